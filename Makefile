@@ -1,0 +1,57 @@
+# SPDX-FileCopyrightText: 2026 The Pinhole authors
+# SPDX-License-Identifier: MIT
+
+# The map of everyday commands. Each installs the Debian packages it misses (tools/need), builds in
+# build/<preset> (tools/build, presets in CMakePresets.json) and leaves the program at build/pinhole.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+SECONDS_EACH ?= 600
+TARGETS ?=
+
+MAKEFLAGS += --no-print-directory
+.DEFAULT_GOAL := release
+.PHONY: release demo test bench fuzz coverage format install clean help
+
+build_needs := build-essential cmake ninja-build
+clang_needs := $(build_needs) clang-14 lld-14 llvm-14 libclang-rt-14-dev python3
+test_needs := $(clang_needs) libcmocka-dev pkgconf \
+	gcc-mingw-w64-x86-64-win32 wasi-libc libclang-rt-14-dev-wasm32
+
+release: ## (default) release build: libraries, examples, program at build/pinhole
+	@tools/need $(build_needs)
+	@tools/build release
+
+demo: release ## build and run the demo
+	@build/release/example_kart
+
+test: ## all tests and checks; the last line says how many
+	@tools/need $(test_needs)
+	@tools/test
+
+bench: release ## measure on this machine
+	@build/pinhole bench bits
+
+fuzz: release ## fuzz every reader, SECONDS_EACH=600 (TARGETS="name ..." for some of them)
+	@tools/need $(clang_needs)
+	@tools/build clang-debug
+	@tools/fuzz --seconds $(SECONDS_EACH) $(TARGETS)
+
+coverage: release ## line coverage per folder; fails below 95 % where we promise it
+	@tools/need $(build_needs) libcmocka-dev python3
+	@tools/build coverage
+	@tools/coverage
+
+format: ## clang-format over the tracked C files
+	@tools/need git clang-format-14
+	@git ls-files -z '*.c' '*.h' '*.cpp' | xargs -0 -r clang-format-14 -i
+
+install: release ## install below PREFIX=/usr/local (DESTDIR=... to stage)
+	@DESTDIR="$(DESTDIR)" cmake --install build/release --prefix "$(PREFIX)"
+	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" -eq 0 ]; then ldconfig; fi
+
+clean: ## remove build/
+	@rm -rf build
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile

@@ -1,0 +1,34 @@
+# SPDX-FileCopyrightText: 2026 The Pinhole authors
+# SPDX-License-Identifier: MIT
+
+# Headers, libraries, program, pkg-config file and CMake package. All paths inside are relative to
+# the installed files, so the tree may be staged with DESTDIR or moved.
+
+include(CMakePackageConfigHelpers)
+
+set(pinhole_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/pinhole)
+
+install(TARGETS pinhole_static EXPORT pinhole_targets ARCHIVE)
+if(TARGET pinhole_shared)
+    install(TARGETS pinhole_shared EXPORT pinhole_targets LIBRARY RUNTIME ARCHIVE)
+endif()
+if(TARGET pinhole_program)
+    install(TARGETS pinhole_program RUNTIME)
+endif()
+install(DIRECTORY include/pinhole DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+
+install(EXPORT pinhole_targets NAMESPACE pinhole:: FILE pinhole-targets.cmake
+    DESTINATION ${pinhole_package_dir})
+configure_package_config_file(cmake/pinhole-config.cmake.in pinhole-config.cmake
+    INSTALL_DESTINATION ${pinhole_package_dir})
+# Before 1.0 a minor version may break the interface.
+write_basic_package_version_file(pinhole-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES
+    ${CMAKE_CURRENT_BINARY_DIR}/pinhole-config.cmake
+    ${CMAKE_CURRENT_BINARY_DIR}/pinhole-config-version.cmake
+    DESTINATION ${pinhole_package_dir})
+
+# From <prefix>/<libdir>/pkgconfig back to <prefix>.
+file(RELATIVE_PATH pinhole_pc_to_prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+configure_file(cmake/pinhole.pc.in pinhole.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/pinhole.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -1,0 +1,74 @@
+# SPDX-FileCopyrightText: 2026 The Pinhole authors
+# SPDX-License-Identifier: MIT
+
+# test/test_<name>.c    cmocka program test_<name>, run by ctest
+# fuzz/fuzz_<name>.c    replay_<name>: plain program that runs the kept corpus, by ctest, any compiler
+#                       fuzz_<name>: libFuzzer program, clang only
+
+enable_testing()
+file(GLOB fuzz_sources CONFIGURE_DEPENDS fuzz/fuzz_*.c)
+file(GLOB fuzz_support CONFIGURE_DEPENDS fuzz/support/*.c)
+
+function(pinhole_fuzz_program program)
+    add_executable(${program} ${ARGN} ${fuzz_support})
+    pinhole_compile(${program})
+    target_include_directories(${program} PRIVATE fuzz)
+    target_link_libraries(${program} PRIVATE pinhole_inside)
+    # libFuzzer's entry point has no header to be declared in.
+    target_compile_options(${program} PRIVATE -Wno-missing-prototypes)
+endfunction()
+
+if(PINHOLE_TESTS)
+    find_path(CMOCKA_INCLUDE_DIR cmocka.h)
+    find_library(CMOCKA_LIBRARY cmocka)
+    if(NOT CMOCKA_INCLUDE_DIR OR NOT CMOCKA_LIBRARY)
+        message(FATAL_ERROR "cmocka is missing: run `make test`, or install libcmocka-dev")
+    endif()
+
+    file(GLOB test_sources CONFIGURE_DEPENDS test/test_*.c)
+    file(GLOB test_support CONFIGURE_DEPENDS test/support/*.c)
+    if(PINHOLE_SANITIZE STREQUAL "thread")
+        list(TRANSFORM PINHOLE_TSAN_TESTS
+            REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/test/test_\\1.c" OUTPUT_VARIABLE test_sources)
+    endif()
+
+    # Compiled once for all tests; an interface library stands in while there is nothing to compile.
+    if(test_support)
+        add_library(pinhole_test_support STATIC ${test_support})
+        pinhole_compile(pinhole_test_support)
+        set(scope PUBLIC)
+    else()
+        add_library(pinhole_test_support INTERFACE)
+        set(scope INTERFACE)
+    endif()
+    target_include_directories(pinhole_test_support ${scope} test test/support ${CMOCKA_INCLUDE_DIR})
+    target_link_libraries(pinhole_test_support ${scope} ${CMOCKA_LIBRARY} pinhole_inside)
+
+    foreach(source IN LISTS test_sources)
+        cmake_path(GET source STEM program)
+        add_executable(${program} ${source})
+        pinhole_compile(${program})
+        target_link_libraries(${program} PRIVATE pinhole_test_support)
+        # Tests find golden files from the root of the tree.
+        add_test(NAME ${program} COMMAND ${program} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+        set_tests_properties(${program} PROPERTIES LABELS unit)
+    endforeach()
+
+    if(NOT PINHOLE_SANITIZE STREQUAL "thread" AND NOT PINHOLE_COVERAGE)
+        foreach(source IN LISTS fuzz_sources)
+            string(REGEX REPLACE "^.*/fuzz_(.+)\\.c$" "\\1" name ${source})
+            pinhole_fuzz_program(replay_${name} ${source} fuzz/replay_main.c)
+            add_test(NAME replay_${name} COMMAND replay_${name} fuzz/corpus/${name}
+                WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+            set_tests_properties(replay_${name} PROPERTIES LABELS replay)
+        endforeach()
+    endif()
+endif()
+
+if(PINHOLE_FUZZERS)
+    foreach(source IN LISTS fuzz_sources)
+        cmake_path(GET source STEM program)
+        pinhole_fuzz_program(${program} ${source})
+        target_link_options(${program} PRIVATE -fsanitize=fuzzer)
+    endforeach()
+endif()
