@@ -1,0 +1,246 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 The Pinhole authors
+# SPDX-License-Identifier: MIT
+"""Reads every #include of the tree and says when one crosses the layers. Run by make test.
+
+    test/check_layers.py [ROOT]
+
+Also: no ../ in an include, src/ and the public headers rest on the C standard library alone, source
+file names are unique, every source file opens with the two SPDX lines. test_check_layers.py plants
+each of these faults and looks for the complaint.
+"""
+
+import collections
+import pathlib
+import re
+import sys
+
+# ---- the layers: folder of src/ -> what it may include; permits are transitive -------------------
+
+RESTS_ON = {
+    "base": [],
+    "bits": ["base"],
+    "motion": ["base"],
+    "vision": ["base"],
+    "schedule": ["base", "motion"],
+    "codec": ["bits"],
+    "schema": ["codec"],
+    "wire": ["schema", "motion"],
+    "world": ["wire", "schedule", "vision"],
+    "client": ["wire"],
+}
+
+# Public header -> the layer it belongs to. A new header in include/pinhole/ is registered here.
+PUBLIC_HEADERS = {
+    "base.h": "base",
+    "bits.h": "bits",
+    "integers.h": "bits",
+    "entropy.h": "bits",
+    "fixed.h": "codec",
+    "vector.h": "codec",
+    "angle.h": "codec",
+    "quaternion.h": "codec",
+    "text.h": "codec",
+    "coordinate.h": "codec",
+    "ground.h": "codec",
+    "schema.h": "schema",
+    "vision.h": "vision",
+    "world.h": "world",
+    "client.h": "client",
+    "pinhole.h": "everything",
+}
+
+# Folders outside src/ -> what they may include besides themselves. "public" is include/pinhole,
+# "src/*" every folder of src/.
+OUTSIDE = {
+    "net": ["public", "src/base"],
+    "bus": ["public", "src/base"],
+    "kit": ["public"],
+    "app": ["public", "net", "bus", "kit"],
+    "examples": ["public", "net", "bus", "kit"],
+    "web": ["public", "net", "bus", "kit"],
+    "test/consumer": ["public"],
+    "test": ["public", "net", "bus", "kit", "src/*"],
+    "fuzz": ["public", "net", "bus", "kit", "src/*", "test"],
+    # bench links into the program, so it sees the program's table of commands.
+    "bench": ["public", "net", "bus", "kit", "src/*", "app"],
+}
+
+# Where a quoted include is looked for, after the folder of the file itself; as in CMakeLists.txt.
+SEARCH = ["include", "src", ".", "test", "test/support", "fuzz", "bench", "app"]
+
+STANDARD_HEADERS = {
+    f"{name}.h"
+    for name in (
+        "assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal "
+        "stdalign stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath "
+        "time uchar wchar wctype"
+    ).split()
+}
+INTRINSIC_HEADERS = {"immintrin.h", "emmintrin.h", "arm_neon.h", "wasm_simd128.h"}
+
+SPDX = [
+    "// SPDX-FileCopyrightText: 2026 The Pinhole authors",
+    "// SPDX-License-Identifier: MIT",
+]
+
+SOURCE_ENDINGS = {".c", ".h", ".cpp", ".hpp"}
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+UNWATCHED = {"build", ".git"}
+
+
+def closure(layer):
+    seen = {layer}
+    for below in RESTS_ON[layer]:
+        seen |= closure(below)
+    return seen
+
+
+def folder_of(path):
+    """The name under which the rules know a file: 'include', 'src/bits', 'net', 'test/consumer' ..."""
+    parts = pathlib.PurePosixPath(path).parts
+    if parts[0] == "src":
+        return "/".join(parts[:2]) if len(parts) > 2 else "src"
+    if parts[:2] == ("test", "consumer"):
+        return "test/consumer"
+    return parts[0] if len(parts) > 1 else ""
+
+
+class Tree:
+    def __init__(self, root):
+        self.root = pathlib.Path(root).resolve()
+        self.complaints = []
+        self.files = sorted(
+            path.relative_to(self.root).as_posix()
+            for path in self.root.rglob("*")
+            if path.suffix in SOURCE_ENDINGS
+            and path.is_file()
+            and path.relative_to(self.root).parts[0] not in UNWATCHED
+        )
+
+    def complain(self, path, line, sentence):
+        self.complaints.append(f"{path}:{line}: {sentence}")
+
+    def check(self):
+        self.check_names()
+        for path in self.files:
+            self.check_place(path)
+            lines = (self.root / path).read_text(encoding="utf-8", errors="replace").splitlines()
+            if lines[:2] != SPDX:
+                self.complain(path, 1, f"must open with the two lines '{SPDX[0]}' and '{SPDX[1]}'")
+            for number, line in enumerate(lines, 1):
+                found = INCLUDE.match(line)
+                if found:
+                    self.check_include(path, number, is_quoted=found[1] == '"', name=found[2])
+        return self.complaints
+
+    def check_names(self):
+        by_name = collections.defaultdict(list)
+        for path in self.files:
+            by_name[path.rpartition("/")[2].lower()].append(path)
+        for paths in by_name.values():
+            for path in paths[1:]:
+                self.complain(path, 1, f"has the same file name as {paths[0]}; names are unique in the tree")
+
+    def check_place(self, path):
+        folder = folder_of(path)
+        if folder == "include":
+            name = path.removeprefix("include/pinhole/")
+            if name not in PUBLIC_HEADERS:
+                self.complain(path, 1, "is a public header without a layer; "
+                              "register it in PUBLIC_HEADERS of test/check_layers.py")
+        elif folder.startswith("src"):
+            if folder.removeprefix("src/") not in RESTS_ON:
+                self.complain(path, 1, "is in a folder of src/ without a layer; "
+                              "register it in RESTS_ON of test/check_layers.py")
+        elif folder not in OUTSIDE:
+            self.complain(path, 1, "is in a folder without rules; "
+                          "register it in OUTSIDE of test/check_layers.py")
+
+    def check_include(self, path, line, is_quoted, name):
+        if ".." in name.split("/"):
+            self.complain(path, line, f'"{name}" climbs with ../; write the path from src/ or include/')
+            return
+        if not is_quoted and not name.startswith("pinhole/"):
+            self.check_system_include(path, line, name)
+            return
+        target = self.resolve(path, name)
+        if target is None:
+            self.complain(path, line, f"{name} is no file of this tree; headers of the system go in <>")
+            return
+        reason = self.forbidden(path, target)
+        if reason:
+            self.complain(path, line, f"must not include {target}: {reason}")
+
+    def check_system_include(self, path, line, name):
+        if folder_of(path) != "include" and not path.startswith("src/"):
+            return
+        if name in STANDARD_HEADERS:
+            return
+        if name in INTRINSIC_HEADERS:
+            if path.endswith(".h"):
+                self.complain(path, line, f"<{name}>: intrinsics belong in one .c file, not in a header")
+            return
+        self.complain(path, line, f"<{name}> is not of the C standard library, and the library needs nothing else")
+
+    def resolve(self, path, name):
+        for folder in [path.rpartition("/")[0], *SEARCH]:
+            candidate = self.root / folder / name
+            if candidate.is_file():
+                return candidate.resolve().relative_to(self.root).as_posix()
+        return None
+
+    def forbidden(self, path, target):
+        """Why path may not include target; None when it may."""
+        source, wanted = folder_of(path), folder_of(target)
+        if source in OUTSIDE:
+            permits = OUTSIDE[source]
+            if (
+                wanted == source
+                or wanted in permits
+                or (wanted == "include" and "public" in permits)
+                or (wanted.startswith("src/") and "src/*" in permits)
+            ):
+                return None
+            return f"{source} may include {self.spell(permits)}"
+        if wanted not in ("include",) and not wanted.startswith("src/"):
+            return "the library includes nothing from outside include/ and src/"
+        if source == "include" and wanted != "include":
+            return "a public header may include public headers only"
+
+        above, below = self.layer(path), self.layer(target)
+        if above is None or below is None or above == "everything":
+            return None  # an unregistered file has its own complaint; pinhole.h includes all
+        if below == "everything":
+            return "pinhole.h is for programs; the library includes the one header it needs"
+        if below not in closure(above):
+            return f"layer {above} rests on {self.spell(sorted(closure(above) - {above}))}, not on {below}"
+        return None
+
+    @staticmethod
+    def layer(path):
+        if path.startswith("include/"):
+            return PUBLIC_HEADERS.get(path.removeprefix("include/pinhole/"))
+        layer = folder_of(path).removeprefix("src/")
+        return layer if layer in RESTS_ON else None
+
+    @staticmethod
+    def spell(permits):
+        return ", ".join(permits) if permits else "nothing of ours"
+
+
+def main():
+    root = sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parent.parent
+    tree = Tree(root)
+    complaints = tree.check()
+    for complaint in complaints:
+        print(complaint)
+    if not tree.files:
+        print(f"{root} holds no source file")
+        return 1
+    print(f"layers: {len(tree.files)} files, {len(complaints)} complaints")
+    return 1 if complaints else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
