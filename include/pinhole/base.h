@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// What every other header rests on: export marks, results, assertions, memory.
+
+#ifndef PINHOLE_BASE_H
+#define PINHOLE_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PH_VERSION_MAJOR 0
+#define PH_VERSION_MINOR 1
+#define PH_VERSION_PATCH 0
+
+// PH_API marks what the library exports. PH_INLINE marks functions that live in a header for speed
+// and have one exported twin in the library, for languages that can only call symbols.
+#if defined(_WIN32) && defined(PH_SHARED)
+#if defined(PH_BUILD)
+#define PH_API __declspec(dllexport)
+#define PH_INLINE __declspec(dllexport) inline
+#else
+#define PH_API __declspec(dllimport)
+#define PH_INLINE inline
+#endif
+#elif defined(__GNUC__)
+#define PH_API __attribute__((visibility("default")))
+#define PH_INLINE __attribute__((visibility("default"))) inline
+#else
+#define PH_API
+#define PH_INLINE inline
+#endif
+
+#if defined(__GNUC__)
+#define PH_LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define PH_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+#else
+#define PH_LIKELY(condition) (condition)
+#define PH_UNLIKELY(condition) (condition)
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// What a call has to say. Everything but PH_OK means that nothing was done.
+typedef enum ph_result {
+    PH_OK = 0,
+    /// The allocator returned NULL.
+    PH_ERROR_MEMORY,
+    /// Writing: the buffer is full. Reading: the bytes end before the value does.
+    PH_ERROR_END,
+    /// A value outside its declared range, or an encoding that no writer produces.
+    PH_ERROR_VALUE,
+    /// NaN, or an infinity where the coding has no end to clamp to.
+    PH_ERROR_NOT_A_NUMBER,
+    /// A quaternion whose length is not 1 (within 1 %), zero included.
+    PH_ERROR_NOT_UNIT,
+    /// Bytes that are not UTF-8, or a zero byte inside a string.
+    PH_ERROR_TEXT,
+    /// Longer than the declared maximum.
+    PH_ERROR_TOO_LONG,
+    /// A declaration: the lower end is not below the upper end, or an end is not finite.
+    PH_ERROR_RANGE,
+    /// A declaration: the range is not a whole number of steps, or the step is not positive.
+    PH_ERROR_STEP,
+    /// A declaration: zero lies inside the range but between two steps.
+    PH_ERROR_ZERO,
+    /// A declaration: more levels or bits than the coding has.
+    PH_ERROR_WIDTH,
+    PH_RESULT_COUNT
+} ph_result;
+
+/// One English sentence on a result, never NULL. Static storage.
+PH_API const char* ph_result_text(ph_result result);
+
+/// Prints a failed assertion to standard error and aborts. Never returns.
+PH_API void ph_assert_fail(const char* condition, const char* file, int line);
+
+// Misuse by the program that calls us. Bytes from outside are never asserted on: those are checked
+// by `if` in every build.
+#if defined(NDEBUG) && !defined(PH_ENABLE_ASSERTS)
+#define PH_ASSERT(condition) ((void)0)
+#else
+#define PH_ASSERT(condition)                                                                       \
+    (PH_LIKELY(condition) ? (void)0 : ph_assert_fail(#condition, __FILE__, __LINE__))
+#endif
+
+/// Where memory comes from. Zero-initialised means malloc and free.
+/// Both functions are called from the thread that calls the library.
+typedef struct ph_allocator {
+    /// Returns size bytes aligned for any type (16 bytes or more), or NULL. size is never 0.
+    void* (*allocate)(void* context, size_t size);
+    /// Gives back what allocate returned, with the same size. memory is never NULL.
+    void (*release)(void* context, void* memory, size_t size);
+    void* context;
+} ph_allocator;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,393 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// The range coder. An interval of 2^64 shrinks with every symbol to the part that belongs to it; when
+// less than 2^32 is left, the top 32 bits are shifted out. The interval is wide, so that probabilities of
+// 15 bits lose less than 2^-17 of their size to rounding, and shifting is rare (once in 32 bits of news).
+//
+// A sum may still carry into words that were shifted out. The newest of them is therefore held back, with
+// a count of the all-ones words behind it; only what no carry can reach is stored. Stored bytes never
+// change, which makes a mark a copy of a few numbers and a rollback exact.
+//
+// The packet ends with as few bits as pin the interval down whatever follows them, so that raw bits may
+// follow in the same byte.
+
+#include "pinhole/entropy.h"
+
+#include "bits/room.h"
+
+#define WORD_BYTES 4
+#define WORD_BITS 32
+#define RANGE_MIN (UINT64_C(1) << WORD_BITS)
+// The whole interval. Only a coder that has seen no symbol has this range.
+#define RANGE_FULL UINT64_MAX
+
+// ---- the end of the symbols
+
+static int highest_bit(uint64_t value)
+{
+#if defined(__GNUC__)
+    return 63 - __builtin_clzll(value);
+#else
+    int bit = 0;
+    while (value >>= 1) {
+        ++bit;
+    }
+    return bit;
+#endif
+}
+
+// The largest aligned block inside [low, low + range): 2^block_bits wide and `skip` above low. Its leading
+// 64 - block_bits bits say everything.
+typedef struct ending {
+    uint64_t skip;
+    int block_bits;
+} ending;
+
+static ending find_ending(uint64_t low, uint64_t range)
+{
+    ending end = {.block_bits = highest_bit(range)};
+    uint64_t block = UINT64_C(1) << end.block_bits;
+    end.skip = (0 - low) & (block - 1);
+    if (end.skip > range - block) { // then half as large a block must fit
+        end.block_bits -= 1;
+        block >>= 1;
+        end.skip = (0 - low) & (block - 1);
+    }
+    return end;
+}
+
+static size_t ending_bits(uint64_t low, uint64_t range)
+{
+    return range == RANGE_FULL ? 0 : 64 - (size_t)find_ending(low, range).block_bits;
+}
+
+static size_t held_bytes(const ph_entropy_writer* writer)
+{
+    return WORD_BYTES * ((writer->has_held ? 1u : 0u) + (size_t)writer->held_ones);
+}
+
+size_t ph_entropy_front_bits(const ph_entropy_writer* writer)
+{
+    return 8 * (writer->front + held_bytes(writer)) + ending_bits(writer->low, writer->range);
+}
+
+// ---- writing
+
+void ph_entropy_writer_init(ph_entropy_writer* writer, void* bytes, size_t capacity)
+{
+    *writer = (ph_entropy_writer){
+        .raw = ph_bit_writer_make(bytes, capacity),
+        .range = RANGE_FULL,
+    };
+    writer->raw.owner = writer;
+    writer->raw.fast_end = 0;
+}
+
+static void store_word(ph_entropy_writer* writer, uint32_t word)
+{
+    uint8_t* bytes = writer->raw.bytes + writer->front;
+    bytes[0] = (uint8_t)(word >> 24);
+    bytes[1] = (uint8_t)(word >> 16);
+    bytes[2] = (uint8_t)(word >> 8);
+    bytes[3] = (uint8_t)word;
+    writer->front += WORD_BYTES;
+}
+
+// Nothing can carry into the held words any more.
+static void release_held(ph_entropy_writer* writer)
+{
+    if (writer->has_held) {
+        store_word(writer, writer->held);
+    }
+    for (; writer->held_ones > 0; --writer->held_ones) {
+        store_word(writer, UINT32_MAX);
+    }
+    writer->has_held = false;
+}
+
+// 1 is added to the held number: its last word that is not all ones grows, those behind it become 0.
+static void carry(ph_entropy_writer* writer)
+{
+    PH_ASSERT(writer->has_held);
+    writer->held += 1;
+    if (writer->held_ones > 0) {
+        store_word(writer, writer->held);
+        for (; writer->held_ones > 1; --writer->held_ones) {
+            store_word(writer, 0);
+        }
+        writer->held = 0;
+        writer->held_ones = 0;
+    }
+}
+
+static void shift_out(ph_entropy_writer* writer)
+{
+    const uint32_t word = (uint32_t)(writer->low >> WORD_BITS);
+    if (word == UINT32_MAX && writer->has_held) {
+        writer->held_ones += 1;
+    } else {
+        release_held(writer);
+        writer->held = word;
+        writer->has_held = true;
+    }
+    writer->low <<= WORD_BITS;
+    writer->range <<= WORD_BITS;
+}
+
+// True when symbols that leave this interval still fit with everything else.
+static bool fits(const ph_entropy_writer* writer, uint64_t low, uint64_t range)
+{
+    const size_t used_bits = 8 * (writer->front + held_bytes(writer)) +
+                             ph_bit_writer_size_bits(&writer->raw);
+    const size_t room_bits = 8 * writer->raw.capacity;
+    // No ending takes more than 64 bits: far from the end of the buffer that settles it.
+    return used_bits + 64 <= room_bits || used_bits + ending_bits(low, range) <= room_bits;
+}
+
+// Narrows the interval to [offset, offset + size) of it.
+static inline void narrow(ph_entropy_writer* writer, uint64_t offset, uint64_t size)
+{
+    const uint64_t low = writer->low + offset;
+    if (PH_UNLIKELY(!fits(writer, low, size))) {
+        ph_bit_writer_fail(&writer->raw, PH_ERROR_END);
+        return;
+    }
+    if (low < offset) {
+        carry(writer);
+    }
+    writer->low = low;
+    writer->range = size;
+    if (size < RANGE_MIN) {
+        shift_out(writer);
+    }
+}
+
+void ph_entropy_write(ph_entropy_writer* writer, const ph_model* model, int symbol)
+{
+    if (PH_UNLIKELY(symbol < 0 || symbol >= model->count)) {
+        ph_bit_writer_fail(&writer->raw, PH_ERROR_VALUE);
+    }
+    if (PH_UNLIKELY(writer->raw.result != PH_OK || model->count == 1)) {
+        return;
+    }
+    const uint64_t part = writer->range >> PH_MODEL_BITS;
+    const uint64_t first = model->cumulative[symbol];
+    const uint64_t after = model->cumulative[symbol + 1];
+    narrow(writer, part * first, part * (after - first));
+}
+
+void ph_entropy_write_uniform(ph_entropy_writer* writer, uint32_t value, uint32_t count)
+{
+    if (value >= count) {
+        ph_bit_writer_fail(&writer->raw, PH_ERROR_VALUE);
+    }
+    if (writer->raw.result != PH_OK || count == 1) {
+        return;
+    }
+    const uint64_t part = writer->range / count;
+    narrow(writer, part * value, part);
+}
+
+size_t ph_entropy_writer_size_bits(const ph_entropy_writer* writer)
+{
+    return ph_entropy_front_bits(writer) + ph_bit_writer_size_bits(&writer->raw);
+}
+
+ph_result ph_entropy_writer_result(const ph_entropy_writer* writer)
+{
+    return writer->raw.result;
+}
+
+ph_entropy_mark ph_entropy_writer_mark(const ph_entropy_writer* writer)
+{
+    return (ph_entropy_mark){
+        .raw = ph_bit_writer_mark(&writer->raw),
+        .low = writer->low,
+        .range = writer->range,
+        .front = writer->front,
+        .held = writer->held,
+        .held_ones = writer->held_ones,
+        .has_held = writer->has_held,
+    };
+}
+
+void ph_entropy_writer_rollback(ph_entropy_writer* writer, const ph_entropy_mark* mark)
+{
+    PH_ASSERT(mark->front <= writer->front);
+    ph_bit_writer_rollback(&writer->raw, mark->raw);
+    if (writer->front > mark->front) {
+        memset(writer->raw.bytes + mark->front, 0, writer->front - mark->front);
+    }
+    writer->low = mark->low;
+    writer->range = mark->range;
+    writer->front = mark->front;
+    writer->held = mark->held;
+    writer->held_ones = mark->held_ones;
+    writer->has_held = mark->has_held;
+}
+
+// Stores the held words and the leading bits of the ending, padded with zero bits to a byte.
+static void close_front(ph_entropy_writer* writer)
+{
+    if (writer->range == RANGE_FULL) {
+        return;
+    }
+    const ending end = find_ending(writer->low, writer->range);
+    const uint64_t last = writer->low + end.skip;
+    if (last < writer->low) {
+        carry(writer);
+    }
+    release_held(writer);
+    for (int bit = 64; bit > end.block_bits; bit -= 8) {
+        writer->raw.bytes[writer->front] = (uint8_t)(last >> (bit - 8));
+        writer->front += 1;
+    }
+}
+
+size_t ph_entropy_writer_finish(ph_entropy_writer* writer)
+{
+    ph_bit_writer* raw = &writer->raw;
+    if (raw->result != PH_OK || raw->capacity == 0) {
+        return 0;
+    }
+    const size_t size = (ph_entropy_writer_size_bits(writer) + 7) / 8;
+    close_front(writer);
+    // The raw end stands at the back of the buffer; its partial byte may be the front's last one.
+    memmove(raw->bytes + size - raw->stored, raw->bytes + raw->capacity - raw->stored, raw->stored);
+    if (raw->pending_bits > 0) {
+        const size_t partial = size - raw->stored - 1;
+        const uint8_t shared = partial < writer->front ? raw->bytes[partial] : 0;
+        raw->bytes[partial] = (uint8_t)(shared | raw->pending);
+    }
+    memset(raw->bytes + size, 0, raw->capacity - size);
+    // What is left is a writer that is full to its last byte: nothing fits any more.
+    ph_entropy_writer_init(writer, raw->bytes, size);
+    writer->front = size;
+    return size;
+}
+
+// ---- reading
+
+// Up to eight bytes from offset on, high byte first; zeros behind the last byte.
+static uint64_t window_at(const ph_bit_reader* raw, size_t offset, int count)
+{
+    const size_t size = raw->size_bits / 8;
+    uint64_t window = 0;
+    for (int i = 0; i < count; ++i) {
+        const size_t place = offset + (size_t)i;
+        window = window << 8 | (place < size ? raw->bytes[place] : 0u);
+    }
+    return window;
+}
+
+void ph_entropy_reader_init(ph_entropy_reader* reader, const void* bytes, size_t size)
+{
+    *reader = (ph_entropy_reader){.raw = ph_bit_reader_make(bytes, size), .range = RANGE_FULL};
+    reader->raw.is_backward = true;
+    reader->raw.fast_end = 0;
+    reader->code = window_at(&reader->raw, 0, 8);
+    reader->next = 8;
+}
+
+static void shift_in(ph_entropy_reader* reader)
+{
+    reader->code = reader->code << WORD_BITS | window_at(&reader->raw, reader->next, WORD_BYTES);
+    reader->range <<= WORD_BITS;
+    reader->next += WORD_BYTES;
+    // What was shifted out of the window is used up, and every packet ends with a bit behind it.
+    if (8 * (reader->next - 8) >= reader->raw.size_bits) {
+        ph_bit_reader_fail(&reader->raw, PH_ERROR_END);
+    }
+}
+
+// The reader's half of narrow(): takes [offset, offset + size) of the interval.
+static inline void follow(ph_entropy_reader* reader, uint64_t offset, uint64_t size)
+{
+    reader->code -= offset;
+    reader->range = size;
+    if (size < RANGE_MIN) {
+        shift_in(reader);
+    }
+}
+
+int ph_entropy_read(ph_entropy_reader* reader, const ph_model* model)
+{
+    if (PH_UNLIKELY(reader->raw.result != PH_OK || model->count == 1)) {
+        return 0;
+    }
+    const uint64_t part = reader->range >> PH_MODEL_BITS;
+    if (PH_UNLIKELY(reader->code >= part << PH_MODEL_BITS)) { // the gap that rounding leaves
+        ph_bit_reader_fail(&reader->raw, PH_ERROR_VALUE);
+        return 0;
+    }
+    // The last entry at or below the code, by halving without branches; multiplying each entry is
+    // cheaper than one division of the code.
+    const uint16_t* entry = model->cumulative;
+    for (unsigned left = model->count; left > 1;) {
+        const unsigned half = left / 2;
+        entry += part * entry[half] <= reader->code ? half : 0;
+        left -= half;
+    }
+    const uint64_t first = entry[0];
+    follow(reader, part * first, part * (entry[1] - first));
+    return (int)(entry - model->cumulative);
+}
+
+uint32_t ph_entropy_read_uniform(ph_entropy_reader* reader, uint32_t count)
+{
+    PH_ASSERT(count >= 1);
+    if (reader->raw.result != PH_OK || count <= 1) {
+        return 0;
+    }
+    const uint64_t part = reader->range / count;
+    const uint64_t value = reader->code / part;
+    if (value >= count) {
+        ph_bit_reader_fail(&reader->raw, PH_ERROR_VALUE);
+        return 0;
+    }
+    follow(reader, part * value, part);
+    return (uint32_t)value;
+}
+
+ph_result ph_entropy_reader_result(const ph_entropy_reader* reader)
+{
+    return reader->raw.result;
+}
+
+// True when the bits from..to of the packet, counted from the high bit of its first byte, are zero.
+static bool is_spare_zero(const ph_bit_reader* raw, size_t from, size_t to)
+{
+    for (size_t bit = from; bit < to; ++bit) {
+        if ((raw->bytes[bit / 8] >> (7 - bit % 8) & 1) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+ph_result ph_entropy_reader_finish(ph_entropy_reader* reader)
+{
+    ph_bit_reader* raw = &reader->raw;
+    if (raw->result != PH_OK) {
+        return raw->result;
+    }
+    size_t front_bits = 0;
+    bool is_ending_right = true;
+    if (reader->range != RANGE_FULL) {
+        // The writer's low end follows from what was read and what is left of it.
+        const uint64_t window = window_at(raw, reader->next - 8, 8);
+        const uint64_t low = window - reader->code;
+        const ending end = find_ending(low, reader->range);
+        front_bits = 8 * (reader->next - 8) + 64 - (size_t)end.block_bits;
+        is_ending_right = ((window ^ (low + end.skip)) >> end.block_bits) == 0;
+    }
+    const size_t used_bits = front_bits + raw->position_bits;
+    if (used_bits > raw->size_bits) {
+        ph_bit_reader_fail(raw, PH_ERROR_END);
+    } else if (!is_ending_right || raw->size_bits - used_bits >= 8 ||
+               !is_spare_zero(raw, front_bits, raw->size_bits - raw->position_bits)) {
+        ph_bit_reader_fail(raw, PH_ERROR_VALUE);
+    }
+    return raw->result;
+}
