@@ -9,7 +9,6 @@ DESTDIR ?=
 SECONDS_EACH ?= 600
 TARGETS ?=
 
-MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := release
 .PHONY: release demo test bench fuzz coverage format install clean help
 

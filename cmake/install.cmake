@@ -30,5 +30,6 @@ install(FILES
 
 # From <prefix>/<libdir>/pkgconfig back to <prefix>.
 file(RELATIVE_PATH pinhole_pc_to_prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+string(REGEX REPLACE "/$" "" pinhole_pc_to_prefix "${pinhole_pc_to_prefix}")
 configure_file(cmake/pinhole.pc.in pinhole.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/pinhole.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
