@@ -77,7 +77,14 @@ STANDARD_HEADERS = {
         "time uchar wchar wctype"
     ).split()
 }
-INTRINSIC_HEADERS = {"immintrin.h", "emmintrin.h", "arm_neon.h", "wasm_simd128.h"}
+# Of the compiler, not of a system: allowed in a .c file, behind an #if.
+COMPILER_HEADERS = {
+    "immintrin.h",
+    "emmintrin.h",
+    "arm_neon.h",
+    "wasm_simd128.h",
+    "sanitizer/asan_interface.h",
+}
 
 SPDX = [
     "// SPDX-FileCopyrightText: 2026 The Pinhole authors",
@@ -177,9 +184,9 @@ class Tree:
             return
         if name in STANDARD_HEADERS:
             return
-        if name in INTRINSIC_HEADERS:
+        if name in COMPILER_HEADERS:
             if path.endswith(".h"):
-                self.complain(path, line, f"<{name}>: intrinsics belong in one .c file, not in a header")
+                self.complain(path, line, f"<{name}>: intrinsics and the like belong in one .c file, not in a header")
             return
         self.complain(path, line, f"<{name}> is not of the C standard library, and the library needs nothing else")
 
