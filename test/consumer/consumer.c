@@ -23,5 +23,6 @@ int main(void)
     ph_result result = ph_bit_reader_finish(&reader);
 
     printf("%zu bytes, %s\n", size, ph_result_text(result));
-    return size == 9 && small == 5 && large == UINT64_C(0x123456789ABCDEF0) && result == PH_OK ? 0 : 1;
+    return size == 9 && small == 5 && large == UINT64_C(0x123456789ABCDEF0) && result == PH_OK ? 0
+                                                                                               : 1;
 }
