@@ -1,0 +1,562 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// The range coder and its two ends: exact size, exact room, exact rollback, one legal packet.
+
+#include "support/test_support.h"
+
+#include <pinhole/entropy.h>
+#include <pinhole/integers.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GUARD 0xA5
+
+// ---- models of different shapes
+
+static const uint16_t coin_table[] = {0, 1 << 14, 1 << 15};
+static const uint16_t rare_table[] = {0, 32767, 32768};
+static const uint16_t reversed_rare_table[] = {0, 1, 32768};
+static const uint16_t skewed_table[] = {0, 20000, 28000, 31000, 32000, 32500, 32700, 32768};
+static const uint16_t certain_table[] = {0, 32768};
+static const ph_model models[] = {
+    {.cumulative = coin_table, .count = 2},          {.cumulative = rare_table, .count = 2},
+    {.cumulative = reversed_rare_table, .count = 2}, {.cumulative = skewed_table, .count = 7},
+    {.cumulative = certain_table, .count = 1},
+};
+#define MODEL_COUNT ((int)(sizeof models / sizeof models[0]))
+
+// ---- random packets: a list of things to write, replayed for writing and for reading
+
+typedef enum item_kind { ITEM_SYMBOL, ITEM_UNIFORM, ITEM_RAW, ITEM_VARINT } item_kind;
+
+typedef struct item {
+    item_kind kind;
+    int model;
+    uint32_t count;
+    int width;
+    uint64_t value;
+} item;
+
+static item random_item(test_rng* rng)
+{
+    item it = {.kind = (item_kind)test_rng_below(rng, 4)};
+    switch (it.kind) {
+    case ITEM_SYMBOL:
+        it.model = (int)test_rng_below(rng, MODEL_COUNT);
+        it.value = test_rng_below(rng, models[it.model].count);
+        break;
+    case ITEM_UNIFORM:
+        it.count = 1 + (uint32_t)((test_rng_next(rng) & 0xFFFFFFFE) >> test_rng_below(rng, 32));
+        it.value = test_rng_below(rng, it.count);
+        break;
+    case ITEM_RAW:
+        it.width = (int)test_rng_below(rng, 65);
+        it.value = test_rng_next(rng) >> (it.width == 0 ? 63 : 64 - it.width);
+        it.value = it.width == 0 ? 0 : it.value;
+        break;
+    case ITEM_VARINT:
+    default:
+        it.value = test_rng_next(rng) >> test_rng_below(rng, 64);
+        break;
+    }
+    return it;
+}
+
+static void write_item(ph_entropy_writer* writer, const item* it)
+{
+    switch (it->kind) {
+    case ITEM_SYMBOL:
+        ph_entropy_write(writer, &models[it->model], (int)it->value);
+        break;
+    case ITEM_UNIFORM:
+        ph_entropy_write_uniform(writer, (uint32_t)it->value, it->count);
+        break;
+    case ITEM_RAW:
+        ph_bits_write(&writer->raw, it->value, it->width);
+        break;
+    case ITEM_VARINT:
+    default:
+        ph_varint_write(&writer->raw, it->value);
+        break;
+    }
+}
+
+static uint64_t read_item(ph_entropy_reader* reader, const item* it)
+{
+    switch (it->kind) {
+    case ITEM_SYMBOL:
+        return (uint64_t)ph_entropy_read(reader, &models[it->model]);
+    case ITEM_UNIFORM:
+        return ph_entropy_read_uniform(reader, it->count);
+    case ITEM_RAW:
+        return ph_bits_read(&reader->raw, it->width);
+    case ITEM_VARINT:
+    default:
+        return ph_varint_read(&reader->raw);
+    }
+}
+
+// Every capacity is filled to its last byte; whatever did not fit is taken back; all the rest is read
+// back, and no byte outside is touched.
+static void both_ends_meet_in_the_last_byte_at_every_capacity(void** state)
+{
+    (void)state;
+    test_rng rng = {.state = 1001};
+    int full_packets = 0;
+    for (size_t capacity = 1; capacity <= 64; ++capacity) {
+        for (int round = 0; round < 200; ++round) {
+            uint8_t* bytes = malloc(capacity + 2);
+            memset(bytes, GUARD, capacity + 2);
+            item items[2000];
+            int count = 0;
+            ph_entropy_writer writer;
+            ph_entropy_writer_init(&writer, bytes + 1, capacity);
+            for (int misses = 0; misses < 12 && count < 2000;) {
+                const item it = random_item(&rng);
+                const ph_entropy_mark mark = ph_entropy_writer_mark(&writer);
+                const size_t size_bits = ph_entropy_writer_size_bits(&writer);
+                write_item(&writer, &it);
+                if (ph_entropy_writer_result(&writer) == PH_OK) {
+                    assert_true(ph_entropy_writer_size_bits(&writer) >= size_bits);
+                    items[count++] = it;
+                } else {
+                    assert_int_equal(ph_entropy_writer_result(&writer), PH_ERROR_END);
+                    ph_entropy_writer_rollback(&writer, &mark);
+                    assert_int_equal(ph_entropy_writer_size_bits(&writer), size_bits);
+                    ++misses;
+                }
+            }
+            // To the last bit.
+            while (ph_entropy_writer_size_bits(&writer) < 8 * capacity && count < 2000) {
+                items[count] = (item){.kind = ITEM_RAW, .width = 1, .value = test_rng_below(&rng, 2)};
+                write_item(&writer, &items[count++]);
+            }
+            const size_t size_bits = ph_entropy_writer_size_bits(&writer);
+            full_packets += size_bits == 8 * capacity;
+            const ph_entropy_mark mark = ph_entropy_writer_mark(&writer);
+            if (size_bits == 8 * capacity) {
+                ph_bits_write(&writer.raw, 1, 1);
+                assert_int_equal(ph_entropy_writer_result(&writer), PH_ERROR_END);
+                ph_entropy_writer_rollback(&writer, &mark);
+            }
+            const size_t size = ph_entropy_writer_finish(&writer);
+            assert_int_equal(size, (size_bits + 7) / 8);
+            assert_int_equal(bytes[0], GUARD);
+            assert_int_equal(bytes[capacity + 1], GUARD);
+
+            ph_entropy_reader reader;
+            ph_entropy_reader_init(&reader, bytes + 1, size);
+            for (int i = 0; i < count; ++i) {
+                assert_true(read_item(&reader, &items[i]) == items[i].value);
+            }
+            assert_int_equal(ph_entropy_reader_finish(&reader), PH_OK);
+            free(bytes);
+        }
+    }
+    assert_true(full_packets > 64 * 190); // the others ended on a symbol that filled the last byte
+}
+
+static void empty_packet_has_no_bytes(void** state)
+{
+    (void)state;
+    uint8_t bytes[4] = {1, 2, 3, 4};
+    ph_entropy_writer writer;
+    ph_entropy_writer_init(&writer, bytes, sizeof bytes);
+    assert_int_equal(ph_entropy_writer_size_bits(&writer), 0);
+    assert_int_equal(ph_entropy_writer_finish(&writer), 0);
+    ph_entropy_writer_init(&writer, NULL, 0);
+    ph_entropy_write(&writer, &models[0], 1);
+    assert_int_equal(ph_entropy_writer_result(&writer), PH_ERROR_END);
+    assert_int_equal(ph_entropy_writer_finish(&writer), 0);
+    ph_entropy_reader reader;
+    ph_entropy_reader_init(&reader, NULL, 0);
+    assert_int_equal(ph_entropy_reader_finish(&reader), PH_OK);
+}
+
+// The published comparison: 100 symbols of three equally likely values, 200 bits at fixed width.
+static void hundred_ternary_symbols_cost_at_most_160_bits(void** state)
+{
+    (void)state;
+    test_rng rng = {.state = 3};
+    for (int round = 0; round < 500; ++round) {
+        uint8_t bytes[40] = {0};
+        ph_entropy_writer writer;
+        ph_entropy_writer_init(&writer, bytes, sizeof bytes);
+        for (int i = 0; i < 100; ++i) {
+            ph_entropy_write_uniform(&writer, (uint32_t)test_rng_below(&rng, 3), 3);
+        }
+        assert_in_range(ph_entropy_writer_size_bits(&writer), 159, 160);
+        assert_int_equal(ph_entropy_writer_finish(&writer), 20);
+    }
+}
+
+// Over long input a static model costs its entropy, to a thousandth; the end costs two bytes at most.
+static void long_input_costs_its_entropy(void** state)
+{
+    (void)state;
+    enum { SYMBOLS = 200000, CAPACITY = 200000 };
+    uint8_t* bytes = malloc(CAPACITY);
+    for (int m = 0; m < MODEL_COUNT; ++m) {
+        const ph_model* model = &models[m];
+        test_rng rng = {.state = 77};
+        double ideal_bits = 0;
+        ph_entropy_writer writer;
+        ph_entropy_writer_init(&writer, bytes, CAPACITY);
+        for (int i = 0; i < SYMBOLS; ++i) {
+            const uint64_t dice = test_rng_below(&rng, PH_MODEL_TOTAL);
+            int symbol = 0;
+            while (model->cumulative[symbol + 1] <= dice) {
+                ++symbol;
+            }
+            ph_entropy_write(&writer, model, symbol);
+            const int parts = model->cumulative[symbol + 1] - model->cumulative[symbol];
+            ideal_bits += PH_MODEL_BITS - log2(parts);
+        }
+        const size_t size_bits = ph_entropy_writer_size_bits(&writer);
+        assert_true((double)size_bits <= 1.001 * ideal_bits + 16);
+        assert_true((double)size_bits >= floor(ideal_bits));
+        assert_int_equal(ph_entropy_writer_finish(&writer), (size_bits + 7) / 8);
+    }
+    free(bytes);
+}
+
+static void short_input_ends_within_two_bytes_of_its_entropy(void** state)
+{
+    (void)state;
+    test_rng rng = {.state = 78};
+    for (int round = 0; round < 20000; ++round) {
+        uint8_t bytes[64];
+        ph_entropy_writer writer;
+        ph_entropy_writer_init(&writer, bytes, sizeof bytes);
+        double ideal_bits = 0;
+        const int count = (int)test_rng_below(&rng, 20);
+        for (int i = 0; i < count; ++i) {
+            const uint32_t n = 1 + (uint32_t)test_rng_below(&rng, 1000);
+            ph_entropy_write_uniform(&writer, (uint32_t)test_rng_below(&rng, n), n);
+            ideal_bits += log2(n);
+        }
+        const double size_bits = (double)ph_entropy_writer_size_bits(&writer);
+        assert_true(size_bits <= ideal_bits + 2.001);
+        assert_true(size_bits >= ideal_bits - 1e-6);
+    }
+}
+
+static void adaptive_model_pays_for_what_it_has_learned(void** state)
+{
+    (void)state;
+    enum { SYMBOLS = 100000, CAPACITY = 100000 };
+    uint8_t* bytes = malloc(CAPACITY);
+    uint8_t* symbols = malloc(SYMBOLS);
+    test_rng rng = {.state = 5};
+    ph_adaptive adaptive;
+    ph_adaptive_init(&adaptive, 8);
+    double ideal_bits = 0;
+    ph_entropy_writer writer;
+    ph_entropy_writer_init(&writer, bytes, CAPACITY);
+    for (int i = 0; i < SYMBOLS; ++i) {
+        const int symbol = (int)test_rng_below(&rng, 100) < 80 ? i / 25000 : (int)(i % 8);
+        const ph_model model = ph_adaptive_model(&adaptive);
+        ideal_bits += ph_model_cost(&model, symbol) / 256.0;
+        ph_entropy_write(&writer, &model, symbol);
+        ph_adaptive_learn(&adaptive, symbol);
+        symbols[i] = (uint8_t)symbol;
+    }
+    const size_t size_bits = ph_entropy_writer_size_bits(&writer);
+    assert_true(fabs((double)size_bits - ideal_bits) <= 0.001 * ideal_bits + 16);
+    assert_true(size_bits < 2 * SYMBOLS); // 3 bits a symbol without learning
+
+    const size_t size = ph_entropy_writer_finish(&writer);
+    ph_entropy_reader reader;
+    ph_entropy_reader_init(&reader, bytes, size);
+    ph_adaptive_init(&adaptive, 8);
+    for (int i = 0; i < SYMBOLS; ++i) {
+        const ph_model model = ph_adaptive_model(&adaptive);
+        assert_int_equal(ph_entropy_read(&reader, &model), symbols[i]);
+        ph_adaptive_learn(&adaptive, symbols[i]);
+    }
+    assert_int_equal(ph_entropy_reader_finish(&reader), PH_OK);
+    free(bytes);
+    free(symbols);
+}
+
+// Words of all ones wait until it is known whether a carry turns them into zeros. Random symbols never
+// make rows of them, so the symbols are decoded from bytes that contain rows of ones (no carry comes) or
+// of zeros (the low end of the interval lies just below them: a carry comes), and must encode to those
+// bytes again.
+static void carries_cross_long_rows_of_ones(void** state)
+{
+    (void)state;
+    test_rng rng = {.state = 2};
+    int rows_kept = 0;
+    int rows_carried = 0;
+    for (int round = 0; round < 4000; ++round) {
+        uint8_t bytes[80];
+        for (int i = 0; i < 80; ++i) {
+            bytes[i] = (uint8_t)test_rng_next(&rng);
+        }
+        const size_t from = test_rng_below(&rng, 20);
+        const size_t length = test_rng_below(&rng, 20);
+        memset(bytes + from, round % 2 == 0 ? 0x00 : 0xFF, length);
+        const uint32_t counts[4] = {3, 65521, 1u << 31, UINT32_MAX};
+        const uint32_t n = counts[test_rng_below(&rng, 4)];
+        const int count = (int)(60 * 8 / log2(n));
+        uint32_t symbols[400];
+        ph_entropy_reader reader;
+        ph_entropy_reader_init(&reader, bytes, sizeof bytes);
+        for (int i = 0; i < count; ++i) {
+            symbols[i] = ph_entropy_read_uniform(&reader, n);
+        }
+        if (ph_entropy_reader_result(&reader) != PH_OK) {
+            continue; // these bytes fell into a gap left by rounding
+        }
+        uint8_t again[80] = {0};
+        ph_entropy_writer writer;
+        ph_entropy_writer_init(&writer, again, sizeof again);
+        for (int i = 0; i < count; ++i) {
+            const bool has_row = writer.held_ones >= 2;
+            ph_entropy_write_uniform(&writer, symbols[i], n);
+            const bool is_row_over = has_row && writer.held_ones == 0;
+            rows_carried += is_row_over && again[writer.front - 1] == 0x00;
+            rows_kept += is_row_over && again[writer.front - 1] == 0xFF;
+        }
+        const size_t size = ph_entropy_writer_finish(&writer);
+        assert_in_range(size, 50, 80);
+        assert_memory_equal(again, bytes, size - 9); // the ending is shorter than what was decoded
+        ph_entropy_reader_init(&reader, again, size);
+        for (int i = 0; i < count; ++i) {
+            assert_int_equal(ph_entropy_read_uniform(&reader, n), symbols[i]);
+        }
+        assert_int_equal(ph_entropy_reader_finish(&reader), PH_OK);
+    }
+    assert_true(rows_kept > 100);
+    assert_true(rows_carried > 100);
+}
+
+static void rollback_leaves_no_trace_at_either_end(void** state)
+{
+    (void)state;
+    test_rng rng = {.state = 4096};
+    for (int round = 0; round < 2000; ++round) {
+        const size_t capacity = 1 + test_rng_below(&rng, 120);
+        uint8_t plain_bytes[128] = {0};
+        uint8_t bytes[128] = {0};
+        ph_entropy_writer plain;
+        ph_entropy_writer writer;
+        ph_entropy_writer_init(&plain, plain_bytes, capacity);
+        ph_entropy_writer_init(&writer, bytes, capacity);
+        for (int step = 0; step < 30; ++step) {
+            const item kept = random_item(&rng);
+            const ph_entropy_mark plain_mark = ph_entropy_writer_mark(&plain);
+            write_item(&plain, &kept);
+            if (ph_entropy_writer_result(&plain) != PH_OK) {
+                ph_entropy_writer_rollback(&plain, &plain_mark);
+            } else {
+                write_item(&writer, &kept);
+            }
+            const ph_entropy_mark mark = ph_entropy_writer_mark(&writer);
+            const int dropped = (int)test_rng_below(&rng, 20);
+            for (int i = 0; i < dropped; ++i) {
+                const item it = random_item(&rng);
+                write_item(&writer, &it);
+            }
+            ph_entropy_writer_rollback(&writer, &mark);
+            assert_int_equal(ph_entropy_writer_result(&writer), PH_OK);
+            assert_int_equal(ph_entropy_writer_size_bits(&writer),
+                             ph_entropy_writer_size_bits(&plain));
+        }
+        assert_memory_equal(bytes, plain_bytes, capacity);
+        assert_int_equal(ph_entropy_writer_finish(&writer), ph_entropy_writer_finish(&plain));
+        assert_memory_equal(bytes, plain_bytes, capacity);
+    }
+}
+
+static void finished_packet_takes_nothing_more(void** state)
+{
+    (void)state;
+    uint8_t bytes[32] = {0};
+    ph_entropy_writer writer;
+    ph_entropy_writer_init(&writer, bytes, sizeof bytes);
+    ph_entropy_write(&writer, &models[3], 4);
+    ph_bits_write(&writer.raw, 77, 7);
+    const size_t size = ph_entropy_writer_finish(&writer);
+    uint8_t copy[32];
+    memcpy(copy, bytes, sizeof copy);
+    assert_int_equal(ph_entropy_writer_result(&writer), PH_OK);
+    assert_int_equal(ph_entropy_writer_size_bits(&writer), 8 * size);
+    ph_entropy_write(&writer, &models[3], 4);
+    assert_int_equal(ph_entropy_writer_result(&writer), PH_ERROR_END);
+    ph_bits_write(&writer.raw, 1, 1);
+    assert_memory_equal(bytes, copy, sizeof copy);
+}
+
+static void symbols_outside_the_model_fail_the_writer(void** state)
+{
+    (void)state;
+    uint8_t bytes[32] = {0};
+    ph_entropy_writer writer;
+    ph_entropy_writer_init(&writer, bytes, sizeof bytes);
+    ph_entropy_write(&writer, &models[3], 7);
+    assert_int_equal(ph_entropy_writer_result(&writer), PH_ERROR_VALUE);
+    ph_entropy_writer_init(&writer, bytes, sizeof bytes);
+    ph_entropy_write(&writer, &models[3], -1);
+    assert_int_equal(ph_entropy_writer_result(&writer), PH_ERROR_VALUE);
+    ph_entropy_writer_init(&writer, bytes, sizeof bytes);
+    ph_entropy_write_uniform(&writer, 5, 5);
+    ph_entropy_write_uniform(&writer, 1, 5);
+    assert_int_equal(ph_entropy_writer_result(&writer), PH_ERROR_VALUE);
+    assert_int_equal(ph_entropy_writer_size_bits(&writer), 0);
+}
+
+static int write_sample(uint8_t* bytes, size_t capacity, item* items, uint64_t seed)
+{
+    test_rng rng = {.state = seed};
+    ph_entropy_writer writer;
+    ph_entropy_writer_init(&writer, bytes, capacity);
+    const int count = 1 + (int)test_rng_below(&rng, 12);
+    for (int i = 0; i < count; ++i) {
+        items[i] = random_item(&rng);
+        write_item(&writer, &items[i]);
+    }
+    return ph_entropy_writer_result(&writer) == PH_OK ? (int)ph_entropy_writer_finish(&writer) : 0;
+}
+
+// One packet for one content: any single changed bit either changes what is read or is refused; so is a
+// byte more or a byte less.
+static void every_changed_bit_is_read_or_refused(void** state)
+{
+    (void)state;
+    int refused = 0;
+    for (uint64_t seed = 1; seed <= 300; ++seed) {
+        uint8_t bytes[200] = {0};
+        item items[12];
+        const int size = write_sample(bytes, 160, items, seed);
+        test_rng rng = {.state = seed};
+        const int count = 1 + (int)test_rng_below(&rng, 12);
+        for (int bit = 0; bit < 8 * size; ++bit) {
+            bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+            ph_entropy_reader reader;
+            ph_entropy_reader_init(&reader, bytes, (size_t)size);
+            bool is_same = true;
+            for (int i = 0; i < count; ++i) {
+                is_same = read_item(&reader, &items[i]) == items[i].value && is_same;
+            }
+            const bool is_accepted = ph_entropy_reader_finish(&reader) == PH_OK;
+            assert_false(is_same && is_accepted);
+            refused += !is_accepted;
+            bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        }
+        for (int change = -1; change <= 1; change += 2) {
+            if (size + change < 0) {
+                continue;
+            }
+            ph_entropy_reader reader;
+            ph_entropy_reader_init(&reader, bytes, (size_t)(size + change));
+            bool is_same = true;
+            for (int i = 0; i < count; ++i) {
+                is_same = read_item(&reader, &items[i]) == items[i].value && is_same;
+            }
+            assert_false(is_same && ph_entropy_reader_finish(&reader) == PH_OK);
+        }
+    }
+    assert_true(refused > 0);
+}
+
+// Random bytes, read as random items: never outside the buffer (ASan), and whatever is accepted is
+// written again to the same bytes.
+static void hostile_bytes_are_refused_or_written_again(void** state)
+{
+    (void)state;
+    test_rng rng = {.state = 666};
+    int accepted = 0;
+    for (int round = 0; round < 60000; ++round) {
+        const size_t size = test_rng_below(&rng, 12);
+        uint8_t* bytes = malloc(size > 0 ? size : 1);
+        for (size_t i = 0; i < size; ++i) {
+            bytes[i] = (uint8_t)(test_rng_next(&rng) & test_rng_next(&rng));
+        }
+        item items[8];
+        const int count = (int)test_rng_below(&rng, 8);
+        ph_entropy_reader reader;
+        ph_entropy_reader_init(&reader, bytes, size);
+        for (int i = 0; i < count; ++i) {
+            items[i] = random_item(&rng);
+            items[i].value = read_item(&reader, &items[i]);
+        }
+        if (ph_entropy_reader_finish(&reader) == PH_OK) {
+            ++accepted;
+            uint8_t again[64] = {0};
+            ph_entropy_writer writer;
+            ph_entropy_writer_init(&writer, again, sizeof again);
+            for (int i = 0; i < count; ++i) {
+                write_item(&writer, &items[i]);
+            }
+            assert_int_equal(ph_entropy_writer_finish(&writer), size);
+            assert_memory_equal(again, bytes, size);
+        }
+        free(bytes);
+    }
+    assert_true(accepted > 500);
+}
+
+static void endless_reading_ends(void** state)
+{
+    (void)state;
+    const uint8_t bytes[16] = {0};
+    ph_entropy_reader reader;
+    ph_entropy_reader_init(&reader, bytes, sizeof bytes);
+    int symbols = 0;
+    while (ph_entropy_reader_result(&reader) == PH_OK && symbols < 1000) {
+        (void)ph_entropy_read(&reader, &models[0]);
+        ++symbols;
+    }
+    assert_int_equal(ph_entropy_reader_result(&reader), PH_ERROR_END);
+    assert_in_range(symbols, 128, 192);
+}
+
+// The same bytes for ever, on every machine.
+static void golden_packet(void** state)
+{
+    (void)state;
+    uint8_t bytes[32] = {0};
+    ph_entropy_writer writer;
+    ph_entropy_writer_init(&writer, bytes, sizeof bytes);
+    for (int i = 0; i < 14; ++i) {
+        ph_entropy_write(&writer, &models[3], i % 7);
+        ph_entropy_write_uniform(&writer, (uint32_t)i, 100);
+    }
+    ph_bits_write(&writer.raw, 0x2BAD, 14);
+    ph_varint_write(&writer.raw, 300);
+    ph_bits_write(&writer.raw, 5, 3);
+    assert_int_equal(ph_entropy_writer_size_bits(&writer), 195);
+    const size_t size = ph_entropy_writer_finish(&writer);
+    const uint8_t golden[] = {
+        0x00, 0xF5, 0xF4, 0x4C, 0x30, 0xE0, 0x37, 0xFA, 0x6C, 0x31, 0x63, 0x66, 0x61,
+        0x86, 0x7E, 0xC2, 0x84, 0xD1, 0x02, 0x92, 0xC1, 0x40, 0xAB, 0x2B, 0xAD,
+    };
+    assert_int_equal(size, sizeof golden);
+    assert_memory_equal(bytes, golden, sizeof golden);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(both_ends_meet_in_the_last_byte_at_every_capacity),
+        cmocka_unit_test(empty_packet_has_no_bytes),
+        cmocka_unit_test(hundred_ternary_symbols_cost_at_most_160_bits),
+        cmocka_unit_test(long_input_costs_its_entropy),
+        cmocka_unit_test(short_input_ends_within_two_bytes_of_its_entropy),
+        cmocka_unit_test(adaptive_model_pays_for_what_it_has_learned),
+        cmocka_unit_test(carries_cross_long_rows_of_ones),
+        cmocka_unit_test(rollback_leaves_no_trace_at_either_end),
+        cmocka_unit_test(finished_packet_takes_nothing_more),
+        cmocka_unit_test(symbols_outside_the_model_fail_the_writer),
+        cmocka_unit_test(every_changed_bit_is_read_or_refused),
+        cmocka_unit_test(hostile_bytes_are_refused_or_written_again),
+        cmocka_unit_test(endless_reading_ends),
+        cmocka_unit_test(golden_packet),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
