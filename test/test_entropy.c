@@ -501,6 +501,39 @@ static void hostile_bytes_are_refused_or_written_again(void** state)
     assert_true(accepted > 500);
 }
 
+// Rounding leaves a gap at the top of the interval that belongs to no symbol.
+static void code_that_belongs_to_no_symbol_is_refused(void** state)
+{
+    (void)state;
+    uint8_t bytes[16];
+    memset(bytes, 0xFF, sizeof bytes);
+    ph_entropy_reader reader;
+    ph_entropy_reader_init(&reader, bytes, sizeof bytes);
+    assert_int_equal(ph_entropy_read(&reader, &models[3]), 0);
+    assert_int_equal(ph_entropy_reader_result(&reader), PH_ERROR_VALUE);
+    ph_entropy_reader_init(&reader, bytes, sizeof bytes);
+    assert_int_equal(ph_entropy_read_uniform(&reader, 1000), 0);
+    assert_int_equal(ph_entropy_reader_result(&reader), PH_ERROR_VALUE);
+}
+
+// Each end alone may read every byte; together they may not read one twice.
+static void ends_that_overlap_are_refused(void** state)
+{
+    (void)state;
+    uint8_t bytes[2] = {0};
+    ph_entropy_writer writer;
+    ph_entropy_writer_init(&writer, bytes, sizeof bytes);
+    ph_entropy_write_uniform(&writer, 3, 16);
+    ph_bits_write(&writer.raw, 9, 12);
+    assert_int_equal(ph_entropy_writer_finish(&writer), 2);
+    ph_entropy_reader reader;
+    ph_entropy_reader_init(&reader, bytes, sizeof bytes);
+    (void)ph_bits_read(&reader.raw, 13);
+    (void)ph_entropy_read_uniform(&reader, 16);
+    assert_int_equal(ph_entropy_reader_result(&reader), PH_OK);
+    assert_int_equal(ph_entropy_reader_finish(&reader), PH_ERROR_END);
+}
+
 static void endless_reading_ends(void** state)
 {
     (void)state;
@@ -555,6 +588,8 @@ int main(void)
         cmocka_unit_test(symbols_outside_the_model_fail_the_writer),
         cmocka_unit_test(every_changed_bit_is_read_or_refused),
         cmocka_unit_test(hostile_bytes_are_refused_or_written_again),
+        cmocka_unit_test(code_that_belongs_to_no_symbol_is_refused),
+        cmocka_unit_test(ends_that_overlap_are_refused),
         cmocka_unit_test(endless_reading_ends),
         cmocka_unit_test(golden_packet),
     };
