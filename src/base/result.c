@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// The words for results, and the end of the program when an assertion fails. Neither runs in
+// normal operation.
+
+#include "pinhole/base.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char* const TEXTS[] = {
+    [PH_OK] = "Done.",
+    [PH_ERROR_MEMORY] = "The allocator had no memory left.",
+    [PH_ERROR_END] = "The buffer ends before the value does.",
+    [PH_ERROR_VALUE] = "The value lies outside its declared range, or its encoding is not legal.",
+    [PH_ERROR_NOT_A_NUMBER] = "The value is not a number, or infinite where no end can hold it.",
+    [PH_ERROR_NOT_UNIT] = "The quaternion's length is not 1.",
+    [PH_ERROR_TEXT] = "The bytes are not UTF-8, or hold a zero byte.",
+    [PH_ERROR_TOO_LONG] = "The value is longer than its declared maximum.",
+    [PH_ERROR_RANGE] = "The declared range is empty, or one of its ends is not finite.",
+    [PH_ERROR_STEP] = "The declared step is not positive, or does not divide the range.",
+    [PH_ERROR_ZERO] = "Zero lies inside the declared range but between two steps.",
+    [PH_ERROR_WIDTH] = "The declaration needs more levels or bits than the coding has.",
+};
+
+_Static_assert(sizeof(TEXTS) / sizeof(TEXTS[0]) == PH_RESULT_COUNT, "each result needs a sentence");
+
+const char* ph_result_text(ph_result result)
+{
+    // A number from outside cast to the enum is no reason to crash in an error message.
+    if ((unsigned)result >= PH_RESULT_COUNT || TEXTS[result] == NULL) {
+        return "This result is unknown.";
+    }
+    return TEXTS[result];
+}
+
+void ph_assert_fail(const char* condition, const char* file, int line)
+{
+    fprintf(stderr, "%s:%d: assertion failed: %s\n", file, line, condition);
+    abort();
+}
