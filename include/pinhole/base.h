@@ -19,11 +19,10 @@
 #if defined(_WIN32) && defined(PH_SHARED)
 #if defined(PH_BUILD)
 #define PH_API __declspec(dllexport)
-#define PH_INLINE __declspec(dllexport) inline
 #else
 #define PH_API __declspec(dllimport)
-#define PH_INLINE inline
 #endif
+#define PH_INLINE inline
 #elif defined(__GNUC__)
 #define PH_API __attribute__((visibility("default")))
 #define PH_INLINE __attribute__((visibility("default"))) inline
@@ -69,6 +68,12 @@ typedef enum ph_result {
     PH_ERROR_ZERO,
     /// A declaration: more levels or bits than the coding has.
     PH_ERROR_WIDTH,
+    /// A declaration or a text that makes no sense; the error struct of the call says where and why.
+    PH_ERROR_SCHEMA,
+    /// An id of something that is gone, or never was.
+    PH_ERROR_STALE,
+    /// A name that is already taken.
+    PH_ERROR_TAKEN,
     PH_RESULT_COUNT
 } ph_result;
 
@@ -96,6 +101,13 @@ typedef struct ph_allocator {
     void (*release)(void* context, void* memory, size_t size);
     void* context;
 } ph_allocator;
+
+/// Names one entity of one world. Opaque, passed by value; {0} is null.
+/// A despawned entity's id is recognised as stale and never reaches another entity.
+typedef struct ph_entity_id {
+    uint32_t index1;
+    uint32_t generation;
+} ph_entity_id;
 
 #ifdef __cplusplus
 }

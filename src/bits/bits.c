@@ -10,12 +10,12 @@
 #include "bits/room.h"
 
 // The exported twins of the inline functions.
-extern inline void ph_bits_store64(uint8_t* bytes, uint64_t value);
-extern inline uint64_t ph_bits_load64(const uint8_t* bytes);
-extern inline void ph_bits_write(ph_bit_writer* writer, uint64_t value, int width);
-extern inline uint64_t ph_bits_read(ph_bit_reader* reader, int width);
-extern inline void ph_bits_write_bool(ph_bit_writer* writer, bool value);
-extern inline bool ph_bits_read_bool(ph_bit_reader* reader);
+PH_API extern inline void ph_bits_store64(uint8_t* bytes, uint64_t value);
+PH_API extern inline uint64_t ph_bits_load64(const uint8_t* bytes);
+PH_API extern inline void ph_bits_write(ph_bit_writer* writer, uint64_t value, int width);
+PH_API extern inline uint64_t ph_bits_read(ph_bit_reader* reader, int width);
+PH_API extern inline void ph_bits_write_bool(ph_bit_writer* writer, bool value);
+PH_API extern inline bool ph_bits_read_bool(ph_bit_reader* reader);
 
 // Sizes are counted in bits in a size_t.
 static size_t clamp_size(size_t bytes)

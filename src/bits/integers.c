@@ -8,8 +8,8 @@
 
 #include "bits/room.h"
 
-extern inline uint64_t ph_zigzag(int64_t value);
-extern inline int64_t ph_unzigzag(uint64_t code);
+PH_API extern inline uint64_t ph_zigzag(int64_t value);
+PH_API extern inline int64_t ph_unzigzag(uint64_t code);
 
 int ph_width_of(uint64_t greatest)
 {
