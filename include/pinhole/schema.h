@@ -1,0 +1,221 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// What a game's entities are made of: classes, their properties, how each is written and when it is worth
+// sending. Declared as C tables bound to the game's own structs, or as text (docs/schema.md); both ends
+// compare fingerprints when they connect.
+//
+//     typedef struct kart {
+//         int32_t position_mm[3];
+//         float heading_deg;
+//         uint8_t shells;
+//         char name[32];
+//     } kart;
+//
+//     static const ph_property_def kart_properties[] = {
+//         {.name = "position", .coding = PH_CODING_POSITION,
+//          .field = PH_FIELD_I32X3, .offset = offsetof(kart, position_mm)},
+//         {.name = "heading", .coding = PH_CODING_ANGLE, .bits = 8, .significant = 5, .distance_m = 50,
+//          .field = PH_FIELD_F32, .offset = offsetof(kart, heading_deg)},
+//         {.name = "shells", .coding = PH_CODING_RANGE, .hi = 3,
+//          .field = PH_FIELD_U8, .offset = offsetof(kart, shells)},
+//         {.name = "name", .coding = PH_CODING_STRING, .max_length = 31, .when = PH_SEND_ONCE,
+//          .field = PH_FIELD_TEXT, .offset = offsetof(kart, name)},
+//     };
+
+#ifndef PINHOLE_SCHEMA_H
+#define PINHOLE_SCHEMA_H
+
+#include <pinhole/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PH_PROPERTIES_MAX 64
+#define PH_CLASSES_MAX 256
+/// Longest name of a class or property, in bytes.
+#define PH_SCHEMA_NAME_MAX 31
+/// Longest string or byte string, in bytes.
+#define PH_TEXT_LENGTH_MAX 1000
+
+/// How a property is written.
+typedef enum ph_coding {
+    /// From the field: bool as BOOL, whole numbers as VARINT, ids as ENTITY, text as STRING, bytes as BYTES.
+    PH_CODING_AUTO = 0,
+    PH_CODING_BOOL,
+    PH_CODING_ENUM,       // count alternatives
+    PH_CODING_RANGE,      // whole numbers lo..hi
+    PH_CODING_VARINT,     // whole numbers; lo < 0 means signed; lo = hi = 0 means all the field holds
+    PH_CODING_TWO_BIT,    // the same
+    PH_CODING_GAMMA,      // the same
+    PH_CODING_RICE,       // the same, with rice_k
+    PH_CODING_FIXED,      // lo..hi in steps of step
+    PH_CODING_ANGLE,      // bits parts of a full turn of 360 (or `turn`)
+    PH_CODING_QUATERNION, // bits for each of three components
+    PH_CODING_VEC3,       // three times FIXED; z_lo, z_hi when z differs
+    PH_CODING_STRING,     // UTF-8, max_length bytes
+    PH_CODING_BYTES,      // max_length bytes
+    PH_CODING_ENTITY,     // a reference to an entity
+    PH_CODING_POSITION,   // the entity's place: int32 mm; every class has exactly one
+    PH_CODING_COUNT
+} ph_coding;
+
+/// What the game's struct holds at the offset.
+typedef enum ph_field {
+    PH_FIELD_NONE = 0, // not in the struct: only set and read one by one
+    PH_FIELD_BOOL,
+    PH_FIELD_I8,
+    PH_FIELD_I16,
+    PH_FIELD_I32,
+    PH_FIELD_I64,
+    PH_FIELD_U8,
+    PH_FIELD_U16,
+    PH_FIELD_U32,
+    PH_FIELD_U64,
+    PH_FIELD_F32,
+    PH_FIELD_F64,
+    PH_FIELD_I32X3,  // int32_t[3]: position in mm
+    PH_FIELD_F32X3,  // float[3]
+    PH_FIELD_F64X3,  // double[3]
+    PH_FIELD_F32X4,  // float[4]: x, y, z, w
+    PH_FIELD_F64X4,  // double[4]: x, y, z, w
+    PH_FIELD_TEXT,   // char[max_length + 1], ended by a zero byte
+    PH_FIELD_BYTES,  // uint16_t length, then uint8_t[max_length]
+    PH_FIELD_ENTITY, // ph_entity_id
+    PH_FIELD_COUNT
+} ph_field;
+
+typedef enum ph_send {
+    PH_SEND_ON_CHANGE = 0,
+    PH_SEND_ONCE, // with the enter only; later changes are not sent
+} ph_send;
+
+typedef enum ph_audience {
+    PH_AUDIENCE_ALL = 0,
+    PH_AUDIENCE_OWNER, // only the viewer whose own entity this is
+    PH_AUDIENCE_MASK,  // viewers whose audience bits meet audience_mask
+} ph_audience;
+
+// For has_default of a VEC3: which components. Others: any value but 0 means yes.
+#define PH_DEFAULT_X 1
+#define PH_DEFAULT_Y 2
+#define PH_DEFAULT_Z 4
+
+/// One property. Zero everywhere else is a sensible choice.
+typedef struct ph_property_def {
+    /// Letters, digits and underscores, not a digit first; unique in its class.
+    const char* name;
+    ph_coding coding;
+
+    // The coding's parameters; which are used stands beside the codings above.
+    double lo;
+    double hi;
+    double step;
+    double z_lo; // VEC3: when z_lo < z_hi, z has these instead of lo and hi
+    double z_hi;
+    double turn;  // ANGLE: a full turn in the field's unit; 0 means 360
+    int bits;     // ANGLE: 0 means 8; QUATERNION: 0 means 10; POSITION: 0 means 16
+    int count;    // ENUM
+    int rice_k;   // RICE
+    int shift;    // POSITION: low bits dropped plus one, so that 0 means the classic 4
+    int max_length; // STRING, BYTES
+    /// ENUM, RANGE: arithmetic coding, log2(n) bits instead of whole ones (pinhole profile only).
+    bool is_arithmetic;
+    /// POSITION: altitude is the index of a ground layer within this tolerance; 0 means a plain z.
+    int ground_tolerance_mm;
+
+    /// Spends one bit so that default_value costs that bit alone.
+    int has_default;
+    /// Also what a property is before it is put for the first time. Numbers only.
+    double default_value;
+
+    /// How far it is sent, in m. 0: as far as the viewer sees.
+    double distance_m;
+    /// Which difference is worth sending, in the field's unit. 0: any.
+    double significant;
+    /// How much it counts when something must wait. 0 means 1.
+    double weight;
+    ph_send when;
+    ph_audience audience;
+    uint32_t audience_mask;
+
+    // Where it is in the game's struct.
+    ph_field field;
+    size_t offset;
+} ph_property_def;
+
+/// One class of entities.
+typedef struct ph_class_def {
+    const char* name;
+    const ph_property_def* properties;
+    int property_count;
+    /// sizeof the game's struct; 0 when no property is bound to one.
+    size_t struct_size;
+} ph_class_def;
+
+/// Where and why a schema was refused. Line and column count from 1 and are 0 for C tables.
+typedef struct ph_schema_error {
+    int line;
+    int column;
+    char message[200];
+} ph_schema_error;
+
+/// A checked set of classes. It never changes, and may be used by any number of worlds, clients and
+/// threads at once. It keeps copies of everything it was made from.
+typedef struct ph_schema ph_schema;
+
+/// Makes a schema from tables. allocator may be NULL (malloc and free); error may be NULL.
+/// @return PH_OK, PH_ERROR_SCHEMA with *error filled, or PH_ERROR_MEMORY; *schema is NULL unless PH_OK.
+PH_API ph_result ph_schema_create(const ph_class_def* classes, int class_count,
+                                  const ph_allocator* allocator, ph_schema** schema,
+                                  ph_schema_error* error);
+
+/// The same from text (docs/schema.md). Its properties are bound to no struct.
+PH_API ph_result ph_schema_parse(const char* text, size_t length, const ph_allocator* allocator,
+                                 ph_schema** schema, ph_schema_error* error);
+
+/// NULL is allowed. Nothing may use the schema any more.
+PH_API void ph_schema_destroy(ph_schema* schema);
+
+/// Writes the text form, ended by a zero byte; parsing it gives the same schema (without bindings).
+/// @return Length without the end; when it is not below capacity, nothing useful was written.
+PH_API size_t ph_schema_print(const ph_schema* schema, char* text, size_t capacity);
+
+/// Changes with everything that changes the wire, and with nothing else: not with names, policies or
+/// bindings.
+PH_API uint64_t ph_schema_fingerprint(const ph_schema* schema);
+
+PH_API int ph_schema_class_count(const ph_schema* schema);
+
+/// The declaration of a class as the schema keeps it, with every default spelled out. Valid as long as
+/// the schema; class_index is 0..ph_schema_class_count()-1.
+PH_API const ph_class_def* ph_schema_class(const ph_schema* schema, int class_index);
+
+/// @return Index, or -1.
+PH_API int ph_schema_find_class(const ph_schema* schema, const char* name);
+PH_API int ph_schema_find_property(const ph_schema* schema, int class_index, const char* name);
+
+// Makers for languages without designated initialisers: ph_property_range("hp", 0, 100) and then change
+// fields as needed.
+PH_API ph_property_def ph_property_bool(const char* name);
+PH_API ph_property_def ph_property_enum(const char* name, int count);
+PH_API ph_property_def ph_property_range(const char* name, double lo, double hi);
+PH_API ph_property_def ph_property_varint(const char* name);
+PH_API ph_property_def ph_property_fixed(const char* name, double lo, double hi, double step);
+PH_API ph_property_def ph_property_angle(const char* name, int bits);
+PH_API ph_property_def ph_property_quaternion(const char* name, int bits);
+PH_API ph_property_def ph_property_vec3(const char* name, double lo, double hi, double step);
+PH_API ph_property_def ph_property_string(const char* name, int max_length);
+PH_API ph_property_def ph_property_bytes(const char* name, int max_length);
+PH_API ph_property_def ph_property_entity(const char* name);
+PH_API ph_property_def ph_property_position(const char* name);
+
+/// Binds a property to a field of the game's struct.
+PH_API ph_property_def ph_property_bound(ph_property_def property, ph_field field, size_t offset);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

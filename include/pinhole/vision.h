@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Who sees whom. A viewer sees the N nearest entities within its radius that it may see, exactly, and
+// has a short name, a slot, for each. Two ways lead to the same result:
+//
+//   grid     entities in cells; from the viewer's cell outwards until nothing nearer can follow. For
+//            large worlds with viewers everywhere.
+//   groups   viewers that stand together share one list of candidates. For small instances.
+//
+// What has entered stays until it is clearly gone (hysteresis), so nothing flickers at the edge. Distances
+// are measured in the plane (x, y), across the edge of the 32-bit world too.
+
+#ifndef PINHOLE_VISION_H
+#define PINHOLE_VISION_H
+
+#include <pinhole/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PH_VISIBLE_MAX 4095
+
+typedef enum ph_vision_kind {
+    PH_VISION_GRID = 0,
+    PH_VISION_GROUPS,
+} ph_vision_kind;
+
+/// How a world finds who sees whom. Start from ph_vision_def_default().
+typedef struct ph_vision_def {
+    ph_vision_kind kind;
+    /// Grid: side of a cell. Default 131072 (2^17 mm, 131 m); rounded up to a power of two.
+    int32_t cell_mm;
+    /// Groups: a viewer further than this from its group's centre of gravity leaves it. Default 60 m.
+    int32_t group_split_mm;
+    /// Groups: groups whose centres are nearer than this become one, if no member would have to
+    /// leave at once. Less than half of group_split_mm. Default 20 m.
+    int32_t group_merge_mm;
+    /// Each viewer's vision is refreshed at least every so many ticks, in turn. Default 1.
+    int refresh_ticks;
+    /// An entity stays visible for at least so many ticks after it entered, unless it is gone or may no
+    /// longer be seen. Default 10.
+    int stay_ticks;
+    /// How far an entity must be beyond radius and rank to leave: 1.1 means a tenth. 1 or more.
+    double hysteresis;
+} ph_vision_def;
+
+PH_API ph_vision_def ph_vision_def_default(void);
+
+/// An entity's number inside its world while it lives; what the arrays of vision name entities by.
+typedef uint32_t ph_entity_index;
+#define PH_ENTITY_NONE UINT32_MAX
+
+/// What one viewer sees: its slots. Slot 0 is the viewer's own entity.
+typedef struct ph_sight {
+    /// By slot: the entity, or PH_ENTITY_NONE. A leaving slot keeps PH_ENTITY_NONE until it is freed.
+    const ph_entity_index* entities;
+    /// Slots there are: 0..slot_count-1.
+    int slot_count;
+    /// Entities visible now, the viewer's own not counted.
+    int visible_count;
+    /// Slots taken and slots vacated by the last refresh. Enters nearest first (ties by spawn order),
+    /// leaves by slot.
+    const uint16_t* enters;
+    int enter_count;
+    const uint16_t* leaves;
+    int leave_count;
+} ph_sight;
+
+/// How vision went, since the world was created.
+typedef struct ph_vision_stats {
+    uint64_t refreshes;
+    uint64_t enters;
+    uint64_t leaves;
+    /// Newcomers that had to wait because every slot was taken or resting.
+    uint64_t waits;
+    /// Groups only: how many there are now, and what became of them.
+    int groups;
+    uint64_t splits;
+    uint64_t merges;
+    /// Groups only: candidate lists made, and viewers that were served from a list made for another.
+    uint64_t lists;
+    uint64_t shared_lists;
+} ph_vision_stats;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

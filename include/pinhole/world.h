@@ -1,0 +1,198 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// The sending side: all entities and their state, and who sees them.
+//
+// The game spawns entities, puts its own structs, and calls ph_world_tick() at its own pace. State is
+// quantised once, when it is put, into the integers that go on the wire; a change smaller than a step is no
+// change. Between two ticks the game may do anything; a tick allocates nothing.
+
+#ifndef PINHOLE_WORLD_H
+#define PINHOLE_WORLD_H
+
+#include <pinhole/base.h>
+#include <pinhole/schema.h>
+#include <pinhole/vision.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Names one viewer of one world. Opaque, passed by value; {0} is null.
+typedef struct ph_viewer_id {
+    uint32_t index1;
+    uint32_t generation;
+} ph_viewer_id;
+
+typedef struct ph_world ph_world;
+
+/// May answer no for reasons of the game. Called only where the masks allow it; the answer must not depend
+/// on anything that this viewer may not know. Called during ph_world_tick(), from any of its threads.
+typedef bool ph_may_see(void* context, ph_viewer_id viewer, ph_entity_id entity);
+
+/// How to build a world. Start from ph_world_def_default() and change what you need.
+typedef struct ph_world_def {
+    /// Required. Must outlive the world.
+    const ph_schema* schema;
+    /// Live entities expected. More are accepted: storage then grows at the spawn. Default 1024.
+    int entity_capacity;
+    /// Viewers expected. More are accepted in the same way. Default 64.
+    int viewer_capacity;
+    /// Largest vision radius of any viewer, in mm. Default 250,000.
+    int32_t radius_max_mm;
+    ph_vision_def vision;
+    /// Optional filter beside the masks.
+    ph_may_see* may_see;
+    void* may_see_context;
+    /// Zero-initialised means malloc and free.
+    ph_allocator allocator;
+    /// Set by ph_world_def_default(). Do not touch.
+    uint32_t cookie;
+} ph_world_def;
+
+PH_API ph_world_def ph_world_def_default(void);
+
+/// Creates a world. Worlds share nothing: each may live on its own thread.
+/// @return PH_OK, PH_ERROR_RANGE (a def field makes no sense), or PH_ERROR_MEMORY; *world is NULL unless
+/// PH_OK and nothing is leaked.
+PH_API ph_result ph_world_create(const ph_world_def* def, ph_world** world);
+
+/// Destroys a world and every id it issued. NULL is allowed.
+PH_API void ph_world_destroy(ph_world* world);
+
+// ---- entities
+
+/// What an entity starts with. Zero-initialised: class 0 at (0, 0, 0), seen by everybody near.
+typedef struct ph_spawn {
+    /// Index of the class in the schema.
+    int class_index;
+    /// The game's own name for it: unique in the world, the only name that goes on the wire; small numbers
+    /// cost few bits.
+    uint64_t name;
+    int32_t position_mm[3];
+    /// Who may see it: viewers whose sees mask meets this one. 0 means everybody (all bits).
+    uint32_t seen_by;
+    /// Seen at any distance, before all others, by those who may see it.
+    bool is_always_visible;
+    /// Seen by nobody but its own viewer.
+    bool is_never_visible;
+} ph_spawn;
+
+/// @return PH_OK, PH_ERROR_VALUE (no such class), PH_ERROR_TAKEN (the name), PH_ERROR_MEMORY with the
+/// world as it was; *entity is {0} unless PH_OK.
+PH_API ph_result ph_world_spawn(ph_world* world, const ph_spawn* spawn, ph_entity_id* entity);
+
+/// @return PH_OK or PH_ERROR_STALE.
+PH_API ph_result ph_world_despawn(ph_world* world, ph_entity_id entity);
+
+PH_API bool ph_world_is_alive(const ph_world* world, ph_entity_id entity);
+PH_API int ph_world_entity_count(const ph_world* world);
+
+/// The entity of this name, or {0}.
+PH_API ph_entity_id ph_world_find(const ph_world* world, uint64_t name);
+/// Name and class of a live entity. Either pointer may be NULL. @return PH_OK or PH_ERROR_STALE.
+PH_API ph_result ph_world_identify(const ph_world* world, ph_entity_id entity, uint64_t* name,
+                                   int* class_index);
+
+/// Puts the game's struct: quantises every bound property and marks what changed.
+/// @return PH_OK, PH_ERROR_STALE, or why a value was refused (*property, if not NULL, says which);
+/// nothing is changed then.
+PH_API ph_result ph_world_put(ph_world* world, ph_entity_id entity, const void* state,
+                              int* property);
+
+/// Fills the game's struct with the state as clients will see it. Unbound bytes are left alone.
+/// @return PH_OK or PH_ERROR_STALE.
+PH_API ph_result ph_world_get(const ph_world* world, ph_entity_id entity, void* state);
+
+/// Sets one property from a value of the given field type (for TEXT and BYTES: size in bytes, too;
+/// otherwise size is sizeof the value).
+/// @return PH_OK, PH_ERROR_STALE, PH_ERROR_VALUE (no such property, wrong type), or why it was refused.
+PH_API ph_result ph_world_set(ph_world* world, ph_entity_id entity, int property, ph_field field,
+                              const void* value, size_t size);
+
+/// Reads one property into a value of the given field type and size.
+/// A reference to an entity that is gone reads as {0}.
+PH_API ph_result ph_world_read(const ph_world* world, ph_entity_id entity, int property,
+                               ph_field field, void* value, size_t size);
+
+/// Moves an entity; the same as setting its position.
+PH_API ph_result ph_world_move(ph_world* world, ph_entity_id entity, int32_t x_mm, int32_t y_mm,
+                               int32_t z_mm);
+
+/// Changes who may see it (see ph_spawn).
+PH_API ph_result ph_world_set_visibility(ph_world* world, ph_entity_id entity, uint32_t seen_by,
+                                         bool is_always_visible, bool is_never_visible);
+
+/// Bit p is set when property p has changed since the last tick. 0 for a stale id.
+PH_API uint64_t ph_world_changes(const ph_world* world, ph_entity_id entity);
+
+/// Path length in mm since the spawn, modulo 2^32: counts every move, also there and back.
+PH_API uint32_t ph_world_mileage(const ph_world* world, ph_entity_id entity);
+
+// ---- viewers
+
+/// What a viewer is. Start from ph_viewer_def_default().
+typedef struct ph_viewer_def {
+    /// The viewer's own entity: its eye follows it, and it is slot 0. {0}: a spectator.
+    ph_entity_id entity;
+    /// A spectator's eye.
+    int32_t eye_mm[3];
+    /// Whom it may see: meets seen_by of the entities. Default all bits.
+    uint32_t sees;
+    /// Meets audience_mask of properties. Default 0.
+    uint32_t audience;
+    /// Default 250,000 mm; at most the world's radius_max_mm.
+    int32_t radius_mm;
+    /// At most so many entities, 1..PH_VISIBLE_MAX. Default 250.
+    int visible_max;
+    /// Slots, slot 0 included. 0 means 2 * visible_max; at least visible_max + 1.
+    int slot_count;
+    /// Set by ph_viewer_def_default(). Do not touch.
+    uint32_t cookie;
+} ph_viewer_def;
+
+PH_API ph_viewer_def ph_viewer_def_default(void);
+
+/// @return PH_OK, PH_ERROR_STALE (its entity), PH_ERROR_RANGE, PH_ERROR_MEMORY with the world as it was.
+PH_API ph_result ph_world_add_viewer(ph_world* world, const ph_viewer_def* def, ph_viewer_id* viewer);
+PH_API ph_result ph_world_remove_viewer(ph_world* world, ph_viewer_id viewer);
+
+/// Moves a spectator's eye. A viewer with an entity follows it; when that is gone, the eye stays.
+PH_API ph_result ph_world_set_eye(ph_world* world, ph_viewer_id viewer, int32_t x_mm, int32_t y_mm,
+                                  int32_t z_mm);
+
+/// Gives a viewer another entity of its own, or none ({0}).
+PH_API ph_result ph_world_set_own(ph_world* world, ph_viewer_id viewer, ph_entity_id entity);
+
+PH_API ph_result ph_world_set_sees(ph_world* world, ph_viewer_id viewer, uint32_t sees);
+
+/// What the viewer sees since the last tick. Valid until the next change of the world.
+/// @return PH_OK or PH_ERROR_STALE with an empty sight.
+PH_API ph_result ph_world_sight(const ph_world* world, ph_viewer_id viewer, ph_sight* sight);
+
+/// The entity behind an index of a sight, {0} if there is none any more.
+PH_API ph_entity_id ph_world_entity_at(const ph_world* world, ph_entity_index index);
+
+/// The client knows that the slot was left: it may be used again. Slots that were not left are refused.
+/// @return PH_OK, PH_ERROR_STALE or PH_ERROR_VALUE.
+PH_API ph_result ph_world_free_slot(ph_world* world, ph_viewer_id viewer, int slot);
+
+// ---- time
+
+/// One tick: sorts the entities, refreshes the vision of the viewers whose turn it is, and then forgets
+/// which properties had changed. Allocates nothing.
+PH_API void ph_world_tick(ph_world* world);
+
+/// Ticks since the world was created.
+PH_API uint32_t ph_world_now(const ph_world* world);
+
+PH_API ph_vision_stats ph_world_vision_stats(const ph_world* world);
+
+/// True when every structure is sound. Slow; for tests.
+PH_API bool ph_world_validate(const ph_world* world);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

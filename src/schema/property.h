@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// A property made ready for work: its declaration, checked, with the codings it needs.
+//
+// A value is kept and compared as 1..4 words of 32 bits, the integers that go on the wire:
+//   whole numbers, enum, bool   one word, two when the values need more than 32 bits (low word first):
+//                               value - lo, so that zero-extended comparison and difference work
+//   FIXED, ANGLE                level
+//   VEC3                        three levels
+//   QUATERNION                  two words: the 3 n + 2 bits of the wire, low word first
+//   STRING, BYTES               one word: a version that changes with the content; the bytes live beside
+//   ENTITY                      two words: index1, generation
+//   POSITION                    three words: x, y, z in mm as uint32 (the wire drops bits later)
+
+#ifndef PH_SCHEMA_PROPERTY_H
+#define PH_SCHEMA_PROPERTY_H
+
+#include <pinhole/angle.h>
+#include <pinhole/coordinate.h>
+#include <pinhole/fixed.h>
+#include <pinhole/ground.h>
+#include <pinhole/integers.h>
+#include <pinhole/schema.h>
+
+#define PH_VALUE_WORDS_MAX 4
+
+typedef struct ph_property {
+    ph_property_def def; // every default spelled out; name owned by the schema
+    int words;           // 1..PH_VALUE_WORDS_MAX
+    bool is_text;        // STRING or BYTES
+    bool is_number;      // one number whose words can be subtracted: whole numbers, FIXED, ANGLE
+    ph_integer integer;  // BOOL, ENUM, RANGE, VARINT, TWO_BIT, GAMMA, RICE
+    ph_fixed fixed[3];   // FIXED: the first; VEC3: x, y, z
+    ph_angle angle;
+    ph_coordinate coordinate; // POSITION
+    ph_altitude altitude;     // POSITION with a ground
+    uint32_t initial[PH_VALUE_WORDS_MAX]; // before the first put
+    uint64_t significant_steps; // a difference of so many levels is worth sending; at least 1
+    uint64_t distance_mm;       // UINT64_MAX: as far as the viewer sees
+    float weight;
+} ph_property;
+
+typedef struct ph_class {
+    ph_class_def def;
+    ph_property* properties; // def.property_count of them
+    int position; // index of the position property
+} ph_class;
+
+// index is 0..ph_schema_class_count()-1.
+const ph_class* ph_schema_class_at(const ph_schema* schema, int index);
+
+// ---- values of everything but STRING and BYTES
+
+// Reads the property's field from the game's struct (base points at the struct).
+// @return PH_OK, or why the value cannot be kept (PH_ERROR_VALUE, PH_ERROR_NOT_A_NUMBER,
+// PH_ERROR_NOT_UNIT); words are then untouched. Numbers outside FIXED's range clamp; whole numbers
+// outside are refused.
+ph_result ph_property_quantise(const ph_property* property, const void* base, uint32_t* words);
+
+// The other way: writes the field. Only bound properties.
+void ph_property_restore(const ph_property* property, const uint32_t* words, void* base);
+
+// One value by itself, in the same field types: value points at the field, not at a struct.
+ph_result ph_property_quantise_field(const ph_property* property, ph_field field, const void* value,
+                                     uint32_t* words);
+ph_result ph_property_restore_field(const ph_property* property, ph_field field,
+                                    const uint32_t* words, void* value);
+
+// ---- STRING and BYTES: the content of a field, without copying
+
+typedef struct ph_text {
+    const uint8_t* bytes;
+    uint16_t length;
+} ph_text;
+
+// @return PH_OK, PH_ERROR_TEXT or PH_ERROR_TOO_LONG.
+ph_result ph_property_text(const ph_property* property, const void* base, ph_text* text);
+void ph_property_restore_text(const ph_property* property, ph_text text, void* base);
+
+// ---- on the wire: plain codings, as the classic profile writes them. ENTITY and POSITION depend on the
+// viewer and are written by the wire layer; everything else here.
+
+int ph_property_cost_bits(const ph_property* property, const uint32_t* words, ph_text text);
+int ph_property_max_bits(const ph_property* property);
+void ph_property_write(const ph_property* property, ph_bit_writer* writer, const uint32_t* words,
+                       ph_text text);
+// text_buffer holds max_length + 1 bytes and is used by STRING and BYTES only.
+// On failure words are the initial ones and the text is empty.
+void ph_property_read(const ph_property* property, ph_bit_reader* reader, uint32_t* words,
+                      uint8_t* text_buffer, uint16_t* text_length);
+
+#endif

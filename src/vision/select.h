@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Choosing the nearest: shared by grid and groups.
+
+#ifndef PH_VISION_SELECT_H
+#define PH_VISION_SELECT_H
+
+#include "vision/crowd.h"
+
+static inline bool ph_seen_is_nearer(const ph_seen* a, const ph_seen* b)
+{
+    return a->distance2 < b->distance2 ||
+           (a->distance2 == b->distance2 && a->spawn_order < b->spawn_order);
+}
+
+// True when the eye may see it: masks, flags, own entity, callback. Distance is not considered.
+bool ph_eye_may_see(const ph_eye* eye, const ph_crowd* crowd, ph_entity_index entity);
+
+// Moves the `wanted` nearest to the front, in no particular order. @return min(count, wanted).
+int ph_select_nearest(ph_seen* seen, int count, int wanted);
+
+// Sorts nearest first. For the few that enter.
+void ph_sort_nearest(ph_seen* seen, int count);
+
+// The answer by looking at every entity: what grid and groups must equal. For tests and benchmarks.
+// scratch holds crowd->live_count.
+int ph_nearest_brute_force(const ph_crowd* crowd, const ph_eye* eye, int first, ph_seen* scratch,
+                           ph_seen* seen);
+
+#endif
