@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Strings and byte strings: the length in as many bits as the longest needs, then the bytes. An almost
-// empty name[128] costs its few letters and 7 bits. Strings are UTF-8, checked on both sides, and hold no
-// zero byte, so that a C string comes back as it went.
+// Strings and byte strings: the length in as many bits as the longest needs, then the bytes. An
+// almost empty name[128] costs its few letters and 7 bits. Strings are UTF-8, checked on both
+// sides, and hold no zero byte, so that a C string comes back as it went.
 
 #ifndef PINHOLE_TEXT_H
 #define PINHOLE_TEXT_H
@@ -29,7 +29,7 @@ PH_API void ph_string_write(ph_bit_writer* writer, const char* text, size_t leng
 /// @return Length without the terminator; 0 and an empty string after a failure.
 PH_API size_t ph_string_read(ph_bit_reader* reader, char* text, size_t max_length);
 
-/// Any bytes.
+/// Any bytes. More than max_length fail the writer with PH_ERROR_TOO_LONG.
 PH_API void ph_bytes_write(ph_bit_writer* writer, const void* bytes, size_t length,
                            size_t max_length);
 
