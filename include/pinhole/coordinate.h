@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Truncated absolute coordinates: the server drops the low `shift` bits of a 32-bit coordinate and all
-// above `width` more; no viewer is involved, so the short form is made once for everybody. The client
-// knows where its viewer stands and puts the entity into the one window around it that fits.
+// Truncated absolute coordinates: the server drops the low `shift` bits of a 32-bit coordinate and
+// all above `width` more; no viewer is involved, so the short form is made once for everybody. The
+// client knows where its viewer stands and puts the entity into the one window around it that fits.
 //
 //     full coordinate    |  known from the viewer  |   width bits sent   | shift bits dropped |
 //     classic (16, 4)    |        12 bits          |       16 bits       |       4 bits       |
@@ -36,9 +36,11 @@ PH_API ph_result ph_coordinate_check(const ph_coordinate* coding);
 /// Sending side. Coordinates wrap: int32 values are passed as uint32.
 PH_API uint32_t ph_coordinate_shorten(const ph_coordinate* coding, uint32_t full);
 
-/// Receiving side: the full coordinate, rounded down to a step. Right for every entity nearer to the
-/// viewer than half the window, across the 32-bit wrap too.
-PH_API uint32_t ph_coordinate_restore(const ph_coordinate* coding, uint32_t viewer, uint32_t shortened);
+/// Receiving side: the full coordinate, rounded down to a step. Right for every entity that is less
+/// than half the window away from the viewer when both are rounded down, so for all that are nearer
+/// than half the window less one step; across the 32-bit wrap too.
+PH_API uint32_t ph_coordinate_restore(const ph_coordinate* coding, uint32_t viewer,
+                                      uint32_t shortened);
 
 /// Sending side: true when the client of this viewer will restore this entity to the right place.
 PH_API bool ph_coordinate_is_in_window(const ph_coordinate* coding, uint32_t viewer, uint32_t full);
