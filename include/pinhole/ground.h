@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Altitude by layer: most entities stand on something, and both ends know what there is to stand on.
-// A ground gives the heights of its layers at (x, y): the floor, the bridge above it, the roof. The wire
-// carries the number of the layer, or an escape and the altitude for what flies or falls.
+// Altitude by layer: most entities stand on something, and both ends know what there is to stand
+// on. A ground gives the heights of its layers at (x, y): the floor, the bridge above it, the roof.
+// The wire carries the number of the layer, or an escape and the altitude for what flies or falls.
 //
-// Integers only: both ends agree exactly, as long as both ask with the coordinates that the wire carries
-// (the restored ones), not with the server's finer ones.
+// Integers only: both ends agree exactly, as long as both ask with the coordinates that the wire
+// carries (the restored ones), not with the server's finer ones.
 
 #ifndef PINHOLE_GROUND_H
 #define PINHOLE_GROUND_H
@@ -30,7 +30,8 @@ typedef struct ph_ground {
 
 /// How altitude is written.
 typedef struct ph_altitude {
-    /// An entity this near to a layer, or nearer, stands on it. At least 0.
+    /// An entity this near to a layer, or nearer, stands on it; so does one whose escaped altitude
+    /// would be this near. At least 0.
     int32_t tolerance_mm;
     /// An escaped altitude loses this many low bits and costs 32 minus as many; 0..31.
     int escape_shift;
@@ -47,7 +48,8 @@ typedef struct ph_altitude_level {
 /// @return PH_OK, PH_ERROR_RANGE (tolerance) or PH_ERROR_WIDTH (shift).
 PH_API ph_result ph_altitude_check(const ph_altitude* coding);
 
-/// The nearest layer within the tolerance (the lower one of two equally near), else an escape.
+/// The nearest layer within the tolerance (the lower one of two equally near), else an escape. What
+/// was decoded at a place is encoded there to the same level again.
 PH_API ph_altitude_level ph_altitude_encode(const ph_altitude* coding, const ph_ground* ground,
                                             int32_t x_mm, int32_t y_mm, int32_t z_mm);
 
@@ -59,21 +61,24 @@ PH_API int32_t ph_altitude_decode(const ph_altitude* coding, const ph_ground* gr
 PH_API int ph_altitude_cost_bits(const ph_altitude* coding, const ph_ground* ground, int32_t x_mm,
                                  int32_t y_mm, ph_altitude_level level);
 
+/// Fails the writer with PH_ERROR_VALUE where the reader would refuse.
 PH_API void ph_altitude_write(const ph_altitude* coding, const ph_ground* ground, int32_t x_mm,
                               int32_t y_mm, ph_bit_writer* writer, ph_altitude_level level);
 
 /// Refuses a layer that does not exist there, and an escape to where a layer would have served.
+/// @return An escape to altitude 0 after a failure.
 PH_API ph_altitude_level ph_altitude_read(const ph_altitude* coding, const ph_ground* ground,
                                           int32_t x_mm, int32_t y_mm, ph_bit_reader* reader);
 
 /// A ground in memory: a raster of square cells, each with up to PH_GROUND_LAYERS_MAX flat layers.
 typedef struct ph_raster_def {
-    /// Lower corner of cell (0, 0).
+    /// Lower corner of cell (0, 0). A raster may reach over the end of the coordinates, where they
+    /// wrap.
     int32_t origin_x_mm;
     int32_t origin_y_mm;
     /// Side of a cell, at least 1. Default 1000.
     int32_t cell_mm;
-    /// Cells along x and y. Outside of them there is no layer.
+    /// Cells along x and y, at least 1 each. Outside of them there is no layer.
     int32_t columns;
     int32_t rows;
     /// Zero-initialised means malloc and free.
@@ -98,7 +103,8 @@ PH_API void ph_raster_destroy(ph_raster* raster);
 PH_API ph_result ph_raster_set(ph_raster* raster, int32_t column, int32_t row,
                                const int32_t* heights_mm, int count);
 
-/// The raster as a ground. Valid until the raster is destroyed; do not set cells while it is in use.
+/// The raster as a ground. Valid until the raster is destroyed; do not set cells while it is in
+/// use.
 PH_API ph_ground ph_raster_ground(const ph_raster* raster);
 
 #ifdef __cplusplus
