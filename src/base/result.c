@@ -22,6 +22,9 @@ static const char* const TEXTS[] = {
     [PH_ERROR_STEP] = "The declared step is not positive, or does not divide the range.",
     [PH_ERROR_ZERO] = "Zero lies inside the declared range but between two steps.",
     [PH_ERROR_WIDTH] = "The declaration needs more levels or bits than the coding has.",
+    [PH_ERROR_SCHEMA] = "The declaration or text makes no sense.",
+    [PH_ERROR_STALE] = "The id names something that is gone, or never was.",
+    [PH_ERROR_TAKEN] = "The name is already taken.",
 };
 
 _Static_assert(sizeof(TEXTS) / sizeof(TEXTS[0]) == PH_RESULT_COUNT, "each result needs a sentence");
