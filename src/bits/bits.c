@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Bit writer and reader: what is not inline in the header. The slow paths run for the last bytes of a
-// buffer, for fields wider than PH_BITS_FAST_WIDTH, and for every field at the raw end of an entropy
-// writer, which grows from the back.
+// Bit writer and reader: what is not inline in the header. The slow paths run for the last bytes of
+// a buffer, for fields wider than PH_BITS_FAST_WIDTH, and for every field at the raw end of an
+// entropy writer, which grows from the back.
 
 #include "pinhole/bits.h"
 
@@ -16,54 +16,22 @@ PH_API extern inline void ph_bits_write(ph_bit_writer* writer, uint64_t value, i
 PH_API extern inline uint64_t ph_bits_read(ph_bit_reader* reader, int width);
 PH_API extern inline void ph_bits_write_bool(ph_bit_writer* writer, bool value);
 PH_API extern inline bool ph_bits_read_bool(ph_bit_reader* reader);
-
-// Sizes are counted in bits in a size_t.
-static size_t clamp_size(size_t bytes)
-{
-    return bytes <= SIZE_MAX / 8 ? bytes : SIZE_MAX / 8;
-}
+PH_API extern inline ph_bit_writer ph_bit_writer_make(void* bytes, size_t capacity);
+PH_API extern inline size_t ph_bit_writer_size_bits(const ph_bit_writer* writer);
+PH_API extern inline ph_result ph_bit_writer_result(const ph_bit_writer* writer);
+PH_API extern inline void ph_bit_writer_fail(ph_bit_writer* writer, ph_result reason);
+PH_API extern inline ph_bit_mark ph_bit_writer_mark(const ph_bit_writer* writer);
+PH_API extern inline size_t ph_bit_writer_finish(ph_bit_writer* writer);
+PH_API extern inline ph_bit_reader ph_bit_reader_make(const void* bytes, size_t size);
+PH_API extern inline size_t ph_bit_reader_left_bits(const ph_bit_reader* reader);
+PH_API extern inline ph_result ph_bit_reader_result(const ph_bit_reader* reader);
+PH_API extern inline void ph_bit_reader_fail(ph_bit_reader* reader, ph_result reason);
+PH_API extern inline ph_result ph_bit_reader_finish(ph_bit_reader* reader);
 
 static size_t writer_fast_end(const ph_bit_writer* writer)
 {
     const bool is_slow = writer->owner != NULL || writer->result != PH_OK || writer->capacity < 8;
     return is_slow ? 0 : writer->capacity - 7;
-}
-
-ph_bit_writer ph_bit_writer_make(void* bytes, size_t capacity)
-{
-    PH_ASSERT(bytes != NULL || capacity == 0);
-    ph_bit_writer writer = {.bytes = bytes, .capacity = clamp_size(capacity)};
-    writer.fast_end = writer_fast_end(&writer);
-    return writer;
-}
-
-size_t ph_bit_writer_size_bits(const ph_bit_writer* writer)
-{
-    return 8 * writer->stored + writer->pending_bits;
-}
-
-ph_result ph_bit_writer_result(const ph_bit_writer* writer)
-{
-    return writer->result;
-}
-
-void ph_bit_writer_fail(ph_bit_writer* writer, ph_result reason)
-{
-    PH_ASSERT(reason != PH_OK);
-    if (writer->result == PH_OK) {
-        writer->result = reason;
-        writer->fast_end = 0;
-    }
-}
-
-ph_bit_mark ph_bit_writer_mark(const ph_bit_writer* writer)
-{
-    return (ph_bit_mark){
-        .stored = writer->stored,
-        .pending = writer->pending,
-        .pending_bits = writer->pending_bits,
-        .result = writer->result,
-    };
 }
 
 // The raw end of an entropy writer counts its bytes from the back.
@@ -87,19 +55,6 @@ void ph_bit_writer_rollback(ph_bit_writer* writer, ph_bit_mark mark)
     writer->pending_bits = mark.pending_bits;
     writer->result = mark.result;
     writer->fast_end = writer_fast_end(writer);
-}
-
-size_t ph_bit_writer_finish(ph_bit_writer* writer)
-{
-    PH_ASSERT(writer->owner == NULL);
-    if (writer->result != PH_OK) {
-        return 0;
-    }
-    if (writer->pending_bits == 0) {
-        return writer->stored;
-    }
-    writer->bytes[writer->stored] = (uint8_t)writer->pending;
-    return writer->stored + 1;
 }
 
 static size_t room_bits(const ph_bit_writer* writer)
@@ -133,28 +88,27 @@ static void put(ph_bit_writer* writer, uint64_t value, int width)
     }
 }
 
-ph_bit_writer ph_bits_write_slow(ph_bit_writer writer, uint64_t value, int width)
+void ph_bits_write_slow(ph_bit_writer* writer, uint64_t value, int width)
 {
     PH_ASSERT(0 <= width && width <= 64);
     if (width < 0 || width > 64) {
-        ph_bit_writer_fail(&writer, PH_ERROR_VALUE);
-        return writer;
+        ph_bit_writer_fail(writer, PH_ERROR_VALUE);
+        return;
     }
-    if (!ph_bits_require(&writer, (size_t)width)) {
-        return writer;
+    if (!ph_bits_require(writer, (size_t)width)) {
+        return;
     }
     if (width > PH_BITS_FAST_WIDTH) {
-        put(&writer, value, 32);
-        put(&writer, value >> 32, width - 32);
+        put(writer, value, 32);
+        put(writer, value >> 32, width - 32);
     } else {
-        put(&writer, value, width);
+        put(writer, value, width);
     }
-    return writer;
 }
 
 void ph_bits_write_bytes(ph_bit_writer* writer, const void* bytes, size_t count)
 {
-    if (!ph_bits_require(writer, 8 * clamp_size(count))) {
+    if (!ph_bits_require(writer, 8 * (count <= PH_BITS_BYTES_MAX ? count : PH_BITS_BYTES_MAX))) {
         return;
     }
     const uint8_t* source = bytes;
@@ -166,50 +120,6 @@ void ph_bits_write_bytes(ph_bit_writer* writer, const void* bytes, size_t count)
     for (; count > 0; --count, ++source) {
         ph_bits_write(writer, *source, 8);
     }
-}
-
-static size_t reader_fast_end(const ph_bit_reader* reader)
-{
-    const bool is_slow =
-        reader->is_backward || reader->result != PH_OK || reader->size_bits < 64;
-    return is_slow ? 0 : reader->size_bits - 63;
-}
-
-ph_bit_reader ph_bit_reader_make(const void* bytes, size_t size)
-{
-    PH_ASSERT(bytes != NULL || size == 0);
-    ph_bit_reader reader = {.bytes = bytes, .size_bits = 8 * clamp_size(size)};
-    reader.fast_end = reader_fast_end(&reader);
-    return reader;
-}
-
-size_t ph_bit_reader_left_bits(const ph_bit_reader* reader)
-{
-    return reader->result == PH_OK ? reader->size_bits - reader->position_bits : 0;
-}
-
-ph_result ph_bit_reader_result(const ph_bit_reader* reader)
-{
-    return reader->result;
-}
-
-void ph_bit_reader_fail(ph_bit_reader* reader, ph_result reason)
-{
-    PH_ASSERT(reason != PH_OK);
-    if (reader->result == PH_OK) {
-        reader->result = reason;
-        reader->fast_end = 0;
-    }
-}
-
-ph_result ph_bit_reader_finish(ph_bit_reader* reader)
-{
-    PH_ASSERT(!reader->is_backward);
-    const size_t left_bits = ph_bit_reader_left_bits(reader);
-    if (left_bits >= 8 || ph_bits_read(reader, (int)left_bits) != 0) {
-        ph_bit_reader_fail(reader, PH_ERROR_VALUE);
-    }
-    return reader->result;
 }
 
 // Up to 32 bits that are known to be there.
@@ -229,21 +139,22 @@ static uint64_t take(ph_bit_reader* reader, int width)
     return word >> skipped & ((UINT64_C(1) << width) - 1);
 }
 
-ph_bit_read_step ph_bits_read_slow(ph_bit_reader reader, int width)
+uint64_t ph_bits_read_slow(ph_bit_reader* reader, int width)
 {
     PH_ASSERT(0 <= width && width <= 64);
-    ph_bit_read_step step = {.reader = reader};
     if (width < 0 || width > 64) {
-        ph_bit_reader_fail(&step.reader, PH_ERROR_VALUE);
-    } else if ((size_t)width > ph_bit_reader_left_bits(&reader)) {
-        ph_bit_reader_fail(&step.reader, PH_ERROR_END);
-    } else if (width <= 32) {
-        step.value = take(&step.reader, width);
-    } else {
-        step.value = take(&step.reader, 32);
-        step.value |= take(&step.reader, width - 32) << 32;
+        ph_bit_reader_fail(reader, PH_ERROR_VALUE);
+        return 0;
     }
-    return step;
+    if ((size_t)width > ph_bit_reader_left_bits(reader)) {
+        ph_bit_reader_fail(reader, PH_ERROR_END);
+        return 0;
+    }
+    if (width <= 32) {
+        return take(reader, width);
+    }
+    const uint64_t low = take(reader, 32);
+    return low | take(reader, width - 32) << 32;
 }
 
 void ph_bits_read_bytes(ph_bit_reader* reader, void* bytes, size_t count)
