@@ -66,6 +66,8 @@ static void whole_turns_do_not_matter(void** state)
     const ph_angle coding = {32, PH_TURN_DEGREES};
     assert_true(back(&coding, 360.0 * 1e6 + 45) == 45);
     assert_true(back(&coding, -360.0 * 1e6 + 45) == 45);
+    assert_true(back(&coding, 360.0 * 0x1p40 + 90) == 90);
+    assert_true(back(&coding, -360.0 * 0x1p40 + 90) == 90);
     // Far beyond where a double has fractions, still inside the turn.
     assert_true(back(&coding, DBL_MAX) < 360);
     const ph_angle tiny_turn = {32, DBL_MIN};

@@ -139,9 +139,11 @@ static void clamps_at_both_ends(void** state)
     (void)state;
     const ph_fixed coding = make(-20, 20, 0.1);
     assert_int_equal(encode(&coding, -20.01), 0);
+    assert_int_equal(encode(&coding, -25), 0);
     assert_int_equal(encode(&coding, -1e308), 0);
     assert_int_equal(encode(&coding, -INFINITY), 0);
     assert_int_equal(encode(&coding, 20.01), 400);
+    assert_int_equal(encode(&coding, 25), 400);
     assert_int_equal(encode(&coding, 1e308), 400);
     assert_int_equal(encode(&coding, INFINITY), 400);
 }
@@ -205,9 +207,19 @@ static void step_that_does_not_divide_the_range_is_refused(void** state)
     assert_int_equal(refusal(0, 1, INFINITY), PH_ERROR_STEP);
     assert_int_equal(refusal(0, 1, 0.3), PH_ERROR_STEP);
     assert_int_equal(refusal(0, 1, 3), PH_ERROR_STEP);
+    assert_int_equal(refusal(0, 1, 2000), PH_ERROR_STEP);
     assert_int_equal(refusal(0, 1, 0.6), PH_ERROR_STEP);
     assert_int_equal(refusal(0, 100.0009, 1), PH_OK);
     assert_int_equal(refusal(0, 100.0011, 1), PH_ERROR_STEP);
+}
+
+static void range_holds_and_the_step_gives_way(void** state)
+{
+    (void)state;
+    const ph_fixed coding = make(0, 100.0009, 1);
+    assert_int_equal(coding.top_level, 100);
+    assert_near(coding.step, 1.000009, 1e-12);
+    assert_near(ph_fixed_decode(&coding, 50), 50.00045, 1e-12);
 }
 
 static void step_finer_than_a_double_is_refused(void** state)
@@ -414,6 +426,7 @@ int main(void)
         cmocka_unit_test(decoding_ascends_and_encodes_to_the_same_level),
         cmocka_unit_test(range_that_is_none_is_refused),
         cmocka_unit_test(step_that_does_not_divide_the_range_is_refused),
+        cmocka_unit_test(range_holds_and_the_step_gives_way),
         cmocka_unit_test(step_finer_than_a_double_is_refused),
         cmocka_unit_test(zero_between_two_steps_is_refused),
         cmocka_unit_test(more_than_2_to_the_32_levels_are_refused),

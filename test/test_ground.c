@@ -75,6 +75,9 @@ static ph_result writing(const ph_altitude* coding, const plain* p, ph_altitude_
     uint8_t bytes[8];
     ph_bit_writer writer = ph_bit_writer_make(bytes, sizeof bytes);
     ph_altitude_write(coding, &ground, 7, -7, &writer, level);
+    if (ph_bit_writer_result(&writer) != PH_OK) {
+        assert_int_equal(ph_bit_writer_size_bits(&writer), 0);
+    }
     return ph_bit_writer_result(&writer);
 }
 
@@ -228,7 +231,8 @@ static void writer_refuses_what_the_reader_would(void** state)
     assert_int_equal(writing(&half_metre, &town, (ph_altitude_level){.layer = 2}), PH_OK);
     // The number of the escape is no layer.
     assert_int_equal(writing(&half_metre, &town, (ph_altitude_level){.layer = 3}), PH_ERROR_VALUE);
-    assert_int_equal(writing(&half_metre, &town, (ph_altitude_level){.layer = -2}), PH_ERROR_VALUE);
+    assert_int_equal(writing(&half_metre, &town, (ph_altitude_level){-2, 2000 / 16}),
+                     PH_ERROR_VALUE);
     assert_int_equal(writing(&half_metre, &town, (ph_altitude_level){-1, 4800 / 16}),
                      PH_ERROR_VALUE);
     assert_int_equal(writing(&half_metre, &town, (ph_altitude_level){-1, (1 << 27) - 1}), PH_OK);
@@ -498,6 +502,11 @@ static void raster_declarations_are_checked(void** state)
     assert_int_equal(creation(def), PH_ERROR_RANGE);
     def.rows = 1;
     assert_int_equal(creation(def), PH_OK);
+    def.columns = 0;
+    assert_int_equal(creation(def), PH_ERROR_RANGE);
+    def.columns = -1;
+    assert_int_equal(creation(def), PH_ERROR_RANGE);
+    def.columns = 1;
     def.cell_mm = 0;
     assert_int_equal(creation(def), PH_ERROR_RANGE);
 }

@@ -31,8 +31,8 @@ typedef struct ph_fixed {
 
 /// Declares a ladder of at most 2^32 levels. hi - lo must be a whole number of steps (to a
 /// thousandth of a step, so that 0.1f does), and so must -lo when zero lies between the ends; the
-/// range then holds, and coding->step is the step that divides it. A step below 2^-40 of the larger
-/// end is refused: a double could not tell its levels apart.
+/// range then holds, and coding->step is the step that divides it. A step below 2^-40 of |lo| is
+/// refused: a double could not tell its levels apart.
 /// @return PH_OK, PH_ERROR_RANGE, PH_ERROR_STEP, PH_ERROR_ZERO, PH_ERROR_WIDTH; *coding is only
 /// written when PH_OK.
 PH_API ph_result ph_fixed_make(double lo, double hi, double step, ph_fixed* coding);

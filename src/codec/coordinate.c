@@ -25,8 +25,8 @@ ph_coordinate ph_coordinate_default(void)
 
 ph_result ph_coordinate_check(const ph_coordinate* coding)
 {
-    const bool is_legal = coding->shift >= 0 && coding->width >= 1 && coding->shift <= 31 &&
-                          coding->width <= 32 - coding->shift;
+    const bool is_legal =
+        coding->shift >= 0 && coding->width >= 1 && coding->width <= 32 - coding->shift;
     return is_legal ? PH_OK : PH_ERROR_WIDTH;
 }
 

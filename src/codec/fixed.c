@@ -16,8 +16,7 @@
 // for steps that were once floats, far too narrow to hide a wrong declaration.
 #define TOLERANCE_STEPS 1e-3
 
-// The finest step, relative to the larger end: rounding in doubles then stays below
-// TOLERANCE_STEPS.
+// The finest step, relative to the ends: rounding in doubles then stays below TOLERANCE_STEPS.
 #define FINEST_STEP 0x1p-40
 
 // -lo in steps, when that is a whole number and no other level is exact already.
@@ -58,7 +57,8 @@ ph_result ph_fixed_make(double lo, double hi, double step, ph_fixed* coding)
     if (top < 1.0 || fabs(steps - top) > TOLERANCE_STEPS) {
         return PH_ERROR_STEP;
     }
-    if (step < fmax(fabs(lo), fabs(hi)) * FINEST_STEP) {
+    // The ends are at most 2^32 steps apart: where one is that far from zero, so is the other.
+    if (step < fabs(lo) * FINEST_STEP) {
         return PH_ERROR_STEP;
     }
 

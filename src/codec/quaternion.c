@@ -91,16 +91,18 @@ ph_quaternion ph_quaternion_decode(int width, ph_quaternion_levels levels)
     return (ph_quaternion){components[0], components[1], components[2], components[3]};
 }
 
-// Levels are valid when some rotation rounds to them. The rotations that do have their three
-// components within half a step of the levels, and the one left out is at least as large as each of
-// them. The point of that cube nearest to zero makes the three smallest and the fourth largest,
-// both at once; so there is such a rotation if and only if that point is one: with a = |level| -
-// 1/2 (or 0), when U - sum(a^2) >= max(a)^2. Doubled to have integers: sum + largest <= 4 U = 8
-// m^2.
+// Levels are valid when some rotation rounds to them. Its three components lie within half a step
+// of the levels, and the one left out is at least as large as each of them. Of all points in that
+// cube the one nearest to zero has the three smallest and leaves the most for the fourth, both at
+// once: there is such a rotation if and only if that point is one. With a = |level| - 1/2, or 0,
 //
-// Equality never happens (odd squares are 1 modulo 8, and there are two to four of them), so it
-// does not matter to which side a tie rounds. And what is left for the fourth component is far
-// above zero: even where all three are largest, sum(level^2) <= 1.5 m^2 + 2.2 m + 1 < 2 m^2.
+//     U - sum(a^2) >= max(a)^2
+//     sum((2 a)^2) + max(2 a)^2 <= 4 U = 8 m^2        the same in integers
+//
+// Equality never happens (odd squares are 1 modulo 8, and two to four of them are added), so it
+// does not matter to which side a tie rounds. A level beyond m fails without a test of its own. And
+// much is left for the fourth component: even where all four are equal, the squares of the levels
+// add up to 1.5 m^2 + 2.2 m + 1 at most, far below U.
 bool ph_quaternion_is_valid(int width, ph_quaternion_levels levels)
 {
     const int64_t top = top_level(width);
@@ -111,9 +113,6 @@ bool ph_quaternion_is_valid(int width, ph_quaternion_levels levels)
     int64_t largest = 0;
     for (int i = 0; i < 3; ++i) {
         const int64_t level = llabs(levels.rest[i]);
-        if (level > top) {
-            return false;
-        }
         const int64_t doubled = level > 0 ? 2 * level - 1 : 0;
         const int64_t square = doubled * doubled;
         sum += square;
@@ -147,14 +146,16 @@ ph_quaternion_levels ph_quaternion_read_levels(int width, ph_bit_reader* reader)
     const uint64_t mask = (UINT64_C(1) << width) - 1;
     const uint64_t field = ph_bits_read(reader, ph_quaternion_cost_bits(width));
     ph_quaternion_levels levels = {.largest = (uint8_t)(field & 3)};
-    bool is_valid = true;
     for (int i = 0; i < 3; ++i) {
         const int32_t level = (int32_t)((field >> (2 + i * width)) & mask) - top;
-        // Checked here because the unused code of 16 bits is one more than an int16_t holds.
-        is_valid = is_valid && level <= top;
-        levels.rest[i] = (int16_t)(level <= top ? level : 0);
+        // The unused code. Of 16 bits it is one more than an int16_t holds.
+        if (level > top) {
+            ph_bit_reader_fail(reader, PH_ERROR_VALUE);
+            return identity_levels;
+        }
+        levels.rest[i] = (int16_t)level;
     }
-    if (!is_valid || !ph_quaternion_is_valid(width, levels)) {
+    if (!ph_quaternion_is_valid(width, levels)) {
         ph_bit_reader_fail(reader, PH_ERROR_VALUE);
         return identity_levels;
     }
