@@ -1,0 +1,313 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// The arrays of all entities. One block, because growing is then one allocation that succeeds or
+// fails as a whole.
+
+#include "world/entities.h"
+
+#include "base/allocator.h"
+
+#include <math.h>
+#include <string.h>
+
+#define NOBODY UINT64_MAX
+
+// Names come from the game, not from strangers: any seed will do.
+#define NAME_SEED UINT64_C(0x70696E686F6C65)
+
+// Three arrays of 8 bytes, nine of 4, two of 1. Widest first: every array is aligned whatever the
+// capacity.
+#define BYTES_PER_ENTITY ((size_t)(3 * 8 + 9 * 4 + 2 * 1))
+
+static uint8_t* carve(uint8_t** rest, size_t size)
+{
+    uint8_t* part = *rest;
+    *rest += size;
+    return part;
+}
+
+static void lay_out(ph_entities* entities, void* block, int capacity)
+{
+    const size_t count = (size_t)capacity;
+    uint8_t* rest = block;
+    entities->spawn_order = (void*)carve(&rest, count * sizeof(uint64_t));
+    entities->name = (void*)carve(&rest, count * sizeof(uint64_t));
+    entities->changes = (void*)carve(&rest, count * sizeof(uint64_t));
+    entities->x_mm = (void*)carve(&rest, count * sizeof(int32_t));
+    entities->y_mm = (void*)carve(&rest, count * sizeof(int32_t));
+    entities->z_mm = (void*)carve(&rest, count * sizeof(int32_t));
+    entities->mileage_mm = (void*)carve(&rest, count * sizeof(uint32_t));
+    entities->seen_by = (void*)carve(&rest, count * sizeof(uint32_t));
+    entities->row = (void*)carve(&rest, count * sizeof(uint32_t));
+    entities->live_place = (void*)carve(&rest, count * sizeof(uint32_t));
+    entities->live = (void*)carve(&rest, count * sizeof(ph_entity_index));
+    entities->resting = (void*)carve(&rest, count * sizeof(ph_entity_index));
+    entities->class_index = carve(&rest, count);
+    entities->flags = carve(&rest, count);
+    PH_ASSERT(rest == (uint8_t*)block + count * BYTES_PER_ENTITY);
+    entities->block = block;
+    entities->capacity = capacity;
+}
+
+static void copy_all(ph_entities* to, const ph_entities* from)
+{
+    const size_t count = (size_t)from->capacity;
+    memcpy(to->spawn_order, from->spawn_order, count * sizeof(uint64_t));
+    memcpy(to->name, from->name, count * sizeof(uint64_t));
+    memcpy(to->changes, from->changes, count * sizeof(uint64_t));
+    memcpy(to->x_mm, from->x_mm, count * sizeof(int32_t));
+    memcpy(to->y_mm, from->y_mm, count * sizeof(int32_t));
+    memcpy(to->z_mm, from->z_mm, count * sizeof(int32_t));
+    memcpy(to->mileage_mm, from->mileage_mm, count * sizeof(uint32_t));
+    memcpy(to->seen_by, from->seen_by, count * sizeof(uint32_t));
+    memcpy(to->row, from->row, count * sizeof(uint32_t));
+    memcpy(to->live_place, from->live_place, count * sizeof(uint32_t));
+    memcpy(to->live, from->live, count * sizeof(ph_entity_index));
+    memcpy(to->resting, from->resting, count * sizeof(ph_entity_index));
+    memcpy(to->class_index, from->class_index, count);
+    memcpy(to->flags, from->flags, count);
+}
+
+ph_result ph_entities_create(ph_entities* entities, const ph_allocator* allocator, int capacity)
+{
+    *entities = (ph_entities){.allocator = *allocator};
+    ph_result result = ph_id_pool_create(&entities->ids, allocator, capacity);
+    if (result == PH_OK) {
+        result = ph_hash_map_create(&entities->by_name, allocator, capacity, NAME_SEED);
+    }
+    if (result == PH_OK) {
+        result = ph_entities_reserve(entities, capacity);
+    }
+    if (result != PH_OK) {
+        ph_entities_destroy(entities);
+    }
+    return result;
+}
+
+void ph_entities_destroy(ph_entities* entities)
+{
+    ph_release_array(&entities->allocator, entities->block, (size_t)entities->capacity,
+                     BYTES_PER_ENTITY);
+    ph_hash_map_destroy(&entities->by_name);
+    ph_id_pool_destroy(&entities->ids);
+    *entities = (ph_entities){0};
+}
+
+ph_result ph_entities_reserve(ph_entities* entities, int capacity)
+{
+    if (capacity <= entities->capacity) {
+        return PH_OK;
+    }
+    // The pool may end up with more room than the arrays, which decide: see ph_entities_is_full().
+    if (ph_id_pool_reserve(&entities->ids, capacity) != PH_OK ||
+        ph_hash_map_reserve(&entities->by_name, capacity) != PH_OK) {
+        return PH_ERROR_MEMORY;
+    }
+    void* block = ph_allocate_array(&entities->allocator, (size_t)capacity, BYTES_PER_ENTITY);
+    if (block == NULL) {
+        return PH_ERROR_MEMORY;
+    }
+    ph_entities grown = *entities;
+    lay_out(&grown, block, capacity);
+    // Blank beyond the old end: nobody there, and no index looks like rubbish in a debugger.
+    memset(block, 0, (size_t)capacity * BYTES_PER_ENTITY);
+    if (entities->block != NULL) {
+        copy_all(&grown, entities);
+    }
+    for (int i = entities->capacity; i < capacity; ++i) {
+        grown.spawn_order[i] = NOBODY;
+    }
+    ph_release_array(&entities->allocator, entities->block, (size_t)entities->capacity,
+                     BYTES_PER_ENTITY);
+    *entities = grown;
+    return PH_OK;
+}
+
+bool ph_entities_is_full(const ph_entities* entities)
+{
+    // Indices that rest are still taken in the pool; retired ones never come back.
+    return entities->ids.live_count + entities->ids.retired_count >= entities->capacity;
+}
+
+bool ph_entities_has_name(const ph_entities* entities, uint64_t name, ph_entity_index* index)
+{
+    uint32_t found;
+    if (!ph_hash_map_try_find(&entities->by_name, name, &found)) {
+        return false;
+    }
+    if (index != NULL) {
+        *index = found;
+    }
+    return true;
+}
+
+ph_entity_index ph_entities_add(ph_entities* entities, const ph_newcomer* newcomer)
+{
+    PH_ASSERT(!ph_entities_is_full(entities));
+
+    const ph_id id = ph_id_pool_take(&entities->ids);
+    const ph_entity_index index = id.index1 - 1;
+    const bool is_named = ph_hash_map_insert(&entities->by_name, newcomer->name, index);
+    PH_ASSERT(is_named);
+    (void)is_named;
+    entities->spawn_order[index] = entities->next_spawn_order++;
+    entities->name[index] = newcomer->name;
+    entities->changes[index] = 0;
+    entities->x_mm[index] = newcomer->position_mm[0];
+    entities->y_mm[index] = newcomer->position_mm[1];
+    entities->z_mm[index] = newcomer->position_mm[2];
+    entities->mileage_mm[index] = 0;
+    entities->seen_by[index] = newcomer->seen_by;
+    entities->flags[index] = newcomer->flags;
+    entities->class_index[index] = newcomer->class_index;
+    entities->live_place[index] = (uint32_t)entities->live_count;
+    entities->live[entities->live_count++] = index;
+    return index;
+}
+
+void ph_entities_remove(ph_entities* entities, ph_entity_index index, bool is_to_rest)
+{
+    PH_ASSERT(entities->spawn_order[index] != NOBODY);
+
+    ph_hash_map_remove(&entities->by_name, entities->name[index]);
+    const uint32_t place = entities->live_place[index];
+    const ph_entity_index last = entities->live[--entities->live_count];
+    entities->live[place] = last;
+    entities->live_place[last] = place;
+    entities->spawn_order[index] = NOBODY;
+    entities->changes[index] = 0;
+    if (is_to_rest) {
+        entities->resting[entities->resting_count++] = index;
+    } else {
+        ph_id_pool_give_back(&entities->ids, ph_id_pool_at(&entities->ids, (int)index));
+    }
+}
+
+void ph_entities_wake(ph_entities* entities)
+{
+    for (int i = 0; i < entities->resting_count; ++i) {
+        const ph_id id = ph_id_pool_at(&entities->ids, (int)entities->resting[i]);
+        ph_id_pool_give_back(&entities->ids, id);
+    }
+    entities->resting_count = 0;
+}
+
+void ph_entities_forget_changes(ph_entities* entities)
+{
+    // Cheaper than asking who has changed: 8 bytes an entity, at the speed of memory.
+    if (entities->ids.used_count > 0) {
+        memset(entities->changes, 0, (size_t)entities->ids.used_count * sizeof(uint64_t));
+    }
+}
+
+ph_entity_index ph_entities_find(const ph_entities* entities, ph_entity_id id)
+{
+    const ph_id pooled = {.index1 = id.index1, .generation = id.generation};
+    if (!ph_id_pool_is_live(&entities->ids, pooled) ||
+        entities->spawn_order[id.index1 - 1] == NOBODY) {
+        return PH_ENTITY_NONE;
+    }
+    return id.index1 - 1;
+}
+
+ph_entity_id ph_entities_id(const ph_entities* entities, ph_entity_index index)
+{
+    if (index >= (uint32_t)entities->capacity || entities->spawn_order[index] == NOBODY) {
+        return (ph_entity_id){0};
+    }
+    const ph_id id = ph_id_pool_at(&entities->ids, (int)index);
+    return (ph_entity_id){.index1 = id.index1, .generation = id.generation};
+}
+
+// Squares of three differences of at most 2^31 sum to less than 2^64.
+static uint64_t squared_way(const int32_t from_mm[3], const int32_t to_mm[3])
+{
+    uint64_t sum = 0;
+    for (int axis = 0; axis < 3; ++axis) {
+        const int64_t way = (int32_t)((uint32_t)to_mm[axis] - (uint32_t)from_mm[axis]);
+        sum += (uint64_t)(way * way);
+    }
+    return sum;
+}
+
+uint32_t ph_way_length(const int32_t from_mm[3], const int32_t to_mm[3])
+{
+    const uint64_t square = squared_way(from_mm, to_mm);
+    if (square >= (uint64_t)PH_MILEAGE_MOVE_MAX * PH_MILEAGE_MOVE_MAX) {
+        return PH_MILEAGE_MOVE_MAX;
+    }
+    // Below 2^40 the square is exact in a double, its root is correctly rounded on every machine,
+    // and no root of a whole number comes nearer to a half than 2^-23: the nearest millimetre,
+    // exactly.
+    return (uint32_t)(sqrt((double)square) + 0.5);
+}
+
+void ph_entities_move(ph_entities* entities, ph_entity_index index, const int32_t position_mm[3])
+{
+    const int32_t from_mm[3] = {entities->x_mm[index], entities->y_mm[index],
+                                entities->z_mm[index]};
+    entities->mileage_mm[index] += ph_way_length(from_mm, position_mm);
+    entities->x_mm[index] = position_mm[0];
+    entities->y_mm[index] = position_mm[1];
+    entities->z_mm[index] = position_mm[2];
+}
+
+ph_crowd ph_entities_crowd(const ph_entities* entities)
+{
+    return (ph_crowd){
+        .x_mm = entities->x_mm,
+        .y_mm = entities->y_mm,
+        .seen_by = entities->seen_by,
+        .flags = entities->flags,
+        .spawn_order = entities->spawn_order,
+        .live = entities->live,
+        .live_count = entities->live_count,
+        .capacity = entities->capacity,
+    };
+}
+
+static bool is_sound(const ph_entities* entities, ph_entity_index index, int place)
+{
+    ph_entity_index named;
+    return index < (uint32_t)entities->capacity && entities->live_place[index] == (uint32_t)place &&
+           entities->spawn_order[index] < entities->next_spawn_order &&
+           ph_id_pool_at(&entities->ids, (int)index).index1 != 0 &&
+           ph_entities_has_name(entities, entities->name[index], &named) && named == index &&
+           entities->seen_by[index] != 0 &&
+           (entities->flags[index] & ~(PH_SEEN_ALWAYS | PH_SEEN_NEVER)) == 0;
+}
+
+static int count_somebody(const ph_entities* entities)
+{
+    int count = 0;
+    for (int i = 0; i < entities->capacity; ++i) {
+        count += entities->spawn_order[i] != NOBODY;
+    }
+    return count;
+}
+
+bool ph_entities_validate(const ph_entities* entities)
+{
+    if (!ph_id_pool_validate(&entities->ids) || !ph_hash_map_validate(&entities->by_name) ||
+        entities->by_name.count != entities->live_count ||
+        entities->ids.live_count != entities->live_count + entities->resting_count ||
+        entities->ids.capacity < entities->capacity ||
+        count_somebody(entities) != entities->live_count) {
+        return false;
+    }
+    // Each place is named back by its entity, so no entity stands in two of them.
+    for (int place = 0; place < entities->live_count; ++place) {
+        if (!is_sound(entities, entities->live[place], place)) {
+            return false;
+        }
+    }
+    for (int i = 0; i < entities->resting_count; ++i) {
+        const ph_entity_index index = entities->resting[i];
+        if (index >= (uint32_t)entities->capacity || entities->spawn_order[index] != NOBODY ||
+            ph_id_pool_at(&entities->ids, (int)index).index1 == 0) {
+            return false;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Who lives in a world: ids, names, and the few numbers of each that are swept or looked up every
+// tick. Everything else an entity has is in the table of its class (table.h).
+//
+// One block of parallel arrays by entity index. Indices are handed out by an id pool; the live ones
+// stand dense in `live`, in no particular order, and each knows its place there, so that it is
+// removed by moving the last one into it.
+//
+//   index          0    1    2    3    4
+//   spawn_order    7    -    3    9    -          - is UINT64_MAX: nobody
+//   x_mm         120    .  -40   16    .
+//   live_place     1    .    0    2    .
+//   live           2    0    3                    live_count = 3
+//
+// Adding and removing cost a few dozen instructions, moving about ten; only reserve allocates.
+
+#ifndef PH_WORLD_ENTITIES_H
+#define PH_WORLD_ENTITIES_H
+
+#include "base/hash_map.h"
+#include "base/id_pool.h"
+#include "vision/crowd.h"
+
+// What one move adds to the mileage at most: 1,049 m. A jump of thousands of kilometres is no
+// path; counted in full, two of them could bring the sum round to where it was.
+#define PH_MILEAGE_MOVE_MAX (UINT32_C(1) << 20)
+
+typedef struct ph_entities {
+    uint64_t* spawn_order; // ascending with time; UINT64_MAX: nobody
+    uint64_t* name;        // given by the game, unique
+    uint64_t* changes;     // bit p: property p has changed since the last tick
+    int32_t* x_mm;
+    int32_t* y_mm;
+    int32_t* z_mm;
+    uint32_t* mileage_mm; // path length, modulo 2^32
+    uint32_t* seen_by;    // mask
+    uint32_t* row;        // in the table of its class
+    uint32_t* live_place; // where live[] names it
+    ph_entity_index* live;
+    ph_entity_index* resting; // despawned, but their indices are not given out before the next tick
+    uint8_t* class_index;
+    uint8_t* flags; // PH_SEEN_ALWAYS, PH_SEEN_NEVER
+    int live_count;
+    int resting_count;
+    int capacity; // of every array
+    void* block;  // that holds them all
+    ph_id_pool ids;
+    ph_hash_map by_name; // name -> index
+    uint64_t next_spawn_order;
+    ph_allocator allocator;
+} ph_entities;
+
+// What a new entity starts with.
+typedef struct ph_newcomer {
+    uint64_t name;
+    int32_t position_mm[3];
+    uint32_t seen_by;
+    uint8_t flags;
+    uint8_t class_index;
+} ph_newcomer;
+
+// @return PH_OK, or PH_ERROR_MEMORY with *entities set to {0}.
+ph_result ph_entities_create(ph_entities* entities, const ph_allocator* allocator, int capacity);
+void ph_entities_destroy(ph_entities* entities);
+
+// Makes room for capacity indices in all. @return PH_OK, or PH_ERROR_MEMORY with everybody as
+// before.
+ph_result ph_entities_reserve(ph_entities* entities, int capacity);
+
+// True when no index is left: reserve first.
+bool ph_entities_is_full(const ph_entities* entities);
+
+// Whether a name is taken; *index, unless NULL, is then who has it.
+bool ph_entities_has_name(const ph_entities* entities, uint64_t name, ph_entity_index* index);
+
+// Adds one; not when full, nor under a taken name. The row is the caller's to set.
+ph_entity_index ph_entities_add(ph_entities* entities, const ph_newcomer* newcomer);
+
+// Removes a live one: its id is stale from now on. While it rests its index names nobody else, so
+// that whoever still holds the index (a sight of the last tick) cannot take a newcomer for it.
+void ph_entities_remove(ph_entities* entities, ph_entity_index index, bool is_to_rest);
+
+// Gives all resting indices back. Once per tick.
+void ph_entities_wake(ph_entities* entities);
+
+// Forgets all change bits. Once per tick.
+void ph_entities_forget_changes(ph_entities* entities);
+
+// The index of a live id, or PH_ENTITY_NONE. Any bits may be asked about.
+ph_entity_index ph_entities_find(const ph_entities* entities, ph_entity_id id);
+
+// The id of a live index, else {0}. Any index may be asked about.
+ph_entity_id ph_entities_id(const ph_entities* entities, ph_entity_index index);
+
+// Puts it there and adds the way to its mileage.
+void ph_entities_move(ph_entities* entities, ph_entity_index index, const int32_t position_mm[3]);
+
+// Length of a way, to the nearest millimetre, at most PH_MILEAGE_MOVE_MAX; across the world's edge
+// it is the short one.
+uint32_t ph_way_length(const int32_t from_mm[3], const int32_t to_mm[3]);
+
+// As vision looks at them. Borrowed until the next add, remove or reserve.
+ph_crowd ph_entities_crowd(const ph_entities* entities);
+
+// Whether ids, names, live list and resting list agree. For tests; walks everything.
+bool ph_entities_validate(const ph_entities* entities);
+
+#endif

@@ -1,0 +1,328 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// State into the world and out of it. Putting is the hot one: once per entity and tick. Each value
+// is quantised here, once, whoever will see it. A put is refused as a whole before anything is
+// changed: first all values are quantised into scratch on the stack, then all are stored.
+
+#include "world/world_state.h"
+
+#include <pinhole/text.h>
+
+#include <string.h>
+
+// Every property of one put, quantised.
+typedef struct quantised {
+    uint32_t words[PH_PROPERTIES_MAX][PH_VALUE_WORDS_MAX];
+    ph_text texts[PH_PROPERTIES_MAX];
+} quantised;
+
+// One entity and where its state is.
+typedef struct place {
+    ph_entity_index index;
+    uint32_t row;
+    ph_table* table;
+} place;
+
+static bool try_place(const ph_world* world, ph_entity_id entity, place* found)
+{
+    const ph_entity_index index = ph_entities_find(&world->entities, entity);
+    if (index == PH_ENTITY_NONE) {
+        return false;
+    }
+    found->index = index;
+    found->row = world->entities.row[index];
+    found->table = &world->tables[world->entities.class_index[index]];
+    return true;
+}
+
+// ---- storing
+
+// The bit is set only when the coordinates that go on the wire become others; the rest still counts
+// for vision and mileage.
+static uint64_t store_position(ph_world* world, place at, const int32_t position_mm[3])
+{
+    ph_entities* entities = &world->entities;
+    const int property = at.table->described->position;
+    const int shift = at.table->described->properties[property].coordinate.shift;
+    const uint32_t difference = ((uint32_t)entities->x_mm[at.index] ^ (uint32_t)position_mm[0]) |
+                                ((uint32_t)entities->y_mm[at.index] ^ (uint32_t)position_mm[1]) |
+                                ((uint32_t)entities->z_mm[at.index] ^ (uint32_t)position_mm[2]);
+    if (difference != 0) {
+        ph_entities_move(entities, at.index, position_mm);
+    }
+    return (uint64_t)(difference >> shift != 0) << property;
+}
+
+// An id that names nobody is kept as none: it can never come to name somebody else.
+static void forget_stale(const ph_world* world, uint32_t words[2])
+{
+    const ph_entity_id id = {.index1 = words[0], .generation = words[1]};
+    if (ph_entities_find(&world->entities, id) == PH_ENTITY_NONE) {
+        words[0] = 0;
+        words[1] = 0;
+    }
+}
+
+// Takes the text of STRING and BYTES, the words of all others.
+// @return The change bit of the property, if it changed.
+static uint64_t store(ph_world* world, place at, int property, uint32_t* words, const ph_text* text)
+{
+    const ph_property* described = &at.table->described->properties[property];
+    bool has_changed;
+    if (described->is_text) {
+        has_changed = ph_table_store_text(at.table, property, at.row, *text);
+    } else if (described->def.coding == PH_CODING_POSITION) {
+        return store_position(
+            world, at, (int32_t[3]){(int32_t)words[0], (int32_t)words[1], (int32_t)words[2]});
+    } else {
+        if (described->def.coding == PH_CODING_ENTITY) {
+            forget_stale(world, words);
+        }
+        has_changed = ph_table_store(at.table, property, at.row, words);
+    }
+    return (uint64_t)has_changed << property;
+}
+
+// @return PH_OK, or why *refused, a property, cannot be kept.
+static ph_result quantise_all(const ph_class* described, const void* state, quantised* values,
+                              int* refused)
+{
+    for (int p = 0; p < described->def.property_count; ++p) {
+        const ph_property* property = &described->properties[p];
+        if (property->def.field == PH_FIELD_NONE) {
+            continue;
+        }
+        const ph_result result = property->is_text
+                                     ? ph_property_text(property, state, &values->texts[p])
+                                     : ph_property_quantise(property, state, values->words[p]);
+        if (result != PH_OK) {
+            *refused = p;
+            return result;
+        }
+    }
+    return PH_OK;
+}
+
+ph_result ph_world_put(ph_world* world, ph_entity_id entity, const void* state, int* property)
+{
+    place at;
+    if (!try_place(world, entity, &at)) {
+        return PH_ERROR_STALE;
+    }
+    const ph_class* described = at.table->described;
+    quantised values;
+    int refused = 0;
+    const ph_result result = quantise_all(described, state, &values, &refused);
+    if (result != PH_OK) {
+        if (property != NULL) {
+            *property = refused;
+        }
+        return result;
+    }
+    uint64_t changes = 0;
+    for (int p = 0; p < described->def.property_count; ++p) {
+        if (described->properties[p].def.field != PH_FIELD_NONE) {
+            changes |= store(world, at, p, values.words[p], &values.texts[p]);
+        }
+    }
+    world->entities.changes[at.index] |= changes;
+    return PH_OK;
+}
+
+ph_result ph_world_move(ph_world* world, ph_entity_id entity, int32_t x_mm, int32_t y_mm,
+                        int32_t z_mm)
+{
+    place at;
+    if (!try_place(world, entity, &at)) {
+        return PH_ERROR_STALE;
+    }
+    world->entities.changes[at.index] |= store_position(world, at, (int32_t[3]){x_mm, y_mm, z_mm});
+    return PH_OK;
+}
+
+// ---- one property by itself
+
+// Of the fields with one size; 0 for text and bytes.
+static size_t field_size(ph_field field)
+{
+    static const size_t sizes[PH_FIELD_COUNT] = {
+        [PH_FIELD_BOOL] = sizeof(bool),
+        [PH_FIELD_I8] = 1,
+        [PH_FIELD_I16] = 2,
+        [PH_FIELD_I32] = 4,
+        [PH_FIELD_I64] = 8,
+        [PH_FIELD_U8] = 1,
+        [PH_FIELD_U16] = 2,
+        [PH_FIELD_U32] = 4,
+        [PH_FIELD_U64] = 8,
+        [PH_FIELD_F32] = sizeof(float),
+        [PH_FIELD_F64] = sizeof(double),
+        [PH_FIELD_I32X3] = 3 * sizeof(int32_t),
+        [PH_FIELD_F32X3] = 3 * sizeof(float),
+        [PH_FIELD_F64X3] = 3 * sizeof(double),
+        [PH_FIELD_F32X4] = 4 * sizeof(float),
+        [PH_FIELD_F64X4] = 4 * sizeof(double),
+        [PH_FIELD_ENTITY] = sizeof(ph_entity_id),
+    };
+    return field > PH_FIELD_NONE && field < PH_FIELD_COUNT ? sizes[field] : 0;
+}
+
+// Whether a value of this field type and size can go in or out. Finer mismatches (a quaternion into
+// a bool) are refused by the schema's own conversion.
+static bool fits(const ph_property* described, ph_field field, size_t size)
+{
+    switch (described->def.coding) {
+    case PH_CODING_STRING:
+        return field == PH_FIELD_TEXT;
+    case PH_CODING_BYTES:
+        return field == PH_FIELD_BYTES && size >= sizeof(uint16_t);
+    default:
+        return field_size(field) != 0 && field_size(field) == size;
+    }
+}
+
+static size_t length_before_zero(const char* text, size_t size)
+{
+    const char* end = size > 0 ? memchr(text, '\0', size) : NULL;
+    return end != NULL ? (size_t)(end - text) : size;
+}
+
+// A string ends at a zero byte or with the size; bytes bring their length with them.
+static ph_result text_of_value(const ph_property* described, ph_field field, const void* value,
+                               size_t size, ph_text* text)
+{
+    const size_t max_length = (size_t)described->def.max_length;
+    if (field == PH_FIELD_BYTES) {
+        uint16_t length;
+        memcpy(&length, value, sizeof length);
+        if (length > size - sizeof length) {
+            return PH_ERROR_VALUE;
+        }
+        *text = (ph_text){.bytes = (const uint8_t*)value + sizeof length, .length = length};
+        return length <= max_length ? PH_OK : PH_ERROR_TOO_LONG;
+    }
+    const size_t length = length_before_zero(value, size);
+    if (length > max_length) {
+        return PH_ERROR_TOO_LONG;
+    }
+    *text = (ph_text){.bytes = value, .length = (uint16_t)length};
+    return ph_text_is_valid(value, length) ? PH_OK : PH_ERROR_TEXT;
+}
+
+ph_result ph_world_set(ph_world* world, ph_entity_id entity, int property, ph_field field,
+                       const void* value, size_t size)
+{
+    place at;
+    if (!try_place(world, entity, &at)) {
+        return PH_ERROR_STALE;
+    }
+    const ph_class* described = at.table->described;
+    if (property < 0 || property >= described->def.property_count ||
+        !fits(&described->properties[property], field, size)) {
+        return PH_ERROR_VALUE;
+    }
+    uint32_t words[PH_VALUE_WORDS_MAX];
+    ph_text text = {0};
+    const ph_property* one = &described->properties[property];
+    const ph_result result = one->is_text ? text_of_value(one, field, value, size, &text)
+                                          : ph_property_quantise_field(one, field, value, words);
+    if (result == PH_OK) {
+        world->entities.changes[at.index] |= store(world, at, property, words, &text);
+    }
+    return result;
+}
+
+// ---- out again
+
+// The words as clients see them: coordinates without the bits that the wire drops, nobody where a
+// reference is stale. Everything but text.
+static void load(const ph_world* world, place at, int property, uint32_t* words)
+{
+    const ph_property* described = &at.table->described->properties[property];
+    if (described->def.coding == PH_CODING_POSITION) {
+        const uint32_t kept = UINT32_MAX << described->coordinate.shift;
+        words[0] = (uint32_t)world->entities.x_mm[at.index] & kept;
+        words[1] = (uint32_t)world->entities.y_mm[at.index] & kept;
+        words[2] = (uint32_t)world->entities.z_mm[at.index] & kept;
+        return;
+    }
+    memcpy(words, ph_table_value(at.table, property, at.row),
+           (size_t)described->words * sizeof(uint32_t));
+    if (described->def.coding == PH_CODING_ENTITY) {
+        forget_stale(world, words);
+    }
+}
+
+ph_result ph_world_get(const ph_world* world, ph_entity_id entity, void* state)
+{
+    place at;
+    if (!try_place(world, entity, &at)) {
+        return PH_ERROR_STALE;
+    }
+    const ph_class* described = at.table->described;
+    for (int p = 0; p < described->def.property_count; ++p) {
+        const ph_property* property = &described->properties[p];
+        if (property->def.field == PH_FIELD_NONE) {
+            continue;
+        }
+        if (property->is_text) {
+            ph_property_restore_text(property, ph_table_text(at.table, p, at.row), state);
+            continue;
+        }
+        uint32_t words[PH_VALUE_WORDS_MAX];
+        load(world, at, p, words);
+        ph_property_restore(property, words, state);
+    }
+    return PH_OK;
+}
+
+static ph_result read_text(ph_text text, ph_field field, void* value, size_t size)
+{
+    uint8_t* bytes = value;
+    const size_t extra = field == PH_FIELD_BYTES ? sizeof(uint16_t) : 1;
+    if (size < text.length + extra) {
+        return PH_ERROR_TOO_LONG;
+    }
+    if (field == PH_FIELD_BYTES) {
+        memcpy(bytes, &text.length, sizeof text.length);
+        memcpy(bytes + sizeof text.length, text.bytes, text.length);
+    } else {
+        memcpy(bytes, text.bytes, text.length);
+        bytes[text.length] = '\0';
+    }
+    return PH_OK;
+}
+
+ph_result ph_world_read(const ph_world* world, ph_entity_id entity, int property, ph_field field,
+                        void* value, size_t size)
+{
+    place at;
+    if (!try_place(world, entity, &at)) {
+        return PH_ERROR_STALE;
+    }
+    const ph_class* described = at.table->described;
+    if (property < 0 || property >= described->def.property_count ||
+        !fits(&described->properties[property], field, size)) {
+        return PH_ERROR_VALUE;
+    }
+    const ph_property* one = &described->properties[property];
+    if (one->is_text) {
+        return read_text(ph_table_text(at.table, property, at.row), field, value, size);
+    }
+    uint32_t words[PH_VALUE_WORDS_MAX];
+    load(world, at, property, words);
+    return ph_property_restore_field(one, field, words, value);
+}
+
+uint64_t ph_world_changes(const ph_world* world, ph_entity_id entity)
+{
+    const ph_entity_index index = ph_entities_find(&world->entities, entity);
+    return index != PH_ENTITY_NONE ? world->entities.changes[index] : 0;
+}
+
+uint32_t ph_world_mileage(const ph_world* world, ph_entity_id entity)
+{
+    const ph_entity_index index = ph_entities_find(&world->entities, entity);
+    return index != PH_ENTITY_NONE ? world->entities.mileage_mm[index] : 0;
+}

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// What a world is made of. Shared by the files of this folder and by nobody else:
+//   world.c        creation, the tick, validation
+//   population.c   spawn, despawn, names, visibility
+//   values.c       put, get, set, read, move
+
+#ifndef PH_WORLD_WORLD_STATE_H
+#define PH_WORLD_WORLD_STATE_H
+
+#include "world/entities.h"
+#include "world/table.h"
+
+#include <pinhole/world.h>
+
+struct ph_world {
+    ph_world_def def;
+    ph_entities entities;
+    ph_table* tables; // by class
+    int class_count;
+    uint32_t tick;
+};
+
+// Room for one more entity of this class. @return PH_OK, or PH_ERROR_MEMORY with the world as it
+// was.
+ph_result ph_world_make_room(ph_world* world, int class_index);
+
+// The double of a capacity, or at least 16. @return 0 when no int is that large.
+int ph_grown_capacity(int capacity);
+
+#endif
