@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// The table of commands, and how a name is looked up in such a table.
+
+#include "command.h"
+
+#include "suggest.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const app_command app_commands[] = {
+    {"bench", "measure speed on this machine", bench_command},
+    {0},
+};
+
+const app_command* app_command_find(const app_command* table, const char* name)
+{
+    for (const app_command* row = table; row->name != NULL; ++row) {
+        if (strcmp(row->name, name) == 0) {
+            return row;
+        }
+    }
+    return NULL;
+}
+
+void app_command_print_list(const app_command* table)
+{
+    for (const app_command* row = table; row->name != NULL; ++row) {
+        printf("  %-10s %s\n", row->name, row->summary);
+    }
+}
+
+int app_command_complain(const app_command* table, const char* what, const char* name,
+                         const char* lister)
+{
+    fprintf(stderr, "pinhole: there is no %s '%s'.\n", what, name);
+    app_suggestion best = app_suggestion_make(name);
+    for (const app_command* row = table; row->name != NULL; ++row) {
+        app_suggestion_consider(&best, row->name);
+    }
+    if (best.candidate != NULL) {
+        fprintf(stderr, "Did you mean '%s'? ", best.candidate);
+    }
+    fprintf(stderr, "'%s' lists them.\n", lister);
+    return APP_EXIT_USAGE;
+}
