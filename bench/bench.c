@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// `pinhole bench`: lists the benches, runs one.
+
+#include "bench.h"
+
+#include "command.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const app_command benches[] = {
+    {"bits", "bit writer and reader, integer codings, range coder: ns per field", bench_bits},
+    {0},
+};
+
+static int print_help(void)
+{
+    printf("pinhole bench: measure speed on this machine\n"
+           "\n"
+           "usage: pinhole bench NAME [options]\n"
+           "\n"
+           "benches:\n");
+    app_command_print_list(benches);
+    printf("\n"
+           "Speed counts as a ratio inside one run: what is compared takes turns, and the best\n"
+           "of several rounds is reported with its spread. Every bench takes --json.\n"
+           "\n"
+           "example: pinhole bench bits --json\n");
+    return APP_EXIT_OK;
+}
+
+int bench_command(int argc, char** argv)
+{
+    if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        return print_help();
+    }
+    const app_command* bench = app_command_find(benches, argv[1]);
+    if (bench == NULL) {
+        return app_command_complain(benches, "bench", argv[1], "pinhole bench");
+    }
+    return bench->run(argc - 1, argv + 1);
+}

@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Tables and JSON of a bench. Texts and keys come from the program itself and need no escapes.
+
+#include "report.h"
+
+#include <stdio.h>
+
+#if defined(__clang__)
+#define COMPILER __VERSION__ // "Debian Clang 14.0.6"
+#elif defined(__GNUC__)
+#define COMPILER "gcc " __VERSION__
+#else
+#define COMPILER "another compiler"
+#endif
+
+static double ratio_of(const bench_report* report, const bench_ratio* ratio)
+{
+    return report->times[ratio->over].best_ns / report->times[ratio->under].best_ns;
+}
+
+static const char* verdict_on(const bench_ratio* ratio, double found)
+{
+    const bool is_within = ratio->is_least ? found >= ratio->limit : found <= ratio->limit;
+    const bool is_aim = ratio->is_least ? found >= ratio->aim : found <= ratio->aim;
+    if (!is_within) {
+        return "MISSED";
+    }
+    return is_aim ? "aim reached" : "ok";
+}
+
+void bench_report_print_table(const bench_report* report)
+{
+    printf("%-28s %9s %8s %10s\n", "", "ns each", "spread", "bits each");
+    for (int i = 0; i < report->case_count; ++i) {
+        const bench_time* time = &report->times[i];
+        printf("%-28s %9.2f %8.2f", report->cases[i].text, time->best_ns, bench_time_spread(time));
+        if (report->cases[i].bits_each > 0) {
+            printf(" %10.2f", report->cases[i].bits_each);
+        }
+        printf("\n");
+    }
+    printf("\n%-28s %9s %8s %8s\n", "ratio", "found", "limit", "aim");
+    for (int i = 0; i < report->ratio_count; ++i) {
+        const bench_ratio* ratio = &report->ratios[i];
+        const double found = ratio_of(report, ratio);
+        const char* sign = ratio->is_least ? ">=" : "<=";
+        printf("%-28s %9.2f %2s%6.1f %2s%6.1f  %s\n", ratio->text, found, sign, ratio->limit, sign,
+               ratio->aim, verdict_on(ratio, found));
+    }
+    printf("\nBest of %d rounds; spread is median / best. Compare ratios, not bare times.\n"
+           "Compiled by %s.\n",
+           report->rounds, COMPILER);
+}
+
+void bench_report_print_json(const bench_report* report)
+{
+    printf("{\"bench\": \"%s\", \"compiler\": \"%s\", \"rounds\": %d,\n", report->name, COMPILER,
+           report->rounds);
+    for (int i = 0; i < report->case_count; ++i) {
+        printf(" \"%s\": %.4f,\n", report->cases[i].key, report->times[i].best_ns);
+    }
+    printf(" \"ratio\": {");
+    for (int i = 0; i < report->ratio_count; ++i) {
+        const bench_ratio* ratio = &report->ratios[i];
+        printf("%s\"%s\": %.4f", i > 0 ? ", " : "", ratio->key, ratio_of(report, ratio));
+    }
+    printf("},\n \"spread\": {");
+    for (int i = 0; i < report->case_count; ++i) {
+        const double spread = bench_time_spread(&report->times[i]);
+        printf("%s\"%s\": %.4f", i > 0 ? ", " : "", report->cases[i].key, spread);
+    }
+    printf("}}\n");
+}
