@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 The Pinhole authors
+# SPDX-License-Identifier: MIT
+"""Runs the pinhole program as a person would: help, mistakes, figures. Run by make test.
+
+    test/check_cli.py [PROGRAM]      (default build/pinhole)
+
+Asks whether the answers are there and well formed; how fast anything is, is not asked.
+"""
+
+import json
+import math
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PROGRAM = str(ROOT / "build/pinhole")
+
+# The figures of `pinhole bench bits`, named once and for all.
+BITS_KEYS = [
+    "write_ns", "read_ns", "unchecked_write_ns", "unchecked_read_ns", "textbook_write_ns", "textbook_read_ns",
+    "memcpy_ns", "symbol_encode_ns", "symbol_decode_ns", "symbol_64_encode_ns", "symbol_64_decode_ns",
+    *(f"{coding}_{way}_ns" for coding in ("range", "enum", "varint", "two_bit", "gamma", "rice")
+      for way in ("write", "read")),
+]
+BITS_RATIOS = [
+    "write_per_unchecked", "read_per_unchecked", "textbook_per_write", "textbook_per_read",
+    "symbol_encode_per_unchecked_write", "symbol_decode_per_unchecked_read",
+]
+
+complaints = []
+
+
+def run(*arguments):
+    done = subprocess.run([PROGRAM, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
+    return done.returncode, done.stdout, done.stderr
+
+
+def expect(condition, sentence):
+    if not condition:
+        complaints.append(sentence)
+
+
+def check_help():
+    for arguments in ((), ("--help",), ("help",), ("bench",), ("bench", "--help"), ("help", "bench"),
+                      ("bench", "bits", "--help"), ("help", "bench", "bits")):
+        status, output, errors = run(*arguments)
+        name = " ".join(("pinhole", *arguments))
+        expect(status == 0 and not errors, f"`{name}`: exit {status}, says {errors!r} on standard error")
+        expect("example: pinhole " in output, f"`{name}` gives no example")
+    expect("bits" in run("bench")[1], "`pinhole bench` does not list the bench bits")
+    status, output, _ = run("--version")
+    expect(status == 0 and output.startswith("pinhole ") and output.count(".") == 2, f"--version says {output!r}")
+
+
+def check_mistakes():
+    for arguments, hint in (
+        (("bensh",), "Did you mean 'bench'?"),
+        (("xyzzy",), "'pinhole --help' lists them."),
+        (("help", "bensh"), "Did you mean 'bench'?"),
+        (("--jsno",), "'pinhole --help' lists them."),
+        (("bench", "bit"), "Did you mean 'bits'?"),
+        (("bench", "bits", "--jsno"), "Did you mean '--json'?"),
+        (("bench", "bits", "--json=1"), "takes no value"),
+        (("bench", "bits", "--rounds"), "takes a whole number from 1 to 1000"),
+        (("bench", "bits", "--rounds", "0"), "takes a whole number from 1 to 1000"),
+        (("bench", "bits", "--rounds=9x"), "takes a whole number from 1 to 1000"),
+        (("bench", "bits", "more"), "there is no argument 'more'"),
+    ):
+        status, output, errors = run(*arguments)
+        name = " ".join(("pinhole", *arguments))
+        expect(status == 2, f"`{name}`: exit {status} instead of 2")
+        expect(not output, f"`{name}` prints {output!r} on standard output")
+        expect(hint in errors, f"`{name}` does not say {hint!r}, but {errors!r}")
+
+
+def check_bench_bits():
+    status, output, errors = run("bench", "bits", "--rounds", "1")
+    expect(status == 0, f"`pinhole bench bits`: exit {status}, {errors}")
+    expect("write / unchecked" in output and "ns each" in output, "`pinhole bench bits` prints no table")
+
+    status, output, errors = run("bench", "bits", "--json", "--rounds=1")
+    expect(status == 0, f"`pinhole bench bits --json`: exit {status}, {errors}")
+    try:
+        figures = json.loads(output)
+    except ValueError as error:
+        expect(False, f"`pinhole bench bits --json` is no JSON: {error}")
+        return
+    places = ((figures, BITS_KEYS, ""), (figures.get("spread", {}), BITS_KEYS, "spread."),
+              (figures.get("ratio", {}), BITS_RATIOS, "ratio."))
+    for found, keys, place in places:
+        for key in keys:
+            value = found.get(key)
+            is_figure = isinstance(value, (int, float)) and math.isfinite(value) and value > 0
+            expect(is_figure, f"`pinhole bench bits --json`: {place}{key} is {value!r}")
+    expect(figures.get("bench") == "bits" and figures.get("rounds") == 1, "bench and rounds are not as asked")
+
+
+def check_full_disk():
+    """What cannot be printed must not look like a success."""
+    if not pathlib.Path("/dev/full").exists():
+        return
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([PROGRAM, "--help"], stdout=full, stderr=subprocess.PIPE, text=True)
+    expect(done.returncode == 1, f"`pinhole --help` to a full disk: exit {done.returncode} instead of 1")
+    expect("cannot write" in done.stderr, f"`pinhole --help` to a full disk says {done.stderr!r}")
+
+
+def main():
+    global PROGRAM
+    PROGRAM = sys.argv[1] if len(sys.argv) > 1 else PROGRAM
+    if not pathlib.Path(PROGRAM).exists():
+        print(f"{PROGRAM} does not exist: run make first")
+        return 1
+    check_help()
+    check_mistakes()
+    check_bench_bits()
+    check_full_disk()
+    for sentence in complaints:
+        print(sentence)
+    print("command line: ok" if not complaints else f"command line: {len(complaints)} complaints")
+    return 1 if complaints else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
