@@ -4,14 +4,26 @@
 // One viewer's slots: which entity has which short name, who enters, who leaves.
 //
 // Fed with the answer of a query for hysteresis * wanted entities within hysteresis * radius:
-//   - a member that is not among them leaves, unless it entered less than stay_ticks ago and still lives and
-//     may be seen;
+//   - a member that is not among them leaves, unless it entered less than stay_ticks ago and still
+//     lives and may be seen;
 //   - a newcomer enters when it is among the `wanted` nearest and within the radius, nearest first;
-//   - when all slots are taken or resting, the newcomer waits, and the furthest member past `wanted` (if
-//     any) leaves early, so that the nearest are never kept out by the far.
-// An entity that is gone from the world leaves at once; an index that was given to another entity since is
-// recognised by its spawn order. A slot that was left rests until ph_slots_free(). Slot 0 is the viewer's own entity, for a spectator
-// nobody's. Slots are handed out in rotation, so that a freed one is reused as late as possible.
+//   - when all slots are taken or resting, the newcomer waits and is tried again by the next
+//     refresh. If more wait than slots rest, the furthest members past `wanted` leave early, one
+//     for each, so that the nearest are never kept out by the far.
+// An entity that is gone from the world leaves at once; an index that was given to another entity
+// since is recognised by its spawn order, and the other one is a newcomer.
+//
+// A slot that was left rests until ph_slots_free(). Slots are handed out in rotation: the one that
+// has been free for longest is the next.
+//
+// Slot 0 is the viewer's own entity, for a spectator nobody's; no filter, radius or stay time
+// concerns it. It follows the same rule as every slot: when eye->own changes (or its entity is
+// gone), slot 0 is left and rests, and the new own entity enters it by the first refresh after
+// ph_slots_free(slots, 0), until then it waits. An entity that becomes the own one leaves its
+// ordinary slot at once; one that is no longer the own one is an entity like any other.
+//
+//            enter                 leave                  ph_slots_free
+//   FREE ------------> SHOWN --------------> RESTING ------------------------> FREE
 
 #ifndef PH_VISION_SLOTS_H
 #define PH_VISION_SLOTS_H
@@ -26,32 +38,43 @@ typedef enum ph_slot_state {
 
 typedef struct ph_slots ph_slots;
 
-// slot_count includes slot 0. All memory at once, in proportion to slot_count and to nothing else (which
-// slot an entity has is found through a small hash table).
+// slot_count includes slot 0: 2..PH_SLOT_COUNT_MAX. All memory at once, in proportion to slot_count
+// and to nothing else (which slot an entity has is found through a small hash table): about 30
+// bytes a slot.
+// @return PH_OK or PH_ERROR_MEMORY with *slots NULL.
+#define PH_SLOT_COUNT_MAX 65535
 ph_result ph_slots_create(const ph_allocator* allocator, int slot_count, ph_slots** slots);
-void ph_slots_destroy(ph_slots* slots);
+void ph_slots_destroy(ph_slots* slots); // NULL is allowed
 
 typedef struct ph_slots_step {
     const ph_crowd* crowd;
-    const ph_eye* eye;    // the wanted and radius of an exact vision, before hysteresis
-    const ph_seen* seen;  // answer of the wider query; the nearest eye->wanted come first
+    const ph_eye* eye; // the wanted and radius of an exact vision, before hysteresis;
+                       // wanted is at most slot_count - 1
+    ph_seen* seen;     // answer of the wider query; the nearest eye->wanted come first. Is
+                       // reordered: it serves as scratch
     int seen_count;
-    uint32_t tick;
-    int stay_ticks;
+    uint32_t tick;  // may wrap
+    int stay_ticks; // 0 or more
 } ph_slots_step;
 
-// Applies one refresh. Allocates nothing. Enters and leaves replace those of the last refresh.
+// Applies one refresh. Allocates nothing. Enters and leaves replace those of the last refresh. In
+// them slot 0 comes first.
 void ph_slots_refresh(ph_slots* slots, const ph_slots_step* step);
 
-// The slot that shows this entity, or -1.
+// The slot that shows this entity, 0 included, or -1.
 int ph_slots_find(const ph_slots* slots, ph_entity_index entity);
 
 // The client knows of the leave: the slot may be used again. Only resting slots.
 void ph_slots_free(ph_slots* slots, int slot);
 
+// Borrowed until the next call that changes the slots.
 ph_sight ph_slots_sight(const ph_slots* slots);
 ph_slot_state ph_slots_state(const ph_slots* slots, int slot);
+
+// How often a newcomer had to wait, counted anew by every refresh that finds it waiting.
 uint64_t ph_slots_waits(const ph_slots* slots);
+
+// Whether states, hash table, free slots, enters and leaves agree. For tests.
 bool ph_slots_validate(const ph_slots* slots);
 
 #endif

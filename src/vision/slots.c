@@ -1,0 +1,430 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Runs once per viewer and refresh, over a few hundred answers and slots: one hash lookup per
+// answer, one sweep over the slots. Everything lies in one block:
+//
+//   | ph_slots | spawn_orders | entities entered | table free_ring enters leaves | states marks |
+//                u64            u32                u16                             u8
+
+#include "vision/slots.h"
+
+#include "base/allocator.h"
+#include "base/hash.h"
+#include "vision/select.h"
+#include "vision/slot_table.h"
+
+#include <string.h>
+
+_Static_assert(PH_SLOT_COUNT_MAX <= PH_SLOT_NONE, "a slot number never looks like none");
+_Static_assert(2 * PH_VISIBLE_MAX <= PH_SLOT_COUNT_MAX, "twice the visible limit fits");
+
+// What the present refresh knows of a slot.
+typedef enum slot_mark {
+    MARK_NONE = 0,
+    MARK_NEAR,   // shown, among the wanted nearest
+    MARK_MARGIN, // shown, past them but within the hysteresis
+    MARK_LEFT,   // was left by this refresh
+} slot_mark;
+
+struct ph_slots {
+    uint64_t* spawn_orders;    // by slot, of what it shows
+    ph_entity_index* entities; // by slot: PH_ENTITY_NONE unless it is shown
+    uint32_t* entered;         // by slot: tick
+    ph_slot_table table;       // from an entity to its slot
+    uint16_t* free_ring; // free slots, the one that was freed first at free_head; without slot 0
+    uint16_t* enters;
+    uint16_t* leaves;
+    uint8_t* states; // ph_slot_state
+    uint8_t* marks;  // slot_mark
+    int slot_count;
+    int free_head;
+    int free_count;
+    int resting_count; // without slot 0
+    int shown_count;   // without slot 0
+    int marked_count;  // members among the answers of the present refresh
+    int enter_count;
+    int leave_count;
+    uint64_t waits;
+    size_t size_bytes;
+    ph_allocator allocator;
+};
+
+// ---- memory
+
+// Widest first, so that everything is aligned without padding.
+static size_t block_size(int slot_count)
+{
+    const size_t per_slot = sizeof(uint64_t) + sizeof(ph_entity_index) + sizeof(uint32_t) +
+                            3 * sizeof(uint16_t) + 2 * sizeof(uint8_t);
+    return sizeof(ph_slots) + (size_t)slot_count * per_slot +
+           ph_slot_table_size(slot_count) * sizeof(uint16_t);
+}
+
+static void lay_out(ph_slots* slots)
+{
+    const size_t count = (size_t)slots->slot_count;
+    slots->spawn_orders = (uint64_t*)(slots + 1);
+    slots->entities = (ph_entity_index*)(slots->spawn_orders + count);
+    slots->entered = (uint32_t*)(slots->entities + count);
+    uint16_t* entries = (uint16_t*)(slots->entered + count);
+    slots->table = ph_slot_table_make(entries, slots->entities, slots->slot_count);
+    slots->free_ring = entries + ph_slot_table_size(slots->slot_count);
+    slots->enters = slots->free_ring + count;
+    slots->leaves = slots->enters + count;
+    slots->states = (uint8_t*)(slots->leaves + count);
+    slots->marks = slots->states + count;
+}
+
+ph_result ph_slots_create(const ph_allocator* allocator, int slot_count, ph_slots** slots_out)
+{
+    PH_ASSERT(slot_count >= 2 && slot_count <= PH_SLOT_COUNT_MAX);
+
+    *slots_out = NULL;
+    const size_t size_bytes = block_size(slot_count);
+    ph_slots* slots = ph_allocate_zeroed(allocator, size_bytes);
+    if (slots == NULL) {
+        return PH_ERROR_MEMORY;
+    }
+    slots->allocator = *allocator;
+    slots->size_bytes = size_bytes;
+    slots->slot_count = slot_count;
+    lay_out(slots);
+    for (int slot = 0; slot < slot_count; ++slot) {
+        slots->entities[slot] = PH_ENTITY_NONE;
+        slots->free_ring[slot] = (uint16_t)(slot + 1);
+    }
+    slots->free_count = slot_count - 1;
+    *slots_out = slots;
+    return PH_OK;
+}
+
+void ph_slots_destroy(ph_slots* slots)
+{
+    if (slots != NULL) {
+        const ph_allocator allocator = slots->allocator;
+        ph_release(&allocator, slots, slots->size_bytes);
+    }
+}
+
+// ---- the three ways of a slot: enter, leave, free
+
+static void enter(ph_slots* slots, int slot, ph_entity_index entity, const ph_slots_step* step)
+{
+    ph_slot_table_insert(&slots->table, entity, slot);
+    slots->entities[slot] = entity;
+    slots->spawn_orders[slot] = step->crowd->spawn_order[entity];
+    slots->entered[slot] = step->tick;
+    slots->states[slot] = PH_SLOT_SHOWN;
+    slots->shown_count += slot != 0;
+    slots->enters[slots->enter_count++] = (uint16_t)slot;
+}
+
+// The list of leaves is made at the end, by slot: here only a mark.
+static void leave(ph_slots* slots, int slot)
+{
+    ph_slot_table_remove(&slots->table, slots->entities[slot]);
+    slots->entities[slot] = PH_ENTITY_NONE;
+    slots->states[slot] = PH_SLOT_RESTING;
+    slots->marks[slot] = MARK_LEFT;
+    ++slots->leave_count;
+    slots->shown_count -= slot != 0;
+    slots->resting_count += slot != 0;
+}
+
+void ph_slots_free(ph_slots* slots, int slot)
+{
+    PH_ASSERT(slot >= 0 && slot < slots->slot_count);
+    PH_ASSERT(slots->states[slot] == PH_SLOT_RESTING);
+
+    slots->states[slot] = PH_SLOT_FREE;
+    if (slot == 0) {
+        return;
+    }
+    --slots->resting_count;
+    const int tail = (slots->free_head + slots->free_count++) % slots->slot_count;
+    slots->free_ring[tail] = (uint16_t)slot;
+}
+
+static int take_free(ph_slots* slots)
+{
+    const int slot = slots->free_ring[slots->free_head];
+    slots->free_head = (slots->free_head + 1) % slots->slot_count;
+    --slots->free_count;
+    return slot;
+}
+
+// ---- one refresh, in the order of its steps
+
+// The own entity needs no permission and no distance; all it needs is to live.
+static void refresh_own(ph_slots* slots, const ph_slots_step* step)
+{
+    const uint64_t* spawn_order = step->crowd->spawn_order;
+    ph_entity_index own = step->eye->own;
+    if (own != PH_ENTITY_NONE && spawn_order[own] == UINT64_MAX) {
+        own = PH_ENTITY_NONE;
+    }
+    if (slots->states[0] == PH_SLOT_SHOWN &&
+        (slots->entities[0] != own || slots->spawn_orders[0] != spawn_order[own])) {
+        leave(slots, 0);
+    }
+    if (own == PH_ENTITY_NONE || slots->states[0] == PH_SLOT_SHOWN) {
+        return;
+    }
+    const int ordinary = ph_slot_table_find(&slots->table, own);
+    if (ordinary > 0) {
+        leave(slots, ordinary);
+    }
+    if (slots->states[0] == PH_SLOT_FREE) {
+        enter(slots, 0, own, step);
+    } else {
+        ++slots->waits;
+    }
+}
+
+// Marks the members among the answers, and moves the newcomers to the front of step->seen.
+// @return How many newcomers there are.
+static int mark_seen(ph_slots* slots, const ph_slots_step* step)
+{
+    const uint64_t radius2 = (uint64_t)step->eye->radius_mm * (uint64_t)step->eye->radius_mm;
+    int newcomer_count = 0;
+    for (int i = 0; i < step->seen_count; ++i) {
+        const ph_seen seen = step->seen[i];
+        PH_ASSERT(seen.entity != step->eye->own);
+        const bool is_near = i < step->eye->wanted;
+        const int slot = ph_slot_table_find(&slots->table, seen.entity);
+        if (slot >= 0 && slots->spawn_orders[slot] == seen.spawn_order) {
+            slots->marks[slot] = is_near ? MARK_NEAR : MARK_MARGIN;
+            ++slots->marked_count;
+        } else if (is_near && seen.distance2 <= radius2) {
+            step->seen[i] = step->seen[newcomer_count];
+            step->seen[newcomer_count++] = seen;
+        }
+    }
+    return newcomer_count;
+}
+
+// For a member that is not among the answers. The filter comes before the stay time: who may no
+// longer be seen is gone at once.
+static bool may_stay(const ph_slots* slots, const ph_slots_step* step, int slot)
+{
+    const ph_entity_index entity = slots->entities[slot];
+    return slots->spawn_orders[slot] == step->crowd->spawn_order[entity] &&
+           step->tick - slots->entered[slot] < (uint32_t)step->stay_ticks &&
+           ph_eye_may_see(step->eye, step->crowd, entity);
+}
+
+static void drop_unseen(ph_slots* slots, const ph_slots_step* step)
+{
+    if (slots->marked_count == slots->shown_count) {
+        return; // as most of the time
+    }
+    for (int slot = 1; slot < slots->slot_count; ++slot) {
+        if (slots->states[slot] == PH_SLOT_SHOWN && slots->marks[slot] == MARK_NONE &&
+            !may_stay(slots, step, slot)) {
+            leave(slots, slot);
+        }
+    }
+}
+
+static ph_seen member_as_seen(const ph_slots* slots, const ph_slots_step* step, int slot)
+{
+    const ph_crowd* crowd = step->crowd;
+    const ph_entity_index entity = slots->entities[slot];
+    ph_seen seen = {.spawn_order = slots->spawn_orders[slot], .entity = entity};
+    if ((crowd->flags[entity] & PH_SEEN_ALWAYS) == 0) {
+        seen.distance2 = ph_distance2(crowd->x_mm[entity], crowd->y_mm[entity], step->eye->x_mm,
+                                      step->eye->y_mm);
+    }
+    return seen;
+}
+
+// One step of a heap of slots with the furthest on top.
+static void sift_down(const ph_slots* slots, const ph_slots_step* step, uint16_t* heap, int count,
+                      int at)
+{
+    for (int child = 2 * at + 1; child < count; child = 2 * at + 1) {
+        ph_seen seen = member_as_seen(slots, step, heap[child]);
+        if (child + 1 < count) {
+            const ph_seen other = member_as_seen(slots, step, heap[child + 1]);
+            if (ph_seen_is_nearer(&seen, &other)) {
+                seen = other;
+                ++child;
+            }
+        }
+        const ph_seen parent = member_as_seen(slots, step, heap[at]);
+        if (ph_seen_is_nearer(&seen, &parent)) {
+            return;
+        }
+        const uint16_t lower = heap[at];
+        heap[at] = heap[child];
+        heap[child] = lower;
+        at = child;
+    }
+}
+
+// Makes the furthest members past the wanted ones leave. Rare: only when the slots run out, which
+// at twice the visible limit takes a teleport or a client that does not answer. So the distances
+// are worked out again at every comparison instead of being kept for everybody.
+static void evict_furthest(ph_slots* slots, const ph_slots_step* step, int evict_count)
+{
+    uint16_t* heap = slots->leaves; // not filled yet
+    int count = 0;
+    for (int slot = 1; slot < slots->slot_count; ++slot) {
+        if (slots->states[slot] == PH_SLOT_SHOWN && slots->marks[slot] != MARK_NEAR) {
+            heap[count++] = (uint16_t)slot;
+        }
+    }
+    for (int at = count / 2 - 1; at >= 0; --at) {
+        sift_down(slots, step, heap, count, at);
+    }
+    for (; evict_count > 0 && count > 0; --evict_count) {
+        leave(slots, heap[0]);
+        heap[0] = heap[--count];
+        sift_down(slots, step, heap, count, 0);
+    }
+}
+
+// Those that wait get the slots that rest now; only for the others somebody has to go.
+static void admit(ph_slots* slots, const ph_slots_step* step, int newcomer_count)
+{
+    ph_sort_nearest(step->seen, newcomer_count);
+    int admitted = 0;
+    for (; admitted < newcomer_count && slots->free_count > 0; ++admitted) {
+        const int slot = take_free(slots);
+        enter(slots, slot, step->seen[admitted].entity, step);
+        slots->marks[slot] = MARK_NEAR;
+    }
+    const int waiting_count = newcomer_count - admitted;
+    slots->waits += (uint64_t)waiting_count;
+    if (waiting_count > slots->resting_count) {
+        evict_furthest(slots, step, waiting_count - slots->resting_count);
+    }
+}
+
+static void list_leaves(ph_slots* slots)
+{
+    int listed = 0;
+    for (int slot = 0; listed < slots->leave_count; ++slot) {
+        if (slots->marks[slot] == MARK_LEFT) {
+            slots->leaves[listed++] = (uint16_t)slot;
+        }
+    }
+}
+
+void ph_slots_refresh(ph_slots* slots, const ph_slots_step* step)
+{
+    PH_ASSERT(step->eye->wanted >= 1 && step->eye->wanted < slots->slot_count);
+    PH_ASSERT(step->seen_count >= 0 && step->stay_ticks >= 0);
+
+    memset(slots->marks, MARK_NONE, (size_t)slots->slot_count);
+    slots->marked_count = 0;
+    slots->enter_count = 0;
+    slots->leave_count = 0;
+    refresh_own(slots, step);
+    const int newcomer_count = mark_seen(slots, step);
+    drop_unseen(slots, step);
+    admit(slots, step, newcomer_count);
+    list_leaves(slots);
+}
+
+// ---- questions
+
+int ph_slots_find(const ph_slots* slots, ph_entity_index entity)
+{
+    return ph_slot_table_find(&slots->table, entity);
+}
+
+ph_sight ph_slots_sight(const ph_slots* slots)
+{
+    return (ph_sight){
+        .entities = slots->entities,
+        .slot_count = slots->slot_count,
+        .visible_count = slots->shown_count,
+        .enters = slots->enters,
+        .enter_count = slots->enter_count,
+        .leaves = slots->leaves,
+        .leave_count = slots->leave_count,
+    };
+}
+
+ph_slot_state ph_slots_state(const ph_slots* slots, int slot)
+{
+    PH_ASSERT(slot >= 0 && slot < slots->slot_count);
+
+    return (ph_slot_state)slots->states[slot];
+}
+
+uint64_t ph_slots_waits(const ph_slots* slots)
+{
+    return slots->waits;
+}
+
+// ---- soundness
+
+// Whether what the arrays say of one slot agrees.
+static bool is_slot_sound(const ph_slots* slots, int slot)
+{
+    const ph_entity_index entity = slots->entities[slot];
+    if (slots->states[slot] != PH_SLOT_SHOWN) {
+        return slots->states[slot] <= PH_SLOT_RESTING && entity == PH_ENTITY_NONE;
+    }
+    return entity != PH_ENTITY_NONE && slots->spawn_orders[slot] != UINT64_MAX &&
+           ph_slot_table_find(&slots->table, entity) == slot;
+}
+
+// Slot 0 is in no count.
+static bool are_counts_sound(const ph_slots* slots)
+{
+    int by_state[3] = {0};
+    for (int slot = 1; slot < slots->slot_count; ++slot) {
+        ++by_state[slots->states[slot]];
+    }
+    return by_state[PH_SLOT_FREE] == slots->free_count &&
+           by_state[PH_SLOT_SHOWN] == slots->shown_count &&
+           by_state[PH_SLOT_RESTING] == slots->resting_count &&
+           ph_slot_table_count(&slots->table) ==
+               slots->shown_count + (slots->states[0] == PH_SLOT_SHOWN);
+}
+
+// Every free slot stands in the ring exactly once. Both sides are compared as sums of hashes: that
+// needs no memory, and slots may be many.
+static bool is_free_ring_sound(const ph_slots* slots)
+{
+    uint64_t difference = 0;
+    for (int i = 0; i < slots->free_count; ++i) {
+        difference += ph_hash_mix(slots->free_ring[(slots->free_head + i) % slots->slot_count]);
+    }
+    for (int slot = 1; slot < slots->slot_count; ++slot) {
+        difference -= slots->states[slot] == PH_SLOT_FREE ? ph_hash_mix((uint64_t)slot) : 0;
+    }
+    return difference == 0;
+}
+
+// What entered is shown, what was left is not, and leaves ascend.
+static bool are_events_sound(const ph_slots* slots)
+{
+    for (int i = 0; i < slots->enter_count; ++i) {
+        const int slot = slots->enters[i];
+        if (slots->states[slot] != PH_SLOT_SHOWN || (slot == 0 && i > 0)) {
+            return false;
+        }
+    }
+    for (int i = 0; i < slots->leave_count; ++i) {
+        if (slots->states[slots->leaves[i]] == PH_SLOT_SHOWN ||
+            (i > 0 && slots->leaves[i] <= slots->leaves[i - 1])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool ph_slots_validate(const ph_slots* slots)
+{
+    for (int slot = 0; slot < slots->slot_count; ++slot) {
+        if (!is_slot_sound(slots, slot)) {
+            return false;
+        }
+    }
+    return are_counts_sound(slots) && is_free_ring_sound(slots) && are_events_sound(slots);
+}
