@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// The candidates of one question: gathered from arrays that lie in a row, and the exact nearest
+// chosen from them. Runs once per viewer and refresh, over hundreds of candidates: the hottest
+// loops of vision.
+//
+// Each candidate has a key of 32 bits: its distance squared as a float, a few units in the last
+// place from the truth, and infinite when the eye may not see it. Keys are swept with plain loops
+// that compilers turn into vectors. They find the cut but for a narrow band; who is in the band is
+// decided by exact distance and spawn order. So the answer is exact, whatever the rounding.
+//
+//   key     |  .3  inf   .1   .7   .2 | ...      place   |  17   18   19   20   21 | ...
+//   cut     ------ surely in ------[ band ]------ surely out ------>
+
+#ifndef PH_VISION_SWEEP_H
+#define PH_VISION_SWEEP_H
+
+#include "vision/crowd.h"
+
+// Entities in an order that suits the reader, as parallel arrays by place. Loops run in steps of
+// PH_SWEEP_STEP: that many elements past the last one can be read, whatever they hold.
+#define PH_SWEEP_STEP 8
+typedef struct ph_lineup {
+    int32_t* x_mm;
+    int32_t* y_mm;
+    uint32_t* seen_by;
+    ph_entity_index* entity;
+    uint64_t* spawn_order;
+} ph_lineup;
+
+// Start from ph_sweep_make().
+typedef struct ph_sweep {
+    const ph_lineup* lineup;
+    const ph_eye* eye;
+    float* key;
+    uint32_t* place; // in the lineup
+    int count;
+    int64_t radius_mm; // counted last
+    int within_count;
+    uint32_t* edge_place; // those in the band
+    ph_seen* edge;
+} ph_sweep;
+
+// How many ph_seen the scratch must hold to sweep `capacity` candidates.
+int ph_sweep_scratch_count(int capacity);
+
+// scratch must be allocated memory, not a declared array: other types are kept in it.
+ph_sweep ph_sweep_make(const ph_lineup* lineup, const ph_eye* eye, ph_seen* scratch, int capacity);
+
+// Gathers the places begin..end-1 of the lineup and asks the eye's callback about them. A place is
+// gathered once at most.
+void ph_sweep_gather(ph_sweep* sweep, uint32_t begin, uint32_t end);
+
+// How many of the gathered are surely within radius_mm (0..2^31). Those nearer to the line than the
+// keys can tell do not count.
+int ph_sweep_count_within(ph_sweep* sweep, int64_t radius_mm);
+
+// Writes the `wanted` nearest of those within the radius that was counted last, exactly, the
+// `first` nearest of them first as a set. The sweep is used up. @return How many.
+int ph_sweep_take(ph_sweep* sweep, int wanted, int first, ph_seen* seen);
+
+#endif
