@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// What a game's entities are made of: classes, their properties, how each is written and when it is worth
-// sending. Declared as C tables bound to the game's own structs, or as text (docs/schema.md); both ends
-// compare fingerprints when they connect.
+// What a game's entities are made of: classes, their properties, how each is written and when it is
+// worth sending. Declared as C tables bound to the game's own structs, or as text (docs/schema.md);
+// both ends compare fingerprints when they connect.
 //
 //     typedef struct kart {
 //         int32_t position_mm[3];
@@ -15,7 +15,8 @@
 //     static const ph_property_def kart_properties[] = {
 //         {.name = "position", .coding = PH_CODING_POSITION,
 //          .field = PH_FIELD_I32X3, .offset = offsetof(kart, position_mm)},
-//         {.name = "heading", .coding = PH_CODING_ANGLE, .bits = 8, .significant = 5, .distance_m = 50,
+//         {.name = "heading", .coding = PH_CODING_ANGLE, .bits = 8, .significant = 5, .distance_m =
+//         50,
 //          .field = PH_FIELD_F32, .offset = offsetof(kart, heading_deg)},
 //         {.name = "shells", .coding = PH_CODING_RANGE, .hi = 3,
 //          .field = PH_FIELD_U8, .offset = offsetof(kart, shells)},
@@ -39,19 +40,20 @@ extern "C" {
 /// Longest string or byte string, in bytes.
 #define PH_TEXT_LENGTH_MAX 1000
 
-/// How a property is written.
+/// How a property is written. A parameter that stands beside no coding here must stay 0 with it.
 typedef enum ph_coding {
-    /// From the field: bool as BOOL, whole numbers as VARINT, ids as ENTITY, text as STRING, bytes as BYTES.
+    /// From the field: bool as BOOL, whole numbers as VARINT, ids as ENTITY, text as STRING, bytes
+    /// as BYTES.
     PH_CODING_AUTO = 0,
     PH_CODING_BOOL,
-    PH_CODING_ENUM,       // count alternatives
+    PH_CODING_ENUM,       // count alternatives, 2 or more
     PH_CODING_RANGE,      // whole numbers lo..hi
-    PH_CODING_VARINT,     // whole numbers; lo < 0 means signed; lo = hi = 0 means all the field holds
-    PH_CODING_TWO_BIT,    // the same
-    PH_CODING_GAMMA,      // the same
-    PH_CODING_RICE,       // the same, with rice_k
+    PH_CODING_VARINT,     // whole numbers; lo < 0 means signed; lo = hi = 0: see below
+    PH_CODING_TWO_BIT,    // the same, in 32 bits
+    PH_CODING_GAMMA,      // the same, in 32 bits
+    PH_CODING_RICE,       // the same, in 32 bits, with rice_k
     PH_CODING_FIXED,      // lo..hi in steps of step
-    PH_CODING_ANGLE,      // bits parts of a full turn of 360 (or `turn`)
+    PH_CODING_ANGLE,      // 2^bits parts of a full turn
     PH_CODING_QUATERNION, // bits for each of three components
     PH_CODING_VEC3,       // three times FIXED; z_lo, z_hi when z differs
     PH_CODING_STRING,     // UTF-8, max_length bytes
@@ -97,6 +99,9 @@ typedef enum ph_audience {
     PH_AUDIENCE_MASK,  // viewers whose audience bits meet audience_mask
 } ph_audience;
 
+/// The greatest whole number: as far as a double counts without gaps.
+#define PH_WHOLE_MAX 9007199254740992.0
+
 // For has_default of a VEC3: which components. Others: any value but 0 means yes.
 #define PH_DEFAULT_X 1
 #define PH_DEFAULT_Y 2
@@ -104,41 +109,50 @@ typedef enum ph_audience {
 
 /// One property. Zero everywhere else is a sensible choice.
 typedef struct ph_property_def {
-    /// Letters, digits and underscores, not a digit first; unique in its class.
+    /// Letters, digits and underscores, not a digit first, at most PH_SCHEMA_NAME_MAX; unique in
+    /// its class.
     const char* name;
     ph_coding coding;
 
     // The coding's parameters; which are used stands beside the codings above.
+
+    /// Whole numbers lie within -PH_WHOLE_MAX..PH_WHOLE_MAX. VARINT, TWO_BIT, GAMMA and RICE with
+    /// lo = hi = 0 take all that the field holds (64 bits: up to PH_WHOLE_MAX); without a field
+    /// they take 0..PH_WHOLE_MAX (VARINT) or 0..2^32-1.
     double lo;
     double hi;
+    /// FIXED, VEC3. POSITION: in mm, a power of two; 0 means 16.
     double step;
     double z_lo; // VEC3: when z_lo < z_hi, z has these instead of lo and hi
     double z_hi;
-    double turn;  // ANGLE: a full turn in the field's unit; 0 means 360
-    int bits;     // ANGLE: 0 means 8; QUATERNION: 0 means 10; POSITION: 0 means 16
-    int count;    // ENUM
-    int rice_k;   // RICE
-    int shift;    // POSITION: low bits dropped plus one, so that 0 means the classic 4
-    int max_length; // STRING, BYTES
+    double turn;    // ANGLE: a full turn in the field's unit; 0 means 360
+    int bits;       // ANGLE: 0 means 8; QUATERNION: 0 means 10; POSITION: 0 means 16
+    int count;      // ENUM
+    int rice_k;     // RICE: 0..31
+    int max_length; // STRING, BYTES: 1..PH_TEXT_LENGTH_MAX
     /// ENUM, RANGE: arithmetic coding, log2(n) bits instead of whole ones (pinhole profile only).
     bool is_arithmetic;
     /// POSITION: altitude is the index of a ground layer within this tolerance; 0 means a plain z.
     int ground_tolerance_mm;
 
-    /// Spends one bit so that default_value costs that bit alone.
+    /// Spends one bit so that default_value costs that bit alone. Numbers and VEC3 only.
     int has_default;
-    /// Also what a property is before it is put for the first time. Numbers only.
+    /// Also what a property is before it is put for the first time. Numbers only. When lo..hi does
+    /// not hold 0, a 0 here without has_default means the end that is nearer to it. A VEC3 clamps
+    /// it into the range of each component.
     double default_value;
 
-    /// How far it is sent, in m. 0: as far as the viewer sees.
+    /// How far it is sent, in m, at most 5,000,000. 0: as far as the viewer sees. Not for POSITION.
     double distance_m;
-    /// Which difference is worth sending, in the field's unit. 0: any.
+    /// Which difference is worth sending, in the field's unit. 0: any. Numbers, VEC3, POSITION
+    /// (mm).
     double significant;
-    /// How much it counts when something must wait. 0 means 1.
+    /// How much it counts when something must wait, 0.000001..1000000. 0 means 1.
     double weight;
     ph_send when;
+    /// A POSITION goes to all who see the entity.
     ph_audience audience;
-    uint32_t audience_mask;
+    uint32_t audience_mask; // PH_AUDIENCE_MASK only: at least one bit
 
     // Where it is in the game's struct.
     ph_field field;
@@ -147,6 +161,7 @@ typedef struct ph_property_def {
 
 /// One class of entities.
 typedef struct ph_class_def {
+    /// As with properties; unique in the schema.
     const char* name;
     const ph_property_def* properties;
     int property_count;
@@ -165,8 +180,10 @@ typedef struct ph_schema_error {
 /// threads at once. It keeps copies of everything it was made from.
 typedef struct ph_schema ph_schema;
 
-/// Makes a schema from tables. allocator may be NULL (malloc and free); error may be NULL.
-/// @return PH_OK, PH_ERROR_SCHEMA with *error filled, or PH_ERROR_MEMORY; *schema is NULL unless PH_OK.
+/// Makes a schema from tables of 1..PH_CLASSES_MAX classes. allocator may be NULL (malloc and
+/// free); error may be NULL.
+/// @return PH_OK, PH_ERROR_SCHEMA with *error filled, or PH_ERROR_MEMORY; *schema is NULL unless
+/// PH_OK.
 PH_API ph_result ph_schema_create(const ph_class_def* classes, int class_count,
                                   const ph_allocator* allocator, ph_schema** schema,
                                   ph_schema_error* error);
@@ -179,29 +196,33 @@ PH_API ph_result ph_schema_parse(const char* text, size_t length, const ph_alloc
 PH_API void ph_schema_destroy(ph_schema* schema);
 
 /// Writes the text form, ended by a zero byte; parsing it gives the same schema (without bindings).
+/// text may be NULL when capacity is 0.
 /// @return Length without the end; when it is not below capacity, nothing useful was written.
 PH_API size_t ph_schema_print(const ph_schema* schema, char* text, size_t capacity);
 
-/// Changes with everything that changes the wire, and with nothing else: not with names, policies or
-/// bindings.
+/// Changes with everything that changes the wire, and with nothing else: not with names, policies
+/// or bindings.
 PH_API uint64_t ph_schema_fingerprint(const ph_schema* schema);
 
 PH_API int ph_schema_class_count(const ph_schema* schema);
 
-/// The declaration of a class as the schema keeps it, with every default spelled out. Valid as long as
-/// the schema; class_index is 0..ph_schema_class_count()-1.
+/// The declaration of a class as the schema keeps it, with every default spelled out. Valid as long
+/// as the schema; class_index is 0..ph_schema_class_count()-1.
 PH_API const ph_class_def* ph_schema_class(const ph_schema* schema, int class_index);
 
 /// @return Index, or -1.
 PH_API int ph_schema_find_class(const ph_schema* schema, const char* name);
 PH_API int ph_schema_find_property(const ph_schema* schema, int class_index, const char* name);
 
-// Makers for languages without designated initialisers: ph_property_range("hp", 0, 100) and then change
-// fields as needed.
+// Makers for languages without designated initialisers: ph_property_range("hp", 0, 100) and then
+// change fields as needed.
 PH_API ph_property_def ph_property_bool(const char* name);
 PH_API ph_property_def ph_property_enum(const char* name, int count);
 PH_API ph_property_def ph_property_range(const char* name, double lo, double hi);
 PH_API ph_property_def ph_property_varint(const char* name);
+PH_API ph_property_def ph_property_two_bit(const char* name);
+PH_API ph_property_def ph_property_gamma(const char* name);
+PH_API ph_property_def ph_property_rice(const char* name, int rice_k);
 PH_API ph_property_def ph_property_fixed(const char* name, double lo, double hi, double step);
 PH_API ph_property_def ph_property_angle(const char* name, int bits);
 PH_API ph_property_def ph_property_quaternion(const char* name, int bits);

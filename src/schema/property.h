@@ -4,14 +4,18 @@
 // A property made ready for work: its declaration, checked, with the codings it needs.
 //
 // A value is kept and compared as 1..4 words of 32 bits, the integers that go on the wire:
-//   whole numbers, enum, bool   one word, two when the values need more than 32 bits (low word first):
-//                               value - lo, so that zero-extended comparison and difference work
-//   FIXED, ANGLE                level
-//   VEC3                        three levels
-//   QUATERNION                  two words: the 3 n + 2 bits of the wire, low word first
-//   STRING, BYTES               one word: a version that changes with the content; the bytes live beside
-//   ENTITY                      two words: index1, generation
-//   POSITION                    three words: x, y, z in mm as uint32 (the wire drops bits later)
+//
+//   whole numbers, enum, bool  value - lo, so that zero-extended comparison and difference work;
+//                              one word, two when hi - lo needs more than 32 bits (low word first)
+//   FIXED, ANGLE               level
+//   VEC3                       three levels
+//   QUATERNION                 two words: the 3 n + 2 bits of the wire, low word first
+//   STRING, BYTES              one word: a version that changes with the content; the bytes live
+//                              beside, with whoever counts the versions
+//   ENTITY                     two words: index1, generation
+//   POSITION                   three words: x, y, z in mm as uint32 (the wire drops bits later)
+//
+// Quantising runs for every property of every struct that is put; nothing here allocates.
 
 #ifndef PH_SCHEMA_PROPERTY_H
 #define PH_SCHEMA_PROPERTY_H
@@ -33,26 +37,32 @@ typedef struct ph_property {
     ph_integer integer;  // BOOL, ENUM, RANGE, VARINT, TWO_BIT, GAMMA, RICE
     ph_fixed fixed[3];   // FIXED: the first; VEC3: x, y, z
     ph_angle angle;
-    ph_coordinate coordinate; // POSITION
-    ph_altitude altitude;     // POSITION with a ground
-    uint32_t initial[PH_VALUE_WORDS_MAX]; // before the first put
-    uint64_t significant_steps; // a difference of so many levels is worth sending; at least 1
-    uint64_t distance_mm;       // UINT64_MAX: as far as the viewer sees
+    ph_coordinate coordinate;             // POSITION
+    ph_altitude altitude;                 // POSITION with a ground (def.ground_tolerance_mm > 0)
+    uint32_t initial[PH_VALUE_WORDS_MAX]; // before the first put; with has_default, the default too
+    // A difference of so many levels is worth sending, at least 1. VEC3: in any component;
+    // POSITION: in mm.
+    uint64_t significant_steps;
+    uint64_t distance_mm; // UINT64_MAX: as far as the viewer sees
     float weight;
 } ph_property;
 
 typedef struct ph_class {
     ph_class_def def;
     ph_property* properties; // def.property_count of them
-    int position; // index of the position property
+    int position;            // index of the position property
 } ph_class;
 
 // index is 0..ph_schema_class_count()-1.
 const ph_class* ph_schema_class_at(const ph_schema* schema, int index);
 
+// The most that all values of an entity can cost together; what a record adds to them is not in it.
+int ph_class_max_bits(const ph_class* type);
+
 // ---- values of everything but STRING and BYTES
 
-// Reads the property's field from the game's struct (base points at the struct).
+// Reads the property's field from the game's struct (base points at the struct). Only bound
+// properties.
 // @return PH_OK, or why the value cannot be kept (PH_ERROR_VALUE, PH_ERROR_NOT_A_NUMBER,
 // PH_ERROR_NOT_UNIT); words are then untouched. Numbers outside FIXED's range clamp; whole numbers
 // outside are refused.
@@ -61,7 +71,9 @@ ph_result ph_property_quantise(const ph_property* property, const void* base, ui
 // The other way: writes the field. Only bound properties.
 void ph_property_restore(const ph_property* property, const uint32_t* words, void* base);
 
-// One value by itself, in the same field types: value points at the field, not at a struct.
+// One value by itself: value points at the field, not at a struct. Any field type that the coding
+// can be bound to will do, whatever the property itself is bound to; others are PH_ERROR_VALUE.
+// Restoring refuses, with PH_ERROR_VALUE and nothing written, what the field cannot hold.
 ph_result ph_property_quantise_field(const ph_property* property, ph_field field, const void* value,
                                      uint32_t* words);
 ph_result ph_property_restore_field(const ph_property* property, ph_field field,
@@ -74,19 +86,34 @@ typedef struct ph_text {
     uint16_t length;
 } ph_text;
 
-// @return PH_OK, PH_ERROR_TEXT or PH_ERROR_TOO_LONG.
+// Points *text into the field. Only bound properties.
+// @return PH_OK, PH_ERROR_TEXT or PH_ERROR_TOO_LONG; *text is empty unless PH_OK.
 ph_result ph_property_text(const ph_property* property, const void* base, ph_text* text);
+
+// Whether the property can hold this content, wherever it comes from; the same results.
+ph_result ph_property_check_text(const ph_property* property, const void* bytes, size_t length);
+
+// Writes the field; what is left of it becomes zero. Only bound properties.
 void ph_property_restore_text(const ph_property* property, ph_text text, void* base);
 
-// ---- on the wire: plain codings, as the classic profile writes them. ENTITY and POSITION depend on the
-// viewer and are written by the wire layer; everything else here.
+// ---- on the wire: plain codings, as the classic profile writes them. ENTITY and POSITION depend
+// on the viewer and are written by the wire layer; everything else here. The text is used by STRING
+// and BYTES only.
+
+// The most that a reference to an entity costs: a slot number of 16 bits and one bit for "none".
+#define PH_REFERENCE_BITS_MAX 17
 
 int ph_property_cost_bits(const ph_property* property, const uint32_t* words, ph_text text);
+
+// The most that any value costs. ENTITY: PH_REFERENCE_BITS_MAX. POSITION: each coordinate in the
+// full width of its window; with a ground, the dearest escape.
 int ph_property_max_bits(const ph_property* property);
+
 void ph_property_write(const ph_property* property, ph_bit_writer* writer, const uint32_t* words,
                        ph_text text);
-// text_buffer holds max_length + 1 bytes and is used by STRING and BYTES only.
-// On failure words are the initial ones and the text is empty.
+
+// text_buffer holds max_length + 1 bytes and is used by STRING and BYTES only (their word becomes
+// 0: versions are the caller's). On failure words are the initial ones and the text is empty.
 void ph_property_read(const ph_property* property, ph_bit_reader* reader, uint32_t* words,
                       uint8_t* text_buffer, uint16_t* text_length);
 
