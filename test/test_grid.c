@@ -10,6 +10,7 @@
 #include "test_memory.h"
 #include "vision/grid.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -159,6 +160,34 @@ static void sees_across_the_edge_of_the_world(void** state)
     assert_int_equal(look(&f, &nearer, 10), 1);
     assert_int_equal(f.seen[0].entity, 0);
     assert_int_equal(f.seen[0].distance2, 25);
+    teardown(&f);
+}
+
+// A thousand kilometres away, all on a circle but for the rounding to millimetres: no 32-bit number
+// tells them apart.
+static void distances_that_differ_by_a_hair_are_told_apart(void** state)
+{
+    (void)state;
+    enum { COUNT = 1000, RADIUS_MM = 1000000007 };
+    fixture f = {0};
+    test_rng rng = {.state = 31};
+    random_crowd* world = &f.world;
+    for (int i = 0; i < COUNT; ++i) {
+        const double angle = 6.283185307 * test_rng_unit(&rng);
+        world->x_mm[i] = (int32_t)(RADIUS_MM * cos(angle));
+        world->y_mm[i] = (int32_t)(RADIUS_MM * sin(angle));
+        world->seen_by[i] = 1;
+        world->spawn_order[i] = (uint64_t)i;
+        world->live[i] = (ph_entity_index)i;
+    }
+    world->crowd = (ph_crowd){world->x_mm,        world->y_mm, world->seen_by, world->flags,
+                              world->spawn_order, world->live, COUNT,          COUNT};
+    setup(&f, 1 << 25, RADIUS_MM);
+    for (int wanted = 0; wanted <= COUNT; wanted += 20) {
+        const ph_eye eye = eye_at(0, 0, RADIUS_MM - wanted % 3, wanted);
+        const int count = look(&f, &eye, wanted / 2);
+        assert_exact_answer(&world->crowd, &eye, wanted / 2, f.seen, count);
+    }
     teardown(&f);
 }
 
@@ -363,6 +392,7 @@ int main(void)
         cmocka_unit_test(equals_brute_force_in_1000_random_worlds),
         cmocka_unit_test(within_finds_everybody_in_the_radius_once),
         cmocka_unit_test(sees_across_the_edge_of_the_world),
+        cmocka_unit_test(distances_that_differ_by_a_hair_are_told_apart),
         cmocka_unit_test(own_entity_is_never_an_answer),
         cmocka_unit_test(always_seen_comes_first_from_any_distance),
         cmocka_unit_test(a_crowd_on_one_point_is_seen_by_spawn_order),
