@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// A scene's memory and its steps; what happens in it is in scene_<name>.c. The kit is no part of
+// the library: it takes its memory from malloc.
+
+#include "kit/scene.h"
+
+#include "kit/plane.h"
+#include "kit/scene_play.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const ph_play* const PLAYS[] = {&ph_play_wander, &ph_play_crowd, &ph_play_edge,
+                                       &ph_play_still};
+enum { PLAY_COUNT = sizeof PLAYS / sizeof PLAYS[0] };
+
+// A square of this area holds one actor: 1,000 to the km2.
+#define AREA_PER_ACTOR_MM2 1e9
+
+const char* ph_scene_name(int index)
+{
+    return index < PLAY_COUNT ? PLAYS[index]->name : NULL;
+}
+
+static const ph_play* find_play(const char* name)
+{
+    for (int i = 0; i < PLAY_COUNT; ++i) {
+        if (strcmp(PLAYS[i]->name, name) == 0) {
+            return PLAYS[i];
+        }
+    }
+    return NULL;
+}
+
+// ---- what scenes use
+
+int32_t ph_scene_ground_mm(double x_mm, double y_mm)
+{
+    const double height_mm =
+        4000.0 * ph_plane_sin_deg(x_mm * 0.0013) + 3000.0 * ph_plane_sin_deg(y_mm * 0.0017 + 40.0);
+    return (int32_t)floor(height_mm + 0.5);
+}
+
+int ph_scene_draw_steps(const ph_scene* scene, ph_actor* actor, double low_s, double high_s)
+{
+    return 1 + (int)(ph_random_between(&actor->random, low_s, high_s) * scene->rate_hz);
+}
+
+void ph_scene_scatter(const ph_scene* scene, ph_actor* actor)
+{
+    const double half_mm = scene->actors->side_mm / 2.0;
+    actor->walker.x_mm = ph_random_between(&actor->random, -half_mm, half_mm);
+    actor->walker.y_mm = ph_random_between(&actor->random, -half_mm, half_mm);
+    actor->walker.heading_deg = ph_random_between(&actor->random, -180.0, 180.0);
+}
+
+// ---- the arrays
+
+static void show(ph_scene* scene, int index)
+{
+    const ph_walker* walker = &ph_scene_actor(scene, index)->walker;
+    scene->x_mm[index] = (int32_t)floor(walker->x_mm + 0.5);
+    scene->y_mm[index] = (int32_t)floor(walker->y_mm + 0.5);
+    scene->z_mm[index] = ph_scene_ground_mm(walker->x_mm, walker->y_mm);
+    const double heading_deg = walker->heading_deg;
+    const float turned_deg = (float)(heading_deg < 0.0 ? heading_deg + 360.0 : heading_deg);
+    // What is a hair below 360 rounds up to it.
+    scene->heading_deg[index] = turned_deg < 360.0f ? turned_deg : 0.0f;
+}
+
+static bool allocate(ph_scene* scene)
+{
+    const size_t count = (size_t)scene->count;
+    scene->x_mm = calloc(count, sizeof(int32_t));
+    scene->y_mm = calloc(count, sizeof(int32_t));
+    scene->z_mm = calloc(count, sizeof(int32_t));
+    scene->heading_deg = calloc(count, sizeof(float));
+    scene->present = calloc(count, sizeof(bool));
+    scene->actors = calloc(1, sizeof(ph_scene_actors));
+    if (scene->actors != NULL) {
+        scene->actors->actor = calloc(count, sizeof(ph_actor));
+    }
+    return scene->x_mm != NULL && scene->y_mm != NULL && scene->z_mm != NULL &&
+           scene->heading_deg != NULL && scene->present != NULL && scene->actors != NULL &&
+           scene->actors->actor != NULL;
+}
+
+ph_scene* ph_scene_create(const char* name, int count, int rate_hz, uint64_t seed)
+{
+    const ph_play* play = find_play(name);
+    ph_scene* scene = play != NULL ? calloc(1, sizeof(ph_scene)) : NULL;
+    if (scene == NULL) {
+        return NULL;
+    }
+    scene->name = play->name;
+    scene->count = count;
+    scene->rate_hz = rate_hz;
+    if (!allocate(scene)) {
+        ph_scene_destroy(scene);
+        return NULL;
+    }
+    scene->actors->play = play;
+    scene->actors->seed = seed;
+    scene->actors->side_mm = sqrt(count * AREA_PER_ACTOR_MM2);
+    for (int i = 0; i < count; ++i) {
+        ph_scene_actor(scene, i)->random = ph_random_part(seed, (uint64_t)i);
+        scene->present[i] = true;
+        play->begin(scene, i);
+        show(scene, i);
+    }
+    return scene;
+}
+
+void ph_scene_destroy(ph_scene* scene)
+{
+    if (scene == NULL) {
+        return;
+    }
+    if (scene->actors != NULL) {
+        free(scene->actors->actor);
+    }
+    free(scene->actors);
+    free(scene->present);
+    free(scene->heading_deg);
+    free(scene->z_mm);
+    free(scene->y_mm);
+    free(scene->x_mm);
+    free(scene);
+}
+
+void ph_scene_step(ph_scene* scene)
+{
+    ++scene->steps;
+    for (int i = 0; i < scene->count; ++i) {
+        scene->actors->play->step(scene, i);
+        show(scene, i);
+    }
+}

@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// People who move about, for tests, benchmarks and the demo. The same name, count, rate and seed
+// give the same motion to the last bit, with every compiler.
+//
+//   wander   people walk between places, stop there, look around, go indoors and come out again;
+//            1,000 to the km2
+//   crowd    everybody walks to one point from up to 200 m away and stays there, stepping about
+//   edge     actor 0 stands in the middle; all others dance to and fro on a circle of
+//            PH_SCENE_EDGE_RADIUS_MM around it, some across it by a step, some by tens of metres
+//   still    everybody stands where it is; 1,000 to the km2
+//
+//     ph_scene* scene = ph_scene_create("wander", 1000, 10, 1);
+//     for (...) {
+//         ph_scene_step(scene);
+//         ... scene->x_mm[i] ...
+//     }
+//     ph_scene_destroy(scene);
+
+#ifndef PINHOLE_KIT_SCENE_H
+#define PINHOLE_KIT_SCENE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// The radius of a viewer that its world does not say otherwise of.
+#define PH_SCENE_EDGE_RADIUS_MM 250000
+
+// Arrays by actor, read-only outside kit. Coordinates lie within a few kilometres of 0.
+typedef struct ph_scene {
+    const char* name;
+    int count;
+    int rate_hz;
+    uint32_t steps; // so far
+    int32_t* x_mm;
+    int32_t* y_mm;
+    int32_t* z_mm;      // on gentle hills, see ph_scene_ground_mm()
+    float* heading_deg; // 0 <= heading < 360, from the x axis towards the y axis
+    bool* present;      // the other arrays mean nothing while it is false
+    struct ph_scene_actors* actors;
+} ph_scene;
+
+// A scene at its first moment. count and rate_hz are 1 or more.
+// @return NULL when there is no such scene, or no memory.
+ph_scene* ph_scene_create(const char* name, int count, int rate_hz, uint64_t seed);
+void ph_scene_destroy(ph_scene* scene); // NULL is allowed
+
+// Goes on by 1 / rate_hz seconds.
+void ph_scene_step(ph_scene* scene);
+
+// The names there are; NULL at the end. index is 0 or more.
+const char* ph_scene_name(int index);
+
+// How high the ground is.
+int32_t ph_scene_ground_mm(double x_mm, double y_mm);
+
+#endif

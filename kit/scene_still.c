@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Everybody stands where it is: what remains to be sent when nothing changes.
+
+#include "kit/scene_play.h"
+
+static void begin(ph_scene* scene, int index)
+{
+    ph_scene_scatter(scene, ph_scene_actor(scene, index));
+}
+
+static void step(ph_scene* scene, int index)
+{
+    (void)scene;
+    (void)index;
+}
+
+const ph_play ph_play_still = {.name = "still", .begin = begin, .step = step};

@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// One walking person: turns towards its goal, speeds up, slows down before it, stops. So its paths
+// have curves, and its speed changes as that of people does.
+
+#ifndef PINHOLE_KIT_WALKER_H
+#define PINHOLE_KIT_WALKER_H
+
+#include <stdbool.h>
+
+typedef struct ph_walker {
+    double x_mm;
+    double y_mm;
+    double heading_deg; // -180..180, from the x axis towards the y axis
+    double speed_mm_s;
+    double cruise_mm_s; // on a free way
+    double goal_x_mm;
+    double goal_y_mm;
+} ph_walker;
+
+// One step of 1 / rate_hz seconds. @return True when it stands at its goal.
+bool ph_walker_step(ph_walker* walker, int rate_hz);
+
+// Turns on the spot by at most one step's worth. @return True when it looks there.
+bool ph_walker_face(ph_walker* walker, double heading_deg, int rate_hz);
+
+#endif
