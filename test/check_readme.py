@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 The Pinhole authors
+# SPDX-License-Identifier: MIT
+"""The README's hello world is examples/message.c, its output is what that program prints, and no link in the
+documents leads nowhere. Usage: check_readme.py PROGRAM [--write]  (--write puts both into the README)."""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+README = ROOT / "README.md"
+
+
+def body_of(example):
+    """The code without its SPDX lines and opening comment: what a reader wants to see."""
+    return re.sub(r"\A(//[^\n]*\n|\n)*", "", example.read_text())
+
+
+def blocks(text):
+    """(code block, output block) of the section Hello, bits."""
+    return re.search(r"## Hello, bits.*?```c\n(.*?)```\n\n```\n(.*?)```", text, re.DOTALL)
+
+
+def dead_links():
+    for document in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]:
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", document.read_text()):
+            if not (document.parent / target).exists():
+                yield f"{document.relative_to(ROOT)}: there is no {target}"
+
+
+def main():
+    code = body_of(ROOT / "examples/message.c")
+    output = subprocess.run([sys.argv[1]], capture_output=True, text=True, check=True).stdout
+    text = README.read_text()
+    found = blocks(text)
+    if not found:
+        print("README.md: the section 'Hello, bits' has no code block followed by an output block")
+        return 1
+    if "--write" in sys.argv:
+        text = text[:found.start(1)] + code + text[found.end(1):found.start(2)] + output + text[found.end(2):]
+        README.write_text(text)
+        return 0
+    faults = list(dead_links())
+    if found[1] != code:
+        faults.append("README.md: the code of 'Hello, bits' is not examples/message.c (--write mends it)")
+    if found[2] != output:
+        faults.append("README.md: the output of 'Hello, bits' is not what the example prints (--write mends it)")
+    print("\n".join(faults) or "README.md and the links of all documents are right")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
