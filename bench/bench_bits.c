@@ -21,7 +21,7 @@
 #include <string.h>
 
 #define SEED 20240229
-#define ROUNDS_DEFAULT 60
+#define ROUNDS_DEFAULT 100
 
 // ---- mixed fields
 
