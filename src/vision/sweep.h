@@ -33,7 +33,7 @@ typedef struct ph_lineup {
 typedef struct ph_sweep {
     const ph_lineup* lineup;
     const ph_eye* eye;
-    float* key;
+    int32_t* key;
     uint32_t* place; // in the lineup
     int count;
     int64_t radius_mm; // counted last
