@@ -12,6 +12,7 @@
 
 static const app_command benches[] = {
     {"bits", "bit writer and reader, integer codings, range coder: ns per field", bench_bits},
+    {"vision", "who sees whom: ns per entity of upkeep, us per question", bench_vision},
     {0},
 };
 

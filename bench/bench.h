@@ -9,4 +9,7 @@
 // `pinhole bench bits`: ns per field, per symbol and per integer. Returns an APP_EXIT value.
 int bench_bits(int argc, char** argv);
 
+// `pinhole bench vision`: ns per entity to keep the grid, microseconds per question.
+int bench_vision(int argc, char** argv);
+
 #endif

@@ -20,6 +20,12 @@ static double ratio_of(const bench_report* report, const bench_ratio* ratio)
     return report->times[ratio->over].best_ns / report->times[ratio->under].best_ns;
 }
 
+// In the unit that the case asks for.
+static double best_of(const bench_report* report, int i)
+{
+    return report->times[i].best_ns / (report->cases[i].is_in_us ? 1000.0 : 1.0);
+}
+
 static const char* verdict_on(const bench_ratio* ratio, double found)
 {
     const bool is_within = ratio->is_least ? found >= ratio->limit : found <= ratio->limit;
@@ -32,10 +38,11 @@ static const char* verdict_on(const bench_ratio* ratio, double found)
 
 void bench_report_print_table(const bench_report* report)
 {
-    printf("%-28s %9s %8s %10s\n", "", "ns each", "spread", "bits each");
+    printf("%-28s %9s    %8s %10s\n", "", "ns each", "spread", "bits each");
     for (int i = 0; i < report->case_count; ++i) {
         const bench_time* time = &report->times[i];
-        printf("%-28s %9.2f %8.2f", report->cases[i].text, time->best_ns, bench_time_spread(time));
+        printf("%-28s %9.2f %2s %8.2f", report->cases[i].text, best_of(report, i),
+               report->cases[i].is_in_us ? "us" : "", bench_time_spread(time));
         if (report->cases[i].bits_each > 0) {
             printf(" %10.2f", report->cases[i].bits_each);
         }
@@ -59,7 +66,7 @@ void bench_report_print_json(const bench_report* report)
     printf("{\"bench\": \"%s\", \"compiler\": \"%s\", \"rounds\": %d,\n", report->name, COMPILER,
            report->rounds);
     for (int i = 0; i < report->case_count; ++i) {
-        printf(" \"%s\": %.4f,\n", report->cases[i].key, report->times[i].best_ns);
+        printf(" \"%s\": %.4f,\n", report->cases[i].key, best_of(report, i));
     }
     printf(" \"ratio\": {");
     for (int i = 0; i < report->ratio_count; ++i) {

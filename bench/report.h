@@ -34,7 +34,7 @@ typedef struct bench_report {
 
 void bench_report_print_table(const bench_report* report);
 
-// One object: every case by its key in ns, then "ratio" and "spread" objects.
+// One object: every case by its key in ns (or us, as its key says), then "ratio" and "spread" objects.
 void bench_report_print_json(const bench_report* report);
 
 #endif

@@ -7,6 +7,7 @@
 #ifndef PH_BENCH_TIMER_H
 #define PH_BENCH_TIMER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +20,7 @@ typedef struct bench_case {
     const void* data;
     int64_t item_count; // fields, symbols or integers in a pass
     double bits_each;   // size of an item on the wire, for the report; 0: not known
+    bool is_in_us;      // how the report prints it: microseconds instead of nanoseconds
 } bench_case;
 
 // Nanoseconds per item.

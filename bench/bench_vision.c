@@ -1,0 +1,272 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// `pinhole bench vision`: what the grid costs per tick and entity, what a question for the 250
+// nearest costs in crowds of different density, and how both grow. Next to them, in the same run: a
+// plain counting sort of the same entities, a plain sweep that copies the candidates of the same
+// questions, and looking at everybody.
+
+#include "bench.h"
+
+#include "command.h"
+#include "options.h"
+#include "report.h"
+#include "timer.h"
+#include "vision_scene.h"
+
+#include <stdio.h>
+
+#define ROUNDS_DEFAULT 20
+#define ENTITIES 100000
+#define VIEWERS 10000
+#define WANTED 250
+// Wide enough that there are 250 within it at every density.
+#define WIDE_MM 1000000
+// The default of a viewer: here the radius limits, not the number.
+#define DEFAULT_MM 250000
+#define SAMPLES 100
+
+typedef enum scene_name {
+    SCENE_250,
+    SCENE_1000,
+    SCENE_10000,
+    SCENE_HOT_SPOT,
+    SCENE_DEFAULT_RADIUS,
+    SCENE_FEW_ENTITIES,
+    SCENE_MANY_ENTITIES,
+    SCENE_FEW_VIEWERS,
+    SCENE_MANY_VIEWERS,
+    SCENE_COUNT
+} scene_name;
+
+static const vision_scene_def defs[SCENE_COUNT] = {
+    [SCENE_250] = {ENTITIES, 250, 0, VIEWERS, WANTED, WIDE_MM},
+    [SCENE_1000] = {ENTITIES, 1000, 0, VIEWERS, WANTED, WIDE_MM},
+    [SCENE_10000] = {ENTITIES, 10000, 0, VIEWERS, WANTED, WIDE_MM},
+    [SCENE_HOT_SPOT] = {ENTITIES, 1000, 5000, VIEWERS, WANTED, WIDE_MM},
+    [SCENE_DEFAULT_RADIUS] = {ENTITIES, 1000, 0, VIEWERS, WANTED, DEFAULT_MM},
+    [SCENE_FEW_ENTITIES] = {ENTITIES / 10, 1000, 0, VIEWERS, WANTED, WIDE_MM},
+    [SCENE_MANY_ENTITIES] = {ENTITIES * 10, 1000, 0, VIEWERS, WANTED, WIDE_MM},
+    [SCENE_FEW_VIEWERS] = {ENTITIES, 1000, 0, VIEWERS / 10, WANTED, WIDE_MM},
+    [SCENE_MANY_VIEWERS] = {ENTITIES, 1000, 0, VIEWERS * 4, WANTED, WIDE_MM},
+};
+
+static vision_scene scenes[SCENE_COUNT];
+
+// ---- the table of measurements
+
+enum {
+    CASE_UPKEEP,
+    CASE_SORT_INDICES,
+    CASE_SORT_RECORDS,
+    CASE_QUERY_250,
+    CASE_SWEEP_250,
+    CASE_BRUTE_250,
+    CASE_QUERY_1000,
+    CASE_SWEEP_1000,
+    CASE_BRUTE_1000,
+    CASE_QUERY_10000,
+    CASE_SWEEP_10000,
+    CASE_BRUTE_10000,
+    CASE_QUERY_HOT_SPOT,
+    CASE_SWEEP_HOT_SPOT,
+    CASE_BRUTE_HOT_SPOT,
+    CASE_WIDER,
+    CASE_DEFAULT_RADIUS,
+    CASE_UPKEEP_FEW,
+    CASE_UPKEEP_MANY,
+    CASE_QUERY_FEW_ENTITIES,
+    CASE_QUERY_MANY_ENTITIES,
+    CASE_QUERY_FEW_VIEWERS,
+    CASE_QUERY_MANY_VIEWERS,
+    CASE_COUNT
+};
+
+#define QUERY(key, text, scene)                                                                    \
+    {                                                                                              \
+        key, text, vision_query, &scenes[scene], 0, 0, true                                        \
+    }
+#define SWEEP(key, scene)                                                                          \
+    {                                                                                              \
+        key, "  plain sweep, same ones", vision_sweep, &scenes[scene], 0, 0, true                  \
+    }
+#define BRUTE(key, scene)                                                                          \
+    {                                                                                              \
+        key, "  looking at everybody", vision_brute_force, &scenes[scene], 0, 0, true              \
+    }
+
+static bench_case cases[CASE_COUNT] = {
+    [CASE_UPKEEP] = {"upkeep_ns", "upkeep, per entity", vision_rebuild, &scenes[SCENE_1000], 0, 0,
+                     false},
+    [CASE_SORT_INDICES] = {"plain_sort_ns", "  plain sort of indices", vision_sort_indices,
+                           &scenes[SCENE_1000], 0, 0, false},
+    [CASE_SORT_RECORDS] = {"plain_record_sort_ns", "  plain sort of records", vision_sort_records,
+                           &scenes[SCENE_1000], 0, 0, false},
+    [CASE_QUERY_250] = QUERY("query_250_us", "question, 250 per km2", SCENE_250),
+    [CASE_SWEEP_250] = SWEEP("sweep_250_us", SCENE_250),
+    [CASE_BRUTE_250] = BRUTE("brute_force_250_us", SCENE_250),
+    [CASE_QUERY_1000] = QUERY("query_1000_us", "question, 1,000 per km2", SCENE_1000),
+    [CASE_SWEEP_1000] = SWEEP("sweep_1000_us", SCENE_1000),
+    [CASE_BRUTE_1000] = BRUTE("brute_force_1000_us", SCENE_1000),
+    [CASE_QUERY_10000] = QUERY("query_10000_us", "question, 10,000 per km2", SCENE_10000),
+    [CASE_SWEEP_10000] = SWEEP("sweep_10000_us", SCENE_10000),
+    [CASE_BRUTE_10000] = BRUTE("brute_force_10000_us", SCENE_10000),
+    [CASE_QUERY_HOT_SPOT] =
+        QUERY("query_hot_spot_us", "question, hot spot of 5,000", SCENE_HOT_SPOT),
+    [CASE_SWEEP_HOT_SPOT] = SWEEP("sweep_hot_spot_us", SCENE_HOT_SPOT),
+    [CASE_BRUTE_HOT_SPOT] = BRUTE("brute_force_hot_spot_us", SCENE_HOT_SPOT),
+    [CASE_WIDER] = {"query_wider_1000_us", "275, the 250 nearest first", vision_query_wide,
+                    &scenes[SCENE_1000], 0, 0, true},
+    [CASE_DEFAULT_RADIUS] =
+        QUERY("query_radius_250m_us", "all within 250 m, 1,000/km2", SCENE_DEFAULT_RADIUS),
+    [CASE_UPKEEP_FEW] = {"upkeep_10k_entities_ns", "upkeep, 10,000 entities", vision_rebuild,
+                         &scenes[SCENE_FEW_ENTITIES], 0, 0, false},
+    [CASE_UPKEEP_MANY] = {"upkeep_1m_entities_ns", "upkeep, 1,000,000 entities", vision_rebuild,
+                          &scenes[SCENE_MANY_ENTITIES], 0, 0, false},
+    [CASE_QUERY_FEW_ENTITIES] =
+        QUERY("query_10k_entities_us", "question, 10,000 entities", SCENE_FEW_ENTITIES),
+    [CASE_QUERY_MANY_ENTITIES] =
+        QUERY("query_1m_entities_us", "question, 1,000,000 entities", SCENE_MANY_ENTITIES),
+    [CASE_QUERY_FEW_VIEWERS] =
+        QUERY("query_1k_viewers_us", "question, 1,000 viewers", SCENE_FEW_VIEWERS),
+    [CASE_QUERY_MANY_VIEWERS] =
+        QUERY("query_40k_viewers_us", "question, 40,000 viewers", SCENE_MANY_VIEWERS),
+};
+
+static const bench_ratio ratios[] = {
+    {"upkeep_per_plain_sort", "upkeep / plain sort", CASE_UPKEEP, CASE_SORT_INDICES, 3.0, 2.0,
+     false},
+    {"query_per_sweep_250", "250/km2: question / sweep", CASE_QUERY_250, CASE_SWEEP_250, 5.0, 4.0,
+     false},
+    {"query_per_sweep_1000", "1,000/km2: question / sweep", CASE_QUERY_1000, CASE_SWEEP_1000, 4.0,
+     4.0, false},
+    {"query_per_sweep_10000", "10,000/km2: question / sweep", CASE_QUERY_10000, CASE_SWEEP_10000,
+     4.0, 4.0, false},
+    {"query_per_sweep_hot_spot", "hot spot: question / sweep", CASE_QUERY_HOT_SPOT,
+     CASE_SWEEP_HOT_SPOT, 4.0, 4.0, false},
+    {"brute_force_per_query_1000", "1,000/km2: everybody / it", CASE_BRUTE_1000, CASE_QUERY_1000,
+     50.0, 100.0, true},
+    {"query_1m_per_10k_entities", "1,000,000 / 10,000 entities", CASE_QUERY_MANY_ENTITIES,
+     CASE_QUERY_FEW_ENTITIES, 3.0, 2.0, false},
+    {"query_40k_per_1k_viewers", "40,000 / 1,000 viewers", CASE_QUERY_MANY_VIEWERS,
+     CASE_QUERY_FEW_VIEWERS, 1.5, 1.2, false},
+};
+
+// ---- making the scenes, and proving that the answers are right
+
+static bool make_scenes(void)
+{
+    for (int i = 0; i < SCENE_COUNT; ++i) {
+        if (!vision_scene_make(&scenes[i], &defs[i])) {
+            return false;
+        }
+    }
+    for (int i = 0; i < CASE_COUNT; ++i) {
+        const vision_scene* scene = cases[i].data;
+        const bool is_question = cases[i].run == vision_query || cases[i].run == vision_sweep ||
+                                 cases[i].run == vision_query_wide;
+        cases[i].item_count = is_question                          ? scene->def.viewer_count
+                              : cases[i].run == vision_brute_force ? VISION_BRUTE_VIEWERS
+                                                                   : 2 * scene->def.entity_count;
+    }
+    return true;
+}
+
+static bool are_answers_exact(void)
+{
+    for (int i = 0; i < SCENE_COUNT; ++i) {
+        if (!vision_scene_is_exact(&scenes[i], SAMPLES)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// ---- the report
+
+static void print_scenes(void)
+{
+    printf("%d entities that all move, %d viewers, the %d nearest to each\n\n", ENTITIES, VIEWERS,
+           WANTED);
+    const char* names[] = {"250 per km2", "1,000 per km2", "10,000 per km2", "hot spot of 5,000",
+                           "1,000 per km2, 250 m"};
+    printf("%-28s %9s %11s\n", "per question", "answers", "candidates");
+    for (int i = 0; i <= SCENE_DEFAULT_RADIUS; ++i) {
+        const double viewers = scenes[i].def.viewer_count;
+        printf("%-28s %9.1f %11.1f\n", names[i], (double)scenes[i].answer_count / viewers,
+               (double)scenes[i].candidate_count / viewers);
+    }
+    printf("\n");
+}
+
+static void print_report(const bench_time* times, int rounds, bool is_json)
+{
+    const bench_report report = {
+        .name = "vision",
+        .rounds = rounds,
+        .cases = cases,
+        .times = times,
+        .case_count = CASE_COUNT,
+        .ratios = ratios,
+        .ratio_count = (int)(sizeof ratios / sizeof ratios[0]),
+    };
+    if (is_json) {
+        bench_report_print_json(&report);
+        return;
+    }
+    print_scenes();
+    bench_report_print_table(&report);
+}
+
+static void print_help(const app_option* options)
+{
+    printf("pinhole bench vision: who sees whom\n"
+           "\n"
+           "usage: pinhole bench vision [options]\n"
+           "\n"
+           "Upkeep is the grid's rebuilding when all of %d entities have moved, next to a plain\n"
+           "counting sort of the same entities by cell. A question is for the exact %d nearest of\n"
+           "one viewer within 1 km, next to a plain sweep that copies all entities of the cells\n"
+           "that the answer's circle touches, and to looking at everybody. %d answers per crowd\n"
+           "are compared with the latter before anything is timed.\n"
+           "\n"
+           "options:\n",
+           ENTITIES, WANTED, SAMPLES);
+    app_options_print(options);
+    printf("\n"
+           "example: pinhole bench vision --json --rounds 5\n");
+}
+
+int bench_vision(int argc, char** argv)
+{
+    bool is_json = false;
+    int rounds = ROUNDS_DEFAULT;
+    const app_option options[] = {
+        {.name = "--json", .summary = "one JSON object on standard output", .is_set = &is_json},
+        {.name = "--rounds",
+         .summary = "interleaved rounds; the best counts",
+         .number = &rounds,
+         .lo = 1,
+         .hi = BENCH_ROUNDS_MAX},
+        {0},
+    };
+    const app_parse parsed = app_options_parse(options, "pinhole bench vision", argc, argv);
+    if (parsed == APP_PARSE_HELP) {
+        print_help(options);
+    }
+    if (parsed != APP_PARSE_OK) {
+        return parsed == APP_PARSE_HELP ? APP_EXIT_OK : APP_EXIT_USAGE;
+    }
+    if (!make_scenes()) {
+        fprintf(stderr, "pinhole bench vision: there is not enough memory for the crowds.\n");
+        return APP_EXIT_FAILURE;
+    }
+    if (!are_answers_exact()) {
+        fprintf(stderr, "pinhole bench vision: an answer is not exact; no figure counts.\n");
+        return APP_EXIT_FAILURE;
+    }
+    bench_time times[CASE_COUNT];
+    bench_measure(cases, CASE_COUNT, rounds, times);
+    print_report(times, rounds, is_json);
+    return APP_EXIT_OK;
+}
