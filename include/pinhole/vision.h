@@ -1,15 +1,16 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Who sees whom. A viewer sees the N nearest entities within its radius that it may see, exactly, and
-// has a short name, a slot, for each. Two ways lead to the same result:
+// Who sees whom. A viewer sees the N nearest entities within its radius that it may see, exactly,
+// and has a short name, a slot, for each. Two ways lead to the same result:
 //
-//   grid     entities in cells; from the viewer's cell outwards until nothing nearer can follow. For
+//   grid     entities in cells; from the viewer's cell outwards until nothing nearer can follow.
+//   For
 //            large worlds with viewers everywhere.
 //   groups   viewers that stand together share one list of candidates. For small instances.
 //
-// What has entered stays until it is clearly gone (hysteresis), so nothing flickers at the edge. Distances
-// are measured in the plane (x, y), across the edge of the 32-bit world too.
+// What has entered stays until it is clearly gone (hysteresis), so nothing flickers at the edge.
+// Distances are measured in the plane (x, y), across the edge of the 32-bit world too.
 
 #ifndef PINHOLE_VISION_H
 #define PINHOLE_VISION_H
@@ -32,17 +33,19 @@ typedef struct ph_vision_def {
     ph_vision_kind kind;
     /// Grid: side of a cell. Default 131072 (2^17 mm, 131 m); rounded up to a power of two.
     int32_t cell_mm;
-    /// Groups: a viewer further than this from its group's centre of gravity leaves it. Default 60 m.
+    /// Groups: a viewer further than this from its group's centre of gravity leaves it. Default 60
+    /// m.
     int32_t group_split_mm;
     /// Groups: groups whose centres are nearer than this become one, if no member would have to
     /// leave at once. Less than half of group_split_mm. Default 20 m.
     int32_t group_merge_mm;
     /// Each viewer's vision is refreshed at least every so many ticks, in turn. Default 1.
     int refresh_ticks;
-    /// An entity stays visible for at least so many ticks after it entered, unless it is gone or may no
-    /// longer be seen. Default 10.
+    /// An entity stays visible for at least so many ticks after it entered, unless it is gone or
+    /// may no longer be seen. Default 10.
     int stay_ticks;
-    /// How far an entity must be beyond radius and rank to leave: 1.1 means a tenth. 1 or more.
+    /// How far an entity must be beyond radius and rank to leave: 1.1, the default, means a
+    /// tenth. 1..16.
     double hysteresis;
 } ph_vision_def;
 
@@ -54,14 +57,15 @@ typedef uint32_t ph_entity_index;
 
 /// What one viewer sees: its slots. Slot 0 is the viewer's own entity.
 typedef struct ph_sight {
-    /// By slot: the entity, or PH_ENTITY_NONE. A leaving slot keeps PH_ENTITY_NONE until it is freed.
+    /// By slot: the entity, or PH_ENTITY_NONE. A leaving slot keeps PH_ENTITY_NONE until it is
+    /// freed.
     const ph_entity_index* entities;
     /// Slots there are: 0..slot_count-1.
     int slot_count;
     /// Entities visible now, the viewer's own not counted.
     int visible_count;
-    /// Slots taken and slots vacated by the last refresh. Enters nearest first (ties by spawn order),
-    /// leaves by slot.
+    /// Slots taken and slots vacated by the last tick; none when it was not this viewer's turn.
+    /// Enters nearest first (ties by spawn order), leaves by slot; slot 0 before all others.
     const uint16_t* enters;
     int enter_count;
     const uint16_t* leaves;
@@ -79,7 +83,8 @@ typedef struct ph_vision_stats {
     int groups;
     uint64_t splits;
     uint64_t merges;
-    /// Groups only: candidate lists made, and viewers that were served from a list made for another.
+    /// Groups only: candidate lists made, and viewers that were served from a list made for
+    /// another.
     uint64_t lists;
     uint64_t shared_lists;
 } ph_vision_stats;

@@ -3,9 +3,9 @@
 
 // The sending side: all entities and their state, and who sees them.
 //
-// The game spawns entities, puts its own structs, and calls ph_world_tick() at its own pace. State is
-// quantised once, when it is put, into the integers that go on the wire; a change smaller than a step is no
-// change. Between two ticks the game may do anything; a tick allocates nothing.
+// The game spawns entities, puts its own structs, and calls ph_world_tick() at its own pace. State
+// is quantised once, when it is put, into the integers that go on the wire; a change smaller than a
+// step is no change. Between two ticks the game may do anything; a tick allocates nothing.
 
 #ifndef PINHOLE_WORLD_H
 #define PINHOLE_WORLD_H
@@ -26,8 +26,9 @@ typedef struct ph_viewer_id {
 
 typedef struct ph_world ph_world;
 
-/// May answer no for reasons of the game. Called only where the masks allow it; the answer must not depend
-/// on anything that this viewer may not know. Called during ph_world_tick(), from any of its threads.
+/// May answer no for reasons of the game. Called only where the masks allow it; the answer must not
+/// depend on anything that this viewer may not know. Called during ph_world_tick(), from any of its
+/// threads.
 typedef bool ph_may_see(void* context, ph_viewer_id viewer, ph_entity_id entity);
 
 /// How to build a world. Start from ph_world_def_default() and change what you need.
@@ -53,8 +54,8 @@ typedef struct ph_world_def {
 PH_API ph_world_def ph_world_def_default(void);
 
 /// Creates a world. Worlds share nothing: each may live on its own thread.
-/// @return PH_OK, PH_ERROR_RANGE (a def field makes no sense), or PH_ERROR_MEMORY; *world is NULL unless
-/// PH_OK and nothing is leaked.
+/// @return PH_OK, PH_ERROR_RANGE (a def field makes no sense), or PH_ERROR_MEMORY; *world is NULL
+/// unless PH_OK and nothing is leaked.
 PH_API ph_result ph_world_create(const ph_world_def* def, ph_world** world);
 
 /// Destroys a world and every id it issued. NULL is allowed.
@@ -66,8 +67,8 @@ PH_API void ph_world_destroy(ph_world* world);
 typedef struct ph_spawn {
     /// Index of the class in the schema.
     int class_index;
-    /// The game's own name for it: unique in the world, the only name that goes on the wire; small numbers
-    /// cost few bits.
+    /// The game's own name for it: unique in the world, the only name that goes on the wire; small
+    /// numbers cost few bits.
     uint64_t name;
     int32_t position_mm[3];
     /// Who may see it: viewers whose sees mask meets this one. 0 means everybody (all bits).
@@ -78,8 +79,8 @@ typedef struct ph_spawn {
     bool is_never_visible;
 } ph_spawn;
 
-/// @return PH_OK, PH_ERROR_VALUE (no such class), PH_ERROR_TAKEN (the name), PH_ERROR_MEMORY with the
-/// world as it was; *entity is {0} unless PH_OK.
+/// @return PH_OK, PH_ERROR_VALUE (no such class), PH_ERROR_TAKEN (the name), PH_ERROR_MEMORY with
+/// the world as it was; *entity is {0} unless PH_OK.
 PH_API ph_result ph_world_spawn(ph_world* world, const ph_spawn* spawn, ph_entity_id* entity);
 
 /// @return PH_OK or PH_ERROR_STALE.
@@ -94,24 +95,31 @@ PH_API ph_entity_id ph_world_find(const ph_world* world, uint64_t name);
 PH_API ph_result ph_world_identify(const ph_world* world, ph_entity_id entity, uint64_t* name,
                                    int* class_index);
 
-/// Puts the game's struct: quantises every bound property and marks what changed.
+/// Puts the game's struct: quantises every bound property and marks what changed. A reference to an
+/// entity that is gone is kept as {0}.
 /// @return PH_OK, PH_ERROR_STALE, or why a value was refused (*property, if not NULL, says which);
 /// nothing is changed then.
 PH_API ph_result ph_world_put(ph_world* world, ph_entity_id entity, const void* state,
                               int* property);
 
-/// Fills the game's struct with the state as clients will see it. Unbound bytes are left alone.
+/// Fills the game's struct with the state as clients will see it: quantised, coordinates rounded
+/// down to the step of the wire, a reference to an entity that is gone as {0}. Unbound bytes are
+/// left alone.
 /// @return PH_OK or PH_ERROR_STALE.
 PH_API ph_result ph_world_get(const ph_world* world, ph_entity_id entity, void* state);
 
-/// Sets one property from a value of the given field type (for TEXT and BYTES: size in bytes, too;
-/// otherwise size is sizeof the value).
-/// @return PH_OK, PH_ERROR_STALE, PH_ERROR_VALUE (no such property, wrong type), or why it was refused.
+/// Sets one property from a value of the given field type; any will do that the coding can be bound
+/// to. size is that of the value: for TEXT the string ends there, or before at a zero byte; BYTES
+/// begin with their length, as in a struct.
+/// @return PH_OK, PH_ERROR_STALE, PH_ERROR_VALUE (no such property, wrong type or size), or why it
+/// was refused; nothing is changed then.
 PH_API ph_result ph_world_set(ph_world* world, ph_entity_id entity, int property, ph_field field,
                               const void* value, size_t size);
 
-/// Reads one property into a value of the given field type and size.
-/// A reference to an entity that is gone reads as {0}.
+/// Reads one property, as ph_world_get() does, into a value of the given field type and size. TEXT
+/// is ended by a zero byte, BYTES begin with their length: size must have room for it.
+/// @return PH_OK, PH_ERROR_STALE, PH_ERROR_VALUE (no such property, wrong type or size, or the
+/// field cannot hold the value), PH_ERROR_TOO_LONG (a text does not fit).
 PH_API ph_result ph_world_read(const ph_world* world, ph_entity_id entity, int property,
                                ph_field field, void* value, size_t size);
 
@@ -123,10 +131,14 @@ PH_API ph_result ph_world_move(ph_world* world, ph_entity_id entity, int32_t x_m
 PH_API ph_result ph_world_set_visibility(ph_world* world, ph_entity_id entity, uint32_t seen_by,
                                          bool is_always_visible, bool is_never_visible);
 
-/// Bit p is set when property p has changed since the last tick. 0 for a stale id.
+/// Bit p is set when what the wire carries of property p has changed since the last tick. A new
+/// entity has no bit set; that the entity behind a reference is gone sets none. 0 for a stale id.
 PH_API uint64_t ph_world_changes(const ph_world* world, ph_entity_id entity);
 
-/// Path length in mm since the spawn, modulo 2^32: counts every move, also there and back.
+/// Path length in mm since the spawn, modulo 2^32: counts every move, also there and back, also
+/// below the step of the wire, each to the nearest mm. A move counts 2^20 mm (1,049 m) at most: a
+/// jump is no path, and many kilometres at once could bring the sum round to where it was. 0 for a
+/// stale id.
 PH_API uint32_t ph_world_mileage(const ph_world* world, ph_entity_id entity);
 
 // ---- viewers
@@ -145,7 +157,7 @@ typedef struct ph_viewer_def {
     int32_t radius_mm;
     /// At most so many entities, 1..PH_VISIBLE_MAX. Default 250.
     int visible_max;
-    /// Slots, slot 0 included. 0 means 2 * visible_max; at least visible_max + 1.
+    /// Slots, slot 0 included. 0 means 2 * visible_max; at least visible_max + 1, at most 65535.
     int slot_count;
     /// Set by ph_viewer_def_default(). Do not touch.
     uint32_t cookie;
@@ -153,34 +165,44 @@ typedef struct ph_viewer_def {
 
 PH_API ph_viewer_def ph_viewer_def_default(void);
 
-/// @return PH_OK, PH_ERROR_STALE (its entity), PH_ERROR_RANGE, PH_ERROR_MEMORY with the world as it was.
-PH_API ph_result ph_world_add_viewer(ph_world* world, const ph_viewer_def* def, ph_viewer_id* viewer);
+/// Adds a viewer. It sees nobody before the next tick.
+/// @return PH_OK, PH_ERROR_STALE (its entity), PH_ERROR_RANGE, PH_ERROR_MEMORY with the world as it
+/// was; *viewer is {0} unless PH_OK.
+PH_API ph_result ph_world_add_viewer(ph_world* world, const ph_viewer_def* def,
+                                     ph_viewer_id* viewer);
 PH_API ph_result ph_world_remove_viewer(ph_world* world, ph_viewer_id viewer);
 
-/// Moves a spectator's eye. A viewer with an entity follows it; when that is gone, the eye stays.
+/// Moves a spectator's eye. A viewer with an entity follows it; when that is gone, the eye stays,
+/// and may be moved. @return PH_OK, PH_ERROR_STALE, or PH_ERROR_VALUE for a viewer whose entity
+/// lives.
 PH_API ph_result ph_world_set_eye(ph_world* world, ph_viewer_id viewer, int32_t x_mm, int32_t y_mm,
                                   int32_t z_mm);
 
-/// Gives a viewer another entity of its own, or none ({0}).
+/// Gives a viewer another entity of its own, or none ({0}): the eye then stays where it is.
+/// @return PH_OK or PH_ERROR_STALE (viewer or entity).
 PH_API ph_result ph_world_set_own(ph_world* world, ph_viewer_id viewer, ph_entity_id entity);
 
+/// Changes whom a viewer may see. @return PH_OK or PH_ERROR_STALE.
 PH_API ph_result ph_world_set_sees(ph_world* world, ph_viewer_id viewer, uint32_t sees);
 
-/// What the viewer sees since the last tick. Valid until the next change of the world.
+/// What the viewer sees since the last tick. The arrays are valid until the next tick, or until a
+/// viewer is added or removed; the indices name the same entities, or nobody, for as long.
 /// @return PH_OK or PH_ERROR_STALE with an empty sight.
 PH_API ph_result ph_world_sight(const ph_world* world, ph_viewer_id viewer, ph_sight* sight);
 
 /// The entity behind an index of a sight, {0} if there is none any more.
 PH_API ph_entity_id ph_world_entity_at(const ph_world* world, ph_entity_index index);
 
-/// The client knows that the slot was left: it may be used again. Slots that were not left are refused.
+/// The client knows that the slot was left: it may be used again. Slots that were not left are
+/// refused.
 /// @return PH_OK, PH_ERROR_STALE or PH_ERROR_VALUE.
 PH_API ph_result ph_world_free_slot(ph_world* world, ph_viewer_id viewer, int slot);
 
 // ---- time
 
-/// One tick: sorts the entities, refreshes the vision of the viewers whose turn it is, and then forgets
-/// which properties had changed. Allocates nothing.
+/// One tick: sorts the entities, refreshes the vision of the viewers whose turn it is (and of those
+/// that are new, or show an entity that was despawned or hidden since), and then forgets which
+/// properties had changed. Allocates nothing.
 PH_API void ph_world_tick(ph_world* world);
 
 /// Ticks since the world was created.

@@ -39,6 +39,7 @@ ph_result ph_world_spawn(ph_world* world, const ph_spawn* spawn, ph_entity_id* e
     };
     const ph_entity_index index = ph_entities_add(&world->entities, &newcomer);
     world->entities.row[index] = ph_table_take_row(&world->tables[spawn->class_index], index);
+    world->is_sorted = false;
     *entity = ph_entities_id(&world->entities, index);
     return PH_OK;
 }
@@ -51,7 +52,11 @@ ph_result ph_world_despawn(ph_world* world, ph_entity_id entity)
         return PH_ERROR_STALE;
     }
     ph_table_give_back_row(&world->tables[entities->class_index[index]], entities->row[index]);
-    ph_entities_remove(entities, index, false);
+    // Without viewers nobody holds on to an index, and a world that is never ticked may go on for
+    // ever.
+    ph_entities_remove(entities, index, world->viewers.ids.live_count > 0);
+    world->has_vanished = true;
+    world->is_sorted = false;
     return PH_OK;
 }
 
@@ -99,6 +104,8 @@ ph_result ph_world_set_visibility(ph_world* world, ph_entity_id entity, uint32_t
     }
     world->entities.seen_by[index] = mask_of(seen_by);
     world->entities.flags[index] = flags_of(is_always_visible, is_never_visible);
+    world->has_vanished = true; // perhaps, for some
+    world->is_sorted = false;
     return PH_OK;
 }
 

@@ -7,7 +7,7 @@
 
 #include "world/world_state.h"
 
-#include <pinhole/text.h>
+#include "schema/field.h"
 
 #include <string.h>
 
@@ -50,6 +50,7 @@ static uint64_t store_position(ph_world* world, place at, const int32_t position
                                 ((uint32_t)entities->z_mm[at.index] ^ (uint32_t)position_mm[2]);
     if (difference != 0) {
         ph_entities_move(entities, at.index, position_mm);
+        world->is_sorted = false;
     }
     return (uint64_t)(difference >> shift != 0) << property;
 }
@@ -143,42 +144,21 @@ ph_result ph_world_move(ph_world* world, ph_entity_id entity, int32_t x_mm, int3
 
 // ---- one property by itself
 
-// Of the fields with one size; 0 for text and bytes.
-static size_t field_size(ph_field field)
-{
-    static const size_t sizes[PH_FIELD_COUNT] = {
-        [PH_FIELD_BOOL] = sizeof(bool),
-        [PH_FIELD_I8] = 1,
-        [PH_FIELD_I16] = 2,
-        [PH_FIELD_I32] = 4,
-        [PH_FIELD_I64] = 8,
-        [PH_FIELD_U8] = 1,
-        [PH_FIELD_U16] = 2,
-        [PH_FIELD_U32] = 4,
-        [PH_FIELD_U64] = 8,
-        [PH_FIELD_F32] = sizeof(float),
-        [PH_FIELD_F64] = sizeof(double),
-        [PH_FIELD_I32X3] = 3 * sizeof(int32_t),
-        [PH_FIELD_F32X3] = 3 * sizeof(float),
-        [PH_FIELD_F64X3] = 3 * sizeof(double),
-        [PH_FIELD_F32X4] = 4 * sizeof(float),
-        [PH_FIELD_F64X4] = 4 * sizeof(double),
-        [PH_FIELD_ENTITY] = sizeof(ph_entity_id),
-    };
-    return field > PH_FIELD_NONE && field < PH_FIELD_COUNT ? sizes[field] : 0;
-}
-
 // Whether a value of this field type and size can go in or out. Finer mismatches (a quaternion into
 // a bool) are refused by the schema's own conversion.
 static bool fits(const ph_property* described, ph_field field, size_t size)
 {
+    if (field <= PH_FIELD_NONE || field >= PH_FIELD_COUNT) {
+        return false;
+    }
     switch (described->def.coding) {
     case PH_CODING_STRING:
         return field == PH_FIELD_TEXT;
     case PH_CODING_BYTES:
         return field == PH_FIELD_BYTES && size >= sizeof(uint16_t);
     default:
-        return field_size(field) != 0 && field_size(field) == size;
+        return field != PH_FIELD_TEXT && field != PH_FIELD_BYTES && size > 0 &&
+               size == ph_field_size(field, 0);
     }
 }
 
@@ -192,22 +172,24 @@ static size_t length_before_zero(const char* text, size_t size)
 static ph_result text_of_value(const ph_property* described, ph_field field, const void* value,
                                size_t size, ph_text* text)
 {
-    const size_t max_length = (size_t)described->def.max_length;
+    const uint8_t* bytes = value;
+    size_t length;
     if (field == PH_FIELD_BYTES) {
-        uint16_t length;
-        memcpy(&length, value, sizeof length);
-        if (length > size - sizeof length) {
+        uint16_t stated;
+        memcpy(&stated, bytes, sizeof stated);
+        bytes += sizeof stated;
+        length = stated;
+        if (length > size - sizeof stated) {
             return PH_ERROR_VALUE;
         }
-        *text = (ph_text){.bytes = (const uint8_t*)value + sizeof length, .length = length};
-        return length <= max_length ? PH_OK : PH_ERROR_TOO_LONG;
+    } else {
+        length = length_before_zero(value, size);
     }
-    const size_t length = length_before_zero(value, size);
-    if (length > max_length) {
-        return PH_ERROR_TOO_LONG;
+    const ph_result result = ph_property_check_text(described, bytes, length);
+    if (result == PH_OK) {
+        *text = (ph_text){.bytes = bytes, .length = (uint16_t)length};
     }
-    *text = (ph_text){.bytes = value, .length = (uint16_t)length};
-    return ph_text_is_valid(value, length) ? PH_OK : PH_ERROR_TEXT;
+    return result;
 }
 
 ph_result ph_world_set(ph_world* world, ph_entity_id entity, int property, ph_field field,

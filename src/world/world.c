@@ -33,6 +33,18 @@ static ph_result create_tables(ph_world* world)
     return PH_OK;
 }
 
+static ph_result create_lookout(ph_world* world)
+{
+    const ph_vision_def* vision = &world->def.vision;
+    const ph_lookout_def def = {
+        .vision = vision,
+        .entity_capacity = world->entities.capacity,
+        .viewer_capacity = world->viewers.capacity,
+        .radius_mm_max = ph_wider_radius(world->def.radius_max_mm, vision->hysteresis),
+    };
+    return ph_lookout_create(&world->lookout, &world->def.allocator, &def);
+}
+
 ph_result ph_world_create(const ph_world_def* def, ph_world** world)
 {
     *world = NULL;
@@ -48,6 +60,12 @@ ph_result ph_world_create(const ph_world_def* def, ph_world** world)
     if (result == PH_OK) {
         result = create_tables(made);
     }
+    if (result == PH_OK) {
+        result = ph_viewers_create(&made->viewers, &def->allocator, def->viewer_capacity);
+    }
+    if (result == PH_OK) {
+        result = create_lookout(made);
+    }
     if (result != PH_OK) {
         ph_world_destroy(made);
         return result;
@@ -62,6 +80,8 @@ void ph_world_destroy(ph_world* world)
         return;
     }
     const ph_allocator allocator = world->def.allocator;
+    ph_lookout_destroy(&world->lookout);
+    ph_viewers_destroy(&world->viewers);
     for (int i = 0; i < world->class_count; ++i) {
         ph_table_destroy(&world->tables[i]);
     }
@@ -85,9 +105,11 @@ int ph_grown_capacity(int capacity)
 static ph_result grow_entities(ph_world* world)
 {
     const int capacity = ph_grown_capacity(world->entities.capacity);
-    if (capacity == 0) {
+    if (capacity == 0 ||
+        ph_lookout_reserve_entities(&world->lookout, capacity, world->viewers.capacity) != PH_OK) {
         return PH_ERROR_MEMORY;
     }
+    world->is_sorted = false;
     return ph_entities_reserve(&world->entities, capacity);
 }
 
@@ -108,6 +130,19 @@ ph_result ph_world_make_room(ph_world* world, int class_index)
 void ph_world_tick(ph_world* world)
 {
     ++world->tick;
+    // Nobody looks: nothing to sort.
+    if (world->viewers.ids.live_count > 0) {
+        const ph_refresh refresh = {
+            .entities = &world->entities,
+            .lookout = &world->lookout,
+            .vision = &world->def.vision,
+            .tick = world->tick,
+            .has_vanished = world->has_vanished,
+        };
+        ph_viewers_refresh(&world->viewers, &refresh);
+        world->is_sorted = true;
+    }
+    world->has_vanished = false;
     ph_entities_wake(&world->entities);
     ph_entities_forget_changes(&world->entities);
 }
@@ -155,6 +190,13 @@ static bool are_rows_sound(const ph_world* world)
     return true;
 }
 
+static bool is_vision_sound(const ph_world* world)
+{
+    const ph_crowd crowd = ph_entities_crowd(&world->entities);
+    return ph_viewers_validate(&world->viewers, &world->entities) &&
+           (!world->is_sorted || ph_lookout_validate(&world->lookout, &crowd, world->viewers.eyes));
+}
+
 bool ph_world_validate(const ph_world* world)
 {
     int rows = 0;
@@ -165,5 +207,5 @@ bool ph_world_validate(const ph_world* world)
         rows += world->tables[i].used_count - world->tables[i].free_count;
     }
     return ph_entities_validate(&world->entities) && rows == world->entities.live_count &&
-           are_rows_sound(world);
+           are_rows_sound(world) && is_vision_sound(world);
 }

@@ -6,6 +6,8 @@
 
 #include "world/world_def.h"
 
+#include "vision/slots.h"
+
 #include <math.h>
 
 #define WORLD_COOKIE UINT32_C(0x70776F72)

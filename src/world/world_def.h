@@ -8,8 +8,6 @@
 
 #include <pinhole/world.h>
 
-// A slot has a 16-bit number.
-#define PH_SLOT_COUNT_MAX 65536
 // Half way round the world: nothing is further along an axis.
 #define PH_RADIUS_MAX_MM (INT64_C(1) << 31)
 

@@ -5,12 +5,15 @@
 //   world.c        creation, the tick, validation
 //   population.c   spawn, despawn, names, visibility
 //   values.c       put, get, set, read, move
+//   viewing.c      viewers, and what they see
 
 #ifndef PH_WORLD_WORLD_STATE_H
 #define PH_WORLD_WORLD_STATE_H
 
 #include "world/entities.h"
+#include "world/lookout.h"
 #include "world/table.h"
+#include "world/viewers.h"
 
 #include <pinhole/world.h>
 
@@ -19,7 +22,11 @@ struct ph_world {
     ph_entities entities;
     ph_table* tables; // by class
     int class_count;
+    ph_viewers viewers;
+    ph_lookout lookout;
     uint32_t tick;
+    bool has_vanished; // some entity was despawned or hidden since the last tick
+    bool is_sorted;    // the lookout knows the entities and eyes as they are now; for validation
 };
 
 // Room for one more entity of this class. @return PH_OK, or PH_ERROR_MEMORY with the world as it

@@ -1,0 +1,219 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// The refresh of all viewers, once per tick; the question itself is the lookout's, who enters and
+// leaves is decided by the slots.
+
+#include "world/viewers.h"
+
+#include "base/allocator.h"
+
+#include <string.h>
+
+// ---- memory
+
+ph_result ph_viewers_create(ph_viewers* viewers, const ph_allocator* allocator, int capacity)
+{
+    *viewers = (ph_viewers){.allocator = *allocator, .ids = {.allocator = *allocator}};
+    const ph_result result = ph_viewers_reserve(viewers, capacity);
+    if (result != PH_OK) {
+        ph_viewers_destroy(viewers);
+    }
+    return result;
+}
+
+static void release_arrays(ph_viewers* viewers)
+{
+    const size_t capacity = (size_t)viewers->capacity;
+    ph_release_array(&viewers->allocator, viewers->eyes, capacity, sizeof(ph_eye));
+    ph_release_array(&viewers->allocator, viewers->viewers, capacity, sizeof(ph_viewer));
+}
+
+void ph_viewers_destroy(ph_viewers* viewers)
+{
+    for (int i = 0; i < viewers->ids.used_count; ++i) {
+        ph_slots_destroy(viewers->viewers[i].slots);
+    }
+    release_arrays(viewers);
+    ph_id_pool_destroy(&viewers->ids);
+    *viewers = (ph_viewers){0};
+}
+
+ph_result ph_viewers_reserve(ph_viewers* viewers, int capacity)
+{
+    if (capacity <= viewers->capacity) {
+        return PH_OK;
+    }
+    if (ph_id_pool_reserve(&viewers->ids, capacity) != PH_OK) {
+        return PH_ERROR_MEMORY;
+    }
+    ph_viewers grown = *viewers;
+    grown.capacity = capacity;
+    grown.eyes = ph_allocate_array(&viewers->allocator, (size_t)capacity, sizeof(ph_eye));
+    grown.viewers = ph_allocate_array(&viewers->allocator, (size_t)capacity, sizeof(ph_viewer));
+    if (grown.eyes == NULL || grown.viewers == NULL) {
+        release_arrays(&grown);
+        return PH_ERROR_MEMORY;
+    }
+    const size_t used = (size_t)viewers->ids.used_count;
+    if (used > 0) {
+        memcpy(grown.eyes, viewers->eyes, used * sizeof(ph_eye));
+        memcpy(grown.viewers, viewers->viewers, used * sizeof(ph_viewer));
+    }
+    release_arrays(viewers);
+    *viewers = grown;
+    return PH_OK;
+}
+
+bool ph_viewers_is_full(const ph_viewers* viewers)
+{
+    return viewers->ids.live_count + viewers->ids.retired_count >= viewers->capacity;
+}
+
+ph_id ph_viewers_add(ph_viewers* viewers, const ph_viewer* viewer, const ph_eye* eye)
+{
+    PH_ASSERT(!ph_viewers_is_full(viewers));
+
+    const ph_id id = ph_id_pool_take(&viewers->ids);
+    const int index = ph_id_index(id);
+    viewers->viewers[index] = *viewer;
+    viewers->viewers[index].is_urgent = true;
+    viewers->eyes[index] = *eye;
+    viewers->eyes[index].viewer = (uint32_t)index;
+    return id;
+}
+
+void ph_viewers_remove(ph_viewers* viewers, ph_id id)
+{
+    ph_viewer* viewer = &viewers->viewers[ph_id_index(id)];
+    viewers->stats.waits += ph_slots_waits(viewer->slots);
+    ph_slots_destroy(viewer->slots);
+    *viewer = (ph_viewer){0};
+    ph_id_pool_give_back(&viewers->ids, id);
+}
+
+// ---- the tick
+
+void ph_viewers_follow(ph_viewers* viewers, uint32_t viewer, const ph_entities* entities)
+{
+    ph_eye* eye = &viewers->eyes[viewer];
+    eye->own = ph_entities_find(entities, viewers->viewers[viewer].own);
+    if (eye->own != PH_ENTITY_NONE) {
+        eye->x_mm = entities->x_mm[eye->own];
+        eye->y_mm = entities->y_mm[eye->own];
+        viewers->viewers[viewer].eye_z_mm = entities->z_mm[eye->own];
+    }
+}
+
+static bool is_hidden(const ph_entities* entities, const ph_eye* eye, ph_entity_index entity)
+{
+    return (entities->flags[entity] & PH_SEEN_NEVER) != 0 ||
+           (entities->seen_by[entity] & eye->sees) == 0;
+}
+
+// A viewer that waits for its turn must not go on showing what is gone or hidden since: the first
+// because the index will soon be somebody else's, the second because what may not be seen is not
+// sent. A game's own callback is not asked: its answers change without a word, and count from the
+// next turn.
+static bool shows_vanished(const ph_viewers* viewers, uint32_t viewer, const ph_entities* entities)
+{
+    const ph_sight sight = ph_slots_sight(viewers->viewers[viewer].slots);
+    for (int slot = 0; slot < sight.slot_count; ++slot) {
+        const ph_entity_index entity = sight.entities[slot];
+        if (entity == PH_ENTITY_NONE) {
+            continue;
+        }
+        if (entities->spawn_order[entity] == UINT64_MAX ||
+            (slot != 0 && is_hidden(entities, &viewers->eyes[viewer], entity))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_due(const ph_viewers* viewers, uint32_t viewer, const ph_refresh* refresh)
+{
+    return (viewer + refresh->tick) % (uint32_t)refresh->vision->refresh_ticks == 0 ||
+           viewers->viewers[viewer].is_urgent ||
+           (refresh->has_vanished && shows_vanished(viewers, viewer, refresh->entities));
+}
+
+static void refresh_one(ph_viewers* viewers, uint32_t index, const ph_refresh* refresh,
+                        const ph_crowd* crowd)
+{
+    ph_viewer* viewer = &viewers->viewers[index];
+    const ph_eye* wider = &viewers->eyes[index];
+    ph_eye exact = *wider;
+    exact.radius_mm = viewer->radius_mm;
+    exact.wanted = viewer->visible_max;
+    const int count = ph_lookout_ask(refresh->lookout, crowd, wider, exact.wanted);
+    const ph_slots_step step = {
+        .crowd = crowd,
+        .eye = &exact,
+        .seen = refresh->lookout->seen,
+        .seen_count = count,
+        .tick = refresh->tick,
+        .stay_ticks = refresh->vision->stay_ticks,
+    };
+    ph_slots_refresh(viewer->slots, &step);
+    const ph_sight sight = ph_slots_sight(viewer->slots);
+    viewer->refreshed_tick = refresh->tick;
+    viewer->is_urgent = false;
+    ++viewers->stats.refreshes;
+    viewers->stats.enters += (uint64_t)sight.enter_count;
+    viewers->stats.leaves += (uint64_t)sight.leave_count;
+}
+
+void ph_viewers_refresh(ph_viewers* viewers, const ph_refresh* refresh)
+{
+    const uint32_t used_count = (uint32_t)viewers->ids.used_count;
+    for (uint32_t i = 0; i < used_count; ++i) {
+        if (viewers->viewers[i].slots != NULL) {
+            ph_viewers_follow(viewers, i, refresh->entities);
+        }
+    }
+    const ph_crowd crowd = ph_entities_crowd(refresh->entities);
+    ph_lookout_sort(refresh->lookout, &crowd, viewers->eyes);
+    for (uint32_t i = 0; i < used_count; ++i) {
+        if (viewers->viewers[i].slots != NULL && is_due(viewers, i, refresh)) {
+            refresh_one(viewers, i, refresh, &crowd);
+        }
+    }
+}
+
+// ---- soundness
+
+static bool is_viewer_sound(const ph_viewers* viewers, int index, const ph_entities* entities)
+{
+    const ph_viewer* viewer = &viewers->viewers[index];
+    const ph_eye* eye = &viewers->eyes[index];
+    if (eye->viewer != (uint32_t)index || eye->wanted < viewer->visible_max ||
+        eye->radius_mm < viewer->radius_mm || !ph_slots_validate(viewer->slots)) {
+        return false;
+    }
+    const ph_sight sight = ph_slots_sight(viewer->slots);
+    for (int slot = 0; slot < sight.slot_count; ++slot) {
+        const ph_entity_index entity = sight.entities[slot];
+        // Somebody who lives, or whose index still rests.
+        if (entity != PH_ENTITY_NONE && (entity >= (uint32_t)entities->capacity ||
+                                         ph_id_pool_at(&entities->ids, (int)entity).index1 == 0)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool ph_viewers_validate(const ph_viewers* viewers, const ph_entities* entities)
+{
+    if (!ph_id_pool_validate(&viewers->ids) || viewers->ids.used_count > viewers->capacity) {
+        return false;
+    }
+    for (int i = 0; i < viewers->ids.used_count; ++i) {
+        const bool is_live = ph_id_pool_at(&viewers->ids, i).index1 != 0;
+        if ((viewers->viewers[i].slots != NULL) != is_live ||
+            (is_live && !is_viewer_sound(viewers, i, entities))) {
+            return false;
+        }
+    }
+    return true;
+}
