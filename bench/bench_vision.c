@@ -82,56 +82,56 @@ enum {
     CASE_COUNT
 };
 
-#define QUERY(key, text, scene)                                                                    \
-    {                                                                                              \
-        key, text, vision_query, &scenes[scene], 0, 0, true                                        \
-    }
-#define SWEEP(key, scene)                                                                          \
-    {                                                                                              \
-        key, "  plain sweep, same ones", vision_sweep, &scenes[scene], 0, 0, true                  \
-    }
-#define BRUTE(key, scene)                                                                          \
-    {                                                                                              \
-        key, "  looking at everybody", vision_brute_force, &scenes[scene], 0, 0, true              \
-    }
+typedef struct row {
+    const char* key;
+    const char* text;
+    uint64_t (*run)(const void* scene);
+    scene_name scene;
+} row;
 
-static bench_case cases[CASE_COUNT] = {
-    [CASE_UPKEEP] = {"upkeep_ns", "upkeep, per entity", vision_rebuild, &scenes[SCENE_1000], 0, 0,
-                     false},
+static const row rows[CASE_COUNT] = {
+    [CASE_UPKEEP] = {"upkeep_ns", "upkeep, per entity", vision_rebuild, SCENE_1000},
     [CASE_SORT_INDICES] = {"plain_sort_ns", "  plain sort of indices", vision_sort_indices,
-                           &scenes[SCENE_1000], 0, 0, false},
+                           SCENE_1000},
     [CASE_SORT_RECORDS] = {"plain_record_sort_ns", "  plain sort of records", vision_sort_records,
-                           &scenes[SCENE_1000], 0, 0, false},
-    [CASE_QUERY_250] = QUERY("query_250_us", "question, 250 per km2", SCENE_250),
-    [CASE_SWEEP_250] = SWEEP("sweep_250_us", SCENE_250),
-    [CASE_BRUTE_250] = BRUTE("brute_force_250_us", SCENE_250),
-    [CASE_QUERY_1000] = QUERY("query_1000_us", "question, 1,000 per km2", SCENE_1000),
-    [CASE_SWEEP_1000] = SWEEP("sweep_1000_us", SCENE_1000),
-    [CASE_BRUTE_1000] = BRUTE("brute_force_1000_us", SCENE_1000),
-    [CASE_QUERY_10000] = QUERY("query_10000_us", "question, 10,000 per km2", SCENE_10000),
-    [CASE_SWEEP_10000] = SWEEP("sweep_10000_us", SCENE_10000),
-    [CASE_BRUTE_10000] = BRUTE("brute_force_10000_us", SCENE_10000),
-    [CASE_QUERY_HOT_SPOT] =
-        QUERY("query_hot_spot_us", "question, hot spot of 5,000", SCENE_HOT_SPOT),
-    [CASE_SWEEP_HOT_SPOT] = SWEEP("sweep_hot_spot_us", SCENE_HOT_SPOT),
-    [CASE_BRUTE_HOT_SPOT] = BRUTE("brute_force_hot_spot_us", SCENE_HOT_SPOT),
+                           SCENE_1000},
+    [CASE_QUERY_250] = {"query_250_us", "question, 250 per km2", vision_query, SCENE_250},
+    [CASE_SWEEP_250] = {"sweep_250_us", "  plain sweep, same ones", vision_sweep, SCENE_250},
+    [CASE_BRUTE_250] = {"brute_force_250_us", "  looking at everybody", vision_brute_force,
+                        SCENE_250},
+    [CASE_QUERY_1000] = {"query_1000_us", "question, 1,000 per km2", vision_query, SCENE_1000},
+    [CASE_SWEEP_1000] = {"sweep_1000_us", "  plain sweep, same ones", vision_sweep, SCENE_1000},
+    [CASE_BRUTE_1000] = {"brute_force_1000_us", "  looking at everybody", vision_brute_force,
+                         SCENE_1000},
+    [CASE_QUERY_10000] = {"query_10000_us", "question, 10,000 per km2", vision_query, SCENE_10000},
+    [CASE_SWEEP_10000] = {"sweep_10000_us", "  plain sweep, same ones", vision_sweep, SCENE_10000},
+    [CASE_BRUTE_10000] = {"brute_force_10000_us", "  looking at everybody", vision_brute_force,
+                          SCENE_10000},
+    [CASE_QUERY_HOT_SPOT] = {"query_hot_spot_us", "question, hot spot of 5,000", vision_query,
+                             SCENE_HOT_SPOT},
+    [CASE_SWEEP_HOT_SPOT] = {"sweep_hot_spot_us", "  plain sweep, same ones", vision_sweep,
+                             SCENE_HOT_SPOT},
+    [CASE_BRUTE_HOT_SPOT] = {"brute_force_hot_spot_us", "  looking at everybody",
+                             vision_brute_force, SCENE_HOT_SPOT},
     [CASE_WIDER] = {"query_wider_1000_us", "275, the 250 nearest first", vision_query_wide,
-                    &scenes[SCENE_1000], 0, 0, true},
-    [CASE_DEFAULT_RADIUS] =
-        QUERY("query_radius_250m_us", "all within 250 m, 1,000/km2", SCENE_DEFAULT_RADIUS),
+                    SCENE_1000},
+    [CASE_DEFAULT_RADIUS] = {"query_radius_250m_us", "all within 250 m, 1,000/km2", vision_query,
+                             SCENE_DEFAULT_RADIUS},
     [CASE_UPKEEP_FEW] = {"upkeep_10k_entities_ns", "upkeep, 10,000 entities", vision_rebuild,
-                         &scenes[SCENE_FEW_ENTITIES], 0, 0, false},
+                         SCENE_FEW_ENTITIES},
     [CASE_UPKEEP_MANY] = {"upkeep_1m_entities_ns", "upkeep, 1,000,000 entities", vision_rebuild,
-                          &scenes[SCENE_MANY_ENTITIES], 0, 0, false},
-    [CASE_QUERY_FEW_ENTITIES] =
-        QUERY("query_10k_entities_us", "question, 10,000 entities", SCENE_FEW_ENTITIES),
-    [CASE_QUERY_MANY_ENTITIES] =
-        QUERY("query_1m_entities_us", "question, 1,000,000 entities", SCENE_MANY_ENTITIES),
-    [CASE_QUERY_FEW_VIEWERS] =
-        QUERY("query_1k_viewers_us", "question, 1,000 viewers", SCENE_FEW_VIEWERS),
-    [CASE_QUERY_MANY_VIEWERS] =
-        QUERY("query_40k_viewers_us", "question, 40,000 viewers", SCENE_MANY_VIEWERS),
+                          SCENE_MANY_ENTITIES},
+    [CASE_QUERY_FEW_ENTITIES] = {"query_10k_entities_us", "question, 10,000 entities", vision_query,
+                                 SCENE_FEW_ENTITIES},
+    [CASE_QUERY_MANY_ENTITIES] = {"query_1m_entities_us", "question, 1,000,000 entities",
+                                  vision_query, SCENE_MANY_ENTITIES},
+    [CASE_QUERY_FEW_VIEWERS] = {"query_1k_viewers_us", "question, 1,000 viewers", vision_query,
+                                SCENE_FEW_VIEWERS},
+    [CASE_QUERY_MANY_VIEWERS] = {"query_40k_viewers_us", "question, 40,000 viewers", vision_query,
+                                 SCENE_MANY_VIEWERS},
 };
+
+static bench_case cases[CASE_COUNT];
 
 static const bench_ratio ratios[] = {
     {"upkeep_per_plain_sort", "upkeep / plain sort", CASE_UPKEEP, CASE_SORT_INDICES, 3.0, 2.0,
@@ -161,15 +161,30 @@ static bool make_scenes(void)
             return false;
         }
     }
-    for (int i = 0; i < CASE_COUNT; ++i) {
-        const vision_scene* scene = cases[i].data;
-        const bool is_question = cases[i].run == vision_query || cases[i].run == vision_sweep ||
-                                 cases[i].run == vision_query_wide;
-        cases[i].item_count = is_question                          ? scene->def.viewer_count
-                              : cases[i].run == vision_brute_force ? VISION_BRUTE_VIEWERS
-                                                                   : 2 * scene->def.entity_count;
-    }
     return true;
+}
+
+// Entities or questions in a pass.
+static int64_t items_of(const row* of)
+{
+    if (of->run == vision_rebuild || of->run == vision_sort_indices ||
+        of->run == vision_sort_records) {
+        return 2 * (int64_t)defs[of->scene].entity_count;
+    }
+    return of->run == vision_brute_force ? VISION_BRUTE_VIEWERS : defs[of->scene].viewer_count;
+}
+
+static void make_cases(void)
+{
+    for (int i = 0; i < CASE_COUNT; ++i) {
+        cases[i] = (bench_case){
+            .key = rows[i].key,
+            .text = rows[i].text,
+            .run = rows[i].run,
+            .data = &scenes[rows[i].scene],
+            .item_count = items_of(&rows[i]),
+        };
+    }
 }
 
 static bool are_answers_exact(void)
@@ -265,6 +280,7 @@ int bench_vision(int argc, char** argv)
         fprintf(stderr, "pinhole bench vision: an answer is not exact; no figure counts.\n");
         return APP_EXIT_FAILURE;
     }
+    make_cases();
     bench_time times[CASE_COUNT];
     bench_measure(cases, CASE_COUNT, rounds, times);
     print_report(times, rounds, is_json);

@@ -6,6 +6,7 @@
 #include "report.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #if defined(__clang__)
 #define COMPILER __VERSION__ // "Debian Clang 14.0.6"
@@ -20,10 +21,16 @@ static double ratio_of(const bench_report* report, const bench_ratio* ratio)
     return report->times[ratio->over].best_ns / report->times[ratio->under].best_ns;
 }
 
-// In the unit that the case asks for.
+// The key names the unit.
+static bool is_in_us(const bench_case* measured)
+{
+    const size_t length = strlen(measured->key);
+    return length > 3 && strcmp(measured->key + length - 3, "_us") == 0;
+}
+
 static double best_of(const bench_report* report, int i)
 {
-    return report->times[i].best_ns / (report->cases[i].is_in_us ? 1000.0 : 1.0);
+    return report->times[i].best_ns / (is_in_us(&report->cases[i]) ? 1000.0 : 1.0);
 }
 
 static const char* verdict_on(const bench_ratio* ratio, double found)
@@ -42,7 +49,7 @@ void bench_report_print_table(const bench_report* report)
     for (int i = 0; i < report->case_count; ++i) {
         const bench_time* time = &report->times[i];
         printf("%-28s %9.2f %2s %8.2f", report->cases[i].text, best_of(report, i),
-               report->cases[i].is_in_us ? "us" : "", bench_time_spread(time));
+               is_in_us(&report->cases[i]) ? "us" : "", bench_time_spread(time));
         if (report->cases[i].bits_each > 0) {
             printf(" %10.2f", report->cases[i].bits_each);
         }

@@ -7,20 +7,18 @@
 #ifndef PH_BENCH_TIMER_H
 #define PH_BENCH_TIMER_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 // One thing to measure.
 typedef struct bench_case {
-    const char* key;  // as in the JSON: "write_ns"
+    const char* key;  // as in the JSON: "write_ns". Ends with the unit of the report: _ns or _us
     const char* text; // for people
     // One pass over the data. The result must depend on all the work, so that none is left out.
     uint64_t (*run)(const void* data);
     const void* data;
     int64_t item_count; // fields, symbols or integers in a pass
     double bits_each;   // size of an item on the wire, for the report; 0: not known
-    bool is_in_us;      // how the report prints it: microseconds instead of nanoseconds
 } bench_case;
 
 // Nanoseconds per item.
