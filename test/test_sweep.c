@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// A sweep over everybody gives what brute force gives, in whatever pieces they are gathered.
+
+#include "test_support.h"
+
+#include "random_crowd.h"
+#include "vision/sweep.h"
+
+#include <stdlib.h>
+
+enum { PADDED = RANDOM_CROWD_MAX + PH_SWEEP_STEP };
+
+typedef struct fixture {
+    random_crowd world;
+    int32_t x_mm[PADDED];
+    int32_t y_mm[PADDED];
+    uint32_t seen_by[PADDED];
+    ph_entity_index entity[PADDED];
+    uint64_t spawn_order[PADDED];
+    ph_lineup lineup;
+    uint32_t count;
+    ph_seen* scratch;
+    ph_seen seen[RANDOM_CROWD_MAX + 1];
+} fixture;
+
+// The lineup of all but those who are always or never seen: a sweep knows no flags.
+static void setup(fixture* f, test_rng* rng)
+{
+    random_crowd_make(&f->world, rng);
+    const ph_crowd* crowd = &f->world.crowd;
+    f->count = 0;
+    for (int i = 0; i < crowd->live_count; ++i) {
+        const ph_entity_index entity = crowd->live[i];
+        f->world.flags[entity] = 0;
+        f->x_mm[f->count] = crowd->x_mm[entity];
+        f->y_mm[f->count] = crowd->y_mm[entity];
+        f->seen_by[f->count] = crowd->seen_by[entity];
+        f->entity[f->count] = entity;
+        f->spawn_order[f->count++] = crowd->spawn_order[entity];
+    }
+    f->lineup = (ph_lineup){f->x_mm, f->y_mm, f->seen_by, f->entity, f->spawn_order};
+    f->scratch = malloc((size_t)ph_sweep_scratch_count((int)f->count) * sizeof(ph_seen));
+    assert_non_null(f->scratch);
+}
+
+static void equals_brute_force_in_any_pieces(void** state)
+{
+    (void)state;
+    static fixture f;
+    test_rng rng = {.state = 808};
+    for (int round = 0; round < 500; ++round) {
+        setup(&f, &rng);
+        const ph_eye eye = random_eye_make(&f.world, &rng);
+        const int first = (int)test_rng_below(&rng, (uint64_t)eye.wanted + 1);
+        ph_sweep sweep = ph_sweep_make(&f.lineup, &eye, f.scratch, (int)f.count);
+        uint32_t done = 0;
+        while (done < f.count) {
+            const uint32_t left = f.count - done;
+            const uint32_t piece = (uint32_t)test_rng_below(&rng, 50);
+            ph_sweep_gather(&sweep, done, done + (piece < left ? piece : left));
+            done += piece < left ? piece : left;
+        }
+        ph_sweep_count_within(&sweep, eye.radius_mm);
+        const int count = ph_sweep_take(&sweep, eye.wanted, first, f.seen);
+        assert_exact_answer(&f.world.crowd, &eye, first, f.seen, count);
+        free(f.scratch);
+    }
+}
+
+static bool refuse(void* context, uint32_t viewer, ph_entity_index entity)
+{
+    (void)viewer;
+    (void)entity;
+    ++*(int*)context;
+    return false;
+}
+
+static void asks_the_callback_before_anything_counts(void** state)
+{
+    (void)state;
+    static fixture f;
+    test_rng rng = {.state = 9};
+    setup(&f, &rng);
+    int calls = 0;
+    const ph_eye eye = {.sees = UINT32_MAX,
+                        .own = PH_ENTITY_NONE,
+                        .radius_mm = INT64_C(1) << 31,
+                        .wanted = 10,
+                        .callback = refuse,
+                        .context = &calls};
+    int maskable = 0;
+    for (uint32_t i = 0; i < f.count; ++i) {
+        maskable += f.seen_by[i] != 0;
+    }
+    ph_sweep sweep = ph_sweep_make(&f.lineup, &eye, f.scratch, (int)f.count);
+    ph_sweep_gather(&sweep, 0, f.count);
+    assert_int_equal(calls, maskable);
+    assert_int_equal(ph_sweep_count_within(&sweep, eye.radius_mm), 0);
+    assert_int_equal(ph_sweep_take(&sweep, 10, 10, f.seen), 0);
+    free(f.scratch);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(equals_brute_force_in_any_pieces),
+        cmocka_unit_test(asks_the_callback_before_anything_counts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
