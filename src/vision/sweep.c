@@ -278,8 +278,8 @@ static limits limits_at_radius(ph_sweep* sweep, int wanted)
     }
     bracket cut = {.low = -1, .high = edge_limit, .high_count = within};
     find_cut(sweep->key, sweep->count, wanted, &cut);
-    const limits limit = limits_of(&cut);
-    return (limits){.in = limit.in, .edge = limit.edge < edge_limit ? limit.edge : edge_limit};
+    // Some of the band may be beyond the radius; then enough others are nearer.
+    return limits_of(&cut);
 }
 
 static limits limits_of_taken(ph_sweep* sweep, int wanted)
