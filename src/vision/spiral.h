@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: MIT
 
 // The order in which a query looks at the cells around its own: offsets by distance, made once.
+// Equally far cells come row by row.
 //
-//            20 12 16 22
-//         13  5  2  6 17
-//          9  1  0  3 11      (one possible order: equally far cells come row by row)
-//         14  7  4  8 18
-//            21 15 19 23
+//              9
+//           5  1  6
+//       10  2  0  3 11
+//           7  4  8
+//             12
 
 #ifndef PH_VISION_SPIRAL_H
 #define PH_VISION_SPIRAL_H
