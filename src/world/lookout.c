@@ -60,12 +60,8 @@ void ph_lookout_destroy(ph_lookout* lookout)
     const ph_allocator* allocator = &lookout->allocator;
     ph_release_array(allocator, lookout->seen, (size_t)lookout->seen_count, sizeof(ph_seen));
     ph_release_array(allocator, lookout->scratch, (size_t)lookout->scratch_count, sizeof(ph_seen));
-    if (lookout->groups != NULL) {
-        ph_groups_destroy(lookout->groups);
-    }
-    if (lookout->grid != NULL) {
-        ph_grid_destroy(lookout->grid);
-    }
+    ph_groups_destroy(lookout->groups);
+    ph_grid_destroy(lookout->grid);
     *lookout = (ph_lookout){0};
 }
 
@@ -118,6 +114,16 @@ void ph_lookout_sort(ph_lookout* lookout, const ph_crowd* crowd, const ph_eye* e
     if (lookout->groups != NULL) {
         ph_groups_update(lookout->groups, eyes);
     }
+}
+
+// One group after the other: each list is made once.
+const uint32_t* ph_lookout_order(const ph_lookout* lookout)
+{
+    const uint32_t* viewers = NULL;
+    if (lookout->groups != NULL) {
+        ph_groups_order(lookout->groups, &viewers);
+    }
+    return viewers;
 }
 
 int ph_lookout_ask(ph_lookout* lookout, const ph_crowd* crowd, const ph_eye* eye, int first)

@@ -48,6 +48,9 @@ void ph_lookout_remove(ph_lookout* lookout, uint32_t viewer);
 // Sorts everybody by place. Once per tick; eyes are by viewer.
 void ph_lookout_sort(ph_lookout* lookout, const ph_crowd* crowd, const ph_eye* eyes);
 
+// The order in which viewers are best asked for; NULL: any. Valid until the next sorting.
+const uint32_t* ph_lookout_order(const ph_lookout* lookout);
+
 // Asks for one viewer; the answer is in lookout->seen, the nearest `first` of it come first. Only
 // between a sorting and the next change of the crowd. @return How many.
 int ph_lookout_ask(ph_lookout* lookout, const ph_crowd* crowd, const ph_eye* eye, int first);

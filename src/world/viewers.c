@@ -164,19 +164,27 @@ static void refresh_one(ph_viewers* viewers, uint32_t index, const ph_refresh* r
     viewers->stats.leaves += (uint64_t)sight.leave_count;
 }
 
-void ph_viewers_refresh(ph_viewers* viewers, const ph_refresh* refresh)
+static void follow_all(ph_viewers* viewers, const ph_entities* entities)
 {
-    const uint32_t used_count = (uint32_t)viewers->ids.used_count;
-    for (uint32_t i = 0; i < used_count; ++i) {
+    for (uint32_t i = 0; i < (uint32_t)viewers->ids.used_count; ++i) {
         if (viewers->viewers[i].slots != NULL) {
-            ph_viewers_follow(viewers, i, refresh->entities);
+            ph_viewers_follow(viewers, i, entities);
         }
     }
+}
+
+void ph_viewers_refresh(ph_viewers* viewers, const ph_refresh* refresh)
+{
+    follow_all(viewers, refresh->entities);
     const ph_crowd crowd = ph_entities_crowd(refresh->entities);
     ph_lookout_sort(refresh->lookout, &crowd, viewers->eyes);
-    for (uint32_t i = 0; i < used_count; ++i) {
-        if (viewers->viewers[i].slots != NULL && is_due(viewers, i, refresh)) {
-            refresh_one(viewers, i, refresh, &crowd);
+    // An order names the living only; without one, the index goes over all that ever were.
+    const uint32_t* order = ph_lookout_order(refresh->lookout);
+    const int count = order != NULL ? viewers->ids.live_count : viewers->ids.used_count;
+    for (int i = 0; i < count; ++i) {
+        const uint32_t viewer = order != NULL ? order[i] : (uint32_t)i;
+        if (viewers->viewers[viewer].slots != NULL && is_due(viewers, viewer, refresh)) {
+            refresh_one(viewers, viewer, refresh, &crowd);
         }
     }
 }

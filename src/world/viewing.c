@@ -146,10 +146,7 @@ ph_result ph_world_set_sees(ph_world* world, ph_viewer_id viewer, uint32_t sees)
     if (!try_viewer(world, viewer, &index)) {
         return PH_ERROR_STALE;
     }
-    // Groups are formed of viewers with the same mask: this one has to find another.
-    ph_lookout_remove(&world->lookout, index);
     world->viewers.eyes[index].sees = sees;
-    ph_lookout_add(&world->lookout, index, &world->viewers.eyes[index]);
     world->viewers.viewers[index].is_urgent = true;
     world->is_sorted = false;
     return PH_OK;

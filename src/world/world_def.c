@@ -54,7 +54,7 @@ static bool is_vision_sensible(const ph_vision_def* def)
 {
     // NaN compares false to everything and is refused, too.
     return (def->kind == PH_VISION_GRID || def->kind == PH_VISION_GROUPS) && def->cell_mm > 0 &&
-           def->group_split_mm > 0 && def->group_merge_mm >= 0 &&
+           def->group_split_mm > 0 && def->group_merge_mm > 0 &&
            def->group_merge_mm < def->group_split_mm - def->group_merge_mm &&
            def->refresh_ticks >= 1 && def->stay_ticks >= 0 && def->hysteresis >= 1.0 &&
            def->hysteresis <= HYSTERESIS_MAX;
