@@ -163,7 +163,7 @@ static void senseless_worlds_are_refused(void** state)
     REFUSED(vision.kind, (ph_vision_kind)2);
     REFUSED(vision.cell_mm, 0);
     REFUSED(vision.group_split_mm, 0);
-    REFUSED(vision.group_merge_mm, -1);
+    REFUSED(vision.group_merge_mm, 0);
     REFUSED(vision.group_merge_mm, 30000); // half of the split
     REFUSED(vision.refresh_ticks, 0);
     REFUSED(vision.stay_ticks, -1);

@@ -107,6 +107,55 @@ ph_entity_id small_world_spawn(small_world* f, uint64_t name)
     return id;
 }
 
+ph_entity_id small_world_spawn_at(small_world* f, uint64_t name, int32_t x_mm, int32_t y_mm)
+{
+    ph_entity_id id;
+    const ph_spawn new_person = {.name = name, .position_mm = {x_mm, y_mm, 0}};
+    assert_int_equal(ph_world_spawn(f->world, &new_person, &id), PH_OK);
+    return id;
+}
+
+ph_viewer_id small_world_add_viewer(small_world* f, ph_entity_id own, int visible_max)
+{
+    ph_viewer_def def = ph_viewer_def_default();
+    def.entity = own;
+    def.visible_max = visible_max;
+    ph_viewer_id id;
+    assert_int_equal(ph_world_add_viewer(f->world, &def, &id), PH_OK);
+    return id;
+}
+
+ph_sight small_world_sight(const small_world* f, ph_viewer_id viewer)
+{
+    ph_sight sight;
+    assert_int_equal(ph_world_sight(f->world, viewer, &sight), PH_OK);
+    return sight;
+}
+
+int small_world_slot(const small_world* f, ph_viewer_id viewer, ph_entity_id entity)
+{
+    const ph_sight sight = small_world_sight(f, viewer);
+    for (int slot = 0; slot < sight.slot_count; ++slot) {
+        if (test_is_same(ph_world_entity_at(f->world, sight.entities[slot]), entity)) {
+            return slot;
+        }
+    }
+    return -1;
+}
+
+bool small_world_sees(const small_world* f, ph_viewer_id viewer, ph_entity_id entity)
+{
+    return small_world_slot(f, viewer, entity) > 0;
+}
+
+void small_world_free_left(small_world* f, ph_viewer_id viewer)
+{
+    const ph_sight sight = small_world_sight(f, viewer);
+    for (int i = 0; i < sight.leave_count; ++i) {
+        assert_int_equal(ph_world_free_slot(f->world, viewer, sight.leaves[i]), PH_OK);
+    }
+}
+
 bool test_is_same(ph_entity_id a, ph_entity_id b)
 {
     return a.index1 == b.index1 && a.generation == b.generation;

@@ -52,6 +52,20 @@ void small_world_teardown(small_world* f);
 // A person at (0, 0, 0).
 ph_entity_id small_world_spawn(small_world* f, uint64_t name);
 
+ph_entity_id small_world_spawn_at(small_world* f, uint64_t name, int32_t x_mm, int32_t y_mm);
+
+// own may be {0}.
+ph_viewer_id small_world_add_viewer(small_world* f, ph_entity_id own, int visible_max);
+
+ph_sight small_world_sight(const small_world* f, ph_viewer_id viewer);
+
+// The slot in which a viewer sees an entity, or -1; seeing does not count the own one in slot 0.
+int small_world_slot(const small_world* f, ph_viewer_id viewer, ph_entity_id entity);
+bool small_world_sees(const small_world* f, ph_viewer_id viewer, ph_entity_id entity);
+
+// Frees all slots that the last tick left.
+void small_world_free_left(small_world* f, ph_viewer_id viewer);
+
 bool test_is_same(ph_entity_id a, ph_entity_id b);
 bool test_is_none(ph_entity_id id);
 
