@@ -19,4 +19,8 @@
 #include <pinhole/quaternion.h>
 #include <pinhole/text.h>
 
+#include <pinhole/schema.h>
+#include <pinhole/vision.h>
+#include <pinhole/world.h>
+
 #endif
