@@ -1,0 +1,170 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Why the list is enough. c is the centre, m a member, |mc| <= reach, and distances obey the
+// triangle inequality, across the edge of the world too (each axis is a circle). All of these are
+// rounded up.
+//
+//   radius        An answer is within radius of m, so within radius + reach of c.
+//   nearest       Let wanted + 1 of what the class sees be within d of c. At most one of them is
+//   m's own
+//                 entity, so wanted answers are within d + reach of m. What is nearer to m than the
+//                 last of them, or as near, is within d + 2 * reach of c.
+//
+// ALWAYS entities are in no list, but count among the wanted + 1, as each takes a place from m as
+// well: if the own entity is one of them, then m has one fewer of those, and its place is filled by
+// the one that is asked for in excess. A callback may refuse any of the nearest: then only the
+// radius counts.
+//
+//   block   | spawn_order | nearest | x y seen_by entity | found |
+//             u64           ph_seen   u32 each              u32
+
+#include "vision/candidates.h"
+
+#include "base/allocator.h"
+#include "vision/select.h"
+
+#include <math.h>
+#include <string.h>
+
+#define QUESTION_MAX_MM (INT64_C(1) << 31)
+
+// ---- memory
+
+// Sweeps read whole steps.
+static size_t padded(int capacity)
+{
+    return (size_t)capacity + PH_SWEEP_STEP;
+}
+
+static size_t block_size(int capacity)
+{
+    return padded(capacity) * (sizeof(uint64_t) + sizeof(ph_seen) + 5 * sizeof(uint32_t));
+}
+
+ph_result ph_candidates_reserve(ph_candidates* candidates, const ph_allocator* allocator,
+                                int capacity)
+{
+    PH_ASSERT(capacity >= 0);
+
+    if (candidates->block != NULL && capacity <= candidates->capacity) {
+        return PH_OK;
+    }
+    void* block = ph_allocate_zeroed(allocator, block_size(capacity));
+    if (block == NULL) {
+        return PH_ERROR_MEMORY;
+    }
+    ph_candidates_destroy(candidates, allocator);
+    const size_t count = padded(capacity);
+    candidates->block = block;
+    candidates->capacity = capacity;
+    candidates->lineup.spawn_order = block;
+    candidates->nearest = (ph_seen*)(void*)(candidates->lineup.spawn_order + count);
+    candidates->lineup.x_mm = (int32_t*)(void*)(candidates->nearest + count);
+    candidates->lineup.y_mm = candidates->lineup.x_mm + count;
+    candidates->lineup.seen_by = (uint32_t*)(candidates->lineup.y_mm + count);
+    candidates->lineup.entity = candidates->lineup.seen_by + count;
+    candidates->found = candidates->lineup.entity + count;
+    return PH_OK;
+}
+
+void ph_candidates_destroy(ph_candidates* candidates, const ph_allocator* allocator)
+{
+    ph_release(allocator, candidates->block, block_size(candidates->capacity));
+    *candidates = (ph_candidates){0};
+}
+
+// ---- making
+
+int64_t ph_square_root_up(uint64_t square)
+{
+    PH_ASSERT(square <= UINT64_C(1) << 63);
+
+    // Off by a few hundred at most: a double has 53 bits.
+    uint64_t root = (uint64_t)sqrt((double)square);
+    while (root * root < square) {
+        ++root;
+    }
+    while (root > 0 && (root - 1) * (root - 1) >= square) {
+        --root;
+    }
+    return (int64_t)root;
+}
+
+// How far from the centre the list has to go.
+static int64_t list_radius(const ph_candidates* candidates, const ph_grid* grid,
+                           const ph_crowd* crowd, const ph_eye* centre, int64_t reach_mm,
+                           ph_seen* scratch)
+{
+    const int64_t by_radius_mm = centre->radius_mm + reach_mm;
+    // There are never more answers than entities, so `nearest` is large enough.
+    if (centre->callback != NULL || centre->wanted >= candidates->capacity) {
+        return by_radius_mm;
+    }
+    ph_eye asked = *centre;
+    asked.own = PH_ENTITY_NONE;
+    asked.wanted = centre->wanted + 1;
+    asked.radius_mm = by_radius_mm < QUESTION_MAX_MM ? by_radius_mm : QUESTION_MAX_MM;
+    const int count = ph_grid_nearest(grid, crowd, &asked, 0, scratch, candidates->nearest);
+    if (count < asked.wanted) {
+        return by_radius_mm;
+    }
+    uint64_t furthest2 = 0;
+    for (int i = 0; i < count; ++i) {
+        const uint64_t distance2 = candidates->nearest[i].distance2;
+        furthest2 = distance2 > furthest2 ? distance2 : furthest2;
+    }
+    const int64_t by_nearest_mm = ph_square_root_up(furthest2) + 2 * reach_mm;
+    return by_nearest_mm < by_radius_mm ? by_nearest_mm : by_radius_mm;
+}
+
+static void copy_found(ph_candidates* candidates, const ph_crowd* crowd)
+{
+    const ph_lineup* lineup = &candidates->lineup;
+    for (int i = 0; i < candidates->count; ++i) {
+        const ph_entity_index entity = candidates->found[i];
+        lineup->x_mm[i] = crowd->x_mm[entity];
+        lineup->y_mm[i] = crowd->y_mm[entity];
+        lineup->seen_by[i] = crowd->seen_by[entity];
+        lineup->entity[i] = entity;
+        lineup->spawn_order[i] = crowd->spawn_order[entity];
+    }
+}
+
+bool ph_candidates_try_make(ph_candidates* candidates, const ph_grid* grid, const ph_crowd* crowd,
+                            const ph_eye* centre, int64_t reach_mm, ph_seen* scratch)
+{
+    PH_ASSERT(reach_mm >= 0 && crowd->live_count <= candidates->capacity);
+
+    ph_eye asked = *centre;
+    asked.own = PH_ENTITY_NONE;
+    asked.radius_mm = list_radius(candidates, grid, crowd, centre, reach_mm, scratch);
+    if (asked.radius_mm > QUESTION_MAX_MM) {
+        return false;
+    }
+    asked.callback = NULL; // asked by each member for itself
+    candidates->count = ph_grid_within(grid, crowd, &asked, candidates->found);
+    copy_found(candidates, crowd);
+    return true;
+}
+
+// ---- choosing
+
+int ph_candidates_nearest(const ph_candidates* candidates, const ph_grid* grid,
+                          const ph_crowd* crowd, const ph_eye* eye, int first, ph_seen* scratch,
+                          ph_seen* seen)
+{
+    PH_ASSERT(0 <= first && first <= eye->wanted);
+
+    int always_count = ph_grid_always(grid, crowd, eye, scratch);
+    always_count = ph_select_nearest(scratch, always_count, eye->wanted);
+    ph_select_nearest(scratch, always_count, first);
+    memcpy(seen, scratch, (size_t)always_count * sizeof *seen);
+
+    const int first_left = first > always_count ? first - always_count : 0;
+    ph_sweep sweep = ph_sweep_make(&candidates->lineup, eye, scratch, candidates->count);
+    ph_sweep_gather(&sweep, 0, (uint32_t)candidates->count);
+    ph_sweep_count_within(&sweep, eye->radius_mm);
+    return always_count +
+           ph_sweep_take(&sweep, eye->wanted - always_count, first_left, seen + always_count);
+}
