@@ -216,11 +216,12 @@ static void spawn(model* m)
     if (e->is_alive) {
         return;
     }
-    ph_spawn new_one = {.class_index = draw(m, 4) == 0 ? STONE : 0,
-                        .name = (uint64_t)draw(m, NAME_COUNT),
-                        .seen_by = (uint32_t)draw(m, 4),
-                        .is_always_visible = draw(m, 50) == 0,
-                        .is_never_visible = draw(m, 20) == 0};
+    ph_spawn new_one = {0};
+    new_one.class_index = draw(m, 4) == 0 ? STONE : 0;
+    new_one.name = (uint64_t)draw(m, NAME_COUNT);
+    new_one.seen_by = (uint32_t)draw(m, 4);
+    new_one.is_always_visible = draw(m, 50) == 0;
+    new_one.is_never_visible = draw(m, 20) == 0;
     draw_place(m, new_one.position_mm);
     const bool is_taken = find_name(m, new_one.name) != NULL;
     ph_entity_id id;
@@ -270,12 +271,13 @@ static void put(model* m)
         return;
     }
     const int heading = draw(m, 3) == 0 ? draw(m, 256) : e->heading;
-    person state = {.heading_deg = (float)heading * 360.0f / 256.0f + 0.3f,
-                    .health = (uint8_t)draw(m, 102), // 101 is refused
-                    .target = draw(m, 2) == 0 ? any(m)->id : e->target,
-                    .money = e->money + draw(m, 3) - 1};
+    person state = {.heading_deg = (float)heading * 360.0f / 256.0f + 0.3f};
+    state.health = (uint8_t)draw(m, 102); // 101 is refused
+    state.target = draw(m, 2) == 0 ? any(m)->id : e->target;
+    state.money = e->money + draw(m, 3) - 1;
     memcpy(state.position_mm, e->position_mm, sizeof state.position_mm);
-    state.position_mm[draw(m, 3)] ^= draw(m, 32);
+    const int axis_moved = draw(m, 3);
+    state.position_mm[axis_moved] ^= draw(m, 32);
     strcpy(state.name, draw(m, 2) == 0 ? texts[draw(m, 7)] : e->text);
     int velocity[3];
     for (int axis = 0; axis < 3; ++axis) {
@@ -338,9 +340,12 @@ static void set(model* m)
 static void change_visibility(model* m)
 {
     model_entity* e = any(m);
-    assert_int_equal(ph_world_set_visibility(m->f.world, e->id, (uint32_t)draw(m, 4),
-                                             draw(m, 50) == 0, draw(m, 20) == 0),
-                     e->is_alive ? PH_OK : PH_ERROR_STALE);
+    const uint32_t seen_by = (uint32_t)draw(m, 4);
+    const bool is_always_visible = draw(m, 50) == 0;
+    const bool is_never_visible = draw(m, 20) == 0;
+    const ph_result result =
+        ph_world_set_visibility(m->f.world, e->id, seen_by, is_always_visible, is_never_visible);
+    assert_int_equal(result, e->is_alive ? PH_OK : PH_ERROR_STALE);
 }
 
 static void tick(model* m)

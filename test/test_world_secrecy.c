@@ -74,13 +74,12 @@ static int draw(test_rng* rng, int limit)
 static ph_spawn draw_spawn(test_rng* rng, uint64_t name, int32_t spread_mm)
 {
     const int32_t cell_mm = 4000;
-    return (ph_spawn){
-        .name = name,
-        .seen_by = (uint32_t)draw(rng, 4),
-        .is_always_visible = draw(rng, 30) == 0,
-        .position_mm = {draw(rng, spread_mm / cell_mm) * cell_mm,
-                        draw(rng, spread_mm / cell_mm) * cell_mm, 0},
-    };
+    ph_spawn spawn = {.name = name};
+    spawn.seen_by = (uint32_t)draw(rng, 4);
+    spawn.is_always_visible = draw(rng, 30) == 0;
+    spawn.position_mm[0] = draw(rng, spread_mm / cell_mm) * cell_mm;
+    spawn.position_mm[1] = draw(rng, spread_mm / cell_mm) * cell_mm;
+    return spawn;
 }
 
 // One common event, the same in both worlds for the same numbers.
