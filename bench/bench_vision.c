@@ -32,6 +32,7 @@ typedef enum scene_name {
     SCENE_10000,
     SCENE_HOT_SPOT,
     SCENE_DEFAULT_RADIUS,
+    SCENE_INSTANCE,
     SCENE_FEW_ENTITIES,
     SCENE_MANY_ENTITIES,
     SCENE_FEW_VIEWERS,
@@ -45,6 +46,7 @@ static const vision_scene_def defs[SCENE_COUNT] = {
     [SCENE_10000] = {ENTITIES, 10000, 0, VIEWERS, WANTED, WIDE_MM},
     [SCENE_HOT_SPOT] = {ENTITIES, 1000, 5000, VIEWERS, WANTED, WIDE_MM},
     [SCENE_DEFAULT_RADIUS] = {ENTITIES, 1000, 0, VIEWERS, WANTED, DEFAULT_MM},
+    [SCENE_INSTANCE] = {500, 5000, 0, 200, WANTED, WIDE_MM},
     [SCENE_FEW_ENTITIES] = {ENTITIES / 10, 1000, 0, VIEWERS, WANTED, WIDE_MM},
     [SCENE_MANY_ENTITIES] = {ENTITIES * 10, 1000, 0, VIEWERS, WANTED, WIDE_MM},
     [SCENE_FEW_VIEWERS] = {ENTITIES, 1000, 0, VIEWERS / 10, WANTED, WIDE_MM},
@@ -73,6 +75,10 @@ enum {
     CASE_BRUTE_HOT_SPOT,
     CASE_WIDER,
     CASE_DEFAULT_RADIUS,
+    CASE_GRID_INSTANCE,
+    CASE_GROUPS_INSTANCE,
+    CASE_GROUPS_1000,
+    CASE_GROUPS_HOT_SPOT,
     CASE_UPKEEP_FEW,
     CASE_UPKEEP_MANY,
     CASE_QUERY_FEW_ENTITIES,
@@ -117,6 +123,13 @@ static const row rows[CASE_COUNT] = {
                     SCENE_1000},
     [CASE_DEFAULT_RADIUS] = {"query_radius_250m_us", "all within 250 m, 1,000/km2", vision_query,
                              SCENE_DEFAULT_RADIUS},
+    [CASE_GRID_INSTANCE] = {"query_instance_us", "question, 200 see 500", vision_query,
+                            SCENE_INSTANCE},
+    [CASE_GROUPS_INSTANCE] = {"groups_instance_us", "groups, 200 see 500", vision_groups,
+                              SCENE_INSTANCE},
+    [CASE_GROUPS_1000] = {"groups_1000_us", "groups, 1,000 per km2", vision_groups, SCENE_1000},
+    [CASE_GROUPS_HOT_SPOT] = {"groups_hot_spot_us", "groups, hot spot of 5,000", vision_groups,
+                              SCENE_HOT_SPOT},
     [CASE_UPKEEP_FEW] = {"upkeep_10k_entities_ns", "upkeep, 10,000 entities", vision_rebuild,
                          SCENE_FEW_ENTITIES},
     [CASE_UPKEEP_MANY] = {"upkeep_1m_entities_ns", "upkeep, 1,000,000 entities", vision_rebuild,
@@ -203,10 +216,10 @@ static void print_scenes(void)
 {
     printf("%d entities that all move, %d viewers, the %d nearest to each\n\n", ENTITIES, VIEWERS,
            WANTED);
-    const char* names[] = {"250 per km2", "1,000 per km2", "10,000 per km2", "hot spot of 5,000",
-                           "1,000 per km2, 250 m"};
+    const char* names[] = {"250 per km2",       "1,000 per km2",        "10,000 per km2",
+                           "hot spot of 5,000", "1,000 per km2, 250 m", "200 see 500"};
     printf("%-28s %9s %11s\n", "per question", "answers", "candidates");
-    for (int i = 0; i <= SCENE_DEFAULT_RADIUS; ++i) {
+    for (int i = 0; i <= SCENE_INSTANCE; ++i) {
         const double viewers = scenes[i].def.viewer_count;
         printf("%-28s %9.1f %11.1f\n", names[i], (double)scenes[i].answer_count / viewers,
                (double)scenes[i].candidate_count / viewers);
@@ -235,18 +248,20 @@ static void print_report(const bench_time* times, int rounds, bool is_json)
 
 static void print_help(const app_option* options)
 {
-    printf("pinhole bench vision: who sees whom\n"
-           "\n"
-           "usage: pinhole bench vision [options]\n"
-           "\n"
-           "Upkeep is the grid's rebuilding when all of %d entities have moved, next to a plain\n"
-           "counting sort of the same entities by cell. A question is for the exact %d nearest of\n"
-           "one viewer within 1 km, next to a plain sweep that copies all entities of the cells\n"
-           "that the answer's circle touches, and to looking at everybody. %d answers per crowd\n"
-           "are compared with the latter before anything is timed.\n"
-           "\n"
-           "options:\n",
-           ENTITIES, WANTED, SAMPLES);
+    printf(
+        "pinhole bench vision: who sees whom\n"
+        "\n"
+        "usage: pinhole bench vision [options]\n"
+        "\n"
+        "Upkeep is the grid's rebuilding when all of %d entities have moved, next to a plain\n"
+        "counting sort of the same entities by cell. A question is for the exact %d nearest of\n"
+        "one viewer within 1 km, next to a plain sweep that copies all entities of the cells\n"
+        "that the answer's circle touches, and to looking at everybody. Groups: the same question\n"
+        "through groups of viewers, their upkeep included. %d answers per crowd are compared\n"
+        "with looking at everybody before anything is timed.\n"
+        "\n"
+        "options:\n",
+        ENTITIES, WANTED, SAMPLES);
     app_options_print(options);
     printf("\n"
            "example: pinhole bench vision --json --rounds 5\n");

@@ -117,6 +117,26 @@ static bool make_grid(vision_scene* scene)
     return true;
 }
 
+// The distances are the defaults of ph_vision_def.
+static bool make_groups(vision_scene* scene)
+{
+    const vision_scene_def* def = &scene->def;
+    const ph_allocator memory = {0};
+    const ph_vision_def distances = {.group_split_mm = 60000, .group_merge_mm = 20000};
+    if (ph_groups_create(&memory, &distances, def->viewer_count, def->entity_count,
+                         &scene->groups) != PH_OK) {
+        return false;
+    }
+    for (int i = 0; i < def->viewer_count; ++i) {
+        ph_groups_add(scene->groups, (uint32_t)i, &scene->eyes[i]);
+    }
+    // Ticks enough to find their groups.
+    for (int tick = 0; tick < 20; ++tick) {
+        ph_groups_update(scene->groups, scene->eyes);
+    }
+    return true;
+}
+
 static bool make_sort(vision_scene* scene)
 {
     const size_t count = (size_t)scene->def.entity_count;
@@ -230,34 +250,54 @@ bool vision_scene_make(vision_scene* scene, const vision_scene_def* def)
     ph_rng rng = ph_rng_make(SEED);
     *scene = (vision_scene){.def = *def};
     if (!make_crowd(scene, &rng) || !make_eyes(scene, &rng) || !make_grid(scene) ||
-        !make_sort(scene) || !make_sweep(scene)) {
+        !make_groups(scene) || !make_sort(scene) || !make_sweep(scene)) {
         return false;
     }
     scene->answer_count = (int64_t)vision_query(scene);
     return true;
 }
 
-bool vision_scene_is_exact(const vision_scene* scene, int sample_count)
+// Sorts both.
+static bool is_same(ph_seen* left, ph_seen* right, int count)
+{
+    ph_sort_nearest(left, count);
+    ph_sort_nearest(right, count);
+    for (int i = 0; i < count; ++i) {
+        if (left[i].entity != right[i].entity || left[i].distance2 != right[i].distance2) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_answer_exact(const vision_scene* scene, uint32_t viewer, ph_seen* all,
+                            ph_seen* exact)
 {
     const ph_crowd* crowd = &scene->crowds[1];
+    const ph_eye* eye = &scene->eyes[viewer];
+    const int count = ph_nearest_brute_force(crowd, eye, eye->wanted, all, exact);
+    if (ph_grid_nearest(scene->grid, crowd, eye, eye->wanted, scene->scratch, scene->seen) !=
+            count ||
+        !is_same(scene->seen, exact, count)) {
+        return false;
+    }
+    return ph_groups_nearest(scene->groups, scene->grid, crowd, viewer, eye, eye->wanted,
+                             scene->scratch, scene->seen) == count &&
+           is_same(scene->seen, exact, count);
+}
+
+bool vision_scene_is_exact(const vision_scene* scene, int sample_count)
+{
+    const size_t live_count = (size_t)scene->crowds[1].live_count;
     ph_seen* exact = take((size_t)scene->def.wanted, sizeof *exact);
-    ph_seen* all = take((size_t)crowd->live_count, sizeof *all);
+    ph_seen* all = take(live_count, sizeof *all);
     bool is_exact = exact != NULL && all != NULL;
     for (int i = 0; is_exact && i < sample_count; ++i) {
-        const ph_eye* eye = &scene->eyes[i % scene->def.viewer_count];
-        const int count =
-            ph_grid_nearest(scene->grid, crowd, eye, eye->wanted, scene->scratch, scene->seen);
-        is_exact = ph_nearest_brute_force(crowd, eye, eye->wanted, all, exact) == count;
-        ph_sort_nearest(scene->seen, count);
-        ph_sort_nearest(exact, count);
-        for (int k = 0; is_exact && k < count; ++k) {
-            is_exact = scene->seen[k].entity == exact[k].entity &&
-                       scene->seen[k].distance2 == exact[k].distance2;
-        }
+        is_exact = is_answer_exact(scene, (uint32_t)(i % scene->def.viewer_count), all, exact);
     }
     const ph_allocator memory = {0};
     ph_release_array(&memory, exact, (size_t)scene->def.wanted + PH_SWEEP_STEP, sizeof *exact);
-    ph_release_array(&memory, all, (size_t)crowd->live_count + PH_SWEEP_STEP, sizeof *all);
+    ph_release_array(&memory, all, live_count + PH_SWEEP_STEP, sizeof *all);
     return is_exact;
 }
 
@@ -347,6 +387,22 @@ uint64_t vision_query_wide(const void* data)
         eye.radius_mm += eye.radius_mm / 10;
         sum += (uint64_t)ph_grid_nearest(scene->grid, &scene->crowds[1], &eye,
                                          scene->eyes[i].wanted, scene->scratch, scene->seen);
+    }
+    return sum;
+}
+
+uint64_t vision_groups(const void* data)
+{
+    const vision_scene* scene = data;
+    ph_groups_update(scene->groups, scene->eyes);
+    const uint32_t* viewers;
+    const int count = ph_groups_order(scene->groups, &viewers);
+    uint64_t sum = 0;
+    for (int i = 0; i < count; ++i) {
+        const ph_eye* eye = &scene->eyes[viewers[i]];
+        sum +=
+            (uint64_t)ph_groups_nearest(scene->groups, scene->grid, &scene->crowds[1], viewers[i],
+                                        eye, eye->wanted, scene->scratch, scene->seen);
     }
     return sum;
 }

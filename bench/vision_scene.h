@@ -8,6 +8,7 @@
 #define PH_BENCH_VISION_SCENE_H
 
 #include "vision/grid.h"
+#include "vision/groups.h"
 
 // What a scene looks like.
 typedef struct vision_scene_def {
@@ -43,6 +44,7 @@ typedef struct vision_scene {
     ph_crowd crowds[2];
     ph_eye* eyes;
     ph_grid* grid; // of the second tick
+    ph_groups* groups;
     ph_seen* scratch;
     ph_seen* seen;
 
@@ -64,7 +66,7 @@ typedef struct vision_scene {
 // False when there is no memory for it; the program ends then, so nothing is given back.
 bool vision_scene_make(vision_scene* scene, const vision_scene_def* def);
 
-// Compares `sample_count` questions with brute force.
+// Compares `sample_count` questions, to the grid and through groups, with brute force.
 bool vision_scene_is_exact(const vision_scene* scene, int sample_count);
 
 // What is measured. Each takes a vision_scene.
@@ -73,6 +75,7 @@ uint64_t vision_sort_records(const void* scene); // both ticks
 uint64_t vision_sort_indices(const void* scene); // both ticks
 uint64_t vision_query(const void* scene);        // all viewers
 uint64_t vision_query_wide(const void* scene);   // a tenth wider, the wanted ones first
+uint64_t vision_groups(const void* scene);       // all viewers, the groups' own upkeep included
 uint64_t vision_sweep(const void* scene);        // all viewers
 uint64_t vision_brute_force(const void* scene);  // VISION_BRUTE_VIEWERS viewers
 
