@@ -28,6 +28,18 @@ BITS_RATIOS = [
     "write_per_unchecked", "read_per_unchecked", "textbook_per_write", "textbook_per_read",
     "symbol_encode_per_unchecked_write", "symbol_decode_per_unchecked_read",
 ]
+VISION_KEYS = [
+    "upkeep_ns", "plain_sort_ns", "plain_record_sort_ns",
+    *(f"{what}_{crowd}_us" for crowd in ("250", "1000", "10000", "hot_spot") for what in ("query", "sweep", "brute_force")),
+    "query_wider_1000_us", "query_radius_250m_us", "query_instance_us",
+    "groups_instance_us", "groups_1000_us", "groups_hot_spot_us",
+    "upkeep_10k_entities_ns", "upkeep_1m_entities_ns", "query_10k_entities_us", "query_1m_entities_us",
+    "query_1k_viewers_us", "query_40k_viewers_us",
+]
+VISION_RATIOS = [
+    "upkeep_per_plain_sort", "query_per_sweep_1000", "brute_force_per_query_1000", "query_1m_per_10k_entities",
+    "query_40k_per_1k_viewers",
+]
 
 complaints = []
 
@@ -44,7 +56,8 @@ def expect(condition, sentence):
 
 def check_help():
     for arguments in ((), ("--help",), ("help",), ("bench",), ("bench", "--help"), ("help", "bench"),
-                      ("bench", "bits", "--help"), ("help", "bench", "bits")):
+                      ("bench", "bits", "--help"), ("help", "bench", "bits"),
+                      ("bench", "vision", "--help")):
         status, output, errors = run(*arguments)
         name = " ".join(("pinhole", *arguments))
         expect(status == 0 and not errors, f"`{name}`: exit {status}, says {errors!r} on standard error")
@@ -80,21 +93,23 @@ def check_bench_bits():
     expect(status == 0, f"`pinhole bench bits`: exit {status}, {errors}")
     expect("write / unchecked" in output and "ns each" in output, "`pinhole bench bits` prints no table")
 
-    status, output, errors = run("bench", "bits", "--json", "--rounds=1")
-    expect(status == 0, f"`pinhole bench bits --json`: exit {status}, {errors}")
+
+def check_bench_json(name, wanted_keys, wanted_ratios):
+    status, output, errors = run("bench", name, "--json", "--rounds=1")
+    expect(status == 0, f"`pinhole bench {name} --json`: exit {status}, {errors}")
     try:
         figures = json.loads(output)
     except ValueError as error:
-        expect(False, f"`pinhole bench bits --json` is no JSON: {error}")
+        expect(False, f"`pinhole bench {name} --json` is no JSON: {error}")
         return
-    places = ((figures, BITS_KEYS, ""), (figures.get("spread", {}), BITS_KEYS, "spread."),
-              (figures.get("ratio", {}), BITS_RATIOS, "ratio."))
+    places = ((figures, wanted_keys, ""), (figures.get("spread", {}), wanted_keys, "spread."),
+              (figures.get("ratio", {}), wanted_ratios, "ratio."))
     for found, keys, place in places:
         for key in keys:
             value = found.get(key)
             is_figure = isinstance(value, (int, float)) and math.isfinite(value) and value > 0
-            expect(is_figure, f"`pinhole bench bits --json`: {place}{key} is {value!r}")
-    expect(figures.get("bench") == "bits" and figures.get("rounds") == 1, "bench and rounds are not as asked")
+            expect(is_figure, f"`pinhole bench {name} --json`: {place}{key} is {value!r}")
+    expect(figures.get("bench") == name and figures.get("rounds") == 1, "bench and rounds are not as asked")
 
 
 def check_full_disk():
@@ -116,6 +131,8 @@ def main():
     check_help()
     check_mistakes()
     check_bench_bits()
+    check_bench_json("bits", BITS_KEYS, BITS_RATIOS)
+    check_bench_json("vision", VISION_KEYS, VISION_RATIOS)
     check_full_disk()
     for sentence in complaints:
         print(sentence)
