@@ -36,7 +36,7 @@
 typedef struct ph_groups ph_groups;
 
 // Of the def the two distances count: 0 < group_merge_mm < group_split_mm / 2.
-// Memory: about 100 bytes per viewer and 52 per entity.
+// Memory: about 120 bytes per viewer and 52 per entity.
 // @return PH_OK or PH_ERROR_MEMORY with *groups NULL.
 ph_result ph_groups_create(const ph_allocator* allocator, const ph_vision_def* def,
                            int viewer_capacity, int entity_capacity, ph_groups** groups);
