@@ -16,34 +16,34 @@
 typedef struct ph_crowd {
     const int32_t* x_mm;
     const int32_t* y_mm;
-    const uint32_t* seen_by;      // mask: an eye sees it only when its sees meets this
-    const uint8_t* flags;         // PH_SEEN_ALWAYS, PH_SEEN_NEVER
-    const uint64_t* spawn_order;  // unique, ascending with time of spawn: breaks ties;
-                                  // UINT64_MAX where there is no entity
-    const ph_entity_index* live;  // the entities there are, in no particular order
+    const uint32_t* seen_by;     // mask: an eye sees it only when its sees meets this
+    const uint8_t* flags;        // PH_SEEN_ALWAYS, PH_SEEN_NEVER
+    const uint64_t* spawn_order; // unique, ascending with time of spawn: breaks ties;
+                                 // UINT64_MAX where there is no entity
+    const ph_entity_index* live; // the entities there are, in no particular order
     int live_count;
     int capacity; // every index is below it
 } ph_crowd;
 
-// May answer no for reasons of the game (invisible, other instance). Called only for entities that the
-// masks allow; must depend on nothing that this viewer may not know.
+// May answer no for reasons of the game (invisible, other instance). Called only for entities that
+// the masks allow; must depend on nothing that this viewer may not know.
 typedef bool ph_visible_callback(void* context, uint32_t viewer, ph_entity_index entity);
 
 // One viewer's question.
 typedef struct ph_eye {
     int32_t x_mm;
     int32_t y_mm;
-    uint32_t sees;         // mask
-    uint32_t viewer;       // passed to the callback
-    ph_entity_index own;   // never an answer; PH_ENTITY_NONE for a spectator
-    int64_t radius_mm;     // answers are at this distance at most, 0..2^31; ALWAYS excepted
-    int wanted;            // at most so many answers
+    uint32_t sees;                 // mask
+    uint32_t viewer;               // passed to the callback
+    ph_entity_index own;           // never an answer; PH_ENTITY_NONE for a spectator
+    int64_t radius_mm;             // answers are at this distance at most, 0..2^31; ALWAYS excepted
+    int wanted;                    // at most so many answers
     ph_visible_callback* callback; // NULL: masks alone decide
     void* context;
 } ph_eye;
 
-// One answer. Nearer means: smaller distance2, then smaller spawn order. ALWAYS entities come first,
-// with distance2 0, by spawn order among themselves.
+// One answer. Nearer means: smaller distance2, then smaller spawn order. ALWAYS entities come
+// first, with distance2 0, by spawn order among themselves.
 typedef struct ph_seen {
     uint64_t distance2; // mm^2 in the plane, the short way round the world
     uint64_t spawn_order;

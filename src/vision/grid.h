@@ -23,18 +23,18 @@ ph_result ph_grid_create(const ph_allocator* allocator, int32_t cell_mm, int cap
                          int64_t radius_mm_max, ph_grid** grid);
 void ph_grid_destroy(ph_grid* grid);
 
-// Makes room for more; whoever grows must rebuild before the next question. On PH_ERROR_MEMORY everything
-// is as it was.
+// Makes room for more; whoever grows must rebuild before the next question. On PH_ERROR_MEMORY
+// everything is as it was.
 ph_result ph_grid_reserve(ph_grid* grid, int capacity, int64_t radius_mm_max);
 
 // Sorts the crowd into cells. Allocates nothing; crowd->capacity is at most the reserved one.
 void ph_grid_rebuild(ph_grid* grid, const ph_crowd* crowd);
 
-// The eye->wanted nearest that it may see within its radius, exactly; seen[0..count) in no particular
-// order, but the nearest `first` of them (or all, if fewer) come first as a set. first <= wanted.
-// Who is in it depends on nothing that the eye may not see; the order of its elements may.
-// scratch is the caller's (one per thread), see ph_grid_scratch_count(); it must be allocated memory, not
-// a declared array, as other types are kept in it. Allocates nothing.
+// The eye->wanted nearest that it may see within its radius, exactly; seen[0..count) in no
+// particular order, but the nearest `first` of them (or all, if fewer) come first as a set. first
+// <= wanted. Who is in it depends on nothing that the eye may not see; the order of its elements
+// may. scratch is the caller's (one per thread), see ph_grid_scratch_count(); it must be allocated
+// memory, not a declared array, as other types are kept in it. Allocates nothing.
 // @return How many.
 int ph_grid_nearest(const ph_grid* grid, const ph_crowd* crowd, const ph_eye* eye, int first,
                     ph_seen* scratch, ph_seen* seen);
@@ -42,8 +42,8 @@ int ph_grid_nearest(const ph_grid* grid, const ph_crowd* crowd, const ph_eye* ey
 // How many ph_seen the scratch of one query must hold.
 int ph_grid_scratch_count(const ph_grid* grid);
 
-// The ALWAYS entities that the eye may see, in no particular order. @return How many were written to seen
-// (capacity: the reserved one).
+// The ALWAYS entities that the eye may see, in no particular order. @return How many were written
+// to seen (capacity: the reserved one).
 int ph_grid_always(const ph_grid* grid, const ph_crowd* crowd, const ph_eye* eye, ph_seen* seen);
 
 // All that is within radius_mm of (x, y) and that `sees` may see, ALWAYS entities excepted: the

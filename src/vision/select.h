@@ -20,9 +20,9 @@ bool ph_eye_may_see(const ph_eye* eye, const ph_crowd* crowd, ph_entity_index en
 // Moves the `wanted` nearest to the front, in no particular order. @return min(count, wanted).
 int ph_select_nearest(ph_seen* seen, int count, int wanted);
 
-// The answer to a question for `wanted`, in place: of found[0..count), of which the first always_count are
-// ALWAYS entities, moves the `wanted` to the front that come first, and of these the `first` that come
-// first to the very front. first <= wanted. @return How many.
+// The answer to a question for `wanted`, in place: of found[0..count), of which the first
+// always_count are ALWAYS entities, moves the `wanted` to the front that come first, and of these
+// the `first` that come first to the very front. first <= wanted. @return How many.
 int ph_select_answers(ph_seen* found, int always_count, int count, int wanted, int first);
 
 // Sorts nearest first. For the few that enter.
