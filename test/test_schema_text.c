@@ -102,12 +102,14 @@ static void prints_what_it_read(void** state)
 static void spells_out_what_was_left_out(void** state)
 {
     (void)state;
-    ph_schema* schema = parse("class c\np:position\na:angle\nq:quaternion\nv:varint\n"
-                              "t:two_bit\ng:gamma\nr:rice\nx:range 5..9\ny:vec3 0..4 step 1");
+    ph_schema* schema =
+        parse("class c\np:position\ne:enum 2147483647\na:angle\nq:quaternion\nv:varint\n"
+              "t:two_bit\ng:gamma\nr:rice\nx:range 5..9\ny:vec3 0..4 step 1");
     char text[512];
     (void)ph_schema_print(schema, text, sizeof text);
     assert_string_equal(text, "class c\n"
                               "    p: position 16 step 16\n"
+                              "    e: enum 2147483647\n"
                               "    a: angle 8 turn 360\n"
                               "    q: quaternion 10\n"
                               "    v: varint 0..9007199254740992\n"
@@ -151,6 +153,27 @@ static void printing_tells_how_much_room_it_needs(void** state)
     }
     assert_int_equal(ph_schema_print(schema, text, length + 1), length);
     assert_int_equal(strlen(text), length);
+    ph_schema_destroy(schema);
+}
+
+// The text form is explained with an example; it had better be one. Found from the root of the
+// tree, where tests run.
+static void the_example_of_the_documentation_is_one(void** state)
+{
+    (void)state;
+    static char page[65536];
+    FILE* file = fopen("docs/schema.md", "rb");
+    assert_non_null(file);
+    const size_t size = fread(page, 1, sizeof page - 1, file);
+    fclose(file);
+    page[size] = '\0';
+    char* example = strstr(page, "# Karts.");
+    assert_non_null(example);
+    char* end = strstr(example, "```");
+    assert_non_null(end);
+    *end = '\0';
+    ph_schema* schema = parse(example);
+    assert_int_equal(ph_schema_class_count(schema), 2);
     ph_schema_destroy(schema);
 }
 
@@ -449,6 +472,7 @@ int main(void)
         cmocka_unit_test(spells_out_what_was_left_out),
         cmocka_unit_test(layout_does_not_matter),
         cmocka_unit_test(printing_tells_how_much_room_it_needs),
+        cmocka_unit_test(the_example_of_the_documentation_is_one),
         cmocka_unit_test(random_schemas_survive_print_and_parse),
         cmocka_unit_test(errors_say_where_and_what),
         cmocka_unit_test(a_zero_byte_is_no_letter),
