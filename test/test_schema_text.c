@@ -204,7 +204,12 @@ static void assert_same_properties(const ph_schema* a, const ph_schema* b)
             assert_true(one->def.audience_mask == two->def.audience_mask);
             assert_int_equal(ph_property_max_bits(one), ph_property_max_bits(two));
             assert_memory_equal(one->initial, two->initial, sizeof one->initial);
-            assert_memory_equal(one->fixed, two->fixed, sizeof one->fixed);
+            for (int i = 0; i < 3; ++i) {
+                assert_true(one->fixed[i].lo == two->fixed[i].lo);
+                assert_true(one->fixed[i].hi == two->fixed[i].hi);
+                assert_true(one->fixed[i].step == two->fixed[i].step);
+                assert_int_equal(one->fixed[i].top_level, two->fixed[i].top_level);
+            }
         }
     }
 }
