@@ -102,8 +102,9 @@ static void random_fields_come_back(void** state)
     }
 }
 
-// Textbook fault: the free-space test is inverted. The last bit fits, one more does not, and no byte
-// behind the buffer is touched. The buffer is its own allocation, so that ASan watches its edges.
+// Textbook fault: the free-space test is inverted. The last bit fits, one more does not, and no
+// byte behind the buffer is touched. The buffer is its own allocation, so that ASan watches its
+// edges.
 static void writer_fills_its_buffer_and_stops(void** state)
 {
     (void)state;
@@ -226,8 +227,8 @@ static void write_random_fields(ph_bit_writer* writer, uint64_t seed, int count)
     }
 }
 
-// Rolled back work leaves no trace in the whole buffer, wherever the mark and the end were, even when
-// it overflowed or was finished in between.
+// Rolled back work leaves no trace in the whole buffer, wherever the mark and the end were, even
+// when it overflowed or was finished in between.
 static void rollback_leaves_no_trace(void** state)
 {
     (void)state;
@@ -267,15 +268,19 @@ static void rollback_leaves_no_trace(void** state)
 static void rollback_restores_the_failure_flag(void** state)
 {
     (void)state;
-    uint8_t bytes[9] = {0};
+    uint8_t bytes[12] = {0};
     ph_bit_writer writer = ph_bit_writer_make(bytes, sizeof bytes);
     ph_bits_write(&writer, 3, 2);
     const ph_bit_mark before = ph_bit_writer_mark(&writer);
+    ph_bits_write(&writer, 0, 10);
     ph_bits_write(&writer, 0, 64);
     ph_bits_write(&writer, 0, 64);
     assert_int_equal(ph_bit_writer_result(&writer), PH_ERROR_END);
     const ph_bit_mark failed = ph_bit_writer_mark(&writer);
     ph_bit_writer_rollback(&writer, failed);
+    const size_t size_bits = ph_bit_writer_size_bits(&writer);
+    ph_bits_write(&writer, 1, 1); // still failed: nothing is written
+    assert_int_equal(ph_bit_writer_size_bits(&writer), size_bits);
     assert_int_equal(ph_bit_writer_result(&writer), PH_ERROR_END);
     ph_bit_writer_rollback(&writer, before);
     assert_int_equal(ph_bit_writer_result(&writer), PH_OK);
@@ -344,7 +349,45 @@ static void width_above_64_fails(void** state)
     (void)ph_bits_read(&reader, -1);
     assert_int_equal(ph_bit_reader_result(&reader), PH_ERROR_VALUE);
 }
+
+static void mark_of_another_writer_fails(void** state)
+{
+    (void)state;
+    uint8_t large[64] = {0};
+    ph_bit_writer other = ph_bit_writer_make(large, sizeof large);
+    for (int i = 0; i < 8; ++i) {
+        ph_bits_write(&other, 0, 64);
+    }
+    uint8_t* bytes = malloc(8);
+    ph_bit_writer writer = ph_bit_writer_make(bytes, 8);
+    ph_bit_writer_rollback(&writer, ph_bit_writer_mark(&other));
+    ph_bits_write(&writer, 1, 8);
+    assert_int_equal(ph_bit_writer_result(&writer), PH_ERROR_VALUE);
+    assert_int_equal(ph_bit_writer_size_bits(&writer), 0);
+    free(bytes);
+}
 #endif
+
+// Sizes are counted in bits: what a size_t cannot count is not used.
+static void absurd_sizes_are_capped(void** state)
+{
+    (void)state;
+    uint8_t byte = 0xFF;
+    const ph_bit_writer writer = ph_bit_writer_make(&byte, SIZE_MAX);
+    assert_true(8 * writer.capacity + 128 > writer.capacity);
+    assert_true(writer.capacity <= SIZE_MAX / 16);
+    ph_bit_reader reader = ph_bit_reader_make(&byte, SIZE_MAX);
+    assert_true(ph_bit_reader_left_bits(&reader) <= SIZE_MAX / 2);
+    ph_bit_writer small = ph_bit_writer_make(&byte, 1);
+    ph_bits_write_bytes(&small, &byte, SIZE_MAX);
+    assert_int_equal(ph_bit_writer_result(&small), PH_ERROR_END);
+    reader = ph_bit_reader_make(&byte, 1);
+    ph_bits_read_bytes(&reader, NULL, 0);
+    assert_int_equal(ph_bit_reader_result(&reader), PH_OK);
+    ph_bit_reader_fail(&reader, PH_ERROR_TEXT);
+    ph_bits_read_bytes(&reader, NULL, 0);
+    assert_int_equal(ph_bit_reader_result(&reader), PH_ERROR_TEXT);
+}
 
 int main(void)
 {
@@ -363,7 +406,9 @@ int main(void)
         cmocka_unit_test(bytes_that_do_not_fit_are_not_begun),
 #if defined(NDEBUG) && !defined(PH_ENABLE_ASSERTS)
         cmocka_unit_test(width_above_64_fails),
+        cmocka_unit_test(mark_of_another_writer_fails),
 #endif
+        cmocka_unit_test(absurd_sizes_are_capped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -99,8 +99,8 @@ static uint64_t read_item(ph_entropy_reader* reader, const item* it)
     }
 }
 
-// Every capacity is filled to its last byte; whatever did not fit is taken back; all the rest is read
-// back, and no byte outside is touched.
+// Every capacity is filled to its last byte; whatever did not fit is taken back; all the rest is
+// read back, and no byte outside is touched.
 static void both_ends_meet_in_the_last_byte_at_every_capacity(void** state)
 {
     (void)state;
@@ -131,7 +131,8 @@ static void both_ends_meet_in_the_last_byte_at_every_capacity(void** state)
             }
             // To the last bit.
             while (ph_entropy_writer_size_bits(&writer) < 8 * capacity && count < 2000) {
-                items[count] = (item){.kind = ITEM_RAW, .width = 1, .value = test_rng_below(&rng, 2)};
+                items[count] =
+                    (item){.kind = ITEM_RAW, .width = 1, .value = test_rng_below(&rng, 2)};
                 write_item(&writer, &items[count++]);
             }
             const size_t size_bits = ph_entropy_writer_size_bits(&writer);
@@ -193,7 +194,8 @@ static void hundred_ternary_symbols_cost_at_most_160_bits(void** state)
     }
 }
 
-// Over long input a static model costs its entropy, to a thousandth; the end costs two bytes at most.
+// Over long input a static model costs its entropy, to a thousandth; the end costs two bytes at
+// most.
 static void long_input_costs_its_entropy(void** state)
 {
     (void)state;
@@ -282,10 +284,10 @@ static void adaptive_model_pays_for_what_it_has_learned(void** state)
     free(symbols);
 }
 
-// Words of all ones wait until it is known whether a carry turns them into zeros. Random symbols never
-// make rows of them, so the symbols are decoded from bytes that contain rows of ones (no carry comes) or
-// of zeros (the low end of the interval lies just below them: a carry comes), and must encode to those
-// bytes again.
+// Words of all ones wait until it is known whether a carry turns them into zeros. Random symbols
+// never make rows of them, so the symbols are decoded from bytes that contain rows of ones (no
+// carry comes) or of zeros (the low end of the interval lies just below them: a carry comes), and
+// must encode to those bytes again.
 static void carries_cross_long_rows_of_ones(void** state)
 {
     (void)state;
@@ -423,8 +425,8 @@ static int write_sample(uint8_t* bytes, size_t capacity, item* items, uint64_t s
     return ph_entropy_writer_result(&writer) == PH_OK ? (int)ph_entropy_writer_finish(&writer) : 0;
 }
 
-// One packet for one content: any single changed bit either changes what is read or is refused; so is a
-// byte more or a byte less.
+// One packet for one content: any single changed bit either changes what is read or is refused; so
+// is a byte more or a byte less.
 static void every_changed_bit_is_read_or_refused(void** state)
 {
     (void)state;
@@ -463,6 +465,157 @@ static void every_changed_bit_is_read_or_refused(void** state)
     }
     assert_true(refused > 0);
 }
+
+// Tables of every size are searched right: each symbol, at both of its edges.
+static void every_symbol_of_every_size_of_model_is_found(void** state)
+{
+    (void)state;
+    const int sizes[] = {2, 3, 7, 8, 9, 15, 16, 17, 18, 31, 33, 64, 100, 257, 1024};
+    test_rng rng = {.state = 1024};
+    for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; ++k) {
+        const int count = sizes[k];
+        uint32_t seen[PH_MODEL_SYMBOLS_MAX];
+        for (int i = 0; i < count; ++i) {
+            seen[i] = (uint32_t)(test_rng_next(&rng) >> 40 >> test_rng_below(&rng, 20));
+        }
+        uint16_t table[PH_MODEL_SYMBOLS_MAX + 1];
+        assert_int_equal(ph_model_build(seen, count, table), PH_OK);
+        const ph_model model = {.cumulative = table, .count = (uint16_t)count};
+        uint8_t bytes[4096];
+        ph_entropy_writer writer;
+        ph_entropy_writer_init(&writer, bytes, sizeof bytes);
+        for (int i = 0; i < count; ++i) {
+            ph_entropy_write(&writer, &model, i);
+            ph_entropy_write(&writer, &model, count - 1 - i);
+        }
+        const size_t size = ph_entropy_writer_finish(&writer);
+        assert_true(size > 0);
+        ph_entropy_reader reader;
+        ph_entropy_reader_init(&reader, bytes, size);
+        for (int i = 0; i < count; ++i) {
+            assert_int_equal(ph_entropy_read(&reader, &model), i);
+            assert_int_equal(ph_entropy_read(&reader, &model), count - 1 - i);
+        }
+        assert_int_equal(ph_entropy_reader_finish(&reader), PH_OK);
+    }
+}
+
+// A failed reader answers 0 and moves no further.
+static void failed_reader_returns_zero(void** state)
+{
+    (void)state;
+    uint8_t bytes[32];
+    memset(bytes, 0x7F, sizeof bytes);
+    ph_entropy_reader reader;
+    ph_entropy_reader_init(&reader, bytes, sizeof bytes);
+    ph_bit_reader_fail(&reader.raw, PH_ERROR_TEXT);
+    for (int i = 0; i < 10; ++i) {
+        assert_int_equal(ph_entropy_read(&reader, &models[0]), 0);
+        assert_int_equal(ph_entropy_read_uniform(&reader, 1000), 0);
+        assert_int_equal(ph_bits_read(&reader.raw, 7), 0);
+    }
+    assert_int_equal(ph_entropy_reader_finish(&reader), PH_ERROR_TEXT);
+}
+
+// Old bytes in the buffer neither shine through nor survive behind the packet.
+static void dirty_buffer_makes_no_difference(void** state)
+{
+    (void)state;
+    test_rng rng = {.state = 8};
+    for (int round = 0; round < 2000; ++round) {
+        uint8_t clean[64] = {0};
+        uint8_t dirty[64];
+        memset(dirty, 0xFF, sizeof dirty);
+        ph_entropy_writer writers[2];
+        ph_entropy_writer_init(&writers[0], clean, sizeof clean);
+        ph_entropy_writer_init(&writers[1], dirty, sizeof dirty);
+        const int count = (int)test_rng_below(&rng, 8);
+        for (int i = 0; i < count; ++i) {
+            const item it = random_item(&rng);
+            write_item(&writers[0], &it);
+            write_item(&writers[1], &it);
+        }
+        const size_t size = ph_entropy_writer_finish(&writers[0]);
+        assert_int_equal(ph_entropy_writer_finish(&writers[1]), size);
+        if (size > 0) {
+            assert_memory_equal(clean, dirty, sizeof clean);
+        }
+    }
+}
+
+// A mark inside a row of all-ones words brings that row back.
+static void rollback_crosses_a_row_of_ones(void** state)
+{
+    (void)state;
+    uint8_t source[60];
+    memset(source, 0xFF, sizeof source);
+    source[0] = 0x12;
+    source[59] = 0x00;
+    uint32_t symbols[120];
+    ph_entropy_reader reader;
+    ph_entropy_reader_init(&reader, source, sizeof source);
+    for (int i = 0; i < 110; ++i) {
+        symbols[i] = ph_entropy_read_uniform(&reader, 11);
+    }
+    uint8_t plain[64] = {0};
+    uint8_t bytes[64] = {0};
+    ph_entropy_writer straight;
+    ph_entropy_writer writer;
+    ph_entropy_writer_init(&straight, plain, sizeof plain);
+    ph_entropy_writer_init(&writer, bytes, sizeof bytes);
+    uint32_t longest_row = 0;
+    for (int i = 0; i < 110; ++i) {
+        const ph_entropy_mark mark = ph_entropy_writer_mark(&writer);
+        longest_row = mark.held_ones > longest_row ? mark.held_ones : longest_row;
+        for (uint32_t wrong = 0; wrong < 30; ++wrong) {
+            ph_entropy_write_uniform(&writer, wrong % 11, 11);
+        }
+        ph_entropy_writer_rollback(&writer, &mark);
+        ph_entropy_write_uniform(&writer, symbols[i], 11);
+        ph_entropy_write_uniform(&straight, symbols[i], 11);
+    }
+    assert_true(longest_row >= 2);
+    assert_int_equal(ph_entropy_writer_finish(&writer), ph_entropy_writer_finish(&straight));
+    assert_memory_equal(bytes, plain, sizeof bytes);
+}
+
+#if defined(NDEBUG) && !defined(PH_ENABLE_ASSERTS)
+// Misuse is asserted on in debug builds; in the others it fails and stays inside the buffer.
+static void misuse_stays_inside_the_buffer(void** state)
+{
+    (void)state;
+    const uint16_t impossible[] = {0, 5, 5, 32768};
+    const ph_model broken = {.cumulative = impossible, .count = 3};
+    uint8_t* bytes = malloc(8);
+    ph_entropy_writer writer;
+    ph_entropy_writer_init(&writer, bytes, 8);
+    ph_entropy_write(&writer, &broken, 1);
+    assert_int_equal(ph_entropy_writer_result(&writer), PH_ERROR_VALUE);
+
+    ph_entropy_writer_init(&writer, bytes, 8);
+    ph_entropy_write_uniform(&writer, 3, 7);
+    const ph_entropy_mark mark = ph_entropy_writer_mark(&writer);
+    assert_int_equal(ph_entropy_writer_finish(&writer), 1);
+    const uint8_t packet = bytes[0];
+    ph_entropy_writer_rollback(&writer, &mark); // too late
+    assert_int_equal(bytes[0], packet);
+    assert_int_equal(ph_entropy_writer_result(&writer), PH_ERROR_VALUE);
+
+    ph_entropy_writer_init(&writer, bytes, 8);
+    ph_entropy_write_uniform(&writer, 3, 7);
+    ph_bit_writer_rollback(&writer.raw, ph_bit_writer_mark(&writer.raw)); // one end only
+    assert_int_equal(ph_entropy_writer_result(&writer), PH_ERROR_VALUE);
+
+    ph_entropy_writer_init(&writer, bytes, 8);
+    ph_entropy_writer copy = writer;
+    for (int i = 0; i < 40; ++i) {
+        ph_entropy_write_uniform(&copy, 3, 7);
+        ph_bits_write(&copy.raw, 1, 3);
+    }
+    assert_int_equal(ph_entropy_writer_finish(&copy), 0);
+    free(bytes);
+}
+#endif
 
 // Random bytes, read as random items: never outside the buffer (ASan), and whatever is accepted is
 // written again to the same bytes.
@@ -588,6 +741,13 @@ int main(void)
         cmocka_unit_test(finished_packet_takes_nothing_more),
         cmocka_unit_test(symbols_outside_the_model_fail_the_writer),
         cmocka_unit_test(every_changed_bit_is_read_or_refused),
+        cmocka_unit_test(every_symbol_of_every_size_of_model_is_found),
+        cmocka_unit_test(failed_reader_returns_zero),
+        cmocka_unit_test(dirty_buffer_makes_no_difference),
+        cmocka_unit_test(rollback_crosses_a_row_of_ones),
+#if defined(NDEBUG) && !defined(PH_ENABLE_ASSERTS)
+        cmocka_unit_test(misuse_stays_inside_the_buffer),
+#endif
         cmocka_unit_test(hostile_bytes_are_refused_or_written_again),
         cmocka_unit_test(code_that_belongs_to_no_symbol_is_refused),
         cmocka_unit_test(ends_that_overlap_are_refused),

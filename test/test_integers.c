@@ -143,8 +143,8 @@ static void golden_bytes_of_gamma_and_rice(void** state)
     (void)state;
     uint8_t bytes[8] = {0};
     ph_bit_writer writer = ph_bit_writer_make(bytes, sizeof bytes);
-    ph_gamma_write(&writer, 0); // 1
-    ph_gamma_write(&writer, 4); // 5 = 101: 0 0 1, then 01 low bit first: 1 0
+    ph_gamma_write(&writer, 0);    // 1
+    ph_gamma_write(&writer, 4);    // 5 = 101: 0 0 1, then 01 low bit first: 1 0
     ph_rice_write(&writer, 13, 3); // quotient 1: 1 0, then 101 low bit first: 1 0 1
     assert_int_equal(ph_bit_writer_finish(&writer), 2);
     // In the order of writing: 1 00110 | 10101; in bytes, low bit first: 01 011001, 101
@@ -252,16 +252,17 @@ static void overlong_forms_are_refused(void** state)
     const ph_integer varint = {.kind = PH_INTEGER_VARINT, .hi = INT64_MAX};
     expect_refused(&varint, (const uint8_t[]){0x80, 0x00}, 2, PH_ERROR_VALUE);
     expect_refused(&varint, (const uint8_t[]){0xAC, 0x82, 0x00}, 3, PH_ERROR_VALUE);
-    expect_refused(&varint, (const uint8_t[]){0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
-                                              0x02},
+    expect_refused(&varint,
+                   (const uint8_t[]){0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x02},
                    10, PH_ERROR_VALUE);
-    expect_refused(&varint, (const uint8_t[]){0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
-                                              0x81, 0x00},
-                   11, PH_ERROR_VALUE);
+    expect_refused(
+        &varint,
+        (const uint8_t[]){0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x81, 0x00}, 11,
+        PH_ERROR_VALUE);
     expect_refused(&varint, (const uint8_t[]){0x80}, 1, PH_ERROR_END);
     // Above INT64_MAX: legal as a varint, outside the declared values.
-    expect_refused(&varint, (const uint8_t[]){0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
-                                              0x01},
+    expect_refused(&varint,
+                   (const uint8_t[]){0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01},
                    10, PH_ERROR_VALUE);
 
     const ph_integer two_bit = {.kind = PH_INTEGER_TWO_BIT, .hi = UINT32_MAX};
@@ -337,6 +338,28 @@ static void values_that_do_not_fit_are_not_begun(void** state)
     }
 }
 
+// The same of the functions themselves, which ph_integer_write() calls.
+static void direct_writes_and_reads_are_whole_or_nothing(void** state)
+{
+    (void)state;
+    for (int room_bytes = 0; room_bytes <= 8; ++room_bytes) {
+        uint8_t bytes[8] = {0};
+        ph_bit_writer writer = ph_bit_writer_make(bytes, (size_t)room_bytes);
+        ph_varint_write(&writer, UINT64_MAX);
+        assert_int_equal(ph_bit_writer_size_bits(&writer), 0);
+        writer = ph_bit_writer_make(bytes, (size_t)room_bytes);
+        ph_gamma_write(&writer, UINT32_MAX);
+        assert_int_equal(ph_bit_writer_result(&writer), PH_ERROR_END);
+        assert_int_equal(ph_bit_writer_size_bits(&writer), 0);
+    }
+    const uint8_t overlong_two_bit[3] = {0xFD, 0x03, 0x00};
+    ph_bit_reader reader = ph_bit_reader_make(overlong_two_bit, 3);
+    assert_int_equal(ph_two_bit_read(&reader), 0);
+    const uint8_t overlong_rice[6] = {0xFF, 0xFF, 15, 0, 0, 0};
+    reader = ph_bit_reader_make(overlong_rice, 6);
+    assert_int_equal(ph_rice_read(&reader, 0), 0);
+}
+
 static void impossible_declarations_are_refused(void** state)
 {
     (void)state;
@@ -350,6 +373,8 @@ static void impossible_declarations_are_refused(void** state)
     assert_int_equal(ph_integer_check(&too_deep), PH_ERROR_WIDTH);
     const ph_integer steep = {.kind = PH_INTEGER_RICE, .hi = 9, .rice_k = 32};
     assert_int_equal(ph_integer_check(&steep), PH_ERROR_WIDTH);
+    const ph_integer hollow = {.kind = PH_INTEGER_RICE, .hi = 9, .rice_k = -1};
+    assert_int_equal(ph_integer_check(&hollow), PH_ERROR_WIDTH);
     const ph_integer stray = {.hi = 9, .has_default = true, .default_value = 10};
     assert_int_equal(ph_integer_check(&stray), PH_ERROR_VALUE);
 }
@@ -370,6 +395,7 @@ int main(void)
         cmocka_unit_test(default_costs_one_bit_and_may_not_be_spelled_out),
         cmocka_unit_test(writers_fail_on_values_outside),
         cmocka_unit_test(values_that_do_not_fit_are_not_begun),
+        cmocka_unit_test(direct_writes_and_reads_are_whole_or_nothing),
         cmocka_unit_test(impossible_declarations_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

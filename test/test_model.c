@@ -68,8 +68,8 @@ static void broken_tables_are_found(void** state)
     assert_false(ph_model_is_valid(&(ph_model){.cumulative = descending, .count = 3}));
     assert_false(ph_model_is_valid(&(ph_model){.cumulative = good, .count = 0}));
     assert_false(ph_model_is_valid(&(ph_model){.cumulative = NULL, .count = 3}));
-    assert_false(ph_model_is_valid(
-        &(ph_model){.cumulative = good, .count = PH_MODEL_SYMBOLS_MAX + 1}));
+    assert_false(
+        ph_model_is_valid(&(ph_model){.cumulative = good, .count = PH_MODEL_SYMBOLS_MAX + 1}));
 }
 
 static void costs_are_logarithms_to_a_256th_of_a_bit(void** state)
@@ -129,6 +129,33 @@ static void learning_approaches_what_is_seen(void** state)
     }
 }
 
+// Both ends make the same tables, today and in every later version: they are part of the wire.
+static void golden_tables(void** state)
+{
+    (void)state;
+    ph_adaptive adaptive;
+    ph_adaptive_init(&adaptive, 7);
+    const uint16_t even[] = {0, 4681, 9362, 14043, 18724, 23405, 28086, 32768};
+    assert_memory_equal(adaptive.cumulative, even, sizeof even);
+    ph_adaptive_init(&adaptive, 5);
+    for (int i = 0; i < 10; ++i) {
+        ph_adaptive_learn(&adaptive, i % 3);
+    }
+    const uint16_t young[] = {0, 11631, 19999, 29315, 31040, 32768};
+    assert_memory_equal(adaptive.cumulative, young, sizeof young);
+    for (int i = 0; i < 300; ++i) {
+        ph_adaptive_learn(&adaptive, i % 7 == 0 ? 4 : i % 2);
+    }
+    const uint16_t old[] = {0, 13852, 28069, 28121, 28128, 32768};
+    assert_memory_equal(adaptive.cumulative, old, sizeof old);
+
+    const uint32_t seen[] = {1000, 0, 37, 5, 1, 12345};
+    uint16_t built[7];
+    assert_int_equal(ph_model_build(seen, 6, built), PH_OK);
+    const uint16_t expected[] = {0, 2448, 2449, 2541, 2554, 2557, 32768};
+    assert_memory_equal(built, expected, sizeof expected);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -138,6 +165,7 @@ int main(void)
         cmocka_unit_test(costs_are_logarithms_to_a_256th_of_a_bit),
         cmocka_unit_test(learning_never_makes_a_symbol_impossible),
         cmocka_unit_test(learning_approaches_what_is_seen),
+        cmocka_unit_test(golden_tables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

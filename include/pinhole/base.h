@@ -22,19 +22,23 @@
 #else
 #define PH_API __declspec(dllimport)
 #endif
-#define PH_INLINE inline
 #elif defined(__GNUC__)
 #define PH_API __attribute__((visibility("default")))
-#define PH_INLINE __attribute__((visibility("default"))) inline
 #else
 #define PH_API
+#endif
+#if defined(__GNUC__) && !defined(_WIN32) && defined(PH_BUILD)
+#define PH_INLINE PH_API inline
+#else
 #define PH_INLINE inline
 #endif
 
 #if defined(__GNUC__)
+#define PH_NORETURN __attribute__((noreturn))
 #define PH_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define PH_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 #else
+#define PH_NORETURN
 #define PH_LIKELY(condition) (condition)
 #define PH_UNLIKELY(condition) (condition)
 #endif
@@ -43,7 +47,8 @@
 extern "C" {
 #endif
 
-/// What a call has to say. Everything but PH_OK means that nothing was done.
+/// What a call has to say. Everything but PH_OK means that nothing was done (a writer or reader
+/// that failed is to be thrown away, or rolled back).
 typedef enum ph_result {
     PH_OK = 0,
     /// The allocator returned NULL.
@@ -60,7 +65,8 @@ typedef enum ph_result {
     PH_ERROR_TEXT,
     /// Longer than the declared maximum.
     PH_ERROR_TOO_LONG,
-    /// A declaration: the lower end is not below the upper end, or an end is not finite.
+    /// A declaration: the lower end is not below the upper end, or an end or their distance is not
+    /// finite.
     PH_ERROR_RANGE,
     /// A declaration: the range is not a whole number of steps, or the step is not positive.
     PH_ERROR_STEP,
@@ -68,7 +74,8 @@ typedef enum ph_result {
     PH_ERROR_ZERO,
     /// A declaration: more levels or bits than the coding has.
     PH_ERROR_WIDTH,
-    /// A declaration or a text that makes no sense; the error struct of the call says where and why.
+    /// A declaration or a text that makes no sense; the error struct of the call says where and
+    /// why.
     PH_ERROR_SCHEMA,
     /// An id of something that is gone, or never was.
     PH_ERROR_STALE,
@@ -80,11 +87,11 @@ typedef enum ph_result {
 /// One English sentence on a result, never NULL. Static storage.
 PH_API const char* ph_result_text(ph_result result);
 
-/// Prints a failed assertion to standard error and aborts. Never returns.
-PH_API void ph_assert_fail(const char* condition, const char* file, int line);
+/// Prints a failed assertion to standard error and aborts.
+PH_API PH_NORETURN void ph_assert_fail(const char* condition, const char* file, int line);
 
-// Misuse by the program that calls us. Bytes from outside are never asserted on: those are checked
-// by `if` in every build.
+// Misuse by the program that calls us: aborts unless NDEBUG is defined (PH_ENABLE_ASSERTS keeps it
+// even then). Bytes from outside are never asserted on: those are checked by `if` in every build.
 #if defined(NDEBUG) && !defined(PH_ENABLE_ASSERTS)
 #define PH_ASSERT(condition) ((void)0)
 #else

@@ -12,7 +12,8 @@
 //     byte 1   0 0 0 0 0 0 0 0      bits 1..0: high two bits of 9, the rest spare
 //
 // Both fail stickily: after the first failure writes do nothing and reads return 0, so a message is
-// checked once, at its end. Neither ever touches a byte outside its buffer, in any build.
+// checked once, at its end. Neither ever touches a byte outside its buffer, in any build; inside
+// it, bytes behind the last one written may be overwritten at any time.
 
 #ifndef PINHOLE_BITS_H
 #define PINHOLE_BITS_H
@@ -71,10 +72,11 @@ PH_INLINE ph_result ph_bit_writer_result(const ph_bit_writer* writer);
 /// Makes the writer fail, for codings of your own. The first failure stays.
 PH_INLINE void ph_bit_writer_fail(ph_bit_writer* writer, ph_result reason);
 
-/// Remembers this moment. Valid until the writer is rolled back to an earlier one.
+/// Remembers this moment. Valid for this writer, until it is rolled back to an earlier one.
 PH_INLINE ph_bit_mark ph_bit_writer_mark(const ph_bit_writer* writer);
 
 /// Takes back everything since the mark, a failure included. The bytes written since are zeroed.
+/// Not for the raw end of an entropy writer: roll back the whole of that.
 PH_API void ph_bit_writer_rollback(ph_bit_writer* writer, ph_bit_mark mark);
 
 /// Stores the last partial byte. Writing may go on afterwards.
@@ -112,10 +114,17 @@ PH_API void ph_bits_read_bytes(ph_bit_reader* reader, void* bytes, size_t count)
 PH_API void ph_bits_write_slow(ph_bit_writer* writer, uint64_t value, int width);
 PH_API uint64_t ph_bits_read_slow(ph_bit_reader* reader, int width);
 
-// Little-endian on every machine; compiles to one move where the machine is little-endian.
+// Little-endian on every machine; compiles to one move where the machine is little-endian. One test
+// build defines PH_BITS_PORTABLE, so that the loops for the others are run, too.
+#if !defined(PH_BITS_PORTABLE) && defined(__BYTE_ORDER__)
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define PH_BITS_IS_LITTLE_ENDIAN
+#endif
+#endif
+
 PH_INLINE void ph_bits_store64(uint8_t* bytes, uint64_t value)
 {
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#if defined(PH_BITS_IS_LITTLE_ENDIAN)
     memcpy(bytes, &value, sizeof value);
 #else
     for (int i = 0; i < 8; ++i) {
@@ -127,7 +136,7 @@ PH_INLINE void ph_bits_store64(uint8_t* bytes, uint64_t value)
 PH_INLINE uint64_t ph_bits_load64(const uint8_t* bytes)
 {
     uint64_t value = 0;
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#if defined(PH_BITS_IS_LITTLE_ENDIAN)
     memcpy(&value, bytes, sizeof value);
 #else
     for (int i = 0; i < 8; ++i) {
@@ -185,8 +194,9 @@ PH_INLINE bool ph_bits_read_bool(ph_bit_reader* reader)
     return ph_bits_read(reader, 1) != 0;
 }
 
-// Sizes are counted in bits in a size_t.
-#define PH_BITS_BYTES_MAX (SIZE_MAX / 8)
+// Sizes are counted in bits in a size_t, and sums of two of them must not wrap. What lies beyond is
+// not used.
+#define PH_BITS_BYTES_MAX (SIZE_MAX / 32)
 
 PH_INLINE ph_bit_writer ph_bit_writer_make(void* bytes, size_t capacity)
 {

@@ -9,8 +9,8 @@
 //
 // Symbols fill bytes from the front, high bits first; raw bits (fields and the integer codings of
 // integers.h, written to `raw`) fill them from the back, low bits first; the two may meet inside a
-// byte. The size is exact at every moment, and anything written can be taken back. Both ends must be
-// read in the order in which they were written; between the ends the order does not matter.
+// byte. The size is exact at every moment, and anything written can be taken back. Both ends must
+// be read in the order in which they were written; between the ends the order does not matter.
 
 #ifndef PINHOLE_ENTROPY_H
 #define PINHOLE_ENTROPY_H
@@ -63,23 +63,27 @@ typedef struct ph_adaptive {
 /// Starts with equal probabilities. count is 1..PH_ADAPTIVE_SYMBOLS_MAX.
 PH_API void ph_adaptive_init(ph_adaptive* model, int count);
 
-/// Both ends call this after every symbol coded with ph_adaptive_model().
+/// Both ends call this after every symbol coded with ph_adaptive_model(). A rollback of the writer
+/// does not reach it: keep a copy of the model beside the mark, and put it back.
 PH_API void ph_adaptive_learn(ph_adaptive* model, int symbol);
 
 /// The probabilities of this moment.
 PH_API ph_model ph_adaptive_model(const ph_adaptive* model);
 
-/// Writes symbols and raw bits into one buffer. Lives where it was initialised: do not copy it.
+/// Writes symbols and raw bits into one buffer. Lives where it was initialised: its raw end knows
+/// its address, so a copy is of no use (and asserted on).
 typedef struct ph_entropy_writer {
     /// The raw end: give its address to ph_bits_write() and to the integer codings.
     ph_bit_writer raw;
-    // The rest is private. Interval [low, low + range) of 2^64, behind what was already shifted out.
+    // The rest is private. Interval [low, low + range) of 2^64, behind what was already shifted
+    // out.
     uint64_t low;
     uint64_t range;
     size_t front;       // bytes at the front that can no longer change
     uint32_t held;      // the newest word shifted out: a carry may still add 1 to it
     uint32_t held_ones; // words of all ones behind it, that a carry would turn into zeros
     bool has_held;
+    bool is_finished;
 } ph_entropy_writer;
 
 /// A moment in the writer's life.
@@ -124,7 +128,8 @@ PH_API ph_entropy_mark ph_entropy_writer_mark(const ph_entropy_writer* writer);
 /// Takes back everything since the mark, at both ends, a failure included.
 PH_API void ph_entropy_writer_rollback(ph_entropy_writer* writer, const ph_entropy_mark* mark);
 
-/// Closes the packet: joins both ends at the start of the buffer and zeroes the rest of it. Nothing may be written after it.
+/// Closes the packet: joins both ends at the start of the buffer and zeroes the rest of it. Nothing
+/// may be written after it.
 /// @return Its size in bytes, or 0 when the writer has failed: send nothing.
 PH_API size_t ph_entropy_writer_finish(ph_entropy_writer* writer);
 

@@ -13,8 +13,8 @@
 // | rice k  | small, spread of about 2^k       | (value >> k) + 1 + k, at most 48           |
 //
 // Signed numbers go through ph_zigzag(). One value has one legal encoding: readers refuse overlong
-// forms and values out of range. Writers fail (PH_ERROR_VALUE) on a value that the coding cannot hold
-// and write nothing. All of them work on both ends of an entropy writer, too.
+// forms and values out of range. Writers fail (PH_ERROR_VALUE) on a value that the coding cannot
+// hold and write nothing. All of them work on both ends of an entropy writer, too.
 
 #ifndef PINHOLE_INTEGERS_H
 #define PINHOLE_INTEGERS_H
@@ -61,7 +61,8 @@ PH_API int ph_two_bit_cost_bits(uint32_t value);
 PH_API void ph_two_bit_write(ph_bit_writer* writer, uint32_t value);
 PH_API uint32_t ph_two_bit_read(ph_bit_reader* reader);
 
-/// Elias gamma of value + 1: as many zeros as it has bits below its highest one, that one, those bits.
+/// Elias gamma of value + 1: as many zeros as it has bits below its highest one, that one, those
+/// bits.
 PH_API int ph_gamma_cost_bits(uint32_t value);
 PH_API void ph_gamma_write(ph_bit_writer* writer, uint32_t value);
 PH_API uint32_t ph_gamma_read(ph_bit_reader* reader);
@@ -104,7 +105,7 @@ PH_API ph_result ph_integer_check(const ph_integer* coding);
 /// Exact cost of a legal value.
 PH_API int ph_integer_cost_bits(const ph_integer* coding, int64_t value);
 
-/// The most that any legal value costs.
+/// No legal value costs more.
 PH_API int ph_integer_max_bits(const ph_integer* coding);
 
 PH_API void ph_integer_write(const ph_integer* coding, ph_bit_writer* writer, int64_t value);

@@ -42,12 +42,26 @@ static uint8_t* byte_at(const ph_bit_writer* writer, size_t offset)
 
 void ph_bit_writer_rollback(ph_bit_writer* writer, ph_bit_mark mark)
 {
+    // The raw end alone would forget why its other end failed.
+    PH_ASSERT(writer->owner == NULL);
+    if (writer->owner != NULL) {
+        ph_bit_writer_fail(writer, PH_ERROR_VALUE);
+        return;
+    }
+    ph_bits_rollback(writer, mark);
+}
+
+void ph_bits_rollback(ph_bit_writer* writer, ph_bit_mark mark)
+{
+    // A mark of another writer could lie behind the end of this one's buffer.
     PH_ASSERT(mark.stored <= writer->stored);
+    if (mark.stored > writer->stored) {
+        ph_bit_writer_fail(writer, PH_ERROR_VALUE);
+        return;
+    }
     // One byte more than was stored: finish, or a fast store, may have put the partial one there.
     const size_t end = writer->stored < writer->capacity ? writer->stored + 1 : writer->capacity;
-    // At the raw end that extra byte may belong to the front.
-    const size_t touched = writer->owner != NULL ? writer->stored : end;
-    for (size_t i = mark.stored; i < touched; ++i) {
+    for (size_t i = mark.stored; i < (writer->owner != NULL ? writer->stored : end); ++i) {
         *byte_at(writer, i) = 0;
     }
     writer->stored = mark.stored;

@@ -16,6 +16,7 @@
 #include "pinhole/entropy.h"
 
 #include "bits/room.h"
+#include "pinhole/integers.h"
 
 #define WORD_BYTES 4
 #define WORD_BITS 32
@@ -24,19 +25,6 @@
 #define RANGE_FULL UINT64_MAX
 
 // ---- the end of the symbols
-
-static int highest_bit(uint64_t value)
-{
-#if defined(__GNUC__)
-    return 63 - __builtin_clzll(value);
-#else
-    int bit = 0;
-    while (value >>= 1) {
-        ++bit;
-    }
-    return bit;
-#endif
-}
 
 // The largest aligned block inside [low, low + range): 2^block_bits wide and `skip` above low. Its
 // leading 64 - block_bits bits say everything.
@@ -47,7 +35,7 @@ typedef struct ending {
 
 static ending find_ending(uint64_t low, uint64_t range)
 {
-    ending end = {.block_bits = highest_bit(range)};
+    ending end = {.block_bits = ph_width_of(range) - 1};
     uint64_t block = UINT64_C(1) << end.block_bits;
     end.skip = (0 - low) & (block - 1);
     if (end.skip > range - block) { // then half as large a block must fit
@@ -173,9 +161,14 @@ void ph_entropy_write(ph_entropy_writer* writer, const ph_model* model, int symb
     if (PH_UNLIKELY(writer->raw.result != PH_OK || model->count == 1)) {
         return;
     }
+    PH_ASSERT(writer->raw.owner == writer);
     const uint64_t part = writer->range >> PH_MODEL_BITS;
     const uint64_t first = model->cumulative[symbol];
     const uint64_t after = model->cumulative[symbol + 1];
+    if (PH_UNLIKELY(first >= after)) { // no valid model: see ph_model_is_valid()
+        ph_bit_writer_fail(&writer->raw, PH_ERROR_VALUE);
+        return;
+    }
     narrow(writer, part * first, part * (after - first));
 }
 
@@ -187,6 +180,7 @@ void ph_entropy_write_uniform(ph_entropy_writer* writer, uint32_t value, uint32_
     if (writer->raw.result != PH_OK || count == 1) {
         return;
     }
+    PH_ASSERT(writer->raw.owner == writer);
     const uint64_t part = writer->range / count;
     narrow(writer, part * value, part);
 }
@@ -216,8 +210,13 @@ ph_entropy_mark ph_entropy_writer_mark(const ph_entropy_writer* writer)
 
 void ph_entropy_writer_rollback(ph_entropy_writer* writer, const ph_entropy_mark* mark)
 {
+    PH_ASSERT(writer->raw.owner == writer && !writer->is_finished);
     PH_ASSERT(mark->front <= writer->front);
-    ph_bit_writer_rollback(&writer->raw, mark->raw);
+    if (writer->is_finished || mark->front > writer->front) {
+        ph_bit_writer_fail(&writer->raw, PH_ERROR_VALUE);
+        return;
+    }
+    ph_bits_rollback(&writer->raw, mark->raw);
     if (writer->front > mark->front) {
         memset(writer->raw.bytes + mark->front, 0, writer->front - mark->front);
     }
@@ -249,11 +248,12 @@ static void close_front(ph_entropy_writer* writer)
 
 size_t ph_entropy_writer_finish(ph_entropy_writer* writer)
 {
+    PH_ASSERT(writer->raw.owner == writer);
     ph_bit_writer* raw = &writer->raw;
-    if (raw->result != PH_OK || raw->capacity == 0) {
+    const size_t size = (ph_entropy_writer_size_bits(writer) + 7) / 8;
+    if (raw->result != PH_OK || size == 0 || size > raw->capacity) {
         return 0;
     }
-    const size_t size = (ph_entropy_writer_size_bits(writer) + 7) / 8;
     close_front(writer);
     // The raw end stands at the back of the buffer; its partial byte may be the front's last one.
     memmove(raw->bytes + size - raw->stored, raw->bytes + raw->capacity - raw->stored, raw->stored);
@@ -266,6 +266,7 @@ size_t ph_entropy_writer_finish(ph_entropy_writer* writer)
     // What is left is a writer that is full to its last byte: nothing fits any more.
     ph_entropy_writer_init(writer, raw->bytes, size);
     writer->front = size;
+    writer->is_finished = true;
     return size;
 }
 
@@ -351,6 +352,10 @@ int ph_entropy_read(ph_entropy_reader* reader, const ph_model* model)
     }
     const uint16_t* entry = find_entry(model, part, reader->code);
     const uint64_t first = entry[0];
+    if (PH_UNLIKELY(first >= entry[1])) { // no valid model: see ph_model_is_valid()
+        ph_bit_reader_fail(&reader->raw, PH_ERROR_VALUE);
+        return 0;
+    }
     follow(reader, part * first, part * (entry[1] - first));
     return (int)(entry - model->cumulative);
 }
