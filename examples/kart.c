@@ -273,7 +273,7 @@ static void read_plain(step how, const codings* all, ph_bit_reader* reader, kart
     }
     const int parts = how >= STEP_PARTS ? (int)ph_bits_read(reader, PARTS_BITS) : HAS_ALL;
     if ((parts & HAS_NAME) != 0) {
-        ph_string_read(reader, value->name, NAME_MAX_LENGTH);
+        ph_string_read(reader, value->name, sizeof value->name, NAME_MAX_LENGTH);
     }
     if ((parts & HAS_SHELLS) != 0) {
         const int64_t most = how >= STEP_SMALL_SHELLS ? SHELLS_MAX : UINT32_MAX;
@@ -381,7 +381,7 @@ static void read_coded(const codings* all, ph_entropy_reader* reader, kart* valu
 {
     const int parts = ph_entropy_read(reader, &all->parts);
     if ((parts & HAS_NAME) != 0) {
-        ph_string_read(&reader->raw, value->name, NAME_MAX_LENGTH);
+        ph_string_read(&reader->raw, value->name, sizeof value->name, NAME_MAX_LENGTH);
     }
     if ((parts & HAS_SHELLS) != 0) {
         value->shells = (uint32_t)ph_entropy_read(reader, &all->shells);

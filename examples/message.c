@@ -32,7 +32,7 @@ int main(void)
     const double degrees = ph_angle_read(&heading, &reader);
     const uint32_t damage = ph_two_bit_read(&reader);
     char name[32];
-    ph_string_read(&reader, name, 31);
+    ph_string_read(&reader, name, sizeof name, 31);
     if (ph_bit_reader_finish(&reader) != PH_OK) { // one check for the whole message
         return 1;
     }

@@ -27,7 +27,7 @@ static void check_string(size_t max_length, const uint8_t* data, size_t size)
         return;
     }
     ph_bit_reader reader = ph_bit_reader_make(data, size);
-    const size_t length = ph_string_read(&reader, text, max_length);
+    const size_t length = ph_string_read(&reader, text, max_length + 1, max_length);
     if (length > max_length || strlen(text) != length) {
         abort();
     }

@@ -414,6 +414,26 @@ static void nan_in_any_component_fails_the_writer(void** state)
     }
 }
 
+// A vector is written whole or not at all, whichever component does not fit or is no number.
+static void vector_that_cannot_be_written_is_not_begun(void** state)
+{
+    (void)state;
+    const ph_vec3_coding coding = road();
+    for (size_t capacity = 0; capacity < 5; ++capacity) {
+        uint8_t bytes[8] = {0};
+        ph_bit_writer writer = ph_bit_writer_make(bytes, capacity);
+        ph_vec3_write(&coding, &writer, (ph_vec3){1, 2, 3});
+        const bool fits = 8 * capacity >= 37;
+        assert_int_equal(ph_bit_writer_result(&writer), fits ? PH_OK : PH_ERROR_END);
+        assert_int_equal(ph_bit_writer_size_bits(&writer), fits ? 37 : 0);
+    }
+    uint8_t bytes[8] = {0};
+    ph_bit_writer writer = ph_bit_writer_make(bytes, sizeof bytes);
+    ph_vec3_write(&coding, &writer, (ph_vec3){1, 2, NAN});
+    assert_int_equal(ph_bit_writer_result(&writer), PH_ERROR_NOT_A_NUMBER);
+    assert_int_equal(ph_bit_writer_size_bits(&writer), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -443,6 +463,7 @@ int main(void)
         cmocka_unit_test(z_is_not_written_as_y),
         cmocka_unit_test(negative_altitude_is_not_the_default),
         cmocka_unit_test(nan_in_any_component_fails_the_writer),
+        cmocka_unit_test(vector_that_cannot_be_written_is_not_begun),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -466,6 +466,17 @@ static void what_is_not_a_number_is_refused_and_never_written(void** state)
     assert_int_equal(ph_bit_writer_finish(&writer), 0);
 }
 
+#if defined(NDEBUG) && !defined(PH_ENABLE_ASSERTS)
+// Levels that nobody checked give a rotation, not a read outside of them.
+static void impossible_levels_decode_to_the_identity(void** state)
+{
+    (void)state;
+    const ph_quaternion_levels broken = {.largest = 200};
+    const ph_quaternion value = ph_quaternion_decode(9, broken);
+    assert_true(value.x == 0.0 && value.y == 0.0 && value.z == 0.0 && value.w == 1.0);
+}
+#endif
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -488,6 +499,9 @@ int main(void)
         cmocka_unit_test(length_within_a_hundredth_is_put_right),
         cmocka_unit_test(what_is_not_unit_is_refused),
         cmocka_unit_test(what_is_not_a_number_is_refused_and_never_written),
+#if defined(NDEBUG) && !defined(PH_ENABLE_ASSERTS)
+        cmocka_unit_test(impossible_levels_decode_to_the_identity),
+#endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 
 #include "support/test_support.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define NAME_MAX_LENGTH 127
@@ -73,7 +74,7 @@ static ph_result reading(const char* text, size_t length)
     ph_bit_reader reader = ph_bit_reader_make(bytes, ph_bit_writer_finish(&writer));
     char read[9];
     memset(read, 'x', sizeof read);
-    const size_t read_length = ph_string_read(&reader, read, 8);
+    const size_t read_length = ph_string_read(&reader, read, sizeof read, 8);
     const ph_result result = ph_bit_reader_finish(&reader);
     if (result == PH_OK) {
         assert_int_equal(read_length, length);
@@ -119,7 +120,8 @@ static void string_comes_back_as_it_went(void** state)
         const size_t size = write_string(texts[i], NAME_MAX_LENGTH, bytes, sizeof bytes);
         ph_bit_reader reader = ph_bit_reader_make(bytes, size);
         char read[NAME_MAX_LENGTH + 1];
-        assert_int_equal(ph_string_read(&reader, read, NAME_MAX_LENGTH), strlen(texts[i]));
+        assert_int_equal(ph_string_read(&reader, read, sizeof read, NAME_MAX_LENGTH),
+                         strlen(texts[i]));
         assert_string_equal(read, texts[i]);
         assert_int_equal(ph_bit_reader_finish(&reader), PH_OK);
     }
@@ -135,7 +137,7 @@ static void string_of_the_greatest_length_fits(void** state)
         const size_t size = write_string(text, max_length, bytes, sizeof bytes);
         ph_bit_reader reader = ph_bit_reader_make(bytes, size);
         char read[41];
-        assert_int_equal(ph_string_read(&reader, read, max_length), max_length);
+        assert_int_equal(ph_string_read(&reader, read, sizeof read, max_length), max_length);
         assert_string_equal(read, text);
     }
 }
@@ -147,7 +149,7 @@ static void string_of_no_length_costs_nothing(void** state)
     assert_int_equal(write_string("", 0, bytes, sizeof bytes), 0);
     ph_bit_reader reader = ph_bit_reader_make(NULL, 0);
     char read[1] = {'x'};
-    assert_int_equal(ph_string_read(&reader, read, 0), 0);
+    assert_int_equal(ph_string_read(&reader, read, sizeof read, 0), 0);
     assert_int_equal(read[0], 0);
     assert_int_equal(ph_bit_reader_finish(&reader), PH_OK);
     assert_int_equal(writing("a", 1, 0), PH_ERROR_TOO_LONG);
@@ -224,7 +226,7 @@ static void too_long_is_refused_on_both_sides(void** state)
     const uint8_t bytes[8] = {6};
     ph_bit_reader reader = ph_bit_reader_make(bytes, sizeof bytes);
     char read[6] = "xxxxx";
-    assert_int_equal(ph_string_read(&reader, read, 5), 0);
+    assert_int_equal(ph_string_read(&reader, read, sizeof read, 5), 0);
     assert_int_equal(ph_bit_reader_result(&reader), PH_ERROR_VALUE);
     assert_string_equal(read, "");
 }
@@ -237,7 +239,7 @@ static void length_beyond_the_bytes_is_refused_before_copying(void** state)
     ph_bit_reader reader = ph_bit_reader_make(bytes, sizeof bytes);
     char read[128];
     memset(read, 'x', sizeof read);
-    assert_int_equal(ph_string_read(&reader, read, 127), 0);
+    assert_int_equal(ph_string_read(&reader, read, sizeof read, 127), 0);
     assert_int_equal(ph_bit_reader_result(&reader), PH_ERROR_END);
     assert_int_equal(read[0], 0);
     assert_int_equal(read[1], 'x');
@@ -248,7 +250,7 @@ static void missing_length_is_refused(void** state)
     (void)state;
     ph_bit_reader reader = ph_bit_reader_make(NULL, 0);
     char read[128] = "old";
-    assert_int_equal(ph_string_read(&reader, read, 127), 0);
+    assert_int_equal(ph_string_read(&reader, read, sizeof read, 127), 0);
     assert_int_equal(ph_bit_reader_result(&reader), PH_ERROR_END);
     assert_string_equal(read, "");
 }
@@ -289,6 +291,21 @@ static void byte_string_too_long_is_refused(void** state)
     assert_int_equal(ph_bit_writer_size_bits(&writer), 0);
 }
 
+#if defined(NDEBUG) && !defined(PH_ENABLE_ASSERTS)
+// The buffer's size stands in the call, so that the terminator is never written behind it.
+static void buffer_that_cannot_hold_the_longest_string_is_refused(void** state)
+{
+    (void)state;
+    const uint8_t bytes[4] = {0};
+    char* text = malloc(8);
+    ph_bit_reader reader = ph_bit_reader_make(bytes, sizeof bytes);
+    assert_int_equal(ph_string_read(&reader, text, 8, 8), 0);
+    assert_int_equal(ph_bit_reader_result(&reader), PH_ERROR_TOO_LONG);
+    assert_string_equal(text, "");
+    free(text);
+}
+#endif
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -307,6 +324,9 @@ int main(void)
         cmocka_unit_test(missing_length_is_refused),
         cmocka_unit_test(byte_string_holds_any_bytes_at_any_bit_position),
         cmocka_unit_test(byte_string_too_long_is_refused),
+#if defined(NDEBUG) && !defined(PH_ENABLE_ASSERTS)
+        cmocka_unit_test(buffer_that_cannot_hold_the_longest_string_is_refused),
+#endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

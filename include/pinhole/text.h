@@ -25,9 +25,11 @@ PH_API size_t ph_bytes_cost_bits(size_t length, size_t max_length);
 PH_API void ph_string_write(ph_bit_writer* writer, const char* text, size_t length,
                             size_t max_length);
 
-/// Reads into text[0..max_length], terminated by a zero byte: give it max_length + 1 bytes.
+/// Reads into text[0..text_size), terminated by a zero byte: text_size is max_length + 1 at least,
+/// or the reader fails with PH_ERROR_TOO_LONG. max_length is that of the writer.
 /// @return Length without the terminator; 0 and an empty string after a failure.
-PH_API size_t ph_string_read(ph_bit_reader* reader, char* text, size_t max_length);
+PH_API size_t ph_string_read(ph_bit_reader* reader, char* text, size_t text_size,
+                             size_t max_length);
 
 /// Any bytes. More than max_length fail the writer with PH_ERROR_TOO_LONG.
 PH_API void ph_bytes_write(ph_bit_writer* writer, const void* bytes, size_t length,

@@ -7,6 +7,7 @@
 
 #include "pinhole/fixed.h"
 
+#include "bits/room.h"
 #include "pinhole/integers.h"
 
 #include <float.h>
@@ -172,11 +173,38 @@ double ph_fixed_read(const ph_fixed* coding, ph_bit_reader* reader)
     return ph_fixed_decode(coding, ph_fixed_read_level(coding, reader));
 }
 
+// Levels of all three, and what they cost together.
+static ph_result vec3_encode(const ph_vec3_coding* coding, ph_vec3 value, uint32_t levels[3],
+                             int* cost_bits)
+{
+    const ph_fixed* const codings[3] = {&coding->x, &coding->y, &coding->z};
+    const double values[3] = {value.x, value.y, value.z};
+    *cost_bits = 0;
+    for (int i = 0; i < 3; ++i) {
+        const ph_result result = ph_fixed_encode(codings[i], values[i], &levels[i]);
+        if (result != PH_OK) {
+            return result;
+        }
+        *cost_bits += ph_fixed_cost_bits(codings[i], levels[i]);
+    }
+    return PH_OK;
+}
+
 void ph_vec3_write(const ph_vec3_coding* coding, ph_bit_writer* writer, ph_vec3 value)
 {
-    ph_fixed_write(&coding->x, writer, value.x);
-    ph_fixed_write(&coding->y, writer, value.y);
-    ph_fixed_write(&coding->z, writer, value.z);
+    uint32_t levels[3];
+    int cost_bits;
+    const ph_result result = vec3_encode(coding, value, levels, &cost_bits);
+    if (result != PH_OK) {
+        ph_bit_writer_fail(writer, result);
+        return;
+    }
+    if (!ph_bits_require(writer, (size_t)cost_bits)) {
+        return;
+    }
+    ph_fixed_write_level(&coding->x, writer, levels[0]);
+    ph_fixed_write_level(&coding->y, writer, levels[1]);
+    ph_fixed_write_level(&coding->z, writer, levels[2]);
 }
 
 ph_vec3 ph_vec3_read(const ph_vec3_coding* coding, ph_bit_reader* reader)
@@ -191,15 +219,7 @@ ph_vec3 ph_vec3_read(const ph_vec3_coding* coding, ph_bit_reader* reader)
 
 int ph_vec3_cost_bits(const ph_vec3_coding* coding, ph_vec3 value)
 {
-    const ph_fixed* const codings[3] = {&coding->x, &coding->y, &coding->z};
-    const double values[3] = {value.x, value.y, value.z};
-    int cost_bits = 0;
-    for (int i = 0; i < 3; ++i) {
-        uint32_t level = 0;
-        if (ph_fixed_encode(codings[i], values[i], &level) != PH_OK) {
-            return 0;
-        }
-        cost_bits += ph_fixed_cost_bits(codings[i], level);
-    }
-    return cost_bits;
+    uint32_t levels[3];
+    int cost_bits;
+    return vec3_encode(coding, value, levels, &cost_bits) == PH_OK ? cost_bits : 0;
 }

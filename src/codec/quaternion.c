@@ -73,6 +73,9 @@ ph_result ph_quaternion_encode(int width, ph_quaternion value, ph_quaternion_lev
 ph_quaternion ph_quaternion_decode(int width, ph_quaternion_levels levels)
 {
     PH_ASSERT(ph_quaternion_is_valid(width, levels));
+    if (!ph_quaternion_is_valid(width, levels)) {
+        levels = identity_levels;
+    }
 
     const int32_t top = top_level(width);
     const int64_t unit_squared = INT64_C(2) * top * top;

@@ -5,6 +5,7 @@
 
 #include "pinhole/text.h"
 
+#include "bits/room.h"
 #include "pinhole/integers.h"
 
 // What the first byte of a character says: how many bytes follow, and which second bytes are legal.
@@ -68,8 +69,16 @@ void ph_string_write(ph_bit_writer* writer, const char* text, size_t length, siz
     ph_bytes_write(writer, text, length, max_length);
 }
 
-size_t ph_string_read(ph_bit_reader* reader, char* text, size_t max_length)
+size_t ph_string_read(ph_bit_reader* reader, char* text, size_t text_size, size_t max_length)
 {
+    PH_ASSERT(text_size > max_length);
+    if (text_size <= max_length) {
+        ph_bit_reader_fail(reader, PH_ERROR_TOO_LONG);
+        if (text_size > 0) {
+            text[0] = '\0';
+        }
+        return 0;
+    }
     const size_t length = ph_bytes_read(reader, text, max_length);
     text[length] = '\0';
     if (!ph_text_is_valid(text, length)) {
@@ -85,6 +94,9 @@ void ph_bytes_write(ph_bit_writer* writer, const void* bytes, size_t length, siz
 {
     if (length > max_length) {
         ph_bit_writer_fail(writer, PH_ERROR_TOO_LONG);
+        return;
+    }
+    if (!ph_bits_require(writer, ph_bytes_cost_bits(length, max_length))) {
         return;
     }
     ph_bits_write(writer, length, ph_width_of(max_length));

@@ -201,7 +201,7 @@ static void read_text(const ph_property* property, ph_bit_reader* reader, uint8_
 {
     const size_t max_length = (size_t)property->def.max_length;
     *length = (uint16_t)(property->def.coding == PH_CODING_STRING
-                             ? ph_string_read(reader, (char*)buffer, max_length)
+                             ? ph_string_read(reader, (char*)buffer, max_length + 1, max_length)
                              : ph_bytes_read(reader, buffer, max_length));
     buffer[*length] = 0;
 }
