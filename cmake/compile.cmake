@@ -38,8 +38,7 @@ function(pinhole_compile target)
         C_STANDARD 17
         C_STANDARD_REQUIRED ON
         C_EXTENSIONS OFF
-        C_VISIBILITY_PRESET hidden
-        VISIBILITY_INLINES_HIDDEN ON)
+        C_VISIBILITY_PRESET hidden)
     # No fused multiply-add behind our back: the same bits on every machine.
     target_compile_options(${target} PRIVATE
         -ffp-contract=off ${pinhole_warnings} ${pinhole_instrument_compile})

@@ -37,7 +37,6 @@ PUBLIC_HEADERS = {
     "integers.h": "bits",
     "entropy.h": "bits",
     "fixed.h": "codec",
-    "vector.h": "codec",
     "angle.h": "codec",
     "quaternion.h": "codec",
     "text.h": "codec",

@@ -8,8 +8,24 @@
 #include <stdio.h>
 #include <string.h>
 
+// What reaches into the C library's mathematics, and into every folder of ours.
+static int check_values(void)
+{
+    ph_fixed metres;
+    uint32_t level = 0;
+    const ph_angle degrees = {8, PH_TURN_DEGREES};
+    ph_quaternion_levels levels;
+    const ph_quaternion identity = {0, 0, 0, 1};
+    return ph_fixed_make(0, 1000, 0.1, &metres) == PH_OK && metres.width == 14 &&
+           ph_angle_encode(&degrees, -90.0, &level) == PH_OK && level == 192 &&
+           ph_quaternion_encode(9, identity, &levels) == PH_OK && levels.largest == 3;
+}
+
 int main(void)
 {
+    if (!check_values()) {
+        return 1;
+    }
     uint8_t bytes[16];
     memset(bytes, 0xFF, sizeof bytes);
     ph_bit_writer writer = ph_bit_writer_make(bytes, sizeof bytes);
