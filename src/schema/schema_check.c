@@ -62,9 +62,10 @@ static bool check_property(const ph_class_def* type, int index, ph_problem* prob
     }
     if (def->field != PH_FIELD_NONE && is_outside(type, def)) {
         return ph_refuse(problem, PH_PARAMETER_FIELD,
-                         "%zu bytes at offset %zu do not fit into struct_size, which is %zu",
-                         ph_field_size(def->field, def->max_length), def->offset,
-                         type->struct_size);
+                         "%.0f bytes at offset %.0f do not fit into struct_size, which is %.0f",
+                         // as doubles: not every C library prints a size_t
+                         (double)ph_field_size(def->field, def->max_length), (double)def->offset,
+                         (double)type->struct_size);
     }
     for (int i = 0; i < index; ++i) {
         if (strcmp(type->properties[i].name, def->name) == 0) {

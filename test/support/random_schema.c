@@ -25,7 +25,7 @@ static void fill_name(char* name, test_rng* rng, int number)
     for (int i = 0; i < length; ++i) {
         name[i] = letters[test_rng_below(rng, i == 0 ? 13 : 16)];
     }
-    snprintf(name + length, 5, "_%d", number); // makes it unique
+    snprintf(name + length, 5, "_%u", (unsigned)number % 1000u); // makes it unique
 }
 
 // Whole numbers, of any size up to 2^bits.
