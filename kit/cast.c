@@ -15,7 +15,7 @@
 enum { MODE_STANDING = 0, MODE_WALKING = 1, MODE_FIGHTING = 4 };
 
 // What an actor is all its life. One draw to a statement: their order is part of the scene.
-static void dress(ph_creature* creature, ph_random* random, int index)
+static void dress(ph_creature* creature, ph_rng* random, int index)
 {
     *creature = (ph_creature){
         .hit_points = PH_CREATURE_BAR_TOP,
@@ -24,9 +24,9 @@ static void dress(ph_creature* creature, ph_random* random, int index)
         .focus = PH_CREATURE_BAR_TOP,
     };
     creature->sheet = 1000 + (uint32_t)ph_random_below(random, 500);
-    creature->appearance_a = (uint32_t)ph_random_next(random);
-    creature->appearance_b = (uint32_t)ph_random_next(random);
-    creature->appearance_c = (uint32_t)ph_random_next(random);
+    creature->appearance_a = (uint32_t)ph_rng_next(random);
+    creature->appearance_b = (uint32_t)ph_rng_next(random);
+    creature->appearance_c = (uint32_t)ph_rng_next(random);
     creature->clan = (uint8_t)ph_random_below(random, 16);
     creature->people = (uint8_t)ph_random_below(random, 8);
     snprintf(creature->name, sizeof creature->name, "Walker %d", index);
@@ -41,13 +41,13 @@ static void dress(ph_creature* creature, ph_random* random, int index)
 
 static void choose_target(ph_cast* cast, int index)
 {
-    ph_random* random = &cast->random[index];
+    ph_rng* random = &cast->random[index];
     const int other = ph_random_below(random, cast->scene->count);
     const bool has_target = other != index && ph_random_below(random, 3) != 0;
     cast->creature[index].target = has_target ? cast->entity[other] : (ph_entity_id){0};
 }
 
-static void fight_or_rest(ph_creature* creature, ph_random* random)
+static void fight_or_rest(ph_creature* creature, ph_rng* random)
 {
     const bool is_fighting = creature->mode == MODE_FIGHTING;
     const int change = is_fighting ? -ph_random_below(random, 20) : 5;
@@ -60,7 +60,7 @@ static void fight_or_rest(ph_creature* creature, ph_random* random)
     creature->behaviour = (uint8_t)(is_fighting ? 1 + ph_random_below(random, 10) : 0);
 }
 
-static void enchant(ph_creature* creature, ph_random* random)
+static void enchant(ph_creature* creature, ph_rng* random)
 {
     creature->effect_count = (uint16_t)ph_random_below(random, 4);
     for (int i = 0; i < creature->effect_count; ++i) {
@@ -71,7 +71,7 @@ static void enchant(ph_creature* creature, ph_random* random)
 static void live(ph_cast* cast, int index)
 {
     ph_creature* creature = &cast->creature[index];
-    ph_random* random = &cast->random[index];
+    ph_rng* random = &cast->random[index];
     if (ph_random_below(random, cast->scene->rate_hz) != 0) {
         return;
     }
@@ -167,7 +167,7 @@ ph_cast* ph_cast_create(const ph_scene* scene, ph_world* world, int class_index,
     *cast = (ph_cast){.scene = scene, .world = world, .class_index = class_index};
     cast->entity = calloc(count, sizeof(ph_entity_id));
     cast->creature = calloc(count, sizeof(ph_creature));
-    cast->random = calloc(count, sizeof(ph_random));
+    cast->random = calloc(count, sizeof(ph_rng));
     bool is_ready = cast->entity != NULL && cast->creature != NULL && cast->random != NULL;
     for (int i = 0; i < scene->count && is_ready; ++i) {
         cast->random[i] = ph_random_part(seed, (uint64_t)i);

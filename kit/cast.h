@@ -29,7 +29,7 @@ typedef struct ph_cast {
     int class_index;
     ph_entity_id* entity;  // {0} while it is absent
     ph_creature* creature; // as it was put last
-    struct ph_random* random;
+    struct ph_rng* random;
 } ph_cast;
 
 // Spawns all who are present; actor i is named i. The class of that index is ph_creature_class().

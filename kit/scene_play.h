@@ -13,7 +13,7 @@
 // One person and what it is up to. Scenes use the last three as they like.
 typedef struct ph_actor {
     ph_walker walker;
-    ph_random random;
+    ph_rng random;
     int wait_steps; // until it does something else
     int mode;       // 0 at the beginning
     double angle_deg;

@@ -19,7 +19,7 @@ enum { ACTORS_PER_PLACE = 10, PLACES_CONSIDERED = 6 };
 static void find_place(const ph_scene* scene, int place, double* x_mm, double* y_mm)
 {
     const double half_mm = scene->actors->side_mm / 2.0;
-    ph_random random = ph_random_part(~scene->actors->seed, (uint64_t)place);
+    ph_rng random = ph_random_part(~scene->actors->seed, (uint64_t)place);
     *x_mm = ph_random_between(&random, -half_mm, half_mm);
     *y_mm = ph_random_between(&random, -half_mm, half_mm);
 }

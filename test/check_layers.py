@@ -54,7 +54,7 @@ PUBLIC_HEADERS = {
 OUTSIDE = {
     "net": ["public", "src/base"],
     "bus": ["public", "src/base"],
-    "kit": ["public"],
+    "kit": ["public", "src/base"],
     "app": ["public", "net", "bus", "kit"],
     "examples": ["public", "net", "bus", "kit"],
     "web": ["public", "net", "bus", "kit"],
