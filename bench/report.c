@@ -33,6 +33,16 @@ static double best_of(const bench_report* report, int i)
     return report->times[i].best_ns / (is_in_us(&report->cases[i]) ? 1000.0 : 1.0);
 }
 
+static bool has_bits(const bench_report* report)
+{
+    for (int i = 0; i < report->case_count; ++i) {
+        if (report->cases[i].bits_each > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static const char* verdict_on(const bench_ratio* ratio, double found)
 {
     const bool is_within = ratio->is_least ? found >= ratio->limit : found <= ratio->limit;
@@ -45,11 +55,11 @@ static const char* verdict_on(const bench_ratio* ratio, double found)
 
 void bench_report_print_table(const bench_report* report)
 {
-    printf("%-28s %9s    %8s %10s\n", "", "ns each", "spread", "bits each");
+    printf("%-28s %9s    %8s%s\n", "each", "best", "spread", has_bits(report) ? "       bits" : "");
     for (int i = 0; i < report->case_count; ++i) {
         const bench_time* time = &report->times[i];
         printf("%-28s %9.2f %2s %8.2f", report->cases[i].text, best_of(report, i),
-               is_in_us(&report->cases[i]) ? "us" : "", bench_time_spread(time));
+               is_in_us(&report->cases[i]) ? "us" : "ns", bench_time_spread(time));
         if (report->cases[i].bits_each > 0) {
             printf(" %10.2f", report->cases[i].bits_each);
         }
