@@ -275,10 +275,8 @@ static bool read_all(parser* p)
         if (!read_line(p)) {
             return false;
         }
-        // Whatever follows on the line is a comment.
     }
     if (p->class_count == 0) {
-        p->scanner.line = p->scanner.line > 0 ? p->scanner.line : 1;
         return complain(p, 1, "expected class and a name, found the end of the text");
     }
     return end_class(p);
