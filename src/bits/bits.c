@@ -7,26 +7,27 @@
 
 #include "pinhole/bits.h"
 
+#include "base/twin.h"
 #include "bits/room.h"
 
 // The exported twins of the inline functions.
-PH_API extern inline void ph_bits_store64(uint8_t* bytes, uint64_t value);
-PH_API extern inline uint64_t ph_bits_load64(const uint8_t* bytes);
-PH_API extern inline void ph_bits_write(ph_bit_writer* writer, uint64_t value, int width);
-PH_API extern inline uint64_t ph_bits_read(ph_bit_reader* reader, int width);
-PH_API extern inline void ph_bits_write_bool(ph_bit_writer* writer, bool value);
-PH_API extern inline bool ph_bits_read_bool(ph_bit_reader* reader);
-PH_API extern inline ph_bit_writer ph_bit_writer_make(void* bytes, size_t capacity);
-PH_API extern inline size_t ph_bit_writer_size_bits(const ph_bit_writer* writer);
-PH_API extern inline ph_result ph_bit_writer_result(const ph_bit_writer* writer);
-PH_API extern inline void ph_bit_writer_fail(ph_bit_writer* writer, ph_result reason);
-PH_API extern inline ph_bit_mark ph_bit_writer_mark(const ph_bit_writer* writer);
-PH_API extern inline size_t ph_bit_writer_finish(ph_bit_writer* writer);
-PH_API extern inline ph_bit_reader ph_bit_reader_make(const void* bytes, size_t size);
-PH_API extern inline size_t ph_bit_reader_left_bits(const ph_bit_reader* reader);
-PH_API extern inline ph_result ph_bit_reader_result(const ph_bit_reader* reader);
-PH_API extern inline void ph_bit_reader_fail(ph_bit_reader* reader, ph_result reason);
-PH_API extern inline ph_result ph_bit_reader_finish(ph_bit_reader* reader);
+PH_TWIN void ph_bits_store64(uint8_t* bytes, uint64_t value);
+PH_TWIN uint64_t ph_bits_load64(const uint8_t* bytes);
+PH_TWIN void ph_bits_write(ph_bit_writer* writer, uint64_t value, int width);
+PH_TWIN uint64_t ph_bits_read(ph_bit_reader* reader, int width);
+PH_TWIN void ph_bits_write_bool(ph_bit_writer* writer, bool value);
+PH_TWIN bool ph_bits_read_bool(ph_bit_reader* reader);
+PH_TWIN ph_bit_writer ph_bit_writer_make(void* bytes, size_t capacity);
+PH_TWIN size_t ph_bit_writer_size_bits(const ph_bit_writer* writer);
+PH_TWIN ph_result ph_bit_writer_result(const ph_bit_writer* writer);
+PH_TWIN void ph_bit_writer_fail(ph_bit_writer* writer, ph_result reason);
+PH_TWIN ph_bit_mark ph_bit_writer_mark(const ph_bit_writer* writer);
+PH_TWIN size_t ph_bit_writer_finish(ph_bit_writer* writer);
+PH_TWIN ph_bit_reader ph_bit_reader_make(const void* bytes, size_t size);
+PH_TWIN size_t ph_bit_reader_left_bits(const ph_bit_reader* reader);
+PH_TWIN ph_result ph_bit_reader_result(const ph_bit_reader* reader);
+PH_TWIN void ph_bit_reader_fail(ph_bit_reader* reader, ph_result reason);
+PH_TWIN ph_result ph_bit_reader_finish(ph_bit_reader* reader);
 
 static size_t writer_fast_end(const ph_bit_writer* writer)
 {

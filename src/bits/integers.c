@@ -1,15 +1,16 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Integer codings. Each write is one or two fields, whatever the value, so that a coding costs little
-// more time than its bits.
+// Integer codings. Each write is one or two fields, whatever the value, so that a coding costs
+// little more time than its bits.
 
 #include "pinhole/integers.h"
 
+#include "base/twin.h"
 #include "bits/room.h"
 
-PH_API extern inline uint64_t ph_zigzag(int64_t value);
-PH_API extern inline int64_t ph_unzigzag(uint64_t code);
+PH_TWIN uint64_t ph_zigzag(int64_t value);
+PH_TWIN int64_t ph_unzigzag(uint64_t code);
 
 int ph_width_of(uint64_t greatest)
 {

@@ -28,8 +28,8 @@ ph_result ph_model_build(const uint32_t* seen, int count, uint16_t* cumulative)
     for (int i = 0; i < count; ++i) {
         total += seen[i];
     }
-    // One part for every symbol, so that none is impossible; the others in proportion, by rounding the
-    // running sum: parts then add up to the total without any correction afterwards.
+    // One part for every symbol, so that none is impossible; the others in proportion, by rounding
+    // the running sum: parts then add up to the total without any correction afterwards.
     const uint64_t spread = (uint64_t)(PH_MODEL_TOTAL - count);
     uint64_t sum = 0;
     cumulative[0] = 0;
@@ -41,8 +41,9 @@ ph_result ph_model_build(const uint32_t* seen, int count, uint16_t* cumulative)
     return PH_OK;
 }
 
-// log2(value) in 1/256 bit, rounded to nearest; value >= 1. Squaring a number doubles its logarithm, so
-// each squaring yields one more binary digit. Integers only: the ledger is the same everywhere.
+// log2(value) in 1/256 bit, rounded to nearest; value >= 1. Squaring a number doubles its
+// logarithm, so each squaring yields one more binary digit. Integers only: the ledger is the same
+// everywhere.
 static uint32_t log2_cost(uint32_t value)
 {
     uint32_t whole = 0;
@@ -78,9 +79,9 @@ uint32_t ph_uniform_cost(uint32_t count)
 
 // ---- learning
 
-// Each entry moves towards where it would stand if the symbol just seen were certain, by 1/2^rate of
-// the way. Both the table and its target ascend by at least 1 from entry to entry, and so does every
-// mixture of them rounded this way: no symbol ever becomes impossible.
+// Each entry moves towards where it would stand if the symbol just seen were certain, by 1/2^rate
+// of the way. Both the table and its target ascend by at least 1 from entry to entry, and so does
+// every mixture of them rounded this way: no symbol ever becomes impossible.
 #define RATE_FIRST 3
 #define RATE_LAST 7
 #define SEEN_MAX 256
