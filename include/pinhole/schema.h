@@ -15,8 +15,8 @@
 //     static const ph_property_def kart_properties[] = {
 //         {.name = "position", .coding = PH_CODING_POSITION,
 //          .field = PH_FIELD_I32X3, .offset = offsetof(kart, position_mm)},
-//         {.name = "heading", .coding = PH_CODING_ANGLE, .bits = 8, .significant = 5, .distance_m =
-//         50,
+//         {.name = "heading", .coding = PH_CODING_ANGLE, .bits = 8,
+//          .significant = 5, .distance_m = 50,
 //          .field = PH_FIELD_F32, .offset = offsetof(kart, heading_deg)},
 //         {.name = "shells", .coding = PH_CODING_RANGE, .hi = 3,
 //          .field = PH_FIELD_U8, .offset = offsetof(kart, shells)},

@@ -7,8 +7,7 @@
 //
 //   radius        An answer is within radius of m, so within radius + reach of c.
 //   nearest       Let wanted + 1 of what the class sees be within d of c. At most one of them is
-//   m's own
-//                 entity, so wanted answers are within d + reach of m. What is nearer to m than the
+//                 m's own entity, so wanted answers are within d + reach of m. What is nearer to m than the
 //                 last of them, or as near, is within d + 2 * reach of c.
 //
 // ALWAYS entities are in no list, but count among the wanted + 1, as each takes a place from m as

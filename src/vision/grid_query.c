@@ -4,11 +4,9 @@
 // Questions to the grid; run once per viewer and refresh. In two steps:
 //
 //   1. Walk the spiral and add up how many are in each cell, until there are enough. That tells how
-//   far
-//      the wanted number probably reaches. (Only cell_start is read.)
+//      far the wanted number probably reaches. (Only cell_start is read.)
 //   2. Sweep the cells that a circle of this radius touches, row by row: a row's cells lie in one
-//   piece,
-//      so there are few and long loops. When enough of those found are inside the circle, no nearer
+//      piece, so there are few and long loops. When enough of those found are inside the circle, no nearer
 //      one can follow: everything inside the circle was looked at. Else the circle grows, and only
 //      what is new is swept.
 //

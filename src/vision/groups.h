@@ -10,11 +10,9 @@
 //      the old centre) leaves before that, or it would drag the centre away from the others.
 //   2. A member further from the centre than group_split_mm leaves.
 //   3. Who has no group joins the nearest one whose centre is within the join distance, half way
-//   between
-//      group_merge_mm and group_split_mm, or founds its own.
+//      between group_merge_mm and group_split_mm, or founds its own.
 //   4. Groups whose centres are nearer than group_merge_mm become one, if nobody would have to
-//   leave at
-//      once; each at most once per tick.
+//      leave at once; each at most once per tick.
 // Who joins or leaves moves the centre from the next tick on. Leaving takes a way of group_split_mm
 // from the centre, coming back (by joining or merging) at most the join distance to it: so nothing
 // is undone before somebody has walked the difference.

@@ -7,9 +7,8 @@
 //
 //   columns[1]   heading of row 0 | row 1 | row 2 | ...            one word each
 //   columns[2]   target  of row 0         | row 1         | ...    two words each
-//   columns[3]   version of row 0 | row 1 | row 2 | ...            a string: its version; the
-//   content is texts[3]     length, bytes of row 0      | row 1      | ...    beside, at a fixed
-//   stride
+//   columns[3]   version of row 0 | row 1 | row 2 | ...            a string: its version
+//   texts[3]     length, bytes of row 0   | row 1         | ...    its content, at a fixed stride
 //
 // The position has no column: it is swept every tick and lives in entities.h. Content has room for
 // the longest string in every row, so that putting one never needs memory; keep max_length near

@@ -3,9 +3,9 @@
 
 // All viewers of a world: where they look from, what they may see, and their slots.
 //
-//   viewer index     0       1       2
-//   eyes           eye     eye     .         the wider question of each: hysteresis * radius and
-//   rank viewers        slots   slots   NULL      NULL: no viewer there
+//   viewer index   0       1       2
+//   eyes           eye     eye     .         the wider question: hysteresis * radius and rank
+//   viewers        slots   slots   NULL      NULL: no viewer there
 //
 // Each is refreshed when its turn comes: when index + tick is a multiple of refresh_ticks. Out of
 // turn, only when it is new, has changed itself, or shows an entity that is gone or hidden since.
