@@ -159,6 +159,8 @@ static const bench_ratio ratios[] = {
      CASE_SWEEP_HOT_SPOT, 4.0, 4.0, false},
     {"brute_force_per_query_1000", "1,000/km2: everybody / it", CASE_BRUTE_1000, CASE_QUERY_1000,
      50.0, 100.0, true},
+    {"groups_per_grid_instance", "200 see 500: groups / grid", CASE_GROUPS_INSTANCE,
+     CASE_GRID_INSTANCE, 2.5, 1.0, false},
     {"query_1m_per_10k_entities", "1,000,000 / 10,000 entities", CASE_QUERY_MANY_ENTITIES,
      CASE_QUERY_FEW_ENTITIES, 3.0, 2.0, false},
     {"query_40k_per_1k_viewers", "40,000 / 1,000 viewers", CASE_QUERY_MANY_VIEWERS,

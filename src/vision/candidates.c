@@ -155,11 +155,7 @@ int ph_candidates_nearest(const ph_candidates* candidates, const ph_grid* grid,
 {
     PH_ASSERT(0 <= first && first <= eye->wanted);
 
-    int always_count = ph_grid_always(grid, crowd, eye, scratch);
-    always_count = ph_select_nearest(scratch, always_count, eye->wanted);
-    ph_select_nearest(scratch, always_count, first);
-    memcpy(seen, scratch, (size_t)always_count * sizeof *seen);
-
+    const int always_count = ph_grid_always(grid, crowd, eye, first, scratch, seen);
     const int first_left = first > always_count ? first - always_count : 0;
     ph_sweep sweep = ph_sweep_make(&candidates->lineup, eye, scratch, candidates->count);
     ph_sweep_gather(&sweep, 0, (uint32_t)candidates->count);

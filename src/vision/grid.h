@@ -42,9 +42,9 @@ int ph_grid_nearest(const ph_grid* grid, const ph_crowd* crowd, const ph_eye* ey
 // How many ph_seen the scratch of one query must hold.
 int ph_grid_scratch_count(const ph_grid* grid);
 
-// The ALWAYS entities that the eye may see, in no particular order. @return How many were written
-// to seen (capacity: the reserved one).
-int ph_grid_always(const ph_grid* grid, const ph_crowd* crowd, const ph_eye* eye, ph_seen* seen);
+// The part of ph_grid_nearest() that is about ALWAYS entities, at most eye->wanted of them.
+int ph_grid_always(const ph_grid* grid, const ph_crowd* crowd, const ph_eye* eye, int first,
+                   ph_seen* scratch, ph_seen* seen);
 
 // All that is within radius_mm of (x, y) and that `sees` may see, ALWAYS entities excepted: the
 // candidates of a group. The eye's own entity and its callback count as in every question.

@@ -180,8 +180,6 @@ static int64_t next_radius(int64_t radius_mm, int found, int wanted, int64_t rad
     return next < (double)radius_mm_max ? (int64_t)next : radius_mm_max;
 }
 
-// Gathers until `wanted` are found within a circle that was looked at in full, or the radius is
-// reached.
 static void gather(void* context, uint32_t begin, uint32_t end)
 {
     ph_sweep_gather(context, begin, end);
@@ -207,15 +205,19 @@ static void sweep_until_found(const cell_walk* walk, ph_sweep* sweep, int wanted
 
 // ---- questions
 
-int ph_grid_always(const ph_grid* grid, const ph_crowd* crowd, const ph_eye* eye, ph_seen* seen)
+int ph_grid_always(const ph_grid* grid, const ph_crowd* crowd, const ph_eye* eye, int first,
+                   ph_seen* scratch, ph_seen* seen)
 {
     int count = 0;
     for (int i = 0; i < grid->always_count; ++i) {
         const ph_entity_index entity = grid->always[i];
         if (ph_eye_may_see(eye, crowd, entity)) {
-            seen[count++] = (ph_seen){0, crowd->spawn_order[entity], entity};
+            scratch[count++] = (ph_seen){0, crowd->spawn_order[entity], entity};
         }
     }
+    count = ph_select_nearest(scratch, count, eye->wanted);
+    ph_select_nearest(scratch, count, first);
+    memcpy(seen, scratch, (size_t)count * sizeof *seen);
     return count;
 }
 
@@ -225,11 +227,7 @@ int ph_grid_nearest(const ph_grid* grid, const ph_crowd* crowd, const ph_eye* ey
     PH_ASSERT(0 <= first && first <= eye->wanted);
     PH_ASSERT(0 <= eye->radius_mm && eye->radius_mm <= INT64_C(1) << 31);
 
-    int always_count = ph_grid_always(grid, crowd, eye, scratch);
-    always_count = ph_select_nearest(scratch, always_count, eye->wanted);
-    ph_select_nearest(scratch, always_count, first);
-    memcpy(seen, scratch, (size_t)always_count * sizeof *seen);
-
+    const int always_count = ph_grid_always(grid, crowd, eye, first, scratch, seen);
     const int wanted = eye->wanted - always_count;
     if (wanted == 0) {
         return always_count;
