@@ -469,6 +469,19 @@ static void growing_keeps_all_groups(void** state)
     groups_scene_teardown(&s);
 }
 
+// Half of an odd number is not rounded: 20,500 is less than half of 41,001.
+static void the_merge_distance_may_be_just_below_half_of_the_split_distance(void** state)
+{
+    (void)state;
+    test_memory memory = {0};
+    const ph_allocator allocator = test_memory_allocator(&memory);
+    const ph_vision_def def = {.group_split_mm = 41001, .group_merge_mm = 20500};
+    ph_groups* groups;
+    assert_int_equal(ph_groups_create(&allocator, &def, 4, 4, &groups), PH_OK);
+    ph_groups_destroy(groups);
+    test_memory_assert_clean(&memory);
+}
+
 static void no_memory_creates_nothing(void** state)
 {
     (void)state;
@@ -542,6 +555,7 @@ int main(void)
         cmocka_unit_test(a_group_may_stand_on_the_edge_of_the_world),
         cmocka_unit_test(groups_merge_across_the_edge_of_the_world),
         cmocka_unit_test(growing_keeps_all_groups),
+        cmocka_unit_test(the_merge_distance_may_be_just_below_half_of_the_split_distance),
         cmocka_unit_test(no_memory_creates_nothing),
         cmocka_unit_test(no_memory_to_grow_leaves_everything_as_it_was),
     };

@@ -78,7 +78,8 @@ ph_result ph_groups_reserve(ph_groups* groups, int viewer_capacity, int entity_c
 ph_result ph_groups_create(const ph_allocator* allocator, const ph_vision_def* def,
                            int viewer_capacity, int entity_capacity, ph_groups** groups_out)
 {
-    PH_ASSERT(def->group_merge_mm > 0 && def->group_merge_mm < def->group_split_mm / 2);
+    PH_ASSERT(def->group_merge_mm > 0 &&
+              def->group_merge_mm < def->group_split_mm - def->group_merge_mm);
 
     *groups_out = NULL;
     ph_groups* groups = ph_allocate_zeroed(allocator, sizeof(ph_groups));
