@@ -3,9 +3,9 @@
 
 // The fingerprint: a digest of what decides which bits stand for which value. Runs once per schema.
 //
-// It takes the declared codings, not the declarations: a bool, an enum of two and a range 0..1
-// write the same bits for the same values, so they count as the same; a turn of 360 degrees and one
-// of 2 pi radians are the same parts of a turn. What a reader refuses is part of the wire, and so
+// It takes the declared codings, not the declarations: a bool and an enum of two are the same choice,
+// a turn of 360 degrees and one of 2 pi radians are the same parts of a turn. A range is no choice,
+// even where it writes the same bits: a number may be written as a difference, a choice may not. What a reader refuses is part of the wire, and so
 // is what both ends take a property to be before it is heard of (the initial value). See
 // docs/schema.md.
 
@@ -35,6 +35,7 @@ enum {
     MARK_BYTES,
     MARK_ENTITY,
     MARK_POSITION,
+    MARK_CHOICE, // bool, enum
 };
 
 static uint64_t mark_of_kind(ph_integer_kind kind)
@@ -63,7 +64,9 @@ static void add_real(ph_hash* hash, double value)
 static void add_whole(ph_hash* hash, const ph_property* property)
 {
     const ph_integer* integer = &property->integer;
-    ph_hash_add_u64(hash, mark_of_kind(integer->kind));
+    const ph_coding coding = property->def.coding;
+    const bool is_choice = coding == PH_CODING_BOOL || coding == PH_CODING_ENUM;
+    ph_hash_add_u64(hash, is_choice ? MARK_CHOICE : mark_of_kind(integer->kind));
     ph_hash_add_u64(hash, (uint64_t)integer->lo);
     ph_hash_add_u64(hash, (uint64_t)integer->hi);
     ph_hash_add_u64(hash, (uint64_t)integer->rice_k);
