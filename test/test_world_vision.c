@@ -243,6 +243,38 @@ static void who_enters_is_within_the_radius_who_leaves_a_tenth_beyond(void** sta
     small_world_teardown(&f);
 }
 
+// All of them near; then newcomers come in front of them one by one, and are looked at after each.
+static int count_most_visible(int visible_max, int newcomer_count)
+{
+    small_world f;
+    small_world_setup(&f, 16);
+    f.def.vision.stay_ticks = 0;
+    small_world_again(&f);
+    for (int i = 0; i < visible_max; ++i) {
+        small_world_spawn_at(&f, (uint64_t)i, 1000 + i, 0);
+    }
+    const ph_viewer_id viewer = small_world_add_viewer(&f, (ph_entity_id){0}, visible_max);
+    ph_world_tick(f.world);
+    int most = 0;
+    for (int i = 0; i < newcomer_count; ++i) {
+        small_world_spawn_at(&f, (uint64_t)(visible_max + i), 0, 0);
+        ph_world_tick(f.world);
+        const int count = small_world_sight(&f, viewer).visible_count;
+        most = count > most ? count : most;
+    }
+    small_world_teardown(&f);
+    return most;
+}
+
+static void a_tenth_more_than_the_visible_limit_stays_and_no_more(void** state)
+{
+    (void)state;
+    // 100 * 1.1 is a little more than 110 in a double, 7 * 1.1 in earnest more than 7.
+    assert_int_equal(count_most_visible(100, 14), 110);
+    assert_int_equal(count_most_visible(10, 4), 11);
+    assert_int_equal(count_most_visible(7, 4), 8);
+}
+
 static uint64_t count_events_on_the_edge(double hysteresis, int stay_ticks)
 {
     small_world f;
@@ -554,6 +586,7 @@ int main(void)
         cmocka_unit_test(a_left_slot_is_free_when_the_game_says_so),
         cmocka_unit_test(a_teleport_changes_everything_at_once),
         cmocka_unit_test(who_enters_is_within_the_radius_who_leaves_a_tenth_beyond),
+        cmocka_unit_test(a_tenth_more_than_the_visible_limit_stays_and_no_more),
         cmocka_unit_test(dancing_on_the_edge_causes_no_storm),
         cmocka_unit_test(the_eye_stays_where_its_entity_died),
         cmocka_unit_test(a_viewer_can_change_its_entity),

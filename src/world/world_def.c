@@ -16,6 +16,9 @@
 // Beyond this hysteresis no longer describes an edge, and counts derived from it stay small ints.
 #define HYSTERESIS_MAX 16.0
 
+// A product with a decimal misses its whole number by some 1e-14: 100 * 1.1 is 110, not 111.
+#define COUNT_SLACK 1e-6
+
 ph_vision_def ph_vision_def_default(void)
 {
     return (ph_vision_def){
@@ -80,7 +83,7 @@ bool ph_viewer_def_is_sensible(const ph_viewer_def* def, int32_t radius_max_mm)
 
 int ph_wider_count(int visible_max, double hysteresis)
 {
-    return (int)ceil(visible_max * hysteresis);
+    return (int)ceil(visible_max * hysteresis - COUNT_SLACK);
 }
 
 int64_t ph_wider_radius(int32_t radius_mm, double hysteresis)
