@@ -111,9 +111,10 @@ static void model_text(model_entity* e, const char* text)
 
 static void model_target(model* m, model_entity* e, ph_entity_id target)
 {
-    const ph_entity_id kept = is_alive(m, target) ? target : (ph_entity_id){0};
-    e->changes |= test_is_same(e->target, kept) ? 0 : BIT(TARGET);
-    e->target = kept;
+    const ph_entity_id before = is_alive(m, e->target) ? e->target : (ph_entity_id){0};
+    const ph_entity_id after = is_alive(m, target) ? target : (ph_entity_id){0};
+    e->changes |= test_is_same(before, after) ? 0 : BIT(TARGET);
+    e->target = after;
 }
 
 static int angle_level(float angle_deg)

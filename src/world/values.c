@@ -78,6 +78,8 @@ static uint64_t store(ph_world* world, place at, int property, uint32_t* words, 
             world, at, (int32_t[3]){(int32_t)words[0], (int32_t)words[1], (int32_t)words[2]});
     } else {
         if (described->def.coding == PH_CODING_ENTITY) {
+            // The kept one, too: that its entity is gone is no change of the property.
+            forget_stale(world, ph_table_value(at.table, property, at.row));
             forget_stale(world, words);
         }
         has_changed = ph_table_store(at.table, property, at.row, words);
