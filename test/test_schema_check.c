@@ -123,7 +123,10 @@ static void refuses_properties_with_a_reason(void** state)
          "a field of type u8 holds whole numbers only, not 0..5.5 in steps of 1"},
         // the others
         {{.name = "p", .coding = PH_CODING_ANGLE, .bits = 40}, "bits must be 1..32, got 40"},
-        {{.name = "p", .coding = PH_CODING_ANGLE, .turn = -1}, "turn must be positive, got -1"},
+        {{.name = "p", .coding = PH_CODING_ANGLE, .turn = -1},
+         "turn must be positive, normal and finite, got -1"},
+        {{.name = "p", .coding = PH_CODING_ANGLE, .turn = 5e-324},
+         "turn must be positive, normal and finite, got 5e-324"},
         {{.name = "p", .coding = PH_CODING_QUATERNION, .bits = 7}, "bits must be 8..16, got 7"},
         {{.name = "p", .coding = PH_CODING_STRING}, "max_length must be 1..1000, got 0"},
         {{.name = "p", .coding = PH_CODING_BYTES, .max_length = 1001},

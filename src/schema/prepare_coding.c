@@ -204,7 +204,8 @@ static bool prepare_angle(ph_property* property, ph_problem* problem)
         return ph_refuse(problem, PH_PARAMETER_BITS, "bits must be 1..32, got %d", def->bits);
     }
     if (result != PH_OK) {
-        return ph_refuse(problem, PH_PARAMETER_TURN, "turn must be positive, got %s",
+        return ph_refuse(problem, PH_PARAMETER_TURN,
+                         "turn must be positive, normal and finite, got %s",
                          ph_number_text(def->turn).text);
     }
     property->is_number = true;
