@@ -6,6 +6,8 @@
 #include "bench.h"
 
 #include "command.h"
+#include "options.h"
+#include "timer.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -30,6 +32,33 @@ static int print_help(void)
            "\n"
            "example: pinhole bench bits --json\n");
     return APP_EXIT_OK;
+}
+
+bool bench_options_parse(const bench_about* about, int argc, char** argv, bench_options* options,
+                         int* status)
+{
+    *options = (bench_options){.rounds = about->rounds_default};
+    const app_option table[] = {
+        {.name = "--json",
+         .summary = "one JSON object on standard output",
+         .is_set = &options->is_json},
+        {.name = "--rounds",
+         .summary = "interleaved rounds; the best counts",
+         .number = &options->rounds,
+         .lo = 1,
+         .hi = BENCH_ROUNDS_MAX},
+        {0},
+    };
+    const app_parse parsed = app_options_parse(table, about->command, argc, argv);
+    if (parsed == APP_PARSE_HELP) {
+        printf("%s: %s\n\nusage: %s [options]\n\n", about->command, about->summary, about->command);
+        about->print_text();
+        printf("\noptions:\n");
+        app_options_print(table);
+        printf("\nexample: %s %s\n", about->command, about->example);
+    }
+    *status = parsed == APP_PARSE_WRONG ? APP_EXIT_USAGE : APP_EXIT_OK;
+    return parsed == APP_PARSE_OK;
 }
 
 int bench_command(int argc, char** argv)

@@ -6,6 +6,28 @@
 #ifndef PH_BENCH_H
 #define PH_BENCH_H
 
+#include <stdbool.h>
+
+// What every bench is asked for.
+typedef struct bench_options {
+    bool is_json;
+    int rounds;
+} bench_options;
+
+// How a bench introduces itself.
+typedef struct bench_about {
+    const char* command;      // "pinhole bench bits"
+    const char* summary;      // one line
+    void (*print_text)(void); // what is measured, next to what; lines of at most 88 characters
+    const char* example;      // options of an example call
+    int rounds_default;
+} bench_about;
+
+// Reads --json and --rounds, prints the help when it is asked for.
+// @return True to go on; else *status is the APP_EXIT value to return.
+bool bench_options_parse(const bench_about* about, int argc, char** argv, bench_options* options,
+                         int* status);
+
 // `pinhole bench bits`: ns per field, per symbol and per integer. Returns an APP_EXIT value.
 int bench_bits(int argc, char** argv);
 

@@ -9,7 +9,6 @@
 
 #include "bits_messages.h"
 #include "command.h"
-#include "options.h"
 #include "report.h"
 #include "textbook_bits.h"
 #include "timer.h"
@@ -543,44 +542,30 @@ static void print_report(const bench_time* times, int rounds, bool is_json)
     bench_report_print_table(&report);
 }
 
-static void print_help(const app_option* options)
+static void print_text(void)
 {
     printf(
-        "pinhole bench bits: ns per field, per symbol and per integer\n"
-        "\n"
-        "usage: pinhole bench bits [options]\n"
-        "\n"
         "Writes and reads packets of %d bytes: fields of 1..32 bits with widths that no\n"
         "compiler can know, symbols of a skewed model, numbers for each integer coding. Next to\n"
         "them: the same fields without any check (the limit), byte at a time (the textbook),\n"
-        "and memcpy of the same bytes.\n"
-        "\n"
-        "options:\n",
+        "and memcpy of the same bytes.\n",
         PACKET_BYTES);
-    app_options_print(options);
-    printf("\n"
-           "example: pinhole bench bits --json --rounds 20\n");
 }
+
+static const bench_about about = {
+    .command = "pinhole bench bits",
+    .summary = "ns per field, per symbol and per integer",
+    .print_text = print_text,
+    .example = "--json --rounds 20",
+    .rounds_default = ROUNDS_DEFAULT,
+};
 
 int bench_bits(int argc, char** argv)
 {
-    bool is_json = false;
-    int rounds = ROUNDS_DEFAULT;
-    const app_option options[] = {
-        {.name = "--json", .summary = "one JSON object on standard output", .is_set = &is_json},
-        {.name = "--rounds",
-         .summary = "interleaved rounds; the best counts",
-         .number = &rounds,
-         .lo = 1,
-         .hi = BENCH_ROUNDS_MAX},
-        {0},
-    };
-    const app_parse parsed = app_options_parse(options, "pinhole bench bits", argc, argv);
-    if (parsed == APP_PARSE_HELP) {
-        print_help(options);
-    }
-    if (parsed != APP_PARSE_OK) {
-        return parsed == APP_PARSE_HELP ? APP_EXIT_OK : APP_EXIT_USAGE;
+    bench_options options;
+    int status;
+    if (!bench_options_parse(&about, argc, argv, &options, &status)) {
+        return status;
     }
     make_all();
     const char* fault = find_fault();
@@ -590,7 +575,7 @@ int bench_bits(int argc, char** argv)
         return APP_EXIT_FAILURE;
     }
     bench_time times[CASE_COUNT];
-    bench_measure(cases, CASE_COUNT, rounds, times);
-    print_report(times, rounds, is_json);
+    bench_measure(cases, CASE_COUNT, options.rounds, times);
+    print_report(times, options.rounds, options.is_json);
     return APP_EXIT_OK;
 }

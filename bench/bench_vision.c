@@ -9,7 +9,6 @@
 #include "bench.h"
 
 #include "command.h"
-#include "options.h"
 #include "report.h"
 #include "timer.h"
 #include "vision_scene.h"
@@ -248,46 +247,32 @@ static void print_report(const bench_time* times, int rounds, bool is_json)
     bench_report_print_table(&report);
 }
 
-static void print_help(const app_option* options)
+static void print_text(void)
 {
     printf(
-        "pinhole bench vision: who sees whom\n"
-        "\n"
-        "usage: pinhole bench vision [options]\n"
-        "\n"
         "Upkeep is the grid's rebuilding when all of %d entities have moved, next to a plain\n"
         "counting sort of the same entities by cell. A question is for the exact %d nearest of\n"
         "one viewer within 1 km, next to a plain sweep that copies all entities of the cells\n"
         "that the answer's circle touches, and to looking at everybody. Groups: the same question\n"
         "through groups of viewers, their upkeep included. %d answers per crowd are compared\n"
-        "with looking at everybody before anything is timed.\n"
-        "\n"
-        "options:\n",
+        "with looking at everybody before anything is timed.\n",
         ENTITIES, WANTED, SAMPLES);
-    app_options_print(options);
-    printf("\n"
-           "example: pinhole bench vision --json --rounds 5\n");
 }
+
+static const bench_about about = {
+    .command = "pinhole bench vision",
+    .summary = "who sees whom",
+    .print_text = print_text,
+    .example = "--json --rounds 5",
+    .rounds_default = ROUNDS_DEFAULT,
+};
 
 int bench_vision(int argc, char** argv)
 {
-    bool is_json = false;
-    int rounds = ROUNDS_DEFAULT;
-    const app_option options[] = {
-        {.name = "--json", .summary = "one JSON object on standard output", .is_set = &is_json},
-        {.name = "--rounds",
-         .summary = "interleaved rounds; the best counts",
-         .number = &rounds,
-         .lo = 1,
-         .hi = BENCH_ROUNDS_MAX},
-        {0},
-    };
-    const app_parse parsed = app_options_parse(options, "pinhole bench vision", argc, argv);
-    if (parsed == APP_PARSE_HELP) {
-        print_help(options);
-    }
-    if (parsed != APP_PARSE_OK) {
-        return parsed == APP_PARSE_HELP ? APP_EXIT_OK : APP_EXIT_USAGE;
+    bench_options options;
+    int status;
+    if (!bench_options_parse(&about, argc, argv, &options, &status)) {
+        return status;
     }
     if (!make_scenes()) {
         fprintf(stderr, "pinhole bench vision: there is not enough memory for the crowds.\n");
@@ -299,7 +284,7 @@ int bench_vision(int argc, char** argv)
     }
     make_cases();
     bench_time times[CASE_COUNT];
-    bench_measure(cases, CASE_COUNT, rounds, times);
-    print_report(times, rounds, is_json);
+    bench_measure(cases, CASE_COUNT, options.rounds, times);
+    print_report(times, options.rounds, options.is_json);
     return APP_EXIT_OK;
 }
