@@ -89,7 +89,7 @@ static void masks_flags_and_the_games_callback_decide_who_may_be_seen(void** sta
     assert_int_equal(ph_world_set_visibility(f.world, masked, 2, false, false), PH_OK);
     assert_int_equal(ph_world_set_visibility(f.world, never, 1, false, true), PH_OK);
     assert_int_equal(ph_world_set_visibility(f.world, always, 1, true, false), PH_OK);
-    assert_int_equal(ph_world_set_visibility(f.world, odd_always, 0, true, false), PH_OK);
+    assert_int_equal(ph_world_set_visibility(f.world, odd_always, 1, true, false), PH_OK);
     ph_viewer_def def = ph_viewer_def_default();
     def.entity = own;
     def.sees = 1;
@@ -107,6 +107,31 @@ static void masks_flags_and_the_games_callback_decide_who_may_be_seen(void** sta
     assert_true(small_world_sees(&f, viewer, masked) &&
                 small_world_sees(&f, viewer, even)); // seen by everybody
     assert_false(small_world_sees(&f, viewer, always) || small_world_sees(&f, viewer, never));
+    small_world_teardown(&f);
+}
+
+// A mask that was worked out and came to nothing must not open what it was to close.
+static void a_mask_without_bits_hides_unless_it_was_never_set(void** state)
+{
+    (void)state;
+    small_world f;
+    small_world_setup(&f, 16);
+    const ph_entity_id own = small_world_spawn_at(&f, 1, 0, 0);
+    const ph_entity_id other = small_world_spawn_at(&f, 2, 1000, 0);
+    const ph_viewer_id viewer = small_world_add_viewer(&f, own, 10);
+    ph_world_tick(f.world);
+    assert_true(small_world_sees(&f, viewer, other)); // spawned with 0: for everybody
+    assert_int_equal(ph_world_set_visibility(f.world, other, 0, false, false), PH_OK);
+    assert_int_equal(ph_world_set_visibility(f.world, own, 0, false, false), PH_OK);
+    ph_world_tick(f.world);
+    assert_false(small_world_sees(&f, viewer, other));
+    assert_int_equal(small_world_slot(&f, viewer, own), 0);
+    assert_int_equal(ph_world_set_visibility(f.world, other, 0, true, false), PH_OK);
+    ph_world_tick(f.world);
+    assert_false(small_world_sees(&f, viewer, other)); // nor at any distance
+    assert_int_equal(ph_world_set_visibility(f.world, other, UINT32_MAX, false, false), PH_OK);
+    ph_world_tick(f.world);
+    assert_true(small_world_sees(&f, viewer, other));
     small_world_teardown(&f);
 }
 
@@ -418,7 +443,7 @@ static void what_is_gone_or_hidden_leaves_out_of_turn(void** state)
     assert_int_equal(ph_world_despawn(f.world, mortal), PH_OK);
     ph_world_tick(f.world);
     assert_int_equal(small_world_sight(&f, viewer).visible_count, 2);
-    assert_int_equal(ph_world_set_visibility(f.world, shy, 0, false, true), PH_OK);
+    assert_int_equal(ph_world_set_visibility(f.world, shy, 1, false, true), PH_OK);
     ph_world_tick(f.world);
     assert_int_equal(small_world_sight(&f, viewer).visible_count, 1);
     ph_viewer_def def = ph_viewer_def_default();
@@ -430,7 +455,7 @@ static void what_is_gone_or_hidden_leaves_out_of_turn(void** state)
     assert_int_equal(small_world_sight(&f, viewer).visible_count, 0);
     // Its own entity is no stranger to it, whoever may see that.
     const uint64_t refreshes = ph_world_vision_stats(f.world).refreshes;
-    assert_int_equal(ph_world_set_visibility(f.world, own, 0, false, true), PH_OK);
+    assert_int_equal(ph_world_set_visibility(f.world, own, 1, false, true), PH_OK);
     ph_world_tick(f.world);
     assert_int_equal(ph_world_vision_stats(f.world).refreshes, refreshes);
     assert_int_equal(small_world_slot(&f, viewer, own), 0);
@@ -582,6 +607,7 @@ int main(void)
         cmocka_unit_test(a_viewer_sees_the_nearest_and_its_own_entity_is_slot_0),
         cmocka_unit_test(a_spectator_sees_from_its_eye_across_the_edge_of_the_world),
         cmocka_unit_test(masks_flags_and_the_games_callback_decide_who_may_be_seen),
+        cmocka_unit_test(a_mask_without_bits_hides_unless_it_was_never_set),
         cmocka_unit_test(without_hysteresis_a_sight_is_exactly_the_nearest),
         cmocka_unit_test(a_left_slot_is_free_when_the_game_says_so),
         cmocka_unit_test(a_teleport_changes_everything_at_once),

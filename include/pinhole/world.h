@@ -71,7 +71,8 @@ typedef struct ph_spawn {
     /// numbers cost few bits.
     uint64_t name;
     int32_t position_mm[3];
-    /// Who may see it: viewers whose sees mask meets this one. 0 means everybody (all bits).
+    /// Who may see it: viewers whose sees mask meets this one. Here, and only here, 0 means
+    /// everybody (all bits).
     uint32_t seen_by;
     /// Seen at any distance, before all others, by those who may see it.
     bool is_always_visible;
@@ -127,7 +128,8 @@ PH_API ph_result ph_world_read(const ph_world* world, ph_entity_id entity, int p
 PH_API ph_result ph_world_move(ph_world* world, ph_entity_id entity, int32_t x_mm, int32_t y_mm,
                                int32_t z_mm);
 
-/// Changes who may see it (see ph_spawn).
+/// Changes who may see it (see ph_spawn). A seen_by of 0 means nobody but its own viewer: a mask
+/// that was worked out and came to nothing opens nothing.
 PH_API ph_result ph_world_set_visibility(ph_world* world, ph_entity_id entity, uint32_t seen_by,
                                          bool is_always_visible, bool is_never_visible);
 

@@ -274,7 +274,6 @@ static bool is_sound(const ph_entities* entities, ph_entity_index index, int pla
            entities->spawn_order[index] < entities->next_spawn_order &&
            ph_id_pool_at(&entities->ids, (int)index).index1 != 0 &&
            ph_entities_has_name(entities, entities->name[index], &named) && named == index &&
-           entities->seen_by[index] != 0 &&
            (entities->flags[index] & ~(PH_SEEN_ALWAYS | PH_SEEN_NEVER)) == 0;
 }
 

@@ -12,12 +12,6 @@ static uint8_t flags_of(bool is_always_visible, bool is_never_visible)
                      (is_never_visible ? PH_SEEN_NEVER : 0u));
 }
 
-// Zero-initialised structs mean everybody.
-static uint32_t mask_of(uint32_t seen_by)
-{
-    return seen_by != 0 ? seen_by : UINT32_MAX;
-}
-
 ph_result ph_world_spawn(ph_world* world, const ph_spawn* spawn, ph_entity_id* entity)
 {
     *entity = (ph_entity_id){0};
@@ -33,7 +27,8 @@ ph_result ph_world_spawn(ph_world* world, const ph_spawn* spawn, ph_entity_id* e
     const ph_newcomer newcomer = {
         .name = spawn->name,
         .position_mm = {spawn->position_mm[0], spawn->position_mm[1], spawn->position_mm[2]},
-        .seen_by = mask_of(spawn->seen_by),
+        // A zero-initialised struct means everybody; later, a mask of 0 means nobody.
+        .seen_by = spawn->seen_by != 0 ? spawn->seen_by : UINT32_MAX,
         .flags = flags_of(spawn->is_always_visible, spawn->is_never_visible),
         .class_index = (uint8_t)spawn->class_index,
     };
@@ -102,7 +97,7 @@ ph_result ph_world_set_visibility(ph_world* world, ph_entity_id entity, uint32_t
     if (index == PH_ENTITY_NONE) {
         return PH_ERROR_STALE;
     }
-    world->entities.seen_by[index] = mask_of(seen_by);
+    world->entities.seen_by[index] = seen_by;
     world->entities.flags[index] = flags_of(is_always_visible, is_never_visible);
     world->has_vanished = true; // perhaps, for some
     world->is_sorted = false;
