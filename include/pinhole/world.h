@@ -28,7 +28,8 @@ typedef struct ph_world ph_world;
 
 /// May answer no for reasons of the game. Called only where the masks allow it; the answer must not
 /// depend on anything that this viewer may not know. Called during ph_world_tick(), from any of its
-/// threads.
+/// threads: it must not change the world. A new "no" counts from the viewer's next turn (see
+/// refresh_ticks); to hide an entity at once, change its masks.
 typedef bool ph_may_see(void* context, ph_viewer_id viewer, ph_entity_id entity);
 
 /// How to build a world. Start from ph_world_def_default() and change what you need.
@@ -157,7 +158,9 @@ typedef struct ph_viewer_def {
     uint32_t audience;
     /// Default 250,000 mm; at most the world's radius_max_mm.
     int32_t radius_mm;
-    /// At most so many entities, 1..PH_VISIBLE_MAX. Default 250.
+    /// The so many nearest enter, 1..PH_VISIBLE_MAX. Default 250. Those that have entered may stay a
+    /// little beyond (see hysteresis and stay_ticks of ph_vision_def), as long as there are slots: no
+    /// more than slot_count - 1 are ever visible.
     int visible_max;
     /// Slots, slot 0 included. 0 means 2 * visible_max; at least visible_max + 1, at most 65535.
     int slot_count;
