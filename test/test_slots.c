@@ -143,55 +143,6 @@ static void dancing_on_the_rank_causes_no_storm(void** state)
     scene_teardown(&s);
 }
 
-// Without a rank or radius to hold on to, the stay time bounds the storm: with a stay of 50 ticks
-// nobody can enter more than once in 50.
-static void the_stay_time_bounds_how_often_anybody_enters(void** state)
-{
-    (void)state;
-    test_rng rng = {.state = 9};
-    slots_scene s;
-    scene_setup(&s, 100, 20);
-    s.stay_ticks = 50;
-    int enters[SCENE_CROWD] = {0};
-    for (uint32_t i = 0; i < 60; ++i) {
-        scene_spawn(&s, i, 0);
-    }
-    for (int tick = 0; tick < 500; ++tick) {
-        for (uint32_t i = 0; i < 60; ++i) {
-            s.x_mm[i] = (int32_t)test_rng_below(&rng, SCENE_RADIUS);
-        }
-        scene_refresh(&s);
-        scene_free_all_resting(&s);
-        for (int i = 0; i < s.sight.enter_count; ++i) {
-            ++enters[s.sight.entities[s.sight.enters[i]]];
-        }
-    }
-    for (int i = 0; i < 60; ++i) {
-        assert_in_range(enters[i], 1, 10);
-    }
-    assert_int_equal(ph_slots_waits(s.slots), 0);
-    scene_teardown(&s);
-}
-
-static void a_member_stays_for_the_stay_time_even_when_ticks_wrap(void** state)
-{
-    (void)state;
-    slots_scene s;
-    scene_setup(&s, 20, 8);
-    s.tick = UINT32_MAX - 2;
-    s.stay_ticks = 10;
-    scene_spawn(&s, 1, 0);
-    scene_refresh(&s);
-    s.x_mm[1] = 10 * SCENE_RADIUS;
-    for (int after = 1; after < 10; ++after) {
-        scene_refresh(&s);
-        assert_true(scene_is_shown(&s, 1));
-    }
-    scene_refresh(&s);
-    SCENE_ASSERT_LEAVES(&s, 1);
-    scene_teardown(&s);
-}
-
 // ---- slot numbers
 
 static void a_member_keeps_its_slot_for_its_whole_stay(void** state)
@@ -519,8 +470,6 @@ int main(void)
         cmocka_unit_test(a_member_leaves_beyond_a_tenth_more_than_the_radius),
         cmocka_unit_test(dancing_on_the_radius_causes_no_storm),
         cmocka_unit_test(dancing_on_the_rank_causes_no_storm),
-        cmocka_unit_test(the_stay_time_bounds_how_often_anybody_enters),
-        cmocka_unit_test(a_member_stays_for_the_stay_time_even_when_ticks_wrap),
         cmocka_unit_test(a_member_keeps_its_slot_for_its_whole_stay),
         cmocka_unit_test(a_slot_that_was_left_rests_until_it_is_freed),
         cmocka_unit_test(the_slot_that_is_free_for_longest_is_taken_next),

@@ -122,7 +122,11 @@ static bool has_to_leave(const model_slot* member, const slots_scene* s, int ran
         return false;
     }
     const bool is_young = (uint32_t)(s->tick - member->entered) < (uint32_t)s->stay_ticks;
-    return !is_young || !ph_eye_may_see(&s->eye, &s->crowd, member->entity);
+    const ph_eye* eye = &s->eye;
+    const bool is_far = (s->flags[member->entity] & PH_SEEN_ALWAYS) == 0 &&
+                        ph_distance2(s->x_mm[member->entity], s->y_mm[member->entity], eye->x_mm,
+                                     eye->y_mm) > (uint64_t)(4 * eye->radius_mm * eye->radius_mm);
+    return !is_young || is_far || !ph_eye_may_see(&s->eye, &s->crowd, member->entity);
 }
 
 // The member past wanted that is furthest from the eye, or 0.

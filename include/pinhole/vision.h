@@ -42,8 +42,8 @@ typedef struct ph_vision_def {
     int32_t group_merge_mm;
     /// Each viewer's vision is refreshed at least every so many ticks, in turn. Default 1.
     int refresh_ticks;
-    /// An entity stays visible for at least so many ticks after it entered, unless it is gone or
-    /// may no longer be seen. Default 10.
+    /// An entity stays visible for at least so many ticks after it entered, unless it is gone, may
+    /// no longer be seen, or is further away than twice the viewer's radius. Default 10.
     int stay_ticks;
     /// How far an entity must be beyond radius and rank to leave: 1.1, the default, means a
     /// tenth. 1..16.

@@ -204,13 +204,33 @@ static int mark_seen(ph_slots* slots, const ph_slots_step* step)
     return newcomer_count;
 }
 
+static ph_seen member_as_seen(const ph_slots* slots, const ph_slots_step* step, int slot)
+{
+    const ph_crowd* crowd = step->crowd;
+    const ph_entity_index entity = slots->entities[slot];
+    ph_seen seen = {.spawn_order = slots->spawn_orders[slot], .entity = entity};
+    if ((crowd->flags[entity] & PH_SEEN_ALWAYS) == 0) {
+        seen.distance2 = ph_distance2(crowd->x_mm[entity], crowd->y_mm[entity], step->eye->x_mm,
+                                      step->eye->y_mm);
+    }
+    return seen;
+}
+
+// Twice the radius. Compared by a quarter, rounded up: the square of twice the largest radius is
+// 2^64.
+static bool is_in_reach(uint64_t distance2, const ph_eye* eye)
+{
+    return (distance2 + 3) / 4 <= (uint64_t)eye->radius_mm * (uint64_t)eye->radius_mm;
+}
+
 // For a member that is not among the answers. The filter comes before the stay time: who may no
-// longer be seen is gone at once.
+// longer be seen is gone at once, and so is what a teleport left behind.
 static bool may_stay(const ph_slots* slots, const ph_slots_step* step, int slot)
 {
     const ph_entity_index entity = slots->entities[slot];
     return slots->spawn_orders[slot] == step->crowd->spawn_order[entity] &&
            step->tick - slots->entered[slot] < (uint32_t)step->stay_ticks &&
+           is_in_reach(member_as_seen(slots, step, slot).distance2, step->eye) &&
            ph_eye_may_see(step->eye, step->crowd, entity);
 }
 
@@ -225,18 +245,6 @@ static void drop_unseen(ph_slots* slots, const ph_slots_step* step)
             leave(slots, slot);
         }
     }
-}
-
-static ph_seen member_as_seen(const ph_slots* slots, const ph_slots_step* step, int slot)
-{
-    const ph_crowd* crowd = step->crowd;
-    const ph_entity_index entity = slots->entities[slot];
-    ph_seen seen = {.spawn_order = slots->spawn_orders[slot], .entity = entity};
-    if ((crowd->flags[entity] & PH_SEEN_ALWAYS) == 0) {
-        seen.distance2 = ph_distance2(crowd->x_mm[entity], crowd->y_mm[entity], step->eye->x_mm,
-                                      step->eye->y_mm);
-    }
-    return seen;
 }
 
 // One step of a heap of slots with the furthest on top.

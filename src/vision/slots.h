@@ -4,8 +4,8 @@
 // One viewer's slots: which entity has which short name, who enters, who leaves.
 //
 // Fed with the answer of a query for hysteresis * wanted entities within hysteresis * radius:
-//   - a member that is not among them leaves, unless it entered less than stay_ticks ago and still
-//     lives and may be seen;
+//   - a member that is not among them leaves, unless it entered less than stay_ticks ago, still
+//     lives, may be seen, and is within twice the radius (or always visible);
 //   - a newcomer enters when it is among the `wanted` nearest and within the radius, nearest first;
 //   - when all slots are taken or resting, the newcomer waits and is tried again by the next
 //     refresh. If more wait than slots rest, the furthest members past `wanted` leave early, one

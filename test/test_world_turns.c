@@ -1,0 +1,170 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Where a viewer looks from, and when its turn comes: what becomes of an eye, who is refreshed in
+// turn and who out of turn.
+
+#include "support/test_support.h"
+#include "support/small_world.h"
+
+// ---- eyes
+
+static void the_eye_stays_where_its_entity_died(void** state)
+{
+    (void)state;
+    small_world f;
+    small_world_setup(&f, 16);
+    const ph_entity_id own = small_world_spawn_at(&f, 1, 1000000, 0);
+    const ph_entity_id neighbour = small_world_spawn_at(&f, 2, 1001000, 0);
+    const ph_viewer_id viewer = small_world_add_viewer(&f, own, 10);
+    ph_world_tick(f.world);
+    assert_int_equal(ph_world_set_eye(f.world, viewer, 0, 0, 0), PH_ERROR_VALUE);
+    assert_int_equal(ph_world_despawn(f.world, own), PH_OK);
+    ph_world_tick(f.world);
+    assert_true(small_world_sees(&f, viewer, neighbour));
+    assert_int_equal(small_world_sight(&f, viewer).entities[0], PH_ENTITY_NONE);
+    // Whoever gets the index of the dead one is not taken for it.
+    const ph_entity_id heir = small_world_spawn_at(&f, 3, 1002000, 0);
+    assert_int_equal(heir.index1, own.index1);
+    ph_world_tick(f.world);
+    assert_true(small_world_sees(&f, viewer, heir));
+    assert_int_equal(ph_world_set_eye(f.world, viewer, 5000000, 0, 0), PH_OK);
+    for (int tick = 0; tick < 20; ++tick) {
+        ph_world_tick(f.world);
+    }
+    assert_int_equal(small_world_sight(&f, viewer).visible_count, 0);
+    small_world_teardown(&f);
+}
+
+static void a_viewer_can_change_its_entity(void** state)
+{
+    (void)state;
+    small_world f;
+    small_world_setup(&f, 16);
+    const ph_entity_id first = small_world_spawn_at(&f, 1, 0, 0);
+    const ph_entity_id second = small_world_spawn_at(&f, 2, 1000, 0);
+    const ph_viewer_id viewer = small_world_add_viewer(&f, first, 10);
+    ph_world_tick(f.world);
+    assert_true(small_world_sees(&f, viewer, second));
+    assert_int_equal(ph_world_set_own(f.world, viewer, second), PH_OK);
+    ph_world_tick(f.world);
+    assert_true(small_world_sees(&f, viewer, first));
+    small_world_free_left(&f, viewer);
+    ph_world_tick(f.world);
+    assert_int_equal(small_world_slot(&f, viewer, second), 0);
+    // Without one it is a spectator where the last one stands now.
+    assert_int_equal(ph_world_move(f.world, second, 1000000, 0, 0), PH_OK);
+    assert_int_equal(ph_world_set_own(f.world, viewer, (ph_entity_id){0}), PH_OK);
+    ph_world_tick(f.world);
+    assert_true(small_world_sees(&f, viewer, second));
+    assert_int_equal(ph_world_despawn(f.world, first), PH_OK);
+    assert_int_equal(ph_world_set_own(f.world, viewer, first), PH_ERROR_STALE);
+    small_world_teardown(&f);
+}
+
+// ---- turns
+
+static void refreshes_are_spread_and_a_new_viewer_does_not_wait(void** state)
+{
+    (void)state;
+    small_world f;
+    small_world_setup(&f, 16);
+    f.def.vision.refresh_ticks = 4;
+    small_world_again(&f);
+    const ph_entity_id other = small_world_spawn_at(&f, 1, 0, 0);
+    ph_viewer_id viewers[8];
+    for (int v = 0; v < 8; ++v) {
+        viewers[v] = small_world_add_viewer(&f, (ph_entity_id){0}, 10);
+    }
+    ph_world_tick(f.world);
+    assert_int_equal(ph_world_vision_stats(f.world).refreshes, 8);
+    for (int v = 0; v < 8; ++v) {
+        assert_true(small_world_sees(&f, viewers[v], other));
+        assert_int_equal(small_world_sight(&f, viewers[v]).enter_count, 1);
+    }
+    // From now on a quarter of them in each tick, and everybody within four.
+    const ph_entity_id newcomer = small_world_spawn_at(&f, 2, 0, 0);
+    for (int tick = 1; tick <= 4; ++tick) {
+        ph_world_tick(f.world);
+        assert_int_equal(ph_world_vision_stats(f.world).refreshes, 8 + 2 * tick);
+        int enter_count = 0, seeing_count = 0;
+        for (int v = 0; v < 8; ++v) {
+            enter_count += small_world_sight(&f, viewers[v]).enter_count;
+            seeing_count += small_world_sees(&f, viewers[v], newcomer);
+        }
+        assert_int_equal(enter_count, 2); // those of this tick only
+        assert_int_equal(seeing_count, 2 * tick);
+    }
+    small_world_teardown(&f);
+}
+
+static void what_is_gone_or_hidden_leaves_out_of_turn(void** state)
+{
+    (void)state;
+    small_world f;
+    small_world_setup(&f, 16);
+    f.def.vision.refresh_ticks = 100;
+    small_world_again(&f);
+    const ph_entity_id own = small_world_spawn_at(&f, 9, 0, 0);
+    const ph_entity_id mortal = small_world_spawn_at(&f, 1, 0, 0);
+    const ph_entity_id shy = small_world_spawn_at(&f, 2, 0, 0);
+    const ph_entity_id secret = small_world_spawn_at(&f, 3, 0, 0);
+    const ph_viewer_id viewer = small_world_add_viewer(&f, own, 10);
+    ph_world_tick(f.world);
+    assert_int_equal(small_world_sight(&f, viewer).visible_count, 3);
+    assert_int_equal(ph_world_despawn(f.world, mortal), PH_OK);
+    ph_world_tick(f.world);
+    assert_int_equal(small_world_sight(&f, viewer).visible_count, 2);
+    assert_int_equal(ph_world_set_visibility(f.world, shy, 1, false, true), PH_OK);
+    ph_world_tick(f.world);
+    assert_int_equal(small_world_sight(&f, viewer).visible_count, 1);
+    ph_viewer_def def = ph_viewer_def_default();
+    assert_int_equal(ph_world_set_visibility(f.world, secret, 1u << 31, false, false), PH_OK);
+    ph_world_tick(f.world); // this viewer sees all masks
+    assert_true(small_world_sees(&f, viewer, secret));
+    assert_int_equal(ph_world_set_sees(f.world, viewer, def.sees >> 1), PH_OK);
+    ph_world_tick(f.world);
+    assert_int_equal(small_world_sight(&f, viewer).visible_count, 0);
+    // Its own entity is no stranger to it, whoever may see that.
+    const uint64_t refreshes = ph_world_vision_stats(f.world).refreshes;
+    assert_int_equal(ph_world_set_visibility(f.world, own, 1, false, true), PH_OK);
+    ph_world_tick(f.world);
+    assert_int_equal(ph_world_vision_stats(f.world).refreshes, refreshes);
+    assert_int_equal(small_world_slot(&f, viewer, own), 0);
+    small_world_teardown(&f);
+}
+
+static void an_index_in_a_sight_never_names_somebody_else(void** state)
+{
+    (void)state;
+    small_world f;
+    small_world_setup(&f, 16);
+    const ph_entity_id other = small_world_spawn_at(&f, 1, 0, 0);
+    const ph_viewer_id viewer = small_world_add_viewer(&f, (ph_entity_id){0}, 10);
+    ph_world_tick(f.world);
+    const int slot = small_world_slot(&f, viewer, other);
+    assert_int_equal(ph_world_despawn(f.world, other), PH_OK);
+    const ph_entity_id heir = small_world_spawn_at(&f, 2, 0, 0);
+    assert_true(ph_world_validate(f.world));
+    assert_int_not_equal(heir.index1, other.index1);
+    const ph_sight sight = small_world_sight(&f, viewer);
+    assert_true(test_is_none(ph_world_entity_at(f.world, sight.entities[slot])));
+    ph_world_tick(f.world);
+    // Rested, the index is given out again.
+    assert_int_equal(small_world_spawn_at(&f, 3, 0, 0).index1, other.index1);
+    assert_true(test_is_none(ph_world_entity_at(f.world, PH_ENTITY_NONE)));
+    assert_true(test_is_none(ph_world_entity_at(f.world, 12345)));
+    small_world_teardown(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_eye_stays_where_its_entity_died),
+        cmocka_unit_test(a_viewer_can_change_its_entity),
+        cmocka_unit_test(refreshes_are_spread_and_a_new_viewer_does_not_wait),
+        cmocka_unit_test(what_is_gone_or_hidden_leaves_out_of_turn),
+        cmocka_unit_test(an_index_in_a_sight_never_names_somebody_else),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
