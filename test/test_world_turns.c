@@ -36,6 +36,63 @@ static void the_eye_stays_where_its_entity_died(void** state)
     small_world_teardown(&f);
 }
 
+// Far from where the last tick saw it: the tick must not find the eye there.
+static ph_viewer_id move_and_die(small_world* f, ph_entity_id* neighbour)
+{
+    const ph_entity_id own = small_world_spawn_at(f, 1, 0, 0);
+    *neighbour = small_world_spawn_at(f, 2, 50000000, 0);
+    const ph_viewer_id viewer = small_world_add_viewer(f, own, 10);
+    ph_world_tick(f->world);
+    assert_int_equal(ph_world_move(f->world, own, 50001000, 0, 0), PH_OK);
+    assert_int_equal(ph_world_despawn(f->world, own), PH_OK);
+    return viewer;
+}
+
+static void the_eye_is_where_its_entity_died_between_two_ticks(void** state)
+{
+    (void)state;
+    small_world f;
+    small_world_setup(&f, 16);
+    ph_entity_id neighbour;
+    const ph_viewer_id viewer = move_and_die(&f, &neighbour);
+    ph_world_tick(f.world);
+    assert_true(small_world_sees(&f, viewer, neighbour));
+    assert_int_equal(small_world_sight(&f, viewer).entities[0], PH_ENTITY_NONE);
+    // The heir of the index goes its own way.
+    small_world_spawn_at(&f, 3, 0, 0);
+    ph_world_tick(f.world);
+    assert_true(small_world_sees(&f, viewer, neighbour));
+    small_world_teardown(&f);
+}
+
+static void an_eye_that_was_moved_does_not_go_back_to_the_dead(void** state)
+{
+    (void)state;
+    small_world f;
+    small_world_setup(&f, 16);
+    ph_entity_id neighbour;
+    const ph_viewer_id viewer = move_and_die(&f, &neighbour);
+    const ph_entity_id elsewhere = small_world_spawn_at(&f, 4, -90000000, 0);
+    assert_int_equal(ph_world_set_eye(f.world, viewer, -90000000, 0, 0), PH_OK);
+    ph_world_tick(f.world);
+    assert_true(small_world_sees(&f, viewer, elsewhere));
+    assert_false(small_world_sees(&f, viewer, neighbour));
+    small_world_teardown(&f);
+}
+
+static void a_spectator_begins_where_its_last_entity_died(void** state)
+{
+    (void)state;
+    small_world f;
+    small_world_setup(&f, 16);
+    ph_entity_id neighbour;
+    const ph_viewer_id viewer = move_and_die(&f, &neighbour);
+    assert_int_equal(ph_world_set_own(f.world, viewer, (ph_entity_id){0}), PH_OK);
+    ph_world_tick(f.world);
+    assert_true(small_world_sees(&f, viewer, neighbour));
+    small_world_teardown(&f);
+}
+
 static void a_viewer_can_change_its_entity(void** state)
 {
     (void)state;
@@ -161,6 +218,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_eye_stays_where_its_entity_died),
+        cmocka_unit_test(the_eye_is_where_its_entity_died_between_two_ticks),
+        cmocka_unit_test(an_eye_that_was_moved_does_not_go_back_to_the_dead),
+        cmocka_unit_test(a_spectator_begins_where_its_last_entity_died),
         cmocka_unit_test(a_viewer_can_change_its_entity),
         cmocka_unit_test(refreshes_are_spread_and_a_new_viewer_does_not_wait),
         cmocka_unit_test(what_is_gone_or_hidden_leaves_out_of_turn),

@@ -201,14 +201,19 @@ void ph_entities_forget_changes(ph_entities* entities)
     }
 }
 
-ph_entity_index ph_entities_find(const ph_entities* entities, ph_entity_id id)
+ph_entity_index ph_entities_find_or_resting(const ph_entities* entities, ph_entity_id id)
 {
     const ph_id pooled = {.index1 = id.index1, .generation = id.generation};
-    if (!ph_id_pool_is_live(&entities->ids, pooled) ||
-        entities->spawn_order[id.index1 - 1] == NOBODY) {
+    return ph_id_pool_is_live(&entities->ids, pooled) ? id.index1 - 1 : PH_ENTITY_NONE;
+}
+
+ph_entity_index ph_entities_find(const ph_entities* entities, ph_entity_id id)
+{
+    const ph_entity_index index = ph_entities_find_or_resting(entities, id);
+    if (index == PH_ENTITY_NONE || entities->spawn_order[index] == NOBODY) {
         return PH_ENTITY_NONE;
     }
-    return id.index1 - 1;
+    return index;
 }
 
 ph_entity_id ph_entities_id(const ph_entities* entities, ph_entity_index index)

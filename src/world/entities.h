@@ -91,6 +91,9 @@ void ph_entities_forget_changes(ph_entities* entities);
 // The index of a live id, or PH_ENTITY_NONE. Any bits may be asked about.
 ph_entity_index ph_entities_find(const ph_entities* entities, ph_entity_id id);
 
+// As find, but whoever rests is found, too: its place in the arrays is where it was removed.
+ph_entity_index ph_entities_find_or_resting(const ph_entities* entities, ph_entity_id id);
+
 // The id of a live index, else {0}. Any index may be asked about.
 ph_entity_id ph_entities_id(const ph_entities* entities, ph_entity_index index);
 

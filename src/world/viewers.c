@@ -97,11 +97,14 @@ void ph_viewers_remove(ph_viewers* viewers, ph_id id)
 void ph_viewers_follow(ph_viewers* viewers, uint32_t viewer, const ph_entities* entities)
 {
     ph_eye* eye = &viewers->eyes[viewer];
-    eye->own = ph_entities_find(entities, viewers->viewers[viewer].own);
-    if (eye->own != PH_ENTITY_NONE) {
-        eye->x_mm = entities->x_mm[eye->own];
-        eye->y_mm = entities->y_mm[eye->own];
-        viewers->viewers[viewer].eye_z_mm = entities->z_mm[eye->own];
+    const ph_entity_id own = viewers->viewers[viewer].own;
+    eye->own = ph_entities_find(entities, own);
+    // It may have moved and died since the last tick: then it rests, where it died.
+    const ph_entity_index place = ph_entities_find_or_resting(entities, own);
+    if (place != PH_ENTITY_NONE) {
+        eye->x_mm = entities->x_mm[place];
+        eye->y_mm = entities->y_mm[place];
+        viewers->viewers[viewer].eye_z_mm = entities->z_mm[place];
     }
 }
 

@@ -66,7 +66,8 @@ typedef struct ph_refresh {
     bool has_vanished; // some entity is gone or hidden since the last tick
 } ph_refresh;
 
-// Moves the eye of a viewer to its own entity; if that is gone, the eye stays.
+// Moves the eye of a viewer to its own entity, or to where that died since the last tick; if it has
+// been gone for longer, the eye stays.
 void ph_viewers_follow(ph_viewers* viewers, uint32_t viewer, const ph_entities* entities);
 
 // Once per tick: moves the eyes, sorts, refreshes those whose turn it is. Allocates nothing.

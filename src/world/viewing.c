@@ -118,6 +118,7 @@ ph_result ph_world_set_eye(ph_world* world, ph_viewer_id viewer, int32_t x_mm, i
     if (ph_world_is_alive(world, moved->own)) {
         return PH_ERROR_VALUE;
     }
+    moved->own = (ph_entity_id){0}; // or the next tick would look from where it died
     world->viewers.eyes[index].x_mm = x_mm;
     world->viewers.eyes[index].y_mm = y_mm;
     moved->eye_z_mm = z_mm;
