@@ -7,6 +7,8 @@
 #include "support/test_support.h"
 #include "support/small_world.h"
 
+#include "world/world_state.h"
+
 // ---- eyes
 
 static void the_eye_stays_where_its_entity_died(void** state)
@@ -191,6 +193,109 @@ static void what_is_gone_or_hidden_leaves_out_of_turn(void** state)
     small_world_teardown(&f);
 }
 
+enum { CROWD = 60, VIEWERS = 4 };
+
+// Which viewers still show somebody that is gone or hidden, asked of the world alone.
+static bool shows_vanished(const small_world* f, ph_viewer_id viewer, uint32_t sees)
+{
+    const ph_sight sight = small_world_sight(f, viewer);
+    const ph_entities* entities = &f->world->entities;
+    for (int slot = 1; slot < sight.slot_count; ++slot) {
+        const ph_entity_index index = sight.entities[slot];
+        if (index != PH_ENTITY_NONE && (test_is_none(ph_world_entity_at(f->world, index)) ||
+                                        (entities->flags[index] & PH_SEEN_NEVER) != 0 ||
+                                        (entities->seen_by[index] & sees) == 0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Spawns where there is nobody; else hides, shows, or kills.
+static void change_somebody(small_world* f, ph_entity_id* ids, test_rng* rng)
+{
+    const uint64_t i = test_rng_below(rng, CROWD);
+    const uint64_t choice = test_rng_below(rng, 8);
+    if (!ph_world_is_alive(f->world, ids[i])) {
+        ids[i] = small_world_spawn_at(f, i, (int32_t)i, 0);
+    } else if (choice < 2) {
+        assert_int_equal(ph_world_despawn(f->world, ids[i]), PH_OK);
+    } else {
+        assert_int_equal(
+            ph_world_set_visibility(f->world, ids[i], (uint32_t)choice, false, choice == 2), PH_OK);
+    }
+}
+
+// Between two ticks nobody changes, few, or more than there are slots, or than there is room to
+// write down; it is never the turn of a viewer that knows of nothing.
+static void exactly_those_who_show_the_vanished_are_refreshed_out_of_turn(void** state)
+{
+    (void)state;
+    small_world f;
+    small_world_setup(&f, 1);
+    f.def.vision.refresh_ticks = 1 << 30;
+    small_world_again(&f);
+    test_rng rng = {.state = 77};
+    ph_entity_id ids[CROWD] = {{0}};
+    ph_viewer_id viewers[VIEWERS];
+    for (int v = 0; v < VIEWERS; ++v) {
+        viewers[v] = small_world_add_viewer(&f, (ph_entity_id){0}, v % 2 == 0 ? 5 : CROWD);
+        assert_int_equal(ph_world_set_sees(f.world, viewers[v], 1u << v), PH_OK);
+    }
+    ph_world_tick(f.world);
+    int shown_count = 0;
+    for (int tick = 0; tick < 3000; ++tick) {
+        for (uint64_t n = test_rng_below(&rng, tick % 8 == 0 ? 400 : 12); n > 0; --n) {
+            change_somebody(&f, ids, &rng);
+        }
+        uint64_t expected = ph_world_vision_stats(f.world).refreshes;
+        for (int v = 0; v < VIEWERS; ++v) {
+            const bool is_urgent = tick % 10 == v; // else they would come to see nobody
+            if (is_urgent) {
+                assert_int_equal(ph_world_set_sees(f.world, viewers[v], 1u << v), PH_OK);
+            }
+            expected += is_urgent || shows_vanished(&f, viewers[v], 1u << v);
+        }
+        ph_world_tick(f.world);
+        assert_int_equal(ph_world_vision_stats(f.world).refreshes, expected);
+        for (int v = 0; v < VIEWERS; ++v) {
+            shown_count += small_world_sight(&f, viewers[v]).visible_count;
+            small_world_free_left(&f, viewers[v]);
+        }
+    }
+    assert_true(shown_count > 3000);
+    small_world_teardown(&f);
+}
+
+// Visibilities are set so often that there is no room to write them all down, and then there is.
+static void whoever_is_hidden_last_leaves_however_many_came_before(void** state)
+{
+    (void)state;
+    for (int set_count = 0; set_count < 6; ++set_count) {
+        small_world f;
+        small_world_setup(&f, 2);
+        f.def.vision.refresh_ticks = 1 << 30;
+        small_world_again(&f);
+        const ph_entity_id often = small_world_spawn_at(&f, 1, 0, 0);
+        const ph_entity_id once = small_world_spawn_at(&f, 2, 0, 0);
+        const ph_viewer_id viewer = small_world_add_viewer(&f, (ph_entity_id){0}, 10);
+        ph_world_tick(f.world);
+        for (int i = 0; i < set_count; ++i) {
+            assert_int_equal(ph_world_set_visibility(f.world, often, 1, false, false), PH_OK);
+        }
+        assert_int_equal(ph_world_set_visibility(f.world, once, 0, false, false), PH_OK);
+        if (set_count % 2 == 1) {
+            small_world_spawn_at(&f, 3, 0, 0); // the world grows
+        }
+        ph_world_tick(f.world);
+        assert_true(small_world_sees(&f, viewer, often));
+        assert_false(small_world_sees(&f, viewer, once));
+        assert_int_equal(f.world->entities.veiled_count, 0);
+        assert_false(f.world->entities.are_more_veiled);
+        small_world_teardown(&f);
+    }
+}
+
 static void an_index_in_a_sight_never_names_somebody_else(void** state)
 {
     (void)state;
@@ -224,6 +329,8 @@ int main(void)
         cmocka_unit_test(a_viewer_can_change_its_entity),
         cmocka_unit_test(refreshes_are_spread_and_a_new_viewer_does_not_wait),
         cmocka_unit_test(what_is_gone_or_hidden_leaves_out_of_turn),
+        cmocka_unit_test(exactly_those_who_show_the_vanished_are_refreshed_out_of_turn),
+        cmocka_unit_test(whoever_is_hidden_last_leaves_however_many_came_before),
         cmocka_unit_test(an_index_in_a_sight_never_names_somebody_else),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

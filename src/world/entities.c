@@ -16,9 +16,9 @@
 // Names come from the game, not from strangers: any seed will do.
 #define NAME_SEED UINT64_C(0x70696E686F6C65)
 
-// Three arrays of 8 bytes, nine of 4, two of 1. Widest first: every array is aligned whatever the
+// Three arrays of 8 bytes, ten of 4, two of 1. Widest first: every array is aligned whatever the
 // capacity.
-#define BYTES_PER_ENTITY ((size_t)(3 * 8 + 9 * 4 + 2 * 1))
+#define BYTES_PER_ENTITY ((size_t)(3 * 8 + 10 * 4 + 2 * 1))
 
 static uint8_t* carve(uint8_t** rest, size_t size)
 {
@@ -43,6 +43,7 @@ static void lay_out(ph_entities* entities, void* block, int capacity)
     entities->live_place = (void*)carve(&rest, count * sizeof(uint32_t));
     entities->live = (void*)carve(&rest, count * sizeof(ph_entity_index));
     entities->resting = (void*)carve(&rest, count * sizeof(ph_entity_index));
+    entities->veiled = (void*)carve(&rest, count * sizeof(ph_entity_index));
     entities->class_index = carve(&rest, count);
     entities->flags = carve(&rest, count);
     PH_ASSERT(rest == (uint8_t*)block + count * BYTES_PER_ENTITY);
@@ -65,6 +66,7 @@ static void copy_all(ph_entities* to, const ph_entities* from)
     memcpy(to->live_place, from->live_place, count * sizeof(uint32_t));
     memcpy(to->live, from->live, count * sizeof(ph_entity_index));
     memcpy(to->resting, from->resting, count * sizeof(ph_entity_index));
+    memcpy(to->veiled, from->veiled, count * sizeof(ph_entity_index));
     memcpy(to->class_index, from->class_index, count);
     memcpy(to->flags, from->flags, count);
 }
@@ -184,6 +186,17 @@ void ph_entities_remove(ph_entities* entities, ph_entity_index index, bool is_to
     }
 }
 
+void ph_entities_veil(ph_entities* entities, ph_entity_index index, uint32_t seen_by, uint8_t flags)
+{
+    entities->seen_by[index] = seen_by;
+    entities->flags[index] = flags;
+    if (entities->veiled_count < entities->capacity) {
+        entities->veiled[entities->veiled_count++] = index;
+    } else {
+        entities->are_more_veiled = true;
+    }
+}
+
 void ph_entities_wake(ph_entities* entities)
 {
     for (int i = 0; i < entities->resting_count; ++i) {
@@ -191,6 +204,8 @@ void ph_entities_wake(ph_entities* entities)
         ph_id_pool_give_back(&entities->ids, id);
     }
     entities->resting_count = 0;
+    entities->veiled_count = 0;
+    entities->are_more_veiled = false;
 }
 
 void ph_entities_forget_changes(ph_entities* entities)

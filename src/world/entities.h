@@ -40,12 +40,15 @@ typedef struct ph_entities {
     uint32_t* live_place; // where live[] names it
     ph_entity_index* live;
     ph_entity_index* resting; // despawned, but their indices are not given out before the next tick
+    ph_entity_index* veiled;  // whose visibility was set since the last tick; may name one twice
     uint8_t* class_index;
     uint8_t* flags; // PH_SEEN_ALWAYS, PH_SEEN_NEVER
     int live_count;
     int resting_count;
-    int capacity; // of every array
-    void* block;  // that holds them all
+    int veiled_count;
+    bool are_more_veiled; // than there is room for
+    int capacity;         // of every array
+    void* block;          // that holds them all
     ph_id_pool ids;
     ph_hash_map by_name; // name -> index
     uint64_t next_spawn_order;
@@ -82,7 +85,11 @@ ph_entity_index ph_entities_add(ph_entities* entities, const ph_newcomer* newcom
 // that whoever still holds the index (a sight of the last tick) cannot take a newcomer for it.
 void ph_entities_remove(ph_entities* entities, ph_entity_index index, bool is_to_rest);
 
-// Gives all resting indices back. Once per tick.
+// Changes who may see it.
+void ph_entities_veil(ph_entities* entities, ph_entity_index index, uint32_t seen_by,
+                      uint8_t flags);
+
+// Gives all resting indices back and forgets who was veiled. Once per tick.
 void ph_entities_wake(ph_entities* entities);
 
 // Forgets all change bits. Once per tick.

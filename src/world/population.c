@@ -50,7 +50,6 @@ ph_result ph_world_despawn(ph_world* world, ph_entity_id entity)
     // Without viewers nobody holds on to an index, and a world that is never ticked may go on for
     // ever.
     ph_entities_remove(entities, index, world->viewers.ids.live_count > 0);
-    world->has_vanished = true;
     world->is_sorted = false;
     return PH_OK;
 }
@@ -97,9 +96,8 @@ ph_result ph_world_set_visibility(ph_world* world, ph_entity_id entity, uint32_t
     if (index == PH_ENTITY_NONE) {
         return PH_ERROR_STALE;
     }
-    world->entities.seen_by[index] = seen_by;
-    world->entities.flags[index] = flags_of(is_always_visible, is_never_visible);
-    world->has_vanished = true; // perhaps, for some
+    ph_entities_veil(&world->entities, index, seen_by,
+                     flags_of(is_always_visible, is_never_visible));
     world->is_sorted = false;
     return PH_OK;
 }

@@ -108,37 +108,64 @@ void ph_viewers_follow(ph_viewers* viewers, uint32_t viewer, const ph_entities* 
     }
 }
 
-static bool is_hidden(const ph_entities* entities, const ph_eye* eye, ph_entity_index entity)
+// Whether what this slot shows is gone, or hidden from everybody but its own viewer.
+static bool is_vanished(const ph_entities* entities, const ph_eye* eye, int slot,
+                        ph_entity_index entity)
 {
-    return (entities->flags[entity] & PH_SEEN_NEVER) != 0 ||
-           (entities->seen_by[entity] & eye->sees) == 0;
+    return entities->spawn_order[entity] == UINT64_MAX ||
+           (slot != 0 && ((entities->flags[entity] & PH_SEEN_NEVER) != 0 ||
+                          (entities->seen_by[entity] & eye->sees) == 0));
 }
 
-// A viewer that waits for its turn must not go on showing what is gone or hidden since: the first
-// because the index will soon be somebody else's, the second because what may not be seen is not
-// sent. A game's own callback is not asked: its answers change without a word, and count from the
-// next turn.
-static bool shows_vanished(const ph_viewers* viewers, uint32_t viewer, const ph_entities* entities)
+static bool shows_vanished_anywhere(const ph_slots* slots, const ph_entities* entities,
+                                    const ph_eye* eye)
 {
-    const ph_sight sight = ph_slots_sight(viewers->viewers[viewer].slots);
+    const ph_sight sight = ph_slots_sight(slots);
     for (int slot = 0; slot < sight.slot_count; ++slot) {
         const ph_entity_index entity = sight.entities[slot];
-        if (entity == PH_ENTITY_NONE) {
-            continue;
-        }
-        if (entities->spawn_order[entity] == UINT64_MAX ||
-            (slot != 0 && is_hidden(entities, &viewers->eyes[viewer], entity))) {
+        if (entity != PH_ENTITY_NONE && is_vanished(entities, eye, slot, entity)) {
             return true;
         }
     }
     return false;
 }
 
+static bool shows_vanished_of(const ph_slots* slots, const ph_entities* entities, const ph_eye* eye,
+                              const ph_entity_index* list, int count)
+{
+    for (int i = 0; i < count; ++i) {
+        const int slot = ph_slots_find(slots, list[i]);
+        if (slot >= 0 && is_vanished(entities, eye, slot, list[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// A viewer that waits for its turn must not go on showing what is gone or hidden since: the first
+// because the index will soon be somebody else's, the second because what may not be seen is not
+// sent. A game's own callback is not asked: its answers change without a word, and count from the
+// next turn. Few vanish in a tick, and most of them far away: each is looked up, which costs about
+// as much as looking at one slot.
+static bool shows_vanished(const ph_viewers* viewers, uint32_t viewer, const ph_entities* entities)
+{
+    const int64_t asked_count = (int64_t)entities->resting_count + entities->veiled_count;
+    if (asked_count == 0) {
+        return false; // without a look at the slots, which are cold
+    }
+    const ph_slots* slots = viewers->viewers[viewer].slots;
+    const ph_eye* eye = &viewers->eyes[viewer];
+    if (entities->are_more_veiled || asked_count > ph_slots_sight(slots).slot_count) {
+        return shows_vanished_anywhere(slots, entities, eye);
+    }
+    return shows_vanished_of(slots, entities, eye, entities->resting, entities->resting_count) ||
+           shows_vanished_of(slots, entities, eye, entities->veiled, entities->veiled_count);
+}
+
 static bool is_due(const ph_viewers* viewers, uint32_t viewer, const ph_refresh* refresh)
 {
     return (viewer + refresh->tick) % (uint32_t)refresh->vision->refresh_ticks == 0 ||
-           viewers->viewers[viewer].is_urgent ||
-           (refresh->has_vanished && shows_vanished(viewers, viewer, refresh->entities));
+           viewers->viewers[viewer].is_urgent || shows_vanished(viewers, viewer, refresh->entities);
 }
 
 static void refresh_one(ph_viewers* viewers, uint32_t index, const ph_refresh* refresh,

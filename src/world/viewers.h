@@ -63,7 +63,6 @@ typedef struct ph_refresh {
     ph_lookout* lookout;
     const ph_vision_def* vision;
     uint32_t tick;
-    bool has_vanished; // some entity is gone or hidden since the last tick
 } ph_refresh;
 
 // Moves the eye of a viewer to its own entity, or to where that died since the last tick; if it has

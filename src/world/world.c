@@ -137,12 +137,10 @@ void ph_world_tick(ph_world* world)
             .lookout = &world->lookout,
             .vision = &world->def.vision,
             .tick = world->tick,
-            .has_vanished = world->has_vanished,
         };
         ph_viewers_refresh(&world->viewers, &refresh);
         world->is_sorted = true;
     }
-    world->has_vanished = false;
     ph_entities_wake(&world->entities);
     ph_entities_forget_changes(&world->entities);
 }

@@ -25,8 +25,7 @@ struct ph_world {
     ph_viewers viewers;
     ph_lookout lookout;
     uint32_t tick;
-    bool has_vanished; // some entity was despawned or hidden since the last tick
-    bool is_sorted;    // the lookout knows the entities and eyes as they are now; for validation
+    bool is_sorted; // the lookout knows the entities and eyes as they are now; for validation
 };
 
 // Room for one more entity of this class. @return PH_OK, or PH_ERROR_MEMORY with the world as it
