@@ -143,6 +143,36 @@ static void adding_a_viewer_survives_every_lack_of_memory(void** state)
     }
 }
 
+// An index that has used up its generations never comes back: the next one needs another place, in
+// arrays that have none left.
+static void a_world_grows_around_indices_that_are_worn_out(void** state)
+{
+    (void)state;
+    for (int kind = PH_VISION_GRID; kind <= PH_VISION_GROUPS; ++kind) {
+        small_world f;
+        small_world_setup(&f, 2);
+        f.def.vision.kind = (ph_vision_kind)kind;
+        small_world_again(&f);
+        for (int i = 0; i < 40; ++i) {
+            ph_entity_id own = small_world_spawn(&f, (uint64_t)i);
+            f.world->entities.ids.slots[own.index1 - 1].generation = UINT32_MAX;
+            own.generation = UINT32_MAX;
+            ph_viewer_id viewer = small_world_add_viewer(&f, own, 10);
+            f.world->viewers.ids.slots[viewer.index1 - 1].generation = UINT32_MAX;
+            viewer.generation = UINT32_MAX;
+            ph_world_tick(f.world);
+            assert_int_equal(small_world_slot(&f, viewer, own), 0);
+            assert_int_equal(ph_world_despawn(f.world, own), PH_OK);
+            assert_int_equal(ph_world_remove_viewer(f.world, viewer), PH_OK);
+            ph_world_tick(f.world);
+            assert_true(ph_world_validate(f.world));
+        }
+        assert_int_equal(f.world->entities.ids.retired_count, 40);
+        assert_int_equal(f.world->viewers.ids.retired_count, 40);
+        small_world_teardown(&f);
+    }
+}
+
 static void senseless_worlds_are_refused(void** state)
 {
     (void)state;
@@ -241,6 +271,7 @@ int main(void)
         cmocka_unit_test(creation_survives_every_lack_of_memory),
         cmocka_unit_test(a_spawn_survives_every_lack_of_memory),
         cmocka_unit_test(adding_a_viewer_survives_every_lack_of_memory),
+        cmocka_unit_test(a_world_grows_around_indices_that_are_worn_out),
         cmocka_unit_test(senseless_worlds_are_refused),
         cmocka_unit_test(ticks_are_counted),
         cmocka_unit_test(validate_sees_damage),

@@ -157,6 +157,25 @@ static void refreshes_are_spread_and_a_new_viewer_does_not_wait(void** state)
     small_world_teardown(&f);
 }
 
+static void a_viewer_with_another_entity_does_not_wait_for_its_turn(void** state)
+{
+    (void)state;
+    small_world f;
+    small_world_setup(&f, 16);
+    f.def.vision.refresh_ticks = 100;
+    small_world_again(&f);
+    const ph_entity_id first = small_world_spawn_at(&f, 1, 0, 0);
+    const ph_entity_id second = small_world_spawn_at(&f, 2, 50000000, 0);
+    const ph_entity_id neighbour = small_world_spawn_at(&f, 3, 50000000, 0);
+    const ph_viewer_id viewer = small_world_add_viewer(&f, first, 10);
+    ph_world_tick(f.world);
+    assert_int_equal(ph_world_set_own(f.world, viewer, second), PH_OK);
+    ph_world_tick(f.world);
+    assert_true(small_world_sees(&f, viewer, neighbour));
+    assert_int_equal(small_world_slot(&f, viewer, first), -1);
+    small_world_teardown(&f);
+}
+
 static void what_is_gone_or_hidden_leaves_out_of_turn(void** state)
 {
     (void)state;
@@ -328,6 +347,7 @@ int main(void)
         cmocka_unit_test(a_spectator_begins_where_its_last_entity_died),
         cmocka_unit_test(a_viewer_can_change_its_entity),
         cmocka_unit_test(refreshes_are_spread_and_a_new_viewer_does_not_wait),
+        cmocka_unit_test(a_viewer_with_another_entity_does_not_wait_for_its_turn),
         cmocka_unit_test(what_is_gone_or_hidden_leaves_out_of_turn),
         cmocka_unit_test(exactly_those_who_show_the_vanished_are_refreshed_out_of_turn),
         cmocka_unit_test(whoever_is_hidden_last_leaves_however_many_came_before),
