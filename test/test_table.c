@@ -108,6 +108,25 @@ static void rows_keep_their_values_while_others_come_and_go(void** state)
     teardown(&t);
 }
 
+// The world reserves only when a table is full; the table itself may grow at any time.
+static void a_table_that_grows_still_knows_its_free_rows(void** state)
+{
+    (void)state;
+    fixture t;
+    setup(&t, 4);
+    for (uint32_t i = 0; i < 4; ++i) {
+        ph_table_take_row(&t.table, i);
+    }
+    ph_table_give_back_row(&t.table, 1);
+    ph_table_give_back_row(&t.table, 3);
+    assert_int_equal(ph_table_reserve(&t.table, 8), PH_OK);
+    assert_true(ph_table_validate(&t.table));
+    assert_int_equal(ph_table_take_row(&t.table, 10), 3); // the last one first
+    assert_int_equal(ph_table_take_row(&t.table, 11), 1);
+    assert_int_equal(ph_table_take_row(&t.table, 12), 4);
+    teardown(&t);
+}
+
 static void no_memory_leaves_the_table_as_it_was(void** state)
 {
     (void)state;
@@ -128,6 +147,7 @@ int main(void)
         cmocka_unit_test(a_version_changes_exactly_when_the_content_does),
         cmocka_unit_test(a_change_in_any_word_is_seen),
         cmocka_unit_test(rows_keep_their_values_while_others_come_and_go),
+        cmocka_unit_test(a_table_that_grows_still_knows_its_free_rows),
         cmocka_unit_test(no_memory_leaves_the_table_as_it_was),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
