@@ -178,7 +178,6 @@ void ph_entities_remove(ph_entities* entities, ph_entity_index index, bool is_to
     entities->live[place] = last;
     entities->live_place[last] = place;
     entities->spawn_order[index] = NOBODY;
-    entities->changes[index] = 0;
     if (is_to_rest) {
         entities->resting[entities->resting_count++] = index;
     } else {
