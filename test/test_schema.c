@@ -315,6 +315,9 @@ static void significance_is_counted_in_steps(void** state)
     assert_int_equal(prepared(def).significant_steps, 4);
     def.significant = 0.01;
     assert_int_equal(prepared(def).significant_steps, 1);
+    def = ph_property_fixed("p", 0, 9, 0.3);
+    def.significant = 2.1; // 2.1 / 0.3 is a little more than seven
+    assert_int_equal(prepared(def).significant_steps, 7);
     def = ph_property_angle("p", 8);
     def.significant = 45;
     assert_int_equal(prepared(def).significant_steps, 32);

@@ -16,7 +16,7 @@
 #define WEIGHT_MIN 1e-6
 #define WEIGHT_MAX 1e6
 
-// A quotient of declared decimals misses its whole number by some 1e-16: 0.3 / 0.1 is three steps.
+// A quotient of declared decimals misses its whole number by some 1e-16: 2.1 / 0.3 is seven steps.
 #define STEPS_SLACK 1e-6
 
 // ---- before the coding
