@@ -43,6 +43,8 @@ PUBLIC_HEADERS = {
     "coordinate.h": "codec",
     "ground.h": "codec",
     "schema.h": "schema",
+    "packet.h": "wire",
+    "schedule.h": "schedule",
     "vision.h": "vision",
     "world.h": "world",
     "client.h": "client",

@@ -20,7 +20,12 @@
 #include <pinhole/text.h>
 
 #include <pinhole/schema.h>
+
+#include <pinhole/packet.h>
+#include <pinhole/schedule.h>
 #include <pinhole/vision.h>
+
+#include <pinhole/client.h>
 #include <pinhole/world.h>
 
 #endif

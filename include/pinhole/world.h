@@ -6,11 +6,24 @@
 // The game spawns entities, puts its own structs, and calls ph_world_tick() at its own pace. State
 // is quantised once, when it is put, into the integers that go on the wire; a change smaller than a
 // step is no change. Between two ticks the game may do anything; a tick allocates nothing.
+//
+// Each viewer then gets datagrams, exactly within its budget, and answers with acknowledgements:
+//
+//     ph_world_tick(world);
+//     ph_world_send_all(world, now_us, deliver, context);
+//     ...
+//     ph_world_acknowledge(world, viewer, now_us, bytes, size);
+//
+// The transport is the game's, and so is the clock: now_us counts microseconds from anywhere and
+// never goes back.
 
 #ifndef PINHOLE_WORLD_H
 #define PINHOLE_WORLD_H
 
 #include <pinhole/base.h>
+#include <pinhole/ground.h>
+#include <pinhole/packet.h>
+#include <pinhole/schedule.h>
 #include <pinhole/schema.h>
 #include <pinhole/vision.h>
 
@@ -46,6 +59,16 @@ typedef struct ph_world_def {
     /// Optional filter beside the masks.
     ph_may_see* may_see;
     void* may_see_context;
+    /// How packets are written. Default PH_PROFILE_CLASSIC.
+    ph_profile profile;
+    /// Time from one tick to the next, in microseconds, 1,000..10,000,000. Default 100,000.
+    uint32_t tick_us;
+    /// Further than this within one move is a jump, which clients show as one, in mm. 0: 100 m/s
+    /// for the length of a tick.
+    int32_t jump_mm;
+    /// What there is to stand on, the same as the clients'. Zero-initialised: nothing. For classes
+    /// whose position has a ground_tolerance_mm.
+    ph_ground ground;
     /// Zero-initialised means malloc and free.
     ph_allocator allocator;
     /// Set by ph_world_def_default(). Do not touch.
@@ -162,8 +185,29 @@ typedef struct ph_viewer_def {
     /// little beyond (see hysteresis and stay_ticks of ph_vision_def), as long as there are slots: no
     /// more than slot_count - 1 are ever visible.
     int visible_max;
-    /// Slots, slot 0 included. 0 means 2 * visible_max; at least visible_max + 1, at most 65535.
+    /// Slots, slot 0 included; at least visible_max + 1, at most 65535. 0 means 2 * visible_max,
+    /// but with the classic profile no more than 256 as long as those suffice: a slot then costs 8
+    /// bits, its least.
     int slot_count;
+    /// Bits that it may be sent per second, overhead included; 0: no limit. Default 13,000. At least
+    /// 1,000.
+    int bits_per_second;
+    /// How much may be saved up while nothing is due, in bits; the bucket is full at the start. 0
+    /// means one second's worth. Never less than one datagram with the largest enter of the schema.
+    int burst_bits;
+    /// Bytes that each datagram costs beside its payload, 0..1000. Default 48: 28 for IPv4 and UDP,
+    /// 20 for a secure envelope.
+    int overhead_bytes;
+    /// How often ph_world_send_all() sends to it, 0.1..1000. Default 5.
+    double sends_per_second;
+    /// An entity that has had something due for longer than this goes before those of higher
+    /// priority, with up to a quarter of the bits; so that nobody waits for ever. Default 10,000.
+    int patience_ms;
+    /// Names this connection: any number that the last one to the same client did not use, best a
+    /// random one. Numbers of packets start behind it.
+    uint32_t session;
+    /// Which entities go first. {0}: ph_scheduler_score().
+    ph_scheduler scheduler;
     /// Set by ph_viewer_def_default(). Do not touch.
     uint32_t cookie;
 } ph_viewer_def;
@@ -198,10 +242,96 @@ PH_API ph_result ph_world_sight(const ph_world* world, ph_viewer_id viewer, ph_s
 /// The entity behind an index of a sight, {0} if there is none any more.
 PH_API ph_entity_id ph_world_entity_at(const ph_world* world, ph_entity_index index);
 
-/// The client knows that the slot was left: it may be used again. Slots that were not left are
-/// refused.
+/// For games that tell their clients of vision by their own means, without ph_world_send(): the
+/// client knows that the slot was left, it may be used again. Slots that were not left are refused.
 /// @return PH_OK, PH_ERROR_STALE or PH_ERROR_VALUE.
 PH_API ph_result ph_world_free_slot(ph_world* world, ph_viewer_id viewer, int slot);
+
+// ---- sending
+
+/// Takes one datagram to a viewer's client. bytes are borrowed for the call.
+typedef void ph_deliver(void* context, ph_viewer_id viewer, const void* bytes, size_t size);
+
+/// One send to one viewer: as many datagrams as are due and can be paid for, often one, sometimes
+/// none. Allocates nothing. Different viewers may be sent to from different threads at once, between
+/// two ticks.
+/// @return PH_OK or PH_ERROR_STALE.
+PH_API ph_result ph_world_send(ph_world* world, ph_viewer_id viewer, uint64_t now_us,
+                               ph_deliver* deliver, void* context);
+
+/// A send to every viewer whose time has come by its sends_per_second. Call it after each tick.
+PH_API void ph_world_send_all(ph_world* world, uint64_t now_us, ph_deliver* deliver, void* context);
+
+/// Takes an acknowledgement, or whatever came in its place. As ph_world_send(): allocates nothing,
+/// and different viewers may be served from different threads.
+/// @return PH_OK, PH_ERROR_STALE (the viewer), or PH_ERROR_VALUE for bytes that are no
+/// acknowledgement of this session; they are counted and change nothing else.
+PH_API ph_result ph_world_acknowledge(ph_world* world, ph_viewer_id viewer, uint64_t now_us,
+                                      const void* bytes, size_t size);
+
+/// Changes the budget from now on; units and zeros as in ph_viewer_def. What was saved up stays, up
+/// to the new burst. @return PH_OK, PH_ERROR_STALE, PH_ERROR_RANGE, or PH_ERROR_MEMORY with
+/// everything as before.
+PH_API ph_result ph_world_set_budget(ph_world* world, ph_viewer_id viewer, int bits_per_second,
+                                     int burst_bits);
+
+/// How much an entity matters to this viewer beside its distance ("my target", "attacks me"): 1 is
+/// usual, 0 lets it wait as long as patience allows. Stays until it is set again or the entity is
+/// gone, in view or not. 0..1,000,000.
+/// @return PH_OK, PH_ERROR_STALE (viewer or entity), PH_ERROR_RANGE, PH_ERROR_MEMORY.
+PH_API ph_result ph_world_set_hint(ph_world* world, ph_viewer_id viewer, ph_entity_id entity,
+                                   double weight);
+
+/// How one viewer is doing. Counts are since it was added.
+typedef struct ph_viewer_stats {
+    uint64_t datagrams;
+    uint64_t payload_bytes;
+    /// payload_bytes and overhead_bytes of every datagram.
+    uint64_t wire_bytes;
+    /// Where the payload went.
+    ph_ledger ledger;
+    /// Records sent.
+    uint64_t enters;
+    uint64_t leaves;
+    uint64_t updates;
+    /// Updates with a significant difference in at least one property.
+    uint64_t significant_updates;
+    uint64_t probes;
+    /// Packets whose fate is known, and those of them that never came.
+    uint64_t resolved;
+    uint64_t lost;
+    /// Acknowledgements: those that told something new, those that came late or twice, those that
+    /// contradict what was said before, those that cannot be, and bytes that are none.
+    uint64_t acks_new;
+    uint64_t acks_old;
+    uint64_t acks_contrary;
+    uint64_t acks_impossible;
+    uint64_t acks_malformed;
+    /// On the wire within the last full second.
+    double kbps;
+    /// Smoothed; 0 before the first acknowledgement.
+    double rtt_ms;
+    /// Smoothed share of lost packets, 0..1.
+    double loss;
+    /// Packets without an answer yet.
+    int in_flight;
+    /// What may be sent now, in bits.
+    int64_t tokens_bits;
+    /// The entity in view that has waited for longest with something due: how long.
+    double oldest_due_ms;
+    /// Whether anything at all is due.
+    bool is_something_due;
+} ph_viewer_stats;
+
+/// Slow enough not to be called for everybody every tick: it looks through the slots.
+/// @return PH_OK, or PH_ERROR_STALE with *stats set to {0}.
+PH_API ph_result ph_world_viewer_stats(const ph_world* world, ph_viewer_id viewer,
+                                       ph_viewer_stats* stats);
+
+/// Payload that went into the values of one property in updates to this viewer, in 1/256 bit; the
+/// sum over all is the ledger's PH_REASON_PROPERTY. 0 for a stale viewer or no such property.
+PH_API uint64_t ph_world_property_bits256(const ph_world* world, ph_viewer_id viewer,
+                                          int class_index, int property);
 
 // ---- time
 

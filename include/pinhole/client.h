@@ -1,0 +1,172 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// The receiving side: takes datagrams, keeps what they tell, answers with acknowledgements. It
+// lives from bytes alone; the transport is the game's, and time comes in as an argument.
+//
+//     ph_client_receive(client, now_us, datagram, size);
+//     send(server, ack, ph_client_ack(client, ack));
+//     ph_event event;
+//     while (ph_client_poll(client, &event)) { ... }
+//
+// An entity is named by an id {slot + 1, association}; it becomes stale when the entity leaves the
+// view. References between entities are such ids, too.
+
+#ifndef PINHOLE_CLIENT_H
+#define PINHOLE_CLIENT_H
+
+#include <pinhole/base.h>
+#include <pinhole/ground.h>
+#include <pinhole/packet.h>
+#include <pinhole/schema.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ph_client ph_client;
+
+/// How to build a client. Start from ph_client_def_default() and change what you need.
+typedef struct ph_client_def {
+    /// Required; its fingerprint must be that of the server's. Must outlive the client.
+    const ph_schema* schema;
+    ph_profile profile;
+    /// Slots at most, 2..65535: a server that uses more is refused. Default 512.
+    int slot_capacity;
+    /// What there is to stand on, the same as the server's. Zero-initialised: nothing.
+    ph_ground ground;
+    /// Zero-initialised means malloc and free.
+    ph_allocator allocator;
+    /// Set by ph_client_def_default(). Do not touch.
+    uint32_t cookie;
+} ph_client_def;
+
+PH_API ph_client_def ph_client_def_default(void);
+
+/// @return PH_OK, PH_ERROR_RANGE (a def field makes no sense), or PH_ERROR_MEMORY; *client is NULL
+/// unless PH_OK and nothing is leaked.
+PH_API ph_result ph_client_create(const ph_client_def* def, ph_client** client);
+
+/// NULL is allowed.
+PH_API void ph_client_destroy(ph_client* client);
+
+// ---- bytes
+
+/// Takes one datagram, whatever it is: applies it whole or not at all. Allocates nothing.
+/// @return PH_OK; PH_ERROR_STALE for one that comes too late or twice, which is no fault;
+/// PH_ERROR_SCHEMA when the server's schema, profile or slot count is not ours; PH_ERROR_VALUE for
+/// anything that no server sends. The stats count each by its reason.
+PH_API ph_result ph_client_receive(ph_client* client, uint64_t now_us, const void* bytes,
+                                   size_t size);
+
+/// Writes what the server should hear; send it after every datagram that came, or a few times a
+/// second: each says everything, any may be lost.
+/// @return PH_ACK_SIZE, or 0 before the first packet.
+PH_API size_t ph_client_ack(const ph_client* client, uint8_t bytes[PH_ACK_SIZE]);
+
+// ---- what happened
+
+typedef enum ph_event_kind {
+    PH_EVENT_ENTER = 0,
+    PH_EVENT_UPDATE,
+    PH_EVENT_LEAVE,
+} ph_event_kind;
+
+/// Something that happened to an entity since it was last polled. Updates of one entity come
+/// together; an entity that came and went in between is not mentioned.
+typedef struct ph_event {
+    ph_event_kind kind;
+    int class_index;
+    ph_entity_id entity; // LEAVE: stale already
+    /// The game's own name for it.
+    uint64_t name;
+    /// ENTER, UPDATE: bit p says that property p was told.
+    uint64_t properties;
+    void* user;
+} ph_event;
+
+/// The next event, LEAVE before the ENTER that took its slot. @return False when there is none.
+PH_API bool ph_client_poll(ph_client* client, ph_event* event);
+
+// ---- what is known
+
+/// Entities in view, the viewer's own included.
+PH_API int ph_client_entity_count(const ph_client* client);
+
+/// Slots there are, 0 before the first packet; and the entity in one of them, or {0}. Slot 0 is the
+/// viewer's own.
+PH_API int ph_client_slot_count(const ph_client* client);
+PH_API ph_entity_id ph_client_entity_at(const ph_client* client, int slot);
+
+/// The entity of this name in view, or {0}.
+PH_API ph_entity_id ph_client_find(const ph_client* client, uint64_t name);
+
+PH_API bool ph_client_is_in_view(const ph_client* client, ph_entity_id entity);
+
+/// Either pointer may be NULL. @return PH_OK or PH_ERROR_STALE.
+PH_API ph_result ph_client_identify(const ph_client* client, ph_entity_id entity, uint64_t* name,
+                                    int* class_index);
+
+/// Fills the game's struct with what is known. Unbound bytes are left alone. What was never told is
+/// at its default. @return PH_OK or PH_ERROR_STALE.
+PH_API ph_result ph_client_get(const ph_client* client, ph_entity_id entity, void* state);
+
+/// Reads one property into a value of the given field type and size, as ph_world_read() does.
+/// @return PH_OK, PH_ERROR_STALE, PH_ERROR_VALUE (no such property, wrong type or size, or the
+/// field cannot hold the value), PH_ERROR_TOO_LONG (a text does not fit).
+PH_API ph_result ph_client_read(const ph_client* client, ph_entity_id entity, int property,
+                                ph_field field, void* value, size_t size);
+
+/// A pointer of the game's for each entity; NULL when it enters.
+PH_API ph_result ph_client_set_user(ph_client* client, ph_entity_id entity, void* user);
+PH_API void* ph_client_user(const ph_client* client, ph_entity_id entity);
+
+// ---- how it goes
+
+/// Why datagrams were refused or dropped.
+typedef enum ph_refusal {
+    /// Came twice, or after a newer one. No fault.
+    PH_REFUSAL_OLD = 0,
+    /// A packet before any hello. No fault.
+    PH_REFUSAL_EARLY,
+    /// Another schema, profile, slot count, or session.
+    PH_REFUSAL_HELLO,
+    /// A number or horizon that this server cannot have sent.
+    PH_REFUSAL_NUMBER,
+    /// Ends too early, or goes on too long.
+    PH_REFUSAL_SIZE,
+    /// A value, slot or record that no server writes.
+    PH_REFUSAL_RECORD,
+    PH_REFUSAL_COUNT
+} ph_refusal;
+
+typedef struct ph_client_stats {
+    uint64_t datagrams;
+    uint64_t bytes;
+    uint64_t applied;
+    uint64_t probes;
+    uint64_t refused[PH_REFUSAL_COUNT];
+    uint64_t enters;
+    uint64_t leaves;
+    uint64_t updates;
+    /// Payload of the last full second.
+    double kbps;
+    /// Share of the last 64 packets that never came, 0..1.
+    double loss;
+    /// Number and tick of the newest applied packet.
+    uint32_t newest_number;
+    uint32_t newest_tick;
+    /// Length of a tick of the server; 0 before the first packet.
+    uint32_t tick_us;
+} ph_client_stats;
+
+PH_API ph_client_stats ph_client_get_stats(const ph_client* client);
+
+/// True when every structure is sound. Slow; for tests.
+PH_API bool ph_client_validate(const ph_client* client);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Which entities a packet tells of first. A scheduler is four functions over plain arrays that the
+// world fills; a game may bring its own. Around every scheduler stand the same rules: leaves and
+// newcomers first, only what differs from what was last sent, exactly the budget, and nobody waits
+// for ever (patience_ms of ph_viewer_def).
+
+#ifndef PINHOLE_SCHEDULE_H
+#define PINHOLE_SCHEDULE_H
+
+#include <pinhole/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// One viewer at one send; arrays by slot. Slots that show nobody have distance INFINITY.
+typedef struct ph_ranking {
+    int slot_count;
+    /// To the viewer, in the plane, |dx| + |dy| in mm, at least 1.
+    const float* distance_mm;
+    /// The game's hint for this entity; 1 is usual, 0 means never by priority.
+    const float* weight;
+    /// Path since the position was last sent, in mm.
+    const uint32_t* mileage_mm;
+    /// Bit p: property p may differ from what was last sent. 0: nothing to tell.
+    const uint64_t* touched;
+    /// The scheduler's own memory of each slot, kept between sends; 0 when a slot takes an entity.
+    float* score;
+    /// To be filled: the highest goes first, ties by slot; 0 or less is not visited.
+    float* priority;
+} ph_ranking;
+
+/// One entity whose turn it is.
+typedef struct ph_visit {
+    float distance_mm;
+    float weight;
+    float score;
+    uint32_t mileage_mm;
+    /// Bit p: property p differs from what was last sent, and may be sent to this viewer now.
+    uint64_t due;
+    /// Of these, what its policy calls a significant difference: at least `significant`, or any
+    /// after a second without change, or lost on the way.
+    uint64_t significant;
+    /// Of these, what was said before and got lost.
+    uint64_t lost;
+    /// The bit of the position.
+    uint64_t position;
+} ph_visit;
+
+/// A choice. Must be fast, must not allocate, must depend on nothing but its arguments; is called
+/// for different viewers from different threads. {0} stands for ph_scheduler_score().
+typedef struct ph_scheduler {
+    const char* name;
+    void* context;
+    /// Once per send.
+    void (*rank)(void* context, const ph_ranking* ranking);
+    /// Once per visit, in order of priority, until the budget is spent. @return Which of `due` to
+    /// send now. What is held back goes out later, or now if bits are left at the end.
+    uint64_t (*filter)(void* context, const ph_visit* visit);
+    /// The score after a record was sent; one that was visited in vain keeps its score.
+    float (*sent)(void* context, float score);
+    /// The score after a record was lost that was sent at score_then.
+    float (*lost)(void* context, float score, float score_then);
+} ph_scheduler;
+
+/// score += 10000 / distance_mm per send (and 100 under 0.1 m), times the hint; 0 when sent, added
+/// back when lost. A position goes when 100 times the path since the last one exceeds the distance,
+/// everything else when its difference is significant.
+PH_API ph_scheduler ph_scheduler_score(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// The budget of one viewer: bits come in at a steady rate up to a depth, datagrams take them out.
+// Exact: no rounding is ever lost or gained, however often it is asked. A few instructions a call.
+
+#ifndef PH_SCHEDULE_TOKEN_BUCKET_H
+#define PH_SCHEDULE_TOKEN_BUCKET_H
+
+#include <pinhole/base.h>
+
+typedef struct ph_token_bucket {
+    int64_t level; // in bits / 1,000,000
+    int64_t depth_bits;
+    int64_t bits_per_second; // 0: no limit
+    uint64_t filled_us;      // when level was right
+} ph_token_bucket;
+
+// Full. @param bits_per_second 0..2^31-1, @param depth_bits 0..2^31-1.
+ph_token_bucket ph_token_bucket_make(int64_t bits_per_second, int64_t depth_bits, uint64_t now_us);
+
+// Lets time pass. Time that went back counts as none.
+void ph_token_bucket_fill(ph_token_bucket* bucket, uint64_t now_us);
+
+// Whole bits that may be spent; INT64_MAX without a limit.
+int64_t ph_token_bucket_bits(const ph_token_bucket* bucket);
+
+// Takes bits out; not more than there are.
+void ph_token_bucket_spend(ph_token_bucket* bucket, int64_t bits);
+
+// From now on another rate and depth (fill first); what is above the new depth is lost.
+void ph_token_bucket_change(ph_token_bucket* bucket, int64_t bits_per_second, int64_t depth_bits);
+
+#endif

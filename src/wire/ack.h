@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Acknowledgements, and the receiving end's memory of which packets it applied.
+//
+// Packets are applied only in ascending order: one that is not newer than the newest heard of is
+// dropped unread. So an ack is a promise about all packets up to its newest number:
+//
+//   newest     32 bits   the newest number heard of, applied or not
+//   applied    64 bits   bit i (the lowest first): newest - i was applied
+//
+// Numbers wrap: they are compared by difference. One ack per packet, nothing allocates.
+
+#ifndef PH_WIRE_ACK_H
+#define PH_WIRE_ACK_H
+
+#include <pinhole/packet.h>
+
+typedef struct ph_ack {
+    uint32_t newest;
+    uint64_t applied;
+} ph_ack;
+
+void ph_ack_write(const ph_ack* ack, uint8_t bytes[PH_ACK_SIZE]);
+
+// @return False, and *ack untouched, when the bytes are no ack by their size. What they say is the
+// sender's to judge.
+bool ph_ack_read(const void* bytes, size_t size, ph_ack* ack);
+
+// The receiving end. Begins with a hello at the session's number; numbers up to it count as never
+// applied.
+typedef struct ph_receipt {
+    uint32_t newest;
+    uint64_t applied;
+} ph_receipt;
+
+ph_receipt ph_receipt_make(uint32_t session);
+
+// Whether this number is newer than everything heard of. At most PH_FLIGHT_MAX ahead of a horizon
+// that lies not ahead of the newest: what else is impossible, not new.
+typedef enum ph_news {
+    PH_NEWS_OLD = 0,
+    PH_NEWS_NEW,
+    PH_NEWS_IMPOSSIBLE,
+} ph_news;
+ph_news ph_receipt_judge(const ph_receipt* receipt, uint32_t number, uint32_t horizon);
+
+// A new number was heard of; whether its packet was applied. Only what is judged new.
+void ph_receipt_note(ph_receipt* receipt, uint32_t number, bool is_applied);
+
+ph_ack ph_receipt_ack(const ph_receipt* receipt);
+
+#endif

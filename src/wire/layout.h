@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// The state of one entity as it goes over the wire: a block of words and a block of texts.
+//
+// Words are those of src/schema/property.h, with two exceptions, because the client has no world:
+//
+//   POSITION   x, y, z in mm as the client will have them: rounded down to the step; z of a class
+//              with a ground is the height of its layer
+//   ENTITY     slot + 1 and association of the entity in the viewer's view, or 0 and 0
+//
+//   words   | x y z | heading | target target | name |        word[p] is where property p begins
+//   texts   | length, bytes of name |                          text[p], only STRING and BYTES
+//
+// Made once for each class of a schema; read for every record.
+
+#ifndef PH_WIRE_LAYOUT_H
+#define PH_WIRE_LAYOUT_H
+
+#include "schema/property.h"
+
+typedef struct ph_layout {
+    const ph_class* described;
+    uint16_t word[PH_PROPERTIES_MAX];
+    uint32_t text[PH_PROPERTIES_MAX]; // byte offset of a uint16_t length, bytes behind it; even
+    int word_count;
+    uint32_t text_bytes;
+    // Bits by property.
+    uint64_t all;
+    uint64_t position; // exactly one bit
+    uint64_t references;
+    uint64_t texts;
+    uint64_t once;      // PH_SEND_ONCE
+    uint64_t limited;   // has a distance of its own
+    int enter_bits_max; // the dearest enter there can be, without what stands around it in a packet
+} ph_layout;
+
+// All layouts of a schema, by class. {0} may be destroyed. The schema must outlive them.
+typedef struct ph_layouts {
+    ph_layout* layouts;
+    int count;
+    int word_count_max;
+    uint32_t text_bytes_max;
+    int enter_bits_max;
+    ph_allocator allocator;
+} ph_layouts;
+
+// @return PH_OK, or PH_ERROR_MEMORY with *layouts set to {0}.
+ph_result ph_layouts_create(ph_layouts* layouts, const ph_schema* schema,
+                            const ph_allocator* allocator);
+void ph_layouts_destroy(ph_layouts* layouts);
+
+// An entity of which nothing has been told: every property at its initial value, texts empty.
+// texts may be NULL when the class has none.
+void ph_layout_reset(const ph_layout* layout, uint32_t* words, uint8_t* texts);
+
+// Content of a STRING or BYTES in a text block, borrowed.
+ph_text ph_layout_text(const ph_layout* layout, const uint8_t* texts, int property);
+// At most max_length bytes; what is left of the room becomes zero, so that blocks compare.
+void ph_layout_store_text(const ph_layout* layout, uint8_t* texts, int property, ph_text text);
+
+// What the client will have of a position: steps, and the ground where the class has one.
+void ph_layout_round_position(const ph_layout* layout, const ph_ground* ground,
+                              const int32_t position_mm[3], uint32_t words[3]);
+
+#endif
