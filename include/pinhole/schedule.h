@@ -45,6 +45,8 @@ typedef struct ph_visit {
     uint64_t significant;
     /// Of these, what was said before and got lost.
     uint64_t lost;
+    /// Of these, what has not changed for a second: waiting would gather nothing more.
+    uint64_t settled;
     /// The bit of the position.
     uint64_t position;
 } ph_visit;
@@ -67,7 +69,7 @@ typedef struct ph_scheduler {
 
 /// score += 10000 / distance_mm per send (and 100 under 0.1 m), times the hint; 0 when sent, added
 /// back when lost. A position goes when 100 times the path since the last one exceeds the distance,
-/// everything else when its difference is significant.
+/// when it has settled or when it was lost; everything else when its difference is significant.
 PH_API ph_scheduler ph_scheduler_score(void);
 
 #ifdef __cplusplus
