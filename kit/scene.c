@@ -22,17 +22,23 @@ enum { PLAY_COUNT = sizeof PLAYS / sizeof PLAYS[0] };
 
 const char* ph_scene_name(int index)
 {
-    return index < PLAY_COUNT ? PLAYS[index]->name : NULL;
+    return index < PLAY_COUNT ? PLAYS[index]->info.name : NULL;
 }
 
 static const ph_play* find_play(const char* name)
 {
     for (int i = 0; i < PLAY_COUNT; ++i) {
-        if (strcmp(PLAYS[i]->name, name) == 0) {
+        if (strcmp(PLAYS[i]->info.name, name) == 0) {
             return PLAYS[i];
         }
     }
     return NULL;
+}
+
+const ph_scene_info* ph_scene_find(const char* name)
+{
+    const ph_play* play = find_play(name);
+    return play != NULL ? &play->info : NULL;
 }
 
 // ---- what scenes use
@@ -59,19 +65,66 @@ void ph_scene_scatter(const ph_scene* scene, ph_actor* actor)
 
 // ---- the arrays
 
-static void show(ph_scene* scene, int index)
+static int32_t round_mm(double value_mm)
 {
-    const ph_walker* walker = &ph_scene_actor(scene, index)->walker;
-    scene->x_mm[index] = (int32_t)floor(walker->x_mm + 0.5);
-    scene->y_mm[index] = (int32_t)floor(walker->y_mm + 0.5);
-    scene->z_mm[index] = ph_scene_ground_mm(walker->x_mm, walker->y_mm);
-    const double heading_deg = walker->heading_deg;
+    return (int32_t)floor(value_mm + 0.5);
+}
+
+void ph_scene_show(ph_scene* scene, int index, const double position_mm[3], double heading_deg)
+{
+    scene->x_mm[index] = round_mm(position_mm[0]);
+    scene->y_mm[index] = round_mm(position_mm[1]);
+    scene->z_mm[index] = round_mm(position_mm[2]);
     const float turned_deg = (float)(heading_deg < 0.0 ? heading_deg + 360.0 : heading_deg);
     // What is a hair below 360 rounds up to it.
     scene->heading_deg[index] = turned_deg < 360.0f ? turned_deg : 0.0f;
 }
 
-static bool allocate(ph_scene* scene)
+static void show_walker(ph_scene* scene, int index)
+{
+    const ph_walker* walker = &ph_scene_actor(scene, index)->walker;
+    const double position_mm[3] = {walker->x_mm, walker->y_mm,
+                                   ph_scene_ground_mm(walker->x_mm, walker->y_mm)};
+    ph_scene_show(scene, index, position_mm, walker->heading_deg);
+}
+
+static void show(ph_scene* scene, int index)
+{
+    const ph_play* play = scene->actors->play;
+    (play->show != NULL ? play->show : show_walker)(scene, index);
+}
+
+static bool allocate_extras(ph_scene* scene)
+{
+    const int extra_count = scene->info->extra_count;
+    if (extra_count == 0) {
+        return true;
+    }
+    scene->extra = calloc((size_t)extra_count, sizeof(int32_t*));
+    bool is_complete = scene->extra != NULL;
+    for (int i = 0; is_complete && i < extra_count; ++i) {
+        scene->extra[i] = calloc((size_t)scene->count, sizeof(int32_t));
+        is_complete = scene->extra[i] != NULL;
+    }
+    return is_complete;
+}
+
+static bool allocate_actors(ph_scene* scene, const ph_play* play)
+{
+    scene->actors = calloc(1, sizeof(ph_scene_actors));
+    if (scene->actors == NULL) {
+        return false;
+    }
+    scene->actors->play = play;
+    scene->actors->actor = calloc((size_t)scene->count, sizeof(ph_actor));
+    if (play->stage_bytes != NULL) {
+        scene->actors->stage = calloc(1, play->stage_bytes(scene->count));
+    }
+    return scene->actors->actor != NULL &&
+           (play->stage_bytes == NULL || scene->actors->stage != NULL);
+}
+
+static bool allocate(ph_scene* scene, const ph_play* play)
 {
     const size_t count = (size_t)scene->count;
     scene->x_mm = calloc(count, sizeof(int32_t));
@@ -79,39 +132,55 @@ static bool allocate(ph_scene* scene)
     scene->z_mm = calloc(count, sizeof(int32_t));
     scene->heading_deg = calloc(count, sizeof(float));
     scene->present = calloc(count, sizeof(bool));
-    scene->actors = calloc(1, sizeof(ph_scene_actors));
-    if (scene->actors != NULL) {
-        scene->actors->actor = calloc(count, sizeof(ph_actor));
-    }
     return scene->x_mm != NULL && scene->y_mm != NULL && scene->z_mm != NULL &&
-           scene->heading_deg != NULL && scene->present != NULL && scene->actors != NULL &&
-           scene->actors->actor != NULL;
+           scene->heading_deg != NULL && scene->present != NULL && allocate_extras(scene) &&
+           allocate_actors(scene, play);
 }
 
-ph_scene* ph_scene_create(const char* name, int count, int rate_hz, uint64_t seed)
+// ---- life of a scene
+
+static void begin(ph_scene* scene, uint64_t seed)
 {
-    const ph_play* play = find_play(name);
-    ph_scene* scene = play != NULL ? calloc(1, sizeof(ph_scene)) : NULL;
-    if (scene == NULL) {
-        return NULL;
-    }
-    scene->name = play->name;
-    scene->count = count;
-    scene->rate_hz = rate_hz;
-    if (!allocate(scene)) {
-        ph_scene_destroy(scene);
-        return NULL;
-    }
-    scene->actors->play = play;
+    const ph_play* play = scene->actors->play;
     scene->actors->seed = seed;
-    scene->actors->side_mm = sqrt(count * AREA_PER_ACTOR_MM2);
-    for (int i = 0; i < count; ++i) {
+    scene->actors->side_mm = sqrt(scene->count * AREA_PER_ACTOR_MM2);
+    if (play->prepare != NULL) {
+        play->prepare(scene);
+    }
+    for (int i = 0; i < scene->count; ++i) {
         ph_scene_actor(scene, i)->random = ph_random_part(seed, (uint64_t)i);
         scene->present[i] = true;
         play->begin(scene, i);
         show(scene, i);
     }
+}
+
+ph_scene* ph_scene_create(const char* name, int count, int rate_hz, uint64_t seed)
+{
+    PH_ASSERT(count >= 0 && rate_hz >= 0);
+    const ph_play* play = find_play(name);
+    ph_scene* scene = play != NULL ? calloc(1, sizeof(ph_scene)) : NULL;
+    if (scene == NULL) {
+        return NULL;
+    }
+    scene->info = &play->info;
+    scene->name = play->info.name;
+    scene->count = count > 0 ? count : play->info.default_count;
+    scene->rate_hz = rate_hz > 0 ? rate_hz : play->info.default_rate_hz;
+    if (!allocate(scene, play)) {
+        ph_scene_destroy(scene);
+        return NULL;
+    }
+    begin(scene, seed);
     return scene;
+}
+
+static void free_extras(ph_scene* scene)
+{
+    for (int i = 0; scene->extra != NULL && i < scene->info->extra_count; ++i) {
+        free(scene->extra[i]);
+    }
+    free(scene->extra);
 }
 
 void ph_scene_destroy(ph_scene* scene)
@@ -120,9 +189,11 @@ void ph_scene_destroy(ph_scene* scene)
         return;
     }
     if (scene->actors != NULL) {
+        free(scene->actors->stage);
         free(scene->actors->actor);
     }
     free(scene->actors);
+    free_extras(scene);
     free(scene->present);
     free(scene->heading_deg);
     free(scene->z_mm);

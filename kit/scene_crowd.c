@@ -59,4 +59,8 @@ static void step(ph_scene* scene, int index)
     walker->goal_y_mm += ph_random_between(&actor->random, -700.0, 700.0);
 }
 
-const ph_play ph_play_crowd = {.name = "crowd", .begin = begin, .step = step};
+const ph_play ph_play_crowd = {
+    .info = {.name = "crowd", .default_count = 500, .default_rate_hz = 10},
+    .begin = begin,
+    .step = step,
+};

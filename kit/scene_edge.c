@@ -55,4 +55,8 @@ static void step(ph_scene* scene, int index)
     }
 }
 
-const ph_play ph_play_edge = {.name = "edge", .begin = begin, .step = step};
+const ph_play ph_play_edge = {
+    .info = {.name = "edge", .default_count = 100, .default_rate_hz = 10},
+    .begin = begin,
+    .step = step,
+};

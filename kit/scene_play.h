@@ -10,6 +10,8 @@
 #include "kit/scene.h"
 #include "kit/walker.h"
 
+#include <stddef.h>
+
 // One person and what it is up to. Scenes use the last three as they like.
 typedef struct ph_actor {
     ph_walker walker;
@@ -24,14 +26,22 @@ typedef struct ph_scene_actors {
     ph_actor* actor; // by actor
     uint64_t seed;
     double side_mm; // of a square around 0 that holds 1,000 actors to the km2
+    void* stage;    // what the play keeps beside its actors, see stage_bytes
 } ph_scene_actors;
 
 // One kind of scene. begin places an actor whose random stream is ready; step moves it by one step
 // and may change whether it is present.
 typedef struct ph_play {
-    const char* name;
+    ph_scene_info info;
     void (*begin)(ph_scene* scene, int index);
     void (*step)(ph_scene* scene, int index);
+    // The size of the stage for so many actors; NULL: none. Zeroed, freed with the scene.
+    size_t (*stage_bytes)(int count);
+    // Fills the stage before the first actor begins. May be NULL.
+    void (*prepare)(ph_scene* scene);
+    // Puts an actor into the scene's arrays, after begin and every step. NULL: its walker, on the
+    // hills of ph_scene_ground_mm().
+    void (*show)(ph_scene* scene, int index);
 } ph_play;
 
 extern const ph_play ph_play_wander;
@@ -46,6 +56,10 @@ static inline ph_actor* ph_scene_actor(const ph_scene* scene, int index)
 
 // A random time in steps, at least one.
 int ph_scene_draw_steps(const ph_scene* scene, ph_actor* actor, double low_s, double high_s);
+
+// An actor's entries of the position and heading arrays: rounds, and turns the heading into 0..360
+// from -180..180.
+void ph_scene_show(ph_scene* scene, int index, const double position_mm[3], double heading_deg);
 
 // Puts an actor somewhere in the square, looking anywhere.
 void ph_scene_scatter(const ph_scene* scene, ph_actor* actor);

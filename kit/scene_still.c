@@ -16,4 +16,8 @@ static void step(ph_scene* scene, int index)
     (void)index;
 }
 
-const ph_play ph_play_still = {.name = "still", .begin = begin, .step = step};
+const ph_play ph_play_still = {
+    .info = {.name = "still", .default_count = 1000, .default_rate_hz = 10},
+    .begin = begin,
+    .step = step,
+};

@@ -102,4 +102,8 @@ static void step(ph_scene* scene, int index)
     }
 }
 
-const ph_play ph_play_wander = {.name = "wander", .begin = begin, .step = step};
+const ph_play ph_play_wander = {
+    .info = {.name = "wander", .default_count = 1000, .default_rate_hz = 10},
+    .begin = begin,
+    .step = step,
+};

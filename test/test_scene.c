@@ -66,6 +66,22 @@ static void what_is_no_scene_is_refused(void** state)
     ph_scene_destroy(NULL);
 }
 
+static void zero_means_as_many_and_as_often_as_the_scene_likes(void** state)
+{
+    (void)state;
+    for (int i = 0; ph_scene_name(i) != NULL; ++i) {
+        const ph_scene_info* info = ph_scene_find(ph_scene_name(i));
+        assert_non_null(info);
+        ph_scene* scene = ph_scene_create(info->name, 0, 0, 1);
+        assert_ptr_equal(scene->info, info);
+        assert_string_equal(scene->name, info->name);
+        assert_true(info->default_count > 0 && scene->count == info->default_count);
+        assert_true(info->default_rate_hz > 0 && scene->rate_hz == info->default_rate_hz);
+        ph_scene_destroy(scene);
+    }
+    assert_null(ph_scene_find("nowhere"));
+}
+
 static double distance_mm(const ph_scene* scene, int index)
 {
     return ph_plane_length(scene->x_mm[index], scene->y_mm[index]);
@@ -198,6 +214,7 @@ int main(void)
         cmocka_unit_test(a_hundred_steps_have_golden_hashes),
         cmocka_unit_test(another_seed_gives_another_scene),
         cmocka_unit_test(what_is_no_scene_is_refused),
+        cmocka_unit_test(zero_means_as_many_and_as_often_as_the_scene_likes),
         cmocka_unit_test(everybody_moves_like_people),
         cmocka_unit_test(wanderers_walk_stop_turn_and_go_indoors),
         cmocka_unit_test(a_crowd_ends_up_on_one_spot),
