@@ -182,9 +182,9 @@ static void the_most_is_reached(void** state)
                                     {.name = "b", .properties = &grounded, .property_count = 1}};
     ph_schema* schema;
     assert_int_equal(ph_schema_create(classes, 2, NULL, &schema, NULL), PH_OK);
-    assert_int_equal(ph_property_max_bits(&ph_schema_class_at(schema, 0)->properties[0]), 36);
+    assert_int_equal(ph_property_max_bits(&ph_schema_class_at(schema, 0)->properties[0]), 3 * 28);
     assert_int_equal(ph_property_max_bits(&ph_schema_class_at(schema, 1)->properties[0]),
-                     16 + 16 + 4 + 28);
+                     28 + 28 + 4 + 28);
     ph_schema_destroy(schema);
 }
 

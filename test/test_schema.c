@@ -338,17 +338,17 @@ static void distance_is_kept_in_millimetres(void** state)
     assert_int_equal(prepared(def).distance_mm, 50000);
 }
 
-// An enter that no datagram holds is found by whoever knows the datagrams.
+// Positions outside of the window, references with the widest slots.
 static void the_largest_entity_is_known(void** state)
 {
     (void)state;
     ph_schema* schema;
     assert_int_equal(ph_schema_create(&kart_class, 1, NULL, &schema, NULL), PH_OK);
     assert_int_equal(ph_class_max_bits(ph_schema_class_at(schema, 0)),
-                     3 * 16 + 8 + 2 + (5 + 31 * 8));
+                     3 * 28 + 8 + 2 + (5 + 31 * 8));
     ph_schema_destroy(schema);
     schema = make_with(ph_property_string("p", 1000));
-    assert_int_equal(ph_class_max_bits(ph_schema_class_at(schema, 0)), 48 + 10 + 8000);
+    assert_int_equal(ph_class_max_bits(ph_schema_class_at(schema, 0)), 3 * 28 + 10 + 8000);
     ph_schema_destroy(schema);
 }
 

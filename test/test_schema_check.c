@@ -316,6 +316,24 @@ static void refuses_classes_with_a_reason(void** state)
     assert_refused(NULL, 3, "class_count must be 1..256, got 0");
 }
 
+// Exactly as much as fits, and a bit more.
+static void refuses_an_entity_that_no_datagram_holds(void** state)
+{
+    (void)state;
+    ph_property_def properties[] = {ph_property_position("position"), ph_property_string("s", 1000),
+                                    ph_property_bytes("b", 125), ph_property_range("r", 0, 3),
+                                    ph_property_angle("q", 23)};
+    const ph_class_def type = {.name = "kart", .properties = properties, .property_count = 5};
+    assert_int_equal(PH_CLASS_BITS_MAX, 84 + (10 + 8000) + (7 + 1000) + 2 + 23);
+    ph_schema* schema;
+    assert_int_equal(ph_schema_create(&type, 1, NULL, &schema, NULL), PH_OK);
+    ph_schema_destroy(schema);
+    properties[4] = ph_property_angle("q", 24);
+    assert_refused(&type, 1,
+                   "class kart: its values may take 9127 bits, but must fit a datagram, which has "
+                   "9126 for them: lower max_length of its texts");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -325,6 +343,7 @@ int main(void)
         cmocka_unit_test(refuses_names_that_are_none),
         cmocka_unit_test(accepts_every_name_that_is_one),
         cmocka_unit_test(refuses_classes_with_a_reason),
+        cmocka_unit_test(refuses_an_entity_that_no_datagram_holds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

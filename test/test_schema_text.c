@@ -365,6 +365,14 @@ static void errors_say_where_and_what(void** state)
         {"class c\np: two_bit 0..1e10", 2, 12,
          "class c, property p: two_bit holds 32 bits, too few for 0..10000000000: give lo and hi, "
          "or take varint"},
+        // an entity that no datagram holds, at its class
+        {"class c\np: position\n class d\np: position\nq: string 1000\nr: bytes 1000\nclass e\np:",
+         3, 2,
+         "class d: its values may take 16104 bits, but must fit a datagram, which has 9126 for "
+         "them: lower max_length of its texts"},
+        {"class c\np: position\nq: string 1000\nr: bytes 1000", 1, 1,
+         "class c: its values may take 16104 bits, but must fit a datagram, which has 9126 for "
+         "them: lower max_length of its texts"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         ph_schema* schema = (ph_schema*)&schema;

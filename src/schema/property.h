@@ -100,13 +100,14 @@ void ph_property_restore_text(const ph_property* property, ph_text text, void* b
 // on the viewer and are written by the wire layer; everything else here. The text is used by STRING
 // and BYTES only.
 
-// The most that a reference to an entity costs: a slot number of 16 bits and one bit for "none".
-#define PH_REFERENCE_BITS_MAX 17
+// The most that a reference to an entity costs: one bit for "none", a slot of 16 bits and the two
+// that say which of the slot's entities.
+#define PH_REFERENCE_BITS_MAX (1 + 16 + 2)
 
 int ph_property_cost_bits(const ph_property* property, const uint32_t* words, ph_text text);
 
-// The most that any value costs. ENTITY: PH_REFERENCE_BITS_MAX. POSITION: each coordinate in the
-// full width of its window; with a ground, the dearest escape.
+// The most that any value costs. ENTITY: PH_REFERENCE_BITS_MAX. POSITION: outside of the window, all
+// bits above the step of each coordinate; with a ground, the dearest escape.
 int ph_property_max_bits(const ph_property* property);
 
 void ph_property_write(const ph_property* property, ph_bit_writer* writer, const uint32_t* words,

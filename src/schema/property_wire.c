@@ -90,11 +90,11 @@ int ph_property_cost_bits(const ph_property* property, const uint32_t* words, ph
 
 static int position_max_bits(const ph_property* property)
 {
-    const int width = property->coordinate.width;
+    const int full_bits = 32 - property->coordinate.shift;
     if (property->def.ground_tolerance_mm == 0) {
-        return 3 * width;
+        return 3 * full_bits;
     }
-    return 2 * width + ph_width_of(PH_GROUND_LAYERS_MAX) + 32 - property->altitude.escape_shift;
+    return 2 * full_bits + ph_width_of(PH_GROUND_LAYERS_MAX) + 32 - property->altitude.escape_shift;
 }
 
 int ph_property_max_bits(const ph_property* property)

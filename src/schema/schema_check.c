@@ -76,6 +76,26 @@ static bool check_property(const ph_class_def* type, int index, ph_problem* prob
     return true;
 }
 
+bool ph_schema_check_size(const ph_class_def* type, ph_schema_error* error)
+{
+    int bits = 0;
+    for (int i = 0; i < type->property_count; ++i) {
+        ph_property property;
+        ph_problem problem;
+        const bool is_good = ph_property_prepare(&type->properties[i], &property, &problem);
+        PH_ASSERT(is_good);
+        bits += is_good ? ph_property_max_bits(&property) : 0;
+    }
+    if (bits > PH_CLASS_BITS_MAX) {
+        // Numbers alone never come near it.
+        return fail(error,
+                    "class %s: its values may take %d bits, but must fit a datagram, which has "
+                    "%d for them: lower max_length of its texts",
+                    type->name, bits, PH_CLASS_BITS_MAX);
+    }
+    return true;
+}
+
 static bool check_class(const ph_class_def* type, ph_schema_error* error)
 {
     const int count = type->property_count;
@@ -97,7 +117,7 @@ static bool check_class(const ph_class_def* type, ph_schema_error* error)
         return fail(error, "class %s: exactly one property must have the coding position, got %d",
                     type->name, position_count);
     }
-    return true;
+    return ph_schema_check_size(type, error);
 }
 
 bool ph_schema_check(const ph_class_def* classes, int class_count, ph_schema_error* error)

@@ -98,12 +98,19 @@ static const char* take_name(parser* p, ph_word word)
 // Called when the lines of a class end.
 static bool end_class(parser* p)
 {
-    if (p->class_count == 0 || p->has_position) {
+    if (p->class_count == 0) {
         return true;
     }
-    (void)complain(p, p->class_column, "class %s: expected a property with the coding position",
-                   p->classes[p->class_count - 1].name);
+    const ph_class_def* type = &p->classes[p->class_count - 1];
+    if (p->has_position && ph_schema_check_size(type, &p->error)) {
+        return true;
+    }
+    if (!p->has_position) {
+        (void)complain(p, p->class_column, "class %s: expected a property with the coding position",
+                       type->name);
+    }
     p->error.line = p->class_line;
+    p->error.column = p->class_column;
     return false;
 }
 

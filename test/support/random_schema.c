@@ -84,7 +84,18 @@ static void fill_whole(ph_property_def* def, test_rng* rng)
     fill_default(def, rng, def->lo, hi, true);
 }
 
-static void fill_coding(ph_property_def* def, test_rng* rng)
+// All texts of a class together, so that an entity fits a datagram however many there are.
+#define TEXT_BYTES_MAX (PH_TEXT_LENGTH_MAX - 100)
+
+static int text_length(test_rng* rng, int* text_bytes_left)
+{
+    const int most = *text_bytes_left - RANDOM_PROPERTIES_MAX;
+    const int length = 1 + (int)test_rng_below(rng, most > 0 ? (uint64_t)most : 1);
+    *text_bytes_left -= length;
+    return length;
+}
+
+static void fill_coding(ph_property_def* def, test_rng* rng, int* text_bytes_left)
 {
     switch (def->coding) {
     case PH_CODING_FIXED:
@@ -102,7 +113,7 @@ static void fill_coding(ph_property_def* def, test_rng* rng)
         return;
     case PH_CODING_STRING:
     case PH_CODING_BYTES:
-        def->max_length = 1 + (int)test_rng_below(rng, PH_TEXT_LENGTH_MAX);
+        def->max_length = text_length(rng, text_bytes_left);
         return;
     case PH_CODING_POSITION:
         def->step = ldexp(1.0, (int)test_rng_below(rng, 12));
@@ -142,6 +153,7 @@ void random_schema_fill(random_schema* tables, test_rng* rng)
                                             .properties = tables->properties[c],
                                             .property_count = count};
         const int position = (int)test_rng_below(rng, (uint64_t)count);
+        int text_bytes_left = TEXT_BYTES_MAX;
         for (int p = 0; p < count; ++p) {
             ph_property_def* def = &tables->properties[c][p];
             fill_name(tables->names[c][p], rng, p);
@@ -149,7 +161,7 @@ void random_schema_fill(random_schema* tables, test_rng* rng)
             def->coding = p == position
                               ? PH_CODING_POSITION
                               : (ph_coding)(1 + test_rng_below(rng, PH_CODING_POSITION - 1));
-            fill_coding(def, rng);
+            fill_coding(def, rng, &text_bytes_left);
             fill_policy(def, rng);
         }
     }
