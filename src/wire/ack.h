@@ -36,8 +36,9 @@ typedef struct ph_receipt {
 
 ph_receipt ph_receipt_make(uint32_t session);
 
-// Whether this number is newer than everything heard of. At most PH_FLIGHT_MAX ahead of a horizon
-// that lies not ahead of the newest: what else is impossible, not new.
+// Whether this number is newer than everything heard of. A new one is at most PH_FLIGHT_MAX ahead of
+// its horizon, and that is not ahead of the newest heard of: nobody could have told the sender. A
+// probe, whose horizon is its own number, is at most PH_FLIGHT_MAX ahead of the newest.
 typedef enum ph_news {
     PH_NEWS_OLD = 0,
     PH_NEWS_NEW,
@@ -45,7 +46,8 @@ typedef enum ph_news {
 } ph_news;
 ph_news ph_receipt_judge(const ph_receipt* receipt, uint32_t number, uint32_t horizon);
 
-// A new number was heard of; whether its packet was applied. Only what is judged new.
+// A new number was heard of; whether its packet was applied (a probe never is). Only what was judged
+// new.
 void ph_receipt_note(ph_receipt* receipt, uint32_t number, bool is_applied);
 
 ph_ack ph_receipt_ack(const ph_receipt* receipt);

@@ -10,7 +10,8 @@
 //
 //   slot      8 bits, or as many as the viewer's slot count needs if that is more
 //   name      1 bit and 43, or for larger names 1 bit and 64
-//   time      0; or 1 and two more bits: it jumped; its position is in full
+//   time      0; or 1 and two more bits, not both 0: it jumped (updates only); its position is in
+//             full
 //   position  x, y, z shortened by truncated coordinates around the eye, 16 bits each unless the
 //             class says otherwise; in full (only when one of them is outside the window): all bits
 //             above the step. With a ground, z is an altitude (ground.h) either way
@@ -28,7 +29,17 @@
 #include <pinhole/packet.h>
 
 #define PH_CLASSIC_SLOT_BITS_MIN 8
+#define PH_CLASSIC_SLOT_BITS_MAX 16
 #define PH_CLASSIC_ASSOCIATION_BITS 2
+#define PH_CLASSIC_CLASS_BITS 8
+#define PH_CLASSIC_NAME_BITS 43      // behind a bit of 0
+#define PH_CLASSIC_WIDE_NAME_BITS 64 // behind a bit of 1
+
+// The most that an enter costs beside its values and presence flags: slot, association, class, a
+// wide name, three bits of time, the rest flag.
+#define PH_CLASSIC_ENTER_BITS_MAX                                                                  \
+    (PH_CLASSIC_SLOT_BITS_MAX + PH_CLASSIC_ASSOCIATION_BITS + PH_CLASSIC_CLASS_BITS + 1 +          \
+     PH_CLASSIC_WIDE_NAME_BITS + 3 + 1)
 
 typedef enum ph_record_kind {
     PH_RECORD_LEAVE = 0,
@@ -60,9 +71,9 @@ typedef struct ph_frame {
 
 int ph_classic_slot_bits(int slot_count);
 
-// Where the bits of a record went; added to.
+// Where the bits of a record went; added to. The sum of all is what the record costs.
 typedef struct ph_bill {
-    uint32_t slot_bits; // slot and association
+    uint32_t slot_bits; // who: slot and association, in an enter also class and name
     uint32_t mask_bits; // every flag
     uint32_t property_bits[PH_PROPERTIES_MAX];
 } ph_bill;
@@ -74,8 +85,8 @@ void ph_classic_write_record(const ph_frame* frame, const ph_record* record, ph_
 // Reading goes in two steps, because what an update is made of depends on whom the slot shows:
 // first who (association has its two low bits), then, with class_index (UPDATE) and blocks set by
 // the caller, what. The blocks must be at least as large as the class's; only what was told is
-// written to them. Both fail the reader for what no sender writes; the blocks are worth nothing
-// then.
+// written to them. All fail the reader for what no sender writes; the blocks are worth nothing
+// then. Whether a slot, or that of a reference, exists at all is for the caller to check.
 void ph_classic_read_slot(const ph_frame* frame, ph_bit_reader* reader, ph_record* record);
 // ENTER only, between the two: class and name. Fails for a class that does not exist.
 void ph_classic_read_name(const ph_frame* frame, ph_bit_reader* reader, ph_record* record);

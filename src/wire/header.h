@@ -60,8 +60,11 @@ typedef struct ph_header {
 int ph_header_bits(const ph_header* header);
 void ph_header_write(const ph_header* header, ph_bit_writer* writer);
 
-// Fails the reader for what no sender writes: reserved horizons, a probe with content, a tick
-// length or slot count out of range. *header is {0} then.
+// Fails the reader for what no sender writes: reserved horizons, a probe with an eye or records, a
+// hello whose number is not 1..PH_FLIGHT_MAX ahead of its session, whose tick length is not
+// 1,000..10,000,000 us or whose slot count is below 2. *header is {0} then. A hello of another version
+// is read as if it were ours and not checked: only its version means something. Nothing may follow
+// a probe; whoever reads on finds that out with ph_bit_reader_finish().
 void ph_header_read(ph_bit_reader* reader, ph_header* header);
 
 #endif

@@ -9,9 +9,10 @@
 //              with a ground is the height of its layer
 //   ENTITY     slot + 1 and association of the entity in the viewer's view, or 0 and 0
 //
-//   words   | x y z | heading | target target | name |        word[p] is where property p begins
-//   texts   | length, bytes of name |                          text[p], only STRING and BYTES
+//   words   | x y z | heading | target target | name |     word[p] is where property p begins
+//   texts   | length, bytes of name, zeros |               text[p], only STRING and BYTES
 //
+// The word of a text is a version in the world's blocks, and 0 in what was read from a packet.
 // Made once for each class of a schema; read for every record.
 
 #ifndef PH_WIRE_LAYOUT_H
@@ -30,9 +31,15 @@ typedef struct ph_layout {
     uint64_t position; // exactly one bit
     uint64_t references;
     uint64_t texts;
-    uint64_t once;      // PH_SEND_ONCE
-    uint64_t limited;   // has a distance of its own
-    int enter_bits_max; // the dearest enter there can be, without what stands around it in a packet
+    uint64_t once;    // PH_SEND_ONCE
+    uint64_t limited; // has a distance of its own
+    // Written as their one word in so many bits, and legal up to a greatest one: most properties, and
+    // by far the cheapest to write. The others go through property.h.
+    uint64_t plain;
+    uint8_t plain_bits[PH_PROPERTIES_MAX];
+    uint32_t plain_top[PH_PROPERTIES_MAX];
+    // The dearest enter there can be, with the widest slots: the whole record, without the header.
+    int enter_bits_max;
 } ph_layout;
 
 // All layouts of a schema, by class. {0} may be destroyed. The schema must outlive them.
@@ -53,6 +60,11 @@ void ph_layouts_destroy(ph_layouts* layouts);
 // An entity of which nothing has been told: every property at its initial value, texts empty.
 // texts may be NULL when the class has none.
 void ph_layout_reset(const ph_layout* layout, uint32_t* words, uint8_t* texts);
+
+// Whether a property has the value that it has before anything is told: what an enter leaves out. A
+// text is initial when it is empty, whatever its word.
+bool ph_layout_is_initial(const ph_layout* layout, const uint32_t* words, const uint8_t* texts,
+                          int property);
 
 // Content of a STRING or BYTES in a text block, borrowed.
 ph_text ph_layout_text(const ph_layout* layout, const uint8_t* texts, int property);

@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Acknowledgements: twelve bytes, low ones first, and the receiving end's memory. Once per packet.
+//
+//     byte 0..3    newest
+//     byte 4..11   applied, the newest packet in the lowest bit
+
+#include "wire/ack.h"
+
+#include <pinhole/bits.h>
+
+_Static_assert(PH_ACK_SIZE == 4 + 8, "the drawing above");
+_Static_assert(PH_FLIGHT_MAX == 64, "an ack has one bit for each packet in flight");
+
+// Numbers wrap: what is less than half of them ahead is ahead, the rest lies behind.
+#define AHEAD_END UINT32_C(0x80000000)
+
+void ph_ack_write(const ph_ack* ack, uint8_t bytes[PH_ACK_SIZE])
+{
+    for (int i = 0; i < 4; ++i) {
+        bytes[i] = (uint8_t)(ack->newest >> (8 * i));
+    }
+    ph_bits_store64(bytes + 4, ack->applied);
+}
+
+bool ph_ack_read(const void* bytes, size_t size, ph_ack* ack)
+{
+    if (size != PH_ACK_SIZE) {
+        return false;
+    }
+    const uint8_t* next = bytes;
+    uint32_t newest = 0;
+    for (int i = 0; i < 4; ++i) {
+        newest |= (uint32_t)next[i] << (8 * i);
+    }
+    *ack = (ph_ack){.newest = newest, .applied = ph_bits_load64(next + 4)};
+    return true;
+}
+
+ph_receipt ph_receipt_make(uint32_t session)
+{
+    return (ph_receipt){.newest = session};
+}
+
+ph_news ph_receipt_judge(const ph_receipt* receipt, uint32_t number, uint32_t horizon)
+{
+    const uint32_t ahead = number - receipt->newest;
+    if (ahead == 0 || ahead >= AHEAD_END) {
+        return PH_NEWS_OLD;
+    }
+    // A probe knows no horizon. Whatever it is, the newest heard of is not behind it.
+    const uint32_t known = horizon == number ? receipt->newest : horizon;
+    const uint32_t behind = receipt->newest - known;
+    if (behind >= AHEAD_END || number - known > PH_FLIGHT_MAX) {
+        return PH_NEWS_IMPOSSIBLE;
+    }
+    return PH_NEWS_NEW;
+}
+
+void ph_receipt_note(ph_receipt* receipt, uint32_t number, bool is_applied)
+{
+    const uint32_t ahead = number - receipt->newest;
+    PH_ASSERT(ahead > 0 && ahead < AHEAD_END);
+
+    const uint64_t earlier = ahead < 64 ? receipt->applied << ahead : 0;
+    receipt->applied = earlier | (is_applied ? 1 : 0);
+    receipt->newest = number;
+}
+
+ph_ack ph_receipt_ack(const ph_receipt* receipt)
+{
+    return (ph_ack){.newest = receipt->newest, .applied = receipt->applied};
+}

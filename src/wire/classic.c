@@ -1,0 +1,462 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Records of the classic profile: cost, writing, reading. Run for every record of every packet; an
+// update with a position is the case that counts. Neighbouring flags and numbers are gathered into
+// one field where they fit; values are found by walking the mask of what is there.
+
+#include "wire/classic.h"
+
+#include "base/bitset.h"
+#include "wire/header.h"
+
+// A schema promises that an enter always fits a datagram, whatever else stands in it.
+_Static_assert(PH_CLASS_BITS_MAX == 8 * PH_PAYLOAD_MAX - PH_HEADER_BITS - PH_HELLO_BITS -
+                                        PH_EYE_BITS - PH_CLASSIC_ENTER_BITS_MAX -
+                                        (PH_PROPERTIES_MAX - 1),
+               "what is left of a datagram with one enter for the values");
+_Static_assert(PH_REFERENCE_BITS_MAX == 1 + PH_CLASSIC_SLOT_BITS_MAX + PH_CLASSIC_ASSOCIATION_BITS,
+               "the dearest reference");
+_Static_assert(PH_CLASSES_MAX <= 1 << PH_CLASSIC_CLASS_BITS, "every class has a number");
+
+#define ASSOCIATION_MASK ((1u << PH_CLASSIC_ASSOCIATION_BITS) - 1)
+
+// The time flag with the two bits that may follow it.
+#define TIME_IS_SPECIAL 1u
+#define TIME_JUMP 2u
+#define TIME_FULL 4u
+#define TIME_BITS 1
+#define TIME_SPECIAL_BITS 3
+
+int ph_classic_slot_bits(int slot_count)
+{
+    PH_ASSERT(slot_count >= 1 && slot_count <= 1 << PH_CLASSIC_SLOT_BITS_MAX);
+
+    const int bits = ph_width_of((uint64_t)slot_count - 1);
+    return bits > PH_CLASSIC_SLOT_BITS_MIN ? bits : PH_CLASSIC_SLOT_BITS_MIN;
+}
+
+// ---- what cost, writing and reading agree on
+
+static const ph_layout* layout_of(const ph_frame* frame, const ph_record* record)
+{
+    PH_ASSERT(record->class_index < frame->layouts->count);
+    return &frame->layouts->layouts[record->class_index];
+}
+
+static const ph_property* position_of(const ph_layout* layout)
+{
+    return &layout->described->properties[layout->described->position];
+}
+
+static bool has_ground(const ph_property* position)
+{
+    return position->def.ground_tolerance_mm != 0;
+}
+
+// The one presence flag that is never written is that of the position: what lies above it moves
+// down.
+static uint64_t flags_of(const ph_layout* layout, uint64_t properties)
+{
+    const uint64_t below = layout->position - 1;
+    return (properties & below) | (properties >> 1 & ~below);
+}
+
+static uint64_t properties_of(const ph_layout* layout, uint64_t flags)
+{
+    const uint64_t below = layout->position - 1;
+    return (flags & below) | (flags & ~below) << 1;
+}
+
+static int flag_count(const ph_layout* layout)
+{
+    return layout->described->def.property_count - 1;
+}
+
+static bool is_near(const ph_coordinate* coding, int32_t eye_mm, uint32_t word)
+{
+    return ph_coordinate_is_in_window(coding, (uint32_t)eye_mm, word);
+}
+
+// Whether the receiver restores the shortened position to this very one. An altitude by layer is
+// never shortened.
+static bool is_in_window(const ph_frame* frame, const ph_property* position, const uint32_t* words)
+{
+    const ph_coordinate* coding = &position->coordinate;
+    return is_near(coding, frame->eye_mm[0], words[0]) &&
+           is_near(coding, frame->eye_mm[1], words[1]) &&
+           (has_ground(position) || is_near(coding, frame->eye_mm[2], words[2]));
+}
+
+static int coordinate_bits(const ph_property* position, bool is_full)
+{
+    return is_full ? 32 - position->coordinate.shift : position->coordinate.width;
+}
+
+static ph_altitude_level level_of(const ph_frame* frame, const ph_property* position,
+                                  const uint32_t* words)
+{
+    return ph_altitude_encode(&position->altitude, frame->ground, (int32_t)words[0],
+                              (int32_t)words[1], (int32_t)words[2]);
+}
+
+// What a record to be costed or written is made of.
+typedef struct shape {
+    const ph_layout* layout;
+    const uint32_t* position_words; // NULL: it says nothing of the position
+    uint64_t rest;                  // the other properties
+    uint32_t time;                  // flag and bits
+    int time_bits;
+    bool is_full;
+} shape;
+
+static shape shape_of(const ph_frame* frame, const ph_record* record)
+{
+    const ph_layout* layout = layout_of(frame, record);
+    shape it = {
+        .layout = layout, .rest = record->properties & ~layout->position, .time_bits = TIME_BITS};
+    PH_ASSERT(record->properties != 0 && (record->properties & ~layout->all) == 0);
+    if ((record->properties & layout->position) != 0) {
+        it.position_words = record->words + layout->word[layout->described->position];
+        it.is_full = !is_in_window(frame, position_of(layout), it.position_words);
+    }
+    PH_ASSERT(record->kind != PH_RECORD_ENTER || it.position_words != NULL);
+    PH_ASSERT(!record->is_jump || (record->kind == PH_RECORD_UPDATE && it.position_words != NULL));
+    if (record->is_jump || it.is_full) {
+        it.time =
+            TIME_IS_SPECIAL | (record->is_jump ? TIME_JUMP : 0) | (it.is_full ? TIME_FULL : 0);
+        it.time_bits = TIME_SPECIAL_BITS;
+    }
+    return it;
+}
+
+// ---- cost
+
+static int name_bits(uint64_t name)
+{
+    return 1 +
+           (name >> PH_CLASSIC_NAME_BITS == 0 ? PH_CLASSIC_NAME_BITS : PH_CLASSIC_WIDE_NAME_BITS);
+}
+
+static int position_bits(const ph_frame* frame, const shape* it)
+{
+    const ph_property* position = position_of(it->layout);
+    const int bits = coordinate_bits(position, it->is_full);
+    if (!has_ground(position)) {
+        return 3 * bits;
+    }
+    const uint32_t* words = it->position_words;
+    return 2 * bits + ph_altitude_cost_bits(&position->altitude, frame->ground, (int32_t)words[0],
+                                            (int32_t)words[1], level_of(frame, position, words));
+}
+
+static ph_text text_of(const ph_layout* layout, const ph_record* record, int property)
+{
+    const bool is_text = (layout->texts >> property & 1) != 0;
+    return is_text ? ph_layout_text(layout, record->texts, property) : (ph_text){0};
+}
+
+static int value_bits(const ph_frame* frame, const ph_layout* layout, const ph_record* record,
+                      int property)
+{
+    if ((layout->plain >> property & 1) != 0) {
+        return layout->plain_bits[property];
+    }
+    const uint32_t* words = record->words + layout->word[property];
+    if ((layout->references >> property & 1) != 0) {
+        return words[0] == 0 ? 1 : 1 + frame->slot_bits + PH_CLASSIC_ASSOCIATION_BITS;
+    }
+    return ph_property_cost_bits(&layout->described->properties[property], words,
+                                 text_of(layout, record, property));
+}
+
+static int values_bits(const ph_frame* frame, const shape* it, const ph_record* record,
+                       ph_bill* bill)
+{
+    int total_bits = 0;
+    for (uint64_t left = it->rest; left != 0; left &= left - 1) {
+        const int property = ph_word_lowest_bit(left);
+        const int bits = value_bits(frame, it->layout, record, property);
+        total_bits += bits;
+        if (bill != NULL) {
+            bill->property_bits[property] += (uint32_t)bits;
+        }
+    }
+    return total_bits;
+}
+
+int ph_classic_record_bits(const ph_frame* frame, const ph_record* record, ph_bill* bill)
+{
+    int who_bits = frame->slot_bits + PH_CLASSIC_ASSOCIATION_BITS;
+    int mask_bits = 0;
+    int values = 0;
+    if (record->kind != PH_RECORD_LEAVE) {
+        const shape it = shape_of(frame, record);
+        const bool is_enter = record->kind == PH_RECORD_ENTER;
+        who_bits += is_enter ? PH_CLASSIC_CLASS_BITS + name_bits(record->name) : 0;
+        mask_bits =
+            it.time_bits + (is_enter ? 0 : 1) + 1 + (it.rest != 0 ? flag_count(it.layout) : 0);
+        values = values_bits(frame, &it, record, bill);
+        if (it.position_words != NULL) {
+            const int bits = position_bits(frame, &it);
+            values += bits;
+            if (bill != NULL) {
+                bill->property_bits[it.layout->described->position] += (uint32_t)bits;
+            }
+        }
+    }
+    if (bill != NULL) {
+        bill->slot_bits += (uint32_t)who_bits;
+        bill->mask_bits += (uint32_t)mask_bits;
+    }
+    return who_bits + mask_bits + values;
+}
+
+// ---- writing
+
+static void write_name(const ph_record* record, ph_bit_writer* writer)
+{
+    ph_bits_write(writer, record->class_index, PH_CLASSIC_CLASS_BITS);
+    const bool is_wide = record->name >> PH_CLASSIC_NAME_BITS != 0;
+    if (!is_wide) {
+        ph_bits_write(writer, record->name << 1, 1 + PH_CLASSIC_NAME_BITS);
+        return;
+    }
+    ph_bits_write_bool(writer, true);
+    ph_bits_write(writer, record->name, PH_CLASSIC_WIDE_NAME_BITS);
+}
+
+static void write_position(const ph_frame* frame, const shape* it, ph_bit_writer* writer)
+{
+    const ph_property* position = position_of(it->layout);
+    const int shift = position->coordinate.shift;
+    const int bits = coordinate_bits(position, it->is_full);
+    const uint32_t* words = it->position_words;
+    // The writer cuts off what lies above: that is all there is to shortening.
+    ph_bits_write(writer, words[0] >> shift, bits);
+    ph_bits_write(writer, words[1] >> shift, bits);
+    if (!has_ground(position)) {
+        ph_bits_write(writer, words[2] >> shift, bits);
+        return;
+    }
+    ph_altitude_write(&position->altitude, frame->ground, (int32_t)words[0], (int32_t)words[1],
+                      writer, level_of(frame, position, words));
+}
+
+static void write_reference(const ph_frame* frame, const uint32_t* words, ph_bit_writer* writer)
+{
+    if (words[0] == 0) {
+        ph_bits_write_bool(writer, false);
+        return;
+    }
+    const uint32_t slot = words[0] - 1;
+    PH_ASSERT(slot >> frame->slot_bits == 0);
+    const uint64_t association = words[1] & ASSOCIATION_MASK;
+    ph_bits_write(writer, 1 | (uint64_t)slot << 1 | association << (1 + frame->slot_bits),
+                  1 + frame->slot_bits + PH_CLASSIC_ASSOCIATION_BITS);
+}
+
+static void write_value(const ph_frame* frame, const ph_layout* layout, const ph_record* record,
+                        int property, ph_bit_writer* writer)
+{
+    const uint32_t* words = record->words + layout->word[property];
+    if ((layout->plain >> property & 1) != 0) {
+        PH_ASSERT(words[0] <= layout->plain_top[property]);
+        ph_bits_write(writer, words[0], layout->plain_bits[property]);
+    } else if ((layout->references >> property & 1) != 0) {
+        write_reference(frame, words, writer);
+    } else {
+        ph_property_write(&layout->described->properties[property], writer, words,
+                          text_of(layout, record, property));
+    }
+}
+
+static void write_rest(const ph_frame* frame, const shape* it, const ph_record* record,
+                       ph_bit_writer* writer)
+{
+    const ph_layout* layout = it->layout;
+    if (it->rest == 0) {
+        ph_bits_write_bool(writer, false);
+        return;
+    }
+    // At most 63 flags: with the one that announces them they fill a field.
+    ph_bits_write(writer, flags_of(layout, it->rest) << 1 | 1, 1 + flag_count(layout));
+    for (uint64_t left = it->rest; left != 0; left &= left - 1) {
+        const int property = ph_word_lowest_bit(left);
+        PH_ASSERT(record->kind != PH_RECORD_ENTER ||
+                  !ph_layout_is_initial(layout, record->words, record->texts, property));
+        write_value(frame, layout, record, property, writer);
+    }
+}
+
+void ph_classic_write_record(const ph_frame* frame, const ph_record* record, ph_bit_writer* writer)
+{
+    PH_ASSERT(record->slot >> frame->slot_bits == 0);
+
+    uint64_t head = record->slot | (uint64_t)(record->association & ASSOCIATION_MASK)
+                                       << frame->slot_bits;
+    int head_bits = frame->slot_bits + PH_CLASSIC_ASSOCIATION_BITS;
+    if (record->kind == PH_RECORD_LEAVE) {
+        ph_bits_write(writer, head, head_bits);
+        return;
+    }
+    const shape it = shape_of(frame, record);
+    if (record->kind == PH_RECORD_ENTER) {
+        ph_bits_write(writer, head, head_bits);
+        write_name(record, writer);
+        ph_bits_write(writer, it.time, it.time_bits);
+    } else {
+        const uint64_t has_position = it.position_words != NULL ? 1 : 0;
+        head |= ((uint64_t)it.time | has_position << it.time_bits) << head_bits;
+        ph_bits_write(writer, head, head_bits + it.time_bits + 1);
+    }
+    if (it.position_words != NULL) {
+        write_position(frame, &it, writer);
+    }
+    write_rest(frame, &it, record, writer);
+}
+
+// ---- reading
+
+void ph_classic_read_slot(const ph_frame* frame, ph_bit_reader* reader, ph_record* record)
+{
+    record->slot = (uint16_t)ph_bits_read(reader, frame->slot_bits);
+    record->association = (uint32_t)ph_bits_read(reader, PH_CLASSIC_ASSOCIATION_BITS);
+}
+
+void ph_classic_read_name(const ph_frame* frame, ph_bit_reader* reader, ph_record* record)
+{
+    const int class_index = (int)ph_bits_read(reader, PH_CLASSIC_CLASS_BITS);
+    const bool is_wide = ph_bits_read_bool(reader);
+    record->name = ph_bits_read(reader, is_wide ? PH_CLASSIC_WIDE_NAME_BITS : PH_CLASSIC_NAME_BITS);
+    const bool is_overlong = is_wide && record->name >> PH_CLASSIC_NAME_BITS == 0;
+    if (is_overlong || class_index >= frame->layouts->count) {
+        ph_bit_reader_fail(reader, PH_ERROR_VALUE);
+    }
+    const bool is_read = ph_bit_reader_result(reader) == PH_OK;
+    record->class_index = (uint8_t)(is_read ? class_index : 0);
+}
+
+static void read_coordinates(const ph_frame* frame, const ph_property* position, bool is_full,
+                             int count, ph_bit_reader* reader, uint32_t* words)
+{
+    const ph_coordinate* coding = &position->coordinate;
+    const int bits = coordinate_bits(position, is_full);
+    for (int i = 0; i < count; ++i) {
+        const uint32_t read = (uint32_t)ph_bits_read(reader, bits);
+        words[i] = is_full ? read << coding->shift
+                           : ph_coordinate_restore(coding, (uint32_t)frame->eye_mm[i], read);
+    }
+}
+
+static void read_position(const ph_frame* frame, const ph_layout* layout, bool is_full,
+                          ph_bit_reader* reader, uint32_t* words)
+{
+    const ph_property* position = position_of(layout);
+    if (!has_ground(position)) {
+        read_coordinates(frame, position, is_full, 3, reader, words);
+    } else {
+        read_coordinates(frame, position, is_full, 2, reader, words);
+        const int32_t x_mm = (int32_t)words[0];
+        const int32_t y_mm = (int32_t)words[1];
+        const ph_altitude_level level =
+            ph_altitude_read(&position->altitude, frame->ground, x_mm, y_mm, reader);
+        words[2] =
+            (uint32_t)ph_altitude_decode(&position->altitude, frame->ground, x_mm, y_mm, level);
+    }
+    // One position, one encoding: in full only where the short form would be misread.
+    if (is_full && is_in_window(frame, position, words)) {
+        ph_bit_reader_fail(reader, PH_ERROR_VALUE);
+    }
+}
+
+static void read_reference(const ph_frame* frame, ph_bit_reader* reader, uint32_t* words)
+{
+    words[0] = 0;
+    words[1] = 0;
+    if (ph_bits_read_bool(reader)) {
+        words[0] = (uint32_t)ph_bits_read(reader, frame->slot_bits) + 1;
+        words[1] = (uint32_t)ph_bits_read(reader, PH_CLASSIC_ASSOCIATION_BITS);
+    }
+}
+
+static void read_text(const ph_layout* layout, int property, ph_bit_reader* reader,
+                      const ph_record* record)
+{
+    uint8_t* bytes = record->texts + layout->text[property] + sizeof(uint16_t);
+    ph_text text = {.bytes = bytes};
+    ph_property_read(&layout->described->properties[property], reader,
+                     record->words + layout->word[property], bytes, &text.length);
+    ph_layout_store_text(layout, record->texts, property, text);
+}
+
+static void read_value(const ph_frame* frame, const ph_layout* layout, int property,
+                       ph_bit_reader* reader, const ph_record* record)
+{
+    uint32_t* words = record->words + layout->word[property];
+    if ((layout->plain >> property & 1) != 0) {
+        words[0] = (uint32_t)ph_bits_read(reader, layout->plain_bits[property]);
+        if (words[0] > layout->plain_top[property]) {
+            ph_bit_reader_fail(reader, PH_ERROR_VALUE);
+        }
+    } else if ((layout->references >> property & 1) != 0) {
+        read_reference(frame, reader, words);
+    } else if ((layout->texts >> property & 1) != 0) {
+        read_text(layout, property, reader, record);
+    } else {
+        ph_property_read(&layout->described->properties[property], reader, words, NULL, NULL);
+    }
+}
+
+static void read_values(const ph_frame* frame, const ph_layout* layout, uint64_t properties,
+                        ph_bit_reader* reader, const ph_record* record)
+{
+    for (uint64_t left = properties; left != 0; left &= left - 1) {
+        const int property = ph_word_lowest_bit(left);
+        read_value(frame, layout, property, reader, record);
+        if (record->kind == PH_RECORD_ENTER &&
+            ph_layout_is_initial(layout, record->words, record->texts, property)) {
+            ph_bit_reader_fail(reader, PH_ERROR_VALUE);
+        }
+    }
+}
+
+// Presence flags, or nothing at all. Flags of which none is set are what no sender writes.
+static uint64_t read_flags(const ph_layout* layout, ph_bit_reader* reader)
+{
+    if (!ph_bits_read_bool(reader)) {
+        return 0;
+    }
+    const uint64_t flags = ph_bits_read(reader, flag_count(layout));
+    if (flags == 0) {
+        ph_bit_reader_fail(reader, PH_ERROR_VALUE);
+    }
+    return properties_of(layout, flags);
+}
+
+void ph_classic_read_body(const ph_frame* frame, ph_bit_reader* reader, ph_record* record)
+{
+    PH_ASSERT(record->kind == PH_RECORD_ENTER || record->kind == PH_RECORD_UPDATE);
+
+    const ph_layout* layout = layout_of(frame, record);
+    const bool is_enter = record->kind == PH_RECORD_ENTER;
+    const bool is_special = ph_bits_read_bool(reader);
+    const bool is_jump = is_special && ph_bits_read_bool(reader);
+    const bool is_full = is_special && ph_bits_read_bool(reader);
+    const bool has_position = is_enter || ph_bits_read_bool(reader);
+    if ((is_special && !is_jump && !is_full) || (is_special && !has_position) ||
+        (is_enter && is_jump)) {
+        ph_bit_reader_fail(reader, PH_ERROR_VALUE);
+    }
+    if (has_position) {
+        read_position(frame, layout, is_full, reader,
+                      record->words + layout->word[layout->described->position]);
+    }
+    const uint64_t rest = read_flags(layout, reader);
+    read_values(frame, layout, rest, reader, record);
+    record->is_jump = is_jump;
+    record->properties = rest | (has_position ? layout->position : 0);
+    if (record->properties == 0) {
+        ph_bit_reader_fail(reader, PH_ERROR_VALUE);
+    }
+}
