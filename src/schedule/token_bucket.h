@@ -10,7 +10,7 @@
 #include <pinhole/base.h>
 
 typedef struct ph_token_bucket {
-    int64_t level; // in bits / 1,000,000
+    int64_t level; // in millionths of a bit
     int64_t depth_bits;
     int64_t bits_per_second; // 0: no limit
     uint64_t filled_us;      // when level was right
@@ -19,13 +19,13 @@ typedef struct ph_token_bucket {
 // Full. @param bits_per_second 0..2^31-1, @param depth_bits 0..2^31-1.
 ph_token_bucket ph_token_bucket_make(int64_t bits_per_second, int64_t depth_bits, uint64_t now_us);
 
-// Lets time pass. Time that went back counts as none.
+// Lets time pass. A time before the latest one counts as that.
 void ph_token_bucket_fill(ph_token_bucket* bucket, uint64_t now_us);
 
 // Whole bits that may be spent; INT64_MAX without a limit.
 int64_t ph_token_bucket_bits(const ph_token_bucket* bucket);
 
-// Takes bits out; not more than there are.
+// Takes bits out; not more than there are. Without a limit the level stays as it is.
 void ph_token_bucket_spend(ph_token_bucket* bucket, int64_t bits);
 
 // From now on another rate and depth (fill first); what is above the new depth is lost.
