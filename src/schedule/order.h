@@ -2,27 +2,31 @@
 // SPDX-License-Identifier: MIT
 
 // Slots from the highest priority to the lowest, a few at a time: a packet has room for some thirty
-// of 250, so a full sort would be wasted. Runs once per send, in well under a microsecond per 30.
+// of 250, so a full sort would be wasted. Runs once per send, in about a microsecond.
 
 #ifndef PH_SCHEDULE_ORDER_H
 #define PH_SCHEDULE_ORDER_H
 
 #include <pinhole/base.h>
 
+enum { PH_ORDER_BUCKETS = 128 };
+
 // The order is exact: descending priority, equal ones by ascending slot; priorities of 0 or less
-// and NaN are left out. Memory is the caller's.
+// and NaN are left out. Fields are read-only outside order.c.
 typedef struct ph_order {
     const float* priority;
     int slot_count;
-    uint16_t* ready; // slots in order, next first
+    uint16_t* ready; // all slots that will come, bucket by bucket; the first `sorted` in order
+    uint16_t* scratch;
     int ready_count;
     int next;
-    uint16_t* scratch; // room for slot_count
-    // What bounds the part that has been ordered so far is up to order.c.
-    uint32_t bound;
+    int sorted;
+    int bucket;                            // the next one to be sorted
+    uint16_t bucket_end[PH_ORDER_BUCKETS]; // in ready
 } ph_order;
 
-// ready and scratch have room for slot_count each.
+// Memory is the caller's: ready and scratch have room for slot_count (0..65535) each. These and the
+// priorities stay as they are until the order is done with; ph_order_next() looks at both.
 void ph_order_begin(ph_order* order, const float* priority, int slot_count, uint16_t* ready,
                     uint16_t* scratch);
 
