@@ -1,0 +1,301 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// The score scheduler: how scores grow, what the filter lets through, and the same bits everywhere.
+
+#include "support/test_support.h"
+
+#include "base/hash.h"
+
+#include <pinhole/schedule.h>
+
+#include <math.h>
+#include <string.h>
+
+enum { SLOTS = 256, ONE_SLOT = 5 };
+
+#define POSITION UINT64_C(1)
+#define HEADING UINT64_C(2)
+#define LAST (UINT64_C(1) << 63)
+
+typedef struct fixture {
+    float distance_mm[SLOTS];
+    float weight[SLOTS];
+    uint32_t mileage_mm[SLOTS];
+    uint64_t touched[SLOTS];
+    float score[SLOTS];
+    float priority[SLOTS];
+    ph_ranking ranking;
+    ph_scheduler scheduler;
+} fixture;
+
+// Everybody stands 10 m away and has something to tell.
+static void setup(fixture* f)
+{
+    memset(f, 0, sizeof *f);
+    for (int i = 0; i < SLOTS; ++i) {
+        f->distance_mm[i] = 10000.0f;
+        f->weight[i] = 1.0f;
+        f->touched[i] = HEADING;
+    }
+    f->ranking = (ph_ranking){SLOTS,      f->distance_mm, f->weight,  f->mileage_mm,
+                              f->touched, f->score,       f->priority};
+    f->scheduler = ph_scheduler_score();
+}
+
+static void rank(fixture* f)
+{
+    f->scheduler.rank(f->scheduler.context, &f->ranking);
+}
+
+static uint64_t filter(const fixture* f, const ph_visit* visit)
+{
+    return f->scheduler.filter(f->scheduler.context, visit);
+}
+
+// ---- scores
+
+static void grows_by_nearness_at_every_send(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    f.distance_mm[ONE_SLOT] = 2500.0f;
+    rank(&f);
+    rank(&f);
+    assert_true(f.score[0] == 2.0f);
+    assert_true(f.score[ONE_SLOT] == 8.0f);
+    assert_memory_equal(f.priority, f.score, sizeof f.score);
+}
+
+static void who_is_within_a_hand_gets_100_more(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    f.distance_mm[0] = 1.0f;
+    f.distance_mm[1] = 80.0f;
+    f.distance_mm[2] = 100.0f;
+    rank(&f);
+    assert_true(f.score[0] == 10100.0f);
+    assert_true(f.score[1] == 225.0f);
+    assert_true(f.score[2] == 100.0f);
+}
+
+static void the_weight_multiplies(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    f.distance_mm[0] = 80.0f;
+    f.weight[0] = 4.0f;
+    f.weight[1] = 0.0f;
+    rank(&f);
+    assert_true(f.score[0] == 900.0f);
+    assert_true(f.score[1] == 0.0f && f.priority[1] == 0.0f);
+}
+
+static void with_nothing_to_tell_the_score_grows_without_priority(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    f.touched[0] = 0;
+    f.touched[1] = LAST;
+    rank(&f);
+    assert_true(f.score[0] == 1.0f && f.priority[0] == 0.0f);
+    assert_true(f.score[1] == 1.0f && f.priority[1] == 1.0f);
+    f.touched[0] = POSITION;
+    rank(&f);
+    assert_true(f.priority[0] == 2.0f);
+}
+
+static void a_slot_that_shows_nobody_stays_at_zero(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    f.distance_mm[0] = INFINITY;
+    f.distance_mm[1] = INFINITY;
+    f.score[1] = 12.0f;
+    rank(&f);
+    assert_true(f.score[0] == 0.0f && f.priority[0] == 0.0f);
+    assert_true(f.score[1] == 0.0f && f.priority[1] == 0.0f);
+}
+
+static void only_the_slots_it_is_given_are_touched(void** state)
+{
+    (void)state;
+    for (int slot_count = 0; slot_count < 20; ++slot_count) {
+        fixture f;
+        setup(&f);
+        f.ranking.slot_count = slot_count;
+        rank(&f);
+        for (int i = 0; i < SLOTS; ++i) {
+            assert_true(f.score[i] == (i < slot_count ? 1.0f : 0.0f));
+        }
+    }
+}
+
+static void sent_starts_anew_and_lost_adds_back(void** state)
+{
+    (void)state;
+    const ph_scheduler scheduler = ph_scheduler_score();
+    assert_string_equal(scheduler.name, "score");
+    assert_true(scheduler.sent(scheduler.context, 17.5f) == 0.0f);
+    assert_true(scheduler.lost(scheduler.context, 3.0f, 17.5f) == 20.5f);
+}
+
+// ---- the filter
+
+// At 50 m: half a metre of path makes a position worth telling.
+static ph_visit walker(uint32_t mileage_mm)
+{
+    return (ph_visit){
+        .distance_mm = 50000.0f,
+        .weight = 1.0f,
+        .mileage_mm = mileage_mm,
+        .due = POSITION | HEADING | LAST,
+        .significant = POSITION,
+        .position = POSITION,
+    };
+}
+
+static void a_position_goes_when_its_path_exceeds_a_hundredth(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    ph_visit visit = walker(500);
+    assert_true(filter(&f, &visit) == 0);
+    visit = walker(501);
+    assert_true(filter(&f, &visit) == POSITION);
+    visit.significant = 0;
+    assert_true(filter(&f, &visit) == POSITION);
+}
+
+static void a_position_at_rest_goes_whatever_its_path(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    ph_visit visit = walker(3);
+    visit.settled = POSITION;
+    assert_true(filter(&f, &visit) == POSITION);
+}
+
+static void a_lost_position_goes_whatever_its_path(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    ph_visit visit = walker(0);
+    visit.lost = POSITION;
+    assert_true(filter(&f, &visit) == POSITION);
+}
+
+static void everything_else_goes_when_significant(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    ph_visit visit = walker(3);
+    visit.significant = LAST;
+    assert_true(filter(&f, &visit) == LAST);
+    visit.significant = LAST | HEADING | POSITION;
+    assert_true(filter(&f, &visit) == (LAST | HEADING));
+}
+
+static void nothing_goes_that_is_not_due(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    ph_visit visit = walker(1000000);
+    visit.due = HEADING;
+    visit.significant = visit.lost = visit.settled = UINT64_MAX;
+    assert_true(filter(&f, &visit) == HEADING);
+}
+
+static void the_longest_path_does_not_wrap(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    ph_visit visit = walker(UINT32_MAX);
+    visit.distance_mm = 8e9f;
+    assert_true(filter(&f, &visit) == POSITION);
+}
+
+// The position may be any bit, not only the first.
+static void the_position_is_where_the_visit_says(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    ph_visit visit = walker(3);
+    visit.position = LAST;
+    visit.significant = LAST | HEADING;
+    assert_true(filter(&f, &visit) == HEADING);
+}
+
+// ---- the same bits with every compiler and vector width
+
+static void draw(fixture* f, test_rng* rng)
+{
+    for (int i = 0; i < SLOTS; ++i) {
+        const uint64_t shape = test_rng_below(rng, 20);
+        const float far_mm = 1.0f + (float)test_rng_below(rng, 500000);
+        const float near_mm = 1.0f + (float)test_rng_below(rng, 200);
+        f->distance_mm[i] = shape == 0 ? INFINITY : shape < 4 ? near_mm : far_mm;
+        f->weight[i] = shape % 3 == 0 ? 1.0f : (float)test_rng_unit(rng) * 8.0f;
+        f->touched[i] = shape % 4 == 0 ? 0 : UINT64_C(1) << test_rng_below(rng, 64);
+    }
+}
+
+static void random_scores_have_a_golden_hash(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    test_rng rng = {.state = 616};
+    ph_hash hash = ph_hash_make(0);
+    for (int round = 0; round < 500; ++round) {
+        draw(&f, &rng);
+        f.ranking.slot_count = SLOTS - (int)test_rng_below(&rng, 9);
+        rank(&f);
+        const int sent = (int)test_rng_below(&rng, SLOTS);
+        f.score[sent] = f.scheduler.sent(f.scheduler.context, f.score[sent]);
+        const int lost = (int)test_rng_below(&rng, SLOTS);
+        f.score[lost] = f.scheduler.lost(f.scheduler.context, f.score[lost], f.priority[sent]);
+        for (int i = 0; i < SLOTS; ++i) {
+            uint32_t bits[2];
+            memcpy(&bits[0], &f.score[i], sizeof bits[0]);
+            memcpy(&bits[1], &f.priority[i], sizeof bits[1]);
+            ph_hash_add_u64(&hash, bits[0] | (uint64_t)bits[1] << 32);
+        }
+    }
+    assert_true(ph_hash_value(&hash) == UINT64_C(0xE195B1B05EC94C99));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(grows_by_nearness_at_every_send),
+        cmocka_unit_test(who_is_within_a_hand_gets_100_more),
+        cmocka_unit_test(the_weight_multiplies),
+        cmocka_unit_test(with_nothing_to_tell_the_score_grows_without_priority),
+        cmocka_unit_test(a_slot_that_shows_nobody_stays_at_zero),
+        cmocka_unit_test(only_the_slots_it_is_given_are_touched),
+        cmocka_unit_test(sent_starts_anew_and_lost_adds_back),
+        cmocka_unit_test(a_position_goes_when_its_path_exceeds_a_hundredth),
+        cmocka_unit_test(a_position_at_rest_goes_whatever_its_path),
+        cmocka_unit_test(a_lost_position_goes_whatever_its_path),
+        cmocka_unit_test(everything_else_goes_when_significant),
+        cmocka_unit_test(nothing_goes_that_is_not_due),
+        cmocka_unit_test(the_longest_path_does_not_wrap),
+        cmocka_unit_test(the_position_is_where_the_visit_says),
+        cmocka_unit_test(random_scores_have_a_golden_hash),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
