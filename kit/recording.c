@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Finding rows runs for every entity and tick that a meter looks back on: most entities have one
+// span, the others a few, found by halving.
+
+#include "kit/recording.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void ph_recording_destroy(ph_recording* recording)
+{
+    if (recording == NULL) {
+        return;
+    }
+    for (int c = 0; c < recording->column_count; ++c) {
+        ph_lexicon_clear(&recording->columns[c].lexicon);
+        free(recording->columns[c].value);
+    }
+    free(recording->columns);
+    free(recording->id);
+    free(recording->x_mm);
+    free(recording->y_mm);
+    free(recording->z_mm);
+    free(recording->heading_deg);
+    free(recording->line);
+    free(recording->spans);
+    free(recording->first_span);
+    free(recording);
+}
+
+int ph_recording_row(const ph_recording* recording, int entity, int tick)
+{
+    PH_ASSERT(entity >= 0 && entity < recording->entity_count);
+    int low = recording->first_span[entity];
+    int high = recording->first_span[entity + 1] - 1;
+    while (low < high) { // the last span that begins at this tick or before
+        const int middle = low + (high - low + 1) / 2;
+        if (recording->spans[middle].first_tick <= tick) {
+            low = middle;
+        } else {
+            high = middle - 1;
+        }
+    }
+    const ph_span* span = &recording->spans[low];
+    if (tick < span->first_tick || tick >= span->end_tick) {
+        return -1;
+    }
+    return span->first_row + (tick - span->first_tick);
+}
+
+int ph_recording_rows(const ph_recording* recording, int entity, int* first)
+{
+    PH_ASSERT(entity >= 0 && entity < recording->entity_count);
+    *first = recording->spans[recording->first_span[entity]].first_row;
+    const ph_span* last = &recording->spans[recording->first_span[entity + 1] - 1];
+    return last->first_row + (last->end_tick - last->first_tick) - *first;
+}
+
+int ph_recording_find(const ph_recording* recording, uint32_t id)
+{
+    int low = 0;
+    int high = recording->entity_count;
+    while (low < high) {
+        const int middle = low + (high - low) / 2;
+        if (recording->id[middle] < id) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < recording->entity_count && recording->id[low] == id ? low : -1;
+}
+
+int ph_recording_find_column(const ph_recording* recording, const char* name)
+{
+    for (int c = 0; c < recording->column_count; ++c) {
+        if (strcmp(recording->columns[c].name, name) == 0) {
+            return c;
+        }
+    }
+    return -1;
+}

@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// The truth of a measurement: where everybody is at every tick, and what else is known of them. Read
+// from a file (kit/recording_csv.h) or filmed from a scene (kit/film.h); it never changes afterwards,
+// so any number of threads may read it at once.
+//
+//   rows, by entity, then by tick           spans
+//   ┌ entity 0 ─────────┬ entity 1 ──┐      entity 0: ticks 0..2  from row 0
+//   │ t0 t1 t2 │ t7 t8  │ t1 t2 t3   │                ticks 7..8  from row 3
+//   └───────────────────┴────────────┘      entity 1: ticks 1..3  from row 5
+//
+// By entity, because whoever measures asks for the last second of one entity; and as most are
+// present without a break, (tick, entity) leads to its row in a few instructions.
+//
+// Ticks count from 0 here; first_tick is what the file calls that tick. Entities count from 0 in the
+// order of their ids.
+
+#ifndef PINHOLE_KIT_RECORDING_H
+#define PINHOLE_KIT_RECORDING_H
+
+#include "kit/column.h"
+#include "kit/fault.h"
+
+#include <pinhole/ground.h>
+#include <pinhole/schema.h>
+
+enum {
+    // Columns beside the six that every recording has: a class has 64 properties, and two of them
+    // are position and heading.
+    PH_RECORDING_COLUMNS_MAX = PH_PROPERTIES_MAX - 2,
+    PH_RECORDING_RATE_MAX = 1000,
+};
+
+// A time without a break in which an entity is present.
+typedef struct ph_span {
+    int first_tick;
+    int end_tick; // the first one without it
+    int first_row;
+} ph_span;
+
+// Read-only outside kit.
+typedef struct ph_recording {
+    int rate_hz; // 1..PH_RECORDING_RATE_MAX
+    int first_tick;
+    int tick_count; // from the first row to the last; 1 or more
+    int row_count;
+    int entity_count;
+    uint32_t* id; // by entity, ascending: the number that the file gives it
+    // By row.
+    int32_t* x_mm;
+    int32_t* y_mm;
+    int32_t* z_mm;
+    float* heading_deg; // 0 <= heading < 360, from the x axis towards the y axis
+    int32_t* line;      // of the file; 0: filmed
+    ph_column* columns;
+    int column_count;
+    ph_span* spans;
+    int* first_span; // by entity; one more at the end
+    // What there is to stand on, and how altitudes are best written; zero in files.
+    ph_ground ground;
+    ph_altitude altitude;
+} ph_recording;
+
+void ph_recording_destroy(ph_recording* recording); // NULL is allowed
+
+// The row of an entity at a tick, -1 when it is absent. Any tick may be asked for.
+int ph_recording_row(const ph_recording* recording, int entity, int tick);
+
+// All rows of an entity, over all its spans: *first is the first one. @return How many, 1 or more.
+int ph_recording_rows(const ph_recording* recording, int entity, int* first);
+
+// The entity of this id, or -1.
+int ph_recording_find(const ph_recording* recording, uint32_t id);
+
+// @return -1 when there is no such column.
+int ph_recording_find_column(const ph_recording* recording, const char* name);
+
+#endif
