@@ -153,6 +153,10 @@ typedef struct ph_client_stats {
     double kbps;
     /// Share of the last 64 packets that never came, 0..1.
     double loss;
+    /// Smoothed, from the arrival of a packet to that of the first one that was sent in the
+    /// knowledge of it, less the time that our acknowledgement lay at the server; so it is right
+    /// when acknowledgements are sent as packets come. 0 before the first measurement.
+    double rtt_ms;
     /// Number and tick of the newest applied packet.
     uint32_t newest_number;
     uint32_t newest_tick;

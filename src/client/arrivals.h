@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// The last PH_FLIGHT_MAX packet numbers: when each came, what its tick was, around which eye its
+// positions stood. From these come the eye of a horizon, the whole tick behind its low bits, and
+// the round trip. A ring by number; a horizon is never further back than it reaches.
+//
+//   number      87     88     89     90     91
+//   time_us   1.000   lost  1.400  1.600  1.800
+//   eye          A      .      A      B      B        horizon 89: A
+//
+// Once per packet.
+
+#ifndef PH_CLIENT_ARRIVALS_H
+#define PH_CLIENT_ARRIVALS_H
+
+#include "wire/header.h"
+
+#include <pinhole/packet.h>
+
+typedef struct ph_known_eye {
+    int32_t mm[3];
+    bool is_known;
+} ph_known_eye;
+
+// {0} is a number never heard of.
+typedef struct ph_arrival {
+    uint64_t time_us;
+    uint32_t tick;
+    ph_known_eye eye;
+    bool is_heard;
+    bool is_applied; // tick and eye are those of an applied packet
+} ph_arrival;
+
+typedef struct ph_arrivals {
+    ph_arrival ring[PH_FLIGHT_MAX]; // by number modulo PH_FLIGHT_MAX
+    uint32_t newest;                // number heard of
+    ph_known_eye older_eye;         // of the newest packet with one that the ring has lost
+    ph_arrival last;                // the newest applied one, however long ago
+    double rtt_us;                  // smoothed; 0 before the first measurement
+} ph_arrivals;
+
+// Numbers begin behind the session's.
+ph_arrivals ph_arrivals_make(uint32_t session);
+
+// The eye of the newest applied packet at or before the horizon, which is not behind the ring.
+ph_known_eye ph_arrivals_eye(const ph_arrivals* arrivals, uint32_t horizon);
+
+// The tick nearest to what our own clock expects that ends in these bits. The first packet has
+// nothing to go by and stands for 0..2047.
+uint32_t ph_arrivals_tick(const ph_arrivals* arrivals, uint64_t now_us, uint32_t tick_us,
+                          uint16_t low_bits);
+
+// A number newer than all was heard of, at most PH_FLIGHT_MAX ahead.
+void ph_arrivals_note(ph_arrivals* arrivals, uint32_t number, const ph_arrival* arrival);
+
+// Learns the round trip from an applied packet: from the arrival of the horizon, which is when we
+// acknowledged it, to now, less what the server says our acknowledgement waited there.
+void ph_arrivals_measure(ph_arrivals* arrivals, uint64_t now_us, uint32_t horizon, uint8_t wait);
+
+bool ph_arrivals_validate(const ph_arrivals* arrivals);
+
+#endif

@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Whether a client is sound, and a digest of it to compare by. For tests and fuzz targets.
+
+#include "client/client_state.h"
+
+#include "base/hash.h"
+
+static bool is_session_sound(const ph_client* client)
+{
+    const ph_session* session = &client->session;
+    if (!session->has_begun) {
+        return client->mirror.slot_count == 0;
+    }
+    return session->hello.slot_count == client->mirror.slot_count &&
+           session->receipt.newest == session->arrivals.newest &&
+           session->receipt.newest - session->horizon <= INT32_MAX &&
+           session->horizon - session->hello.session <= INT32_MAX &&
+           ph_arrivals_validate(&session->arrivals);
+}
+
+bool ph_client_validate(const ph_client* client)
+{
+    return is_session_sound(client) && ph_mirror_validate(&client->mirror) &&
+           ph_events_validate(&client->events, &client->mirror);
+}
+
+// ---- digest
+
+static void add_eye(ph_hash* hash, const ph_known_eye* eye)
+{
+    ph_hash_add(hash, eye->mm, sizeof eye->mm);
+    ph_hash_add_u64(hash, eye->is_known);
+}
+
+static void add_arrival(ph_hash* hash, const ph_arrival* arrival)
+{
+    ph_hash_add_u64(hash, arrival->time_us);
+    ph_hash_add_u64(hash, arrival->tick);
+    ph_hash_add_u64(hash, (uint64_t)arrival->is_heard << 1 | arrival->is_applied);
+    add_eye(hash, &arrival->eye);
+}
+
+static void add_session(ph_hash* hash, const ph_session* session)
+{
+    ph_hash_add_u64(hash, session->has_begun);
+    ph_hash_add_u64(hash, session->hello.session);
+    ph_hash_add_u64(hash, session->hello.tick_us);
+    ph_hash_add_u64(hash, session->horizon);
+    ph_hash_add_u64(hash, session->receipt.newest);
+    ph_hash_add_u64(hash, session->receipt.applied);
+    for (int i = 0; i < PH_FLIGHT_MAX; ++i) {
+        add_arrival(hash, &session->arrivals.ring[i]);
+    }
+    add_arrival(hash, &session->arrivals.last);
+    add_eye(hash, &session->arrivals.older_eye);
+    ph_hash_add(hash, &session->arrivals.rtt_us, sizeof session->arrivals.rtt_us);
+}
+
+static void add_entity(ph_hash* hash, const ph_mirror* mirror, int slot)
+{
+    const ph_layout* layout = ph_mirror_layout(mirror, slot);
+    ph_hash_add_u64(hash, mirror->name[slot]);
+    ph_hash_add_u64(hash, mirror->class_index[slot]);
+    ph_hash_add_u64(hash, (uintptr_t)mirror->user[slot]);
+    ph_hash_add(hash, ph_mirror_words(mirror, slot), (size_t)layout->word_count * sizeof(uint32_t));
+    ph_hash_add(hash, ph_mirror_texts(mirror, slot), layout->text_bytes);
+    ph_hash_add_u64(hash, (uint64_t)ph_mirror_find(mirror, mirror->name[slot]));
+}
+
+static void add_owed(ph_hash* hash, const ph_events* events, int slot)
+{
+    ph_hash_add_u64(hash, events->news[slot]);
+    ph_hash_add_u64(hash, (uint64_t)ph_bitset_test(&events->is_told, slot) << 2 |
+                              (uint64_t)ph_bitset_test(&events->is_leave_owed, slot) << 1 |
+                              (uint64_t)ph_bitset_test(&events->is_news_owed, slot));
+    if (ph_bitset_test(&events->is_leave_owed, slot)) {
+        const ph_left* left = &events->left[slot];
+        ph_hash_add_u64(hash, left->name);
+        ph_hash_add_u64(hash, (uintptr_t)left->user);
+        ph_hash_add_u64(hash, (uint64_t)left->association << 8 | left->class_index);
+    }
+}
+
+uint64_t ph_client_digest(const ph_client* client)
+{
+    const ph_mirror* mirror = &client->mirror;
+    ph_hash hash = ph_hash_make(0);
+    add_session(&hash, &client->session);
+    ph_hash_add_u64(&hash, (uint64_t)mirror->slot_count);
+    ph_hash_add_u64(&hash, (uint64_t)mirror->entered_count);
+    ph_hash_add_u64(&hash, (uint64_t)mirror->slot_of_name.count);
+    for (int i = 0; i < mirror->capacity; ++i) {
+        ph_hash_add_u64(&hash, mirror->association[i]);
+        ph_hash_add_u64(&hash, ph_bitset_test(&mirror->is_entered, i));
+        if (ph_bitset_test(&mirror->is_entered, i)) {
+            add_entity(&hash, mirror, i);
+        }
+        add_owed(&hash, &client->events, i);
+    }
+    return ph_hash_value(&hash);
+}
