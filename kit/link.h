@@ -23,7 +23,7 @@ typedef struct ph_link_def {
     uint32_t delay_us;  // of every datagram: half the round trip
     uint32_t jitter_us; // more, evenly between 0 and this; reorders when it exceeds the interval
     double loss;        // 0..1, each datagram by itself
-    double doubling;    // 0..1: comes twice, each copy with its own jitter
+    double doubling;    // 0..1: what is not lost comes twice, each copy with its own jitter
 } ph_link_def;
 
 typedef struct ph_link ph_link;
@@ -32,7 +32,9 @@ typedef struct ph_link ph_link;
 ph_link* ph_link_create(const ph_link_def* def);
 void ph_link_destroy(ph_link* link); // NULL is allowed
 
-// Changes the network from now on; what is on its way stays there. Seed and key stay.
+// Changes the network from now on; what is on its way stays there. Seed and key stay, whatever the
+// def says. Each property of a datagram's fate is drawn by itself: under another loss the same
+// datagrams have the same jitter, and what a lower loss takes, a higher one takes too.
 void ph_link_change(ph_link* link, const ph_link_def* def);
 
 // Sends one datagram; its number is how many were sent before. size is 1..65507. Grows as needed
@@ -40,17 +42,19 @@ void ph_link_change(ph_link* link, const ph_link_def* def);
 void ph_link_send(ph_link* link, uint64_t now_us, const void* bytes, size_t size);
 
 // The next datagram that has arrived by now, the earliest first (of equal times the one sent first).
-// @return Its size, 0 when there is none.
+// It must fit: a smaller capacity is misuse. (Without assertions the rest is cut off, as a socket
+// does.) @return Its size, 0 when there is none.
 size_t ph_link_receive(ph_link* link, uint64_t now_us, void* bytes, size_t capacity);
 
 // When the next one arrives; UINT64_MAX when nothing is on its way.
 uint64_t ph_link_next_us(const ph_link* link);
 
+// Datagrams so far. sent + doubled = lost + arrived + those on their way.
 typedef struct ph_link_stats {
     uint64_t sent;
     uint64_t lost;
     uint64_t doubled;
-    uint64_t arrived;
+    uint64_t arrived; // handed out, both copies counted
     uint64_t bytes_sent;
 } ph_link_stats;
 
