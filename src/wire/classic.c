@@ -251,7 +251,7 @@ static void write_reference(const ph_frame* frame, const uint32_t* words, ph_bit
     }
     const uint32_t slot = words[0] - 1;
     PH_ASSERT(slot >> frame->slot_bits == 0);
-    const uint64_t association = words[1] & ASSOCIATION_MASK;
+    const uint64_t association = words[1]; // the writer takes its two low bits
     ph_bits_write(writer, 1 | (uint64_t)slot << 1 | association << (1 + frame->slot_bits),
                   1 + frame->slot_bits + PH_CLASSIC_ASSOCIATION_BITS);
 }

@@ -107,20 +107,19 @@ void ph_header_write(const ph_header* header, ph_bit_writer* writer)
     }
 }
 
-// @return False for a code that stands for nothing.
-static bool read_horizon(ph_bit_reader* reader, ph_header* header)
+// A code that stands for nothing comes out as a horizon too far behind.
+static void read_horizon(ph_bit_reader* reader, ph_header* header)
 {
     const uint32_t code = (uint32_t)ph_bits_read(reader, HORIZON_BITS);
     header->is_probe = code == HORIZON_PROBE || code == HORIZON_HELLO_PROBE;
     header->has_hello = code == HORIZON_HELLO || code == HORIZON_HELLO_PROBE;
     header->horizon = header->number - code;
-    return header->is_probe || header->has_hello || code <= PH_FLIGHT_MAX;
 }
 
 void ph_header_read(ph_bit_reader* reader, ph_header* header)
 {
     ph_header read = {.number = (uint32_t)ph_bits_read(reader, 32)};
-    const bool is_known = read_horizon(reader, &read);
+    read_horizon(reader, &read);
     read.tick = (uint16_t)ph_bits_read(reader, PH_TICK_BITS);
     read.wait = (uint8_t)ph_bits_read(reader, WAIT_BITS);
     read.has_eye = ph_bits_read_bool(reader);
@@ -133,7 +132,7 @@ void ph_header_read(ph_bit_reader* reader, ph_header* header)
     for (int i = 0; read.has_eye && i < 3; ++i) {
         read.eye_mm[i] = (int32_t)(uint32_t)ph_bits_read(reader, 32);
     }
-    if (!is_known || !is_sound(&read)) {
+    if (!is_sound(&read)) {
         ph_bit_reader_fail(reader, PH_ERROR_VALUE);
     }
     *header = ph_bit_reader_result(reader) == PH_OK ? read : (ph_header){0};
