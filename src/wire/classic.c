@@ -73,9 +73,14 @@ static int flag_count(const ph_layout* layout)
     return layout->described->def.property_count - 1;
 }
 
+// ph_coordinate_is_in_window() for a word that is rounded already, without its three calls: half the
+// time of a cost. From the lower end of the window it is less than a window to the word.
 static bool is_near(const ph_coordinate* coding, int32_t eye_mm, uint32_t word)
 {
-    return ph_coordinate_is_in_window(coding, (uint32_t)eye_mm, word);
+    const int window_bits = coding->shift + coding->width;
+    const uint32_t eye = (uint32_t)eye_mm >> coding->shift << coding->shift;
+    const uint32_t from_end = word - eye + (UINT32_C(1) << (window_bits - 1));
+    return (uint64_t)from_end >> window_bits == 0;
 }
 
 // Whether the receiver restores the shortened position to this very one. An altitude by layer is
