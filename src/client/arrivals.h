@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// The last PH_FLIGHT_MAX packet numbers: when each came, what its tick was, around which eye its
-// positions stood. From these come the eye of a horizon, the whole tick behind its low bits, and
-// the round trip. A ring by number; a horizon is never further back than it reaches.
+// The last PH_FLIGHT_MAX packet numbers: when each came, what its tick was, which eye it carried.
+// From these come the eye of a horizon, the whole tick behind its low bits, and the round trip. A
+// ring by number; a horizon is never further back than it reaches.
 //
 //   number      87     88     89     90     91
 //   time_us   1.000   lost  1.400  1.600  1.800
-//   eye          A      .      A      B      B        horizon 89: A
+//   eye          A      .      .      B      .        horizon 87..89: A, 90 and 91: B
 //
 // Once per packet.
 
@@ -27,9 +27,9 @@ typedef struct ph_known_eye {
 typedef struct ph_arrival {
     uint64_t time_us;
     uint32_t tick;
-    ph_known_eye eye;
+    ph_known_eye eye; // that it carried
     bool is_heard;
-    bool is_applied; // tick and eye are those of an applied packet
+    bool is_applied;
 } ph_arrival;
 
 typedef struct ph_arrivals {
@@ -43,7 +43,8 @@ typedef struct ph_arrivals {
 // Numbers begin behind the session's.
 ph_arrivals ph_arrivals_make(uint32_t session);
 
-// The eye of the newest applied packet at or before the horizon, which is not behind the ring.
+// The eye that the newest applied packet with one carried, at or before the horizon, which is not
+// behind the ring. Unknown if there was none.
 ph_known_eye ph_arrivals_eye(const ph_arrivals* arrivals, uint32_t horizon);
 
 // The tick nearest to what our own clock expects that ends in these bits. The first packet has

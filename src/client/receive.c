@@ -181,20 +181,19 @@ static ph_result take_probe(ph_client* client, const ph_session* session, const 
     return PH_OK;
 }
 
-static ph_known_eye eye_of(const ph_session* session, const ph_header* header)
+static ph_known_eye carried_eye(const ph_header* header)
 {
-    if (!header->has_eye) {
-        return ph_arrivals_eye(&session->arrivals, header->horizon);
-    }
     return (ph_known_eye){
         .mm = {header->eye_mm[0], header->eye_mm[1], header->eye_mm[2]},
-        .is_known = true,
+        .is_known = header->has_eye,
     };
 }
 
 static void read_records(ph_client* client, const ph_session* session, const ph_header* header,
-                         ph_known_eye eye, ph_bit_reader* reader)
+                         ph_bit_reader* reader)
 {
+    const ph_known_eye eye = header->has_eye ? carried_eye(header)
+                                             : ph_arrivals_eye(&session->arrivals, header->horizon);
     const ph_draft_source source = {
         .header = header,
         .mirror = &client->mirror,
@@ -211,8 +210,7 @@ static void read_records(ph_client* client, const ph_session* session, const ph_
 static ph_result take_packet(ph_client* client, const ph_session* session, const ph_header* header,
                              uint64_t now_us, ph_bit_reader* reader)
 {
-    const ph_known_eye eye = eye_of(session, header);
-    read_records(client, session, header, eye, reader);
+    read_records(client, session, header, reader);
     if (ph_bit_reader_result(reader) != PH_OK) {
         return refuse_reader(client, reader);
     }
@@ -221,7 +219,7 @@ static ph_result take_packet(ph_client* client, const ph_session* session, const
     const ph_arrival arrival = {
         .time_us = now_us,
         .tick = ph_arrivals_tick(&ours->arrivals, now_us, ours->hello.tick_us, header->tick),
-        .eye = eye,
+        .eye = carried_eye(header),
         .is_heard = true,
         .is_applied = true,
     };
