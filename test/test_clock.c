@@ -1,0 +1,201 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// The server's time as a client estimates it: close, steady, usable at once, over links that delay,
+// lose and change, with clocks that drift apart.
+
+#include "support/test_support.h"
+
+#include "motion/clock.h"
+
+#include <math.h>
+
+// A link and what is measured on it; times in us. Our clock reads start_us when the server's is 0.
+typedef struct link {
+    double way_us;    // one way, without jitter
+    double jitter_us; // evenly 0..this, each way
+    double loss;
+    double rate_hz;
+    double drift; // our clock runs so much faster
+    uint64_t start_us;
+    test_rng rng;
+    ph_clock clock;
+} link;
+
+static link make_default_link(uint64_t seed)
+{
+    return (link){.way_us = 50000.0,
+                  .jitter_us = 20000.0,
+                  .loss = 0.01,
+                  .rate_hz = 5.0,
+                  .start_us = UINT64_C(7000000000),
+                  .rng = {.state = seed}};
+}
+
+static uint64_t our_time(const link* l, double server_us)
+{
+    return l->start_us + (uint64_t)(server_us * (1.0 + l->drift));
+}
+
+static double error_ms(const link* l, double server_us)
+{
+    return fabs(ph_clock_server_us(&l->clock, our_time(l, server_us)) - server_us) / 1000.0;
+}
+
+// Sends one packet; the round trip is known to 8 ms, as packet headers tell it. @return Arrival.
+static double send(link* l, double server_us, bool has_rtt)
+{
+    const double down_us = l->way_us + l->jitter_us * test_rng_unit(&l->rng);
+    const double up_us = l->way_us + l->jitter_us * test_rng_unit(&l->rng);
+    const double unknown_us = 4000.0 - 8000.0 * test_rng_unit(&l->rng);
+    const bool is_lost = test_rng_unit(&l->rng) < l->loss;
+    const double arrival_us = server_us + down_us;
+    if (!is_lost) {
+        const double rtt_us = has_rtt ? down_us + up_us + unknown_us : PH_CLOCK_NO_RTT;
+        ph_clock_add(&l->clock, our_time(l, arrival_us), server_us, rtt_us);
+    }
+    return arrival_us;
+}
+
+// Mean absolute error in ms between two moments, asked ten times per packet.
+static double run(link* l, double from_s, double to_s)
+{
+    const double interval_us = 1e6 / l->rate_hz;
+    double sum_ms = 0.0;
+    int count = 0;
+    for (double t = from_s * 1e6; t < to_s * 1e6; t += interval_us) {
+        const double arrival_us = send(l, t, t > 100000.0);
+        for (int i = 0; i < 10; ++i) {
+            sum_ms += error_ms(l, arrival_us + interval_us * 0.05 * i);
+            ++count;
+        }
+    }
+    return sum_ms / count;
+}
+
+static void the_first_packet_gives_a_time(void** state)
+{
+    (void)state;
+    link l = make_default_link(1);
+    assert_true(ph_clock_server_us(&l.clock, 12345) == 0.0);
+    send(&l, 0.0, false);
+    assert_true(error_ms(&l, 100000.0) < 25.0);
+}
+
+// Twenty seeds: 0.5 ms on average after the first second, 5 ms within it.
+static void the_default_link_is_known_to_a_millisecond(void** state)
+{
+    (void)state;
+    double early_ms = 0.0;
+    double late_ms = 0.0;
+    for (uint64_t seed = 0; seed < 20; ++seed) {
+        link l = make_default_link(seed);
+        early_ms += run(&l, 0.0, 1.0) / 20.0;
+        late_ms += run(&l, 1.0, 60.0) / 20.0;
+    }
+    print_message("first second %.2f ms, then %.2f ms\n", early_ms, late_ms);
+    assert_true(early_ms < 8.0);
+    assert_true(late_ms < 1.0);
+}
+
+static void faster_packets_help(void** state)
+{
+    (void)state;
+    double late_ms = 0.0;
+    for (uint64_t seed = 0; seed < 20; ++seed) {
+        link l = make_default_link(seed);
+        l.rate_hz = 20.0;
+        run(&l, 0.0, 2.0);
+        late_ms += run(&l, 2.0, 30.0) / 20.0;
+    }
+    print_message("20 packets a second: %.2f ms\n", late_ms);
+    assert_true(late_ms < 1.0);
+}
+
+static void clocks_that_drift_apart_are_followed(void** state)
+{
+    (void)state;
+    double late_ms = 0.0;
+    for (uint64_t seed = 0; seed < 20; ++seed) {
+        link l = make_default_link(seed);
+        l.drift = seed % 2 == 0 ? 1e-4 : -1e-4;
+        run(&l, 0.0, 30.0);
+        late_ms += run(&l, 30.0, 150.0) / 20.0;
+    }
+    print_message("drift of 100 ppm: %.2f ms\n", late_ms);
+    assert_true(late_ms < 1.2);
+}
+
+static void a_long_way_is_found(void** state)
+{
+    (void)state;
+    link l = make_default_link(5);
+    l.way_us = 150000.0;
+    l.loss = 0.2;
+    run(&l, 0.0, 3.0);
+    assert_true(run(&l, 3.0, 60.0) < 3.0);
+}
+
+static void a_single_late_packet_hardly_moves_it(void** state)
+{
+    (void)state;
+    link l = make_default_link(6);
+    run(&l, 0.0, 20.0);
+    const double before_us = l.clock.offset_us;
+    ph_clock_add(&l.clock, our_time(&l, 20.5e6), 20.0e6, PH_CLOCK_NO_RTT);
+    assert_true(fabs(l.clock.offset_us - before_us) < 1500.0);
+}
+
+static void a_lasting_change_of_the_network_is_followed(void** state)
+{
+    (void)state;
+    link l = make_default_link(7);
+    run(&l, 0.0, 20.0);
+    l.way_us = 120000.0;
+    run(&l, 20.0, 40.0);
+    assert_true(run(&l, 40.0, 60.0) < 3.0);
+}
+
+// Whatever the network does within half a second: later is later, at nine tenths of the speed or more.
+static void time_never_runs_backwards(void** state)
+{
+    (void)state;
+    link l = make_default_link(8);
+    l.jitter_us = 150000.0;
+    double last_us = -INFINITY;
+    for (int i = 0; i < 600; ++i) {
+        const double arrival_us = send(&l, i * 200000.0, i % 3 != 0);
+        for (int k = 0; k < 5; ++k) {
+            const double us = ph_clock_server_us(&l.clock, our_time(&l, arrival_us + k * 9000.0));
+            assert_true(us >= last_us + (k > 0 ? 0.89 * 9000.0 : 0.0));
+            last_us = us;
+        }
+    }
+}
+
+// A client that was suspended: its clock stood still for a minute.
+static void a_clock_that_is_wrong_by_seconds_is_set(void** state)
+{
+    (void)state;
+    link l = make_default_link(9);
+    run(&l, 0.0, 10.0);
+    l.start_us -= 60000000;
+    run(&l, 10.0, 12.0);
+    assert_true(run(&l, 12.0, 30.0) < 3.0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_first_packet_gives_a_time),
+        cmocka_unit_test(the_default_link_is_known_to_a_millisecond),
+        cmocka_unit_test(faster_packets_help),
+        cmocka_unit_test(clocks_that_drift_apart_are_followed),
+        cmocka_unit_test(a_long_way_is_found),
+        cmocka_unit_test(a_single_late_packet_hardly_moves_it),
+        cmocka_unit_test(a_lasting_change_of_the_network_is_followed),
+        cmocka_unit_test(time_never_runs_backwards),
+        cmocka_unit_test(a_clock_that_is_wrong_by_seconds_is_set),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
