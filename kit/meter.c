@@ -225,8 +225,8 @@ static double square_of(const double v[3])
 static void judge_position(ph_meter* meter, int32_t entity, const int64_t tenths[3])
 {
     const ph_past* past = meter->def.past;
-    const int32_t truth_mm[3] = {past->truth.x_mm[entity], past->truth.y_mm[entity],
-                                 past->truth.z_mm[entity]};
+    const int32_t truth_mm[3] = {past->now.x_mm[entity], past->now.y_mm[entity],
+                                 past->now.z_mm[entity]};
     double off_mm[3];
     for (int i = 0; i < 3; ++i) {
         off_mm[i] = (double)(tenths[i] - (int64_t)truth_mm[i] * 10) / 10.0;
@@ -241,7 +241,7 @@ static void judge_position(ph_meter* meter, int32_t entity, const int64_t tenths
 
 static void judge_heading(ph_meter* meter, const ph_shown* shown)
 {
-    const int32_t truth = ph_meter_hundredths(meter->def.past->truth.heading_deg[shown->entity]);
+    const int32_t truth = ph_meter_hundredths(meter->def.past->now.heading_deg[shown->entity]);
     const int32_t turn = (ph_meter_hundredths(shown->heading_deg) - truth + 36000) % 36000;
     ph_spread_add(&meter->figures.heading_deg, (turn <= 18000 ? turn : 36000 - turn) / 100.0);
 }
@@ -315,7 +315,7 @@ static uint64_t judge_present(ph_meter* meter, const ph_shown* shown, const int6
     const glance* before = &meter->glances[shown->entity];
     const double planar2 = (double)ph_past_planar2(past, meter->def.viewer, shown->entity);
     judge_position(meter, shown->entity, tenths);
-    if (shown->has_heading && past->truth.heading_deg != NULL &&
+    if (shown->has_heading && past->now.heading_deg != NULL &&
         planar2 <= HEADING_DISTANCE_MM * HEADING_DISTANCE_MM) {
         judge_heading(meter, shown);
     }
@@ -337,8 +337,7 @@ static void judge(ph_meter* meter, const ph_shown* shown)
     const int64_t tenths[3] = {ph_meter_tenths(shown->position_mm[0]),
                                ph_meter_tenths(shown->position_mm[1]),
                                ph_meter_tenths(shown->position_mm[2])};
-    before->differing =
-        past->truth.present[shown->entity] ? judge_present(meter, shown, tenths) : 0;
+    before->differing = past->now.present[shown->entity] ? judge_present(meter, shown, tenths) : 0;
     for (int i = 0; i < 3; ++i) {
         before->tenths[i] = tenths[i];
     }
@@ -374,7 +373,7 @@ void ph_meter_frame(ph_meter* meter, const ph_shown* shown, int shown_count)
     const ph_past* past = meter->def.past;
     PH_ASSERT(past->tick > meter->last_tick);
 
-    if (!past->truth.present[meter->def.viewer]) {
+    if (!past->now.present[meter->def.viewer]) {
         return;
     }
     if (meter->last_tick == PH_PAST_NEVER) {

@@ -4,7 +4,7 @@
 // Measures what one viewer's client shows against the truth, frame by frame. test/recompute.py
 // follows the words below and must arrive at the same figures.
 //
-//     ph_past_step(past, &truth);
+//     ph_past_step(past, &now);
 //     ph_meter_frame(meter, shown, shown_count);
 //     ... at the end, in the order of the viewers ...
 //     ph_figures_merge(&total, ph_meter_figures(meter));

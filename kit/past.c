@@ -157,18 +157,18 @@ static void move(ph_past* past, int32_t entity, const ph_place* place)
     trail->way_length_mm = length_of(trail->way_mm);
 }
 
-void ph_past_step(ph_past* past, const ph_truth* truth)
+void ph_past_step(ph_past* past, const ph_moment* now)
 {
     PH_ASSERT(past->tick < INT32_MAX - 1);
 
     ++past->tick;
-    past->truth = *truth;
+    past->now = *now;
     past->present_count = 0;
     for (int32_t i = 0; i < past->entity_count; ++i) {
-        if (!truth->present[i]) {
+        if (!now->present[i]) {
             continue;
         }
-        const ph_place place = {{truth->x_mm[i], truth->y_mm[i], truth->z_mm[i]}};
+        const ph_place place = {{now->x_mm[i], now->y_mm[i], now->z_mm[i]}};
         if (past->trails[i].last_tick != past->tick - 1) {
             appear(past, i);
         } else {
@@ -184,15 +184,15 @@ void ph_past_step(ph_past* past, const ph_truth* truth)
 
 uint64_t ph_past_planar2(const ph_past* past, int32_t a, int32_t b)
 {
-    const ph_truth* truth = &past->truth;
-    const int64_t x_mm = between_mm(truth->x_mm[a], truth->x_mm[b]);
-    const int64_t y_mm = between_mm(truth->y_mm[a], truth->y_mm[b]);
+    const ph_moment* now = &past->now;
+    const int64_t x_mm = between_mm(now->x_mm[a], now->x_mm[b]);
+    const int64_t y_mm = between_mm(now->y_mm[a], now->y_mm[b]);
     return (uint64_t)(x_mm * x_mm) + (uint64_t)(y_mm * y_mm);
 }
 
 uint64_t ph_past_distance2(const ph_past* past, int32_t a, int32_t b)
 {
-    const int64_t z_mm = between_mm(past->truth.z_mm[a], past->truth.z_mm[b]);
+    const int64_t z_mm = between_mm(past->now.z_mm[a], past->now.z_mm[b]);
     return ph_past_planar2(past, a, b) + (uint64_t)(z_mm * z_mm);
 }
 

@@ -7,7 +7,7 @@
 //     ph_past* past;
 //     ph_past_create(&(ph_past_def){.entity_count = n, .rate_hz = 16}, &past);
 //     for (each tick) {
-//         ph_past_step(past, &truth);
+//         ph_past_step(past, &now);
 //         ... ph_meter_frame() of every viewer ...
 //     }
 //     ph_past_destroy(past);
@@ -27,13 +27,13 @@
 
 // The truth of one tick, arrays by entity number. The other arrays mean nothing where present is
 // false. heading_deg may be NULL: nobody has one.
-typedef struct ph_truth {
+typedef struct ph_moment {
     const bool* present;
     const int32_t* x_mm;
     const int32_t* y_mm;
     const int32_t* z_mm;
     const float* heading_deg;
-} ph_truth;
+} ph_moment;
 
 // What became of one entity. The way and the longest step are valid while it is present.
 typedef struct ph_trail {
@@ -53,7 +53,7 @@ typedef struct ph_past {
     int entity_count;
     int rate_hz;
     int32_t tick;     // the first is 0; -1 before
-    ph_truth truth;   // of this tick; the arrays are the caller's
+    ph_moment now;    // of this tick; the arrays are the caller's
     ph_trail* trails; // by entity
     int32_t* present; // the numbers of the entities that are present, ascending
     int present_count;
@@ -73,7 +73,7 @@ ph_result ph_past_create(const ph_past_def* def, ph_past** past);
 void ph_past_destroy(ph_past* past); // NULL is allowed
 
 // Goes on to the next tick. The arrays stay as they are until the step after it.
-void ph_past_step(ph_past* past, const ph_truth* truth);
+void ph_past_step(ph_past* past, const ph_moment* now);
 
 // Squared distance now between two that are present, in mm2: in the plane, as vision measures it,
 // and in space. Across the edge of the 32-bit world, too.
