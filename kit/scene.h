@@ -10,6 +10,10 @@
 //   edge     actor 0 stands in the middle; all others dance to and fro on a circle of
 //            PH_SCENE_EDGE_RADIUS_MM around it, some across it by a step, some by tens of metres
 //   still    everybody stands where it is; 1,000 to the km2
+//   race     cars at 20 to 60 m/s on a closed track with hills: they brake for corners, overtake,
+//            now and then spin off and are put back
+//   asteroids  bodies drift and spin in a ball of 120 m radius, each pushed once a second on average;
+//            extra columns spin (degrees per second) and size (dm)
 //
 //     ph_scene* scene = ph_scene_create("wander", 0, 0, 1); // as many and as often as it likes
 //     for (...) {

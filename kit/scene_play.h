@@ -48,6 +48,8 @@ extern const ph_play ph_play_wander;
 extern const ph_play ph_play_crowd;
 extern const ph_play ph_play_edge;
 extern const ph_play ph_play_still;
+extern const ph_play ph_play_race;
+extern const ph_play ph_play_asteroids;
 
 static inline ph_actor* ph_scene_actor(const ph_scene* scene, int index)
 {

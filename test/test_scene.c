@@ -22,6 +22,9 @@ static uint64_t add_moment(uint64_t hash_so_far, const ph_scene* scene)
         ph_hash_add_u64(&hash, (uint64_t)(uint32_t)scene->x_mm[i] << 32 | (uint32_t)scene->y_mm[i]);
         ph_hash_add_u64(&hash, (uint64_t)(uint32_t)scene->z_mm[i] << 32 | heading_bits);
         ph_hash_add_u64(&hash, scene->present[i]);
+        for (int k = 0; k < scene->info->extra_count; ++k) {
+            ph_hash_add_u64(&hash, (uint32_t)scene->extra[k][i]);
+        }
     }
     return ph_hash_value(&hash);
 }
@@ -47,6 +50,8 @@ static void a_hundred_steps_have_golden_hashes(void** state)
     assert_int_equal(hash_of_steps("crowd", 2024, 100), UINT64_C(0x7566B23BB0E4FEC7));
     assert_int_equal(hash_of_steps("edge", 2024, 100), UINT64_C(0x220E6DE4819ACE6C));
     assert_int_equal(hash_of_steps("still", 2024, 100), UINT64_C(0x0E59E2E481A0AEDD));
+    assert_int_equal(hash_of_steps("race", 2024, 100), UINT64_C(0x4CF276FC0741A7D6));
+    assert_int_equal(hash_of_steps("asteroids", 2024, 100), UINT64_C(0x344B7044A8A4C212));
 }
 
 static void another_seed_gives_another_scene(void** state)
@@ -80,6 +85,26 @@ static void zero_means_as_many_and_as_often_as_the_scene_likes(void** state)
         ph_scene_destroy(scene);
     }
     assert_null(ph_scene_find("nowhere"));
+}
+
+// Schemas are made from the declarations alone. At any rate, also one that no scene likes.
+static void extras_stay_within_their_declared_ranges(void** state)
+{
+    (void)state;
+    const int rates_hz[] = {1, 10, 60};
+    for (int n = 0; ph_scene_name(n / 3) != NULL; ++n) {
+        ph_scene* scene = ph_scene_create(ph_scene_name(n / 3), 100, rates_hz[n % 3], 31);
+        const ph_scene_info* info = scene->info;
+        for (int step = 0; step < 600 && info->extra_count > 0; ++step) {
+            for (int i = 0; i < info->extra_count * scene->count; ++i) {
+                const ph_scene_column* column = &info->extras[i / scene->count];
+                const int32_t value = scene->extra[i / scene->count][i % scene->count];
+                assert_true(value >= column->low && value <= column->high);
+            }
+            ph_scene_step(scene);
+        }
+        ph_scene_destroy(scene);
+    }
 }
 
 static double distance_mm(const ph_scene* scene, int index)
@@ -215,6 +240,7 @@ int main(void)
         cmocka_unit_test(another_seed_gives_another_scene),
         cmocka_unit_test(what_is_no_scene_is_refused),
         cmocka_unit_test(zero_means_as_many_and_as_often_as_the_scene_likes),
+        cmocka_unit_test(extras_stay_within_their_declared_ranges),
         cmocka_unit_test(everybody_moves_like_people),
         cmocka_unit_test(wanderers_walk_stop_turn_and_go_indoors),
         cmocka_unit_test(a_crowd_ends_up_on_one_spot),
