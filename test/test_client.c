@@ -347,6 +347,23 @@ static void stats_count_what_happened(void** state)
     assert_true(stats.loss == 0.5); // 2 and 3
 }
 
+static void the_round_trip_and_the_tick_are_known(void** state)
+{
+    client_scene* scene = *state;
+    assert_true(ph_client_get_stats(scene->client).rtt_ms == 0.0);
+    // 100 ms after packet 1, with our answer, which lay there for 32..40 ms.
+    client_packet packet = client_packet_after(scene, 2, 1);
+    packet.header.wait = 4;
+    assert_int_equal(client_scene_send(scene, &packet), PH_OK);
+    assert_true(ph_client_get_stats(scene->client).rtt_ms == 64.0);
+    assert_int_equal(ph_client_get_stats(scene->client).newest_tick, 2);
+    // Silence for longer than the bits of the tick last.
+    scene->now_us += 5 * (uint64_t)SCENE_TICK_US * (1 << PH_TICK_BITS);
+    client_packet late = client_packet_after(scene, 3, 2);
+    assert_int_equal(client_scene_send(scene, &late), PH_OK);
+    assert_int_equal(ph_client_get_stats(scene->client).newest_tick, 3 + 5 * (1 << PH_TICK_BITS));
+}
+
 static void kbps_is_that_of_the_last_full_second(void** state)
 {
     client_scene* scene = *state;
@@ -389,6 +406,7 @@ int main(void)
         BEGUN(every_shorter_packet_is_refused),
         BEGUN(a_packet_that_goes_on_is_refused),
         BEGUN(stats_count_what_happened),
+        BEGUN(the_round_trip_and_the_tick_are_known),
         FRESH(kbps_is_that_of_the_last_full_second),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

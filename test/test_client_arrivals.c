@@ -118,9 +118,9 @@ static void a_round_trip_is_measured_from_the_horizon(void** state)
     ph_arrivals arrivals = ph_arrivals_make(SESSION);
     note(&arrivals, SESSION + 1, 1000000, 0);
     // 200 ms later comes a packet that knows of it; our answer lay there for 96..104 ms.
-    ph_arrivals_measure(&arrivals, 1200000, SESSION + 1, 12);
+    assert_true(ph_arrivals_measure(&arrivals, 1200000, SESSION + 1, 12) == 100000.0);
     assert_true(arrivals.rtt_us == 100000.0);
-    ph_arrivals_measure(&arrivals, 1280000, SESSION + 1, 12);
+    assert_true(ph_arrivals_measure(&arrivals, 1280000, SESSION + 1, 12) == 180000.0);
     assert_true(arrivals.rtt_us == 110000.0);
 }
 
@@ -130,13 +130,24 @@ static void what_says_nothing_is_not_measured(void** state)
     ph_arrivals arrivals = ph_arrivals_make(SESSION);
     note(&arrivals, SESSION + 1, 1000000, 0);
     note(&arrivals, SESSION + 3, 1100000, 0);
-    ph_arrivals_measure(&arrivals, 1200000, SESSION + 1, PH_WAIT_UNKNOWN);
-    ph_arrivals_measure(&arrivals, 1200000, SESSION + 2, 0); // never heard of
-    ph_arrivals_measure(&arrivals, 1200000, SESSION, 0);
-    ph_arrivals_measure(&arrivals, 1200000, SESSION + 3 - PH_FLIGHT_MAX, 0);
-    ph_arrivals_measure(&arrivals, 900000, SESSION + 1, 0);
+    const struct {
+        uint64_t now_us;
+        uint32_t horizon;
+        uint8_t wait;
+    } cases[] = {
+        {1200000, SESSION + 1, PH_WAIT_UNKNOWN},
+        {1200000, SESSION + 2, 0}, // never heard of
+        {1200000, SESSION, 0},
+        {1200000, SESSION + 3 - PH_FLIGHT_MAX, 0},
+        {900000, SESSION + 1, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+        assert_true(
+            ph_arrivals_measure(&arrivals, cases[i].now_us, cases[i].horizon, cases[i].wait) < 0.0);
+    }
     assert_true(arrivals.rtt_us == 0.0);
-    ph_arrivals_measure(&arrivals, 1000001, SESSION + 1, 0); // shorter than a unit of waiting
+    // Shorter than a unit of waiting.
+    assert_true(ph_arrivals_measure(&arrivals, 1000001, SESSION + 1, 0) == 1.0);
     assert_true(arrivals.rtt_us == 1.0);
 }
 

@@ -64,6 +64,7 @@ static void what_an_enter_does_not_mention_is_initial(void** state)
     assert_int_equal(seen.health, 100);
     assert_string_equal(seen.name, "");
     assert_int_equal(ph_client_get_stats(scene->client).enters, 3);
+    assert_int_equal(ph_client_get_stats(scene->client).updates, 1);
 }
 
 static void a_slot_is_used_again_after_its_leave(void** state)
@@ -152,6 +153,9 @@ static void a_slot_does_not_change_its_entity_without_a_leave(void** state)
 static void slots_beyond_the_session_are_refused(void** state)
 {
     client_scene* scene = *state;
+    client_scene_teardown(scene);
+    client_scene_setup_with(scene, SCENE_SLOTS, 2 * SCENE_SLOTS);
+    client_scene_begin(scene);
     client_packet packet = client_packet_after(scene, 2, 1);
     client_packet_enter(&packet, SCENE_SLOTS, 1, SCENE_WALKER, 12);
     client_scene_refuse(scene, &packet, PH_REFUSAL_RECORD);
@@ -287,6 +291,27 @@ static void a_reference_ends_with_its_entity(void** state)
         client_packet leave = client_packet_after(scene, number + 1, number);
         client_packet_leave(&leave, 1, association);
         assert_int_equal(client_scene_send(scene, &leave), PH_OK);
+    }
+}
+
+static void a_reference_is_exact_whatever_its_two_bits(void** state)
+{
+    client_scene* scene = *state;
+    int number = 2;
+    for (uint32_t association = 1; association < 9; ++association) {
+        client_packet told = client_packet_after(scene, number, number - 1);
+        client_record_target(client_packet_update(&told, 0, 1), &told, 1, association);
+        assert_int_equal(client_scene_send(scene, &told), PH_OK);
+        const ph_entity_id target = client_scene_walker(scene, 10).target;
+        assert_int_equal(target.index1, 1 + 1);
+        assert_int_equal(target.generation, association);
+        client_packet left = client_packet_after(scene, number + 1, number);
+        client_packet_leave(&left, 1, association);
+        assert_int_equal(client_scene_send(scene, &left), PH_OK);
+        client_packet enter = client_packet_after(scene, number + 2, number + 1);
+        client_packet_enter(&enter, 1, association + 1, SCENE_WALKER, 20);
+        assert_int_equal(client_scene_send(scene, &enter), PH_OK);
+        number += 3;
     }
 }
 
@@ -431,6 +456,7 @@ int main(void)
         TEST(a_name_in_two_slots_is_refused),
         TEST(references_name_entities_in_view),
         TEST(a_reference_ends_with_its_entity),
+        TEST(a_reference_is_exact_whatever_its_two_bits),
         TEST(references_to_nobody_are_refused),
         TEST(positions_stand_around_the_eye_of_the_horizon),
         TEST(a_position_without_an_eye_is_refused),

@@ -10,7 +10,12 @@
 //     while (ph_client_poll(client, &event)) { ... }
 //
 // An entity is named by an id {slot + 1, association}; it becomes stale when the entity leaves the
-// view. References between entities are such ids, too.
+// view. References between entities are such ids, too; they name nobody once theirs is stale.
+//
+// A client is one connection to one server: its session begins with the first packet and ends with
+// the client. Memory is taken at creation and at no other time. For each slot of slot_capacity it is
+// twice the largest class as it goes over the wire (what is known, and the packet that is being
+// examined) and some 140 bytes; 277 KB for 512 slots and a class of 25 properties.
 
 #ifndef PINHOLE_CLIENT_H
 #define PINHOLE_CLIENT_H
@@ -52,10 +57,16 @@ PH_API void ph_client_destroy(ph_client* client);
 
 // ---- bytes
 
-/// Takes one datagram, whatever it is: applies it whole or not at all. Allocates nothing.
-/// @return PH_OK; PH_ERROR_STALE for one that comes too late or twice, which is no fault;
-/// PH_ERROR_SCHEMA when the server's schema, profile or slot count is not ours; PH_ERROR_VALUE for
-/// anything that no server sends. The stats count each by its reason.
+/// Takes one datagram, whatever it is: applies it whole or not at all. Allocates nothing. now_us
+/// counts microseconds from anywhere and never goes back.
+///
+/// A refused datagram leaves no trace but a count. Its number does not count as heard of either: a
+/// forged one cannot push real ones aside (whether a datagram is the server's is the transport's to
+/// know), and the next acknowledgement of a newer packet says that this one was not applied. Should
+/// everything be refused, the server's probes go on counting, and the session with them.
+/// @return PH_OK; PH_ERROR_STALE for one that comes too late, twice or before any hello, which is
+/// no fault; PH_ERROR_SCHEMA when the server's schema, profile, slot count or session is not ours;
+/// PH_ERROR_VALUE for anything that no server sends. The stats count each by its reason.
 PH_API ph_result ph_client_receive(ph_client* client, uint64_t now_us, const void* bytes,
                                    size_t size);
 
@@ -73,19 +84,23 @@ typedef enum ph_event_kind {
 } ph_event_kind;
 
 /// Something that happened to an entity since it was last polled. Updates of one entity come
-/// together; an entity that came and went in between is not mentioned.
+/// together; an entity that came and went in between is not mentioned. So what is kept for a game
+/// that does not ask never grows.
 typedef struct ph_event {
     ph_event_kind kind;
     int class_index;
     ph_entity_id entity; // LEAVE: stale already
     /// The game's own name for it.
     uint64_t name;
-    /// ENTER, UPDATE: bit p says that property p was told.
+    /// ENTER, UPDATE: bit p says that property p was told. What an ENTER does not mention is at its
+    /// initial value.
     uint64_t properties;
+    /// What the game has set for it; LEAVE gives it back.
     void* user;
 } ph_event;
 
-/// The next event, LEAVE before the ENTER that took its slot. @return False when there is none.
+/// The next event: all LEAVEs first, then the others, each by slot. So whoever changes the slot
+/// leaves before entering. @return False when there is none.
 PH_API bool ph_client_poll(ph_client* client, ph_event* event);
 
 // ---- what is known
@@ -98,7 +113,8 @@ PH_API int ph_client_entity_count(const ph_client* client);
 PH_API int ph_client_slot_count(const ph_client* client);
 PH_API ph_entity_id ph_client_entity_at(const ph_client* client, int slot);
 
-/// The entity of this name in view, or {0}.
+/// The entity of this name in view, or {0}. No two have the same: one that enters in a new slot has
+/// left the old one, even if that leave got lost on the way; it is left at once then.
 PH_API ph_entity_id ph_client_find(const ph_client* client, uint64_t name);
 
 PH_API bool ph_client_is_in_view(const ph_client* client, ph_entity_id entity);
@@ -117,7 +133,8 @@ PH_API ph_result ph_client_get(const ph_client* client, ph_entity_id entity, voi
 PH_API ph_result ph_client_read(const ph_client* client, ph_entity_id entity, int property,
                                 ph_field field, void* value, size_t size);
 
-/// A pointer of the game's for each entity; NULL when it enters.
+/// A pointer of the game's for each entity; NULL when it enters. Best set when the ENTER is polled:
+/// of somebody who leaves before that, no LEAVE tells.
 PH_API ph_result ph_client_set_user(ph_client* client, ph_entity_id entity, void* user);
 PH_API void* ph_client_user(const ph_client* client, ph_entity_id entity);
 
@@ -129,27 +146,31 @@ typedef enum ph_refusal {
     PH_REFUSAL_OLD = 0,
     /// A packet before any hello. No fault.
     PH_REFUSAL_EARLY,
-    /// Another schema, profile, slot count, or session.
+    /// Another schema, version, slot count, session or tick length.
     PH_REFUSAL_HELLO,
     /// A number or horizon that this server cannot have sent.
     PH_REFUSAL_NUMBER,
-    /// Ends too early, or goes on too long.
+    /// Ends too early, or is larger than any.
     PH_REFUSAL_SIZE,
-    /// A value, slot or record that no server writes.
+    /// A value, slot or record that no server writes, or not to a client that knows what we know.
     PH_REFUSAL_RECORD,
     PH_REFUSAL_COUNT
 } ph_refusal;
 
 typedef struct ph_client_stats {
+    /// All that came, refused ones included.
     uint64_t datagrams;
     uint64_t bytes;
+    /// Packets applied; probes, which tell only how far the server is; and all others.
     uint64_t applied;
     uint64_t probes;
     uint64_t refused[PH_REFUSAL_COUNT];
+    /// Entities that came into view and left it.
     uint64_t enters;
     uint64_t leaves;
+    /// Records of entities in view, an enter that was told again included.
     uint64_t updates;
-    /// Payload of the last full second.
+    /// Payload of the last full second before the newest datagram.
     double kbps;
     /// Share of the last 64 packets that never came, 0..1.
     double loss;
@@ -157,7 +178,8 @@ typedef struct ph_client_stats {
     /// knowledge of it, less the time that our acknowledgement lay at the server; so it is right
     /// when acknowledgements are sent as packets come. 0 before the first measurement.
     double rtt_ms;
-    /// Number and tick of the newest applied packet.
+    /// Number and tick of the newest applied packet. The wire has 11 bits of the tick; the rest is
+    /// counted from the first packet by our own clock.
     uint32_t newest_number;
     uint32_t newest_tick;
     /// Length of a tick of the server; 0 before the first packet.

@@ -44,7 +44,7 @@ uint32_t ph_arrivals_tick(const ph_arrivals* arrivals, uint64_t now_us, uint32_t
         return low_bits;
     }
     const uint64_t since_us = now_us > arrivals->last.time_us ? now_us - arrivals->last.time_us : 0;
-    const uint32_t expected = arrivals->last.tick + (uint32_t)((since_us + tick_us / 2) / tick_us);
+    const uint32_t expected = arrivals->last.tick + (uint32_t)(since_us / tick_us);
     // Half a period back and half a period on: ticks wrap like numbers.
     const uint32_t earliest = expected - TICK_PERIOD / 2;
     return earliest + ((low_bits - earliest) & (TICK_PERIOD - 1));
@@ -67,12 +67,12 @@ void ph_arrivals_note(ph_arrivals* arrivals, uint32_t number, const ph_arrival* 
     }
 }
 
-void ph_arrivals_measure(ph_arrivals* arrivals, uint64_t now_us, uint32_t horizon, uint8_t wait)
+double ph_arrivals_measure(ph_arrivals* arrivals, uint64_t now_us, uint32_t horizon, uint8_t wait)
 {
     const ph_arrival* acked = at(arrivals, horizon);
     if (wait == PH_WAIT_UNKNOWN || !is_in_ring(arrivals, horizon) || !acked->is_heard ||
         now_us < acked->time_us) {
-        return;
+        return -1.0;
     }
     // The wait is cut to whole units: on average half of one was lost.
     const double waited_us = (wait + 0.5) * PH_WAIT_UNIT_US;
@@ -81,6 +81,7 @@ void ph_arrivals_measure(ph_arrivals* arrivals, uint64_t now_us, uint32_t horizo
     arrivals->rtt_us = arrivals->rtt_us > 0.0
                            ? arrivals->rtt_us + RTT_SHARE * (rtt_us - arrivals->rtt_us)
                            : rtt_us;
+    return rtt_us;
 }
 
 bool ph_arrivals_validate(const ph_arrivals* arrivals)

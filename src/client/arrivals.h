@@ -56,8 +56,10 @@ uint32_t ph_arrivals_tick(const ph_arrivals* arrivals, uint64_t now_us, uint32_t
 void ph_arrivals_note(ph_arrivals* arrivals, uint32_t number, const ph_arrival* arrival);
 
 // Learns the round trip from an applied packet: from the arrival of the horizon, which is when we
-// acknowledged it, to now, less what the server says our acknowledgement waited there.
-void ph_arrivals_measure(ph_arrivals* arrivals, uint64_t now_us, uint32_t horizon, uint8_t wait);
+// acknowledged it, to now, less what the server says our acknowledgement waited there. Before the
+// packet itself is noted.
+// @return This measurement in us, or -1 when there was nothing to measure.
+double ph_arrivals_measure(ph_arrivals* arrivals, uint64_t now_us, uint32_t horizon, uint8_t wait);
 
 bool ph_arrivals_validate(const ph_arrivals* arrivals);
 

@@ -131,6 +131,7 @@ static void apply_enter(ph_client* client, const ph_record* record)
     const uint64_t properties = ph_mirror_enter(&client->mirror, record);
     if (is_again) {
         ph_events_update(&client->events, record->slot, properties);
+        ++client->counts.updates;
     } else {
         ph_events_enter(&client->events, record->slot, properties);
         ++client->counts.enters;
