@@ -16,9 +16,9 @@
 // Names come from the game, not from strangers: any seed will do.
 #define NAME_SEED UINT64_C(0x70696E686F6C65)
 
-// Three arrays of 8 bytes, ten of 4, two of 1. Widest first: every array is aligned whatever the
+// Three arrays of 8 bytes, eleven of 4, one of 2, two of 1. Widest first: every array is aligned whatever the
 // capacity.
-#define BYTES_PER_ENTITY ((size_t)(3 * 8 + 10 * 4 + 2 * 1))
+#define BYTES_PER_ENTITY ((size_t)(3 * 8 + 11 * 4 + 1 * 2 + 2 * 1))
 
 static uint8_t* carve(uint8_t** rest, size_t size)
 {
@@ -38,12 +38,14 @@ static void lay_out(ph_entities* entities, void* block, int capacity)
     entities->y_mm = (void*)carve(&rest, count * sizeof(int32_t));
     entities->z_mm = (void*)carve(&rest, count * sizeof(int32_t));
     entities->mileage_mm = (void*)carve(&rest, count * sizeof(uint32_t));
+    entities->moved_tick = (void*)carve(&rest, count * sizeof(uint32_t));
     entities->seen_by = (void*)carve(&rest, count * sizeof(uint32_t));
     entities->row = (void*)carve(&rest, count * sizeof(uint32_t));
     entities->live_place = (void*)carve(&rest, count * sizeof(uint32_t));
     entities->live = (void*)carve(&rest, count * sizeof(ph_entity_index));
     entities->resting = (void*)carve(&rest, count * sizeof(ph_entity_index));
     entities->veiled = (void*)carve(&rest, count * sizeof(ph_entity_index));
+    entities->jumps = (void*)carve(&rest, count * sizeof(uint16_t));
     entities->class_index = carve(&rest, count);
     entities->flags = carve(&rest, count);
     PH_ASSERT(rest == (uint8_t*)block + count * BYTES_PER_ENTITY);
@@ -61,19 +63,21 @@ static void copy_all(ph_entities* to, const ph_entities* from)
     memcpy(to->y_mm, from->y_mm, count * sizeof(int32_t));
     memcpy(to->z_mm, from->z_mm, count * sizeof(int32_t));
     memcpy(to->mileage_mm, from->mileage_mm, count * sizeof(uint32_t));
+    memcpy(to->moved_tick, from->moved_tick, count * sizeof(uint32_t));
     memcpy(to->seen_by, from->seen_by, count * sizeof(uint32_t));
     memcpy(to->row, from->row, count * sizeof(uint32_t));
     memcpy(to->live_place, from->live_place, count * sizeof(uint32_t));
     memcpy(to->live, from->live, count * sizeof(ph_entity_index));
     memcpy(to->resting, from->resting, count * sizeof(ph_entity_index));
     memcpy(to->veiled, from->veiled, count * sizeof(ph_entity_index));
+    memcpy(to->jumps, from->jumps, count * sizeof(uint16_t));
     memcpy(to->class_index, from->class_index, count);
     memcpy(to->flags, from->flags, count);
 }
 
 ph_result ph_entities_create(ph_entities* entities, const ph_allocator* allocator, int capacity)
 {
-    *entities = (ph_entities){.allocator = *allocator};
+    *entities = (ph_entities){.allocator = *allocator, .jump_mm = INT64_MAX};
     ph_result result = ph_id_pool_create(&entities->ids, allocator, capacity);
     if (result == PH_OK) {
         result = ph_hash_map_create(&entities->by_name, allocator, capacity, NAME_SEED);
@@ -160,6 +164,8 @@ ph_entity_index ph_entities_add(ph_entities* entities, const ph_newcomer* newcom
     entities->y_mm[index] = newcomer->position_mm[1];
     entities->z_mm[index] = newcomer->position_mm[2];
     entities->mileage_mm[index] = 0;
+    entities->moved_tick[index] = 0;
+    entities->jumps[index] = 0;
     entities->seen_by[index] = newcomer->seen_by;
     entities->flags[index] = newcomer->flags;
     entities->class_index[index] = newcomer->class_index;
@@ -250,9 +256,8 @@ static uint64_t squared_way(const int32_t from_mm[3], const int32_t to_mm[3])
     return sum;
 }
 
-uint32_t ph_way_length(const int32_t from_mm[3], const int32_t to_mm[3])
+static uint32_t root_of(uint64_t square)
 {
-    const uint64_t square = squared_way(from_mm, to_mm);
     if (square >= (uint64_t)PH_MILEAGE_MOVE_MAX * PH_MILEAGE_MOVE_MAX) {
         return PH_MILEAGE_MOVE_MAX;
     }
@@ -262,11 +267,21 @@ uint32_t ph_way_length(const int32_t from_mm[3], const int32_t to_mm[3])
     return (uint32_t)(sqrt((double)square) + 0.5);
 }
 
+uint32_t ph_way_length(const int32_t from_mm[3], const int32_t to_mm[3])
+{
+    return root_of(squared_way(from_mm, to_mm));
+}
+
 void ph_entities_move(ph_entities* entities, ph_entity_index index, const int32_t position_mm[3])
 {
     const int32_t from_mm[3] = {entities->x_mm[index], entities->y_mm[index],
                                 entities->z_mm[index]};
-    entities->mileage_mm[index] += ph_way_length(from_mm, position_mm);
+    const uint64_t square = squared_way(from_mm, position_mm);
+    entities->mileage_mm[index] += root_of(square);
+    // No move is as long as 2^32 mm, whose square would not fit.
+    const bool is_jump = entities->jump_mm <= UINT32_MAX &&
+                         square > (uint64_t)entities->jump_mm * (uint64_t)entities->jump_mm;
+    entities->jumps[index] = (uint16_t)(entities->jumps[index] + is_jump);
     entities->x_mm[index] = position_mm[0];
     entities->y_mm[index] = position_mm[1];
     entities->z_mm[index] = position_mm[2];

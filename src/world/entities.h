@@ -35,12 +35,14 @@ typedef struct ph_entities {
     int32_t* y_mm;
     int32_t* z_mm;
     uint32_t* mileage_mm; // path length, modulo 2^32
+    uint32_t* moved_tick; // when the position last changed
     uint32_t* seen_by;    // mask
     uint32_t* row;        // in the table of its class
     uint32_t* live_place; // where live[] names it
     ph_entity_index* live;
     ph_entity_index* resting; // despawned, but their indices are not given out before the next tick
     ph_entity_index* veiled;  // whose visibility was set since the last tick; may name one twice
+    uint16_t* jumps;          // moves that were too long to be a path, modulo 2^16
     uint8_t* class_index;
     uint8_t* flags; // PH_SEEN_ALWAYS, PH_SEEN_NEVER
     int live_count;
@@ -52,6 +54,7 @@ typedef struct ph_entities {
     ph_id_pool ids;
     ph_hash_map by_name; // name -> index
     uint64_t next_spawn_order;
+    int64_t jump_mm; // longer moves are jumps; INT64_MAX unless it is set
     ph_allocator allocator;
 } ph_entities;
 
@@ -104,7 +107,7 @@ ph_entity_index ph_entities_find_or_resting(const ph_entities* entities, ph_enti
 // The id of a live index, else {0}. Any index may be asked about.
 ph_entity_id ph_entities_id(const ph_entities* entities, ph_entity_index index);
 
-// Puts it there and adds the way to its mileage.
+// Puts it there and adds the way to its mileage; a way longer than jump_mm counts as a jump, too.
 void ph_entities_move(ph_entities* entities, ph_entity_index index, const int32_t position_mm[3]);
 
 // Length of a way, to the nearest millimetre, at most PH_MILEAGE_MOVE_MAX; across the world's edge

@@ -22,7 +22,7 @@ static size_t row_bytes(const ph_class* described)
     for (int p = 0; p < described->def.property_count; ++p) {
         const ph_property* property = &described->properties[p];
         if (p != described->position) {
-            bytes += (size_t)property->words * sizeof(uint32_t);
+            bytes += ((size_t)property->words + 1) * sizeof(uint32_t);
         }
         if (property->is_text) {
             bytes += text_stride(property);
@@ -41,8 +41,11 @@ static void lay_out(ph_table* table, void* block, int capacity)
     table->free_rows = words + rows;
     words += 2 * rows;
     for (int p = 0; p < described->def.property_count; ++p) {
-        table->columns[p] = p == described->position ? NULL : words;
-        words += p == described->position ? 0 : rows * (size_t)described->properties[p].words;
+        const bool has_column = p != described->position;
+        table->columns[p] = has_column ? words : NULL;
+        words += has_column ? rows * (size_t)described->properties[p].words : 0;
+        table->changed[p] = has_column ? words : NULL;
+        words += has_column ? rows : 0;
     }
     uint8_t* bytes = (uint8_t*)words;
     for (int p = 0; p < described->def.property_count; ++p) {
@@ -66,6 +69,7 @@ static void copy_all(ph_table* to, const ph_table* from)
         if (from->columns[p] != NULL) {
             memcpy(to->columns[p], from->columns[p],
                    rows * (size_t)property->words * sizeof(uint32_t));
+            memcpy(to->changed[p], from->changed[p], rows * sizeof(uint32_t));
         }
         if (from->texts[p] != NULL) {
             memcpy(to->texts[p], from->texts[p], rows * text_stride(property));
@@ -140,6 +144,7 @@ uint32_t ph_table_take_row(ph_table* table, ph_entity_index owner)
         if (table->columns[p] != NULL) {
             memcpy(ph_table_value(table, p, row), property->initial,
                    (size_t)property->words * sizeof(uint32_t));
+            table->changed[p][row] = 0;
         }
         if (property->is_text) {
             set_text(table, p, row, (ph_text){0});

@@ -7,6 +7,7 @@
 //
 //   columns[1]   heading of row 0 | row 1 | row 2 | ...            one word each
 //   columns[2]   target  of row 0         | row 1         | ...    two words each
+//   changed[1]   tick of row 0    | row 1 | row 2 | ...            when it became what it is
 //   columns[3]   version of row 0 | row 1 | row 2 | ...            a string: its version
 //   texts[3]     length, bytes of row 0   | row 1         | ...    its content, at a fixed stride
 //
@@ -28,6 +29,7 @@ typedef struct ph_table {
     const ph_class* described;
     uint32_t* columns[PH_PROPERTIES_MAX]; // NULL for the position
     uint8_t* texts[PH_PROPERTIES_MAX];    // NULL for everything but STRING and BYTES
+    uint32_t* changed[PH_PROPERTIES_MAX]; // NULL for the position
     ph_entity_index* owner; // by row; PH_ROW_FREE + place in free_rows where it is free
     uint32_t* free_rows;    // given back, the last one on top
     int free_count;
@@ -56,6 +58,16 @@ static inline uint32_t* ph_table_value(const ph_table* table, int property, uint
 {
     return table->columns[property] +
            (size_t)row * (size_t)table->described->properties[property].words;
+}
+
+// When a value changed is for the caller to note, by its own clock; 0 in a new row.
+static inline void ph_table_stamp(ph_table* table, int property, uint32_t row, uint32_t tick)
+{
+    table->changed[property][row] = tick;
+}
+static inline uint32_t ph_table_changed(const ph_table* table, int property, uint32_t row)
+{
+    return table->changed[property][row];
 }
 
 // @return Whether the value is another one than before.

@@ -38,21 +38,57 @@ static bool try_place(const ph_world* world, ph_entity_id entity, place* found)
 
 // ---- storing
 
+static const ph_layout* layout_of(const ph_world* world, place at)
+{
+    return &world->forms.layouts.layouts[world->entities.class_index[at.index]];
+}
+
+// As clients will have it.
+static void load_position(const ph_world* world, place at, uint32_t words[3])
+{
+    const ph_entities* entities = &world->entities;
+    const int32_t position_mm[3] = {entities->x_mm[at.index], entities->y_mm[at.index],
+                                    entities->z_mm[at.index]};
+    ph_layout_round_position(layout_of(world, at), &world->def.ground, position_mm, words);
+}
+
+// A millimetre may take an entity from one layer of the ground to another: where there is a ground,
+// only the whole way to the client's coordinates tells whether they are others.
+static bool move_on_ground(ph_world* world, place at, const int32_t position_mm[3])
+{
+    uint32_t before[3];
+    uint32_t after[3];
+    load_position(world, at, before);
+    ph_entities_move(&world->entities, at.index, position_mm);
+    load_position(world, at, after);
+    return memcmp(before, after, sizeof before) != 0;
+}
+
 // The bit is set only when the coordinates that go on the wire become others; the rest still counts
 // for vision and mileage.
 static uint64_t store_position(ph_world* world, place at, const int32_t position_mm[3])
 {
     ph_entities* entities = &world->entities;
     const int property = at.table->described->position;
-    const int shift = at.table->described->properties[property].coordinate.shift;
+    const ph_property* described = &at.table->described->properties[property];
+    const int shift = described->coordinate.shift;
     const uint32_t difference = ((uint32_t)entities->x_mm[at.index] ^ (uint32_t)position_mm[0]) |
                                 ((uint32_t)entities->y_mm[at.index] ^ (uint32_t)position_mm[1]) |
                                 ((uint32_t)entities->z_mm[at.index] ^ (uint32_t)position_mm[2]);
-    if (difference != 0) {
-        ph_entities_move(entities, at.index, position_mm);
-        world->is_sorted = false;
+    if (difference == 0) {
+        return 0;
     }
-    return (uint64_t)(difference >> shift != 0) << property;
+    world->is_sorted = false;
+    bool has_changed = difference >> shift != 0;
+    if (described->def.ground_tolerance_mm != 0) {
+        has_changed = move_on_ground(world, at, position_mm);
+    } else {
+        ph_entities_move(entities, at.index, position_mm);
+    }
+    if (has_changed) {
+        entities->moved_tick[at.index] = world->tick;
+    }
+    return (uint64_t)has_changed << property;
 }
 
 // An id that names nobody is kept as none: it can never come to name somebody else.
@@ -83,6 +119,9 @@ static uint64_t store(ph_world* world, place at, int property, uint32_t* words, 
             forget_stale(world, words);
         }
         has_changed = ph_table_store(at.table, property, at.row, words);
+    }
+    if (has_changed) {
+        ph_table_stamp(at.table, property, at.row, world->tick);
     }
     return (uint64_t)has_changed << property;
 }
@@ -219,16 +258,13 @@ ph_result ph_world_set(ph_world* world, ph_entity_id entity, int property, ph_fi
 
 // ---- out again
 
-// The words as clients see them: coordinates without the bits that the wire drops, nobody where a
-// reference is stale. Everything but text.
+// The words as clients see them: coordinates rounded to the steps and layers of the wire, nobody
+// where a reference is stale. Everything but text.
 static void load(const ph_world* world, place at, int property, uint32_t* words)
 {
     const ph_property* described = &at.table->described->properties[property];
     if (described->def.coding == PH_CODING_POSITION) {
-        const uint32_t kept = UINT32_MAX << described->coordinate.shift;
-        words[0] = (uint32_t)world->entities.x_mm[at.index] & kept;
-        words[1] = (uint32_t)world->entities.y_mm[at.index] & kept;
-        words[2] = (uint32_t)world->entities.z_mm[at.index] & kept;
+        load_position(world, at, words);
         return;
     }
     memcpy(words, ph_table_value(at.table, property, at.row),

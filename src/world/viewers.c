@@ -7,6 +7,7 @@
 #include "world/viewers.h"
 
 #include "base/allocator.h"
+#include "world/sender.h"
 
 #include <string.h>
 
@@ -33,6 +34,7 @@ void ph_viewers_destroy(ph_viewers* viewers)
 {
     for (int i = 0; i < viewers->ids.used_count; ++i) {
         ph_slots_destroy(viewers->viewers[i].slots);
+        ph_sender_destroy(viewers->viewers[i].sender);
     }
     release_arrays(viewers);
     ph_id_pool_destroy(&viewers->ids);
@@ -88,6 +90,7 @@ void ph_viewers_remove(ph_viewers* viewers, ph_id id)
     ph_viewer* viewer = &viewers->viewers[ph_id_index(id)];
     viewers->stats.waits += ph_slots_waits(viewer->slots);
     ph_slots_destroy(viewer->slots);
+    ph_sender_destroy(viewer->sender);
     *viewer = (ph_viewer){0};
     ph_id_pool_give_back(&viewers->ids, id);
 }
@@ -226,7 +229,8 @@ static bool is_viewer_sound(const ph_viewers* viewers, int index, const ph_entit
     const ph_viewer* viewer = &viewers->viewers[index];
     const ph_eye* eye = &viewers->eyes[index];
     if (eye->viewer != (uint32_t)index || eye->wanted < viewer->visible_max ||
-        eye->radius_mm < viewer->radius_mm || !ph_slots_validate(viewer->slots)) {
+        eye->radius_mm < viewer->radius_mm || !ph_slots_validate(viewer->slots) ||
+        !ph_sender_validate(viewer->sender)) {
         return false;
     }
     const ph_sight sight = ph_slots_sight(viewer->slots);

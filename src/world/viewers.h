@@ -19,8 +19,11 @@
 #include "world/entities.h"
 #include "world/lookout.h"
 
+struct ph_sender;
+
 typedef struct ph_viewer {
     ph_slots* slots; // NULL: nobody
+    struct ph_sender* sender;
     ph_entity_id own;
     int32_t eye_z_mm;
     uint32_t audience;
@@ -50,11 +53,11 @@ ph_result ph_viewers_reserve(ph_viewers* viewers, int capacity);
 bool ph_viewers_is_full(const ph_viewers* viewers);
 
 // Adds one; not when full. The eye's number of the viewer is filled in; the slots are owned from
-// now on.
+// now on, and so is the sender.
 // @return Its id.
 ph_id ph_viewers_add(ph_viewers* viewers, const ph_viewer* viewer, const ph_eye* eye);
 
-// Removes a live one and destroys its slots.
+// Removes a live one and destroys its slots and sender.
 void ph_viewers_remove(ph_viewers* viewers, ph_id id);
 
 // What one refresh of all viewers looks at.

@@ -5,7 +5,10 @@
 
 #include "world/world_state.h"
 
+#include "world/sender.h"
 #include "world/world_def.h"
+
+#define HINT_MAX 1000000.0
 
 // ---- coming and going
 
@@ -68,9 +71,14 @@ ph_result ph_world_add_viewer(ph_world* world, const ph_viewer_def* def, ph_view
         .radius_mm = def->radius_mm,
         .visible_max = def->visible_max,
     };
-    const int slot_count = def->slot_count != 0 ? def->slot_count : 2 * def->visible_max;
+    const ph_sender_def sender_def = {
+        .forms = &world->forms, .viewer = def, .slot_count = ph_slot_count_of(def)};
     if (make_room(world, eye.wanted) != PH_OK ||
-        ph_slots_create(&world->def.allocator, slot_count, &made.slots) != PH_OK) {
+        ph_slots_create(&world->def.allocator, sender_def.slot_count, &made.slots) != PH_OK) {
+        return PH_ERROR_MEMORY;
+    }
+    if (ph_sender_create(&world->def.allocator, &sender_def, &made.sender) != PH_OK) {
+        ph_slots_destroy(made.slots);
         return PH_ERROR_MEMORY;
     }
     const ph_id id = ph_viewers_add(&world->viewers, &made, &eye);
@@ -82,7 +90,7 @@ ph_result ph_world_add_viewer(ph_world* world, const ph_viewer_def* def, ph_view
     return PH_OK;
 }
 
-static bool try_viewer(const ph_world* world, ph_viewer_id viewer, uint32_t* index)
+bool ph_world_try_viewer(const ph_world* world, ph_viewer_id viewer, uint32_t* index)
 {
     const ph_id id = {.index1 = viewer.index1, .generation = viewer.generation};
     if (!ph_id_pool_is_live(&world->viewers.ids, id)) {
@@ -95,7 +103,7 @@ static bool try_viewer(const ph_world* world, ph_viewer_id viewer, uint32_t* ind
 ph_result ph_world_remove_viewer(ph_world* world, ph_viewer_id viewer)
 {
     uint32_t index;
-    if (!try_viewer(world, viewer, &index)) {
+    if (!ph_world_try_viewer(world, viewer, &index)) {
         return PH_ERROR_STALE;
     }
     ph_lookout_remove(&world->lookout, index);
@@ -111,7 +119,7 @@ ph_result ph_world_set_eye(ph_world* world, ph_viewer_id viewer, int32_t x_mm, i
                            int32_t z_mm)
 {
     uint32_t index;
-    if (!try_viewer(world, viewer, &index)) {
+    if (!ph_world_try_viewer(world, viewer, &index)) {
         return PH_ERROR_STALE;
     }
     ph_viewer* moved = &world->viewers.viewers[index];
@@ -129,7 +137,7 @@ ph_result ph_world_set_eye(ph_world* world, ph_viewer_id viewer, int32_t x_mm, i
 ph_result ph_world_set_own(ph_world* world, ph_viewer_id viewer, ph_entity_id entity)
 {
     uint32_t index;
-    if (!try_viewer(world, viewer, &index) ||
+    if (!ph_world_try_viewer(world, viewer, &index) ||
         (entity.index1 != 0 && !ph_world_is_alive(world, entity))) {
         return PH_ERROR_STALE;
     }
@@ -144,7 +152,7 @@ ph_result ph_world_set_own(ph_world* world, ph_viewer_id viewer, ph_entity_id en
 ph_result ph_world_set_sees(ph_world* world, ph_viewer_id viewer, uint32_t sees)
 {
     uint32_t index;
-    if (!try_viewer(world, viewer, &index)) {
+    if (!ph_world_try_viewer(world, viewer, &index)) {
         return PH_ERROR_STALE;
     }
     world->viewers.eyes[index].sees = sees;
@@ -158,7 +166,7 @@ ph_result ph_world_set_sees(ph_world* world, ph_viewer_id viewer, uint32_t sees)
 ph_result ph_world_sight(const ph_world* world, ph_viewer_id viewer, ph_sight* sight)
 {
     uint32_t index;
-    if (!try_viewer(world, viewer, &index)) {
+    if (!ph_world_try_viewer(world, viewer, &index)) {
         *sight = (ph_sight){0};
         return PH_ERROR_STALE;
     }
@@ -174,7 +182,7 @@ ph_result ph_world_sight(const ph_world* world, ph_viewer_id viewer, ph_sight* s
 ph_result ph_world_free_slot(ph_world* world, ph_viewer_id viewer, int slot)
 {
     uint32_t index;
-    if (!try_viewer(world, viewer, &index)) {
+    if (!ph_world_try_viewer(world, viewer, &index)) {
         return PH_ERROR_STALE;
     }
     ph_slots* slots = world->viewers.viewers[index].slots;
@@ -182,8 +190,50 @@ ph_result ph_world_free_slot(ph_world* world, ph_viewer_id viewer, int slot)
         ph_slots_state(slots, slot) != PH_SLOT_RESTING) {
         return PH_ERROR_VALUE;
     }
+    ph_knowledge* knowledge = &world->viewers.viewers[index].sender->knowledge;
+    if (!ph_knowledge_is_gone(knowledge, slot)) {
+        return PH_ERROR_VALUE; // its client was told of it by a send, and will say when it is free
+    }
+    ph_knowledge_free(knowledge, slot, false);
     ph_slots_free(slots, slot);
     return PH_OK;
+}
+
+// ---- what is sent
+
+ph_result ph_world_set_budget(ph_world* world, ph_viewer_id viewer, int bits_per_second,
+                              int burst_bits)
+{
+    uint32_t index;
+    if (!ph_world_try_viewer(world, viewer, &index)) {
+        return PH_ERROR_STALE;
+    }
+    if (!ph_budget_is_sensible(bits_per_second, burst_bits)) {
+        return PH_ERROR_RANGE;
+    }
+    return ph_sender_set_budget(world->viewers.viewers[index].sender, &world->forms,
+                                bits_per_second, burst_bits);
+}
+
+ph_result ph_world_set_hint(ph_world* world, ph_viewer_id viewer, ph_entity_id entity,
+                            double weight)
+{
+    uint32_t index;
+    const ph_entity_index hinted = ph_entities_find(&world->entities, entity);
+    if (!ph_world_try_viewer(world, viewer, &index) || hinted == PH_ENTITY_NONE) {
+        return PH_ERROR_STALE;
+    }
+    if (!(weight >= 0.0 && weight <= HINT_MAX)) { // NaN, too
+        return PH_ERROR_RANGE;
+    }
+    ph_viewer* seer = &world->viewers.viewers[index];
+    const ph_result result = ph_hints_set(&seer->sender->hints, &world->entities,
+                                          &world->def.allocator, entity, (float)weight);
+    const int slot = ph_slots_find(seer->slots, hinted);
+    if (result == PH_OK && slot >= 0) {
+        seer->sender->knowledge.weight[slot] = (float)weight;
+    }
+    return result;
 }
 
 ph_vision_stats ph_world_vision_stats(const ph_world* world)

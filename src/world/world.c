@@ -7,6 +7,7 @@
 #include "world/world_state.h"
 
 #include "base/allocator.h"
+#include "world/telling.h"
 #include "world/world_def.h"
 
 #include <limits.h>
@@ -56,9 +57,14 @@ ph_result ph_world_create(const ph_world_def* def, ph_world** world)
         return PH_ERROR_MEMORY;
     }
     made->def = *def;
+    made->def.jump_mm = ph_jump_limit(def);
     ph_result result = ph_entities_create(&made->entities, &def->allocator, def->entity_capacity);
+    made->entities.jump_mm = made->def.jump_mm;
     if (result == PH_OK) {
         result = create_tables(made);
+    }
+    if (result == PH_OK) {
+        result = ph_forms_create(&made->forms, def->schema, &def->allocator);
     }
     if (result == PH_OK) {
         result = ph_viewers_create(&made->viewers, &def->allocator, def->viewer_capacity);
@@ -81,6 +87,7 @@ void ph_world_destroy(ph_world* world)
     }
     const ph_allocator allocator = world->def.allocator;
     ph_lookout_destroy(&world->lookout);
+    ph_forms_destroy(&world->forms);
     ph_viewers_destroy(&world->viewers);
     for (int i = 0; i < world->class_count; ++i) {
         ph_table_destroy(&world->tables[i]);
@@ -140,6 +147,7 @@ void ph_world_tick(ph_world* world)
         };
         ph_viewers_refresh(&world->viewers, &refresh);
         world->is_sorted = true;
+        ph_tell_tick(world);
     }
     ph_entities_wake(&world->entities);
     ph_entities_forget_changes(&world->entities);

@@ -19,6 +19,17 @@
 // A product with a decimal misses its whole number by some 1e-14: 100 * 1.1 is 110, not 111.
 #define COUNT_SLACK 1e-6
 
+#define TICK_US_MIN 1000
+#define TICK_US_MAX 10000000
+#define JUMP_US_PER_MM 10
+#define BITS_PER_SECOND_MIN 1000
+#define OVERHEAD_BYTES_MAX 1000
+#define SENDS_MIN 0.1
+#define SENDS_MAX 1000.0
+
+// As many as the least that a slot costs in the classic profile can name.
+#define CHEAP_SLOTS 256
+
 ph_vision_def ph_vision_def_default(void)
 {
     return (ph_vision_def){
@@ -39,6 +50,7 @@ ph_world_def ph_world_def_default(void)
         .viewer_capacity = 64,
         .radius_max_mm = 250000,
         .vision = ph_vision_def_default(),
+        .tick_us = 100000,
         .cookie = WORLD_COOKIE,
     };
 }
@@ -49,6 +61,10 @@ ph_viewer_def ph_viewer_def_default(void)
         .sees = UINT32_MAX,
         .radius_mm = 250000,
         .visible_max = 250,
+        .bits_per_second = 13000,
+        .overhead_bytes = 48,
+        .sends_per_second = 5.0,
+        .patience_ms = 10000,
         .cookie = VIEWER_COOKIE,
     };
 }
@@ -68,7 +84,27 @@ bool ph_world_def_is_sensible(const ph_world_def* def)
     PH_ASSERT(def->cookie == WORLD_COOKIE); // start from ph_world_def_default()
 
     return def->schema != NULL && def->entity_capacity >= 0 && def->viewer_capacity >= 0 &&
-           def->radius_max_mm >= 0 && is_vision_sensible(&def->vision);
+           def->radius_max_mm >= 0 && is_vision_sensible(&def->vision) &&
+           (unsigned)def->profile < PH_PROFILE_COUNT && def->tick_us >= TICK_US_MIN &&
+           def->tick_us <= TICK_US_MAX && def->jump_mm >= 0;
+}
+
+bool ph_budget_is_sensible(int bits_per_second, int burst_bits)
+{
+    return (bits_per_second == 0 || bits_per_second >= BITS_PER_SECOND_MIN) && burst_bits >= 0;
+}
+
+static bool is_sending_sensible(const ph_viewer_def* def)
+{
+    const ph_scheduler* scheduler = &def->scheduler;
+    const bool has_all = scheduler->rank != NULL && scheduler->filter != NULL &&
+                         scheduler->sent != NULL && scheduler->lost != NULL;
+    const bool has_none = scheduler->rank == NULL && scheduler->filter == NULL &&
+                          scheduler->sent == NULL && scheduler->lost == NULL;
+    return ph_budget_is_sensible(def->bits_per_second, def->burst_bits) &&
+           def->overhead_bytes >= 0 && def->overhead_bytes <= OVERHEAD_BYTES_MAX &&
+           def->sends_per_second >= SENDS_MIN && def->sends_per_second <= SENDS_MAX &&
+           def->patience_ms >= 0 && (has_all || has_none);
 }
 
 bool ph_viewer_def_is_sensible(const ph_viewer_def* def, int32_t radius_max_mm)
@@ -78,7 +114,23 @@ bool ph_viewer_def_is_sensible(const ph_viewer_def* def, int32_t radius_max_mm)
     return def->radius_mm >= 0 && def->radius_mm <= radius_max_mm && def->visible_max >= 1 &&
            def->visible_max <= PH_VISIBLE_MAX &&
            (def->slot_count == 0 ||
-            (def->slot_count > def->visible_max && def->slot_count <= PH_SLOT_COUNT_MAX));
+            (def->slot_count > def->visible_max && def->slot_count <= PH_SLOT_COUNT_MAX)) &&
+           is_sending_sensible(def);
+}
+
+// 100 m/s for the length of a tick.
+int32_t ph_jump_limit(const ph_world_def* def)
+{
+    return def->jump_mm != 0 ? def->jump_mm : (int32_t)(def->tick_us / JUMP_US_PER_MM);
+}
+
+int ph_slot_count_of(const ph_viewer_def* def)
+{
+    if (def->slot_count != 0) {
+        return def->slot_count;
+    }
+    const int twice = 2 * def->visible_max;
+    return def->visible_max < CHEAP_SLOTS && twice > CHEAP_SLOTS ? CHEAP_SLOTS : twice;
 }
 
 int ph_wider_count(int visible_max, double hysteresis)

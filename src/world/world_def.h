@@ -13,6 +13,11 @@
 
 bool ph_world_def_is_sensible(const ph_world_def* def);
 bool ph_viewer_def_is_sensible(const ph_viewer_def* def, int32_t radius_max_mm);
+bool ph_budget_is_sensible(int bits_per_second, int burst_bits);
+
+// What the zeros of a declaration stand for.
+int32_t ph_jump_limit(const ph_world_def* def);
+int ph_slot_count_of(const ph_viewer_def* def);
 
 // Rank and distance at which an entity leaves.
 int ph_wider_count(int visible_max, double hysteresis);

@@ -5,12 +5,16 @@
 //   world.c        creation, the tick, validation
 //   population.c   spawn, despawn, names, visibility
 //   values.c       put, get, set, read, move
-//   viewing.c      viewers, and what they see
+//   viewing.c      viewers, what they see, and their budgets and hints
+//   sending.c      sends to viewers
+//   acknowledge.c  their answers
+//   viewer_stats.c how they are doing
 
 #ifndef PH_WORLD_WORLD_STATE_H
 #define PH_WORLD_WORLD_STATE_H
 
 #include "world/entities.h"
+#include "world/forms.h"
 #include "world/lookout.h"
 #include "world/table.h"
 #include "world/viewers.h"
@@ -22,6 +26,7 @@ struct ph_world {
     ph_entities entities;
     ph_table* tables; // by class
     int class_count;
+    ph_forms forms;
     ph_viewers viewers;
     ph_lookout lookout;
     uint32_t tick;
@@ -31,6 +36,9 @@ struct ph_world {
 // Room for one more entity of this class. @return PH_OK, or PH_ERROR_MEMORY with the world as it
 // was.
 ph_result ph_world_make_room(ph_world* world, int class_index);
+
+// The index of a live viewer. @return False for a stale id.
+bool ph_world_try_viewer(const ph_world* world, ph_viewer_id viewer, uint32_t* index);
 
 // The double of a capacity, or at least 16. @return 0 when no int is that large.
 int ph_grown_capacity(int capacity);

@@ -1,0 +1,289 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// The ring of what is on its way. An item in it, by units of 4 bytes:
+//
+//   | slot, older | jumps, size | score | mileage | properties (1 or 2) | values ... |
+//
+// where size is the bytes of the values and two bits of kind. The narrow form, for schemas whose
+// classes have at most 32 properties, saves an eighth of the ring.
+
+#include "wire/flight.h"
+
+#include <string.h>
+
+#define HEAD_UNITS 4u
+#define KIND_BITS 2u
+#define KIND_MASK 3u
+
+_Static_assert(sizeof(ph_flight_packet) == 16, "four packets in a cache line");
+
+static uint32_t head_units(bool is_wide)
+{
+    return HEAD_UNITS + (is_wide ? 2u : 1u);
+}
+
+uint32_t ph_flight_item_units(bool is_wide, size_t value_bytes)
+{
+    return head_units(is_wide) + (uint32_t)((value_bytes + 3) / 4);
+}
+
+void ph_flight_init(ph_flight* flight, uint32_t* units, uint32_t capacity, bool is_wide)
+{
+    PH_ASSERT(capacity >= 1 && capacity <= PH_FLIGHT_UNITS_MAX);
+
+    *flight = (ph_flight){.units = units, .capacity = capacity, .is_wide = is_wide};
+}
+
+// ---- room
+
+// Where so many units in a row are free. @return UINT32_MAX when they are not.
+static uint32_t find_room(const ph_flight* flight, uint32_t unit_count)
+{
+    if (flight->is_wrapped) {
+        return flight->head + unit_count <= flight->tail ? flight->head : UINT32_MAX;
+    }
+    if (flight->head + unit_count <= flight->capacity) {
+        return flight->head;
+    }
+    return unit_count <= flight->tail ? 0 : UINT32_MAX;
+}
+
+static uint32_t take_room(ph_flight* flight, uint32_t unit_count)
+{
+    const uint32_t place = find_room(flight, unit_count);
+    PH_ASSERT(place != UINT32_MAX);
+
+    if (place != flight->head) {
+        flight->wrap_end = flight->head;
+        flight->is_wrapped = true;
+    }
+    flight->head = place + unit_count;
+    return place;
+}
+
+// ---- sending
+
+static ph_flight_packet* open_packet(ph_flight* flight)
+{
+    return &flight->packets[(flight->first + flight->count) % PH_FLIGHT_MAX];
+}
+
+bool ph_flight_has_place(const ph_flight* flight)
+{
+    return flight->count < PH_FLIGHT_MAX;
+}
+
+bool ph_flight_begin(ph_flight* flight, uint64_t sent_us, const int32_t* eye_mm)
+{
+    PH_ASSERT(ph_flight_has_place(flight));
+
+    if (eye_mm != NULL && find_room(flight, PH_FLIGHT_EYE_UNITS) == UINT32_MAX) {
+        return false;
+    }
+    ph_flight_packet* packet = open_packet(flight);
+    *packet = (ph_flight_packet){.sent_us = sent_us, .has_eye = eye_mm != NULL};
+    if (eye_mm != NULL) {
+        const uint32_t place = take_room(flight, PH_FLIGHT_EYE_UNITS);
+        packet->first = (uint16_t)place;
+        memcpy(&flight->units[place], eye_mm, PH_FLIGHT_EYE_UNITS * sizeof(uint32_t));
+    }
+    return true;
+}
+
+bool ph_flight_has_room(const ph_flight* flight, size_t value_bytes)
+{
+    const uint32_t unit_count = ph_flight_item_units(flight->is_wide, value_bytes);
+    return find_room(flight, unit_count) != UINT32_MAX;
+}
+
+uint16_t ph_flight_add(ph_flight* flight, ph_flight_item* item)
+{
+    const uint32_t unit_count = ph_flight_item_units(flight->is_wide, item->value_bytes);
+    const uint32_t place = take_room(flight, unit_count);
+    uint32_t* unit = &flight->units[place];
+    unit[0] = item->slot | (uint32_t)item->older << 16;
+    unit[1] = item->jumps | ((uint32_t)item->value_bytes << KIND_BITS | item->kind) << 16;
+    memcpy(&unit[2], &item->score, sizeof item->score);
+    unit[3] = item->mileage_mm;
+    unit[4] = (uint32_t)item->properties;
+    if (flight->is_wide) {
+        unit[5] = (uint32_t)(item->properties >> 32);
+    }
+    unit[unit_count - 1] = 0; // the bytes behind the values are never rubbish
+    item->values = (uint8_t*)(unit + head_units(flight->is_wide));
+    ph_flight_packet* packet = open_packet(flight);
+    if (packet->item_count == 0 && !packet->has_eye) {
+        packet->first = (uint16_t)place;
+    }
+    ++packet->item_count;
+    return (uint16_t)place;
+}
+
+void ph_flight_commit(ph_flight* flight)
+{
+    PH_ASSERT(open_packet(flight)->item_count > 0);
+
+    ++flight->count;
+}
+
+void ph_flight_cancel(ph_flight* flight)
+{
+    const ph_flight_packet* packet = open_packet(flight);
+    if (packet->item_count == 0 && !packet->has_eye) {
+        return;
+    }
+    const uint32_t place = packet->first;
+    // Taken back to before the ring's end, if that was passed for this packet.
+    if (flight->is_wrapped && place == 0) {
+        flight->is_wrapped = false;
+        flight->head = flight->wrap_end;
+        return;
+    }
+    if (flight->is_wrapped && place >= flight->tail) {
+        flight->is_wrapped = false;
+    }
+    flight->head = place;
+}
+
+// ---- looking
+
+ph_flight_item ph_flight_read(const ph_flight* flight, uint16_t place)
+{
+    uint32_t* unit = &flight->units[place];
+    const uint32_t size = unit[1] >> 16;
+    ph_flight_item item = {
+        .properties = unit[4],
+        .mileage_mm = unit[3],
+        .slot = (uint16_t)unit[0],
+        .older = (uint16_t)(unit[0] >> 16),
+        .jumps = (uint16_t)unit[1],
+        .kind = (uint8_t)(size & KIND_MASK),
+        .value_bytes = (uint16_t)(size >> KIND_BITS),
+        .values = (uint8_t*)(unit + head_units(flight->is_wide)),
+    };
+    memcpy(&item.score, &unit[2], sizeof item.score);
+    if (flight->is_wide) {
+        item.properties |= (uint64_t)unit[5] << 32;
+    }
+    return item;
+}
+
+const ph_flight_packet* ph_flight_oldest(const ph_flight* flight)
+{
+    PH_ASSERT(flight->count > 0);
+
+    return &flight->packets[flight->first];
+}
+
+void ph_flight_eye(const ph_flight* flight, const ph_flight_packet* packet, int32_t eye_mm[3])
+{
+    PH_ASSERT(packet->has_eye);
+
+    memcpy(eye_mm, &flight->units[packet->first], PH_FLIGHT_EYE_UNITS * sizeof(uint32_t));
+}
+
+// What follows a place may stand at the front again.
+static uint16_t step_over(const ph_flight* flight, uint32_t place, uint32_t unit_count)
+{
+    const uint32_t next = place + unit_count;
+    return flight->is_wrapped && next == flight->wrap_end ? 0 : (uint16_t)next;
+}
+
+uint16_t ph_flight_first_item(const ph_flight* flight, const ph_flight_packet* packet)
+{
+    return packet->has_eye ? step_over(flight, packet->first, PH_FLIGHT_EYE_UNITS) : packet->first;
+}
+
+uint16_t ph_flight_next_item(const ph_flight* flight, uint16_t place)
+{
+    const size_t value_bytes = flight->units[place + 1u] >> (16 + KIND_BITS);
+    return step_over(flight, place, ph_flight_item_units(flight->is_wide, value_bytes));
+}
+
+void ph_flight_retire(ph_flight* flight)
+{
+    PH_ASSERT(flight->count > 0);
+
+    flight->first = (flight->first + 1) % PH_FLIGHT_MAX;
+    --flight->count;
+    if (flight->count == 0) {
+        flight->head = 0;
+        flight->tail = 0;
+        flight->is_wrapped = false;
+        return;
+    }
+    const uint32_t tail = flight->packets[flight->first].first;
+    if (tail < flight->tail) {
+        flight->is_wrapped = false;
+    }
+    flight->tail = tail;
+}
+
+// ---- growth
+
+uint16_t ph_flight_moved(const ph_flight* before, uint16_t place)
+{
+    return (uint16_t)(place >= before->tail ? place - before->tail
+                                            : place + (before->wrap_end - before->tail));
+}
+
+void ph_flight_move(ph_flight* flight, uint32_t* units, uint32_t capacity)
+{
+    PH_ASSERT(capacity >= flight->capacity && capacity <= PH_FLIGHT_UNITS_MAX);
+
+    const ph_flight before = *flight;
+    const uint32_t older_end = before.is_wrapped ? before.wrap_end : before.head;
+    const uint32_t older_count = older_end - before.tail;
+    const uint32_t newer_count = before.is_wrapped ? before.head : 0;
+    if (older_count > 0) {
+        memcpy(units, before.units + before.tail, older_count * sizeof(uint32_t));
+    }
+    if (newer_count > 0) {
+        memcpy(units + older_count, before.units, newer_count * sizeof(uint32_t));
+    }
+    flight->units = units;
+    flight->capacity = capacity;
+    flight->tail = 0;
+    flight->head = older_count + newer_count;
+    flight->is_wrapped = false;
+    for (int i = 0; i < flight->count; ++i) {
+        ph_flight_packet* packet = &flight->packets[(flight->first + i) % PH_FLIGHT_MAX];
+        packet->first = ph_flight_moved(&before, packet->first);
+        uint16_t place = ph_flight_first_item(flight, packet);
+        for (int item = 0; item < packet->item_count; ++item) {
+            const uint16_t older = (uint16_t)(units[place] >> 16);
+            units[place] = (units[place] & 0xFFFFu) | (uint32_t)ph_flight_moved(&before, older)
+                                                          << 16;
+            place = ph_flight_next_item(flight, place);
+        }
+    }
+}
+
+// ---- soundness
+
+bool ph_flight_validate(const ph_flight* flight)
+{
+    if (flight->count < 0 || flight->count > PH_FLIGHT_MAX || flight->head > flight->capacity ||
+        flight->first < 0 || flight->first >= PH_FLIGHT_MAX) {
+        return false;
+    }
+    if (flight->count == 0) {
+        return flight->head == flight->tail && !flight->is_wrapped;
+    }
+    uint32_t place = flight->tail;
+    for (int i = 0; i < flight->count; ++i) {
+        const ph_flight_packet* packet = &flight->packets[(flight->first + i) % PH_FLIGHT_MAX];
+        if (packet->first != place || packet->item_count == 0) {
+            return false;
+        }
+        place = ph_flight_first_item(flight, packet);
+        for (int item = 0; item < packet->item_count; ++item) {
+            if (place + head_units(flight->is_wide) > flight->capacity) {
+                return false;
+            }
+            place = ph_flight_next_item(flight, (uint16_t)place);
+        }
+    }
+    return place == flight->head;
+}

@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// What is on its way to one client: per packet without an answer, what it carried.
+//
+// Packets come to an end in the order in which they were sent, because an acknowledgement speaks of
+// all up to its newest. So they lie in a ring, each as a row of items, an item for each record:
+//
+//   units   | eye? item item item | item item |    free     | item ... item |
+//            packets[first + 1]    ...         head          tail            wrap_end
+//
+// An item never straddles the end of the ring. It names the next older one of its slot, so that a
+// slot's items are a list, newest first. The list has no end mark: whoever keeps its head also
+// counts how many of them are still on their way; those are the first ones.
+//
+// A few items are added per send and retired per acknowledgement; nothing allocates.
+
+#ifndef PH_WIRE_FLIGHT_H
+#define PH_WIRE_FLIGHT_H
+
+#include <pinhole/packet.h>
+
+// The ring is measured in units of 4 bytes, so that 16 bits name a place.
+#define PH_FLIGHT_UNITS_MAX 65535
+
+// What one record told.
+typedef struct ph_flight_item {
+    uint64_t properties;
+    float score;         // that the slot had before
+    uint32_t mileage_mm; // path since the position that was sent before, if this has a position
+    uint16_t slot;
+    uint16_t older;       // place of the slot's next older item, if there is one
+    uint16_t jumps;       // of the entity, if this has a position
+    uint8_t kind;         // ph_record_kind
+    uint16_t value_bytes; // packed values of the properties, in their order
+    uint8_t* values;      // in the ring; reading and adding set it
+} ph_flight_item;
+
+typedef struct ph_flight_packet {
+    uint64_t sent_us;
+    uint16_t first; // place of the eye, else of the first item
+    uint16_t item_count;
+    bool has_eye;
+} ph_flight_packet;
+
+// {0} has no room. Fields are read-only outside flight.c.
+typedef struct ph_flight {
+    uint32_t* units; // the caller's
+    uint32_t capacity;
+    uint32_t head;
+    uint32_t tail;
+    uint32_t wrap_end; // while is_wrapped: where the older part ends
+    bool is_wrapped;   // head is behind tail
+    bool is_wide;      // more than 32 properties
+    int first;         // of packets, the oldest
+    int count;         // packets, an open one not counted
+    ph_flight_packet packets[PH_FLIGHT_MAX];
+} ph_flight;
+
+// Units that an item with so many bytes of values takes.
+uint32_t ph_flight_item_units(bool is_wide, size_t value_bytes);
+#define PH_FLIGHT_EYE_UNITS 3
+
+// Empty, in the caller's memory: 1..PH_FLIGHT_UNITS_MAX units.
+void ph_flight_init(ph_flight* flight, uint32_t* units, uint32_t capacity, bool is_wide);
+
+// ---- sending: begin, add items, commit. A packet that came to nothing is cancelled.
+
+// Whether another packet may begin.
+bool ph_flight_has_place(const ph_flight* flight);
+
+// eye_mm is NULL for a packet without one. @return False, with nothing begun, when there is no room.
+bool ph_flight_begin(ph_flight* flight, uint64_t sent_us, const int32_t* eye_mm);
+
+// Whether an item of this size can be added now.
+bool ph_flight_has_room(const ph_flight* flight, size_t value_bytes);
+
+// Adds an item that there is room for; its values are to be filled in by the caller.
+// @return Its place.
+uint16_t ph_flight_add(ph_flight* flight, ph_flight_item* item);
+
+void ph_flight_commit(ph_flight* flight);
+void ph_flight_cancel(ph_flight* flight);
+
+// ---- looking
+
+ph_flight_item ph_flight_read(const ph_flight* flight, uint16_t place);
+
+// ---- the oldest packet, when its fate is known
+
+const ph_flight_packet* ph_flight_oldest(const ph_flight* flight);
+
+// Its eye; only if it has one.
+void ph_flight_eye(const ph_flight* flight, const ph_flight_packet* packet, int32_t eye_mm[3]);
+
+// Goes over its items: the first place, then the next. Only as many as it has.
+uint16_t ph_flight_first_item(const ph_flight* flight, const ph_flight_packet* packet);
+uint16_t ph_flight_next_item(const ph_flight* flight, uint16_t place);
+
+void ph_flight_retire(ph_flight* flight);
+
+// ---- growth
+
+// Moves everything into a larger ring. Places become others: ph_flight_moved() says which, asked of
+// a copy of the flight as it was.
+void ph_flight_move(ph_flight* flight, uint32_t* units, uint32_t capacity);
+uint16_t ph_flight_moved(const ph_flight* before, uint16_t place);
+
+// Whether packets and items fill exactly what is taken. For tests.
+bool ph_flight_validate(const ph_flight* flight);
+
+#endif

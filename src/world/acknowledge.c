@@ -1,0 +1,161 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// What the client says it got. An acknowledgement is judged as a whole before it changes anything;
+// one that tells something new then decides the fate of every packet up to its newest, for ever.
+// Once per packet or so; costs some tens of nanoseconds per record.
+
+#include "world/sender.h"
+#include "world/world_state.h"
+
+#include "wire/ack.h"
+
+#define RTT_SHARE 8.0   // smoothing: an eighth of the new
+#define LOSS_SHARE 16.0 // of each packet
+
+typedef enum judgement {
+    JUDGED_NEW,
+    JUDGED_OLD,
+    JUDGED_CONTRARY,
+    JUDGED_IMPOSSIBLE,
+} judgement;
+
+static uint64_t low_bits(uint64_t count)
+{
+    return count >= 64 ? UINT64_MAX : (UINT64_C(1) << count) - 1;
+}
+
+// Everything by distance, because numbers wrap: `behind` is how far the ack is behind the newest
+// packet, `before` how many packets there were up to the one it names.
+static judgement judge(const ph_sender* sender, const ph_ack* ack)
+{
+    const uint32_t behind = sender->newest - ack->newest;
+    if (behind > INT32_MAX || behind >= sender->packet_count) {
+        return JUDGED_IMPOSSIBLE;
+    }
+    const uint64_t before = sender->packet_count - behind;
+    if ((ack->applied & ~low_bits(before)) != 0) {
+        return JUDGED_IMPOSSIBLE;
+    }
+    const uint32_t in_flight = (uint32_t)sender->flight.count;
+    if (behind < in_flight) {
+        // Past the news stands what was told before.
+        const uint32_t news = in_flight - behind;
+        const uint64_t told = news < 64 ? ack->applied >> news : 0;
+        const uint64_t common = news < 64 ? low_bits(64 - news) : 0;
+        return ((told ^ sender->fates) & common) == 0 ? JUDGED_NEW : JUDGED_CONTRARY;
+    }
+    const uint32_t age = behind - in_flight;
+    if (age >= 64) {
+        return JUDGED_OLD; // nobody remembers
+    }
+    const uint64_t common = low_bits(64 - age);
+    return ((ack->applied ^ sender->fates >> age) & common) == 0 ? JUDGED_OLD : JUDGED_CONTRARY;
+}
+
+// ---- the fate of one packet
+
+static void resolve_item(const ph_world* world, ph_viewer* viewer, const ph_flight_item* item,
+                         bool is_applied)
+{
+    ph_sender* sender = viewer->sender;
+    ph_knowledge* knowledge = &sender->knowledge;
+    const int class_index = knowledge->class_index[item->slot];
+    const ph_layout* layout = &world->forms.layouts.layouts[class_index];
+    bool is_free;
+    if (is_applied) {
+        is_free =
+            ph_knowledge_note_applied(knowledge, layout, &world->forms.packings[class_index], item);
+    } else {
+        is_free = ph_knowledge_note_lost(knowledge, &sender->flight, layout, item);
+        if (!ph_knowledge_is_leaving(knowledge, item->slot)) {
+            float* score = &knowledge->score[item->slot];
+            *score = sender->scheduler.lost(sender->scheduler.context, *score, item->score);
+        }
+    }
+    if (is_free) {
+        ph_knowledge_free(knowledge, item->slot, is_applied);
+        ph_slots_free(viewer->slots, item->slot);
+    }
+}
+
+static void resolve_oldest(const ph_world* world, ph_viewer* viewer, bool is_applied)
+{
+    ph_sender* sender = viewer->sender;
+    const ph_flight* flight = &sender->flight;
+    const ph_flight_packet* packet = ph_flight_oldest(flight);
+    if (is_applied && packet->has_eye) {
+        ph_flight_eye(flight, packet, sender->eye_mm);
+        sender->has_eye = true;
+    }
+    uint16_t place = ph_flight_first_item(flight, packet);
+    for (int i = 0; i < packet->item_count; ++i) {
+        const ph_flight_item item = ph_flight_read(flight, place);
+        resolve_item(world, viewer, &item, is_applied);
+        place = ph_flight_next_item(flight, place);
+    }
+    ph_flight_retire(&sender->flight);
+    ++sender->horizon;
+    sender->fates = sender->fates << 1 | (is_applied ? 1 : 0);
+    ++sender->stats.resolved;
+    sender->stats.lost += !is_applied;
+    sender->stats.loss += ((is_applied ? 0.0 : 1.0) - sender->stats.loss) / LOSS_SHARE;
+}
+
+// ---- the whole acknowledgement
+
+static void measure_round_trip(ph_sender* sender, uint64_t sent_us)
+{
+    const double rtt_ms = (double)(sender->now_us - sent_us) / 1000.0;
+    double* smooth_ms = &sender->stats.rtt_ms;
+    *smooth_ms = *smooth_ms == 0.0 ? rtt_ms : *smooth_ms + (rtt_ms - *smooth_ms) / RTT_SHARE;
+}
+
+static void take_news(const ph_world* world, ph_viewer* viewer, const ph_ack* ack)
+{
+    ph_sender* sender = viewer->sender;
+    const uint32_t news = ack->newest - sender->horizon;
+    uint64_t sent_us = 0;
+    for (uint32_t i = news; i-- > 0;) {
+        sent_us = ph_flight_oldest(&sender->flight)->sent_us;
+        resolve_oldest(world, viewer, (ack->applied >> i & 1) != 0);
+    }
+    // One that was never applied may be known from a probe alone, sent much later.
+    if ((ack->applied & 1) != 0) {
+        measure_round_trip(sender, sent_us);
+    }
+    sender->is_answered = true;
+    sender->answered_us = sender->now_us;
+}
+
+ph_result ph_world_acknowledge(ph_world* world, ph_viewer_id viewer, uint64_t now_us,
+                               const void* bytes, size_t size)
+{
+    uint32_t index;
+    if (!ph_world_try_viewer(world, viewer, &index)) {
+        return PH_ERROR_STALE;
+    }
+    ph_viewer* answering = &world->viewers.viewers[index];
+    ph_viewer_stats* stats = &answering->sender->stats;
+    ph_ack ack;
+    if (!ph_ack_read(bytes, size, &ack)) {
+        ++stats->acks_malformed;
+        return PH_ERROR_VALUE;
+    }
+    switch (judge(answering->sender, &ack)) {
+    case JUDGED_NEW:
+        ph_sender_pass_time(answering->sender, now_us);
+        take_news(world, answering, &ack);
+        ++stats->acks_new;
+        return PH_OK;
+    case JUDGED_OLD:
+        ++stats->acks_old;
+        return PH_OK;
+    case JUDGED_CONTRARY:
+        ++stats->acks_contrary;
+        return PH_ERROR_VALUE;
+    default:
+        ++stats->acks_impossible;
+        return PH_ERROR_VALUE;
+    }
+}

@@ -1,0 +1,297 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Comparing integers with integers. A moving entity's visit compares its position and heading and
+// looks into one or two items of the flight: some tens of nanoseconds.
+
+#include "world/due.h"
+
+#include "base/bitset.h"
+
+#include <math.h>
+#include <string.h>
+
+#define US_PER_SECOND UINT64_C(1000000)
+
+// Squares of distances are compared as floats in the sweep, and exactly here: the float may call a
+// little early.
+#define WAKE_SLACK 1.000001
+
+ph_outlook ph_outlook_make(const ph_world* world, uint32_t viewer)
+{
+    const ph_viewer* seer = &world->viewers.viewers[viewer];
+    const ph_eye* eye = &world->viewers.eyes[viewer];
+    return (ph_outlook){
+        .world = world,
+        .slots = seer->slots,
+        .sender = seer->sender,
+        .entities = ph_slots_sight(seer->slots).entities,
+        .eye_x_mm = eye->x_mm,
+        .eye_y_mm = eye->y_mm,
+        .sees = eye->sees,
+        .audience = seer->audience,
+    };
+}
+
+bool ph_outlook_is_there(const ph_outlook* outlook, int slot)
+{
+    const ph_entity_index entity = outlook->entities[slot];
+    if (entity == PH_ENTITY_NONE) {
+        return false;
+    }
+    const ph_entities* entities = &outlook->world->entities;
+    return entities->spawn_order[entity] != UINT64_MAX &&
+           (slot == 0 || ((entities->flags[entity] & PH_SEEN_NEVER) == 0 &&
+                          (entities->seen_by[entity] & outlook->sees) != 0));
+}
+
+// ---- the present values
+
+// One slot, and where what it shows is kept.
+typedef struct place {
+    ph_entity_index entity;
+    int class_index;
+    uint32_t row;
+    const ph_table* table;
+    const ph_layout* layout;
+    const ph_packing* packing;
+} place;
+
+static place place_of(const ph_outlook* outlook, int slot)
+{
+    const ph_world* world = outlook->world;
+    const ph_entity_index entity = outlook->entities[slot];
+    const int class_index = world->entities.class_index[entity];
+    return (place){
+        .entity = entity,
+        .class_index = class_index,
+        .row = world->entities.row[entity],
+        .table = &world->tables[class_index],
+        .layout = &world->forms.layouts.layouts[class_index],
+        .packing = &world->forms.packings[class_index],
+    };
+}
+
+static void position_words(const ph_outlook* outlook, const place* at, uint32_t* words)
+{
+    const ph_entities* entities = &outlook->world->entities;
+    const int32_t position_mm[3] = {entities->x_mm[at->entity], entities->y_mm[at->entity],
+                                    entities->z_mm[at->entity]};
+    ph_layout_round_position(at->layout, &outlook->world->def.ground, position_mm, words);
+}
+
+// Only those who are known to be in the client's view have a name there; nobody else leaves a trace.
+static void reference_words(const ph_outlook* outlook, const uint32_t* id_words, uint32_t* words)
+{
+    const ph_knowledge* knowledge = &outlook->sender->knowledge;
+    const ph_entity_id id = {.index1 = id_words[0], .generation = id_words[1]};
+    words[0] = 0;
+    words[1] = 0;
+    const ph_entity_index entity = ph_entities_find(&outlook->world->entities, id);
+    if (entity == PH_ENTITY_NONE) {
+        return;
+    }
+    const int slot = ph_slots_find(outlook->slots, entity);
+    if (slot >= 0 && knowledge->told[slot] == PH_TOLD_ENTERED) {
+        words[0] = (uint32_t)slot + 1;
+        words[1] = knowledge->association[slot];
+    }
+}
+
+// As in wire/layout.h; of a text its version, 0 when it is empty.
+static void load(const ph_outlook* outlook, const place* at, int property, uint32_t* words)
+{
+    const uint64_t bit = UINT64_C(1) << property;
+    if ((bit & at->layout->position) != 0) {
+        position_words(outlook, at, words);
+        return;
+    }
+    const uint32_t* value = ph_table_value(at->table, property, at->row);
+    if ((bit & at->layout->references) != 0) {
+        reference_words(outlook, value, words);
+    } else if ((bit & at->layout->texts) != 0) {
+        const bool is_empty = ph_table_text(at->table, property, at->row).length == 0;
+        words[0] = is_empty ? 0 : value[0] + (value[0] == 0);
+    } else {
+        const int count = at->layout->described->properties[property].words;
+        for (int i = 0; i < count; ++i) {
+            words[i] = value[i];
+        }
+    }
+}
+
+// ---- differences
+
+static uint64_t distance_of(const uint32_t* a, const uint32_t* b)
+{
+    double square = 0.0;
+    for (int axis = 0; axis < 3; ++axis) {
+        const double way = (double)(int32_t)(a[axis] - b[axis]);
+        square += way * way;
+    }
+    return (uint64_t)sqrt(square);
+}
+
+static uint64_t number_difference(const ph_property* property, const uint32_t* a, const uint32_t* b)
+{
+    if (property->def.coding == PH_CODING_ANGLE) {
+        const int64_t way = ph_angle_difference(&property->angle, a[0], b[0]);
+        return (uint64_t)(way < 0 ? -way : way);
+    }
+    const bool is_wide = property->words > 1;
+    const uint64_t x = a[0] | (is_wide ? (uint64_t)a[1] << 32 : 0);
+    const uint64_t y = b[0] | (is_wide ? (uint64_t)b[1] << 32 : 0);
+    return x > y ? x - y : y - x;
+}
+
+// Of two values that are not the same.
+static bool is_significant(const ph_property* property, const uint32_t* a, const uint32_t* b)
+{
+    if (property->significant_steps <= 1) {
+        return true;
+    }
+    if (property->def.coding == PH_CODING_POSITION) {
+        return distance_of(a, b) >= property->significant_steps;
+    }
+    if (property->is_number) {
+        return number_difference(property, a, b) >= property->significant_steps;
+    }
+    for (int i = 0; i < property->words; ++i) { // VEC3
+        const uint32_t way = a[i] > b[i] ? a[i] - b[i] : b[i] - a[i];
+        if (way >= property->significant_steps) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_settled(const ph_outlook* outlook, const place* at, int property)
+{
+    const ph_world* world = outlook->world;
+    const uint32_t changed = property == at->layout->described->position
+                                 ? world->entities.moved_tick[at->entity]
+                                 : ph_table_changed(at->table, property, at->row);
+    return (uint64_t)(world->tick - changed) * world->def.tick_us >= US_PER_SECOND;
+}
+
+static uint64_t distance2_of(const ph_outlook* outlook, const place* at)
+{
+    const ph_entities* entities = &outlook->world->entities;
+    return ph_distance2(entities->x_mm[at->entity], entities->y_mm[at->entity], outlook->eye_x_mm,
+                        outlook->eye_y_mm);
+}
+
+// Distances are at most 5,000 km: their squares fit.
+static bool is_too_far(const place* at, int property, uint64_t distance2)
+{
+    const uint64_t limit_mm = at->layout->described->properties[property].distance_mm;
+    return limit_mm != UINT64_MAX && distance2 > limit_mm * limit_mm;
+}
+
+static void put_beyond(const place* at, int property, ph_due* due)
+{
+    const double limit_mm = (double)at->layout->described->properties[property].distance_mm;
+    const float wake_mm2 = (float)(limit_mm * limit_mm * WAKE_SLACK);
+    due->beyond |= UINT64_C(1) << property;
+    due->wake_mm2 = wake_mm2 > due->wake_mm2 ? wake_mm2 : due->wake_mm2;
+}
+
+static void compare_one(const ph_outlook* outlook, const place* at, int slot, int property,
+                        ph_due* due)
+{
+    const ph_sender* sender = outlook->sender;
+    uint32_t words[PH_VALUE_WORDS_MAX];
+    uint8_t bytes[PH_PACKED_MAX];
+    load(outlook, at, property, words);
+    ph_packing_store(at->packing, property, words, bytes);
+    const uint8_t* newest =
+        ph_knowledge_newest(&sender->knowledge, &sender->flight, at->packing, slot, property);
+    if (memcmp(bytes, newest, at->packing->size[property]) == 0) {
+        return;
+    }
+    const uint64_t bit = UINT64_C(1) << property;
+    if ((at->layout->limited & bit) != 0 && is_too_far(at, property, distance2_of(outlook, at))) {
+        put_beyond(at, property, due);
+        return;
+    }
+    uint32_t before[PH_VALUE_WORDS_MAX];
+    ph_packing_load(at->packing, property, newest, before);
+    // Of a reference nothing may be told by when it changed, perhaps from one unseen to another.
+    const bool has_settled =
+        (at->layout->references & bit) != 0 || is_settled(outlook, at, property);
+    const ph_property* described = &at->layout->described->properties[property];
+    due->due |= bit;
+    due->settled |= has_settled ? bit : 0;
+    due->significant |= has_settled || is_significant(described, words, before) ? bit : 0;
+}
+
+ph_due ph_outlook_compare(const ph_outlook* outlook, int slot, uint64_t asked)
+{
+    const place at = place_of(outlook, slot);
+    ph_due due = {0};
+    for (uint64_t left = asked; left != 0; left &= left - 1) {
+        compare_one(outlook, &at, slot, ph_word_lowest_bit(left), &due);
+    }
+    return due;
+}
+
+// ---- enters
+
+static bool is_initial(const ph_outlook* outlook, const place* at, int property)
+{
+    const ph_property* described = &at->layout->described->properties[property];
+    uint32_t words[PH_VALUE_WORDS_MAX];
+    load(outlook, at, property, words);
+    return memcmp(words, described->initial, (size_t)described->words * sizeof words[0]) == 0;
+}
+
+uint64_t ph_outlook_complete(const ph_outlook* outlook, int slot, ph_due* rest)
+{
+    const place at = place_of(outlook, slot);
+    const uint64_t distance2 = distance2_of(outlook, &at);
+    uint64_t properties = at.layout->position;
+    const uint64_t asked =
+        ph_forms_audience(&outlook->world->forms, at.class_index, outlook->audience, slot == 0);
+    *rest = (ph_due){0};
+    for (uint64_t left = asked & ~at.layout->position; left != 0; left &= left - 1) {
+        const int property = ph_word_lowest_bit(left);
+        const uint64_t bit = UINT64_C(1) << property;
+        if (is_initial(outlook, &at, property)) {
+            continue;
+        }
+        if ((at.layout->once & bit) == 0 && is_too_far(&at, property, distance2)) {
+            put_beyond(&at, property, rest);
+        } else {
+            properties |= bit;
+        }
+    }
+    return properties;
+}
+
+// ---- into records and items
+
+void ph_outlook_fill(const ph_outlook* outlook, int slot, uint64_t properties, uint32_t* words,
+                     uint8_t* texts)
+{
+    const place at = place_of(outlook, slot);
+    for (uint64_t left = properties; left != 0; left &= left - 1) {
+        const int property = ph_word_lowest_bit(left);
+        load(outlook, &at, property, words + at.layout->word[property]);
+        if ((at.layout->texts >> property & 1) != 0) {
+            ph_layout_store_text(at.layout, texts, property,
+                                 ph_table_text(at.table, property, at.row));
+        }
+    }
+}
+
+void ph_outlook_pack(const ph_outlook* outlook, int slot, uint64_t properties, uint8_t* bytes)
+{
+    const place at = place_of(outlook, slot);
+    for (uint64_t left = properties & ~at.layout->once; left != 0; left &= left - 1) {
+        const int property = ph_word_lowest_bit(left);
+        uint32_t words[PH_VALUE_WORDS_MAX];
+        load(outlook, &at, property, words);
+        ph_packing_store(at.packing, property, words, bytes);
+        bytes += at.packing->size[property];
+    }
+}

@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// What a client has yet to be told of one entity: the present values as they go on the wire,
+// compared with the newest ones that were sent. Runs for every slot that a send visits; changes
+// nothing.
+
+#ifndef PH_WORLD_DUE_H
+#define PH_WORLD_DUE_H
+
+#include "world/sender.h"
+#include "world/world_state.h"
+
+// One viewer as comparing sees it.
+typedef struct ph_outlook {
+    const ph_world* world;
+    const ph_slots* slots;
+    const ph_sender* sender;
+    const ph_entity_index* entities; // by slot
+    int32_t eye_x_mm;
+    int32_t eye_y_mm;
+    uint32_t sees;
+    uint32_t audience;
+} ph_outlook;
+
+ph_outlook ph_outlook_make(const ph_world* world, uint32_t viewer);
+
+// Whether the slot shows somebody who may be told of now: who lives, and was not hidden since the
+// last tick.
+bool ph_outlook_is_there(const ph_outlook* outlook, int slot);
+
+// What differs.
+typedef struct ph_due {
+    uint64_t due;         // differs from the newest sent
+    uint64_t significant; // of these: by the property's policy, or because it has settled
+    uint64_t settled;     // of these: unchanged for a second
+    uint64_t beyond;      // differs, but is sent only to those who are nearer
+    float wake_mm2;       // square of the largest distance among those
+} ph_due;
+
+// Compares the properties asked for. Only ENTER and ENTERED slots, not what is sent once.
+ph_due ph_outlook_compare(const ph_outlook* outlook, int slot, uint64_t asked);
+
+// Everything that an enter says: the position, and what is not at its initial value. The others of
+// *rest differ, but are too far away.
+uint64_t ph_outlook_complete(const ph_outlook* outlook, int slot, ph_due* rest);
+
+// Fills the blocks of a record (wire/layout.h) with the present values of these properties.
+void ph_outlook_fill(const ph_outlook* outlook, int slot, uint64_t properties, uint32_t* words,
+                     uint8_t* texts);
+
+// Puts the same, packed, one behind the other; what is sent once is left out.
+void ph_outlook_pack(const ph_outlook* outlook, int slot, uint64_t properties, uint8_t* bytes);
+
+#endif

@@ -1,0 +1,261 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Transitions of one slot. Run for what enters and leaves a view, and for every record sent and
+// every record whose fate is learned; a few dozen instructions each.
+
+#include "world/knowledge.h"
+
+#include "base/bitset.h"
+#include "wire/classic.h"
+
+#include <string.h>
+
+// Three arrays of 8 bytes, six of 4, two of 2, four of 1, and the known values.
+#define BYTES_PER_SLOT ((size_t)(3 * 8 + 6 * 4 + 2 * 2 + 4 * 1))
+
+size_t ph_knowledge_bytes(int slot_count, size_t known_stride)
+{
+    return ((size_t)slot_count * (BYTES_PER_SLOT + known_stride) + 7) & ~(size_t)7;
+}
+
+static void* carve(uint8_t** rest, int count, size_t element_size)
+{
+    void* part = *rest;
+    *rest += (size_t)count * element_size;
+    return part;
+}
+
+// Widest first: every array is aligned whatever the count.
+void ph_knowledge_init(ph_knowledge* knowledge, void* block, int slot_count, size_t known_stride)
+{
+    uint8_t* rest = block;
+    *knowledge = (ph_knowledge){.slot_count = slot_count, .known_stride = known_stride};
+    knowledge->touched = carve(&rest, slot_count, sizeof(uint64_t));
+    knowledge->beyond = carve(&rest, slot_count, sizeof(uint64_t));
+    knowledge->repeats = carve(&rest, slot_count, sizeof(uint64_t));
+    knowledge->score = carve(&rest, slot_count, sizeof(float));
+    knowledge->weight = carve(&rest, slot_count, sizeof(float));
+    knowledge->wake_mm2 = carve(&rest, slot_count, sizeof(float));
+    knowledge->mileage_mm = carve(&rest, slot_count, sizeof(uint32_t));
+    knowledge->waiting_ms = carve(&rest, slot_count, sizeof(uint32_t));
+    knowledge->association = carve(&rest, slot_count, sizeof(uint32_t));
+    knowledge->newest_item = carve(&rest, slot_count, sizeof(uint16_t));
+    knowledge->jumps = carve(&rest, slot_count, sizeof(uint16_t));
+    knowledge->told = carve(&rest, slot_count, 1);
+    knowledge->class_index = carve(&rest, slot_count, 1);
+    knowledge->in_flight = carve(&rest, slot_count, 1);
+    knowledge->points = carve(&rest, slot_count, 1);
+    knowledge->known = carve(&rest, slot_count, known_stride);
+    for (int slot = 0; slot < slot_count; ++slot) {
+        knowledge->association[slot] = 1;
+        knowledge->weight[slot] = 1.0f;
+    }
+}
+
+// ---- what vision says
+
+void ph_knowledge_enter(ph_knowledge* knowledge, int slot, int class_index, uint64_t all)
+{
+    PH_ASSERT(knowledge->told[slot] == PH_TOLD_NOTHING && knowledge->in_flight[slot] == 0);
+
+    knowledge->touched[slot] = all;
+    knowledge->beyond[slot] = 0;
+    knowledge->repeats[slot] = 0;
+    knowledge->score[slot] = 0.0f;
+    knowledge->weight[slot] = 1.0f;
+    knowledge->mileage_mm[slot] = 0;
+    knowledge->waiting_ms[slot] = 0;
+    knowledge->class_index[slot] = (uint8_t)class_index;
+    knowledge->points[slot] = 0;
+    ++knowledge->newcomer_count;
+}
+
+void ph_knowledge_leave(ph_knowledge* knowledge, int slot)
+{
+    PH_ASSERT(!ph_knowledge_is_leaving(knowledge, slot));
+
+    const bool was_entered = knowledge->told[slot] == PH_TOLD_ENTERED;
+    knowledge->newcomer_count -= knowledge->told[slot] == PH_TOLD_NOTHING;
+    knowledge->told[slot] = was_entered ? PH_TOLD_LEAVING : PH_TOLD_LEAVING_UNSURE;
+    knowledge->touched[slot] = 1;
+    knowledge->beyond[slot] = 0;
+    knowledge->repeats[slot] = 0;
+    knowledge->waiting_ms[slot] = 0;
+    ++knowledge->leaving_count;
+    if (was_entered) {
+        knowledge->are_references_stale = true;
+    }
+}
+
+void ph_knowledge_free(ph_knowledge* knowledge, int slot, bool is_known)
+{
+    PH_ASSERT(ph_knowledge_is_leaving(knowledge, slot) && knowledge->in_flight[slot] == 0);
+
+    knowledge->told[slot] = PH_TOLD_NOTHING;
+    knowledge->touched[slot] = 0;
+    knowledge->repeats[slot] = 0;
+    knowledge->association[slot] += is_known;
+    --knowledge->leaving_count;
+}
+
+// ---- what is sent, and what becomes of it
+
+void ph_knowledge_note_sent(ph_knowledge* knowledge, const ph_flight_item* item, uint16_t place)
+{
+    const int slot = item->slot;
+    PH_ASSERT(knowledge->in_flight[slot] < PH_FLIGHT_MAX);
+
+    knowledge->newest_item[slot] = place;
+    ++knowledge->in_flight[slot];
+    if (item->kind == PH_RECORD_LEAVE) {
+        knowledge->touched[slot] = 0;
+        knowledge->repeats[slot] = 0;
+        return;
+    }
+    if (knowledge->told[slot] == PH_TOLD_NOTHING) {
+        knowledge->told[slot] = PH_TOLD_ENTER;
+        --knowledge->newcomer_count;
+    }
+    const uint64_t told = item->kind == PH_RECORD_ENTER ? UINT64_MAX : item->properties;
+    knowledge->touched[slot] &= ~told;
+    knowledge->repeats[slot] &= ~told;
+}
+
+static void learn(ph_knowledge* knowledge, const ph_packing* packing, const ph_flight_item* item)
+{
+    uint8_t* known = ph_knowledge_known(knowledge, item->slot);
+    if (item->kind == PH_RECORD_ENTER) {
+        memcpy(known, packing->initial, packing->stride);
+    }
+    const uint8_t* values = item->values;
+    for (uint64_t left = item->properties; left != 0; left &= left - 1) {
+        const int property = ph_word_lowest_bit(left);
+        memcpy(known + packing->offset[property], values, packing->size[property]);
+        values += packing->size[property];
+    }
+}
+
+bool ph_knowledge_note_applied(ph_knowledge* knowledge, const ph_layout* layout,
+                               const ph_packing* packing, const ph_flight_item* item)
+{
+    const int slot = item->slot;
+    --knowledge->in_flight[slot];
+    if (item->kind == PH_RECORD_LEAVE) {
+        return true;
+    }
+    if (ph_knowledge_is_leaving(knowledge, slot)) {
+        knowledge->told[slot] = PH_TOLD_LEAVING;
+        return false;
+    }
+    learn(knowledge, packing, item);
+    if ((item->properties & layout->position) != 0) {
+        knowledge->jumps[slot] = item->jumps;
+    }
+    if (knowledge->told[slot] == PH_TOLD_ENTER) {
+        knowledge->told[slot] = PH_TOLD_ENTERED;
+        knowledge->are_references_stale = true;
+    }
+    return false;
+}
+
+// What the slot's items on their way have told of; a newer enter tells everything.
+static uint64_t told_by_newer(const ph_knowledge* knowledge, const ph_flight* flight, int slot)
+{
+    uint64_t properties = 0;
+    uint16_t place = knowledge->newest_item[slot];
+    for (int i = 0; i < knowledge->in_flight[slot]; ++i) {
+        const ph_flight_item item = ph_flight_read(flight, place);
+        properties |= item.kind == PH_RECORD_ENTER ? UINT64_MAX : item.properties;
+        place = item.older;
+    }
+    return properties;
+}
+
+bool ph_knowledge_note_lost(ph_knowledge* knowledge, const ph_flight* flight,
+                            const ph_layout* layout, const ph_flight_item* item)
+{
+    const int slot = item->slot;
+    --knowledge->in_flight[slot];
+    if (ph_knowledge_is_leaving(knowledge, slot)) {
+        if (item->kind == PH_RECORD_LEAVE) {
+            knowledge->touched[slot] = 1;
+            knowledge->repeats[slot] = UINT64_MAX;
+        }
+        return ph_knowledge_is_gone(knowledge, slot);
+    }
+    const uint64_t newer = told_by_newer(knowledge, flight, slot);
+    const uint64_t said =
+        item->kind == PH_RECORD_ENTER ? layout->all & ~layout->once : item->properties;
+    knowledge->touched[slot] |= said & ~newer;
+    knowledge->repeats[slot] |= item->properties & ~newer;
+    if ((item->properties & layout->position & ~newer) != 0) {
+        knowledge->mileage_mm[slot] -= item->mileage_mm;
+    }
+    if (knowledge->told[slot] == PH_TOLD_ENTER && knowledge->in_flight[slot] == 0) {
+        knowledge->told[slot] = PH_TOLD_NOTHING;
+        ++knowledge->newcomer_count;
+    }
+    return false;
+}
+
+const uint8_t* ph_knowledge_newest(const ph_knowledge* knowledge, const ph_flight* flight,
+                                   const ph_packing* packing, int slot, int property)
+{
+    PH_ASSERT(packing->size[property] > 0);
+
+    const uint64_t bit = UINT64_C(1) << property;
+    uint16_t place = knowledge->newest_item[slot];
+    for (int i = 0; i < knowledge->in_flight[slot]; ++i) {
+        const ph_flight_item item = ph_flight_read(flight, place);
+        if ((item.properties & bit) != 0) {
+            return item.values + ph_packing_size(packing, item.properties & (bit - 1));
+        }
+        if (item.kind == PH_RECORD_ENTER) {
+            return packing->initial + packing->offset[property];
+        }
+        place = item.older;
+    }
+    return ph_knowledge_known(knowledge, slot) + packing->offset[property];
+}
+
+// ---- soundness
+
+static bool is_list_sound(const ph_knowledge* knowledge, const ph_flight* flight, int slot)
+{
+    uint16_t place = knowledge->newest_item[slot];
+    for (int i = 0; i < knowledge->in_flight[slot]; ++i) {
+        if (place >= flight->capacity) {
+            return false;
+        }
+        const ph_flight_item item = ph_flight_read(flight, place);
+        const bool is_alone = item.kind == PH_RECORD_LEAVE;
+        if (item.slot != slot || (is_alone && (i > 0 || !ph_knowledge_is_leaving(knowledge, slot) ||
+                                               knowledge->touched[slot] != 0))) {
+            return false;
+        }
+        place = item.older;
+    }
+    return true;
+}
+
+bool ph_knowledge_validate(const ph_knowledge* knowledge, const ph_flight* flight)
+{
+    int leaving_count = 0;
+    int item_count = 0;
+    for (int slot = 0; slot < knowledge->slot_count; ++slot) {
+        const int told = knowledge->told[slot];
+        leaving_count += ph_knowledge_is_leaving(knowledge, slot);
+        item_count += knowledge->in_flight[slot];
+        if (told > PH_TOLD_LEAVING || knowledge->in_flight[slot] > PH_FLIGHT_MAX ||
+            (told == PH_TOLD_NOTHING && knowledge->in_flight[slot] != 0) ||
+            (told == PH_TOLD_ENTER && knowledge->in_flight[slot] == 0) ||
+            knowledge->association[slot] == 0 || !is_list_sound(knowledge, flight, slot)) {
+            return false;
+        }
+    }
+    for (int i = 0; i < flight->count; ++i) {
+        item_count -= flight->packets[(flight->first + i) % PH_FLIGHT_MAX].item_count;
+    }
+    return leaving_count == knowledge->leaving_count && item_count == 0;
+}

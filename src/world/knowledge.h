@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// What one client has been told, slot by slot: which entity, which values it is known to have, and
+// which may differ from those. Values on their way lie in the flight (wire/flight.h); here is where
+// each slot's list of them begins.
+//
+//                enter sent            enter applied
+//   NOTHING ------------------> ENTER ---------------> ENTERED
+//      ^    <------------------   |                       |
+//      |     all enters lost      | left                  | left
+//      |                          v                       v
+//      +-------------------- LEAVING_UNSURE ---------> LEAVING
+//        all lost: freed at once      enter applied       |
+//      ^                                                  | leave applied
+//      +--------------------------------------------------+  (also from LEAVING_UNSURE)
+//
+// Parallel arrays by slot in one block of the caller's; known values are packed, at a stride of the
+// largest class. `touched` is swept at every tick, touched and score at every send; the rest is
+// looked at for the slots of a packet only.
+
+#ifndef PH_WORLD_KNOWLEDGE_H
+#define PH_WORLD_KNOWLEDGE_H
+
+#include "wire/flight.h"
+#include "world/packing.h"
+
+typedef enum ph_told {
+    PH_TOLD_NOTHING = 0,    // nobody there, or a newcomer
+    PH_TOLD_ENTER,          // an enter is on its way
+    PH_TOLD_ENTERED,        // the client is known to have it
+    PH_TOLD_LEAVING_UNSURE, // it is gone; the client may have it, or may come to have it
+    PH_TOLD_LEAVING,        // it is gone; the client has it
+} ph_told;
+
+typedef struct ph_knowledge {
+    // Bit p: property p may differ from the newest that was sent. Newcomers: everything. Leaving: 1
+    // while the leave is to be sent, 0 while it is on its way.
+    uint64_t* touched;
+    uint64_t* beyond;      // differ, but are further away than they are sent
+    uint64_t* repeats;     // were lost, and not sent again since
+    float* score;          // the scheduler's
+    float* weight;         // the game's hint
+    float* wake_mm2;       // nearer than this, squared, something of `beyond` may be sent
+    uint32_t* mileage_mm;  // of the entity when its position was last sent
+    uint32_t* waiting_ms;  // since when something has been due; 0: nothing is
+    uint32_t* association; // number of the present entity, or of the next one; from 1
+    uint16_t* newest_item; // place in the flight, if in_flight > 0
+    uint16_t* jumps;       // of the entity, in the known position
+    uint8_t* told;         // ph_told
+    uint8_t* class_index;  // of what the slot shows or showed last
+    uint8_t* in_flight;    // items on their way: the first so many of the list
+    uint8_t* points;       // 1: a reference to somebody was sent
+    uint8_t* known;        // packed values, ENTERED only
+    size_t known_stride;
+    int slot_count;
+    int leaving_count;         // slots that are LEAVING or LEAVING_UNSURE
+    int newcomer_count;        // slots that show somebody and are NOTHING
+    bool are_references_stale; // somebody entered or left: references may map to other slots now
+} ph_knowledge;
+
+// Bytes of the block, a multiple of 8.
+size_t ph_knowledge_bytes(int slot_count, size_t known_stride);
+// Lays empty knowledge over a block that is zeroed and aligned to 8.
+void ph_knowledge_init(ph_knowledge* knowledge, void* block, int slot_count, size_t known_stride);
+
+static inline uint8_t* ph_knowledge_known(const ph_knowledge* knowledge, int slot)
+{
+    return knowledge->known + (size_t)slot * knowledge->known_stride;
+}
+
+static inline bool ph_knowledge_is_leaving(const ph_knowledge* knowledge, int slot)
+{
+    return knowledge->told[slot] >= PH_TOLD_LEAVING_UNSURE;
+}
+
+// ---- what vision says
+
+void ph_knowledge_enter(ph_knowledge* knowledge, int slot, int class_index, uint64_t all);
+void ph_knowledge_leave(ph_knowledge* knowledge, int slot);
+
+// Whether a slot that was left needs no leave, because the client cannot have it.
+static inline bool ph_knowledge_is_gone(const ph_knowledge* knowledge, int slot)
+{
+    return knowledge->told[slot] == PH_TOLD_LEAVING_UNSURE && knowledge->in_flight[slot] == 0;
+}
+
+// The slot is nobody's again. is_known: the client may have had it, so the next association gets
+// the next number.
+void ph_knowledge_free(ph_knowledge* knowledge, int slot, bool is_known);
+
+// ---- what is sent, and what becomes of it
+
+// An item was added to the flight for its slot. Its `older` was knowledge->newest_item[slot].
+void ph_knowledge_note_sent(ph_knowledge* knowledge, const ph_flight_item* item, uint16_t place);
+
+// The oldest item of its slot came to its end. @return True when the slot is to be freed: the
+// client applied the leave, or never got an enter.
+bool ph_knowledge_note_applied(ph_knowledge* knowledge, const ph_layout* layout,
+                               const ph_packing* packing, const ph_flight_item* item);
+bool ph_knowledge_note_lost(ph_knowledge* knowledge, const ph_flight* flight,
+                            const ph_layout* layout, const ph_flight_item* item);
+
+// The newest value of a property that was sent, packed: on its way, or known. Not of what is sent
+// once. Borrowed. Only ENTER and ENTERED.
+const uint8_t* ph_knowledge_newest(const ph_knowledge* knowledge, const ph_flight* flight,
+                                   const ph_packing* packing, int slot, int property);
+
+// Whether states and counts agree, with each other and with the flight. For tests.
+bool ph_knowledge_validate(const ph_knowledge* knowledge, const ph_flight* flight);
+
+#endif

@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// The values of one entity in few bytes, for what is remembered per viewer: each word of a property
+// takes 1, 2 or 4 bytes, as its range needs. Words are those of the wire (wire/layout.h); of a text
+// its version, 0 when it is empty. What is sent but once is never compared, so it takes none.
+//
+//   creature   | x y z | heading | behaviour | target ...      offset[p], size[p]
+//
+// Made once per class; packing and comparing run for every property of every visit.
+
+#ifndef PH_WORLD_PACKING_H
+#define PH_WORLD_PACKING_H
+
+#include "wire/layout.h"
+
+// Bytes of the largest value: four words.
+#define PH_PACKED_MAX (PH_VALUE_WORDS_MAX * 4)
+
+typedef struct ph_packing {
+    uint16_t offset[PH_PROPERTIES_MAX];
+    uint8_t size[PH_PROPERTIES_MAX];   // in bytes, 0: sent once
+    uint8_t widths[PH_PROPERTIES_MAX]; // two bits a word: 0, 1, 2, 3 for 0, 1, 2, 4 bytes
+    uint16_t stride;                   // bytes of all of them
+    uint8_t initial[PH_PROPERTIES_MAX * PH_PACKED_MAX]; // all values of an entity that is new
+} ph_packing;
+
+ph_packing ph_packing_make(const ph_layout* layout);
+
+// One value, size[property] bytes.
+void ph_packing_store(const ph_packing* packing, int property, const uint32_t* words,
+                      uint8_t* bytes);
+void ph_packing_load(const ph_packing* packing, int property, const uint8_t* bytes,
+                     uint32_t* words);
+
+// Bytes of a set of properties, packed one behind the other.
+size_t ph_packing_size(const ph_packing* packing, uint64_t properties);
+
+#endif

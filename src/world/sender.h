@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// The sending half of one viewer: what its client knows, what is on its way to it, what may be
+// spent, and what was. All in one block, but for the ring of the flight, which grows with the
+// budget:
+//
+//   | ph_sender | masks by class | bits by property | arrays by slot | scratch of large viewers |
+//
+// Sends (sending.c) and acknowledgements (acknowledge.c) change it, and ticks (telling.c); each
+// viewer by itself, so different viewers may be served by different threads.
+
+#ifndef PH_WORLD_SENDER_H
+#define PH_WORLD_SENDER_H
+
+#include "schedule/order.h"
+#include "schedule/token_bucket.h"
+#include "world/forms.h"
+#include "world/hints.h"
+#include "world/knowledge.h"
+
+#include <pinhole/world.h>
+
+// What one send works with, by slot. Up to so many slots it lies on the stack.
+#define PH_STACK_SLOTS 512
+typedef struct ph_send_scratch {
+    float* distance_mm;
+    float* priority; // the scheduler's
+    float* rank;     // of the present stage
+    uint32_t* mileage_mm;
+    uint16_t* ready;
+    uint16_t* sorted;
+} ph_send_scratch;
+#define PH_SCRATCH_BYTES_PER_SLOT 20
+
+#define PH_SLOT_NOBODY UINT16_MAX
+
+typedef struct ph_sender {
+    ph_knowledge knowledge;
+    ph_flight flight;
+    ph_hints hints;
+    uint64_t* masks; // by class, then once more for the own entity: what updates may tell
+    uint64_t* property_bits256; // by property of all classes, in updates
+    void* scratch;              // NULL: on the stack
+
+    // Budget.
+    ph_token_bucket bucket; // from the first send on
+    int bits_per_second;
+    int64_t depth_bits;
+    int overhead_bytes;
+    bool is_started;
+    bool is_raised; // the bucket learns of the present budget when time has passed
+
+    // Order of service.
+    ph_scheduler scheduler;
+    uint32_t patience_ms;
+    int64_t overdue_credit_bits; // what those who wait too long may have before the others
+    uint16_t first_slot;         // did not fit last time, comes first now; or PH_SLOT_NOBODY
+
+    // Numbers.
+    uint32_t session;
+    uint32_t newest;       // number of the newest packet; session before the first
+    uint32_t horizon;      // up to which every packet's fate is known
+    uint64_t packet_count; // sent
+    uint64_t fates;        // bit i: packet horizon - i was applied
+    bool is_answered;
+    uint64_t answered_us; // when the newest acknowledgement came
+    uint64_t sent_us;     // when the newest datagram left
+    uint64_t now_us;      // the latest time heard of
+
+    // The eye that the client has: of the newest applied packet that carried one.
+    bool has_eye;
+    int32_t eye_mm[3];
+    int32_t eye_margin_mm; // further away from it, a new one is sent
+
+    // Rhythm of ph_world_send_all(), in 1/1024 us.
+    uint64_t period_parts;
+    uint64_t next_parts;
+    bool has_rhythm;
+
+    // Figures.
+    ph_viewer_stats stats;
+    uint64_t second_us; // when the present second began
+    uint64_t second_bytes;
+    uint64_t last_second_bytes;
+
+    size_t size_bytes;
+    ph_allocator allocator;
+} ph_sender;
+
+typedef struct ph_sender_def {
+    const ph_forms* forms;
+    const ph_viewer_def* viewer;
+    int slot_count;
+} ph_sender_def;
+
+// @return PH_OK, or PH_ERROR_MEMORY with *sender NULL.
+ph_result ph_sender_create(const ph_allocator* allocator, const ph_sender_def* def,
+                           ph_sender** sender);
+void ph_sender_destroy(ph_sender* sender); // NULL is allowed
+
+// Another budget: the flight may need a larger ring.
+// @return PH_OK, or PH_ERROR_MEMORY with everything as before.
+ph_result ph_sender_set_budget(ph_sender* sender, const ph_forms* forms, int bits_per_second,
+                               int burst_bits);
+
+// Time passes: tokens come in, seconds become full.
+void ph_sender_pass_time(ph_sender* sender, uint64_t now_us);
+
+// Whether ph_world_send_all() sends to it now; if so, its next time is set. Viewers are spread over
+// the period by their numbers; a new one is served at once.
+bool ph_sender_is_time(ph_sender* sender, uint32_t viewer, uint64_t now_us);
+
+// The arrays of one send, in memory of PH_SCRATCH_BYTES_PER_SLOT * slot_count bytes.
+ph_send_scratch ph_send_scratch_make(void* memory, int slot_count);
+
+// Whether numbers, knowledge and flight agree. For tests.
+bool ph_sender_validate(const ph_sender* sender);
+
+#endif

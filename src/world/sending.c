@@ -1,0 +1,615 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// One send to one viewer. First a sweep over its slots, then slot after slot is visited, in stages,
+// until nothing is due or nothing more can be paid for:
+//
+//   first       what did not fit last time
+//   leaves      cheap, and they make room
+//   overdue     whoever has waited longer than patience allows, longest first, with at most a
+//               quarter of the bits; before the newcomers, who could else keep it waiting for ever
+//   newcomers   nearest first
+//   priority    by the scheduler, what its filter lets through
+//   spare       the same again, with what the filter held back
+//
+// A visit compares, and adds a record if it fits. One that does not fit is tried again in the next
+// datagram, or comes first in the next send; meanwhile a few smaller ones may go. If it would not
+// even fit into an empty datagram, everything waits until it can be paid.
+//
+// Everything lives on the stack (about 30 kB), or in memory of the viewer's own: different viewers
+// may be served by different threads.
+
+#include "world/datagram.h"
+
+#include "base/bitset.h"
+
+#include <math.h>
+
+#define US_PER_SECOND UINT64_C(1000000)
+
+// Others that are tried after one has not fitted.
+enum { TRIES_MAX = 4 };
+
+// Share of the bits that those who wait too long get before the others.
+enum { OVERDUE_SHARE = 4 };
+
+typedef enum stage {
+    STAGE_FIRST,
+    STAGE_LEAVES,
+    STAGE_OVERDUE,
+    STAGE_NEWCOMERS,
+    STAGE_PRIORITY,
+    STAGE_SPARE,
+    STAGE_DONE,
+} stage;
+
+typedef struct candidate {
+    uint16_t slot;
+    bool is_filtered;
+} candidate;
+
+typedef struct candidates {
+    candidate list[TRIES_MAX];
+    int count;
+    int next;
+} candidates;
+
+typedef struct sending {
+    ph_outlook outlook;
+    ph_sender* sender;
+    ph_send_scratch scratch;
+    uint32_t now_ms;
+    int overdue_count;
+    stage stage;
+    bool is_stage_begun;
+    int cursor; // STAGE_LEAVES
+    ph_order order;
+    candidates again; // did not fit the last datagram
+    candidates later; // do not fit the present one
+    int sent_count;
+    ph_datagram datagram;
+    ph_viewer_id viewer;
+    ph_deliver* deliver;
+    void* context;
+} sending;
+
+// ---- the sweep
+
+static uint64_t mask_of(const sending* s, int slot)
+{
+    const int class_index = s->sender->knowledge.class_index[slot];
+    const int shift = slot == 0 ? s->outlook.world->class_count : 0;
+    return s->sender->masks[shift + class_index];
+}
+
+// Keeps what of `asked` was found to be due, and what was found to be too far away.
+static void keep(ph_knowledge* knowledge, int slot, uint64_t asked, const ph_due* due)
+{
+    knowledge->touched[slot] = (knowledge->touched[slot] & ~asked) | due->due;
+    knowledge->repeats[slot] &= ~asked | due->due | due->beyond;
+    const uint64_t beyond = knowledge->beyond[slot] & ~asked;
+    const float wake_mm2 = beyond != 0 ? knowledge->wake_mm2[slot] : 0.0f;
+    knowledge->beyond[slot] = beyond | due->beyond;
+    knowledge->wake_mm2[slot] = due->wake_mm2 > wake_mm2 ? due->wake_mm2 : wake_mm2;
+}
+
+// References of a slot that may map to another slot than before.
+static uint64_t doubtful_references(const sending* s, int slot, uint64_t references)
+{
+    const ph_knowledge* knowledge = &s->sender->knowledge;
+    if (!knowledge->are_references_stale || knowledge->points[slot]) {
+        return knowledge->are_references_stale ? references : knowledge->touched[slot] & references;
+    }
+    const ph_world* world = s->outlook.world;
+    const ph_entity_index entity = s->outlook.entities[slot];
+    const ph_table* table = &world->tables[knowledge->class_index[slot]];
+    uint64_t doubtful = knowledge->touched[slot] & references;
+    for (uint64_t left = references; left != 0; left &= left - 1) {
+        const uint64_t bit = left & -left;
+        const int property = ph_word_lowest_bit(left);
+        doubtful |= *ph_table_value(table, property, world->entities.row[entity]) != 0 ? bit : 0;
+    }
+    return doubtful;
+}
+
+// References are compared at once, not when their turn comes: that one has changed from somebody
+// unseen to somebody unseen must not even count as waiting.
+static void settle_references(const sending* s, int slot)
+{
+    ph_knowledge* knowledge = &s->sender->knowledge;
+    const int told = knowledge->told[slot];
+    const ph_layout* layout =
+        &s->outlook.world->forms.layouts.layouts[knowledge->class_index[slot]];
+    const uint64_t references = layout->references & mask_of(s, slot);
+    if (references == 0 || (told != PH_TOLD_ENTER && told != PH_TOLD_ENTERED) ||
+        (!knowledge->are_references_stale && (knowledge->touched[slot] & references) == 0) ||
+        !ph_outlook_is_there(&s->outlook, slot)) {
+        return;
+    }
+    const uint64_t asked = doubtful_references(s, slot, references);
+    const ph_due due = ph_outlook_compare(&s->outlook, slot, asked);
+    keep(knowledge, slot, asked, &due);
+}
+
+static bool is_overdue(const sending* s, int slot)
+{
+    const uint32_t since_ms = s->sender->knowledge.waiting_ms[slot];
+    return since_ms != 0 && s->now_ms - since_ms > s->sender->patience_ms;
+}
+
+static void note_waiting(sending* s, int slot)
+{
+    ph_knowledge* knowledge = &s->sender->knowledge;
+    if (knowledge->touched[slot] == 0) {
+        knowledge->waiting_ms[slot] = 0;
+    } else if (knowledge->waiting_ms[slot] == 0) {
+        knowledge->waiting_ms[slot] = s->now_ms;
+    } else if (is_overdue(s, slot)) {
+        ++s->overdue_count;
+    }
+}
+
+// Distance and path of everybody in view; who came near enough for something more.
+static void sweep_slot(sending* s, int slot, ph_entity_index entity)
+{
+    ph_knowledge* knowledge = &s->sender->knowledge;
+    const ph_entities* entities = &s->outlook.world->entities;
+    const float dx =
+        (float)(int32_t)((uint32_t)entities->x_mm[entity] - (uint32_t)s->outlook.eye_x_mm);
+    const float dy =
+        (float)(int32_t)((uint32_t)entities->y_mm[entity] - (uint32_t)s->outlook.eye_y_mm);
+    const float distance_mm = fabsf(dx) + fabsf(dy);
+    s->scratch.distance_mm[slot] = distance_mm > 1.0f ? distance_mm : 1.0f;
+    s->scratch.mileage_mm[slot] = entities->mileage_mm[entity] - knowledge->mileage_mm[slot];
+    if (knowledge->beyond[slot] != 0 && dx * dx + dy * dy <= knowledge->wake_mm2[slot]) {
+        knowledge->touched[slot] |= knowledge->beyond[slot];
+        knowledge->beyond[slot] = 0;
+    }
+}
+
+static void sweep(sending* s)
+{
+    ph_knowledge* knowledge = &s->sender->knowledge;
+    for (int slot = 0; slot < knowledge->slot_count; ++slot) {
+        const ph_entity_index entity = s->outlook.entities[slot];
+        if (entity == PH_ENTITY_NONE) {
+            s->scratch.distance_mm[slot] = INFINITY;
+            s->scratch.mileage_mm[slot] = 0;
+            continue;
+        }
+        sweep_slot(s, slot, entity);
+        settle_references(s, slot);
+        note_waiting(s, slot);
+    }
+    knowledge->are_references_stale = false;
+}
+
+// Slots that were left before the client can have heard of them.
+static void free_gone(sending* s, ph_slots* slots)
+{
+    ph_knowledge* knowledge = &s->sender->knowledge;
+    for (int slot = 0; knowledge->leaving_count > 0 && slot < knowledge->slot_count; ++slot) {
+        if (ph_knowledge_is_gone(knowledge, slot)) {
+            ph_knowledge_free(knowledge, slot, false);
+            ph_slots_free(slots, slot);
+        }
+    }
+}
+
+static void rank(sending* s)
+{
+    const ph_knowledge* knowledge = &s->sender->knowledge;
+    const ph_ranking ranking = {
+        .slot_count = knowledge->slot_count,
+        .distance_mm = s->scratch.distance_mm,
+        .weight = knowledge->weight,
+        .mileage_mm = s->scratch.mileage_mm,
+        .touched = knowledge->touched,
+        .score = knowledge->score,
+        .priority = s->scratch.priority,
+    };
+    s->sender->scheduler.rank(s->sender->scheduler.context, &ranking);
+}
+
+// ---- who comes next
+
+static bool is_newcomer(const sending* s, int slot)
+{
+    return s->outlook.entities[slot] != PH_ENTITY_NONE &&
+           s->sender->knowledge.told[slot] == PH_TOLD_NOTHING;
+}
+
+static float nearness(const sending* s, int slot)
+{
+    const ph_entities* entities = &s->outlook.world->entities;
+    const ph_entity_index entity = s->outlook.entities[slot];
+    const uint64_t distance2 = ph_distance2(entities->x_mm[entity], entities->y_mm[entity],
+                                            s->outlook.eye_x_mm, s->outlook.eye_y_mm);
+    return 1.0f / (1.0f + (float)distance2);
+}
+
+// Fills the ranks of the two stages that have their own order.
+static void rank_stage(sending* s)
+{
+    for (int slot = 0; slot < s->sender->knowledge.slot_count; ++slot) {
+        float rank = 0.0f;
+        if (s->stage == STAGE_OVERDUE) {
+            const uint32_t since_ms = s->sender->knowledge.waiting_ms[slot];
+            rank = is_overdue(s, slot) ? (float)(s->now_ms - since_ms) : 0.0f;
+        } else if (is_newcomer(s, slot)) {
+            rank = nearness(s, slot);
+        }
+        s->scratch.rank[slot] = rank;
+    }
+}
+
+static void begin_order(sending* s, const float* priority)
+{
+    ph_order_begin(&s->order, priority, s->sender->knowledge.slot_count, s->scratch.ready,
+                   s->scratch.sorted);
+}
+
+// @return False when there is nothing to be done in this stage.
+static bool begin_stage(sending* s)
+{
+    switch (s->stage) {
+    case STAGE_OVERDUE:
+    case STAGE_NEWCOMERS:
+        if ((s->stage == STAGE_OVERDUE ? s->overdue_count : s->sender->knowledge.newcomer_count) ==
+            0) {
+            return false;
+        }
+        rank_stage(s);
+        begin_order(s, s->scratch.rank);
+        return true;
+    case STAGE_PRIORITY:
+    case STAGE_SPARE:
+        begin_order(s, s->scratch.priority);
+        return true;
+    default:
+        s->cursor = 0;
+        return true;
+    }
+}
+
+static int next_leaving(sending* s)
+{
+    const ph_knowledge* knowledge = &s->sender->knowledge;
+    while (knowledge->leaving_count > 0 && s->cursor < knowledge->slot_count) {
+        const int slot = s->cursor++;
+        if (ph_knowledge_is_leaving(knowledge, slot) && knowledge->touched[slot] != 0) {
+            return slot;
+        }
+    }
+    return -1;
+}
+
+// Those who were told of meanwhile are passed over.
+static int next_ordered(sending* s)
+{
+    const ph_knowledge* knowledge = &s->sender->knowledge;
+    if (s->stage == STAGE_OVERDUE && s->datagram.is_open && s->sender->overdue_credit_bits <= 0) {
+        return -1;
+    }
+    for (;;) {
+        const int slot = ph_order_next(&s->order);
+        const bool is_new = slot >= 0 && is_newcomer(s, slot);
+        if (slot < 0 || (knowledge->touched[slot] != 0 &&
+                         (s->stage == STAGE_OVERDUE || is_new == (s->stage == STAGE_NEWCOMERS)))) {
+            return slot;
+        }
+    }
+}
+
+static int next_of_stage(sending* s)
+{
+    if (!s->is_stage_begun) {
+        s->is_stage_begun = true;
+        if (!begin_stage(s)) {
+            return -1;
+        }
+    }
+    switch (s->stage) {
+    case STAGE_FIRST: {
+        const int slot = s->sender->first_slot;
+        s->sender->first_slot = PH_SLOT_NOBODY;
+        return slot != PH_SLOT_NOBODY ? slot : -1;
+    }
+    case STAGE_LEAVES:
+        return next_leaving(s);
+    default:
+        return next_ordered(s);
+    }
+}
+
+// @return False when everybody was visited.
+static bool try_next(sending* s, candidate* next)
+{
+    if (s->again.next < s->again.count) {
+        *next = s->again.list[s->again.next++];
+        return true;
+    }
+    while (s->stage != STAGE_DONE) {
+        const int slot = next_of_stage(s);
+        if (slot >= 0) {
+            *next = (candidate){
+                .slot = (uint16_t)slot,
+                .is_filtered = s->stage == STAGE_PRIORITY || s->stage == STAGE_FIRST,
+            };
+            return true;
+        }
+        s->stage = (stage)(s->stage + 1);
+        s->is_stage_begun = false;
+    }
+    return false;
+}
+
+// ---- a visit
+
+typedef enum outcome {
+    OUTCOME_NOTHING, // to be said, or to be said now
+    OUTCOME_ADDED,
+    OUTCOME_NO_ROOM,
+} outcome;
+
+static outcome add(sending* s, int slot, ph_record_kind kind, uint64_t properties)
+{
+    ph_sender* sender = s->sender;
+    const int64_t before_bits = s->datagram.bits;
+    if (!ph_datagram_add(&s->datagram, slot, kind, properties)) {
+        return OUTCOME_NO_ROOM;
+    }
+    if (s->stage == STAGE_OVERDUE) {
+        sender->overdue_credit_bits -= s->datagram.bits - before_bits;
+    }
+    if (kind != PH_RECORD_LEAVE) {
+        float* score = &sender->knowledge.score[slot];
+        *score = sender->scheduler.sent(sender->scheduler.context, *score);
+        if (sender->knowledge.touched[slot] == 0) {
+            sender->knowledge.waiting_ms[slot] = 0;
+        }
+    }
+    return OUTCOME_ADDED;
+}
+
+static outcome add_enter(sending* s, int slot)
+{
+    ph_knowledge* knowledge = &s->sender->knowledge;
+    ph_due rest;
+    const uint64_t properties = ph_outlook_complete(&s->outlook, slot, &rest);
+    const outcome result = add(s, slot, PH_RECORD_ENTER, properties);
+    if (result == OUTCOME_ADDED) {
+        knowledge->beyond[slot] = rest.beyond;
+        knowledge->wake_mm2[slot] = rest.wake_mm2;
+    }
+    return result;
+}
+
+// While an enter is on its way, each record would be a whole enter again: that can wait for the
+// answer, unless there are bits to spare.
+static uint64_t filter(const sending* s, int slot, const ph_due* due, uint64_t position)
+{
+    const ph_knowledge* knowledge = &s->sender->knowledge;
+    if (knowledge->told[slot] == PH_TOLD_ENTER) {
+        return 0;
+    }
+    const uint64_t lost = knowledge->repeats[slot] & due->due;
+    const ph_visit visit = {
+        .distance_mm = s->scratch.distance_mm[slot],
+        .weight = knowledge->weight[slot],
+        .score = knowledge->score[slot],
+        .mileage_mm = s->scratch.mileage_mm[slot],
+        .due = due->due,
+        .significant = due->significant | lost,
+        .lost = lost,
+        .settled = due->settled,
+        .position = position,
+    };
+    return s->sender->scheduler.filter(s->sender->scheduler.context, &visit) & due->due;
+}
+
+static outcome visit_known(sending* s, int slot, bool is_filtered)
+{
+    ph_knowledge* knowledge = &s->sender->knowledge;
+    const uint64_t asked = knowledge->touched[slot];
+    const ph_due due = ph_outlook_compare(&s->outlook, slot, asked & mask_of(s, slot));
+    keep(knowledge, slot, asked, &due);
+    if (due.due == 0) {
+        knowledge->waiting_ms[slot] = 0;
+        return OUTCOME_NOTHING;
+    }
+    const ph_layout* layout =
+        &s->outlook.world->forms.layouts.layouts[knowledge->class_index[slot]];
+    const uint64_t chosen = is_filtered ? filter(s, slot, &due, layout->position) : due.due;
+    if (chosen == 0) {
+        return OUTCOME_NOTHING;
+    }
+    if (knowledge->told[slot] == PH_TOLD_ENTER) {
+        return add_enter(s, slot);
+    }
+    const outcome result = add(s, slot, PH_RECORD_UPDATE, chosen);
+    if (result == OUTCOME_ADDED && (due.significant & chosen) != 0) {
+        ++s->sender->stats.significant_updates;
+    }
+    return result;
+}
+
+static outcome visit(sending* s, candidate who)
+{
+    const ph_knowledge* knowledge = &s->sender->knowledge;
+    if (knowledge->touched[who.slot] == 0) {
+        return OUTCOME_NOTHING;
+    }
+    if (ph_knowledge_is_leaving(knowledge, who.slot)) {
+        return add(s, who.slot, PH_RECORD_LEAVE, 0);
+    }
+    if (!ph_outlook_is_there(&s->outlook, who.slot)) {
+        return OUTCOME_NOTHING;
+    }
+    return knowledge->told[who.slot] == PH_TOLD_NOTHING ? add_enter(s, who.slot)
+                                                        : visit_known(s, who.slot, who.is_filtered);
+}
+
+// ---- datagrams
+
+static bool open_datagram(sending* s)
+{
+    if (!ph_datagram_open(&s->datagram)) {
+        return false;
+    }
+    // What is not used is not saved; a dear record may borrow from the next datagrams.
+    const int64_t share_bits = s->datagram.limit_bits / OVERDUE_SHARE;
+    int64_t* credit_bits = &s->sender->overdue_credit_bits;
+    *credit_bits = *credit_bits < 0 ? *credit_bits + share_bits : share_bits;
+    return true;
+}
+
+static void close_datagram(sending* s)
+{
+    if (!s->datagram.is_open) {
+        return;
+    }
+    if (s->datagram.count == 0) {
+        ph_datagram_cancel(&s->datagram);
+        return;
+    }
+    uint8_t bytes[PH_PAYLOAD_MAX];
+    const size_t size = ph_datagram_close(&s->datagram, bytes);
+    ++s->sent_count;
+    s->deliver(s->context, s->viewer, bytes, size);
+}
+
+// What did not fit begins the next one.
+static void turn_over(sending* s)
+{
+    close_datagram(s);
+    s->again = s->later;
+    s->again.next = 0;
+    s->later.count = 0;
+}
+
+// @return False when the send is over, because the next record cannot be paid for.
+static bool visit_in_datagram(sending* s, candidate who)
+{
+    if (!s->datagram.is_open && !open_datagram(s)) {
+        return false;
+    }
+    if (visit(s, who) != OUTCOME_NO_ROOM) {
+        return true;
+    }
+    if (s->datagram.count == 0) {
+        return false;
+    }
+    s->later.list[s->later.count++] = who;
+    if (s->later.count == TRIES_MAX) {
+        turn_over(s);
+    }
+    return true;
+}
+
+// @return Whether everything that is due has gone out.
+static bool send_datagrams(sending* s)
+{
+    for (;;) {
+        candidate who;
+        if (try_next(s, &who)) {
+            if (!visit_in_datagram(s, who)) {
+                close_datagram(s);
+                s->sender->first_slot = who.slot;
+                return false;
+            }
+        } else if (s->later.count > 0) {
+            turn_over(s);
+        } else {
+            close_datagram(s);
+            return true;
+        }
+    }
+}
+
+static void send_probe(sending* s)
+{
+    if (s->sender->now_us - s->sender->sent_us < US_PER_SECOND) {
+        return;
+    }
+    uint8_t bytes[PH_PAYLOAD_MAX];
+    const size_t size = ph_datagram_probe(&s->datagram, bytes);
+    if (size > 0) {
+        s->deliver(s->context, s->viewer, bytes, size);
+    }
+}
+
+// ---- the public functions
+
+// Beyond that only probes go out.
+static bool is_blocked(const ph_sender* sender, const ph_forms* forms)
+{
+    return !ph_flight_has_place(&sender->flight) ||
+           !ph_flight_has_room(&sender->flight, forms->known_stride + PH_FLIGHT_EYE_UNITS * 4);
+}
+
+static void prepare(sending* s, ph_world* world, uint32_t index, uint64_t now_us)
+{
+    const ph_viewer* viewer = &world->viewers.viewers[index];
+    const ph_id id = ph_id_pool_at(&world->viewers.ids, (int)index);
+    s->outlook = ph_outlook_make(world, index);
+    s->sender = viewer->sender;
+    s->viewer = (ph_viewer_id){.index1 = id.index1, .generation = id.generation};
+    ph_sender_pass_time(s->sender, now_us);
+    s->now_ms = (uint32_t)(s->sender->now_us / 1000);
+    s->now_ms += s->now_ms == 0; // 0 says that nobody waits
+    s->overdue_count = 0;
+    s->stage = STAGE_FIRST;
+    s->is_stage_begun = false;
+    s->again.count = 0;
+    s->again.next = 0;
+    s->later.count = 0;
+    s->sent_count = 0;
+    const int32_t eye_mm[3] = {s->outlook.eye_x_mm, s->outlook.eye_y_mm, viewer->eye_z_mm};
+    ph_datagram_init(&s->datagram, &s->outlook, s->sender, eye_mm);
+}
+
+static void send_to(ph_world* world, uint32_t index, uint64_t now_us, ph_deliver* deliver,
+                    void* context)
+{
+    sending s;
+    prepare(&s, world, index, now_us);
+    s.deliver = deliver;
+    s.context = context;
+    free_gone(&s, world->viewers.viewers[index].slots);
+    if (is_blocked(s.sender, &world->forms)) {
+        send_probe(&s);
+        return;
+    }
+    float stack[PH_STACK_SLOTS * PH_SCRATCH_BYTES_PER_SLOT / sizeof(float)];
+    s.scratch = ph_send_scratch_make(s.sender->scratch != NULL ? s.sender->scratch : stack,
+                                     s.sender->knowledge.slot_count);
+    sweep(&s);
+    rank(&s);
+    const bool is_all_said = send_datagrams(&s);
+    // Without anything new to say the fate of what was said last would stay unknown.
+    if (is_all_said && s.sent_count == 0 && s.sender->flight.count > 0) {
+        send_probe(&s);
+    }
+}
+
+ph_result ph_world_send(ph_world* world, ph_viewer_id viewer, uint64_t now_us, ph_deliver* deliver,
+                        void* context)
+{
+    uint32_t index;
+    if (!ph_world_try_viewer(world, viewer, &index)) {
+        return PH_ERROR_STALE;
+    }
+    send_to(world, index, now_us, deliver, context);
+    return PH_OK;
+}
+
+void ph_world_send_all(ph_world* world, uint64_t now_us, ph_deliver* deliver, void* context)
+{
+    for (int i = 0; i < world->viewers.ids.used_count; ++i) {
+        const ph_viewer* viewer = &world->viewers.viewers[i];
+        if (viewer->slots != NULL && ph_sender_is_time(viewer->sender, (uint32_t)i, now_us)) {
+            send_to(world, (uint32_t)i, now_us, deliver, context);
+        }
+    }
+}
