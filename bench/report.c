@@ -1,9 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Tables and JSON of a bench. Texts and keys come from the program itself and need no escapes.
+// Tables and JSON of a bench.
 
 #include "report.h"
+
+#include "kit/json.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -80,20 +82,23 @@ void bench_report_print_table(const bench_report* report)
 
 void bench_report_print_json(const bench_report* report)
 {
-    printf("{\"bench\": \"%s\", \"compiler\": \"%s\", \"rounds\": %d,\n", report->name, COMPILER,
-           report->rounds);
+    ph_json json = ph_json_make(stdout);
+    ph_json_open(&json, NULL);
+    ph_json_text(&json, "bench", report->name);
+    ph_json_text(&json, "compiler", COMPILER);
+    ph_json_integer(&json, "rounds", report->rounds);
     for (int i = 0; i < report->case_count; ++i) {
-        printf(" \"%s\": %.4f,\n", report->cases[i].key, best_of(report, i));
+        ph_json_number(&json, report->cases[i].key, best_of(report, i));
     }
-    printf(" \"ratio\": {");
+    ph_json_open(&json, "ratio");
     for (int i = 0; i < report->ratio_count; ++i) {
-        const bench_ratio* ratio = &report->ratios[i];
-        printf("%s\"%s\": %.4f", i > 0 ? ", " : "", ratio->key, ratio_of(report, ratio));
+        ph_json_number(&json, report->ratios[i].key, ratio_of(report, &report->ratios[i]));
     }
-    printf("},\n \"spread\": {");
+    ph_json_close(&json);
+    ph_json_open(&json, "spread");
     for (int i = 0; i < report->case_count; ++i) {
-        const double spread = bench_time_spread(&report->times[i]);
-        printf("%s\"%s\": %.4f", i > 0 ? ", " : "", report->cases[i].key, spread);
+        ph_json_number(&json, report->cases[i].key, bench_time_spread(&report->times[i]));
     }
-    printf("}}\n");
+    ph_json_close(&json);
+    ph_json_close(&json);
 }
