@@ -14,7 +14,8 @@
 #include <string.h>
 
 static const ph_play* const PLAYS[] = {&ph_play_wander, &ph_play_crowd, &ph_play_edge,
-                                       &ph_play_still,  &ph_play_race,  &ph_play_asteroids};
+                                       &ph_play_still,  &ph_play_race,  &ph_play_asteroids,
+                                       &ph_play_town};
 enum { PLAY_COUNT = sizeof PLAYS / sizeof PLAYS[0] };
 
 // A square of this area holds one actor: 1,000 to the km2.

@@ -14,6 +14,9 @@
 //            now and then spin off and are put back
 //   asteroids  bodies drift and spin in a ball of 120 m radius, each pushed once a second on average;
 //            extra columns spin (degrees per second) and size (dm)
+//   town     players walk the streets and a gallery above them, meet, fight, change clothes, go
+//            indoors; some fly. Two layers of ground; extra columns hat, clothes, weapon, health and
+//            activity
 //
 //     ph_scene* scene = ph_scene_create("wander", 0, 0, 1); // as many and as often as it likes
 //     for (...) {

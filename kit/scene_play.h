@@ -50,6 +50,7 @@ extern const ph_play ph_play_edge;
 extern const ph_play ph_play_still;
 extern const ph_play ph_play_race;
 extern const ph_play ph_play_asteroids;
+extern const ph_play ph_play_town;
 
 static inline ph_actor* ph_scene_actor(const ph_scene* scene, int index)
 {
