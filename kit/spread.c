@@ -5,8 +5,8 @@
 // the bucket is found from the bits of the double without a logarithm. Adding runs a few times per
 // viewer, shown entity and frame: ten million times in a run.
 //
-//   bucket    0        1 .. 512       513 .. 1024          ...         21504
-//   values    [0 2^-10)   [2^-10 2^-9)   [2^-9 2^-8)                      [2^32 (1 - 1/1024) ...
+//   bucket   0            1 .. 512        513 .. 1024             21504
+//   values   [0, 2^-10)   [2^-10, 2^-9)   [2^-9, 2^-8)   ...   [2^32 (1 - 1/1024), ...
 //
 // A percentile is told as the middle of its bucket: off by half of 1/512 of it at most.
 

@@ -112,8 +112,24 @@ static void the_mean_forgets_nothing(void** state)
         ph_spread_add(&spread, 0.5);
     }
     assert_true(ph_spread_summarise(&spread).mean == (0x1p53 + 511.5) / 1024.0);
-    assert_true(ph_spread_percentile(&spread, 99) == 0.5 * (1.0 + 1.0 / 1024.0));
-    assert_true(ph_spread_percentile(&spread, 100) >= 0x1p31);
+    ph_spread merged = make_spread();
+    ph_spread_merge(&merged, &spread);
+    assert_true(ph_spread_summarise(&merged).mean == (0x1p53 + 511.5) / 1024.0);
+    ph_spread_destroy(&merged);
+    ph_spread_destroy(&spread);
+}
+
+// 2^40 is in the last bucket, [2^32 (1 - 1/1024) .. 2^32), with everything beyond.
+static void what_is_beyond_all_buckets_is_in_the_last(void** state)
+{
+    (void)state;
+    ph_spread spread = make_spread();
+    ph_spread_add(&spread, 1.0);
+    ph_spread_add(&spread, 0x1p32);
+    ph_spread_add(&spread, 0x1p40);
+    const double last = ph_spread_percentile(&spread, 100);
+    assert_true(last < 0x1p32 && last > 0x1p32 * 0.999);
+    assert_true(ph_spread_percentile(&spread, 50) == last);
     ph_spread_destroy(&spread);
 }
 
@@ -178,6 +194,7 @@ int main(void)
         cmocka_unit_test(percentiles_are_good_to_a_thousandth),
         cmocka_unit_test(what_is_hardly_anything_counts_as_zero_in_percentiles_only),
         cmocka_unit_test(the_mean_forgets_nothing),
+        cmocka_unit_test(what_is_beyond_all_buckets_is_in_the_last),
         cmocka_unit_test(merged_parts_equal_the_whole),
         cmocka_unit_test(merging_an_empty_spread_changes_nothing),
         cmocka_unit_test(without_memory_there_is_no_spread),
