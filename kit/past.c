@@ -159,7 +159,7 @@ static void move(ph_past* past, int32_t entity, const ph_place* place)
 
 void ph_past_step(ph_past* past, const ph_moment* now)
 {
-    PH_ASSERT(past->tick < INT32_MAX - 1);
+    PH_ASSERT(past->tick < INT32_MAX / 2 - 1); // PH_PAST_NEVER can be subtracted
 
     ++past->tick;
     past->now = *now;
