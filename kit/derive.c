@@ -1,0 +1,154 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Runs once per run of the simulator.
+
+#include "kit/derive.h"
+
+#include "kit/file_text.h"
+
+#include <math.h>
+#include <string.h>
+
+// As in the system that classic copies.
+#define HEADING_DISTANCE_M 50.0
+#define HEADING_SIGNIFICANT_DEG 5.0
+#define OTHERS_DISTANCE_M 100.0
+enum { ANGLE_BITS = 8 };
+
+// No end is more steps than this from 0: decimals are dropped until that holds. More would be no
+// help to anybody, and a step must not drown in the rounding of the ends.
+#define STEPS_MAX 1073741824.0
+
+static bool ends_with(const char* name, const char* ending)
+{
+    const size_t length = strlen(name);
+    const size_t ending_length = strlen(ending);
+    return length >= ending_length && strcmp(name + length - ending_length, ending) == 0;
+}
+
+// ---- decimals
+
+// A ladder whose levels are multiples of its step, so that 0 is one of them. A step is a part of a
+// unit or a number of units: decimal fractions are exact only as quotients.
+typedef struct ladder {
+    double parts; // steps in one unit; 1 when units are more
+    double units; // units in one step; 1 when parts are more
+} ladder;
+
+static double level(ladder steps, double number)
+{
+    return number * steps.units / steps.parts;
+}
+
+static ladder find_step(const ph_column* column)
+{
+    ladder steps = {.parts = 1.0, .units = 1.0};
+    for (int d = 0; d < column->decimals; ++d) {
+        steps.parts *= 10.0;
+    }
+    const double furthest = fmax(fabs(column->low), fabs(column->high));
+    while (furthest * steps.parts / steps.units > STEPS_MAX) {
+        if (steps.parts > 1.0) {
+            steps.parts /= 10.0;
+        } else {
+            steps.units *= 10.0;
+        }
+    }
+    return steps;
+}
+
+// The nearest levels are the ends themselves, unless decimals were dropped: then one step further.
+static ph_property_def make_fixed(const ph_column* column)
+{
+    const ladder steps = find_step(column);
+    double low = floor(column->low * steps.parts / steps.units + 0.5);
+    double high = floor(column->high * steps.parts / steps.units + 0.5);
+    if (level(steps, low) > column->low) {
+        low -= 1.0;
+    }
+    if (level(steps, high) < column->high || high == low) {
+        high += 1.0;
+    }
+    return ph_property_fixed(column->name, level(steps, low), level(steps, high),
+                             level(steps, 1.0));
+}
+
+// ---- columns
+
+static ph_property_def make_range(const ph_column* column)
+{
+    const double high = column->high > column->low ? column->high : column->low + 1.0;
+    return ph_property_range(column->name, column->low, high);
+}
+
+static ph_property_def make_property(const ph_column* column)
+{
+    ph_property_def made;
+    if (column->kind == PH_COLUMN_WORD) {
+        const int count = column->lexicon.count;
+        made = ph_property_enum(column->name, count > 2 ? count : 2);
+    } else if (ends_with(column->name, "_deg")) {
+        made = ph_property_angle(column->name, ANGLE_BITS);
+    } else if (column->kind == PH_COLUMN_DECIMAL) {
+        made = make_fixed(column);
+    } else {
+        made = make_range(column);
+    }
+    made.distance_m = OTHERS_DISTANCE_M;
+    return made;
+}
+
+static ph_schema* finish(const ph_class_def* class_def, ph_fault* fault)
+{
+    ph_schema* schema = NULL;
+    ph_schema_error error = {0};
+    if (ph_schema_create(class_def, 1, NULL, &schema, &error) != PH_OK) {
+        ph_fault_set(fault, 0, 0, "no schema fits: %s",
+                     error.message[0] != '\0' ? error.message : "there is not enough memory");
+    }
+    return schema;
+}
+
+ph_schema* ph_derive_schema(const ph_recording* recording, ph_fault* fault)
+{
+    ph_property_def properties[PH_PROPERTIES_MAX];
+    int count = 0;
+    properties[count] = ph_property_position("position");
+    if (recording->ground.layers != NULL) {
+        properties[count].ground_tolerance_mm = recording->altitude.tolerance_mm;
+    }
+    ++count;
+    properties[count] = ph_property_angle("heading", ANGLE_BITS);
+    properties[count].significant = HEADING_SIGNIFICANT_DEG;
+    properties[count].distance_m = HEADING_DISTANCE_M;
+    ++count;
+    for (int c = 0; c < recording->column_count; ++c) {
+        if (recording->columns[c].kind != PH_COLUMN_EMPTY) {
+            properties[count++] = make_property(&recording->columns[c]);
+        }
+    }
+    const ph_class_def class_def = {
+        .name = "thing", .properties = properties, .property_count = count};
+    return finish(&class_def, fault);
+}
+
+// ---- from a file
+
+ph_schema* ph_derive_load(const char* path, ph_fault* fault)
+{
+    ph_file_text text;
+    if (!ph_file_text_load(path, &text, fault)) {
+        return NULL;
+    }
+    ph_schema* schema = NULL;
+    ph_schema_error error = {0};
+    const ph_result result = ph_schema_parse(text.bytes, text.length, NULL, &schema, &error);
+    if (result == PH_ERROR_SCHEMA) {
+        ph_fault_set(fault, error.line, error.column, "%s", error.message);
+    } else if (result != PH_OK) {
+        ph_fault_set_memory(fault);
+    }
+    ph_file_text_unload(&text);
+    return schema;
+}

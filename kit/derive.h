@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// The schema that a recording gets when nobody gives one, and one from a file.
+//
+//   position             position 16 step 16; on a scene's ground with the tolerance of the scene
+//   heading_deg          heading: angle 8 distance 50 significant 5
+//   whole numbers        range lowest..highest
+//   decimals             fixed lowest..highest, a step of their last decimal
+//   numbers named ..._deg  angle 8: they turn round, and are seen as exactly as the heading
+//   words                enum, in the order of their bytes
+//
+// All but position and heading are sent within 100 m when they differ. An empty cell stands for the
+// initial value of its property. A column of empty cells becomes none.
+
+#ifndef PINHOLE_KIT_DERIVE_H
+#define PINHOLE_KIT_DERIVE_H
+
+#include "kit/recording.h"
+
+// One class, "thing". A column that never changes becomes a property all the same: entities differ
+// in it, or other recordings may.
+// @return NULL with *fault filled.
+ph_schema* ph_derive_schema(const ph_recording* recording, ph_fault* fault);
+
+// Reads a text as in docs/schema.md. @return NULL with *fault filled.
+ph_schema* ph_derive_load(const char* path, ph_fault* fault);
+
+#endif

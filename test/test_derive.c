@@ -1,0 +1,173 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// The schema that a recording asks for, compared as text.
+
+#include "test_support.h"
+
+#include "kit/derive.h"
+#include "kit/film.h"
+#include "kit/recording_csv.h"
+
+#include <string.h>
+
+#define HEAD_WITH(extra) "# rate 2\ntick,entity,x_mm,y_mm,z_mm,heading_deg," extra "\n"
+
+static void assert_prints(ph_recording* recording, const char* expected)
+{
+    assert_non_null(recording);
+    ph_fault fault = {0};
+    ph_schema* schema = ph_derive_schema(recording, &fault);
+    if (schema == NULL) {
+        fail_msg("%s", fault.message);
+    }
+    char text[4000];
+    assert_true(ph_schema_print(schema, text, sizeof text) < sizeof text);
+    assert_string_equal(text, expected);
+    ph_schema_destroy(schema);
+    ph_recording_destroy(recording);
+}
+
+static void assert_derived(const char* csv, const char* expected)
+{
+    const ph_recording_def def = {0};
+    ph_fault fault;
+    assert_prints(ph_recording_parse(csv, strlen(csv), &def, &fault), expected);
+}
+
+#define POSE                                                                                       \
+    "class thing\n"                                                                                \
+    "    position: position 16 step 16\n"                                                          \
+    "    heading: angle 8 turn 360 distance 50 significant 5\n"
+
+static void every_kind_of_column_becomes_a_property(void** state)
+{
+    (void)state;
+    const ph_recording_def def = {0};
+    ph_fault fault;
+    assert_prints(ph_recording_load("test/recordings/yard.csv", &def, &fault),
+                  POSE "    kind: enum 2 distance 100\n"
+                       "    health: range 80..100 distance 100\n"
+                       "    speed: fixed -0.25..1.5 step 0.01 distance 100\n"
+                       "    tilt_deg: angle 8 turn 360 distance 100\n"
+                       "    level: range 3..4 distance 100\n");
+}
+
+static void a_pose_is_position_and_heading(void** state)
+{
+    (void)state;
+    const ph_recording_def def = {.is_pose_only = true};
+    ph_fault fault;
+    assert_prints(ph_recording_load("test/recordings/yard.csv", &def, &fault), POSE);
+}
+
+static void an_empty_column_becomes_no_property(void** state)
+{
+    (void)state;
+    assert_derived(HEAD_WITH("a,b") "0,1,0,0,0,0,,7\n1,1,0,0,0,0,,9\n",
+                   POSE "    b: range 7..9 distance 100\n");
+}
+
+static void one_word_is_a_choice_of_two(void** state)
+{
+    (void)state;
+    assert_derived(HEAD_WITH("a") "0,1,0,0,0,0,wolf\n", POSE "    a: enum 2 distance 100\n");
+}
+
+static void a_decimal_that_never_changes_has_two_levels(void** state)
+{
+    (void)state;
+    assert_derived(HEAD_WITH("a") "0,1,0,0,0,0,0.7\n",
+                   POSE "    a: fixed 0.7..0.8 step 0.1 distance 100\n");
+}
+
+static void decimals_are_dropped_when_they_are_too_fine(void** state)
+{
+    (void)state;
+    assert_derived(HEAD_WITH("a") "0,1,0,0,0,0,-12345.123456789\n1,1,0,0,0,0,3.5\n",
+                   POSE "    a: fixed -12345.1235..3.5 step 0.0001 distance 100\n");
+    assert_derived(HEAD_WITH("a") "0,1,0,0,0,0,-12345678901234.5\n1,1,0,0,0,0,3\n",
+                   POSE "    a: fixed -12345679000000..100000 step 100000 distance 100\n");
+    assert_derived(HEAD_WITH("a") "0,1,0,0,0,0,1.19999999999999\n",
+                   POSE "    a: fixed 1.19999999..1.2 step 1e-8 distance 100\n");
+    // The ends alone would allow all decimals, but doubles are not that fine out there.
+    assert_derived(HEAD_WITH("a") "0,1,0,0,0,0,-1000000000999.995\n",
+                   POSE "    a: fixed -1000000001000..-1000000000000 step 1000 distance 100\n");
+}
+
+static void large_whole_numbers_are_a_range(void** state)
+{
+    (void)state;
+    assert_derived(HEAD_WITH("a") "0,1,0,0,0,0,-999999999999999\n1,1,0,0,0,0,999999999999999\n",
+                   POSE "    a: range -999999999999999..999999999999999 distance 100\n");
+}
+
+static void a_scene_gives_position_and_heading(void** state)
+{
+    (void)state;
+    const ph_film_def def = {.scene = "still", .count = 2, .seconds = 1.0};
+    ph_fault fault;
+    assert_prints(ph_film_scene(&def, &fault), POSE);
+}
+
+static void a_ground_gives_its_tolerance(void** state)
+{
+    (void)state;
+    const char csv[] = "# rate 2\ntick,entity,x_mm,y_mm,z_mm,heading_deg\n0,1,0,0,0,0\n";
+    const ph_recording_def def = {0};
+    ph_fault fault;
+    ph_recording* made = ph_recording_parse(csv, sizeof csv - 1, &def, &fault);
+    assert_non_null(made);
+    ph_raster_def raster_def = ph_raster_def_default();
+    raster_def.columns = 1;
+    raster_def.rows = 1;
+    ph_raster* raster;
+    assert_int_equal(ph_raster_create(&raster_def, &raster), PH_OK);
+    made->ground = ph_raster_ground(raster);
+    made->altitude = (ph_altitude){.tolerance_mm = 250, .escape_shift = 4};
+    assert_prints(made, "class thing\n"
+                        "    position: position 16 step 16 ground 250\n"
+                        "    heading: angle 8 turn 360 distance 50 significant 5\n");
+    ph_raster_destroy(raster);
+}
+
+// ---- from a file
+
+static void a_schema_is_loaded_from_a_file(void** state)
+{
+    (void)state;
+    ph_fault fault;
+    ph_schema* schema = ph_derive_load("test/recordings/wolf.schema", &fault);
+    assert_non_null(schema);
+    assert_int_equal(ph_schema_find_property(schema, 0, "mood"), 4);
+    ph_schema_destroy(schema);
+}
+
+static void a_broken_schema_says_where(void** state)
+{
+    (void)state;
+    ph_fault fault;
+    assert_null(ph_derive_load("test/recordings/yard.csv", &fault));
+    assert_int_equal(fault.line, 3);
+    assert_int_equal(fault.column, 1);
+    assert_null(ph_derive_load("test/recordings/nothing", &fault));
+    assert_string_equal(fault.message, "cannot open it: No such file or directory");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_kind_of_column_becomes_a_property),
+        cmocka_unit_test(a_pose_is_position_and_heading),
+        cmocka_unit_test(an_empty_column_becomes_no_property),
+        cmocka_unit_test(one_word_is_a_choice_of_two),
+        cmocka_unit_test(a_decimal_that_never_changes_has_two_levels),
+        cmocka_unit_test(decimals_are_dropped_when_they_are_too_fine),
+        cmocka_unit_test(large_whole_numbers_are_a_range),
+        cmocka_unit_test(a_scene_gives_position_and_heading),
+        cmocka_unit_test(a_ground_gives_its_tolerance),
+        cmocka_unit_test(a_schema_is_loaded_from_a_file),
+        cmocka_unit_test(a_broken_schema_says_where),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
