@@ -82,3 +82,50 @@ int ph_recording_find_column(const ph_recording* recording, const char* name)
     }
     return -1;
 }
+
+// ---- the fullest tick
+
+static int compare_ints(const void* a, const void* b)
+{
+    const int left = *(const int*)a;
+    const int right = *(const int*)b;
+    return (left > right) - (left < right);
+}
+
+// The number grows only where a span begins; by then all spans that ended are to be taken off.
+static int find_fullest(const int* begin, const int* end, int count)
+{
+    int fullest = begin[0];
+    int most = 0;
+    int ended = 0;
+    for (int i = 0; i < count; ++i) {
+        while (end[ended] <= begin[i]) {
+            ++ended;
+        }
+        if (i + 1 - ended > most) {
+            most = i + 1 - ended;
+            fullest = begin[i];
+        }
+    }
+    return fullest;
+}
+
+int ph_recording_fullest_tick(const ph_recording* recording)
+{
+    const int count = recording->first_span[recording->entity_count];
+    int* begin = malloc((size_t)count * sizeof(int));
+    int* end = malloc((size_t)count * sizeof(int));
+    int fullest = -1;
+    if (begin != NULL && end != NULL) {
+        for (int i = 0; i < count; ++i) {
+            begin[i] = recording->spans[i].first_tick;
+            end[i] = recording->spans[i].end_tick;
+        }
+        qsort(begin, (size_t)count, sizeof(int), compare_ints);
+        qsort(end, (size_t)count, sizeof(int), compare_ints);
+        fullest = find_fullest(begin, end, count);
+    }
+    free(begin);
+    free(end);
+    return fullest;
+}

@@ -73,6 +73,9 @@ int ph_recording_rows(const ph_recording* recording, int entity, int* first);
 // The entity of this id, or -1.
 int ph_recording_find(const ph_recording* recording, uint32_t id);
 
+// The first tick at which the most entities are present. @return -1 when there is no memory.
+int ph_recording_fullest_tick(const ph_recording* recording);
+
 // @return -1 when there is no such column.
 int ph_recording_find_column(const ph_recording* recording, const char* name);
 

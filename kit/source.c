@@ -1,0 +1,216 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Stepping and putting run once per tick, over all entities that the recording ever has. Putting
+// compares with the row that was put last: what stays the same costs no call into the world.
+
+#include "kit/source.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- the present tick
+
+static void look(ph_source* source)
+{
+    const ph_recording* recording = source->recording;
+    source->present_count = 0;
+    for (int e = 0; e < recording->entity_count; ++e) {
+        const int row = ph_recording_row(recording, e, source->tick);
+        source->row[e] = row;
+        source->present[e] = row >= 0;
+        if (row < 0) {
+            continue;
+        }
+        ++source->present_count;
+        source->x_mm[e] = recording->x_mm[row];
+        source->y_mm[e] = recording->y_mm[row];
+        source->z_mm[e] = recording->z_mm[row];
+        source->heading_deg[e] = recording->heading_deg[row];
+    }
+}
+
+bool ph_source_step(ph_source* source)
+{
+    if (source->tick + 1 >= source->recording->tick_count) {
+        return false;
+    }
+    ++source->tick;
+    look(source);
+    return true;
+}
+
+void ph_source_rewind(ph_source* source)
+{
+    const int count = source->recording->entity_count;
+    for (int e = 0; e < count; ++e) {
+        source->x_mm[e] = 0;
+        source->y_mm[e] = 0;
+        source->z_mm[e] = 0;
+        source->heading_deg[e] = 0.0f;
+        source->entity_id[e] = (ph_entity_id){0};
+        source->put_row[e] = -1;
+    }
+    source->tick = 0;
+    look(source);
+}
+
+double ph_source_value(const ph_source* source, int column, int entity)
+{
+    PH_ASSERT(source->present[entity]);
+    return source->recording->columns[column].value[source->row[entity]];
+}
+
+// ---- into a world
+
+static double cell_of(const ph_recording* recording, const ph_feed* feed, int row)
+{
+    return feed->column == PH_FEED_HEADING ? (double)recording->heading_deg[row]
+                                           : recording->columns[feed->column].value[row];
+}
+
+static ph_result set_text(ph_world* world, ph_entity_id entity, const ph_feed* feed,
+                          const char* text)
+{
+    return ph_world_set(world, entity, feed->property, PH_FIELD_TEXT, text, strlen(text) + 1);
+}
+
+static ph_result set_cell(const ph_source* source, ph_world* world, int entity, const ph_feed* feed)
+{
+    const ph_entity_id id = source->entity_id[entity];
+    const double cell = cell_of(source->recording, feed, source->row[entity]);
+    if (feed->field == PH_FIELD_TEXT) {
+        const ph_column* column = &source->recording->columns[feed->column];
+        return set_text(world, id, feed, isnan(cell) ? "" : column->lexicon.words[(int)cell]);
+    }
+    const double value = isnan(cell) ? feed->initial : cell * feed->scale;
+    if (feed->field == PH_FIELD_I64) {
+        const int64_t whole = (int64_t)value;
+        return ph_world_set(world, id, feed->property, PH_FIELD_I64, &whole, sizeof whole);
+    }
+    return ph_world_set(world, id, feed->property, PH_FIELD_F64, &value, sizeof value);
+}
+
+static bool is_same_cell(double a, double b)
+{
+    return a == b || (isnan(a) && isnan(b));
+}
+
+static void vanish(ph_source* source, ph_world* world, int entity)
+{
+    ph_world_despawn(world, source->entity_id[entity]);
+    source->entity_id[entity] = (ph_entity_id){0};
+}
+
+static ph_result appear(ph_source* source, ph_world* world, int entity)
+{
+    const ph_spawn spawn = {
+        .name = source->recording->id[entity],
+        .position_mm = {source->x_mm[entity], source->y_mm[entity], source->z_mm[entity]},
+    };
+    ph_result result = ph_world_spawn(world, &spawn, &source->entity_id[entity]);
+    for (int f = 0; f < source->feeds.count && result == PH_OK; ++f) {
+        result = set_cell(source, world, entity, &source->feeds.feed[f]);
+    }
+    if (result != PH_OK) {
+        vanish(source, world, entity);
+    }
+    return result;
+}
+
+static ph_result change(ph_source* source, ph_world* world, int entity)
+{
+    const ph_recording* recording = source->recording;
+    const int row = source->row[entity];
+    const int old = source->put_row[entity];
+    ph_result result = PH_OK;
+    if (recording->x_mm[row] != recording->x_mm[old] ||
+        recording->y_mm[row] != recording->y_mm[old] ||
+        recording->z_mm[row] != recording->z_mm[old]) {
+        result = ph_world_move(world, source->entity_id[entity], recording->x_mm[row],
+                               recording->y_mm[row], recording->z_mm[row]);
+    }
+    for (int f = 0; f < source->feeds.count && result == PH_OK; ++f) {
+        const ph_feed* feed = &source->feeds.feed[f];
+        if (!is_same_cell(cell_of(recording, feed, row), cell_of(recording, feed, old))) {
+            result = set_cell(source, world, entity, feed);
+        }
+    }
+    return result;
+}
+
+static ph_result put_one(ph_source* source, ph_world* world, int entity)
+{
+    const bool was_present = source->put_row[entity] >= 0;
+    if (!source->present[entity]) {
+        if (was_present) {
+            vanish(source, world, entity);
+        }
+        return PH_OK;
+    }
+    return was_present ? change(source, world, entity) : appear(source, world, entity);
+}
+
+ph_result ph_source_put(ph_source* source, ph_world* world)
+{
+    for (int e = 0; e < source->recording->entity_count; ++e) {
+        const ph_result result = put_one(source, world, e);
+        if (result != PH_OK) {
+            return result;
+        }
+        source->put_row[e] = source->row[e];
+    }
+    return PH_OK;
+}
+
+// ---- memory
+
+ph_source* ph_source_create(const ph_recording* recording, const ph_schema* schema, ph_fault* fault)
+{
+    ph_source* source = calloc(1, sizeof(ph_source));
+    if (source == NULL) {
+        ph_fault_set_memory(fault);
+        return NULL;
+    }
+    const size_t count = (size_t)recording->entity_count;
+    source->recording = recording;
+    source->schema = schema;
+    source->present = calloc(count, sizeof(bool));
+    source->row = calloc(count, sizeof(int));
+    source->x_mm = calloc(count, sizeof(int32_t));
+    source->y_mm = calloc(count, sizeof(int32_t));
+    source->z_mm = calloc(count, sizeof(int32_t));
+    source->heading_deg = calloc(count, sizeof(float));
+    source->entity_id = calloc(count, sizeof(ph_entity_id));
+    source->put_row = calloc(count, sizeof(int));
+    bool is_made = source->present != NULL && source->row != NULL && source->x_mm != NULL &&
+                   source->y_mm != NULL && source->z_mm != NULL && source->heading_deg != NULL &&
+                   source->entity_id != NULL && source->put_row != NULL;
+    if (!is_made) {
+        ph_fault_set_memory(fault);
+    }
+    is_made = is_made && ph_feeds_make(schema, recording, &source->feeds, fault);
+    if (!is_made) {
+        ph_source_destroy(source);
+        return NULL;
+    }
+    ph_source_rewind(source);
+    return source;
+}
+
+void ph_source_destroy(ph_source* source)
+{
+    if (source == NULL) {
+        return;
+    }
+    free(source->present);
+    free(source->row);
+    free(source->x_mm);
+    free(source->y_mm);
+    free(source->z_mm);
+    free(source->heading_deg);
+    free(source->entity_id);
+    free(source->put_row);
+    free(source);
+}

@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Runs once per run of the simulator.
+
+#include "kit/truth.h"
+
+#include "kit/film.h"
+#include "kit/recording_csv.h"
+
+#include <string.h>
+
+ph_recording* ph_truth_open(const ph_truth_def* def, ph_fault* fault)
+{
+    static const char SCENE[] = "scene:";
+    const size_t length = sizeof SCENE - 1;
+    if (strncmp(def->source, SCENE, length) != 0) {
+        const ph_recording_def file = {
+            .rate_hz = def->rate_hz, .seconds = def->seconds, .is_pose_only = def->is_pose_only};
+        return ph_recording_load(def->source, &file, fault);
+    }
+    const ph_film_def film = {
+        .scene = def->source + length,
+        .count = def->count,
+        .rate_hz = def->rate_hz,
+        .seconds = def->seconds,
+        .seed = def->seed,
+        .is_pose_only = def->is_pose_only,
+    };
+    return ph_film_scene(&film, fault);
+}
