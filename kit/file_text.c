@@ -36,14 +36,15 @@ static int read_some(file opened, char* bytes, const char** reason)
 {
     const int count = gzread(opened, bytes, CHUNK_BYTES);
     int code = Z_OK;
-    const char* said = gzerror(opened, &code);
+    gzerror(opened, &code);
     if (code == Z_OK) {
         return count;
     }
     // The end of the file in the midst of packed data is no error to gzread(), only to gzerror().
-    *reason = code == Z_BUF_ERROR ? "the packed data break off"
-              : code == Z_ERRNO   ? strerror(errno)
-                                  : said;
+    *reason = code == Z_BUF_ERROR   ? "the packed data break off"
+              : code == Z_ERRNO     ? strerror(errno)
+              : code == Z_MEM_ERROR ? "there is not enough memory"
+                                    : "the packed data are damaged";
     return count > 0 && code == Z_BUF_ERROR ? count : -1;
 }
 
@@ -125,7 +126,7 @@ static bool read_all(file opened, ph_file_text* text, ph_fault* fault)
             return true;
         }
         if (text->length > PH_FILE_TEXT_MAX) {
-            return ph_fault_set(fault, 0, 0, "the file is longer than %zu bytes", PH_FILE_TEXT_MAX);
+            return ph_fault_set(fault, 0, 0, "the file is longer than 2 GB");
         }
     }
 }
