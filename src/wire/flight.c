@@ -120,6 +120,17 @@ uint16_t ph_flight_add(ph_flight* flight, ph_flight_item* item)
     return (uint16_t)place;
 }
 
+bool ph_flight_is_open(const ph_flight* flight, uint16_t place)
+{
+    const ph_flight_packet* packet =
+        &flight->packets[(flight->first + flight->count) % PH_FLIGHT_MAX];
+    if (packet->item_count == 0) {
+        return false;
+    }
+    return packet->first < flight->head ? place >= packet->first && place < flight->head
+                                        : place >= packet->first || place < flight->head;
+}
+
 void ph_flight_commit(ph_flight* flight)
 {
     PH_ASSERT(open_packet(flight)->item_count > 0);

@@ -79,6 +79,9 @@ bool ph_flight_has_room(const ph_flight* flight, size_t value_bytes);
 // @return Its place.
 uint16_t ph_flight_add(ph_flight* flight, ph_flight_item* item);
 
+// Whether the item at this place belongs to the packet that is open now.
+bool ph_flight_is_open(const ph_flight* flight, uint16_t place);
+
 void ph_flight_commit(ph_flight* flight);
 void ph_flight_cancel(ph_flight* flight);
 

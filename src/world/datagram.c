@@ -9,6 +9,10 @@
 
 #define LEDGER_UNITS 256u // of a bit
 
+// The order of a chosen one.
+#define KIND_SHIFT 16
+#define SLOT_MASK 0xFFFFu
+
 void ph_datagram_init(ph_datagram* datagram, const ph_outlook* outlook, ph_sender* sender,
                       const int32_t eye_mm[3])
 {
@@ -84,9 +88,11 @@ void ph_datagram_cancel(ph_datagram* datagram)
 
 // ---- adding
 
-static ph_record make_record(ph_datagram* datagram, int slot, ph_record_kind kind,
-                             uint64_t properties)
+static ph_record make_record(ph_datagram* datagram, const ph_choice* choice)
 {
+    const int slot = choice->slot;
+    const ph_record_kind kind = choice->kind;
+    const uint64_t properties = choice->properties;
     const ph_outlook* outlook = datagram->outlook;
     const ph_knowledge* knowledge = &datagram->sender->knowledge;
     ph_record record = {
@@ -157,35 +163,83 @@ static void note_references(ph_datagram* datagram, const ph_record* record)
     }
 }
 
-bool ph_datagram_add(ph_datagram* datagram, int slot, ph_record_kind kind, uint64_t properties)
+static ph_chosen* find_chosen(ph_datagram* datagram, int slot)
+{
+    const ph_knowledge* knowledge = &datagram->sender->knowledge;
+    if (knowledge->in_flight[slot] == 0 ||
+        !ph_flight_is_open(&datagram->sender->flight, knowledge->newest_item[slot])) {
+        return NULL;
+    }
+    ph_chosen* chosen = datagram->chosen;
+    while ((int)(chosen->order & SLOT_MASK) != slot) {
+        ++chosen;
+    }
+    return chosen;
+}
+
+static int record_bits(ph_datagram* datagram, const ph_choice* choice)
+{
+    const ph_record record = make_record(datagram, choice);
+    return ph_classic_record_bits(&datagram->frame, &record, NULL);
+}
+
+// What the choice adds to the datagram, in bits.
+static int added_bits(ph_datagram* datagram, const ph_choice* choice, const ph_chosen* before)
+{
+    if (before == NULL) {
+        return record_bits(datagram, choice);
+    }
+    PH_ASSERT(choice->kind == PH_RECORD_UPDATE && before->order >> KIND_SHIFT == PH_RECORD_UPDATE);
+    ph_choice whole = *choice;
+    whole.properties = before->properties;
+    const int before_bits = record_bits(datagram, &whole);
+    whole.properties |= choice->properties;
+    return record_bits(datagram, &whole) - before_bits;
+}
+
+static void note_chosen(ph_datagram* datagram, const ph_choice* choice, ph_chosen* before)
+{
+    const uint64_t repeats = datagram->sender->knowledge.repeats[choice->slot];
+    if (before != NULL) {
+        before->properties |= choice->properties;
+        before->repeats |= repeats & choice->properties;
+        before->is_significant |= choice->is_significant;
+        return;
+    }
+    datagram->chosen[datagram->count++] = (ph_chosen){
+        .properties = choice->properties,
+        .repeats = repeats & choice->properties,
+        .order = (uint32_t)choice->kind << KIND_SHIFT | (uint32_t)choice->slot,
+        .is_repeat = repeats != 0,
+        .is_significant = choice->is_significant,
+    };
+    ++datagram->counts[choice->kind];
+}
+
+bool ph_datagram_add(ph_datagram* datagram, const ph_choice* choice)
 {
     ph_sender* sender = datagram->sender;
-    ph_knowledge* knowledge = &sender->knowledge;
-    if (!has_count_left(datagram, kind)) {
+    const int slot = choice->slot;
+    ph_chosen* before = find_chosen(datagram, slot);
+    if (before == NULL && !has_count_left(datagram, choice->kind)) {
         return false;
     }
-    const ph_record record = make_record(datagram, slot, kind, properties);
-    const int bits = ph_classic_record_bits(&datagram->frame, &record, NULL);
+    const int bits = added_bits(datagram, choice, before);
+    const ph_record record = make_record(datagram, choice);
     ph_flight_item item = make_item(datagram, &record);
     if (datagram->bits + bits > datagram->limit_bits ||
         !ph_flight_has_room(&sender->flight, item.value_bytes)) {
         return false;
     }
     const uint16_t place = ph_flight_add(&sender->flight, &item);
-    if (kind != PH_RECORD_LEAVE) {
-        ph_outlook_pack(datagram->outlook, slot, properties, item.values);
-        knowledge->mileage_mm[slot] += item.mileage_mm;
+    if (choice->kind != PH_RECORD_LEAVE) {
+        ph_outlook_pack(datagram->outlook, slot, choice->properties, item.values);
+        sender->knowledge.mileage_mm[slot] += item.mileage_mm;
         note_references(datagram, &record);
     }
-    datagram->chosen[datagram->count++] = (ph_chosen){
-        .order = (uint32_t)kind << 16 | (uint32_t)slot,
-        .place = place,
-        .is_repeat = knowledge->repeats[slot] != 0,
-        .repeats = knowledge->repeats[slot] & properties,
-    };
-    ph_knowledge_note_sent(knowledge, &item, place);
+    note_chosen(datagram, choice, before);
+    ph_knowledge_note_sent(&sender->knowledge, &item, place);
     datagram->bits += bits;
-    ++datagram->counts[kind];
     return true;
 }
 
@@ -231,6 +285,7 @@ static void book_record(ph_datagram* datagram, const ph_record* record, const ph
     ph_sender* sender = datagram->sender;
     if (record->kind == PH_RECORD_UPDATE) {
         book_update(datagram, record, chosen->repeats);
+        sender->stats.significant_updates += chosen->is_significant;
         return;
     }
     const bool is_enter = record->kind == PH_RECORD_ENTER;
@@ -315,18 +370,15 @@ static void sort_chosen(ph_chosen* chosen, int count)
 
 static void write_records(ph_datagram* datagram, ph_bit_writer* writer)
 {
-    const ph_outlook* outlook = datagram->outlook;
     sort_chosen(datagram->chosen, datagram->count);
     for (int i = 0; i < datagram->count; ++i) {
         const ph_chosen* chosen = &datagram->chosen[i];
-        const int slot = (int)(chosen->order & 0xFFFFu);
-        const ph_record_kind kind = (ph_record_kind)(chosen->order >> 16);
-        uint64_t properties = ph_flight_read(&datagram->sender->flight, chosen->place).properties;
-        if (kind == PH_RECORD_ENTER) {
-            ph_due rest;
-            properties = ph_outlook_complete(outlook, slot, &rest);
-        }
-        const ph_record record = make_record(datagram, slot, kind, properties);
+        const ph_choice choice = {
+            .slot = (int)(chosen->order & SLOT_MASK),
+            .kind = (ph_record_kind)(chosen->order >> KIND_SHIFT),
+            .properties = chosen->properties,
+        };
+        const ph_record record = make_record(datagram, &choice);
         ph_classic_write_record(&datagram->frame, &record, writer);
         book_record(datagram, &record, chosen);
     }

@@ -18,11 +18,20 @@
 // All texts of an entity; the schema sees to it that an enter fits a datagram.
 #define PH_DATAGRAM_TEXT_BYTES 1536
 
+// One slot, and what to say of it.
+typedef struct ph_choice {
+    int slot;
+    ph_record_kind kind;
+    uint64_t properties; // of an enter all that it says, of a leave 0
+    bool is_significant;
+} ph_choice;
+
 typedef struct ph_chosen {
-    uint32_t order; // kind, then slot
-    uint16_t place; // in the flight
-    bool is_repeat; // enters and leaves: said before, and lost
-    uint64_t repeats;
+    uint64_t properties;
+    uint64_t repeats;    // of these: said before, and lost
+    uint32_t order;      // kind, then slot
+    bool is_repeat;      // enters and leaves: said before, and lost
+    bool is_significant; // updates
 } ph_chosen;
 
 typedef struct ph_datagram {
@@ -49,9 +58,9 @@ void ph_datagram_init(ph_datagram* datagram, const ph_outlook* outlook, ph_sende
 // Begins one, within what may be spent now. @return False when nothing would fit.
 bool ph_datagram_open(ph_datagram* datagram);
 
-// Adds a record. Properties: of an enter all that it says, of a leave 0.
+// Adds a record; or, where there is an update of this slot already, more properties to it.
 // @return False, with nothing done, when it does not fit.
-bool ph_datagram_add(ph_datagram* datagram, int slot, ph_record_kind kind, uint64_t properties);
+bool ph_datagram_add(ph_datagram* datagram, const ph_choice* choice);
 
 // Writes it and pays for it; at least one record. @return Its size in bytes.
 size_t ph_datagram_close(ph_datagram* datagram, uint8_t bytes[PH_PAYLOAD_MAX]);

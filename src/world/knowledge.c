@@ -14,6 +14,9 @@
 // Three arrays of 8 bytes, six of 4, two of 2, four of 1, and the known values.
 #define BYTES_PER_SLOT ((size_t)(3 * 8 + 6 * 4 + 2 * 2 + 4 * 1))
 
+// A packet has two items of a slot when spare bits went to what was held back at first.
+#define IN_FLIGHT_MAX (2 * PH_FLIGHT_MAX)
+
 size_t ph_knowledge_bytes(int slot_count, size_t known_stride)
 {
     return ((size_t)slot_count * (BYTES_PER_SLOT + known_stride) + 7) & ~(size_t)7;
@@ -104,7 +107,7 @@ void ph_knowledge_free(ph_knowledge* knowledge, int slot, bool is_known)
 void ph_knowledge_note_sent(ph_knowledge* knowledge, const ph_flight_item* item, uint16_t place)
 {
     const int slot = item->slot;
-    PH_ASSERT(knowledge->in_flight[slot] < PH_FLIGHT_MAX);
+    PH_ASSERT(knowledge->in_flight[slot] < IN_FLIGHT_MAX);
 
     knowledge->newest_item[slot] = place;
     ++knowledge->in_flight[slot];
@@ -247,7 +250,7 @@ bool ph_knowledge_validate(const ph_knowledge* knowledge, const ph_flight* fligh
         const int told = knowledge->told[slot];
         leaving_count += ph_knowledge_is_leaving(knowledge, slot);
         item_count += knowledge->in_flight[slot];
-        if (told > PH_TOLD_LEAVING || knowledge->in_flight[slot] > PH_FLIGHT_MAX ||
+        if (told > PH_TOLD_LEAVING || knowledge->in_flight[slot] > IN_FLIGHT_MAX ||
             (told == PH_TOLD_NOTHING && knowledge->in_flight[slot] != 0) ||
             (told == PH_TOLD_ENTER && knowledge->in_flight[slot] == 0) ||
             knowledge->association[slot] == 0 || !is_list_sound(knowledge, flight, slot)) {

@@ -352,17 +352,18 @@ typedef enum outcome {
     OUTCOME_NO_ROOM,
 } outcome;
 
-static outcome add(sending* s, int slot, ph_record_kind kind, uint64_t properties)
+static outcome add(sending* s, const ph_choice* choice)
 {
     ph_sender* sender = s->sender;
+    const int slot = choice->slot;
     const int64_t before_bits = s->datagram.bits;
-    if (!ph_datagram_add(&s->datagram, slot, kind, properties)) {
+    if (!ph_datagram_add(&s->datagram, choice)) {
         return OUTCOME_NO_ROOM;
     }
     if (s->stage == STAGE_OVERDUE) {
         sender->overdue_credit_bits -= s->datagram.bits - before_bits;
     }
-    if (kind != PH_RECORD_LEAVE) {
+    if (choice->kind != PH_RECORD_LEAVE) {
         float* score = &sender->knowledge.score[slot];
         *score = sender->scheduler.sent(sender->scheduler.context, *score);
         if (sender->knowledge.touched[slot] == 0) {
@@ -377,7 +378,8 @@ static outcome add_enter(sending* s, int slot)
     ph_knowledge* knowledge = &s->sender->knowledge;
     ph_due rest;
     const uint64_t properties = ph_outlook_complete(&s->outlook, slot, &rest);
-    const outcome result = add(s, slot, PH_RECORD_ENTER, properties);
+    const outcome result =
+        add(s, &(ph_choice){.slot = slot, .kind = PH_RECORD_ENTER, .properties = properties});
     if (result == OUTCOME_ADDED) {
         knowledge->beyond[slot] = rest.beyond;
         knowledge->wake_mm2[slot] = rest.wake_mm2;
@@ -427,11 +429,13 @@ static outcome visit_known(sending* s, int slot, bool is_filtered)
     if (knowledge->told[slot] == PH_TOLD_ENTER) {
         return add_enter(s, slot);
     }
-    const outcome result = add(s, slot, PH_RECORD_UPDATE, chosen);
-    if (result == OUTCOME_ADDED && (due.significant & chosen) != 0) {
-        ++s->sender->stats.significant_updates;
-    }
-    return result;
+    const ph_choice choice = {
+        .slot = slot,
+        .kind = PH_RECORD_UPDATE,
+        .properties = chosen,
+        .is_significant = (due.significant & chosen) != 0,
+    };
+    return add(s, &choice);
 }
 
 static outcome visit(sending* s, candidate who)
@@ -441,7 +445,7 @@ static outcome visit(sending* s, candidate who)
         return OUTCOME_NOTHING;
     }
     if (ph_knowledge_is_leaving(knowledge, who.slot)) {
-        return add(s, who.slot, PH_RECORD_LEAVE, 0);
+        return add(s, &(ph_choice){.slot = who.slot, .kind = PH_RECORD_LEAVE});
     }
     if (!ph_outlook_is_there(&s->outlook, who.slot)) {
         return OUTCOME_NOTHING;
