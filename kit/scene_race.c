@@ -7,14 +7,14 @@
 
 #include "kit/plane.h"
 #include "kit/scene_play.h"
-#include "kit/track.h"
+#include "kit/racetrack.h"
 
 #include <math.h>
 
 enum { RACING, SPINNING, STRANDED };
 
 #define GRID_GAP_MM 22000.0
-#define EDGE_MM (PH_TRACK_HALF_WIDTH_MM - 1200.0)
+#define EDGE_MM (PH_RACETRACK_HALF_WIDTH_MM - 1200.0)
 #define CAR_WIDTH_MM 2600.0
 #define SIDEWAYS_MM_S 4500.0
 #define SIDEWAYS_MM_S2 9000.0
@@ -37,7 +37,7 @@ typedef struct racer {
 } racer;
 
 typedef struct circuit {
-    ph_track track;
+    ph_racetrack track;
     racer cars[];
 } circuit;
 
@@ -58,7 +58,7 @@ static double clamp(double value, double low, double high)
 
 static void prepare(ph_scene* scene)
 {
-    ph_track_init(&find_stage(scene)->track);
+    ph_racetrack_init(&find_stage(scene)->track);
 }
 
 // Where on the track it likes to be and how hard it drives, for a while.
@@ -73,9 +73,9 @@ static void choose_manner(const ph_scene* scene, int index)
 
 // ---- on the track
 
-static void place_on_track(const ph_track* track, racer* car)
+static void place_on_track(const ph_racetrack* track, racer* car)
 {
-    const ph_track_spot spot = ph_track_find(track, car->way_mm);
+    const ph_racetrack_spot spot = ph_racetrack_find(track, car->way_mm);
     car->position_mm[0] = spot.x_mm - car->side_mm * ph_plane_sin_deg(spot.heading_deg);
     car->position_mm[1] = spot.y_mm + car->side_mm * ph_plane_cos_deg(spot.heading_deg);
     car->heading_deg = ph_plane_wrap_deg(spot.heading_deg +
@@ -90,9 +90,9 @@ static void begin(ph_scene* scene, int index)
     const double length_mm = stage->track.length_mm;
     // More cars than the track is long start in several rounds of it.
     const double back_mm = fmod(index * GRID_GAP_MM / 2.0, length_mm);
-    car->way_mm = ph_track_wrap_mm(&stage->track, length_mm - back_mm);
+    car->way_mm = ph_racetrack_wrap_mm(&stage->track, length_mm - back_mm);
     car->side_mm = index % 2 == 0 ? 2500.0 : -2500.0;
-    car->speed_mm_s = PH_TRACK_SLOWEST_MM_S;
+    car->speed_mm_s = PH_RACETRACK_SLOWEST_MM_S;
     choose_manner(scene, index);
     place_on_track(&stage->track, car);
 }
@@ -109,7 +109,7 @@ static double look_ahead(const ph_scene* scene, int index, const racer** ahead)
             fabs(other->side_mm - self->side_mm) > CAR_WIDTH_MM) {
             continue;
         }
-        const double gap_mm = ph_track_wrap_mm(&stage->track, other->way_mm - self->way_mm);
+        const double gap_mm = ph_racetrack_wrap_mm(&stage->track, other->way_mm - self->way_mm);
         if (gap_mm > 0.0 && gap_mm < nearest_mm) {
             nearest_mm = gap_mm;
             *ahead = other;
@@ -142,10 +142,10 @@ static void steer(racer* car, double wanted_side_mm, int rate_hz)
 static void change_speed(racer* car, double wanted_mm_s, int rate_hz)
 {
     const double pull_mm_s2 = 11000.0 * (1.0 - car->speed_mm_s / 75000.0);
-    const double braking_mm_s2 = 1.3 * PH_TRACK_BRAKING_MM_S2;
+    const double braking_mm_s2 = 1.3 * PH_RACETRACK_BRAKING_MM_S2;
     const double speed_mm_s = clamp(wanted_mm_s, car->speed_mm_s - braking_mm_s2 / rate_hz,
                                     car->speed_mm_s + pull_mm_s2 / rate_hz);
-    car->speed_mm_s = clamp(speed_mm_s, PH_TRACK_SLOWEST_MM_S, PH_TRACK_FASTEST_MM_S);
+    car->speed_mm_s = clamp(speed_mm_s, PH_RACETRACK_SLOWEST_MM_S, PH_RACETRACK_FASTEST_MM_S);
 }
 
 static void start_spin(const ph_scene* scene, int index)
@@ -166,7 +166,7 @@ static void race(const ph_scene* scene, int index)
     if (--actor->wait_steps <= 0) {
         choose_manner(scene, index);
     }
-    const ph_track_spot spot = ph_track_find(&stage->track, car->way_mm);
+    const ph_racetrack_spot spot = ph_racetrack_find(&stage->track, car->way_mm);
     double wanted_mm_s = spot.limit_mm_s * car->daring;
     double wanted_side_mm = car->liked_side_mm;
     const racer* ahead = NULL;
@@ -182,7 +182,7 @@ static void race(const ph_scene* scene, int index)
     // The inner side of a bend is shorter.
     const double lane = 1.0 - car->side_mm * spot.bend_per_mm;
     car->way_mm =
-        ph_track_wrap_mm(&stage->track, car->way_mm + car->speed_mm_s / lane / scene->rate_hz);
+        ph_racetrack_wrap_mm(&stage->track, car->way_mm + car->speed_mm_s / lane / scene->rate_hz);
     place_on_track(&stage->track, car);
     if (ph_rng_chance(&actor->random, SPINS_PER_S / scene->rate_hz)) {
         start_spin(scene, index);
@@ -214,7 +214,7 @@ static void put_back(const ph_scene* scene, int index)
     circuit* stage = find_stage(scene);
     racer* car = &stage->cars[index];
     ph_scene_actor(scene, index)->mode = RACING;
-    car->speed_mm_s = PH_TRACK_SLOWEST_MM_S;
+    car->speed_mm_s = PH_RACETRACK_SLOWEST_MM_S;
     car->sideways_mm_s = 0.0;
     car->side_mm = 0.0;
     choose_manner(scene, index);

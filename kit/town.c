@@ -90,7 +90,7 @@ enum { ROW_LENGTH = 5, CROSSING_COUNT = ROW_LENGTH * ROW_LENGTH };
 static const double OTHER_PLACES_M[PH_TOWN_PLACES - CROSSING_COUNT][2] = {
     {-120, 30}, {-102, 30}, {-72, 30}, {-40, 30},            // street, western ramp, gallery
     {0, 30},    {40, 30},   {72, 30},  {102, 30}, {120, 30}, // gallery, eastern ramp, street
-    {0, 39},    {11, 41},   {11, 60},                        // terrace, top and foot of the stairs
+    {0, 39},    {11, 38},   {11, 60},                        // terrace, top and foot of the stairs
 };
 
 // The ways beside those between neighbouring crossings.

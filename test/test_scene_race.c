@@ -7,7 +7,7 @@
 
 #include "kit/plane.h"
 #include "kit/scene.h"
-#include "kit/track.h"
+#include "kit/racetrack.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -39,11 +39,11 @@ static ph_scene* make_race(uint64_t seed)
 }
 
 // The nearest part of the track, and how far it is.
-static int find_part(const ph_track* track, double x_mm, double y_mm, double* distance_mm)
+static int find_part(const ph_racetrack* track, double x_mm, double y_mm, double* distance_mm)
 {
     int nearest = 0;
     *distance_mm = 1e12;
-    for (int i = 0; i < PH_TRACK_PARTS; ++i) {
+    for (int i = 0; i < PH_RACETRACK_PARTS; ++i) {
         const double far_mm = ph_plane_length(track->x_mm[i] - x_mm, track->y_mm[i] - y_mm);
         if (far_mm < *distance_mm) {
             *distance_mm = far_mm;
@@ -56,13 +56,13 @@ static int find_part(const ph_track* track, double x_mm, double y_mm, double* di
 static void the_track_is_closed_smooth_and_can_be_braked_for(void** state)
 {
     (void)state;
-    ph_track* track = malloc(sizeof *track);
-    ph_track_init(track);
-    const double spacing_mm = track->length_mm / PH_TRACK_PARTS;
+    ph_racetrack* track = malloc(sizeof *track);
+    ph_racetrack_init(track);
+    const double spacing_mm = track->length_mm / PH_RACETRACK_PARTS;
     assert_true(track->length_mm > 2e6 && track->length_mm < 4e6);
     double total_turn_deg = 0.0;
-    for (int i = 0; i < PH_TRACK_PARTS; ++i) {
-        const int next = (i + 1) % PH_TRACK_PARTS;
+    for (int i = 0; i < PH_RACETRACK_PARTS; ++i) {
+        const int next = (i + 1) % PH_RACETRACK_PARTS;
         const double step_mm =
             ph_plane_length(track->x_mm[next] - track->x_mm[i], track->y_mm[next] - track->y_mm[i]);
         assert_true(fabs(step_mm - spacing_mm) < 1.0);
@@ -70,13 +70,14 @@ static void the_track_is_closed_smooth_and_can_be_braked_for(void** state)
         assert_true(fabs(turn_deg) < 3.0);
         total_turn_deg += turn_deg;
         // The inner side of the tightest bend is still a bend.
-        assert_true(fabs(track->bend_per_mm[i]) < 0.5 / PH_TRACK_HALF_WIDTH_MM);
+        assert_true(fabs(track->bend_per_mm[i]) < 0.5 / PH_RACETRACK_HALF_WIDTH_MM);
         const double limit_mm_s = track->limit_mm_s[i];
-        assert_true(limit_mm_s >= PH_TRACK_SLOWEST_MM_S && limit_mm_s <= PH_TRACK_FASTEST_MM_S);
+        assert_true(limit_mm_s >= PH_RACETRACK_SLOWEST_MM_S &&
+                    limit_mm_s <= PH_RACETRACK_FASTEST_MM_S);
         const double braking_mm_s2 =
             (limit_mm_s * limit_mm_s - track->limit_mm_s[next] * track->limit_mm_s[next]) /
             (2.0 * spacing_mm);
-        assert_true(braking_mm_s2 < PH_TRACK_BRAKING_MM_S2 * 1.001);
+        assert_true(braking_mm_s2 < PH_RACETRACK_BRAKING_MM_S2 * 1.001);
     }
     assert_true(fabs(total_turn_deg - 360.0) < 0.01);
     free(track);
@@ -112,8 +113,8 @@ static void cars_drive_twenty_to_sixty_metres_a_second(void** state)
 static void who_spins_off_jumps_back_to_the_track(void** state)
 {
     (void)state;
-    ph_track* track = malloc(sizeof *track);
-    ph_track_init(track);
+    ph_racetrack* track = malloc(sizeof *track);
+    ph_racetrack_init(track);
     ph_scene* scene = make_race(2024);
     int jumps = 0, off_track = 0;
     for (int step = 0; step < 300 * RATE_HZ; ++step) {
@@ -129,9 +130,9 @@ static void who_spins_off_jumps_back_to_the_track(void** state)
             ++jumps;
             double distance_mm;
             find_part(track, before.x_mm[i], before.y_mm[i], &distance_mm);
-            off_track += distance_mm > PH_TRACK_HALF_WIDTH_MM;
+            off_track += distance_mm > PH_RACETRACK_HALF_WIDTH_MM;
             find_part(track, scene->x_mm[i], scene->y_mm[i], &distance_mm);
-            assert_true(distance_mm < PH_TRACK_HALF_WIDTH_MM);
+            assert_true(distance_mm < PH_RACETRACK_HALF_WIDTH_MM);
         }
     }
     // 24 cars, 300 s, one spin in 150 s.
@@ -156,7 +157,7 @@ static void forget(order* order_so_far, int index)
 }
 
 // @return How many have passed each other since the last call: a length behind, then one ahead.
-static int count_passes(const ph_scene* scene, const ph_track* track, order* order_so_far)
+static int count_passes(const ph_scene* scene, const ph_racetrack* track, order* order_so_far)
 {
     int part[CAR_COUNT];
     for (int i = 0; i < CAR_COUNT; ++i) {
@@ -166,7 +167,7 @@ static int count_passes(const ph_scene* scene, const ph_track* track, order* ord
     int passes = 0;
     for (int i = 0; i < CAR_COUNT; ++i) {
         for (int j = i + 1; j < CAR_COUNT; ++j) {
-            const double gap_mm = (part[i] - part[j]) * track->length_mm / PH_TRACK_PARTS;
+            const double gap_mm = (part[i] - part[j]) * track->length_mm / PH_RACETRACK_PARTS;
             if (fabs(gap_mm) > 5000.0 && fabs(gap_mm) < 40000.0) {
                 const int ahead = gap_mm > 0.0 ? 1 : -1;
                 passes += order_so_far->lead[i][j] == -ahead;
@@ -180,8 +181,8 @@ static int count_passes(const ph_scene* scene, const ph_track* track, order* ord
 static void cars_overtake_each_other(void** state)
 {
     (void)state;
-    ph_track* track = malloc(sizeof *track);
-    ph_track_init(track);
+    ph_racetrack* track = malloc(sizeof *track);
+    ph_racetrack_init(track);
     ph_scene* scene = make_race(7);
     order order_so_far = {{{0}}};
     int passes = 0;

@@ -3,7 +3,7 @@
 
 // The track is made once; places are looked up once per car and step.
 
-#include "kit/track.h"
+#include "kit/racetrack.h"
 
 #include "kit/plane.h"
 
@@ -49,7 +49,7 @@ static void find_sample(int sample, double* x_mm, double* y_mm)
 
 // Walks the samples once. Places the parts, spacing_mm apart, unless that is 0.
 // @return The length of the walk.
-static double walk(ph_track* track, double spacing_mm)
+static double walk(ph_racetrack* track, double spacing_mm)
 {
     double way_mm = 0.0;
     int part = 0;
@@ -59,7 +59,8 @@ static double walk(ph_track* track, double spacing_mm)
         double next_x_mm, next_y_mm;
         find_sample(i, &next_x_mm, &next_y_mm);
         const double step_mm = ph_plane_length(next_x_mm - x_mm, next_y_mm - y_mm);
-        while (spacing_mm > 0.0 && part < PH_TRACK_PARTS && part * spacing_mm <= way_mm + step_mm) {
+        while (spacing_mm > 0.0 && part < PH_RACETRACK_PARTS &&
+               part * spacing_mm <= way_mm + step_mm) {
             const double share = (part * spacing_mm - way_mm) / step_mm;
             track->x_mm[part] = x_mm + share * (next_x_mm - x_mm);
             track->y_mm[part] = y_mm + share * (next_y_mm - y_mm);
@@ -74,12 +75,12 @@ static double walk(ph_track* track, double spacing_mm)
 
 static int wrap_part(int part)
 {
-    return (part + PH_TRACK_PARTS) % PH_TRACK_PARTS;
+    return (part + PH_RACETRACK_PARTS) % PH_RACETRACK_PARTS;
 }
 
-static void find_headings(ph_track* track)
+static void find_headings(ph_racetrack* track)
 {
-    for (int i = 0; i < PH_TRACK_PARTS; ++i) {
+    for (int i = 0; i < PH_RACETRACK_PARTS; ++i) {
         const int before = wrap_part(i - 1);
         const int after = wrap_part(i + 1);
         track->heading_deg[i] = ph_plane_bearing_deg(track->x_mm[after] - track->x_mm[before],
@@ -90,17 +91,18 @@ static void find_headings(ph_track* track)
 static double corner_limit_mm_s(double bend_per_mm)
 {
     // Also where there is no bend at all.
-    const double fast_bend = CORNERING_MM_S2 / (PH_TRACK_FASTEST_MM_S * PH_TRACK_FASTEST_MM_S);
+    const double fast_bend =
+        CORNERING_MM_S2 / (PH_RACETRACK_FASTEST_MM_S * PH_RACETRACK_FASTEST_MM_S);
     if (fabs(bend_per_mm) <= fast_bend) {
-        return PH_TRACK_FASTEST_MM_S;
+        return PH_RACETRACK_FASTEST_MM_S;
     }
     const double limit_mm_s = sqrt(CORNERING_MM_S2 / fabs(bend_per_mm));
-    return limit_mm_s > PH_TRACK_SLOWEST_MM_S ? limit_mm_s : PH_TRACK_SLOWEST_MM_S;
+    return limit_mm_s > PH_RACETRACK_SLOWEST_MM_S ? limit_mm_s : PH_RACETRACK_SLOWEST_MM_S;
 }
 
-static void find_bends(ph_track* track, double spacing_mm)
+static void find_bends(ph_racetrack* track, double spacing_mm)
 {
-    for (int i = 0; i < PH_TRACK_PARTS; ++i) {
+    for (int i = 0; i < PH_RACETRACK_PARTS; ++i) {
         const double turn_deg = ph_plane_wrap_deg(track->heading_deg[wrap_part(i + BEND_PARTS)] -
                                                   track->heading_deg[wrap_part(i - BEND_PARTS)]);
         track->bend_per_mm[i] = turn_deg * RADIANS_PER_DEGREE / (2.0 * BEND_PARTS * spacing_mm);
@@ -109,28 +111,28 @@ static void find_bends(ph_track* track, double spacing_mm)
 }
 
 // Backwards, two laps: the corner after the start line is braked for before it.
-static void brake_for_corners(ph_track* track, double spacing_mm)
+static void brake_for_corners(ph_racetrack* track, double spacing_mm)
 {
-    for (int i = 2 * PH_TRACK_PARTS; i > 0; --i) {
-        const double next_mm_s = track->limit_mm_s[i % PH_TRACK_PARTS];
-        double* limit_mm_s = &track->limit_mm_s[(i - 1) % PH_TRACK_PARTS];
+    for (int i = 2 * PH_RACETRACK_PARTS; i > 0; --i) {
+        const double next_mm_s = track->limit_mm_s[i % PH_RACETRACK_PARTS];
+        double* limit_mm_s = &track->limit_mm_s[(i - 1) % PH_RACETRACK_PARTS];
         const double braked_mm_s =
-            sqrt(next_mm_s * next_mm_s + 2.0 * PH_TRACK_BRAKING_MM_S2 * spacing_mm);
+            sqrt(next_mm_s * next_mm_s + 2.0 * PH_RACETRACK_BRAKING_MM_S2 * spacing_mm);
         *limit_mm_s = braked_mm_s < *limit_mm_s ? braked_mm_s : *limit_mm_s;
     }
 }
 
-void ph_track_init(ph_track* track)
+void ph_racetrack_init(ph_racetrack* track)
 {
     track->length_mm = walk(track, 0.0);
-    const double spacing_mm = track->length_mm / PH_TRACK_PARTS;
+    const double spacing_mm = track->length_mm / PH_RACETRACK_PARTS;
     walk(track, spacing_mm);
     find_headings(track);
     find_bends(track, spacing_mm);
     brake_for_corners(track, spacing_mm);
 }
 
-double ph_track_wrap_mm(const ph_track* track, double way_mm)
+double ph_racetrack_wrap_mm(const ph_racetrack* track, double way_mm)
 {
     if (way_mm < 0.0) {
         way_mm += track->length_mm;
@@ -138,14 +140,14 @@ double ph_track_wrap_mm(const ph_track* track, double way_mm)
     return way_mm < track->length_mm ? way_mm : way_mm - track->length_mm;
 }
 
-ph_track_spot ph_track_find(const ph_track* track, double way_mm)
+ph_racetrack_spot ph_racetrack_find(const ph_racetrack* track, double way_mm)
 {
-    const double parts = way_mm / track->length_mm * PH_TRACK_PARTS;
-    const int part = (int)parts < PH_TRACK_PARTS ? (int)parts : PH_TRACK_PARTS - 1;
-    const int next = (part + 1) % PH_TRACK_PARTS;
+    const double parts = way_mm / track->length_mm * PH_RACETRACK_PARTS;
+    const int part = (int)parts < PH_RACETRACK_PARTS ? (int)parts : PH_RACETRACK_PARTS - 1;
+    const int next = (part + 1) % PH_RACETRACK_PARTS;
     const double share = parts - part;
     const double turn_deg = ph_plane_wrap_deg(track->heading_deg[next] - track->heading_deg[part]);
-    return (ph_track_spot){
+    return (ph_racetrack_spot){
         .x_mm = track->x_mm[part] + share * (track->x_mm[next] - track->x_mm[part]),
         .y_mm = track->y_mm[part] + share * (track->y_mm[next] - track->y_mm[part]),
         .heading_deg = ph_plane_wrap_deg(track->heading_deg[part] + share * turn_deg),
