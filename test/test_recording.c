@@ -488,6 +488,24 @@ static void a_film_shows_what_the_scene_shows(void** state)
     ph_recording_destroy(film);
 }
 
+static void a_film_has_the_columns_and_the_ground_of_its_scene(void** state)
+{
+    (void)state;
+    const ph_film_def def = {.scene = "town", .count = 5, .seconds = 2.0};
+    ph_fault fault;
+    ph_recording* film = ph_film_scene(&def, &fault);
+    assert_non_null(film);
+    const ph_scene_info* info = ph_scene_find("town");
+    assert_int_equal(film->rate_hz, info->default_rate_hz);
+    assert_int_equal(film->column_count, info->extra_count);
+    assert_string_equal(film->columns[0].name, info->extras[0].name);
+    assert_true(film->columns[0].low == info->extras[0].low);
+    assert_true(film->columns[0].high == info->extras[0].high);
+    assert_true(film->ground.layers == info->ground.layers);
+    assert_int_equal(film->altitude.tolerance_mm, info->altitude.tolerance_mm);
+    ph_recording_destroy(film);
+}
+
 static void a_scene_that_does_not_exist_is_named(void** state)
 {
     (void)state;
@@ -540,6 +558,7 @@ int main(void)
         cmocka_unit_test(every_row_is_found_and_no_other),
         cmocka_unit_test(the_fullest_tick_is_the_first_with_the_most),
         cmocka_unit_test(a_film_shows_what_the_scene_shows),
+        cmocka_unit_test(a_film_has_the_columns_and_the_ground_of_its_scene),
         cmocka_unit_test(a_scene_that_does_not_exist_is_named),
         cmocka_unit_test(a_truth_may_be_a_file),
     };
