@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// How the entities of one class move, as one client learns it from their samples: how far ahead a
+// velocity is worth following, how long a silence must last to mean that somebody stands, how fast
+// a newcomer is that has shown nothing but its heading. Walkers keep their way for seconds, cars on
+// a field for half a second; and whether the sender is silent because nothing moves or because it
+// has no bits left, only its rhythm tells. A few dozen numbers for each class, some arithmetic for
+// each sample.
+
+#ifndef PH_MOTION_MANNER_H
+#define PH_MOTION_MANNER_H
+
+#include <pinhole/base.h>
+
+// Ages from 1/8 s, doubling: 1/8, 1/4 ... 8 s.
+#define PH_MANNER_AGES 7
+
+typedef struct ph_manner {
+    // By age: how much of the way that the last velocity promised was gone, as a sum of products
+    // over a sum of squares. Old samples fade.
+    float gone[PH_MANNER_AGES];
+    float promised[PH_MANNER_AGES];
+    float patience;         // 99 of 100 samples come within so many intervals of the last one
+    float first_pause_s;    // 9 of 10 newcomers show their second sample within
+    float forward_mm_s;     // speed along the heading, on average
+    uint32_t forward_count; // samples it was learned from, up to some limit
+} ph_manner;
+
+// Knows nothing yet: follows velocities in full.
+ph_manner ph_manner_make(void);
+
+// The share of a velocity to follow to reach an age, 0..1.1.
+float ph_manner_share(const ph_manner* manner, float age_s);
+
+// How long after a sample, which came interval_s after the one before, its entity still moves.
+float ph_manner_limit_s(const ph_manner* manner, float interval_s);
+
+// A newcomer's velocity along its heading; 0 until learned.
+float ph_manner_forward(const ph_manner* manner);
+
+// What a new sample teaches.
+
+// promised_mm: the last velocity times pause_s, the time since the last sample; gone_mm: the way
+// that was really gone.
+void ph_manner_learn_way(ph_manner* manner, const float promised_mm[3], const float gone_mm[3],
+                         float pause_s);
+void ph_manner_learn_pause(ph_manner* manner, float pause_s, float interval_s);
+void ph_manner_learn_first_pause(ph_manner* manner, float pause_s);
+void ph_manner_learn_forward(ph_manner* manner, float speed_mm_s);
+
+#endif

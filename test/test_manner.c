@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// What a client learns of how a class moves: how far velocities are worth following, what silence
+// means, how fast newcomers are.
+
+#include "support/test_support.h"
+
+#include "motion/manner.h"
+
+#include <math.h>
+
+static void velocities_are_followed_until_samples_say_otherwise(void** state)
+{
+    (void)state;
+    const ph_manner manner = ph_manner_make();
+    for (float age_s = 0.0f; age_s < 20.0f; age_s += 0.1f) {
+        assert_true(ph_manner_share(&manner, age_s) == 1.0f);
+    }
+    assert_true(ph_manner_forward(&manner) == 0.0f);
+}
+
+static void the_share_is_learned_for_each_age(void** state)
+{
+    (void)state;
+    ph_manner manner = ph_manner_make();
+    const float promised_mm[3] = {1000.0f, 0.0f, 0.0f};
+    const float all_mm[3] = {1000.0f, 0.0f, 0.0f};
+    const float third_mm[3] = {333.0f, 0.0f, 0.0f};
+    for (int i = 0; i < 300; ++i) {
+        ph_manner_learn_way(&manner, promised_mm, all_mm, 0.25f);
+        ph_manner_learn_way(&manner, promised_mm, third_mm, 2.0f);
+    }
+    assert_true(fabsf(ph_manner_share(&manner, 0.25f) - 1.0f) < 0.02f);
+    assert_true(fabsf(ph_manner_share(&manner, 2.0f) - 0.333f) < 0.02f);
+    const float between = ph_manner_share(&manner, 1.5f);
+    assert_true(between > 0.34f && between < 0.99f);
+}
+
+static void the_share_stays_within_bounds(void** state)
+{
+    (void)state;
+    ph_manner manner = ph_manner_make();
+    const float promised_mm[3] = {1000.0f, 0.0f, 0.0f};
+    const float back_mm[3] = {-5000.0f, 0.0f, 0.0f};
+    const float far_mm[3] = {5000.0f, 0.0f, 0.0f};
+    for (int i = 0; i < 300; ++i) {
+        ph_manner_learn_way(&manner, promised_mm, back_mm, 0.5f);
+        ph_manner_learn_way(&manner, promised_mm, far_mm, 100.0f);
+    }
+    assert_true(ph_manner_share(&manner, 0.5f) == 0.0f);
+    assert_true(ph_manner_share(&manner, 100.0f) == 1.1f);
+}
+
+// Regular samples: silence of a little more than an interval means something. Irregular ones: it
+// does not.
+static void patience_follows_the_rhythm(void** state)
+{
+    (void)state;
+    test_rng rng = {.state = 12};
+    ph_manner regular = ph_manner_make();
+    ph_manner irregular = ph_manner_make();
+    for (int i = 0; i < 5000; ++i) {
+        ph_manner_learn_pause(&regular, 0.2f, 0.2f);
+        const float pause_s = 0.2f * (float)(1 + test_rng_below(&rng, 10));
+        ph_manner_learn_pause(&irregular, pause_s, 0.2f);
+    }
+    assert_true(ph_manner_limit_s(&regular, 0.2f) < 0.4f);
+    assert_true(ph_manner_limit_s(&irregular, 0.2f) > 1.5f);
+}
+
+static void first_pauses_are_learned(void** state)
+{
+    (void)state;
+    ph_manner manner = ph_manner_make();
+    for (int i = 0; i < 1000; ++i) {
+        ph_manner_learn_first_pause(&manner, 0.3f);
+    }
+    assert_true(fabsf(manner.first_pause_s - 0.3f) < 0.04f);
+    for (int i = 0; i < 1000; ++i) {
+        ph_manner_learn_first_pause(&manner, 1e9f);
+    }
+    assert_true(manner.first_pause_s <= 20.0f);
+}
+
+static void the_forward_speed_is_an_average_that_forgets(void** state)
+{
+    (void)state;
+    ph_manner manner = ph_manner_make();
+    ph_manner_learn_forward(&manner, 1000.0f);
+    assert_true(ph_manner_forward(&manner) < 500.0f); // one sample is not much
+    for (int i = 0; i < 100; ++i) {
+        ph_manner_learn_forward(&manner, 1000.0f);
+    }
+    assert_true(ph_manner_forward(&manner) > 850.0f);
+    for (int i = 0; i < 500; ++i) {
+        ph_manner_learn_forward(&manner, 0.0f);
+    }
+    assert_true(ph_manner_forward(&manner) < 10.0f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(velocities_are_followed_until_samples_say_otherwise),
+        cmocka_unit_test(the_share_is_learned_for_each_age),
+        cmocka_unit_test(the_share_stays_within_bounds),
+        cmocka_unit_test(patience_follows_the_rhythm),
+        cmocka_unit_test(first_pauses_are_learned),
+        cmocka_unit_test(the_forward_speed_is_an_average_that_forgets),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,424 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// What is shown of one entity: carried on, without leaps and without walking backwards; teleports at
+// once; who stands exactly where it stands; with a delay exactly between samples.
+
+#include "support/test_support.h"
+
+#include "motion/track.h"
+
+#include <math.h>
+#include <string.h>
+
+#define FRAME_US 16667
+#define SEND_US 200000
+#define LATENCY_US 60000
+#define DELAY_US 300000
+
+// One entity, its class, and the clock of both ends.
+typedef struct fixture {
+    ph_track track;
+    ph_manner manner;
+    int64_t now_us;
+    int64_t delay_us;
+} fixture;
+
+static fixture make_fixture(int64_t delay_us)
+{
+    return (fixture){.manner = ph_manner_make(), .delay_us = delay_us};
+}
+
+static void add(fixture* f, int64_t time_us, int32_t x, int32_t y)
+{
+    const ph_sample sample = {.time_us = time_us, .position_mm = {x, y, 500}};
+    ph_track_add(&f->track, &f->manner, &sample);
+}
+
+static void add_jump(fixture* f, int64_t time_us, int32_t x, int32_t y)
+{
+    const ph_sample sample = {.time_us = time_us, .position_mm = {x, y, 500}, .is_jump = true};
+    ph_track_add(&f->track, &f->manner, &sample);
+}
+
+// One frame later.
+static double show(fixture* f)
+{
+    f->now_us += FRAME_US;
+    const ph_moment moment = ph_moment_make(f->now_us, FRAME_US, f->delay_us);
+    ph_track_show(&f->track, &f->manner, &moment);
+    double position_mm[3];
+    ph_track_position(&f->track, position_mm);
+    return position_mm[0];
+}
+
+static double show_until(fixture* f, int64_t time_us)
+{
+    double x = show(f);
+    while (f->now_us < time_us) {
+        x = show(f);
+    }
+    return x;
+}
+
+// A straight walk along x at 2 m/s, a sample every 200 ms that comes 60 ms late.
+static int32_t walk_x(int64_t time_us)
+{
+    return (int32_t)(time_us * 2 / 1000);
+}
+
+static void walk_for(fixture* f, int sends)
+{
+    for (int i = 0; i < sends; ++i) {
+        const int64_t sent_us = f->track.count == 0 ? 0 : f->track.time_us + SEND_US;
+        add(f, sent_us, walk_x(sent_us), 0);
+        show_until(f, sent_us + LATENCY_US + SEND_US);
+    }
+}
+
+// ---- now
+
+static void a_straight_walk_is_shown_where_it_is_now(void** state)
+{
+    (void)state;
+    fixture f = make_fixture(0);
+    walk_for(&f, 8);
+    for (int i = 0; i < 40; ++i) {
+        if (f.now_us >= f.track.time_us + SEND_US + LATENCY_US) {
+            add(&f, f.track.time_us + SEND_US, walk_x(f.track.time_us + SEND_US), 0);
+        }
+        const double x = show(&f);
+        assert_true(fabs(x - walk_x(f.now_us)) < 2.0);
+    }
+}
+
+static void a_straight_walk_never_goes_back(void** state)
+{
+    (void)state;
+    test_rng rng = {.state = 77};
+    fixture f = make_fixture(0);
+    double last_x = -1.0;
+    int64_t sent_us = 0;
+    int64_t arrival_us = LATENCY_US;
+    for (int i = 0; i < 3000; ++i) {
+        if (f.now_us >= arrival_us) {
+            add(&f, sent_us, walk_x(sent_us), 0);
+            sent_us += SEND_US * (int64_t)(1 + test_rng_below(&rng, 3));
+            arrival_us = sent_us + 50000 + (int64_t)test_rng_below(&rng, 20000);
+        }
+        if (f.track.count > 0) {
+            const double x = show(&f);
+            assert_true(x >= last_x - 0.01);
+            last_x = x;
+        } else {
+            f.now_us += FRAME_US;
+        }
+    }
+}
+
+// Random ways: from frame to frame nothing moves faster than the limit that samples set, unless it
+// leaps once over more than that takes long.
+static void nothing_is_shown_faster_than_its_limit(void** state)
+{
+    (void)state;
+    test_rng rng = {.state = 4711};
+    fixture f = make_fixture(0);
+    int32_t x = 0;
+    int leaps = 0;
+    double last_x = 0.0;
+    for (int i = 0; i < 500; ++i) {
+        x += (int32_t)test_rng_below(&rng, 800) - 400;
+        add(&f, i * SEND_US, x, 0);
+        for (int k = 0; k < 12; ++k) {
+            const double shown = show(&f);
+            const bool is_first = i == 0 && k == 0;
+            // 700 mm/s and 2.5 times the 2 m/s that samples reach.
+            leaps += !is_first && fabs(shown - last_x) > 5700.0 * FRAME_US * 1e-6 + 0.1;
+            last_x = shown;
+        }
+    }
+    assert_int_equal(leaps, 0);
+}
+
+static void who_stands_is_shown_exactly_there(void** state)
+{
+    (void)state;
+    fixture f = make_fixture(0);
+    walk_for(&f, 10);
+    const double x = show_until(&f, f.now_us + 2900000);
+    assert_true(x == (double)f.track.newest_mm[0]);
+}
+
+// Three intervals and a bit at 2 m/s, a pause, then back; never faster than it came.
+static void silence_ends_the_motion_and_goes_back_gently(void** state)
+{
+    (void)state;
+    fixture f = make_fixture(0);
+    walk_for(&f, 10);
+    double last_x = show(&f);
+    double furthest = last_x;
+    for (int i = 0; i < 180; ++i) {
+        const double x = show(&f);
+        assert_true(x - last_x > -2.1 * FRAME_US / 1000.0);
+        furthest = fmax(furthest, x);
+        last_x = x;
+    }
+    assert_true(furthest < f.track.newest_mm[0] + 2000.0);
+    assert_true(furthest > f.track.newest_mm[0] + 600.0);
+}
+
+// Shown 200 mm too far ahead of somebody who slowed down: it waits more than it walks back.
+static void who_was_shown_too_far_ahead_hardly_walks_back(void** state)
+{
+    (void)state;
+    fixture f = make_fixture(0);
+    walk_for(&f, 10);
+    double last_x = show(&f);
+    const int64_t sent_us = f.track.time_us + SEND_US;
+    add(&f, sent_us, walk_x(sent_us) - 300, 0);
+    for (int i = 0; i < 10; ++i) {
+        const double x = show(&f);
+        assert_true(x - last_x > -0.31 * FRAME_US / 1000.0);
+        last_x = x;
+    }
+}
+
+static void a_teleport_is_shown_at_once(void** state)
+{
+    (void)state;
+    fixture f = make_fixture(0);
+    walk_for(&f, 6);
+    const int32_t x = f.track.newest_mm[0] + 500; // near enough to glide there
+    add_jump(&f, f.track.time_us + SEND_US, x, 40);
+    assert_true(show(&f) == (double)x);
+    // The walk before it says nothing about what comes after.
+    assert_true(show_until(&f, f.now_us + 150000) == (double)x);
+}
+
+static void a_difference_that_would_take_long_is_one_leap(void** state)
+{
+    (void)state;
+    fixture f = make_fixture(0);
+    add(&f, 0, 0, 0);
+    show(&f);
+    add(&f, 10000000, 90000, 0); // 90 m in 10 s, nothing in between
+    f.now_us = 10000000 + LATENCY_US;
+    const double x = show(&f);
+    assert_true(x >= 90000.0 && x < 91000.0);
+}
+
+static void a_turn_is_bent_towards(void** state)
+{
+    (void)state;
+    fixture f = make_fixture(0);
+    add(&f, 0, 0, 0);
+    add(&f, 200000, 400, 0);
+    add(&f, 400000, 700, 200);
+    float offset_mm[3];
+    ph_track_predict(&f.track, &f.manner, 500000, offset_mm);
+    assert_true(offset_mm[0] > 0.0f && offset_mm[0] < 150.0f);
+    assert_true(offset_mm[1] > 100.0f);
+    // Not after long intervals.
+    fixture slow = make_fixture(0);
+    add(&slow, 0, 0, 0);
+    add(&slow, 1000000, 400, 0);
+    add(&slow, 2000000, 700, 200);
+    ph_track_predict(&slow.track, &slow.manner, 2100000, offset_mm);
+    assert_true(fabsf(offset_mm[1] - 20.0f) < 3.0f);
+}
+
+static void a_newcomer_goes_where_it_looks(void** state)
+{
+    (void)state;
+    fixture f = make_fixture(0);
+    for (int i = 0; i < 30; ++i) {
+        ph_track_add_heading(&f.track, i * SEND_US, 0.0f);
+        add(&f, i * SEND_US, walk_x(i * SEND_US), 0);
+    }
+    ph_track newcomer = {0};
+    ph_track_add_heading(&newcomer, 0, 90.0f);
+    const ph_sample sample = {.position_mm = {0, 0, 0}};
+    ph_track_add(&newcomer, &f.manner, &sample);
+    float offset_mm[3];
+    ph_track_predict(&newcomer, &f.manner, 500000, offset_mm);
+    assert_true(fabsf(offset_mm[0]) < 1.0f);
+    assert_true(offset_mm[1] > 700.0f && offset_mm[1] < 1050.0f);
+}
+
+// The class learns that velocities are not worth following for long.
+static void who_turns_all_the_time_is_not_followed_far(void** state)
+{
+    (void)state;
+    fixture f = make_fixture(0);
+    const int32_t corners[4][2] = {{0, 0}, {4000, 0}, {4000, 4000}, {0, 4000}};
+    for (int i = 0; i < 100; ++i) {
+        add(&f, (int64_t)i * 1000000, corners[i % 4][0], corners[i % 4][1]);
+    }
+    assert_true(ph_manner_share(&f.manner, 1.0f) < 0.2f);
+    assert_true(ph_manner_share(&f.manner, 0.1f) > 0.99f);
+}
+
+// ---- delayed
+
+static void a_delay_shows_every_sample_exactly(void** state)
+{
+    (void)state;
+    test_rng rng = {.state = 99};
+    fixture f = make_fixture(DELAY_US);
+    int32_t way[200];
+    int32_t x = 0;
+    for (int i = 0; i < 200; ++i) {
+        x += (int32_t)test_rng_below(&rng, 600) - 100;
+        way[i] = x;
+    }
+    int next = 0;
+    // Frames of 10 ms, so that each sample's own moment is shown.
+    for (int64_t now_us = 0; now_us < 190 * 200000; now_us += 10000) {
+        while (next < 200 && next * SEND_US + LATENCY_US <= now_us) {
+            add(&f, next * SEND_US, way[next], 0);
+            ++next;
+        }
+        const int64_t shown_us = now_us - DELAY_US;
+        if (f.track.count == 0 || shown_us < 0) {
+            continue;
+        }
+        const ph_moment moment = ph_moment_make(now_us, 10000, DELAY_US);
+        ph_track_show(&f.track, &f.manner, &moment);
+        double position_mm[3];
+        ph_track_position(&f.track, position_mm);
+        const int i = (int)(shown_us / SEND_US);
+        const double share = (double)(shown_us % SEND_US) / SEND_US;
+        const double expected = way[i] + (way[i + 1] - way[i]) * share;
+        assert_true(fabs(position_mm[0] - expected) < (share <= 0.0 ? 0.001 : 0.05));
+    }
+}
+
+static void a_delayed_teleport_is_shown_when_its_time_comes(void** state)
+{
+    (void)state;
+    fixture f = make_fixture(DELAY_US);
+    add(&f, 0, 0, 0);
+    add(&f, 200000, 400, 0);
+    add_jump(&f, 400000, 700, 0);
+    f.now_us = 400000;
+    while (f.now_us + FRAME_US - DELAY_US < 400000) {
+        assert_true(show(&f) <= 400.0);
+    }
+    assert_true(show(&f) == 700.0);
+}
+
+static void a_delay_without_samples_stands(void** state)
+{
+    (void)state;
+    fixture f = make_fixture(DELAY_US);
+    walk_for(&f, 10);
+    assert_true(show_until(&f, f.now_us + 1000000) == (double)f.track.newest_mm[0]);
+}
+
+// ---- both
+
+static void the_edge_of_the_world_is_no_edge(void** state)
+{
+    (void)state;
+    for (int64_t delay_us = 0; delay_us <= DELAY_US; delay_us += DELAY_US) {
+        fixture near_zero = make_fixture(delay_us);
+        fixture at_edge = make_fixture(delay_us);
+        const uint32_t shift = UINT32_C(2147483000);
+        for (int i = 0; i < 10; ++i) {
+            const int32_t x = walk_x(i * SEND_US);
+            add(&near_zero, i * SEND_US, x, 0);
+            add(&at_edge, i * SEND_US, (int32_t)((uint32_t)x + shift), 0);
+            for (int k = 0; k < 12; ++k) {
+                const double expected = show(&near_zero) + (double)shift;
+                const double wrapped = expected >= 0x1p31 ? expected - 0x1p32 : expected;
+                assert_true(show(&at_edge) == wrapped);
+            }
+        }
+    }
+}
+
+static void a_sample_of_the_same_moment_takes_its_place(void** state)
+{
+    (void)state;
+    fixture f = make_fixture(0);
+    fixture g = make_fixture(0);
+    add(&f, 0, 0, 0);
+    add(&f, 200000, 400, 0);
+    add(&g, 0, 0, 0);
+    add(&g, 200000, 390, 0);
+    add(&g, 200000, 400, 0);
+    float f_mm[3];
+    float g_mm[3];
+    ph_track_predict(&f.track, &f.manner, 300000, f_mm);
+    ph_track_predict(&g.track, &g.manner, 300000, g_mm);
+    assert_memory_equal(f_mm, g_mm, sizeof f_mm);
+    assert_int_equal(g.track.newest_mm[0], 400);
+    assert_int_equal(g.track.count, 2);
+}
+
+// Whatever comes, in whatever order and however far: numbers stay numbers, within the world.
+static void wild_samples_do_no_harm(void** state)
+{
+    (void)state;
+    test_rng rng = {.state = 31337};
+    for (int round = 0; round < 300; ++round) {
+        fixture f = make_fixture(round % 2 == 0 ? 0 : DELAY_US);
+        for (int i = 0; i < 60; ++i) {
+            const ph_sample sample = {
+                .time_us = (int64_t)test_rng_below(&rng, UINT64_C(1) << (10 + i % 40)),
+                .position_mm = {(int32_t)(uint32_t)test_rng_next(&rng),
+                                (int32_t)test_rng_below(&rng, 5),
+                                (int32_t)(uint32_t)test_rng_next(&rng)},
+                .is_jump = test_rng_below(&rng, 4) == 0,
+            };
+            ph_track_add(&f.track, &f.manner, &sample);
+            ph_track_add_heading(&f.track, sample.time_us, (float)(i * 1000 - 30000));
+            f.now_us = sample.time_us + (int64_t)test_rng_below(&rng, 3000000) - 1000000;
+            const double x = show(&f);
+            assert_true(x >= -0x1p31 && x < 0x1p31);
+            assert_true(f.track.bearing.shown >= 0.0f && f.track.bearing.shown < 360.0f);
+        }
+    }
+}
+
+static void the_same_samples_show_the_same(void** state)
+{
+    (void)state;
+    fixture runs[2];
+    for (int r = 0; r < 2; ++r) {
+        test_rng rng = {.state = 5};
+        memset(&runs[r], r == 0 ? 0x55 : 0xAA, sizeof runs[r]);
+        runs[r] = make_fixture(0);
+        for (int i = 0; i < 200; ++i) {
+            add(&runs[r], i * 100000, (int32_t)test_rng_below(&rng, 5000), i * 3);
+            show(&runs[r]);
+        }
+    }
+    assert_memory_equal(runs[0].track.shown_mm, runs[1].track.shown_mm, sizeof(float[3]));
+    assert_memory_equal(&runs[0].manner, &runs[1].manner, sizeof(ph_manner));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_straight_walk_is_shown_where_it_is_now),
+        cmocka_unit_test(a_straight_walk_never_goes_back),
+        cmocka_unit_test(nothing_is_shown_faster_than_its_limit),
+        cmocka_unit_test(who_stands_is_shown_exactly_there),
+        cmocka_unit_test(silence_ends_the_motion_and_goes_back_gently),
+        cmocka_unit_test(who_was_shown_too_far_ahead_hardly_walks_back),
+        cmocka_unit_test(a_teleport_is_shown_at_once),
+        cmocka_unit_test(a_difference_that_would_take_long_is_one_leap),
+        cmocka_unit_test(a_turn_is_bent_towards),
+        cmocka_unit_test(a_newcomer_goes_where_it_looks),
+        cmocka_unit_test(who_turns_all_the_time_is_not_followed_far),
+        cmocka_unit_test(a_delay_shows_every_sample_exactly),
+        cmocka_unit_test(a_delayed_teleport_is_shown_when_its_time_comes),
+        cmocka_unit_test(a_delay_without_samples_stands),
+        cmocka_unit_test(the_edge_of_the_world_is_no_edge),
+        cmocka_unit_test(a_sample_of_the_same_moment_takes_its_place),
+        cmocka_unit_test(wild_samples_do_no_harm),
+        cmocka_unit_test(the_same_samples_show_the_same),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
