@@ -9,13 +9,16 @@
 //     ph_event event;
 //     while (ph_client_poll(client, &event)) { ... }
 //
+//     ph_client_advance(client, now_us);                 // once per frame
+//     ph_client_show(client, entity, &pose);
+//
 // An entity is named by an id {slot + 1, association}; it becomes stale when the entity leaves the
 // view. References between entities are such ids, too; they name nobody once theirs is stale.
 //
 // A client is one connection to one server: its session begins with the first packet and ends with
 // the client. Memory is taken at creation and at no other time. For each slot of slot_capacity it is
 // twice the largest class as it goes over the wire (what is known, and the packet that is being
-// examined) and some 140 bytes; 277 KB for 512 slots and a class of 25 properties.
+// examined) and some 300 bytes; 360 KB for 512 slots and a class of 25 properties.
 
 #ifndef PINHOLE_CLIENT_H
 #define PINHOLE_CLIENT_H
@@ -40,6 +43,11 @@ typedef struct ph_client_def {
     int slot_capacity;
     /// What there is to stand on, the same as the server's. Zero-initialised: nothing.
     ph_ground ground;
+    /// What ph_client_show() shows. 0: the present, the motion that is known carried on. Otherwise
+    /// the past of so many milliseconds, at most 10,000, exactly as it was between the positions
+    /// told; it should be longer than the way of a packet and the interval of updates together, and
+    /// not longer than five intervals.
+    int show_delay_ms;
     /// Zero-initialised means malloc and free.
     ph_allocator allocator;
     /// Set by ph_client_def_default(). Do not touch.
@@ -137,6 +145,30 @@ PH_API ph_result ph_client_read(const ph_client* client, ph_entity_id entity, in
 /// of somebody who leaves before that, no LEAVE tells.
 PH_API ph_result ph_client_set_user(ph_client* client, ph_entity_id entity, void* user);
 PH_API void* ph_client_user(const ph_client* client, ph_entity_id entity);
+
+// ---- what is shown
+
+/// An entity at the moment of the last ph_client_advance(); docs/motion.md says how it is found.
+typedef struct ph_pose {
+    /// -2^31 <= each < 2^31. Of x and y the middle of the step that the coding rounds to.
+    double position_mm[3];
+    /// 0 <= it < 360. The first property of its class named "heading" with the coding ANGLE.
+    double heading_deg;
+    /// Whether the class has such a property.
+    bool has_heading;
+} ph_pose;
+
+/// Moves everything in view on to this moment of our time. Once per frame, after the datagrams that
+/// have come; allocates nothing, some 75 ns per entity in view.
+PH_API void ph_client_advance(ph_client* client, uint64_t now_us);
+
+/// What is shown of one entity. One that entered since the last frame is where it was told to be.
+/// @return PH_OK or PH_ERROR_STALE.
+PH_API ph_result ph_client_show(const ph_client* client, ph_entity_id entity, ph_pose* pose);
+
+/// The server's time at a moment of ours, as well as packets tell: its ticks times their length,
+/// counted from wherever the first packet stood. 0 before the first packet.
+PH_API double ph_client_server_time_us(const ph_client* client, uint64_t now_us);
 
 // ---- how it goes
 

@@ -14,6 +14,7 @@
 #define SLOT_CAPACITY_DEFAULT 512
 #define SLOT_CAPACITY_MIN 2
 #define SLOT_CAPACITY_MAX 65535
+#define SHOW_DELAY_MAX_MS 10000
 
 // ---- creation
 
@@ -27,7 +28,8 @@ static bool is_sensible(const ph_client_def* def)
     PH_ASSERT(def->cookie == CLIENT_COOKIE); // start from ph_client_def_default()
 
     return def->schema != NULL && def->profile >= 0 && def->profile < PH_PROFILE_COUNT &&
-           def->slot_capacity >= SLOT_CAPACITY_MIN && def->slot_capacity <= SLOT_CAPACITY_MAX;
+           def->slot_capacity >= SLOT_CAPACITY_MIN && def->slot_capacity <= SLOT_CAPACITY_MAX &&
+           def->show_delay_ms >= 0 && def->show_delay_ms <= SHOW_DELAY_MAX_MS;
 }
 
 static ph_result create_parts(ph_client* client)
@@ -43,6 +45,10 @@ static ph_result create_parts(ph_client* client)
     }
     if (result == PH_OK) {
         result = ph_draft_create(&client->draft, &client->layouts, allocator, capacity);
+    }
+    if (result == PH_OK) {
+        result = ph_display_create(&client->display, &client->layouts, allocator, capacity);
+        client->display.delay_us = (int64_t)client->def.show_delay_ms * 1000;
     }
     return result;
 }
@@ -73,6 +79,7 @@ void ph_client_destroy(ph_client* client)
         return;
     }
     const ph_allocator allocator = client->def.allocator;
+    ph_display_destroy(&client->display);
     ph_draft_destroy(&client->draft);
     ph_events_destroy(&client->events);
     ph_mirror_destroy(&client->mirror);

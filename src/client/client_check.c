@@ -83,6 +83,27 @@ static void add_owed(ph_hash* hash, const ph_events* events, int slot)
     }
 }
 
+static void add_track(ph_hash* hash, const ph_track* track)
+{
+    ph_hash_add_u64(hash, (uint64_t)track->time_us);
+    ph_hash_add(hash, track->newest_mm, sizeof track->newest_mm);
+    ph_hash_add(hash, track->steps, sizeof track->steps);
+    ph_hash_add(hash, track->bearing.degrees, sizeof track->bearing.degrees);
+    ph_hash_add_u64(hash, (uint64_t)track->count << 8 | track->jumps);
+}
+
+static void add_display(ph_hash* hash, const ph_display* display)
+{
+    ph_hash_add(hash, &display->clock.offset_us, sizeof display->clock.offset_us);
+    ph_hash_add(hash, &display->clock.from_us, sizeof display->clock.from_us);
+    for (int i = 0; i < display->capacity; ++i) {
+        add_track(hash, &display->tracks[i]);
+    }
+    for (int i = 0; i < display->class_count; ++i) {
+        ph_hash_add(hash, &display->classes[i].manner, sizeof(ph_manner));
+    }
+}
+
 uint64_t ph_client_digest(const ph_client* client)
 {
     const ph_mirror* mirror = &client->mirror;
@@ -99,5 +120,6 @@ uint64_t ph_client_digest(const ph_client* client)
         }
         add_owed(&hash, &client->events, i);
     }
+    add_display(&hash, &client->display);
     return ph_hash_value(&hash);
 }

@@ -7,6 +7,7 @@
 #define PH_CLIENT_CLIENT_STATE_H
 
 #include "client/arrivals.h"
+#include "client/display.h"
 #include "client/draft.h"
 #include "client/events.h"
 #include "client/mirror.h"
@@ -39,6 +40,7 @@ struct ph_client {
     ph_mirror mirror;
     ph_events events;
     ph_draft draft;
+    ph_display display;
     // Not state: a refused datagram changes these, and nothing else.
     ph_client_stats counts; // only what is counted; the rest is worked out when asked for
     ph_rate rate;

@@ -134,14 +134,17 @@ static void apply_enter(ph_client* client, const ph_record* record)
         ++client->counts.updates;
     } else {
         ph_events_enter(&client->events, record->slot, properties);
+        ph_display_enter(&client->display, record->slot);
         ++client->counts.enters;
     }
+    ph_display_told(&client->display, &client->mirror, record, properties);
 }
 
 static void apply_update(ph_client* client, const ph_record* record)
 {
     ph_mirror_update(&client->mirror, record);
     ph_events_update(&client->events, record->slot, record->properties);
+    ph_display_told(&client->display, &client->mirror, record, record->properties);
     ++client->counts.updates;
 }
 
@@ -224,7 +227,10 @@ static ph_result take_packet(ph_client* client, const ph_session* session, const
         .is_heard = true,
         .is_applied = true,
     };
-    ph_arrivals_measure(&ours->arrivals, now_us, header->horizon, header->wait);
+    const double rtt_us =
+        ph_arrivals_measure(&ours->arrivals, now_us, header->horizon, header->wait);
+    const int64_t server_us = (int64_t)arrival.tick * ours->hello.tick_us;
+    ph_display_begin_packet(&client->display, now_us, server_us, rtt_us);
     note(ours, header->number, &arrival);
     ours->horizon = header->horizon;
     apply_records(client);
