@@ -183,12 +183,9 @@ static int record_bits(ph_datagram* datagram, const ph_choice* choice)
     return ph_classic_record_bits(&datagram->frame, &record, NULL);
 }
 
-// What the choice adds to the datagram, in bits.
-static int added_bits(ph_datagram* datagram, const ph_choice* choice, const ph_chosen* before)
+// What the choice adds to a record that is there already, in bits.
+static int joined_bits(ph_datagram* datagram, const ph_choice* choice, const ph_chosen* before)
 {
-    if (before == NULL) {
-        return record_bits(datagram, choice);
-    }
     PH_ASSERT(choice->kind == PH_RECORD_UPDATE && before->order >> KIND_SHIFT == PH_RECORD_UPDATE);
     ph_choice whole = *choice;
     whole.properties = before->properties;
@@ -216,6 +213,14 @@ static void note_chosen(ph_datagram* datagram, const ph_choice* choice, ph_chose
     ++datagram->counts[choice->kind];
 }
 
+static void pack(const ph_datagram* datagram, const ph_record* record, const ph_flight_item* item)
+{
+    const ph_forms* forms = &datagram->outlook->world->forms;
+    ph_packing_store_all(&forms->packings[record->class_index],
+                         &forms->layouts.layouts[record->class_index], item->properties,
+                         record->words, item->values);
+}
+
 bool ph_datagram_add(ph_datagram* datagram, const ph_choice* choice)
 {
     ph_sender* sender = datagram->sender;
@@ -224,8 +229,10 @@ bool ph_datagram_add(ph_datagram* datagram, const ph_choice* choice)
     if (before == NULL && !has_count_left(datagram, choice->kind)) {
         return false;
     }
-    const int bits = added_bits(datagram, choice, before);
+    const int more_bits = before != NULL ? joined_bits(datagram, choice, before) : 0;
     const ph_record record = make_record(datagram, choice);
+    const int bits =
+        before != NULL ? more_bits : ph_classic_record_bits(&datagram->frame, &record, NULL);
     ph_flight_item item = make_item(datagram, &record);
     if (datagram->bits + bits > datagram->limit_bits ||
         !ph_flight_has_room(&sender->flight, item.value_bytes)) {
@@ -233,7 +240,7 @@ bool ph_datagram_add(ph_datagram* datagram, const ph_choice* choice)
     }
     const uint16_t place = ph_flight_add(&sender->flight, &item);
     if (choice->kind != PH_RECORD_LEAVE) {
-        ph_outlook_pack(datagram->outlook, slot, choice->properties, item.values);
+        pack(datagram, &record, &item);
         sender->knowledge.mileage_mm[slot] += item.mileage_mm;
         note_references(datagram, &record);
     }

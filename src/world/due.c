@@ -268,7 +268,7 @@ uint64_t ph_outlook_complete(const ph_outlook* outlook, int slot, ph_due* rest)
     return properties;
 }
 
-// ---- into records and items
+// ---- into records
 
 void ph_outlook_fill(const ph_outlook* outlook, int slot, uint64_t properties, uint32_t* words,
                      uint8_t* texts)
@@ -281,17 +281,5 @@ void ph_outlook_fill(const ph_outlook* outlook, int slot, uint64_t properties, u
             ph_layout_store_text(at.layout, texts, property,
                                  ph_table_text(at.table, property, at.row));
         }
-    }
-}
-
-void ph_outlook_pack(const ph_outlook* outlook, int slot, uint64_t properties, uint8_t* bytes)
-{
-    const place at = place_of(outlook, slot);
-    for (uint64_t left = properties & ~at.layout->once; left != 0; left &= left - 1) {
-        const int property = ph_word_lowest_bit(left);
-        uint32_t words[PH_VALUE_WORDS_MAX];
-        load(outlook, &at, property, words);
-        ph_packing_store(at.packing, property, words, bytes);
-        bytes += at.packing->size[property];
     }
 }

@@ -49,7 +49,4 @@ uint64_t ph_outlook_complete(const ph_outlook* outlook, int slot, ph_due* rest);
 void ph_outlook_fill(const ph_outlook* outlook, int slot, uint64_t properties, uint32_t* words,
                      uint8_t* texts);
 
-// Puts the same, packed, one behind the other; what is sent once is left out.
-void ph_outlook_pack(const ph_outlook* outlook, int slot, uint64_t properties, uint8_t* bytes);
-
 #endif

@@ -133,3 +133,13 @@ size_t ph_packing_size(const ph_packing* packing, uint64_t properties)
     }
     return size;
 }
+
+void ph_packing_store_all(const ph_packing* packing, const ph_layout* layout, uint64_t properties,
+                          const uint32_t* words, uint8_t* bytes)
+{
+    for (; properties != 0; properties &= properties - 1) {
+        const int property = ph_word_lowest_bit(properties);
+        ph_packing_store(packing, property, words + layout->word[property], bytes);
+        bytes += packing->size[property];
+    }
+}

@@ -33,7 +33,10 @@ void ph_packing_store(const ph_packing* packing, int property, const uint32_t* w
 void ph_packing_load(const ph_packing* packing, int property, const uint8_t* bytes,
                      uint32_t* words);
 
-// Bytes of a set of properties, packed one behind the other.
+// A set of properties, packed one behind the other: how many bytes, and those bytes, from a block
+// that is laid out by the class.
 size_t ph_packing_size(const ph_packing* packing, uint64_t properties);
+void ph_packing_store_all(const ph_packing* packing, const ph_layout* layout, uint64_t properties,
+                          const uint32_t* words, uint8_t* bytes);
 
 #endif

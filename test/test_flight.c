@@ -1,0 +1,250 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// The ledger of what is on its way: what went in comes out, oldest first, round and round.
+
+#include "support/test_support.h"
+
+#include "wire/flight.h"
+
+#include <string.h>
+
+enum { UNITS = 100 };
+
+typedef struct fixture {
+    uint32_t units[UNITS];
+    ph_flight flight;
+} fixture;
+
+static void setup(fixture* f, bool is_wide)
+{
+    memset(f->units, 0xA5, sizeof f->units);
+    ph_flight_init(&f->flight, f->units, UNITS, is_wide);
+}
+
+static uint16_t add(ph_flight* flight, int slot, uint64_t properties, const char* values)
+{
+    ph_flight_item item = {
+        .properties = properties,
+        .score = (float)slot + 0.5f,
+        .mileage_mm = 1000u + (uint32_t)slot,
+        .slot = (uint16_t)slot,
+        .older = 77,
+        .jumps = 9,
+        .kind = 2,
+        .value_bytes = (uint16_t)strlen(values),
+    };
+    const uint16_t place = ph_flight_add(flight, &item);
+    memcpy(item.values, values, item.value_bytes);
+    return place;
+}
+
+static void an_item_reads_back(void** state)
+{
+    (void)state;
+    for (int is_wide = 0; is_wide <= 1; ++is_wide) {
+        fixture f;
+        setup(&f, is_wide != 0);
+        const uint64_t properties = is_wide != 0 ? UINT64_C(0x8000000100000005) : 5;
+        assert_true(ph_flight_begin(&f.flight, 12345, NULL));
+        const uint16_t place = add(&f.flight, 65534, properties, "hello");
+        ph_flight_commit(&f.flight);
+        const ph_flight_item item = ph_flight_read(&f.flight, place);
+        assert_true(item.properties == properties);
+        assert_true(item.score == 65534.5f);
+        assert_int_equal(item.mileage_mm, 66534);
+        assert_int_equal(item.slot, 65534);
+        assert_int_equal(item.older, 77);
+        assert_int_equal(item.jumps, 9);
+        assert_int_equal(item.kind, 2);
+        assert_int_equal(item.value_bytes, 5);
+        assert_memory_equal(item.values, "hello", 5);
+        assert_int_equal(ph_flight_oldest(&f.flight)->sent_us, 12345);
+        assert_true(ph_flight_validate(&f.flight));
+    }
+}
+
+static void an_eye_stands_before_the_items(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f, false);
+    const int32_t eye_mm[3] = {-1, 2, INT32_MIN};
+    assert_true(ph_flight_begin(&f.flight, 1, eye_mm));
+    const uint16_t place = add(&f.flight, 3, 1, "abc");
+    ph_flight_commit(&f.flight);
+    const ph_flight_packet* packet = ph_flight_oldest(&f.flight);
+    int32_t read_mm[3];
+    ph_flight_eye(&f.flight, packet, read_mm);
+    assert_memory_equal(read_mm, eye_mm, sizeof eye_mm);
+    assert_int_equal(ph_flight_first_item(&f.flight, packet), place);
+}
+
+static void at_most_64_packets(void** state)
+{
+    (void)state;
+    static uint32_t units[1000];
+    ph_flight flight;
+    ph_flight_init(&flight, units, 1000, false);
+    for (int i = 0; i < PH_FLIGHT_MAX; ++i) {
+        assert_true(ph_flight_has_place(&flight));
+        assert_true(ph_flight_begin(&flight, (uint64_t)i, NULL));
+        add(&flight, i, 1, "");
+        ph_flight_commit(&flight);
+    }
+    assert_false(ph_flight_has_place(&flight));
+    ph_flight_retire(&flight);
+    assert_true(ph_flight_has_place(&flight));
+    assert_int_equal(ph_flight_oldest(&flight)->sent_us, 1);
+}
+
+static void a_cancelled_packet_leaves_nothing(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f, false);
+    const int32_t eye_mm[3] = {1, 2, 3};
+    assert_true(ph_flight_begin(&f.flight, 1, eye_mm));
+    ph_flight_cancel(&f.flight);
+    assert_true(ph_flight_validate(&f.flight));
+    assert_int_equal(f.flight.head, 0);
+    assert_true(ph_flight_begin(&f.flight, 2, NULL));
+    ph_flight_cancel(&f.flight);
+    assert_int_equal(f.flight.head, 0);
+}
+
+// A model: a queue of packets, each with its items; the ring may refuse, but never forget.
+typedef struct model_packet {
+    int count;
+    uint16_t places[8];
+    char values[8][12];
+    bool has_eye;
+    int32_t eye_mm[3];
+} model_packet;
+
+static void assert_packet(const ph_flight* flight, const ph_flight_packet* packet,
+                          const model_packet* expected)
+{
+    assert_int_equal(packet->item_count, expected->count);
+    assert_int_equal(packet->has_eye, expected->has_eye);
+    if (packet->has_eye) {
+        int32_t eye_mm[3];
+        ph_flight_eye(flight, packet, eye_mm);
+        assert_memory_equal(eye_mm, expected->eye_mm, sizeof eye_mm);
+    }
+    uint16_t place = ph_flight_first_item(flight, packet);
+    for (int i = 0; i < expected->count; ++i) {
+        assert_int_equal(place, expected->places[i]);
+        const ph_flight_item item = ph_flight_read(flight, place);
+        assert_int_equal(item.value_bytes, strlen(expected->values[i]));
+        assert_memory_equal(item.values, expected->values[i], item.value_bytes);
+        place = ph_flight_next_item(flight, place);
+    }
+}
+
+static bool try_send(ph_flight* flight, model_packet* sent, test_rng* rng)
+{
+    *sent = (model_packet){.has_eye = test_rng_below(rng, 3) == 0};
+    for (int axis = 0; axis < 3; ++axis) {
+        sent->eye_mm[axis] = (int32_t)test_rng_next(rng);
+    }
+    if (!ph_flight_begin(flight, 0, sent->has_eye ? sent->eye_mm : NULL)) {
+        return false;
+    }
+    const int wanted = (int)test_rng_below(rng, 6);
+    for (int i = 0; i < wanted; ++i) {
+        char* values = sent->values[sent->count];
+        const size_t length = test_rng_below(rng, 11);
+        for (size_t k = 0; k < length; ++k) {
+            values[k] = (char)('a' + test_rng_below(rng, 26));
+        }
+        values[length] = '\0';
+        if (!ph_flight_has_room(flight, length)) {
+            break;
+        }
+        sent->places[sent->count] = add(flight, i, 1, values);
+        assert_true(ph_flight_is_open(flight, sent->places[sent->count]));
+        ++sent->count;
+    }
+    if (sent->count == 0) {
+        ph_flight_cancel(flight);
+        return false;
+    }
+    ph_flight_commit(flight);
+    return true;
+}
+
+static void the_ring_keeps_what_it_took(void** state)
+{
+    (void)state;
+    test_rng rng = {.state = 4101};
+    fixture f;
+    setup(&f, false);
+    static model_packet packets[PH_FLIGHT_MAX];
+    int first = 0;
+    int count = 0;
+    int sent_count = 0;
+    for (int round = 0; round < 20000; ++round) {
+        if (test_rng_below(&rng, 2) == 0 && ph_flight_has_place(&f.flight)) {
+            const bool is_sent =
+                try_send(&f.flight, &packets[(first + count) % PH_FLIGHT_MAX], &rng);
+            count += is_sent;
+            sent_count += is_sent;
+        } else if (count > 0) {
+            assert_packet(&f.flight, ph_flight_oldest(&f.flight), &packets[first]);
+            ph_flight_retire(&f.flight);
+            first = (first + 1) % PH_FLIGHT_MAX;
+            --count;
+        }
+        assert_int_equal(f.flight.count, count);
+        assert_true(ph_flight_validate(&f.flight));
+    }
+    assert_true(sent_count > 2000);
+}
+
+static void a_larger_ring_takes_everything_along(void** state)
+{
+    (void)state;
+    test_rng rng = {.state = 4102};
+    for (int round = 0; round < 500; ++round) {
+        fixture f;
+        setup(&f, false);
+        static model_packet packets[PH_FLIGHT_MAX];
+        int first = 0;
+        int count = 0;
+        for (int i = 0; i < 40; ++i) {
+            if (test_rng_below(&rng, 3) != 0) {
+                count += try_send(&f.flight, &packets[(first + count) % PH_FLIGHT_MAX], &rng);
+            } else if (count > 0) {
+                ph_flight_retire(&f.flight);
+                first = (first + 1) % PH_FLIGHT_MAX;
+                --count;
+            }
+        }
+        const ph_flight before = f.flight;
+        uint32_t larger[2 * UNITS];
+        ph_flight_move(&f.flight, larger, 2 * UNITS);
+        assert_true(ph_flight_validate(&f.flight));
+        for (int i = 0; i < count; ++i) {
+            model_packet* packet = &packets[(first + i) % PH_FLIGHT_MAX];
+            for (int k = 0; k < packet->count; ++k) {
+                packet->places[k] = ph_flight_moved(&before, packet->places[k]);
+            }
+            assert_packet(&f.flight, ph_flight_oldest(&f.flight), packet);
+            ph_flight_retire(&f.flight);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_item_reads_back),
+        cmocka_unit_test(an_eye_stands_before_the_items),
+        cmocka_unit_test(at_most_64_packets),
+        cmocka_unit_test(a_cancelled_packet_leaves_nothing),
+        cmocka_unit_test(the_ring_keeps_what_it_took),
+        cmocka_unit_test(a_larger_ring_takes_everything_along),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
