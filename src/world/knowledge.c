@@ -196,7 +196,10 @@ bool ph_knowledge_note_lost(ph_knowledge* knowledge, const ph_flight* flight,
         knowledge->mileage_mm[slot] -= item->mileage_mm;
     }
     if (knowledge->told[slot] == PH_TOLD_ENTER && knowledge->in_flight[slot] == 0) {
+        // Everything is to be told again, also by a class of which everything is sent once.
         knowledge->told[slot] = PH_TOLD_NOTHING;
+        knowledge->touched[slot] = layout->all;
+        knowledge->repeats[slot] = layout->all;
         ++knowledge->newcomer_count;
     }
     return false;
