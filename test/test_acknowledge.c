@@ -1,0 +1,231 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Which acknowledgements count, and what becomes of those that do not.
+
+#include "support/test_support.h"
+#include "support/inbox.h"
+#include "support/small_world.h"
+
+#include "world/sender.h"
+#include "world/world_state.h"
+
+#define SEND_US 200000
+
+typedef struct fixture {
+    small_world f;
+    ph_viewer_id viewer;
+    ph_entity_id entity;
+    inbox box;
+    uint8_t health;
+} fixture;
+
+static fixture shared; // too large for a stack
+
+static fixture* setup(uint32_t session)
+{
+    fixture* x = &shared;
+    small_world_setup(&x->f, 16);
+    ph_viewer_def def = ph_viewer_def_default();
+    def.session = session;
+    def.bits_per_second = 100000;
+    assert_int_equal(ph_world_add_viewer(x->f.world, &def, &x->viewer), PH_OK);
+    x->entity = small_world_spawn(&x->f, 1);
+    x->health = 0;
+    inbox_setup(&x->box, x->f.world, x->f.schema, x->viewer);
+    return x;
+}
+
+static void teardown(fixture* x)
+{
+    inbox_teardown(&x->box);
+    small_world_teardown(&x->f);
+}
+
+// Sends so many packets with one record each.
+static void send(fixture* x, int count)
+{
+    for (int i = 0; i < count; ++i) {
+        x->health = (uint8_t)((x->health + 1) % 90);
+        assert_int_equal(ph_world_set(x->f.world, x->entity, HEALTH, PH_FIELD_U8, &x->health, 1),
+                         PH_OK);
+        inbox_step(&x->box, SEND_US);
+        assert_int_equal(x->box.count, 1);
+    }
+}
+
+static void news_resolves_everything_up_to_its_number(void** state)
+{
+    (void)state;
+    fixture* x = setup(1000);
+    send(x, 6);
+    assert_int_equal(x->box.letters[0].header.number, 1006);
+    assert_int_equal(inbox_ack(&x->box, 1004, 0xB), PH_OK);
+    const ph_viewer_stats stats = inbox_stats(&x->box);
+    assert_int_equal(stats.acks_new, 1);
+    assert_int_equal(stats.resolved, 4);
+    assert_int_equal(stats.lost, 1); // 1002
+    assert_int_equal(stats.in_flight, 2);
+    send(x, 1);
+    assert_int_equal(x->box.letters[0].header.horizon, 1004);
+    assert_false(x->box.letters[0].header.has_hello);
+    teardown(x);
+}
+
+static void what_comes_late_or_twice_is_old(void** state)
+{
+    (void)state;
+    fixture* x = setup(0);
+    send(x, 5);
+    assert_int_equal(inbox_ack(&x->box, 4, 0xD), PH_OK);
+    assert_int_equal(inbox_ack(&x->box, 4, 0xD), PH_OK);
+    assert_int_equal(inbox_ack(&x->box, 3, 0x6), PH_OK);
+    const ph_viewer_stats stats = inbox_stats(&x->box);
+    assert_int_equal(stats.acks_new, 1);
+    assert_int_equal(stats.acks_old, 2);
+    assert_int_equal(stats.resolved, 4);
+    teardown(x);
+}
+
+// The first resolution is final, whichever way a later one lies.
+static void contradictions_change_nothing(void** state)
+{
+    (void)state;
+    fixture* x = setup(0);
+    send(x, 5);
+    assert_int_equal(inbox_ack(&x->box, 3, 0x5), PH_OK); // 2 is lost
+    assert_int_equal(inbox_ack(&x->box, 3, 0x7), PH_ERROR_VALUE);
+    assert_int_equal(inbox_ack(&x->box, 3, 0x4), PH_ERROR_VALUE);
+    assert_int_equal(inbox_ack(&x->box, 2, 0x3), PH_ERROR_VALUE);
+    assert_int_equal(inbox_ack(&x->box, 5, 0x1F), PH_ERROR_VALUE); // news, but contrary
+    ph_viewer_stats stats = inbox_stats(&x->box);
+    assert_int_equal(stats.acks_contrary, 4);
+    assert_int_equal(stats.resolved, 3);
+    assert_int_equal(stats.in_flight, 2);
+    assert_int_equal(inbox_ack(&x->box, 5, 0x17), PH_OK);
+    stats = inbox_stats(&x->box);
+    assert_int_equal(stats.resolved, 5);
+    assert_int_equal(stats.lost, 1);
+    teardown(x);
+}
+
+static void the_impossible_is_refused(void** state)
+{
+    (void)state;
+    fixture* x = setup(50);
+    assert_int_equal(inbox_ack(&x->box, 50, 0), PH_ERROR_VALUE); // before anything was sent
+    assert_int_equal(inbox_ack(&x->box, 51, 1), PH_ERROR_VALUE);
+    send(x, 3);
+    assert_int_equal(inbox_ack(&x->box, 54, 1), PH_ERROR_VALUE); // ahead
+    assert_int_equal(inbox_ack(&x->box, 50, 1), PH_ERROR_VALUE); // the session
+    assert_int_equal(inbox_ack(&x->box, 49, 1), PH_ERROR_VALUE); // before it
+    assert_int_equal(inbox_ack(&x->box, 53 + UINT32_C(0x80000000), 1), PH_ERROR_VALUE);
+    assert_int_equal(inbox_ack(&x->box, 53, 0xF), PH_ERROR_VALUE); // the session was applied?
+    assert_int_equal(inbox_ack(&x->box, 51, 0x2), PH_ERROR_VALUE);
+    const ph_viewer_stats stats = inbox_stats(&x->box);
+    assert_int_equal(stats.acks_impossible, 8);
+    assert_int_equal(stats.resolved, 0);
+    assert_int_equal(stats.in_flight, 3);
+    teardown(x);
+}
+
+static void bytes_of_another_size_are_malformed(void** state)
+{
+    (void)state;
+    fixture* x = setup(0);
+    send(x, 1);
+    const uint8_t bytes[PH_ACK_SIZE + 1] = {1};
+    for (size_t size = 0; size <= PH_ACK_SIZE + 1; ++size) {
+        if (size != PH_ACK_SIZE) {
+            assert_int_equal(ph_world_acknowledge(x->f.world, x->viewer, 0, bytes, size),
+                             PH_ERROR_VALUE);
+        }
+    }
+    assert_int_equal(inbox_stats(&x->box).acks_malformed, PH_ACK_SIZE + 1);
+    assert_int_equal(ph_world_acknowledge(x->f.world, (ph_viewer_id){0}, 0, bytes, PH_ACK_SIZE),
+                     PH_ERROR_STALE);
+    teardown(x);
+}
+
+static void numbers_wrap(void** state)
+{
+    (void)state;
+    fixture* x = setup(UINT32_MAX - 10);
+    for (int i = 0; i < 30; ++i) {
+        send(x, 1);
+        inbox_ack_all(&x->box);
+    }
+    assert_int_equal(inbox_newest(&x->box), 19);
+    const ph_viewer_stats stats = inbox_stats(&x->box);
+    assert_int_equal(stats.acks_new, 30);
+    assert_int_equal(stats.lost, 0);
+    assert_int_equal(inbox_ack(&x->box, UINT32_MAX - 10, 0), PH_ERROR_VALUE);
+    teardown(x);
+}
+
+static void round_trip_and_loss_are_smoothed(void** state)
+{
+    (void)state;
+    fixture* x = setup(0);
+    send(x, 1);
+    x->box.now_us += 80000;
+    inbox_ack_all(&x->box);
+    assert_true(inbox_stats(&x->box).rtt_ms == 80.0);
+    send(x, 1);
+    x->box.now_us += 160000;
+    inbox_ack_all(&x->box);
+    assert_true(inbox_stats(&x->box).rtt_ms == 90.0);
+    for (int i = 0; i < 200; ++i) {
+        send(x, 1);
+        if (i % 2 == 0) {
+            inbox_lose_all(&x->box);
+        } else {
+            inbox_ack_all(&x->box);
+        }
+    }
+    const double loss = inbox_stats(&x->box).loss;
+    assert_true(loss > 0.4 && loss < 0.6);
+    teardown(x);
+}
+
+// Whatever strangers send, the world stays sound, and honest answers still count.
+static void forged_acknowledgements_do_no_harm(void** state)
+{
+    (void)state;
+    test_rng rng = {.state = 4103};
+    fixture* x = setup(7);
+    for (int round = 0; round < 3000; ++round) {
+        if (inbox_stats(&x->box).in_flight < PH_FLIGHT_MAX) {
+            send(x, 1);
+        } else {
+            inbox_ack_all(&x->box);
+        }
+        const uint32_t newest = inbox_newest(&x->box) + 3 - (uint32_t)test_rng_below(&rng, 80);
+        const uint64_t applied = test_rng_next(&rng) | test_rng_next(&rng);
+        (void)inbox_ack(&x->box, newest, applied);
+        uint8_t bytes[PH_ACK_SIZE];
+        for (size_t i = 0; i < sizeof bytes; ++i) {
+            bytes[i] = (uint8_t)test_rng_next(&rng);
+        }
+        (void)ph_world_acknowledge(x->f.world, x->viewer, x->box.now_us, bytes, sizeof bytes);
+        assert_true(ph_world_validate(x->f.world));
+    }
+    const ph_viewer_stats stats = inbox_stats(&x->box);
+    assert_true(stats.acks_contrary > 100 && stats.acks_impossible > 100);
+    teardown(x);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(news_resolves_everything_up_to_its_number),
+        cmocka_unit_test(what_comes_late_or_twice_is_old),
+        cmocka_unit_test(contradictions_change_nothing),
+        cmocka_unit_test(the_impossible_is_refused),
+        cmocka_unit_test(bytes_of_another_size_are_malformed),
+        cmocka_unit_test(numbers_wrap),
+        cmocka_unit_test(round_trip_and_loss_are_smoothed),
+        cmocka_unit_test(forged_acknowledgements_do_no_harm),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
