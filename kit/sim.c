@@ -1,0 +1,260 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Two runs: the first is measured from the first tick to the last; the second plays to the tick with
+// the most entities, lets the world stand still there, and waits until every client equals it.
+
+#include "kit/sim.h"
+
+#include "kit/observers.h"
+#include "kit/sim_dump.h"
+#include "kit/sim_session.h"
+
+#include <stdlib.h>
+
+#define STANDSTILL_MAX_S 120
+#define CLASSIC_HZ 5.0
+
+ph_sim_def ph_sim_def_default(void)
+{
+    return (ph_sim_def){
+        .profile = PH_PROFILE_CLASSIC,
+        .viewers = 16,
+        .kbps = 13.0,
+        .burst_s = 1.0,
+        .overhead_bytes = 48,
+        .radius_m = 250.0,
+        .slots = 250,
+        .rtt_ms = 100.0,
+        .jitter_ms = 20.0,
+        .loss = 0.01,
+        .seed = 1,
+    };
+}
+
+double ph_sim_hz(const ph_sim_def* def)
+{
+    return def->hz > 0.0 ? def->hz : CLASSIC_HZ;
+}
+
+// One of the two runs.
+typedef struct run {
+    const ph_sim_def* def;
+    const ph_recording* recording;
+    ph_pool* pool;
+    ph_sim_stage* stage;
+    ph_sim_session** sessions;
+    int session_count;
+    double progress_from; // share of the work that was done before this run, and with it
+    double progress_to;
+    ph_fault* fault;
+} run;
+
+// ---- memory
+
+static bool fill_run(run* of, const ph_schema* schema, const int* entities, bool is_measured)
+{
+    of->stage = ph_sim_stage_create(of->def, of->recording, schema, of->fault);
+    if (of->stage == NULL) {
+        return false;
+    }
+    of->sessions = calloc((size_t)of->session_count, sizeof(ph_sim_session*));
+    for (int i = 0; of->sessions != NULL && i < of->session_count; ++i) {
+        of->sessions[i] = ph_sim_session_create(of->stage, entities[i], is_measured);
+        if (of->sessions[i] == NULL) {
+            return ph_fault_set_memory(of->fault);
+        }
+    }
+    return of->sessions != NULL || ph_fault_set_memory(of->fault);
+}
+
+static void clear_run(run* of)
+{
+    for (int i = 0; of->sessions != NULL && i < of->session_count; ++i) {
+        ph_sim_session_destroy(of->sessions[i]);
+    }
+    free(of->sessions);
+    ph_sim_stage_destroy(of->stage);
+}
+
+// ---- a tick
+
+static void step_session(void* context, int index)
+{
+    const run* of = context;
+    ph_sim_session_step(of->sessions[index]);
+}
+
+static bool dump_all(run* of)
+{
+    for (int i = 0; i < of->session_count; ++i) {
+        if (!ph_sim_session_dump(of->sessions[i], of->def->dump)) {
+            return ph_fault_set(of->fault, 0, 0, "the dump cannot be written; is the disk full?");
+        }
+    }
+    return true;
+}
+
+static bool play_tick(run* of)
+{
+    if (!ph_sim_stage_put(of->stage, of->fault)) {
+        return false;
+    }
+    for (int i = 0; i < of->session_count; ++i) {
+        if (!ph_sim_session_attend(of->sessions[i], of->fault)) {
+            return false;
+        }
+    }
+    ph_sim_stage_tick(of->stage);
+    ph_pool_run(of->pool, of->session_count, step_session, of);
+    return true;
+}
+
+static void tell_progress(const run* of, int done, int all)
+{
+    if (of->def->progress != NULL) {
+        const double share = (double)done / all;
+        of->def->progress(of->def->progress_context,
+                          of->progress_from + share * (of->progress_to - of->progress_from));
+    }
+}
+
+// Plays so many ticks from the first one on.
+static bool play(run* of, int tick_count, bool is_dumped)
+{
+    for (int tick = 0; tick < tick_count; ++tick) {
+        if (tick > 0) {
+            ph_sim_stage_step(of->stage);
+        }
+        if (!play_tick(of) || (is_dumped && !dump_all(of))) {
+            return false;
+        }
+        tell_progress(of, tick + 1, tick_count);
+    }
+    return true;
+}
+
+// ---- the first run
+
+static bool collect(run* of, ph_sim_result* result)
+{
+    ph_figures total;
+    if (ph_figures_create(&total, of->recording->rate_hz, NULL) != PH_OK) {
+        return ph_fault_set_memory(of->fault);
+    }
+    // In the order of the viewers, whichever finished first: sums of doubles depend on it.
+    for (int i = 0; i < of->session_count; ++i) {
+        ph_sim_session_finish(of->sessions[i]);
+        ph_sim_traffic_merge(&result->traffic, ph_sim_session_traffic(of->sessions[i]));
+        ph_figures_merge(&total, ph_sim_session_figures(of->sessions[i]));
+    }
+    result->traffic.cpu_ns += of->stage->world_ns;
+    result->burst_bits = ph_sim_session_burst_bits(of->sessions[0]);
+    result->figures = ph_figures_summarise(&total);
+    ph_figures_destroy(&total);
+    return true;
+}
+
+static bool run_measured(run* of, ph_sim_result* result)
+{
+    const bool is_dumped = of->def->dump != NULL;
+    if (is_dumped && fputs(PH_SIM_DUMP_HEAD, of->def->dump) == EOF) {
+        return ph_fault_set(of->fault, 0, 0, "the dump cannot be written; is the disk full?");
+    }
+    return play(of, of->recording->tick_count, is_dumped) && collect(of, result);
+}
+
+// ---- the second run
+
+static bool are_all_equal(const run* of)
+{
+    for (int i = 0; i < of->session_count; ++i) {
+        if (!ph_sim_session_is_equal(of->sessions[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool run_standstill(run* of, ph_sim_result* result)
+{
+    const int fullest = ph_recording_fullest_tick(of->recording);
+    if (fullest < 0) {
+        return ph_fault_set_memory(of->fault);
+    }
+    if (!play(of, fullest + 1, false)) {
+        return false;
+    }
+    of->stage->is_standing = true;
+    const int tick_max = STANDSTILL_MAX_S * of->recording->rate_hz;
+    int waited = 0;
+    while (!are_all_equal(of) && waited < tick_max) {
+        ph_sim_stage_step(of->stage);
+        if (!play_tick(of)) {
+            return false;
+        }
+        ++waited;
+    }
+    result->is_converged = waited < tick_max;
+    result->converge_s = (double)waited / of->recording->rate_hz;
+    return true;
+}
+
+// ---- both
+
+typedef bool run_kind(run* of, ph_sim_result* result);
+
+static bool do_run(run of, const ph_schema* schema, const int* entities, run_kind* kind,
+                   ph_sim_result* result)
+{
+    const bool is_done = fill_run(&of, schema, entities, kind == run_measured) && kind(&of, result);
+    clear_run(&of);
+    return is_done;
+}
+
+static bool run_both(run of, const ph_schema* schema, const int* entities, ph_sim_result* result)
+{
+    // The second run plays to the fullest tick, and measures nothing.
+    const double share = of.def->skips_standstill ? 1.0 : 0.75;
+    of.progress_to = share;
+    if (!do_run(of, schema, entities, run_measured, result)) {
+        return false;
+    }
+    of.progress_from = share;
+    of.progress_to = 1.0;
+    return of.def->skips_standstill || do_run(of, schema, entities, run_standstill, result);
+}
+
+bool ph_sim_run(const ph_sim_def* def, const ph_recording* recording, const ph_schema* schema,
+                ph_pool* pool, ph_sim_result* result, ph_fault* fault)
+{
+    *result = (ph_sim_result){
+        .schema = schema,
+        .rate_hz = recording->rate_hz,
+        .entity_count = recording->entity_count,
+        .seconds = (double)recording->tick_count / recording->rate_hz,
+    };
+    int* entities = calloc((size_t)def->viewers, sizeof *entities);
+    if (entities == NULL) {
+        return ph_fault_set_memory(fault);
+    }
+    result->viewer_count = ph_observers_choose(recording, def->viewers, entities);
+    const run of = {
+        .def = def,
+        .recording = recording,
+        .pool = pool,
+        .session_count = result->viewer_count,
+        .fault = fault,
+    };
+    bool is_done = false;
+    if (result->viewer_count < 0) {
+        ph_fault_set_memory(fault);
+    } else if (result->viewer_count == 0) {
+        ph_fault_set(fault, 0, 0,
+                     "nobody in it is present for 10 s and moves 10 m: there is no viewer");
+    } else {
+        is_done = run_both(of, schema, entities, result);
+    }
+    free(entities);
+    return is_done;
+}

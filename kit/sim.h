@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Plays a recording into a world whose viewers sit behind simulated links, and measures what their
+// clients show. All time is virtual; the same def gives the same result to the last bit (but for
+// the CPU time), with any number of threads.
+//
+//     ph_sim_def def = ph_sim_def_default();
+//     def.kbps = 26;
+//     ph_sim_result result;
+//     if (ph_sim_run(&def, recording, schema, pool, &result, &fault)) { ... }
+//
+// One tick of the truth, at time T:
+//
+//   put the truth into the world, tick     one thread
+//   each viewer, independent of the rest:  all threads
+//     send at T, if it is its turn ──▶ down link
+//     the frame at T: what the client shows ──▶ meter, dump
+//     all that arrives until the next tick, each at its own time:
+//       datagram ──▶ client, whose answer goes at once ──▶ up link ──▶ world
+//
+// A client knows its datagrams and a clock of its own, which is off by hours that nobody tells it.
+
+#ifndef PINHOLE_KIT_SIM_H
+#define PINHOLE_KIT_SIM_H
+
+#include "kit/fault.h"
+#include "kit/pool.h"
+#include "kit/recording.h"
+#include "kit/sim_result.h"
+
+#include <pinhole/schedule.h>
+
+#include <stdio.h>
+
+// Start from ph_sim_def_default(), which has the defaults of `pinhole sim`.
+typedef struct ph_sim_def {
+    ph_profile profile;
+    ph_scheduler scheduler; // {0}: score
+    int viewers;            // at most; see kit/observers.h
+    double kbps;            // on the wire; 0: no limit
+    double burst_s;         // depth of the bucket, in seconds of the rate
+    int overhead_bytes;     // of each datagram
+    double hz;              // sends per second; 0: the profile's own
+    double radius_m;
+    int slots;     // entities visible at most
+    double rtt_ms; // of both directions together
+    double jitter_ms;
+    double loss; // 0..1, each direction
+    uint64_t seed;
+    bool is_delayed; // what is shown lies behind by a delay, instead of being carried on to now
+    // Leaves out the second run: `converged` is false then. For tests and demos.
+    bool skips_standstill;
+    FILE* dump; // NULL: none
+    // Called now and then with the share of the work that is done, 0..1. NULL: nobody is.
+    void (*progress)(void* context, double done);
+    void* progress_context;
+} ph_sim_def;
+
+ph_sim_def ph_sim_def_default(void);
+
+// How often a viewer is sent to, per second.
+double ph_sim_hz(const ph_sim_def* def);
+
+// @return False with *fault filled: no memory, nobody to look through the eyes of, schema and
+// recording do not match, or an option that the world refuses.
+bool ph_sim_run(const ph_sim_def* def, const ph_recording* recording, const ph_schema* schema,
+                ph_pool* pool, ph_sim_result* result, ph_fault* fault);
+
+#endif

@@ -1,0 +1,14 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// What the sending side costs. The only clock of the simulator; nothing else may depend on it.
+
+#ifndef PINHOLE_KIT_SIM_CLOCK_H
+#define PINHOLE_KIT_SIM_CLOCK_H
+
+#include <stdint.h>
+
+// CPU time of the calling thread so far, in ns; on the wall where the system does not count it.
+uint64_t ph_sim_clock_ns(void);
+
+#endif

@@ -1,0 +1,536 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Runs once per viewer and tick: some microseconds for the send, some 100 ns for each entity shown.
+
+#include "kit/sim_session.h"
+
+#include "kit/link.h"
+#include "kit/meter.h"
+#include "kit/sim_clock.h"
+#include "kit/sim_dump.h"
+#include "kit/sim_likeness.h"
+#include "kit/sim_wire.h"
+
+#include "base/rng.h"
+
+#include <stdlib.h>
+
+#define US_PER_MS 1000.0
+// How far behind the present a client shows that is told to: the way of a packet, and the usual time
+// between two records of one entity at 13 kbit/s.
+#define SHOW_DELAY_MS 500
+// A client's clock is off by up to so much; nobody tells it by how much.
+#define OFFSET_MAX_US UINT64_C(100000000000)
+
+enum { DIRECTION_DOWN = 0, DIRECTION_UP = 1 };
+
+// What a client shows in one slot.
+typedef struct card {
+    int entity; // in the truth; -1: nobody
+    ph_entity_id shown;
+    uint64_t asked;     // traits that may differ otherwise than was found last
+    uint64_t differing; // as was found last
+} card;
+
+struct ph_sim_session {
+    const ph_sim_stage* stage;
+    int entity;
+    int last_tick; // of the truth, at which the entity is there
+    bool is_measured;
+    bool is_connected;
+    bool is_there; // the entity, in this tick
+    bool is_over;  // nothing will be counted any more
+    ph_viewer_id viewer;
+    uint64_t clock_offset_us;
+    int first_tick; // of the connection
+    int64_t send_count;
+    ph_link* down;
+    ph_link* up;
+    ph_client* client;
+    ph_meter* meter;
+    ph_sim_wire wire;
+    card* cards; // by slot
+    int card_count;
+    ph_shown* shown;
+    int shown_count;
+    ph_sim_dump dump;
+    ph_viewer_stats stay_stats; // when the present stay began
+    uint64_t stay_bits256[PH_PROPERTIES_MAX];
+    int64_t burst_bits;
+    ph_sim_traffic traffic;
+};
+
+// ---- memory
+
+static int slot_capacity(const ph_sim_def* def)
+{
+    const int wanted = 2 * def->slots;
+    return wanted < 256 ? 256 : wanted > UINT16_MAX ? UINT16_MAX : wanted;
+}
+
+static ph_rng stream_of(const ph_sim_session* session)
+{
+    const ph_rng whole = ph_rng_make(session->stage->def->seed);
+    return ph_rng_split(&whole, session->stage->recording->id[session->entity]);
+}
+
+static ph_link* create_link(const ph_sim_session* session, unsigned direction)
+{
+    const ph_sim_def* def = session->stage->def;
+    const ph_link_def link = {
+        .seed = def->seed,
+        .key = (uint64_t)session->stage->recording->id[session->entity] * 2 + direction,
+        .delay_us = (uint32_t)(def->rtt_ms / 2.0 * US_PER_MS + 0.5),
+        .jitter_us = (uint32_t)(def->jitter_ms * US_PER_MS + 0.5),
+        .loss = def->loss,
+    };
+    return ph_link_create(&link);
+}
+
+static bool create_client(ph_sim_session* session)
+{
+    const ph_sim_stage* stage = session->stage;
+    ph_client_def def = ph_client_def_default();
+    def.schema = stage->schema;
+    def.profile = stage->def->profile;
+    def.slot_capacity = session->card_count;
+    def.ground = stage->recording->ground;
+    def.show_delay_ms = stage->def->is_delayed ? SHOW_DELAY_MS : 0;
+    return ph_client_create(&def, &session->client) == PH_OK;
+}
+
+static bool create_meter(ph_sim_session* session)
+{
+    const ph_sim_stage* stage = session->stage;
+    double distance_m[PH_PROPERTIES_MAX];
+    for (int t = 0; t < stage->trait_count; ++t) {
+        distance_m[t] = stage->traits[t].distance_m;
+    }
+    const ph_meter_def def = {
+        .past = stage->past,
+        .viewer = session->entity,
+        .radius_mm = (int32_t)(stage->def->radius_m * 1000.0),
+        .slots = stage->def->slots,
+        .property_distance_m = distance_m,
+        .property_count = stage->trait_count,
+    };
+    return ph_meter_create(&def, &session->meter) == PH_OK;
+}
+
+static bool create_parts(ph_sim_session* session)
+{
+    session->cards = calloc((size_t)session->card_count, sizeof *session->cards);
+    session->shown = calloc((size_t)session->card_count, sizeof *session->shown);
+    session->down = create_link(session, DIRECTION_DOWN);
+    session->up = create_link(session, DIRECTION_UP);
+    if (session->cards == NULL || session->shown == NULL || session->down == NULL ||
+        session->up == NULL || !create_client(session)) {
+        return false;
+    }
+    for (int i = 0; i < session->card_count; ++i) {
+        session->cards[i].entity = -1;
+    }
+    return !session->is_measured || create_meter(session);
+}
+
+ph_sim_session* ph_sim_session_create(const ph_sim_stage* stage, int entity, bool is_measured)
+{
+    ph_sim_session* session = calloc(1, sizeof *session);
+    if (session == NULL) {
+        return NULL;
+    }
+    const int last_span = stage->recording->first_span[entity + 1] - 1;
+    session->stage = stage;
+    session->entity = entity;
+    session->last_tick = stage->recording->spans[last_span].end_tick - 1;
+    session->is_measured = is_measured;
+    session->card_count = slot_capacity(stage->def);
+    if (!create_parts(session)) {
+        ph_sim_session_destroy(session);
+        return NULL;
+    }
+    return session;
+}
+
+void ph_sim_session_destroy(ph_sim_session* session)
+{
+    if (session == NULL) {
+        return;
+    }
+    ph_sim_dump_destroy(&session->dump);
+    ph_sim_wire_destroy(&session->wire);
+    ph_meter_destroy(session->meter);
+    ph_client_destroy(session->client);
+    ph_link_destroy(session->up);
+    ph_link_destroy(session->down);
+    free(session->shown);
+    free(session->cards);
+    free(session);
+}
+
+// ---- coming and going
+
+static int bits_per_second(const ph_sim_def* def)
+{
+    return (int)(def->kbps * 1000.0 + 0.5);
+}
+
+static ph_result add_viewer(ph_sim_session* session)
+{
+    const ph_sim_stage* stage = session->stage;
+    const ph_sim_def* asked = stage->def;
+    ph_rng rng = stream_of(session);
+    session->clock_offset_us = ph_rng_below(&rng, OFFSET_MAX_US);
+    ph_viewer_def def = ph_viewer_def_default();
+    def.entity = stage->source->entity_id[session->entity];
+    def.radius_mm = (int32_t)(asked->radius_m * 1000.0);
+    def.visible_max = asked->slots;
+    def.bits_per_second = bits_per_second(asked);
+    def.burst_bits = (int)(def.bits_per_second * asked->burst_s + 0.5);
+    def.overhead_bytes = asked->overhead_bytes;
+    def.sends_per_second = ph_sim_hz(asked);
+    def.session = (uint32_t)ph_rng_next(&rng);
+    def.scheduler = asked->scheduler;
+    return ph_world_add_viewer(stage->world, &def, &session->viewer);
+}
+
+static bool connect_viewer(ph_sim_session* session, ph_fault* fault)
+{
+    const ph_sim_stage* stage = session->stage;
+    const ph_result result = add_viewer(session);
+    if (result != PH_OK) {
+        return ph_fault_set(fault, 0, 0, "the world takes no such viewer: %s",
+                            ph_result_text(result));
+    }
+    session->is_connected = true;
+    session->first_tick = stage->tick;
+    ph_viewer_stats stats;
+    ph_world_viewer_stats(stage->world, session->viewer, &stats);
+    session->burst_bits = stats.tokens_bits;
+    const ph_sim_wire_def wire = {
+        .bits_per_second = bits_per_second(stage->def),
+        .depth_bits = stats.tokens_bits,
+        .overhead_bytes = stage->def->overhead_bytes,
+        .rate_hz = stage->recording->rate_hz,
+        .now_us = ph_sim_stage_now_us(stage),
+    };
+    return ph_sim_wire_create(&session->wire, &wire, &session->traffic) ||
+           ph_fault_set_memory(fault);
+}
+
+// Counts are differences between the end of a stay and its beginning.
+static void begin_stay(ph_sim_session* session)
+{
+    const ph_sim_stage* stage = session->stage;
+    ph_world_viewer_stats(stage->world, session->viewer, &session->stay_stats);
+    const int count = ph_schema_class(stage->schema, 0)->property_count;
+    for (int p = 0; p < count; ++p) {
+        session->stay_bits256[p] = ph_world_property_bits256(stage->world, session->viewer, 0, p);
+    }
+}
+
+static void end_stay(ph_sim_session* session)
+{
+    const ph_sim_stage* stage = session->stage;
+    const ph_viewer_stats* before = &session->stay_stats;
+    ph_sim_traffic* traffic = &session->traffic;
+    ph_viewer_stats now;
+    ph_world_viewer_stats(stage->world, session->viewer, &now);
+    for (int i = 0; i < PH_REASON_COUNT; ++i) {
+        traffic->ledger.bits256[i] += now.ledger.bits256[i] - before->ledger.bits256[i];
+    }
+    traffic->ledger.repeat_bits256 += now.ledger.repeat_bits256 - before->ledger.repeat_bits256;
+    traffic->enters += now.enters - before->enters;
+    traffic->leaves += now.leaves - before->leaves;
+    traffic->updates += now.updates - before->updates;
+    traffic->significant_updates += now.significant_updates - before->significant_updates;
+    traffic->lost += now.lost - before->lost;
+    const int count = ph_schema_class(stage->schema, 0)->property_count;
+    for (int p = 0; p < count; ++p) {
+        traffic->property_bits256[p] +=
+            ph_world_property_bits256(stage->world, session->viewer, 0, p) -
+            session->stay_bits256[p];
+    }
+}
+
+bool ph_sim_session_attend(ph_sim_session* session, ph_fault* fault)
+{
+    const ph_sim_stage* stage = session->stage;
+    const bool was_there = session->is_there;
+    if (session->is_over && session->is_connected) {
+        ph_world_remove_viewer(stage->world, session->viewer);
+        session->is_connected = false;
+    }
+    if (session->is_over || was_there == stage->source->present[session->entity]) {
+        return true;
+    }
+    session->is_there = !was_there;
+    if (!session->is_there) {
+        end_stay(session);
+        return true;
+    }
+    if (!session->is_connected) {
+        if (!connect_viewer(session, fault)) {
+            return false;
+        }
+    } else {
+        ph_world_set_own(stage->world, session->viewer, stage->source->entity_id[session->entity]);
+    }
+    begin_stay(session);
+    return true;
+}
+
+// ---- bytes
+
+static uint64_t client_time_us(const ph_sim_session* session, uint64_t now_us)
+{
+    return now_us + session->clock_offset_us;
+}
+
+typedef struct departure {
+    ph_sim_session* session;
+    uint64_t now_us;
+} departure;
+
+static void depart(void* context, ph_viewer_id viewer, const void* bytes, size_t size)
+{
+    (void)viewer;
+    const departure* at = context;
+    ph_sim_wire_send(&at->session->wire, size);
+    ph_link_send(at->session->down, at->now_us, bytes, size);
+}
+
+static bool is_something_due(const ph_sim_session* session)
+{
+    ph_viewer_stats stats;
+    ph_world_viewer_stats(session->stage->world, session->viewer, &stats);
+    return stats.is_something_due;
+}
+
+// The k-th send leaves at the first tick that is not before k / hz.
+static bool is_time_to_send(const ph_sim_session* session)
+{
+    const ph_sim_stage* stage = session->stage;
+    const double ticks = (double)(stage->tick - session->first_tick);
+    const double hz = ph_sim_hz(stage->def);
+    return ticks * hz >= (double)session->send_count * stage->recording->rate_hz;
+}
+
+static void send_now(ph_sim_session* session, uint64_t now_us)
+{
+    const ph_sim_stage* stage = session->stage;
+    ph_sim_wire_tick(&session->wire, now_us, session->is_there && session->is_measured);
+    if (!is_time_to_send(session)) {
+        return;
+    }
+    // At most one per tick, however many were asked for.
+    const double ticks = (double)(stage->tick - session->first_tick);
+    session->send_count = (int64_t)(ticks * ph_sim_hz(stage->def) / stage->recording->rate_hz) + 1;
+    departure at = {.session = session, .now_us = now_us};
+    const uint64_t start_ns = ph_sim_clock_ns();
+    ph_world_send(stage->world, session->viewer, now_us, depart, &at);
+    const uint64_t spent_ns = ph_sim_clock_ns() - start_ns;
+    session->traffic.cpu_ns += session->is_there ? spent_ns : 0;
+    const uint64_t interval_us = (uint64_t)(1e6 / ph_sim_hz(stage->def)) + stage->tick_us;
+    const bool is_due =
+        ph_sim_wire_may_overflow(&session->wire, interval_us) && is_something_due(session);
+    ph_sim_wire_end_send(&session->wire, is_due);
+}
+
+// Each datagram is taken at the time of its arrival, and answered at once.
+static void receive_until(ph_sim_session* session, uint64_t end_us)
+{
+    uint8_t bytes[PH_PAYLOAD_MAX];
+    for (uint64_t at_us = ph_link_next_us(session->down); at_us <= end_us;
+         at_us = ph_link_next_us(session->down)) {
+        const size_t size = ph_link_receive(session->down, at_us, bytes, sizeof bytes);
+        ph_client_receive(session->client, client_time_us(session, at_us), bytes, size);
+        uint8_t ack[PH_ACK_SIZE];
+        const size_t ack_size = ph_client_ack(session->client, ack);
+        if (ack_size > 0) {
+            ph_link_send(session->up, at_us, ack, ack_size);
+        }
+    }
+}
+
+static void acknowledge_until(ph_sim_session* session, uint64_t end_us)
+{
+    uint8_t ack[PH_ACK_SIZE];
+    const uint64_t start_ns = ph_sim_clock_ns();
+    for (uint64_t at_us = ph_link_next_us(session->up); at_us <= end_us;
+         at_us = ph_link_next_us(session->up)) {
+        const size_t size = ph_link_receive(session->up, at_us, ack, sizeof ack);
+        ph_world_acknowledge(session->stage->world, session->viewer, at_us, ack, size);
+    }
+    const uint64_t spent_ns = ph_sim_clock_ns() - start_ns;
+    session->traffic.cpu_ns += session->is_there ? spent_ns : 0;
+}
+
+// ---- a frame
+
+// Keeps the cards up to date. All that left is told before all that came.
+static void hear_events(ph_sim_session* session)
+{
+    const ph_sim_stage* stage = session->stage;
+    ph_event event;
+    while (ph_client_poll(session->client, &event)) {
+        card* of = &session->cards[event.entity.index1 - 1];
+        if (event.kind == PH_EVENT_LEAVE) {
+            *of = (card){.entity = -1};
+        } else if (event.kind == PH_EVENT_ENTER) {
+            *of = (card){
+                .entity = ph_recording_find(stage->recording, (uint32_t)event.name),
+                .shown = event.entity,
+                .asked = UINT64_MAX,
+            };
+        } else {
+            // Which trait is which property matters less than missing one.
+            of->asked = UINT64_MAX;
+        }
+    }
+}
+
+static void compare_values(ph_sim_session* session, card* of)
+{
+    const ph_sim_stage* stage = session->stage;
+    const uint64_t asked = (of->asked | stage->changed[of->entity]) & stage->has[of->entity];
+    of->asked = 0;
+    if (asked == 0 || !stage->source->present[of->entity]) {
+        return;
+    }
+    const ph_sim_pair pair = {.stage = stage, .client = session->client};
+    of->differing =
+        (of->differing & ~asked) | ph_sim_differing(&pair, of->shown, of->entity, asked);
+}
+
+// What the client shows of one entity: by its own means, at its own time.
+static bool try_show(const ph_sim_session* session, const card* of, ph_shown* shown)
+{
+    ph_pose pose;
+    if (ph_client_show(session->client, of->shown, &pose) != PH_OK) {
+        return false;
+    }
+    *shown = (ph_shown){
+        .entity = of->entity,
+        .has_heading = pose.has_heading,
+        .position_mm = {pose.position_mm[0], pose.position_mm[1], pose.position_mm[2]},
+        .heading_deg = pose.heading_deg,
+        .properties = session->stage->has[of->entity],
+        .differing = of->differing,
+    };
+    return true;
+}
+
+static void look(ph_sim_session* session)
+{
+    session->shown_count = 0;
+    for (int slot = 0; slot < session->card_count; ++slot) {
+        card* of = &session->cards[slot];
+        if (of->entity < 0) {
+            continue;
+        }
+        compare_values(session, of);
+        if (of->entity != session->entity &&
+            try_show(session, of, &session->shown[session->shown_count])) {
+            ++session->shown_count;
+        }
+    }
+}
+
+static void write_rows(ph_sim_session* session)
+{
+    const ph_recording* recording = session->stage->recording;
+    const double tick = (double)recording->first_tick + session->stage->tick;
+    ph_sim_row row = {
+        .time_ms = 1000.0 * tick / recording->rate_hz,
+        .viewer = recording->id[session->entity],
+    };
+    for (int i = 0; i < session->shown_count; ++i) {
+        row.entity = recording->id[session->shown[i].entity];
+        ph_sim_dump_add(&session->dump, &row, &session->shown[i]);
+    }
+}
+
+static void measure(ph_sim_session* session, uint64_t now_us)
+{
+    hear_events(session);
+    ph_client_advance(session->client, client_time_us(session, now_us));
+    look(session);
+    if (!session->is_there) {
+        return;
+    }
+    ++session->traffic.frames;
+    ph_meter_frame(session->meter, session->shown, session->shown_count);
+    if (session->stage->def->dump != NULL) {
+        write_rows(session);
+    }
+}
+
+// ---- a tick
+
+void ph_sim_session_step(ph_sim_session* session)
+{
+    const ph_sim_stage* stage = session->stage;
+    if (!session->is_connected || session->is_over) {
+        return;
+    }
+    const uint64_t now_us = ph_sim_stage_now_us(stage);
+    send_now(session, now_us);
+    receive_until(session, now_us); // over a link without delay
+    if (session->is_measured) {
+        measure(session, now_us);
+        if (stage->tick >= session->last_tick) {
+            ph_sim_session_finish(session);
+            return;
+        }
+    }
+    const uint64_t next_us = ph_sim_stage_next_us(stage);
+    receive_until(session, next_us);
+    acknowledge_until(session, next_us);
+}
+
+void ph_sim_session_finish(ph_sim_session* session)
+{
+    if (session->is_over || !session->is_connected) {
+        return;
+    }
+    session->is_over = true;
+    if (session->is_there) {
+        end_stay(session);
+        ph_sim_wire_finish(&session->wire, is_something_due(session));
+    }
+}
+
+// ---- questions
+
+bool ph_sim_session_is_equal(const ph_sim_session* session)
+{
+    const ph_sim_pair pair = {
+        .stage = session->stage,
+        .client = session->client,
+        .viewer = session->viewer,
+        .entity = session->entity,
+    };
+    return !session->is_connected || ph_sim_is_alike(&pair);
+}
+
+bool ph_sim_session_dump(ph_sim_session* session, FILE* file)
+{
+    return ph_sim_dump_flush(&session->dump, file);
+}
+
+const ph_sim_traffic* ph_sim_session_traffic(const ph_sim_session* session)
+{
+    return &session->traffic;
+}
+
+const ph_figures* ph_sim_session_figures(const ph_sim_session* session)
+{
+    return ph_meter_figures(session->meter);
+}
+
+int64_t ph_sim_session_burst_bits(const ph_sim_session* session)
+{
+    return session->burst_bits;
+}

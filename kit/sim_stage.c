@@ -1,0 +1,197 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Once per tick, over all entities.
+
+#include "kit/sim_stage.h"
+
+#include "kit/sim_clock.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define US_PER_SECOND 1000000u
+// Nobody cares what o'clock it is where a run begins; but 0 is special to many.
+#define START_US UINT64_C(5000000)
+
+// ---- what clients are judged by
+
+// Only what every client is told, and told again when it changes, can be stale.
+static bool is_for_all(const ph_property_def* property)
+{
+    return property->when == PH_SEND_ON_CHANGE && property->audience == PH_AUDIENCE_ALL;
+}
+
+static void choose_traits(ph_sim_stage* stage)
+{
+    const ph_class_def* kind = ph_schema_class(stage->schema, 0);
+    const ph_feeds* feeds = &stage->source->feeds;
+    for (int i = 0; i < feeds->count; ++i) {
+        const ph_feed* feed = &feeds->feed[i];
+        const ph_property_def* property = &kind->properties[feed->property];
+        if (feed->column != PH_FEED_HEADING && is_for_all(property)) {
+            stage->traits[stage->trait_count++] = (ph_sim_trait){
+                .property = feed->property,
+                .column = feed->column,
+                .field = feed->field,
+                .distance_m = property->distance_m,
+            };
+        }
+    }
+    for (int i = 0; i < kind->property_count; ++i) {
+        if (kind->properties[i].coding == PH_CODING_POSITION) {
+            stage->position = i;
+        }
+    }
+}
+
+// ---- memory
+
+static ph_result create_world(ph_sim_stage* stage)
+{
+    ph_world_def def = ph_world_def_default();
+    def.schema = stage->schema;
+    def.profile = stage->def->profile;
+    def.entity_capacity = stage->recording->entity_count;
+    def.viewer_capacity = stage->def->viewers;
+    def.radius_max_mm = (int32_t)(stage->def->radius_m * 1000.0);
+    def.tick_us = stage->tick_us;
+    def.ground = stage->recording->ground;
+    return ph_world_create(&def, &stage->world);
+}
+
+static bool fill(ph_sim_stage* stage, ph_fault* fault)
+{
+    const size_t count = (size_t)stage->recording->entity_count;
+    stage->has = calloc(count, sizeof *stage->has);
+    stage->changed = calloc(count, sizeof *stage->changed);
+    const ph_past_def past = {.entity_count = stage->recording->entity_count,
+                              .rate_hz = stage->recording->rate_hz};
+    if (stage->has == NULL || stage->changed == NULL ||
+        ph_past_create(&past, &stage->past) != PH_OK) {
+        return ph_fault_set_memory(fault);
+    }
+    stage->source = ph_source_create(stage->recording, stage->schema, fault);
+    if (stage->source == NULL) {
+        return false;
+    }
+    choose_traits(stage);
+    const ph_result result = create_world(stage);
+    return result == PH_OK ||
+           ph_fault_set(fault, 0, 0, "no world can be made of this: %s", ph_result_text(result));
+}
+
+ph_sim_stage* ph_sim_stage_create(const ph_sim_def* def, const ph_recording* recording,
+                                  const ph_schema* schema, ph_fault* fault)
+{
+    ph_sim_stage* stage = calloc(1, sizeof *stage);
+    if (stage == NULL) {
+        ph_fault_set_memory(fault);
+        return NULL;
+    }
+    const unsigned rate_hz = (unsigned)recording->rate_hz;
+    stage->def = def;
+    stage->recording = recording;
+    stage->schema = schema;
+    stage->tick_us = (US_PER_SECOND + rate_hz / 2) / rate_hz;
+    if (!fill(stage, fault)) {
+        ph_sim_stage_destroy(stage);
+        return NULL;
+    }
+    return stage;
+}
+
+void ph_sim_stage_destroy(ph_sim_stage* stage)
+{
+    if (stage == NULL) {
+        return;
+    }
+    ph_world_destroy(stage->world);
+    ph_source_destroy(stage->source);
+    ph_past_destroy(stage->past);
+    free(stage->changed);
+    free(stage->has);
+    free(stage);
+}
+
+// ---- a tick
+
+uint64_t ph_sim_stage_now_us(const ph_sim_stage* stage)
+{
+    return START_US + (uint64_t)stage->tick * stage->tick_us;
+}
+
+uint64_t ph_sim_stage_next_us(const ph_sim_stage* stage)
+{
+    return ph_sim_stage_now_us(stage) + stage->tick_us;
+}
+
+static uint64_t traits_of(const ph_sim_stage* stage, int entity)
+{
+    uint64_t has = 0;
+    for (int t = 0; t < stage->trait_count; ++t) {
+        const double value = ph_source_value(stage->source, stage->traits[t].column, entity);
+        has |= isnan(value) ? 0 : (uint64_t)1 << t;
+    }
+    return has;
+}
+
+// Which traits may have another value in the world than a tick ago.
+static uint64_t changes_of(const ph_sim_stage* stage, int entity)
+{
+    const uint64_t properties = ph_world_changes(stage->world, stage->source->entity_id[entity]);
+    uint64_t changed = 0;
+    for (int t = 0; t < stage->trait_count; ++t) {
+        changed |= (properties >> stage->traits[t].property & 1) << t;
+    }
+    return changed;
+}
+
+static void note_changes(ph_sim_stage* stage)
+{
+    const ph_source* source = stage->source;
+    for (int e = 0; e < stage->recording->entity_count; ++e) {
+        const bool is_new =
+            source->present[e] && stage->past->trails[e].last_tick != stage->tick - 1;
+        stage->has[e] = source->present[e] ? traits_of(stage, e) : 0;
+        stage->changed[e] = is_new ? UINT64_MAX : changes_of(stage, e);
+    }
+}
+
+bool ph_sim_stage_put(ph_sim_stage* stage, ph_fault* fault)
+{
+    const ph_source* source = stage->source;
+    if (stage->is_standing) {
+        return true;
+    }
+    const ph_result result = ph_source_put(stage->source, stage->world);
+    if (result != PH_OK) {
+        return ph_fault_set(fault, 0, 0, "tick %d does not go into the world: %s",
+                            stage->recording->first_tick + stage->tick, ph_result_text(result));
+    }
+    note_changes(stage);
+    const ph_moment now = {
+        .present = source->present,
+        .x_mm = source->x_mm,
+        .y_mm = source->y_mm,
+        .z_mm = source->z_mm,
+        .heading_deg = source->heading_deg,
+    };
+    ph_past_step(stage->past, &now);
+    return true;
+}
+
+void ph_sim_stage_tick(ph_sim_stage* stage)
+{
+    const uint64_t start_ns = ph_sim_clock_ns();
+    ph_world_tick(stage->world);
+    stage->world_ns += ph_sim_clock_ns() - start_ns;
+}
+
+void ph_sim_stage_step(ph_sim_stage* stage)
+{
+    ++stage->tick;
+    if (!stage->is_standing) {
+        ph_source_step(stage->source);
+    }
+}

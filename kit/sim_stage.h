@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// What all viewers of a run have in common: the truth at this tick, the world that it was put into,
+// and what is asked of clients. Changed once per tick on one thread, read on all.
+
+#ifndef PINHOLE_KIT_SIM_STAGE_H
+#define PINHOLE_KIT_SIM_STAGE_H
+
+#include "kit/past.h"
+#include "kit/sim.h"
+#include "kit/source.h"
+
+// A property other than position and heading that clients are judged by.
+typedef struct ph_sim_trait {
+    int property;
+    int column;
+    ph_field field; // as what it is read at both ends
+    double distance_m;
+} ph_sim_trait;
+
+typedef struct ph_sim_stage {
+    const ph_sim_def* def;
+    const ph_recording* recording;
+    const ph_schema* schema;
+    ph_source* source;
+    ph_world* world;
+    ph_past* past;
+    ph_sim_trait traits[PH_PROPERTIES_MAX];
+    int trait_count;
+    int position;      // the property; and as all codings of whole numbers, read as such
+    uint64_t* has;     // by entity: bit t, it has a value of trait t now
+    uint64_t* changed; // by entity: bit t, that value may have changed with this tick
+    uint32_t tick_us;
+    int tick;          // goes on while the world stands still
+    bool is_standing;  // the truth does not go on
+    uint64_t world_ns; // CPU time of the world's ticks so far
+} ph_sim_stage;
+
+// At the first tick, with nothing put yet. The arguments outlive the stage.
+// @return NULL with *fault filled.
+ph_sim_stage* ph_sim_stage_create(const ph_sim_def* def, const ph_recording* recording,
+                                  const ph_schema* schema, ph_fault* fault);
+void ph_sim_stage_destroy(ph_sim_stage* stage); // NULL is allowed
+
+// Puts the truth of this tick into the world. Viewers may be added then, before the world's tick.
+// @return False with *fault filled.
+bool ph_sim_stage_put(ph_sim_stage* stage, ph_fault* fault);
+
+// The world's tick.
+void ph_sim_stage_tick(ph_sim_stage* stage);
+
+// Goes on to the next tick; at the end of the recording, or when the truth stands, with the same
+// truth.
+void ph_sim_stage_step(ph_sim_stage* stage);
+
+// Virtual time of this tick and of the next.
+uint64_t ph_sim_stage_now_us(const ph_sim_stage* stage);
+uint64_t ph_sim_stage_next_us(const ph_sim_stage* stage);
+
+#endif
