@@ -154,6 +154,21 @@ static void who_changes_the_slot_leaves_before_entering(void** state)
     expect_nothing(scene);
 }
 
+static void a_refused_packet_takes_nothing_from_what_is_owed(void** state)
+{
+    client_scene* scene = *state;
+    send_update(scene, 2, 50);
+    send_leave(scene, 3, 1, 1);
+    client_packet packet = client_packet_after(scene, 4, 3);
+    client_packet_leave(&packet, 0, 1);
+    client_packet_enter(&packet, 1, 2, SCENE_WALKER, 12);
+    client_record_health(client_packet_update(&packet, 5, 1), &packet, 1); // nobody is there
+    client_scene_refuse(scene, &packet, PH_REFUSAL_RECORD);
+    expect(scene, PH_EVENT_LEAVE, 11, 0);
+    expect(scene, PH_EVENT_UPDATE, 10, BIT(WALKER_HEALTH));
+    expect_nothing(scene);
+}
+
 static void user_pointers_come_with_the_events(void** state)
 {
     client_scene* scene = *state;
@@ -192,6 +207,7 @@ int main(void)
         TEST(who_came_and_went_is_not_mentioned),
         TEST(news_of_who_left_are_dropped),
         TEST(who_changes_the_slot_leaves_before_entering),
+        TEST(a_refused_packet_takes_nothing_from_what_is_owed),
         TEST(user_pointers_come_with_the_events),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -271,6 +271,18 @@ static void references_name_entities_in_view(void** state)
     assert_int_equal(name, 11);
 }
 
+static void a_reference_may_be_taken_back(void** state)
+{
+    client_scene* scene = *state;
+    client_packet told = client_packet_after(scene, 2, 1);
+    client_record_target(client_packet_update(&told, 0, 1), &told, 1, 1);
+    assert_int_equal(client_scene_send(scene, &told), PH_OK);
+    client_packet none = client_packet_after(scene, 3, 2);
+    client_record_target(client_packet_update(&none, 0, 1), &none, -1, 0);
+    assert_int_equal(client_scene_send(scene, &none), PH_OK);
+    assert_int_equal(client_scene_walker(scene, 10).target.index1, 0);
+}
+
 static void a_reference_ends_with_its_entity(void** state)
 {
     client_scene* scene = *state;
@@ -455,6 +467,7 @@ int main(void)
         TEST(whoever_enters_elsewhere_has_left),
         TEST(a_name_in_two_slots_is_refused),
         TEST(references_name_entities_in_view),
+        TEST(a_reference_may_be_taken_back),
         TEST(a_reference_ends_with_its_entity),
         TEST(a_reference_is_exact_whatever_its_two_bits),
         TEST(references_to_nobody_are_refused),

@@ -198,7 +198,7 @@ void client_record_target(client_record* it, const client_packet* packet, int sl
                           uint32_t association)
 {
     uint32_t* words = tell(it, packet, WALKER_TARGET);
-    words[0] = (uint32_t)slot + 1;
+    words[0] = (uint32_t)(slot + 1);
     words[1] = association;
 }
 
