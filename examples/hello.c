@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// A hundred dancers circle a viewer, who watches over a link that loses one datagram in ten.
+
+#include "kit/link.h" // a simulated network, where a game has its sockets
+#include <pinhole/pinhole.h>
+
+#include <math.h>
+#include <stdio.h>
+
+enum { DANCERS = 100, SECONDS = 10, TICKS_PER_SECOND = 10 };
+static const char SCHEMA[] = "class dancer\n    place: position\n";
+static uint64_t now_us; // time is the game's, too
+
+static void deliver(void* link, ph_viewer_id viewer, const void* bytes, size_t size)
+{
+    (void)viewer; // there is but one
+    ph_link_send(link, now_us, bytes, size);
+}
+
+// Moves the dancers. Returns how far they are from where the client has them, on average.
+static double dance(ph_world* world, const ph_client* client, int tick)
+{
+    double error_mm = 0.0;
+    for (uint32_t i = 0; i < DANCERS; ++i) {
+        const int32_t x_mm = (int32_t)(1000.0 * i * cos(i + 0.002 * tick));
+        const int32_t y_mm = (int32_t)(1000.0 * i * sin(i + 0.002 * tick));
+        ph_world_move(world, ph_world_find(world, i), x_mm, y_mm, 0);
+        int32_t known[3];
+        const ph_entity_id shown = ph_client_find(client, i);
+        if (ph_client_read(client, shown, 0, PH_FIELD_I32X3, known, sizeof known) == PH_OK) {
+            error_mm += hypot(known[0] - x_mm, known[1] - y_mm) / ph_client_entity_count(client);
+        }
+    }
+    return error_mm;
+}
+
+int main(void)
+{
+    ph_schema* schema; // NULL should the text be wrong: world and client refuse that
+    ph_schema_parse(SCHEMA, sizeof SCHEMA - 1, NULL, &schema, NULL);
+    ph_world_def world_def = ph_world_def_default();
+    ph_client_def client_def = ph_client_def_default();
+    const ph_viewer_def viewer_def = ph_viewer_def_default(); // 13 kbit/s; the eye is at (0, 0, 0)
+    world_def.schema = client_def.schema = schema;
+    ph_world* world = NULL;
+    ph_client* client = NULL;
+    ph_viewer_id viewer = {0};
+    ph_link* link = ph_link_create(&(ph_link_def){.seed = 2, .delay_us = 50000, .loss = 0.1});
+    bool is_well = link != NULL && ph_world_create(&world_def, &world) == PH_OK &&
+                   ph_world_add_viewer(world, &viewer_def, &viewer) == PH_OK &&
+                   ph_client_create(&client_def, &client) == PH_OK;
+    for (uint32_t i = 0; i < DANCERS && is_well; ++i) {
+        is_well = ph_world_spawn(world, &(ph_spawn){.name = i}, &(ph_entity_id){0}) == PH_OK;
+    }
+    puts(is_well ? "second  kbit/s  in view  updates  lost  mean error" : "cannot start");
+    for (int tick = 0; tick <= SECONDS * TICKS_PER_SECOND && is_well; ++tick) {
+        now_us = 1000000 / TICKS_PER_SECOND * (uint64_t)tick;
+        const double error_mm = dance(world, client, tick);
+        ph_world_tick(world);
+        ph_world_send_all(world, now_us, deliver, link);
+        uint8_t bytes[PH_PAYLOAD_MAX];
+        for (size_t size; (size = ph_link_receive(link, now_us, bytes, sizeof bytes)) > 0;) {
+            ph_client_receive(client, now_us, bytes, size);
+            ph_world_acknowledge(world, viewer, now_us, bytes, ph_client_ack(client, bytes));
+        }
+        ph_viewer_stats stats;
+        if (tick % TICKS_PER_SECOND == 0 && ph_world_viewer_stats(world, viewer, &stats) == PH_OK) {
+            printf("%6d  %6.1f  %7d  %7d  %4d  %7.0f mm\n", tick / TICKS_PER_SECOND, stats.kbps,
+                   ph_client_entity_count(client), (int)stats.updates, (int)stats.lost, error_mm);
+        }
+    }
+    ph_client_destroy(client);
+    ph_world_destroy(world);
+    ph_schema_destroy(schema);
+    ph_link_destroy(link);
+    return is_well ? 0 : 1;
+}
