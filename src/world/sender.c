@@ -173,14 +173,19 @@ ph_result ph_sender_set_budget(ph_sender* sender, const ph_forms* forms, int bit
         }
         enlarge_flight(sender, ring, units);
     }
-    const bool is_raised = bits_per_second == 0 || (sender->bits_per_second != 0 &&
-                                                    bits_per_second > sender->bits_per_second);
     sender->bits_per_second = bits_per_second;
     sender->depth_bits = depth_of(forms, bits_per_second, burst_bits, sender->overhead_bytes);
-    // What time has passed since the last send is not known here: it counts at the lower rate.
-    sender->is_raised = sender->is_started && is_raised;
-    if (sender->is_started && !is_raised) {
-        ph_token_bucket_change(&sender->bucket, bits_per_second, sender->depth_bits);
+    // What time has passed since the last send is not known here: it counts at the lower rate, and
+    // up to the lower depth.
+    if (sender->is_started) {
+        const int64_t rate_before = sender->bucket.bits_per_second;
+        const int64_t depth_before = sender->bucket.depth_bits;
+        const bool is_faster =
+            bits_per_second == 0 || (rate_before != 0 && bits_per_second > rate_before);
+        const bool is_deeper = sender->depth_bits > depth_before;
+        ph_token_bucket_change(&sender->bucket, is_faster ? rate_before : bits_per_second,
+                               is_deeper ? depth_before : sender->depth_bits);
+        sender->is_raised = true;
     }
     return PH_OK;
 }
