@@ -345,6 +345,40 @@ PH_API uint32_t ph_world_now(const ph_world* world);
 
 PH_API ph_vision_stats ph_world_vision_stats(const ph_world* world);
 
+/// What the time of a world goes into.
+typedef enum ph_stage {
+    /// Sorting the entities, refreshing who sees whom.
+    PH_STAGE_VISION = 0,
+    /// Which properties may have become due, where everybody is.
+    PH_STAGE_KNOWLEDGE,
+    /// The scheduler's ranks.
+    PH_STAGE_SCORE,
+    /// Visiting entities in that order: comparing, filtering, adding what fits.
+    PH_STAGE_PICK,
+    /// Writing the packets.
+    PH_STAGE_ENCODE,
+    /// Acknowledgements.
+    PH_STAGE_ACKS,
+    PH_STAGE_COUNT
+} ph_stage;
+
+/// Nanoseconds by ph_stage.
+typedef struct ph_stage_times {
+    uint64_t ns[PH_STAGE_COUNT];
+} ph_stage_times;
+
+/// A clock in nanoseconds, counted from anywhere, that never goes back. Called from every thread that
+/// sends or acknowledges.
+typedef uint64_t ph_now_ns(void* context);
+
+/// Lends the world a clock to measure itself by; it decides nothing else. NULL, as at the start:
+/// nothing is measured. Between two ticks only.
+PH_API void ph_world_set_clock(ph_world* world, ph_now_ns* now_ns, void* context);
+
+/// What was measured so far, of the world and of the viewers it has now. What a game does in
+/// ph_deliver does not count.
+PH_API ph_stage_times ph_world_stage_times(const ph_world* world);
+
 /// True when every structure is sound. Slow; for tests.
 PH_API bool ph_world_validate(const ph_world* world);
 

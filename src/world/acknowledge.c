@@ -9,6 +9,7 @@
 #include "world/world_state.h"
 
 #include "wire/ack.h"
+#include "world/stopwatch.h"
 
 #define RTT_SHARE 8.0   // smoothing: an eighth of the new
 #define LOSS_SHARE 16.0 // of each packet
@@ -143,11 +144,15 @@ ph_result ph_world_acknowledge(ph_world* world, ph_viewer_id viewer, uint64_t no
         return PH_ERROR_VALUE;
     }
     switch (judge(answering->sender, &ack)) {
-    case JUDGED_NEW:
+    case JUDGED_NEW: {
+        ph_stopwatch watch =
+            ph_stopwatch_make(world->now_ns, world->now_context, &answering->sender->times);
         ph_sender_pass_time(answering->sender, now_us);
         take_news(world, answering, &ack);
         ++stats->acks_new;
+        ph_stopwatch_lap(&watch, PH_STAGE_ACKS);
         return PH_OK;
+    }
     case JUDGED_OLD:
         ++stats->acks_old;
         return PH_OK;

@@ -80,6 +80,7 @@ typedef struct ph_sender {
 
     // Figures.
     ph_viewer_stats stats;
+    ph_stage_times times;
     uint64_t second_us; // when the present second began
     uint64_t second_bytes;
     uint64_t last_second_bytes;

@@ -22,6 +22,7 @@
 #include "world/datagram.h"
 
 #include "base/bitset.h"
+#include "world/stopwatch.h"
 
 #include <math.h>
 
@@ -76,6 +77,7 @@ typedef struct sending {
     candidates again; // did not fit the last datagram
     candidates later; // do not fit the present one
     int sent_count;
+    ph_stopwatch watch;
     ph_datagram datagram;
     ph_viewer_id viewer;
     ph_deliver* deliver;
@@ -552,9 +554,12 @@ static void close_datagram(sending* s)
         return;
     }
     uint8_t bytes[PH_PAYLOAD_MAX];
+    ph_stopwatch_lap(&s->watch, PH_STAGE_PICK);
     const size_t size = ph_datagram_close(&s->datagram, bytes);
+    ph_stopwatch_lap(&s->watch, PH_STAGE_ENCODE);
     ++s->sent_count;
     s->deliver(s->context, s->viewer, bytes, size);
+    ph_stopwatch_start(&s->watch);
 }
 
 // What did not fit begins the next one.
@@ -632,6 +637,7 @@ static void prepare(sending* s, ph_world* world, uint32_t index, uint64_t now_us
     const ph_id id = ph_id_pool_at(&world->viewers.ids, (int)index);
     s->outlook = ph_outlook_make(world, index);
     s->sender = viewer->sender;
+    s->watch = ph_stopwatch_make(world->now_ns, world->now_context, &s->sender->times);
     s->viewer = (ph_viewer_id){.index1 = id.index1, .generation = id.generation};
     ph_sender_pass_time(s->sender, now_us);
     s->now_ms = (uint32_t)(s->sender->now_us / 1000);
@@ -663,8 +669,11 @@ static void send_to(ph_world* world, uint32_t index, uint64_t now_us, ph_deliver
     s.scratch = ph_send_scratch_make(s.sender->scratch != NULL ? s.sender->scratch : stack,
                                      s.sender->knowledge.slot_count);
     sweep(&s);
+    ph_stopwatch_lap(&s.watch, PH_STAGE_KNOWLEDGE);
     rank(&s);
+    ph_stopwatch_lap(&s.watch, PH_STAGE_SCORE);
     const bool is_all_said = send_datagrams(&s);
+    ph_stopwatch_lap(&s.watch, PH_STAGE_PICK);
     // Without anything new to say the fate of what was said last would stay unknown.
     if (is_all_said && s.sent_count == 0 && s.sender->flight.count > 0) {
         send_probe(&s);

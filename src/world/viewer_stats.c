@@ -78,3 +78,15 @@ uint64_t ph_world_property_bits256(const ph_world* world, ph_viewer_id viewer, i
     const int first = world->forms.first_property[class_index];
     return world->viewers.viewers[index].sender->property_bits256[first + property];
 }
+
+ph_stage_times ph_world_stage_times(const ph_world* world)
+{
+    ph_stage_times times = world->times;
+    for (int i = 0; i < world->viewers.ids.used_count; ++i) {
+        const ph_viewer* viewer = &world->viewers.viewers[i];
+        for (int stage = 0; stage < PH_STAGE_COUNT && viewer->slots != NULL; ++stage) {
+            times.ns[stage] += viewer->sender->times.ns[stage];
+        }
+    }
+    return times;
+}

@@ -7,6 +7,7 @@
 #include "world/world_state.h"
 
 #include "base/allocator.h"
+#include "world/stopwatch.h"
 #include "world/telling.h"
 #include "world/world_def.h"
 
@@ -136,6 +137,7 @@ ph_result ph_world_make_room(ph_world* world, int class_index)
 
 void ph_world_tick(ph_world* world)
 {
+    ph_stopwatch watch = ph_stopwatch_make(world->now_ns, world->now_context, &world->times);
     ++world->tick;
     // Nobody looks: nothing to sort.
     if (world->viewers.ids.live_count > 0) {
@@ -147,10 +149,18 @@ void ph_world_tick(ph_world* world)
         };
         ph_viewers_refresh(&world->viewers, &refresh);
         world->is_sorted = true;
+        ph_stopwatch_lap(&watch, PH_STAGE_VISION);
         ph_tell_tick(world);
     }
     ph_entities_wake(&world->entities);
     ph_entities_forget_changes(&world->entities);
+    ph_stopwatch_lap(&watch, PH_STAGE_KNOWLEDGE);
+}
+
+void ph_world_set_clock(ph_world* world, ph_now_ns* now_ns, void* context)
+{
+    world->now_ns = now_ns;
+    world->now_context = context;
 }
 
 uint32_t ph_world_now(const ph_world* world)

@@ -29,6 +29,9 @@ struct ph_world {
     ph_forms forms;
     ph_viewers viewers;
     ph_lookout lookout;
+    ph_now_ns* now_ns; // NULL: nothing is measured
+    void* now_context;
+    ph_stage_times times; // of the ticks; those of sends are with the senders
     uint32_t tick;
     bool is_sorted; // the lookout knows the entities and eyes as they are now; for validation
 };
