@@ -224,13 +224,31 @@ void ph_viewers_refresh(ph_viewers* viewers, const ph_refresh* refresh)
 
 // ---- soundness
 
+// Whether the slots and what the client was told of them agree.
+static bool is_knowledge_sound(const ph_viewer* viewer)
+{
+    const ph_sight sight = ph_slots_sight(viewer->slots);
+    const ph_knowledge* knowledge = &viewer->sender->knowledge;
+    int newcomer_count = 0;
+    for (int slot = 0; slot < sight.slot_count; ++slot) {
+        const ph_slot_state state = ph_slots_state(viewer->slots, slot);
+        const bool is_leaving = ph_knowledge_is_leaving(knowledge, slot);
+        if (is_leaving != (state == PH_SLOT_RESTING) ||
+            (state == PH_SLOT_FREE && knowledge->told[slot] != PH_TOLD_NOTHING)) {
+            return false;
+        }
+        newcomer_count += state == PH_SLOT_SHOWN && knowledge->told[slot] == PH_TOLD_NOTHING;
+    }
+    return sight.slot_count == knowledge->slot_count && newcomer_count == knowledge->newcomer_count;
+}
+
 static bool is_viewer_sound(const ph_viewers* viewers, int index, const ph_entities* entities)
 {
     const ph_viewer* viewer = &viewers->viewers[index];
     const ph_eye* eye = &viewers->eyes[index];
     if (eye->viewer != (uint32_t)index || eye->wanted < viewer->visible_max ||
         eye->radius_mm < viewer->radius_mm || !ph_slots_validate(viewer->slots) ||
-        !ph_sender_validate(viewer->sender)) {
+        !ph_sender_validate(viewer->sender) || !is_knowledge_sound(viewer)) {
         return false;
     }
     const ph_sight sight = ph_slots_sight(viewer->slots);

@@ -1,0 +1,313 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// The way of one slot through what its client has been told: every arrow of the drawing in
+// knowledge.h, and which value counts as the newest.
+
+#include "support/test_support.h"
+
+#include "wire/classic.h"
+#include "world/knowledge.h"
+
+#include <string.h>
+
+enum { SLOT = 3, SLOTS = 8, UNITS = 400 };
+enum { POSITION, A, B, PROPERTY_COUNT };
+#define BIT(property) (UINT64_C(1) << (property))
+
+static const ph_property_def properties[PROPERTY_COUNT] = {
+    [POSITION] = {.name = "position", .coding = PH_CODING_POSITION},
+    [A] = {.name = "a", .coding = PH_CODING_RANGE, .hi = 255, .default_value = 7},
+    [B] = {.name = "b", .coding = PH_CODING_RANGE, .hi = 255},
+};
+
+typedef struct fixture {
+    ph_schema* schema;
+    ph_layouts layouts;
+    ph_packing packing;
+    uint32_t units[UNITS];
+    uint64_t block[200];
+    ph_flight flight;
+    ph_knowledge knowledge;
+} fixture;
+
+static void setup(fixture* f)
+{
+    memset(f, 0, sizeof *f);
+    const ph_class_def described = {
+        .name = "thing", .properties = properties, .property_count = PROPERTY_COUNT};
+    assert_int_equal(ph_schema_create(&described, 1, NULL, &f->schema, NULL), PH_OK);
+    assert_int_equal(ph_layouts_create(&f->layouts, f->schema, NULL), PH_OK);
+    f->packing = ph_packing_make(&f->layouts.layouts[0]);
+    ph_flight_init(&f->flight, f->units, UNITS, false);
+    assert_true(ph_knowledge_bytes(SLOTS, f->packing.stride) <= sizeof f->block);
+    ph_knowledge_init(&f->knowledge, f->block, SLOTS, f->packing.stride);
+}
+
+static void teardown(fixture* f)
+{
+    assert_true(ph_knowledge_validate(&f->knowledge, &f->flight));
+    ph_layouts_destroy(&f->layouts);
+    ph_schema_destroy(f->schema);
+}
+
+static void enter(fixture* f)
+{
+    ph_knowledge_enter(&f->knowledge, SLOT, 0, f->layouts.layouts[0].all);
+}
+
+// One packet with one record: properties A and B have these values, the position is 0.
+static void send(fixture* f, ph_record_kind kind, uint64_t told, uint8_t a, uint8_t b)
+{
+    ph_flight_item item = {
+        .properties = told,
+        .slot = SLOT,
+        .kind = (uint8_t)kind,
+        .older = f->knowledge.newest_item[SLOT],
+        .mileage_mm = 10,
+        .jumps = 2,
+        .value_bytes = (uint16_t)ph_packing_size(&f->packing, told),
+    };
+    assert_true(ph_flight_begin(&f->flight, 0, NULL));
+    const uint16_t place = ph_flight_add(&f->flight, &item);
+    const uint32_t words[] = {0, 0, 0, a, b};
+    ph_packing_store_all(&f->packing, &f->layouts.layouts[0], told, words, item.values);
+    ph_knowledge_note_sent(&f->knowledge, &item, place);
+    ph_flight_commit(&f->flight);
+    assert_true(ph_knowledge_validate(&f->knowledge, &f->flight));
+}
+
+// The oldest packet comes to its end. @return Whether the slot is to be freed.
+static bool resolve(fixture* f, bool is_applied)
+{
+    const uint16_t place = ph_flight_first_item(&f->flight, ph_flight_oldest(&f->flight));
+    const ph_flight_item item = ph_flight_read(&f->flight, place);
+    const ph_layout* layout = &f->layouts.layouts[0];
+    const bool is_free = is_applied
+                             ? ph_knowledge_note_applied(&f->knowledge, layout, &f->packing, &item)
+                             : ph_knowledge_note_lost(&f->knowledge, &f->flight, layout, &item);
+    ph_flight_retire(&f->flight);
+    assert_true(ph_knowledge_validate(&f->knowledge, &f->flight));
+    return is_free;
+}
+
+static int newest(const fixture* f, int property)
+{
+    return *ph_knowledge_newest(&f->knowledge, &f->flight, &f->packing, SLOT, property);
+}
+
+static void become_entered(fixture* f)
+{
+    enter(f);
+    send(f, PH_RECORD_ENTER, BIT(POSITION) | BIT(A), 50, 0);
+    assert_false(resolve(f, true));
+    assert_int_equal(f->knowledge.told[SLOT], PH_TOLD_ENTERED);
+}
+
+static void an_enter_makes_everything_known(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    enter(&f);
+    assert_int_equal(f.knowledge.newcomer_count, 1);
+    assert_true(f.knowledge.touched[SLOT] == 7);
+    send(&f, PH_RECORD_ENTER, BIT(POSITION) | BIT(B), 0, 9);
+    assert_int_equal(f.knowledge.told[SLOT], PH_TOLD_ENTER);
+    assert_int_equal(f.knowledge.newcomer_count, 0);
+    assert_true(f.knowledge.touched[SLOT] == 0);
+    assert_int_equal(newest(&f, A), 7); // absent: initial
+    assert_int_equal(newest(&f, B), 9);
+    assert_false(resolve(&f, true));
+    assert_int_equal(f.knowledge.told[SLOT], PH_TOLD_ENTERED);
+    assert_true(f.knowledge.are_references_stale);
+    assert_int_equal(newest(&f, A), 7);
+    assert_int_equal(newest(&f, B), 9);
+    assert_int_equal(f.knowledge.jumps[SLOT], 2);
+    teardown(&f);
+}
+
+static void the_newest_is_the_last_that_was_sent(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    become_entered(&f);
+    send(&f, PH_RECORD_UPDATE, BIT(A), 1, 0);
+    send(&f, PH_RECORD_UPDATE, BIT(B), 0, 2);
+    assert_int_equal(newest(&f, A), 1);
+    assert_int_equal(newest(&f, B), 2);
+    send(&f, PH_RECORD_UPDATE, BIT(A) | BIT(B), 3, 4);
+    assert_int_equal(newest(&f, A), 3);
+    assert_int_equal(newest(&f, B), 4);
+    assert_false(resolve(&f, true));
+    assert_false(resolve(&f, true));
+    assert_int_equal(newest(&f, A), 3); // still on its way
+    assert_false(resolve(&f, false));
+    assert_int_equal(newest(&f, A), 1); // known
+    assert_int_equal(newest(&f, B), 2);
+    assert_true(f.knowledge.touched[SLOT] == (BIT(A) | BIT(B)));
+    assert_true(f.knowledge.repeats[SLOT] == (BIT(A) | BIT(B)));
+    teardown(&f);
+}
+
+static void a_loss_touches_what_nothing_newer_has_told(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    become_entered(&f);
+    send(&f, PH_RECORD_UPDATE, BIT(A) | BIT(B), 1, 1);
+    send(&f, PH_RECORD_UPDATE, BIT(B), 0, 2);
+    assert_false(resolve(&f, false));
+    assert_true(f.knowledge.touched[SLOT] == BIT(A));
+    assert_true(f.knowledge.repeats[SLOT] == BIT(A));
+    teardown(&f);
+}
+
+// A second enter tells everything, also by what it leaves out.
+static void a_second_enter_counts_for_all_properties(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    enter(&f);
+    send(&f, PH_RECORD_ENTER, BIT(POSITION) | BIT(A), 50, 0);
+    send(&f, PH_RECORD_ENTER, BIT(POSITION) | BIT(B), 0, 60);
+    assert_int_equal(newest(&f, A), 7);
+    assert_false(resolve(&f, true));
+    assert_int_equal(newest(&f, A), 7);
+    assert_false(resolve(&f, false));
+    assert_int_equal(newest(&f, A), 50);
+    assert_true(f.knowledge.touched[SLOT] == 7);
+    teardown(&f);
+}
+
+static void lost_enters_make_a_newcomer_again(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    enter(&f);
+    send(&f, PH_RECORD_ENTER, BIT(POSITION), 0, 0);
+    send(&f, PH_RECORD_ENTER, BIT(POSITION), 0, 0);
+    assert_false(resolve(&f, false));
+    assert_int_equal(f.knowledge.told[SLOT], PH_TOLD_ENTER);
+    assert_false(resolve(&f, false));
+    assert_int_equal(f.knowledge.told[SLOT], PH_TOLD_NOTHING);
+    assert_int_equal(f.knowledge.newcomer_count, 1);
+    assert_true(f.knowledge.touched[SLOT] == 7);
+    teardown(&f);
+}
+
+static void a_lost_position_gives_its_path_back(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    become_entered(&f);
+    f.knowledge.mileage_mm[SLOT] = 500;
+    send(&f, PH_RECORD_UPDATE, BIT(POSITION), 0, 0);
+    assert_false(resolve(&f, false));
+    assert_int_equal(f.knowledge.mileage_mm[SLOT], 490);
+    teardown(&f);
+}
+
+static void a_leave_frees_the_slot_when_it_is_applied(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    become_entered(&f);
+    f.knowledge.are_references_stale = false;
+    ph_knowledge_leave(&f.knowledge, SLOT);
+    assert_int_equal(f.knowledge.told[SLOT], PH_TOLD_LEAVING);
+    assert_true(f.knowledge.are_references_stale);
+    assert_false(ph_knowledge_is_gone(&f.knowledge, SLOT));
+    send(&f, PH_RECORD_LEAVE, 0, 0, 0);
+    assert_true(f.knowledge.touched[SLOT] == 0);
+    assert_false(resolve(&f, false));
+    assert_true(f.knowledge.touched[SLOT] != 0); // again
+    send(&f, PH_RECORD_LEAVE, 0, 0, 0);
+    assert_true(resolve(&f, true));
+    ph_knowledge_free(&f.knowledge, SLOT, true);
+    assert_int_equal(f.knowledge.told[SLOT], PH_TOLD_NOTHING);
+    assert_int_equal(f.knowledge.association[SLOT], 2);
+    assert_int_equal(f.knowledge.leaving_count, 0);
+    teardown(&f);
+}
+
+static void a_newcomer_that_leaves_is_gone_at_once(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    enter(&f);
+    ph_knowledge_leave(&f.knowledge, SLOT);
+    assert_true(ph_knowledge_is_gone(&f.knowledge, SLOT));
+    ph_knowledge_free(&f.knowledge, SLOT, false);
+    assert_int_equal(f.knowledge.association[SLOT], 1);
+    assert_int_equal(f.knowledge.newcomer_count, 0);
+    teardown(&f);
+}
+
+static void an_enter_on_its_way_keeps_the_slot(void** state)
+{
+    (void)state;
+    for (int is_applied = 0; is_applied <= 1; ++is_applied) {
+        fixture f;
+        setup(&f);
+        enter(&f);
+        send(&f, PH_RECORD_ENTER, BIT(POSITION), 0, 0);
+        ph_knowledge_leave(&f.knowledge, SLOT);
+        assert_int_equal(f.knowledge.told[SLOT], PH_TOLD_LEAVING_UNSURE);
+        assert_false(ph_knowledge_is_gone(&f.knowledge, SLOT));
+        // Applied: the client has it, and needs a leave. Lost: nobody has.
+        assert_int_equal(resolve(&f, is_applied != 0), is_applied == 0);
+        assert_int_equal(f.knowledge.told[SLOT],
+                         is_applied != 0 ? PH_TOLD_LEAVING : PH_TOLD_LEAVING_UNSURE);
+        teardown(&f);
+    }
+}
+
+static void validate_sees_damage(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    become_entered(&f);
+    send(&f, PH_RECORD_UPDATE, BIT(A), 1, 0);
+    const ph_knowledge good = f.knowledge;
+#define DAMAGED(statement, repair)                                                                 \
+    do {                                                                                           \
+        statement;                                                                                 \
+        assert_false(ph_knowledge_validate(&f.knowledge, &f.flight));                              \
+        repair;                                                                                    \
+        assert_true(ph_knowledge_validate(&f.knowledge, &f.flight));                               \
+    } while (0)
+    DAMAGED(++f.knowledge.leaving_count, f.knowledge = good);
+    DAMAGED(f.knowledge.told[SLOT] = 9, f.knowledge.told[SLOT] = PH_TOLD_ENTERED);
+    DAMAGED(f.knowledge.told[SLOT] = PH_TOLD_NOTHING, f.knowledge.told[SLOT] = PH_TOLD_ENTERED);
+    DAMAGED(f.knowledge.in_flight[SLOT] = 0, f.knowledge.in_flight[SLOT] = 1);
+    DAMAGED(f.knowledge.in_flight[SLOT + 1] = 1, f.knowledge.in_flight[SLOT + 1] = 0);
+    DAMAGED(f.knowledge.association[0] = 0, f.knowledge.association[0] = 1);
+#undef DAMAGED
+    teardown(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_enter_makes_everything_known),
+        cmocka_unit_test(the_newest_is_the_last_that_was_sent),
+        cmocka_unit_test(a_loss_touches_what_nothing_newer_has_told),
+        cmocka_unit_test(a_second_enter_counts_for_all_properties),
+        cmocka_unit_test(lost_enters_make_a_newcomer_again),
+        cmocka_unit_test(a_lost_position_gives_its_path_back),
+        cmocka_unit_test(a_leave_frees_the_slot_when_it_is_applied),
+        cmocka_unit_test(a_newcomer_that_leaves_is_gone_at_once),
+        cmocka_unit_test(an_enter_on_its_way_keeps_the_slot),
+        cmocka_unit_test(validate_sees_damage),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
