@@ -179,18 +179,33 @@ static void take_picture(const session* it, picture* made)
     memset(made->bytes + counts, 0, counts_end - counts);
 }
 
+// What was resolved before stays: one that says otherwise must not have been believed.
+static void check_fates(const ph_sender* sender, uint32_t horizon, uint64_t fates,
+                        const void* bytes)
+{
+    ph_ack ack;
+    demand(ph_ack_read(bytes, PH_ACK_SIZE, &ack));
+    const uint32_t news = sender->horizon - horizon;
+    demand(news >= 1 && news <= PH_FLIGHT_MAX && sender->horizon == ack.newest);
+    demand(sender->fates == ack.applied);
+    demand(news == 64 || ((ack.applied >> news ^ fates) & UINT64_MAX >> news) == 0);
+}
+
 static ph_result acknowledge(session* it, const void* bytes, size_t size)
 {
     static picture before;
     static picture after;
     take_picture(it, &before);
     const ph_viewer_stats counts = sender_of(it)->stats;
+    const uint32_t horizon = sender_of(it)->horizon;
+    const uint64_t fates = sender_of(it)->fates;
     const ph_result result = ph_world_acknowledge(it->world, it->viewer, it->now_us, bytes, size);
     const ph_viewer_stats* now = &sender_of(it)->stats;
     if (now->acks_new == counts.acks_new) {
         take_picture(it, &after);
         demand(after.size == before.size && memcmp(after.bytes, before.bytes, after.size) == 0);
     } else {
+        check_fates(sender_of(it), horizon, fates, bytes);
         demand(ph_world_validate(it->world));
     }
     demand((result == PH_OK) ==

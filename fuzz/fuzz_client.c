@@ -286,8 +286,12 @@ static void write_record(const ph_client* client, const ph_frame* frame, ph_reco
     ph_classic_write_record(frame, &record, writer);
 }
 
-static size_t write_packet(const ph_client* client, source* from, uint8_t bytes[PH_PAYLOAD_MAX])
+// A careless server writes its slots in the wrong order, and one of them twice.
+static size_t write_packet(const ph_client* client, source* from, bool is_careless,
+                           uint8_t bytes[PH_PAYLOAD_MAX])
 {
+    const int first = is_careless ? (int)take(from, SLOTS) : 0;
+    const int twice = is_careless ? (int)take(from, 2 * SLOTS) : SLOTS;
     ph_header header = make_header(client, from);
     header.has_eye = !eye_of(client, &header).is_known || take(from, 4) == 0;
     header.eye_mm[0] = header.has_eye ? (int32_t)(take(from, 256) * 100000) : 0;
@@ -300,11 +304,15 @@ static size_t write_packet(const ph_client* client, source* from, uint8_t bytes[
     ph_bit_writer writer = ph_bit_writer_make(bytes, PH_PAYLOAD_MAX);
     ph_header_write(&header, &writer);
     for (int kind = 0; kind < 3; ++kind) {
-        for (int slot = 0; slot < SLOTS; ++slot) {
+        for (int i = 0; i < SLOTS; ++i) {
+            const int slot = (first + i) % SLOTS;
             if (made.kind1[slot] == kind + 1) {
                 write_record(client, &frame, (ph_record_kind)kind, slot, from, &writer);
             }
         }
+    }
+    if (twice < SLOTS && ph_bitset_test(&client->mirror.is_entered, twice)) {
+        write_record(client, &frame, PH_RECORD_UPDATE, twice, from, &writer);
     }
     return ph_bit_writer_finish(&writer);
 }
@@ -390,12 +398,14 @@ static void step(ph_client* client, uint64_t now_us, source* from)
         size = write_probe(client, from, bytes);
         break;
     case 3:
-    case 4:
-        size = write_packet(client, from, bytes);
+        size = write_packet(client, from, false, bytes);
         flip_bits(bytes, size, from);
         break;
+    case 4:
+        size = write_packet(client, from, true, bytes);
+        break;
     default:
-        size = write_packet(client, from, bytes);
+        size = write_packet(client, from, false, bytes);
         break;
     }
     receive(client, now_us, bytes, size);
