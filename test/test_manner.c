@@ -69,34 +69,47 @@ static void patience_follows_the_rhythm(void** state)
     assert_true(ph_manner_limit_s(&irregular, 0.2f) > 1.5f);
 }
 
-static void first_pauses_are_learned(void** state)
+static void enter_and_move(ph_manner* manner, int count, float pause_s, float forward_mm_s)
 {
-    (void)state;
-    ph_manner manner = ph_manner_make();
-    for (int i = 0; i < 1000; ++i) {
-        ph_manner_learn_first_pause(&manner, 0.3f);
+    for (int i = 0; i < count; ++i) {
+        ph_manner_learn_newcomer(manner);
+        ph_manner_learn_second(manner, pause_s, forward_mm_s);
     }
-    assert_true(fabsf(manner.first_pause_s - 0.3f) < 0.04f);
-    for (int i = 0; i < 1000; ++i) {
-        ph_manner_learn_first_pause(&manner, 1e9f);
-    }
-    assert_true(manner.first_pause_s <= 20.0f);
 }
 
-static void the_forward_speed_is_an_average_that_forgets(void** state)
+static void newcomers_are_expected_to_move_as_others_did(void** state)
 {
     (void)state;
     ph_manner manner = ph_manner_make();
-    ph_manner_learn_forward(&manner, 1000.0f);
-    assert_true(ph_manner_forward(&manner) < 500.0f); // one sample is not much
+    enter_and_move(&manner, 500, 0.3f, 1000.0f);
+    assert_true(fabsf(ph_manner_forward(&manner) - 1000.0f) < 1.0f);
+    assert_true(fabsf(manner.first_pause_s - 0.3f) < 0.05f);
+    enter_and_move(&manner, 500, 0.3f, 500.0f);
+    assert_true(fabsf(ph_manner_forward(&manner) - 500.0f) < 20.0f);
+}
+
+static void where_most_newcomers_stand_none_is_expected_to_move(void** state)
+{
+    (void)state;
+    ph_manner manner = ph_manner_make();
     for (int i = 0; i < 100; ++i) {
-        ph_manner_learn_forward(&manner, 1000.0f);
+        enter_and_move(&manner, 1, 0.3f, 1000.0f);
+        ph_manner_learn_newcomer(&manner); // never heard of again
+        ph_manner_learn_newcomer(&manner);
     }
-    assert_true(ph_manner_forward(&manner) > 850.0f);
-    for (int i = 0; i < 500; ++i) {
-        ph_manner_learn_forward(&manner, 0.0f);
+    assert_true(ph_manner_forward(&manner) == 0.0f);
+}
+
+// It stood and started much later: not one that moved when it entered.
+static void a_late_second_sample_is_no_mover(void** state)
+{
+    (void)state;
+    ph_manner manner = ph_manner_make();
+    for (int i = 0; i < 300; ++i) {
+        ph_manner_learn_pause(&manner, 0.2f, 0.2f);
     }
-    assert_true(ph_manner_forward(&manner) < 10.0f);
+    enter_and_move(&manner, 100, 5.0f, 1000.0f);
+    assert_true(ph_manner_forward(&manner) == 0.0f);
 }
 
 int main(void)
@@ -106,8 +119,9 @@ int main(void)
         cmocka_unit_test(the_share_is_learned_for_each_age),
         cmocka_unit_test(the_share_stays_within_bounds),
         cmocka_unit_test(patience_follows_the_rhythm),
-        cmocka_unit_test(first_pauses_are_learned),
-        cmocka_unit_test(the_forward_speed_is_an_average_that_forgets),
+        cmocka_unit_test(newcomers_are_expected_to_move_as_others_did),
+        cmocka_unit_test(where_most_newcomers_stand_none_is_expected_to_move),
+        cmocka_unit_test(a_late_second_sample_is_no_mover),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

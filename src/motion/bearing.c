@@ -6,7 +6,8 @@
 #include "motion/bearing.h"
 
 // A turn goes on for so long after its last sample, then swings back to it: on cars 12 % less error
-// than holding the sample, on walkers 1 %. Twice as long is worse than holding.
+// than holding the sample, on walkers up to 2 %. Going on for 0.3 s without a swing back is worse than
+// holding.
 #define TURN_S 0.16f
 #define SWING_BACK_S 0.15f
 // Samples further apart say nothing of how it turns now: full trust up to the first, none from the

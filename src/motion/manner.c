@@ -25,17 +25,27 @@
 #define PATIENCE_MIN 1.2f
 #define PATIENCE_MAX 20.0f
 #define PATIENCE_QUANTILE 0.99f
-#define FIRST_PAUSE_FIRST_S 2.0f
-#define FIRST_PAUSE_MAX_S 20.0f
-#define FIRST_PAUSE_QUANTILE 0.9f
+#define USUAL_PAUSE_FIRST_S 0.5f
+#define USUAL_PAUSE_MAX_S 20.0f
+#define USUAL_PAUSE_QUANTILE 0.9f
 #define QUANTILE_STEP 0.1f
 
-#define FORWARD_MEMORY 50
-#define FORWARD_PRIOR 5.0f
+// A newcomer whose second sample came later than so many usual pauses stood when it entered.
+#define MOVER_PAUSES 3.0f
+#define FIRST_PAUSE_FIRST_S 1.0f
+#define FIRST_PAUSE_QUANTILE 0.9f
+// Newcomers remembered. Those that stand are never heard of again, so movers must not be counted
+// alone: below the first share of movers all are taken to stand, above the second all to move.
+// Without this a town where most stand had four times the error.
+#define NEWCOMERS_MAX 64.0f
+#define MOVERS_FEW 0.5f
+#define MOVERS_MANY 0.75f
 
 ph_manner ph_manner_make(void)
 {
-    return (ph_manner){.patience = PATIENCE_FIRST, .first_pause_s = FIRST_PAUSE_FIRST_S};
+    return (ph_manner){.patience = PATIENCE_FIRST,
+                       .usual_pause_s = USUAL_PAUSE_FIRST_S,
+                       .first_pause_s = FIRST_PAUSE_FIRST_S};
 }
 
 // ---- questions
@@ -76,8 +86,9 @@ float ph_manner_limit_s(const ph_manner* manner, float interval_s)
 
 float ph_manner_forward(const ph_manner* manner)
 {
-    const float count = (float)manner->forward_count;
-    return manner->forward_mm_s * (count / (count + FORWARD_PRIOR));
+    const float share = manner->movers / fmaxf(manner->newcomers, 1.0f);
+    const float trust = (share - MOVERS_FEW) / (MOVERS_MANY - MOVERS_FEW);
+    return manner->forward_mm_s * fminf(fmaxf(trust, 0.0f), 1.0f);
 }
 
 // ---- learning
@@ -109,23 +120,35 @@ static float follow_quantile(float value, float sample, float quantile)
                                    : 1.0f - QUANTILE_STEP * (1.0f - quantile));
 }
 
+static void learn_usual_pause(ph_manner* manner, float pause_s)
+{
+    const float usual_s = follow_quantile(manner->usual_pause_s, pause_s, USUAL_PAUSE_QUANTILE);
+    manner->usual_pause_s = fminf(usual_s, USUAL_PAUSE_MAX_S);
+}
+
 void ph_manner_learn_pause(ph_manner* manner, float pause_s, float interval_s)
 {
     const float intervals = pause_s / (interval_s + INTERVAL_BASE_S);
     const float patience = follow_quantile(manner->patience, intervals, PATIENCE_QUANTILE);
     manner->patience = fminf(fmaxf(patience, PATIENCE_MIN), PATIENCE_MAX);
+    learn_usual_pause(manner, pause_s);
 }
 
-void ph_manner_learn_first_pause(ph_manner* manner, float pause_s)
+void ph_manner_learn_newcomer(ph_manner* manner)
 {
-    const float longer = follow_quantile(manner->first_pause_s, pause_s, FIRST_PAUSE_QUANTILE);
-    manner->first_pause_s = fminf(longer, FIRST_PAUSE_MAX_S);
-}
-
-void ph_manner_learn_forward(ph_manner* manner, float speed_mm_s)
-{
-    if (manner->forward_count < FORWARD_MEMORY) {
-        ++manner->forward_count;
+    manner->newcomers += 1.0f;
+    if (manner->newcomers > NEWCOMERS_MAX) {
+        manner->newcomers *= 0.5f;
+        manner->movers *= 0.5f;
     }
-    manner->forward_mm_s += (speed_mm_s - manner->forward_mm_s) / (float)manner->forward_count;
+}
+
+void ph_manner_learn_second(ph_manner* manner, float pause_s, float forward_mm_s)
+{
+    if (pause_s <= MOVER_PAUSES * manner->usual_pause_s) {
+        manner->first_pause_s =
+            follow_quantile(manner->first_pause_s, pause_s, FIRST_PAUSE_QUANTILE);
+        manner->movers = fminf(manner->movers + 1.0f, manner->newcomers);
+        manner->forward_mm_s += (forward_mm_s - manner->forward_mm_s) / fmaxf(manner->movers, 1.0f);
+    }
 }

@@ -21,10 +21,12 @@ typedef struct ph_manner {
     // over a sum of squares. Old samples fade.
     float gone[PH_MANNER_AGES];
     float promised[PH_MANNER_AGES];
-    float patience;         // 99 of 100 samples come within so many intervals of the last one
-    float first_pause_s;    // 9 of 10 newcomers show their second sample within
-    float forward_mm_s;     // speed along the heading, on average
-    uint32_t forward_count; // samples it was learned from, up to some limit
+    float patience;      // 99 of 100 samples come within so many intervals of the last one
+    float usual_pause_s; // 9 of 10 samples come within so long of the last one
+    float first_pause_s; // 9 of 10 newcomers that move show their second sample within
+    float forward_mm_s;  // speed of newcomers along the heading, on average
+    float newcomers;     // that entered; old ones fade
+    float movers;        // of these: with a second sample within the usual pause
 } ph_manner;
 
 // Knows nothing yet: follows velocities in full.
@@ -36,7 +38,7 @@ float ph_manner_share(const ph_manner* manner, float age_s);
 // How long after a sample, which came interval_s after the one before, its entity still moves.
 float ph_manner_limit_s(const ph_manner* manner, float interval_s);
 
-// A newcomer's velocity along its heading; 0 until learned.
+// The velocity along its heading to expect of a newcomer; 0 unless most of them move.
 float ph_manner_forward(const ph_manner* manner);
 
 // What a new sample teaches.
@@ -46,7 +48,9 @@ float ph_manner_forward(const ph_manner* manner);
 void ph_manner_learn_way(ph_manner* manner, const float promised_mm[3], const float gone_mm[3],
                          float pause_s);
 void ph_manner_learn_pause(ph_manner* manner, float pause_s, float interval_s);
-void ph_manner_learn_first_pause(ph_manner* manner, float pause_s);
-void ph_manner_learn_forward(ph_manner* manner, float speed_mm_s);
+// Somebody entered; and its second sample came: how long after, how fast it went along its heading.
+// Who took longer than usual stood at first.
+void ph_manner_learn_newcomer(ph_manner* manner);
+void ph_manner_learn_second(ph_manner* manner, float pause_s, float forward_mm_s);
 
 #endif

@@ -38,15 +38,13 @@ static void difference(const int32_t from_mm[3], const int32_t to_mm[3], float w
 
 // ---- samples
 
-static void learn_forward(const ph_track* track, ph_manner* manner)
+// The second sample of a newcomer.
+static void learn_second(const ph_track* track, ph_manner* manner, const ph_step* step)
 {
-    if (track->bearing.count == 0) {
-        return;
-    }
     const float radians = track->bearing.degrees[0] * PH_RADIANS_PER_DEGREE;
-    const ph_step* step = &track->steps[0];
     const float along_mm = step->mm[0] * cosf(radians) + step->mm[1] * sinf(radians);
-    ph_manner_learn_forward(manner, along_mm / step->seconds);
+    const float forward_mm_s = track->bearing.count > 0 ? along_mm / step->seconds : 0.0f;
+    ph_manner_learn_second(manner, step->seconds, forward_mm_s);
 }
 
 // What the way from the newest sample to a new one teaches about the class.
@@ -55,7 +53,7 @@ static void learn(const ph_track* track, ph_manner* manner, const ph_step* step)
     ph_step leg;
     if (!ph_aim_try_leg(track, &leg)) {
         if (track->count == 1) {
-            ph_manner_learn_first_pause(manner, step->seconds);
+            learn_second(track, manner, step);
         }
         return;
     }
@@ -108,6 +106,7 @@ void ph_track_add(ph_track* track, ph_manner* manner, const ph_sample* sample)
         memcpy(track->newest_mm, sample->position_mm, sizeof track->newest_mm);
         track->time_us = sample->time_us;
         track->count = 1;
+        ph_manner_learn_newcomer(manner);
         return;
     }
     ph_step step;
@@ -121,9 +120,6 @@ void ph_track_add(ph_track* track, ph_manner* manner, const ph_sample* sample)
         learn(track, manner, &step);
     }
     push_step(track, &step, sample->is_jump);
-    if (!sample->is_jump) {
-        learn_forward(track, manner);
-    }
     rebase(track, sample, step.mm);
     track->time_us = sample->time_us;
 }
