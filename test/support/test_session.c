@@ -1,0 +1,575 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// The game, the network and the clock of a session. A step of eight viewers with a dozen entities
+// each takes some 100 microseconds.
+
+#include "test_session.h"
+
+#include "random_record.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    TICK_US = 100000,
+    RADIUS_MM = 60000,
+    MASKS = 3, // of visibility: bits 0, 1 and 2
+};
+
+static uint64_t below(test_session* session, uint64_t limit)
+{
+    return test_rng_below(&session->rng, limit);
+}
+
+const char* session_label(const test_session* session)
+{
+    static char label[120];
+    snprintf(label, sizeof label, "seed %llu, schema %d, %s, tick %u",
+             (unsigned long long)session->def.seed, (int)session->def.schema,
+             session->def.vision == PH_VISION_GRID ? "grid" : "groups",
+             session->world != NULL ? ph_world_now(session->world) : 0);
+    return label;
+}
+
+// ---- coming and going
+
+// A world of its own, with one untouched entity of each class.
+static void note_initial(test_session* session, const ph_world_def* def)
+{
+    ph_world* world;
+    assert_int_equal(ph_world_create(def, &world), PH_OK);
+    for (int c = 0; c < ph_schema_class_count(session->schema); ++c) {
+        ph_entity_id id;
+        const ph_spawn spawn = {.class_index = c, .name = (uint64_t)c};
+        assert_int_equal(ph_world_spawn(world, &spawn, &id), PH_OK);
+        for (int p = 0; p < session_property_count(session, c); ++p) {
+            const ph_property_def* property = session_property(session, c, p);
+            session->initial[c][p] = session_world_value(world, id, property, p);
+        }
+    }
+    ph_world_destroy(world);
+}
+
+void session_setup(test_session* session, const session_def* def)
+{
+    memset(session, 0, sizeof *session);
+    session->def = *def;
+    session->rng = (test_rng){.state = def->seed * 1000003 + 1};
+    session->now_us = 1000 + below(session, 1000000);
+    session->origin_mm = below(session, 3) == 0 ? INT32_MAX - 50000 : -70000;
+    session->side_mm = 150000;
+    session->next_name = 1;
+    session->next_session = (uint32_t)test_rng_next(&session->rng);
+    if (below(session, 4) == 0) {
+        session->next_session = UINT32_MAX - 20; // numbers wrap
+    }
+    session->schema = session_schema_make(def->schema, def->seed);
+    ph_world_def world_def = ph_world_def_default();
+    world_def.schema = session->schema;
+    world_def.entity_capacity = 16;
+    world_def.viewer_capacity = 2;
+    world_def.radius_max_mm = RADIUS_MM;
+    world_def.tick_us = TICK_US;
+    world_def.ground = random_record_ground();
+    world_def.vision.kind = def->vision;
+    world_def.vision.cell_mm = 16384;
+    world_def.vision.refresh_ticks = 1 + (int)below(session, 3);
+    world_def.vision.stay_ticks = (int)below(session, 6);
+    world_def.may_see = def->may_see;
+    world_def.may_see_context = session;
+    if (def->is_vision_plain) {
+        world_def.vision.refresh_ticks = 1;
+        world_def.vision.stay_ticks = 0;
+        world_def.vision.hysteresis = 1.0;
+    }
+    assert_int_equal(ph_world_create(&world_def, &session->world), PH_OK);
+    note_initial(session, &world_def);
+    for (int i = 0; i < def->entity_count; ++i) {
+        session_spawn(session);
+    }
+    for (int i = 0; i < def->viewer_count; ++i) {
+        session_join(session);
+    }
+}
+
+void session_teardown(test_session* session)
+{
+    for (int i = 0; i < SESSION_VIEWERS_MAX; ++i) {
+        if (session->viewers[i].client != NULL) {
+            session_leave(session, i);
+        }
+    }
+    assert_true(ph_world_validate(session->world));
+    ph_world_destroy(session->world);
+    ph_schema_destroy(session->schema);
+}
+
+// ---- entities
+
+const ph_property_def* session_property(const test_session* session, int class_index, int property)
+{
+    return &ph_schema_class(session->schema, class_index)->properties[property];
+}
+
+int session_property_count(const test_session* session, int class_index)
+{
+    return ph_schema_class(session->schema, class_index)->property_count;
+}
+
+// 2,000 km away there is nothing else.
+static void draw_place(test_session* session, bool is_far, int32_t position_mm[3])
+{
+    for (int axis = 0; axis < 2; ++axis) {
+        const uint32_t offset = (uint32_t)below(session, (uint64_t)session->side_mm);
+        const uint32_t away = is_far ? UINT32_C(2000000000) : 0;
+        position_mm[axis] = (int32_t)((uint32_t)session->origin_mm + offset + away);
+    }
+    position_mm[2] = (int32_t)below(session, 20000) - 3000;
+}
+
+static uint32_t draw_mask(test_session* session)
+{
+    return below(session, 3) > 0 ? UINT32_MAX : 1u << below(session, MASKS);
+}
+
+static uint64_t draw_name(test_session* session)
+{
+    if (session->dead_name != 0 && below(session, 8) == 0) {
+        const uint64_t name = session->dead_name;
+        session->dead_name = 0;
+        return name;
+    }
+    const uint64_t number = session->next_name++;
+    return below(session, 8) == 0 ? number << 40 | number : number;
+}
+
+int session_spawn_as(test_session* session, const ph_spawn* spawn)
+{
+    if (session->entity_count == SESSION_ENTITIES_MAX) {
+        return -1;
+    }
+    const int place = session->entity_count++;
+    session_entity* entity = &session->entities[place];
+    *entity = (session_entity){.name = spawn->name, .class_index = spawn->class_index};
+    assert_int_equal(ph_world_spawn(session->world, spawn, &entity->id), PH_OK);
+    session->ids[place] = entity->id;
+    return place;
+}
+
+int session_spawn(test_session* session)
+{
+    ph_spawn spawn = {
+        .class_index = (int)below(session, (uint64_t)ph_schema_class_count(session->schema)),
+        .name = draw_name(session),
+        .seen_by = draw_mask(session),
+        .is_always_visible = below(session, 24) == 0,
+        .is_never_visible = below(session, 24) == 0,
+    };
+    draw_place(session, spawn.is_always_visible && below(session, 2) == 0, spawn.position_mm);
+    const int place = session_spawn_as(session, &spawn);
+    if (place < 0) {
+        return -1;
+    }
+    for (int p = 0; p < session_property_count(session, spawn.class_index); ++p) {
+        if (below(session, 2) == 0) {
+            session_set(session, place, p);
+        }
+    }
+    session->entities[place].once_changed = 0;
+    return place;
+}
+
+void session_despawn(test_session* session, int entity)
+{
+    const session_entity* going = &session->entities[entity];
+    if (session->on_despawn != NULL) {
+        session->on_despawn(session, going);
+    }
+    session->dead_name = going->name;
+    assert_int_equal(ph_world_despawn(session->world, going->id), PH_OK);
+    --session->entity_count;
+    session->entities[entity] = session->entities[session->entity_count];
+    session->ids[entity] = session->ids[session->entity_count];
+}
+
+const session_entity* session_find(const test_session* session, ph_entity_id id)
+{
+    for (int i = 0; i < session->entity_count; ++i) {
+        if (session->ids[i].index1 == id.index1 && session->ids[i].generation == id.generation) {
+            return &session->entities[i];
+        }
+    }
+    return NULL;
+}
+
+void session_set(test_session* session, int entity, int property)
+{
+    session_entity* changed = &session->entities[entity];
+    const ph_property_def* def = session_property(session, changed->class_index, property);
+    session_value_set(session->world, changed->id, def, property, &session->rng, session->ids,
+                      session->entity_count);
+    if (def->when == PH_SEND_ONCE) {
+        changed->once_changed |= UINT64_C(1) << property;
+    }
+}
+
+void session_set_any(test_session* session, int entity)
+{
+    const int class_index = session->entities[entity].class_index;
+    const int count = session_property_count(session, class_index);
+    session_set(session, entity, (int)below(session, (uint64_t)count));
+}
+
+static void move_to(test_session* session, int entity, const int32_t position_mm[3])
+{
+    session_entity* moved = &session->entities[entity];
+    assert_int_equal(
+        ph_world_move(session->world, moved->id, position_mm[0], position_mm[1], position_mm[2]),
+        PH_OK);
+    for (int p = 0; p < session_property_count(session, moved->class_index); ++p) {
+        const ph_property_def* def = session_property(session, moved->class_index, p);
+        if (def->coding == PH_CODING_POSITION && def->when == PH_SEND_ONCE) {
+            moved->once_changed |= UINT64_C(1) << p;
+        }
+    }
+}
+
+static int position_of(const test_session* session, int class_index)
+{
+    int p = 0;
+    while (session_property(session, class_index, p)->coding != PH_CODING_POSITION) {
+        ++p;
+    }
+    return p;
+}
+
+void session_walk(test_session* session, int entity, int32_t reach_mm)
+{
+    const session_entity* walking = &session->entities[entity];
+    int32_t position_mm[3];
+    assert_int_equal(ph_world_read(session->world, walking->id,
+                                   position_of(session, walking->class_index), PH_FIELD_I32X3,
+                                   position_mm, sizeof position_mm),
+                     PH_OK);
+    for (int axis = 0; axis < 3; ++axis) {
+        const uint32_t way = (uint32_t)below(session, 2 * (uint64_t)reach_mm + 1);
+        position_mm[axis] = (int32_t)((uint32_t)position_mm[axis] + way - (uint32_t)reach_mm);
+    }
+    move_to(session, entity, position_mm);
+}
+
+void session_teleport(test_session* session, int entity)
+{
+    int32_t position_mm[3];
+    draw_place(session, below(session, 4) == 0, position_mm);
+    move_to(session, entity, position_mm);
+}
+
+// ---- viewers
+
+static int draw_budget(test_session* session)
+{
+    if (session->def.bits_per_second != 0) {
+        return session->def.bits_per_second;
+    }
+    if (below(session, 8) == 0) {
+        return 0;
+    }
+    return (int)(2000.0 * pow(500.0, test_rng_unit(&session->rng)));
+}
+
+ph_viewer_def session_viewer_def(test_session* session)
+{
+    ph_viewer_def def = ph_viewer_def_default();
+    if (session->entity_count > 0 && below(session, 4) > 0) {
+        def.entity = session->ids[below(session, (uint64_t)session->entity_count)];
+    }
+    draw_place(session, false, def.eye_mm);
+    def.sees = draw_mask(session);
+    def.audience = (uint32_t)below(session, 8);
+    def.radius_mm = RADIUS_MM - (int32_t)below(session, RADIUS_MM / 2);
+    const int visible_max =
+        session->def.visible_max != 0 ? session->def.visible_max : 4 + (int)below(session, 21);
+    def.visible_max = visible_max;
+    def.slot_count = visible_max + 1 + (int)below(session, (uint64_t)visible_max + 1);
+    def.bits_per_second = draw_budget(session);
+    def.burst_bits = below(session, 2) == 0 ? 0 : (int)below(session, 40000);
+    def.overhead_bytes = below(session, 2) == 0 ? 48 : (int)below(session, 100);
+    def.sends_per_second = below(session, 2) == 0 ? 10.0 : 5.0;
+    def.patience_ms = 2000 + (int)below(session, 8000);
+    return def;
+}
+
+static ph_link* make_link(test_session* session, uint64_t key)
+{
+    ph_link_def def = session->def.network;
+    def.seed = session->def.seed;
+    def.key = key;
+    ph_link* link = ph_link_create(&def);
+    assert_non_null(link);
+    return link;
+}
+
+int session_join_as(test_session* session, const ph_viewer_def* def)
+{
+    int place = 0;
+    while (place < SESSION_VIEWERS_MAX && session->viewers[place].client != NULL) {
+        ++place;
+    }
+    if (place == SESSION_VIEWERS_MAX) {
+        return -1;
+    }
+    session_viewer* viewer = &session->viewers[place];
+    memset(viewer, 0, sizeof *viewer);
+    viewer->def = *def;
+    viewer->def.session = session->next_session;
+    session->next_session += 1000;
+    viewer->own = def->entity;
+    viewer->packets = ph_hash_make(0);
+    assert_true(def->slot_count <= SESSION_SLOTS_MAX);
+    assert_int_equal(ph_world_add_viewer(session->world, &viewer->def, &viewer->id), PH_OK);
+    ph_client_def client_def = ph_client_def_default();
+    client_def.schema = session->schema;
+    client_def.slot_capacity = SESSION_SLOTS_MAX;
+    client_def.ground = random_record_ground();
+    assert_int_equal(ph_client_create(&client_def, &viewer->client), PH_OK);
+    viewer->down = make_link(session, 2 * (uint64_t)viewer->def.session);
+    viewer->up = make_link(session, 2 * (uint64_t)viewer->def.session + 1);
+    return place;
+}
+
+int session_join(test_session* session)
+{
+    const ph_viewer_def def = session_viewer_def(session);
+    return session_join_as(session, &def);
+}
+
+void session_leave(test_session* session, int viewer)
+{
+    session_viewer* leaving = &session->viewers[viewer];
+    assert_int_equal(ph_world_remove_viewer(session->world, leaving->id), PH_OK);
+    ph_client_destroy(leaving->client);
+    ph_link_destroy(leaving->down);
+    ph_link_destroy(leaving->up);
+    leaving->client = NULL;
+    leaving->id = (ph_viewer_id){0};
+}
+
+// ---- stirring
+
+static void stir_viewer(test_session* session)
+{
+    const int place = (int)below(session, SESSION_VIEWERS_MAX);
+    session_viewer* viewer = &session->viewers[place];
+    if (viewer->client == NULL) {
+        if (below(session, 20) == 0) {
+            session_join(session);
+        }
+        return;
+    }
+    const int some = (int)below(session, (uint64_t)session->entity_count);
+    int32_t eye_mm[3];
+    switch (below(session, 24)) {
+    case 0:
+        session_leave(session, place);
+        break;
+    case 1:
+    case 2:
+        viewer->own = below(session, 4) == 0 ? (ph_entity_id){0} : session->ids[some];
+        assert_int_equal(ph_world_set_own(session->world, viewer->id, viewer->own), PH_OK);
+        break;
+    case 3:
+    case 4:
+        viewer->def.sees = draw_mask(session);
+        assert_int_equal(ph_world_set_sees(session->world, viewer->id, viewer->def.sees), PH_OK);
+        break;
+    case 5:
+    case 6:
+        viewer->def.bits_per_second = draw_budget(session);
+        assert_int_equal(
+            ph_world_set_budget(session->world, viewer->id, viewer->def.bits_per_second, 0), PH_OK);
+        break;
+    case 7:
+    case 8:
+    case 9:
+        assert_int_equal(ph_world_set_hint(session->world, viewer->id, session->ids[some],
+                                           (double)below(session, 4)),
+                         PH_OK);
+        break;
+    default:
+        draw_place(session, below(session, 16) == 0, eye_mm);
+        ph_world_set_eye(session->world, viewer->id, eye_mm[0], eye_mm[1], eye_mm[2]);
+        break;
+    }
+}
+
+static void stir_visibility(test_session* session, int entity)
+{
+    const uint32_t mask = below(session, 6) == 0 ? 0 : draw_mask(session);
+    assert_int_equal(ph_world_set_visibility(session->world, session->ids[entity], mask,
+                                             below(session, 12) == 0, below(session, 12) == 0),
+                     PH_OK);
+}
+
+static void stir_once(test_session* session)
+{
+    const uint64_t kind = below(session, 100);
+    if (session->entity_count < session->def.entity_count / 2 || kind < 2) {
+        if (session->entity_count < session->def.entity_count * 3 / 2) {
+            session_spawn(session);
+        }
+        return;
+    }
+    const int entity = (int)below(session, (uint64_t)session->entity_count);
+    if (kind < 4) {
+        session_despawn(session, entity);
+    } else if (kind < 8) {
+        session_teleport(session, entity);
+    } else if (kind < 12) {
+        stir_visibility(session, entity);
+    } else if (kind < 18) {
+        if (!session->def.is_viewing_steady) {
+            stir_viewer(session);
+        }
+    } else if (kind < 60) {
+        session_set_any(session, entity);
+    } else {
+        session_walk(session, entity, 2500);
+    }
+}
+
+void session_stir(test_session* session, int changes)
+{
+    for (int i = 0; i < changes; ++i) {
+        stir_once(session);
+    }
+}
+
+// ---- time
+
+// Vision, as a test without a view of it would note it down.
+static void note_sight(test_session* session, session_viewer* viewer)
+{
+    ph_sight sight;
+    assert_int_equal(ph_world_sight(session->world, viewer->id, &sight), PH_OK);
+    for (int slot = 0; slot < sight.slot_count; ++slot) {
+        if (sight.entities[slot] == PH_ENTITY_NONE) {
+            continue;
+        }
+        const ph_entity_id id = ph_world_entity_at(session->world, sight.entities[slot]);
+        session_shown* shown = &viewer->shown[slot];
+        if (id.index1 != shown->id.index1 || id.generation != shown->id.generation) {
+            *shown = (session_shown){.id = id, .since_tick = ph_world_now(session->world)};
+            assert_int_equal(
+                ph_world_identify(session->world, id, &shown->name, &shown->class_index), PH_OK);
+        }
+    }
+}
+
+void session_tick(test_session* session)
+{
+    session->now_us += TICK_US;
+    ph_world_tick(session->world);
+    for (int i = 0; i < SESSION_VIEWERS_MAX; ++i) {
+        if (session->viewers[i].client != NULL) {
+            note_sight(session, &session->viewers[i]);
+        }
+    }
+}
+
+static void deliver(void* context, ph_viewer_id viewer, const void* bytes, size_t size)
+{
+    test_session* session = context;
+    int place = 0;
+    while (session->viewers[place].id.index1 != viewer.index1) {
+        ++place;
+    }
+    session_viewer* to = &session->viewers[place];
+    ph_hash_add_u64(&to->packets, size);
+    ph_hash_add(&to->packets, bytes, size);
+    ++to->packet_count;
+    ++session->packet_count;
+    if (session->on_sent != NULL) {
+        session->on_sent(session, place, bytes, size);
+    }
+    ph_link_send(to->down, session->now_us, bytes, size);
+}
+
+void session_send(test_session* session)
+{
+    ph_world_send_all(session->world, session->now_us, deliver, session);
+}
+
+void session_send_to(test_session* session, int viewer)
+{
+    assert_int_equal(ph_world_send(session->world, session->viewers[viewer].id, session->now_us,
+                                   deliver, session),
+                     PH_OK);
+}
+
+static void carry_down(test_session* session, int place)
+{
+    session_viewer* viewer = &session->viewers[place];
+    uint8_t bytes[PH_PAYLOAD_MAX];
+    size_t size;
+    while ((size = ph_link_receive(viewer->down, session->now_us, bytes, sizeof bytes)) > 0) {
+        const ph_result result = ph_client_receive(viewer->client, session->now_us, bytes, size);
+        if (result != PH_OK && result != PH_ERROR_STALE) {
+            fail_msg("%s: viewer %d refuses an honest packet: %s", session_label(session), place,
+                     ph_result_text(result));
+        }
+        if (session->on_received != NULL) {
+            session->on_received(session, place, bytes, size);
+        }
+        uint8_t ack[PH_ACK_SIZE];
+        const size_t ack_size = ph_client_ack(viewer->client, ack);
+        if (ack_size > 0 && !viewer->is_mute) {
+            ph_link_send(viewer->up, session->now_us, ack, ack_size);
+        }
+    }
+}
+
+static void carry_up(test_session* session, int place)
+{
+    session_viewer* viewer = &session->viewers[place];
+    uint8_t ack[PH_ACK_SIZE];
+    size_t size;
+    while ((size = ph_link_receive(viewer->up, session->now_us, ack, sizeof ack)) > 0) {
+        const ph_result result =
+            ph_world_acknowledge(session->world, viewer->id, session->now_us, ack, size);
+        if (result != PH_OK) {
+            fail_msg("%s: an honest acknowledgement of viewer %d is refused",
+                     session_label(session), place);
+        }
+    }
+}
+
+void session_exchange(test_session* session)
+{
+    for (int i = 0; i < SESSION_VIEWERS_MAX; ++i) {
+        if (session->viewers[i].client != NULL) {
+            carry_down(session, i);
+            carry_up(session, i);
+        }
+    }
+}
+
+void session_step(test_session* session)
+{
+    session_tick(session);
+    session_send(session);
+    session_exchange(session);
+}
+
+void session_set_network(test_session* session, const ph_link_def* network)
+{
+    session->def.network = *network;
+    for (int i = 0; i < SESSION_VIEWERS_MAX; ++i) {
+        if (session->viewers[i].client != NULL) {
+            ph_link_change(session->viewers[i].down, network);
+            ph_link_change(session->viewers[i].up, network);
+        }
+    }
+}

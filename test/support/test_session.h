@@ -1,0 +1,159 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// A whole session in memory: a world that changes at random, viewers that come and go, for each of
+// them a real client at the other end of two simulated links. Time is a number.
+//
+//     test_session session;
+//     session_setup(&session, &(session_def){.seed = 7, .entity_count = 60, .viewer_count = 4});
+//     for (...) {
+//         session_stir(&session, 10);   // the game changes things
+//         session_step(&session);       // tick, send, carry packets and acknowledgements
+//     }
+//     session_teardown(&session);
+
+#ifndef PINHOLE_TEST_SESSION_H
+#define PINHOLE_TEST_SESSION_H
+
+#include "session_values.h"
+#include "test_support.h"
+
+#include "base/hash.h"
+#include "kit/link.h"
+
+enum {
+    SESSION_ENTITIES_MAX = 256,
+    SESSION_VIEWERS_MAX = 8,
+    SESSION_SLOTS_MAX = 96,
+    SESSION_CLASSES_MAX = 2,
+};
+
+// Zero-initialised is a session of nobody.
+typedef struct session_def {
+    uint64_t seed;
+    session_schema schema;
+    ph_vision_kind vision;
+    ph_may_see* may_see; // its context is the session
+    int entity_count;
+    int viewer_count;
+    int visible_max;        // 0: random, 4..24
+    int bits_per_second;    // 0: random, 2,000..1,000,000, and sometimes no limit
+    bool is_viewing_steady; // stirring leaves the viewers alone
+    bool is_vision_plain;   // no hysteresis and no time to stay: all can be seen that is near
+    ph_link_def network;    // seed and keys are filled in
+} session_def;
+
+typedef struct session_entity {
+    ph_entity_id id;
+    uint64_t name;
+    int class_index;
+    uint64_t once_changed; // of what is sent once: changed since the spawn
+} session_entity;
+
+// Who a slot of the world's sight shows, or showed last.
+typedef struct session_shown {
+    ph_entity_id id;
+    uint64_t name;
+    int class_index;
+    uint32_t since_tick;
+} session_shown;
+
+typedef struct session_viewer {
+    ph_viewer_id id; // {0}: nobody
+    ph_viewer_def def;
+    ph_entity_id own;
+    ph_client* client;
+    ph_link* down;
+    ph_link* up;
+    bool is_mute; // sends no acknowledgements
+    session_shown shown[SESSION_SLOTS_MAX];
+    ph_hash packets; // of all that were sent
+    uint64_t packet_count;
+} session_viewer;
+
+typedef struct test_session test_session;
+typedef void session_hook(test_session* session, int viewer, const void* bytes, size_t size);
+
+struct test_session {
+    session_def def;
+    test_rng rng;
+    ph_schema* schema;
+    ph_world* world;
+    uint64_t initial[SESSION_CLASSES_MAX][PH_PROPERTIES_MAX]; // values before anything is told
+    uint64_t now_us;
+    int32_t origin_mm; // of x and y; near the edge of the world in some sessions
+    int32_t side_mm;
+    session_entity entities[SESSION_ENTITIES_MAX];
+    ph_entity_id ids[SESSION_ENTITIES_MAX]; // of the same
+    int entity_count;
+    uint64_t next_name;
+    uint64_t dead_name; // somebody's who is gone, or 0
+    session_viewer viewers[SESSION_VIEWERS_MAX];
+    uint32_t next_session;
+    uint64_t packet_count; // to all
+    // Optional: a datagram leaves the world; a client has got one; an entity is about to go.
+    session_hook* on_sent;
+    session_hook* on_received;
+    void (*on_despawn)(test_session* session, const session_entity* entity);
+    void* context;
+};
+
+void session_setup(test_session* session, const session_def* def);
+void session_teardown(test_session* session);
+
+// What every failure should say.
+const char* session_label(const test_session* session);
+
+// ---- the game
+
+const ph_property_def* session_property(const test_session* session, int class_index, int property);
+int session_property_count(const test_session* session, int class_index);
+
+// A random one. @return Its place in entities, or -1 when there is no room.
+int session_spawn(test_session* session);
+// Exactly this one, with nothing but a place.
+int session_spawn_as(test_session* session, const ph_spawn* spawn);
+void session_despawn(test_session* session, int entity);
+const session_entity* session_find(const test_session* session, ph_entity_id id);
+void session_set(test_session* session, int entity, int property);
+void session_set_any(test_session* session, int entity);
+void session_walk(test_session* session, int entity, int32_t reach_mm);
+void session_teleport(test_session* session, int entity);
+
+// A random one, or exactly this one (its session number is filled in). @return Its place, or -1.
+int session_join(test_session* session);
+int session_join_as(test_session* session, const ph_viewer_def* def);
+ph_viewer_def session_viewer_def(test_session* session);
+void session_leave(test_session* session, int viewer);
+
+// So many random changes of anything.
+void session_stir(test_session* session, int changes);
+
+// ---- time
+
+// One tick, then its sends, then all that has arrived by now. The parts of it follow.
+void session_step(test_session* session);
+void session_tick(test_session* session);
+void session_send(test_session* session);
+void session_send_to(test_session* session, int viewer);
+void session_exchange(test_session* session);
+
+void session_set_network(test_session* session, const ph_link_def* network);
+
+// ---- judgement
+
+// Whether a property may be told to this viewer at all, in this slot.
+bool session_is_for(const ph_property_def* def, const session_viewer* viewer, int slot);
+
+// Whether a client shows exactly what its viewer sees, as the wire carries it. If not, and why is
+// not NULL, why says where.
+bool session_is_equal(const test_session* session, int viewer, char why[200]);
+
+// The same of one slot that shows somebody.
+bool session_is_slot_equal(const test_session* session, int viewer, int slot);
+
+// Steps without changes until every client is equal, and a few more; fails after so many.
+// @return How many it took.
+int session_settle(test_session* session, int steps_max);
+
+#endif

@@ -1,0 +1,353 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// The promise: no datagram is ever over the budget, at any budget from 2 to 1000 kbit/s, and what is
+// due is sent when there are tokens. Beside every viewer stands a token bucket of our own, exact in
+// millionths of a bit, that pays for what comes over the link; it never goes below zero.
+//
+// And nobody waits for ever: an entity with something due is served within
+//
+//     patience + a period + 4 * slots * (the dearest datagram) / rate
+//
+// because the one that has waited longest beyond the patience has a quarter of the bits.
+
+#include "support/test_session.h"
+
+#include "wire/header.h"
+#include "wire/layout.h"
+
+#include <math.h>
+#include <string.h>
+
+#define PARTS INT64_C(1000000) // of a bit
+
+typedef struct model {
+    int64_t level; // in parts
+    int64_t rate;  // 0: no limit
+    int64_t depth_bits;
+    uint64_t filled_us;
+    bool is_started; // full until the first send
+    bool is_changed; // ever: the world may count the time before it at the lower rate
+} model;
+
+typedef struct test_state {
+    model models[SESSION_VIEWERS_MAX];
+    int enter_bits_max;
+    uint64_t due_since_us[SESSION_VIEWERS_MAX][SESSION_SLOTS_MAX]; // 0: nothing is
+} test_state;
+
+static uint64_t packet_count;
+static uint64_t spoken_count; // times that something was due and could be paid for
+
+// ---- the model
+
+static int64_t dearest_bits(const test_session* session, int viewer)
+{
+    const test_state* state = session->context;
+    const int payload_bits = PH_HEADER_BITS + PH_HELLO_BITS + PH_EYE_BITS + state->enter_bits_max;
+    return 8 * (int64_t)((payload_bits + 7) / 8 + session->viewers[viewer].def.overhead_bytes);
+}
+
+static int64_t depth_bits(const test_session* session, int viewer, int rate, int burst_bits)
+{
+    const int64_t wanted = burst_bits != 0 ? burst_bits : rate;
+    const int64_t least = dearest_bits(session, viewer);
+    return wanted > least ? wanted : least;
+}
+
+static void model_fill(model* bucket, uint64_t now_us)
+{
+    if (bucket->rate == 0) {
+        bucket->filled_us = now_us;
+        return;
+    }
+    const int64_t full = bucket->depth_bits * PARTS;
+    // Seconds at most pass between two calls: no product is near the end of 64 bits.
+    bucket->level += (int64_t)(now_us - bucket->filled_us) * bucket->rate;
+    bucket->level = bucket->level < full ? bucket->level : full;
+    bucket->filled_us = now_us;
+}
+
+static void model_begin(test_session* session, int viewer)
+{
+    test_state* state = session->context;
+    const ph_viewer_def* def = &session->viewers[viewer].def;
+    const int64_t depth = depth_bits(session, viewer, def->bits_per_second, def->burst_bits);
+    state->models[viewer] = (model){.level = depth * PARTS,
+                                    .rate = def->bits_per_second,
+                                    .depth_bits = depth,
+                                    .filled_us = session->now_us};
+    memset(state->due_since_us[viewer], 0, sizeof state->due_since_us[viewer]);
+}
+
+static void pay(test_session* session, int viewer, const void* bytes, size_t size)
+{
+    (void)bytes;
+    model* bucket = &((test_state*)session->context)->models[viewer];
+    assert_in_range(size, 1, PH_PAYLOAD_MAX);
+    if (bucket->rate == 0) {
+        return;
+    }
+    model_fill(bucket, session->now_us);
+    const size_t wire_bytes = size + (size_t)session->viewers[viewer].def.overhead_bytes;
+    bucket->level -= 8 * (int64_t)wire_bytes * PARTS;
+    if (bucket->level < 0) {
+        fail_msg("%s: viewer %d is %lld millionths of a bit over its budget of %lld",
+                 session_label(session), viewer, (long long)-bucket->level,
+                 (long long)bucket->rate);
+    }
+}
+
+static void change_budget(test_session* session, int viewer)
+{
+    model* bucket = &((test_state*)session->context)->models[viewer];
+    const bool is_unlimited = test_rng_below(&session->rng, 8) == 0;
+    const int rate = is_unlimited ? 0 : (int)(2000.0 * pow(500.0, test_rng_unit(&session->rng)));
+    const int burst =
+        (int)(test_rng_below(&session->rng, 2) * test_rng_below(&session->rng, 50000));
+    assert_int_equal(ph_world_set_budget(session->world, session->viewers[viewer].id, rate, burst),
+                     PH_OK);
+    model_fill(bucket, session->now_us);
+    // Without a limit there is no end to what was saved up.
+    const bool is_full = !bucket->is_started || bucket->rate == 0;
+    bucket->rate = rate;
+    bucket->depth_bits = depth_bits(session, viewer, rate, burst);
+    bucket->level = is_full ? bucket->depth_bits * PARTS : bucket->level;
+    model_fill(bucket, session->now_us);
+    bucket->is_changed = true;
+}
+
+// ---- one send
+
+static void check_ledger(const test_session* session, int viewer, const ph_viewer_stats* stats)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < PH_REASON_COUNT; ++i) {
+        sum += stats->ledger.bits256[i];
+    }
+    uint64_t values = 0;
+    for (int c = 0; c < ph_schema_class_count(session->schema); ++c) {
+        for (int p = 0; p < session_property_count(session, c); ++p) {
+            values += ph_world_property_bits256(session->world, session->viewers[viewer].id, c, p);
+        }
+    }
+    assert_int_equal(sum, 2048 * stats->payload_bytes);
+    assert_int_equal(values, stats->ledger.bits256[PH_REASON_PROPERTY]);
+    assert_true(stats->ledger.repeat_bits256 <= sum);
+    assert_int_equal(stats->datagrams, session->viewers[viewer].packet_count);
+    assert_int_equal(stats->wire_bytes,
+                     stats->payload_bytes +
+                         stats->datagrams * (uint64_t)session->viewers[viewer].def.overhead_bytes);
+}
+
+// Tokens for anything, and not as many packets unresolved as there may be: then everything that is
+// due goes out.
+static void send_and_check(test_session* session, int viewer)
+{
+    model* bucket = &((test_state*)session->context)->models[viewer];
+    const ph_viewer_id id = session->viewers[viewer].id;
+    ph_viewer_stats stats;
+    ph_world_viewer_stats(session->world, id, &stats);
+    const bool was_due = stats.is_something_due && stats.in_flight < PH_FLIGHT_MAX;
+    bucket->is_started = true;
+    session_send_to(session, viewer);
+    ph_world_viewer_stats(session->world, id, &stats);
+    model_fill(bucket, session->now_us);
+    if (bucket->rate != 0 && !bucket->is_changed) {
+        assert_int_equal(stats.tokens_bits, bucket->level / PARTS);
+    }
+    const bool can_pay = stats.tokens_bits >= dearest_bits(session, viewer);
+    spoken_count += was_due && can_pay;
+    if (stats.is_something_due && stats.in_flight < PH_FLIGHT_MAX && can_pay) {
+        fail_msg("%s: a send to viewer %d left something due, %d in flight, and %lld bits for it",
+                 session_label(session), viewer, stats.in_flight, (long long)stats.tokens_bits);
+    }
+    check_ledger(session, viewer, &stats);
+}
+
+static void setup(test_session* session, test_state* state, const session_def* def)
+{
+    memset(state, 0, sizeof *state);
+    session_setup(session, def);
+    session->context = state;
+    session->on_sent = pay;
+    ph_layouts layouts;
+    assert_int_equal(ph_layouts_create(&layouts, session->schema, &(ph_allocator){0}), PH_OK);
+    state->enter_bits_max = layouts.enter_bits_max;
+    ph_layouts_destroy(&layouts);
+    for (int i = 0; i < SESSION_VIEWERS_MAX; ++i) {
+        if (session->viewers[i].client != NULL) {
+            model_begin(session, i);
+        }
+    }
+}
+
+static void teardown(test_session* session)
+{
+    packet_count += session->packet_count;
+    session_teardown(session);
+}
+
+// ---- tests
+
+static void come_and_go(test_session* session)
+{
+    const int place = (int)test_rng_below(&session->rng, SESSION_VIEWERS_MAX);
+    if (session->viewers[place].client == NULL) {
+        const int joined = session_join(session);
+        model_begin(session, joined);
+    } else if (test_rng_below(&session->rng, 4) == 0) {
+        session_leave(session, place);
+    }
+}
+
+// Sends at any time, not only after a tick; budgets that change, several times at once.
+static void run_one(const session_def* def)
+{
+    static test_session session;
+    static test_state state;
+    setup(&session, &state, def);
+    for (int step = 0; step < 150; ++step) {
+        session_stir(&session, 12);
+        if (test_rng_below(&session.rng, 20) == 0) {
+            come_and_go(&session);
+        }
+        session_tick(&session);
+        for (int part = 0; part < 2; ++part) {
+            for (int i = 0; i < SESSION_VIEWERS_MAX; ++i) {
+                if (session.viewers[i].client == NULL) {
+                    continue;
+                }
+                while (i % 2 == 0 && test_rng_below(&session.rng, 10) == 0) {
+                    change_budget(&session, i);
+                }
+                if (test_rng_below(&session.rng, 2) == 0) {
+                    send_and_check(&session, i);
+                }
+            }
+            session_exchange(&session);
+            session.now_us += test_rng_below(&session.rng, 150000);
+        }
+    }
+    teardown(&session);
+}
+
+static void run_all(ph_vision_kind vision)
+{
+    for (int i = 0; i < 56; ++i) {
+        const session_def def = {
+            .seed = (uint64_t)i + (vision == PH_VISION_GROUPS ? 5000 : 4000),
+            .schema = (session_schema)(i % SESSION_SCHEMA_COUNT),
+            .vision = vision,
+            .is_viewing_steady = true,
+            .entity_count = 60,
+            .viewer_count = 4,
+            .network = {.delay_us = 20000u * (uint32_t)(i % 4),
+                        .jitter_us = 100000u * (uint32_t)(i % 3),
+                        .loss = 0.1 * (i % 6),
+                        .doubling = 0.1 * (i % 2)},
+        };
+        run_one(&def);
+    }
+}
+
+static void no_datagram_is_over_the_budget_by_grid(void** state)
+{
+    (void)state;
+    run_all(PH_VISION_GRID);
+}
+
+static void no_datagram_is_over_the_budget_by_groups(void** state)
+{
+    (void)state;
+    run_all(PH_VISION_GROUPS);
+}
+
+// A record of a slot came: whatever is due now has waited since then at most.
+static void note_service(test_session* session, int viewer, const void* bytes, size_t size)
+{
+    (void)bytes;
+    (void)size;
+    test_state* state = session->context;
+    ph_event event;
+    while (ph_client_poll(session->viewers[viewer].client, &event)) {
+        state->due_since_us[viewer][event.entity.index1 - 1] = 0;
+    }
+}
+
+static void check_patience(test_session* session, int viewer)
+{
+    test_state* state = session->context;
+    const session_viewer* seer = &session->viewers[viewer];
+    const double period_us = 1e6 / seer->def.sends_per_second;
+    const double drain_us = 4.0 * seer->def.slot_count * (double)dearest_bits(session, viewer) *
+                            1e6 / seer->def.bits_per_second;
+    const double bound_us = 1000.0 * seer->def.patience_ms + period_us + drain_us;
+    for (int slot = 0; slot < seer->def.slot_count; ++slot) {
+        uint64_t* since_us = &state->due_since_us[viewer][slot];
+        if (session_is_slot_equal(session, viewer, slot)) {
+            *since_us = 0;
+            continue;
+        }
+        *since_us = *since_us == 0 ? session->now_us : *since_us;
+        if ((double)(session->now_us - *since_us) > bound_us) {
+            fail_msg("%s: slot %d of viewer %d has waited for %.1f s, more than %.1f s",
+                     session_label(session), slot, viewer,
+                     (double)(session->now_us - *since_us) * 1e-6, bound_us * 1e-6);
+        }
+    }
+}
+
+// Everybody moves all the time; a few do not matter to the viewers at all.
+static void nobody_waits_longer_than_the_bound(void** unused)
+{
+    (void)unused;
+    static test_session session;
+    static test_state state;
+    for (int i = 0; i < 12; ++i) {
+        const session_def def = {
+            .seed = 6000 + (uint64_t)i,
+            .schema = (session_schema)(i % SESSION_SCHEMA_COUNT),
+            .vision = i % 2 == 0 ? PH_VISION_GRID : PH_VISION_GROUPS,
+            .is_viewing_steady = true,
+            .entity_count = 30,
+            .viewer_count = 2,
+            .visible_max = 10,
+            .bits_per_second = i % 3 == 0 ? 2000 : 6000,
+        };
+        setup(&session, &state, &def);
+        session.on_received = note_service;
+        for (int step = 0; step < 900; ++step) {
+            for (int e = 0; e < session.entity_count; ++e) {
+                session_walk(&session, e, 500);
+                ph_world_set_hint(session.world, session.viewers[e % 2].id, session.ids[e],
+                                  e % 3 == 0 ? 0.0 : 1.0);
+            }
+            session_stir(&session, 2);
+            session_step(&session);
+            if (step % 5 == 0) {
+                check_patience(&session, 0);
+                check_patience(&session, 1);
+            }
+        }
+        teardown(&session);
+    }
+}
+
+static void many_packets_were_paid_for(void** state)
+{
+    (void)state;
+    assert_true(packet_count > 50000);
+    assert_true(spoken_count > 10000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_datagram_is_over_the_budget_by_grid),
+        cmocka_unit_test(no_datagram_is_over_the_budget_by_groups),
+        cmocka_unit_test(nobody_waits_longer_than_the_bound),
+        cmocka_unit_test(many_packets_were_paid_for),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,229 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// The promise: a client never shows an entity under another's slot, and never a value that the
+// entity did not have at some tick since it came into this viewer's view.
+//
+// After every datagram, of every entity that it told of: the slot shows whom the world's sight
+// shows there, or showed last (a slot takes nobody else before the client has left it); the class is
+// right; each property has a value that the entity has, or had since, or the initial one. What is
+// not for this viewer's audience stays initial for ever. Now and then everything is looked through.
+
+#include "support/test_session.h"
+
+#include "base/hash_map.h"
+
+#include <string.h>
+
+#define STILL_SO UINT32_MAX
+
+// By (name, property, value): the last tick at which it was so.
+static ph_hash_map history;
+static uint64_t packet_count;
+static uint64_t look_count;
+
+static uint64_t key_of(uint64_t name, int property, uint64_t value)
+{
+    return ph_hash_mix(ph_hash_mix(name + 1) ^ value) + ph_hash_mix((uint64_t)property + 1);
+}
+
+static void note(uint64_t name, int property, uint64_t value, uint32_t tick)
+{
+    if (history.count == history.limit) {
+        assert_int_equal(ph_hash_map_reserve(&history, 2 * history.count + 1000), PH_OK);
+    }
+    assert_true(ph_hash_map_insert(&history, key_of(name, property, value), tick));
+}
+
+// ---- what is true
+
+// The present values by place of the world, to be closed when they change.
+typedef struct present {
+    ph_entity_id id;
+    uint64_t values[PH_PROPERTIES_MAX];
+} present;
+static present presents[4 * SESSION_ENTITIES_MAX];
+
+static present* present_of(ph_entity_id id)
+{
+    assert_true(id.index1 < sizeof presents / sizeof presents[0]);
+    return &presents[id.index1];
+}
+
+static void note_entity(const test_session* session, const session_entity* entity)
+{
+    present* now = present_of(entity->id);
+    const bool is_new = memcmp(&now->id, &entity->id, sizeof now->id) != 0;
+    const uint64_t changes = is_new ? UINT64_MAX : ph_world_changes(session->world, entity->id);
+    now->id = entity->id;
+    for (int p = 0; p < session_property_count(session, entity->class_index); ++p) {
+        if ((changes >> p & 1) == 0) {
+            continue;
+        }
+        const ph_property_def* def = session_property(session, entity->class_index, p);
+        if (!is_new) {
+            note(entity->name, p, now->values[p], ph_world_now(session->world));
+        }
+        now->values[p] = session_world_value(session->world, entity->id, def, p);
+        note(entity->name, p, now->values[p], STILL_SO);
+    }
+}
+
+static void note_end(test_session* session, const session_entity* entity)
+{
+    const present* now = present_of(entity->id);
+    if (memcmp(&now->id, &entity->id, sizeof now->id) != 0) {
+        return; // it never saw a tick
+    }
+    for (int p = 0; p < session_property_count(session, entity->class_index); ++p) {
+        note(entity->name, p, now->values[p], ph_world_now(session->world));
+    }
+}
+
+// ---- what is shown
+
+static void check_value(const test_session* session, const session_viewer* viewer, int slot,
+                        const session_shown* shown, int property)
+{
+    const ph_property_def* def = session_property(session, shown->class_index, property);
+    const ph_entity_id id = ph_client_entity_at(viewer->client, slot);
+    const uint64_t value = session_client_value(viewer->client, id, def, property);
+    ++look_count;
+    if ((value == session->initial[shown->class_index][property] || value == SESSION_NOBODY) &&
+        def->coding != PH_CODING_POSITION) {
+        return;
+    }
+    uint32_t last_tick;
+    if (!session_is_for(def, viewer, slot)) {
+        fail_msg("%s: slot %d of viewer %u, name %llu: %s is not for its audience",
+                 session_label(session), slot, viewer->id.index1, (unsigned long long)shown->name,
+                 def->name);
+    }
+    if (!ph_hash_map_try_find(&history, key_of(shown->name, property, value), &last_tick) ||
+        last_tick < shown->since_tick) {
+        fail_msg("%s: slot %d of viewer %u, name %llu: %s never was so since tick %u",
+                 session_label(session), slot, viewer->id.index1, (unsigned long long)shown->name,
+                 def->name, shown->since_tick);
+    }
+}
+
+static void check_slot(const test_session* session, const session_viewer* viewer, int slot,
+                       uint64_t properties)
+{
+    const session_shown* shown = &viewer->shown[slot];
+    const ph_entity_id id = ph_client_entity_at(viewer->client, slot);
+    uint64_t name;
+    int class_index;
+    assert_int_equal(ph_client_identify(viewer->client, id, &name, &class_index), PH_OK);
+    if (name != shown->name || class_index != shown->class_index || shown->id.index1 == 0) {
+        fail_msg("%s: slot %d of viewer %u shows %llu, not %llu", session_label(session), slot,
+                 viewer->id.index1, (unsigned long long)name, (unsigned long long)shown->name);
+    }
+    for (int p = 0; p < session_property_count(session, class_index); ++p) {
+        if ((properties >> p & 1) != 0) {
+            check_value(session, viewer, slot, shown, p);
+        }
+    }
+}
+
+static void check_all(const test_session* session, const session_viewer* viewer)
+{
+    for (int slot = 0; slot < ph_client_slot_count(viewer->client); ++slot) {
+        if (ph_client_entity_at(viewer->client, slot).index1 != 0) {
+            check_slot(session, viewer, slot, UINT64_MAX);
+        }
+    }
+}
+
+// What an enter does not mention must be initial: looked at, too.
+static void check_events(test_session* session, int place, const void* bytes, size_t size)
+{
+    (void)bytes;
+    (void)size;
+    const session_viewer* viewer = &session->viewers[place];
+    ph_event event;
+    while (ph_client_poll(viewer->client, &event)) {
+        if (event.kind != PH_EVENT_LEAVE) {
+            check_slot(session, viewer, (int)event.entity.index1 - 1,
+                       event.kind == PH_EVENT_ENTER ? UINT64_MAX : event.properties);
+        }
+    }
+    if (session->packet_count % 4 == 0) {
+        check_all(session, viewer);
+        assert_true(ph_client_validate(viewer->client));
+    }
+}
+
+// ---- sessions
+
+static void step(test_session* session)
+{
+    for (int i = 0; i < session->entity_count; ++i) {
+        note_entity(session, &session->entities[i]);
+    }
+    session_step(session);
+}
+
+static void run_one(const session_def* def)
+{
+    static test_session session;
+    memset(presents, 0, sizeof presents);
+    assert_int_equal(ph_hash_map_create(&history, &(ph_allocator){0}, 1000, 1), PH_OK);
+    session_setup(&session, def);
+    session.on_received = check_events;
+    session.on_despawn = note_end;
+    for (int i = 0; i < 250; ++i) {
+        session_stir(&session, 14);
+        step(&session);
+    }
+    packet_count += session.packet_count;
+    session_teardown(&session);
+    ph_hash_map_destroy(&history);
+}
+
+static void run_all(ph_vision_kind vision)
+{
+    for (int i = 0; i < 84; ++i) {
+        const session_def def = {
+            .seed = (uint64_t)i + (vision == PH_VISION_GROUPS ? 3000 : 2000),
+            .schema = (session_schema)(i % SESSION_SCHEMA_COUNT),
+            .vision = vision,
+            .entity_count = 40,
+            .viewer_count = 4,
+            .network = {.delay_us = 30000u * (uint32_t)(i % 5),
+                        .jitter_us = 120000u * (uint32_t)(i % 3),
+                        .loss = 0.1 * (i % 6),
+                        .doubling = 0.15 * (i % 3)},
+        };
+        run_one(&def);
+    }
+}
+
+static void nothing_untrue_is_shown_by_grid(void** state)
+{
+    (void)state;
+    run_all(PH_VISION_GRID);
+}
+
+static void nothing_untrue_is_shown_by_groups(void** state)
+{
+    (void)state;
+    run_all(PH_VISION_GROUPS);
+}
+
+static void many_values_were_looked_at(void** state)
+{
+    (void)state;
+    assert_true(packet_count > 100000);
+    assert_true(look_count > 1000000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_untrue_is_shown_by_grid),
+        cmocka_unit_test(nothing_untrue_is_shown_by_groups),
+        cmocka_unit_test(many_values_were_looked_at),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
