@@ -7,7 +7,7 @@
 #ifndef PH_WORLD_FORMS_H
 #define PH_WORLD_FORMS_H
 
-#include "world/packing.h"
+#include "wire/packing.h"
 
 // {0} may be destroyed. Fields are read-only outside forms.c.
 typedef struct ph_forms {

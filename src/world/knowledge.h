@@ -23,7 +23,7 @@
 #define PH_WORLD_KNOWLEDGE_H
 
 #include "wire/flight.h"
-#include "world/packing.h"
+#include "wire/packing.h"
 
 typedef enum ph_told {
     PH_TOLD_NOTHING = 0,    // nobody there, or a newcomer

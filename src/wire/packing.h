@@ -9,8 +9,8 @@
 //
 // Made once per class; packing and comparing run for every property of every visit.
 
-#ifndef PH_WORLD_PACKING_H
-#define PH_WORLD_PACKING_H
+#ifndef PH_WIRE_PACKING_H
+#define PH_WIRE_PACKING_H
 
 #include "wire/layout.h"
 

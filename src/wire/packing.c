@@ -4,7 +4,7 @@
 // Values in as few bytes as their ranges need. Bytes stay in memory and never travel, so their
 // order is the machine's own.
 
-#include "world/packing.h"
+#include "wire/packing.h"
 
 #include "base/bitset.h"
 
