@@ -148,6 +148,9 @@ static void the_owners_property_goes_to_the_owner_alone(void** state)
     assert_true(told(x, other)->properties == BIT(POSITION));
     set(x, x->own, SECRET, 7);
     set(x, other, SECRET, 8);
+    ph_world_tick(x->world);
+    const ph_sender* sender = x->world->viewers.viewers[0].sender;
+    assert_true(sender->knowledge.touched[slot_of(x, other)] == 0); // not even looked at
     step_and_ack(x);
     assert_true(told(x, x->own)->properties == BIT(SECRET));
     assert_null(told(x, other));
@@ -235,6 +238,9 @@ static void a_small_difference_counts_after_a_second(void** state)
     fixture* x = setup_with(def);
     const ph_entity_id other = spawn(x, 2, 1000);
     step_and_ack(x);
+    for (int i = 0; i < 10; ++i) {
+        ph_world_tick(x->world);
+    }
     const uint64_t before = inbox_stats(&x->box).significant_updates;
     turn(x, other, 3.0f);
     step_and_ack(x); // spare bits: it goes, but not as significant
@@ -273,7 +279,7 @@ static void nobody_waits_for_ever(void** state)
     int served_count = 0;
     for (int i = 0; i < 600; ++i) {
         for (int k = 0; k < 40; ++k) {
-            assert_int_equal(ph_world_move(x->world, ids[k], 1000 + k + (i % 2) * 4000, k, 1003),
+            assert_int_equal(ph_world_move(x->world, ids[k], 1000 + k + (i % 7) * 4000, k, 1003),
                              PH_OK);
         }
         step_and_ack(x);
@@ -300,7 +306,7 @@ static void a_hint_brings_its_entity_forward(void** state)
     int counts[40] = {0};
     for (int i = 0; i < 400; ++i) {
         for (int k = 0; k < 40; ++k) {
-            assert_int_equal(ph_world_move(x->world, ids[k], 20000 + (i % 2) * 4000, 0, 1003),
+            assert_int_equal(ph_world_move(x->world, ids[k], 20000 + (i % 7) * 4000, 0, 1003),
                              PH_OK);
         }
         if (i == 100) {
@@ -313,6 +319,37 @@ static void a_hint_brings_its_entity_forward(void** state)
     }
     assert_true(counts[30] > 3 * counts[29] && counts[29] > 0);
     teardown(x);
+}
+
+// Far away, a path of a few metres is worth telling, not each step of it: however high its
+// priority, unless bits are left.
+static void a_distant_walk_is_told_in_strides(void** state)
+{
+    (void)state;
+    for (int is_rich = 0; is_rich <= 1; ++is_rich) {
+        ph_viewer_def def = ph_viewer_def_default();
+        def.bits_per_second = is_rich != 0 ? 100000 : 4000;
+        fixture* x = setup_with(def);
+        const ph_entity_id walker = spawn(x, 2, 200000);
+        assert_int_equal(ph_world_set_hint(x->world, x->viewer, walker, 1e6), PH_OK);
+        ph_entity_id ids[30];
+        for (int i = 0; i < 30; ++i) {
+            ids[i] = spawn(x, 10 + (uint64_t)i, 20000);
+        }
+        int count = 0;
+        for (int i = 0; i < 300; ++i) {
+            for (int k = 0; k < 30; ++k) { // what else there is to tell
+                assert_int_equal(ph_world_move(x->world, ids[k], 20000 + (i % 7) * 4000, 0, 1003),
+                                 PH_OK);
+            }
+            assert_int_equal(ph_world_move(x->world, walker, 200000 + 100 * i, 0, 1003), PH_OK);
+            step_and_ack(x);
+            count += i >= 100 && told(x, walker) != NULL;
+        }
+        // Every 2.1 m or so, of 20 m; or always.
+        assert_in_range(count, is_rich != 0 ? 199 : 8, is_rich != 0 ? 200 : 12);
+        teardown(x);
+    }
 }
 
 static void hints_outlive_a_lack_of_memory(void** state)
@@ -420,6 +457,7 @@ int main(void)
         cmocka_unit_test(a_small_difference_counts_after_a_second),
         cmocka_unit_test(nobody_waits_for_ever),
         cmocka_unit_test(a_hint_brings_its_entity_forward),
+        cmocka_unit_test(a_distant_walk_is_told_in_strides),
         cmocka_unit_test(hints_outlive_a_lack_of_memory),
         cmocka_unit_test(the_world_shows_the_ground_as_clients_do),
         cmocka_unit_test(every_bit_is_in_the_ledger),

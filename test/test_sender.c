@@ -170,6 +170,66 @@ static void a_raised_budget_does_not_count_for_the_past(void** state)
     small_world_teardown(&x.f);
 }
 
+// What did not fit comes first the next time, before whoever is nearer.
+static void what_did_not_fit_comes_first(void** state)
+{
+    (void)state;
+    small_world f;
+    small_world_setup(&f, 16);
+    ph_viewer_def def = ph_viewer_def_default();
+    def.bits_per_second = 1000;
+    ph_viewer_id viewer;
+    assert_int_equal(ph_world_add_viewer(f.world, &def, &viewer), PH_OK);
+    small_world_spawn_at(&f, 1, 1000, 0);
+    const ph_entity_id large = small_world_spawn_at(&f, 2, 50000, 0);
+    person much = test_somebody;
+    much.position_mm[0] = 50000;
+    assert_int_equal(ph_world_put(f.world, large, &much, NULL), PH_OK);
+    ph_world_tick(f.world);
+    ph_sender* sender = f.world->viewers.viewers[0].sender;
+    counter c = {0};
+    // Room for header, hello, eye and one small enter, a little more than that.
+    ph_sender_pass_time(sender, 1000000);
+    ph_token_bucket_spend(&sender->bucket, ph_token_bucket_bits(&sender->bucket) - 8 * (48 + 64));
+    assert_int_equal(ph_world_send(f.world, viewer, 1000000, count, &c), PH_OK);
+    assert_int_equal(sender->stats.enters, 1);
+    assert_int_equal(sender->first_slot, small_world_slot(&f, viewer, large));
+    small_world_spawn_at(&f, 3, 2000, 0);
+    ph_world_tick(f.world);
+    for (uint64_t now_us = 1000000; sender->stats.enters == 1; now_us += 10000) {
+        assert_int_equal(ph_world_send(f.world, viewer, now_us, count, &c), PH_OK);
+    }
+    assert_int_equal(sender->knowledge.told[small_world_slot(&f, viewer, large)], PH_TOLD_ENTER);
+    small_world_teardown(&f);
+}
+
+// Each further record would be a whole enter: the others come first.
+static void an_enter_on_its_way_is_not_told_again_without_need(void** state)
+{
+    (void)state;
+    ph_viewer_def def = ph_viewer_def_default();
+    def.bits_per_second = 6000;
+    fixture x;
+    setup(&x, def);
+    for (int i = 0; i < 60; ++i) {
+        step(&x, 200000);
+    }
+    assert_int_equal(sender_of(&x)->stats.enters, 60);
+    const ph_entity_id late = small_world_spawn_at(&x.f, 99, 500, 500);
+    for (int i = 0; i < 10; ++i) { // without an answer
+        x.now_us += 200000;
+        for (int k = 0; k < 60; ++k) {
+            const int32_t x_mm = 1000 * k + 3000 * i;
+            assert_int_equal(ph_world_move(x.f.world, x.people[k], x_mm, 0, 0), PH_OK);
+        }
+        assert_int_equal(ph_world_move(x.f.world, late, 500 + 100 * i, 500, 0), PH_OK);
+        ph_world_tick(x.f.world);
+        assert_int_equal(ph_world_send(x.f.world, x.viewer, x.now_us, count, &x.counter), PH_OK);
+    }
+    assert_int_equal(sender_of(&x)->stats.enters, 61);
+    small_world_teardown(&x.f);
+}
+
 static void a_full_second_gives_the_rate(void** state)
 {
     (void)state;
@@ -297,6 +357,8 @@ int main(void)
         cmocka_unit_test(nothing_is_sent_that_cannot_be_paid),
         cmocka_unit_test(without_a_limit_everything_goes_at_once),
         cmocka_unit_test(a_raised_budget_does_not_count_for_the_past),
+        cmocka_unit_test(what_did_not_fit_comes_first),
+        cmocka_unit_test(an_enter_on_its_way_is_not_told_again_without_need),
         cmocka_unit_test(a_full_second_gives_the_rate),
         cmocka_unit_test(senseless_viewers_are_refused),
         cmocka_unit_test(slots_are_twice_the_visible_as_long_as_they_are_cheap),

@@ -128,8 +128,8 @@ PH_API ph_result ph_world_put(ph_world* world, ph_entity_id entity, const void* 
                               int* property);
 
 /// Fills the game's struct with the state as clients will see it: quantised, coordinates rounded
-/// down to the step of the wire, a reference to an entity that is gone as {0}. Unbound bytes are
-/// left alone.
+/// down to the step of the wire, the height that of the ground's layer where there is one, a
+/// reference to an entity that is gone as {0}. Unbound bytes are left alone.
 /// @return PH_OK or PH_ERROR_STALE.
 PH_API ph_result ph_world_get(const ph_world* world, ph_entity_id entity, void* state);
 
@@ -243,11 +243,23 @@ PH_API ph_result ph_world_sight(const ph_world* world, ph_viewer_id viewer, ph_s
 PH_API ph_entity_id ph_world_entity_at(const ph_world* world, ph_entity_index index);
 
 /// For games that tell their clients of vision by their own means, without ph_world_send(): the
-/// client knows that the slot was left, it may be used again. Slots that were not left are refused.
+/// client knows that the slot was left, it may be used again. Slots that were not left are refused,
+/// and those that a send has told of: these become free by themselves.
 /// @return PH_OK, PH_ERROR_STALE or PH_ERROR_VALUE.
 PH_API ph_result ph_world_free_slot(ph_world* world, ph_viewer_id viewer, int slot);
 
 // ---- sending
+//
+// Who is told of first: those whose leave or enter is due, then by the scheduler. Nobody waits for
+// ever: after patience_ms an entity goes before all newcomers and priorities, longest wait first,
+// and a quarter of the payload is kept for those. So everything due about a visible entity has been
+// sent at the latest after patience_ms and the time that a quarter of the payload rate (bits per
+// second without the overhead of datagrams) takes for the dearest record of every visible entity
+// once; as long as acknowledgements come. What gets lost is due anew.
+//
+// At most 64 packets are without an answer, or about two seconds of the budget; beyond that only
+// probes go out, one a second, until one is answered. So do probes when nothing is due any more but
+// the fate of the last packets is unknown.
 
 /// Takes one datagram to a viewer's client. bytes are borrowed for the call.
 typedef void ph_deliver(void* context, ph_viewer_id viewer, const void* bytes, size_t size);
@@ -317,9 +329,12 @@ typedef struct ph_viewer_stats {
     int in_flight;
     /// What may be sent now, in bits.
     int64_t tokens_bits;
-    /// The entity in view that has waited for longest with something due: how long.
+    /// How long the entity in view that has waited for longest has had something due: from the first
+    /// send that found it changed to the last time heard of (of a send or a new acknowledgement). A
+    /// newcomer waits from the first send after it entered; what is on its way does not wait.
     double oldest_due_ms;
-    /// Whether anything at all is due.
+    /// Whether anything at all is due: something that differs from what was sent last, in flight or
+    /// known, and may be sent at its distance; an enter or a leave.
     bool is_something_due;
 } ph_viewer_stats;
 

@@ -141,20 +141,11 @@ void ph_flight_commit(ph_flight* flight)
 void ph_flight_cancel(ph_flight* flight)
 {
     const ph_flight_packet* packet = open_packet(flight);
-    if (packet->item_count == 0 && !packet->has_eye) {
-        return;
+    PH_ASSERT(packet->item_count == 0);
+
+    if (packet->has_eye) {
+        flight->head = packet->first;
     }
-    const uint32_t place = packet->first;
-    // Taken back to before the ring's end, if that was passed for this packet.
-    if (flight->is_wrapped && place == 0) {
-        flight->is_wrapped = false;
-        flight->head = flight->wrap_end;
-        return;
-    }
-    if (flight->is_wrapped && place >= flight->tail) {
-        flight->is_wrapped = false;
-    }
-    flight->head = place;
 }
 
 // ---- looking

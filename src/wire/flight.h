@@ -64,7 +64,7 @@ uint32_t ph_flight_item_units(bool is_wide, size_t value_bytes);
 // Empty, in the caller's memory: 1..PH_FLIGHT_UNITS_MAX units.
 void ph_flight_init(ph_flight* flight, uint32_t* units, uint32_t capacity, bool is_wide);
 
-// ---- sending: begin, add items, commit. A packet that came to nothing is cancelled.
+// ---- sending: begin, add items, commit. A packet without items is cancelled.
 
 // Whether another packet may begin.
 bool ph_flight_has_place(const ph_flight* flight);
