@@ -8,6 +8,7 @@
 #include "suggest.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,25 @@ static const app_option* find(const app_option* table, const char* argument, con
         }
     }
     return NULL;
+}
+
+// The row of the argument, if there is one that was not given yet.
+static const app_option* find_argument(const app_option* table, const char* argument, int given)
+{
+    if (argument[0] == '-') {
+        return NULL;
+    }
+    for (const app_option* row = table; row->name != NULL; ++row) {
+        if (row->name[0] != '-' && given-- == 0) {
+            return row;
+        }
+    }
+    return NULL;
+}
+
+static bool takes_value(const app_option* row)
+{
+    return row->is_set == NULL;
 }
 
 static app_parse complain_unknown(const app_option* table, const char* command,
@@ -58,6 +78,49 @@ static app_parse set_number(const app_option* row, const char* command, const ch
     return APP_PARSE_OK;
 }
 
+static app_parse set_decimal(const app_option* row, const char* command, const char* value)
+{
+    char* end = NULL;
+    const double number = value != NULL ? strtod(value, &end) : 0.0;
+    const bool is_number = value != NULL && end != value && *end == '\0' && isfinite(number);
+    if (!is_number || number < row->lo || number > row->hi) {
+        fprintf(stderr, "%s: %s takes a number from %d to %d, as in '%s %g'.\n", command, row->name,
+                row->lo, row->hi, row->name, *row->decimal);
+        return APP_PARSE_WRONG;
+    }
+    *row->decimal = number;
+    return APP_PARSE_OK;
+}
+
+static bool is_choice(const char* choices, const char* value)
+{
+    const size_t length = strlen(value);
+    for (const char* word = choices; word != NULL; word = strchr(word, '|')) {
+        word += *word == '|' ? 1 : 0;
+        if (length > 0 && strncmp(word, value, length) == 0 &&
+            (word[length] == '|' || word[length] == '\0')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static app_parse set_text(const app_option* row, const char* command, const char* value)
+{
+    if (row->choices != NULL && (value == NULL || !is_choice(row->choices, value))) {
+        fprintf(stderr, "%s: %s takes %s, as in '%s %s'.\n", command, row->name, row->choices,
+                row->name, *row->text);
+        return APP_PARSE_WRONG;
+    }
+    if (value == NULL || value[0] == '\0') {
+        fprintf(stderr, "%s: %s takes a value, as in '%s %s'.\n", command, row->name, row->name,
+                row->value);
+        return APP_PARSE_WRONG;
+    }
+    *row->text = value;
+    return APP_PARSE_OK;
+}
+
 static app_parse set_switch(const app_option* row, const char* command, const char* value)
 {
     if (value != NULL) {
@@ -69,23 +132,40 @@ static app_parse set_switch(const app_option* row, const char* command, const ch
     return APP_PARSE_OK;
 }
 
+static app_parse set(const app_option* row, const char* command, const char* value)
+{
+    if (row->number != NULL) {
+        return set_number(row, command, value);
+    }
+    if (row->decimal != NULL) {
+        return set_decimal(row, command, value);
+    }
+    return row->text != NULL ? set_text(row, command, value) : set_switch(row, command, value);
+}
+
 app_parse app_options_parse(const app_option* table, const char* command, int argc, char** argv)
 {
+    int arguments = 0;
     for (int i = 1; i < argc; ++i) {
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
             return APP_PARSE_HELP;
         }
         const char* value = NULL;
-        const app_option* row = find(table, argv[i], &value);
+        const app_option* row = find_argument(table, argv[i], arguments);
+        if (row != NULL) {
+            value = argv[i];
+            ++arguments;
+        } else {
+            row = find(table, argv[i], &value);
+        }
         if (row == NULL) {
             return complain_unknown(table, command, argv[i]);
         }
-        if (row->number != NULL && value == NULL && i + 1 < argc) {
+        if (takes_value(row) && value == NULL && i + 1 < argc) {
             i += 1;
             value = argv[i];
         }
-        const app_parse parsed =
-            row->number != NULL ? set_number(row, command, value) : set_switch(row, command, value);
+        const app_parse parsed = set(row, command, value);
         if (parsed != APP_PARSE_OK) {
             return parsed;
         }
@@ -93,16 +173,34 @@ app_parse app_options_parse(const app_option* table, const char* command, int ar
     return APP_PARSE_OK;
 }
 
+static const char* placeholder(const app_option* row)
+{
+    if (!takes_value(row) || row->name[0] != '-') {
+        return "";
+    }
+    return row->value != NULL ? row->value : "N";
+}
+
+static void print_row(const app_option* row)
+{
+    char left[40];
+    const char* value = placeholder(row);
+    snprintf(left, sizeof left, "%s%s%s", row->name, value[0] != '\0' ? " " : "", value);
+    printf("  %-16s %s", left, row->summary);
+    if (row->number != NULL) {
+        printf(" (%d..%d, default %d)", row->lo, row->hi, *row->number);
+    } else if (row->decimal != NULL) {
+        printf(" (%d..%d, default %g)", row->lo, row->hi, *row->decimal);
+    } else if (row->choices != NULL) {
+        printf(" (%s, default %s)", row->choices, *row->text);
+    }
+    printf("\n");
+}
+
 void app_options_print(const app_option* table)
 {
     for (const app_option* row = table; row->name != NULL; ++row) {
-        char left[32];
-        snprintf(left, sizeof left, "%s%s", row->name, row->number != NULL ? " N" : "");
-        printf("  %-14s %s", left, row->summary);
-        if (row->number != NULL) {
-            printf(" (%d..%d, default %d)", row->lo, row->hi, *row->number);
-        }
-        printf("\n");
+        print_row(row);
     }
-    printf("  %-14s %s\n", "--help", "this text");
+    printf("  %-16s %s\n", "--help", "this text");
 }

@@ -8,14 +8,19 @@
 
 #include <stdbool.h>
 
-// One option: a switch (is_set) or a whole number in lo..hi (number).
+// One option: a switch (is_set), a whole number in lo..hi (number), any number in lo..hi (decimal),
+// or a word (text): one of those in choices, or any. A row whose name has no dashes is an argument.
 typedef struct app_option {
     const char* name; // with its dashes
     const char* summary;
     bool* is_set;
     int* number;
+    double* decimal;
+    const char** text; // points into argv afterwards
     int lo;
     int hi;
+    const char* value;   // what stands for a text in the help: "FILE"
+    const char* choices; // "now|delayed"; NULL: any text
 } app_option;
 
 typedef enum app_parse {
@@ -25,10 +30,11 @@ typedef enum app_parse {
 } app_parse;
 
 // Reads argv[1..argc), `--name N` and `--name=N` alike. The table ends with a row whose name is
-// NULL; `command` ("pinhole bench bits") is named in messages.
+// NULL; `command` ("pinhole bench bits") is named in messages. What an option is set to beforehand
+// is its default; an argument that is not given stays as it is.
 app_parse app_options_parse(const app_option* table, const char* command, int argc, char** argv);
 
-// One line per option, --help included.
+// One line per option and argument, --help included.
 void app_options_print(const app_option* table);
 
 #endif
