@@ -26,12 +26,13 @@
 
 #include "kit/fault.h"
 #include "kit/pool.h"
-#include "kit/recording.h"
 #include "kit/sim_result.h"
 
 #include <pinhole/schedule.h>
 
 #include <stdio.h>
+
+struct ph_recording;
 
 // Start from ph_sim_def_default(), which has the defaults of `pinhole sim`.
 typedef struct ph_sim_def {
@@ -64,7 +65,7 @@ double ph_sim_hz(const ph_sim_def* def);
 
 // @return False with *fault filled: no memory, nobody to look through the eyes of, schema and
 // recording do not match, or an option that the world refuses.
-bool ph_sim_run(const ph_sim_def* def, const ph_recording* recording, const ph_schema* schema,
-                ph_pool* pool, ph_sim_result* result, ph_fault* fault);
+bool ph_sim_run(const ph_sim_def* def, const struct ph_recording* recording,
+                const ph_schema* schema, ph_pool* pool, ph_sim_result* result, ph_fault* fault);
 
 #endif

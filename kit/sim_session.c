@@ -332,10 +332,7 @@ static void send_now(ph_sim_session* session, uint64_t now_us)
     ph_world_send(stage->world, session->viewer, now_us, depart, &at);
     const uint64_t spent_ns = ph_sim_clock_ns() - start_ns;
     session->traffic.cpu_ns += session->is_there ? spent_ns : 0;
-    const uint64_t interval_us = (uint64_t)(1e6 / ph_sim_hz(stage->def)) + stage->tick_us;
-    const bool is_due =
-        ph_sim_wire_may_overflow(&session->wire, interval_us) && is_something_due(session);
-    ph_sim_wire_end_send(&session->wire, is_due);
+    ph_sim_wire_end_send(&session->wire, is_something_due(session));
 }
 
 // Each datagram is taken at the time of its arrival, and answered at once.
@@ -498,7 +495,7 @@ void ph_sim_session_finish(ph_sim_session* session)
     session->is_over = true;
     if (session->is_there) {
         end_stay(session);
-        ph_sim_wire_finish(&session->wire, is_something_due(session));
+        ph_sim_wire_finish(&session->wire);
     }
 }
 

@@ -8,6 +8,7 @@
 #define PINHOLE_KIT_SIM_STAGE_H
 
 #include "kit/past.h"
+#include "kit/recording.h"
 #include "kit/sim.h"
 #include "kit/source.h"
 

@@ -88,21 +88,13 @@ void ph_sim_wire_send(ph_sim_wire* wire, size_t payload_bytes)
     }
 }
 
-bool ph_sim_wire_may_overflow(const ph_sim_wire* wire, uint64_t within_us)
-{
-    const int64_t come_parts = (int64_t)within_us * wire->def.bits_per_second;
-    return wire->def.bits_per_second > 0 &&
-           wire->level_parts + come_parts > wire->def.depth_bits * PARTS_PER_BIT;
-}
-
 void ph_sim_wire_end_send(ph_sim_wire* wire, bool is_due)
 {
     wire->is_due = is_due;
     wire->left_parts = wire->level_parts;
 }
 
-void ph_sim_wire_finish(ph_sim_wire* wire, bool is_due)
+void ph_sim_wire_finish(ph_sim_wire* wire)
 {
-    wire->is_due = is_due;
     waste(wire, wire->def.bits_per_second > 0 ? wire->left_parts : 0);
 }

@@ -45,14 +45,10 @@ void ph_sim_wire_tick(ph_sim_wire* wire, uint64_t now_us, bool is_counted);
 // One datagram leaves.
 void ph_sim_wire_send(ph_sim_wire* wire, size_t payload_bytes);
 
-// Whether the bucket may run over within so many microseconds: then it matters what is due.
-bool ph_sim_wire_may_overflow(const ph_sim_wire* wire, uint64_t within_us);
-
 // After the datagrams of a send: whether something is still due.
 void ph_sim_wire_end_send(ph_sim_wire* wire, bool is_due);
 
-// At the end: whether something is due then. What came in since the last send is not held against
-// the sender.
-void ph_sim_wire_finish(ph_sim_wire* wire, bool is_due);
+// At the end. What came in since the last send is not held against the sender.
+void ph_sim_wire_finish(ph_sim_wire* wire);
 
 #endif
