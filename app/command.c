@@ -11,6 +11,7 @@
 #include <string.h>
 
 const app_command app_commands[] = {
+    {"sim", "what clients show at a budget, on a recording or a scene", sim_command},
     {"bench", "measure speed on this machine", bench_command},
     {0},
 };

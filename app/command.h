@@ -34,6 +34,9 @@ void app_command_print_list(const app_command* table);
 int app_command_complain(const app_command* table, const char* what, const char* name,
                          const char* lister);
 
+// What clients show at a budget.
+int sim_command(int argc, char** argv);
+
 // Lives in bench/, which links into the program.
 int bench_command(int argc, char** argv);
 

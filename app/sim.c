@@ -1,0 +1,229 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// `pinhole sim`: reads the truth and the schema, lets kit/sim run once for each budget and
+// scheduler, prints what was found.
+
+#include "command.h"
+#include "sim_options.h"
+#include "sim_report.h"
+#include "suggest.h"
+
+#include "kit/progress.h"
+#include "kit/scene.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define SCENE_PREFIX "scene:"
+
+// Everything that is held while the command runs.
+typedef struct sim_job {
+    sim_options options;
+    ph_sim_material material;
+    ph_pool* pool;
+    sim_trial* trials;
+    int trial_count;
+    FILE* dump;
+    ph_progress progress;
+    double start_s;
+    int done_count; // trials
+} sim_job;
+
+// ---- what went wrong
+
+static bool complain(const char* where, const ph_fault* fault)
+{
+    fprintf(stderr, "pinhole sim: %s", where);
+    if (fault->line > 0) {
+        fprintf(stderr, ":%d", fault->line);
+    }
+    if (fault->line > 0 && fault->column > 0) {
+        fprintf(stderr, ":%d", fault->column);
+    }
+    fprintf(stderr, ": %s.\n", fault->message);
+    return false;
+}
+
+static bool complain_scene(const char* name)
+{
+    fprintf(stderr, "pinhole sim: there is no scene '%s'.", name);
+    app_suggestion best = app_suggestion_make(name);
+    for (int i = 0; ph_scene_name(i) != NULL; ++i) {
+        app_suggestion_consider(&best, ph_scene_name(i));
+    }
+    if (best.candidate != NULL) {
+        fprintf(stderr, " Did you mean '%s'?", best.candidate);
+    }
+    fprintf(stderr, " There are");
+    for (int i = 0; ph_scene_name(i) != NULL; ++i) {
+        fprintf(stderr, " %s", ph_scene_name(i));
+    }
+    fprintf(stderr, ".\n");
+    return false;
+}
+
+static bool complain_file(const char* path)
+{
+    fprintf(stderr, "pinhole sim: %s cannot be written. Does its folder exist?\n", path);
+    return false;
+}
+
+// ---- what is needed
+
+static bool open_material(sim_job* job)
+{
+    const sim_options* options = &job->options;
+    const size_t length = strlen(SCENE_PREFIX);
+    if (strncmp(options->source, SCENE_PREFIX, length) == 0 &&
+        ph_scene_find(options->source + length) == NULL) {
+        return complain_scene(options->source + length);
+    }
+    const ph_sim_material_def def = {
+        .source = options->source,
+        .schema_path = options->schema_path,
+        .rate_hz = options->rate_hz,
+        .seconds = options->seconds,
+        .is_pose_only = strcmp(options->properties, "pose") == 0,
+        .seed = options->def.seed,
+    };
+    ph_fault fault = {0};
+    if (ph_sim_material_open(&job->material, &def, &fault)) {
+        return true;
+    }
+    complain(job->material.is_schema_bad ? options->schema_path : options->source, &fault);
+    if (job->material.lacks_rate) {
+        fprintf(stderr, "Say how many ticks a second has, as in '--rate 16'.\n");
+    }
+    return false;
+}
+
+static bool open_rest(sim_job* job)
+{
+    const sim_options* options = &job->options;
+    job->pool = ph_pool_create(options->threads);
+    job->trial_count = options->budget_count * (options->is_compared ? 2 : 1);
+    job->trials = calloc((size_t)job->trial_count, sizeof *job->trials);
+    if (job->pool == NULL || job->trials == NULL) {
+        ph_fault fault = {0};
+        ph_fault_set_memory(&fault);
+        return complain(options->source, &fault);
+    }
+    if (options->dump_path != NULL) {
+        job->dump = fopen(options->dump_path, "w");
+        return job->dump != NULL || complain_file(options->dump_path);
+    }
+    return true;
+}
+
+static void close_job(sim_job* job)
+{
+    if (job->dump != NULL) {
+        fclose(job->dump);
+    }
+    free(job->trials);
+    ph_pool_destroy(job->pool);
+    ph_sim_material_close(&job->material);
+}
+
+// ---- running
+
+static double now_s(void)
+{
+    struct timespec now;
+    timespec_get(&now, TIME_UTC);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static void show_progress(void* context, double done)
+{
+    sim_job* job = context;
+    ph_progress_show(&job->progress, stderr, job->done_count + done, job->trial_count,
+                     now_s() - job->start_s);
+}
+
+static bool run_trial(sim_job* job, sim_trial* trial)
+{
+    ph_sim_def def = job->options.def;
+    def.kbps = trial->kbps;
+    def.dump = job->dump;
+    def.progress = show_progress;
+    def.progress_context = job;
+    sim_try_scheduler(trial->schedule, &def.scheduler);
+    ph_fault fault = {0};
+    const bool is_done = ph_sim_run(&def, job->material.recording, job->material.schema, job->pool,
+                                    &trial->result, &fault);
+    ++job->done_count;
+    if (!is_done) {
+        ph_progress_end(&job->progress, stderr);
+        return complain(job->options.source, &fault);
+    }
+    return true;
+}
+
+static bool run_trials(sim_job* job)
+{
+    const sim_options* options = &job->options;
+    const int each = options->is_compared ? 2 : 1;
+    const char* compared[] = {"score", "buckets"};
+    job->progress = ph_progress_make("sim", ph_progress_is_wanted());
+    job->start_s = now_s();
+    for (int i = 0; i < job->trial_count; ++i) {
+        job->trials[i].kbps = options->budgets_kbps[i / each];
+        job->trials[i].schedule = options->is_compared ? compared[i % 2] : options->schedule;
+        if (!run_trial(job, &job->trials[i])) {
+            return false;
+        }
+    }
+    ph_progress_end(&job->progress, stderr);
+    return true;
+}
+
+// ---- telling
+
+static bool write_plot(const sim_report* report)
+{
+    const char* path = report->options->plot_path;
+    FILE* file = fopen(path, "w");
+    if (file == NULL) {
+        return complain_file(path);
+    }
+    const bool is_written = sim_report_plot(report, file);
+    return (fclose(file) == 0 && is_written) || complain_file(path);
+}
+
+static bool tell(sim_job* job)
+{
+    const sim_report report = {
+        .options = &job->options,
+        .trials = job->trials,
+        .trial_count = job->trial_count,
+        .schema_text = job->material.schema_text,
+    };
+    if (job->options.is_json) {
+        sim_report_print_json(&report);
+    } else {
+        sim_report_print_table(&report);
+    }
+    if (job->dump != NULL) {
+        FILE* dump = job->dump;
+        job->dump = NULL;
+        if (fclose(dump) != 0) {
+            return complain_file(job->options.dump_path);
+        }
+    }
+    return job->options.plot_path == NULL || write_plot(&report);
+}
+
+int sim_command(int argc, char** argv)
+{
+    sim_job job = {0};
+    int status;
+    if (!sim_options_parse(argc, argv, &job.options, &status)) {
+        return status;
+    }
+    const bool is_done = open_material(&job) && open_rest(&job) && run_trials(&job) && tell(&job);
+    close_job(&job);
+    return is_done ? APP_EXIT_OK : APP_EXIT_FAILURE;
+}

@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// What `pinhole sim` is asked for.
+
+#ifndef PH_APP_SIM_OPTIONS_H
+#define PH_APP_SIM_OPTIONS_H
+
+#include "kit/sim.h"
+#include "kit/sim_material.h"
+
+#include <pinhole/vision.h>
+
+enum { SIM_BUDGETS_MAX = 64 };
+
+typedef struct sim_options {
+    const char* source;
+    const char* schema_path; // NULL: derived
+    const char* dump_path;   // NULL: none
+    const char* plot_path;
+    const char* profile;
+    const char* schedule;
+    const char* coding;
+    const char* precision;
+    const char* show;
+    const char* properties;
+    const char* hz;
+    const char* sweep;
+    int rate_hz;
+    double seconds;
+    double loss_pct;
+    int seed;
+    int threads; // 0: all cores
+    bool is_json;
+    bool is_compared;
+    double budgets_kbps[SIM_BUDGETS_MAX]; // one without --sweep
+    int budget_count;
+    ph_sim_def def; // kbps and scheduler are set for each run
+} sim_options;
+
+// Reads and checks the options, prints the help when it is asked for.
+// @return True to go on; else *status is the APP_EXIT value to return.
+bool sim_options_parse(int argc, char** argv, sim_options* options, int* status);
+
+// The scheduler of this name. False when there is none.
+bool sim_try_scheduler(const char* name, ph_scheduler* scheduler);
+
+#endif

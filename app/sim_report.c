@@ -1,0 +1,225 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Figures for programs, for people, and as curves. Runs once, at the end.
+
+#include "sim_report.h"
+
+#include "sim_figures.h"
+
+#include "kit/plot.h"
+
+#include <math.h>
+
+#define COLUMN_WIDTH 12
+// Columns of a table side by side on a terminal; more go below.
+#define COLUMNS_MAX 6
+
+// ---- JSON
+
+static void write_question(const sim_report* report, const sim_trial* trial, ph_json* json)
+{
+    const sim_options* options = report->options;
+    const ph_sim_def* def = &options->def;
+    const ph_sim_result* result = &trial->result;
+    ph_json_text(json, "source", options->source);
+    ph_json_text(json, "profile", options->profile);
+    ph_json_text(json, "schedule", trial->schedule);
+    ph_json_text(json, "coding", options->coding);
+    ph_json_text(json, "precision", options->precision);
+    ph_json_text(json, "show", options->show);
+    ph_json_text(json, "properties", options->properties);
+    ph_json_integer(json, "rate", result->rate_hz);
+    ph_json_number(json, "seconds", result->seconds);
+    ph_json_integer(json, "entities", result->entity_count);
+    ph_json_integer(json, "viewers", result->viewer_count);
+    ph_json_number(json, "kbps", trial->kbps);
+    ph_json_number(json, "burst", def->burst_s);
+    ph_json_integer(json, "burst_bits", result->burst_bits);
+    ph_json_integer(json, "overhead", def->overhead_bytes);
+    ph_json_number(json, "hz", ph_sim_hz(def));
+    ph_json_number(json, "radius", def->radius_m);
+    ph_json_integer(json, "slots", def->slots);
+    ph_json_number(json, "rtt", def->rtt_ms);
+    ph_json_number(json, "jitter", def->jitter_ms);
+    ph_json_number(json, "loss", options->loss_pct);
+    ph_json_integer(json, "seed", options->seed);
+    ph_json_text(json, "schema", report->schema_text);
+}
+
+static void write_trial(const sim_report* report, const sim_trial* trial, const char* key,
+                        ph_json* json)
+{
+    ph_json_open(json, key);
+    write_question(report, trial, json);
+    ph_sim_result_write(&trial->result, json);
+    ph_json_close(json);
+}
+
+static void write_pair(const sim_report* report, const sim_trial* pair, ph_json* json)
+{
+    ph_json_open(json, NULL);
+    write_trial(report, &pair[0], pair[0].schedule, json);
+    write_trial(report, &pair[1], pair[1].schedule, json);
+    ph_json_open(json, "ratio");
+    ph_sim_result_write_ratio(&pair[0].result, &pair[1].result, json);
+    ph_json_close(json);
+    ph_json_close(json);
+}
+
+void sim_report_print_json(const sim_report* report)
+{
+    ph_json json = ph_json_make(stdout);
+    const bool is_list = report->options->sweep != NULL;
+    const int step = report->options->is_compared ? 2 : 1;
+    if (is_list) {
+        ph_json_open_list(&json, NULL);
+    }
+    for (int i = 0; i < report->trial_count; i += step) {
+        if (step == 2) {
+            write_pair(report, &report->trials[i], &json);
+        } else {
+            write_trial(report, &report->trials[i], NULL, &json);
+        }
+    }
+    if (is_list) {
+        ph_json_close(&json);
+    }
+}
+
+// ---- a table
+
+static void print_question(const sim_report* report)
+{
+    const sim_options* options = report->options;
+    const ph_sim_def* def = &options->def;
+    const ph_sim_result* result = &report->trials[0].result;
+    printf("%s: %d entities, %g s at %d ticks a second, seen by %d viewers\n", options->source,
+           result->entity_count, result->seconds, result->rate_hz, result->viewer_count);
+    printf("%s, %g sends a second, link of %g ms and 0..%g ms jitter, %g %% lost, shown %s\n\n",
+           options->profile, ph_sim_hz(def), def->rtt_ms, def->jitter_ms, options->loss_pct,
+           options->show);
+}
+
+static void print_budget(double kbps)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%g kbit/s", kbps);
+    printf(" %*s", COLUMN_WIDTH, kbps > 0.0 ? text : "no limit");
+}
+
+static void print_value(double value, int decimals)
+{
+    printf(" %*.*f", COLUMN_WIDTH, decimals, value);
+}
+
+static void print_heads(const sim_report* report, int first, int end, bool has_ratio)
+{
+    printf("%-24s %-8s", "", "");
+    for (int i = first; i < end; ++i) {
+        print_budget(report->trials[i].kbps);
+    }
+    printf("\n%-24s %-8s", "", "");
+    for (int i = first; i < end; ++i) {
+        printf(" %*s", COLUMN_WIDTH, report->trials[i].schedule);
+    }
+    if (has_ratio) {
+        printf(" %*s", COLUMN_WIDTH, "ratio");
+    }
+    printf("\n");
+}
+
+static void print_ratio(double first, double second)
+{
+    if (first != 0.0) {
+        printf(" %*.3f", COLUMN_WIDTH, second / first);
+    } else {
+        printf(" %*s", COLUMN_WIDTH, "-");
+    }
+}
+
+static void print_figures(const sim_report* report, int first, int end, bool has_ratio)
+{
+    double values[COLUMNS_MAX][SIM_FIGURE_MAX];
+    for (int i = first; i < end; ++i) {
+        sim_figures_fill(&report->trials[i].result, values[i - first]);
+    }
+    for (int row = 0; sim_figures[row].key != NULL; ++row) {
+        printf("%-24s %-8s", sim_figures[row].key, sim_figures[row].unit);
+        for (int i = first; i < end; ++i) {
+            print_value(values[i - first][row], sim_figures[row].decimals);
+        }
+        if (has_ratio) {
+            print_ratio(values[0][row], values[1][row]);
+        }
+        printf("\n");
+    }
+}
+
+static void print_shares(const sim_report* report, int first, int end)
+{
+    printf("\npayload, in %% of its bits\n");
+    ph_sim_bits bits;
+    for (int row = 0; ph_sim_result_bits(&report->trials[first].result, row, &bits); ++row) {
+        printf("  %-22s %-8s", bits.key, "%");
+        for (int i = first; i < end; ++i) {
+            const ph_sim_result* result = &report->trials[i].result;
+            ph_sim_result_bits(result, row, &bits);
+            const double all = (double)result->traffic.payload_bytes * 8.0 * 256.0;
+            print_value(all > 0.0 ? 100.0 * (double)bits.bits256 / all : 0.0, 1);
+        }
+        printf("\n");
+    }
+}
+
+void sim_report_print_table(const sim_report* report)
+{
+    print_question(report);
+    if (report->options->schema_path == NULL) {
+        printf("derived schema\n%s\n", report->schema_text);
+    }
+    const bool is_compared = report->options->is_compared;
+    const int step = is_compared ? 2 : COLUMNS_MAX;
+    for (int first = 0; first < report->trial_count; first += step) {
+        const int end = first + step < report->trial_count ? first + step : report->trial_count;
+        print_heads(report, first, end, is_compared);
+        print_figures(report, first, end, is_compared);
+        print_shares(report, first, end);
+        printf("%s", end < report->trial_count ? "\n" : "");
+    }
+}
+
+// ---- curves
+
+bool sim_report_plot(const sim_report* report, FILE* file)
+{
+    const int step = report->options->is_compared ? 2 : 1;
+    const int count = report->trial_count / step;
+    double x[2][SIM_BUDGETS_MAX];
+    double y[2][SIM_BUDGETS_MAX];
+    ph_plot_series series[2];
+    for (int s = 0; s < step; ++s) {
+        for (int i = 0; i < count; ++i) {
+            const sim_trial* trial = &report->trials[i * step + s];
+            x[s][i] = trial->kbps;
+            y[s][i] = trial->result.figures.error_mrad.mean;
+        }
+        series[s] = (ph_plot_series){
+            .name = report->trials[s].schedule, .x = x[s], .y = y[s], .count = count};
+    }
+    char subtitle[200];
+    const sim_options* options = report->options;
+    snprintf(subtitle, sizeof subtitle, "%.80s, %d viewers, %s, %g %% lost", options->source,
+             report->trials[0].result.viewer_count, options->profile, options->loss_pct);
+    const ph_plot plot = {
+        .title = "What a client shows, by budget",
+        .subtitle = subtitle,
+        .description = "Mean error of shown positions as an angle seen by the viewer, over the "
+                       "budget of each viewer.",
+        .x = {.label = "budget of each viewer", .unit = "kbit/s", .is_log = true},
+        .y = {.label = "mean error as seen", .unit = "mrad"},
+        .series = series,
+        .series_count = step,
+    };
+    return ph_plot_write(&plot, file);
+}
