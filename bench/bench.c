@@ -9,11 +9,17 @@
 #include "options.h"
 #include "timer.h"
 
+#include <pinhole/base.h>
+
 #include <stdio.h>
 #include <string.h>
 
+// Of every bench, and with those of its own.
+enum { OWN_OPTIONS = 2, OPTIONS_MAX = 8 };
+
 static const app_command benches[] = {
     {"bits", "bit writer and reader, integer codings, range coder: ns per field", bench_bits},
+    {"load", "a whole world of viewers: us per viewer and tick, by stage", bench_load},
     {"vision", "who sees whom: ns per entity of upkeep, us per question", bench_vision},
     {0},
 };
@@ -38,7 +44,7 @@ bool bench_options_parse(const bench_about* about, int argc, char** argv, bench_
                          int* status)
 {
     *options = (bench_options){.rounds = about->rounds_default};
-    const app_option table[] = {
+    app_option table[OPTIONS_MAX + 1] = {
         {.name = "--json",
          .summary = "one JSON object on standard output",
          .is_set = &options->is_json},
@@ -47,8 +53,11 @@ bool bench_options_parse(const bench_about* about, int argc, char** argv, bench_
          .number = &options->rounds,
          .lo = 1,
          .hi = BENCH_ROUNDS_MAX},
-        {0},
     };
+    for (int i = 0; about->more != NULL && about->more[i].name != NULL; ++i) {
+        PH_ASSERT(OWN_OPTIONS + i < OPTIONS_MAX);
+        table[OWN_OPTIONS + i] = about->more[i];
+    }
     const app_parse parsed = app_options_parse(table, about->command, argc, argv);
     if (parsed == APP_PARSE_HELP) {
         printf("%s: %s\n\nusage: %s [options]\n\n", about->command, about->summary, about->command);

@@ -21,15 +21,19 @@ typedef struct bench_about {
     void (*print_text)(void); // what is measured, next to what; lines of at most 88 characters
     const char* example;      // options of an example call
     int rounds_default;
+    const struct app_option* more; // options beside --json and --rounds, as in options.h; or NULL
 } bench_about;
 
-// Reads --json and --rounds, prints the help when it is asked for.
+// Reads --json, --rounds and what the bench has beside them, prints the help when it is asked for.
 // @return True to go on; else *status is the APP_EXIT value to return.
 bool bench_options_parse(const bench_about* about, int argc, char** argv, bench_options* options,
                          int* status);
 
 // `pinhole bench bits`: ns per field, per symbol and per integer. Returns an APP_EXIT value.
 int bench_bits(int argc, char** argv);
+
+// `pinhole bench load`: microseconds per viewer and tick of a whole world.
+int bench_load(int argc, char** argv);
 
 // `pinhole bench vision`: ns per entity to keep the grid, microseconds per question.
 int bench_vision(int argc, char** argv);

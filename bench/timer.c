@@ -21,22 +21,39 @@
 #define BATCH_NS 1e6
 #define CASES_MAX 64
 
-// Process CPU time, so that other programs cost us cache lines only. Windows counts that in steps
-// of 15 ms, so there it is the time on the wall.
-static double now_ns(void)
-{
 #ifdef _WIN32
+// Windows counts the time of processes in steps of 15 ms, so there it is the time on the wall.
+double bench_wall_ns(void)
+{
     LARGE_INTEGER frequency;
     LARGE_INTEGER count;
     QueryPerformanceFrequency(&frequency);
     QueryPerformanceCounter(&count);
     return 1e9 * (double)count.QuadPart / (double)frequency.QuadPart;
-#else
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return 1e9 * (double)now.tv_sec + (double)now.tv_nsec;
-#endif
 }
+
+double bench_cpu_ns(void)
+{
+    return bench_wall_ns();
+}
+#else
+static double read_clock(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return 1e9 * (double)now.tv_sec + (double)now.tv_nsec;
+}
+
+double bench_wall_ns(void)
+{
+    return read_clock(CLOCK_MONOTONIC);
+}
+
+double bench_cpu_ns(void)
+{
+    return read_clock(CLOCK_PROCESS_CPUTIME_ID);
+}
+#endif
 
 void bench_use(const void* bytes, size_t size)
 {
@@ -49,11 +66,12 @@ void bench_use(const void* bytes, size_t size)
 // Time of a batch in ns.
 static double run_batch(const bench_case* which, int passes, uint64_t* checksum)
 {
-    const double start = now_ns();
+    // Process CPU time, so that other programs cost us cache lines only.
+    const double start = bench_cpu_ns();
     for (int i = 0; i < passes; ++i) {
         *checksum += which->run(which->data);
     }
-    return now_ns() - start;
+    return bench_cpu_ns() - start;
 }
 
 // Doubles the batch until it is long enough. This is the warm-up, too.

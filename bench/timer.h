@@ -35,6 +35,10 @@ typedef struct bench_time {
 // also finds how many passes make a batch. times has count entries.
 void bench_measure(const bench_case* cases, int count, int rounds, bench_time* times);
 
+// Time that this process has used, on all its threads, and time on the wall; from anywhere.
+double bench_cpu_ns(void);
+double bench_wall_ns(void);
+
 // Median over best: 1.0 is a quiet machine.
 double bench_time_spread(const bench_time* time);
 

@@ -1,0 +1,328 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Walkers, viewers and clients of `pinhole bench load`.
+
+#include "load_scene.h"
+
+#include "base/allocator.h"
+#include "kit/creature.h"
+#include "wire/header.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SEED 20070524
+#define PER_KM2 1500.0
+// So far that even in a corner of the smallest square there are enough in view.
+#define RADIUS_MM 500000
+#define STEP_MM_MIN 100.0 // a tick: 1 m/s
+#define STEP_MM_MAX 600.0
+#define TURN_CHANCE 0.1   // a tick
+#define WOUND_CHANCE 0.01 // a tick
+#define LOSS 0.01
+#define PI 3.14159265358979323846
+
+// Until everybody has been told of everybody; no more at once than a client takes.
+#define JOIN_BITS_PER_SECOND 150000
+#define JOIN_BURST_BITS 35000
+#define JOIN_TICKS 40
+#define SETTLE_TICKS 40
+
+// ---- memory that is counted
+
+static void* allocate(void* context, size_t size)
+{
+    void* memory = malloc(size);
+    *(uint64_t*)context += memory != NULL ? size : 0;
+    return memory;
+}
+
+static void release(void* context, void* memory, size_t size)
+{
+    *(uint64_t*)context -= size;
+    free(memory);
+}
+
+// ---- the crowd
+
+static bool make_world(load_scene* scene)
+{
+    const ph_class_def creature = ph_creature_class();
+    if (ph_schema_create(&creature, 1, NULL, &scene->schema, NULL) != PH_OK) {
+        return false;
+    }
+    ph_world_def def = ph_world_def_default();
+    def.schema = scene->schema;
+    def.entity_capacity = scene->viewer_count;
+    def.viewer_capacity = scene->viewer_count;
+    def.radius_max_mm = RADIUS_MM;
+    def.tick_us = LOAD_TICK_US;
+    def.allocator = (ph_allocator){allocate, release, &scene->live_bytes};
+    return ph_world_create(&def, &scene->world) == PH_OK;
+}
+
+static ph_creature make_creature(ph_rng* rng, int i)
+{
+    ph_creature creature = {
+        .sheet = (uint32_t)ph_rng_below(rng, 4000),
+        .mode = 1,
+        .appearance_a = (uint32_t)ph_rng_below(rng, 1u << 16),
+        .appearance_b = (uint32_t)ph_rng_below(rng, 1u << 16),
+        .appearance_c = (uint32_t)ph_rng_below(rng, 1u << 16),
+        .hit_points = PH_CREATURE_BAR_TOP,
+        .stamina = PH_CREATURE_BAR_TOP,
+        .sap = PH_CREATURE_BAR_TOP,
+        .focus = PH_CREATURE_BAR_TOP,
+        .clan = (uint8_t)ph_rng_below(rng, 16),
+        .people = (uint8_t)ph_rng_below(rng, 8),
+    };
+    snprintf(creature.name, sizeof creature.name, "Homin %d", i);
+    return creature;
+}
+
+static bool spawn(load_scene* scene, int i)
+{
+    ph_rng* rng = &scene->rng;
+    load_walker* walker = &scene->walkers[i];
+    walker->x_mm = ph_rng_double(rng) * scene->side_mm;
+    walker->y_mm = ph_rng_double(rng) * scene->side_mm;
+    walker->heading_deg = ph_rng_double(rng) * 360.0;
+    walker->step_mm = STEP_MM_MIN + ph_rng_double(rng) * (STEP_MM_MAX - STEP_MM_MIN);
+    ph_creature creature = make_creature(rng, i);
+    creature.position_mm[0] = (int32_t)walker->x_mm;
+    creature.position_mm[1] = (int32_t)walker->y_mm;
+    creature.heading_deg = (float)walker->heading_deg;
+    const ph_spawn spawn = {
+        .name = (uint64_t)i + 1,
+        .position_mm = {creature.position_mm[0], creature.position_mm[1], 0},
+    };
+    return ph_world_spawn(scene->world, &spawn, &walker->id) == PH_OK &&
+           ph_world_put(scene->world, walker->id, &creature, NULL) == PH_OK;
+}
+
+static bool connect(load_scene* scene, int i, ph_scheduler scheduler)
+{
+    load_client* client = &scene->clients[i];
+    ph_viewer_def def = ph_viewer_def_default();
+    def.entity = scene->walkers[i].id;
+    def.radius_mm = RADIUS_MM;
+    def.visible_max = LOAD_VISIBLE;
+    def.bits_per_second = LOAD_BITS_PER_SECOND;
+    def.overhead_bytes = LOAD_OVERHEAD_BYTES;
+    def.sends_per_second = LOAD_SENDS_PER_SECOND;
+    def.session = (uint32_t)ph_rng_next(&scene->rng);
+    def.scheduler = scheduler;
+    client->receipt = ph_receipt_make(def.session);
+    client->rng = ph_rng_split(&scene->rng, (uint64_t)i);
+    return ph_world_add_viewer(scene->world, &def, &client->viewer) == PH_OK;
+}
+
+static bool set_budgets(load_scene* scene, int bits_per_second, int burst_bits)
+{
+    for (int i = 0; i < scene->viewer_count; ++i) {
+        if (ph_world_set_budget(scene->world, scene->clients[i].viewer, bits_per_second,
+                                burst_bits) != PH_OK) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void run(load_scene* scene, int ticks)
+{
+    for (int i = 0; i < ticks; ++i) {
+        load_scene_move(scene);
+        load_scene_work(scene);
+        load_scene_answer(scene);
+    }
+}
+
+static bool populate(load_scene* scene, ph_scheduler scheduler)
+{
+    for (int i = 0; i < scene->viewer_count; ++i) {
+        if (!spawn(scene, i)) {
+            return false;
+        }
+    }
+    const uint64_t before_bytes = scene->live_bytes;
+    for (int i = 0; i < scene->viewer_count; ++i) {
+        if (!connect(scene, i, scheduler)) {
+            return false;
+        }
+    }
+    const double viewer_bytes = (double)(scene->live_bytes - before_bytes);
+    scene->bytes_per_viewer = viewer_bytes / scene->viewer_count;
+    return true;
+}
+
+bool load_scene_make(load_scene* scene, int viewer_count, ph_scheduler scheduler)
+{
+    const ph_allocator memory = {0};
+    *scene = (load_scene){
+        .viewer_count = viewer_count,
+        .side_mm = 1e6 * sqrt(viewer_count / PER_KM2),
+        .walkers = ph_allocate_array(&memory, (size_t)viewer_count, sizeof(load_walker)),
+        .clients = ph_allocate_array(&memory, (size_t)viewer_count, sizeof(load_client)),
+        .rng = ph_rng_make(SEED),
+    };
+    if (scene->walkers == NULL || scene->clients == NULL) {
+        return false;
+    }
+    memset(scene->clients, 0, (size_t)viewer_count * sizeof(load_client));
+    if (!make_world(scene) || !populate(scene, scheduler) ||
+        !set_budgets(scene, JOIN_BITS_PER_SECOND, JOIN_BURST_BITS)) {
+        return false;
+    }
+    run(scene, JOIN_TICKS);
+    if (!set_budgets(scene, LOAD_BITS_PER_SECOND, 0)) {
+        return false;
+    }
+    run(scene, SETTLE_TICKS);
+    return true;
+}
+
+void load_scene_destroy(load_scene* scene)
+{
+    const ph_allocator memory = {0};
+    const size_t count = (size_t)scene->viewer_count;
+    ph_world_destroy(scene->world);
+    ph_schema_destroy(scene->schema);
+    ph_release_array(&memory, scene->walkers, count, sizeof(load_walker));
+    ph_release_array(&memory, scene->clients, count, sizeof(load_client));
+}
+
+// ---- the game
+
+static double inside(double place_mm, double side_mm)
+{
+    return place_mm < 0.0 ? 0.0 : place_mm > side_mm ? side_mm : place_mm;
+}
+
+static void walk(load_scene* scene, load_walker* walker)
+{
+    ph_rng* rng = &scene->rng;
+    const double radians = walker->heading_deg * PI / 180.0;
+    const double x_mm = walker->x_mm + walker->step_mm * cos(radians);
+    const double y_mm = walker->y_mm + walker->step_mm * sin(radians);
+    walker->x_mm = inside(x_mm, scene->side_mm);
+    walker->y_mm = inside(y_mm, scene->side_mm);
+    const bool is_at_edge = walker->x_mm != x_mm || walker->y_mm != y_mm;
+    if (is_at_edge || ph_rng_chance(rng, TURN_CHANCE)) {
+        walker->heading_deg = ph_rng_double(rng) * 360.0;
+    }
+}
+
+void load_scene_move(load_scene* scene)
+{
+    for (int i = 0; i < scene->viewer_count; ++i) {
+        load_walker* walker = &scene->walkers[i];
+        walk(scene, walker);
+        ph_world_move(scene->world, walker->id, (int32_t)walker->x_mm, (int32_t)walker->y_mm, 0);
+        const float heading_deg = (float)walker->heading_deg;
+        ph_world_set(scene->world, walker->id, PH_CREATURE_HEADING, PH_FIELD_F32, &heading_deg,
+                     sizeof heading_deg);
+        if (ph_rng_chance(&scene->rng, WOUND_CHANCE)) {
+            const uint8_t hit_points = (uint8_t)ph_rng_below(&scene->rng, PH_CREATURE_BAR_TOP);
+            ph_world_set(scene->world, walker->id, PH_CREATURE_HIT_POINTS, PH_FIELD_U8, &hit_points,
+                         sizeof hit_points);
+        }
+    }
+}
+
+// ---- the world
+
+static void deliver(void* context, ph_viewer_id viewer, const void* bytes, size_t size)
+{
+    (void)viewer;
+    load_client* client = context;
+    if (client->letter_count < LOAD_LETTERS_MAX) {
+        load_letter* letter = &client->letters[client->letter_count++];
+        letter->size = (uint8_t)(size < sizeof letter->bytes ? size : sizeof letter->bytes);
+        memcpy(letter->bytes, bytes, letter->size);
+    }
+}
+
+// What ph_world_send_all() does, for one viewer: every other tick, so that all are spread evenly.
+static void serve(void* context, int i)
+{
+    load_scene* scene = context;
+    load_client* client = &scene->clients[i];
+    const uint32_t tick = ph_world_now(scene->world);
+    const uint64_t now_us = (uint64_t)tick * LOAD_TICK_US;
+    if (client->ack_tick != 0 && client->ack_tick <= tick) {
+        client->ack_tick = 0;
+        ph_world_acknowledge(scene->world, client->viewer, now_us, client->ack, sizeof client->ack);
+    }
+    const uint32_t period = LOAD_TICKS_PER_SECOND / LOAD_SENDS_PER_SECOND;
+    if ((tick + (uint32_t)i) % period == 0) {
+        ph_world_send(scene->world, client->viewer, now_us, deliver, client);
+    }
+}
+
+void load_scene_work(load_scene* scene)
+{
+    ph_world_tick(scene->world);
+    if (scene->pool != NULL) {
+        ph_pool_run(scene->pool, scene->viewer_count, serve, scene);
+        return;
+    }
+    for (int i = 0; i < scene->viewer_count; ++i) {
+        serve(scene, i);
+    }
+}
+
+// ---- the clients
+
+static void read_letter(load_client* client, const load_letter* letter)
+{
+    ph_bit_reader reader = ph_bit_reader_make(letter->bytes, letter->size);
+    ph_header header;
+    ph_header_read(&reader, &header);
+    const bool is_new =
+        ph_receipt_judge(&client->receipt, header.number, header.horizon) == PH_NEWS_NEW;
+    if (is_new && !ph_rng_chance(&client->rng, LOSS)) {
+        ph_receipt_note(&client->receipt, header.number, !header.is_probe);
+    }
+}
+
+void load_scene_answer(load_scene* scene)
+{
+    const uint32_t tick = ph_world_now(scene->world);
+    for (int i = 0; i < scene->viewer_count; ++i) {
+        load_client* client = &scene->clients[i];
+        if (client->letter_count == 0) {
+            continue;
+        }
+        for (int k = 0; k < client->letter_count; ++k) {
+            read_letter(client, &client->letters[k]);
+        }
+        client->letter_count = 0;
+        const ph_ack ack = ph_receipt_ack(&client->receipt);
+        ph_ack_write(&ack, client->ack);
+        client->ack_tick = tick + 1 + (uint32_t)(ph_rng_next(&client->rng) & 1);
+    }
+}
+
+// ---- figures
+
+load_counts load_scene_counts(const load_scene* scene)
+{
+    load_counts counts = {0};
+    for (int i = 0; i < scene->viewer_count; ++i) {
+        ph_viewer_stats stats;
+        ph_sight sight;
+        ph_world_viewer_stats(scene->world, scene->clients[i].viewer, &stats);
+        ph_world_sight(scene->world, scene->clients[i].viewer, &sight);
+        counts.datagrams += stats.datagrams;
+        counts.payload_bytes += stats.payload_bytes;
+        counts.wire_bytes += stats.wire_bytes;
+        counts.enters += stats.enters;
+        counts.leaves += stats.leaves;
+        counts.updates += stats.updates;
+        counts.visible += (uint64_t)sight.visible_count;
+    }
+    return counts;
+}

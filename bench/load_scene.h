@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// The crowd of `pinhole bench load`: as many creatures as viewers, all of them walking, each the own
+// entity of one viewer; and clients that answer every packet a tick or two later, but for one in a
+// hundred that is lost. Ten ticks a second, five sends a second to each viewer.
+
+#ifndef PH_BENCH_LOAD_SCENE_H
+#define PH_BENCH_LOAD_SCENE_H
+
+#include "wire/ack.h"
+
+#include <pinhole/world.h>
+
+#include "base/rng.h"
+#include "kit/pool.h"
+
+enum {
+    LOAD_TICK_US = 100000,
+    LOAD_TICKS_PER_SECOND = 10,
+    LOAD_SENDS_PER_SECOND = 5,
+    LOAD_BITS_PER_SECOND = 13000,
+    LOAD_VISIBLE = 250,
+    LOAD_OVERHEAD_BYTES = 48,
+};
+
+typedef struct load_walker {
+    ph_entity_id id;
+    double x_mm;
+    double y_mm;
+    double heading_deg;
+    double step_mm; // per tick
+} load_walker;
+
+// The front of a packet, enough to read its number from.
+typedef struct load_letter {
+    uint8_t bytes[48];
+    uint8_t size;
+} load_letter;
+
+enum { LOAD_LETTERS_MAX = 4 };
+
+// The far end of one viewer.
+typedef struct load_client {
+    ph_viewer_id viewer;
+    ph_receipt receipt;
+    load_letter letters[LOAD_LETTERS_MAX]; // since the last time it looked
+    int letter_count;
+    uint8_t ack[PH_ACK_SIZE];
+    uint32_t ack_tick; // when it arrives; 0: there is none
+    ph_rng rng;        // decides what is lost
+} load_client;
+
+typedef struct load_scene {
+    int viewer_count;
+    double side_mm; // of the square they walk in
+    ph_schema* schema;
+    ph_world* world;
+    load_walker* walkers;
+    load_client* clients;
+    ph_rng rng;
+    uint64_t live_bytes; // of the world
+    double bytes_per_viewer;
+    ph_pool* pool; // NULL: everything on this thread
+} load_scene;
+
+// Everybody connected, entered, and the budget's bucket at its usual level.
+// @return False when there is no memory for it; the program ends then, so nothing is given back.
+bool load_scene_make(load_scene* scene, int viewer_count, ph_scheduler scheduler);
+void load_scene_destroy(load_scene* scene);
+
+// One tick in three parts: the game moves everybody, the world does its work, the clients look at
+// what came.
+void load_scene_move(load_scene* scene);
+void load_scene_work(load_scene* scene);
+void load_scene_answer(load_scene* scene);
+
+// Sums over all viewers.
+typedef struct load_counts {
+    uint64_t datagrams;
+    uint64_t payload_bytes;
+    uint64_t wire_bytes;
+    uint64_t enters;
+    uint64_t leaves;
+    uint64_t updates;
+    uint64_t visible; // entities in view now
+} load_counts;
+load_counts load_scene_counts(const load_scene* scene);
+
+#endif
