@@ -5,6 +5,7 @@
 
 #include "command.h"
 
+#include "demo.h"
 #include "suggest.h"
 
 #include <stdio.h>
@@ -12,6 +13,7 @@
 
 const app_command app_commands[] = {
     {"sim", "what clients show at a budget, on a recording or a scene", sim_command},
+    {"demo", "show a world to a few viewers over a lossy network", demo_command},
     {"bench", "measure speed on this machine", bench_command},
     {0},
 };

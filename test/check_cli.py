@@ -11,6 +11,7 @@ Asks whether the answers are there and well formed; how fast anything is, is not
 import json
 import math
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -57,7 +58,7 @@ def expect(condition, sentence):
 def check_help():
     for arguments in ((), ("--help",), ("help",), ("bench",), ("bench", "--help"), ("help", "bench"),
                       ("bench", "bits", "--help"), ("help", "bench", "bits"),
-                      ("bench", "vision", "--help")):
+                      ("bench", "vision", "--help"), ("demo", "--help"), ("help", "demo")):
         status, output, errors = run(*arguments)
         name = " ".join(("pinhole", *arguments))
         expect(status == 0 and not errors, f"`{name}`: exit {status}, says {errors!r} on standard error")
@@ -80,6 +81,10 @@ def check_mistakes():
         (("bench", "bits", "--rounds", "0"), "takes a whole number from 1 to 1000"),
         (("bench", "bits", "--rounds=9x"), "takes a whole number from 1 to 1000"),
         (("bench", "bits", "more"), "there is no argument 'more'"),
+        (("demo", "--scene", "wonder"), "--scene takes wander|"),
+        (("demo", "--vision=eyes"), "takes grid|groups"),
+        (("demo", "--loss", "101"), "takes a number from 0 to 100"),
+        (("demo", "--viewers", "5", "--entities", "3"), "--viewers at most 3"),
     ):
         status, output, errors = run(*arguments)
         name = " ".join(("pinhole", *arguments))
@@ -112,6 +117,37 @@ def check_bench_json(name, wanted_keys, wanted_ratios):
     expect(figures.get("bench") == name and figures.get("rounds") == 1, "bench and rounds are not as asked")
 
 
+def demo_rows(output):
+    """The table of `pinhole demo`: (second, viewer, kbit/s, updates/s, shown, missing, and two errors in mm)."""
+    return [[float(word) for word in line.split() if word != "mm"]
+            for line in output.splitlines() if re.match(r" +\d.* mm$", line)]
+
+
+def check_demo():
+    """Every viewer has a line a second, keeps to its budget, and is shown the same however vision is found."""
+    seconds, viewers, kbps = 6, 3, 20
+    asked = ("demo", "--seconds", str(seconds), "--viewers", str(viewers), f"--kbps={kbps}", "--loss", "10")
+    status, output, errors = run(*asked)
+    rows = demo_rows(output)
+    expect(status == 0 and not errors, f"`pinhole demo`: exit {status}, says {errors!r} on standard error")
+    expect([row[:2] for row in rows] == [[s, v] for s in range(1, seconds + 1) for v in range(1, viewers + 1)],
+           f"`pinhole demo` prints no line for each second and viewer, but {output!r}")
+    for viewer in range(1, viewers + 1):
+        mine = [row for row in rows if row[1] == viewer]
+        spent = sum(row[2] for row in mine)
+        expect(0 < spent <= kbps * (seconds + 1) + 0.1 * seconds, f"`pinhole demo`: viewer {viewer} got {spent} kbit")
+        expect(sum(row[3] for row in mine) > 0 and mine[-1][4] > 0 and min(mine[-1][6:8]) > 0,
+               f"`pinhole demo` shows viewer {viewer} nothing: {mine}")
+    bits = dict(re.findall(r"^  (\w+) +(\d+) bits +[\d.]+ %$", output, re.MULTILINE))
+    together = int(bits.pop("together", 0))
+    expect("enter" in bits and "property" in bits and abs(sum(map(int, bits.values())) - together) <= len(bits),
+           f"the ledger of `pinhole demo` does not add up: {bits}, together {together}")
+    expect("no datagram was over the budget" in output, "`pinhole demo` does not say that the budget was kept")
+    expect(run(*asked)[1] == output, "`pinhole demo` is another one the second time")
+    expect(run(*asked, "--vision", "groups")[1] == output, "`pinhole demo --vision groups` shows something else than grid")
+    expect(run(*asked, "--seed", "2")[1] != output, "`pinhole demo --seed 2` changes nothing")
+
+
 def check_full_disk():
     """What cannot be printed must not look like a success."""
     if not pathlib.Path("/dev/full").exists():
@@ -133,6 +169,7 @@ def main():
     check_bench_bits()
     check_bench_json("bits", BITS_KEYS, BITS_RATIOS)
     check_bench_json("vision", VISION_KEYS, VISION_RATIOS)
+    check_demo()
     check_full_disk()
     for sentence in complaints:
         print(sentence)
