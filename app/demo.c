@@ -242,8 +242,8 @@ static int print_summary(const demo* show)
 {
     const demo_total total = add_up(show);
     print_ledger(&total);
-    printf("\n%d datagrams; of %d whose fate is known, %d got lost\n", (int)total.datagrams,
-           (int)total.resolved, (int)total.lost);
+    printf("\n%d datagrams; of %d whose fate is known, %d got lost or came too late\n",
+           (int)total.datagrams, (int)total.resolved, (int)total.lost);
     if (total.overruns > 0 || total.refused > 0) {
         fprintf(stderr, COMMAND ": %d datagrams were over the budget, %d were refused.\n",
                 (int)total.overruns, (int)total.refused);
