@@ -19,18 +19,19 @@ static void deliver(void* link, ph_viewer_id viewer, const void* bytes, size_t s
     ph_link_send(link, now_us, bytes, size);
 }
 
-// Moves the dancers. Returns how far they are from where the client has them, on average.
-static double dance(ph_world* world, const ph_client* client, int tick)
+// Moves the dancers. Returns how far they are from where the client shows them, on average.
+static double dance(ph_world* world, ph_client* client, int tick)
 {
     double error_mm = 0.0;
+    ph_client_advance(client, now_us);
     for (uint32_t i = 0; i < DANCERS; ++i) {
         const int32_t x_mm = (int32_t)(1000.0 * i * cos(i + 0.002 * tick));
         const int32_t y_mm = (int32_t)(1000.0 * i * sin(i + 0.002 * tick));
         ph_world_move(world, ph_world_find(world, i), x_mm, y_mm, 0);
-        int32_t known[3];
-        const ph_entity_id shown = ph_client_find(client, i);
-        if (ph_client_read(client, shown, 0, PH_FIELD_I32X3, known, sizeof known) == PH_OK) {
-            error_mm += hypot(known[0] - x_mm, known[1] - y_mm) / ph_client_entity_count(client);
+        ph_pose pose;
+        if (ph_client_show(client, ph_client_find(client, i), &pose) == PH_OK) {
+            error_mm += hypot(pose.position_mm[0] - x_mm, pose.position_mm[1] - y_mm) /
+                        ph_client_entity_count(client);
         }
     }
     return error_mm;
@@ -62,7 +63,7 @@ int main(void)
         ph_world_send_all(world, now_us, deliver, link);
         uint8_t bytes[PH_PAYLOAD_MAX];
         for (size_t size; (size = ph_link_receive(link, now_us, bytes, sizeof bytes)) > 0;) {
-            ph_client_receive(client, now_us, bytes, size);
+            ph_client_receive(client, now_us, bytes, size); // here the answer goes back at once
             ph_world_acknowledge(world, viewer, now_us, bytes, ph_client_ack(client, bytes));
         }
         ph_viewer_stats stats;

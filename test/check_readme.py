@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Pinhole authors
 # SPDX-License-Identifier: MIT
-"""The README's hello world is examples/message.c, its output is what that program prints, and no link in the
-documents leads nowhere. Usage: check_readme.py PROGRAM [--write]  (--write puts both into the README)."""
+"""The README's hello world is examples/hello.c, short enough to be read, and its output is what that program
+prints; no link in the documents leads nowhere.
+Usage: check_readme.py FOLDER [--write]  (FOLDER holds example_hello; --write puts code and output into the README)."""
 
 import pathlib
 import re
@@ -11,6 +12,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
+EXAMPLE = ROOT / "examples/hello.c"
+LINES_MAX = 80
 
 
 def body_of(example):
@@ -19,8 +22,8 @@ def body_of(example):
 
 
 def blocks(text):
-    """(code block, output block) of the section Hello, bits."""
-    return re.search(r"## Hello, bits.*?```c\n(.*?)```\n\n```\n(.*?)```", text, re.DOTALL)
+    """(code block, output block) of the section Hello, world."""
+    return re.search(r"## Hello, world.*?```c\n(.*?)```\n\n```\n(.*?)```", text, re.DOTALL)
 
 
 def dead_links():
@@ -31,22 +34,25 @@ def dead_links():
 
 
 def main():
-    code = body_of(ROOT / "examples/message.c")
-    output = subprocess.run([sys.argv[1]], capture_output=True, text=True, check=True).stdout
+    code = body_of(EXAMPLE)
+    program = pathlib.Path(sys.argv[1]).resolve() / f"example_{EXAMPLE.stem}"
+    output = subprocess.run([program], capture_output=True, text=True, check=True).stdout
     text = README.read_text()
     found = blocks(text)
     if not found:
-        print("README.md: the section 'Hello, bits' has no code block followed by an output block")
+        print("README.md: the section 'Hello, world' has no code block followed by an output block")
         return 1
     if "--write" in sys.argv:
         text = text[:found.start(1)] + code + text[found.end(1):found.start(2)] + output + text[found.end(2):]
         README.write_text(text)
         return 0
     faults = list(dead_links())
+    if EXAMPLE.read_text().count("\n") > LINES_MAX:
+        faults.append(f"{EXAMPLE.relative_to(ROOT)}: more than {LINES_MAX} lines")
     if found[1] != code:
-        faults.append("README.md: the code of 'Hello, bits' is not examples/message.c (--write mends it)")
+        faults.append(f"README.md: the code of 'Hello, world' is not {EXAMPLE.relative_to(ROOT)} (--write mends it)")
     if found[2] != output:
-        faults.append("README.md: the output of 'Hello, bits' is not what the example prints (--write mends it)")
+        faults.append("README.md: the output of 'Hello, world' is not what the example prints (--write mends it)")
     print("\n".join(faults) or "README.md and the links of all documents are right")
     return 1 if faults else 0
 
