@@ -6,8 +6,9 @@
 // that a packet was applied, the client when a packet states a newer horizon; both by the same
 // function, packet after packet, so both have the same to the last bit.
 //
-//   values     packed (packing.h): newest known value of every property
-//   samples    the two newest known positions and their ticks: the motion through them is carried on
+//   known      packed (packing.h): newest known value of every property
+//   samples    two known positions and their ticks: the motion through them is carried on. The older
+//              one is kept while the two are close in time, because a short step is mostly rounding
 //   sizes      how large the last surprises were: what the models go by
 //
 // Integers only. Once per record that was applied; nothing allocates.
@@ -18,31 +19,59 @@
 #include "wire/classic.h"
 #include "wire/packing.h"
 
+// The first ANGLE of a class is its heading, whatever its name: names are not on the wire.
+#define PH_HEADING_NONE 255
+
+// {0}: a slot that the client is not known to have.
 typedef struct ph_baseline {
     int32_t position_mm[2][3]; // the newest first
     uint32_t tick[2];
-    uint32_t heading_tick;
-    uint8_t sample_count; // 0..2; 1 after an enter or a jump
+    uint32_t direction_tick; // of the direction below
+    uint8_t sample_count;    // 0..2; 1 after a jump or an enter without velocity
     bool is_entered;
-    // Bits of the last known surprise, faded: 0 when predictions were right. In steps.
+    uint8_t class_index;
+    uint8_t mask_symbol; // which properties the newest known record told
+    // Size of the last known surprises, faded, as if each had taken a quarter of a second: see
+    // ph_size_of(). In steps; of the heading in 1/256 of a turn.
     uint8_t plane_size; // x and y
     uint8_t z_size;
-    uint8_t heading_size;
-    uint8_t turned_size; // the same had the heading been guessed from the direction of motion
-    uint8_t mask_symbol; // which properties the last record told
-    uint8_t class_index;
+    uint8_t heading_size; // had the heading stayed
+    uint8_t turned_size;  // had it turned with the direction of motion
+    uint16_t direction;   // of motion when the heading was last known, in 1/65536 of a turn
+    bool has_direction;
 } ph_baseline;
 
-// One record that the client applied. words: block of the class, only `properties` of it are read;
-// known: the slot's packed values. LEAVE empties the slot, ENTER resets it first.
-void ph_baseline_take(ph_baseline* baseline, uint8_t* known, const ph_layout* layout,
-                      const ph_packing* packing, const ph_record* record, uint32_t tick);
+// What is the same for all slots and packets of a viewer.
+typedef struct ph_baseline_rules {
+    const ph_layouts* layouts;
+    const ph_packing* packings; // by class
+    uint32_t tick_us;
+} ph_baseline_rules;
 
-// Where the motion leads at a tick: the last step carried on, for a limited time.
+// One record that the client applied in the packet of this tick. Words and texts are read only where
+// `properties` says so; known: the slot's packed values, stride of its class. LEAVE empties the slot
+// (known is not touched), ENTER resets it first. A text's word goes into known as it is: versions are
+// the sender's business. An UPDATE of a slot that is not entered does nothing.
+void ph_baseline_take(ph_baseline* baseline, uint8_t* known, const ph_baseline_rules* rules,
+                      const ph_record* record, uint32_t tick);
+
+// Where the motion leads at a tick: the last step carried on, for a limited time. The slot is
+// entered.
 void ph_baseline_predict(const ph_baseline* baseline, uint32_t tick, uint32_t tick_us,
                          int32_t position_mm[3]);
 
-// Of everything; ends that disagree are found at once. For tests.
-uint64_t ph_baseline_digest(const ph_baseline* baseline, const uint8_t* known, size_t known_bytes);
+// A velocity is the way, in steps of the class, of so many ticks: about a quarter of a second.
+int ph_baseline_velocity_ticks(uint32_t tick_us);
+// From a way of some ticks (1 or more), rounded and clamped to what a record holds.
+void ph_baseline_velocity(const ph_layout* layout, uint32_t tick_us, const int32_t way_mm[3],
+                          int ticks, int16_t velocity[3]);
+
+// The heading's property, or PH_HEADING_NONE.
+int ph_baseline_heading(const ph_layout* layout);
+
+// Of everything but texts; of references, the two bits that the wire has of an association. Ends
+// that disagree are found at once. For tests.
+uint64_t ph_baseline_digest(const ph_baseline* baseline, const uint8_t* known,
+                            const ph_baseline_rules* rules);
 
 #endif

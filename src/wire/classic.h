@@ -57,8 +57,10 @@ typedef struct ph_record {
     uint8_t kind;        // ph_record_kind
     uint8_t class_index; // ENTER, UPDATE
     bool is_jump;        // UPDATE with a position
-    uint32_t* words;     // reading a reference leaves slot + 1 and the two low bits
-    uint8_t* texts;      // NULL when the class has none
+    // ENTER of the pinhole profile: how it moves, see ph_baseline_velocity_ticks(); else 0.
+    int16_t velocity[3];
+    uint32_t* words; // reading a reference leaves slot + 1 and the two low bits
+    uint8_t* texts;  // NULL when the class has none
 } ph_record;
 
 // What records of one packet have in common.

@@ -4,16 +4,21 @@
 // Records as the pinhole profile writes them: differences to the baseline (baseline.h), as symbols
 // of static models, whose contexts both ends know. docs/wire_format.md describes every symbol.
 //
-//   packet    header (raw bits) | leaves | enters | for each slot of the baseline in ascending order:
-//             told or not; if told, which properties as one symbol, then their values
-//   told      probability by the density that the header states
+//   packet    header (raw bits, coded_header.h) | leaves | enters | for each slot that is entered in
+//             the baseline, in ascending order: told or not; if told, which properties as one symbol,
+//             then their values
+//   told      probability by the density that the header states, and by how much a viewer would miss
+//             the slot (urgency)
 //   position  residual of the predicted one, in steps of 2^coarse; contexts: size of the last
-//             residual, time since the baseline
+//             residuals, time since the baseline
 //   heading   residual of the last one, or of the direction of motion where that was the better guess
 //   numbers   difference or absolute, whichever is cheaper; everything else by its plain coding, raw
+//   enter     slot, association, class, name, position relative to the eye, velocity, what is not at
+//             its initial value. Slots that are entered in the baseline cannot be entered
 //
-// Costs are in 1/256 bit; a packet is never larger than their sum rounded up, plus
-// PH_CODED_SLACK_BITS.
+// An update says nothing of slot or association: both follow from the baseline. Costs are in 1/256
+// bit, rounded up; a packet is never larger than their sum rounded up to bits, plus
+// PH_CODED_SLACK_BITS, rounded up to bytes.
 
 #ifndef PH_WIRE_CODED_H
 #define PH_WIRE_CODED_H
@@ -22,53 +27,72 @@
 
 #include <pinhole/entropy.h>
 
-#define PH_CODED_SLACK_BITS 16
+// What the last symbol of a packet takes to be told from what follows.
+#define PH_CODED_SLACK_BITS 2
 #define PH_COARSE_MAX 7
+#define PH_DENSITIES 16
+#define PH_URGENCIES 16
 
-// What the records of one packet have in common, beside ph_frame.
+// What the records of one packet have in common.
 typedef struct ph_coded_frame {
-    ph_frame frame;
-    uint32_t tick; // of the packet
+    ph_frame frame;             // its eye is that of the packet, as in classic
+    const ph_packing* packings; // by class
+    uint64_t name_base;         // greatest name of all enters up to the horizon, at first 0
+    uint32_t tick;              // of the packet, all 32 bits
     uint32_t tick_us;
-    int density; // 0..15: how many of the slots are told, see ph_coded_density()
-    // Positions are coarser the further away, never by more than this angle, in 1/1024 mrad; 0: always
-    // exact. Both ends have it from the hello.
+    int density; // 0..PH_DENSITIES-1: how many of the slots are told, as in the header
+    // Positions may be coarser the further away, never by more than this angle, in 1/1024 mrad; 0:
+    // always exact. Both ends have it from the hello.
     uint32_t precision;
-    // Optional: how often each symbol was used, for learning tables (NULL in games).
+    // Optional: how often each symbol was used, for learning tables (NULL in games). Writing counts.
     struct ph_coded_counts* counts;
 } ph_coded_frame;
 
-int ph_coded_density(int told_count, int slot_count);
-
-// How many low bits beyond the step a position may lack at this distance and interval, by what both
-// ends know: 0..PH_COARSE_MAX.
-int ph_coded_coarse(const ph_coded_frame* frame, const ph_layout* layout,
-                    const ph_baseline* baseline);
-
-// Rounds position words to the nearest multiple of the step << coarse (with a ground, z anew).
-void ph_coded_round(const ph_coded_frame* frame, const ph_layout* layout, int coarse,
-                    uint32_t words[3]);
-
-// A record and what it is a difference to. record->coarse says how a position was rounded.
+// A record and what it is a difference to.
 typedef struct ph_coded_record {
     ph_record record;
     const ph_baseline* baseline; // UPDATE
     const uint8_t* known;        // UPDATE: packed
-    uint8_t coarse;              // 0, or what ph_coded_coarse() says
+    uint16_t slot_floor; // LEAVE, ENTER: slot of the one before of the same kind + 1; first: 0
+    uint8_t coarse;      // UPDATE with a position: 0, or what ph_coded_coarse() says
 } ph_coded_record;
 
-// bill (in 1/256 bit here) may be NULL.
-uint32_t ph_coded_cost256(const ph_coded_frame* frame, const ph_coded_record* coded, ph_bill* bill);
-// Of one slot of the baseline that is or is not told.
-uint32_t ph_coded_told_cost256(const ph_coded_frame* frame, bool is_told);
+// ---- which slots are told
 
-void ph_coded_write_told(const ph_coded_frame* frame, ph_entropy_writer* writer, bool is_told);
+// The density that suits best. The sender may state any.
+int ph_coded_density(int told_count, int slot_count);
+
+// How much a viewer is likely to miss news of this slot, by what both ends know: 0..PH_URGENCIES-1.
+int ph_coded_urgency(const ph_coded_frame* frame, const ph_baseline* baseline);
+
+uint32_t ph_coded_told_cost256(const ph_coded_frame* frame, int urgency, bool is_told);
+void ph_coded_write_told(const ph_coded_frame* frame, ph_entropy_writer* writer, int urgency,
+                         bool is_told);
+bool ph_coded_read_told(const ph_coded_frame* frame, ph_entropy_reader* reader, int urgency);
+
+// ---- precision
+
+// How many low bits beyond the step a position may lack by distance and interval, by what both ends
+// know: 0..PH_COARSE_MAX.
+int ph_coded_coarse(const ph_coded_frame* frame, const ph_baseline* baseline);
+
+// Rounds position words to the nearest multiple of the step << coarse (with a ground, z anew).
+// @return False when the place is so near that coarse is too coarse for it: tell it exactly then.
+bool ph_coded_round(const ph_coded_frame* frame, const ph_layout* layout, int coarse,
+                    uint32_t words[3]);
+
+// ---- records
+
+// bill (in 1/256 bit here) may be NULL. An update's cost is without that of being told.
+uint32_t ph_coded_cost256(const ph_coded_frame* frame, const ph_coded_record* coded, ph_bill* bill);
 void ph_coded_write(const ph_coded_frame* frame, ph_entropy_writer* writer,
                     const ph_coded_record* coded);
 
-bool ph_coded_read_told(const ph_coded_frame* frame, ph_entropy_reader* reader);
-// LEAVE, ENTER: who; then what. UPDATE: slot, class, association, baseline, known and blocks are set
-// by the caller. Fails the reader for what no sender writes.
+// LEAVE, ENTER: who (slot_floor set by the caller; slot, association with its two low bits, class,
+// name), then what of an ENTER. UPDATE: slot, class, association, baseline, known and blocks are set
+// by the caller. Only what was told is written to the blocks. Fails the reader for what no sender
+// writes; the blocks are worth nothing then. Whether a slot exists, or is entered already, is for
+// the caller to check.
 void ph_coded_read_who(const ph_coded_frame* frame, ph_entropy_reader* reader,
                        ph_coded_record* coded);
 void ph_coded_read(const ph_coded_frame* frame, ph_entropy_reader* reader, ph_coded_record* coded);

@@ -40,6 +40,7 @@ typedef struct ph_hello {
     uint32_t tick_us;
     uint16_t slot_count;
     uint8_t version;
+    uint16_t precision; // pinhole profile, see ph_coded_frame; classic: 0
 } ph_hello;
 
 typedef struct ph_header {
@@ -47,6 +48,7 @@ typedef struct ph_header {
     uint32_t horizon; // with a hello: the session's number; of a probe without: number
     uint16_t tick;    // 0..2047
     uint8_t wait;     // 0..PH_WAIT_UNKNOWN
+    uint8_t density;  // pinhole profile, see ph_coded_density(); classic: 0
     bool is_probe;
     bool has_hello;
     bool has_eye;

@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// What stands at the front of a pinhole packet, all of it raw bits: 46 of them when nobody enters or
+// leaves.
+//
+//   number    16   low bits; the client knows the rest from the newest number that it has heard of,
+//                  or from the session
+//   horizon    7   as in classic (header.h), with its codes for probes and hellos
+//   tick      11
+//   wait       5
+//   eye        1
+//   density    4   ph_coded_density()
+//   leaves   1-13  gamma
+//   enters   1-13  gamma
+//   [hello]        as in classic, version 2; behind it precision 16
+//   [eye]          x, y, z 32 each
+//
+// Once per packet; nothing allocates.
+
+#ifndef PH_WIRE_CODED_HEADER_H
+#define PH_WIRE_CODED_HEADER_H
+
+#include "wire/header.h"
+
+#define PH_CODED_VERSION 2
+#define PH_CODED_HEADER_BITS_MIN 46
+#define PH_CODED_HEADER_BITS_MAX (46 + 2 * 12 + PH_HELLO_BITS + 16 + PH_EYE_BITS)
+
+// Exact.
+int ph_coded_header_bits(const ph_header* header);
+// To the raw end of an entropy writer.
+void ph_coded_header_write(const ph_header* header, ph_bit_writer* writer);
+
+// From the raw end of an entropy reader. newest: the number that the client has heard of last; a
+// hello needs none. Fails for what no sender writes, as ph_header_read() does; *header is {0} then. A
+// hello of another version is not checked: only its version means something.
+void ph_coded_header_read(ph_bit_reader* reader, uint32_t newest, ph_header* header);
+
+#endif
