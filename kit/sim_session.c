@@ -10,6 +10,8 @@
 #include "kit/sim_clock.h"
 #include "kit/sim_dump.h"
 #include "kit/sim_likeness.h"
+#include "kit/sim_screen.h"
+#include "kit/sim_stay.h"
 #include "kit/sim_wire.h"
 
 #include "base/rng.h"
@@ -24,14 +26,6 @@
 #define OFFSET_MAX_US UINT64_C(100000000000)
 
 enum { DIRECTION_DOWN = 0, DIRECTION_UP = 1 };
-
-// What a client shows in one slot.
-typedef struct card {
-    int entity; // in the truth; -1: nobody
-    ph_entity_id shown;
-    uint64_t asked;     // traits that may differ otherwise than was found last
-    uint64_t differing; // as was found last
-} card;
 
 struct ph_sim_session {
     const ph_sim_stage* stage;
@@ -50,13 +44,9 @@ struct ph_sim_session {
     ph_client* client;
     ph_meter* meter;
     ph_sim_wire wire;
-    card* cards; // by slot
-    int card_count;
-    ph_shown* shown;
-    int shown_count;
+    ph_sim_screen screen;
     ph_sim_dump dump;
-    ph_viewer_stats stay_stats; // when the present stay began
-    uint64_t stay_bits256[PH_PROPERTIES_MAX];
+    ph_sim_stay stay;
     int64_t burst_bits;
     ph_sim_traffic traffic;
 };
@@ -94,7 +84,7 @@ static bool create_client(ph_sim_session* session)
     ph_client_def def = ph_client_def_default();
     def.schema = stage->schema;
     def.profile = stage->def->profile;
-    def.slot_capacity = session->card_count;
+    def.slot_capacity = slot_capacity(stage->def);
     def.ground = stage->recording->ground;
     def.show_delay_ms = stage->def->is_delayed ? SHOW_DELAY_MS : 0;
     return ph_client_create(&def, &session->client) == PH_OK;
@@ -120,18 +110,15 @@ static bool create_meter(ph_sim_session* session)
 
 static bool create_parts(ph_sim_session* session)
 {
-    session->cards = calloc((size_t)session->card_count, sizeof *session->cards);
-    session->shown = calloc((size_t)session->card_count, sizeof *session->shown);
     session->down = create_link(session, DIRECTION_DOWN);
     session->up = create_link(session, DIRECTION_UP);
-    if (session->cards == NULL || session->shown == NULL || session->down == NULL ||
-        session->up == NULL || !create_client(session)) {
+    if (session->down == NULL || session->up == NULL || !create_client(session)) {
         return false;
     }
-    for (int i = 0; i < session->card_count; ++i) {
-        session->cards[i].entity = -1;
-    }
-    return !session->is_measured || create_meter(session);
+    return !session->is_measured ||
+           (create_meter(session) &&
+            ph_sim_screen_create(&session->screen, session->stage, session->entity,
+                                 slot_capacity(session->stage->def)));
 }
 
 ph_sim_session* ph_sim_session_create(const ph_sim_stage* stage, int entity, bool is_measured)
@@ -145,7 +132,6 @@ ph_sim_session* ph_sim_session_create(const ph_sim_stage* stage, int entity, boo
     session->entity = entity;
     session->last_tick = stage->recording->spans[last_span].end_tick - 1;
     session->is_measured = is_measured;
-    session->card_count = slot_capacity(stage->def);
     if (!create_parts(session)) {
         ph_sim_session_destroy(session);
         return NULL;
@@ -164,8 +150,7 @@ void ph_sim_session_destroy(ph_sim_session* session)
     ph_client_destroy(session->client);
     ph_link_destroy(session->up);
     ph_link_destroy(session->down);
-    free(session->shown);
-    free(session->cards);
+    ph_sim_screen_destroy(&session->screen);
     free(session);
 }
 
@@ -187,7 +172,8 @@ static ph_result add_viewer(ph_sim_session* session)
     def.radius_mm = (int32_t)(asked->radius_m * 1000.0);
     def.visible_max = asked->slots;
     def.bits_per_second = bits_per_second(asked);
-    def.burst_bits = (int)(def.bits_per_second * asked->burst_s + 0.5);
+    // 0 would stand for a second's worth; the world raises what is too little for one datagram.
+    def.burst_bits = 1 + (int)(def.bits_per_second * asked->burst_s - 0.5);
     def.overhead_bytes = asked->overhead_bytes;
     def.sends_per_second = ph_sim_hz(asked);
     def.session = (uint32_t)ph_rng_next(&rng);
@@ -219,39 +205,14 @@ static bool connect_viewer(ph_sim_session* session, ph_fault* fault)
            ph_fault_set_memory(fault);
 }
 
-// Counts are differences between the end of a stay and its beginning.
 static void begin_stay(ph_sim_session* session)
 {
-    const ph_sim_stage* stage = session->stage;
-    ph_world_viewer_stats(stage->world, session->viewer, &session->stay_stats);
-    const int count = ph_schema_class(stage->schema, 0)->property_count;
-    for (int p = 0; p < count; ++p) {
-        session->stay_bits256[p] = ph_world_property_bits256(stage->world, session->viewer, 0, p);
-    }
+    ph_sim_stay_begin(&session->stay, session->stage, session->viewer);
 }
 
 static void end_stay(ph_sim_session* session)
 {
-    const ph_sim_stage* stage = session->stage;
-    const ph_viewer_stats* before = &session->stay_stats;
-    ph_sim_traffic* traffic = &session->traffic;
-    ph_viewer_stats now;
-    ph_world_viewer_stats(stage->world, session->viewer, &now);
-    for (int i = 0; i < PH_REASON_COUNT; ++i) {
-        traffic->ledger.bits256[i] += now.ledger.bits256[i] - before->ledger.bits256[i];
-    }
-    traffic->ledger.repeat_bits256 += now.ledger.repeat_bits256 - before->ledger.repeat_bits256;
-    traffic->enters += now.enters - before->enters;
-    traffic->leaves += now.leaves - before->leaves;
-    traffic->updates += now.updates - before->updates;
-    traffic->significant_updates += now.significant_updates - before->significant_updates;
-    traffic->lost += now.lost - before->lost;
-    const int count = ph_schema_class(stage->schema, 0)->property_count;
-    for (int p = 0; p < count; ++p) {
-        traffic->property_bits256[p] +=
-            ph_world_property_bits256(stage->world, session->viewer, 0, p) -
-            session->stay_bits256[p];
-    }
+    ph_sim_stay_end(&session->stay, session->stage, session->viewer, &session->traffic);
 }
 
 bool ph_sim_session_attend(ph_sim_session* session, ph_fault* fault)
@@ -366,75 +327,6 @@ static void acknowledge_until(ph_sim_session* session, uint64_t end_us)
 
 // ---- a frame
 
-// Keeps the cards up to date. All that left is told before all that came.
-static void hear_events(ph_sim_session* session)
-{
-    const ph_sim_stage* stage = session->stage;
-    ph_event event;
-    while (ph_client_poll(session->client, &event)) {
-        card* of = &session->cards[event.entity.index1 - 1];
-        if (event.kind == PH_EVENT_LEAVE) {
-            *of = (card){.entity = -1};
-        } else if (event.kind == PH_EVENT_ENTER) {
-            *of = (card){
-                .entity = ph_recording_find(stage->recording, (uint32_t)event.name),
-                .shown = event.entity,
-                .asked = UINT64_MAX,
-            };
-        } else {
-            // Which trait is which property matters less than missing one.
-            of->asked = UINT64_MAX;
-        }
-    }
-}
-
-static void compare_values(ph_sim_session* session, card* of)
-{
-    const ph_sim_stage* stage = session->stage;
-    const uint64_t asked = (of->asked | stage->changed[of->entity]) & stage->has[of->entity];
-    of->asked = 0;
-    if (asked == 0 || !stage->source->present[of->entity]) {
-        return;
-    }
-    const ph_sim_pair pair = {.stage = stage, .client = session->client};
-    of->differing =
-        (of->differing & ~asked) | ph_sim_differing(&pair, of->shown, of->entity, asked);
-}
-
-// What the client shows of one entity: by its own means, at its own time.
-static bool try_show(const ph_sim_session* session, const card* of, ph_shown* shown)
-{
-    ph_pose pose;
-    if (ph_client_show(session->client, of->shown, &pose) != PH_OK) {
-        return false;
-    }
-    *shown = (ph_shown){
-        .entity = of->entity,
-        .has_heading = pose.has_heading,
-        .position_mm = {pose.position_mm[0], pose.position_mm[1], pose.position_mm[2]},
-        .heading_deg = pose.heading_deg,
-        .properties = session->stage->has[of->entity],
-        .differing = of->differing,
-    };
-    return true;
-}
-
-static void look(ph_sim_session* session)
-{
-    session->shown_count = 0;
-    for (int slot = 0; slot < session->card_count; ++slot) {
-        card* of = &session->cards[slot];
-        if (of->entity < 0) {
-            continue;
-        }
-        compare_values(session, of);
-        if (of->entity != session->entity &&
-            try_show(session, of, &session->shown[session->shown_count])) {
-            ++session->shown_count;
-        }
-    }
-}
-
 static void write_rows(ph_sim_session* session)
 {
     const ph_recording* recording = session->stage->recording;
@@ -443,22 +335,22 @@ static void write_rows(ph_sim_session* session)
         .time_ms = 1000.0 * tick / recording->rate_hz,
         .viewer = recording->id[session->entity],
     };
-    for (int i = 0; i < session->shown_count; ++i) {
-        row.entity = recording->id[session->shown[i].entity];
-        ph_sim_dump_add(&session->dump, &row, &session->shown[i]);
+    for (int i = 0; i < session->screen.shown_count; ++i) {
+        const ph_shown* shown = &session->screen.shown[i];
+        row.entity = recording->id[shown->entity];
+        ph_sim_dump_add(&session->dump, &row, shown);
     }
 }
 
 static void measure(ph_sim_session* session, uint64_t now_us)
 {
-    hear_events(session);
     ph_client_advance(session->client, client_time_us(session, now_us));
-    look(session);
+    ph_sim_screen_look(&session->screen, session->client);
     if (!session->is_there) {
         return;
     }
     ++session->traffic.frames;
-    ph_meter_frame(session->meter, session->shown, session->shown_count);
+    ph_meter_frame(session->meter, session->screen.shown, session->screen.shown_count);
     if (session->stage->def->dump != NULL) {
         write_rows(session);
     }
