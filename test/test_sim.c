@@ -1,0 +1,213 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// The simulator on small scenes, whole sessions at a time. Also run under ThreadSanitizer.
+
+#include "test_support.h"
+
+#include "kit/derive.h"
+#include "kit/film.h"
+#include "kit/sim.h"
+#include "kit/sim_dump.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct fixture {
+    ph_recording* recording;
+    ph_schema* schema;
+    ph_sim_def def;
+    ph_sim_result result;
+} fixture;
+
+static void set_up(fixture* f, const char* scene, int count, double seconds)
+{
+    ph_fault fault = {0};
+    const ph_film_def film = {.scene = scene, .count = count, .seconds = seconds, .seed = 7};
+    f->recording = ph_film_scene(&film, &fault);
+    assert_non_null(f->recording);
+    f->schema = ph_derive_schema(f->recording, &fault);
+    assert_non_null(f->schema);
+    f->def = ph_sim_def_default();
+    f->def.viewers = 3;
+}
+
+static void tear_down(fixture* f)
+{
+    ph_schema_destroy(f->schema);
+    ph_recording_destroy(f->recording);
+}
+
+static void run_on(fixture* f, int thread_count)
+{
+    ph_fault fault = {0};
+    ph_pool* pool = ph_pool_create(thread_count);
+    const bool is_done = ph_sim_run(&f->def, f->recording, f->schema, pool, &f->result, &fault);
+    ph_pool_destroy(pool);
+    if (!is_done) {
+        fail_msg("%s", fault.message);
+    }
+}
+
+static void the_promises_hold_on_a_town(void** state)
+{
+    (void)state;
+    fixture f;
+    set_up(&f, "town", 30, 14.0);
+    run_on(&f, 1);
+    const ph_sim_rates rates = ph_sim_result_rates(&f.result);
+    assert_int_equal(f.result.viewer_count, 3);
+    assert_int_equal(f.result.traffic.overruns, 0);
+    assert_true(f.result.is_converged);
+    assert_true(f.result.figures.error_mm.mean > 0.0);
+    assert_true(rates.budget_used_pct >= 95.0);
+    assert_true(rates.wire_kbps_mean > 0.0);
+    tear_down(&f);
+}
+
+static void bits_by_reason_add_up_exactly(void** state)
+{
+    (void)state;
+    fixture f;
+    set_up(&f, "town", 30, 14.0);
+    f.def.loss = 0.2;
+    f.def.skips_standstill = true;
+    run_on(&f, 1);
+    uint64_t sum = 0;
+    ph_sim_bits bits;
+    for (int i = 0; ph_sim_result_bits(&f.result, i, &bits); ++i) {
+        sum += bits.bits256;
+    }
+    assert_true(f.result.traffic.payload_bytes > 0);
+    assert_int_equal(sum, f.result.traffic.payload_bytes * 8 * 256);
+    tear_down(&f);
+}
+
+static void the_number_of_threads_changes_nothing(void** state)
+{
+    (void)state;
+    fixture f;
+    set_up(&f, "asteroids", 20, 11.0);
+    f.def.kbps = 6.0;
+    ph_sim_result results[2];
+    for (int i = 0; i < 2; ++i) {
+        run_on(&f, 1 + 2 * i);
+        f.result.traffic.cpu_ns = 0;
+        results[i] = f.result;
+    }
+    assert_memory_equal(&results[0].traffic, &results[1].traffic, sizeof results[0].traffic);
+    assert_memory_equal(&results[0].figures, &results[1].figures, sizeof results[0].figures);
+    assert_true(results[0].converge_s == results[1].converge_s);
+    tear_down(&f);
+}
+
+static void another_seed_meets_another_network(void** state)
+{
+    (void)state;
+    fixture f;
+    set_up(&f, "race", 8, 12.0);
+    f.def.skips_standstill = true;
+    f.def.loss = 0.1;
+    run_on(&f, 1);
+    const double first = f.result.figures.error_mm.mean;
+    f.def.seed = 2;
+    run_on(&f, 1);
+    assert_true(f.result.figures.error_mm.mean != first);
+    tear_down(&f);
+}
+
+// With every bit that it wants, and no network in between, a client shows what is there.
+static void a_perfect_link_without_limit_shows_the_truth(void** state)
+{
+    (void)state;
+    fixture f;
+    set_up(&f, "wander", 20, 12.0);
+    f.def.kbps = 0.0;
+    f.def.hz = 1000.0;
+    f.def.rtt_ms = 0.0;
+    f.def.jitter_ms = 0.0;
+    f.def.loss = 0.0;
+    run_on(&f, 1);
+    assert_true(f.result.is_converged);
+    assert_true(f.result.figures.error_mm.p50 <
+                30.0); // a step of 16 mm, and what convergence leaves
+    assert_true(f.result.figures.missing_pct == 0.0);
+    assert_int_equal(f.result.traffic.overruns, 0);
+    tear_down(&f);
+}
+
+static void nothing_arrives_when_everything_is_lost(void** state)
+{
+    (void)state;
+    fixture f;
+    set_up(&f, "wander", 12, 12.0);
+    f.def.loss = 1.0;
+    run_on(&f, 1);
+    assert_false(f.result.is_converged);
+    assert_true(f.result.converge_s == 120.0);
+    assert_true(f.result.figures.error_mm.mean == 0.0);
+    assert_int_equal(f.result.traffic.overruns, 0);
+    tear_down(&f);
+}
+
+static void less_budget_shows_less_well(void** state)
+{
+    (void)state;
+    fixture f;
+    set_up(&f, "asteroids", 60, 11.0);
+    f.def.skips_standstill = true;
+    double errors[2];
+    for (int i = 0; i < 2; ++i) {
+        f.def.kbps = i == 0 ? 4.0 : 26.0;
+        run_on(&f, 1);
+        errors[i] = f.result.figures.error_mrad.mean;
+    }
+    assert_true(errors[0] > 1.5 * errors[1]);
+    tear_down(&f);
+}
+
+static void a_truth_without_movement_has_no_viewers(void** state)
+{
+    (void)state;
+    fixture f;
+    set_up(&f, "still", 5, 12.0);
+    ph_fault fault = {0};
+    ph_pool* pool = ph_pool_create(1);
+    assert_false(ph_sim_run(&f.def, f.recording, f.schema, pool, &f.result, &fault));
+    assert_non_null(strstr(fault.message, "there is no viewer"));
+    ph_pool_destroy(pool);
+    tear_down(&f);
+}
+
+static void a_row_of_the_dump_is_what_the_meter_takes(void** state)
+{
+    (void)state;
+    ph_sim_dump dump = {0};
+    const ph_shown shown = {
+        .has_heading = true,
+        .position_mm = {-1234.56, 0.04, 99.95},
+        .heading_deg = 370.056,
+    };
+    ph_sim_dump_add(&dump, &(ph_sim_row){.time_ms = 62.5, .viewer = 3, .entity = 4000000000},
+                    &shown);
+    const char expected[] = "62.500,3,4000000000,-1234.6,0.0,100.0,10.06\n";
+    assert_int_equal(dump.length, sizeof expected - 1);
+    assert_memory_equal(dump.text, expected, sizeof expected - 1);
+    ph_sim_dump_destroy(&dump);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_promises_hold_on_a_town),
+        cmocka_unit_test(bits_by_reason_add_up_exactly),
+        cmocka_unit_test(the_number_of_threads_changes_nothing),
+        cmocka_unit_test(another_seed_meets_another_network),
+        cmocka_unit_test(a_perfect_link_without_limit_shows_the_truth),
+        cmocka_unit_test(nothing_arrives_when_everything_is_lost),
+        cmocka_unit_test(less_budget_shows_less_well),
+        cmocka_unit_test(a_truth_without_movement_has_no_viewers),
+        cmocka_unit_test(a_row_of_the_dump_is_what_the_meter_takes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

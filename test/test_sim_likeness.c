@@ -1,0 +1,155 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// A client that has everything is alike; each thing that it does not have is found.
+
+#include "test_support.h"
+
+#include "kit/derive.h"
+#include "kit/film.h"
+#include "kit/sim_likeness.h"
+
+#define TICK_US UINT64_C(100000)
+
+typedef struct fixture {
+    ph_recording* recording;
+    ph_schema* schema;
+    ph_sim_def def;
+    ph_sim_stage* stage;
+    ph_client* client;
+    ph_sim_pair pair;
+    uint64_t now_us;
+} fixture;
+
+static void deliver(void* context, ph_viewer_id viewer, const void* bytes, size_t size)
+{
+    (void)viewer;
+    fixture* f = context;
+    assert_int_equal(ph_client_receive(f->client, f->now_us, bytes, size), PH_OK);
+}
+
+// Sends all that is due, over a perfect link.
+static void exchange(fixture* f)
+{
+    for (int i = 0; i < 5; ++i) {
+        f->now_us += TICK_US;
+        ph_world_send(f->stage->world, f->pair.viewer, f->now_us, deliver, f);
+        uint8_t ack[PH_ACK_SIZE];
+        const size_t size = ph_client_ack(f->client, ack);
+        ph_world_acknowledge(f->stage->world, f->pair.viewer, f->now_us, ack, size);
+        ph_sim_stage_tick(f->stage);
+    }
+}
+
+static void set_up(fixture* f)
+{
+    ph_fault fault = {0};
+    *f = (fixture){.def = ph_sim_def_default(), .now_us = 1000000};
+    const ph_film_def film = {.scene = "town", .count = 12, .seconds = 2.0, .seed = 3};
+    f->recording = ph_film_scene(&film, &fault);
+    f->schema = ph_derive_schema(f->recording, &fault);
+    f->stage = ph_sim_stage_create(&f->def, f->recording, f->schema, &fault);
+    assert_non_null(f->stage);
+    assert_true(ph_sim_stage_put(f->stage, &fault));
+    int own = 0;
+    while (!f->stage->source->present[own]) {
+        ++own;
+    }
+    ph_viewer_def viewer = ph_viewer_def_default();
+    viewer.entity = f->stage->source->entity_id[own];
+    viewer.bits_per_second = 0;
+    ph_client_def client = ph_client_def_default();
+    client.schema = f->schema;
+    client.ground = f->recording->ground;
+    assert_int_equal(ph_client_create(&client, &f->client), PH_OK);
+    f->pair = (ph_sim_pair){.stage = f->stage, .client = f->client, .entity = own};
+    assert_int_equal(ph_world_add_viewer(f->stage->world, &viewer, &f->pair.viewer), PH_OK);
+    ph_sim_stage_tick(f->stage);
+}
+
+static void tear_down(fixture* f)
+{
+    ph_client_destroy(f->client);
+    ph_sim_stage_destroy(f->stage);
+    ph_schema_destroy(f->schema);
+    ph_recording_destroy(f->recording);
+}
+
+static void a_client_is_alike_once_it_was_told_everything(void** state)
+{
+    (void)state;
+    fixture f;
+    set_up(&f);
+    assert_false(ph_sim_is_alike(&f.pair));
+    exchange(&f);
+    assert_true(ph_client_entity_count(f.client) > 1);
+    assert_true(ph_sim_is_alike(&f.pair));
+    tear_down(&f);
+}
+
+static void a_value_that_was_not_told_is_found(void** state)
+{
+    (void)state;
+    fixture f;
+    set_up(&f);
+    exchange(&f);
+    const ph_entity_id own = f.stage->source->entity_id[f.pair.entity];
+    const ph_entity_id shown = ph_client_find(f.client, f.recording->id[f.pair.entity]);
+    assert_int_equal(ph_sim_differing(&f.pair, shown, f.pair.entity, UINT64_MAX), 0);
+    const int trait = f.stage->trait_count - 1;
+    int64_t value = 0;
+    const int property = f.stage->traits[trait].property;
+    ph_world_read(f.stage->world, own, property, PH_FIELD_I64, &value, sizeof value);
+    value = value == 0 ? 1 : 0;
+    assert_int_equal(
+        ph_world_set(f.stage->world, own, property, PH_FIELD_I64, &value, sizeof value), PH_OK);
+    assert_int_equal(ph_sim_differing(&f.pair, shown, f.pair.entity, UINT64_MAX),
+                     (uint64_t)1 << trait);
+    assert_false(ph_sim_is_alike(&f.pair));
+    exchange(&f);
+    assert_true(ph_sim_is_alike(&f.pair));
+    tear_down(&f);
+}
+
+static void a_step_that_was_not_told_is_found(void** state)
+{
+    (void)state;
+    fixture f;
+    set_up(&f);
+    exchange(&f);
+    const ph_source* source = f.stage->source;
+    const int own = f.pair.entity;
+    ph_world_move(f.stage->world, source->entity_id[own], source->x_mm[own] + 16, source->y_mm[own],
+                  source->z_mm[own]);
+    assert_false(ph_sim_is_alike(&f.pair));
+    tear_down(&f);
+}
+
+static void somebody_who_left_and_is_still_shown_is_found(void** state)
+{
+    (void)state;
+    fixture f;
+    set_up(&f);
+    exchange(&f);
+    int other = f.pair.entity + 1;
+    while (ph_client_find(f.client, f.recording->id[other]).index1 == 0) {
+        ++other;
+    }
+    ph_world_despawn(f.stage->world, f.stage->source->entity_id[other]);
+    ph_sim_stage_tick(f.stage);
+    assert_false(ph_sim_is_alike(&f.pair));
+    exchange(&f);
+    assert_true(ph_sim_is_alike(&f.pair));
+    tear_down(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_client_is_alike_once_it_was_told_everything),
+        cmocka_unit_test(a_value_that_was_not_told_is_found),
+        cmocka_unit_test(a_step_that_was_not_told_is_found),
+        cmocka_unit_test(somebody_who_left_and_is_still_shown_is_found),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
