@@ -165,138 +165,106 @@ static bool check(sim_options* options)
     return read_budgets(options) && read_hz(options);
 }
 
+// ---- the table
+
+static app_option switch_row(const char* name, const char* summary, bool* is_set)
+{
+    return (app_option){.name = name, .summary = summary, .is_set = is_set};
+}
+
+static app_option number_row(const char* name, const char* summary, int* number, int lo, int hi)
+{
+    return (app_option){.name = name, .summary = summary, .number = number, .lo = lo, .hi = hi};
+}
+
+static app_option decimal_row(const char* name, const char* summary, double* decimal, int lo,
+                              int hi)
+{
+    return (app_option){.name = name, .summary = summary, .decimal = decimal, .lo = lo, .hi = hi};
+}
+
+// value stands for the text in the help.
+static app_option text_row(const char* name, const char* summary, const char** text,
+                           const char* value)
+{
+    return (app_option){.name = name, .summary = summary, .text = text, .value = value};
+}
+
+static app_option choice_row(const char* name, const char* summary, const char** text,
+                             const char* choices)
+{
+    return (app_option){
+        .name = name, .summary = summary, .text = text, .value = "WORD", .choices = choices};
+}
+
+enum { ROW_COUNT = 28 };
+
+static void fill_rows(sim_options* o, app_option rows[ROW_COUNT])
+{
+    ph_sim_def* def = &o->def;
+    const app_option all[ROW_COUNT] = {
+        text_row("SOURCE", "a recording (CSV, plain or gzip) or scene:NAME", &o->source, "FILE"),
+        number_row("--rate", "ticks per second; 0: as the source says", &o->rate_hz, 0,
+                   PH_SIM_RATE_MAX),
+        decimal_row("--seconds", "length; 0: all of a recording, 60 of a scene", &o->seconds, 0,
+                    1000000),
+        number_row("--viewers", "how many: those that go furthest", &def->viewers, 1, 100000),
+        decimal_row("--kbps", "each viewer's budget on the wire, kbit/s; 0: no limit", &def->kbps,
+                    0, KBPS_MAX),
+        text_row("--sweep", "several budgets, one result each", &o->sweep, "LIST"),
+        decimal_row("--burst", "depth of the token bucket, in seconds of the rate", &def->burst_s,
+                    0, 20),
+        number_row("--overhead", "bytes that each datagram costs beside its payload",
+                   &def->overhead_bytes, 0, 1000),
+        text_row("--hz", "sends per second to a viewer, or auto (classic: 5)", &o->hz, "N"),
+        choice_row("--profile", "how packets are written", &o->profile, "classic"),
+        choice_row("--schedule", "who goes first", &o->schedule, "score|buckets"),
+        choice_row("--coding", "of values", &o->coding, "plain"),
+        choice_row("--precision", "of positions", &o->precision, "fixed"),
+        switch_row("--compare", "score and buckets on the same truth, links and seeds",
+                   &o->is_compared),
+        choice_row("--show", "motion carried on to now, or interpolated 0.5 s late", &o->show,
+                   "now|delayed"),
+        choice_row("--properties", "every column, or position and heading only", &o->properties,
+                   "all|pose"),
+        text_row("--schema", "a schema (docs/schema.md); without it one is derived",
+                 &o->schema_path, "FILE"),
+        decimal_row("--radius", "how far a viewer sees, in m", &def->radius_m, 1, 2000000),
+        number_row("--slots", "how many entities a viewer sees at most", &def->slots, 1,
+                   PH_VISIBLE_MAX),
+        decimal_row("--rtt", "round trip of the links, in ms", &def->rtt_ms, 0, 60000),
+        decimal_row("--jitter", "delay beside it, evenly from 0 to this, in ms", &def->jitter_ms, 0,
+                    60000),
+        decimal_row("--loss", "packets that are lost, each direction, in %", &o->loss_pct, 0, 100),
+        number_row("--seed", "of links and scenes", &o->seed, 0, INT32_MAX),
+        number_row("--threads", "0: all cores; changes no figure but CPU time", &o->threads, 0,
+                   256),
+        switch_row("--json", "one JSON object (with --sweep a list) on standard output",
+                   &o->is_json),
+        text_row("--dump", "CSV of all that every client shows at every frame", &o->dump_path,
+                 "FILE"),
+        text_row("--plot", "curves of error over budget, as SVG; with --sweep", &o->plot_path,
+                 "FILE"),
+        {0},
+    };
+    memcpy(rows, all, sizeof all);
+}
+
 // ---- parsing
 
 bool sim_options_parse(int argc, char** argv, sim_options* options, int* status)
 {
     set_defaults(options);
-    ph_sim_def* def = &options->def;
-    const app_option table[] = {
-        {.name = "SOURCE",
-         .summary = "a recording (CSV, plain or gzip) or scene:NAME",
-         .text = &options->source,
-         .value = "FILE"},
-        {.name = "--rate",
-         .summary = "ticks per second; 0: as the source says",
-         .number = &options->rate_hz,
-         .hi = PH_SIM_RATE_MAX},
-        {.name = "--seconds",
-         .summary = "length; 0: all of a recording, 60 of a scene",
-         .decimal = &options->seconds,
-         .hi = 1000000},
-        {.name = "--viewers",
-         .summary = "how many: those that go furthest",
-         .number = &def->viewers,
-         .lo = 1,
-         .hi = 100000},
-        {.name = "--kbps",
-         .summary = "budget of each viewer on the wire, kbit/s; 0: no limit",
-         .decimal = &def->kbps,
-         .hi = KBPS_MAX},
-        {.name = "--sweep",
-         .summary = "several budgets, one result each",
-         .text = &options->sweep,
-         .value = "LIST"},
-        {.name = "--burst",
-         .summary = "depth of the token bucket, in seconds of the rate",
-         .decimal = &def->burst_s,
-         .hi = 20},
-        {.name = "--overhead",
-         .summary = "bytes that each datagram costs beside its payload",
-         .number = &def->overhead_bytes,
-         .hi = 1000},
-        {.name = "--hz",
-         .summary = "sends per second to a viewer, or auto (classic: 5)",
-         .text = &options->hz,
-         .value = "N"},
-        {.name = "--profile",
-         .summary = "how packets are written",
-         .text = &options->profile,
-         .value = "NAME",
-         .choices = "classic"},
-        {.name = "--schedule",
-         .summary = "who goes first",
-         .text = &options->schedule,
-         .value = "NAME",
-         .choices = "score|buckets"},
-        {.name = "--coding",
-         .summary = "of values",
-         .text = &options->coding,
-         .value = "NAME",
-         .choices = "plain"},
-        {.name = "--precision",
-         .summary = "of positions",
-         .text = &options->precision,
-         .value = "NAME",
-         .choices = "fixed"},
-        {.name = "--compare",
-         .summary = "score and buckets on the same truth, links and seeds",
-         .is_set = &options->is_compared},
-        {.name = "--show",
-         .summary = "motion carried on to now, or interpolated 0.5 s late",
-         .text = &options->show,
-         .value = "HOW",
-         .choices = "now|delayed"},
-        {.name = "--properties",
-         .summary = "every column, or position and heading only",
-         .text = &options->properties,
-         .value = "SET",
-         .choices = "all|pose"},
-        {.name = "--schema",
-         .summary = "a schema (docs/schema.md); without it one is derived",
-         .text = &options->schema_path,
-         .value = "FILE"},
-        {.name = "--radius",
-         .summary = "how far a viewer sees, in m",
-         .decimal = &def->radius_m,
-         .lo = 1,
-         .hi = 2000000},
-        {.name = "--slots",
-         .summary = "how many entities a viewer sees at most",
-         .number = &def->slots,
-         .lo = 1,
-         .hi = PH_VISIBLE_MAX},
-        {.name = "--rtt",
-         .summary = "round trip of the links, in ms",
-         .decimal = &def->rtt_ms,
-         .hi = 60000},
-        {.name = "--jitter",
-         .summary = "delay beside it, evenly from 0 to this, in ms",
-         .decimal = &def->jitter_ms,
-         .hi = 60000},
-        {.name = "--loss",
-         .summary = "packets that are lost, each direction, in %",
-         .decimal = &options->loss_pct,
-         .hi = 100},
-        {.name = "--seed",
-         .summary = "of links and scenes",
-         .number = &options->seed,
-         .hi = INT32_MAX},
-        {.name = "--threads",
-         .summary = "0: all cores; changes no figure but CPU time",
-         .number = &options->threads,
-         .hi = 256},
-        {.name = "--json",
-         .summary = "one JSON object (with --sweep a list) on standard output",
-         .is_set = &options->is_json},
-        {.name = "--dump",
-         .summary = "CSV of all that every client shows at every frame",
-         .text = &options->dump_path,
-         .value = "FILE"},
-        {.name = "--plot",
-         .summary = "curves of error over budget, as SVG; with --sweep",
-         .text = &options->plot_path,
-         .value = "FILE"},
-        {0},
-    };
+    app_option table[ROW_COUNT];
+    fill_rows(options, table);
     const app_parse parsed = app_options_parse(table, COMMAND, argc, argv);
     if (parsed == APP_PARSE_HELP) {
         print_help(table);
     }
     const bool goes_on = parsed == APP_PARSE_OK && check(options);
     *status = parsed == APP_PARSE_HELP || goes_on ? APP_EXIT_OK : APP_EXIT_USAGE;
-    def->loss = options->loss_pct / 100.0;
-    def->seed = (uint64_t)options->seed;
-    def->is_delayed = strcmp(options->show, "delayed") == 0;
+    options->def.loss = options->loss_pct / 100.0;
+    options->def.seed = (uint64_t)options->seed;
+    options->def.is_delayed = strcmp(options->show, "delayed") == 0;
     return goes_on;
 }
