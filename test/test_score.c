@@ -38,8 +38,15 @@ static void setup(fixture* f)
         f->weight[i] = 1.0f;
         f->touched[i] = HEADING;
     }
-    f->ranking = (ph_ranking){SLOTS,      f->distance_mm, f->weight,  f->mileage_mm,
-                              f->touched, f->score,       f->priority};
+    f->ranking = (ph_ranking){
+        .slot_count = SLOTS,
+        .distance_mm = f->distance_mm,
+        .weight = f->weight,
+        .mileage_mm = f->mileage_mm,
+        .touched = f->touched,
+        .score = f->score,
+        .priority = f->priority,
+    };
     f->scheduler = ph_scheduler_score();
 }
 

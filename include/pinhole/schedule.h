@@ -30,6 +30,11 @@ typedef struct ph_ranking {
     float* score;
     /// To be filled: the highest goes first, ties by slot; 0 or less is not visited.
     float* priority;
+    /// How much beside the position has changed since it was last sent, in significant differences
+    /// (at most 8 at once) times the weights of the properties; as a path, so there and back counts.
+    /// References, properties for certain audiences and what got lost count 1 each. 0 when nothing
+    /// but the position may be due. NULL unless the scheduler wants_change.
+    const float* change;
 } ph_ranking;
 
 /// One entity whose turn it is.
@@ -49,6 +54,8 @@ typedef struct ph_visit {
     uint64_t settled;
     /// The bit of the position.
     uint64_t position;
+    /// As in ph_ranking; 0 unless the scheduler wants_change.
+    float change;
 } ph_visit;
 
 /// A choice. Must be fast, must not allocate, must depend on nothing but its arguments; is called
@@ -65,12 +72,22 @@ typedef struct ph_scheduler {
     float (*sent)(void* context, float score);
     /// The score after a record was lost that was sent at score_then.
     float (*lost)(void* context, float score, float score_then);
+    /// Whether it looks at `change`, which costs a little to fill.
+    bool wants_change;
 } ph_scheduler;
 
 /// score += 10000 / distance_mm per send (and 100 under 0.1 m), times the hint; 0 when sent, added
 /// back when lost. A position goes when 100 times the path since the last one exceeds the distance,
 /// when it has settled or when it was lost; everything else when its difference is significant.
 PH_API ph_scheduler ph_scheduler_score(void);
+
+/// Each property has a priority by how much of the picture its change concerns: the path of a
+/// position, or half a metre for each significant difference of something else ("put on a hat"), over
+/// the distance; times the hint and the sends since something has been due. Rounded down to a quarter
+/// of a power of two: buckets on shelves, whose order needs no sorting. An entity stands in the
+/// bucket of its best property; the others go along if they are at most two shelves below, have
+/// settled or were lost.
+PH_API ph_scheduler ph_scheduler_buckets(void);
 
 #ifdef __cplusplus
 }

@@ -7,8 +7,8 @@
 #include "world/due.h"
 
 #include "base/bitset.h"
+#include "world/difference.h"
 
-#include <math.h>
 #include <string.h>
 
 #define US_PER_SECOND UINT64_C(1000000)
@@ -122,47 +122,11 @@ static void load(const ph_outlook* outlook, const place* at, int property, uint3
 
 // ---- differences
 
-static uint64_t distance_of(const uint32_t* a, const uint32_t* b)
-{
-    double square = 0.0;
-    for (int axis = 0; axis < 3; ++axis) {
-        const double way = (double)(int32_t)(a[axis] - b[axis]);
-        square += way * way;
-    }
-    return (uint64_t)sqrt(square);
-}
-
-static uint64_t number_difference(const ph_property* property, const uint32_t* a, const uint32_t* b)
-{
-    if (property->def.coding == PH_CODING_ANGLE) {
-        const int64_t way = ph_angle_difference(&property->angle, a[0], b[0]);
-        return (uint64_t)(way < 0 ? -way : way);
-    }
-    const bool is_wide = property->words > 1;
-    const uint64_t x = a[0] | (is_wide ? (uint64_t)a[1] << 32 : 0);
-    const uint64_t y = b[0] | (is_wide ? (uint64_t)b[1] << 32 : 0);
-    return x > y ? x - y : y - x;
-}
-
 // Of two values that are not the same.
 static bool is_significant(const ph_property* property, const uint32_t* a, const uint32_t* b)
 {
-    if (property->significant_steps <= 1) {
-        return true;
-    }
-    if (property->def.coding == PH_CODING_POSITION) {
-        return distance_of(a, b) >= property->significant_steps;
-    }
-    if (property->is_number) {
-        return number_difference(property, a, b) >= property->significant_steps;
-    }
-    for (int i = 0; i < property->words; ++i) { // VEC3
-        const uint32_t way = a[i] > b[i] ? a[i] - b[i] : b[i] - a[i];
-        if (way >= property->significant_steps) {
-            return true;
-        }
-    }
-    return false;
+    return property->significant_steps <= 1 ||
+           ph_difference_steps(property, a, b) >= property->significant_steps;
 }
 
 static bool is_settled(const ph_outlook* outlook, const place* at, int property)

@@ -16,9 +16,9 @@
 // Names come from the game, not from strangers: any seed will do.
 #define NAME_SEED UINT64_C(0x70696E686F6C65)
 
-// Three arrays of 8 bytes, eleven of 4, one of 2, two of 1. Widest first: every array is aligned whatever the
+// Three arrays of 8 bytes, twelve of 4, one of 2, two of 1. Widest first: every array is aligned whatever the
 // capacity.
-#define BYTES_PER_ENTITY ((size_t)(3 * 8 + 11 * 4 + 1 * 2 + 2 * 1))
+#define BYTES_PER_ENTITY ((size_t)(3 * 8 + 12 * 4 + 1 * 2 + 2 * 1))
 
 static uint8_t* carve(uint8_t** rest, size_t size)
 {
@@ -38,6 +38,7 @@ static void lay_out(ph_entities* entities, void* block, int capacity)
     entities->y_mm = (void*)carve(&rest, count * sizeof(int32_t));
     entities->z_mm = (void*)carve(&rest, count * sizeof(int32_t));
     entities->mileage_mm = (void*)carve(&rest, count * sizeof(uint32_t));
+    entities->stir = (void*)carve(&rest, count * sizeof(uint32_t));
     entities->moved_tick = (void*)carve(&rest, count * sizeof(uint32_t));
     entities->seen_by = (void*)carve(&rest, count * sizeof(uint32_t));
     entities->row = (void*)carve(&rest, count * sizeof(uint32_t));
@@ -63,6 +64,7 @@ static void copy_all(ph_entities* to, const ph_entities* from)
     memcpy(to->y_mm, from->y_mm, count * sizeof(int32_t));
     memcpy(to->z_mm, from->z_mm, count * sizeof(int32_t));
     memcpy(to->mileage_mm, from->mileage_mm, count * sizeof(uint32_t));
+    memcpy(to->stir, from->stir, count * sizeof(uint32_t));
     memcpy(to->moved_tick, from->moved_tick, count * sizeof(uint32_t));
     memcpy(to->seen_by, from->seen_by, count * sizeof(uint32_t));
     memcpy(to->row, from->row, count * sizeof(uint32_t));
@@ -164,6 +166,7 @@ ph_entity_index ph_entities_add(ph_entities* entities, const ph_newcomer* newcom
     entities->y_mm[index] = newcomer->position_mm[1];
     entities->z_mm[index] = newcomer->position_mm[2];
     entities->mileage_mm[index] = 0;
+    entities->stir[index] = 0;
     entities->moved_tick[index] = 0;
     entities->jumps[index] = 0;
     entities->seen_by[index] = newcomer->seen_by;

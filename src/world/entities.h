@@ -35,6 +35,7 @@ typedef struct ph_entities {
     int32_t* y_mm;
     int32_t* z_mm;
     uint32_t* mileage_mm; // path length, modulo 2^32
+    uint32_t* stir;       // what else everybody may see has changed, as a path (difference.h)
     uint32_t* moved_tick; // when the position last changed
     uint32_t* seen_by;    // mask
     uint32_t* row;        // in the table of its class

@@ -22,6 +22,9 @@ static void add_class(ph_forms* forms, int index)
         forms->for_owners[index] |= (uint64_t)(audience == PH_AUDIENCE_OWNER) << p;
         forms->for_audiences[index] |= (uint64_t)(audience == PH_AUDIENCE_MASK) << p;
     }
+    forms->stirring[index] =
+        layout->all & ~(layout->position | layout->references | layout->once |
+                        forms->for_owners[index] | forms->for_audiences[index]);
     forms->first_property[index] = forms->property_count;
     forms->property_count += described->def.property_count;
     forms->is_wide |= described->def.property_count > NARROW_PROPERTIES;
@@ -47,9 +50,10 @@ ph_result ph_forms_create(ph_forms* forms, const ph_schema* schema, const ph_all
     forms->packings = ph_allocate_array(allocator, count, sizeof(ph_packing));
     forms->for_owners = ph_allocate_array(allocator, count, sizeof(uint64_t));
     forms->for_audiences = ph_allocate_array(allocator, count, sizeof(uint64_t));
+    forms->stirring = ph_allocate_array(allocator, count, sizeof(uint64_t));
     forms->first_property = ph_allocate_array(allocator, count, sizeof(int));
     if (forms->packings == NULL || forms->for_owners == NULL || forms->for_audiences == NULL ||
-        forms->first_property == NULL) {
+        forms->stirring == NULL || forms->first_property == NULL) {
         ph_forms_destroy(forms);
         return PH_ERROR_MEMORY;
     }
@@ -65,6 +69,7 @@ void ph_forms_destroy(ph_forms* forms)
     ph_release_array(&forms->allocator, forms->packings, count, sizeof(ph_packing));
     ph_release_array(&forms->allocator, forms->for_owners, count, sizeof(uint64_t));
     ph_release_array(&forms->allocator, forms->for_audiences, count, sizeof(uint64_t));
+    ph_release_array(&forms->allocator, forms->stirring, count, sizeof(uint64_t));
     ph_release_array(&forms->allocator, forms->first_property, count, sizeof(int));
     ph_layouts_destroy(&forms->layouts);
     *forms = (ph_forms){0};

@@ -15,11 +15,13 @@ typedef struct ph_forms {
     ph_packing* packings;    // by class
     uint64_t* for_owners;    // by class: properties that only the own viewer gets
     uint64_t* for_audiences; // by class: properties for certain viewers
-    int* first_property;     // by class: where its properties begin when all are numbered in a row
-    int property_count;      // of all classes together
-    size_t known_stride;     // bytes of the largest packed entity
-    bool is_wide;            // a class has more than 32 properties
-    int32_t half_window_mm;  // of the narrowest shortened position
+    uint64_t*
+        stirring; // by class: what everybody gets in updates, but for the position and references
+    int* first_property;    // by class: where its properties begin when all are numbered in a row
+    int property_count;     // of all classes together
+    size_t known_stride;    // bytes of the largest packed entity
+    bool is_wide;           // a class has more than 32 properties
+    int32_t half_window_mm; // of the narrowest shortened position
     ph_allocator allocator;
 } ph_forms;
 

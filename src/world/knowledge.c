@@ -11,8 +11,8 @@
 
 #include <string.h>
 
-// Three arrays of 8 bytes, six of 4, two of 2, four of 1, and the known values.
-#define BYTES_PER_SLOT ((size_t)(3 * 8 + 6 * 4 + 2 * 2 + 4 * 1))
+// Three arrays of 8 bytes, seven of 4, two of 2, four of 1, and the known values.
+#define BYTES_PER_SLOT ((size_t)(3 * 8 + 7 * 4 + 2 * 2 + 4 * 1))
 
 // A packet has two items of a slot when spare bits went to what was held back at first.
 #define IN_FLIGHT_MAX (2 * PH_FLIGHT_MAX)
@@ -41,6 +41,7 @@ void ph_knowledge_init(ph_knowledge* knowledge, void* block, int slot_count, siz
     knowledge->weight = carve(&rest, slot_count, sizeof(float));
     knowledge->wake_mm2 = carve(&rest, slot_count, sizeof(float));
     knowledge->mileage_mm = carve(&rest, slot_count, sizeof(uint32_t));
+    knowledge->stir = carve(&rest, slot_count, sizeof(uint32_t));
     knowledge->waiting_ms = carve(&rest, slot_count, sizeof(uint32_t));
     knowledge->association = carve(&rest, slot_count, sizeof(uint32_t));
     knowledge->newest_item = carve(&rest, slot_count, sizeof(uint16_t));
@@ -68,6 +69,7 @@ void ph_knowledge_enter(ph_knowledge* knowledge, int slot, int class_index, uint
     knowledge->score[slot] = 0.0f;
     knowledge->weight[slot] = 1.0f;
     knowledge->mileage_mm[slot] = 0;
+    knowledge->stir[slot] = 0;
     knowledge->waiting_ms[slot] = 0;
     knowledge->class_index[slot] = (uint8_t)class_index;
     knowledge->points[slot] = 0;

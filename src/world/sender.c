@@ -144,7 +144,8 @@ ph_send_scratch ph_send_scratch_make(void* memory, int slot_count)
     scratch.priority = scratch.distance_mm + count;
     scratch.rank = scratch.priority + count;
     scratch.mileage_mm = (uint32_t*)(scratch.rank + count);
-    scratch.ready = (uint16_t*)(scratch.mileage_mm + count);
+    scratch.change = (float*)(scratch.mileage_mm + count);
+    scratch.ready = (uint16_t*)(scratch.change + count);
     scratch.sorted = scratch.ready + count;
     return scratch;
 }

@@ -28,10 +28,11 @@ typedef struct ph_send_scratch {
     float* priority; // the scheduler's
     float* rank;     // of the present stage
     uint32_t* mileage_mm;
+    float* change; // for schedulers that want it
     uint16_t* ready;
     uint16_t* sorted;
 } ph_send_scratch;
-#define PH_SCRATCH_BYTES_PER_SLOT 20
+#define PH_SCRATCH_BYTES_PER_SLOT 24
 
 #define PH_SLOT_NOBODY UINT16_MAX
 

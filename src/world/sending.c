@@ -23,6 +23,7 @@
 
 #include "base/bitset.h"
 #include "world/stopwatch.h"
+#include "world/unrest.h"
 
 #include <math.h>
 
@@ -91,6 +92,11 @@ static uint64_t mask_of(const sending* s, int slot)
     const int class_index = s->sender->knowledge.class_index[slot];
     const int shift = slot == 0 ? s->outlook.world->class_count : 0;
     return s->sender->masks[shift + class_index];
+}
+
+static const ph_layout* layout_of(const sending* s, int slot)
+{
+    return &s->outlook.world->forms.layouts.layouts[s->sender->knowledge.class_index[slot]];
 }
 
 // Keeps what of `asked` was found to be due, and what was found to be too far away.
@@ -270,7 +276,11 @@ static void rank(sending* s)
         .touched = knowledge->touched,
         .score = knowledge->score,
         .priority = s->scratch.priority,
+        .change = s->sender->scheduler.wants_change ? s->scratch.change : NULL,
     };
+    if (s->sender->scheduler.wants_change) {
+        ph_unrest_fill(&s->outlook, s->scratch.change);
+    }
     s->sender->scheduler.rank(s->sender->scheduler.context, &ranking);
 }
 
@@ -428,6 +438,19 @@ typedef enum outcome {
     OUTCOME_NO_ROOM,
 } outcome;
 
+// Who has nothing due does not wait, and who has nothing due but its position is at rest.
+static void note_rest(sending* s, int slot)
+{
+    ph_knowledge* knowledge = &s->sender->knowledge;
+    const uint64_t touched = knowledge->touched[slot];
+    if (touched == 0) {
+        knowledge->waiting_ms[slot] = 0;
+    }
+    if ((touched & ~layout_of(s, slot)->position) == 0) {
+        ph_unrest_settle(&s->outlook, knowledge, slot);
+    }
+}
+
 static outcome add(sending* s, const ph_choice* choice)
 {
     ph_sender* sender = s->sender;
@@ -442,9 +465,7 @@ static outcome add(sending* s, const ph_choice* choice)
     if (choice->kind != PH_RECORD_LEAVE) {
         float* score = &sender->knowledge.score[slot];
         *score = sender->scheduler.sent(sender->scheduler.context, *score);
-        if (sender->knowledge.touched[slot] == 0) {
-            sender->knowledge.waiting_ms[slot] = 0;
-        }
+        note_rest(s, slot);
     }
     return OUTCOME_ADDED;
 }
@@ -482,6 +503,7 @@ static uint64_t filter(const sending* s, int slot, const ph_due* due, uint64_t p
         .lost = lost,
         .settled = due->settled,
         .position = position,
+        .change = s->sender->scheduler.wants_change ? s->scratch.change[slot] : 0.0f,
     };
     return s->sender->scheduler.filter(s->sender->scheduler.context, &visit) & due->due;
 }
@@ -492,13 +514,12 @@ static outcome visit_known(sending* s, int slot, bool is_filtered)
     const uint64_t asked = knowledge->touched[slot];
     const ph_due due = ph_outlook_compare(&s->outlook, slot, asked & mask_of(s, slot));
     keep(knowledge, slot, asked, &due);
+    note_rest(s, slot);
     if (due.due == 0) {
-        knowledge->waiting_ms[slot] = 0;
         return OUTCOME_NOTHING;
     }
-    const ph_layout* layout =
-        &s->outlook.world->forms.layouts.layouts[knowledge->class_index[slot]];
-    const uint64_t chosen = is_filtered ? filter(s, slot, &due, layout->position) : due.due;
+    const uint64_t position = layout_of(s, slot)->position;
+    const uint64_t chosen = is_filtered ? filter(s, slot, &due, position) : due.due;
     if (chosen == 0) {
         return OUTCOME_NOTHING;
     }

@@ -8,6 +8,7 @@
 #include "world/world_state.h"
 
 #include "schema/field.h"
+#include "world/difference.h"
 
 #include <string.h>
 
@@ -101,11 +102,23 @@ static void forget_stale(const ph_world* world, uint32_t words[2])
     }
 }
 
+// Of what only some may be told nobody else must feel the change.
+static void stir(ph_world* world, place at, int property, const uint32_t* before,
+                 const uint32_t* after)
+{
+    const int class_index = world->entities.class_index[at.index];
+    if ((world->forms.stirring[class_index] >> property & 1) != 0) {
+        const ph_property* described = &at.table->described->properties[property];
+        world->entities.stir[at.index] += ph_difference_stir(described, before, after);
+    }
+}
+
 // Takes the text of STRING and BYTES, the words of all others.
 // @return The change bit of the property, if it changed.
 static uint64_t store(ph_world* world, place at, int property, uint32_t* words, const ph_text* text)
 {
     const ph_property* described = &at.table->described->properties[property];
+    uint32_t before[PH_VALUE_WORDS_MAX] = {0};
     bool has_changed;
     if (described->is_text) {
         has_changed = ph_table_store_text(at.table, property, at.row, *text);
@@ -118,9 +131,12 @@ static uint64_t store(ph_world* world, place at, int property, uint32_t* words, 
             forget_stale(world, ph_table_value(at.table, property, at.row));
             forget_stale(world, words);
         }
+        memcpy(before, ph_table_value(at.table, property, at.row),
+               (size_t)described->words * sizeof before[0]);
         has_changed = ph_table_store(at.table, property, at.row, words);
     }
     if (has_changed) {
+        stir(world, at, property, before, words);
         ph_table_stamp(at.table, property, at.row, world->tick);
     }
     return (uint64_t)has_changed << property;
