@@ -308,7 +308,10 @@ static const app_option more[] = {
      .summary = "how many, or several numbers: 1000,4000,16000",
      .text = &viewers_text,
      .value = "LIST"},
-    {.name = "--schedule", .summary = "who goes first", .text = &schedule_text, .choices = "score"},
+    {.name = "--schedule",
+     .summary = "who goes first",
+     .text = &schedule_text,
+     .choices = "score|buckets"},
     {0},
 };
 
@@ -389,7 +392,11 @@ int bench_load(int argc, char** argv)
     if (!bench_options_parse(&about, argc, argv, &options, &status)) {
         return status;
     }
-    load_request request = {.rounds = options.rounds, .scheduler = ph_scheduler_score()};
+    const bool is_buckets = strcmp(schedule_text, "buckets") == 0;
+    load_request request = {
+        .rounds = options.rounds,
+        .scheduler = is_buckets ? ph_scheduler_buckets() : ph_scheduler_score(),
+    };
     if (!parse_viewers(viewers_text, &request)) {
         fprintf(
             stderr,
