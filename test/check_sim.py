@@ -1,0 +1,217 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 The Pinhole authors
+# SPDX-License-Identifier: MIT
+"""Runs `pinhole sim` as a person would, on a small recording made here and on scenes. Run by make test.
+
+    test/check_sim.py [PROGRAM]      (default build/pinhole)
+
+Asks whether everything is told, whether the promises hold (no overrun, every bit accounted for,
+clients that end up equal to the world, the same result with any number of threads), and whether
+recompute.py arrives at the same figures from the dump. How good the figures are is not asked.
+"""
+
+import json
+import math
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PROGRAM = str(ROOT / "build/pinhole")
+RECOMPUTE = str(ROOT / "test/recompute.py")
+
+# The figures, named once and for all.
+NUMBERS = [
+    "wire_kbps_mean", "wire_kbps_max_1s", "overruns", "budget_used_pct", "updates_per_s", "bits_per_update", "join_s",
+    "missing_pct", "ghost_pct", "jolts_per_min", "converge_s", "cpu_us_per_viewer_tick",
+]
+SPREADS = ["error_mm", "error_mrad", "heading_deg", "stale_ms"]
+PARTS = ["mean", "p50", "p95", "p99"]
+REASONS = ["header", "slot", "mask", "enter", "leave", "padding"]
+ASKED = [
+    "source", "profile", "schedule", "show", "properties", "rate", "seconds", "viewers", "kbps", "burst", "overhead", "hz",
+    "radius", "slots", "rtt", "jitter", "loss", "seed", "schema",
+]
+RATE = 10
+SECONDS = 14
+
+complaints = []
+
+
+def run(*arguments):
+    done = subprocess.run([PROGRAM, "sim", *map(str, arguments)], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          timeout=120)
+    return done.returncode, done.stdout, done.stderr
+
+
+def expect(condition, sentence):
+    print(f"{'ok  ' if condition else 'FAIL'} {sentence}")
+    if not condition:
+        complaints.append(sentence)
+
+
+def result_of(*arguments):
+    code, output, errors = run(*arguments, "--json")
+    expect(code == 0 and errors == "", f"{' '.join(map(str, arguments))} runs, and says nothing beside its result {errors}")
+    return json.loads(output)
+
+
+# ---- a recording of our own ----------------------------------------------------------------------
+
+
+def write_recording(path):
+    """Walkers in circles; some come late, one goes away for two seconds, one leaps across the place."""
+    chance = random.Random(2024)
+    walkers = [(chance.uniform(2000, 40000), chance.uniform(0, 7), chance.uniform(800, 3000)) for _ in range(40)]
+    with open(path, "w") as file:
+        file.write(f"# rate {RATE}\ntick,entity,x_mm,y_mm,z_mm,heading_deg,kind,health\n")
+        for tick in range(100, 100 + RATE * SECONDS):
+            for entity, (radius, start, speed) in enumerate(walkers, 1):
+                is_away = entity % 9 == 0 and tick < 130 or entity == 1 and 170 <= tick < 190
+                if is_away:
+                    continue
+                turn = start + speed * (tick - 100) / RATE / radius
+                leap = 60000 if entity == 5 and tick > 150 else 0
+                heading = math.degrees(turn + math.pi / 2) % 360
+                kind = "wolf" if entity % 2 else "sheep"
+                health = "" if entity % 7 == 0 else 100 - (tick // 8 + entity) % 50
+                file.write(f"{tick},{entity},{round(radius * math.cos(turn)) + leap},{round(radius * math.sin(turn))},"
+                           f"{entity * 10},{min(round(heading, 1), 359.9)},{kind},{health}\n")
+
+
+# ---- one result ----------------------------------------------------------------------------------
+
+
+def check_complete(what, result):
+    absent = [key for key in NUMBERS + SPREADS + ASKED + ["bits_by", "converged", "payload_bytes"] if key not in result]
+    expect(not absent, f"{what}: every figure is told {absent}")
+    expect(all(math.isfinite(result[key]) and result[key] >= 0 for key in NUMBERS), f"{what}: figures are numbers")
+    for spread in SPREADS:
+        parts = [result[spread][part] for part in PARTS]
+        expect(all(map(math.isfinite, parts)) and parts[1] <= parts[2] <= parts[3], f"{what}: {spread} is in order")
+
+
+def check_promises(what, result):
+    expect(result["overruns"] == 0, f"{what}: no overruns")
+    expect(result["converged"] is True, f"{what}: clients end up equal to the world")
+    expect(result["budget_used_pct"] >= 95, f"{what}: the budget is used where something is due")
+    expect(all(reason in result["bits_by"] for reason in REASONS), f"{what}: bits by reason")
+    expect(sum(result["bits_by"].values()) == 8 * result["payload_bytes"], f"{what}: every bit is accounted for")
+    expect(result["wire_kbps_mean"] > 0 and result["error_mm"]["mean"] > 0, f"{what}: something was sent and shown")
+
+
+def timeless(result):
+    return {key: value for key, value in result.items() if key != "cpu_us_per_viewer_tick"}
+
+
+def check_recording(recording, folder):
+    dump, told = folder / "dump.csv", folder / "told.json"
+    result = result_of(recording, "--viewers", 4, "--threads", 1, "--dump", dump)
+    told.write_text(json.dumps(result))
+    check_complete("recording", result)
+    check_promises("recording", result)
+    expect(result["viewers"] == 4 and result["rate"] == RATE and result["seconds"] == SECONDS, "recording: as it says")
+    expect({"position", "heading", "kind", "health"} <= set(result["bits_by"]), "recording: bits of each property")
+    expect("health: range" in result["schema"], "recording: the derived schema is told")
+
+    two_dump = folder / "two.csv"
+    two = result_of(recording, "--viewers", 4, "--threads", 2, "--dump", two_dump)
+    expect(timeless(two) == timeless(result), "recording: two threads, the same result")
+    expect(two_dump.read_bytes() == dump.read_bytes(), "recording: two threads, the same dump")
+
+    for bias, code in ((0, 0), (10, 1)):
+        done = subprocess.run([sys.executable, RECOMPUTE, recording, dump, "--viewers", "4", "--json", told, "--bias",
+                               str(bias)], capture_output=True, text=True)
+        expect(done.returncode == code, f"recording: recomputed with a bias of {bias} mm: exit code {code}")
+        if done.returncode != code:
+            print(done.stdout, done.stderr)
+
+
+def check_variants(recording, folder):
+    pose = result_of(recording, "--viewers", 2, "--properties", "pose")
+    expect("health" not in pose["bits_by"] and pose["stale_ms"]["p99"] == 0, "pose only: no other property")
+    free = result_of(recording, "--viewers", 2, "--kbps", 0, "--loss", 0)
+    tight = result_of(recording, "--viewers", 2, "--kbps", 4, "--loss", 20, "--seed", 5)
+    check_promises("no limit", free)
+    check_promises("4 kbit/s, a fifth lost", tight)
+    expect(free["error_mrad"]["mean"] < tight["error_mrad"]["mean"], "more budget, less error")
+    late = result_of(recording, "--viewers", 2, "--show", "delayed")
+    expect(late["error_mm"]["mean"] > pose["error_mm"]["mean"], "shown late, further from the present")
+    schema = folder / "own.schema"
+    schema.write_text("class beast\n    position: position 16 step 16\n    heading: angle 8\n    health: range 0..200\n")
+    own = result_of(recording, "--viewers", 2, "--schema", schema)
+    expect("class beast" in own["schema"] and "kind" not in own["bits_by"], "a schema of one's own")
+    check_promises("scene", result_of("scene:town", "--seconds", 11, "--viewers", 3))
+
+
+def check_several(recording, folder):
+    plot = folder / "curve.svg"
+    sweep = result_of(recording, "--viewers", 2, "--sweep", "4,13", "--plot", plot)
+    expect([one["kbps"] for one in sweep] == [4, 13], "a sweep is a list of results")
+    expect(xml.etree.ElementTree.parse(plot).getroot().tag.endswith("svg"), "the plot is an SVG")
+
+
+# ---- texts ---------------------------------------------------------------------------------------
+
+
+def check_texts(recording):
+    code, output, _ = run("--help")
+    expect(code == 0 and all(key in output for key in NUMBERS + SPREADS + ["bits_by", "converged"]),
+           "--help explains every figure")
+    code, output, errors = run(recording, "--viewers", 2, "--seconds", 12)
+    keys = NUMBERS + [f"{spread}.{part}" for spread in SPREADS for part in PARTS]
+    expect(code == 0 and all(key in output for key in keys) and "derived schema" in output, "the table has every figure")
+    expect(errors == "", "no progress bar where nobody looks")
+
+
+def check_mistakes(recording, folder):
+    rateless = folder / "rateless.csv"
+    rateless.write_text("".join(recording.read_text().splitlines(keepends=True)[1:]))
+    broken = folder / "broken.csv"
+    broken.write_text(recording.read_text().replace("\n101,3,", "\n101,x,", 1))
+    for arguments, exit_code, words in (
+        ((), 2, ["which recording"]),
+        ((rateless,), 1, ["missing rate", "--rate 16"]),
+        ((broken,), 1, [f"{broken}:"]),
+        ((folder / "nowhere.csv",), 1, ["cannot open"]),
+        (("scene:toun",), 1, ["'town'", "asteroids"]),
+        ((recording, "--kbps", "0.5"), 2, ["--kbps 13"]),
+        ((recording, "--kbps", "nan"), 2, ["--kbps"]),
+        ((recording, "--hz", "often"), 2, ["--hz 5"]),
+        ((recording, "--show", "later"), 2, ["now|delayed"]),
+        ((recording, "--sweep", "4,,8"), 2, ["--sweep 4,8"]),
+        ((recording, "--plot", folder / "a.svg"), 2, ["--sweep"]),
+        ((recording, "--dump", folder / "a.csv", "--sweep", "4,8"), 2, ["leave"]),
+        ((recording, "--dump", folder / "no" / "a.csv"), 1, ["folder"]),
+        ((recording, "--viewers"), 2, ["--viewers takes"]),
+        ((recording, "--viwers", 2), 2, ["'--viewers'"]),
+        ((recording, recording), 2, ["there is no argument"]),
+        ((recording, "--schema", recording), 1, [f"{recording}:"]),
+        ((recording, "--seconds", 5), 1, ["there is no viewer"]),
+    ):
+        code, output, errors = run(*arguments)
+        said = code == exit_code and output == "" and all(word in errors for word in words)
+        expect(said, f"mistake {' '.join(map(str, arguments[1:] or arguments))}: {errors.strip()}")
+
+
+def main():
+    global PROGRAM
+    PROGRAM = sys.argv[1] if len(sys.argv) > 1 else PROGRAM
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        recording = folder / "recording.csv"
+        write_recording(recording)
+        check_recording(recording, folder)
+        check_variants(recording, folder)
+        check_several(recording, folder)
+        check_texts(recording)
+        check_mistakes(recording, folder)
+    print(f"sim: {len(complaints)} complaints")
+    return 1 if complaints else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
