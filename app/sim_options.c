@@ -25,6 +25,7 @@ typedef struct scheduler_row {
 
 static const scheduler_row schedulers[] = {
     {"score", ph_scheduler_score},
+    {"buckets", ph_scheduler_buckets},
 };
 
 bool sim_try_scheduler(const char* name, ph_scheduler* scheduler)
