@@ -11,10 +11,10 @@
 
 #include "kit/progress.h"
 #include "kit/scene.h"
+#include "kit/sim_clock.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define SCENE_PREFIX "scene:"
 
@@ -129,18 +129,11 @@ static void close_job(sim_job* job)
 
 // ---- running
 
-static double now_s(void)
-{
-    struct timespec now;
-    timespec_get(&now, TIME_UTC);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 static void show_progress(void* context, double done)
 {
     sim_job* job = context;
     ph_progress_show(&job->progress, stderr, job->done_count + done, job->trial_count,
-                     now_s() - job->start_s);
+                     ph_sim_clock_wall_s() - job->start_s);
 }
 
 static bool run_trial(sim_job* job, sim_trial* trial)
@@ -168,7 +161,7 @@ static bool run_trials(sim_job* job)
     const int each = options->is_compared ? 2 : 1;
     const char* compared[] = {"score", "buckets"};
     job->progress = ph_progress_make("sim", ph_progress_is_wanted());
-    job->start_s = now_s();
+    job->start_s = ph_sim_clock_wall_s();
     for (int i = 0; i < job->trial_count; ++i) {
         job->trials[i].kbps = options->budgets_kbps[i / each];
         job->trials[i].schedule = options->is_compared ? compared[i % 2] : options->schedule;

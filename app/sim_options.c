@@ -118,10 +118,23 @@ static bool read_sweep(sim_options* options)
     }
 }
 
+static bool are_ascending(const sim_options* options)
+{
+    for (int i = 1; i < options->budget_count; ++i) {
+        if (options->budgets_kbps[i] <= options->budgets_kbps[i - 1]) {
+            return false;
+        }
+    }
+    return options->budget_count > 1 && options->budgets_kbps[0] > 0.0;
+}
+
 static bool read_budgets(sim_options* options)
 {
     if (options->sweep != NULL) {
-        return read_sweep(options);
+        return read_sweep(options) &&
+               (options->plot_path == NULL || are_ascending(options) ||
+                complain("--plot wants two or more budgets, each above the one before, as in "
+                         "'--sweep 4,8,13,26,52'."));
     }
     if (!is_budget(options->def.kbps)) {
         return complain("--kbps takes 1 to 100000, or 0 for no limit, as in '--kbps 13'.");

@@ -9,7 +9,7 @@
 
 #include "kit/plot.h"
 
-#include <math.h>
+#include <string.h>
 
 #define COLUMN_WIDTH 12
 // Columns of a table side by side on a terminal; more go below.
@@ -209,15 +209,17 @@ bool sim_report_plot(const sim_report* report, FILE* file)
     }
     char subtitle[200];
     const sim_options* options = report->options;
-    snprintf(subtitle, sizeof subtitle, "%.80s, %d viewers, %s, %g %% lost", options->source,
-             report->trials[0].result.viewer_count, options->profile, options->loss_pct);
+    const char* slash = strrchr(options->source, '/');
+    snprintf(subtitle, sizeof subtitle, "%.80s, %d viewers, %s, %g %% lost",
+             slash != NULL ? slash + 1 : options->source, report->trials[0].result.viewer_count,
+             options->profile, options->loss_pct);
     const ph_plot plot = {
         .title = "What a client shows, by budget",
         .subtitle = subtitle,
         .description = "Mean error of shown positions as an angle seen by the viewer, over the "
                        "budget of each viewer.",
         .x = {.label = "budget of each viewer", .unit = "kbit/s", .is_log = true},
-        .y = {.label = "mean error as seen", .unit = "mrad"},
+        .y = {.label = "mean error as seen", .unit = "mrad", .is_log = true},
         .series = series,
         .series_count = step,
     };

@@ -86,6 +86,9 @@ void ph_sim_dump_add(ph_sim_dump* dump, const ph_sim_row* row, const ph_shown* s
 
 bool ph_sim_dump_flush(ph_sim_dump* dump, FILE* file)
 {
+    if (dump->length == 0) {
+        return !dump->has_failed;
+    }
     const bool is_written = fwrite(dump->text, 1, dump->length, file) == dump->length;
     dump->length = 0;
     return is_written && !dump->has_failed;
