@@ -247,24 +247,38 @@ static ph_visit walker(uint32_t mileage_mm, float change)
     };
 }
 
-static void what_is_up_to_two_shelves_below_goes_along(void** state)
+static void a_position_up_to_two_shelves_below_goes_along(void** state)
 {
     (void)state;
     ph_visit visit = walker(1000, 1.0f);
     assert_true(filter(&visit) == (POSITION | HAT));
     visit = walker(125, 1.0f);
     assert_true(filter(&visit) == (POSITION | HAT));
-    visit = walker(2000, 1.0f);
-    assert_true(filter(&visit) == (POSITION | HAT));
 }
 
-static void what_is_further_below_waits(void** state)
+static void a_position_further_below_waits(void** state)
 {
     (void)state;
     ph_visit visit = walker(124, 1.0f);
     assert_true(filter(&visit) == HAT);
-    visit = walker(2001, 1.0f);
-    assert_true(filter(&visit) == POSITION);
+}
+
+static void everything_else_goes_along_when_significant(void** state)
+{
+    (void)state;
+    ph_visit visit = walker(1000000, 0.01f);
+    assert_true(filter(&visit) == (POSITION | HAT));
+    visit.significant = LAST;
+    assert_true(filter(&visit) == (POSITION | LAST));
+}
+
+static void the_smallest_path_counts_as_a_step(void** state)
+{
+    (void)state;
+    ph_visit visit = walker(0, 0.128f);
+    assert_true(filter(&visit) == (POSITION | HAT));
+    visit = walker(0, 0.129f);
+    assert_true(filter(&visit) == HAT);
 }
 
 // However much has been fidgeting.
@@ -279,14 +293,11 @@ static void insignificant_differences_do_not_hold_up_a_position(void** state)
 static void what_settled_or_got_lost_goes_along_always(void** state)
 {
     (void)state;
-    ph_visit visit = walker(100000, 0.1f);
+    ph_visit visit = walker(0, 10.0f);
     visit.settled = LAST;
-    assert_true(filter(&visit) == (POSITION | LAST));
-    visit.lost = HAT;
-    assert_true(filter(&visit) == (POSITION | HAT | LAST));
-    visit = walker(0, 10.0f);
+    assert_true(filter(&visit) == (HAT | LAST));
     visit.lost = POSITION;
-    assert_true(filter(&visit) == (POSITION | HAT));
+    assert_true(filter(&visit) == (POSITION | HAT | LAST));
 }
 
 static void nothing_goes_that_is_not_due(void** state)
@@ -356,8 +367,10 @@ int main(void)
         cmocka_unit_test(waiting_multiplies),
         cmocka_unit_test(nobody_starves),
         cmocka_unit_test(sent_starts_anew_and_lost_adds_back),
-        cmocka_unit_test(what_is_up_to_two_shelves_below_goes_along),
-        cmocka_unit_test(what_is_further_below_waits),
+        cmocka_unit_test(a_position_up_to_two_shelves_below_goes_along),
+        cmocka_unit_test(a_position_further_below_waits),
+        cmocka_unit_test(everything_else_goes_along_when_significant),
+        cmocka_unit_test(the_smallest_path_counts_as_a_step),
         cmocka_unit_test(insignificant_differences_do_not_hold_up_a_position),
         cmocka_unit_test(what_settled_or_got_lost_goes_along_always),
         cmocka_unit_test(nothing_goes_that_is_not_due),

@@ -90,28 +90,28 @@ static uint32_t stir(int index, uint32_t a, uint32_t b)
     return ph_difference_stir(property(index), before, after) - 1; // 1 is for being there at all
 }
 
-static void one_significant_difference_is_one_unit(void** state)
+static void eight_significant_differences_are_another_look(void** state)
 {
     (void)state;
-    assert_int_equal(stir(HEADING, 0, 4), PH_STIR_UNIT);
-    assert_int_equal(stir(HEADING, 0, 8), 2 * PH_STIR_UNIT);
-    assert_int_equal(stir(HEADING, 0, 2), PH_STIR_UNIT / 2);
+    assert_int_equal(stir(HEADING, 0, 32), PH_STIR_UNIT);
+    assert_int_equal(stir(HEADING, 0, 4), PH_STIR_UNIT / 8);
+    assert_int_equal(stir(HEADING, 0, 2), PH_STIR_UNIT / 16);
 }
 
 static void the_weight_of_the_property_multiplies(void** state)
 {
     (void)state;
-    assert_int_equal(stir(BAR, 50, 54), 2 * PH_STIR_UNIT);
+    assert_int_equal(stir(BAR, 50, 54), 2 * PH_STIR_UNIT / 8);
 }
 
-static void a_leap_counts_no_more_than_eight(void** state)
+static void a_leap_is_no_more_than_another_look(void** state)
 {
     (void)state;
-    assert_int_equal(stir(BAR, 0, 127), 2 * PH_STIR_MAX * PH_STIR_UNIT);
+    assert_int_equal(stir(BAR, 0, 127), 2 * PH_STIR_UNIT);
 }
 
 // A hat is not ten times another hat.
-static void without_a_scale_every_difference_is_one(void** state)
+static void without_a_scale_every_difference_is_another_look(void** state)
 {
     (void)state;
     assert_int_equal(stir(HAT, 1, 2), PH_STIR_UNIT);
@@ -125,10 +125,10 @@ int main(void)
         cmocka_unit_test(angles_differ_by_the_short_way),
         cmocka_unit_test(places_differ_across_the_edge_of_the_world),
         cmocka_unit_test(vectors_differ_by_their_largest_component),
-        cmocka_unit_test(one_significant_difference_is_one_unit),
+        cmocka_unit_test(eight_significant_differences_are_another_look),
         cmocka_unit_test(the_weight_of_the_property_multiplies),
-        cmocka_unit_test(a_leap_counts_no_more_than_eight),
-        cmocka_unit_test(without_a_scale_every_difference_is_one),
+        cmocka_unit_test(a_leap_is_no_more_than_another_look),
+        cmocka_unit_test(without_a_scale_every_difference_is_another_look),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -30,10 +30,11 @@ typedef struct ph_ranking {
     float* score;
     /// To be filled: the highest goes first, ties by slot; 0 or less is not visited.
     float* priority;
-    /// How much beside the position has changed since it was last sent, in significant differences
-    /// (at most 8 at once) times the weights of the properties; as a path, so there and back counts.
-    /// References, properties for certain audiences and what got lost count 1 each. 0 when nothing
-    /// but the position may be due. NULL unless the scheduler wants_change.
+    /// How much beside the position has changed since it was last sent: 1 for another value where
+    /// every difference is significant, else an eighth for each significant difference, at most 1;
+    /// times the weight of the property; as a path, so there and back counts twice. References,
+    /// properties for certain audiences and what got lost count 1 each. 0 when nothing but the
+    /// position may be due. NULL unless the scheduler wants_change.
     const float* change;
 } ph_ranking;
 
@@ -82,11 +83,11 @@ typedef struct ph_scheduler {
 PH_API ph_scheduler ph_scheduler_score(void);
 
 /// Each property has a priority by how much of the picture its change concerns: the path of a
-/// position, or half a metre for each significant difference of something else ("put on a hat"), over
-/// the distance; times the hint and the sends since something has been due. Rounded down to a quarter
-/// of a power of two: buckets on shelves, whose order needs no sorting. An entity stands in the
-/// bucket of its best property; the others go along if they are at most two shelves below, have
-/// settled or were lost.
+/// position, or half a metre for each `change` of something else ("put on a hat"), over the distance;
+/// times the hint and the sends since something has been due. Rounded down to a quarter of a power of
+/// two: buckets on shelves, whose order needs no sorting. An entity stands in the bucket of its best
+/// property. A position goes if it is at most two shelves below, has settled or was lost; everything
+/// else when its difference is significant.
 PH_API ph_scheduler ph_scheduler_buckets(void);
 
 #ifdef __cplusplus

@@ -58,12 +58,12 @@ uint64_t ph_difference_steps(const ph_property* property, const uint32_t* a, con
 
 uint32_t ph_difference_stir(const ph_property* property, const uint32_t* a, const uint32_t* b)
 {
-    // Where any difference is significant, nothing says how much a step means: one is one.
-    double times = 1.0;
+    double looks = 1.0;
     if (property->significant_steps > 1) {
-        times = (double)ph_difference_steps(property, a, b) / (double)property->significant_steps;
-        times = times < PH_STIR_MAX ? times : PH_STIR_MAX;
+        const double whole = PH_STIR_WHOLE * (double)property->significant_steps;
+        looks = (double)ph_difference_steps(property, a, b) / whole;
+        looks = looks < 1.0 ? looks : 1.0;
     }
-    const double stir = PH_STIR_UNIT * times * (double)property->weight;
+    const double stir = PH_STIR_UNIT * looks * (double)property->weight;
     return stir < STIR_LIMIT ? 1 + (uint32_t)stir : (uint32_t)STIR_LIMIT;
 }

@@ -13,11 +13,11 @@
 // subtracted, it is as large as is significant.
 uint64_t ph_difference_steps(const ph_property* property, const uint32_t* a, const uint32_t* b);
 
-// A step counted as a path: in PH_STIR_UNIT parts of a significant difference, times the weight of
-// the property; PH_STIR_MAX significant differences at most, so that one leap does not count for
-// ever. At least 1.
-#define PH_STIR_UNIT 16
-#define PH_STIR_MAX 8
+// A change counted as a path, in PH_STIR_UNIT parts of another look, times the weight of the property.
+// Where every difference is significant (a hat), each is another look; where there is a scale (a
+// heading, a bar), PH_STIR_WHOLE significant differences or more are one. At least 1.
+#define PH_STIR_UNIT 64
+#define PH_STIR_WHOLE 8
 uint32_t ph_difference_stir(const ph_property* property, const uint32_t* a, const uint32_t* b);
 
 #endif
