@@ -66,7 +66,8 @@ static void fill_whole(ph_property_def* def, test_rng* rng)
 {
     double hi = 1.0;
     if (def->coding == PH_CODING_ENUM) {
-        def->count = 2 + (int)(test_rng_next(rng) >> (34 + test_rng_below(rng, 29)));
+        const uint64_t shift = 34 + test_rng_below(rng, 29);
+        def->count = 2 + (int)(test_rng_next(rng) >> shift);
         hi = def->count - 1.0;
     } else if (def->coding == PH_CODING_RANGE || def->coding == PH_CODING_VARINT) {
         fill_range(def, rng, 53);
