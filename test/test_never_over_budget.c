@@ -103,8 +103,8 @@ static void change_budget(test_session* session, int viewer)
     model* bucket = &((test_state*)session->context)->models[viewer];
     const bool is_unlimited = test_rng_below(&session->rng, 8) == 0;
     const int rate = is_unlimited ? 0 : (int)(2000.0 * pow(500.0, test_rng_unit(&session->rng)));
-    const int burst =
-        (int)(test_rng_below(&session->rng, 2) * test_rng_below(&session->rng, 50000));
+    const bool is_burst = test_rng_below(&session->rng, 2) == 0;
+    const int burst = is_burst ? (int)test_rng_below(&session->rng, 50000) : 0;
     assert_int_equal(ph_world_set_budget(session->world, session->viewers[viewer].id, rate, burst),
                      PH_OK);
     model_fill(bucket, session->now_us);

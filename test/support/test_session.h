@@ -41,6 +41,7 @@ typedef struct session_def {
     bool is_viewing_steady; // stirring leaves the viewers alone
     bool is_vision_plain;   // no hysteresis and no time to stay: all can be seen that is near
     ph_link_def network;    // seed and keys are filled in
+    ph_allocator allocator; // of the world and the clients
 } session_def;
 
 typedef struct session_entity {
@@ -65,7 +66,7 @@ typedef struct session_viewer {
     ph_client* client;
     ph_link* down;
     ph_link* up;
-    bool is_mute; // sends no acknowledgements
+    bool is_mute; // sends no acknowledgements (a test may lie in its place), and is not compared
     session_shown shown[SESSION_SLOTS_MAX];
     ph_hash packets; // of all that were sent
     uint64_t packet_count;

@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// The promise: same inputs, same bytes, whatever the compiler, the optimisation or the memory. One
+// golden number stands for every byte of every packet of four sessions; each build that runs the
+// tests compares with it. It changes with the wire and with what is sent when, and with nothing
+// else; a change on purpose takes the number that the failing test prints.
+
+#include "support/test_memory.h"
+#include "support/test_session.h"
+
+#define GOLDEN UINT64_C(0x6CD300470C546236)
+
+enum { STEPS = 150 };
+
+static uint64_t play(session_schema schema, ph_vision_kind vision, ph_allocator allocator)
+{
+    static test_session session;
+    const session_def def = {
+        .seed = 77 + (uint64_t)schema,
+        .schema = schema,
+        .vision = vision,
+        .entity_count = 60,
+        .viewer_count = 4,
+        .bits_per_second = 20000,
+        .network = {.delay_us = 40000, .jitter_us = 80000, .loss = 0.1, .doubling = 0.05},
+        .allocator = allocator,
+    };
+    session_setup(&session, &def);
+    ph_hash hash = ph_hash_make(0);
+    for (int step = 0; step < STEPS; ++step) {
+        session_stir(&session, 15);
+        session_step(&session);
+        for (int i = 0; i < SESSION_VIEWERS_MAX; ++i) {
+            ph_hash_add_u64(&hash, ph_hash_value(&session.viewers[i].packets));
+        }
+    }
+    assert_true(session.packet_count > 200);
+    session_teardown(&session);
+    return ph_hash_value(&hash);
+}
+
+static uint64_t play_all(ph_allocator allocator)
+{
+    ph_hash hash = ph_hash_make(0);
+    for (int schema = 0; schema < SESSION_SCHEMA_COUNT; ++schema) {
+        const ph_vision_kind vision = schema % 2 == 0 ? PH_VISION_GRID : PH_VISION_GROUPS;
+        ph_hash_add_u64(&hash, play((session_schema)schema, vision, allocator));
+    }
+    return ph_hash_value(&hash);
+}
+
+static void every_build_sends_the_golden_bytes(void** state)
+{
+    (void)state;
+    const uint64_t hash = play_all((ph_allocator){0});
+    if (hash != GOLDEN) {
+        fail_msg("the packets are others: 0x%016llX", (unsigned long long)hash);
+    }
+}
+
+// Fresh memory is full of rubbish here.
+static void what_memory_held_before_does_not_matter(void** state)
+{
+    (void)state;
+    test_memory memory = {0};
+    assert_int_equal(play_all(test_memory_allocator(&memory)), GOLDEN);
+    test_memory_assert_clean(&memory);
+}
+
+// Otherwise the number would stand for nothing.
+static void other_sessions_send_other_bytes(void** state)
+{
+    (void)state;
+    const ph_allocator allocator = {0};
+    const uint64_t walkers = play(SESSION_WALKERS, PH_VISION_GRID, allocator);
+    assert_int_equal(play(SESSION_WALKERS, PH_VISION_GRID, allocator), walkers);
+    assert_int_not_equal(play(SESSION_PEBBLES, PH_VISION_GRID, allocator), walkers);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_build_sends_the_golden_bytes),
+        cmocka_unit_test(what_memory_held_before_does_not_matter),
+        cmocka_unit_test(other_sessions_send_other_bytes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,444 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// The promise: no bit of a packet depends on an entity that its viewer may not see. Two worlds play
+// the same public story before the same viewer; what is hidden differs in everything: how many there
+// are, who, when they came, where they are, what they are like, who points at them, who else looks
+// on. Every packet to the viewer is the same, bit by bit.
+//
+// Public actors disappear from time to time. While they are hidden, each world does with them what
+// it likes; when they come back, the story says what they are like.
+
+#include "support/test_session.h"
+
+#include <string.h>
+
+enum {
+    ACTORS = 36,
+    STEPS = 160,
+    PACKETS_MAX = 2000,
+    HIDDEN_FOR_SURE = 4, // ticks: a "no" of the game counts from the viewer's next turn
+};
+
+#define PUBLIC_MASK 1u
+#define SECRET_MASK 2u
+#define SECRET_NAMES (UINT64_C(1) << 40) // and above
+
+typedef struct actor {
+    ph_entity_id id;
+    int class_index;
+    int hidden_since; // step, or -1
+} actor;
+
+typedef struct tale {
+    test_session session; // its entities are the hidden ones; its dice are public
+    test_rng hidden;      // dice of what nobody sees
+    bool has_secrets;
+    bool is_spoiled; // one visible thing is different
+    actor actors[ACTORS];
+    uint64_t next_secret;
+    uint64_t packets[PACKETS_MAX];
+    int packet_count;
+    int secret_changes;
+} tale;
+
+static uint64_t below(test_rng* rng, uint64_t limit)
+{
+    return test_rng_below(rng, limit);
+}
+
+// ---- the public story
+
+static void draw_place(tale* t, test_rng* rng, int32_t position_mm[3])
+{
+    for (int axis = 0; axis < 2; ++axis) {
+        position_mm[axis] = (int32_t)((uint32_t)t->session.origin_mm +
+                                      (uint32_t)below(rng, (uint64_t)t->session.side_mm));
+    }
+    position_mm[2] = (int32_t)below(rng, 10000);
+}
+
+static const ph_property_def* property_of(const tale* t, int class_index, int p)
+{
+    return session_property(&t->session, class_index, p);
+}
+
+// References of odd actors belong to the secrets.
+static bool is_public(const tale* t, int who, int p)
+{
+    return who % 2 == 0 ||
+           property_of(t, t->actors[who].class_index, p)->coding != PH_CODING_ENTITY;
+}
+
+static void set_public(tale* t, int who, int p)
+{
+    const actor* it = &t->actors[who];
+    // Somebody who never disappears.
+    const ph_entity_id target = t->actors[4 * below(&t->session.rng, ACTORS / 4)].id;
+    if (is_public(t, who, p)) {
+        session_value_set(t->session.world, it->id, property_of(t, it->class_index, p), p,
+                          &t->session.rng, &target, 1);
+    }
+}
+
+static void set_all(tale* t, int who)
+{
+    int32_t position_mm[3];
+    draw_place(t, &t->session.rng, position_mm);
+    ph_world_move(t->session.world, t->actors[who].id, position_mm[0], position_mm[1],
+                  position_mm[2]);
+    const int count = session_property_count(&t->session, t->actors[who].class_index);
+    for (int p = 0; p < count; ++p) {
+        set_public(t, who, p);
+    }
+}
+
+static void spawn_actor(tale* t, int who)
+{
+    const ph_spawn spawn = {.class_index = t->actors[who].class_index,
+                            .name = 1 + (uint64_t)who,
+                            .seen_by = PUBLIC_MASK};
+    assert_int_equal(ph_world_spawn(t->session.world, &spawn, &t->actors[who].id), PH_OK);
+}
+
+static bool ask_game(void* context, ph_viewer_id viewer, ph_entity_id entity)
+{
+    const tale* t = (const tale*)context; // the session is its first member
+    uint64_t name = 0;
+    ph_world_identify(t->session.world, entity, &name, NULL);
+    if (viewer.index1 != t->session.viewers[0].id.index1) {
+        return true;
+    }
+    return name < SECRET_NAMES && t->actors[name - 1].hidden_since < 0;
+}
+
+static void hide(tale* t, int who, int step)
+{
+    t->actors[who].hidden_since = step;
+    if (t->session.def.may_see == NULL) {
+        ph_world_set_visibility(t->session.world, t->actors[who].id, SECRET_MASK, false, false);
+    }
+}
+
+static void show(tale* t, int who)
+{
+    actor* it = &t->actors[who];
+    it->hidden_since = -1;
+    if (!ph_world_is_alive(t->session.world, it->id)) {
+        spawn_actor(t, who);
+    }
+    ph_world_set_visibility(t->session.world, it->id, PUBLIC_MASK, false, false);
+    set_all(t, who);
+}
+
+// One in four actors stays; all of these but the viewer's own stand on the very same spot.
+static void move_crowd(tale* t)
+{
+    int32_t position_mm[3];
+    draw_place(t, &t->session.rng, position_mm);
+    position_mm[0] = (int32_t)((uint32_t)t->session.origin_mm + 75000);
+    for (int who = 4; who < ACTORS; who += 4) {
+        ph_world_move(t->session.world, t->actors[who].id, position_mm[0], position_mm[1],
+                      position_mm[2]);
+    }
+}
+
+static void tell_public(tale* t, int step)
+{
+    test_rng* rng = &t->session.rng;
+    for (int i = 0; i < 10; ++i) {
+        const int who = (int)below(rng, ACTORS);
+        const int count = session_property_count(&t->session, t->actors[who].class_index);
+        const int p = (int)below(rng, (uint64_t)count);
+        const uint64_t kind = below(rng, 12);
+        if (t->actors[who].hidden_since >= 0) {
+            if (kind < 2 && step - t->actors[who].hidden_since > 2 * HIDDEN_FOR_SURE) {
+                show(t, who);
+            }
+        } else if (kind == 0 && who % 4 != 0) {
+            hide(t, who, step);
+        } else if (kind == 1) {
+            set_all(t, who);
+        } else {
+            set_public(t, who, p);
+        }
+    }
+    if (step % 20 == 0) {
+        move_crowd(t);
+    }
+    if (t->is_spoiled && step == STEPS / 2) {
+        ph_world_move(t->session.world, t->session.viewers[0].own, 1, 2, 3);
+    }
+}
+
+// ---- the secrets
+
+static int spawn_secret(tale* t)
+{
+    test_rng* rng = &t->hidden;
+    const bool is_callback = t->session.def.may_see != NULL;
+    ph_spawn spawn = {0};
+    spawn.class_index = (int)below(rng, (uint64_t)ph_schema_class_count(t->session.schema));
+    spawn.name = SECRET_NAMES + t->next_secret++;
+    spawn.seen_by = is_callback ? UINT32_MAX : SECRET_MASK;
+    spawn.is_always_visible = below(rng, 8) == 0;
+    if (!is_callback && below(rng, 4) == 0) {
+        spawn.seen_by = UINT32_MAX;
+        spawn.is_never_visible = true;
+    }
+    draw_place(t, rng, spawn.position_mm);
+    return session_spawn_as(&t->session, &spawn);
+}
+
+static void change_secret(tale* t, ph_entity_id id, int class_index)
+{
+    test_rng* rng = &t->hidden;
+    const int p = (int)below(rng, (uint64_t)session_property_count(&t->session, class_index));
+    int32_t position_mm[3];
+    draw_place(t, rng, position_mm);
+    ph_world_move(t->session.world, id, position_mm[0], position_mm[1], position_mm[2]);
+    session_value_set(t->session.world, id, property_of(t, class_index, p), p, rng, t->session.ids,
+                      t->session.entity_count);
+}
+
+static void point_at_secret(tale* t, int who)
+{
+    const actor* it = &t->actors[who];
+    const bool is_alive = ph_world_is_alive(t->session.world, it->id);
+    for (int p = 0; p < session_property_count(&t->session, it->class_index); ++p) {
+        if (is_alive && !is_public(t, who, p)) {
+            session_value_set(t->session.world, it->id, property_of(t, it->class_index, p), p,
+                              &t->hidden, t->session.ids, t->session.entity_count);
+        }
+    }
+}
+
+static void abuse_hidden_actor(tale* t, int who, int step)
+{
+    const actor* it = &t->actors[who];
+    if (it->hidden_since < 0 || step - it->hidden_since < HIDDEN_FOR_SURE ||
+        !ph_world_is_alive(t->session.world, it->id)) {
+        return;
+    }
+    if (below(&t->hidden, 6) == 0) {
+        ph_world_despawn(t->session.world, it->id);
+    } else {
+        change_secret(t, it->id, it->class_index);
+    }
+}
+
+// Others who look on, who may see more or less, and who may not answer.
+static void stir_others(tale* t)
+{
+    test_rng* rng = &t->hidden;
+    const int place = 1 + (int)below(rng, SESSION_VIEWERS_MAX - 1);
+    if (t->session.viewers[place].client != NULL) {
+        session_leave(&t->session, place);
+        return;
+    }
+    ph_viewer_def def = ph_viewer_def_default();
+    draw_place(t, rng, def.eye_mm);
+    def.sees = below(rng, 2) == 0 ? UINT32_MAX : PUBLIC_MASK;
+    def.visible_max = 1 + (int)below(rng, 20);
+    def.slot_count = 48;
+    def.radius_mm = 1000 + (int32_t)below(rng, 50000);
+    def.entity = below(rng, 2) == 0 ? t->actors[0].id : (ph_entity_id){0};
+    const int joined = session_join_as(&t->session, &def);
+    t->session.viewers[joined].is_mute = below(rng, 3) == 0;
+}
+
+static void tell_secrets(tale* t, int step)
+{
+    const int changes = (int)below(&t->hidden, 16);
+    for (int i = 0; i < changes; ++i) {
+        const int who = (int)below(&t->hidden, ACTORS);
+        const int count = t->session.entity_count;
+        const int some = count > 0 ? (int)below(&t->hidden, (uint64_t)count) : -1;
+        ++t->secret_changes;
+        switch (below(&t->hidden, 8)) {
+        case 0:
+            spawn_secret(t);
+            break;
+        case 1:
+            if (some >= 0) {
+                session_despawn(&t->session, some);
+            }
+            break;
+        case 2:
+            point_at_secret(t, who);
+            break;
+        case 3:
+            abuse_hidden_actor(t, who, step);
+            break;
+        case 4:
+            if (below(&t->hidden, 4) == 0) {
+                stir_others(t);
+            }
+            break;
+        default:
+            if (some >= 0) {
+                change_secret(t, t->session.ids[some], t->session.entities[some].class_index);
+            }
+            break;
+        }
+    }
+}
+
+// ---- both together
+
+static void note_packet(test_session* session, int viewer, const void* bytes, size_t size)
+{
+    tale* t = (tale*)session;
+    if (viewer == 0) {
+        assert_true(t->packet_count < PACKETS_MAX);
+        ph_hash hash = ph_hash_make(size);
+        ph_hash_add(&hash, bytes, size);
+        t->packets[t->packet_count++] = ph_hash_value(&hash);
+    }
+}
+
+static void begin(tale* t, const session_def* def, uint64_t hidden_seed)
+{
+    memset(t, 0, sizeof *t);
+    session_setup(&t->session, def);
+    t->session.on_sent = note_packet;
+    t->hidden.state = hidden_seed;
+    t->has_secrets = hidden_seed != 0;
+    for (int i = 0; t->has_secrets && i < ACTORS; ++i) {
+        spawn_secret(t);
+    }
+    for (int who = 0; who < ACTORS; ++who) {
+        // Whose places in the world become free in any order, so that actors have others.
+        if (t->has_secrets && below(&t->hidden, 3) > 0 && t->session.entity_count > 0) {
+            session_despawn(&t->session, (int)below(&t->hidden, (uint64_t)t->session.entity_count));
+        }
+        t->actors[who].class_index = who % ph_schema_class_count(t->session.schema);
+        t->actors[who].hidden_since = -1;
+        spawn_actor(t, who);
+    }
+    for (int who = 0; who < ACTORS; ++who) {
+        set_all(t, who);
+    }
+    move_crowd(t);
+    ph_viewer_def viewer = ph_viewer_def_default();
+    viewer.entity = t->actors[0].id;
+    viewer.radius_mm = 50000;
+    viewer.audience = 1;
+    viewer.bits_per_second = def->bits_per_second;
+    viewer.sends_per_second = 10;
+    viewer.patience_ms = 3000;
+    viewer.sees = PUBLIC_MASK;
+    viewer.visible_max = 12; // fewer than there are: ranks and ties matter
+    viewer.slot_count = 20;
+    session_join_as(&t->session, &viewer);
+}
+
+// The order of secrets and story within a step is a secret, too.
+static void play(tale* t, const session_def* def, uint64_t hidden_seed, bool is_spoiled)
+{
+    begin(t, def, hidden_seed);
+    t->is_spoiled = is_spoiled;
+    for (int step = 0; step < STEPS; ++step) {
+        const bool is_first = t->has_secrets && below(&t->hidden, 2) == 0;
+        if (is_first) {
+            tell_secrets(t, step);
+        }
+        tell_public(t, step);
+        if (t->has_secrets && !is_first) {
+            tell_secrets(t, step);
+        }
+        session_step(&t->session);
+    }
+    session_teardown(&t->session);
+}
+
+static int first_difference(const tale* a, const tale* b)
+{
+    const int count = a->packet_count < b->packet_count ? a->packet_count : b->packet_count;
+    for (int i = 0; i < count; ++i) {
+        if (a->packets[i] != b->packets[i]) {
+            return i;
+        }
+    }
+    return a->packet_count != b->packet_count ? count : -1;
+}
+
+static tale bare;
+static tale other;
+
+static session_def def_of(int number, ph_vision_kind vision, ph_may_see* may_see)
+{
+    return (session_def){
+        .seed = 8000 + (uint64_t)number,
+        .schema = (session_schema)(number % SESSION_SCHEMA_COUNT),
+        .vision = vision,
+        .may_see = may_see,
+        .bits_per_second = number % 3 == 0 ? 6000 : 40000,
+        .network = {.delay_us = 30000, .jitter_us = 90000, .loss = 0.1 * (number % 4)},
+    };
+}
+
+static void compare_all(ph_vision_kind vision, ph_may_see* may_see)
+{
+    for (int i = 0; i < 12; ++i) {
+        const session_def def = def_of(i, vision, may_see);
+        play(&bare, &def, 0, false);
+        assert_true(bare.packet_count > 50);
+        for (uint64_t secret = 1; secret <= 3; ++secret) {
+            play(&other, &def, secret, false);
+            assert_true(other.secret_changes > STEPS);
+            const int at = first_difference(&bare, &other);
+            if (at >= 0) {
+                fail_msg("seed %llu, schema %d, secrets %llu: packet %d of %d is another",
+                         (unsigned long long)def.seed, (int)def.schema, (unsigned long long)secret,
+                         at, bare.packet_count);
+            }
+        }
+    }
+}
+
+static void hidden_entities_change_no_packet_by_grid(void** state)
+{
+    (void)state;
+    compare_all(PH_VISION_GRID, NULL);
+}
+
+static void hidden_entities_change_no_packet_by_groups(void** state)
+{
+    (void)state;
+    compare_all(PH_VISION_GROUPS, NULL);
+}
+
+static void entities_that_the_game_hides_change_no_packet_by_grid(void** state)
+{
+    (void)state;
+    compare_all(PH_VISION_GRID, ask_game);
+}
+
+static void entities_that_the_game_hides_change_no_packet_by_groups(void** state)
+{
+    (void)state;
+    compare_all(PH_VISION_GROUPS, ask_game);
+}
+
+// The test can fail: one thing that may be seen is different.
+static void a_visible_change_changes_packets(void** state)
+{
+    (void)state;
+    const session_def def = def_of(0, PH_VISION_GRID, NULL);
+    play(&bare, &def, 0, false);
+    play(&other, &def, 0, true);
+    assert_true(first_difference(&bare, &other) > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hidden_entities_change_no_packet_by_grid),
+        cmocka_unit_test(hidden_entities_change_no_packet_by_groups),
+        cmocka_unit_test(entities_that_the_game_hides_change_no_packet_by_grid),
+        cmocka_unit_test(entities_that_the_game_hides_change_no_packet_by_groups),
+        cmocka_unit_test(a_visible_change_changes_packets),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
