@@ -32,6 +32,7 @@ static uint16_t add(ph_flight* flight, int slot, uint64_t properties, const char
         .older = 77,
         .jumps = 9,
         .kind = 2,
+        .is_jump = slot % 2 == 0,
         .value_bytes = (uint16_t)strlen(values),
     };
     const uint16_t place = ph_flight_add(flight, &item);
@@ -46,7 +47,8 @@ static void an_item_reads_back(void** state)
         fixture f;
         setup(&f, is_wide != 0);
         const uint64_t properties = is_wide != 0 ? UINT64_C(0x8000000100000005) : 5;
-        assert_true(ph_flight_begin(&f.flight, 12345, NULL));
+        const ph_flight_stamp stamp = {.sent_us = 12345, .number = 7, .tick = UINT32_MAX};
+        assert_true(ph_flight_begin(&f.flight, &stamp, NULL));
         const uint16_t place = add(&f.flight, 65534, properties, "hello");
         ph_flight_commit(&f.flight);
         const ph_flight_item item = ph_flight_read(&f.flight, place);
@@ -59,8 +61,31 @@ static void an_item_reads_back(void** state)
         assert_int_equal(item.kind, 2);
         assert_int_equal(item.value_bytes, 5);
         assert_memory_equal(item.values, "hello", 5);
-        assert_int_equal(ph_flight_oldest(&f.flight)->sent_us, 12345);
+        assert_true(item.is_jump);
+        assert_int_equal(ph_flight_oldest(&f.flight)->stamp.sent_us, 12345);
+        assert_int_equal(ph_flight_oldest(&f.flight)->stamp.number, 7);
+        assert_int_equal(ph_flight_oldest(&f.flight)->stamp.tick, UINT32_MAX);
         assert_true(ph_flight_validate(&f.flight));
+    }
+}
+
+static void a_withdrawn_item_says_nothing_and_keeps_its_place(void** state)
+{
+    (void)state;
+    for (int is_wide = 0; is_wide <= 1; ++is_wide) {
+        fixture f;
+        setup(&f, is_wide != 0);
+        const uint64_t properties = is_wide != 0 ? UINT64_MAX : 5;
+        assert_true(ph_flight_begin(&f.flight, &(ph_flight_stamp){0}, NULL));
+        const uint16_t first = add(&f.flight, 3, properties, "hello");
+        const uint16_t second = add(&f.flight, 3, properties, "world!");
+        ph_flight_withdraw(&f.flight, first);
+        ph_flight_commit(&f.flight);
+        assert_true(ph_flight_validate(&f.flight));
+        assert_true(ph_flight_read(&f.flight, first).properties == 0);
+        assert_memory_equal(ph_flight_read(&f.flight, first).values, "hello", 5);
+        assert_true(ph_flight_read(&f.flight, second).properties == properties);
+        assert_int_equal(ph_flight_next_item(&f.flight, first), second);
     }
 }
 
@@ -70,7 +95,7 @@ static void an_eye_stands_before_the_items(void** state)
     fixture f;
     setup(&f, false);
     const int32_t eye_mm[3] = {-1, 2, INT32_MIN};
-    assert_true(ph_flight_begin(&f.flight, 1, eye_mm));
+    assert_true(ph_flight_begin(&f.flight, &(ph_flight_stamp){.sent_us = 1}, eye_mm));
     const uint16_t place = add(&f.flight, 3, 1, "abc");
     ph_flight_commit(&f.flight);
     const ph_flight_packet* packet = ph_flight_oldest(&f.flight);
@@ -88,14 +113,14 @@ static void at_most_64_packets(void** state)
     ph_flight_init(&flight, units, 1000, false);
     for (int i = 0; i < PH_FLIGHT_MAX; ++i) {
         assert_true(ph_flight_has_place(&flight));
-        assert_true(ph_flight_begin(&flight, (uint64_t)i, NULL));
+        assert_true(ph_flight_begin(&flight, &(ph_flight_stamp){.sent_us = (uint64_t)i}, NULL));
         add(&flight, i, 1, "");
         ph_flight_commit(&flight);
     }
     assert_false(ph_flight_has_place(&flight));
     ph_flight_retire(&flight);
     assert_true(ph_flight_has_place(&flight));
-    assert_int_equal(ph_flight_oldest(&flight)->sent_us, 1);
+    assert_int_equal(ph_flight_oldest(&flight)->stamp.sent_us, 1);
 }
 
 static void a_cancelled_packet_leaves_nothing(void** state)
@@ -104,11 +129,11 @@ static void a_cancelled_packet_leaves_nothing(void** state)
     fixture f;
     setup(&f, false);
     const int32_t eye_mm[3] = {1, 2, 3};
-    assert_true(ph_flight_begin(&f.flight, 1, eye_mm));
+    assert_true(ph_flight_begin(&f.flight, &(ph_flight_stamp){.sent_us = 1}, eye_mm));
     ph_flight_cancel(&f.flight);
     assert_true(ph_flight_validate(&f.flight));
     assert_int_equal(f.flight.head, 0);
-    assert_true(ph_flight_begin(&f.flight, 2, NULL));
+    assert_true(ph_flight_begin(&f.flight, &(ph_flight_stamp){.sent_us = 2}, NULL));
     ph_flight_cancel(&f.flight);
     assert_int_equal(f.flight.head, 0);
 }
@@ -148,7 +173,8 @@ static bool try_send(ph_flight* flight, model_packet* sent, test_rng* rng)
     for (int axis = 0; axis < 3; ++axis) {
         sent->eye_mm[axis] = (int32_t)test_rng_next(rng);
     }
-    if (!ph_flight_begin(flight, 0, sent->has_eye ? sent->eye_mm : NULL)) {
+    if (!ph_flight_begin(flight, &(ph_flight_stamp){.sent_us = 0},
+                         sent->has_eye ? sent->eye_mm : NULL)) {
         return false;
     }
     const int wanted = (int)test_rng_below(rng, 6);
@@ -240,6 +266,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_item_reads_back),
+        cmocka_unit_test(a_withdrawn_item_says_nothing_and_keeps_its_place),
         cmocka_unit_test(an_eye_stands_before_the_items),
         cmocka_unit_test(at_most_64_packets),
         cmocka_unit_test(a_cancelled_packet_leaves_nothing),

@@ -68,7 +68,7 @@ static void send(fixture* f, ph_record_kind kind, uint64_t told, uint8_t a, uint
         .jumps = 2,
         .value_bytes = (uint16_t)ph_packing_size(&f->packing, told),
     };
-    assert_true(ph_flight_begin(&f->flight, 0, NULL));
+    assert_true(ph_flight_begin(&f->flight, &(ph_flight_stamp){0}, NULL));
     const uint16_t place = ph_flight_add(&f->flight, &item);
     const uint32_t words[] = {0, 0, 0, a, b};
     ph_packing_store_all(&f->packing, &f->layouts.layouts[0], told, words, item.values);

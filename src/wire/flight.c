@@ -5,7 +5,7 @@
 //
 //   | slot, older | jumps, size | score | mileage | properties (1 or 2) | values ... |
 //
-// where size is the bytes of the values and two bits of kind. The narrow form, for schemas whose
+// where size is the bytes of the values, a bit that says jump and two of kind. The narrow form, for schemas whose
 // classes have at most 32 properties, saves an eighth of the ring.
 
 #include "wire/flight.h"
@@ -13,10 +13,11 @@
 #include <string.h>
 
 #define HEAD_UNITS 4u
-#define KIND_BITS 2u
 #define KIND_MASK 3u
+#define JUMP_FLAG 4u
+#define FLAG_BITS 3u
 
-_Static_assert(sizeof(ph_flight_packet) == 16, "four packets in a cache line");
+_Static_assert(sizeof(ph_flight_packet) == 24, "no padding but at the end");
 
 static uint32_t head_units(bool is_wide)
 {
@@ -74,7 +75,7 @@ bool ph_flight_has_place(const ph_flight* flight)
     return flight->count < PH_FLIGHT_MAX;
 }
 
-bool ph_flight_begin(ph_flight* flight, uint64_t sent_us, const int32_t* eye_mm)
+bool ph_flight_begin(ph_flight* flight, const ph_flight_stamp* stamp, const int32_t* eye_mm)
 {
     PH_ASSERT(ph_flight_has_place(flight));
 
@@ -82,7 +83,7 @@ bool ph_flight_begin(ph_flight* flight, uint64_t sent_us, const int32_t* eye_mm)
         return false;
     }
     ph_flight_packet* packet = open_packet(flight);
-    *packet = (ph_flight_packet){.sent_us = sent_us, .has_eye = eye_mm != NULL};
+    *packet = (ph_flight_packet){.stamp = *stamp, .has_eye = eye_mm != NULL};
     if (eye_mm != NULL) {
         const uint32_t place = take_room(flight, PH_FLIGHT_EYE_UNITS);
         packet->first = (uint16_t)place;
@@ -99,11 +100,14 @@ bool ph_flight_has_room(const ph_flight* flight, size_t value_bytes)
 
 uint16_t ph_flight_add(ph_flight* flight, ph_flight_item* item)
 {
+    PH_ASSERT(item->value_bytes <= PH_FLIGHT_VALUE_BYTES_MAX);
+
     const uint32_t unit_count = ph_flight_item_units(flight->is_wide, item->value_bytes);
     const uint32_t place = take_room(flight, unit_count);
+    const uint32_t flags = item->kind | (item->is_jump ? JUMP_FLAG : 0);
     uint32_t* unit = &flight->units[place];
     unit[0] = item->slot | (uint32_t)item->older << 16;
-    unit[1] = item->jumps | ((uint32_t)item->value_bytes << KIND_BITS | item->kind) << 16;
+    unit[1] = item->jumps | ((uint32_t)item->value_bytes << FLAG_BITS | flags) << 16;
     memcpy(&unit[2], &item->score, sizeof item->score);
     unit[3] = item->mileage_mm;
     unit[4] = (uint32_t)item->properties;
@@ -129,6 +133,13 @@ bool ph_flight_is_open(const ph_flight* flight, uint16_t place)
     }
     return packet->first < flight->head ? place >= packet->first && place < flight->head
                                         : place >= packet->first || place < flight->head;
+}
+
+void ph_flight_withdraw(ph_flight* flight, uint16_t place)
+{
+    PH_ASSERT(ph_flight_is_open(flight, place));
+
+    memset(&flight->units[place + HEAD_UNITS], 0, (flight->is_wide ? 2 : 1) * sizeof(uint32_t));
 }
 
 void ph_flight_commit(ph_flight* flight)
@@ -161,7 +172,8 @@ ph_flight_item ph_flight_read(const ph_flight* flight, uint16_t place)
         .older = (uint16_t)(unit[0] >> 16),
         .jumps = (uint16_t)unit[1],
         .kind = (uint8_t)(size & KIND_MASK),
-        .value_bytes = (uint16_t)(size >> KIND_BITS),
+        .is_jump = (size & JUMP_FLAG) != 0,
+        .value_bytes = (uint16_t)(size >> FLAG_BITS),
         .values = (uint8_t*)(unit + head_units(flight->is_wide)),
     };
     memcpy(&item.score, &unit[2], sizeof item.score);
@@ -199,7 +211,7 @@ uint16_t ph_flight_first_item(const ph_flight* flight, const ph_flight_packet* p
 
 uint16_t ph_flight_next_item(const ph_flight* flight, uint16_t place)
 {
-    const size_t value_bytes = flight->units[place + 1u] >> (16 + KIND_BITS);
+    const size_t value_bytes = flight->units[place + 1u] >> (16 + FLAG_BITS);
     return step_over(flight, place, ph_flight_item_units(flight->is_wide, value_bytes));
 }
 

@@ -13,6 +13,10 @@
 // slot's items are a list, newest first. The list has no end mark: whoever keeps its head also
 // counts how many of them are still on their way; those are the first ones.
 //
+// Ends of the pinhole profile move their baselines on by what was applied, one after the other: the
+// sender when an acknowledgement tells of it, the client when a packet states a newer horizon. Both
+// keep in here what is to come.
+//
 // A few items are added per send and retired per acknowledgement; nothing allocates.
 
 #ifndef PH_WIRE_FLIGHT_H
@@ -22,6 +26,7 @@
 
 // The ring is measured in units of 4 bytes, so that 16 bits name a place.
 #define PH_FLIGHT_UNITS_MAX 65535
+#define PH_FLIGHT_VALUE_BYTES_MAX 8191
 
 // What one record told.
 typedef struct ph_flight_item {
@@ -32,12 +37,20 @@ typedef struct ph_flight_item {
     uint16_t older;       // place of the slot's next older item, if there is one
     uint16_t jumps;       // of the entity, if this has a position
     uint8_t kind;         // ph_record_kind
-    uint16_t value_bytes; // packed values of the properties, in their order
+    bool is_jump;         // the record said so
+    uint16_t value_bytes; // packed values of the properties, in their order; more may follow
     uint8_t* values;      // in the ring; reading and adding set it
 } ph_flight_item;
 
-typedef struct ph_flight_packet {
+// What a packet is known by.
+typedef struct ph_flight_stamp {
     uint64_t sent_us;
+    uint32_t number;
+    uint32_t tick;
+} ph_flight_stamp;
+
+typedef struct ph_flight_packet {
+    ph_flight_stamp stamp;
     uint16_t first; // place of the eye, else of the first item
     uint16_t item_count;
     bool has_eye;
@@ -70,7 +83,7 @@ void ph_flight_init(ph_flight* flight, uint32_t* units, uint32_t capacity, bool 
 bool ph_flight_has_place(const ph_flight* flight);
 
 // eye_mm is NULL for a packet without one. @return False, with nothing begun, when there is no room.
-bool ph_flight_begin(ph_flight* flight, uint64_t sent_us, const int32_t* eye_mm);
+bool ph_flight_begin(ph_flight* flight, const ph_flight_stamp* stamp, const int32_t* eye_mm);
 
 // Whether an item of this size can be added now.
 bool ph_flight_has_room(const ph_flight* flight, size_t value_bytes);
@@ -81,6 +94,9 @@ uint16_t ph_flight_add(ph_flight* flight, ph_flight_item* item);
 
 // Whether the item at this place belongs to the packet that is open now.
 bool ph_flight_is_open(const ph_flight* flight, uint16_t place);
+
+// An item of the open packet is to say nothing: a later one of the same packet says it all.
+void ph_flight_withdraw(ph_flight* flight, uint16_t place);
 
 void ph_flight_commit(ph_flight* flight);
 void ph_flight_cancel(ph_flight* flight);

@@ -118,7 +118,7 @@ static void take_news(const ph_world* world, ph_viewer* viewer, const ph_ack* ac
     const uint32_t news = ack->newest - sender->horizon;
     uint64_t sent_us = 0;
     for (uint32_t i = news; i-- > 0;) {
-        sent_us = ph_flight_oldest(&sender->flight)->sent_us;
+        sent_us = ph_flight_oldest(&sender->flight)->stamp.sent_us;
         resolve_oldest(world, viewer, (ack->applied >> i & 1) != 0);
     }
     // One that was never applied may be known from a probe alone, sent much later.

@@ -61,9 +61,13 @@ bool ph_datagram_open(ph_datagram* datagram)
     datagram->limit_bits = 8 * payable_bytes(sender);
     datagram->bits = PH_HEADER_BITS + (sender->is_answered ? 0 : PH_HELLO_BITS) +
                      (datagram->has_eye ? PH_EYE_BITS : 0);
+    const ph_flight_stamp stamp = {
+        .sent_us = sender->now_us,
+        .number = sender->newest + 1,
+        .tick = datagram->outlook->world->tick,
+    };
     if (datagram->bits >= datagram->limit_bits || !ph_flight_has_place(&sender->flight) ||
-        !ph_flight_begin(&sender->flight, sender->now_us,
-                         datagram->has_eye ? datagram->eye_mm : NULL)) {
+        !ph_flight_begin(&sender->flight, &stamp, datagram->has_eye ? datagram->eye_mm : NULL)) {
         return false;
     }
     const int32_t* eye_mm = datagram->has_eye ? datagram->eye_mm : sender->eye_mm;
