@@ -171,11 +171,6 @@ static bool check(sim_options* options)
     if (options->dump_path != NULL && (options->sweep != NULL || options->is_compared)) {
         return complain("--dump holds what was shown in one run: leave --sweep and --compare out.");
     }
-    ph_scheduler scheduler;
-    if (!sim_try_scheduler(options->is_compared ? "buckets" : options->schedule, &scheduler)) {
-        return complain("this program has no scheduler 'buckets' yet; use '--schedule score' and "
-                        "leave --compare out.");
-    }
     return read_budgets(options) && read_hz(options);
 }
 

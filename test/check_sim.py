@@ -154,6 +154,17 @@ def check_several(recording, folder):
     expect(xml.etree.ElementTree.parse(plot).getroot().tag.endswith("svg"), "the plot is an SVG")
 
 
+def check_comparison(recording):
+    both = result_of(recording, "--viewers", 2, "--compare")
+    expect(set(both) == {"score", "buckets", "ratio"}, "a comparison has both and the ratio")
+    for name in ("score", "buckets"):
+        check_complete(name, both[name])
+        check_promises(name, both[name])
+        expect(both[name]["schedule"] == name, f"{name}: says so")
+    means = [both[name]["error_mrad"]["mean"] for name in ("score", "buckets", "ratio")]
+    expect(abs(means[1] / means[0] - means[2]) < 1e-6, "the ratio is the second over the first")
+
+
 # ---- texts ---------------------------------------------------------------------------------------
 
 
@@ -207,6 +218,7 @@ def main():
         check_recording(recording, folder)
         check_variants(recording, folder)
         check_several(recording, folder)
+        check_comparison(recording)
         check_texts(recording)
         check_mistakes(recording, folder)
     print(f"sim: {len(complaints)} complaints")
