@@ -131,12 +131,21 @@ static void show(tale* t, int who)
     set_all(t, who);
 }
 
-// One in four actors stays; all of these but the viewer's own stand on the very same spot.
-static void move_crowd(tale* t)
+// One in four actors stays; all of these but the viewer's own stand on the very same spot, and come
+// and go together: more than there is room for, so that spawn order decides who is seen.
+static void move_crowd(tale* t, bool is_near)
 {
     int32_t position_mm[3];
-    draw_place(t, &t->session.rng, position_mm);
-    position_mm[0] = (int32_t)((uint32_t)t->session.origin_mm + 75000);
+    const actor* own = &t->actors[0];
+    int p = 0;
+    while (property_of(t, own->class_index, p)->coding != PH_CODING_POSITION) {
+        ++p;
+    }
+    assert_int_equal(ph_world_read(t->session.world, own->id, p, PH_FIELD_I32X3, position_mm,
+                                   sizeof position_mm),
+                     PH_OK);
+    const uint32_t away_mm = is_near ? 3000 : 200000;
+    position_mm[0] = (int32_t)((uint32_t)position_mm[0] + away_mm);
     for (int who = 4; who < ACTORS; who += 4) {
         ph_world_move(t->session.world, t->actors[who].id, position_mm[0], position_mm[1],
                       position_mm[2]);
@@ -146,7 +155,7 @@ static void move_crowd(tale* t)
 static void tell_public(tale* t, int step)
 {
     test_rng* rng = &t->session.rng;
-    for (int i = 0; i < 10; ++i) {
+    for (int i = 0; i < 30; ++i) {
         const int who = (int)below(rng, ACTORS);
         const int count = session_property_count(&t->session, t->actors[who].class_index);
         const int p = (int)below(rng, (uint64_t)count);
@@ -157,14 +166,14 @@ static void tell_public(tale* t, int step)
             }
         } else if (kind == 0 && who % 4 != 0) {
             hide(t, who, step);
-        } else if (kind == 1) {
+        } else if (kind == 1 && below(rng, 3) == 0) {
             set_all(t, who);
         } else {
             set_public(t, who, p);
         }
     }
-    if (step % 20 == 0) {
-        move_crowd(t);
+    if (step % 12 == 0) {
+        move_crowd(t, step % 24 != 0);
     }
     if (t->is_spoiled && step == STEPS / 2) {
         ph_world_move(t->session.world, t->session.viewers[0].own, 1, 2, 3);
@@ -250,6 +259,11 @@ static void stir_others(tale* t)
 static void tell_secrets(tale* t, int step)
 {
     const int changes = (int)below(&t->hidden, 16);
+    for (int who = 1; who < ACTORS; who += 2) {
+        if (below(&t->hidden, 3) == 0) {
+            point_at_secret(t, who);
+        }
+    }
     for (int i = 0; i < changes; ++i) {
         const int who = (int)below(&t->hidden, ACTORS);
         const int count = t->session.entity_count;
@@ -265,8 +279,6 @@ static void tell_secrets(tale* t, int step)
             }
             break;
         case 2:
-            point_at_secret(t, who);
-            break;
         case 3:
             abuse_hidden_actor(t, who, step);
             break;
@@ -319,18 +331,23 @@ static void begin(tale* t, const session_def* def, uint64_t hidden_seed)
     for (int who = 0; who < ACTORS; ++who) {
         set_all(t, who);
     }
-    move_crowd(t);
+    move_crowd(t, true);
     ph_viewer_def viewer = ph_viewer_def_default();
     viewer.entity = t->actors[0].id;
     viewer.radius_mm = 50000;
     viewer.audience = 1;
     viewer.bits_per_second = def->bits_per_second;
     viewer.sends_per_second = 10;
-    viewer.patience_ms = 3000;
+    viewer.patience_ms = def->seed % 2 == 0 ? 300 : 3000;
     viewer.sees = PUBLIC_MASK;
-    viewer.visible_max = 12; // fewer than there are: ranks and ties matter
-    viewer.slot_count = 20;
+    // Fewer than there are, so that ranks and ties matter; or more than can be served at once, so that
+    // it matters who waits.
+    viewer.visible_max = def->seed % 4 == 0 ? 6 : 20;
+    viewer.slot_count = 2 * viewer.visible_max;
     session_join_as(&t->session, &viewer);
+    for (uint64_t i = hidden_seed; i > 1; --i) {
+        session_join_as(&t->session, &viewer); // others like it, who share its group
+    }
 }
 
 // The order of secrets and story within a step is a secret, too.
@@ -373,7 +390,7 @@ static session_def def_of(int number, ph_vision_kind vision, ph_may_see* may_see
         .schema = (session_schema)(number % SESSION_SCHEMA_COUNT),
         .vision = vision,
         .may_see = may_see,
-        .bits_per_second = number % 3 == 0 ? 6000 : 40000,
+        .bits_per_second = number % 3 == 0 ? 40000 : 5000,
         .network = {.delay_us = 30000, .jitter_us = 90000, .loss = 0.1 * (number % 4)},
     };
 }
