@@ -22,23 +22,26 @@
 // The first ANGLE of a class is its heading, whatever its name: names are not on the wire.
 #define PH_HEADING_NONE 255
 
+// What a record told.
+#define PH_TOLD_POSITION 1
+#define PH_TOLD_HEADING 2
+#define PH_TOLD_OTHERS 4
+#define PH_TOLD_JUMP 8 // with a position
+
 // {0}: a slot that the client is not known to have.
 typedef struct ph_baseline {
     int32_t position_mm[2][3]; // the newest first
     uint32_t tick[2];
-    uint32_t direction_tick; // of the direction below
-    uint8_t sample_count;    // 0..2; 1 after a jump or an enter without velocity
+    uint32_t heading_tick;
+    uint8_t sample_count; // 0..2; 1 after a jump or an enter without velocity
     bool is_entered;
     uint8_t class_index;
-    uint8_t mask_symbol; // which properties the newest known record told
-    // Size of the last known surprises, faded, as if each had taken a quarter of a second: see
-    // ph_size_of(). In steps; of the heading in 1/256 of a turn.
+    uint8_t told_mask; // what the newest known record told, PH_TOLD_...; 0: it entered
+    // Size of the last known surprises, faded: normal sizes of surprise.h. In steps; of the heading in levels.
     uint8_t plane_size; // x and y
     uint8_t z_size;
     uint8_t heading_size; // had the heading stayed
     uint8_t turned_size;  // had it turned with the direction of motion
-    uint16_t direction;   // of motion when the heading was last known, in 1/65536 of a turn
-    bool has_direction;
 } ph_baseline;
 
 // What is the same for all slots and packets of a viewer.
@@ -68,6 +71,19 @@ void ph_baseline_velocity(const ph_layout* layout, uint32_t tick_us, const int32
 
 // The heading's property, or PH_HEADING_NONE.
 int ph_baseline_heading(const ph_layout* layout);
+
+// What the heading may be, both as levels of its coding: as it was, and turned into the direction of
+// motion: of the way to position_words, or of the last step when they are NULL. Who stands still is
+// not turned.
+typedef struct ph_heading_guess {
+    uint32_t kept;
+    uint32_t turned;
+} ph_heading_guess;
+ph_heading_guess ph_baseline_guess_heading(const ph_baseline* baseline, const ph_layout* layout,
+                                           uint32_t known_level, const uint32_t* position_words);
+
+// Time from a tick of the baseline to another one; 0 when that is not later.
+uint64_t ph_baseline_time_us(uint32_t from_tick, uint32_t to_tick, uint32_t tick_us);
 
 // Of everything but texts; of references, the two bits that the wire has of an association. Ends
 // that disagree are found at once. For tests.

@@ -59,8 +59,11 @@ typedef struct ph_coded_record {
 
 // ---- which slots are told
 
-// The density that suits best. The sender may state any.
+// The density that suits so many of so many slots. The sender may state any.
 int ph_coded_density(int told_count, int slot_count);
+// The cheapest one, when it is known how urgent those told and those not told are: counts by
+// urgency.
+int ph_coded_best_density(const int told[PH_URGENCIES], const int silent[PH_URGENCIES]);
 
 // How much a viewer is likely to miss news of this slot, by what both ends know: 0..PH_URGENCIES-1.
 int ph_coded_urgency(const ph_coded_frame* frame, const ph_baseline* baseline);

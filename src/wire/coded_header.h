@@ -7,13 +7,15 @@
 //   number    16   low bits; the client knows the rest from the newest number that it has heard of,
 //                  or from the session
 //   horizon    7   as in classic (header.h), with its codes for probes and hellos
-//   tick      11
+//   tick      11   ticks since that of the newest packet known (at the horizon) to be applied, 0..2046;
+//                  2047: all of it follows. So nobody's clock has a say in how positions are read
 //   wait       5
 //   eye        1
 //   density    4   ph_coded_density()
 //   leaves   1-13  gamma
 //   enters   1-13  gamma
 //   [hello]        as in classic, version 2; behind it precision 16
+//   [tick]         the tick itself, 32; always with the hello of a packet
 //   [eye]          x, y, z 32 each
 //
 // Once per packet; nothing allocates.
@@ -24,8 +26,9 @@
 #include "wire/header.h"
 
 #define PH_CODED_VERSION 2
+#define PH_CODED_TICK_WHOLE 2047
 #define PH_CODED_HEADER_BITS_MIN 46
-#define PH_CODED_HEADER_BITS_MAX (46 + 2 * 12 + PH_HELLO_BITS + 16 + PH_EYE_BITS)
+#define PH_CODED_HEADER_BITS_MAX (46 + 2 * 12 + PH_HELLO_BITS + 16 + 32 + PH_EYE_BITS)
 
 // Exact.
 int ph_coded_header_bits(const ph_header* header);

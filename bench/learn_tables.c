@@ -1,0 +1,211 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Counts become tables. Runs when somebody learns; floating point is welcome here, because what
+// leaves this file is a table of integers that both ends share.
+
+#include "learn_tables.h"
+
+#include "wire/coded.h"
+#include "wire/surprise.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SYMBOLS_MAX 66
+#define NUMBERS_PER_LINE 13
+// What a game adds to a family of models, and the curve to each model.
+#define GAME_WEIGHT 1e6
+#define CURVE_WEIGHT 1500.0
+// A game that hardly used a family does not decide it alone.
+#define SCALE_MAX 40.0
+#define TOLD_FIRST (-6.0)
+#define TOLD_STEP 0.6
+#define TOLD_MIDDLE 8.0
+
+// ---- curves: what is likely when nothing is known but the meaning of a symbol
+
+// Of a surprise: small ones often, large ones not too seldom.
+static double density_at(double magnitude, double spread)
+{
+    const double far = magnitude / spread;
+    return pow(1.0 + far * far, -1.5);
+}
+
+static void curve_surprise(int model, double* weights)
+{
+    const double size = (model + 0.5) * PH_SIZE_PER_BIT / 2;
+    const double spread = 0.45 + (exp2(size / PH_SIZE_PER_BIT) - 1.0) / 2.0;
+    for (int i = 0; i < PH_MAGNITUDES_DIRECT; ++i) {
+        weights[i] = (i == 0 ? 1.0 : 2.0) * density_at(i, spread);
+    }
+    for (int i = PH_MAGNITUDES_DIRECT; i < PH_MAGNITUDES; ++i) {
+        const double first = ldexp(1.0, i - PH_MAGNITUDES_DIRECT + 4);
+        weights[i] = 2.0 * first * density_at(1.4 * first, spread);
+    }
+}
+
+static void curve_lengths(int symbols, double* weights)
+{
+    for (int i = 0; i < symbols; ++i) {
+        weights[i] = i < 20 ? 1.0 : 1.0 / (i - 18);
+    }
+}
+
+static void curve_told(int model, double slope, double* weights)
+{
+    const int density = model / PH_URGENCIES;
+    const int urgency = model % PH_URGENCIES;
+    const double odds = TOLD_FIRST + TOLD_STEP * density + slope * (urgency - TOLD_MIDDLE);
+    weights[1] = 1.0 / (1.0 + exp(-odds));
+    weights[0] = 1.0 - weights[1];
+}
+
+static void curve_number(double* weights)
+{
+    for (int i = 0; i < PH_NUMBER_SYMBOLS - 1; ++i) {
+        weights[i] = i == 0 ? 0.2 : 4.0 / (i + 1);
+    }
+    weights[PH_NUMBER_SYMBOLS - 1] = 1.0;
+}
+
+// The few symbols of which something can be said without looking.
+static const double PLAIN_CURVES[PH_FAMILY_COUNT][11] = {
+    [PH_FAMILY_MASK_PLACE] = {99, 1},
+    [PH_FAMILY_MASK_HEADING] = {60, 8, 40, 1, 1},
+    [PH_FAMILY_MASK_OTHERS] = {60, 20, 20, 1, 1},
+    [PH_FAMILY_MASK_ALL] = {60, 8, 30, 15, 10, 2, 5, 1, 0.5, 0.5, 0.5},
+    [PH_FAMILY_OTHERS_2] = {4, 1},
+    [PH_FAMILY_OTHERS_3] = {8, 3, 1},
+    [PH_FAMILY_OTHERS_MANY] = {12, 5, 2, 1},
+    [PH_FAMILY_COARSE] = {1, 1},
+    [PH_FAMILY_LAYER] = {96, 2, 2},
+    [PH_FAMILY_SAME] = {30, 1},
+    [PH_FAMILY_NAME] = {1, 1},
+    [PH_FAMILY_ENTER_MOVING] = {1, 2},
+    [PH_FAMILY_ENTER_HEADING] = {1, 6, 6},
+    [PH_FAMILY_ENTER_OTHERS] = {1, 4},
+};
+
+static void curve_of(ph_coded_family family, int model, double told_slope, double* weights)
+{
+    const ph_coded_family_info* info = &ph_coded_families[family];
+    if (family == PH_FAMILY_TOLD) {
+        curve_told(model, told_slope, weights);
+    } else if (info->symbols == PH_MAGNITUDES) {
+        curve_surprise(model, weights);
+    } else if (family == PH_FAMILY_NUMBER) {
+        curve_number(weights);
+    } else if (PLAIN_CURVES[family][0] > 0) {
+        memcpy(weights, PLAIN_CURVES[family], info->symbols * sizeof weights[0]);
+    } else {
+        curve_lengths(info->symbols, weights);
+    }
+}
+
+// ---- tables
+
+// Counts of one game, made to weigh as much as those of any other.
+static double scale_of(const ph_coded_family_info* info, const ph_coded_counts* counts)
+{
+    double total = 0.0;
+    for (int i = 0; i < info->models * (info->symbols + 1); ++i) {
+        total += (double)counts->seen[info->first + i];
+    }
+    return total > 0.0 ? fmin(GAME_WEIGHT / total, SCALE_MAX) : 0.0;
+}
+
+static void make_model(learn_tables* tables, ph_coded_family family, int model,
+                       const double* weights)
+{
+    const ph_coded_family_info* info = &ph_coded_families[family];
+    const int first = info->first + model * (info->symbols + 1);
+    double total = 0.0;
+    for (int i = 0; i < info->symbols; ++i) {
+        total += weights[i];
+    }
+    uint32_t seen[SYMBOLS_MAX];
+    for (int i = 0; i < info->symbols; ++i) {
+        seen[i] = (uint32_t)(weights[i] / total * 1e9);
+    }
+    (void)ph_model_build(seen, info->symbols, tables->cumulative + first);
+    for (int i = 0; i < info->symbols; ++i) {
+        const int parts = tables->cumulative[first + i + 1] - tables->cumulative[first + i];
+        const double cost = PH_COST_PER_BIT * (PH_MODEL_BITS - log2((double)parts));
+        tables->costs[first + i] = (uint16_t)ceil(cost - 1e-9);
+    }
+    tables->costs[first + info->symbols] = 0;
+}
+
+void learn_tables_make(learn_tables* tables, const ph_coded_counts* const* games, int game_count,
+                       double told_slope)
+{
+    for (int family = 0; family < PH_FAMILY_COUNT; ++family) {
+        const ph_coded_family_info* info = &ph_coded_families[family];
+        for (int model = 0; model < info->models; ++model) {
+            double weights[SYMBOLS_MAX] = {0};
+            curve_of((ph_coded_family)family, model, told_slope, weights);
+            double total = 0.0;
+            for (int i = 0; i < info->symbols; ++i) {
+                total += weights[i];
+            }
+            for (int i = 0; i < info->symbols; ++i) {
+                weights[i] *= CURVE_WEIGHT / total;
+            }
+            for (int g = 0; g < game_count && family != PH_FAMILY_TOLD; ++g) {
+                const double scale = scale_of(info, games[g]);
+                const uint64_t* seen = games[g]->seen + info->first + model * (info->symbols + 1);
+                for (int i = 0; i < info->symbols; ++i) {
+                    weights[i] += scale * (double)seen[i];
+                }
+            }
+            make_model(tables, (ph_coded_family)family, model, weights);
+        }
+    }
+}
+
+double learn_tables_bits(const learn_tables* tables, const ph_coded_counts* counts)
+{
+    double bits = (double)counts->raw_bits + (double)counts->uniform256 / PH_COST_PER_BIT;
+    for (int i = 0; i < PH_CODED_ENTRIES; ++i) {
+        bits += (double)counts->seen[i] * tables->costs[i] / PH_COST_PER_BIT;
+    }
+    return bits;
+}
+
+// ---- the file
+
+static void print_array(const char* name, const uint16_t* numbers, FILE* file)
+{
+    fprintf(file, "\nconst uint16_t %s[PH_CODED_ENTRIES] = {\n", name);
+    for (int family = 0; family < PH_FAMILY_COUNT; ++family) {
+        const ph_coded_family_info* info = &ph_coded_families[family];
+        fprintf(file, "    // %s\n", info->name);
+        const int count = info->models * (info->symbols + 1);
+        for (int i = 0; i < count; ++i) {
+            const bool is_last = i % NUMBERS_PER_LINE == NUMBERS_PER_LINE - 1 || i == count - 1;
+            fprintf(file, "%s%u,%s", i % NUMBERS_PER_LINE == 0 ? "    " : " ",
+                    numbers[info->first + i], is_last ? "\n" : "");
+        }
+    }
+    fprintf(file, "};\n");
+}
+
+void learn_tables_print(const learn_tables* tables, FILE* file)
+{
+    fprintf(file,
+            "// SPDX-FileCopyrightText: 2026 The Pinhole authors\n"
+            "// SPDX-License-Identifier: MIT\n"
+            "\n"
+            "// Made by `pinhole bench learn`; do not edit. The models of the pinhole profile, "
+            "learned on\n"
+            "// recordings and scenes of different kinds: docs/learning.md. Changing a number "
+            "changes the wire.\n"
+            "\n"
+            "#include \"wire/coded_tables.h\"\n"
+            "\n"
+            "// clang-format off\n");
+    print_array("ph_coded_cumulative", tables->cumulative, file);
+    print_array("ph_coded_costs", tables->costs, file);
+    fprintf(file, "// clang-format on\n");
+}

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Static models of the pinhole profile, made from how often symbols were used: every game weighs the
+// same, and what was never seen gets the probability that a smooth curve gives it.
+
+#ifndef PH_LEARN_TABLES_H
+#define PH_LEARN_TABLES_H
+
+#include "wire/coded_tables.h"
+
+#include <stdio.h>
+
+typedef struct learn_tables {
+    uint16_t cumulative[PH_CODED_ENTRIES];
+    uint16_t costs[PH_CODED_ENTRIES]; // 1/256 bit, rounded up
+} learn_tables;
+
+// Which slots are told follows a curve, not counts: density moves it, urgency weighs so much.
+#define LEARN_TOLD_SLOPE 0.5
+
+// From the counts of several games; of none: the smooth curves alone.
+void learn_tables_make(learn_tables* tables, const ph_coded_counts* const* games, int game_count,
+                       double told_slope);
+
+// What the symbols counted would cost with these tables, with the bits beside them.
+double learn_tables_bits(const learn_tables* tables, const ph_coded_counts* counts);
+
+// As the C file src/wire/coded_tables.c.
+void learn_tables_print(const learn_tables* tables, FILE* file);
+
+#endif

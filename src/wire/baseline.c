@@ -1,0 +1,355 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Baselines: taking in what was applied, predicting from it. Whatever is computed here is computed
+// by both ends, so there are integers only, and coordinates wrap.
+
+#include "wire/baseline.h"
+
+#include "base/bitset.h"
+#include "base/hash.h"
+#include "wire/direction.h"
+#include "wire/surprise.h"
+
+#include <string.h>
+
+// Motion is carried on for so long; what comes later is where it would be then. Decided on the
+// recordings, see docs/learning.md.
+#define CARRY_US 1000000
+// Samples closer than this are not both kept: rounding alone would make a velocity.
+#define CLOSE_US 150000
+// Unless the older one is so old already.
+#define OLD_US 600000
+
+#define VELOCITY_US 250000
+// What is expected of those who have not surprised anybody yet.
+#define NEW_HEADING_SIZE 24
+#define NEW_TURNED_SIZE 20
+#define NEW_REST_SIZE 12
+
+// A way shorter than this many steps has no direction worth guessing from.
+#define WAY_STEPS_MIN 6
+
+// ---- time and motion
+
+uint64_t ph_baseline_time_us(uint32_t from_tick, uint32_t to_tick, uint32_t tick_us)
+{
+    const uint32_t ticks = to_tick - from_tick;
+    return ticks <= INT32_MAX ? (uint64_t)ticks * tick_us : 0;
+}
+
+static int64_t divide_rounded(int64_t dividend, int64_t divisor)
+{
+    const int64_t half = divisor / 2;
+    return dividend >= 0 ? (dividend + half) / divisor : -((half - dividend) / divisor);
+}
+
+// From one coordinate to another, the shorter way round.
+static int32_t way_between(int32_t from_mm, int32_t to_mm)
+{
+    return (int32_t)((uint32_t)to_mm - (uint32_t)from_mm);
+}
+
+static uint64_t magnitude_of(int32_t way)
+{
+    return (uint64_t)(way < 0 ? -(int64_t)way : way);
+}
+
+void ph_baseline_predict(const ph_baseline* baseline, uint32_t tick, uint32_t tick_us,
+                         int32_t position_mm[3])
+{
+    PH_ASSERT(baseline->is_entered);
+
+    memcpy(position_mm, baseline->position_mm[0], sizeof baseline->position_mm[0]);
+    const uint64_t ahead_us = ph_baseline_time_us(baseline->tick[0], tick, tick_us);
+    const int64_t between = (int64_t)(baseline->tick[0] - baseline->tick[1]);
+    if (baseline->sample_count < 2 || ahead_us == 0 || between == 0) {
+        return;
+    }
+    const int64_t ahead = (int64_t)((ahead_us < CARRY_US ? ahead_us : CARRY_US) / tick_us);
+    for (int i = 0; i < 3; ++i) {
+        const int64_t step_mm =
+            way_between(baseline->position_mm[1][i], baseline->position_mm[0][i]);
+        const int64_t moved_mm = divide_rounded(step_mm * ahead, between);
+        position_mm[i] = (int32_t)((uint32_t)position_mm[i] + (uint32_t)moved_mm);
+    }
+}
+
+int ph_baseline_velocity_ticks(uint32_t tick_us)
+{
+    const uint32_t ticks = (VELOCITY_US + tick_us / 2) / tick_us;
+    return ticks > 0 ? (int)ticks : 1;
+}
+
+static const ph_property* position_of(const ph_layout* layout)
+{
+    return &layout->described->properties[layout->described->position];
+}
+
+void ph_baseline_velocity(const ph_layout* layout, uint32_t tick_us, const int32_t way_mm[3],
+                          int ticks, int16_t velocity[3])
+{
+    PH_ASSERT(ticks >= 1);
+
+    const int64_t step_ticks = (int64_t)ticks << position_of(layout)->coordinate.shift;
+    for (int i = 0; i < 3; ++i) {
+        const int64_t steps =
+            divide_rounded((int64_t)way_mm[i] * ph_baseline_velocity_ticks(tick_us), step_ticks);
+        velocity[i] = (int16_t)(steps > INT16_MAX    ? INT16_MAX
+                                : steps < -INT16_MAX ? -INT16_MAX
+                                                     : steps);
+    }
+}
+
+// ---- heading
+
+int ph_baseline_heading(const ph_layout* layout)
+{
+    const ph_class* described = layout->described;
+    for (int i = 0; i < described->def.property_count; ++i) {
+        if (described->properties[i].def.coding == PH_CODING_ANGLE) {
+            return i;
+        }
+    }
+    return PH_HEADING_NONE;
+}
+
+static uint32_t level_of(uint16_t direction, int width)
+{
+    if (width >= 16) {
+        return (uint32_t)direction << (width - 16);
+    }
+    const uint32_t rounded = (direction + (UINT32_C(1) << (15 - width))) >> (16 - width);
+    return rounded & ((UINT32_C(1) << width) - 1);
+}
+
+ph_heading_guess ph_baseline_guess_heading(const ph_baseline* baseline, const ph_layout* layout,
+                                           uint32_t known_level, const uint32_t* position_words)
+{
+    ph_heading_guess guess = {.kept = known_level, .turned = known_level};
+    int32_t way_mm[2] = {0};
+    for (int i = 0; i < 2; ++i) {
+        if (position_words != NULL) {
+            way_mm[i] = way_between(baseline->position_mm[0][i], (int32_t)position_words[i]);
+        } else if (baseline->sample_count == 2) {
+            way_mm[i] = way_between(baseline->position_mm[1][i], baseline->position_mm[0][i]);
+        }
+    }
+    const uint64_t long_mm = (uint64_t)WAY_STEPS_MIN << position_of(layout)->coordinate.shift;
+    if (magnitude_of(way_mm[0]) + magnitude_of(way_mm[1]) >= long_mm) {
+        const ph_property* heading = &layout->described->properties[ph_baseline_heading(layout)];
+        guess.turned = level_of(ph_direction_of(way_mm[0], way_mm[1]), heading->angle.width);
+    }
+    return guess;
+}
+
+static uint64_t turn_between(int width, uint32_t from_level, uint32_t to_level)
+{
+    const uint64_t top = UINT32_MAX >> (32 - width);
+    const uint64_t up = (to_level - from_level) & top;
+    return up <= top / 2 ? up : top + 1 - up;
+}
+
+// ---- taking
+
+// Before the new values are stored: what the old ones would have led one to expect.
+static void take_heading(ph_baseline* baseline, const uint8_t* known,
+                         const ph_baseline_rules* rules, const ph_record* record, uint32_t tick)
+{
+    const ph_layout* layout = &rules->layouts->layouts[baseline->class_index];
+    const ph_packing* packing = &rules->packings[baseline->class_index];
+    const int property = ph_baseline_heading(layout);
+    if (property == PH_HEADING_NONE || (record->properties >> property & 1) == 0) {
+        return;
+    }
+    uint32_t known_level = 0;
+    ph_packing_load(packing, property, known + packing->offset[property], &known_level);
+    const bool has_position = (record->properties & layout->position) != 0 && !record->is_jump;
+    const uint32_t* position_words =
+        has_position ? record->words + layout->word[layout->described->position] : NULL;
+    const ph_heading_guess guess =
+        ph_baseline_guess_heading(baseline, layout, known_level, position_words);
+    const int width = layout->described->properties[property].angle.width;
+    const uint32_t level = record->words[layout->word[property]];
+    const uint64_t time_us = ph_baseline_time_us(baseline->heading_tick, tick, rules->tick_us);
+    const uint8_t kept = ph_size_normal(ph_size_of(turn_between(width, guess.kept, level)), time_us,
+                                        PH_GROWTH_HEADING);
+    const uint8_t turned = ph_size_of(turn_between(width, guess.turned, level));
+    baseline->heading_size = ph_size_faded(baseline->heading_size, kept);
+    baseline->turned_size = ph_size_faded(baseline->turned_size, turned);
+    baseline->heading_tick = tick;
+}
+
+static void take_surprise(ph_baseline* baseline, const ph_layout* layout, const uint32_t* words,
+                          uint32_t tick, uint32_t tick_us)
+{
+    int32_t predicted_mm[3];
+    ph_baseline_predict(baseline, tick, tick_us, predicted_mm);
+    const int shift = position_of(layout)->coordinate.shift;
+    const uint64_t half = (UINT64_C(1) << shift) / 2;
+    const uint64_t time_us = ph_baseline_time_us(baseline->tick[0], tick, tick_us);
+    int sizes[3];
+    for (int i = 0; i < 3; ++i) {
+        const int32_t off_mm = way_between(predicted_mm[i], (int32_t)words[i]);
+        const uint64_t steps = (magnitude_of(off_mm) + half) >> shift;
+        sizes[i] = ph_size_normal(ph_size_of(steps), time_us, PH_GROWTH_POSITION);
+    }
+    const int plane = (sizes[0] + sizes[1] + 1) / 2;
+    baseline->plane_size = ph_size_faded(baseline->plane_size, (uint8_t)plane);
+    baseline->z_size = ph_size_faded(baseline->z_size, (uint8_t)sizes[2]);
+}
+
+static void add_sample(ph_baseline* baseline, const uint32_t* words, uint32_t tick,
+                       uint32_t tick_us)
+{
+    const bool is_close = ph_baseline_time_us(baseline->tick[0], tick, tick_us) < CLOSE_US &&
+                          ph_baseline_time_us(baseline->tick[1], tick, tick_us) < OLD_US;
+    const bool is_kept = tick == baseline->tick[0] || (baseline->sample_count == 2 && is_close);
+    if (!is_kept) {
+        memcpy(baseline->position_mm[1], baseline->position_mm[0], sizeof baseline->position_mm[0]);
+        baseline->tick[1] = baseline->tick[0];
+        baseline->sample_count = 2;
+    }
+    for (int i = 0; i < 3; ++i) {
+        baseline->position_mm[0][i] = (int32_t)words[i];
+    }
+    baseline->tick[0] = tick;
+}
+
+static void take_position(ph_baseline* baseline, const ph_layout* layout, const ph_record* record,
+                          uint32_t tick, uint32_t tick_us)
+{
+    if ((record->properties & layout->position) == 0) {
+        return;
+    }
+    const uint32_t* words = record->words + layout->word[layout->described->position];
+    if (!record->is_jump) {
+        take_surprise(baseline, layout, words, tick, tick_us);
+        add_sample(baseline, words, tick, tick_us);
+        return;
+    }
+    for (int i = 0; i < 3; ++i) {
+        baseline->position_mm[0][i] = (int32_t)words[i];
+    }
+    baseline->tick[0] = tick;
+    baseline->sample_count = 1;
+}
+
+// Nobody has been surprised yet; who is fast will surprise more.
+static void expect_sizes(ph_baseline* baseline, const ph_record* record)
+{
+    const uint64_t plane_steps =
+        magnitude_of(record->velocity[0]) + magnitude_of(record->velocity[1]);
+    const uint8_t plane = ph_size_of(plane_steps / 8);
+    baseline->plane_size = plane > NEW_REST_SIZE ? plane : NEW_REST_SIZE;
+    baseline->z_size = ph_size_of(magnitude_of(record->velocity[2]) / 4);
+    baseline->heading_size = NEW_HEADING_SIZE;
+    baseline->turned_size = NEW_TURNED_SIZE;
+}
+
+static void take_enter(ph_baseline* baseline, const ph_layout* layout, const ph_record* record,
+                       uint32_t tick, uint32_t tick_us)
+{
+    const uint32_t* words = record->words + layout->word[layout->described->position];
+    const int16_t* velocity = record->velocity;
+    const bool is_moving = velocity[0] != 0 || velocity[1] != 0 || velocity[2] != 0;
+    *baseline = (ph_baseline){.is_entered = true,
+                              .class_index = record->class_index,
+                              .sample_count = is_moving ? 2 : 1,
+                              .heading_tick = tick,
+                              .tick = {tick, tick - (uint32_t)ph_baseline_velocity_ticks(tick_us)}};
+    const int shift = position_of(layout)->coordinate.shift;
+    for (int i = 0; i < 3; ++i) {
+        baseline->position_mm[0][i] = (int32_t)words[i];
+        baseline->position_mm[1][i] = (int32_t)(words[i] - ((uint32_t)velocity[i] << shift));
+    }
+    expect_sizes(baseline, record);
+}
+
+static uint8_t mask_of(const ph_layout* layout, const ph_record* record)
+{
+    const int heading = ph_baseline_heading(layout);
+    const uint64_t heading_bit = heading != PH_HEADING_NONE ? UINT64_C(1) << heading : 0;
+    const uint64_t others = record->properties & ~layout->position & ~heading_bit;
+    return (uint8_t)(((record->properties & layout->position) != 0 ? PH_TOLD_POSITION : 0) |
+                     ((record->properties & heading_bit) != 0 ? PH_TOLD_HEADING : 0) |
+                     (others != 0 ? PH_TOLD_OTHERS : 0) | (record->is_jump ? PH_TOLD_JUMP : 0));
+}
+
+static void store_known(uint8_t* known, const ph_layout* layout, const ph_packing* packing,
+                        const ph_record* record)
+{
+    for (uint64_t left = record->properties; left != 0; left &= left - 1) {
+        const int property = ph_word_lowest_bit(left);
+        ph_packing_store(packing, property, record->words + layout->word[property],
+                         known + packing->offset[property]);
+    }
+}
+
+void ph_baseline_take(ph_baseline* baseline, uint8_t* known, const ph_baseline_rules* rules,
+                      const ph_record* record, uint32_t tick)
+{
+    if (record->kind == PH_RECORD_LEAVE) {
+        *baseline = (ph_baseline){0};
+        return;
+    }
+    if (record->kind == PH_RECORD_UPDATE && !baseline->is_entered) {
+        return;
+    }
+    const bool is_enter = record->kind == PH_RECORD_ENTER;
+    const int class_index = is_enter ? record->class_index : baseline->class_index;
+    const ph_layout* layout = &rules->layouts->layouts[class_index];
+    const ph_packing* packing = &rules->packings[class_index];
+    if (is_enter) {
+        take_enter(baseline, layout, record, tick, rules->tick_us);
+        memcpy(known, packing->initial, packing->stride);
+    } else {
+        take_heading(baseline, known, rules, record, tick);
+        take_position(baseline, layout, record, tick, rules->tick_us);
+        baseline->told_mask = mask_of(layout, record);
+    }
+    store_known(known, layout, packing, record);
+}
+
+// ---- digest
+
+static void add_value(ph_hash* hash, const ph_property* property, const uint32_t* words)
+{
+    for (int i = 0; i < property->words; ++i) {
+        const bool is_association = property->def.coding == PH_CODING_ENTITY && i == 1;
+        ph_hash_add_u64(hash, is_association ? words[i] & 3 : words[i]);
+    }
+}
+
+// A client counts ticks from where it joined, so only what is left of them in a packet is compared.
+uint64_t ph_baseline_digest(const ph_baseline* baseline, const uint8_t* known,
+                            const ph_baseline_rules* rules)
+{
+    ph_hash hash = ph_hash_make(baseline->is_entered ? 1 : 0);
+    if (!baseline->is_entered) {
+        return ph_hash_value(&hash);
+    }
+    const int samples = baseline->sample_count;
+    for (int i = 0; i < samples; ++i) {
+        for (int k = 0; k < 3; ++k) {
+            ph_hash_add_u64(&hash, (uint32_t)baseline->position_mm[i][k]);
+        }
+        ph_hash_add_u64(&hash, baseline->tick[i] % 2048);
+    }
+    const uint8_t sizes[] = {baseline->sample_count, baseline->class_index,
+                             baseline->told_mask,    baseline->plane_size,
+                             baseline->z_size,       baseline->heading_size,
+                             baseline->turned_size,  (uint8_t)(baseline->heading_tick % 256)};
+    ph_hash_add(&hash, sizes, sizeof sizes);
+    const ph_class* described = rules->layouts->layouts[baseline->class_index].described;
+    const ph_packing* packing = &rules->packings[baseline->class_index];
+    for (int i = 0; i < described->def.property_count; ++i) {
+        const ph_property* property = &described->properties[i];
+        if (!property->is_text && packing->size[i] > 0) {
+            uint32_t words[PH_VALUE_WORDS_MAX] = {0};
+            ph_packing_load(packing, i, known + packing->offset[i], words);
+            add_value(&hash, property, words);
+        }
+    }
+    return ph_hash_value(&hash);
+}

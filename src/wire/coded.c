@@ -1,0 +1,453 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Records of the pinhole profile: who, which properties, and what. Each step is one function for
+// cost, writer and reader (coder.h); the three entrances differ in the coder that they make.
+
+#include "wire/coded.h"
+
+#include "base/bitset.h"
+#include "wire/coded_position.h"
+#include "wire/coded_values.h"
+#include "wire/coder.h"
+#include "wire/surprise.h"
+
+// ---- which slots are told
+
+// The share of slots told, in 1/1024, up to which a density is chosen; beyond the last one, the last
+// density. Each is about 1.8 times as likely as the one before, as odds go.
+static const uint16_t DENSITY_SHARES[PH_DENSITIES - 1] = {3,   5,   9,   16,  28,  49,  84, 140,
+                                                          225, 340, 470, 610, 730, 840, 920};
+
+int ph_coded_density(int told_count, int slot_count)
+{
+    PH_ASSERT(told_count >= 0 && told_count <= slot_count);
+
+    const int share = slot_count > 0 ? (int)((int64_t)told_count * 1024 / slot_count) : 0;
+    int density = 0;
+    while (density < PH_DENSITIES - 1 && share > DENSITY_SHARES[density]) {
+        ++density;
+    }
+    return density;
+}
+
+static int told_model(int density, int urgency)
+{
+    PH_ASSERT(density >= 0 && density < PH_DENSITIES && urgency >= 0 && urgency < PH_URGENCIES);
+    return density * PH_URGENCIES + urgency;
+}
+
+static uint32_t told_cost256(int density, int urgency, bool is_told)
+{
+    return ph_coded_costs[PH_AT_TOLD + told_model(density, urgency) * 3 + (is_told ? 1 : 0)];
+}
+
+int ph_coded_best_density(const int told[PH_URGENCIES], const int silent[PH_URGENCIES])
+{
+    int best = 0;
+    uint64_t best256 = UINT64_MAX;
+    for (int density = 0; density < PH_DENSITIES; ++density) {
+        uint64_t cost256 = 0;
+        for (int i = 0; i < PH_URGENCIES; ++i) {
+            cost256 += (uint64_t)told[i] * told_cost256(density, i, true) +
+                       (uint64_t)silent[i] * told_cost256(density, i, false);
+        }
+        if (cost256 < best256) {
+            best = density;
+            best256 = cost256;
+        }
+    }
+    return best;
+}
+
+// The surprise to be expected by now, as an angle: in bits, from 2^-16 on.
+int ph_coded_urgency(const ph_coded_frame* frame, const ph_baseline* baseline)
+{
+    enum { NEAREST_MM = 1000, LEAST_BITS = 16 };
+    const ph_layout* layout = &frame->frame.layouts->layouts[baseline->class_index];
+    const int shift = layout->described->properties[layout->described->position].coordinate.shift;
+    uint64_t distance_mm = NEAREST_MM;
+    for (int i = 0; i < 3; ++i) {
+        const int64_t way_mm =
+            (int32_t)((uint32_t)baseline->position_mm[0][i] - (uint32_t)frame->frame.eye_mm[i]);
+        const uint64_t away_mm = (uint64_t)(way_mm < 0 ? -way_mm : way_mm);
+        distance_mm = away_mm > distance_mm ? away_mm : distance_mm;
+    }
+    const uint64_t time_us = ph_baseline_time_us(baseline->tick[0], frame->tick, frame->tick_us);
+    const int size = ph_size_stretched(baseline->plane_size, time_us, PH_GROWTH_POSITION) +
+                     PH_SIZE_PER_BIT * (shift - 1 + LEAST_BITS) - ph_log2_eighths(distance_mm);
+    const int urgency = size > 0 ? size / PH_SIZE_PER_BIT : 0;
+    return urgency < PH_URGENCIES ? urgency : PH_URGENCIES - 1;
+}
+
+uint32_t ph_coded_told_cost256(const ph_coded_frame* frame, int urgency, bool is_told)
+{
+    return told_cost256(frame->density, urgency, is_told);
+}
+
+void ph_coded_write_told(const ph_coded_frame* frame, ph_entropy_writer* writer, int urgency,
+                         bool is_told)
+{
+    ph_coder coder = {.writer = writer, .counts = frame->counts};
+    ph_coder_flag(&coder, PH_FAMILY_TOLD, told_model(frame->density, urgency), is_told);
+}
+
+bool ph_coded_read_told(const ph_coded_frame* frame, ph_entropy_reader* reader, int urgency)
+{
+    ph_coder coder = {.reader = reader};
+    return ph_coder_flag(&coder, PH_FAMILY_TOLD, told_model(frame->density, urgency), false);
+}
+
+// ---- who
+
+static const ph_layout* layout_of(const ph_coded_frame* frame, const ph_record* record)
+{
+    PH_ASSERT(record->class_index < frame->frame.layouts->count);
+    return &frame->frame.layouts->layouts[record->class_index];
+}
+
+static void code_slot(const ph_coded_frame* frame, ph_coder* coder, ph_coded_record* coded)
+{
+    ph_record* record = &coded->record;
+    const bool is_reading = ph_coder_is_reading(coder);
+    PH_ASSERT(is_reading || record->slot >= coded->slot_floor);
+    const uint64_t gap =
+        ph_coder_length(coder, PH_FAMILY_SLOT, record->kind == PH_RECORD_ENTER ? 1 : 0,
+                        is_reading ? 0 : (uint64_t)(record->slot - coded->slot_floor));
+    const uint64_t slot = coded->slot_floor + gap;
+    ph_coder_refuse_if(coder, slot >> frame->frame.slot_bits != 0);
+    const uint64_t association =
+        ph_coder_raw(coder, record->association, PH_CLASSIC_ASSOCIATION_BITS);
+    if (is_reading) {
+        record->slot = (uint16_t)slot;
+        record->association = (uint32_t)association;
+    }
+}
+
+// Names up to the greatest one known are about equally likely; above it, near ones are likelier.
+static uint64_t code_name(const ph_coded_frame* frame, ph_coder* coder, uint64_t name)
+{
+    const uint64_t base = frame->name_base;
+    const bool is_above = base < UINT64_MAX && ph_coder_flag(coder, PH_FAMILY_NAME, 0, name > base);
+    if (is_above) {
+        const uint64_t given = ph_coder_is_reading(coder) ? 0 : name - base - 1;
+        const uint64_t above = ph_coder_length(coder, PH_FAMILY_NAME_ABOVE, 0, given);
+        ph_coder_refuse_if(coder, above > UINT64_MAX - base - 1);
+        return base + 1 + above;
+    }
+    if (base < UINT32_MAX) {
+        return ph_coder_uniform(coder, (uint32_t)name, (uint32_t)base + 1);
+    }
+    const uint64_t told = ph_coder_raw(coder, name, ph_width_of(base));
+    ph_coder_refuse_if(coder, told > base);
+    return told;
+}
+
+static void code_who(const ph_coded_frame* frame, ph_coder* coder, ph_coded_record* coded)
+{
+    ph_record* record = &coded->record;
+    code_slot(frame, coder, coded);
+    if (record->kind != PH_RECORD_ENTER) {
+        return;
+    }
+    const bool is_reading = ph_coder_is_reading(coder);
+    record->class_index = (uint8_t)ph_coder_uniform(coder, is_reading ? 0 : record->class_index,
+                                                    (uint32_t)frame->frame.layouts->count);
+    record->name = code_name(frame, coder, is_reading ? 0 : record->name);
+}
+
+// ---- which properties
+
+// What a class can tell beside its position decides which masks there are.
+static const uint8_t MASKS_PLACE[] = {1, 9};
+static const uint8_t MASKS_HEADING[] = {1, 2, 3, 9, 11};
+static const uint8_t MASKS_OTHERS[] = {1, 4, 5, 9, 13};
+static const uint8_t MASKS_ALL[] = {1, 2, 3, 4, 5, 6, 7, 9, 11, 13, 15};
+
+typedef struct mask_set {
+    const uint8_t* masks;
+    ph_coded_family family;
+} mask_set;
+
+static uint64_t heading_bit(const ph_layout* layout)
+{
+    const int heading = ph_baseline_heading(layout);
+    return heading != PH_HEADING_NONE ? UINT64_C(1) << heading : 0;
+}
+
+static uint64_t others_of(const ph_layout* layout)
+{
+    return layout->all & ~layout->position & ~heading_bit(layout);
+}
+
+static mask_set masks_of(const ph_layout* layout)
+{
+    const bool has_heading = heading_bit(layout) != 0;
+    const bool has_others = others_of(layout) != 0;
+    if (has_heading && has_others) {
+        return (mask_set){MASKS_ALL, PH_FAMILY_MASK_ALL};
+    }
+    if (has_heading) {
+        return (mask_set){MASKS_HEADING, PH_FAMILY_MASK_HEADING};
+    }
+    return has_others ? (mask_set){MASKS_OTHERS, PH_FAMILY_MASK_OTHERS}
+                      : (mask_set){MASKS_PLACE, PH_FAMILY_MASK_PLACE};
+}
+
+// What the newest record was like, and whether it moves.
+static int mask_model(const ph_baseline* baseline)
+{
+    const int mask = baseline->told_mask;
+    const int kind = mask == 0                       ? 0
+                     : (mask & PH_TOLD_OTHERS) != 0  ? 3
+                     : (mask & PH_TOLD_HEADING) != 0 ? 2
+                                                     : 1;
+    bool moves = false;
+    for (int i = 0; i < 3 && baseline->sample_count == 2; ++i) {
+        moves = moves || baseline->position_mm[0][i] != baseline->position_mm[1][i];
+    }
+    return 2 * kind + (moves ? 1 : 0);
+}
+
+static int mask_of(const ph_layout* layout, const ph_record* record)
+{
+    return ((record->properties & layout->position) != 0 ? PH_TOLD_POSITION : 0) |
+           ((record->properties & heading_bit(layout)) != 0 ? PH_TOLD_HEADING : 0) |
+           ((record->properties & others_of(layout)) != 0 ? PH_TOLD_OTHERS : 0) |
+           (record->is_jump ? PH_TOLD_JUMP : 0);
+}
+
+static int code_mask(ph_coder* coder, const ph_layout* layout, const ph_coded_record* coded)
+{
+    const mask_set set = masks_of(layout);
+    int symbol = 0;
+    if (!ph_coder_is_reading(coder)) {
+        const int mask = mask_of(layout, &coded->record);
+        while (set.masks[symbol] != mask) {
+            ++symbol;
+            PH_ASSERT(symbol < ph_coded_families[set.family].symbols);
+        }
+    }
+    return set.masks[ph_coder_symbol(coder, set.family, mask_model(coded->baseline), symbol)];
+}
+
+// Up to three others are named one by one, more by flags.
+enum { NAMED_MAX = 3 };
+
+static int code_others_count(ph_coder* coder, int available, int count)
+{
+    static const ph_coded_family families[] = {PH_FAMILY_OTHERS_2, PH_FAMILY_OTHERS_3,
+                                               PH_FAMILY_OTHERS_MANY};
+    if (available == 1) {
+        return 1;
+    }
+    const int most = available <= NAMED_MAX ? available : NAMED_MAX + 1;
+    const int given = count < most ? count : most;
+    return 1 + ph_coder_symbol(coder, families[most - 2], 0, given - 1);
+}
+
+// Ascending, each among those that leave enough behind it. Ranks among the others of the class.
+static uint64_t code_named(ph_coder* coder, int available, int count, uint64_t ranks)
+{
+    uint64_t told = 0;
+    int first = 0;
+    for (int left = count; left > 0; --left) {
+        const int choices = available - first - (left - 1);
+        const int given = ranks != 0 ? ph_word_lowest_bit(ranks) - first : 0;
+        const int rank = first + (int)ph_coder_uniform(coder, (uint32_t)given, (uint32_t)choices);
+        told |= UINT64_C(1) << rank;
+        ranks &= ranks - 1;
+        first = rank + 1;
+    }
+    return told;
+}
+
+// The properties of a class that are not its position or heading, pressed together, and back.
+static uint64_t ranks_of(uint64_t others, uint64_t properties)
+{
+    uint64_t ranks = 0;
+    uint64_t bit = 1;
+    for (uint64_t left = others; left != 0; left &= left - 1, bit <<= 1) {
+        ranks |= (properties & left & (0 - left)) != 0 ? bit : 0;
+    }
+    return ranks;
+}
+
+static uint64_t properties_of(uint64_t others, uint64_t ranks)
+{
+    uint64_t properties = 0;
+    for (uint64_t left = others; left != 0; left &= left - 1, ranks >>= 1) {
+        properties |= (ranks & 1) != 0 ? left & (0 - left) : 0;
+    }
+    return properties;
+}
+
+static uint64_t code_others(ph_coder* coder, const ph_layout* layout, const ph_record* record)
+{
+    const uint64_t others = others_of(layout);
+    const int available = ph_word_count_bits(others);
+    const bool is_reading = ph_coder_is_reading(coder);
+    const uint64_t given = is_reading ? 0 : ranks_of(others, record->properties);
+    const int count = code_others_count(coder, available, ph_word_count_bits(given) + is_reading);
+    uint64_t told;
+    if (count <= NAMED_MAX) {
+        told = code_named(coder, available, count, given);
+    } else {
+        told = ph_coder_raw(coder, given, available);
+        ph_coder_refuse_if(coder, ph_word_count_bits(told) <= NAMED_MAX);
+    }
+    return properties_of(others, told);
+}
+
+// ---- what
+
+static void bill_to(ph_bill* bill, int property, ph_coder* coder, uint32_t* before256)
+{
+    if (bill != NULL && property >= 0) {
+        bill->property_bits[property] += coder->cost256 - *before256;
+    } else if (bill != NULL) {
+        bill->mask_bits += coder->cost256 - *before256;
+    }
+    *before256 = coder->cost256;
+}
+
+static void code_values(const ph_coded_frame* frame, ph_coder* coder, const ph_coded_record* coded,
+                        const ph_layout* layout, uint64_t properties, ph_bill* bill)
+{
+    uint32_t before256 = coder->cost256;
+    for (uint64_t left = properties; left != 0; left &= left - 1) {
+        const int property = ph_word_lowest_bit(left);
+        ph_coded_value(frame, coder, coded, layout, property);
+        bill_to(bill, property, coder, &before256);
+    }
+}
+
+static void code_update(const ph_coded_frame* frame, ph_coder* coder, ph_coded_record* coded,
+                        ph_bill* bill)
+{
+    ph_record* record = &coded->record;
+    const ph_layout* layout = layout_of(frame, record);
+    const int position = layout->described->position;
+    uint32_t before256 = coder->cost256;
+    const int mask = code_mask(coder, layout, coded);
+    const uint64_t others = (mask & PH_TOLD_OTHERS) != 0 ? code_others(coder, layout, record) : 0;
+    record->is_jump = (mask & PH_TOLD_JUMP) != 0;
+    record->properties = others | ((mask & PH_TOLD_POSITION) != 0 ? layout->position : 0) |
+                         ((mask & PH_TOLD_HEADING) != 0 ? heading_bit(layout) : 0);
+    bill_to(bill, -1, coder, &before256);
+    if (record->is_jump) {
+        ph_coded_place(frame, coder, layout, record->words + layout->word[position]);
+    } else if ((mask & PH_TOLD_POSITION) != 0) {
+        ph_coded_position(frame, coder, coded, layout);
+    }
+    bill_to(bill, position, coder, &before256);
+    if ((mask & PH_TOLD_HEADING) != 0) {
+        ph_coded_heading(frame, coder, coded, layout);
+        bill_to(bill, ph_baseline_heading(layout), coder, &before256);
+    }
+    code_values(frame, coder, coded, layout, others, bill);
+}
+
+static uint64_t code_enter_flags(ph_coder* coder, const ph_layout* layout, const ph_record* record)
+{
+    const uint64_t others = others_of(layout);
+    const uint64_t given = ph_coder_is_reading(coder) ? 0 : ranks_of(others, record->properties);
+    if (others == 0 || !ph_coder_flag(coder, PH_FAMILY_ENTER_OTHERS, 0, given != 0)) {
+        return 0;
+    }
+    const uint64_t told = ph_coder_raw(coder, given, ph_word_count_bits(others));
+    ph_coder_refuse_if(coder, told == 0);
+    return properties_of(others, told);
+}
+
+static void code_enter(const ph_coded_frame* frame, ph_coder* coder, ph_coded_record* coded,
+                       ph_bill* bill)
+{
+    ph_record* record = &coded->record;
+    const ph_layout* layout = layout_of(frame, record);
+    const int position = layout->described->position;
+    uint32_t before256 = coder->cost256;
+    ph_coded_place(frame, coder, layout, record->words + layout->word[position]);
+    ph_coded_velocity(coder, record->velocity);
+    bill_to(bill, position, coder, &before256);
+    record->properties |= layout->position;
+    if (heading_bit(layout) != 0) {
+        ph_coded_first_heading(coder, coded, layout);
+        bill_to(bill, ph_baseline_heading(layout), coder, &before256);
+    }
+    const uint64_t others = code_enter_flags(coder, layout, record);
+    bill_to(bill, -1, coder, &before256);
+    code_values(frame, coder, coded, layout, others, bill);
+    record->properties = (record->properties & ~others_of(layout)) | others;
+}
+
+// ---- the three entrances
+
+static void check(const ph_coded_frame* frame, const ph_coded_record* coded)
+{
+    const ph_record* record = &coded->record;
+    (void)frame;
+    (void)record;
+    PH_ASSERT(record->kind == PH_RECORD_UPDATE || record->slot >> frame->frame.slot_bits == 0);
+    PH_ASSERT(record->kind != PH_RECORD_UPDATE || record->properties != 0);
+    PH_ASSERT(record->kind != PH_RECORD_UPDATE ||
+              (coded->baseline->is_entered && coded->baseline->class_index == record->class_index));
+}
+
+static void code_record(const ph_coded_frame* frame, ph_coder* coder, ph_coded_record* coded,
+                        ph_bill* bill)
+{
+    const uint8_t kind = coded->record.kind;
+    if (kind == PH_RECORD_UPDATE) {
+        code_update(frame, coder, coded, bill);
+        return;
+    }
+    const uint32_t before256 = coder->cost256;
+    code_who(frame, coder, coded);
+    if (bill != NULL) {
+        bill->slot_bits += coder->cost256 - before256;
+    }
+    if (kind == PH_RECORD_ENTER) {
+        code_enter(frame, coder, coded, bill);
+    }
+}
+
+uint32_t ph_coded_cost256(const ph_coded_frame* frame, const ph_coded_record* coded, ph_bill* bill)
+{
+    check(frame, coded);
+    ph_coder coder = {0};
+    ph_coded_record copy = *coded;
+    code_record(frame, &coder, &copy, bill);
+    return coder.cost256;
+}
+
+void ph_coded_write(const ph_coded_frame* frame, ph_entropy_writer* writer,
+                    const ph_coded_record* coded)
+{
+    check(frame, coded);
+    ph_coder coder = {.writer = writer, .counts = frame->counts};
+    ph_coded_record copy = *coded;
+    code_record(frame, &coder, &copy, NULL);
+}
+
+void ph_coded_read_who(const ph_coded_frame* frame, ph_entropy_reader* reader,
+                       ph_coded_record* coded)
+{
+    PH_ASSERT(coded->record.kind != PH_RECORD_UPDATE);
+
+    ph_coder coder = {.reader = reader};
+    code_who(frame, &coder, coded);
+}
+
+void ph_coded_read(const ph_coded_frame* frame, ph_entropy_reader* reader, ph_coded_record* coded)
+{
+    PH_ASSERT(coded->record.kind != PH_RECORD_LEAVE);
+
+    ph_coder coder = {.reader = reader};
+    coded->record.properties = 0;
+    if (coded->record.kind == PH_RECORD_UPDATE) {
+        code_update(frame, &coder, coded, NULL);
+    } else {
+        code_enter(frame, &coder, coded, NULL);
+    }
+}

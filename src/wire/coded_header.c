@@ -1,0 +1,172 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// The header of a pinhole packet. Once per packet; coded_header.h has the drawing.
+
+#include "wire/coded_header.h"
+
+#include <pinhole/integers.h>
+
+#define NUMBER_BITS 16
+#define HORIZON_BITS 7
+#define WAIT_BITS 5
+#define DENSITY_BITS 4
+#define PRECISION_BITS 16
+#define WHOLE_TICK_BITS 32
+#define FIXED_BITS (NUMBER_BITS + HORIZON_BITS + PH_TICK_BITS + WAIT_BITS + 1 + DENSITY_BITS)
+
+#define HORIZON_PROBE 0
+#define HORIZON_HELLO_PROBE 126
+#define HORIZON_HELLO 127
+#define TICK_US_MIN 1000
+#define TICK_US_MAX 10000000
+#define SLOT_COUNT_MIN 2
+
+_Static_assert(FIXED_BITS + 2 == PH_CODED_HEADER_BITS_MIN, "two counts of one bit each");
+_Static_assert(PH_HEADER_COUNT_MAX < 127, "a gamma of at most 13 bits");
+
+static uint32_t horizon_code(const ph_header* header)
+{
+    if (header->has_hello) {
+        return header->is_probe ? HORIZON_HELLO_PROBE : HORIZON_HELLO;
+    }
+    return header->is_probe ? HORIZON_PROBE : header->number - header->horizon;
+}
+
+// A probe has no records to be read by its tick.
+static bool has_whole_tick(const ph_header* header)
+{
+    return !header->is_probe && header->tick == PH_CODED_TICK_WHOLE;
+}
+
+static bool is_ahead(uint32_t number, uint32_t horizon)
+{
+    const uint32_t ahead = number - horizon;
+    return ahead >= 1 && ahead <= PH_FLIGHT_MAX;
+}
+
+// What both writer and reader ask of a header; a hello of another version may say anything.
+static bool is_sound(const ph_header* header)
+{
+    const ph_hello* hello = &header->hello;
+    if (header->is_probe &&
+        (header->has_eye || header->leave_count > 0 || header->enter_count > 0 ||
+         header->density != 0 || header->tick != 0)) {
+        return false;
+    }
+    if (!header->has_hello) {
+        return header->is_probe || is_ahead(header->number, header->horizon);
+    }
+    if (hello->version != PH_CODED_VERSION) {
+        return true;
+    }
+    // Before the first acknowledgement there is nothing to count from.
+    if (!header->is_probe && !has_whole_tick(header)) {
+        return false;
+    }
+    return is_ahead(header->number, hello->session) && hello->slot_count >= SLOT_COUNT_MIN &&
+           hello->tick_us >= TICK_US_MIN && hello->tick_us <= TICK_US_MAX;
+}
+
+int ph_coded_header_bits(const ph_header* header)
+{
+    return FIXED_BITS + ph_gamma_cost_bits((uint32_t)header->leave_count) +
+           ph_gamma_cost_bits((uint32_t)header->enter_count) +
+           (header->has_hello ? PH_HELLO_BITS + PRECISION_BITS : 0) +
+           (has_whole_tick(header) ? WHOLE_TICK_BITS : 0) + (header->has_eye ? PH_EYE_BITS : 0);
+}
+
+static void write_hello(const ph_hello* hello, ph_bit_writer* writer)
+{
+    ph_bits_write(writer, hello->version, 8);
+    ph_bits_write(writer, hello->slot_count, 16);
+    ph_bits_write(writer, hello->tick_us, 32);
+    ph_bits_write(writer, hello->session, 32);
+    ph_bits_write(writer, hello->fingerprint, 64);
+    ph_bits_write(writer, hello->precision, PRECISION_BITS);
+}
+
+static void read_hello(ph_bit_reader* reader, ph_hello* hello)
+{
+    hello->version = (uint8_t)ph_bits_read(reader, 8);
+    hello->slot_count = (uint16_t)ph_bits_read(reader, 16);
+    hello->tick_us = (uint32_t)ph_bits_read(reader, 32);
+    hello->session = (uint32_t)ph_bits_read(reader, 32);
+    hello->fingerprint = ph_bits_read(reader, 64);
+    hello->precision = (uint16_t)ph_bits_read(reader, PRECISION_BITS);
+}
+
+void ph_coded_header_write(const ph_header* header, ph_bit_writer* writer)
+{
+    PH_ASSERT(is_sound(header));
+    PH_ASSERT(header->tick < 1 << PH_TICK_BITS && header->wait <= PH_WAIT_UNKNOWN);
+    PH_ASSERT(header->density < 1 << DENSITY_BITS);
+    PH_ASSERT(header->leave_count >= 0 && header->leave_count <= PH_HEADER_COUNT_MAX);
+    PH_ASSERT(header->enter_count >= 0 && header->enter_count <= PH_HEADER_COUNT_MAX);
+
+    ph_bits_write(writer, header->number, NUMBER_BITS);
+    ph_bits_write(writer, horizon_code(header), HORIZON_BITS);
+    ph_bits_write(writer, header->tick, PH_TICK_BITS);
+    ph_bits_write(writer, header->wait, WAIT_BITS);
+    ph_bits_write_bool(writer, header->has_eye);
+    ph_bits_write(writer, header->density, DENSITY_BITS);
+    ph_gamma_write(writer, (uint32_t)header->leave_count);
+    ph_gamma_write(writer, (uint32_t)header->enter_count);
+    if (header->has_hello) {
+        write_hello(&header->hello, writer);
+    }
+    if (has_whole_tick(header)) {
+        ph_bits_write(writer, header->whole_tick, WHOLE_TICK_BITS);
+    }
+    for (int i = 0; header->has_eye && i < 3; ++i) {
+        ph_bits_write(writer, (uint32_t)header->eye_mm[i], 32);
+    }
+}
+
+// The number with these low bits that is nearest to the given one.
+static uint32_t extend(uint32_t low, uint32_t near_number)
+{
+    const uint32_t ahead = (low - near_number) & UINT16_MAX;
+    return near_number + ahead - (ahead > INT16_MAX ? UINT32_C(1) << NUMBER_BITS : 0);
+}
+
+static int read_count(ph_bit_reader* reader)
+{
+    const uint32_t count = ph_gamma_read(reader);
+    if (count > PH_HEADER_COUNT_MAX) {
+        ph_bit_reader_fail(reader, PH_ERROR_VALUE);
+        return 0;
+    }
+    return (int)count;
+}
+
+void ph_coded_header_read(ph_bit_reader* reader, uint32_t newest, ph_header* header)
+{
+    ph_header read = {0};
+    const uint32_t low = (uint32_t)ph_bits_read(reader, NUMBER_BITS);
+    const uint32_t code = (uint32_t)ph_bits_read(reader, HORIZON_BITS);
+    read.is_probe = code == HORIZON_PROBE || code == HORIZON_HELLO_PROBE;
+    read.has_hello = code == HORIZON_HELLO || code == HORIZON_HELLO_PROBE;
+    read.tick = (uint16_t)ph_bits_read(reader, PH_TICK_BITS);
+    read.wait = (uint8_t)ph_bits_read(reader, WAIT_BITS);
+    read.has_eye = ph_bits_read_bool(reader);
+    read.density = (uint8_t)ph_bits_read(reader, DENSITY_BITS);
+    read.leave_count = read_count(reader);
+    read.enter_count = read_count(reader);
+    if (read.has_hello) {
+        read_hello(reader, &read.hello);
+    }
+    if (has_whole_tick(&read)) {
+        read.whole_tick = (uint32_t)ph_bits_read(reader, WHOLE_TICK_BITS);
+    }
+    read.number = extend(low, read.has_hello ? read.hello.session : newest);
+    // A code that stands for nothing comes out as a horizon too far behind.
+    read.horizon = read.has_hello ? read.hello.session : read.number - code;
+    for (int i = 0; read.has_eye && i < 3; ++i) {
+        read.eye_mm[i] = (int32_t)(uint32_t)ph_bits_read(reader, 32);
+    }
+    if (!is_sound(&read)) {
+        ph_bit_reader_fail(reader, PH_ERROR_VALUE);
+    }
+    *header = ph_bit_reader_result(reader) == PH_OK ? read : (ph_header){0};
+}

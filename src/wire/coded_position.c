@@ -1,0 +1,294 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Positions: residuals of the motion, places around the eye, layers of a ground, and how coarse a
+// position may be. Coordinates wrap: a residual is the shorter way round.
+
+#include "wire/coded_position.h"
+
+#include "wire/surprise.h"
+
+#include <string.h>
+
+// Below this interval precision is finer: coarse steps in quick succession would show as jitter of
+// the velocity.
+#define CALM_US 500000
+#define MRAD_PER_RAD 1000
+#define PRECISION_PER_MRAD 1024
+
+static const ph_property* position_of(const ph_layout* layout)
+{
+    return &layout->described->properties[layout->described->position];
+}
+
+// ---- one coordinate
+
+// How a number of steps is coded: a surprise of a size, or by its length.
+typedef struct manner {
+    ph_coded_family family;
+    int size;
+    bool is_length;
+} manner;
+
+static int64_t code_steps(ph_coder* coder, manner how, int64_t steps)
+{
+    return how.is_length ? ph_coder_signed_length(coder, how.family, 0, steps)
+                         : ph_coder_surprise(coder, how.family, how.size, steps);
+}
+
+// A coordinate whose low `shift` bits are zero, as a number of steps from the one expected.
+// @return How many.
+static int64_t code_coordinate(ph_coder* coder, manner how, int shift, uint32_t expected,
+                               uint32_t* word)
+{
+    const uint32_t half = shift > 0 ? UINT32_C(1) << (shift - 1) : 0;
+    const uint32_t base = (expected + half) >> shift << shift;
+    // The difference is a multiple of the step, and a division by it exact.
+    const int64_t step = INT64_C(1) << shift;
+    const int64_t given = ph_coder_is_reading(coder) ? 0 : (int32_t)(*word - base) / step;
+    const int64_t steps = code_steps(coder, how, given);
+    const int64_t most = INT64_C(1) << (31 - shift);
+    ph_coder_refuse_if(coder, steps < -most || steps >= most);
+    *word = base + ((uint32_t)steps << shift);
+    return steps;
+}
+
+// ---- altitude on a ground
+
+enum { LAYER_EXPECTED, LAYER_OTHER, LAYER_NONE };
+
+typedef struct layer_set {
+    int32_t heights_mm[PH_GROUND_LAYERS_MAX];
+    int count;
+    int expected; // the one nearest to the altitude expected
+} layer_set;
+
+static layer_set layers_at(const ph_ground* ground, const uint32_t words[3], uint32_t expected_mm)
+{
+    layer_set set = {0};
+    if (ground->layers != NULL) {
+        set.count =
+            ground->layers(ground->context, (int32_t)words[0], (int32_t)words[1], set.heights_mm);
+    }
+    int64_t nearest_mm = INT64_MAX;
+    for (int i = 0; i < set.count; ++i) {
+        const int64_t way_mm = (int64_t)set.heights_mm[i] - (int32_t)expected_mm;
+        const int64_t away_mm = way_mm < 0 ? -way_mm : way_mm;
+        if (away_mm < nearest_mm) {
+            nearest_mm = away_mm;
+            set.expected = i;
+        }
+    }
+    return set;
+}
+
+static int layer_of(const ph_coded_frame* frame, const ph_property* position,
+                    const uint32_t words[3])
+{
+    return ph_altitude_encode(&position->altitude, frame->frame.ground, (int32_t)words[0],
+                              (int32_t)words[1], (int32_t)words[2])
+        .layer;
+}
+
+static int code_other_layer(ph_coder* coder, const layer_set* set, int layer)
+{
+    ph_coder_refuse_if(coder, set->count < 2);
+    const uint32_t others = set->count < 2 ? 1 : (uint32_t)set->count - 1;
+    const int given = layer > set->expected ? layer - 1 : layer;
+    const int other = (int)ph_coder_uniform(coder, (uint32_t)given, others);
+    return other >= set->expected && set->count >= 2 ? other + 1 : other;
+}
+
+// x and y of the words are known already.
+static void code_altitude(const ph_coded_frame* frame, ph_coder* coder, const ph_property* position,
+                          manner how, uint32_t expected_mm, uint32_t words[3])
+{
+    const layer_set set = layers_at(frame->frame.ground, words, expected_mm);
+    const bool is_reading = ph_coder_is_reading(coder);
+    const int layer = is_reading ? 0 : layer_of(frame, position, words);
+    int symbol = layer < 0 ? LAYER_NONE : layer == set.expected ? LAYER_EXPECTED : LAYER_OTHER;
+    symbol = set.count == 0 ? LAYER_NONE : ph_coder_symbol(coder, PH_FAMILY_LAYER, 0, symbol);
+    if (symbol == LAYER_NONE) {
+        code_coordinate(coder, how, position->altitude.escape_shift, expected_mm, &words[2]);
+        // An escape to where a layer would have served.
+        ph_coder_refuse_if(coder, is_reading && layer_of(frame, position, words) >= 0);
+    } else {
+        const int told =
+            symbol == LAYER_EXPECTED ? set.expected : code_other_layer(coder, &set, layer);
+        words[2] = (uint32_t)set.heights_mm[told];
+    }
+}
+
+// ---- precision
+
+static uint64_t away(uint32_t from_mm, uint32_t to_mm)
+{
+    const int64_t way_mm = (int32_t)(to_mm - from_mm);
+    return (uint64_t)(way_mm < 0 ? -way_mm : way_mm);
+}
+
+// The largest of three coordinates: never more than the distance, and exact.
+static uint64_t distance_to_eye(const ph_coded_frame* frame, const uint32_t words[3])
+{
+    uint64_t most_mm = 0;
+    for (int i = 0; i < 3; ++i) {
+        const uint64_t away_mm = away((uint32_t)frame->frame.eye_mm[i], words[i]);
+        most_mm = away_mm > most_mm ? away_mm : most_mm;
+    }
+    return most_mm;
+}
+
+// Whether rounding to step << coarse stays within the angle, seen from so far: half a step along
+// each of three axes is less than 7/8 of a step.
+static bool is_fine_enough(const ph_coded_frame* frame, int shift, int coarse, uint64_t distance_mm)
+{
+    const uint64_t off_mm8 = UINT64_C(7) << (shift + coarse);
+    return off_mm8 * MRAD_PER_RAD * PRECISION_PER_MRAD <= 8 * distance_mm * frame->precision;
+}
+
+int ph_coded_coarse(const ph_coded_frame* frame, const ph_baseline* baseline)
+{
+    if (frame->precision == 0) {
+        return 0;
+    }
+    const ph_layout* layout = &frame->frame.layouts->layouts[baseline->class_index];
+    int32_t predicted_mm[3];
+    ph_baseline_predict(baseline, frame->tick, frame->tick_us, predicted_mm);
+    uint32_t words[3];
+    memcpy(words, predicted_mm, sizeof words);
+    uint64_t distance_mm = distance_to_eye(frame, words);
+    const uint64_t time_us = ph_baseline_time_us(baseline->tick[0], frame->tick, frame->tick_us);
+    if (time_us < CALM_US) {
+        distance_mm = distance_mm * time_us / CALM_US;
+    }
+    const int shift = position_of(layout)->coordinate.shift;
+    int coarse = 0;
+    while (coarse < PH_COARSE_MAX && is_fine_enough(frame, shift, coarse + 1, distance_mm)) {
+        ++coarse;
+    }
+    return coarse;
+}
+
+bool ph_coded_round(const ph_coded_frame* frame, const ph_layout* layout, int coarse,
+                    uint32_t words[3])
+{
+    const ph_property* position = position_of(layout);
+    const int shift = position->coordinate.shift + coarse;
+    const uint32_t half = coarse > 0 ? UINT32_C(1) << (shift - 1) : 0;
+    const bool has_ground = position->def.ground_tolerance_mm != 0;
+    for (int i = 0; i < (has_ground ? 2 : 3); ++i) {
+        words[i] = (words[i] + half) >> shift << shift;
+    }
+    if (has_ground) {
+        const int32_t x_mm = (int32_t)words[0];
+        const int32_t y_mm = (int32_t)words[1];
+        const ph_altitude_level level = ph_altitude_encode(&position->altitude, frame->frame.ground,
+                                                           x_mm, y_mm, (int32_t)words[2]);
+        words[2] = (uint32_t)ph_altitude_decode(&position->altitude, frame->frame.ground, x_mm,
+                                                y_mm, level);
+    }
+    return coarse == 0 ||
+           is_fine_enough(frame, position->coordinate.shift, coarse, distance_to_eye(frame, words));
+}
+
+// ---- positions
+
+static bool is_moving(const ph_baseline* baseline)
+{
+    return baseline->sample_count == 2 && memcmp(baseline->position_mm[0], baseline->position_mm[1],
+                                                 2 * sizeof baseline->position_mm[0][0]) != 0;
+}
+
+static bool is_rising(const ph_baseline* baseline)
+{
+    return baseline->sample_count == 2 &&
+           baseline->position_mm[0][2] != baseline->position_mm[1][2];
+}
+
+static void code_coarse(const ph_coded_frame* frame, ph_coder* coder, ph_coded_record* coded)
+{
+    const int coarse = ph_coded_coarse(frame, coded->baseline);
+    PH_ASSERT(ph_coder_is_reading(coder) || coded->coarse == 0 || coded->coarse == coarse);
+    if (coarse == 0) {
+        coded->coarse = 0;
+    } else {
+        const bool is_coarse = ph_coder_flag(coder, PH_FAMILY_COARSE, 0, coded->coarse != 0);
+        coded->coarse = (uint8_t)(is_coarse ? coarse : 0);
+    }
+}
+
+// Surprises of x and y tend to be large together.
+static int size_of_y(int size, int64_t x_steps)
+{
+    const int x_size = ph_size_of((uint64_t)(x_steps < 0 ? -x_steps : x_steps));
+    return (2 * size + x_size) / 3;
+}
+
+void ph_coded_position(const ph_coded_frame* frame, ph_coder* coder, ph_coded_record* coded,
+                       const ph_layout* layout)
+{
+    const ph_baseline* baseline = coded->baseline;
+    const ph_property* position = position_of(layout);
+    uint32_t* words = coded->record.words + layout->word[layout->described->position];
+    code_coarse(frame, coder, coded);
+    int32_t predicted_mm[3];
+    ph_baseline_predict(baseline, frame->tick, frame->tick_us, predicted_mm);
+    const uint64_t time_us = ph_baseline_time_us(baseline->tick[0], frame->tick, frame->tick_us);
+    const int fewer = PH_SIZE_PER_BIT * coded->coarse;
+    const int shift = position->coordinate.shift + coded->coarse;
+    const bool moves = is_moving(baseline);
+    manner plane = {.family = moves ? PH_FAMILY_X_MOVING : PH_FAMILY_X_RESTING,
+                    .size = ph_size_stretched(baseline->plane_size, time_us, PH_GROWTH_POSITION) -
+                            fewer};
+    const int64_t x_steps =
+        code_coordinate(coder, plane, shift, (uint32_t)predicted_mm[0], &words[0]);
+    plane.family = moves ? PH_FAMILY_Y_MOVING : PH_FAMILY_Y_RESTING;
+    plane.size = size_of_y(plane.size, x_steps);
+    code_coordinate(coder, plane, shift, (uint32_t)predicted_mm[1], &words[1]);
+    manner upright = {.family = is_rising(baseline) ? PH_FAMILY_Z_MOVING : PH_FAMILY_Z_RESTING,
+                      .size = ph_size_stretched(baseline->z_size, time_us, PH_GROWTH_POSITION)};
+    if (position->def.ground_tolerance_mm != 0) {
+        code_altitude(frame, coder, position, upright, (uint32_t)predicted_mm[2], words);
+    } else {
+        upright.size -= fewer;
+        code_coordinate(coder, upright, shift, (uint32_t)predicted_mm[2], &words[2]);
+    }
+    ph_coder_refuse_if(coder, coded->coarse != 0 &&
+                                  !is_fine_enough(frame, position->coordinate.shift, coded->coarse,
+                                                  distance_to_eye(frame, words)));
+}
+
+void ph_coded_place(const ph_coded_frame* frame, ph_coder* coder, const ph_layout* layout,
+                    uint32_t words[3])
+{
+    const ph_property* position = position_of(layout);
+    const int shift = position->coordinate.shift;
+    const uint32_t eye_mm[3] = {(uint32_t)frame->frame.eye_mm[0], (uint32_t)frame->frame.eye_mm[1],
+                                (uint32_t)frame->frame.eye_mm[2]};
+    const manner x = {.family = PH_FAMILY_ENTER_X, .is_length = true};
+    const manner y = {.family = PH_FAMILY_ENTER_Y, .is_length = true};
+    const manner z = {.family = PH_FAMILY_ENTER_Z, .is_length = true};
+    code_coordinate(coder, x, shift, eye_mm[0], &words[0]);
+    code_coordinate(coder, y, shift, eye_mm[1], &words[1]);
+    if (position->def.ground_tolerance_mm != 0) {
+        code_altitude(frame, coder, position, z, eye_mm[2], words);
+    } else {
+        code_coordinate(coder, z, shift, eye_mm[2], &words[2]);
+    }
+}
+
+void ph_coded_velocity(ph_coder* coder, int16_t velocity[3])
+{
+    bool moves = velocity[0] != 0 || velocity[1] != 0 || velocity[2] != 0;
+    if (!ph_coder_flag(coder, PH_FAMILY_ENTER_MOVING, 0, moves)) {
+        memset(velocity, 0, 3 * sizeof velocity[0]);
+        return;
+    }
+    moves = false;
+    for (int i = 0; i < 3; ++i) {
+        velocity[i] =
+            (int16_t)ph_coder_signed_length(coder, PH_FAMILY_ENTER_VELOCITY, i, velocity[i]);
+        moves = moves || velocity[i] != 0;
+    }
+    ph_coder_refuse_if(coder, !moves);
+}

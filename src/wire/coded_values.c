@@ -1,0 +1,400 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Headings, numbers, and the plain codings for everything else. A value that is told may be the
+// known one: it changed and changed back while the first change was on its way.
+
+#include "wire/coded_values.h"
+
+#include "wire/surprise.h"
+
+#include <string.h>
+
+#define ABSOLUTE (PH_NUMBER_SYMBOLS - 1)
+#define DIFFERENCE_LENGTH_MAX 32
+// What newcomers are expected to turn away from their direction, and how far that is worth trying.
+#define FIRST_HEADING_SIZE 20
+#define FIRST_HEADING_PART_BITS 3
+
+static const ph_packing* packing_of(const ph_coded_frame* frame, const ph_coded_record* coded)
+{
+    return &frame->packings[coded->record.class_index];
+}
+
+// An update of something that the client is known to have a value of.
+static bool has_known(const ph_coded_frame* frame, const ph_coded_record* coded, int property)
+{
+    return coded->record.kind == PH_RECORD_UPDATE && packing_of(frame, coded)->size[property] > 0;
+}
+
+static uint64_t load_known(const ph_coded_frame* frame, const ph_coded_record* coded, int property)
+{
+    const ph_packing* packing = packing_of(frame, coded);
+    uint32_t words[PH_VALUE_WORDS_MAX] = {0};
+    ph_packing_load(packing, property, coded->known + packing->offset[property], words);
+    return (uint64_t)words[1] << 32 | words[0];
+}
+
+// ---- plain codings
+
+static void code_reference(const ph_coded_frame* frame, ph_coder* coder, uint32_t* words)
+{
+    const bool is_reading = ph_coder_is_reading(coder);
+    const bool is_some = ph_coder_raw(coder, !is_reading && words[0] != 0 ? 1 : 0, 1) != 0;
+    const uint64_t slot = is_reading || !is_some ? 0 : words[0] - 1;
+    const uint64_t association = is_reading || !is_some ? 0 : words[1];
+    if (!is_some) {
+        words[0] = 0;
+        words[1] = 0;
+        return;
+    }
+    const uint32_t told_slot = (uint32_t)ph_coder_raw(coder, slot, frame->frame.slot_bits);
+    const uint32_t told_association =
+        (uint32_t)ph_coder_raw(coder, association, PH_CLASSIC_ASSOCIATION_BITS);
+    if (is_reading) {
+        words[0] = told_slot + 1;
+        words[1] = told_association;
+    }
+}
+
+static void read_plain(ph_coder* coder, const ph_coded_record* coded, const ph_layout* layout,
+                       int property)
+{
+    const ph_property* described = &layout->described->properties[property];
+    ph_bit_reader* reader = &coder->reader->raw;
+    uint32_t* words = coded->record.words + layout->word[property];
+    if (!described->is_text) {
+        ph_property_read(described, reader, words, NULL, NULL);
+        return;
+    }
+    uint8_t* bytes = coded->record.texts + layout->text[property] + sizeof(uint16_t);
+    ph_text text = {.bytes = bytes};
+    ph_property_read(described, reader, words, bytes, &text.length);
+    ph_layout_store_text(layout, coded->record.texts, property, text);
+}
+
+static int plain_bits(const ph_coded_record* coded, const ph_layout* layout, int property)
+{
+    const ph_property* described = &layout->described->properties[property];
+    const ph_text text =
+        described->is_text ? ph_layout_text(layout, coded->record.texts, property) : (ph_text){0};
+    return ph_property_cost_bits(described, coded->record.words + layout->word[property], text);
+}
+
+static void write_plain(ph_coder* coder, const ph_coded_record* coded, const ph_layout* layout,
+                        int property)
+{
+    const ph_property* described = &layout->described->properties[property];
+    const int bits = plain_bits(coded, layout, property);
+    ph_coder_charge_bits(coder, bits);
+    if (coder->writer == NULL) {
+        return;
+    }
+    const ph_text text =
+        described->is_text ? ph_layout_text(layout, coded->record.texts, property) : (ph_text){0};
+    ph_property_write(described, &coder->writer->raw, coded->record.words + layout->word[property],
+                      text);
+    if (coder->counts != NULL) {
+        coder->counts->raw_bits += (uint64_t)bits;
+    }
+}
+
+static uint32_t alternatives_of(const ph_property* property)
+{
+    return (uint32_t)((uint64_t)property->integer.hi - (uint64_t)property->integer.lo) + 1;
+}
+
+static void code_absolute(const ph_coded_frame* frame, ph_coder* coder,
+                          const ph_coded_record* coded, const ph_layout* layout, int property)
+{
+    const ph_property* described = &layout->described->properties[property];
+    uint32_t* words = coded->record.words + layout->word[property];
+    const bool is_reading = ph_coder_is_reading(coder);
+    if (described->def.is_arithmetic) {
+        words[0] = ph_coder_uniform(coder, is_reading ? 0 : words[0], alternatives_of(described));
+    } else if (described->def.coding == PH_CODING_ENTITY) {
+        code_reference(frame, coder, words);
+    } else if (is_reading) {
+        read_plain(coder, coded, layout, property);
+    } else {
+        write_plain(coder, coded, layout, property);
+    }
+}
+
+// ---- numbers
+
+// A number, as a difference to the known value.
+typedef struct difference {
+    int64_t value;
+    int length; // in bits, of its magnitude
+    int model;  // by the width of the range
+    bool is_wrapping;
+    uint64_t top; // the greatest value
+} difference;
+
+static uint64_t top_of(const ph_property* property)
+{
+    switch (property->def.coding) {
+    case PH_CODING_ANGLE:
+        return UINT32_MAX >> (32 - property->angle.width);
+    case PH_CODING_FIXED:
+        return property->fixed[0].top_level;
+    default:
+        return (uint64_t)property->integer.hi - (uint64_t)property->integer.lo;
+    }
+}
+
+static difference difference_make(const ph_property* property)
+{
+    const uint64_t top = top_of(property);
+    const int width = ph_width_of(top);
+    return (difference){.model = width <= 4    ? 0
+                                 : width <= 8  ? 1
+                                 : width <= 16 ? 2
+                                               : 3,
+                        .is_wrapping = property->def.coding == PH_CODING_ANGLE,
+                        .top = top};
+}
+
+static void set_difference(difference* it, uint64_t known, uint64_t value)
+{
+    it->value = (int64_t)(value - known);
+    if (it->is_wrapping) {
+        const uint64_t up = (value - known) & it->top;
+        it->value = up <= it->top / 2 ? (int64_t)up : (int64_t)up - (int64_t)it->top - 1;
+    }
+    it->length = ph_width_of(it->value < 0 ? 0 - (uint64_t)it->value : (uint64_t)it->value);
+}
+
+static uint32_t symbol_cost(int model, int symbol)
+{
+    return ph_coded_costs[PH_AT_NUMBER + model * (PH_NUMBER_SYMBOLS + 1) + symbol];
+}
+
+// Both ends decide alike, from the value itself.
+static bool is_absolute_cheaper(const difference* it, const ph_coded_record* coded,
+                                const ph_layout* layout, int property)
+{
+    if (it->length > DIFFERENCE_LENGTH_MAX) {
+        return true;
+    }
+    const ph_property* described = &layout->described->properties[property];
+    const uint32_t absolute256 =
+        described->def.is_arithmetic
+            ? ph_uniform_cost(alternatives_of(described))
+            : (uint32_t)plain_bits(coded, layout, property) * PH_COST_PER_BIT;
+    const uint32_t difference256 =
+        symbol_cost(it->model, it->length) + (uint32_t)it->length * PH_COST_PER_BIT;
+    return symbol_cost(it->model, ABSOLUTE) + absolute256 < difference256;
+}
+
+static uint64_t read_difference(ph_coder* coder, difference* it, uint64_t known, int length)
+{
+    const uint64_t magnitude = ph_coder_below_length(coder, length, 0);
+    const bool is_negative = magnitude != 0 && ph_coder_raw(coder, 0, 1) != 0;
+    uint64_t value = is_negative ? known - magnitude : known + magnitude;
+    if (it->is_wrapping) {
+        const bool is_long_way = magnitude > it->top / 2 + (is_negative ? 1 : 0);
+        ph_coder_refuse_if(coder, is_long_way);
+        value &= it->top;
+    }
+    ph_coder_refuse_if(coder, value > it->top);
+    value = value <= it->top ? value : 0;
+    set_difference(it, known, value);
+    return value;
+}
+
+static uint64_t value_of(const ph_property* property, const uint32_t* words)
+{
+    return property->words > 1 ? (uint64_t)words[1] << 32 | words[0] : words[0];
+}
+
+static void store_value(const ph_property* property, uint64_t value, uint32_t* words)
+{
+    words[0] = (uint32_t)value;
+    if (property->words > 1) {
+        words[1] = (uint32_t)(value >> 32);
+    }
+}
+
+static void read_number(const ph_coded_frame* frame, ph_coder* coder, const ph_coded_record* coded,
+                        const ph_layout* layout, int property)
+{
+    const ph_property* described = &layout->described->properties[property];
+    uint32_t* words = coded->record.words + layout->word[property];
+    const uint64_t known = load_known(frame, coded, property);
+    difference it = difference_make(described);
+    const int symbol = ph_coder_symbol(coder, PH_FAMILY_NUMBER, it.model, 0);
+    if (symbol == ABSOLUTE) {
+        code_absolute(frame, coder, coded, layout, property);
+        set_difference(&it, known, value_of(described, words));
+    } else {
+        store_value(described, read_difference(coder, &it, known, symbol), words);
+    }
+    const bool is_absolute = is_absolute_cheaper(&it, coded, layout, property);
+    ph_coder_refuse_if(coder, is_absolute != (symbol == ABSOLUTE));
+}
+
+static void code_number(const ph_coded_frame* frame, ph_coder* coder, const ph_coded_record* coded,
+                        const ph_layout* layout, int property)
+{
+    if (ph_coder_is_reading(coder)) {
+        read_number(frame, coder, coded, layout, property);
+        return;
+    }
+    const ph_property* described = &layout->described->properties[property];
+    const uint32_t* words = coded->record.words + layout->word[property];
+    difference it = difference_make(described);
+    set_difference(&it, load_known(frame, coded, property), value_of(described, words));
+    if (is_absolute_cheaper(&it, coded, layout, property)) {
+        ph_coder_symbol(coder, PH_FAMILY_NUMBER, it.model, ABSOLUTE);
+        code_absolute(frame, coder, coded, layout, property);
+        return;
+    }
+    ph_coder_symbol(coder, PH_FAMILY_NUMBER, it.model, it.length);
+    const bool is_negative = it.value < 0;
+    ph_coder_below_length(coder, it.length,
+                          is_negative ? 0 - (uint64_t)it.value : (uint64_t)it.value);
+    if (it.length > 0) {
+        ph_coder_raw(coder, is_negative ? 1 : 0, 1);
+    }
+}
+
+// One of two values: nearly always the other one.
+static void code_either(const ph_coded_frame* frame, ph_coder* coder, const ph_coded_record* coded,
+                        const ph_layout* layout, int property)
+{
+    uint32_t* words = coded->record.words + layout->word[property];
+    const uint32_t known = (uint32_t)load_known(frame, coded, property);
+    const bool is_same = !ph_coder_is_reading(coder) && words[0] == known;
+    words[0] = ph_coder_flag(coder, PH_FAMILY_SAME, 0, is_same) ? known : 1 - known;
+}
+
+static bool has_two_values(const ph_property* property)
+{
+    return property->def.coding == PH_CODING_BOOL ||
+           (property->is_number && property->def.coding != PH_CODING_ANGLE &&
+            top_of(property) == 1);
+}
+
+static bool is_ordered(const ph_property* property)
+{
+    return property->is_number && property->def.coding != PH_CODING_ENUM;
+}
+
+void ph_coded_value(const ph_coded_frame* frame, ph_coder* coder, const ph_coded_record* coded,
+                    const ph_layout* layout, int property)
+{
+    const ph_property* described = &layout->described->properties[property];
+    const bool is_known = has_known(frame, coded, property);
+    if (is_known && has_two_values(described)) {
+        code_either(frame, coder, coded, layout, property);
+    } else if (is_known && is_ordered(described)) {
+        code_number(frame, coder, coded, layout, property);
+    } else {
+        code_absolute(frame, coder, coded, layout, property);
+    }
+    if (coded->record.kind == PH_RECORD_ENTER && ph_coder_is_reading(coder)) {
+        ph_coder_refuse_if(coder, ph_layout_is_initial(layout, coded->record.words,
+                                                       coded->record.texts, property));
+    }
+}
+
+// ---- headings
+
+// The shorter way from one level to another.
+static int64_t turn_between(int width, uint32_t from_level, uint32_t to_level)
+{
+    const uint64_t top = UINT32_MAX >> (32 - width);
+    const uint64_t up = (to_level - from_level) & top;
+    return up <= top / 2 ? (int64_t)up : (int64_t)up - (int64_t)top - 1;
+}
+
+static void code_turn(ph_coder* coder, ph_coded_family family, int size, int width,
+                      uint32_t from_level, uint32_t* level)
+{
+    const int64_t given = ph_coder_is_reading(coder) ? 0 : turn_between(width, from_level, *level);
+    const int64_t turn = ph_coder_surprise(coder, family, size, given);
+    const uint32_t top = UINT32_MAX >> (32 - width);
+    *level = (from_level + (uint32_t)turn) & top;
+    ph_coder_refuse_if(coder, turn_between(width, from_level, *level) != turn);
+}
+
+void ph_coded_heading(const ph_coded_frame* frame, ph_coder* coder, const ph_coded_record* coded,
+                      const ph_layout* layout)
+{
+    const int property = ph_baseline_heading(layout);
+    if (!has_known(frame, coded, property)) {
+        code_absolute(frame, coder, coded, layout, property);
+        return;
+    }
+    const ph_baseline* baseline = coded->baseline;
+    const ph_record* record = &coded->record;
+    const bool has_way = (record->properties & layout->position) != 0 && !record->is_jump;
+    const ph_heading_guess guess = ph_baseline_guess_heading(
+        baseline, layout, (uint32_t)load_known(frame, coded, property),
+        has_way ? record->words + layout->word[layout->described->position] : NULL);
+    const uint64_t time_us =
+        ph_baseline_time_us(baseline->heading_tick, frame->tick, frame->tick_us);
+    const int kept_size = ph_size_stretched(baseline->heading_size, time_us, PH_GROWTH_HEADING);
+    const bool is_turned = baseline->turned_size < kept_size;
+    code_turn(coder, is_turned ? PH_FAMILY_HEADING_TURNED : PH_FAMILY_HEADING_KEPT,
+              is_turned ? baseline->turned_size : kept_size,
+              layout->described->properties[property].angle.width,
+              is_turned ? guess.turned : guess.kept, record->words + layout->word[property]);
+}
+
+enum { FIRST_INITIAL, FIRST_NEAR, FIRST_ANY };
+
+static bool is_near(int width, uint32_t from_level, uint32_t level)
+{
+    if (width < FIRST_HEADING_PART_BITS) {
+        return false;
+    }
+    const int64_t turn = turn_between(width, from_level, level);
+    const int64_t part = INT64_C(1) << (width - FIRST_HEADING_PART_BITS);
+    return turn >= -part && turn < part;
+}
+
+// The direction of a velocity, if it has one.
+static bool direction_of(const ph_coded_record* coded, const ph_layout* layout, uint32_t* level)
+{
+    uint32_t words[3];
+    const ph_baseline stands = {0};
+    const int shift = layout->described->properties[layout->described->position].coordinate.shift;
+    for (int i = 0; i < 3; ++i) {
+        words[i] = (uint32_t)coded->record.velocity[i] << shift;
+    }
+    const ph_heading_guess guess = ph_baseline_guess_heading(&stands, layout, UINT32_MAX, words);
+    *level = guess.turned;
+    return guess.turned != UINT32_MAX;
+}
+
+void ph_coded_first_heading(ph_coder* coder, ph_coded_record* coded, const ph_layout* layout)
+{
+    const int property = ph_baseline_heading(layout);
+    const ph_property* described = &layout->described->properties[property];
+    const uint64_t bit = UINT64_C(1) << property;
+    const int width = described->angle.width;
+    uint32_t* level = coded->record.words + layout->word[property];
+    uint32_t direction = 0;
+    const bool has_direction = direction_of(coded, layout, &direction);
+    int symbol = FIRST_INITIAL;
+    if (!ph_coder_is_reading(coder) && (coded->record.properties & bit) != 0) {
+        symbol = has_direction && is_near(width, direction, *level) ? FIRST_NEAR : FIRST_ANY;
+    }
+    symbol = ph_coder_symbol(coder, PH_FAMILY_ENTER_HEADING, has_direction ? 1 : 0, symbol);
+    if (symbol == FIRST_INITIAL) {
+        coded->record.properties &= ~bit;
+        return;
+    }
+    coded->record.properties |= bit;
+    if (symbol == FIRST_NEAR) {
+        code_turn(coder, PH_FAMILY_HEADING_TURNED, FIRST_HEADING_SIZE, width, direction, level);
+    } else {
+        *level = (uint32_t)ph_coder_raw(coder, ph_coder_is_reading(coder) ? 0 : *level, width);
+    }
+    const bool is_near_one = has_direction && is_near(width, direction, *level);
+    ph_coder_refuse_if(coder,
+                       is_near_one != (symbol == FIRST_NEAR) || *level == described->initial[0]);
+}

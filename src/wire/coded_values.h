@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Values of the pinhole profile but positions, costed, written or read by one function each
+// (coder.h). Words and texts of the record are given when they are written, filled when they are
+// read. Once per value told.
+
+#ifndef PH_WIRE_CODED_VALUES_H
+#define PH_WIRE_CODED_VALUES_H
+
+#include "wire/coded.h"
+#include "wire/coder.h"
+
+// An update's heading: difference to what is known or to the direction of motion. The record's
+// position, if it tells one, is there already.
+void ph_coded_heading(const ph_coded_frame* frame, ph_coder* coder, const ph_coded_record* coded,
+                      const ph_layout* layout);
+
+// A newcomer's heading, whose velocity is there already. Sets or clears its bit of the record's
+// properties.
+void ph_coded_first_heading(ph_coder* coder, ph_coded_record* coded, const ph_layout* layout);
+
+// Any other value of an update, a difference where that is cheaper; or of an enter, never at its
+// initial value.
+void ph_coded_value(const ph_coded_frame* frame, ph_coder* coder, const ph_coded_record* coded,
+                    const ph_layout* layout, int property);
+
+#endif

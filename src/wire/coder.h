@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// One way through a record for three purposes: what would it cost, write it, read it. Every function
+// takes the value to write and returns the value that stands there, so cost, writer and reader
+// cannot come apart. While reading, what is given does not matter; after a failure zeros are read.
+//
+// Several calls per record; nothing allocates.
+
+#ifndef PH_WIRE_CODER_H
+#define PH_WIRE_CODER_H
+
+#include "wire/coded_tables.h"
+
+#include <pinhole/entropy.h>
+
+// With neither writer nor reader it adds up costs.
+typedef struct ph_coder {
+    ph_entropy_writer* writer;
+    ph_entropy_reader* reader;
+    ph_coded_counts* counts; // writing: may be NULL
+    uint32_t cost256;        // never less than what is written takes
+} ph_coder;
+
+// A symbol of one model of a family.
+int ph_coder_symbol(ph_coder* coder, ph_coded_family family, int model, int symbol);
+bool ph_coder_flag(ph_coder* coder, ph_coded_family family, int model, bool is_set);
+
+// One of count equally likely values, count >= 1. Above 2^16 low bits go to the raw end, where they
+// lose nothing to rounding.
+uint32_t ph_coder_uniform(ph_coder* coder, uint32_t value, uint32_t count);
+
+// 0..64 bits at the raw end.
+uint64_t ph_coder_raw(ph_coder* coder, uint64_t value, int bits);
+
+// A number by its length in bits as a symbol, then what follows its highest bit. Lengths up to
+// the family's last symbol; `symbols` of them are lengths.
+uint64_t ph_coder_length(ph_coder* coder, ph_coded_family family, int model, uint64_t value);
+// The rest of a number whose length is told already.
+uint64_t ph_coder_below_length(ph_coder* coder, int length, uint64_t value);
+
+// The same with a sign; 0 has none.
+int64_t ph_coder_signed_length(ph_coder* coder, ph_coded_family family, int model, int64_t value);
+
+// A surprise of about this size (1/8 bit, may be negative), -2^31..2^31. Families with PH_SCALES
+// models.
+int64_t ph_coder_surprise(ph_coder* coder, ph_coded_family family, int size, int64_t steps);
+
+static inline bool ph_coder_is_reading(const ph_coder* coder)
+{
+    return coder->reader != NULL;
+}
+
+// For bits that other modules read and write at the raw end.
+static inline void ph_coder_charge_bits(ph_coder* coder, int bits)
+{
+    coder->cost256 += (uint32_t)bits * PH_COST_PER_BIT;
+}
+
+// What no sender writes.
+static inline void ph_coder_refuse_if(ph_coder* coder, bool is_wrong)
+{
+    if (is_wrong && coder->reader != NULL) {
+        ph_bit_reader_fail(&coder->reader->raw, PH_ERROR_VALUE);
+    }
+}
+
+#endif

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// CORDIC: the way is turned towards the x axis by angles whose tangents are 1, 1/2, 1/4 ..., and
+// the angles are added up. Shifts and additions only.
+
+#include "wire/direction.h"
+
+#include <pinhole/integers.h>
+
+#include <stdlib.h>
+
+// atan(2^-i) in 1/65536 of a turn, times 16.
+static const int32_t ANGLES[] = {131072, 77376, 40884, 20753, 10417, 5213, 2607,
+                                 1304,   652,   326,   163,   81,    41,   20};
+enum { ANGLE_COUNT = sizeof ANGLES / sizeof ANGLES[0], ANGLE_SHIFT = 4, LENGTH_BITS = 30 };
+
+uint16_t ph_direction_of(int32_t x, int32_t y)
+{
+    if (x == 0 && y == 0) {
+        return 0;
+    }
+    // Into the half plane of positive x, where the turning starts.
+    const bool is_behind = x < 0;
+    int64_t ahead = is_behind ? -(int64_t)x : x;
+    int64_t aside = is_behind ? -(int64_t)y : y;
+    // Short ways are made long, or the shifts below would leave nothing of them.
+    const int64_t longest = ahead > llabs(aside) ? ahead : llabs(aside);
+    const int64_t scale = INT64_C(1) << (LENGTH_BITS + 2 - ph_width_of((uint64_t)longest));
+    ahead *= scale;
+    aside *= scale;
+    int32_t angle = 0;
+    for (int i = 0; i < ANGLE_COUNT; ++i) {
+        const int64_t part = INT64_C(1) << i;
+        const int64_t turn = aside >= 0 ? 1 : -1;
+        const int64_t next = ahead + turn * (aside / part);
+        aside -= turn * (ahead / part);
+        ahead = next;
+        angle += (int32_t)turn * ANGLES[i];
+    }
+    const uint32_t half_turn = is_behind ? UINT32_C(32768) : 0;
+    const int32_t rounded =
+        (angle + (1 << (ANGLE_SHIFT - 1)) + (65536 << ANGLE_SHIFT)) >> ANGLE_SHIFT;
+    return (uint16_t)((uint32_t)rounded + half_turn);
+}

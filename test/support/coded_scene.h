@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// A client of the pinhole profile, and packets written by hand for it. Packets and records are those
+// of client_scene.h; here they are written as differences. The scene remembers all that the client
+// has applied, and works the baselines of each packet out anew from that, from the very first one:
+// slow, and nothing like the way the client goes.
+//
+//   client_packet packet = coded_packet_make(scene, 1);        // with a hello and an eye
+//   client_packet_enter(&packet, 3, 1, SCENE_WALKER, 17);
+//   assert_int_equal(coded_scene_send(scene, &packet), PH_OK);
+
+#ifndef PINHOLE_CODED_SCENE_H
+#define PINHOLE_CODED_SCENE_H
+
+#include "client_scene.h"
+
+#include "wire/baseline.h"
+#include "wire/coded.h"
+
+enum { CODED_PACKETS_MAX = 400, CODED_CLASSES = 2, CODED_STRIDE = 128 };
+
+// All baselines at one horizon.
+typedef struct coded_baselines {
+    ph_baseline slots[SCENE_SLOTS];
+    uint8_t known[SCENE_SLOTS][CODED_STRIDE];
+    uint64_t name_base;
+    uint32_t tick; // of the newest packet applied
+    bool has_tick;
+} coded_baselines;
+
+// Large: best static.
+typedef struct coded_scene {
+    client_scene base;
+    ph_packing packings[CODED_CLASSES];
+    uint16_t precision; // of the hello
+    client_packet applied[CODED_PACKETS_MAX];
+    int applied_count;
+} coded_scene;
+
+void coded_scene_setup(coded_scene* scene);
+void coded_scene_teardown(coded_scene* scene);
+
+// As client_packet_make() and client_packet_after(). The tick is the number, unless whole_tick is set
+// to something else.
+client_packet coded_packet_make(const coded_scene* scene, int number);
+client_packet coded_packet_after(const coded_scene* scene, int number, int horizon);
+client_packet coded_packet_probe(const coded_scene* scene, int number);
+
+coded_baselines coded_scene_baselines(const coded_scene* scene, uint32_t horizon);
+// As ph_client_baseline_digest() should have it.
+uint64_t coded_scene_digest(const coded_scene* scene, uint32_t horizon);
+ph_coded_frame coded_scene_frame(const coded_scene* scene, const client_packet* packet,
+                                 const coded_baselines* baselines);
+
+// Writes bytes and size. The tick field is worked out unless the packet is a probe; the counts are
+// set.
+void coded_packet_write(const coded_scene* scene, client_packet* packet);
+
+// Writes the packet and lets the client receive it; if it is applied, the client's baselines must be
+// those of its horizon.
+ph_result coded_scene_send(coded_scene* scene, client_packet* packet);
+
+// Sends what must be refused for this reason, and compares the client before and after.
+void coded_scene_refuse(coded_scene* scene, client_packet* packet, ph_refusal reason);
+
+// Session begun: walkers 10 and 11 in slots 0 and 1, association 1, health 100; packet 1 and its
+// events are over. The next one may have horizon 1.
+void coded_scene_begin(coded_scene* scene);
+
+#endif

@@ -1,0 +1,207 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Packets of the pinhole profile over random schemas and baselines: they cost what was promised and
+// come back, both ends go on with the same baselines, and what is accepted is what a sender writes.
+
+#include "wire/coded.h"
+
+#include "support/coded_scene.h"
+
+#include <string.h>
+
+enum { SCHEMAS = 150, PACKETS = 24, MUTATIONS = 12 };
+
+typedef struct fixture {
+    coded_scene scene;
+    coded_end sender;
+    coded_end client;
+    coded_packet sent;
+    coded_packet read;
+    uint8_t bytes[CODED_BYTES_MAX];
+    uint8_t again[CODED_BYTES_MAX];
+} fixture;
+
+static void setup(fixture* f, test_rng* rng)
+{
+    coded_scene_setup(&f->scene, rng);
+    memset(&f->sender, 0, sizeof f->sender);
+    memset(&f->client, 0, sizeof f->client);
+}
+
+// References come back with two bits of their association.
+static void assert_same_value(const ph_layout* layout, int property, const ph_record* sent,
+                              const ph_record* read)
+{
+    const ph_property* described = &layout->described->properties[property];
+    uint32_t expected[PH_VALUE_WORDS_MAX];
+    memcpy(expected, sent->words + layout->word[property],
+           (size_t)described->words * sizeof expected[0]);
+    if (described->def.coding == PH_CODING_ENTITY) {
+        expected[1] &= 3;
+    }
+    assert_memory_equal(read->words + layout->word[property], expected,
+                        (size_t)described->words * sizeof expected[0]);
+    if (described->is_text) {
+        const ph_text a = ph_layout_text(layout, sent->texts, property);
+        const ph_text b = ph_layout_text(layout, read->texts, property);
+        assert_int_equal(a.length, b.length);
+        assert_memory_equal(a.bytes, b.bytes, (size_t)described->def.max_length + 1);
+    }
+}
+
+static void assert_same_record(const fixture* f, const ph_coded_record* sent,
+                               const ph_coded_record* read)
+{
+    assert_int_equal(read->record.slot, sent->record.slot);
+    if (sent->record.kind != PH_RECORD_UPDATE) {
+        assert_int_equal(read->record.association, sent->record.association & 3);
+    }
+    if (sent->record.kind == PH_RECORD_LEAVE) {
+        return;
+    }
+    const ph_layout* layout = &f->scene.layouts.layouts[sent->record.class_index];
+    assert_int_equal(read->record.class_index, sent->record.class_index);
+    assert_true(read->record.properties == sent->record.properties);
+    assert_true(read->record.is_jump == sent->record.is_jump);
+    assert_true(read->record.name == sent->record.name);
+    assert_int_equal(read->coarse, sent->coarse);
+    assert_memory_equal(read->record.velocity, sent->record.velocity, sizeof sent->record.velocity);
+    for (int i = 0; i < layout->described->def.property_count; ++i) {
+        if ((sent->record.properties >> i & 1) != 0) {
+            assert_same_value(layout, i, &sent->record, &read->record);
+        } else {
+            assert_int_equal(read->record.words[layout->word[i]], 0xABABABAB);
+        }
+    }
+}
+
+static void what_is_written_costs_its_price_and_comes_back(void** state)
+{
+    (void)state;
+    test_rng rng = {.state = 1234};
+    static fixture f;
+    for (int i = 0; i < SCHEMAS; ++i) {
+        setup(&f, &rng);
+        for (int k = 0; k < PACKETS; ++k) {
+            coded_scene_next(&f.scene, &rng);
+            coded_scene_fill(&f.scene, &f.sender, &f.sent, &rng);
+            uint64_t cost256;
+            const size_t size = coded_scene_write(&f.scene, &f.sender, &f.sent, f.bytes, &cost256);
+            const uint64_t most_bits =
+                (cost256 + PH_COST_PER_BIT - 1) / PH_COST_PER_BIT + PH_CODED_SLACK_BITS;
+            assert_true(size > 0 && size <= (most_bits + 7) / 8);
+            assert_int_equal(coded_scene_read(&f.scene, &f.client, f.bytes, size, &f.read), PH_OK);
+            assert_int_equal(f.read.count, f.sent.count);
+            for (int r = 0; r < f.sent.count; ++r) {
+                assert_same_record(&f, &f.sent.coded[r], &f.read.coded[r]);
+            }
+            coded_scene_take(&f.scene, &f.sender, &f.sent);
+            coded_scene_take(&f.scene, &f.client, &f.read);
+            assert_true(coded_scene_digest(&f.scene, &f.sender) ==
+                        coded_scene_digest(&f.scene, &f.client));
+        }
+        coded_scene_teardown(&f.scene);
+    }
+}
+
+// Bills say the same as the sum.
+static void a_bill_adds_up_to_the_cost(void** state)
+{
+    (void)state;
+    test_rng rng = {.state = 77};
+    static fixture f;
+    for (int i = 0; i < SCHEMAS / 4; ++i) {
+        setup(&f, &rng);
+        for (int k = 0; k < PACKETS; ++k) {
+            coded_scene_next(&f.scene, &rng);
+            coded_scene_fill(&f.scene, &f.sender, &f.sent, &rng);
+            for (int r = 0; r < f.sent.count; ++r) {
+                ph_bill bill = {0};
+                const uint32_t cost256 = ph_coded_cost256(&f.scene.frame, &f.sent.coded[r], &bill);
+                uint64_t total = (uint64_t)bill.slot_bits + bill.mask_bits;
+                for (int p = 0; p < PH_PROPERTIES_MAX; ++p) {
+                    total += bill.property_bits[p];
+                }
+                assert_true(total == cost256);
+            }
+            coded_scene_take(&f.scene, &f.sender, &f.sent);
+        }
+        coded_scene_teardown(&f.scene);
+    }
+}
+
+static void check_mutated(fixture* f, size_t size, test_rng* rng)
+{
+    memcpy(f->again, f->bytes, size);
+    const int flips = 1 + (int)test_rng_below(rng, 3);
+    for (int i = 0; i < flips; ++i) {
+        f->again[test_rng_below(rng, size)] ^= (uint8_t)(1u << test_rng_below(rng, 8));
+    }
+    if (coded_scene_read(&f->scene, &f->client, f->again, size, &f->read) != PH_OK) {
+        return;
+    }
+    static uint8_t rewritten[CODED_BYTES_MAX];
+    uint64_t cost256;
+    assert_int_equal(coded_scene_write(&f->scene, &f->client, &f->read, rewritten, &cost256), size);
+    assert_memory_equal(rewritten, f->again, size);
+}
+
+static void what_is_accepted_is_what_a_sender_writes(void** state)
+{
+    (void)state;
+    test_rng rng = {.state = 4321};
+    static fixture f;
+    for (int i = 0; i < SCHEMAS; ++i) {
+        setup(&f, &rng);
+        for (int k = 0; k < PACKETS; ++k) {
+            coded_scene_next(&f.scene, &rng);
+            coded_scene_fill(&f.scene, &f.sender, &f.sent, &rng);
+            uint64_t cost256;
+            const size_t size = coded_scene_write(&f.scene, &f.sender, &f.sent, f.bytes, &cost256);
+            for (int m = 0; m < MUTATIONS; ++m) {
+                check_mutated(&f, size, &rng);
+            }
+            coded_scene_take(&f.scene, &f.sender, &f.sent);
+            coded_scene_take(&f.scene, &f.client, &f.sent);
+        }
+        coded_scene_teardown(&f.scene);
+    }
+}
+
+// Packets get lost; both ends take in the same ones, in order.
+static void both_ends_agree_whatever_is_lost(void** state)
+{
+    (void)state;
+    test_rng rng = {.state = 5150};
+    static fixture f;
+    for (int i = 0; i < SCHEMAS / 3; ++i) {
+        setup(&f, &rng);
+        for (int k = 0; k < 2 * PACKETS; ++k) {
+            coded_scene_next(&f.scene, &rng);
+            coded_scene_fill(&f.scene, &f.sender, &f.sent, &rng);
+            uint64_t cost256;
+            const size_t size = coded_scene_write(&f.scene, &f.sender, &f.sent, f.bytes, &cost256);
+            if (test_rng_below(&rng, 3) == 0) {
+                continue;
+            }
+            assert_int_equal(coded_scene_read(&f.scene, &f.client, f.bytes, size, &f.read), PH_OK);
+            coded_scene_take(&f.scene, &f.client, &f.read);
+            coded_scene_take(&f.scene, &f.sender, &f.sent);
+            assert_true(coded_scene_digest(&f.scene, &f.sender) ==
+                        coded_scene_digest(&f.scene, &f.client));
+        }
+        coded_scene_teardown(&f.scene);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_written_costs_its_price_and_comes_back),
+        cmocka_unit_test(a_bill_adds_up_to_the_cost),
+        cmocka_unit_test(what_is_accepted_is_what_a_sender_writes),
+        cmocka_unit_test(both_ends_agree_whatever_is_lost),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
