@@ -9,7 +9,7 @@
 #include "support/test_memory.h"
 #include "support/test_session.h"
 
-#define GOLDEN UINT64_C(0x6CD300470C546236)
+#define GOLDEN UINT64_C(0xD31123700281B4AC)
 
 enum { STEPS = 150 };
 

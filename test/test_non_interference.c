@@ -338,7 +338,8 @@ static void begin(tale* t, const session_def* def, uint64_t hidden_seed)
     viewer.audience = 1;
     viewer.bits_per_second = def->bits_per_second;
     viewer.sends_per_second = 10;
-    viewer.patience_ms = def->seed % 2 == 0 ? 300 : 3000;
+    viewer.scheduler = def->seed % 5 < 2 ? ph_scheduler_buckets() : ph_scheduler_score();
+    viewer.patience_ms = def->seed % 2 == 0 ? 3000 : 100;
     viewer.sees = PUBLIC_MASK;
     // Fewer than there are, so that ranks and ties matter; or more than can be served at once, so that
     // it matters who waits.
@@ -390,7 +391,7 @@ static session_def def_of(int number, ph_vision_kind vision, ph_may_see* may_see
         .schema = (session_schema)(number % SESSION_SCHEMA_COUNT),
         .vision = vision,
         .may_see = may_see,
-        .bits_per_second = number % 3 == 0 ? 40000 : 5000,
+        .bits_per_second = number % 3 == 0 ? 40000 : 2500,
         .network = {.delay_us = 30000, .jitter_us = 90000, .loss = 0.1 * (number % 4)},
     };
 }
@@ -400,7 +401,7 @@ static void compare_all(ph_vision_kind vision, ph_may_see* may_see)
     for (int i = 0; i < 12; ++i) {
         const session_def def = def_of(i, vision, may_see);
         play(&bare, &def, 0, false);
-        assert_true(bare.packet_count > 50);
+        assert_true(bare.packet_count > 20);
         for (uint64_t secret = 1; secret <= 3; ++secret) {
             play(&other, &def, secret, false);
             assert_true(other.secret_changes > STEPS);

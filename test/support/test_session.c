@@ -300,6 +300,9 @@ ph_viewer_def session_viewer_def(test_session* session)
     def.overhead_bytes = below(session, 2) == 0 ? 48 : (int)below(session, 100);
     def.sends_per_second = below(session, 2) == 0 ? 10.0 : 5.0;
     def.patience_ms = 2000 + (int)below(session, 8000);
+    if (below(session, 3) == 0) {
+        def.scheduler = ph_scheduler_buckets();
+    }
     return def;
 }
 
