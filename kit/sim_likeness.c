@@ -83,9 +83,8 @@ static bool are_values_alike(const ends* of, int entity)
     for (int i = 0; i < feeds->count; ++i) {
         const ph_feed* feed = &feeds->feed[i];
         const ph_property_def* property = &kind->properties[feed->property];
-        const bool is_due = property->when == PH_SEND_ON_CHANGE &&
-                            property->audience == PH_AUDIENCE_ALL &&
-                            is_within(of->pair, entity, property->distance_m);
+        const bool is_due =
+            ph_sim_is_for_all(property) && is_within(of->pair, entity, property->distance_m);
         if (is_due && !is_same(of, feed->property, feed->field)) {
             return false;
         }

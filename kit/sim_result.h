@@ -59,8 +59,8 @@ typedef struct ph_sim_rates {
 
 ph_sim_rates ph_sim_result_rates(const ph_sim_result* result);
 
-// Names of what payload was spent on: the reasons but for the property values, then the properties.
-// One whose name is also that of a reason is told as "NAME_property". @return NULL behind the last.
+// What payload was spent on: the reasons but for the property values, then the properties. One whose
+// name is also that of a reason is told as "NAME_property".
 typedef struct ph_sim_bits {
     char key[PH_SCHEMA_NAME_MAX + 16];
     uint64_t bits256;

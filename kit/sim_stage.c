@@ -16,8 +16,7 @@
 
 // ---- what clients are judged by
 
-// Only what every client is told, and told again when it changes, can be stale.
-static bool is_for_all(const ph_property_def* property)
+bool ph_sim_is_for_all(const ph_property_def* property)
 {
     return property->when == PH_SEND_ON_CHANGE && property->audience == PH_AUDIENCE_ALL;
 }
@@ -29,7 +28,7 @@ static void choose_traits(ph_sim_stage* stage)
     for (int i = 0; i < feeds->count; ++i) {
         const ph_feed* feed = &feeds->feed[i];
         const ph_property_def* property = &kind->properties[feed->property];
-        if (feed->column != PH_FEED_HEADING && is_for_all(property)) {
+        if (feed->column != PH_FEED_HEADING && ph_sim_is_for_all(property)) {
             stage->traits[stage->trait_count++] = (ph_sim_trait){
                 .property = feed->property,
                 .column = feed->column,

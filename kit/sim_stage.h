@@ -20,6 +20,9 @@ typedef struct ph_sim_trait {
     double distance_m;
 } ph_sim_trait;
 
+// Whether every client is told of the property, again whenever it changes: then it can be stale.
+bool ph_sim_is_for_all(const ph_property_def* property);
+
 typedef struct ph_sim_stage {
     const ph_sim_def* def;
     const ph_recording* recording;
@@ -29,7 +32,7 @@ typedef struct ph_sim_stage {
     ph_past* past;
     ph_sim_trait traits[PH_PROPERTIES_MAX];
     int trait_count;
-    int position;      // the property; and as all codings of whole numbers, read as such
+    int position;      // the property that is one
     uint64_t* has;     // by entity: bit t, it has a value of trait t now
     uint64_t* changed; // by entity: bit t, that value may have changed with this tick
     uint32_t tick_us;
