@@ -1,0 +1,314 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Random packets of the pinhole profile, there and back.
+
+#include "coded_pair.h"
+
+#include <string.h>
+
+#define COUNT_BITS 8
+
+static bool one_in(test_rng* rng, uint64_t count)
+{
+    return test_rng_below(rng, count) == 0;
+}
+
+void coded_pair_setup(coded_pair* pair, test_rng* rng)
+{
+    random_schema_fill(&pair->tables, rng);
+    ph_schema_error error;
+    if (ph_schema_create(pair->tables.classes, pair->tables.class_count, NULL, &pair->schema,
+                         &error) != PH_OK) {
+        fail_msg("%s", error.message);
+    }
+    assert_int_equal(ph_layouts_create(&pair->layouts, pair->schema, NULL), PH_OK);
+    for (int i = 0; i < pair->layouts.count; ++i) {
+        pair->packings[i] = ph_packing_make(&pair->layouts.layouts[i]);
+    }
+    pair->ground = random_record_ground();
+    const uint32_t tick_us = 1000 + (uint32_t)test_rng_below(rng, 200000);
+    pair->rules = (ph_baseline_rules){
+        .layouts = &pair->layouts, .packings = pair->packings, .tick_us = tick_us};
+    pair->frame = (ph_coded_frame){.frame = random_frame_make(&pair->layouts, &pair->ground, rng),
+                                   .packings = pair->packings,
+                                   .tick = (uint32_t)test_rng_next(rng),
+                                   .tick_us = tick_us};
+}
+
+void coded_pair_teardown(coded_pair* pair)
+{
+    ph_layouts_destroy(&pair->layouts);
+    ph_schema_destroy(pair->schema);
+}
+
+void coded_pair_next(coded_pair* pair, test_rng* rng)
+{
+    ph_coded_frame* frame = &pair->frame;
+    frame->tick += (uint32_t)test_rng_below(rng, UINT64_C(1) << test_rng_below(rng, 10));
+    frame->density = (int)test_rng_below(rng, PH_DENSITIES);
+    frame->precision = one_in(rng, 2) ? 0 : (uint32_t)test_rng_below(rng, 65536);
+    if (one_in(rng, 4)) {
+        frame->frame = random_frame_make(&pair->layouts, &pair->ground, rng);
+    }
+}
+
+// ---- filling
+
+// Where it is expected, a little off, or far away.
+static void draw_position(const coded_pair* pair, const ph_baseline* baseline,
+                          const ph_layout* layout, test_rng* rng, uint32_t* words)
+{
+    int32_t position_mm[3];
+    ph_baseline_predict(baseline, pair->frame.tick, pair->frame.tick_us, position_mm);
+    const uint64_t spread = UINT64_C(1) << (1 + test_rng_below(rng, one_in(rng, 8) ? 32 : 12));
+    for (int i = 0; i < 3; ++i) {
+        const uint32_t off = (uint32_t)(test_rng_below(rng, spread) - spread / 2);
+        position_mm[i] = (int32_t)((uint32_t)position_mm[i] + off);
+    }
+    ph_layout_round_position(layout, &pair->ground, position_mm, words);
+}
+
+static void fill_update(coded_pair* pair, const coded_end* end, ph_coded_record* coded,
+                        test_rng* rng)
+{
+    ph_record* record = &coded->record;
+    const ph_baseline* baseline = &end->baselines[record->slot];
+    const ph_layout* layout = &pair->layouts.layouts[baseline->class_index];
+    coded->baseline = baseline;
+    coded->known = end->known[record->slot];
+    record->properties = test_rng_next(rng) & test_rng_next(rng) & layout->all;
+    if (record->properties == 0 || one_in(rng, 2)) {
+        record->properties |= layout->position;
+    }
+    const bool has_position = (record->properties & layout->position) != 0;
+    record->is_jump = has_position && one_in(rng, 8);
+    if (!has_position || record->is_jump) {
+        return;
+    }
+    uint32_t* words = record->words + layout->word[layout->described->position];
+    if (!one_in(rng, 4)) {
+        draw_position(pair, baseline, layout, rng, words);
+    }
+    const int coarse = ph_coded_coarse(&pair->frame, baseline);
+    uint32_t rounded[3];
+    memcpy(rounded, words, sizeof rounded);
+    if (coarse > 0 && one_in(rng, 2) && ph_coded_round(&pair->frame, layout, coarse, rounded)) {
+        memcpy(words, rounded, sizeof rounded);
+        coded->coarse = (uint8_t)coarse;
+    }
+}
+
+static void fill_enter(const ph_layout* layout, ph_record* record, test_rng* rng)
+{
+    record->name = test_rng_next(rng) >> test_rng_below(rng, 64);
+    record->properties = layout->position;
+    for (int i = 0; i < layout->described->def.property_count; ++i) {
+        if (!ph_layout_is_initial(layout, record->words, record->texts, i)) {
+            record->properties |= UINT64_C(1) << i;
+        }
+    }
+    for (int i = 0; i < 3 && one_in(rng, 2); ++i) {
+        record->velocity[i] = (int16_t)((int)test_rng_below(rng, 65535) - 32767);
+    }
+}
+
+static uint16_t floor_behind(const coded_packet* packet, uint8_t kind)
+{
+    const ph_record* before = &packet->coded[packet->count > 0 ? packet->count - 1 : 0].record;
+    const bool has_before = packet->count > 0 && before->kind == kind;
+    return (uint16_t)(has_before ? before->slot + 1 : 0);
+}
+
+static void add_record(coded_pair* pair, const coded_end* end, coded_packet* packet, int slot,
+                       uint8_t kind, test_rng* rng)
+{
+    random_record* blocks = &packet->blocks[packet->count];
+    ph_coded_record* coded = &packet->coded[packet->count];
+    const int class_index = kind == PH_RECORD_UPDATE
+                                ? end->baselines[slot].class_index
+                                : (int)test_rng_below(rng, (uint64_t)pair->layouts.count);
+    const ph_layout* layout = &pair->layouts.layouts[class_index];
+    *coded = (ph_coded_record){.record = {.kind = kind,
+                                          .slot = (uint16_t)slot,
+                                          .association = (uint32_t)test_rng_next(rng),
+                                          .class_index = (uint8_t)class_index,
+                                          .words = blocks->words,
+                                          .texts = layout->text_bytes > 0 ? blocks->texts : NULL},
+                               .slot_floor = floor_behind(packet, kind)};
+    ph_layout_reset(layout, blocks->words, blocks->texts);
+    for (int i = 0; i < layout->described->def.property_count; ++i) {
+        random_value_make(&pair->frame.frame, layout, i, rng, blocks->words, blocks->texts);
+    }
+    if (kind == PH_RECORD_ENTER) {
+        fill_enter(layout, &coded->record, rng);
+    } else if (kind == PH_RECORD_UPDATE) {
+        fill_update(pair, end, coded, rng);
+    }
+    packet->leave_count += kind == PH_RECORD_LEAVE ? 1 : 0;
+    packet->enter_count += kind == PH_RECORD_ENTER ? 1 : 0;
+    packet->count += 1;
+}
+
+static int draw_kind(bool is_entered, test_rng* rng)
+{
+    if (one_in(rng, 2)) {
+        return -1;
+    }
+    if (is_entered) {
+        return one_in(rng, 12) ? PH_RECORD_LEAVE : PH_RECORD_UPDATE;
+    }
+    return one_in(rng, 8) ? PH_RECORD_LEAVE : PH_RECORD_ENTER;
+}
+
+void coded_pair_fill(coded_pair* pair, const coded_end* end, coded_packet* packet, test_rng* rng)
+{
+    int kinds[CODED_SLOTS];
+    for (int i = 0; i < CODED_SLOTS; ++i) {
+        kinds[i] = draw_kind(end->baselines[i].is_entered, rng);
+    }
+    packet->count = 0;
+    packet->leave_count = 0;
+    packet->enter_count = 0;
+    packet->tick = pair->frame.tick;
+    pair->frame.name_base = end->name_base;
+    for (int kind = PH_RECORD_LEAVE; kind <= PH_RECORD_UPDATE; ++kind) {
+        for (int i = 0; i < CODED_SLOTS; ++i) {
+            if (kinds[i] == kind) {
+                add_record(pair, end, packet, i, (uint8_t)kind, rng);
+            }
+        }
+    }
+}
+
+// ---- there and back
+
+static void write_one(const coded_pair* pair, ph_entropy_writer* writer,
+                      const ph_coded_record* coded, uint64_t* cost256)
+{
+    *cost256 += ph_coded_cost256(&pair->frame, coded, NULL);
+    ph_coded_write(&pair->frame, writer, coded);
+}
+
+size_t coded_pair_write(coded_pair* pair, const coded_end* end, const coded_packet* packet,
+                        uint8_t* bytes, uint64_t* cost256)
+{
+    pair->frame.name_base = end->name_base;
+    ph_entropy_writer writer;
+    ph_entropy_writer_init(&writer, bytes, CODED_BYTES_MAX);
+    ph_bits_write(&writer.raw, (uint64_t)packet->leave_count, COUNT_BITS);
+    ph_bits_write(&writer.raw, (uint64_t)packet->enter_count, COUNT_BITS);
+    *cost256 = 2 * COUNT_BITS * PH_COST_PER_BIT;
+    int next = 0;
+    for (; next < packet->leave_count + packet->enter_count; ++next) {
+        write_one(pair, &writer, &packet->coded[next], cost256);
+    }
+    for (int i = 0; i < CODED_SLOTS; ++i) {
+        if (!end->baselines[i].is_entered) {
+            continue;
+        }
+        const int urgency = ph_coded_urgency(&pair->frame, &end->baselines[i]);
+        const bool is_told = next < packet->count && packet->coded[next].record.slot == i;
+        *cost256 += ph_coded_told_cost256(&pair->frame, urgency, is_told);
+        ph_coded_write_told(&pair->frame, &writer, urgency, is_told);
+        if (is_told) {
+            write_one(pair, &writer, &packet->coded[next++], cost256);
+        }
+    }
+    assert_int_equal(next, packet->count);
+    return ph_entropy_writer_finish(&writer);
+}
+
+static ph_coded_record* start_record(coded_packet* packet, uint8_t kind)
+{
+    random_record* blocks = &packet->blocks[packet->count];
+    ph_coded_record* coded = &packet->coded[packet->count];
+    memset(blocks->words, 0xAB, sizeof blocks->words);
+    memset(blocks->texts, 0xAB, sizeof blocks->texts);
+    *coded =
+        (ph_coded_record){.record = {.kind = kind, .words = blocks->words, .texts = blocks->texts},
+                          .slot_floor = floor_behind(packet, kind)};
+    packet->count += 1;
+    return coded;
+}
+
+// False also for what the client itself checks.
+static bool read_named(const coded_pair* pair, const coded_end* end, ph_entropy_reader* reader,
+                       coded_packet* packet, uint8_t kind)
+{
+    ph_coded_record* coded = start_record(packet, kind);
+    ph_coded_read_who(&pair->frame, reader, coded);
+    if (coded->record.slot >= CODED_SLOTS) {
+        return false;
+    }
+    if (kind == PH_RECORD_ENTER) {
+        if (end->baselines[coded->record.slot].is_entered) {
+            return false;
+        }
+        ph_coded_read(&pair->frame, reader, coded);
+    }
+    return ph_entropy_reader_result(reader) == PH_OK;
+}
+
+static bool read_updates(const coded_pair* pair, const coded_end* end, ph_entropy_reader* reader,
+                         coded_packet* packet)
+{
+    for (int i = 0; i < CODED_SLOTS; ++i) {
+        const ph_baseline* baseline = &end->baselines[i];
+        if (!baseline->is_entered ||
+            !ph_coded_read_told(&pair->frame, reader, ph_coded_urgency(&pair->frame, baseline))) {
+            continue;
+        }
+        if (packet->count == CODED_SLOTS) {
+            return false; // told twice: a leave stood for it already
+        }
+        ph_coded_record* coded = start_record(packet, PH_RECORD_UPDATE);
+        coded->record.slot = (uint16_t)i;
+        coded->record.class_index = baseline->class_index;
+        coded->baseline = baseline;
+        coded->known = end->known[i];
+        ph_coded_read(&pair->frame, reader, coded);
+    }
+    return true;
+}
+
+ph_result coded_pair_read(coded_pair* pair, const coded_end* end, const uint8_t* bytes, size_t size,
+                          coded_packet* packet)
+{
+    pair->frame.name_base = end->name_base;
+    ph_entropy_reader reader;
+    ph_entropy_reader_init(&reader, bytes, size);
+    packet->count = 0;
+    packet->tick = pair->frame.tick;
+    packet->leave_count = (int)ph_bits_read(&reader.raw, COUNT_BITS);
+    packet->enter_count = (int)ph_bits_read(&reader.raw, COUNT_BITS);
+    const int named = packet->leave_count + packet->enter_count;
+    bool is_read = named <= CODED_SLOTS;
+    for (int i = 0; i < named && is_read; ++i) {
+        const uint8_t kind = i < packet->leave_count ? PH_RECORD_LEAVE : PH_RECORD_ENTER;
+        is_read = read_named(pair, end, &reader, packet, kind);
+    }
+    is_read = is_read && read_updates(pair, end, &reader, packet);
+    return is_read ? ph_entropy_reader_finish(&reader) : PH_ERROR_VALUE;
+}
+
+void coded_pair_take(const coded_pair* pair, coded_end* end, const coded_packet* packet)
+{
+    for (int i = 0; i < packet->count; ++i) {
+        const ph_record* record = &packet->coded[i].record;
+        ph_baseline_take(&end->baselines[record->slot], end->known[record->slot], &pair->rules,
+                         record, packet->tick);
+        if (record->kind == PH_RECORD_ENTER && record->name > end->name_base) {
+            end->name_base = record->name;
+        }
+    }
+}
+
+uint64_t coded_pair_digest(const coded_pair* pair, const coded_end* end)
+{
+    uint64_t digest = end->name_base;
+    for (int i = 0; i < CODED_SLOTS; ++i) {
+        digest = digest * 31 + ph_baseline_digest(&end->baselines[i], end->known[i], &pair->rules);
+    }
+    return digest;
+}
