@@ -45,10 +45,11 @@ typedef struct ph_hello {
 
 typedef struct ph_header {
     uint32_t number;
-    uint32_t horizon; // with a hello: the session's number; of a probe without: number
-    uint16_t tick;    // 0..2047
-    uint8_t wait;     // 0..PH_WAIT_UNKNOWN
-    uint8_t density;  // pinhole profile, see ph_coded_density(); classic: 0
+    uint32_t horizon;    // with a hello: the session's number; of a probe without: number
+    uint16_t tick;       // 0..2047
+    uint32_t whole_tick; // pinhole profile, see coded_header.h; classic: 0
+    uint8_t wait;        // 0..PH_WAIT_UNKNOWN
+    uint8_t density;     // pinhole profile, see ph_coded_density(); classic: 0
     bool is_probe;
     bool has_hello;
     bool has_eye;
