@@ -96,6 +96,9 @@ float ph_manner_forward(const ph_manner* manner)
 void ph_manner_learn_way(ph_manner* manner, const float promised_mm[3], const float gone_mm[3],
                          float pause_s)
 {
+    if (manner->is_share_fixed) {
+        return;
+    }
     const float share = ph_manner_share(manner, pause_s);
     float products = 0.0f;
     float squares = 0.0f;

@@ -27,6 +27,9 @@ typedef struct ph_manner {
     float forward_mm_s;  // speed of newcomers along the heading, on average
     float newcomers;     // that entered; old ones fade
     float movers;        // of these: with a second sample within the usual pause
+    // The sender is silent as long as velocities hold, so samples are no fair witnesses of them:
+    // they are followed in full whatever comes.
+    bool is_share_fixed;
 } ph_manner;
 
 // Knows nothing yet: follows velocities in full.

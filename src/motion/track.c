@@ -124,6 +124,16 @@ void ph_track_add(ph_track* track, ph_manner* manner, const ph_sample* sample)
     track->time_us = sample->time_us;
 }
 
+void ph_track_begin(ph_track* track, const ph_sample* sample, const ph_step* step)
+{
+    PH_ASSERT(track->count == 0 && step->seconds > 0.0f);
+
+    memcpy(track->newest_mm, sample->position_mm, sizeof track->newest_mm);
+    track->time_us = sample->time_us;
+    track->count = 1;
+    push_step(track, step, false);
+}
+
 void ph_track_add_heading(ph_track* track, int64_t time_us, float degrees)
 {
     ph_bearing_add(&track->bearing, time_us, degrees);

@@ -57,6 +57,10 @@ typedef struct ph_sample {
 // class learns from it; a heading of the same moment is added first.
 void ph_track_add(ph_track* track, ph_manner* manner, const ph_sample* sample);
 
+// The first position of an entity, and how it came there: as if the step had been seen. Nothing is
+// learned, for nobody had to guess.
+void ph_track_begin(ph_track* track, const ph_sample* sample, const ph_step* step);
+
 void ph_track_add_heading(ph_track* track, int64_t time_us, float degrees);
 
 // Where the entity will be at some time, going by its samples: offset_mm is to be added to
