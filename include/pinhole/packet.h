@@ -26,6 +26,8 @@ extern "C" {
 typedef enum ph_profile {
     /// Fixed-width slots, presence flags, truncated coordinates; no prediction, no entropy coding.
     PH_PROFILE_CLASSIC = 0,
+    /// Differences to what the client is known to have, entropy coded.
+    PH_PROFILE_PINHOLE,
     PH_PROFILE_COUNT
 } ph_profile;
 
