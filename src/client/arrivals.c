@@ -5,6 +5,8 @@
 
 #include "client/arrivals.h"
 
+#include "wire/coded_header.h"
+
 // As TCP smooths it: one measurement counts an eighth.
 #define RTT_SHARE 0.125
 
@@ -50,6 +52,36 @@ uint32_t ph_arrivals_tick(const ph_arrivals* arrivals, uint64_t now_us, uint32_t
     return earliest + ((low_bits - earliest) & (TICK_PERIOD - 1));
 }
 
+// @return False when nothing was applied at or before the horizon.
+static bool try_tick_at(const ph_arrivals* arrivals, uint32_t horizon, uint32_t* tick)
+{
+    for (uint32_t number = horizon; is_in_ring(arrivals, number); --number) {
+        const ph_arrival* arrival = &arrivals->ring[number % PH_FLIGHT_MAX];
+        if (arrival->is_applied) {
+            *tick = arrival->tick;
+            return true;
+        }
+    }
+    *tick = arrivals->older_tick;
+    return arrivals->has_older_tick;
+}
+
+bool ph_arrivals_try_coded_tick(const ph_arrivals* arrivals, const ph_header* header,
+                                uint32_t* tick)
+{
+    uint32_t base = 0;
+    const bool has_base = try_tick_at(arrivals, header->horizon, &base);
+    const bool is_whole = header->tick == PH_CODED_TICK_WHOLE;
+    if (!has_base && !is_whole) {
+        return false;
+    }
+    *tick = is_whole ? header->whole_tick : base + header->tick;
+    const bool is_needless = has_base && is_whole && *tick - base < PH_CODED_TICK_WHOLE;
+    const bool is_back =
+        arrivals->last.is_applied && *tick - arrivals->last.tick > (uint32_t)INT32_MAX;
+    return !is_needless && !is_back;
+}
+
 void ph_arrivals_note(ph_arrivals* arrivals, uint32_t number, const ph_arrival* arrival)
 {
     PH_ASSERT(number - arrivals->newest - 1 < PH_FLIGHT_MAX);
@@ -58,6 +90,10 @@ void ph_arrivals_note(ph_arrivals* arrivals, uint32_t number, const ph_arrival* 
         ph_arrival* oldest = at(arrivals, ++arrivals->newest);
         if (oldest->eye.is_known) {
             arrivals->older_eye = oldest->eye;
+        }
+        if (oldest->is_applied) {
+            arrivals->older_tick = oldest->tick;
+            arrivals->has_older_tick = true;
         }
         *oldest = (ph_arrival){0};
     }

@@ -36,8 +36,10 @@ typedef struct ph_arrivals {
     ph_arrival ring[PH_FLIGHT_MAX]; // by number modulo PH_FLIGHT_MAX
     uint32_t newest;                // number heard of
     ph_known_eye older_eye;         // of the newest packet with one that the ring has lost
-    ph_arrival last;                // the newest applied one, however long ago
-    double rtt_us;                  // smoothed; 0 before the first measurement
+    uint32_t older_tick;            // of the newest applied packet that the ring has lost
+    bool has_older_tick;
+    ph_arrival last; // the newest applied one, however long ago
+    double rtt_us;   // smoothed; 0 before the first measurement
 } ph_arrivals;
 
 // Numbers begin behind the session's.
@@ -51,6 +53,14 @@ ph_known_eye ph_arrivals_eye(const ph_arrivals* arrivals, uint32_t horizon);
 // nothing to go by and stands for 0..2047.
 uint32_t ph_arrivals_tick(const ph_arrivals* arrivals, uint64_t now_us, uint32_t tick_us,
                           uint16_t low_bits);
+
+// The tick of a pinhole packet, which no clock of ours may touch, because positions are read by it:
+// counted from that of the newest packet applied at or before the horizon, or told as a whole when
+// there is none, or when it is further than the field reaches.
+// @return False for what no server says: told as a whole without need, not at all, or before the
+// tick of the newest packet.
+bool ph_arrivals_try_coded_tick(const ph_arrivals* arrivals, const ph_header* header,
+                                uint32_t* tick);
 
 // A number newer than all was heard of, at most PH_FLIGHT_MAX ahead.
 void ph_arrivals_note(ph_arrivals* arrivals, uint32_t number, const ph_arrival* arrival);

@@ -44,7 +44,11 @@ static ph_result create_parts(ph_client* client)
         result = ph_events_create(&client->events, allocator, capacity);
     }
     if (result == PH_OK) {
-        result = ph_draft_create(&client->draft, &client->layouts, allocator, capacity);
+        result = ph_draft_create(&client->draft, &client->layouts, allocator, client->def.profile,
+                                 capacity);
+    }
+    if (result == PH_OK && client->def.profile == PH_PROFILE_PINHOLE) {
+        result = ph_horizon_create(&client->horizon, &client->layouts, allocator, capacity);
     }
     if (result == PH_OK) {
         result = ph_display_create(&client->display, &client->layouts, allocator, capacity);
@@ -80,6 +84,7 @@ void ph_client_destroy(ph_client* client)
     }
     const ph_allocator allocator = client->def.allocator;
     ph_display_destroy(&client->display);
+    ph_horizon_destroy(&client->horizon);
     ph_draft_destroy(&client->draft);
     ph_events_destroy(&client->events);
     ph_mirror_destroy(&client->mirror);

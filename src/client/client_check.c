@@ -23,7 +23,8 @@ static bool is_session_sound(const ph_client* client)
 bool ph_client_validate(const ph_client* client)
 {
     return is_session_sound(client) && ph_mirror_validate(&client->mirror) &&
-           ph_events_validate(&client->events, &client->mirror);
+           ph_events_validate(&client->events, &client->mirror) &&
+           (client->def.profile != PH_PROFILE_PINHOLE || ph_horizon_validate(&client->horizon));
 }
 
 // ---- digest
@@ -55,6 +56,8 @@ static void add_session(ph_hash* hash, const ph_session* session)
     }
     add_arrival(hash, &session->arrivals.last);
     add_eye(hash, &session->arrivals.older_eye);
+    ph_hash_add_u64(hash,
+                    (uint64_t)session->arrivals.older_tick << 1 | session->arrivals.has_older_tick);
     ph_hash_add(hash, &session->arrivals.rtt_us, sizeof session->arrivals.rtt_us);
 }
 
@@ -100,8 +103,46 @@ static void add_display(ph_hash* hash, const ph_display* display)
         add_track(hash, &display->tracks[i]);
     }
     for (int i = 0; i < display->class_count; ++i) {
-        ph_hash_add(hash, &display->classes[i].manner, sizeof(ph_manner));
+        ph_hash_add(hash, &display->classes[i].manner, offsetof(ph_manner, is_share_fixed));
     }
+}
+
+static void add_applied(ph_hash* hash, const ph_flight* flight, int index)
+{
+    const ph_flight_packet* packet = &flight->packets[index];
+    ph_hash_add_u64(hash, (uint64_t)packet->stamp.number << 32 | packet->stamp.tick);
+    uint16_t place = ph_flight_first_item(flight, packet);
+    for (int i = 0; i < packet->item_count; ++i) {
+        const ph_flight_item item = ph_flight_read(flight, place);
+        ph_hash_add_u64(hash, item.properties);
+        ph_hash_add_u64(hash, (uint64_t)item.slot << 16 | (uint64_t)item.kind << 1 | item.is_jump);
+        ph_hash_add(hash, item.values, item.value_bytes);
+        place = ph_flight_next_item(flight, place);
+    }
+}
+
+static void add_horizon(ph_hash* hash, const ph_horizon* horizon)
+{
+    ph_hash_add_u64(hash, ph_horizon_digest(horizon, horizon->capacity));
+    ph_hash_add_u64(hash, horizon->name_base);
+    ph_hash_add(hash, horizon->known, (size_t)horizon->capacity * horizon->stride);
+    for (int i = 0; i < horizon->capacity; ++i) {
+        const ph_horizon_slot* slot = &horizon->slots[i];
+        ph_hash_add_u64(hash, slot->association);
+        ph_hash_add(hash, slot->baseline.tick, sizeof slot->baseline.tick);
+    }
+    for (int i = 0; i < horizon->flight.count; ++i) {
+        const int index = (horizon->flight.first + i) % PH_FLIGHT_MAX;
+        ph_hash_add_u64(hash, horizon->greatest_names[index]);
+        add_applied(hash, &horizon->flight, index);
+    }
+}
+
+uint64_t ph_client_baseline_digest(const ph_client* client)
+{
+    PH_ASSERT(client->def.profile == PH_PROFILE_PINHOLE);
+
+    return ph_horizon_digest(&client->horizon, client->mirror.slot_count);
 }
 
 uint64_t ph_client_digest(const ph_client* client)
@@ -121,5 +162,8 @@ uint64_t ph_client_digest(const ph_client* client)
         add_owed(&hash, &client->events, i);
     }
     add_display(&hash, &client->display);
+    if (client->def.profile == PH_PROFILE_PINHOLE) {
+        add_horizon(&hash, &client->horizon);
+    }
     return ph_hash_value(&hash);
 }

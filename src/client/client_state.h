@@ -10,6 +10,7 @@
 #include "client/display.h"
 #include "client/draft.h"
 #include "client/events.h"
+#include "client/horizon.h"
 #include "client/mirror.h"
 #include "wire/ack.h"
 #include "wire/header.h"
@@ -38,6 +39,7 @@ struct ph_client {
     ph_layouts layouts;
     ph_session session;
     ph_mirror mirror;
+    ph_horizon horizon; // {0} unless the profile is pinhole
     ph_events events;
     ph_draft draft;
     ph_display display;
@@ -49,5 +51,9 @@ struct ph_client {
 // Of everything that a packet may change but the stats: the same before and after a refused one.
 // For tests; slow.
 uint64_t ph_client_digest(const ph_client* client);
+
+// Pinhole profile: of all baselines at the horizon of the newest packet applied, as
+// ph_horizon_digest() has it. The sender's are the same when it writes that packet. For tests; slow.
+uint64_t ph_client_baseline_digest(const ph_client* client);
 
 #endif

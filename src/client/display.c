@@ -70,6 +70,16 @@ void ph_display_destroy(ph_display* display)
 
 // ---- packets
 
+void ph_display_begin_coded(ph_display* display, int64_t velocity_us)
+{
+    PH_ASSERT(velocity_us > 0);
+
+    display->velocity_us = velocity_us;
+    for (int i = 0; i < display->class_count; ++i) {
+        display->classes[i].manner.is_share_fixed = true;
+    }
+}
+
 void ph_display_begin_packet(ph_display* display, uint64_t now_us, int64_t server_us, double rtt_us)
 {
     display->packet_us = server_us;
@@ -105,18 +115,39 @@ static ph_sample sample_of(const ph_display* display, const ph_mirror* mirror,
     };
 }
 
+static ph_step step_of(const ph_display* display, const ph_layout* layout, const ph_record* record)
+{
+    const ph_property* position = &layout->described->properties[layout->described->position];
+    const float step_mm = (float)(UINT32_C(1) << position->coordinate.shift);
+    return (ph_step){
+        .mm = {(float)record->velocity[0] * step_mm, (float)record->velocity[1] * step_mm,
+               (float)record->velocity[2] * step_mm},
+        .seconds = (float)display->velocity_us * 1e-6f,
+    };
+}
+
+static void add_sample(ph_display* display, const ph_mirror* mirror, const ph_record* record)
+{
+    ph_track* track = &display->tracks[record->slot];
+    const ph_sample sample = sample_of(display, mirror, record);
+    if (display->velocity_us > 0 && track->count == 0) {
+        const ph_step step = step_of(display, ph_mirror_layout(mirror, record->slot), record);
+        ph_track_begin(track, &sample, &step);
+    } else {
+        ph_track_add(track, &display->classes[mirror->class_index[record->slot]].manner, &sample);
+    }
+}
+
 void ph_display_told(ph_display* display, const ph_mirror* mirror, const ph_record* record,
                      uint64_t properties)
 {
-    ph_class_display* type = &display->classes[mirror->class_index[record->slot]];
-    ph_track* track = &display->tracks[record->slot];
+    const ph_class_display* type = &display->classes[mirror->class_index[record->slot]];
     if (type->heading >= 0 && (properties >> type->heading & 1u) != 0) {
         const float degrees = (float)heading_of(mirror, record->slot, type->heading);
-        ph_track_add_heading(track, display->packet_us, degrees);
+        ph_track_add_heading(&display->tracks[record->slot], display->packet_us, degrees);
     }
     if ((properties & ph_mirror_layout(mirror, record->slot)->position) != 0) {
-        const ph_sample sample = sample_of(display, mirror, record);
-        ph_track_add(track, &type->manner, &sample);
+        add_sample(display, mirror, record);
     }
 }
 

@@ -32,6 +32,7 @@ typedef struct ph_display {
     ph_class_display* classes;
     int64_t packet_us; // the server's time of the packet that is being applied
     int64_t delay_us;
+    int64_t velocity_us;  // enters tell the way of so long before; 0: none
     uint64_t advanced_us; // our time of the last frame
     bool has_advanced;
     int capacity;
@@ -43,6 +44,10 @@ typedef struct ph_display {
 ph_result ph_display_create(ph_display* display, const ph_layouts* layouts,
                             const ph_allocator* allocator, int capacity);
 void ph_display_destroy(ph_display* display);
+
+// Sessions of the pinhole profile: enters tell how they move, as the way of so long; and silence
+// means that what is shown is right.
+void ph_display_begin_coded(ph_display* display, int64_t velocity_us);
 
 // A packet is about to be applied: it left at this tick and came now. rtt_us as ph_clock_add() has
 // it.

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: MIT
 
 // What one packet says, read and checked as a whole before any of it counts. A row for each enter
-// and update; as many as a packet can hold, or as there are slots.
+// and update; as many as a packet can hold (any number, where records are coded), or as there are
+// slots.
 //
 //   records   | leave 3 | leave 9 | enter 2 | update 0 | update 5 |
 //   words                         | row 0   | row 1    | row 2    |
@@ -12,7 +13,9 @@
 #ifndef PH_CLIENT_DRAFT_H
 #define PH_CLIENT_DRAFT_H
 
+#include "client/horizon.h"
 #include "client/mirror.h"
+#include "wire/coded.h"
 #include "wire/header.h"
 
 // {0} may be destroyed. Fields are read-only outside draft.c.
@@ -33,7 +36,7 @@ typedef struct ph_draft {
 
 // @return PH_OK, or PH_ERROR_MEMORY with *draft set to {0}.
 ph_result ph_draft_create(ph_draft* draft, const ph_layouts* layouts, const ph_allocator* allocator,
-                          int slot_capacity);
+                          ph_profile profile, int slot_capacity);
 void ph_draft_destroy(ph_draft* draft);
 
 // What is needed to read the records behind a header.
@@ -49,5 +52,15 @@ typedef struct ph_draft_source {
 // when they end too early, PH_ERROR_VALUE for what no server writes to a client like this one; the
 // draft is worth nothing then.
 void ph_draft_read(ph_draft* draft, const ph_draft_source* source, ph_bit_reader* reader);
+
+// The same for the pinhole profile; the horizon is moved on to the one that the header states, and
+// frame.frame is that of the source.
+typedef struct ph_coded_source {
+    ph_draft_source source;
+    ph_coded_frame frame;
+    const ph_horizon* horizon;
+} ph_coded_source;
+
+void ph_draft_read_coded(ph_draft* draft, const ph_coded_source* from, ph_entropy_reader* reader);
 
 #endif

@@ -11,7 +11,9 @@
 // A server whose packets we refuse for ever is not stuck either: when too many go unanswered it
 // sends probes, whose numbers count, and all it has sent is resolved as lost.
 
+#include "client/apply.h"
 #include "client/client_state.h"
+#include "wire/coded_header.h"
 
 #define SECOND_US UINT64_C(1000000)
 
@@ -45,10 +47,34 @@ static ph_result refuse(ph_client* client, ph_refusal reason)
     }
 }
 
-// Why a reader failed.
-static ph_result refuse_reader(ph_client* client, const ph_bit_reader* reader)
+// Bytes of either profile.
+typedef struct input {
+    ph_bit_reader classic;
+    ph_entropy_reader coded;
+    bool is_coded;
+} input;
+
+static input open_input(const ph_client* client, const void* bytes, size_t size)
 {
-    const bool is_short = ph_bit_reader_result(reader) == PH_ERROR_END;
+    input opened = {.is_coded = client->def.profile == PH_PROFILE_PINHOLE};
+    if (opened.is_coded) {
+        ph_entropy_reader_init(&opened.coded, bytes, size);
+    } else {
+        opened.classic = ph_bit_reader_make(bytes, size);
+    }
+    return opened;
+}
+
+// Where its header and its result are.
+static ph_bit_reader* raw_of(input* bytes)
+{
+    return bytes->is_coded ? &bytes->coded.raw : &bytes->classic;
+}
+
+// Why a reader failed.
+static ph_result refuse_input(ph_client* client, input* bytes)
+{
+    const bool is_short = ph_bit_reader_result(raw_of(bytes)) == PH_ERROR_END;
     return refuse(client, is_short ? PH_REFUSAL_SIZE : PH_REFUSAL_RECORD);
 }
 
@@ -58,14 +84,15 @@ static ph_result refuse_reader(ph_client* client, const ph_bit_reader* reader)
 static bool is_hello_ours(const ph_client* client, const ph_hello* hello)
 {
     const ph_hello* first = &client->session.hello;
-    if (hello->version != PH_CLASSIC_VERSION ||
+    const bool is_coded = client->def.profile == PH_PROFILE_PINHOLE;
+    if (hello->version != (is_coded ? PH_CODED_VERSION : PH_CLASSIC_VERSION) ||
         hello->fingerprint != ph_schema_fingerprint(client->def.schema) ||
         hello->slot_count > client->def.slot_capacity) {
         return false;
     }
     return !client->session.has_begun ||
            (hello->session == first->session && hello->tick_us == first->tick_us &&
-            hello->slot_count == first->slot_count);
+            hello->slot_count == first->slot_count && hello->precision == first->precision);
 }
 
 static ph_session make_session(const ph_hello* hello)
@@ -93,9 +120,16 @@ static ph_news judge(const ph_session* session, const ph_header* header)
 // The first datagram that counts makes the session ours.
 static void begin(ph_client* client, const ph_session* session)
 {
-    if (!client->session.has_begun) {
-        client->session = *session;
-        ph_mirror_begin(&client->mirror, session->hello.slot_count);
+    if (client->session.has_begun) {
+        return;
+    }
+    const uint32_t tick_us = session->hello.tick_us;
+    client->session = *session;
+    ph_mirror_begin(&client->mirror, session->hello.slot_count);
+    if (client->def.profile == PH_PROFILE_PINHOLE) {
+        ph_horizon_begin(&client->horizon, tick_us);
+        ph_display_begin_coded(&client->display,
+                               (int64_t)ph_baseline_velocity_ticks(tick_us) * tick_us);
     }
 }
 
@@ -103,86 +137,6 @@ static void note(ph_session* session, uint32_t number, const ph_arrival* arrival
 {
     ph_receipt_note(&session->receipt, number, arrival->is_applied);
     ph_arrivals_note(&session->arrivals, number, arrival);
-}
-
-static void leave(ph_client* client, int slot)
-{
-    ph_events_leave(&client->events, &client->mirror, slot);
-    ph_mirror_leave(&client->mirror, slot);
-    ++client->counts.leaves;
-}
-
-static void apply_leave(ph_client* client, const ph_record* record)
-{
-    if (record->association != client->mirror.association[record->slot]) {
-        ph_mirror_skip(&client->mirror, record->slot);
-    } else if (ph_bitset_test(&client->mirror.is_entered, record->slot)) {
-        leave(client, record->slot);
-    }
-}
-
-static void apply_enter(ph_client* client, const ph_record* record)
-{
-    const int known = ph_mirror_find(&client->mirror, record->name);
-    if (known >= 0 && known != record->slot) {
-        leave(client, known); // surely left by the server; its leave got lost or comes later
-    }
-    const bool is_again = known == record->slot;
-    const uint64_t properties = ph_mirror_enter(&client->mirror, record);
-    if (is_again) {
-        ph_events_update(&client->events, record->slot, properties);
-        ++client->counts.updates;
-    } else {
-        ph_events_enter(&client->events, record->slot, properties);
-        ph_display_enter(&client->display, record->slot);
-        ++client->counts.enters;
-    }
-    ph_display_told(&client->display, &client->mirror, record, properties);
-}
-
-static void apply_update(ph_client* client, const ph_record* record)
-{
-    ph_mirror_update(&client->mirror, record);
-    ph_events_update(&client->events, record->slot, record->properties);
-    ph_display_told(&client->display, &client->mirror, record, record->properties);
-    ++client->counts.updates;
-}
-
-// Leaves first: they make room for names.
-static void apply_records(ph_client* client)
-{
-    const ph_draft* draft = &client->draft;
-    for (int i = 0; i < draft->enter_first; ++i) {
-        apply_leave(client, &draft->records[i]);
-    }
-    for (int i = draft->enter_first; i < draft->update_first; ++i) {
-        apply_enter(client, &draft->records[i]);
-    }
-    for (int i = draft->update_first; i < draft->count; ++i) {
-        apply_update(client, &draft->records[i]);
-    }
-}
-
-// ---- the two kinds of datagrams
-
-// A probe tells how far the server is; that number is heard of, and will never be applied. It is
-// repeated until it is answered.
-static ph_result take_probe(ph_client* client, const ph_session* session, const ph_header* header,
-                            uint64_t now_us, ph_bit_reader* reader)
-{
-    if (ph_bit_reader_left_bits(reader) >= 8) {
-        return refuse(client, PH_REFUSAL_SIZE);
-    }
-    if (ph_bit_reader_finish(reader) != PH_OK) {
-        return refuse(client, PH_REFUSAL_RECORD);
-    }
-    begin(client, session);
-    if (header->number != client->session.receipt.newest) {
-        const ph_arrival arrival = {.time_us = now_us, .is_heard = true};
-        note(&client->session, header->number, &arrival);
-    }
-    ++client->counts.probes;
-    return PH_OK;
 }
 
 static ph_known_eye carried_eye(const ph_header* header)
@@ -193,12 +147,64 @@ static ph_known_eye carried_eye(const ph_header* header)
     };
 }
 
-static void read_records(ph_client* client, const ph_session* session, const ph_header* header,
-                         ph_bit_reader* reader)
+// The draft was read and is right. The clock learns first, because what is shown hangs on it.
+static void apply(ph_client* client, const ph_header* header, uint64_t now_us, uint32_t tick)
+{
+    ph_session* session = &client->session;
+    const ph_arrival arrival = {
+        .time_us = now_us,
+        .tick = tick,
+        .eye = carried_eye(header),
+        .is_heard = true,
+        .is_applied = true,
+    };
+    const double rtt_us =
+        ph_arrivals_measure(&session->arrivals, now_us, header->horizon, header->wait);
+    const int64_t server_us = (int64_t)tick * session->hello.tick_us;
+    ph_display_begin_packet(&client->display, now_us, server_us, rtt_us);
+    note(session, header->number, &arrival);
+    session->horizon = header->horizon;
+    ph_client_apply(client);
+    client->counts.newest_number = header->number;
+    ++client->counts.applied;
+}
+
+// ---- the kinds of datagrams
+
+static ph_result finish_probe(input* bytes)
+{
+    if (bytes->is_coded) {
+        return ph_entropy_reader_finish(&bytes->coded);
+    }
+    if (ph_bit_reader_left_bits(&bytes->classic) >= 8) {
+        ph_bit_reader_fail(&bytes->classic, PH_ERROR_END); // longer than it is
+    }
+    return ph_bit_reader_finish(&bytes->classic);
+}
+
+// A probe tells how far the server is; that number is heard of, and will never be applied. It is
+// repeated until it is answered.
+static ph_result take_probe(ph_client* client, const ph_session* session, const ph_header* header,
+                            uint64_t now_us, input* bytes)
+{
+    if (finish_probe(bytes) != PH_OK) {
+        return refuse_input(client, bytes);
+    }
+    begin(client, session);
+    if (header->number != client->session.receipt.newest) {
+        const ph_arrival arrival = {.time_us = now_us, .is_heard = true};
+        note(&client->session, header->number, &arrival);
+    }
+    ++client->counts.probes;
+    return PH_OK;
+}
+
+static ph_draft_source source_of(const ph_client* client, const ph_session* session,
+                                 const ph_header* header)
 {
     const ph_known_eye eye = header->has_eye ? carried_eye(header)
                                              : ph_arrivals_eye(&session->arrivals, header->horizon);
-    const ph_draft_source source = {
+    return (ph_draft_source){
         .header = header,
         .mirror = &client->mirror,
         .frame = {.layouts = &client->layouts,
@@ -208,48 +214,89 @@ static void read_records(ph_client* client, const ph_session* session, const ph_
         .slot_count = session->hello.slot_count,
         .is_eye_known = eye.is_known,
     };
-    ph_draft_read(&client->draft, &source, reader);
 }
 
-static ph_result take_packet(ph_client* client, const ph_session* session, const ph_header* header,
-                             uint64_t now_us, ph_bit_reader* reader)
+static ph_result take_classic(ph_client* client, const ph_session* session, const ph_header* header,
+                              uint64_t now_us, input* bytes)
 {
-    read_records(client, session, header, reader);
-    if (ph_bit_reader_result(reader) != PH_OK) {
-        return refuse_reader(client, reader);
+    const ph_draft_source source = source_of(client, session, header);
+    ph_draft_read(&client->draft, &source, &bytes->classic);
+    if (ph_bit_reader_result(&bytes->classic) != PH_OK) {
+        return refuse_input(client, bytes);
     }
     begin(client, session);
-    ph_session* ours = &client->session;
-    const ph_arrival arrival = {
-        .time_us = now_us,
-        .tick = ph_arrivals_tick(&ours->arrivals, now_us, ours->hello.tick_us, header->tick),
-        .eye = carried_eye(header),
-        .is_heard = true,
-        .is_applied = true,
+    const uint32_t tick =
+        ph_arrivals_tick(&session->arrivals, now_us, session->hello.tick_us, header->tick);
+    apply(client, header, now_us, tick);
+    return PH_OK;
+}
+
+// Against the baselines of the horizon that the packet states.
+static void read_coded(ph_client* client, const ph_session* session, const ph_header* header,
+                       uint32_t tick, ph_entropy_reader* reader)
+{
+    const ph_draft_source source = source_of(client, session, header);
+    const ph_coded_source from = {
+        .source = source,
+        .frame = {.frame = source.frame,
+                  .packings = client->horizon.packings,
+                  .name_base = client->horizon.name_base,
+                  .tick = tick,
+                  .tick_us = session->hello.tick_us,
+                  .density = header->density,
+                  .precision = session->hello.precision},
+        .horizon = &client->horizon,
     };
-    const double rtt_us =
-        ph_arrivals_measure(&ours->arrivals, now_us, header->horizon, header->wait);
-    const int64_t server_us = (int64_t)arrival.tick * ours->hello.tick_us;
-    ph_display_begin_packet(&client->display, now_us, server_us, rtt_us);
-    note(ours, header->number, &arrival);
-    ours->horizon = header->horizon;
-    apply_records(client);
-    client->counts.newest_number = header->number;
-    ++client->counts.applied;
+    ph_draft_read_coded(&client->draft, &from, reader);
+}
+
+static ph_result take_coded(ph_client* client, const ph_session* session, const ph_header* header,
+                            uint64_t now_us, input* bytes)
+{
+    uint32_t tick;
+    if (!ph_arrivals_try_coded_tick(&session->arrivals, header, &tick)) {
+        return refuse(client, PH_REFUSAL_NUMBER);
+    }
+    ph_horizon* horizon = &client->horizon;
+    const ph_draft* draft = &client->draft;
+    ph_horizon_move(horizon, header->horizon);
+    read_coded(client, session, header, tick, &bytes->coded);
+    if (ph_entropy_reader_result(&bytes->coded) != PH_OK ||
+        !ph_horizon_has_room(horizon, draft->records, draft->count)) {
+        ph_horizon_restore(horizon);
+        return refuse_input(client, bytes);
+    }
+    begin(client, session);
+    ph_horizon_settle(horizon);
+    ph_horizon_note(horizon, header->number, tick, draft->records, draft->count);
+    apply(client, header, now_us, tick);
     return PH_OK;
 }
 
 // Behind the header, which suits the session.
 static ph_result take(ph_client* client, const ph_session* session, const ph_header* header,
-                      uint64_t now_us, ph_bit_reader* reader)
+                      uint64_t now_us, input* bytes)
 {
     const bool is_known_probe = header->is_probe && header->number == session->receipt.newest;
     const ph_news news = is_known_probe ? PH_NEWS_NEW : judge(session, header);
     if (news != PH_NEWS_NEW) {
         return refuse(client, news == PH_NEWS_OLD ? PH_REFUSAL_OLD : PH_REFUSAL_NUMBER);
     }
-    return header->is_probe ? take_probe(client, session, header, now_us, reader)
-                            : take_packet(client, session, header, now_us, reader);
+    if (header->is_probe) {
+        return take_probe(client, session, header, now_us, bytes);
+    }
+    return bytes->is_coded ? take_coded(client, session, header, now_us, bytes)
+                           : take_classic(client, session, header, now_us, bytes);
+}
+
+// A coded number is short: the rest follows from the newest that we have heard of.
+static void read_header(const ph_client* client, input* bytes, ph_header* header)
+{
+    if (bytes->is_coded) {
+        ph_coded_header_read(&bytes->coded.raw, client->session.receipt.newest, header);
+    } else {
+        ph_header_read(&bytes->classic, header);
+    }
 }
 
 ph_result ph_client_receive(ph_client* client, uint64_t now_us, const void* bytes, size_t size)
@@ -258,21 +305,21 @@ ph_result ph_client_receive(ph_client* client, uint64_t now_us, const void* byte
     if (size > PH_PAYLOAD_MAX) {
         return refuse(client, PH_REFUSAL_SIZE);
     }
-    ph_bit_reader reader = ph_bit_reader_make(bytes, size);
+    input in = open_input(client, bytes, size);
     ph_header header;
-    ph_header_read(&reader, &header);
-    if (ph_bit_reader_result(&reader) != PH_OK) {
-        return refuse_reader(client, &reader);
+    read_header(client, &in, &header);
+    if (ph_bit_reader_result(raw_of(&in)) != PH_OK) {
+        return refuse_input(client, &in);
     }
     if (header.has_hello && !is_hello_ours(client, &header.hello)) {
         return refuse(client, PH_REFUSAL_HELLO);
     }
     if (client->session.has_begun) {
-        return take(client, &client->session, &header, now_us, &reader);
+        return take(client, &client->session, &header, now_us, &in);
     }
     if (!header.has_hello) {
         return refuse(client, PH_REFUSAL_EARLY);
     }
     const ph_session session = make_session(&header.hello);
-    return take(client, &session, &header, now_us, &reader);
+    return take(client, &session, &header, now_us, &in);
 }

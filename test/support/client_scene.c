@@ -79,7 +79,8 @@ static int layers(const void* context, int32_t x_mm, int32_t y_mm, int32_t heigh
 
 // ---- the client
 
-void client_scene_setup_with(client_scene* scene, int slot_count, int slot_capacity)
+void client_scene_setup_profile(client_scene* scene, ph_profile profile, int slot_count,
+                                int slot_capacity)
 {
     *scene = (client_scene){
         .schema = client_scene_schema(), .ground = {.layers = layers}, .slot_count = slot_count};
@@ -88,10 +89,16 @@ void client_scene_setup_with(client_scene* scene, int slot_count, int slot_capac
     assert_in_range(scene->layouts.text_bytes_max, 1, SCENE_TEXTS_MAX);
     ph_client_def def = ph_client_def_default();
     def.schema = scene->schema;
+    def.profile = profile;
     def.slot_capacity = slot_capacity;
     def.ground = scene->ground;
     def.allocator = test_memory_allocator(&scene->memory);
     assert_int_equal(ph_client_create(&def, &scene->client), PH_OK);
+}
+
+void client_scene_setup_with(client_scene* scene, int slot_count, int slot_capacity)
+{
+    client_scene_setup_profile(scene, PH_PROFILE_CLASSIC, slot_count, slot_capacity);
 }
 
 void client_scene_setup(client_scene* scene)

@@ -67,6 +67,8 @@ typedef struct client_scene {
 
 void client_scene_setup(client_scene* scene);
 void client_scene_setup_with(client_scene* scene, int slot_count, int slot_capacity);
+void client_scene_setup_profile(client_scene* scene, ph_profile profile, int slot_count,
+                                int slot_capacity);
 void client_scene_teardown(client_scene* scene);
 ph_schema* client_scene_schema(void);
 
@@ -74,6 +76,7 @@ typedef struct client_record {
     ph_record record; // its blocks are those below, once it is written
     uint32_t words[SCENE_WORDS_MAX];
     uint8_t texts[SCENE_TEXTS_MAX];
+    uint8_t coarse; // of a position, pinhole profile only
 } client_record;
 
 typedef struct client_packet {

@@ -1,0 +1,615 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// A client of the pinhole profile: what it takes, against which baselines it reads, what it refuses
+// and that nothing is left of that. Every packet that is applied also compares the baselines with
+// those worked out from the very first packet (coded_scene.h).
+
+#include "support/coded_scene.h"
+
+#include "client/client_state.h"
+#include "wire/coded_header.h"
+
+#include <string.h>
+
+static coded_scene scene;
+
+static void setup(void)
+{
+    coded_scene_setup(&scene);
+    coded_scene_begin(&scene);
+}
+
+static void teardown(void)
+{
+    coded_scene_teardown(&scene);
+}
+
+static void send(client_packet* packet)
+{
+    assert_int_equal(coded_scene_send(&scene, packet), PH_OK);
+}
+
+// One position of the walker in slot 0.
+static client_packet place_packet(int number, int horizon, int32_t x_mm)
+{
+    client_packet packet = coded_packet_after(&scene, number, horizon);
+    client_record* it = client_packet_update(&packet, 0, 1);
+    client_record_place(it, &packet, x_mm, 0, 0);
+    return packet;
+}
+
+static int32_t x_of(uint64_t name)
+{
+    return client_scene_walker(&scene.base, name).position_mm[0];
+}
+
+// ---- what is taken
+
+static void an_enter_tells_the_whole_state(void** state)
+{
+    (void)state;
+    setup();
+    client_packet packet = coded_packet_after(&scene, 2, 1);
+    client_record* it = client_packet_enter(&packet, 5, 1, SCENE_WALKER, 300);
+    client_record_place(it, &packet, 64000, -32000, 1600);
+    client_record_health(it, &packet, 7);
+    client_record_target(it, &packet, 1, 1);
+    client_record_text(it, &packet, WALKER_NAME, "ann");
+    send(&packet);
+    const walker ann = client_scene_walker(&scene.base, 300);
+    assert_int_equal(ann.position_mm[0], 64000);
+    assert_int_equal(ann.position_mm[1], -32000);
+    assert_int_equal(ann.position_mm[2], 1600);
+    assert_int_equal(ann.health, 7);
+    assert_string_equal(ann.name, "ann");
+    assert_int_equal(ann.target.index1, 2);
+    teardown();
+}
+
+static void an_update_is_read_against_what_both_ends_know(void** state)
+{
+    (void)state;
+    setup();
+    for (int i = 2; i < 40; ++i) {
+        client_packet packet = place_packet(i, i - 1, 160 * i);
+        send(&packet);
+        assert_int_equal(x_of(10), 160 * i);
+    }
+    assert_int_equal(client_scene_walker(&scene.base, 11).position_mm[0], 0);
+    teardown();
+}
+
+// The sender hears of the client late and in steps; much was applied that it does not know of.
+static void a_horizon_may_stay_behind_and_go_on_in_steps(void** state)
+{
+    (void)state;
+    setup();
+    for (int i = 2; i < 200; ++i) {
+        client_packet packet = place_packet(i, i < 60 ? 1 : i - 1 - i % 50, i % 7 * 1600);
+        send(&packet);
+        assert_int_equal(x_of(10), i % 7 * 1600);
+    }
+    teardown();
+}
+
+// A horizon may also be one that never came: the newest one before it counts.
+static void packets_that_got_lost_are_no_baselines(void** state)
+{
+    (void)state;
+    setup();
+    for (int i = 2; i < 120; ++i) {
+        if (i % 5 < 2) {
+            continue;
+        }
+        const int horizon = i % 5 == 2 && i > 4 ? i - 3 : i - 1 - i % 2;
+        client_packet packet = place_packet(i, i > 4 ? horizon : 1, 16 * i * i);
+        send(&packet);
+        assert_int_equal(x_of(10), 16 * i * i);
+    }
+    teardown();
+}
+
+static void numbers_go_on_beyond_16_bits(void** state)
+{
+    (void)state;
+    setup();
+    for (int i = 65; i < 3 * 65536; i += 63) {
+        client_packet packet = coded_packet_probe(&scene, i);
+        assert_int_equal(coded_scene_send(&scene, &packet), PH_OK);
+    }
+    const int newest = (int)(scene.base.client->session.receipt.newest - SCENE_SESSION);
+    client_packet packet = place_packet(newest + 1, newest, 4800);
+    send(&packet);
+    assert_int_equal(ph_client_get_stats(scene.base.client).newest_number,
+                     SCENE_SESSION + (uint32_t)newest + 1);
+    teardown();
+}
+
+// Nobody's clock has a say: our own stands still, or runs away.
+static void a_tick_is_certain_whatever_our_clock_says(void** state)
+{
+    (void)state;
+    static const uint32_t ticks[] = {5, 2051, 2052, 5000, 5000, 4000000, 4002046, 4004093};
+    setup();
+    int32_t x_mm = 0;
+    for (int i = 0; i < (int)(sizeof ticks / sizeof ticks[0]); ++i) {
+        x_mm += 3200;
+        client_packet packet = place_packet(2 + i, 1 + i, x_mm);
+        packet.header.whole_tick = ticks[i];
+        scene.base.now_us += i % 2 == 0 ? 0 : 1000000000;
+        send(&packet);
+        assert_int_equal(ph_client_get_stats(scene.base.client).newest_tick, ticks[i]);
+        assert_int_equal(x_of(10), x_mm);
+    }
+    teardown();
+}
+
+static void a_tick_is_certain_when_nothing_came_for_longer_than_the_ring(void** state)
+{
+    (void)state;
+    setup();
+    for (int i = 65; i < 600; i += 64) {
+        client_packet probe = coded_packet_probe(&scene, i);
+        assert_int_equal(coded_scene_send(&scene, &probe), PH_OK);
+    }
+    const int newest = (int)(scene.base.client->session.receipt.newest - SCENE_SESSION);
+    client_packet packet = place_packet(newest + 1, newest, 320);
+    packet.header.whole_tick = 1000;
+    send(&packet);
+    assert_int_equal(packet.header.tick, 999);
+    assert_int_equal(ph_client_get_stats(scene.base.client).newest_tick, 1000);
+    teardown();
+}
+
+static void a_leave_empties_the_baseline(void** state)
+{
+    (void)state;
+    setup();
+    client_packet packet = coded_packet_after(&scene, 2, 1);
+    client_packet_leave(&packet, 1, 1);
+    send(&packet);
+    assert_int_equal(ph_client_entity_count(scene.base.client), 1);
+    packet = coded_packet_after(&scene, 3, 2);
+    client_record* it = client_packet_enter(&packet, 1, 2, SCENE_STONE, 77);
+    client_record_place(it, &packet, 800, 800, 5000);
+    send(&packet);
+    packet = coded_packet_after(&scene, 4, 3);
+    it = client_packet_update(&packet, 1, 2);
+    it->record.class_index = SCENE_STONE;
+    client_record_place(it, &packet, 1600, 800, 9000);
+    send(&packet);
+    assert_int_equal(ph_client_find(scene.base.client, 77).generation, 2);
+    teardown();
+}
+
+// An entity whose enter is not known to have come is entered again, whatever came.
+static void an_enter_is_told_again_until_it_is_known(void** state)
+{
+    (void)state;
+    setup();
+    for (int i = 2; i < 6; ++i) {
+        client_packet packet = coded_packet_after(&scene, i, 1);
+        client_record* it = client_packet_enter(&packet, 3, 1, SCENE_WALKER, 12);
+        client_record_health(it, &packet, i);
+        send(&packet);
+        assert_int_equal(client_scene_walker(&scene.base, 12).health, i);
+    }
+    assert_int_equal(ph_client_get_stats(scene.base.client).enters, 3);
+    client_packet packet = coded_packet_after(&scene, 6, 3);
+    client_record* it = client_packet_update(&packet, 3, 1);
+    client_record_health(it, &packet, 50);
+    send(&packet);
+    assert_int_equal(client_scene_walker(&scene.base, 12).health, 50);
+    teardown();
+}
+
+static void a_coarse_position_is_taken_as_it_is(void** state)
+{
+    (void)state;
+    coded_scene_setup(&scene);
+    scene.precision = 1024 * 4;
+    client_packet packet = coded_packet_make(&scene, 1);
+    client_record* it = client_packet_enter(&packet, 0, 1, SCENE_WALKER, 10);
+    client_record_place(it, &packet, 100000, 0, 0);
+    send(&packet);
+    packet = coded_packet_after(&scene, 2, 1);
+    packet.header.whole_tick = 30;
+    const coded_baselines baselines = coded_scene_baselines(&scene, packet.header.horizon);
+    const ph_coded_frame frame = coded_scene_frame(&scene, &packet, &baselines);
+    const int coarse = ph_coded_coarse(&frame, &baselines.slots[0]);
+    assert_in_range(coarse, 1, PH_COARSE_MAX);
+    it = client_packet_update(&packet, 0, 1);
+    client_record_place(it, &packet, 101616, 160, 0);
+    it->coarse = (uint8_t)coarse;
+    const ph_layout* layout = &scene.base.layouts.layouts[SCENE_WALKER];
+    assert_true(ph_coded_round(&frame, layout, coarse, it->words + layout->word[WALKER_POSITION]));
+    send(&packet);
+    assert_int_equal(x_of(10), (int32_t)it->words[layout->word[WALKER_POSITION]]);
+    teardown();
+}
+
+static void packets_without_records_count(void** state)
+{
+    (void)state;
+    setup();
+    for (int i = 2; i < 200; ++i) {
+        client_packet packet = coded_packet_after(&scene, i, i - 1);
+        send(&packet);
+    }
+    client_packet packet = place_packet(200, 199, 16);
+    send(&packet);
+    assert_int_equal(x_of(10), 16);
+    teardown();
+}
+
+static void what_came_once_is_old_when_it_comes_again(void** state)
+{
+    (void)state;
+    setup();
+    client_packet packet = place_packet(2, 1, 16);
+    send(&packet);
+    client_packet later = place_packet(9, 2, 32);
+    send(&later);
+    coded_scene_refuse(&scene, &packet, PH_REFUSAL_OLD);
+    coded_scene_refuse(&scene, &later, PH_REFUSAL_OLD);
+    teardown();
+}
+
+// ---- what is shown
+
+// A newcomer that tells how it moves is shown moving from its first frame on.
+static void a_newcomer_moves_as_it_was_told(void** state)
+{
+    (void)state;
+    setup();
+    client_packet packet = coded_packet_after(&scene, 2, 1);
+    client_record* it = client_packet_enter(&packet, 2, 1, SCENE_WALKER, 12);
+    it->record.velocity[0] = 100; // steps of 16 mm
+    client_packet_enter(&packet, 3, 1, SCENE_WALKER, 13);
+    send(&packet);
+    ph_client* client = scene.base.client;
+    ph_pose from = {0};
+    ph_pose to = {0};
+    ph_pose standing = {0};
+    ph_client_advance(client, scene.base.now_us);
+    assert_int_equal(ph_client_show(client, ph_client_find(client, 12), &from), PH_OK);
+    for (int i = 1; i <= 10; ++i) {
+        ph_client_advance(client, scene.base.now_us + (uint64_t)i * 20000);
+    }
+    assert_int_equal(ph_client_show(client, ph_client_find(client, 12), &to), PH_OK);
+    assert_int_equal(ph_client_show(client, ph_client_find(client, 13), &standing), PH_OK);
+    const double velocity_s = ph_baseline_velocity_ticks(SCENE_TICK_US) * SCENE_TICK_US * 1e-6;
+    const double way_mm = 1600.0 / velocity_s * 0.2;
+    assert_true(to.position_mm[0] - from.position_mm[0] > 0.8 * way_mm);
+    assert_true(to.position_mm[0] - from.position_mm[0] < 1.2 * way_mm);
+    assert_true(standing.position_mm[0] > 7.0 && standing.position_mm[0] < 9.0);
+    teardown();
+}
+
+// Where silence means that the motion shown is right, samples are those that surprise; they must
+// not teach that velocities are worth little.
+static void surprises_do_not_teach_to_stand_still(void** state)
+{
+    (void)state;
+    setup();
+    for (int i = 2; i < 100; ++i) {
+        client_packet packet = place_packet(i, i - 1, i % 2 == 0 ? 1600 : 0);
+        send(&packet);
+    }
+    const ph_manner* manner = &scene.base.client->display.classes[SCENE_WALKER].manner;
+    assert_true(ph_manner_share(manner, 0.1f) >= 1.0f);
+    assert_true(ph_manner_share(manner, 0.3f) >= 1.0f);
+    teardown();
+}
+
+// ---- what is refused
+
+// Names are looked at last, when everything has been read: by then the baselines have moved on.
+static client_packet forged(int number, int horizon)
+{
+    client_packet packet = coded_packet_after(&scene, number, horizon);
+    client_packet_enter(&packet, 14, 1, SCENE_WALKER, 99);
+    client_packet_enter(&packet, 15, 1, SCENE_WALKER, 99);
+    return packet;
+}
+
+static void a_refused_packet_does_not_move_the_baselines(void** state)
+{
+    (void)state;
+    setup();
+    for (int i = 2; i < 10; ++i) {
+        client_packet packet = place_packet(i, 1, 1600 * i);
+        send(&packet);
+    }
+    client_packet packet = forged(11, 9);
+    coded_scene_refuse(&scene, &packet, PH_REFUSAL_RECORD);
+    // The server itself has not heard of anything yet.
+    packet = place_packet(10, 1, 48);
+    send(&packet);
+    assert_int_equal(x_of(10), 48);
+    packet = forged(12, 10);
+    coded_scene_refuse(&scene, &packet, PH_REFUSAL_RECORD);
+    packet = place_packet(11, 5, 64);
+    send(&packet);
+    assert_int_equal(x_of(10), 64);
+    teardown();
+}
+
+static void a_horizon_that_goes_back_is_refused(void** state)
+{
+    (void)state;
+    setup();
+    client_packet packet = place_packet(2, 1, 16);
+    send(&packet);
+    packet = place_packet(3, 2, 32);
+    send(&packet);
+    packet = place_packet(4, 1, 48);
+    coded_scene_refuse(&scene, &packet, PH_REFUSAL_NUMBER);
+    teardown();
+}
+
+static void a_horizon_ahead_of_what_came_is_refused(void** state)
+{
+    (void)state;
+    setup();
+    client_packet packet = place_packet(4, 2, 16);
+    coded_scene_refuse(&scene, &packet, PH_REFUSAL_NUMBER);
+    teardown();
+}
+
+static void an_enter_of_somebody_known_is_refused(void** state)
+{
+    (void)state;
+    setup();
+    client_packet packet = coded_packet_after(&scene, 2, 1);
+    client_packet_enter(&packet, 0, 1, SCENE_WALKER, 10);
+    coded_scene_refuse(&scene, &packet, PH_REFUSAL_RECORD);
+    teardown();
+}
+
+static void an_update_of_somebody_who_left_is_refused(void** state)
+{
+    (void)state;
+    setup();
+    client_packet packet = coded_packet_after(&scene, 2, 1);
+    client_packet_leave(&packet, 0, 1);
+    send(&packet);
+    packet = place_packet(3, 1, 16);
+    coded_scene_refuse(&scene, &packet, PH_REFUSAL_RECORD);
+    teardown();
+}
+
+// The baseline is one of a walker, and by now there is a stone.
+static void an_update_of_whom_another_one_has_followed_is_refused(void** state)
+{
+    (void)state;
+    coded_scene_setup(&scene);
+    client_packet packet = coded_packet_make(&scene, 1);
+    client_packet_enter(&packet, 0, 1, SCENE_WALKER, 10);
+    send(&packet);
+    packet = coded_packet_make(&scene, 2);
+    client_packet_leave(&packet, 0, 1);
+    send(&packet);
+    packet = coded_packet_make(&scene, 3);
+    client_packet_enter(&packet, 0, 2, SCENE_STONE, 20);
+    send(&packet);
+    packet = place_packet(4, 1, 16);
+    coded_scene_refuse(&scene, &packet, PH_REFUSAL_RECORD);
+    teardown();
+}
+
+static void a_slot_is_told_once(void** state)
+{
+    (void)state;
+    setup();
+    client_packet packet = place_packet(2, 1, 16);
+    client_packet_leave(&packet, 0, 1);
+    coded_scene_refuse(&scene, &packet, PH_REFUSAL_RECORD);
+    teardown();
+}
+
+static void a_slot_that_does_not_exist_is_refused(void** state)
+{
+    (void)state;
+    setup();
+    client_packet packet = coded_packet_after(&scene, 2, 1);
+    client_packet_leave(&packet, SCENE_SLOTS, 1);
+    coded_scene_refuse(&scene, &packet, PH_REFUSAL_RECORD);
+    packet = coded_packet_after(&scene, 2, 1);
+    client_packet_enter(&packet, SCENE_SLOTS, 1, SCENE_WALKER, 12);
+    coded_scene_refuse(&scene, &packet, PH_REFUSAL_RECORD);
+    teardown();
+}
+
+static void an_association_of_nobody_is_refused(void** state)
+{
+    (void)state;
+    setup();
+    client_packet packet = coded_packet_after(&scene, 2, 1);
+    client_packet_leave(&packet, 0, 2);
+    coded_scene_refuse(&scene, &packet, PH_REFUSAL_RECORD);
+    packet = coded_packet_after(&scene, 2, 1);
+    client_packet_enter(&packet, 5, 2, SCENE_WALKER, 12);
+    coded_scene_refuse(&scene, &packet, PH_REFUSAL_RECORD);
+    teardown();
+}
+
+static void a_reference_to_nobody_is_refused(void** state)
+{
+    (void)state;
+    setup();
+    client_packet packet = coded_packet_after(&scene, 2, 1);
+    client_record* it = client_packet_update(&packet, 0, 1);
+    client_record_target(it, &packet, 7, 1);
+    coded_scene_refuse(&scene, &packet, PH_REFUSAL_RECORD);
+    packet = coded_packet_after(&scene, 2, 1);
+    it = client_packet_update(&packet, 0, 1);
+    client_record_target(it, &packet, 1, 2);
+    coded_scene_refuse(&scene, &packet, PH_REFUSAL_RECORD);
+    teardown();
+}
+
+static void a_place_without_an_eye_is_refused(void** state)
+{
+    (void)state;
+    coded_scene_setup(&scene);
+    client_packet packet = coded_packet_make(&scene, 1);
+    packet.header.has_eye = false;
+    client_packet_enter(&packet, 0, 1, SCENE_WALKER, 10);
+    coded_scene_refuse(&scene, &packet, PH_REFUSAL_RECORD);
+    teardown();
+}
+
+static void a_tick_that_goes_back_is_refused(void** state)
+{
+    (void)state;
+    setup();
+    client_packet packet = place_packet(2, 1, 16);
+    packet.header.whole_tick = 50;
+    send(&packet);
+    packet = place_packet(3, 1, 32);
+    packet.header.whole_tick = 49;
+    coded_scene_refuse(&scene, &packet, PH_REFUSAL_NUMBER);
+    packet = place_packet(3, 1, 32);
+    packet.header.whole_tick = 50;
+    send(&packet);
+    teardown();
+}
+
+// One value, one way to write it.
+static void a_tick_told_as_a_whole_without_need_is_refused(void** state)
+{
+    (void)state;
+    setup();
+    client_packet packet = coded_packet_after(&scene, 2, 1);
+    packet.header.tick = PH_CODED_TICK_WHOLE;
+    packet.header.whole_tick = 1 + PH_CODED_TICK_WHOLE - 1;
+    ph_entropy_writer writer;
+    ph_entropy_writer_init(&writer, packet.bytes, sizeof packet.bytes);
+    ph_coded_header_write(&packet.header, &writer.raw);
+    packet.size = ph_entropy_writer_finish(&writer);
+    coded_scene_refuse(&scene, &packet, PH_REFUSAL_NUMBER);
+    teardown();
+}
+
+static void another_hello_is_refused(void** state)
+{
+    (void)state;
+    coded_scene_setup(&scene);
+    client_packet packet = coded_packet_make(&scene, 1);
+    packet.header.hello.fingerprint ^= 1;
+    coded_scene_refuse(&scene, &packet, PH_REFUSAL_HELLO);
+    packet = coded_packet_make(&scene, 1);
+    packet.header.hello.version = PH_CLASSIC_VERSION;
+    coded_scene_refuse(&scene, &packet, PH_REFUSAL_HELLO);
+    packet = coded_packet_make(&scene, 1);
+    send(&packet);
+    packet = coded_packet_make(&scene, 2);
+    packet.header.hello.precision = 5;
+    coded_scene_refuse(&scene, &packet, PH_REFUSAL_HELLO);
+    teardown();
+}
+
+// Whatever is cut off or added is missed, and what is refused leaves no trace.
+static void a_packet_of_another_size_is_refused(void** state)
+{
+    (void)state;
+    setup();
+    for (int i = 2; i < 6; ++i) {
+        client_packet packet = place_packet(i, 1, 1600 * i);
+        send(&packet);
+    }
+    client_packet packet = place_packet(6, 4, 77760);
+    client_record* it = client_packet_update(&packet, 1, 1);
+    client_record_text(it, &packet, WALKER_NAME, "somebody");
+    coded_packet_write(&scene, &packet);
+    const uint64_t digest = ph_client_digest(scene.base.client);
+    for (size_t size = 0; size < packet.size; ++size) {
+        // The header is at the end, so what is cut off is cut off at the front.
+        const uint8_t* bytes = packet.bytes + packet.size - size;
+        assert_int_not_equal(client_scene_receive(&scene.base, bytes, size), PH_OK);
+        assert_int_equal(ph_client_digest(scene.base.client), digest);
+    }
+    uint8_t longer[PH_PAYLOAD_MAX] = {0};
+    memcpy(longer + 1, packet.bytes, packet.size);
+    assert_int_not_equal(client_scene_receive(&scene.base, longer, packet.size + 1), PH_OK);
+    assert_int_equal(ph_client_digest(scene.base.client), digest);
+    send(&packet);
+    teardown();
+}
+
+static void a_probe_has_nothing_behind_it(void** state)
+{
+    (void)state;
+    setup();
+    client_packet packet = coded_packet_probe(&scene, 3);
+    coded_packet_write(&scene, &packet);
+    memmove(packet.bytes + 2, packet.bytes, packet.size);
+    memset(packet.bytes, 0, 2);
+    packet.size += 2;
+    const uint64_t digest = ph_client_digest(scene.base.client);
+    assert_int_equal(client_scene_receive(&scene.base, packet.bytes, packet.size), PH_ERROR_VALUE);
+    assert_int_equal(ph_client_digest(scene.base.client), digest);
+    teardown();
+}
+
+// ---- memory
+
+static void creation_survives_every_lack_of_memory(void** state)
+{
+    (void)state;
+    ph_schema* schema = client_scene_schema();
+    ph_result result = PH_ERROR_MEMORY;
+    for (int fail_at = 0; result != PH_OK; ++fail_at) {
+        test_memory memory = {.fail_at = fail_at + 1};
+        ph_client_def def = ph_client_def_default();
+        def.schema = schema;
+        def.profile = PH_PROFILE_PINHOLE;
+        def.allocator = test_memory_allocator(&memory);
+        ph_client* client = NULL;
+        result = ph_client_create(&def, &client);
+        assert_true(result == PH_OK || (result == PH_ERROR_MEMORY && client == NULL));
+        ph_client_destroy(client);
+        test_memory_assert_clean(&memory);
+    }
+    ph_schema_destroy(schema);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_enter_tells_the_whole_state),
+        cmocka_unit_test(an_update_is_read_against_what_both_ends_know),
+        cmocka_unit_test(a_horizon_may_stay_behind_and_go_on_in_steps),
+        cmocka_unit_test(packets_that_got_lost_are_no_baselines),
+        cmocka_unit_test(numbers_go_on_beyond_16_bits),
+        cmocka_unit_test(a_tick_is_certain_whatever_our_clock_says),
+        cmocka_unit_test(a_tick_is_certain_when_nothing_came_for_longer_than_the_ring),
+        cmocka_unit_test(a_leave_empties_the_baseline),
+        cmocka_unit_test(an_enter_is_told_again_until_it_is_known),
+        cmocka_unit_test(a_coarse_position_is_taken_as_it_is),
+        cmocka_unit_test(packets_without_records_count),
+        cmocka_unit_test(what_came_once_is_old_when_it_comes_again),
+        cmocka_unit_test(a_newcomer_moves_as_it_was_told),
+        cmocka_unit_test(surprises_do_not_teach_to_stand_still),
+        cmocka_unit_test(a_refused_packet_does_not_move_the_baselines),
+        cmocka_unit_test(a_horizon_that_goes_back_is_refused),
+        cmocka_unit_test(a_horizon_ahead_of_what_came_is_refused),
+        cmocka_unit_test(an_enter_of_somebody_known_is_refused),
+        cmocka_unit_test(an_update_of_somebody_who_left_is_refused),
+        cmocka_unit_test(an_update_of_whom_another_one_has_followed_is_refused),
+        cmocka_unit_test(a_slot_is_told_once),
+        cmocka_unit_test(a_slot_that_does_not_exist_is_refused),
+        cmocka_unit_test(an_association_of_nobody_is_refused),
+        cmocka_unit_test(a_reference_to_nobody_is_refused),
+        cmocka_unit_test(a_place_without_an_eye_is_refused),
+        cmocka_unit_test(a_tick_that_goes_back_is_refused),
+        cmocka_unit_test(a_tick_told_as_a_whole_without_need_is_refused),
+        cmocka_unit_test(another_hello_is_refused),
+        cmocka_unit_test(a_packet_of_another_size_is_refused),
+        cmocka_unit_test(a_probe_has_nothing_behind_it),
+        cmocka_unit_test(creation_survives_every_lack_of_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
