@@ -11,6 +11,7 @@
 
 #include "base/allocator.h"
 #include "base/hash.h"
+#include "base/prefetch.h"
 #include "vision/select.h"
 #include "vision/slot_table.h"
 
@@ -334,6 +335,16 @@ void ph_slots_refresh(ph_slots* slots, const ph_slots_step* step)
     drop_unseen(slots, step);
     admit(slots, step, newcomer_count);
     list_leaves(slots);
+}
+
+void ph_slots_prefetch(const ph_slots* slots)
+{
+    const size_t count = (size_t)slots->slot_count;
+    ph_prefetch_bytes(slots->table.entries,
+                      ((size_t)ph_slot_table_last(&slots->table) + 1) * sizeof(uint16_t));
+    ph_prefetch_bytes(slots->entities, count * sizeof slots->entities[0]);
+    ph_prefetch_bytes(slots->spawn_orders, count * sizeof slots->spawn_orders[0]);
+    ph_prefetch_bytes(slots->marks, count);
 }
 
 // ---- questions

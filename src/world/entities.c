@@ -16,9 +16,9 @@
 // Names come from the game, not from strangers: any seed will do.
 #define NAME_SEED UINT64_C(0x70696E686F6C65)
 
-// Three arrays of 8 bytes, twelve of 4, one of 2, two of 1. Widest first: every array is aligned whatever the
+// Three arrays of 8 bytes, twelve of 4, one of 2, three of 1. Widest first: every array is aligned whatever the
 // capacity.
-#define BYTES_PER_ENTITY ((size_t)(3 * 8 + 12 * 4 + 1 * 2 + 2 * 1))
+#define BYTES_PER_ENTITY ((size_t)(3 * 8 + 12 * 4 + 1 * 2 + 3 * 1))
 
 static uint8_t* carve(uint8_t** rest, size_t size)
 {
@@ -48,6 +48,7 @@ static void lay_out(ph_entities* entities, void* block, int capacity)
     entities->veiled = (void*)carve(&rest, count * sizeof(ph_entity_index));
     entities->jumps = (void*)carve(&rest, count * sizeof(uint16_t));
     entities->class_index = carve(&rest, count);
+    entities->refers = carve(&rest, count);
     entities->flags = carve(&rest, count);
     PH_ASSERT(rest == (uint8_t*)block + count * BYTES_PER_ENTITY);
     entities->block = block;
@@ -74,6 +75,7 @@ static void copy_all(ph_entities* to, const ph_entities* from)
     memcpy(to->veiled, from->veiled, count * sizeof(ph_entity_index));
     memcpy(to->jumps, from->jumps, count * sizeof(uint16_t));
     memcpy(to->class_index, from->class_index, count);
+    memcpy(to->refers, from->refers, count);
     memcpy(to->flags, from->flags, count);
 }
 
@@ -167,6 +169,7 @@ ph_entity_index ph_entities_add(ph_entities* entities, const ph_newcomer* newcom
     entities->z_mm[index] = newcomer->position_mm[2];
     entities->mileage_mm[index] = 0;
     entities->stir[index] = 0;
+    entities->refers[index] = 0;
     entities->moved_tick[index] = 0;
     entities->jumps[index] = 0;
     entities->seen_by[index] = newcomer->seen_by;

@@ -45,7 +45,8 @@ typedef struct ph_entities {
     ph_entity_index* veiled;  // whose visibility was set since the last tick; may name one twice
     uint16_t* jumps;          // moves that were too long to be a path, modulo 2^16
     uint8_t* class_index;
-    uint8_t* flags; // PH_SEEN_ALWAYS, PH_SEEN_NEVER
+    uint8_t* refers; // 1: a reference of it may name somebody
+    uint8_t* flags;  // PH_SEEN_ALWAYS, PH_SEEN_NEVER
     int live_count;
     int resting_count;
     int veiled_count;

@@ -22,6 +22,7 @@
 #include "world/datagram.h"
 
 #include "base/bitset.h"
+#include "base/prefetch.h"
 #include "world/stopwatch.h"
 #include "world/unrest.h"
 
@@ -33,13 +34,7 @@
 enum { TRIES_MAX = 4 };
 
 // How far ahead of its visit a slot's known values are fetched.
-enum { FETCH_AHEAD = 6, CACHE_LINE = 64 };
-
-#if defined(__GNUC__)
-#define PH_PREFETCH(address) __builtin_prefetch(address)
-#else
-#define PH_PREFETCH(address) ((void)(address))
-#endif
+enum { FETCH_AHEAD = 6 };
 
 // Share of the bits that those who wait too long get before the others.
 enum { OVERDUE_SHARE = 4 };
@@ -213,11 +208,15 @@ static void sweep_references(const sending* s)
 {
     ph_knowledge* knowledge = &s->sender->knowledge;
     const ph_layout* layouts = s->outlook.world->forms.layouts.layouts;
+    const uint8_t* refers = s->outlook.world->entities.refers;
     const uint64_t stale = knowledge->are_references_stale ? UINT64_MAX : 0;
     for (int slot = 0; slot < knowledge->slot_count; ++slot) {
         const uint64_t references = layouts[knowledge->class_index[slot]].references;
-        if (((knowledge->touched[slot] | stale) & references) != 0 &&
-            s->outlook.entities[slot] != PH_ENTITY_NONE) {
+        const ph_entity_index entity = s->outlook.entities[slot];
+        // Who refers to nobody, and did not when it was last told of, is not looked at for others.
+        const uint64_t asked = knowledge->touched[slot] | stale;
+        if ((asked & references) != 0 && entity != PH_ENTITY_NONE &&
+            (refers[entity] | knowledge->points[slot] | (knowledge->touched[slot] & references))) {
             settle_references(s, slot, references);
         }
     }
@@ -246,8 +245,23 @@ static void sweep_waiting(sending* s)
     s->overdue_count = overdue_count;
 }
 
+// The arrays of a sweep follow each other: fetched by and by they would cost a wait each.
+static void prefetch(const sending* s)
+{
+    const ph_knowledge* knowledge = &s->sender->knowledge;
+    const size_t count = (size_t)knowledge->slot_count;
+    ph_prefetch_bytes(s->outlook.entities, count * sizeof s->outlook.entities[0]);
+    ph_prefetch_bytes(knowledge->mileage_mm, count * sizeof knowledge->mileage_mm[0]);
+    ph_prefetch_bytes(knowledge->beyond, count * sizeof knowledge->beyond[0]);
+    ph_prefetch_bytes(knowledge->touched, count * sizeof knowledge->touched[0]);
+    ph_prefetch_bytes(knowledge->waiting_ms, count * sizeof knowledge->waiting_ms[0]);
+    ph_prefetch_bytes(knowledge->score, count * sizeof knowledge->score[0]);
+    ph_prefetch_bytes(knowledge->weight, count * sizeof knowledge->weight[0]);
+}
+
 static void sweep(sending* s)
 {
+    prefetch(s);
     sweep_places(s);
     sweep_references(s);
     sweep_waiting(s);
@@ -364,8 +378,8 @@ static void fetch_ahead(const sending* s)
     const int ahead = s->order.next + FETCH_AHEAD;
     if (ahead < s->order.ready_count) {
         const uint8_t* known = ph_knowledge_known(&s->sender->knowledge, s->order.ready[ahead]);
-        PH_PREFETCH(known);
-        PH_PREFETCH(known + CACHE_LINE);
+        ph_prefetch(known);
+        ph_prefetch(known + PH_CACHE_LINE);
     }
 }
 

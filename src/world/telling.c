@@ -6,6 +6,7 @@
 
 #include "world/telling.h"
 
+#include "base/prefetch.h"
 #include "world/sender.h"
 
 static void tell_of_vision(const ph_world* world, const ph_viewer* viewer, const ph_sight* sight)
@@ -44,12 +45,28 @@ static void tell_of_changes(const ph_world* world, const ph_viewer* viewer, cons
     }
 }
 
+// What the changes of a viewer will be written into.
+static void prefetch(const ph_viewer* viewer)
+{
+    if (viewer->slots != NULL) {
+        const ph_knowledge* knowledge = &viewer->sender->knowledge;
+        const ph_sight sight = ph_slots_sight(viewer->slots);
+        const size_t count = (size_t)sight.slot_count;
+        ph_prefetch_bytes(sight.entities, count * sizeof sight.entities[0]);
+        ph_prefetch_bytes(knowledge->touched, count * sizeof knowledge->touched[0]);
+        ph_prefetch_bytes(knowledge->class_index, count);
+    }
+}
+
 void ph_tell_tick(ph_world* world)
 {
     for (int i = 0; i < world->viewers.ids.used_count; ++i) {
         const ph_viewer* viewer = &world->viewers.viewers[i];
         if (viewer->slots == NULL) {
             continue;
+        }
+        if (i + 1 < world->viewers.ids.used_count) {
+            prefetch(&viewer[1]);
         }
         const ph_sight sight = ph_slots_sight(viewer->slots);
         if (viewer->refreshed_tick == world->tick) {

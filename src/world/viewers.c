@@ -179,6 +179,7 @@ static void refresh_one(ph_viewers* viewers, uint32_t index, const ph_refresh* r
     ph_eye exact = *wider;
     exact.radius_mm = viewer->radius_mm;
     exact.wanted = viewer->visible_max;
+    ph_slots_prefetch(viewer->slots);
     const int count = ph_lookout_ask(refresh->lookout, crowd, wider, exact.wanted);
     const ph_slots_step step = {
         .crowd = crowd,
