@@ -44,8 +44,9 @@ static int64_t depth_of(const ph_forms* forms, int bits_per_second, int burst_bi
     return wanted > least ? wanted : least;
 }
 
-// At least what the largest enter needs beside as many small packets as there may be.
-static uint32_t flight_units(const ph_forms* forms, int bits_per_second)
+// What two seconds may carry, or a full bucket and one second; at least what the largest enter needs
+// beside as many small packets as there may be.
+static uint32_t flight_units(const ph_forms* forms, int bits_per_second, int64_t depth_bits)
 {
     if (bits_per_second == 0) {
         return PH_FLIGHT_UNITS_MAX;
@@ -53,7 +54,10 @@ static uint32_t flight_units(const ph_forms* forms, int bits_per_second)
     const int64_t largest = ph_flight_item_units(forms->is_wide, forms->known_stride);
     const int64_t smallest = ph_flight_item_units(forms->is_wide, 1);
     const int64_t least = 2 * largest + PH_FLIGHT_MAX * (PH_FLIGHT_EYE_UNITS + smallest);
-    const int64_t wanted = (int64_t)bits_per_second * FLIGHT_SECONDS / FLIGHT_BITS * FLIGHT_UNITS;
+    const int64_t steady_bits = (int64_t)bits_per_second * FLIGHT_SECONDS;
+    const int64_t burst_bits = (int64_t)bits_per_second + depth_bits;
+    const int64_t wanted =
+        (steady_bits > burst_bits ? steady_bits : burst_bits) / FLIGHT_BITS * FLIGHT_UNITS;
     const int64_t units = wanted > least ? wanted : least;
     return units < PH_FLIGHT_UNITS_MAX ? (uint32_t)units : PH_FLIGHT_UNITS_MAX;
 }
@@ -107,7 +111,9 @@ ph_result ph_sender_create(const ph_allocator* allocator, const ph_sender_def* d
     if (made == NULL) {
         return PH_ERROR_MEMORY;
     }
-    const uint32_t units = flight_units(def->forms, def->viewer->bits_per_second);
+    const int64_t depth_bits = depth_of(def->forms, def->viewer->bits_per_second,
+                                        def->viewer->burst_bits, def->viewer->overhead_bytes);
+    const uint32_t units = flight_units(def->forms, def->viewer->bits_per_second, depth_bits);
     uint32_t* ring = ph_allocate_array(allocator, units, sizeof(uint32_t));
     if (ring == NULL) {
         ph_release(allocator, made, size);
@@ -166,7 +172,8 @@ static void enlarge_flight(ph_sender* sender, uint32_t* ring, uint32_t units)
 ph_result ph_sender_set_budget(ph_sender* sender, const ph_forms* forms, int bits_per_second,
                                int burst_bits)
 {
-    const uint32_t units = flight_units(forms, bits_per_second);
+    const int64_t depth_bits = depth_of(forms, bits_per_second, burst_bits, sender->overhead_bytes);
+    const uint32_t units = flight_units(forms, bits_per_second, depth_bits);
     if (units > sender->flight.capacity) {
         uint32_t* ring = ph_allocate_array(&sender->allocator, units, sizeof(uint32_t));
         if (ring == NULL) {
@@ -175,7 +182,7 @@ ph_result ph_sender_set_budget(ph_sender* sender, const ph_forms* forms, int bit
         enlarge_flight(sender, ring, units);
     }
     sender->bits_per_second = bits_per_second;
-    sender->depth_bits = depth_of(forms, bits_per_second, burst_bits, sender->overhead_bytes);
+    sender->depth_bits = depth_bits;
     // What time has passed since the last send is not known here: it counts at the lower rate, and
     // up to the lower depth.
     if (sender->is_started) {
