@@ -461,6 +461,15 @@ static void a_place_without_an_eye_is_refused(void** state)
     teardown();
 }
 
+// The header as it is, and no records.
+static void write_bare(client_packet* packet)
+{
+    ph_entropy_writer writer;
+    ph_entropy_writer_init(&writer, packet->bytes, sizeof packet->bytes);
+    ph_coded_header_write(&packet->header, &writer.raw);
+    packet->size = ph_entropy_writer_finish(&writer);
+}
+
 static void a_tick_that_goes_back_is_refused(void** state)
 {
     (void)state;
@@ -477,6 +486,27 @@ static void a_tick_that_goes_back_is_refused(void** state)
     teardown();
 }
 
+// The server has heard of us, and that none of its packets was applied.
+static void a_tick_is_told_as_a_whole_when_nothing_is_known_to_be_applied(void** state)
+{
+    (void)state;
+    coded_scene_setup(&scene);
+    client_packet packet = coded_packet_make(&scene, 1);
+    packet.header.is_probe = true;
+    packet.header.has_eye = false;
+    packet.header.tick = 0;
+    send(&packet);
+    packet = coded_packet_after(&scene, 2, 1);
+    packet.header.tick = 5;
+    write_bare(&packet);
+    coded_scene_refuse(&scene, &packet, PH_REFUSAL_NUMBER);
+    packet = coded_packet_after(&scene, 2, 1);
+    packet.header.whole_tick = 123456;
+    send(&packet);
+    assert_int_equal(ph_client_get_stats(scene.base.client).newest_tick, 123456);
+    teardown();
+}
+
 // One value, one way to write it.
 static void a_tick_told_as_a_whole_without_need_is_refused(void** state)
 {
@@ -485,10 +515,7 @@ static void a_tick_told_as_a_whole_without_need_is_refused(void** state)
     client_packet packet = coded_packet_after(&scene, 2, 1);
     packet.header.tick = PH_CODED_TICK_WHOLE;
     packet.header.whole_tick = 1 + PH_CODED_TICK_WHOLE - 1;
-    ph_entropy_writer writer;
-    ph_entropy_writer_init(&writer, packet.bytes, sizeof packet.bytes);
-    ph_coded_header_write(&packet.header, &writer.raw);
-    packet.size = ph_entropy_writer_finish(&writer);
+    write_bare(&packet);
     coded_scene_refuse(&scene, &packet, PH_REFUSAL_NUMBER);
     teardown();
 }
@@ -556,6 +583,16 @@ static void a_probe_has_nothing_behind_it(void** state)
 
 // ---- memory
 
+// A record may take less than a bit, so a packet may tell all slots, however many.
+static void a_packet_may_tell_every_slot(void** state)
+{
+    (void)state;
+    client_scene many;
+    client_scene_setup_profile(&many, PH_PROFILE_PINHOLE, 5000, 5000);
+    assert_int_equal(many.client->draft.capacity, 5000);
+    client_scene_teardown(&many);
+}
+
 static void creation_survives_every_lack_of_memory(void** state)
 {
     (void)state;
@@ -605,10 +642,12 @@ int main(void)
         cmocka_unit_test(a_reference_to_nobody_is_refused),
         cmocka_unit_test(a_place_without_an_eye_is_refused),
         cmocka_unit_test(a_tick_that_goes_back_is_refused),
+        cmocka_unit_test(a_tick_is_told_as_a_whole_when_nothing_is_known_to_be_applied),
         cmocka_unit_test(a_tick_told_as_a_whole_without_need_is_refused),
         cmocka_unit_test(another_hello_is_refused),
         cmocka_unit_test(a_packet_of_another_size_is_refused),
         cmocka_unit_test(a_probe_has_nothing_behind_it),
+        cmocka_unit_test(a_packet_may_tell_every_slot),
         cmocka_unit_test(creation_survives_every_lack_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -49,12 +49,12 @@ static bool try_read_what(const ph_coded_source* from, ph_entropy_reader* reader
     return !has_failed(reader) && ph_draft_try_extend_what(&from->source, &coded->record);
 }
 
-// A leave or an enter. The place of an enter is written around the eye.
+// A leave or an enter.
 static void read_change(ph_draft* draft, const ph_coded_source* from, ph_record_kind kind,
                         int kind_first, ph_entropy_reader* reader)
 {
     ph_record* record = ph_draft_open(draft, kind);
-    if (record == NULL || (kind == PH_RECORD_ENTER && !from->source.is_eye_known)) {
+    if (record == NULL) {
         fail(reader);
         return;
     }
