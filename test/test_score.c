@@ -102,6 +102,21 @@ static void the_weight_multiplies(void** state)
     assert_true(f.score[1] == 0.0f && f.priority[1] == 0.0f);
 }
 
+// The hint may fall to 0 after the score has grown.
+static void at_weight_0_an_old_score_gives_no_priority(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    rank(&f);
+    f.weight[0] = 0.0f;
+    rank(&f);
+    assert_true(f.priority[0] == 0.0f);
+    f.weight[0] = 1.0f;
+    rank(&f);
+    assert_true(f.score[0] == 2.0f && f.priority[0] == 2.0f);
+}
+
 static void with_nothing_to_tell_the_score_grows_without_priority(void** state)
 {
     (void)state;
@@ -291,6 +306,7 @@ int main(void)
         cmocka_unit_test(grows_by_nearness_at_every_send),
         cmocka_unit_test(who_is_within_a_hand_gets_100_more),
         cmocka_unit_test(the_weight_multiplies),
+        cmocka_unit_test(at_weight_0_an_old_score_gives_no_priority),
         cmocka_unit_test(with_nothing_to_tell_the_score_grows_without_priority),
         cmocka_unit_test(a_slot_that_shows_nobody_stays_at_zero),
         cmocka_unit_test(only_the_slots_it_is_given_are_touched),

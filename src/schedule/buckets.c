@@ -8,8 +8,9 @@
 //   shelf    | 8 ............ | 4 ............ | 2 ............ | 1 ............ |
 //   bucket   | 14  12  10   8 |  7   6   5   4 | 3.5  3 2.5   2 | ...            |
 //
-// A priority is rounded down to its bucket; equal ones need no order among themselves, so the buckets
-// are emptied from the left and nothing is ever sorted.
+// A priority is rounded down to its bucket, and the buckets are emptied from the left. Equal ones need
+// no order among themselves; they go by slot. (order.h brings everybody into that order, as it does
+// for every scheduler.)
 //
 // What a change concerns: an angle, length over distance. Of a position the length is its path since
 // it was told of, so that walking round a wall counts. Everything else is measured by the world in
@@ -25,6 +26,8 @@
 // wait too long, as they do by score.
 //
 // rank runs once per viewer and send over all slots, in vectors; the rest once per visit or packet.
+
+#include "schedule/waiting.h"
 
 #include <pinhole/schedule.h>
 
@@ -46,16 +49,6 @@
 static float larger(float a, float b)
 {
     return a > b ? a : b;
-}
-
-// The value, or 0; by bits, without a branch.
-static float only_if(bool is_so, float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    bits &= -(uint32_t)is_so;
-    memcpy(&value, &bits, sizeof value);
-    return value;
 }
 
 static float bucket_of(float priority)
@@ -82,11 +75,11 @@ static void rank(void* context, const ph_ranking* ranking)
     for (int i = 0; i < slot_count; ++i) {
         const uint32_t any = (uint32_t)touched[i] | (uint32_t)(touched[i] >> 32);
         const bool is_waiting = (any != 0) & (distance_mm[i] <= FLT_MAX);
-        const float waited = only_if(is_waiting, score[i] + 1.0f);
+        const float waited = ph_only_if(is_waiting, score[i] + 1.0f);
         const float length_mm = larger((float)mileage_mm[i], CHANGE_MM * change[i]);
         const float angle = larger(length_mm, LEAST_MM) / distance_mm[i];
         score[i] = waited;
-        priority[i] = bucket_of(only_if(is_waiting, weight[i] * angle * waited));
+        priority[i] = bucket_of(ph_only_if(is_waiting, weight[i] * angle * waited));
     }
 }
 
@@ -101,27 +94,14 @@ static uint64_t filter(void* context, const ph_visit* visit)
     return (position | others | visit->lost | visit->settled) & visit->due;
 }
 
-static float sent(void* context, float score)
-{
-    (void)context;
-    (void)score;
-    return 0.0f;
-}
-
-static float lost(void* context, float score, float score_then)
-{
-    (void)context;
-    return score + score_then;
-}
-
 ph_scheduler ph_scheduler_buckets(void)
 {
     return (ph_scheduler){
         .name = "buckets",
         .rank = rank,
         .filter = filter,
-        .sent = sent,
-        .lost = lost,
+        .sent = ph_waiting_sent,
+        .lost = ph_waiting_lost,
         .wants_change = true,
     };
 }

@@ -5,10 +5,11 @@
 // begins anew. rank runs once per viewer and send over all slots, in vectors; the rest once per
 // visit or packet.
 
+#include "schedule/waiting.h"
+
 #include <pinhole/schedule.h>
 
 #include <float.h>
-#include <string.h>
 
 // Per send, times the weight.
 #define GAIN_AT_1_MM 10000.0f
@@ -17,16 +18,6 @@
 
 // Path in units of the distance that makes a position worth telling: a hundredth of it.
 #define MILEAGE_FACTOR 100.0
-
-// The value, or 0. By bits, because compilers make a branch of a condition around a division.
-static float only_if(bool is_so, float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    bits &= -(uint32_t)is_so;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
 
 // No branch, no integer division: gcc 12 at -O3 and clang make vectors of four from it. Each slot
 // stands for itself, so every width gives the same bits.
@@ -40,13 +31,14 @@ static void rank(void* context, const ph_ranking* ranking)
     float* restrict priority = ranking->priority;
     const int slot_count = ranking->slot_count;
     for (int i = 0; i < slot_count; ++i) {
-        const float touching = only_if(distance_mm[i] < TOUCHING_MM, TOUCHING_GAIN);
+        const float touching = ph_only_if(distance_mm[i] < TOUCHING_MM, TOUCHING_GAIN);
         const float grown = score[i] + weight[i] * (GAIN_AT_1_MM / distance_mm[i] + touching);
         // Nobody is there at an infinite distance: whatever was left behind goes.
-        const float kept = only_if(distance_mm[i] <= FLT_MAX, grown);
+        const float kept = ph_only_if(distance_mm[i] <= FLT_MAX, grown);
         const uint32_t any = (uint32_t)touched[i] | (uint32_t)(touched[i] >> 32);
         score[i] = kept;
-        priority[i] = only_if(any != 0, kept);
+        // What is left of a score from before the hint was 0 does not count.
+        priority[i] = ph_only_if((any != 0) & (weight[i] > 0.0f), kept);
     }
 }
 
@@ -62,21 +54,11 @@ static uint64_t filter(void* context, const ph_visit* visit)
     return (others | position | overdue) & visit->due;
 }
 
-static float sent(void* context, float score)
-{
-    (void)context;
-    (void)score;
-    return 0.0f;
-}
-
-static float lost(void* context, float score, float score_then)
-{
-    (void)context;
-    return score + score_then;
-}
-
 ph_scheduler ph_scheduler_score(void)
 {
-    return (ph_scheduler){
-        .name = "score", .rank = rank, .filter = filter, .sent = sent, .lost = lost};
+    return (ph_scheduler){.name = "score",
+                          .rank = rank,
+                          .filter = filter,
+                          .sent = ph_waiting_sent,
+                          .lost = ph_waiting_lost};
 }
