@@ -63,6 +63,8 @@ static void refuses_properties_with_a_reason(void** state)
          "entity takes no ground_tolerance_mm"},
         {{.name = "p", .coding = PH_CODING_ENTITY, .has_default = 1},
          "entity takes no has_default and default_value"},
+        {{.name = "p", .coding = PH_CODING_ENTITY, .when = PH_SEND_ONCE},
+         "entity cannot be sent once: its target may not be in view with the enter"},
         {{.name = "p", .coding = PH_CODING_QUATERNION, .default_value = 1},
          "quaternion takes no has_default and default_value"},
         {{.name = "p", .coding = PH_CODING_ENUM, .count = 3, .significant = 2},

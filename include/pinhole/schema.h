@@ -94,7 +94,9 @@ typedef enum ph_field {
 
 typedef enum ph_send {
     PH_SEND_ON_CHANGE = 0,
-    PH_SEND_ONCE, // with the enter only; later changes are not sent
+    // With the enter only; later changes are not sent. Not of an ENTITY: its target may come into
+    // view later than the enter.
+    PH_SEND_ONCE,
 } ph_send;
 
 typedef enum ph_audience {

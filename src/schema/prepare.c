@@ -158,6 +158,18 @@ static bool check_field(ph_property_def* def, ph_problem* problem)
     return true;
 }
 
+// A reference names only whom the client has. With an enter its target often comes later, so one
+// that is told once would mostly be told as nobody, for ever.
+static bool check_reference(const ph_property_def* def, ph_problem* problem)
+{
+    if (def->coding == PH_CODING_ENTITY && def->when == PH_SEND_ONCE) {
+        return ph_refuse(
+            problem, PH_PARAMETER_WHEN,
+            "entity cannot be sent once: its target may not be in view with the enter");
+    }
+    return true;
+}
+
 // ---- after the coding
 
 // The ends between which a default lies: x and y of a VEC3.
@@ -300,7 +312,8 @@ bool ph_property_prepare(const ph_property_def* def, ph_property* property, ph_p
     *property = (ph_property){.def = *def};
     ph_property_def* own = &property->def;
     if (!check_enums(own, problem) || !check_finite(own, problem) || !check_field(own, problem) ||
-        !check_unused(own, problem) || !ph_coding_prepare(property, problem)) {
+        !check_unused(own, problem) || !check_reference(own, problem) ||
+        !ph_coding_prepare(property, problem)) {
         return false;
     }
     if (ph_coding_uses(own->coding, PH_PARAMETER_DEFAULT) && !prepare_default(property, problem)) {

@@ -133,7 +133,8 @@ static void fill_coding(ph_property_def* def, test_rng* rng, int* text_bytes_lef
 static void fill_policy(ph_property_def* def, test_rng* rng)
 {
     def->weight = coin(rng) ? 0.0 : between(rng, 0.001, 1000);
-    def->when = coin(rng) ? PH_SEND_ON_CHANGE : PH_SEND_ONCE;
+    const bool is_once = !coin(rng);
+    def->when = is_once && def->coding != PH_CODING_ENTITY ? PH_SEND_ONCE : PH_SEND_ON_CHANGE;
     if (def->coding == PH_CODING_POSITION) {
         return;
     }

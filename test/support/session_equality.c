@@ -80,9 +80,7 @@ static bool is_entity_equal(const test_session* session, const session_viewer* v
         const uint64_t wanted = is_for ? expected_value(session, sight, entity->id, def, p)
                                        : session->initial[entity->class_index][p];
         const uint64_t has = session_client_value(viewer->client, shown, def, p);
-        // A reference that is told once goes with the enter; its target may not be in view yet.
-        const bool is_early = def->when == PH_SEND_ONCE && def->coding == PH_CODING_ENTITY;
-        if (has != wanted && !(is_early && has == SESSION_NOBODY)) {
+        if (has != wanted) {
             snprintf(why, 200, "slot %d, name %llu: %s differs", slot,
                      (unsigned long long)entity->name, def->name);
             return false;
