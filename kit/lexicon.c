@@ -6,9 +6,28 @@
 #include "kit/lexicon.h"
 
 #include "base/hash.h"
+#include "base/hash_map.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+// Who has a recording need not know what maps are made of, so it is kept by pointer.
+static bool reserve_numbers(ph_lexicon* lexicon, int capacity)
+{
+    if (lexicon->numbers == NULL) {
+        lexicon->numbers = calloc(1, sizeof *lexicon->numbers);
+    }
+    return lexicon->numbers != NULL && ph_hash_map_reserve(lexicon->numbers, capacity) == PH_OK;
+}
+
+static void free_numbers(ph_lexicon* lexicon)
+{
+    if (lexicon->numbers != NULL) {
+        ph_hash_map_destroy(lexicon->numbers);
+        free(lexicon->numbers);
+        lexicon->numbers = NULL;
+    }
+}
 
 void ph_lexicon_clear(ph_lexicon* lexicon)
 {
@@ -16,7 +35,7 @@ void ph_lexicon_clear(ph_lexicon* lexicon)
         free(lexicon->words[i]);
     }
     free(lexicon->words);
-    ph_hash_map_destroy(&lexicon->numbers);
+    free_numbers(lexicon);
     *lexicon = (ph_lexicon){0};
 }
 
@@ -36,7 +55,7 @@ static bool reserve(ph_lexicon* lexicon)
         return false;
     }
     lexicon->words = words;
-    if (ph_hash_map_reserve(&lexicon->numbers, capacity) != PH_OK) {
+    if (!reserve_numbers(lexicon, capacity)) {
         return false;
     }
     lexicon->capacity = capacity;
@@ -54,7 +73,7 @@ static int append(ph_lexicon* lexicon, uint64_t key, const char* text, int lengt
     }
     memcpy(word, text, (size_t)length);
     word[length] = '\0';
-    ph_hash_map_insert(&lexicon->numbers, key, (uint32_t)lexicon->count);
+    ph_hash_map_insert(lexicon->numbers, key, (uint32_t)lexicon->count);
     lexicon->words[lexicon->count] = word;
     return lexicon->count++;
 }
@@ -66,7 +85,8 @@ int ph_lexicon_add(ph_lexicon* lexicon, const char* text, int length)
     uint32_t number;
     // Two words of the same hash stand behind each other.
     uint64_t key = ph_hash_value(&hash);
-    for (; ph_hash_map_try_find(&lexicon->numbers, key, &number); ++key) {
+    for (; lexicon->numbers != NULL && ph_hash_map_try_find(lexicon->numbers, key, &number);
+         ++key) {
         if (is_word(lexicon->words[number], text, length)) {
             return (int)number;
         }
@@ -101,6 +121,6 @@ bool ph_lexicon_sort(ph_lexicon* lexicon, int* new_number)
         new_number[sorted[i].number] = i;
     }
     free(sorted);
-    ph_hash_map_destroy(&lexicon->numbers);
+    free_numbers(lexicon);
     return true;
 }

@@ -6,7 +6,9 @@
 #ifndef PINHOLE_KIT_LEXICON_H
 #define PINHOLE_KIT_LEXICON_H
 
-#include "base/hash_map.h"
+#include <pinhole/base.h>
+
+struct ph_hash_map;
 
 // So many different words in one column are no longer a choice among a few.
 #define PH_LEXICON_MAX 65536
@@ -16,7 +18,7 @@ typedef struct ph_lexicon {
     char** words; // ended by a zero byte each
     int count;
     int capacity;
-    ph_hash_map numbers; // from the hash of a word
+    struct ph_hash_map* numbers; // from the hash of a word
 } ph_lexicon;
 
 void ph_lexicon_clear(ph_lexicon* lexicon); // leaves {0}

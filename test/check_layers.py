@@ -67,6 +67,9 @@ OUTSIDE = {
     "bench": ["public", "net", "bus", "kit", "src/*", "app"],
 }
 
+# A game's own programs are like these: not even through a header of kit do they see src/.
+WITHOUT_INTERNALS = {"app", "examples", "web"}
+
 # Where a quoted include is looked for, after the folder of the file itself; as in CMakeLists.txt.
 SEARCH = ["include", "src", ".", "test", "test/support", "fuzz", "bench", "app"]
 
@@ -179,6 +182,26 @@ class Tree:
         reason = self.forbidden(path, target)
         if reason:
             self.complain(path, line, f"must not include {target}: {reason}")
+        elif folder_of(path) in WITHOUT_INTERNALS:
+            inner = self.internals_behind(target, set())
+            if inner:
+                self.complain(path, line, f"must not include {target}, which leads to {inner}: "
+                              f"{folder_of(path)} is compiled without src/")
+
+    def internals_behind(self, path, seen):
+        """A header of src/ that a header of the tree includes, itself or through others; or None."""
+        if path.startswith("src/"):
+            return path
+        seen.add(path)
+        lines = (self.root / path).read_text(encoding="utf-8", errors="replace").splitlines()
+        for found in filter(None, map(INCLUDE.match, lines)):
+            target = self.resolve(path, found[2])
+            if target is None or target in seen or self.forbidden(path, target):
+                continue  # what is forbidden has its own complaint
+            inner = self.internals_behind(target, seen)
+            if inner:
+                return inner
+        return None
 
     def check_system_include(self, path, line, name):
         if folder_of(path) != "include" and not path.startswith("src/"):

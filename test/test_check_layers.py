@@ -150,6 +150,10 @@ class CheckLayers(unittest.TestCase):
     def test_app_sees_no_internals(self):
         self.complains({"app/main.c": '#include "bits/word.h"\n'}, "app/main.c:3:")
 
+    def test_app_sees_no_internals_through_kit(self):
+        self.complains({"kit/scene.h": '#include "kit/column.h"\n', "kit/column.h": '#include "base/arena.h"\n'},
+                       "app/main.c:4: must not include kit/scene.h, which leads to src/base/arena.h")
+
     def test_example_sees_no_internals(self):
         self.complains({"examples/kart.c": '#include "src/bits/word.h"\n'}, "examples/kart.c:3:")
 
