@@ -157,7 +157,7 @@ static void move(ph_past* past, int32_t entity, const ph_place* place)
     trail->way_length_mm = length_of(trail->way_mm);
 }
 
-void ph_past_step(ph_past* past, const ph_moment* now)
+void ph_past_step(ph_past* past, const ph_truth_moment* now)
 {
     PH_ASSERT(past->tick < INT32_MAX / 2 - 1); // PH_PAST_NEVER can be subtracted
 
@@ -184,7 +184,7 @@ void ph_past_step(ph_past* past, const ph_moment* now)
 
 uint64_t ph_past_planar2(const ph_past* past, int32_t a, int32_t b)
 {
-    const ph_moment* now = &past->now;
+    const ph_truth_moment* now = &past->now;
     const int64_t x_mm = between_mm(now->x_mm[a], now->x_mm[b]);
     const int64_t y_mm = between_mm(now->y_mm[a], now->y_mm[b]);
     return (uint64_t)(x_mm * x_mm) + (uint64_t)(y_mm * y_mm);

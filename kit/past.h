@@ -27,13 +27,13 @@
 
 // The truth of one tick, arrays by entity number. The other arrays mean nothing where present is
 // false. heading_deg may be NULL: nobody has one.
-typedef struct ph_moment {
+typedef struct ph_truth_moment {
     const bool* present;
     const int32_t* x_mm;
     const int32_t* y_mm;
     const int32_t* z_mm;
     const float* heading_deg;
-} ph_moment;
+} ph_truth_moment;
 
 // What became of one entity. The way and the longest step are valid while it is present.
 typedef struct ph_trail {
@@ -52,10 +52,10 @@ typedef struct ph_trail {
 typedef struct ph_past {
     int entity_count;
     int rate_hz;
-    int32_t tick;     // the first is 0; -1 before
-    ph_moment now;    // of this tick; the arrays are the caller's
-    ph_trail* trails; // by entity
-    int32_t* present; // the numbers of the entities that are present, ascending
+    int32_t tick;        // the first is 0; -1 before
+    ph_truth_moment now; // of this tick; the arrays are the caller's
+    ph_trail* trails;    // by entity
+    int32_t* present;    // the numbers of the entities that are present, ascending
     int present_count;
     struct ph_place* places; // by entity and tick modulo R + 1
     double* steps_mm;        // by entity and tick modulo R
@@ -73,7 +73,7 @@ ph_result ph_past_create(const ph_past_def* def, ph_past** past);
 void ph_past_destroy(ph_past* past); // NULL is allowed
 
 // Goes on to the next tick. The arrays stay as they are until the step after it.
-void ph_past_step(ph_past* past, const ph_moment* now);
+void ph_past_step(ph_past* past, const ph_truth_moment* now);
 
 // Squared distance now between two that are present, in mm2: in the plane, as vision measures it,
 // and in space. Across the edge of the 32-bit world, too.

@@ -169,7 +169,7 @@ bool ph_sim_stage_put(ph_sim_stage* stage, ph_fault* fault)
                             stage->recording->first_tick + stage->tick, ph_result_text(result));
     }
     note_changes(stage);
-    const ph_moment now = {
+    const ph_truth_moment now = {
         .present = source->present,
         .x_mm = source->x_mm,
         .y_mm = source->y_mm,

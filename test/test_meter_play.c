@@ -79,7 +79,7 @@ static void frames_allocate_nothing(void** state)
     assert_int_equal(ph_meter_create(&def, &meter), PH_OK);
     const int allocations = memory.allocate_count;
     for (int tick = 0; tick < MADE_PLAY_TICKS; ++tick) {
-        const ph_moment now = made_play_moment(play, tick);
+        const ph_truth_moment now = made_play_moment(play, tick);
         ph_past_step(past, &now);
         ph_meter_frame(meter, play->frames[0][tick].shown, play->frames[0][tick].count);
     }

@@ -17,9 +17,9 @@ typedef struct moment {
     int32_t mm[3][ENTITY_COUNT];
 } moment;
 
-static ph_moment truth_of(const moment* now)
+static ph_truth_moment truth_of(const moment* now)
 {
-    return (ph_moment){
+    return (ph_truth_moment){
         .present = now->present,
         .x_mm = now->mm[0],
         .y_mm = now->mm[1],
@@ -117,7 +117,7 @@ static void equals_looking_back_through_everything(void** state)
     assert_int_equal(ph_past_create(&def, &past), PH_OK);
     for (int tick = 0; tick < TICK_COUNT; ++tick) {
         draw_moment(&rng, &moments[tick > 0 ? tick - 1 : 0], &moments[tick]);
-        const ph_moment truth = truth_of(&moments[tick]);
+        const ph_truth_moment truth = truth_of(&moments[tick]);
         ph_past_step(past, &truth);
         int listed = 0;
         for (int i = 0; i < ENTITY_COUNT; ++i) {
@@ -141,7 +141,7 @@ static void distances_cross_the_edge_of_the_world(void** state)
     };
     ph_past* past;
     assert_int_equal(ph_past_create(&(ph_past_def){.entity_count = 2, .rate_hz = 1}, &past), PH_OK);
-    const ph_moment truth = truth_of(&now);
+    const ph_truth_moment truth = truth_of(&now);
     ph_past_step(past, &truth);
     assert_true(ph_past_planar2(past, 0, 1) == 50 * 50);
     assert_true(ph_past_planar2(past, 1, 0) == 50 * 50);

@@ -166,10 +166,10 @@ void made_play_init(made_play* play, uint64_t seed)
     }
 }
 
-ph_moment made_play_moment(const made_play* play, int tick)
+ph_truth_moment made_play_moment(const made_play* play, int tick)
 {
     const made_tick* now = &play->ticks[tick];
-    return (ph_moment){
+    return (ph_truth_moment){
         .present = now->present,
         .x_mm = now->x_mm,
         .y_mm = now->y_mm,
@@ -203,7 +203,7 @@ void made_play_measure(const made_play* play, int first, int last, ph_figures* f
         meters[viewer] = make_meter(past, viewer);
     }
     for (int tick = 0; tick < MADE_PLAY_TICKS; ++tick) {
-        const ph_moment now = made_play_moment(play, tick);
+        const ph_truth_moment now = made_play_moment(play, tick);
         ph_past_step(past, &now);
         for (int viewer = first; viewer <= last; ++viewer) {
             const made_frame* frame = &play->frames[viewer][tick];

@@ -46,7 +46,7 @@ typedef struct made_play {
 
 void made_play_init(made_play* play, uint64_t seed);
 
-ph_moment made_play_moment(const made_play* play, int tick);
+ph_truth_moment made_play_moment(const made_play* play, int tick);
 
 // Steps a past of its own and the meters of the viewers first..last through the play; *figures is
 // the sum of theirs. The caller destroys it.

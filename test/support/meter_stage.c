@@ -43,7 +43,7 @@ void meter_stage_show(meter_stage* stage, int entity, double x_mm, double y_mm, 
 
 void meter_stage_tick(meter_stage* stage)
 {
-    const ph_moment truth = {
+    const ph_truth_moment truth = {
         .present = stage->present,
         .x_mm = stage->x_mm,
         .y_mm = stage->y_mm,
