@@ -80,6 +80,30 @@ static void a_delay_goes_through_the_samples(void** state)
     assert_true(show_at(&bearing, 900000, 300000) == 90.0f); // behind all
 }
 
+static void a_heading_of_the_same_moment_takes_its_place(void** state)
+{
+    (void)state;
+    ph_bearing bearing = {0};
+    ph_bearing_add(&bearing, 0, 10.0f);
+    ph_bearing_add(&bearing, 100000, 20.0f);
+    ph_bearing_add(&bearing, 100000, 30.0f);
+    assert_int_equal(bearing.count, 2);
+    assert_true(bearing.degrees[0] == 30.0f && bearing.degrees[1] == 10.0f);
+}
+
+static void time_that_goes_back_begins_again(void** state)
+{
+    (void)state;
+    ph_bearing bearing = {0};
+    ph_bearing_add(&bearing, 0, 10.0f);
+    ph_bearing_add(&bearing, 5000000, 20.0f);
+    ph_bearing_add(&bearing, 100000, 30.0f);
+    assert_int_equal(bearing.count, 1);
+    ph_bearing_add(&bearing, 200000, 40.0f);
+    assert_int_equal(bearing.count, 2);
+    assert_true(bearing.degrees[1] == 30.0f && fabsf(bearing.seconds[0] - 0.1f) < 1e-6f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -87,6 +111,8 @@ int main(void)
         cmocka_unit_test(it_turns_the_shortest_way),
         cmocka_unit_test(a_turn_goes_on_and_then_rests),
         cmocka_unit_test(a_delay_goes_through_the_samples),
+        cmocka_unit_test(a_heading_of_the_same_moment_takes_its_place),
+        cmocka_unit_test(time_that_goes_back_begins_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

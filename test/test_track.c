@@ -362,15 +362,91 @@ static void a_sample_of_the_same_moment_takes_its_place(void** state)
 }
 
 // Whatever comes, in whatever order and however far: numbers stay numbers, within the world.
+static void time_that_goes_back_begins_again(void** state)
+{
+    (void)state;
+    fixture f = make_fixture(0);
+    walk_for(&f, 4);
+    const double last_x = show(&f);
+    add(&f, 100000, (int32_t)last_x + 50, 0);
+    assert_int_equal(f.track.count, 1);
+    assert_true(f.track.time_us == 100000);
+    // No leap, and from then on as usual.
+    assert_true(fabs(show(&f) - last_x) < 20.0);
+    add(&f, 300000, (int32_t)last_x + 450, 0);
+    assert_int_equal(f.track.count, 2);
+    add_jump(&f, 200000, 7000, 0);
+    assert_true(show(&f) == 7000.0);
+    add(&f, 100000, (int32_t)last_x + 50, 0);
+    add(&f, 300000, (int32_t)last_x + 450, 0);
+    assert_true(f.track.steps[0].mm[0] == 400.0f && fabsf(f.track.steps[0].seconds - 0.2f) < 1e-6f);
+}
+
+static void a_newcomer_of_several_samples_is_shown_at_the_newest(void** state)
+{
+    (void)state;
+    fixture f = make_fixture(0);
+    add(&f, 0, 1000, 0);
+    add(&f, SEND_US, 9000000, 0);
+    for (int k = 0; k < 3; ++k) {
+        assert_true(f.track.shown_mm[k] == 0.0f); // nothing was shown that could lie elsewhere
+    }
+    double position_mm[3];
+    ph_track_position(&f.track, position_mm);
+    assert_true(position_mm[0] == 9000000.0);
+}
+
+// A step is never longer than the world is wide, however often its end is told anew.
+static void samples_of_one_moment_do_not_add_up(void** state)
+{
+    (void)state;
+    fixture f = make_fixture(0);
+    add(&f, 0, 0, 0);
+    add(&f, SEND_US, 100, 0);
+    show(&f);
+    for (int i = 0; i < 300; ++i) {
+        add(&f, SEND_US, (int32_t)(UINT32_C(0x70000000) * (uint32_t)(i % 2 + 1)), 0);
+    }
+    add(&f, SEND_US, 2000, 0);
+    assert_true(f.track.steps[0].mm[0] == 2000.0f);
+    assert_true(fabsf(f.track.shown_mm[0]) < 0x1p31f);
+}
+
+static bool is_finite_manner(const ph_manner* manner)
+{
+    float sum = manner->patience + manner->usual_pause_s + manner->first_pause_s +
+                manner->forward_mm_s + manner->newcomers + manner->movers;
+    for (int i = 0; i < PH_MANNER_AGES; ++i) {
+        sum += manner->gone[i] + manner->promised[i];
+    }
+    return isfinite(sum) && isfinite(ph_manner_share(manner, 0.3f));
+}
+
+// Across the world within a microsecond, then nothing for years: squares of that are no floats.
+static void a_speed_of_no_world_teaches_nothing(void** state)
+{
+    (void)state;
+    fixture f = make_fixture(0);
+    add(&f, 0, INT32_MIN, 0);
+    add(&f, 1, -1, 0);
+    add(&f, INT64_C(1) << 60, INT32_MAX, 0);
+    add(&f, (INT64_C(1) << 60) + 200000, 0, 0);
+    assert_true(is_finite_manner(&f.manner));
+}
+
 static void wild_samples_do_no_harm(void** state)
 {
     (void)state;
     test_rng rng = {.state = 31337};
     for (int round = 0; round < 300; ++round) {
         fixture f = make_fixture(round % 2 == 0 ? 0 : DELAY_US);
+        int64_t time_us = 0;
         for (int i = 0; i < 60; ++i) {
+            const bool is_same = test_rng_below(&rng, 4) == 0;
+            const int64_t wild_us = (int64_t)test_rng_below(&rng, UINT64_C(1) << (10 + i % 52));
+            time_us = is_same ? time_us : round % 3 == 0 ? wild_us : time_us + wild_us % 3000000;
             const ph_sample sample = {
-                .time_us = (int64_t)test_rng_below(&rng, UINT64_C(1) << (10 + i % 40)),
+                .time_us = time_us,
                 .position_mm = {(int32_t)(uint32_t)test_rng_next(&rng),
                                 (int32_t)test_rng_below(&rng, 5),
                                 (int32_t)(uint32_t)test_rng_next(&rng)},
@@ -379,9 +455,15 @@ static void wild_samples_do_no_harm(void** state)
             ph_track_add(&f.track, &f.manner, &sample);
             ph_track_add_heading(&f.track, sample.time_us, (float)(i * 1000 - 30000));
             f.now_us = sample.time_us + (int64_t)test_rng_below(&rng, 3000000) - 1000000;
-            const double x = show(&f);
-            assert_true(x >= -0x1p31 && x < 0x1p31);
+            show(&f);
+            double position_mm[3];
+            ph_track_position(&f.track, position_mm);
+            for (int k = 0; k < 3; ++k) {
+                assert_true(position_mm[k] >= -0x1p31 && position_mm[k] < 0x1p31);
+                assert_true(isfinite(f.track.shown_mm[k]) && isfinite(f.track.steps[0].mm[k]));
+            }
             assert_true(f.track.bearing.shown >= 0.0f && f.track.bearing.shown < 360.0f);
+            assert_true(is_finite_manner(&f.manner));
         }
     }
 }
@@ -422,6 +504,10 @@ int main(void)
         cmocka_unit_test(a_delay_without_samples_stands),
         cmocka_unit_test(the_edge_of_the_world_is_no_edge),
         cmocka_unit_test(a_sample_of_the_same_moment_takes_its_place),
+        cmocka_unit_test(time_that_goes_back_begins_again),
+        cmocka_unit_test(a_newcomer_of_several_samples_is_shown_at_the_newest),
+        cmocka_unit_test(samples_of_one_moment_do_not_add_up),
+        cmocka_unit_test(a_speed_of_no_world_teaches_nothing),
         cmocka_unit_test(wild_samples_do_no_harm),
         cmocka_unit_test(the_same_samples_show_the_same),
     };

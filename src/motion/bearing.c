@@ -34,7 +34,9 @@ static float shortest(float from, float to)
 void ph_bearing_add(ph_bearing* bearing, int64_t time_us, float degrees)
 {
     if (bearing->count > 0 && time_us <= bearing->time_us) {
+        bearing->count = time_us < bearing->time_us ? 1 : bearing->count;
         bearing->degrees[0] = wrap(degrees);
+        bearing->time_us = time_us;
         return;
     }
     for (int i = PH_BEARING_SAMPLES - 1; i > 0; --i) {

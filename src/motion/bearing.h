@@ -24,7 +24,8 @@ typedef struct ph_bearing {
 
 _Static_assert(sizeof(ph_bearing) <= 40, "thousands of them are swept each frame");
 
-// degrees: any finite number. A sample not later than the newest takes its place.
+// degrees: any finite number. A sample of the same moment as the newest takes its place; with an
+// earlier one the bearing begins again.
 void ph_bearing_add(ph_bearing* bearing, int64_t time_us, float degrees);
 
 // Moves what is shown on to this moment: bearing->shown. There is at least one sample.

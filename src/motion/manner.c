@@ -109,6 +109,9 @@ void ph_manner_learn_way(ph_manner* manner, const float promised_mm[3], const fl
         squares += promised_mm[k] * promised_mm[k];
         misses += miss * miss;
     }
+    if (!isfinite(products) || !isfinite(squares) || !isfinite(misses)) {
+        return; // a speed of no world; what is learned from it would stay for ever
+    }
     const float weight = 1.0f / ((sqrtf(misses) + NOISE_MM) * (sqrtf(squares) + NOISE_MM));
     const int i = (int)(place(pause_s) + 0.5f);
     manner->gone[i] = manner->gone[i] * FADING + weight * products;

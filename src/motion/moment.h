@@ -17,6 +17,10 @@
 // Headings may turn quicker: nothing stands in the way of a turn.
 #define PH_MOMENT_TURN_S 0.02f
 
+// Times of either end lie within this much of 0, some 146,000 years, so that no difference of two
+// overflows.
+#define PH_MOMENT_US_MAX (INT64_C(1) << 62)
+
 typedef struct ph_moment {
     int64_t time_us;     // the server's time that is shown; a delay is already taken off
     float elapsed_s;     // since the frame before

@@ -8,6 +8,7 @@
 
 #include "motion/aim.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -27,6 +28,8 @@
 #define EXACT_MM 0.5f
 
 #define US 1e-6f
+
+#define WORLD_MM 0x1p32
 
 // to - from in a world that wraps.
 static void difference(const int32_t from_mm[3], const int32_t to_mm[3], float way_mm[3])
@@ -77,27 +80,48 @@ static void push_step(ph_track* track, const ph_step* step, bool is_jump)
     }
 }
 
-// Differences count from the new place now.
+// The shorter way round the world.
+static float wrap(float mm)
+{
+    return (float)((double)mm - WORLD_MM * floor((double)mm / WORLD_MM + 0.5));
+}
+
+// Differences count from the new place now. What was never shown stays at none.
 static void rebase(ph_track* track, const ph_sample* sample, const float way_mm[3])
 {
-    for (int k = 0; k < 3; ++k) {
-        track->shown_mm[k] -= way_mm[k];
+    for (int k = 0; track->is_shown && k < 3; ++k) {
+        track->shown_mm[k] = wrap(track->shown_mm[k] - way_mm[k]);
     }
     memcpy(track->newest_mm, sample->position_mm, sizeof track->newest_mm);
 }
 
+// The last step is taken anew, from where it began: sums of ways would leave the world.
 static void replace_newest(ph_track* track, const ph_sample* sample, const float way_mm[3])
 {
-    if (track->count > 1) {
-        for (int k = 0; k < 3; ++k) {
-            track->steps[0].mm[k] += way_mm[k];
-        }
+    for (int k = 0; track->count > 1 && k < 3; ++k) {
+        const uint32_t step_mm = (uint32_t)(int64_t)track->steps[0].mm[k];
+        const uint32_t from_mm = (uint32_t)track->newest_mm[k] - step_mm;
+        track->steps[0].mm[k] = (float)(int32_t)((uint32_t)sample->position_mm[k] - from_mm);
     }
     if (sample->is_jump) {
         track->jumps |= 1u;
         track->unseen_jumps |= 1u;
     }
     rebase(track, sample, way_mm);
+}
+
+// Time went back: what came before is of no use. What is shown goes on from where it is.
+static void begin_again(ph_track* track, const ph_sample* sample, const float way_mm[3])
+{
+    track->count = 1;
+    track->jumps = 0;
+    track->unseen_jumps = 0;
+    track->time_us = sample->time_us;
+    rebase(track, sample, way_mm);
+    if (sample->is_jump) {
+        track->is_shown = false;
+        memset(track->shown_mm, 0, sizeof track->shown_mm);
+    }
 }
 
 void ph_track_add(ph_track* track, ph_manner* manner, const ph_sample* sample)
@@ -111,8 +135,12 @@ void ph_track_add(ph_track* track, ph_manner* manner, const ph_sample* sample)
     }
     ph_step step;
     difference(track->newest_mm, sample->position_mm, step.mm);
-    if (sample->time_us <= track->time_us) {
+    if (sample->time_us == track->time_us) {
         replace_newest(track, sample, step.mm);
+        return;
+    }
+    if (sample->time_us < track->time_us) {
+        begin_again(track, sample, step.mm);
         return;
     }
     step.seconds = (float)(sample->time_us - track->time_us) * US;
@@ -217,6 +245,10 @@ static void approach(ph_track* track, const ph_aim* aim, const ph_moment* moment
         plan_move(aim, gap_mm, moment, move_mm);
     }
     const float move = ph_length(move_mm);
+    if (!(move <= FLT_MAX)) {
+        leap(track, aim); // samples of no world: squares have overflowed
+        return;
+    }
     const float most_mm = speed_mm_s * moment->elapsed_s;
     const float cut = move > most_mm ? most_mm / move : 1.0f;
     for (int k = 0; k < 3; ++k) {
@@ -249,10 +281,9 @@ void ph_track_show(ph_track* track, const ph_manner* manner, const ph_moment* mo
 
 void ph_track_position(const ph_track* track, double position_mm[3])
 {
-    const double turn = 0x1p32;
     for (int k = 0; k < 3; ++k) {
         const double mm = (double)track->newest_mm[k] + (double)track->shown_mm[k];
-        const double wrapped = mm - turn * floor(mm / turn + 0.5);
-        position_mm[k] = wrapped < turn / 2.0 ? wrapped : -turn / 2.0;
+        const double wrapped = mm - WORLD_MM * floor(mm / WORLD_MM + 0.5);
+        position_mm[k] = wrapped < WORLD_MM / 2.0 ? wrapped : -WORLD_MM / 2.0;
     }
 }

@@ -53,8 +53,9 @@ typedef struct ph_sample {
     bool is_jump; // did not come here by moving
 } ph_sample;
 
-// A new position. One that is not later than the newest takes its place. The manner of the entity's
-// class learns from it; a heading of the same moment is added first.
+// A new position. One of the same moment as the newest takes its place; with an earlier one the track
+// begins again. The manner of the entity's class learns from it; a heading of the same moment is
+// added first. Times lie within PH_MOMENT_US_MAX of 0.
 void ph_track_add(ph_track* track, ph_manner* manner, const ph_sample* sample);
 
 // The first position of an entity, and how it came there: as if the step had been seen. Nothing is
