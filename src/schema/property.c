@@ -211,6 +211,22 @@ ph_result ph_property_restore_field(const ph_property* property, ph_field field,
     }
 }
 
+uint64_t ph_property_top(const ph_property* property, int word)
+{
+    PH_ASSERT(property->is_number || property->def.coding == PH_CODING_VEC3);
+
+    switch (property->def.coding) {
+    case PH_CODING_FIXED:
+        return property->fixed[0].top_level;
+    case PH_CODING_VEC3:
+        return property->fixed[word].top_level;
+    case PH_CODING_ANGLE:
+        return UINT32_MAX >> (32 - property->angle.width);
+    default:
+        return (uint64_t)property->integer.hi - (uint64_t)property->integer.lo;
+    }
+}
+
 ph_result ph_property_quantise(const ph_property* property, const void* base, uint32_t* words)
 {
     PH_ASSERT(property->def.field != PH_FIELD_NONE);

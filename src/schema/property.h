@@ -61,6 +61,10 @@ int ph_class_max_bits(const ph_class* type);
 
 // ---- values of everything but STRING and BYTES
 
+// The greatest that a number can be in words: its levels, or whole numbers above the lowest. word says
+// which component of a VEC3; else it does not matter.
+uint64_t ph_property_top(const ph_property* property, int word);
+
 // Reads the property's field from the game's struct (base points at the struct). Only bound
 // properties.
 // @return PH_OK, or why the value cannot be kept (PH_ERROR_VALUE, PH_ERROR_NOT_A_NUMBER,

@@ -132,21 +132,9 @@ typedef struct difference {
     uint64_t top; // the greatest value
 } difference;
 
-static uint64_t top_of(const ph_property* property)
-{
-    switch (property->def.coding) {
-    case PH_CODING_ANGLE:
-        return UINT32_MAX >> (32 - property->angle.width);
-    case PH_CODING_FIXED:
-        return property->fixed[0].top_level;
-    default:
-        return (uint64_t)property->integer.hi - (uint64_t)property->integer.lo;
-    }
-}
-
 static difference difference_make(const ph_property* property)
 {
-    const uint64_t top = top_of(property);
+    const uint64_t top = ph_property_top(property, 0);
     const int width = ph_width_of(top);
     return (difference){.model = width <= 4    ? 0
                                  : width <= 8  ? 1
@@ -274,7 +262,7 @@ static bool has_two_values(const ph_property* property)
 {
     return property->def.coding == PH_CODING_BOOL ||
            (property->is_number && property->def.coding != PH_CODING_ANGLE &&
-            top_of(property) == 1);
+            ph_property_top(property, 0) == 1);
 }
 
 static bool is_ordered(const ph_property* property)

@@ -36,18 +36,6 @@ static bool is_plain(const ph_property* property)
     }
 }
 
-static uint32_t top_of(const ph_property* property)
-{
-    switch (property->def.coding) {
-    case PH_CODING_FIXED:
-        return property->fixed[0].top_level;
-    case PH_CODING_ANGLE:
-        return UINT32_MAX >> (32 - property->angle.width);
-    default:
-        return (uint32_t)(property->integer.hi - property->integer.lo);
-    }
-}
-
 static void add_property(ph_layout* layout, int index)
 {
     const ph_property* property = &layout->described->properties[index];
@@ -67,7 +55,7 @@ static void add_property(ph_layout* layout, int index)
     if (is_plain(property)) {
         layout->plain |= bit;
         layout->plain_bits[index] = (uint8_t)ph_property_max_bits(property);
-        layout->plain_top[index] = top_of(property);
+        layout->plain_top[index] = (uint32_t)ph_property_top(property, 0);
     }
 }
 

@@ -20,30 +20,17 @@ static const uint8_t BYTES_OF_WIDTH[] = {
 
 // ---- making
 
-// The greatest that a word of a property can be.
+// The greatest that a word of a property can be, as far as bytes can be saved.
 static uint32_t top_of(const ph_property* property, int word)
 {
-    switch (property->def.coding) {
-    case PH_CODING_FIXED:
-    case PH_CODING_VEC3:
-        return property->fixed[word].top_level;
-    case PH_CODING_ANGLE:
-        return UINT32_MAX >> (32 - property->angle.width);
-    case PH_CODING_ENTITY:
+    if (property->def.coding == PH_CODING_ENTITY) {
         return word == 0 ? UINT16_MAX : UINT32_MAX; // a slot + 1; an association
-    case PH_CODING_BOOL:
-    case PH_CODING_ENUM:
-    case PH_CODING_RANGE:
-    case PH_CODING_VARINT:
-    case PH_CODING_TWO_BIT:
-    case PH_CODING_GAMMA:
-    case PH_CODING_RICE: {
-        const uint64_t top = (uint64_t)property->integer.hi - (uint64_t)property->integer.lo;
-        return word == 0 && top < UINT32_MAX ? (uint32_t)top : UINT32_MAX;
     }
-    default:
+    if (!property->is_number && property->def.coding != PH_CODING_VEC3) {
         return UINT32_MAX;
     }
+    const uint64_t top = ph_property_top(property, word);
+    return top < UINT32_MAX ? (uint32_t)top : UINT32_MAX;
 }
 
 static unsigned width_of(uint32_t top)
