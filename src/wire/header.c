@@ -44,19 +44,25 @@ static bool is_ahead(uint32_t number, uint32_t horizon)
     return ahead >= 1 && ahead <= PH_FLIGHT_MAX;
 }
 
+// With another version nobody knows what stands where: everything but the version is unknown.
+static bool is_foreign(const ph_header* header)
+{
+    return header->has_hello && header->hello.version != PH_CLASSIC_VERSION;
+}
+
 // What both writer and reader ask of a header; a hello of another version may say anything.
 static bool is_sound(const ph_header* header)
 {
     const ph_hello* hello = &header->hello;
+    if (is_foreign(header)) {
+        return true;
+    }
     if (header->is_probe &&
         (header->has_eye || header->leave_count > 0 || header->enter_count > 0)) {
         return false;
     }
     if (!header->has_hello) {
         return header->is_probe || is_ahead(header->number, header->horizon);
-    }
-    if (hello->version != PH_CLASSIC_VERSION) {
-        return true;
     }
     return is_ahead(header->number, hello->session) && hello->slot_count >= SLOT_COUNT_MIN &&
            hello->tick_us >= TICK_US_MIN && hello->tick_us <= TICK_US_MAX;
@@ -80,6 +86,9 @@ static void write_hello(const ph_hello* hello, ph_bit_writer* writer)
 static void read_hello(ph_bit_reader* reader, ph_hello* hello)
 {
     hello->version = (uint8_t)ph_bits_read(reader, 8);
+    if (hello->version != PH_CLASSIC_VERSION) {
+        return; // it may be shorter than ours
+    }
     hello->slot_count = (uint16_t)ph_bits_read(reader, 16);
     hello->tick_us = (uint32_t)ph_bits_read(reader, 32);
     hello->session = (uint32_t)ph_bits_read(reader, 32);
@@ -129,6 +138,7 @@ void ph_header_read(ph_bit_reader* reader, ph_header* header)
         read_hello(reader, &read.hello);
         read.horizon = read.hello.session;
     }
+    read.has_eye = read.has_eye && !is_foreign(&read);
     for (int i = 0; read.has_eye && i < 3; ++i) {
         read.eye_mm[i] = (int32_t)(uint32_t)ph_bits_read(reader, 32);
     }

@@ -65,8 +65,8 @@ void ph_header_write(const ph_header* header, ph_bit_writer* writer);
 
 // Fails the reader for what no sender writes: reserved horizons, a probe with an eye or records, a
 // hello whose number is not 1..PH_FLIGHT_MAX ahead of its session, whose tick length is not
-// 1,000..10,000,000 us or whose slot count is below 2. *header is {0} then. A hello of another version
-// is read as if it were ours and not checked: only its version means something. Nothing may follow
+// 1,000..10,000,000 us or whose slot count is below 2. *header is {0} then. Of a
+// hello of another version nothing is read but the version, and nothing is checked. Nothing may follow
 // a probe; whoever reads on finds that out with ph_bit_reader_finish().
 void ph_header_read(ph_bit_reader* reader, ph_header* header);
 
