@@ -22,14 +22,17 @@ static void setup(fixture* f, bool is_wide)
     ph_flight_init(&f->flight, f->units, UNITS, is_wide);
 }
 
-static uint16_t add(ph_flight* flight, int slot, uint64_t properties, const char* values)
+enum { NO_PLACE = UINT16_MAX };
+
+static uint16_t add_behind(ph_flight* flight, int slot, uint64_t properties, const char* values,
+                           uint16_t older)
 {
     ph_flight_item item = {
         .properties = properties,
         .score = (float)slot + 0.5f,
         .mileage_mm = 1000u + (uint32_t)slot,
         .slot = (uint16_t)slot,
-        .older = 77,
+        .older = older,
         .jumps = 9,
         .kind = 2,
         .is_jump = slot % 2 == 0,
@@ -38,6 +41,11 @@ static uint16_t add(ph_flight* flight, int slot, uint64_t properties, const char
     const uint16_t place = ph_flight_add(flight, &item);
     memcpy(item.values, values, item.value_bytes);
     return place;
+}
+
+static uint16_t add(ph_flight* flight, int slot, uint64_t properties, const char* values)
+{
+    return add_behind(flight, slot, properties, values, NO_PLACE);
 }
 
 static void an_item_reads_back(void** state)
@@ -56,11 +64,11 @@ static void an_item_reads_back(void** state)
         assert_true(item.score == 65534.5f);
         assert_int_equal(item.mileage_mm, 66534);
         assert_int_equal(item.slot, 65534);
-        assert_int_equal(item.older, 77);
+        assert_int_equal(item.older, NO_PLACE);
         assert_int_equal(item.jumps, 9);
         assert_int_equal(item.kind, 2);
         assert_int_equal(item.value_bytes, 5);
-        assert_memory_equal(item.values, "hello", 5);
+        assert_memory_equal(item.values, "hello\0\0", 8); // no rubbish up to the next unit
         assert_true(item.is_jump);
         assert_int_equal(ph_flight_oldest(&f.flight)->stamp.sent_us, 12345);
         assert_int_equal(ph_flight_oldest(&f.flight)->stamp.number, 7);
@@ -142,6 +150,7 @@ static void a_cancelled_packet_leaves_nothing(void** state)
 typedef struct model_packet {
     int count;
     uint16_t places[8];
+    uint16_t older[8]; // of the items; NO_PLACE where none is left
     char values[8][12];
     bool has_eye;
     int32_t eye_mm[3];
@@ -163,11 +172,14 @@ static void assert_packet(const ph_flight* flight, const ph_flight_packet* packe
         const ph_flight_item item = ph_flight_read(flight, place);
         assert_int_equal(item.value_bytes, strlen(expected->values[i]));
         assert_memory_equal(item.values, expected->values[i], item.value_bytes);
+        assert_true(expected->older[i] == NO_PLACE || item.older == expected->older[i]);
         place = ph_flight_next_item(flight, place);
     }
 }
 
-static bool try_send(ph_flight* flight, model_packet* sent, test_rng* rng)
+// older: the packet sent before, if it is still on its way. Items stand behind its first.
+static bool try_send(ph_flight* flight, model_packet* sent, const model_packet* older,
+                     test_rng* rng)
 {
     *sent = (model_packet){.has_eye = test_rng_below(rng, 3) == 0};
     for (int axis = 0; axis < 3; ++axis) {
@@ -188,8 +200,10 @@ static bool try_send(ph_flight* flight, model_packet* sent, test_rng* rng)
         if (!ph_flight_has_room(flight, length)) {
             break;
         }
-        sent->places[sent->count] = add(flight, i, 1, values);
+        sent->older[sent->count] = older == NULL ? NO_PLACE : older->places[0];
+        sent->places[sent->count] = add_behind(flight, i, 1, values, sent->older[sent->count]);
         assert_true(ph_flight_is_open(flight, sent->places[sent->count]));
+        assert_false(older != NULL && ph_flight_is_open(flight, older->places[0]));
         ++sent->count;
     }
     if (sent->count == 0) {
@@ -197,7 +211,25 @@ static bool try_send(ph_flight* flight, model_packet* sent, test_rng* rng)
         return false;
     }
     ph_flight_commit(flight);
+    assert_false(ph_flight_is_open(flight, sent->places[0]));
     return true;
+}
+
+// The next packet of a queue of so many.
+static bool try_send_next(ph_flight* flight, model_packet* packets, int first, int count,
+                          test_rng* rng)
+{
+    const model_packet* older = count > 0 ? &packets[(first + count - 1) % PH_FLIGHT_MAX] : NULL;
+    return try_send(flight, &packets[(first + count) % PH_FLIGHT_MAX], older, rng);
+}
+
+// The oldest is gone: nobody may look for it any more.
+static void forget_oldest(model_packet* packets, int first)
+{
+    model_packet* next = &packets[(first + 1) % PH_FLIGHT_MAX];
+    for (int i = 0; i < next->count; ++i) {
+        next->older[i] = NO_PLACE;
+    }
 }
 
 static void the_ring_keeps_what_it_took(void** state)
@@ -212,13 +244,13 @@ static void the_ring_keeps_what_it_took(void** state)
     int sent_count = 0;
     for (int round = 0; round < 20000; ++round) {
         if (test_rng_below(&rng, 2) == 0 && ph_flight_has_place(&f.flight)) {
-            const bool is_sent =
-                try_send(&f.flight, &packets[(first + count) % PH_FLIGHT_MAX], &rng);
+            const bool is_sent = try_send_next(&f.flight, packets, first, count, &rng);
             count += is_sent;
             sent_count += is_sent;
         } else if (count > 0) {
             assert_packet(&f.flight, ph_flight_oldest(&f.flight), &packets[first]);
             ph_flight_retire(&f.flight);
+            forget_oldest(packets, first);
             first = (first + 1) % PH_FLIGHT_MAX;
             --count;
         }
@@ -240,9 +272,10 @@ static void a_larger_ring_takes_everything_along(void** state)
         int count = 0;
         for (int i = 0; i < 40; ++i) {
             if (test_rng_below(&rng, 3) != 0) {
-                count += try_send(&f.flight, &packets[(first + count) % PH_FLIGHT_MAX], &rng);
+                count += try_send_next(&f.flight, packets, first, count, &rng);
             } else if (count > 0) {
                 ph_flight_retire(&f.flight);
+                forget_oldest(packets, first);
                 first = (first + 1) % PH_FLIGHT_MAX;
                 --count;
             }
@@ -255,6 +288,9 @@ static void a_larger_ring_takes_everything_along(void** state)
             model_packet* packet = &packets[(first + i) % PH_FLIGHT_MAX];
             for (int k = 0; k < packet->count; ++k) {
                 packet->places[k] = ph_flight_moved(&before, packet->places[k]);
+                if (packet->older[k] != NO_PLACE) {
+                    packet->older[k] = ph_flight_moved(&before, packet->older[k]);
+                }
             }
             assert_packet(&f.flight, ph_flight_oldest(&f.flight), packet);
             ph_flight_retire(&f.flight);

@@ -77,7 +77,7 @@ bool ph_flight_has_place(const ph_flight* flight)
 
 bool ph_flight_begin(ph_flight* flight, const ph_flight_stamp* stamp, const int32_t* eye_mm)
 {
-    PH_ASSERT(ph_flight_has_place(flight));
+    PH_ASSERT(ph_flight_has_place(flight) && !flight->is_open);
 
     if (eye_mm != NULL && find_room(flight, PH_FLIGHT_EYE_UNITS) == UINT32_MAX) {
         return false;
@@ -89,6 +89,7 @@ bool ph_flight_begin(ph_flight* flight, const ph_flight_stamp* stamp, const int3
         packet->first = (uint16_t)place;
         memcpy(&flight->units[place], eye_mm, PH_FLIGHT_EYE_UNITS * sizeof(uint32_t));
     }
+    flight->is_open = true;
     return true;
 }
 
@@ -100,7 +101,7 @@ bool ph_flight_has_room(const ph_flight* flight, size_t value_bytes)
 
 uint16_t ph_flight_add(ph_flight* flight, ph_flight_item* item)
 {
-    PH_ASSERT(item->value_bytes <= PH_FLIGHT_VALUE_BYTES_MAX);
+    PH_ASSERT(flight->is_open && item->value_bytes <= PH_FLIGHT_VALUE_BYTES_MAX);
 
     const uint32_t unit_count = ph_flight_item_units(flight->is_wide, item->value_bytes);
     const uint32_t place = take_room(flight, unit_count);
@@ -128,7 +129,7 @@ bool ph_flight_is_open(const ph_flight* flight, uint16_t place)
 {
     const ph_flight_packet* packet =
         &flight->packets[(flight->first + flight->count) % PH_FLIGHT_MAX];
-    if (packet->item_count == 0) {
+    if (!flight->is_open || packet->item_count == 0) {
         return false;
     }
     return packet->first < flight->head ? place >= packet->first && place < flight->head
@@ -144,19 +145,21 @@ void ph_flight_withdraw(ph_flight* flight, uint16_t place)
 
 void ph_flight_commit(ph_flight* flight)
 {
-    PH_ASSERT(open_packet(flight)->item_count > 0);
+    PH_ASSERT(flight->is_open && open_packet(flight)->item_count > 0);
 
     ++flight->count;
+    flight->is_open = false;
 }
 
 void ph_flight_cancel(ph_flight* flight)
 {
     const ph_flight_packet* packet = open_packet(flight);
-    PH_ASSERT(packet->item_count == 0);
+    PH_ASSERT(flight->is_open && packet->item_count == 0);
 
     if (packet->has_eye) {
         flight->head = packet->first;
     }
+    flight->is_open = false;
 }
 
 // ---- looking
@@ -244,6 +247,7 @@ uint16_t ph_flight_moved(const ph_flight* before, uint16_t place)
 
 void ph_flight_move(ph_flight* flight, uint32_t* units, uint32_t capacity)
 {
+    PH_ASSERT(!flight->is_open);
     PH_ASSERT(capacity >= flight->capacity && capacity <= PH_FLIGHT_UNITS_MAX);
 
     const ph_flight before = *flight;

@@ -35,7 +35,7 @@ typedef struct ph_flight_item {
     uint32_t mileage_mm; // path since the position that was sent before, if this has a position
     uint16_t slot;
     uint16_t older;       // place of the slot's next older item, if there is one
-    uint16_t jumps;       // of the entity, if this has a position
+    uint16_t jumps;       // of the entity; counts if this is an enter or has a position
     uint8_t kind;         // ph_record_kind
     bool is_jump;         // the record said so
     uint16_t value_bytes; // packed values of the properties, in their order; more may follow
@@ -65,6 +65,7 @@ typedef struct ph_flight {
     uint32_t wrap_end; // while is_wrapped: where the older part ends
     bool is_wrapped;   // head is behind tail
     bool is_wide;      // more than 32 properties
+    bool is_open;      // a packet has begun
     int first;         // of packets, the oldest
     int count;         // packets, an open one not counted
     ph_flight_packet packets[PH_FLIGHT_MAX];
@@ -120,7 +121,7 @@ void ph_flight_retire(ph_flight* flight);
 
 // ---- growth
 
-// Moves everything into a larger ring. Places become others: ph_flight_moved() says which, asked of
+// Moves everything into a larger ring; no packet is open. Places become others: ph_flight_moved() says which, asked of
 // a copy of the flight as it was.
 void ph_flight_move(ph_flight* flight, uint32_t* units, uint32_t capacity);
 uint16_t ph_flight_moved(const ph_flight* before, uint16_t place);
