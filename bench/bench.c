@@ -19,6 +19,7 @@ enum { OWN_OPTIONS = 2, OPTIONS_MAX = 8 };
 
 static const app_command benches[] = {
     {"bits", "bit writer and reader, integer codings, range coder: ns per field", bench_bits},
+    {"learn", "tables of the pinhole profile, from recordings: bits per update", bench_learn},
     {"load", "a whole world of viewers: us per viewer and tick, by stage", bench_load},
     {"vision", "who sees whom: ns per entity of upkeep, us per question", bench_vision},
     {0},

@@ -32,6 +32,9 @@ bool bench_options_parse(const bench_about* about, int argc, char** argv, bench_
 // `pinhole bench bits`: ns per field, per symbol and per integer. Returns an APP_EXIT value.
 int bench_bits(int argc, char** argv);
 
+// `pinhole bench learn`: the tables of the pinhole profile.
+int bench_learn(int argc, char** argv);
+
 // `pinhole bench load`: microseconds per viewer and tick of a whole world.
 int bench_load(int argc, char** argv);
 

@@ -1,0 +1,276 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// `pinhole bench learn`: the tables of the pinhole profile, learned on recordings and scenes, and
+// what they cost: each game with its own tables, with those of every other one, with the mixture.
+
+#include "bench.h"
+
+#include "command.h"
+#include "learn_game.h"
+#include "learn_tables.h"
+#include "learn_traffic.h"
+#include "options.h"
+
+#include "kit/recording.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { GAMES_MAX = 12, VIEWERS = 5 };
+
+// What the tables of the library are learned on, beside recordings that are named.
+static const char* const SCENES[] = {"scene:town", "scene:wander", "scene:race", "scene:asteroids"};
+
+static void print_text(void)
+{
+    printf("Plays a model of the traffic on recordings (up to four, given by their paths) and on\n"
+           "the scenes town, wander, race and asteroids, counts every symbol that the pinhole\n"
+           "profile would write, and prints bits per update. --out FILE writes the tables that\n"
+           "become src/wire/coded_tables.c.\n");
+}
+
+// ---- playing
+
+static int longest_entity(const ph_recording* recording, int skip)
+{
+    int best = 0;
+    int best_rows = -1;
+    for (int e = skip; e < recording->entity_count; e += VIEWERS) {
+        int first;
+        const int rows = ph_recording_rows(recording, e, &first);
+        if (rows > best_rows) {
+            best = e;
+            best_rows = rows;
+        }
+    }
+    return best;
+}
+
+static bool play(learn_game* game)
+{
+    // 13 kbit/s in few large packets and in many small ones, and 4 kbit/s.
+    static const double HZ[VIEWERS] = {2, 5, 10, 20, 1};
+    static const int BITS[VIEWERS] = {6000, 2200, 900, 260, 3600};
+    const ph_recording* recording = game->material.recording;
+    for (int v = 0; v < VIEWERS; ++v) {
+        const int interval = (int)(recording->rate_hz / HZ[v] + 0.5);
+        const learn_viewer viewer = {.entity = longest_entity(recording, v),
+                                     .interval_ticks = interval > 0 ? interval : 1,
+                                     .packet_bits = BITS[v],
+                                     .seed = (uint64_t)v + 1};
+        if (!learn_traffic_run(game, &viewer)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// ---- printing
+
+static double told_bits(const learn_game* game, const learn_tables* tables)
+{
+    double bits256 = 0.0;
+    for (int p = 0; p < game->packet_count; ++p) {
+        double best = 1e300;
+        for (int d = 0; d < PH_DENSITIES; ++d) {
+            double cost = 0.0;
+            for (int u = 0; u < PH_URGENCIES; ++u) {
+                const uint16_t* costs = tables->costs + PH_AT_TOLD + (d * PH_URGENCIES + u) * 3;
+                cost += (double)game->packets[p].silent[u] * costs[0] +
+                        (double)game->packets[p].told[u] * costs[1];
+            }
+            best = cost < best ? cost : best;
+        }
+        bits256 += best;
+    }
+    return bits256 / PH_COST_PER_BIT;
+}
+
+static double best_slope(const learn_game* games, int count)
+{
+    static learn_tables tables;
+    double best = 0.0;
+    double best_bits = 1e300;
+    for (double slope = 0.0; slope < 1.6; slope += 0.1) {
+        double bits = 0.0;
+        learn_tables_make(&tables, NULL, 0, slope);
+        for (int g = 0; g < count; ++g) {
+            bits += told_bits(&games[g], &tables) / (double)games[g].figures.updates;
+        }
+        if (bits < best_bits) {
+            best = slope;
+            best_bits = bits;
+        }
+    }
+    return best;
+}
+
+static void print_figures(const learn_game* game)
+{
+    const learn_figures* figures = &game->figures;
+    const double per = 1.0 / PH_COST_PER_BIT / (double)figures->updates;
+    const double all = (double)(figures->told256 + figures->mask256 + figures->position256 +
+                                figures->heading256 + figures->others256);
+    printf("%-28.28s %8llu %6.2f %6.2f %6.2f %6.2f %6.2f %6.2f %8.1f\n",
+           strrchr(game->name, '/') != NULL ? strrchr(game->name, '/') + 1 : game->name,
+           (unsigned long long)figures->updates, (double)figures->told256 * per,
+           (double)figures->mask256 * per, (double)figures->position256 * per,
+           (double)figures->heading256 * per, (double)figures->others256 * per, all * per,
+           figures->enters > 0
+               ? (double)figures->enter256 / PH_COST_PER_BIT / (double)figures->enters
+               : 0.0);
+}
+
+// Rows: whose symbols; columns: whose tables.
+static void print_cross(const learn_game* games, int count, double slope)
+{
+    static learn_tables own[GAMES_MAX];
+    static learn_tables others[GAMES_MAX];
+    const ph_coded_counts* all[GAMES_MAX];
+    for (int g = 0; g < count; ++g) {
+        const ph_coded_counts* one[] = {&games[g].counts};
+        learn_tables_make(&own[g], one, 1, slope);
+        int rest = 0;
+        for (int i = 0; i < count; ++i) {
+            if (i != g) {
+                all[rest++] = &games[i].counts;
+            }
+        }
+        learn_tables_make(&others[g], all, rest, slope);
+    }
+    for (int i = 0; i < count; ++i) {
+        all[i] = &games[i].counts;
+    }
+    static learn_tables mixture;
+    static learn_tables curves;
+    learn_tables_make(&mixture, all, count, slope);
+    learn_tables_make(&curves, NULL, 0, slope);
+    printf("\nall bits of records, in %% of what own tables need; columns: tables of each game,\n"
+           "then the mixture, the mixture of the others, and curves without counts\n");
+    for (int g = 0; g < count; ++g) {
+        const double least = learn_tables_bits(&own[g], &games[g].counts);
+        printf("%-28.28s", strrchr(games[g].name, '/') != NULL ? strrchr(games[g].name, '/') + 1
+                                                               : games[g].name);
+        for (int i = 0; i < count; ++i) {
+            printf(" %5.0f", 100.0 * learn_tables_bits(&own[i], &games[g].counts) / least);
+        }
+        printf(" | %5.1f %5.1f %5.1f\n",
+               100.0 * learn_tables_bits(&mixture, &games[g].counts) / least,
+               100.0 * learn_tables_bits(&others[g], &games[g].counts) / least,
+               100.0 * learn_tables_bits(&curves, &games[g].counts) / least);
+    }
+}
+
+static bool write_tables(const learn_game* games, int count, double slope, const char* path)
+{
+    static learn_tables tables;
+    const ph_coded_counts* all[GAMES_MAX];
+    for (int i = 0; i < count; ++i) {
+        all[i] = &games[i].counts;
+    }
+    learn_tables_make(&tables, all, count, slope);
+    FILE* file = fopen(path, "w");
+    if (file == NULL) {
+        fprintf(stderr, "pinhole bench learn: cannot write %s\n", path);
+        return false;
+    }
+    learn_tables_print(&tables, file);
+    return fclose(file) == 0;
+}
+
+// ---- the command
+
+typedef struct learn_options {
+    const char* recordings[4];
+    const char* out;
+    int rates[4];
+    bool is_pose;
+} learn_options;
+
+static bool add_game(learn_game* games, int* count, const ph_sim_material_def* def)
+{
+    ph_fault fault = {0};
+    learn_game* game = &games[*count];
+    if (!learn_game_open(game, def, &fault)) {
+        fprintf(stderr, "pinhole bench learn: %s: %s\n", def->source, fault.message);
+        return false;
+    }
+    *count += 1;
+    return play(game);
+}
+
+static bool add_games(learn_game* games, int* count, const learn_options* options)
+{
+    for (int i = 0; i < 4 && options->recordings[i] != NULL; ++i) {
+        for (int pose = 0; pose < 2; ++pose) {
+            const ph_sim_material_def def = {.source = options->recordings[i],
+                                             .rate_hz = options->rates[i],
+                                             .is_pose_only = pose != 0};
+            if (!add_game(games, count, &def)) {
+                return false;
+            }
+        }
+    }
+    for (size_t i = 0; i < sizeof SCENES / sizeof SCENES[0]; ++i) {
+        const ph_sim_material_def def = {.source = SCENES[i], .seed = 1, .seconds = 40};
+        if (!add_game(games, count, &def)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+int bench_learn(int argc, char** argv)
+{
+    learn_options options = {.rates = {16, 20, 0, 0}};
+    const app_option more[] = {
+        {.name = "--first",
+         .summary = "a recording",
+         .text = &options.recordings[0],
+         .value = "FILE"},
+        {.name = "--second", .summary = "another", .text = &options.recordings[1], .value = "FILE"},
+        {.name = "--first-rate",
+         .summary = "its ticks per second",
+         .number = &options.rates[0],
+         .lo = 1,
+         .hi = 1000},
+        {.name = "--second-rate",
+         .summary = "its ticks per second",
+         .number = &options.rates[1],
+         .lo = 1,
+         .hi = 1000},
+        {.name = "--out", .summary = "where the tables go", .text = &options.out, .value = "FILE"},
+        {0},
+    };
+    const bench_about about = {.command = "pinhole bench learn",
+                               .summary = "the tables of the pinhole profile",
+                               .print_text = print_text,
+                               .example = "--first walkers.csv.gz --out src/wire/coded_tables.c",
+                               .rounds_default = 1,
+                               .more = more};
+    bench_options common;
+    int status;
+    if (!bench_options_parse(&about, argc, argv, &common, &status)) {
+        return status;
+    }
+    static learn_game games[GAMES_MAX];
+    int count = 0;
+    bool is_done = add_games(games, &count, &options);
+    if (is_done) {
+        const double slope = best_slope(games, count);
+        printf("bits per update with the tables of this build (urgency weighs %.1f)\n"
+               "%-28s %8s %6s %6s %6s %6s %6s %6s %8s\n",
+               slope, "", "updates", "told", "mask", "place", "head", "other", "all", "enter");
+        for (int g = 0; g < count; ++g) {
+            print_figures(&games[g]);
+        }
+        print_cross(games, count, slope);
+        is_done = options.out == NULL || write_tables(games, count, slope, options.out);
+    }
+    for (int g = 0; g < count; ++g) {
+        learn_game_close(&games[g]);
+    }
+    return is_done ? APP_EXIT_OK : APP_EXIT_FAILURE;
+}

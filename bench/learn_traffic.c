@@ -1,0 +1,435 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// One viewer's traffic. Once per viewer and budget that tables are learned on.
+//
+//   truth ──▶ shown (as if everything arrived) ──▶ error ──▶ chosen ──▶ in flight ──▶ baseline
+
+#include "learn_traffic.h"
+
+#include "base/rng.h"
+#include "kit/recording.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SLOTS 250
+#define FLIGHTS 16
+#define RADIUS_MM 250000.0
+#define DELAY_S 0.15
+#define LOSS 0.02
+#define JUMP_MM_PER_S 100000.0
+// Of a packet, so that newcomers do not keep out everybody else.
+#define ENTER_SHARE 0.5
+#define NEAREST_MM 1000.0
+
+typedef struct sent_record {
+    ph_record record;
+    uint32_t words[LEARN_WORDS_MAX];
+} sent_record;
+
+typedef struct flight {
+    sent_record records[SLOTS];
+    int count;
+    int tick;
+    bool is_open;
+} flight;
+
+typedef struct slot_state {
+    int entity; // -1: free
+    int enter_flights;
+    uint32_t association;
+    double score;
+    bool is_chosen;
+    sent_record next; // what would be told now
+    ph_baseline baseline;
+    ph_baseline shown;
+    uint8_t known[LEARN_WORDS_MAX * 4];
+    uint8_t shown_known[LEARN_WORDS_MAX * 4];
+} slot_state;
+
+typedef struct traffic {
+    learn_game* game;
+    const ph_layout* layout;
+    ph_coded_frame frame;
+    ph_rng rng;
+    slot_state slots[SLOTS];
+    int* slot_of; // by entity, -1: none
+    int next_slot;
+    flight flights[FLIGHTS];
+    int order[SLOTS];
+    uint8_t bytes[1 << 16];
+} traffic;
+
+static uint32_t* position_words(const traffic* it, sent_record* sent)
+{
+    return sent->words + it->layout->word[it->layout->described->position];
+}
+
+static double distance_mm(const int32_t a_mm[3], const int32_t b_mm[3])
+{
+    const double x = (double)a_mm[0] - b_mm[0];
+    const double y = (double)a_mm[1] - b_mm[1];
+    const double z = (double)a_mm[2] - b_mm[2];
+    return sqrt(x * x + y * y + z * z);
+}
+
+// ---- who is seen
+
+static void free_slot(traffic* it, int slot)
+{
+    slot_state* state = &it->slots[slot];
+    it->slot_of[state->entity] = -1;
+    for (int f = 0; f < FLIGHTS; ++f) {
+        for (int i = 0; i < it->flights[f].count; ++i) {
+            if (it->flights[f].records[i].record.slot == slot) {
+                it->flights[f].records[i].record.kind = PH_RECORD_LEAVE;
+            }
+        }
+    }
+    *state = (slot_state){.entity = -1, .association = state->association + 1};
+}
+
+static void take_slot(traffic* it, int entity)
+{
+    for (int i = 0; i < SLOTS; ++i) {
+        const int slot = (it->next_slot + i) % SLOTS;
+        if (it->slots[slot].entity < 0) {
+            it->slots[slot].entity = entity;
+            it->slot_of[entity] = slot;
+            it->next_slot = slot + 1;
+            return;
+        }
+    }
+}
+
+static void look_around(traffic* it, int tick)
+{
+    const ph_recording* recording = it->game->material.recording;
+    for (int e = 0; e < recording->entity_count; ++e) {
+        const int row = ph_recording_row(recording, e, tick);
+        bool is_seen = row >= 0;
+        if (is_seen) {
+            const int32_t place_mm[3] = {recording->x_mm[row], recording->y_mm[row],
+                                         recording->z_mm[row]};
+            is_seen = distance_mm(place_mm, it->frame.frame.eye_mm) < RADIUS_MM;
+        }
+        if (is_seen && it->slot_of[e] < 0) {
+            take_slot(it, e);
+        } else if (!is_seen && it->slot_of[e] >= 0) {
+            free_slot(it, it->slot_of[e]);
+        }
+    }
+}
+
+// ---- what has arrived
+
+static void resolve(traffic* it, int tick)
+{
+    const int delay_ticks =
+        (int)ceil(DELAY_S * 1e6 / it->game->rules.tick_us) + (int)ph_rng_below(&it->rng, 2);
+    for (int pass = 0; pass < FLIGHTS; ++pass) {
+        flight* oldest = NULL;
+        for (int f = 0; f < FLIGHTS; ++f) {
+            flight* each = &it->flights[f];
+            if (each->is_open && (oldest == NULL || each->tick < oldest->tick)) {
+                oldest = each;
+            }
+        }
+        if (oldest == NULL || oldest->tick > tick - delay_ticks) {
+            return;
+        }
+        const bool is_lost = ph_rng_chance(&it->rng, LOSS);
+        for (int i = 0; i < oldest->count; ++i) {
+            const ph_record* record = &oldest->records[i].record;
+            slot_state* state = &it->slots[record->slot];
+            if (record->kind == PH_RECORD_LEAVE) {
+                continue; // its slot is free by now
+            }
+            state->enter_flights -= record->kind == PH_RECORD_ENTER ? 1 : 0;
+            if (is_lost) {
+                state->shown = state->baseline;
+                memcpy(state->shown_known, state->known, sizeof state->known);
+                continue;
+            }
+            ph_baseline_take(&state->baseline, state->known, &it->game->rules, record,
+                             (uint32_t)oldest->tick);
+            if (record->kind == PH_RECORD_ENTER && record->name > it->frame.name_base) {
+                it->frame.name_base = record->name;
+            }
+        }
+        oldest->is_open = false;
+    }
+}
+
+// ---- what is worth telling
+
+static bool is_worth(const traffic* it, const slot_state* state, int property, double away_mm)
+{
+    const ph_property* described = &it->layout->described->properties[property];
+    const ph_packing* packing = &it->game->packing;
+    if (described->distance_mm != UINT64_MAX && away_mm > (double)described->distance_mm) {
+        return false;
+    }
+    uint32_t shown[PH_VALUE_WORDS_MAX] = {0};
+    ph_packing_load(packing, property, state->shown_known + packing->offset[property], shown);
+    const uint32_t* words = state->next.words + it->layout->word[property];
+    if (!described->is_number || described->words > 1) {
+        return memcmp(shown, words, (size_t)described->words * sizeof words[0]) != 0;
+    }
+    uint64_t off = words[0] > shown[0] ? words[0] - shown[0] : shown[0] - words[0];
+    if (described->def.coding == PH_CODING_ANGLE) {
+        const uint64_t turn = UINT64_C(1) << described->angle.width;
+        off = off < turn - off ? off : turn - off;
+    }
+    return off >= described->significant_steps;
+}
+
+static void weigh(traffic* it, slot_state* state, int tick)
+{
+    const ph_recording* recording = it->game->material.recording;
+    const int row = ph_recording_row(recording, state->entity, tick);
+    ph_record* record = &state->next.record;
+    learn_game_words(it->game, row, state->next.words);
+    *record = (ph_record){.kind = PH_RECORD_UPDATE, .words = state->next.words};
+    const uint32_t* words = position_words(it, &state->next);
+    const int32_t place_mm[3] = {(int32_t)words[0], (int32_t)words[1], (int32_t)words[2]};
+    const double away_mm = distance_mm(place_mm, it->frame.frame.eye_mm);
+    int32_t shown_mm[3];
+    ph_baseline_predict(&state->shown, (uint32_t)tick, it->frame.tick_us, shown_mm);
+    const double off_mm = distance_mm(place_mm, shown_mm);
+    const int shift =
+        it->layout->described->properties[it->layout->described->position].coordinate.shift;
+    if (off_mm >= (double)(1 << shift)) {
+        record->properties |= it->layout->position;
+        state->score = off_mm / fmax(away_mm, NEAREST_MM);
+    }
+    for (int i = 0; i < it->layout->described->def.property_count; ++i) {
+        if ((it->layout->position >> i & 1) == 0 && is_worth(it, state, i, away_mm)) {
+            record->properties |= UINT64_C(1) << i;
+            state->score += 0.01;
+        }
+    }
+    const double known_s =
+        (double)((uint32_t)tick - state->baseline.tick[0]) * it->frame.tick_us * 1e-6;
+    record->is_jump =
+        (record->properties & it->layout->position) != 0 &&
+        distance_mm(place_mm, state->baseline.position_mm[0]) > 2000.0 + JUMP_MM_PER_S * known_s;
+}
+
+static int compare_scores(const void* a, const void* b)
+{
+    const slot_state* left = *(slot_state* const*)a;
+    const slot_state* right = *(slot_state* const*)b;
+    return left->score < right->score ? 1 : left->score > right->score ? -1 : 0;
+}
+
+static ph_coded_record coded_of(const slot_state* state, const sent_record* sent, int slot)
+{
+    ph_coded_record coded = {
+        .record = sent->record, .baseline = &state->baseline, .known = state->known};
+    coded.record.slot = (uint16_t)slot;
+    coded.record.words = (uint32_t*)sent->words;
+    return coded;
+}
+
+static void choose(traffic* it, int packet_bits, int tick)
+{
+    slot_state* candidates[SLOTS];
+    int count = 0;
+    for (int i = 0; i < SLOTS; ++i) {
+        slot_state* state = &it->slots[i];
+        state->score = 0.0;
+        state->is_chosen = false;
+        if (state->entity >= 0 && state->baseline.is_entered) {
+            weigh(it, state, tick);
+            if (state->score > 0.0) {
+                candidates[count++] = state;
+            }
+        }
+    }
+    qsort(candidates, (size_t)count, sizeof candidates[0], compare_scores);
+    double left256 = packet_bits * (double)PH_COST_PER_BIT;
+    for (int i = 0; i < count && left256 > 0; ++i) {
+        const int slot = (int)(candidates[i] - it->slots);
+        const ph_coded_record coded = coded_of(candidates[i], &candidates[i]->next, slot);
+        candidates[i]->is_chosen = true;
+        left256 -= ph_coded_cost256(&it->frame, &coded, NULL) + 3.0 * PH_COST_PER_BIT;
+    }
+}
+
+// ---- a packet
+
+static void keep(flight* flown, const ph_coded_record* coded, const sent_record* sent)
+{
+    sent_record* kept = &flown->records[flown->count++];
+    *kept = *sent;
+    kept->record = coded->record;
+    kept->record.words = kept->words;
+}
+
+static void fill_enter(const traffic* it, slot_state* state, int tick)
+{
+    const ph_recording* recording = it->game->material.recording;
+    const int row = ph_recording_row(recording, state->entity, tick);
+    ph_record* record = &state->next.record;
+    learn_game_words(it->game, row, state->next.words);
+    *record = (ph_record){.kind = PH_RECORD_ENTER,
+                          .name = recording->id[state->entity],
+                          .association = state->association,
+                          .words = state->next.words,
+                          .properties = it->layout->position};
+    for (int i = 0; i < it->layout->described->def.property_count; ++i) {
+        if (!ph_layout_is_initial(it->layout, state->next.words, NULL, i)) {
+            record->properties |= UINT64_C(1) << i;
+        }
+    }
+    const int back = ph_baseline_velocity_ticks(it->frame.tick_us);
+    const int old = ph_recording_row(recording, state->entity, tick - back);
+    if (old >= 0) {
+        const int32_t way_mm[3] = {recording->x_mm[row] - recording->x_mm[old],
+                                   recording->y_mm[row] - recording->y_mm[old],
+                                   recording->z_mm[row] - recording->z_mm[old]};
+        ph_baseline_velocity(it->layout, it->frame.tick_us, way_mm, back, record->velocity);
+    }
+}
+
+static void write_enters(traffic* it, ph_entropy_writer* writer, flight* flown, int packet_bits,
+                         int tick)
+{
+    double left256 = ENTER_SHARE * packet_bits * PH_COST_PER_BIT;
+    uint16_t slot_floor = 0;
+    for (int i = 0; i < SLOTS && left256 > 0; ++i) {
+        slot_state* state = &it->slots[i];
+        if (state->entity < 0 || state->baseline.is_entered || state->enter_flights > 0) {
+            continue;
+        }
+        fill_enter(it, state, tick);
+        ph_coded_record coded = coded_of(state, &state->next, i);
+        coded.slot_floor = slot_floor;
+        slot_floor = (uint16_t)(i + 1);
+        const uint32_t cost256 = ph_coded_cost256(&it->frame, &coded, NULL);
+        ph_coded_write(&it->frame, writer, &coded);
+        ph_baseline_take(&state->shown, state->shown_known, &it->game->rules, &coded.record,
+                         (uint32_t)tick);
+        keep(flown, &coded, &state->next);
+        state->enter_flights += 1;
+        left256 -= cost256;
+        it->game->figures.enters += 1;
+        it->game->figures.enter256 += cost256;
+    }
+}
+
+static void bill_update(traffic* it, const ph_coded_record* coded)
+{
+    ph_bill bill = {0};
+    (void)ph_coded_cost256(&it->frame, coded, &bill);
+    learn_figures* figures = &it->game->figures;
+    const int heading = ph_baseline_heading(it->layout);
+    figures->updates += 1;
+    figures->mask256 += bill.mask_bits;
+    for (int i = 0; i < it->layout->described->def.property_count; ++i) {
+        *(i == it->layout->described->position ? &figures->position256
+          : i == heading                       ? &figures->heading256
+                                               : &figures->others256) += bill.property_bits[i];
+    }
+}
+
+static bool write_updates(traffic* it, ph_entropy_writer* writer, flight* flown, int tick)
+{
+    int urgencies[SLOTS];
+    learn_packet packet = {0};
+    for (int i = 0; i < SLOTS; ++i) {
+        if (it->slots[i].baseline.is_entered) {
+            urgencies[i] = ph_coded_urgency(&it->frame, &it->slots[i].baseline);
+            *(it->slots[i].is_chosen ? &packet.told[urgencies[i]] : &packet.silent[urgencies[i]]) +=
+                1;
+        }
+    }
+    it->frame.density = ph_coded_best_density(packet.told, packet.silent);
+    for (int i = 0; i < SLOTS; ++i) {
+        slot_state* state = &it->slots[i];
+        if (!state->baseline.is_entered) {
+            continue;
+        }
+        ph_coded_write_told(&it->frame, writer, urgencies[i], state->is_chosen);
+        it->game->figures.told256 +=
+            ph_coded_told_cost256(&it->frame, urgencies[i], state->is_chosen);
+        if (state->is_chosen) {
+            const ph_coded_record coded = coded_of(state, &state->next, i);
+            bill_update(it, &coded);
+            ph_coded_write(&it->frame, writer, &coded);
+            ph_baseline_take(&state->shown, state->shown_known, &it->game->rules, &coded.record,
+                             (uint32_t)tick);
+            keep(flown, &coded, &state->next);
+        }
+    }
+    return learn_game_add_packet(it->game, &packet);
+}
+
+static bool send_packet(traffic* it, const learn_viewer* viewer, int tick)
+{
+    flight* flown = NULL;
+    for (int f = 0; f < FLIGHTS && flown == NULL; ++f) {
+        flown = it->flights[f].is_open ? NULL : &it->flights[f];
+    }
+    if (flown == NULL) {
+        return true;
+    }
+    flown->count = 0;
+    flown->tick = tick;
+    flown->is_open = true;
+    ph_entropy_writer writer;
+    ph_entropy_writer_init(&writer, it->bytes, sizeof it->bytes);
+    it->frame.tick = (uint32_t)tick;
+    choose(it, viewer->packet_bits, tick);
+    write_enters(it, &writer, flown, viewer->packet_bits, tick);
+    return write_updates(it, &writer, flown, tick);
+}
+
+static void start(traffic* it, learn_game* game, const learn_viewer* viewer)
+{
+    it->game = game;
+    it->layout = &game->layouts.layouts[0];
+    it->rng = ph_rng_make(viewer->seed);
+    it->frame = (ph_coded_frame){.frame = {.layouts = &game->layouts,
+                                           .ground = &game->material.recording->ground,
+                                           .slot_bits = PH_CLASSIC_SLOT_BITS_MIN},
+                                 .packings = &game->packing,
+                                 .tick_us = game->rules.tick_us,
+                                 .counts = &game->counts};
+    for (int i = 0; i < SLOTS; ++i) {
+        it->slots[i].entity = -1;
+    }
+    for (int e = 0; e < game->material.recording->entity_count; ++e) {
+        it->slot_of[e] = -1;
+    }
+}
+
+bool learn_traffic_run(learn_game* game, const learn_viewer* viewer)
+{
+    const ph_recording* recording = game->material.recording;
+    traffic* it = calloc(1, sizeof(traffic));
+    int* slot_of = calloc((size_t)recording->entity_count, sizeof(int));
+    bool is_done = it != NULL && slot_of != NULL;
+    if (is_done) {
+        it->slot_of = slot_of;
+        start(it, game, viewer);
+    }
+    for (int tick = 0; is_done && tick < recording->tick_count; ++tick) {
+        const int row = ph_recording_row(recording, viewer->entity, tick);
+        if (row < 0 || tick % viewer->interval_ticks != 0) {
+            continue;
+        }
+        it->frame.frame.eye_mm[0] = recording->x_mm[row];
+        it->frame.frame.eye_mm[1] = recording->y_mm[row];
+        it->frame.frame.eye_mm[2] = recording->z_mm[row];
+        look_around(it, tick);
+        resolve(it, tick);
+        is_done = send_packet(it, viewer, tick);
+    }
+    free(slot_of);
+    free(it);
+    return is_done;
+}
