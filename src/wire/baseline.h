@@ -7,8 +7,7 @@
 // function, packet after packet, so both have the same to the last bit.
 //
 //   known      packed (packing.h): newest known value of every property
-//   samples    two known positions and their ticks: the motion through them is carried on. The older
-//              one is kept while the two are close in time, because a short step is mostly rounding
+//   samples    the two newest known positions and their ticks: the motion through them is carried on
 //   sizes      how large the last surprises were: what the models go by
 //
 // Integers only. Once per record that was applied; nothing allocates.

@@ -221,7 +221,7 @@ static void code_coarse(const ph_coded_frame* frame, ph_coder* coder, ph_coded_r
 static int size_of_y(int size, int64_t x_steps)
 {
     const int x_size = ph_size_of((uint64_t)(x_steps < 0 ? -x_steps : x_steps));
-    return (2 * size + x_size) / 3;
+    return (3 * size + x_size) / 4;
 }
 
 void ph_coded_position(const ph_coded_frame* frame, ph_coder* coder, ph_coded_record* coded,

@@ -57,5 +57,5 @@ int ph_size_stretched(uint8_t normal, uint64_t time_us, int growth)
 
 uint8_t ph_size_faded(uint8_t old, uint8_t now)
 {
-    return (uint8_t)((3 * old + now + 2) / 4);
+    return (uint8_t)((2 * old + now + 1) / 3);
 }

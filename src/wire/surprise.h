@@ -16,7 +16,7 @@
 #define PH_SIZE_MAX 255
 
 // How fast surprises grow with time: to the power of a quarter of this.
-#define PH_GROWTH_POSITION 5
+#define PH_GROWTH_POSITION 7
 #define PH_GROWTH_HEADING 3
 
 // 8 * log2(value), rounded down; 0 for 0 and 1.
