@@ -45,6 +45,13 @@ static void tell_of_changes(const ph_world* world, const ph_viewer* viewer, cons
     }
 }
 
+// Where its arrays are.
+static void prefetch_head(const ph_viewer* viewer)
+{
+    ph_prefetch(viewer->slots);
+    ph_prefetch_bytes(viewer->sender, sizeof(ph_knowledge));
+}
+
 // What the changes of a viewer will be written into.
 static void prefetch(const ph_viewer* viewer)
 {
@@ -65,8 +72,9 @@ void ph_tell_tick(ph_world* world)
         if (viewer->slots == NULL) {
             continue;
         }
-        if (i + 1 < world->viewers.ids.used_count) {
+        if (i + 2 < world->viewers.ids.used_count) {
             prefetch(&viewer[1]);
+            prefetch_head(&viewer[2]);
         }
         const ph_sight sight = ph_slots_sight(viewer->slots);
         if (viewer->refreshed_tick == world->tick) {

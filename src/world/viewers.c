@@ -7,6 +7,7 @@
 #include "world/viewers.h"
 
 #include "base/allocator.h"
+#include "base/prefetch.h"
 #include "world/sender.h"
 
 #include <string.h>
@@ -217,6 +218,9 @@ void ph_viewers_refresh(ph_viewers* viewers, const ph_refresh* refresh)
     const int count = order != NULL ? viewers->ids.live_count : viewers->ids.used_count;
     for (int i = 0; i < count; ++i) {
         const uint32_t viewer = order != NULL ? order[i] : (uint32_t)i;
+        if (i + 1 < count) {
+            ph_prefetch(viewers->viewers[order != NULL ? order[i + 1] : (uint32_t)i + 1].slots);
+        }
         if (viewers->viewers[viewer].slots != NULL && is_due(viewers, viewer, refresh)) {
             refresh_one(viewers, viewer, refresh, &crowd);
         }
