@@ -44,7 +44,7 @@ static int ground_layers(const void* context, int32_t x_mm, int32_t y_mm,
     return 0;
 }
 
-static void compare_ground(void)
+static void compare_ground(const char* file_name)
 {
     char text[1024];
     int length =
@@ -59,7 +59,7 @@ static void compare_ground(void)
         }
         length += snprintf(text + length, sizeof text - (size_t)length, "\n");
     }
-    golden_compare("ground.txt", text, (size_t)length);
+    golden_compare(file_name, text, (size_t)length);
 }
 
 // ---- files
@@ -92,7 +92,7 @@ void golden_compare(const char* file_name, const void* bytes, size_t size)
     if (getenv("PINHOLE_GOLDEN_WRITE") != NULL) {
         store(file_name, bytes, size);
     }
-    static uint8_t kept[GOLDEN_LINES];
+    static uint8_t kept[GOLDEN_FILE_MAX];
     const size_t kept_size = load(file_name, kept, sizeof kept);
     if (kept_size != size || memcmp(kept, bytes, size) != 0) {
         fail_msg("%s%s is not what is written now", FOLDER, file_name);
@@ -103,14 +103,22 @@ void golden_compare(const char* file_name, const void* bytes, size_t size)
 
 void golden_setup(golden_session* golden, int slot_count)
 {
+    golden_setup_in(golden, "", slot_count);
+}
+
+void golden_setup_in(golden_session* golden, const char* folder, int slot_count)
+{
     static uint8_t text[GOLDEN_LINES];
+    char file_name[100];
     *golden = (golden_session){.ground = {.layers = ground_layers}};
-    const size_t length = load("schema.txt", text, sizeof text);
+    snprintf(file_name, sizeof file_name, "%sschema.txt", folder);
+    const size_t length = load(file_name, text, sizeof text);
     ph_schema_error error;
     if (ph_schema_parse((const char*)text, length, NULL, &golden->schema, &error) != PH_OK) {
-        fail_msg("schema.txt:%d:%d: %s", error.line, error.column, error.message);
+        fail_msg("%s:%d:%d: %s", file_name, error.line, error.column, error.message);
     }
-    compare_ground();
+    snprintf(file_name, sizeof file_name, "%sground.txt", folder);
+    compare_ground(file_name);
     assert_int_equal(ph_layouts_create(&golden->layouts, golden->schema, NULL), PH_OK);
     assert_true(golden->layouts.word_count_max <= GOLDEN_WORDS);
     assert_true(golden->layouts.text_bytes_max <= GOLDEN_TEXTS);

@@ -20,7 +20,8 @@ enum {
     GOLDEN_SLOTS = 1024,
     GOLDEN_WORDS = 64,
     GOLDEN_TEXTS = 64,
-    GOLDEN_LINES = 1 << 14,
+    GOLDEN_LINES = 1 << 15,
+    GOLDEN_FILE_MAX = 1 << 17,
     GOLDEN_RECORDS = 64,
 };
 
@@ -40,6 +41,8 @@ typedef struct golden_session {
 
 /// Reads schema.txt and ground.txt. slot_count decides the width of slots.
 void golden_setup(golden_session* golden, int slot_count);
+/// The same with those of a folder in test/golden/, like "pinhole/".
+void golden_setup_in(golden_session* golden, const char* folder, int slot_count);
 void golden_teardown(golden_session* golden);
 
 /// The eye is the one that this packet's positions are restored around.

@@ -20,4 +20,14 @@ void golden_print_packet(golden_lines* lines, const golden_session* golden, size
 void golden_print_bytes(golden_lines* lines, const golden_session* golden, const uint8_t* bytes,
                         size_t size);
 
+// ---- for other texts of the same kind
+
+void golden_print(golden_lines* lines, const char* format, ...);
+
+/// The eye of a header, if it has one.
+void golden_print_eye(golden_lines* lines, const ph_header* header);
+
+/// Behind the colon: what the record tells, in the order of the class, and the end of the line.
+void golden_print_values(golden_lines* lines, const ph_layout* layout, const ph_record* record);
+
 #endif

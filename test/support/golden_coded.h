@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Golden packets of the pinhole profile. The script is that of golden_session.h: slots are dressed
+// and placed, records added in the order of the packet. Here they are written as differences, by
+// baselines that are worked out anew for each packet from all that was applied up to its horizon;
+// read back by those of the other end, which has only what it read; and given to a real client.
+//
+//   golden_coded_begin(&golden, &header, tick, eye);
+//   golden_update(&golden.base, 3, 1, "place", false);
+//   golden_coded_end(&golden, "main_03_walk");
+
+#ifndef PINHOLE_GOLDEN_CODED_H
+#define PINHOLE_GOLDEN_CODED_H
+
+#include "golden_session.h"
+
+#include "wire/coded.h"
+#include "wire/coded_tables.h"
+
+#include <pinhole/client.h>
+
+enum { GOLDEN_PACKETS = 32, GOLDEN_CLASSES = 8, GOLDEN_KNOWN = 160 };
+
+/// One packet as one end has it.
+typedef struct golden_content {
+    ph_header header;
+    uint32_t tick;
+    int count;
+    ph_coded_record coded[GOLDEN_RECORDS];
+    uint32_t words[GOLDEN_RECORDS][GOLDEN_WORDS];
+    uint8_t texts[GOLDEN_RECORDS][GOLDEN_TEXTS];
+    // How many raw bits each record took; and of the whole: of symbols, raw, left over.
+    int raw_bits[GOLDEN_RECORDS];
+    int end_bits[3];
+} golden_content;
+
+/// Everything that was applied, as one end has it.
+typedef struct golden_past {
+    golden_content packets[GOLDEN_PACKETS];
+    int count;
+} golden_past;
+
+/// What both ends know at one horizon.
+typedef struct golden_moment {
+    ph_baseline baselines[GOLDEN_SLOTS];
+    uint8_t known[GOLDEN_SLOTS][GOLDEN_KNOWN];
+    uint64_t name_base;
+    uint32_t tick; // of the newest packet applied
+    bool has_tick;
+} golden_moment;
+
+/// Large: one static object.
+typedef struct golden_coded {
+    golden_session base;
+    ph_packing packings[GOLDEN_CLASSES];
+    ph_hello hello; // of the session
+    ph_client* client;
+    uint64_t now_us;
+    golden_past sent;
+    golden_past heard;
+    golden_moment moment; // of the packet at hand
+    ph_coded_frame frame; // the same
+    uint8_t coarse[GOLDEN_RECORDS];
+    ph_coded_counts counts; // of all symbols written
+} golden_coded;
+
+/// hello: slot count, tick length, session and precision; the rest is filled in.
+void golden_coded_setup(golden_coded* golden, const ph_hello* hello);
+void golden_coded_teardown(golden_coded* golden);
+
+/// The header's tick field follows from the tick. Probes have neither.
+void golden_coded_begin(golden_coded* golden, const ph_header* header, uint32_t tick,
+                        const int32_t eye_mm[3]);
+/// Of the enter added last, in steps.
+void golden_coded_velocity(golden_coded* golden, int x, int y, int z);
+/// The update added last tells its position as coarsely as it may.
+void golden_coded_coarse(golden_coded* golden);
+/// Compares with test/golden/pinhole/<name>.bin and .txt; with PINHOLE_GOLDEN_WRITE in the
+/// environment, writes the two files first. The packet is applied by both ends and by the client.
+void golden_coded_end(golden_coded* golden, const char* name);
+
+/// What one end knows of all slots at a horizon.
+void golden_coded_moment(const golden_coded* golden, const golden_past* past, uint32_t horizon,
+                         golden_moment* moment);
+
+#endif

@@ -1,0 +1,156 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Prints packets of the pinhole profile, from both ends, and its static tables.
+
+#include "golden_coded_text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static void print_header(golden_lines* lines, const golden_content* content)
+{
+    const ph_header* header = &content->header;
+    lines->length = 0;
+    golden_print(lines,
+                 "header number=%" PRIu32 " horizon=%" PRIu32 " tick=%d wait=%d probe=%d hello=%d "
+                 "eye=%d density=%d leaves=%d enters=%d",
+                 header->number, header->horizon, header->tick, header->wait, header->is_probe,
+                 header->has_hello, header->has_eye, header->density, header->leave_count,
+                 header->enter_count);
+    if (!header->is_probe) {
+        golden_print(lines, " whole=%" PRIu32, content->tick);
+    }
+    golden_print(lines, "\n");
+    if (header->has_hello) {
+        const ph_hello* hello = &header->hello;
+        golden_print(lines,
+                     "hello version=%d slots=%d tick_us=%" PRIu32 " session=%" PRIu32
+                     " fingerprint=0x%016" PRIx64 " precision=%d\n",
+                     hello->version, hello->slot_count, hello->tick_us, hello->session,
+                     hello->fingerprint, hello->precision);
+    }
+    golden_print_eye(lines, header);
+}
+
+static void print_baseline(golden_lines* lines, const golden_coded* golden,
+                           const ph_coded_frame* frame, const ph_baseline* it, int slot)
+{
+    const ph_class* described = golden->base.layouts.layouts[it->class_index].described;
+    golden_print(lines, "baseline slot=%d class=%s mask=%d sizes=%d,%d,%d,%d turned=%" PRIu32, slot,
+                 described->def.name, it->told_mask, it->plane_size, it->z_size, it->heading_size,
+                 it->turned_size, it->heading_tick);
+    for (int i = 0; i < it->sample_count; ++i) {
+        golden_print(lines, " sample=%" PRIu32 ",%d,%d,%d", it->tick[i], it->position_mm[i][0],
+                     it->position_mm[i][1], it->position_mm[i][2]);
+    }
+    int32_t predicted_mm[3];
+    ph_baseline_predict(it, frame->tick, frame->tick_us, predicted_mm);
+    golden_print(lines, " predicted=%d,%d,%d coarse=%d urgency=%d\n", predicted_mm[0],
+                 predicted_mm[1], predicted_mm[2], ph_coded_coarse(frame, it),
+                 ph_coded_urgency(frame, it));
+}
+
+static void print_record(golden_lines* lines, const golden_coded* golden,
+                         const golden_content* content, int index)
+{
+    static const char* const kinds[] = {"leave", "enter", "update"};
+    const ph_coded_record* coded = &content->coded[index];
+    const ph_record* record = &coded->record;
+    golden_print(lines, "%s slot=%d association=%" PRIu32, kinds[record->kind], record->slot,
+                 record->association & 3);
+    if (record->kind == PH_RECORD_LEAVE) {
+        golden_print(lines, " raw=%d\n", content->raw_bits[index]);
+        return;
+    }
+    const ph_layout* layout = &golden->base.layouts.layouts[record->class_index];
+    golden_print(lines, " class=%s", layout->described->def.name);
+    if (record->kind == PH_RECORD_ENTER) {
+        golden_print(lines, " name=%" PRIu64 " velocity=%d,%d,%d", record->name,
+                     record->velocity[0], record->velocity[1], record->velocity[2]);
+    } else {
+        golden_print(lines, " jump=%d coarse=%d", record->is_jump, coded->coarse);
+    }
+    golden_print(lines, " raw=%d :", content->raw_bits[index]);
+    golden_print_values(lines, layout, record);
+}
+
+void golden_print_coded(golden_lines* lines, golden_coded* golden, const golden_moment* moment,
+                        const golden_content* content)
+{
+    const ph_header* header = &content->header;
+    ph_coded_frame frame = golden->frame;
+    frame.tick = content->tick;
+    frame.density = header->density;
+    print_header(lines, content);
+    int next = 0;
+    for (; next < header->leave_count + header->enter_count; ++next) {
+        print_record(lines, golden, content, next);
+    }
+    for (int slot = 0; slot < GOLDEN_SLOTS && !header->is_probe; ++slot) {
+        if (moment->baselines[slot].is_entered) {
+            print_baseline(lines, golden, &frame, &moment->baselines[slot], slot);
+        }
+        if (next < content->count && content->coded[next].record.slot == slot) {
+            print_record(lines, golden, content, next++);
+        }
+    }
+    golden_print(lines, "end symbols=%d raw=%d spare=%d\n", content->end_bits[0],
+                 content->end_bits[1], content->end_bits[2]);
+}
+
+// ---- tables
+
+typedef struct page {
+    char* text;
+    size_t capacity;
+    size_t length;
+} page;
+
+static void put(page* out, const char* format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    out->length +=
+        (size_t)vsnprintf(out->text + out->length, out->capacity - out->length, format, arguments);
+    va_end(arguments);
+    assert_true(out->length < out->capacity);
+}
+
+static void put_row(page* out, const uint16_t* numbers, int count)
+{
+    for (int i = 0; i < count; ++i) {
+        put(out, "%s%d", i > 0 ? " " : "    ", numbers[i]);
+    }
+    put(out, "\n");
+}
+
+static void put_family(page* out, const ph_coded_family_info* info)
+{
+    put(out, "family %s %d %d\n", info->name, info->models, info->symbols);
+    for (int model = 0; model < info->models; ++model) {
+        const uint16_t* entry = ph_coded_cumulative + info->first + model * (info->symbols + 1);
+        uint16_t parts[PH_MODEL_SYMBOLS_MAX];
+        for (int i = 0; i < info->symbols; ++i) {
+            parts[i] = (uint16_t)(entry[i + 1] - entry[i]);
+        }
+        put_row(out, parts, info->symbols);
+    }
+}
+
+size_t golden_print_tables(char* text, size_t capacity)
+{
+    page out = {.text = text, .capacity = capacity};
+    put(&out, "# The static models of the pinhole profile, docs/wire_pinhole.md. One model a line: "
+              "parts of 32768.\n");
+    for (int i = 0; i < PH_FAMILY_COUNT; ++i) {
+        put_family(&out, &ph_coded_families[i]);
+    }
+    const ph_coded_family_info* number = &ph_coded_families[PH_FAMILY_NUMBER];
+    put(&out, "costs %s %d %d\n", number->name, number->models, number->symbols);
+    for (int model = 0; model < number->models; ++model) {
+        put_row(&out, ph_coded_costs + number->first + model * (number->symbols + 1),
+                number->symbols);
+    }
+    return out.length;
+}

@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// What a golden packet of the pinhole profile says, as lines, and its tables; the formats are those
+// of test/golden/pinhole/README.md and docs/wire_pinhole.md.
+
+#ifndef PINHOLE_GOLDEN_CODED_TEXT_H
+#define PINHOLE_GOLDEN_CODED_TEXT_H
+
+#include "golden_coded.h"
+#include "golden_text.h"
+
+/// The moment is that of the packet's horizon, as the end has it that printed content is of.
+void golden_print_coded(golden_lines* lines, golden_coded* golden, const golden_moment* moment,
+                        const golden_content* content);
+
+/// Writes all tables as text. @return Its length; it fits.
+size_t golden_print_tables(char* text, size_t capacity);
+
+#endif
