@@ -198,8 +198,14 @@ typedef struct ph_viewer_def {
     /// Bytes that each datagram costs beside its payload, 0..1000. Default 48: 28 for IPv4 and UDP,
     /// 20 for a secure envelope.
     int overhead_bytes;
-    /// How often ph_world_send_all() sends to it, 0.1..1000. Default 5.
+    /// How often ph_world_send_all() sends to it, 0.1..1000. Default 0, as is best for the profile:
+    /// classic 5 times; pinhole whenever the budget pays for everything worth telling, at most once
+    /// a tick, and at the latest after a second.
     double sends_per_second;
+    /// Positions may be coarser the further away they are, by no more than this angle seen from the
+    /// viewer, in mrad, 0..60. Whoever rests is told exactly all the same, and so is everybody when
+    /// there is no limit to the budget. 0: always exactly. Default 1; classic knows no such thing.
+    double precision_mrad;
     /// An entity that has had something due for longer than this goes before those of higher
     /// priority, with up to a quarter of the bits; so that nobody waits for ever. Default 10,000.
     int patience_ms;
@@ -270,6 +276,11 @@ typedef void ph_deliver(void* context, ph_viewer_id viewer, const void* bytes, s
 /// @return PH_OK or PH_ERROR_STALE.
 PH_API ph_result ph_world_send(ph_world* world, ph_viewer_id viewer, uint64_t now_us,
                                ph_deliver* deliver, void* context);
+
+/// Whether ph_world_send_all() would send to this viewer now: for games that send by themselves, and
+/// by the rhythm of the pinhole profile. With a fixed sends_per_second always. May be asked from
+/// different threads like ph_world_send(). False for a stale id.
+PH_API bool ph_world_is_send_due(ph_world* world, ph_viewer_id viewer, uint64_t now_us);
 
 /// A send to every viewer whose time has come by its sends_per_second. Call it after each tick.
 PH_API void ph_world_send_all(ph_world* world, uint64_t now_us, ph_deliver* deliver, void* context);

@@ -41,7 +41,7 @@ static unsigned width_of(uint32_t top)
 static void add_property(ph_packing* packing, const ph_property* property, int index)
 {
     packing->offset[index] = packing->stride;
-    if (property->def.when == PH_SEND_ONCE) {
+    if (property->def.when == PH_SEND_ONCE && property->def.coding != PH_CODING_POSITION) {
         return;
     }
     unsigned widths = 0;

@@ -3,7 +3,8 @@
 
 // The values of one entity in few bytes, for what is remembered per viewer: each word of a property
 // takes 1, 2 or 4 bytes, as its range needs. Words are those of the wire (wire/layout.h); of a text
-// its version, 0 when it is empty. What is sent but once is never compared, so it takes none.
+// its version, 0 when it is empty. What is sent but once is never compared, so it takes none; but for
+// a position, which baselines begin with (baseline.h).
 //
 //   creature   | x y z | heading | behaviour | target ...      offset[p], size[p]
 //
@@ -19,7 +20,7 @@
 
 typedef struct ph_packing {
     uint16_t offset[PH_PROPERTIES_MAX];
-    uint8_t size[PH_PROPERTIES_MAX];   // in bytes, 0: sent once
+    uint8_t size[PH_PROPERTIES_MAX];   // in bytes, 0: sent once, and no position
     uint8_t widths[PH_PROPERTIES_MAX]; // two bits a word: 0, 1, 2, 3 for 0, 1, 2, 4 bytes
     uint16_t stride;                   // bytes of all of them
     uint8_t initial[PH_PROPERTIES_MAX * PH_PACKED_MAX]; // all values of an entity that is new

@@ -57,6 +57,29 @@ static judgement judge(const ph_sender* sender, const ph_ack* ack)
 
 // ---- the fate of one packet
 
+// Those who are on the way out, too: the client does not know of that yet.
+static void move_baseline(const ph_world* world, ph_sender* sender, const ph_flight_item* item)
+{
+    const ph_baseline_rules rules = {
+        .layouts = &world->forms.layouts,
+        .packings = world->forms.packings,
+        .tick_us = world->def.tick_us,
+    };
+    const ph_taking taking = {
+        .item = item,
+        .tick = ph_flight_oldest(&sender->flight)->stamp.tick,
+        .class_index = sender->knowledge.class_index[item->slot],
+        .known = ph_knowledge_known(&sender->knowledge, item->slot),
+    };
+    ph_baselines_take(&sender->baselines, &rules, &taking);
+}
+
+// Of one that was withdrawn, the other of its packet and slot tells everything.
+static bool is_withdrawn(const ph_flight_item* item)
+{
+    return item->kind == PH_RECORD_UPDATE && item->properties == 0;
+}
+
 static void resolve_item(const ph_world* world, ph_viewer* viewer, const ph_flight_item* item,
                          bool is_applied)
 {
@@ -65,12 +88,15 @@ static void resolve_item(const ph_world* world, ph_viewer* viewer, const ph_flig
     const int class_index = knowledge->class_index[item->slot];
     const ph_layout* layout = &world->forms.layouts.layouts[class_index];
     bool is_free;
+    if (is_applied && ph_sender_is_coded(sender)) {
+        move_baseline(world, sender, item);
+    }
     if (is_applied) {
         is_free =
             ph_knowledge_note_applied(knowledge, layout, &world->forms.packings[class_index], item);
     } else {
         is_free = ph_knowledge_note_lost(knowledge, &sender->flight, layout, item);
-        if (!ph_knowledge_is_leaving(knowledge, item->slot)) {
+        if (!ph_knowledge_is_leaving(knowledge, item->slot) && !is_withdrawn(item)) {
             float* score = &knowledge->score[item->slot];
             *score = sender->scheduler.lost(sender->scheduler.context, *score, item->score);
         }
@@ -100,6 +126,10 @@ static void resolve_oldest(const ph_world* world, ph_viewer* viewer, bool is_app
     if (is_applied && packet->has_eye) {
         ph_flight_eye(flight, packet, sender->eye_mm);
         sender->has_eye = true;
+    }
+    if (is_applied) {
+        sender->applied_tick = packet->stamp.tick;
+        sender->has_applied_tick = true;
     }
     prefetch_known(sender, packet);
     uint16_t place = ph_flight_first_item(flight, packet);

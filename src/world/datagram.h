@@ -4,51 +4,53 @@
 // One datagram under way: records are added as long as they fit, by their exact cost, and written
 // in slot order when it is closed. What is added is in the flight and in the knowledge from then
 // on: a datagram with records is always sent.
+//
+//   datagram.c         what both profiles do
+//   classic_writing.c  the classic one: costs in bits, two items for a slot that is added to
+//   coded_writing.c    the pinhole one: costs in parts of a bit, one item for each slot
 
 #ifndef PH_WORLD_DATAGRAM_H
 #define PH_WORLD_DATAGRAM_H
 
 #include "wire/classic.h"
 #include "wire/header.h"
-#include "world/due.h"
+#include "world/booking.h"
+#include "world/coded_page.h"
+#include "world/wording.h"
 
-// No record but a leave takes less than 15 bits, and there are at most 63 leaves.
+// No classic record but a leave takes less than 15 bits, and there are at most 63 leaves.
 #define PH_DATAGRAM_RECORDS_MAX 768
 
-// All texts of an entity; the schema sees to it that an enter fits a datagram.
-#define PH_DATAGRAM_TEXT_BYTES 1536
-
-// One slot, and what to say of it.
-typedef struct ph_choice {
-    int slot;
-    ph_record_kind kind;
-    uint64_t properties; // of an enter all that it says, of a leave 0
-    bool is_significant;
-} ph_choice;
+// The order of a chosen one.
+#define PH_CHOSEN_KIND_SHIFT 16
+#define PH_CHOSEN_SLOT_MASK 0xFFFFu
 
 typedef struct ph_chosen {
     uint64_t properties;
     uint64_t repeats;    // of these: said before, and lost
     uint32_t order;      // kind, then slot
+    uint32_t cost256;    // pinhole: of the record without its flag
     bool is_repeat;      // enters and leaves: said before, and lost
     bool is_significant; // updates
+    bool is_coarse;      // pinhole: was allowed to be
 } ph_chosen;
 
 typedef struct ph_datagram {
     const ph_outlook* outlook;
     ph_sender* sender;
     ph_frame frame;
+    ph_coded_page page; // pinhole
+    ph_header header;
     int32_t eye_mm[3]; // where the viewer is now
-    bool has_eye;      // and is told
     bool is_open;
     int64_t limit_bits;
     int64_t bits;  // of header and records so far
     int counts[3]; // by ph_record_kind
     int count;
+    int64_t enters256; // that all datagrams together have spent on enters
+    int64_t others256; // and on all other records
+    ph_wording wording;
     ph_chosen chosen[PH_DATAGRAM_RECORDS_MAX];
-    // Of one record.
-    uint32_t words[PH_PROPERTIES_MAX * PH_VALUE_WORDS_MAX];
-    uint8_t texts[PH_DATAGRAM_TEXT_BYTES];
 } ph_datagram;
 
 // For several datagrams, one after the other.
@@ -70,5 +72,39 @@ void ph_datagram_cancel(ph_datagram* datagram);
 
 // A probe, if it can be paid for. @return Its size in bytes, else 0.
 size_t ph_datagram_probe(ph_datagram* datagram, uint8_t bytes[PH_PAYLOAD_MAX]);
+
+// ---- the profiles; for datagram.c only
+
+static inline int ph_chosen_slot(const ph_chosen* chosen)
+{
+    return (int)(chosen->order & PH_CHOSEN_SLOT_MASK);
+}
+
+static inline ph_record_kind ph_chosen_kind(const ph_chosen* chosen)
+{
+    return (ph_record_kind)(chosen->order >> PH_CHOSEN_KIND_SHIFT);
+}
+
+// The choice that a chosen one stands for.
+ph_choice ph_chosen_choice(const ph_chosen* chosen);
+
+// before: what the datagram says of the slot already, or NULL. @return False when it does not fit.
+bool ph_classic_add(ph_datagram* datagram, const ph_choice* choice, ph_chosen* before);
+bool ph_coded_add(ph_datagram* datagram, const ph_choice* choice, ph_chosen* before);
+
+// A record was given an item of the flight.
+typedef struct ph_addition {
+    const ph_choice* choice;
+    ph_chosen* before; // or NULL
+    const ph_record* record;
+    const ph_flight_item* item;
+    uint16_t place;
+} ph_addition;
+void ph_datagram_note(ph_datagram* datagram, const ph_addition* addition);
+
+// Header and chosen ones, which are in order. @return The size in bytes.
+size_t ph_classic_write(ph_datagram* datagram, ph_booking* booking, uint8_t bytes[PH_PAYLOAD_MAX]);
+size_t ph_coded_write_all(ph_datagram* datagram, ph_booking* booking,
+                          uint8_t bytes[PH_PAYLOAD_MAX]);
 
 #endif

@@ -16,9 +16,9 @@
 // Names come from the game, not from strangers: any seed will do.
 #define NAME_SEED UINT64_C(0x70696E686F6C65)
 
-// Three arrays of 8 bytes, twelve of 4, one of 2, three of 1. Widest first: every array is aligned whatever the
-// capacity.
-#define BYTES_PER_ENTITY ((size_t)(3 * 8 + 12 * 4 + 1 * 2 + 3 * 1))
+// Three arrays of 8 bytes, twelve of 4 and two of three times 4, one of 2, three of 1. Widest first:
+// every array is aligned whatever the capacity.
+#define BYTES_PER_ENTITY ((size_t)(3 * 8 + 12 * 4 + 2 * 12 + 1 * 2 + 3 * 1))
 
 static uint8_t* carve(uint8_t** rest, size_t size)
 {
@@ -42,6 +42,8 @@ static void lay_out(ph_entities* entities, void* block, int capacity)
     entities->moved_tick = (void*)carve(&rest, count * sizeof(uint32_t));
     entities->seen_by = (void*)carve(&rest, count * sizeof(uint32_t));
     entities->row = (void*)carve(&rest, count * sizeof(uint32_t));
+    entities->was_mm = (void*)carve(&rest, count * 3 * sizeof(int32_t));
+    entities->way_mm = (void*)carve(&rest, count * 3 * sizeof(int32_t));
     entities->live_place = (void*)carve(&rest, count * sizeof(uint32_t));
     entities->live = (void*)carve(&rest, count * sizeof(ph_entity_index));
     entities->resting = (void*)carve(&rest, count * sizeof(ph_entity_index));
@@ -69,6 +71,8 @@ static void copy_all(ph_entities* to, const ph_entities* from)
     memcpy(to->moved_tick, from->moved_tick, count * sizeof(uint32_t));
     memcpy(to->seen_by, from->seen_by, count * sizeof(uint32_t));
     memcpy(to->row, from->row, count * sizeof(uint32_t));
+    memcpy(to->was_mm, from->was_mm, count * 3 * sizeof(int32_t));
+    memcpy(to->way_mm, from->way_mm, count * 3 * sizeof(int32_t));
     memcpy(to->live_place, from->live_place, count * sizeof(uint32_t));
     memcpy(to->live, from->live, count * sizeof(ph_entity_index));
     memcpy(to->resting, from->resting, count * sizeof(ph_entity_index));
@@ -167,6 +171,9 @@ ph_entity_index ph_entities_add(ph_entities* entities, const ph_newcomer* newcom
     entities->x_mm[index] = newcomer->position_mm[0];
     entities->y_mm[index] = newcomer->position_mm[1];
     entities->z_mm[index] = newcomer->position_mm[2];
+    memcpy(&entities->was_mm[3 * (size_t)index], newcomer->position_mm,
+           sizeof newcomer->position_mm);
+    memset(&entities->way_mm[3 * (size_t)index], 0, sizeof newcomer->position_mm);
     entities->mileage_mm[index] = 0;
     entities->stir[index] = 0;
     entities->refers[index] = 0;
@@ -291,6 +298,34 @@ void ph_entities_move(ph_entities* entities, ph_entity_index index, const int32_
     entities->x_mm[index] = position_mm[0];
     entities->y_mm[index] = position_mm[1];
     entities->z_mm[index] = position_mm[2];
+}
+
+// @return False when that was a jump, which is no way to go on.
+static bool measure_way(const ph_entities* entities, const int32_t from_mm[3],
+                        const int32_t to_mm[3], int32_t way_mm[3])
+{
+    bool is_step = true;
+    for (int axis = 0; axis < 3; ++axis) {
+        way_mm[axis] = (int32_t)((uint32_t)to_mm[axis] - (uint32_t)from_mm[axis]);
+        is_step =
+            is_step && way_mm[axis] <= entities->jump_mm && way_mm[axis] >= -entities->jump_mm;
+    }
+    return is_step;
+}
+
+void ph_entities_note_ways(ph_entities* entities)
+{
+    for (int i = 0; i < entities->live_count; ++i) {
+        const ph_entity_index index = entities->live[i];
+        const int32_t now_mm[3] = {entities->x_mm[index], entities->y_mm[index],
+                                   entities->z_mm[index]};
+        int32_t* was_mm = &entities->was_mm[3 * (size_t)index];
+        int32_t* way_mm = &entities->way_mm[3 * (size_t)index];
+        if (!measure_way(entities, was_mm, now_mm, way_mm)) {
+            memset(way_mm, 0, 3 * sizeof way_mm[0]);
+        }
+        memcpy(was_mm, now_mm, sizeof now_mm);
+    }
 }
 
 ph_crowd ph_entities_crowd(const ph_entities* entities)

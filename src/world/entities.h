@@ -39,6 +39,8 @@ typedef struct ph_entities {
     uint32_t* moved_tick; // when the position last changed
     uint32_t* seen_by;    // mask
     uint32_t* row;        // in the table of its class
+    int32_t* was_mm;      // three each: where it was at the last tick
+    int32_t* way_mm;      // three each: from the tick before to that one; none after a jump
     uint32_t* live_place; // where live[] names it
     ph_entity_index* live;
     ph_entity_index* resting; // despawned, but their indices are not given out before the next tick
@@ -111,6 +113,9 @@ ph_entity_id ph_entities_id(const ph_entities* entities, ph_entity_index index);
 
 // Puts it there and adds the way to its mileage; a way longer than jump_mm counts as a jump, too.
 void ph_entities_move(ph_entities* entities, ph_entity_index index, const int32_t position_mm[3]);
+
+// A tick: what each has moved since the last one is its way now. For worlds that tell of velocities.
+void ph_entities_note_ways(ph_entities* entities);
 
 // Length of a way, to the nearest millimetre, at most PH_MILEAGE_MOVE_MAX; across the world's edge
 // it is the short one.

@@ -7,8 +7,9 @@
 #include "world/sender.h"
 
 #include "base/allocator.h"
-#include "wire/classic.h"
-#include "wire/header.h"
+#include "schedule/rhythm.h"
+#include "wire/coded.h"
+#include "wire/coded_header.h"
 
 #define US_PER_SECOND UINT64_C(1000000)
 #define PARTS_PER_US 1024.0
@@ -18,75 +19,124 @@
 // A position takes 61 bits on the wire and 8 units in the ring; little is denser.
 #define FLIGHT_BITS 60
 #define FLIGHT_UNITS 8
+// The same for the pinhole profile.
+#define CODED_FLIGHT_BITS 10
+#define CODED_FLIGHT_UNITS 9
 
 // Nearer than this no eye is worth its bits, however large the radius is for its window.
 #define EYE_MARGIN_MIN_MM 4000
+// Urgency and precision go by the distance to the eye that the client has.
+#define CODED_EYE_SHARE 32
+
+#define CLASSIC_SENDS_PER_SECOND 5.0
+
+// What an enter of the pinhole profile may take beyond the classic one: improbable symbols.
+#define CODED_ENTER_EXTRA_BITS 256
+#define PRECISION_PER_MRAD 1024.0
+
+// Prices to begin with, and how fast they follow: an eighth of the new.
+#define FIRST_SLOT_PRICE256 (10 * PH_COST_PER_BIT)
+#define FIRST_ENTER_PRICE256 (80 * PH_COST_PER_BIT)
+#define PRICE_SHARE 8
 
 // ---- sizes
 
-static int default_burst(int bits_per_second, int burst_bits)
-{
-    return burst_bits != 0 ? burst_bits : bits_per_second;
-}
+// What sizes follow from.
+typedef struct sizing {
+    const ph_forms* forms;
+    int bits_per_second;
+    int burst_bits; // 0: one second's worth
+    int overhead_bytes;
+    bool is_coded;
+} sizing;
 
-static int64_t least_depth_bits(const ph_forms* forms, int overhead_bytes)
+static int64_t least_depth_bits(const sizing* of)
 {
+    const int classic_bits = PH_HEADER_BITS + PH_HELLO_BITS + PH_EYE_BITS;
+    const int coded_bits = PH_CODED_HEADER_BITS_MAX + PH_CODED_SLACK_BITS + CODED_ENTER_EXTRA_BITS;
     const int payload_bits =
-        PH_HEADER_BITS + PH_HELLO_BITS + PH_EYE_BITS + forms->layouts.enter_bits_max;
-    return 8 * (int64_t)((payload_bits + 7) / 8 + overhead_bytes);
+        (of->is_coded ? coded_bits : classic_bits) + of->forms->layouts.enter_bits_max;
+    return 8 * (int64_t)((payload_bits + 7) / 8 + of->overhead_bytes);
 }
 
-static int64_t depth_of(const ph_forms* forms, int bits_per_second, int burst_bits,
-                        int overhead_bytes)
+static int64_t depth_of(const sizing* of)
 {
-    const int64_t wanted = default_burst(bits_per_second, burst_bits);
-    const int64_t least = least_depth_bits(forms, overhead_bytes);
+    const int64_t wanted = of->burst_bits != 0 ? of->burst_bits : of->bits_per_second;
+    const int64_t least = least_depth_bits(of);
     return wanted > least ? wanted : least;
 }
 
 // What two seconds may carry, or a full bucket and one second; at least what the largest enter needs
 // beside as many small packets as there may be.
-static uint32_t flight_units(const ph_forms* forms, int bits_per_second, int64_t depth_bits)
+static uint32_t flight_units(const sizing* of)
 {
-    if (bits_per_second == 0) {
+    if (of->bits_per_second == 0) {
         return PH_FLIGHT_UNITS_MAX;
     }
-    const int64_t largest = ph_flight_item_units(forms->is_wide, forms->known_stride);
-    const int64_t smallest = ph_flight_item_units(forms->is_wide, 1);
+    const bool is_wide = of->forms->is_wide;
+    const size_t extra = of->is_coded ? PH_ENTER_EXTRA_BYTES : 0;
+    const int64_t largest = ph_flight_item_units(is_wide, of->forms->known_stride + extra);
+    const int64_t smallest = ph_flight_item_units(is_wide, 1);
     const int64_t least = 2 * largest + PH_FLIGHT_MAX * (PH_FLIGHT_EYE_UNITS + smallest);
-    const int64_t steady_bits = (int64_t)bits_per_second * FLIGHT_SECONDS;
-    const int64_t burst_bits = (int64_t)bits_per_second + depth_bits;
-    const int64_t wanted =
-        (steady_bits > burst_bits ? steady_bits : burst_bits) / FLIGHT_BITS * FLIGHT_UNITS;
+    const int64_t steady_bits = (int64_t)of->bits_per_second * FLIGHT_SECONDS;
+    const int64_t burst_bits = of->bits_per_second + depth_of(of);
+    const int64_t most_bits = steady_bits > burst_bits ? steady_bits : burst_bits;
+    const int64_t wanted = of->is_coded ? most_bits / CODED_FLIGHT_BITS * CODED_FLIGHT_UNITS
+                                        : most_bits / FLIGHT_BITS * FLIGHT_UNITS;
     const int64_t units = wanted > least ? wanted : least;
     return units < PH_FLIGHT_UNITS_MAX ? (uint32_t)units : PH_FLIGHT_UNITS_MAX;
 }
 
-static int32_t eye_margin(const ph_forms* forms, int32_t radius_mm)
+static int32_t eye_margin(const ph_forms* forms, int32_t radius_mm, bool is_coded)
 {
     const int64_t reach_mm = (int64_t)radius_mm + radius_mm / 10;
-    const int64_t margin_mm = (forms->half_window_mm - reach_mm) / 2;
+    const int64_t margin_mm =
+        is_coded ? radius_mm / CODED_EYE_SHARE : (forms->half_window_mm - reach_mm) / 2;
     return margin_mm > EYE_MARGIN_MIN_MM ? (int32_t)margin_mm : EYE_MARGIN_MIN_MM;
 }
 
 // ---- creation
 
+static sizing sizing_of(const ph_sender_def* def)
+{
+    return (sizing){
+        .forms = def->forms,
+        .bits_per_second = def->viewer->bits_per_second,
+        .burst_bits = def->viewer->burst_bits,
+        .overhead_bytes = def->viewer->overhead_bytes,
+        .is_coded = def->profile == PH_PROFILE_PINHOLE,
+    };
+}
+
+static uint64_t period_parts(double sends_per_second, bool is_coded)
+{
+    if (sends_per_second == 0.0 && is_coded) {
+        return 0;
+    }
+    const double often = sends_per_second != 0.0 ? sends_per_second : CLASSIC_SENDS_PER_SECOND;
+    return (uint64_t)((double)US_PER_SECOND * PARTS_PER_US / often + 0.5);
+}
+
 static void fill(ph_sender* sender, const ph_sender_def* def)
 {
     const ph_viewer_def* viewer = def->viewer;
+    const bool is_coded = ph_sender_is_coded(sender);
     sender->bits_per_second = viewer->bits_per_second;
-    sender->depth_bits =
-        depth_of(def->forms, viewer->bits_per_second, viewer->burst_bits, viewer->overhead_bytes);
     sender->overhead_bytes = viewer->overhead_bytes;
+    const sizing size_of = sizing_of(def);
+    sender->depth_bits = depth_of(&size_of);
     sender->scheduler = viewer->scheduler.rank != NULL ? viewer->scheduler : ph_scheduler_score();
     sender->patience_ms = (uint32_t)viewer->patience_ms;
     sender->first_slot = PH_SLOT_NOBODY;
     sender->session = viewer->session;
     sender->newest = viewer->session;
     sender->horizon = viewer->session;
-    sender->eye_margin_mm = eye_margin(def->forms, viewer->radius_mm);
-    sender->period_parts =
-        (uint64_t)((double)US_PER_SECOND * PARTS_PER_US / viewer->sends_per_second + 0.5);
+    sender->eye_margin_mm = eye_margin(def->forms, viewer->radius_mm, is_coded);
+    sender->eye_number = viewer->session;
+    sender->precision =
+        is_coded ? (uint32_t)(viewer->precision_mrad * PRECISION_PER_MRAD + 0.5) : 0;
+    sender->prices = (ph_prices){.slot256 = FIRST_SLOT_PRICE256, .enter256 = FIRST_ENTER_PRICE256};
+    sender->period_parts = period_parts(viewer->sends_per_second, is_coded);
     const int class_count = def->forms->layouts.count;
     for (int i = 0; i < class_count; ++i) {
         const uint64_t often = ~def->forms->layouts.layouts[i].once;
@@ -105,15 +155,17 @@ ph_result ph_sender_create(const ph_allocator* allocator, const ph_sender_def* d
     const size_t slots_size = ph_knowledge_bytes(def->slot_count, def->forms->known_stride);
     const bool is_large = def->slot_count > PH_STACK_SLOTS;
     const size_t scratch_size = is_large ? (size_t)def->slot_count * PH_SCRATCH_BYTES_PER_SLOT : 0;
+    const bool is_coded = def->profile == PH_PROFILE_PINHOLE;
+    const size_t baselines_size =
+        is_coded ? (size_t)def->slot_count * PH_BASELINES_BYTES_PER_SLOT : 0;
     const size_t size = sizeof(ph_sender) + (mask_count + bill_count) * sizeof(uint64_t) +
-                        slots_size + scratch_size;
+                        slots_size + scratch_size + baselines_size;
     ph_sender* made = ph_allocate_zeroed(allocator, size);
     if (made == NULL) {
         return PH_ERROR_MEMORY;
     }
-    const int64_t depth_bits = depth_of(def->forms, def->viewer->bits_per_second,
-                                        def->viewer->burst_bits, def->viewer->overhead_bytes);
-    const uint32_t units = flight_units(def->forms, def->viewer->bits_per_second, depth_bits);
+    const sizing size_of = sizing_of(def);
+    const uint32_t units = flight_units(&size_of);
     uint32_t* ring = ph_allocate_array(allocator, units, sizeof(uint32_t));
     if (ring == NULL) {
         ph_release(allocator, made, size);
@@ -126,6 +178,9 @@ ph_result ph_sender_create(const ph_allocator* allocator, const ph_sender_def* d
     uint8_t* slots = (uint8_t*)(made->property_bits256 + bill_count);
     ph_knowledge_init(&made->knowledge, slots, def->slot_count, def->forms->known_stride);
     made->scratch = is_large ? slots + slots_size : NULL;
+    if (is_coded) {
+        ph_baselines_init(&made->baselines, slots + slots_size + scratch_size, def->slot_count);
+    }
     ph_flight_init(&made->flight, ring, units, def->forms->is_wide);
     fill(made, def);
     *sender = made;
@@ -172,8 +227,15 @@ static void enlarge_flight(ph_sender* sender, uint32_t* ring, uint32_t units)
 ph_result ph_sender_set_budget(ph_sender* sender, const ph_forms* forms, int bits_per_second,
                                int burst_bits)
 {
-    const int64_t depth_bits = depth_of(forms, bits_per_second, burst_bits, sender->overhead_bytes);
-    const uint32_t units = flight_units(forms, bits_per_second, depth_bits);
+    const sizing size_of = {
+        .forms = forms,
+        .bits_per_second = bits_per_second,
+        .burst_bits = burst_bits,
+        .overhead_bytes = sender->overhead_bytes,
+        .is_coded = ph_sender_is_coded(sender),
+    };
+    const int64_t depth_bits = depth_of(&size_of);
+    const uint32_t units = flight_units(&size_of);
     if (units > sender->flight.capacity) {
         uint32_t* ring = ph_allocate_array(&sender->allocator, units, sizeof(uint32_t));
         if (ring == NULL) {
@@ -262,13 +324,68 @@ bool ph_sender_is_time(ph_sender* sender, uint32_t viewer, uint64_t now_us)
     return true;
 }
 
+void ph_price_learn(uint32_t* price256, int64_t cost256, int count)
+{
+    if (count > 0) {
+        const int64_t off256 = cost256 / count - (int64_t)*price256;
+        *price256 = (uint32_t)((int64_t)*price256 + off256 / PRICE_SHARE);
+    }
+}
+
+// Everybody who was touched, as far as can be told without comparing. References that were touched
+// are to be settled before: see ph_survey_references().
+static int64_t news_bits(const ph_sender* sender)
+{
+    const ph_knowledge* knowledge = &sender->knowledge;
+    int touched_count = 0;
+    for (int slot = 0; slot < knowledge->slot_count; ++slot) {
+        touched_count += knowledge->touched[slot] != 0;
+    }
+    const int64_t enters = knowledge->newcomer_count;
+    const int64_t others = touched_count > enters ? touched_count - enters : 0;
+    const int64_t news256 = enters * sender->prices.enter256 + others * sender->prices.slot256;
+    return touched_count == 0 ? 0 : 1 + news256 / PH_COST_PER_BIT;
+}
+
+bool ph_sender_is_worth(const ph_sender* sender)
+{
+    PH_ASSERT(sender->is_started);
+
+    const int64_t header_bits =
+        PH_CODED_HEADER_BITS_MIN + PH_CODED_SLACK_BITS + (sender->is_answered ? 0 : PH_HELLO_BITS);
+    const ph_rhythm rhythm = {
+        .tokens_bits = ph_token_bucket_bits(&sender->bucket),
+        .depth_bits = sender->depth_bits,
+        .overhead_bits = 8 * (int64_t)sender->overhead_bytes + header_bits,
+        .room_bits = 8 * PH_PAYLOAD_MAX - header_bits,
+        .news_bits = news_bits(sender),
+        .since_us = sender->now_us - sender->sent_us,
+    };
+    return ph_rhythm_is_due(&rhythm);
+}
+
 // ---- soundness
+
+// Entered by the baseline is who the client is known to have, also on the way out.
+static bool are_baselines_sound(const ph_sender* sender)
+{
+    const ph_knowledge* knowledge = &sender->knowledge;
+    for (int slot = 0; ph_sender_is_coded(sender) && slot < knowledge->slot_count; ++slot) {
+        const int told = knowledge->told[slot];
+        const ph_baseline* baseline = &sender->baselines.slots[slot];
+        if (baseline->is_entered != (told == PH_TOLD_ENTERED || told == PH_TOLD_LEAVING) ||
+            (baseline->is_entered && baseline->class_index != knowledge->class_index[slot])) {
+            return false;
+        }
+    }
+    return true;
+}
 
 bool ph_sender_validate(const ph_sender* sender)
 {
     const ph_flight* flight = &sender->flight;
     return ph_flight_validate(flight) && ph_knowledge_validate(&sender->knowledge, flight) &&
-           ph_hash_map_validate(&sender->hints.weights) &&
+           ph_hash_map_validate(&sender->hints.weights) && are_baselines_sound(sender) &&
            sender->newest - sender->horizon == (uint32_t)flight->count &&
            sender->newest - sender->session == (uint32_t)sender->packet_count &&
            sender->stats.resolved + (uint64_t)flight->count == sender->packet_count;

@@ -6,6 +6,7 @@
 // budget:
 //
 //   | ph_sender | masks by class | bits by property | arrays by slot | scratch of large viewers |
+//   | baselines, unless classic |
 //
 // Sends (sending.c) and acknowledgements (acknowledge.c) change it, and ticks (telling.c); each
 // viewer by itself, so different viewers may be served by different threads.
@@ -15,6 +16,7 @@
 
 #include "schedule/order.h"
 #include "schedule/token_bucket.h"
+#include "world/baselines.h"
 #include "world/forms.h"
 #include "world/hints.h"
 #include "world/knowledge.h"
@@ -36,11 +38,21 @@ typedef struct ph_send_scratch {
 
 #define PH_SLOT_NOBODY UINT16_MAX
 
+// What records have cost lately, in 1/256 bit, smoothed.
+typedef struct ph_prices {
+    uint32_t slot256; // a slot that may have something to tell, whether it had or not
+    uint32_t enter256;
+} ph_prices;
+
+// One more send: so many bits for so many.
+void ph_price_learn(uint32_t* price256, int64_t cost256, int count);
+
 typedef struct ph_sender {
     ph_knowledge knowledge;
     ph_flight flight;
     ph_hints hints;
-    uint64_t* masks; // by class, then once more for the own entity: what updates may tell
+    ph_baselines baselines; // pinhole profile
+    uint64_t* masks;        // by class, then once more for the own entity: what updates may tell
     uint64_t* property_bits256; // by property of all classes, in updates
     void* scratch;              // NULL: on the stack
 
@@ -73,8 +85,16 @@ typedef struct ph_sender {
     bool has_eye;
     int32_t eye_mm[3];
     int32_t eye_margin_mm; // further away from it, a new one is sent
+    uint32_t eye_number;   // of the newest packet that carried one
 
-    // Rhythm of ph_world_send_all(), in 1/1024 us.
+    // Pinhole profile.
+    uint32_t applied_tick; // of the newest packet known to be applied, if there is one
+    bool has_applied_tick;
+    uint32_t precision; // in 1/1024 mrad; 0: exactly
+    int density;        // of the last packet
+    ph_prices prices;
+
+    // Rhythm of ph_world_send_all(), in 1/1024 us; 0: by what the news would take.
     uint64_t period_parts;
     uint64_t next_parts;
     bool has_rhythm;
@@ -93,6 +113,7 @@ typedef struct ph_sender {
 typedef struct ph_sender_def {
     const ph_forms* forms;
     const ph_viewer_def* viewer;
+    ph_profile profile;
     int slot_count;
 } ph_sender_def;
 
@@ -112,6 +133,22 @@ void ph_sender_pass_time(ph_sender* sender, uint64_t now_us);
 // Whether ph_world_send_all() sends to it now; if so, its next time is set. Viewers are spread over
 // the period by their numbers; a new one is served at once.
 bool ph_sender_is_time(ph_sender* sender, uint32_t viewer, uint64_t now_us);
+
+// Whether it is worth sending now, when there is no fixed rhythm: see schedule/rhythm.h. Time has
+// passed already, and references are settled.
+bool ph_sender_is_worth(const ph_sender* sender);
+
+// What updates may tell of what this slot shows.
+static inline uint64_t ph_sender_mask(const ph_sender* sender, int class_count, int slot)
+{
+    return sender->masks[(slot == 0 ? class_count : 0) + sender->knowledge.class_index[slot]];
+}
+
+// Whether packets are written by the pinhole profile.
+static inline bool ph_sender_is_coded(const ph_sender* sender)
+{
+    return sender->baselines.slots != NULL;
+}
 
 // The arrays of one send, in memory of PH_SCRATCH_BYTES_PER_SLOT * slot_count bytes.
 ph_send_scratch ph_send_scratch_make(void* memory, int slot_count);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// One send to one viewer. First a sweep over its slots, then slot after slot is visited, in stages,
+// One send to one viewer. First a survey of its slots, then slot after slot is visited, in stages,
 // until nothing is due or nothing more can be paid for:
 //
 //   first       what did not fit last time
@@ -11,6 +11,8 @@
 //   newcomers   nearest first
 //   priority    by the scheduler, what its filter lets through
 //   spare       the same again, with what the filter held back
+//   refine      pinhole profile, when more than half of what can be saved up is left: coarse positions
+//               become exact
 //
 // A visit compares, and adds a record if it fits. One that does not fit is tried again in the next
 // datagram, or comes first in the next send; meanwhile a few smaller ones may go. If it would not
@@ -19,14 +21,14 @@
 // Everything lives on the stack (about 30 kB), or in memory of the viewer's own: different viewers
 // may be served by different threads.
 
-#include "world/datagram.h"
+#include "world/sending.h"
 
 #include "base/bitset.h"
 #include "base/prefetch.h"
+#include "world/datagram.h"
 #include "world/stopwatch.h"
+#include "world/survey.h"
 #include "world/unrest.h"
-
-#include <math.h>
 
 #define US_PER_SECOND UINT64_C(1000000)
 
@@ -46,6 +48,7 @@ typedef enum stage {
     STAGE_NEWCOMERS,
     STAGE_PRIORITY,
     STAGE_SPARE,
+    STAGE_REFINE,
     STAGE_DONE,
 } stage;
 
@@ -65,7 +68,7 @@ typedef struct sending {
     ph_sender* sender;
     ph_send_scratch scratch;
     uint32_t now_ms;
-    int overdue_count;
+    ph_surveyed surveyed;
     stage stage;
     bool is_stage_begun;
     int cursor; // STAGE_LEAVES
@@ -80,191 +83,20 @@ typedef struct sending {
     void* context;
 } sending;
 
-// ---- the sweep
-
-static uint64_t mask_of(const sending* s, int slot)
-{
-    const int class_index = s->sender->knowledge.class_index[slot];
-    const int shift = slot == 0 ? s->outlook.world->class_count : 0;
-    return s->sender->masks[shift + class_index];
-}
-
 static const ph_layout* layout_of(const sending* s, int slot)
 {
     return &s->outlook.world->forms.layouts.layouts[s->sender->knowledge.class_index[slot]];
 }
 
-// Keeps what of `asked` was found to be due, and what was found to be too far away.
-static void keep(ph_knowledge* knowledge, int slot, uint64_t asked, const ph_due* due)
+static uint64_t mask_of(const sending* s, int slot)
 {
-    knowledge->touched[slot] = (knowledge->touched[slot] & ~asked) | due->due;
-    knowledge->repeats[slot] &= ~asked | due->due | due->beyond;
-    const uint64_t beyond = knowledge->beyond[slot] & ~asked;
-    const float wake_mm2 = beyond != 0 ? knowledge->wake_mm2[slot] : 0.0f;
-    knowledge->beyond[slot] = beyond | due->beyond;
-    knowledge->wake_mm2[slot] = due->wake_mm2 > wake_mm2 ? due->wake_mm2 : wake_mm2;
-}
-
-// References of a slot that may map to another slot than before.
-static uint64_t doubtful_references(const sending* s, int slot, uint64_t references)
-{
-    const ph_knowledge* knowledge = &s->sender->knowledge;
-    if (!knowledge->are_references_stale || knowledge->points[slot]) {
-        return knowledge->are_references_stale ? references : knowledge->touched[slot] & references;
-    }
-    const ph_world* world = s->outlook.world;
-    const ph_entity_index entity = s->outlook.entities[slot];
-    const ph_table* table = &world->tables[knowledge->class_index[slot]];
-    uint64_t doubtful = knowledge->touched[slot] & references;
-    for (uint64_t left = references; left != 0; left &= left - 1) {
-        const uint64_t bit = left & -left;
-        const int property = ph_word_lowest_bit(left);
-        doubtful |= *ph_table_value(table, property, world->entities.row[entity]) != 0 ? bit : 0;
-    }
-    return doubtful;
-}
-
-// References are compared at once, not when their turn comes: that one has changed from somebody
-// unseen to somebody unseen must not even count as waiting.
-static void settle_references(const sending* s, int slot, uint64_t references)
-{
-    ph_knowledge* knowledge = &s->sender->knowledge;
-    const int told = knowledge->told[slot];
-    references &= mask_of(s, slot);
-    if (references == 0 || (told != PH_TOLD_ENTER && told != PH_TOLD_ENTERED) ||
-        !ph_outlook_is_there(&s->outlook, slot)) {
-        return;
-    }
-    const uint64_t asked = doubtful_references(s, slot, references);
-    const ph_due due = ph_outlook_compare(&s->outlook, slot, asked);
-    keep(knowledge, slot, asked, &due);
+    return ph_sender_mask(s->sender, s->outlook.world->class_count, slot);
 }
 
 static bool is_overdue(const sending* s, int slot)
 {
     const uint32_t since_ms = s->sender->knowledge.waiting_ms[slot];
     return since_ms != 0 && s->now_ms - since_ms > s->sender->patience_ms;
-}
-
-// The arrays that the sweep goes over, by name: a compiler must else fetch them anew for each slot.
-typedef struct lanes {
-    const ph_entity_index* entities;
-    const int32_t* x_mm;
-    const int32_t* y_mm;
-    const uint32_t* walked_mm;
-    const uint32_t* sent_mm;
-    float* distance_mm;
-    uint32_t* mileage_mm;
-    uint64_t* touched;
-    uint64_t* beyond;
-    const float* wake_mm2;
-} lanes;
-
-static lanes lanes_of(const sending* s)
-{
-    const ph_entities* entities = &s->outlook.world->entities;
-    const ph_knowledge* knowledge = &s->sender->knowledge;
-    return (lanes){
-        .entities = s->outlook.entities,
-        .x_mm = entities->x_mm,
-        .y_mm = entities->y_mm,
-        .walked_mm = entities->mileage_mm,
-        .sent_mm = knowledge->mileage_mm,
-        .distance_mm = s->scratch.distance_mm,
-        .mileage_mm = s->scratch.mileage_mm,
-        .touched = knowledge->touched,
-        .beyond = knowledge->beyond,
-        .wake_mm2 = knowledge->wake_mm2,
-    };
-}
-
-// Distance and path of everybody in view; who came near enough for something more.
-static void sweep_places(const sending* s)
-{
-    const lanes lane = lanes_of(s);
-    const uint32_t eye_x = (uint32_t)s->outlook.eye_x_mm;
-    const uint32_t eye_y = (uint32_t)s->outlook.eye_y_mm;
-    const int slot_count = s->sender->knowledge.slot_count;
-    for (int slot = 0; slot < slot_count; ++slot) {
-        const ph_entity_index entity = lane.entities[slot];
-        if (entity == PH_ENTITY_NONE) {
-            lane.distance_mm[slot] = INFINITY;
-            lane.mileage_mm[slot] = 0;
-            continue;
-        }
-        const float dx = (float)(int32_t)((uint32_t)lane.x_mm[entity] - eye_x);
-        const float dy = (float)(int32_t)((uint32_t)lane.y_mm[entity] - eye_y);
-        const float distance_mm = fabsf(dx) + fabsf(dy);
-        lane.distance_mm[slot] = distance_mm > 1.0f ? distance_mm : 1.0f;
-        lane.mileage_mm[slot] = lane.walked_mm[entity] - lane.sent_mm[slot];
-        if (lane.beyond[slot] != 0 && dx * dx + dy * dy <= lane.wake_mm2[slot]) {
-            lane.touched[slot] |= lane.beyond[slot];
-            lane.beyond[slot] = 0;
-        }
-    }
-}
-
-static void sweep_references(const sending* s)
-{
-    ph_knowledge* knowledge = &s->sender->knowledge;
-    const ph_layout* layouts = s->outlook.world->forms.layouts.layouts;
-    const uint8_t* refers = s->outlook.world->entities.refers;
-    const uint64_t stale = knowledge->are_references_stale ? UINT64_MAX : 0;
-    for (int slot = 0; slot < knowledge->slot_count; ++slot) {
-        const uint64_t references = layouts[knowledge->class_index[slot]].references;
-        const ph_entity_index entity = s->outlook.entities[slot];
-        // Who refers to nobody, and did not when it was last told of, is not looked at for others.
-        const uint64_t asked = knowledge->touched[slot] | stale;
-        if ((asked & references) != 0 && entity != PH_ENTITY_NONE &&
-            (refers[entity] | knowledge->points[slot] | (knowledge->touched[slot] & references))) {
-            settle_references(s, slot, references);
-        }
-    }
-    knowledge->are_references_stale = false;
-}
-
-// Only those in view are touched and wait; those who are leaving have a stage of their own.
-static void sweep_waiting(sending* s)
-{
-    const ph_entity_index* entities = s->outlook.entities;
-    const uint64_t* touched = s->sender->knowledge.touched;
-    uint32_t* waiting_ms = s->sender->knowledge.waiting_ms;
-    const int slot_count = s->sender->knowledge.slot_count;
-    const uint32_t now_ms = s->now_ms;
-    const uint32_t patience_ms = s->sender->patience_ms;
-    int overdue_count = 0;
-    for (int slot = 0; slot < slot_count; ++slot) {
-        if (touched[slot] == 0 || entities[slot] == PH_ENTITY_NONE) {
-            waiting_ms[slot] = 0;
-        } else if (waiting_ms[slot] == 0) {
-            waiting_ms[slot] = now_ms;
-        } else {
-            overdue_count += now_ms - waiting_ms[slot] > patience_ms;
-        }
-    }
-    s->overdue_count = overdue_count;
-}
-
-// The arrays of a sweep follow each other: fetched by and by they would cost a wait each.
-static void prefetch(const sending* s)
-{
-    const ph_knowledge* knowledge = &s->sender->knowledge;
-    const size_t count = (size_t)knowledge->slot_count;
-    ph_prefetch_bytes(s->outlook.entities, count * sizeof s->outlook.entities[0]);
-    ph_prefetch_bytes(knowledge->mileage_mm, count * sizeof knowledge->mileage_mm[0]);
-    ph_prefetch_bytes(knowledge->beyond, count * sizeof knowledge->beyond[0]);
-    ph_prefetch_bytes(knowledge->touched, count * sizeof knowledge->touched[0]);
-    ph_prefetch_bytes(knowledge->waiting_ms, count * sizeof knowledge->waiting_ms[0]);
-    ph_prefetch_bytes(knowledge->score, count * sizeof knowledge->score[0]);
-    ph_prefetch_bytes(knowledge->weight, count * sizeof knowledge->weight[0]);
-}
-
-static void sweep(sending* s)
-{
-    prefetch(s);
-    sweep_places(s);
-    sweep_references(s);
-    sweep_waiting(s);
 }
 
 // Slots that were left before the client can have heard of them.
@@ -336,14 +168,24 @@ static void begin_order(sending* s, const float* priority)
                    s->scratch.sorted);
 }
 
+// Who moves is told of anew soon, and more exactly for nothing: that is for bits that nobody needs.
+static bool can_refine(const sending* s)
+{
+    const ph_sender* sender = s->sender;
+    const int64_t datagram_bits =
+        s->datagram.is_open ? s->datagram.bits + 8 * (int64_t)sender->overhead_bytes : 0;
+    return ph_sender_is_coded(sender) && sender->precision != 0 &&
+           ph_token_bucket_bits(&sender->bucket) - datagram_bits > sender->depth_bits / 2;
+}
+
 // @return False when there is nothing to be done in this stage.
 static bool begin_stage(sending* s)
 {
     switch (s->stage) {
     case STAGE_OVERDUE:
     case STAGE_NEWCOMERS:
-        if ((s->stage == STAGE_OVERDUE ? s->overdue_count : s->sender->knowledge.newcomer_count) ==
-            0) {
+        if ((s->stage == STAGE_OVERDUE ? s->surveyed.overdue_count
+                                       : s->sender->knowledge.newcomer_count) == 0) {
             return false;
         }
         rank_stage(s);
@@ -351,6 +193,10 @@ static bool begin_stage(sending* s)
         return true;
     case STAGE_PRIORITY:
     case STAGE_SPARE:
+    case STAGE_REFINE:
+        if (s->stage == STAGE_REFINE && !can_refine(s)) {
+            return false;
+        }
         begin_order(s, s->scratch.priority);
         return true;
     default:
@@ -387,7 +233,8 @@ static void fetch_ahead(const sending* s)
 static int next_ordered(sending* s)
 {
     const ph_knowledge* knowledge = &s->sender->knowledge;
-    if (s->stage == STAGE_OVERDUE && s->datagram.is_open && s->sender->overdue_credit_bits <= 0) {
+    if ((s->stage == STAGE_OVERDUE && s->datagram.is_open && s->sender->overdue_credit_bits <= 0) ||
+        (s->stage == STAGE_REFINE && !can_refine(s))) {
         return -1;
     }
     for (;;) {
@@ -522,17 +369,44 @@ static uint64_t filter(const sending* s, int slot, const ph_due* due, uint64_t p
     return s->sender->scheduler.filter(s->sender->scheduler.context, &visit) & due->due;
 }
 
+// ---- the pinhole profile
+
+static bool is_to_be_exact(const sending* s, const ph_due* due, uint64_t position)
+{
+    return s->sender->bits_per_second == 0 || s->sender->precision == 0 ||
+           s->stage == STAGE_REFINE || s->stage == STAGE_OVERDUE || (due->settled & position) != 0;
+}
+
+static bool is_near_enough(sending* s, int slot)
+{
+    return s->sender->knowledge.told[slot] == PH_TOLD_ENTERED &&
+           ph_wording_is_near_enough(&s->datagram.wording, &s->datagram.page.frame, slot);
+}
+
+// An enter on its way is soon answered, and another one dear even where bits are to spare.
+static bool is_enter_enough(const sending* s, int slot)
+{
+    return s->sender->knowledge.told[slot] == PH_TOLD_ENTER && s->stage != STAGE_OVERDUE;
+}
+
+// ----
+
 static outcome visit_known(sending* s, int slot, bool is_filtered)
 {
     ph_knowledge* knowledge = &s->sender->knowledge;
     const uint64_t asked = knowledge->touched[slot];
-    const ph_due due = ph_outlook_compare(&s->outlook, slot, asked & mask_of(s, slot));
-    keep(knowledge, slot, asked, &due);
+    ph_due due = ph_outlook_compare(&s->outlook, slot, asked & mask_of(s, slot));
+    ph_survey_keep(knowledge, slot, asked, &due);
     note_rest(s, slot);
-    if (due.due == 0) {
+    const bool is_coded = ph_sender_is_coded(s->sender);
+    const uint64_t position = layout_of(s, slot)->position;
+    const bool may_be_coarse = is_coded && !is_to_be_exact(s, &due, position);
+    if (may_be_coarse && (due.due & position) != 0 && is_near_enough(s, slot)) {
+        due.due &= ~position;
+    }
+    if (due.due == 0 || (is_coded && is_enter_enough(s, slot))) {
         return OUTCOME_NOTHING;
     }
-    const uint64_t position = layout_of(s, slot)->position;
     const uint64_t chosen = is_filtered ? filter(s, slot, &due, position) : due.due;
     if (chosen == 0) {
         return OUTCOME_NOTHING;
@@ -545,6 +419,7 @@ static outcome visit_known(sending* s, int slot, bool is_filtered)
         .kind = PH_RECORD_UPDATE,
         .properties = chosen,
         .is_significant = (due.significant & chosen) != 0,
+        .may_be_coarse = may_be_coarse,
     };
     return add(s, &choice);
 }
@@ -657,13 +532,28 @@ static void send_probe(sending* s)
     }
 }
 
-// ---- the public functions
+// ---- the whole
 
 // Beyond that only probes go out.
 static bool is_blocked(const ph_sender* sender, const ph_forms* forms)
 {
+    const size_t extra = ph_sender_is_coded(sender) ? PH_ENTER_EXTRA_BYTES : 0;
     return !ph_flight_has_place(&sender->flight) ||
-           !ph_flight_has_room(&sender->flight, forms->known_stride + PH_FLIGHT_EYE_UNITS * 4);
+           !ph_flight_has_room(&sender->flight,
+                               forms->known_stride + extra + PH_FLIGHT_EYE_UNITS * 4);
+}
+
+// What the next send will cost, when it is for the rhythm to decide.
+static void learn_prices(sending* s, bool is_all_said, uint64_t enters_before,
+                         uint64_t updates_before)
+{
+    ph_sender* sender = s->sender;
+    const int updates = (int)(sender->stats.updates - updates_before);
+    const int enters = (int)(sender->stats.enters - enters_before);
+    ph_price_learn(&sender->prices.enter256, s->datagram.enters256, enters);
+    const int others = s->surveyed.touched_count - enters;
+    ph_price_learn(&sender->prices.slot256, s->datagram.others256,
+                   is_all_said && others > updates ? others : updates);
 }
 
 static void prepare(sending* s, ph_world* world, uint32_t index, uint64_t now_us)
@@ -677,7 +567,6 @@ static void prepare(sending* s, ph_world* world, uint32_t index, uint64_t now_us
     ph_sender_pass_time(s->sender, now_us);
     s->now_ms = (uint32_t)(s->sender->now_us / 1000);
     s->now_ms += s->now_ms == 0; // 0 says that nobody waits
-    s->overdue_count = 0;
     s->stage = STAGE_FIRST;
     s->is_stage_begun = false;
     s->again.count = 0;
@@ -688,13 +577,12 @@ static void prepare(sending* s, ph_world* world, uint32_t index, uint64_t now_us
     ph_datagram_init(&s->datagram, &s->outlook, s->sender, eye_mm);
 }
 
-static void send_to(ph_world* world, uint32_t index, uint64_t now_us, ph_deliver* deliver,
-                    void* context)
+void ph_sending_run(ph_world* world, uint32_t index, const ph_occasion* occasion)
 {
     sending s;
-    prepare(&s, world, index, now_us);
-    s.deliver = deliver;
-    s.context = context;
+    prepare(&s, world, index, occasion->now_us);
+    s.deliver = occasion->deliver;
+    s.context = occasion->context;
     free_gone(&s, world->viewers.viewers[index].slots);
     if (is_blocked(s.sender, &world->forms)) {
         send_probe(&s);
@@ -703,35 +591,21 @@ static void send_to(ph_world* world, uint32_t index, uint64_t now_us, ph_deliver
     float stack[PH_STACK_SLOTS * PH_SCRATCH_BYTES_PER_SLOT / sizeof(float)];
     s.scratch = ph_send_scratch_make(s.sender->scratch != NULL ? s.sender->scratch : stack,
                                      s.sender->knowledge.slot_count);
-    sweep(&s);
+    const ph_survey survey = {
+        .outlook = &s.outlook, .sender = s.sender, .scratch = &s.scratch, .now_ms = s.now_ms};
+    s.surveyed = ph_survey_all(&survey);
     ph_stopwatch_lap(&s.watch, PH_STAGE_KNOWLEDGE);
     rank(&s);
     ph_stopwatch_lap(&s.watch, PH_STAGE_SCORE);
+    const uint64_t enters_before = s.sender->stats.enters;
+    const uint64_t updates_before = s.sender->stats.updates;
     const bool is_all_said = send_datagrams(&s);
     ph_stopwatch_lap(&s.watch, PH_STAGE_PICK);
+    if (s.sent_count > 0) {
+        learn_prices(&s, is_all_said, enters_before, updates_before);
+    }
     // Without anything new to say the fate of what was said last would stay unknown.
     if (is_all_said && s.sent_count == 0 && s.sender->flight.count > 0) {
         send_probe(&s);
-    }
-}
-
-ph_result ph_world_send(ph_world* world, ph_viewer_id viewer, uint64_t now_us, ph_deliver* deliver,
-                        void* context)
-{
-    uint32_t index;
-    if (!ph_world_try_viewer(world, viewer, &index)) {
-        return PH_ERROR_STALE;
-    }
-    send_to(world, index, now_us, deliver, context);
-    return PH_OK;
-}
-
-void ph_world_send_all(ph_world* world, uint64_t now_us, ph_deliver* deliver, void* context)
-{
-    for (int i = 0; i < world->viewers.ids.used_count; ++i) {
-        const ph_viewer* viewer = &world->viewers.viewers[i];
-        if (viewer->slots != NULL && ph_sender_is_time(viewer->sender, (uint32_t)i, now_us)) {
-            send_to(world, (uint32_t)i, now_us, deliver, context);
-        }
     }
 }

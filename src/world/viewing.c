@@ -72,7 +72,11 @@ ph_result ph_world_add_viewer(ph_world* world, const ph_viewer_def* def, ph_view
         .visible_max = def->visible_max,
     };
     const ph_sender_def sender_def = {
-        .forms = &world->forms, .viewer = def, .slot_count = ph_slot_count_of(def)};
+        .forms = &world->forms,
+        .viewer = def,
+        .profile = world->def.profile,
+        .slot_count = ph_slot_count_of(def, world->def.profile),
+    };
     if (make_room(world, eye.wanted) != PH_OK ||
         ph_slots_create(&world->def.allocator, sender_def.slot_count, &made.slots) != PH_OK) {
         return PH_ERROR_MEMORY;

@@ -139,6 +139,9 @@ void ph_world_tick(ph_world* world)
 {
     ph_stopwatch watch = ph_stopwatch_make(world->now_ns, world->now_context, &world->times);
     ++world->tick;
+    if (world->def.profile == PH_PROFILE_PINHOLE) {
+        ph_entities_note_ways(&world->entities);
+    }
     // Nobody looks: nothing to sort.
     if (world->viewers.ids.live_count > 0) {
         const ph_refresh refresh = {

@@ -26,6 +26,7 @@
 #define OVERHEAD_BYTES_MAX 1000
 #define SENDS_MIN 0.1
 #define SENDS_MAX 1000.0
+#define PRECISION_MAX_MRAD 60.0 // the wire has 16 bits for 1/1024 mrad
 
 // As many as the least that a slot costs in the classic profile can name.
 #define CHEAP_SLOTS 256
@@ -63,7 +64,7 @@ ph_viewer_def ph_viewer_def_default(void)
         .visible_max = 250,
         .bits_per_second = 13000,
         .overhead_bytes = 48,
-        .sends_per_second = 5.0,
+        .precision_mrad = 1.0,
         .patience_ms = 10000,
         .cookie = VIEWER_COOKIE,
     };
@@ -103,7 +104,9 @@ static bool is_sending_sensible(const ph_viewer_def* def)
                           scheduler->sent == NULL && scheduler->lost == NULL;
     return ph_budget_is_sensible(def->bits_per_second, def->burst_bits) &&
            def->overhead_bytes >= 0 && def->overhead_bytes <= OVERHEAD_BYTES_MAX &&
-           def->sends_per_second >= SENDS_MIN && def->sends_per_second <= SENDS_MAX &&
+           (def->sends_per_second == 0.0 ||
+            (def->sends_per_second >= SENDS_MIN && def->sends_per_second <= SENDS_MAX)) &&
+           def->precision_mrad >= 0.0 && def->precision_mrad <= PRECISION_MAX_MRAD &&
            def->patience_ms >= 0 && (has_all || has_none);
 }
 
@@ -124,13 +127,14 @@ int32_t ph_jump_limit(const ph_world_def* def)
     return def->jump_mm != 0 ? def->jump_mm : (int32_t)(def->tick_us / JUMP_US_PER_MM);
 }
 
-int ph_slot_count_of(const ph_viewer_def* def)
+int ph_slot_count_of(const ph_viewer_def* def, ph_profile profile)
 {
     if (def->slot_count != 0) {
         return def->slot_count;
     }
     const int twice = 2 * def->visible_max;
-    return def->visible_max < CHEAP_SLOTS && twice > CHEAP_SLOTS ? CHEAP_SLOTS : twice;
+    const bool is_cheaper = profile == PH_PROFILE_CLASSIC && def->visible_max < CHEAP_SLOTS;
+    return is_cheaper && twice > CHEAP_SLOTS ? CHEAP_SLOTS : twice;
 }
 
 int ph_wider_count(int visible_max, double hysteresis)

@@ -17,7 +17,7 @@ bool ph_budget_is_sensible(int bits_per_second, int burst_bits);
 
 // What the zeros of a declaration stand for.
 int32_t ph_jump_limit(const ph_world_def* def);
-int ph_slot_count_of(const ph_viewer_def* def);
+int ph_slot_count_of(const ph_viewer_def* def, ph_profile profile);
 
 // Rank and distance at which an entity leaves.
 int ph_wider_count(int visible_max, double hysteresis);

@@ -6,7 +6,7 @@
 //   population.c   spawn, despawn, names, visibility
 //   values.c       put, get, set, read, move
 //   viewing.c      viewers, what they see, and their budgets and hints
-//   sending.c      sends to viewers
+//   rounds.c       sends to viewers, each by sending.c
 //   acknowledge.c  their answers
 //   viewer_stats.c how they are doing
 

@@ -72,6 +72,7 @@ void session_setup(test_session* session, const session_def* def)
     world_def.viewer_capacity = 2;
     world_def.radius_max_mm = RADIUS_MM;
     world_def.tick_us = TICK_US;
+    world_def.profile = session->def.profile;
     world_def.ground = random_record_ground();
     world_def.vision.kind = def->vision;
     world_def.vision.cell_mm = 16384;
@@ -337,6 +338,7 @@ int session_join_as(test_session* session, const ph_viewer_def* def)
     ph_client_def client_def = ph_client_def_default();
     client_def.schema = session->schema;
     client_def.slot_capacity = SESSION_SLOTS_MAX;
+    client_def.profile = session->def.profile;
     client_def.ground = random_record_ground();
     client_def.allocator = session->def.allocator;
     assert_int_equal(ph_client_create(&client_def, &viewer->client), PH_OK);

@@ -33,6 +33,7 @@ typedef struct session_def {
     uint64_t seed;
     session_schema schema;
     ph_vision_kind vision;
+    ph_profile profile;
     ph_may_see* may_see; // its context is the session
     int entity_count;
     int viewer_count;

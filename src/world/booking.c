@@ -1,0 +1,121 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+#include "world/booking.h"
+
+#include "base/bitset.h"
+
+#define UNITS_PER_BIT 256u
+#define HELLO_PRECISION_BITS 16
+
+ph_booking ph_booking_make(ph_sender* sender)
+{
+    return (ph_booking){.sender = sender};
+}
+
+static void book(ph_booking* booking, ph_reason reason, uint64_t cost256)
+{
+    booking->page.bits256[reason] += cost256;
+}
+
+static void book_repeat(ph_booking* booking, uint64_t cost256)
+{
+    booking->page.repeat_bits256 += cost256;
+}
+
+void ph_booking_header(ph_booking* booking, const ph_header* header, int header_bits)
+{
+    const bool is_coded = ph_sender_is_coded(booking->sender);
+    const int hello_bits =
+        header->has_hello ? PH_HELLO_BITS + (is_coded ? HELLO_PRECISION_BITS : 0) : 0;
+    const int eye_bits = header->has_eye ? PH_EYE_BITS : 0;
+    const int rest_bits = header_bits - hello_bits - eye_bits;
+    book(booking, PH_REASON_HEADER, (uint64_t)rest_bits * UNITS_PER_BIT);
+    book(booking, PH_REASON_HELLO, (uint64_t)hello_bits * UNITS_PER_BIT);
+    book(booking, PH_REASON_EYE, (uint64_t)eye_bits * UNITS_PER_BIT);
+}
+
+void ph_booking_change(ph_booking* booking, ph_record_kind kind, uint64_t cost256, bool is_repeat)
+{
+    const bool is_enter = kind == PH_RECORD_ENTER;
+    book(booking, is_enter ? PH_REASON_ENTER : PH_REASON_LEAVE, cost256);
+    if (is_repeat) {
+        book_repeat(booking, cost256);
+    }
+    booking->sender->stats.enters += is_enter;
+    booking->sender->stats.leaves += !is_enter;
+}
+
+void ph_booking_update(ph_booking* booking, const ph_booked_update* update)
+{
+    ph_sender* sender = booking->sender;
+    const uint64_t slot256 = (uint64_t)update->bill->slot_bits * update->unit;
+    const uint64_t mask256 = (uint64_t)update->bill->mask_bits * update->unit;
+    book(booking, PH_REASON_SLOT, slot256);
+    book(booking, PH_REASON_MASK, mask256);
+    if (update->repeats == update->properties) {
+        book_repeat(booking, slot256 + mask256);
+    }
+    for (uint64_t left = update->properties; left != 0; left &= left - 1) {
+        const int property = ph_word_lowest_bit(left);
+        const uint64_t cost256 = (uint64_t)update->bill->property_bits[property] * update->unit;
+        book(booking, PH_REASON_PROPERTY, cost256);
+        sender->property_bits256[update->first_property + property] += cost256;
+        if ((update->repeats >> property & 1) != 0) {
+            book_repeat(booking, cost256);
+        }
+    }
+    ++sender->stats.updates;
+    sender->stats.significant_updates += update->is_significant;
+}
+
+void ph_booking_silence(ph_booking* booking, uint64_t cost256)
+{
+    book(booking, PH_REASON_SLOT, cost256);
+}
+
+// Costs of symbols are rounded up, so all of them together may be some parts of a bit more than the
+// packet. That is taken back where it does no harm to the bills of single properties.
+static void take_back(ph_ledger* page, uint64_t excess256)
+{
+    static const ph_reason REASONS[] = {PH_REASON_SLOT, PH_REASON_ENTER, PH_REASON_MASK,
+                                        PH_REASON_LEAVE, PH_REASON_HEADER};
+    for (size_t i = 0; i < sizeof REASONS / sizeof REASONS[0]; ++i) {
+        uint64_t* cost256 = &page->bits256[REASONS[i]];
+        const uint64_t part256 = excess256 < *cost256 ? excess256 : *cost256;
+        *cost256 -= part256;
+        excess256 -= part256;
+    }
+    PH_ASSERT(excess256 == 0);
+}
+
+static void balance(ph_ledger* page, size_t size)
+{
+    uint64_t sum256 = 0;
+    for (int reason = 0; reason < PH_REASON_COUNT; ++reason) {
+        sum256 += page->bits256[reason];
+    }
+    const uint64_t all256 = (uint64_t)size * 8 * UNITS_PER_BIT;
+    if (sum256 > all256) {
+        take_back(page, sum256 - all256);
+    } else {
+        page->bits256[PH_REASON_PADDING] = all256 - sum256;
+    }
+}
+
+void ph_booking_close(ph_booking* booking, size_t size)
+{
+    ph_sender* sender = booking->sender;
+    balance(&booking->page, size);
+    for (int reason = 0; reason < PH_REASON_COUNT; ++reason) {
+        sender->stats.ledger.bits256[reason] += booking->page.bits256[reason];
+    }
+    sender->stats.ledger.repeat_bits256 += booking->page.repeat_bits256;
+    const size_t wire_bytes = size + (size_t)sender->overhead_bytes;
+    ph_token_bucket_spend(&sender->bucket, 8 * (int64_t)wire_bytes);
+    ++sender->stats.datagrams;
+    sender->stats.payload_bytes += size;
+    sender->stats.wire_bytes += wire_bytes;
+    sender->second_bytes += wire_bytes;
+    sender->sent_us = sender->now_us;
+}

@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// What every bit of one packet was for. The page is filled while the packet is written; when its
+// size is known, the page is balanced and goes into the sender's ledger, and the packet is paid for.
+// Everything in 1/256 bit. Once per packet and per record.
+
+#ifndef PH_WORLD_BOOKING_H
+#define PH_WORLD_BOOKING_H
+
+#include "wire/classic.h"
+#include "wire/header.h"
+#include "world/sender.h"
+
+typedef struct ph_booking {
+    ph_sender* sender;
+    ph_ledger page;
+} ph_booking;
+
+ph_booking ph_booking_make(ph_sender* sender);
+
+// header_bits: all of it.
+void ph_booking_header(ph_booking* booking, const ph_header* header, int header_bits);
+
+// A leave or an enter. is_repeat: was said before, and lost.
+void ph_booking_change(ph_booking* booking, ph_record_kind kind, uint64_t cost256, bool is_repeat);
+
+// An update. What was lost before and is said again counts as repeat; who and which only if nothing
+// else is said. first_property is that of its class in the sender's bills.
+typedef struct ph_booked_update {
+    uint64_t properties;
+    uint64_t repeats;
+    const ph_bill* bill;
+    uint32_t unit; // of the bill, in 1/256 bit
+    int first_property;
+    bool is_significant;
+} ph_booked_update;
+void ph_booking_update(ph_booking* booking, const ph_booked_update* update);
+
+// That nothing is said of a slot costs, too.
+void ph_booking_silence(ph_booking* booking, uint64_t cost256);
+
+// The whole packet, of so many bytes.
+void ph_booking_close(ph_booking* booking, size_t size);
+
+#endif

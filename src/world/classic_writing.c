@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Datagrams of the classic profile: whole bits.
+
+#include "world/datagram.h"
+
+static int record_bits(ph_datagram* datagram, const ph_choice* choice)
+{
+    const ph_record record = ph_wording_record(&datagram->wording, choice);
+    return ph_classic_record_bits(&datagram->frame, &record, NULL);
+}
+
+// What the choice adds to a record that is there already, in bits.
+static int joined_bits(ph_datagram* datagram, const ph_choice* choice, const ph_chosen* before)
+{
+    ph_choice whole = *choice;
+    whole.properties = before->properties;
+    const int before_bits = record_bits(datagram, &whole);
+    whole.properties |= choice->properties;
+    return record_bits(datagram, &whole) - before_bits;
+}
+
+bool ph_classic_add(ph_datagram* datagram, const ph_choice* choice, ph_chosen* before)
+{
+    ph_sender* sender = datagram->sender;
+    const int more_bits = before != NULL ? joined_bits(datagram, choice, before) : 0;
+    const ph_record record = ph_wording_record(&datagram->wording, choice);
+    const int bits =
+        before != NULL ? more_bits : ph_classic_record_bits(&datagram->frame, &record, NULL);
+    ph_flight_item item = ph_wording_item(&datagram->wording, &record);
+    if (datagram->bits + bits > datagram->limit_bits ||
+        !ph_flight_has_room(&sender->flight, item.value_bytes)) {
+        return false;
+    }
+    const uint16_t place = ph_flight_add(&sender->flight, &item);
+    sender->knowledge.mileage_mm[choice->slot] += item.mileage_mm;
+    ph_datagram_note(datagram, &(ph_addition){choice, before, &record, &item, place});
+    datagram->bits += bits;
+    return true;
+}
+
+static void book_record(ph_datagram* datagram, ph_booking* booking, const ph_record* record,
+                        const ph_chosen* chosen)
+{
+    ph_bill bill = {0};
+    const int bits = ph_classic_record_bits(&datagram->frame, record, &bill);
+    if (record->kind != PH_RECORD_UPDATE) {
+        ph_booking_change(booking, (ph_record_kind)record->kind, (uint64_t)bits * PH_COST_PER_BIT,
+                          chosen->is_repeat);
+        return;
+    }
+    const ph_booked_update update = {
+        .properties = record->properties,
+        .repeats = chosen->repeats,
+        .bill = &bill,
+        .unit = PH_COST_PER_BIT,
+        .first_property = datagram->outlook->world->forms.first_property[record->class_index],
+        .is_significant = chosen->is_significant,
+    };
+    ph_booking_update(booking, &update);
+}
+
+size_t ph_classic_write(ph_datagram* datagram, ph_booking* booking, uint8_t bytes[PH_PAYLOAD_MAX])
+{
+    ph_bit_writer writer = ph_bit_writer_make(bytes, PH_PAYLOAD_MAX);
+    ph_header_write(&datagram->header, &writer);
+    for (int i = 0; i < datagram->count; ++i) {
+        const ph_chosen* chosen = &datagram->chosen[i];
+        const ph_choice choice = ph_chosen_choice(chosen);
+        const ph_record record = ph_wording_record(&datagram->wording, &choice);
+        ph_classic_write_record(&datagram->frame, &record, &writer);
+        book_record(datagram, booking, &record, chosen);
+    }
+    PH_ASSERT(ph_bit_writer_result(&writer) == PH_OK);
+    PH_ASSERT((int64_t)ph_bit_writer_size_bits(&writer) == datagram->bits);
+    return ph_bit_writer_finish(&writer);
+}

@@ -1,0 +1,232 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Datagrams of the pinhole profile: costs in parts of a bit, flags for everybody whom the client
+// has, and one item of the flight for each slot, because baselines move on by whole records.
+
+#include "world/datagram.h"
+
+#include "wire/coded_header.h"
+
+// ---- adding
+
+// What is said of a slot in all.
+static ph_choice whole_choice(const ph_datagram* datagram, const ph_choice* choice,
+                              const ph_chosen* before)
+{
+    ph_choice whole = *choice;
+    if (before != NULL) {
+        const int class_index = datagram->sender->knowledge.class_index[choice->slot];
+        const uint64_t position = datagram->frame.layouts->layouts[class_index].position;
+        whole.properties |= before->properties;
+        if ((choice->properties & position) == 0) {
+            whole.may_be_coarse = before->is_coarse;
+        }
+    }
+    return whole;
+}
+
+// Slots of the same kind next to this one, -1 when there is none.
+typedef struct neighbours {
+    int below;
+    int above;
+} neighbours;
+
+static neighbours find_neighbours(const ph_datagram* datagram, const ph_choice* choice)
+{
+    neighbours found = {.below = -1, .above = -1};
+    for (int i = 0; i < datagram->count; ++i) {
+        const int slot = ph_chosen_slot(&datagram->chosen[i]);
+        if (ph_chosen_kind(&datagram->chosen[i]) != choice->kind) {
+            continue;
+        }
+        if (slot < choice->slot && slot > found.below) {
+            found.below = slot;
+        } else if (slot > choice->slot && (found.above < 0 || slot < found.above)) {
+            found.above = slot;
+        }
+    }
+    return found;
+}
+
+// The one above counts its gap from here, from now on.
+static int64_t insert256(const ph_datagram* datagram, const ph_choice* choice, neighbours beside)
+{
+    if (beside.above < 0) {
+        return 0;
+    }
+    const ph_coded_page* page = &datagram->page;
+    return ph_coded_page_gap256(page, choice->kind, beside.above, choice->slot + 1) -
+           ph_coded_page_gap256(page, choice->kind, beside.above, beside.below + 1);
+}
+
+// The page with this record in it.
+static void put_on_page(ph_datagram* datagram, const ph_choice* choice, const ph_chosen* before,
+                        ph_coded_record* coded, uint32_t* cost256)
+{
+    ph_coded_page* page = &datagram->page;
+    if (choice->kind == PH_RECORD_UPDATE) {
+        *cost256 = ph_coded_cost256(&page->frame, coded, NULL);
+        if (before == NULL) {
+            ph_coded_page_tell(page, choice->slot, *cost256);
+        } else {
+            page->records256 += (int64_t)*cost256 - before->cost256;
+        }
+        return;
+    }
+    const neighbours beside = find_neighbours(datagram, choice);
+    coded->slot_floor = (uint16_t)(beside.below + 1);
+    *cost256 = ph_coded_cost256(&page->frame, coded, NULL);
+    page->records256 += *cost256 + insert256(datagram, choice, beside);
+}
+
+static int64_t bits_with(const ph_datagram* datagram, const ph_choice* choice)
+{
+    ph_header header = datagram->header;
+    header.leave_count =
+        datagram->counts[PH_RECORD_LEAVE] + (choice->kind == PH_RECORD_LEAVE ? 1 : 0);
+    header.enter_count =
+        datagram->counts[PH_RECORD_ENTER] + (choice->kind == PH_RECORD_ENTER ? 1 : 0);
+    return ph_coded_header_bits(&header) + ph_coded_page_bits(&datagram->page);
+}
+
+// Another density may make the room that is missing.
+static bool fits(ph_datagram* datagram, const ph_choice* choice, int64_t* bits)
+{
+    *bits = bits_with(datagram, choice);
+    if (*bits > datagram->limit_bits) {
+        ph_coded_page_settle(&datagram->page);
+        *bits = bits_with(datagram, choice);
+    }
+    return *bits <= datagram->limit_bits;
+}
+
+// The new item of a slot says everything that the one before in the same packet did.
+static void replace_item(ph_datagram* datagram, ph_flight_item* item)
+{
+    ph_sender* sender = datagram->sender;
+    const uint16_t place = sender->knowledge.newest_item[item->slot];
+    const ph_flight_item before = ph_flight_read(&sender->flight, place);
+    item->score = before.score;
+    item->mileage_mm += before.mileage_mm;
+    ph_flight_withdraw(&sender->flight, place);
+}
+
+static void keep_due(ph_datagram* datagram, int slot)
+{
+    ph_knowledge* knowledge = &datagram->sender->knowledge;
+    const int class_index = knowledge->class_index[slot];
+    knowledge->touched[slot] |= datagram->frame.layouts->layouts[class_index].position;
+    knowledge->waiting_ms[slot] = 0;
+}
+
+bool ph_coded_add(ph_datagram* datagram, const ph_choice* choice, ph_chosen* before)
+{
+    ph_sender* sender = datagram->sender;
+    const ph_choice whole = whole_choice(datagram, choice, before);
+    const ph_coded_page page_before = datagram->page;
+    ph_coded_wording made = ph_wording_coded(&datagram->wording, &datagram->page.frame, &whole);
+    const ph_record* record = &made.coded.record;
+    ph_flight_item item = ph_wording_item(&datagram->wording, record);
+    uint32_t cost256;
+    int64_t bits;
+    put_on_page(datagram, &whole, before, &made.coded, &cost256);
+    if (!fits(datagram, &whole, &bits) || !ph_flight_has_room(&sender->flight, item.value_bytes)) {
+        datagram->page = page_before;
+        return false;
+    }
+    sender->knowledge.mileage_mm[choice->slot] += item.mileage_mm;
+    if (before != NULL) {
+        replace_item(datagram, &item);
+    }
+    const uint16_t place = ph_flight_add(&sender->flight, &item);
+    ph_datagram_note(datagram, &(ph_addition){&whole, before, record, &item, place});
+    ph_chosen* chosen = before != NULL ? before : &datagram->chosen[datagram->count - 1];
+    chosen->cost256 = cost256;
+    chosen->is_coarse = whole.may_be_coarse;
+    if (made.is_rounded) {
+        keep_due(datagram, choice->slot);
+    }
+    datagram->bits = bits;
+    return true;
+}
+
+// ---- writing
+
+static void write_change(ph_datagram* datagram, ph_booking* booking, ph_entropy_writer* writer,
+                         const ph_chosen* chosen, int floor)
+{
+    const ph_coded_frame* frame = &datagram->page.frame;
+    const ph_choice choice = ph_chosen_choice(chosen);
+    ph_coded_wording made = ph_wording_coded(&datagram->wording, frame, &choice);
+    made.coded.slot_floor = (uint16_t)floor;
+    const uint32_t cost256 = ph_coded_cost256(frame, &made.coded, NULL);
+    ph_coded_write(frame, writer, &made.coded);
+    ph_booking_change(booking, choice.kind, cost256, chosen->is_repeat);
+}
+
+static void write_update(ph_datagram* datagram, ph_booking* booking, ph_entropy_writer* writer,
+                         const ph_chosen* chosen, uint32_t flag256)
+{
+    const ph_coded_frame* frame = &datagram->page.frame;
+    const ph_choice choice = ph_chosen_choice(chosen);
+    const ph_coded_wording made = ph_wording_coded(&datagram->wording, frame, &choice);
+    const int class_index = made.coded.record.class_index;
+    ph_bill bill = {.slot_bits = flag256};
+    ph_coded_cost256(frame, &made.coded, &bill);
+    ph_coded_write(frame, writer, &made.coded);
+    const ph_booked_update update = {
+        .properties = choice.properties,
+        .repeats = chosen->repeats,
+        .bill = &bill,
+        .unit = 1,
+        .first_property = datagram->outlook->world->forms.first_property[class_index],
+        .is_significant = chosen->is_significant,
+    };
+    ph_booking_update(booking, &update);
+}
+
+// Everybody whom the client has, in the order of slots; updates are the last of those chosen.
+static void write_flags(ph_datagram* datagram, ph_booking* booking, ph_entropy_writer* writer,
+                        const ph_chosen* next)
+{
+    const ph_coded_frame* frame = &datagram->page.frame;
+    const ph_baselines* baselines = &datagram->sender->baselines;
+    const ph_chosen* end = datagram->chosen + datagram->count;
+    for (int slot = 0; slot < datagram->page.slot_count; ++slot) {
+        if (!baselines->slots[slot].is_entered) {
+            continue;
+        }
+        const int urgency = baselines->urgencies[slot];
+        const bool is_told = next < end && ph_chosen_slot(next) == slot;
+        const uint32_t flag256 = ph_coded_told_cost256(frame, urgency, is_told);
+        ph_coded_write_told(frame, writer, urgency, is_told);
+        if (is_told) {
+            write_update(datagram, booking, writer, next++, flag256);
+        } else {
+            ph_booking_silence(booking, flag256);
+        }
+    }
+    PH_ASSERT(next == end);
+}
+
+size_t ph_coded_write_all(ph_datagram* datagram, ph_booking* booking, uint8_t bytes[PH_PAYLOAD_MAX])
+{
+    ph_coded_page_settle(&datagram->page);
+    datagram->header.density = (uint8_t)datagram->page.frame.density;
+    datagram->sender->density = datagram->page.frame.density;
+    ph_entropy_writer writer;
+    ph_entropy_writer_init(&writer, bytes, PH_PAYLOAD_MAX);
+    ph_coded_header_write(&datagram->header, &writer.raw);
+    const ph_chosen* chosen = datagram->chosen;
+    for (ph_record_kind kind = PH_RECORD_LEAVE; kind <= PH_RECORD_ENTER; ++kind) {
+        int floor = 0;
+        for (int i = 0; i < datagram->counts[kind]; ++i, ++chosen) {
+            write_change(datagram, booking, &writer, chosen, floor);
+            floor = ph_chosen_slot(chosen) + 1;
+        }
+    }
+    write_flags(datagram, booking, &writer, chosen);
+    PH_ASSERT(ph_entropy_writer_result(&writer) == PH_OK);
+    return ph_entropy_writer_finish(&writer);
+}

@@ -1,0 +1,176 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+#include "world/survey.h"
+
+#include "base/bitset.h"
+#include "base/prefetch.h"
+
+#include <math.h>
+
+void ph_survey_keep(ph_knowledge* knowledge, int slot, uint64_t asked, const ph_due* due)
+{
+    knowledge->touched[slot] = (knowledge->touched[slot] & ~asked) | due->due;
+    knowledge->repeats[slot] &= ~asked | due->due | due->beyond;
+    const uint64_t beyond = knowledge->beyond[slot] & ~asked;
+    const float wake_mm2 = beyond != 0 ? knowledge->wake_mm2[slot] : 0.0f;
+    knowledge->beyond[slot] = beyond | due->beyond;
+    knowledge->wake_mm2[slot] = due->wake_mm2 > wake_mm2 ? due->wake_mm2 : wake_mm2;
+}
+
+// References of a slot that may map to another slot than before.
+static uint64_t doubtful_references(const ph_survey* s, int slot, uint64_t references)
+{
+    const ph_knowledge* knowledge = &s->sender->knowledge;
+    if (!knowledge->are_references_stale || knowledge->points[slot]) {
+        return knowledge->are_references_stale ? references : knowledge->touched[slot] & references;
+    }
+    const ph_world* world = s->outlook->world;
+    const ph_entity_index entity = s->outlook->entities[slot];
+    const ph_table* table = &world->tables[knowledge->class_index[slot]];
+    uint64_t doubtful = knowledge->touched[slot] & references;
+    for (uint64_t left = references; left != 0; left &= left - 1) {
+        const uint64_t bit = left & -left;
+        const int property = ph_word_lowest_bit(left);
+        doubtful |= *ph_table_value(table, property, world->entities.row[entity]) != 0 ? bit : 0;
+    }
+    return doubtful;
+}
+
+// References are compared at once, not when their turn comes: that one has changed from somebody
+// unseen to somebody unseen must not even count as waiting.
+static void settle_references(const ph_survey* s, int slot, uint64_t references)
+{
+    ph_knowledge* knowledge = &s->sender->knowledge;
+    const int told = knowledge->told[slot];
+    references &= ph_sender_mask(s->sender, s->outlook->world->class_count, slot);
+    if (references == 0 || (told != PH_TOLD_ENTER && told != PH_TOLD_ENTERED) ||
+        !ph_outlook_is_there(s->outlook, slot)) {
+        return;
+    }
+    const uint64_t asked = doubtful_references(s, slot, references);
+    const ph_due due = ph_outlook_compare(s->outlook, slot, asked);
+    ph_survey_keep(knowledge, slot, asked, &due);
+}
+
+// The arrays that a survey goes over, by name: a compiler must else fetch them anew for each slot.
+typedef struct lanes {
+    const ph_entity_index* entities;
+    const int32_t* x_mm;
+    const int32_t* y_mm;
+    const uint32_t* walked_mm;
+    const uint32_t* sent_mm;
+    float* distance_mm;
+    uint32_t* mileage_mm;
+    uint64_t* touched;
+    uint64_t* beyond;
+    const float* wake_mm2;
+} lanes;
+
+static lanes lanes_of(const ph_survey* s)
+{
+    const ph_entities* entities = &s->outlook->world->entities;
+    const ph_knowledge* knowledge = &s->sender->knowledge;
+    return (lanes){
+        .entities = s->outlook->entities,
+        .x_mm = entities->x_mm,
+        .y_mm = entities->y_mm,
+        .walked_mm = entities->mileage_mm,
+        .sent_mm = knowledge->mileage_mm,
+        .distance_mm = s->scratch->distance_mm,
+        .mileage_mm = s->scratch->mileage_mm,
+        .touched = knowledge->touched,
+        .beyond = knowledge->beyond,
+        .wake_mm2 = knowledge->wake_mm2,
+    };
+}
+
+// Distance and path of everybody in view; who came near enough for something more.
+static void survey_places(const ph_survey* s)
+{
+    const lanes lane = lanes_of(s);
+    const uint32_t eye_x = (uint32_t)s->outlook->eye_x_mm;
+    const uint32_t eye_y = (uint32_t)s->outlook->eye_y_mm;
+    const int slot_count = s->sender->knowledge.slot_count;
+    for (int slot = 0; slot < slot_count; ++slot) {
+        const ph_entity_index entity = lane.entities[slot];
+        if (entity == PH_ENTITY_NONE) {
+            lane.distance_mm[slot] = INFINITY;
+            lane.mileage_mm[slot] = 0;
+            continue;
+        }
+        const float dx = (float)(int32_t)((uint32_t)lane.x_mm[entity] - eye_x);
+        const float dy = (float)(int32_t)((uint32_t)lane.y_mm[entity] - eye_y);
+        const float distance_mm = fabsf(dx) + fabsf(dy);
+        lane.distance_mm[slot] = distance_mm > 1.0f ? distance_mm : 1.0f;
+        lane.mileage_mm[slot] = lane.walked_mm[entity] - lane.sent_mm[slot];
+        if (lane.beyond[slot] != 0 && dx * dx + dy * dy <= lane.wake_mm2[slot]) {
+            lane.touched[slot] |= lane.beyond[slot];
+            lane.beyond[slot] = 0;
+        }
+    }
+}
+
+void ph_survey_references(const ph_survey* s)
+{
+    ph_knowledge* knowledge = &s->sender->knowledge;
+    const ph_layout* layouts = s->outlook->world->forms.layouts.layouts;
+    const uint8_t* refers = s->outlook->world->entities.refers;
+    const uint64_t stale = knowledge->are_references_stale ? UINT64_MAX : 0;
+    for (int slot = 0; slot < knowledge->slot_count; ++slot) {
+        const uint64_t references = layouts[knowledge->class_index[slot]].references;
+        const ph_entity_index entity = s->outlook->entities[slot];
+        // Who refers to nobody, and did not when it was last told of, is not looked at for others.
+        const uint64_t asked = knowledge->touched[slot] | stale;
+        if ((asked & references) != 0 && entity != PH_ENTITY_NONE &&
+            (refers[entity] | knowledge->points[slot] | (knowledge->touched[slot] & references))) {
+            settle_references(s, slot, references);
+        }
+    }
+    knowledge->are_references_stale = false;
+}
+
+// Only those in view are touched and wait; those who are leaving have a stage of their own.
+static ph_surveyed survey_waiting(const ph_survey* s)
+{
+    const ph_entity_index* entities = s->outlook->entities;
+    const uint64_t* touched = s->sender->knowledge.touched;
+    uint32_t* waiting_ms = s->sender->knowledge.waiting_ms;
+    const int slot_count = s->sender->knowledge.slot_count;
+    const uint32_t now_ms = s->now_ms;
+    const uint32_t patience_ms = s->sender->patience_ms;
+    ph_surveyed surveyed = {0};
+    for (int slot = 0; slot < slot_count; ++slot) {
+        if (touched[slot] == 0 || entities[slot] == PH_ENTITY_NONE) {
+            waiting_ms[slot] = 0;
+        } else if (waiting_ms[slot] == 0) {
+            waiting_ms[slot] = now_ms;
+        } else {
+            surveyed.overdue_count += now_ms - waiting_ms[slot] > patience_ms;
+        }
+        surveyed.touched_count += waiting_ms[slot] != 0;
+    }
+    return surveyed;
+}
+
+// The arrays of a survey follow each other: fetched by and by they would cost a wait each.
+static void prefetch(const ph_survey* s)
+{
+    const ph_knowledge* knowledge = &s->sender->knowledge;
+    const size_t count = (size_t)knowledge->slot_count;
+    ph_prefetch_bytes(s->outlook->entities, count * sizeof s->outlook->entities[0]);
+    ph_prefetch_bytes(knowledge->mileage_mm, count * sizeof knowledge->mileage_mm[0]);
+    ph_prefetch_bytes(knowledge->beyond, count * sizeof knowledge->beyond[0]);
+    ph_prefetch_bytes(knowledge->touched, count * sizeof knowledge->touched[0]);
+    ph_prefetch_bytes(knowledge->waiting_ms, count * sizeof knowledge->waiting_ms[0]);
+    ph_prefetch_bytes(knowledge->score, count * sizeof knowledge->score[0]);
+    ph_prefetch_bytes(knowledge->weight, count * sizeof knowledge->weight[0]);
+}
+
+ph_surveyed ph_survey_all(const ph_survey* s)
+{
+    prefetch(s);
+    survey_places(s);
+    ph_survey_references(s);
+    return survey_waiting(s);
+}

@@ -1,0 +1,161 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+#include "world/wording.h"
+
+#include <string.h>
+
+static const ph_layout* layout_of(const ph_wording* wording, int class_index)
+{
+    return &wording->outlook->world->forms.layouts.layouts[class_index];
+}
+
+ph_record ph_wording_record(ph_wording* wording, const ph_choice* choice)
+{
+    const int slot = choice->slot;
+    const ph_outlook* outlook = wording->outlook;
+    const ph_knowledge* knowledge = &outlook->sender->knowledge;
+    ph_record record = {
+        .properties = choice->properties,
+        .association = knowledge->association[slot],
+        .slot = (uint16_t)slot,
+        .kind = (uint8_t)choice->kind,
+        .class_index = knowledge->class_index[slot],
+        .words = wording->words,
+        .texts = wording->texts,
+    };
+    if (choice->kind == PH_RECORD_LEAVE) {
+        return record;
+    }
+    const ph_entity_index entity = outlook->entities[slot];
+    const ph_entities* entities = &outlook->world->entities;
+    const ph_layout* layout = layout_of(wording, record.class_index);
+    record.name = entities->name[entity];
+    record.is_jump = choice->kind == PH_RECORD_UPDATE &&
+                     (choice->properties & layout->position) != 0 &&
+                     entities->jumps[entity] != knowledge->jumps[slot];
+    ph_outlook_fill(outlook, slot, choice->properties, record.words, record.texts);
+    return record;
+}
+
+// ---- as a difference
+
+// @return How coarse, 0 when the words are left as they are.
+static int round_position(const ph_coded_frame* frame, const ph_baseline* baseline,
+                          const ph_layout* layout, uint32_t words[3])
+{
+    const int coarse = ph_coded_coarse(frame, baseline);
+    if (coarse == 0) {
+        return 0;
+    }
+    uint32_t rounded[3];
+    memcpy(rounded, words, sizeof rounded);
+    if (!ph_coded_round(frame, layout, coarse, rounded)) {
+        return 0;
+    }
+    memcpy(words, rounded, sizeof rounded);
+    return coarse;
+}
+
+static void note_velocity(const ph_wording* wording, const ph_coded_frame* frame, ph_record* enter)
+{
+    const ph_entity_index entity = wording->outlook->entities[enter->slot];
+    const int32_t* way_mm = &wording->outlook->world->entities.way_mm[3 * (size_t)entity];
+    ph_baseline_velocity(layout_of(wording, enter->class_index), frame->tick_us, way_mm, 1,
+                         enter->velocity);
+}
+
+ph_coded_wording ph_wording_coded(ph_wording* wording, const ph_coded_frame* frame,
+                                  const ph_choice* choice)
+{
+    const ph_sender* sender = wording->outlook->sender;
+    ph_coded_wording made = {.coded = {.record = ph_wording_record(wording, choice)}};
+    ph_record* record = &made.coded.record;
+    if (choice->kind == PH_RECORD_ENTER) {
+        note_velocity(wording, frame, record);
+    }
+    if (choice->kind != PH_RECORD_UPDATE) {
+        return made;
+    }
+    made.coded.baseline = &sender->baselines.slots[choice->slot];
+    made.coded.known = ph_knowledge_known(&sender->knowledge, choice->slot);
+    const ph_layout* layout = layout_of(wording, record->class_index);
+    if (!choice->may_be_coarse || record->is_jump || (choice->properties & layout->position) == 0) {
+        return made;
+    }
+    uint32_t* words = record->words + layout->word[layout->described->position];
+    uint32_t exact[3];
+    memcpy(exact, words, sizeof exact);
+    made.coded.coarse = (uint8_t)round_position(frame, made.coded.baseline, layout, words);
+    made.is_rounded = memcmp(exact, words, sizeof exact) != 0;
+    return made;
+}
+
+bool ph_wording_is_near_enough(ph_wording* wording, const ph_coded_frame* frame, int slot)
+{
+    const ph_outlook* outlook = wording->outlook;
+    const ph_sender* sender = outlook->sender;
+    const int class_index = sender->knowledge.class_index[slot];
+    const ph_layout* layout = layout_of(wording, class_index);
+    const ph_packing* packing = &outlook->world->forms.packings[class_index];
+    const int position = layout->described->position;
+    const ph_entity_index entity = outlook->entities[slot];
+    if (outlook->world->entities.jumps[entity] != sender->knowledge.jumps[slot]) {
+        return false;
+    }
+    uint32_t* words = wording->words + layout->word[position];
+    ph_outlook_fill(outlook, slot, layout->position, wording->words, wording->texts);
+    if (round_position(frame, &sender->baselines.slots[slot], layout, words) == 0) {
+        return false;
+    }
+    uint8_t bytes[PH_PACKED_MAX];
+    ph_packing_store(packing, position, words, bytes);
+    const uint8_t* newest =
+        ph_knowledge_newest(&sender->knowledge, &sender->flight, packing, slot, position);
+    return memcmp(bytes, newest, packing->size[position]) == 0;
+}
+
+// ---- into the flight
+
+ph_flight_item ph_wording_item(const ph_wording* wording, const ph_record* record)
+{
+    const ph_outlook* outlook = wording->outlook;
+    const ph_knowledge* knowledge = &outlook->sender->knowledge;
+    const int slot = record->slot;
+    ph_flight_item item = {
+        .slot = record->slot,
+        .kind = record->kind,
+        .older = knowledge->newest_item[slot],
+        .is_jump = record->is_jump,
+    };
+    if (record->kind == PH_RECORD_LEAVE) {
+        return item;
+    }
+    const ph_layout* layout = layout_of(wording, record->class_index);
+    const ph_packing* packing = &outlook->world->forms.packings[record->class_index];
+    const ph_entities* entities = &outlook->world->entities;
+    const ph_entity_index entity = outlook->entities[slot];
+    const bool is_coded = ph_sender_is_coded(outlook->sender);
+    const bool has_extra = is_coded && record->kind == PH_RECORD_ENTER;
+    // Of what is told once nothing is compared later; but baselines begin with a position.
+    item.properties = record->properties & ~(layout->once & ~(is_coded ? layout->position : 0));
+    item.value_bytes = (uint16_t)(ph_packing_size(packing, item.properties) +
+                                  (has_extra ? PH_ENTER_EXTRA_BYTES : 0));
+    item.score = knowledge->score[slot];
+    if ((item.properties & layout->position) != 0) {
+        item.jumps = entities->jumps[entity];
+        item.mileage_mm = entities->mileage_mm[entity] - knowledge->mileage_mm[slot];
+    }
+    return item;
+}
+
+void ph_wording_pack(const ph_wording* wording, const ph_record* record, const ph_flight_item* item)
+{
+    const ph_forms* forms = &wording->outlook->world->forms;
+    ph_packing_store_all(&forms->packings[record->class_index],
+                         &forms->layouts.layouts[record->class_index], item->properties,
+                         record->words, item->values);
+    if (ph_sender_is_coded(wording->outlook->sender) && record->kind == PH_RECORD_ENTER) {
+        ph_baselines_store_extra(item, record);
+    }
+}

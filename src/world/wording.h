@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// From a slot to the record that tells of it, and to the item that remembers the record while it is
+// on its way. Twice per record: when it is chosen and when it is written, with the same result.
+
+#ifndef PH_WORLD_WORDING_H
+#define PH_WORLD_WORDING_H
+
+#include "wire/coded.h"
+#include "world/due.h"
+
+// All texts of an entity; the schema sees to it that an enter fits a datagram.
+#define PH_WORDING_TEXT_BYTES 1536
+
+// One slot, and what to say of it.
+typedef struct ph_choice {
+    int slot;
+    ph_record_kind kind;
+    uint64_t properties; // of an enter all that it says, of a leave 0
+    bool is_significant;
+    bool may_be_coarse; // the position, if the profile knows coarse ones
+} ph_choice;
+
+// The blocks of one record.
+typedef struct ph_wording {
+    const ph_outlook* outlook;
+    uint32_t words[PH_PROPERTIES_MAX * PH_VALUE_WORDS_MAX];
+    uint8_t texts[PH_WORDING_TEXT_BYTES];
+} ph_wording;
+
+// The record as the classic profile has it. Its blocks are borrowed until the next one is made.
+ph_record ph_wording_record(ph_wording* wording, const ph_choice* choice);
+
+// The same as a difference to the baseline, coarse where that is allowed; without its slot_floor.
+typedef struct ph_coded_wording {
+    ph_coded_record coded;
+    bool is_rounded; // the position is not quite the present one
+} ph_coded_wording;
+ph_coded_wording ph_wording_coded(ph_wording* wording, const ph_coded_frame* frame,
+                                  const ph_choice* choice);
+
+// Whether a coarse position would be the same as the newest that was sent: nothing to tell, then.
+bool ph_wording_is_near_enough(ph_wording* wording, const ph_coded_frame* frame, int slot);
+
+// What the flight is to remember of a record, and its values once the item is there.
+ph_flight_item ph_wording_item(const ph_wording* wording, const ph_record* record);
+void ph_wording_pack(const ph_wording* wording, const ph_record* record,
+                     const ph_flight_item* item);
+
+#endif
