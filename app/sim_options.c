@@ -171,6 +171,8 @@ static bool check(sim_options* options)
     if (options->dump_path != NULL && (options->sweep != NULL || options->is_compared)) {
         return complain("--dump holds what was shown in one run: leave --sweep and --compare out.");
     }
+    options->def.profile =
+        strcmp(options->profile, "pinhole") == 0 ? PH_PROFILE_PINHOLE : PH_PROFILE_CLASSIC;
     return read_budgets(options) && read_hz(options);
 }
 
@@ -225,8 +227,9 @@ static void fill_rows(sim_options* o, app_option rows[ROW_COUNT])
                     0, 20),
         number_row("--overhead", "bytes that each datagram costs beside its payload",
                    &def->overhead_bytes, 0, 1000),
-        text_row("--hz", "sends per second to a viewer, or auto (classic: 5)", &o->hz, "N"),
-        choice_row("--profile", "how packets are written", &o->profile, "classic"),
+        text_row("--hz", "sends per second, or auto (classic: 5; pinhole: as is best)", &o->hz,
+                 "N"),
+        choice_row("--profile", "how packets are written", &o->profile, "classic|pinhole"),
         choice_row("--schedule", "who goes first", &o->schedule, "score|buckets"),
         choice_row("--coding", "of values", &o->coding, "plain"),
         choice_row("--precision", "of positions", &o->precision, "fixed"),

@@ -34,7 +34,7 @@ ph_sim_def ph_sim_def_default(void)
 
 double ph_sim_hz(const ph_sim_def* def)
 {
-    return def->hz > 0.0 ? def->hz : CLASSIC_HZ;
+    return def->hz > 0.0 || def->profile != PH_PROFILE_CLASSIC ? def->hz : CLASSIC_HZ;
 }
 
 // One of the two runs.

@@ -60,7 +60,7 @@ typedef struct ph_sim_def {
 
 ph_sim_def ph_sim_def_default(void);
 
-// How often a viewer is sent to, per second.
+// How often a viewer is sent to, per second; 0: whenever its sender finds it best.
 double ph_sim_hz(const ph_sim_def* def);
 
 // @return False with *fault filled: no memory, nobody to look through the eyes of, schema and

@@ -269,12 +269,15 @@ static bool is_something_due(const ph_sim_session* session)
     return stats.is_something_due;
 }
 
-// The k-th send leaves at the first tick that is not before k / hz.
-static bool is_time_to_send(const ph_sim_session* session)
+// The k-th send leaves at the first tick that is not before k / hz; or by the sender's own rhythm.
+static bool is_time_to_send(const ph_sim_session* session, uint64_t now_us)
 {
     const ph_sim_stage* stage = session->stage;
     const double ticks = (double)(stage->tick - session->first_tick);
     const double hz = ph_sim_hz(stage->def);
+    if (hz == 0.0) {
+        return ph_world_is_send_due(stage->world, session->viewer, now_us);
+    }
     return ticks * hz >= (double)session->send_count * stage->recording->rate_hz;
 }
 
@@ -282,7 +285,7 @@ static void send_now(ph_sim_session* session, uint64_t now_us)
 {
     const ph_sim_stage* stage = session->stage;
     ph_sim_wire_tick(&session->wire, now_us, session->is_there && session->is_measured);
-    if (!is_time_to_send(session)) {
+    if (!is_time_to_send(session, now_us)) {
         return;
     }
     // At most one per tick, however many were asked for.
