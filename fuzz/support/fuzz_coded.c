@@ -1,0 +1,196 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Packets of the pinhole profile by a server made of bytes. It knows the baselines from the client
+// itself; that these are right is for tests with a server of their own.
+
+#include "support/fuzz_server.h"
+
+#include "wire/coded_header.h"
+
+#include <string.h>
+
+// A tick as the header counts it, of a packet with this horizon: some ticks on, or a long time.
+static uint32_t make_tick(const ph_client* client, fuzz_source* from, ph_header* header)
+{
+    const ph_arrivals* arrivals = &client->session.arrivals;
+    uint32_t tick;
+    header->tick = (uint16_t)(fuzz_take(from, 255) * 8);
+    if (!header->has_hello && fuzz_take(from, 16) != 0 &&
+        ph_arrivals_try_coded_tick(arrivals, header, &tick)) {
+        return tick;
+    }
+    header->tick = PH_CODED_TICK_WHOLE;
+    header->whole_tick = arrivals->last.tick + PH_CODED_TICK_WHOLE + fuzz_take(from, 256) * 64;
+    return header->whole_tick;
+}
+
+static ph_coded_frame coded_frame(const ph_client* client, const ph_frame* frame,
+                                  const ph_header* header, uint32_t tick)
+{
+    const ph_hello* hello = client->session.has_begun ? &client->session.hello : &header->hello;
+    return (ph_coded_frame){
+        .frame = *frame,
+        .packings = client->horizon.packings,
+        .name_base = client->horizon.name_base,
+        .tick = tick,
+        .tick_us = hello->tick_us,
+        .density = header->density,
+        .precision = hello->precision,
+    };
+}
+
+// Only what the baselines are of can be written.
+static void write_update(const ph_client* client, const ph_coded_frame* frame, int slot,
+                         fuzz_source* from, ph_entropy_writer* writer)
+{
+    const ph_baseline* baseline = &client->horizon.slots[slot].baseline;
+    fuzz_record made;
+    fuzz_make_record(client, PH_RECORD_UPDATE, slot, from, &made);
+    ph_coded_record coded = {.record = made.record,
+                             .baseline = baseline,
+                             .known = ph_horizon_known(&client->horizon, slot)};
+    const int coarse = ph_coded_coarse(frame, baseline);
+    const ph_layout* layout = &client->layouts.layouts[baseline->class_index];
+    uint32_t* place = made.words + layout->word[layout->described->position];
+    uint32_t rounded[3];
+    memcpy(rounded, place, sizeof rounded);
+    const bool is_moved = (made.record.properties & layout->position) != 0 && !made.record.is_jump;
+    if (is_moved && fuzz_take(from, 2) == 0 && ph_coded_round(frame, layout, coarse, rounded)) {
+        memcpy(place, rounded, sizeof rounded);
+        coded.coarse = (uint8_t)coarse;
+    }
+    ph_coded_write(frame, writer, &coded);
+}
+
+static void write_changes(const ph_client* client, const ph_coded_frame* frame,
+                          const fuzz_plan* plan, ph_record_kind kind, fuzz_source* from,
+                          ph_entropy_writer* writer)
+{
+    uint16_t floor = 0;
+    for (int slot = 0; slot < FUZZ_SLOTS; ++slot) {
+        if (plan->kind1[slot] != kind + 1) {
+            continue;
+        }
+        fuzz_record made;
+        fuzz_make_record(client, kind, slot, from, &made);
+        for (int i = 0; kind == PH_RECORD_ENTER && i < 3; ++i) {
+            made.record.velocity[i] = (int16_t)(fuzz_take(from, 3) == 0 ? fuzz_take(from, 256) : 0);
+        }
+        const ph_coded_record coded = {.record = made.record, .slot_floor = floor};
+        ph_coded_write(frame, writer, &coded);
+        floor = (uint16_t)(slot + 1);
+    }
+}
+
+// A server enters nobody whom it knows to be there; one in four forgets.
+static void forget_needless(const ph_client* client, ph_header* header, fuzz_plan* plan,
+                            fuzz_source* from)
+{
+    for (int slot = 0; slot < FUZZ_SLOTS; ++slot) {
+        if (plan->kind1[slot] == PH_RECORD_ENTER + 1 &&
+            client->horizon.slots[slot].baseline.is_entered && fuzz_take(from, 4) != 0) {
+            plan->kind1[slot] = PH_RECORD_UPDATE + 1;
+            --header->enter_count;
+        }
+    }
+}
+
+// A baseline of another class than the slot has by now is none to write against.
+static bool is_writable(const ph_client* client, int slot)
+{
+    return ph_bitset_test(&client->mirror.is_entered, slot) &&
+           client->mirror.class_index[slot] == client->horizon.slots[slot].baseline.class_index;
+}
+
+static void write_updates(const ph_client* client, const ph_coded_frame* frame,
+                          const fuzz_plan* plan, fuzz_source* from, ph_entropy_writer* writer)
+{
+    for (int slot = 0; slot < FUZZ_SLOTS; ++slot) {
+        const ph_baseline* baseline = &client->horizon.slots[slot].baseline;
+        if (baseline->is_entered) {
+            // Of who is left, too, now and then.
+            const bool is_told =
+                is_writable(client, slot) && (plan->kind1[slot] == PH_RECORD_UPDATE + 1 ||
+                                              (plan->kind1[slot] != 0 && fuzz_take(from, 16) == 1));
+            ph_coded_write_told(frame, writer, ph_coded_urgency(frame, baseline), is_told);
+            if (is_told) {
+                write_update(client, frame, slot, from, writer);
+            }
+        }
+    }
+}
+
+size_t fuzz_write_coded(ph_client* client, fuzz_source* from, uint8_t bytes[PH_PAYLOAD_MAX])
+{
+    ph_header header = fuzz_make_header(client, from);
+    header.density = (uint8_t)fuzz_take(from, PH_DENSITIES);
+    header.hello.precision = (uint16_t)(client->session.has_begun ? client->session.hello.precision
+                                                                  : 1024 * fuzz_take(from, 2));
+    const uint32_t tick = make_tick(client, from, &header);
+    fuzz_plan plan = fuzz_make_plan(client, &header, from);
+    ph_horizon_move(&client->horizon, header.horizon);
+    forget_needless(client, &header, &plan, from);
+    const ph_frame frame = fuzz_frame_of(client, &header);
+    const ph_coded_frame coded = coded_frame(client, &frame, &header, tick);
+    ph_entropy_writer writer;
+    ph_entropy_writer_init(&writer, bytes, PH_PAYLOAD_MAX);
+    ph_coded_header_write(&header, &writer.raw);
+    write_changes(client, &coded, &plan, PH_RECORD_LEAVE, from, &writer);
+    write_changes(client, &coded, &plan, PH_RECORD_ENTER, from, &writer);
+    write_updates(client, &coded, &plan, from, &writer);
+    ph_horizon_restore(&client->horizon);
+    return ph_entropy_writer_finish(&writer);
+}
+
+// ---- written again
+
+static void write_updates_again(const ph_client* client, const ph_coded_frame* frame,
+                                ph_entropy_writer* writer)
+{
+    const ph_draft* draft = &client->draft;
+    int next = draft->update_first;
+    for (int slot = 0; slot < FUZZ_SLOTS; ++slot) {
+        const ph_baseline* baseline = &client->horizon.slots[slot].baseline;
+        if (!baseline->is_entered) {
+            continue;
+        }
+        const bool is_told = next < draft->count && draft->records[next].slot == slot;
+        ph_coded_write_told(frame, writer, ph_coded_urgency(frame, baseline), is_told);
+        if (is_told) {
+            const ph_coded_record coded = {.record = draft->records[next++],
+                                           .baseline = baseline,
+                                           .known = ph_horizon_known(&client->horizon, slot)};
+            ph_coded_write(frame, writer, &coded);
+        }
+    }
+    fuzz_demand(next == draft->count);
+}
+
+// The client stands at the packet's horizon now. How coarse a position was is not kept: those
+// packets are left out.
+void fuzz_check_coded(const ph_client* client, const ph_frame* frame, const ph_header* header,
+                      const uint8_t* bytes, size_t size)
+{
+    if (client->session.hello.precision != 0) {
+        return;
+    }
+    const ph_draft* draft = &client->draft;
+    const ph_coded_frame coded =
+        coded_frame(client, frame, header, client->session.arrivals.last.tick);
+    uint8_t written[PH_PAYLOAD_MAX] = {0};
+    ph_entropy_writer writer;
+    ph_entropy_writer_init(&writer, written, sizeof written);
+    ph_coded_header_write(header, &writer.raw);
+    uint16_t floor = 0;
+    for (int i = 0; i < draft->update_first && !header->is_probe; ++i) {
+        const ph_coded_record it = {.record = draft->records[i],
+                                    .slot_floor = i == draft->enter_first ? 0 : floor};
+        ph_coded_write(&coded, &writer, &it);
+        floor = (uint16_t)(draft->records[i].slot + 1);
+    }
+    if (!header->is_probe) {
+        write_updates_again(client, &coded, &writer);
+    }
+    fuzz_demand(ph_entropy_writer_finish(&writer) == size && memcmp(written, bytes, size) == 0);
+}
