@@ -92,6 +92,24 @@ static void a_straight_walk_is_shown_where_it_is_now(void** state)
     }
 }
 
+// A newcomer whose velocity came with it moves from the first frame on, and nothing is learned of
+// newcomers.
+static void a_walk_that_begins_with_its_velocity_is_shown_where_it_is_now(void** state)
+{
+    (void)state;
+    fixture f = make_fixture(0);
+    const ph_manner before = f.manner;
+    const ph_sample sample = {.time_us = SEND_US, .position_mm = {walk_x(SEND_US), 0, 500}};
+    const ph_step step = {.mm = {500.0f, 0.0f, 0.0f}, .seconds = 0.25f};
+    ph_track_begin(&f.track, &sample, &step);
+    f.now_us = SEND_US + LATENCY_US;
+    for (int i = 0; i < 20; ++i) {
+        const double x = show(&f);
+        assert_true(fabs(x - walk_x(f.now_us)) < 2.0);
+    }
+    assert_true(f.manner.newcomers == before.newcomers);
+}
+
 static void a_straight_walk_never_goes_back(void** state)
 {
     (void)state;
@@ -489,6 +507,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_straight_walk_is_shown_where_it_is_now),
+        cmocka_unit_test(a_walk_that_begins_with_its_velocity_is_shown_where_it_is_now),
         cmocka_unit_test(a_straight_walk_never_goes_back),
         cmocka_unit_test(nothing_is_shown_faster_than_its_limit),
         cmocka_unit_test(who_stands_is_shown_exactly_there),
