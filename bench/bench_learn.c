@@ -69,42 +69,66 @@ static bool play(learn_game* game)
 
 // ---- printing
 
-static double told_bits(const learn_game* game, const learn_tables* tables)
+// The density that a packet is cheapest with.
+static int density_of(const learn_packet* packet, const learn_tables* tables)
 {
-    double bits256 = 0.0;
-    for (int p = 0; p < game->packet_count; ++p) {
-        double best = 1e300;
-        for (int d = 0; d < PH_DENSITIES; ++d) {
-            double cost = 0.0;
-            for (int u = 0; u < PH_URGENCIES; ++u) {
-                const uint16_t* costs = tables->costs + PH_AT_TOLD + (d * PH_URGENCIES + u) * 3;
-                cost += (double)game->packets[p].silent[u] * costs[0] +
-                        (double)game->packets[p].told[u] * costs[1];
-            }
-            best = cost < best ? cost : best;
+    int best = 0;
+    double best256 = 1e300;
+    for (int d = 0; d < PH_DENSITIES; ++d) {
+        double cost256 = 0.0;
+        for (int u = 0; u < PH_URGENCIES; ++u) {
+            const uint16_t* costs = tables->costs + PH_AT_TOLD + (d * PH_URGENCIES + u) * 3;
+            cost256 += (double)packet->silent[u] * costs[0] + (double)packet->told[u] * costs[1];
         }
-        bits256 += best;
-    }
-    return bits256 / PH_COST_PER_BIT;
-}
-
-static double best_slope(const learn_game* games, int count)
-{
-    static learn_tables tables;
-    double best = 0.0;
-    double best_bits = 1e300;
-    for (double slope = 0.0; slope < 1.6; slope += 0.1) {
-        double bits = 0.0;
-        learn_tables_make(&tables, NULL, 0, slope);
-        for (int g = 0; g < count; ++g) {
-            bits += told_bits(&games[g], &tables) / (double)games[g].figures.updates;
-        }
-        if (bits < best_bits) {
-            best = slope;
-            best_bits = bits;
+        if (cost256 < best256) {
+            best = d;
+            best256 = cost256;
         }
     }
     return best;
+}
+
+// How many of each urgency are told, and how many the tables expect.
+typedef struct told_sums {
+    double told[PH_URGENCIES];
+    double expected[PH_URGENCIES];
+    double spread[PH_URGENCIES];
+} told_sums;
+
+static void add_told(told_sums* sums, const learn_game* game, const learn_tables* tables)
+{
+    const double weight = 1e5 / (double)game->figures.updates;
+    for (int p = 0; p < game->packet_count; ++p) {
+        const learn_packet* packet = &game->packets[p];
+        const int density = density_of(packet, tables);
+        for (int u = 0; u < PH_URGENCIES; ++u) {
+            const int model = density * PH_URGENCIES + u;
+            const double share =
+                1.0 - tables->cumulative[PH_AT_TOLD + model * 3 + 1] / (double)PH_MODEL_TOTAL;
+            const double count = weight * (packet->told[u] + packet->silent[u]);
+            sums->told[u] += weight * packet->told[u];
+            sums->expected[u] += count * share;
+            sums->spread[u] += count * share * (1.0 - share);
+        }
+    }
+}
+
+// Newton's steps towards offsets with which as many are expected as are told.
+static void fit_told(const learn_game* games, int count, double offsets[PH_URGENCIES])
+{
+    enum { STEPS = 25 };
+    static learn_tables tables;
+    for (int step = 0; step < STEPS; ++step) {
+        told_sums sums = {0};
+        learn_tables_make(&tables, NULL, 0, offsets);
+        for (int g = 0; g < count; ++g) {
+            add_told(&sums, &games[g], &tables);
+        }
+        for (int u = 0; u < PH_URGENCIES; ++u) {
+            const double way = (sums.told[u] - sums.expected[u]) / (sums.spread[u] + 100.0);
+            offsets[u] += way > 0.5 ? 0.5 : way < -0.5 ? -0.5 : way;
+        }
+    }
 }
 
 static void print_figures(const learn_game* game)
@@ -124,29 +148,29 @@ static void print_figures(const learn_game* game)
 }
 
 // Rows: whose symbols; columns: whose tables.
-static void print_cross(const learn_game* games, int count, double slope)
+static void print_cross(const learn_game* games, int count, const double* offsets)
 {
     static learn_tables own[GAMES_MAX];
     static learn_tables others[GAMES_MAX];
     const ph_coded_counts* all[GAMES_MAX];
     for (int g = 0; g < count; ++g) {
         const ph_coded_counts* one[] = {&games[g].counts};
-        learn_tables_make(&own[g], one, 1, slope);
+        learn_tables_make(&own[g], one, 1, offsets);
         int rest = 0;
         for (int i = 0; i < count; ++i) {
             if (i != g) {
                 all[rest++] = &games[i].counts;
             }
         }
-        learn_tables_make(&others[g], all, rest, slope);
+        learn_tables_make(&others[g], all, rest, offsets);
     }
     for (int i = 0; i < count; ++i) {
         all[i] = &games[i].counts;
     }
     static learn_tables mixture;
     static learn_tables curves;
-    learn_tables_make(&mixture, all, count, slope);
-    learn_tables_make(&curves, NULL, 0, slope);
+    learn_tables_make(&mixture, all, count, offsets);
+    learn_tables_make(&curves, NULL, 0, offsets);
     printf("\nall bits of records, in %% of what own tables need; columns: tables of each game,\n"
            "then the mixture, the mixture of the others, and curves without counts\n");
     for (int g = 0; g < count; ++g) {
@@ -163,14 +187,15 @@ static void print_cross(const learn_game* games, int count, double slope)
     }
 }
 
-static bool write_tables(const learn_game* games, int count, double slope, const char* path)
+static bool write_tables(const learn_game* games, int count, const double* offsets,
+                         const char* path)
 {
     static learn_tables tables;
     const ph_coded_counts* all[GAMES_MAX];
     for (int i = 0; i < count; ++i) {
         all[i] = &games[i].counts;
     }
-    learn_tables_make(&tables, all, count, slope);
+    learn_tables_make(&tables, all, count, offsets);
     FILE* file = fopen(path, "w");
     if (file == NULL) {
         fprintf(stderr, "pinhole bench learn: cannot write %s\n", path);
@@ -259,15 +284,16 @@ int bench_learn(int argc, char** argv)
     int count = 0;
     bool is_done = add_games(games, &count, &options);
     if (is_done) {
-        const double slope = best_slope(games, count);
-        printf("bits per update with the tables of this build (urgency weighs %.1f)\n"
+        double offsets[PH_URGENCIES] = {0};
+        fit_told(games, count, offsets);
+        printf("bits per update with the tables of this build\n"
                "%-28s %8s %6s %6s %6s %6s %6s %6s %8s\n",
-               slope, "", "updates", "told", "mask", "place", "head", "other", "all", "enter");
+               "", "updates", "told", "mask", "place", "head", "other", "all", "enter");
         for (int g = 0; g < count; ++g) {
             print_figures(&games[g]);
         }
-        print_cross(games, count, slope);
-        is_done = options.out == NULL || write_tables(games, count, slope, options.out);
+        print_cross(games, count, offsets);
+        is_done = options.out == NULL || write_tables(games, count, offsets, options.out);
     }
     for (int g = 0; g < count; ++g) {
         learn_game_close(&games[g]);

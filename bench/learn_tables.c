@@ -6,7 +6,6 @@
 
 #include "learn_tables.h"
 
-#include "wire/coded.h"
 #include "wire/surprise.h"
 
 #include <math.h>
@@ -17,11 +16,12 @@
 // What a game adds to a family of models, and the curve to each model.
 #define GAME_WEIGHT 1e6
 #define CURVE_WEIGHT 1500.0
+// Of the families with few models: what one game never does, another one does all the time.
+#define CURVE_WEIGHT_FEW 80000.0
 // A game that hardly used a family does not decide it alone.
 #define SCALE_MAX 40.0
 #define TOLD_FIRST (-6.0)
 #define TOLD_STEP 0.6
-#define TOLD_MIDDLE 8.0
 
 // ---- curves: what is likely when nothing is known but the meaning of a symbol
 
@@ -52,11 +52,10 @@ static void curve_lengths(int symbols, double* weights)
     }
 }
 
-static void curve_told(int model, double slope, double* weights)
+static void curve_told(int model, const double* offsets, double* weights)
 {
     const int density = model / PH_URGENCIES;
-    const int urgency = model % PH_URGENCIES;
-    const double odds = TOLD_FIRST + TOLD_STEP * density + slope * (urgency - TOLD_MIDDLE);
+    const double odds = TOLD_FIRST + TOLD_STEP * density + offsets[model % PH_URGENCIES];
     weights[1] = 1.0 / (1.0 + exp(-odds));
     weights[0] = 1.0 - weights[1];
 }
@@ -87,11 +86,11 @@ static const double PLAIN_CURVES[PH_FAMILY_COUNT][11] = {
     [PH_FAMILY_ENTER_OTHERS] = {1, 4},
 };
 
-static void curve_of(ph_coded_family family, int model, double told_slope, double* weights)
+static void curve_of(ph_coded_family family, int model, const double* told_offsets, double* weights)
 {
     const ph_coded_family_info* info = &ph_coded_families[family];
     if (family == PH_FAMILY_TOLD) {
-        curve_told(model, told_slope, weights);
+        curve_told(model, told_offsets, weights);
     } else if (info->symbols == PH_MAGNITUDES) {
         curve_surprise(model, weights);
     } else if (family == PH_FAMILY_NUMBER) {
@@ -138,19 +137,21 @@ static void make_model(learn_tables* tables, ph_coded_family family, int model,
 }
 
 void learn_tables_make(learn_tables* tables, const ph_coded_counts* const* games, int game_count,
-                       double told_slope)
+                       const double told_offsets[PH_URGENCIES])
 {
     for (int family = 0; family < PH_FAMILY_COUNT; ++family) {
         const ph_coded_family_info* info = &ph_coded_families[family];
         for (int model = 0; model < info->models; ++model) {
             double weights[SYMBOLS_MAX] = {0};
-            curve_of((ph_coded_family)family, model, told_slope, weights);
+            curve_of((ph_coded_family)family, model, told_offsets, weights);
+            const double curve_weight =
+                info->symbols == PH_MAGNITUDES ? CURVE_WEIGHT : CURVE_WEIGHT_FEW;
             double total = 0.0;
             for (int i = 0; i < info->symbols; ++i) {
                 total += weights[i];
             }
             for (int i = 0; i < info->symbols; ++i) {
-                weights[i] *= CURVE_WEIGHT / total;
+                weights[i] *= curve_weight / total;
             }
             for (int g = 0; g < game_count && family != PH_FAMILY_TOLD; ++g) {
                 const double scale = scale_of(info, games[g]);

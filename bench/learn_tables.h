@@ -7,6 +7,7 @@
 #ifndef PH_LEARN_TABLES_H
 #define PH_LEARN_TABLES_H
 
+#include "wire/coded.h"
 #include "wire/coded_tables.h"
 
 #include <stdio.h>
@@ -16,12 +17,10 @@ typedef struct learn_tables {
     uint16_t costs[PH_CODED_ENTRIES]; // 1/256 bit, rounded up
 } learn_tables;
 
-// Which slots are told follows a curve, not counts: density moves it, urgency weighs so much.
-#define LEARN_TOLD_SLOPE 0.5
-
-// From the counts of several games; of none: the smooth curves alone.
+// From the counts of several games; of none: the smooth curves alone. Which slots are told follows a
+// curve, not counts: the odds grow with the density, and with an offset for each urgency.
 void learn_tables_make(learn_tables* tables, const ph_coded_counts* const* games, int game_count,
-                       double told_slope);
+                       const double told_offsets[PH_URGENCIES]);
 
 // What the symbols counted would cost with these tables, with the bits beside them.
 double learn_tables_bits(const learn_tables* tables, const ph_coded_counts* counts);

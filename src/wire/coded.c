@@ -12,6 +12,8 @@
 #include "wire/coder.h"
 #include "wire/surprise.h"
 
+#include <string.h>
+
 // ---- which slots are told
 
 // The share of slots told, in 1/1024, up to which a density is chosen; beyond the last one, the last
@@ -60,10 +62,18 @@ int ph_coded_best_density(const int told[PH_URGENCIES], const int silent[PH_URGE
     return best;
 }
 
-// The surprise to be expected by now, as an angle: in bits, from 2^-16 on.
+// Whether its two newest samples differ at all.
+static bool is_moving(const ph_baseline* baseline)
+{
+    return baseline->sample_count == 2 && memcmp(baseline->position_mm[0], baseline->position_mm[1],
+                                                 sizeof baseline->position_mm[0]) != 0;
+}
+
+// The surprise to be expected by now, as an angle: in bits, from 2^-16 on. Who rests surprises
+// nobody for long, whatever the time: the first four are for those.
 int ph_coded_urgency(const ph_coded_frame* frame, const ph_baseline* baseline)
 {
-    enum { NEAREST_MM = 1000, LEAST_BITS = 16 };
+    enum { NEAREST_MM = 1000, LEAST_BITS = 16, RESTING = 4 };
     const ph_layout* layout = &frame->frame.layouts->layouts[baseline->class_index];
     const int shift = layout->described->properties[layout->described->position].coordinate.shift;
     uint64_t distance_mm = NEAREST_MM;
@@ -76,8 +86,12 @@ int ph_coded_urgency(const ph_coded_frame* frame, const ph_baseline* baseline)
     const uint64_t time_us = ph_baseline_time_us(baseline->tick[0], frame->tick, frame->tick_us);
     const int size = ph_size_stretched(baseline->plane_size, time_us, PH_GROWTH_POSITION) +
                      PH_SIZE_PER_BIT * (shift - 1 + LEAST_BITS) - ph_log2_eighths(distance_mm);
-    const int urgency = size > 0 ? size / PH_SIZE_PER_BIT : 0;
-    return urgency < PH_URGENCIES ? urgency : PH_URGENCIES - 1;
+    int urgency = size > 0 ? size / PH_SIZE_PER_BIT : 0;
+    urgency = urgency < PH_URGENCIES ? urgency : PH_URGENCIES - 1;
+    if (!is_moving(baseline)) {
+        return urgency / RESTING;
+    }
+    return urgency < RESTING ? RESTING : urgency;
 }
 
 uint32_t ph_coded_told_cost256(const ph_coded_frame* frame, int urgency, bool is_told)
@@ -202,11 +216,7 @@ static int mask_model(const ph_baseline* baseline)
                      : (mask & PH_TOLD_OTHERS) != 0  ? 3
                      : (mask & PH_TOLD_HEADING) != 0 ? 2
                                                      : 1;
-    bool moves = false;
-    for (int i = 0; i < 3 && baseline->sample_count == 2; ++i) {
-        moves = moves || baseline->position_mm[0][i] != baseline->position_mm[1][i];
-    }
-    return 2 * kind + (moves ? 1 : 0);
+    return 2 * kind + (is_moving(baseline) ? 1 : 0);
 }
 
 static int mask_of(const ph_layout* layout, const ph_record* record)
