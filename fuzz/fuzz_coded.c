@@ -1,0 +1,230 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Reads packets of the pinhole profile, one behind the other: the input is a byte of length, so many
+// bytes, and so on. Each is read against the baselines that the ones before it have left. What is
+// accepted must be written again as the same bytes, at no more than the promised cost.
+
+#include "wire/coded.h"
+#include "wire/coded_header.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SLOTS = 16, WORDS_MAX = 128, TEXTS_MAX = 128, KNOWN_MAX = 256, CLASSES = 3 };
+
+static const char declarations[] = "class creature\n"
+                                   "a: bool initial 1\n"
+                                   "b: enum 5 default 2\n"
+                                   "place: position\n"
+                                   "c: range -3..3 arithmetic\n"
+                                   "d: range 0..9007199254740992\n"
+                                   "e: varint -100..100\n"
+                                   "f: two_bit\n"
+                                   "g: gamma\n"
+                                   "h: rice k 2 default 7\n"
+                                   "i: fixed -10..10 step 0.1\n"
+                                   "j: angle 8\n"
+                                   "k: quaternion 8\n"
+                                   "l: vec3 0..1000 step 0.1 z 0..20 default 0 yz\n"
+                                   "m: string 20\n"
+                                   "n: bytes 20\n"
+                                   "o: entity\n"
+                                   "p: angle 12\n"
+                                   "class walker\n"
+                                   "heading: angle 8\n"
+                                   "place: position ground 500\n"
+                                   "class mark\n"
+                                   "place: position 12 step 64\n";
+
+typedef struct client {
+    ph_layouts layouts;
+    ph_packing packings[CLASSES];
+    ph_ground ground;
+    ph_baseline_rules rules;
+    ph_coded_frame frame;
+    ph_baseline baselines[SLOTS];
+    uint8_t known[SLOTS][KNOWN_MAX];
+    uint32_t newest;
+} client;
+
+// Records of one packet, to be written again.
+typedef struct packet {
+    ph_header header;
+    ph_coded_record coded[SLOTS + 2 * PH_HEADER_COUNT_MAX];
+    uint32_t words[SLOTS + 2 * PH_HEADER_COUNT_MAX][WORDS_MAX];
+    uint8_t texts[SLOTS + 2 * PH_HEADER_COUNT_MAX][TEXTS_MAX];
+    int count;
+} packet;
+
+// 0 to 3 floors, changing every 16 m.
+static int floors(const void* context, int32_t x_mm, int32_t y_mm,
+                  int32_t heights_mm[PH_GROUND_LAYERS_MAX])
+{
+    (void)context;
+    const int count = (int)(((uint32_t)x_mm >> 14 ^ (uint32_t)y_mm >> 15) % 4);
+    for (int i = 0; i < count; ++i) {
+        heights_mm[i] = -1000 + 3000 * i;
+    }
+    return count;
+}
+
+// What takes long is made once; everything else anew for each input.
+static void start(client* it)
+{
+    static ph_layouts layouts;
+    ph_schema* schema;
+    if (layouts.layouts == NULL &&
+        (ph_schema_parse(declarations, sizeof declarations - 1, NULL, &schema, NULL) != PH_OK ||
+         ph_layouts_create(&layouts, schema, NULL) != PH_OK || layouts.word_count_max > WORDS_MAX ||
+         layouts.text_bytes_max > TEXTS_MAX)) {
+        abort();
+    }
+    *it = (client){.layouts = layouts, .ground = {.layers = floors}, .newest = 100};
+    for (int i = 0; i < CLASSES; ++i) {
+        it->packings[i] = ph_packing_make(&layouts.layouts[i]);
+    }
+    it->rules =
+        (ph_baseline_rules){.layouts = &it->layouts, .packings = it->packings, .tick_us = 50000};
+    it->frame =
+        (ph_coded_frame){.frame = {.layouts = &it->layouts, .ground = &it->ground, .slot_bits = 8},
+                         .packings = it->packings,
+                         .tick_us = 50000,
+                         .precision = 2048};
+}
+
+static ph_coded_record* add_record(packet* read, ph_record_kind kind)
+{
+    ph_coded_record* coded = &read->coded[read->count];
+    const ph_coded_record* before = read->count > 0 ? coded - 1 : NULL;
+    const bool has_before = before != NULL && before->record.kind == kind;
+    *coded = (ph_coded_record){.record = {.kind = (uint8_t)kind,
+                                          .words = read->words[read->count],
+                                          .texts = read->texts[read->count]},
+                               .slot_floor = (uint16_t)(has_before ? before->record.slot + 1 : 0)};
+    read->count += 1;
+    return coded;
+}
+
+static bool read_named(client* it, ph_entropy_reader* reader, packet* read)
+{
+    for (int i = 0; i < read->header.leave_count + read->header.enter_count; ++i) {
+        const bool is_enter = i >= read->header.leave_count;
+        ph_coded_record* coded = add_record(read, is_enter ? PH_RECORD_ENTER : PH_RECORD_LEAVE);
+        ph_coded_read_who(&it->frame, reader, coded);
+        if (ph_entropy_reader_result(reader) != PH_OK || coded->record.slot >= SLOTS ||
+            (is_enter && it->baselines[coded->record.slot].is_entered)) {
+            return false;
+        }
+        if (is_enter) {
+            ph_coded_read(&it->frame, reader, coded);
+        }
+    }
+    return true;
+}
+
+static void read_updates(client* it, ph_entropy_reader* reader, packet* read)
+{
+    for (int i = 0; i < SLOTS; ++i) {
+        const ph_baseline* baseline = &it->baselines[i];
+        if (baseline->is_entered &&
+            ph_coded_read_told(&it->frame, reader, ph_coded_urgency(&it->frame, baseline))) {
+            ph_coded_record* coded = add_record(read, PH_RECORD_UPDATE);
+            coded->record.slot = (uint16_t)i;
+            coded->record.class_index = baseline->class_index;
+            coded->baseline = baseline;
+            coded->known = it->known[i];
+            ph_coded_read(&it->frame, reader, coded);
+        }
+    }
+}
+
+// @return Bytes; *most_bits is what they may cost.
+static size_t write_again(client* it, const packet* read, uint8_t* bytes, size_t* most_bits)
+{
+    ph_entropy_writer writer;
+    ph_entropy_writer_init(&writer, bytes, PH_PAYLOAD_MAX);
+    ph_coded_header_write(&read->header, &writer.raw);
+    uint64_t cost256 = (uint64_t)ph_coded_header_bits(&read->header) * PH_COST_PER_BIT;
+    int next = 0;
+    for (; next < read->header.leave_count + read->header.enter_count; ++next) {
+        cost256 += ph_coded_cost256(&it->frame, &read->coded[next], NULL);
+        ph_coded_write(&it->frame, &writer, &read->coded[next]);
+    }
+    for (int i = 0; i < SLOTS; ++i) {
+        if (!it->baselines[i].is_entered) {
+            continue;
+        }
+        const int urgency = ph_coded_urgency(&it->frame, &it->baselines[i]);
+        const bool is_told = next < read->count && read->coded[next].record.slot == i;
+        cost256 += ph_coded_told_cost256(&it->frame, urgency, is_told);
+        ph_coded_write_told(&it->frame, &writer, urgency, is_told);
+        if (is_told) {
+            cost256 += ph_coded_cost256(&it->frame, &read->coded[next], NULL);
+            ph_coded_write(&it->frame, &writer, &read->coded[next++]);
+        }
+    }
+    *most_bits = (size_t)((cost256 + PH_COST_PER_BIT - 1) / PH_COST_PER_BIT) + PH_CODED_SLACK_BITS;
+    return ph_entropy_writer_finish(&writer);
+}
+
+static void take(client* it, const packet* read)
+{
+    for (int i = 0; i < read->count; ++i) {
+        const ph_record* record = &read->coded[i].record;
+        ph_baseline_take(&it->baselines[record->slot], it->known[record->slot], &it->rules, record,
+                         it->frame.tick);
+        if (record->kind == PH_RECORD_ENTER && record->name > it->frame.name_base) {
+            it->frame.name_base = record->name;
+        }
+    }
+    it->newest = read->header.number;
+}
+
+static void receive(client* it, const uint8_t* bytes, size_t size)
+{
+    static packet read;
+    ph_entropy_reader reader;
+    ph_entropy_reader_init(&reader, bytes, size);
+    read.count = 0;
+    ph_coded_header_read(&reader.raw, it->newest, &read.header);
+    if (ph_entropy_reader_result(&reader) != PH_OK || read.header.is_probe ||
+        (read.header.has_hello && read.header.hello.version != PH_CODED_VERSION)) {
+        return;
+    }
+    it->frame.tick = read.header.tick == PH_CODED_TICK_WHOLE ? read.header.whole_tick
+                                                             : it->frame.tick + read.header.tick;
+    it->frame.density = read.header.density;
+    if (read.header.has_eye) {
+        memcpy(it->frame.frame.eye_mm, read.header.eye_mm, sizeof read.header.eye_mm);
+    }
+    if (!read_named(it, &reader, &read)) {
+        return;
+    }
+    read_updates(it, &reader, &read);
+    if (ph_entropy_reader_finish(&reader) != PH_OK) {
+        return;
+    }
+    uint8_t again[PH_PAYLOAD_MAX];
+    size_t most_bits;
+    if (write_again(it, &read, again, &most_bits) != size || memcmp(again, bytes, size) != 0 ||
+        8 * size > most_bits + 7) {
+        abort();
+    }
+    take(it, &read);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
+{
+    static client it;
+    start(&it);
+    size_t next = 0;
+    while (next < size) {
+        size_t length = data[next];
+        next += 1;
+        length = length < size - next ? length : size - next;
+        receive(&it, data + next, length);
+        next += length;
+    }
+    return 0;
+}

@@ -1,0 +1,348 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Baselines: what both ends know, and where they expect things to be.
+
+#include "wire/baseline.h"
+#include "wire/direction.h"
+#include "wire/surprise.h"
+
+#include "support/test_support.h"
+
+#include <math.h>
+#include <string.h>
+
+#define TICK_US 50000
+
+static const char SCHEMA[] = "class thing\n"
+                             "place: position\n"
+                             "heading: angle 8\n"
+                             "health: range 0..100\n"
+                             "name: string 8\n"
+                             "friend: entity\n";
+
+enum { PLACE, HEADING, HEALTH, NAME, FRIEND, WORDS = 16, KNOWN = 64 };
+
+typedef struct fixture {
+    ph_schema* schema;
+    ph_layouts layouts;
+    ph_packing packing;
+    ph_baseline_rules rules;
+    ph_baseline baseline;
+    uint8_t known[KNOWN];
+    uint32_t words[WORDS];
+    uint8_t texts[WORDS];
+} fixture;
+
+static void setup(fixture* f)
+{
+    *f = (fixture){0};
+    assert_int_equal(ph_schema_parse(SCHEMA, sizeof SCHEMA - 1, NULL, &f->schema, NULL), PH_OK);
+    assert_int_equal(ph_layouts_create(&f->layouts, f->schema, NULL), PH_OK);
+    f->packing = ph_packing_make(&f->layouts.layouts[0]);
+    f->rules =
+        (ph_baseline_rules){.layouts = &f->layouts, .packings = &f->packing, .tick_us = TICK_US};
+    assert_int_equal(f->layouts.layouts[0].word[HEADING], 3);
+}
+
+static void teardown(fixture* f)
+{
+    ph_layouts_destroy(&f->layouts);
+    ph_schema_destroy(f->schema);
+}
+
+static ph_record record_at(fixture* f, ph_record_kind kind, int32_t x_mm, int32_t y_mm)
+{
+    f->words[0] = (uint32_t)x_mm;
+    f->words[1] = (uint32_t)y_mm;
+    f->words[2] = 0;
+    return (ph_record){
+        .kind = (uint8_t)kind, .properties = 1u << PLACE, .words = f->words, .texts = f->texts};
+}
+
+static void take(fixture* f, const ph_record* record, uint32_t tick)
+{
+    ph_baseline_take(&f->baseline, f->known, &f->rules, record, tick);
+}
+
+static void enter_and_move(fixture* f, int32_t x_mm, int32_t step_mm, uint32_t tick)
+{
+    ph_record record = record_at(f, PH_RECORD_ENTER, x_mm, 0);
+    take(f, &record, tick);
+    record = record_at(f, PH_RECORD_UPDATE, (int32_t)((uint32_t)x_mm + (uint32_t)step_mm), 0);
+    take(f, &record, tick + 2);
+}
+
+static int32_t predicted_x(const fixture* f, uint32_t tick)
+{
+    int32_t position_mm[3];
+    ph_baseline_predict(&f->baseline, tick, TICK_US, position_mm);
+    return position_mm[0];
+}
+
+static void who_enters_stays_unless_it_brings_a_velocity(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    ph_record record = record_at(&f, PH_RECORD_ENTER, 1600, 0);
+    take(&f, &record, 100);
+    assert_int_equal(predicted_x(&f, 110), 1600);
+    record.velocity[0] = -10; // 160 mm in 5 ticks
+    take(&f, &record, 100);
+    assert_int_equal(predicted_x(&f, 100), 1600);
+    assert_int_equal(predicted_x(&f, 110), 1600 - 320);
+    teardown(&f);
+}
+
+static void motion_goes_on_through_the_two_newest_samples(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    enter_and_move(&f, 0, 160, 100);
+    assert_int_equal(predicted_x(&f, 102), 160);
+    assert_int_equal(predicted_x(&f, 103), 240);
+    assert_int_equal(predicted_x(&f, 104), 320);
+    const ph_record record = record_at(&f, PH_RECORD_UPDATE, 160, 0);
+    take(&f, &record, 104);
+    assert_int_equal(predicted_x(&f, 120), 160);
+    teardown(&f);
+}
+
+static void motion_is_not_carried_on_for_ever(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    enter_and_move(&f, 0, 160, 100);
+    const int32_t end_mm = predicted_x(&f, 102 + 4000000 / TICK_US);
+    assert_int_equal(end_mm, 160 + 80 * (4000000 / TICK_US));
+    assert_int_equal(predicted_x(&f, 102 + 4000000 / TICK_US + 1), end_mm);
+    assert_int_equal(predicted_x(&f, 100 + 2000000000u), end_mm);
+    teardown(&f);
+}
+
+static void a_tick_before_the_newest_sample_is_no_time(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    enter_and_move(&f, 0, 160, 100);
+    assert_int_equal(predicted_x(&f, 90), 160);
+    teardown(&f);
+}
+
+static void coordinates_and_ticks_wrap(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    enter_and_move(&f, INT32_MAX - 15, 32, UINT32_MAX - 1);
+    assert_int_equal(f.baseline.position_mm[0][0], INT32_MIN + 16);
+    assert_int_equal(predicted_x(&f, 2), INT32_MIN + 48);
+    teardown(&f);
+}
+
+static void a_jump_leaves_no_motion(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    enter_and_move(&f, 0, 160, 100);
+    ph_record record = record_at(&f, PH_RECORD_UPDATE, 160000, 0);
+    record.is_jump = true;
+    const uint8_t size = f.baseline.plane_size;
+    take(&f, &record, 104);
+    assert_int_equal(predicted_x(&f, 120), 160000);
+    assert_int_equal(f.baseline.plane_size, size);
+    teardown(&f);
+}
+
+static void a_second_sample_of_the_same_tick_replaces_the_first(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    enter_and_move(&f, 0, 160, 100);
+    const ph_record record = record_at(&f, PH_RECORD_UPDATE, 320, 0);
+    take(&f, &record, 102);
+    assert_int_equal(predicted_x(&f, 104), 640);
+    teardown(&f);
+}
+
+static void surprises_grow_and_fade(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    enter_and_move(&f, 0, 160, 100);
+    ph_record record = record_at(&f, PH_RECORD_UPDATE, 20000, 20000);
+    take(&f, &record, 104);
+    const uint8_t large = f.baseline.plane_size;
+    assert_true(large > 40);
+    for (uint32_t i = 0; i < 10; ++i) {
+        int32_t position_mm[3];
+        ph_baseline_predict(&f.baseline, 106 + i, TICK_US, position_mm);
+        record = record_at(&f, PH_RECORD_UPDATE, position_mm[0], position_mm[1]);
+        take(&f, &record, 106 + i);
+    }
+    assert_true(f.baseline.plane_size < large / 4);
+    assert_int_equal(f.baseline.z_size, 0);
+    teardown(&f);
+}
+
+static void an_update_of_nobody_and_a_leave_leave_nothing(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    ph_record record = record_at(&f, PH_RECORD_UPDATE, 16, 0);
+    take(&f, &record, 5);
+    assert_false(f.baseline.is_entered);
+    enter_and_move(&f, 0, 160, 100);
+    record.kind = PH_RECORD_LEAVE;
+    take(&f, &record, 105);
+    const ph_baseline empty = {0};
+    assert_memory_equal(&f.baseline, &empty, sizeof empty);
+    teardown(&f);
+}
+
+static void an_enter_starts_from_initial_values(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    ph_record record = record_at(&f, PH_RECORD_ENTER, 16, 0);
+    record.properties |= 1u << HEALTH;
+    f.words[f.layouts.layouts[0].word[HEALTH]] = 70;
+    take(&f, &record, 5);
+    uint32_t health;
+    ph_packing_load(&f.packing, HEALTH, f.known + f.packing.offset[HEALTH], &health);
+    assert_int_equal(health, 70);
+    record.properties = 1u << PLACE;
+    take(&f, &record, 6);
+    ph_packing_load(&f.packing, HEALTH, f.known + f.packing.offset[HEALTH], &health);
+    assert_int_equal(health, 0);
+    teardown(&f);
+}
+
+// Walkers look where they go: after a few samples the direction is the better guess.
+static void headings_are_guessed_from_where_it_goes(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    ph_record record = record_at(&f, PH_RECORD_ENTER, 0, 0);
+    take(&f, &record, 0);
+    for (int i = 1; i <= 8; ++i) {
+        const double turn = 0.7 * i;
+        record = record_at(&f, PH_RECORD_UPDATE, (int32_t)(1600 * cos(turn)) / 16 * 16,
+                           (int32_t)(1600 * sin(turn)) / 16 * 16);
+        record.properties |= 1u << HEADING;
+        const uint16_t direction =
+            ph_direction_of((int32_t)f.words[0] - f.baseline.position_mm[0][0],
+                            (int32_t)f.words[1] - f.baseline.position_mm[0][1]);
+        f.words[3] = (direction + 128u) >> 8 & 255u;
+        take(&f, &record, (uint32_t)i * 5);
+    }
+    assert_true(f.baseline.turned_size < f.baseline.heading_size);
+    assert_true(f.baseline.turned_size <= 3);
+    teardown(&f);
+}
+
+static void a_digest_sees_all_but_texts_and_high_associations(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    enter_and_move(&f, 0, 160, 100);
+    const uint64_t digest = ph_baseline_digest(&f.baseline, f.known, &f.rules);
+    uint8_t known[KNOWN];
+    memcpy(known, f.known, sizeof known);
+    ph_packing_store(&f.packing, NAME, &(uint32_t){7}, known + f.packing.offset[NAME]);
+    ph_packing_store(&f.packing, FRIEND, (uint32_t[]){0, 4}, known + f.packing.offset[FRIEND]);
+    assert_true(ph_baseline_digest(&f.baseline, known, &f.rules) == digest);
+    ph_packing_store(&f.packing, FRIEND, (uint32_t[]){0, 5}, known + f.packing.offset[FRIEND]);
+    assert_true(ph_baseline_digest(&f.baseline, known, &f.rules) != digest);
+    memcpy(known, f.known, sizeof known);
+    ph_packing_store(&f.packing, HEALTH, &(uint32_t){7}, known + f.packing.offset[HEALTH]);
+    assert_true(ph_baseline_digest(&f.baseline, known, &f.rules) != digest);
+    ph_baseline other = f.baseline;
+    other.position_mm[1][2] += 16;
+    assert_true(ph_baseline_digest(&other, f.known, &f.rules) != digest);
+    other = f.baseline;
+    other.z_size += 1;
+    assert_true(ph_baseline_digest(&other, f.known, &f.rules) != digest);
+    teardown(&f);
+}
+
+static void directions_are_right_all_the_way_round(void** state)
+{
+    (void)state;
+    for (int i = 0; i < 4000; ++i) {
+        const double turn = i / 4000.0;
+        const double length = exp2(4 + i % 27);
+        const int32_t x = (int32_t)lround(length * cos(turn * 2 * acos(-1)));
+        const int32_t y = (int32_t)lround(length * sin(turn * 2 * acos(-1)));
+        const double exact = atan2(y, x) / (2 * acos(-1)) * 65536;
+        const int16_t off = (int16_t)(ph_direction_of(x, y) - (int32_t)lround(exact));
+        assert_in_range(off + 8, 0, 16);
+    }
+    assert_int_equal(ph_direction_of(0, 0), 0);
+    assert_in_range(ph_direction_of(INT32_MIN, 0), 32767, 32769);
+    assert_in_range(ph_direction_of(0, INT32_MIN), 49151, 49153);
+}
+
+static void sizes_are_logarithms_in_eighths(void** state)
+{
+    (void)state;
+    for (uint64_t value = 2; value < 100000; value += 1 + value / 50) {
+        const double exact = 8 * log2((double)value);
+        assert_true(fabs(ph_log2_eighths(value) - floor(exact + 1e-9)) <= 1);
+    }
+    assert_int_equal(ph_log2_eighths(UINT64_MAX), 8 * 63 + 7);
+    assert_int_equal(ph_size_of(0), 0);
+    assert_int_equal(ph_size_of(1), 12);
+    assert_int_equal(ph_size_of(UINT64_MAX), PH_SIZE_MAX);
+    assert_int_equal(ph_size_stretched(ph_size_normal(40, 1000000, 4), 1000000, 4), 40);
+    assert_int_equal(ph_size_normal(40, 500000, 4), 32);
+}
+
+static void a_velocity_is_a_way_of_a_quarter_second_in_steps(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    int16_t velocity[3];
+    assert_int_equal(ph_baseline_velocity_ticks(TICK_US), 5);
+    assert_int_equal(ph_baseline_velocity_ticks(10000000), 1);
+    ph_baseline_velocity(&f.layouts.layouts[0], TICK_US, (int32_t[]){160, -161, INT32_MIN}, 1,
+                         velocity);
+    assert_int_equal(velocity[0], 50);
+    assert_int_equal(velocity[1], -50);
+    assert_int_equal(velocity[2], -INT16_MAX);
+    teardown(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_enters_stays_unless_it_brings_a_velocity),
+        cmocka_unit_test(motion_goes_on_through_the_two_newest_samples),
+        cmocka_unit_test(motion_is_not_carried_on_for_ever),
+        cmocka_unit_test(a_tick_before_the_newest_sample_is_no_time),
+        cmocka_unit_test(coordinates_and_ticks_wrap),
+        cmocka_unit_test(a_jump_leaves_no_motion),
+        cmocka_unit_test(a_second_sample_of_the_same_tick_replaces_the_first),
+        cmocka_unit_test(surprises_grow_and_fade),
+        cmocka_unit_test(an_update_of_nobody_and_a_leave_leave_nothing),
+        cmocka_unit_test(an_enter_starts_from_initial_values),
+        cmocka_unit_test(headings_are_guessed_from_where_it_goes),
+        cmocka_unit_test(a_digest_sees_all_but_texts_and_high_associations),
+        cmocka_unit_test(directions_are_right_all_the_way_round),
+        cmocka_unit_test(sizes_are_logarithms_in_eighths),
+        cmocka_unit_test(a_velocity_is_a_way_of_a_quarter_second_in_steps),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
