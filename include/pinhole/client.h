@@ -18,7 +18,10 @@
 // A client is one connection to one server: its session begins with the first packet and ends with
 // the client. Memory is taken at creation and at no other time. For each slot of slot_capacity it is
 // twice the largest class as it goes over the wire (what is known, and the packet that is being
-// examined) and some 300 bytes; 360 KB for 512 slots and a class of 25 properties.
+// examined) and some 300 bytes; 360 KB for 512 slots and a class of 25 properties. The pinhole
+// profile also takes what both ends know of each slot, twice (some 100 bytes and two packed classes),
+// and a ring of what the server does not know yet that we know: 256 KB, less for a few dozen slots.
+// That is 360 KB more for 512 slots.
 
 #ifndef PINHOLE_CLIENT_H
 #define PINHOLE_CLIENT_H
@@ -210,8 +213,8 @@ typedef struct ph_client_stats {
     /// knowledge of it, less the time that our acknowledgement lay at the server; so it is right
     /// when acknowledgements are sent as packets come. 0 before the first measurement.
     double rtt_ms;
-    /// Number and tick of the newest applied packet. The wire has 11 bits of the tick; the rest is
-    /// counted from the first packet by our own clock.
+    /// Number and tick of the newest applied packet. A classic packet has 11 bits of the tick; the
+    /// rest is counted from the first packet by our own clock. Pinhole: the server's own tick.
     uint32_t newest_number;
     uint32_t newest_tick;
     /// Length of a tick of the server; 0 before the first packet.
