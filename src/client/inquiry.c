@@ -121,41 +121,6 @@ ph_result ph_client_get(const ph_client* client, ph_entity_id entity, void* stat
     return PH_OK;
 }
 
-// Whether a value of this field type and size can be read. Finer mismatches (a quaternion into a
-// bool) are refused by the schema's own conversion.
-static bool fits(const ph_property* property, ph_field field, size_t size)
-{
-    if (field <= PH_FIELD_NONE || field >= PH_FIELD_COUNT) {
-        return false;
-    }
-    switch (property->def.coding) {
-    case PH_CODING_STRING:
-        return field == PH_FIELD_TEXT;
-    case PH_CODING_BYTES:
-        return field == PH_FIELD_BYTES && size >= sizeof(uint16_t);
-    default:
-        return field != PH_FIELD_TEXT && field != PH_FIELD_BYTES && size > 0 &&
-               size == ph_field_size(field, 0);
-    }
-}
-
-static ph_result read_text(ph_text text, ph_field field, void* value, size_t size)
-{
-    const bool is_counted = field == PH_FIELD_BYTES;
-    uint8_t* bytes = value;
-    if (size < text.length + (is_counted ? sizeof text.length : 1)) {
-        return PH_ERROR_TOO_LONG;
-    }
-    if (is_counted) {
-        memcpy(bytes, &text.length, sizeof text.length);
-        memcpy(bytes + sizeof text.length, text.bytes, text.length);
-    } else {
-        memcpy(bytes, text.bytes, text.length);
-        bytes[text.length] = '\0';
-    }
-    return PH_OK;
-}
-
 ph_result ph_client_read(const ph_client* client, ph_entity_id entity, int property, ph_field field,
                          void* value, size_t size)
 {
@@ -166,13 +131,13 @@ ph_result ph_client_read(const ph_client* client, ph_entity_id entity, int prope
     }
     const ph_layout* layout = ph_mirror_layout(mirror, slot);
     if (property < 0 || property >= layout->described->def.property_count ||
-        !fits(&layout->described->properties[property], field, size)) {
+        !ph_property_suits(&layout->described->properties[property], field, size)) {
         return PH_ERROR_VALUE;
     }
     const ph_property* described = &layout->described->properties[property];
     if (described->is_text) {
         const ph_text text = ph_layout_text(layout, ph_mirror_texts(mirror, slot), property);
-        return read_text(text, field, value, size);
+        return ph_text_restore(text, field, value, size);
     }
     uint32_t words[PH_VALUE_WORDS_MAX];
     load(mirror, slot, property, words);

@@ -211,6 +211,22 @@ ph_result ph_property_restore_field(const ph_property* property, ph_field field,
     }
 }
 
+bool ph_property_suits(const ph_property* property, ph_field field, size_t size)
+{
+    if (field <= PH_FIELD_NONE || field >= PH_FIELD_COUNT) {
+        return false;
+    }
+    switch (property->def.coding) {
+    case PH_CODING_STRING:
+        return field == PH_FIELD_TEXT;
+    case PH_CODING_BYTES:
+        return field == PH_FIELD_BYTES && size >= sizeof(uint16_t);
+    default:
+        return field != PH_FIELD_TEXT && field != PH_FIELD_BYTES && size > 0 &&
+               size == ph_field_size(field, 0);
+    }
+}
+
 uint64_t ph_property_top(const ph_property* property, int word)
 {
     PH_ASSERT(property->is_number || property->def.coding == PH_CODING_VEC3);
@@ -294,4 +310,21 @@ void ph_property_restore_text(const ph_property* property, ph_text text, void* b
     if (text.length > 0) {
         memcpy(field, text.bytes, text.length);
     }
+}
+
+ph_result ph_text_restore(ph_text text, ph_field field, void* value, size_t size)
+{
+    const bool is_counted = field == PH_FIELD_BYTES;
+    uint8_t* bytes = value;
+    if (size < text.length + (is_counted ? sizeof text.length : 1)) {
+        return PH_ERROR_TOO_LONG;
+    }
+    if (is_counted) {
+        memcpy(bytes, &text.length, sizeof text.length);
+        memcpy(bytes + sizeof text.length, text.bytes, text.length);
+    } else {
+        memcpy(bytes, text.bytes, text.length);
+        bytes[text.length] = '\0';
+    }
+    return PH_OK;
 }

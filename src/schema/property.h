@@ -59,6 +59,10 @@ const ph_class* ph_schema_class_at(const ph_schema* schema, int index);
 // The most that all values of an entity can cost together; what a record adds to them is not in it.
 int ph_class_max_bits(const ph_class* type);
 
+// Whether a value of this field type and size can go in or out. Finer mismatches (a quaternion into a
+// bool) are refused by the conversions below.
+bool ph_property_suits(const ph_property* property, ph_field field, size_t size);
+
 // ---- values of everything but STRING and BYTES
 
 // The greatest that a number can be in words: its levels, or whole numbers above the lowest. word says
@@ -99,6 +103,9 @@ ph_result ph_property_check_text(const ph_property* property, const void* bytes,
 
 // Writes the field; what is left of it becomes zero. Only bound properties.
 void ph_property_restore_text(const ph_property* property, ph_text text, void* base);
+
+// Into a value of so many bytes, TEXT or BYTES, which suits. @return PH_OK or PH_ERROR_TOO_LONG.
+ph_result ph_text_restore(ph_text text, ph_field field, void* value, size_t size);
 
 // ---- on the wire: plain codings, as the classic profile writes them. ENTITY and POSITION depend
 // on the viewer and are written by the wire layer; everything else here. The text is used by STRING

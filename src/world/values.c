@@ -202,24 +202,6 @@ ph_result ph_world_move(ph_world* world, ph_entity_id entity, int32_t x_mm, int3
 
 // ---- one property by itself
 
-// Whether a value of this field type and size can go in or out. Finer mismatches (a quaternion into
-// a bool) are refused by the schema's own conversion.
-static bool fits(const ph_property* described, ph_field field, size_t size)
-{
-    if (field <= PH_FIELD_NONE || field >= PH_FIELD_COUNT) {
-        return false;
-    }
-    switch (described->def.coding) {
-    case PH_CODING_STRING:
-        return field == PH_FIELD_TEXT;
-    case PH_CODING_BYTES:
-        return field == PH_FIELD_BYTES && size >= sizeof(uint16_t);
-    default:
-        return field != PH_FIELD_TEXT && field != PH_FIELD_BYTES && size > 0 &&
-               size == ph_field_size(field, 0);
-    }
-}
-
 static size_t length_before_zero(const char* text, size_t size)
 {
     const char* end = size > 0 ? memchr(text, '\0', size) : NULL;
@@ -259,7 +241,7 @@ ph_result ph_world_set(ph_world* world, ph_entity_id entity, int property, ph_fi
     }
     const ph_class* described = at.table->described;
     if (property < 0 || property >= described->def.property_count ||
-        !fits(&described->properties[property], field, size)) {
+        !ph_property_suits(&described->properties[property], field, size)) {
         return PH_ERROR_VALUE;
     }
     uint32_t words[PH_VALUE_WORDS_MAX];
@@ -314,23 +296,6 @@ ph_result ph_world_get(const ph_world* world, ph_entity_id entity, void* state)
     return PH_OK;
 }
 
-static ph_result read_text(ph_text text, ph_field field, void* value, size_t size)
-{
-    uint8_t* bytes = value;
-    const size_t extra = field == PH_FIELD_BYTES ? sizeof(uint16_t) : 1;
-    if (size < text.length + extra) {
-        return PH_ERROR_TOO_LONG;
-    }
-    if (field == PH_FIELD_BYTES) {
-        memcpy(bytes, &text.length, sizeof text.length);
-        memcpy(bytes + sizeof text.length, text.bytes, text.length);
-    } else {
-        memcpy(bytes, text.bytes, text.length);
-        bytes[text.length] = '\0';
-    }
-    return PH_OK;
-}
-
 ph_result ph_world_read(const ph_world* world, ph_entity_id entity, int property, ph_field field,
                         void* value, size_t size)
 {
@@ -340,12 +305,12 @@ ph_result ph_world_read(const ph_world* world, ph_entity_id entity, int property
     }
     const ph_class* described = at.table->described;
     if (property < 0 || property >= described->def.property_count ||
-        !fits(&described->properties[property], field, size)) {
+        !ph_property_suits(&described->properties[property], field, size)) {
         return PH_ERROR_VALUE;
     }
     const ph_property* one = &described->properties[property];
     if (one->is_text) {
-        return read_text(ph_table_text(at.table, property, at.row), field, value, size);
+        return ph_text_restore(ph_table_text(at.table, property, at.row), field, value, size);
     }
     uint32_t words[PH_VALUE_WORDS_MAX];
     load(world, at, property, words);
