@@ -48,12 +48,6 @@ static void time_bits_without_a_position_are_refused(void** state)
     }
 }
 
-static void an_enter_does_not_jump(void** state)
-{
-    assert_refused(*state, PH_RECORD_ENTER, KART,
-                   (field[]){HEAD, {KART, 8}, {0, 44}, {1, 1}, {1, 2}, {0, 48}, {0, 1}, END});
-}
-
 static void a_full_position_inside_the_window_is_refused(void** state)
 {
     record_fixture* f = *state;
@@ -167,8 +161,6 @@ int main(void)
                                         record_fixture_setup, record_fixture_teardown),
         cmocka_unit_test_setup_teardown(time_bits_without_a_position_are_refused,
                                         record_fixture_setup, record_fixture_teardown),
-        cmocka_unit_test_setup_teardown(an_enter_does_not_jump, record_fixture_setup,
-                                        record_fixture_teardown),
         cmocka_unit_test_setup_teardown(a_full_position_inside_the_window_is_refused,
                                         record_fixture_setup, record_fixture_teardown),
         cmocka_unit_test_setup_teardown(an_altitude_that_no_sender_writes_is_refused,

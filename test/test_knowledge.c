@@ -127,6 +127,25 @@ static void an_enter_makes_everything_known(void** state)
     teardown(&f);
 }
 
+// All enters of send() were after two jumps.
+static void an_entity_has_jumped_since_any_enter_on_its_way(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    enter(&f);
+    assert_false(ph_knowledge_has_jumped(&f.knowledge, &f.flight, SLOT, 3));
+    send(&f, PH_RECORD_ENTER, BIT(POSITION), 0, 0);
+    send(&f, PH_RECORD_ENTER, BIT(POSITION), 0, 0);
+    assert_false(ph_knowledge_has_jumped(&f.knowledge, &f.flight, SLOT, 2));
+    assert_true(ph_knowledge_has_jumped(&f.knowledge, &f.flight, SLOT, 3));
+    resolve(&f, false);
+    assert_true(ph_knowledge_has_jumped(&f.knowledge, &f.flight, SLOT, 3));
+    resolve(&f, false);
+    assert_false(ph_knowledge_has_jumped(&f.knowledge, &f.flight, SLOT, 3));
+    teardown(&f);
+}
+
 static void the_newest_is_the_last_that_was_sent(void** state)
 {
     (void)state;
@@ -299,6 +318,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_enter_makes_everything_known),
+        cmocka_unit_test(an_entity_has_jumped_since_any_enter_on_its_way),
         cmocka_unit_test(the_newest_is_the_last_that_was_sent),
         cmocka_unit_test(a_loss_touches_what_nothing_newer_has_told),
         cmocka_unit_test(a_second_enter_counts_for_all_properties),

@@ -19,8 +19,6 @@ _Static_assert(PH_REFERENCE_BITS_MAX == 1 + PH_CLASSIC_SLOT_BITS_MAX + PH_CLASSI
                "the dearest reference");
 _Static_assert(PH_CLASSES_MAX <= 1 << PH_CLASSIC_CLASS_BITS, "every class has a number");
 
-#define ASSOCIATION_MASK ((1u << PH_CLASSIC_ASSOCIATION_BITS) - 1)
-
 // The time flag with the two bits that may follow it.
 #define TIME_IS_SPECIAL 1u
 #define TIME_JUMP 2u
@@ -126,7 +124,7 @@ static shape shape_of(const ph_frame* frame, const ph_record* record)
         it.is_full = !is_in_window(frame, position_of(layout), it.position_words);
     }
     PH_ASSERT(record->kind != PH_RECORD_ENTER || it.position_words != NULL);
-    PH_ASSERT(!record->is_jump || (record->kind == PH_RECORD_UPDATE && it.position_words != NULL));
+    PH_ASSERT(!record->is_jump || it.position_words != NULL);
     if (record->is_jump || it.is_full) {
         it.time =
             TIME_IS_SPECIAL | (record->is_jump ? TIME_JUMP : 0) | (it.is_full ? TIME_FULL : 0);
@@ -298,7 +296,7 @@ void ph_classic_write_record(const ph_frame* frame, const ph_record* record, ph_
 {
     PH_ASSERT(record->slot >> frame->slot_bits == 0);
 
-    uint64_t head = record->slot | (uint64_t)(record->association & ASSOCIATION_MASK)
+    uint64_t head = record->slot | (uint64_t)(record->association & PH_CLASSIC_ASSOCIATION_MASK)
                                        << frame->slot_bits;
     int head_bits = frame->slot_bits + PH_CLASSIC_ASSOCIATION_BITS;
     if (record->kind == PH_RECORD_LEAVE) {
@@ -449,8 +447,7 @@ void ph_classic_read_body(const ph_frame* frame, ph_bit_reader* reader, ph_recor
     const bool is_jump = is_special && ph_bits_read_bool(reader);
     const bool is_full = is_special && ph_bits_read_bool(reader);
     const bool has_position = is_enter || ph_bits_read_bool(reader);
-    if ((is_special && !is_jump && !is_full) || (is_special && !has_position) ||
-        (is_enter && is_jump)) {
+    if (is_special && ((!is_jump && !is_full) || !has_position)) {
         ph_bit_reader_fail(reader, PH_ERROR_VALUE);
     }
     if (has_position) {

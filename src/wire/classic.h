@@ -10,8 +10,9 @@
 //
 //   slot      8 bits, or as many as the viewer's slot count needs if that is more
 //   name      1 bit and 43, or for larger names 1 bit and 64
-//   time      0; or 1 and two more bits, not both 0: it jumped (updates only); its position is in
-//             full
+//   time      0; or 1 and two more bits, not both 0: it jumped since the position that the client is
+//             known to have, in an enter since one that an earlier enter may have told; its position
+//             is in full
 //   position  x, y, z shortened by truncated coordinates around the eye, 16 bits each unless the
 //             class says otherwise; in full (only when one of them is outside the window): all bits
 //             above the step. With a ground, z is an altitude (ground.h) either way
@@ -31,6 +32,7 @@
 #define PH_CLASSIC_SLOT_BITS_MIN 8
 #define PH_CLASSIC_SLOT_BITS_MAX 16
 #define PH_CLASSIC_ASSOCIATION_BITS 2
+#define PH_CLASSIC_ASSOCIATION_MASK ((1u << PH_CLASSIC_ASSOCIATION_BITS) - 1)
 #define PH_CLASSIC_CLASS_BITS 8
 #define PH_CLASSIC_NAME_BITS 43      // behind a bit of 0
 #define PH_CLASSIC_WIDE_NAME_BITS 64 // behind a bit of 1
@@ -56,7 +58,7 @@ typedef struct ph_record {
     uint16_t slot;
     uint8_t kind;        // ph_record_kind
     uint8_t class_index; // ENTER, UPDATE
-    bool is_jump;        // UPDATE with a position
+    bool is_jump;        // ENTER, UPDATE: with a position
     // ENTER of the pinhole profile: how it moves, see ph_baseline_velocity_ticks(); else 0.
     int16_t velocity[3];
     uint32_t* words; // reading a reference leaves slot + 1 and the two low bits

@@ -106,6 +106,23 @@ void ph_knowledge_free(ph_knowledge* knowledge, int slot, bool is_known)
 
 // ---- what is sent, and what becomes of it
 
+bool ph_knowledge_has_jumped(const ph_knowledge* knowledge, const ph_flight* flight, int slot,
+                             uint16_t jumps)
+{
+    uint16_t place = knowledge->newest_item[slot];
+    for (int i = 0; i < knowledge->in_flight[slot]; ++i) {
+        const ph_flight_item item = ph_flight_read(flight, place);
+        if (item.kind != PH_RECORD_ENTER) {
+            return false; // of the entity that was here before
+        }
+        if (item.jumps != jumps) {
+            return true;
+        }
+        place = item.older;
+    }
+    return false;
+}
+
 void ph_knowledge_note_sent(ph_knowledge* knowledge, const ph_flight_item* item, uint16_t place)
 {
     const int slot = item->slot;

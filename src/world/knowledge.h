@@ -75,6 +75,11 @@ static inline bool ph_knowledge_is_leaving(const ph_knowledge* knowledge, int sl
     return knowledge->told[slot] >= PH_TOLD_LEAVING_UNSURE;
 }
 
+// Whether an earlier enter of the slot's entity, which the client may have applied, told of a position
+// before its last jump. Only until an enter is known as applied.
+bool ph_knowledge_has_jumped(const ph_knowledge* knowledge, const ph_flight* flight, int slot,
+                             uint16_t jumps);
+
 // ---- what vision says
 
 void ph_knowledge_enter(ph_knowledge* knowledge, int slot, int class_index, uint64_t all);

@@ -10,6 +10,19 @@ static const ph_layout* layout_of(const ph_wording* wording, int class_index)
     return &wording->outlook->world->forms.layouts.layouts[class_index];
 }
 
+// An enter of the pinhole profile has no bit for it.
+static bool has_jumped(const ph_outlook* outlook, const ph_choice* choice, bool has_position)
+{
+    const ph_sender* sender = outlook->sender;
+    const int slot = choice->slot;
+    const uint16_t jumps = outlook->world->entities.jumps[outlook->entities[slot]];
+    if (choice->kind == PH_RECORD_ENTER) {
+        return !ph_sender_is_coded(sender) &&
+               ph_knowledge_has_jumped(&sender->knowledge, &sender->flight, slot, jumps);
+    }
+    return has_position && jumps != sender->knowledge.jumps[slot];
+}
+
 ph_record ph_wording_record(ph_wording* wording, const ph_choice* choice)
 {
     const int slot = choice->slot;
@@ -31,9 +44,7 @@ ph_record ph_wording_record(ph_wording* wording, const ph_choice* choice)
     const ph_entities* entities = &outlook->world->entities;
     const ph_layout* layout = layout_of(wording, record.class_index);
     record.name = entities->name[entity];
-    record.is_jump = choice->kind == PH_RECORD_UPDATE &&
-                     (choice->properties & layout->position) != 0 &&
-                     entities->jumps[entity] != knowledge->jumps[slot];
+    record.is_jump = has_jumped(outlook, choice, (choice->properties & layout->position) != 0);
     ph_outlook_fill(outlook, slot, choice->properties, record.words, record.texts);
     return record;
 }
@@ -142,8 +153,8 @@ ph_flight_item ph_wording_item(const ph_wording* wording, const ph_record* recor
     item.value_bytes = (uint16_t)(ph_packing_size(packing, item.properties) +
                                   (has_extra ? PH_ENTER_EXTRA_BYTES : 0));
     item.score = knowledge->score[slot];
+    item.jumps = entities->jumps[entity];
     if ((item.properties & layout->position) != 0) {
-        item.jumps = entities->jumps[entity];
         item.mileage_mm = entities->mileage_mm[entity] - knowledge->mileage_mm[slot];
     }
     return item;

@@ -178,6 +178,7 @@ void random_record_make(random_record* made, const ph_frame* frame, test_rng* rn
     if (record->kind == PH_RECORD_ENTER) {
         record->name = up_to(rng, UINT64_MAX);
         record->properties = told(made, layout);
+        record->is_jump = one_in(rng, 4);
     } else if (record->kind == PH_RECORD_UPDATE) {
         record->properties = test_rng_next(rng) & layout->all;
         if (one_in(rng, 3)) {
