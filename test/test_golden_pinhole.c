@@ -6,6 +6,7 @@
 // purpose: PINHOLE_GOLDEN_WRITE=1 ctest --test-dir build/debug -R golden, and change
 // docs/wire_pinhole.md in the same commit.
 
+#include "support/golden_apart.h"
 #include "support/golden_coded.h"
 #include "support/golden_coded_text.h"
 
@@ -400,6 +401,16 @@ static void main_session(void** state)
 
 // ---- slots of 10 bits, numbers and ticks that wrap, names of every length, nothing coarse
 
+// The last packet, by hand: the example of docs/wire_pinhole.md.
+static void take_apart(const char* file_name)
+{
+    static golden_lines lines;
+    uint8_t bytes[PH_PAYLOAD_MAX];
+    const size_t size = golden_load(file_name, bytes, sizeof bytes);
+    golden_print_apart(&lines, &golden, bytes, size);
+    golden_compare("pinhole/apart.txt", lines.text, (size_t)lines.length);
+}
+
 static void wide_session(void** state)
 {
     (void)state;
@@ -444,6 +455,7 @@ static void wide_session(void** state)
     place(0, 40500, 50000, -200);
     update(0, "place");
     end("wide_05_leaves");
+    take_apart("pinhole/wide_05_leaves.bin");
     keep_counts();
     golden_coded_teardown(&golden);
 }

@@ -37,9 +37,9 @@ static void print_baseline(golden_lines* lines, const golden_coded* golden,
                            const ph_coded_frame* frame, const ph_baseline* it, int slot)
 {
     const ph_class* described = golden->base.layouts.layouts[it->class_index].described;
-    golden_print(lines, "baseline slot=%d class=%s mask=%d sizes=%d,%d,%d,%d turned=%" PRIu32, slot,
-                 described->def.name, it->told_mask, it->plane_size, it->z_size, it->heading_size,
-                 it->turned_size, it->heading_tick);
+    golden_print(lines, "baseline slot=%d class=%s mask=%d sizes=%d,%d,%d,%d heading_tick=%" PRIu32,
+                 slot, described->def.name, it->told_mask, it->plane_size, it->z_size,
+                 it->heading_size, it->turned_size, it->heading_tick);
     for (int i = 0; i < it->sample_count; ++i) {
         golden_print(lines, " sample=%" PRIu32 ",%d,%d,%d", it->tick[i], it->position_mm[i][0],
                      it->position_mm[i][1], it->position_mm[i][2]);

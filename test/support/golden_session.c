@@ -64,7 +64,7 @@ static void compare_ground(const char* file_name)
 
 // ---- files
 
-static size_t load(const char* file_name, uint8_t* bytes, size_t capacity)
+size_t golden_load(const char* file_name, uint8_t* bytes, size_t capacity)
 {
     char path[200];
     snprintf(path, sizeof path, FOLDER "%s", file_name);
@@ -93,7 +93,7 @@ void golden_compare(const char* file_name, const void* bytes, size_t size)
         store(file_name, bytes, size);
     }
     static uint8_t kept[GOLDEN_FILE_MAX];
-    const size_t kept_size = load(file_name, kept, sizeof kept);
+    const size_t kept_size = golden_load(file_name, kept, sizeof kept);
     if (kept_size != size || memcmp(kept, bytes, size) != 0) {
         fail_msg("%s%s is not what is written now", FOLDER, file_name);
     }
@@ -112,7 +112,7 @@ void golden_setup_in(golden_session* golden, const char* folder, int slot_count)
     char file_name[100];
     *golden = (golden_session){.ground = {.layers = ground_layers}};
     snprintf(file_name, sizeof file_name, "%sschema.txt", folder);
-    const size_t length = load(file_name, text, sizeof text);
+    const size_t length = golden_load(file_name, text, sizeof text);
     ph_schema_error error;
     if (ph_schema_parse((const char*)text, length, NULL, &golden->schema, &error) != PH_OK) {
         fail_msg("%s:%d:%d: %s", file_name, error.line, error.column, error.message);

@@ -57,6 +57,9 @@ void golden_update(golden_session* golden, int slot, uint32_t association, const
 /// PINHOLE_GOLDEN_WRITE in the environment, writes the two files first.
 void golden_end(golden_session* golden, const char* name);
 
+/// A file of test/golden/ as it is. @return Its size, at most capacity.
+size_t golden_load(const char* file_name, uint8_t* bytes, size_t capacity);
+
 /// Writes or compares one file by itself.
 void golden_compare(const char* file_name, const void* bytes, size_t size);
 
