@@ -29,6 +29,7 @@ PROBE, PACKET_LAST, HELLO_PROBE, HELLO_PACKET = 0, 64, 126, 127
 ASSOCIATION_BITS = 2
 NAME_BITS_SHORT = 43
 WORD32 = 1 << 32
+STEPS_TOLERANCE = 1e-3
 WORD64 = 1 << 64
 TICK_US_MIN, TICK_US_MAX = 1_000, 10_000_000
 LAYERS_MAX = 8
@@ -442,7 +443,7 @@ OPTIONS = {
     "distance": CODINGS - {"position"},
     "significant": NUMBERS - {"bool", "enum"} | {"vec3", "position"},
     "weight": CODINGS,
-    "once": CODINGS,
+    "once": CODINGS - {"entity"},
     "owner": CODINGS - {"position"},
     "audience": CODINGS - {"position"},
 }
@@ -546,21 +547,31 @@ def make_whole(coding, argument, options):
     return Whole(coding, lo, hi, k, "default" in options, "arithmetic" in options, initial)
 
 
-def make_ladder(range_word, options, has_default):
-    lo, hi = map(float, range_texts(range_word))
+def is_whole_steps(steps):
+    return abs(steps - math.floor(steps + 0.5)) <= STEPS_TOLERANCE
+
+
+def make_ladder(range_word, options, has_default, is_clamped):
+    lo, hi = (float(end) + 0.0 for end in range_texts(range_word))  # -0 becomes 0
     step = float(options["step"])
-    expect(step > 0 and hi - lo >= step / 2, "a ladder has a step and one level above the lowest")
-    return Ladder(lo, hi, step, has_default, float(initial_text(options) or "0"))
+    expect(step > 0 and 1 <= math.floor((hi - lo) / step + 0.5) < WORD32
+           and is_whole_steps((hi - lo) / step), "a ladder is a whole number of steps")
+    expect(not lo <= 0 <= hi or is_whole_steps(-lo / step), "0 is one of the levels")
+    given = initial_text(options)
+    expect(given is None or is_clamped or lo <= float(given) <= hi,
+           f"an initial value of {given} is out of range")
+    return Ladder(lo, hi, step, has_default, float(given or "0"))
 
 
 def make_fixed(argument, options):
-    return Fixed(make_ladder(argument, options, "default" in options))
+    return Fixed(make_ladder(argument, options, "default" in options, False))
 
 
 def make_vec3(argument, options):
     ranges = {"x": argument, "y": argument, "z": options.get("z", argument)}
     with_default = options.get("components", "")
-    return Vec3([make_ladder(ranges[axis], options, axis in with_default) for axis in "xyz"])
+    return Vec3([make_ladder(ranges[axis], options, axis in with_default, axis not in with_default)
+                 for axis in "xyz"])
 
 
 def bits_of(argument, left_out, least, most):
@@ -803,16 +814,14 @@ class Packet:
         return hello
 
     def check_order(self):
-        newest = self.receiver.newest
+        newest, last = self.receiver.newest, self.receiver.horizon
         if newest is None:
-            newest = self.hello.session
+            newest = last = self.hello.session
         if self.is_probe:
             require((self.number - newest) % WORD32 <= WINDOW, "a probe too far ahead")
             return
         require(not ahead(self.horizon, newest), f"horizon {self.horizon} ahead of the newest")
-        last = self.receiver.horizon
-        require(last is None or not ahead(last, self.horizon),
-                f"horizon {self.horizon} behind the last one, {last}")
+        require(not ahead(last, self.horizon), f"horizon {self.horizon} behind the last one, {last}")
 
     def read_content(self):
         if self.is_probe:
@@ -879,12 +888,11 @@ class Packet:
         self.entered[entity.name] = slot
         self.changes[slot] = self.slot_entered(slot, state, association, entity)
         jump, is_full = self.read_time()
-        require(not jump, "an enter with a jump")
         told = self.read_position(entity.of_class, is_full) | self.read_rest(entity.of_class)
         self.check_complete(entity.of_class, told)
         self.lines.append(
             f"enter slot={slot} association={association} class={entity.of_class.name} "
-            f"name={entity.name} bits={self.bits.at - start} : "
+            f"name={entity.name} jump={jump} bits={self.bits.at - start} : "
             + self.told_text(entity.of_class, told))
 
     def read_entity(self):
@@ -977,7 +985,8 @@ class Receiver:
 
     def apply(self, packet):
         if self.hello is None:
-            self.hello, self.newest = packet.hello, packet.hello.session
+            self.hello = packet.hello
+            self.newest = self.horizon = packet.hello.session
         self.applied <<= (packet.number - self.newest) % WORD32
         self.newest = packet.number
         if not packet.is_probe:
@@ -1013,6 +1022,10 @@ def ack_text(_receiver, data):
 # Golden files -----------------------------------------------------------------------------------
 
 
+def is_refused(path):
+    return "_refused_" in path.stem
+
+
 def is_ack(path):
     return path.stem.endswith("_ack")
 
@@ -1044,6 +1057,17 @@ def difference(expected, found):
     return "nothing"
 
 
+def check_refused(receiver, path):
+    """A packet that must be refused at this place; what is wrong with it, or None."""
+    if path.with_suffix(".txt").read_text("utf-8") != "refused\n":
+        return "its text is not that of a refused one"
+    try:
+        Packet(receiver, path.read_bytes())
+    except Refused:
+        return None
+    return "not refused"
+
+
 def check_file(receiver, path):
     """Decodes one golden file into the receiver; what is wrong with it, or None."""
     data = path.read_bytes()
@@ -1069,7 +1093,7 @@ def check(directory, schema):
     for session in sessions_of(directory):
         receiver = Receiver(*schema)
         for path in session:
-            complaint = check_file(receiver, path)
+            complaint = (check_refused if is_refused(path) else check_file)(receiver, path)
             if complaint:
                 print(f"{path.name}: {complaint}")
                 disagreed += 1
@@ -1111,7 +1135,7 @@ def flip(directory, schema):
     counts = {"refused": 0, "different": 0, "unnoticed": 0}
     for session in sessions_of(directory):
         receiver = Receiver(*schema)
-        for path in session:
+        for path in filter(lambda path: not is_refused(path), session):
             flip_file(receiver, path, counts)
     print(f"{sum(counts.values())} changed packets: {counts['refused']} refused, "
           f"{counts['different']} read differently, {counts['unnoticed']} unnoticed")

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Two sessions whose packets are kept in test/golden/, byte for byte, beside what they say as text.
+// Three sessions whose packets are kept in test/golden/, byte for byte, beside what they say as text.
 // When the wire changes on purpose: PINHOLE_GOLDEN_WRITE=1 build/debug/test_golden from the root of
 // the tree, and change docs/wire_format.md in the same commit.
 
@@ -220,6 +220,17 @@ static void leaves_and_eyes(void)
     golden_number(&golden, 9, "heading", 359.9); // rounds to a whole turn
     golden_update(&golden, 9, 2, "heading", false);
     golden_end(&golden, "narrow_12_after_loss");
+
+    // A probe that was sent long ago; its horizon is not asked for.
+    header = with_hello(packet(1013, 0), 1000, 256);
+    header.is_probe = true;
+    golden_begin(&golden, &header, EYE_LATER);
+    golden_end(&golden, "narrow_13_late_hello_probe");
+
+    header = packet(1014, 1009); // behind that of 1012
+    golden_begin(&golden, &header, EYE_LATER);
+    golden_update(&golden, 9, 2, "heading", false);
+    golden_end_refused(&golden, "narrow_14_refused_horizon");
 }
 
 static void slots_of_eight_bits(void** state)
@@ -266,6 +277,39 @@ static void wide_slots(void** state)
     golden_leave(&golden, 256, 1);
     golden_leave(&golden, 999, 1);
     golden_end(&golden, "wide_03_leaves");
+
+    header = with_counts(packet(3, 2), 0, 1);
+    golden_begin(&golden, &header, EYE);
+    golden_place(&golden, 256, 41000, 50000, 1700);
+    golden_enter(&golden, 256, 2, 4);
+    golden_end(&golden, "wide_04_enter");
+
+    header = with_counts(packet(4, 2), 0, 1); // the sender does not know yet that 3 was applied
+    golden_begin(&golden, &header, EYE);
+    golden_place(&golden, 256, 90000, 50000, 1700);
+    golden_enter_again(&golden, 256, 2, 4);
+    golden_end(&golden, "wide_05_jump");
+    golden_teardown(&golden);
+}
+
+// ---- a session that begins with a probe
+
+static void a_probe_first(void** state)
+{
+    (void)state;
+    golden_setup(&golden, 256);
+    ph_header header = with_hello(packet(2001, 0), 2000, 256);
+    header.is_probe = true;
+    golden_begin(&golden, &header, EYE);
+    golden_end(&golden, "early_01_hello_probe");
+
+    header = packet(2002, 1999); // behind the session's number, where the horizon begins
+    golden_begin(&golden, &header, EYE);
+    golden_end_refused(&golden, "early_02_refused_horizon");
+
+    header = packet(2002, 2001);
+    golden_begin(&golden, &header, EYE);
+    golden_end(&golden, "early_03_packet");
     golden_teardown(&golden);
 }
 
@@ -280,6 +324,7 @@ static void the_answer(void** state)
     }
     ph_receipt_note(&receipt, 1010, false); // a probe
     ph_receipt_note(&receipt, 1012, true);
+    ph_receipt_note(&receipt, 1013, false); // a probe
     const ph_ack ack = ph_receipt_ack(&receipt);
     uint8_t bytes[PH_ACK_SIZE];
     ph_ack_write(&ack, bytes);
@@ -295,6 +340,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slots_of_eight_bits),
         cmocka_unit_test(wide_slots),
+        cmocka_unit_test(a_probe_first),
         cmocka_unit_test(the_answer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -249,6 +249,12 @@ void golden_enter(golden_session* golden, int slot, uint32_t association, uint64
     }
 }
 
+void golden_enter_again(golden_session* golden, int slot, uint32_t association, uint64_t name)
+{
+    golden_enter(golden, slot, association, name);
+    golden->records[golden->record_count - 1].is_jump = true;
+}
+
 void golden_update(golden_session* golden, int slot, uint32_t association, const char* properties,
                    bool is_jump)
 {
@@ -269,23 +275,40 @@ static void write_packet(const golden_session* golden, ph_bit_writer* writer)
     }
 }
 
-void golden_end(golden_session* golden, const char* name)
+static size_t finish(const golden_session* golden, uint8_t bytes[PH_PAYLOAD_MAX])
 {
-    uint8_t bytes[PH_PAYLOAD_MAX] = {0};
-    ph_bit_writer writer = ph_bit_writer_make(bytes, sizeof bytes);
+    ph_bit_writer writer = ph_bit_writer_make(bytes, PH_PAYLOAD_MAX);
     write_packet(golden, &writer);
     const size_t size = ph_bit_writer_finish(&writer);
     assert_int_equal(ph_bit_writer_result(&writer), PH_OK);
+    return size;
+}
+
+static void compare_pair(const char* name, const uint8_t* bytes, size_t size, const char* text)
+{
+    char file_name[100];
+    snprintf(file_name, sizeof file_name, "%s.bin", name);
+    golden_compare(file_name, bytes, size);
+    snprintf(file_name, sizeof file_name, "%s.txt", name);
+    golden_compare(file_name, text, strlen(text));
+}
+
+void golden_end_refused(golden_session* golden, const char* name)
+{
+    uint8_t bytes[PH_PAYLOAD_MAX] = {0};
+    const size_t size = finish(golden, bytes);
+    compare_pair(name, bytes, size, "refused\n");
+}
+
+void golden_end(golden_session* golden, const char* name)
+{
+    uint8_t bytes[PH_PAYLOAD_MAX] = {0};
+    const size_t size = finish(golden, bytes);
 
     static golden_lines said;
     static golden_lines heard;
     golden_print_packet(&said, golden, size);
     golden_print_bytes(&heard, golden, bytes, size);
     assert_string_equal(said.text, heard.text);
-
-    char file_name[100];
-    snprintf(file_name, sizeof file_name, "%s.bin", name);
-    golden_compare(file_name, bytes, size);
-    snprintf(file_name, sizeof file_name, "%s.txt", name);
-    golden_compare(file_name, said.text, (size_t)said.length);
+    compare_pair(name, bytes, size, said.text);
 }

@@ -50,12 +50,17 @@ void golden_begin(golden_session* golden, const ph_header* header, const int32_t
 void golden_leave(golden_session* golden, int slot, uint32_t association);
 /// Tells what is not initial. The slot must have been dressed for a class.
 void golden_enter(golden_session* golden, int slot, uint32_t association, uint64_t name);
+/// The same, after a jump since an earlier enter.
+void golden_enter_again(golden_session* golden, int slot, uint32_t association, uint64_t name);
 /// properties: names separated by blanks.
 void golden_update(golden_session* golden, int slot, uint32_t association, const char* properties,
                    bool is_jump);
 /// Compares with test/golden/<name>.bin and .txt, and reads the packet back; with
 /// PINHOLE_GOLDEN_WRITE in the environment, writes the two files first.
 void golden_end(golden_session* golden, const char* name);
+
+/// The same for a packet that a receiver refuses at this place; it can be written all the same.
+void golden_end_refused(golden_session* golden, const char* name);
 
 /// A file of test/golden/ as it is. @return Its size, at most capacity.
 size_t golden_load(const char* file_name, uint8_t* bytes, size_t capacity);

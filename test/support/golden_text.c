@@ -127,10 +127,8 @@ static void print_record(golden_lines* lines, const ph_frame* frame, const ph_re
     golden_print(lines, " class=%s", layout->described->def.name);
     if (record->kind == PH_RECORD_ENTER) {
         golden_print(lines, " name=%" PRIu64, record->name);
-    } else {
-        golden_print(lines, " jump=%d", record->is_jump);
     }
-    golden_print(lines, " bits=%d :", bits);
+    golden_print(lines, " jump=%d bits=%d :", record->is_jump, bits);
     golden_print_values(lines, layout, record);
 }
 
