@@ -97,7 +97,7 @@ static void receive_at(demo_seat* seat, uint64_t now_us)
     while ((size = ph_link_receive(seat->down, now_us, bytes, sizeof bytes)) > 0) {
         ph_client_receive(seat->client, now_us, bytes, size);
         uint8_t ack[PH_ACK_SIZE];
-        const size_t ack_size = ph_client_ack(seat->client, ack);
+        const size_t ack_size = ph_client_ack(seat->client, now_us, ack);
         if (ack_size > 0) {
             ph_link_send(seat->up, now_us, ack, ack_size);
         }

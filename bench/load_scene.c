@@ -302,8 +302,7 @@ void load_scene_answer(load_scene* scene)
             read_letter(client, &client->letters[k]);
         }
         client->letter_count = 0;
-        const ph_ack ack = ph_receipt_ack(&client->receipt);
-        ph_ack_write(&ack, client->ack);
+        ph_ack_write(&client->receipt, client->ack);
         client->ack_tick = tick + 1 + (uint32_t)(ph_rng_next(&client->rng) & 1);
     }
 }

@@ -61,10 +61,10 @@ int main(void)
         const double error_mm = dance(world, client, tick);
         ph_world_tick(world);
         ph_world_send_all(world, now_us, deliver, link);
-        uint8_t bytes[PH_PAYLOAD_MAX];
-        for (size_t size; (size = ph_link_receive(link, now_us, bytes, sizeof bytes)) > 0;) {
-            ph_client_receive(client, now_us, bytes, size); // here the answer goes back at once
-            ph_world_acknowledge(world, viewer, now_us, bytes, ph_client_ack(client, bytes));
+        uint8_t data[PH_PAYLOAD_MAX];
+        for (size_t size; (size = ph_link_receive(link, now_us, data, sizeof data)) > 0;) {
+            ph_client_receive(client, now_us, data, size); // here the answer goes back at once
+            ph_world_acknowledge(world, viewer, now_us, data, ph_client_ack(client, now_us, data));
         }
         ph_viewer_stats stats;
         if (tick % TICKS_PER_SECOND == 0 && ph_world_viewer_stats(world, viewer, &stats) == PH_OK) {

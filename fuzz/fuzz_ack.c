@@ -216,7 +216,7 @@ static ph_result acknowledge(session* it, const void* bytes, size_t size)
 static void acknowledge_honestly(session* it)
 {
     uint8_t bytes[PH_ACK_SIZE];
-    const size_t size = ph_client_ack(it->client, bytes);
+    const size_t size = ph_client_ack(it->client, it->now_us, bytes);
     if (size > 0) {
         demand(acknowledge(it, bytes, size) == PH_OK || it->is_forgery_believed);
     }
@@ -226,8 +226,8 @@ static void acknowledge_honestly(session* it)
 static void forge(session* it, const uint8_t* bytes, size_t size)
 {
     uint8_t honest[PH_ACK_SIZE];
-    const bool is_true = ph_client_ack(it->client, honest) == size && size == PH_ACK_SIZE &&
-                         memcmp(honest, bytes, size) == 0;
+    const bool is_true = ph_client_ack(it->client, it->now_us, honest) == size &&
+                         size == PH_ACK_SIZE && memcmp(honest, bytes, size) == 0;
     const uint64_t believed = sender_of(it)->stats.acks_new;
     acknowledge(it, bytes, size);
     if (!is_true && sender_of(it)->stats.acks_new != believed) {
@@ -260,7 +260,7 @@ static void forge_likely(session* it, source* from)
 static void forge_flipped(session* it, source* from)
 {
     uint8_t bytes[PH_ACK_SIZE];
-    if (ph_client_ack(it->client, bytes) == 0) {
+    if (ph_client_ack(it->client, it->now_us, bytes) == 0) {
         return;
     }
     const uint32_t bit = take(from, 8 * PH_ACK_SIZE);
@@ -272,7 +272,7 @@ static void forge_flipped(session* it, source* from)
 static void replay_old(session* it, source* from)
 {
     if (take(from, 2) == 0) {
-        if (ph_client_ack(it->client, it->old_ack) > 0) {
+        if (ph_client_ack(it->client, it->now_us, it->old_ack) > 0) {
             acknowledge_honestly(it);
         }
     } else {

@@ -10,7 +10,7 @@
 
 #include "wire/coded_header.h"
 
-enum { STEPS_MAX = 64, CODED_MARK = 255 };
+enum { STEPS_MAX = 256, CODED_MARK = 255 };
 
 static const char declarations[] = "class walker\n"
                                    "place: position\n"
@@ -63,7 +63,7 @@ static ph_header read_header(const ph_client* client, const uint8_t* bytes, size
     if (client->def.profile == PH_PROFILE_PINHOLE) {
         ph_entropy_reader reader;
         ph_entropy_reader_init(&reader, bytes, size);
-        ph_coded_header_read(&reader.raw, client->session.receipt.newest, &header);
+        ph_coded_header_read(&reader.raw, client->session.arrivals.receipt.newest, &header);
     } else {
         ph_bit_reader reader = ph_bit_reader_make(bytes, size);
         ph_header_read(&reader, &header);
@@ -91,8 +91,6 @@ static void receive(ph_client* client, uint64_t now_us, const uint8_t* bytes, si
     const uint64_t before = ph_client_digest(client);
     const ph_result result = ph_client_receive(client, now_us, bytes, size);
     fuzz_demand(ph_client_validate(client));
-    uint8_t ack[PH_ACK_SIZE];
-    fuzz_demand((ph_client_ack(client, ack) > 0) == client->session.has_begun);
     if (result == PH_OK) {
         check_taken(client, &frame, &header, bytes, size);
     } else {
@@ -164,6 +162,32 @@ static void poll(ph_client* client, fuzz_source* from)
     fuzz_demand(ph_client_validate(client));
 }
 
+static void answer(ph_client* client, uint64_t now_us)
+{
+    uint8_t ack[PH_ACK_SIZE];
+    fuzz_demand((ph_client_ack(client, now_us, ack) > 0) == client->session.has_begun);
+    fuzz_demand(ph_client_validate(client));
+}
+
+// A frame: whatever was told, everybody is shown somewhere in the world.
+static void show(ph_client* client, uint64_t now_us)
+{
+    ph_client_advance(client, now_us);
+    for (int slot = 0; slot < ph_client_slot_count(client); ++slot) {
+        const ph_entity_id entity = ph_client_entity_at(client, slot);
+        if (entity.index1 == 0) {
+            continue;
+        }
+        ph_pose pose;
+        fuzz_demand(ph_client_show(client, entity, &pose) == PH_OK);
+        for (int k = 0; k < 3; ++k) {
+            fuzz_demand(pose.position_mm[k] >= -0x1p31 && pose.position_mm[k] < 0x1p31);
+        }
+        fuzz_demand(pose.heading_deg >= 0.0 && pose.heading_deg < 360.0);
+    }
+    fuzz_demand(ph_client_validate(client));
+}
+
 static void step(ph_client* client, uint64_t now_us, fuzz_source* from)
 {
     uint8_t bytes[PH_PAYLOAD_MAX];
@@ -210,6 +234,11 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
     for (int i = 0; i < STEPS_MAX && from.left > 0; ++i) {
         now_us += (uint64_t)1000 << fuzz_take(&from, 20);
         step(client, now_us, &from);
+        // Takes nothing from the input, which means what it did.
+        if (i % 4 != 3) {
+            answer(client, now_us + (uint64_t)i * 1000);
+        }
+        show(client, now_us + (uint64_t)(i % 7) * 40000);
     }
     ph_client_destroy(client);
     return 0;

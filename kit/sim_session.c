@@ -308,7 +308,7 @@ static void receive_until(ph_sim_session* session, uint64_t end_us)
         const size_t size = ph_link_receive(session->down, at_us, bytes, sizeof bytes);
         ph_client_receive(session->client, client_time_us(session, at_us), bytes, size);
         uint8_t ack[PH_ACK_SIZE];
-        const size_t ack_size = ph_client_ack(session->client, ack);
+        const size_t ack_size = ph_client_ack(session->client, client_time_us(session, at_us), ack);
         if (ack_size > 0) {
             ph_link_send(session->up, at_us, ack, ack_size);
         }

@@ -83,7 +83,7 @@ static void a_new_client_knows_nothing(void** state)
     client_scene* scene = *state;
     uint8_t ack[PH_ACK_SIZE];
     ph_event event;
-    assert_int_equal(ph_client_ack(scene->client, ack), 0);
+    assert_int_equal(ph_client_ack(scene->client, scene->now_us, ack), 0);
     assert_false(ph_client_poll(scene->client, &event));
     assert_int_equal(ph_client_slot_count(scene->client), 0);
     assert_int_equal(ph_client_entity_count(scene->client), 0);
@@ -218,7 +218,7 @@ static void a_probe_is_heard_of_and_never_applied(void** state)
     assert_int_equal(client_scene_send(scene, &probe), PH_OK);
     uint8_t bytes[PH_ACK_SIZE];
     ph_ack ack;
-    assert_int_equal(ph_client_ack(scene->client, bytes), PH_ACK_SIZE);
+    assert_int_equal(ph_client_ack(scene->client, scene->now_us, bytes), PH_ACK_SIZE);
     assert_true(ph_ack_read(bytes, sizeof bytes, &ack));
     assert_int_equal(ack.newest, SCENE_SESSION + 3);
     assert_int_equal(ack.applied, 1 << 2);
@@ -249,10 +249,44 @@ static void a_probe_with_a_hello_begins_the_session(void** state)
     assert_int_equal(ph_client_slot_count(scene->client), SCENE_SLOTS);
     uint8_t bytes[PH_ACK_SIZE];
     ph_ack ack;
-    assert_int_equal(ph_client_ack(scene->client, bytes), PH_ACK_SIZE);
+    assert_int_equal(ph_client_ack(scene->client, scene->now_us, bytes), PH_ACK_SIZE);
     assert_true(ph_ack_read(bytes, sizeof bytes, &ack));
     assert_int_equal(ack.newest, SCENE_SESSION + 64);
     assert_int_equal(ack.applied, 0);
+}
+
+// Sent before the server heard of us, and on its way for long: its horizon is not asked for.
+static void a_probe_with_a_hello_may_come_late(void** state)
+{
+    client_scene* scene = *state;
+    client_packet packet = client_packet_after(scene, 2, 1);
+    assert_int_equal(client_scene_send(scene, &packet), PH_OK);
+    client_packet probe = client_packet_make(scene, 3);
+    probe.header.is_probe = true;
+    probe.header.has_eye = false;
+    assert_int_equal(client_scene_send(scene, &probe), PH_OK);
+    assert_int_equal(scene->client->session.arrivals.receipt.newest, SCENE_SESSION + 3);
+}
+
+static void a_reserved_horizon_is_refused(void** state)
+{
+    client_scene* scene = *state;
+    client_packet packet = client_packet_after(scene, 2, 1);
+    client_packet_write(&packet);
+    packet.bytes[4] = (uint8_t)((packet.bytes[4] & 0x80) | 65);
+    client_scene_refuse(scene, &packet, PH_REFUSAL_RECORD);
+}
+
+// Whatever comes behind its version, and if nothing does.
+static void a_shorter_hello_of_another_version_is_another_server(void** state)
+{
+    client_scene* scene = *state;
+    client_packet packet = client_packet_make(scene, 1);
+    client_packet_write(&packet);
+    packet.bytes[PH_HEADER_BITS / 8] = 0x20; // version 2, from the middle of this byte on
+    packet.bytes[PH_HEADER_BITS / 8 + 1] &= 0xF0;
+    packet.size = PH_HEADER_BITS / 8 + 2;
+    client_scene_refuse(scene, &packet, PH_REFUSAL_HELLO);
 }
 
 static void a_probe_that_goes_on_is_refused(void** state)
@@ -352,6 +386,8 @@ static void the_round_trip_and_the_tick_are_known(void** state)
     client_scene* scene = *state;
     assert_true(ph_client_get_stats(scene->client).rtt_ms == 0.0);
     // 100 ms after packet 1, with our answer, which lay there for 32..40 ms.
+    uint8_t ack[PH_ACK_SIZE];
+    assert_int_equal(ph_client_ack(scene->client, scene->now_us, ack), PH_ACK_SIZE);
     client_packet packet = client_packet_after(scene, 2, 1);
     packet.header.wait = 4;
     assert_int_equal(client_scene_send(scene, &packet), PH_OK);
@@ -362,6 +398,71 @@ static void the_round_trip_and_the_tick_are_known(void** state)
     client_packet late = client_packet_after(scene, 3, 2);
     assert_int_equal(client_scene_send(scene, &late), PH_OK);
     assert_int_equal(ph_client_get_stats(scene->client).newest_tick, 3 + 5 * (1 << PH_TICK_BITS));
+}
+
+// The session's number was so long ago that the numbers have come round.
+static void after_4_billion_packets_all_is_well(void** state)
+{
+    client_scene* scene = *state;
+    const uint32_t ages[] = {UINT32_C(1) << 31, UINT32_MAX};
+    for (int i = 0; i < 2; ++i) {
+        ph_session* session = &scene->client->session;
+        session->hello.session = session->arrivals.receipt.newest - ages[i];
+        session->arrivals.number_count = ages[i];
+        session->arrivals.receipt.applied = UINT64_MAX;
+        client_packet packet = client_packet_after(scene, 2 + i, 1 + i);
+        assert_int_equal(client_scene_send(scene, &packet), PH_OK); // validates
+        assert_true(ph_client_get_stats(scene->client).loss == 0.0);
+    }
+    // A reference that was made before its slot's numbers came round is a stale one, and sound.
+    client_packet packet = client_packet_after(scene, 4, 3);
+    client_record_target(client_packet_update(&packet, 0, 1), &packet, 1, 1);
+    assert_int_equal(client_scene_send(scene, &packet), PH_OK);
+    ph_client* client = scene->client;
+    assert_true(ph_client_get_stats(client).loss == 0.0);
+    const ph_layout* layout = ph_mirror_layout(&client->mirror, 0);
+    ph_mirror_words(&client->mirror, 0)[layout->word[WALKER_TARGET] + 1] = UINT32_MAX;
+    assert_true(ph_client_validate(client));
+}
+
+// Whatever a packet may change, the digest sees it.
+static void the_digest_leaves_nothing_out(void** state)
+{
+    client_scene* scene = *state;
+    ph_client* client = scene->client;
+    ph_display* display = &client->display;
+    ph_track* track = &display->tracks[0];
+    uint8_t* const bytes[] = {
+        (uint8_t*)&display->clock.deviation_us,
+        (uint8_t*)&display->clock.rtt_us,
+        (uint8_t*)&display->clock.since_us,
+        (uint8_t*)&display->clock.count,
+        (uint8_t*)&display->clock.strays,
+        (uint8_t*)&display->packet_us,
+        (uint8_t*)&display->advanced_us,
+        (uint8_t*)&track->shown_mm[2],
+        (uint8_t*)&track->unseen_jumps,
+        (uint8_t*)&track->bearing.time_us,
+        (uint8_t*)&track->bearing.seconds[1],
+        (uint8_t*)&track->bearing.shown,
+        (uint8_t*)&track->bearing.count,
+        (uint8_t*)&client->session.arrivals.number_count,
+        (uint8_t*)&client->session.arrivals.last.answered_us,
+    };
+    const uint64_t digest = ph_client_digest(client);
+    for (size_t i = 0; i < sizeof bytes / sizeof bytes[0]; ++i) {
+        *bytes[i] ^= 1;
+        assert_true(ph_client_digest(client) != digest);
+        *bytes[i] ^= 1;
+    }
+    bool* const flags[] = {&display->clock.has_begun, &display->has_advanced, &track->is_shown,
+                           &track->bearing.is_shown};
+    for (size_t i = 0; i < sizeof flags / sizeof flags[0]; ++i) {
+        *flags[i] = !*flags[i];
+        assert_true(ph_client_digest(client) != digest);
+        *flags[i] = !*flags[i];
+    }
+    assert_true(ph_client_digest(client) == digest);
 }
 
 static void kbps_is_that_of_the_last_full_second(void** state)
@@ -401,12 +502,17 @@ int main(void)
         BEGUN(a_probe_is_heard_of_and_never_applied),
         BEGUN(a_probe_may_be_repeated),
         FRESH(a_probe_with_a_hello_begins_the_session),
+        BEGUN(a_probe_with_a_hello_may_come_late),
+        BEGUN(a_reserved_horizon_is_refused),
+        FRESH(a_shorter_hello_of_another_version_is_another_server),
         BEGUN(a_probe_that_goes_on_is_refused),
         BEGUN(refused_packets_do_not_wedge_the_session),
         BEGUN(every_shorter_packet_is_refused),
         BEGUN(a_packet_that_goes_on_is_refused),
         BEGUN(stats_count_what_happened),
         BEGUN(the_round_trip_and_the_tick_are_known),
+        BEGUN(after_4_billion_packets_all_is_well),
+        BEGUN(the_digest_leaves_nothing_out),
         FRESH(kbps_is_that_of_the_last_full_second),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

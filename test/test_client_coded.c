@@ -118,7 +118,7 @@ static void numbers_go_on_beyond_16_bits(void** state)
         client_packet packet = coded_packet_probe(&scene, i);
         assert_int_equal(coded_scene_send(&scene, &packet), PH_OK);
     }
-    const int newest = (int)(scene.base.client->session.receipt.newest - SCENE_SESSION);
+    const int newest = (int)(scene.base.client->session.arrivals.receipt.newest - SCENE_SESSION);
     client_packet packet = place_packet(newest + 1, newest, 4800);
     send(&packet);
     assert_int_equal(ph_client_get_stats(scene.base.client).newest_number,
@@ -153,7 +153,7 @@ static void a_tick_is_certain_when_nothing_came_for_longer_than_the_ring(void** 
         client_packet probe = coded_packet_probe(&scene, i);
         assert_int_equal(coded_scene_send(&scene, &probe), PH_OK);
     }
-    const int newest = (int)(scene.base.client->session.receipt.newest - SCENE_SESSION);
+    const int newest = (int)(scene.base.client->session.arrivals.receipt.newest - SCENE_SESSION);
     client_packet packet = place_packet(newest + 1, newest, 320);
     packet.header.whole_tick = 1000;
     send(&packet);

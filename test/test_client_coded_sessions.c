@@ -69,7 +69,7 @@ static void hear_record(const ph_record* record)
 // The fate of some more packets becomes known, never of one that the client has not heard of.
 static void hear(void)
 {
-    const uint32_t newest = server.scene.base.client->session.receipt.newest;
+    const uint32_t newest = server.scene.base.client->session.arrivals.receipt.newest;
     for (uint32_t count = below(4); count > 0 && server.known_count < server.sent_count; --count) {
         const sent_packet* sent = &server.sent[server.known_count];
         if ((int32_t)(newest - sent->number) < 0) {
@@ -242,7 +242,7 @@ static void check_record(const client_record* it)
 // Names are looked at last: by then the baselines have moved on to the newest horizon there is.
 static void forge(int number)
 {
-    const uint32_t newest = server.scene.base.client->session.receipt.newest;
+    const uint32_t newest = server.scene.base.client->session.arrivals.receipt.newest;
     client_packet packet = coded_packet_after(&server.scene, number, 0);
     packet.header.horizon = newest;
     packet.header.has_eye = true;

@@ -76,11 +76,11 @@ static void listen(ph_client* client, bool is_known[SLOTS])
     }
 }
 
-static void check(const ph_client* client, int newest, uint64_t applied)
+static void check(ph_client* client, int newest, uint64_t applied)
 {
     uint8_t bytes[PH_ACK_SIZE];
     ph_ack ack;
-    assert_int_equal(ph_client_ack(client, bytes), PH_ACK_SIZE);
+    assert_int_equal(ph_client_ack(client, 0, bytes), PH_ACK_SIZE);
     assert_true(ph_ack_read(bytes, sizeof bytes, &ack));
     assert_int_equal(ack.newest, SCENE_SESSION + newest);
     assert_int_equal(ack.applied, applied);

@@ -107,6 +107,8 @@ static void a_measured_round_trip_moves_the_clock(void** state)
     for (int i = 2; i <= 40; ++i) {
         client_packet packet = client_packet_after(&scene, i, i - 1);
         packet.header.wait = 7; // 60 ms of 100
+        uint8_t ack[PH_ACK_SIZE];
+        assert_int_equal(ph_client_ack(scene.client, scene.now_us, ack), PH_ACK_SIZE);
         assert_int_equal(client_scene_send(&scene, &packet), PH_OK);
     }
     const double now_us = ph_client_server_time_us(scene.client, scene.now_us + 90000);
@@ -127,6 +129,28 @@ static void a_teleport_is_shown_at_once(void** state)
     assert_int_equal(client_scene_send(&scene, &packet), PH_OK);
     ph_client_advance(scene.client, scene.now_us);
     assert_true(pose_of(&scene, WALKER).position_mm[0] == 1600 + HALF_STEP_MM);
+    client_scene_teardown(&scene);
+}
+
+// Before the first answer all records are enters; one of them says that the entity jumped.
+static void a_teleport_between_two_enters_is_shown_at_once(void** state)
+{
+    (void)state;
+    client_scene scene;
+    client_scene_setup(&scene);
+    client_scene_begin(&scene);
+    for (int i = 2; i <= 4; ++i) {
+        client_packet packet = client_packet_make(&scene, i);
+        client_record* it = client_packet_enter(&packet, 0, 1, SCENE_WALKER, WALKER);
+        client_record_place(it, &packet, i < 4 ? 1600 + i * WAY_MM : 90000, 0, 5000);
+        it->record.is_jump = i == 4;
+        assert_int_equal(client_scene_send(&scene, &packet), PH_OK);
+        ph_client_advance(scene.client, scene.now_us);
+    }
+    for (int frame = 1; frame < 50; ++frame) {
+        assert_true(pose_of(&scene, WALKER).position_mm[0] == 90000 + HALF_STEP_MM);
+        ph_client_advance(scene.client, scene.now_us + (uint64_t)frame * 20000);
+    }
     client_scene_teardown(&scene);
 }
 
@@ -261,6 +285,7 @@ int main(void)
         cmocka_unit_test(the_servers_time_is_known),
         cmocka_unit_test(a_measured_round_trip_moves_the_clock),
         cmocka_unit_test(a_teleport_is_shown_at_once),
+        cmocka_unit_test(a_teleport_between_two_enters_is_shown_at_once),
         cmocka_unit_test(a_newcomer_is_there_before_the_next_frame),
         cmocka_unit_test(a_slot_begins_anew_with_each_entity),
         cmocka_unit_test(headings_come_with_and_without_positions),

@@ -267,7 +267,7 @@ static void throw_rubbish(test_session* at, int viewer, const void* bytes, size_
     memcpy(heard->bytes, bytes, size);
     heard->size = size;
     uint8_t ack[PH_ACK_SIZE];
-    ph_client_ack(victim->client, ack);
+    ph_client_ack(victim->client, at->now_us, ack);
     ++heard_count;
     for (int i = 0; i < 6; ++i) {
         parcel it;

@@ -177,7 +177,7 @@ static void acknowledge(const uint8_t ack[PH_ACK_SIZE])
 static void answer(void)
 {
     uint8_t ack[PH_ACK_SIZE];
-    if (ph_client_ack(viewer->client, ack) > 0) {
+    if (ph_client_ack(viewer->client, session.now_us, ack) > 0) {
         acknowledge(ack);
     }
 }
@@ -259,7 +259,7 @@ static void acknowledge_sequence(const int* sequence, int length, int applied)
     for (int i = 1; i <= PACKETS; ++i) {
         if ((applied >> i & 1) != 0) {
             assert_int_equal(receive(i), PH_OK);
-            ph_client_ack(viewer->client, acks[ack_count++]);
+            ph_client_ack(viewer->client, session.now_us, acks[ack_count++]);
         }
     }
     for (int i = 0; i < length; ++i) {
@@ -306,7 +306,7 @@ static void meet_fates(const fate fates[PACKETS + 1])
             if (fates[old] != FATE_ALL_LATE) {
                 answer();
             } else {
-                is_late[old] = ph_client_ack(viewer->client, late[old]) > 0;
+                is_late[old] = ph_client_ack(viewer->client, session.now_us, late[old]) > 0;
             }
         }
         if (now > 4 && is_late[now - 4]) {

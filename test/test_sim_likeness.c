@@ -35,7 +35,7 @@ static void exchange(fixture* f)
         f->now_us += TICK_US;
         ph_world_send(f->stage->world, f->pair.viewer, f->now_us, deliver, f);
         uint8_t ack[PH_ACK_SIZE];
-        const size_t size = ph_client_ack(f->client, ack);
+        const size_t size = ph_client_ack(f->client, f->now_us, ack);
         ph_world_acknowledge(f->stage->world, f->pair.viewer, f->now_us, ack, size);
         ph_sim_stage_tick(f->stage);
     }

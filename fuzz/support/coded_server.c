@@ -14,14 +14,15 @@
 static uint32_t make_tick(const ph_client* client, fuzz_source* from, ph_header* header)
 {
     const ph_arrivals* arrivals = &client->session.arrivals;
-    uint32_t tick;
+    uint64_t tick;
     header->tick = (uint16_t)(fuzz_take(from, 255) * 8);
     if (!header->has_hello && fuzz_take(from, 16) != 0 &&
         ph_arrivals_try_coded_tick(arrivals, header, &tick)) {
-        return tick;
+        return (uint32_t)tick;
     }
     header->tick = PH_CODED_TICK_WHOLE;
-    header->whole_tick = arrivals->last.tick + PH_CODED_TICK_WHOLE + fuzz_take(from, 256) * 64;
+    header->whole_tick =
+        (uint32_t)arrivals->last.tick + PH_CODED_TICK_WHOLE + fuzz_take(from, 256) * 64;
     return header->whole_tick;
 }
 
@@ -177,7 +178,7 @@ void fuzz_check_coded(const ph_client* client, const ph_frame* frame, const ph_h
     }
     const ph_draft* draft = &client->draft;
     const ph_coded_frame coded =
-        coded_frame(client, frame, header, client->session.arrivals.last.tick);
+        coded_frame(client, frame, header, (uint32_t)client->session.arrivals.last.tick);
     uint8_t written[PH_PAYLOAD_MAX] = {0};
     ph_entropy_writer writer;
     ph_entropy_writer_init(&writer, written, sizeof written);

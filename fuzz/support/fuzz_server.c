@@ -64,7 +64,7 @@ static uint8_t version_of(const ph_client* client)
 ph_header fuzz_make_header(const ph_client* client, fuzz_source* from)
 {
     const ph_session* session = &client->session;
-    const uint32_t newest = session->has_begun ? session->receipt.newest : FUZZ_SESSION;
+    const uint32_t newest = session->has_begun ? session->arrivals.receipt.newest : FUZZ_SESSION;
     const uint32_t horizon = session->has_begun ? session->horizon : FUZZ_SESSION;
     ph_header header = {
         .number = newest + 1 + fuzz_take(from, 3),
@@ -93,8 +93,8 @@ ph_header fuzz_make_header(const ph_client* client, fuzz_source* from)
 
 size_t fuzz_write_probe(const ph_client* client, fuzz_source* from, uint8_t bytes[PH_PAYLOAD_MAX])
 {
-    const ph_header header = {.number = client->session.receipt.newest + fuzz_take(from, 70),
-                              .is_probe = true};
+    const ph_header header = {
+        .number = client->session.arrivals.receipt.newest + fuzz_take(from, 70), .is_probe = true};
     if (client->def.profile == PH_PROFILE_PINHOLE) {
         ph_entropy_writer writer;
         ph_entropy_writer_init(&writer, bytes, PH_PAYLOAD_MAX);

@@ -5,7 +5,7 @@
 // lives from bytes alone; the transport is the game's, and time comes in as an argument.
 //
 //     ph_client_receive(client, now_us, datagram, size);
-//     send(server, ack, ph_client_ack(client, ack));
+//     send(server, ack, ph_client_ack(client, now_us, ack));
 //     ph_event event;
 //     while (ph_client_poll(client, &event)) { ... }
 //
@@ -16,7 +16,7 @@
 // view. References between entities are such ids, too; they name nobody once theirs is stale.
 //
 // A client is one connection to one server: its session begins with the first packet and ends with
-// the client. Memory is taken at creation and at no other time. For each slot of slot_capacity it is
+// the client. Whoever connects again, to whatever server, makes a new one. Memory is taken at creation and at no other time. For each slot of slot_capacity it is
 // twice the largest class as it goes over the wire (what is known, and the packet that is being
 // examined) and some 300 bytes; 360 KB for 512 slots and a class of 25 properties. The pinhole
 // profile also takes what both ends know of each slot, twice (some 100 bytes and two packed classes),
@@ -41,6 +41,7 @@ typedef struct ph_client ph_client;
 typedef struct ph_client_def {
     /// Required; its fingerprint must be that of the server's. Must outlive the client.
     const ph_schema* schema;
+    /// How packets are written: the viewer's at the server must be the same. Default classic.
     ph_profile profile;
     /// Slots at most, 2..65535: a server that uses more is refused. Default 512.
     int slot_capacity;
@@ -69,7 +70,8 @@ PH_API void ph_client_destroy(ph_client* client);
 // ---- bytes
 
 /// Takes one datagram, whatever it is: applies it whole or not at all. Allocates nothing. now_us
-/// counts microseconds from anywhere and never goes back.
+/// counts microseconds from anywhere and never goes back; here and below, what is later than 2^62 (in
+/// some 146,000 years) counts as that.
 ///
 /// A refused datagram leaves no trace but a count. Its number does not count as heard of either: a
 /// forged one cannot push real ones aside (whether a datagram is the server's is the transport's to
@@ -81,10 +83,11 @@ PH_API void ph_client_destroy(ph_client* client);
 PH_API ph_result ph_client_receive(ph_client* client, uint64_t now_us, const void* bytes,
                                    size_t size);
 
-/// Writes what the server should hear; send it after every datagram that came, or a few times a
-/// second: each says everything, any may be lost.
+/// Writes what the server should hear; send it at once, after every datagram that came, or a few times
+/// a second: each says everything, any may be lost. The round trip, and with it the server's time,
+/// is measured from here, so write none that is not sent.
 /// @return PH_ACK_SIZE, or 0 before the first packet.
-PH_API size_t ph_client_ack(const ph_client* client, uint8_t bytes[PH_ACK_SIZE]);
+PH_API size_t ph_client_ack(ph_client* client, uint64_t now_us, uint8_t bytes[PH_ACK_SIZE]);
 
 // ---- what happened
 
@@ -165,7 +168,8 @@ typedef struct ph_pose {
 /// have come; allocates nothing, some 75 ns per entity in view.
 PH_API void ph_client_advance(ph_client* client, uint64_t now_us);
 
-/// What is shown of one entity. One that entered since the last frame is where it was told to be.
+/// What is shown of one entity, at the moment of the last ph_client_advance(): without that nothing
+/// moves. One that entered since the last frame is where it was told to be.
 /// @return PH_OK or PH_ERROR_STALE.
 PH_API ph_result ph_client_show(const ph_client* client, ph_entity_id entity, ph_pose* pose);
 
@@ -185,9 +189,10 @@ typedef enum ph_refusal {
     PH_REFUSAL_HELLO,
     /// A number or horizon that this server cannot have sent.
     PH_REFUSAL_NUMBER,
-    /// Ends too early, or is larger than any.
+    /// Ends too early, is larger than any, or goes on behind the end of a probe.
     PH_REFUSAL_SIZE,
-    /// A value, slot or record that no server writes, or not to a client that knows what we know.
+    /// A value, slot or record that no server writes, or not to a client that knows what we know;
+    /// a header that no server writes, such as one with a reserved horizon code.
     PH_REFUSAL_RECORD,
     PH_REFUSAL_COUNT
 } ph_refusal;
@@ -207,11 +212,12 @@ typedef struct ph_client_stats {
     uint64_t updates;
     /// Payload of the last full second before the newest datagram.
     double kbps;
-    /// Share of the last 64 packets that never came, 0..1.
+    /// Share of the last 64 packet numbers that were not applied, 0..1: lost, late, refused, or heard
+    /// of from a probe alone.
     double loss;
-    /// Smoothed, from the arrival of a packet to that of the first one that was sent in the
-    /// knowledge of it, less the time that our acknowledgement lay at the server; so it is right
-    /// when acknowledgements are sent as packets come. 0 before the first measurement.
+    /// Smoothed, from the acknowledgement that first named a packet to the arrival of the first one
+    /// that was sent in the knowledge of it, less the time that the acknowledgement lay at the
+    /// server. 0 before the first measurement.
     double rtt_ms;
     /// Number and tick of the newest applied packet. A classic packet has 11 bits of the tick; the
     /// rest is counted from the first packet by our own clock. Pinhole: the server's own tick.

@@ -5,10 +5,8 @@
 
 #include "client/arrivals.h"
 
+#include "motion/clock.h"
 #include "wire/coded_header.h"
-
-// As TCP smooths it: one measurement counts an eighth.
-#define RTT_SHARE 0.125
 
 #define TICK_PERIOD (UINT32_C(1) << PH_TICK_BITS)
 
@@ -20,12 +18,12 @@ static ph_arrival* at(ph_arrivals* arrivals, uint32_t number)
 // How far a number lies behind the newest; what lies ahead, or further back than the ring, is none.
 static bool is_in_ring(const ph_arrivals* arrivals, uint32_t number)
 {
-    return arrivals->newest - number < PH_FLIGHT_MAX;
+    return arrivals->receipt.newest - number < PH_FLIGHT_MAX;
 }
 
 ph_arrivals ph_arrivals_make(uint32_t session)
 {
-    return (ph_arrivals){.newest = session};
+    return (ph_arrivals){.receipt = ph_receipt_make(session)};
 }
 
 ph_known_eye ph_arrivals_eye(const ph_arrivals* arrivals, uint32_t horizon)
@@ -39,21 +37,22 @@ ph_known_eye ph_arrivals_eye(const ph_arrivals* arrivals, uint32_t horizon)
     return arrivals->older_eye;
 }
 
-uint32_t ph_arrivals_tick(const ph_arrivals* arrivals, uint64_t now_us, uint32_t tick_us,
+uint64_t ph_arrivals_tick(const ph_arrivals* arrivals, uint64_t now_us, uint32_t tick_us,
                           uint16_t low_bits)
 {
     if (!arrivals->last.is_applied) {
         return low_bits;
     }
     const uint64_t since_us = now_us > arrivals->last.time_us ? now_us - arrivals->last.time_us : 0;
-    const uint32_t expected = arrivals->last.tick + (uint32_t)(since_us / tick_us);
-    // Half a period back and half a period on: ticks wrap like numbers.
-    const uint32_t earliest = expected - TICK_PERIOD / 2;
+    const uint64_t passed = since_us / tick_us;
+    // Half a period back and half a period on, if that is not before the last one.
+    const uint64_t earliest =
+        arrivals->last.tick + (passed > TICK_PERIOD / 2 ? passed - TICK_PERIOD / 2 : 0);
     return earliest + ((low_bits - earliest) & (TICK_PERIOD - 1));
 }
 
 // @return False when nothing was applied at or before the horizon.
-static bool try_tick_at(const ph_arrivals* arrivals, uint32_t horizon, uint32_t* tick)
+static bool try_tick_at(const ph_arrivals* arrivals, uint32_t horizon, uint64_t* tick)
 {
     for (uint32_t number = horizon; is_in_ring(arrivals, number); --number) {
         const ph_arrival* arrival = &arrivals->ring[number % PH_FLIGHT_MAX];
@@ -67,27 +66,29 @@ static bool try_tick_at(const ph_arrivals* arrivals, uint32_t horizon, uint32_t*
 }
 
 bool ph_arrivals_try_coded_tick(const ph_arrivals* arrivals, const ph_header* header,
-                                uint32_t* tick)
+                                uint64_t* tick)
 {
-    uint32_t base = 0;
+    uint64_t base = 0;
     const bool has_base = try_tick_at(arrivals, header->horizon, &base);
     const bool is_whole = header->tick == PH_CODED_TICK_WHOLE;
     if (!has_base && !is_whole) {
         return false;
     }
-    *tick = is_whole ? header->whole_tick : base + header->tick;
-    const bool is_needless = has_base && is_whole && *tick - base < PH_CODED_TICK_WHOLE;
-    const bool is_back =
-        arrivals->last.is_applied && *tick - arrivals->last.tick > (uint32_t)INT32_MAX;
-    return !is_needless && !is_back;
+    const uint32_t low = is_whole ? header->whole_tick : (uint32_t)base + header->tick;
+    const bool is_needless = has_base && is_whole && low - (uint32_t)base < PH_CODED_TICK_WHOLE;
+    const ph_arrival* last = &arrivals->last;
+    const uint32_t passed = low - (uint32_t)last->tick;
+    *tick = last->is_applied ? last->tick + passed : low;
+    return !is_needless && !(last->is_applied && passed > (uint32_t)INT32_MAX);
 }
 
 void ph_arrivals_note(ph_arrivals* arrivals, uint32_t number, const ph_arrival* arrival)
 {
-    PH_ASSERT(number - arrivals->newest - 1 < PH_FLIGHT_MAX);
+    const uint32_t newest = arrivals->receipt.newest;
+    PH_ASSERT(number - newest - 1 < PH_FLIGHT_MAX);
 
-    while (arrivals->newest != number) {
-        ph_arrival* oldest = at(arrivals, ++arrivals->newest);
+    for (uint32_t next = newest + 1; next != number + 1; ++next) {
+        ph_arrival* oldest = at(arrivals, next);
         if (oldest->eye.is_known) {
             arrivals->older_eye = oldest->eye;
         }
@@ -98,26 +99,40 @@ void ph_arrivals_note(ph_arrivals* arrivals, uint32_t number, const ph_arrival* 
         *oldest = (ph_arrival){0};
     }
     *at(arrivals, number) = *arrival;
+    arrivals->number_count += number - newest;
+    ph_receipt_note(&arrivals->receipt, number, arrival->is_applied);
     if (arrival->is_applied) {
         arrivals->last = *arrival;
     }
 }
 
-double ph_arrivals_measure(ph_arrivals* arrivals, uint64_t now_us, uint32_t horizon, uint8_t wait)
+void ph_arrivals_note_again(ph_arrivals* arrivals)
 {
-    const ph_arrival* acked = at(arrivals, horizon);
-    if (wait == PH_WAIT_UNKNOWN || !is_in_ring(arrivals, horizon) || !acked->is_heard ||
-        now_us < acked->time_us) {
-        return -1.0;
+    ph_arrival* newest = at(arrivals, arrivals->receipt.newest);
+    newest->is_asked_again = newest->is_answered;
+}
+
+void ph_arrivals_answer(ph_arrivals* arrivals, uint64_t now_us)
+{
+    ph_arrival* newest = at(arrivals, arrivals->receipt.newest);
+    if (newest->is_heard && !newest->is_answered) {
+        newest->answered_us = now_us;
+        newest->is_answered = true;
+    }
+}
+
+double ph_arrivals_measure(const ph_arrivals* arrivals, uint64_t now_us, uint32_t horizon,
+                           uint8_t wait)
+{
+    const ph_arrival* acked = &arrivals->ring[horizon % PH_FLIGHT_MAX];
+    if (wait == PH_WAIT_UNKNOWN || !is_in_ring(arrivals, horizon) || !acked->is_answered ||
+        acked->is_asked_again || now_us < acked->answered_us) {
+        return PH_CLOCK_NO_RTT;
     }
     // The wait is cut to whole units: on average half of one was lost.
     const double waited_us = (wait + 0.5) * PH_WAIT_UNIT_US;
-    const double measured_us = (double)(now_us - acked->time_us) - waited_us;
-    const double rtt_us = measured_us > 1.0 ? measured_us : 1.0;
-    arrivals->rtt_us = arrivals->rtt_us > 0.0
-                           ? arrivals->rtt_us + RTT_SHARE * (rtt_us - arrivals->rtt_us)
-                           : rtt_us;
-    return rtt_us;
+    const double rtt_us = (double)(now_us - acked->answered_us) - waited_us;
+    return rtt_us > 1.0 ? rtt_us : 1.0;
 }
 
 bool ph_arrivals_validate(const ph_arrivals* arrivals)
@@ -125,9 +140,11 @@ bool ph_arrivals_validate(const ph_arrivals* arrivals)
     for (int i = 0; i < PH_FLIGHT_MAX; ++i) {
         const ph_arrival* arrival = &arrivals->ring[i];
         if ((arrival->is_applied && !arrival->is_heard) ||
+            (arrival->is_answered && !arrival->is_heard) ||
+            (arrival->is_asked_again && !arrival->is_answered) ||
             (arrival->eye.is_known && !arrival->is_applied)) {
             return false;
         }
     }
-    return arrivals->rtt_us >= 0.0;
+    return true;
 }

@@ -94,13 +94,14 @@ void ph_client_destroy(ph_client* client)
 
 // ---- answers
 
-size_t ph_client_ack(const ph_client* client, uint8_t bytes[PH_ACK_SIZE])
+size_t ph_client_ack(ph_client* client, uint64_t now_us, uint8_t bytes[PH_ACK_SIZE])
 {
     if (!client->session.has_begun) {
         return 0;
     }
-    const ph_ack ack = ph_receipt_ack(&client->session.receipt);
-    ph_ack_write(&ack, bytes);
+    ph_arrivals* arrivals = &client->session.arrivals;
+    ph_ack_write(&arrivals->receipt, bytes);
+    ph_arrivals_answer(arrivals, ph_client_clamp_us(now_us));
     return PH_ACK_SIZE;
 }
 
@@ -114,12 +115,12 @@ bool ph_client_poll(ph_client* client, ph_event* event)
 // Of the numbers that an ack speaks of, those that were not applied.
 static double loss_of(const ph_session* session)
 {
-    const uint32_t sent = session->receipt.newest - session->hello.session;
+    const uint64_t sent = session->arrivals.number_count;
     if (sent == 0) {
         return 0.0;
     }
     const double spoken_of = sent < PH_FLIGHT_MAX ? (double)sent : (double)PH_FLIGHT_MAX;
-    return 1.0 - ph_word_count_bits(session->receipt.applied) / spoken_of;
+    return 1.0 - ph_word_count_bits(session->arrivals.receipt.applied) / spoken_of;
 }
 
 ph_client_stats ph_client_get_stats(const ph_client* client)
@@ -129,8 +130,8 @@ ph_client_stats ph_client_get_stats(const ph_client* client)
     stats.kbps = (double)client->rate.last_bytes * 8.0 / 1000.0;
     if (session->has_begun) {
         stats.loss = loss_of(session);
-        stats.rtt_ms = session->arrivals.rtt_us / 1000.0;
-        stats.newest_tick = session->arrivals.last.tick;
+        stats.rtt_ms = client->display.clock.rtt_us / 1000.0;
+        stats.newest_tick = (uint32_t)session->arrivals.last.tick;
         stats.tick_us = session->hello.tick_us;
     }
     return stats;

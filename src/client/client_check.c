@@ -14,9 +14,7 @@ static bool is_session_sound(const ph_client* client)
         return client->mirror.slot_count == 0;
     }
     return session->hello.slot_count == client->mirror.slot_count &&
-           session->receipt.newest == session->arrivals.newest &&
-           session->receipt.newest - session->horizon <= INT32_MAX &&
-           session->horizon - session->hello.session <= INT32_MAX &&
+           !ph_number_is_ahead(session->horizon, session->arrivals.receipt.newest) &&
            ph_arrivals_validate(&session->arrivals);
 }
 
@@ -39,7 +37,9 @@ static void add_arrival(ph_hash* hash, const ph_arrival* arrival)
 {
     ph_hash_add_u64(hash, arrival->time_us);
     ph_hash_add_u64(hash, arrival->tick);
-    ph_hash_add_u64(hash, (uint64_t)arrival->is_heard << 1 | arrival->is_applied);
+    ph_hash_add_u64(hash, arrival->answered_us);
+    ph_hash_add_u64(hash, (uint64_t)arrival->is_heard << 3 | (uint64_t)arrival->is_applied << 2 |
+                              (uint64_t)arrival->is_answered << 1 | arrival->is_asked_again);
     add_eye(hash, &arrival->eye);
 }
 
@@ -49,16 +49,16 @@ static void add_session(ph_hash* hash, const ph_session* session)
     ph_hash_add_u64(hash, session->hello.session);
     ph_hash_add_u64(hash, session->hello.tick_us);
     ph_hash_add_u64(hash, session->horizon);
-    ph_hash_add_u64(hash, session->receipt.newest);
-    ph_hash_add_u64(hash, session->receipt.applied);
+    ph_hash_add_u64(hash, session->arrivals.receipt.newest);
+    ph_hash_add_u64(hash, session->arrivals.receipt.applied);
+    ph_hash_add_u64(hash, session->arrivals.number_count);
     for (int i = 0; i < PH_FLIGHT_MAX; ++i) {
         add_arrival(hash, &session->arrivals.ring[i]);
     }
     add_arrival(hash, &session->arrivals.last);
     add_eye(hash, &session->arrivals.older_eye);
-    ph_hash_add_u64(hash,
-                    (uint64_t)session->arrivals.older_tick << 1 | session->arrivals.has_older_tick);
-    ph_hash_add(hash, &session->arrivals.rtt_us, sizeof session->arrivals.rtt_us);
+    ph_hash_add_u64(hash, session->arrivals.older_tick);
+    ph_hash_add_u64(hash, session->arrivals.has_older_tick);
 }
 
 static void add_entity(ph_hash* hash, const ph_mirror* mirror, int slot)
@@ -86,19 +86,41 @@ static void add_owed(ph_hash* hash, const ph_events* events, int slot)
     }
 }
 
+static void add_bearing(ph_hash* hash, const ph_bearing* bearing)
+{
+    ph_hash_add_u64(hash, (uint64_t)bearing->time_us);
+    ph_hash_add(hash, bearing->degrees, sizeof bearing->degrees);
+    ph_hash_add(hash, bearing->seconds, sizeof bearing->seconds);
+    ph_hash_add(hash, &bearing->shown, sizeof bearing->shown);
+    ph_hash_add_u64(hash, (uint64_t)bearing->count << 1 | bearing->is_shown);
+}
+
 static void add_track(ph_hash* hash, const ph_track* track)
 {
     ph_hash_add_u64(hash, (uint64_t)track->time_us);
     ph_hash_add(hash, track->newest_mm, sizeof track->newest_mm);
     ph_hash_add(hash, track->steps, sizeof track->steps);
-    ph_hash_add(hash, track->bearing.degrees, sizeof track->bearing.degrees);
-    ph_hash_add_u64(hash, (uint64_t)track->count << 8 | track->jumps);
+    ph_hash_add(hash, track->shown_mm, sizeof track->shown_mm);
+    ph_hash_add_u64(hash, (uint64_t)track->count << 24 | (uint64_t)track->jumps << 16 |
+                              (uint64_t)track->unseen_jumps << 8 | track->is_shown);
+    add_bearing(hash, &track->bearing);
+}
+
+static void add_clock(ph_hash* hash, const ph_clock* clock)
+{
+    const double numbers[] = {clock->offset_us, clock->deviation_us, clock->rtt_us, clock->from_us};
+    ph_hash_add(hash, numbers, sizeof numbers);
+    ph_hash_add_u64(hash, clock->since_us);
+    ph_hash_add_u64(hash, (uint64_t)clock->count << 32 | clock->strays);
+    ph_hash_add_u64(hash, clock->has_begun);
 }
 
 static void add_display(ph_hash* hash, const ph_display* display)
 {
-    ph_hash_add(hash, &display->clock.offset_us, sizeof display->clock.offset_us);
-    ph_hash_add(hash, &display->clock.from_us, sizeof display->clock.from_us);
+    add_clock(hash, &display->clock);
+    ph_hash_add_u64(hash, (uint64_t)display->packet_us);
+    ph_hash_add_u64(hash, display->advanced_us);
+    ph_hash_add_u64(hash, display->has_advanced);
     for (int i = 0; i < display->capacity; ++i) {
         add_track(hash, &display->tracks[i]);
     }

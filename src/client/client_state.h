@@ -23,7 +23,6 @@ typedef struct ph_session {
     ph_hello hello;
     int slot_bits;
     uint32_t horizon; // the newest that a packet stated; it never goes back
-    ph_receipt receipt;
     ph_arrivals arrivals;
 } ph_session;
 
@@ -47,6 +46,12 @@ struct ph_client {
     ph_client_stats counts; // only what is counted; the rest is worked out when asked for
     ph_rate rate;
 };
+
+// Our time as everything in here takes it; more would overflow.
+static inline uint64_t ph_client_clamp_us(uint64_t now_us)
+{
+    return now_us < (uint64_t)PH_MOMENT_US_MAX ? now_us : (uint64_t)PH_MOMENT_US_MAX;
+}
 
 // Of everything that a packet may change but the stats: the same before and after a refused one.
 // For tests; slow.

@@ -8,6 +8,7 @@
 #include "base/allocator.h"
 #include "client/client_state.h"
 
+#include <math.h>
 #include <string.h>
 
 #define HEADING_NAME "heading"
@@ -153,11 +154,17 @@ void ph_display_told(ph_display* display, const ph_mirror* mirror, const ph_reco
 
 // ---- frames
 
+// Far beyond every clock there is; but no conversion may overflow, whatever packets have told.
+static int64_t whole_us(double us)
+{
+    return (int64_t)fmin(fmax(us, (double)-PH_MOMENT_US_MAX), (double)PH_MOMENT_US_MAX);
+}
+
 void ph_display_advance(ph_display* display, const ph_mirror* mirror, uint64_t now_us)
 {
     const uint64_t last_us = display->has_advanced ? display->advanced_us : now_us;
     const int64_t elapsed_us = now_us > last_us ? (int64_t)(now_us - last_us) : 0;
-    const int64_t server_us = (int64_t)ph_clock_server_us(&display->clock, now_us);
+    const int64_t server_us = whole_us(ph_clock_server_us(&display->clock, now_us));
     const ph_moment moment = ph_moment_make(server_us, elapsed_us, display->delay_us);
     const ph_bitset* entered = &mirror->is_entered;
     for (int slot = ph_bitset_next(entered, 0); slot < mirror->slot_count;
@@ -186,7 +193,7 @@ void ph_display_pose(const ph_display* display, const ph_mirror* mirror, int slo
 
 void ph_client_advance(ph_client* client, uint64_t now_us)
 {
-    ph_display_advance(&client->display, &client->mirror, now_us);
+    ph_display_advance(&client->display, &client->mirror, ph_client_clamp_us(now_us));
 }
 
 ph_result ph_client_show(const ph_client* client, ph_entity_id entity, ph_pose* pose)
@@ -201,5 +208,5 @@ ph_result ph_client_show(const ph_client* client, ph_entity_id entity, ph_pose* 
 
 double ph_client_server_time_us(const ph_client* client, uint64_t now_us)
 {
-    return ph_clock_server_us(&client->display.clock, now_us);
+    return ph_clock_server_us(&client->display.clock, ph_client_clamp_us(now_us));
 }

@@ -11,6 +11,7 @@
 
 #include "base/allocator.h"
 #include "base/hash.h"
+#include "wire/ack.h"
 
 #include <string.h>
 
@@ -214,7 +215,7 @@ void ph_horizon_move(ph_horizon* horizon, uint32_t number)
     horizon->kept_name_base = horizon->name_base;
     while (horizon->moved_count < flight->count) {
         const int index = (flight->first + horizon->moved_count) % PH_FLIGHT_MAX;
-        if (number - flight->packets[index].stamp.number > INT32_MAX) {
+        if (ph_number_is_ahead(flight->packets[index].stamp.number, number)) {
             break; // it is newer
         }
         fold_packet(horizon, index);

@@ -6,6 +6,7 @@
 #include "client/mirror.h"
 
 #include "base/allocator.h"
+#include "wire/ack.h"
 
 #include <string.h>
 
@@ -229,7 +230,7 @@ static bool are_references_sound(const ph_mirror* mirror, int slot)
             ph_mirror_words(mirror, slot) + layout->word[ph_word_lowest_bit(left)];
         if (words[0] == 0 ? words[1] != 0
                           : words[0] > (uint32_t)mirror->slot_count ||
-                                mirror->association[words[0] - 1] < words[1]) {
+                                ph_number_is_ahead(words[1], mirror->association[words[0] - 1])) {
             return false;
         }
     }

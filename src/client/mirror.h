@@ -5,7 +5,9 @@
 // name. Parallel arrays by slot; the values of a slot stand together, because a record touches
 // most of them and nobody sweeps one property over all slots.
 //
-//   association   3      1      0      7        counts the entities the slot has shown; 0: none yet
+//   association   3      1      0      7        counts the entities the slot has shown; 0: none yet.
+//                                               Modulo 2^32: after 4 billion entities in one slot its
+//                                               ids and references begin again
 //   is_entered    1      0      0      1        shows one now
 //   class, name   2,17   .      .      0,4
 //   words         |x y z heading target target ...|  |...|      layout.h, each as wide as the widest
@@ -67,7 +69,7 @@ int ph_mirror_find(const ph_mirror* mirror, uint64_t name);
 // receivers are at most one apart, so two bits are enough.
 static inline uint32_t ph_mirror_steps(const ph_mirror* mirror, int slot, uint32_t low_bits)
 {
-    return (low_bits - mirror->association[slot]) & 3u;
+    return (low_bits - mirror->association[slot]) & PH_CLASSIC_ASSOCIATION_MASK;
 }
 
 // Changes. All were checked before; they cannot fail.

@@ -102,7 +102,6 @@ static ph_session make_session(const ph_hello* hello)
         .hello = *hello,
         .slot_bits = ph_classic_slot_bits(hello->slot_count),
         .horizon = hello->session,
-        .receipt = ph_receipt_make(hello->session),
         .arrivals = ph_arrivals_make(hello->session),
     };
 }
@@ -110,8 +109,10 @@ static ph_session make_session(const ph_hello* hello)
 // Whether the number is news, and stands where this server can be.
 static ph_news judge(const ph_session* session, const ph_header* header)
 {
-    const ph_news news = ph_receipt_judge(&session->receipt, header->number, header->horizon);
-    const bool is_behind = header->horizon - session->horizon > INT32_MAX;
+    // Of a probe no horizon is asked for: it may have been sent long ago.
+    const uint32_t horizon = header->is_probe ? header->number : header->horizon;
+    const ph_news news = ph_receipt_judge(&session->arrivals.receipt, header->number, horizon);
+    const bool is_behind = ph_number_is_ahead(session->horizon, horizon);
     return news == PH_NEWS_NEW && is_behind ? PH_NEWS_IMPOSSIBLE : news;
 }
 
@@ -133,12 +134,6 @@ static void begin(ph_client* client, const ph_session* session)
     }
 }
 
-static void note(ph_session* session, uint32_t number, const ph_arrival* arrival)
-{
-    ph_receipt_note(&session->receipt, number, arrival->is_applied);
-    ph_arrivals_note(&session->arrivals, number, arrival);
-}
-
 static ph_known_eye carried_eye(const ph_header* header)
 {
     return (ph_known_eye){
@@ -147,8 +142,14 @@ static ph_known_eye carried_eye(const ph_header* header)
     };
 }
 
+static int64_t server_us_of(uint64_t tick, uint32_t tick_us)
+{
+    const uint64_t most_us = (uint64_t)PH_MOMENT_US_MAX;
+    return (int64_t)(tick <= most_us / tick_us ? tick * tick_us : most_us);
+}
+
 // The draft was read and is right. The clock learns first, because what is shown hangs on it.
-static void apply(ph_client* client, const ph_header* header, uint64_t now_us, uint32_t tick)
+static void apply(ph_client* client, const ph_header* header, uint64_t now_us, uint64_t tick)
 {
     ph_session* session = &client->session;
     const ph_arrival arrival = {
@@ -160,9 +161,9 @@ static void apply(ph_client* client, const ph_header* header, uint64_t now_us, u
     };
     const double rtt_us =
         ph_arrivals_measure(&session->arrivals, now_us, header->horizon, header->wait);
-    const int64_t server_us = (int64_t)tick * session->hello.tick_us;
+    const int64_t server_us = server_us_of(tick, session->hello.tick_us);
     ph_display_begin_packet(&client->display, now_us, server_us, rtt_us);
-    note(session, header->number, &arrival);
+    ph_arrivals_note(&session->arrivals, header->number, &arrival);
     session->horizon = header->horizon;
     ph_client_apply(client);
     client->counts.newest_number = header->number;
@@ -191,9 +192,12 @@ static ph_result take_probe(ph_client* client, const ph_session* session, const 
         return refuse_input(client, bytes);
     }
     begin(client, session);
-    if (header->number != client->session.receipt.newest) {
+    ph_arrivals* arrivals = &client->session.arrivals;
+    if (header->number == arrivals->receipt.newest) {
+        ph_arrivals_note_again(arrivals);
+    } else {
         const ph_arrival arrival = {.time_us = now_us, .is_heard = true};
-        note(&client->session, header->number, &arrival);
+        ph_arrivals_note(arrivals, header->number, &arrival);
     }
     ++client->counts.probes;
     return PH_OK;
@@ -225,7 +229,7 @@ static ph_result take_classic(ph_client* client, const ph_session* session, cons
         return refuse_input(client, bytes);
     }
     begin(client, session);
-    const uint32_t tick =
+    const uint64_t tick =
         ph_arrivals_tick(&session->arrivals, now_us, session->hello.tick_us, header->tick);
     apply(client, header, now_us, tick);
     return PH_OK;
@@ -253,14 +257,14 @@ static void read_coded(ph_client* client, const ph_session* session, const ph_he
 static ph_result take_coded(ph_client* client, const ph_session* session, const ph_header* header,
                             uint64_t now_us, input* bytes)
 {
-    uint32_t tick;
+    uint64_t tick;
     if (!ph_arrivals_try_coded_tick(&session->arrivals, header, &tick)) {
         return refuse(client, PH_REFUSAL_NUMBER);
     }
     ph_horizon* horizon = &client->horizon;
     const ph_draft* draft = &client->draft;
     ph_horizon_move(horizon, header->horizon);
-    read_coded(client, session, header, tick, &bytes->coded);
+    read_coded(client, session, header, (uint32_t)tick, &bytes->coded);
     if (ph_entropy_reader_result(&bytes->coded) != PH_OK ||
         !ph_horizon_has_room(horizon, draft->records, draft->count)) {
         ph_horizon_restore(horizon);
@@ -268,7 +272,7 @@ static ph_result take_coded(ph_client* client, const ph_session* session, const 
     }
     begin(client, session);
     ph_horizon_settle(horizon);
-    ph_horizon_note(horizon, header->number, tick, draft->records, draft->count);
+    ph_horizon_note(horizon, header->number, (uint32_t)tick, draft->records, draft->count);
     apply(client, header, now_us, tick);
     return PH_OK;
 }
@@ -277,7 +281,8 @@ static ph_result take_coded(ph_client* client, const ph_session* session, const 
 static ph_result take(ph_client* client, const ph_session* session, const ph_header* header,
                       uint64_t now_us, input* bytes)
 {
-    const bool is_known_probe = header->is_probe && header->number == session->receipt.newest;
+    const bool is_known_probe =
+        header->is_probe && header->number == session->arrivals.receipt.newest;
     const ph_news news = is_known_probe ? PH_NEWS_NEW : judge(session, header);
     if (news != PH_NEWS_NEW) {
         return refuse(client, news == PH_NEWS_OLD ? PH_REFUSAL_OLD : PH_REFUSAL_NUMBER);
@@ -293,7 +298,7 @@ static ph_result take(ph_client* client, const ph_session* session, const ph_hea
 static void read_header(const ph_client* client, input* bytes, ph_header* header)
 {
     if (bytes->is_coded) {
-        ph_coded_header_read(&bytes->coded.raw, client->session.receipt.newest, header);
+        ph_coded_header_read(&bytes->coded.raw, client->session.arrivals.receipt.newest, header);
     } else {
         ph_header_read(&bytes->classic, header);
     }
@@ -301,6 +306,7 @@ static void read_header(const ph_client* client, input* bytes, ph_header* header
 
 ph_result ph_client_receive(ph_client* client, uint64_t now_us, const void* bytes, size_t size)
 {
+    now_us = ph_client_clamp_us(now_us);
     count_datagram(client, now_us, size);
     if (size > PH_PAYLOAD_MAX) {
         return refuse(client, PH_REFUSAL_SIZE);

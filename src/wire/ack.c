@@ -13,9 +13,6 @@
 _Static_assert(PH_ACK_SIZE == 4 + 8, "the drawing above");
 _Static_assert(PH_FLIGHT_MAX == 64, "an ack has one bit for each packet in flight");
 
-// Numbers wrap: what is less than half of them ahead is ahead, the rest lies behind.
-#define AHEAD_END UINT32_C(0x80000000)
-
 void ph_ack_write(const ph_ack* ack, uint8_t bytes[PH_ACK_SIZE])
 {
     for (int i = 0; i < 4; ++i) {
@@ -45,14 +42,12 @@ ph_receipt ph_receipt_make(uint32_t session)
 
 ph_news ph_receipt_judge(const ph_receipt* receipt, uint32_t number, uint32_t horizon)
 {
-    const uint32_t ahead = number - receipt->newest;
-    if (ahead == 0 || ahead >= AHEAD_END) {
+    if (!ph_number_is_ahead(number, receipt->newest)) {
         return PH_NEWS_OLD;
     }
     // A probe knows no horizon. Whatever it is, the newest heard of is not behind it.
     const uint32_t known = horizon == number ? receipt->newest : horizon;
-    const uint32_t behind = receipt->newest - known;
-    if (behind >= AHEAD_END || number - known > PH_FLIGHT_MAX) {
+    if (ph_number_is_ahead(known, receipt->newest) || number - known > PH_FLIGHT_MAX) {
         return PH_NEWS_IMPOSSIBLE;
     }
     return PH_NEWS_NEW;
@@ -60,15 +55,10 @@ ph_news ph_receipt_judge(const ph_receipt* receipt, uint32_t number, uint32_t ho
 
 void ph_receipt_note(ph_receipt* receipt, uint32_t number, bool is_applied)
 {
-    const uint32_t ahead = number - receipt->newest;
-    PH_ASSERT(ahead > 0 && ahead < AHEAD_END);
+    PH_ASSERT(ph_number_is_ahead(number, receipt->newest));
 
+    const uint32_t ahead = number - receipt->newest;
     const uint64_t earlier = ahead < 64 ? receipt->applied << ahead : 0;
     receipt->applied = earlier | (is_applied ? 1 : 0);
     receipt->newest = number;
-}
-
-ph_ack ph_receipt_ack(const ph_receipt* receipt)
-{
-    return (ph_ack){.newest = receipt->newest, .applied = receipt->applied};
 }

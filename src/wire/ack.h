@@ -16,6 +16,12 @@
 
 #include <pinhole/packet.h>
 
+// Whether a comes behind b: less than half of all numbers ahead.
+static inline bool ph_number_is_ahead(uint32_t a, uint32_t b)
+{
+    return a - b - 1 < UINT32_C(0x7FFFFFFF);
+}
+
 typedef struct ph_ack {
     uint32_t newest;
     uint64_t applied;
@@ -27,12 +33,9 @@ void ph_ack_write(const ph_ack* ack, uint8_t bytes[PH_ACK_SIZE]);
 // sender's to judge.
 bool ph_ack_read(const void* bytes, size_t size, ph_ack* ack);
 
-// The receiving end. Begins with a hello at the session's number; numbers up to it count as never
-// applied.
-typedef struct ph_receipt {
-    uint32_t newest;
-    uint64_t applied;
-} ph_receipt;
+// The receiving end: what it keeps is what it says. Begins with a hello at the session's number;
+// numbers up to it count as never applied.
+typedef ph_ack ph_receipt;
 
 ph_receipt ph_receipt_make(uint32_t session);
 
@@ -49,7 +52,5 @@ ph_news ph_receipt_judge(const ph_receipt* receipt, uint32_t number, uint32_t ho
 // A new number was heard of; whether its packet was applied (a probe never is). Only what was judged
 // new.
 void ph_receipt_note(ph_receipt* receipt, uint32_t number, bool is_applied);
-
-ph_ack ph_receipt_ack(const ph_receipt* receipt);
 
 #endif

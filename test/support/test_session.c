@@ -533,7 +533,7 @@ static void carry_down(test_session* session, int place)
             session->on_received(session, place, bytes, size);
         }
         uint8_t ack[PH_ACK_SIZE];
-        const size_t ack_size = ph_client_ack(viewer->client, ack);
+        const size_t ack_size = ph_client_ack(viewer->client, session->now_us, ack);
         if (ack_size > 0 && !viewer->is_mute) {
             ph_link_send(viewer->up, session->now_us, ack, ack_size);
         }
