@@ -431,13 +431,20 @@ uint32_t ph_coded_cost256(const ph_coded_frame* frame, const ph_coded_record* co
     return coder.cost256;
 }
 
-void ph_coded_write(const ph_coded_frame* frame, ph_entropy_writer* writer,
-                    const ph_coded_record* coded)
+uint32_t ph_coded_write_billed(const ph_coded_frame* frame, ph_entropy_writer* writer,
+                               const ph_coded_record* coded, ph_bill* bill)
 {
     check(frame, coded);
     ph_coder coder = {.writer = writer, .counts = frame->counts};
     ph_coded_record copy = *coded;
-    code_record(frame, &coder, &copy, NULL);
+    code_record(frame, &coder, &copy, bill);
+    return coder.cost256;
+}
+
+void ph_coded_write(const ph_coded_frame* frame, ph_entropy_writer* writer,
+                    const ph_coded_record* coded)
+{
+    ph_coded_write_billed(frame, writer, coded, NULL);
 }
 
 void ph_coded_read_who(const ph_coded_frame* frame, ph_entropy_reader* reader,

@@ -90,6 +90,9 @@ bool ph_coded_round(const ph_coded_frame* frame, const ph_layout* layout, int co
 uint32_t ph_coded_cost256(const ph_coded_frame* frame, const ph_coded_record* coded, ph_bill* bill);
 void ph_coded_write(const ph_coded_frame* frame, ph_entropy_writer* writer,
                     const ph_coded_record* coded);
+// Both at once: going over a record is what costs time.
+uint32_t ph_coded_write_billed(const ph_coded_frame* frame, ph_entropy_writer* writer,
+                               const ph_coded_record* coded, ph_bill* bill);
 
 // LEAVE, ENTER: who (slot_floor set by the caller; slot, association with its two low bits, class,
 // name), then what of an ENTER. UPDATE: slot, class, association, baseline, known and blocks are set

@@ -146,14 +146,14 @@ static bool is_fine_enough(const ph_coded_frame* frame, int shift, int coarse, u
     return off_mm8 * MRAD_PER_RAD * PRECISION_PER_MRAD <= 8 * distance_mm * frame->precision;
 }
 
-int ph_coded_coarse(const ph_coded_frame* frame, const ph_baseline* baseline)
+// Predicting is what costs most of this: whoever has done it already says what came of it.
+static int coarse_at(const ph_coded_frame* frame, const ph_baseline* baseline,
+                     const int32_t predicted_mm[3])
 {
     if (frame->precision == 0) {
         return 0;
     }
     const ph_layout* layout = &frame->frame.layouts->layouts[baseline->class_index];
-    int32_t predicted_mm[3];
-    ph_baseline_predict(baseline, frame->tick, frame->tick_us, predicted_mm);
     uint32_t words[3];
     memcpy(words, predicted_mm, sizeof words);
     uint64_t distance_mm = distance_to_eye(frame, words);
@@ -167,6 +167,13 @@ int ph_coded_coarse(const ph_coded_frame* frame, const ph_baseline* baseline)
         ++coarse;
     }
     return coarse;
+}
+
+int ph_coded_coarse(const ph_coded_frame* frame, const ph_baseline* baseline)
+{
+    int32_t predicted_mm[3];
+    ph_baseline_predict(baseline, frame->tick, frame->tick_us, predicted_mm);
+    return coarse_at(frame, baseline, predicted_mm);
 }
 
 bool ph_coded_round(const ph_coded_frame* frame, const ph_layout* layout, int coarse,
@@ -205,9 +212,10 @@ static bool is_rising(const ph_baseline* baseline)
            baseline->position_mm[0][2] != baseline->position_mm[1][2];
 }
 
-static void code_coarse(const ph_coded_frame* frame, ph_coder* coder, ph_coded_record* coded)
+static void code_coarse(const ph_coded_frame* frame, ph_coder* coder, ph_coded_record* coded,
+                        const int32_t predicted_mm[3])
 {
-    const int coarse = ph_coded_coarse(frame, coded->baseline);
+    const int coarse = coarse_at(frame, coded->baseline, predicted_mm);
     PH_ASSERT(ph_coder_is_reading(coder) || coded->coarse == 0 || coded->coarse == coarse);
     if (coarse == 0) {
         coded->coarse = 0;
@@ -230,9 +238,9 @@ void ph_coded_position(const ph_coded_frame* frame, ph_coder* coder, ph_coded_re
     const ph_baseline* baseline = coded->baseline;
     const ph_property* position = position_of(layout);
     uint32_t* words = coded->record.words + layout->word[layout->described->position];
-    code_coarse(frame, coder, coded);
     int32_t predicted_mm[3];
     ph_baseline_predict(baseline, frame->tick, frame->tick_us, predicted_mm);
+    code_coarse(frame, coder, coded, predicted_mm);
     const uint64_t time_us = ph_baseline_time_us(baseline->tick[0], frame->tick, frame->tick_us);
     const int fewer = PH_SIZE_PER_BIT * coded->coarse;
     const int shift = position->coordinate.shift + coded->coarse;

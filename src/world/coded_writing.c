@@ -20,7 +20,7 @@ static ph_choice whole_choice(const ph_datagram* datagram, const ph_choice* choi
         const uint64_t position = datagram->frame.layouts->layouts[class_index].position;
         whole.properties |= before->properties;
         if ((choice->properties & position) == 0) {
-            whole.may_be_coarse = before->is_coarse;
+            whole.coarse = before->coarse;
         }
     }
     return whole;
@@ -143,7 +143,7 @@ bool ph_coded_add(ph_datagram* datagram, const ph_choice* choice, ph_chosen* bef
     ph_datagram_note(datagram, &(ph_addition){&whole, before, record, &item, place});
     ph_chosen* chosen = before != NULL ? before : &datagram->chosen[datagram->count - 1];
     chosen->cost256 = cost256;
-    chosen->is_coarse = whole.may_be_coarse;
+    chosen->coarse = made.coded.coarse;
     if (made.is_rounded) {
         keep_due(datagram, choice->slot);
     }
@@ -160,8 +160,7 @@ static void write_change(ph_datagram* datagram, ph_booking* booking, ph_entropy_
     const ph_choice choice = ph_chosen_choice(chosen);
     ph_coded_wording made = ph_wording_coded(&datagram->wording, frame, &choice);
     made.coded.slot_floor = (uint16_t)floor;
-    const uint32_t cost256 = ph_coded_cost256(frame, &made.coded, NULL);
-    ph_coded_write(frame, writer, &made.coded);
+    const uint32_t cost256 = ph_coded_write_billed(frame, writer, &made.coded, NULL);
     ph_booking_change(booking, choice.kind, cost256, chosen->is_repeat);
 }
 
@@ -173,8 +172,7 @@ static void write_update(ph_datagram* datagram, ph_booking* booking, ph_entropy_
     const ph_coded_wording made = ph_wording_coded(&datagram->wording, frame, &choice);
     const int class_index = made.coded.record.class_index;
     ph_bill bill = {.slot_bits = flag256};
-    ph_coded_cost256(frame, &made.coded, &bill);
-    ph_coded_write(frame, writer, &made.coded);
+    ph_coded_write_billed(frame, writer, &made.coded, &bill);
     const ph_booked_update update = {
         .properties = choice.properties,
         .repeats = chosen->repeats,

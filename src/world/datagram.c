@@ -256,7 +256,7 @@ ph_choice ph_chosen_choice(const ph_chosen* chosen)
         .slot = ph_chosen_slot(chosen),
         .kind = ph_chosen_kind(chosen),
         .properties = chosen->properties,
-        .may_be_coarse = chosen->is_coarse,
+        .coarse = chosen->coarse,
     };
 }
 

@@ -32,7 +32,7 @@ typedef struct ph_chosen {
     uint32_t cost256;    // pinhole: of the record without its flag
     bool is_repeat;      // enters and leaves: said before, and lost
     bool is_significant; // updates
-    bool is_coarse;      // pinhole: was allowed to be
+    uint8_t coarse;      // pinhole: of the position
 } ph_chosen;
 
 typedef struct ph_datagram {

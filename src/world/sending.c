@@ -377,51 +377,64 @@ static bool is_to_be_exact(const sending* s, const ph_due* due, uint64_t positio
            s->stage == STAGE_REFINE || s->stage == STAGE_OVERDUE || (due->settled & position) != 0;
 }
 
-static bool is_near_enough(sending* s, int slot)
+// How coarse the position is told now, if it is chosen. What was sent may be as good: then it is
+// chosen no more, for now.
+static int judge_position(sending* s, int slot, const ph_due* due, uint64_t* chosen)
 {
-    return s->sender->knowledge.told[slot] == PH_TOLD_ENTERED &&
-           ph_wording_is_near_enough(&s->datagram.wording, &s->datagram.page.frame, slot);
+    const uint64_t position = layout_of(s, slot)->position;
+    if ((*chosen & position) == 0 || is_to_be_exact(s, due, position)) {
+        return 0;
+    }
+    const ph_coded_frame* frame = &s->datagram.page.frame;
+    const int coarse = ph_wording_coarse(&s->datagram.wording, frame, slot);
+    if (coarse > 0 && ph_wording_is_near_enough(&s->datagram.wording, frame, slot, coarse)) {
+        *chosen &= ~position;
+    }
+    return coarse;
 }
 
 // An enter on its way is soon answered, and another one dear even where bits are to spare.
 static bool is_enter_enough(const sending* s, int slot)
 {
-    return s->sender->knowledge.told[slot] == PH_TOLD_ENTER && s->stage != STAGE_OVERDUE;
+    return ph_sender_is_coded(s->sender) && s->sender->knowledge.told[slot] == PH_TOLD_ENTER &&
+           s->stage != STAGE_OVERDUE;
 }
 
-// ----
+// ---- a visit to somebody known
 
-static outcome visit_known(sending* s, int slot, bool is_filtered)
+static outcome add_update(sending* s, int slot, const ph_due* due, uint64_t chosen)
 {
-    ph_knowledge* knowledge = &s->sender->knowledge;
-    const uint64_t asked = knowledge->touched[slot];
-    ph_due due = ph_outlook_compare(&s->outlook, slot, asked & mask_of(s, slot));
-    ph_survey_keep(knowledge, slot, asked, &due);
-    note_rest(s, slot);
-    const bool is_coded = ph_sender_is_coded(s->sender);
-    const uint64_t position = layout_of(s, slot)->position;
-    const bool may_be_coarse = is_coded && !is_to_be_exact(s, &due, position);
-    if (may_be_coarse && (due.due & position) != 0 && is_near_enough(s, slot)) {
-        due.due &= ~position;
-    }
-    if (due.due == 0 || (is_coded && is_enter_enough(s, slot))) {
-        return OUTCOME_NOTHING;
-    }
-    const uint64_t chosen = is_filtered ? filter(s, slot, &due, position) : due.due;
+    const int coarse = ph_sender_is_coded(s->sender) ? judge_position(s, slot, due, &chosen) : 0;
     if (chosen == 0) {
         return OUTCOME_NOTHING;
-    }
-    if (knowledge->told[slot] == PH_TOLD_ENTER) {
-        return add_enter(s, slot);
     }
     const ph_choice choice = {
         .slot = slot,
         .kind = PH_RECORD_UPDATE,
         .properties = chosen,
-        .is_significant = (due.significant & chosen) != 0,
-        .may_be_coarse = may_be_coarse,
+        .is_significant = (due->significant & chosen) != 0,
+        .coarse = coarse,
     };
     return add(s, &choice);
+}
+
+static outcome visit_known(sending* s, int slot, bool is_filtered)
+{
+    ph_knowledge* knowledge = &s->sender->knowledge;
+    const uint64_t asked = knowledge->touched[slot];
+    const ph_due due = ph_outlook_compare(&s->outlook, slot, asked & mask_of(s, slot));
+    ph_survey_keep(knowledge, slot, asked, &due);
+    note_rest(s, slot);
+    if (due.due == 0 || is_enter_enough(s, slot)) {
+        return OUTCOME_NOTHING;
+    }
+    const uint64_t position = layout_of(s, slot)->position;
+    const uint64_t chosen = is_filtered ? filter(s, slot, &due, position) : due.due;
+    if (chosen == 0) {
+        return OUTCOME_NOTHING;
+    }
+    return knowledge->told[slot] == PH_TOLD_ENTER ? add_enter(s, slot)
+                                                  : add_update(s, slot, &due, chosen);
 }
 
 static outcome visit(sending* s, candidate who)

@@ -51,21 +51,28 @@ ph_record ph_wording_record(ph_wording* wording, const ph_choice* choice)
 
 // ---- as a difference
 
-// @return How coarse, 0 when the words are left as they are.
-static int round_position(const ph_coded_frame* frame, const ph_baseline* baseline,
-                          const ph_layout* layout, uint32_t words[3])
+int ph_wording_coarse(const ph_wording* wording, const ph_coded_frame* frame, int slot)
 {
-    const int coarse = ph_coded_coarse(frame, baseline);
-    if (coarse == 0) {
+    const ph_outlook* outlook = wording->outlook;
+    const ph_sender* sender = outlook->sender;
+    const ph_entity_index entity = outlook->entities[slot];
+    if (outlook->world->entities.jumps[entity] != sender->knowledge.jumps[slot]) {
         return 0;
     }
+    return ph_coded_coarse(frame, &sender->baselines.slots[slot]);
+}
+
+// @return False, with the words as they were, when that is too coarse for them.
+static bool try_round(const ph_coded_frame* frame, const ph_layout* layout, int coarse,
+                      uint32_t words[3])
+{
     uint32_t rounded[3];
     memcpy(rounded, words, sizeof rounded);
     if (!ph_coded_round(frame, layout, coarse, rounded)) {
-        return 0;
+        return false;
     }
     memcpy(words, rounded, sizeof rounded);
-    return coarse;
+    return true;
 }
 
 static void note_velocity(const ph_wording* wording, const ph_coded_frame* frame, ph_record* enter)
@@ -91,18 +98,20 @@ ph_coded_wording ph_wording_coded(ph_wording* wording, const ph_coded_frame* fra
     made.coded.baseline = &sender->baselines.slots[choice->slot];
     made.coded.known = ph_knowledge_known(&sender->knowledge, choice->slot);
     const ph_layout* layout = layout_of(wording, record->class_index);
-    if (!choice->may_be_coarse || record->is_jump || (choice->properties & layout->position) == 0) {
+    if (choice->coarse == 0 || (choice->properties & layout->position) == 0) {
         return made;
     }
     uint32_t* words = record->words + layout->word[layout->described->position];
     uint32_t exact[3];
     memcpy(exact, words, sizeof exact);
-    made.coded.coarse = (uint8_t)round_position(frame, made.coded.baseline, layout, words);
+    made.coded.coarse =
+        (uint8_t)(try_round(frame, layout, choice->coarse, words) ? choice->coarse : 0);
     made.is_rounded = memcmp(exact, words, sizeof exact) != 0;
     return made;
 }
 
-bool ph_wording_is_near_enough(ph_wording* wording, const ph_coded_frame* frame, int slot)
+bool ph_wording_is_near_enough(ph_wording* wording, const ph_coded_frame* frame, int slot,
+                               int coarse)
 {
     const ph_outlook* outlook = wording->outlook;
     const ph_sender* sender = outlook->sender;
@@ -110,13 +119,9 @@ bool ph_wording_is_near_enough(ph_wording* wording, const ph_coded_frame* frame,
     const ph_layout* layout = layout_of(wording, class_index);
     const ph_packing* packing = &outlook->world->forms.packings[class_index];
     const int position = layout->described->position;
-    const ph_entity_index entity = outlook->entities[slot];
-    if (outlook->world->entities.jumps[entity] != sender->knowledge.jumps[slot]) {
-        return false;
-    }
     uint32_t* words = wording->words + layout->word[position];
     ph_outlook_fill(outlook, slot, layout->position, wording->words, wording->texts);
-    if (round_position(frame, &sender->baselines.slots[slot], layout, words) == 0) {
+    if (!try_round(frame, layout, coarse, words)) {
         return false;
     }
     uint8_t bytes[PH_PACKED_MAX];

@@ -19,7 +19,7 @@ typedef struct ph_choice {
     ph_record_kind kind;
     uint64_t properties; // of an enter all that it says, of a leave 0
     bool is_significant;
-    bool may_be_coarse; // the position, if the profile knows coarse ones
+    int coarse; // pinhole, updates: of the position, 0 or what ph_wording_coarse() says
 } ph_choice;
 
 // The blocks of one record.
@@ -32,7 +32,8 @@ typedef struct ph_wording {
 // The record as the classic profile has it. Its blocks are borrowed until the next one is made.
 ph_record ph_wording_record(ph_wording* wording, const ph_choice* choice);
 
-// The same as a difference to the baseline, coarse where that is allowed; without its slot_floor.
+// The same as a difference to the baseline, as coarse as was chosen, or exact where that would be too
+// coarse; without its slot_floor.
 typedef struct ph_coded_wording {
     ph_coded_record coded;
     bool is_rounded; // the position is not quite the present one
@@ -40,8 +41,13 @@ typedef struct ph_coded_wording {
 ph_coded_wording ph_wording_coded(ph_wording* wording, const ph_coded_frame* frame,
                                   const ph_choice* choice);
 
-// Whether a coarse position would be the same as the newest that was sent: nothing to tell, then.
-bool ph_wording_is_near_enough(ph_wording* wording, const ph_coded_frame* frame, int slot);
+// How coarse the position of a slot may be told; 0 after a jump.
+int ph_wording_coarse(const ph_wording* wording, const ph_coded_frame* frame, int slot);
+
+// Whether a position as coarse as that would be the same as the newest that was sent: nothing to
+// tell, then.
+bool ph_wording_is_near_enough(ph_wording* wording, const ph_coded_frame* frame, int slot,
+                               int coarse);
 
 // What the flight is to remember of a record, and its values once the item is there.
 ph_flight_item ph_wording_item(const ph_wording* wording, const ph_record* record);
