@@ -1,0 +1,356 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// The sender of the pinhole profile by itself: velocities, coarse positions that become exact, its
+// own rhythm, memory, and costs. A client that applies everything is played by acknowledgements.
+
+#include "support/small_world.h"
+#include "support/test_support.h"
+
+#include "wire/ack.h"
+#include "world/sender.h"
+#include "world/world_state.h"
+
+#include <string.h>
+
+enum { TICK_US = 100000, PERSONS = 40, FAR_MM = 200000 };
+
+typedef struct fixture {
+    small_world f;
+    ph_viewer_id viewer;
+    ph_entity_id persons[PERSONS];
+    uint64_t now_us;
+    int datagrams; // of the last step
+    size_t bytes;
+} fixture;
+
+static ph_viewer_def viewer_def(void)
+{
+    ph_viewer_def def = ph_viewer_def_default();
+    def.visible_max = 60;
+    return def;
+}
+
+static void setup(fixture* x, const ph_viewer_def* def)
+{
+    *x = (fixture){.now_us = 5000000};
+    small_world_setup(&x->f, 64);
+    x->f.def.profile = PH_PROFILE_PINHOLE;
+    small_world_again(&x->f);
+    assert_int_equal(ph_world_add_viewer(x->f.world, def, &x->viewer), PH_OK);
+}
+
+static void teardown(fixture* x)
+{
+    small_world_teardown(&x->f);
+}
+
+static ph_sender* sender_of(const fixture* x)
+{
+    return x->f.world->viewers.viewers[x->viewer.index1 - 1].sender;
+}
+
+static const ph_baseline* baseline_of(const fixture* x, ph_entity_id entity)
+{
+    return &sender_of(x)->baselines.slots[small_world_slot(&x->f, x->viewer, entity)];
+}
+
+static void deliver(void* context, ph_viewer_id viewer, const void* bytes, size_t size)
+{
+    (void)viewer;
+    (void)bytes;
+    fixture* x = context;
+    ++x->datagrams;
+    x->bytes += size;
+}
+
+// Everything on its way was applied, or nothing was.
+static void answer(fixture* x, bool is_applied)
+{
+    const ph_sender* sender = sender_of(x);
+    const int news = sender->flight.count;
+    if (news == 0) {
+        return;
+    }
+    const uint64_t fates = is_applied ? (UINT64_C(1) << news) - 1 : 0;
+    uint8_t bytes[PH_ACK_SIZE];
+    ph_ack_write(&(ph_ack){sender->newest, sender->fates << news | fates}, bytes);
+    assert_int_equal(ph_world_acknowledge(x->f.world, x->viewer, x->now_us, bytes, sizeof bytes),
+                     PH_OK);
+}
+
+static void step(fixture* x)
+{
+    x->now_us += TICK_US;
+    x->datagrams = 0;
+    ph_world_tick(x->f.world);
+    ph_world_send_all(x->f.world, x->now_us, deliver, x);
+    assert_true(ph_world_validate(x->f.world));
+}
+
+static void step_and_answer(fixture* x)
+{
+    step(x);
+    answer(x, true);
+}
+
+static ph_viewer_stats stats_of(const fixture* x)
+{
+    ph_viewer_stats stats;
+    assert_int_equal(ph_world_viewer_stats(x->f.world, x->viewer, &stats), PH_OK);
+    return stats;
+}
+
+static void spawn_persons(fixture* x)
+{
+    for (int i = 0; i < PERSONS; ++i) {
+        x->persons[i] = small_world_spawn_at(&x->f, (uint64_t)i + 1, 1000 * i, 2000 * i);
+    }
+}
+
+static void walk(fixture* x, int tick)
+{
+    for (int i = 0; i < PERSONS; ++i) {
+        const int32_t x_mm = 1000 * i + 130 * tick;
+        const int32_t y_mm = 2000 * i + (tick * (i + 7) % 31) * 50;
+        assert_int_equal(ph_world_move(x->f.world, x->persons[i], x_mm, y_mm, 0), PH_OK);
+    }
+}
+
+// ---- enters
+
+static void an_enter_says_how_it_moves(void** state)
+{
+    (void)state;
+    fixture x;
+    const ph_viewer_def def = viewer_def();
+    setup(&x, &def);
+    const ph_entity_id mover = small_world_spawn_at(&x.f, 1, 0, 0);
+    const ph_entity_id rester = small_world_spawn_at(&x.f, 2, 5000, 0);
+    ph_world_tick(x.f.world);
+    ph_world_move(x.f.world, mover, 160, -320, 0);
+    step_and_answer(&x);
+    const ph_baseline* moving = baseline_of(&x, mover);
+    assert_true(moving->is_entered);
+    assert_int_equal(moving->sample_count, 2);
+    int32_t next_mm[3];
+    ph_baseline_predict(moving, x.f.world->tick + 1, TICK_US, next_mm);
+    assert_in_range(next_mm[0], 304, 336);
+    assert_in_range(-next_mm[1], 608, 672);
+    assert_int_equal(baseline_of(&x, rester)->sample_count, 1);
+    teardown(&x);
+}
+
+static void a_jump_is_no_velocity(void** state)
+{
+    (void)state;
+    fixture x;
+    const ph_viewer_def def = viewer_def();
+    setup(&x, &def);
+    const ph_entity_id jumper = small_world_spawn_at(&x.f, 1, 0, 0);
+    ph_world_tick(x.f.world);
+    ph_world_move(x.f.world, jumper, 100000, 0, 0);
+    step_and_answer(&x);
+    assert_int_equal(baseline_of(&x, jumper)->sample_count, 1);
+    teardown(&x);
+}
+
+static void an_enter_on_its_way_is_not_told_again(void** state)
+{
+    (void)state;
+    fixture x;
+    const ph_viewer_def def = viewer_def();
+    setup(&x, &def);
+    spawn_persons(&x);
+    for (int tick = 0; tick < 5; ++tick) {
+        walk(&x, tick);
+        step(&x);
+    }
+    assert_int_equal(stats_of(&x).enters, PERSONS);
+    answer(&x, false);
+    walk(&x, 6);
+    for (int i = 0; i < 11; ++i) {
+        step(&x);
+    }
+    assert_int_equal(stats_of(&x).enters, 2 * PERSONS);
+    teardown(&x);
+}
+
+// ---- precision
+
+static void far_away_is_coarse_and_at_rest_exact(void** state)
+{
+    (void)state;
+    fixture x;
+    ph_viewer_def def = viewer_def();
+    def.precision_mrad = 5.0;
+    def.bits_per_second = 4000;
+    setup(&x, &def);
+    spawn_persons(&x); // so that nobody has bits to spare
+    const ph_entity_id far_one = small_world_spawn_at(&x.f, 1000, FAR_MM, 0);
+    for (int i = 0; i < 20; ++i) {
+        walk(&x, i);
+        step_and_answer(&x);
+    }
+    int coarse_count = 0;
+    int32_t x_mm = FAR_MM;
+    for (int tick = 0; tick < 60; ++tick) {
+        x_mm += 176;
+        ph_world_move(x.f.world, far_one, x_mm, 0, 0);
+        walk(&x, 20 + tick);
+        step_and_answer(&x);
+        const ph_baseline* baseline = baseline_of(&x, far_one);
+        if (baseline->tick[0] == x.f.world->tick) {
+            const int32_t off_mm = baseline->position_mm[0][0] - x_mm;
+            assert_in_range(off_mm + 1000, 0, 2000); // 5 mrad of 200 m
+            coarse_count += off_mm != 0;
+        }
+    }
+    assert_true(coarse_count > 5);
+    for (int i = 0; i < 30; ++i) {
+        walk(&x, 80 + i);
+        step_and_answer(&x);
+    }
+    assert_int_equal(baseline_of(&x, far_one)->position_mm[0][0], x_mm / 16 * 16);
+    teardown(&x);
+}
+
+static void with_bits_to_spare_everything_is_exact(void** state)
+{
+    (void)state;
+    for (int is_unlimited = 0; is_unlimited <= 1; ++is_unlimited) {
+        fixture x;
+        ph_viewer_def def = viewer_def();
+        def.bits_per_second = is_unlimited ? 0 : 200000;
+        setup(&x, &def);
+        const ph_entity_id far_one = small_world_spawn_at(&x.f, 1000, FAR_MM, 0);
+        for (int tick = 0; tick < 40; ++tick) {
+            const int32_t x_mm = FAR_MM + 176 * tick;
+            ph_world_move(x.f.world, far_one, x_mm, 0, 0);
+            step_and_answer(&x);
+            assert_int_equal(baseline_of(&x, far_one)->position_mm[0][0], x_mm / 16 * 16);
+        }
+        teardown(&x);
+    }
+}
+
+// ---- rhythm
+
+static void who_has_nothing_to_say_is_silent(void** state)
+{
+    (void)state;
+    fixture x;
+    const ph_viewer_def def = viewer_def();
+    setup(&x, &def);
+    spawn_persons(&x);
+    for (int i = 0; i < 40; ++i) {
+        step_and_answer(&x);
+    }
+    const uint64_t datagrams = stats_of(&x).datagrams;
+    for (int i = 0; i < 40; ++i) {
+        step_and_answer(&x);
+    }
+    assert_int_equal(stats_of(&x).datagrams, datagrams);
+    walk(&x, 1);
+    step(&x);
+    assert_int_equal(x.datagrams, 1);
+    teardown(&x);
+}
+
+// The budget is spent, in datagrams that are worth their overhead.
+static void a_crowd_is_told_of_in_few_datagrams(void** state)
+{
+    (void)state;
+    int datagrams[2] = {0};
+    for (int is_small = 0; is_small <= 1; ++is_small) {
+        fixture x;
+        ph_viewer_def def = viewer_def();
+        def.bits_per_second = is_small ? 1500 : 6000;
+        setup(&x, &def);
+        spawn_persons(&x);
+        for (int tick = 0; tick < 200; ++tick) {
+            walk(&x, tick);
+            step_and_answer(&x);
+            datagrams[is_small] += x.datagrams;
+        }
+        const ph_viewer_stats stats = stats_of(&x);
+        assert_true((double)stats.wire_bytes * 8.0 > 0.9 * 20.0 * def.bits_per_second);
+        assert_true((int64_t)stats.wire_bytes * 8 <=
+                    20 * def.bits_per_second + sender_of(&x)->depth_bits);
+        teardown(&x);
+    }
+    assert_in_range(datagrams[0], 80, 180);
+    assert_in_range(datagrams[1], 18, 50);
+}
+
+static void the_rhythm_can_be_asked_for(void** state)
+{
+    (void)state;
+    fixture x;
+    const ph_viewer_def def = viewer_def();
+    setup(&x, &def);
+    spawn_persons(&x);
+    ph_world_tick(x.f.world);
+    assert_true(ph_world_is_send_due(x.f.world, x.viewer, x.now_us));
+    for (int i = 0; i < 40; ++i) {
+        step_and_answer(&x);
+    }
+    const uint64_t silent_us = x.now_us - sender_of(&x)->sent_us;
+    assert_true(silent_us > 1000000);
+    walk(&x, 1);
+    step(&x);
+    assert_int_equal(x.datagrams, 1);
+    assert_false(ph_world_is_send_due(x.f.world, x.viewer, x.now_us));
+    assert_false(ph_world_is_send_due(x.f.world, x.viewer, x.now_us + 900000));
+    assert_true(ph_world_is_send_due(x.f.world, x.viewer, x.now_us + 1000000));
+    assert_false(ph_world_is_send_due(x.f.world, (ph_viewer_id){7, 7}, x.now_us));
+    teardown(&x);
+}
+
+// ---- memory
+
+static void a_warm_world_allocates_nothing(void** state)
+{
+    (void)state;
+    fixture x;
+    const ph_viewer_def def = viewer_def();
+    setup(&x, &def);
+    spawn_persons(&x);
+    const int before = x.f.memory.allocate_count;
+    for (int tick = 0; tick < 100; ++tick) {
+        walk(&x, tick);
+        step(&x);
+        answer(&x, tick % 5 != 0);
+    }
+    assert_int_equal(x.f.memory.allocate_count, before);
+    assert_true(stats_of(&x).updates > 1000);
+    teardown(&x);
+}
+
+static void slots_are_twice_as_many_as_are_visible(void** state)
+{
+    (void)state;
+    fixture x;
+    ph_viewer_def def = viewer_def();
+    def.visible_max = 250;
+    setup(&x, &def);
+    assert_int_equal(sender_of(&x)->knowledge.slot_count, 500);
+    teardown(&x);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_enter_says_how_it_moves),
+        cmocka_unit_test(a_jump_is_no_velocity),
+        cmocka_unit_test(an_enter_on_its_way_is_not_told_again),
+        cmocka_unit_test(far_away_is_coarse_and_at_rest_exact),
+        cmocka_unit_test(with_bits_to_spare_everything_is_exact),
+        cmocka_unit_test(who_has_nothing_to_say_is_silent),
+        cmocka_unit_test(a_crowd_is_told_of_in_few_datagrams),
+        cmocka_unit_test(the_rhythm_can_be_asked_for),
+        cmocka_unit_test(a_warm_world_allocates_nothing),
+        cmocka_unit_test(slots_are_twice_as_many_as_are_visible),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
