@@ -169,6 +169,9 @@ PH_API uint32_t ph_world_mileage(const ph_world* world, ph_entity_id entity);
 
 // ---- viewers
 
+/// Sends in a rhythm of the sender's own.
+#define PH_SENDS_AUTO (-1.0)
+
 /// What a viewer is. Start from ph_viewer_def_default().
 typedef struct ph_viewer_def {
     /// The viewer's own entity: its eye follows it, and it is slot 0. {0}: a spectator.
@@ -198,14 +201,17 @@ typedef struct ph_viewer_def {
     /// Bytes that each datagram costs beside its payload, 0..1000. Default 48: 28 for IPv4 and UDP,
     /// 20 for a secure envelope.
     int overhead_bytes;
-    /// How often ph_world_send_all() sends to it, 0.1..1000. Default 0, as is best for the profile:
-    /// classic 5 times; pinhole whenever the budget pays for everything worth telling, at most once
-    /// a tick, and at the latest after a second.
+    /// How often ph_world_send_all() sends to it, 0.1..1000; or PH_SENDS_AUTO: whenever the budget
+    /// pays for everything worth telling, at most once a tick, and at the latest after a second.
+    /// Default 0, as is usual for the profile: classic 5 times, pinhole PH_SENDS_AUTO.
     double sends_per_second;
     /// Positions may be coarser the further away they are, by no more than this angle seen from the
     /// viewer, in mrad, 0..60. Whoever rests is told exactly all the same, and so is everybody when
     /// there is no limit to the budget. 0: always exactly. Default 1; classic knows no such thing.
     double precision_mrad;
+    /// Pinhole profile: values as universal codes in place of the learned models; clients take both.
+    /// To see what the models are worth. Default false.
+    bool is_universal;
     /// An entity that has had something due for longer than this goes before those of higher
     /// priority, with up to a quarter of the bits; so that nobody waits for ever. Default 10,000.
     int patience_ms;

@@ -85,14 +85,16 @@ static bool is_hello_ours(const ph_client* client, const ph_hello* hello)
 {
     const ph_hello* first = &client->session.hello;
     const bool is_coded = client->def.profile == PH_PROFILE_PINHOLE;
-    if (hello->version != (is_coded ? PH_CODED_VERSION : PH_CLASSIC_VERSION) ||
-        hello->fingerprint != ph_schema_fingerprint(client->def.schema) ||
+    const bool is_version_ours =
+        is_coded ? ph_coded_is_version(hello->version) : hello->version == PH_CLASSIC_VERSION;
+    if (!is_version_ours || hello->fingerprint != ph_schema_fingerprint(client->def.schema) ||
         hello->slot_count > client->def.slot_capacity) {
         return false;
     }
     return !client->session.has_begun ||
-           (hello->session == first->session && hello->tick_us == first->tick_us &&
-            hello->slot_count == first->slot_count && hello->precision == first->precision);
+           (hello->version == first->version && hello->session == first->session &&
+            hello->tick_us == first->tick_us && hello->slot_count == first->slot_count &&
+            hello->precision == first->precision);
 }
 
 static ph_session make_session(const ph_hello* hello)
@@ -248,7 +250,8 @@ static void read_coded(ph_client* client, const ph_session* session, const ph_he
                   .tick = tick,
                   .tick_us = session->hello.tick_us,
                   .density = header->density,
-                  .precision = session->hello.precision},
+                  .precision = session->hello.precision,
+                  .is_universal = session->hello.version == PH_UNIVERSAL_VERSION},
         .horizon = &client->horizon,
     };
     ph_draft_read_coded(&client->draft, &from, reader);

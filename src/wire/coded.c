@@ -102,13 +102,14 @@ uint32_t ph_coded_told_cost256(const ph_coded_frame* frame, int urgency, bool is
 void ph_coded_write_told(const ph_coded_frame* frame, ph_entropy_writer* writer, int urgency,
                          bool is_told)
 {
-    ph_coder coder = {.writer = writer, .counts = frame->counts};
+    ph_coder coder = {
+        .writer = writer, .counts = frame->counts, .is_universal = frame->is_universal};
     ph_coder_flag(&coder, PH_FAMILY_TOLD, told_model(frame->density, urgency), is_told);
 }
 
 bool ph_coded_read_told(const ph_coded_frame* frame, ph_entropy_reader* reader, int urgency)
 {
-    ph_coder coder = {.reader = reader};
+    ph_coder coder = {.reader = reader, .is_universal = frame->is_universal};
     return ph_coder_flag(&coder, PH_FAMILY_TOLD, told_model(frame->density, urgency), false);
 }
 
@@ -425,7 +426,7 @@ static void code_record(const ph_coded_frame* frame, ph_coder* coder, ph_coded_r
 uint32_t ph_coded_cost256(const ph_coded_frame* frame, const ph_coded_record* coded, ph_bill* bill)
 {
     check(frame, coded);
-    ph_coder coder = {0};
+    ph_coder coder = {.is_universal = frame->is_universal};
     ph_coded_record copy = *coded;
     code_record(frame, &coder, &copy, bill);
     return coder.cost256;
@@ -435,7 +436,8 @@ uint32_t ph_coded_write_billed(const ph_coded_frame* frame, ph_entropy_writer* w
                                const ph_coded_record* coded, ph_bill* bill)
 {
     check(frame, coded);
-    ph_coder coder = {.writer = writer, .counts = frame->counts};
+    ph_coder coder = {
+        .writer = writer, .counts = frame->counts, .is_universal = frame->is_universal};
     ph_coded_record copy = *coded;
     code_record(frame, &coder, &copy, bill);
     return coder.cost256;
@@ -452,7 +454,7 @@ void ph_coded_read_who(const ph_coded_frame* frame, ph_entropy_reader* reader,
 {
     PH_ASSERT(coded->record.kind != PH_RECORD_UPDATE);
 
-    ph_coder coder = {.reader = reader};
+    ph_coder coder = {.reader = reader, .is_universal = frame->is_universal};
     code_who(frame, &coder, coded);
 }
 
@@ -460,7 +462,7 @@ void ph_coded_read(const ph_coded_frame* frame, ph_entropy_reader* reader, ph_co
 {
     PH_ASSERT(coded->record.kind != PH_RECORD_LEAVE);
 
-    ph_coder coder = {.reader = reader};
+    ph_coder coder = {.reader = reader, .is_universal = frame->is_universal};
     coded->record.properties = 0;
     if (coded->record.kind == PH_RECORD_UPDATE) {
         code_update(frame, &coder, coded, NULL);

@@ -44,6 +44,8 @@ typedef struct ph_coded_frame {
     // Positions may be coarser the further away, never by more than this angle, in 1/1024 mrad; 0:
     // always exact. Both ends have it from the hello.
     uint32_t precision;
+    // Universal codes in place of the models, see coder.h. Both ends have it from the hello.
+    bool is_universal;
     // Optional: how often each symbol was used, for learning tables (NULL in games). Writing counts.
     struct ph_coded_counts* counts;
 } ph_coded_frame;

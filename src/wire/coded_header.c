@@ -57,7 +57,7 @@ static bool is_sound(const ph_header* header)
     if (!header->has_hello) {
         return header->is_probe || is_ahead(header->number, header->horizon);
     }
-    if (hello->version != PH_CODED_VERSION) {
+    if (!ph_coded_is_version(hello->version)) {
         return true;
     }
     // Before the first acknowledgement there is nothing to count from.

@@ -14,7 +14,7 @@
 //   density    4   ph_coded_density()
 //   leaves   1-13  gamma
 //   enters   1-13  gamma
-//   [hello]        as in classic, version 2; behind it precision 16
+//   [hello]        as in classic, version 2 (or 3: universal codes); behind it precision 16
 //   [tick]         the tick itself, 32; always with the hello of a packet
 //   [eye]          x, y, z 32 each
 //
@@ -26,9 +26,16 @@
 #include "wire/header.h"
 
 #define PH_CODED_VERSION 2
+// The same with universal codes in place of the models.
+#define PH_UNIVERSAL_VERSION 3
 #define PH_CODED_TICK_WHOLE 2047
 #define PH_CODED_HEADER_BITS_MIN 46
 #define PH_CODED_HEADER_BITS_MAX (46 + 2 * 12 + PH_HELLO_BITS + 16 + 32 + PH_EYE_BITS)
+
+static inline bool ph_coded_is_version(int version)
+{
+    return version == PH_CODED_VERSION || version == PH_UNIVERSAL_VERSION;
+}
 
 // Exact.
 int ph_coded_header_bits(const ph_header* header);

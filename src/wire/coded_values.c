@@ -154,14 +154,9 @@ static void set_difference(difference* it, uint64_t known, uint64_t value)
     it->length = ph_width_of(it->value < 0 ? 0 - (uint64_t)it->value : (uint64_t)it->value);
 }
 
-static uint32_t symbol_cost(int model, int symbol)
-{
-    return ph_coded_costs[PH_AT_NUMBER + model * (PH_NUMBER_SYMBOLS + 1) + symbol];
-}
-
 // Both ends decide alike, from the value itself.
-static bool is_absolute_cheaper(const difference* it, const ph_coded_record* coded,
-                                const ph_layout* layout, int property)
+static bool is_absolute_cheaper(const ph_coder* coder, const difference* it,
+                                const ph_coded_record* coded, const ph_layout* layout, int property)
 {
     if (it->length > DIFFERENCE_LENGTH_MAX) {
         return true;
@@ -172,8 +167,10 @@ static bool is_absolute_cheaper(const difference* it, const ph_coded_record* cod
             ? ph_uniform_cost(alternatives_of(described))
             : (uint32_t)plain_bits(coded, layout, property) * PH_COST_PER_BIT;
     const uint32_t difference256 =
-        symbol_cost(it->model, it->length) + (uint32_t)it->length * PH_COST_PER_BIT;
-    return symbol_cost(it->model, ABSOLUTE) + absolute256 < difference256;
+        ph_coder_symbol_cost256(coder, PH_FAMILY_NUMBER, it->model, it->length) +
+        (uint32_t)it->length * PH_COST_PER_BIT;
+    return ph_coder_symbol_cost256(coder, PH_FAMILY_NUMBER, it->model, ABSOLUTE) + absolute256 <
+           difference256;
 }
 
 static uint64_t read_difference(ph_coder* coder, difference* it, uint64_t known, int length)
@@ -219,7 +216,7 @@ static void read_number(const ph_coded_frame* frame, ph_coder* coder, const ph_c
     } else {
         store_value(described, read_difference(coder, &it, known, symbol), words);
     }
-    const bool is_absolute = is_absolute_cheaper(&it, coded, layout, property);
+    const bool is_absolute = is_absolute_cheaper(coder, &it, coded, layout, property);
     ph_coder_refuse_if(coder, is_absolute != (symbol == ABSOLUTE));
 }
 
@@ -234,7 +231,7 @@ static void code_number(const ph_coded_frame* frame, ph_coder* coder, const ph_c
     const uint32_t* words = coded->record.words + layout->word[property];
     difference it = difference_make(described);
     set_difference(&it, load_known(frame, coded, property), value_of(described, words));
-    if (is_absolute_cheaper(&it, coded, layout, property)) {
+    if (is_absolute_cheaper(coder, &it, coded, layout, property)) {
         ph_coder_symbol(coder, PH_FAMILY_NUMBER, it.model, ABSOLUTE);
         code_absolute(frame, coder, coded, layout, property);
         return;

@@ -14,10 +14,52 @@
 // No number is longer than 32 bits, so nothing is gained by splitting off more than 16.
 #define SCALE_MAX (PH_SCALES - 1 + 2 * 16)
 
+static bool has_model(const ph_coder* coder, ph_coded_family family)
+{
+    return !coder->is_universal || family == PH_FAMILY_TOLD;
+}
+
+uint32_t ph_coder_symbol_cost256(const ph_coder* coder, ph_coded_family family, int model,
+                                 int symbol)
+{
+    const ph_coded_family_info* info = &ph_coded_families[family];
+    if (has_model(coder, family)) {
+        return ph_coded_costs[info->first + model * (info->symbols + 1) + symbol];
+    }
+    const int bits = info->symbols == 2 ? 1 : ph_gamma_cost_bits((uint32_t)symbol);
+    return (uint32_t)bits * PH_COST_PER_BIT;
+}
+
+static uint32_t code_gamma(ph_coder* coder, uint32_t value)
+{
+    if (coder->reader != NULL) {
+        return ph_gamma_read(&coder->reader->raw);
+    }
+    ph_coder_charge_bits(coder, ph_gamma_cost_bits(value));
+    if (coder->writer != NULL) {
+        ph_gamma_write(&coder->writer->raw, value);
+    }
+    return value;
+}
+
+// The likelier symbols of a family stand in front.
+static int universal_symbol(ph_coder* coder, int symbols, int symbol)
+{
+    if (symbols == 2) {
+        return (int)ph_coder_raw(coder, (uint64_t)symbol, 1);
+    }
+    const uint32_t told = code_gamma(coder, (uint32_t)symbol);
+    ph_coder_refuse_if(coder, told >= (uint32_t)symbols);
+    return told < (uint32_t)symbols ? (int)told : 0;
+}
+
 int ph_coder_symbol(ph_coder* coder, ph_coded_family family, int model, int symbol)
 {
     const ph_coded_family_info* info = &ph_coded_families[family];
     PH_ASSERT(model >= 0 && model < info->models);
+    if (!has_model(coder, family)) {
+        return universal_symbol(coder, info->symbols, symbol);
+    }
     const int first = info->first + model * (info->symbols + 1);
     const ph_model table = {.cumulative = ph_coded_cumulative + first, .count = info->symbols};
     if (coder->reader != NULL) {
@@ -118,9 +160,21 @@ int64_t ph_coder_signed_length(ph_coder* coder, ph_coded_family family, int mode
     return with_sign(coder, magnitude, value < 0);
 }
 
+// Exp-Golomb: what is above so many low bits by gamma.
+static uint64_t universal_magnitude(ph_coder* coder, int low_bits, uint64_t value)
+{
+    const uint64_t high = code_gamma(coder, (uint32_t)(value >> low_bits));
+    ph_coder_refuse_if(coder, high > UINT32_MAX >> low_bits);
+    const uint64_t low = ph_coder_raw(coder, value, low_bits);
+    return high << low_bits | (low & ((UINT64_C(1) << low_bits) - 1));
+}
+
 // Small ones as they are, larger ones by their length.
 static uint64_t code_magnitude(ph_coder* coder, ph_coded_family family, int model, uint64_t value)
 {
+    if (coder->is_universal) {
+        return universal_magnitude(coder, model / 2, value);
+    }
     enum { DIRECT_BITS = 4 };
     _Static_assert(1 << DIRECT_BITS == PH_MAGNITUDES_DIRECT, "direct up to a length");
     const int given = value < PH_MAGNITUDES_DIRECT

@@ -5,6 +5,10 @@
 // takes the value to write and returns the value that stands there, so cost, writer and reader
 // cannot come apart. While reading, what is given does not matter; after a failure zeros are read.
 //
+// A universal coder knows no tables (but for who is told, which the header states): a symbol is its
+// number by gamma, at the raw end, a surprise Exp-Golomb by its expected size. Whole bits, the same in
+// every game: what is left of the pinhole profile when its models are taken away.
+//
 // Several calls per record; nothing allocates.
 
 #ifndef PH_WIRE_CODER_H
@@ -19,8 +23,13 @@ typedef struct ph_coder {
     ph_entropy_writer* writer;
     ph_entropy_reader* reader;
     ph_coded_counts* counts; // writing: may be NULL
-    uint32_t cost256;        // never less than what is written takes
+    bool is_universal;
+    uint32_t cost256; // never less than what is written takes
 } ph_coder;
+
+// What a symbol takes, in 1/256 bit.
+uint32_t ph_coder_symbol_cost256(const ph_coder* coder, ph_coded_family family, int model,
+                                 int symbol);
 
 // A symbol of one model of a family.
 int ph_coder_symbol(ph_coder* coder, ph_coded_family family, int model, int symbol);

@@ -43,7 +43,9 @@ static ph_hello make_hello(const ph_datagram* datagram)
         .session = sender->session,
         .tick_us = world->def.tick_us,
         .slot_count = (uint16_t)sender->knowledge.slot_count,
-        .version = is_coded ? PH_CODED_VERSION : PH_CLASSIC_VERSION,
+        .version = (uint8_t)(!is_coded              ? PH_CLASSIC_VERSION
+                             : sender->is_universal ? PH_UNIVERSAL_VERSION
+                                                    : PH_CODED_VERSION),
         .precision = (uint16_t)sender->precision,
     };
 }
@@ -127,6 +129,7 @@ static void begin_page(ph_datagram* datagram)
         .tick_us = world->def.tick_us,
         .density = sender->density,
         .precision = sender->precision,
+        .is_universal = sender->is_universal,
     };
     ph_coded_page_begin(&datagram->page, &frame, &sender->baselines, sender->knowledge.slot_count);
     datagram->bits += ph_coded_page_bits(&datagram->page);

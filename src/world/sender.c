@@ -110,7 +110,7 @@ static sizing sizing_of(const ph_sender_def* def)
 
 static uint64_t period_parts(double sends_per_second, bool is_coded)
 {
-    if (sends_per_second == 0.0 && is_coded) {
+    if (sends_per_second == PH_SENDS_AUTO || (sends_per_second == 0.0 && is_coded)) {
         return 0;
     }
     const double often = sends_per_second != 0.0 ? sends_per_second : CLASSIC_SENDS_PER_SECOND;
@@ -135,6 +135,7 @@ static void fill(ph_sender* sender, const ph_sender_def* def)
     sender->eye_number = viewer->session;
     sender->precision =
         is_coded ? (uint32_t)(viewer->precision_mrad * PRECISION_PER_MRAD + 0.5) : 0;
+    sender->is_universal = viewer->is_universal;
     sender->prices = (ph_prices){.slot256 = FIRST_SLOT_PRICE256, .enter256 = FIRST_ENTER_PRICE256};
     sender->period_parts = period_parts(viewer->sends_per_second, is_coded);
     const int class_count = def->forms->layouts.count;
@@ -352,7 +353,9 @@ bool ph_sender_is_worth(const ph_sender* sender)
     PH_ASSERT(sender->is_started);
 
     const int64_t header_bits =
-        PH_CODED_HEADER_BITS_MIN + PH_CODED_SLACK_BITS + (sender->is_answered ? 0 : PH_HELLO_BITS);
+        (ph_sender_is_coded(sender) ? PH_CODED_HEADER_BITS_MIN + PH_CODED_SLACK_BITS
+                                    : PH_HEADER_BITS) +
+        (sender->is_answered ? 0 : PH_HELLO_BITS);
     const ph_rhythm rhythm = {
         .tokens_bits = ph_token_bucket_bits(&sender->bucket),
         .depth_bits = sender->depth_bits,

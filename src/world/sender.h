@@ -90,6 +90,7 @@ typedef struct ph_sender {
     // Pinhole profile.
     uint32_t applied_tick; // of the newest packet known to be applied, if there is one
     bool has_applied_tick;
+    bool is_universal;  // codes, in place of the models
     uint32_t precision; // in 1/1024 mrad; 0: exactly
     int density;        // of the last packet
     ph_prices prices;

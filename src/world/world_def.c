@@ -104,7 +104,7 @@ static bool is_sending_sensible(const ph_viewer_def* def)
                           scheduler->sent == NULL && scheduler->lost == NULL;
     return ph_budget_is_sensible(def->bits_per_second, def->burst_bits) &&
            def->overhead_bytes >= 0 && def->overhead_bytes <= OVERHEAD_BYTES_MAX &&
-           (def->sends_per_second == 0.0 ||
+           (def->sends_per_second == 0.0 || def->sends_per_second == PH_SENDS_AUTO ||
             (def->sends_per_second >= SENDS_MIN && def->sends_per_second <= SENDS_MAX)) &&
            def->precision_mrad >= 0.0 && def->precision_mrad <= PRECISION_MAX_MRAD &&
            def->patience_ms >= 0 && (has_all || has_none);
