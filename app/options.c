@@ -105,11 +105,20 @@ static bool is_choice(const char* choices, const char* value)
     return false;
 }
 
+// A word that it takes: the one it has, or the first one.
+static void copy_example(const app_option* row, char example[32])
+{
+    const char* text = *row->text != NULL ? *row->text : row->choices;
+    snprintf(example, 32, "%.*s", (int)strcspn(text, "|"), text);
+}
+
 static app_parse set_text(const app_option* row, const char* command, const char* value)
 {
     if (row->choices != NULL && (value == NULL || !is_choice(row->choices, value))) {
+        char example[32];
+        copy_example(row, example);
         fprintf(stderr, "%s: %s takes %s, as in '%s %s'.\n", command, row->name, row->choices,
-                row->name, *row->text);
+                row->name, example);
         return APP_PARSE_WRONG;
     }
     if (value == NULL || value[0] == '\0') {
@@ -191,6 +200,8 @@ static void print_row(const app_option* row)
         printf(" (%d..%d, default %d)", row->lo, row->hi, *row->number);
     } else if (row->decimal != NULL) {
         printf(" (%d..%d, default %g)", row->lo, row->hi, *row->decimal);
+    } else if (row->choices != NULL && *row->text == NULL) {
+        printf(" (%s)", row->choices);
     } else if (row->choices != NULL) {
         printf(" (%s, default %s)", row->choices, *row->text);
     }

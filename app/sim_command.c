@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 // `pinhole sim`: reads the truth and the schema, lets kit/sim run once for each budget and
-// scheduler, prints what was found.
+// each choice of parts, prints what was found.
 
 #include "command.h"
 #include "sim_options.h"
@@ -103,7 +103,7 @@ static bool open_rest(sim_job* job)
 {
     const sim_options* options = &job->options;
     job->pool = ph_pool_create(options->threads);
-    job->trial_count = options->budget_count * (options->is_compared ? 2 : 1);
+    job->trial_count = options->budget_count * options->part_count;
     job->trials = calloc((size_t)job->trial_count, sizeof *job->trials);
     if (job->pool == NULL || job->trials == NULL) {
         ph_fault fault = {0};
@@ -143,7 +143,7 @@ static bool run_trial(sim_job* job, sim_trial* trial)
     def.dump = job->dump;
     def.progress = show_progress;
     def.progress_context = job;
-    sim_try_scheduler(trial->schedule, &def.scheduler);
+    sim_parts_apply(trial->parts, &def);
     ph_fault fault = {0};
     const bool is_done = ph_sim_run(&def, job->material.recording, job->material.schema, job->pool,
                                     &trial->result, &fault);
@@ -158,13 +158,11 @@ static bool run_trial(sim_job* job, sim_trial* trial)
 static bool run_trials(sim_job* job)
 {
     const sim_options* options = &job->options;
-    const int each = options->is_compared ? 2 : 1;
-    const char* compared[] = {"score", "buckets"};
     job->progress = ph_progress_make("sim", ph_progress_is_wanted());
     job->start_s = ph_sim_clock_wall_s();
     for (int i = 0; i < job->trial_count; ++i) {
-        job->trials[i].kbps = options->budgets_kbps[i / each];
-        job->trials[i].schedule = options->is_compared ? compared[i % 2] : options->schedule;
+        job->trials[i].kbps = options->budgets_kbps[i / options->part_count];
+        job->trials[i].parts = &options->parts[i % options->part_count];
         if (!run_trial(job, &job->trials[i])) {
             return false;
         }

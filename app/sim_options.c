@@ -15,41 +15,13 @@
 
 #define COMMAND "pinhole sim"
 #define KBPS_MAX 100000
-#define HZ_MAX 1000.0
-
-// Schedulers by name, as in --schedule.
-typedef struct scheduler_row {
-    const char* name;
-    ph_scheduler (*make)(void);
-} scheduler_row;
-
-static const scheduler_row schedulers[] = {
-    {"score", ph_scheduler_score},
-    {"buckets", ph_scheduler_buckets},
-};
-
-bool sim_try_scheduler(const char* name, ph_scheduler* scheduler)
-{
-    for (size_t i = 0; i < sizeof schedulers / sizeof schedulers[0]; ++i) {
-        if (strcmp(name, schedulers[i].name) == 0) {
-            *scheduler = schedulers[i].make();
-            return true;
-        }
-    }
-    return false;
-}
 
 static void set_defaults(sim_options* options)
 {
     const ph_sim_def def = ph_sim_def_default();
     *options = (sim_options){
-        .profile = "classic",
-        .schedule = "score",
-        .coding = "plain",
-        .precision = "fixed",
         .show = "now",
         .properties = "all",
-        .hz = "auto",
         .loss_pct = def.loss * 100.0,
         .seed = (int)def.seed,
         .def = def,
@@ -78,6 +50,8 @@ static void print_help(const app_option* table)
            "  pinhole sim scene:town --viewers 8\n"
            "  pinhole sim crowd.csv.gz --rate 16 --kbps 13 --json\n"
            "  pinhole sim crowd.csv.gz --rate 16 --compare --loss 20\n"
+           "  pinhole sim crowd.csv.gz --rate 16 --compare --profile classic --schedule buckets\n"
+           "  pinhole sim crowd.csv.gz --rate 16 --ablate\n"
            "  pinhole sim crowd.csv.gz --rate 16 --sweep 4,8,13,26,52 --plot error.svg\n"
            "  pinhole sim crowd.csv.gz --rate 16 --dump shown.csv --json > result.json\n");
 }
@@ -144,18 +118,62 @@ static bool read_budgets(sim_options* options)
     return true;
 }
 
-static bool read_hz(sim_options* options)
+// ---- which runs
+
+static bool is_any_part_asked(const sim_parts* asked)
 {
-    if (strcmp(options->hz, "auto") == 0) {
-        return true;
+    return asked->profile != NULL || asked->schedule != NULL || asked->coding != NULL ||
+           asked->precision != NULL || asked->hz != NULL;
+}
+
+static bool add_run(sim_options* options, sim_parts parts)
+{
+    const char* complaint = sim_parts_complete(&parts);
+    options->parts[options->part_count++] = parts;
+    return complaint == NULL || complain(complaint);
+}
+
+static bool is_classic_itself(const sim_parts* asked)
+{
+    return asked->profile != NULL && strcmp(asked->profile, "classic") == 0 &&
+           asked->schedule == NULL && asked->coding == NULL && asked->precision == NULL &&
+           asked->hz == NULL;
+}
+
+// Classic, and beside it what is asked for.
+static bool add_pair(sim_options* options)
+{
+    sim_parts asked = options->asked;
+    if (is_classic_itself(&asked)) {
+        return complain("--compare sets classic beside another one: leave --profile out, or name a "
+                        "part, as in '--profile classic --schedule buckets'.");
     }
-    char* end = NULL;
-    options->def.hz = strtod(options->hz, &end);
-    if (end == options->hz || *end != '\0' || !(options->def.hz >= 0.1) ||
-        options->def.hz > HZ_MAX) {
-        return complain("--hz takes sends per second from 0.1 to 1000, or auto, as in '--hz 5'.");
+    if (asked.profile != NULL && strcmp(asked.profile, "classic") == 0) {
+        asked.name = "asked";
+    }
+    return add_run(options, (sim_parts){.profile = "classic"}) && add_run(options, asked);
+}
+
+static bool add_ablation(sim_options* options)
+{
+    if (options->is_compared || options->sweep != NULL || is_any_part_asked(&options->asked)) {
+        return complain("--ablate takes the parts one by one at one budget: leave --compare, "
+                        "--sweep and the parts out.");
+    }
+    for (int i = 0; i < SIM_ABLATION_COUNT; ++i) {
+        if (!add_run(options, sim_ablation[i])) {
+            return false;
+        }
     }
     return true;
+}
+
+static bool choose_runs(sim_options* options)
+{
+    if (options->is_ablated) {
+        return add_ablation(options);
+    }
+    return options->is_compared ? add_pair(options) : add_run(options, options->asked);
 }
 
 static bool check(sim_options* options)
@@ -168,12 +186,12 @@ static bool check(sim_options* options)
         return complain("--plot draws error over budget: give several budgets, as in '--sweep "
                         "4,8,13,26,52'.");
     }
-    if (options->dump_path != NULL && (options->sweep != NULL || options->is_compared)) {
-        return complain("--dump holds what was shown in one run: leave --sweep and --compare out.");
+    if (options->dump_path != NULL &&
+        (options->sweep != NULL || options->is_compared || options->is_ablated)) {
+        return complain("--dump holds what was shown in one run: leave --sweep, --compare and "
+                        "--ablate out.");
     }
-    options->def.profile =
-        strcmp(options->profile, "pinhole") == 0 ? PH_PROFILE_PINHOLE : PH_PROFILE_CLASSIC;
-    return read_budgets(options) && read_hz(options);
+    return read_budgets(options) && choose_runs(options);
 }
 
 // ---- the table
@@ -208,7 +226,7 @@ static app_option choice_row(const char* name, const char* summary, const char**
         .name = name, .summary = summary, .text = text, .value = "WORD", .choices = choices};
 }
 
-enum { ROW_COUNT = 28 };
+enum { ROW_COUNT = 29 };
 
 static void fill_rows(sim_options* o, app_option rows[ROW_COUNT])
 {
@@ -227,14 +245,19 @@ static void fill_rows(sim_options* o, app_option rows[ROW_COUNT])
                     0, 20),
         number_row("--overhead", "bytes that each datagram costs beside its payload",
                    &def->overhead_bytes, 0, 1000),
-        text_row("--hz", "sends per second, or auto (classic: 5; pinhole: as is best)", &o->hz,
-                 "N"),
-        choice_row("--profile", "how packets are written", &o->profile, "classic|pinhole"),
-        choice_row("--schedule", "who goes first", &o->schedule, "score|buckets"),
-        choice_row("--coding", "of values", &o->coding, "plain"),
-        choice_row("--precision", "of positions", &o->precision, "fixed"),
-        switch_row("--compare", "score and buckets on the same truth, links and seeds",
+        choice_row("--profile", "all parts together; pinhole unless named", &o->asked.profile,
+                   "classic|pinhole"),
+        choice_row("--schedule", "who goes first; classic score, pinhole error", &o->asked.schedule,
+                   "score|buckets|error"),
+        choice_row("--coding", "of values; classic plain, pinhole model", &o->asked.coding,
+                   "plain|delta|model"),
+        choice_row("--precision", "of positions; classic fixed, pinhole distance",
+                   &o->asked.precision, "fixed|distance"),
+        text_row("--hz", "sends per second, or auto; classic 5, pinhole auto", &o->asked.hz, "N"),
+        switch_row("--compare", "classic beside it, on the same truth, viewers, links and seeds",
                    &o->is_compared),
+        switch_row("--ablate", "each part on its own, and each taken away, as a table",
+                   &o->is_ablated),
         choice_row("--show", "motion carried on to now, or interpolated 0.5 s late", &o->show,
                    "now|delayed"),
         choice_row("--properties", "every column, or position and heading only", &o->properties,

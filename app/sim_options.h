@@ -6,7 +6,8 @@
 #ifndef PH_APP_SIM_OPTIONS_H
 #define PH_APP_SIM_OPTIONS_H
 
-#include "kit/sim.h"
+#include "sim_parts.h"
+
 #include "kit/sim_material.h"
 
 #include <pinhole/vision.h>
@@ -18,13 +19,8 @@ typedef struct sim_options {
     const char* schema_path; // NULL: derived
     const char* dump_path;   // NULL: none
     const char* plot_path;
-    const char* profile;
-    const char* schedule;
-    const char* coding;
-    const char* precision;
     const char* show;
     const char* properties;
-    const char* hz;
     const char* sweep;
     int rate_hz;
     double seconds;
@@ -33,16 +29,17 @@ typedef struct sim_options {
     int threads; // 0: all cores
     bool is_json;
     bool is_compared;
+    bool is_ablated;
+    sim_parts asked;                     // NULL: not asked for
+    sim_parts parts[SIM_ABLATION_COUNT]; // of the runs; complete
+    int part_count;
     double budgets_kbps[SIM_BUDGETS_MAX]; // one without --sweep
     int budget_count;
-    ph_sim_def def; // kbps and scheduler are set for each run
+    ph_sim_def def; // kbps and parts are set for each run
 } sim_options;
 
 // Reads and checks the options, prints the help when it is asked for.
 // @return True to go on; else *status is the APP_EXIT value to return.
 bool sim_options_parse(int argc, char** argv, sim_options* options, int* status);
-
-// The scheduler of this name. False when there is none.
-bool sim_try_scheduler(const char* name, ph_scheduler* scheduler);
 
 #endif

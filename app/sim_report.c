@@ -9,6 +9,7 @@
 
 #include "kit/plot.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define COLUMN_WIDTH 12
@@ -17,16 +18,25 @@
 
 // ---- JSON
 
+static void write_hz(const char* hz, ph_json* json)
+{
+    if (strcmp(hz, "auto") == 0) {
+        ph_json_text(json, "hz", hz);
+    } else {
+        ph_json_number(json, "hz", strtod(hz, NULL));
+    }
+}
+
 static void write_question(const sim_report* report, const sim_trial* trial, ph_json* json)
 {
     const sim_options* options = report->options;
     const ph_sim_def* def = &options->def;
     const ph_sim_result* result = &trial->result;
     ph_json_text(json, "source", options->source);
-    ph_json_text(json, "profile", options->profile);
-    ph_json_text(json, "schedule", trial->schedule);
-    ph_json_text(json, "coding", options->coding);
-    ph_json_text(json, "precision", options->precision);
+    ph_json_text(json, "profile", trial->parts->profile);
+    ph_json_text(json, "schedule", trial->parts->schedule);
+    ph_json_text(json, "coding", trial->parts->coding);
+    ph_json_text(json, "precision", trial->parts->precision);
     ph_json_text(json, "show", options->show);
     ph_json_text(json, "properties", options->properties);
     ph_json_integer(json, "rate", result->rate_hz);
@@ -37,7 +47,7 @@ static void write_question(const sim_report* report, const sim_trial* trial, ph_
     ph_json_number(json, "burst", def->burst_s);
     ph_json_integer(json, "burst_bits", result->burst_bits);
     ph_json_integer(json, "overhead", def->overhead_bytes);
-    ph_json_number(json, "hz", ph_sim_hz(def));
+    write_hz(trial->parts->hz, json);
     ph_json_number(json, "radius", def->radius_m);
     ph_json_integer(json, "slots", def->slots);
     ph_json_number(json, "rtt", def->rtt_ms);
@@ -51,6 +61,9 @@ static void write_trial(const sim_report* report, const sim_trial* trial, const 
                         ph_json* json)
 {
     ph_json_open(json, key);
+    if (report->options->is_ablated) {
+        ph_json_text(json, "name", trial->parts->name);
+    }
     write_question(report, trial, json);
     ph_sim_result_write(&trial->result, json);
     ph_json_close(json);
@@ -59,8 +72,8 @@ static void write_trial(const sim_report* report, const sim_trial* trial, const 
 static void write_pair(const sim_report* report, const sim_trial* pair, ph_json* json)
 {
     ph_json_open(json, NULL);
-    write_trial(report, &pair[0], pair[0].schedule, json);
-    write_trial(report, &pair[1], pair[1].schedule, json);
+    write_trial(report, &pair[0], pair[0].parts->name, json);
+    write_trial(report, &pair[1], pair[1].parts->name, json);
     ph_json_open(json, "ratio");
     ph_sim_result_write_ratio(&pair[0].result, &pair[1].result, json);
     ph_json_close(json);
@@ -70,7 +83,7 @@ static void write_pair(const sim_report* report, const sim_trial* pair, ph_json*
 void sim_report_print_json(const sim_report* report)
 {
     ph_json json = ph_json_make(stdout);
-    const bool is_list = report->options->sweep != NULL;
+    const bool is_list = report->options->sweep != NULL || report->options->is_ablated;
     const int step = report->options->is_compared ? 2 : 1;
     if (is_list) {
         ph_json_open_list(&json, NULL);
@@ -96,9 +109,14 @@ static void print_question(const sim_report* report)
     const ph_sim_result* result = &report->trials[0].result;
     printf("%s: %d entities, %g s at %d ticks a second, seen by %d viewers\n", options->source,
            result->entity_count, result->seconds, result->rate_hz, result->viewer_count);
-    printf("%s, %g sends a second, link of %g ms and 0..%g ms jitter, %g %% lost, shown %s\n\n",
-           options->profile, ph_sim_hz(def), def->rtt_ms, def->jitter_ms, options->loss_pct,
-           options->show);
+    printf("link of %g ms and 0..%g ms jitter, %g %% lost, shown %s\n", def->rtt_ms, def->jitter_ms,
+           options->loss_pct, options->show);
+    for (int i = 0; i < options->part_count; ++i) {
+        const sim_parts* parts = &options->parts[i];
+        printf("%s: schedule %s, coding %s, precision %s, hz %s\n", parts->name, parts->schedule,
+               parts->coding, parts->precision, parts->hz);
+    }
+    printf("\n");
 }
 
 static void print_budget(double kbps)
@@ -121,7 +139,7 @@ static void print_heads(const sim_report* report, int first, int end, bool has_r
     }
     printf("\n%-24s %-8s", "", "");
     for (int i = first; i < end; ++i) {
-        printf(" %*s", COLUMN_WIDTH, report->trials[i].schedule);
+        printf(" %*s", COLUMN_WIDTH, report->trials[i].parts->name);
     }
     if (has_ratio) {
         printf(" %*s", COLUMN_WIDTH, "ratio");
@@ -172,11 +190,35 @@ static void print_shares(const sim_report* report, int first, int end)
     }
 }
 
+// The figures that the parts are for, one row for each choice of them; classic is the first.
+static void print_ablation(const sim_report* report)
+{
+    print_budget(report->trials[0].kbps);
+    printf("\n%-24s %9s %8s %8s %8s %8s %8s %9s %7s\n", "", "error", "of", "missing", "heading",
+           "stale", "jolts", "updates", "bits per");
+    printf("%-24s %9s %8s %8s %8s %8s %8s %9s %7s\n", "", "mrad", "classic", "%", "deg", "ms",
+           "1/min", "1/s", "update");
+    const double classic = report->trials[0].result.figures.error_mrad.mean;
+    for (int i = 0; i < report->trial_count; ++i) {
+        const ph_figures_summary* figures = &report->trials[i].result.figures;
+        const ph_sim_rates rates = ph_sim_result_rates(&report->trials[i].result);
+        printf("%-24s %9.2f %8.3f %8.2f %8.1f %8.0f %8.2f %9.1f %7.1f\n",
+               report->trials[i].parts->name, figures->error_mrad.mean,
+               classic > 0.0 ? figures->error_mrad.mean / classic : 0.0, figures->missing_pct,
+               figures->heading_deg.mean, figures->stale_ms.mean, figures->jolts_per_min,
+               rates.updates_per_s, rates.bits_per_update);
+    }
+}
+
 void sim_report_print_table(const sim_report* report)
 {
     print_question(report);
     if (report->options->schema_path == NULL) {
         printf("derived schema\n%s\n", report->schema_text);
+    }
+    if (report->options->is_ablated) {
+        print_ablation(report);
+        return;
     }
     const bool is_compared = report->options->is_compared;
     const int step = is_compared ? 2 : COLUMNS_MAX;
@@ -205,14 +247,14 @@ bool sim_report_plot(const sim_report* report, FILE* file)
             y[s][i] = trial->result.figures.error_mrad.mean;
         }
         series[s] = (ph_plot_series){
-            .name = report->trials[s].schedule, .x = x[s], .y = y[s], .count = count};
+            .name = report->trials[s].parts->name, .x = x[s], .y = y[s], .count = count};
     }
     char subtitle[200];
     const sim_options* options = report->options;
     const char* slash = strrchr(options->source, '/');
-    snprintf(subtitle, sizeof subtitle, "%.80s, %d viewers, %s, %g %% lost",
+    snprintf(subtitle, sizeof subtitle, "%.80s, %d viewers, %g %% lost",
              slash != NULL ? slash + 1 : options->source, report->trials[0].result.viewer_count,
-             options->profile, options->loss_pct);
+             options->loss_pct);
     const ph_plot plot = {
         .title = "What a client shows, by budget",
         .subtitle = subtitle,

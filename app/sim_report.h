@@ -8,14 +8,14 @@
 
 #include "sim_options.h"
 
-// One run: its budget, its scheduler, what was found.
+// One run: its budget, its parts, what was found.
 typedef struct sim_trial {
     double kbps;
-    const char* schedule;
+    const sim_parts* parts;
     ph_sim_result result;
 } sim_trial;
 
-// Trials by budget, then by scheduler: with --compare pairs of them.
+// Trials by budget, then by parts: with --compare pairs of them.
 typedef struct sim_report {
     const sim_options* options;
     const sim_trial* trials;

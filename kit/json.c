@@ -92,14 +92,25 @@ void ph_json_close(ph_json* json)
     }
 }
 
-void ph_json_number(ph_json* json, const char* key, double value)
+static void write_number(ph_json* json, const char* key, double value, int digits)
 {
     begin_value(json, key);
     if (isfinite(value)) {
-        fprintf(json->file, "%.10g", value);
+        fprintf(json->file, "%.*g", digits, value);
     } else {
         fputs("null", json->file);
     }
+}
+
+void ph_json_number(ph_json* json, const char* key, double value)
+{
+    write_number(json, key, value, 10);
+}
+
+// 17 digits tell any double from its neighbours.
+void ph_json_exact(ph_json* json, const char* key, double value)
+{
+    write_number(json, key, value, 17);
 }
 
 void ph_json_integer(ph_json* json, const char* key, int64_t value)

@@ -40,6 +40,8 @@ void ph_json_close(ph_json* json);
 
 // Ten digits that count; what is no number, or infinite, is null.
 void ph_json_number(ph_json* json, const char* key, double value);
+// As many digits as the value has, for sums that must come out: whole numbers of 1/256 and such.
+void ph_json_exact(ph_json* json, const char* key, double value);
 void ph_json_integer(ph_json* json, const char* key, int64_t value);
 void ph_json_bool(ph_json* json, const char* key, bool value);
 

@@ -10,15 +10,18 @@
 #include "kit/sim_dump.h"
 #include "kit/sim_session.h"
 
+#include <pinhole/world.h>
+
 #include <stdlib.h>
 
 #define STANDSTILL_MAX_S 120
-#define CLASSIC_HZ 5.0
 
 ph_sim_def ph_sim_def_default(void)
 {
+    const ph_viewer_def viewer = ph_viewer_def_default();
     return (ph_sim_def){
-        .profile = PH_PROFILE_CLASSIC,
+        .profile = PH_PROFILE_PINHOLE,
+        .precision_mrad = viewer.precision_mrad,
         .viewers = 16,
         .kbps = 13.0,
         .burst_s = 1.0,
@@ -30,11 +33,6 @@ ph_sim_def ph_sim_def_default(void)
         .loss = 0.01,
         .seed = 1,
     };
-}
-
-double ph_sim_hz(const ph_sim_def* def)
-{
-    return def->hz > 0.0 || def->profile != PH_PROFILE_CLASSIC ? def->hz : CLASSIC_HZ;
 }
 
 // One of the two runs.

@@ -36,13 +36,15 @@ struct ph_recording;
 
 // Start from ph_sim_def_default(), which has the defaults of `pinhole sim`.
 typedef struct ph_sim_def {
-    ph_profile profile;
+    ph_profile profile;     // of the wire
     ph_scheduler scheduler; // {0}: score
+    bool is_universal;      // pinhole profile: without its models
+    double precision_mrad;  // pinhole profile; 0: positions are always exact
     int viewers;            // at most; see kit/observers.h
     double kbps;            // on the wire; 0: no limit
     double burst_s;         // depth of the bucket, in seconds of the rate
     int overhead_bytes;     // of each datagram
-    double hz;              // sends per second; 0: the profile's own
+    double hz;              // sends per second; 0: whenever the sender finds it best
     double radius_m;
     int slots;     // entities visible at most
     double rtt_ms; // of both directions together
@@ -59,9 +61,6 @@ typedef struct ph_sim_def {
 } ph_sim_def;
 
 ph_sim_def ph_sim_def_default(void);
-
-// How often a viewer is sent to, per second; 0: whenever its sender finds it best.
-double ph_sim_hz(const ph_sim_def* def);
 
 // @return False with *fault filled: no memory, nobody to look through the eyes of, schema and
 // recording do not match, or an option that the world refuses.

@@ -105,12 +105,8 @@ static void write_bits(const ph_sim_result* result, ph_json* json)
     ph_json_open(json, "bits_by");
     ph_sim_bits bits;
     for (int i = 0; ph_sim_result_bits(result, i, &bits); ++i) {
-        // Whole bits to the last digit: the sum must come out exactly.
-        if (bits.bits256 % 256 == 0) {
-            ph_json_integer(json, bits.key, (int64_t)(bits.bits256 / 256));
-        } else {
-            ph_json_number(json, bits.key, (double)bits.bits256 / 256.0);
-        }
+        // To the last digit: the sum must come out exactly.
+        ph_json_exact(json, bits.key, (double)bits.bits256 / 256.0);
     }
     ph_json_close(json);
 }
@@ -131,7 +127,7 @@ void ph_sim_result_write(const ph_sim_result* result, ph_json* json)
     ph_json_integer(json, "enters", (int64_t)traffic->enters);
     ph_json_integer(json, "leaves", (int64_t)traffic->leaves);
     ph_json_integer(json, "updates", (int64_t)traffic->updates);
-    ph_json_number(json, "repeat_bits", (double)traffic->ledger.repeat_bits256 / 256.0);
+    ph_json_exact(json, "repeat_bits", (double)traffic->ledger.repeat_bits256 / 256.0);
     ph_figures_write(&result->figures, json);
     ph_json_bool(json, "converged", result->is_converged);
     ph_json_number(json, "converge_s", result->converge_s);

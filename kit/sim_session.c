@@ -175,7 +175,9 @@ static ph_result add_viewer(ph_sim_session* session)
     // 0 would stand for a second's worth; the world raises what is too little for one datagram.
     def.burst_bits = 1 + (int)(def.bits_per_second * asked->burst_s - 0.5);
     def.overhead_bytes = asked->overhead_bytes;
-    def.sends_per_second = ph_sim_hz(asked);
+    def.sends_per_second = asked->hz > 0.0 ? asked->hz : PH_SENDS_AUTO;
+    def.precision_mrad = asked->precision_mrad;
+    def.is_universal = asked->is_universal;
     def.session = (uint32_t)ph_rng_next(&rng);
     def.scheduler = asked->scheduler;
     return ph_world_add_viewer(stage->world, &def, &session->viewer);
@@ -274,7 +276,7 @@ static bool is_time_to_send(const ph_sim_session* session, uint64_t now_us)
 {
     const ph_sim_stage* stage = session->stage;
     const double ticks = (double)(stage->tick - session->first_tick);
-    const double hz = ph_sim_hz(stage->def);
+    const double hz = stage->def->hz;
     if (hz == 0.0) {
         return ph_world_is_send_due(stage->world, session->viewer, now_us);
     }
@@ -290,7 +292,7 @@ static void send_now(ph_sim_session* session, uint64_t now_us)
     }
     // At most one per tick, however many were asked for.
     const double ticks = (double)(stage->tick - session->first_tick);
-    session->send_count = (int64_t)(ticks * ph_sim_hz(stage->def) / stage->recording->rate_hz) + 1;
+    session->send_count = (int64_t)(ticks * stage->def->hz / stage->recording->rate_hz) + 1;
     departure at = {.session = session, .now_us = now_us};
     const uint64_t start_ns = ph_sim_clock_ns();
     ph_world_send(stage->world, session->viewer, now_us, depart, &at);
