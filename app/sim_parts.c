@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define BEST_SCHEDULE "score"
 #define HZ_MIN 0.1
 #define HZ_MAX 1000.0
 
@@ -30,7 +31,7 @@ static const sim_parts CLASSIC = {
 static const sim_parts PINHOLE = {
     .name = "pinhole",
     .profile = "pinhole",
-    .schedule = "error",
+    .schedule = BEST_SCHEDULE,
     .coding = "model",
     .precision = "distance",
     .hz = "auto",
@@ -78,7 +79,6 @@ static ph_scheduler scheduler_of(const char* name)
     } rows[] = {
         {"score", ph_scheduler_score},
         {"buckets", ph_scheduler_buckets},
-        {"error", ph_scheduler_score},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         if (is(name, rows[i].name)) {
@@ -102,7 +102,7 @@ void sim_parts_apply(const sim_parts* parts, ph_sim_def* def)
 
 const sim_parts sim_ablation[SIM_ABLATION_COUNT] = {
     {.name = "classic", .profile = "classic"},
-    {.name = "+ scheduler", .profile = "classic", .schedule = "error"},
+    {.name = "+ scheduler", .profile = "classic", .schedule = BEST_SCHEDULE},
     {.name = "+ rhythm", .profile = "classic", .hz = "auto"},
     {.name = "+ prediction", .profile = "classic", .coding = "delta"},
     {.name = "+ prediction, precision",

@@ -7,7 +7,7 @@
 //
 //              schedule   coding   precision   hz
 //   classic    score      plain    fixed       5
-//   pinhole    error      model    distance    auto
+//   pinhole    score      model    distance    auto
 //
 //   plain      the wire of classic: values as they are
 //   delta      differences to what the client is known to have, as universal codes

@@ -27,11 +27,25 @@
 // A tenth of the tick, of a core with 1,000 viewers.
 #define LIMIT_US 10.0
 
-// Fields of records, as the classic profile writes them.
-#define UPDATE_FIELDS 8
-#define ENTER_FIELDS 32
-#define LEAVE_FIELDS 2
-#define HEADER_FIELDS 7
+// Fields that the profiles write, symbols counted at six each.
+typedef struct load_fields {
+    double update;
+    double enter;
+    double leave;
+    double visible; // told or not
+    double header;
+} load_fields;
+
+static const load_fields FIELDS[PH_PROFILE_COUNT] = {
+    [PH_PROFILE_CLASSIC] = {.update = 8, .enter = 32, .leave = 2, .header = 7},
+    // An update: symbols for mask, x, y, z and some headings, signs as raw bits.
+    [PH_PROFILE_PINHOLE] = {.update = 30, .enter = 95, .leave = 8, .visible = 6, .header = 9},
+};
+
+static const char* const PROFILE_NAMES[PH_PROFILE_COUNT] = {
+    [PH_PROFILE_CLASSIC] = "classic",
+    [PH_PROFILE_PINHOLE] = "pinhole",
+};
 
 static const char* const STAGE_NAMES[PH_STAGE_COUNT] = {
     [PH_STAGE_VISION] = "vision", [PH_STAGE_KNOWLEDGE] = "knowledge", [PH_STAGE_SCORE] = "score",
@@ -41,6 +55,7 @@ static const char* const STAGE_NAMES[PH_STAGE_COUNT] = {
 // What is measured of one load. Times are in us per viewer and tick; the best of the rounds, and
 // the worst for the spread.
 typedef struct load_result {
+    ph_profile profile;
     int viewers;
     double us;
     double worst_us;
@@ -186,38 +201,75 @@ static int describe(load_scene* scene, load_result* result)
     result->updates_per_s = updates / seconds;
     result->enters_per_s = enters / seconds;
     result->bytes_per_viewer = scene->bytes_per_viewer;
-    const double fields = UPDATE_FIELDS * updates + ENTER_FIELDS * enters + LEAVE_FIELDS * leaves;
-    return HEADER_FIELDS + (datagrams > 0.0 ? (int)(fields / datagrams) : 0);
+    const load_fields* each = &FIELDS[scene->profile];
+    const double fields = each->update * updates + each->enter * enters + each->leave * leaves;
+    return (int)(each->header + each->visible * result->visible +
+                 (datagrams > 0.0 ? fields / datagrams : 0.0));
 }
 
 typedef struct load_request {
     int viewers[LOADS_MAX];
     int count;
-    ph_scheduler scheduler;
+    // One after the other in every round, so that they can be compared.
+    ph_profile profiles[PH_PROFILE_COUNT];
+    int profile_count;
+    const char* schedule; // "auto": that of the profile
     int rounds;
     ph_pool* pools[THREADS_MAX];
 } load_request;
 
-static bool measure_load(const load_request* request, int viewers, load_result* result)
+static ph_scheduler scheduler_of(const char* name, ph_profile profile)
 {
+    if (strcmp(name, "buckets") == 0) {
+        return ph_scheduler_buckets();
+    }
+    (void)profile;
+    return ph_scheduler_score();
+}
+
+// One profile at one load.
+typedef struct load_bench {
     load_scene scene;
     load_yardsticks yardsticks;
-    *result = (load_result){.viewers = viewers};
-    if (!load_scene_make(&scene, viewers, request->scheduler)) {
+} load_bench;
+
+static bool make_bench(load_bench* bench, const load_request* request, load_result* result)
+{
+    if (!load_scene_make(&bench->scene, result->profile, result->viewers,
+                         scheduler_of(request->schedule, result->profile))) {
         return false;
     }
-    const int fields_per_send = describe(&scene, result);
-    if (!load_yardsticks_make(&yardsticks, &scene, fields_per_send)) {
-        return false;
+    const int fields_per_send = describe(&bench->scene, result);
+    return load_yardsticks_make(&bench->yardsticks, &bench->scene, fields_per_send);
+}
+
+static void measure_round(load_bench* bench, const load_request* request, load_result* result)
+{
+    measure_plain(&bench->scene, result);
+    measure_yardsticks(&bench->scene, &bench->yardsticks, result);
+    measure_stages(&bench->scene, result);
+    measure_threads(&bench->scene, request->pools, result);
+}
+
+// Fills one result for each profile.
+static bool measure_load(const load_request* request, int viewers, load_result* results)
+{
+    load_bench benches[PH_PROFILE_COUNT];
+    for (int i = 0; i < request->profile_count; ++i) {
+        results[i] = (load_result){.profile = request->profiles[i], .viewers = viewers};
+        if (!make_bench(&benches[i], request, &results[i])) {
+            return false;
+        }
     }
     for (int round = 0; round < request->rounds; ++round) {
-        measure_plain(&scene, result);
-        measure_yardsticks(&scene, &yardsticks, result);
-        measure_stages(&scene, result);
-        measure_threads(&scene, request->pools, result);
+        for (int i = 0; i < request->profile_count; ++i) {
+            measure_round(&benches[i], request, &results[i]);
+        }
     }
-    load_yardsticks_destroy(&yardsticks);
-    load_scene_destroy(&scene);
+    for (int i = 0; i < request->profile_count; ++i) {
+        load_yardsticks_destroy(&benches[i].yardsticks);
+        load_scene_destroy(&benches[i].scene);
+    }
     return true;
 }
 
@@ -225,10 +277,10 @@ static bool measure_load(const load_request* request, int viewers, load_result* 
 
 static void print_table(const load_result* result)
 {
-    printf(
-        "%d viewers, each with %.0f in view: %.1f kbit/s, %.0f updates and %.1f enters a second\n",
-        result->viewers, result->visible, result->kbps, result->updates_per_s,
-        result->enters_per_s);
+    printf("%s, %d viewers, each with %.0f in view: %.1f kbit/s, %.0f updates and %.1f enters a "
+           "second\n",
+           PROFILE_NAMES[result->profile], result->viewers, result->visible, result->kbps,
+           result->updates_per_s, result->enters_per_s);
     printf("  %-24s %8.2f us    worst round %.2f\n", "per viewer and tick", result->us,
            result->worst_us);
     for (int i = 0; i < PH_STAGE_COUNT; ++i) {
@@ -250,9 +302,23 @@ static void print_table(const load_result* result)
     printf("  %-24s %8.0f ns    the game's part\n\n", "putting, per entity", result->put_ns);
 }
 
+static void print_all(const load_result* results, int count)
+{
+    for (int i = 0; i < count; ++i) {
+        print_table(&results[i]);
+    }
+    if (count == 2) {
+        printf("%s takes %.1f times as long as %s, with %.1f times the updates.\n\n",
+               PROFILE_NAMES[results[1].profile], results[1].us / results[0].us,
+               PROFILE_NAMES[results[0].profile],
+               results[1].updates_per_s / results[0].updates_per_s);
+    }
+}
+
 static void write_json(ph_json* json, const load_result* result)
 {
     ph_json_open(json, NULL);
+    ph_json_text(json, "profile", PROFILE_NAMES[result->profile]);
     ph_json_integer(json, "viewers", result->viewers);
     ph_json_number(json, "us_per_viewer_tick", result->us);
     ph_json_open(json, "stage_us");
@@ -287,31 +353,44 @@ static void print_json(const load_request* request, const load_result* results)
     ph_json json = ph_json_make(stdout);
     ph_json_open(&json, NULL);
     ph_json_text(&json, "bench", "load");
-    ph_json_text(&json, "profile", "classic");
-    ph_json_text(&json, "schedule", request->scheduler.name);
+    ph_json_text(&json, "schedule", request->schedule);
     ph_json_integer(&json, "rounds", request->rounds);
     ph_json_open_list(&json, "loads");
-    for (int i = 0; i < request->count; ++i) {
+    for (int i = 0; i < request->count * request->profile_count; ++i) {
         write_json(&json, &results[i]);
     }
     ph_json_close(&json);
+    if (request->profile_count > 1) {
+        ph_json_open_list(&json, "pinhole_over_classic");
+        for (int i = 0; i < request->count; ++i) {
+            ph_json_number(&json, NULL, results[2 * i + 1].us / results[2 * i].us);
+        }
+        ph_json_close(&json);
+    }
     ph_json_close(&json);
 }
 
 // ---- the command
 
 static const char* viewers_text = "1000";
-static const char* schedule_text = "score";
+static const char* schedule_text = "auto";
+static const char* profile_text = "both";
 
 static const app_option more[] = {
     {.name = "--viewers",
      .summary = "how many, or several numbers: 1000,4000,16000",
      .text = &viewers_text,
      .value = "LIST"},
+    {.name = "--profile",
+     .summary = "one alone, or both in turns",
+     .text = &profile_text,
+     .value = "WORD",
+     .choices = "both|classic|pinhole"},
     {.name = "--schedule",
-     .summary = "who goes first",
+     .summary = "who goes first; auto: that of the profile",
      .text = &schedule_text,
-     .choices = "score|buckets"},
+     .value = "WORD",
+     .choices = "auto|score|buckets"},
     {0},
 };
 
@@ -367,15 +446,17 @@ static bool parse_viewers(const char* text, load_request* request)
 
 static int run(load_request* request, bool is_json)
 {
-    load_result results[LOADS_MAX];
+    load_result results[LOADS_MAX * PH_PROFILE_COUNT];
+    const int each = request->profile_count;
     for (int i = 0; i < request->count; ++i) {
-        if (!measure_load(request, request->viewers[i], &results[i])) {
+        load_result* found = &results[i * each];
+        if (!measure_load(request, request->viewers[i], found)) {
             fprintf(stderr, "%s: there is not enough memory for %d viewers.\n", about.command,
                     request->viewers[i]);
             return APP_EXIT_FAILURE;
         }
         if (!is_json) {
-            print_table(&results[i]);
+            print_all(found, each);
         }
     }
     if (is_json) {
@@ -386,6 +467,16 @@ static int run(load_request* request, bool is_json)
     return APP_EXIT_OK;
 }
 
+static void choose_profiles(load_request* request)
+{
+    const bool is_both = strcmp(profile_text, "both") == 0;
+    for (int i = 0; i < PH_PROFILE_COUNT; ++i) {
+        if (is_both || strcmp(profile_text, PROFILE_NAMES[i]) == 0) {
+            request->profiles[request->profile_count++] = (ph_profile)i;
+        }
+    }
+}
+
 int bench_load(int argc, char** argv)
 {
     bench_options options;
@@ -393,11 +484,8 @@ int bench_load(int argc, char** argv)
     if (!bench_options_parse(&about, argc, argv, &options, &status)) {
         return status;
     }
-    const bool is_buckets = strcmp(schedule_text, "buckets") == 0;
-    load_request request = {
-        .rounds = options.rounds,
-        .scheduler = is_buckets ? ph_scheduler_buckets() : ph_scheduler_score(),
-    };
+    load_request request = {.rounds = options.rounds, .schedule = schedule_text};
+    choose_profiles(&request);
     if (!parse_viewers(viewers_text, &request)) {
         fprintf(
             stderr,

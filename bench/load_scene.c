@@ -7,7 +7,9 @@
 
 #include "base/allocator.h"
 #include "kit/creature.h"
-#include "wire/header.h"
+#include "wire/coded_header.h"
+
+#include <pinhole/entropy.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -60,6 +62,7 @@ static bool make_world(load_scene* scene)
     def.viewer_capacity = scene->viewer_count;
     def.radius_max_mm = RADIUS_MM;
     def.tick_us = LOAD_TICK_US;
+    def.profile = scene->profile;
     // Who sees whom is looked at as often as it can be told.
     def.vision.refresh_ticks = LOAD_TICKS_PER_SECOND / LOAD_SENDS_PER_SECOND;
     def.allocator = (ph_allocator){allocate, release, &scene->live_bytes};
@@ -160,10 +163,12 @@ static bool populate(load_scene* scene, ph_scheduler scheduler)
     return true;
 }
 
-bool load_scene_make(load_scene* scene, int viewer_count, ph_scheduler scheduler)
+bool load_scene_make(load_scene* scene, ph_profile profile, int viewer_count,
+                     ph_scheduler scheduler)
 {
     const ph_allocator memory = {0};
     *scene = (load_scene){
+        .profile = profile,
         .viewer_count = viewer_count,
         .side_mm = 1e6 * sqrt(viewer_count / PER_KM2),
         .walkers = ph_allocate_array(&memory, (size_t)viewer_count, sizeof(load_walker)),
@@ -236,14 +241,21 @@ void load_scene_move(load_scene* scene)
 
 // ---- the world
 
+typedef struct delivery {
+    load_client* client;
+    ph_profile profile;
+} delivery;
+
 static void deliver(void* context, ph_viewer_id viewer, const void* bytes, size_t size)
 {
     (void)viewer;
-    load_client* client = context;
+    const delivery* to = context;
+    load_client* client = to->client;
     if (client->letter_count < LOAD_LETTERS_MAX) {
         load_letter* letter = &client->letters[client->letter_count++];
         letter->size = (uint8_t)(size < sizeof letter->bytes ? size : sizeof letter->bytes);
-        memcpy(letter->bytes, bytes, letter->size);
+        const size_t first = to->profile == PH_PROFILE_PINHOLE ? size - letter->size : 0;
+        memcpy(letter->bytes, (const uint8_t*)bytes + first, letter->size);
     }
 }
 
@@ -260,7 +272,8 @@ static void serve(void* context, int i)
     }
     const uint32_t period = LOAD_TICKS_PER_SECOND / LOAD_SENDS_PER_SECOND;
     if ((tick + (uint32_t)i) % period == 0) {
-        ph_world_send(scene->world, client->viewer, now_us, deliver, client);
+        delivery to = {.client = client, .profile = scene->profile};
+        ph_world_send(scene->world, client->viewer, now_us, deliver, &to);
     }
 }
 
@@ -278,11 +291,24 @@ void load_scene_work(load_scene* scene)
 
 // ---- the clients
 
-static void read_letter(load_client* client, const load_letter* letter)
+static ph_header read_header(const load_client* client, const load_letter* letter,
+                             ph_profile profile)
 {
-    ph_bit_reader reader = ph_bit_reader_make(letter->bytes, letter->size);
     ph_header header;
-    ph_header_read(&reader, &header);
+    if (profile == PH_PROFILE_PINHOLE) {
+        ph_entropy_reader reader;
+        ph_entropy_reader_init(&reader, letter->bytes, letter->size);
+        ph_coded_header_read(&reader.raw, client->receipt.newest, &header);
+    } else {
+        ph_bit_reader reader = ph_bit_reader_make(letter->bytes, letter->size);
+        ph_header_read(&reader, &header);
+    }
+    return header;
+}
+
+static void read_letter(load_client* client, const load_letter* letter, ph_profile profile)
+{
+    const ph_header header = read_header(client, letter, profile);
     const bool is_new =
         ph_receipt_judge(&client->receipt, header.number, header.horizon) == PH_NEWS_NEW;
     if (is_new && !ph_rng_chance(&client->rng, LOSS)) {
@@ -299,7 +325,7 @@ void load_scene_answer(load_scene* scene)
             continue;
         }
         for (int k = 0; k < client->letter_count; ++k) {
-            read_letter(client, &client->letters[k]);
+            read_letter(client, &client->letters[k], scene->profile);
         }
         client->letter_count = 0;
         ph_ack_write(&client->receipt, client->ack);

@@ -32,9 +32,9 @@ typedef struct load_walker {
     double step_mm; // per tick
 } load_walker;
 
-// The front of a packet, enough to read its number from.
+// The end of a packet that its header stands at: the front of classic, the back of pinhole.
 typedef struct load_letter {
-    uint8_t bytes[48];
+    uint8_t bytes[64];
     uint8_t size;
 } load_letter;
 
@@ -52,6 +52,7 @@ typedef struct load_client {
 } load_client;
 
 typedef struct load_scene {
+    ph_profile profile;
     int viewer_count;
     double side_mm; // of the square they walk in
     ph_schema* schema;
@@ -66,7 +67,8 @@ typedef struct load_scene {
 
 // Everybody connected, entered, and the budget's bucket at its usual level.
 // @return False when there is no memory for it; the program ends then, so nothing is given back.
-bool load_scene_make(load_scene* scene, int viewer_count, ph_scheduler scheduler);
+bool load_scene_make(load_scene* scene, ph_profile profile, int viewer_count,
+                     ph_scheduler scheduler);
 void load_scene_destroy(load_scene* scene);
 
 // One tick in three parts: the game moves everybody, the world does its work, the clients look at

@@ -32,9 +32,10 @@ SPREADS = ["error_mm", "error_mrad", "heading_deg", "stale_ms"]
 PARTS = ["mean", "p50", "p95", "p99"]
 REASONS = ["header", "slot", "mask", "enter", "leave", "padding"]
 ASKED = [
-    "source", "profile", "schedule", "show", "properties", "rate", "seconds", "viewers", "kbps", "burst", "overhead", "hz",
+    "source", "profile", "schedule", "coding", "precision", "show", "properties", "rate", "seconds", "viewers", "kbps", "burst", "overhead", "hz",
     "radius", "slots", "rtt", "jitter", "loss", "seed", "schema",
 ]
+BEST_SCHEDULE = "score"
 RATE = 10
 SECONDS = 14
 
@@ -155,14 +156,49 @@ def check_several(recording, folder):
 
 
 def check_comparison(recording):
-    both = result_of(recording, "--viewers", 2, "--compare")
-    expect(set(both) == {"score", "buckets", "ratio"}, "a comparison has both and the ratio")
-    for name in ("score", "buckets"):
-        check_complete(name, both[name])
-        check_promises(name, both[name])
-        expect(both[name]["schedule"] == name, f"{name}: says so")
-    means = [both[name]["error_mrad"]["mean"] for name in ("score", "buckets", "ratio")]
-    expect(abs(means[1] / means[0] - means[2]) < 1e-6, "the ratio is the second over the first")
+    for names, asked in ((("classic", "pinhole"), ()),
+                         (("classic", "asked"), ("--profile", "classic", "--schedule", "buckets"))):
+        both = result_of(recording, "--viewers", 2, "--compare", *asked)
+        expect(set(both) == {*names, "ratio"}, f"a comparison has {names[0]}, {names[1]} and the ratio")
+        for name in names:
+            check_complete(name, both[name])
+            check_promises(name, both[name])
+        means = [both[name]["error_mrad"]["mean"] for name in (*names, "ratio")]
+        expect(abs(means[1] / means[0] - means[2]) < 1e-6, "the ratio is the second over the first")
+    expect(both["asked"]["schedule"] == "buckets" and both["classic"]["schedule"] == "score", "schedules are compared")
+
+
+# What a run says of its parts: schedule, coding, precision, hz.
+def parts_of(result):
+    return tuple(result[part] for part in ("schedule", "coding", "precision", "hz"))
+
+
+def check_parts(recording):
+    usual = parts_of(result_of(recording, "--viewers", 1))
+    expect(usual == (BEST_SCHEDULE, "model", "distance", "auto"), f"pinhole is usual, with its parts {usual}")
+    classic = parts_of(result_of(recording, "--viewers", 1, "--profile", "classic"))
+    expect(classic == ("score", "plain", "fixed", 5), f"classic has its parts {classic}")
+    for asked, parts in (
+        (("--coding", "plain"), (BEST_SCHEDULE, "plain", "fixed", "auto")),
+        (("--coding", "delta", "--hz", 4), (BEST_SCHEDULE, "delta", "distance", 4)),
+        (("--precision", "fixed", "--schedule", "buckets"), ("buckets", "model", "fixed", "auto")),
+        (("--profile", "classic", "--coding", "model"), ("score", "model", "fixed", 5)),
+        (("--profile", "classic", "--hz", "auto"), ("score", "plain", "fixed", "auto")),
+    ):
+        result = result_of(recording, "--viewers", 2, "--kbps", 6, *asked)
+        expect(parts_of(result) == parts, f"parts {parts}")
+        check_promises(" ".join(map(str, asked)), result)
+
+
+def check_ablation(recording):
+    rows = result_of(recording, "--viewers", 1, "--seconds", 11, "--ablate")
+    names = [row["name"] for row in rows]
+    expect(names[0] == "classic" and names[-1] == "pinhole" and len(set(names)) == len(names), f"ablation: {names}")
+    words = {word for name in names[1:-1] for word in name.replace(",", "").split()}
+    expect({"scheduler", "rhythm", "prediction", "precision", "models", "+", "-"} == words, "ablation: every part")
+    expect(all(row["overruns"] == 0 and row["converged"] for row in rows), "ablation: the promises hold in every row")
+    code, output, _ = run(recording, "--viewers", 1, "--seconds", 11, "--ablate")
+    expect(code == 0 and all(f"\n{name} " in output for name in names), "ablation: a table with every row")
 
 
 # ---- texts ---------------------------------------------------------------------------------------
@@ -193,6 +229,10 @@ def check_mistakes(recording, folder):
         ((recording, "--kbps", "nan"), 2, ["--kbps"]),
         ((recording, "--hz", "often"), 2, ["--hz 5"]),
         ((recording, "--show", "later"), 2, ["now|delayed"]),
+        ((recording, "--schedule", "luck"), 2, ["score|buckets", "--schedule score"]),
+        ((recording, "--coding", "plain", "--precision", "distance"), 2, ["--coding delta"]),
+        ((recording, "--compare", "--profile", "classic"), 2, ["--schedule buckets"]),
+        ((recording, "--ablate", "--hz", "5"), 2, ["leave"]),
         ((recording, "--sweep", "4,,8"), 2, ["--sweep 4,8"]),
         ((recording, "--plot", folder / "a.svg"), 2, ["--sweep"]),
         ((recording, "--dump", folder / "a.csv", "--sweep", "4,8"), 2, ["leave"]),
@@ -219,6 +259,8 @@ def main():
         check_variants(recording, folder)
         check_several(recording, folder)
         check_comparison(recording)
+        check_parts(recording)
+        check_ablation(recording)
         check_texts(recording)
         check_mistakes(recording, folder)
     print(f"sim: {len(complaints)} complaints")

@@ -77,6 +77,23 @@ static void what_is_no_number_is_null(void** state)
     assert_written(file, "[\n null,\n null,\n -0.5]\n");
 }
 
+// What is counted in 1/256 adds up, however much of it there is.
+static void exact_numbers_lose_nothing(void** state)
+{
+    (void)state;
+    FILE* file = open_file();
+    ph_json json = ph_json_make(file);
+    ph_json_open_list(&json, NULL);
+    ph_json_exact(&json, NULL, 12345678901.00390625);
+    ph_json_exact(&json, NULL, 68.0);
+    ph_json_close(&json);
+    double first = 0.0;
+    rewind(file);
+    assert_int_equal(fscanf(file, "[ %lf", &first), 1);
+    assert_true(first == 12345678901.00390625);
+    fclose(file);
+}
+
 static void text_is_escaped(void** state)
 {
     (void)state;
@@ -94,6 +111,7 @@ int main(void)
         cmocka_unit_test(an_object_has_keys_and_commas),
         cmocka_unit_test(a_list_has_no_keys),
         cmocka_unit_test(what_is_no_number_is_null),
+        cmocka_unit_test(exact_numbers_lose_nothing),
         cmocka_unit_test(text_is_escaped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -83,6 +83,33 @@ static void bits_by_reason_add_up_exactly(void** state)
     tear_down(&f);
 }
 
+// Every part by itself, at both ends: the wire of classic in the sender's rhythm, differences
+// without models, positions that are always exact.
+static void parts_can_be_exchanged_one_by_one(void** state)
+{
+    (void)state;
+    fixture f;
+    set_up(&f, "town", 20, 11.0);
+    f.def.kbps = 4.0;
+    const ph_sim_def usual = f.def;
+    ph_sim_def defs[5] = {usual, usual, usual, usual, usual};
+    defs[0].profile = PH_PROFILE_CLASSIC;
+    defs[1].is_universal = true;
+    defs[2].precision_mrad = 0.0;
+    defs[3].hz = 5.0;
+    defs[4].scheduler = ph_scheduler_buckets();
+    run_on(&f, 1);
+    const double whole_mrad = f.result.figures.error_mrad.mean;
+    for (int i = 0; i < 5; ++i) {
+        f.def = defs[i];
+        run_on(&f, 1);
+        assert_true(f.result.is_converged);
+        assert_int_equal(f.result.traffic.overruns, 0);
+        assert_true(f.result.figures.error_mrad.mean != whole_mrad);
+    }
+    tear_down(&f);
+}
+
 static void the_number_of_threads_changes_nothing(void** state)
 {
     (void)state;
@@ -201,6 +228,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_promises_hold_on_a_town),
         cmocka_unit_test(bits_by_reason_add_up_exactly),
+        cmocka_unit_test(parts_can_be_exchanged_one_by_one),
         cmocka_unit_test(the_number_of_threads_changes_nothing),
         cmocka_unit_test(another_seed_meets_another_network),
         cmocka_unit_test(a_perfect_link_without_limit_shows_the_truth),

@@ -60,6 +60,8 @@ static void set_up(fixture* f)
     viewer.bits_per_second = 0;
     ph_client_def client = ph_client_def_default();
     client.schema = f->schema;
+    client.profile = f->def.profile;
+    client.slot_capacity = 2 * viewer.visible_max;
     client.ground = f->recording->ground;
     assert_int_equal(ph_client_create(&client, &f->client), PH_OK);
     f->pair = (ph_sim_pair){.stage = f->stage, .client = f->client, .entity = own};

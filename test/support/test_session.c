@@ -299,6 +299,7 @@ ph_viewer_def session_viewer_def(test_session* session)
     def.bits_per_second = draw_budget(session);
     def.burst_bits = below(session, 2) == 0 ? 0 : (int)below(session, 40000);
     def.overhead_bytes = below(session, 2) == 0 ? 48 : (int)below(session, 100);
+    def.is_universal = session->def.is_universal;
     def.sends_per_second = below(session, 2) == 0 ? 10.0 : 5.0;
     def.patience_ms = 2000 + (int)below(session, 8000);
     if (below(session, 3) == 0) {

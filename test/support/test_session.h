@@ -34,6 +34,7 @@ typedef struct session_def {
     session_schema schema;
     ph_vision_kind vision;
     ph_profile profile;
+    bool is_universal;   // pinhole profile: without its models
     ph_may_see* may_see; // its context is the session
     int entity_count;
     int viewer_count;
