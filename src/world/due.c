@@ -75,6 +75,16 @@ static place place_of(const ph_outlook* outlook, int slot)
 static void position_words(const ph_outlook* outlook, const place* at, uint32_t* words)
 {
     const ph_entities* entities = &outlook->world->entities;
+    const ph_class* described = at->layout->described;
+    const ph_property* position = &described->properties[described->position];
+    if (position->def.ground_tolerance_mm == 0) {
+        // What is written to memory in single words and fetched in pairs is waited for.
+        const uint32_t steps = UINT32_MAX << position->coordinate.shift;
+        words[0] = (uint32_t)entities->x_mm[at->entity] & steps;
+        words[1] = (uint32_t)entities->y_mm[at->entity] & steps;
+        words[2] = (uint32_t)entities->z_mm[at->entity] & steps;
+        return;
+    }
     const int32_t position_mm[3] = {entities->x_mm[at->entity], entities->y_mm[at->entity],
                                     entities->z_mm[at->entity]};
     ph_layout_round_position(at->layout, &outlook->world->def.ground, position_mm, words);
