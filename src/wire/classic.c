@@ -274,8 +274,14 @@ static void write_value(const ph_frame* frame, const ph_layout* layout, const ph
     }
 }
 
-static void write_rest(const ph_frame* frame, const shape* it, const ph_record* record,
-                       ph_bit_writer* writer)
+static uint32_t bits_since(const ph_bit_writer* writer, size_t before_bits)
+{
+    return (uint32_t)(ph_bit_writer_size_bits(writer) - before_bits);
+}
+
+// bill may be NULL.
+static inline void write_rest(const ph_frame* frame, const shape* it, const ph_record* record,
+                              ph_bit_writer* writer, ph_bill* bill)
 {
     const ph_layout* layout = it->layout;
     if (it->rest == 0) {
@@ -288,35 +294,60 @@ static void write_rest(const ph_frame* frame, const shape* it, const ph_record* 
         const int property = ph_word_lowest_bit(left);
         PH_ASSERT(record->kind != PH_RECORD_ENTER ||
                   !ph_layout_is_initial(layout, record->words, record->texts, property));
+        const size_t before_bits = ph_bit_writer_size_bits(writer);
         write_value(frame, layout, record, property, writer);
+        if (bill != NULL) {
+            bill->property_bits[property] = bits_since(writer, before_bits);
+        }
     }
+}
+
+void ph_classic_write_billed(const ph_frame* frame, const ph_record* record, ph_bit_writer* writer,
+                             ph_bill* bill)
+{
+    PH_ASSERT(record->kind == PH_RECORD_UPDATE && record->slot >> frame->slot_bits == 0);
+
+    const shape it = shape_of(frame, record);
+    const int who_bits = frame->slot_bits + PH_CLASSIC_ASSOCIATION_BITS;
+    const uint64_t who =
+        record->slot | (uint64_t)(record->association & PH_CLASSIC_ASSOCIATION_MASK)
+                           << frame->slot_bits;
+    const uint64_t has_position = it.position_words != NULL ? 1 : 0;
+    ph_bits_write(writer, who | (it.time | has_position << it.time_bits) << who_bits,
+                  who_bits + it.time_bits + 1);
+    if (it.position_words != NULL) {
+        const size_t before_bits = ph_bit_writer_size_bits(writer);
+        write_position(frame, &it, writer);
+        bill->property_bits[it.layout->described->position] = bits_since(writer, before_bits);
+    }
+    write_rest(frame, &it, record, writer, bill);
+    bill->slot_bits = (uint32_t)who_bits;
+    bill->mask_bits = (uint32_t)(it.time_bits + 1 + 1 + (it.rest != 0 ? flag_count(it.layout) : 0));
 }
 
 void ph_classic_write_record(const ph_frame* frame, const ph_record* record, ph_bit_writer* writer)
 {
     PH_ASSERT(record->slot >> frame->slot_bits == 0);
 
-    uint64_t head = record->slot | (uint64_t)(record->association & PH_CLASSIC_ASSOCIATION_MASK)
-                                       << frame->slot_bits;
-    int head_bits = frame->slot_bits + PH_CLASSIC_ASSOCIATION_BITS;
+    const uint64_t head =
+        record->slot | (uint64_t)(record->association & PH_CLASSIC_ASSOCIATION_MASK)
+                           << frame->slot_bits;
+    const int head_bits = frame->slot_bits + PH_CLASSIC_ASSOCIATION_BITS;
     if (record->kind == PH_RECORD_LEAVE) {
         ph_bits_write(writer, head, head_bits);
         return;
     }
+    if (record->kind == PH_RECORD_UPDATE) {
+        ph_bill bill;
+        ph_classic_write_billed(frame, record, writer, &bill);
+        return;
+    }
     const shape it = shape_of(frame, record);
-    if (record->kind == PH_RECORD_ENTER) {
-        ph_bits_write(writer, head, head_bits);
-        write_name(record, writer);
-        ph_bits_write(writer, it.time, it.time_bits);
-    } else {
-        const uint64_t has_position = it.position_words != NULL ? 1 : 0;
-        head |= ((uint64_t)it.time | has_position << it.time_bits) << head_bits;
-        ph_bits_write(writer, head, head_bits + it.time_bits + 1);
-    }
-    if (it.position_words != NULL) {
-        write_position(frame, &it, writer);
-    }
-    write_rest(frame, &it, record, writer);
+    ph_bits_write(writer, head, head_bits);
+    write_name(record, writer);
+    ph_bits_write(writer, it.time, it.time_bits);
+    write_position(frame, &it, writer);
+    write_rest(frame, &it, record, writer, NULL);
 }
 
 // ---- reading

@@ -85,6 +85,10 @@ typedef struct ph_bill {
 // Exact. bill may be NULL.
 int ph_classic_record_bits(const ph_frame* frame, const ph_record* record, ph_bill* bill);
 void ph_classic_write_record(const ph_frame* frame, const ph_record* record, ph_bit_writer* writer);
+// The same of an update, and its bill, which is not added to: other properties' bits stay as they
+// are.
+void ph_classic_write_billed(const ph_frame* frame, const ph_record* record, ph_bit_writer* writer,
+                             ph_bill* bill);
 
 // Reading goes in two steps, because what an update is made of depends on whom the slot shows:
 // first who (association has its two low bits), then, with class_index (UPDATE) and blocks set by

@@ -8,6 +8,11 @@
 #include "base/bitset.h"
 #include "wire/coded_header.h"
 
+// Place among the chosen ones; kind and slot stand above.
+#define KEY_PLACE_BITS 10
+_Static_assert(PH_DATAGRAM_RECORDS_MAX <= 1 << KEY_PLACE_BITS, "every place has a number");
+_Static_assert(PH_CHOSEN_KIND_SHIFT + 2 + KEY_PLACE_BITS <= 32, "kind, slot and place fit a key");
+
 void ph_datagram_init(ph_datagram* datagram, const ph_outlook* outlook, ph_sender* sender,
                       const int32_t eye_mm[3])
 {
@@ -17,6 +22,7 @@ void ph_datagram_init(ph_datagram* datagram, const ph_outlook* outlook, ph_sende
     datagram->outlook = outlook;
     datagram->sender = sender;
     datagram->wording.outlook = outlook;
+    datagram->wording.kept_count = 0;
     datagram->frame = (ph_frame){
         .layouts = &world->forms.layouts,
         .ground = &world->def.ground,
@@ -231,6 +237,7 @@ static void note_chosen(ph_datagram* datagram, const ph_choice* choice, ph_chose
         before->properties |= choice->properties;
         before->repeats |= repeats & choice->properties;
         before->is_significant |= choice->is_significant;
+        before->kept = PH_KEPT_NONE;
         return;
     }
     datagram->chosen[datagram->count++] = (ph_chosen){
@@ -239,6 +246,7 @@ static void note_chosen(ph_datagram* datagram, const ph_choice* choice, ph_chose
         .order = (uint32_t)choice->kind << PH_CHOSEN_KIND_SHIFT | (uint32_t)choice->slot,
         .is_repeat = repeats != 0,
         .is_significant = choice->is_significant,
+        .kept = PH_KEPT_NONE,
     };
     ++datagram->counts[choice->kind];
 }
@@ -288,21 +296,36 @@ static bool is_ledger_exact(const ph_sender* sender)
 }
 #endif
 
-// Shell's sort: no memory, and quick for some tens that are nearly in order by kind.
-static void sort_chosen(ph_chosen* chosen, int count)
+// Shell's sort: quick for some tens that are nearly in order by kind.
+static void sort_keys(uint32_t* keys, int count)
 {
     static const int GAPS[] = {301, 132, 57, 23, 10, 4, 1};
     for (size_t g = 0; g < sizeof GAPS / sizeof GAPS[0]; ++g) {
         const int gap = GAPS[g];
         for (int i = gap; i < count; ++i) {
-            const ph_chosen moving = chosen[i];
+            const uint32_t moving = keys[i];
             int hole = i;
-            while (hole >= gap && chosen[hole - gap].order > moving.order) {
-                chosen[hole] = chosen[hole - gap];
+            while (hole >= gap && keys[hole - gap] > moving) {
+                keys[hole] = keys[hole - gap];
                 hole -= gap;
             }
-            chosen[hole] = moving;
+            keys[hole] = moving;
         }
+    }
+}
+
+// Keys are moved about, with the place of each below its order; the chosen ones but once.
+static void sort_chosen(ph_chosen* chosen, int count)
+{
+    uint32_t keys[PH_DATAGRAM_RECORDS_MAX];
+    ph_chosen before[PH_DATAGRAM_RECORDS_MAX];
+    for (int i = 0; i < count; ++i) {
+        keys[i] = chosen[i].order << KEY_PLACE_BITS | (uint32_t)i;
+        before[i] = chosen[i];
+    }
+    sort_keys(keys, count);
+    for (int i = 0; i < count; ++i) {
+        chosen[i] = before[keys[i] & ((1u << KEY_PLACE_BITS) - 1)];
     }
 }
 

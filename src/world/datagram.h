@@ -32,6 +32,8 @@ typedef struct ph_chosen {
     uint32_t cost256;    // pinhole: of the record without its flag
     bool is_repeat;      // enters and leaves: said before, and lost
     bool is_significant; // updates
+    bool is_jump;        // classic, updates: as it was when they were chosen
+    uint16_t kept;       // classic, updates: where their words are, or PH_KEPT_NONE
     uint8_t coarse;      // pinhole: of the position
 } ph_chosen;
 

@@ -34,7 +34,7 @@ ph_record ph_wording_record(ph_wording* wording, const ph_choice* choice)
         .slot = (uint16_t)slot,
         .kind = (uint8_t)choice->kind,
         .class_index = knowledge->class_index[slot],
-        .words = wording->words,
+        .words = wording->words + wording->kept_count,
         .texts = wording->texts,
     };
     if (choice->kind == PH_RECORD_LEAVE) {
@@ -47,6 +47,20 @@ ph_record ph_wording_record(ph_wording* wording, const ph_choice* choice)
     record.is_jump = has_jumped(outlook, choice, (choice->properties & layout->position) != 0);
     ph_outlook_fill(outlook, slot, choice->properties, record.words, record.texts);
     return record;
+}
+
+uint16_t ph_wording_keep(ph_wording* wording, const ph_record* record)
+{
+    const ph_layout* layout = layout_of(wording, record->class_index);
+    const int begin = wording->kept_count;
+    PH_ASSERT(record->words == wording->words + begin);
+
+    if ((record->properties & layout->texts) != 0 ||
+        begin + layout->word_count > PH_KEPT_WORDS_MAX) {
+        return PH_KEPT_NONE;
+    }
+    wording->kept_count += layout->word_count;
+    return (uint16_t)begin;
 }
 
 // ---- as a difference

@@ -22,15 +22,25 @@ typedef struct ph_choice {
     int coarse; // pinhole, updates: of the position, 0 or what ph_wording_coarse() says
 } ph_choice;
 
+// Room for the words of one record, and of others that are kept until they are written.
+#define PH_RECORD_WORDS_MAX (PH_PROPERTIES_MAX * PH_VALUE_WORDS_MAX)
+#define PH_KEPT_WORDS_MAX 2560
+
 // The blocks of one record.
 typedef struct ph_wording {
     const ph_outlook* outlook;
-    uint32_t words[PH_PROPERTIES_MAX * PH_VALUE_WORDS_MAX];
+    int kept_count; // words of records that are kept; the next record's follow
+    uint32_t words[PH_KEPT_WORDS_MAX + PH_RECORD_WORDS_MAX];
     uint8_t texts[PH_WORDING_TEXT_BYTES];
 } ph_wording;
 
 // The record as the classic profile has it. Its blocks are borrowed until the next one is made.
 ph_record ph_wording_record(ph_wording* wording, const ph_choice* choice);
+
+// Keeps the words of the record that was made last, as long as there is room, until kept_count is
+// set to 0. Not of one with texts. @return Where they begin, or PH_KEPT_NONE.
+#define PH_KEPT_NONE UINT16_MAX
+uint16_t ph_wording_keep(ph_wording* wording, const ph_record* record);
 
 // The same as a difference to the baseline, as coarse as was chosen, or exact where that would be too
 // coarse; without its slot_floor.
