@@ -137,7 +137,7 @@ def check_variants(recording, folder):
     free = result_of(recording, "--viewers", 2, "--kbps", 0, "--loss", 0)
     tight = result_of(recording, "--viewers", 2, "--kbps", 4, "--loss", 20, "--seed", 5)
     check_promises("no limit", free)
-    # 14 s in a second's steps: a lost second counts for 7 %.
+    # Of whom an enter is on its way nothing more is told until its fate is known; meanwhile tokens run over.
     check_promises("4 kbit/s, a fifth lost", tight, 90)
     expect(free["error_mrad"]["mean"] < tight["error_mrad"]["mean"], "more budget, less error")
     late = result_of(recording, "--viewers", 2, "--show", "delayed")
