@@ -186,16 +186,19 @@ bool ph_coded_round(const ph_coded_frame* frame, const ph_layout* layout, int co
     for (int i = 0; i < (has_ground ? 2 : 3); ++i) {
         words[i] = (words[i] + half) >> shift << shift;
     }
+    bool is_level = true;
     if (has_ground) {
+        const uint32_t z_mm = words[2];
         const int32_t x_mm = (int32_t)words[0];
         const int32_t y_mm = (int32_t)words[1];
         const ph_altitude_level level = ph_altitude_encode(&position->altitude, frame->frame.ground,
                                                            x_mm, y_mm, (int32_t)words[2]);
         words[2] = (uint32_t)ph_altitude_decode(&position->altitude, frame->frame.ground, x_mm,
                                                 y_mm, level);
+        is_level = away(z_mm, words[2]) <= half; // a cliff is none of the three half steps
     }
-    return coarse == 0 ||
-           is_fine_enough(frame, position->coordinate.shift, coarse, distance_to_eye(frame, words));
+    return coarse == 0 || (is_level && is_fine_enough(frame, position->coordinate.shift, coarse,
+                                                      distance_to_eye(frame, words)));
 }
 
 // ---- positions
