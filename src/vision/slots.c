@@ -349,6 +349,13 @@ void ph_slots_prefetch(const ph_slots* slots)
 
 // ---- questions
 
+uint32_t ph_slots_entered(const ph_slots* slots, int slot)
+{
+    PH_ASSERT(ph_slots_state(slots, slot) == PH_SLOT_SHOWN);
+
+    return slots->entered[slot];
+}
+
 int ph_slots_find(const ph_slots* slots, ph_entity_index entity)
 {
     return ph_slot_table_find(&slots->table, entity);

@@ -64,6 +64,9 @@ void ph_slots_refresh(ph_slots* slots, const ph_slots_step* step);
 // Fetches what a refresh will look at, while its answers are still being looked for.
 void ph_slots_prefetch(const ph_slots* slots);
 
+// The tick of the refresh by which a shown slot was entered.
+uint32_t ph_slots_entered(const ph_slots* slots, int slot);
+
 // The slot that shows this entity, 0 included, or -1.
 int ph_slots_find(const ph_slots* slots, ph_entity_index entity);
 

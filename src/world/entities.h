@@ -40,7 +40,8 @@ typedef struct ph_entities {
     uint32_t* seen_by;    // mask
     uint32_t* row;        // in the table of its class
     int32_t* was_mm;      // three each: where it was at the last tick
-    int32_t* way_mm;      // three each: from the tick before to that one; none after a jump
+    int32_t* way_mm;      // three each: from the tick before to that one; none after a jump, or
+                          // from where it may have been hidden
     uint32_t* live_place; // where live[] names it
     ph_entity_index* live;
     ph_entity_index* resting; // despawned, but their indices are not given out before the next tick

@@ -90,9 +90,10 @@ typedef struct ph_sender {
     // Pinhole profile.
     uint32_t applied_tick; // of the newest packet known to be applied, if there is one
     bool has_applied_tick;
-    bool is_universal;  // codes, in place of the models
-    uint32_t precision; // in 1/1024 mrad; 0: exactly
-    int density;        // of the last packet
+    bool is_universal;     // codes, in place of the models
+    uint32_t precision;    // in 1/1024 mrad; 0: exactly
+    uint32_t widened_tick; // when it was last given more to see
+    int density;           // of the last packet
     ph_prices prices;
 
     // Rhythm of ph_world_send_all(), in 1/1024 us; 0: by what the news would take.

@@ -148,6 +148,7 @@ ph_result ph_world_set_own(ph_world* world, ph_viewer_id viewer, ph_entity_id en
     // The eye of a spectator begins where the last own entity is now.
     ph_viewers_follow(&world->viewers, index, &world->entities);
     world->viewers.viewers[index].own = entity;
+    world->viewers.viewers[index].sender->widened_tick = world->tick;
     world->viewers.viewers[index].is_urgent = true;
     world->is_sorted = false;
     return PH_OK;
@@ -160,6 +161,7 @@ ph_result ph_world_set_sees(ph_world* world, ph_viewer_id viewer, uint32_t sees)
         return PH_ERROR_STALE;
     }
     world->viewers.eyes[index].sees = sees;
+    world->viewers.viewers[index].sender->widened_tick = world->tick;
     world->viewers.viewers[index].is_urgent = true;
     world->is_sorted = false;
     return PH_OK;

@@ -89,8 +89,20 @@ static bool try_round(const ph_coded_frame* frame, const ph_layout* layout, int 
     return true;
 }
 
+// Who came into view just now was hidden a tick ago for all we know, if the game says who may be
+// seen, or if this viewer was given more to see: then where it comes from is nobody's business.
+static bool is_way_public(const ph_outlook* outlook, int slot)
+{
+    const ph_world* world = outlook->world;
+    return ph_slots_entered(outlook->slots, slot) != world->tick ||
+           (world->def.may_see == NULL && world->tick - outlook->sender->widened_tick > 1);
+}
+
 static void note_velocity(const ph_wording* wording, const ph_coded_frame* frame, ph_record* enter)
 {
+    if (!is_way_public(wording->outlook, enter->slot)) {
+        return;
+    }
     const ph_entity_index entity = wording->outlook->entities[enter->slot];
     const int32_t* way_mm = &wording->outlook->world->entities.way_mm[3 * (size_t)entity];
     ph_baseline_velocity(layout_of(wording, enter->class_index), frame->tick_us, way_mm, 1,
