@@ -2,24 +2,29 @@
 // SPDX-License-Identifier: MIT
 
 // The promise: same inputs, same bytes, whatever the compiler, the optimisation or the memory. One
-// golden number stands for every byte of every packet of four sessions; each build that runs the
-// tests compares with it. It changes with the wire and with what is sent when, and with nothing
+// golden number for each profile stands for every byte of every packet of four sessions; each build
+// that runs the tests compares with it. It changes with the wire and with what is sent when, and with nothing
 // else; a change on purpose takes the number that the failing test prints.
 
 #include "support/test_memory.h"
 #include "support/test_session.h"
 
-#define GOLDEN UINT64_C(0xD31123700281B4AC)
+static const uint64_t GOLDEN[PH_PROFILE_COUNT] = {
+    [PH_PROFILE_CLASSIC] = UINT64_C(0xFF19A7CFB1D8B019),
+    [PH_PROFILE_PINHOLE] = UINT64_C(0x92EC770F7C52F2A2),
+};
 
 enum { STEPS = 150 };
 
-static uint64_t play(session_schema schema, ph_vision_kind vision, ph_allocator allocator)
+static uint64_t play(ph_profile profile, session_schema schema, ph_vision_kind vision,
+                     ph_allocator allocator)
 {
     static test_session session;
     const session_def def = {
         .seed = 77 + (uint64_t)schema,
         .schema = schema,
         .vision = vision,
+        .profile = profile,
         .entity_count = 60,
         .viewer_count = 4,
         .bits_per_second = 20000,
@@ -40,23 +45,35 @@ static uint64_t play(session_schema schema, ph_vision_kind vision, ph_allocator 
     return ph_hash_value(&hash);
 }
 
-static uint64_t play_all(ph_allocator allocator)
+static uint64_t play_all(ph_profile profile, ph_allocator allocator)
 {
     ph_hash hash = ph_hash_make(0);
     for (int schema = 0; schema < SESSION_SCHEMA_COUNT; ++schema) {
         const ph_vision_kind vision = schema % 2 == 0 ? PH_VISION_GRID : PH_VISION_GROUPS;
-        ph_hash_add_u64(&hash, play((session_schema)schema, vision, allocator));
+        ph_hash_add_u64(&hash, play(profile, (session_schema)schema, vision, allocator));
     }
     return ph_hash_value(&hash);
+}
+
+static void check(ph_profile profile, ph_allocator allocator)
+{
+    const uint64_t hash = play_all(profile, allocator);
+    if (hash != GOLDEN[profile]) {
+        fail_msg("profile %d: the packets are others: 0x%016llX", (int)profile,
+                 (unsigned long long)hash);
+    }
 }
 
 static void every_build_sends_the_golden_bytes(void** state)
 {
     (void)state;
-    const uint64_t hash = play_all((ph_allocator){0});
-    if (hash != GOLDEN) {
-        fail_msg("the packets are others: 0x%016llX", (unsigned long long)hash);
-    }
+    check(PH_PROFILE_CLASSIC, (ph_allocator){0});
+}
+
+static void every_build_sends_the_golden_bytes_of_pinhole(void** state)
+{
+    (void)state;
+    check(PH_PROFILE_PINHOLE, (ph_allocator){0});
 }
 
 // Fresh memory is full of rubbish here.
@@ -64,7 +81,9 @@ static void what_memory_held_before_does_not_matter(void** state)
 {
     (void)state;
     test_memory memory = {0};
-    assert_int_equal(play_all(test_memory_allocator(&memory)), GOLDEN);
+    for (int profile = 0; profile < PH_PROFILE_COUNT; ++profile) {
+        check((ph_profile)profile, test_memory_allocator(&memory));
+    }
     test_memory_assert_clean(&memory);
 }
 
@@ -72,16 +91,20 @@ static void what_memory_held_before_does_not_matter(void** state)
 static void other_sessions_send_other_bytes(void** state)
 {
     (void)state;
-    const ph_allocator allocator = {0};
-    const uint64_t walkers = play(SESSION_WALKERS, PH_VISION_GRID, allocator);
-    assert_int_equal(play(SESSION_WALKERS, PH_VISION_GRID, allocator), walkers);
-    assert_int_not_equal(play(SESSION_PEBBLES, PH_VISION_GRID, allocator), walkers);
+    for (int i = 0; i < PH_PROFILE_COUNT; ++i) {
+        const ph_profile profile = (ph_profile)i;
+        const ph_allocator allocator = {0};
+        const uint64_t walkers = play(profile, SESSION_WALKERS, PH_VISION_GRID, allocator);
+        assert_int_equal(play(profile, SESSION_WALKERS, PH_VISION_GRID, allocator), walkers);
+        assert_int_not_equal(play(profile, SESSION_PEBBLES, PH_VISION_GRID, allocator), walkers);
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_build_sends_the_golden_bytes),
+        cmocka_unit_test(every_build_sends_the_golden_bytes_of_pinhole),
         cmocka_unit_test(what_memory_held_before_does_not_matter),
         cmocka_unit_test(other_sessions_send_other_bytes),
     };

@@ -19,10 +19,10 @@ typedef struct stretch {
 } stretch;
 
 static const stretch STRETCHES[] = {
-    {SESSION_CREATURES, 15, 120, 12},
-    {SESSION_WALKERS, 15, 120, 12},
-    {SESSION_PEBBLES, 15, 120, 12},
-    {SESSION_RANDOM, 45, 60, 8},
+    {SESSION_CREATURES, 10, 120, 12},
+    {SESSION_WALKERS, 10, 120, 12},
+    {SESSION_PEBBLES, 10, 120, 12},
+    {SESSION_RANDOM, 30, 60, 8},
 };
 
 static uint64_t packet_count;
@@ -46,7 +46,7 @@ static void run_one(const session_def* def, const stretch* kind)
     session_teardown(&session);
 }
 
-static void run_all(ph_vision_kind vision)
+static void run_all(ph_profile profile, ph_vision_kind vision)
 {
     for (size_t k = 0; k < sizeof STRETCHES / sizeof STRETCHES[0]; ++k) {
         for (int i = 0; i < STRETCHES[k].sessions; ++i) {
@@ -54,6 +54,7 @@ static void run_all(ph_vision_kind vision)
                 .seed = 100 * k + (uint64_t)i + (vision == PH_VISION_GROUPS ? 1000 : 0),
                 .schema = STRETCHES[k].schema,
                 .vision = vision,
+                .profile = profile,
                 .entity_count = 50,
                 .viewer_count = 4,
                 .network = {.delay_us = 20000u * (uint32_t)(i % 4),
@@ -69,13 +70,25 @@ static void run_all(ph_vision_kind vision)
 static void clients_equal_the_world_by_grid(void** state)
 {
     (void)state;
-    run_all(PH_VISION_GRID);
+    run_all(PH_PROFILE_CLASSIC, PH_VISION_GRID);
+}
+
+static void clients_equal_the_world_by_grid_in_pinhole(void** state)
+{
+    (void)state;
+    run_all(PH_PROFILE_PINHOLE, PH_VISION_GRID);
 }
 
 static void clients_equal_the_world_by_groups(void** state)
 {
     (void)state;
-    run_all(PH_VISION_GROUPS);
+    run_all(PH_PROFILE_CLASSIC, PH_VISION_GROUPS);
+}
+
+static void clients_equal_the_world_by_groups_in_pinhole(void** state)
+{
+    (void)state;
+    run_all(PH_PROFILE_PINHOLE, PH_VISION_GROUPS);
 }
 
 static void many_packets_were_sent(void** state)
@@ -88,7 +101,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(clients_equal_the_world_by_grid),
+        cmocka_unit_test(clients_equal_the_world_by_grid_in_pinhole),
         cmocka_unit_test(clients_equal_the_world_by_groups),
+        cmocka_unit_test(clients_equal_the_world_by_groups_in_pinhole),
         cmocka_unit_test(many_packets_were_sent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

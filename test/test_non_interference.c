@@ -337,7 +337,7 @@ static void begin(tale* t, const session_def* def, uint64_t hidden_seed)
     viewer.radius_mm = 50000;
     viewer.audience = 1;
     viewer.bits_per_second = def->bits_per_second;
-    viewer.sends_per_second = 10;
+    viewer.sends_per_second = def->profile == PH_PROFILE_PINHOLE && def->seed % 3 == 1 ? 0 : 10;
     viewer.scheduler = def->seed % 5 < 2 ? ph_scheduler_buckets() : ph_scheduler_score();
     viewer.patience_ms = def->seed % 2 == 0 ? 3000 : 100;
     viewer.sees = PUBLIC_MASK;
@@ -384,22 +384,24 @@ static int first_difference(const tale* a, const tale* b)
 static tale bare;
 static tale other;
 
-static session_def def_of(int number, ph_vision_kind vision, ph_may_see* may_see)
+static session_def def_of(int number, ph_profile profile, ph_vision_kind vision,
+                          ph_may_see* may_see)
 {
     return (session_def){
         .seed = 8000 + (uint64_t)number,
         .schema = (session_schema)(number % SESSION_SCHEMA_COUNT),
         .vision = vision,
+        .profile = profile,
         .may_see = may_see,
         .bits_per_second = number % 3 == 0 ? 40000 : 2500,
         .network = {.delay_us = 30000, .jitter_us = 90000, .loss = 0.1 * (number % 4)},
     };
 }
 
-static void compare_all(ph_vision_kind vision, ph_may_see* may_see)
+static void compare_all(ph_profile profile, ph_vision_kind vision, ph_may_see* may_see)
 {
     for (int i = 0; i < 12; ++i) {
-        const session_def def = def_of(i, vision, may_see);
+        const session_def def = def_of(i, profile, vision, may_see);
         play(&bare, &def, 0, false);
         assert_true(bare.packet_count > 20);
         for (uint64_t secret = 1; secret <= 3; ++secret) {
@@ -407,9 +409,10 @@ static void compare_all(ph_vision_kind vision, ph_may_see* may_see)
             assert_true(other.secret_changes > STEPS);
             const int at = first_difference(&bare, &other);
             if (at >= 0) {
-                fail_msg("seed %llu, schema %d, secrets %llu: packet %d of %d is another",
-                         (unsigned long long)def.seed, (int)def.schema, (unsigned long long)secret,
-                         at, bare.packet_count);
+                fail_msg(
+                    "profile %d, seed %llu, schema %d, secrets %llu: packet %d of %d is another",
+                    (int)profile, (unsigned long long)def.seed, (int)def.schema,
+                    (unsigned long long)secret, at, bare.packet_count);
             }
         }
     }
@@ -418,44 +421,74 @@ static void compare_all(ph_vision_kind vision, ph_may_see* may_see)
 static void hidden_entities_change_no_packet_by_grid(void** state)
 {
     (void)state;
-    compare_all(PH_VISION_GRID, NULL);
+    compare_all(PH_PROFILE_CLASSIC, PH_VISION_GRID, NULL);
+}
+
+static void hidden_entities_change_no_packet_by_grid_in_pinhole(void** state)
+{
+    (void)state;
+    compare_all(PH_PROFILE_PINHOLE, PH_VISION_GRID, NULL);
 }
 
 static void hidden_entities_change_no_packet_by_groups(void** state)
 {
     (void)state;
-    compare_all(PH_VISION_GROUPS, NULL);
+    compare_all(PH_PROFILE_CLASSIC, PH_VISION_GROUPS, NULL);
+}
+
+static void hidden_entities_change_no_packet_by_groups_in_pinhole(void** state)
+{
+    (void)state;
+    compare_all(PH_PROFILE_PINHOLE, PH_VISION_GROUPS, NULL);
 }
 
 static void entities_that_the_game_hides_change_no_packet_by_grid(void** state)
 {
     (void)state;
-    compare_all(PH_VISION_GRID, ask_game);
+    compare_all(PH_PROFILE_CLASSIC, PH_VISION_GRID, ask_game);
+}
+
+static void entities_that_the_game_hides_change_no_packet_by_grid_in_pinhole(void** state)
+{
+    (void)state;
+    compare_all(PH_PROFILE_PINHOLE, PH_VISION_GRID, ask_game);
 }
 
 static void entities_that_the_game_hides_change_no_packet_by_groups(void** state)
 {
     (void)state;
-    compare_all(PH_VISION_GROUPS, ask_game);
+    compare_all(PH_PROFILE_CLASSIC, PH_VISION_GROUPS, ask_game);
+}
+
+static void entities_that_the_game_hides_change_no_packet_by_groups_in_pinhole(void** state)
+{
+    (void)state;
+    compare_all(PH_PROFILE_PINHOLE, PH_VISION_GROUPS, ask_game);
 }
 
 // The test can fail: one thing that may be seen is different.
 static void a_visible_change_changes_packets(void** state)
 {
     (void)state;
-    const session_def def = def_of(0, PH_VISION_GRID, NULL);
-    play(&bare, &def, 0, false);
-    play(&other, &def, 0, true);
-    assert_true(first_difference(&bare, &other) > 0);
+    for (int profile = 0; profile < PH_PROFILE_COUNT; ++profile) {
+        const session_def def = def_of(0, (ph_profile)profile, PH_VISION_GRID, NULL);
+        play(&bare, &def, 0, false);
+        play(&other, &def, 0, true);
+        assert_true(first_difference(&bare, &other) > 0);
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hidden_entities_change_no_packet_by_grid),
+        cmocka_unit_test(hidden_entities_change_no_packet_by_grid_in_pinhole),
         cmocka_unit_test(hidden_entities_change_no_packet_by_groups),
+        cmocka_unit_test(hidden_entities_change_no_packet_by_groups_in_pinhole),
         cmocka_unit_test(entities_that_the_game_hides_change_no_packet_by_grid),
+        cmocka_unit_test(entities_that_the_game_hides_change_no_packet_by_grid_in_pinhole),
         cmocka_unit_test(entities_that_the_game_hides_change_no_packet_by_groups),
+        cmocka_unit_test(entities_that_the_game_hides_change_no_packet_by_groups_in_pinhole),
         cmocka_unit_test(a_visible_change_changes_packets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

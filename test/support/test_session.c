@@ -26,7 +26,8 @@ static uint64_t below(test_session* session, uint64_t limit)
 const char* session_label(const test_session* session)
 {
     static char label[120];
-    snprintf(label, sizeof label, "seed %llu, schema %d, %s, tick %u",
+    snprintf(label, sizeof label, "%s, seed %llu, schema %d, %s, tick %u",
+             session->def.profile == PH_PROFILE_PINHOLE ? "pinhole" : "classic",
              (unsigned long long)session->def.seed, (int)session->def.schema,
              session->def.vision == PH_VISION_GRID ? "grid" : "groups",
              session->world != NULL ? ph_world_now(session->world) : 0);
@@ -305,6 +306,11 @@ ph_viewer_def session_viewer_def(test_session* session)
     if (below(session, 3) == 0) {
         def.scheduler = ph_scheduler_buckets();
     }
+    if (session->def.profile == PH_PROFILE_PINHOLE) {
+        static const double PRECISIONS_MRAD[] = {0.0, 1.0, 5.0, 60.0};
+        def.precision_mrad = PRECISIONS_MRAD[below(session, 4)];
+        def.sends_per_second = below(session, 3) == 0 ? 0.0 : def.sends_per_second;
+    }
     return def;
 }
 
@@ -501,6 +507,7 @@ static void deliver(void* context, ph_viewer_id viewer, const void* bytes, size_
     ph_hash_add(&to->packets, bytes, size);
     ++to->packet_count;
     ++session->packet_count;
+    session_note_baselines(session, place);
     if (session->on_sent != NULL) {
         session->on_sent(session, place, bytes, size);
     }
@@ -529,6 +536,9 @@ static void carry_down(test_session* session, int place)
         if (result != PH_OK && result != PH_ERROR_STALE && !viewer->is_mute) {
             fail_msg("%s: viewer %d refuses an honest packet: %s", session_label(session), place,
                      ph_result_text(result));
+        }
+        if (!viewer->is_mute) {
+            session_check_baselines(session, place);
         }
         if (session->on_received != NULL) {
             session->on_received(session, place, bytes, size);

@@ -15,6 +15,7 @@
 #ifndef PINHOLE_TEST_SESSION_H
 #define PINHOLE_TEST_SESSION_H
 
+#include "session_baselines.h"
 #include "session_values.h"
 #include "test_support.h"
 
@@ -72,6 +73,7 @@ typedef struct session_viewer {
     session_shown shown[SESSION_SLOTS_MAX];
     ph_hash packets; // of all that were sent
     uint64_t packet_count;
+    session_baselines baselines; // pinhole profile: compared at every packet, unless it is mute
 } session_viewer;
 
 typedef struct test_session test_session;

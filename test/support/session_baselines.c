@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Once per datagram; a digest looks at every slot.
+
+#include "session_baselines.h"
+
+#include "test_session.h"
+
+#include "client/client_state.h"
+#include "world/sender.h"
+#include "world/world_state.h"
+
+static const ph_sender* sender_of(const test_session* session, int viewer)
+{
+    return session->world->viewers.viewers[session->viewers[viewer].id.index1 - 1].sender;
+}
+
+static uint64_t digest_of(const ph_world* world, const ph_sender* sender)
+{
+    const ph_baseline_rules rules = {
+        .layouts = &world->forms.layouts,
+        .packings = world->forms.packings,
+        .tick_us = world->def.tick_us,
+    };
+    ph_hash hash = ph_hash_make(0);
+    for (int slot = 0; slot < sender->knowledge.slot_count; ++slot) {
+        ph_hash_add_u64(&hash,
+                        ph_baseline_digest(&sender->baselines.slots[slot],
+                                           ph_knowledge_known(&sender->knowledge, slot), &rules));
+    }
+    return ph_hash_value(&hash);
+}
+
+void session_note_baselines(test_session* session, int viewer)
+{
+    const ph_sender* sender = sender_of(session, viewer);
+    session_baselines* seen = &session->viewers[viewer].baselines;
+    if (ph_sender_is_coded(sender) && sender->packet_count != seen->sent_count) { // no probe
+        seen->sent_count = sender->packet_count;
+        seen->digests[sender->newest % BASELINES_REMEMBERED] = digest_of(session->world, sender);
+    }
+}
+
+void session_check_baselines(test_session* session, int viewer)
+{
+    const ph_client* client = session->viewers[viewer].client;
+    session_baselines* seen = &session->viewers[viewer].baselines;
+    const ph_client_stats stats = ph_client_get_stats(client);
+    if (session->def.profile != PH_PROFILE_PINHOLE || stats.applied == seen->applied_count) {
+        return;
+    }
+    seen->applied_count = stats.applied;
+    ++seen->compared_count;
+    if (ph_client_baseline_digest(client) !=
+        seen->digests[stats.newest_number % BASELINES_REMEMBERED]) {
+        fail_msg("%s: viewer %d has other baselines for packet %u", session_label(session), viewer,
+                 (unsigned)stats.newest_number);
+    }
+}
