@@ -11,7 +11,10 @@
 // Place among the chosen ones; kind and slot stand above.
 #define KEY_PLACE_BITS 10
 _Static_assert(PH_DATAGRAM_RECORDS_MAX <= 1 << KEY_PLACE_BITS, "every place has a number");
-_Static_assert(PH_CHOSEN_KIND_SHIFT + 2 + KEY_PLACE_BITS <= 32, "kind, slot and place fit a key");
+_Static_assert(PH_CHOSEN_KIND_SHIFT + 2 + KEY_PLACE_BITS < 32, "kind, slot and place fit a key");
+
+// Up to so many are sorted by counting.
+#define RANKED_MAX 64
 
 void ph_datagram_init(ph_datagram* datagram, const ph_outlook* outlook, ph_sender* sender,
                       const int32_t eye_mm[3])
@@ -296,7 +299,7 @@ static bool is_ledger_exact(const ph_sender* sender)
 }
 #endif
 
-// Shell's sort: quick for some tens that are nearly in order by kind.
+// Shell's sort: no memory, for many.
 static void sort_keys(uint32_t* keys, int count)
 {
     static const int GAPS[] = {301, 132, 57, 23, 10, 4, 1};
@@ -314,6 +317,19 @@ static void sort_keys(uint32_t* keys, int count)
     }
 }
 
+// Some tens: each goes where the number of lesser ones says, in vectors and without a branch that
+// the processor could guess wrong.
+static void rank_keys(const uint32_t* keys, int count, uint32_t* ranked)
+{
+    for (int i = 0; i < count; ++i) {
+        int32_t rank = 0;
+        for (int j = 0; j < count; ++j) {
+            rank += (int32_t)keys[j] < (int32_t)keys[i];
+        }
+        ranked[rank] = keys[i];
+    }
+}
+
 // Keys are moved about, with the place of each below its order; the chosen ones but once.
 static void sort_chosen(ph_chosen* chosen, int count)
 {
@@ -323,9 +339,16 @@ static void sort_chosen(ph_chosen* chosen, int count)
         keys[i] = chosen[i].order << KEY_PLACE_BITS | (uint32_t)i;
         before[i] = chosen[i];
     }
-    sort_keys(keys, count);
+    const uint32_t* sorted = keys;
+    uint32_t ranked[RANKED_MAX];
+    if (count <= RANKED_MAX) {
+        rank_keys(keys, count, ranked);
+        sorted = ranked;
+    } else {
+        sort_keys(keys, count);
+    }
     for (int i = 0; i < count; ++i) {
-        chosen[i] = before[keys[i] & ((1u << KEY_PLACE_BITS) - 1)];
+        chosen[i] = before[sorted[i] & ((1u << KEY_PLACE_BITS) - 1)];
     }
 }
 
