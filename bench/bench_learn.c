@@ -69,12 +69,12 @@ static bool play(learn_game* game)
 
 // ---- printing
 
-// The density that a packet is cheapest with.
+// The density that a packet is cheapest with, from 0: the first one with flags.
 static int density_of(const learn_packet* packet, const learn_tables* tables)
 {
     int best = 0;
     double best256 = 1e300;
-    for (int d = 0; d < PH_DENSITIES; ++d) {
+    for (int d = 0; d < PH_DENSITIES - 1; ++d) {
         double cost256 = 0.0;
         for (int u = 0; u < PH_URGENCIES; ++u) {
             const uint16_t* costs = tables->costs + PH_AT_TOLD + (d * PH_URGENCIES + u) * 3;

@@ -81,6 +81,7 @@ static const double PLAIN_CURVES[PH_FAMILY_COUNT][11] = {
     [PH_FAMILY_LAYER] = {96, 2, 2},
     [PH_FAMILY_SAME] = {30, 1},
     [PH_FAMILY_NAME] = {1, 1},
+    [PH_FAMILY_ENTER_JUMP] = {99, 1},
     [PH_FAMILY_ENTER_MOVING] = {1, 2},
     [PH_FAMILY_ENTER_HEADING] = {1, 6, 6},
     [PH_FAMILY_ENTER_OTHERS] = {1, 4},

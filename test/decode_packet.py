@@ -456,6 +456,11 @@ RANGE_32_BITS = "0..4294967295"
 class Property:
     name: str
     coding: object
+    is_once: bool
+
+    def fingerprint_words(self):
+        mark = [16] if self.is_once and not isinstance(self.coding, Position) else []
+        return self.coding.words() + self.coding.initial_words() + mark
 
 
 @dataclasses.dataclass
@@ -619,7 +624,7 @@ def make_coding(coding, argument, options):
     return Reference()
 
 
-def parse_coding(text):
+def parse_property(text):
     words = text.split()
     coding = take_word(words, "a coding")
     expect(coding in CODINGS, f"'{coding}' is no coding")
@@ -628,7 +633,8 @@ def parse_coding(text):
         argument = words.pop(0)
     expect(argument or coding not in ("enum", "range", "fixed", "vec3", "string", "bytes"),
            f"{coding} needs a word behind it")
-    return make_coding(coding, argument, parse_options(words, coding))
+    options = parse_options(words, coding)
+    return make_coding(coding, argument, options), "once" in options
 
 
 def parse_line(line, classes):
@@ -642,7 +648,7 @@ def parse_line(line, classes):
     expect(classes, "a property before the first class")
     properties = classes[-1].properties
     expect(found[1] not in [p.name for p in properties], f"a second property {found[1]}")
-    properties.append(Property(found[1], parse_coding(found[2])))
+    properties.append(Property(found[1], *parse_property(found[2])))
 
 
 def parse_schema(text):
@@ -681,7 +687,7 @@ def fingerprint_words(classes):
     for a_class in classes:
         words += [1, len(a_class.properties)]
         for a_property in a_class.properties:
-            words += a_property.coding.words() + a_property.coding.initial_words()
+            words += a_property.fingerprint_words()
     return [int(word) for word in words]
 
 

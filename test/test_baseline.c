@@ -34,14 +34,19 @@ typedef struct fixture {
     uint8_t texts[WORDS];
 } fixture;
 
-static void setup(fixture* f)
+static void setup_with(fixture* f, const char* schema, size_t length)
 {
     *f = (fixture){0};
-    assert_int_equal(ph_schema_parse(SCHEMA, sizeof SCHEMA - 1, NULL, &f->schema, NULL), PH_OK);
+    assert_int_equal(ph_schema_parse(schema, length, NULL, &f->schema, NULL), PH_OK);
     assert_int_equal(ph_layouts_create(&f->layouts, f->schema, NULL), PH_OK);
     f->packing = ph_packing_make(&f->layouts.layouts[0]);
     f->rules =
         (ph_baseline_rules){.layouts = &f->layouts, .packings = &f->packing, .tick_us = TICK_US};
+}
+
+static void setup(fixture* f)
+{
+    setup_with(f, SCHEMA, sizeof SCHEMA - 1);
     assert_int_equal(f->layouts.layouts[0].word[HEADING], 3);
 }
 
@@ -309,6 +314,52 @@ static void sizes_are_logarithms_in_eighths(void** state)
     assert_int_equal(ph_size_normal(40, 500000, 4), 32);
 }
 
+static void surprises_grow_no_longer_than_motion_is_carried_on(void** state)
+{
+    (void)state;
+    const int most = ph_size_stretched(40, PH_CARRY_US, PH_GROWTH_POSITION);
+    assert_true(most > ph_size_stretched(40, PH_CARRY_US / 2, PH_GROWTH_POSITION));
+    assert_int_equal(ph_size_stretched(40, 60 * (uint64_t)PH_CARRY_US, PH_GROWTH_POSITION), most);
+    assert_int_equal(ph_size_normal(200, 60 * (uint64_t)PH_CARRY_US, PH_GROWTH_POSITION),
+                     ph_size_normal(200, PH_CARRY_US, PH_GROWTH_POSITION));
+}
+
+static void on_a_ground_altitudes_stay(void** state)
+{
+    (void)state;
+    static const char GROUNDED[] = "class walker\nplace: position ground 500\n";
+    fixture f;
+    setup_with(&f, GROUNDED, sizeof GROUNDED - 1);
+    enter_and_move(&f, 0, 160, 100);
+    ph_record record = record_at(&f, PH_RECORD_UPDATE, 320, 0);
+    f.words[2] = 4800;
+    take(&f, &record, 104);
+    int32_t position_mm[3];
+    ph_baseline_predict(&f.baseline, 106, TICK_US, position_mm);
+    assert_int_equal(position_mm[0], 480);
+    assert_int_equal(position_mm[2], 4800);
+    teardown(&f);
+}
+
+// Nobody knows afterwards what it was: a client has no words for it to compare with.
+static void a_heading_told_once_leaves_no_sizes(void** state)
+{
+    (void)state;
+    static const char ONCE[] = "class walker\nplace: position\nheading: angle 8 once\n";
+    fixture f;
+    setup_with(&f, ONCE, sizeof ONCE - 1);
+    enter_and_move(&f, 0, 160, 100);
+    const ph_baseline before = f.baseline;
+    ph_record record = record_at(&f, PH_RECORD_UPDATE, 320, 0);
+    record.properties = 1u << HEADING;
+    f.words[3] = 99;
+    take(&f, &record, 104);
+    assert_int_equal(f.baseline.heading_size, before.heading_size);
+    assert_int_equal(f.baseline.turned_size, before.turned_size);
+    assert_int_equal(f.baseline.heading_tick, before.heading_tick);
+    teardown(&f);
+}
+
 static void a_velocity_is_a_way_of_a_quarter_second_in_steps(void** state)
 {
     (void)state;
@@ -342,6 +393,9 @@ int main(void)
         cmocka_unit_test(a_digest_sees_all_but_texts_and_high_associations),
         cmocka_unit_test(directions_are_right_all_the_way_round),
         cmocka_unit_test(sizes_are_logarithms_in_eighths),
+        cmocka_unit_test(surprises_grow_no_longer_than_motion_is_carried_on),
+        cmocka_unit_test(on_a_ground_altitudes_stay),
+        cmocka_unit_test(a_heading_told_once_leaves_no_sizes),
         cmocka_unit_test(a_velocity_is_a_way_of_a_quarter_second_in_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -307,6 +307,50 @@ static void densities_follow_the_share_told(void** state)
     assert_int_equal(ph_coded_best_density(none, many), 0);
 }
 
+static void when_nobody_is_told_there_are_no_flags(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    f.frame.density = PH_DENSITY_NOBODY;
+    ph_entropy_writer writer;
+    ph_entropy_writer_init(&writer, f.bytes, sizeof f.bytes);
+    for (int urgency = 0; urgency < PH_URGENCIES; ++urgency) {
+        assert_int_equal(ph_coded_told_cost256(&f.frame, urgency, false), 0);
+        ph_coded_write_told(&f.frame, &writer, urgency, false);
+    }
+    const size_t size = ph_entropy_writer_finish(&writer);
+    assert_int_equal(size, 0);
+    ph_entropy_reader reader;
+    ph_entropy_reader_init(&reader, f.bytes, size);
+    assert_false(ph_coded_read_told(&f.frame, &reader, 7));
+    assert_int_equal(ph_entropy_reader_finish(&reader), PH_OK);
+    teardown(&f);
+}
+
+static void an_enter_may_say_that_it_jumped(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    ph_layout_reset(&f.layouts.layouts[0], f.words, NULL);
+    for (int i = 0; i < 2; ++i) {
+        const ph_coded_record coded = {.record = {.kind = PH_RECORD_ENTER,
+                                                  .properties = 1u << PLACE,
+                                                  .is_jump = i == 1,
+                                                  .words = f.words}};
+        const size_t size = write_one(&f, &coded);
+        ph_coded_record read = {.record = {.kind = PH_RECORD_ENTER, .words = f.read_words}};
+        ph_entropy_reader reader;
+        ph_entropy_reader_init(&reader, f.bytes, size);
+        ph_coded_read_who(&f.frame, &reader, &read);
+        ph_coded_read(&f.frame, &reader, &read);
+        assert_int_equal(ph_entropy_reader_finish(&reader), PH_OK);
+        assert_int_equal(read.record.is_jump, i == 1);
+    }
+    teardown(&f);
+}
+
 static void every_model_is_one_that_the_coder_may_use(void** state)
 {
     (void)state;
@@ -348,7 +392,7 @@ static void bytes_never_change(void** state)
         ph_hash_add_u64(&hash, coded_pair_digest(&pair, &end));
         coded_pair_teardown(&pair);
     }
-    assert_true(ph_hash_value(&hash) == UINT64_C(0x04ee0c0309eccf92));
+    assert_int_equal(ph_hash_value(&hash), UINT64_C(0x1FCC784FBBEA249F));
 }
 
 int main(void)
@@ -361,7 +405,9 @@ int main(void)
         cmocka_unit_test(the_layer_that_is_expected_costs_little),
         cmocka_unit_test(rounding_stays_within_the_angle),
         cmocka_unit_test(a_coarse_position_comes_back_coarse_and_is_cheaper),
+        cmocka_unit_test(an_enter_may_say_that_it_jumped),
         cmocka_unit_test(densities_follow_the_share_told),
+        cmocka_unit_test(when_nobody_is_told_there_are_no_flags),
         cmocka_unit_test(every_model_is_one_that_the_coder_may_use),
         cmocka_unit_test(bytes_never_change),
     };

@@ -35,7 +35,7 @@ static void deliver(void* context, ph_viewer_id viewer, const void* bytes, size_
     ph_link_send(f->down, f->now_us, bytes, size);
 }
 
-static void setup(fixture* f, double loss)
+static void setup(fixture* f, ph_profile profile, double loss)
 {
     static const char TEXT[] = "class d\nplace: position\n";
     *f = (fixture){0};
@@ -45,6 +45,8 @@ static void setup(fixture* f, double loss)
     ph_viewer_def viewer = ph_viewer_def_default();
     world.schema = f->schema;
     client.schema = f->schema;
+    world.profile = profile;
+    client.profile = profile;
     f->tick_us = world.tick_us;
     assert_int_equal(ph_world_create(&world, &f->world), PH_OK);
     assert_int_equal(ph_world_add_viewer(f->world, &viewer, &f->viewer), PH_OK);
@@ -82,7 +84,8 @@ static void run(fixture* f, int jump_frame)
     bool has_been_there = false;
     for (int frame = 0; frame < 300; ++frame, f->now_us += FRAME_US) {
         if (frame == 0) {
-            assert_int_equal(ph_world_spawn(f->world, &(ph_spawn){.name = 7}, &f->entity), PH_OK);
+            const ph_spawn spawn = {.name = 7, .position_mm = {HERE_MM}};
+            assert_int_equal(ph_world_spawn(f->world, &spawn, &f->entity), PH_OK);
         }
         ph_world_move(f->world, f->entity, frame < jump_frame ? HERE_MM : THERE_MM, 0, 0);
         if (f->now_us % f->tick_us == 0) {
@@ -103,26 +106,29 @@ static void run(fixture* f, int jump_frame)
     assert_true(has_been_there);
 }
 
+static void play_all(double loss)
+{
+    static const ph_profile profiles[] = {PH_PROFILE_CLASSIC, PH_PROFILE_PINHOLE};
+    for (int jump_frame = 5; jump_frame < 60; jump_frame += 5) {
+        for (int i = 0; i < 2; ++i) {
+            fixture f;
+            setup(&f, profiles[i], loss);
+            run(&f, jump_frame);
+            teardown(&f);
+        }
+    }
+}
+
 static void a_teleport_before_the_first_answer_is_no_motion(void** state)
 {
     (void)state;
-    for (int jump_frame = 5; jump_frame < 60; jump_frame += 5) {
-        fixture f;
-        setup(&f, 0.0);
-        run(&f, jump_frame);
-        teardown(&f);
-    }
+    play_all(0.0);
 }
 
 static void nor_when_packets_are_lost(void** state)
 {
     (void)state;
-    for (int jump_frame = 5; jump_frame < 60; jump_frame += 5) {
-        fixture f;
-        setup(&f, 0.3);
-        run(&f, jump_frame);
-        teardown(&f);
-    }
+    play_all(0.3);
 }
 
 int main(void)

@@ -179,6 +179,7 @@ static void first_enters(void)
     begin(with_counts(with_eye(with_hello(packet(65533, 0, 0)), EYE), 0, 5), 1006, EYE);
     enter(1, 1, 101);
     golden_coded_velocity(&golden, 2, 22, 0);
+    golden_coded_jump(&golden);
     enter(10, 1, 110);
     golden_coded_velocity(&golden, 10, 10, 0);
     enter(11, 1, 111);
@@ -436,13 +437,13 @@ static void wide_session(void** state)
     update(999, "place");
     end("wide_02_updates");
 
-    begin(with_counts(packet(2, 1, 8), 0, 1), 4294967290u, EYE);
+    begin(with_counts(packet(2, 1, PH_DENSITY_NOBODY), 0, 1), 4294967290u, EYE);
     newcomer(302, "mark", 40064, 50048, 1664);
     enter(302, 1, UINT64_MAX);
     end("wide_03_greatest_name");
 
     // So late that the tick is told as a whole; it has wrapped.
-    begin(with_counts(packet(3, 2, 0), 0, 1), 2000, EYE);
+    begin(with_counts(packet(3, 2, 1), 0, 1), 2000, EYE);
     newcomer(303, "mark", 40128, 50048, 1664);
     enter(303, 1, UINT64_MAX - 1);
     place(999, 40032, 50000, 1700);

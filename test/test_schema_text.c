@@ -368,10 +368,10 @@ static void errors_say_where_and_what(void** state)
         // an entity that no datagram holds, at its class
         {"class c\np: position\n class d\np: position\nq: string 1000\nr: bytes 1000\nclass e\np:",
          3, 2,
-         "class d: its values may take 16104 bits, but must fit a datagram, which has 9126 for "
+         "class d: its values may take 16104 bits, but must fit a datagram, which has 8712 for "
          "them: lower max_length of its texts"},
         {"class c\np: position\nq: string 1000\nr: bytes 1000", 1, 1,
-         "class c: its values may take 16104 bits, but must fit a datagram, which has 9126 for "
+         "class c: its values may take 16104 bits, but must fit a datagram, which has 8712 for "
          "them: lower max_length of its texts"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {

@@ -42,7 +42,7 @@ extern "C" {
 /// The most that all values of an entity may cost together, in bits, each at its dearest: what one
 /// datagram of PH_PAYLOAD_MAX bytes has left when it carries everything else that it ever has to and
 /// tells all about one newcomer. A class above it is refused; long texts are what takes it there.
-#define PH_CLASS_BITS_MAX 9126
+#define PH_CLASS_BITS_MAX 8712
 
 /// How a property is written. A parameter that stands beside no coding here must stay 0 with it.
 typedef enum ph_coding {

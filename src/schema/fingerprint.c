@@ -5,9 +5,9 @@
 //
 // It takes the declared codings, not the declarations: a bool and an enum of two are the same choice,
 // a turn of 360 degrees and one of 2 pi radians are the same parts of a turn. A range is no choice,
-// even where it writes the same bits: a number may be written as a difference, a choice may not. What a reader refuses is part of the wire, and so
-// is what both ends take a property to be before it is heard of (the initial value). See
-// docs/schema.md.
+// even where it writes the same bits: a number may be written as a difference, a choice may not. What
+// a reader refuses is part of the wire, and so is what both ends take a property to be before it is
+// heard of (the initial value), and whether it is told once. See docs/schema.md.
 
 #include "schema/schema_state.h"
 
@@ -36,6 +36,7 @@ enum {
     MARK_ENTITY,
     MARK_POSITION,
     MARK_CHOICE, // bool, enum
+    MARK_ONCE,   // behind the initial value
 };
 
 static uint64_t mark_of_kind(ph_integer_kind kind)
@@ -127,6 +128,15 @@ static void add_coding(ph_hash* hash, const ph_property* property)
     }
 }
 
+// Of what is told once nobody keeps what is known, so the pinhole profile writes no differences to it.
+// Positions are kept all the same.
+static void add_once(ph_hash* hash, const ph_property* property)
+{
+    if (property->def.when == PH_SEND_ONCE && property->def.coding != PH_CODING_POSITION) {
+        ph_hash_add_u64(hash, MARK_ONCE);
+    }
+}
+
 uint64_t ph_fingerprint_of(const ph_class* classes, int class_count)
 {
     ph_hash hash = ph_hash_make(SEED);
@@ -139,6 +149,7 @@ uint64_t ph_fingerprint_of(const ph_class* classes, int class_count)
             for (int w = 0; w < property->words; ++w) {
                 ph_hash_add_u64(&hash, property->initial[w]);
             }
+            add_once(&hash, property);
         }
     }
     return ph_hash_value(&hash);

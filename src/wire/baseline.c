@@ -13,10 +13,6 @@
 
 #include <string.h>
 
-// Motion is carried on for so long; what comes later is where it would be then. On recordings, 1 s
-// costs walkers 4 % more bits for x and y than this, 2 s 1 %.
-#define CARRY_US 4000000
-
 #define VELOCITY_US 250000
 // What is expected of those who have not surprised anybody yet.
 #define NEW_HEADING_SIZE 24
@@ -62,8 +58,8 @@ void ph_baseline_predict(const ph_baseline* baseline, uint32_t tick, uint32_t ti
     if (baseline->sample_count < 2 || ahead_us == 0 || between == 0) {
         return;
     }
-    const int64_t ahead = (int64_t)((ahead_us < CARRY_US ? ahead_us : CARRY_US) / tick_us);
-    for (int i = 0; i < 3; ++i) {
+    const int64_t ahead = (int64_t)((ahead_us < PH_CARRY_US ? ahead_us : PH_CARRY_US) / tick_us);
+    for (int i = 0; i < (baseline->has_ground ? 2 : 3); ++i) {
         const int64_t step_mm =
             way_between(baseline->position_mm[1][i], baseline->position_mm[0][i]);
         const int64_t moved_mm = divide_rounded(step_mm * ahead, between);
@@ -155,7 +151,9 @@ static void take_heading(ph_baseline* baseline, const uint8_t* known,
     const ph_layout* layout = &rules->layouts->layouts[baseline->class_index];
     const ph_packing* packing = &rules->packings[baseline->class_index];
     const int property = ph_baseline_heading(layout);
-    if (property == PH_HEADING_NONE || (record->properties >> property & 1) == 0) {
+    // What is told once is not known afterwards.
+    if (property == PH_HEADING_NONE || (record->properties >> property & 1) == 0 ||
+        packing->size[property] == 0) {
         return;
     }
     uint32_t known_level = 0;
@@ -248,6 +246,7 @@ static void take_enter(ph_baseline* baseline, const ph_layout* layout, const ph_
     const int16_t* velocity = record->velocity;
     const bool is_moving = velocity[0] != 0 || velocity[1] != 0 || velocity[2] != 0;
     *baseline = (ph_baseline){.is_entered = true,
+                              .has_ground = position_of(layout)->def.ground_tolerance_mm != 0,
                               .class_index = record->class_index,
                               .sample_count = is_moving ? 2 : 1,
                               .heading_tick = tick,

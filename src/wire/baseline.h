@@ -34,6 +34,7 @@ typedef struct ph_baseline {
     uint32_t heading_tick;
     uint8_t sample_count; // 0..2; 1 after a jump or an enter without velocity
     bool is_entered;
+    bool has_ground; // of its class: its altitude is one of few
     uint8_t class_index;
     uint8_t told_mask; // what the newest known record told, PH_TOLD_...; 0: it entered
     // Size of the last known surprises, faded: normal sizes of surprise.h. In steps; of the heading in levels.
@@ -57,8 +58,8 @@ typedef struct ph_baseline_rules {
 void ph_baseline_take(ph_baseline* baseline, uint8_t* known, const ph_baseline_rules* rules,
                       const ph_record* record, uint32_t tick);
 
-// Where the motion leads at a tick: the last step carried on, for a limited time. The slot is
-// entered.
+// Where the motion leads at a tick: the last step carried on, for a limited time. On a ground only x
+// and y are: whoever changes from one layer to another stays there. The slot is entered.
 void ph_baseline_predict(const ph_baseline* baseline, uint32_t tick, uint32_t tick_us,
                          int32_t position_mm[3]);
 

@@ -11,7 +11,7 @@
 #include "wire/header.h"
 
 // A schema promises that an enter always fits a datagram, whatever else stands in it.
-_Static_assert(PH_CLASS_BITS_MAX == 8 * PH_PAYLOAD_MAX - PH_HEADER_BITS - PH_HELLO_BITS -
+_Static_assert(PH_CLASS_BITS_MAX <= 8 * PH_PAYLOAD_MAX - PH_HEADER_BITS - PH_HELLO_BITS -
                                         PH_EYE_BITS - PH_CLASSIC_ENTER_BITS_MAX -
                                         (PH_PROPERTIES_MAX - 1),
                "what is left of a datagram with one enter for the values");

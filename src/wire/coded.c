@@ -7,6 +7,7 @@
 #include "wire/coded.h"
 
 #include "base/bitset.h"
+#include "wire/coded_header.h"
 #include "wire/coded_position.h"
 #include "wire/coded_values.h"
 #include "wire/coder.h"
@@ -14,20 +15,39 @@
 
 #include <string.h>
 
+// A schema promises that an enter always fits a datagram, whatever else stands in it.
+_Static_assert(PH_CLASS_BITS_MAX + PH_CODED_ENTER_BITS_MAX + PH_CODED_SLACK_BITS +
+                       PH_CODED_HEADER_BITS_MAX <=
+                   8 * PH_PAYLOAD_MAX,
+               "one enter with the dearest values");
+_Static_assert(PH_CODED_ENTER_BITS_MAX >=
+                   (PH_MODEL_BITS + 15) + 2 + 8 + (2 * PH_MODEL_BITS + 63) +
+                       (3 * (PH_MODEL_BITS + 32) + PH_MODEL_BITS) + PH_MODEL_BITS +
+                       (PH_MODEL_BITS + 3 * (PH_MODEL_BITS + 15)) + 2 * PH_MODEL_BITS +
+                       (PH_MODEL_BITS + PH_PROPERTIES_MAX - 1) + 1,
+               "the sum of its parts");
+
 // ---- which slots are told
 
-// The share of slots told, in 1/1024, up to which a density is chosen; beyond the last one, the last
-// density. Each is about 1.8 times as likely as the one before, as odds go.
-static const uint16_t DENSITY_SHARES[PH_DENSITIES - 1] = {3,   5,   9,   16,  28,  49,  84, 140,
+// The share of slots told, in 1/1024, up to which a density is chosen, from 1 on; beyond the last one,
+// the last density. Each is about 1.8 times as likely as the one before, as odds go.
+static const uint16_t DENSITY_SHARES[PH_DENSITIES - 2] = {5,   9,   16,  28,  49,  84,  140,
                                                           225, 340, 470, 610, 730, 840, 920};
+
+// More than any of the tables, so that a sender who supposes that nobody is told supposes no less
+// than it needs when somebody is.
+#define UNFORESEEN256 (16 * PH_COST_PER_BIT)
 
 int ph_coded_density(int told_count, int slot_count)
 {
     PH_ASSERT(told_count >= 0 && told_count <= slot_count);
 
-    const int share = slot_count > 0 ? (int)((int64_t)told_count * 1024 / slot_count) : 0;
-    int density = 0;
-    while (density < PH_DENSITIES - 1 && share > DENSITY_SHARES[density]) {
+    if (told_count == 0) {
+        return PH_DENSITY_NOBODY;
+    }
+    const int share = (int)((int64_t)told_count * 1024 / slot_count);
+    int density = PH_DENSITY_NOBODY + 1;
+    while (density < PH_DENSITIES - 1 && share > DENSITY_SHARES[density - 1]) {
         ++density;
     }
     return density;
@@ -35,20 +55,28 @@ int ph_coded_density(int told_count, int slot_count)
 
 static int told_model(int density, int urgency)
 {
-    PH_ASSERT(density >= 0 && density < PH_DENSITIES && urgency >= 0 && urgency < PH_URGENCIES);
-    return density * PH_URGENCIES + urgency;
+    PH_ASSERT(density > PH_DENSITY_NOBODY && density < PH_DENSITIES);
+    PH_ASSERT(urgency >= 0 && urgency < PH_URGENCIES);
+    return (density - 1) * PH_URGENCIES + urgency;
 }
 
 static uint32_t told_cost256(int density, int urgency, bool is_told)
 {
+    if (density == PH_DENSITY_NOBODY) {
+        return is_told ? UNFORESEEN256 : 0;
+    }
     return ph_coded_costs[PH_AT_TOLD + told_model(density, urgency) * 3 + (is_told ? 1 : 0)];
 }
 
 int ph_coded_best_density(const int told[PH_URGENCIES], const int silent[PH_URGENCIES])
 {
-    int best = 0;
+    int told_count = 0;
+    for (int i = 0; i < PH_URGENCIES; ++i) {
+        told_count += told[i];
+    }
+    int best = PH_DENSITY_NOBODY;
     uint64_t best256 = UINT64_MAX;
-    for (int density = 0; density < PH_DENSITIES; ++density) {
+    for (int density = 1; density < PH_DENSITIES && told_count > 0; ++density) {
         uint64_t cost256 = 0;
         for (int i = 0; i < PH_URGENCIES; ++i) {
             cost256 += (uint64_t)told[i] * told_cost256(density, i, true) +
@@ -102,6 +130,11 @@ uint32_t ph_coded_told_cost256(const ph_coded_frame* frame, int urgency, bool is
 void ph_coded_write_told(const ph_coded_frame* frame, ph_entropy_writer* writer, int urgency,
                          bool is_told)
 {
+    PH_ASSERT(!is_told || frame->density != PH_DENSITY_NOBODY);
+
+    if (frame->density == PH_DENSITY_NOBODY) {
+        return;
+    }
     ph_coder coder = {
         .writer = writer, .counts = frame->counts, .is_universal = frame->is_universal};
     ph_coder_flag(&coder, PH_FAMILY_TOLD, told_model(frame->density, urgency), is_told);
@@ -109,6 +142,9 @@ void ph_coded_write_told(const ph_coded_frame* frame, ph_entropy_writer* writer,
 
 bool ph_coded_read_told(const ph_coded_frame* frame, ph_entropy_reader* reader, int urgency)
 {
+    if (frame->density == PH_DENSITY_NOBODY) {
+        return false;
+    }
     ph_coder coder = {.reader = reader, .is_universal = frame->is_universal};
     return ph_coder_flag(&coder, PH_FAMILY_TOLD, told_model(frame->density, urgency), false);
 }
@@ -379,6 +415,7 @@ static void code_enter(const ph_coded_frame* frame, ph_coder* coder, ph_coded_re
     const int position = layout->described->position;
     uint32_t before256 = coder->cost256;
     ph_coded_place(frame, coder, layout, record->words + layout->word[position]);
+    record->is_jump = ph_coder_flag(coder, PH_FAMILY_ENTER_JUMP, 0, record->is_jump);
     ph_coded_velocity(coder, record->velocity);
     bill_to(bill, position, coder, &before256);
     record->properties |= layout->position;

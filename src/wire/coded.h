@@ -13,8 +13,8 @@
 //             residuals, time since the baseline
 //   heading   residual of the last one, or of the direction of motion where that was the better guess
 //   numbers   difference or absolute, whichever is cheaper; everything else by its plain coding, raw
-//   enter     slot, association, class, name, position relative to the eye, velocity, what is not at
-//             its initial value. Slots that are entered in the baseline cannot be entered
+//   enter     slot, association, class, name, position relative to the eye, whether it jumped since
+//             an enter that may have arrived, velocity, what is not at its initial value. Slots that are entered in the baseline cannot be entered
 //
 // An update says nothing of slot or association: both follow from the baseline. Costs are in 1/256
 // bit, rounded up; a packet is never larger than their sum rounded up to bits, plus
@@ -31,7 +31,15 @@
 #define PH_CODED_SLACK_BITS 2
 #define PH_COARSE_MAX 7
 #define PH_DENSITIES 16
+#define PH_DENSITY_NOBODY 0 // no slot is told, and there are no flags that say so
 #define PH_URGENCIES 16
+
+// The most that an enter takes beside its values but the position, each in its plain coding: no
+// symbol costs more than the bits of its model.
+//   slot 15 + 15, association 2, class 8, name 15 + 15 + 63, position 3 * (15 + 32) + 15 (its layer),
+//   jump 15, velocity 15 + 3 * (15 + 15), heading 15 + 15, others 15 + 63; and what rounding costs of
+//   64 values in parts of a bit takes
+#define PH_CODED_ENTER_BITS_MAX 520
 
 // What the records of one packet have in common.
 typedef struct ph_coded_frame {
@@ -61,7 +69,8 @@ typedef struct ph_coded_record {
 
 // ---- which slots are told
 
-// The density that suits so many of so many slots. The sender may state any.
+// The density that suits so many of so many slots. The sender may state any other one than
+// PH_DENSITY_NOBODY when somebody is told.
 int ph_coded_density(int told_count, int slot_count);
 // The cheapest one, when it is known how urgent those told and those not told are: counts by
 // urgency.

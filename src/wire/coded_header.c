@@ -33,6 +33,11 @@ static uint32_t horizon_code(const ph_header* header)
     return header->is_probe ? HORIZON_PROBE : header->number - header->horizon;
 }
 
+static bool is_foreign(const ph_header* header)
+{
+    return header->has_hello && !ph_coded_is_version(header->hello.version);
+}
+
 // A probe has no records to be read by its tick.
 static bool has_whole_tick(const ph_header* header)
 {
@@ -49,6 +54,9 @@ static bool is_ahead(uint32_t number, uint32_t horizon)
 static bool is_sound(const ph_header* header)
 {
     const ph_hello* hello = &header->hello;
+    if (is_foreign(header)) {
+        return true;
+    }
     if (header->is_probe &&
         (header->has_eye || header->leave_count > 0 || header->enter_count > 0 ||
          header->density != 0 || header->tick != 0)) {
@@ -56,9 +64,6 @@ static bool is_sound(const ph_header* header)
     }
     if (!header->has_hello) {
         return header->is_probe || is_ahead(header->number, header->horizon);
-    }
-    if (!ph_coded_is_version(hello->version)) {
-        return true;
     }
     // Before the first acknowledgement there is nothing to count from.
     if (!header->is_probe && !has_whole_tick(header)) {
@@ -89,6 +94,9 @@ static void write_hello(const ph_hello* hello, ph_bit_writer* writer)
 static void read_hello(ph_bit_reader* reader, ph_hello* hello)
 {
     hello->version = (uint8_t)ph_bits_read(reader, 8);
+    if (!ph_coded_is_version(hello->version)) {
+        return; // it may be shorter than ours
+    }
     hello->slot_count = (uint16_t)ph_bits_read(reader, 16);
     hello->tick_us = (uint32_t)ph_bits_read(reader, 32);
     hello->session = (uint32_t)ph_bits_read(reader, 32);
@@ -156,12 +164,13 @@ void ph_coded_header_read(ph_bit_reader* reader, uint32_t newest, ph_header* hea
     if (read.has_hello) {
         read_hello(reader, &read.hello);
     }
-    if (has_whole_tick(&read)) {
+    if (has_whole_tick(&read) && !is_foreign(&read)) {
         read.whole_tick = (uint32_t)ph_bits_read(reader, WHOLE_TICK_BITS);
     }
     read.number = extend(low, read.has_hello ? read.hello.session : newest);
     // A code that stands for nothing comes out as a horizon too far behind.
     read.horizon = read.has_hello ? read.hello.session : read.number - code;
+    read.has_eye = read.has_eye && !is_foreign(&read);
     for (int i = 0; read.has_eye && i < 3; ++i) {
         read.eye_mm[i] = (int32_t)(uint32_t)ph_bits_read(reader, 32);
     }

@@ -43,8 +43,8 @@ int ph_coded_header_bits(const ph_header* header);
 void ph_coded_header_write(const ph_header* header, ph_bit_writer* writer);
 
 // From the raw end of an entropy reader. newest: the number that the client has heard of last; a
-// hello needs none. Fails for what no sender writes, as ph_header_read() does; *header is {0} then. A
-// hello of another version is not checked: only its version means something.
+// hello needs none. Fails for what no sender writes, as ph_header_read() does; *header is {0} then. Of a
+// hello of another version nothing is read but the version, and nothing is checked.
 void ph_coded_header_read(ph_bit_reader* reader, uint32_t newest, ph_header* header);
 
 #endif

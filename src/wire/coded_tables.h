@@ -26,7 +26,7 @@
 
 // X(family, models, symbols)
 #define PH_CODED_FAMILIES(X)                                                                       \
-    X(TOLD, 256, 2)       /* density * PH_URGENCIES + urgency */                                   \
+    X(TOLD, 240, 2)       /* (density - 1) * PH_URGENCIES + urgency */                             \
     X(MASK_PLACE, 8, 2)   /* newest record's kind * 2 + moving; only a position */                 \
     X(MASK_HEADING, 8, 5) /* position and heading */                                               \
     X(MASK_OTHERS, 8, 5)  /* position and others */                                                \
@@ -52,6 +52,7 @@
     X(ENTER_X, 1, PH_LENGTHS)                                                                      \
     X(ENTER_Y, 1, PH_LENGTHS)                                                                      \
     X(ENTER_Z, 1, PH_LENGTHS)                                                                      \
+    X(ENTER_JUMP, 1, 2)      /* it jumped since an earlier enter */                                \
     X(ENTER_MOVING, 1, 2)    /* resting, moving */                                                 \
     X(ENTER_VELOCITY, 3, 16) /* x, y, z: length in bits */                                         \
     X(ENTER_HEADING, 2, 3)   /* resting, moving: initial, near the direction, anything */          \

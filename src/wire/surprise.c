@@ -36,7 +36,8 @@ uint8_t ph_size_of(uint64_t steps)
 // In 1/8 bit: how much a surprise grows from a quarter of a second to this time.
 static int growth_over(uint64_t time_us, int growth)
 {
-    const int bits = ph_log2_eighths(time_us) - ph_log2_eighths(NORMAL_TIME_US);
+    const uint64_t grown_us = time_us < PH_CARRY_US ? time_us : PH_CARRY_US;
+    const int bits = ph_log2_eighths(grown_us) - ph_log2_eighths(NORMAL_TIME_US);
     return bits * growth / GROWTH_UNIT;
 }
 

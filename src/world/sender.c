@@ -31,7 +31,7 @@
 #define CLASSIC_SENDS_PER_SECOND 5.0
 
 // What an enter of the pinhole profile may take beyond the classic one: improbable symbols.
-#define CODED_ENTER_EXTRA_BITS 256
+#define CODED_ENTER_EXTRA_BITS (PH_CODED_ENTER_BITS_MAX - PH_CLASSIC_ENTER_BITS_MAX)
 #define PRECISION_PER_MRAD 1024.0
 
 // Prices to begin with, and how fast they follow: an eighth of the new.

@@ -10,15 +10,13 @@ static const ph_layout* layout_of(const ph_wording* wording, int class_index)
     return &wording->outlook->world->forms.layouts.layouts[class_index];
 }
 
-// An enter of the pinhole profile has no bit for it.
 static bool has_jumped(const ph_outlook* outlook, const ph_choice* choice, bool has_position)
 {
     const ph_sender* sender = outlook->sender;
     const int slot = choice->slot;
     const uint16_t jumps = outlook->world->entities.jumps[outlook->entities[slot]];
     if (choice->kind == PH_RECORD_ENTER) {
-        return !ph_sender_is_coded(sender) &&
-               ph_knowledge_has_jumped(&sender->knowledge, &sender->flight, slot, jumps);
+        return ph_knowledge_has_jumped(&sender->knowledge, &sender->flight, slot, jumps);
     }
     return has_position && jumps != sender->knowledge.jumps[slot];
 }

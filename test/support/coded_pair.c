@@ -46,7 +46,7 @@ void coded_pair_next(coded_pair* pair, test_rng* rng)
 {
     ph_coded_frame* frame = &pair->frame;
     frame->tick += (uint32_t)test_rng_below(rng, UINT64_C(1) << test_rng_below(rng, 10));
-    frame->density = (int)test_rng_below(rng, PH_DENSITIES);
+    frame->density = 1 + (int)test_rng_below(rng, PH_DENSITIES - 1);
     frame->precision = one_in(rng, 2) ? 0 : (uint32_t)test_rng_below(rng, 65536);
     if (one_in(rng, 4)) {
         frame->frame = random_frame_make(&pair->layouts, &pair->ground, rng);

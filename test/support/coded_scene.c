@@ -124,6 +124,10 @@ static void prepare_header(client_packet* packet, const coded_baselines* baselin
     for (int i = 0; i < packet->count; ++i) {
         header->leave_count += packet->records[i].record.kind == PH_RECORD_LEAVE;
         header->enter_count += packet->records[i].record.kind == PH_RECORD_ENTER;
+        const bool is_update = packet->records[i].record.kind == PH_RECORD_UPDATE;
+        if (is_update && header->density == PH_DENSITY_NOBODY) {
+            header->density = PH_DENSITIES / 2;
+        }
     }
     if (header->has_eye) {
         memcpy(header->eye_mm, packet->eye_mm, sizeof header->eye_mm);

@@ -123,7 +123,7 @@ void golden_print_apart(golden_lines* lines, const golden_coded* golden, const u
             continue;
         }
         const int urgency = ph_coded_urgency(&golden->frame, baseline);
-        const int model = PH_URGENCIES * golden->frame.density + urgency;
+        const int model = PH_URGENCIES * (golden->frame.density - 1) + urgency;
         if (symbol(&it, PH_FAMILY_TOLD, model) != 0) {
             assert_int_equal(slot, 0);
             take_walk(&it, golden);

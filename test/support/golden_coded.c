@@ -122,6 +122,13 @@ void golden_coded_velocity(golden_coded* golden, int x, int y, int z)
     record->velocity[2] = (int16_t)z;
 }
 
+void golden_coded_jump(golden_coded* golden)
+{
+    ph_record* record = last_record(golden);
+    assert_int_equal(record->kind, PH_RECORD_ENTER);
+    record->is_jump = true;
+}
+
 void golden_coded_coarse(golden_coded* golden)
 {
     const ph_record* record = last_record(golden);

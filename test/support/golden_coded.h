@@ -74,6 +74,8 @@ void golden_coded_begin(golden_coded* golden, const ph_header* header, uint32_t 
                         const int32_t eye_mm[3]);
 /// Of the enter added last, in steps.
 void golden_coded_velocity(golden_coded* golden, int x, int y, int z);
+/// The enter added last says that its entity jumped since an earlier one.
+void golden_coded_jump(golden_coded* golden);
 /// The update added last tells its position as coarsely as it may.
 void golden_coded_coarse(golden_coded* golden);
 /// Compares with test/golden/pinhole/<name>.bin and .txt; with PINHOLE_GOLDEN_WRITE in the

@@ -66,8 +66,9 @@ static void print_record(golden_lines* lines, const golden_coded* golden,
     const ph_layout* layout = &golden->base.layouts.layouts[record->class_index];
     golden_print(lines, " class=%s", layout->described->def.name);
     if (record->kind == PH_RECORD_ENTER) {
-        golden_print(lines, " name=%" PRIu64 " velocity=%d,%d,%d", record->name,
-                     record->velocity[0], record->velocity[1], record->velocity[2]);
+        golden_print(lines, " name=%" PRIu64 " jump=%d velocity=%d,%d,%d", record->name,
+                     record->is_jump, record->velocity[0], record->velocity[1],
+                     record->velocity[2]);
     } else {
         golden_print(lines, " jump=%d coarse=%d", record->is_jump, coded->coarse);
     }
