@@ -12,9 +12,14 @@
 //   4   Bob is seen again; all of them, and the viewer, are 3 km away at once
 //   5   Ann follows Bob, and looks back
 //
-// Whatever comes, Ann never shows a third title or a fourth heading, nobody ever stands in a wrong kilometre, and at the
-// end, when packets come through again, everything is equal.
+// Whatever comes, Ann never shows a third title or a fourth heading, nobody ever stands in a wrong
+// kilometre, and at the end, when packets come through again, everything is equal.
+//
+// In the pinhole profile an enter is not repeated while it is on its way. So there Ann and Bob have
+// come before, by a packet that was answered, and she has no title yet; and both ends agree on the
+// baselines of every packet.
 
+#include "support/sequences.h"
 #include "support/test_session.h"
 
 #include "wire/ack.h"
@@ -32,6 +37,7 @@ typedef struct parcel {
 } parcel;
 
 static test_session session;
+static ph_profile profile;     // that is played
 static session_viewer* viewer; // the only one
 static parcel sent[250];       // all that the world has sent, in order
 static int sent_count;
@@ -67,12 +73,14 @@ static void turn(double heading_deg)
                      PH_OK);
 }
 
-static void setup(void)
+static void setup_empty(void)
 {
     ++run_count;
     sent_count = 0;
-    session_setup(&session,
-                  &(session_def){.schema = SESSION_WALKERS, .seed = 1, .is_vision_plain = true});
+    session_setup(&session, &(session_def){.schema = SESSION_WALKERS,
+                                           .profile = profile,
+                                           .seed = 1,
+                                           .is_vision_plain = true});
     session.on_sent = capture;
     ph_viewer_def def = ph_viewer_def_default();
     def.visible_max = 3;
@@ -101,8 +109,10 @@ static void play(int number)
 {
     switch (number) {
     case 1:
-        spawn(10, 0);
-        spawn(11, 1000);
+        if (session.entity_count == 0) {
+            spawn(10, 0);
+            spawn(11, 1000);
+        }
         set_title("a");
         break;
     case 2:
@@ -154,8 +164,8 @@ static void check_shown(void)
         assert_true(abs(at_mm[0] - here_mm) < 4 || abs(at_mm[0] - here_mm - AWAY_MM) < 4);
         const double heading_deg = shown_heading(id);
         assert_true(heading_deg == 0 || (name == 10 && (heading_deg == 90 || heading_deg == 180)));
-        assert_true(name == 10 ? strcmp(title, "a") == 0 || strcmp(title, "b") == 0
-                               : title[0] == '\0');
+        assert_true(strlen(title) <= 1 && strchr(name == 10 ? "ab" : "", title[0]) != NULL);
+        assert_true(name != 10 || title[0] != '\0' || profile == PH_PROFILE_PINHOLE);
     }
     assert_true(ph_client_validate(viewer->client));
 }
@@ -164,6 +174,7 @@ static ph_result receive(int number)
 {
     const parcel* it = &sent[number - 1];
     const ph_result result = ph_client_receive(viewer->client, session.now_us, it->bytes, it->size);
+    session_check_baselines(&session, 0);
     check_shown();
     return result;
 }
@@ -182,6 +193,19 @@ static void answer(void)
     }
 }
 
+static void setup(void)
+{
+    setup_empty();
+    if (profile == PH_PROFILE_PINHOLE) {
+        spawn(10, 0);
+        spawn(11, 1000);
+        send();
+        assert_int_equal(receive(1), PH_OK);
+        answer();
+        sent_count = 0;
+    }
+}
+
 // What the links still hold is lost; from now on everything comes through.
 static void heal(void)
 {
@@ -195,36 +219,6 @@ static void heal(void)
 }
 
 // ---- all of them
-
-// Calls for every sequence of up to `length` of the numbers 1..count, each at most twice.
-typedef void sequence_test(const int* sequence, int length, int variant);
-
-static void for_sequences(sequence_test* test, int count, int length, int variant)
-{
-    int sequence[PACKETS] = {0};
-    int uses[PACKETS + 1] = {0};
-    int at = 0;
-    test(sequence, 0, variant);
-    for (;;) {
-        // The next one at this place, or back.
-        --uses[sequence[at]];
-        do {
-            ++sequence[at];
-        } while (sequence[at] <= count && uses[sequence[at]] == 2);
-        if (sequence[at] > count) {
-            sequence[at] = 0;
-            if (--at < 0) {
-                return;
-            }
-            continue;
-        }
-        ++uses[sequence[at]];
-        test(sequence, at + 1, variant);
-        if (at + 1 < length) {
-            sequence[++at] = 0;
-        }
-    }
-}
 
 static void deliver_sequence(const int* sequence, int length, int is_answered)
 {
@@ -276,7 +270,7 @@ static void acknowledgements_come_in_any_order_or_never_or_twice(void** state)
         for (int i = 1; i <= PACKETS; ++i) {
             count += applied >> i & 1;
         }
-        for_sequences(acknowledge_sequence, count, PACKETS, applied);
+        for_sequences(acknowledge_sequence, count, count, applied);
     }
 }
 
@@ -323,20 +317,23 @@ static void meet_fates(const fate fates[PACKETS + 1])
     heal();
 }
 
+// The profiles share them: every pair of packets meets every pair of fates in both.
 static void every_packet_meets_every_fate(void** state)
 {
     (void)state;
     const int count = FATE_COUNT * FATE_COUNT * FATE_COUNT * FATE_COUNT * FATE_COUNT;
     for (int i = 0; i < count; ++i) {
         fate fates[PACKETS + 1] = {FATE_LOST};
-        int rest = i;
-        for (int p = 1; p <= PACKETS; ++p) {
+        int sum = 0;
+        for (int p = 1, rest = i; p <= PACKETS; ++p, rest /= FATE_COUNT) {
             fates[p] = (fate)(rest % FATE_COUNT);
-            rest /= FATE_COUNT;
+            sum += (int)fates[p];
         }
-        meet_fates(fates);
+        if (sum % PH_PROFILE_COUNT == (int)profile) {
+            meet_fates(fates);
+        }
     }
-    assert_true(run_count > 20000);
+    assert_true(run_count > 12000);
 }
 
 // ---- each by itself
@@ -372,11 +369,18 @@ static void what_changed_there_and_back_is_told_while_the_change_is_on_its_way(v
 static void an_update_after_a_lost_enter_is_an_enter(void** state)
 {
     (void)state;
-    setup();
+    setup_empty();
     play(1);
     set_title("b");
+    if (profile == PH_PROFILE_PINHOLE) { // not before it is known that it was lost
+        spawn(12, 2000);
+        send();
+        receive(2);
+        assert_int_equal(ph_client_find(viewer->client, 10).index1, 0);
+        answer();
+    }
     send();
-    assert_int_equal(receive(2), PH_OK);
+    assert_int_equal(receive(sent_count), PH_OK);
     assert_string_equal(shown_title(), "b");
     heal();
 }
@@ -505,9 +509,13 @@ static void a_client_that_never_answers_costs_a_probe_a_second(void** state)
     heal();
 }
 
+// What came before the five packets is stated as it was: that is not where the lie is.
 static void forge(uint32_t newest, uint64_t applied, size_t size)
 {
     uint8_t bytes[PH_ACK_SIZE + 4] = {0};
+    const uint32_t ago = newest - viewer->def.session - 1;
+    const bool has_come = profile == PH_PROFILE_PINHOLE && ago <= PACKETS;
+    applied |= has_come ? UINT64_C(1) << ago : 0;
     ph_ack_write(&(ph_ack){.newest = newest, .applied = applied}, bytes);
     const ph_viewer_stats before = stats();
     assert_int_equal(ph_world_acknowledge(session.world, viewer->id, session.now_us, bytes, size),
@@ -524,7 +532,7 @@ static void forged_answers_change_nothing(void** state)
 {
     (void)state;
     setup();
-    const uint32_t first = viewer->def.session + 1;
+    const uint32_t first = viewer->def.session + (profile == PH_PROFILE_PINHOLE ? 2 : 1);
     forge(first, 1, PH_ACK_SIZE); // nothing was sent yet
     for (int i = 1; i <= PACKETS; ++i) {
         play(i);
@@ -537,7 +545,7 @@ static void forged_answers_change_nothing(void** state)
     forge(first + 4, 0x1F, PH_ACK_SIZE);       // news, and the opposite of what was said
     forge(first + 5, 1, PH_ACK_SIZE);          // not sent yet
     forge(first + 4, UINT64_MAX, PH_ACK_SIZE); // packets before the first
-    forge(first - 1, 0, PH_ACK_SIZE);
+    forge(viewer->def.session, 0, PH_ACK_SIZE);
     forge(first + UINT32_C(0x80000000), 1, PH_ACK_SIZE);
     for (size_t size = 0; size <= PH_ACK_SIZE + 4; ++size) {
         if (size != PH_ACK_SIZE) {
@@ -547,8 +555,10 @@ static void forged_answers_change_nothing(void** state)
     heal();
 }
 
-int main(void)
+static int play_profile(ph_profile played)
 {
+    profile = played;
+    run_count = 0;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(packets_come_in_any_order_or_never_or_twice),
         cmocka_unit_test(acknowledgements_come_in_any_order_or_never_or_twice),
@@ -562,5 +572,11 @@ int main(void)
         cmocka_unit_test(a_client_that_never_answers_costs_a_probe_a_second),
         cmocka_unit_test(forged_answers_change_nothing),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests_name(played == PH_PROFILE_PINHOLE ? "pinhole" : "classic", tests,
+                                       NULL, NULL);
+}
+
+int main(void)
+{
+    return play_profile(PH_PROFILE_CLASSIC) + play_profile(PH_PROFILE_PINHOLE);
 }
