@@ -24,7 +24,7 @@
 #define PARTS INT64_C(1000000) // of a bit
 
 // What improbable symbols may add to an enter of the pinhole profile.
-#define CODED_ENTER_EXTRA_BITS 256
+#define CODED_ENTER_EXTRA_BITS (PH_CODED_ENTER_BITS_MAX - PH_CLASSIC_ENTER_BITS_MAX)
 
 typedef struct model {
     int64_t level; // in parts
