@@ -15,6 +15,30 @@
 extern "C" {
 #endif
 
+/// What is wrong with what a client shows, by slot: what it will show when a record that is sent now
+/// arrives, and nothing more comes, against where the entity will be then.
+typedef struct ph_ranking_errors {
+    /// From the eye, in space, in mm, at least 1,000.
+    const float* range_mm;
+    /// Between the position shown and the true one, in mm; 0 where nobody is shown yet.
+    const float* error_mm;
+    /// How fast the two move apart, in mm/s.
+    const float* growth_mm_s;
+    /// Between the heading shown and the true one, in radians; 0 where it is not sent so far away.
+    const float* turn_rad;
+    /// Since the newest position that was sent, in s; of newcomers, since they have waited.
+    const float* age_s;
+    /// 1 for a newcomer, else 0.
+    const float* missing;
+    /// What a position would take, in bits, at about.
+    const float* position_bits;
+    /// What else records take, at about: who it is; a heading; other properties; a whole enter.
+    float record_bits;
+    float heading_bits;
+    float other_bits;
+    float enter_bits;
+} ph_ranking_errors;
+
 /// One viewer at one send; arrays by slot. Slots that show nobody have distance INFINITY.
 typedef struct ph_ranking {
     int slot_count;
@@ -36,6 +60,8 @@ typedef struct ph_ranking {
     /// properties for certain audiences and what got lost count 1 each. 0 when nothing but the
     /// position may be due. NULL unless the scheduler wants_change.
     const float* change;
+    /// NULL unless the scheduler wants_errors.
+    const ph_ranking_errors* errors;
 } ph_ranking;
 
 /// One entity whose turn it is.
@@ -57,6 +83,11 @@ typedef struct ph_visit {
     uint64_t position;
     /// As in ph_ranking; 0 unless the scheduler wants_change.
     float change;
+    /// As in ph_ranking; NULL unless the scheduler wants_errors. `slot` is where to look in there.
+    const ph_ranking_errors* errors;
+    int slot;
+    /// The bit of the heading; 0 when there is none.
+    uint64_t heading;
 } ph_visit;
 
 /// A choice. Must be fast, must not allocate, must depend on nothing but its arguments; is called
@@ -75,6 +106,11 @@ typedef struct ph_scheduler {
     float (*lost)(void* context, float score, float score_then);
     /// Whether it looks at `change`, which costs a little to fill.
     bool wants_change;
+    /// Whether it looks at `errors`, which cost memory (some 120 bytes for each slot) and time; has
+    /// `change`, too, in which headings then count only beside something else.
+    bool wants_errors;
+    /// Newcomers are not told of before all others, but when their priority says so.
+    bool ranks_newcomers;
 } ph_scheduler;
 
 /// score += 10000 / distance_mm per send (and 100 under 0.1 m), times the hint; 0 when sent, added
@@ -89,6 +125,13 @@ PH_API ph_scheduler ph_scheduler_score(void);
 /// property. A position goes if it is at most two shelves below, has settled or was lost; everything
 /// else when its difference is significant.
 PH_API ph_scheduler ph_scheduler_buckets(void);
+
+/// What a record is expected to remove of visible error, per bit: the angle between what the client
+/// will show when it arrives and the truth, times the time since the last position. A heading counts
+/// for a radian 50 mm and an eighth of the position's error, another look ("put on a hat") 50 mm,
+/// a newcomer three metres for ten seconds; all over the distance, times the hint. What nobody would see (0.1 mrad) waits for spare
+/// bits.
+PH_API ph_scheduler ph_scheduler_error(void);
 
 #ifdef __cplusplus
 }

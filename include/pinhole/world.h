@@ -360,6 +360,57 @@ typedef struct ph_viewer_stats {
 PH_API ph_result ph_world_viewer_stats(const ph_world* world, ph_viewer_id viewer,
                                        ph_viewer_stats* stats);
 
+/// What a viewer's client has been told of an entity.
+typedef enum ph_why_state {
+    /// It is not in view.
+    PH_WHY_UNSEEN = 0,
+    /// It is in view, and has yet to be told of.
+    PH_WHY_NEWCOMER,
+    /// It was told of, but nobody knows yet whether that arrived.
+    PH_WHY_ENTERING,
+    /// The client is known to have it.
+    PH_WHY_ENTERED,
+} ph_why_state;
+
+/// What an entity's priority for a viewer is made of, as of the last tick.
+typedef struct ph_why {
+    ph_why_state state;
+    /// Everything below is 0 when it is not in view.
+    int slot;
+    /// Bit p: property p may differ from what was last sent.
+    uint64_t touched;
+    /// |dx| + |dy|, in mm, at least 1.
+    double distance_mm;
+    /// The game's hint.
+    double weight;
+    /// The scheduler's memory of it.
+    double score;
+    /// What the scheduler makes of it all: the highest goes first.
+    double priority;
+    /// Path since its position was last sent.
+    double mileage_mm;
+    /// As in ph_ranking.
+    double change;
+    /// Since something of it was last sent; -1 for newcomers and those not in view.
+    double served_ms;
+    /// Since it has had something due; 0: it has not.
+    double waited_ms;
+    /// For schedulers that want errors, else 0: see ph_ranking_errors. error_mrad and growth_mrad_s
+    /// are angles as the viewer sees them, heading_rad is the turn itself.
+    double range_mm;
+    double error_mm;
+    double error_mrad;
+    double growth_mrad_s;
+    double heading_rad;
+    double position_bits;
+} ph_why;
+
+/// Why an entity is told of when it is. Asks the scheduler once more about this entity alone; changes
+/// nothing. Not at the same time as a send to this viewer.
+/// @return PH_OK, or PH_ERROR_STALE (viewer or entity) with *why as for one not in view.
+PH_API ph_result ph_world_why(const ph_world* world, ph_viewer_id viewer, ph_entity_id entity,
+                              ph_why* why);
+
 /// Payload that went into the values of one property in updates to this viewer, in 1/256 bit; the
 /// sum over all is the ledger's PH_REASON_PROPERTY. 0 for a stale viewer or no such property.
 PH_API uint64_t ph_world_property_bits256(const ph_world* world, ph_viewer_id viewer,

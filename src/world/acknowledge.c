@@ -10,6 +10,7 @@
 
 #include "base/prefetch.h"
 #include "wire/ack.h"
+#include "world/expectation.h"
 #include "world/stopwatch.h"
 
 #define RTT_SHARE 8.0   // smoothing: an eighth of the new
@@ -80,6 +81,17 @@ static bool is_withdrawn(const ph_flight_item* item)
     return item->kind == PH_RECORD_UPDATE && item->properties == 0;
 }
 
+static void note_fate(const ph_world* world, ph_sender* sender, const ph_flight_item* item,
+                      bool is_applied)
+{
+    if (is_applied) {
+        ph_expectation_note_applied(sender->expectation, world, sender, item,
+                                    ph_flight_oldest(&sender->flight)->stamp.tick);
+    } else {
+        ph_expectation_note_lost(sender->expectation, item->slot);
+    }
+}
+
 static void resolve_item(const ph_world* world, ph_viewer* viewer, const ph_flight_item* item,
                          bool is_applied)
 {
@@ -88,6 +100,9 @@ static void resolve_item(const ph_world* world, ph_viewer* viewer, const ph_flig
     const int class_index = knowledge->class_index[item->slot];
     const ph_layout* layout = &world->forms.layouts.layouts[class_index];
     bool is_free;
+    if (sender->expectation != NULL) {
+        note_fate(world, sender, item, is_applied);
+    }
     if (is_applied && ph_sender_is_coded(sender)) {
         move_baseline(world, sender, item);
     }
@@ -163,6 +178,9 @@ static void take_news(const ph_world* world, ph_viewer* viewer, const ph_ack* ac
     for (uint32_t i = news; i-- > 0;) {
         sent_us = ph_flight_oldest(&sender->flight)->stamp.sent_us;
         resolve_oldest(world, viewer, (ack->applied >> i & 1) != 0);
+    }
+    if (sender->expectation != NULL) {
+        ph_expectation_mend(sender->expectation, world, sender);
     }
     // One that was never applied may be known from a probe alone, sent much later.
     if ((ack->applied & 1) != 0) {

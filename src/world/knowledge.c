@@ -11,8 +11,8 @@
 
 #include <string.h>
 
-// Three arrays of 8 bytes, seven of 4, two of 2, four of 1, and the known values.
-#define BYTES_PER_SLOT ((size_t)(3 * 8 + 7 * 4 + 2 * 2 + 4 * 1))
+// Three arrays of 8 bytes, eight of 4, two of 2, four of 1, and the known values.
+#define BYTES_PER_SLOT ((size_t)(3 * 8 + 8 * 4 + 2 * 2 + 4 * 1))
 
 // A packet has two items of a slot when spare bits went to what was held back at first.
 #define IN_FLIGHT_MAX (2 * PH_FLIGHT_MAX)
@@ -43,6 +43,7 @@ void ph_knowledge_init(ph_knowledge* knowledge, void* block, int slot_count, siz
     knowledge->mileage_mm = carve(&rest, slot_count, sizeof(uint32_t));
     knowledge->stir = carve(&rest, slot_count, sizeof(uint32_t));
     knowledge->waiting_ms = carve(&rest, slot_count, sizeof(uint32_t));
+    knowledge->served_ms = carve(&rest, slot_count, sizeof(uint32_t));
     knowledge->association = carve(&rest, slot_count, sizeof(uint32_t));
     knowledge->newest_item = carve(&rest, slot_count, sizeof(uint16_t));
     knowledge->jumps = carve(&rest, slot_count, sizeof(uint16_t));

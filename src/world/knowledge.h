@@ -45,6 +45,7 @@ typedef struct ph_knowledge {
     uint32_t* mileage_mm;  // of the entity when its position was last sent
     uint32_t* stir;        // of the entity when nothing but its position was left to be sent
     uint32_t* waiting_ms;  // since when something has been due; 0: nothing is
+    uint32_t* served_ms;   // when something was last sent of it
     uint32_t* association; // number of the present entity, or of the next one; from 1
     uint16_t* newest_item; // place in the flight, if in_flight > 0
     uint16_t* jumps;       // of the entity, in the known position

@@ -8,7 +8,7 @@
 //   leaves      cheap, and they make room
 //   overdue     whoever has waited longer than patience allows, longest first, with at most a
 //               quarter of the bits; before the newcomers, who could else keep it waiting for ever
-//   newcomers   nearest first
+//   newcomers   nearest first; by priority, with the others, if the scheduler ranks_newcomers
 //   priority    by the scheduler, what its filter lets through
 //   spare       the same again, with what the filter held back
 //   refine      pinhole profile, when more than half of what can be saved up is left: coarse positions
@@ -26,6 +26,7 @@
 #include "base/bitset.h"
 #include "base/prefetch.h"
 #include "world/datagram.h"
+#include "world/errors.h"
 #include "world/stopwatch.h"
 #include "world/survey.h"
 #include "world/unrest.h"
@@ -67,6 +68,8 @@ typedef struct sending {
     ph_outlook outlook;
     ph_sender* sender;
     ph_send_scratch scratch;
+    ph_error_lanes lanes; // of schedulers that want errors, and what they say
+    ph_ranking_errors errors;
     uint32_t now_ms;
     ph_surveyed surveyed;
     stage stage;
@@ -123,9 +126,19 @@ static void rank(sending* s)
         .score = knowledge->score,
         .priority = s->scratch.priority,
         .change = s->sender->scheduler.wants_change ? s->scratch.change : NULL,
+        .errors = s->sender->expectation != NULL ? &s->errors : NULL,
     };
-    if (s->sender->scheduler.wants_change) {
+    if (s->sender->scheduler.wants_change || s->sender->expectation != NULL) {
         ph_unrest_fill(&s->outlook, s->scratch.change);
+    }
+    if (s->sender->expectation != NULL) {
+        s->errors = ph_errors_fill(&(ph_error_span){
+            .outlook = &s->outlook,
+            .eye_z_mm = s->datagram.eye_mm[2],
+            .count = knowledge->slot_count,
+            .lanes = &s->lanes,
+            .change = s->scratch.change,
+        });
     }
     s->sender->scheduler.rank(s->sender->scheduler.context, &ranking);
 }
@@ -184,6 +197,9 @@ static bool begin_stage(sending* s)
     switch (s->stage) {
     case STAGE_OVERDUE:
     case STAGE_NEWCOMERS:
+        if (s->stage == STAGE_NEWCOMERS && s->sender->scheduler.ranks_newcomers) {
+            return false;
+        }
         if ((s->stage == STAGE_OVERDUE ? s->surveyed.overdue_count
                                        : s->sender->knowledge.newcomer_count) == 0) {
             return false;
@@ -242,7 +258,8 @@ static int next_ordered(sending* s)
         fetch_ahead(s);
         const bool is_new = slot >= 0 && is_newcomer(s, slot);
         if (slot < 0 || (knowledge->touched[slot] != 0 &&
-                         (s->stage == STAGE_OVERDUE || is_new == (s->stage == STAGE_NEWCOMERS)))) {
+                         (s->stage == STAGE_OVERDUE || s->sender->scheduler.ranks_newcomers ||
+                          is_new == (s->stage == STAGE_NEWCOMERS)))) {
             return slot;
         }
     }
@@ -327,6 +344,10 @@ static outcome add(sending* s, const ph_choice* choice)
         float* score = &sender->knowledge.score[slot];
         *score = sender->scheduler.sent(sender->scheduler.context, *score);
         note_rest(s, slot);
+        sender->knowledge.served_ms[slot] = s->now_ms;
+        if (sender->expectation != NULL) {
+            ph_expectation_note_sent(sender->expectation, s->outlook.world, sender, slot);
+        }
     }
     return OUTCOME_ADDED;
 }
@@ -354,6 +375,7 @@ static uint64_t filter(const sending* s, int slot, const ph_due* due, uint64_t p
         return 0;
     }
     const uint64_t lost = knowledge->repeats[slot] & due->due;
+    const bool has_errors = s->sender->expectation != NULL;
     const ph_visit visit = {
         .distance_mm = s->scratch.distance_mm[slot],
         .weight = knowledge->weight[slot],
@@ -365,6 +387,11 @@ static uint64_t filter(const sending* s, int slot, const ph_due* due, uint64_t p
         .settled = due->settled,
         .position = position,
         .change = s->sender->scheduler.wants_change ? s->scratch.change[slot] : 0.0f,
+        .errors = has_errors ? &s->errors : NULL,
+        .slot = slot,
+        .heading = has_errors ? ph_expectation_heading(s->sender->expectation,
+                                                       knowledge->class_index[slot])
+                              : 0,
     };
     return s->sender->scheduler.filter(s->sender->scheduler.context, &visit) & due->due;
 }
@@ -604,6 +631,12 @@ void ph_sending_run(ph_world* world, uint32_t index, const ph_occasion* occasion
     float stack[PH_STACK_SLOTS * PH_SCRATCH_BYTES_PER_SLOT / sizeof(float)];
     s.scratch = ph_send_scratch_make(s.sender->scratch != NULL ? s.sender->scratch : stack,
                                      s.sender->knowledge.slot_count);
+    float error_stack[PH_STACK_SLOTS * PH_ERROR_LANES];
+    if (s.sender->expectation != NULL) {
+        float* scratch = s.sender->expectation->scratch;
+        s.lanes = ph_error_lanes_make(scratch != NULL ? scratch : error_stack,
+                                      s.sender->knowledge.slot_count);
+    }
     const ph_survey survey = {
         .outlook = &s.outlook, .sender = s.sender, .scratch = &s.scratch, .now_ms = s.now_ms};
     s.surveyed = ph_survey_all(&survey);

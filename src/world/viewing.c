@@ -71,6 +71,7 @@ ph_result ph_world_add_viewer(ph_world* world, const ph_viewer_def* def, ph_view
         .radius_mm = def->radius_mm,
         .visible_max = def->visible_max,
     };
+    world->are_ways_wanted = world->are_ways_wanted || def->scheduler.wants_errors;
     const ph_sender_def sender_def = {
         .forms = &world->forms,
         .viewer = def,

@@ -139,7 +139,7 @@ void ph_world_tick(ph_world* world)
 {
     ph_stopwatch watch = ph_stopwatch_make(world->now_ns, world->now_context, &world->times);
     ++world->tick;
-    if (world->def.profile == PH_PROFILE_PINHOLE) {
+    if (world->def.profile == PH_PROFILE_PINHOLE || world->are_ways_wanted) {
         ph_entities_note_ways(&world->entities);
     }
     // Nobody looks: nothing to sort.

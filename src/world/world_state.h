@@ -9,6 +9,7 @@
 //   rounds.c       sends to viewers, each by sending.c
 //   acknowledge.c  their answers
 //   viewer_stats.c how they are doing
+//   why.c          what priorities are made of
 
 #ifndef PH_WORLD_WORLD_STATE_H
 #define PH_WORLD_WORLD_STATE_H
@@ -33,6 +34,7 @@ struct ph_world {
     void* now_context;
     ph_stage_times times; // of the ticks; those of sends are with the senders
     uint32_t tick;
+    bool are_ways_wanted; // by the scheduler of a viewer; pinhole worlds always note them
     bool is_sorted; // the lookout knows the entities and eyes as they are now; for validation
 };
 

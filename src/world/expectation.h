@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// What one viewer's client will show, as far as its sender can tell: for each slot the newest sample
+// of its position that was sent, and the motion through the last ones, as src/motion takes it.
+//
+//   known   --o-----o               the client has applied it: the newest, and the motion there
+//   sent          known, then o---o . . . x   and what is on its way; carried on
+//
+// When a packet turns out to be lost, `sent` is made anew from what is known and what is still on
+// its way. Only senders whose scheduler wants errors have one. Noting costs some ten nanoseconds a
+// record, a loss a walk over what is on its way; nothing allocates but creation.
+
+#ifndef PH_WORLD_EXPECTATION_H
+#define PH_WORLD_EXPECTATION_H
+
+#include "motion/manner.h"
+#include "world/due.h"
+
+#include <math.h>
+
+// The motion of one slot. {0} knows no sample.
+typedef struct ph_expected {
+    int32_t position_mm[3]; // the newest sample, as it is shown
+    uint32_t tick;          // when it was taken
+    float velocity_mm_s[3];
+    float bend_mm_s[3]; // what the change of velocity adds to it for a short while
+    float leg_s;        // the velocity was taken over
+    float interval_s;   // between the last two samples; 0: there is but one, which stands
+    uint16_t jumps;     // of the entity
+    bool is_there;
+} ph_expected;
+
+_Static_assert(sizeof(ph_expected) <= 56, "two for each slot of each viewer");
+
+typedef struct ph_expectation {
+    ph_expected* sent;  // by slot
+    ph_expected* known; // by slot
+    uint32_t* heading;  // by slot: the newest level that was sent
+    ph_manner* manners; // by class: what the client learns from the same samples
+    float* scratch;     // for errors.h, of viewers with many slots; else NULL
+    uint8_t* doubtful;  // by slot: 1 when something was lost and `sent` is wrong
+    uint8_t* headings;  // by class: the property, or PH_HEADING_NONE
+    bool has_doubt;
+    size_t size_bytes;
+    ph_allocator allocator;
+} ph_expectation;
+
+// @return PH_OK, or PH_ERROR_MEMORY with *expectation NULL.
+ph_result ph_expectation_create(const ph_allocator* allocator, int slot_count,
+                                const ph_layouts* layouts, ph_expectation** expectation);
+void ph_expectation_destroy(ph_expectation* expectation); // NULL is allowed
+
+// The newest item of a slot was added to a packet of the present tick.
+void ph_expectation_note_sent(ph_expectation* expectation, const ph_world* world,
+                              const ph_sender* sender, int slot);
+
+// The fate of an item, which was sent at some tick.
+void ph_expectation_note_applied(ph_expectation* expectation, const ph_world* world,
+                                 const ph_sender* sender, const ph_flight_item* item,
+                                 uint32_t tick);
+static inline void ph_expectation_note_lost(ph_expectation* expectation, int slot)
+{
+    expectation->doubtful[slot] = 1;
+    expectation->has_doubt = true;
+}
+
+// After all items of an acknowledgement: what is expected of the doubtful ones.
+void ph_expectation_mend(ph_expectation* expectation, const ph_world* world,
+                         const ph_sender* sender);
+
+// The bit of the heading of a class, 0 without one.
+uint64_t ph_expectation_heading(const ph_expectation* expectation, int class_index);
+
+// ---- arithmetic shared with errors.c
+
+// The short way, also across the world's edge.
+void ph_expected_difference(const int32_t from_mm[3], const int32_t to_mm[3], float way_mm[3]);
+
+// 1 up to full, 0 from last on, straight between.
+static inline float ph_expected_fade(float value, float full, float last)
+{
+    return fminf(fmaxf((last - value) / (last - full), 0.0f), 1.0f);
+}
+
+static inline float ph_expected_tick_s(const ph_world* world)
+{
+    return (float)world->def.tick_us * 1e-6f;
+}
+
+#endif
