@@ -338,7 +338,9 @@ static void begin(tale* t, const session_def* def, uint64_t hidden_seed)
     viewer.audience = 1;
     viewer.bits_per_second = def->bits_per_second;
     viewer.sends_per_second = def->profile == PH_PROFILE_PINHOLE && def->seed % 3 == 1 ? 0 : 10;
-    viewer.scheduler = def->seed % 5 < 2 ? ph_scheduler_buckets() : ph_scheduler_score();
+    viewer.scheduler = def->seed % 5 < 2    ? ph_scheduler_buckets()
+                       : def->seed % 5 == 2 ? ph_scheduler_error()
+                                            : ph_scheduler_score();
     viewer.patience_ms = def->seed % 2 == 0 ? 3000 : 100;
     viewer.sees = PUBLIC_MASK;
     // Fewer than there are, so that ranks and ties matter; or more than can be served at once, so that

@@ -303,8 +303,11 @@ ph_viewer_def session_viewer_def(test_session* session)
     def.is_universal = session->def.is_universal;
     def.sends_per_second = below(session, 2) == 0 ? 10.0 : 5.0;
     def.patience_ms = 2000 + (int)below(session, 8000);
-    if (below(session, 3) == 0) {
+    const uint64_t choice = below(session, 3);
+    if (choice == 0) {
         def.scheduler = ph_scheduler_buckets();
+    } else if (choice == 1) {
+        def.scheduler = ph_scheduler_error();
     }
     if (session->def.profile == PH_PROFILE_PINHOLE) {
         static const double PRECISIONS_MRAD[] = {0.0, 1.0, 5.0, 60.0};

@@ -1,0 +1,331 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// The error scheduler over plain arrays: what makes a priority, what goes along, what waits, and the
+// same bits everywhere.
+
+#include "support/test_support.h"
+
+#include "base/hash.h"
+
+#include <pinhole/schedule.h>
+
+#include <math.h>
+#include <string.h>
+
+enum { SLOTS = 256 };
+
+#define POSITION UINT64_C(1)
+#define HEADING UINT64_C(2)
+#define HAT UINT64_C(4)
+
+typedef struct fixture {
+    float distance_mm[SLOTS];
+    float weight[SLOTS];
+    uint32_t mileage_mm[SLOTS];
+    float change[SLOTS];
+    uint64_t touched[SLOTS];
+    float score[SLOTS];
+    float priority[SLOTS];
+    float range_mm[SLOTS];
+    float error_mm[SLOTS];
+    float growth_mm_s[SLOTS];
+    float turn_rad[SLOTS];
+    float age_s[SLOTS];
+    float missing[SLOTS];
+    float position_bits[SLOTS];
+    ph_ranking_errors errors;
+    ph_ranking ranking;
+    ph_scheduler scheduler;
+} fixture;
+
+// Everybody is shown 100 mm away from the truth, 10 m away, since half a second.
+static void setup(fixture* f)
+{
+    memset(f, 0, sizeof *f);
+    for (int i = 0; i < SLOTS; ++i) {
+        f->distance_mm[i] = 10000.0f;
+        f->range_mm[i] = 10000.0f;
+        f->weight[i] = 1.0f;
+        f->touched[i] = POSITION;
+        f->error_mm[i] = 100.0f;
+        f->age_s[i] = 0.5f;
+        f->position_bits[i] = 8.0f;
+    }
+    f->errors = (ph_ranking_errors){
+        .range_mm = f->range_mm,
+        .error_mm = f->error_mm,
+        .growth_mm_s = f->growth_mm_s,
+        .turn_rad = f->turn_rad,
+        .age_s = f->age_s,
+        .missing = f->missing,
+        .position_bits = f->position_bits,
+        .record_bits = 3.0f,
+        .heading_bits = 4.0f,
+        .other_bits = 6.0f,
+        .enter_bits = 80.0f,
+    };
+    f->ranking = (ph_ranking){
+        .slot_count = SLOTS,
+        .distance_mm = f->distance_mm,
+        .weight = f->weight,
+        .mileage_mm = f->mileage_mm,
+        .touched = f->touched,
+        .score = f->score,
+        .priority = f->priority,
+        .change = f->change,
+        .errors = &f->errors,
+    };
+    f->scheduler = ph_scheduler_error();
+}
+
+static void rank(fixture* f)
+{
+    f->scheduler.rank(f->scheduler.context, &f->ranking);
+}
+
+static void newcomer(fixture* f, int slot)
+{
+    f->missing[slot] = 1.0f;
+    f->error_mm[slot] = 0.0f;
+    f->age_s[slot] = 0.0f;
+}
+
+static void the_larger_angle_goes_first(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    f.error_mm[1] = 200.0f;
+    f.range_mm[2] = 5000.0f;
+    rank(&f);
+    assert_true(f.priority[1] > f.priority[0]);
+    assert_true(f.priority[2] == f.priority[1]);
+}
+
+static void what_will_drift_goes_before_what_stands(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    f.growth_mm_s[1] = 300.0f;
+    rank(&f);
+    assert_true(f.priority[1] > f.priority[0]);
+}
+
+static void who_was_told_of_long_ago_goes_first(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    f.age_s[1] = 2.0f;
+    rank(&f);
+    assert_true(f.priority[1] > f.priority[0]);
+}
+
+static void of_two_equal_errors_the_cheaper_goes_first(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    f.position_bits[1] = 16.0f;
+    rank(&f);
+    assert_true(f.priority[0] > f.priority[1]);
+}
+
+static void a_near_newcomer_goes_before_a_far_update(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    newcomer(&f, 1);
+    f.range_mm[0] = 50000.0f;
+    rank(&f);
+    assert_true(f.priority[1] > f.priority[0]);
+}
+
+static void a_far_newcomer_goes_after_a_near_update(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    newcomer(&f, 1);
+    f.range_mm[1] = 200000.0f;
+    f.range_mm[0] = 3000.0f;
+    rank(&f);
+    assert_true(f.priority[0] > f.priority[1] && f.priority[1] > 0.0f);
+}
+
+static void a_hint_weighs(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    f.weight[1] = 4.0f;
+    f.weight[2] = 0.0f;
+    rank(&f);
+    assert_true(f.priority[1] == 4.0f * f.priority[0]);
+    assert_true(f.priority[2] == 0.0f);
+}
+
+static void who_is_not_there_or_has_nothing_due_is_not_visited(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    f.distance_mm[1] = INFINITY;
+    f.touched[2] = 0;
+    f.touched[3] = UINT64_C(1) << 63;
+    rank(&f);
+    assert_true(f.priority[1] == 0.0f && f.priority[2] == 0.0f);
+    assert_true(f.priority[3] > 0.0f);
+}
+
+static void who_is_right_but_has_something_due_is_visited_last(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    f.error_mm[1] = 0.0f;
+    rank(&f);
+    assert_true(f.priority[1] > 0.0f && f.priority[1] < 1e-20f * f.priority[0]);
+}
+
+// ---- what of it is sent
+
+static uint64_t filter(const fixture* f, uint64_t significant)
+{
+    const ph_visit visit = {
+        .distance_mm = f->distance_mm[0],
+        .weight = 1.0f,
+        .due = POSITION | HEADING | HAT,
+        .significant = significant,
+        .position = POSITION,
+        .heading = HEADING,
+        .change = f->change[0],
+        .errors = &f->errors,
+    };
+    return f->scheduler.filter(f->scheduler.context, &visit);
+}
+
+static void only_what_is_wrong_is_sent(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    assert_int_equal(filter(&f, 0), POSITION);
+    f.turn_rad[0] = 1.0f;
+    assert_int_equal(filter(&f, 0), POSITION | HEADING);
+    f.error_mm[0] = 0.0f;
+    assert_int_equal(filter(&f, 0), HEADING);
+    f.turn_rad[0] = 0.0f;
+    f.change[0] = 1.0f;
+    assert_int_equal(filter(&f, HAT), HAT);
+}
+
+static void a_little_turn_does_not_go_along(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    f.error_mm[0] = 1000.0f;
+    f.turn_rad[0] = 0.1f;
+    assert_int_equal(filter(&f, 0), POSITION);
+}
+
+static void what_nobody_would_see_waits(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    f.error_mm[0] = 0.9f; // of 10 m: less than a tenth of a milliradian
+    assert_int_equal(filter(&f, 0), 0);
+    f.error_mm[0] = 1.1f;
+    assert_int_equal(filter(&f, 0), POSITION);
+}
+
+static void what_has_settled_or_got_lost_goes_however_small(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    f.error_mm[0] = 0.0f;
+    ph_visit visit = {.due = POSITION | HAT,
+                      .settled = POSITION,
+                      .position = POSITION,
+                      .heading = HEADING,
+                      .errors = &f.errors};
+    assert_int_equal(f.scheduler.filter(f.scheduler.context, &visit), POSITION);
+    visit.settled = 0;
+    visit.lost = HAT | HEADING; // of which only the hat is due
+    assert_int_equal(f.scheduler.filter(f.scheduler.context, &visit), HAT);
+}
+
+static void scores_are_left_alone(void** state)
+{
+    (void)state;
+    const ph_scheduler scheduler = ph_scheduler_error();
+    assert_true(scheduler.sent(scheduler.context, 3.0f) == 3.0f);
+    assert_true(scheduler.lost(scheduler.context, 3.0f, 5.0f) == 3.0f);
+}
+
+// ---- determinism
+
+static float any(test_rng* rng, int below)
+{
+    return (float)test_rng_below(rng, (uint64_t)below);
+}
+
+static void fill_at_random(fixture* f, test_rng* rng)
+{
+    for (int i = 0; i < SLOTS; ++i) {
+        f->range_mm[i] = 1000.0f + any(rng, 250000);
+        f->error_mm[i] = any(rng, 100000) / 16.0f;
+        f->growth_mm_s[i] = any(rng, 20000);
+        f->turn_rad[i] = any(rng, 256) / 81.0f;
+        f->age_s[i] = any(rng, 1000) / 100.0f;
+        f->missing[i] = test_rng_below(rng, 8) == 0 ? 1.0f : 0.0f;
+        f->position_bits[i] = 3.0f + any(rng, 1000) / 64.0f;
+        f->change[i] = any(rng, 32) / 8.0f;
+        f->touched[i] = test_rng_below(rng, 8);
+        f->distance_mm[i] = test_rng_below(rng, 16) == 0 ? INFINITY : 5000.0f;
+    }
+}
+
+// Pins every bit, for all compilers and vectors.
+static void priorities_are_the_same_everywhere(void** state)
+{
+    (void)state;
+    test_rng rng = {.state = 20260};
+    fixture f;
+    setup(&f);
+    ph_hash hash = ph_hash_make(0);
+    for (int round = 0; round < 50; ++round) {
+        fill_at_random(&f, &rng);
+        rank(&f);
+        ph_hash_add(&hash, f.priority, sizeof f.priority);
+    }
+    assert_int_equal(ph_hash_value(&hash), UINT64_C(0xf21ad8b63c64d5e1));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_larger_angle_goes_first),
+        cmocka_unit_test(what_will_drift_goes_before_what_stands),
+        cmocka_unit_test(who_was_told_of_long_ago_goes_first),
+        cmocka_unit_test(of_two_equal_errors_the_cheaper_goes_first),
+        cmocka_unit_test(a_near_newcomer_goes_before_a_far_update),
+        cmocka_unit_test(a_far_newcomer_goes_after_a_near_update),
+        cmocka_unit_test(a_hint_weighs),
+        cmocka_unit_test(who_is_not_there_or_has_nothing_due_is_not_visited),
+        cmocka_unit_test(who_is_right_but_has_something_due_is_visited_last),
+        cmocka_unit_test(only_what_is_wrong_is_sent),
+        cmocka_unit_test(a_little_turn_does_not_go_along),
+        cmocka_unit_test(what_nobody_would_see_waits),
+        cmocka_unit_test(what_has_settled_or_got_lost_goes_however_small),
+        cmocka_unit_test(scores_are_left_alone),
+        cmocka_unit_test(priorities_are_the_same_everywhere),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
