@@ -248,7 +248,7 @@ static void fill_rows(sim_options* o, app_option rows[ROW_COUNT])
         choice_row("--profile", "all parts together; pinhole unless named", &o->asked.profile,
                    "classic|pinhole"),
         choice_row("--schedule", "who goes first; score for both", &o->asked.schedule,
-                   "score|buckets"),
+                   "score|buckets|error"),
         choice_row("--coding", "of values; classic plain, pinhole model", &o->asked.coding,
                    "plain|delta|model"),
         choice_row("--precision", "of positions; classic fixed, pinhole distance",

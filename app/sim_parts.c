@@ -79,6 +79,7 @@ static ph_scheduler scheduler_of(const char* name)
     } rows[] = {
         {"score", ph_scheduler_score},
         {"buckets", ph_scheduler_buckets},
+        {"error", ph_scheduler_error},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         if (is(name, rows[i].name)) {
