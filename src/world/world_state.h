@@ -35,7 +35,7 @@ struct ph_world {
     ph_stage_times times; // of the ticks; those of sends are with the senders
     uint32_t tick;
     bool are_ways_wanted; // by the scheduler of a viewer; pinhole worlds always note them
-    bool is_sorted; // the lookout knows the entities and eyes as they are now; for validation
+    bool is_sorted;       // the lookout knows the entities and eyes as they are now; for validation
 };
 
 // Room for one more entity of this class. @return PH_OK, or PH_ERROR_MEMORY with the world as it
