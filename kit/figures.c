@@ -29,6 +29,21 @@ void ph_figures_destroy(ph_figures* figures)
     *figures = (ph_figures){0};
 }
 
+void ph_figures_clear(ph_figures* figures)
+{
+    ph_spread_clear(&figures->error_mm);
+    ph_spread_clear(&figures->error_mrad);
+    ph_spread_clear(&figures->heading_deg);
+    ph_spread_clear(&figures->stale_ms);
+    *figures = (ph_figures){
+        .rate_hz = figures->rate_hz,
+        .error_mm = figures->error_mm,
+        .error_mrad = figures->error_mrad,
+        .heading_deg = figures->heading_deg,
+        .stale_ms = figures->stale_ms,
+    };
+}
+
 void ph_figures_merge(ph_figures* figures, const ph_figures* other)
 {
     PH_ASSERT(figures->rate_hz == other->rate_hz);

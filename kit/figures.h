@@ -46,6 +46,9 @@ typedef struct ph_figures_summary {
 ph_result ph_figures_create(ph_figures* figures, int rate_hz, const ph_allocator* allocator);
 void ph_figures_destroy(ph_figures* figures); // leaves {0}
 
+// Counts from 0 again. Allocates nothing.
+void ph_figures_clear(ph_figures* figures);
+
 // Adds all that other counted, at the same rate.
 void ph_figures_merge(ph_figures* figures, const ph_figures* other);
 

@@ -15,6 +15,7 @@
 
 #include "base/allocator.h"
 #include "kit/nearest.h"
+#include "kit/wrap.h"
 
 #include <math.h>
 
@@ -159,6 +160,11 @@ const ph_figures* ph_meter_figures(const ph_meter* meter)
     return &meter->figures;
 }
 
+void ph_meter_clear(ph_meter* meter)
+{
+    ph_figures_clear(&meter->figures);
+}
+
 // ---- rounding
 
 int64_t ph_meter_tenths(double mm)
@@ -229,7 +235,7 @@ static void judge_position(ph_meter* meter, int32_t entity, const int64_t tenths
                                  past->now.z_mm[entity]};
     double off_mm[3];
     for (int i = 0; i < 3; ++i) {
-        off_mm[i] = (double)(tenths[i] - (int64_t)truth_mm[i] * 10) / 10.0;
+        off_mm[i] = (double)ph_wrap_tenths((int64_t)truth_mm[i] * 10, tenths[i]) / 10.0;
     }
     const double error_mm = sqrt(square_of(off_mm));
     ph_spread_add(&meter->figures.error_mm, error_mm);
@@ -299,7 +305,7 @@ static bool is_jolt(const ph_meter* meter, int32_t entity, const int64_t tenths[
     double moved_mm[3];
     double along = 0.0;
     for (int i = 0; i < 3; ++i) {
-        moved_mm[i] = (double)(tenths[i] - before->tenths[i]) / 10.0;
+        moved_mm[i] = (double)ph_wrap_tenths(before->tenths[i], tenths[i]) / 10.0;
         along += moved_mm[i] * trail->way_mm[i];
     }
     if (sqrt(square_of(moved_mm)) > JOLT_STEPS * trail->longest_step_mm + JOLT_MM) {

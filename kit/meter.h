@@ -15,7 +15,8 @@
 // first tick of its present stay. The eye is where the truth has the viewer's own entity. That one
 // is never counted, shown or not. Distances to the eye are planar (x, y) unless they are said to be
 // in space (x, y, z). Shown positions are taken to the nearest 0.1 mm and headings, shown and true,
-// to the nearest 0.01 degree, which is what a dump has of them; nothing else is rounded.
+// to the nearest 0.01 degree, which is what a dump has of them; nothing else is rounded. All
+// differences of coordinates are taken modulo 2^32 mm, as the world wraps: the shorter way.
 //
 // A sample is one (viewer, shown entity, frame). Of these:
 //   error_mm      each whose entity is present at t: the distance in space between its shown and
@@ -97,6 +98,9 @@ void ph_meter_frame(ph_meter* meter, const ph_shown* shown, int shown_count);
 
 // What was counted so far. Valid until the meter is destroyed.
 const ph_figures* ph_meter_figures(const ph_meter* meter);
+
+// Counts from 0 again; what was seen of the last second stays. For figures of a part of the time.
+void ph_meter_clear(ph_meter* meter);
 
 // What a dump and the figures have of a shown position and a shown or true heading.
 int64_t ph_meter_tenths(double mm);

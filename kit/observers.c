@@ -5,10 +5,11 @@
 
 #include "kit/observers.h"
 
+#include "kit/wrap.h"
+
 #include <math.h>
 #include <stdlib.h>
 
-enum { PRESENT_MIN_S = 10 };
 #define PATH_MIN_MM 10000.0
 
 typedef struct candidate {
@@ -19,9 +20,9 @@ typedef struct candidate {
 
 static double step_mm(const ph_recording* recording, int row)
 {
-    const double x = (double)recording->x_mm[row + 1] - recording->x_mm[row];
-    const double y = (double)recording->y_mm[row + 1] - recording->y_mm[row];
-    const double z = (double)recording->z_mm[row + 1] - recording->z_mm[row];
+    const double x = ph_wrap_mm(recording->x_mm[row], recording->x_mm[row + 1]);
+    const double y = ph_wrap_mm(recording->y_mm[row], recording->y_mm[row + 1]);
+    const double z = ph_wrap_mm(recording->z_mm[row], recording->z_mm[row + 1]);
     return sqrt(x * x + y * y + z * z);
 }
 
@@ -57,7 +58,8 @@ static int find_candidates(const ph_recording* recording, candidate* found)
     int count = 0;
     for (int e = 0; e < recording->entity_count; ++e) {
         int first_row;
-        if (ph_recording_rows(recording, e, &first_row) < PRESENT_MIN_S * recording->rate_hz) {
+        if (ph_recording_rows(recording, e, &first_row) <
+            PH_OBSERVER_SECONDS_MIN * recording->rate_hz) {
             continue;
         }
         const candidate made = {

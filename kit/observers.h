@@ -8,6 +8,8 @@
 
 #include "kit/recording.h"
 
+enum { PH_OBSERVER_SECONDS_MIN = 10 };
+
 // Of the entities that are present for 10 s or more, all spans together, and move 10 m or more, those
 // with the longest path; of equal ones the one that appears first, then the one with the lower id. A
 // path is the sum of all steps from tick to tick, in space; what happens while it is absent is none.

@@ -10,6 +10,7 @@
 #include "kit/past.h"
 
 #include "base/allocator.h"
+#include "kit/wrap.h"
 
 #include <math.h>
 
@@ -91,13 +92,6 @@ static ph_place* place_at(const ph_past* past, int32_t entity, int32_t tick)
     return &past->places[(size_t)entity * (size_t)slots + (size_t)(tick % slots)];
 }
 
-// Differences are taken modulo 2^32, as the world does.
-static int32_t between_mm(int32_t from_mm, int32_t to_mm)
-{
-    const uint32_t difference = (uint32_t)to_mm - (uint32_t)from_mm;
-    return difference <= INT32_MAX ? (int32_t)difference : -(int32_t)~difference - 1;
-}
-
 static double length_of(const int32_t way_mm[3])
 {
     uint64_t squares = 0; // 3 x 2^62 at most
@@ -110,7 +104,7 @@ static double length_of(const int32_t way_mm[3])
 static void measure_way(const ph_place* from, const ph_place* to, int32_t way_mm[3])
 {
     for (int i = 0; i < 3; ++i) {
-        way_mm[i] = between_mm(from->mm[i], to->mm[i]);
+        way_mm[i] = ph_wrap_mm(from->mm[i], to->mm[i]);
     }
 }
 
@@ -185,14 +179,14 @@ void ph_past_step(ph_past* past, const ph_truth_moment* now)
 uint64_t ph_past_planar2(const ph_past* past, int32_t a, int32_t b)
 {
     const ph_truth_moment* now = &past->now;
-    const int64_t x_mm = between_mm(now->x_mm[a], now->x_mm[b]);
-    const int64_t y_mm = between_mm(now->y_mm[a], now->y_mm[b]);
+    const int64_t x_mm = ph_wrap_mm(now->x_mm[a], now->x_mm[b]);
+    const int64_t y_mm = ph_wrap_mm(now->y_mm[a], now->y_mm[b]);
     return (uint64_t)(x_mm * x_mm) + (uint64_t)(y_mm * y_mm);
 }
 
 uint64_t ph_past_distance2(const ph_past* past, int32_t a, int32_t b)
 {
-    const int64_t z_mm = between_mm(past->now.z_mm[a], past->now.z_mm[b]);
+    const int64_t z_mm = ph_wrap_mm(past->now.z_mm[a], past->now.z_mm[b]);
     return ph_past_planar2(past, a, b) + (uint64_t)(z_mm * z_mm);
 }
 

@@ -14,8 +14,6 @@
 
 #include <stdlib.h>
 
-#define STANDSTILL_MAX_S 120
-
 ph_sim_def ph_sim_def_default(void)
 {
     const ph_viewer_def viewer = ph_viewer_def_default();
@@ -32,6 +30,7 @@ ph_sim_def ph_sim_def_default(void)
         .jitter_ms = 20.0,
         .loss = 0.01,
         .seed = 1,
+        .standstill_s = 120.0,
     };
 }
 
@@ -43,6 +42,7 @@ typedef struct run {
     ph_sim_stage* stage;
     ph_sim_session** sessions;
     int session_count;
+    bool is_measured;     // the first
     double progress_from; // share of the work that was done before this run, and with it
     double progress_to;
     ph_fault* fault;
@@ -50,7 +50,7 @@ typedef struct run {
 
 // ---- memory
 
-static bool fill_run(run* of, const ph_schema* schema, const int* entities, bool is_measured)
+static bool fill_run(run* of, const ph_schema* schema, const int* entities)
 {
     of->stage = ph_sim_stage_create(of->def, of->recording, schema, of->fault);
     if (of->stage == NULL) {
@@ -58,7 +58,7 @@ static bool fill_run(run* of, const ph_schema* schema, const int* entities, bool
     }
     of->sessions = calloc((size_t)of->session_count, sizeof(ph_sim_session*));
     for (int i = 0; of->sessions != NULL && i < of->session_count; ++i) {
-        of->sessions[i] = ph_sim_session_create(of->stage, entities[i], is_measured);
+        of->sessions[i] = ph_sim_session_create(of->stage, entities[i], of->is_measured);
         if (of->sessions[i] == NULL) {
             return ph_fault_set_memory(of->fault);
         }
@@ -117,6 +117,17 @@ static void tell_progress(const run* of, int done, int all)
     }
 }
 
+static void tell_second(run* of)
+{
+    const int rate_hz = of->recording->rate_hz;
+    const int ticks = of->stage->tick + 1;
+    for (int i = 0; ticks % rate_hz == 0 && i < of->session_count; ++i) {
+        ph_sim_second second = {.second = ticks / rate_hz, .viewer = i};
+        ph_sim_session_take_second(of->sessions[i], &second);
+        of->def->on_second(of->def->second_context, &second);
+    }
+}
+
 // Plays so many ticks from the first one on.
 static bool play(run* of, int tick_count, bool is_dumped)
 {
@@ -126,6 +137,9 @@ static bool play(run* of, int tick_count, bool is_dumped)
         }
         if (!play_tick(of) || (is_dumped && !dump_all(of))) {
             return false;
+        }
+        if (of->def->on_second != NULL && of->is_measured) {
+            tell_second(of);
         }
         tell_progress(of, tick + 1, tick_count);
     }
@@ -153,13 +167,20 @@ static bool collect(run* of, ph_sim_result* result)
     return true;
 }
 
+static int tick_count_of(const run* of)
+{
+    const int all = of->recording->tick_count;
+    const double wanted = of->def->seconds * of->recording->rate_hz;
+    return wanted > 0.0 && wanted < all ? (int)(wanted + 0.5) : all;
+}
+
 static bool run_measured(run* of, ph_sim_result* result)
 {
     const bool is_dumped = of->def->dump != NULL;
     if (is_dumped && fputs(PH_SIM_DUMP_HEAD, of->def->dump) == EOF) {
         return ph_fault_set(of->fault, 0, 0, "the dump cannot be written; is the disk full?");
     }
-    return play(of, of->recording->tick_count, is_dumped) && collect(of, result);
+    return play(of, tick_count_of(of), is_dumped) && collect(of, result);
 }
 
 // ---- the second run
@@ -184,16 +205,18 @@ static bool run_standstill(run* of, ph_sim_result* result)
         return false;
     }
     of->stage->is_standing = true;
-    const int tick_max = STANDSTILL_MAX_S * of->recording->rate_hz;
+    const int tick_max = (int)(of->def->standstill_s * of->recording->rate_hz + 0.5);
     int waited = 0;
-    while (!are_all_equal(of) && waited < tick_max) {
+    bool are_equal = are_all_equal(of);
+    while (!are_equal && waited < tick_max) {
         ph_sim_stage_step(of->stage);
         if (!play_tick(of)) {
             return false;
         }
         ++waited;
+        are_equal = are_all_equal(of);
     }
-    result->is_converged = waited < tick_max;
+    result->is_converged = are_equal;
     result->converge_s = (double)waited / of->recording->rate_hz;
     return true;
 }
@@ -205,7 +228,8 @@ typedef bool run_kind(run* of, ph_sim_result* result);
 static bool do_run(run of, const ph_schema* schema, const int* entities, run_kind* kind,
                    ph_sim_result* result)
 {
-    const bool is_done = fill_run(&of, schema, entities, kind == run_measured) && kind(&of, result);
+    of.is_measured = kind == run_measured;
+    const bool is_done = fill_run(&of, schema, entities) && kind(&of, result);
     clear_run(&of);
     return is_done;
 }
@@ -221,6 +245,21 @@ static bool run_both(run of, const ph_schema* schema, const int* entities, ph_si
     of.progress_from = share;
     of.progress_to = 1.0;
     return of.def->skips_standstill || do_run(of, schema, entities, run_standstill, result);
+}
+
+static void explain_no_viewer(const ph_recording* recording, ph_fault* fault)
+{
+    const bool is_short = recording->tick_count < PH_OBSERVER_SECONDS_MIN * recording->rate_hz;
+    if (is_short) {
+        ph_fault_set(fault, 0, 0,
+                     "%g s are too short: a viewer is somebody who is present for %d s and moves "
+                     "10 m, so %d s are the least",
+                     (double)recording->tick_count / recording->rate_hz, PH_OBSERVER_SECONDS_MIN,
+                     PH_OBSERVER_SECONDS_MIN);
+        return;
+    }
+    ph_fault_set(fault, 0, 0, "nobody in it is present for %d s and moves 10 m: there is no viewer",
+                 PH_OBSERVER_SECONDS_MIN);
 }
 
 bool ph_sim_run(const ph_sim_def* def, const ph_recording* recording, const ph_schema* schema,
@@ -248,8 +287,7 @@ bool ph_sim_run(const ph_sim_def* def, const ph_recording* recording, const ph_s
     if (result->viewer_count < 0) {
         ph_fault_set_memory(fault);
     } else if (result->viewer_count == 0) {
-        ph_fault_set(fault, 0, 0,
-                     "nobody in it is present for 10 s and moves 10 m: there is no viewer");
+        explain_no_viewer(recording, fault);
     } else {
         is_done = run_both(of, schema, entities, result);
     }

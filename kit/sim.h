@@ -29,10 +29,21 @@
 #include "kit/sim_result.h"
 
 #include <pinhole/schedule.h>
+#include <pinhole/vision.h>
 
 #include <stdio.h>
 
 struct ph_recording;
+
+// What one viewer was sent and showed within one second.
+typedef struct ph_sim_second {
+    int second; // the first is 1
+    int viewer; // from 0, in the order of kit/observers.h
+    int shown;  // entities at the end of the second, the own one not counted
+    // frames is 0: the viewer's own entity was away all the time.
+    ph_sim_traffic traffic;
+    ph_figures_summary figures;
+} ph_sim_second;
 
 // Start from ph_sim_def_default(), which has the defaults of `pinhole sim`.
 typedef struct ph_sim_def {
@@ -46,18 +57,24 @@ typedef struct ph_sim_def {
     int overhead_bytes;     // of each datagram
     double hz;              // sends per second; 0: whenever the sender finds it best
     double radius_m;
-    int slots;     // entities visible at most
+    int slots; // entities visible at most
+    ph_vision_kind vision;
     double rtt_ms; // of both directions together
     double jitter_ms;
     double loss; // 0..1, each direction
     uint64_t seed;
     bool is_delayed; // what is shown lies behind by a delay, instead of being carried on to now
+    double seconds;  // of the recording that are played; 0: all. Viewers are chosen from all of it
+    double standstill_s; // the second run waits so long at most
     // Leaves out the second run: `converged` is false then. For tests and demos.
     bool skips_standstill;
     FILE* dump; // NULL: none
     // Called now and then with the share of the work that is done, 0..1. NULL: nobody is.
     void (*progress)(void* context, double done);
     void* progress_context;
+    // Called after each full second for every viewer, on the caller's thread. NULL: nobody is.
+    void (*on_second)(void* context, const ph_sim_second* second);
+    void* second_context;
 } ph_sim_def;
 
 ph_sim_def ph_sim_def_default(void);

@@ -7,6 +7,8 @@
 
 #include "kit/sim_likeness.h"
 
+#include "kit/wrap.h"
+
 #include <string.h>
 
 typedef union value {
@@ -68,8 +70,8 @@ uint64_t ph_sim_differing(const ph_sim_pair* pair, ph_entity_id shown, int entit
 static bool is_within(const ph_sim_pair* pair, int entity, double distance_m)
 {
     const ph_source* source = pair->stage->source;
-    const double x_mm = (double)source->x_mm[entity] - source->x_mm[pair->entity];
-    const double y_mm = (double)source->y_mm[entity] - source->y_mm[pair->entity];
+    const double x_mm = ph_wrap_mm(source->x_mm[pair->entity], source->x_mm[entity]);
+    const double y_mm = ph_wrap_mm(source->y_mm[pair->entity], source->y_mm[entity]);
     const double distance_mm = distance_m * 1000.0;
     return distance_m == 0.0 || x_mm * x_mm + y_mm * y_mm <= distance_mm * distance_mm;
 }

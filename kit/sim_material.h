@@ -20,6 +20,7 @@ typedef struct ph_sim_material_def {
     int rate_hz;             // 0: as the source says
     double seconds;          // 0: all; of scenes 60
     bool is_pose_only;       // position and heading, no extra columns
+    int count;               // of scenes: how many actors; 0: as usual
     uint64_t seed;           // of scenes
 } ph_sim_material_def;
 

@@ -31,8 +31,38 @@ void ph_sim_traffic_merge(ph_sim_traffic* traffic, const ph_sim_traffic* other)
     traffic->leaves += other->leaves;
     traffic->updates += other->updates;
     traffic->significant_updates += other->significant_updates;
+    traffic->resolved += other->resolved;
     traffic->lost += other->lost;
+    traffic->refused += other->refused;
     traffic->cpu_ns += other->cpu_ns;
+}
+
+ph_sim_traffic ph_sim_traffic_since(const ph_sim_traffic* traffic, const ph_sim_traffic* before)
+{
+    ph_sim_traffic since = *traffic;
+    since.frames -= before->frames;
+    since.datagrams -= before->datagrams;
+    since.payload_bytes -= before->payload_bytes;
+    since.wire_bytes -= before->wire_bytes;
+    since.overruns -= before->overruns;
+    since.spent_bits -= before->spent_bits;
+    since.wasted_bits -= before->wasted_bits;
+    for (int i = 0; i < PH_REASON_COUNT; ++i) {
+        since.ledger.bits256[i] -= before->ledger.bits256[i];
+    }
+    since.ledger.repeat_bits256 -= before->ledger.repeat_bits256;
+    for (int i = 0; i < PH_PROPERTIES_MAX; ++i) {
+        since.property_bits256[i] -= before->property_bits256[i];
+    }
+    since.enters -= before->enters;
+    since.leaves -= before->leaves;
+    since.updates -= before->updates;
+    since.significant_updates -= before->significant_updates;
+    since.resolved -= before->resolved;
+    since.lost -= before->lost;
+    since.refused -= before->refused;
+    since.cpu_ns -= before->cpu_ns;
+    return since;
 }
 
 static double share_of(double part, double whole)

@@ -28,11 +28,16 @@ typedef struct ph_sim_traffic {
     uint64_t leaves;
     uint64_t updates;
     uint64_t significant_updates;
-    uint64_t lost; // packets that never came
+    uint64_t resolved; // packets whose fate is known
+    uint64_t lost;     // of these: those that never came
+    uint64_t refused;  // datagrams that a client took for what no server sends; must be 0
     uint64_t cpu_ns;
 } ph_sim_traffic;
 
 void ph_sim_traffic_merge(ph_sim_traffic* traffic, const ph_sim_traffic* other);
+
+// What was sent since then: all but the worst second, which is that of the whole.
+ph_sim_traffic ph_sim_traffic_since(const ph_sim_traffic* traffic, const ph_sim_traffic* before);
 
 typedef struct ph_sim_result {
     const ph_schema* schema; // borrowed: names of the properties
@@ -44,7 +49,8 @@ typedef struct ph_sim_result {
     ph_sim_traffic traffic;
     ph_figures_summary figures;
     bool is_converged;
-    double converge_s; // since the world stood still; 120 when it never came to it
+    double
+        converge_s; // since the world stood still; as long as was waited when it never came to it
 } ph_sim_result;
 
 // The figures that come from counts, in the units of their keys; 0 where nothing was counted.

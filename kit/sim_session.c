@@ -5,6 +5,7 @@
 
 #include "kit/sim_session.h"
 
+#include "kit/budget.h"
 #include "kit/link.h"
 #include "kit/meter.h"
 #include "kit/sim_clock.h"
@@ -43,12 +44,14 @@ struct ph_sim_session {
     ph_link* up;
     ph_client* client;
     ph_meter* meter;
+    ph_meter* second_meter; // of the present second, when the def asks for seconds
     ph_sim_wire wire;
     ph_sim_screen screen;
     ph_sim_dump dump;
     ph_sim_stay stay;
     int64_t burst_bits;
     ph_sim_traffic traffic;
+    ph_sim_traffic second_traffic; // traffic when the present second began
 };
 
 // ---- memory
@@ -90,7 +93,7 @@ static bool create_client(ph_sim_session* session)
     return ph_client_create(&def, &session->client) == PH_OK;
 }
 
-static bool create_meter(ph_sim_session* session)
+static bool create_meter(const ph_sim_session* session, ph_meter** meter)
 {
     const ph_sim_stage* stage = session->stage;
     double distance_m[PH_PROPERTIES_MAX];
@@ -105,7 +108,7 @@ static bool create_meter(ph_sim_session* session)
         .property_distance_m = distance_m,
         .property_count = stage->trait_count,
     };
-    return ph_meter_create(&def, &session->meter) == PH_OK;
+    return ph_meter_create(&def, meter) == PH_OK;
 }
 
 static bool create_parts(ph_sim_session* session)
@@ -116,7 +119,9 @@ static bool create_parts(ph_sim_session* session)
         return false;
     }
     return !session->is_measured ||
-           (create_meter(session) &&
+           (create_meter(session, &session->meter) &&
+            (session->stage->def->on_second == NULL ||
+             create_meter(session, &session->second_meter)) &&
             ph_sim_screen_create(&session->screen, session->stage, session->entity,
                                  slot_capacity(session->stage->def)));
 }
@@ -146,6 +151,7 @@ void ph_sim_session_destroy(ph_sim_session* session)
     }
     ph_sim_dump_destroy(&session->dump);
     ph_sim_wire_destroy(&session->wire);
+    ph_meter_destroy(session->second_meter);
     ph_meter_destroy(session->meter);
     ph_client_destroy(session->client);
     ph_link_destroy(session->up);
@@ -161,6 +167,15 @@ static int bits_per_second(const ph_sim_def* def)
     return (int)(def->kbps * 1000.0 + 0.5);
 }
 
+static ph_budget_def budget_of(const ph_sim_def* def)
+{
+    return (ph_budget_def){
+        .bits_per_second = bits_per_second(def),
+        .burst_s = def->burst_s,
+        .overhead_bytes = def->overhead_bytes,
+    };
+}
+
 static ph_result add_viewer(ph_sim_session* session)
 {
     const ph_sim_stage* stage = session->stage;
@@ -173,7 +188,9 @@ static ph_result add_viewer(ph_sim_session* session)
     def.visible_max = asked->slots;
     def.bits_per_second = bits_per_second(asked);
     // 0 would stand for a second's worth; the world raises what is too little for one datagram.
-    def.burst_bits = 1 + (int)(def.bits_per_second * asked->burst_s - 0.5);
+    const ph_budget_def budget = budget_of(asked);
+    const int64_t burst_bits = ph_budget_burst_bits(&budget);
+    def.burst_bits = burst_bits > 0 ? (int)burst_bits : 1;
     def.overhead_bytes = asked->overhead_bytes;
     def.sends_per_second = asked->hz > 0.0 ? asked->hz : PH_SENDS_AUTO;
     def.precision_mrad = asked->precision_mrad;
@@ -196,9 +213,10 @@ static bool connect_viewer(ph_sim_session* session, ph_fault* fault)
     ph_viewer_stats stats;
     ph_world_viewer_stats(stage->world, session->viewer, &stats);
     session->burst_bits = stats.tokens_bits;
+    const ph_budget_def budget = budget_of(stage->def);
     const ph_sim_wire_def wire = {
         .bits_per_second = bits_per_second(stage->def),
-        .depth_bits = stats.tokens_bits,
+        .depth_bits = ph_budget_depth_bits(&budget, stage->schema),
         .overhead_bytes = stage->def->overhead_bytes,
         .rate_hz = stage->recording->rate_hz,
         .now_us = ph_sim_stage_now_us(stage),
@@ -356,6 +374,9 @@ static void measure(ph_sim_session* session, uint64_t now_us)
     }
     ++session->traffic.frames;
     ph_meter_frame(session->meter, session->screen.shown, session->screen.shown_count);
+    if (session->second_meter != NULL) {
+        ph_meter_frame(session->second_meter, session->screen.shown, session->screen.shown_count);
+    }
     if (session->stage->def->dump != NULL) {
         write_rows(session);
     }
@@ -384,12 +405,36 @@ void ph_sim_session_step(ph_sim_session* session)
     acknowledge_until(session, next_us);
 }
 
+void ph_sim_session_take_second(ph_sim_session* session, ph_sim_second* second)
+{
+    // Sums of a stay's parts are those of the stay.
+    if (session->is_there && !session->is_over) {
+        end_stay(session);
+        begin_stay(session);
+    }
+    second->shown = session->screen.shown_count;
+    second->traffic = ph_sim_traffic_since(&session->traffic, &session->second_traffic);
+    second->traffic.worst_1s_bytes = second->traffic.wire_bytes;
+    second->figures = ph_figures_summarise(ph_meter_figures(session->second_meter));
+    session->second_traffic = session->traffic;
+    ph_meter_clear(session->second_meter);
+}
+
+static void count_refused(ph_sim_session* session)
+{
+    const ph_client_stats stats = ph_client_get_stats(session->client);
+    for (int reason = PH_REFUSAL_HELLO; reason < PH_REFUSAL_COUNT; ++reason) {
+        session->traffic.refused += stats.refused[reason];
+    }
+}
+
 void ph_sim_session_finish(ph_sim_session* session)
 {
     if (session->is_over || !session->is_connected) {
         return;
     }
     session->is_over = true;
+    count_refused(session);
     if (session->is_there) {
         end_stay(session);
         ph_sim_wire_finish(&session->wire);

@@ -25,6 +25,9 @@ bool ph_sim_session_attend(ph_sim_session* session, ph_fault* fault);
 // After the world's tick: send, frame, and all that arrives until the next tick.
 void ph_sim_session_step(ph_sim_session* session);
 
+// What became of the last second, if the def asks for seconds. After a step, on one thread.
+void ph_sim_session_take_second(ph_sim_session* session, ph_sim_second* second);
+
 // After the last step, before anything is asked of the session.
 void ph_sim_session_finish(ph_sim_session* session);
 

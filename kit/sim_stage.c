@@ -56,6 +56,7 @@ static ph_result create_world(ph_sim_stage* stage)
     def.radius_max_mm = (int32_t)(stage->def->radius_m * 1000.0);
     def.tick_us = stage->tick_us;
     def.ground = stage->recording->ground;
+    def.vision.kind = stage->def->vision;
     return ph_world_create(&def, &stage->world);
 }
 

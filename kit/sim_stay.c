@@ -32,6 +32,7 @@ void ph_sim_stay_end(const ph_sim_stay* stay, const ph_sim_stage* stage, ph_view
     traffic->leaves += now.leaves - before->leaves;
     traffic->updates += now.updates - before->updates;
     traffic->significant_updates += now.significant_updates - before->significant_updates;
+    traffic->resolved += now.resolved - before->resolved;
     traffic->lost += now.lost - before->lost;
     for (int p = 0; p < property_count(stage); ++p) {
         traffic->property_bits256[p] +=

@@ -47,6 +47,14 @@ void ph_spread_destroy(ph_spread* spread)
     *spread = (ph_spread){0};
 }
 
+void ph_spread_clear(ph_spread* spread)
+{
+    PH_ASSERT(spread->counts != NULL);
+
+    memset(spread->counts, 0, BUCKET_COUNT * sizeof(uint64_t));
+    *spread = (ph_spread){.counts = spread->counts, .allocator = spread->allocator};
+}
+
 // ---- adding
 
 // The bits of a positive double rise with its value: exponent, then the first bits of the mantissa.

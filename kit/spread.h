@@ -46,6 +46,9 @@ typedef struct ph_spread_summary {
 ph_result ph_spread_create(ph_spread* spread, const ph_allocator* allocator);
 void ph_spread_destroy(ph_spread* spread); // leaves {0}
 
+// Forgets all values. Not of {0}.
+void ph_spread_clear(ph_spread* spread);
+
 // value is 0 or more, and a number.
 void ph_spread_add(ph_spread* spread, double value);
 

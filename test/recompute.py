@@ -118,12 +118,18 @@ def read_dump(path, rate, bias_mm):
 # ---- the truth -----------------------------------------------------------------------------------
 
 
+def between(start, end, unit=1):
+    """The shorter way from one coordinate to another: the world wraps at 2^32 mm; unit says how many make a mm."""
+    half = unit << 31
+    return (end - start + half) % (2 * half) - half
+
+
 def planar2(a, b):
-    return (a.x - b.x) ** 2 + (a.y - b.y) ** 2
+    return between(a.x, b.x) ** 2 + between(a.y, b.y) ** 2
 
 
 def distance(a, b):
-    return math.sqrt(planar2(a, b) + (a.z - b.z) ** 2)
+    return math.sqrt(planar2(a, b) + between(a.z, b.z) ** 2)
 
 
 class Truth:
@@ -167,7 +173,7 @@ class Truth:
             first = self.stays[key]
             longest = max((distance(path[at - 1], path[at]) for at in steps if at > first), default=0.0)
             start, end = path[max(first, tick - self.rate)], path[tick]
-            way = (end.x - start.x, end.y - start.y, end.z - start.z)
+            way = tuple(between(a, b) for a, b in zip(start[:3], end[:3]))
             self.motions[key] = has_jumped, longest, way
         return self.motions[key]
 
@@ -239,7 +245,7 @@ class Viewer:
 
     def judge_present(self, tick, entity, place):
         eye, true = self.truth.paths[self.viewer][tick], self.truth.paths[entity][tick]
-        error = math.sqrt(sum(((a - 10 * b) / 10) ** 2 for a, b in zip(place[:3], true[:3])))
+        error = math.sqrt(sum((between(10 * b, a, 10) / 10) ** 2 for a, b in zip(place[:3], true[:3])))
         self.counts.spreads["error_mm"].append(error)
         self.counts.spreads["error_mrad"].append(min(1000 * error / max(distance(eye, true), 1000), 1000))
         if place.heading is not None and planar2(eye, true) <= 50000**2:
@@ -252,7 +258,7 @@ class Viewer:
         has_jumped, longest, way = self.truth.motion(entity, tick)
         if has_jumped:
             return False
-        moved = [(a - b) / 10 for a, b in zip(place[:3], before[:3])]
+        moved = [between(b, a, 10) / 10 for a, b in zip(place[:3], before[:3])]
         if math.sqrt(sum(m**2 for m in moved)) > 3 * longest + 50:
             return True
         length = math.sqrt(sum(w**2 for w in way))

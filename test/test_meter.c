@@ -52,6 +52,25 @@ static void nothing_is_nearer_than_a_metre(void** state)
     meter_stage_close(&stage);
 }
 
+// The viewer stands at the edge of the world, the entity 5 m beyond it, and its client shows it 13 mm
+// further: from the first side or from the other.
+static void the_error_is_the_shorter_way_across_the_edge(void** state)
+{
+    (void)state;
+    meter_stage stage;
+    meter_stage_open(&stage, 2);
+    stage.x_mm[0] = INT32_MAX;
+    stage.x_mm[1] = INT32_MIN + 4999;
+    meter_stage_show(&stage, 1, (double)INT32_MIN + 5012.0, 0.0, 0.0);
+    meter_stage_tick(&stage);
+    assert_close(meter_stage_summary(&stage).error_mm.mean, 13.0);
+    meter_stage_show(&stage, 1, (double)INT32_MAX + 5013.0, 0.0, 0.0);
+    meter_stage_tick(&stage);
+    assert_close(meter_stage_summary(&stage).error_mm.mean, 13.0);
+    assert_close(meter_stage_summary(&stage).error_mrad.mean, 2.6);
+    meter_stage_close(&stage);
+}
+
 // 5 m off at a distance of 2 m would be 2,500 mrad.
 static void no_error_is_more_than_1000_mrad(void** state)
 {
@@ -453,6 +472,25 @@ static void who_is_alone_has_joined_at_once(void** state)
 
 // ---- memory
 
+// The second that was seen still counts for what must be shown.
+static void a_cleared_meter_counts_anew_and_remembers(void** state)
+{
+    (void)state;
+    meter_stage stage;
+    meter_stage_open(&stage, 2);
+    stage.x_mm[1] = 5000;
+    meter_stage_ticks(&stage, 11);
+    assert_int_equal(meter_stage_figures(&stage)->must_count, 1);
+    ph_meter_clear(stage.meter);
+    assert_int_equal(meter_stage_figures(&stage)->must_count, 0);
+    meter_stage_show(&stage, 1, 5003.0, 0.0, 0.0);
+    meter_stage_ticks(&stage, 2);
+    assert_int_equal(meter_stage_figures(&stage)->must_count, 2);
+    assert_int_equal(meter_stage_figures(&stage)->missing_count, 0);
+    assert_close(meter_stage_summary(&stage).error_mm.mean, 3.0);
+    meter_stage_close(&stage);
+}
+
 static void without_memory_there_is_no_meter(void** state)
 {
     (void)state;
@@ -480,6 +518,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_error_is_the_distance_in_space),
+        cmocka_unit_test(the_error_is_the_shorter_way_across_the_edge),
         cmocka_unit_test(nothing_is_nearer_than_a_metre),
         cmocka_unit_test(no_error_is_more_than_1000_mrad),
         cmocka_unit_test(every_frame_counts_once),
@@ -503,6 +542,7 @@ int main(void)
         cmocka_unit_test(newcomers_do_not_hold_up_joining),
         cmocka_unit_test(who_never_joins_counts_with_all_its_time),
         cmocka_unit_test(who_is_alone_has_joined_at_once),
+        cmocka_unit_test(a_cleared_meter_counts_anew_and_remembers),
         cmocka_unit_test(without_memory_there_is_no_meter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -51,6 +51,26 @@ static void walking_with_the_truth_has_no_jolts(void** state)
     meter_stage_close(&stage);
 }
 
+// Shown as the client may show it: carried on beyond the edge, then told of on the other side.
+static void walking_across_the_edge_of_the_world_is_no_jolt(void** state)
+{
+    (void)state;
+    meter_stage stage;
+    meter_stage_open(&stage, 2);
+    stage.x_mm[1] = INT32_MAX - 20 * STEP_MM;
+    meter_stage_show(&stage, 1, stage.x_mm[1], 0.0, 0.0);
+    walk(&stage, 20);
+    stage.x_mm[1] = INT32_MIN + STEP_MM - 1;
+    meter_stage_show(&stage, 1, (double)INT32_MAX + STEP_MM, 0.0, 0.0);
+    meter_stage_tick(&stage);
+    stage.shown[1].position_mm[0] = stage.x_mm[1];
+    walk(&stage, 15);
+    assert_int_equal(jolts_of(&stage), 0);
+    move(&stage, STEP_MM, 360.0, 0.0, 0.0);
+    assert_int_equal(jolts_of(&stage), 1);
+    meter_stage_close(&stage);
+}
+
 // (350, 0, 0) is as far as it may go, (280, 210, 0) is as long; (280, 0, 210.1) is longer.
 static void a_jolt_is_longer_than_three_steps_and_50_mm(void** state)
 {
@@ -233,6 +253,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(walking_with_the_truth_has_no_jolts),
+        cmocka_unit_test(walking_across_the_edge_of_the_world_is_no_jolt),
         cmocka_unit_test(a_jolt_is_longer_than_three_steps_and_50_mm),
         cmocka_unit_test(a_jolt_goes_back_by_more_than_50_mm),
         cmocka_unit_test(who_gets_nowhere_has_no_direction),

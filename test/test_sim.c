@@ -177,6 +177,77 @@ static void nothing_arrives_when_everything_is_lost(void** state)
     tear_down(&f);
 }
 
+// To be equal with the last tick that is waited for is to be equal.
+static void equality_at_the_last_moment_counts(void** state)
+{
+    (void)state;
+    fixture f;
+    set_up(&f, "town", 30, 14.0);
+    f.def.loss = 0.2;
+    run_on(&f, 1);
+    assert_true(f.result.is_converged && f.result.converge_s > 0.0);
+    const double converge_s = f.result.converge_s;
+    f.def.standstill_s = converge_s;
+    run_on(&f, 1);
+    assert_true(f.result.is_converged);
+    f.def.standstill_s = converge_s - 1.0 / f.result.rate_hz;
+    run_on(&f, 1);
+    assert_false(f.result.is_converged);
+    tear_down(&f);
+}
+
+typedef struct seconds_seen {
+    int count;
+    ph_sim_traffic traffic;
+    double error_sum;
+} seconds_seen;
+
+static void see_second(void* context, const ph_sim_second* second)
+{
+    seconds_seen* seen = context;
+    assert_int_equal(second->second, 1 + seen->count / 3);
+    assert_int_equal(second->viewer, seen->count % 3);
+    ++seen->count;
+    ph_sim_traffic_merge(&seen->traffic, &second->traffic);
+    seen->error_sum += second->figures.error_mm.mean;
+}
+
+static void seconds_add_up_to_the_whole(void** state)
+{
+    (void)state;
+    fixture f;
+    set_up(&f, "town", 30, 14.0);
+    f.def.skips_standstill = true;
+    seconds_seen seen = {0};
+    f.def.on_second = see_second;
+    f.def.second_context = &seen;
+    f.def.seconds = 12.0;
+    run_on(&f, 2);
+    const ph_sim_traffic* whole = &f.result.traffic;
+    assert_int_equal(seen.count, 3 * 12);
+    assert_int_equal(seen.traffic.frames, whole->frames);
+    assert_int_equal(seen.traffic.wire_bytes, whole->wire_bytes);
+    assert_int_equal(seen.traffic.updates, whole->updates);
+    assert_memory_equal(&seen.traffic.ledger, &whole->ledger, sizeof whole->ledger);
+    assert_true(seen.error_sum > 0.0);
+    assert_int_equal(whole->refused, 0);
+    tear_down(&f);
+}
+
+static void both_kinds_of_vision_show_the_same(void** state)
+{
+    (void)state;
+    fixture f;
+    set_up(&f, "town", 30, 12.0);
+    f.def.skips_standstill = true;
+    run_on(&f, 1);
+    const ph_sim_result by_grid = f.result;
+    f.def.vision = PH_VISION_GROUPS;
+    run_on(&f, 1);
+    assert_memory_equal(&by_grid.figures, &f.result.figures, sizeof by_grid.figures);
+    tear_down(&f);
+}
+
 static void less_budget_shows_less_well(void** state)
 {
     (void)state;
@@ -202,6 +273,19 @@ static void a_truth_without_movement_has_no_viewers(void** state)
     ph_pool* pool = ph_pool_create(1);
     assert_false(ph_sim_run(&f.def, f.recording, f.schema, pool, &f.result, &fault));
     assert_non_null(strstr(fault.message, "there is no viewer"));
+    ph_pool_destroy(pool);
+    tear_down(&f);
+}
+
+static void a_truth_that_is_too_short_says_so(void** state)
+{
+    (void)state;
+    fixture f;
+    set_up(&f, "wander", 12, 5.0);
+    ph_fault fault = {0};
+    ph_pool* pool = ph_pool_create(1);
+    assert_false(ph_sim_run(&f.def, f.recording, f.schema, pool, &f.result, &fault));
+    assert_non_null(strstr(fault.message, "10 s are the least"));
     ph_pool_destroy(pool);
     tear_down(&f);
 }
@@ -233,6 +317,10 @@ int main(void)
         cmocka_unit_test(another_seed_meets_another_network),
         cmocka_unit_test(a_perfect_link_without_limit_shows_the_truth),
         cmocka_unit_test(nothing_arrives_when_everything_is_lost),
+        cmocka_unit_test(equality_at_the_last_moment_counts),
+        cmocka_unit_test(seconds_add_up_to_the_whole),
+        cmocka_unit_test(both_kinds_of_vision_show_the_same),
+        cmocka_unit_test(a_truth_that_is_too_short_says_so),
         cmocka_unit_test(less_budget_shows_less_well),
         cmocka_unit_test(a_truth_without_movement_has_no_viewers),
         cmocka_unit_test(a_row_of_the_dump_is_what_the_meter_takes),

@@ -7,7 +7,10 @@
 
 #include "kit/derive.h"
 #include "kit/film.h"
+#include "kit/recording_csv.h"
 #include "kit/sim_likeness.h"
+
+#include <string.h>
 
 #define TICK_US UINT64_C(100000)
 
@@ -41,12 +44,11 @@ static void exchange(fixture* f)
     }
 }
 
-static void set_up(fixture* f)
+static void set_up_on(fixture* f, ph_recording* recording)
 {
     ph_fault fault = {0};
-    *f = (fixture){.def = ph_sim_def_default(), .now_us = 1000000};
-    const ph_film_def film = {.scene = "town", .count = 12, .seconds = 2.0, .seed = 3};
-    f->recording = ph_film_scene(&film, &fault);
+    assert_non_null(recording);
+    *f = (fixture){.def = ph_sim_def_default(), .now_us = 1000000, .recording = recording};
     f->schema = ph_derive_schema(f->recording, &fault);
     f->stage = ph_sim_stage_create(&f->def, f->recording, f->schema, &fault);
     assert_non_null(f->stage);
@@ -67,6 +69,13 @@ static void set_up(fixture* f)
     f->pair = (ph_sim_pair){.stage = f->stage, .client = f->client, .entity = own};
     assert_int_equal(ph_world_add_viewer(f->stage->world, &viewer, &f->pair.viewer), PH_OK);
     ph_sim_stage_tick(f->stage);
+}
+
+static void set_up(fixture* f)
+{
+    ph_fault fault = {0};
+    const ph_film_def film = {.scene = "town", .count = 12, .seconds = 2.0, .seed = 3};
+    set_up_on(f, ph_film_scene(&film, &fault));
 }
 
 static void tear_down(fixture* f)
@@ -113,6 +122,27 @@ static void a_value_that_was_not_told_is_found(void** state)
     tear_down(&f);
 }
 
+// 4 m apart, and health is told within 100 m.
+static void a_value_beyond_the_edge_of_the_world_is_found(void** state)
+{
+    (void)state;
+    static const char TEXT[] = "# rate 10\ntick,entity,x_mm,y_mm,z_mm,heading_deg,health\n"
+                               "0,1,2147482000,0,0,0,5\n0,2,-2147482000,0,0,0,9\n";
+    const ph_recording_def def = {0};
+    ph_fault fault = {0};
+    fixture f;
+    set_up_on(&f, ph_recording_parse(TEXT, strlen(TEXT), &def, &fault));
+    exchange(&f);
+    assert_true(ph_sim_is_alike(&f.pair));
+    int64_t health = 5;
+    assert_int_equal(ph_world_set(f.stage->world, f.stage->source->entity_id[1],
+                                  f.stage->traits[0].property, PH_FIELD_I64, &health,
+                                  sizeof health),
+                     PH_OK);
+    assert_false(ph_sim_is_alike(&f.pair));
+    tear_down(&f);
+}
+
 static void a_step_that_was_not_told_is_found(void** state)
 {
     (void)state;
@@ -150,6 +180,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_client_is_alike_once_it_was_told_everything),
         cmocka_unit_test(a_value_that_was_not_told_is_found),
+        cmocka_unit_test(a_value_beyond_the_edge_of_the_world_is_found),
         cmocka_unit_test(a_step_that_was_not_told_is_found),
         cmocka_unit_test(somebody_who_left_and_is_still_shown_is_found),
     };
