@@ -21,8 +21,8 @@ release: ## (default) release build: libraries, examples, program at build/pinho
 	@tools/need $(build_needs)
 	@tools/build release
 
-demo: release ## a world of 300 shown to 4 viewers at 13 kbit/s over a lossy network
-	@echo "A world through four pinholes: each viewer is sent at most 13 kbit/s, and what its client knows is compared with the truth."
+demo: release ## a town of 80 shown to 4 viewers at 13 kbit/s over a lossy network, a line per second
+	@echo "A world through four pinholes: each viewer is sent at most 13 kbit/s, and what its client shows is measured against the truth."
 	@build/pinhole demo
 
 test: ## all tests and checks; the last line says how many

@@ -28,10 +28,10 @@ const app_command* app_command_find(const app_command* table, const char* name)
     return NULL;
 }
 
-void app_command_print_list(const app_command* table)
+void app_command_print_list(const app_command* table, FILE* file)
 {
     for (const app_command* row = table; row->name != NULL; ++row) {
-        printf("  %-10s %s\n", row->name, row->summary);
+        fprintf(file, "  %-10s %s\n", row->name, row->summary);
     }
 }
 

@@ -7,6 +7,8 @@
 #ifndef PH_APP_COMMAND_H
 #define PH_APP_COMMAND_H
 
+#include <stdio.h>
+
 // What the program returns to the shell.
 enum {
     APP_EXIT_OK = 0,
@@ -27,7 +29,7 @@ extern const app_command app_commands[];
 // NULL when there is none of that name.
 const app_command* app_command_find(const app_command* table, const char* name);
 
-void app_command_print_list(const app_command* table);
+void app_command_print_list(const app_command* table, FILE* file);
 
 // Says on standard error that `what` has no such name, which one may have been meant, and which
 // command lists them all. Returns APP_EXIT_USAGE.

@@ -10,18 +10,18 @@
 #include <stdio.h>
 #include <string.h>
 
-static int print_help(void)
+static int print_help(FILE* file)
 {
-    printf("pinhole: game state inside a strict bit budget\n"
-           "\n"
-           "usage: pinhole COMMAND [options]\n"
-           "       pinhole help COMMAND\n"
-           "       pinhole --help | --version\n"
-           "\n"
-           "commands:\n");
-    app_command_print_list(app_commands);
-    printf("\n"
-           "example: pinhole bench bits --rounds 10\n");
+    fprintf(file, "pinhole: game state inside a strict bit budget\n"
+                  "\n"
+                  "usage: pinhole COMMAND [options]\n"
+                  "       pinhole help COMMAND\n"
+                  "       pinhole --help | --version\n"
+                  "\n"
+                  "commands:\n");
+    app_command_print_list(app_commands, file);
+    fprintf(file, "\n"
+                  "example: pinhole sim scene:town\n");
     return APP_EXIT_OK;
 }
 
@@ -50,14 +50,18 @@ static int help_on(int argc, char** argv)
 
 static int run(int argc, char** argv)
 {
-    if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
-        return print_help();
+    if (argc < 2) {
+        print_help(stderr); // whoever wrote a script that gives no command wants to know
+        return APP_EXIT_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        return print_help(stdout);
     }
     if (strcmp(argv[1], "--version") == 0) {
         return print_version();
     }
     if (strcmp(argv[1], "help") == 0) {
-        return argc == 2 ? print_help() : help_on(argc - 2, argv + 2);
+        return argc == 2 ? print_help(stdout) : help_on(argc - 2, argv + 2);
     }
     const app_command* command = app_command_find(app_commands, argv[1]);
     if (command == NULL) {

@@ -136,6 +136,37 @@ static void show_progress(void* context, double done)
                      ph_sim_clock_wall_s() - job->start_s);
 }
 
+// In words, once: what the options ask for and cannot have.
+static void note_burst(const sim_job* job, const ph_sim_def* def, const sim_trial* trial)
+{
+    const double asked_bits = def->burst_s * trial->kbps * 1000.0;
+    const double hz = def->hz;
+    if (trial->kbps == 0.0 || job->done_count > 1) {
+        return;
+    }
+    if ((double)trial->result.burst_bits > asked_bits + 1.0) {
+        fprintf(stderr,
+                "pinhole sim: a burst of %g s cannot pay for one datagram: the bucket holds %lld "
+                "bits instead of %.0f.\n",
+                def->burst_s, (long long)trial->result.burst_bits, asked_bits);
+    } else if (hz > 0.0 && def->burst_s < 1.0 / hz) {
+        fprintf(stderr,
+                "pinhole sim: a burst of %g s is less than comes in between two sends: tokens are "
+                "lost. With %g sends a second, %g s lose none.\n",
+                def->burst_s, hz, 1.0 / hz);
+    }
+}
+
+static bool complain_run(const sim_job* job, const ph_fault* fault)
+{
+    complain(job->options.source, fault);
+    if (strcmp(job->options.source, SCENE_PREFIX "still") == 0) {
+        fprintf(stderr, "In this scene nobody ever moves: it is for tests and benchmarks. Try "
+                        "scene:wander.\n");
+    }
+    return false;
+}
+
 static bool run_trial(sim_job* job, sim_trial* trial)
 {
     ph_sim_def def = job->options.def;
@@ -150,8 +181,9 @@ static bool run_trial(sim_job* job, sim_trial* trial)
     ++job->done_count;
     if (!is_done) {
         ph_progress_end(&job->progress, stderr);
-        return complain(job->options.source, &fault);
+        return complain_run(job, &fault);
     }
+    note_burst(job, &def, trial);
     return true;
 }
 

@@ -53,7 +53,7 @@ void app_suggestion_consider(app_suggestion* suggestion, const char* candidate)
     // guess.
     const bool is_start = strncmp(suggestion->word, candidate, typed) == 0;
     const int distance = is_start ? 1 : distance_between(suggestion->word, candidate);
-    const int most = 1 + (int)(meant / 3);
+    const int most = is_start ? 1 : (int)(meant / 3);
     const bool is_nearer = suggestion->candidate == NULL || distance < suggestion->distance;
     if (distance <= most && is_nearer) {
         suggestion->candidate = candidate;

@@ -32,7 +32,7 @@ static int print_help(void)
            "usage: pinhole bench NAME [options]\n"
            "\n"
            "benches:\n");
-    app_command_print_list(benches);
+    app_command_print_list(benches, stdout);
     printf("\n"
            "Speed counts as a ratio inside one run: what is compared takes turns, and the best\n"
            "of several rounds is reported with its spread. Every bench takes --json.\n"

@@ -56,7 +56,7 @@ def expect(condition, sentence):
 
 
 def check_help():
-    for arguments in ((), ("--help",), ("help",), ("bench",), ("bench", "--help"), ("help", "bench"),
+    for arguments in (("--help",), ("help",), ("bench",), ("bench", "--help"), ("help", "bench"),
                       ("bench", "bits", "--help"), ("help", "bench", "bits"),
                       ("bench", "vision", "--help"), ("demo", "--help"), ("help", "demo")):
         status, output, errors = run(*arguments)
@@ -64,6 +64,9 @@ def check_help():
         expect(status == 0 and not errors, f"`{name}`: exit {status}, says {errors!r} on standard error")
         expect("example: pinhole " in output, f"`{name}` gives no example")
     expect("bits" in run("bench")[1], "`pinhole bench` does not list the bench bits")
+    status, output, errors = run()
+    expect(status == 2 and not output and "commands:" in errors and "example: pinhole sim scene:town" in errors,
+           f"`pinhole` without a command: exit {status}, prints {output!r}, says {errors!r}")
     status, output, _ = run("--version")
     expect(status == 0 and output.startswith("pinhole ") and output.count(".") == 2, f"--version says {output!r}")
 
@@ -93,6 +96,14 @@ def check_mistakes():
         expect(hint in errors, f"`{name}` does not say {hint!r}, but {errors!r}")
 
 
+def check_suggestions():
+    """Only what is within a third of the letters is worth asking for."""
+    for word, meant in (("sin", "sim"), ("bnch", "bench"), ("dumb", None), ("same", None), ("batch", None)):
+        errors = run(word)[2]
+        expect(f"Did you mean '{meant}'?" in errors if meant else "Did you mean" not in errors,
+               f"`pinhole {word}` says {errors!r}")
+
+
 def check_bench_bits():
     status, output, errors = run("bench", "bits", "--rounds", "1")
     expect(status == 0, f"`pinhole bench bits`: exit {status}, {errors}")
@@ -118,25 +129,31 @@ def check_bench_json(name, wanted_keys, wanted_ratios):
 
 
 def demo_rows(output):
-    """The table of `pinhole demo`: (second, viewer, kbit/s, updates/s, shown, missing, and two errors in mm)."""
-    return [[float(word) for word in line.split() if word != "mm"]
-            for line in output.splitlines() if re.match(r" +\d.* mm$", line)]
+    """The table of `pinhole demo`: rows by the names of the figures, which stand on two lines."""
+    head, units, *rest = (line for line in output.splitlines()[3:] if line)
+    names = ["second", "viewer", "wire_kbps", "updates_per_s", "shown", "error_mrad", "error_mm", "stale_ms", "missing_pct",
+             "jolts_per_min"]
+    told = [f"{a}{b}" for a, b in zip(["", "", *head.split()[:2], "", *head.split()[2:]], units.split())]
+    expect(told == names, f"`pinhole demo` has the columns {told}")
+    return [dict(zip(names, map(float, line.split()))) for line in rest if re.match(r" +\d+ +\d+ +[\d.]+ ", line)]
 
 
 def check_demo():
     """Every viewer has a line a second, keeps to its budget, and is shown the same however vision is found."""
     seconds, viewers, kbps = 6, 3, 20
-    asked = ("demo", "--seconds", str(seconds), "--viewers", str(viewers), f"--kbps={kbps}", "--loss", "10")
+    wide = ("demo", "--scene", "wander", "--entities", "300")
+    asked = (*wide, "--seconds", str(seconds), "--viewers", str(viewers), f"--kbps={kbps}", "--loss", "10")
     status, output, errors = run(*asked)
     rows = demo_rows(output)
     expect(status == 0 and not errors, f"`pinhole demo`: exit {status}, says {errors!r} on standard error")
-    expect([row[:2] for row in rows] == [[s, v] for s in range(1, seconds + 1) for v in range(1, viewers + 1)],
+    expect([(row["second"], row["viewer"]) for row in rows] ==
+           [(s, v) for s in range(1, seconds + 1) for v in range(1, viewers + 1)],
            f"`pinhole demo` prints no line for each second and viewer, but {output!r}")
     for viewer in range(1, viewers + 1):
-        mine = [row for row in rows if row[1] == viewer]
-        spent = sum(row[2] for row in mine)
+        mine = [row for row in rows if row["viewer"] == viewer]
+        spent = sum(row["wire_kbps"] for row in mine)
         expect(0 < spent <= kbps * (seconds + 1) + 0.1 * seconds, f"`pinhole demo`: viewer {viewer} got {spent} kbit")
-        expect(sum(row[3] for row in mine) > 0 and mine[-1][4] > 0 and min(mine[-1][6:8]) > 0,
+        expect(sum(row["updates_per_s"] for row in mine) > 0 and mine[-1]["shown"] > 0 and mine[-1]["error_mrad"] > 0,
                f"`pinhole demo` shows viewer {viewer} nothing: {mine}")
     bits = dict(re.findall(r"^  (\w+) +(\d+) bits +[\d.]+ %$", output, re.MULTILINE))
     together = int(bits.pop("together", 0))
@@ -146,6 +163,9 @@ def check_demo():
     expect(run(*asked)[1] == output, "`pinhole demo` is another one the second time")
     expect(run(*asked, "--vision", "groups")[1] == output, "`pinhole demo --vision groups` shows something else than grid")
     expect(run(*asked, "--seed", "2")[1] != output, "`pinhole demo --seed 2` changes nothing")
+    usual = run("demo")[1]
+    expect(usual.startswith("Scene town: 80 entities") and len(demo_rows(usual)) == 40,
+           f"`pinhole demo` does not show the town to four viewers for ten seconds: {usual!r}")
 
 
 def check_full_disk():
@@ -166,6 +186,7 @@ def main():
         return 1
     check_help()
     check_mistakes()
+    check_suggestions()
     check_bench_bits()
     check_bench_json("bits", BITS_KEYS, BITS_RATIOS)
     check_bench_json("vision", VISION_KEYS, VISION_RATIOS)

@@ -149,6 +149,32 @@ def check_variants(recording, folder):
     check_promises("scene", result_of("scene:town", "--seconds", 11, "--viewers", 3))
 
 
+def check_edge(folder):
+    """Two who walk across the edge of the world, side by side: to them it is a step like any other."""
+    recording, dump, told = folder / "edge.csv", folder / "edge_dump.csv", folder / "edge.json"
+    rows = [f"# rate {RATE}", "tick,entity,x_mm,y_mm,z_mm,heading_deg,health"]
+    for tick in range(RATE * SECONDS):
+        for entity in (1, 2):
+            x = (2**31 - 10000 + 150 * tick + 3000 * entity + 2**31) % 2**32 - 2**31
+            rows.append(f"{tick},{entity},{x},{1000 * entity},0,0,{tick // 20}")
+    recording.write_text("\n".join(rows) + "\n")
+    result = result_of(recording, "--dump", dump)
+    told.write_text(json.dumps(result))
+    check_promises("edge of the world", result)
+    expect(result["viewers"] == 2 and result["error_mm"]["p99"] < 2000, "edge of the world: no error of kilometres")
+    expect(result["jolts_per_min"] == 0, "edge of the world: no jolt")
+    done = subprocess.run([sys.executable, RECOMPUTE, recording, dump, "--json", told], capture_output=True, text=True)
+    expect(done.returncode == 0, f"edge of the world: recomputed {done.stdout if done.returncode else ''}")
+
+
+def check_notes(recording):
+    """A burst that cannot be had is said to be none."""
+    for burst, word in ((0, "one datagram"), (0.18, "between two sends")):
+        code, output, errors = run(recording, "--viewers", 2, "--burst", burst, "--hz", 5, "--json")
+        expect(code == 0 and word in errors, f"--burst {burst} says {word!r}: {errors.strip()!r}")
+        expect(json.loads(output)["overruns"] == 0, f"--burst {burst}: no overruns")
+
+
 def check_several(recording, folder):
     plot = folder / "curve.svg"
     sweep = result_of(recording, "--viewers", 2, "--sweep", "4,13", "--plot", plot)
@@ -242,7 +268,8 @@ def check_mistakes(recording, folder):
         ((recording, "--viwers", 2), 2, ["'--viewers'"]),
         ((recording, recording), 2, ["there is no argument"]),
         ((recording, "--schema", recording), 1, [f"{recording}:"]),
-        ((recording, "--seconds", 5), 1, ["there is no viewer"]),
+        ((recording, "--seconds", 5), 1, ["10 s are the least"]),
+        (("scene:still",), 1, ["there is no viewer", "scene:wander"]),
     ):
         code, output, errors = run(*arguments)
         said = code == exit_code and output == "" and all(word in errors for word in words)
@@ -258,6 +285,8 @@ def main():
         write_recording(recording)
         check_recording(recording, folder)
         check_variants(recording, folder)
+        check_edge(folder)
+        check_notes(recording)
         check_several(recording, folder)
         check_comparison(recording)
         check_parts(recording)
