@@ -52,6 +52,7 @@ static void run_all(ph_profile profile, ph_vision_kind vision)
         for (int i = 0; i < STRETCHES[k].sessions; ++i) {
             const session_def def = {
                 .seed = 100 * k + (uint64_t)i + (vision == PH_VISION_GROUPS ? 1000 : 0),
+                .is_restless = true,
                 .schema = STRETCHES[k].schema,
                 .vision = vision,
                 .profile = profile,

@@ -232,6 +232,25 @@ static void a_lost_position_gives_its_path_back(void** state)
     teardown(&f);
 }
 
+// The second told of the path from the first on.
+static void two_lost_positions_give_the_whole_path_back(void** state)
+{
+    (void)state;
+    for (int is_second_lost = 0; is_second_lost < 2; ++is_second_lost) {
+        fixture f;
+        setup(&f);
+        become_entered(&f);
+        f.knowledge.mileage_mm[SLOT] = 500;
+        send(&f, PH_RECORD_UPDATE, BIT(POSITION), 0, 0);
+        send(&f, PH_RECORD_UPDATE, BIT(POSITION), 0, 0);
+        assert_false(resolve(&f, false));
+        assert_int_equal(f.knowledge.mileage_mm[SLOT], 500);
+        assert_false(resolve(&f, is_second_lost == 0));
+        assert_int_equal(f.knowledge.mileage_mm[SLOT], is_second_lost != 0 ? 480 : 500);
+        teardown(&f);
+    }
+}
+
 static void a_leave_frees_the_slot_when_it_is_applied(void** state)
 {
     (void)state;
@@ -324,6 +343,7 @@ int main(void)
         cmocka_unit_test(a_second_enter_counts_for_all_properties),
         cmocka_unit_test(lost_enters_make_a_newcomer_again),
         cmocka_unit_test(a_lost_position_gives_its_path_back),
+        cmocka_unit_test(two_lost_positions_give_the_whole_path_back),
         cmocka_unit_test(a_leave_frees_the_slot_when_it_is_applied),
         cmocka_unit_test(a_newcomer_that_leaves_is_gone_at_once),
         cmocka_unit_test(an_enter_on_its_way_keeps_the_slot),

@@ -28,6 +28,8 @@ typedef struct actor {
     ph_entity_id id;
     int class_index;
     int hidden_since; // step, or -1
+    bool is_kept;     // comes back as it went
+    test_rng dress;   // dice of what it was like then
 } actor;
 
 typedef struct tale {
@@ -112,8 +114,22 @@ static bool ask_game(void* context, ph_viewer_id viewer, ph_entity_id entity)
     return name < SECRET_NAMES && t->actors[name - 1].hidden_since < 0;
 }
 
+// As it was when it was hidden; where nothing has changed since, this changes nothing.
+static void restore(tale* t, int who)
+{
+    const test_rng dice = t->session.rng;
+    t->session.rng = t->actors[who].dress;
+    set_all(t, who);
+    t->session.rng = dice;
+}
+
 static void hide(tale* t, int who, int step)
 {
+    t->actors[who].is_kept = below(&t->session.rng, 2) == 0;
+    t->actors[who].dress.state = test_rng_next(&t->session.rng);
+    if (t->actors[who].is_kept) {
+        restore(t, who);
+    }
     t->actors[who].hidden_since = step;
     if (t->session.def.may_see == NULL) {
         ph_world_set_visibility(t->session.world, t->actors[who].id, SECRET_MASK, false, false);
@@ -128,7 +144,14 @@ static void show(tale* t, int who)
         spawn_actor(t, who);
     }
     ph_world_set_visibility(t->session.world, it->id, PUBLIC_MASK, false, false);
-    set_all(t, who);
+    // A hint goes with whom it was about, who may be somebody else now.
+    ph_world_set_hint(t->session.world, t->session.viewers[0].id, it->id, 1.0);
+    // Half of them come back with what they had: that it changed meanwhile, there and back, is a secret.
+    if (it->is_kept) {
+        restore(t, who);
+    } else {
+        set_all(t, who);
+    }
 }
 
 // One in four actors stays; all of these but the viewer's own stand on the very same spot, and come
@@ -353,6 +376,42 @@ static void begin(tale* t, const session_def* def, uint64_t hidden_seed)
     }
 }
 
+// Between a tick and its sends: somebody is hidden or the viewer may see nobody for a moment, and
+// that counts at once. What the game does with the hidden, and who points at them, is a secret
+// already. A game's own "no" counts from the next turn: not here.
+static void tell_between(tale* t, int step)
+{
+    test_rng* rng = &t->session.rng;
+    const int who = 1 + (int)below(rng, ACTORS - 1);
+    const bool is_to_hide = below(rng, 2) == 0 && who % 4 != 0 && t->actors[who].hidden_since < 0;
+    const bool is_blind = below(rng, 12) == 0;
+    const int hinted = (int)below(rng, ACTORS);
+    const double weight = below(rng, 3) == 0 ? 0.0 : (double)below(rng, 50);
+    ph_world_set_hint(t->session.world, t->session.viewers[0].id, t->actors[hinted].id,
+                      t->actors[hinted].hidden_since < 0 ? weight : 1.0);
+    if (is_to_hide) {
+        hide(t, who, step);
+    }
+    if (is_blind) {
+        ph_world_set_sees(t->session.world, t->session.viewers[0].id, 0);
+    }
+    for (int i = 1; t->has_secrets && is_to_hide && i < ACTORS; i += 2) {
+        if (i == who || below(&t->hidden, 2) == 0) {
+            continue;
+        }
+        const actor* it = &t->actors[i];
+        for (int p = 0; p < session_property_count(&t->session, it->class_index); ++p) {
+            if (ph_world_is_alive(t->session.world, it->id) && !is_public(t, i, p)) {
+                session_value_set(t->session.world, it->id, property_of(t, it->class_index, p), p,
+                                  &t->hidden, &t->actors[who].id, 1);
+            }
+        }
+    }
+    if (t->has_secrets && is_to_hide) {
+        change_secret(t, t->actors[who].id, t->actors[who].class_index);
+    }
+}
+
 // The order of secrets and story within a step is a secret, too.
 static void play(tale* t, const session_def* def, uint64_t hidden_seed, bool is_spoiled)
 {
@@ -367,7 +426,13 @@ static void play(tale* t, const session_def* def, uint64_t hidden_seed, bool is_
         if (t->has_secrets && !is_first) {
             tell_secrets(t, step);
         }
-        session_step(&t->session);
+        session_tick(&t->session);
+        if (t->session.def.may_see == NULL) {
+            tell_between(t, step);
+        }
+        session_send(&t->session);
+        session_exchange(&t->session);
+        ph_world_set_sees(t->session.world, t->session.viewers[0].id, PUBLIC_MASK);
     }
     session_teardown(&t->session);
 }

@@ -262,18 +262,27 @@ PH_API ph_result ph_world_free_slot(ph_world* world, ph_viewer_id viewer, int sl
 
 // ---- sending
 //
-// Who is told of first: those whose leave or enter is due, then by the scheduler. Nobody waits for
-// ever: after patience_ms an entity goes before all newcomers and priorities, longest wait first,
-// and a quarter of the payload is kept for those. So everything due about a visible entity has been
-// sent at the latest after patience_ms and the time that a quarter of the payload rate (bits per
-// second without the overhead of datagrams) takes for the dearest record of every visible entity
-// once; as long as acknowledgements come. What gets lost is due anew.
+// Who is told of first: those whose leave or enter is due, then by the scheduler, then whoever is
+// left. Nobody waits for ever: after patience_ms an entity goes before all newcomers and priorities,
+// longest wait first, with a quarter of the bits on the wire. So everything due about an entity in
+// view has been sent at the latest after
+//
+//     patience_ms + the time between two sends + 4 * slots * dearest / rate
+//
+// where slots is slot_count, dearest the bits on the wire of a datagram with the largest enter of
+// the schema, and rate bits_per_second, or what the burst lets through if that is less (burst_bits
+// for each send); as long as acknowledgements come before too much is without an answer. What gets
+// lost is due anew.
+//
+// now_us counts microseconds from anywhere, and never goes back; it stays below 2^53 (285 years).
 //
 // At most 64 packets are without an answer, or about two seconds of the budget; beyond that only
 // probes go out, one a second, until one is answered. So do probes when nothing is due any more but
 // the fate of the last packets is unknown.
 
-/// Takes one datagram to a viewer's client. bytes are borrowed for the call.
+/// Takes one datagram to a viewer's client. bytes are borrowed for the call. The send is not over: it
+/// may call nothing that changes this world or this viewer (no acknowledgement, no send, no tick);
+/// keep what comes back until the send has returned.
 typedef void ph_deliver(void* context, ph_viewer_id viewer, const void* bytes, size_t size);
 
 /// One send to one viewer: as many datagrams as are due and can be paid for, often one, sometimes
@@ -305,7 +314,7 @@ PH_API ph_result ph_world_set_budget(ph_world* world, ph_viewer_id viewer, int b
                                      int burst_bits);
 
 /// How much an entity matters to this viewer beside its distance ("my target", "attacks me"): 1 is
-/// usual, 0 lets it wait as long as patience allows. Stays until it is set again or the entity is
+/// usual, 0 lets it wait for bits that nobody else needs, or as long as patience allows. Stays until it is set again or the entity is
 /// gone, in view or not. 0..1,000,000.
 /// @return PH_OK, PH_ERROR_STALE (viewer or entity), PH_ERROR_RANGE, PH_ERROR_MEMORY.
 PH_API ph_result ph_world_set_hint(ph_world* world, ph_viewer_id viewer, ph_entity_id entity,
@@ -323,7 +332,8 @@ typedef struct ph_viewer_stats {
     uint64_t enters;
     uint64_t leaves;
     uint64_t updates;
-    /// Updates with a significant difference in at least one property.
+    /// Updates that change at least one property by its significant difference or more; not those that
+    /// went because the value had settled.
     uint64_t significant_updates;
     uint64_t probes;
     /// Packets whose fate is known, and those of them that never came.
@@ -336,7 +346,8 @@ typedef struct ph_viewer_stats {
     uint64_t acks_contrary;
     uint64_t acks_impossible;
     uint64_t acks_malformed;
-    /// On the wire within the last full second.
+    /// On the wire within the last full second, as counted by sends and acknowledgements: while there
+    /// are none, it stays what it was.
     double kbps;
     /// Smoothed; 0 before the first acknowledgement.
     double rtt_ms;

@@ -186,6 +186,11 @@ ph_flight_item ph_flight_read(const ph_flight* flight, uint16_t place)
     return item;
 }
 
+void ph_flight_add_mileage(ph_flight* flight, uint16_t place, uint32_t mileage_mm)
+{
+    flight->units[place + 3] += mileage_mm;
+}
+
 const ph_flight_packet* ph_flight_oldest(const ph_flight* flight)
 {
     PH_ASSERT(flight->count > 0);

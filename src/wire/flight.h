@@ -106,6 +106,9 @@ void ph_flight_cancel(ph_flight* flight);
 
 ph_flight_item ph_flight_read(const ph_flight* flight, uint16_t place);
 
+// Adds to the path that an item told of.
+void ph_flight_add_mileage(ph_flight* flight, uint16_t place, uint32_t mileage_mm);
+
 // ---- the oldest packet, when its fate is known
 
 const ph_flight_packet* ph_flight_oldest(const ph_flight* flight);

@@ -116,8 +116,11 @@ static void keep_due(ph_datagram* datagram, int slot)
 {
     ph_knowledge* knowledge = &datagram->sender->knowledge;
     const int class_index = knowledge->class_index[slot];
+    // The clock goes on for whatever else is due.
+    if (knowledge->touched[slot] == 0) {
+        knowledge->waiting_ms[slot] = 0;
+    }
     knowledge->touched[slot] |= datagram->frame.layouts->layouts[class_index].position;
-    knowledge->waiting_ms[slot] = 0;
 }
 
 bool ph_coded_add(ph_datagram* datagram, const ph_choice* choice, ph_chosen* before)

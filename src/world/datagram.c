@@ -199,7 +199,7 @@ void ph_datagram_cancel(ph_datagram* datagram)
 
 // ---- adding
 
-static bool has_count_left(const ph_datagram* datagram, ph_record_kind kind)
+bool ph_datagram_has_place(const ph_datagram* datagram, ph_record_kind kind)
 {
     return datagram->count < PH_DATAGRAM_RECORDS_MAX &&
            (kind == PH_RECORD_UPDATE || datagram->counts[kind] < PH_HEADER_COUNT_MAX);
@@ -215,6 +215,7 @@ static ph_chosen* find_chosen(ph_datagram* datagram, int slot)
     ph_chosen* chosen = datagram->chosen;
     while (ph_chosen_slot(chosen) != slot) {
         ++chosen;
+        PH_ASSERT(chosen < datagram->chosen + datagram->count);
     }
     return chosen;
 }
@@ -277,7 +278,7 @@ ph_choice ph_chosen_choice(const ph_chosen* chosen)
 bool ph_datagram_add(ph_datagram* datagram, const ph_choice* choice)
 {
     ph_chosen* before = find_chosen(datagram, choice->slot);
-    if (before == NULL && !has_count_left(datagram, choice->kind)) {
+    if (before == NULL && !ph_datagram_has_place(datagram, choice->kind)) {
         return false;
     }
     PH_ASSERT(before == NULL ||

@@ -62,6 +62,9 @@ void ph_datagram_init(ph_datagram* datagram, const ph_outlook* outlook, ph_sende
 // Begins one, within what may be spent now. @return False when nothing would fit.
 bool ph_datagram_open(ph_datagram* datagram);
 
+// Whether there may be another record of this kind, whatever its size.
+bool ph_datagram_has_place(const ph_datagram* datagram, ph_record_kind kind);
+
 // Adds a record; or, where there is an update of this slot already, more properties to it.
 // @return False, with nothing done, when it does not fit.
 bool ph_datagram_add(ph_datagram* datagram, const ph_choice* choice);

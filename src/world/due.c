@@ -30,6 +30,8 @@ ph_outlook ph_outlook_make(const ph_world* world, uint32_t viewer)
         .eye_y_mm = eye->y_mm,
         .sees = eye->sees,
         .audience = seer->audience,
+        .own = ph_entities_find(&world->entities, seer->own),
+        .is_in_doubt = ph_entities_is_veil_new(&world->entities) || seer->is_urgent,
     };
 }
 
@@ -39,10 +41,13 @@ bool ph_outlook_is_there(const ph_outlook* outlook, int slot)
     if (entity == PH_ENTITY_NONE) {
         return false;
     }
+    if (slot == 0) {
+        return entity == outlook->own;
+    }
     const ph_entities* entities = &outlook->world->entities;
     return entities->spawn_order[entity] != UINT64_MAX &&
-           (slot == 0 || ((entities->flags[entity] & PH_SEEN_NEVER) == 0 &&
-                          (entities->seen_by[entity] & outlook->sees) != 0));
+           (entities->flags[entity] & PH_SEEN_NEVER) == 0 &&
+           (entities->seen_by[entity] & outlook->sees) != 0;
 }
 
 // ---- the present values
@@ -102,7 +107,8 @@ static void reference_words(const ph_outlook* outlook, const uint32_t* id_words,
         return;
     }
     const int slot = ph_slots_find(outlook->slots, entity);
-    if (slot >= 0 && knowledge->told[slot] == PH_TOLD_ENTERED) {
+    if (slot >= 0 && knowledge->told[slot] == PH_TOLD_ENTERED &&
+        ph_outlook_is_there(outlook, slot)) {
         words[0] = (uint32_t)slot + 1;
         words[1] = knowledge->association[slot];
     }
@@ -139,13 +145,16 @@ static bool is_significant(const ph_property* property, const uint32_t* a, const
            ph_difference_steps(property, a, b) >= property->significant_steps;
 }
 
-static bool is_settled(const ph_outlook* outlook, const place* at, int property)
+// What happened before the slot took the entity, perhaps while it was hidden, counts for nothing.
+static bool is_settled(const ph_outlook* outlook, const place* at, int slot, int property)
 {
     const ph_world* world = outlook->world;
     const uint32_t changed = property == at->layout->described->position
                                  ? world->entities.moved_tick[at->entity]
                                  : ph_table_changed(at->table, property, at->row);
-    return (uint64_t)(world->tick - changed) * world->def.tick_us >= US_PER_SECOND;
+    const uint32_t unchanged = world->tick - changed;
+    const uint32_t seen = world->tick - outlook->sender->knowledge.since_tick[slot];
+    return (uint64_t)(unchanged < seen ? unchanged : seen) * world->def.tick_us >= US_PER_SECOND;
 }
 
 static uint64_t distance2_of(const ph_outlook* outlook, const place* at)
@@ -211,11 +220,13 @@ static void compare_one(const ph_outlook* outlook, const place* at, int slot, in
     ph_packing_load(at->packing, property, newest, before);
     // Of a reference nothing may be told by when it changed, perhaps from one unseen to another.
     const bool has_settled =
-        (at->layout->references & bit) != 0 || is_settled(outlook, at, property);
+        (at->layout->references & bit) != 0 || is_settled(outlook, at, slot, property);
     const ph_property* described = &at->layout->described->properties[property];
     due->due |= bit;
     due->settled |= has_settled ? bit : 0;
-    due->significant |= has_settled || is_significant(described, words, before) ? bit : 0;
+    const bool is_striking = is_significant(described, words, before);
+    due->striking |= is_striking ? bit : 0;
+    due->significant |= has_settled || is_striking ? bit : 0;
 }
 
 ph_due ph_outlook_compare(const ph_outlook* outlook, int slot, uint64_t asked)

@@ -21,19 +21,25 @@ typedef struct ph_outlook {
     int32_t eye_y_mm;
     uint32_t sees;
     uint32_t audience;
+    ph_entity_index own; // the viewer's own entity now, which slot 0 may not show any more
+    // Somebody was hidden or shown since the last tick, or the viewer is to see others: slots may
+    // show somebody who is not there.
+    bool is_in_doubt;
 } ph_outlook;
 
 ph_outlook ph_outlook_make(const ph_world* world, uint32_t viewer);
 
 // Whether the slot shows somebody who may be told of now: who lives, and was not hidden since the
-// last tick.
+// last tick; in slot 0 the viewer's own entity, and nobody else. Always so unless is_in_doubt, or
+// it was despawned.
 bool ph_outlook_is_there(const ph_outlook* outlook, int slot);
 
 // What differs.
 typedef struct ph_due {
     uint64_t due;         // differs from the newest sent
     uint64_t significant; // of these: by the property's policy, or because it has settled
-    uint64_t settled;     // of these: unchanged for a second
+    uint64_t striking;    // of these: by the property's significant difference alone
+    uint64_t settled;     // of these: unchanged for a second that the viewer saw
     uint64_t beyond;      // differs, but is sent only to those who are nearer
     float wake_mm2;       // square of the largest distance among those
 } ph_due;

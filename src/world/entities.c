@@ -173,7 +173,9 @@ ph_entity_index ph_entities_add(ph_entities* entities, const ph_newcomer* newcom
     entities->z_mm[index] = newcomer->position_mm[2];
     memcpy(&entities->was_mm[3 * (size_t)index], newcomer->position_mm,
            sizeof newcomer->position_mm);
+    // Where it was spawned nobody has seen it, if it was moved since.
     memset(&entities->way_mm[3 * (size_t)index], 0, sizeof newcomer->position_mm);
+    entities->way_mm[3 * (size_t)index] = PH_NO_WAY;
     entities->mileage_mm[index] = 0;
     entities->stir[index] = 0;
     entities->refers[index] = 0;
@@ -204,9 +206,6 @@ void ph_entities_remove(ph_entities* entities, ph_entity_index index, bool is_to
     }
 }
 
-// Until the next tick: no way leads on from here.
-#define NO_WAY INT32_MIN
-
 // More may see it from now on, but not where it comes from.
 static bool is_unveiled(const ph_entities* entities, ph_entity_index index, uint32_t seen_by,
                         uint8_t flags)
@@ -217,7 +216,7 @@ static bool is_unveiled(const ph_entities* entities, ph_entity_index index, uint
 void ph_entities_veil(ph_entities* entities, ph_entity_index index, uint32_t seen_by, uint8_t flags)
 {
     if (is_unveiled(entities, index, seen_by, flags)) {
-        entities->way_mm[3 * (size_t)index] = NO_WAY;
+        entities->way_mm[3 * (size_t)index] = PH_NO_WAY;
     }
     entities->seen_by[index] = seen_by;
     entities->flags[index] = flags;
@@ -334,7 +333,7 @@ void ph_entities_note_ways(ph_entities* entities)
                                    entities->z_mm[index]};
         int32_t* was_mm = &entities->was_mm[3 * (size_t)index];
         int32_t* way_mm = &entities->way_mm[3 * (size_t)index];
-        if (way_mm[0] == NO_WAY || !measure_way(entities, was_mm, now_mm, way_mm)) {
+        if (way_mm[0] == PH_NO_WAY || !measure_way(entities, was_mm, now_mm, way_mm)) {
             memset(way_mm, 0, 3 * sizeof way_mm[0]);
         }
         memcpy(was_mm, now_mm, sizeof now_mm);

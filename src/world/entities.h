@@ -27,6 +27,9 @@
 // path; counted in full, two of them could bring the sum round to where it was.
 #define PH_MILEAGE_MOVE_MAX (UINT32_C(1) << 20)
 
+// The first part of a way that there is not, until the next tick.
+#define PH_NO_WAY INT32_MIN
+
 typedef struct ph_entities {
     uint64_t* spawn_order; // ascending with time; UINT64_MAX: nobody
     uint64_t* name;        // given by the game, unique
@@ -96,6 +99,12 @@ void ph_entities_remove(ph_entities* entities, ph_entity_index index, bool is_to
 // Changes who may see it.
 void ph_entities_veil(ph_entities* entities, ph_entity_index index, uint32_t seen_by,
                       uint8_t flags);
+
+// Whether anybody was veiled or shown since the last tick.
+static inline bool ph_entities_is_veil_new(const ph_entities* entities)
+{
+    return entities->veiled_count > 0 || entities->are_more_veiled;
+}
 
 // Gives all resting indices back and forgets who was veiled. Once per tick.
 void ph_entities_wake(ph_entities* entities);

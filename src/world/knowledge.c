@@ -11,11 +11,12 @@
 
 #include <string.h>
 
-// Three arrays of 8 bytes, eight of 4, two of 2, four of 1, and the known values.
-#define BYTES_PER_SLOT ((size_t)(3 * 8 + 8 * 4 + 2 * 2 + 4 * 1))
+// Three arrays of 8 bytes, nine of 4, three of 2, three of 1, and the known values.
+#define BYTES_PER_SLOT ((size_t)(3 * 8 + 9 * 4 + 3 * 2 + 3 * 1))
 
-// A packet has two items of a slot when spare bits went to what was held back at first.
-#define IN_FLIGHT_MAX (2 * PH_FLIGHT_MAX)
+// A packet has more than one item of a slot when it was visited again: what did not fit last time,
+// what waited too long, what the scheduler let through, what was left for spare bits.
+#define IN_FLIGHT_MAX (4 * PH_FLIGHT_MAX)
 
 size_t ph_knowledge_bytes(int slot_count, size_t known_stride)
 {
@@ -45,11 +46,12 @@ void ph_knowledge_init(ph_knowledge* knowledge, void* block, int slot_count, siz
     knowledge->waiting_ms = carve(&rest, slot_count, sizeof(uint32_t));
     knowledge->served_ms = carve(&rest, slot_count, sizeof(uint32_t));
     knowledge->association = carve(&rest, slot_count, sizeof(uint32_t));
+    knowledge->since_tick = carve(&rest, slot_count, sizeof(uint32_t));
     knowledge->newest_item = carve(&rest, slot_count, sizeof(uint16_t));
     knowledge->jumps = carve(&rest, slot_count, sizeof(uint16_t));
+    knowledge->in_flight = carve(&rest, slot_count, sizeof(uint16_t));
     knowledge->told = carve(&rest, slot_count, 1);
     knowledge->class_index = carve(&rest, slot_count, 1);
-    knowledge->in_flight = carve(&rest, slot_count, 1);
     knowledge->points = carve(&rest, slot_count, 1);
     knowledge->known = carve(&rest, slot_count, known_stride);
     for (int slot = 0; slot < slot_count; ++slot) {
@@ -195,8 +197,28 @@ static uint64_t told_by_newer(const ph_knowledge* knowledge, const ph_flight* fl
     return properties;
 }
 
-bool ph_knowledge_note_lost(ph_knowledge* knowledge, const ph_flight* flight,
-                            const ph_layout* layout, const ph_flight_item* item)
+// The path up to a lost position is part of the path up to the next one; without a next one it is
+// still to be told of.
+static void give_back_mileage(ph_knowledge* knowledge, ph_flight* flight, uint64_t position,
+                              const ph_flight_item* lost)
+{
+    const int slot = lost->slot;
+    int next = -1;
+    uint16_t place = knowledge->newest_item[slot];
+    for (int i = 0; i < knowledge->in_flight[slot]; ++i) {
+        const ph_flight_item item = ph_flight_read(flight, place);
+        next = (item.properties & position) != 0 ? place : next;
+        place = item.older;
+    }
+    if (next >= 0) {
+        ph_flight_add_mileage(flight, (uint16_t)next, lost->mileage_mm);
+    } else {
+        knowledge->mileage_mm[slot] -= lost->mileage_mm;
+    }
+}
+
+bool ph_knowledge_note_lost(ph_knowledge* knowledge, ph_flight* flight, const ph_layout* layout,
+                            const ph_flight_item* item)
 {
     const int slot = item->slot;
     --knowledge->in_flight[slot];
@@ -212,8 +234,8 @@ bool ph_knowledge_note_lost(ph_knowledge* knowledge, const ph_flight* flight,
         item->kind == PH_RECORD_ENTER ? layout->all & ~layout->once : item->properties;
     knowledge->touched[slot] |= said & ~newer;
     knowledge->repeats[slot] |= item->properties & ~newer;
-    if ((item->properties & layout->position & ~newer) != 0) {
-        knowledge->mileage_mm[slot] -= item->mileage_mm;
+    if ((item->properties & layout->position) != 0) {
+        give_back_mileage(knowledge, flight, layout->position, item);
     }
     if (knowledge->told[slot] == PH_TOLD_ENTER && knowledge->in_flight[slot] == 0) {
         // Everything is to be told again, also by a class of which everything is sent once.

@@ -47,11 +47,12 @@ typedef struct ph_knowledge {
     uint32_t* waiting_ms;  // since when something has been due; 0: nothing is
     uint32_t* served_ms;   // when something was last sent of it
     uint32_t* association; // number of the present entity, or of the next one; from 1
+    uint32_t* since_tick;  // at which the slot took its entity: what was before is not the viewer's
     uint16_t* newest_item; // place in the flight, if in_flight > 0
     uint16_t* jumps;       // of the entity, in the known position
+    uint16_t* in_flight;   // items on their way: the first so many of the list
     uint8_t* told;         // ph_told
     uint8_t* class_index;  // of what the slot shows or showed last
-    uint8_t* in_flight;    // items on their way: the first so many of the list
     uint8_t* points;       // 1: a reference to somebody was sent
     uint8_t* known;        // packed values, ENTERED only
     size_t known_stride;
@@ -105,8 +106,8 @@ void ph_knowledge_note_sent(ph_knowledge* knowledge, const ph_flight_item* item,
 // client applied the leave, or never got an enter.
 bool ph_knowledge_note_applied(ph_knowledge* knowledge, const ph_layout* layout,
                                const ph_packing* packing, const ph_flight_item* item);
-bool ph_knowledge_note_lost(ph_knowledge* knowledge, const ph_flight* flight,
-                            const ph_layout* layout, const ph_flight_item* item);
+bool ph_knowledge_note_lost(ph_knowledge* knowledge, ph_flight* flight, const ph_layout* layout,
+                            const ph_flight_item* item);
 
 // The newest value of a property that was sent, packed: on its way, or known. Not of what is sent
 // once. Borrowed. Only ENTER and ENTERED.

@@ -137,6 +137,7 @@ static void fill(ph_sender* sender, const ph_sender_def* def)
     sender->scheduler = viewer->scheduler.rank != NULL ? viewer->scheduler : ph_scheduler_score();
     sender->patience_ms = (uint32_t)viewer->patience_ms;
     sender->first_slot = PH_SLOT_NOBODY;
+    sender->overdue_credit_bits = 1; // the first of them may go at once
     sender->session = viewer->session;
     sender->newest = viewer->session;
     sender->horizon = viewer->session;
@@ -224,8 +225,10 @@ ph_send_scratch ph_send_scratch_make(void* memory, int slot_count)
     scratch.rank = scratch.priority + count;
     scratch.mileage_mm = (uint32_t*)(scratch.rank + count);
     scratch.change = (float*)(scratch.mileage_mm + count);
-    scratch.ready = (uint16_t*)(scratch.change + count);
+    scratch.waited = scratch.change + count;
+    scratch.ready = (uint16_t*)(scratch.waited + count);
     scratch.sorted = scratch.ready + count;
+    scratch.waiting = scratch.sorted + count;
     return scratch;
 }
 

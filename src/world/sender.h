@@ -31,10 +31,12 @@ typedef struct ph_send_scratch {
     float* rank;     // of the present stage
     uint32_t* mileage_mm;
     float* change; // for schedulers that want it
+    float* waited; // rank of those who wait too long
     uint16_t* ready;
     uint16_t* sorted;
+    uint16_t* waiting; // ready, of those who wait too long
 } ph_send_scratch;
-#define PH_SCRATCH_BYTES_PER_SLOT 24
+#define PH_SCRATCH_BYTES_PER_SLOT 32 // 30, and what keeps the next part aligned
 
 #define PH_SLOT_NOBODY UINT16_MAX
 
@@ -68,7 +70,7 @@ typedef struct ph_sender {
     // Order of service.
     ph_scheduler scheduler;
     uint32_t patience_ms;
-    int64_t overdue_credit_bits; // what those who wait too long may have before the others
+    int64_t overdue_credit_bits; // what those who wait too long may have now, before the others
     uint16_t first_slot;         // did not fit last time, comes first now; or PH_SLOT_NOBODY
 
     // Numbers.

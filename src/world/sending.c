@@ -6,15 +6,20 @@
 //
 //   first       what did not fit last time
 //   leaves      cheap, and they make room
-//   overdue     whoever has waited longer than patience allows, longest first, with at most a
-//               quarter of the bits; before the newcomers, who could else keep it waiting for ever
 //   newcomers   nearest first; by priority, with the others, if the scheduler ranks_newcomers
 //   priority    by the scheduler, what its filter lets through
 //   spare       the same again, with what the filter held back
+//   rest        whoever has no priority, longest wait first: what can be spent is spent
 //   refine      pinhole profile, when more than half of what can be saved up is left: coarse positions
 //               become exact
 //
-// A visit compares, and adds a record if it fits. One that does not fit is tried again in the next
+// After the leaves, whoever has waited longer than patience allows goes before all others, longest
+// first, with a quarter of the bits: newcomers could else keep it waiting for ever. Its credit is a
+// quarter of what the last datagram cost; what is not used is not saved, and a dear record may
+// borrow. So a stage may be interrupted by the overdue whenever another datagram was paid for.
+//
+// A visit compares, and adds a record if it fits. A datagram has room for so many leaves and enters
+// only: when it is full of them the stage is left, and taken up again in the next datagram. One that does not fit is tried again in the next
 // datagram, or comes first in the next send; meanwhile a few smaller ones may go. If it would not
 // even fit into an empty datagram, everything waits until it can be paid.
 //
@@ -39,16 +44,16 @@ enum { TRIES_MAX = 4 };
 // How far ahead of its visit a slot's known values are fetched.
 enum { FETCH_AHEAD = 6 };
 
-// Share of the bits that those who wait too long get before the others.
+// One in so many bits goes to those who wait too long, before the others.
 enum { OVERDUE_SHARE = 4 };
 
 typedef enum stage {
     STAGE_FIRST,
     STAGE_LEAVES,
-    STAGE_OVERDUE,
     STAGE_NEWCOMERS,
     STAGE_PRIORITY,
     STAGE_SPARE,
+    STAGE_REST,
     STAGE_REFINE,
     STAGE_DONE,
 } stage;
@@ -56,6 +61,7 @@ typedef enum stage {
 typedef struct candidate {
     uint16_t slot;
     bool is_filtered;
+    bool is_overdue; // goes before its turn, on credit
 } candidate;
 
 typedef struct candidates {
@@ -74,8 +80,11 @@ typedef struct sending {
     ph_surveyed surveyed;
     stage stage;
     bool is_stage_begun;
-    int cursor; // STAGE_LEAVES
+    stage unfinished; // its kind of record had no place in the datagram; STAGE_DONE: none
+    int cursor;       // STAGE_LEAVES
     ph_order order;
+    ph_order overdue; // begun if anybody is
+    candidate who;    // is being visited
     candidates again; // did not fit the last datagram
     candidates later; // do not fit the present one
     int sent_count;
@@ -160,19 +169,42 @@ static float nearness(const sending* s, int slot)
     return 1.0f / (1.0f + (float)distance2);
 }
 
+static float waited_rank(const sending* s, int slot)
+{
+    return 1.0f + (float)(s->now_ms - s->sender->knowledge.waiting_ms[slot]);
+}
+
 // Fills the ranks of the two stages that have their own order.
 static void rank_stage(sending* s)
 {
+    const uint64_t* touched = s->sender->knowledge.touched;
     for (int slot = 0; slot < s->sender->knowledge.slot_count; ++slot) {
         float rank = 0.0f;
-        if (s->stage == STAGE_OVERDUE) {
-            const uint32_t since_ms = s->sender->knowledge.waiting_ms[slot];
-            rank = is_overdue(s, slot) ? (float)(s->now_ms - since_ms) : 0.0f;
+        if (s->stage == STAGE_REST) {
+            const bool is_left = touched[slot] != 0 &&
+                                 s->outlook.entities[slot] != PH_ENTITY_NONE &&
+                                 !(s->scratch.priority[slot] > 0.0f);
+            rank = is_left ? waited_rank(s, slot) : 0.0f;
         } else if (is_newcomer(s, slot)) {
             rank = nearness(s, slot);
         }
         s->scratch.rank[slot] = rank;
     }
+}
+
+static void begin_overdue(sending* s)
+{
+    const int slot_count = s->sender->knowledge.slot_count;
+    s->overdue.ready_count = 0;
+    s->overdue.next = 0;
+    if (s->surveyed.overdue_count == 0) {
+        return;
+    }
+    for (int slot = 0; slot < slot_count; ++slot) {
+        s->scratch.waited[slot] = is_overdue(s, slot) ? waited_rank(s, slot) : 0.0f;
+    }
+    ph_order_begin(&s->overdue, s->scratch.waited, slot_count, s->scratch.waiting,
+                   s->scratch.sorted);
 }
 
 static void begin_order(sending* s, const float* priority)
@@ -195,13 +227,10 @@ static bool can_refine(const sending* s)
 static bool begin_stage(sending* s)
 {
     switch (s->stage) {
-    case STAGE_OVERDUE:
     case STAGE_NEWCOMERS:
-        if (s->stage == STAGE_NEWCOMERS && s->sender->scheduler.ranks_newcomers) {
-            return false;
-        }
-        if ((s->stage == STAGE_OVERDUE ? s->surveyed.overdue_count
-                                       : s->sender->knowledge.newcomer_count) == 0) {
+    case STAGE_REST:
+        if (s->stage == STAGE_NEWCOMERS &&
+            (s->sender->scheduler.ranks_newcomers || s->sender->knowledge.newcomer_count == 0)) {
             return false;
         }
         rank_stage(s);
@@ -249,20 +278,33 @@ static void fetch_ahead(const sending* s)
 static int next_ordered(sending* s)
 {
     const ph_knowledge* knowledge = &s->sender->knowledge;
-    if ((s->stage == STAGE_OVERDUE && s->datagram.is_open && s->sender->overdue_credit_bits <= 0) ||
-        (s->stage == STAGE_REFINE && !can_refine(s))) {
+    if (s->stage == STAGE_REFINE && !can_refine(s)) {
         return -1;
     }
     for (;;) {
         const int slot = ph_order_next(&s->order);
         fetch_ahead(s);
         const bool is_new = slot >= 0 && is_newcomer(s, slot);
-        if (slot < 0 || (knowledge->touched[slot] != 0 &&
-                         (s->stage == STAGE_OVERDUE || s->sender->scheduler.ranks_newcomers ||
-                          is_new == (s->stage == STAGE_NEWCOMERS)))) {
+        if (slot < 0 ||
+            (knowledge->touched[slot] != 0 &&
+             (s->sender->scheduler.ranks_newcomers || is_new == (s->stage == STAGE_NEWCOMERS)))) {
             return slot;
         }
     }
+}
+
+// Of those who have waited too long, as long as there is credit for them.
+static int next_overdue(sending* s)
+{
+    const ph_knowledge* knowledge = &s->sender->knowledge;
+    if (s->stage <= STAGE_LEAVES || s->sender->overdue_credit_bits <= 0) {
+        return -1;
+    }
+    int slot = ph_order_next(&s->overdue);
+    while (slot >= 0 && knowledge->touched[slot] == 0) {
+        slot = ph_order_next(&s->overdue);
+    }
+    return slot;
 }
 
 static int next_of_stage(sending* s)
@@ -294,6 +336,11 @@ static bool try_next(sending* s, candidate* next)
         return true;
     }
     while (s->stage != STAGE_DONE) {
+        const int overdue = next_overdue(s);
+        if (overdue >= 0) {
+            *next = (candidate){.slot = (uint16_t)overdue, .is_overdue = true};
+            return true;
+        }
         const int slot = next_of_stage(s);
         if (slot >= 0) {
             *next = (candidate){
@@ -314,6 +361,7 @@ typedef enum outcome {
     OUTCOME_NOTHING, // to be said, or to be said now
     OUTCOME_ADDED,
     OUTCOME_NO_ROOM,
+    OUTCOME_NO_PLACE, // for another leave or enter, whatever its size
 } outcome;
 
 // Who has nothing due does not wait, and who has nothing due but its position is at rest.
@@ -335,9 +383,10 @@ static outcome add(sending* s, const ph_choice* choice)
     const int slot = choice->slot;
     const int64_t before_bits = s->datagram.bits;
     if (!ph_datagram_add(&s->datagram, choice)) {
-        return OUTCOME_NO_ROOM;
+        return ph_datagram_has_place(&s->datagram, choice->kind) ? OUTCOME_NO_ROOM
+                                                                 : OUTCOME_NO_PLACE;
     }
-    if (s->stage == STAGE_OVERDUE) {
+    if (s->who.is_overdue) {
         sender->overdue_credit_bits -= s->datagram.bits - before_bits;
     }
     if (choice->kind != PH_RECORD_LEAVE) {
@@ -401,7 +450,7 @@ static uint64_t filter(const sending* s, int slot, const ph_due* due, uint64_t p
 static bool is_to_be_exact(const sending* s, const ph_due* due, uint64_t position)
 {
     return s->sender->bits_per_second == 0 || s->sender->precision == 0 ||
-           s->stage == STAGE_REFINE || s->stage == STAGE_OVERDUE || (due->settled & position) != 0;
+           s->stage == STAGE_REFINE || s->who.is_overdue || (due->settled & position) != 0;
 }
 
 // How coarse the position is told now, if it is chosen. What was sent may be as good: then it is
@@ -424,7 +473,7 @@ static int judge_position(sending* s, int slot, const ph_due* due, uint64_t* cho
 static bool is_enter_enough(const sending* s, int slot)
 {
     return ph_sender_is_coded(s->sender) && s->sender->knowledge.told[slot] == PH_TOLD_ENTER &&
-           s->stage != STAGE_OVERDUE;
+           !s->who.is_overdue;
 }
 
 // ---- a visit to somebody known
@@ -439,7 +488,7 @@ static outcome add_update(sending* s, int slot, const ph_due* due, uint64_t chos
         .slot = slot,
         .kind = PH_RECORD_UPDATE,
         .properties = chosen,
-        .is_significant = (due->significant & chosen) != 0,
+        .is_significant = (due->striking & chosen) != 0,
         .coarse = coarse,
     };
     return add(s, &choice);
@@ -467,6 +516,7 @@ static outcome visit_known(sending* s, int slot, bool is_filtered)
 static outcome visit(sending* s, candidate who)
 {
     const ph_knowledge* knowledge = &s->sender->knowledge;
+    s->who = who;
     if (knowledge->touched[who.slot] == 0) {
         return OUTCOME_NOTHING;
     }
@@ -482,16 +532,12 @@ static outcome visit(sending* s, candidate who)
 
 // ---- datagrams
 
-static bool open_datagram(sending* s)
+// Others go on credit from what was really sent.
+static void renew_credit(sending* s, size_t size)
 {
-    if (!ph_datagram_open(&s->datagram)) {
-        return false;
-    }
-    // What is not used is not saved; a dear record may borrow from the next datagrams.
-    const int64_t share_bits = s->datagram.limit_bits / OVERDUE_SHARE;
+    const int64_t wire_bits = 8 * ((int64_t)size + s->sender->overhead_bytes);
     int64_t* credit_bits = &s->sender->overdue_credit_bits;
-    *credit_bits = *credit_bits < 0 ? *credit_bits + share_bits : share_bits;
-    return true;
+    *credit_bits = (*credit_bits < 0 ? *credit_bits : 0) + wire_bits / OVERDUE_SHARE;
 }
 
 static void close_datagram(sending* s)
@@ -507,6 +553,7 @@ static void close_datagram(sending* s)
     ph_stopwatch_lap(&s->watch, PH_STAGE_PICK);
     const size_t size = ph_datagram_close(&s->datagram, bytes);
     ph_stopwatch_lap(&s->watch, PH_STAGE_ENCODE);
+    renew_credit(s, size);
     ++s->sent_count;
     s->deliver(s->context, s->viewer, bytes, size);
     ph_stopwatch_start(&s->watch);
@@ -519,15 +566,34 @@ static void turn_over(sending* s)
     s->again = s->later;
     s->again.next = 0;
     s->later.count = 0;
+    if (s->unfinished != STAGE_DONE) {
+        s->stage = s->unfinished;
+        s->is_stage_begun = false;
+        s->unfinished = STAGE_DONE;
+    }
+}
+
+// As many leaves or enters as a datagram can have: the others may have the rest of it.
+static void put_off(sending* s)
+{
+    s->unfinished = s->unfinished < s->stage ? s->unfinished : s->stage;
+    if (s->stage == STAGE_LEAVES || (s->stage == STAGE_NEWCOMERS && !s->who.is_overdue)) {
+        s->stage = (stage)(s->stage + 1);
+        s->is_stage_begun = false;
+    }
 }
 
 // @return False when the send is over, because the next record cannot be paid for.
 static bool visit_in_datagram(sending* s, candidate who)
 {
-    if (!s->datagram.is_open && !open_datagram(s)) {
+    if (!s->datagram.is_open && !ph_datagram_open(&s->datagram)) {
         return false;
     }
-    if (visit(s, who) != OUTCOME_NO_ROOM) {
+    const outcome result = visit(s, who);
+    if (result == OUTCOME_NO_PLACE) {
+        put_off(s);
+    }
+    if (result != OUTCOME_NO_ROOM) {
         return true;
     }
     if (s->datagram.count == 0) {
@@ -551,7 +617,7 @@ static bool send_datagrams(sending* s)
                 s->sender->first_slot = who.slot;
                 return false;
             }
-        } else if (s->later.count > 0) {
+        } else if (s->later.count > 0 || s->unfinished != STAGE_DONE) {
             turn_over(s);
         } else {
             close_datagram(s);
@@ -609,6 +675,7 @@ static void prepare(sending* s, ph_world* world, uint32_t index, uint64_t now_us
     s->now_ms += s->now_ms == 0; // 0 says that nobody waits
     s->stage = STAGE_FIRST;
     s->is_stage_begun = false;
+    s->unfinished = STAGE_DONE;
     s->again.count = 0;
     s->again.next = 0;
     s->later.count = 0;
@@ -642,6 +709,7 @@ void ph_sending_run(ph_world* world, uint32_t index, const ph_occasion* occasion
     s.surveyed = ph_survey_all(&survey);
     ph_stopwatch_lap(&s.watch, PH_STAGE_KNOWLEDGE);
     rank(&s);
+    begin_overdue(&s);
     ph_stopwatch_lap(&s.watch, PH_STAGE_SCORE);
     const uint64_t enters_before = s.sender->stats.enters;
     const uint64_t updates_before = s.sender->stats.updates;

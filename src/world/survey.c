@@ -44,8 +44,11 @@ static void settle_references(const ph_survey* s, int slot, uint64_t references)
     ph_knowledge* knowledge = &s->sender->knowledge;
     const int told = knowledge->told[slot];
     references &= ph_sender_mask(s->sender, s->outlook->world->class_count, slot);
-    if (references == 0 || (told != PH_TOLD_ENTER && told != PH_TOLD_ENTERED) ||
-        !ph_outlook_is_there(s->outlook, slot)) {
+    if (references == 0 || (told != PH_TOLD_ENTER && told != PH_TOLD_ENTERED)) {
+        return;
+    }
+    if (!ph_outlook_is_there(s->outlook, slot)) {
+        knowledge->touched[slot] &= ~references; // all are stale until it can be asked again
         return;
     }
     const uint64_t asked = doubtful_references(s, slot, references);
@@ -65,6 +68,7 @@ typedef struct lanes {
     uint64_t* touched;
     uint64_t* beyond;
     const float* wake_mm2;
+    const uint8_t* told;
 } lanes;
 
 static lanes lanes_of(const ph_survey* s)
@@ -82,6 +86,7 @@ static lanes lanes_of(const ph_survey* s)
         .touched = knowledge->touched,
         .beyond = knowledge->beyond,
         .wake_mm2 = knowledge->wake_mm2,
+        .told = knowledge->told,
     };
 }
 
@@ -92,9 +97,10 @@ static void survey_places(const ph_survey* s)
     const uint32_t eye_x = (uint32_t)s->outlook->eye_x_mm;
     const uint32_t eye_y = (uint32_t)s->outlook->eye_y_mm;
     const int slot_count = s->sender->knowledge.slot_count;
+    const bool is_in_doubt = s->outlook->is_in_doubt;
     for (int slot = 0; slot < slot_count; ++slot) {
         const ph_entity_index entity = lane.entities[slot];
-        if (entity == PH_ENTITY_NONE) {
+        if (entity == PH_ENTITY_NONE || (is_in_doubt && !ph_outlook_is_there(s->outlook, slot))) {
             lane.distance_mm[slot] = INFINITY;
             lane.mileage_mm[slot] = 0;
             continue;
@@ -103,7 +109,8 @@ static void survey_places(const ph_survey* s)
         const float dy = (float)(int32_t)((uint32_t)lane.y_mm[entity] - eye_y);
         const float distance_mm = fabsf(dx) + fabsf(dy);
         lane.distance_mm[slot] = distance_mm > 1.0f ? distance_mm : 1.0f;
-        lane.mileage_mm[slot] = lane.walked_mm[entity] - lane.sent_mm[slot];
+        lane.mileage_mm[slot] =
+            lane.told[slot] == PH_TOLD_NOTHING ? 0 : lane.walked_mm[entity] - lane.sent_mm[slot];
         if (lane.beyond[slot] != 0 && dx * dx + dy * dy <= lane.wake_mm2[slot]) {
             lane.touched[slot] |= lane.beyond[slot];
             lane.beyond[slot] = 0;
@@ -127,7 +134,9 @@ void ph_survey_references(const ph_survey* s)
             settle_references(s, slot, references);
         }
     }
-    knowledge->are_references_stale = false;
+    // Those who are not there were passed over, and nobody was told who points at them; they may be
+    // back before the next tick.
+    knowledge->are_references_stale = s->outlook->is_in_doubt;
 }
 
 // Only those in view are touched and wait; those who are leaving have a stage of their own.

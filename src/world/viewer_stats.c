@@ -41,7 +41,9 @@ static void look_for_due(const ph_outlook* outlook, ph_viewer_stats* stats)
         }
         stats->is_something_due = true;
         const uint32_t since_ms = knowledge->waiting_ms[slot];
-        const double waited_ms = since_ms != 0 && now_ms > since_ms ? now_ms - since_ms : 0.0;
+        // Milliseconds wrap after 49 days; the time of a send that was told late may lie before.
+        const uint32_t passed_ms = now_ms - since_ms;
+        const double waited_ms = since_ms != 0 && passed_ms <= INT32_MAX ? passed_ms : 0.0;
         if (waited_ms > stats->oldest_due_ms) {
             stats->oldest_due_ms = waited_ms;
         }

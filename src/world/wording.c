@@ -103,6 +103,9 @@ static void note_velocity(const ph_wording* wording, const ph_coded_frame* frame
     }
     const ph_entity_index entity = wording->outlook->entities[enter->slot];
     const int32_t* way_mm = &wording->outlook->world->entities.way_mm[3 * (size_t)entity];
+    if (way_mm[0] == PH_NO_WAY) {
+        return;
+    }
     ph_baseline_velocity(layout_of(wording, enter->class_index), frame->tick_us, way_mm, 1,
                          enter->velocity);
 }

@@ -461,6 +461,7 @@ static void stir_once(test_session* session)
 
 void session_stir(test_session* session, int changes)
 {
+    session->is_stirred = true;
     for (int i = 0; i < changes; ++i) {
         stir_once(session);
     }
@@ -582,6 +583,10 @@ void session_exchange(test_session* session)
 void session_step(test_session* session)
 {
     session_tick(session);
+    if (session->def.is_restless && session->is_stirred && below(session, 4) == 0) {
+        session_stir(session, 1 + (int)below(session, 4));
+    }
+    session->is_stirred = false;
     session_send(session);
     session_exchange(session);
 }

@@ -42,6 +42,7 @@ typedef struct session_def {
     int visible_max;        // 0: random, 4..24
     int bits_per_second;    // 0: random, 2,000..1,000,000, and sometimes no limit
     bool is_viewing_steady; // stirring leaves the viewers alone
+    bool is_restless;       // steps stir now and then between the tick and the sends
     bool is_vision_plain;   // no hysteresis and no time to stay: all can be seen that is near
     ph_link_def network;    // seed and keys are filled in
     ph_allocator allocator; // of the world and the clients
@@ -96,6 +97,7 @@ struct test_session {
     session_viewer viewers[SESSION_VIEWERS_MAX];
     uint32_t next_session;
     uint64_t packet_count; // to all
+    bool is_stirred;       // since the last step
     // Optional: a datagram leaves the world; a client has got one; an entity is about to go.
     session_hook* on_sent;
     session_hook* on_received;
@@ -136,7 +138,9 @@ void session_stir(test_session* session, int changes);
 
 // ---- time
 
-// One tick, then its sends, then all that has arrived by now. The parts of it follow.
+// One tick, then its sends, then all that has arrived by now. The parts of it follow. In a
+// restless session, when there was a stir since the last step, there may be another one between the
+// tick and the sends.
 void session_step(test_session* session);
 void session_tick(test_session* session);
 void session_send(test_session* session);
