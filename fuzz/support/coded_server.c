@@ -111,9 +111,9 @@ static void write_updates(const ph_client* client, const ph_coded_frame* frame,
         const ph_baseline* baseline = &client->horizon.slots[slot].baseline;
         if (baseline->is_entered) {
             // Of who is left, too, now and then.
-            const bool is_told =
-                is_writable(client, slot) && (plan->kind1[slot] == PH_RECORD_UPDATE + 1 ||
-                                              (plan->kind1[slot] != 0 && fuzz_take(from, 16) == 1));
+            const bool is_told = frame->density != PH_DENSITY_NOBODY && is_writable(client, slot) &&
+                                 (plan->kind1[slot] == PH_RECORD_UPDATE + 1 ||
+                                  (plan->kind1[slot] != 0 && fuzz_take(from, 16) == 1));
             ph_coded_write_told(frame, writer, ph_coded_urgency(frame, baseline), is_told);
             if (is_told) {
                 write_update(client, frame, slot, from, writer);

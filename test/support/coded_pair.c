@@ -30,10 +30,11 @@ void coded_pair_setup(coded_pair* pair, test_rng* rng)
     const uint32_t tick_us = 1000 + (uint32_t)test_rng_below(rng, 200000);
     pair->rules = (ph_baseline_rules){
         .layouts = &pair->layouts, .packings = pair->packings, .tick_us = tick_us};
-    pair->frame = (ph_coded_frame){.frame = random_frame_make(&pair->layouts, &pair->ground, rng),
-                                   .packings = pair->packings,
-                                   .tick = (uint32_t)test_rng_next(rng),
-                                   .tick_us = tick_us};
+    // One draw a statement: compilers choose the order within one.
+    const ph_frame frame = random_frame_make(&pair->layouts, &pair->ground, rng);
+    const uint32_t tick = (uint32_t)test_rng_next(rng);
+    pair->frame = (ph_coded_frame){
+        .frame = frame, .packings = pair->packings, .tick = tick, .tick_us = tick_us};
 }
 
 void coded_pair_teardown(coded_pair* pair)
@@ -101,7 +102,8 @@ static void fill_update(coded_pair* pair, const coded_end* end, ph_coded_record*
 
 static void fill_enter(const ph_layout* layout, ph_record* record, test_rng* rng)
 {
-    record->name = test_rng_next(rng) >> test_rng_below(rng, 64);
+    record->name = test_rng_next(rng);
+    record->name >>= test_rng_below(rng, 64);
     record->properties = layout->position;
     for (int i = 0; i < layout->described->def.property_count; ++i) {
         if (!ph_layout_is_initial(layout, record->words, record->texts, i)) {

@@ -35,7 +35,8 @@ static bool one_in(test_rng* rng, uint64_t count)
 // 0..top, every size of number about equally often, the ends too.
 static uint64_t up_to(test_rng* rng, uint64_t top)
 {
-    const uint64_t number = test_rng_next(rng) >> test_rng_below(rng, 64);
+    uint64_t number = test_rng_next(rng);
+    number >>= test_rng_below(rng, 64);
     return one_in(rng, 8) ? top : number <= top ? number : number % (top + 1);
 }
 
@@ -169,12 +170,13 @@ void random_record_make(random_record* made, const ph_frame* frame, test_rng* rn
         random_value_make(frame, layout, i, rng, made->words, made->texts);
     }
     ph_record* record = &made->record;
-    *record = (ph_record){.kind = (uint8_t)test_rng_below(rng, 3),
-                          .slot = (uint16_t)test_rng_below(rng, UINT64_C(1) << frame->slot_bits),
-                          .association = (uint32_t)test_rng_next(rng),
-                          .class_index = (uint8_t)class_index,
+    *record = (ph_record){.class_index = (uint8_t)class_index,
                           .words = made->words,
                           .texts = layout->text_bytes > 0 ? made->texts : NULL};
+    // One draw a statement: compilers choose the order within one.
+    record->kind = (uint8_t)test_rng_below(rng, 3);
+    record->slot = (uint16_t)test_rng_below(rng, UINT64_C(1) << frame->slot_bits);
+    record->association = (uint32_t)test_rng_next(rng);
     if (record->kind == PH_RECORD_ENTER) {
         record->name = up_to(rng, UINT64_MAX);
         record->properties = told(made, layout);
