@@ -5,33 +5,18 @@
 
 #include "wire/coded_header.h"
 
+#include "wire/header_parts.h"
+
 #include <pinhole/integers.h>
 
 #define NUMBER_BITS 16
-#define HORIZON_BITS 7
-#define WAIT_BITS 5
 #define DENSITY_BITS 4
 #define PRECISION_BITS 16
 #define WHOLE_TICK_BITS 32
-#define FIXED_BITS (NUMBER_BITS + HORIZON_BITS + PH_TICK_BITS + WAIT_BITS + 1 + DENSITY_BITS)
-
-#define HORIZON_PROBE 0
-#define HORIZON_HELLO_PROBE 126
-#define HORIZON_HELLO 127
-#define TICK_US_MIN 1000
-#define TICK_US_MAX 10000000
-#define SLOT_COUNT_MIN 2
+#define FIXED_BITS (NUMBER_BITS + PH_HORIZON_BITS + PH_TICK_BITS + PH_WAIT_BITS + 1 + DENSITY_BITS)
 
 _Static_assert(FIXED_BITS + 2 == PH_CODED_HEADER_BITS_MIN, "two counts of one bit each");
 _Static_assert(PH_HEADER_COUNT_MAX < 127, "a gamma of at most 13 bits");
-
-static uint32_t horizon_code(const ph_header* header)
-{
-    if (header->has_hello) {
-        return header->is_probe ? HORIZON_HELLO_PROBE : HORIZON_HELLO;
-    }
-    return header->is_probe ? HORIZON_PROBE : header->number - header->horizon;
-}
 
 static bool is_foreign(const ph_header* header)
 {
@@ -44,33 +29,17 @@ static bool has_whole_tick(const ph_header* header)
     return !header->is_probe && header->tick == PH_CODED_TICK_WHOLE;
 }
 
-static bool is_ahead(uint32_t number, uint32_t horizon)
-{
-    const uint32_t ahead = number - horizon;
-    return ahead >= 1 && ahead <= PH_FLIGHT_MAX;
-}
-
 // What both writer and reader ask of a header; a hello of another version may say anything.
 static bool is_sound(const ph_header* header)
 {
-    const ph_hello* hello = &header->hello;
     if (is_foreign(header)) {
         return true;
     }
-    if (header->is_probe &&
-        (header->has_eye || header->leave_count > 0 || header->enter_count > 0 ||
-         header->density != 0 || header->tick != 0)) {
-        return false;
+    if (header->is_probe ? header->density != 0 || header->tick != 0
+                         : header->has_hello && !has_whole_tick(header)) {
+        return false; // before the first acknowledgement there is nothing to count ticks from
     }
-    if (!header->has_hello) {
-        return header->is_probe || is_ahead(header->number, header->horizon);
-    }
-    // Before the first acknowledgement there is nothing to count from.
-    if (!header->is_probe && !has_whole_tick(header)) {
-        return false;
-    }
-    return is_ahead(header->number, hello->session) && hello->slot_count >= SLOT_COUNT_MIN &&
-           hello->tick_us >= TICK_US_MIN && hello->tick_us <= TICK_US_MAX;
+    return ph_header_is_sound(header);
 }
 
 int ph_coded_header_bits(const ph_header* header)
@@ -84,10 +53,7 @@ int ph_coded_header_bits(const ph_header* header)
 static void write_hello(const ph_hello* hello, ph_bit_writer* writer)
 {
     ph_bits_write(writer, hello->version, 8);
-    ph_bits_write(writer, hello->slot_count, 16);
-    ph_bits_write(writer, hello->tick_us, 32);
-    ph_bits_write(writer, hello->session, 32);
-    ph_bits_write(writer, hello->fingerprint, 64);
+    ph_header_write_hello(hello, writer);
     ph_bits_write(writer, hello->precision, PRECISION_BITS);
 }
 
@@ -97,10 +63,7 @@ static void read_hello(ph_bit_reader* reader, ph_hello* hello)
     if (!ph_coded_is_version(hello->version)) {
         return; // it may be shorter than ours
     }
-    hello->slot_count = (uint16_t)ph_bits_read(reader, 16);
-    hello->tick_us = (uint32_t)ph_bits_read(reader, 32);
-    hello->session = (uint32_t)ph_bits_read(reader, 32);
-    hello->fingerprint = ph_bits_read(reader, 64);
+    ph_header_read_hello(hello, reader);
     hello->precision = (uint16_t)ph_bits_read(reader, PRECISION_BITS);
 }
 
@@ -113,9 +76,9 @@ void ph_coded_header_write(const ph_header* header, ph_bit_writer* writer)
     PH_ASSERT(header->enter_count >= 0 && header->enter_count <= PH_HEADER_COUNT_MAX);
 
     ph_bits_write(writer, header->number, NUMBER_BITS);
-    ph_bits_write(writer, horizon_code(header), HORIZON_BITS);
+    ph_header_write_horizon(header, writer);
     ph_bits_write(writer, header->tick, PH_TICK_BITS);
-    ph_bits_write(writer, header->wait, WAIT_BITS);
+    ph_bits_write(writer, header->wait, PH_WAIT_BITS);
     ph_bits_write_bool(writer, header->has_eye);
     ph_bits_write(writer, header->density, DENSITY_BITS);
     ph_gamma_write(writer, (uint32_t)header->leave_count);
@@ -126,9 +89,7 @@ void ph_coded_header_write(const ph_header* header, ph_bit_writer* writer)
     if (has_whole_tick(header)) {
         ph_bits_write(writer, header->whole_tick, WHOLE_TICK_BITS);
     }
-    for (int i = 0; header->has_eye && i < 3; ++i) {
-        ph_bits_write(writer, (uint32_t)header->eye_mm[i], 32);
-    }
+    ph_header_write_eye(header, writer);
 }
 
 // The number with these low bits that is nearest to the given one.
@@ -152,11 +113,9 @@ void ph_coded_header_read(ph_bit_reader* reader, uint32_t newest, ph_header* hea
 {
     ph_header read = {0};
     const uint32_t low = (uint32_t)ph_bits_read(reader, NUMBER_BITS);
-    const uint32_t code = (uint32_t)ph_bits_read(reader, HORIZON_BITS);
-    read.is_probe = code == HORIZON_PROBE || code == HORIZON_HELLO_PROBE;
-    read.has_hello = code == HORIZON_HELLO || code == HORIZON_HELLO_PROBE;
+    const uint32_t code = ph_header_read_horizon(&read, reader);
     read.tick = (uint16_t)ph_bits_read(reader, PH_TICK_BITS);
-    read.wait = (uint8_t)ph_bits_read(reader, WAIT_BITS);
+    read.wait = (uint8_t)ph_bits_read(reader, PH_WAIT_BITS);
     read.has_eye = ph_bits_read_bool(reader);
     read.density = (uint8_t)ph_bits_read(reader, DENSITY_BITS);
     read.leave_count = read_count(reader);
@@ -171,9 +130,7 @@ void ph_coded_header_read(ph_bit_reader* reader, uint32_t newest, ph_header* hea
     // A code that stands for nothing comes out as a horizon too far behind.
     read.horizon = read.has_hello ? read.hello.session : read.number - code;
     read.has_eye = read.has_eye && !is_foreign(&read);
-    for (int i = 0; read.has_eye && i < 3; ++i) {
-        read.eye_mm[i] = (int32_t)(uint32_t)ph_bits_read(reader, 32);
-    }
+    ph_header_read_eye(&read, reader);
     if (!is_sound(&read)) {
         ph_bit_reader_fail(reader, PH_ERROR_VALUE);
     }
