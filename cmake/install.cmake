@@ -8,6 +8,8 @@ include(CMakePackageConfigHelpers)
 
 set(pinhole_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/pinhole)
 
+file(GLOB public_headers CONFIGURE_DEPENDS include/pinhole/*.h)
+
 install(TARGETS pinhole_static EXPORT pinhole_targets ARCHIVE)
 if(TARGET pinhole_shared)
     install(TARGETS pinhole_shared EXPORT pinhole_targets LIBRARY RUNTIME ARCHIVE)
@@ -15,7 +17,7 @@ endif()
 if(TARGET pinhole_program)
     install(TARGETS pinhole_program RUNTIME)
 endif()
-install(DIRECTORY include/pinhole DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+install(FILES ${public_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/pinhole)
 
 install(EXPORT pinhole_targets NAMESPACE pinhole:: FILE pinhole-targets.cmake
     DESTINATION ${pinhole_package_dir})
@@ -33,3 +35,15 @@ file(RELATIVE_PATH pinhole_pc_to_prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/"
 string(REGEX REPLACE "/$" "" pinhole_pc_to_prefix "${pinhole_pc_to_prefix}")
 configure_file(cmake/pinhole.pc.in pinhole.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/pinhole.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# An export of its own: who does not ask for the component needs no libsodium.
+if(TARGET pinhole_net)
+    install(TARGETS pinhole_net EXPORT pinhole_net_targets ARCHIVE)
+    install(DIRECTORY include/pinhole/net DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/pinhole
+        FILES_MATCHING PATTERN "*.h")
+    install(EXPORT pinhole_net_targets NAMESPACE pinhole:: FILE pinhole-net-targets.cmake
+        DESTINATION ${pinhole_package_dir})
+    configure_file(cmake/pinhole-net.pc.in pinhole-net.pc @ONLY)
+    install(FILES ${CMAKE_CURRENT_BINARY_DIR}/pinhole-net.pc
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()

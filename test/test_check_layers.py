@@ -27,7 +27,8 @@ SOUND = {
     "src/wire/record.h": '#include "bits/word.h"\n',
     "src/world/tick.h": '#include "vision/grid.h"\n#include "schedule/score.h"\n#include "wire/record.h"\n',
     "src/client/slots.h": '#include "wire/record.h"\n',
-    "net/socket.h": "#include <pinhole/bits.h>\n#include <sys/socket.h>\n",
+    "include/pinhole/net/address.h": "#include <pinhole/base.h>\n",
+    "net/socket.h": "#include <pinhole/net/address.h>\n#include <sys/socket.h>\n",
     "net/socket.c": '#include "net/socket.h"\n#include "base/arena.h"\n',
     "kit/scene.h": "#include <pinhole/pinhole.h>\n",
     "app/command.h": "",
@@ -140,6 +141,16 @@ class CheckLayers(unittest.TestCase):
 
     def test_net_sees_only_base(self):
         self.complains({"net/socket.c": '#include "bits/word.h"\n'}, "net/socket.c:3:")
+
+    def test_public_header_of_net_sees_only_base(self):
+        self.complains({"include/pinhole/net/address.h": "#include <pinhole/bits.h>\n"},
+                       "include/pinhole/net/address.h:3:")
+
+    def test_library_does_not_see_net(self):
+        self.complains({"src/world/tick.h": "#include <pinhole/net/address.h>\n"}, "src/world/tick.h:3:")
+
+    def test_net_has_no_place_in_src(self):
+        self.complains({"src/net/word_net.h": ""}, "src/net/word_net.h:1:", "without a layer")
 
     def test_kit_sees_only_base(self):
         self.complains({"kit/scene.h": '#include "bits/word.h"\n'}, "kit/scene.h:3:")

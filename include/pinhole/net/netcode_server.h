@@ -1,0 +1,232 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// The server's side of netcode 1.02: lets in who has a token, keeps connections alive, ends them.
+// It has no socket, no clock and no thread: datagrams that arrive are handed in, those to be sent
+// come out through a callback, time is told.
+//
+//     ph_net_server_start(server, now_us, unix_s);
+//     for (;;) {
+//         ph_net_server_tick(server, now_us, unix_s);
+//         while (... a datagram arrives ...) {
+//             ph_net_payload payload;
+//             ph_net_server_receive(server, &from, bytes, size, &payload);
+//             if (payload.size > 0) { ... of payload.client ... }
+//         }
+//         ph_net_event event;
+//         while (ph_net_server_next_event(server, &event)) { ... who came, who went ... }
+//         ph_net_server_send(server, client, bytes, size);
+//     }
+//
+// Threads. A server is used by one thread at a time, with three exceptions. Between two other calls,
+// any number of threads may call ph_net_server_find; ph_net_server_seal, as long as no two of them
+// are at the same client; and ph_net_server_open, likewise. (Sealing and opening for one client at
+// the same time is allowed, too: the directions share nothing.) So a front-end receives and ticks
+// on one thread and spreads the costly part of a tick, the sealing, over all.
+
+#ifndef PINHOLE_NET_NETCODE_SERVER_H
+#define PINHOLE_NET_NETCODE_SERVER_H
+
+#include <pinhole/net/netcode_token.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PH_NET_CLIENTS_MAX 16384
+#define PH_NET_SERVER_ADDRESSES_MAX 8
+
+/// How to build a server. Start from ph_net_server_def_default() and change what you need.
+typedef struct ph_net_server_def {
+    /// Tokens of another protocol are refused. Default 0.
+    uint64_t protocol_id;
+
+    /// What the backend seals tokens with.
+    uint8_t private_key[PH_NETCODE_KEY_SIZE];
+
+    /// Under which addresses clients reach this server, as in their tokens: 1..8. Not the one that
+    /// the socket is bound to when that is 0.0.0.0 or behind a translation of addresses.
+    ph_address addresses[PH_NET_SERVER_ADDRESSES_MAX];
+    int address_count;
+
+    /// How many clients fit: 1..PH_NET_CLIENTS_MAX. Default 64. A client takes about 600 bytes.
+    int client_capacity;
+
+    /// How many may be between request and response. Beyond that the one waiting longest is
+    /// forgotten. 0 (the default) means as many as clients fit, and at least 256.
+    int pending_capacity;
+
+    /// How many tokens are remembered as used. Beyond that the oldest is forgotten, and could then
+    /// be used from another address while it lasts. 0 (the default) means 8 for each client that
+    /// fits, and at least 2048.
+    int used_token_capacity;
+
+    /// Requests whose token is opened, for each second; the others are refused as busy, before
+    /// anything costly. One costs about 5 us. 0 (the default) means 5,000.
+    int requests_per_second;
+
+    /// A client hears something at least this often, in ms. Default 100, as the standard has it. A
+    /// server that counts bits and sends rarely takes more, well below the timeout of its tokens.
+    int keep_alive_ms;
+
+    /// A token lets its owner in once. The standard lets him in again, from the same address, until
+    /// the token expires; then two connections have the same keys and sequence numbers, and
+    /// whoever records both learns something of what they say. Default false: the standard.
+    bool refuses_spent_tokens;
+
+    /// Where datagrams go.
+    ph_net_sink sink;
+
+    /// Where keys come from. NULL (the default) means libsodium; anything else is for tests.
+    ph_net_random* random;
+    void* random_context;
+
+    /// Zero-initialised means malloc and free. All is allocated at creation.
+    ph_allocator allocator;
+
+    /// Set by ph_net_server_def_default(). Do not touch.
+    uint32_t cookie;
+} ph_net_server_def;
+
+typedef struct ph_net_server ph_net_server;
+
+PH_API ph_net_server_def ph_net_server_def_default(void);
+
+/// Creates a server that is stopped. The def holds the private key: wipe it afterwards.
+/// @return PH_OK; PH_ERROR_VALUE (number or kind of addresses, a capacity out of range) or
+///         PH_ERROR_MEMORY, with *server set to NULL and nothing leaked.
+PH_API ph_result ph_net_server_create(const ph_net_server_def* def, ph_net_server** server);
+
+/// Wipes all keys and gives the memory back. Tells nobody: stop it first. NULL is allowed.
+PH_API void ph_net_server_destroy(ph_net_server* server);
+
+// ---- time ----------------------------------------------------------------------------------------
+
+/// Opens the doors. now_us is any clock that never jumps; it decides when connections time out.
+/// unix_s is the time of day in seconds; it decides which tokens have expired, and nothing else.
+PH_API void ph_net_server_start(ph_net_server* server, uint64_t now_us, uint64_t unix_s);
+
+/// Tells everybody and closes the doors: as ph_net_server_disconnect_all, and from now on nothing is
+/// received. The events are still there to be taken. May be started again.
+PH_API void ph_net_server_stop(ph_net_server* server);
+
+/// Ends what has timed out, keeps alive what has been silent. Everything that follows happens at
+/// this time. Ten times a second or more. A clock that goes back stands still.
+PH_API void ph_net_server_tick(ph_net_server* server, uint64_t now_us, uint64_t unix_s);
+
+// ---- datagrams -----------------------------------------------------------------------------------
+
+/// What a client has sent.
+typedef struct ph_net_payload {
+    const uint8_t* bytes; ///< inside the datagram that was handed in
+    size_t size;          ///< 1..1200; 0 is no payload
+    uint64_t sequence;    ///< the sender's count of all packets of this connection
+    int client;           ///< its index; 0 at a client
+} ph_net_payload;
+
+/// Takes in one datagram, opening it in place: afterwards its bytes are the payload, or scratch.
+/// *payload is {0} unless there is one. Answers go to the sink. Any bytes of any size will do.
+/// @return PH_NET_REFUSAL_NONE when it was of use, else why not; counted either way.
+PH_API ph_net_refusal ph_net_server_receive(ph_net_server* server, const ph_address* from,
+                                            void* bytes, size_t size, ph_net_payload* payload);
+
+/// Sends a payload of 1..1200 bytes. As ph_net_server_seal, to the sink of the def.
+PH_API bool ph_net_server_send(ph_net_server* server, int client, const void* bytes, size_t size);
+
+/// The connected client at an address, or -1. For several threads: see above.
+PH_API int ph_net_server_find(const ph_net_server* server, const ph_address* from);
+
+/// ph_net_server_receive for a datagram from a client that ph_net_server_find has found. For several
+/// threads: see above. When the datagram ends the connection, it ends at the next tick.
+PH_API ph_net_refusal ph_net_server_open(ph_net_server* server, int client, void* bytes,
+                                         size_t size, ph_net_payload* payload);
+
+/// Seals a payload for a client, and before it, as long as the client has not confirmed that it is
+/// connected, a keep-alive; hands the one or two datagrams to a sink. For several threads: see
+/// above.
+/// @return false, with nothing sent, when there is no such client.
+PH_API bool ph_net_server_seal(ph_net_server* server, int client, const void* bytes, size_t size,
+                               const ph_net_sink* sink);
+
+/// How many bytes of datagrams a payload of so many bytes would become, a keep-alive before it
+/// included; UDP and IP headers not. For exact budgets. 0 when there is no such client.
+PH_API size_t ph_net_server_cost(const ph_net_server* server, int client, size_t payload_size);
+
+// ---- connections ---------------------------------------------------------------------------------
+
+/// Ends a connection: sends some disconnect packets (any of them will do), wipes the keys, makes an
+/// event. Nothing when there is no such client.
+PH_API void ph_net_server_disconnect(ph_net_server* server, int client);
+PH_API void ph_net_server_disconnect_all(ph_net_server* server);
+
+typedef enum ph_net_event_kind {
+    PH_NET_CONNECTED = 1,
+    PH_NET_DISCONNECTED,
+} ph_net_event_kind;
+
+/// Why a connection ended.
+typedef enum ph_net_end {
+    PH_NET_END_NONE = 0,  ///< it has not
+    PH_NET_END_CLIENT,    ///< the client said so
+    PH_NET_END_TIMED_OUT, ///< nothing came for too long
+    PH_NET_END_SERVER,    ///< disconnected, or stopped, by the program
+    PH_NET_END_COUNT
+} ph_net_end;
+
+/// A short lower-case name ("timed_out"), never NULL. Static storage.
+PH_API const char* ph_net_end_name(ph_net_end end);
+
+typedef struct ph_net_event {
+    ph_net_event_kind kind;
+    ph_net_end end;     ///< of PH_NET_DISCONNECTED
+    int client;         ///< 0..client_capacity-1
+    uint64_t client_id; ///< as in the token
+    uint8_t user_data[PH_TOKEN_USER_DATA_SIZE];
+} ph_net_event;
+
+/// Takes the next event, the oldest first. Each connection makes one of either kind, in this order.
+/// None is ever lost: the index of a client is free for another only when its end was taken here.
+/// @return false when there is none.
+PH_API bool ph_net_server_next_event(ph_net_server* server, ph_net_event* event);
+
+/// One connection.
+typedef struct ph_net_client_info {
+    uint64_t client_id;
+    ph_address address;
+    bool is_confirmed;         ///< a packet has come since the handshake
+    uint64_t received_us;      ///< when the newest came
+    uint64_t packets_received; ///< since it connected
+    uint64_t bytes_received;   ///< of datagrams, UDP and IP headers not counted
+    uint64_t packets_sent;
+    uint64_t bytes_sent;
+} ph_net_client_info;
+
+/// @return false, with *info all zero, when nobody is connected there. Any index will do.
+PH_API bool ph_net_server_client(const ph_net_server* server, int client, ph_net_client_info* info);
+
+/// Since creation, but for the counts that say otherwise. Datagrams without UDP and IP headers.
+typedef struct ph_net_server_stats {
+    int client_count;  ///< connected now
+    int pending_count; ///< between request and response now
+    uint64_t connected;
+    uint64_t ended[PH_NET_END_COUNT];
+    uint64_t datagrams_received; ///< refused ones included
+    uint64_t bytes_received;
+    uint64_t payloads_received;
+    uint64_t datagrams_sent;
+    uint64_t bytes_sent;
+    uint64_t payloads_sent;
+    uint64_t refused[PH_NET_REFUSAL_COUNT]; ///< those of use are not counted under NONE
+} ph_net_server_stats;
+
+/// Goes over all clients: once a second, not once a packet.
+PH_API void ph_net_server_get_stats(const ph_net_server* server, ph_net_server_stats* stats);
+
+/// Whether all tables agree with each other. For tests; slow.
+PH_API bool ph_net_server_validate(const ph_net_server* server);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
