@@ -247,7 +247,7 @@ static void fill_rows(sim_options* o, app_option rows[ROW_COUNT])
                    &def->overhead_bytes, 0, 1000),
         choice_row("--profile", "all parts together; pinhole unless named", &o->asked.profile,
                    "classic|pinhole"),
-        choice_row("--schedule", "who goes first; score for both", &o->asked.schedule,
+        choice_row("--schedule", "who goes first; classic score, pinhole error", &o->asked.schedule,
                    "score|buckets|error"),
         choice_row("--coding", "of values; classic plain, pinhole model", &o->asked.coding,
                    "plain|delta|model"),

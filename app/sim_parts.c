@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BEST_SCHEDULE "score"
+#define BEST_SCHEDULE "error"
 #define HZ_MIN 0.1
 #define HZ_MAX 1000.0
 

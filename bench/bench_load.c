@@ -218,13 +218,15 @@ typedef struct load_request {
     ph_pool* pools[THREADS_MAX];
 } load_request;
 
-static ph_scheduler scheduler_of(const char* name, ph_profile profile)
+static ph_scheduler scheduler_of(const char* name)
 {
     if (strcmp(name, "buckets") == 0) {
         return ph_scheduler_buckets();
     }
-    (void)profile;
-    return ph_scheduler_score();
+    if (strcmp(name, "error") == 0) {
+        return ph_scheduler_error();
+    }
+    return strcmp(name, "score") == 0 ? ph_scheduler_score() : (ph_scheduler){0};
 }
 
 // One profile at one load.
@@ -236,7 +238,7 @@ typedef struct load_bench {
 static bool make_bench(load_bench* bench, const load_request* request, load_result* result)
 {
     if (!load_scene_make(&bench->scene, result->profile, result->viewers,
-                         scheduler_of(request->schedule, result->profile))) {
+                         scheduler_of(request->schedule))) {
         return false;
     }
     const int fields_per_send = describe(&bench->scene, result);
@@ -390,7 +392,7 @@ static const app_option more[] = {
      .summary = "who goes first; auto: that of the profile",
      .text = &schedule_text,
      .value = "WORD",
-     .choices = "auto|score|buckets"},
+     .choices = "auto|score|buckets|error"},
     {0},
 };
 

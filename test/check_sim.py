@@ -35,7 +35,7 @@ ASKED = [
     "source", "profile", "schedule", "coding", "precision", "show", "properties", "rate", "seconds", "viewers", "kbps", "burst", "overhead", "hz",
     "radius", "slots", "rtt", "jitter", "loss", "seed", "schema",
 ]
-BEST_SCHEDULE = "score"
+BEST_SCHEDULE = "error"
 RATE = 10
 SECONDS = 14
 

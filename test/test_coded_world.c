@@ -185,6 +185,7 @@ static void far_away_is_coarse_and_at_rest_exact(void** state)
     ph_viewer_def def = viewer_def();
     def.precision_mrad = 5.0;
     def.bits_per_second = 4000;
+    def.scheduler = ph_scheduler_score(); // by error, nobody need be told of steady motion
     setup(&x, &def);
     spawn_persons(&x); // so that nobody has bits to spare
     const ph_entity_id far_one = small_world_spawn_at(&x.f, 1000, FAR_MM, 0);

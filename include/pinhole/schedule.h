@@ -91,7 +91,8 @@ typedef struct ph_visit {
 } ph_visit;
 
 /// A choice. Must be fast, must not allocate, must depend on nothing but its arguments; is called
-/// for different viewers from different threads. {0} stands for ph_scheduler_score().
+/// for different viewers from different threads. {0} stands for
+/// that of the profile: classic ph_scheduler_score(), pinhole ph_scheduler_error().
 typedef struct ph_scheduler {
     const char* name;
     void* context;

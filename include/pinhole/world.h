@@ -218,7 +218,8 @@ typedef struct ph_viewer_def {
     /// Names this connection: any number that the last one to the same client did not use, best a
     /// random one. Numbers of packets start behind it.
     uint32_t session;
-    /// Which entities go first. {0}: ph_scheduler_score().
+    /// Which entities go first. {0}, as is usual for the profile: classic ph_scheduler_score(), pinhole
+    /// ph_scheduler_error().
     ph_scheduler scheduler;
     /// Set by ph_viewer_def_default(). Do not touch.
     uint32_t cookie;

@@ -126,6 +126,14 @@ static uint64_t period_parts(double sends_per_second, bool is_coded)
     return (uint64_t)((double)US_PER_SECOND * PARTS_PER_US / often + 0.5);
 }
 
+ph_scheduler ph_sender_scheduler(const ph_sender_def* def)
+{
+    if (def->viewer->scheduler.rank != NULL) {
+        return def->viewer->scheduler;
+    }
+    return def->profile == PH_PROFILE_PINHOLE ? ph_scheduler_error() : ph_scheduler_score();
+}
+
 static void fill(ph_sender* sender, const ph_sender_def* def)
 {
     const ph_viewer_def* viewer = def->viewer;
@@ -134,7 +142,7 @@ static void fill(ph_sender* sender, const ph_sender_def* def)
     sender->overhead_bytes = viewer->overhead_bytes;
     const sizing size_of = sizing_of(def);
     sender->depth_bits = depth_of(&size_of);
-    sender->scheduler = viewer->scheduler.rank != NULL ? viewer->scheduler : ph_scheduler_score();
+    sender->scheduler = ph_sender_scheduler(def);
     sender->patience_ms = (uint32_t)viewer->patience_ms;
     sender->first_slot = PH_SLOT_NOBODY;
     sender->overdue_credit_bits = 1; // the first of them may go at once
@@ -184,7 +192,7 @@ ph_result ph_sender_create(const ph_allocator* allocator, const ph_sender_def* d
     }
     made->size_bytes = size;
     made->allocator = *allocator;
-    if (def->viewer->scheduler.wants_errors &&
+    if (ph_sender_scheduler(def).wants_errors &&
         ph_expectation_create(allocator, def->slot_count, &def->forms->layouts,
                               &made->expectation) != PH_OK) {
         ph_release_array(allocator, ring, units, sizeof(uint32_t));

@@ -122,6 +122,9 @@ typedef struct ph_sender_def {
     int slot_count;
 } ph_sender_def;
 
+// That of the viewer, or of its profile.
+ph_scheduler ph_sender_scheduler(const ph_sender_def* def);
+
 // @return PH_OK, or PH_ERROR_MEMORY with *sender NULL.
 ph_result ph_sender_create(const ph_allocator* allocator, const ph_sender_def* def,
                            ph_sender** sender);

@@ -71,13 +71,14 @@ ph_result ph_world_add_viewer(ph_world* world, const ph_viewer_def* def, ph_view
         .radius_mm = def->radius_mm,
         .visible_max = def->visible_max,
     };
-    world->are_ways_wanted = world->are_ways_wanted || def->scheduler.wants_errors;
     const ph_sender_def sender_def = {
         .forms = &world->forms,
         .viewer = def,
         .profile = world->def.profile,
         .slot_count = ph_slot_count_of(def, world->def.profile),
     };
+    world->are_ways_wanted =
+        world->are_ways_wanted || ph_sender_scheduler(&sender_def).wants_errors;
     if (make_room(world, eye.wanted) != PH_OK ||
         ph_slots_create(&world->def.allocator, sender_def.slot_count, &made.slots) != PH_OK) {
         return PH_ERROR_MEMORY;
