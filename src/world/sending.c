@@ -1,74 +1,28 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// One send to one viewer. First a survey of its slots, then slot after slot is visited, in stages,
-// until nothing is due or nothing more can be paid for:
+// One send to one viewer. First a survey of its slots, then slot after slot is visited when it is
+// its turn (turns.h), until nothing is due or nothing more can be paid for.
 //
-//   first       what did not fit last time
-//   leaves      cheap, and they make room
-//   newcomers   nearest first; by priority, with the others, if the scheduler ranks_newcomers
-//   priority    by the scheduler, what its filter lets through
-//   spare       the same again, with what the filter held back
-//   rest        whoever has no priority, longest wait first: what can be spent is spent
-//   refine      pinhole profile, when more than half of what can be saved up is left: coarse positions
-//               become exact
+// A visit compares, and adds a record if it fits. If it would not even fit into an empty datagram,
+// everything waits until it can be paid, and the slot comes first in the next send.
 //
-// After the leaves, whoever has waited longer than patience allows goes before all others, longest
-// first, with a quarter of the bits: newcomers could else keep it waiting for ever. Its credit is a
-// quarter of what the last datagram cost; what is not used is not saved, and a dear record may
-// borrow. So a stage may be interrupted by the overdue whenever another datagram was paid for.
-//
-// A visit compares, and adds a record if it fits. A datagram has room for so many leaves and enters
-// only: when it is full of them the stage is left, and taken up again in the next datagram. One that does not fit is tried again in the next
-// datagram, or comes first in the next send; meanwhile a few smaller ones may go. If it would not
-// even fit into an empty datagram, everything waits until it can be paid.
-//
-// Everything lives on the stack (about 80 kB, of which a usual send touches a quarter), or in memory
-// of the viewer's own: different viewers may be served by different threads.
+// Everything lives on the stack (about 80 kB, of which a usual send touches a quarter), or in
+// memory of the viewer's own: different viewers may be served by different threads.
 
 #include "world/sending.h"
 
-#include "base/bitset.h"
-#include "base/prefetch.h"
 #include "world/datagram.h"
 #include "world/errors.h"
 #include "world/stopwatch.h"
 #include "world/survey.h"
+#include "world/turns.h"
 #include "world/unrest.h"
 
 #define US_PER_SECOND UINT64_C(1000000)
 
-// Others that are tried after one has not fitted.
-enum { TRIES_MAX = 4 };
-
-// How far ahead of its visit a slot's known values are fetched.
-enum { FETCH_AHEAD = 6 };
-
 // One in so many bits goes to those who wait too long, before the others.
 enum { OVERDUE_SHARE = 4 };
-
-typedef enum stage {
-    STAGE_FIRST,
-    STAGE_LEAVES,
-    STAGE_NEWCOMERS,
-    STAGE_PRIORITY,
-    STAGE_SPARE,
-    STAGE_REST,
-    STAGE_REFINE,
-    STAGE_DONE,
-} stage;
-
-typedef struct candidate {
-    uint16_t slot;
-    bool is_filtered;
-    bool is_overdue; // goes before its turn, on credit
-} candidate;
-
-typedef struct candidates {
-    candidate list[TRIES_MAX];
-    int count;
-    int next;
-} candidates;
 
 typedef struct sending {
     ph_outlook outlook;
@@ -78,15 +32,8 @@ typedef struct sending {
     ph_ranking_errors errors;
     uint32_t now_ms;
     ph_surveyed surveyed;
-    stage stage;
-    bool is_stage_begun;
-    stage unfinished; // its kind of record had no place in the datagram; STAGE_DONE: none
-    int cursor;       // STAGE_LEAVES
-    ph_order order;
-    ph_order overdue; // begun if anybody is
-    candidate who;    // is being visited
-    candidates again; // did not fit the last datagram
-    candidates later; // do not fit the present one
+    ph_turns turns;
+    ph_turn who; // is being visited
     int sent_count;
     ph_stopwatch watch;
     ph_datagram datagram;
@@ -103,12 +50,6 @@ static const ph_layout* layout_of(const sending* s, int slot)
 static uint64_t mask_of(const sending* s, int slot)
 {
     return ph_sender_mask(s->sender, s->outlook.world->class_count, slot);
-}
-
-static bool is_overdue(const sending* s, int slot)
-{
-    const uint32_t since_ms = s->sender->knowledge.waiting_ms[slot];
-    return since_ms != 0 && s->now_ms - since_ms > s->sender->patience_ms;
 }
 
 // Slots that were left before the client can have heard of them.
@@ -150,209 +91,6 @@ static void rank(sending* s)
         });
     }
     s->sender->scheduler.rank(s->sender->scheduler.context, &ranking);
-}
-
-// ---- who comes next
-
-static bool is_newcomer(const sending* s, int slot)
-{
-    return s->outlook.entities[slot] != PH_ENTITY_NONE &&
-           s->sender->knowledge.told[slot] == PH_TOLD_NOTHING;
-}
-
-static float nearness(const sending* s, int slot)
-{
-    const ph_entities* entities = &s->outlook.world->entities;
-    const ph_entity_index entity = s->outlook.entities[slot];
-    const uint64_t distance2 = ph_distance2(entities->x_mm[entity], entities->y_mm[entity],
-                                            s->outlook.eye_x_mm, s->outlook.eye_y_mm);
-    return 1.0f / (1.0f + (float)distance2);
-}
-
-static float waited_rank(const sending* s, int slot)
-{
-    return 1.0f + (float)(s->now_ms - s->sender->knowledge.waiting_ms[slot]);
-}
-
-// Fills the ranks of the two stages that have their own order.
-static void rank_stage(sending* s)
-{
-    const uint64_t* touched = s->sender->knowledge.touched;
-    for (int slot = 0; slot < s->sender->knowledge.slot_count; ++slot) {
-        float rank = 0.0f;
-        if (s->stage == STAGE_REST) {
-            const bool is_left = touched[slot] != 0 &&
-                                 s->outlook.entities[slot] != PH_ENTITY_NONE &&
-                                 !(s->scratch.priority[slot] > 0.0f);
-            rank = is_left ? waited_rank(s, slot) : 0.0f;
-        } else if (is_newcomer(s, slot)) {
-            rank = nearness(s, slot);
-        }
-        s->scratch.rank[slot] = rank;
-    }
-}
-
-static void begin_overdue(sending* s)
-{
-    const int slot_count = s->sender->knowledge.slot_count;
-    s->overdue.ready_count = 0;
-    s->overdue.next = 0;
-    if (s->surveyed.overdue_count == 0) {
-        return;
-    }
-    for (int slot = 0; slot < slot_count; ++slot) {
-        s->scratch.waited[slot] = is_overdue(s, slot) ? waited_rank(s, slot) : 0.0f;
-    }
-    ph_order_begin(&s->overdue, s->scratch.waited, slot_count, s->scratch.waiting,
-                   s->scratch.sorted);
-}
-
-static void begin_order(sending* s, const float* priority)
-{
-    ph_order_begin(&s->order, priority, s->sender->knowledge.slot_count, s->scratch.ready,
-                   s->scratch.sorted);
-}
-
-// Who moves is told of anew soon, and more exactly for nothing: that is for bits that nobody needs.
-static bool can_refine(const sending* s)
-{
-    const ph_sender* sender = s->sender;
-    const int64_t datagram_bits =
-        s->datagram.is_open ? s->datagram.bits + 8 * (int64_t)sender->overhead_bytes : 0;
-    return ph_sender_is_coded(sender) && sender->precision != 0 &&
-           ph_token_bucket_bits(&sender->bucket) - datagram_bits > sender->depth_bits / 2;
-}
-
-// @return False when there is nothing to be done in this stage.
-static bool begin_stage(sending* s)
-{
-    switch (s->stage) {
-    case STAGE_NEWCOMERS:
-    case STAGE_REST:
-        if (s->stage == STAGE_NEWCOMERS &&
-            (s->sender->scheduler.ranks_newcomers || s->sender->knowledge.newcomer_count == 0)) {
-            return false;
-        }
-        rank_stage(s);
-        begin_order(s, s->scratch.rank);
-        return true;
-    case STAGE_PRIORITY:
-    case STAGE_SPARE:
-    case STAGE_REFINE:
-        if (s->stage == STAGE_REFINE && !can_refine(s)) {
-            return false;
-        }
-        begin_order(s, s->scratch.priority);
-        return true;
-    default:
-        s->cursor = 0;
-        return true;
-    }
-}
-
-static int next_leaving(sending* s)
-{
-    const ph_knowledge* knowledge = &s->sender->knowledge;
-    while (knowledge->leaving_count > 0 && s->cursor < knowledge->slot_count) {
-        const int slot = s->cursor++;
-        if (ph_knowledge_is_leaving(knowledge, slot) && knowledge->touched[slot] != 0) {
-            return slot;
-        }
-    }
-    return -1;
-}
-
-// Known values of so many viewers are in no cache. Behind the part that is in order the next ones
-// are only about right, which is good enough.
-static void fetch_ahead(const sending* s)
-{
-    const int ahead = s->order.next + FETCH_AHEAD;
-    if (ahead < s->order.ready_count) {
-        const uint8_t* known = ph_knowledge_known(&s->sender->knowledge, s->order.ready[ahead]);
-        ph_prefetch(known);
-        ph_prefetch(known + PH_CACHE_LINE);
-    }
-}
-
-// Those who were told of meanwhile are passed over.
-static int next_ordered(sending* s)
-{
-    const ph_knowledge* knowledge = &s->sender->knowledge;
-    if (s->stage == STAGE_REFINE && !can_refine(s)) {
-        return -1;
-    }
-    for (;;) {
-        const int slot = ph_order_next(&s->order);
-        fetch_ahead(s);
-        const bool is_new = slot >= 0 && is_newcomer(s, slot);
-        if (slot < 0 ||
-            (knowledge->touched[slot] != 0 &&
-             (s->sender->scheduler.ranks_newcomers || is_new == (s->stage == STAGE_NEWCOMERS)))) {
-            return slot;
-        }
-    }
-}
-
-// Of those who have waited too long, as long as there is credit for them.
-static int next_overdue(sending* s)
-{
-    const ph_knowledge* knowledge = &s->sender->knowledge;
-    if (s->stage <= STAGE_LEAVES || s->sender->overdue_credit_bits <= 0) {
-        return -1;
-    }
-    int slot = ph_order_next(&s->overdue);
-    while (slot >= 0 && knowledge->touched[slot] == 0) {
-        slot = ph_order_next(&s->overdue);
-    }
-    return slot;
-}
-
-static int next_of_stage(sending* s)
-{
-    if (!s->is_stage_begun) {
-        s->is_stage_begun = true;
-        if (!begin_stage(s)) {
-            return -1;
-        }
-    }
-    switch (s->stage) {
-    case STAGE_FIRST: {
-        const int slot = s->sender->first_slot;
-        s->sender->first_slot = PH_SLOT_NOBODY;
-        return slot != PH_SLOT_NOBODY ? slot : -1;
-    }
-    case STAGE_LEAVES:
-        return next_leaving(s);
-    default:
-        return next_ordered(s);
-    }
-}
-
-// @return False when everybody was visited.
-static bool try_next(sending* s, candidate* next)
-{
-    if (s->again.next < s->again.count) {
-        *next = s->again.list[s->again.next++];
-        return true;
-    }
-    while (s->stage != STAGE_DONE) {
-        const int overdue = next_overdue(s);
-        if (overdue >= 0) {
-            *next = (candidate){.slot = (uint16_t)overdue, .is_overdue = true};
-            return true;
-        }
-        const int slot = next_of_stage(s);
-        if (slot >= 0) {
-            *next = (candidate){
-                .slot = (uint16_t)slot,
-                .is_filtered = s->stage == STAGE_PRIORITY || s->stage == STAGE_FIRST,
-            };
-            return true;
-        }
-        s->stage = (stage)(s->stage + 1);
-        s->is_stage_begun = false;
-    }
-    return false;
 }
 
 // ---- a visit
@@ -450,7 +188,7 @@ static uint64_t filter(const sending* s, int slot, const ph_due* due, uint64_t p
 static bool is_to_be_exact(const sending* s, const ph_due* due, uint64_t position)
 {
     return s->sender->bits_per_second == 0 || s->sender->precision == 0 ||
-           s->stage == STAGE_REFINE || s->who.is_overdue || (due->settled & position) != 0;
+           s->turns.stage == PH_TURN_REFINE || s->who.is_overdue || (due->settled & position) != 0;
 }
 
 // How coarse the position is told now, if it is chosen. What was sent may be as good: then it is
@@ -513,7 +251,7 @@ static outcome visit_known(sending* s, int slot, bool is_filtered)
                                                   : add_update(s, slot, &due, chosen);
 }
 
-static outcome visit(sending* s, candidate who)
+static outcome visit(sending* s, ph_turn who)
 {
     const ph_knowledge* knowledge = &s->sender->knowledge;
     s->who = who;
@@ -559,39 +297,21 @@ static void close_datagram(sending* s)
     ph_stopwatch_start(&s->watch);
 }
 
-// What did not fit begins the next one.
 static void turn_over(sending* s)
 {
     close_datagram(s);
-    s->again = s->later;
-    s->again.next = 0;
-    s->later.count = 0;
-    if (s->unfinished != STAGE_DONE) {
-        s->stage = s->unfinished;
-        s->is_stage_begun = false;
-        s->unfinished = STAGE_DONE;
-    }
-}
-
-// As many leaves or enters as a datagram can have: the others may have the rest of it.
-static void put_off(sending* s)
-{
-    s->unfinished = s->unfinished < s->stage ? s->unfinished : s->stage;
-    if (s->stage == STAGE_LEAVES || (s->stage == STAGE_NEWCOMERS && !s->who.is_overdue)) {
-        s->stage = (stage)(s->stage + 1);
-        s->is_stage_begun = false;
-    }
+    ph_turns_turn_over(&s->turns);
 }
 
 // @return False when the send is over, because the next record cannot be paid for.
-static bool visit_in_datagram(sending* s, candidate who)
+static bool visit_in_datagram(sending* s, ph_turn who)
 {
     if (!s->datagram.is_open && !ph_datagram_open(&s->datagram)) {
         return false;
     }
     const outcome result = visit(s, who);
     if (result == OUTCOME_NO_PLACE) {
-        put_off(s);
+        ph_turns_put_off(&s->turns, who);
     }
     if (result != OUTCOME_NO_ROOM) {
         return true;
@@ -599,25 +319,30 @@ static bool visit_in_datagram(sending* s, candidate who)
     if (s->datagram.count == 0) {
         return false;
     }
-    s->later.list[s->later.count++] = who;
-    if (s->later.count == TRIES_MAX) {
+    if (ph_turns_retry(&s->turns, who)) {
         turn_over(s);
     }
     return true;
+}
+
+// What the datagram under way will take of the budget.
+static int64_t spoken_bits(const sending* s)
+{
+    return s->datagram.is_open ? s->datagram.bits + 8 * (int64_t)s->sender->overhead_bytes : 0;
 }
 
 // @return Whether everything that is due has gone out.
 static bool send_datagrams(sending* s)
 {
     for (;;) {
-        candidate who;
-        if (try_next(s, &who)) {
+        ph_turn who;
+        if (ph_turns_try_next(&s->turns, spoken_bits(s), &who)) {
             if (!visit_in_datagram(s, who)) {
                 close_datagram(s);
                 s->sender->first_slot = who.slot;
                 return false;
             }
-        } else if (s->later.count > 0 || s->unfinished != STAGE_DONE) {
+        } else if (ph_turns_has_more(&s->turns)) {
             turn_over(s);
         } else {
             close_datagram(s);
@@ -673,12 +398,6 @@ static void prepare(sending* s, ph_world* world, uint32_t index, uint64_t now_us
     ph_sender_pass_time(s->sender, now_us);
     s->now_ms = (uint32_t)(s->sender->now_us / 1000);
     s->now_ms += s->now_ms == 0; // 0 says that nobody waits
-    s->stage = STAGE_FIRST;
-    s->is_stage_begun = false;
-    s->unfinished = STAGE_DONE;
-    s->again.count = 0;
-    s->again.next = 0;
-    s->later.count = 0;
     s->sent_count = 0;
     const int32_t eye_mm[3] = {s->outlook.eye_x_mm, s->outlook.eye_y_mm, viewer->eye_z_mm};
     ph_datagram_init(&s->datagram, &s->outlook, s->sender, eye_mm);
@@ -709,7 +428,11 @@ void ph_sending_run(ph_world* world, uint32_t index, const ph_occasion* occasion
     s.surveyed = ph_survey_all(&survey);
     ph_stopwatch_lap(&s.watch, PH_STAGE_KNOWLEDGE);
     rank(&s);
-    begin_overdue(&s);
+    ph_turns_begin(&s.turns, &(ph_turns_def){.outlook = &s.outlook,
+                                             .sender = s.sender,
+                                             .scratch = &s.scratch,
+                                             .now_ms = s.now_ms,
+                                             .overdue_count = s.surveyed.overdue_count});
     ph_stopwatch_lap(&s.watch, PH_STAGE_SCORE);
     const uint64_t enters_before = s.sender->stats.enters;
     const uint64_t updates_before = s.sender->stats.updates;

@@ -1,0 +1,272 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+#include "world/turns.h"
+
+#include "base/prefetch.h"
+
+// How far ahead of its visit a slot's known values are fetched.
+enum { FETCH_AHEAD = 6 };
+
+// ---- the order of each stage
+
+static bool is_overdue(const ph_turns* turns, int slot)
+{
+    const uint32_t since_ms = turns->sender->knowledge.waiting_ms[slot];
+    return since_ms != 0 && turns->now_ms - since_ms > turns->sender->patience_ms;
+}
+
+static bool is_newcomer(const ph_turns* turns, int slot)
+{
+    return turns->outlook->entities[slot] != PH_ENTITY_NONE &&
+           turns->sender->knowledge.told[slot] == PH_TOLD_NOTHING;
+}
+
+static float nearness(const ph_turns* turns, int slot)
+{
+    const ph_entities* entities = &turns->outlook->world->entities;
+    const ph_entity_index entity = turns->outlook->entities[slot];
+    const uint64_t distance2 = ph_distance2(entities->x_mm[entity], entities->y_mm[entity],
+                                            turns->outlook->eye_x_mm, turns->outlook->eye_y_mm);
+    return 1.0f / (1.0f + (float)distance2);
+}
+
+static float waited_rank(const ph_turns* turns, int slot)
+{
+    return 1.0f + (float)(turns->now_ms - turns->sender->knowledge.waiting_ms[slot]);
+}
+
+// Fills the ranks of the two stages that have their own order.
+static void rank_stage(ph_turns* turns)
+{
+    const ph_knowledge* knowledge = &turns->sender->knowledge;
+    for (int slot = 0; slot < knowledge->slot_count; ++slot) {
+        float rank = 0.0f;
+        if (turns->stage == PH_TURN_REST) {
+            const bool is_left = knowledge->touched[slot] != 0 &&
+                                 turns->outlook->entities[slot] != PH_ENTITY_NONE &&
+                                 !(turns->scratch->priority[slot] > 0.0f);
+            rank = is_left ? waited_rank(turns, slot) : 0.0f;
+        } else if (is_newcomer(turns, slot)) {
+            rank = nearness(turns, slot);
+        }
+        turns->scratch->rank[slot] = rank;
+    }
+}
+
+static void begin_overdue(ph_turns* turns, int overdue_count)
+{
+    const ph_send_scratch* scratch = turns->scratch;
+    const int slot_count = turns->sender->knowledge.slot_count;
+    turns->overdue.ready_count = 0;
+    turns->overdue.next = 0;
+    if (overdue_count == 0) {
+        return;
+    }
+    for (int slot = 0; slot < slot_count; ++slot) {
+        scratch->waited[slot] = is_overdue(turns, slot) ? waited_rank(turns, slot) : 0.0f;
+    }
+    ph_order_begin(&turns->overdue, scratch->waited, slot_count, scratch->waiting, scratch->sorted);
+}
+
+static void begin_order(ph_turns* turns, const float* priority)
+{
+    ph_order_begin(&turns->order, priority, turns->sender->knowledge.slot_count,
+                   turns->scratch->ready, turns->scratch->sorted);
+}
+
+void ph_turns_begin(ph_turns* turns, const ph_turns_def* def)
+{
+    turns->outlook = def->outlook;
+    turns->sender = def->sender;
+    turns->scratch = def->scratch;
+    turns->now_ms = def->now_ms;
+    turns->stage = PH_TURN_FIRST;
+    turns->is_stage_begun = false;
+    turns->unfinished = PH_TURN_DONE;
+    turns->again.count = 0;
+    turns->again.next = 0;
+    turns->later.count = 0;
+    begin_overdue(turns, def->overdue_count);
+}
+
+// ---- stages
+
+static void begin_next_stage(ph_turns* turns)
+{
+    turns->stage = (ph_turn_stage)(turns->stage + 1);
+    turns->is_stage_begun = false;
+}
+
+// Who moves is told of anew soon, and more exactly for nothing: that is for bits that nobody needs.
+static bool can_refine(const ph_turns* turns, int64_t spoken_bits)
+{
+    const ph_sender* sender = turns->sender;
+    return ph_sender_is_coded(sender) && sender->precision != 0 &&
+           ph_token_bucket_bits(&sender->bucket) - spoken_bits > sender->depth_bits / 2;
+}
+
+// @return False when there is nothing to be done in this stage.
+static bool begin_stage(ph_turns* turns, int64_t spoken_bits)
+{
+    const ph_sender* sender = turns->sender;
+    switch (turns->stage) {
+    case PH_TURN_NEWCOMERS:
+    case PH_TURN_REST:
+        if (turns->stage == PH_TURN_NEWCOMERS &&
+            (sender->scheduler.ranks_newcomers || sender->knowledge.newcomer_count == 0)) {
+            return false;
+        }
+        rank_stage(turns);
+        begin_order(turns, turns->scratch->rank);
+        return true;
+    case PH_TURN_PRIORITY:
+    case PH_TURN_SPARE:
+    case PH_TURN_REFINE:
+        if (turns->stage == PH_TURN_REFINE && !can_refine(turns, spoken_bits)) {
+            return false;
+        }
+        begin_order(turns, turns->scratch->priority);
+        return true;
+    default:
+        turns->cursor = 0;
+        return true;
+    }
+}
+
+static int next_leaving(ph_turns* turns)
+{
+    const ph_knowledge* knowledge = &turns->sender->knowledge;
+    while (knowledge->leaving_count > 0 && turns->cursor < knowledge->slot_count) {
+        const int slot = turns->cursor++;
+        if (ph_knowledge_is_leaving(knowledge, slot) && knowledge->touched[slot] != 0) {
+            return slot;
+        }
+    }
+    return -1;
+}
+
+// Known values of so many viewers are in no cache. Behind the part that is in order the next ones
+// are only about right, which is good enough.
+static void fetch_ahead(const ph_turns* turns)
+{
+    const ph_order* order = &turns->order;
+    const int ahead = order->next + FETCH_AHEAD;
+    if (ahead < order->ready_count) {
+        const uint8_t* known = ph_knowledge_known(&turns->sender->knowledge, order->ready[ahead]);
+        ph_prefetch(known);
+        ph_prefetch(known + PH_CACHE_LINE);
+    }
+}
+
+// Those who were told of meanwhile are passed over.
+static int next_ordered(ph_turns* turns, int64_t spoken_bits)
+{
+    const ph_sender* sender = turns->sender;
+    if (turns->stage == PH_TURN_REFINE && !can_refine(turns, spoken_bits)) {
+        return -1;
+    }
+    for (;;) {
+        const int slot = ph_order_next(&turns->order);
+        fetch_ahead(turns);
+        const bool is_new = slot >= 0 && is_newcomer(turns, slot);
+        if (slot < 0 || (sender->knowledge.touched[slot] != 0 &&
+                         (sender->scheduler.ranks_newcomers ||
+                          is_new == (turns->stage == PH_TURN_NEWCOMERS)))) {
+            return slot;
+        }
+    }
+}
+
+static int next_of_stage(ph_turns* turns, int64_t spoken_bits)
+{
+    if (!turns->is_stage_begun) {
+        turns->is_stage_begun = true;
+        if (!begin_stage(turns, spoken_bits)) {
+            return -1;
+        }
+    }
+    switch (turns->stage) {
+    case PH_TURN_FIRST: {
+        const int slot = turns->sender->first_slot;
+        turns->sender->first_slot = PH_SLOT_NOBODY;
+        return slot != PH_SLOT_NOBODY ? slot : -1;
+    }
+    case PH_TURN_LEAVES:
+        return next_leaving(turns);
+    default:
+        return next_ordered(turns, spoken_bits);
+    }
+}
+
+// Of those who have waited too long, as long as there is credit for them.
+static int next_overdue(ph_turns* turns)
+{
+    const ph_knowledge* knowledge = &turns->sender->knowledge;
+    if (turns->stage <= PH_TURN_LEAVES || turns->sender->overdue_credit_bits <= 0) {
+        return -1;
+    }
+    int slot = ph_order_next(&turns->overdue);
+    while (slot >= 0 && knowledge->touched[slot] == 0) {
+        slot = ph_order_next(&turns->overdue);
+    }
+    return slot;
+}
+
+bool ph_turns_try_next(ph_turns* turns, int64_t spoken_bits, ph_turn* next)
+{
+    if (turns->again.next < turns->again.count) {
+        *next = turns->again.list[turns->again.next++];
+        return true;
+    }
+    while (turns->stage != PH_TURN_DONE) {
+        const int overdue = next_overdue(turns);
+        if (overdue >= 0) {
+            *next = (ph_turn){.slot = (uint16_t)overdue, .is_overdue = true};
+            return true;
+        }
+        const int slot = next_of_stage(turns, spoken_bits);
+        if (slot >= 0) {
+            *next = (ph_turn){
+                .slot = (uint16_t)slot,
+                .is_filtered = turns->stage == PH_TURN_PRIORITY || turns->stage == PH_TURN_FIRST,
+            };
+            return true;
+        }
+        begin_next_stage(turns);
+    }
+    return false;
+}
+
+// ---- from one datagram to the next
+
+bool ph_turns_retry(ph_turns* turns, ph_turn turn)
+{
+    turns->later.list[turns->later.count++] = turn;
+    return turns->later.count == PH_TURN_TRIES_MAX;
+}
+
+void ph_turns_put_off(ph_turns* turns, ph_turn turn)
+{
+    turns->unfinished = turns->unfinished < turns->stage ? turns->unfinished : turns->stage;
+    if (turns->stage == PH_TURN_LEAVES || (turns->stage == PH_TURN_NEWCOMERS && !turn.is_overdue)) {
+        begin_next_stage(turns);
+    }
+}
+
+bool ph_turns_has_more(const ph_turns* turns)
+{
+    return turns->later.count > 0 || turns->unfinished != PH_TURN_DONE;
+}
+
+void ph_turns_turn_over(ph_turns* turns)
+{
+    turns->again = turns->later;
+    turns->again.next = 0;
+    turns->later.count = 0;
+    if (turns->unfinished != PH_TURN_DONE) {
+        turns->stage = turns->unfinished;
+        turns->is_stage_begun = false;
+        turns->unfinished = PH_TURN_DONE;
+    }
+}

@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Who comes next in one send: slot after slot, in stages:
+//
+//   first       what did not fit last time
+//   leaves      cheap, and they make room
+//   newcomers   nearest first; by priority, with the others, if the scheduler ranks_newcomers
+//   priority    by the scheduler, what its filter lets through
+//   spare       the same again, with what the filter held back
+//   rest        whoever has no priority, longest wait first: what can be spent is spent
+//   refine      pinhole profile, when more than half of what can be saved up is left: coarse
+//               positions become exact
+//
+// After the leaves, whoever has waited longer than patience allows goes before all others, longest
+// first, with a quarter of the bits: newcomers could else keep it waiting for ever. Its credit is a
+// quarter of what the last datagram cost; what is not used is not saved, and a dear record may
+// borrow. So a stage may be interrupted by the overdue whenever another datagram was paid for.
+//
+// A datagram has room for so many leaves and enters only: when it is full of them the stage is put
+// off, and taken up again in the next datagram. Whoever does not fit has its turn again in the next
+// datagram; meanwhile a few smaller ones may go.
+//
+// Some tens of turns per send, some tens of instructions each, and an order (schedule/order.h) for
+// each stage that gets so far.
+
+#ifndef PH_WORLD_TURNS_H
+#define PH_WORLD_TURNS_H
+
+#include "schedule/order.h"
+#include "world/due.h"
+
+typedef enum ph_turn_stage {
+    PH_TURN_FIRST,
+    PH_TURN_LEAVES,
+    PH_TURN_NEWCOMERS,
+    PH_TURN_PRIORITY,
+    PH_TURN_SPARE,
+    PH_TURN_REST,
+    PH_TURN_REFINE,
+    PH_TURN_DONE,
+} ph_turn_stage;
+
+typedef struct ph_turn {
+    uint16_t slot;
+    bool is_filtered; // what the scheduler's filter holds back is not for this turn
+    bool is_overdue;  // comes before the others, on credit
+} ph_turn;
+
+// Others that are tried after one has not fitted.
+enum { PH_TURN_TRIES_MAX = 4 };
+
+typedef struct ph_turn_list {
+    ph_turn list[PH_TURN_TRIES_MAX];
+    int count;
+    int next;
+} ph_turn_list;
+
+// Fields are read-only outside turns.c.
+typedef struct ph_turns {
+    const ph_outlook* outlook;
+    ph_sender* sender;
+    const ph_send_scratch* scratch; // priorities are filled
+    uint32_t now_ms;
+    ph_turn_stage stage;
+    bool is_stage_begun;
+    ph_turn_stage unfinished; // its kind of record had no place in the datagram; DONE: none
+    int cursor;               // PH_TURN_LEAVES
+    ph_order order;
+    ph_order overdue;   // begun if anybody is
+    ph_turn_list again; // did not fit the last datagram
+    ph_turn_list later; // do not fit the present one
+} ph_turns;
+
+// What turns go by; all of it stays while there are turns.
+typedef struct ph_turns_def {
+    const ph_outlook* outlook;
+    ph_sender* sender;
+    const ph_send_scratch* scratch;
+    uint32_t now_ms;   // never 0
+    int overdue_count; // how many have waited longer than patience allows
+} ph_turns_def;
+
+// The first stage is yet to begin. When everybody is surveyed and ranked.
+void ph_turns_begin(ph_turns* turns, const ph_turns_def* def);
+
+// spoken_bits: what the datagram under way takes already. @return False when everybody had a turn.
+bool ph_turns_try_next(ph_turns* turns, int64_t spoken_bits, ph_turn* next);
+
+// There was no room for the one whose turn it is. @return Whether the datagram is to be closed:
+// enough others were tried.
+bool ph_turns_retry(ph_turns* turns, ph_turn turn);
+
+// There was no place for another leave or enter, whatever its size: others may have the rest of the
+// datagram.
+void ph_turns_put_off(ph_turns* turns, ph_turn turn);
+
+// Whether somebody waits for the next datagram; and that one begins.
+bool ph_turns_has_more(const ph_turns* turns);
+void ph_turns_turn_over(ph_turns* turns);
+
+#endif
