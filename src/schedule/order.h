@@ -16,8 +16,8 @@ enum { PH_ORDER_BUCKETS = 128 };
 typedef struct ph_order {
     const float* priority;
     int slot_count;
-    uint16_t* ready; // all slots that will come, bucket by bucket; the first `sorted` in order
-    uint16_t* scratch;
+    uint16_t* ready;   // all slots that will come, bucket by bucket; the first `sorted` in order
+    uint16_t* scratch; // within each call
     int ready_count;
     int next;
     int sorted;
@@ -25,8 +25,9 @@ typedef struct ph_order {
     uint16_t bucket_end[PH_ORDER_BUCKETS]; // in ready
 } ph_order;
 
-// Memory is the caller's: ready and scratch have room for slot_count (0..65535) each. These and the
-// priorities stay as they are until the order is done with; ph_order_next() looks at both.
+// Memory is the caller's: ready and scratch have room for slot_count (0..65535) each. ready and the
+// priorities stay as they are until the order is done with; ph_order_next() looks at both. scratch
+// is used only within each call: several orders may share it.
 void ph_order_begin(ph_order* order, const float* priority, int slot_count, uint16_t* ready,
                     uint16_t* scratch);
 
