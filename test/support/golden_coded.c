@@ -15,11 +15,10 @@
 
 #define FOLDER "pinhole/"
 
-void golden_coded_setup(golden_coded* golden, const ph_hello* hello)
+void golden_coded_setup(golden_coded* golden, const char* session, const ph_hello* hello)
 {
-    *golden = (golden_coded){.hello = *hello};
+    *golden = (golden_coded){.session = session, .hello = *hello};
     golden_setup_in(&golden->base, FOLDER, hello->slot_count);
-    golden->hello.version = PH_CODED_VERSION;
     golden->hello.fingerprint = ph_schema_fingerprint(golden->base.schema);
     assert_in_range(golden->base.layouts.count, 1, GOLDEN_CLASSES);
     for (int i = 0; i < golden->base.layouts.count; ++i) {
@@ -81,7 +80,8 @@ static ph_coded_frame frame_of(golden_coded* golden, const golden_moment* moment
                             .tick = tick,
                             .tick_us = golden->hello.tick_us,
                             .density = header->density,
-                            .precision = golden->hello.precision};
+                            .precision = golden->hello.precision,
+                            .is_universal = golden->hello.version == PH_UNIVERSAL_VERSION};
 }
 
 // ---- the script
@@ -320,13 +320,28 @@ static void add(golden_past* past, const golden_content* content)
     }
 }
 
-static void compare(const char* name, const uint8_t* bytes, size_t size, const golden_lines* said)
+static void compare(const golden_coded* golden, const char* name, const void* bytes, size_t size)
 {
     char file_name[100];
-    snprintf(file_name, sizeof file_name, FOLDER "%s.bin", name);
+    snprintf(file_name, sizeof file_name, FOLDER "%s_%s", golden->session, name);
     golden_compare(file_name, bytes, size);
-    snprintf(file_name, sizeof file_name, FOLDER "%s.txt", name);
-    golden_compare(file_name, said->text, (size_t)said->length);
+}
+
+static void compare_both(const golden_coded* golden, const char* name, const uint8_t* bytes,
+                         size_t size, const golden_lines* said)
+{
+    char file_name[100];
+    snprintf(file_name, sizeof file_name, "%s.bin", name);
+    compare(golden, file_name, bytes, size);
+    snprintf(file_name, sizeof file_name, "%s.txt", name);
+    compare(golden, file_name, said->text, (size_t)said->length);
+}
+
+void golden_coded_shown(golden_coded* golden)
+{
+    static golden_lines lines;
+    golden_print_shown(&lines, golden->client);
+    compare(golden, "shown.txt", lines.text, (size_t)lines.length);
 }
 
 static void give_to_client(golden_coded* golden, const golden_content* content,
@@ -370,5 +385,5 @@ void golden_coded_end(golden_coded* golden, const char* name)
         add(&golden->sent, &said);
         add(&golden->heard, &heard);
     }
-    compare(name, bytes, size, &said_lines);
+    compare_both(golden, name, bytes, size, &said_lines);
 }

@@ -8,7 +8,7 @@
 //
 //   golden_coded_begin(&golden, &header, tick, eye);
 //   golden_update(&golden.base, 3, 1, "place", false);
-//   golden_coded_end(&golden, "main_03_walk");
+//   golden_coded_end(&golden, "03_walk");
 
 #ifndef PINHOLE_GOLDEN_CODED_H
 #define PINHOLE_GOLDEN_CODED_H
@@ -53,6 +53,7 @@ typedef struct golden_moment {
 /// Large: one static object.
 typedef struct golden_coded {
     golden_session base;
+    const char* session; // what its files begin with
     ph_packing packings[GOLDEN_CLASSES];
     ph_hello hello; // of the session
     ph_client* client;
@@ -65,8 +66,8 @@ typedef struct golden_coded {
     ph_coded_counts counts; // of all symbols written
 } golden_coded;
 
-/// hello: slot count, tick length, session and precision; the rest is filled in.
-void golden_coded_setup(golden_coded* golden, const ph_hello* hello);
+/// session: what its files begin with. hello: all but the fingerprint, which is filled in.
+void golden_coded_setup(golden_coded* golden, const char* session, const ph_hello* hello);
 void golden_coded_teardown(golden_coded* golden);
 
 /// The header's tick field follows from the tick. Probes have neither.
@@ -78,9 +79,12 @@ void golden_coded_velocity(golden_coded* golden, int x, int y, int z);
 void golden_coded_jump(golden_coded* golden);
 /// The update added last tells its position as coarsely as it may.
 void golden_coded_coarse(golden_coded* golden);
-/// Compares with test/golden/pinhole/<name>.bin and .txt; with PINHOLE_GOLDEN_WRITE in the
+/// Compares with test/golden/pinhole/<session>_<name>.bin and .txt; with PINHOLE_GOLDEN_WRITE in the
 /// environment, writes the two files first. The packet is applied by both ends and by the client.
 void golden_coded_end(golden_coded* golden, const char* name);
+
+/// The same with <session>_shown.txt: what the client shows by now.
+void golden_coded_shown(golden_coded* golden);
 
 /// What one end knows of all slots at a horizon.
 void golden_coded_moment(const golden_coded* golden, const golden_past* past, uint32_t horizon,

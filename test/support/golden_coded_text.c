@@ -5,6 +5,8 @@
 
 #include "golden_coded_text.h"
 
+#include "client/client_state.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -98,6 +100,29 @@ void golden_print_coded(golden_lines* lines, golden_coded* golden, const golden_
     }
     golden_print(lines, "end symbols=%d raw=%d spare=%d\n", content->end_bits[0],
                  content->end_bits[1], content->end_bits[2]);
+}
+
+// ---- what a client shows
+
+static void print_slot(golden_lines* lines, const ph_mirror* mirror, int slot)
+{
+    const ph_layout* layout = ph_mirror_layout(mirror, slot);
+    const ph_record all = {.properties = UINT64_MAX,
+                           .words = ph_mirror_words(mirror, slot),
+                           .texts = ph_mirror_texts(mirror, slot)};
+    golden_print(lines, "slot=%d association=%" PRIu32 " class=%s name=%" PRIu64 " :", slot,
+                 mirror->association[slot], layout->described->def.name, mirror->name[slot]);
+    golden_print_values(lines, layout, &all);
+}
+
+void golden_print_shown(golden_lines* lines, const ph_client* client)
+{
+    lines->length = 0;
+    for (int slot = 0; slot < client->mirror.slot_count; ++slot) {
+        if (ph_bitset_test(&client->mirror.is_entered, slot)) {
+            print_slot(lines, &client->mirror, slot);
+        }
+    }
 }
 
 // ---- tables

@@ -14,6 +14,9 @@
 void golden_print_coded(golden_lines* lines, golden_coded* golden, const golden_moment* moment,
                         const golden_content* content);
 
+/// A line for each entity that the client shows, with the newest told of every property.
+void golden_print_shown(golden_lines* lines, const ph_client* client);
+
 /// Writes all tables as text. @return Its length; it fits.
 size_t golden_print_tables(char* text, size_t capacity);
 
