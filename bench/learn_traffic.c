@@ -326,7 +326,7 @@ static void bill_update(traffic* it, const ph_coded_record* coded)
     ph_bill bill = {0};
     (void)ph_coded_cost256(&it->frame, coded, &bill);
     learn_figures* figures = &it->game->figures;
-    const int heading = ph_baseline_heading(it->layout);
+    const int heading = it->layout->heading_property;
     figures->updates += 1;
     figures->mask256 += bill.mask_bits;
     for (int i = 0; i < it->layout->described->def.property_count; ++i) {

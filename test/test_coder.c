@@ -10,7 +10,7 @@
 
 #include <pinhole/integers.h>
 
-enum { ROUNDS = 300, VALUES = 40, BYTES = 1200 };
+enum { ROUNDS = 300, VALUES = 40, TOKENS = 400, BYTES = 1200 };
 
 typedef struct value {
     ph_coded_family family;
@@ -48,9 +48,9 @@ static void play(bool is_universal, uint64_t seed)
     for (int round = 0; round < ROUNDS; ++round) {
         value values[VALUES];
         uint8_t bytes[BYTES];
-        ph_entropy_writer writer;
-        ph_entropy_writer_init(&writer, bytes, sizeof bytes);
-        ph_coder told = {.writer = &writer, .is_universal = is_universal};
+        uint32_t tokens[TOKENS];
+        ph_tape tape = {.tokens = tokens, .capacity = TOKENS};
+        ph_coder told = {.tape = &tape, .is_universal = is_universal};
         ph_coder costed = {.is_universal = is_universal};
         for (int i = 0; i < VALUES; ++i) {
             values[i] = random_value(&rng);
@@ -58,6 +58,10 @@ static void play(bool is_universal, uint64_t seed)
             code(&told, &values[i], values[i].value);
         }
         assert_int_equal(costed.cost256, told.cost256);
+        ph_tape_end(&tape);
+        ph_entropy_writer writer;
+        ph_entropy_writer_init(&writer, bytes, sizeof bytes);
+        assert_int_equal(ph_tape_play(tokens, &writer, NULL, NULL), told.cost256);
         const size_t size = ph_entropy_writer_finish(&writer);
         assert_true(size > 0 && 8 * (size - 1) <= costed.cost256 / PH_COST_PER_BIT + 3);
         ph_entropy_reader reader;

@@ -95,17 +95,6 @@ void ph_baseline_velocity(const ph_layout* layout, uint32_t tick_us, const int32
 
 // ---- heading
 
-int ph_baseline_heading(const ph_layout* layout)
-{
-    const ph_class* described = layout->described;
-    for (int i = 0; i < described->def.property_count; ++i) {
-        if (described->properties[i].def.coding == PH_CODING_ANGLE) {
-            return i;
-        }
-    }
-    return PH_HEADING_NONE;
-}
-
 static uint32_t level_of(uint16_t direction, int width)
 {
     if (width >= 16) {
@@ -129,7 +118,7 @@ ph_heading_guess ph_baseline_guess_heading(const ph_baseline* baseline, const ph
     }
     const uint64_t long_mm = (uint64_t)WAY_STEPS_MIN << position_of(layout)->coordinate.shift;
     if (magnitude_of(way_mm[0]) + magnitude_of(way_mm[1]) >= long_mm) {
-        const ph_property* heading = &layout->described->properties[ph_baseline_heading(layout)];
+        const ph_property* heading = &layout->described->properties[layout->heading_property];
         guess.turned = level_of(ph_direction_of(way_mm[0], way_mm[1]), heading->angle.width);
     }
     return guess;
@@ -150,7 +139,7 @@ static void take_heading(ph_baseline* baseline, const uint8_t* known,
 {
     const ph_layout* layout = &rules->layouts->layouts[baseline->class_index];
     const ph_packing* packing = &rules->packings[baseline->class_index];
-    const int property = ph_baseline_heading(layout);
+    const int property = layout->heading_property;
     // What is told once is not known afterwards.
     if (property == PH_HEADING_NONE || (record->properties >> property & 1) == 0 ||
         packing->size[property] == 0) {
@@ -259,16 +248,6 @@ static void take_enter(ph_baseline* baseline, const ph_layout* layout, const ph_
     expect_sizes(baseline, record);
 }
 
-static uint8_t mask_of(const ph_layout* layout, const ph_record* record)
-{
-    const int heading = ph_baseline_heading(layout);
-    const uint64_t heading_bit = heading != PH_HEADING_NONE ? UINT64_C(1) << heading : 0;
-    const uint64_t others = record->properties & ~layout->position & ~heading_bit;
-    return (uint8_t)(((record->properties & layout->position) != 0 ? PH_TOLD_POSITION : 0) |
-                     ((record->properties & heading_bit) != 0 ? PH_TOLD_HEADING : 0) |
-                     (others != 0 ? PH_TOLD_OTHERS : 0) | (record->is_jump ? PH_TOLD_JUMP : 0));
-}
-
 static void store_known(uint8_t* known, const ph_layout* layout, const ph_packing* packing,
                         const ph_record* record)
 {
@@ -299,7 +278,7 @@ void ph_baseline_take(ph_baseline* baseline, uint8_t* known, const ph_baseline_r
     } else {
         take_heading(baseline, known, rules, record, tick);
         take_position(baseline, layout, record, tick, rules->tick_us);
-        baseline->told_mask = mask_of(layout, record);
+        baseline->told_mask = ph_baseline_mask(layout, record);
     }
     store_known(known, layout, packing, record);
 }

@@ -18,9 +18,6 @@
 #include "wire/classic.h"
 #include "wire/packing.h"
 
-// The first ANGLE of a class is its heading, whatever its name: names are not on the wire.
-#define PH_HEADING_NONE 255
-
 // What a record told.
 #define PH_TOLD_POSITION 1
 #define PH_TOLD_HEADING 2
@@ -69,9 +66,6 @@ int ph_baseline_velocity_ticks(uint32_t tick_us);
 void ph_baseline_velocity(const ph_layout* layout, uint32_t tick_us, const int32_t way_mm[3],
                           int ticks, int16_t velocity[3]);
 
-// The heading's property, or PH_HEADING_NONE.
-int ph_baseline_heading(const ph_layout* layout);
-
 // What the heading may be, both as levels of its coding: as it was, and turned into the direction of
 // motion: of the way to position_words, or of the last step when they are NULL. Who stands still is
 // not turned.
@@ -81,6 +75,16 @@ typedef struct ph_heading_guess {
 } ph_heading_guess;
 ph_heading_guess ph_baseline_guess_heading(const ph_baseline* baseline, const ph_layout* layout,
                                            uint32_t known_level, const uint32_t* position_words);
+
+// PH_TOLD_... of an update.
+static inline uint8_t ph_baseline_mask(const ph_layout* layout, const ph_record* update)
+{
+    const uint64_t told = update->properties;
+    return (uint8_t)(((told & layout->position) != 0 ? PH_TOLD_POSITION : 0) |
+                     ((told & layout->heading) != 0 ? PH_TOLD_HEADING : 0) |
+                     ((told & layout->others) != 0 ? PH_TOLD_OTHERS : 0) |
+                     (update->is_jump ? PH_TOLD_JUMP : 0));
+}
 
 // Time from a tick of the baseline to another one; 0 when that is not later.
 uint64_t ph_baseline_time_us(uint32_t from_tick, uint32_t to_tick, uint32_t tick_us);

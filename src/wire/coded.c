@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 // Records of the pinhole profile: who, which properties, and what. Each step is one function for
-// cost, writer and reader (coder.h); the three entrances differ in the coder that they make.
+// cost, tape and reader (coder.h); the three entrances differ in the coder that they make.
 
 #include "wire/coded.h"
 
@@ -60,12 +60,18 @@ static int told_model(int density, int urgency)
     return (density - 1) * PH_URGENCIES + urgency;
 }
 
+static int told_entry(int density, int urgency)
+{
+    enum { ENTRIES = 3 }; // told or not, and the end
+    return PH_AT_TOLD + ENTRIES * told_model(density, urgency);
+}
+
 static uint32_t told_cost256(int density, int urgency, bool is_told)
 {
     if (density == PH_DENSITY_NOBODY) {
         return is_told ? UNFORESEEN256 : 0;
     }
-    return ph_coded_costs[PH_AT_TOLD + told_model(density, urgency) * 3 + (is_told ? 1 : 0)];
+    return ph_coded_costs[told_entry(density, urgency) + (is_told ? 1 : 0)];
 }
 
 int ph_coded_best_density(const int told[PH_URGENCIES], const int silent[PH_URGENCIES])
@@ -135,9 +141,12 @@ void ph_coded_write_told(const ph_coded_frame* frame, ph_entropy_writer* writer,
     if (frame->density == PH_DENSITY_NOBODY) {
         return;
     }
-    ph_coder coder = {
-        .writer = writer, .counts = frame->counts, .is_universal = frame->is_universal};
-    ph_coder_flag(&coder, PH_FAMILY_TOLD, told_model(frame->density, urgency), is_told);
+    const int first = told_entry(frame->density, urgency);
+    ph_entropy_write(writer, &(ph_model){.cumulative = &ph_coded_cumulative[first], .count = 2},
+                     is_told);
+    if (frame->counts != NULL) {
+        ++frame->counts->seen[first + is_told];
+    }
 }
 
 bool ph_coded_read_told(const ph_coded_frame* frame, ph_entropy_reader* reader, int urgency)
@@ -220,21 +229,10 @@ typedef struct mask_set {
     ph_coded_family family;
 } mask_set;
 
-static uint64_t heading_bit(const ph_layout* layout)
-{
-    const int heading = ph_baseline_heading(layout);
-    return heading != PH_HEADING_NONE ? UINT64_C(1) << heading : 0;
-}
-
-static uint64_t others_of(const ph_layout* layout)
-{
-    return layout->all & ~layout->position & ~heading_bit(layout);
-}
-
 static mask_set masks_of(const ph_layout* layout)
 {
-    const bool has_heading = heading_bit(layout) != 0;
-    const bool has_others = others_of(layout) != 0;
+    const bool has_heading = layout->heading != 0;
+    const bool has_others = layout->others != 0;
     if (has_heading && has_others) {
         return (mask_set){MASKS_ALL, PH_FAMILY_MASK_ALL};
     }
@@ -256,20 +254,12 @@ static int mask_model(const ph_baseline* baseline)
     return 2 * kind + (is_moving(baseline) ? 1 : 0);
 }
 
-static int mask_of(const ph_layout* layout, const ph_record* record)
-{
-    return ((record->properties & layout->position) != 0 ? PH_TOLD_POSITION : 0) |
-           ((record->properties & heading_bit(layout)) != 0 ? PH_TOLD_HEADING : 0) |
-           ((record->properties & others_of(layout)) != 0 ? PH_TOLD_OTHERS : 0) |
-           (record->is_jump ? PH_TOLD_JUMP : 0);
-}
-
 static int code_mask(ph_coder* coder, const ph_layout* layout, const ph_coded_record* coded)
 {
     const mask_set set = masks_of(layout);
     int symbol = 0;
     if (!ph_coder_is_reading(coder)) {
-        const int mask = mask_of(layout, &coded->record);
+        const int mask = ph_baseline_mask(layout, &coded->record);
         while (set.masks[symbol] != mask) {
             ++symbol;
             PH_ASSERT(symbol < ph_coded_families[set.family].symbols);
@@ -331,7 +321,7 @@ static uint64_t properties_of(uint64_t others, uint64_t ranks)
 
 static uint64_t code_others(ph_coder* coder, const ph_layout* layout, const ph_record* record)
 {
-    const uint64_t others = others_of(layout);
+    const uint64_t others = layout->others;
     const int available = ph_word_count_bits(others);
     const bool is_reading = ph_coder_is_reading(coder);
     const uint64_t given = is_reading ? 0 : ranks_of(others, record->properties);
@@ -348,56 +338,43 @@ static uint64_t code_others(ph_coder* coder, const ph_layout* layout, const ph_r
 
 // ---- what
 
-static void bill_to(ph_bill* bill, int property, ph_coder* coder, uint32_t* before256)
-{
-    if (bill != NULL && property >= 0) {
-        bill->property_bits[property] += coder->cost256 - *before256;
-    } else if (bill != NULL) {
-        bill->mask_bits += coder->cost256 - *before256;
-    }
-    *before256 = coder->cost256;
-}
-
 static void code_values(const ph_coded_frame* frame, ph_coder* coder, const ph_coded_record* coded,
-                        const ph_layout* layout, uint64_t properties, ph_bill* bill)
+                        const ph_layout* layout, uint64_t properties)
 {
-    uint32_t before256 = coder->cost256;
     for (uint64_t left = properties; left != 0; left &= left - 1) {
         const int property = ph_word_lowest_bit(left);
         ph_coded_value(frame, coder, coded, layout, property);
-        bill_to(bill, property, coder, &before256);
+        ph_coder_mark(coder, property);
     }
 }
 
-static void code_update(const ph_coded_frame* frame, ph_coder* coder, ph_coded_record* coded,
-                        ph_bill* bill)
+static void code_update(const ph_coded_frame* frame, ph_coder* coder, ph_coded_record* coded)
 {
     ph_record* record = &coded->record;
     const ph_layout* layout = layout_of(frame, record);
     const int position = layout->described->position;
-    uint32_t before256 = coder->cost256;
     const int mask = code_mask(coder, layout, coded);
     const uint64_t others = (mask & PH_TOLD_OTHERS) != 0 ? code_others(coder, layout, record) : 0;
     record->is_jump = (mask & PH_TOLD_JUMP) != 0;
     record->properties = others | ((mask & PH_TOLD_POSITION) != 0 ? layout->position : 0) |
-                         ((mask & PH_TOLD_HEADING) != 0 ? heading_bit(layout) : 0);
-    bill_to(bill, -1, coder, &before256);
+                         ((mask & PH_TOLD_HEADING) != 0 ? layout->heading : 0);
+    ph_coder_mark(coder, PH_TAPE_MASK);
     if (record->is_jump) {
         ph_coded_place(frame, coder, layout, record->words + layout->word[position]);
     } else if ((mask & PH_TOLD_POSITION) != 0) {
         ph_coded_position(frame, coder, coded, layout);
     }
-    bill_to(bill, position, coder, &before256);
+    ph_coder_mark(coder, position);
     if ((mask & PH_TOLD_HEADING) != 0) {
         ph_coded_heading(frame, coder, coded, layout);
-        bill_to(bill, ph_baseline_heading(layout), coder, &before256);
+        ph_coder_mark(coder, layout->heading_property);
     }
-    code_values(frame, coder, coded, layout, others, bill);
+    code_values(frame, coder, coded, layout, others);
 }
 
 static uint64_t code_enter_flags(ph_coder* coder, const ph_layout* layout, const ph_record* record)
 {
-    const uint64_t others = others_of(layout);
+    const uint64_t others = layout->others;
     const uint64_t given = ph_coder_is_reading(coder) ? 0 : ranks_of(others, record->properties);
     if (others == 0 || !ph_coder_flag(coder, PH_FAMILY_ENTER_OTHERS, 0, given != 0)) {
         return 0;
@@ -407,26 +384,24 @@ static uint64_t code_enter_flags(ph_coder* coder, const ph_layout* layout, const
     return properties_of(others, told);
 }
 
-static void code_enter(const ph_coded_frame* frame, ph_coder* coder, ph_coded_record* coded,
-                       ph_bill* bill)
+static void code_enter(const ph_coded_frame* frame, ph_coder* coder, ph_coded_record* coded)
 {
     ph_record* record = &coded->record;
     const ph_layout* layout = layout_of(frame, record);
     const int position = layout->described->position;
-    uint32_t before256 = coder->cost256;
     ph_coded_place(frame, coder, layout, record->words + layout->word[position]);
     record->is_jump = ph_coder_flag(coder, PH_FAMILY_ENTER_JUMP, 0, record->is_jump);
     ph_coded_velocity(coder, record->velocity);
-    bill_to(bill, position, coder, &before256);
+    ph_coder_mark(coder, position);
     record->properties |= layout->position;
-    if (heading_bit(layout) != 0) {
+    if (layout->heading != 0) {
         ph_coded_first_heading(coder, coded, layout);
-        bill_to(bill, ph_baseline_heading(layout), coder, &before256);
+        ph_coder_mark(coder, layout->heading_property);
     }
     const uint64_t others = code_enter_flags(coder, layout, record);
-    bill_to(bill, -1, coder, &before256);
-    code_values(frame, coder, coded, layout, others, bill);
-    record->properties = (record->properties & ~others_of(layout)) | others;
+    ph_coder_mark(coder, PH_TAPE_MASK);
+    code_values(frame, coder, coded, layout, others);
+    record->properties = (record->properties & ~layout->others) | others;
 }
 
 // ---- the three entrances
@@ -442,48 +417,44 @@ static void check(const ph_coded_frame* frame, const ph_coded_record* coded)
               (coded->baseline->is_entered && coded->baseline->class_index == record->class_index));
 }
 
-static void code_record(const ph_coded_frame* frame, ph_coder* coder, ph_coded_record* coded,
-                        ph_bill* bill)
+static void code_record(const ph_coded_frame* frame, ph_coder* coder, const ph_coded_record* coded)
 {
-    const uint8_t kind = coded->record.kind;
-    if (kind == PH_RECORD_UPDATE) {
-        code_update(frame, coder, coded, bill);
+    check(frame, coded);
+    ph_coded_record copy = *coded;
+    if (copy.record.kind == PH_RECORD_UPDATE) {
+        code_update(frame, coder, &copy);
         return;
     }
-    const uint32_t before256 = coder->cost256;
-    code_who(frame, coder, coded);
-    if (bill != NULL) {
-        bill->slot_bits += coder->cost256 - before256;
-    }
-    if (kind == PH_RECORD_ENTER) {
-        code_enter(frame, coder, coded, bill);
+    code_who(frame, coder, &copy);
+    ph_coder_mark(coder, PH_TAPE_WHO);
+    if (copy.record.kind == PH_RECORD_ENTER) {
+        code_enter(frame, coder, &copy);
     }
 }
 
 uint32_t ph_coded_cost256(const ph_coded_frame* frame, const ph_coded_record* coded, ph_bill* bill)
 {
-    check(frame, coded);
-    ph_coder coder = {.is_universal = frame->is_universal};
-    ph_coded_record copy = *coded;
-    code_record(frame, &coder, &copy, bill);
+    ph_coder coder = {.bill = bill, .is_universal = frame->is_universal};
+    code_record(frame, &coder, coded);
     return coder.cost256;
 }
 
-uint32_t ph_coded_write_billed(const ph_coded_frame* frame, ph_entropy_writer* writer,
-                               const ph_coded_record* coded, ph_bill* bill)
+uint32_t ph_coded_tape(const ph_coded_frame* frame, const ph_coded_record* coded, ph_tape* tape)
 {
-    check(frame, coded);
-    ph_coder coder = {
-        .writer = writer, .counts = frame->counts, .is_universal = frame->is_universal};
-    ph_coded_record copy = *coded;
-    code_record(frame, &coder, &copy, bill);
+    ph_coder coder = {.tape = tape, .is_universal = frame->is_universal};
+    code_record(frame, &coder, coded);
+    ph_tape_end(tape);
     return coder.cost256;
 }
 
-void ph_coded_write(const ph_coded_frame* frame, ph_entropy_writer* writer,
-                    const ph_coded_record* coded)
+uint32_t ph_coded_write(const ph_coded_frame* frame, ph_entropy_writer* writer,
+                        const ph_coded_record* coded)
 {
-    ph_coded_write_billed(frame, writer, coded, NULL);
+    uint32_t tokens[PH_TAPE_RECORD_MAX];
+    ph_tape tape = {.tokens = tokens, .capacity = PH_TAPE_RECORD_MAX};
+    (void)ph_coded_tape(frame, coded, &tape);
+    PH_ASSERT(!tape.is_full);
+    return ph_tape_play(tokens, writer, NULL, frame->counts);
 }
 
 void ph_coded_read_who(const ph_coded_frame* frame, ph_entropy_reader* reader,
@@ -502,8 +473,8 @@ void ph_coded_read(const ph_coded_frame* frame, ph_entropy_reader* reader, ph_co
     ph_coder coder = {.reader = reader, .is_universal = frame->is_universal};
     coded->record.properties = 0;
     if (coded->record.kind == PH_RECORD_UPDATE) {
-        code_update(frame, &coder, coded, NULL);
+        code_update(frame, &coder, coded);
     } else {
-        code_enter(frame, &coder, coded, NULL);
+        code_enter(frame, &coder, coded);
     }
 }

@@ -24,8 +24,7 @@
 #define PH_WIRE_CODED_H
 
 #include "wire/baseline.h"
-
-#include <pinhole/entropy.h>
+#include "wire/tape.h"
 
 // What the last symbol of a packet takes to be told from what follows.
 #define PH_CODED_SLACK_BITS 2
@@ -97,13 +96,14 @@ bool ph_coded_round(const ph_coded_frame* frame, const ph_layout* layout, int co
 
 // ---- records
 
-// bill (in 1/256 bit here) may be NULL. An update's cost is without that of being told.
+// All return what the record costs, in 1/256 bit; of an update without that of being told.
+// bill (in 1/256 bit here) is added to; may be NULL.
 uint32_t ph_coded_cost256(const ph_coded_frame* frame, const ph_coded_record* coded, ph_bill* bill);
-void ph_coded_write(const ph_coded_frame* frame, ph_entropy_writer* writer,
-                    const ph_coded_record* coded);
-// Both at once: going over a record is what costs time.
-uint32_t ph_coded_write_billed(const ph_coded_frame* frame, ph_entropy_writer* writer,
-                               const ph_coded_record* coded, ph_bill* bill);
+// Works it out once, to be written later by ph_tape_play(): going over a record is what costs time.
+// The frame's density may be another one then.
+uint32_t ph_coded_tape(const ph_coded_frame* frame, const ph_coded_record* coded, ph_tape* tape);
+uint32_t ph_coded_write(const ph_coded_frame* frame, ph_entropy_writer* writer,
+                        const ph_coded_record* coded);
 
 // LEAVE, ENTER: who (slot_floor set by the caller; slot, association with its two low bits, class,
 // name), then what of an ENTER. UPDATE: slot, class, association, baseline, known and blocks are set

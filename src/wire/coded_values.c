@@ -87,16 +87,15 @@ static void write_plain(ph_coder* coder, const ph_coded_record* coded, const ph_
     const ph_property* described = &layout->described->properties[property];
     const int bits = plain_bits(coded, layout, property);
     ph_coder_charge_bits(coder, bits);
-    if (coder->writer == NULL) {
+    if (coder->tape == NULL) {
         return;
     }
+    uint8_t bytes[PH_PAYLOAD_MAX];
+    ph_bit_writer writer = ph_bit_writer_make(bytes, sizeof bytes);
     const ph_text text =
         described->is_text ? ph_layout_text(layout, coded->record.texts, property) : (ph_text){0};
-    ph_property_write(described, &coder->writer->raw, coded->record.words + layout->word[property],
-                      text);
-    if (coder->counts != NULL) {
-        coder->counts->raw_bits += (uint64_t)bits;
-    }
+    ph_property_write(described, &writer, coded->record.words + layout->word[property], text);
+    ph_tape_append(coder->tape, &writer);
 }
 
 static uint32_t alternatives_of(const ph_property* property)
@@ -308,7 +307,7 @@ static void code_turn(ph_coder* coder, ph_coded_family family, int size, int wid
 void ph_coded_heading(const ph_coded_frame* frame, ph_coder* coder, const ph_coded_record* coded,
                       const ph_layout* layout)
 {
-    const int property = ph_baseline_heading(layout);
+    const int property = layout->heading_property;
     if (!has_known(frame, coded, property)) {
         code_absolute(frame, coder, coded, layout, property);
         return;
@@ -357,7 +356,7 @@ static bool direction_of(const ph_coded_record* coded, const ph_layout* layout, 
 
 void ph_coded_first_heading(ph_coder* coder, ph_coded_record* coded, const ph_layout* layout)
 {
-    const int property = ph_baseline_heading(layout);
+    const int property = layout->heading_property;
     const ph_property* described = &layout->described->properties[property];
     const uint64_t bit = UINT64_C(1) << property;
     const int width = described->angle.width;

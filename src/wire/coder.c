@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Symbols, raw bits and numbers of the pinhole profile, costed, written or read.
+// Symbols, raw bits and numbers of the pinhole profile, costed, put on a tape or read.
 
 #include "wire/coder.h"
 
@@ -36,8 +36,11 @@ static uint32_t code_gamma(ph_coder* coder, uint32_t value)
         return ph_gamma_read(&coder->reader->raw);
     }
     ph_coder_charge_bits(coder, ph_gamma_cost_bits(value));
-    if (coder->writer != NULL) {
-        ph_gamma_write(&coder->writer->raw, value);
+    if (coder->tape != NULL) {
+        uint8_t bytes[16];
+        ph_bit_writer writer = ph_bit_writer_make(bytes, sizeof bytes);
+        ph_gamma_write(&writer, value);
+        ph_tape_append(coder->tape, &writer);
     }
     return value;
 }
@@ -61,17 +64,14 @@ int ph_coder_symbol(ph_coder* coder, ph_coded_family family, int model, int symb
         return universal_symbol(coder, info->symbols, symbol);
     }
     const int first = info->first + model * (info->symbols + 1);
-    const ph_model table = {.cumulative = ph_coded_cumulative + first, .count = info->symbols};
     if (coder->reader != NULL) {
+        const ph_model table = {.cumulative = ph_coded_cumulative + first, .count = info->symbols};
         return ph_entropy_read(coder->reader, &table);
     }
     PH_ASSERT(symbol >= 0 && symbol < info->symbols);
     coder->cost256 += ph_coded_costs[first + symbol];
-    if (coder->writer != NULL) {
-        ph_entropy_write(coder->writer, &table, symbol);
-        if (coder->counts != NULL) {
-            coder->counts->seen[first + symbol] += 1;
-        }
+    if (coder->tape != NULL) {
+        ph_tape_symbol(coder->tape, first + symbol);
     }
     return symbol;
 }
@@ -87,11 +87,8 @@ uint64_t ph_coder_raw(ph_coder* coder, uint64_t value, int bits)
         return ph_bits_read(&coder->reader->raw, bits);
     }
     ph_coder_charge_bits(coder, bits);
-    if (coder->writer != NULL) {
-        ph_bits_write(&coder->writer->raw, value, bits);
-        if (coder->counts != NULL) {
-            coder->counts->raw_bits += (uint64_t)bits;
-        }
+    if (coder->tape != NULL) {
+        ph_tape_bits(coder->tape, value, bits);
     }
     return value;
 }
@@ -101,14 +98,9 @@ static uint32_t few_uniform(ph_coder* coder, uint32_t value, uint32_t count)
     if (coder->reader != NULL) {
         return ph_entropy_read_uniform(coder->reader, count);
     }
-    // Rounded to nearest there, never too little here; powers of two are exact.
-    const uint32_t cost256 = ph_uniform_cost(count) + ((count & (count - 1)) != 0 ? 1 : 0);
-    coder->cost256 += cost256;
-    if (coder->writer != NULL) {
-        ph_entropy_write_uniform(coder->writer, value, count);
-        if (coder->counts != NULL) {
-            coder->counts->uniform256 += cost256;
-        }
+    coder->cost256 += ph_tape_uniform_cost256(count);
+    if (coder->tape != NULL) {
+        ph_tape_uniform(coder->tape, value, count);
     }
     return value;
 }
@@ -199,4 +191,17 @@ int64_t ph_coder_surprise(ph_coder* coder, ph_coded_family family, int size, int
     const uint64_t low = ph_coder_raw(coder, magnitude, shift);
     const uint64_t low_mask = (UINT64_C(1) << shift) - 1;
     return with_sign(coder, high << shift | (low & low_mask), steps < 0);
+}
+
+// ---- bills
+
+void ph_coder_mark(ph_coder* coder, int property)
+{
+    if (coder->tape != NULL) {
+        ph_tape_mark(coder->tape, property);
+    }
+    if (coder->bill != NULL) {
+        *ph_tape_billed(coder->bill, property) += coder->cost256 - coder->billed256;
+    }
+    coder->billed256 = coder->cost256;
 }

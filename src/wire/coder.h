@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// One way through a record for three purposes: what would it cost, write it, read it. Every function
-// takes the value to write and returns the value that stands there, so cost, writer and reader
-// cannot come apart. While reading, what is given does not matter; after a failure zeros are read.
+// One way through a record for three purposes: what would it cost, what is to be written (on a tape,
+// tape.h), read it. Every function takes the value to write and returns the value that stands there,
+// so cost, writer and reader cannot come apart. While reading, what is given does not matter; after a
+// failure zeros are read.
 //
 // A universal coder knows no tables (but for who is told, which the header states): a symbol is its
 // number by gamma, at the raw end, a surprise Exp-Golomb by its expected size. Whole bits, the same in
@@ -14,17 +15,16 @@
 #ifndef PH_WIRE_CODER_H
 #define PH_WIRE_CODER_H
 
-#include "wire/coded_tables.h"
+#include "wire/tape.h"
 
-#include <pinhole/entropy.h>
-
-// With neither writer nor reader it adds up costs.
+// With neither tape nor reader it adds up costs.
 typedef struct ph_coder {
-    ph_entropy_writer* writer;
+    ph_tape* tape;
     ph_entropy_reader* reader;
-    ph_coded_counts* counts; // writing: may be NULL
+    ph_bill* bill; // not while reading: may be NULL; in 1/256 bit, added to
     bool is_universal;
-    uint32_t cost256; // never less than what is written takes
+    uint32_t cost256;   // never less than what is written takes
+    uint32_t billed256; // of that
 } ph_coder;
 
 // What a symbol takes, in 1/256 bit.
@@ -65,6 +65,9 @@ static inline void ph_coder_charge_bits(ph_coder* coder, int bits)
 {
     coder->cost256 += (uint32_t)bits * PH_COST_PER_BIT;
 }
+
+// All since the last mark was for this property, PH_TAPE_MASK or PH_TAPE_WHO.
+void ph_coder_mark(ph_coder* coder, int property);
 
 // What no sender writes.
 static inline void ph_coder_refuse_if(ph_coder* coder, bool is_wrong)

@@ -36,6 +36,14 @@ static bool is_plain(const ph_property* property)
     }
 }
 
+static void note_heading(ph_layout* layout, int index)
+{
+    if (layout->heading == 0) {
+        layout->heading = UINT64_C(1) << index;
+        layout->heading_property = (uint8_t)index;
+    }
+}
+
 static void add_property(ph_layout* layout, int index)
 {
     const ph_property* property = &layout->described->properties[index];
@@ -47,6 +55,9 @@ static void add_property(ph_layout* layout, int index)
     layout->limited |= property->distance_mm != UINT64_MAX ? bit : 0;
     layout->word[index] = (uint16_t)layout->word_count;
     layout->word_count += property->words;
+    if (property->def.coding == PH_CODING_ANGLE) {
+        note_heading(layout, index);
+    }
     if (property->is_text) {
         layout->texts |= bit;
         layout->text[index] = layout->text_bytes;
@@ -61,10 +72,11 @@ static void add_property(ph_layout* layout, int index)
 
 static ph_layout make_layout(const ph_class* described)
 {
-    ph_layout layout = {.described = described};
+    ph_layout layout = {.described = described, .heading_property = PH_HEADING_NONE};
     for (int i = 0; i < described->def.property_count; ++i) {
         add_property(&layout, i);
     }
+    layout.others = layout.all & ~layout.position & ~layout.heading;
     const int flag_count = described->def.property_count - 1;
     layout.enter_bits_max = PH_CLASSIC_ENTER_BITS_MAX + flag_count + ph_class_max_bits(described);
     return layout;

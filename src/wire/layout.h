@@ -20,15 +20,21 @@
 
 #include "schema/property.h"
 
+// The first ANGLE of a class is its heading, whatever its name: names are not on the wire.
+#define PH_HEADING_NONE 255
+
 typedef struct ph_layout {
     const ph_class* described;
     uint16_t word[PH_PROPERTIES_MAX];
     uint32_t text[PH_PROPERTIES_MAX]; // byte offset of a uint16_t length, bytes behind it; even
     int word_count;
     uint32_t text_bytes;
+    uint8_t heading_property; // or PH_HEADING_NONE
     // Bits by property.
     uint64_t all;
     uint64_t position; // exactly one bit
+    uint64_t heading;  // or 0
+    uint64_t others;   // neither of these
     uint64_t references;
     uint64_t texts;
     uint64_t once;    // PH_SEND_ONCE

@@ -66,7 +66,7 @@ static void put_on_page(ph_datagram* datagram, const ph_choice* choice, const ph
 {
     ph_coded_page* page = &datagram->page;
     if (choice->kind == PH_RECORD_UPDATE) {
-        *cost256 = ph_coded_cost256(&page->frame, coded, NULL);
+        *cost256 = ph_coded_tape(&page->frame, coded, &datagram->tape);
         if (before == NULL) {
             ph_coded_page_tell(page, choice->slot, *cost256);
         } else {
@@ -93,6 +93,9 @@ static int64_t bits_with(const ph_datagram* datagram, const ph_choice* choice)
 // Another density may make the room that is missing.
 static bool fits(ph_datagram* datagram, const ph_choice* choice, int64_t* bits)
 {
+    if (datagram->tape.is_full) {
+        return false;
+    }
     *bits = bits_with(datagram, choice);
     if (*bits > datagram->limit_bits) {
         ph_coded_page_settle(&datagram->page);
@@ -128,6 +131,7 @@ bool ph_coded_add(ph_datagram* datagram, const ph_choice* choice, ph_chosen* bef
     ph_sender* sender = datagram->sender;
     const ph_choice whole = whole_choice(datagram, choice, before);
     const ph_coded_page page_before = datagram->page;
+    const ph_tape tape_before = datagram->tape;
     ph_coded_wording made = ph_wording_coded(&datagram->wording, &datagram->page.frame, &whole);
     const ph_record* record = &made.coded.record;
     ph_flight_item item = ph_wording_item(&datagram->wording, record);
@@ -136,6 +140,7 @@ bool ph_coded_add(ph_datagram* datagram, const ph_choice* choice, ph_chosen* bef
     put_on_page(datagram, &whole, before, &made.coded, &cost256);
     if (!fits(datagram, &whole, &bits) || !ph_flight_has_room(&sender->flight, item.value_bytes)) {
         datagram->page = page_before;
+        datagram->tape = tape_before;
         return false;
     }
     sender->knowledge.mileage_mm[choice->slot] += item.mileage_mm;
@@ -147,6 +152,7 @@ bool ph_coded_add(ph_datagram* datagram, const ph_choice* choice, ph_chosen* bef
     ph_chosen* chosen = before != NULL ? before : &datagram->chosen[datagram->count - 1];
     chosen->cost256 = cost256;
     chosen->coarse = made.coded.coarse;
+    chosen->kept = (uint16_t)tape_before.count;
     if (made.is_rounded) {
         keep_due(datagram, choice->slot);
     }
@@ -163,21 +169,19 @@ static void write_change(ph_datagram* datagram, ph_booking* booking, ph_entropy_
     const ph_choice choice = ph_chosen_choice(chosen);
     ph_coded_wording made = ph_wording_coded(&datagram->wording, frame, &choice);
     made.coded.slot_floor = (uint16_t)floor;
-    const uint32_t cost256 = ph_coded_write_billed(frame, writer, &made.coded, NULL);
+    const uint32_t cost256 = ph_coded_write(frame, writer, &made.coded);
     ph_booking_change(booking, choice.kind, cost256, chosen->is_repeat);
 }
 
 static void write_update(ph_datagram* datagram, ph_booking* booking, ph_entropy_writer* writer,
                          const ph_chosen* chosen, uint32_t flag256)
 {
-    const ph_coded_frame* frame = &datagram->page.frame;
-    const ph_choice choice = ph_chosen_choice(chosen);
-    const ph_coded_wording made = ph_wording_coded(&datagram->wording, frame, &choice);
-    const int class_index = made.coded.record.class_index;
-    ph_bill bill = {.slot_bits = flag256};
-    ph_coded_write_billed(frame, writer, &made.coded, &bill);
+    const int class_index = datagram->sender->knowledge.class_index[ph_chosen_slot(chosen)];
+    ph_bill bill;
+    bill.slot_bits = flag256;
+    ph_tape_play(&datagram->tokens[chosen->kept], writer, &bill, datagram->page.frame.counts);
     const ph_booked_update update = {
-        .properties = choice.properties,
+        .properties = chosen->properties,
         .repeats = chosen->repeats,
         .bill = &bill,
         .unit = 1,

@@ -33,15 +33,21 @@ typedef struct ph_chosen {
     bool is_repeat;      // enters and leaves: said before, and lost
     bool is_significant; // updates
     bool is_jump;        // classic, updates: as it was when they were chosen
-    uint16_t kept;       // classic, updates: where their words are, or PH_KEPT_NONE
+    uint16_t kept;       // updates: where their words are, or PH_KEPT_NONE; pinhole: their tokens
     uint8_t coarse;      // pinhole: of the position
 } ph_chosen;
+
+// What the updates of a pinhole datagram say. Seldom more than ten for each; when there is no room
+// for another one the datagram is full.
+#define PH_DATAGRAM_TOKENS_MAX 8192
+_Static_assert(PH_DATAGRAM_TOKENS_MAX >= PH_TAPE_RECORD_MAX, "any record fits an empty one");
 
 typedef struct ph_datagram {
     const ph_outlook* outlook;
     ph_sender* sender;
     ph_frame frame;
     ph_coded_page page; // pinhole
+    ph_tape tape;       // pinhole: of updates
     ph_header header;
     int32_t eye_mm[3]; // where the viewer is now
     bool is_open;
@@ -53,6 +59,7 @@ typedef struct ph_datagram {
     int64_t others256; // and on all other records
     ph_wording wording;
     ph_chosen chosen[PH_DATAGRAM_RECORDS_MAX];
+    uint32_t tokens[PH_DATAGRAM_TOKENS_MAX];
 } ph_datagram;
 
 // For several datagrams, one after the other.

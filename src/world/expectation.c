@@ -60,7 +60,7 @@ ph_result ph_expectation_create(const ph_allocator* allocator, int slot_count,
     made->headings = carve(&rest, classes);
     for (int i = 0; i < layouts->count; ++i) {
         made->manners[i] = ph_manner_make();
-        made->headings[i] = (uint8_t)ph_baseline_heading(&layouts->layouts[i]);
+        made->headings[i] = (uint8_t)layouts->layouts[i].heading_property;
     }
     return PH_OK;
 }

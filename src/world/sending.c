@@ -7,7 +7,7 @@
 // A visit compares, and adds a record if it fits. If it would not even fit into an empty datagram,
 // everything waits until it can be paid, and the slot comes first in the next send.
 //
-// Everything lives on the stack (about 80 kB, of which a usual send touches a quarter), or in
+// Everything lives on the stack (about 110 kB, of which a usual send touches a quarter), or in
 // memory of the viewer's own: different viewers may be served by different threads.
 
 #include "world/sending.h"

@@ -1,0 +1,167 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// What is put on a tape is what a reader finds in the packet, at its cost and on its bill; a tape
+// that is full stays full.
+
+#include "test_support.h"
+
+#include "wire/tape.h"
+
+#include <string.h>
+
+enum { ROUNDS = 300, TOKENS = 400, ITEMS = 40, BYTES = 1200 };
+
+// One thing that is said.
+typedef struct item {
+    int kind; // 0: symbol of the first family, 1: uniform, 2: bits
+    uint64_t value;
+    uint32_t count;
+    int width;
+} item;
+
+static item random_item(test_rng* rng)
+{
+    item made = {.kind = (int)test_rng_below(rng, 3)};
+    made.count = 1 + (uint32_t)test_rng_below(rng, 1u << 16);
+    made.width = (int)test_rng_below(rng, 65);
+    if (made.kind == 0) {
+        made.count = 2;
+    }
+    made.value = made.kind == 2 ? test_rng_next(rng) : test_rng_below(rng, made.count);
+    return made;
+}
+
+static uint32_t put(ph_tape* tape, const item* it)
+{
+    switch (it->kind) {
+    case 0:
+        ph_tape_symbol(tape, PH_AT_TOLD + (int)it->value);
+        return ph_coded_costs[PH_AT_TOLD + it->value];
+    case 1:
+        ph_tape_uniform(tape, (uint32_t)it->value, it->count);
+        return ph_tape_uniform_cost256(it->count);
+    default:
+        ph_tape_bits(tape, it->value, it->width);
+        return (uint32_t)it->width * PH_COST_PER_BIT;
+    }
+}
+
+static void check(ph_entropy_reader* reader, const item* it)
+{
+    const ph_model told = {.cumulative = &ph_coded_cumulative[PH_AT_TOLD], .count = 2};
+    const uint64_t mask = it->width < 64 ? (UINT64_C(1) << it->width) - 1 : UINT64_MAX;
+    switch (it->kind) {
+    case 0:
+        assert_int_equal(ph_entropy_read(reader, &told), it->value);
+        break;
+    case 1:
+        assert_int_equal(ph_entropy_read_uniform(reader, it->count), it->value);
+        break;
+    default:
+        assert_true(ph_bits_read(&reader->raw, it->width) == (it->value & mask));
+        break;
+    }
+}
+
+static void a_tape_plays_what_was_put_on_it(void** state)
+{
+    (void)state;
+    test_rng rng = {.state = 4711};
+    for (int round = 0; round < ROUNDS; ++round) {
+        uint32_t tokens[TOKENS];
+        ph_tape tape = {.tokens = tokens, .capacity = TOKENS};
+        item items[ITEMS];
+        uint32_t cost256 = 0;
+        for (int i = 0; i < ITEMS; ++i) {
+            items[i] = random_item(&rng);
+            cost256 += put(&tape, &items[i]);
+        }
+        ph_tape_end(&tape);
+        assert_false(tape.is_full);
+        uint8_t bytes[BYTES];
+        ph_entropy_writer writer;
+        ph_entropy_writer_init(&writer, bytes, sizeof bytes);
+        assert_int_equal(ph_tape_play(tokens, &writer, NULL, NULL), cost256);
+        const size_t size = ph_entropy_writer_finish(&writer);
+        ph_entropy_reader reader;
+        ph_entropy_reader_init(&reader, bytes, size);
+        for (int i = 0; i < ITEMS; ++i) {
+            check(&reader, &items[i]);
+        }
+        assert_int_equal(ph_entropy_reader_finish(&reader), PH_OK);
+    }
+}
+
+static void marks_say_what_it_was_for(void** state)
+{
+    (void)state;
+    uint32_t tokens[TOKENS];
+    ph_tape tape = {.tokens = tokens, .capacity = TOKENS};
+    ph_tape_bits(&tape, 1, 3);
+    ph_tape_mark(&tape, PH_TAPE_WHO);
+    ph_tape_bits(&tape, 1, 1);
+    ph_tape_mark(&tape, PH_TAPE_MASK);
+    ph_tape_bits(&tape, 77, 20);
+    ph_tape_mark(&tape, 5);
+    ph_tape_end(&tape);
+    uint8_t bytes[BYTES];
+    ph_entropy_writer writer;
+    ph_entropy_writer_init(&writer, bytes, sizeof bytes);
+    ph_bill bill = {.property_bits = {[4] = 9}};
+    static ph_coded_counts counts;
+    ph_tape_play(tokens, &writer, &bill, &counts);
+    assert_int_equal(bill.slot_bits, 3 * PH_COST_PER_BIT);
+    assert_int_equal(bill.mask_bits, 1 * PH_COST_PER_BIT);
+    assert_int_equal(bill.property_bits[5], 20 * PH_COST_PER_BIT);
+    assert_int_equal(bill.property_bits[4], 9);
+    assert_int_equal(counts.raw_bits, 24);
+}
+
+static void a_bit_writer_goes_over_whole(void** state)
+{
+    (void)state;
+    uint32_t tokens[TOKENS];
+    ph_tape tape = {.tokens = tokens, .capacity = TOKENS};
+    uint8_t plain[16];
+    ph_bit_writer bits = ph_bit_writer_make(plain, sizeof plain);
+    ph_bits_write(&bits, 0x1234567890ABCDEF, 61);
+    ph_bits_write(&bits, 5, 3);
+    ph_bits_write(&bits, 2, 2);
+    ph_tape_append(&tape, &bits);
+    ph_tape_end(&tape);
+    uint8_t bytes[BYTES];
+    ph_entropy_writer writer;
+    ph_entropy_writer_init(&writer, bytes, sizeof bytes);
+    assert_int_equal(ph_tape_play(tokens, &writer, NULL, NULL), 66 * PH_COST_PER_BIT);
+    const size_t size = ph_entropy_writer_finish(&writer);
+    ph_entropy_reader reader;
+    ph_entropy_reader_init(&reader, bytes, size);
+    assert_true(ph_bits_read(&reader.raw, 61) == 0x1234567890ABCDEF);
+    assert_int_equal(ph_bits_read(&reader.raw, 3), 5);
+    assert_int_equal(ph_bits_read(&reader.raw, 2), 2);
+}
+
+static void a_full_tape_stays_full(void** state)
+{
+    (void)state;
+    uint32_t tokens[4] = {0, 0, 0, 99};
+    ph_tape tape = {.tokens = tokens, .capacity = 3};
+    ph_tape_bits(&tape, 0, 48);
+    assert_false(tape.is_full);
+    ph_tape_symbol(&tape, 1);
+    assert_true(tape.is_full);
+    assert_int_equal(tape.count, 3);
+    assert_int_equal(tokens[3], 99);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_tape_plays_what_was_put_on_it),
+        cmocka_unit_test(marks_say_what_it_was_for),
+        cmocka_unit_test(a_bit_writer_goes_over_whole),
+        cmocka_unit_test(a_full_tape_stays_full),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
