@@ -1,0 +1,239 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// How a client gets in. Everything here may come from anybody, so what costs nothing is tested
+// first, nothing is kept of who has no token, and no answer is larger than what it answers.
+//
+//   client                     server
+//   request (1078)  ─────────▶ token opens? remember its keys
+//                   ◀───────── challenge (333)
+//   response (≥ 326) ────────▶ our own challenge back? take a slot
+//                   ◀───────── keep-alive (26): index, number of clients
+
+#include "net/netcode_server_state.h"
+
+#include <sodium.h>
+
+enum {
+    CREDIT_PER_REQUEST = 1000000,
+    EXPIRE_AT = 1 + PH_NETCODE_VERSION_SIZE + 8,
+    NONCE_AT = EXPIRE_AT + 8,
+    PRIVATE_AT = NONCE_AT + PH_TOKEN_NONCE_SIZE,
+    TAG_AT = PH_NETCODE_REQUEST_SIZE - PH_NETCODE_TAG_SIZE,
+};
+
+_Static_assert(PRIVATE_AT + PH_TOKEN_PRIVATE_SIZE == PH_NETCODE_REQUEST_SIZE, "that is all");
+
+// Denied and challenge: with the keys of a connection that is none yet. Their sequence numbers come
+// from the upper half, where no connection gets to: one key, no number twice.
+static void answer(ph_net_server* server, const ph_address* to, ph_netcode_type type,
+                   const uint8_t* key, const void* data, size_t size)
+{
+    uint8_t datagram[PH_NETCODE_DATAGRAM_MAX];
+    const ph_netcode_lock lock = {.protocol_id = server->def.protocol_id, .key = key};
+    const size_t datagram_size =
+        ph_netcode_seal(&lock, type, server->global_sequence++, data, size, datagram);
+    ++server->stats.datagrams_sent;
+    server->stats.bytes_sent += datagram_size;
+    if (server->def.sink.send != NULL) {
+        server->def.sink.send(server->def.sink.context, to, datagram, datagram_size);
+    }
+}
+
+// ---- request
+
+// All that can be said without a key. (Whether the address is connected was asked before: the
+// standard asks later, the answer is the same.)
+static ph_net_refusal test_in_clear(const ph_net_server* server, const uint8_t* bytes, size_t size)
+{
+    if (size != PH_NETCODE_REQUEST_SIZE) {
+        return PH_NET_REFUSAL_SIZE;
+    }
+    if (!ph_is_version(bytes + 1)) {
+        return PH_NET_REFUSAL_VERSION;
+    }
+    if (ph_number_at(bytes + 1 + PH_NETCODE_VERSION_SIZE, 8) != server->def.protocol_id) {
+        return PH_NET_REFUSAL_PROTOCOL;
+    }
+    if (ph_number_at(bytes + EXPIRE_AT, 8) <= server->unix_s) {
+        return PH_NET_REFUSAL_EXPIRED;
+    }
+    return PH_NET_REFUSAL_NONE;
+}
+
+static bool is_for_this_server(const ph_net_server* server, const ph_token_private* token)
+{
+    for (int i = 0; i < token->address_count; ++i) {
+        for (int j = 0; j < server->def.address_count; ++j) {
+            if (ph_address_is_equal(&token->addresses[i], &server->def.addresses[j])) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+// Whether a token may be used from here; remembers that it was.
+static bool use_token(ph_net_server* server, const uint8_t tag[PH_NETCODE_TAG_SIZE],
+                      const ph_address* from)
+{
+    const ph_used_token* used = ph_used_tokens_find(&server->used_tokens, tag);
+    if (used == NULL) {
+        ph_used_tokens_add(&server->used_tokens, tag, from);
+        return true;
+    }
+    return ph_address_is_equal(&used->address, from) &&
+           !(used->is_spent && server->def.refuses_spent_tokens);
+}
+
+static void send_challenge(ph_net_server* server, const ph_address* to,
+                           const ph_token_private* token)
+{
+    ph_challenge challenge = {
+        .sequence = server->challenge_sequence++,
+        .client_id = token->client_id,
+    };
+    memcpy(challenge.user_data, token->user_data, PH_TOKEN_USER_DATA_SIZE);
+    uint8_t data[PH_CHALLENGE_DATA_SIZE];
+    ph_challenge_seal(&challenge, server->challenge_key, data);
+    answer(server, to, PH_NETCODE_CHALLENGE, token->server_to_client_key, data, sizeof data);
+}
+
+static void remember(ph_net_server* server, const ph_address* from, const ph_token_private* token,
+                     const uint8_t tag[PH_NETCODE_TAG_SIZE])
+{
+    ph_pending* pending = ph_pending_put(&server->pending, from);
+    // The same token again: an answer to any challenge since its first request will do.
+    if (memcmp(pending->tag, tag, PH_NETCODE_TAG_SIZE) != 0) {
+        pending->first_challenge = server->challenge_sequence;
+        memcpy(pending->tag, tag, PH_NETCODE_TAG_SIZE);
+    }
+    pending->client_id = token->client_id;
+    pending->timeout_s = token->timeout_s;
+    pending->requested_us = server->now_us;
+    memcpy(pending->client_to_server_key, token->client_to_server_key, PH_NETCODE_KEY_SIZE);
+    memcpy(pending->server_to_client_key, token->server_to_client_key, PH_NETCODE_KEY_SIZE);
+}
+
+// A token that opened.
+static ph_net_refusal admit(ph_net_server* server, const ph_address* from,
+                            const ph_token_private* token, const uint8_t tag[PH_NETCODE_TAG_SIZE])
+{
+    if (!is_for_this_server(server, token)) {
+        return PH_NET_REFUSAL_TOKEN_SERVER;
+    }
+    if (ph_net_slots_has_client_id(&server->slots, token->client_id)) {
+        return PH_NET_REFUSAL_CLIENT_CONNECTED;
+    }
+    if (!use_token(server, tag, from)) {
+        return PH_NET_REFUSAL_TOKEN_USED;
+    }
+    if (server->slots.free_count == 0) {
+        answer(server, from, PH_NETCODE_DENIED, token->server_to_client_key, NULL, 0);
+        return PH_NET_REFUSAL_FULL;
+    }
+    remember(server, from, token, tag);
+    send_challenge(server, from, token);
+    return PH_NET_REFUSAL_NONE;
+}
+
+ph_net_refusal ph_handshake_request(ph_net_server* server, const ph_address* from,
+                                    const uint8_t* bytes, size_t size)
+{
+    ph_net_refusal refusal = test_in_clear(server, bytes, size);
+    if (refusal != PH_NET_REFUSAL_NONE) {
+        return refusal;
+    }
+    if (server->request_credit < CREDIT_PER_REQUEST) {
+        return PH_NET_REFUSAL_BUSY;
+    }
+    server->request_credit -= CREDIT_PER_REQUEST;
+
+    const ph_token_seal seal = {
+        .protocol_id = server->def.protocol_id,
+        .expire_s = ph_number_at(bytes + EXPIRE_AT, 8),
+        .nonce = bytes + NONCE_AT,
+        .key = server->def.private_key,
+    };
+    ph_token_private token;
+    refusal = ph_token_private_open(bytes + PRIVATE_AT, &seal, &token);
+    if (refusal == PH_NET_REFUSAL_NONE) {
+        refusal = admit(server, from, &token, bytes + TAG_AT);
+    }
+    sodium_memzero(&token, sizeof token);
+    return refusal;
+}
+
+// ---- response
+
+static int connect(ph_net_server* server, const ph_pending* pending, const ph_challenge* challenge)
+{
+    const int client = ph_net_slots_take(&server->slots, &pending->address, pending->client_id,
+                                         challenge->user_data);
+    if (client < 0) {
+        return client;
+    }
+    ph_net_slot* slot = &server->slots.slots[client];
+    slot->timeout_s = pending->timeout_s;
+    slot->received_us = server->now_us;
+    memcpy(slot->receive_key, pending->client_to_server_key, PH_NETCODE_KEY_SIZE);
+    memcpy(slot->send_key, pending->server_to_client_key, PH_NETCODE_KEY_SIZE);
+    ph_used_token* used = ph_used_tokens_find(&server->used_tokens, pending->tag);
+    if (used != NULL) {
+        used->is_spent = true;
+    }
+    ++server->stats.connected;
+    return client;
+}
+
+// Is it one of ours, and of this very handshake? A recorded response from an earlier one opens, too.
+static bool is_solved(const ph_net_server* server, const ph_pending* pending, const uint8_t* data,
+                      ph_challenge* challenge)
+{
+    return ph_challenge_open(data, server->challenge_key, challenge) &&
+           challenge->sequence >= pending->first_challenge &&
+           challenge->client_id == pending->client_id;
+}
+
+ph_net_refusal ph_handshake_response(ph_net_server* server, const ph_address* from, uint8_t* bytes,
+                                     size_t size)
+{
+    ph_netcode_opened opened;
+    ph_net_refusal refusal = ph_netcode_peek(bytes, size, &opened);
+    if (refusal != PH_NET_REFUSAL_NONE) {
+        return refusal;
+    }
+    if (opened.type == PH_NETCODE_DENIED || opened.type == PH_NETCODE_CHALLENGE) {
+        return PH_NET_REFUSAL_TYPE;
+    }
+    ph_pending* pending = ph_pending_find(&server->pending, from);
+    if (pending == NULL) {
+        return PH_NET_REFUSAL_ADDRESS;
+    }
+    if (opened.type != PH_NETCODE_RESPONSE) {
+        return PH_NET_REFUSAL_STATE;
+    }
+    const ph_netcode_lock lock = {
+        .protocol_id = server->def.protocol_id,
+        .key = pending->client_to_server_key,
+    };
+    refusal = ph_netcode_open(&lock, NULL, bytes, size, &opened);
+    if (refusal != PH_NET_REFUSAL_NONE) {
+        return refusal;
+    }
+    ph_challenge challenge;
+    if (!is_solved(server, pending, opened.data, &challenge)) {
+        return PH_NET_REFUSAL_CHALLENGE;
+    }
+    if (ph_net_slots_has_client_id(&server->slots, pending->client_id)) {
+        return PH_NET_REFUSAL_CLIENT_CONNECTED;
+    }
+    const int client = connect(server, pending, &challenge);
+    if (client < 0) {
+        answer(server, from, PH_NETCODE_DENIED, pending->server_to_client_key, NULL, 0);
+        return PH_NET_REFUSAL_FULL;
+    }
+    ph_pending_remove(&server->pending, pending);
+    ph_net_server_send_keep_alive(server, client, &server->def.sink);
+    return PH_NET_REFUSAL_NONE;
+}

@@ -1,0 +1,310 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// The server's tables, its clock, and who is connected. Datagrams are in netcode_traffic.c, those of
+// strangers in netcode_handshake.c. The tick goes over all slots, a few microseconds for each
+// thousand plus what it sends.
+
+#include "net/netcode_server_state.h"
+
+#include "base/allocator.h"
+
+#include <sodium.h>
+
+#define COOKIE UINT32_C(0x4E455431)
+
+enum {
+    DISCONNECT_PACKETS = 10, // at once; any one is enough
+    PENDING_MIN = 256,
+    USED_TOKENS_MIN = 2048,
+    USED_TOKENS_PER_CLIENT = 8,
+    REQUESTS_PER_SECOND = 5000,
+    LAPSE_US = 1000000,
+};
+
+// ---- creation
+
+ph_net_server_def ph_net_server_def_default(void)
+{
+    return (ph_net_server_def){.client_capacity = 64, .keep_alive_ms = 100, .cookie = COOKIE};
+}
+
+static int at_least(int value, int minimum)
+{
+    return value > minimum ? value : minimum;
+}
+
+// Zeros become what they stand for.
+static void fill_in(ph_net_server_def* def)
+{
+    if (def->pending_capacity == 0) {
+        def->pending_capacity = at_least(def->client_capacity, PENDING_MIN);
+    }
+    if (def->used_token_capacity == 0) {
+        def->used_token_capacity =
+            at_least(def->client_capacity * USED_TOKENS_PER_CLIENT, USED_TOKENS_MIN);
+    }
+    if (def->requests_per_second == 0) {
+        def->requests_per_second = REQUESTS_PER_SECOND;
+    }
+}
+
+static bool is_sound(const ph_net_server_def* def)
+{
+    if (def->client_capacity < 1 || def->client_capacity > PH_NET_CLIENTS_MAX ||
+        def->pending_capacity < 0 || def->used_token_capacity < 0 || def->requests_per_second < 0 ||
+        def->keep_alive_ms < 1 || def->address_count < 1 ||
+        def->address_count > PH_NET_SERVER_ADDRESSES_MAX) {
+        return false;
+    }
+    for (int i = 0; i < def->address_count; ++i) {
+        const unsigned kind = def->addresses[i].kind;
+        if (kind != PH_ADDRESS_IPV4 && kind != PH_ADDRESS_IPV6) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void fill_random(const ph_net_server* server, void* bytes, size_t size)
+{
+    if (server->def.random != NULL) {
+        server->def.random(server->def.random_context, bytes, size);
+    } else {
+        randombytes_buf(bytes, size);
+    }
+}
+
+static ph_result create_tables(ph_net_server* server)
+{
+    const ph_net_server_def* def = &server->def;
+    ph_address_secret secret;
+    uint64_t seed;
+    fill_random(server, secret.bytes, sizeof secret.bytes);
+    fill_random(server, &seed, sizeof seed);
+    ph_result result =
+        ph_net_slots_create(&server->slots, &def->allocator, def->client_capacity, &secret);
+    if (result == PH_OK) {
+        result =
+            ph_pending_create(&server->pending, &def->allocator, def->pending_capacity, &secret);
+    }
+    if (result == PH_OK) {
+        result = ph_used_tokens_create(&server->used_tokens, &def->allocator,
+                                       def->used_token_capacity, seed);
+    }
+    return result;
+}
+
+ph_result ph_net_server_create(const ph_net_server_def* def, ph_net_server** server)
+{
+    PH_ASSERT(def->cookie == COOKIE);
+
+    *server = NULL;
+    if (!is_sound(def)) {
+        return PH_ERROR_VALUE;
+    }
+    ph_netcode_start();
+    ph_net_server* created = ph_allocate_zeroed(&def->allocator, sizeof *created);
+    if (created == NULL) {
+        return PH_ERROR_MEMORY;
+    }
+    created->def = *def;
+    fill_in(&created->def);
+    // Set here and never again: after a stop and a start it goes on where it was.
+    created->global_sequence = UINT64_C(1) << 63;
+    const ph_result result = create_tables(created);
+    if (result != PH_OK) {
+        ph_net_server_destroy(created);
+        return result;
+    }
+    *server = created;
+    return PH_OK;
+}
+
+void ph_net_server_destroy(ph_net_server* server)
+{
+    if (server == NULL) {
+        return;
+    }
+    ph_net_slots_destroy(&server->slots);
+    ph_pending_destroy(&server->pending);
+    ph_used_tokens_destroy(&server->used_tokens);
+    const ph_allocator allocator = server->def.allocator;
+    sodium_memzero(server, sizeof *server);
+    ph_release(&allocator, server, sizeof *server);
+}
+
+// ---- time
+
+static void advance(ph_net_server* server, uint64_t now_us, uint64_t unix_s)
+{
+    server->unix_s = unix_s;
+    if (now_us <= server->now_us) {
+        return;
+    }
+    const uint64_t rate = (uint64_t)server->def.requests_per_second;
+    const uint64_t limit = rate * 1000000; // a second's worth
+    const uint64_t elapsed_us = now_us - server->now_us;
+    server->request_credit =
+        elapsed_us >= 1000000 ? limit : server->request_credit + elapsed_us * rate;
+    if (server->request_credit > limit) {
+        server->request_credit = limit;
+    }
+    server->now_us = now_us;
+}
+
+void ph_net_server_start(ph_net_server* server, uint64_t now_us, uint64_t unix_s)
+{
+    PH_ASSERT(!server->is_running);
+
+    fill_random(server, server->challenge_key, sizeof server->challenge_key);
+    server->challenge_sequence = 0;
+    server->request_credit = (uint64_t)server->def.requests_per_second * 1000000;
+    server->now_us = now_us;
+    server->lapsed_us = now_us;
+    server->unix_s = unix_s;
+    server->is_running = true;
+}
+
+void ph_net_server_stop(ph_net_server* server)
+{
+    ph_net_server_disconnect_all(server);
+    ph_pending_clear(&server->pending);
+    sodium_memzero(server->challenge_key, sizeof server->challenge_key);
+    server->is_running = false;
+}
+
+static bool has_timed_out(const ph_net_server* server, const ph_net_slot* slot)
+{
+    return slot->timeout_s >= 0 &&
+           server->now_us - slot->received_us >= (uint64_t)slot->timeout_s * 1000000;
+}
+
+static void tick_client(ph_net_server* server, int client)
+{
+    const ph_net_slot* slot = &server->slots.slots[client];
+    if (ph_net_slot_is_leaving(slot)) {
+        ph_net_server_end(server, client, PH_NET_END_CLIENT);
+    } else if (has_timed_out(server, slot)) {
+        ph_net_server_end(server, client, PH_NET_END_TIMED_OUT);
+    } else if (server->now_us - slot->sent_us >= (uint64_t)server->def.keep_alive_ms * 1000) {
+        ph_net_server_send_keep_alive(server, client, &server->def.sink);
+    }
+}
+
+void ph_net_server_tick(ph_net_server* server, uint64_t now_us, uint64_t unix_s)
+{
+    advance(server, now_us, unix_s);
+    if (!server->is_running) {
+        return;
+    }
+    for (int client = 0; client < server->slots.capacity; ++client) {
+        if (server->slots.slots[client].is_connected) {
+            tick_client(server, client);
+        }
+    }
+    if (server->now_us - server->lapsed_us >= LAPSE_US) {
+        server->lapsed_us = server->now_us;
+        ph_pending_lapse(&server->pending, server->now_us);
+    }
+}
+
+// ---- connections
+
+static void add_counts(ph_net_server_stats* stats, const ph_net_slot* slot)
+{
+    stats->datagrams_received += slot->datagrams_received;
+    stats->bytes_received += slot->bytes_received;
+    stats->payloads_received += slot->payloads_received;
+    stats->datagrams_sent += slot->datagrams_sent;
+    stats->bytes_sent += slot->bytes_sent;
+    stats->payloads_sent += slot->payloads_sent;
+}
+
+void ph_net_server_end(ph_net_server* server, int client, ph_net_end reason)
+{
+    add_counts(&server->stats, &server->slots.slots[client]);
+    ++server->stats.ended[reason];
+    ph_net_slots_end(&server->slots, client, reason);
+}
+
+static void tell_and_end(ph_net_server* server, int client)
+{
+    for (int i = 0; i < DISCONNECT_PACKETS; ++i) {
+        ph_net_server_send_packet(server, client, PH_NETCODE_DISCONNECT, NULL, 0,
+                                  &server->def.sink);
+    }
+    ph_net_server_end(server, client, PH_NET_END_SERVER);
+}
+
+void ph_net_server_disconnect(ph_net_server* server, int client)
+{
+    if (ph_net_slots_at(&server->slots, client) != NULL) {
+        tell_and_end(server, client);
+    }
+}
+
+void ph_net_server_disconnect_all(ph_net_server* server)
+{
+    for (int client = 0; client < server->slots.capacity; ++client) {
+        if (ph_net_slot_is_leaving(&server->slots.slots[client])) {
+            ph_net_server_end(server, client, PH_NET_END_CLIENT);
+        } else if (server->slots.slots[client].is_connected) {
+            tell_and_end(server, client);
+        }
+    }
+}
+
+bool ph_net_server_next_event(ph_net_server* server, ph_net_event* event)
+{
+    return ph_net_slots_next_event(&server->slots, event);
+}
+
+bool ph_net_server_client(const ph_net_server* server, int client, ph_net_client_info* info)
+{
+    *info = (ph_net_client_info){0};
+    const ph_net_slot* slot = ph_net_slots_at(&server->slots, client);
+    if (slot == NULL) {
+        return false;
+    }
+    info->client_id = slot->client_id;
+    info->address = slot->address;
+    info->is_confirmed = ph_net_slot_is_confirmed(slot);
+    info->received_us = slot->received_us;
+    info->packets_received = slot->datagrams_received;
+    info->bytes_received = slot->bytes_received;
+    info->packets_sent = slot->datagrams_sent;
+    info->bytes_sent = slot->bytes_sent;
+    return true;
+}
+
+void ph_net_server_get_stats(const ph_net_server* server, ph_net_server_stats* stats)
+{
+    *stats = server->stats;
+    stats->client_count = server->slots.connected_count;
+    stats->pending_count = server->pending.count;
+    for (int i = 0; i < PH_NET_REFUSAL_COUNT; ++i) {
+        stats->refused[i] = atomic_load_explicit(&server->refused[i], memory_order_relaxed);
+    }
+    for (int client = 0; client < server->slots.capacity; ++client) {
+        add_counts(stats, &server->slots.slots[client]);
+    }
+}
+
+bool ph_net_server_validate(const ph_net_server* server)
+{
+    return ph_net_slots_validate(&server->slots) && ph_pending_validate(&server->pending) &&
+           ph_used_tokens_validate(&server->used_tokens) &&
+           server->global_sequence >= UINT64_C(1) << 63;
+}
+
+const char* ph_net_end_name(ph_net_end reason)
+{
+    static const char* const names[PH_NET_END_COUNT] = {
+        [PH_NET_END_NONE] = "none",
+        [PH_NET_END_CLIENT] = "client",
+        [PH_NET_END_TIMED_OUT] = "timed_out",
+        [PH_NET_END_SERVER] = "server",
+    };
+    return (unsigned)reason < PH_NET_END_COUNT ? names[reason] : "unknown";
+}

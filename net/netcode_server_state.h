@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// What a server consists of, and the handshake that leads into its slots.
+
+#ifndef PINHOLE_NET_NETCODE_SERVER_STATE_H
+#define PINHOLE_NET_NETCODE_SERVER_STATE_H
+
+#include "net/netcode_pending.h"
+#include "net/netcode_private.h"
+#include "net/netcode_slots.h"
+#include "net/netcode_used_tokens.h"
+
+struct ph_net_server {
+    ph_net_server_def def; // holds the private key
+    bool is_running;
+    uint64_t now_us;
+    uint64_t unix_s;
+    uint64_t lapsed_us; // when the pending were last gone over
+
+    // Packets that belong to no connection: never a number twice, never one of a connection's.
+    uint64_t global_sequence;
+    uint64_t challenge_sequence;
+    uint8_t challenge_key[PH_NETCODE_KEY_SIZE];
+
+    // Requests that may still be opened, in millionths.
+    uint64_t request_credit;
+
+    ph_net_slots slots;
+    ph_pending_table pending;
+    ph_used_tokens used_tokens;
+
+    // Without what the slots have counted themselves. Threads that open add to refused.
+    ph_net_server_stats stats;
+    _Atomic uint64_t refused[PH_NET_REFUSAL_COUNT];
+};
+
+// Ends a connection, and keeps what it has counted.
+void ph_net_server_end(ph_net_server* server, int client, ph_net_end reason);
+
+// Sends the next packet of a connection.
+void ph_net_server_send_packet(ph_net_server* server, int client, ph_netcode_type type,
+                               const void* data, size_t size, const ph_net_sink* sink);
+
+void ph_net_server_send_keep_alive(ph_net_server* server, int client, const ph_net_sink* sink);
+
+// A request from an address that is not connected; begins with 0 and is of any size.
+ph_net_refusal ph_handshake_request(ph_net_server* server, const ph_address* from,
+                                    const uint8_t* bytes, size_t size);
+
+// Anything else from there: a response, or nothing of use.
+ph_net_refusal ph_handshake_response(ph_net_server* server, const ph_address* from, uint8_t* bytes,
+                                     size_t size);
+
+#endif

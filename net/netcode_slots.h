@@ -1,0 +1,105 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// The connections of a server: a slot for each, found by address or by client id, and the events of
+// their beginning and end. A slot whose end nobody has heard of yet is not given to another, so
+// there are never more events than two for each slot.
+// Find once per datagram; take and end once per connection; allocates at creation only.
+//
+//   slot:   free ──take──▶ connected ──end──▶ ended ──its event is taken──▶ free
+
+#ifndef PINHOLE_NET_NETCODE_SLOTS_H
+#define PINHOLE_NET_NETCODE_SLOTS_H
+
+#include "base/hash_map.h"
+#include "net/address_key.h"
+
+#include <pinhole/net/netcode_server.h>
+
+#include <stdatomic.h>
+
+// One connection. What the tick looks at comes first. The two flags are atomic because one thread
+// may seal for a client while another one opens what came from it.
+typedef struct ph_net_slot {
+    uint64_t received_us; // the newest genuine packet
+    uint64_t sent_us;     // the newest of ours
+    int32_t timeout_s;    // negative is never
+    bool is_connected;
+    atomic_bool is_confirmed; // a payload or keep-alive has come
+    atomic_bool is_leaving;   // the client has said so; ends soon
+    ph_address address;
+    uint64_t client_id;
+    uint64_t sequence; // of our next packet
+    uint8_t send_key[PH_NETCODE_KEY_SIZE];
+    uint8_t receive_key[PH_NETCODE_KEY_SIZE];
+    ph_netcode_replay replay;
+    uint64_t datagrams_received;
+    uint64_t bytes_received;
+    uint64_t payloads_received;
+    uint64_t datagrams_sent;
+    uint64_t bytes_sent;
+    uint64_t payloads_sent;
+} ph_net_slot;
+
+static inline bool ph_net_slot_is_confirmed(const ph_net_slot* slot)
+{
+    return atomic_load_explicit(&slot->is_confirmed, memory_order_relaxed);
+}
+
+static inline bool ph_net_slot_is_leaving(const ph_net_slot* slot)
+{
+    return atomic_load_explicit(&slot->is_leaving, memory_order_relaxed);
+}
+
+typedef struct ph_net_happening {
+    ph_net_event_kind kind;
+    ph_net_end end;
+    int client;
+} ph_net_happening;
+
+// {0} may be destroyed. Fields are read-only outside netcode_slots.c, those of a slot are not.
+typedef struct ph_net_slots {
+    ph_net_slot* slots;
+    uint8_t (*user_data)[PH_TOKEN_USER_DATA_SIZE]; // by slot; rarely looked at
+    int32_t* free;                                 // a stack
+    ph_net_happening* events;                      // a ring of 2 * capacity
+    int capacity;
+    int free_count;
+    int connected_count;
+    int event_first;
+    int event_count;
+    ph_hash_map by_address;
+    ph_hash_map by_client_id;
+    ph_address_secret secret;
+    ph_allocator allocator;
+} ph_net_slots;
+
+// @return PH_OK, or PH_ERROR_MEMORY with *slots set to {0}.
+ph_result ph_net_slots_create(ph_net_slots* slots, const ph_allocator* allocator, int capacity,
+                              const ph_address_secret* secret);
+void ph_net_slots_destroy(ph_net_slots* slots); // wipes all keys; leaves {0}
+
+// The connected client at an address, or -1.
+int ph_net_slots_find(const ph_net_slots* slots, const ph_address* address);
+
+bool ph_net_slots_has_client_id(const ph_net_slots* slots, uint64_t client_id);
+
+// The slot at an index if it is connected and not leaving, else NULL. Any index will do.
+ph_net_slot* ph_net_slots_at(const ph_net_slots* slots, int client);
+
+// Connects a client whose address and id are not connected, and makes the event. The slot is all
+// zero but for these; the caller fills in the rest.
+// @return Its index, or -1 when no slot is free.
+int ph_net_slots_take(ph_net_slots* slots, const ph_address* address, uint64_t client_id,
+                      const uint8_t user_data[PH_TOKEN_USER_DATA_SIZE]);
+
+// Ends a connection, wipes its keys, makes the event.
+void ph_net_slots_end(ph_net_slots* slots, int client, ph_net_end end);
+
+// Takes the oldest event. @return false when there is none.
+bool ph_net_slots_next_event(ph_net_slots* slots, ph_net_event* event);
+
+// Whether everything agrees. For tests.
+bool ph_net_slots_validate(const ph_net_slots* slots);
+
+#endif

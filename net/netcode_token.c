@@ -1,0 +1,153 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+//   connect token, 2048:
+//   | version 13 | protocol id 8 | create 8 | expire 8 | nonce 24 | private token 1024 |
+//   | timeout 4 | count 4 | addresses | keys 32 + 32 | zeros |
+
+#include <pinhole/net/netcode_token.h>
+
+#include "net/netcode_bytes.h"
+#include "net/netcode_private.h"
+
+#include <sodium.h>
+
+#define COOKIE UINT32_C(0x544F4B31)
+
+_Static_assert(PH_NETCODE_VERSION_SIZE + 3 * 8 + PH_TOKEN_NONCE_SIZE + PH_TOKEN_PRIVATE_SIZE + 4 +
+                       4 + PH_TOKEN_ADDRESSES_MAX * PH_NETCODE_IPV6_SIZE +
+                       2 * PH_NETCODE_KEY_SIZE <=
+                   PH_TOKEN_SIZE,
+               "the longest token fits");
+
+ph_token_def ph_token_def_default(void)
+{
+    return (ph_token_def){.lifetime_s = 30, .timeout_s = 10, .cookie = COOKIE};
+}
+
+static ph_result check(const ph_token_def* def)
+{
+    if (def->address_count < 1 || def->address_count > PH_TOKEN_ADDRESSES_MAX) {
+        return PH_ERROR_VALUE;
+    }
+    for (int i = 0; i < def->address_count; ++i) {
+        if (def->addresses[i].kind != PH_ADDRESS_IPV4 &&
+            def->addresses[i].kind != PH_ADDRESS_IPV6) {
+            return PH_ERROR_VALUE;
+        }
+    }
+    return def->create_s > UINT64_MAX - def->lifetime_s ? PH_ERROR_RANGE : PH_OK;
+}
+
+static void seal_private(const ph_token_def* def, const ph_token_secrets* secrets,
+                         uint8_t sealed[PH_TOKEN_PRIVATE_SIZE])
+{
+    ph_token_private token = {
+        .client_id = def->client_id,
+        .timeout_s = def->timeout_s,
+        .address_count = def->address_count,
+    };
+    memcpy(token.addresses, def->addresses, sizeof token.addresses);
+    memcpy(token.client_to_server_key, secrets->client_to_server_key, PH_NETCODE_KEY_SIZE);
+    memcpy(token.server_to_client_key, secrets->server_to_client_key, PH_NETCODE_KEY_SIZE);
+    memcpy(token.user_data, def->user_data, PH_TOKEN_USER_DATA_SIZE);
+    const ph_token_seal seal = {
+        .protocol_id = def->protocol_id,
+        .expire_s = def->create_s + def->lifetime_s,
+        .nonce = secrets->nonce,
+        .key = def->private_key,
+    };
+    ph_token_private_seal(&token, &seal, sealed);
+    sodium_memzero(&token, sizeof token);
+}
+
+ph_result ph_token_write(const ph_token_def* def, uint8_t token[PH_TOKEN_SIZE])
+{
+    PH_ASSERT(def->cookie == COOKIE);
+
+    memset(token, 0, PH_TOKEN_SIZE);
+    const ph_result result = check(def);
+    if (result != PH_OK) {
+        return result;
+    }
+    ph_netcode_start();
+    ph_token_secrets secrets;
+    if (def->secrets != NULL) {
+        secrets = *def->secrets;
+    } else {
+        randombytes_buf(&secrets, sizeof secrets);
+    }
+
+    uint8_t* at = ph_put_version(token);
+    at = ph_put_u64(at, def->protocol_id);
+    at = ph_put_u64(at, def->create_s);
+    at = ph_put_u64(at, def->create_s + def->lifetime_s);
+    at = ph_put_bytes(at, secrets.nonce, PH_TOKEN_NONCE_SIZE);
+    seal_private(def, &secrets, at);
+    at = ph_put_u32(at + PH_TOKEN_PRIVATE_SIZE, (uint32_t)def->timeout_s);
+    at = ph_put_addresses(at, def->addresses, def->address_count);
+    at = ph_put_bytes(at, secrets.client_to_server_key, PH_NETCODE_KEY_SIZE);
+    ph_put_bytes(at, secrets.server_to_client_key, PH_NETCODE_KEY_SIZE);
+    sodium_memzero(&secrets, sizeof secrets);
+    return PH_OK;
+}
+
+static ph_token_fault read_token(const uint8_t* at, ph_token* token)
+{
+    if (!ph_is_version(at)) {
+        return PH_TOKEN_FAULT_VERSION;
+    }
+    uint32_t timeout;
+    at = ph_take_u64(at + PH_NETCODE_VERSION_SIZE, &token->protocol_id);
+    at = ph_take_u64(at, &token->create_s);
+    at = ph_take_u64(at, &token->expire_s);
+    at = ph_take_bytes(at, token->secrets.nonce, PH_TOKEN_NONCE_SIZE);
+    at = ph_take_bytes(at, token->sealed, PH_TOKEN_PRIVATE_SIZE);
+    at = ph_take_u32(at, &timeout);
+    memcpy(&token->timeout_s, &timeout, sizeof timeout);
+    if (token->create_s > token->expire_s) {
+        return PH_TOKEN_FAULT_TIME;
+    }
+    switch (ph_take_addresses(&at, token->addresses, &token->address_count)) {
+    case PH_ADDRESSES_COUNT:
+        return PH_TOKEN_FAULT_ADDRESS_COUNT;
+    case PH_ADDRESSES_KIND:
+        return PH_TOKEN_FAULT_ADDRESS_KIND;
+    case PH_ADDRESSES_GOOD:
+        break;
+    }
+    at = ph_take_bytes(at, token->secrets.client_to_server_key, PH_NETCODE_KEY_SIZE);
+    ph_take_bytes(at, token->secrets.server_to_client_key, PH_NETCODE_KEY_SIZE);
+    return PH_TOKEN_GOOD;
+}
+
+ph_token_fault ph_token_read(const void* bytes, size_t size, ph_token* token)
+{
+    memset(token, 0, sizeof *token);
+    if (size != PH_TOKEN_SIZE) {
+        return PH_TOKEN_FAULT_SIZE;
+    }
+    const ph_token_fault fault = read_token(bytes, token);
+    if (fault != PH_TOKEN_GOOD) {
+        ph_token_wipe(token);
+    }
+    return fault;
+}
+
+void ph_token_wipe(ph_token* token)
+{
+    sodium_memzero(token, sizeof *token);
+}
+
+const char* ph_token_fault_text(ph_token_fault fault)
+{
+    static const char* const texts[PH_TOKEN_FAULT_COUNT] = {
+        [PH_TOKEN_GOOD] = "good",
+        [PH_TOKEN_FAULT_SIZE] = "not 2048 bytes",
+        [PH_TOKEN_FAULT_VERSION] = "of another version than netcode 1.02",
+        [PH_TOKEN_FAULT_TIME] = "made later than it expires",
+        [PH_TOKEN_FAULT_ADDRESS_COUNT] = "not 1 to 32 addresses",
+        [PH_TOKEN_FAULT_ADDRESS_KIND] = "an address that is neither IPv4 nor IPv6",
+    };
+    return (unsigned)fault < PH_TOKEN_FAULT_COUNT ? texts[fault] : "unknown";
+}
