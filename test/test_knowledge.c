@@ -63,7 +63,7 @@ static void send(fixture* f, ph_record_kind kind, uint64_t told, uint8_t a, uint
         .properties = told,
         .slot = SLOT,
         .kind = (uint8_t)kind,
-        .older = f->knowledge.newest_item[SLOT],
+        .older = ph_knowledge_at(&f->knowledge, SLOT)->newest_item,
         .mileage_mm = 10,
         .jumps = 2,
         .value_bytes = (uint16_t)ph_packing_size(&f->packing, told),
@@ -123,7 +123,7 @@ static void an_enter_makes_everything_known(void** state)
     assert_true(f.knowledge.are_references_stale);
     assert_int_equal(newest(&f, A), 7);
     assert_int_equal(newest(&f, B), 9);
-    assert_int_equal(f.knowledge.jumps[SLOT], 2);
+    assert_int_equal(ph_knowledge_at(&f.knowledge, SLOT)->jumps, 2);
     teardown(&f);
 }
 
@@ -166,7 +166,7 @@ static void the_newest_is_the_last_that_was_sent(void** state)
     assert_int_equal(newest(&f, A), 1); // known
     assert_int_equal(newest(&f, B), 2);
     assert_true(f.knowledge.touched[SLOT] == (BIT(A) | BIT(B)));
-    assert_true(f.knowledge.repeats[SLOT] == (BIT(A) | BIT(B)));
+    assert_true(ph_knowledge_at(&f.knowledge, SLOT)->repeats == (BIT(A) | BIT(B)));
     teardown(&f);
 }
 
@@ -180,7 +180,7 @@ static void a_loss_touches_what_nothing_newer_has_told(void** state)
     send(&f, PH_RECORD_UPDATE, BIT(B), 0, 2);
     assert_false(resolve(&f, false));
     assert_true(f.knowledge.touched[SLOT] == BIT(A));
-    assert_true(f.knowledge.repeats[SLOT] == BIT(A));
+    assert_true(ph_knowledge_at(&f.knowledge, SLOT)->repeats == BIT(A));
     teardown(&f);
 }
 
@@ -270,7 +270,7 @@ static void a_leave_frees_the_slot_when_it_is_applied(void** state)
     assert_true(resolve(&f, true));
     ph_knowledge_free(&f.knowledge, SLOT, true);
     assert_int_equal(f.knowledge.told[SLOT], PH_TOLD_NOTHING);
-    assert_int_equal(f.knowledge.association[SLOT], 2);
+    assert_int_equal(ph_knowledge_at(&f.knowledge, SLOT)->association, 2);
     assert_int_equal(f.knowledge.leaving_count, 0);
     teardown(&f);
 }
@@ -284,7 +284,7 @@ static void a_newcomer_that_leaves_is_gone_at_once(void** state)
     ph_knowledge_leave(&f.knowledge, SLOT);
     assert_true(ph_knowledge_is_gone(&f.knowledge, SLOT));
     ph_knowledge_free(&f.knowledge, SLOT, false);
-    assert_int_equal(f.knowledge.association[SLOT], 1);
+    assert_int_equal(ph_knowledge_at(&f.knowledge, SLOT)->association, 1);
     assert_int_equal(f.knowledge.newcomer_count, 0);
     teardown(&f);
 }
@@ -326,9 +326,12 @@ static void validate_sees_damage(void** state)
     DAMAGED(++f.knowledge.leaving_count, f.knowledge = good);
     DAMAGED(f.knowledge.told[SLOT] = 9, f.knowledge.told[SLOT] = PH_TOLD_ENTERED);
     DAMAGED(f.knowledge.told[SLOT] = PH_TOLD_NOTHING, f.knowledge.told[SLOT] = PH_TOLD_ENTERED);
-    DAMAGED(f.knowledge.in_flight[SLOT] = 0, f.knowledge.in_flight[SLOT] = 1);
-    DAMAGED(f.knowledge.in_flight[SLOT + 1] = 1, f.knowledge.in_flight[SLOT + 1] = 0);
-    DAMAGED(f.knowledge.association[0] = 0, f.knowledge.association[0] = 1);
+    DAMAGED(ph_knowledge_at(&f.knowledge, SLOT)->in_flight = 0,
+            ph_knowledge_at(&f.knowledge, SLOT)->in_flight = 1);
+    DAMAGED(ph_knowledge_at(&f.knowledge, SLOT + 1)->in_flight = 1,
+            ph_knowledge_at(&f.knowledge, SLOT + 1)->in_flight = 0);
+    DAMAGED(ph_knowledge_at(&f.knowledge, 0)->association = 0,
+            ph_knowledge_at(&f.knowledge, 0)->association = 1);
 #undef DAMAGED
     teardown(&f);
 }

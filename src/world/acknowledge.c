@@ -128,7 +128,7 @@ static void prefetch_known(const ph_sender* sender, const ph_flight_packet* pack
     uint16_t place = ph_flight_first_item(&sender->flight, packet);
     for (int i = 0; i < packet->item_count; ++i) {
         const ph_flight_item item = ph_flight_read(&sender->flight, place);
-        ph_prefetch(ph_knowledge_known(&sender->knowledge, item.slot));
+        ph_prefetch_bytes(ph_knowledge_at(&sender->knowledge, item.slot), 2 * PH_CACHE_LINE);
         place = ph_flight_next_item(&sender->flight, place);
     }
 }

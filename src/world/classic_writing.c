@@ -67,7 +67,7 @@ static ph_record update_of(ph_datagram* datagram, const ph_chosen* chosen)
     const int slot = ph_chosen_slot(chosen);
     return (ph_record){
         .properties = chosen->properties,
-        .association = knowledge->association[slot],
+        .association = ph_knowledge_at(knowledge, slot)->association,
         .slot = (uint16_t)slot,
         .kind = PH_RECORD_UPDATE,
         .class_index = knowledge->class_index[slot],

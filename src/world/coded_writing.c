@@ -108,7 +108,7 @@ static bool fits(ph_datagram* datagram, const ph_choice* choice, int64_t* bits)
 static void replace_item(ph_datagram* datagram, ph_flight_item* item)
 {
     ph_sender* sender = datagram->sender;
-    const uint16_t place = sender->knowledge.newest_item[item->slot];
+    const uint16_t place = ph_knowledge_at(&sender->knowledge, item->slot)->newest_item;
     const ph_flight_item before = ph_flight_read(&sender->flight, place);
     item->score = before.score;
     item->mileage_mm += before.mileage_mm;

@@ -209,8 +209,9 @@ bool ph_datagram_has_place(const ph_datagram* datagram, ph_record_kind kind)
 static ph_chosen* find_chosen(ph_datagram* datagram, int slot)
 {
     const ph_knowledge* knowledge = &datagram->sender->knowledge;
-    if (knowledge->in_flight[slot] == 0 ||
-        !ph_flight_is_open(&datagram->sender->flight, knowledge->newest_item[slot])) {
+    if (ph_knowledge_at(knowledge, slot)->in_flight == 0 ||
+        !ph_flight_is_open(&datagram->sender->flight,
+                           ph_knowledge_at(knowledge, slot)->newest_item)) {
         return NULL;
     }
     ph_chosen* chosen = datagram->chosen;
@@ -230,14 +231,14 @@ static void note_references(ph_datagram* datagram, const ph_record* record)
     const ph_layout* layout = &datagram->frame.layouts->layouts[record->class_index];
     for (uint64_t left = record->properties & layout->references; left != 0; left &= left - 1) {
         if (record->words[layout->word[ph_word_lowest_bit(left)]] != 0) {
-            datagram->sender->knowledge.points[record->slot] = 1;
+            ph_knowledge_at(&datagram->sender->knowledge, record->slot)->points = 1;
         }
     }
 }
 
 static void note_chosen(ph_datagram* datagram, const ph_choice* choice, ph_chosen* before)
 {
-    const uint64_t repeats = datagram->sender->knowledge.repeats[choice->slot];
+    const uint64_t repeats = ph_knowledge_at(&datagram->sender->knowledge, choice->slot)->repeats;
     if (before != NULL) {
         before->properties |= choice->properties;
         before->repeats |= repeats & choice->properties;

@@ -110,7 +110,7 @@ static void reference_words(const ph_outlook* outlook, const uint32_t* id_words,
     if (slot >= 0 && knowledge->told[slot] == PH_TOLD_ENTERED &&
         ph_outlook_is_there(outlook, slot)) {
         words[0] = (uint32_t)slot + 1;
-        words[1] = knowledge->association[slot];
+        words[1] = ph_knowledge_at(knowledge, slot)->association;
     }
 }
 
@@ -153,7 +153,8 @@ static bool is_settled(const ph_outlook* outlook, const place* at, int slot, int
                                  ? world->entities.moved_tick[at->entity]
                                  : ph_table_changed(at->table, property, at->row);
     const uint32_t unchanged = world->tick - changed;
-    const uint32_t seen = world->tick - outlook->sender->knowledge.since_tick[slot];
+    const uint32_t seen =
+        world->tick - ph_knowledge_at(&outlook->sender->knowledge, slot)->since_tick;
     return (uint64_t)(unchanged < seen ? unchanged : seen) * world->def.tick_us >= US_PER_SECOND;
 }
 

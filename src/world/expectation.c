@@ -219,7 +219,8 @@ void ph_expectation_note_sent(ph_expectation* expectation, const ph_world* world
                               const ph_sender* sender, int slot)
 {
     const ph_knowledge* knowledge = &sender->knowledge;
-    const ph_flight_item item = ph_flight_read(&sender->flight, knowledge->newest_item[slot]);
+    const ph_flight_item item =
+        ph_flight_read(&sender->flight, ph_knowledge_at(knowledge, slot)->newest_item);
     ph_expected* sent = &expectation->sent[slot];
     note_heading(expectation, world, sender, slot);
     sample next;
@@ -227,7 +228,7 @@ void ph_expectation_note_sent(ph_expectation* expectation, const ph_world* world
         return;
     }
     // An enter is the first of its entity, unless others are on their way: nothing is known of it.
-    if (item.kind == PH_RECORD_ENTER && knowledge->in_flight[slot] == 1) {
+    if (item.kind == PH_RECORD_ENTER && ph_knowledge_at(knowledge, slot)->in_flight == 1) {
         sent->is_there = false;
         expectation->known[slot].is_there = false;
     }

@@ -11,16 +11,26 @@
 
 #include <string.h>
 
-// Three arrays of 8 bytes, nine of 4, three of 2, three of 1, and the known values.
-#define BYTES_PER_SLOT ((size_t)(3 * 8 + 9 * 4 + 3 * 2 + 3 * 1))
+// One array of 8 bytes, five of 4, two of 1.
+#define SWEPT_BYTES_PER_SLOT ((size_t)(8 + 5 * 4 + 2 * 1))
 
 // A packet has more than one item of a slot when it was visited again: what did not fit last time,
 // what waited too long, what the scheduler let through, what was left for spare bits.
 #define IN_FLIGHT_MAX (4 * PH_FLIGHT_MAX)
 
+static size_t aligned(size_t size)
+{
+    return (size + 7) & ~(size_t)7;
+}
+
+static size_t dossier_stride(size_t known_stride)
+{
+    return aligned(sizeof(ph_dossier) + known_stride);
+}
+
 size_t ph_knowledge_bytes(int slot_count, size_t known_stride)
 {
-    return ((size_t)slot_count * (BYTES_PER_SLOT + known_stride) + 7) & ~(size_t)7;
+    return aligned((size_t)slot_count * (SWEPT_BYTES_PER_SLOT + dossier_stride(known_stride)));
 }
 
 static void* carve(uint8_t** rest, int count, size_t element_size)
@@ -30,32 +40,23 @@ static void* carve(uint8_t** rest, int count, size_t element_size)
     return part;
 }
 
-// Widest first: every array is aligned whatever the count.
+// Widest first: everything is aligned whatever the count.
 void ph_knowledge_init(ph_knowledge* knowledge, void* block, int slot_count, size_t known_stride)
 {
     uint8_t* rest = block;
-    *knowledge = (ph_knowledge){.slot_count = slot_count, .known_stride = known_stride};
+    *knowledge =
+        (ph_knowledge){.slot_count = slot_count, .dossier_stride = dossier_stride(known_stride)};
+    knowledge->dossiers = carve(&rest, slot_count, knowledge->dossier_stride);
     knowledge->touched = carve(&rest, slot_count, sizeof(uint64_t));
-    knowledge->beyond = carve(&rest, slot_count, sizeof(uint64_t));
-    knowledge->repeats = carve(&rest, slot_count, sizeof(uint64_t));
     knowledge->score = carve(&rest, slot_count, sizeof(float));
     knowledge->weight = carve(&rest, slot_count, sizeof(float));
     knowledge->wake_mm2 = carve(&rest, slot_count, sizeof(float));
     knowledge->mileage_mm = carve(&rest, slot_count, sizeof(uint32_t));
-    knowledge->stir = carve(&rest, slot_count, sizeof(uint32_t));
     knowledge->waiting_ms = carve(&rest, slot_count, sizeof(uint32_t));
-    knowledge->served_ms = carve(&rest, slot_count, sizeof(uint32_t));
-    knowledge->association = carve(&rest, slot_count, sizeof(uint32_t));
-    knowledge->since_tick = carve(&rest, slot_count, sizeof(uint32_t));
-    knowledge->newest_item = carve(&rest, slot_count, sizeof(uint16_t));
-    knowledge->jumps = carve(&rest, slot_count, sizeof(uint16_t));
-    knowledge->in_flight = carve(&rest, slot_count, sizeof(uint16_t));
     knowledge->told = carve(&rest, slot_count, 1);
     knowledge->class_index = carve(&rest, slot_count, 1);
-    knowledge->points = carve(&rest, slot_count, 1);
-    knowledge->known = carve(&rest, slot_count, known_stride);
     for (int slot = 0; slot < slot_count; ++slot) {
-        knowledge->association[slot] = 1;
+        ph_knowledge_at(knowledge, slot)->association = 1;
         knowledge->weight[slot] = 1.0f;
     }
 }
@@ -64,31 +65,34 @@ void ph_knowledge_init(ph_knowledge* knowledge, void* block, int slot_count, siz
 
 void ph_knowledge_enter(ph_knowledge* knowledge, int slot, int class_index, uint64_t all)
 {
-    PH_ASSERT(knowledge->told[slot] == PH_TOLD_NOTHING && knowledge->in_flight[slot] == 0);
+    ph_dossier* dossier = ph_knowledge_at(knowledge, slot);
+    PH_ASSERT(knowledge->told[slot] == PH_TOLD_NOTHING && dossier->in_flight == 0);
 
     knowledge->touched[slot] = all;
-    knowledge->beyond[slot] = 0;
-    knowledge->repeats[slot] = 0;
+    dossier->beyond = 0;
+    dossier->repeats = 0;
     knowledge->score[slot] = 0.0f;
     knowledge->weight[slot] = 1.0f;
+    knowledge->wake_mm2[slot] = 0.0f;
     knowledge->mileage_mm[slot] = 0;
-    knowledge->stir[slot] = 0;
+    dossier->stir = 0;
     knowledge->waiting_ms[slot] = 0;
     knowledge->class_index[slot] = (uint8_t)class_index;
-    knowledge->points[slot] = 0;
+    dossier->points = 0;
     ++knowledge->newcomer_count;
 }
 
 void ph_knowledge_leave(ph_knowledge* knowledge, int slot)
 {
+    ph_dossier* dossier = ph_knowledge_at(knowledge, slot);
     PH_ASSERT(!ph_knowledge_is_leaving(knowledge, slot));
 
     const bool was_entered = knowledge->told[slot] == PH_TOLD_ENTERED;
     knowledge->newcomer_count -= knowledge->told[slot] == PH_TOLD_NOTHING;
     knowledge->told[slot] = was_entered ? PH_TOLD_LEAVING : PH_TOLD_LEAVING_UNSURE;
     knowledge->touched[slot] = 1;
-    knowledge->beyond[slot] = 0;
-    knowledge->repeats[slot] = 0;
+    dossier->beyond = 0;
+    dossier->repeats = 0;
     knowledge->waiting_ms[slot] = 0;
     ++knowledge->leaving_count;
     if (was_entered) {
@@ -98,12 +102,13 @@ void ph_knowledge_leave(ph_knowledge* knowledge, int slot)
 
 void ph_knowledge_free(ph_knowledge* knowledge, int slot, bool is_known)
 {
-    PH_ASSERT(ph_knowledge_is_leaving(knowledge, slot) && knowledge->in_flight[slot] == 0);
+    ph_dossier* dossier = ph_knowledge_at(knowledge, slot);
+    PH_ASSERT(ph_knowledge_is_leaving(knowledge, slot) && dossier->in_flight == 0);
 
     knowledge->told[slot] = PH_TOLD_NOTHING;
     knowledge->touched[slot] = 0;
-    knowledge->repeats[slot] = 0;
-    knowledge->association[slot] += is_known;
+    dossier->repeats = 0;
+    dossier->association += is_known;
     --knowledge->leaving_count;
 }
 
@@ -112,8 +117,9 @@ void ph_knowledge_free(ph_knowledge* knowledge, int slot, bool is_known)
 bool ph_knowledge_has_jumped(const ph_knowledge* knowledge, const ph_flight* flight, int slot,
                              uint16_t jumps)
 {
-    uint16_t place = knowledge->newest_item[slot];
-    for (int i = 0; i < knowledge->in_flight[slot]; ++i) {
+    const ph_dossier* dossier = ph_knowledge_at(knowledge, slot);
+    uint16_t place = dossier->newest_item;
+    for (int i = 0; i < dossier->in_flight; ++i) {
         const ph_flight_item item = ph_flight_read(flight, place);
         if (item.kind != PH_RECORD_ENTER) {
             return false; // of the entity that was here before
@@ -129,13 +135,14 @@ bool ph_knowledge_has_jumped(const ph_knowledge* knowledge, const ph_flight* fli
 void ph_knowledge_note_sent(ph_knowledge* knowledge, const ph_flight_item* item, uint16_t place)
 {
     const int slot = item->slot;
-    PH_ASSERT(knowledge->in_flight[slot] < IN_FLIGHT_MAX);
+    ph_dossier* dossier = ph_knowledge_at(knowledge, slot);
+    PH_ASSERT(dossier->in_flight < IN_FLIGHT_MAX);
 
-    knowledge->newest_item[slot] = place;
-    ++knowledge->in_flight[slot];
+    dossier->newest_item = place;
+    ++dossier->in_flight;
     if (item->kind == PH_RECORD_LEAVE) {
         knowledge->touched[slot] = 0;
-        knowledge->repeats[slot] = 0;
+        dossier->repeats = 0;
         return;
     }
     if (knowledge->told[slot] == PH_TOLD_NOTHING) {
@@ -144,7 +151,7 @@ void ph_knowledge_note_sent(ph_knowledge* knowledge, const ph_flight_item* item,
     }
     const uint64_t told = item->kind == PH_RECORD_ENTER ? UINT64_MAX : item->properties;
     knowledge->touched[slot] &= ~told;
-    knowledge->repeats[slot] &= ~told;
+    dossier->repeats &= ~told;
 }
 
 static void learn(ph_knowledge* knowledge, const ph_packing* packing, const ph_flight_item* item)
@@ -165,7 +172,8 @@ bool ph_knowledge_note_applied(ph_knowledge* knowledge, const ph_layout* layout,
                                const ph_packing* packing, const ph_flight_item* item)
 {
     const int slot = item->slot;
-    --knowledge->in_flight[slot];
+    ph_dossier* dossier = ph_knowledge_at(knowledge, slot);
+    --dossier->in_flight;
     if (item->kind == PH_RECORD_LEAVE) {
         return true;
     }
@@ -175,7 +183,7 @@ bool ph_knowledge_note_applied(ph_knowledge* knowledge, const ph_layout* layout,
     }
     learn(knowledge, packing, item);
     if ((item->properties & layout->position) != 0) {
-        knowledge->jumps[slot] = item->jumps;
+        dossier->jumps = item->jumps;
     }
     if (knowledge->told[slot] == PH_TOLD_ENTER) {
         knowledge->told[slot] = PH_TOLD_ENTERED;
@@ -187,9 +195,10 @@ bool ph_knowledge_note_applied(ph_knowledge* knowledge, const ph_layout* layout,
 // What the slot's items on their way have told of; a newer enter tells everything.
 static uint64_t told_by_newer(const ph_knowledge* knowledge, const ph_flight* flight, int slot)
 {
+    const ph_dossier* dossier = ph_knowledge_at(knowledge, slot);
     uint64_t properties = 0;
-    uint16_t place = knowledge->newest_item[slot];
-    for (int i = 0; i < knowledge->in_flight[slot]; ++i) {
+    uint16_t place = dossier->newest_item;
+    for (int i = 0; i < dossier->in_flight; ++i) {
         const ph_flight_item item = ph_flight_read(flight, place);
         properties |= item.kind == PH_RECORD_ENTER ? UINT64_MAX : item.properties;
         place = item.older;
@@ -203,9 +212,10 @@ static void give_back_mileage(ph_knowledge* knowledge, ph_flight* flight, uint64
                               const ph_flight_item* lost)
 {
     const int slot = lost->slot;
+    const ph_dossier* dossier = ph_knowledge_at(knowledge, slot);
     int next = -1;
-    uint16_t place = knowledge->newest_item[slot];
-    for (int i = 0; i < knowledge->in_flight[slot]; ++i) {
+    uint16_t place = dossier->newest_item;
+    for (int i = 0; i < dossier->in_flight; ++i) {
         const ph_flight_item item = ph_flight_read(flight, place);
         next = (item.properties & position) != 0 ? place : next;
         place = item.older;
@@ -221,11 +231,12 @@ bool ph_knowledge_note_lost(ph_knowledge* knowledge, ph_flight* flight, const ph
                             const ph_flight_item* item)
 {
     const int slot = item->slot;
-    --knowledge->in_flight[slot];
+    ph_dossier* dossier = ph_knowledge_at(knowledge, slot);
+    --dossier->in_flight;
     if (ph_knowledge_is_leaving(knowledge, slot)) {
         if (item->kind == PH_RECORD_LEAVE) {
             knowledge->touched[slot] = 1;
-            knowledge->repeats[slot] = UINT64_MAX;
+            dossier->repeats = UINT64_MAX;
         }
         return ph_knowledge_is_gone(knowledge, slot);
     }
@@ -233,15 +244,15 @@ bool ph_knowledge_note_lost(ph_knowledge* knowledge, ph_flight* flight, const ph
     const uint64_t said =
         item->kind == PH_RECORD_ENTER ? layout->all & ~layout->once : item->properties;
     knowledge->touched[slot] |= said & ~newer;
-    knowledge->repeats[slot] |= item->properties & ~newer;
+    dossier->repeats |= item->properties & ~newer;
     if ((item->properties & layout->position) != 0) {
         give_back_mileage(knowledge, flight, layout->position, item);
     }
-    if (knowledge->told[slot] == PH_TOLD_ENTER && knowledge->in_flight[slot] == 0) {
+    if (knowledge->told[slot] == PH_TOLD_ENTER && dossier->in_flight == 0) {
         // Everything is to be told again, also by a class of which everything is sent once.
         knowledge->told[slot] = PH_TOLD_NOTHING;
         knowledge->touched[slot] = layout->all;
-        knowledge->repeats[slot] = layout->all;
+        dossier->repeats = layout->all;
         ++knowledge->newcomer_count;
     }
     return false;
@@ -250,11 +261,12 @@ bool ph_knowledge_note_lost(ph_knowledge* knowledge, ph_flight* flight, const ph
 const uint8_t* ph_knowledge_newest(const ph_knowledge* knowledge, const ph_flight* flight,
                                    const ph_packing* packing, int slot, int property)
 {
+    const ph_dossier* dossier = ph_knowledge_at(knowledge, slot);
     PH_ASSERT(packing->size[property] > 0);
 
     const uint64_t bit = UINT64_C(1) << property;
-    uint16_t place = knowledge->newest_item[slot];
-    for (int i = 0; i < knowledge->in_flight[slot]; ++i) {
+    uint16_t place = dossier->newest_item;
+    for (int i = 0; i < dossier->in_flight; ++i) {
         const ph_flight_item item = ph_flight_read(flight, place);
         if ((item.properties & bit) != 0) {
             return item.values + ph_packing_size(packing, item.properties & (bit - 1));
@@ -271,8 +283,9 @@ const uint8_t* ph_knowledge_newest(const ph_knowledge* knowledge, const ph_fligh
 
 static bool is_list_sound(const ph_knowledge* knowledge, const ph_flight* flight, int slot)
 {
-    uint16_t place = knowledge->newest_item[slot];
-    for (int i = 0; i < knowledge->in_flight[slot]; ++i) {
+    const ph_dossier* dossier = ph_knowledge_at(knowledge, slot);
+    uint16_t place = dossier->newest_item;
+    for (int i = 0; i < dossier->in_flight; ++i) {
         if (place >= flight->capacity) {
             return false;
         }
@@ -292,13 +305,14 @@ bool ph_knowledge_validate(const ph_knowledge* knowledge, const ph_flight* fligh
     int leaving_count = 0;
     int item_count = 0;
     for (int slot = 0; slot < knowledge->slot_count; ++slot) {
+        const ph_dossier* dossier = ph_knowledge_at(knowledge, slot);
         const int told = knowledge->told[slot];
         leaving_count += ph_knowledge_is_leaving(knowledge, slot);
-        item_count += knowledge->in_flight[slot];
-        if (told > PH_TOLD_LEAVING || knowledge->in_flight[slot] > IN_FLIGHT_MAX ||
-            (told == PH_TOLD_NOTHING && knowledge->in_flight[slot] != 0) ||
-            (told == PH_TOLD_ENTER && knowledge->in_flight[slot] == 0) ||
-            knowledge->association[slot] == 0 || !is_list_sound(knowledge, flight, slot)) {
+        item_count += dossier->in_flight;
+        if (told > PH_TOLD_LEAVING || dossier->in_flight > IN_FLIGHT_MAX ||
+            (told == PH_TOLD_NOTHING && dossier->in_flight != 0) ||
+            (told == PH_TOLD_ENTER && dossier->in_flight == 0) || dossier->association == 0 ||
+            !is_list_sound(knowledge, flight, slot)) {
             return false;
         }
     }

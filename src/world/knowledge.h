@@ -15,9 +15,15 @@
 //      ^                                                  | leave applied
 //      +--------------------------------------------------+  (also from LEAVING_UNSURE)
 //
-// Parallel arrays by slot in one block of the caller's; known values are packed, at a stride of the
-// largest class. `touched` is swept at every tick, touched and score at every send; the rest is
-// looked at for the slots of a packet only.
+// What is swept lies in parallel arrays by slot: `touched` at every tick, most others at every send.
+// All the rest of a slot lies together, its packed known values behind it, so that a visit, or the
+// answer to it, costs one or two cache lines that can be fetched ahead:
+//
+//   touched    | 0 | 1 | 2 | ...
+//   mileage_mm | 0 | 1 | 2 | ...           and others
+//   dossiers   | dossier 0, known values | dossier 1, known values | ...
+//
+// One block of the caller's holds them all.
 
 #ifndef PH_WORLD_KNOWLEDGE_H
 #define PH_WORLD_KNOWLEDGE_H
@@ -33,29 +39,35 @@ typedef enum ph_told {
     PH_TOLD_LEAVING,        // it is gone; the client has it
 } ph_told;
 
+// What a visit looks at, beside the arrays; the known values follow.
+typedef struct ph_dossier {
+    uint64_t beyond;      // properties that differ, but are further away than they are sent
+    uint64_t repeats;     // properties that were lost, and not sent again since
+    uint32_t stir;        // of the entity when nothing but its position was left to be sent
+    uint32_t served_ms;   // when something was last sent of it
+    uint32_t association; // number of the present entity, or of the next one; from 1
+    uint32_t since_tick;  // at which the slot took its entity: what was before is not the viewer's
+    uint16_t newest_item; // place in the flight, if in_flight > 0
+    uint16_t in_flight;   // items on their way: the first so many of the list
+    uint16_t jumps;       // of the entity, in the known position
+    uint8_t points;       // 1: a reference to somebody was sent
+} ph_dossier;
+
+_Static_assert(sizeof(ph_dossier) == 40, "with a position behind it less than a cache line");
+
 typedef struct ph_knowledge {
     // Bit p: property p may differ from the newest that was sent. Newcomers: everything. Leaving: 1
     // while the leave is to be sent, 0 while it is on its way.
     uint64_t* touched;
-    uint64_t* beyond;      // differ, but are further away than they are sent
-    uint64_t* repeats;     // were lost, and not sent again since
-    float* score;          // the scheduler's
-    float* weight;         // the game's hint
-    float* wake_mm2;       // nearer than this, squared, something of `beyond` may be sent
-    uint32_t* mileage_mm;  // of the entity when its position was last sent
-    uint32_t* stir;        // of the entity when nothing but its position was left to be sent
-    uint32_t* waiting_ms;  // since when something has been due; 0: nothing is
-    uint32_t* served_ms;   // when something was last sent of it
-    uint32_t* association; // number of the present entity, or of the next one; from 1
-    uint32_t* since_tick;  // at which the slot took its entity: what was before is not the viewer's
-    uint16_t* newest_item; // place in the flight, if in_flight > 0
-    uint16_t* jumps;       // of the entity, in the known position
-    uint16_t* in_flight;   // items on their way: the first so many of the list
-    uint8_t* told;         // ph_told
-    uint8_t* class_index;  // of what the slot shows or showed last
-    uint8_t* points;       // 1: a reference to somebody was sent
-    uint8_t* known;        // packed values, ENTERED only
-    size_t known_stride;
+    float* score;         // the scheduler's
+    float* weight;        // the game's hint
+    float* wake_mm2;      // nearer than this, squared, something of `beyond` may be sent; or 0
+    uint32_t* mileage_mm; // of the entity when its position was last sent
+    uint32_t* waiting_ms; // since when something has been due; 0: nothing is
+    uint8_t* told;        // ph_told
+    uint8_t* class_index; // of what the slot shows or showed last
+    uint8_t* dossiers;
+    size_t dossier_stride; // with the known values of the largest class
     int slot_count;
     int leaving_count;         // slots that are LEAVING or LEAVING_UNSURE
     int newcomer_count;        // slots that show somebody and are NOTHING
@@ -67,9 +79,15 @@ size_t ph_knowledge_bytes(int slot_count, size_t known_stride);
 // Lays empty knowledge over a block that is zeroed and aligned to 8.
 void ph_knowledge_init(ph_knowledge* knowledge, void* block, int slot_count, size_t known_stride);
 
+static inline ph_dossier* ph_knowledge_at(const ph_knowledge* knowledge, int slot)
+{
+    return (ph_dossier*)(void*)(knowledge->dossiers + (size_t)slot * knowledge->dossier_stride);
+}
+
+// Packed values, ENTERED only.
 static inline uint8_t* ph_knowledge_known(const ph_knowledge* knowledge, int slot)
 {
-    return knowledge->known + (size_t)slot * knowledge->known_stride;
+    return (uint8_t*)(ph_knowledge_at(knowledge, slot) + 1);
 }
 
 static inline bool ph_knowledge_is_leaving(const ph_knowledge* knowledge, int slot)
@@ -90,7 +108,8 @@ void ph_knowledge_leave(ph_knowledge* knowledge, int slot);
 // Whether a slot that was left needs no leave, because the client cannot have it.
 static inline bool ph_knowledge_is_gone(const ph_knowledge* knowledge, int slot)
 {
-    return knowledge->told[slot] == PH_TOLD_LEAVING_UNSURE && knowledge->in_flight[slot] == 0;
+    return knowledge->told[slot] == PH_TOLD_LEAVING_UNSURE &&
+           ph_knowledge_at(knowledge, slot)->in_flight == 0;
 }
 
 // The slot is nobody's again. is_known: the client may have had it, so the next association gets
@@ -99,7 +118,7 @@ void ph_knowledge_free(ph_knowledge* knowledge, int slot, bool is_known);
 
 // ---- what is sent, and what becomes of it
 
-// An item was added to the flight for its slot. Its `older` was knowledge->newest_item[slot].
+// An item was added to the flight for its slot. Its `older` was the slot's newest_item.
 void ph_knowledge_note_sent(ph_knowledge* knowledge, const ph_flight_item* item, uint16_t place);
 
 // The oldest item of its slot came to its end. @return True when the slot is to be freed: the

@@ -247,7 +247,7 @@ static void enlarge_flight(ph_sender* sender, uint32_t* ring, uint32_t units)
     const ph_flight before = sender->flight;
     ph_flight_move(&sender->flight, ring, units);
     for (int slot = 0; slot < sender->knowledge.slot_count; ++slot) {
-        uint16_t* place = &sender->knowledge.newest_item[slot];
+        uint16_t* place = &ph_knowledge_at(&sender->knowledge, slot)->newest_item;
         *place = ph_flight_moved(&before, *place);
     }
     ph_release_array(&sender->allocator, before.units, before.capacity, sizeof(uint32_t));

@@ -131,7 +131,7 @@ static outcome add(sending* s, const ph_choice* choice)
         float* score = &sender->knowledge.score[slot];
         *score = sender->scheduler.sent(sender->scheduler.context, *score);
         note_rest(s, slot);
-        sender->knowledge.served_ms[slot] = s->now_ms;
+        ph_knowledge_at(&sender->knowledge, slot)->served_ms = s->now_ms;
         if (sender->expectation != NULL) {
             ph_expectation_note_sent(sender->expectation, s->outlook.world, sender, slot);
         }
@@ -147,7 +147,7 @@ static outcome add_enter(sending* s, int slot)
     const outcome result =
         add(s, &(ph_choice){.slot = slot, .kind = PH_RECORD_ENTER, .properties = properties});
     if (result == OUTCOME_ADDED) {
-        knowledge->beyond[slot] = rest.beyond;
+        ph_knowledge_at(knowledge, slot)->beyond = rest.beyond;
         knowledge->wake_mm2[slot] = rest.wake_mm2;
     }
     return result;
@@ -161,7 +161,7 @@ static uint64_t filter(const sending* s, int slot, const ph_due* due, uint64_t p
     if (knowledge->told[slot] == PH_TOLD_ENTER) {
         return 0;
     }
-    const uint64_t lost = knowledge->repeats[slot] & due->due;
+    const uint64_t lost = ph_knowledge_at(knowledge, slot)->repeats & due->due;
     const bool has_errors = s->sender->expectation != NULL;
     const ph_visit visit = {
         .distance_mm = s->scratch.distance_mm[slot],

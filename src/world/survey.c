@@ -11,10 +11,11 @@
 void ph_survey_keep(ph_knowledge* knowledge, int slot, uint64_t asked, const ph_due* due)
 {
     knowledge->touched[slot] = (knowledge->touched[slot] & ~asked) | due->due;
-    knowledge->repeats[slot] &= ~asked | due->due | due->beyond;
-    const uint64_t beyond = knowledge->beyond[slot] & ~asked;
+    ph_dossier* dossier = ph_knowledge_at(knowledge, slot);
+    dossier->repeats &= ~asked | due->due | due->beyond;
+    const uint64_t beyond = dossier->beyond & ~asked;
     const float wake_mm2 = beyond != 0 ? knowledge->wake_mm2[slot] : 0.0f;
-    knowledge->beyond[slot] = beyond | due->beyond;
+    dossier->beyond = beyond | due->beyond;
     knowledge->wake_mm2[slot] = due->wake_mm2 > wake_mm2 ? due->wake_mm2 : wake_mm2;
 }
 
@@ -22,7 +23,7 @@ void ph_survey_keep(ph_knowledge* knowledge, int slot, uint64_t asked, const ph_
 static uint64_t doubtful_references(const ph_survey* s, int slot, uint64_t references)
 {
     const ph_knowledge* knowledge = &s->sender->knowledge;
-    if (!knowledge->are_references_stale || knowledge->points[slot]) {
+    if (!knowledge->are_references_stale || ph_knowledge_at(knowledge, slot)->points) {
         return knowledge->are_references_stale ? references : knowledge->touched[slot] & references;
     }
     const ph_world* world = s->outlook->world;
@@ -65,8 +66,6 @@ typedef struct lanes {
     const uint32_t* sent_mm;
     float* distance_mm;
     uint32_t* mileage_mm;
-    uint64_t* touched;
-    uint64_t* beyond;
     const float* wake_mm2;
     const uint8_t* told;
 } lanes;
@@ -83,11 +82,17 @@ static lanes lanes_of(const ph_survey* s)
         .sent_mm = knowledge->mileage_mm,
         .distance_mm = s->scratch->distance_mm,
         .mileage_mm = s->scratch->mileage_mm,
-        .touched = knowledge->touched,
-        .beyond = knowledge->beyond,
         .wake_mm2 = knowledge->wake_mm2,
         .told = knowledge->told,
     };
+}
+
+static void wake(ph_knowledge* knowledge, int slot)
+{
+    ph_dossier* dossier = ph_knowledge_at(knowledge, slot);
+    knowledge->touched[slot] |= dossier->beyond;
+    knowledge->wake_mm2[slot] = 0.0f;
+    dossier->beyond = 0;
 }
 
 // Distance and path of everybody in view; who came near enough for something more.
@@ -111,9 +116,8 @@ static void survey_places(const ph_survey* s)
         lane.distance_mm[slot] = distance_mm > 1.0f ? distance_mm : 1.0f;
         lane.mileage_mm[slot] =
             lane.told[slot] == PH_TOLD_NOTHING ? 0 : lane.walked_mm[entity] - lane.sent_mm[slot];
-        if (lane.beyond[slot] != 0 && dx * dx + dy * dy <= lane.wake_mm2[slot]) {
-            lane.touched[slot] |= lane.beyond[slot];
-            lane.beyond[slot] = 0;
+        if (dx * dx + dy * dy <= lane.wake_mm2[slot]) {
+            wake(&s->sender->knowledge, slot);
         }
     }
 }
@@ -130,7 +134,8 @@ void ph_survey_references(const ph_survey* s)
         // Who refers to nobody, and did not when it was last told of, is not looked at for others.
         const uint64_t asked = knowledge->touched[slot] | stale;
         if ((asked & references) != 0 && entity != PH_ENTITY_NONE &&
-            (refers[entity] | knowledge->points[slot] | (knowledge->touched[slot] & references))) {
+            (refers[entity] | ph_knowledge_at(knowledge, slot)->points |
+             (knowledge->touched[slot] & references))) {
             settle_references(s, slot, references);
         }
     }
@@ -169,7 +174,7 @@ static void prefetch(const ph_survey* s)
     const size_t count = (size_t)knowledge->slot_count;
     ph_prefetch_bytes(s->outlook->entities, count * sizeof s->outlook->entities[0]);
     ph_prefetch_bytes(knowledge->mileage_mm, count * sizeof knowledge->mileage_mm[0]);
-    ph_prefetch_bytes(knowledge->beyond, count * sizeof knowledge->beyond[0]);
+    ph_prefetch_bytes(knowledge->wake_mm2, count * sizeof knowledge->wake_mm2[0]);
     ph_prefetch_bytes(knowledge->touched, count * sizeof knowledge->touched[0]);
     ph_prefetch_bytes(knowledge->waiting_ms, count * sizeof knowledge->waiting_ms[0]);
     ph_prefetch_bytes(knowledge->score, count * sizeof knowledge->score[0]);

@@ -5,7 +5,7 @@
 
 #include "base/prefetch.h"
 
-// How far ahead of its visit a slot's known values are fetched.
+// How far ahead of its visit a slot's dossier is fetched.
 enum { FETCH_AHEAD = 6 };
 
 // ---- the order of each stage
@@ -146,16 +146,15 @@ static int next_leaving(ph_turns* turns)
     return -1;
 }
 
-// Known values of so many viewers are in no cache. Behind the part that is in order the next ones
+// Dossiers of so many viewers are in no cache. Behind the part that is in order the next ones
 // are only about right, which is good enough.
 static void fetch_ahead(const ph_turns* turns)
 {
     const ph_order* order = &turns->order;
     const int ahead = order->next + FETCH_AHEAD;
     if (ahead < order->ready_count) {
-        const uint8_t* known = ph_knowledge_known(&turns->sender->knowledge, order->ready[ahead]);
-        ph_prefetch(known);
-        ph_prefetch(known + PH_CACHE_LINE);
+        const ph_knowledge* knowledge = &turns->sender->knowledge;
+        ph_prefetch_bytes(ph_knowledge_at(knowledge, order->ready[ahead]), 2 * PH_CACHE_LINE);
     }
 }
 

@@ -20,9 +20,9 @@ float ph_unrest_of(const ph_outlook* outlook, int slot)
     }
     const uint64_t stirring = forms->stirring[class_index];
     // What is not in the sum, or was taken out of it when it was sent: once each.
-    const uint64_t counted = others & (~stirring | knowledge->repeats[slot]);
-    const uint32_t path =
-        outlook->world->entities.stir[outlook->entities[slot]] - knowledge->stir[slot];
+    const uint64_t counted = others & (~stirring | ph_knowledge_at(knowledge, slot)->repeats);
+    const uint32_t path = outlook->world->entities.stir[outlook->entities[slot]] -
+                          ph_knowledge_at(knowledge, slot)->stir;
     const float stirred = (others & stirring) != 0 ? (float)path / PH_STIR_UNIT : 0.0f;
     return stirred + (float)ph_word_count_bits(counted);
 }
@@ -37,5 +37,5 @@ void ph_unrest_fill(const ph_outlook* outlook, float* change)
 
 void ph_unrest_settle(const ph_outlook* outlook, ph_knowledge* knowledge, int slot)
 {
-    knowledge->stir[slot] = outlook->world->entities.stir[outlook->entities[slot]];
+    ph_knowledge_at(knowledge, slot)->stir = outlook->world->entities.stir[outlook->entities[slot]];
 }

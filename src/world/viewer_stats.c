@@ -23,7 +23,7 @@ static bool is_slot_due(const ph_outlook* outlook, int slot)
     const ph_world* world = outlook->world;
     const int class_index = knowledge->class_index[slot];
     const uint64_t mask = sender->masks[(slot == 0 ? world->class_count : 0) + class_index];
-    uint64_t asked = knowledge->touched[slot] | knowledge->beyond[slot];
+    uint64_t asked = knowledge->touched[slot] | ph_knowledge_at(knowledge, slot)->beyond;
     if (knowledge->are_references_stale) {
         asked |= world->forms.layouts.layouts[class_index].references;
     }

@@ -103,7 +103,7 @@ ph_result ph_world_why(const ph_world* world, ph_viewer_id viewer, ph_entity_id 
     why->weight = (double)knowledge->weight[slot];
     why->score = (double)knowledge->score[slot];
     if (why->state != PH_WHY_NEWCOMER) {
-        why->served_ms = now_ms - knowledge->served_ms[slot];
+        why->served_ms = now_ms - ph_knowledge_at(knowledge, slot)->served_ms;
     }
     if (knowledge->waiting_ms[slot] != 0) {
         why->waited_ms = now_ms - knowledge->waiting_ms[slot];

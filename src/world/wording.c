@@ -18,7 +18,7 @@ static bool has_jumped(const ph_outlook* outlook, const ph_choice* choice, bool 
     if (choice->kind == PH_RECORD_ENTER) {
         return ph_knowledge_has_jumped(&sender->knowledge, &sender->flight, slot, jumps);
     }
-    return has_position && jumps != sender->knowledge.jumps[slot];
+    return has_position && jumps != ph_knowledge_at(&sender->knowledge, slot)->jumps;
 }
 
 ph_record ph_wording_record(ph_wording* wording, const ph_choice* choice)
@@ -28,7 +28,7 @@ ph_record ph_wording_record(ph_wording* wording, const ph_choice* choice)
     const ph_knowledge* knowledge = &outlook->sender->knowledge;
     ph_record record = {
         .properties = choice->properties,
-        .association = knowledge->association[slot],
+        .association = ph_knowledge_at(knowledge, slot)->association,
         .slot = (uint16_t)slot,
         .kind = (uint8_t)choice->kind,
         .class_index = knowledge->class_index[slot],
@@ -68,7 +68,8 @@ int ph_wording_coarse(const ph_wording* wording, const ph_coded_frame* frame, in
     const ph_outlook* outlook = wording->outlook;
     const ph_sender* sender = outlook->sender;
     const ph_entity_index entity = outlook->entities[slot];
-    if (outlook->world->entities.jumps[entity] != sender->knowledge.jumps[slot]) {
+    if (outlook->world->entities.jumps[entity] !=
+        ph_knowledge_at(&sender->knowledge, slot)->jumps) {
         return 0;
     }
     return ph_coded_coarse(frame, &sender->baselines.slots[slot]);
@@ -168,7 +169,7 @@ ph_flight_item ph_wording_item(const ph_wording* wording, const ph_record* recor
     ph_flight_item item = {
         .slot = record->slot,
         .kind = record->kind,
-        .older = knowledge->newest_item[slot],
+        .older = ph_knowledge_at(knowledge, slot)->newest_item,
         .is_jump = record->is_jump,
     };
     if (record->kind == PH_RECORD_LEAVE) {
