@@ -118,6 +118,40 @@ static void who_stops_is_shown_too_far(void** state)
     teardown(x);
 }
 
+// Its place has not changed since it was told, but the client would carry it on.
+static void who_stops_is_told_to_stand_once(void** state)
+{
+    (void)state;
+    fixture* x = setup();
+    walk(x, 10, 200);
+    inbox_step(&x->box, TICK_US);
+    assert_int_equal(inbox_only(&x->box)->count, 1);
+    inbox_ack_all(&x->box);
+    for (int i = 0; i < 20; ++i) {
+        inbox_step(&x->box, TICK_US);
+        assert_int_equal(x->box.count, 0);
+        assert_true(why(x).error_mm < ROUNDING_MM);
+    }
+    teardown(x);
+}
+
+// Until it is known to stand: what tells so may get lost.
+static void who_stops_is_told_again_after_a_loss(void** state)
+{
+    (void)state;
+    fixture* x = setup();
+    walk(x, 10, 200);
+    inbox_step(&x->box, TICK_US);
+    inbox_lose_all(&x->box);
+    ph_world_tick(x->f.world);
+    assert_true(why(x).error_mm > 200.0 - GUESSING_MM);
+    inbox_step(&x->box, TICK_US);
+    inbox_ack_all(&x->box);
+    ph_world_tick(x->f.world);
+    assert_true(why(x).error_mm < ROUNDING_MM);
+    teardown(x);
+}
+
 static void who_sets_out_is_shown_behind(void** state)
 {
     (void)state;
@@ -307,6 +341,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_goes_on_as_told_is_shown_right),
         cmocka_unit_test(who_stops_is_shown_too_far),
+        cmocka_unit_test(who_stops_is_told_to_stand_once),
+        cmocka_unit_test(who_stops_is_told_again_after_a_loss),
         cmocka_unit_test(who_sets_out_is_shown_behind),
         cmocka_unit_test(a_lost_sample_is_expected_no_more),
         cmocka_unit_test(a_loss_leaves_what_is_still_on_its_way),

@@ -92,6 +92,22 @@ static void a_straight_walk_is_shown_where_it_is_now(void** state)
     }
 }
 
+// The same place told twice: it stands there, and the walk before it bends nothing. Samples of 50 ms,
+// which else count as legs with those before.
+static void who_is_told_twice_at_a_place_stands_there(void** state)
+{
+    (void)state;
+    fixture f = make_fixture(0);
+    for (int i = 0; i <= 8; ++i) {
+        add(&f, i * 50000, walk_x(i * 50000), 0);
+    }
+    add(&f, 450000, walk_x(400000), 0);
+    f.now_us = 500000;
+    for (int i = 0; i < 60; ++i) {
+        assert_true(fabs(show(&f) - walk_x(400000)) < 1.0);
+    }
+}
+
 // A newcomer whose velocity came with it moves from the first frame on, and nothing is learned of
 // newcomers.
 static void a_walk_that_begins_with_its_velocity_is_shown_where_it_is_now(void** state)
@@ -507,6 +523,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_straight_walk_is_shown_where_it_is_now),
+        cmocka_unit_test(who_is_told_twice_at_a_place_stands_there),
         cmocka_unit_test(a_walk_that_begins_with_its_velocity_is_shown_where_it_is_now),
         cmocka_unit_test(a_straight_walk_never_goes_back),
         cmocka_unit_test(nothing_is_shown_faster_than_its_limit),

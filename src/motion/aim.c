@@ -42,6 +42,12 @@ static int usable_steps(const ph_track* track)
     return steps;
 }
 
+// The same place told twice says that it stands: a sender is silent about what has not changed.
+static bool is_standing(const ph_step* step)
+{
+    return ph_dot(step->mm, step->mm) <= 0.0f;
+}
+
 // Several short steps as one, from a given one on. @return How many; 0 when there are none.
 static int take_leg(const ph_track* track, int first, int end, ph_step* leg)
 {
@@ -50,7 +56,8 @@ static int take_leg(const ph_track* track, int first, int end, ph_step* leg)
     }
     *leg = track->steps[first];
     int taken = 1;
-    while (leg->seconds < LEG_S && ph_dot(leg->mm, leg->mm) < LEG_MM * LEG_MM &&
+    const bool stands = is_standing(leg);
+    while (!stands && leg->seconds < LEG_S && ph_dot(leg->mm, leg->mm) < LEG_MM * LEG_MM &&
            first + taken < end) {
         const ph_step* next = &track->steps[first + taken];
         for (int k = 0; k < 3; ++k) {
@@ -120,6 +127,9 @@ static void aim_forward(const ph_track* track, const ph_manner* manner, float ag
 static float bend_of(const ph_step* last, const ph_step* former, float reach_s)
 {
     const float span_s = last->seconds + former->seconds;
+    if (is_standing(last)) {
+        return 0.0f;
+    }
     return BEND * (2.0f * last->seconds / span_s) *
            fade(reach_s, BEND_FULL_AGE_S, BEND_LAST_AGE_S) *
            fade(span_s, BEND_FULL_SPAN_S, BEND_LAST_SPAN_S);

@@ -8,6 +8,7 @@
 
 #include "base/bitset.h"
 #include "world/difference.h"
+#include "world/expectation.h"
 
 #include <string.h>
 
@@ -209,10 +210,14 @@ static void compare_one(const ph_outlook* outlook, const place* at, int slot, in
     ph_packing_store(at->packing, property, words, bytes);
     const uint8_t* newest =
         ph_knowledge_newest(&sender->knowledge, &sender->flight, at->packing, slot, property);
+    const uint64_t bit = UINT64_C(1) << property;
     if (is_same(bytes, newest, at->packing->size[property])) {
+        const bool is_astray =
+            bit == at->layout->position && ph_expectation_is_astray(sender->expectation, slot);
+        due->due |= is_astray ? bit : 0;
+        due->significant |= is_astray ? bit : 0;
         return;
     }
-    const uint64_t bit = UINT64_C(1) << property;
     if ((at->layout->limited & bit) != 0 && is_too_far(at, property, distance2_of(outlook, at))) {
         put_beyond(at, property, due);
         return;

@@ -36,7 +36,7 @@ bool ph_outlook_is_there(const ph_outlook* outlook, int slot);
 
 // What differs.
 typedef struct ph_due {
-    uint64_t due;         // differs from the newest sent
+    uint64_t due;         // differs from the newest sent; of a position also: is shown astray
     uint64_t significant; // of these: by the property's policy, or because it has settled
     uint64_t striking;    // of these: by the property's significant difference alone
     uint64_t settled;     // of these: unchanged for a second that the viewer saw

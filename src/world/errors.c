@@ -45,6 +45,7 @@ ph_error_lanes ph_error_lanes_make(float* memory, int count)
     lanes.age_s = lanes.turn_rad + length;
     lanes.missing = lanes.age_s + length;
     lanes.position_bits = lanes.missing + length;
+    lanes.carried_mm = lanes.position_bits + length;
     return lanes;
 }
 
@@ -96,6 +97,7 @@ static float reach_of(float age_s, float limit_s)
 typedef struct misfit {
     float error_mm;
     float growth_mm_s;
+    float carried_mm; // beyond its sample
 } misfit;
 
 static misfit misfit_of(const filling* f, const place* p, const ph_expected* shown)
@@ -109,14 +111,20 @@ static misfit misfit_of(const filling* f, const place* p, const ph_expected* sho
     const float bend = ph_expected_fade(reach_s, BEND_FULL_AGE_S, BEND_LAST_AGE_S);
     float off_mm[3];
     float apart_mm_s[3];
+    float carried_mm[3];
     ph_expected_difference(shown->position_mm, p->true_mm, off_mm);
     for (int k = 0; k < 3; ++k) {
         const float shown_mm_s = shown->velocity_mm_s[k] + bend * shown->bend_mm_s[k];
         const float true_mm_s = (float)true_way_mm[k] / f->tick_s;
-        off_mm[k] += true_mm_s * f->way_s - shown_mm_s * reach_s;
+        carried_mm[k] = shown_mm_s * reach_s;
+        off_mm[k] += true_mm_s * f->way_s - carried_mm[k];
         apart_mm_s[k] = true_mm_s - (age_s < limit_s ? shown_mm_s : 0.0f);
     }
-    return (misfit){.error_mm = length(off_mm), .growth_mm_s = length(apart_mm_s)};
+    return (misfit){
+        .error_mm = length(off_mm),
+        .growth_mm_s = length(apart_mm_s),
+        .carried_mm = length(carried_mm),
+    };
 }
 
 static void fill_position(const filling* f, const place* p)
@@ -133,6 +141,7 @@ static void fill_position(const filling* f, const place* p)
              .described->properties[f->outlook->world->tables[p->class_index].described->position];
     const float steps = fit.error_mm / (float)(UINT32_C(1) << position->coordinate.shift);
     f->lanes->error_mm[p->at] = fit.error_mm;
+    f->lanes->carried_mm[p->at] = fit.carried_mm;
     f->lanes->growth_mm_s[p->at] = fit.growth_mm_s;
     f->lanes->age_s[p->at] = (float)(f->outlook->world->tick - sent->tick) * f->tick_s;
     f->lanes->position_bits[p->at] =
@@ -170,6 +179,7 @@ static void fill_nothing(const filling* f, int at)
 {
     f->lanes->range_mm[at] = NEAREST_MM;
     f->lanes->error_mm[at] = 0.0f;
+    f->lanes->carried_mm[at] = 0.0f;
     f->lanes->growth_mm_s[at] = 0.0f;
     f->lanes->turn_rad[at] = 0.0f;
     f->lanes->age_s[at] = 0.0f;

@@ -40,7 +40,7 @@ ph_result ph_expectation_create(const ph_allocator* allocator, int slot_count,
     const size_t classes = (size_t)layouts->count;
     const size_t size = sizeof(ph_expectation) + 2 * slots * sizeof(ph_expected) +
                         slots * sizeof(uint32_t) + classes * sizeof(ph_manner) +
-                        scratch_bytes(slot_count) + slots + classes;
+                        scratch_bytes(slot_count) + 2 * slots + classes;
     ph_expectation* made = ph_allocate_zeroed(allocator, size);
     *expectation = made;
     if (made == NULL) {
@@ -57,6 +57,7 @@ ph_result ph_expectation_create(const ph_allocator* allocator, int slot_count,
     void* scratch = carve(&rest, scratch_bytes(slot_count));
     made->scratch = scratch_bytes(slot_count) > 0 ? scratch : NULL;
     made->doubtful = carve(&rest, slots);
+    made->astray = carve(&rest, slots);
     made->headings = carve(&rest, classes);
     for (int i = 0; i < layouts->count; ++i) {
         made->manners[i] = ph_manner_make();
@@ -108,11 +109,12 @@ void ph_expected_difference(const int32_t from_mm[3], const int32_t to_mm[3], fl
 static void add_step(ph_expected* expected, const float way_mm[3], float step_s)
 {
     const float way2 = way_mm[0] * way_mm[0] + way_mm[1] * way_mm[1] + way_mm[2] * way_mm[2];
-    const bool is_short = step_s < LEG_S && way2 < LEG_MM * LEG_MM;
+    const bool stands = way2 <= 0.0f;
+    const bool is_short = !stands && step_s < LEG_S && way2 < LEG_MM * LEG_MM;
     const float before_s = expected->leg_s;
     const float joined_s = is_short ? before_s : 0.0f;
     const float span_s = step_s + before_s;
-    const float bend = before_s > 0.0f && !is_short
+    const float bend = before_s > 0.0f && !is_short && !stands
                            ? BEND * (2.0f * step_s / span_s) *
                                  ph_expected_fade(span_s, BEND_FULL_SPAN_S, BEND_LAST_SPAN_S)
                            : 0.0f;

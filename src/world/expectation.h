@@ -40,7 +40,10 @@ typedef struct ph_expectation {
     ph_manner* manners; // by class: what the client learns from the same samples
     float* scratch;     // for errors.h, of viewers with many slots; else NULL
     uint8_t* doubtful;  // by slot: 1 when something was lost and `sent` is wrong
-    uint8_t* headings;  // by class: the property, or PH_HEADING_NONE
+    // By slot, 1: the client carries a motion on that has ended. Its position is due once more, though
+    // it is the one that was sent last.
+    uint8_t* astray;
+    uint8_t* headings; // by class: the property, or PH_HEADING_NONE
     bool has_doubt;
     size_t size_bytes;
     ph_allocator allocator;
@@ -68,6 +71,12 @@ static inline void ph_expectation_note_lost(ph_expectation* expectation, int slo
 // After all items of an acknowledgement: what is expected of the doubtful ones.
 void ph_expectation_mend(ph_expectation* expectation, const ph_world* world,
                          const ph_sender* sender);
+
+// Whether the client carries a motion on that has ended. No expectation: nobody knows.
+static inline bool ph_expectation_is_astray(const ph_expectation* expectation, int slot)
+{
+    return expectation != NULL && expectation->astray[slot] != 0;
+}
 
 // The bit of the heading of a class, 0 without one.
 uint64_t ph_expectation_heading(const ph_expectation* expectation, int class_index);

@@ -24,6 +24,10 @@
 // One in so many bits goes to those who wait too long, before the others.
 enum { OVERDUE_SHARE = 4 };
 
+// Who stands is told so when it would be shown this far away: two steps of the usual coding. From 16
+// to 100 mm nothing changes by more than a hundredth.
+#define ASTRAY_MM 32.0f
+
 typedef struct sending {
     ph_outlook outlook;
     ph_sender* sender;
@@ -64,6 +68,19 @@ static void free_gone(sending* s, ph_slots* slots)
     }
 }
 
+// Who stands where it was told to be, but is going to be shown elsewhere, is to be told of again. The
+// error alone does not say so: rounded altitudes are always wrong by a little.
+static void find_astray(sending* s)
+{
+    ph_knowledge* knowledge = &s->sender->knowledge;
+    uint8_t* astray = s->sender->expectation->astray;
+    for (int slot = 0; slot < knowledge->slot_count; ++slot) {
+        astray[slot] = knowledge->told[slot] == PH_TOLD_ENTERED &&
+                       s->lanes.error_mm[slot] > ASTRAY_MM && s->lanes.carried_mm[slot] > ASTRAY_MM;
+        knowledge->touched[slot] |= astray[slot] ? layout_of(s, slot)->position : 0;
+    }
+}
+
 static void rank(sending* s)
 {
     const ph_knowledge* knowledge = &s->sender->knowledge;
@@ -89,6 +106,7 @@ static void rank(sending* s)
             .lanes = &s->lanes,
             .change = s->scratch.change,
         });
+        find_astray(s);
     }
     s->sender->scheduler.rank(s->sender->scheduler.context, &ranking);
 }
@@ -185,10 +203,15 @@ static uint64_t filter(const sending* s, int slot, const ph_due* due, uint64_t p
 
 // ---- the pinhole profile
 
-static bool is_to_be_exact(const sending* s, const ph_due* due, uint64_t position)
+// Who is told to stand was told exactly where.
+static bool is_to_be_exact(const sending* s, int slot, const ph_due* due)
 {
+    const uint64_t position = layout_of(s, slot)->position;
     return s->sender->bits_per_second == 0 || s->sender->precision == 0 ||
-           s->turns.stage == PH_TURN_REFINE || s->who.is_overdue || (due->settled & position) != 0;
+           s->turns.stage == PH_TURN_REFINE || s->who.is_overdue ||
+           (due->settled & position) != 0 ||
+           ((due->striking & position) == 0 &&
+            ph_expectation_is_astray(s->sender->expectation, slot));
 }
 
 // How coarse the position is told now, if it is chosen. What was sent may be as good: then it is
@@ -196,7 +219,7 @@ static bool is_to_be_exact(const sending* s, const ph_due* due, uint64_t positio
 static int judge_position(sending* s, int slot, const ph_due* due, uint64_t* chosen)
 {
     const uint64_t position = layout_of(s, slot)->position;
-    if ((*chosen & position) == 0 || is_to_be_exact(s, due, position)) {
+    if ((*chosen & position) == 0 || is_to_be_exact(s, slot, due)) {
         return 0;
     }
     const ph_coded_frame* frame = &s->datagram.page.frame;
