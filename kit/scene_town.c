@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Players in a small town (kit/town.h): they walk along the streets and over the gallery, meet in
-// groups, stand about, change hats, fight, go indoors; a few fly. Most of what is to be told of them
-// is not their position.
+// Players in a small town (kit/town.h): they run along the streets and over the gallery, meet in
+// groups, stand about, change hats, fight, go indoors; a few fly. They move as hands on keys and a
+// mouse make them: at full speed at once, weaving, and in a fight never still. Nothing of that can
+// be foretold, so what is shown of them is only as good as it is fresh.
 
 #include "kit/plane.h"
 #include "kit/scene_play.h"
@@ -44,12 +45,27 @@ enum { FLYER_OF = 8 };
 #define RUNNING_MM_S 3000.0
 #define ARM_MM 6000.0
 #define HITS_PER_S 1.5
+// A hand on the mouse corrects the way every second or so.
+#define WEAVE_DEG 35.0
+// Not on the last metres.
+#define WEAVE_MM 5000.0
+#define DODGE_LOW_MM_S 2500.0
+#define DODGE_HIGH_MM_S 5000.0
+#define NEAREST_MM 1500.0
+// A fight stays where it is: who strays would set out beside the ramp instead of up it.
+#define RING_MM 2500.0
 
 typedef struct player {
     int place; // where it is, or was last
     int next_place;
     int goal_place;
     int opponent; // while it fights
+    int weave_steps;
+    int dodge_steps;
+    double dodge_x_mm_s;
+    double dodge_y_mm_s;
+    double ring_x_mm; // where its fight began
+    double ring_y_mm;
     int dress_steps;
     int heal_steps;
     double lane_x_mm; // how far from the middle of places it passes
@@ -76,6 +92,11 @@ static int32_t whole_mm(double value_mm)
 static double stand_mm(const ph_walker* walker, double z_mm)
 {
     return ph_town_stand_mm(whole_mm(walker->x_mm), whole_mm(walker->y_mm), whole_mm(z_mm));
+}
+
+static bool is_open(const ph_walker* walker, double z_mm)
+{
+    return ph_town_is_open(whole_mm(walker->x_mm), whole_mm(walker->y_mm), whole_mm(z_mm));
 }
 
 // ---- equipment and health
@@ -155,12 +176,31 @@ static void set_out(const ph_scene* scene, int index)
     ph_actor* actor = ph_scene_actor(scene, index);
     player* self = find_player(scene, index);
     choose_goal(scene, index);
-    const bool is_in_a_hurry = ph_random_below(&actor->random, 5) == 0;
-    actor->walker.cruise_mm_s = is_in_a_hurry ? ph_random_between(&actor->random, 3500.0, 6000.0)
-                                              : ph_random_between(&actor->random, 1300.0, 2800.0);
+    const bool has_time = ph_random_below(&actor->random, 5) == 0;
+    actor->walker.cruise_mm_s = has_time ? ph_random_between(&actor->random, 1300.0, 2800.0)
+                                         : ph_random_between(&actor->random, 4500.0, 6000.0);
     actor->mode = WALKING;
     head_for(scene, index,
              ph_town_next(self->place, self->goal_place, ph_random_below(&actor->random, 4)));
+}
+
+static double way_left_mm(const ph_walker* walker)
+{
+    return ph_plane_length(walker->goal_x_mm - walker->x_mm, walker->goal_y_mm - walker->y_mm);
+}
+
+static void weave(const ph_scene* scene, int index)
+{
+    ph_actor* actor = ph_scene_actor(scene, index);
+    ph_walker* walker = &actor->walker;
+    player* self = find_player(scene, index);
+    if (--self->weave_steps <= 0) {
+        self->weave_steps = ph_scene_draw_steps(scene, actor, 0.4, 1.6);
+        walker->swerve_deg = ph_random_between(&actor->random, -WEAVE_DEG, WEAVE_DEG);
+    }
+    if (!is_open(walker, self->z_mm) || way_left_mm(walker) < WEAVE_MM) {
+        walker->swerve_deg = 0.0;
+    }
 }
 
 static void walk(const ph_scene* scene, int index)
@@ -168,15 +208,15 @@ static void walk(const ph_scene* scene, int index)
     ph_actor* actor = ph_scene_actor(scene, index);
     ph_walker* walker = &actor->walker;
     player* self = find_player(scene, index);
+    weave(scene, index);
     const bool is_there = ph_walker_step(walker, scene->rate_hz);
     self->z_mm = stand_mm(walker, self->z_mm);
-    const double left_mm =
-        ph_plane_length(walker->goal_x_mm - walker->x_mm, walker->goal_y_mm - walker->y_mm);
+    const double left_mm = way_left_mm(walker);
     const bool is_last = self->next_place == self->goal_place;
     if (is_there || (!is_last && left_mm < CORNER_MM)) {
         self->place = self->next_place;
         if (is_last) {
-            stand(scene, index, 8.0, 40.0);
+            stand(scene, index, 3.0, 15.0);
         } else {
             head_for(
                 scene, index,
@@ -216,8 +256,8 @@ static void fly(const ph_scene* scene, int index)
     ph_actor* actor = ph_scene_actor(scene, index);
     ph_walker* walker = &actor->walker;
     player* self = find_player(scene, index);
-    const double left_mm =
-        ph_plane_length(walker->goal_x_mm - walker->x_mm, walker->goal_y_mm - walker->y_mm);
+    walker->swerve_deg = 0.0;
+    const double left_mm = way_left_mm(walker);
     // The gallery is 6 m above the street: down to twice that before the last metres.
     const double floor_mm = stand_mm(walker, self->flight_mm) + 2.0 * PH_TOWN_RISE_MM;
     climb(self, left_mm < DESCENT_MM ? floor_mm : self->flight_mm, scene->rate_hz);
@@ -263,7 +303,10 @@ static void start_fight(const ph_scene* scene, int index, int opponent)
     ph_actor* actor = ph_scene_actor(scene, index);
     actor->mode = FIGHTING;
     actor->wait_steps = ph_scene_draw_steps(scene, actor, 4.0, 12.0);
-    find_player(scene, index)->opponent = opponent;
+    player* self = find_player(scene, index);
+    self->opponent = opponent;
+    self->ring_x_mm = actor->walker.x_mm;
+    self->ring_y_mm = actor->walker.y_mm;
     int32_t* weapon = &scene->extra[WEAPON][index];
     *weapon = *weapon != 0 ? *weapon : 1 + ph_random_below(&actor->random, WEAPONS - 1);
 }
@@ -293,6 +336,43 @@ static void hit(ph_scene* scene, int opponent, ph_rng* random)
     }
 }
 
+// Now a dash to any side, now a pause on guard.
+static void choose_dodge(const ph_scene* scene, int index)
+{
+    ph_actor* actor = ph_scene_actor(scene, index);
+    player* self = find_player(scene, index);
+    const bool was_dashing = self->dodge_x_mm_s != 0.0 || self->dodge_y_mm_s != 0.0;
+    const double speed_mm_s =
+        was_dashing ? 0.0 : ph_random_between(&actor->random, DODGE_LOW_MM_S, DODGE_HIGH_MM_S);
+    const double way_deg = ph_random_between(&actor->random, -180.0, 180.0);
+    self->dodge_x_mm_s = speed_mm_s * ph_plane_cos_deg(way_deg);
+    self->dodge_y_mm_s = speed_mm_s * ph_plane_sin_deg(way_deg);
+    self->dodge_steps = was_dashing ? ph_scene_draw_steps(scene, actor, 0.8, 2.0)
+                                    : ph_scene_draw_steps(scene, actor, 0.3, 0.9);
+}
+
+// One step of the dash, if it ends in reach of the opponent, not on its toes, and where there is room.
+static void dodge(const ph_scene* scene, int index, const ph_walker* opponent)
+{
+    player* self = find_player(scene, index);
+    ph_walker* walker = &ph_scene_actor(scene, index)->walker;
+    if (--self->dodge_steps <= 0) {
+        choose_dodge(scene, index);
+    }
+    ph_walker there = *walker;
+    there.x_mm += self->dodge_x_mm_s / scene->rate_hz;
+    there.y_mm += self->dodge_y_mm_s / scene->rate_hz;
+    const double apart_mm =
+        ph_plane_length(opponent->x_mm - there.x_mm, opponent->y_mm - there.y_mm);
+    const double astray_mm =
+        ph_plane_length(self->ring_x_mm - there.x_mm, self->ring_y_mm - there.y_mm);
+    if (apart_mm >= NEAREST_MM && apart_mm <= ARM_MM && astray_mm <= RING_MM &&
+        is_open(&there, stand_mm(&there, self->z_mm))) {
+        *walker = there;
+        self->z_mm = stand_mm(walker, self->z_mm);
+    }
+}
+
 static void fight(ph_scene* scene, int index)
 {
     ph_actor* actor = ph_scene_actor(scene, index);
@@ -307,6 +387,7 @@ static void fight(ph_scene* scene, int index)
                    ph_plane_bearing_deg(other->walker.x_mm - actor->walker.x_mm,
                                         other->walker.y_mm - actor->walker.y_mm),
                    scene->rate_hz);
+    dodge(scene, index, &other->walker);
     if (ph_rng_chance(&actor->random, HITS_PER_S / scene->rate_hz)) {
         hit(scene, opponent, &actor->random);
     }
@@ -318,6 +399,7 @@ static void begin(ph_scene* scene, int index)
 {
     ph_actor* actor = ph_scene_actor(scene, index);
     player* self = find_player(scene, index);
+    actor->walker.gait = PH_GAIT_PLAYER;
     self->lane_x_mm = ph_random_between(&actor->random, -LANE_MM, LANE_MM);
     self->lane_y_mm = ph_random_between(&actor->random, -LANE_MM, LANE_MM);
     self->place = ph_random_below(&actor->random, PH_TOWN_PLACES);

@@ -23,6 +23,7 @@ enum {
     STAIRS_HIGH_Y_MM = 56000,
     STAIR_DEPTH_MM = 500,
     STAIR_RISE_MM = 250,
+    NARROW_MM = 3000, // so near to them it is narrow
 };
 
 static int32_t street_mm(int32_t x_mm, int32_t y_mm)
@@ -79,6 +80,12 @@ int32_t ph_town_stand_mm(int32_t x_mm, int32_t y_mm, int32_t z_mm)
     const int count = ph_town_layers(NULL, x_mm, y_mm, heights_mm);
     const bool is_upstairs = count == 2 && z_mm - heights_mm[0] > PH_TOWN_RISE_MM / 2;
     return heights_mm[is_upstairs ? 1 : 0];
+}
+
+bool ph_town_is_open(int32_t x_mm, int32_t y_mm, int32_t z_mm)
+{
+    return !is_within(y_mm, DECK_LOW_Y_MM - NARROW_MM, STAIRS_HIGH_Y_MM + NARROW_MM) &&
+           z_mm == street_mm(x_mm, y_mm);
 }
 
 // ---- where people go

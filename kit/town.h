@@ -20,6 +20,8 @@
 
 #include <pinhole/ground.h>
 
+#include <stdbool.h>
+
 enum {
     PH_TOWN_PLACES = 37,
     PH_TOWN_TEMPLE = 12, // the crossing in the middle
@@ -36,6 +38,10 @@ int ph_town_layers(const void* context, int32_t x_mm, int32_t y_mm,
 
 // The layer nearest to z_mm: where one who was there stands now.
 int32_t ph_town_stand_mm(int32_t x_mm, int32_t y_mm, int32_t z_mm);
+
+// Whether there is room to run about: on the street, and not in the row of the gallery and its ways
+// up, which are narrow.
+bool ph_town_is_open(int32_t x_mm, int32_t y_mm, int32_t z_mm);
 
 // The middle of a place, 0..PH_TOWN_PLACES-1. People stand on the top layer there.
 void ph_town_find(int place, double* x_mm, double* y_mm);

@@ -9,8 +9,15 @@
 
 #include <math.h>
 
-#define TURN_DEG_S 200.0
-#define ACCELERATION_MM_S2 2500.0
+static const struct {
+    double turn_deg_s;
+    double acceleration_mm_s2;
+} GAITS[] = {
+    [PH_GAIT_PEDESTRIAN] = {.turn_deg_s = 200.0, .acceleration_mm_s2 = 2500.0},
+    // Full speed after a quarter of a second, about-turn in less than half of one.
+    [PH_GAIT_PLAYER] = {.turn_deg_s = 400.0, .acceleration_mm_s2 = 25000.0},
+};
+
 // Who faces away from the goal by more than this turns before it walks.
 #define SHARP_TURN_DEG 50.0
 // Nearer than this is there.
@@ -25,7 +32,7 @@ static double clamp(double value, double low, double high)
 static double turn_towards(ph_walker* walker, double heading_deg, int rate_hz)
 {
     const double left_deg = ph_plane_wrap_deg(heading_deg - walker->heading_deg);
-    const double most_deg = TURN_DEG_S / rate_hz;
+    const double most_deg = GAITS[walker->gait].turn_deg_s / rate_hz;
     walker->heading_deg =
         ph_plane_wrap_deg(walker->heading_deg + clamp(left_deg, -most_deg, most_deg));
     return fabs(left_deg);
@@ -33,13 +40,13 @@ static double turn_towards(ph_walker* walker, double heading_deg, int rate_hz)
 
 bool ph_walker_face(ph_walker* walker, double heading_deg, int rate_hz)
 {
-    return turn_towards(walker, heading_deg, rate_hz) <= TURN_DEG_S / rate_hz;
+    return turn_towards(walker, heading_deg, rate_hz) <= GAITS[walker->gait].turn_deg_s / rate_hz;
 }
 
 // As fast as it may be here to stop at the goal, and slowly round sharp bends.
 static double wanted_speed(const ph_walker* walker, double distance_mm, double turn_deg)
 {
-    const double braking_mm_s = sqrt(2.0 * ACCELERATION_MM_S2 * distance_mm);
+    const double braking_mm_s = sqrt(2.0 * GAITS[walker->gait].acceleration_mm_s2 * distance_mm);
     const double free_mm_s =
         turn_deg > SHARP_TURN_DEG ? 0.1 * walker->cruise_mm_s : walker->cruise_mm_s;
     return braking_mm_s < free_mm_s ? braking_mm_s : free_mm_s;
@@ -54,8 +61,9 @@ bool ph_walker_step(ph_walker* walker, int rate_hz)
         walker->speed_mm_s = 0.0;
         return true;
     }
-    const double turn_deg = turn_towards(walker, ph_plane_bearing_deg(way_x_mm, way_y_mm), rate_hz);
-    const double change_mm_s = ACCELERATION_MM_S2 / rate_hz;
+    const double turn_deg = turn_towards(
+        walker, ph_plane_bearing_deg(way_x_mm, way_y_mm) + walker->swerve_deg, rate_hz);
+    const double change_mm_s = GAITS[walker->gait].acceleration_mm_s2 / rate_hz;
     walker->speed_mm_s = clamp(wanted_speed(walker, distance_mm, turn_deg),
                                walker->speed_mm_s - change_mm_s, walker->speed_mm_s + change_mm_s);
     const double step_mm = walker->speed_mm_s / rate_hz;

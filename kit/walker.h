@@ -2,12 +2,19 @@
 // SPDX-License-Identifier: MIT
 
 // One walking person: turns towards its goal, speeds up, slows down before it, stops. So its paths
-// have curves, and its speed changes as that of people does.
+// have curves, and its speed changes as that of people does; a player's hand on keys and mouse
+// turns and starts it much faster, and never steers quite straight.
 
 #ifndef PINHOLE_KIT_WALKER_H
 #define PINHOLE_KIT_WALKER_H
 
 #include <stdbool.h>
+
+// How quickly it obeys.
+typedef enum ph_gait {
+    PH_GAIT_PEDESTRIAN,
+    PH_GAIT_PLAYER,
+} ph_gait;
 
 typedef struct ph_walker {
     double x_mm;
@@ -17,6 +24,8 @@ typedef struct ph_walker {
     double cruise_mm_s; // on a free way
     double goal_x_mm;
     double goal_y_mm;
+    double swerve_deg; // added to the way to the goal: whoever steers by hand is off by some
+    ph_gait gait;
 } ph_walker;
 
 // One step of 1 / rate_hz seconds. @return True when it stands at its goal.
