@@ -309,8 +309,10 @@ PH_API ph_result ph_world_acknowledge(ph_world* world, ph_viewer_id viewer, uint
                                       const void* bytes, size_t size);
 
 /// Changes the budget from now on; units and zeros as in ph_viewer_def. What was saved up stays, up
-/// to the new burst. @return PH_OK, PH_ERROR_STALE, PH_ERROR_RANGE, or PH_ERROR_MEMORY with
-/// everything as before.
+/// to the new burst. The time is known from sends, and from acknowledgements with news: what has
+/// passed since the last one counts at the lowest rate of that time, up to its smallest burst. Without
+/// a limit nothing is spent or saved up.
+/// @return PH_OK, PH_ERROR_STALE, PH_ERROR_RANGE, or PH_ERROR_MEMORY with everything as before.
 PH_API ph_result ph_world_set_budget(ph_world* world, ph_viewer_id viewer, int bits_per_second,
                                      int burst_bits);
 
