@@ -477,6 +477,7 @@ static void wait_at_most(ph_profile profile)
             .vision = i % 2 == 0 ? PH_VISION_GRID : PH_VISION_GROUPS,
             .profile = profile,
             .is_viewing_steady = true,
+            .is_restless = true,
             .entity_count = 30,
             .viewer_count = 2,
             .visible_max = 10,

@@ -585,6 +585,9 @@ void session_step(test_session* session)
     session_tick(session);
     if (session->def.is_restless && session->is_stirred && below(session, 4) == 0) {
         session_stir(session, 1 + (int)below(session, 4));
+        if (session->on_stirred != NULL) {
+            session->on_stirred(session);
+        }
     }
     session->is_stirred = false;
     session_send(session);

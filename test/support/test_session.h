@@ -98,9 +98,11 @@ struct test_session {
     uint32_t next_session;
     uint64_t packet_count; // to all
     bool is_stirred;       // since the last step
-    // Optional: a datagram leaves the world; a client has got one; an entity is about to go.
+    // Optional: a datagram leaves the world; a client has got one; a restless step has stirred; an
+    // entity is about to go.
     session_hook* on_sent;
     session_hook* on_received;
+    void (*on_stirred)(test_session* session);
     void (*on_despawn)(test_session* session, const session_entity* entity);
     void* context;
 };
