@@ -7,7 +7,8 @@
 // on. Every packet to the viewer is the same, bit by bit.
 //
 // Public actors disappear from time to time. While they are hidden, each world does with them what
-// it likes; when they come back, the story says what they are like.
+// it likes; when they come back, the story says what they are like. The viewer's own entity changes,
+// too; what is for an owner is public while the actor is the viewer's own, and a secret otherwise.
 
 #include "support/test_session.h"
 
@@ -20,6 +21,7 @@ enum {
     HIDDEN_FOR_SURE = 4, // ticks: a "no" of the game counts from the viewer's next turn
 };
 
+#define AUDIENCE 1u // of the viewer
 #define PUBLIC_MASK 1u
 #define SECRET_MASK 2u
 #define SECRET_NAMES (UINT64_C(1) << 40) // and above
@@ -38,6 +40,7 @@ typedef struct tale {
     bool has_secrets;
     bool is_spoiled; // one visible thing is different
     actor actors[ACTORS];
+    int own; // the viewer's, an actor; or -1
     uint64_t next_secret;
     uint64_t packets[PACKETS_MAX];
     int packet_count;
@@ -65,11 +68,17 @@ static const ph_property_def* property_of(const tale* t, int class_index, int p)
     return session_property(&t->session, class_index, p);
 }
 
-// References of odd actors belong to the secrets.
+// References of odd actors belong to the secrets, and what is for others.
 static bool is_public(const tale* t, int who, int p)
 {
-    return who % 2 == 0 ||
-           property_of(t, t->actors[who].class_index, p)->coding != PH_CODING_ENTITY;
+    const ph_property_def* def = property_of(t, t->actors[who].class_index, p);
+    if (def->audience == PH_AUDIENCE_OWNER && who != t->own) {
+        return false;
+    }
+    if (def->audience == PH_AUDIENCE_MASK && (def->audience_mask & AUDIENCE) == 0) {
+        return false;
+    }
+    return who % 2 == 0 || def->coding != PH_CODING_ENTITY;
 }
 
 static void set_public(tale* t, int who, int p)
@@ -92,6 +101,23 @@ static void set_all(tale* t, int who)
     const int count = session_property_count(&t->session, t->actors[who].class_index);
     for (int p = 0; p < count; ++p) {
         set_public(t, who, p);
+    }
+}
+
+// Somebody who never disappears, or nobody. What only the owner is told was a secret until now.
+static void change_own(tale* t)
+{
+    const bool is_nobody = below(&t->session.rng, 5) == 0;
+    const int who = 4 * (int)below(&t->session.rng, ACTORS / 4);
+    t->own = is_nobody ? -1 : who;
+    const ph_entity_id id = is_nobody ? (ph_entity_id){0} : t->actors[who].id;
+    assert_int_equal(ph_world_set_own(t->session.world, t->session.viewers[0].id, id), PH_OK);
+    const int count =
+        is_nobody ? 0 : session_property_count(&t->session, t->actors[who].class_index);
+    for (int p = 0; p < count; ++p) {
+        if (property_of(t, t->actors[who].class_index, p)->audience == PH_AUDIENCE_OWNER) {
+            set_public(t, who, p);
+        }
     }
 }
 
@@ -154,24 +180,26 @@ static void show(tale* t, int who)
     }
 }
 
-// One in four actors stays; all of these but the viewer's own stand on the very same spot, and come
+// One in four actors stays; all of these but the first one and the viewer's own stand on the very same spot, and come
 // and go together: more than there is room for, so that spawn order decides who is seen.
 static void move_crowd(tale* t, bool is_near)
 {
     int32_t position_mm[3];
-    const actor* own = &t->actors[0];
+    const actor* first = &t->actors[0];
     int p = 0;
-    while (property_of(t, own->class_index, p)->coding != PH_CODING_POSITION) {
+    while (property_of(t, first->class_index, p)->coding != PH_CODING_POSITION) {
         ++p;
     }
-    assert_int_equal(ph_world_read(t->session.world, own->id, p, PH_FIELD_I32X3, position_mm,
+    assert_int_equal(ph_world_read(t->session.world, first->id, p, PH_FIELD_I32X3, position_mm,
                                    sizeof position_mm),
                      PH_OK);
     const uint32_t away_mm = is_near ? 3000 : 200000;
     position_mm[0] = (int32_t)((uint32_t)position_mm[0] + away_mm);
     for (int who = 4; who < ACTORS; who += 4) {
-        ph_world_move(t->session.world, t->actors[who].id, position_mm[0], position_mm[1],
-                      position_mm[2]);
+        if (who != t->own) {
+            ph_world_move(t->session.world, t->actors[who].id, position_mm[0], position_mm[1],
+                          position_mm[2]);
+        }
     }
 }
 
@@ -198,8 +226,11 @@ static void tell_public(tale* t, int step)
     if (step % 12 == 0) {
         move_crowd(t, step % 24 != 0);
     }
+    if (below(rng, 8) == 0) {
+        change_own(t);
+    }
     if (t->is_spoiled && step == STEPS / 2) {
-        ph_world_move(t->session.world, t->session.viewers[0].own, 1, 2, 3);
+        ph_world_move(t->session.world, t->actors[t->own < 0 ? 0 : t->own].id, 1, 2, 3);
     }
 }
 
@@ -233,14 +264,15 @@ static void change_secret(tale* t, ph_entity_id id, int class_index)
                       t->session.entity_count);
 }
 
-static void point_at_secret(tale* t, int who)
+// What the viewer is not told of an actor, though it may see it; references go to some of these.
+static void change_unseen(tale* t, int who, const ph_entity_id* targets, int target_count)
 {
     const actor* it = &t->actors[who];
     const bool is_alive = ph_world_is_alive(t->session.world, it->id);
     for (int p = 0; p < session_property_count(&t->session, it->class_index); ++p) {
         if (is_alive && !is_public(t, who, p)) {
             session_value_set(t->session.world, it->id, property_of(t, it->class_index, p), p,
-                              &t->hidden, t->session.ids, t->session.entity_count);
+                              &t->hidden, targets, target_count);
         }
     }
 }
@@ -282,9 +314,9 @@ static void stir_others(tale* t)
 static void tell_secrets(tale* t, int step)
 {
     const int changes = (int)below(&t->hidden, 16);
-    for (int who = 1; who < ACTORS; who += 2) {
+    for (int who = 0; who < ACTORS; ++who) {
         if (below(&t->hidden, 3) == 0) {
-            point_at_secret(t, who);
+            change_unseen(t, who, t->session.ids, t->session.entity_count);
         }
     }
     for (int i = 0; i < changes; ++i) {
@@ -358,7 +390,7 @@ static void begin(tale* t, const session_def* def, uint64_t hidden_seed)
     ph_viewer_def viewer = ph_viewer_def_default();
     viewer.entity = t->actors[0].id;
     viewer.radius_mm = 50000;
-    viewer.audience = 1;
+    viewer.audience = AUDIENCE;
     viewer.bits_per_second = def->bits_per_second;
     viewer.sends_per_second = def->profile == PH_PROFILE_PINHOLE && def->seed % 3 == 1 ? 0 : 10;
     viewer.scheduler = def->seed % 5 < 2    ? ph_scheduler_buckets()
@@ -376,8 +408,8 @@ static void begin(tale* t, const session_def* def, uint64_t hidden_seed)
     }
 }
 
-// Between a tick and its sends: somebody is hidden or the viewer may see nobody for a moment, and
-// that counts at once. What the game does with the hidden, and who points at them, is a secret
+// Between a tick and its sends: somebody is hidden, the viewer gets another entity or may see nobody
+// for a moment, and that counts at once. What the game does with the hidden, and who points at them, is a secret
 // already. A game's own "no" counts from the next turn: not here.
 static void tell_between(tale* t, int step)
 {
@@ -392,19 +424,19 @@ static void tell_between(tale* t, int step)
     if (is_to_hide) {
         hide(t, who, step);
     }
+    const int own_before = t->own;
+    if (below(rng, 8) == 0) {
+        change_own(t);
+    }
+    if (t->has_secrets && own_before >= 0 && t->own != own_before) {
+        change_unseen(t, own_before, t->session.ids, t->session.entity_count);
+    }
     if (is_blind) {
         ph_world_set_sees(t->session.world, t->session.viewers[0].id, 0);
     }
     for (int i = 1; t->has_secrets && is_to_hide && i < ACTORS; i += 2) {
-        if (i == who || below(&t->hidden, 2) == 0) {
-            continue;
-        }
-        const actor* it = &t->actors[i];
-        for (int p = 0; p < session_property_count(&t->session, it->class_index); ++p) {
-            if (ph_world_is_alive(t->session.world, it->id) && !is_public(t, i, p)) {
-                session_value_set(t->session.world, it->id, property_of(t, it->class_index, p), p,
-                                  &t->hidden, &t->actors[who].id, 1);
-            }
+        if (i != who && below(&t->hidden, 2) != 0) {
+            change_unseen(t, i, &t->actors[who].id, 1);
         }
     }
     if (t->has_secrets && is_to_hide) {
