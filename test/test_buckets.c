@@ -4,59 +4,24 @@
 // Shelves and buckets: what makes a priority, what goes along, that nobody starves, and the same bits
 // everywhere.
 
-#include "support/test_support.h"
-
-#include "base/hash.h"
-
-#include <pinhole/schedule.h>
+#include "support/ranked_slots.h"
 
 #include <math.h>
 #include <string.h>
-
-enum { SLOTS = 256 };
 
 #define POSITION UINT64_C(1)
 #define HAT UINT64_C(2)
 #define LAST (UINT64_C(1) << 63)
 
-typedef struct fixture {
-    float distance_mm[SLOTS];
-    float weight[SLOTS];
-    uint32_t mileage_mm[SLOTS];
-    float change[SLOTS];
-    uint64_t touched[SLOTS];
-    float score[SLOTS];
-    float priority[SLOTS];
-    ph_ranking ranking;
-    ph_scheduler scheduler;
-} fixture;
-
 // Everybody stands 8 m away and has walked one: an eighth, the first bucket of its shelf.
-static void setup(fixture* f)
+static void setup(ranked_slots* f)
 {
-    memset(f, 0, sizeof *f);
-    for (int i = 0; i < SLOTS; ++i) {
+    ranked_slots_setup(f, ph_scheduler_buckets());
+    for (int i = 0; i < RANKED_SLOTS; ++i) {
         f->distance_mm[i] = 8000.0f;
-        f->weight[i] = 1.0f;
         f->mileage_mm[i] = 1000;
         f->touched[i] = POSITION;
     }
-    f->ranking = (ph_ranking){
-        .slot_count = SLOTS,
-        .distance_mm = f->distance_mm,
-        .weight = f->weight,
-        .mileage_mm = f->mileage_mm,
-        .touched = f->touched,
-        .score = f->score,
-        .priority = f->priority,
-        .change = f->change,
-    };
-    f->scheduler = ph_scheduler_buckets();
-}
-
-static void rank(fixture* f)
-{
-    f->scheduler.rank(f->scheduler.context, &f->ranking);
 }
 
 // ---- priorities
@@ -64,11 +29,11 @@ static void rank(fixture* f)
 static void a_position_counts_by_its_path_over_the_distance(void** state)
 {
     (void)state;
-    fixture f;
+    ranked_slots f;
     setup(&f);
     f.distance_mm[1] = 4000.0f;
     f.mileage_mm[2] = 4000;
-    rank(&f);
+    ranked_slots_rank(&f);
     assert_true(f.priority[0] == 0.125f);
     assert_true(f.priority[1] == 0.25f);
     assert_true(f.priority[2] == 0.5f);
@@ -78,13 +43,13 @@ static void a_position_counts_by_its_path_over_the_distance(void** state)
 static void something_else_counts_as_half_a_metre_each(void** state)
 {
     (void)state;
-    fixture f;
+    ranked_slots f;
     setup(&f);
     f.mileage_mm[0] = f.mileage_mm[1] = 0;
     f.touched[0] = f.touched[1] = HAT;
     f.change[0] = 1.0f;
     f.change[1] = 4.0f;
-    rank(&f);
+    ranked_slots_rank(&f);
     assert_true(f.priority[0] == 0.0625f);
     assert_true(f.priority[1] == 0.25f);
 }
@@ -92,12 +57,12 @@ static void something_else_counts_as_half_a_metre_each(void** state)
 static void an_entity_stands_where_its_best_property_does(void** state)
 {
     (void)state;
-    fixture f;
+    ranked_slots f;
     setup(&f);
     f.touched[0] = f.touched[1] = POSITION | HAT;
     f.change[0] = 1.0f; // less than the path
     f.change[1] = 4.0f; // more
-    rank(&f);
+    ranked_slots_rank(&f);
     assert_true(f.priority[0] == 0.125f);
     assert_true(f.priority[1] == 0.25f);
 }
@@ -105,22 +70,22 @@ static void an_entity_stands_where_its_best_property_does(void** state)
 static void the_smallest_thing_that_is_due_has_its_turn(void** state)
 {
     (void)state;
-    fixture f;
+    ranked_slots f;
     setup(&f);
     f.mileage_mm[0] = 0;
     f.touched[0] = LAST;
-    rank(&f);
+    ranked_slots_rank(&f);
     assert_true(f.priority[0] > 0.0f && f.priority[0] <= 0.002f);
 }
 
 static void the_weight_multiplies(void** state)
 {
     (void)state;
-    fixture f;
+    ranked_slots f;
     setup(&f);
     f.weight[0] = 4.0f;
     f.weight[1] = 0.0f;
-    rank(&f);
+    ranked_slots_rank(&f);
     assert_true(f.priority[0] == 0.5f);
     assert_true(f.priority[1] == 0.0f);
 }
@@ -128,12 +93,12 @@ static void the_weight_multiplies(void** state)
 static void nothing_due_and_nobody_there_have_no_priority(void** state)
 {
     (void)state;
-    fixture f;
+    ranked_slots f;
     setup(&f);
     f.touched[0] = 0;
     f.distance_mm[1] = INFINITY;
     f.score[0] = f.score[1] = 7.0f;
-    rank(&f);
+    ranked_slots_rank(&f);
     assert_true(f.priority[0] == 0.0f && f.score[0] == 0.0f);
     assert_true(f.priority[1] == 0.0f && f.score[1] == 0.0f);
 }
@@ -142,11 +107,11 @@ static void only_the_slots_it_is_given_are_touched(void** state)
 {
     (void)state;
     for (int slot_count = 0; slot_count < 20; ++slot_count) {
-        fixture f;
+        ranked_slots f;
         setup(&f);
         f.ranking.slot_count = slot_count;
-        rank(&f);
-        for (int i = 0; i < SLOTS; ++i) {
+        ranked_slots_rank(&f);
+        for (int i = 0; i < RANKED_SLOTS; ++i) {
             assert_true(f.score[i] == (i < slot_count ? 1.0f : 0.0f));
         }
     }
@@ -157,13 +122,13 @@ static void only_the_slots_it_is_given_are_touched(void** state)
 static void a_shelf_has_four_buckets(void** state)
 {
     (void)state;
-    fixture f;
+    ranked_slots f;
     setup(&f);
     for (int i = 0; i < 8; ++i) {
         f.distance_mm[i] = 1000.0f;
         f.mileage_mm[i] = 1000 + 125 * (uint32_t)i;
     }
-    rank(&f);
+    ranked_slots_rank(&f);
     for (int i = 0; i < 8; ++i) {
         assert_true(f.priority[i] == 1.0f + 0.25f * (float)(i / 2));
     }
@@ -172,10 +137,10 @@ static void a_shelf_has_four_buckets(void** state)
 static void waiting_multiplies(void** state)
 {
     (void)state;
-    fixture f;
+    ranked_slots f;
     setup(&f);
     for (int send = 1; send <= 4; ++send) {
-        rank(&f);
+        ranked_slots_rank(&f);
         assert_true(f.score[0] == (float)send);
         assert_true(f.priority[0] == 0.125f * (float)send);
     }
@@ -186,31 +151,31 @@ static void waiting_multiplies(void** state)
 static void nobody_starves(void** state)
 {
     (void)state;
-    fixture f;
+    ranked_slots f;
     setup(&f);
     memset(f.mileage_mm, 0, sizeof f.mileage_mm);
-    for (int i = 0; i < SLOTS - 1; ++i) {
+    for (int i = 0; i < RANKED_SLOTS - 1; ++i) {
         f.distance_mm[i] = 20000.0f;
     }
-    f.distance_mm[SLOTS - 1] = 50000.0f;
-    f.touched[SLOTS - 1] = HAT;
-    f.change[SLOTS - 1] = 1.0f;
+    f.distance_mm[RANKED_SLOTS - 1] = 50000.0f;
+    f.touched[RANKED_SLOTS - 1] = HAT;
+    f.change[RANKED_SLOTS - 1] = 1.0f;
     int sends = 0;
     for (bool is_served = false; !is_served; ++sends) {
         assert_true(sends < 2000);
-        for (int i = 0; i < SLOTS - 1; ++i) {
+        for (int i = 0; i < RANKED_SLOTS - 1; ++i) {
             f.mileage_mm[i] += 200;
         }
-        rank(&f);
-        for (int served = 0; served < SLOTS / 32; ++served) {
+        ranked_slots_rank(&f);
+        for (int served = 0; served < RANKED_SLOTS / 32; ++served) {
             int best = 0;
-            for (int i = 1; i < SLOTS; ++i) {
+            for (int i = 1; i < RANKED_SLOTS; ++i) {
                 best = f.priority[i] > f.priority[best] ? i : best;
             }
             f.priority[best] = 0.0f;
             f.mileage_mm[best] = 0;
             f.score[best] = f.scheduler.sent(f.scheduler.context, f.score[best]);
-            is_served |= best == SLOTS - 1;
+            is_served |= best == RANKED_SLOTS - 1;
         }
     }
     assert_true(sends > 32); // not before everybody else was there once
@@ -320,9 +285,9 @@ static void the_position_is_where_the_visit_says(void** state)
 
 // ---- the same bits with every compiler and vector width
 
-static void draw(fixture* f, test_rng* rng)
+static void draw(ranked_slots* f, test_rng* rng)
 {
-    for (int i = 0; i < SLOTS; ++i) {
+    for (int i = 0; i < RANKED_SLOTS; ++i) {
         const uint64_t shape = test_rng_below(rng, 20);
         f->distance_mm[i] = shape == 0 ? INFINITY : 1.0f + (float)test_rng_below(rng, 500000);
         f->weight[i] = shape % 3 == 0 ? 1.0f : (float)test_rng_unit(rng) * 8.0f;
@@ -335,20 +300,15 @@ static void draw(fixture* f, test_rng* rng)
 static void random_priorities_have_a_golden_hash(void** state)
 {
     (void)state;
-    fixture f;
+    ranked_slots f;
     setup(&f);
     test_rng rng = {.state = 617};
     ph_hash hash = ph_hash_make(0);
     for (int round = 0; round < 500; ++round) {
         draw(&f, &rng);
-        f.ranking.slot_count = SLOTS - (int)test_rng_below(&rng, 9);
-        rank(&f);
-        for (int i = 0; i < SLOTS; ++i) {
-            uint32_t bits[2];
-            memcpy(&bits[0], &f.score[i], sizeof bits[0]);
-            memcpy(&bits[1], &f.priority[i], sizeof bits[1]);
-            ph_hash_add_u64(&hash, bits[0] | (uint64_t)bits[1] << 32);
-        }
+        f.ranking.slot_count = RANKED_SLOTS - (int)test_rng_below(&rng, 9);
+        ranked_slots_rank(&f);
+        ranked_slots_hash(&f, &hash);
     }
     assert_true(ph_hash_value(&hash) == UINT64_C(0x98FAD295B701B9E6));
 }

@@ -4,87 +4,33 @@
 // The error scheduler over plain arrays: what makes a priority, what goes along, what waits, and the
 // same bits everywhere.
 
-#include "support/test_support.h"
-
-#include "base/hash.h"
-
-#include <pinhole/schedule.h>
+#include "support/ranked_slots.h"
 
 #include <math.h>
-#include <string.h>
-
-enum { SLOTS = 256 };
 
 #define POSITION UINT64_C(1)
 #define HEADING UINT64_C(2)
 #define HAT UINT64_C(4)
 
-typedef struct fixture {
-    float distance_mm[SLOTS];
-    float weight[SLOTS];
-    uint32_t mileage_mm[SLOTS];
-    float change[SLOTS];
-    uint64_t touched[SLOTS];
-    float score[SLOTS];
-    float priority[SLOTS];
-    float range_mm[SLOTS];
-    float error_mm[SLOTS];
-    float growth_mm_s[SLOTS];
-    float turn_rad[SLOTS];
-    float age_s[SLOTS];
-    float missing[SLOTS];
-    float position_bits[SLOTS];
-    ph_ranking_errors errors;
-    ph_ranking ranking;
-    ph_scheduler scheduler;
-} fixture;
-
 // Everybody is shown 100 mm away from the truth, 10 m away, since half a second.
-static void setup(fixture* f)
+static void setup(ranked_slots* f)
 {
-    memset(f, 0, sizeof *f);
-    for (int i = 0; i < SLOTS; ++i) {
+    ranked_slots_setup(f, ph_scheduler_error());
+    for (int i = 0; i < RANKED_SLOTS; ++i) {
         f->distance_mm[i] = 10000.0f;
         f->range_mm[i] = 10000.0f;
-        f->weight[i] = 1.0f;
         f->touched[i] = POSITION;
         f->error_mm[i] = 100.0f;
         f->age_s[i] = 0.5f;
         f->position_bits[i] = 8.0f;
     }
-    f->errors = (ph_ranking_errors){
-        .range_mm = f->range_mm,
-        .error_mm = f->error_mm,
-        .growth_mm_s = f->growth_mm_s,
-        .turn_rad = f->turn_rad,
-        .age_s = f->age_s,
-        .missing = f->missing,
-        .position_bits = f->position_bits,
-        .record_bits = 3.0f,
-        .heading_bits = 4.0f,
-        .other_bits = 6.0f,
-        .enter_bits = 80.0f,
-    };
-    f->ranking = (ph_ranking){
-        .slot_count = SLOTS,
-        .distance_mm = f->distance_mm,
-        .weight = f->weight,
-        .mileage_mm = f->mileage_mm,
-        .touched = f->touched,
-        .score = f->score,
-        .priority = f->priority,
-        .change = f->change,
-        .errors = &f->errors,
-    };
-    f->scheduler = ph_scheduler_error();
+    f->errors.record_bits = 3.0f;
+    f->errors.heading_bits = 4.0f;
+    f->errors.other_bits = 6.0f;
+    f->errors.enter_bits = 80.0f;
 }
 
-static void rank(fixture* f)
-{
-    f->scheduler.rank(f->scheduler.context, &f->ranking);
-}
-
-static void newcomer(fixture* f, int slot)
+static void newcomer(ranked_slots* f, int slot)
 {
     f->missing[slot] = 1.0f;
     f->error_mm[slot] = 0.0f;
@@ -94,11 +40,11 @@ static void newcomer(fixture* f, int slot)
 static void the_larger_angle_goes_first(void** state)
 {
     (void)state;
-    fixture f;
+    ranked_slots f;
     setup(&f);
     f.error_mm[1] = 200.0f;
     f.range_mm[2] = 5000.0f;
-    rank(&f);
+    ranked_slots_rank(&f);
     assert_true(f.priority[1] > f.priority[0]);
     assert_true(f.priority[2] == f.priority[1]);
 }
@@ -106,64 +52,64 @@ static void the_larger_angle_goes_first(void** state)
 static void what_will_drift_goes_before_what_stands(void** state)
 {
     (void)state;
-    fixture f;
+    ranked_slots f;
     setup(&f);
     f.growth_mm_s[1] = 300.0f;
-    rank(&f);
+    ranked_slots_rank(&f);
     assert_true(f.priority[1] > f.priority[0]);
 }
 
 static void who_was_told_of_long_ago_goes_first(void** state)
 {
     (void)state;
-    fixture f;
+    ranked_slots f;
     setup(&f);
     f.age_s[1] = 2.0f;
-    rank(&f);
+    ranked_slots_rank(&f);
     assert_true(f.priority[1] > f.priority[0]);
 }
 
 static void of_two_equal_errors_the_cheaper_goes_first(void** state)
 {
     (void)state;
-    fixture f;
+    ranked_slots f;
     setup(&f);
     f.position_bits[1] = 16.0f;
-    rank(&f);
+    ranked_slots_rank(&f);
     assert_true(f.priority[0] > f.priority[1]);
 }
 
 static void a_near_newcomer_goes_before_a_far_update(void** state)
 {
     (void)state;
-    fixture f;
+    ranked_slots f;
     setup(&f);
     newcomer(&f, 1);
     f.range_mm[0] = 50000.0f;
-    rank(&f);
+    ranked_slots_rank(&f);
     assert_true(f.priority[1] > f.priority[0]);
 }
 
 static void a_far_newcomer_goes_after_a_near_update(void** state)
 {
     (void)state;
-    fixture f;
+    ranked_slots f;
     setup(&f);
     newcomer(&f, 1);
     f.range_mm[1] = 200000.0f;
     f.range_mm[0] = 3000.0f;
-    rank(&f);
+    ranked_slots_rank(&f);
     assert_true(f.priority[0] > f.priority[1] && f.priority[1] > 0.0f);
 }
 
 static void a_hint_weighs(void** state)
 {
     (void)state;
-    fixture f;
+    ranked_slots f;
     setup(&f);
     f.weight[1] = 4.0f;
     f.weight[2] = 0.0f;
-    rank(&f);
+    ranked_slots_rank(&f);
     assert_true(f.priority[1] == 4.0f * f.priority[0]);
     assert_true(f.priority[2] == 0.0f);
 }
@@ -171,12 +117,12 @@ static void a_hint_weighs(void** state)
 static void who_is_not_there_or_has_nothing_due_is_not_visited(void** state)
 {
     (void)state;
-    fixture f;
+    ranked_slots f;
     setup(&f);
     f.distance_mm[1] = INFINITY;
     f.touched[2] = 0;
     f.touched[3] = UINT64_C(1) << 63;
-    rank(&f);
+    ranked_slots_rank(&f);
     assert_true(f.priority[1] == 0.0f && f.priority[2] == 0.0f);
     assert_true(f.priority[3] > 0.0f);
 }
@@ -184,16 +130,16 @@ static void who_is_not_there_or_has_nothing_due_is_not_visited(void** state)
 static void who_is_right_but_has_something_due_is_visited_last(void** state)
 {
     (void)state;
-    fixture f;
+    ranked_slots f;
     setup(&f);
     f.error_mm[1] = 0.0f;
-    rank(&f);
+    ranked_slots_rank(&f);
     assert_true(f.priority[1] > 0.0f && f.priority[1] < 1e-20f * f.priority[0]);
 }
 
 // ---- what of it is sent
 
-static uint64_t filter(const fixture* f, uint64_t significant)
+static uint64_t filter(const ranked_slots* f, uint64_t significant)
 {
     const ph_visit visit = {
         .distance_mm = f->distance_mm[0],
@@ -211,7 +157,7 @@ static uint64_t filter(const fixture* f, uint64_t significant)
 static void only_what_is_wrong_is_sent(void** state)
 {
     (void)state;
-    fixture f;
+    ranked_slots f;
     setup(&f);
     assert_int_equal(filter(&f, 0), POSITION);
     f.turn_rad[0] = 1.0f;
@@ -226,7 +172,7 @@ static void only_what_is_wrong_is_sent(void** state)
 static void a_little_turn_does_not_go_along(void** state)
 {
     (void)state;
-    fixture f;
+    ranked_slots f;
     setup(&f);
     f.error_mm[0] = 1000.0f;
     f.turn_rad[0] = 0.1f;
@@ -236,7 +182,7 @@ static void a_little_turn_does_not_go_along(void** state)
 static void what_nobody_would_see_waits(void** state)
 {
     (void)state;
-    fixture f;
+    ranked_slots f;
     setup(&f);
     f.error_mm[0] = 0.9f; // of 10 m: less than a tenth of a milliradian
     assert_int_equal(filter(&f, 0), 0);
@@ -247,7 +193,7 @@ static void what_nobody_would_see_waits(void** state)
 static void what_has_settled_or_got_lost_goes_however_small(void** state)
 {
     (void)state;
-    fixture f;
+    ranked_slots f;
     setup(&f);
     f.error_mm[0] = 0.0f;
     ph_visit visit = {.due = POSITION | HAT,
@@ -276,9 +222,9 @@ static float any(test_rng* rng, int below)
     return (float)test_rng_below(rng, (uint64_t)below);
 }
 
-static void fill_at_random(fixture* f, test_rng* rng)
+static void fill_at_random(ranked_slots* f, test_rng* rng)
 {
-    for (int i = 0; i < SLOTS; ++i) {
+    for (int i = 0; i < RANKED_SLOTS; ++i) {
         f->range_mm[i] = 1000.0f + any(rng, 250000);
         f->error_mm[i] = any(rng, 100000) / 16.0f;
         f->growth_mm_s[i] = any(rng, 20000);
@@ -297,12 +243,12 @@ static void priorities_are_the_same_everywhere(void** state)
 {
     (void)state;
     test_rng rng = {.state = 20260};
-    fixture f;
+    ranked_slots f;
     setup(&f);
     ph_hash hash = ph_hash_make(0);
     for (int round = 0; round < 50; ++round) {
         fill_at_random(&f, &rng);
-        rank(&f);
+        ranked_slots_rank(&f);
         ph_hash_add(&hash, f.priority, sizeof f.priority);
     }
     assert_int_equal(ph_hash_value(&hash), UINT64_C(0xf21ad8b63c64d5e1));

@@ -3,59 +3,27 @@
 
 // The score scheduler: how scores grow, what the filter lets through, and the same bits everywhere.
 
-#include "support/test_support.h"
-
-#include "base/hash.h"
-
-#include <pinhole/schedule.h>
+#include "support/ranked_slots.h"
 
 #include <math.h>
-#include <string.h>
 
-enum { SLOTS = 256, ONE_SLOT = 5 };
+enum { ONE_SLOT = 5 };
 
 #define POSITION UINT64_C(1)
 #define HEADING UINT64_C(2)
 #define LAST (UINT64_C(1) << 63)
 
-typedef struct fixture {
-    float distance_mm[SLOTS];
-    float weight[SLOTS];
-    uint32_t mileage_mm[SLOTS];
-    uint64_t touched[SLOTS];
-    float score[SLOTS];
-    float priority[SLOTS];
-    ph_ranking ranking;
-    ph_scheduler scheduler;
-} fixture;
-
 // Everybody stands 10 m away and has something to tell.
-static void setup(fixture* f)
+static void setup(ranked_slots* f)
 {
-    memset(f, 0, sizeof *f);
-    for (int i = 0; i < SLOTS; ++i) {
+    ranked_slots_setup(f, ph_scheduler_score());
+    for (int i = 0; i < RANKED_SLOTS; ++i) {
         f->distance_mm[i] = 10000.0f;
-        f->weight[i] = 1.0f;
         f->touched[i] = HEADING;
     }
-    f->ranking = (ph_ranking){
-        .slot_count = SLOTS,
-        .distance_mm = f->distance_mm,
-        .weight = f->weight,
-        .mileage_mm = f->mileage_mm,
-        .touched = f->touched,
-        .score = f->score,
-        .priority = f->priority,
-    };
-    f->scheduler = ph_scheduler_score();
 }
 
-static void rank(fixture* f)
-{
-    f->scheduler.rank(f->scheduler.context, &f->ranking);
-}
-
-static uint64_t filter(const fixture* f, const ph_visit* visit)
+static uint64_t filter(const ranked_slots* f, const ph_visit* visit)
 {
     return f->scheduler.filter(f->scheduler.context, visit);
 }
@@ -65,11 +33,11 @@ static uint64_t filter(const fixture* f, const ph_visit* visit)
 static void grows_by_nearness_at_every_send(void** state)
 {
     (void)state;
-    fixture f;
+    ranked_slots f;
     setup(&f);
     f.distance_mm[ONE_SLOT] = 2500.0f;
-    rank(&f);
-    rank(&f);
+    ranked_slots_rank(&f);
+    ranked_slots_rank(&f);
     assert_true(f.score[0] == 2.0f);
     assert_true(f.score[ONE_SLOT] == 8.0f);
     assert_memory_equal(f.priority, f.score, sizeof f.score);
@@ -78,12 +46,12 @@ static void grows_by_nearness_at_every_send(void** state)
 static void who_is_within_a_hand_gets_100_more(void** state)
 {
     (void)state;
-    fixture f;
+    ranked_slots f;
     setup(&f);
     f.distance_mm[0] = 1.0f;
     f.distance_mm[1] = 80.0f;
     f.distance_mm[2] = 100.0f;
-    rank(&f);
+    ranked_slots_rank(&f);
     assert_true(f.score[0] == 10100.0f);
     assert_true(f.score[1] == 225.0f);
     assert_true(f.score[2] == 100.0f);
@@ -92,12 +60,12 @@ static void who_is_within_a_hand_gets_100_more(void** state)
 static void the_weight_multiplies(void** state)
 {
     (void)state;
-    fixture f;
+    ranked_slots f;
     setup(&f);
     f.distance_mm[0] = 80.0f;
     f.weight[0] = 4.0f;
     f.weight[1] = 0.0f;
-    rank(&f);
+    ranked_slots_rank(&f);
     assert_true(f.score[0] == 900.0f);
     assert_true(f.score[1] == 0.0f && f.priority[1] == 0.0f);
 }
@@ -106,41 +74,41 @@ static void the_weight_multiplies(void** state)
 static void at_weight_0_an_old_score_gives_no_priority(void** state)
 {
     (void)state;
-    fixture f;
+    ranked_slots f;
     setup(&f);
-    rank(&f);
+    ranked_slots_rank(&f);
     f.weight[0] = 0.0f;
-    rank(&f);
+    ranked_slots_rank(&f);
     assert_true(f.priority[0] == 0.0f);
     f.weight[0] = 1.0f;
-    rank(&f);
+    ranked_slots_rank(&f);
     assert_true(f.score[0] == 2.0f && f.priority[0] == 2.0f);
 }
 
 static void with_nothing_to_tell_the_score_grows_without_priority(void** state)
 {
     (void)state;
-    fixture f;
+    ranked_slots f;
     setup(&f);
     f.touched[0] = 0;
     f.touched[1] = LAST;
-    rank(&f);
+    ranked_slots_rank(&f);
     assert_true(f.score[0] == 1.0f && f.priority[0] == 0.0f);
     assert_true(f.score[1] == 1.0f && f.priority[1] == 1.0f);
     f.touched[0] = POSITION;
-    rank(&f);
+    ranked_slots_rank(&f);
     assert_true(f.priority[0] == 2.0f);
 }
 
 static void a_slot_that_shows_nobody_stays_at_zero(void** state)
 {
     (void)state;
-    fixture f;
+    ranked_slots f;
     setup(&f);
     f.distance_mm[0] = INFINITY;
     f.distance_mm[1] = INFINITY;
     f.score[1] = 12.0f;
-    rank(&f);
+    ranked_slots_rank(&f);
     assert_true(f.score[0] == 0.0f && f.priority[0] == 0.0f);
     assert_true(f.score[1] == 0.0f && f.priority[1] == 0.0f);
 }
@@ -149,11 +117,11 @@ static void only_the_slots_it_is_given_are_touched(void** state)
 {
     (void)state;
     for (int slot_count = 0; slot_count < 20; ++slot_count) {
-        fixture f;
+        ranked_slots f;
         setup(&f);
         f.ranking.slot_count = slot_count;
-        rank(&f);
-        for (int i = 0; i < SLOTS; ++i) {
+        ranked_slots_rank(&f);
+        for (int i = 0; i < RANKED_SLOTS; ++i) {
             assert_true(f.score[i] == (i < slot_count ? 1.0f : 0.0f));
         }
     }
@@ -186,7 +154,7 @@ static ph_visit walker(uint32_t mileage_mm)
 static void a_position_goes_when_its_path_exceeds_a_hundredth(void** state)
 {
     (void)state;
-    fixture f;
+    ranked_slots f;
     setup(&f);
     ph_visit visit = walker(500);
     assert_true(filter(&f, &visit) == 0);
@@ -199,7 +167,7 @@ static void a_position_goes_when_its_path_exceeds_a_hundredth(void** state)
 static void a_position_at_rest_goes_whatever_its_path(void** state)
 {
     (void)state;
-    fixture f;
+    ranked_slots f;
     setup(&f);
     ph_visit visit = walker(3);
     visit.settled = POSITION;
@@ -209,7 +177,7 @@ static void a_position_at_rest_goes_whatever_its_path(void** state)
 static void a_lost_position_goes_whatever_its_path(void** state)
 {
     (void)state;
-    fixture f;
+    ranked_slots f;
     setup(&f);
     ph_visit visit = walker(0);
     visit.lost = POSITION;
@@ -219,7 +187,7 @@ static void a_lost_position_goes_whatever_its_path(void** state)
 static void everything_else_goes_when_significant(void** state)
 {
     (void)state;
-    fixture f;
+    ranked_slots f;
     setup(&f);
     ph_visit visit = walker(3);
     visit.significant = LAST;
@@ -231,7 +199,7 @@ static void everything_else_goes_when_significant(void** state)
 static void nothing_goes_that_is_not_due(void** state)
 {
     (void)state;
-    fixture f;
+    ranked_slots f;
     setup(&f);
     ph_visit visit = walker(1000000);
     visit.due = HEADING;
@@ -242,7 +210,7 @@ static void nothing_goes_that_is_not_due(void** state)
 static void the_longest_path_does_not_wrap(void** state)
 {
     (void)state;
-    fixture f;
+    ranked_slots f;
     setup(&f);
     ph_visit visit = walker(UINT32_MAX);
     visit.distance_mm = 8e9f;
@@ -253,7 +221,7 @@ static void the_longest_path_does_not_wrap(void** state)
 static void the_position_is_where_the_visit_says(void** state)
 {
     (void)state;
-    fixture f;
+    ranked_slots f;
     setup(&f);
     ph_visit visit = walker(3);
     visit.position = LAST;
@@ -263,9 +231,9 @@ static void the_position_is_where_the_visit_says(void** state)
 
 // ---- the same bits with every compiler and vector width
 
-static void draw(fixture* f, test_rng* rng)
+static void draw(ranked_slots* f, test_rng* rng)
 {
-    for (int i = 0; i < SLOTS; ++i) {
+    for (int i = 0; i < RANKED_SLOTS; ++i) {
         const uint64_t shape = test_rng_below(rng, 20);
         const float far_mm = 1.0f + (float)test_rng_below(rng, 500000);
         const float near_mm = 1.0f + (float)test_rng_below(rng, 200);
@@ -278,24 +246,19 @@ static void draw(fixture* f, test_rng* rng)
 static void random_scores_have_a_golden_hash(void** state)
 {
     (void)state;
-    fixture f;
+    ranked_slots f;
     setup(&f);
     test_rng rng = {.state = 616};
     ph_hash hash = ph_hash_make(0);
     for (int round = 0; round < 500; ++round) {
         draw(&f, &rng);
-        f.ranking.slot_count = SLOTS - (int)test_rng_below(&rng, 9);
-        rank(&f);
-        const int sent = (int)test_rng_below(&rng, SLOTS);
+        f.ranking.slot_count = RANKED_SLOTS - (int)test_rng_below(&rng, 9);
+        ranked_slots_rank(&f);
+        const int sent = (int)test_rng_below(&rng, RANKED_SLOTS);
         f.score[sent] = f.scheduler.sent(f.scheduler.context, f.score[sent]);
-        const int lost = (int)test_rng_below(&rng, SLOTS);
+        const int lost = (int)test_rng_below(&rng, RANKED_SLOTS);
         f.score[lost] = f.scheduler.lost(f.scheduler.context, f.score[lost], f.priority[sent]);
-        for (int i = 0; i < SLOTS; ++i) {
-            uint32_t bits[2];
-            memcpy(&bits[0], &f.score[i], sizeof bits[0]);
-            memcpy(&bits[1], &f.priority[i], sizeof bits[1]);
-            ph_hash_add_u64(&hash, bits[0] | (uint64_t)bits[1] << 32);
-        }
+        ranked_slots_hash(&f, &hash);
     }
     assert_true(ph_hash_value(&hash) == UINT64_C(0xE195B1B05EC94C99));
 }
