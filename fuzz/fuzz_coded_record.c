@@ -5,42 +5,18 @@
 // bytes, and so on. Each is read against the baselines that the ones before it have left. What is
 // accepted must be written again as the same bytes, at no more than the promised cost.
 
+#include "support/record_schema.h"
+
 #include "wire/coded.h"
 #include "wire/coded_header.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLOTS = 16, WORDS_MAX = 128, TEXTS_MAX = 128, KNOWN_MAX = 256, CLASSES = 3 };
-
-static const char declarations[] = "class creature\n"
-                                   "a: bool initial 1\n"
-                                   "b: enum 5 default 2\n"
-                                   "place: position\n"
-                                   "c: range -3..3 arithmetic\n"
-                                   "d: range 0..9007199254740992\n"
-                                   "e: varint -100..100\n"
-                                   "f: two_bit\n"
-                                   "g: gamma\n"
-                                   "h: rice k 2 default 7\n"
-                                   "i: fixed -10..10 step 0.1\n"
-                                   "j: angle 8\n"
-                                   "k: quaternion 8\n"
-                                   "l: vec3 0..1000 step 0.1 z 0..20 default 0 yz\n"
-                                   "m: string 20\n"
-                                   "n: bytes 20\n"
-                                   "o: entity\n"
-                                   "p: angle 12\n"
-                                   "class walker\n"
-                                   "heading: angle 8\n"
-                                   "place: position ground 500\n"
-                                   "class mark\n"
-                                   "place: position 12 step 64\n";
+enum { SLOTS = 16, KNOWN_MAX = 256 };
 
 typedef struct client {
-    ph_layouts layouts;
-    ph_packing packings[CLASSES];
-    ph_ground ground;
+    ph_packing packings[FUZZ_RECORD_CLASSES];
     ph_baseline_rules rules;
     ph_coded_frame frame;
     ph_baseline baselines[SLOTS];
@@ -52,45 +28,25 @@ typedef struct client {
 typedef struct packet {
     ph_header header;
     ph_coded_record coded[SLOTS + 2 * PH_HEADER_COUNT_MAX];
-    uint32_t words[SLOTS + 2 * PH_HEADER_COUNT_MAX][WORDS_MAX];
-    uint8_t texts[SLOTS + 2 * PH_HEADER_COUNT_MAX][TEXTS_MAX];
+    uint32_t words[SLOTS + 2 * PH_HEADER_COUNT_MAX][FUZZ_RECORD_WORDS_MAX];
+    uint8_t texts[SLOTS + 2 * PH_HEADER_COUNT_MAX][FUZZ_RECORD_TEXTS_MAX];
     int count;
 } packet;
-
-// 0 to 3 floors, changing every 16 m.
-static int floors(const void* context, int32_t x_mm, int32_t y_mm,
-                  int32_t heights_mm[PH_GROUND_LAYERS_MAX])
-{
-    (void)context;
-    const int count = (int)(((uint32_t)x_mm >> 14 ^ (uint32_t)y_mm >> 15) % 4);
-    for (int i = 0; i < count; ++i) {
-        heights_mm[i] = -1000 + 3000 * i;
-    }
-    return count;
-}
 
 // What takes long is made once; everything else anew for each input.
 static void start(client* it)
 {
-    static ph_layouts layouts;
-    ph_schema* schema;
-    if (layouts.layouts == NULL &&
-        (ph_schema_parse(declarations, sizeof declarations - 1, NULL, &schema, NULL) != PH_OK ||
-         ph_layouts_create(&layouts, schema, NULL) != PH_OK || layouts.word_count_max > WORDS_MAX ||
-         layouts.text_bytes_max > TEXTS_MAX)) {
-        abort();
+    const ph_layouts* layouts = fuzz_record_layouts("angle 12");
+    *it = (client){.newest = 100};
+    for (int i = 0; i < FUZZ_RECORD_CLASSES; ++i) {
+        it->packings[i] = ph_packing_make(&layouts->layouts[i]);
     }
-    *it = (client){.layouts = layouts, .ground = {.layers = floors}, .newest = 100};
-    for (int i = 0; i < CLASSES; ++i) {
-        it->packings[i] = ph_packing_make(&layouts.layouts[i]);
-    }
-    it->rules =
-        (ph_baseline_rules){.layouts = &it->layouts, .packings = it->packings, .tick_us = 50000};
-    it->frame =
-        (ph_coded_frame){.frame = {.layouts = &it->layouts, .ground = &it->ground, .slot_bits = 8},
-                         .packings = it->packings,
-                         .tick_us = 50000,
-                         .precision = 2048};
+    it->rules = (ph_baseline_rules){.layouts = layouts, .packings = it->packings, .tick_us = 50000};
+    it->frame = (ph_coded_frame){
+        .frame = {.layouts = layouts, .ground = &fuzz_record_ground, .slot_bits = 8},
+        .packings = it->packings,
+        .tick_us = 50000,
+        .precision = 2048};
 }
 
 static ph_coded_record* add_record(packet* read, ph_record_kind kind)
