@@ -45,6 +45,14 @@ client_packet coded_packet_make(const coded_scene* scene, int number)
     return packet;
 }
 
+client_packet coded_packet_place(const coded_scene* scene, int number, int horizon, int32_t x_mm)
+{
+    client_packet packet = coded_packet_after(scene, number, horizon);
+    client_record* it = client_packet_update(&packet, 0, 1);
+    client_record_place(it, &packet, x_mm, 0, 0);
+    return packet;
+}
+
 client_packet coded_packet_probe(const coded_scene* scene, int number)
 {
     client_packet packet = client_packet_probe(&scene->base, number);
@@ -220,6 +228,11 @@ ph_result coded_scene_send(coded_scene* scene, client_packet* packet)
                          coded_scene_digest(scene, packet->header.horizon));
     }
     return result;
+}
+
+void coded_scene_apply(coded_scene* scene, client_packet* packet)
+{
+    assert_int_equal(coded_scene_send(scene, packet), PH_OK);
 }
 
 void coded_scene_refuse(coded_scene* scene, client_packet* packet, ph_refusal reason)

@@ -47,6 +47,9 @@ client_packet coded_packet_make(const coded_scene* scene, int number);
 client_packet coded_packet_after(const coded_scene* scene, int number, int horizon);
 client_packet coded_packet_probe(const coded_scene* scene, int number);
 
+// One position of the walker in slot 0.
+client_packet coded_packet_place(const coded_scene* scene, int number, int horizon, int32_t x_mm);
+
 coded_baselines coded_scene_baselines(const coded_scene* scene, uint32_t horizon);
 // As ph_client_baseline_digest() should have it.
 uint64_t coded_scene_digest(const coded_scene* scene, uint32_t horizon);
@@ -60,6 +63,9 @@ void coded_packet_write(const coded_scene* scene, client_packet* packet);
 // Writes the packet and lets the client receive it; if it is applied, the client's baselines must be
 // those of its horizon.
 ph_result coded_scene_send(coded_scene* scene, client_packet* packet);
+
+// Sends what must be applied.
+void coded_scene_apply(coded_scene* scene, client_packet* packet);
 
 // Sends what must be refused for this reason, and compares the client before and after.
 void coded_scene_refuse(coded_scene* scene, client_packet* packet, ph_refusal reason);

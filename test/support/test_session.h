@@ -27,6 +27,7 @@ enum {
     SESSION_VIEWERS_MAX = 8,
     SESSION_SLOTS_MAX = 96,
     SESSION_CLASSES_MAX = 2,
+    SESSION_TICK_US = 100000,
 };
 
 // Zero-initialised is a session of nobody.
