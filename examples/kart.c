@@ -532,25 +532,19 @@ static size_t try_message(step how, const codings* all, const message* which)
 
     const outcome out =
         how >= STEP_CODED ? send_coded(all, which, &got) : send_plain(how, all, which, &got);
-    if (out.result != PH_OK) {
-        fprintf(stderr, "kart: '%s', %s: %s\n", step_texts[how], which->text,
-                ph_result_text(out.result));
-        return 0;
+    if (out.result == PH_OK && is_same(how, &which->value, &got)) {
+        return out.bits;
     }
-    if (!is_same(how, &which->value, &got)) {
-        fprintf(stderr, "kart: '%s', %s: another kart came back\n", step_texts[how], which->text);
-        return 0;
-    }
-    return out.bits;
+    fprintf(stderr, "kart: '%s', %s: %s\n", step_texts[how], which->text,
+            out.result == PH_OK ? "another kart came back" : ph_result_text(out.result));
+    return 0;
 }
 
 static void print_bar(size_t bits, size_t most_bits)
 {
-    const int length = (int)((30 * bits + most_bits - 1) / most_bits);
-    for (int i = 0; i < length; ++i) {
-        putchar('#');
-    }
-    putchar('\n');
+    static const char bar[] = "##############################";
+    const size_t length = sizeof bar - 1;
+    printf("%.*s\n", (int)((length * bits + most_bits - 1) / most_bits), bar);
 }
 
 static void print_heading(void)
