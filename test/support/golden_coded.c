@@ -322,7 +322,7 @@ static void add(golden_past* past, const golden_content* content)
 
 static void compare(const golden_coded* golden, const char* name, const void* bytes, size_t size)
 {
-    char file_name[100];
+    char file_name[200];
     snprintf(file_name, sizeof file_name, FOLDER "%s_%s", golden->session, name);
     golden_compare(file_name, bytes, size);
 }
