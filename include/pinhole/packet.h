@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 // What both ends of a link have in common: profiles, sizes, and the ledger of what bits were for.
-// Every bit of a packet is described in docs/wire_format.md.
+// Every bit of a packet is described in docs/wire_format.md and docs/wire_pinhole.md.
 
 #ifndef PINHOLE_PACKET_H
 #define PINHOLE_PACKET_H

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 // Records as the pinhole profile writes them: differences to the baseline (baseline.h), as symbols
-// of static models, whose contexts both ends know. docs/wire_format.md describes every symbol.
+// of static models, whose contexts both ends know. docs/wire_pinhole.md describes every symbol.
 //
 //   packet    header (raw bits, coded_header.h) | leaves | enters | for each slot that is entered in
 //             the baseline, in ascending order: told or not; if told, which properties as one symbol,
