@@ -57,11 +57,21 @@ typedef struct ph_coded_frame {
     struct ph_coded_counts* counts;
 } ph_coded_frame;
 
+// What both ends expect of a slot's position at the tick of a packet.
+typedef struct ph_forecast {
+    int32_t position_mm[3];
+    int plane_size; // of the surprise of x and y, of z: surprise.h
+    int z_size;
+    int coarse; // how many low bits beyond the step it may lack by distance and interval
+} ph_forecast;
+
 // A record and what it is a difference to.
 typedef struct ph_coded_record {
     ph_record record;
     const ph_baseline* baseline; // UPDATE
     const uint8_t* known;        // UPDATE: packed
+    // UPDATE with a position: may be NULL. Whoever has worked it out already says what came of it.
+    const ph_forecast* forecast;
     uint16_t slot_floor; // LEAVE, ENTER: slot of the one before of the same kind + 1; first: 0
     uint8_t coarse;      // UPDATE with a position: 0, or what ph_coded_coarse() says
 } ph_coded_record;
@@ -85,8 +95,10 @@ bool ph_coded_read_told(const ph_coded_frame* frame, ph_entropy_reader* reader, 
 
 // ---- precision
 
+ph_forecast ph_coded_forecast(const ph_coded_frame* frame, const ph_baseline* baseline);
+
 // How many low bits beyond the step a position may lack by distance and interval, by what both ends
-// know: 0..PH_COARSE_MAX.
+// know: 0..PH_COARSE_MAX. The same as in the forecast.
 int ph_coded_coarse(const ph_coded_frame* frame, const ph_baseline* baseline);
 
 // Rounds position words to the nearest multiple of the step << coarse (with a ground, z anew).

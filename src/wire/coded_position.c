@@ -8,6 +8,8 @@
 
 #include "wire/surprise.h"
 
+#include <pinhole/integers.h>
+
 #include <string.h>
 
 // Below this interval precision is finer: coarse steps in quick succession would show as jitter of
@@ -146,9 +148,8 @@ static bool is_fine_enough(const ph_coded_frame* frame, int shift, int coarse, u
     return off_mm8 * MRAD_PER_RAD * PRECISION_PER_MRAD <= 8 * distance_mm * frame->precision;
 }
 
-// Predicting is what costs most of this: whoever has done it already says what came of it.
 static int coarse_at(const ph_coded_frame* frame, const ph_baseline* baseline,
-                     const int32_t predicted_mm[3])
+                     const int32_t predicted_mm[3], uint64_t time_us)
 {
     if (frame->precision == 0) {
         return 0;
@@ -157,23 +158,30 @@ static int coarse_at(const ph_coded_frame* frame, const ph_baseline* baseline,
     uint32_t words[3];
     memcpy(words, predicted_mm, sizeof words);
     uint64_t distance_mm = distance_to_eye(frame, words);
-    const uint64_t time_us = ph_baseline_time_us(baseline->tick[0], frame->tick, frame->tick_us);
     if (time_us < CALM_US) {
         distance_mm = distance_mm * time_us / CALM_US;
     }
+    // The greatest that is_fine_enough().
     const int shift = position_of(layout)->coordinate.shift;
-    int coarse = 0;
-    while (coarse < PH_COARSE_MAX && is_fine_enough(frame, shift, coarse + 1, distance_mm)) {
-        ++coarse;
-    }
-    return coarse;
+    const uint64_t once_coarse = (UINT64_C(7) << shift) * MRAD_PER_RAD * PRECISION_PER_MRAD;
+    const int coarse = ph_width_of(8 * distance_mm * frame->precision / once_coarse) - 1;
+    return coarse < 0 ? 0 : coarse < PH_COARSE_MAX ? coarse : PH_COARSE_MAX;
+}
+
+ph_forecast ph_coded_forecast(const ph_coded_frame* frame, const ph_baseline* baseline)
+{
+    const uint64_t time_us = ph_baseline_time_us(baseline->tick[0], frame->tick, frame->tick_us);
+    const int growth = ph_size_growth(time_us, PH_GROWTH_POSITION);
+    ph_forecast forecast = {.plane_size = baseline->plane_size + growth,
+                            .z_size = baseline->z_size + growth};
+    ph_baseline_predict(baseline, frame->tick, frame->tick_us, forecast.position_mm);
+    forecast.coarse = coarse_at(frame, baseline, forecast.position_mm, time_us);
+    return forecast;
 }
 
 int ph_coded_coarse(const ph_coded_frame* frame, const ph_baseline* baseline)
 {
-    int32_t predicted_mm[3];
-    ph_baseline_predict(baseline, frame->tick, frame->tick_us, predicted_mm);
-    return coarse_at(frame, baseline, predicted_mm);
+    return ph_coded_forecast(frame, baseline).coarse;
 }
 
 bool ph_coded_round(const ph_coded_frame* frame, const ph_layout* layout, int coarse,
@@ -215,10 +223,8 @@ static bool is_rising(const ph_baseline* baseline)
            baseline->position_mm[0][2] != baseline->position_mm[1][2];
 }
 
-static void code_coarse(const ph_coded_frame* frame, ph_coder* coder, ph_coded_record* coded,
-                        const int32_t predicted_mm[3])
+static void code_coarse(ph_coder* coder, ph_coded_record* coded, int coarse)
 {
-    const int coarse = coarse_at(frame, coded->baseline, predicted_mm);
     PH_ASSERT(ph_coder_is_reading(coder) || coded->coarse == 0 || coded->coarse == coarse);
     if (coarse == 0) {
         coded->coarse = 0;
@@ -241,28 +247,28 @@ void ph_coded_position(const ph_coded_frame* frame, ph_coder* coder, ph_coded_re
     const ph_baseline* baseline = coded->baseline;
     const ph_property* position = position_of(layout);
     uint32_t* words = coded->record.words + layout->word[layout->described->position];
-    int32_t predicted_mm[3];
-    ph_baseline_predict(baseline, frame->tick, frame->tick_us, predicted_mm);
-    code_coarse(frame, coder, coded, predicted_mm);
-    const uint64_t time_us = ph_baseline_time_us(baseline->tick[0], frame->tick, frame->tick_us);
+    const ph_forecast forecast =
+        coded->forecast != NULL ? *coded->forecast : ph_coded_forecast(frame, baseline);
+    const uint32_t predicted_mm[3] = {(uint32_t)forecast.position_mm[0],
+                                      (uint32_t)forecast.position_mm[1],
+                                      (uint32_t)forecast.position_mm[2]};
+    code_coarse(coder, coded, forecast.coarse);
     const int fewer = PH_SIZE_PER_BIT * coded->coarse;
     const int shift = position->coordinate.shift + coded->coarse;
     const bool moves = is_moving(baseline);
     manner plane = {.family = moves ? PH_FAMILY_X_MOVING : PH_FAMILY_X_RESTING,
-                    .size = ph_size_stretched(baseline->plane_size, time_us, PH_GROWTH_POSITION) -
-                            fewer};
-    const int64_t x_steps =
-        code_coordinate(coder, plane, shift, (uint32_t)predicted_mm[0], &words[0]);
+                    .size = forecast.plane_size - fewer};
+    const int64_t x_steps = code_coordinate(coder, plane, shift, predicted_mm[0], &words[0]);
     plane.family = moves ? PH_FAMILY_Y_MOVING : PH_FAMILY_Y_RESTING;
     plane.size = size_of_y(plane.size, x_steps);
-    code_coordinate(coder, plane, shift, (uint32_t)predicted_mm[1], &words[1]);
+    code_coordinate(coder, plane, shift, predicted_mm[1], &words[1]);
     manner upright = {.family = is_rising(baseline) ? PH_FAMILY_Z_MOVING : PH_FAMILY_Z_RESTING,
-                      .size = ph_size_stretched(baseline->z_size, time_us, PH_GROWTH_POSITION)};
+                      .size = forecast.z_size};
     if (position->def.ground_tolerance_mm != 0) {
-        code_altitude(frame, coder, position, upright, (uint32_t)predicted_mm[2], words);
+        code_altitude(frame, coder, position, upright, predicted_mm[2], words);
     } else {
         upright.size -= fewer;
-        code_coordinate(coder, upright, shift, (uint32_t)predicted_mm[2], &words[2]);
+        code_coordinate(coder, upright, shift, predicted_mm[2], &words[2]);
     }
     ph_coder_refuse_if(coder, coded->coarse != 0 &&
                                   !is_fine_enough(frame, position->coordinate.shift, coded->coarse,

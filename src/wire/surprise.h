@@ -30,8 +30,11 @@ int ph_log2_eighths(uint64_t value);
 // doubles.
 uint8_t ph_size_of(uint64_t steps);
 
+// In 1/8 bit: how much a surprise grows from a quarter of a second to this time. Growth:
+// PH_GROWTH_.... Time 0 counts as 1 us.
+int ph_size_growth(uint64_t time_us, int growth);
+
 // What a size measured over a time would have been over a quarter of a second, and the other way.
-// Growth: PH_GROWTH_.... Time 0 counts as 1 us.
 uint8_t ph_size_normal(uint8_t size, uint64_t time_us, int growth);
 int ph_size_stretched(uint8_t normal, uint64_t time_us, int growth); // may be negative
 

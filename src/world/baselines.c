@@ -13,7 +13,8 @@ _Static_assert(PH_ENTER_EXTRA_BYTES == sizeof(uint64_t) + 3 * sizeof(int16_t),
 void ph_baselines_init(ph_baselines* baselines, void* memory, int slot_count)
 {
     *baselines = (ph_baselines){.slots = memory};
-    baselines->urgencies = (uint8_t*)(baselines->slots + slot_count);
+    baselines->chosen = (uint16_t*)(baselines->slots + slot_count);
+    baselines->urgencies = (uint8_t*)(baselines->chosen + slot_count);
 }
 
 void ph_baselines_store_extra(const ph_flight_item* item, const ph_record* enter)

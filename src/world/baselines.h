@@ -25,11 +25,13 @@ void ph_baselines_store_extra(const ph_flight_item* item, const ph_record* enter
 // {0} is of no use; the arrays are the caller's.
 typedef struct ph_baselines {
     ph_baseline* slots; // by slot; NULL: the profile knows no baselines
-    uint8_t* urgencies; // by slot, of the packet under way
+    // Of the packet under way.
+    uint16_t* chosen;   // by slot: 1 + place among those chosen for it; 0: not chosen
+    uint8_t* urgencies; // by slot
     uint64_t name_base; // greatest name of all enters that were applied
 } ph_baselines;
 
-#define PH_BASELINES_BYTES_PER_SLOT (sizeof(ph_baseline) + 1)
+#define PH_BASELINES_BYTES_PER_SLOT (sizeof(ph_baseline) + sizeof(uint16_t) + 1)
 void ph_baselines_init(ph_baselines* baselines, void* memory, int slot_count);
 
 // One item of an applied packet: class_index is that of its slot, known its packed values. An item

@@ -29,6 +29,7 @@ void ph_coded_page_begin(ph_coded_page* page, const ph_coded_frame* frame, ph_ba
     page->records256 = 0;
     memset(page->told, 0, sizeof page->told);
     memset(page->silent, 0, sizeof page->silent);
+    memset(baselines->chosen, 0, (size_t)slot_count * sizeof baselines->chosen[0]);
     for (int slot = 0; slot < slot_count; ++slot) {
         const ph_baseline* baseline = &baselines->slots[slot];
         if (baseline->is_entered) {
@@ -53,6 +54,25 @@ void ph_coded_page_tell(ph_coded_page* page, int slot, int64_t record256)
     --page->silent[urgency];
     page->flags256 += flag_cost(page, urgency, true) - flag_cost(page, urgency, false);
     page->records256 += record256;
+}
+
+ph_page_mark ph_coded_page_mark(const ph_coded_page* page)
+{
+    return (ph_page_mark){page->flags256, page->records256, page->frame.density};
+}
+
+void ph_coded_page_untell(ph_coded_page* page, int slot)
+{
+    const int urgency = page->baselines->urgencies[slot];
+    --page->told[urgency];
+    ++page->silent[urgency];
+}
+
+void ph_coded_page_return(ph_coded_page* page, const ph_page_mark* mark)
+{
+    page->flags256 = mark->flags256;
+    page->records256 = mark->records256;
+    page->frame.density = mark->density;
 }
 
 void ph_coded_page_settle(ph_coded_page* page)

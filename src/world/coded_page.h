@@ -36,6 +36,16 @@ int64_t ph_coded_page_bits(const ph_coded_page* page);
 // An update: its slot's flag turns, its record costs so much.
 void ph_coded_page_tell(ph_coded_page* page, int slot, int64_t record256);
 
+// A moment to go back to. Who was told since then is to be named.
+typedef struct ph_page_mark {
+    int64_t flags256;
+    int64_t records256;
+    int density;
+} ph_page_mark;
+ph_page_mark ph_coded_page_mark(const ph_coded_page* page);
+void ph_coded_page_untell(ph_coded_page* page, int slot);
+void ph_coded_page_return(ph_coded_page* page, const ph_page_mark* mark);
+
 // The density that makes the flags cheapest.
 void ph_coded_page_settle(ph_coded_page* page);
 

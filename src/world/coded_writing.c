@@ -80,14 +80,14 @@ static void put_on_page(ph_datagram* datagram, const ph_choice* choice, const ph
     page->records256 += *cost256 + insert256(datagram, choice, beside);
 }
 
-static int64_t bits_with(const ph_datagram* datagram, const ph_choice* choice)
+static int64_t bits_with(ph_datagram* datagram, const ph_choice* choice)
 {
-    ph_header header = datagram->header;
-    header.leave_count =
+    ph_header* header = &datagram->header;
+    header->leave_count =
         datagram->counts[PH_RECORD_LEAVE] + (choice->kind == PH_RECORD_LEAVE ? 1 : 0);
-    header.enter_count =
+    header->enter_count =
         datagram->counts[PH_RECORD_ENTER] + (choice->kind == PH_RECORD_ENTER ? 1 : 0);
-    return ph_coded_header_bits(&header) + ph_coded_page_bits(&datagram->page);
+    return ph_coded_header_bits(header) + ph_coded_page_bits(&datagram->page);
 }
 
 // Another density may make the room that is missing.
@@ -104,15 +104,24 @@ static bool fits(ph_datagram* datagram, const ph_choice* choice, int64_t* bits)
     return *bits <= datagram->limit_bits;
 }
 
-// The new item of a slot says everything that the one before in the same packet did.
-static void replace_item(ph_datagram* datagram, ph_flight_item* item)
+// The new item of a slot says everything that the one before in the same packet did. If it is of the
+// same properties it takes its place.
+static uint16_t replace_item(ph_datagram* datagram, ph_flight_item* item)
 {
     ph_sender* sender = datagram->sender;
-    const uint16_t place = ph_knowledge_at(&sender->knowledge, item->slot)->newest_item;
+    ph_dossier* dossier = ph_knowledge_at(&sender->knowledge, item->slot);
+    const uint16_t place = dossier->newest_item;
     const ph_flight_item before = ph_flight_read(&sender->flight, place);
+    if (before.properties == item->properties) {
+        ph_flight_add_mileage(&sender->flight, place, item->mileage_mm);
+        item->values = before.values;
+        --dossier->in_flight; // it is noted as sent once more
+        return place;
+    }
     item->score = before.score;
     item->mileage_mm += before.mileage_mm;
     ph_flight_withdraw(&sender->flight, place);
+    return ph_flight_add(&sender->flight, item);
 }
 
 static void keep_due(ph_datagram* datagram, int slot)
@@ -126,11 +135,20 @@ static void keep_due(ph_datagram* datagram, int slot)
     knowledge->touched[slot] |= datagram->frame.layouts->layouts[class_index].position;
 }
 
+static void take_from_page(ph_datagram* datagram, const ph_choice* choice, const ph_chosen* before,
+                           const ph_page_mark* mark)
+{
+    if (choice->kind == PH_RECORD_UPDATE && before == NULL) {
+        ph_coded_page_untell(&datagram->page, choice->slot);
+    }
+    ph_coded_page_return(&datagram->page, mark);
+}
+
 bool ph_coded_add(ph_datagram* datagram, const ph_choice* choice, ph_chosen* before)
 {
     ph_sender* sender = datagram->sender;
     const ph_choice whole = whole_choice(datagram, choice, before);
-    const ph_coded_page page_before = datagram->page;
+    const ph_page_mark page_before = ph_coded_page_mark(&datagram->page);
     const ph_tape tape_before = datagram->tape;
     ph_coded_wording made = ph_wording_coded(&datagram->wording, &datagram->page.frame, &whole);
     const ph_record* record = &made.coded.record;
@@ -139,17 +157,18 @@ bool ph_coded_add(ph_datagram* datagram, const ph_choice* choice, ph_chosen* bef
     int64_t bits;
     put_on_page(datagram, &whole, before, &made.coded, &cost256);
     if (!fits(datagram, &whole, &bits) || !ph_flight_has_room(&sender->flight, item.value_bytes)) {
-        datagram->page = page_before;
+        take_from_page(datagram, &whole, before, &page_before);
         datagram->tape = tape_before;
         return false;
     }
     sender->knowledge.mileage_mm[choice->slot] += item.mileage_mm;
-    if (before != NULL) {
-        replace_item(datagram, &item);
-    }
-    const uint16_t place = ph_flight_add(&sender->flight, &item);
+    const uint16_t place =
+        before != NULL ? replace_item(datagram, &item) : ph_flight_add(&sender->flight, &item);
     ph_datagram_note(datagram, &(ph_addition){&whole, before, record, &item, place});
-    ph_chosen* chosen = before != NULL ? before : &datagram->chosen[datagram->count - 1];
+    if (before == NULL) {
+        sender->baselines.chosen[choice->slot] = (uint16_t)datagram->count;
+    }
+    ph_chosen* chosen = &datagram->chosen[sender->baselines.chosen[choice->slot] - 1];
     chosen->cost256 = cost256;
     chosen->coarse = made.coded.coarse;
     chosen->kept = (uint16_t)tape_before.count;
@@ -158,6 +177,12 @@ bool ph_coded_add(ph_datagram* datagram, const ph_choice* choice, ph_chosen* bef
     }
     datagram->bits = bits;
     return true;
+}
+
+bool ph_coded_is_coarse(const ph_datagram* datagram, int slot)
+{
+    const int place = datagram->sender->baselines.chosen[slot];
+    return place > 0 && datagram->chosen[place - 1].coarse > 0;
 }
 
 // ---- writing
@@ -191,28 +216,50 @@ static void write_update(ph_datagram* datagram, ph_booking* booking, ph_entropy_
     ph_booking_update(booking, &update);
 }
 
-// Everybody whom the client has, in the order of slots; updates are the last of those chosen.
-static void write_flags(ph_datagram* datagram, ph_booking* booking, ph_entropy_writer* writer,
-                        const ph_chosen* next)
+// What was chosen for a slot, or NULL.
+static const ph_chosen* chosen_of(const ph_datagram* datagram, int slot)
+{
+    const int place = datagram->sender->baselines.chosen[slot];
+    return place > 0 ? &datagram->chosen[place - 1] : NULL;
+}
+
+// Leaves or enters, in the order of slots.
+static void write_changes(ph_datagram* datagram, ph_booking* booking, ph_entropy_writer* writer,
+                          ph_record_kind kind)
+{
+    int floor = 0;
+    int left = datagram->counts[kind];
+    for (int slot = 0; left > 0; ++slot) {
+        PH_ASSERT(slot < datagram->page.slot_count);
+        const ph_chosen* chosen = chosen_of(datagram, slot);
+        if (chosen != NULL && ph_chosen_kind(chosen) == kind) {
+            write_change(datagram, booking, writer, chosen, floor);
+            floor = slot + 1;
+            --left;
+        }
+    }
+}
+
+// Everybody whom the client has, in the order of slots.
+static void write_flags(ph_datagram* datagram, ph_booking* booking, ph_entropy_writer* writer)
 {
     const ph_coded_frame* frame = &datagram->page.frame;
     const ph_baselines* baselines = &datagram->sender->baselines;
-    const ph_chosen* end = datagram->chosen + datagram->count;
     for (int slot = 0; slot < datagram->page.slot_count; ++slot) {
         if (!baselines->slots[slot].is_entered) {
             continue;
         }
         const int urgency = baselines->urgencies[slot];
-        const bool is_told = next < end && ph_chosen_slot(next) == slot;
+        const ph_chosen* chosen = chosen_of(datagram, slot);
+        const bool is_told = chosen != NULL && ph_chosen_kind(chosen) == PH_RECORD_UPDATE;
         const uint32_t flag256 = ph_coded_told_cost256(frame, urgency, is_told);
         ph_coded_write_told(frame, writer, urgency, is_told);
         if (is_told) {
-            write_update(datagram, booking, writer, next++, flag256);
+            write_update(datagram, booking, writer, chosen, flag256);
         } else {
             ph_booking_silence(booking, flag256);
         }
     }
-    PH_ASSERT(next == end);
 }
 
 size_t ph_coded_write_all(ph_datagram* datagram, ph_booking* booking, uint8_t bytes[PH_PAYLOAD_MAX])
@@ -223,15 +270,9 @@ size_t ph_coded_write_all(ph_datagram* datagram, ph_booking* booking, uint8_t by
     ph_entropy_writer writer;
     ph_entropy_writer_init(&writer, bytes, PH_PAYLOAD_MAX);
     ph_coded_header_write(&datagram->header, &writer.raw);
-    const ph_chosen* chosen = datagram->chosen;
-    for (ph_record_kind kind = PH_RECORD_LEAVE; kind <= PH_RECORD_ENTER; ++kind) {
-        int floor = 0;
-        for (int i = 0; i < datagram->counts[kind]; ++i, ++chosen) {
-            write_change(datagram, booking, &writer, chosen, floor);
-            floor = ph_chosen_slot(chosen) + 1;
-        }
-    }
-    write_flags(datagram, booking, &writer, chosen);
+    write_changes(datagram, booking, &writer, PH_RECORD_LEAVE);
+    write_changes(datagram, booking, &writer, PH_RECORD_ENTER);
+    write_flags(datagram, booking, &writer);
     PH_ASSERT(ph_entropy_writer_result(&writer) == PH_OK);
     return ph_entropy_writer_finish(&writer);
 }

@@ -140,6 +140,7 @@ static void begin_page(ph_datagram* datagram)
         .precision = sender->precision,
         .is_universal = sender->is_universal,
     };
+    ph_wording_forget(&datagram->wording);
     datagram->tape = (ph_tape){.tokens = datagram->tokens, .capacity = PH_DATAGRAM_TOKENS_MAX};
     ph_coded_page_begin(&datagram->page, &frame, &sender->baselines, sender->knowledge.slot_count);
     datagram->bits += ph_coded_page_bits(&datagram->page);
@@ -208,6 +209,10 @@ bool ph_datagram_has_place(const ph_datagram* datagram, ph_record_kind kind)
 
 static ph_chosen* find_chosen(ph_datagram* datagram, int slot)
 {
+    if (ph_sender_is_coded(datagram->sender)) {
+        const int place = datagram->sender->baselines.chosen[slot];
+        return place > 0 ? &datagram->chosen[place - 1] : NULL;
+    }
     const ph_knowledge* knowledge = &datagram->sender->knowledge;
     if (ph_knowledge_at(knowledge, slot)->in_flight == 0 ||
         !ph_flight_is_open(&datagram->sender->flight,
@@ -375,10 +380,14 @@ size_t ph_datagram_close(ph_datagram* datagram, uint8_t bytes[PH_PAYLOAD_MAX])
     header->leave_count = datagram->counts[PH_RECORD_LEAVE];
     header->enter_count = datagram->counts[PH_RECORD_ENTER];
     sender->eye_number = header->has_eye ? header->number : sender->eye_number;
-    sort_chosen(datagram->chosen, datagram->count);
     ph_booking booking = ph_booking_make(sender);
-    const size_t size = ph_sender_is_coded(sender) ? ph_coded_write_all(datagram, &booking, bytes)
-                                                   : ph_classic_write(datagram, &booking, bytes);
+    size_t size;
+    if (ph_sender_is_coded(sender)) {
+        size = ph_coded_write_all(datagram, &booking, bytes);
+    } else {
+        sort_chosen(datagram->chosen, datagram->count);
+        size = ph_classic_write(datagram, &booking, bytes);
+    }
     PH_ASSERT(8 * (int64_t)size <= datagram->limit_bits);
     ph_booking_header(&booking, header, header_bits(datagram, header));
     ph_booking_close(&booking, size);

@@ -76,6 +76,9 @@ bool ph_datagram_has_place(const ph_datagram* datagram, ph_record_kind kind);
 // @return False, with nothing done, when it does not fit.
 bool ph_datagram_add(ph_datagram* datagram, const ph_choice* choice);
 
+// Whether a pinhole datagram tells the position of a slot less than exactly.
+bool ph_coded_is_coarse(const ph_datagram* datagram, int slot);
+
 // Writes it and pays for it; at least one record. @return Its size in bytes.
 size_t ph_datagram_close(ph_datagram* datagram, uint8_t bytes[PH_PAYLOAD_MAX]);
 
@@ -114,7 +117,7 @@ typedef struct ph_addition {
 } ph_addition;
 void ph_datagram_note(ph_datagram* datagram, const ph_addition* addition);
 
-// Header and chosen ones, which are in order. @return The size in bytes.
+// Header and chosen ones; classic: which are in order. @return The size in bytes.
 size_t ph_classic_write(ph_datagram* datagram, ph_booking* booking, uint8_t bytes[PH_PAYLOAD_MAX]);
 size_t ph_coded_write_all(ph_datagram* datagram, ph_booking* booking,
                           uint8_t bytes[PH_PAYLOAD_MAX]);

@@ -224,7 +224,10 @@ void ph_expectation_note_sent(ph_expectation* expectation, const ph_world* world
     const ph_flight_item item =
         ph_flight_read(&sender->flight, ph_knowledge_at(knowledge, slot)->newest_item);
     ph_expected* sent = &expectation->sent[slot];
-    note_heading(expectation, world, sender, slot);
+    const uint64_t heading = ph_expectation_heading(expectation, knowledge->class_index[slot]);
+    if (item.kind == PH_RECORD_ENTER || (item.properties & heading) != 0) {
+        note_heading(expectation, world, sender, slot);
+    }
     sample next;
     if (!try_sample(world, sender, &item, world->tick, &next)) {
         return;

@@ -255,10 +255,21 @@ static outcome add_update(sending* s, int slot, const ph_due* due, uint64_t chos
     return add(s, &choice);
 }
 
+// Told in this datagram as coarsely as it may be, and nothing else to tell.
+static bool is_told_coarsely(const sending* s, int slot)
+{
+    return s->sender->knowledge.touched[slot] == layout_of(s, slot)->position &&
+           ph_sender_is_coded(s->sender) && ph_coded_is_coarse(&s->datagram, slot) &&
+           s->turns.stage != PH_TURN_REFINE && !s->who.is_overdue;
+}
+
 static outcome visit_known(sending* s, int slot, bool is_filtered)
 {
     ph_knowledge* knowledge = &s->sender->knowledge;
     const uint64_t asked = knowledge->touched[slot];
+    if (is_told_coarsely(s, slot)) {
+        return OUTCOME_NOTHING;
+    }
     const ph_due due = ph_outlook_compare(&s->outlook, slot, asked & mask_of(s, slot));
     ph_survey_keep(knowledge, slot, asked, &due);
     note_rest(s, slot);

@@ -21,7 +21,8 @@ static bool has_jumped(const ph_outlook* outlook, const ph_choice* choice, bool 
     return has_position && jumps != ph_knowledge_at(&sender->knowledge, slot)->jumps;
 }
 
-ph_record ph_wording_record(ph_wording* wording, const ph_choice* choice)
+// With the words of these properties alone.
+static ph_record make_record(ph_wording* wording, const ph_choice* choice, uint64_t filled)
 {
     const int slot = choice->slot;
     const ph_outlook* outlook = wording->outlook;
@@ -43,8 +44,13 @@ ph_record ph_wording_record(ph_wording* wording, const ph_choice* choice)
     const ph_layout* layout = layout_of(wording, record.class_index);
     record.name = entities->name[entity];
     record.is_jump = has_jumped(outlook, choice, (choice->properties & layout->position) != 0);
-    ph_outlook_fill(outlook, slot, choice->properties, record.words, record.texts);
+    ph_outlook_fill(outlook, slot, filled, record.words, record.texts);
     return record;
+}
+
+ph_record ph_wording_record(ph_wording* wording, const ph_choice* choice)
+{
+    return make_record(wording, choice, choice->properties);
 }
 
 uint16_t ph_wording_keep(ph_wording* wording, const ph_record* record)
@@ -63,7 +69,23 @@ uint16_t ph_wording_keep(ph_wording* wording, const ph_record* record)
 
 // ---- as a difference
 
-int ph_wording_coarse(const ph_wording* wording, const ph_coded_frame* frame, int slot)
+void ph_wording_forget(ph_wording* wording)
+{
+    wording->forecast_slot = -1;
+    wording->placement.slot = -1;
+}
+
+static const ph_forecast* forecast_of(ph_wording* wording, const ph_coded_frame* frame, int slot)
+{
+    if (wording->forecast_slot != slot) {
+        const ph_sender* sender = wording->outlook->sender;
+        wording->forecast = ph_coded_forecast(frame, &sender->baselines.slots[slot]);
+        wording->forecast_slot = slot;
+    }
+    return &wording->forecast;
+}
+
+int ph_wording_coarse(ph_wording* wording, const ph_coded_frame* frame, int slot)
 {
     const ph_outlook* outlook = wording->outlook;
     const ph_sender* sender = outlook->sender;
@@ -72,7 +94,7 @@ int ph_wording_coarse(const ph_wording* wording, const ph_coded_frame* frame, in
         ph_knowledge_at(&sender->knowledge, slot)->jumps) {
         return 0;
     }
-    return ph_coded_coarse(frame, &sender->baselines.slots[slot]);
+    return forecast_of(wording, frame, slot)->coarse;
 }
 
 // @return False, with the words as they were, when that is too coarse for them.
@@ -86,6 +108,26 @@ static bool try_round(const ph_coded_frame* frame, const ph_layout* layout, int 
     }
     memcpy(words, rounded, sizeof rounded);
     return true;
+}
+
+static const ph_placement* place(ph_wording* wording, const ph_coded_frame* frame, int slot,
+                                 int coarse)
+{
+    ph_placement* placed = &wording->placement;
+    if (placed->slot == slot && placed->asked == coarse) {
+        return placed;
+    }
+    const ph_outlook* outlook = wording->outlook;
+    const ph_layout* layout = layout_of(wording, outlook->sender->knowledge.class_index[slot]);
+    uint32_t* words = wording->words + layout->word[layout->described->position];
+    ph_outlook_fill(outlook, slot, layout->position, wording->words, wording->texts);
+    memcpy(placed->words, words, sizeof placed->words);
+    const bool is_coarse = coarse > 0 && try_round(frame, layout, coarse, placed->words);
+    placed->slot = slot;
+    placed->asked = coarse;
+    placed->coarse = is_coarse ? coarse : 0;
+    placed->is_rounded = memcmp(placed->words, words, sizeof placed->words) != 0;
+    return placed;
 }
 
 // Who came into view just now was hidden a tick ago for all we know, if the game says who may be
@@ -111,49 +153,54 @@ static void note_velocity(const ph_wording* wording, const ph_coded_frame* frame
                          enter->velocity);
 }
 
+static ph_coded_wording word_update(ph_wording* wording, const ph_coded_frame* frame,
+                                    const ph_choice* choice)
+{
+    const ph_sender* sender = wording->outlook->sender;
+    const int slot = choice->slot;
+    const ph_layout* layout = layout_of(wording, sender->knowledge.class_index[slot]);
+    ph_coded_wording made = {
+        .coded = {.record = make_record(wording, choice, choice->properties & ~layout->position),
+                  .baseline = &sender->baselines.slots[slot],
+                  .known = ph_knowledge_known(&sender->knowledge, slot)}};
+    if ((choice->properties & layout->position) != 0) {
+        const ph_placement* placed = place(wording, frame, slot, choice->coarse);
+        made.coded.forecast = forecast_of(wording, frame, slot);
+        made.coded.coarse = (uint8_t)placed->coarse;
+        made.is_rounded = placed->is_rounded;
+        memcpy(made.coded.record.words + layout->word[layout->described->position], placed->words,
+               sizeof placed->words);
+    }
+    return made;
+}
+
 ph_coded_wording ph_wording_coded(ph_wording* wording, const ph_coded_frame* frame,
                                   const ph_choice* choice)
 {
-    const ph_sender* sender = wording->outlook->sender;
+    if (choice->kind == PH_RECORD_UPDATE) {
+        return word_update(wording, frame, choice);
+    }
     ph_coded_wording made = {.coded = {.record = ph_wording_record(wording, choice)}};
-    ph_record* record = &made.coded.record;
     if (choice->kind == PH_RECORD_ENTER) {
-        note_velocity(wording, frame, record);
+        note_velocity(wording, frame, &made.coded.record);
     }
-    if (choice->kind != PH_RECORD_UPDATE) {
-        return made;
-    }
-    made.coded.baseline = &sender->baselines.slots[choice->slot];
-    made.coded.known = ph_knowledge_known(&sender->knowledge, choice->slot);
-    const ph_layout* layout = layout_of(wording, record->class_index);
-    if (choice->coarse == 0 || (choice->properties & layout->position) == 0) {
-        return made;
-    }
-    uint32_t* words = record->words + layout->word[layout->described->position];
-    uint32_t exact[3];
-    memcpy(exact, words, sizeof exact);
-    made.coded.coarse =
-        (uint8_t)(try_round(frame, layout, choice->coarse, words) ? choice->coarse : 0);
-    made.is_rounded = memcmp(exact, words, sizeof exact) != 0;
     return made;
 }
 
 bool ph_wording_is_near_enough(ph_wording* wording, const ph_coded_frame* frame, int slot,
                                int coarse)
 {
+    const ph_placement* placed = place(wording, frame, slot, coarse);
+    if (placed->coarse == 0) {
+        return false;
+    }
     const ph_outlook* outlook = wording->outlook;
     const ph_sender* sender = outlook->sender;
     const int class_index = sender->knowledge.class_index[slot];
-    const ph_layout* layout = layout_of(wording, class_index);
     const ph_packing* packing = &outlook->world->forms.packings[class_index];
-    const int position = layout->described->position;
-    uint32_t* words = wording->words + layout->word[position];
-    ph_outlook_fill(outlook, slot, layout->position, wording->words, wording->texts);
-    if (!try_round(frame, layout, coarse, words)) {
-        return false;
-    }
+    const int position = layout_of(wording, class_index)->described->position;
     uint8_t bytes[PH_PACKED_MAX];
-    ph_packing_store(packing, position, words, bytes);
+    ph_packing_store(packing, position, placed->words, bytes);
     const uint8_t* newest =
         ph_knowledge_newest(&sender->knowledge, &sender->flight, packing, slot, position);
     return memcmp(bytes, newest, packing->size[position]) == 0;

@@ -26,9 +26,22 @@ typedef struct ph_choice {
 #define PH_RECORD_WORDS_MAX (PH_PROPERTIES_MAX * PH_VALUE_WORDS_MAX)
 #define PH_KEPT_WORDS_MAX 2560
 
-// The blocks of one record.
+// The position of a slot as it is told, when it is asked to be so coarse.
+typedef struct ph_placement {
+    int slot; // -1: of nobody
+    int asked;
+    int coarse;      // 0 where that would be too coarse
+    bool is_rounded; // not quite the present one
+    uint32_t words[3];
+} ph_placement;
+
+// The blocks of one record. What was worked out for the position of a slot, in pinhole datagrams,
+// serves all questions about it until the next slot's turn.
 typedef struct ph_wording {
     const ph_outlook* outlook;
+    int forecast_slot; // -1: of nobody
+    ph_forecast forecast;
+    ph_placement placement;
     int kept_count; // words of records that are kept; the next record's follow
     uint32_t words[PH_KEPT_WORDS_MAX + PH_RECORD_WORDS_MAX];
     uint8_t texts[PH_WORDING_TEXT_BYTES];
@@ -51,8 +64,11 @@ typedef struct ph_coded_wording {
 ph_coded_wording ph_wording_coded(ph_wording* wording, const ph_coded_frame* frame,
                                   const ph_choice* choice);
 
+// Another frame begins.
+void ph_wording_forget(ph_wording* wording);
+
 // How coarse the position of a slot may be told; 0 after a jump.
-int ph_wording_coarse(const ph_wording* wording, const ph_coded_frame* frame, int slot);
+int ph_wording_coarse(ph_wording* wording, const ph_coded_frame* frame, int slot);
 
 // Whether a position as coarse as that would be the same as the newest that was sent: nothing to
 // tell, then.
