@@ -10,10 +10,10 @@
 
 #include "wire/ack.h"
 
+#include <pinhole/net/pool.h>
 #include <pinhole/world.h>
 
 #include "base/rng.h"
-#include "kit/pool.h"
 
 enum {
     LOAD_TICK_US = 100000,

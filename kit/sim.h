@@ -25,9 +25,9 @@
 #define PINHOLE_KIT_SIM_H
 
 #include "kit/fault.h"
-#include "kit/pool.h"
 #include "kit/sim_result.h"
 
+#include <pinhole/net/pool.h>
 #include <pinhole/schedule.h>
 #include <pinhole/vision.h>
 

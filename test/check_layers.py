@@ -59,6 +59,8 @@ PUBLIC_HEADERS = {
     "net/netcode_packet.h": "net",
     "net/netcode_server.h": "net",
     "net/netcode_token.h": "net",
+    "net/pool.h": "net",
+    "net/socket.h": "net",
 }
 
 # Folders outside src/ -> what they may include besides themselves. "public" is include/pinhole,

@@ -5,7 +5,7 @@
 
 #include "test_support.h"
 
-#include "kit/pool.h"
+#include <pinhole/net/pool.h>
 
 #include <stdlib.h>
 

@@ -81,6 +81,8 @@ typedef enum ph_result {
     PH_ERROR_STALE,
     /// A name that is already taken.
     PH_ERROR_TAKEN,
+    /// The operating system said no.
+    PH_ERROR_SYSTEM,
     PH_RESULT_COUNT
 } ph_result;
 

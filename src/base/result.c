@@ -25,6 +25,7 @@ static const char* const TEXTS[] = {
     [PH_ERROR_SCHEMA] = "The declaration or text makes no sense.",
     [PH_ERROR_STALE] = "The id names something that is gone, or never was.",
     [PH_ERROR_TAKEN] = "The name is already taken.",
+    [PH_ERROR_SYSTEM] = "The operating system said no.",
 };
 
 _Static_assert(sizeof(TEXTS) / sizeof(TEXTS[0]) == PH_RESULT_COUNT, "each result needs a sentence");

@@ -8,20 +8,22 @@
 #define _POSIX_C_SOURCE 200809L
 #endif
 
-#include "kit/pool.h"
+#include <pinhole/net/pool.h>
 
-#include <pinhole/base.h>
+#include "base/allocator.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 // More would not be of use to anybody.
 enum { THREADS_MAX = 256 };
 
+static const ph_allocator MEMORY = {0}; // malloc and free
+
 struct ph_pool {
-    pthread_t* threads; // started_count of them
+    pthread_t* threads; // room for thread_capacity, started_count of them
+    int thread_capacity;
     int started_count;
     pthread_mutex_t mutex; // guards all below, but for next
     pthread_cond_t wake;   // a run has begun, or the end has come
@@ -86,14 +88,15 @@ ph_pool* ph_pool_create(int thread_count)
 
     int wanted = thread_count == 0 ? core_count() : thread_count;
     wanted = wanted > THREADS_MAX ? THREADS_MAX : wanted;
-    ph_pool* pool = calloc(1, sizeof *pool);
-    pthread_t* threads = calloc((size_t)wanted, sizeof *threads);
+    ph_pool* pool = ph_allocate_zeroed(&MEMORY, sizeof *pool);
+    pthread_t* threads = ph_allocate_array(&MEMORY, (size_t)wanted, sizeof *threads);
     if (pool == NULL || threads == NULL) {
-        free(pool);
-        free(threads);
+        ph_release(&MEMORY, pool, sizeof *pool);
+        ph_release_array(&MEMORY, threads, (size_t)wanted, sizeof *threads);
         return NULL;
     }
     pool->threads = threads;
+    pool->thread_capacity = wanted;
     pthread_mutex_init(&pool->mutex, NULL);
     pthread_cond_init(&pool->wake, NULL);
     pthread_cond_init(&pool->done, NULL);
@@ -120,8 +123,8 @@ void ph_pool_destroy(ph_pool* pool)
     pthread_cond_destroy(&pool->done);
     pthread_cond_destroy(&pool->wake);
     pthread_mutex_destroy(&pool->mutex);
-    free(pool->threads);
-    free(pool);
+    ph_release_array(&MEMORY, pool->threads, (size_t)pool->thread_capacity, sizeof(pthread_t));
+    ph_release(&MEMORY, pool, sizeof *pool);
 }
 
 int ph_pool_thread_count(const ph_pool* pool)

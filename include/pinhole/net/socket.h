@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// A UDP socket that talks to any number of peers: never connected, never blocking, many datagrams
+// with one call into the system where that has such a call (Linux), one at a time elsewhere.
+//
+//     while ((count = ph_socket_receive(socket, datagrams, PH_SOCKET_BATCH)) > 0) { ... }
+//     ph_outbox outbox;
+//     ph_outbox_begin(&outbox, socket);
+//     ph_net_server_seal(server, client, bytes, size, &(ph_net_sink){ph_outbox_send, &outbox});
+//     ph_outbox_flush(&outbox);
+//
+// What cannot be sent at once is lost, as a network may lose it on the way: nobody waits for a
+// full buffer. Nothing is allocated after the opening.
+
+#ifndef PINHOLE_NET_SOCKET_H
+#define PINHOLE_NET_SOCKET_H
+
+#include <pinhole/net/address.h>
+#include <pinhole/net/netcode_packet.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// The most that one receive hands out, and that an outbox holds.
+#define PH_SOCKET_BATCH 64
+
+/// How to open a socket. Start from ph_socket_def_default() and change what you need.
+typedef struct ph_socket_def {
+    /// Where it listens; its kind decides what the socket is. Port 0: any that is free. Default
+    /// 127.0.0.1:0. The IPv6 address :: also takes what comes by IPv4.
+    ph_address local;
+    /// What the system shall keep for us while we are busy, in bytes; it may keep less. Default
+    /// 4 MiB: a few thousand datagrams.
+    int receive_buffer_bytes;
+    int send_buffer_bytes;
+    /// Zero-initialised means malloc and free.
+    ph_allocator allocator;
+    /// Set by ph_socket_def_default(). Do not touch.
+    uint32_t cookie;
+} ph_socket_def;
+
+typedef struct ph_socket ph_socket;
+
+PH_API ph_socket_def ph_socket_def_default(void);
+
+/// @return PH_OK, PH_ERROR_VALUE (no address), PH_ERROR_TAKEN (somebody else has the port),
+/// PH_ERROR_MEMORY, or PH_ERROR_SYSTEM for anything else that the system says no to; *socket is
+/// NULL then.
+PH_API ph_result ph_socket_open(const ph_socket_def* def, ph_socket** socket);
+PH_API void ph_socket_close(ph_socket* socket); // NULL is allowed
+
+/// Where it listens, with the port that it got.
+PH_API ph_address ph_socket_local(const ph_socket* socket);
+
+/// What the system knows it by (a file descriptor, or a SOCKET), for waiting on several.
+PH_API intptr_t ph_socket_handle(const ph_socket* socket);
+
+/// Waits until something arrives, but no longer than this; less than a millisecond counts as one.
+/// @return Whether something has arrived.
+PH_API bool ph_socket_wait(ph_socket* socket, uint64_t timeout_us);
+
+/// One datagram, where it comes from or goes to. Larger ones than any of netcode come as
+/// PH_NETCODE_DATAGRAM_MAX + 1 bytes, which netcode refuses.
+typedef struct ph_datagram {
+    ph_address peer;
+    uint8_t* bytes;
+    size_t size;
+} ph_datagram;
+
+/// Takes what has arrived, at most PH_SOCKET_BATCH. The bytes may be changed and are valid until the
+/// next receive. One thread at a time. @return How many; 0 when there is nothing.
+PH_API int ph_socket_receive(ph_socket* socket, ph_datagram* datagrams, int max);
+
+/// Sends count datagrams, at most PH_SOCKET_BATCH. Several threads may send at the same time, also
+/// while another one receives. @return How many the system took; the others are lost and counted.
+PH_API int ph_socket_send(ph_socket* socket, const ph_datagram* datagrams, int count);
+
+typedef struct ph_socket_stats {
+    uint64_t received;
+    uint64_t sent;
+    uint64_t unsent;        ///< that the system would not take
+    uint64_t receive_calls; ///< into the system
+    uint64_t send_calls;
+} ph_socket_stats;
+
+/// Counts since the opening. May be asked while others send.
+PH_API ph_socket_stats ph_socket_get_stats(const ph_socket* socket);
+
+// ---- what is on its way to the socket
+
+/// Datagrams that wait to be sent with one call. About 25 KB: one for each thread, on its stack or
+/// wherever. Plain data; belongs to one thread.
+typedef struct ph_outbox {
+    ph_socket* socket;
+    int count;
+    size_t used;
+    ph_datagram datagrams[PH_SOCKET_BATCH];
+    uint8_t bytes[16 * PH_NETCODE_DATAGRAM_MAX];
+} ph_outbox;
+
+PH_API void ph_outbox_begin(ph_outbox* outbox, ph_socket* socket);
+
+/// Copies a datagram, and sends all when it is full. A ph_net_send; the context is the outbox.
+PH_API void ph_outbox_send(void* outbox, const ph_address* to, const void* bytes, size_t size);
+
+/// Sends what waits.
+PH_API void ph_outbox_flush(ph_outbox* outbox);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

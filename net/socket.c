@@ -1,0 +1,349 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Opening, addresses, counts, and the outbox; what runs for every batch is in socket_linux.c and
+// socket_plain.c.
+
+#include "net/socket_system.h"
+
+#include "base/allocator.h"
+
+#include <string.h>
+
+#if !defined(_WIN32)
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+#endif
+
+#define COOKIE 0x736f636bu // "sock"
+#define BUFFER_BYTES_USUAL (4 << 20)
+
+// ---- systems
+
+#if defined(_WIN32)
+
+static bool start_system(void)
+{
+    WSADATA data;
+    return WSAStartup(MAKEWORD(2, 2), &data) == 0;
+}
+
+static void stop_system(void)
+{
+    WSACleanup();
+}
+
+static bool is_number(ph_socket_number number)
+{
+    return number != INVALID_SOCKET;
+}
+
+static void close_number(ph_socket_number number)
+{
+    closesocket(number);
+}
+
+static bool unblock(ph_socket_number number)
+{
+    u_long is_on = 1;
+    // FIONBIO is unsigned in its header, and the parameter is not.
+    return ioctlsocket(number, (long)FIONBIO, &is_on) == 0;
+}
+
+static bool is_port_taken(void)
+{
+    return WSAGetLastError() == WSAEADDRINUSE;
+}
+
+static int wait_readable(ph_socket_number number, int timeout_ms)
+{
+    WSAPOLLFD one = {.fd = number, .events = POLLRDNORM};
+    return WSAPoll(&one, 1, timeout_ms);
+}
+
+#else
+
+static bool start_system(void)
+{
+    return true;
+}
+
+static void stop_system(void)
+{
+}
+
+static bool is_number(ph_socket_number number)
+{
+    return number >= 0;
+}
+
+static void close_number(ph_socket_number number)
+{
+    close(number);
+}
+
+static bool unblock(ph_socket_number number)
+{
+    const int flags = fcntl(number, F_GETFL, 0);
+    return flags >= 0 && fcntl(number, F_SETFL, flags | O_NONBLOCK) == 0 &&
+           fcntl(number, F_SETFD, FD_CLOEXEC) == 0;
+}
+
+static bool is_port_taken(void)
+{
+    return errno == EADDRINUSE;
+}
+
+static int wait_readable(ph_socket_number number, int timeout_ms)
+{
+    struct pollfd one = {.fd = number, .events = POLLIN};
+    return poll(&one, 1, timeout_ms);
+}
+
+#endif
+
+static void set_option(ph_socket_number number, int level, int option, int value)
+{
+    setsockopt(number, level, option, (const void*)&value, sizeof value);
+}
+
+// The larger ones are for whoever may have them; the others get as much as the system allows.
+static void set_buffers(ph_socket_number number, const ph_socket_def* def)
+{
+    set_option(number, SOL_SOCKET, SO_RCVBUF, def->receive_buffer_bytes);
+    set_option(number, SOL_SOCKET, SO_SNDBUF, def->send_buffer_bytes);
+#if defined(SO_RCVBUFFORCE) && defined(SO_SNDBUFFORCE)
+    set_option(number, SOL_SOCKET, SO_RCVBUFFORCE, def->receive_buffer_bytes);
+    set_option(number, SOL_SOCKET, SO_SNDBUFFORCE, def->send_buffer_bytes);
+#endif
+}
+
+// ---- addresses
+
+static ph_sockaddr_size put_ipv4(const ph_address* address, struct sockaddr_storage* storage)
+{
+    struct sockaddr_in plain = {.sin_family = AF_INET, .sin_port = htons(address->port)};
+    memcpy(&plain.sin_addr, address->bytes, 4);
+    memcpy(storage, &plain, sizeof plain);
+    return (ph_sockaddr_size)sizeof plain;
+}
+
+static ph_sockaddr_size put_ipv6(const uint8_t bytes[16], uint16_t port,
+                                 struct sockaddr_storage* storage)
+{
+    struct sockaddr_in6 plain = {.sin6_family = AF_INET6, .sin6_port = htons(port)};
+    memcpy(&plain.sin6_addr, bytes, 16);
+    memcpy(storage, &plain, sizeof plain);
+    return (ph_sockaddr_size)sizeof plain;
+}
+
+ph_sockaddr_size ph_sockaddr_put(const ph_socket* socket, const ph_address* address,
+                                 struct sockaddr_storage* storage)
+{
+    const bool is_ipv4_socket = socket->local.kind == PH_ADDRESS_IPV4;
+    if (address->kind == PH_ADDRESS_IPV4 && is_ipv4_socket) {
+        return put_ipv4(address, storage);
+    }
+    if (address->kind == PH_ADDRESS_IPV4) {
+        uint8_t mapped[16] = {[10] = 0xff, [11] = 0xff};
+        memcpy(mapped + 12, address->bytes, 4);
+        return put_ipv6(mapped, address->port, storage);
+    }
+    if (address->kind == PH_ADDRESS_IPV6 && !is_ipv4_socket) {
+        return put_ipv6(address->bytes, address->port, storage);
+    }
+    return 0;
+}
+
+ph_address ph_sockaddr_take(const struct sockaddr_storage* storage)
+{
+    if (storage->ss_family == AF_INET) {
+        struct sockaddr_in plain;
+        memcpy(&plain, storage, sizeof plain);
+        return ph_address_make_ipv4((const uint8_t*)&plain.sin_addr, ntohs(plain.sin_port));
+    }
+    if (storage->ss_family == AF_INET6) {
+        struct sockaddr_in6 plain;
+        memcpy(&plain, storage, sizeof plain);
+        return ph_address_make_ipv6((const uint8_t*)&plain.sin6_addr, ntohs(plain.sin6_port));
+    }
+    return (ph_address){0};
+}
+
+// ---- opening and closing
+
+ph_socket_def ph_socket_def_default(void)
+{
+    const uint8_t loopback[4] = {127, 0, 0, 1};
+    return (ph_socket_def){
+        .local = ph_address_make_ipv4(loopback, 0),
+        .receive_buffer_bytes = BUFFER_BYTES_USUAL,
+        .send_buffer_bytes = BUFFER_BYTES_USUAL,
+        .cookie = COOKIE,
+    };
+}
+
+static ph_result bind_number(ph_socket* socket, const ph_socket_def* def)
+{
+    struct sockaddr_storage storage = {0};
+    const ph_sockaddr_size size = ph_sockaddr_put(socket, &def->local, &storage);
+    if (def->local.kind == PH_ADDRESS_IPV6) {
+        set_option(socket->number, IPPROTO_IPV6, IPV6_V6ONLY, 0);
+    }
+    set_buffers(socket->number, def);
+    if (bind(socket->number, (const struct sockaddr*)&storage, size) != 0) {
+        return is_port_taken() ? PH_ERROR_TAKEN : PH_ERROR_SYSTEM;
+    }
+    ph_sockaddr_size bound_size = (ph_sockaddr_size)sizeof storage;
+    if (getsockname(socket->number, (struct sockaddr*)&storage, &bound_size) != 0 ||
+        !unblock(socket->number)) {
+        return PH_ERROR_SYSTEM;
+    }
+    socket->local = ph_sockaddr_take(&storage);
+    return PH_OK;
+}
+
+static ph_result open_number(ph_socket* opened, const ph_socket_def* def)
+{
+    const int family = def->local.kind == PH_ADDRESS_IPV6 ? AF_INET6 : AF_INET;
+    opened->number = socket(family, SOCK_DGRAM, IPPROTO_UDP);
+    if (!is_number(opened->number)) {
+        return PH_ERROR_SYSTEM;
+    }
+    const ph_result result = bind_number(opened, def);
+    if (result != PH_OK) {
+        close_number(opened->number);
+    }
+    return result;
+}
+
+ph_result ph_socket_open(const ph_socket_def* def, ph_socket** socket)
+{
+    PH_ASSERT(def->cookie == COOKIE);
+
+    *socket = NULL;
+    if (def->local.kind == PH_ADDRESS_NONE) {
+        return PH_ERROR_VALUE;
+    }
+    ph_socket* opened = ph_allocate_zeroed(&def->allocator, sizeof *opened);
+    if (opened == NULL) {
+        return PH_ERROR_MEMORY;
+    }
+    opened->allocator = def->allocator;
+    opened->local = def->local;
+    ph_result result = start_system() ? PH_OK : PH_ERROR_SYSTEM;
+    if (result == PH_OK) {
+        result = open_number(opened, def);
+        if (result != PH_OK) {
+            stop_system();
+        }
+    }
+    if (result != PH_OK) {
+        ph_release(&def->allocator, opened, sizeof *opened);
+        return result;
+    }
+    *socket = opened;
+    return PH_OK;
+}
+
+void ph_socket_close(ph_socket* socket)
+{
+    if (socket == NULL) {
+        return;
+    }
+    close_number(socket->number);
+    stop_system();
+    const ph_allocator allocator = socket->allocator;
+    ph_release(&allocator, socket, sizeof *socket);
+}
+
+ph_address ph_socket_local(const ph_socket* socket)
+{
+    return socket->local;
+}
+
+intptr_t ph_socket_handle(const ph_socket* socket)
+{
+    return (intptr_t)socket->number;
+}
+
+bool ph_socket_wait(ph_socket* socket, uint64_t timeout_us)
+{
+    const uint64_t timeout_ms = (timeout_us + 999) / 1000;
+    return wait_readable(socket->number, timeout_ms < 1000000 ? (int)timeout_ms : 1000000) > 0;
+}
+
+// ---- datagrams
+
+static void count(atomic_uint_fast64_t* counter, int more)
+{
+    atomic_fetch_add_explicit(counter, (uint_fast64_t)more, memory_order_relaxed);
+}
+
+int ph_socket_receive(ph_socket* socket, ph_datagram* datagrams, int max)
+{
+    PH_ASSERT(max > 0);
+
+    const int limit = max < PH_SOCKET_BATCH ? max : PH_SOCKET_BATCH;
+    const int received = ph_socket_receive_batch(socket, datagrams, limit);
+    for (int i = 0; i < received; ++i) {
+        datagrams[i].peer = ph_sockaddr_take(&socket->from[i]);
+    }
+    count(&socket->received, received);
+    return received;
+}
+
+int ph_socket_send(ph_socket* socket, const ph_datagram* datagrams, int datagram_count)
+{
+    PH_ASSERT(datagram_count >= 0 && datagram_count <= PH_SOCKET_BATCH);
+
+    const int sent = ph_socket_send_batch(socket, datagrams, datagram_count);
+    count(&socket->sent, sent);
+    count(&socket->unsent, datagram_count - sent);
+    return sent;
+}
+
+ph_socket_stats ph_socket_get_stats(const ph_socket* socket)
+{
+    return (ph_socket_stats){
+        .received = atomic_load_explicit(&socket->received, memory_order_relaxed),
+        .sent = atomic_load_explicit(&socket->sent, memory_order_relaxed),
+        .unsent = atomic_load_explicit(&socket->unsent, memory_order_relaxed),
+        .receive_calls = atomic_load_explicit(&socket->receive_calls, memory_order_relaxed),
+        .send_calls = atomic_load_explicit(&socket->send_calls, memory_order_relaxed),
+    };
+}
+
+// ---- the outbox
+
+void ph_outbox_begin(ph_outbox* outbox, ph_socket* socket)
+{
+    outbox->socket = socket;
+    outbox->count = 0;
+    outbox->used = 0;
+}
+
+void ph_outbox_flush(ph_outbox* outbox)
+{
+    if (outbox->count > 0) {
+        ph_socket_send(outbox->socket, outbox->datagrams, outbox->count);
+    }
+    outbox->count = 0;
+    outbox->used = 0;
+}
+
+void ph_outbox_send(void* context, const ph_address* to, const void* bytes, size_t size)
+{
+    PH_ASSERT(size <= PH_NETCODE_DATAGRAM_MAX);
+
+    ph_outbox* outbox = context;
+    if (outbox->count == PH_SOCKET_BATCH || outbox->used + size > sizeof outbox->bytes) {
+        ph_outbox_flush(outbox);
+    }
+    uint8_t* copy = outbox->bytes + outbox->used;
+    memcpy(copy, bytes, size);
+    outbox->datagrams[outbox->count++] = (ph_datagram){.peer = *to, .bytes = copy, .size = size};
+    outbox->used += size;
+}

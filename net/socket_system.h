@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// What a socket consists of, and the calls that systems spell differently. socket.c opens and
+// counts; socket_linux.c and socket_plain.c hold the same two functions, and the system decides
+// which of the files is empty.
+
+#ifndef PINHOLE_NET_SOCKET_SYSTEM_H
+#define PINHOLE_NET_SOCKET_SYSTEM_H
+
+#if defined(__linux__) && !defined(_GNU_SOURCE)
+#define _GNU_SOURCE // recvmmsg and sendmmsg
+#endif
+
+#include <pinhole/net/socket.h>
+
+#include <stdatomic.h>
+
+#if defined(_WIN32)
+#include <winsock2.h>
+#include <ws2tcpip.h>
+typedef int ph_sockaddr_size;
+typedef SOCKET ph_socket_number;
+#else
+#include <netinet/in.h>
+#include <sys/socket.h>
+typedef socklen_t ph_sockaddr_size;
+typedef int ph_socket_number;
+#endif
+
+#if defined(__linux__) && !defined(PH_SOCKET_PLAIN)
+#define PH_SOCKET_HAS_BATCHES 1
+#else
+#define PH_SOCKET_HAS_BATCHES 0
+#endif
+
+// One byte more than any datagram: a larger one is recognised instead of cut.
+enum { PH_SOCKET_ROOM = PH_NETCODE_DATAGRAM_MAX + 1 };
+
+struct ph_socket {
+    ph_socket_number number;
+    ph_address local;
+    ph_allocator allocator;
+    atomic_uint_fast64_t received;
+    atomic_uint_fast64_t sent;
+    atomic_uint_fast64_t unsent;
+    atomic_uint_fast64_t receive_calls;
+    atomic_uint_fast64_t send_calls;
+    struct sockaddr_storage from[PH_SOCKET_BATCH];
+    uint8_t bytes[PH_SOCKET_BATCH][PH_SOCKET_ROOM];
+};
+
+// As the system writes addresses; for a socket of IPv6 also those of IPv4. @return The size, 0 when
+// this socket cannot reach it.
+ph_sockaddr_size ph_sockaddr_put(const ph_socket* socket, const ph_address* address,
+                                 struct sockaddr_storage* storage);
+
+// {0} for anything but IPv4 and IPv6.
+ph_address ph_sockaddr_take(const struct sockaddr_storage* storage);
+
+// The two that differ. Receive: fills size and bytes of at most max datagrams, and from of the
+// socket. Send: how many the system took.
+int ph_socket_receive_batch(ph_socket* socket, ph_datagram* datagrams, int max);
+int ph_socket_send_batch(ph_socket* socket, const ph_datagram* datagrams, int count);
+
+#endif

@@ -1,0 +1,210 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Sockets on loopback: datagrams arrive as they were sent, in batches, over IPv4 and IPv6; nothing
+// ever blocks. Ports are the system's choice.
+
+#include "test_support.h"
+
+#include <pinhole/net/socket.h>
+
+#include <string.h>
+
+enum { WAIT_US = 2000000 };
+
+static ph_socket* open_at(const char* text)
+{
+    ph_socket_def def = ph_socket_def_default();
+    assert_int_equal(ph_address_parse(text, &def.local), PH_OK);
+    ph_socket* socket = NULL;
+    assert_int_equal(ph_socket_open(&def, &socket), PH_OK);
+    assert_int_not_equal(ph_socket_local(socket).port, 0);
+    return socket;
+}
+
+// Whether this machine has IPv6 at all.
+static bool has_ipv6(void)
+{
+    ph_socket_def def = ph_socket_def_default();
+    ph_address_parse("[::1]:0", &def.local);
+    ph_socket* socket = NULL;
+    const bool is_open = ph_socket_open(&def, &socket) == PH_OK;
+    ph_socket_close(socket);
+    return is_open;
+}
+
+static void send_text(ph_socket* from, const ph_address* to, const char* text)
+{
+    uint8_t bytes[64];
+    const size_t size = strlen(text);
+    memcpy(bytes, text, size);
+    const ph_datagram datagram = {.peer = *to, .bytes = bytes, .size = size};
+    assert_int_equal(ph_socket_send(from, &datagram, 1), 1);
+}
+
+static void expect_text(ph_socket* at, const char* text, ph_address* from)
+{
+    ph_datagram datagram;
+    assert_true(ph_socket_wait(at, WAIT_US));
+    assert_int_equal(ph_socket_receive(at, &datagram, 1), 1);
+    assert_int_equal(datagram.size, strlen(text));
+    assert_memory_equal(datagram.bytes, text, datagram.size);
+    *from = datagram.peer;
+}
+
+static void answer(const char* here, const char* there)
+{
+    ph_socket* server = open_at(here);
+    ph_socket* client = open_at(there);
+    ph_address server_address = ph_socket_local(server);
+    ph_address from;
+    send_text(client, &server_address, "hello");
+    expect_text(server, "hello", &from);
+    const ph_address client_address = ph_socket_local(client);
+    assert_true(ph_address_is_equal(&from, &client_address));
+    send_text(server, &from, "welcome");
+    expect_text(client, "welcome", &from);
+    assert_true(ph_address_is_equal(&from, &server_address));
+    ph_socket_close(client);
+    ph_socket_close(server);
+}
+
+static void a_datagram_names_its_sender_and_is_answered(void** state)
+{
+    (void)state;
+    answer("127.0.0.1:0", "127.0.0.1:0");
+    if (has_ipv6()) {
+        answer("[::1]:0", "[::1]:0");
+    }
+}
+
+static void a_socket_for_all_addresses_takes_both_kinds(void** state)
+{
+    (void)state;
+    if (!has_ipv6()) {
+        skip();
+    }
+    ph_socket* server = open_at("[::]:0");
+    ph_socket* client = open_at("127.0.0.1:0");
+    const uint8_t loopback[4] = {127, 0, 0, 1};
+    const ph_address to = ph_address_make_ipv4(loopback, ph_socket_local(server).port);
+    ph_address from;
+    send_text(client, &to, "old");
+    expect_text(server, "old", &from);
+    assert_int_equal(from.kind, PH_ADDRESS_IPV4);
+    send_text(server, &from, "new");
+    expect_text(client, "new", &from);
+    assert_true(ph_address_is_equal(&from, &to));
+    ph_socket_close(client);
+    ph_socket_close(server);
+}
+
+// More than one batch, by outbox: all arrive, each once, in order on loopback.
+static void an_outbox_sends_all_it_was_given(void** state)
+{
+    (void)state;
+    enum { COUNT = 3 * PH_SOCKET_BATCH + 7 };
+    ph_socket* server = open_at("127.0.0.1:0");
+    ph_socket* client = open_at("127.0.0.1:0");
+    const ph_address to = ph_socket_local(server);
+    static ph_outbox outbox;
+    ph_outbox_begin(&outbox, client);
+    for (int i = 0; i < COUNT; ++i) {
+        uint8_t bytes[PH_NETCODE_DATAGRAM_MAX];
+        memset(bytes, i, sizeof bytes);
+        ph_outbox_send(&outbox, &to, bytes, 1 + (size_t)(i * 37 % PH_NETCODE_DATAGRAM_MAX));
+    }
+    ph_outbox_flush(&outbox);
+    ph_outbox_flush(&outbox); // nothing left
+    int received = 0;
+    while (received < COUNT && ph_socket_wait(server, WAIT_US)) {
+        ph_datagram datagrams[PH_SOCKET_BATCH];
+        const int count = ph_socket_receive(server, datagrams, PH_SOCKET_BATCH);
+        for (int i = 0; i < count; ++i, ++received) {
+            assert_int_equal(datagrams[i].size, 1 + received * 37 % PH_NETCODE_DATAGRAM_MAX);
+            assert_int_equal(datagrams[i].bytes[datagrams[i].size - 1], (uint8_t)received);
+        }
+    }
+    assert_int_equal(received, COUNT);
+    assert_int_equal(ph_socket_get_stats(client).sent, COUNT);
+    assert_int_equal(ph_socket_get_stats(client).unsent, 0);
+    assert_int_equal(ph_socket_get_stats(server).received, COUNT);
+    ph_socket_close(client);
+    ph_socket_close(server);
+}
+
+static void an_oversized_datagram_is_recognised(void** state)
+{
+    (void)state;
+    ph_socket* server = open_at("127.0.0.1:0");
+    ph_socket* client = open_at("127.0.0.1:0");
+    uint8_t bytes[4000] = {0};
+    const ph_datagram large = {
+        .peer = ph_socket_local(server), .bytes = bytes, .size = sizeof bytes};
+    assert_int_equal(ph_socket_send(client, &large, 1), 1);
+    ph_datagram datagram;
+    assert_true(ph_socket_wait(server, WAIT_US));
+    assert_int_equal(ph_socket_receive(server, &datagram, 1), 1);
+    assert_int_equal(datagram.size, PH_NETCODE_DATAGRAM_MAX + 1);
+    ph_socket_close(client);
+    ph_socket_close(server);
+}
+
+static void nothing_to_receive_does_not_block(void** state)
+{
+    (void)state;
+    ph_socket* socket = open_at("127.0.0.1:0");
+    ph_datagram datagrams[PH_SOCKET_BATCH];
+    assert_int_equal(ph_socket_receive(socket, datagrams, PH_SOCKET_BATCH), 0);
+    assert_false(ph_socket_wait(socket, 0));
+    ph_socket_close(socket);
+}
+
+// One that has no way to its peer is lost; those before and behind it are not.
+static void what_cannot_be_sent_is_lost_alone(void** state)
+{
+    (void)state;
+    ph_socket* server = open_at("127.0.0.1:0");
+    ph_socket* client = open_at("127.0.0.1:0");
+    uint8_t bytes[] = {1, 2, 3};
+    ph_datagram three[3];
+    for (int i = 0; i < 3; ++i) {
+        three[i] = (ph_datagram){.peer = ph_socket_local(server), .bytes = &bytes[i], .size = 1};
+    }
+    assert_int_equal(ph_address_parse("[2001:db8::1]:9", &three[1].peer), PH_OK);
+    assert_int_equal(ph_socket_send(client, three, 3), 2);
+    assert_int_equal(ph_socket_get_stats(client).unsent, 1);
+    ph_address from;
+    expect_text(server, "\1", &from);
+    expect_text(server, "\3", &from);
+    ph_socket_close(client);
+    ph_socket_close(server);
+}
+
+static void a_taken_port_is_said_to_be(void** state)
+{
+    (void)state;
+    ph_socket* first = open_at("127.0.0.1:0");
+    ph_socket_def def = ph_socket_def_default();
+    def.local = ph_socket_local(first);
+    ph_socket* second = first;
+    assert_int_equal(ph_socket_open(&def, &second), PH_ERROR_TAKEN);
+    assert_null(second);
+    def.local = (ph_address){0};
+    assert_int_equal(ph_socket_open(&def, &second), PH_ERROR_VALUE);
+    ph_socket_close(first);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_datagram_names_its_sender_and_is_answered),
+        cmocka_unit_test(a_socket_for_all_addresses_takes_both_kinds),
+        cmocka_unit_test(an_outbox_sends_all_it_was_given),
+        cmocka_unit_test(an_oversized_datagram_is_recognised),
+        cmocka_unit_test(nothing_to_receive_does_not_block),
+        cmocka_unit_test(what_cannot_be_sent_is_lost_alone),
+        cmocka_unit_test(a_taken_port_is_said_to_be),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
