@@ -104,7 +104,7 @@ void golden_print_coded(golden_lines* lines, golden_coded* golden, const golden_
 
 // ---- what a client shows
 
-static void print_slot(golden_lines* lines, const ph_mirror* mirror, int slot)
+void golden_print_slot(golden_lines* lines, const ph_mirror* mirror, int slot)
 {
     const ph_layout* layout = ph_mirror_layout(mirror, slot);
     const ph_record all = {.properties = UINT64_MAX,
@@ -120,7 +120,7 @@ void golden_print_shown(golden_lines* lines, const ph_client* client)
     lines->length = 0;
     for (int slot = 0; slot < client->mirror.slot_count; ++slot) {
         if (ph_bitset_test(&client->mirror.is_entered, slot)) {
-            print_slot(lines, &client->mirror, slot);
+            golden_print_slot(lines, &client->mirror, slot);
         }
     }
 }
