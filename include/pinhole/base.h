@@ -83,6 +83,8 @@ typedef enum ph_result {
     PH_ERROR_TAKEN,
     /// The operating system said no.
     PH_ERROR_SYSTEM,
+    /// A queue or a budget has no room for it now. Later it may have.
+    PH_ERROR_FULL,
     PH_RESULT_COUNT
 } ph_result;
 

@@ -48,6 +48,8 @@ typedef enum ph_reason {
     /// Updates: their values.
     PH_REASON_PROPERTY,
     PH_REASON_PADDING,
+    /// What the caller adds by itself: see ph_world_reserve() and ph_world_spend().
+    PH_REASON_RESERVED,
     PH_REASON_COUNT
 } ph_reason;
 

@@ -316,6 +316,30 @@ PH_API ph_result ph_world_acknowledge(ph_world* world, ph_viewer_id viewer, uint
 PH_API ph_result ph_world_set_budget(ph_world* world, ph_viewer_id viewer, int bits_per_second,
                                      int burst_bits);
 
+// Datagrams may carry more than the view: reliable messages (mail.h), or whatever the game adds. That
+// is paid from the same budget, so that it is never exceeded.
+
+/// So many bytes the caller adds to every datagram of this viewer from now on, and so many more to
+/// the next one alone; both 0 at first. They are paid from the budget, count as payload (its reason is
+/// PH_REASON_RESERVED) and leave the packet less room: bytes and size of ph_deliver are without them.
+/// next_bytes is 0 again after the next datagram. The burst is deep enough for the largest enter beside
+/// the most that was ever reserved. Allocates nothing; not during a send.
+/// @return PH_OK, PH_ERROR_STALE, or PH_ERROR_RANGE with everything as before: less than 0, or
+/// together more than ph_world_reserve_max().
+PH_API ph_result ph_world_reserve(ph_world* world, ph_viewer_id viewer, int each_bytes,
+                                  int next_bytes);
+
+/// How much can be reserved so that the largest enter of the schema always fits: PH_PAYLOAD_MAX less
+/// that. 0 for the largest classes there can be, and for a stale viewer.
+PH_API int ph_world_reserve_max(const ph_world* world, ph_viewer_id viewer);
+
+/// Pays for a datagram of the caller's own, which carries no packet: so many bytes of payload, and
+/// overhead_bytes. 1..PH_PAYLOAD_MAX; what is reserved is not added. May be called from different
+/// threads like ph_world_send().
+/// @return PH_OK, PH_ERROR_STALE, PH_ERROR_RANGE, or PH_ERROR_FULL when the budget cannot pay for it
+/// now: do not send it.
+PH_API ph_result ph_world_spend(ph_world* world, ph_viewer_id viewer, uint64_t now_us, int bytes);
+
 /// How much an entity matters to this viewer beside its distance ("my target", "attacks me"): 1 is
 /// usual, 0 lets it wait for bits that nobody else needs, or as long as patience allows. Stays until it is set again or the entity is
 /// gone, in view or not. 0..1,000,000.
@@ -354,6 +378,9 @@ typedef struct ph_viewer_stats {
     double kbps;
     /// Smoothed; 0 before the first acknowledgement.
     double rtt_ms;
+    /// How many round trips were measured, and all of them together.
+    uint64_t round_trips;
+    uint64_t round_trips_us;
     /// Smoothed share of lost packets, 0..1.
     double loss;
     /// Packets without an answer yet.
@@ -373,6 +400,21 @@ typedef struct ph_viewer_stats {
 /// @return PH_OK, or PH_ERROR_STALE with *stats set to {0}.
 PH_API ph_result ph_world_viewer_stats(const ph_world* world, ph_viewer_id viewer,
                                        ph_viewer_stats* stats);
+
+/// The part of the figures that tells of the network; as in ph_viewer_stats.
+typedef struct ph_viewer_link {
+    uint64_t datagrams;
+    uint64_t wire_bytes;
+    uint64_t resolved;
+    uint64_t lost;
+    uint64_t round_trips;
+    uint64_t round_trips_us;
+} ph_viewer_link;
+
+/// Cheap enough for everybody and every tick: what a rate controller (net/rate.h) wants to know.
+/// @return PH_OK, or PH_ERROR_STALE with *link set to {0}.
+PH_API ph_result ph_world_viewer_link(const ph_world* world, ph_viewer_id viewer,
+                                      ph_viewer_link* link);
 
 /// What a viewer's client has been told of an entity.
 typedef enum ph_why_state {

@@ -13,6 +13,7 @@ const char* ph_reason_name(ph_reason reason)
         [PH_REASON_ENTER] = "enter",     [PH_REASON_SLOT] = "slot",
         [PH_REASON_MASK] = "mask",       [PH_REASON_PROPERTY] = "property",
         [PH_REASON_PADDING] = "padding",
+        [PH_REASON_RESERVED] = "reserved",
     };
     _Static_assert(sizeof names / sizeof names[0] == PH_REASON_COUNT, "a name for every reason");
 

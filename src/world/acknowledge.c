@@ -165,6 +165,8 @@ static void resolve_oldest(const ph_world* world, ph_viewer* viewer, bool is_app
 
 static void measure_round_trip(ph_sender* sender, uint64_t sent_us)
 {
+    ++sender->stats.round_trips;
+    sender->stats.round_trips_us += sender->now_us - sent_us;
     const double rtt_ms = (double)(sender->now_us - sent_us) / 1000.0;
     double* smooth_ms = &sender->stats.rtt_ms;
     *smooth_ms = *smooth_ms == 0.0 ? rtt_ms : *smooth_ms + (rtt_ms - *smooth_ms) / RTT_SHARE;

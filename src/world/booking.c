@@ -111,11 +111,9 @@ void ph_booking_close(ph_booking* booking, size_t size)
         sender->stats.ledger.bits256[reason] += booking->page.bits256[reason];
     }
     sender->stats.ledger.repeat_bits256 += booking->page.repeat_bits256;
-    const size_t wire_bytes = size + (size_t)sender->overhead_bytes;
-    ph_token_bucket_spend(&sender->bucket, 8 * (int64_t)wire_bytes);
-    ++sender->stats.datagrams;
-    sender->stats.payload_bytes += size;
-    sender->stats.wire_bytes += wire_bytes;
-    sender->second_bytes += wire_bytes;
+    const int added_bytes = sender->reserved_bytes + sender->reserved_next_bytes;
+    sender->stats.ledger.bits256[PH_REASON_RESERVED] += 8 * UNITS_PER_BIT * (uint64_t)added_bytes;
+    sender->reserved_next_bytes = 0;
+    ph_sender_pay(sender, (int)size + added_bytes);
     sender->sent_us = sender->now_us;
 }

@@ -122,8 +122,9 @@ static bool needs_eye(const ph_sender* sender, const int32_t eye_mm[3])
 
 static int64_t payable_bytes(const ph_sender* sender)
 {
-    const int64_t bytes = ph_token_bucket_bits(&sender->bucket) / 8 - sender->overhead_bytes;
-    return bytes < PH_PAYLOAD_MAX ? bytes : PH_PAYLOAD_MAX;
+    const int64_t bytes = ph_token_bucket_bits(&sender->bucket) / 8 - ph_sender_overhead(sender);
+    const int room_bytes = ph_sender_room(sender);
+    return bytes < room_bytes ? bytes : room_bytes;
 }
 
 static void begin_page(ph_datagram* datagram)

@@ -142,6 +142,7 @@ static void fill(ph_sender* sender, const ph_sender_def* def)
     sender->overhead_bytes = viewer->overhead_bytes;
     const sizing size_of = sizing_of(def);
     sender->depth_bits = depth_of(&size_of);
+    sender->least_depth_bits = least_depth_bits(&size_of);
     sender->scheduler = ph_sender_scheduler(def);
     sender->patience_ms = (uint32_t)viewer->patience_ms;
     sender->first_slot = PH_SLOT_NOBODY;
@@ -253,6 +254,23 @@ static void enlarge_flight(ph_sender* sender, uint32_t* ring, uint32_t units)
     ph_release_array(&sender->allocator, before.units, before.capacity, sizeof(uint32_t));
 }
 
+// What time has passed since the last send is not known here: it counts at the lower rate, and up to
+// the lower depth.
+static void tell_bucket(ph_sender* sender)
+{
+    if (!sender->is_started) {
+        return;
+    }
+    const int64_t rate_before = sender->bucket.bits_per_second;
+    const int64_t depth_before = sender->bucket.depth_bits;
+    const bool is_faster =
+        sender->bits_per_second == 0 || (rate_before != 0 && sender->bits_per_second > rate_before);
+    const bool is_deeper = sender->depth_bits > depth_before;
+    ph_token_bucket_change(&sender->bucket, is_faster ? rate_before : sender->bits_per_second,
+                           is_deeper ? depth_before : sender->depth_bits);
+    sender->is_raised = true;
+}
+
 ph_result ph_sender_set_budget(ph_sender* sender, const ph_forms* forms, int bits_per_second,
                                int burst_bits)
 {
@@ -260,7 +278,7 @@ ph_result ph_sender_set_budget(ph_sender* sender, const ph_forms* forms, int bit
         .forms = forms,
         .bits_per_second = bits_per_second,
         .burst_bits = burst_bits,
-        .overhead_bytes = sender->overhead_bytes,
+        .overhead_bytes = sender->overhead_bytes + sender->reserved_peak_bytes,
         .is_coded = ph_sender_is_coded(sender),
     };
     const int64_t depth_bits = depth_of(&size_of);
@@ -274,19 +292,42 @@ ph_result ph_sender_set_budget(ph_sender* sender, const ph_forms* forms, int bit
     }
     sender->bits_per_second = bits_per_second;
     sender->depth_bits = depth_bits;
-    // What time has passed since the last send is not known here: it counts at the lower rate, and
-    // up to the lower depth.
-    if (sender->is_started) {
-        const int64_t rate_before = sender->bucket.bits_per_second;
-        const int64_t depth_before = sender->bucket.depth_bits;
-        const bool is_faster =
-            bits_per_second == 0 || (rate_before != 0 && bits_per_second > rate_before);
-        const bool is_deeper = sender->depth_bits > depth_before;
-        ph_token_bucket_change(&sender->bucket, is_faster ? rate_before : bits_per_second,
-                               is_deeper ? depth_before : sender->depth_bits);
-        sender->is_raised = true;
-    }
+    tell_bucket(sender);
     return PH_OK;
+}
+
+int ph_sender_reserve_max(const ph_sender* sender)
+{
+    return PH_PAYLOAD_MAX - (int)(sender->least_depth_bits / 8 - sender->overhead_bytes);
+}
+
+// The depth never shrinks again: it would cost tokens whenever the caller has less to add.
+void ph_sender_reserve(ph_sender* sender, int each_bytes, int next_bytes)
+{
+    PH_ASSERT(each_bytes >= 0 && next_bytes >= 0);
+    PH_ASSERT(each_bytes + next_bytes <= ph_sender_reserve_max(sender));
+
+    sender->reserved_bytes = each_bytes;
+    sender->reserved_next_bytes = next_bytes;
+    if (each_bytes + next_bytes <= sender->reserved_peak_bytes) {
+        return;
+    }
+    sender->reserved_peak_bytes = each_bytes + next_bytes;
+    const int64_t least_bits = sender->least_depth_bits + 8 * (int64_t)(each_bytes + next_bytes);
+    if (least_bits > sender->depth_bits) {
+        sender->depth_bits = least_bits;
+        tell_bucket(sender);
+    }
+}
+
+void ph_sender_pay(ph_sender* sender, int payload_bytes)
+{
+    const int wire_bytes = payload_bytes + sender->overhead_bytes;
+    ph_token_bucket_spend(&sender->bucket, 8 * (int64_t)wire_bytes);
+    ++sender->stats.datagrams;
+    sender->stats.payload_bytes += (uint64_t)payload_bytes;
+    sender->stats.wire_bytes += (uint64_t)wire_bytes;
+    sender->second_bytes += (uint64_t)wire_bytes;
 }
 
 void ph_sender_pass_time(ph_sender* sender, uint64_t now_us)
@@ -387,13 +428,14 @@ bool ph_sender_is_worth(const ph_sender* sender)
     ph_rhythm rhythm = {
         .tokens_bits = ph_token_bucket_bits(&sender->bucket),
         .depth_bits = sender->depth_bits,
-        .overhead_bits = 8 * (int64_t)sender->overhead_bytes + header_bits,
-        .room_bits = 8 * PH_PAYLOAD_MAX - header_bits,
+        .overhead_bits = 8 * (int64_t)ph_sender_overhead(sender) + header_bits,
+        .room_bits = 8 * (int64_t)ph_sender_room(sender) - header_bits,
         .news_bits = news_bits(sender),
         .since_us = sender->now_us - sender->sent_us,
     };
     if (sender->expectation != NULL) {
-        const int64_t enough_bits = ENOUGH_OVERHEADS * rhythm.overhead_bits;
+        const int64_t enough_bits =
+            ENOUGH_OVERHEADS * (8 * (int64_t)sender->overhead_bytes + header_bits);
         rhythm.news_bits = (rhythm.news_bits * NEWS_PERCENT + 99) / 100;
         rhythm.room_bits = enough_bits < rhythm.room_bits ? enough_bits : rhythm.room_bits;
     }

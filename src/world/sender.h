@@ -63,7 +63,11 @@ typedef struct ph_sender {
     ph_token_bucket bucket; // from the first send on
     int bits_per_second;
     int64_t depth_bits;
+    int64_t least_depth_bits; // of the dearest datagram, without anything reserved
     int overhead_bytes;
+    int reserved_bytes;      // that the caller adds to each datagram
+    int reserved_next_bytes; // and to the next one
+    int reserved_peak_bytes; // the most that both were: the bucket is deep enough for it
     bool is_started;
     bool is_raised; // the bucket learns of the present budget when time has passed
 
@@ -134,6 +138,27 @@ void ph_sender_destroy(ph_sender* sender); // NULL is allowed
 // @return PH_OK, or PH_ERROR_MEMORY with everything as before.
 ph_result ph_sender_set_budget(ph_sender* sender, const ph_forms* forms, int bits_per_second,
                                int burst_bits);
+
+// What the caller adds to each datagram, and to the next one beside that.
+void ph_sender_reserve(ph_sender* sender, int each_bytes, int next_bytes);
+
+// Beside the dearest datagram.
+int ph_sender_reserve_max(const ph_sender* sender);
+
+// What the next datagram costs beside the bytes of its packet.
+static inline int ph_sender_overhead(const ph_sender* sender)
+{
+    return sender->overhead_bytes + sender->reserved_bytes + sender->reserved_next_bytes;
+}
+
+// What its packet may take at most.
+static inline int ph_sender_room(const ph_sender* sender)
+{
+    return PH_PAYLOAD_MAX - sender->reserved_bytes - sender->reserved_next_bytes;
+}
+
+// A datagram with so much payload leaves: it is paid for and counted, but for the reason of its bits.
+void ph_sender_pay(ph_sender* sender, int payload_bytes);
 
 // Time passes: tokens come in, seconds become full.
 void ph_sender_pass_time(ph_sender* sender, uint64_t now_us);

@@ -362,7 +362,7 @@ static bool visit_in_datagram(sending* s, ph_turn who)
 // What the datagram under way will take of the budget.
 static int64_t spoken_bits(const sending* s)
 {
-    return s->datagram.is_open ? s->datagram.bits + 8 * (int64_t)s->sender->overhead_bytes : 0;
+    return s->datagram.is_open ? s->datagram.bits + 8 * (int64_t)ph_sender_overhead(s->sender) : 0;
 }
 
 // @return Whether everything that is due has gone out.
