@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// How fast to send to one client. A budget is what a game is ready to spend on a client; its link may
+// carry less, and then a queue grows somewhere and packets get lost. The controller lowers the rate when
+// the link shows it and raises it again up to the limit. Plain arithmetic: no clock, no memory, no
+// network; fed with counts that the world keeps anyway.
+//
+//     ph_rate rate = ph_rate_make(&def);
+//     ...                                            // every tick, or a few times a second
+//     ph_world_viewer_link(world, viewer, &link);
+//     if (ph_rate_update(&rate, now_us, &link)) {
+//         ph_world_set_budget(world, viewer, ph_rate_bits_per_second(&rate), 0);
+//         ph_mail_set_budget(mail, ph_rate_bits_per_second(&rate));
+//     }
+//
+// What it takes for a bottleneck: round trips that grow beyond the shortest of the last half minute, and
+// losses that become fewer when less is sent. Losses that stay the same whatever is sent are a bad
+// radio link: they are learned, and do not lower the rate. docs/serving.md shows what that gives.
+
+#ifndef PINHOLE_NET_RATE_H
+#define PINHOLE_NET_RATE_H
+
+#include <pinhole/base.h>
+#include <pinhole/world.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ph_rate_def {
+    /// The budget, bits per second. Default 13,000.
+    int limit_bits_per_second;
+    /// Never less than this, however bad the link is. Default 0: a quarter of the limit, at most 4,000.
+    int least_bits_per_second;
+    /// Where to begin. Default 0: at the limit, at most at 64,000.
+    int first_bits_per_second;
+    /// Set by ph_rate_def_default(). Do not touch.
+    uint32_t cookie;
+} ph_rate_def;
+
+PH_API ph_rate_def ph_rate_def_default(void);
+
+/// What is going on.
+typedef enum ph_rate_state {
+    /// Nothing is known against more.
+    PH_RATE_RISING = 0,
+    /// Less was just sent because of delay or loss; what comes of it is awaited.
+    PH_RATE_TESTING,
+    PH_RATE_STATE_COUNT
+} ph_rate_state;
+
+/// A short lower-case name ("rising"), never NULL. Static storage.
+PH_API const char* ph_rate_state_name(ph_rate_state state);
+
+/// One client's. A plain value: copy it at will; the fields are private.
+typedef struct ph_rate {
+    double rate; // bits per second
+    double limit;
+    double least;
+    double ceiling; // where it last became too much; 0: nowhere yet
+
+    // The present epoch, which ends when enough is known about packets sent at this rate.
+    ph_viewer_link start;
+    uint64_t start_us;
+    uint64_t deaf_us;  // until then answers are about what was sent before
+    uint64_t heard_us; // when the last answer came
+    uint64_t heard_resolved;
+    bool is_started;
+
+    // What earlier epochs said.
+    double rtt_ms;         // of the last one
+    double base_rtt_ms[2]; // the shortest of this and of the former half of the memory; 0: none
+    uint64_t base_us;      // when this half began
+    double usual_loss;     // that does not depend on the rate
+    double loss_packets;   // recent ones, fading
+    double loss_lost;
+    int growing_count; // epochs in a row
+
+    // The test under way.
+    ph_rate_state state;
+    bool is_about_delay;
+    int test_epochs;
+    double test_rate; // before it
+    double test_rtt_ms;
+    double test_loss;
+    double test_packets;
+    double test_lost;
+    uint64_t raised_count;
+    uint64_t lowered_count;
+} ph_rate;
+
+/// PH_ASSERTs 1,000 <= least <= first <= limit, where they are not 0.
+PH_API ph_rate ph_rate_make(const ph_rate_def* def);
+
+/// Tells it what is known by now. As often as you like: a few times a second are enough. now_us as for
+/// the world. @return Whether the rate has changed.
+PH_API bool ph_rate_update(ph_rate* rate, uint64_t now_us, const ph_viewer_link* link);
+
+/// What to send at, least..limit.
+PH_API int ph_rate_bits_per_second(const ph_rate* rate);
+
+/// Another limit (from the operator, or because the machine is overloaded); the rate stays, or is
+/// lowered to it. At least 1,000.
+PH_API void ph_rate_set_limit(ph_rate* rate, int limit_bits_per_second);
+
+PH_API ph_rate_state ph_rate_get_state(const ph_rate* rate);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
