@@ -51,7 +51,7 @@ typedef struct ph_net_client_def {
     /// The server hears something at least this often, in ms. Default 100, as the standard has it.
     int keep_alive_ms;
 
-    /// Zero-initialised means malloc and free. All is allocated at creation, about 5 KB.
+    /// Zero-initialised means malloc and free. All is allocated at creation, about 2.5 KB.
     ph_allocator allocator;
 
     /// Set by ph_net_client_def_default(). Do not touch.

@@ -1,0 +1,162 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// What netcode_server.h allows several threads to do at once, under ThreadSanitizer: find anybody,
+// seal for different clients, open what came from different clients, and both for the same one.
+
+#include "netcode_stage.h"
+
+#include <pinhole/net/pool.h>
+
+#include <string.h>
+
+enum { CLIENTS = STAGE_CLIENTS, PAYLOADS = 40, THREADS = 4 };
+
+// What one client has got, or is about to send. Work on one side of a client touches nothing else.
+typedef struct mailbox {
+    stage_datagram letters[PAYLOADS];
+    int count;
+    int taken_count;
+    int refused_count;
+} mailbox;
+
+typedef struct fixture {
+    netcode_stage* x;
+    mailbox down[CLIENTS];
+    mailbox up[CLIENTS];
+} fixture;
+
+static fixture the_fixture;
+
+static void put_into_mailbox(void* context, const ph_address* to, const void* bytes, size_t size)
+{
+    mailbox* box = context;
+    stage_datagram* letter = &box->letters[box->count++];
+    letter->to = *to;
+    letter->size = size;
+    memcpy(letter->bytes, bytes, size);
+}
+
+static fixture* setup(void)
+{
+    fixture* f = &the_fixture;
+    memset(f, 0, sizeof *f);
+    f->x = stage_setup(CLIENTS);
+    for (int i = 0; i < CLIENTS; ++i) {
+        stage_join(f->x, i);
+        ph_net_client_send(f->x->clients[i], "!", 1); // confirms
+    }
+    stage_deliver(f->x);
+    for (int i = 0; i < CLIENTS; ++i) {
+        mailbox* box = &f->up[i];
+        for (int n = 0; n < PAYLOADS; ++n) {
+            ph_net_client_send(f->x->clients[i], "upwards", 7);
+            box->letters[box->count++] = f->x->queue[--f->x->queue_count];
+        }
+        box->letters[3].bytes[5] ^= 1; // one is damaged
+    }
+    return f;
+}
+
+static void seal_for(fixture* f, int client)
+{
+    const ph_net_sink sink = {.send = put_into_mailbox, .context = &f->down[client]};
+    for (int n = 0; n < PAYLOADS; ++n) {
+        f->down[client].taken_count +=
+            ph_net_server_seal(f->x->server, client, "downwards", 9, &sink);
+    }
+}
+
+static void open_from(fixture* f, int client)
+{
+    mailbox* box = &f->up[client];
+    const int found = ph_net_server_find(f->x->server, &f->x->ports[client].address);
+    for (int n = 0; n < box->count; ++n) {
+        stage_datagram* letter = &box->letters[n];
+        ph_net_payload payload;
+        const ph_net_refusal refusal =
+            ph_net_server_open(f->x->server, found, letter->bytes, letter->size, &payload);
+        box->taken_count += payload.size == 7 && payload.client == client;
+        box->refused_count += refusal != PH_NET_REFUSAL_NONE;
+    }
+}
+
+// Even indices seal, odd ones open; two following ones are at the same client.
+static void work(void* context, int index)
+{
+    if (index % 2 == 0) {
+        seal_for(context, index / 2);
+    } else {
+        open_from(context, index / 2);
+    }
+}
+
+static void both_directions_of_all_clients_at_once(void** state)
+{
+    (void)state;
+    fixture* f = setup();
+    ph_pool* pool = ph_pool_create(THREADS);
+    ph_pool_run(pool, CLIENTS * 2, work, f);
+    ph_pool_destroy(pool);
+    for (int i = 0; i < CLIENTS; ++i) {
+        assert_int_equal(f->up[i].taken_count, PAYLOADS - 1);
+        assert_int_equal(f->up[i].refused_count, 1);
+        assert_int_equal(f->down[i].taken_count, PAYLOADS);
+        assert_int_equal(f->down[i].count, PAYLOADS);
+        const int before = f->x->client_payloads;
+        for (int n = 0; n < PAYLOADS; ++n) {
+            const stage_datagram* letter = &f->down[i].letters[n];
+            assert_true(ph_address_is_equal(&letter->to, &f->x->ports[i].address));
+            stage_hand_to_client(f->x, i, letter->bytes, letter->size);
+        }
+        assert_int_equal(f->x->client_payloads - before, PAYLOADS);
+    }
+    assert_int_equal(stage_refused(f->x, PH_NET_REFUSAL_SEAL), CLIENTS);
+    ph_net_server_stats stats;
+    ph_net_server_get_stats(f->x->server, &stats);
+    assert_int_equal(stats.payloads_received, CLIENTS * PAYLOADS);
+    assert_int_equal(stats.payloads_sent, CLIENTS * PAYLOADS);
+    stage_teardown(f->x);
+}
+
+// A client says goodbye while somebody seals for it: the connection ends at the next tick.
+static void a_goodbye_waits_for_the_tick(void** state)
+{
+    (void)state;
+    fixture* f = setup();
+    for (int i = 0; i < CLIENTS; ++i) {
+        ph_net_client_disconnect(f->x->clients[i]);
+        f->up[i].letters[PAYLOADS / 2] = f->x->queue[0];
+        f->x->queue_count = 0;
+    }
+    ph_pool* pool = ph_pool_create(THREADS);
+    ph_pool_run(pool, CLIENTS * 2, work, f);
+    ph_pool_destroy(pool);
+    ph_net_server_stats stats;
+    ph_net_server_get_stats(f->x->server, &stats);
+    assert_int_equal(stats.client_count, CLIENTS);
+    for (int i = 0; i < CLIENTS; ++i) {
+        // Those after it, and the damaged one.
+        assert_int_equal(f->up[i].refused_count, PAYLOADS - PAYLOADS / 2 - 1 + 1);
+        assert_false(ph_net_server_send(f->x->server, i, "x", 1));
+        ph_net_client_info info;
+        assert_false(ph_net_server_client(f->x->server, i, &info));
+    }
+    ph_net_server_tick(f->x->server, f->x->now_us, f->x->unix_s);
+    for (int i = 0; i < CLIENTS; ++i) {
+        stage_expect_event(f->x, PH_NET_CONNECTED);
+    }
+    for (int i = 0; i < CLIENTS; ++i) {
+        assert_int_equal(stage_expect_event(f->x, PH_NET_DISCONNECTED).end, PH_NET_END_CLIENT);
+    }
+    stage_teardown(f->x);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(both_directions_of_all_clients_at_once),
+        cmocka_unit_test(a_goodbye_waits_for_the_tick),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
