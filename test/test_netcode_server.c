@@ -303,20 +303,28 @@ static void one_disconnect_packet_of_ten_is_enough(void** state)
 static void all_are_told_when_the_server_stops(void** state)
 {
     (void)state;
-    netcode_stage* x = stage_setup(4);
+    netcode_stage* x = stage_setup(5);
     for (int i = 0; i < 4; ++i) {
         stage_join(x, i);
     }
+    stage_connect(x, 4); // has asked, and will never be answered
+    const stage_datagram request = x->queue[0];
+    stage_hand_to_server(x, &request.from, request.bytes, request.size);
+    x->queue_count = 0;
+    assert_int_equal(stats_of(x).pending_count, 1);
     ph_net_server_stop(x->server);
+    assert_int_equal(stats_of(x).pending_count, 0);
     assert_int_equal(x->queue_count, 40);
     stage_deliver(x);
     for (int i = 0; i < 4; ++i) {
         assert_int_equal(stage_state(x, i), PH_NET_CLIENT_DISCONNECTED);
     }
-    stage_connect(x, 5);
-    stage_deliver(x);
-    assert_int_equal(stage_refused(x, PH_NET_REFUSAL_STOPPED), 1);
+    const ph_token_def def = stage_token_def(x, 9);
+    stage_connect_with(x, 5, &def);
+    stage_run(x, 1000);
+    assert_true(stage_refused(x, PH_NET_REFUSAL_STOPPED) > 9);
     assert_int_equal(stage_state(x, 5), PH_NET_CLIENT_SENDING_REQUEST);
+    assert_int_equal(ph_net_server_cost(x->server, 0, 10), 0);
     stage_teardown(x);
 }
 

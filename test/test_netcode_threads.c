@@ -119,10 +119,9 @@ static void both_directions_of_all_clients_at_once(void** state)
     stage_teardown(f->x);
 }
 
-// A client says goodbye while somebody seals for it: the connection ends at the next tick.
-static void a_goodbye_waits_for_the_tick(void** state)
+// All clients say goodbye while somebody seals for them.
+static fixture* say_goodbye(void)
 {
-    (void)state;
     fixture* f = setup();
     for (int i = 0; i < CLIENTS; ++i) {
         ph_net_client_disconnect(f->x->clients[i]);
@@ -142,7 +141,12 @@ static void a_goodbye_waits_for_the_tick(void** state)
         ph_net_client_info info;
         assert_false(ph_net_server_client(f->x->server, i, &info));
     }
-    ph_net_server_tick(f->x->server, f->x->now_us, f->x->unix_s);
+    return f;
+}
+
+static void expect_all_gone(fixture* f)
+{
+    assert_int_equal(f->x->queue_count, 0); // nobody is told what he has said
     for (int i = 0; i < CLIENTS; ++i) {
         stage_expect_event(f->x, PH_NET_CONNECTED);
     }
@@ -152,11 +156,28 @@ static void a_goodbye_waits_for_the_tick(void** state)
     stage_teardown(f->x);
 }
 
+static void a_goodbye_waits_for_the_tick(void** state)
+{
+    (void)state;
+    fixture* f = say_goodbye();
+    ph_net_server_tick(f->x->server, f->x->now_us, f->x->unix_s);
+    expect_all_gone(f);
+}
+
+static void a_goodbye_may_be_the_last_word(void** state)
+{
+    (void)state;
+    fixture* f = say_goodbye();
+    ph_net_server_disconnect_all(f->x->server);
+    expect_all_gone(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_directions_of_all_clients_at_once),
         cmocka_unit_test(a_goodbye_waits_for_the_tick),
+        cmocka_unit_test(a_goodbye_may_be_the_last_word),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
