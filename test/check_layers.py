@@ -28,7 +28,7 @@ RESTS_ON = {
     "wire": ["schema", "motion"],
     "world": ["wire", "schedule", "vision"],
     "client": ["wire"],
-    "mail": ["bits"],
+    "mail": ["bits", "schedule"],
     "net": ["base"],
     "rate": ["world"],
 }
