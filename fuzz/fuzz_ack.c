@@ -84,7 +84,7 @@ static void spawn(session* it, int index, int32_t x_mm)
     demand(ph_world_spawn(it->world, &spawned, &it->entities[index]) == PH_OK);
 }
 
-static void open_session(session* it, uint32_t number)
+static void open_session(session* it, ph_profile profile, uint32_t number)
 {
     static ph_schema* schema = NULL;
     if (schema == NULL) {
@@ -93,6 +93,7 @@ static void open_session(session* it, uint32_t number)
     }
     ph_world_def world_def = ph_world_def_default();
     world_def.schema = schema;
+    world_def.profile = profile;
     world_def.entity_capacity = ENTITIES;
     world_def.viewer_capacity = 1;
     demand(ph_world_create(&world_def, &it->world) == PH_OK);
@@ -108,6 +109,7 @@ static void open_session(session* it, uint32_t number)
     demand(ph_world_add_viewer(it->world, &viewer_def, &it->viewer) == PH_OK);
     ph_client_def client_def = ph_client_def_default();
     client_def.schema = schema;
+    client_def.profile = profile;
     client_def.slot_capacity = SLOTS;
     demand(ph_client_create(&client_def, &it->client) == PH_OK);
 }
@@ -162,7 +164,7 @@ static void tick_and_send(session* it, uint32_t weather)
 
 // The sender but for the counts of acknowledgements, as bytes.
 typedef struct picture {
-    uint8_t bytes[1 << 18];
+    uint8_t bytes[1 << 20];
     size_t size;
 } picture;
 
@@ -412,7 +414,9 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
     source from = {.bytes = data, .left = size};
     static session it;
     it = (session){.now_us = 1000000};
-    open_session(&it, take(&from, 2) == 0 ? 5 : UINT32_MAX - 5);
+    const uint32_t kind = take(&from, 4);
+    open_session(&it, (kind & 2) == 0 ? PH_PROFILE_CLASSIC : PH_PROFILE_PINHOLE,
+                 (kind & 1) == 0 ? 5 : UINT32_MAX - 5);
     for (int i = 0; i < STEPS_MAX && from.left > 0; ++i) {
         step(&it, &from);
     }

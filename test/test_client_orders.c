@@ -135,6 +135,7 @@ static void every_order_loss_and_doubling_shows_the_newest(void** state)
     }
     ph_client_def def = ph_client_def_default();
     def.schema = scene.schema;
+    def.profile = PH_PROFILE_CLASSIC;
     def.slot_capacity = SLOTS;
     int sequences = 1;
     for (int i = 0; i < DELIVERIES; ++i) {

@@ -75,6 +75,7 @@ static fixture* setup_with(ph_viewer_def def)
         .name = "thing", .properties = properties, .property_count = PROPERTY_COUNT};
     assert_int_equal(ph_schema_create(&described, 1, NULL, &x->schema, NULL), PH_OK);
     ph_world_def world_def = ph_world_def_default();
+    world_def.profile = PH_PROFILE_CLASSIC; // inboxes read it
     world_def.schema = x->schema;
     world_def.entity_capacity = 300;
     world_def.tick_us = TICK_US;

@@ -41,7 +41,8 @@ typedef struct ph_client ph_client;
 typedef struct ph_client_def {
     /// Required; its fingerprint must be that of the server's. Must outlive the client.
     const ph_schema* schema;
-    /// How packets are written: the viewer's at the server must be the same. Default classic.
+    /// How packets are written: the server's world must have the same.
+    /// Default PH_PROFILE_PINHOLE.
     ph_profile profile;
     /// Slots at most, 2..65535: a server that uses more is refused. Default 512.
     int slot_capacity;

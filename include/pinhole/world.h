@@ -59,7 +59,7 @@ typedef struct ph_world_def {
     /// Optional filter beside the masks.
     ph_may_see* may_see;
     void* may_see_context;
-    /// How packets are written. Default PH_PROFILE_CLASSIC.
+    /// How packets are written. Default PH_PROFILE_PINHOLE.
     ph_profile profile;
     /// Time from one tick to the next, in microseconds, 1,000..10,000,000. Default 100,000.
     uint32_t tick_us;

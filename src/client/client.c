@@ -20,7 +20,11 @@
 
 ph_client_def ph_client_def_default(void)
 {
-    return (ph_client_def){.slot_capacity = SLOT_CAPACITY_DEFAULT, .cookie = CLIENT_COOKIE};
+    return (ph_client_def){
+        .profile = PH_PROFILE_PINHOLE,
+        .slot_capacity = SLOT_CAPACITY_DEFAULT,
+        .cookie = CLIENT_COOKIE,
+    };
 }
 
 static bool is_sensible(const ph_client_def* def)

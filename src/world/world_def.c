@@ -51,6 +51,7 @@ ph_world_def ph_world_def_default(void)
         .viewer_capacity = 64,
         .radius_max_mm = 250000,
         .vision = ph_vision_def_default(),
+        .profile = PH_PROFILE_PINHOLE,
         .tick_us = 100000,
         .cookie = WORLD_COOKIE,
     };

@@ -77,6 +77,7 @@ void small_world_setup(small_world* f, int entity_capacity)
     *f = (small_world){0};
     assert_int_equal(ph_schema_create(classes, 2, NULL, &f->schema, NULL), PH_OK);
     f->def = ph_world_def_default();
+    f->def.profile = PH_PROFILE_CLASSIC; // inboxes read it
     f->def.schema = f->schema;
     f->def.entity_capacity = entity_capacity;
     f->def.viewer_capacity = 1;
