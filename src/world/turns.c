@@ -58,9 +58,8 @@ static void begin_overdue(ph_turns* turns, int overdue_count)
 {
     const ph_send_scratch* scratch = turns->scratch;
     const int slot_count = turns->sender->knowledge.slot_count;
-    turns->overdue.ready_count = 0;
-    turns->overdue.next = 0;
     if (overdue_count == 0) {
+        ph_order_begin_empty(&turns->overdue);
         return;
     }
     for (int slot = 0; slot < slot_count; ++slot) {
@@ -69,10 +68,23 @@ static void begin_overdue(ph_turns* turns, int overdue_count)
     ph_order_begin(&turns->overdue, scratch->waited, slot_count, scratch->waiting, scratch->sorted);
 }
 
+// Dossiers of so many viewers are in no cache.
+static void fetch(const ph_turns* turns, int place)
+{
+    const ph_order* order = &turns->order;
+    if (place < order->ready_count) {
+        const ph_knowledge* knowledge = &turns->sender->knowledge;
+        ph_prefetch_bytes(ph_knowledge_at(knowledge, order->ready[place]), 2 * PH_CACHE_LINE);
+    }
+}
+
 static void begin_order(ph_turns* turns, const float* priority)
 {
     ph_order_begin(&turns->order, priority, turns->sender->knowledge.slot_count,
                    turns->scratch->ready, turns->scratch->sorted);
+    for (int place = 0; place < FETCH_AHEAD; ++place) {
+        fetch(turns, place);
+    }
 }
 
 void ph_turns_begin(ph_turns* turns, const ph_turns_def* def)
@@ -146,18 +158,6 @@ static int next_leaving(ph_turns* turns)
     return -1;
 }
 
-// Dossiers of so many viewers are in no cache. Behind the part that is in order the next ones
-// are only about right, which is good enough.
-static void fetch_ahead(const ph_turns* turns)
-{
-    const ph_order* order = &turns->order;
-    const int ahead = order->next + FETCH_AHEAD;
-    if (ahead < order->ready_count) {
-        const ph_knowledge* knowledge = &turns->sender->knowledge;
-        ph_prefetch_bytes(ph_knowledge_at(knowledge, order->ready[ahead]), 2 * PH_CACHE_LINE);
-    }
-}
-
 // Those who were told of meanwhile are passed over.
 static int next_ordered(ph_turns* turns, int64_t spoken_bits)
 {
@@ -167,7 +167,8 @@ static int next_ordered(ph_turns* turns, int64_t spoken_bits)
     }
     for (;;) {
         const int slot = ph_order_next(&turns->order);
-        fetch_ahead(turns);
+        // Behind what is in order the next ones are only about right, which is good enough.
+        fetch(turns, turns->order.next + FETCH_AHEAD);
         const bool is_new = slot >= 0 && is_newcomer(turns, slot);
         if (slot < 0 || (sender->knowledge.touched[slot] != 0 &&
                          (sender->scheduler.ranks_newcomers ||
