@@ -243,7 +243,8 @@ static bool must_have_been_sent(const test_session* session, int viewer,
             continue;
         }
         const uint64_t mask = ph_sender_mask(sender, session->world->class_count, slot);
-        const ph_due due = ph_outlook_compare(&outlook, slot, knowledge->touched[slot] & mask);
+        const ph_due due =
+            ph_outlook_compare(&outlook, slot, knowledge->touched[slot] & mask, NULL);
         if (knowledge->told[slot] == PH_TOLD_NOTHING ||
             (due.due & ~may_wait(&outlook, slot, may_be_coarse)) != 0) {
             return true;

@@ -91,25 +91,42 @@ void ph_packing_store(const ph_packing* packing, int property, const uint32_t* w
     }
 }
 
+// The word at *bytes, which moves on.
+static inline uint32_t next_word(unsigned width, const uint8_t** bytes)
+{
+    uint16_t half;
+    uint32_t word;
+    switch (width) {
+    case WIDTH_1:
+        return *(*bytes)++;
+    case WIDTH_2:
+        memcpy(&half, *bytes, sizeof half);
+        *bytes += sizeof half;
+        return half;
+    default:
+        memcpy(&word, *bytes, sizeof word);
+        *bytes += sizeof word;
+        return word;
+    }
+}
+
 void ph_packing_load(const ph_packing* packing, int property, const uint8_t* bytes, uint32_t* words)
 {
     for (unsigned widths = packing->widths[property]; widths != 0; widths >>= WIDTH_BITS) {
-        uint16_t half;
-        switch (widths & WIDTH_MASK) {
-        case WIDTH_1:
-            *words++ = *bytes++;
-            break;
-        case WIDTH_2:
-            memcpy(&half, bytes, sizeof half);
-            *words++ = half;
-            bytes += sizeof half;
-            break;
-        default:
-            memcpy(words++, bytes, sizeof *words);
-            bytes += sizeof *words;
-            break;
+        *words++ = next_word(widths & WIDTH_MASK, &bytes);
+    }
+}
+
+// Whoever is asked about has mostly changed: the first word that differs is the end.
+bool ph_packing_is_same(const ph_packing* packing, int property, const uint32_t* words,
+                        const uint8_t* bytes)
+{
+    for (unsigned widths = packing->widths[property]; widths != 0; widths >>= WIDTH_BITS) {
+        if (*words++ != next_word(widths & WIDTH_MASK, &bytes)) {
+            return false;
         }
     }
+    return true;
 }
 
 size_t ph_packing_size(const ph_packing* packing, uint64_t properties)

@@ -34,6 +34,10 @@ void ph_packing_store(const ph_packing* packing, int property, const uint32_t* w
 void ph_packing_load(const ph_packing* packing, int property, const uint8_t* bytes,
                      uint32_t* words);
 
+// Whether the bytes hold this value.
+bool ph_packing_is_same(const ph_packing* packing, int property, const uint32_t* words,
+                        const uint8_t* bytes);
+
 // A set of properties, packed one behind the other: how many bytes, and those bytes, from a block
 // that is laid out by the class.
 size_t ph_packing_size(const ph_packing* packing, uint64_t properties);

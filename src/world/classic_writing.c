@@ -15,6 +15,7 @@ static int record_bits(ph_datagram* datagram, const ph_choice* choice)
 static int joined_bits(ph_datagram* datagram, const ph_choice* choice, const ph_chosen* before)
 {
     ph_choice whole = *choice;
+    whole.has_words = false;
     whole.properties = before->properties;
     const int before_bits = record_bits(datagram, &whole);
     whole.properties |= choice->properties;

@@ -237,7 +237,7 @@ static void note_references(ph_datagram* datagram, const ph_record* record)
     const ph_layout* layout = &datagram->frame.layouts->layouts[record->class_index];
     for (uint64_t left = record->properties & layout->references; left != 0; left &= left - 1) {
         if (record->words[layout->word[ph_word_lowest_bit(left)]] != 0) {
-            ph_knowledge_at(&datagram->sender->knowledge, record->slot)->points = 1;
+            datagram->sender->knowledge.points[record->slot] = 1;
         }
     }
 }

@@ -139,13 +139,6 @@ static void load(const ph_outlook* outlook, const place* at, int property, uint3
 
 // ---- differences
 
-// Of two values that are not the same.
-static bool is_significant(const ph_property* property, const uint32_t* a, const uint32_t* b)
-{
-    return property->significant_steps <= 1 ||
-           ph_difference_steps(property, a, b) >= property->significant_steps;
-}
-
 // What happened before the slot took the entity, perhaps while it was hidden, counts for nothing.
 static bool is_settled(const ph_outlook* outlook, const place* at, int slot, int property)
 {
@@ -181,39 +174,36 @@ static void put_beyond(const place* at, int property, ph_due* due)
     due->wake_mm2 = wake_mm2 > due->wake_mm2 ? wake_mm2 : due->wake_mm2;
 }
 
-// Packed values are of 1 to 16 bytes, in words of 1, 2 or 4. As they were stored, so they are read:
-// a wider read would have to wait until all of them have left the processor's store queue.
-static bool is_same(const uint8_t* a, const uint8_t* b, size_t size)
+// The newest value that was sent; mostly there is nothing of it on its way.
+static const uint8_t* newest_of(const ph_sender* sender, const place* at, int slot, int property)
 {
-    uint32_t difference = 0;
-    size_t i = 0;
-    for (; i + 4 <= size; i += 4) {
-        uint32_t x;
-        uint32_t y;
-        memcpy(&x, a + i, sizeof x);
-        memcpy(&y, b + i, sizeof y);
-        difference |= x ^ y;
+    if (ph_knowledge_at(&sender->knowledge, slot)->in_flight == 0) {
+        return ph_knowledge_known(&sender->knowledge, slot) + at->packing->offset[property];
     }
-    for (; i < size; ++i) {
-        difference |= (uint32_t)(a[i] ^ b[i]);
+    return ph_knowledge_newest(&sender->knowledge, &sender->flight, at->packing, slot, property);
+}
+
+// Of a value that is not the same.
+static bool is_striking(const place* at, int property, const uint32_t* words, const uint8_t* newest)
+{
+    const ph_property* described = &at->layout->described->properties[property];
+    if (described->significant_steps <= 1) {
+        return true;
     }
-    return difference == 0;
+    uint32_t before[PH_VALUE_WORDS_MAX];
+    ph_packing_load(at->packing, property, newest, before);
+    return ph_difference_steps(described, words, before) >= described->significant_steps;
 }
 
 static void compare_one(const ph_outlook* outlook, const place* at, int slot, int property,
-                        ph_due* due)
+                        uint32_t* words, ph_due* due)
 {
-    const ph_sender* sender = outlook->sender;
-    uint32_t words[PH_VALUE_WORDS_MAX];
-    uint8_t bytes[PH_PACKED_MAX];
     load(outlook, at, property, words);
-    ph_packing_store(at->packing, property, words, bytes);
-    const uint8_t* newest =
-        ph_knowledge_newest(&sender->knowledge, &sender->flight, at->packing, slot, property);
     const uint64_t bit = UINT64_C(1) << property;
-    if (is_same(bytes, newest, at->packing->size[property])) {
-        const bool is_astray =
-            bit == at->layout->position && ph_expectation_is_astray(sender->expectation, slot);
+    const uint8_t* newest = newest_of(outlook->sender, at, slot, property);
+    if (ph_packing_is_same(at->packing, property, words, newest)) {
+        const bool is_astray = bit == at->layout->position &&
+                               ph_expectation_is_astray(outlook->sender->expectation, slot);
         due->due |= is_astray ? bit : 0;
         due->significant |= is_astray ? bit : 0;
         return;
@@ -222,25 +212,27 @@ static void compare_one(const ph_outlook* outlook, const place* at, int slot, in
         put_beyond(at, property, due);
         return;
     }
-    uint32_t before[PH_VALUE_WORDS_MAX];
-    ph_packing_load(at->packing, property, newest, before);
-    // Of a reference nothing may be told by when it changed, perhaps from one unseen to another.
-    const bool has_settled =
-        (at->layout->references & bit) != 0 || is_settled(outlook, at, slot, property);
-    const ph_property* described = &at->layout->described->properties[property];
     due->due |= bit;
-    due->settled |= has_settled ? bit : 0;
-    const bool is_striking = is_significant(described, words, before);
-    due->striking |= is_striking ? bit : 0;
-    due->significant |= has_settled || is_striking ? bit : 0;
+    // Of a reference nothing may be told by when it changed, perhaps from one unseen to another.
+    if ((at->layout->references & bit) != 0 || is_settled(outlook, at, slot, property)) {
+        due->settled |= bit;
+        due->significant |= bit;
+    }
+    if (is_striking(at, property, words, newest)) {
+        due->striking |= bit;
+        due->significant |= bit;
+    }
 }
 
-ph_due ph_outlook_compare(const ph_outlook* outlook, int slot, uint64_t asked)
+ph_due ph_outlook_compare(const ph_outlook* outlook, int slot, uint64_t asked, uint32_t* words)
 {
     const place at = place_of(outlook, slot);
+    uint32_t value[PH_VALUE_WORDS_MAX];
     ph_due due = {0};
     for (uint64_t left = asked; left != 0; left &= left - 1) {
-        compare_one(outlook, &at, slot, ph_word_lowest_bit(left), &due);
+        const int property = ph_word_lowest_bit(left);
+        compare_one(outlook, &at, slot, property,
+                    words != NULL ? words + at.layout->word[property] : value, &due);
     }
     return due;
 }

@@ -44,8 +44,9 @@ typedef struct ph_due {
     float wake_mm2;       // square of the largest distance among those
 } ph_due;
 
-// Compares the properties asked for. Only ENTER and ENTERED slots, not what is sent once.
-ph_due ph_outlook_compare(const ph_outlook* outlook, int slot, uint64_t asked);
+// Compares the properties asked for. Only ENTER and ENTERED slots, not what is sent once. words,
+// unless NULL, is the block of a record: the present values are left in it, but for texts.
+ph_due ph_outlook_compare(const ph_outlook* outlook, int slot, uint64_t asked, uint32_t* words);
 
 // Everything that an enter says: the position, and what is not at its initial value. The others of
 // *rest differ, but are too far away.

@@ -11,8 +11,8 @@
 
 #include <string.h>
 
-// One array of 8 bytes, five of 4, two of 1.
-#define SWEPT_BYTES_PER_SLOT ((size_t)(8 + 5 * 4 + 2 * 1))
+// One array of 8 bytes, five of 4, three of 1.
+#define SWEPT_BYTES_PER_SLOT ((size_t)(8 + 5 * 4 + 3 * 1))
 
 // A packet has more than one item of a slot when it was visited again: what did not fit last time,
 // what waited too long, what the scheduler let through, what was left for spare bits.
@@ -55,6 +55,7 @@ void ph_knowledge_init(ph_knowledge* knowledge, void* block, int slot_count, siz
     knowledge->waiting_ms = carve(&rest, slot_count, sizeof(uint32_t));
     knowledge->told = carve(&rest, slot_count, 1);
     knowledge->class_index = carve(&rest, slot_count, 1);
+    knowledge->points = carve(&rest, slot_count, 1);
     for (int slot = 0; slot < slot_count; ++slot) {
         ph_knowledge_at(knowledge, slot)->association = 1;
         knowledge->weight[slot] = 1.0f;
@@ -78,7 +79,7 @@ void ph_knowledge_enter(ph_knowledge* knowledge, int slot, int class_index, uint
     dossier->stir = 0;
     knowledge->waiting_ms[slot] = 0;
     knowledge->class_index[slot] = (uint8_t)class_index;
-    dossier->points = 0;
+    knowledge->points[slot] = 0;
     ++knowledge->newcomer_count;
 }
 

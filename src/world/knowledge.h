@@ -50,7 +50,6 @@ typedef struct ph_dossier {
     uint16_t newest_item; // place in the flight, if in_flight > 0
     uint16_t in_flight;   // items on their way: the first so many of the list
     uint16_t jumps;       // of the entity, in the known position
-    uint8_t points;       // 1: a reference to somebody was sent
 } ph_dossier;
 
 _Static_assert(sizeof(ph_dossier) == 40, "with a position behind it less than a cache line");
@@ -66,6 +65,7 @@ typedef struct ph_knowledge {
     uint32_t* waiting_ms; // since when something has been due; 0: nothing is
     uint8_t* told;        // ph_told
     uint8_t* class_index; // of what the slot shows or showed last
+    uint8_t* points;      // 1: a reference to somebody was sent
     uint8_t* dossiers;
     size_t dossier_stride; // with the known values of the largest class
     int slot_count;

@@ -250,6 +250,7 @@ static outcome add_update(sending* s, int slot, const ph_due* due, uint64_t chos
         .kind = PH_RECORD_UPDATE,
         .properties = chosen,
         .is_significant = (due->striking & chosen) != 0,
+        .has_words = !ph_sender_is_coded(s->sender), // else they may be rounded by now
         .coarse = coarse,
     };
     return add(s, &choice);
@@ -270,7 +271,8 @@ static outcome visit_known(sending* s, int slot, bool is_filtered)
     if (is_told_coarsely(s, slot)) {
         return OUTCOME_NOTHING;
     }
-    const ph_due due = ph_outlook_compare(&s->outlook, slot, asked & mask_of(s, slot));
+    const ph_due due = ph_outlook_compare(&s->outlook, slot, asked & mask_of(s, slot),
+                                          ph_wording_next(&s->datagram.wording));
     ph_survey_keep(knowledge, slot, asked, &due);
     note_rest(s, slot);
     if (due.due == 0 || is_enter_enough(s, slot)) {

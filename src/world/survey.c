@@ -23,7 +23,7 @@ void ph_survey_keep(ph_knowledge* knowledge, int slot, uint64_t asked, const ph_
 static uint64_t doubtful_references(const ph_survey* s, int slot, uint64_t references)
 {
     const ph_knowledge* knowledge = &s->sender->knowledge;
-    if (!knowledge->are_references_stale || ph_knowledge_at(knowledge, slot)->points) {
+    if (!knowledge->are_references_stale || knowledge->points[slot]) {
         return knowledge->are_references_stale ? references : knowledge->touched[slot] & references;
     }
     const ph_world* world = s->outlook->world;
@@ -53,7 +53,7 @@ static void settle_references(const ph_survey* s, int slot, uint64_t references)
         return;
     }
     const uint64_t asked = doubtful_references(s, slot, references);
-    const ph_due due = ph_outlook_compare(s->outlook, slot, asked);
+    const ph_due due = ph_outlook_compare(s->outlook, slot, asked, NULL);
     ph_survey_keep(knowledge, slot, asked, &due);
 }
 
@@ -134,8 +134,7 @@ void ph_survey_references(const ph_survey* s)
         // Who refers to nobody, and did not when it was last told of, is not looked at for others.
         const uint64_t asked = knowledge->touched[slot] | stale;
         if ((asked & references) != 0 && entity != PH_ENTITY_NONE &&
-            (refers[entity] | ph_knowledge_at(knowledge, slot)->points |
-             (knowledge->touched[slot] & references))) {
+            (refers[entity] | knowledge->points[slot] | (knowledge->touched[slot] & references))) {
             settle_references(s, slot, references);
         }
     }

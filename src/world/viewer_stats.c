@@ -27,7 +27,7 @@ static bool is_slot_due(const ph_outlook* outlook, int slot)
     if (knowledge->are_references_stale) {
         asked |= world->forms.layouts.layouts[class_index].references;
     }
-    return ph_outlook_compare(outlook, slot, asked & mask).due != 0;
+    return ph_outlook_compare(outlook, slot, asked & mask, NULL).due != 0;
 }
 
 static void look_for_due(const ph_outlook* outlook, ph_viewer_stats* stats)

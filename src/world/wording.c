@@ -21,7 +21,7 @@ static bool has_jumped(const ph_outlook* outlook, const ph_choice* choice, bool 
     return has_position && jumps != ph_knowledge_at(&sender->knowledge, slot)->jumps;
 }
 
-// With the words of these properties alone.
+// With the words of these properties alone, unless they are there already.
 static ph_record make_record(ph_wording* wording, const ph_choice* choice, uint64_t filled)
 {
     const int slot = choice->slot;
@@ -33,7 +33,7 @@ static ph_record make_record(ph_wording* wording, const ph_choice* choice, uint6
         .slot = (uint16_t)slot,
         .kind = (uint8_t)choice->kind,
         .class_index = knowledge->class_index[slot],
-        .words = wording->words + wording->kept_count,
+        .words = ph_wording_next(wording),
         .texts = wording->texts,
     };
     if (choice->kind == PH_RECORD_LEAVE) {
@@ -44,7 +44,10 @@ static ph_record make_record(ph_wording* wording, const ph_choice* choice, uint6
     const ph_layout* layout = layout_of(wording, record.class_index);
     record.name = entities->name[entity];
     record.is_jump = has_jumped(outlook, choice, (choice->properties & layout->position) != 0);
-    ph_outlook_fill(outlook, slot, filled, record.words, record.texts);
+    const uint64_t missing = choice->has_words ? filled & layout->texts : filled;
+    if (missing != 0) {
+        ph_outlook_fill(outlook, slot, missing, record.words, record.texts);
+    }
     return record;
 }
 

@@ -19,7 +19,8 @@ typedef struct ph_choice {
     ph_record_kind kind;
     uint64_t properties; // of an enter all that it says, of a leave 0
     bool is_significant;
-    int coarse; // pinhole, updates: of the position, 0 or what ph_wording_coarse() says
+    bool has_words; // classic: the next block has them already, but for texts
+    int coarse;     // pinhole, updates: of the position, 0 or what ph_wording_coarse() says
 } ph_choice;
 
 // Room for the words of one record, and of others that are kept until they are written.
@@ -46,6 +47,12 @@ typedef struct ph_wording {
     uint32_t words[PH_KEPT_WORDS_MAX + PH_RECORD_WORDS_MAX];
     uint8_t texts[PH_WORDING_TEXT_BYTES];
 } ph_wording;
+
+// Where the words of the next record are made.
+static inline uint32_t* ph_wording_next(ph_wording* wording)
+{
+    return wording->words + wording->kept_count;
+}
 
 // The record as the classic profile has it. Its blocks are borrowed until the next one is made.
 ph_record ph_wording_record(ph_wording* wording, const ph_choice* choice);
