@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Runs once per viewer and refresh, over a few hundred answers and slots: one hash lookup per
-// answer, one sweep over the slots. Everything lies in one block:
+// Runs once per viewer and refresh, over a few hundred answers: each is looked up among those that
+// are shown. Everything lies in one block:
 //
-//   | ph_slots | spawn_orders | entities entered | table free_ring enters leaves | states marks |
-//                u64            u32                u16                             u8
+//   | ph_slots | spawn_orders | entities entered | table free_ring enters leaves shown | states marks |
+//                u64            u32                u16                                   u8
 
 #include "vision/slots.h"
 
@@ -36,6 +36,7 @@ struct ph_slots {
     uint16_t* free_ring; // free slots, the one that was freed first at free_head; without slot 0
     uint16_t* enters;
     uint16_t* leaves;
+    uint16_t* shown; // slots that show somebody, ascending
     uint8_t* states; // ph_slot_state
     uint8_t* marks;  // slot_mark
     int slot_count;
@@ -57,7 +58,7 @@ struct ph_slots {
 static size_t block_size(int slot_count)
 {
     const size_t per_slot = sizeof(uint64_t) + sizeof(ph_entity_index) + sizeof(uint32_t) +
-                            3 * sizeof(uint16_t) + 2 * sizeof(uint8_t);
+                            4 * sizeof(uint16_t) + 2 * sizeof(uint8_t);
     return sizeof(ph_slots) + (size_t)slot_count * per_slot +
            ph_slot_table_size(slot_count) * sizeof(uint16_t);
 }
@@ -73,7 +74,8 @@ static void lay_out(ph_slots* slots)
     slots->free_ring = entries + ph_slot_table_size(slots->slot_count);
     slots->enters = slots->free_ring + count;
     slots->leaves = slots->enters + count;
-    slots->states = (uint8_t*)(slots->leaves + count);
+    slots->shown = slots->leaves + count;
+    slots->states = (uint8_t*)(slots->shown + count);
     slots->marks = slots->states + count;
 }
 
@@ -183,6 +185,32 @@ static void refresh_own(ph_slots* slots, const ph_slots_step* step)
     }
 }
 
+static int shown_with_own(const ph_slots* slots)
+{
+    return slots->shown_count + (slots->states[0] == PH_SLOT_SHOWN);
+}
+
+// From entities to slots, for the answers to come: three hundred writes cost less than as many
+// searches. What stands there of others is recognised, because their slots show somebody else.
+static void note_shown(const ph_slots* slots, uint16_t* slot_of)
+{
+    const int count = shown_with_own(slots);
+    for (int i = 0; i < count; ++i) {
+        const uint16_t slot = slots->shown[i];
+        slot_of[slots->entities[slot]] = slot;
+    }
+}
+
+// The slot that shows this entity, or -1.
+static int find_shown(const ph_slots* slots, const uint16_t* slot_of, ph_entity_index entity)
+{
+    if (slot_of == NULL) {
+        return ph_slot_table_find(&slots->table, entity);
+    }
+    const int slot = slot_of[entity];
+    return slot < slots->slot_count && slots->entities[slot] == entity ? slot : -1;
+}
+
 // Marks the members among the answers, and moves the newcomers to the front of step->seen.
 // @return How many newcomers there are.
 static int mark_seen(ph_slots* slots, const ph_slots_step* step)
@@ -193,7 +221,7 @@ static int mark_seen(ph_slots* slots, const ph_slots_step* step)
         const ph_seen seen = step->seen[i];
         PH_ASSERT(seen.entity != step->eye->own);
         const bool is_near = i < step->eye->wanted;
-        const int slot = ph_slot_table_find(&slots->table, seen.entity);
+        const int slot = find_shown(slots, step->slot_of, seen.entity);
         if (slot >= 0 && slots->spawn_orders[slot] == seen.spawn_order) {
             slots->marks[slot] = is_near ? MARK_NEAR : MARK_MARGIN;
             ++slots->marked_count;
@@ -321,6 +349,15 @@ static void list_leaves(ph_slots* slots)
     }
 }
 
+static void list_shown(ph_slots* slots)
+{
+    int listed = 0;
+    for (int slot = 0; slot < slots->slot_count; ++slot) {
+        slots->shown[listed] = (uint16_t)slot;
+        listed += slots->states[slot] == PH_SLOT_SHOWN;
+    }
+}
+
 void ph_slots_refresh(ph_slots* slots, const ph_slots_step* step)
 {
     PH_ASSERT(step->eye->wanted >= 1 && step->eye->wanted < slots->slot_count);
@@ -330,18 +367,23 @@ void ph_slots_refresh(ph_slots* slots, const ph_slots_step* step)
     slots->marked_count = 0;
     slots->enter_count = 0;
     slots->leave_count = 0;
+    if (step->slot_of != NULL) {
+        note_shown(slots, step->slot_of);
+    }
     refresh_own(slots, step);
     const int newcomer_count = mark_seen(slots, step);
     drop_unseen(slots, step);
     admit(slots, step, newcomer_count);
     list_leaves(slots);
+    if (slots->enter_count + slots->leave_count > 0) {
+        list_shown(slots);
+    }
 }
 
 void ph_slots_prefetch(const ph_slots* slots)
 {
     const size_t count = (size_t)slots->slot_count;
-    ph_prefetch_bytes(slots->table.entries,
-                      ((size_t)ph_slot_table_last(&slots->table) + 1) * sizeof(uint16_t));
+    ph_prefetch_bytes(slots->shown, (size_t)shown_with_own(slots) * sizeof slots->shown[0]);
     ph_prefetch_bytes(slots->entities, count * sizeof slots->entities[0]);
     ph_prefetch_bytes(slots->spawn_orders, count * sizeof slots->spawn_orders[0]);
     ph_prefetch_bytes(slots->marks, count);
@@ -359,6 +401,11 @@ uint32_t ph_slots_entered(const ph_slots* slots, int slot)
 int ph_slots_find(const ph_slots* slots, ph_entity_index entity)
 {
     return ph_slot_table_find(&slots->table, entity);
+}
+
+ph_slot_list ph_slots_shown(const ph_slots* slots)
+{
+    return (ph_slot_list){slots->shown, shown_with_own(slots)};
 }
 
 ph_sight ph_slots_sight(const ph_slots* slots)
@@ -409,8 +456,18 @@ static bool are_counts_sound(const ph_slots* slots)
     return by_state[PH_SLOT_FREE] == slots->free_count &&
            by_state[PH_SLOT_SHOWN] == slots->shown_count &&
            by_state[PH_SLOT_RESTING] == slots->resting_count &&
-           ph_slot_table_count(&slots->table) ==
-               slots->shown_count + (slots->states[0] == PH_SLOT_SHOWN);
+           ph_slot_table_count(&slots->table) == shown_with_own(slots);
+}
+
+static bool is_shown_sound(const ph_slots* slots)
+{
+    int listed = 0;
+    for (int slot = 0; slot < slots->slot_count; ++slot) {
+        if (slots->states[slot] == PH_SLOT_SHOWN && slots->shown[listed++] != slot) {
+            return false;
+        }
+    }
+    return true;
 }
 
 // Every free slot stands in the ring exactly once. Both sides are compared as sums of hashes: that
@@ -452,5 +509,6 @@ bool ph_slots_validate(const ph_slots* slots)
             return false;
         }
     }
-    return are_counts_sound(slots) && is_free_ring_sound(slots) && are_events_sound(slots);
+    return are_counts_sound(slots) && is_shown_sound(slots) && is_free_ring_sound(slots) &&
+           are_events_sound(slots);
 }

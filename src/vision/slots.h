@@ -39,7 +39,7 @@ typedef enum ph_slot_state {
 typedef struct ph_slots ph_slots;
 
 // slot_count includes slot 0: 2..PH_SLOT_COUNT_MAX. All memory at once, in proportion to slot_count
-// and to nothing else (which slot an entity has is found through a small hash table): about 30
+// and to nothing else (which slot an entity has is found through a small hash table): about 32
 // bytes a slot.
 // @return PH_OK or PH_ERROR_MEMORY with *slots NULL.
 #define PH_SLOT_COUNT_MAX 65535
@@ -53,8 +53,9 @@ typedef struct ph_slots_step {
     ph_seen* seen;     // answer of the wider query; the nearest eye->wanted come first. Is
                        // reordered: it serves as scratch
     int seen_count;
-    uint32_t tick;  // may wrap
-    int stay_ticks; // 0 or more
+    uint16_t* slot_of; // by entity: scratch, whatever it holds; NULL: each is looked up by hash
+    uint32_t tick;     // may wrap
+    int stay_ticks;    // 0 or more
 } ph_slots_step;
 
 // Applies one refresh. Allocates nothing. Enters and leaves replace those of the last refresh. In
@@ -72,6 +73,14 @@ int ph_slots_find(const ph_slots* slots, ph_entity_index entity);
 
 // The client knows of the leave: the slot may be used again. Only resting slots.
 void ph_slots_free(ph_slots* slots, int slot);
+
+// The slots that show somebody, 0 included, ascending: half of all there are, or fewer. Borrowed
+// until the next refresh.
+typedef struct ph_slot_list {
+    const uint16_t* slots;
+    int count;
+} ph_slot_list;
+ph_slot_list ph_slots_shown(const ph_slots* slots);
 
 // Borrowed until the next call that changes the slots.
 ph_sight ph_slots_sight(const ph_slots* slots);

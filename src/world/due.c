@@ -27,6 +27,7 @@ ph_outlook ph_outlook_make(const ph_world* world, uint32_t viewer)
         .slots = seer->slots,
         .sender = seer->sender,
         .entities = ph_slots_sight(seer->slots).entities,
+        .shown = ph_slots_shown(seer->slots),
         .eye_x_mm = eye->x_mm,
         .eye_y_mm = eye->y_mm,
         .sees = eye->sees,

@@ -25,6 +25,23 @@ static ph_result reserve_seen(const ph_allocator* allocator, ph_seen** seen, int
     return PH_OK;
 }
 
+static ph_result reserve_slot_of(ph_lookout* lookout, int entity_capacity)
+{
+    if (entity_capacity <= lookout->slot_of_count) {
+        return PH_OK;
+    }
+    const size_t size = (size_t)entity_capacity * sizeof(uint16_t);
+    uint16_t* grown = ph_allocate_zeroed(&lookout->allocator, size);
+    if (grown == NULL) {
+        return PH_ERROR_MEMORY;
+    }
+    ph_release_array(&lookout->allocator, lookout->slot_of, (size_t)lookout->slot_of_count,
+                     sizeof(uint16_t));
+    lookout->slot_of = grown;
+    lookout->slot_of_count = entity_capacity;
+    return PH_OK;
+}
+
 // The lists of a group reach further than the question of any member.
 static int64_t radius_with_groups(const ph_lookout_def* def)
 {
@@ -49,6 +66,9 @@ ph_result ph_lookout_create(ph_lookout* lookout, const ph_allocator* allocator,
         result = reserve_seen(allocator, &lookout->scratch, &lookout->scratch_count,
                               ph_grid_scratch_count(lookout->grid));
     }
+    if (result == PH_OK) {
+        result = reserve_slot_of(lookout, def->entity_capacity);
+    }
     if (result != PH_OK) {
         ph_lookout_destroy(lookout);
     }
@@ -59,6 +79,7 @@ void ph_lookout_destroy(ph_lookout* lookout)
 {
     const ph_allocator* allocator = &lookout->allocator;
     ph_release_array(allocator, lookout->seen, (size_t)lookout->seen_count, sizeof(ph_seen));
+    ph_release_array(allocator, lookout->slot_of, (size_t)lookout->slot_of_count, sizeof(uint16_t));
     ph_release_array(allocator, lookout->scratch, (size_t)lookout->scratch_count, sizeof(ph_seen));
     ph_groups_destroy(lookout->groups);
     ph_grid_destroy(lookout->grid);
@@ -70,6 +91,9 @@ ph_result ph_lookout_reserve_entities(ph_lookout* lookout, int entity_capacity, 
     // Scratch before grid: a grid that has grown uses all the scratch that its capacity asks for.
     ph_result result = reserve_seen(&lookout->allocator, &lookout->scratch, &lookout->scratch_count,
                                     ph_sweep_scratch_count(entity_capacity));
+    if (result == PH_OK) {
+        result = reserve_slot_of(lookout, entity_capacity);
+    }
     if (result == PH_OK && lookout->groups != NULL) {
         result = ph_groups_reserve(lookout->groups, viewer_capacity, entity_capacity);
     }

@@ -18,6 +18,8 @@ typedef struct ph_lookout {
     int64_t radius_mm_max;
     ph_seen* scratch; // of one question
     int scratch_count;
+    uint16_t* slot_of; // by entity: scratch of a refresh (vision/slots.h)
+    int slot_of_count;
     ph_seen* seen; // the answer to the last question
     int seen_count;
     ph_allocator allocator;

@@ -7,6 +7,7 @@
 #include "base/prefetch.h"
 
 #include <math.h>
+#include <string.h>
 
 void ph_survey_keep(ph_knowledge* knowledge, int slot, uint64_t asked, const ph_due* due)
 {
@@ -95,21 +96,31 @@ static void wake(ph_knowledge* knowledge, int slot)
     dossier->beyond = 0;
 }
 
+// As far as everybody in view is concerned, nobody else is there.
+static void clear(const ph_survey* s)
+{
+    const int slot_count = s->sender->knowledge.slot_count;
+    for (int slot = 0; slot < slot_count; ++slot) {
+        s->scratch->distance_mm[slot] = INFINITY;
+    }
+    memset(s->scratch->mileage_mm, 0, (size_t)slot_count * sizeof s->scratch->mileage_mm[0]);
+}
+
 // Distance and path of everybody in view; who came near enough for something more.
 static void survey_places(const ph_survey* s)
 {
     const lanes lane = lanes_of(s);
     const uint32_t eye_x = (uint32_t)s->outlook->eye_x_mm;
     const uint32_t eye_y = (uint32_t)s->outlook->eye_y_mm;
-    const int slot_count = s->sender->knowledge.slot_count;
+    const ph_slot_list shown = s->outlook->shown;
     const bool is_in_doubt = s->outlook->is_in_doubt;
-    for (int slot = 0; slot < slot_count; ++slot) {
-        const ph_entity_index entity = lane.entities[slot];
-        if (entity == PH_ENTITY_NONE || (is_in_doubt && !ph_outlook_is_there(s->outlook, slot))) {
-            lane.distance_mm[slot] = INFINITY;
-            lane.mileage_mm[slot] = 0;
+    clear(s);
+    for (int i = 0; i < shown.count; ++i) {
+        const int slot = shown.slots[i];
+        if (is_in_doubt && !ph_outlook_is_there(s->outlook, slot)) {
             continue;
         }
+        const ph_entity_index entity = lane.entities[slot];
         const float dx = (float)(int32_t)((uint32_t)lane.x_mm[entity] - eye_x);
         const float dy = (float)(int32_t)((uint32_t)lane.y_mm[entity] - eye_y);
         const float distance_mm = fabsf(dx) + fabsf(dy);
@@ -128,13 +139,15 @@ void ph_survey_references(const ph_survey* s)
     const ph_layout* layouts = s->outlook->world->forms.layouts.layouts;
     const uint8_t* refers = s->outlook->world->entities.refers;
     const uint64_t stale = knowledge->are_references_stale ? UINT64_MAX : 0;
-    for (int slot = 0; slot < knowledge->slot_count; ++slot) {
+    const ph_slot_list shown = s->outlook->shown;
+    for (int i = 0; i < shown.count; ++i) {
+        const int slot = shown.slots[i];
         const uint64_t references = layouts[knowledge->class_index[slot]].references;
-        const ph_entity_index entity = s->outlook->entities[slot];
         // Who refers to nobody, and did not when it was last told of, is not looked at for others.
         const uint64_t asked = knowledge->touched[slot] | stale;
-        if ((asked & references) != 0 && entity != PH_ENTITY_NONE &&
-            (refers[entity] | knowledge->points[slot] | (knowledge->touched[slot] & references))) {
+        if ((asked & references) != 0 &&
+            (refers[s->outlook->entities[slot]] | knowledge->points[slot] |
+             (knowledge->touched[slot] & references))) {
             settle_references(s, slot, references);
         }
     }
@@ -143,25 +156,22 @@ void ph_survey_references(const ph_survey* s)
     knowledge->are_references_stale = s->outlook->is_in_doubt;
 }
 
-// Only those in view are touched and wait; those who are leaving have a stage of their own.
+// Only those in view wait; those who are leaving have a stage of their own.
 static ph_surveyed survey_waiting(const ph_survey* s)
 {
-    const ph_entity_index* entities = s->outlook->entities;
+    const ph_slot_list shown = s->outlook->shown;
     const uint64_t* touched = s->sender->knowledge.touched;
     uint32_t* waiting_ms = s->sender->knowledge.waiting_ms;
-    const int slot_count = s->sender->knowledge.slot_count;
     const uint32_t now_ms = s->now_ms;
     const uint32_t patience_ms = s->sender->patience_ms;
     ph_surveyed surveyed = {0};
-    for (int slot = 0; slot < slot_count; ++slot) {
-        if (touched[slot] == 0 || entities[slot] == PH_ENTITY_NONE) {
-            waiting_ms[slot] = 0;
-        } else if (waiting_ms[slot] == 0) {
-            waiting_ms[slot] = now_ms;
-        } else {
-            surveyed.overdue_count += now_ms - waiting_ms[slot] > patience_ms;
-        }
-        surveyed.touched_count += waiting_ms[slot] != 0;
+    for (int i = 0; i < shown.count; ++i) {
+        const int slot = shown.slots[i];
+        const bool is_touched = touched[slot] != 0;
+        const uint32_t since_ms = waiting_ms[slot] != 0 ? waiting_ms[slot] : now_ms;
+        waiting_ms[slot] = is_touched ? since_ms : 0;
+        surveyed.overdue_count += is_touched & (now_ms - since_ms > patience_ms);
+        surveyed.touched_count += is_touched;
     }
     return surveyed;
 }

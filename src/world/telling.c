@@ -41,11 +41,10 @@ static void tell_of_changes(const ph_world* world, const ph_viewer* viewer, cons
     if (sight->entities[0] != PH_ENTITY_NONE) {
         touched[0] |= changes[sight->entities[0]] & masks[world->class_count + class_index[0]];
     }
-    for (int slot = 1; slot < sight->slot_count; ++slot) {
-        const ph_entity_index entity = sight->entities[slot];
-        if (entity != PH_ENTITY_NONE) {
-            touched[slot] |= changes[entity] & masks[class_index[slot]];
-        }
+    const ph_slot_list shown = ph_slots_shown(viewer->slots);
+    for (int i = shown.count > 0 && shown.slots[0] == 0; i < shown.count; ++i) {
+        const int slot = shown.slots[i];
+        touched[slot] |= changes[sight->entities[slot]] & masks[class_index[slot]];
     }
 }
 

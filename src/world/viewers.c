@@ -187,6 +187,7 @@ static void refresh_one(ph_viewers* viewers, uint32_t index, const ph_refresh* r
         .eye = &exact,
         .seen = refresh->lookout->seen,
         .seen_count = count,
+        .slot_of = refresh->lookout->slot_of,
         .tick = refresh->tick,
         .stay_ticks = refresh->vision->stay_ticks,
     };
