@@ -62,8 +62,9 @@ static void seal_for(fixture* f, int client)
 {
     const ph_net_sink sink = {.send = put_into_mailbox, .context = &f->down[client]};
     for (int n = 0; n < PAYLOADS; ++n) {
-        f->down[client].taken_count +=
-            ph_net_server_seal(f->x->server, client, "downwards", 9, &sink);
+        const size_t cost = ph_net_server_cost(f->x->server, client, 9);
+        const bool is_sealed = ph_net_server_seal(f->x->server, client, "downwards", 9, &sink);
+        f->down[client].taken_count += is_sealed && f->down[client].letters[n].size == cost;
     }
 }
 

@@ -18,11 +18,12 @@
 //         ph_net_server_send(server, client, bytes, size);
 //     }
 //
-// Threads. A server is used by one thread at a time, with three exceptions. Between two other calls,
-// any number of threads may call ph_net_server_find; ph_net_server_seal, as long as no two of them
-// are at the same client; and ph_net_server_open, likewise. (Sealing and opening for one client at
-// the same time is allowed, too: the directions share nothing.) So a front-end receives and ticks
-// on one thread and spreads the costly part of a tick, the sealing, over all.
+// Threads. A server is used by one thread at a time, with these exceptions. Between two other calls,
+// any number of threads may call ph_net_server_find; ph_net_server_cost and ph_net_server_seal, as
+// long as no two of them are at the same client; and ph_net_server_open, likewise. (Sealing and
+// opening for one client at the same time is allowed, too: the directions share nothing but two
+// flags, which are atomic.) So a front-end receives and ticks on one thread and spreads the costly
+// part of a tick, the sealing, over all. A sink must be fit for the threads that use it.
 
 #ifndef PINHOLE_NET_NETCODE_SERVER_H
 #define PINHOLE_NET_NETCODE_SERVER_H
@@ -49,7 +50,8 @@ typedef struct ph_net_server_def {
     ph_address addresses[PH_NET_SERVER_ADDRESSES_MAX];
     int address_count;
 
-    /// How many clients fit: 1..PH_NET_CLIENTS_MAX. Default 64. A client takes about 600 bytes.
+    /// How many clients fit: 1..PH_NET_CLIENTS_MAX. Default 64. A client takes 1.3 KB, its
+    /// share of the tables below included.
     int client_capacity;
 
     /// How many may be between request and response. Beyond that the one waiting longest is
@@ -186,6 +188,8 @@ typedef struct ph_net_event {
 
 /// Takes the next event, the oldest first. Each connection makes one of either kind, in this order.
 /// None is ever lost: the index of a client is free for another only when its end was taken here.
+/// Payloads do not wait for events: in a batch of datagrams, one that connects may be followed by
+/// that client's first payload. Who needs the order takes the events after each datagram.
 /// @return false when there is none.
 PH_API bool ph_net_server_next_event(ph_net_server* server, ph_net_event* event);
 
