@@ -41,6 +41,12 @@ bool ph_source_step(ph_source* source)
     return true;
 }
 
+void ph_source_loop(ph_source* source)
+{
+    source->tick = 0;
+    look(source);
+}
+
 void ph_source_rewind(ph_source* source)
 {
     const int count = source->recording->entity_count;

@@ -294,6 +294,25 @@ static void a_rewound_source_plays_into_another_world(void** state)
     end(&f);
 }
 
+// Who is there at both ends stays the same entity; who is not, comes and goes.
+static void a_loop_goes_on_in_the_same_world(void** state)
+{
+    (void)state;
+    fixture f;
+    begin_yard(&f, NULL);
+    put(&f);
+    const ph_entity_id wolf = f.source->entity_id[WOLF];
+    while (ph_source_step(f.source)) {
+        put(&f);
+    }
+    ph_source_loop(f.source);
+    put(&f);
+    assert_int_equal(ph_world_entity_count(f.world), 3);
+    assert_position(&f, WOLF, 992, 2000, 0);
+    assert_true(ph_world_is_alive(f.world, wolf));
+    end(&f);
+}
+
 static void a_schema_of_ones_own_is_filled(void** state)
 {
     (void)state;
@@ -405,6 +424,7 @@ int main(void)
         cmocka_unit_test(those_who_vanish_are_despawned_and_come_back),
         cmocka_unit_test(ticks_may_be_left_out_between_two_puts),
         cmocka_unit_test(a_rewound_source_plays_into_another_world),
+        cmocka_unit_test(a_loop_goes_on_in_the_same_world),
         cmocka_unit_test(a_schema_of_ones_own_is_filled),
         cmocka_unit_test(a_name_that_is_taken_ends_the_put),
         cmocka_unit_test(no_memory_leaves_nothing_half_done),
