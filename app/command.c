@@ -8,12 +8,23 @@
 #include "demo.h"
 #include "suggest.h"
 
+#if defined(PH_APP_NET)
+#include "bots_command.h"
+#include "serve_command.h"
+#include "token_command.h"
+#endif
+
 #include <stdio.h>
 #include <string.h>
 
 const app_command app_commands[] = {
     {"sim", "what clients show at a budget, on a recording or a scene", sim_command},
     {"demo", "show a world to a few viewers over a lossy network", demo_command},
+#if defined(PH_APP_NET)
+    {"serve", "host a world for real clients over UDP", serve_command},
+    {"bots", "many real clients that check what a server tells them", bots_command},
+    {"token", "a connect token, which lets one client into a server", token_command},
+#endif
     {"bench", "measure speed on this machine", bench_command},
     {0},
 };

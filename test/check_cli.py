@@ -58,7 +58,8 @@ def expect(condition, sentence):
 def check_help():
     for arguments in (("--help",), ("help",), ("bench",), ("bench", "--help"), ("help", "bench"),
                       ("bench", "bits", "--help"), ("help", "bench", "bits"),
-                      ("bench", "vision", "--help"), ("demo", "--help"), ("help", "demo")):
+                      ("bench", "vision", "--help"), ("demo", "--help"), ("help", "demo"),
+                      ("serve", "--help"), ("bots", "--help"), ("token", "--help")):
         status, output, errors = run(*arguments)
         name = " ".join(("pinhole", *arguments))
         expect(status == 0 and not errors, f"`{name}`: exit {status}, says {errors!r} on standard error")
@@ -88,6 +89,14 @@ def check_mistakes():
         (("demo", "--vision=eyes"), "takes grid|groups"),
         (("demo", "--loss", "101"), "takes a number from 0 to 100"),
         (("demo", "--viewers", "5", "--entities", "3"), "--viewers at most 3"),
+        (("serve",), "say what to host"),
+        (("serve", "scene:town", "--listen", "localhost:1"), "--listen takes an address in numbers"),
+        (("serve", "scene:town", "--hz", "often"), "--hz takes sends per second"),
+        (("bots",), "say the server's key"),
+        (("bots", "--key", "k"), "say where the truth is"),
+        (("bots", "--key", "k", "--truth", "1", "--bots", "2", "--mute", "3"), "are more than --bots"),
+        (("token",), "say --key, --server, --client and --out"),
+        (("token", "--key", "k", "--server", "nowhere", "--client", "1", "--out", "t"), "--server takes"),
     ):
         status, output, errors = run(*arguments)
         name = " ".join(("pinhole", *arguments))

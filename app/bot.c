@@ -1,0 +1,281 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Runs once per datagram, some tens of microseconds, most of it decoding.
+
+#include "bot.h"
+
+#include "key_file.h"
+#include "wall.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    TOKEN_SECONDS = 300, // ramps are long, and links slow
+    TIMEOUT_S = 10,
+    TICK_EVERY_US = 50000,
+    KEEP_ALIVE_MS = 500, // acknowledgements come more often
+    FLOOD_EVERY_US = 500,
+    FLOOD_BURST_MAX = 64,
+    FLOOD_BYTES = 200,
+    VANISH_US = 2000000,
+    BUFFER_BYTES = 1 << 18,
+};
+
+// ---- memory
+
+static void send_now(bot* of, const ph_address* to, const void* bytes, size_t size)
+{
+    uint8_t copy[PH_NETCODE_DATAGRAM_MAX];
+    memcpy(copy, bytes, size);
+    const ph_datagram datagram = {.peer = *to, .bytes = copy, .size = size};
+    ph_socket_send(of->socket, &datagram, 1);
+}
+
+static void send_datagram(void* context, const ph_address* to, const void* bytes, size_t size)
+{
+    bot* of = context;
+    if (of->up != NULL) {
+        ph_link_send(of->up, app_wall_us(), bytes, size);
+    } else {
+        send_now(of, to, bytes, size);
+    }
+}
+
+static bool create_links(bot* of)
+{
+    ph_link_def link = of->terms->link;
+    if (!of->terms->has_link) {
+        return true;
+    }
+    link.key = of->client_id * 2;
+    of->down = ph_link_create(&link);
+    ++link.key;
+    of->up = ph_link_create(&link);
+    return of->down != NULL && of->up != NULL;
+}
+
+static bool create_socket(bot* of)
+{
+    ph_socket_def def = ph_socket_def_default();
+    if (of->terms->server.kind == PH_ADDRESS_IPV6) {
+        const uint8_t any[16] = {0};
+        def.local = ph_address_make_ipv6(any, 0);
+    } else {
+        const uint8_t any[4] = {0};
+        def.local = ph_address_make_ipv4(any, 0);
+    }
+    def.receive_buffer_bytes = BUFFER_BYTES;
+    def.send_buffer_bytes = BUFFER_BYTES;
+    return ph_socket_open(&def, &of->socket) == PH_OK;
+}
+
+static bool create_client(bot* of)
+{
+    ph_client_def def = ph_client_def_default();
+    def.schema = of->terms->schema;
+    def.profile = of->terms->profile;
+    def.ground = of->terms->ground;
+    def.slot_capacity = of->terms->slot_capacity;
+    return ph_client_create(&def, &of->client) == PH_OK;
+}
+
+bot* bot_create(const bot_terms* terms, uint64_t client_id, bot_manner manner)
+{
+    bot* of = calloc(1, sizeof *of);
+    if (of == NULL) {
+        return NULL;
+    }
+    of->terms = terms;
+    of->client_id = client_id;
+    of->manner = manner;
+    ph_net_client_def net = ph_net_client_def_default();
+    net.sink = (ph_net_sink){send_datagram, of};
+    net.keep_alive_ms = KEEP_ALIVE_MS;
+    if (!create_socket(of) || !create_links(of) || !create_client(of) ||
+        ph_net_client_create(&net, &of->net) != PH_OK) {
+        bot_destroy(of);
+        return NULL;
+    }
+    return of;
+}
+
+void bot_destroy(bot* of)
+{
+    if (of == NULL) {
+        return;
+    }
+    if (of->net != NULL && !of->is_gone) {
+        ph_link_destroy(of->up); // a goodbye is not delayed
+        of->up = NULL;
+        ph_net_client_disconnect(of->net);
+    }
+    ph_net_client_destroy(of->net);
+    ph_client_destroy(of->client);
+    ph_link_destroy(of->down);
+    ph_link_destroy(of->up);
+    ph_socket_close(of->socket);
+    free(of);
+}
+
+// ---- connecting
+
+bool bot_start(bot* of, uint64_t now_us)
+{
+    ph_token_def def = ph_token_def_default();
+    uint8_t token[PH_TOKEN_SIZE];
+    def.protocol_id = APP_PROTOCOL_ID;
+    def.client_id = of->client_id;
+    def.create_s = app_wall_unix_s();
+    def.lifetime_s = TOKEN_SECONDS;
+    def.timeout_s = TIMEOUT_S;
+    def.addresses[0] = of->terms->server;
+    def.address_count = 1;
+    memcpy(def.private_key, of->terms->key, sizeof def.private_key);
+    const bool is_made = ph_token_write(&def, token) == PH_OK;
+    app_key_wipe(def.private_key);
+    of->started_us = now_us;
+    if (is_made) {
+        ph_net_client_connect(of->net, token, sizeof token, now_us);
+    }
+    return is_made;
+}
+
+bool bot_is_connected(const bot* of)
+{
+    return ph_net_client_state(of->net) == PH_NET_CLIENT_CONNECTED;
+}
+
+static void note_connection(bot* of, uint64_t now_us)
+{
+    if (of->connected_us == 0 && bot_is_connected(of)) {
+        of->connected_us = now_us;
+        // What waits in a queue on the way comes closer together than it was sent.
+        const int64_t tolerance_bits = of->terms->bits_per_second;
+        of->meter = wire_meter_make(of->terms->bits_per_second,
+                                    of->terms->depth_bits + tolerance_bits, now_us);
+    }
+}
+
+// ---- datagrams
+
+static void answer(bot* of, uint64_t now_us)
+{
+    uint8_t ack[PH_ACK_SIZE];
+    if (of->manner == BOT_MUTE) {
+        return;
+    }
+    const size_t size = ph_client_ack(of->client, now_us, ack);
+    if (size > 0) {
+        ph_net_client_send(of->net, ack, size);
+    }
+}
+
+static void take(bot* of, uint64_t now_us, const ph_address* from, void* bytes, size_t size)
+{
+    ph_net_payload payload;
+    const int header_bytes =
+        of->terms->server.kind == PH_ADDRESS_IPV6 ? WIRE_HEADERS_IPV6 : WIRE_HEADERS_IPV4;
+    ph_net_client_receive(of->net, from, bytes, size, &payload);
+    note_connection(of, now_us);
+    if (of->connected_us != 0) {
+        wire_meter_pass(&of->meter, size + (size_t)header_bytes, now_us);
+    }
+    if (payload.size > 0) {
+        ph_client_receive(of->client, now_us, payload.bytes, payload.size);
+        answer(of, now_us);
+    }
+}
+
+static void take_from_link(bot* of, uint64_t now_us)
+{
+    uint8_t bytes[PH_NETCODE_DATAGRAM_MAX + 1];
+    const ph_address server = of->terms->server;
+    for (size_t size; (size = ph_link_receive(of->down, now_us, bytes, sizeof bytes)) > 0;) {
+        take(of, now_us, &server, bytes, size);
+    }
+    for (size_t size; (size = ph_link_receive(of->up, now_us, bytes, sizeof bytes)) > 0;) {
+        send_now(of, &server, bytes, size);
+    }
+}
+
+static void take_from_socket(bot* of, uint64_t now_us)
+{
+    ph_datagram datagrams[PH_SOCKET_BATCH];
+    for (int count; (count = ph_socket_receive(of->socket, datagrams, PH_SOCKET_BATCH)) > 0;) {
+        for (int i = 0; i < count; ++i) {
+            ph_datagram* one = &datagrams[i];
+            if (of->down != NULL) {
+                ph_link_send(of->down, now_us, one->bytes, one->size);
+            } else {
+                take(of, now_us, &one->peer, one->bytes, one->size);
+            }
+        }
+        if (count < PH_SOCKET_BATCH) {
+            return;
+        }
+    }
+}
+
+static void plan(bot* of, uint64_t now_us)
+{
+    of->next_us = of->manner == BOT_FLOOD ? now_us + FLOOD_EVERY_US : of->ticked_us + TICK_EVERY_US;
+    if (of->down != NULL) {
+        const uint64_t down_us = ph_link_next_us(of->down);
+        const uint64_t up_us = ph_link_next_us(of->up);
+        of->next_us = down_us < of->next_us ? down_us : of->next_us;
+        of->next_us = up_us < of->next_us ? up_us : of->next_us;
+    }
+}
+
+static void misbehave(bot* of, uint64_t now_us)
+{
+    if (of->manner == BOT_VANISH && of->connected_us != 0 &&
+        now_us - of->connected_us > VANISH_US) {
+        of->is_gone = true;
+    }
+    if (of->manner == BOT_FLOOD && bot_is_connected(of)) {
+        const uint8_t nonsense[FLOOD_BYTES] = {(uint8_t)now_us, 1, 2, 3};
+        uint64_t due = of->flooded_us == 0 ? 1 : (now_us - of->flooded_us) / FLOOD_EVERY_US;
+        of->flooded_us = due > 0 ? now_us : of->flooded_us;
+        due = due < FLOOD_BURST_MAX ? due : FLOOD_BURST_MAX;
+        for (uint64_t i = 0; i < due; ++i) {
+            ph_net_client_send(of->net, nonsense, sizeof nonsense);
+        }
+    }
+}
+
+void bot_receive(bot* of, uint64_t now_us)
+{
+    if (!of->is_gone && of->started_us != 0) {
+        take_from_socket(of, now_us);
+        plan(of, now_us);
+    }
+}
+
+void bot_tick(bot* of, uint64_t now_us)
+{
+    if (of->is_gone || of->started_us == 0) {
+        return;
+    }
+    if (of->down != NULL) {
+        take_from_link(of, now_us);
+    }
+    if (now_us >= of->ticked_us + TICK_EVERY_US) {
+        of->ticked_us = now_us;
+        ph_net_client_tick(of->net, now_us);
+        note_connection(of, now_us);
+    }
+    if (of->manner != BOT_GOOD) {
+        misbehave(of, now_us);
+    }
+    plan(of, now_us);
+}
+
+uint64_t bot_refused(const bot* of)
+{
+    const ph_client_stats stats = ph_client_get_stats(of->client);
+    return stats.refused[PH_REFUSAL_HELLO] + stats.refused[PH_REFUSAL_NUMBER] +
+           stats.refused[PH_REFUSAL_SIZE] + stats.refused[PH_REFUSAL_RECORD];
+}

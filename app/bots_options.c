@@ -1,0 +1,182 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Runs once per program.
+
+#include "bots_options.h"
+
+#include "command.h"
+#include "options.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#define COMMAND "pinhole bots"
+#define SERVER_USUAL "127.0.0.1:40000"
+enum { ROW_COUNT = 24 };
+
+static void print_help(const app_option* table)
+{
+    printf(
+        COMMAND
+        ": many real clients that check what a server tells them\n"
+        "\n"
+        "usage: " COMMAND " --key FILE [options]\n"
+        "\n"
+        "Each bot has a UDP socket, a token and a client of its own. What they show is compared\n"
+        "with the truth that the server offers on loopback (pinhole serve --truth PORT); at the\n"
+        "end the server lets its world stand still, and every bot must come to equal it. The\n"
+        "exit status is 1 when a bot was refused or lost, a datagram was over the budget, one\n"
+        "was not understood, or somebody did not become equal.\n"
+        "\n"
+        "options:\n");
+    app_options_print(table);
+    printf("\nexample: " COMMAND
+           " --key server.key --truth 40001 --bots 64 --seconds 10 --loss 5 --rtt 80\n");
+}
+
+static void fill_rows(bots_options* o, app_option rows[ROW_COUNT])
+{
+    const app_option all[] = {
+        {.name = "--server",
+         .summary = "address and port of the server (default " SERVER_USUAL ")",
+         .text = &o->server_text,
+         .value = "ADDRESS"},
+        {.name = "--key",
+         .summary = "the server's key: the bots make their own tokens",
+         .text = &o->key_path,
+         .value = "FILE"},
+        {.name = "--truth",
+         .summary = "port on 127.0.0.1 where the server offers the truth; without it nothing is "
+                    "compared",
+         .number = &o->truth_port,
+         .lo = -1,
+         .hi = 65535},
+        {.name = "--bots", .summary = "how many", .number = &o->count, .lo = 1, .hi = 16384},
+        {.name = "--seconds",
+         .summary = "how long the world moves, from the first connection on",
+         .number = &o->seconds,
+         .lo = 1,
+         .hi = 86400},
+        {.name = "--converge",
+         .summary = "how long it may take, in seconds, until all are equal; 0: not asked",
+         .number = &o->converge_s,
+         .lo = 0,
+         .hi = 3600},
+        {.name = "--ramp",
+         .summary = "bots that start per second; 0: all at once",
+         .decimal = &o->ramp,
+         .lo = 0,
+         .hi = 100000},
+        {.name = "--loss",
+         .summary = "datagrams lost each way on the simulated link, in percent",
+         .decimal = &o->loss_pct,
+         .lo = 0,
+         .hi = 100},
+        {.name = "--rtt",
+         .summary = "round trip of the simulated link, in ms",
+         .decimal = &o->rtt_ms,
+         .lo = 0,
+         .hi = 60000},
+        {.name = "--jitter",
+         .summary = "up to so much more each way, in ms",
+         .decimal = &o->jitter_ms,
+         .lo = 0,
+         .hi = 60000},
+        {.name = "--mute",
+         .summary = "so many of the bots never acknowledge; they are not judged",
+         .number = &o->mute,
+         .lo = 0,
+         .hi = 16384},
+        {.name = "--flood",
+         .summary = "so many send 2,000 datagrams of nonsense a second; they are not judged",
+         .number = &o->flood,
+         .lo = 0,
+         .hi = 16384},
+        {.name = "--vanish",
+         .summary = "so many go away after 2 s without a word; they are not judged",
+         .number = &o->vanish,
+         .lo = 0,
+         .hi = 16384},
+        {.name = "--first-id",
+         .summary = "client number of the first bot; the others follow",
+         .number = &o->first_id,
+         .lo = 0,
+         .hi = INT32_MAX},
+        {.name = "--source",
+         .summary = "without --truth: what the server hosts",
+         .text = &o->source,
+         .value = "scene:NAME"},
+        {.name = "--rate",
+         .summary = "without --truth: ticks per second of that recording; 0: as it says",
+         .number = &o->rate_hz,
+         .lo = 0,
+         .hi = 1000},
+        {.name = "--profile",
+         .summary = "without --truth: that of the server",
+         .text = &o->profile_text,
+         .value = "WORD",
+         .choices = "classic|pinhole"},
+        {.name = "--seed",
+         .summary = "of the simulated link",
+         .number = &o->seed,
+         .lo = 0,
+         .hi = INT32_MAX},
+        {.name = "--json", .summary = "one JSON object on standard output", .is_set = &o->is_json},
+        {0},
+    };
+    memcpy(rows, all, sizeof all);
+}
+
+static bool complain(const char* sentence)
+{
+    fprintf(stderr, COMMAND ": %s\n", sentence);
+    return false;
+}
+
+static bool check(bots_options* options)
+{
+    if (options->key_path == NULL) {
+        return complain("say the server's key, as in '--key server.key'; pinhole serve names the "
+                        "file when it makes one.");
+    }
+    if (ph_address_parse(options->server_text, &options->server) != PH_OK ||
+        options->server.port == 0) {
+        return complain("--server takes an address in numbers with a port, as in '--server "
+                        "127.0.0.1:40000'.");
+    }
+    if ((options->truth_port < 0) == (options->source == NULL)) {
+        return complain("say where the truth is, as in '--truth 40001', or what the server hosts, "
+                        "as in '--source scene:town'.");
+    }
+    if (options->mute + options->flood + options->vanish > options->count) {
+        return complain("--mute, --flood and --vanish together are more than --bots.");
+    }
+    options->profile =
+        strcmp(options->profile_text, "classic") == 0 ? PH_PROFILE_CLASSIC : PH_PROFILE_PINHOLE;
+    return true;
+}
+
+bool bots_options_parse(int argc, char** argv, bots_options* options, int* status)
+{
+    *options = (bots_options){
+        .server_text = SERVER_USUAL,
+        .profile_text = "pinhole",
+        .truth_port = -1,
+        .count = 16,
+        .first_id = 1,
+        .seconds = 10,
+        .converge_s = 60,
+        .ramp = 100.0,
+        .seed = 1,
+    };
+    app_option table[ROW_COUNT];
+    fill_rows(options, table);
+    const app_parse parsed = app_options_parse(table, COMMAND, argc, argv);
+    if (parsed == APP_PARSE_HELP) {
+        print_help(table);
+    }
+    const bool goes_on = parsed == APP_PARSE_OK && check(options);
+    *status = parsed == APP_PARSE_HELP || goes_on ? APP_EXIT_OK : APP_EXIT_USAGE;
+    return goes_on;
+}

@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// What `pinhole bots` is asked for.
+
+#ifndef PH_APP_BOTS_OPTIONS_H
+#define PH_APP_BOTS_OPTIONS_H
+
+#include <pinhole/net/address.h>
+#include <pinhole/packet.h>
+
+typedef struct bots_options {
+    const char* server_text;
+    const char* key_path;
+    const char* source; // without the truth: what the server hosts
+    const char* profile_text;
+    int truth_port; // -1: none
+    int rate_hz;
+    int count;
+    int first_id;
+    int mute; // of the count
+    int flood;
+    int vanish;
+    int seconds;
+    int converge_s;
+    int seed;
+    double ramp; // per second; 0: all at once
+    double rtt_ms;
+    double jitter_ms;
+    double loss_pct;
+    bool is_json;
+    // What became of the words.
+    ph_address server;
+    ph_profile profile;
+} bots_options;
+
+// Reads and checks the options, prints the help when it is asked for.
+// @return True to go on; else *status is the APP_EXIT value to return.
+bool bots_options_parse(int argc, char** argv, bots_options* options, int* status);
+
+#endif

@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// All bots of a program, on one thread: waits for any of their sockets, serves those that have
+// something or want something, compares them with the truth as it comes.
+
+#ifndef PH_APP_BOTS_SWARM_H
+#define PH_APP_BOTS_SWARM_H
+
+#include "bots_check.h"
+
+typedef struct bots_swarm_def {
+    const bot_terms* terms;
+    bots_truth* truth; // NULL: nothing is compared
+    int count;
+    uint64_t first_id;
+    int mute; // the first so many of them are, and so on
+    int flood;
+    int vanish;
+    double ramp; // starts per second; 0: all at once
+} bots_swarm_def;
+
+// Read-only outside.
+typedef struct bots_swarm {
+    bots_swarm_def def;
+    bot** bots;
+    int started_count;
+    uint64_t start_us;
+    uint64_t judged_ticks; // of the truth
+    int judge_next;        // whose turn it is
+    bots_errors errors;
+    int alike_count;
+    int waiter; // epoll
+} bots_swarm;
+
+// @return NULL with *fault filled.
+bots_swarm* bots_swarm_create(const bots_swarm_def* def, ph_fault* fault);
+void bots_swarm_destroy(bots_swarm* swarm); // NULL is allowed; everybody says goodbye
+
+// Goes on until then, or until the server's truth ends. @return False when that happened.
+bool bots_swarm_run(bots_swarm* swarm, uint64_t until_us);
+
+// While the world stands still: until every good bot is equal to it, or until then. @return Whether
+// all are.
+bool bots_swarm_converge(bots_swarm* swarm, uint64_t until_us);
+
+int bots_swarm_connected(const bots_swarm* swarm); // now, of the good ones
+int bots_swarm_good(const bots_swarm* swarm);
+
+#endif

@@ -1,0 +1,299 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// `pinhole serve`: opens everything, ticks until a signal comes, closes everything.
+
+#if !defined(_POSIX_C_SOURCE)
+#define _POSIX_C_SOURCE 200809L
+#endif
+
+#include "serve_command.h"
+
+#include "command.h"
+#include "key_file.h"
+#include "serve_log.h"
+#include "serve_metrics.h"
+#include "serve_options.h"
+#include "serve_truth.h"
+#include "wall.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define COMMAND "pinhole serve"
+#define SECOND_US UINT64_C(1000000)
+// Of the time of a tick, sends may take so much; the rest is for what comes in.
+#define SEND_SHARE 0.8
+// Whoever asks for metrics or the truth waits no longer than this.
+#define SLICE_US 20000
+
+typedef struct serve_job {
+    serve_options options;
+    uint8_t key[PH_NETCODE_KEY_SIZE];
+    char made_key_path[256]; // "": the key was given
+    ph_pool* pool;
+    serve_stage* stage;
+    serve_front* front;
+    serve_metrics* metrics;
+    serve_truth* truth;
+    serve_pace pace;
+    serve_report first;
+    serve_report last; // told of
+} serve_job;
+
+static volatile sig_atomic_t is_asked_to_stop;
+
+static void ask_to_stop(int signal_number)
+{
+    (void)signal_number;
+    is_asked_to_stop = 1;
+}
+
+static void hear_signals(void)
+{
+    struct sigaction action = {.sa_handler = ask_to_stop};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGINT, &action, NULL);
+    action.sa_handler = SIG_IGN;
+    sigaction(SIGPIPE, &action, NULL);
+}
+
+// ---- opening
+
+static bool complain(const char* what, const ph_fault* fault)
+{
+    fprintf(stderr, COMMAND ": %s", what);
+    if (fault->line > 0) {
+        fprintf(stderr, ":%d", fault->line);
+    }
+    fprintf(stderr, ": %s.\n", fault->message);
+    return false;
+}
+
+static bool open_key(serve_job* job)
+{
+    if (job->options.key_path != NULL) {
+        return app_key_read(COMMAND, job->options.key_path, job->key);
+    }
+    const char* folder = getenv("TMPDIR");
+    snprintf(job->made_key_path, sizeof job->made_key_path, "%s/pinhole-development-%ld.key",
+             folder != NULL ? folder : "/tmp", (long)getpid());
+    unlink(job->made_key_path);
+    return app_key_make(COMMAND, job->made_key_path, job->key);
+}
+
+static bool open_stage(serve_job* job, ph_fault* fault)
+{
+    const serve_options* options = &job->options;
+    const serve_stage_def def = {
+        .source = options->source,
+        .schema_path = options->schema_path,
+        .rate_hz = options->rate_hz,
+        .entities = options->entities,
+        .loop_s = options->film_s,
+        .seed = (uint64_t)options->seed,
+        .profile = options->profile,
+        .client_capacity = options->clients,
+        .radius_m = options->radius_m,
+        .hz = options->hz,
+    };
+    job->stage = serve_stage_create(&def, fault);
+    return job->stage != NULL || complain(options->source, fault);
+}
+
+static bool open_front(serve_job* job, ph_fault* fault)
+{
+    const serve_options* options = &job->options;
+    const serve_front_def def = {
+        .stage = job->stage,
+        .pool = job->pool,
+        .listen = options->listen,
+        .public_address = options->public_address,
+        .key = job->key,
+        .client_capacity = options->clients,
+        .bits_per_second = (int64_t)(options->kbps * 1000.0 + 0.5),
+        .hz = options->hz,
+        .slots = options->slots,
+    };
+    job->front = serve_front_create(&def, fault);
+    return job->front != NULL || complain(options->listen_text, fault);
+}
+
+static bool open_doors(serve_job* job, ph_fault* fault)
+{
+    const serve_options* options = &job->options;
+    if (options->has_metrics) {
+        job->metrics = serve_metrics_open(options->metrics_port, fault);
+        if (job->metrics == NULL) {
+            return complain("--metrics", fault);
+        }
+    }
+    if (options->has_truth) {
+        const serve_truth_def def = {
+            .port = options->truth_port,
+            .stage = job->stage,
+            .front = job->front,
+            .options = options,
+            .pace = &job->pace,
+        };
+        job->truth = serve_truth_open(&def, fault);
+        if (job->truth == NULL) {
+            return complain("--truth", fault);
+        }
+    }
+    return true;
+}
+
+static bool open_all(serve_job* job)
+{
+    ph_fault fault = {0};
+    if (!open_key(job) || !open_stage(job, &fault)) {
+        return false;
+    }
+    job->pool = ph_pool_create(job->options.threads);
+    if (job->pool == NULL) {
+        ph_fault_set_memory(&fault);
+        return complain("threads", &fault);
+    }
+    return open_front(job, &fault) && open_doors(job, &fault);
+}
+
+static void close_all(serve_job* job)
+{
+    serve_truth_close(job->truth);
+    serve_metrics_close(job->metrics);
+    serve_front_destroy(job->front);
+    ph_pool_destroy(job->pool);
+    serve_stage_destroy(job->stage);
+    app_key_wipe(job->key);
+    if (job->made_key_path[0] != '\0') {
+        unlink(job->made_key_path);
+    }
+}
+
+// ---- telling
+
+static void tell_key(const serve_job* job)
+{
+    char address[PH_ADDRESS_TEXT_MAX];
+    const ph_address server = serve_front_public(job->front);
+    if (job->made_key_path[0] == '\0') {
+        return;
+    }
+    printf("no --key: a key for development is in %s as long as this runs. A token for client 1:\n"
+           "  pinhole token --key %s --server %s --client 1 --out client.token\n",
+           job->made_key_path, job->made_key_path, ph_address_print(&server, address));
+}
+
+static void tell_start(const serve_job* job)
+{
+    const serve_options* options = &job->options;
+    char address[PH_ADDRESS_TEXT_MAX];
+    const ph_address local = serve_front_local(job->front);
+    printf("%s: %d entities, %.4g ticks a second, profile %s, %g kbit/s for each of %d clients, %d "
+           "threads\n",
+           options->source, job->stage->actor_count, 1e6 / job->stage->tick_us,
+           options->profile_text, options->kbps, options->clients, ph_pool_thread_count(job->pool));
+    printf("listening on %s\n", ph_address_print(&local, address));
+    if (job->metrics != NULL) {
+        printf("metrics on http://127.0.0.1:%d/metrics\n", serve_metrics_port(job->metrics));
+    }
+    if (job->truth != NULL) {
+        printf("truth on 127.0.0.1:%d\n", serve_truth_port(job->truth));
+    }
+    tell_key(job);
+    fflush(stdout);
+}
+
+static void tell_second(serve_job* job)
+{
+    const serve_report now = serve_report_make(job->front, &job->pace, job->stage->world);
+    if (!job->options.is_quiet) {
+        serve_log_line(stdout, &job->last, &now);
+    }
+    serve_log_overload(stdout, &job->last, &now);
+    serve_metrics_set(job->metrics, &now);
+    job->last = now;
+}
+
+// ---- ticking
+
+static void wait_for(serve_job* job, uint64_t due_us)
+{
+    const bool has_doors = job->metrics != NULL || job->truth != NULL;
+    for (uint64_t now_us = app_wall_us(); now_us < due_us && !is_asked_to_stop;
+         now_us = app_wall_us()) {
+        const uint64_t slice_us =
+            has_doors && due_us - now_us > SLICE_US ? now_us + SLICE_US : due_us;
+        serve_front_receive(job->front, slice_us);
+        serve_metrics_serve(job->metrics);
+        serve_truth_serve(job->truth);
+    }
+}
+
+static bool tick(serve_job* job)
+{
+    ph_fault fault = {0};
+    const uint64_t due_us = serve_pace_begin(&job->pace, app_wall_us());
+    serve_front_receive(job->front, 0);
+    if (!serve_front_tick(job->front, &fault)) {
+        return complain(job->options.source, &fault);
+    }
+    serve_truth_tell(job->truth, due_us);
+    serve_front_send(job->front, due_us + (uint64_t)(SEND_SHARE * job->stage->tick_us));
+    return true;
+}
+
+static bool is_over(const serve_job* job)
+{
+    const uint64_t end_us = (uint64_t)job->options.seconds * SECOND_US;
+    return is_asked_to_stop || (end_us > 0 && app_wall_us() - job->first.now_us >= end_us);
+}
+
+static bool run(serve_job* job)
+{
+    job->pace = serve_pace_make(app_wall_us(), job->stage->tick_us);
+    job->first = job->last = serve_report_make(job->front, &job->pace, job->stage->world);
+    uint64_t told_us = job->first.now_us;
+    while (!is_over(job)) {
+        wait_for(job, job->pace.due_us);
+        if (!is_asked_to_stop && !tick(job)) {
+            return false;
+        }
+        if (app_wall_us() - told_us >= SECOND_US) {
+            told_us += SECOND_US;
+            tell_second(job);
+        }
+    }
+    return true;
+}
+
+static void say_goodbye(serve_job* job)
+{
+    const serve_report now = serve_report_make(job->front, &job->pace, job->stage->world);
+    serve_front_stop(job->front);
+    printf("stopping: %d clients are told\n", now.counts.clients);
+    serve_log_end(stdout, &job->first, &now);
+}
+
+int serve_command(int argc, char** argv)
+{
+    static serve_job job;
+    int status;
+    if (!serve_options_parse(argc, argv, &job.options, &status)) {
+        return status;
+    }
+    hear_signals();
+    bool is_done = open_all(&job);
+    if (is_done) {
+        tell_start(&job);
+        is_done = run(&job);
+        say_goodbye(&job);
+    }
+    close_all(&job);
+    return is_done ? APP_EXIT_OK : APP_EXIT_FAILURE;
+}

@@ -1,0 +1,288 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Some microseconds per client and tick.
+
+#include "serve_front.h"
+
+#include "key_file.h"
+#include "wall.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+// A send comes at least every second while anything is to be told; this is for when nothing is.
+enum { KEEP_ALIVE_MS = 1000, CHUNK = 16 };
+
+struct serve_front {
+    serve_terms terms;
+    ph_pool* pool;
+    ph_socket* socket;
+    ph_net_server* server;
+    serve_sessions sessions;
+    ph_outbox outbox; // of the main thread
+    ph_address public_address;
+    serve_counts counts;
+    int first;             // place in the active list at which the next sends begin
+    uint64_t until_us;     // of the present sends
+    atomic_int chunks_cut; // the first chunk that there was no time for
+};
+
+// ---- memory
+
+static bool open_socket(serve_front* front, const serve_front_def* def, ph_fault* fault)
+{
+    ph_socket_def socket = ph_socket_def_default();
+    socket.local = def->listen;
+    const ph_result result = ph_socket_open(&socket, &front->socket);
+    if (result != PH_OK) {
+        return ph_fault_set(fault, 0, 0, "%s",
+                            result == PH_ERROR_TAKEN
+                                ? "somebody else listens on that port; --listen takes another one"
+                                : "the system does not let us listen there; is it an address of "
+                                  "this machine?");
+    }
+    front->public_address = def->public_address;
+    if (front->public_address.port == 0) {
+        front->public_address.port = ph_socket_local(front->socket).port;
+    }
+    ph_outbox_begin(&front->outbox, front->socket);
+    return true;
+}
+
+// What netcode says by itself. Only keep-alives belong to a budget: the rest comes before a session
+// or ends it.
+static void send_of_netcode(void* context, const ph_address* to, const void* bytes, size_t size)
+{
+    serve_front* front = context;
+    if ((*(const uint8_t*)bytes & 15) == PH_NETCODE_KEEP_ALIVE) {
+        serve_session* session =
+            serve_sessions_find(&front->sessions, ph_net_server_find(front->server, to));
+        if (session != NULL) {
+            serve_session_pay(session, &front->terms, size, app_wall_us());
+        }
+    }
+    ph_outbox_send(&front->outbox, to, bytes, size);
+}
+
+static bool create_server(serve_front* front, const serve_front_def* def, ph_fault* fault)
+{
+    ph_net_server_def server = ph_net_server_def_default();
+    server.protocol_id = APP_PROTOCOL_ID;
+    memcpy(server.private_key, def->key, sizeof server.private_key);
+    server.addresses[0] = front->public_address;
+    server.address_count = 1;
+    server.client_capacity = def->client_capacity;
+    server.keep_alive_ms = KEEP_ALIVE_MS;
+    server.refuses_spent_tokens = true;
+    server.sink = (ph_net_sink){send_of_netcode, front};
+    const ph_result result = ph_net_server_create(&server, &front->server);
+    app_key_wipe(server.private_key);
+    if (result != PH_OK) {
+        return ph_fault_set_memory(fault);
+    }
+    ph_net_server_start(front->server, app_wall_us(), app_wall_unix_s());
+    return true;
+}
+
+serve_front* serve_front_create(const serve_front_def* def, ph_fault* fault)
+{
+    serve_front* front = calloc(1, sizeof *front);
+    if (front == NULL || !serve_sessions_create(&front->sessions, def->client_capacity)) {
+        free(front);
+        ph_fault_set_memory(fault);
+        return NULL;
+    }
+    front->pool = def->pool;
+    if (!open_socket(front, def, fault) || !create_server(front, def, fault)) {
+        serve_front_destroy(front);
+        return NULL;
+    }
+    front->terms = (serve_terms){
+        .stage = def->stage,
+        .server = front->server,
+        .bits_per_second = def->bits_per_second,
+        .hz = def->hz,
+        .slots = def->slots,
+    };
+    return front;
+}
+
+void serve_front_destroy(serve_front* front)
+{
+    if (front == NULL) {
+        return;
+    }
+    ph_net_server_destroy(front->server);
+    ph_socket_close(front->socket);
+    serve_sessions_destroy(&front->sessions);
+    free(front);
+}
+
+// ---- receiving
+
+static void take(serve_front* front, ph_datagram* datagram, uint64_t now_us)
+{
+    ph_net_payload payload;
+    ph_net_server_receive(front->server, &datagram->peer, datagram->bytes, datagram->size,
+                          &payload);
+    serve_session* session =
+        payload.size > 0 ? serve_sessions_find(&front->sessions, payload.client) : NULL;
+    if (session != NULL) {
+        serve_session_take(session, &front->terms, &payload, now_us);
+    }
+}
+
+static bool receive_batch(serve_front* front)
+{
+    ph_datagram datagrams[PH_SOCKET_BATCH];
+    const int count = ph_socket_receive(front->socket, datagrams, PH_SOCKET_BATCH);
+    const uint64_t now_us = app_wall_us();
+    for (int i = 0; i < count; ++i) {
+        take(front, &datagrams[i], now_us);
+    }
+    ph_outbox_flush(&front->outbox); // answers of netcode
+    return count > 0;
+}
+
+void serve_front_receive(serve_front* front, uint64_t until_us)
+{
+    for (;;) {
+        const bool is_more = receive_batch(front);
+        const uint64_t now_us = app_wall_us();
+        if (now_us >= until_us) {
+            return;
+        }
+        if (!is_more) {
+            ph_socket_wait(front->socket, until_us - now_us);
+        }
+    }
+}
+
+// ---- a tick
+
+static void meet(serve_front* front, const ph_net_event* event)
+{
+    if (event->kind == PH_NET_DISCONNECTED) {
+        ++front->counts.ended[event->end];
+        serve_sessions_end(&front->sessions, &front->terms, event->client);
+        return;
+    }
+    ++front->counts.connected;
+    if (!serve_sessions_begin(&front->sessions, &front->terms, event, app_wall_us())) {
+        ph_net_server_disconnect(front->server, event->client);
+    }
+}
+
+bool serve_front_tick(serve_front* front, ph_fault* fault)
+{
+    ph_net_server_tick(front->server, app_wall_us(), app_wall_unix_s());
+    ph_net_event event;
+    while (ph_net_server_next_event(front->server, &event)) {
+        meet(front, &event);
+    }
+    ph_outbox_flush(&front->outbox);
+    if (!serve_stage_step(front->terms.stage, fault)) {
+        return false;
+    }
+    for (int i = 0; i < front->sessions.count; ++i) {
+        serve_session_follow(&front->sessions.by_client[front->sessions.active[i]], &front->terms);
+    }
+    ph_world_tick(front->terms.stage->world);
+    return true;
+}
+
+// ---- sending
+
+static serve_session* session_at(serve_front* front, int i)
+{
+    const serve_sessions* sessions = &front->sessions;
+    return &sessions->by_client[sessions->active[(front->first + i) % sessions->count]];
+}
+
+static void note_cut(serve_front* front, int chunk)
+{
+    int first = atomic_load_explicit(&front->chunks_cut, memory_order_relaxed);
+    while (chunk < first && !atomic_compare_exchange_weak(&front->chunks_cut, &first, chunk)) {
+    }
+}
+
+static void send_chunk(void* context, int chunk)
+{
+    serve_front* front = context;
+    if (app_wall_us() > front->until_us) {
+        note_cut(front, chunk);
+        return;
+    }
+    ph_outbox outbox;
+    ph_outbox_begin(&outbox, front->socket);
+    const ph_net_sink sink = {ph_outbox_send, &outbox};
+    const int end = (chunk + 1) * CHUNK;
+    for (int i = chunk * CHUNK; i < end && i < front->sessions.count; ++i) {
+        serve_session* session = session_at(front, i);
+        const uint64_t now_us = app_wall_us();
+        if (serve_session_is_due(session, &front->terms, now_us)) {
+            serve_session_send(session, &front->terms, now_us, &sink);
+        }
+    }
+    ph_outbox_flush(&outbox);
+}
+
+// Threads take chunks in order, so those behind the first one without time got none either, but
+// for a few that were begun just before: they are sent to twice in a row, and nobody is left out.
+static void go_on_with_the_rest(serve_front* front)
+{
+    const int served = atomic_load(&front->chunks_cut) * CHUNK;
+    const int left = front->sessions.count - served;
+    if (left > 0) {
+        front->counts.put_off += (uint64_t)left;
+        front->first = (front->first + served) % front->sessions.count;
+    }
+}
+
+void serve_front_send(serve_front* front, uint64_t until_us)
+{
+    const int chunks = (front->sessions.count + CHUNK - 1) / CHUNK;
+    if (chunks == 0) {
+        return;
+    }
+    front->first %= front->sessions.count;
+    front->until_us = until_us;
+    atomic_store(&front->chunks_cut, chunks);
+    ph_pool_run(front->pool, chunks, send_chunk, front);
+    go_on_with_the_rest(front);
+}
+
+void serve_front_stop(serve_front* front)
+{
+    ph_net_server_stop(front->server);
+    ph_outbox_flush(&front->outbox);
+}
+
+// ---- questions
+
+ph_address serve_front_local(const serve_front* front)
+{
+    return ph_socket_local(front->socket);
+}
+
+ph_address serve_front_public(const serve_front* front)
+{
+    return front->public_address;
+}
+
+const serve_sessions* serve_front_sessions(const serve_front* front)
+{
+    return &front->sessions;
+}
+
+serve_counts serve_front_counts(const serve_front* front)
+{
+    serve_counts counts = front->counts;
+    counts.clients = front->sessions.count;
+    counts.traffic = serve_sessions_traffic(&front->sessions);
+    ph_net_server_get_stats(front->server, &counts.net);
+    counts.socket = ph_socket_get_stats(front->socket);
+    return counts;
+}

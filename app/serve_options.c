@@ -1,0 +1,215 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Runs once per program.
+
+#include "serve_options.h"
+
+#include "command.h"
+#include "options.h"
+
+#include <pinhole/net/netcode_server.h>
+#include <pinhole/vision.h>
+#include <pinhole/world.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#define COMMAND "pinhole serve"
+#define LISTEN_USUAL "127.0.0.1:40000"
+#define CLASSIC_HZ 5.0
+enum { NO_PORT = -1, ROW_COUNT = 24 };
+
+// ---- help
+
+static void print_help(const app_option* table)
+{
+    printf(COMMAND
+           ": host a world for real clients over UDP\n"
+           "\n"
+           "usage: " COMMAND " SOURCE [options]\n"
+           "\n"
+           "Plays a recording or a scene in a loop and shows it to whoever has a connect token.\n"
+           "Each client looks through the eyes of one entity, chosen by the client's number.\n"
+           "SIGTERM or Ctrl-C: the clients are told, the exit status is 0. docs/serving.md says\n"
+           "what the log and the metrics mean.\n"
+           "\n"
+           "options:\n");
+    app_options_print(table);
+    printf("\n"
+           "examples:\n"
+           "  pinhole serve scene:town\n"
+           "  pinhole serve crowd.csv.gz --rate 16 --listen 0.0.0.0:40000 --public "
+           "192.0.2.1:40000 --key server.key\n"
+           "  pinhole serve herd --entities 2000 --clients 2000 --metrics 9100 --truth 0\n");
+    printf("\nexample: pinhole serve scene:town --listen [::1]:40000\n");
+}
+
+static void fill_rows(serve_options* o, app_option rows[ROW_COUNT])
+{
+    const app_option all[] = {
+        {.name = "SOURCE",
+         .summary = "a recording, scene:NAME, or herd: creatures with 25 properties",
+         .text = &o->source,
+         .value = "scene:town"},
+        {.name = "--listen",
+         .summary = "address and port; port 0: any that is free (default " LISTEN_USUAL ")",
+         .text = &o->listen_text,
+         .value = "ADDRESS"},
+        {.name = "--public",
+         .summary = "under which address clients reach it, as in their tokens; default: as listen",
+         .text = &o->public_text,
+         .value = "ADDRESS"},
+        {.name = "--key",
+         .summary = "key of backend and servers, 64 hexadecimal digits; without it one for "
+                    "development is made",
+         .text = &o->key_path,
+         .value = "FILE"},
+        {.name = "--clients",
+         .summary = "how many fit",
+         .number = &o->clients,
+         .lo = 1,
+         .hi = PH_NET_CLIENTS_MAX},
+        {.name = "--kbps",
+         .summary = "budget of each client on the wire, in kbit/s; 0: no limit",
+         .decimal = &o->kbps,
+         .lo = 0,
+         .hi = 100000},
+        {.name = "--hz",
+         .summary = "sends per second to a client, or auto; classic 5, pinhole auto",
+         .text = &o->hz_text,
+         .value = "N"},
+        {.name = "--profile",
+         .summary = "of the wire; clients must use the same",
+         .text = &o->profile_text,
+         .value = "WORD",
+         .choices = "classic|pinhole"},
+        {.name = "--threads", .summary = "0: all cores", .number = &o->threads, .lo = 0, .hi = 256},
+        {.name = "--metrics",
+         .summary = "port on 127.0.0.1 for Prometheus; 0: any that is free; without it none",
+         .number = &o->metrics_port,
+         .lo = NO_PORT,
+         .hi = 65535},
+        {.name = "--truth",
+         .summary = "port on 127.0.0.1 where pinhole bots finds the truth; 0: any; without it none",
+         .number = &o->truth_port,
+         .lo = NO_PORT,
+         .hi = 65535},
+        {.name = "--rate",
+         .summary = "ticks per second of the recording; 0: as it says",
+         .number = &o->rate_hz,
+         .lo = 0,
+         .hi = 1000},
+        {.name = "--loop",
+         .summary = "seconds of the source that are played in a loop; 0: all, of scenes 60",
+         .decimal = &o->film_s,
+         .lo = 0,
+         .hi = 86400},
+        {.name = "--entities",
+         .summary = "of a scene or herd; 0: as usual",
+         .number = &o->entities,
+         .lo = 0,
+         .hi = 100000},
+        {.name = "--schema",
+         .summary = "a schema (docs/schema.md); without it one is derived",
+         .text = &o->schema_path,
+         .value = "FILE"},
+        {.name = "--radius",
+         .summary = "how far a client sees, in m; 0: 250, of a herd 500",
+         .decimal = &o->radius_m,
+         .lo = 0,
+         .hi = 2000000},
+        {.name = "--slots",
+         .summary = "how many entities a client sees at most",
+         .number = &o->slots,
+         .lo = 1,
+         .hi = PH_VISIBLE_MAX},
+        {.name = "--seed", .summary = "of scenes", .number = &o->seed, .lo = 0, .hi = INT32_MAX},
+        {.name = "--seconds",
+         .summary = "ends after so long; 0: never",
+         .number = &o->seconds,
+         .lo = 0,
+         .hi = INT32_MAX},
+        {.name = "--quiet", .summary = "no line per second", .is_set = &o->is_quiet},
+        {0},
+    };
+    memcpy(rows, all, sizeof all);
+}
+
+// ---- what the words mean
+
+static bool complain(const char* sentence)
+{
+    fprintf(stderr, COMMAND ": %s\n", sentence);
+    return false;
+}
+
+static bool read_addresses(serve_options* options)
+{
+    if (ph_address_parse(options->listen_text, &options->listen) != PH_OK) {
+        return complain("--listen takes an address in numbers with a port, as in '--listen "
+                        "0.0.0.0:40000' or '--listen [::1]:40000'.");
+    }
+    options->public_address = options->listen;
+    if (options->public_text != NULL &&
+        ph_address_parse(options->public_text, &options->public_address) != PH_OK) {
+        return complain("--public takes an address in numbers with a port, as in '--public "
+                        "192.0.2.1:40000'.");
+    }
+    return true;
+}
+
+static bool read_hz(serve_options* options)
+{
+    if (options->hz_text == NULL) {
+        options->hz = options->profile == PH_PROFILE_CLASSIC ? CLASSIC_HZ : PH_SENDS_AUTO;
+        return true;
+    }
+    if (strcmp(options->hz_text, "auto") == 0) {
+        options->hz = PH_SENDS_AUTO;
+        return true;
+    }
+    char* end = NULL;
+    options->hz = strtod(options->hz_text, &end);
+    return (*end == '\0' && options->hz >= 0.1 && options->hz <= 1000.0) ||
+           complain("--hz takes sends per second from 0.1 to 1000, or auto, as in '--hz 5'.");
+}
+
+static bool check(serve_options* options)
+{
+    if (options->source == NULL) {
+        return complain("say what to host: a recording or a scene, as in 'pinhole serve "
+                        "scene:town'.");
+    }
+    if (options->kbps > 0.0 && options->kbps < 1.0) {
+        return complain("--kbps takes 1 to 100000, or 0 for no limit, as in '--kbps 13'.");
+    }
+    options->profile =
+        strcmp(options->profile_text, "classic") == 0 ? PH_PROFILE_CLASSIC : PH_PROFILE_PINHOLE;
+    options->has_metrics = options->metrics_port != NO_PORT;
+    options->has_truth = options->truth_port != NO_PORT;
+    return read_addresses(options) && read_hz(options);
+}
+
+bool serve_options_parse(int argc, char** argv, serve_options* options, int* status)
+{
+    *options = (serve_options){
+        .listen_text = LISTEN_USUAL,
+        .profile_text = "pinhole",
+        .clients = 64,
+        .kbps = 13.0,
+        .slots = 250,
+        .metrics_port = NO_PORT,
+        .truth_port = NO_PORT,
+        .seed = 1,
+    };
+    app_option table[ROW_COUNT];
+    fill_rows(options, table);
+    const app_parse parsed = app_options_parse(table, COMMAND, argc, argv);
+    if (parsed == APP_PARSE_HELP) {
+        print_help(table);
+    }
+    const bool goes_on = parsed == APP_PARSE_OK && check(options);
+    *status = parsed == APP_PARSE_HELP || goes_on ? APP_EXIT_OK : APP_EXIT_USAGE;
+    return goes_on;
+}

@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// What `pinhole serve` is asked for.
+
+#ifndef PH_APP_SERVE_OPTIONS_H
+#define PH_APP_SERVE_OPTIONS_H
+
+#include <pinhole/net/address.h>
+#include <pinhole/packet.h>
+
+typedef struct serve_options {
+    const char* source;
+    const char* schema_path; // NULL: derived
+    const char* listen_text;
+    const char* public_text; // NULL: as listen
+    const char* key_path;    // NULL: a development key
+    const char* profile_text;
+    const char* hz_text;
+    int rate_hz;  // 0: as the source says
+    int entities; // of scenes; 0: as usual
+    int clients;
+    int threads; // 0: all cores
+    int metrics_port;
+    int truth_port;
+    int seed;
+    int seconds; // 0: until a signal
+    double film_s;
+    double kbps;
+    double radius_m; // 0: as usual for the source
+    int slots;
+    bool has_metrics;
+    bool has_truth;
+    bool is_quiet;
+    // What became of the words.
+    ph_address listen;
+    ph_address public_address; // port 0: that of listen
+    ph_profile profile;
+    double hz; // sends per second, or PH_SENDS_AUTO
+} serve_options;
+
+// Reads and checks the options, prints the help when it is asked for.
+// @return True to go on; else *status is the APP_EXIT value to return.
+bool serve_options_parse(int argc, char** argv, serve_options* options, int* status);
+
+#endif

@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// The connected clients of a server: each is a viewer of the world behind a secure connection.
+// Sessions come and go on one thread; in between different ones may be used on different threads.
+
+#ifndef PH_APP_SERVE_SESSION_H
+#define PH_APP_SERVE_SESSION_H
+
+#include "serve_stage.h"
+#include "wire_meter.h"
+
+#include <pinhole/net/netcode_server.h>
+
+// What all sessions of a server have in common.
+typedef struct serve_terms {
+    serve_stage* stage;
+    ph_net_server* server;
+    int64_t bits_per_second; // 0: no limit
+    double hz;               // sends per second, or PH_SENDS_AUTO
+    int slots;
+} serve_terms;
+
+typedef struct serve_session {
+    int client; // index at the server
+    uint64_t client_id;
+    ph_viewer_id viewer;
+    int actor; // through whose eyes it looks
+    ph_entity_id entity;
+    int header_bytes;   // IP and UDP, before every datagram
+    int reserved_bytes; // what goes with each datagram beside its packet
+    uint64_t period_us; // between sends; 0: whenever the world finds it best
+    uint64_t next_send_us;
+    wire_meter meter;
+    uint64_t sends;
+    uint64_t acks;
+    uint64_t strange_payloads; // that are nothing of ours
+} serve_session;
+
+// Counts of all sessions, those that have ended included.
+typedef struct serve_traffic {
+    uint64_t sends;
+    uint64_t datagrams;
+    uint64_t wire_bytes;
+    uint64_t overruns;
+    uint64_t acks;
+    uint64_t strange_payloads;
+} serve_traffic;
+
+// {0} may be destroyed. Read-only outside.
+typedef struct serve_sessions {
+    serve_session* by_client; // room for every client of the server
+    int* active;              // clients, in no particular order
+    int* place;               // by client: where in active; -1
+    int capacity;
+    int count;
+    serve_traffic ended;
+} serve_sessions;
+
+bool serve_sessions_create(serve_sessions* sessions, int capacity);
+void serve_sessions_destroy(serve_sessions* sessions);
+
+// A client has connected. @return False when the world has no memory for it; then there is none.
+bool serve_sessions_begin(serve_sessions* sessions, const serve_terms* terms,
+                          const ph_net_event* event, uint64_t now_us);
+void serve_sessions_end(serve_sessions* sessions, const serve_terms* terms, int client);
+
+// The session of a connected client, or NULL.
+serve_session* serve_sessions_find(const serve_sessions* sessions, int client);
+
+serve_traffic serve_sessions_traffic(const serve_sessions* sessions);
+
+// Once per tick, before the world's tick: the eye follows its actor, also when that comes back.
+void serve_session_follow(serve_session* session, const serve_terms* terms);
+
+// What the client has sent.
+void serve_session_take(serve_session* session, const serve_terms* terms,
+                        const ph_net_payload* payload, uint64_t now_us);
+
+// Whether its time has come. May be asked and told on any thread, for one session by one at a time.
+bool serve_session_is_due(const serve_session* session, const serve_terms* terms, uint64_t now_us);
+
+// Netcode keeps the connection alive by a datagram of its own: it is paid for, too.
+void serve_session_pay(serve_session* session, const serve_terms* terms, size_t size,
+                       uint64_t now_us);
+
+// One send: sealed datagrams go to the sink.
+void serve_session_send(serve_session* session, const serve_terms* terms, uint64_t now_us,
+                        const ph_net_sink* sink);
+
+#endif

@@ -1,0 +1,164 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Once per tick, over all entities.
+
+#include "serve_stage.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define US_PER_SECOND 1000000u
+#define RADIUS_M_USUAL 250.0
+enum { HERD_COUNT_USUAL = 500 };
+
+// ---- memory
+
+static bool open_herd(serve_stage* stage, const serve_stage_def* def, ph_fault* fault)
+{
+    stage->herd = ph_herd_create(def->entities > 0 ? def->entities : HERD_COUNT_USUAL, def->seed);
+    if (stage->herd == NULL) {
+        return ph_fault_set_memory(fault);
+    }
+    stage->schema = stage->herd->schema;
+    stage->actor_count = stage->herd->count;
+    stage->tick_us = US_PER_SECOND / PH_HERD_RATE_HZ;
+    stage->radius_mm = PH_HERD_RADIUS_MM;
+    return true;
+}
+
+static bool open_recording(serve_stage* stage, const serve_stage_def* def, ph_fault* fault)
+{
+    const ph_sim_material_def material = {
+        .source = def->source,
+        .schema_path = def->schema_path,
+        .rate_hz = def->rate_hz,
+        .seconds = def->loop_s,
+        .count = def->entities,
+        .seed = def->seed,
+    };
+    if (!ph_sim_material_open(&stage->material, &material, fault)) {
+        return false;
+    }
+    const ph_recording* recording = stage->material.recording;
+    const unsigned rate_hz = (unsigned)recording->rate_hz;
+    stage->schema = stage->material.schema;
+    stage->actor_count = recording->entity_count;
+    stage->ground = recording->ground;
+    stage->tick_us = (US_PER_SECOND + rate_hz / 2) / rate_hz;
+    stage->radius_mm = (int32_t)(RADIUS_M_USUAL * 1000.0);
+    stage->source = ph_source_create(recording, stage->schema, fault);
+    return stage->source != NULL;
+}
+
+// Looked at as often as it is told of.
+static int refresh_ticks(const serve_stage* stage, const serve_stage_def* def)
+{
+    const double ticks_per_send =
+        def->hz > 0.0 ? US_PER_SECOND / (def->hz * (double)stage->tick_us) : 1.0;
+    return ticks_per_send < 1.0 ? 1 : (int)ticks_per_send;
+}
+
+static bool create_world(serve_stage* stage, const serve_stage_def* def, ph_fault* fault)
+{
+    ph_world_def world = ph_world_def_default();
+    if (def->radius_m > 0.0) {
+        stage->radius_mm = (int32_t)(def->radius_m * 1000.0);
+    }
+    world.schema = stage->schema;
+    world.profile = def->profile;
+    world.entity_capacity = stage->actor_count;
+    world.viewer_capacity = def->client_capacity;
+    world.radius_max_mm = stage->radius_mm;
+    world.tick_us = stage->tick_us;
+    world.ground = stage->ground;
+    world.vision.refresh_ticks = refresh_ticks(stage, def);
+    const ph_result result = ph_world_create(&world, &stage->world);
+    return result == PH_OK ||
+           ph_fault_set(fault, 0, 0, "no world can be made of this: %s", ph_result_text(result));
+}
+
+static bool put(serve_stage* stage, ph_fault* fault)
+{
+    const ph_result result = stage->herd != NULL ? ph_herd_put(stage->herd, stage->world)
+                                                 : ph_source_put(stage->source, stage->world);
+    return result == PH_OK ||
+           ph_fault_set(fault, 0, 0, "it does not go into the world: %s", ph_result_text(result));
+}
+
+serve_stage* serve_stage_create(const serve_stage_def* def, ph_fault* fault)
+{
+    serve_stage* stage = calloc(1, sizeof *stage);
+    if (stage == NULL) {
+        ph_fault_set_memory(fault);
+        return NULL;
+    }
+    const bool is_herd = strcmp(def->source, SERVE_HERD) == 0;
+    if ((is_herd ? open_herd(stage, def, fault) : open_recording(stage, def, fault)) &&
+        create_world(stage, def, fault) && put(stage, fault)) {
+        return stage;
+    }
+    serve_stage_destroy(stage);
+    return NULL;
+}
+
+void serve_stage_destroy(serve_stage* stage)
+{
+    if (stage == NULL) {
+        return;
+    }
+    ph_world_destroy(stage->world);
+    ph_herd_destroy(stage->herd);
+    ph_source_destroy(stage->source);
+    ph_sim_material_close(&stage->material);
+    free(stage);
+}
+
+// ---- a tick
+
+bool serve_stage_step(serve_stage* stage, ph_fault* fault)
+{
+    if (stage->is_standing) {
+        return true;
+    }
+    if (stage->herd != NULL) {
+        ph_herd_step(stage->herd, stage->world);
+        return true;
+    }
+    if (!ph_source_step(stage->source)) {
+        ph_source_loop(stage->source);
+    }
+    return put(stage, fault);
+}
+
+// ---- actors
+
+int serve_stage_choose(const serve_stage* stage, uint64_t client_id)
+{
+    const int first = (int)(client_id % (uint64_t)stage->actor_count);
+    for (int i = 0; i < stage->actor_count; ++i) {
+        const int actor = (first + i) % stage->actor_count;
+        if (serve_stage_entity(stage, actor).index1 != 0) {
+            return actor;
+        }
+    }
+    return first;
+}
+
+ph_entity_id serve_stage_entity(const serve_stage* stage, int actor)
+{
+    return stage->herd != NULL ? stage->herd->id[actor] : stage->source->entity_id[actor];
+}
+
+uint64_t serve_stage_name(const serve_stage* stage, int actor)
+{
+    return stage->herd != NULL ? (uint64_t)actor + 1 : stage->source->recording->id[actor];
+}
+
+void serve_stage_place(const serve_stage* stage, int actor, int32_t place_mm[3])
+{
+    const bool is_herd = stage->herd != NULL;
+    place_mm[0] = is_herd ? stage->herd->x_mm[actor] : stage->source->x_mm[actor];
+    place_mm[1] = is_herd ? stage->herd->y_mm[actor] : stage->source->y_mm[actor];
+    place_mm[2] = is_herd ? 0 : stage->source->z_mm[actor];
+}

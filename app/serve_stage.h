@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// What is hosted: a world, and who moves in it. A recording or a scene in a loop, or a herd that
+// goes on for ever. Stepped once per tick on one thread.
+
+#ifndef PH_APP_SERVE_STAGE_H
+#define PH_APP_SERVE_STAGE_H
+
+#include "kit/herd.h"
+#include "kit/sim_material.h"
+#include "kit/source.h"
+
+#include <pinhole/world.h>
+
+#define SERVE_HERD "herd"
+
+typedef struct serve_stage_def {
+    const char* source; // a recording, scene:NAME or SERVE_HERD
+    const char* schema_path;
+    int rate_hz;  // 0: as the source says
+    int entities; // of scenes and herds; 0: as usual
+    double loop_s;
+    uint64_t seed;
+    ph_profile profile;
+    int client_capacity;
+    double radius_m; // 0: as usual
+    double hz;       // sends per second; how often vision is looked at. 0, PH_SENDS_AUTO: each tick
+} serve_stage_def;
+
+// Read-only outside, but for is_standing.
+typedef struct serve_stage {
+    ph_world* world;
+    const ph_schema* schema;
+    ph_ground ground;
+    uint32_t tick_us;
+    int32_t radius_mm;
+    int actor_count;  // entities that there ever are
+    bool is_standing; // nobody moves; for those who compare
+    ph_sim_material material;
+    ph_source* source; // NULL: it is the herd
+    ph_herd* herd;
+} serve_stage;
+
+// At the first tick, everybody put. @return NULL with *fault filled.
+serve_stage* serve_stage_create(const serve_stage_def* def, ph_fault* fault);
+void serve_stage_destroy(serve_stage* stage); // NULL is allowed
+
+// Moves everybody on to the next tick, which is the world's to make. @return False with *fault
+// filled.
+bool serve_stage_step(serve_stage* stage, ph_fault* fault);
+
+// The actor through whose eyes a client sees: one that is present now, if there is any.
+int serve_stage_choose(const serve_stage* stage, uint64_t client_id);
+
+// One actor, 0..actor_count-1.
+ph_entity_id serve_stage_entity(const serve_stage* stage, int actor); // {0} while it is absent
+uint64_t serve_stage_name(const serve_stage* stage, int actor);
+void serve_stage_place(const serve_stage* stage, int actor, int32_t place_mm[3]); // or was last
+
+#endif

@@ -1,0 +1,366 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Once per tick and listener: some 20 bytes for each entity. A listener that does not read misses
+// ticks; nobody waits for it.
+
+#if !defined(_DEFAULT_SOURCE)
+#define _DEFAULT_SOURCE
+#endif
+
+#include "serve_truth.h"
+
+#include "kit/budget.h"
+#include "truth_wire.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum {
+    LISTENERS_MAX = 4,
+    WAITING_MAX = 4 << 20,   // no further ticks beyond this
+    ANSWERS_MAX = 256 << 10, // no further answers beyond this; the questions wait
+    READ_MAX = 65536,
+};
+
+typedef struct listener {
+    int number; // of its socket; -1: nobody
+    truth_bytes in;
+    truth_bytes out;
+} listener;
+
+struct serve_truth {
+    serve_truth_def def;
+    int number;
+    int port;
+    listener listeners[LISTENERS_MAX];
+};
+
+// ---- opening
+
+static void unblock(int number)
+{
+    const int is_on = 1;
+    fcntl(number, F_SETFL, O_NONBLOCK);
+    fcntl(number, F_SETFD, FD_CLOEXEC);
+    setsockopt(number, IPPROTO_TCP, TCP_NODELAY, &is_on, sizeof is_on);
+}
+
+static bool listen_at(serve_truth* truth, int port)
+{
+    struct sockaddr_in address = {
+        .sin_family = AF_INET,
+        .sin_port = htons((uint16_t)port),
+        .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+    };
+    socklen_t size = sizeof address;
+    const int is_on = 1;
+    truth->number = socket(AF_INET, SOCK_STREAM, 0);
+    if (truth->number < 0) {
+        return false;
+    }
+    setsockopt(truth->number, SOL_SOCKET, SO_REUSEADDR, &is_on, sizeof is_on);
+    unblock(truth->number);
+    if (bind(truth->number, (struct sockaddr*)&address, sizeof address) != 0 ||
+        listen(truth->number, LISTENERS_MAX) != 0 ||
+        getsockname(truth->number, (struct sockaddr*)&address, &size) != 0) {
+        return false;
+    }
+    truth->port = ntohs(address.sin_port);
+    return true;
+}
+
+serve_truth* serve_truth_open(const serve_truth_def* def, ph_fault* fault)
+{
+    serve_truth* truth = calloc(1, sizeof *truth);
+    if (truth == NULL) {
+        ph_fault_set_memory(fault);
+        return NULL;
+    }
+    truth->def = *def;
+    for (int i = 0; i < LISTENERS_MAX; ++i) {
+        truth->listeners[i].number = -1;
+    }
+    if (!listen_at(truth, def->port)) {
+        ph_fault_set(fault, 0, 0, "nobody can listen on port %d of 127.0.0.1", def->port);
+        serve_truth_close(truth);
+        return NULL;
+    }
+    return truth;
+}
+
+static void dismiss(listener* at)
+{
+    if (at->number >= 0) {
+        close(at->number);
+    }
+    truth_bytes_destroy(&at->in);
+    truth_bytes_destroy(&at->out);
+    at->number = -1;
+}
+
+void serve_truth_close(serve_truth* truth)
+{
+    if (truth == NULL) {
+        return;
+    }
+    for (int i = 0; i < LISTENERS_MAX; ++i) {
+        dismiss(&truth->listeners[i]);
+    }
+    if (truth->number >= 0) {
+        close(truth->number);
+    }
+    free(truth);
+}
+
+int serve_truth_port(const serve_truth* truth)
+{
+    return truth->port;
+}
+
+// ---- what is said
+
+static void say_hello(const serve_truth* truth, truth_bytes* out)
+{
+    const serve_options* options = truth->def.options;
+    const ph_schema* schema = truth->def.stage->schema;
+    const ph_budget_def budget = {
+        .bits_per_second = (int64_t)(options->kbps * 1000.0 + 0.5),
+        .burst_s = 1.0,
+        .overhead_bytes = WIRE_HEADERS_IPV6 + PH_NETCODE_OVERHEAD_MAX,
+    };
+    const size_t size = ph_schema_print(schema, NULL, 0) + 1;
+    char* text = malloc(size);
+    if (text == NULL) {
+        out->is_short = true;
+        return;
+    }
+    ph_schema_print(schema, text, size);
+    const size_t start = truth_begin(out, TRUTH_HELLO);
+    truth_put(out, TRUTH_VERSION, 4);
+    truth_put(out, (uint64_t)options->profile, 1);
+    truth_put(out, truth->def.stage->tick_us, 4);
+    truth_put(out, (uint64_t)budget.bits_per_second, 4);
+    truth_put(out, (uint64_t)ph_budget_depth_bits(&budget, schema), 8);
+    truth_put_text(out, options->source);
+    truth_put_text(out, text);
+    truth_end(out, start);
+    free(text);
+}
+
+static void say_tick(const serve_truth* truth, truth_bytes* out, uint64_t due_us)
+{
+    const serve_stage* stage = truth->def.stage;
+    const size_t start = truth_begin(out, TRUTH_TICK);
+    truth_put(out, ph_world_now(stage->world), 4);
+    truth_put(out, due_us, 8);
+    truth_put(out, stage->is_standing ? 1 : 0, 1);
+    truth_put(out, (uint64_t)ph_world_entity_count(stage->world), 4);
+    for (int i = 0; i < stage->actor_count; ++i) {
+        if (serve_stage_entity(stage, i).index1 == 0) {
+            continue;
+        }
+        int32_t place_mm[3];
+        serve_stage_place(stage, i, place_mm);
+        truth_put(out, serve_stage_name(stage, i), 8);
+        for (int axis = 0; axis < 3; ++axis) {
+            truth_put(out, (uint32_t)place_mm[axis], 4);
+        }
+    }
+    truth_end(out, start);
+}
+
+static void say_entity(const serve_stage* stage, truth_bytes* out, int actor)
+{
+    const ph_entity_id entity = serve_stage_entity(stage, actor);
+    uint64_t name = 0;
+    int class_index = 0;
+    ph_world_identify(stage->world, entity, &name, &class_index);
+    const ph_class_def* kind = ph_schema_class(stage->schema, class_index);
+    truth_put(out, name, 8);
+    truth_put(out, (uint64_t)class_index, 1);
+    truth_put(out, (uint64_t)kind->property_count, 1);
+    for (int p = 0; p < kind->property_count; ++p) {
+        truth_put(out, truth_value_of_world(stage->world, entity, p, &kind->properties[p]), 8);
+    }
+}
+
+static void say_state(const serve_truth* truth, truth_bytes* out)
+{
+    const serve_stage* stage = truth->def.stage;
+    const size_t start = truth_begin(out, TRUTH_STATE);
+    truth_put(out, (uint64_t)ph_world_entity_count(stage->world), 4);
+    for (int i = 0; i < stage->actor_count; ++i) {
+        if (serve_stage_entity(stage, i).index1 != 0) {
+            say_entity(stage, out, i);
+        }
+    }
+    truth_end(out, start);
+}
+
+static const serve_session* find_session(const serve_truth* truth, uint64_t client_id)
+{
+    const serve_sessions* sessions = serve_front_sessions(truth->def.front);
+    for (int i = 0; i < sessions->count; ++i) {
+        const serve_session* session = &sessions->by_client[sessions->active[i]];
+        if (session->client_id == client_id) {
+            return session;
+        }
+    }
+    return NULL;
+}
+
+static void say_sight(const serve_truth* truth, truth_bytes* out, uint64_t client_id)
+{
+    const ph_world* world = truth->def.stage->world;
+    const serve_session* session = find_session(truth, client_id);
+    ph_sight sight = {0};
+    const bool is_known =
+        session != NULL && ph_world_sight(world, session->viewer, &sight) == PH_OK;
+    const size_t start = truth_begin(out, TRUTH_SIGHT);
+    truth_put(out, client_id, 8);
+    truth_put(out, is_known ? 1 : 0, 1);
+    int32_t eye_mm[3] = {0};
+    if (is_known) {
+        serve_stage_place(truth->def.stage, session->actor, eye_mm);
+    }
+    for (int axis = 0; axis < 3; ++axis) {
+        truth_put(out, (uint32_t)eye_mm[axis], 4);
+    }
+    for (int slot = 0; is_known && slot < sight.slot_count; ++slot) {
+        uint64_t name = 0;
+        const bool is_there =
+            sight.entities[slot] != PH_ENTITY_NONE &&
+            ph_world_identify(world, ph_world_entity_at(world, sight.entities[slot]), &name,
+                              NULL) == PH_OK;
+        if (is_there) {
+            truth_put(out, name, 8);
+        }
+    }
+    truth_end(out, start);
+}
+
+static void say_figures(const serve_truth* truth, truth_bytes* out)
+{
+    const serve_counts counts = serve_front_counts(truth->def.front);
+    const size_t start = truth_begin(out, TRUTH_FIGURES);
+    truth_put(out, truth->def.pace->missed, 8);
+    truth_put(out, counts.put_off, 8);
+    truth_put(out, counts.traffic.overruns, 8);
+    truth_put(out, counts.traffic.datagrams, 8);
+    truth_put(out, counts.traffic.wire_bytes, 8);
+    truth_end(out, start);
+}
+
+// ---- listeners
+
+// @return False for nonsense.
+static bool answer(serve_truth* truth, listener* at, truth_kind kind, truth_reader* body)
+{
+    switch (kind) {
+    case TRUTH_STAND:
+    case TRUTH_GO:
+        truth->def.stage->is_standing = kind == TRUTH_STAND;
+        return true;
+    case TRUTH_WANT_STATE:
+        say_state(truth, &at->out);
+        return true;
+    case TRUTH_WANT_SIGHT:
+        say_sight(truth, &at->out, truth_take(body, 8));
+        return !body->has_failed;
+    case TRUTH_WANT_FIGURES:
+        say_figures(truth, &at->out);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool answer_all(serve_truth* truth, listener* at)
+{
+    size_t used = 0;
+    bool is_sense = true;
+    while (is_sense && at->out.size < ANSWERS_MAX) {
+        truth_kind kind;
+        truth_reader body;
+        const truth_bytes rest = {.bytes = at->in.bytes + used, .size = at->in.size - used};
+        const size_t size = rest.size > 0 ? truth_next(&rest, &kind, &body) : 0;
+        if (size == 0) {
+            break;
+        }
+        is_sense = size != SIZE_MAX && answer(truth, at, kind, &body);
+        used += is_sense ? size : 0;
+    }
+    truth_bytes_drop(&at->in, used);
+    return is_sense;
+}
+
+// @return False when the other side has gone.
+static bool hear(listener* at)
+{
+    uint8_t bytes[READ_MAX];
+    const ssize_t size = recv(at->number, bytes, sizeof bytes, MSG_DONTWAIT);
+    if (size > 0) {
+        truth_put_raw(&at->in, bytes, (size_t)size);
+    }
+    return size != 0 && !at->in.is_short;
+}
+
+static bool flush(listener* at)
+{
+    if (at->out.size > 0) {
+        const ssize_t size =
+            send(at->number, at->out.bytes, at->out.size, MSG_DONTWAIT | MSG_NOSIGNAL);
+        truth_bytes_drop(&at->out, size > 0 ? (size_t)size : 0);
+    }
+    return !at->out.is_short;
+}
+
+static void let_in(serve_truth* truth)
+{
+    for (int i = 0; i < LISTENERS_MAX; ++i) {
+        listener* at = &truth->listeners[i];
+        if (at->number >= 0) {
+            continue;
+        }
+        at->number = accept(truth->number, NULL, NULL);
+        if (at->number < 0) {
+            return;
+        }
+        unblock(at->number);
+        say_hello(truth, &at->out);
+    }
+}
+
+void serve_truth_serve(serve_truth* truth)
+{
+    if (truth == NULL) {
+        return;
+    }
+    let_in(truth);
+    for (int i = 0; i < LISTENERS_MAX; ++i) {
+        listener* at = &truth->listeners[i];
+        if (at->number >= 0 && (!hear(at) || !answer_all(truth, at) || !flush(at))) {
+            dismiss(at);
+        }
+    }
+}
+
+void serve_truth_tell(serve_truth* truth, uint64_t due_us)
+{
+    if (truth == NULL) {
+        return;
+    }
+    for (int i = 0; i < LISTENERS_MAX; ++i) {
+        listener* at = &truth->listeners[i];
+        if (at->number >= 0 && at->out.size < WAITING_MAX) {
+            say_tick(truth, &at->out, due_us);
+        }
+    }
+    serve_truth_serve(truth);
+}

@@ -1,0 +1,197 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// `pinhole token`: what a backend does for a player, by hand. Makes keys, too.
+
+#if !defined(_POSIX_C_SOURCE)
+#define _POSIX_C_SOURCE 200809L
+#endif
+
+#include "token_command.h"
+
+#include "command.h"
+#include "key_file.h"
+#include "options.h"
+#include "wall.h"
+
+#include <pinhole/net/netcode_token.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define COMMAND "pinhole token"
+
+typedef struct token_options {
+    const char* make_key_path;
+    const char* key_path;
+    const char* servers;
+    const char* client;
+    const char* out_path;
+    int seconds;
+    int timeout_s;
+} token_options;
+
+static int complain(const char* sentence)
+{
+    fprintf(stderr, COMMAND ": %s\n", sentence);
+    return APP_EXIT_USAGE;
+}
+
+static void print_help(const app_option* table)
+{
+    printf(COMMAND
+           ": a connect token, which lets one client into a server once\n"
+           "\n"
+           "usage: " COMMAND " --make-key FILE\n"
+           "       " COMMAND " --key FILE --server ADDRESS --client N --out FILE [options]\n"
+           "\n"
+           "What a backend does for a player who has logged in. The token (2048 bytes) holds\n"
+           "the keys of one connection: give it to its player alone, and keep its life short.\n"
+           "The key belongs to backend and servers, and to nobody else.\n"
+           "\n"
+           "options:\n");
+    app_options_print(table);
+    printf("\nexample: " COMMAND
+           " --key server.key --server 127.0.0.1:40000 --client 7 --out me.token\n");
+}
+
+static app_parse parse(token_options* o, int argc, char** argv)
+{
+    const app_option table[] = {
+        {.name = "--make-key",
+         .summary = "make a new key of 32 bytes for backend and servers",
+         .text = &o->make_key_path,
+         .value = "FILE"},
+        {.name = "--key",
+         .summary = "the servers' key, 64 hexadecimal digits",
+         .text = &o->key_path,
+         .value = "FILE"},
+        {.name = "--server",
+         .summary = "where the client finds its server: 192.0.2.1:40000 or [2001:db8::1]:40000; "
+                    "several with commas",
+         .text = &o->servers,
+         .value = "ADDRESS"},
+        {.name = "--client",
+         .summary = "number of the player, 0 or more; one is let in once at a time",
+         .text = &o->client,
+         .value = "N"},
+        {.name = "--seconds",
+         .summary = "how long the client may begin to connect with it",
+         .number = &o->seconds,
+         .lo = 1,
+         .hi = 86400},
+        {.name = "--timeout",
+         .summary = "the connection ends after so many seconds of silence",
+         .number = &o->timeout_s,
+         .lo = 1,
+         .hi = 3600},
+        {.name = "--out",
+         .summary = "where the token goes, readable for its owner only; - for standard output",
+         .text = &o->out_path,
+         .value = "FILE"},
+        {0},
+    };
+    const app_parse parsed = app_options_parse(table, COMMAND, argc, argv);
+    if (parsed == APP_PARSE_HELP) {
+        print_help(table);
+    }
+    return parsed;
+}
+
+static bool read_servers(const char* text, ph_token_def* def)
+{
+    while (def->address_count < PH_TOKEN_ADDRESSES_MAX) {
+        char one[PH_ADDRESS_TEXT_MAX] = {0};
+        const size_t length = strcspn(text, ",");
+        ph_address* address = &def->addresses[def->address_count];
+        if (length >= sizeof one) {
+            return false;
+        }
+        memcpy(one, text, length);
+        if (ph_address_parse(one, address) != PH_OK || address->port == 0) {
+            return false;
+        }
+        ++def->address_count;
+        if (text[length] == '\0') {
+            return true;
+        }
+        text += length + 1;
+    }
+    return false;
+}
+
+static bool read_client(const char* text, uint64_t* client_id)
+{
+    char* end = NULL;
+    errno = 0;
+    *client_id = strtoull(text, &end, 10);
+    return text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0;
+}
+
+static int write_token(const char* path, const uint8_t token[PH_TOKEN_SIZE])
+{
+    if (strcmp(path, "-") == 0) {
+        return fwrite(token, PH_TOKEN_SIZE, 1, stdout) == 1 ? APP_EXIT_OK : APP_EXIT_FAILURE;
+    }
+    const int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    const bool is_written = file >= 0 && write(file, token, PH_TOKEN_SIZE) == PH_TOKEN_SIZE;
+    if (!is_written) {
+        fprintf(stderr, COMMAND ": %s cannot be written: %s.\n", path, strerror(errno));
+    }
+    if (file >= 0) {
+        close(file);
+    }
+    return is_written ? APP_EXIT_OK : APP_EXIT_FAILURE;
+}
+
+static int make_token(const token_options* options)
+{
+    ph_token_def def = ph_token_def_default();
+    def.protocol_id = APP_PROTOCOL_ID;
+    def.create_s = app_wall_unix_s();
+    def.lifetime_s = (uint32_t)options->seconds;
+    def.timeout_s = options->timeout_s;
+    if (!read_servers(options->servers, &def)) {
+        return complain(
+            "--server takes up to 32 addresses with ports and commas between them, as in "
+            "'--server 127.0.0.1:40000'.");
+    }
+    if (!read_client(options->client, &def.client_id)) {
+        return complain("--client takes a whole number from 0 to 2^64 - 1, as in '--client 7'.");
+    }
+    if (!app_key_read(COMMAND, options->key_path, def.private_key)) {
+        return APP_EXIT_FAILURE;
+    }
+    uint8_t token[PH_TOKEN_SIZE];
+    const ph_result result = ph_token_write(&def, token);
+    app_key_wipe(def.private_key);
+    if (result != PH_OK) {
+        fprintf(stderr, COMMAND ": no token can be made of this: %s\n", ph_result_text(result));
+        return APP_EXIT_FAILURE;
+    }
+    return write_token(options->out_path, token);
+}
+
+int token_command(int argc, char** argv)
+{
+    token_options options = {.seconds = 30, .timeout_s = 10};
+    const app_parse parsed = parse(&options, argc, argv);
+    if (parsed != APP_PARSE_OK) {
+        return parsed == APP_PARSE_HELP ? APP_EXIT_OK : APP_EXIT_USAGE;
+    }
+    if (options.make_key_path != NULL) {
+        uint8_t key[PH_NETCODE_KEY_SIZE];
+        const bool is_made = app_key_make(COMMAND, options.make_key_path, key);
+        app_key_wipe(key);
+        return is_made ? APP_EXIT_OK : APP_EXIT_FAILURE;
+    }
+    if (options.key_path == NULL || options.servers == NULL || options.client == NULL ||
+        options.out_path == NULL) {
+        return complain("say --key, --server, --client and --out, or --make-key alone; '" COMMAND
+                        " --help' has an example.");
+    }
+    return make_token(&options);
+}
