@@ -190,11 +190,14 @@ void ph_link_send(ph_link* link, uint64_t now_us, const void* bytes, size_t size
     const fate drawn = draw_fate(&link->def, link->stats.sent);
     link->stats.sent += 1;
     link->stats.bytes_sent += size;
-    if (drawn.is_lost) {
+    uint64_t leave_us = now_us;
+    const bool passes = link->def.bottleneck == NULL ||
+                        ph_bottleneck_pass(link->def.bottleneck, now_us, size, &leave_us);
+    if (!passes || drawn.is_lost) {
         link->stats.lost += 1;
         return;
     }
-    const uint64_t due_us = now_us + link->def.delay_us;
+    const uint64_t due_us = leave_us + link->def.delay_us;
     put(link, due_us + drawn.jitter_us[0], bytes, size);
     if (drawn.is_doubled) {
         link->stats.doubled += 1;

@@ -13,6 +13,8 @@
 #ifndef PINHOLE_KIT_LINK_H
 #define PINHOLE_KIT_LINK_H
 
+#include "kit/bottleneck.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +26,8 @@ typedef struct ph_link_def {
     uint32_t jitter_us; // more, evenly between 0 and this; reorders when it exceeds the interval
     double loss;        // 0..1, each datagram by itself
     double doubling;    // 0..1: what is not lost comes twice, each copy with its own jitter
+    // Stands before all of that; NULL: there is none. Shared and kept by whoever made it.
+    ph_bottleneck* bottleneck;
 } ph_link_def;
 
 typedef struct ph_link ph_link;
@@ -52,7 +56,7 @@ uint64_t ph_link_next_us(const ph_link* link);
 // Datagrams so far. sent + doubled = lost + arrived + those on their way.
 typedef struct ph_link_stats {
     uint64_t sent;
-    uint64_t lost;
+    uint64_t lost; // what the bottleneck dropped included
     uint64_t doubled;
     uint64_t arrived; // handed out, both copies counted
     uint64_t bytes_sent;

@@ -45,7 +45,9 @@ PH_API ph_rate_def ph_rate_def_default(void);
 typedef enum ph_rate_state {
     /// Nothing is known against more.
     PH_RATE_RISING = 0,
-    /// Less was just sent because of delay or loss; what comes of it is awaited.
+    /// Less was sent because round trips grew: the queue empties.
+    PH_RATE_DRAINING,
+    /// Less was sent because packets got lost: are there fewer losses now?
     PH_RATE_TESTING,
     PH_RATE_STATE_COUNT
 } ph_rate_state;
@@ -59,6 +61,7 @@ typedef struct ph_rate {
     double limit;
     double least;
     double ceiling; // where it last became too much; 0: nowhere yet
+    ph_rate_state state;
 
     // The present epoch, which ends when enough is known about packets sent at this rate.
     ph_viewer_link start;
@@ -68,26 +71,23 @@ typedef struct ph_rate {
     uint64_t heard_resolved;
     bool is_started;
 
-    // What earlier epochs said.
-    double rtt_ms;         // of the last one
+    // Round trips.
+    double rtt_ms;         // of the last epoch; 0: none yet
     double base_rtt_ms[2]; // the shortest of this and of the former half of the memory; 0: none
     uint64_t base_us;      // when this half began
-    double usual_loss;     // that does not depend on the rate
-    double loss_packets;   // recent ones, fading
-    double loss_lost;
-    int growing_count; // epochs in a row
+    int growing_count;     // epochs in a row
+    int stubborn_count;    // epochs in a row in which less was sent, and the queue stayed
 
-    // The test under way.
-    ph_rate_state state;
-    bool is_about_delay;
-    int test_epochs;
-    double test_rate; // before it
-    double test_rtt_ms;
-    double test_loss;
-    double test_packets;
-    double test_lost;
-    uint64_t raised_count;
-    uint64_t lowered_count;
+    // Losses.
+    double usual_loss; // that does not depend on the rate
+    double packets;    // lately, fading
+    double lost;       // of these
+
+    // Before less was sent.
+    double before_rate;
+    double before_packets;
+    double before_lost;
+    uint64_t lowered_us;
 } ph_rate;
 
 /// PH_ASSERTs 1,000 <= least <= first <= limit, where they are not 0.

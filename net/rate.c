@@ -1,0 +1,405 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// The controller looks at epochs: some packets and half a second each. A queue that grows shows in the
+// round trips; less is then sent than the link was seen to deliver, until the queue is empty. Losses
+// without a queue may be a short queue or a bad radio link: less is sent for a trial, and when as much
+// gets lost as before, it was not our doing. A few operations per call.
+
+#include <pinhole/net/rate.h>
+
+#include <math.h>
+
+#define COOKIE 0x52415445u
+#define RATE_MIN 1000.0
+#define LEAST_DEFAULT 4000.0
+#define FIRST_DEFAULT 64000.0
+
+// ---- epochs
+#define EPOCH_MIN_US 400000u
+#define EPOCH_MAX_US 2000000u // with a single answer it is over then
+#define EPOCH_PACKETS 4
+#define SETTLE_US 100000u
+#define SILENCE_US 1500000u
+
+// ---- round trips
+#define BASE_HALF_US UINT64_C(15000000)
+#define QUEUE_MIN_MS 40.0 // less is jitter
+// A datagram of its own rate takes its own interval through a bottleneck: that is no queue.
+#define QUEUE_INTERVALS 0.6
+#define GROWTH 0.08 // of the time that passes
+#define GROWING_EPOCHS 2
+#define DRAIN_MS 2000.0 // a queue shall be empty after about so long
+#define DRAIN_LEAST 0.4
+#define DRAIN_MOST 0.85
+#define STUBBORN_EPOCHS 4
+#define FALLING 0.05
+
+// ---- losses
+#define FADE 0.75
+#define LOSS_SIGMAS 2.5
+#define LOSS_LEAST 2.5 // packets
+#define USUAL_PACKETS 150.0
+#define TEST_PACKETS 12.0
+#define TEST_SHARE 0.9
+#define TEST_LEAST 0.4
+#define FEWER 0.6 // times as many losses as before: it was our doing
+
+// ---- rising, per second
+#define RISE_SHARE 0.25
+#define RISE_BITS 300.0
+#define NEAR_SHARE 0.03
+#define NEAR_FROM 0.85
+#define NEAR_TO 1.1
+#define USED_SHARE 0.6 // of the rate: below, nobody knows whether more would do
+
+ph_rate_def ph_rate_def_default(void)
+{
+    return (ph_rate_def){.limit_bits_per_second = 13000, .cookie = COOKIE};
+}
+
+static double lesser(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static double greater(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+ph_rate ph_rate_make(const ph_rate_def* def)
+{
+    PH_ASSERT(def->cookie == COOKIE); // start from ph_rate_def_default()
+
+    const double limit = def->limit_bits_per_second;
+    ph_rate rate = {
+        .limit = limit,
+        .least = def->least_bits_per_second != 0
+                     ? def->least_bits_per_second
+                     : greater(RATE_MIN, lesser(limit / 4.0, LEAST_DEFAULT)),
+        .rate = def->first_bits_per_second != 0 ? def->first_bits_per_second
+                                                : lesser(limit, FIRST_DEFAULT),
+    };
+    PH_ASSERT(RATE_MIN <= rate.least && rate.least <= rate.rate && rate.rate <= limit);
+    return rate;
+}
+
+int ph_rate_bits_per_second(const ph_rate* rate)
+{
+    return (int)rate->rate;
+}
+
+void ph_rate_set_limit(ph_rate* rate, int limit_bits_per_second)
+{
+    PH_ASSERT(limit_bits_per_second >= RATE_MIN);
+
+    rate->limit = limit_bits_per_second;
+    rate->least = lesser(rate->least, rate->limit);
+    rate->rate = lesser(rate->rate, rate->limit);
+}
+
+ph_rate_state ph_rate_get_state(const ph_rate* rate)
+{
+    return rate->state;
+}
+
+const char* ph_rate_state_name(ph_rate_state state)
+{
+    static const char* const NAMES[] = {
+        [PH_RATE_RISING] = "rising",
+        [PH_RATE_DRAINING] = "draining",
+        [PH_RATE_TESTING] = "testing",
+    };
+    _Static_assert(sizeof NAMES / sizeof NAMES[0] == PH_RATE_STATE_COUNT, "a name for each");
+    return (unsigned)state < PH_RATE_STATE_COUNT ? NAMES[state] : "unknown";
+}
+
+// ---- what an epoch says
+
+typedef struct epoch {
+    double seconds;
+    double packets; // whose fate became known
+    double lost;
+    double rtt_ms; // 0: nothing came back
+    double interval_ms;
+    double sent_bps;
+    double delivered_bps;
+} epoch;
+
+static epoch look_back(const ph_rate* rate, uint64_t now_us, const ph_viewer_link* link)
+{
+    const ph_viewer_link* start = &rate->start;
+    const double datagrams = (double)(link->datagrams - start->datagrams);
+    const double bytes = (double)(link->wire_bytes - start->wire_bytes);
+    const double trips = (double)(link->round_trips - start->round_trips);
+    epoch seen = {
+        .seconds = (double)(now_us - rate->start_us) * 1e-6,
+        .packets = (double)(link->resolved - start->resolved),
+        .lost = (double)(link->lost - start->lost),
+    };
+    if (trips > 0.0) {
+        seen.rtt_ms = (double)(link->round_trips_us - start->round_trips_us) / trips * 1e-3;
+    }
+    seen.interval_ms = seen.seconds * 1e3 / greater(datagrams, 1.0);
+    seen.sent_bps = 8.0 * bytes / seen.seconds;
+    const double mean_bytes = datagrams > 0.0 ? bytes / datagrams : 0.0;
+    seen.delivered_bps = 8.0 * mean_bytes * (seen.packets - seen.lost) / seen.seconds;
+    return seen;
+}
+
+static void begin_epoch(ph_rate* rate, uint64_t now_us, const ph_viewer_link* link)
+{
+    rate->start = *link;
+    rate->start_us = now_us;
+}
+
+static bool is_over(const ph_rate* rate, uint64_t now_us, const ph_viewer_link* link)
+{
+    const uint64_t lasted_us = now_us - rate->start_us;
+    const uint64_t packets = link->resolved - rate->start.resolved;
+    return (lasted_us >= EPOCH_MIN_US && packets >= EPOCH_PACKETS) ||
+           (lasted_us >= EPOCH_MAX_US && packets > 0);
+}
+
+// ---- round trips
+
+static double base_ms(const ph_rate* rate)
+{
+    const double now_ms = rate->base_rtt_ms[0];
+    const double before_ms = rate->base_rtt_ms[1];
+    return before_ms != 0.0 ? lesser(now_ms, before_ms) : now_ms;
+}
+
+static void note_round_trip(ph_rate* rate, uint64_t now_us, double rtt_ms)
+{
+    if (rate->base_rtt_ms[0] == 0.0) {
+        rate->base_rtt_ms[0] = rtt_ms;
+        rate->base_us = now_us;
+    }
+    if (now_us - rate->base_us >= BASE_HALF_US) {
+        rate->base_rtt_ms[1] = rate->base_rtt_ms[0];
+        rate->base_rtt_ms[0] = rtt_ms;
+        rate->base_us = now_us;
+    }
+    rate->base_rtt_ms[0] = lesser(rate->base_rtt_ms[0], rtt_ms);
+}
+
+static double allowed_queue_ms(const epoch* seen)
+{
+    return QUEUE_MIN_MS + QUEUE_INTERVALS * seen->interval_ms;
+}
+
+// Whether there is a queue that stands, or one that grows.
+static bool is_queueing(ph_rate* rate, const epoch* seen)
+{
+    const double queue_ms = seen->rtt_ms - base_ms(rate);
+    const bool is_growing = rate->rtt_ms != 0.0 && queue_ms > QUEUE_MIN_MS &&
+                            seen->rtt_ms - rate->rtt_ms > GROWTH * seen->seconds * 1e3;
+    rate->growing_count = is_growing ? rate->growing_count + 1 : 0;
+    return queue_ms > allowed_queue_ms(seen) || rate->growing_count >= GROWING_EPOCHS;
+}
+
+// ---- lowering
+
+static void forget_losses(ph_rate* rate)
+{
+    rate->packets = 0.0;
+    rate->lost = 0.0;
+}
+
+// What is answered for the next round trip was sent at the old rate.
+static void lower(ph_rate* rate, uint64_t now_us, ph_rate_state state, double wanted)
+{
+    rate->before_rate = rate->rate;
+    rate->before_packets = rate->packets;
+    rate->before_lost = rate->lost;
+    forget_losses(rate);
+    rate->state = state;
+    rate->rate = greater(rate->least, lesser(wanted, rate->rate));
+    rate->lowered_us = now_us;
+    rate->deaf_us = now_us + (uint64_t)(rate->rtt_ms * 1e3) + SETTLE_US;
+    rate->growing_count = 0;
+}
+
+// Of a client that hardly uses its rate nobody knows what the link would deliver.
+static double capacity(const ph_rate* rate, const epoch* seen)
+{
+    const bool is_used = seen->sent_bps >= USED_SHARE * rate->rate;
+    return is_used ? lesser(seen->delivered_bps, rate->rate) : rate->rate;
+}
+
+static void drain(ph_rate* rate, uint64_t now_us, const epoch* seen)
+{
+    const double queue_ms = seen->rtt_ms - base_ms(rate);
+    const double share = lesser(DRAIN_MOST, greater(DRAIN_LEAST, 1.0 - queue_ms / DRAIN_MS));
+    const double most = greater(capacity(rate, seen), DRAIN_LEAST * rate->rate);
+    rate->ceiling = most;
+    lower(rate, now_us, PH_RATE_DRAINING, share * most);
+}
+
+// Half by the losses of several epochs: in a single one chance has too much of a say.
+static void begin_test(ph_rate* rate, uint64_t now_us, const epoch* seen)
+{
+    const double lately = rate->rate * (1.0 - rate->lost / rate->packets);
+    const double most = TEST_SHARE * (lately + capacity(rate, seen)) / 2.0;
+    lower(rate, now_us, PH_RATE_TESTING, greater(most, TEST_LEAST * rate->rate));
+}
+
+// ---- losses
+
+static void note_losses(ph_rate* rate, const epoch* seen)
+{
+    const double kept = rate->state == PH_RATE_TESTING ? 1.0 : FADE;
+    rate->packets = kept * rate->packets + seen->packets;
+    rate->lost = kept * rate->lost + seen->lost;
+}
+
+static bool is_losing(const ph_rate* rate)
+{
+    const double usual = rate->packets * rate->usual_loss;
+    const double sigma = sqrt(usual * (1.0 - rate->usual_loss) + 0.5);
+    return rate->lost >= LOSS_LEAST && rate->lost - usual > LOSS_SIGMAS * sigma;
+}
+
+static void learn_usual_loss(ph_rate* rate, const epoch* seen)
+{
+    const double off = seen->lost - seen->packets * rate->usual_loss;
+    rate->usual_loss = greater(0.0, rate->usual_loss + off / USUAL_PACKETS);
+}
+
+// ---- rising
+
+static void rise(ph_rate* rate, const epoch* seen)
+{
+    if (seen->sent_bps < USED_SHARE * rate->rate) {
+        return;
+    }
+    if (rate->rate > NEAR_TO * rate->ceiling) {
+        rate->ceiling = 0.0;
+    }
+    const bool is_near = rate->rate >= NEAR_FROM * rate->ceiling && rate->ceiling != 0.0;
+    const double share = is_near ? NEAR_SHARE : RISE_SHARE;
+    const double step = (share * rate->rate + RISE_BITS) * seen->seconds;
+    rate->rate = lesser(rate->limit, rate->rate + step);
+}
+
+// ---- the states
+
+static void end_rising(ph_rate* rate, uint64_t now_us, const epoch* seen, bool has_queue)
+{
+    if (has_queue) {
+        drain(rate, now_us, seen);
+    } else if (is_losing(rate)) {
+        begin_test(rate, now_us, seen);
+    } else {
+        learn_usual_loss(rate, seen);
+        rise(rate, seen);
+    }
+}
+
+// The queue is gone; or it goes; or it stays, whatever is sent: then the way has become longer.
+static void end_draining(ph_rate* rate, uint64_t now_us, const epoch* seen)
+{
+    if (seen->rtt_ms - base_ms(rate) <= allowed_queue_ms(seen)) {
+        rate->state = PH_RATE_RISING;
+        rate->stubborn_count = 0;
+        rate->rate = lesser(rate->limit, greater(rate->rate, NEAR_FROM * rate->ceiling));
+        forget_losses(rate);
+        return;
+    }
+    const bool is_falling = rate->rtt_ms - seen->rtt_ms > FALLING * seen->seconds * 1e3;
+    rate->stubborn_count = is_falling ? 0 : rate->stubborn_count + 1;
+    if (rate->stubborn_count < STUBBORN_EPOCHS) {
+        if (!is_falling) {
+            rate->rate = greater(rate->least, DRAIN_MOST * rate->rate);
+        }
+        return;
+    }
+    rate->stubborn_count = 0;
+    rate->base_rtt_ms[0] = seen->rtt_ms;
+    rate->base_rtt_ms[1] = 0.0;
+    rate->base_us = now_us;
+    rate->state = PH_RATE_RISING;
+    rate->ceiling = 0.0;
+}
+
+static void end_testing(ph_rate* rate, uint64_t now_us, const epoch* seen, bool has_queue)
+{
+    if (has_queue) {
+        drain(rate, now_us, seen);
+        return;
+    }
+    if (rate->packets < TEST_PACKETS) {
+        return;
+    }
+    const double before = rate->before_lost / rate->before_packets;
+    if (rate->lost / rate->packets <= FEWER * before) {
+        rate->ceiling = rate->rate / TEST_SHARE;
+    } else {
+        rate->usual_loss =
+            (rate->before_lost + rate->lost) / (rate->before_packets + rate->packets);
+        rate->rate = lesser(rate->limit, rate->before_rate);
+    }
+    rate->state = PH_RATE_RISING;
+    forget_losses(rate);
+}
+
+static void end_epoch(ph_rate* rate, uint64_t now_us, const epoch* seen)
+{
+    bool has_queue = false;
+    note_losses(rate, seen);
+    if (seen->rtt_ms > 0.0) {
+        note_round_trip(rate, now_us, seen->rtt_ms);
+        has_queue = is_queueing(rate, seen);
+    }
+    switch (rate->state) {
+    case PH_RATE_DRAINING:
+        end_draining(rate, now_us, seen);
+        break;
+    case PH_RATE_TESTING:
+        end_testing(rate, now_us, seen, has_queue);
+        break;
+    default:
+        end_rising(rate, now_us, seen, has_queue);
+        break;
+    }
+    rate->rtt_ms = seen->rtt_ms > 0.0 ? seen->rtt_ms : rate->rtt_ms;
+}
+
+// ---- the whole
+
+// Datagrams leave and nothing comes back.
+static bool is_silent(const ph_rate* rate, uint64_t now_us, const ph_viewer_link* link)
+{
+    const uint64_t usual_us = SILENCE_US + (uint64_t)(2e3 * rate->rtt_ms);
+    return link->datagrams > rate->start.datagrams && now_us - rate->heard_us > usual_us &&
+           now_us - rate->lowered_us > usual_us;
+}
+
+bool ph_rate_update(ph_rate* rate, uint64_t now_us, const ph_viewer_link* link)
+{
+    const int before = ph_rate_bits_per_second(rate);
+    if (!rate->is_started) {
+        rate->is_started = true;
+        rate->heard_us = now_us;
+        rate->lowered_us = now_us;
+        begin_epoch(rate, now_us, link);
+    }
+    if (link->resolved != rate->heard_resolved) {
+        rate->heard_resolved = link->resolved;
+        rate->heard_us = now_us;
+    }
+    if (is_silent(rate, now_us, link)) {
+        rate->ceiling = rate->rate;
+        lower(rate, now_us, PH_RATE_DRAINING, rate->rate / 2.0);
+        begin_epoch(rate, now_us, link);
+    } else if (now_us < rate->deaf_us) {
+        begin_epoch(rate, now_us, link);
+    } else if (is_over(rate, now_us, link)) {
+        const epoch seen = look_back(rate, now_us, link);
+        end_epoch(rate, now_us, &seen);
+        begin_epoch(rate, now_us, link);
+    }
+    return ph_rate_bits_per_second(rate) != before;
+}

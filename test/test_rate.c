@@ -1,0 +1,270 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// The rate controller on simulated links: what it gives away where nothing is wrong, how fast it finds a
+// hidden bottleneck, how short the queue stays, and how clients share. With PH_RATE_PRINT in the
+// environment the figures are printed, as docs/serving.md has them.
+
+#include "support/rate_stage.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { LIMIT = 13000 };
+
+static rate_stage stage; // the seed is in each test
+
+static void print(const char* what, const rate_figures* f)
+{
+    if (getenv("PH_RATE_PRINT") != NULL) {
+        printf("| %-52s | %5.1f | %5.1f | %4.0f | %4.0f | %4.1f | %.2f |\n", what,
+               f->rate_bps / 1e3, f->delivered_bps / 1e3, f->queue_ms, f->queue_worst_ms,
+               100.0 * f->loss, f->fairness);
+    }
+}
+
+static void begin(uint64_t seed, int beats_per_second, double loss)
+{
+    stage = (rate_stage){
+        .seed = seed,
+        .beats_per_second = beats_per_second,
+        .network = {.delay_us = 40000, .jitter_us = 20000, .loss = loss},
+    };
+}
+
+static void narrow(int bits_per_second, int queue_ms)
+{
+    stage.narrow = (ph_bottleneck){
+        .bits_per_second = bits_per_second,
+        .queue_bytes = bits_per_second / 8 * queue_ms / 1000,
+    };
+}
+
+static rate_figures run(const char* what, double seconds)
+{
+    const rate_figures figures = rate_stage_run(&stage, seconds);
+    print(what, &figures);
+    return figures;
+}
+
+// ---- nothing is wrong
+
+static void a_good_link_gets_everything(void** state)
+{
+    (void)state;
+    begin(1, 10, 0.0);
+    rate_stage_setup(&stage, 1, LIMIT);
+    const rate_figures figures = run("good link", 60.0);
+    assert_true(figures.least_bps == LIMIT);
+    rate_stage_teardown(&stage);
+}
+
+// Mean over seeds and beats, because a trial costs a little whenever chance looks like congestion.
+static double rate_with_loss(double loss, double* worst)
+{
+    double sum = 0.0;
+    int count = 0;
+    for (uint64_t seed = 100; seed < 108; ++seed) {
+        for (int beats = 5; beats <= 20; beats *= 2) {
+            begin(seed, beats, loss);
+            rate_stage_setup(&stage, 1, LIMIT);
+            const double rate = rate_stage_run(&stage, 60.0).rate_bps / LIMIT;
+            rate_stage_teardown(&stage);
+            *worst = rate < *worst ? rate : *worst;
+            sum += rate;
+            ++count;
+        }
+    }
+    return sum / count;
+}
+
+static void random_loss_alone_does_not_starve_a_client(void** state)
+{
+    (void)state;
+    static const double LOSSES[] = {0.01, 0.05, 0.2, 0.3};
+    for (size_t i = 0; i < sizeof LOSSES / sizeof LOSSES[0]; ++i) {
+        double worst = 1.0;
+        const double mean = rate_with_loss(LOSSES[i], &worst);
+        if (getenv("PH_RATE_PRINT") != NULL) {
+            printf("loss %.0f %%: %.1f %% of the limit, worst run %.1f %%\n", 100.0 * LOSSES[i],
+                   100.0 * mean, 100.0 * worst);
+        }
+        assert_true(mean > 0.9);
+        assert_true(worst > 0.65);
+    }
+}
+
+static void a_way_that_becomes_longer_is_no_queue(void** state)
+{
+    (void)state;
+    begin(3, 10, 0.01);
+    rate_stage_setup(&stage, 1, LIMIT);
+    run("before", 30.0);
+    stage.network.delay_us = 140000;
+    rate_stage_change(&stage);
+    const rate_figures first = run("100 ms more each way, first 20 s", 20.0);
+    const rate_figures then = run("then", 20.0);
+    assert_true(first.rate_bps > 0.5 * LIMIT);
+    assert_true(then.rate_bps > 0.95 * LIMIT);
+    rate_stage_teardown(&stage);
+}
+
+// ---- a bottleneck
+
+static void a_hidden_bottleneck_is_found_within_seconds(void** state)
+{
+    (void)state;
+    static const int QUEUES_MS[] = {300, 1000, 5000};
+    for (size_t i = 0; i < sizeof QUEUES_MS / sizeof QUEUES_MS[0]; ++i) {
+        char what[64];
+        begin(10 + i, 10, 0.0);
+        narrow(8000, QUEUES_MS[i]);
+        rate_stage_setup(&stage, 1, LIMIT);
+        snprintf(what, sizeof what, "8 kbit/s, queue of %d ms, first 10 s", QUEUES_MS[i]);
+        const rate_figures first = run(what, 10.0);
+        const rate_figures then = run("the next 50 s", 50.0);
+        assert_true(first.queue_worst_ms < 1500.0);
+        assert_true(then.rate_bps < 8400.0);
+        assert_true(then.delivered_bps > 0.9 * 8000.0);
+        assert_true(then.queue_ms < 150.0);
+        assert_true(then.loss < 0.03);
+        rate_stage_teardown(&stage);
+    }
+}
+
+// Five hertz: a datagram alone takes 300 ms through it.
+static void large_datagrams_are_no_queue(void** state)
+{
+    (void)state;
+    begin(20, 5, 0.0);
+    narrow(8000, 1000);
+    rate_stage_setup(&stage, 1, LIMIT);
+    run("8 kbit/s, 5 Hz, queue of 1000 ms, first 10 s", 10.0);
+    const rate_figures then = run("the next 50 s", 50.0);
+    assert_true(then.delivered_bps > 0.85 * 8000.0);
+    assert_true(then.queue_ms < 350.0);
+    rate_stage_teardown(&stage);
+}
+
+static void a_bottleneck_with_random_loss_is_found_too(void** state)
+{
+    (void)state;
+    begin(21, 10, 0.05);
+    narrow(8000, 1000);
+    rate_stage_setup(&stage, 1, LIMIT);
+    run("8 kbit/s and 5 % loss, first 10 s", 10.0);
+    const rate_figures then = run("the next 50 s", 50.0);
+    assert_true(then.delivered_bps > 0.7 * 8000.0);
+    assert_true(then.queue_ms < 200.0);
+    rate_stage_teardown(&stage);
+}
+
+// Too short to show in the round trips: only losses tell of it.
+static void a_short_queue_is_found_by_its_losses(void** state)
+{
+    (void)state;
+    begin(22, 20, 0.0);
+    narrow(60000, 60);
+    rate_stage_setup(&stage, 1, 100000);
+    run("60 of 100 kbit/s, queue of 60 ms, first 10 s", 10.0);
+    const rate_figures then = run("the next 50 s", 50.0);
+    assert_true(then.delivered_bps > 0.7 * 60000.0);
+    assert_true(then.loss < 0.15); // 40 % of what the limit would send
+    rate_stage_teardown(&stage);
+}
+
+static void when_the_bottleneck_goes_the_rate_comes_back(void** state)
+{
+    (void)state;
+    begin(23, 10, 0.01);
+    narrow(6000, 500);
+    rate_stage_setup(&stage, 1, LIMIT);
+    assert_true(rate_stage_run(&stage, 40.0).rate_bps < 8000.0);
+    stage.narrow.bits_per_second = 0;
+    run("6 kbit/s until now; the first 15 s without", 15.0);
+    const rate_figures then = run("then", 20.0);
+    assert_true(then.rate_bps > 0.97 * LIMIT);
+    rate_stage_teardown(&stage);
+}
+
+static void clients_behind_one_bottleneck_share_it(void** state)
+{
+    (void)state;
+    for (int count = 2; count <= RATE_CLIENTS_MAX; count *= 2) {
+        char what[64];
+        begin(30 + (uint64_t)count, 10, 0.01);
+        narrow(count * LIMIT / 2, 500);
+        rate_stage_setup(&stage, count, LIMIT);
+        snprintf(what, sizeof what, "%d clients, half of what they want, first 20 s", count);
+        run(what, 20.0);
+        const rate_figures then = run("the next 60 s", 60.0);
+        assert_true(then.fairness > 0.9);
+        assert_true(then.delivered_bps > 0.85 * count * LIMIT / 2.0);
+        assert_true(then.queue_ms < 200.0);
+        assert_true(then.loss < 0.05);
+        rate_stage_teardown(&stage);
+    }
+}
+
+// ---- the rest
+
+static void silence_lowers_to_the_least_and_no_further(void** state)
+{
+    (void)state;
+    ph_rate_def def = ph_rate_def_default();
+    ph_rate rate = ph_rate_make(&def);
+    ph_viewer_link link = {0};
+    for (uint64_t now_us = 1000000; now_us < 60000000; now_us += 100000) {
+        link.datagrams += 1;
+        link.wire_bytes += 160;
+        ph_rate_update(&rate, now_us, &link);
+    }
+    assert_int_equal(ph_rate_bits_per_second(&rate), 3250);
+}
+
+static void whoever_has_nothing_to_send_is_left_alone(void** state)
+{
+    (void)state;
+    begin(40, 10, 0.01);
+    narrow(8000, 500);
+    rate_stage_setup(&stage, 1, LIMIT);
+    stage.clients[0].use = 0.4;
+    const rate_figures figures = run("8 kbit/s, and only 5 are used", 60.0);
+    assert_true(figures.rate_bps > 0.9 * LIMIT);
+    rate_stage_teardown(&stage);
+}
+
+static void a_new_limit_counts_at_once(void** state)
+{
+    (void)state;
+    ph_rate_def def = ph_rate_def_default();
+    def.limit_bits_per_second = 200000;
+    ph_rate rate = ph_rate_make(&def);
+    assert_int_equal(ph_rate_bits_per_second(&rate), 64000); // from there it rises
+    ph_rate_set_limit(&rate, 20000);
+    assert_int_equal(ph_rate_bits_per_second(&rate), 20000);
+    ph_rate_set_limit(&rate, 2000);
+    assert_int_equal(ph_rate_bits_per_second(&rate), 2000);
+    assert_int_equal(ph_rate_get_state(&rate), PH_RATE_RISING);
+    assert_string_equal(ph_rate_state_name(PH_RATE_DRAINING), "draining");
+    assert_string_equal(ph_rate_state_name(PH_RATE_STATE_COUNT), "unknown");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_good_link_gets_everything),
+        cmocka_unit_test(random_loss_alone_does_not_starve_a_client),
+        cmocka_unit_test(a_way_that_becomes_longer_is_no_queue),
+        cmocka_unit_test(a_hidden_bottleneck_is_found_within_seconds),
+        cmocka_unit_test(large_datagrams_are_no_queue),
+        cmocka_unit_test(a_bottleneck_with_random_loss_is_found_too),
+        cmocka_unit_test(a_short_queue_is_found_by_its_losses),
+        cmocka_unit_test(when_the_bottleneck_goes_the_rate_comes_back),
+        cmocka_unit_test(clients_behind_one_bottleneck_share_it),
+        cmocka_unit_test(silence_lowers_to_the_least_and_no_further),
+        cmocka_unit_test(whoever_has_nothing_to_send_is_left_alone),
+        cmocka_unit_test(a_new_limit_counts_at_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
