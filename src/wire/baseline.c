@@ -171,11 +171,12 @@ static void take_surprise(ph_baseline* baseline, const ph_layout* layout, const 
     const int shift = position_of(layout)->coordinate.shift;
     const uint64_t half = (UINT64_C(1) << shift) / 2;
     const uint64_t time_us = ph_baseline_time_us(baseline->tick[0], tick, tick_us);
+    const int growth = ph_size_growth(time_us, PH_GROWTH_POSITION);
     int sizes[3];
     for (int i = 0; i < 3; ++i) {
         const int32_t off_mm = way_between(predicted_mm[i], (int32_t)words[i]);
         const uint64_t steps = (magnitude_of(off_mm) + half) >> shift;
-        sizes[i] = ph_size_normal(ph_size_of(steps), time_us, PH_GROWTH_POSITION);
+        sizes[i] = ph_size_less(ph_size_of(steps), growth);
     }
     const int plane = (sizes[0] + sizes[1] + 1) / 2;
     baseline->plane_size = ph_size_faded(baseline->plane_size, (uint8_t)plane);

@@ -417,29 +417,29 @@ static void check(const ph_coded_frame* frame, const ph_coded_record* coded)
               (coded->baseline->is_entered && coded->baseline->class_index == record->class_index));
 }
 
-static void code_record(const ph_coded_frame* frame, ph_coder* coder, const ph_coded_record* coded)
+static void code_record(const ph_coded_frame* frame, ph_coder* coder, ph_coded_record* coded)
 {
     check(frame, coded);
-    ph_coded_record copy = *coded;
-    if (copy.record.kind == PH_RECORD_UPDATE) {
-        code_update(frame, coder, &copy);
+    if (coded->record.kind == PH_RECORD_UPDATE) {
+        code_update(frame, coder, coded);
         return;
     }
-    code_who(frame, coder, &copy);
+    code_who(frame, coder, coded);
     ph_coder_mark(coder, PH_TAPE_WHO);
-    if (copy.record.kind == PH_RECORD_ENTER) {
-        code_enter(frame, coder, &copy);
+    if (coded->record.kind == PH_RECORD_ENTER) {
+        code_enter(frame, coder, coded);
     }
 }
 
 uint32_t ph_coded_cost256(const ph_coded_frame* frame, const ph_coded_record* coded, ph_bill* bill)
 {
     ph_coder coder = {.bill = bill, .is_universal = frame->is_universal};
-    code_record(frame, &coder, coded);
+    ph_coded_record copy = *coded;
+    code_record(frame, &coder, &copy);
     return coder.cost256;
 }
 
-uint32_t ph_coded_tape(const ph_coded_frame* frame, const ph_coded_record* coded, ph_tape* tape)
+uint32_t ph_coded_tape(const ph_coded_frame* frame, ph_coded_record* coded, ph_tape* tape)
 {
     ph_coder coder = {.tape = tape, .is_universal = frame->is_universal};
     code_record(frame, &coder, coded);
@@ -452,7 +452,8 @@ uint32_t ph_coded_write(const ph_coded_frame* frame, ph_entropy_writer* writer,
 {
     uint32_t tokens[PH_TAPE_RECORD_MAX];
     ph_tape tape = {.tokens = tokens, .capacity = PH_TAPE_RECORD_MAX};
-    (void)ph_coded_tape(frame, coded, &tape);
+    ph_coded_record copy = *coded;
+    (void)ph_coded_tape(frame, &copy, &tape);
     PH_ASSERT(!tape.is_full);
     return ph_tape_play(tokens, writer, NULL, frame->counts);
 }

@@ -38,6 +38,14 @@ static int64_t code_steps(ph_coder* coder, manner how, int64_t steps)
                          : ph_coder_surprise(coder, how.family, how.size, steps);
 }
 
+// The difference is a multiple of the step, so that nothing is lost by shifting it.
+static int64_t steps_between(uint32_t from, uint32_t to, int shift)
+{
+    const int64_t way = (int32_t)(to - from);
+    const int64_t steps = (int64_t)((uint64_t)(way < 0 ? -way : way) >> shift);
+    return way < 0 ? -steps : steps;
+}
+
 // A coordinate whose low `shift` bits are zero, as a number of steps from the one expected.
 // @return How many.
 static int64_t code_coordinate(ph_coder* coder, manner how, int shift, uint32_t expected,
@@ -45,9 +53,7 @@ static int64_t code_coordinate(ph_coder* coder, manner how, int shift, uint32_t 
 {
     const uint32_t half = shift > 0 ? UINT32_C(1) << (shift - 1) : 0;
     const uint32_t base = (expected + half) >> shift << shift;
-    // The difference is a multiple of the step, and a division by it exact.
-    const int64_t step = INT64_C(1) << shift;
-    const int64_t given = ph_coder_is_reading(coder) ? 0 : (int32_t)(*word - base) / step;
+    const int64_t given = ph_coder_is_reading(coder) ? 0 : steps_between(base, *word, shift);
     const int64_t steps = code_steps(coder, how, given);
     const int64_t most = INT64_C(1) << (31 - shift);
     ph_coder_refuse_if(coder, steps < -most || steps >= most);

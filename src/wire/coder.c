@@ -56,7 +56,7 @@ static int universal_symbol(ph_coder* coder, int symbols, int symbol)
     return told < (uint32_t)symbols ? (int)told : 0;
 }
 
-int ph_coder_symbol(ph_coder* coder, ph_coded_family family, int model, int symbol)
+int ph_coder_symbol_otherwise(ph_coder* coder, ph_coded_family family, int model, int symbol)
 {
     const ph_coded_family_info* info = &ph_coded_families[family];
     PH_ASSERT(model >= 0 && model < info->models);
@@ -74,11 +74,6 @@ int ph_coder_symbol(ph_coder* coder, ph_coded_family family, int model, int symb
         ph_tape_symbol(coder->tape, first + symbol);
     }
     return symbol;
-}
-
-bool ph_coder_flag(ph_coder* coder, ph_coded_family family, int model, bool is_set)
-{
-    return ph_coder_symbol(coder, family, model, is_set ? 1 : 0) != 0;
 }
 
 uint64_t ph_coder_raw(ph_coder* coder, uint64_t value, int bits)

@@ -31,9 +31,25 @@ typedef struct ph_coder {
 uint32_t ph_coder_symbol_cost256(const ph_coder* coder, ph_coded_family family, int model,
                                  int symbol);
 
-// A symbol of one model of a family.
-int ph_coder_symbol(ph_coder* coder, ph_coded_family family, int model, int symbol);
-bool ph_coder_flag(ph_coder* coder, ph_coded_family family, int model, bool is_set);
+// A symbol of one model of a family. A tape's way is the one that runs most.
+int ph_coder_symbol_otherwise(ph_coder* coder, ph_coded_family family, int model, int symbol);
+static inline int ph_coder_symbol(ph_coder* coder, ph_coded_family family, int model, int symbol)
+{
+    if (coder->tape == NULL || coder->is_universal) {
+        return ph_coder_symbol_otherwise(coder, family, model, symbol);
+    }
+    const ph_coded_family_info* info = &ph_coded_families[family];
+    PH_ASSERT(model >= 0 && model < info->models && symbol >= 0 && symbol < info->symbols);
+    const int entry = info->first + model * (info->symbols + 1) + symbol;
+    coder->cost256 += ph_coded_costs[entry];
+    ph_tape_symbol(coder->tape, entry);
+    return symbol;
+}
+
+static inline bool ph_coder_flag(ph_coder* coder, ph_coded_family family, int model, bool is_set)
+{
+    return ph_coder_symbol(coder, family, model, is_set ? 1 : 0) != 0;
+}
 
 // One of count equally likely values, count >= 1. Above 2^16 low bits go to the raw end, where they
 // lose nothing to rounding.

@@ -43,11 +43,16 @@ int ph_size_growth(uint64_t time_us, int growth)
 
 uint8_t ph_size_normal(uint8_t size, uint64_t time_us, int growth)
 {
+    return ph_size_less(size, ph_size_growth(time_us, growth));
+}
+
+uint8_t ph_size_less(uint8_t size, int growth)
+{
     // Nothing is no smaller for having been short.
     if (size == 0) {
         return 0;
     }
-    const int normal = size - ph_size_growth(time_us, growth);
+    const int normal = size - growth;
     return (uint8_t)(normal < 0 ? 0 : normal < PH_SIZE_MAX ? normal : PH_SIZE_MAX);
 }
 

@@ -36,6 +36,7 @@ int ph_size_growth(uint64_t time_us, int growth);
 
 // What a size measured over a time would have been over a quarter of a second, and the other way.
 uint8_t ph_size_normal(uint8_t size, uint64_t time_us, int growth);
+uint8_t ph_size_less(uint8_t size, int growth); // by what ph_size_growth() says
 int ph_size_stretched(uint8_t normal, uint64_t time_us, int growth); // may be negative
 
 // The old size fades as news comes in.

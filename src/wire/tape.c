@@ -1,59 +1,24 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// A token, from its high bits: two of kind, then
-//
-//   SYMBOL    entry of the tables
-//   BITS      width 1..16, value 16
-//   UNIFORM   value; the next token is the count
-//   MARK      property, or the mask, or the end
-//
-// Raw bits of a record go to the other end of the packet than its symbols, so they are gathered and
+// Recording and playing tokens, which tape.h describes. Raw bits of a record go to the other end of the packet than its symbols, so they are gathered and
 // written at once.
 
 #include "wire/tape.h"
 
-#define KIND_SHIFT 30
-#define WIDTH_SHIFT 16
 #define VALUE_MASK 0xFFFFu
-#define PIECE_BITS 16
 #define MARK_END 255u
-
-enum { KIND_SYMBOL, KIND_BITS, KIND_UNIFORM, KIND_MARK };
 
 _Static_assert(PH_CODED_ENTRIES <= 1 << 16, "an entry fits a token");
 
 // ---- recording
 
-static void put(ph_tape* tape, uint32_t kind, uint32_t rest)
-{
-    if (tape->count == tape->capacity) {
-        tape->is_full = true;
-        return;
-    }
-    tape->tokens[tape->count++] = kind << KIND_SHIFT | rest;
-}
-
-void ph_tape_symbol(ph_tape* tape, int entry)
-{
-    put(tape, KIND_SYMBOL, (uint32_t)entry);
-}
-
 void ph_tape_uniform(ph_tape* tape, uint32_t value, uint32_t count)
 {
-    PH_ASSERT(value < count && count <= UINT32_C(1) << PIECE_BITS);
+    PH_ASSERT(value < count && count <= UINT32_C(1) << PH_TOKEN_VALUE_BITS);
 
-    put(tape, KIND_UNIFORM, value);
-    put(tape, 0, count);
-}
-
-void ph_tape_bits(ph_tape* tape, uint64_t value, int width)
-{
-    for (; width > 0; width -= PIECE_BITS, value >>= PIECE_BITS) {
-        const int piece = width < PIECE_BITS ? width : PIECE_BITS;
-        const uint32_t low = (uint32_t)value & ((UINT32_C(1) << piece) - 1);
-        put(tape, KIND_BITS, (uint32_t)piece << WIDTH_SHIFT | low);
-    }
+    ph_tape_put(tape, PH_TOKEN_UNIFORM, value);
+    ph_tape_put(tape, 0, count);
 }
 
 void ph_tape_append(ph_tape* tape, ph_bit_writer* writer)
@@ -62,20 +27,15 @@ void ph_tape_append(ph_tape* tape, ph_bit_writer* writer)
     const size_t size = ph_bit_writer_finish(writer);
     ph_bit_reader reader = ph_bit_reader_make(writer->bytes, size);
     for (size_t left = size_bits; left > 0;) {
-        const int piece = left < PIECE_BITS ? (int)left : PIECE_BITS;
+        const int piece = left < PH_TOKEN_VALUE_BITS ? (int)left : PH_TOKEN_VALUE_BITS;
         ph_tape_bits(tape, ph_bits_read(&reader, piece), piece);
         left -= (size_t)piece;
     }
 }
 
-void ph_tape_mark(ph_tape* tape, int property)
-{
-    put(tape, KIND_MARK, (uint32_t)property);
-}
-
 void ph_tape_end(ph_tape* tape)
 {
-    put(tape, KIND_MARK, MARK_END);
+    ph_tape_put(tape, PH_TOKEN_MARK, MARK_END);
 }
 
 // ---- playing
@@ -94,7 +54,7 @@ static void flush(gathering* raw, ph_entropy_writer* writer)
 
 static void gather(gathering* raw, ph_entropy_writer* writer, uint32_t token)
 {
-    const int width = (int)(token >> WIDTH_SHIFT & 31u);
+    const int width = (int)(token >> PH_TOKEN_WIDTH_SHIFT & 31u);
     if (raw->width + width > 64) {
         flush(raw, writer);
     }
@@ -146,20 +106,20 @@ uint32_t ph_tape_play(const uint32_t* tokens, ph_entropy_writer* writer, ph_bill
     for (;;) {
         const uint32_t token = *tokens++;
         const uint32_t value = token & VALUE_MASK;
-        switch (token >> KIND_SHIFT) {
-        case KIND_SYMBOL:
+        switch (token >> PH_TOKEN_KIND_SHIFT) {
+        case PH_TOKEN_SYMBOL:
             // An entry and the next one are all that a writer looks at.
             ph_entropy_write(writer,
                              &(ph_model){.cumulative = &ph_coded_cumulative[value], .count = 2}, 0);
             cost256 += ph_coded_costs[value];
             count_symbol(counts, value);
             break;
-        case KIND_BITS:
+        case PH_TOKEN_BITS:
             gather(&raw, writer, token);
-            raw_bits += token >> WIDTH_SHIFT & 31u;
-            cost256 += (token >> WIDTH_SHIFT & 31u) * PH_COST_PER_BIT;
+            raw_bits += token >> PH_TOKEN_WIDTH_SHIFT & 31u;
+            cost256 += (token >> PH_TOKEN_WIDTH_SHIFT & 31u) * PH_COST_PER_BIT;
             break;
-        case KIND_UNIFORM:
+        case PH_TOKEN_UNIFORM:
             ph_entropy_write_uniform(writer, value, *tokens);
             uniform256 += ph_tape_uniform_cost256(*tokens);
             cost256 += ph_tape_uniform_cost256(*tokens++);

@@ -16,6 +16,9 @@
 #define RTT_SHARE 8.0   // smoothing: an eighth of the new
 #define LOSS_SHARE 16.0 // of each packet
 
+// How many items ahead of its turn what one changes is fetched.
+enum { FETCH_AHEAD = 8 };
+
 typedef enum judgement {
     JUDGED_NEW,
     JUDGED_OLD,
@@ -122,14 +125,36 @@ static void resolve_item(const ph_world* world, ph_viewer* viewer, const ph_flig
     }
 }
 
-// Where the values of a packet go: some thirty places that are in no cache.
-static void prefetch_known(const ph_sender* sender, const ph_flight_packet* packet)
+// What the item at a place will change, which is in no cache. @return The next place.
+static uint16_t fetch_ahead(const ph_sender* sender, uint16_t place)
 {
+    const int slot = ph_flight_read(&sender->flight, place).slot;
+    ph_prefetch_bytes(ph_knowledge_at(&sender->knowledge, slot), 2 * PH_CACHE_LINE);
+    if (ph_sender_is_coded(sender)) {
+        ph_prefetch(&sender->baselines.slots[slot]);
+    }
+    if (sender->expectation != NULL) {
+        ph_prefetch(&sender->expectation->known[slot]);
+    }
+    return ph_flight_next_item(&sender->flight, place);
+}
+
+static void resolve_items(const ph_world* world, ph_viewer* viewer, const ph_flight_packet* packet,
+                          bool is_applied)
+{
+    const ph_sender* sender = viewer->sender;
+    const int count = packet->item_count;
     uint16_t place = ph_flight_first_item(&sender->flight, packet);
-    for (int i = 0; i < packet->item_count; ++i) {
-        const ph_flight_item item = ph_flight_read(&sender->flight, place);
-        ph_prefetch_bytes(ph_knowledge_at(&sender->knowledge, item.slot), 2 * PH_CACHE_LINE);
-        place = ph_flight_next_item(&sender->flight, place);
+    uint16_t ahead = place;
+    for (int i = -FETCH_AHEAD; i < count; ++i) {
+        if (i + FETCH_AHEAD < count) {
+            ahead = fetch_ahead(sender, ahead);
+        }
+        if (i >= 0) {
+            const ph_flight_item item = ph_flight_read(&sender->flight, place);
+            resolve_item(world, viewer, &item, is_applied);
+            place = ph_flight_next_item(&sender->flight, place);
+        }
     }
 }
 
@@ -146,13 +171,7 @@ static void resolve_oldest(const ph_world* world, ph_viewer* viewer, bool is_app
         sender->applied_tick = packet->stamp.tick;
         sender->has_applied_tick = true;
     }
-    prefetch_known(sender, packet);
-    uint16_t place = ph_flight_first_item(flight, packet);
-    for (int i = 0; i < packet->item_count; ++i) {
-        const ph_flight_item item = ph_flight_read(flight, place);
-        resolve_item(world, viewer, &item, is_applied);
-        place = ph_flight_next_item(flight, place);
-    }
+    resolve_items(world, viewer, packet, is_applied);
     ph_flight_retire(&sender->flight);
     ++sender->horizon;
     sender->fates = sender->fates << 1 | (is_applied ? 1 : 0);

@@ -150,7 +150,8 @@ bool ph_coded_add(ph_datagram* datagram, const ph_choice* choice, ph_chosen* bef
     const ph_choice whole = whole_choice(datagram, choice, before);
     const ph_page_mark page_before = ph_coded_page_mark(&datagram->page);
     const ph_tape tape_before = datagram->tape;
-    ph_coded_wording made = ph_wording_coded(&datagram->wording, &datagram->page.frame, &whole);
+    ph_coded_wording made;
+    ph_wording_coded(&datagram->wording, &datagram->page.frame, &whole, &made);
     const ph_record* record = &made.coded.record;
     ph_flight_item item = ph_wording_item(&datagram->wording, record);
     uint32_t cost256;
@@ -192,7 +193,8 @@ static void write_change(ph_datagram* datagram, ph_booking* booking, ph_entropy_
 {
     const ph_coded_frame* frame = &datagram->page.frame;
     const ph_choice choice = ph_chosen_choice(chosen);
-    ph_coded_wording made = ph_wording_coded(&datagram->wording, frame, &choice);
+    ph_coded_wording made;
+    ph_wording_coded(&datagram->wording, frame, &choice, &made);
     made.coded.slot_floor = (uint16_t)floor;
     const uint32_t cost256 = ph_coded_write(frame, writer, &made.coded);
     ph_booking_change(booking, choice.kind, cost256, chosen->is_repeat);

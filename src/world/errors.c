@@ -70,6 +70,7 @@ typedef struct place {
     int class_index;
     ph_entity_index entity;
     int32_t true_mm[3];
+    float true_mm_s[3];
 } place;
 
 static float length(const float a[3])
@@ -91,7 +92,7 @@ static float log2_about(float value)
 static float reach_of(float age_s, float limit_s)
 {
     const float left = 1.0f - (age_s - limit_s - PAUSE_S) / RETURN_S;
-    return fminf(age_s, limit_s) * fminf(fmaxf(left, 0.0f), 1.0f);
+    return ph_lesser(age_s, limit_s) * ph_lesser(ph_greater(left, 0.0f), 1.0f);
 }
 
 typedef struct misfit {
@@ -103,7 +104,6 @@ typedef struct misfit {
 static misfit misfit_of(const filling* f, const place* p, const ph_expected* shown)
 {
     const ph_world* world = f->outlook->world;
-    const int32_t* true_way_mm = &world->entities.way_mm[3 * (size_t)p->entity];
     const float age_s = (float)(world->tick - shown->tick) * f->tick_s + f->way_s;
     const float limit_s =
         ph_manner_limit_s(&f->expectation->manners[p->class_index], shown->interval_s);
@@ -115,10 +115,9 @@ static misfit misfit_of(const filling* f, const place* p, const ph_expected* sho
     ph_expected_difference(shown->position_mm, p->true_mm, off_mm);
     for (int k = 0; k < 3; ++k) {
         const float shown_mm_s = shown->velocity_mm_s[k] + bend * shown->bend_mm_s[k];
-        const float true_mm_s = (float)true_way_mm[k] / f->tick_s;
         carried_mm[k] = shown_mm_s * reach_s;
-        off_mm[k] += true_mm_s * f->way_s - carried_mm[k];
-        apart_mm_s[k] = true_mm_s - (age_s < limit_s ? shown_mm_s : 0.0f);
+        off_mm[k] += p->true_mm_s[k] * f->way_s - carried_mm[k];
+        apart_mm_s[k] = p->true_mm_s[k] - (age_s < limit_s ? shown_mm_s : 0.0f);
     }
     return (misfit){
         .error_mm = length(off_mm),
@@ -134,7 +133,7 @@ static void fill_position(const filling* f, const place* p)
     misfit fit = misfit_of(f, p, sent);
     if (f->loss > 0.0f && known->is_there && known->tick != sent->tick) {
         const misfit without = misfit_of(f, p, known);
-        fit.error_mm += f->loss * fmaxf(without.error_mm - fit.error_mm, 0.0f);
+        fit.error_mm += f->loss * ph_greater(without.error_mm - fit.error_mm, 0.0f);
     }
     const ph_property* position =
         &f->outlook->world->tables[p->class_index]
@@ -198,7 +197,7 @@ static void fill_slot(const filling* f, const place* p, float* change)
 {
     float off_mm[3];
     ph_expected_difference(f->eye_mm, p->true_mm, off_mm);
-    f->lanes->range_mm[p->at] = fmaxf(length(off_mm), NEAREST_MM);
+    f->lanes->range_mm[p->at] = ph_greater(length(off_mm), NEAREST_MM);
     if (f->knowledge->told[p->slot] == PH_TOLD_NOTHING) {
         fill_newcomer(f, p);
         return;
@@ -211,7 +210,7 @@ static void fill_slot(const filling* f, const place* p, float* change)
 static float way_seconds(const ph_sender* sender)
 {
     const float way_s = (float)sender->stats.rtt_ms * (0.5f * 1e-3f);
-    return way_s == 0.0f ? FIRST_WAY_S : fminf(way_s, LONGEST_WAY_S);
+    return way_s == 0.0f ? FIRST_WAY_S : ph_lesser(way_s, LONGEST_WAY_S);
 }
 
 static filling make_filling(const ph_error_span* span)
@@ -251,12 +250,15 @@ ph_ranking_errors ph_errors_fill(const ph_error_span* span)
         if (entity == PH_ENTITY_NONE) {
             continue;
         }
+        const int32_t* way_mm = &entities->way_mm[3 * (size_t)entity];
         const place p = {
             .slot = slot,
             .at = at,
             .class_index = f.knowledge->class_index[slot],
             .entity = entity,
             .true_mm = {entities->x_mm[entity], entities->y_mm[entity], entities->z_mm[entity]},
+            .true_mm_s = {(float)way_mm[0] / f.tick_s, (float)way_mm[1] / f.tick_s,
+                          (float)way_mm[2] / f.tick_s},
         };
         fill_slot(&f, &p, &span->change[at]);
     }

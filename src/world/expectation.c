@@ -98,13 +98,6 @@ static void begin(ph_expected* expected, const sample* first)
     memcpy(expected->velocity_mm_s, first->velocity_mm_s, sizeof expected->velocity_mm_s);
 }
 
-void ph_expected_difference(const int32_t from_mm[3], const int32_t to_mm[3], float way_mm[3])
-{
-    for (int k = 0; k < 3; ++k) {
-        way_mm[k] = (float)(int32_t)((uint32_t)to_mm[k] - (uint32_t)from_mm[k]);
-    }
-}
-
 // A short step is mostly rounding: the velocity is then that of the last leg and the step together.
 static void add_step(ph_expected* expected, const float way_mm[3], float step_s)
 {

@@ -84,12 +84,29 @@ uint64_t ph_expectation_heading(const ph_expectation* expectation, int class_ind
 // ---- arithmetic shared with errors.c
 
 // The short way, also across the world's edge.
-void ph_expected_difference(const int32_t from_mm[3], const int32_t to_mm[3], float way_mm[3]);
+static inline void ph_expected_difference(const int32_t from_mm[3], const int32_t to_mm[3],
+                                          float way_mm[3])
+{
+    for (int k = 0; k < 3; ++k) {
+        way_mm[k] = (float)(int32_t)((uint32_t)to_mm[k] - (uint32_t)from_mm[k]);
+    }
+}
+
+// Of numbers: in one instruction, while those of the C library also think of what is none.
+static inline float ph_lesser(float a, float b)
+{
+    return a < b ? a : b;
+}
+
+static inline float ph_greater(float a, float b)
+{
+    return a > b ? a : b;
+}
 
 // 1 up to full, 0 from last on, straight between.
 static inline float ph_expected_fade(float value, float full, float last)
 {
-    return fminf(fmaxf((last - value) / (last - full), 0.0f), 1.0f);
+    return ph_lesser(ph_greater((last - value) / (last - full), 0.0f), 1.0f);
 }
 
 static inline float ph_expected_tick_s(const ph_world* world)

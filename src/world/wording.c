@@ -22,12 +22,13 @@ static bool has_jumped(const ph_outlook* outlook, const ph_choice* choice, bool 
 }
 
 // With the words of these properties alone, unless they are there already.
-static ph_record make_record(ph_wording* wording, const ph_choice* choice, uint64_t filled)
+static void make_record(ph_wording* wording, const ph_choice* choice, uint64_t filled,
+                        ph_record* made)
 {
     const int slot = choice->slot;
     const ph_outlook* outlook = wording->outlook;
     const ph_knowledge* knowledge = &outlook->sender->knowledge;
-    ph_record record = {
+    *made = (ph_record){
         .properties = choice->properties,
         .association = ph_knowledge_at(knowledge, slot)->association,
         .slot = (uint16_t)slot,
@@ -37,23 +38,24 @@ static ph_record make_record(ph_wording* wording, const ph_choice* choice, uint6
         .texts = wording->texts,
     };
     if (choice->kind == PH_RECORD_LEAVE) {
-        return record;
+        return;
     }
     const ph_entity_index entity = outlook->entities[slot];
     const ph_entities* entities = &outlook->world->entities;
-    const ph_layout* layout = layout_of(wording, record.class_index);
-    record.name = entities->name[entity];
-    record.is_jump = has_jumped(outlook, choice, (choice->properties & layout->position) != 0);
+    const ph_layout* layout = layout_of(wording, made->class_index);
+    made->name = entities->name[entity];
+    made->is_jump = has_jumped(outlook, choice, (choice->properties & layout->position) != 0);
     const uint64_t missing = choice->has_words ? filled & layout->texts : filled;
     if (missing != 0) {
-        ph_outlook_fill(outlook, slot, missing, record.words, record.texts);
+        ph_outlook_fill(outlook, slot, missing, made->words, made->texts);
     }
-    return record;
 }
 
 ph_record ph_wording_record(ph_wording* wording, const ph_choice* choice)
 {
-    return make_record(wording, choice, choice->properties);
+    ph_record record;
+    make_record(wording, choice, choice->properties, &record);
+    return record;
 }
 
 uint16_t ph_wording_keep(ph_wording* wording, const ph_record* record)
@@ -156,38 +158,42 @@ static void note_velocity(const ph_wording* wording, const ph_coded_frame* frame
                          enter->velocity);
 }
 
-static ph_coded_wording word_update(ph_wording* wording, const ph_coded_frame* frame,
-                                    const ph_choice* choice)
+static void word_update(ph_wording* wording, const ph_coded_frame* frame, const ph_choice* choice,
+                        ph_coded_wording* made)
 {
     const ph_sender* sender = wording->outlook->sender;
     const int slot = choice->slot;
     const ph_layout* layout = layout_of(wording, sender->knowledge.class_index[slot]);
-    ph_coded_wording made = {
-        .coded = {.record = make_record(wording, choice, choice->properties & ~layout->position),
-                  .baseline = &sender->baselines.slots[slot],
-                  .known = ph_knowledge_known(&sender->knowledge, slot)}};
+    make_record(wording, choice, choice->properties & ~layout->position, &made->coded.record);
+    made->coded.baseline = &sender->baselines.slots[slot];
+    made->coded.known = ph_knowledge_known(&sender->knowledge, slot);
     if ((choice->properties & layout->position) != 0) {
         const ph_placement* placed = place(wording, frame, slot, choice->coarse);
-        made.coded.forecast = forecast_of(wording, frame, slot);
-        made.coded.coarse = (uint8_t)placed->coarse;
-        made.is_rounded = placed->is_rounded;
-        memcpy(made.coded.record.words + layout->word[layout->described->position], placed->words,
+        made->coded.forecast = forecast_of(wording, frame, slot);
+        made->coded.coarse = (uint8_t)placed->coarse;
+        made->is_rounded = placed->is_rounded;
+        memcpy(made->coded.record.words + layout->word[layout->described->position], placed->words,
                sizeof placed->words);
     }
-    return made;
 }
 
-ph_coded_wording ph_wording_coded(ph_wording* wording, const ph_coded_frame* frame,
-                                  const ph_choice* choice)
+void ph_wording_coded(ph_wording* wording, const ph_coded_frame* frame, const ph_choice* choice,
+                      ph_coded_wording* made)
 {
+    made->coded.forecast = NULL;
+    made->coded.slot_floor = 0;
+    made->coded.coarse = 0;
+    made->is_rounded = false;
     if (choice->kind == PH_RECORD_UPDATE) {
-        return word_update(wording, frame, choice);
+        word_update(wording, frame, choice, made);
+        return;
     }
-    ph_coded_wording made = {.coded = {.record = ph_wording_record(wording, choice)}};
+    made->coded.baseline = NULL;
+    made->coded.known = NULL;
+    make_record(wording, choice, choice->properties, &made->coded.record);
     if (choice->kind == PH_RECORD_ENTER) {
-        note_velocity(wording, frame, &made.coded.record);
+        note_velocity(wording, frame, &made->coded.record);
     }
-    return made;
 }
 
 bool ph_wording_is_near_enough(ph_wording* wording, const ph_coded_frame* frame, int slot,

@@ -68,8 +68,8 @@ typedef struct ph_coded_wording {
     ph_coded_record coded;
     bool is_rounded; // the position is not quite the present one
 } ph_coded_wording;
-ph_coded_wording ph_wording_coded(ph_wording* wording, const ph_coded_frame* frame,
-                                  const ph_choice* choice);
+void ph_wording_coded(ph_wording* wording, const ph_coded_frame* frame, const ph_choice* choice,
+                      ph_coded_wording* made);
 
 // Another frame begins.
 void ph_wording_forget(ph_wording* wording);
