@@ -166,7 +166,8 @@ ph_net_refusal ph_handshake_request(ph_net_server* server, const ph_address* fro
 
 // ---- response
 
-static int connect(ph_net_server* server, const ph_pending* pending, const ph_challenge* challenge)
+static int take_slot(ph_net_server* server, const ph_pending* pending,
+                     const ph_challenge* challenge)
 {
     const int client = ph_net_slots_take(&server->slots, &pending->address, pending->client_id,
                                          challenge->user_data);
@@ -228,7 +229,7 @@ ph_net_refusal ph_handshake_response(ph_net_server* server, const ph_address* fr
     if (ph_net_slots_has_client_id(&server->slots, pending->client_id)) {
         return PH_NET_REFUSAL_CLIENT_CONNECTED;
     }
-    const int client = connect(server, pending, &challenge);
+    const int client = take_slot(server, pending, &challenge);
     if (client < 0) {
         answer(server, from, PH_NETCODE_DENIED, pending->server_to_client_key, NULL, 0);
         return PH_NET_REFUSAL_FULL;
