@@ -6,6 +6,8 @@
 // millionths of a bit, that pays for what comes over the link; it never goes below zero. And what the
 // world says that it has left is what the rule of ph_world_set_budget() leaves it, to the bit.
 //
+// The same with bytes that the caller adds to datagrams, or sends beside them.
+//
 // And nobody waits for ever: an entity with something due is served within
 //
 //     patience + a period + 4 * slots * (the dearest datagram) / rate
@@ -35,6 +37,15 @@ typedef struct model {
     bool is_started; // full until the first send
 } model;
 
+// What the caller adds.
+typedef struct addition {
+    int each_bytes; // to each datagram
+    int next_bytes; // and to the next one
+    int peak_bytes; // the most that both were
+    uint64_t sum_bytes;
+    uint64_t spent_count; // datagrams of its own
+} addition;
+
 // What the world has by its own rule, which may be less: it is told the time now and then.
 typedef struct account {
     int64_t level; // in parts
@@ -51,6 +62,8 @@ typedef struct account {
 typedef struct test_state {
     model models[SESSION_VIEWERS_MAX];
     account accounts[SESSION_VIEWERS_MAX];
+    addition additions[SESSION_VIEWERS_MAX];
+    bool is_adding;
     int enter_bits_max;
     uint64_t due_since_us[SESSION_VIEWERS_MAX][SESSION_SLOTS_MAX]; // 0: nothing is
 } test_state;
@@ -68,7 +81,8 @@ static int64_t dearest_bits(const test_session* session, int viewer)
     const int classic_bits = PH_HEADER_BITS + PH_HELLO_BITS + PH_EYE_BITS;
     const int coded_bits = PH_CODED_HEADER_BITS_MAX + PH_CODED_SLACK_BITS + CODED_ENTER_EXTRA_BITS;
     const int payload_bits = (is_coded ? coded_bits : classic_bits) + state->enter_bits_max;
-    return 8 * (int64_t)((payload_bits + 7) / 8 + session->viewers[viewer].def.overhead_bytes);
+    return 8 * (int64_t)((payload_bits + 7) / 8 + session->viewers[viewer].def.overhead_bytes +
+                         state->additions[viewer].peak_bytes);
 }
 
 static int64_t depth_bits(const test_session* session, int viewer, int rate, int burst_bits)
@@ -136,6 +150,7 @@ static void model_begin(test_session* session, int viewer)
 {
     test_state* state = session->context;
     const ph_viewer_def* def = &session->viewers[viewer].def;
+    state->additions[viewer] = (addition){0};
     const int64_t depth = depth_bits(session, viewer, def->bits_per_second, def->burst_bits);
     state->models[viewer] = (model){.level = depth * PARTS,
                                     .rate = def->bits_per_second,
@@ -144,9 +159,8 @@ static void model_begin(test_session* session, int viewer)
     memset(state->due_since_us[viewer], 0, sizeof state->due_since_us[viewer]);
 }
 
-static void pay(test_session* session, int viewer, const void* bytes, size_t size)
+static void pay_for(test_session* session, int viewer, size_t size)
 {
-    (void)bytes;
     test_state* state = session->context;
     model* bucket = &state->models[viewer];
     assert_in_range(size, 1, PH_PAYLOAD_MAX);
@@ -162,6 +176,17 @@ static void pay(test_session* session, int viewer, const void* bytes, size_t siz
                  session_label(session), viewer, (long long)-bucket->level,
                  (long long)bucket->rate);
     }
+}
+
+static void pay(test_session* session, int viewer, const void* bytes, size_t size)
+{
+    (void)bytes;
+    addition* added = &((test_state*)session->context)->additions[viewer];
+    const int bytes_added = added->each_bytes + added->next_bytes;
+    added->sum_bytes += (uint64_t)bytes_added;
+    added->next_bytes = 0;
+    assert_true(size >= 1);
+    pay_for(session, viewer, size + (size_t)bytes_added);
 }
 
 static void change_budget(test_session* session, int viewer)
@@ -184,6 +209,63 @@ static void change_budget(test_session* session, int viewer)
     account_change(&state->accounts[viewer], rate, bucket->depth_bits);
 }
 
+// ---- what the caller adds
+
+// The bucket is deep enough for the dearest datagram beside the most that was ever added.
+static void deepen(test_session* session, int viewer)
+{
+    test_state* state = session->context;
+    model* bucket = &state->models[viewer];
+    addition* added = &state->additions[viewer];
+    const int both = added->each_bytes + added->next_bytes;
+    added->peak_bytes = both > added->peak_bytes ? both : added->peak_bytes;
+    const int64_t dearest = dearest_bits(session, viewer);
+    if (dearest <= bucket->depth_bits) {
+        return;
+    }
+    model_fill(bucket, session->now_us);
+    bucket->depth_bits = dearest;
+    bucket->level = bucket->is_started ? bucket->level : dearest * PARTS;
+    account_change(&state->accounts[viewer], bucket->rate, dearest);
+}
+
+static void reserve(test_session* session, int viewer)
+{
+    addition* added = &((test_state*)session->context)->additions[viewer];
+    const ph_viewer_id id = session->viewers[viewer].id;
+    const int most = ph_world_reserve_max(session->world, id);
+    if (test_rng_below(&session->rng, 4) == 0) {
+        const int few = most < 60 ? most : 60;
+        const int limit = test_rng_below(&session->rng, 4) == 0 ? most : few;
+        added->each_bytes = (int)test_rng_below(&session->rng, (uint64_t)limit + 1);
+    }
+    const int left = most - added->each_bytes;
+    added->next_bytes = (int)test_rng_below(&session->rng, (uint64_t)left + 1);
+    assert_int_equal(ph_world_reserve(session->world, id, added->each_bytes, left + 1),
+                     PH_ERROR_RANGE);
+    assert_int_equal(ph_world_reserve(session->world, id, added->each_bytes, added->next_bytes),
+                     PH_OK);
+    deepen(session, viewer);
+}
+
+// Paid for exactly when there is enough.
+static void spend(test_session* session, int viewer)
+{
+    test_state* state = session->context;
+    addition* added = &state->additions[viewer];
+    const int bytes = 1 + (int)test_rng_below(&session->rng, PH_PAYLOAD_MAX);
+    const int64_t bits = 8 * (int64_t)(bytes + session->viewers[viewer].def.overhead_bytes);
+    const bool can_pay = account_bits(&state->accounts[viewer]) >= bits;
+    const ph_result result =
+        ph_world_spend(session->world, session->viewers[viewer].id, session->now_us, bytes);
+    assert_int_equal(result, can_pay ? PH_OK : PH_ERROR_FULL);
+    if (can_pay) {
+        pay_for(session, viewer, (size_t)bytes);
+        added->sum_bytes += (uint64_t)bytes;
+        ++added->spent_count;
+    }
+}
+
 // ---- one send
 
 static void check_ledger(const test_session* session, int viewer, const ph_viewer_stats* stats)
@@ -201,7 +283,9 @@ static void check_ledger(const test_session* session, int viewer, const ph_viewe
     assert_int_equal(sum, 2048 * stats->payload_bytes);
     assert_int_equal(values, stats->ledger.bits256[PH_REASON_PROPERTY]);
     assert_true(stats->ledger.repeat_bits256 <= sum);
-    assert_int_equal(stats->datagrams, session->viewers[viewer].packet_count);
+    const addition* added = &((const test_state*)session->context)->additions[viewer];
+    assert_int_equal(stats->datagrams, session->viewers[viewer].packet_count + added->spent_count);
+    assert_int_equal(stats->ledger.bits256[PH_REASON_RESERVED], 2048 * added->sum_bytes);
     assert_int_equal(stats->wire_bytes,
                      stats->payload_bytes +
                          stats->datagrams * (uint64_t)session->viewers[viewer].def.overhead_bytes);
@@ -263,11 +347,18 @@ static void send_and_check(test_session* session, int viewer)
     ph_viewer_stats stats;
     ph_world_viewer_stats(session->world, id, &stats);
     const bool was_due = stats.is_something_due && stats.in_flight < PH_FLIGHT_MAX;
+    const bool is_adding = ((test_state*)session->context)->is_adding;
+    if (is_adding) {
+        reserve(session, viewer);
+    }
     if (!bucket->is_started) {
         account_begin(said, bucket, session->now_us);
     }
     bucket->is_started = true;
     account_pass(said, session->now_us);
+    if (is_adding && test_rng_below(&session->rng, 2) == 0) {
+        spend(session, viewer);
+    }
     session_send_to(session, viewer);
     ph_world_viewer_stats(session->world, id, &stats);
     if (stats.tokens_bits != account_bits(said)) {
@@ -338,11 +429,12 @@ static void come_and_go(test_session* session)
 }
 
 // Sends at any time, not only after a tick; budgets that change, several times at once.
-static void run_one(const session_def* def)
+static void run_one(const session_def* def, bool is_adding)
 {
     static test_session session;
     static test_state state;
     setup(&session, &state, def);
+    state.is_adding = is_adding;
     for (int step = 0; step < 150; ++step) {
         session_stir(&session, 12);
         if (test_rng_below(&session.rng, 20) == 0) {
@@ -391,7 +483,7 @@ static void run_all(ph_profile profile, ph_vision_kind vision)
     for (int i = 0; i < 56; ++i) {
         const uint64_t seed = (uint64_t)i + (vision == PH_VISION_GROUPS ? 5000 : 4000);
         const session_def def = def_of(profile, i, seed, vision);
-        run_one(&def);
+        run_one(&def, false);
     }
 }
 
@@ -402,7 +494,7 @@ static void a_large_burst_is_spent(void** state)
     (void)state;
     for (int profile = 0; profile < PH_PROFILE_COUNT; ++profile) {
         const session_def def = def_of((ph_profile)profile, 5, 13005005, PH_VISION_GROUPS);
-        run_one(&def);
+        run_one(&def, false);
     }
 }
 
@@ -428,6 +520,19 @@ static void no_datagram_is_over_the_budget_by_groups_in_pinhole(void** state)
 {
     (void)state;
     run_all(PH_PROFILE_PINHOLE, PH_VISION_GROUPS);
+}
+
+// Up to all that can be added, to each or to the next one, and datagrams of any size beside them.
+static void what_the_caller_adds_is_in_the_budget(void** state)
+{
+    (void)state;
+    for (int profile = 0; profile < PH_PROFILE_COUNT; ++profile) {
+        for (int i = 0; i < 28; ++i) {
+            const session_def def =
+                def_of((ph_profile)profile, i, (uint64_t)i + 7000, PH_VISION_GRID);
+            run_one(&def, true);
+        }
+    }
 }
 
 // A record of a slot came: whatever is due now has waited since then at most.
@@ -532,6 +637,7 @@ int main(void)
         cmocka_unit_test(no_datagram_is_over_the_budget_by_groups),
         cmocka_unit_test(no_datagram_is_over_the_budget_by_groups_in_pinhole),
         cmocka_unit_test(a_large_burst_is_spent),
+        cmocka_unit_test(what_the_caller_adds_is_in_the_budget),
         cmocka_unit_test(nobody_waits_longer_than_the_bound),
         cmocka_unit_test(nobody_waits_longer_than_the_bound_in_pinhole),
         cmocka_unit_test(many_packets_were_paid_for),
