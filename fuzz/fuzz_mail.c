@@ -1,0 +1,231 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Sections of mail under fire. The first byte chooses: one section as bytes, which is read, written
+// again and compared; or two living ends, between which things happen by the input: posts, inputs, lost
+// and late sections, some with a few bits turned. A refused section changes nothing but its count. As long
+// as no forged one was believed, everything arrives in order.
+
+#include "mail/mail_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { STEPS_MAX = 400, HELD_MAX = 4, ROUNDS_MAX = 400 };
+
+static void demand(bool condition)
+{
+    if (!condition) {
+        abort();
+    }
+}
+
+typedef struct source {
+    const uint8_t* bytes;
+    size_t left;
+} source;
+
+// 0 when there is nothing left.
+static uint32_t take(source* from, uint32_t limit)
+{
+    if (from->left == 0) {
+        return 0;
+    }
+    --from->left;
+    return *from->bytes++ % limit;
+}
+
+// ---- one section
+
+static void read_and_write_again(const uint8_t* bytes, size_t size)
+{
+    ph_mail_section section;
+    ph_mail_storage storage;
+    const size_t used = ph_mail_section_read(bytes, size, &section, &storage);
+    if (used == 0) {
+        return;
+    }
+    uint8_t again[PH_MAIL_WINDOW * (PH_MAIL_FRAGMENT_BYTES + 4) + PH_MAIL_INPUT_MAX + 32];
+    demand(used <= size);
+    demand(ph_mail_section_write(&section, again, sizeof again) == used);
+    demand(memcmp(again, bytes, used) == 0);
+}
+
+// ---- two ends
+
+typedef struct section_bytes {
+    uint8_t bytes[PH_MAIL_DATAGRAM_MAX];
+    size_t size;
+} section_bytes;
+
+typedef struct session {
+    ph_mail* ends[2];
+    uint32_t posted[2];
+    uint32_t taken[2]; // of what this end posted
+    uint32_t inputs[2];
+    section_bytes held[2][HELD_MAX]; // that this end has written
+    int held_count[2];
+    uint64_t now_us;
+    bool is_forgery_believed;
+} session;
+
+static size_t message_of(uint32_t number, uint8_t bytes[PH_MAIL_MESSAGE_MAX])
+{
+    const size_t size = 1 + number * 37 % 400;
+    memset(bytes, (int)(number & 255), size);
+    return size;
+}
+
+static void take_messages(session* it, int at)
+{
+    uint8_t bytes[PH_MAIL_MESSAGE_MAX];
+    uint8_t expected[PH_MAIL_MESSAGE_MAX];
+    size_t size;
+    while ((size = ph_mail_take(it->ends[at], bytes)) > 0) {
+        demand(size <= PH_MAIL_MESSAGE_MAX);
+        if (!it->is_forgery_believed) {
+            demand(it->taken[1 - at] < it->posted[1 - at]);
+            demand(size == message_of(it->taken[1 - at]++, expected));
+            demand(memcmp(bytes, expected, size) == 0);
+        }
+    }
+}
+
+static void arrive(session* it, int at, const section_bytes* section, bool is_forged)
+{
+    static ph_mail before; // the part that decides; bytes of fragments are compared by their effect
+    ph_mail* mail = it->ends[at];
+    size_t used;
+    before = *mail;
+    const ph_result result = ph_mail_read(mail, it->now_us, section->bytes, section->size, &used);
+    if (result != PH_OK) {
+        demand(is_forged || it->is_forgery_believed);
+        before.stats = mail->stats;
+        demand(memcmp(&before, mail, sizeof before) == 0);
+        return;
+    }
+    it->is_forgery_believed = it->is_forgery_believed || is_forged;
+    take_messages(it, at);
+}
+
+static section_bytes write(session* it, int from)
+{
+    section_bytes made;
+    made.size = ph_mail_write(it->ends[from], it->now_us, PH_MAIL_DATAGRAM_MAX, made.bytes);
+    demand(made.size >= 1 && made.size <= (size_t)it->ends[from]->def.section_max);
+    return made;
+}
+
+static void forge(session* it, int from, source* input)
+{
+    section_bytes forged = write(it, from);
+    if (take(input, 4) == 0) {
+        forged.size = 1 + take(input, 40);
+        for (size_t i = 0; i < forged.size; ++i) {
+            forged.bytes[i] = (uint8_t)take(input, 256);
+        }
+    }
+    const size_t place = take(input, 256) % forged.size;
+    forged.bytes[place] ^= (uint8_t)(1u << take(input, 8));
+    arrive(it, 1 - from, &forged, true);
+}
+
+static void hold_back(session* it, int from)
+{
+    if (it->held_count[from] < HELD_MAX) {
+        it->held[from][it->held_count[from]++] = write(it, from);
+    }
+}
+
+static void release(session* it, int from, uint32_t which)
+{
+    if (it->held_count[from] > 0) {
+        const int place = (int)which % it->held_count[from];
+        arrive(it, 1 - from, &it->held[from][place], false);
+    }
+}
+
+static void step(session* it, source* input)
+{
+    const int from = (int)take(input, 2);
+    uint8_t message[PH_MAIL_MESSAGE_MAX];
+    switch (take(input, 8)) {
+    case 0: {
+        const size_t size = message_of(it->posted[from], message);
+        it->posted[from] += ph_mail_post(it->ends[from], message, size) == PH_OK;
+        break;
+    }
+    case 1:
+        message[0] = (uint8_t)it->inputs[from];
+        it->inputs[from] += 1 + take(input, 60); // a section is never 32,768 of them late
+        ph_mail_set_input(it->ends[from], it->inputs[from], message, take(input, 2));
+        break;
+    case 2:
+        ph_mail_set_processed(it->ends[from], ph_mail_newest_input(it->ends[from]).number);
+        break;
+    case 3:
+        write(it, from); // lost
+        break;
+    case 4:
+        hold_back(it, from);
+        break;
+    case 5:
+        release(it, from, take(input, HELD_MAX));
+        break;
+    case 6:
+        forge(it, from, input);
+        break;
+    default: {
+        const section_bytes made = write(it, from);
+        arrive(it, 1 - from, &made, false);
+        it->now_us += take(input, 256) * 1000;
+        break;
+    }
+    }
+}
+
+static void settle(session* it)
+{
+    for (int round = 0; round < ROUNDS_MAX; ++round) {
+        for (int from = 0; from < 2; ++from) {
+            const section_bytes made = write(it, from);
+            arrive(it, 1 - from, &made, false);
+        }
+        it->now_us += 3000000;
+    }
+    for (int from = 0; from < 2; ++from) {
+        demand(it->taken[from] == it->posted[from]);
+        demand(ph_mail_is_delivered(it->ends[from]));
+    }
+}
+
+static void run_session(source* input)
+{
+    static session it;
+    it = (session){.now_us = 1000000};
+    ph_mail_def def = ph_mail_def_default();
+    def.bits_per_second = 0;
+    for (int i = 0; i < 2; ++i) {
+        demand(ph_mail_create(&def, &it.ends[i]) == PH_OK);
+    }
+    for (int i = 0; i < STEPS_MAX && input->left > 0; ++i) {
+        step(&it, input);
+    }
+    if (!it.is_forgery_believed) {
+        settle(&it);
+    }
+    for (int i = 0; i < 2; ++i) {
+        ph_mail_destroy(it.ends[i]);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
+{
+    source input = {.bytes = data, .left = size};
+    if (take(&input, 2) == 0) {
+        read_and_write_again(input.bytes, input.left);
+    } else {
+        run_session(&input);
+    }
+    return 0;
+}

@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 The Pinhole authors
+# SPDX-License-Identifier: MIT
+"""A second reader of mail sections, made from docs/wire_mail.md alone. Standard library only.
+
+    test/read_mail.py --check [FILE]    every section of the golden file says what stands behind it
+    test/read_mail.py --flip [FILE]     every single changed bit is noticed: refused, or another meaning
+    test/read_mail.py HEX ...           prints what sections say
+
+What depends on the connection (which numbers are possible) is not judged here.
+"""
+
+import pathlib
+import sys
+
+GOLDEN = pathlib.Path(__file__).resolve().parent / "golden" / "mail" / "sections.txt"
+WINDOW = 32
+FRAGMENT_BYTES = 64
+
+
+class Refused(Exception):
+    pass
+
+
+class Bits:
+    def __init__(self, data):
+        self.value = int.from_bytes(data, "little")
+        self.size = 8 * len(data)
+        self.at = 0
+
+    def field(self, width):
+        if self.at + width > self.size:
+            raise Refused("cut off")
+        number = self.value >> self.at & (1 << width) - 1
+        self.at += width
+        return number
+
+    def data(self, count):
+        return bytes(self.field(8) for _ in range(count))
+
+
+def read_receipt(bits):
+    following = bits.field(16)
+    if not bits.field(1):
+        return f"receipt {following}"
+    mask = bits.field(31)
+    if mask == 0:
+        raise Refused("a mask that says nothing")
+    return f"receipt {following} mask {mask:08x}"
+
+
+def read_input(bits):
+    number = bits.field(16)
+    if not bits.field(1):
+        return f"input {number} asks"
+    return f"input {number} blob {bits.data(bits.field(8)).hex() or '-'}"
+
+
+def read_answer(bits):
+    received = bits.field(16)
+    if bits.field(1):
+        return f"answer {received} all"
+    processed = bits.field(16)
+    if processed == received:
+        raise Refused("all, at length")
+    return f"answer {received} processed {processed}"
+
+
+def read_fragment(bits, number):
+    left = bits.field(4)
+    size = FRAGMENT_BYTES if left else bits.field(6) + 1
+    return (number, left, bits.data(size))
+
+
+def read_fragments(bits):
+    first = number = bits.field(16)
+    fragments = [read_fragment(bits, number)]
+    while bits.field(1):
+        step = bits.field(5) + 2 if bits.field(1) else 1
+        if step >= WINDOW or number + step - first >= WINDOW:
+            raise Refused("beyond the window")
+        number += step
+        fragments.append(read_fragment(bits, number))
+    for one, other in zip(fragments, fragments[1:]):
+        if one[0] + 1 == other[0] and one[1] > 0 and other[1] != one[1] - 1:
+            raise Refused("fragments that do not count down")
+    return [f"fragment {number % 65536} left {left} bytes {data.hex()}" for number, left, data in fragments]
+
+
+def read(data):
+    """What a section says, as text, and the bytes it takes."""
+    bits = Bits(data)
+    has_receipt, has_input, has_answer, has_fragments = (bits.field(1) for _ in range(4))
+    said = []
+    if has_receipt:
+        said.append(read_receipt(bits))
+    if has_input:
+        said.append(read_input(bits))
+    if has_answer:
+        said.append(read_answer(bits))
+    if has_fragments:
+        said += read_fragments(bits)
+    if bits.field(-bits.at % 8) != 0:
+        raise Refused("padding that is not zero")
+    return "; ".join(said) or "nothing", bits.at // 8
+
+
+def golden(path):
+    for line in path.read_text(encoding="ascii").splitlines():
+        if line and not line.startswith("#"):
+            data, text = line.split(" = ", 1)
+            yield bytes.fromhex(data), text
+
+
+def check(path):
+    count = 0
+    for data, text in golden(path):
+        said, used = read(data)
+        if said != text or used != len(data):
+            print(f"{data.hex()}\n  should say: {text}\n  says:       {said} ({used} of {len(data)} bytes)")
+            return 1
+        count += 1
+    print(f"mail: {count} sections say what they should")
+    return 0 if count else 1
+
+
+def flip(path):
+    count = 0
+    for data, text in golden(path):
+        for bit in range(8 * len(data)):
+            changed = bytearray(data)
+            changed[bit // 8] ^= 1 << bit % 8
+            try:
+                said, used = read(bytes(changed))
+            except Refused:
+                said, used = "refused", 0
+            if said == text and used == len(data):
+                print(f"{data.hex()}: bit {bit} may change and nobody notices")
+                return 1
+            count += 1
+    print(f"mail: {count} changed bits noticed")
+    return 0 if count else 1
+
+
+def main(arguments):
+    if arguments[:1] in (["--check"], ["--flip"]):
+        path = pathlib.Path(arguments[1]) if len(arguments) > 1 else GOLDEN
+        return (check if arguments[0] == "--check" else flip)(path)
+    if not arguments:
+        print(__doc__)
+        return 2
+    for text in arguments:
+        try:
+            print("{} ({} bytes)".format(*read(bytes.fromhex(text))))
+        except Refused as reason:
+            print(f"refused: {reason}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,329 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// A front-end in small: view, mail and input in the same datagrams over a bad network, by the lines that
+// mail.h shows. Never over the budget on the wire, whatever is posted; the view is not starved; all of it
+// arrives.
+
+#include "support/mail_pair.h"
+
+#include "kit/link.h"
+
+#include <pinhole/client.h>
+#include <pinhole/world.h>
+
+#include <math.h>
+#include <string.h>
+
+enum { ENTITIES = 30, TICK_US = 50000, RATE = 13000, OVERHEAD = 48 };
+
+typedef struct front_end {
+    mail_pair pair; // 0: server, 1: client
+    ph_schema* schema;
+    ph_world* world;
+    ph_client* client;
+    ph_viewer_id viewer;
+    ph_entity_id ids[ENTITIES];
+    ph_link* down;
+    ph_link* up;
+    test_rng rng;
+    // A bucket of our own for what goes down.
+    double bucket_bits;
+    uint64_t filled_us;
+    uint64_t wire_bytes;
+    uint64_t view_bytes;
+    int alone_count;
+} front_end;
+
+static const char declarations[] = "class walker\nplace: position\nhealth: range 0..100\n";
+
+static void setup(front_end* f, ph_profile profile, double loss)
+{
+    *f = (front_end){.rng = {.state = 55}, .bucket_bits = 2 * RATE};
+    const ph_mail_def mail_def = ph_mail_def_default();
+    mail_pair_setup(&f->pair, &mail_def);
+    assert_int_equal(ph_schema_parse(declarations, sizeof declarations - 1, NULL, &f->schema, NULL),
+                     PH_OK);
+    ph_world_def world_def = ph_world_def_default();
+    world_def.schema = f->schema;
+    world_def.profile = profile;
+    world_def.tick_us = TICK_US;
+    assert_int_equal(ph_world_create(&world_def, &f->world), PH_OK);
+    for (int i = 0; i < ENTITIES; ++i) {
+        const ph_spawn spawned = {.name = (uint64_t)i + 1, .position_mm = {i * 2000, 0, 0}};
+        assert_int_equal(ph_world_spawn(f->world, &spawned, &f->ids[i]), PH_OK);
+    }
+    ph_viewer_def viewer_def = ph_viewer_def_default();
+    viewer_def.entity = f->ids[0];
+    viewer_def.bits_per_second = RATE;
+    viewer_def.burst_bits = 2 * RATE;
+    viewer_def.overhead_bytes = OVERHEAD;
+    viewer_def.sends_per_second = PH_SENDS_AUTO;
+    viewer_def.session = 77;
+    assert_int_equal(ph_world_add_viewer(f->world, &viewer_def, &f->viewer), PH_OK);
+    ph_client_def client_def = ph_client_def_default();
+    client_def.schema = f->schema;
+    client_def.profile = profile;
+    assert_int_equal(ph_client_create(&client_def, &f->client), PH_OK);
+    const ph_link_def link = {
+        .seed = 5, .delay_us = 40000, .jitter_us = 30000, .loss = loss, .doubling = 0.05};
+    f->down = ph_link_create(&link);
+    f->up = ph_link_create(&link);
+}
+
+static void teardown(front_end* f)
+{
+    ph_link_destroy(f->down);
+    ph_link_destroy(f->up);
+    ph_client_destroy(f->client);
+    ph_world_destroy(f->world);
+    ph_schema_destroy(f->schema);
+    mail_pair_teardown(&f->pair);
+}
+
+// ---- the server
+
+static void send_down(front_end* f, const uint8_t* bytes, size_t size)
+{
+    const uint64_t passed_us = f->pair.now_us - f->filled_us;
+    f->filled_us = f->pair.now_us;
+    f->bucket_bits = fmin(2 * RATE, f->bucket_bits + (double)passed_us * RATE * 1e-6);
+    f->bucket_bits -= 8.0 * (double)(size + OVERHEAD);
+    assert_true(size <= PH_PAYLOAD_MAX);
+    assert_true(f->bucket_bits >= -1e-3);
+    f->wire_bytes += size + OVERHEAD;
+    ph_link_send(f->down, f->pair.now_us, bytes, size);
+}
+
+static void deliver(void* context, ph_viewer_id viewer, const void* bytes, size_t size)
+{
+    (void)viewer;
+    front_end* f = context;
+    uint8_t datagram[PH_MAIL_DATAGRAM_MAX];
+    f->view_bytes += size;
+    send_down(f, datagram, ph_mail_pack(f->pair.ends[0], bytes, size, datagram));
+}
+
+static void serve(front_end* f)
+{
+    ph_mail* mail = f->pair.ends[0];
+    const uint64_t now_us = f->pair.now_us;
+    uint8_t bytes[PH_MAIL_DATAGRAM_MAX];
+    size_t size;
+    while ((size = ph_link_receive(f->up, now_us, bytes, sizeof bytes)) > 0) {
+        ph_mail_rest rest;
+        assert_int_equal(ph_mail_unpack(mail, now_us, bytes, size, &rest), PH_OK);
+        if (rest.size > 0) {
+            assert_int_equal(
+                ph_world_acknowledge(f->world, f->viewer, now_us, rest.bytes, rest.size), PH_OK);
+        }
+        assert_int_equal(ph_mail_set_processed(mail, ph_mail_newest_input(mail).number), PH_OK);
+    }
+    ph_world_tick(f->world);
+    if (ph_world_is_send_due(f->world, f->viewer, now_us)) {
+        const int next = (int)ph_mail_wants(mail, now_us) - PH_MAIL_EMPTY_SIZE;
+        assert_int_equal(ph_world_reserve(f->world, f->viewer, PH_MAIL_EMPTY_SIZE, next), PH_OK);
+        ph_world_send(f->world, f->viewer, now_us, deliver, f);
+    }
+    const size_t alone = ph_mail_wants_alone(mail, now_us);
+    if (alone > 0 && ph_world_spend(f->world, f->viewer, now_us, (int)alone) == PH_OK) {
+        size = ph_mail_pack(mail, NULL, 0, bytes);
+        assert_int_equal(size, alone);
+        ++f->alone_count;
+        send_down(f, bytes, size);
+    }
+}
+
+// ---- the client
+
+static void play(front_end* f)
+{
+    ph_mail* mail = f->pair.ends[1];
+    const uint64_t now_us = f->pair.now_us;
+    uint8_t bytes[PH_MAIL_DATAGRAM_MAX];
+    size_t size;
+    while ((size = ph_link_receive(f->down, now_us, bytes, sizeof bytes)) > 0) {
+        ph_mail_rest rest;
+        assert_int_equal(ph_mail_unpack(mail, now_us, bytes, size, &rest), PH_OK);
+        if (rest.size > 0) {
+            const ph_result result = ph_client_receive(f->client, now_us, rest.bytes, rest.size);
+            assert_true(result == PH_OK || result == PH_ERROR_STALE);
+        }
+    }
+    uint8_t ack[PH_ACK_SIZE];
+    const size_t ack_size = ph_client_ack(f->client, now_us, ack);
+    ph_mail_wants(mail, now_us);
+    size = ph_mail_pack(mail, ack, ack_size, bytes);
+    ph_link_send(f->up, now_us, bytes, size);
+}
+
+static void step(front_end* f, bool is_moving)
+{
+    for (int i = 0; is_moving && i < ENTITIES; ++i) {
+        const int32_t x_mm = (int32_t)test_rng_below(&f->rng, 60000);
+        assert_int_equal(ph_world_move(f->world, f->ids[i], x_mm, 0, 0), PH_OK);
+    }
+    serve(f);
+    play(f);
+    f->pair.now_us += TICK_US;
+}
+
+static bool is_equal(const front_end* f)
+{
+    for (int i = 0; i < ENTITIES; ++i) {
+        const ph_entity_id shown = ph_client_find(f->client, (uint64_t)i + 1);
+        int32_t shown_mm[3];
+        int32_t true_mm[3];
+        if (ph_client_read(f->client, shown, 0, PH_FIELD_I32X3, shown_mm, 12) != PH_OK ||
+            ph_world_read(f->world, f->ids[i], 0, PH_FIELD_I32X3, true_mm, 12) != PH_OK ||
+            memcmp(shown_mm, true_mm, 12) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// ---- tests
+
+// Everybody jumps about, and there is always more to say than the budget carries.
+static void a_flood_of_messages_starves_nobody(void** state)
+{
+    (void)state;
+    for (int profile = 0; profile < PH_PROFILE_COUNT; ++profile) {
+        front_end f;
+        setup(&f, (ph_profile)profile, 0.1);
+        uint32_t posted = 0;
+        uint32_t taken = 0;
+        for (int tick = 0; tick < 1200; ++tick) {
+            while (mail_pair_post(&f.pair, 0, 80, posted) == PH_OK) {
+                ++posted;
+            }
+            step(&f, true);
+            uint8_t message[PH_MAIL_MESSAGE_MAX];
+            uint8_t expected[80];
+            while (ph_mail_take(f.pair.ends[1], message) > 0) {
+                mail_pair_fill(expected, sizeof expected, taken++);
+                assert_memory_equal(message, expected, sizeof expected);
+            }
+        }
+        // A minute of 1,625 bytes a second, of which messages have at most a quarter.
+        const uint64_t most = 60 * RATE / 8;
+        assert_true(f.wire_bytes > 95 * most / 100);
+        assert_true(f.view_bytes > 40 * most / 100);
+        const ph_mail_stats stats = ph_mail_get_stats(f.pair.ends[0]);
+        assert_in_range(stats.bytes_written, 20 * most / 100, 29 * most / 100);
+        assert_true(taken > 150);
+        // What the world counts is what went over the wire.
+        ph_viewer_stats figures;
+        ph_world_viewer_stats(f.world, f.viewer, &figures);
+        assert_int_equal(figures.wire_bytes, f.wire_bytes);
+        assert_int_equal(figures.ledger.bits256[PH_REASON_RESERVED], 2048 * stats.bytes_written);
+        teardown(&f);
+    }
+}
+
+static void view_messages_and_input_arrive_with_a_third_lost(void** state)
+{
+    (void)state;
+    for (int profile = 0; profile < PH_PROFILE_COUNT; ++profile) {
+        front_end f;
+        setup(&f, (ph_profile)profile, 0.3);
+        for (uint32_t tick = 0; tick < 300; ++tick) {
+            if (tick % 10 == 0) {
+                mail_pair_post(&f.pair, 0, 40, tick);
+                mail_pair_post(&f.pair, 1, 40, tick);
+            }
+            ph_mail_set_input(f.pair.ends[1], tick + 1, "forward", 7);
+            step(&f, true);
+        }
+        for (int tick = 0; tick < 400; ++tick) {
+            step(&f, false);
+        }
+        for (uint32_t tick = 0; tick < 300; tick += 10) {
+            mail_pair_expect(&f.pair, 1, 40, tick);
+            mail_pair_expect(&f.pair, 0, 40, tick);
+        }
+        assert_int_equal(ph_mail_processed(f.pair.ends[1]), 300);
+        assert_true(is_equal(&f));
+        teardown(&f);
+    }
+}
+
+// Nothing moves, so nothing is sent of the view: mail goes by itself.
+static void mail_goes_alone_when_the_view_is_silent(void** state)
+{
+    (void)state;
+    front_end f;
+    setup(&f, PH_PROFILE_PINHOLE, 0.0);
+    for (int tick = 0; tick < 200; ++tick) {
+        step(&f, false);
+    }
+    f.alone_count = 0;
+    mail_pair_post(&f.pair, 0, 40, 1);
+    int waited = 0;
+    uint8_t message[PH_MAIL_MESSAGE_MAX];
+    while (ph_mail_take(f.pair.ends[1], message) == 0) {
+        step(&f, false);
+        assert_true(++waited < 20);
+    }
+    assert_int_equal(f.alone_count, 1);
+    teardown(&f);
+}
+
+static void nothing_is_reserved_beyond_the_room(void** state)
+{
+    (void)state;
+    front_end f;
+    setup(&f, PH_PROFILE_CLASSIC, 0.0);
+    const int most = ph_world_reserve_max(f.world, f.viewer);
+    assert_in_range(most, PH_PAYLOAD_MAX - 100, PH_PAYLOAD_MAX - 40);
+    assert_int_equal(ph_world_reserve(f.world, f.viewer, -1, 0), PH_ERROR_RANGE);
+    assert_int_equal(ph_world_reserve(f.world, f.viewer, 0, -1), PH_ERROR_RANGE);
+    assert_int_equal(ph_world_reserve(f.world, f.viewer, most, 1), PH_ERROR_RANGE);
+    assert_int_equal(ph_world_reserve(f.world, f.viewer, 1, INT32_MAX), PH_ERROR_RANGE);
+    assert_int_equal(ph_world_reserve(f.world, f.viewer, most, 0), PH_OK);
+    assert_int_equal(ph_world_spend(f.world, f.viewer, 0, 0), PH_ERROR_RANGE);
+    assert_int_equal(ph_world_spend(f.world, f.viewer, 0, PH_PAYLOAD_MAX + 1), PH_ERROR_RANGE);
+    const ph_viewer_id nobody = {0};
+    ph_viewer_link link = {.lost = 1};
+    assert_int_equal(ph_world_reserve(f.world, nobody, 0, 0), PH_ERROR_STALE);
+    assert_int_equal(ph_world_spend(f.world, nobody, 0, 1), PH_ERROR_STALE);
+    assert_int_equal(ph_world_reserve_max(f.world, nobody), 0);
+    assert_int_equal(ph_world_viewer_link(f.world, nobody, &link), PH_ERROR_STALE);
+    assert_int_equal(link.lost, 0);
+    teardown(&f);
+}
+
+static void the_link_is_told_as_the_figures_have_it(void** state)
+{
+    (void)state;
+    front_end f;
+    setup(&f, PH_PROFILE_CLASSIC, 0.2);
+    for (int tick = 0; tick < 400; ++tick) {
+        step(&f, true);
+    }
+    ph_viewer_stats stats;
+    ph_viewer_link link;
+    assert_int_equal(ph_world_viewer_stats(f.world, f.viewer, &stats), PH_OK);
+    assert_int_equal(ph_world_viewer_link(f.world, f.viewer, &link), PH_OK);
+    assert_int_equal(link.datagrams, stats.datagrams);
+    assert_int_equal(link.wire_bytes, stats.wire_bytes);
+    assert_int_equal(link.resolved, stats.resolved);
+    assert_int_equal(link.lost, stats.lost);
+    assert_true(link.round_trips > 20 && link.round_trips == stats.round_trips);
+    const double mean_ms = (double)link.round_trips_us / (double)link.round_trips / 1000.0;
+    assert_true(mean_ms > 80.0 && mean_ms < 200.0); // and a tick or two
+    teardown(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_flood_of_messages_starves_nobody),
+        cmocka_unit_test(view_messages_and_input_arrive_with_a_third_lost),
+        cmocka_unit_test(mail_goes_alone_when_the_view_is_silent),
+        cmocka_unit_test(nothing_is_reserved_beyond_the_room),
+        cmocka_unit_test(the_link_is_told_as_the_figures_have_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
