@@ -3,7 +3,7 @@
 
 // The rate controller on simulated links: what it gives away where nothing is wrong, how fast it finds a
 // hidden bottleneck, how short the queue stays, and how clients share. With PH_RATE_PRINT in the
-// environment the figures are printed, as docs/serving.md has them.
+// environment the figures are printed, as docs/rate.md has them.
 
 #include "support/rate_stage.h"
 

@@ -16,7 +16,7 @@
 //
 // What it takes for a bottleneck: round trips that grow beyond the shortest of the last half minute, and
 // losses that become fewer when less is sent. Losses that stay the same whatever is sent are a bad
-// radio link: they are learned, and do not lower the rate. docs/serving.md shows what that gives.
+// radio link: they are learned, and do not lower the rate. docs/rate.md shows what that gives.
 
 #ifndef PINHOLE_NET_RATE_H
 #define PINHOLE_NET_RATE_H
