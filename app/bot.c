@@ -8,6 +8,8 @@
 #include "key_file.h"
 #include "wall.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +24,8 @@ enum {
     VANISH_US = 2000000,
     BUFFER_BYTES = 1 << 18,
 };
+
+#define ROAM_MM 20000.0
 
 // ---- memory
 
@@ -78,7 +82,9 @@ static bool create_client(bot* of)
     def.profile = of->terms->profile;
     def.ground = of->terms->ground;
     def.slot_capacity = of->terms->slot_capacity;
-    return ph_client_create(&def, &of->client) == PH_OK;
+    const ph_mail_def mail = ph_mail_def_default();
+    return ph_client_create(&def, &of->client) == PH_OK &&
+           ph_mail_create(&mail, &of->mail) == PH_OK;
 }
 
 bot* bot_create(const bot_terms* terms, uint64_t client_id, bot_manner manner)
@@ -113,6 +119,7 @@ void bot_destroy(bot* of)
     }
     ph_net_client_destroy(of->net);
     ph_client_destroy(of->client);
+    ph_mail_destroy(of->mail);
     ph_link_destroy(of->down);
     ph_link_destroy(of->up);
     ph_socket_close(of->socket);
@@ -158,18 +165,96 @@ static void note_connection(bot* of, uint64_t now_us)
     }
 }
 
+// ---- what a player does
+
+// Any text will do that both know; sizes differ.
+static size_t write_chat(const bot* of, uint32_t number, uint8_t message[PH_MAIL_MESSAGE_MAX])
+{
+    const int size = snprintf((char*)message, PH_MAIL_MESSAGE_MAX, "%llu says %u %.*s",
+                              (unsigned long long)of->client_id, number, (int)(number * 7 % 40),
+                              "and so on and on and on and on and on and on");
+    return (size_t)size;
+}
+
+static void chat(bot* of, uint64_t now_us)
+{
+    const double due = of->terms->chat_hz * (double)(now_us - of->connected_us) / 1e6;
+    uint8_t message[PH_MAIL_MESSAGE_MAX];
+    while (of->chat_posted < due && !of->is_silent &&
+           ph_mail_post(of->mail, message, write_chat(of, of->chat_posted, message)) == PH_OK) {
+        ++of->chat_posted;
+    }
+}
+
+static void put_i32(uint8_t* at, int32_t number)
+{
+    for (int i = 0; i < 4; ++i) {
+        at[i] = (uint8_t)((uint32_t)number >> 8 * i);
+    }
+}
+
+static void roam(bot* of, uint64_t now_us)
+{
+    const double angle = (double)(now_us - of->connected_us) / 1e6 + (double)of->client_id;
+    uint8_t input[12];
+    of->eye_mm[0] = (int32_t)(ROAM_MM * cos(angle));
+    of->eye_mm[1] = (int32_t)(ROAM_MM * sin(angle));
+    for (int axis = 0; axis < 3; ++axis) {
+        put_i32(input + 4 * axis, of->eye_mm[axis]);
+    }
+    if (!of->is_silent) {
+        ph_mail_set_input(of->mail, ++of->input_number, input, sizeof input);
+    }
+}
+
+static void play(bot* of, uint64_t now_us)
+{
+    if (of->connected_us == 0 || of->manner == BOT_MUTE) {
+        return;
+    }
+    chat(of, now_us);
+    if (of->terms->is_roaming) {
+        roam(of, now_us);
+    }
+}
+
 // ---- datagrams
 
 static void answer(bot* of, uint64_t now_us)
 {
     uint8_t ack[PH_ACK_SIZE];
+    uint8_t whole[PH_MAIL_DATAGRAM_MAX];
     if (of->manner == BOT_MUTE) {
         return;
     }
+    ph_mail_wants(of->mail, now_us);
     const size_t size = ph_client_ack(of->client, now_us, ack);
-    if (size > 0) {
-        ph_net_client_send(of->net, ack, size);
+    ph_net_client_send(of->net, whole, ph_mail_pack(of->mail, ack, size, whole));
+}
+
+static void read_chat(bot* of)
+{
+    uint8_t message[PH_MAIL_MESSAGE_MAX];
+    for (size_t size; (size = ph_mail_take(of->mail, message)) > 0;) {
+        uint8_t expected[PH_MAIL_MESSAGE_MAX];
+        const size_t expected_size = write_chat(of, of->chat_returned, expected);
+        const bool is_right = size == expected_size && memcmp(message, expected, size) == 0;
+        ++of->chat_returned;
+        of->chat_wrong += is_right ? 0 : 1;
     }
+}
+
+static void take_payload(bot* of, uint64_t now_us, const ph_net_payload* payload)
+{
+    ph_mail_rest rest;
+    if (ph_mail_unpack(of->mail, now_us, payload->bytes, payload->size, &rest) != PH_OK) {
+        return;
+    }
+    read_chat(of);
+    if (rest.size > 0) {
+        ph_client_receive(of->client, now_us, rest.bytes, rest.size);
+    }
+    answer(of, now_us);
 }
 
 static void take(bot* of, uint64_t now_us, const ph_address* from, void* bytes, size_t size)
@@ -183,8 +268,7 @@ static void take(bot* of, uint64_t now_us, const ph_address* from, void* bytes, 
         wire_meter_pass(&of->meter, size + (size_t)header_bytes, now_us);
     }
     if (payload.size > 0) {
-        ph_client_receive(of->client, now_us, payload.bytes, payload.size);
-        answer(of, now_us);
+        take_payload(of, now_us, &payload);
     }
 }
 
@@ -218,6 +302,16 @@ static void take_from_socket(bot* of, uint64_t now_us)
     }
 }
 
+// The server tells nothing when nothing is due; then nothing is acknowledged either.
+static void send_mail_alone(bot* of, uint64_t now_us)
+{
+    uint8_t whole[PH_MAIL_DATAGRAM_MAX];
+    if (bot_is_connected(of) && of->manner != BOT_MUTE &&
+        ph_mail_wants_alone(of->mail, now_us) > 0) {
+        ph_net_client_send(of->net, whole, ph_mail_pack(of->mail, NULL, 0, whole));
+    }
+}
+
 static void plan(bot* of, uint64_t now_us)
 {
     of->next_us = of->manner == BOT_FLOOD ? now_us + FLOOD_EVERY_US : of->ticked_us + TICK_EVERY_US;
@@ -234,6 +328,8 @@ static void misbehave(bot* of, uint64_t now_us)
     if (of->manner == BOT_VANISH && of->connected_us != 0 &&
         now_us - of->connected_us > VANISH_US) {
         of->is_gone = true;
+        ph_socket_close(of->socket);
+        of->socket = NULL;
     }
     if (of->manner == BOT_FLOOD && bot_is_connected(of)) {
         const uint8_t nonsense[FLOOD_BYTES] = {(uint8_t)now_us, 1, 2, 3};
@@ -266,11 +362,23 @@ void bot_tick(bot* of, uint64_t now_us)
         of->ticked_us = now_us;
         ph_net_client_tick(of->net, now_us);
         note_connection(of, now_us);
+        play(of, now_us);
+        send_mail_alone(of, now_us);
     }
     if (of->manner != BOT_GOOD) {
         misbehave(of, now_us);
     }
     plan(of, now_us);
+}
+
+void bot_fall_silent(bot* of)
+{
+    of->is_silent = true;
+}
+
+bool bot_is_answered(const bot* of)
+{
+    return of->chat_returned == of->chat_posted;
 }
 
 uint64_t bot_refused(const bot* of)

@@ -13,6 +13,7 @@
 
 #include "kit/link.h"
 
+#include <pinhole/mail.h>
 #include <pinhole/net/netcode_client.h>
 #include <pinhole/net/socket.h>
 
@@ -35,6 +36,8 @@ typedef struct bot_terms {
     ph_link_def link; // delay_us, jitter_us, loss and seed
     bool has_link;
     int slot_capacity;
+    double chat_hz;  // messages per second and bot; the server sends them back
+    bool is_roaming; // input moves the eye in a circle around the origin
 } bot_terms;
 
 typedef struct bot_error {
@@ -66,7 +69,14 @@ typedef struct bot {
     ph_socket* socket;
     ph_net_client* net;
     ph_client* client;
-    ph_link* down; // NULL: the network as it is
+    ph_mail* mail;
+    uint32_t chat_posted;   // messages so far; each says its number
+    uint32_t chat_returned; // in order
+    uint64_t chat_wrong;    // that came in another order, or with other words
+    uint32_t input_number;
+    int32_t eye_mm[3]; // of the last input
+    bool is_silent;    // says nothing more: the end is near
+    ph_link* down;     // NULL: the network as it is
     ph_link* up;
     uint64_t started_us; // 0: not yet
     uint64_t next_us;    // when it wants a tick
@@ -95,6 +105,12 @@ void bot_receive(bot* of, uint64_t now_us);
 void bot_tick(bot* of, uint64_t now_us);
 
 bool bot_is_connected(const bot* of);
+
+// No further messages and input.
+void bot_fall_silent(bot* of);
+
+// Whether all its messages have come back.
+bool bot_is_answered(const bot* of);
 
 // Datagrams that were refused though the server meant them: 0, or something is wrong.
 uint64_t bot_refused(const bot* of);

@@ -24,6 +24,12 @@ static bool find_eye(const bot* of, const bots_truth* truth, uint64_t now_us, do
 {
     uint64_t name = 0;
     const ph_entity_id own = ph_client_entity_at(of->client, 0);
+    if (of->input_number > 0) {
+        for (int axis = 0; axis < 3; ++axis) {
+            eye_mm[axis] = of->eye_mm[axis];
+        }
+        return true;
+    }
     return ph_client_identify(of->client, own, &name, NULL) == PH_OK &&
            bots_truth_place(truth, name, now_us, eye_mm);
 }

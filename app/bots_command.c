@@ -95,6 +95,8 @@ static bool open_all(bots_job* job)
         .jitter_us = (uint32_t)(options->jitter_ms * 1000.0),
         .loss = options->loss_pct / 100.0,
     };
+    job->terms.chat_hz = options->chat_hz;
+    job->terms.is_roaming = options->is_roaming;
     job->terms.has_link =
         options->rtt_ms > 0.0 || options->jitter_ms > 0.0 || options->loss_pct > 0.0;
     if (!app_key_read(COMMAND, options->key_path, job->terms.key)) {

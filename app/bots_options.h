@@ -28,6 +28,8 @@ typedef struct bots_options {
     double rtt_ms;
     double jitter_ms;
     double loss_pct;
+    double chat_hz;
+    bool is_roaming;
     bool is_json;
     // What became of the words.
     ph_address server;

@@ -34,6 +34,11 @@ static void add_bot(bots_report* report, const bot* of, uint64_t now_us)
     report->refused += bot_refused(of);
     report->overruns += of->meter.overruns;
     report->strangers += of->strangers;
+    report->chat_posted += of->chat_posted;
+    report->chat_returned += of->chat_returned;
+    report->chat_wrong += of->chat_wrong;
+    report->inputs += of->input_number;
+    report->inputs_processed += ph_mail_processed(of->mail);
     report->converged += of->converged_us != 0 ? 1 : 0;
 }
 
@@ -97,6 +102,11 @@ void bots_report_print(const bots_report* report)
                (unsigned long long)report->server.put_off,
                (unsigned long long)report->server.overruns);
     }
+    if (report->chat_posted > 0) {
+        printf("  %-12s %llu sent, %llu came back, %llu of them wrong\n", "messages",
+               (unsigned long long)report->chat_posted, (unsigned long long)report->chat_returned,
+               (unsigned long long)report->chat_wrong);
+    }
     printf("  %-12s %llu over the budget, %llu not understood\n", "datagrams",
            (unsigned long long)report->overruns, (unsigned long long)report->refused);
 }
@@ -139,6 +149,11 @@ void bots_report_print_json(const bots_report* report)
     ph_json_number(&json, "shown", report->shown_mean);
     ph_json_integer(&json, "overruns", (int64_t)report->overruns);
     ph_json_integer(&json, "refused", (int64_t)report->refused);
+    ph_json_integer(&json, "messages_sent", (int64_t)report->chat_posted);
+    ph_json_integer(&json, "messages_returned", (int64_t)report->chat_returned);
+    ph_json_integer(&json, "messages_wrong", (int64_t)report->chat_wrong);
+    ph_json_integer(&json, "inputs", (int64_t)report->inputs);
+    ph_json_integer(&json, "inputs_processed", (int64_t)report->inputs_processed);
     ph_json_bool(&json, "compared", report->is_compared);
     if (report->is_compared) {
         write_spread(&json, "error_mm", &report->error_mm);
@@ -188,8 +203,11 @@ bool bots_report_judge(const bots_report* report, const bots_swarm* swarm)
     is_well &= expect(report->overruns == 0 && report->server.overruns == 0,
                       "some datagrams were over the budget.");
     is_well &= expect(report->refused == 0, "some datagrams were not understood.");
-    if (report->is_compared && !expect(report->converged == report->good,
-                                       "not every bot came to equal the world that stood still.")) {
+    is_well &= expect(report->chat_wrong == 0, "some messages came back wrong or out of order.");
+    if (report->is_compared &&
+        !expect(report->converged == report->good,
+                "not every bot came to equal the world that stood still, with all messages "
+                "answered.")) {
         explain(swarm);
         is_well = false;
     }

@@ -24,6 +24,11 @@ typedef struct bots_report {
     uint64_t refused;  // datagrams that were not understood
     uint64_t overruns; // as the bots counted, with a second's tolerance
     uint64_t strangers;
+    uint64_t chat_posted;   // messages
+    uint64_t chat_returned; // by the server
+    uint64_t chat_wrong;
+    uint64_t inputs;
+    uint64_t inputs_processed; // as the server says
     ph_spread_summary error_mm;
     ph_spread_summary error_mrad;
     bool is_compared; // there was a truth, and it stood still for us

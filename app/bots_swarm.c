@@ -34,13 +34,14 @@ static void allow_sockets(int count)
 
 static bot_manner manner_of(const bots_swarm_def* def, int i)
 {
-    if (i < def->mute) {
+    const int from_end = def->count - 1 - i;
+    if (from_end < def->mute) {
         return BOT_MUTE;
     }
-    if (i < def->mute + def->flood) {
+    if (from_end < def->mute + def->flood) {
         return BOT_FLOOD;
     }
-    return i < def->mute + def->flood + def->vanish ? BOT_VANISH : BOT_GOOD;
+    return from_end < def->mute + def->flood + def->vanish ? BOT_VANISH : BOT_GOOD;
 }
 
 static bool create_bots(bots_swarm* swarm)
@@ -68,7 +69,8 @@ static void take_sight(void* context, const truth_sight* sight)
         return;
     }
     bot* of = swarm->bots[i];
-    if (of->converged_us == 0 && bots_check_alike(of, swarm->def.truth, sight)) {
+    if (of->converged_us == 0 && bot_is_answered(of) &&
+        bots_check_alike(of, swarm->def.truth, sight)) {
         of->converged_us = app_wall_us();
         ++swarm->alike_count;
     }
@@ -155,11 +157,13 @@ static void tick_some(bots_swarm* swarm)
     }
 }
 
-// In every tick of the truth as many as there is time for, each in turn.
+// In every tick of the truth as many as there is time for, each in turn. Half a tick after it, always:
+// just before or just behind what it brings would be another figure.
 static void judge_some(bots_swarm* swarm)
 {
     bots_truth* truth = swarm->def.truth;
-    if (truth == NULL || truth->tick_count == swarm->judged_ticks || truth->now.is_standing) {
+    if (truth == NULL || truth->tick_count == swarm->judged_ticks || truth->now.is_standing ||
+        app_wall_us() < truth->now.due_us + truth->hello.tick_us / 2) {
         return;
     }
     swarm->judged_ticks = truth->tick_count;
@@ -211,6 +215,9 @@ bool bots_swarm_converge(bots_swarm* swarm, uint64_t until_us)
     const int good = bots_swarm_good(swarm);
     bool is_there = true;
     bots_truth_ask(truth, TRUTH_STAND);
+    for (int i = 0; i < swarm->def.count; ++i) {
+        bot_fall_silent(swarm->bots[i]);
+    }
     while (is_there && swarm->alike_count < good && app_wall_us() < until_us) {
         is_there = turn(swarm);
         if (!truth->now.is_standing || app_wall_us() < ask_us) {

@@ -14,7 +14,7 @@ typedef struct bots_swarm_def {
     bots_truth* truth; // NULL: nothing is compared
     int count;
     uint64_t first_id;
-    int mute; // the first so many of them are, and so on
+    int mute; // the last so many of them are, and so on
     int flood;
     int vanish;
     double ramp; // starts per second; 0: all at once

@@ -118,6 +118,7 @@ static bool open_front(serve_job* job, ph_fault* fault)
         .bits_per_second = (int64_t)(options->kbps * 1000.0 + 0.5),
         .hz = options->hz,
         .slots = options->slots,
+        .is_rate_fixed = options->is_rate_fixed,
     };
     job->front = serve_front_create(&def, fault);
     return job->front != NULL || complain(options->listen_text, fault);

@@ -105,6 +105,7 @@ serve_front* serve_front_create(const serve_front_def* def, ph_fault* fault)
         .bits_per_second = def->bits_per_second,
         .hz = def->hz,
         .slots = def->slots,
+        .is_rate_fixed = def->is_rate_fixed,
     };
     return front;
 }
@@ -186,8 +187,11 @@ bool serve_front_tick(serve_front* front, ph_fault* fault)
     if (!serve_stage_step(front->terms.stage, fault)) {
         return false;
     }
+    const uint64_t now_us = app_wall_us();
     for (int i = 0; i < front->sessions.count; ++i) {
-        serve_session_follow(&front->sessions.by_client[front->sessions.active[i]], &front->terms);
+        serve_session* session = &front->sessions.by_client[front->sessions.active[i]];
+        serve_session_follow(session, &front->terms);
+        serve_session_adapt(session, &front->terms, now_us);
     }
     ph_world_tick(front->terms.stage->world);
     return true;
@@ -220,11 +224,7 @@ static void send_chunk(void* context, int chunk)
     const ph_net_sink sink = {ph_outbox_send, &outbox};
     const int end = (chunk + 1) * CHUNK;
     for (int i = chunk * CHUNK; i < end && i < front->sessions.count; ++i) {
-        serve_session* session = session_at(front, i);
-        const uint64_t now_us = app_wall_us();
-        if (serve_session_is_due(session, &front->terms, now_us)) {
-            serve_session_send(session, &front->terms, now_us, &sink);
-        }
+        serve_session_serve(session_at(front, i), &front->terms, app_wall_us(), &sink);
     }
     ph_outbox_flush(&outbox);
 }
@@ -281,6 +281,7 @@ serve_counts serve_front_counts(const serve_front* front)
 {
     serve_counts counts = front->counts;
     counts.clients = front->sessions.count;
+    counts.rate_bits_per_second = serve_sessions_rate(&front->sessions);
     counts.traffic = serve_sessions_traffic(&front->sessions);
     ph_net_server_get_stats(front->server, &counts.net);
     counts.socket = ph_socket_get_stats(front->socket);

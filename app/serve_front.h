@@ -31,6 +31,7 @@ typedef struct serve_front_def {
     int64_t bits_per_second; // 0: no limit
     double hz;               // sends per second, or PH_SENDS_AUTO
     int slots;
+    bool is_rate_fixed; // no controller: as much as the budget allows, whatever the links show
 } serve_front_def;
 
 // Since the start.
@@ -38,7 +39,8 @@ typedef struct serve_counts {
     int clients; // now
     uint64_t connected;
     uint64_t ended[PH_NET_END_COUNT];
-    uint64_t put_off; // sends that there was no time for in their tick
+    double rate_bits_per_second; // that a client may be sent, on average, now
+    uint64_t put_off;            // sends that there was no time for in their tick
     serve_traffic traffic;
     ph_net_server_stats net;
     ph_socket_stats socket;

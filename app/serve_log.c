@@ -78,13 +78,15 @@ void serve_log_line(FILE* file, const serve_report* before, const serve_report* 
     const int clients = now->counts.clients;
     const double kbps = per_second(was->wire_bytes, is->wire_bytes, seconds) * 8.0 / 1000.0;
     fprintf(file,
-            "clients %d (+%d -%d)  ticks %d late %.1f ms missed %d  out %.0f/s %.1f kbit/s each  "
+            "clients %d (+%d -%d)  ticks %d late %.1f ms missed %d  out %.0f/s %.1f of %.1f kbit/s "
+            "each  "
             "in %.0f/s refused %d  rtt %.0f ms loss %.1f %%  waits %.1f s  overruns %d  cpu %.0f "
             "%%\n",
             clients, (int)(now->counts.connected - before->counts.connected),
             (int)(ended(&now->counts) - ended(&before->counts)), (int)(now->ticks - before->ticks),
             now->worst_late_ms, (int)(now->missed - before->missed),
             per_second(was->datagrams, is->datagrams, seconds), clients > 0 ? kbps / clients : 0.0,
+            now->counts.rate_bits_per_second / 1000.0,
             per_second(before->counts.socket.received, now->counts.socket.received, seconds),
             (int)(refused(&now->counts.net) - refused(&before->counts.net)), now->rtt_ms,
             100.0 * now->loss, now->oldest_due_ms / 1000.0, (int)(is->overruns - was->overruns),

@@ -17,11 +17,18 @@ struct serve_metrics {
     struct lws_context* context;
     struct lws_vhost* host;
     size_t length;
-    char room[LWS_PRE + TEXT_MAX]; // libwebsockets writes before what it is given
+    char text[TEXT_MAX];
 };
 
-static int begin_answer(struct lws* connection, const serve_metrics* metrics, const char* path)
+// What one connection is being told: the text may be another one before it is sent.
+typedef struct answer_page {
+    size_t length;
+    char room[LWS_PRE + TEXT_MAX]; // libwebsockets writes before what it is given
+} answer_page;
+
+static int begin_answer(struct lws* connection, answer_page* page, const char* path)
 {
+    const serve_metrics* metrics = lws_context_user(lws_get_context(connection));
     unsigned char headers[LWS_PRE + HEADERS_MAX];
     unsigned char* start = headers + LWS_PRE;
     unsigned char* at = start;
@@ -30,9 +37,11 @@ static int begin_answer(struct lws* connection, const serve_metrics* metrics, co
         lws_return_http_status(connection, HTTP_STATUS_NOT_FOUND, NULL);
         return -1;
     }
+    page->length = metrics->length;
+    memcpy(page->room + LWS_PRE, metrics->text, metrics->length);
     if (lws_add_http_common_headers(connection, HTTP_STATUS_OK,
-                                    "text/plain; version=0.0.4; charset=utf-8", metrics->length,
-                                    &at, end) != 0 ||
+                                    "text/plain; version=0.0.4; charset=utf-8", page->length, &at,
+                                    end) != 0 ||
         lws_finalize_write_http_header(connection, start, &at, end) != 0) {
         return -1;
     }
@@ -40,11 +49,10 @@ static int begin_answer(struct lws* connection, const serve_metrics* metrics, co
     return 0;
 }
 
-static int finish_answer(struct lws* connection, serve_metrics* metrics)
+static int finish_answer(struct lws* connection, answer_page* page)
 {
-    unsigned char* text = (unsigned char*)metrics->room + LWS_PRE;
-    if (lws_write(connection, text, metrics->length, LWS_WRITE_HTTP_FINAL) !=
-        (int)metrics->length) {
+    unsigned char* text = (unsigned char*)page->room + LWS_PRE;
+    if (lws_write(connection, text, page->length, LWS_WRITE_HTTP_FINAL) != (int)page->length) {
         return -1;
     }
     return lws_http_transaction_completed(connection) != 0 ? -1 : 0;
@@ -53,19 +61,18 @@ static int finish_answer(struct lws* connection, serve_metrics* metrics)
 static int answer(struct lws* connection, enum lws_callback_reasons reason, void* user, void* in,
                   size_t size)
 {
-    serve_metrics* metrics = lws_context_user(lws_get_context(connection));
     switch (reason) {
     case LWS_CALLBACK_HTTP:
-        return begin_answer(connection, metrics, in);
+        return begin_answer(connection, user, in);
     case LWS_CALLBACK_HTTP_WRITEABLE:
-        return finish_answer(connection, metrics);
+        return finish_answer(connection, user);
     default:
         return lws_callback_http_dummy(connection, reason, user, in, size);
     }
 }
 
 static const struct lws_protocols PROTOCOLS[] = {
-    {.name = "http", .callback = answer},
+    {.name = "http", .callback = answer, .per_session_data_size = sizeof(answer_page)},
     {0},
 };
 
@@ -126,7 +133,7 @@ int serve_metrics_port(const serve_metrics* metrics)
 void serve_metrics_set(serve_metrics* metrics, const serve_report* now)
 {
     if (metrics != NULL) {
-        metrics->length = serve_metrics_print(now, metrics->room + LWS_PRE, TEXT_MAX);
+        metrics->length = serve_metrics_print(now, metrics->text, TEXT_MAX);
     }
 }
 

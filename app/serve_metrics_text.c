@@ -81,6 +81,9 @@ static void add_traffic(page* to, const serve_counts* counts)
     add_count(to, "datagrams_received_total", "Datagrams that came, refused ones included.",
               counts->socket.received);
     add_count(to, "acknowledgements_total", "Acknowledgements that were of use.", traffic->acks);
+    add_count(to, "messages_total", "Reliable messages from clients.", traffic->messages);
+    add_count(to, "messages_dropped_total", "Of these, those that found the queue back full.",
+              traffic->messages_dropped);
     add_count(to, "payloads_strange_total", "Payloads that no client of ours sends.",
               traffic->strange_payloads);
 }
@@ -101,6 +104,8 @@ size_t serve_metrics_print(const serve_report* now, char* text, size_t capacity)
               now->worst_late_ms / 1000.0);
     add_traffic(&to, counts);
     add_refusals(&to, &counts->net);
+    add_gauge(&to, "rate_bits_per_second", "What a client may be sent, mean over clients.",
+              counts->rate_bits_per_second);
     add_gauge(&to, "rtt_seconds", "Round trip, mean over clients.", now->rtt_ms / 1000.0);
     add_gauge(&to, "loss_ratio", "Share of lost packets, mean over clients.", now->loss);
     add_gauge(&to, "oldest_due_seconds", "The longest that something has waited to be told.",

@@ -130,6 +130,9 @@ static void fill_rows(serve_options* o, app_option rows[ROW_COUNT])
          .number = &o->seconds,
          .lo = 0,
          .hi = INT32_MAX},
+        {.name = "--fixed-rate",
+         .summary = "send at --kbps whatever the links show",
+         .is_set = &o->is_rate_fixed},
         {.name = "--quiet", .summary = "no line per second", .is_set = &o->is_quiet},
         {0},
     };

@@ -32,6 +32,7 @@ typedef struct serve_options {
     bool has_metrics;
     bool has_truth;
     bool is_quiet;
+    bool is_rate_fixed;
     // What became of the words.
     ph_address listen;
     ph_address public_address; // port 0: that of listen

@@ -11,10 +11,11 @@
 #include "kit/budget.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define US_PER_SECOND 1e6
 // The secure envelope: prefix, three bytes of sequence number (enough for 16 million packets), tag.
-enum { ENVELOPE_BYTES = 1 + 3 + 16, KEEP_ALIVE_BYTES = 8 };
+enum { ENVELOPE_BYTES = 1 + 3 + 16, KEEP_ALIVE_BYTES = 8, INPUT_BYTES = 12, SECTION_MAX = 384 };
 
 // ---- the table
 
@@ -39,6 +40,9 @@ bool serve_sessions_create(serve_sessions* sessions, int capacity)
 
 void serve_sessions_destroy(serve_sessions* sessions)
 {
+    for (int i = 0; i < sessions->count; ++i) {
+        ph_mail_destroy(sessions->by_client[sessions->active[i]].mail);
+    }
     free(sessions->place);
     free(sessions->active);
     free(sessions->by_client);
@@ -50,6 +54,52 @@ serve_session* serve_sessions_find(const serve_sessions* sessions, int client)
     const bool is_there =
         client >= 0 && client < sessions->capacity && sessions->place[client] >= 0;
     return is_there ? &sessions->by_client[client] : NULL;
+}
+
+// ---- mail
+
+static bool create_mail(serve_session* session, const serve_terms* terms,
+                        const ph_viewer_def* viewer)
+{
+    const int room = ph_world_reserve_max(terms->stage->world, session->viewer);
+    const int usable = room - viewer->overhead_bytes - KEEP_ALIVE_BYTES;
+    ph_mail_def def = ph_mail_def_default();
+    def.bits_per_second = viewer->bits_per_second;
+    def.overhead_bytes = viewer->overhead_bytes;
+    def.section_max = SECTION_MAX < usable ? SECTION_MAX : usable;
+    return def.section_max >= PH_MAIL_SECTION_MIN && ph_mail_create(&def, &session->mail) == PH_OK;
+}
+
+static void return_messages(serve_session* session)
+{
+    uint8_t message[PH_MAIL_MESSAGE_MAX];
+    for (size_t size; (size = ph_mail_take(session->mail, message)) > 0;) {
+        ++session->messages;
+        if (ph_mail_post(session->mail, message, size) != PH_OK) {
+            ++session->messages_dropped;
+        }
+    }
+}
+
+static int32_t coordinate_at(const uint8_t* bytes)
+{
+    const uint32_t bits = (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
+                          (uint32_t)bytes[3] << 24;
+    int32_t coordinate_mm;
+    memcpy(&coordinate_mm, &bits, sizeof coordinate_mm);
+    return coordinate_mm;
+}
+
+static void heed_input(serve_session* session)
+{
+    const ph_mail_input input = ph_mail_newest_input(session->mail);
+    if (input.size == INPUT_BYTES) {
+        for (int axis = 0; axis < 3; ++axis) {
+            session->eye_mm[axis] = coordinate_at(input.bytes + 4 * axis);
+        }
+        session->is_free = true;
+    }
+    ph_mail_set_processed(session->mail, input.number);
 }
 
 // ---- coming and going
@@ -75,16 +125,29 @@ static ph_viewer_def viewer_of(const serve_terms* terms, const serve_session* se
     return def;
 }
 
-static wire_meter meter_of(const serve_terms* terms, const ph_viewer_def* viewer, uint64_t now_us)
+// As deep as the world's bucket, which has room for the dearest enter beside all that is reserved.
+static int64_t depth_of(const serve_session* session, const serve_terms* terms,
+                        int64_t bits_per_second)
 {
     const ph_budget_def budget = {
-        .bits_per_second = viewer->bits_per_second,
+        .bits_per_second = bits_per_second,
         .burst_s = 1.0,
-        // As deep as the world's, which has room for the dearest enter beside a keep-alive.
-        .overhead_bytes = 2 * viewer->overhead_bytes + KEEP_ALIVE_BYTES,
+        .overhead_bytes =
+            2 * (session->header_bytes + ENVELOPE_BYTES) + KEEP_ALIVE_BYTES + SECTION_MAX,
     };
-    return wire_meter_make(viewer->bits_per_second,
-                           ph_budget_depth_bits(&budget, terms->stage->schema), now_us);
+    return ph_budget_depth_bits(&budget, terms->stage->schema);
+}
+
+static void begin_counting(serve_session* session, const serve_terms* terms, uint64_t now_us)
+{
+    session->meter = wire_meter_make(terms->bits_per_second,
+                                     depth_of(session, terms, terms->bits_per_second), now_us);
+    if (terms->bits_per_second > 0) {
+        ph_rate_def rate = ph_rate_def_default();
+        rate.limit_bits_per_second = (int)terms->bits_per_second;
+        rate.first_bits_per_second = rate.limit_bits_per_second;
+        session->rate = ph_rate_make(&rate);
+    }
 }
 
 // Clients that connect together are not sent to together.
@@ -110,7 +173,11 @@ bool serve_sessions_begin(serve_sessions* sessions, const serve_terms* terms,
     if (ph_world_add_viewer(terms->stage->world, &def, &session->viewer) != PH_OK) {
         return false;
     }
-    session->meter = meter_of(terms, &def, now_us);
+    if (!create_mail(session, terms, &def)) {
+        ph_world_remove_viewer(terms->stage->world, session->viewer);
+        return false;
+    }
+    begin_counting(session, terms, now_us);
     set_rhythm(session, terms, now_us);
     sessions->place[event->client] = sessions->count;
     sessions->active[sessions->count++] = event->client;
@@ -124,6 +191,8 @@ static void add_traffic(serve_traffic* sum, const serve_session* session)
     sum->wire_bytes += session->meter.bytes;
     sum->overruns += session->meter.overruns;
     sum->acks += session->acks;
+    sum->messages += session->messages;
+    sum->messages_dropped += session->messages_dropped;
     sum->strange_payloads += session->strange_payloads;
 }
 
@@ -134,6 +203,7 @@ void serve_sessions_end(serve_sessions* sessions, const serve_terms* terms, int 
         return;
     }
     ph_world_remove_viewer(terms->stage->world, session->viewer);
+    ph_mail_destroy(session->mail);
     add_traffic(&sessions->ended, session);
     const int place = sessions->place[client];
     const int last = sessions->active[--sessions->count];
@@ -151,10 +221,51 @@ serve_traffic serve_sessions_traffic(const serve_sessions* sessions)
     return sum;
 }
 
+double serve_sessions_rate(const serve_sessions* sessions)
+{
+    double sum = 0.0;
+    for (int i = 0; i < sessions->count; ++i) {
+        sum += (double)sessions->by_client[sessions->active[i]].meter.bits_per_second;
+    }
+    return sessions->count > 0 ? sum / sessions->count : 0.0;
+}
+
 // ---- one session
+
+void serve_session_adapt(serve_session* session, const serve_terms* terms, uint64_t now_us)
+{
+    ph_world* world = terms->stage->world;
+    ph_viewer_link link;
+    if (terms->bits_per_second == 0 || terms->is_rate_fixed ||
+        ph_world_viewer_link(world, session->viewer, &link) != PH_OK ||
+        !ph_rate_update(&session->rate, now_us, &link)) {
+        return;
+    }
+    const int bits_per_second = ph_rate_bits_per_second(&session->rate);
+    if (ph_world_set_budget(world, session->viewer, bits_per_second, 0) == PH_OK) {
+        ph_mail_set_budget(session->mail, bits_per_second);
+        wire_meter_change(&session->meter, bits_per_second,
+                          depth_of(session, terms, bits_per_second), now_us);
+    }
+}
+
+static void go_where_it_says(serve_session* session, const serve_terms* terms)
+{
+    ph_world* world = terms->stage->world;
+    if (session->entity.index1 != 0) {
+        ph_world_set_own(world, session->viewer, (ph_entity_id){0});
+        session->entity = (ph_entity_id){0};
+    }
+    ph_world_set_eye(world, session->viewer, session->eye_mm[0], session->eye_mm[1],
+                     session->eye_mm[2]);
+}
 
 void serve_session_follow(serve_session* session, const serve_terms* terms)
 {
+    if (session->is_free) {
+        go_where_it_says(session, terms);
+        return;
+    }
     const ph_entity_id entity = serve_stage_entity(terms->stage, session->actor);
     if (entity.index1 != 0 && (entity.index1 != session->entity.index1 ||
                                entity.generation != session->entity.generation)) {
@@ -163,26 +274,45 @@ void serve_session_follow(serve_session* session, const serve_terms* terms)
     }
 }
 
+void serve_session_eye(const serve_session* session, const serve_terms* terms, int32_t eye_mm[3])
+{
+    if (session->is_free) {
+        memcpy(eye_mm, session->eye_mm, sizeof session->eye_mm);
+    } else {
+        serve_stage_place(terms->stage, session->actor, eye_mm);
+    }
+}
+
 void serve_session_take(serve_session* session, const serve_terms* terms,
                         const ph_net_payload* payload, uint64_t now_us)
 {
-    if (ph_world_acknowledge(terms->stage->world, session->viewer, now_us, payload->bytes,
-                             payload->size) == PH_OK) {
+    ph_mail_rest rest;
+    if (ph_mail_unpack(session->mail, now_us, payload->bytes, payload->size, &rest) != PH_OK) {
+        ++session->strange_payloads;
+        return;
+    }
+    return_messages(session);
+    heed_input(session);
+    if (rest.size == 0) {
+        return;
+    }
+    if (ph_world_acknowledge(terms->stage->world, session->viewer, now_us, rest.bytes, rest.size) ==
+        PH_OK) {
         ++session->acks;
     } else {
         ++session->strange_payloads;
     }
 }
 
-bool serve_session_is_due(const serve_session* session, const serve_terms* terms, uint64_t now_us)
+// ---- sending
+
+static bool is_due(const serve_session* session, const serve_terms* terms, uint64_t now_us)
 {
     if (session->period_us > 0) {
         return now_us + terms->stage->tick_us / 2 >= session->next_send_us;
     }
     return ph_world_is_send_due(terms->stage->world, session->viewer, now_us);
 }
-
-// ---- sending
 
 typedef struct sending {
     serve_session* session;
@@ -203,18 +333,36 @@ static void deliver(void* context, ph_viewer_id viewer, const void* bytes, size_
     (void)viewer;
     sending* now = context;
     const ph_net_sink counted = {count_datagram, now};
-    ph_net_server_seal(now->terms->server, now->session->client, bytes, size, &counted);
+    uint8_t whole[PH_MAIL_DATAGRAM_MAX];
+    const size_t whole_size = ph_mail_pack(now->session->mail, bytes, size, whole);
+    ph_net_server_seal(now->terms->server, now->session->client, whole, whole_size, &counted);
 }
 
 // Until the client is known to be connected, netcode sends a keep-alive before each payload.
-static void reserve(serve_session* session, const serve_terms* terms)
+static bool is_doubled(const serve_session* session, const serve_terms* terms)
 {
     const size_t plain_max = 1 + PH_NETCODE_OVERHEAD_MAX;
-    const bool is_doubled = ph_net_server_cost(terms->server, session->client, 1) > plain_max;
-    const int bytes = is_doubled ? KEEP_ALIVE_BYTES + session->header_bytes + ENVELOPE_BYTES : 0;
-    if (bytes != session->reserved_bytes &&
-        ph_world_reserve(terms->stage->world, session->viewer, bytes, 0) == PH_OK) {
-        session->reserved_bytes = bytes;
+    return ph_net_server_cost(terms->server, session->client, 1) > plain_max;
+}
+
+// What goes with the packets of the view, and is paid with them.
+static void reserve(serve_session* session, const serve_terms* terms, uint64_t now_us)
+{
+    const int keep_alive_bytes = KEEP_ALIVE_BYTES + session->header_bytes + ENVELOPE_BYTES;
+    const int each = PH_MAIL_EMPTY_SIZE + (is_doubled(session, terms) ? keep_alive_bytes : 0);
+    const int next = (int)ph_mail_wants(session->mail, now_us) - PH_MAIL_EMPTY_SIZE;
+    ph_world_reserve(terms->stage->world, session->viewer, each, next);
+}
+
+// Mail that no packet would take along.
+static void send_mail_alone(sending* now)
+{
+    serve_session* session = now->session;
+    ph_world* world = now->terms->stage->world;
+    const size_t size =
+        is_doubled(session, now->terms) ? 0 : ph_mail_wants_alone(session->mail, now->now_us);
+    if (size > 0 && ph_world_spend(world, session->viewer, now->now_us, (int)size) == PH_OK) {
+        deliver(now, session->viewer, NULL, 0);
     }
 }
 
@@ -233,14 +381,23 @@ static void plan_next(serve_session* session, uint64_t now_us)
     }
 }
 
-void serve_session_send(serve_session* session, const serve_terms* terms, uint64_t now_us,
-                        const ph_net_sink* sink)
+static void send(sending* now)
 {
-    sending now = {session, terms, sink, now_us};
+    serve_session* session = now->session;
     if (session->period_us > 0) {
-        plan_next(session, now_us);
+        plan_next(session, now->now_us);
     }
     ++session->sends;
-    reserve(session, terms);
-    ph_world_send(terms->stage->world, session->viewer, now_us, deliver, &now);
+    reserve(session, now->terms, now->now_us);
+    ph_world_send(now->terms->stage->world, session->viewer, now->now_us, deliver, now);
+}
+
+void serve_session_serve(serve_session* session, const serve_terms* terms, uint64_t now_us,
+                         const ph_net_sink* sink)
+{
+    sending now = {session, terms, sink, now_us};
+    if (is_due(session, terms, now_us)) {
+        send(&now);
+    }
+    send_mail_alone(&now);
 }

@@ -10,7 +10,9 @@
 #include "serve_stage.h"
 #include "wire_meter.h"
 
+#include <pinhole/mail.h>
 #include <pinhole/net/netcode_server.h>
+#include <pinhole/net/rate.h>
 
 // What all sessions of a server have in common.
 typedef struct serve_terms {
@@ -19,6 +21,7 @@ typedef struct serve_terms {
     int64_t bits_per_second; // 0: no limit
     double hz;               // sends per second, or PH_SENDS_AUTO
     int slots;
+    bool is_rate_fixed; // whatever the links show
 } serve_terms;
 
 typedef struct serve_session {
@@ -28,12 +31,17 @@ typedef struct serve_session {
     int actor; // through whose eyes it looks
     ph_entity_id entity;
     int header_bytes;   // IP and UDP, before every datagram
-    int reserved_bytes; // what goes with each datagram beside its packet
+    ph_mail* mail;      // messages, which go back to whoever sent them, and input
+    bool is_free;       // the client says where its eye is; it follows no actor
+    int32_t eye_mm[3];  // then
     uint64_t period_us; // between sends; 0: whenever the world finds it best
     uint64_t next_send_us;
+    ph_rate rate; // what its link carries, up to the budget
     wire_meter meter;
     uint64_t sends;
     uint64_t acks;
+    uint64_t messages;         // that came
+    uint64_t messages_dropped; // that did not fit into the queue back
     uint64_t strange_payloads; // that are nothing of ours
 } serve_session;
 
@@ -44,6 +52,8 @@ typedef struct serve_traffic {
     uint64_t wire_bytes;
     uint64_t overruns;
     uint64_t acks;
+    uint64_t messages;
+    uint64_t messages_dropped;
     uint64_t strange_payloads;
 } serve_traffic;
 
@@ -70,22 +80,31 @@ serve_session* serve_sessions_find(const serve_sessions* sessions, int client);
 
 serve_traffic serve_sessions_traffic(const serve_sessions* sessions);
 
-// Once per tick, before the world's tick: the eye follows its actor, also when that comes back.
+// What may be sent to a client on average now, in bits per second; 0: no limit, or nobody is there.
+double serve_sessions_rate(const serve_sessions* sessions);
+
+// Once per tick, before the world's tick: the eye follows its actor, also when that comes back, or
+// goes where the client has said.
 void serve_session_follow(serve_session* session, const serve_terms* terms);
 
-// What the client has sent.
+// Once per tick, on the thread of the tick: sends less while its link shows loss or growing delay.
+void serve_session_adapt(serve_session* session, const serve_terms* terms, uint64_t now_us);
+
+// Where its eye is.
+void serve_session_eye(const serve_session* session, const serve_terms* terms, int32_t eye_mm[3]);
+
+// What the client has sent: mail, and an acknowledgement behind it. Input of 12 bytes, three
+// coordinates in mm (little-endian), takes the eye there.
 void serve_session_take(serve_session* session, const serve_terms* terms,
                         const ph_net_payload* payload, uint64_t now_us);
-
-// Whether its time has come. May be asked and told on any thread, for one session by one at a time.
-bool serve_session_is_due(const serve_session* session, const serve_terms* terms, uint64_t now_us);
 
 // Netcode keeps the connection alive by a datagram of its own: it is paid for, too.
 void serve_session_pay(serve_session* session, const serve_terms* terms, size_t size,
                        uint64_t now_us);
 
-// One send: sealed datagrams go to the sink.
-void serve_session_send(serve_session* session, const serve_terms* terms, uint64_t now_us,
-                        const ph_net_sink* sink);
+// Its turn in a tick: a send, if its time has come, and mail that cannot wait for one. Sealed
+// datagrams go to the sink. On any thread, for one session by one at a time.
+void serve_session_serve(serve_session* session, const serve_terms* terms, uint64_t now_us,
+                         const ph_net_sink* sink);
 
 #endif

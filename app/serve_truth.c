@@ -227,7 +227,8 @@ static void say_sight(const serve_truth* truth, truth_bytes* out, uint64_t clien
     truth_put(out, is_known ? 1 : 0, 1);
     int32_t eye_mm[3] = {0};
     if (is_known) {
-        serve_stage_place(truth->def.stage, session->actor, eye_mm);
+        const serve_terms terms = {.stage = truth->def.stage};
+        serve_session_eye(session, &terms, eye_mm);
     }
     for (int axis = 0; axis < 3; ++axis) {
         truth_put(out, (uint32_t)eye_mm[axis], 4);
