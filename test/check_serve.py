@@ -1,0 +1,278 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 The Pinhole authors
+# SPDX-License-Identifier: MIT
+"""pinhole serve and pinhole bots over real UDP on loopback. Run by make test.
+
+    test/check_serve.py [PROGRAM] [CHECK ...]      (default build/pinhole, all checks)
+
+Servers and bots are real processes; ports are the system's choice. How fast anything is, is not asked; but that nobody is
+told more than the budget allows, that every bot comes to equal the world, and that bad clients do not disturb good ones.
+"""
+
+import contextlib
+import json
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PROGRAM = str(ROOT / "build/pinhole")
+PATIENCE_S = 60
+# A machine that does other things now and then delays a run; the better of a few tries counts.
+TRIES = 3
+DISTURBED_MAX = 1.05
+
+complaints = []
+
+
+def expect(condition, sentence):
+    if not condition:
+        complaints.append(sentence)
+    return condition
+
+
+class Server:
+    """A server that is ready: address, truth and metrics are known."""
+
+    def __init__(self, folder, *arguments, key=None, listen="127.0.0.1:0"):
+        self.log = pathlib.Path(folder) / f"serve-{time.monotonic_ns()}.log"
+        self.key = key
+        command = [PROGRAM, "serve", *arguments, "--listen", listen, "--truth", "0", "--metrics", "0"]
+        command += ["--key", key] if key else []
+        with self.log.open("w") as log:
+            self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
+        self.address = self.await_line(r"^listening on (\S+)$")
+        self.metrics_url = self.await_line(r"^metrics on (\S+)$")
+        self.truth = self.await_line(r"^truth on 127\.0\.0\.1:(\d+)$")
+
+    def await_line(self, pattern):
+        deadline = time.monotonic() + PATIENCE_S
+        while time.monotonic() < deadline and self.process.poll() is None:
+            found = re.search(pattern, self.log.read_text(), re.MULTILINE)
+            if found:
+                return found[1]
+            time.sleep(0.02)
+        raise RuntimeError(f"the server does not say {pattern!r}, but:\n{self.log.read_text()}")
+
+    def metrics(self):
+        with urllib.request.urlopen(self.metrics_url, timeout=PATIENCE_S) as answer:
+            return dict(re.findall(r"^(\w+(?:\{[^}]*\})?) (\S+)$", answer.read().decode(), re.MULTILINE))
+
+    def metric(self, name, least):
+        """Metrics are made once a second: waits until one has got there."""
+        deadline = time.monotonic() + PATIENCE_S
+        while float(self.metrics()[name]) < least and time.monotonic() < deadline:
+            time.sleep(0.1)
+        return float(self.metrics()[name])
+
+    def stop(self, name, sent=signal.SIGTERM):
+        self.process.send_signal(sent)
+        status = self.process.wait(PATIENCE_S)
+        text = self.log.read_text()
+        expect(status == 0, f"{name}: the server exits with {status} after {sent.name}:\n{text[-2000:]}")
+        expect("ERROR: " not in text and "WARNING: ThreadSanitizer" not in text,
+               f"{name}: a sanitizer complains:\n{text[-4000:]}")
+        return text
+
+
+@contextlib.contextmanager
+def server(name, folder, *arguments, **options):
+    one = Server(folder, *arguments, **options)
+    try:
+        yield one
+        one.stop(name)
+    finally:
+        if one.process.poll() is None:
+            one.process.kill()
+            one.process.wait()
+
+
+def make_key(folder, name):
+    path = str(pathlib.Path(folder) / name)
+    subprocess.run([PROGRAM, "token", "--make-key", path], check=True)
+    return path
+
+
+def bots_command(of, *arguments, key=None):
+    return [PROGRAM, "bots", "--server", of.address, "--truth", of.truth, "--key", key or of.key, "--json", *arguments]
+
+
+def bots(of, *arguments, key=None):
+    """Runs bots to their end. Returns (exit status, figures, what they said)."""
+    done = subprocess.run(bots_command(of, *arguments, key=key), stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          timeout=300)
+    try:
+        figures = json.loads(done.stdout)
+    except ValueError:
+        figures = {}
+    return done.returncode, figures, done.stderr
+
+
+def expect_well(name, outcome):
+    status, figures, errors = outcome
+    return expect(status == 0, f"{name}: bots exit with {status}, say {errors!r}, found {figures}")
+
+
+def check_many(folder):
+    """64 bots: all connect, nobody is told too much, all come to equal the world; metrics and log tell of it."""
+    key = make_key(folder, "many.key")
+    with server("many", folder, "scene:town", key=key) as one:
+        outcome = bots(one, "--bots", "64", "--seconds", "3", "--chat", "2")
+        expect_well("many", outcome)
+        figures = outcome[1]
+        expect(figures.get("converged") == 64 and figures.get("shown", 0) > 10 and
+               figures.get("messages_returned", 0) == figures.get("messages_sent") > 0, f"many: found {figures}")
+        found = one.metric("pinhole_clients_ended_total{reason=\"client\"}", 64)
+        metrics = one.metrics()
+        expect(found == 64, f"many: {found} of 64 clients are said to have gone")
+        expect(float(metrics["pinhole_overruns_total"]) == 0 and float(metrics["pinhole_datagrams_sent_total"]) > 300,
+               f"many: metrics say {metrics}")
+        try:
+            urllib.request.urlopen(one.metrics_url + "x", timeout=PATIENCE_S)
+            expect(False, "many: there is a page beside /metrics")
+        except urllib.error.HTTPError as error:
+            expect(error.code == 404, f"many: another page is answered with {error.code}")
+        text = one.log.read_text()
+        peers = set(re.findall(r"127\.0\.0\.1:\d+", text)) - {one.address, f"127.0.0.1:{one.truth}"}
+        peers -= {one.metrics_url.split("/")[2]}
+        expect(not peers, f"many: the log has addresses of clients: {peers}")
+        expect(pathlib.Path(key).read_text().strip() not in text, "many: the log has the key")
+
+
+def check_loss(folder):
+    """30 % lost each way, a classic world by IPv6 where there is one: views, messages and input arrive all the same."""
+    key = make_key(folder, "loss.key")
+    try:
+        one = Server(folder, "scene:wander", "--entities", "60", "--profile", "classic", key=key, listen="[::1]:0")
+    except RuntimeError:
+        one = Server(folder, "scene:wander", "--entities", "60", "--profile", "classic", key=key)
+    try:
+        outcome = bots(one, "--bots", "24", "--seconds", "4", "--loss", "30", "--rtt", "60", "--jitter", "20", "--chat", "2",
+                       "--roam")
+        expect_well("loss", outcome)
+        figures = outcome[1]
+        expect(10 < figures.get("loss_pct", 0) < 60, f"loss: {figures.get('loss_pct')} % were lost")
+        expect(figures.get("inputs_processed", 0) > 0, f"loss: no input was processed: {figures}")
+        one.stop("loss", signal.SIGINT)
+    finally:
+        one.process.kill()
+        one.process.wait()
+
+
+def check_wrong_key(folder):
+    """Who has no token of this server gets nothing."""
+    with server("wrong key", folder, "scene:town", key=make_key(folder, "right.key")) as one:
+        wrong = make_key(folder, "wrong.key")
+        status, figures, _ = bots(one, "--bots", "4", "--seconds", "1", "--converge", "1", key=wrong)
+        expect(status == 1 and figures.get("never_connected") == 4, f"wrong key: exit {status}, {figures}")
+        expect(one.metric("pinhole_datagrams_refused_total{reason=\"token_seal\"}", 4) >= 4,
+               "wrong key: the refusals are not counted as token_seal")
+        expect_well("right key", bots(one, "--bots", "4", "--seconds", "1"))
+
+
+def check_full(folder):
+    """A full server says so, and is open again when somebody has gone."""
+    with server("full", folder, "scene:town", "--clients", "8", key=make_key(folder, "full.key")) as one:
+        status, figures, _ = bots(one, "--bots", "10", "--seconds", "1", "--converge", "0", "--ramp", "0")
+        expect(status == 1 and figures.get("never_connected") == 2, f"full: exit {status}, {figures}")
+        one.metric("pinhole_clients_ended_total{reason=\"client\"}", 8)
+        expect_well("not full", bots(one, "--bots", "8", "--seconds", "1", "--first-id", "100"))
+
+
+def check_development_key(folder):
+    """Without a key: one is made and named, and gone afterwards; the printed command makes a token that is good."""
+    with server("development key", folder, "scene:town") as one:
+        command = one.await_line(r"^  pinhole (token .*)$").split()
+        key = command[command.index("--key") + 1]
+        token = pathlib.Path(folder) / "client.token"
+        command[command.index("--out") + 1] = str(token)
+        subprocess.run([PROGRAM, *command], check=True)
+        expect(token.stat().st_size == 2048 and token.stat().st_mode & 0o077 == 0, "development key: the token is not as it should be")
+        expect(pathlib.Path(key).stat().st_mode & 0o077 == 0, "development key: others can read it")
+        one.key = key
+        expect_well("development key", bots(one, "--bots", "2", "--seconds", "1"))
+    expect(not pathlib.Path(key).exists(), "development key: it is still there after the end")
+
+
+def error_of(folder, key, name, with_faults):
+    """error_mrad of 20 good bots in a herd, alone or among bad clients."""
+    bad = ["--mute", "1", "--flood", "1", "--vanish", "1"] if with_faults else []
+    with server(name, folder, "herd", "--entities", "100", "--profile", "classic", key=key) as one:
+        extra = subprocess.Popen(bots_command(one, "--bots", "8", "--seconds", "60", "--first-id", "500"),
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) if with_faults else None
+        main = subprocess.Popen(bots_command(one, "--bots", str(20 + len(bad) // 2), "--seconds", "6", "--ramp", "0", *bad),
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        if extra:
+            one.metric("pinhole_clients", 20)
+            extra.kill()  # without a word
+            extra.wait()
+            again = bots(one, "--bots", "8", "--seconds", "1", "--converge", "0", "--first-id", "600")
+            expect(again[0] == 0, f"{name}: bots that were killed and started anew: {again}")
+        output, errors = main.communicate(timeout=300)
+        figures = json.loads(output)
+        expect(main.returncode == 0 and figures.get("converged") == 20, f"{name}: {errors!r}, {figures}")
+        return figures["error_mrad"]["mean"]
+
+
+def check_faults(folder):
+    """One that never acknowledges, one that floods, one that vanishes, eight that are killed: the others notice nothing."""
+    key = make_key(folder, "faults.key")
+    quiet, disturbed = [], []
+    for _ in range(TRIES):
+        quiet.append(error_of(folder, key, "quiet", False))
+        disturbed.append(error_of(folder, key, "disturbed", True))
+        if min(disturbed) <= DISTURBED_MAX * min(quiet):
+            return
+    expect(False, f"faults: the error is {disturbed} mrad among bad clients, {quiet} without them")
+
+
+def check_frozen(folder):
+    """A server that was stopped for a second and goes on: ticks are missed and counted, clients stay."""
+    with server("frozen", folder, "scene:town", key=make_key(folder, "frozen.key")) as one:
+        main = subprocess.Popen(bots_command(one, "--bots", "8", "--seconds", "4"), stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True)
+        one.metric("pinhole_clients", 8)
+        one.process.send_signal(signal.SIGSTOP)
+        time.sleep(1.0)
+        one.process.send_signal(signal.SIGCONT)
+        output, errors = main.communicate(timeout=300)
+        figures = json.loads(output)
+        expect(main.returncode == 0 and figures["server"]["ticks_missed"] > 0, f"frozen: {errors!r}, {figures}")
+        expect("overload: " in one.log.read_text(), "frozen: the log does not tell of missed ticks")
+
+
+CHECKS = {
+    "many": check_many,
+    "loss": check_loss,
+    "wrong_key": check_wrong_key,
+    "full": check_full,
+    "development_key": check_development_key,
+    "faults": check_faults,
+    "frozen": check_frozen,
+}
+
+
+def main():
+    global PROGRAM
+    names = sys.argv[1:]
+    if names and names[0] not in CHECKS:
+        PROGRAM = str(pathlib.Path(names.pop(0)).resolve())
+    with tempfile.TemporaryDirectory() as folder:
+        for name in names or CHECKS:
+            start = time.monotonic()
+            CHECKS[name](folder)
+            print(f"{name}: {time.monotonic() - start:.1f} s", flush=True)
+    for complaint in complaints:
+        print(complaint)
+    print("serve: " + (f"{len(complaints)} complaints" if complaints else "ok"))
+    return 1 if complaints else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
