@@ -17,6 +17,8 @@ static inline void ph_prefetch(const void* address)
 {
 #if defined(__GNUC__)
     __builtin_prefetch(address);
+    // gcc takes a function that does nothing else for one without effect, and leaves its calls out.
+    __asm__ volatile("" : : "r"(address));
 #else
     (void)address;
 #endif

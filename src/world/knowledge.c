@@ -7,6 +7,7 @@
 #include "world/knowledge.h"
 
 #include "base/bitset.h"
+#include "base/prefetch.h"
 #include "wire/classic.h"
 
 #include <string.h>
@@ -18,19 +19,21 @@
 // what waited too long, what the scheduler let through, what was left for spare bits.
 #define IN_FLIGHT_MAX (4 * PH_FLIGHT_MAX)
 
-static size_t aligned(size_t size)
+static size_t rounded_up(size_t size, size_t unit)
 {
-    return (size + 7) & ~(size_t)7;
+    return (size + unit - 1) / unit * unit;
 }
 
+// Whole cache lines: most visits then touch but the first.
 static size_t dossier_stride(size_t known_stride)
 {
-    return aligned(sizeof(ph_dossier) + known_stride);
+    return rounded_up(sizeof(ph_dossier) + known_stride, PH_CACHE_LINE);
 }
 
 size_t ph_knowledge_bytes(int slot_count, size_t known_stride)
 {
-    return aligned((size_t)slot_count * (SWEPT_BYTES_PER_SLOT + dossier_stride(known_stride)));
+    const size_t per_slot = SWEPT_BYTES_PER_SLOT + dossier_stride(known_stride);
+    return PH_CACHE_LINE + rounded_up((size_t)slot_count * per_slot, 8);
 }
 
 static void* carve(uint8_t** rest, int count, size_t element_size)

@@ -16,8 +16,8 @@
 //      +--------------------------------------------------+  (also from LEAVING_UNSURE)
 //
 // What is swept lies in parallel arrays by slot: `touched` at every tick, most others at every send.
-// All the rest of a slot lies together, its packed known values behind it, so that a visit, or the
-// answer to it, costs one or two cache lines that can be fetched ahead:
+// All the rest of a slot lies together, its packed known values behind it, in whole
+// cache lines: a visit, or the answer to it, costs one or two, which can be fetched ahead:
 //
 //   touched    | 0 | 1 | 2 | ...
 //   mileage_mm | 0 | 1 | 2 | ...           and others
