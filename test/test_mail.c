@@ -225,6 +225,22 @@ static void what_got_lost_is_sent_again_after_the_measured_round_trip(void** sta
     assert_in_range(waits_before_again(5), 50, 51); // not less than that
 }
 
+static void the_round_trip_follows_the_link(void** state)
+{
+    (void)state;
+    mail_pair pair;
+    mail_pair_setup(&pair, NULL);
+    for (uint32_t i = 0; i < 60; ++i) {
+        mail_pair_post(&pair, 0, 10, i);
+        mail_pair_carry(&pair, 0, true);
+        pair.now_us += i < 20 ? 50000 : 200000;
+        mail_pair_carry(&pair, 1, true);
+    }
+    const double rtt_ms = ph_mail_get_stats(pair.ends[0]).rtt_ms;
+    assert_true(rtt_ms > 190.0 && rtt_ms < 210.0);
+    mail_pair_teardown(&pair);
+}
+
 static void a_double_is_delivered_once(void** state)
 {
     (void)state;
@@ -412,8 +428,10 @@ static void what_found_a_datagram_asks_for_none(void** state)
     assert_int_equal(ph_mail_wants_alone(pair.ends[0], pair.now_us), 0);
     pair.now_us += 60000;
     mail_pair_carry(&pair, 0, true);
-    pair.now_us += 60000;
+    pair.now_us += 400000; // no receipt came: it is due again, and begins to wait anew
     assert_int_equal(ph_mail_wants_alone(pair.ends[0], pair.now_us), 0);
+    pair.now_us += 100000;
+    assert_true(ph_mail_wants_alone(pair.ends[0], pair.now_us) > 0);
     mail_pair_teardown(&pair);
 }
 
@@ -476,6 +494,7 @@ int main(void)
         cmocka_unit_test(numbers_wrap),
         cmocka_unit_test(what_was_overtaken_is_sent_again_at_once),
         cmocka_unit_test(what_got_lost_is_sent_again_after_the_measured_round_trip),
+        cmocka_unit_test(the_round_trip_follows_the_link),
         cmocka_unit_test(a_double_is_delivered_once),
         cmocka_unit_test(messages_take_their_share_and_no_more),
         cmocka_unit_test(another_budget_counts_from_then_on),

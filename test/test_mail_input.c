@@ -102,6 +102,25 @@ static void what_is_processed_lies_behind_what_came(void** state)
     mail_pair_teardown(&pair);
 }
 
+static void a_late_answer_takes_nothing_back(void** state)
+{
+    (void)state;
+    mail_pair pair;
+    mail_pair_setup(&pair, NULL);
+    set(&pair, 8);
+    mail_pair_carry(&pair, CLIENT, true);
+    ph_mail_set_processed(pair.ends[SERVER], 3);
+    uint8_t late[100];
+    const size_t size = ph_mail_write(pair.ends[SERVER], pair.now_us, sizeof late, late);
+    ph_mail_set_processed(pair.ends[SERVER], 5);
+    mail_pair_carry(&pair, SERVER, true);
+    assert_int_equal(ph_mail_processed(pair.ends[CLIENT]), 5);
+    size_t used;
+    assert_int_equal(ph_mail_read(pair.ends[CLIENT], pair.now_us, late, size, &used), PH_OK);
+    assert_int_equal(ph_mail_processed(pair.ends[CLIENT]), 5);
+    mail_pair_teardown(&pair);
+}
+
 // Low 16 bits go over the wire; both ends know the rest.
 static void numbers_of_inputs_wrap_on_the_wire_alone(void** state)
 {
@@ -201,6 +220,7 @@ int main(void)
         cmocka_unit_test(an_older_input_does_not_come_back),
         cmocka_unit_test(an_input_goes_until_it_is_acknowledged_and_asks_until_it_is_processed),
         cmocka_unit_test(what_is_processed_lies_behind_what_came),
+        cmocka_unit_test(a_late_answer_takes_nothing_back),
         cmocka_unit_test(numbers_of_inputs_wrap_on_the_wire_alone),
         cmocka_unit_test(a_server_that_never_processes_says_nothing_false),
         cmocka_unit_test(numbers_and_sizes_that_cannot_be_are_refused),

@@ -89,7 +89,7 @@ static void random_loss_alone_does_not_starve_a_client(void** state)
             printf("loss %.0f %%: %.1f %% of the limit, worst run %.1f %%\n", 100.0 * LOSSES[i],
                    100.0 * mean, 100.0 * worst);
         }
-        assert_true(mean > 0.9);
+        assert_true(mean > 0.945);
         assert_true(worst > 0.65);
     }
 }
@@ -132,18 +132,22 @@ static void a_hidden_bottleneck_is_found_within_seconds(void** state)
     }
 }
 
-// Five hertz: a datagram alone takes 300 ms through it.
+// Twice a second: a datagram alone takes half a second through it.
 static void large_datagrams_are_no_queue(void** state)
 {
     (void)state;
-    begin(20, 5, 0.0);
-    narrow(8000, 1000);
-    rate_stage_setup(&stage, 1, LIMIT);
-    run("8 kbit/s, 5 Hz, queue of 1000 ms, first 10 s", 10.0);
-    const rate_figures then = run("the next 50 s", 50.0);
-    assert_true(then.delivered_bps > 0.85 * 8000.0);
-    assert_true(then.queue_ms < 350.0);
-    rate_stage_teardown(&stage);
+    for (int beats = 2; beats <= 5; beats += 3) {
+        char what[64];
+        begin(20, beats, 0.0);
+        narrow(8000, 1000);
+        rate_stage_setup(&stage, 1, LIMIT);
+        snprintf(what, sizeof what, "8 kbit/s, %d Hz, queue of 1000 ms, first 10 s", beats);
+        run(what, 10.0);
+        const rate_figures then = run("the next 50 s", 50.0);
+        assert_true(then.delivered_bps > 0.8 * 8000.0);
+        assert_true(then.queue_ms < (beats == 2 ? 400.0 : 200.0));
+        rate_stage_teardown(&stage);
+    }
 }
 
 static void a_bottleneck_with_random_loss_is_found_too(void** state)
@@ -206,6 +210,40 @@ static void clients_behind_one_bottleneck_share_it(void** state)
     }
 }
 
+// Beats of 200 ms and a queue of six datagrams: all of them would fill it before the first epoch is over,
+// and then always the same ones would find it full, whatever they send.
+static void a_steady_beat_lets_nobody_starve(void** state)
+{
+    (void)state;
+    begin(7, 5, 0.01);
+    stage.network.jitter_us = 10000;
+    narrow(8 * LIMIT / 2, 333);
+    rate_stage_setup(&stage, 8, LIMIT);
+    run("8 clients, 5 Hz, queue of 333 ms, first 20 s", 20.0);
+    const rate_figures then = run("the next 60 s", 60.0);
+    assert_true(then.fairness > 0.9);
+    assert_true(then.loss < 0.05);
+    assert_true(then.queue_ms < 150.0);
+    rate_stage_teardown(&stage);
+}
+
+// The one that comes last finds the line taken, by those who have found out what it carries.
+static void a_latecomer_gets_its_share(void** state)
+{
+    (void)state;
+    begin(50, 10, 0.0);
+    narrow(3 * LIMIT / 2, 500);
+    rate_stage_setup(&stage, 3, LIMIT);
+    stage.clients[2].use = 0.0;
+    run("2 clients and three quarters of what they want, first 30 s", 30.0);
+    stage.clients[2].rate.rate = stage.clients[2].rate.least;
+    stage.clients[2].use = 1.0;
+    run("a third one comes, first 40 s", 40.0);
+    const rate_figures then = run("the next 60 s", 60.0);
+    assert_true(then.fairness > 0.95);
+    rate_stage_teardown(&stage);
+}
+
 // ---- the rest
 
 static void silence_lowers_to_the_least_and_no_further(void** state)
@@ -231,6 +269,9 @@ static void whoever_has_nothing_to_send_is_left_alone(void** state)
     stage.clients[0].use = 0.4;
     const rate_figures figures = run("8 kbit/s, and only 5 are used", 60.0);
     assert_true(figures.rate_bps > 0.9 * LIMIT);
+    // Nor does it rise by that: nobody knows whether more would do.
+    stage.clients[0].rate.rate = 7000.0;
+    assert_true(run("the same from 7 on", 20.0).rate_bps < 7001.0);
     rate_stage_teardown(&stage);
 }
 
@@ -262,6 +303,8 @@ int main(void)
         cmocka_unit_test(a_short_queue_is_found_by_its_losses),
         cmocka_unit_test(when_the_bottleneck_goes_the_rate_comes_back),
         cmocka_unit_test(clients_behind_one_bottleneck_share_it),
+        cmocka_unit_test(a_steady_beat_lets_nobody_starve),
+        cmocka_unit_test(a_latecomer_gets_its_share),
         cmocka_unit_test(silence_lowers_to_the_least_and_no_further),
         cmocka_unit_test(whoever_has_nothing_to_send_is_left_alone),
         cmocka_unit_test(a_new_limit_counts_at_once),

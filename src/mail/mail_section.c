@@ -182,9 +182,7 @@ static uint16_t read_step(ph_bit_reader* reader)
     if (ph_bits_read(reader, 1) == 0) {
         return 1;
     }
-    const uint16_t step = (uint16_t)(ph_bits_read(reader, STEP_BITS) + 2);
-    refuse_if(reader, step >= PH_MAIL_WINDOW);
-    return step;
+    return (uint16_t)(ph_bits_read(reader, STEP_BITS) + 2);
 }
 
 static void read_fragments(ph_bit_reader* reader, ph_mail_section* section,

@@ -72,6 +72,7 @@ typedef struct ph_rate {
     bool is_started;
 
     // Round trips.
+    double first_rtt_ms;   // of the first answers; 0: none yet
     double rtt_ms;         // of the last epoch; 0: none yet
     double base_rtt_ms[2]; // the shortest of this and of the former half of the memory; 0: none
     uint64_t base_us;      // when this half began
