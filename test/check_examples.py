@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 The Pinhole authors
+# SPDX-License-Identifier: MIT
+"""examples/server.c and examples/client.c talk to each other over loopback. Run by make test.
+
+    test/check_examples.py [FOLDER OF PROGRAMS]      (default build/release)
+"""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PROGRAMS = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "build/release").resolve()
+SECONDS = 3
+PATIENCE_S = 30
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        token = pathlib.Path(folder) / "client.token"
+        server = subprocess.Popen([PROGRAMS / "example_server", token, str(SECONDS)], stdout=subprocess.PIPE, text=True)
+        deadline = time.monotonic() + PATIENCE_S
+        while (not token.exists() or token.stat().st_size < 2048) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        client = subprocess.run([PROGRAMS / "example_client", token], stdout=subprocess.PIPE, text=True, timeout=PATIENCE_S)
+        heard = server.communicate(timeout=PATIENCE_S)[0]
+    print(heard, client.stdout, sep="---\n")
+    wanted = {"the server hears the client": "player 0 says: hello" in heard,
+              "the server ends well": server.returncode == 0,
+              "the client is welcome": "the server says: welcome" in client.stdout,
+              "the client sees all": "100 dancers in view" in client.stdout,
+              "the client is told the end": ": disconnected;" in client.stdout,
+              "input is heeded": "up to number 0\n" not in client.stdout,
+              "the client ends well": client.returncode == 0}
+    missing = [name for name, is_so in wanted.items() if not is_so]
+    print(f"not so: {missing}" if missing else "examples: ok")
+    return 1 if missing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
