@@ -29,10 +29,11 @@ test: ## all tests and checks; the last line says how many
 	@tools/need $(test_needs)
 	@tools/test
 
-bench: release ## measure on this machine: bits, vision, load
+bench: release ## measure on this machine: bits, vision, load, net
 	@build/pinhole bench bits
 	@build/pinhole bench vision
 	@build/pinhole bench load
+	@build/pinhole bench net
 
 fuzz: release ## fuzz every reader, SECONDS_EACH=600 (TARGETS="name ..." for some of them)
 	@tools/need $(clang_needs)

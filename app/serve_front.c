@@ -14,6 +14,8 @@
 
 // A send comes at least every second while anything is to be told; this is for when nothing is.
 enum { KEEP_ALIVE_MS = 1000, CHUNK = 16 };
+// More than a tick's worth from as many clients as there can be; a flood waits for the next tick.
+enum { BATCHES_MAX = 1024 };
 
 struct serve_front {
     serve_terms terms;
@@ -106,6 +108,7 @@ serve_front* serve_front_create(const serve_front_def* def, ph_fault* fault)
         .hz = def->hz,
         .slots = def->slots,
         .is_rate_fixed = def->is_rate_fixed,
+        .watch = def->watch,
     };
     return front;
 }
@@ -150,14 +153,13 @@ static bool receive_batch(serve_front* front)
 void serve_front_receive(serve_front* front, uint64_t until_us)
 {
     for (;;) {
-        const bool is_more = receive_batch(front);
+        for (int i = 0; i < BATCHES_MAX && receive_batch(front); ++i) {
+        }
         const uint64_t now_us = app_wall_us();
         if (now_us >= until_us) {
             return;
         }
-        if (!is_more) {
-            ph_socket_wait(front->socket, until_us - now_us);
-        }
+        ph_socket_wait(front->socket, until_us - now_us);
     }
 }
 
@@ -176,6 +178,17 @@ static void meet(serve_front* front, const ph_net_event* event)
     }
 }
 
+static bool step_stage(serve_front* front, ph_fault* fault)
+{
+    serve_watch* watch = front->terms.watch;
+    const uint64_t start_ns = watch != NULL ? app_wall_ns() : 0;
+    const bool is_stepped = serve_stage_step(front->terms.stage, fault);
+    if (watch != NULL) {
+        watch->game_ns += app_wall_ns() - start_ns;
+    }
+    return is_stepped;
+}
+
 bool serve_front_tick(serve_front* front, ph_fault* fault)
 {
     ph_net_server_tick(front->server, app_wall_us(), app_wall_unix_s());
@@ -184,7 +197,7 @@ bool serve_front_tick(serve_front* front, ph_fault* fault)
         meet(front, &event);
     }
     ph_outbox_flush(&front->outbox);
-    if (!serve_stage_step(front->terms.stage, fault)) {
+    if (!step_stage(front, fault)) {
         return false;
     }
     const uint64_t now_us = app_wall_us();
@@ -212,6 +225,17 @@ static void note_cut(serve_front* front, int chunk)
     }
 }
 
+static void flush(serve_front* front, ph_outbox* outbox)
+{
+    serve_watch* watch = front->terms.watch;
+    const bool is_watched = watch != NULL && watch->is_fine;
+    const uint64_t start_ns = is_watched ? app_wall_ns() : 0;
+    ph_outbox_flush(outbox);
+    if (is_watched) {
+        watch->send_ns += app_wall_ns() - start_ns;
+    }
+}
+
 static void send_chunk(void* context, int chunk)
 {
     serve_front* front = context;
@@ -226,7 +250,7 @@ static void send_chunk(void* context, int chunk)
     for (int i = chunk * CHUNK; i < end && i < front->sessions.count; ++i) {
         serve_session_serve(session_at(front, i), &front->terms, app_wall_us(), &sink);
     }
-    ph_outbox_flush(&outbox);
+    flush(front, &outbox);
 }
 
 // Threads take chunks in order, so those behind the first one without time got none either, but

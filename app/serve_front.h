@@ -32,6 +32,7 @@ typedef struct serve_front_def {
     double hz;               // sends per second, or PH_SENDS_AUTO
     int slots;
     bool is_rate_fixed; // no controller: as much as the budget allows, whatever the links show
+    serve_watch* watch; // NULL: nobody wants to know; else the pool has one thread
 } serve_front_def;
 
 // Since the start.
@@ -56,7 +57,7 @@ ph_address serve_front_local(const serve_front* front);
 ph_address serve_front_public(const serve_front* front);
 const serve_sessions* serve_front_sessions(const serve_front* front);
 
-// Receives all that comes until then, and waits for more until then; returns at once when it is past.
+// Receives all that has come, and waits for more until then; does not wait when it is past.
 void serve_front_receive(serve_front* front, uint64_t until_us);
 
 // Connections come and go, the stage moves, the world ticks. @return False with *fault filled.

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// A send runs some times per second and client; it costs what the world's send costs, and a
-// microsecond for each datagram that is sealed.
+// Coming and going, and what comes in; serve_sending.c has what goes out.
 
 #include "serve_session.h"
 
@@ -14,8 +13,7 @@
 #include <string.h>
 
 #define US_PER_SECOND 1e6
-// The secure envelope: prefix, three bytes of sequence number (enough for 16 million packets), tag.
-enum { ENVELOPE_BYTES = 1 + 3 + 16, KEEP_ALIVE_BYTES = 8, INPUT_BYTES = 12, SECTION_MAX = 384 };
+enum { INPUT_BYTES = 12, SECTION_MAX = 384 };
 
 // ---- the table
 
@@ -62,7 +60,7 @@ static bool create_mail(serve_session* session, const serve_terms* terms,
                         const ph_viewer_def* viewer)
 {
     const int room = ph_world_reserve_max(terms->stage->world, session->viewer);
-    const int usable = room - viewer->overhead_bytes - KEEP_ALIVE_BYTES;
+    const int usable = room - viewer->overhead_bytes - SERVE_KEEP_ALIVE_BYTES;
     ph_mail_def def = ph_mail_def_default();
     def.bits_per_second = viewer->bits_per_second;
     def.overhead_bytes = viewer->overhead_bytes;
@@ -119,7 +117,7 @@ static ph_viewer_def viewer_of(const serve_terms* terms, const serve_session* se
     def.radius_mm = terms->stage->radius_mm;
     def.visible_max = terms->slots;
     def.bits_per_second = (int)terms->bits_per_second;
-    def.overhead_bytes = session->header_bytes + ENVELOPE_BYTES;
+    def.overhead_bytes = session->header_bytes + SERVE_ENVELOPE_BYTES;
     def.sends_per_second = terms->hz;
     app_wall_random(&def.session, sizeof def.session);
     return def;
@@ -132,8 +130,8 @@ static int64_t depth_of(const serve_session* session, const serve_terms* terms,
     const ph_budget_def budget = {
         .bits_per_second = bits_per_second,
         .burst_s = 1.0,
-        .overhead_bytes =
-            2 * (session->header_bytes + ENVELOPE_BYTES) + KEEP_ALIVE_BYTES + SECTION_MAX,
+        .overhead_bytes = 2 * (session->header_bytes + SERVE_ENVELOPE_BYTES) +
+                          SERVE_KEEP_ALIVE_BYTES + SECTION_MAX,
     };
     return ph_budget_depth_bits(&budget, terms->stage->schema);
 }
@@ -302,102 +300,4 @@ void serve_session_take(serve_session* session, const serve_terms* terms,
     } else {
         ++session->strange_payloads;
     }
-}
-
-// ---- sending
-
-static bool is_due(const serve_session* session, const serve_terms* terms, uint64_t now_us)
-{
-    if (session->period_us > 0) {
-        return now_us + terms->stage->tick_us / 2 >= session->next_send_us;
-    }
-    return ph_world_is_send_due(terms->stage->world, session->viewer, now_us);
-}
-
-typedef struct sending {
-    serve_session* session;
-    const serve_terms* terms;
-    const ph_net_sink* sink;
-    uint64_t now_us;
-} sending;
-
-static void count_datagram(void* context, const ph_address* to, const void* bytes, size_t size)
-{
-    const sending* now = context;
-    wire_meter_pass(&now->session->meter, size + (size_t)now->session->header_bytes, now->now_us);
-    now->sink->send(now->sink->context, to, bytes, size);
-}
-
-static void deliver(void* context, ph_viewer_id viewer, const void* bytes, size_t size)
-{
-    (void)viewer;
-    sending* now = context;
-    const ph_net_sink counted = {count_datagram, now};
-    uint8_t whole[PH_MAIL_DATAGRAM_MAX];
-    const size_t whole_size = ph_mail_pack(now->session->mail, bytes, size, whole);
-    ph_net_server_seal(now->terms->server, now->session->client, whole, whole_size, &counted);
-}
-
-// Until the client is known to be connected, netcode sends a keep-alive before each payload.
-static bool is_doubled(const serve_session* session, const serve_terms* terms)
-{
-    const size_t plain_max = 1 + PH_NETCODE_OVERHEAD_MAX;
-    return ph_net_server_cost(terms->server, session->client, 1) > plain_max;
-}
-
-// What goes with the packets of the view, and is paid with them.
-static void reserve(serve_session* session, const serve_terms* terms, uint64_t now_us)
-{
-    const int keep_alive_bytes = KEEP_ALIVE_BYTES + session->header_bytes + ENVELOPE_BYTES;
-    const int each = PH_MAIL_EMPTY_SIZE + (is_doubled(session, terms) ? keep_alive_bytes : 0);
-    const int next = (int)ph_mail_wants(session->mail, now_us) - PH_MAIL_EMPTY_SIZE;
-    ph_world_reserve(terms->stage->world, session->viewer, each, next);
-}
-
-// Mail that no packet would take along.
-static void send_mail_alone(sending* now)
-{
-    serve_session* session = now->session;
-    ph_world* world = now->terms->stage->world;
-    const size_t size =
-        is_doubled(session, now->terms) ? 0 : ph_mail_wants_alone(session->mail, now->now_us);
-    if (size > 0 && ph_world_spend(world, session->viewer, now->now_us, (int)size) == PH_OK) {
-        deliver(now, session->viewer, NULL, 0);
-    }
-}
-
-void serve_session_pay(serve_session* session, const serve_terms* terms, size_t size,
-                       uint64_t now_us)
-{
-    wire_meter_pass(&session->meter, size + (size_t)session->header_bytes, now_us);
-    ph_world_spend(terms->stage->world, session->viewer, now_us, KEEP_ALIVE_BYTES);
-}
-
-static void plan_next(serve_session* session, uint64_t now_us)
-{
-    session->next_send_us += session->period_us;
-    if (session->next_send_us < now_us) {
-        session->next_send_us = now_us; // what was put off is not made up for
-    }
-}
-
-static void send(sending* now)
-{
-    serve_session* session = now->session;
-    if (session->period_us > 0) {
-        plan_next(session, now->now_us);
-    }
-    ++session->sends;
-    reserve(session, now->terms, now->now_us);
-    ph_world_send(now->terms->stage->world, session->viewer, now->now_us, deliver, now);
-}
-
-void serve_session_serve(serve_session* session, const serve_terms* terms, uint64_t now_us,
-                         const ph_net_sink* sink)
-{
-    sending now = {session, terms, sink, now_us};
-    if (is_due(session, terms, now_us)) {
-        send(&now);
-    }
-    send_mail_alone(&now);
 }

@@ -14,6 +14,18 @@
 #include <pinhole/net/netcode_server.h>
 #include <pinhole/net/rate.h>
 
+// The secure envelope of a datagram: prefix, three bytes of sequence number (enough for 16 million
+// packets), tag; and the payload of netcode's keep-alives.
+enum { SERVE_ENVELOPE_BYTES = 1 + 3 + 16, SERVE_KEEP_ALIVE_BYTES = 8 };
+
+// For those who want to know where the time goes, in ns; one thread only.
+typedef struct serve_watch {
+    bool is_fine;     // also of every datagram, which costs time itself
+    uint64_t game_ns; // the stage
+    uint64_t seal_ns;
+    uint64_t send_ns; // into the socket
+} serve_watch;
+
 // What all sessions of a server have in common.
 typedef struct serve_terms {
     serve_stage* stage;
@@ -22,6 +34,7 @@ typedef struct serve_terms {
     double hz;               // sends per second, or PH_SENDS_AUTO
     int slots;
     bool is_rate_fixed; // whatever the links show
+    serve_watch* watch; // NULL: nobody wants to know
 } serve_terms;
 
 typedef struct serve_session {

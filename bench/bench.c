@@ -21,6 +21,9 @@ static const app_command benches[] = {
     {"bits", "bit writer and reader, integer codings, range coder: ns per field", bench_bits},
     {"learn", "tables of the pinhole profile, from recordings: bits per update", bench_learn},
     {"load", "a whole world of viewers: us per viewer and tick, by stage", bench_load},
+#if defined(PH_APP_NET)
+    {"net", "a server on a real network: us per datagram, by stage", bench_net},
+#endif
     {"vision", "who sees whom: ns per entity of upkeep, us per question", bench_vision},
     {0},
 };

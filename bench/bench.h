@@ -38,6 +38,9 @@ int bench_learn(int argc, char** argv);
 // `pinhole bench load`: microseconds per viewer and tick of a whole world.
 int bench_load(int argc, char** argv);
 
+// `pinhole bench net`: microseconds per datagram of a server on a real network.
+int bench_net(int argc, char** argv);
+
 // `pinhole bench vision`: ns per entity to keep the grid, microseconds per question.
 int bench_vision(int argc, char** argv);
 

@@ -1,0 +1,305 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// `pinhole bench net`: what a datagram costs the server, from the tick of the world to the system
+// call and the acknowledgement, by stage. Next to it, in the same run: a bare sendmmsg loop to the
+// same sockets, and the sealing alone.
+
+#include "bench.h"
+
+#include "command.h"
+#include "net_scene.h"
+#include "net_yardsticks.h"
+#include "options.h"
+#include "timer.h"
+
+#include "kit/json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ROUNDS_DEFAULT 5
+#define ROUND_TICKS 10
+#define RATIO_LIMIT 4.0
+
+typedef enum net_stage {
+    NET_SCHEDULE = 0, // vision, knowledge, score, pick
+    NET_ENCODE,
+    NET_SEAL,
+    NET_SEND,
+    NET_RECEIVE, // opening, mail, acknowledgements
+    NET_REST,    // of the tick: sessions, mail, netcode, clocks
+    NET_STAGE_COUNT
+} net_stage;
+
+static const char* const STAGE_NAMES[NET_STAGE_COUNT] = {
+    "schedule", "encode", "seal", "send", "receive", "rest",
+};
+
+// In ns per datagram; the best of the rounds.
+typedef struct net_result {
+    const char* profile;
+    int clients;
+    double total;
+    double worst_total;
+    double game; // the herd's steps: the game's part, in no other figure
+    double bare_send;
+    double seal_alone;
+    double shares[NET_STAGE_COUNT]; // of the total
+    double datagram_bytes;
+    double datagrams_per_s;
+} net_result;
+
+static uint64_t clock_ns(void* context)
+{
+    (void)context;
+    return (uint64_t)bench_wall_ns();
+}
+
+static void keep_least(double* least, double value)
+{
+    *least = *least == 0.0 || value < *least ? value : *least;
+}
+
+// ---- rounds
+
+typedef struct net_round {
+    double send_ns; // processor time, of the two parts of the server
+    double receive_ns;
+    double wall_ns; // of both
+    double game_ns; // on the wall
+    double datagrams;
+    double bytes; // on the wire
+} net_round;
+
+static net_round run_round(net_scene* scene, net_yardsticks* yardsticks, net_result* result)
+{
+    net_round round = {0};
+    const serve_traffic before = serve_front_counts(scene->front).traffic;
+    scene->watch.game_ns = 0;
+    for (int i = 0; i < ROUND_TICKS; ++i) {
+        net_scene_wait(scene);
+        const double wall_ns = bench_wall_ns();
+        const double begin_ns = bench_cpu_ns();
+        net_scene_send(scene);
+        round.send_ns += bench_cpu_ns() - begin_ns;
+        round.wall_ns += bench_wall_ns() - wall_ns;
+        net_scene_answer(scene);
+        const double heard_ns = bench_cpu_ns();
+        net_scene_receive(scene);
+        round.receive_ns += bench_cpu_ns() - heard_ns;
+        if (yardsticks != NULL) {
+            keep_least(&result->bare_send, net_yardsticks_send(yardsticks));
+            keep_least(&result->seal_alone, net_yardsticks_seal(yardsticks));
+            net_scene_answer(scene); // takes the bare ones away
+        }
+    }
+    const serve_traffic after = serve_front_counts(scene->front).traffic;
+    round.game_ns = (double)scene->watch.game_ns;
+    round.datagrams = (double)(after.datagrams - before.datagrams);
+    round.bytes = (double)(after.wire_bytes - before.wire_bytes);
+    return round;
+}
+
+static void measure_plain(net_scene* scene, net_yardsticks* yardsticks, net_result* result)
+{
+    const net_round round = run_round(scene, yardsticks, result);
+    const double total = (round.send_ns + round.receive_ns - round.game_ns) / round.datagrams;
+    keep_least(&result->total, total);
+    keep_least(&result->game, round.game_ns / round.datagrams);
+    result->worst_total = total > result->worst_total ? total : result->worst_total;
+    result->datagram_bytes = round.bytes / round.datagrams - WIRE_HEADERS_IPV4;
+    result->datagrams_per_s = round.datagrams * 10.0 / ROUND_TICKS;
+}
+
+// By a clock on the wall, as asking for processor time takes as long as a stage: only shares are
+// taken from here.
+static void measure_stages(net_scene* scene, double sums[NET_STAGE_COUNT])
+{
+    ph_world* world = scene->stage->world;
+    const ph_stage_times before = ph_world_stage_times(world);
+    scene->watch = (serve_watch){.is_fine = true};
+    ph_world_set_clock(world, clock_ns, NULL);
+    const net_round round = run_round(scene, NULL, NULL);
+    ph_world_set_clock(world, NULL, NULL);
+    const serve_watch watch = scene->watch;
+    scene->watch = (serve_watch){0};
+    const ph_stage_times after = ph_world_stage_times(world);
+    double stage[PH_STAGE_COUNT];
+    for (int i = 0; i < PH_STAGE_COUNT; ++i) {
+        stage[i] = (double)(after.ns[i] - before.ns[i]);
+    }
+    const double schedule = stage[PH_STAGE_VISION] + stage[PH_STAGE_KNOWLEDGE] +
+                            stage[PH_STAGE_SCORE] + stage[PH_STAGE_PICK];
+    const double known =
+        schedule + stage[PH_STAGE_ENCODE] + (double)watch.seal_ns + (double)watch.send_ns;
+    const double rest = round.wall_ns - round.game_ns - known;
+    sums[NET_SCHEDULE] += schedule;
+    sums[NET_ENCODE] += stage[PH_STAGE_ENCODE];
+    sums[NET_SEAL] += (double)watch.seal_ns;
+    sums[NET_SEND] += (double)watch.send_ns;
+    sums[NET_RECEIVE] += round.receive_ns;
+    sums[NET_REST] += rest > 0.0 ? rest : 0.0;
+}
+
+static net_yardsticks* make_yardsticks(const net_scene* scene, size_t datagram_bytes)
+{
+    ph_address* peers = calloc((size_t)scene->client_count, sizeof *peers);
+    if (peers == NULL) {
+        return NULL;
+    }
+    for (int i = 0; i < scene->client_count; ++i) {
+        peers[i] = ph_socket_local(scene->bots[i]->socket);
+    }
+    net_yardsticks* yardsticks = net_yardsticks_make(peers, scene->client_count, datagram_bytes);
+    free(peers);
+    return yardsticks;
+}
+
+static bool measure(net_scene* scene, int rounds, net_result* result)
+{
+    double sums[NET_STAGE_COUNT] = {0};
+    measure_plain(scene, NULL, result); // finds how large datagrams are
+    net_yardsticks* yardsticks = make_yardsticks(scene, (size_t)(result->datagram_bytes + 0.5));
+    if (yardsticks == NULL) {
+        return false;
+    }
+    for (int round = 0; round < rounds; ++round) {
+        measure_plain(scene, yardsticks, result);
+        measure_stages(scene, sums);
+    }
+    net_yardsticks_destroy(yardsticks);
+    double sum = 0.0;
+    for (int i = 0; i < NET_STAGE_COUNT; ++i) {
+        sum += sums[i];
+    }
+    for (int i = 0; i < NET_STAGE_COUNT; ++i) {
+        result->shares[i] = sums[i] / sum;
+    }
+    return true;
+}
+
+// ---- telling
+
+static double ratio_of(const net_result* result)
+{
+    return result->total / (result->bare_send + result->seal_alone);
+}
+
+static void print_table(const net_result* result)
+{
+    printf("%s: %d clients, %.0f datagrams a second of %.0f bytes; us per datagram\n",
+           result->profile, result->clients, result->datagrams_per_s, result->datagram_bytes);
+    for (int i = 0; i < NET_STAGE_COUNT; ++i) {
+        printf("  %-24s %8.2f us   %3.0f %%\n", STAGE_NAMES[i],
+               result->shares[i] * result->total / 1000.0, 100.0 * result->shares[i]);
+    }
+    printf("  %-24s %8.2f us   worst round %.2f\n", "all of the server", result->total / 1000.0,
+           result->worst_total / 1000.0);
+    printf("  %-24s %8.2f us   not in it\n", "the game's own moving", result->game / 1000.0);
+    printf("  %-24s %8.2f us\n", "bare sendmmsg", result->bare_send / 1000.0);
+    printf("  %-24s %8.2f us\n", "sealing alone", result->seal_alone / 1000.0);
+    printf("  %-24s %8.2f      at most %.0f for classic: %s\n\n", "all / those two together",
+           ratio_of(result), RATIO_LIMIT, ratio_of(result) <= RATIO_LIMIT ? "kept" : "exceeded");
+}
+
+static void print_json(const net_result* result, int rounds)
+{
+    ph_json json = ph_json_make(stdout);
+    ph_json_open(&json, NULL);
+    ph_json_text(&json, "bench", "net");
+    ph_json_text(&json, "profile", result->profile);
+    ph_json_integer(&json, "rounds", rounds);
+    ph_json_integer(&json, "clients", result->clients);
+    ph_json_number(&json, "datagrams_per_s", result->datagrams_per_s);
+    ph_json_number(&json, "datagram_bytes", result->datagram_bytes);
+    ph_json_number(&json, "us_per_datagram", result->total / 1000.0);
+    ph_json_open(&json, "stage_us");
+    for (int i = 0; i < NET_STAGE_COUNT; ++i) {
+        ph_json_number(&json, STAGE_NAMES[i], result->shares[i] * result->total / 1000.0);
+    }
+    ph_json_close(&json);
+    ph_json_number(&json, "game_us", result->game / 1000.0);
+    ph_json_number(&json, "bare_send_us", result->bare_send / 1000.0);
+    ph_json_number(&json, "seal_alone_us", result->seal_alone / 1000.0);
+    ph_json_open(&json, "ratio");
+    ph_json_number(&json, "net_over_send_and_seal", ratio_of(result));
+    ph_json_close(&json);
+    ph_json_number(&json, "spread", result->worst_total / result->total);
+    ph_json_close(&json);
+}
+
+// ---- the command
+
+static int client_count = 1000;
+static const char* profile_text = "classic";
+
+static const app_option more[] = {
+    {.name = "--clients",
+     .summary = "real ones, on loopback, in this process",
+     .number = &client_count,
+     .lo = 300,
+     .hi = PH_NET_CLIENTS_MAX},
+    {.name = "--profile",
+     .summary = "of the wire",
+     .text = &profile_text,
+     .value = "WORD",
+     .choices = "classic|pinhole"},
+    {0},
+};
+
+static void print_text(void)
+{
+    printf(
+        "The front-end of pinhole serve on one thread, with as many creatures of 25 properties\n"
+        "as clients, 250 of them in everybody's view, 13 kbit/s in five sends a second. The\n"
+        "clients are real, on loopback; their part is not measured. Processor time for each\n"
+        "datagram, of all that the server does for it and for what comes back:\n"
+        "\n"
+        "  schedule   who sees whom, what is due, who goes first\n"
+        "  encode     writing packets\n"
+        "  seal       netcode: ChaCha20-Poly1305\n"
+        "  send       the outbox and sendmmsg\n"
+        "  receive    recvmmsg, opening, mail, acknowledgements\n"
+        "  rest       sessions, mail, netcode's own tick, clocks\n"
+        "\n"
+        "and, in the same run, the same datagrams by sendmmsg alone to the same sockets, and the\n"
+        "sealing alone.\n");
+}
+
+static const bench_about about = {
+    .command = "pinhole bench net",
+    .summary = "what a datagram costs the server",
+    .print_text = print_text,
+    .example = "--clients 1000 --json",
+    .rounds_default = ROUNDS_DEFAULT,
+    .more = more,
+};
+
+int bench_net(int argc, char** argv)
+{
+    bench_options options;
+    int status;
+    if (!bench_options_parse(&about, argc, argv, &options, &status)) {
+        return status;
+    }
+    const ph_profile profile =
+        strcmp(profile_text, "classic") == 0 ? PH_PROFILE_CLASSIC : PH_PROFILE_PINHOLE;
+    net_scene scene;
+    ph_fault fault = {0};
+    net_result result = {.profile = profile_text, .clients = client_count};
+    bool is_done = net_scene_make(&scene, profile, client_count, &fault);
+    is_done = is_done && (measure(&scene, options.rounds, &result) || ph_fault_set_memory(&fault));
+    net_scene_destroy(&scene);
+    if (!is_done) {
+        fprintf(stderr, "%s: %s.\n", about.command, fault.message);
+        return APP_EXIT_FAILURE;
+    }
+    if (options.is_json) {
+        print_json(&result, options.rounds);
+    } else {
+        print_table(&result);
+        printf("Best of %d rounds. Compare ratios, not bare times.\n", options.rounds);
+    }
+    return APP_EXIT_OK;
+}
