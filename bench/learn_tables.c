@@ -52,6 +52,22 @@ static void curve_lengths(int symbols, double* weights)
     }
 }
 
+// Widths about one that is stated: half as likely with each bit below, a quarter above.
+static void curve_spread(int spread, int symbols, double* weights)
+{
+    for (int i = 0; i < symbols; ++i) {
+        weights[i] = exp2(i <= spread ? 0.8 * (i - spread) : 1.6 * (spread - i)) + 1e-4;
+    }
+}
+
+static int spread_of(ph_coded_family family, int model)
+{
+    const bool has_spread = family == PH_FAMILY_NAME_BESIDE || family == PH_FAMILY_BESIDE_X ||
+                            family == PH_FAMILY_BESIDE_VELOCITY;
+    const int plain = family == PH_FAMILY_BESIDE_VELOCITY ? 3 : 2;
+    return has_spread && model >= plain ? model - plain + 1 : 0;
+}
+
 static void curve_told(int model, const double* offsets, double* weights)
 {
     const int density = model / PH_URGENCIES;
@@ -80,10 +96,12 @@ static const double PLAIN_CURVES[PH_FAMILY_COUNT][11] = {
     [PH_FAMILY_COARSE] = {1, 1},
     [PH_FAMILY_LAYER] = {96, 2, 2},
     [PH_FAMILY_SAME] = {30, 1},
+    [PH_FAMILY_ASSOCIATION] = {1, 4},
     [PH_FAMILY_NAME] = {1, 1},
     [PH_FAMILY_ENTER_JUMP] = {99, 1},
     [PH_FAMILY_ENTER_MOVING] = {1, 2},
     [PH_FAMILY_ENTER_HEADING] = {1, 6, 6},
+    [PH_FAMILY_BESIDE_HEADING] = {1, 6, 6, 3},
     [PH_FAMILY_ENTER_OTHERS] = {1, 4},
 };
 
@@ -94,6 +112,8 @@ static void curve_of(ph_coded_family family, int model, const double* told_offse
         curve_told(model, told_offsets, weights);
     } else if (info->symbols == PH_MAGNITUDES) {
         curve_surprise(model, weights);
+    } else if (spread_of(family, model) != 0) {
+        curve_spread(spread_of(family, model), info->symbols, weights);
     } else if (family == PH_FAMILY_NUMBER) {
         curve_number(weights);
     } else if (PLAIN_CURVES[family][0] > 0) {
@@ -146,7 +166,9 @@ void learn_tables_make(learn_tables* tables, const ph_coded_counts* const* games
             double weights[SYMBOLS_MAX] = {0};
             curve_of((ph_coded_family)family, model, told_offsets, weights);
             const double curve_weight =
-                info->symbols == PH_MAGNITUDES ? CURVE_WEIGHT : CURVE_WEIGHT_FEW;
+                info->symbols == PH_MAGNITUDES || spread_of((ph_coded_family)family, model) != 0
+                    ? CURVE_WEIGHT
+                    : CURVE_WEIGHT_FEW;
             double total = 0.0;
             for (int i = 0; i < info->symbols; ++i) {
                 total += weights[i];

@@ -9,6 +9,8 @@
 
 #include "base/rng.h"
 #include "kit/recording.h"
+#include "vision/chain.h"
+#include "vision/select.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -23,6 +25,8 @@
 // Of a packet, so that newcomers do not keep out everybody else.
 #define ENTER_SHARE 0.5
 #define NEAREST_MM 1000.0
+// As in world/coded_writing.c.
+#define SPREAD_WORTH 4
 
 typedef struct sent_record {
     ph_record record;
@@ -55,7 +59,10 @@ typedef struct traffic {
     ph_coded_frame frame;
     ph_rng rng;
     slot_state slots[SLOTS];
-    int* slot_of; // by entity, -1: none
+    int* slot_of;  // by entity, -1: none
+    int32_t* x_mm; // by entity, of those present
+    int32_t* y_mm;
+    ph_seen* newcomers;
     int next_slot;
     flight flights[FLIGHTS];
     int order[SLOTS];
@@ -104,22 +111,35 @@ static void take_slot(traffic* it, int entity)
     }
 }
 
+// Newcomers get their slots in the order in which a world gives them.
 static void look_around(traffic* it, int tick)
 {
     const ph_recording* recording = it->game->material.recording;
+    int count = 0;
     for (int e = 0; e < recording->entity_count; ++e) {
         const int row = ph_recording_row(recording, e, tick);
         bool is_seen = row >= 0;
+        double away_mm = 0.0;
         if (is_seen) {
             const int32_t place_mm[3] = {recording->x_mm[row], recording->y_mm[row],
                                          recording->z_mm[row]};
-            is_seen = distance_mm(place_mm, it->frame.frame.eye_mm) < RADIUS_MM;
+            away_mm = distance_mm(place_mm, it->frame.frame.eye_mm);
+            is_seen = away_mm < RADIUS_MM;
+            it->x_mm[e] = place_mm[0];
+            it->y_mm[e] = place_mm[1];
         }
         if (is_seen && it->slot_of[e] < 0) {
-            take_slot(it, e);
+            it->newcomers[count++] = (ph_seen){.distance2 = (uint64_t)(away_mm * away_mm),
+                                               .spawn_order = (uint64_t)e,
+                                               .entity = (ph_entity_index)e};
         } else if (!is_seen && it->slot_of[e] >= 0) {
             free_slot(it, it->slot_of[e]);
         }
+    }
+    ph_sort_nearest(it->newcomers, count);
+    ph_chain_neighbours(it->newcomers, count, it->x_mm, it->y_mm);
+    for (int i = 0; i < count; ++i) {
+        take_slot(it, (int)it->newcomers[i].entity);
     }
 }
 
@@ -295,27 +315,63 @@ static void fill_enter(const traffic* it, slot_state* state, int tick)
     }
 }
 
-static void write_enters(traffic* it, ph_entropy_writer* writer, flight* flown, int packet_bits,
-                         int tick)
+// Those who may enter now, as many as fit.
+static int gather_enters(traffic* it, int packet_bits, int tick, int slots[SLOTS])
 {
     double left256 = ENTER_SHARE * packet_bits * PH_COST_PER_BIT;
-    uint16_t slot_floor = 0;
+    int count = 0;
     for (int i = 0; i < SLOTS && left256 > 0; ++i) {
         slot_state* state = &it->slots[i];
         if (state->entity < 0 || state->baseline.is_entered || state->enter_flights > 0) {
             continue;
         }
         fill_enter(it, state, tick);
-        ph_coded_record coded = coded_of(state, &state->next, i);
-        coded.slot_floor = slot_floor;
-        slot_floor = (uint16_t)(i + 1);
-        const uint32_t cost256 = ph_coded_cost256(&it->frame, &coded, NULL);
-        ph_coded_write(&it->frame, writer, &coded);
+        const ph_coded_record coded = coded_of(state, &state->next, i);
+        left256 -= ph_coded_cost256(&it->frame, &coded, NULL);
+        slots[count++] = i;
+    }
+    return count;
+}
+
+static ph_coded_neighbour neighbour_at(const traffic* it, int slot)
+{
+    const ph_coded_record coded = coded_of(&it->slots[slot], &it->slots[slot].next, slot);
+    return ph_coded_neighbour_of(&it->frame, &coded.record);
+}
+
+// One time in three nothing is stated, so that this is learned, too.
+static void choose_spread(traffic* it, const int* slots, int count)
+{
+    it->frame.spread = (ph_coded_spread){0};
+    if (count < SPREAD_WORTH || ph_rng_below(&it->rng, 3) == 0) {
+        return;
+    }
+    ph_coded_steps steps = {0};
+    for (int i = 1; i < count; ++i) {
+        const ph_coded_neighbour from = neighbour_at(it, slots[i - 1]);
+        const ph_coded_neighbour to = neighbour_at(it, slots[i]);
+        ph_coded_steps_add(&steps, &from, &to);
+    }
+    it->frame.spread = ph_coded_steps_spread(&steps);
+}
+
+static void write_enters(traffic* it, ph_entropy_writer* writer, flight* flown, int packet_bits,
+                         int tick)
+{
+    int slots[SLOTS];
+    const int count = gather_enters(it, packet_bits, tick, slots);
+    choose_spread(it, slots, count);
+    ph_coded_neighbour before;
+    for (int i = 0; i < count; ++i) {
+        slot_state* state = &it->slots[slots[i]];
+        ph_coded_record coded = coded_of(state, &state->next, slots[i]);
+        coded.before = i > 0 ? &before : NULL;
+        const uint32_t cost256 = ph_coded_write(&it->frame, writer, &coded);
+        before = ph_coded_neighbour_of(&it->frame, &coded.record);
         ph_baseline_take(&state->shown, state->shown_known, &it->game->rules, &coded.record,
                          (uint32_t)tick);
         keep(flown, &coded, &state->next);
         state->enter_flights += 1;
-        left256 -= cost256;
         it->game->figures.enters += 1;
         it->game->figures.enter256 += cost256;
     }
@@ -411,10 +467,16 @@ bool learn_traffic_run(learn_game* game, const learn_viewer* viewer)
 {
     const ph_recording* recording = game->material.recording;
     traffic* it = calloc(1, sizeof(traffic));
-    int* slot_of = calloc((size_t)recording->entity_count, sizeof(int));
-    bool is_done = it != NULL && slot_of != NULL;
+    const size_t entities = (size_t)recording->entity_count;
+    int* slot_of = calloc(entities, sizeof(int));
+    int32_t* places_mm = calloc(2 * entities, sizeof(int32_t));
+    ph_seen* newcomers = calloc(entities, sizeof(ph_seen));
+    bool is_done = it != NULL && slot_of != NULL && places_mm != NULL && newcomers != NULL;
     if (is_done) {
         it->slot_of = slot_of;
+        it->x_mm = places_mm;
+        it->y_mm = places_mm + entities;
+        it->newcomers = newcomers;
         start(it, game, viewer);
     }
     for (int tick = 0; is_done && tick < recording->tick_count; ++tick) {
@@ -429,6 +491,8 @@ bool learn_traffic_run(learn_game* game, const learn_viewer* viewer)
         resolve(it, tick);
         is_done = send_packet(it, viewer, tick);
     }
+    free(newcomers);
+    free(places_mm);
     free(slot_of);
     free(it);
     return is_done;

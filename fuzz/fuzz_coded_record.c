@@ -27,9 +27,10 @@ typedef struct client {
 // Records of one packet, to be written again.
 typedef struct packet {
     ph_header header;
-    ph_coded_record coded[SLOTS + 2 * PH_HEADER_COUNT_MAX];
-    uint32_t words[SLOTS + 2 * PH_HEADER_COUNT_MAX][FUZZ_RECORD_WORDS_MAX];
-    uint8_t texts[SLOTS + 2 * PH_HEADER_COUNT_MAX][FUZZ_RECORD_TEXTS_MAX];
+    ph_coded_record coded[SLOTS + 2 * PH_CODED_COUNT_MAX];
+    ph_coded_neighbour neighbours[SLOTS + 2 * PH_CODED_COUNT_MAX];
+    uint32_t words[SLOTS + 2 * PH_CODED_COUNT_MAX][FUZZ_RECORD_WORDS_MAX];
+    uint8_t texts[SLOTS + 2 * PH_CODED_COUNT_MAX][FUZZ_RECORD_TEXTS_MAX];
     int count;
 } packet;
 
@@ -49,15 +50,19 @@ static void start(client* it)
         .precision = 2048};
 }
 
-static ph_coded_record* add_record(packet* read, ph_record_kind kind)
+static ph_coded_record* add_record(const client* it, packet* read, ph_record_kind kind)
 {
     ph_coded_record* coded = &read->coded[read->count];
-    const ph_coded_record* before = read->count > 0 ? coded - 1 : NULL;
-    const bool has_before = before != NULL && before->record.kind == kind;
+    ph_coded_neighbour* before = &read->neighbours[read->count];
+    const bool has_before = read->count > 0 && kind != PH_RECORD_UPDATE &&
+                            read->coded[read->count - 1].record.kind == kind;
+    if (has_before) {
+        *before = ph_coded_neighbour_of(&it->frame, &read->coded[read->count - 1].record);
+    }
     *coded = (ph_coded_record){.record = {.kind = (uint8_t)kind,
                                           .words = read->words[read->count],
                                           .texts = read->texts[read->count]},
-                               .slot_floor = (uint16_t)(has_before ? before->record.slot + 1 : 0)};
+                               .before = has_before ? before : NULL};
     read->count += 1;
     return coded;
 }
@@ -66,7 +71,10 @@ static bool read_named(client* it, ph_entropy_reader* reader, packet* read)
 {
     for (int i = 0; i < read->header.leave_count + read->header.enter_count; ++i) {
         const bool is_enter = i >= read->header.leave_count;
-        ph_coded_record* coded = add_record(read, is_enter ? PH_RECORD_ENTER : PH_RECORD_LEAVE);
+        if (i == read->header.leave_count) {
+            ph_coded_read_spread(&it->frame, reader, read->header.enter_count);
+        }
+        ph_coded_record* coded = add_record(it, read, is_enter ? PH_RECORD_ENTER : PH_RECORD_LEAVE);
         ph_coded_read_who(&it->frame, reader, coded);
         if (ph_entropy_reader_result(reader) != PH_OK || coded->record.slot >= SLOTS ||
             (is_enter && it->baselines[coded->record.slot].is_entered)) {
@@ -85,7 +93,7 @@ static void read_updates(client* it, ph_entropy_reader* reader, packet* read)
         const ph_baseline* baseline = &it->baselines[i];
         if (baseline->is_entered &&
             ph_coded_read_told(&it->frame, reader, ph_coded_urgency(&it->frame, baseline))) {
-            ph_coded_record* coded = add_record(read, PH_RECORD_UPDATE);
+            ph_coded_record* coded = add_record(it, read, PH_RECORD_UPDATE);
             coded->record.slot = (uint16_t)i;
             coded->record.class_index = baseline->class_index;
             coded->baseline = baseline;
@@ -104,6 +112,11 @@ static size_t write_again(client* it, const packet* read, uint8_t* bytes, size_t
     uint64_t cost256 = (uint64_t)ph_coded_header_bits(&read->header) * PH_COST_PER_BIT;
     int next = 0;
     for (; next < read->header.leave_count + read->header.enter_count; ++next) {
+        if (next == read->header.leave_count) {
+            ph_coded_write_spread(&it->frame, &writer, read->header.enter_count);
+            cost256 += (uint64_t)ph_coded_spread_bits(&it->frame.spread, read->header.enter_count) *
+                       PH_COST_PER_BIT;
+        }
         cost256 += ph_coded_cost256(&it->frame, &read->coded[next], NULL);
         ph_coded_write(&it->frame, &writer, &read->coded[next]);
     }

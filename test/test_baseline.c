@@ -93,10 +93,10 @@ static void who_enters_stays_unless_it_brings_a_velocity(void** state)
     ph_record record = record_at(&f, PH_RECORD_ENTER, 1600, 0);
     take(&f, &record, 100);
     assert_int_equal(predicted_x(&f, 110), 1600);
-    record.velocity[0] = -10; // 160 mm in 5 ticks
+    record.velocity[0] = -5; // 80 mm in 3 ticks
     take(&f, &record, 100);
     assert_int_equal(predicted_x(&f, 100), 1600);
-    assert_int_equal(predicted_x(&f, 110), 1600 - 320);
+    assert_int_equal(predicted_x(&f, 109), 1600 - 240);
     teardown(&f);
 }
 
@@ -360,18 +360,18 @@ static void a_heading_told_once_leaves_no_sizes(void** state)
     teardown(&f);
 }
 
-static void a_velocity_is_a_way_of_a_quarter_second_in_steps(void** state)
+static void a_velocity_is_a_way_of_an_eighth_of_a_second_in_steps(void** state)
 {
     (void)state;
     fixture f;
     setup(&f);
     int16_t velocity[3];
-    assert_int_equal(ph_baseline_velocity_ticks(TICK_US), 5);
+    assert_int_equal(ph_baseline_velocity_ticks(TICK_US), 3);
     assert_int_equal(ph_baseline_velocity_ticks(10000000), 1);
     ph_baseline_velocity(&f.layouts.layouts[0], TICK_US, (int32_t[]){160, -161, INT32_MIN}, 1,
                          velocity);
-    assert_int_equal(velocity[0], 50);
-    assert_int_equal(velocity[1], -50);
+    assert_int_equal(velocity[0], 30);
+    assert_int_equal(velocity[1], -30);
     assert_int_equal(velocity[2], -INT16_MAX);
     teardown(&f);
 }
@@ -396,7 +396,7 @@ int main(void)
         cmocka_unit_test(surprises_grow_no_longer_than_motion_is_carried_on),
         cmocka_unit_test(on_a_ground_altitudes_stay),
         cmocka_unit_test(a_heading_told_once_leaves_no_sizes),
-        cmocka_unit_test(a_velocity_is_a_way_of_a_quarter_second_in_steps),
+        cmocka_unit_test(a_velocity_is_a_way_of_an_eighth_of_a_second_in_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -70,7 +70,7 @@ static void headers_come_back(void** state)
     header.has_eye = true;
     header.eye_mm[0] = -5;
     header.eye_mm[2] = INT32_MIN;
-    header.leave_count = PH_HEADER_COUNT_MAX;
+    header.leave_count = PH_CODED_COUNT_MAX;
     header.enter_count = 3;
     assert_returns(&header, 69995);
     header.tick = PH_CODED_TICK_WHOLE;
@@ -163,7 +163,7 @@ static void counts_above_the_most_are_refused(void** state)
     ph_bits_write(&writer, header.number, 16);
     ph_bits_write(&writer, 10, 7);
     ph_bits_write(&writer, 0, 11 + 5 + 1 + 4);
-    ph_gamma_write(&writer, PH_HEADER_COUNT_MAX + 1);
+    ph_gamma_write(&writer, PH_CODED_COUNT_MAX + 1);
     ph_gamma_write(&writer, 0);
     const size_t size = ph_bit_writer_finish(&writer);
     ph_header read;

@@ -54,7 +54,7 @@ CASES = {
         "pinhole", lambda at: flip_bit(at / "universal_09_coarse.bin", 60), DISAGREED),
     "one part of a model": (
         "pinhole", lambda at: move_parts(at / "tables.txt", "ENTER_X", 1), DISAGREED),
-    "a part too many": ("pinhole", lambda at: replace(at / "tables.txt", "32720 48", "32720 49"),
+    "a part too many": ("pinhole", lambda at: replace(at / "tables.txt", "32743 25", "32743 26"),
                         CANNOT_START),
     "a told value": (
         "pinhole", lambda at: replace(at / "main_10_values.txt", "mood=3", "mood=2"), DISAGREED),

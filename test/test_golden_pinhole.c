@@ -178,7 +178,10 @@ static void first_enters(void)
     newcomer(11, "walker", -50000, -50000, 777); // nothing to stand on
     newcomer(12, "walker", 10000, 50000, 4900);
     newcomer(13, "walker", 10000, 52000, 8000); // in the air between three layers
+    number(11, "heading", 205);                 // as the one before looks
+    number(13, "heading", 4);
     begin(with_counts(with_eye(with_hello(packet(65533, 0, 0)), EYE), 0, 5), 1006, EYE);
+    golden_coded_spread(&golden, 11, 4, 3);
     enter(1, 1, 101);
     golden_coded_velocity(&golden, 2, 22, 0);
     golden_coded_jump(&golden);
@@ -186,8 +189,9 @@ static void first_enters(void)
     golden_coded_velocity(&golden, 10, 10, 0);
     enter(11, 1, 111);
     enter(12, 1, 112);
-    golden_coded_velocity(&golden, 3, 0, 0); // too slow to have a direction
+    golden_coded_velocity(&golden, 2, 0, 0); // too slow to have a direction
     enter(13, 1, 113);
+    golden_coded_velocity(&golden, 20, 1, 0); // and looks where it goes
     end("04_more_enters");
 }
 
@@ -271,7 +275,7 @@ static void far_and_coarse(void)
 static void values(void)
 {
     golden_session* base = &golden.base;
-    begin(packet(65540, 65539, 11), 1067, EYE_LATER);
+    begin(packet(65540, 65539, 10), 1067, EYE_LATER);
     number(0, "alive", 1);
     number(0, "kind", 1);
     number(0, "mood", 3);
@@ -356,7 +360,7 @@ static void values(void)
 static void leaves(void)
 {
     golden_session* base = &golden.base;
-    begin(with_counts(packet(65543, 65541, 3), 2, 2), 1082, EYE_LATER);
+    begin(with_counts(packet(65543, 65541, 5), 2, 2), 1082, EYE_LATER);
     golden_leave(base, 2, 1);
     golden_leave(base, 40, 1); // whom the client never saw
     newcomer(7, "mark", 44000, 50064, 1728);
@@ -401,6 +405,14 @@ static void displaced(void)
     number(20, "light", 5);
     update(20, "light");
     end("18_left_late");
+
+    // The sender does not know that yet. Slots beside each other, used once and twice.
+    begin(with_counts(packet(65550, 65548, 5), 2, 0), 1093, EYE_LATER);
+    golden_leave(&golden.base, 1, 1);
+    golden_leave(&golden.base, 2, 2);
+    number(20, "light", 6);
+    update(20, "light");
+    end("19_left_again");
 }
 
 static void play_main(const char* session, int version)
@@ -500,7 +512,7 @@ static void the_answer(void** state)
 {
     (void)state;
     ph_receipt receipt = ph_receipt_make(65530);
-    for (uint32_t i = 65531; i <= 65549; ++i) {
+    for (uint32_t i = 65531; i <= 65550; ++i) {
         if (i != 65536 && i != 65546) {
             ph_receipt_note(&receipt, i, i != 65545);
         }

@@ -68,7 +68,8 @@ static void write_changes(const ph_client* client, const ph_coded_frame* frame,
                           const fuzz_plan* plan, ph_record_kind kind, fuzz_source* from,
                           ph_entropy_writer* writer)
 {
-    uint16_t floor = 0;
+    ph_coded_neighbour before;
+    bool is_first = true;
     for (int slot = 0; slot < FUZZ_SLOTS; ++slot) {
         if (plan->kind1[slot] != kind + 1) {
             continue;
@@ -78,9 +79,10 @@ static void write_changes(const ph_client* client, const ph_coded_frame* frame,
         for (int i = 0; kind == PH_RECORD_ENTER && i < 3; ++i) {
             made.record.velocity[i] = (int16_t)(fuzz_take(from, 3) == 0 ? fuzz_take(from, 256) : 0);
         }
-        const ph_coded_record coded = {.record = made.record, .slot_floor = floor};
+        const ph_coded_record coded = {.record = made.record, .before = is_first ? NULL : &before};
         ph_coded_write(frame, writer, &coded);
-        floor = (uint16_t)(slot + 1);
+        before = ph_coded_neighbour_of(frame, &made.record);
+        is_first = false;
     }
 }
 
@@ -133,11 +135,17 @@ size_t fuzz_write_coded(ph_client* client, fuzz_source* from, uint8_t bytes[PH_P
     ph_horizon_move(&client->horizon, header.horizon);
     forget_needless(client, &header, &plan, from);
     const ph_frame frame = fuzz_frame_of(client, &header);
-    const ph_coded_frame coded = coded_frame(client, &frame, &header, tick);
+    ph_coded_frame coded = coded_frame(client, &frame, &header, tick);
+    if (fuzz_take(from, 2) == 1) {
+        coded.spread = (ph_coded_spread){.place = (uint8_t)fuzz_take(from, PH_SPREADS),
+                                         .velocity = (uint8_t)fuzz_take(from, PH_SPREADS),
+                                         .name = (uint8_t)fuzz_take(from, PH_NAME_SPREADS)};
+    }
     ph_entropy_writer writer;
     ph_entropy_writer_init(&writer, bytes, PH_PAYLOAD_MAX);
     ph_coded_header_write(&header, &writer.raw);
     write_changes(client, &coded, &plan, PH_RECORD_LEAVE, from, &writer);
+    ph_coded_write_spread(&coded, &writer, header.enter_count);
     write_changes(client, &coded, &plan, PH_RECORD_ENTER, from, &writer);
     write_updates(client, &coded, &plan, from, &writer);
     ph_horizon_restore(&client->horizon);
@@ -177,18 +185,23 @@ void fuzz_check_coded(const ph_client* client, const ph_frame* frame, const ph_h
         return;
     }
     const ph_draft* draft = &client->draft;
-    const ph_coded_frame coded =
+    ph_coded_frame coded =
         coded_frame(client, frame, header, (uint32_t)client->session.arrivals.last.tick);
+    coded.spread = draft->spread;
     uint8_t written[PH_PAYLOAD_MAX] = {0};
     ph_entropy_writer writer;
     ph_entropy_writer_init(&writer, written, sizeof written);
     ph_coded_header_write(header, &writer.raw);
-    uint16_t floor = 0;
+    ph_coded_neighbour before;
     for (int i = 0; i < draft->update_first && !header->is_probe; ++i) {
+        const bool is_first = i == 0 || i == draft->enter_first;
         const ph_coded_record it = {.record = draft->records[i],
-                                    .slot_floor = i == draft->enter_first ? 0 : floor};
+                                    .before = is_first ? NULL : &before};
+        if (i == draft->enter_first) {
+            ph_coded_write_spread(&coded, &writer, header->enter_count);
+        }
         ph_coded_write(&coded, &writer, &it);
-        floor = (uint16_t)(draft->records[i].slot + 1);
+        before = ph_coded_neighbour_of(&coded, &draft->records[i]);
     }
     if (!header->is_probe) {
         write_updates_again(client, &coded, &writer);

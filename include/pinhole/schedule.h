@@ -129,7 +129,7 @@ PH_API ph_scheduler ph_scheduler_buckets(void);
 
 /// What a record is expected to remove of visible error, per bit: the angle between what the client
 /// will show when it arrives and the truth, times the time since the last position. A heading counts
-/// for a radian 50 mm and an eighth of the position's error, another look ("put on a hat") 50 mm,
+/// for a radian 25 mm and an eighth of the position's error, another look ("put on a hat") 50 mm,
 /// a newcomer three metres for ten seconds; all over the distance, times the hint. What nobody would see (0.1 mrad) waits for spare
 /// bits.
 PH_API ph_scheduler ph_scheduler_error(void);

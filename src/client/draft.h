@@ -25,6 +25,7 @@ typedef struct ph_draft {
     int count;
     int enter_first; // the first that is no leave
     int update_first;
+    ph_coded_spread spread; // pinhole profile: of the enters, as stated
     int capacity;
     uint32_t* words;
     uint8_t* texts; // NULL when no class has any

@@ -19,11 +19,6 @@ static void fail(ph_entropy_reader* reader)
 
 // ---- one record
 
-static uint16_t slot_floor(const ph_draft* draft, int kind_first)
-{
-    return draft->count == kind_first ? 0 : (uint16_t)(draft->records[draft->count - 1].slot + 1);
-}
-
 // Who is entered where both ends know is only updated.
 static bool is_enter_needed(const ph_coded_source* from, const ph_record* record)
 {
@@ -35,7 +30,6 @@ static bool try_read_who(const ph_draft* draft, const ph_coded_source* from, int
                          ph_entropy_reader* reader, ph_coded_record* coded)
 {
     ph_record* record = &coded->record;
-    coded->slot_floor = slot_floor(draft, kind_first);
     ph_coded_read_who(&from->frame, reader, coded);
     return !has_failed(reader) &&
            ph_draft_is_slot_new(draft, &from->source, kind_first, record->slot) &&
@@ -58,7 +52,11 @@ static void read_change(ph_draft* draft, const ph_coded_source* from, ph_record_
         fail(reader);
         return;
     }
-    ph_coded_record coded = {.record = *record};
+    const bool is_first = draft->count == kind_first;
+    const ph_coded_neighbour before =
+        is_first ? (ph_coded_neighbour){0}
+                 : ph_coded_neighbour_of(&from->frame, &draft->records[draft->count - 1]);
+    ph_coded_record coded = {.record = *record, .before = is_first ? NULL : &before};
     if (!try_read_who(draft, from, kind_first, reader, &coded) ||
         (kind == PH_RECORD_ENTER && !try_read_what(from, reader, &coded))) {
         fail(reader);
@@ -127,8 +125,11 @@ void ph_draft_read_coded(ph_draft* draft, const ph_coded_source* from, ph_entrop
         read_change(draft, from, PH_RECORD_LEAVE, 0, reader);
     }
     draft->enter_first = draft->count;
+    ph_coded_source with = *from; // the spread of the enters
+    ph_coded_read_spread(&with.frame, reader, header->enter_count);
+    draft->spread = with.frame.spread;
     for (int i = 0; i < header->enter_count && !has_failed(reader); ++i) {
-        read_change(draft, from, PH_RECORD_ENTER, draft->enter_first, reader);
+        read_change(draft, &with, PH_RECORD_ENTER, draft->enter_first, reader);
     }
     draft->update_first = draft->count;
     read_updates(draft, from, reader);

@@ -12,6 +12,7 @@
 #include "base/allocator.h"
 #include "base/hash.h"
 #include "base/prefetch.h"
+#include "vision/chain.h"
 #include "vision/select.h"
 #include "vision/slot_table.h"
 
@@ -326,8 +327,13 @@ static void evict_furthest(ph_slots* slots, const ph_slots_step* step, int evict
 static void admit(ph_slots* slots, const ph_slots_step* step, int newcomer_count)
 {
     ph_sort_nearest(step->seen, newcomer_count);
+    const int admitted_count =
+        newcomer_count < slots->free_count ? newcomer_count : slots->free_count;
+    if (step->is_chained) {
+        ph_chain_neighbours(step->seen, admitted_count, step->crowd->x_mm, step->crowd->y_mm);
+    }
     int admitted = 0;
-    for (; admitted < newcomer_count && slots->free_count > 0; ++admitted) {
+    for (; admitted < admitted_count; ++admitted) {
         const int slot = take_free(slots);
         enter(slots, slot, step->seen[admitted].entity, step);
         slots->marks[slot] = MARK_NEAR;

@@ -6,7 +6,8 @@
 // Fed with the answer of a query for hysteresis * wanted entities within hysteresis * radius:
 //   - a member that is not among them leaves, unless it entered less than stay_ticks ago, still
 //     lives, may be seen, and is within twice the radius (or always visible);
-//   - a newcomer enters when it is among the `wanted` nearest and within the radius, nearest first;
+//   - a newcomer enters when it is among the `wanted` nearest and within the radius, nearest first
+//     (if is_chained, with neighbours beside each other);
 //   - when all slots are taken or resting, the newcomer waits and is tried again by the next
 //     refresh. If more wait than slots rest, the furthest members past `wanted` leave early, one
 //     for each, so that the nearest are never kept out by the far.
@@ -56,6 +57,7 @@ typedef struct ph_slots_step {
     uint16_t* slot_of; // by entity: scratch, whatever it holds; NULL: each is looked up by hash
     uint32_t tick;     // may wrap
     int stay_ticks;    // 0 or more
+    bool is_chained;   // newcomers about as near as each other take slots as chain.h has it
 } ph_slots_step;
 
 // Applies one refresh. Allocates nothing. Enters and leaves replace those of the last refresh. In

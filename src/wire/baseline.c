@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-#define VELOCITY_US 250000
+#define VELOCITY_US 125000
 // What is expected of those who have not surprised anybody yet.
 #define NEW_HEADING_SIZE 24
 #define NEW_TURNED_SIZE 20
@@ -222,9 +222,9 @@ static void expect_sizes(ph_baseline* baseline, const ph_record* record)
 {
     const uint64_t plane_steps =
         magnitude_of(record->velocity[0]) + magnitude_of(record->velocity[1]);
-    const uint8_t plane = ph_size_of(plane_steps / 8);
+    const uint8_t plane = ph_size_of(plane_steps / 4);
     baseline->plane_size = plane > NEW_REST_SIZE ? plane : NEW_REST_SIZE;
-    baseline->z_size = ph_size_of(magnitude_of(record->velocity[2]) / 4);
+    baseline->z_size = ph_size_of(magnitude_of(record->velocity[2]) / 2);
     baseline->heading_size = NEW_HEADING_SIZE;
     baseline->turned_size = NEW_TURNED_SIZE;
 }

@@ -60,7 +60,7 @@ void ph_baseline_take(ph_baseline* baseline, uint8_t* known, const ph_baseline_r
 void ph_baseline_predict(const ph_baseline* baseline, uint32_t tick, uint32_t tick_us,
                          int32_t position_mm[3]);
 
-// A velocity is the way, in steps of the class, of so many ticks: about a quarter of a second.
+// A velocity is the way, in steps of the class, of so many ticks: about an eighth of a second.
 int ph_baseline_velocity_ticks(uint32_t tick_us);
 // From a way of some ticks (1 or more), rounded and clamped to what a record holds.
 void ph_baseline_velocity(const ph_layout* layout, uint32_t tick_us, const int32_t way_mm[3],

@@ -170,22 +170,40 @@ static void code_slot(const ph_coded_frame* frame, ph_coder* coder, ph_coded_rec
 {
     ph_record* record = &coded->record;
     const bool is_reading = ph_coder_is_reading(coder);
-    PH_ASSERT(is_reading || record->slot >= coded->slot_floor);
-    const uint64_t gap =
-        ph_coder_length(coder, PH_FAMILY_SLOT, record->kind == PH_RECORD_ENTER ? 1 : 0,
-                        is_reading ? 0 : (uint64_t)(record->slot - coded->slot_floor));
-    const uint64_t slot = coded->slot_floor + gap;
+    const uint32_t floor = coded->before != NULL ? coded->before->slot + UINT32_C(1) : 0;
+    PH_ASSERT(is_reading || record->slot >= floor);
+    const int model = (record->kind == PH_RECORD_ENTER ? 2 : 0) + (coded->before != NULL ? 1 : 0);
+    const uint64_t gap = ph_coder_length(coder, PH_FAMILY_SLOT, model,
+                                         is_reading ? 0 : (uint64_t)(record->slot - floor));
+    const uint64_t slot = floor + gap;
     ph_coder_refuse_if(coder, slot >> frame->frame.slot_bits != 0);
-    const uint64_t association =
-        ph_coder_raw(coder, record->association, PH_CLASSIC_ASSOCIATION_BITS);
     if (is_reading) {
         record->slot = (uint16_t)slot;
-        record->association = (uint32_t)association;
     }
 }
 
-// Names up to the greatest one known are about equally likely; above it, near ones are likelier.
-static uint64_t code_name(const ph_coded_frame* frame, ph_coder* coder, uint64_t name)
+// Slots that follow each other have mostly been used as often as each other.
+static void code_association(ph_coder* coder, ph_coded_record* coded)
+{
+    ph_record* record = &coded->record;
+    const ph_coded_neighbour* before = coded->before;
+    const bool has_likely = before != NULL && record->slot == before->slot + 1;
+    const uint32_t likely = has_likely ? before->association & PH_CLASSIC_ASSOCIATION_MASK : 0;
+    const uint32_t given = record->association & PH_CLASSIC_ASSOCIATION_MASK;
+    if (has_likely && ph_coder_flag(coder, PH_FAMILY_ASSOCIATION, 0, given == likely)) {
+        record->association = likely;
+        return;
+    }
+    const uint32_t told = (uint32_t)ph_coder_raw(coder, given, PH_CLASSIC_ASSOCIATION_BITS);
+    ph_coder_refuse_if(coder, has_likely && told == likely);
+    if (ph_coder_is_reading(coder)) {
+        record->association = told;
+    }
+}
+
+// Of the first: names up to the greatest one known are about equally likely; above it, near ones are
+// likelier.
+static uint64_t code_first_name(const ph_coded_frame* frame, ph_coder* coder, uint64_t name)
 {
     const uint64_t base = frame->name_base;
     const bool is_above = base < UINT64_MAX && ph_coder_flag(coder, PH_FAMILY_NAME, 0, name > base);
@@ -203,17 +221,41 @@ static uint64_t code_name(const ph_coded_frame* frame, ph_coder* coder, uint64_t
     return told;
 }
 
+// Of others: who stand together have often come together, and have names that follow each other.
+static uint64_t code_name(const ph_coded_frame* frame, ph_coder* coder, uint64_t beside,
+                          uint64_t name)
+{
+    const bool is_reading = ph_coder_is_reading(coder);
+    const int spread = frame->spread.name;
+    const bool is_above =
+        beside < UINT64_MAX && ph_coder_flag(coder, PH_FAMILY_NAME, 1, name > beside);
+    const int model = spread != 0 ? 1 + spread : is_above ? 1 : 0;
+    if (is_above) {
+        const uint64_t above = ph_coder_length(coder, PH_FAMILY_NAME_BESIDE, model,
+                                               is_reading ? 0 : name - beside - 1);
+        ph_coder_refuse_if(coder, above > UINT64_MAX - beside - 1);
+        return beside + 1 + above;
+    }
+    const uint64_t below =
+        ph_coder_length(coder, PH_FAMILY_NAME_BESIDE, model, is_reading ? 0 : beside - name);
+    ph_coder_refuse_if(coder, below > beside);
+    return beside - below;
+}
+
 static void code_who(const ph_coded_frame* frame, ph_coder* coder, ph_coded_record* coded)
 {
     ph_record* record = &coded->record;
     code_slot(frame, coder, coded);
+    code_association(coder, coded);
     if (record->kind != PH_RECORD_ENTER) {
         return;
     }
     const bool is_reading = ph_coder_is_reading(coder);
     record->class_index = (uint8_t)ph_coder_uniform(coder, is_reading ? 0 : record->class_index,
                                                     (uint32_t)frame->frame.layouts->count);
-    record->name = code_name(frame, coder, is_reading ? 0 : record->name);
+    const uint64_t given = is_reading ? 0 : record->name;
+    record->name = coded->before != NULL ? code_name(frame, coder, coded->before->name, given)
+                                         : code_first_name(frame, coder, given);
 }
 
 // ---- which properties
@@ -389,9 +431,14 @@ static void code_enter(const ph_coded_frame* frame, ph_coder* coder, ph_coded_re
     ph_record* record = &coded->record;
     const ph_layout* layout = layout_of(frame, record);
     const int position = layout->described->position;
-    ph_coded_place(frame, coder, layout, record->words + layout->word[position]);
+    uint32_t* words = record->words + layout->word[position];
+    if (coded->before != NULL) {
+        ph_coded_place_beside(frame, coder, coded, layout, words);
+    } else {
+        ph_coded_place(frame, coder, layout, words);
+    }
     record->is_jump = ph_coder_flag(coder, PH_FAMILY_ENTER_JUMP, 0, record->is_jump);
-    ph_coded_velocity(coder, record->velocity);
+    ph_coded_velocity(frame, coder, coded);
     ph_coder_mark(coder, position);
     record->properties |= layout->position;
     if (layout->heading != 0) {
@@ -402,6 +449,107 @@ static void code_enter(const ph_coded_frame* frame, ph_coder* coder, ph_coded_re
     ph_coder_mark(coder, PH_TAPE_MASK);
     code_values(frame, coder, coded, layout, others);
     record->properties = (record->properties & ~layout->others) | others;
+}
+
+// ---- neighbours
+
+ph_coded_neighbour ph_coded_neighbour_of(const ph_coded_frame* frame, const ph_record* record)
+{
+    ph_coded_neighbour neighbour = {.slot = record->slot, .association = record->association};
+    if (record->kind == PH_RECORD_ENTER) {
+        const ph_layout* layout = layout_of(frame, record);
+        const ph_property* position = &layout->described->properties[layout->described->position];
+        neighbour.name = record->name;
+        neighbour.class_index = record->class_index;
+        neighbour.shift = (uint8_t)position->coordinate.shift;
+        memcpy(neighbour.place, record->words + layout->word[layout->described->position],
+               sizeof neighbour.place);
+        memcpy(neighbour.velocity, record->velocity, sizeof neighbour.velocity);
+        neighbour.heading = ph_coded_heading_of(layout, record);
+    }
+    return neighbour;
+}
+
+static int width_between(int64_t from, int64_t to)
+{
+    return ph_width_of((uint64_t)(from < to ? to - from : from - to));
+}
+
+void ph_coded_steps_add(ph_coded_steps* steps, const ph_coded_neighbour* from,
+                        const ph_coded_neighbour* to)
+{
+    const bool is_next = to->slot == from->slot + 1;
+    for (int i = 0; i < 2; ++i) {
+        const int64_t way_mm = (int32_t)(to->place[i] - from->place[i]);
+        steps->place_bits += width_between(0, way_mm >> to->shift);
+        steps->velocity_bits += width_between(is_next ? from->velocity[i] : 0, to->velocity[i]);
+    }
+    steps->name_bits +=
+        ph_width_of(from->name < to->name ? to->name - from->name : from->name - to->name);
+    steps->count += 1;
+}
+
+// Sums of two coordinates each, or of one number; rounded, at least 1.
+static uint8_t mean_width(int sum, int count, int most)
+{
+    const int mean = (sum + count / 2) / count;
+    return (uint8_t)(mean < 1 ? 1 : mean < most ? mean : most);
+}
+
+ph_coded_spread ph_coded_steps_spread(const ph_coded_steps* steps)
+{
+    if (steps->count == 0) {
+        return (ph_coded_spread){0};
+    }
+    return (ph_coded_spread){
+        .place = mean_width(steps->place_bits, 2 * steps->count, PH_SPREADS - 1),
+        .velocity = mean_width(steps->velocity_bits, 2 * steps->count, PH_SPREADS - 1),
+        .name = mean_width(steps->name_bits, steps->count, PH_NAME_SPREADS - 1),
+    };
+}
+
+#define SPREAD_BITS 4
+#define NAME_SPREAD_BITS 5
+_Static_assert(PH_SPREADS == 1 << SPREAD_BITS && PH_NAME_SPREADS == 1 << NAME_SPREAD_BITS,
+               "spreads fill their fields");
+_Static_assert(PH_SPREAD_BITS_MAX == 1 + 2 * SPREAD_BITS + NAME_SPREAD_BITS, "all of it");
+
+static bool is_stated(const ph_coded_spread* spread)
+{
+    return spread->place != 0 || spread->velocity != 0 || spread->name != 0;
+}
+
+int ph_coded_spread_bits(const ph_coded_spread* spread, int enter_count)
+{
+    return enter_count < 2 ? 0 : is_stated(spread) ? PH_SPREAD_BITS_MAX : 1;
+}
+
+void ph_coded_write_spread(const ph_coded_frame* frame, ph_entropy_writer* writer, int enter_count)
+{
+    const ph_coded_spread* spread = &frame->spread;
+    if (enter_count < 2) {
+        return;
+    }
+    ph_bits_write_bool(&writer->raw, is_stated(spread));
+    if (is_stated(spread)) {
+        ph_bits_write(&writer->raw, spread->place, SPREAD_BITS);
+        ph_bits_write(&writer->raw, spread->velocity, SPREAD_BITS);
+        ph_bits_write(&writer->raw, spread->name, NAME_SPREAD_BITS);
+    }
+}
+
+void ph_coded_read_spread(ph_coded_frame* frame, ph_entropy_reader* reader, int enter_count)
+{
+    frame->spread = (ph_coded_spread){0};
+    if (enter_count < 2 || !ph_bits_read_bool(&reader->raw)) {
+        return;
+    }
+    frame->spread.place = (uint8_t)ph_bits_read(&reader->raw, SPREAD_BITS);
+    frame->spread.velocity = (uint8_t)ph_bits_read(&reader->raw, SPREAD_BITS);
+    frame->spread.name = (uint8_t)ph_bits_read(&reader->raw, NAME_SPREAD_BITS);
+    if (!is_stated(&frame->spread)) {
+        ph_bit_reader_fail(&reader->raw, PH_ERROR_VALUE);
+    }
 }
 
 // ---- the three entrances

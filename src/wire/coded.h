@@ -13,8 +13,10 @@
 //             residuals, time since the baseline
 //   heading   residual of the last one, or of the direction of motion where that was the better guess
 //   numbers   difference or absolute, whichever is cheaper; everything else by its plain coding, raw
-//   enter     slot, association, class, name, position relative to the eye, whether it jumped since
-//             an enter that may have arrived, velocity, what is not at its initial value. Slots that are entered in the baseline cannot be entered
+//   enter     slot, association, class, name, position, whether it jumped since an enter that may have
+//             arrived, velocity, what is not at its initial value. The first is told from the eye and
+//             the greatest name known, others from the enter before them. Slots that are entered in
+//             the baseline cannot be entered
 //
 // An update says nothing of slot or association: both follow from the baseline. Costs are in 1/256
 // bit, rounded up; a packet is never larger than their sum rounded up to bits, plus
@@ -40,6 +42,14 @@
 //   64 values in parts of a bit takes
 #define PH_CODED_ENTER_BITS_MAX 520
 
+// How far enters of one packet are from those before them, as widths of the differences: what their
+// models are chosen by. 0: not stated.
+typedef struct ph_coded_spread {
+    uint8_t place;    // 0..PH_SPREADS-1
+    uint8_t velocity; // 0..PH_SPREADS-1
+    uint8_t name;     // 0..PH_NAME_SPREADS-1
+} ph_coded_spread;
+
 // What the records of one packet have in common.
 typedef struct ph_coded_frame {
     ph_frame frame;             // its eye is that of the packet, as in classic
@@ -48,6 +58,7 @@ typedef struct ph_coded_frame {
     uint32_t tick;              // of the packet, all 32 bits
     uint32_t tick_us;
     int density; // 0..PH_DENSITIES-1: how many of the slots are told, as in the header
+    ph_coded_spread spread;
     // Positions may be coarser the further away, never by more than this angle, in 1/1024 mrad; 0:
     // always exact. Both ends have it from the hello.
     uint32_t precision;
@@ -65,6 +76,19 @@ typedef struct ph_forecast {
     int coarse; // how many low bits beyond the step it may lack by distance and interval
 } ph_forecast;
 
+// The leave or enter before one of the same kind: slots are told as gaps, and who enters is told
+// from its neighbour.
+typedef struct ph_coded_neighbour {
+    uint64_t name;
+    uint32_t place[3]; // position words
+    uint32_t association;
+    int16_t velocity[3];
+    uint32_t heading; // level
+    uint16_t slot;
+    uint8_t class_index;
+    uint8_t shift; // of its position's steps
+} ph_coded_neighbour;
+
 // A record and what it is a difference to.
 typedef struct ph_coded_record {
     ph_record record;
@@ -72,8 +96,8 @@ typedef struct ph_coded_record {
     const uint8_t* known;        // UPDATE: packed
     // UPDATE with a position: may be NULL. Whoever has worked it out already says what came of it.
     const ph_forecast* forecast;
-    uint16_t slot_floor; // LEAVE, ENTER: slot of the one before of the same kind + 1; first: 0
-    uint8_t coarse;      // UPDATE with a position: 0, or what ph_coded_coarse() says
+    const ph_coded_neighbour* before; // LEAVE, ENTER: NULL for the first of its kind
+    uint8_t coarse;                   // UPDATE with a position: 0, or what ph_coded_coarse() says
 } ph_coded_record;
 
 // ---- which slots are told
@@ -117,7 +141,27 @@ uint32_t ph_coded_tape(const ph_coded_frame* frame, ph_coded_record* coded, ph_t
 uint32_t ph_coded_write(const ph_coded_frame* frame, ph_entropy_writer* writer,
                         const ph_coded_record* coded);
 
-// LEAVE, ENTER: who (slot_floor set by the caller; slot, association with its two low bits, class,
+// What the next one is told from.
+ph_coded_neighbour ph_coded_neighbour_of(const ph_coded_frame* frame, const ph_record* record);
+
+// The spread that suits so many steps from one enter to the next.
+typedef struct ph_coded_steps {
+    int count;
+    int place_bits; // sums of widths
+    int velocity_bits;
+    int name_bits;
+} ph_coded_steps;
+void ph_coded_steps_add(ph_coded_steps* steps, const ph_coded_neighbour* from,
+                        const ph_coded_neighbour* to);
+ph_coded_spread ph_coded_steps_spread(const ph_coded_steps* steps);
+
+// The spread stands before the enters of a packet that has two or more; any of them is legal.
+#define PH_SPREAD_BITS_MAX 14
+int ph_coded_spread_bits(const ph_coded_spread* spread, int enter_count);
+void ph_coded_write_spread(const ph_coded_frame* frame, ph_entropy_writer* writer, int enter_count);
+void ph_coded_read_spread(ph_coded_frame* frame, ph_entropy_reader* reader, int enter_count);
+
+// LEAVE, ENTER: who (`before` set by the caller; slot, association with its two low bits, class,
 // name), then what of an ENTER. UPDATE: slot, class, association, baseline, known and blocks are set
 // by the caller. Only what was told is written to the blocks. Fails the reader for what no sender
 // writes; the blocks are worth nothing then. Whether a slot exists, or is entered already, is for

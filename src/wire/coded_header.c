@@ -16,7 +16,7 @@
 #define FIXED_BITS (NUMBER_BITS + PH_HORIZON_BITS + PH_TICK_BITS + PH_WAIT_BITS + 1 + DENSITY_BITS)
 
 _Static_assert(FIXED_BITS + 2 == PH_CODED_HEADER_BITS_MIN, "two counts of one bit each");
-_Static_assert(PH_HEADER_COUNT_MAX < 127, "a gamma of at most 13 bits");
+_Static_assert(PH_CODED_COUNT_MAX < 127, "a gamma of at most 13 bits");
 
 static bool is_foreign(const ph_header* header)
 {
@@ -72,8 +72,8 @@ void ph_coded_header_write(const ph_header* header, ph_bit_writer* writer)
     PH_ASSERT(is_sound(header));
     PH_ASSERT(header->tick < 1 << PH_TICK_BITS && header->wait <= PH_WAIT_UNKNOWN);
     PH_ASSERT(header->density < 1 << DENSITY_BITS);
-    PH_ASSERT(header->leave_count >= 0 && header->leave_count <= PH_HEADER_COUNT_MAX);
-    PH_ASSERT(header->enter_count >= 0 && header->enter_count <= PH_HEADER_COUNT_MAX);
+    PH_ASSERT(header->leave_count >= 0 && header->leave_count <= PH_CODED_COUNT_MAX);
+    PH_ASSERT(header->enter_count >= 0 && header->enter_count <= PH_CODED_COUNT_MAX);
 
     ph_bits_write(writer, header->number, NUMBER_BITS);
     ph_header_write_horizon(header, writer);
@@ -102,7 +102,7 @@ static uint32_t extend(uint32_t low, uint32_t near_number)
 static int read_count(ph_bit_reader* reader)
 {
     const uint32_t count = ph_gamma_read(reader);
-    if (count > PH_HEADER_COUNT_MAX) {
+    if (count > PH_CODED_COUNT_MAX) {
         ph_bit_reader_fail(reader, PH_ERROR_VALUE);
         return 0;
     }

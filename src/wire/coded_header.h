@@ -29,6 +29,7 @@
 // The same with universal codes in place of the models.
 #define PH_UNIVERSAL_VERSION 3
 #define PH_CODED_TICK_WHOLE 2047
+#define PH_CODED_COUNT_MAX 126 // of leaves, and of enters
 #define PH_CODED_HEADER_BITS_MIN 46
 #define PH_CODED_HEADER_BITS_MAX (46 + 2 * 12 + PH_HELLO_BITS + 16 + 32 + PH_EYE_BITS)
 

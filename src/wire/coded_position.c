@@ -29,12 +29,13 @@ static const ph_property* position_of(const ph_layout* layout)
 typedef struct manner {
     ph_coded_family family;
     int size;
+    int model; // of a length
     bool is_length;
 } manner;
 
 static int64_t code_steps(ph_coder* coder, manner how, int64_t steps)
 {
-    return how.is_length ? ph_coder_signed_length(coder, how.family, 0, steps)
+    return how.is_length ? ph_coder_signed_length(coder, how.family, how.model, steps)
                          : ph_coder_surprise(coder, how.family, how.size, steps);
 }
 
@@ -281,37 +282,97 @@ void ph_coded_position(const ph_coded_frame* frame, ph_coder* coder, ph_coded_re
                                                   distance_to_eye(frame, words)));
 }
 
-void ph_coded_place(const ph_coded_frame* frame, ph_coder* coder, const ph_layout* layout,
-                    uint32_t words[3])
+// How the three coordinates of a place are told from another one.
+typedef struct manners {
+    manner x;
+    manner y; // its model is chosen by x where it has several
+    manner z;
+} manners;
+
+static void code_place(const ph_coded_frame* frame, ph_coder* coder, const ph_layout* layout,
+                       const manners* how, const uint32_t from[3], uint32_t words[3])
 {
     const ph_property* position = position_of(layout);
     const int shift = position->coordinate.shift;
-    const uint32_t eye_mm[3] = {(uint32_t)frame->frame.eye_mm[0], (uint32_t)frame->frame.eye_mm[1],
-                                (uint32_t)frame->frame.eye_mm[2]};
-    const manner x = {.family = PH_FAMILY_ENTER_X, .is_length = true};
-    const manner y = {.family = PH_FAMILY_ENTER_Y, .is_length = true};
-    const manner z = {.family = PH_FAMILY_ENTER_Z, .is_length = true};
-    code_coordinate(coder, x, shift, eye_mm[0], &words[0]);
-    code_coordinate(coder, y, shift, eye_mm[1], &words[1]);
+    const int64_t x_steps = code_coordinate(coder, how->x, shift, from[0], &words[0]);
+    manner y = how->y;
+    if (y.family == PH_FAMILY_BESIDE_Y) { // nothing is stated
+        y.model = ph_width_of((uint64_t)(x_steps < 0 ? -x_steps : x_steps));
+        y.model = y.model < PH_SIDES ? y.model : PH_SIDES - 1;
+    }
+    code_coordinate(coder, y, shift, from[1], &words[1]);
     if (position->def.ground_tolerance_mm != 0) {
-        code_altitude(frame, coder, position, z, eye_mm[2], words);
+        code_altitude(frame, coder, position, how->z, from[2], words);
     } else {
-        code_coordinate(coder, z, shift, eye_mm[2], &words[2]);
+        code_coordinate(coder, how->z, shift, from[2], &words[2]);
     }
 }
 
-void ph_coded_velocity(ph_coder* coder, int16_t velocity[3])
+void ph_coded_place(const ph_coded_frame* frame, ph_coder* coder, const ph_layout* layout,
+                    uint32_t words[3])
 {
-    bool moves = velocity[0] != 0 || velocity[1] != 0 || velocity[2] != 0;
-    if (!ph_coder_flag(coder, PH_FAMILY_ENTER_MOVING, 0, moves)) {
+    const manners how = {.x = {.family = PH_FAMILY_ENTER_X, .is_length = true},
+                         .y = {.family = PH_FAMILY_ENTER_Y, .is_length = true},
+                         .z = {.family = PH_FAMILY_ENTER_Z, .is_length = true}};
+    const uint32_t eye_mm[3] = {(uint32_t)frame->frame.eye_mm[0], (uint32_t)frame->frame.eye_mm[1],
+                                (uint32_t)frame->frame.eye_mm[2]};
+    code_place(frame, coder, layout, &how, eye_mm, words);
+}
+
+void ph_coded_place_beside(const ph_coded_frame* frame, ph_coder* coder,
+                           const ph_coded_record* coded, const ph_layout* layout, uint32_t words[3])
+{
+    const bool is_next = coded->record.slot == coded->before->slot + 1;
+    const uint32_t low = (UINT32_C(1) << position_of(layout)->coordinate.shift) - 1;
+    const int spread = frame->spread.place;
+    const bool is_level = coded->before->place[2] == ((uint32_t)frame->frame.eye_mm[2] & ~low);
+    const manner stated = {.family = PH_FAMILY_BESIDE_X, .model = 1 + spread, .is_length = true};
+    const manners how = {
+        .x = spread != 0 ? stated
+                         : (manner){.family = PH_FAMILY_BESIDE_X,
+                                    .model = is_next ? 0 : 1,
+                                    .is_length = true},
+        .y = spread != 0 ? stated : (manner){.family = PH_FAMILY_BESIDE_Y, .is_length = true},
+        .z = {.family = PH_FAMILY_BESIDE_Z, .model = is_level ? 1 : 0, .is_length = true}};
+    code_place(frame, coder, layout, &how, coded->before->place, words);
+}
+
+static bool is_rest(const int16_t velocity[3])
+{
+    return velocity[0] == 0 && velocity[1] == 0 && velocity[2] == 0;
+}
+
+// Those who stand beside each other often go the same way.
+static void code_beside(ph_coder* coder, int spread, const int16_t before[3], int16_t velocity[3])
+{
+    for (int i = 0; i < 3; ++i) {
+        const int model = i == 2 ? (before[2] == 0 ? 1 : 2) : spread != 0 ? 2 + spread : 0;
+        const int64_t told = before[i] + ph_coder_signed_length(coder, PH_FAMILY_BESIDE_VELOCITY,
+                                                                model, velocity[i] - before[i]);
+        ph_coder_refuse_if(coder, told < -INT16_MAX || told > INT16_MAX);
+        velocity[i] = (int16_t)told;
+    }
+}
+
+void ph_coded_velocity(const ph_coded_frame* frame, ph_coder* coder, ph_coded_record* coded)
+{
+    static const int16_t resting[3] = {0};
+    int16_t* velocity = coded->record.velocity;
+    const int model = coded->before == NULL ? 0 : is_rest(coded->before->velocity) ? 1 : 2;
+    if (!ph_coder_flag(coder, PH_FAMILY_ENTER_MOVING, model, !is_rest(velocity))) {
         memset(velocity, 0, 3 * sizeof velocity[0]);
         return;
     }
-    moves = false;
-    for (int i = 0; i < 3; ++i) {
-        velocity[i] =
-            (int16_t)ph_coder_signed_length(coder, PH_FAMILY_ENTER_VELOCITY, i, velocity[i]);
-        moves = moves || velocity[i] != 0;
+    const ph_coded_neighbour* before = coded->before;
+    const bool is_next = before != NULL && coded->record.slot == before->slot + 1;
+    const int spread = before != NULL ? frame->spread.velocity : 0;
+    if (is_next || spread != 0) {
+        code_beside(coder, spread, is_next ? before->velocity : resting, velocity);
+    } else {
+        for (int i = 0; i < 3; ++i) {
+            velocity[i] =
+                (int16_t)ph_coder_signed_length(coder, PH_FAMILY_ENTER_VELOCITY, i, velocity[i]);
+        }
     }
-    ph_coder_refuse_if(coder, !moves);
+    ph_coder_refuse_if(coder, is_rest(velocity));
 }

@@ -18,7 +18,12 @@ void ph_coded_position(const ph_coded_frame* frame, ph_coder* coder, ph_coded_re
 void ph_coded_place(const ph_coded_frame* frame, ph_coder* coder, const ph_layout* layout,
                     uint32_t words[3]);
 
+// The same, relative to the enter before.
+void ph_coded_place_beside(const ph_coded_frame* frame, ph_coder* coder,
+                           const ph_coded_record* coded, const ph_layout* layout,
+                           uint32_t words[3]);
+
 // How a newcomer moves.
-void ph_coded_velocity(ph_coder* coder, int16_t velocity[3]);
+void ph_coded_velocity(const ph_coded_frame* frame, ph_coder* coder, ph_coded_record* coded);
 
 #endif

@@ -19,9 +19,12 @@
 // Magnitudes 0..15, then one symbol for each further length in bits, up to 32.
 #define PH_MAGNITUDES_DIRECT 16
 #define PH_MAGNITUDES (PH_MAGNITUDES_DIRECT + 28)
-#define PH_LENGTHS 33        // of a number in bits, 0..32
-#define PH_NAME_LENGTHS 65   // 0..64
-#define PH_SLOT_LENGTHS 17   // 0..16
+#define PH_LENGTHS 33      // of a number in bits, 0..32
+#define PH_NAME_LENGTHS 65 // 0..64
+#define PH_SLOT_LENGTHS 17 // 0..16
+#define PH_SIDES 17        // lengths of x that count for y, 0..16
+#define PH_SPREADS 16      // of places and velocities
+#define PH_NAME_SPREADS 32
 #define PH_NUMBER_SYMBOLS 34 // lengths, and "absolute"
 
 // X(family, models, symbols)
@@ -46,17 +49,26 @@
     X(HEADING_TURNED, PH_SCALES, PH_MAGNITUDES)                                                    \
     X(SAME, 1, 2)                   /* of two values: the other one, the same */                   \
     X(NUMBER, 4, PH_NUMBER_SYMBOLS) /* by the width of its range */                                \
-    X(SLOT, 2, PH_SLOT_LENGTHS)     /* leave, enter: length of the gap */                          \
-    X(NAME, 1, 2)                   /* up to the base, above it */                                 \
+    X(SLOT, 4, PH_SLOT_LENGTHS)     /* leave, enter: of the first, of others: length of the gap */ \
+    X(ASSOCIATION, 1, 2)            /* of the next slot: another one, the same */                  \
+    X(NAME, 2, 2)                   /* of the first, of others: up to the base, above it */        \
     X(NAME_ABOVE, 1, PH_NAME_LENGTHS)                                                              \
+    X(NAME_BESIDE, 1 + PH_NAME_SPREADS, PH_NAME_LENGTHS) /* not stated: below, above; by spread */ \
     X(ENTER_X, 1, PH_LENGTHS)                                                                      \
     X(ENTER_Y, 1, PH_LENGTHS)                                                                      \
     X(ENTER_Z, 1, PH_LENGTHS)                                                                      \
-    X(ENTER_JUMP, 1, 2)      /* it jumped since an earlier enter */                                \
-    X(ENTER_MOVING, 1, 2)    /* resting, moving */                                                 \
+    X(BESIDE_X, 1 + PH_SPREADS,                                                                    \
+      PH_LENGTHS)                     /* not stated: next slot, another one; by spread: y, too */  \
+    X(BESIDE_Y, PH_SIDES, PH_LENGTHS) /* not stated: by the length of x */                         \
+    X(BESIDE_Z, 2, PH_LENGTHS)        /* the neighbour is elsewhere, as high as the eye */         \
+    X(ENTER_JUMP, 1, 2)               /* it jumped since an earlier enter */                       \
+    X(ENTER_MOVING, 3, 2)    /* of the first, behind one who rests, who moves: resting, moving */  \
     X(ENTER_VELOCITY, 3, 16) /* x, y, z: length in bits */                                         \
-    X(ENTER_HEADING, 2, 3)   /* resting, moving: initial, near the direction, anything */          \
-    X(ENTER_OTHERS, 1, 2)    /* all initial, flags follow */
+    X(BESIDE_VELOCITY, 3 + PH_SPREADS,                                                             \
+      18) /* not stated: x, y; z as that of the neighbour is 0 or not; by spread */                \
+    X(ENTER_HEADING, 2, 3)  /* resting, moving: initial, near the direction, anything */           \
+    X(BESIDE_HEADING, 2, 4) /* the same, and near the neighbour's */                               \
+    X(ENTER_OTHERS, 1, 2)   /* all initial, flags follow */
 
 typedef enum ph_coded_family {
 #define X(family, models, symbols) PH_FAMILY_##family,

@@ -15,6 +15,9 @@
 // What newcomers are expected to turn away from their direction, and how far that is worth trying.
 #define FIRST_HEADING_SIZE 20
 #define FIRST_HEADING_PART_BITS 3
+#define BESIDE_HEADING_SIZE 28
+// Velocities are short ways: what counts for the direction is where one gets in so many times as long.
+#define FIRST_HEADING_WAYS 4
 
 static const ph_packing* packing_of(const ph_coded_frame* frame, const ph_coded_record* coded)
 {
@@ -328,7 +331,7 @@ void ph_coded_heading(const ph_coded_frame* frame, ph_coder* coder, const ph_cod
               is_turned ? guess.turned : guess.kept, record->words + layout->word[property]);
 }
 
-enum { FIRST_INITIAL, FIRST_NEAR, FIRST_ANY };
+enum { FIRST_INITIAL, FIRST_NEAR, FIRST_ANY, FIRST_BESIDE };
 
 static bool is_near(int width, uint32_t from_level, uint32_t level)
 {
@@ -347,38 +350,71 @@ static bool direction_of(const ph_coded_record* coded, const ph_layout* layout, 
     const ph_baseline stands = {0};
     const int shift = layout->described->properties[layout->described->position].coordinate.shift;
     for (int i = 0; i < 3; ++i) {
-        words[i] = (uint32_t)coded->record.velocity[i] << shift;
+        words[i] = (uint32_t)(FIRST_HEADING_WAYS * coded->record.velocity[i]) << shift;
     }
     const ph_heading_guess guess = ph_baseline_guess_heading(&stands, layout, UINT32_MAX, words);
     *level = guess.turned;
     return guess.turned != UINT32_MAX;
 }
 
+uint32_t ph_coded_heading_of(const ph_layout* layout, const ph_record* record)
+{
+    if (layout->heading == 0) {
+        return 0;
+    }
+    return (record->properties & layout->heading) != 0
+               ? record->words[layout->word[layout->heading_property]]
+               : layout->described->properties[layout->heading_property].initial[0];
+}
+
+// What the heading of an enter may be near to.
+typedef struct bearings {
+    bool has_direction; // of its motion
+    bool has_beside;    // of the enter before
+    uint32_t direction;
+    uint32_t beside;
+} bearings;
+
+static int first_symbol(const bearings* near_to, int width, uint32_t level)
+{
+    if (near_to->has_direction && is_near(width, near_to->direction, level)) {
+        return FIRST_NEAR;
+    }
+    return near_to->has_beside && is_near(width, near_to->beside, level) ? FIRST_BESIDE : FIRST_ANY;
+}
+
 void ph_coded_first_heading(ph_coder* coder, ph_coded_record* coded, const ph_layout* layout)
 {
     const int property = layout->heading_property;
     const ph_property* described = &layout->described->properties[property];
-    const uint64_t bit = UINT64_C(1) << property;
     const int width = described->angle.width;
+    const ph_coded_neighbour* before = coded->before;
     uint32_t* level = coded->record.words + layout->word[property];
-    uint32_t direction = 0;
-    const bool has_direction = direction_of(coded, layout, &direction);
+    bearings near_to = {
+        .has_beside = before != NULL && before->class_index == coded->record.class_index,
+        .beside = before != NULL ? before->heading : 0,
+    };
+    near_to.has_direction = direction_of(coded, layout, &near_to.direction);
     int symbol = FIRST_INITIAL;
-    if (!ph_coder_is_reading(coder) && (coded->record.properties & bit) != 0) {
-        symbol = has_direction && is_near(width, direction, *level) ? FIRST_NEAR : FIRST_ANY;
+    if (!ph_coder_is_reading(coder) && (coded->record.properties & layout->heading) != 0) {
+        symbol = first_symbol(&near_to, width, *level);
     }
-    symbol = ph_coder_symbol(coder, PH_FAMILY_ENTER_HEADING, has_direction ? 1 : 0, symbol);
+    symbol = ph_coder_symbol(
+        coder, near_to.has_beside ? PH_FAMILY_BESIDE_HEADING : PH_FAMILY_ENTER_HEADING,
+        near_to.has_direction ? 1 : 0, symbol);
     if (symbol == FIRST_INITIAL) {
-        coded->record.properties &= ~bit;
+        coded->record.properties &= ~layout->heading;
         return;
     }
-    coded->record.properties |= bit;
-    if (symbol == FIRST_NEAR) {
-        code_turn(coder, PH_FAMILY_HEADING_TURNED, FIRST_HEADING_SIZE, width, direction, level);
-    } else {
+    coded->record.properties |= layout->heading;
+    if (symbol == FIRST_ANY) {
         *level = (uint32_t)ph_coder_raw(coder, ph_coder_is_reading(coder) ? 0 : *level, width);
+    } else {
+        const bool is_beside = symbol == FIRST_BESIDE;
+        code_turn(coder, PH_FAMILY_HEADING_TURNED,
+                  is_beside ? BESIDE_HEADING_SIZE : FIRST_HEADING_SIZE, width,
+                  is_beside ? near_to.beside : near_to.direction, level);
     }
-    const bool is_near_one = has_direction && is_near(width, direction, *level);
-    ph_coder_refuse_if(coder,
-                       is_near_one != (symbol == FIRST_NEAR) || *level == described->initial[0]);
+    ph_coder_refuse_if(coder, symbol != first_symbol(&near_to, width, *level) ||
+                                  *level == described->initial[0]);
 }

@@ -16,6 +16,9 @@
 void ph_coded_heading(const ph_coded_frame* frame, ph_coder* coder, const ph_coded_record* coded,
                       const ph_layout* layout);
 
+// The level of an enter, told or initial; 0 without a heading.
+uint32_t ph_coded_heading_of(const ph_layout* layout, const ph_record* record);
+
 // A newcomer's heading, whose velocity is there already. Sets or clears its bit of the record's
 // properties.
 void ph_coded_first_heading(ph_coder* coder, ph_coded_record* coded, const ph_layout* layout);

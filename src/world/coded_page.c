@@ -80,18 +80,3 @@ void ph_coded_page_settle(ph_coded_page* page)
     page->frame.density = ph_coded_best_density(page->told, page->silent);
     page->flags256 = flags_cost(page);
 }
-
-int64_t ph_coded_page_gap256(const ph_coded_page* page, ph_record_kind kind, int slot, int floor)
-{
-    const ph_layout* layout = &page->frame.frame.layouts->layouts[0];
-    uint32_t words[PH_PROPERTIES_MAX * PH_VALUE_WORDS_MAX];
-    memset(words + layout->word[layout->described->position], 0, 3 * sizeof words[0]);
-    const ph_coded_record anybody = {
-        .record = {.properties = layout->position,
-                   .slot = (uint16_t)slot,
-                   .kind = (uint8_t)kind,
-                   .words = words},
-        .slot_floor = (uint16_t)floor,
-    };
-    return ph_coded_cost256(&page->frame, &anybody, NULL);
-}

@@ -49,7 +49,4 @@ void ph_coded_page_return(ph_coded_page* page, const ph_page_mark* mark);
 // The density that makes the flags cheapest.
 void ph_coded_page_settle(ph_coded_page* page);
 
-// What it costs to name the slot of a leave or an enter behind this floor, beside a constant.
-int64_t ph_coded_page_gap256(const ph_coded_page* page, ph_record_kind kind, int slot, int floor);
-
 #endif

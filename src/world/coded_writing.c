@@ -7,6 +7,10 @@
 #include "world/datagram.h"
 
 #include "wire/coded_header.h"
+#include "world/party.h"
+
+// About what an enter takes.
+#define NEARLY_FULL_BITS 80
 
 // ---- adding
 
@@ -26,58 +30,17 @@ static ph_choice whole_choice(const ph_datagram* datagram, const ph_choice* choi
     return whole;
 }
 
-// Slots of the same kind next to this one, -1 when there is none.
-typedef struct neighbours {
-    int below;
-    int above;
-} neighbours;
-
-static neighbours find_neighbours(const ph_datagram* datagram, const ph_choice* choice)
-{
-    neighbours found = {.below = -1, .above = -1};
-    for (int i = 0; i < datagram->count; ++i) {
-        const int slot = ph_chosen_slot(&datagram->chosen[i]);
-        if (ph_chosen_kind(&datagram->chosen[i]) != choice->kind) {
-            continue;
-        }
-        if (slot < choice->slot && slot > found.below) {
-            found.below = slot;
-        } else if (slot > choice->slot && (found.above < 0 || slot < found.above)) {
-            found.above = slot;
-        }
-    }
-    return found;
-}
-
-// The one above counts its gap from here, from now on.
-static int64_t insert256(const ph_datagram* datagram, const ph_choice* choice, neighbours beside)
-{
-    if (beside.above < 0) {
-        return 0;
-    }
-    const ph_coded_page* page = &datagram->page;
-    return ph_coded_page_gap256(page, choice->kind, beside.above, choice->slot + 1) -
-           ph_coded_page_gap256(page, choice->kind, beside.above, beside.below + 1);
-}
-
-// The page with this record in it.
-static void put_on_page(ph_datagram* datagram, const ph_choice* choice, const ph_chosen* before,
-                        ph_coded_record* coded, uint32_t* cost256)
+// The page with this update in it. @return What it costs.
+static uint32_t put_update(ph_datagram* datagram, ph_coded_record* coded, const ph_chosen* before)
 {
     ph_coded_page* page = &datagram->page;
-    if (choice->kind == PH_RECORD_UPDATE) {
-        *cost256 = ph_coded_tape(&page->frame, coded, &datagram->tape);
-        if (before == NULL) {
-            ph_coded_page_tell(page, choice->slot, *cost256);
-        } else {
-            page->records256 += (int64_t)*cost256 - before->cost256;
-        }
-        return;
+    const uint32_t cost256 = ph_coded_tape(&page->frame, coded, &datagram->tape);
+    if (before == NULL) {
+        ph_coded_page_tell(page, coded->record.slot, cost256);
+    } else {
+        page->records256 += (int64_t)cost256 - before->cost256;
     }
-    const neighbours beside = find_neighbours(datagram, choice);
-    coded->slot_floor = (uint16_t)(beside.below + 1);
-    *cost256 = ph_coded_cost256(&page->frame, coded, NULL);
-    page->records256 += *cost256 + insert256(datagram, choice, beside);
+    return cost256;
 }
 
 static int64_t bits_with(ph_datagram* datagram, const ph_choice* choice)
@@ -87,7 +50,8 @@ static int64_t bits_with(ph_datagram* datagram, const ph_choice* choice)
         datagram->counts[PH_RECORD_LEAVE] + (choice->kind == PH_RECORD_LEAVE ? 1 : 0);
     header->enter_count =
         datagram->counts[PH_RECORD_ENTER] + (choice->kind == PH_RECORD_ENTER ? 1 : 0);
-    return ph_coded_header_bits(header) + ph_coded_page_bits(&datagram->page);
+    return ph_coded_header_bits(header) + ph_party_spread_bits(datagram, header->enter_count) +
+           ph_coded_page_bits(&datagram->page);
 }
 
 // Another density may make the room that is missing.
@@ -148,15 +112,19 @@ bool ph_coded_add(ph_datagram* datagram, const ph_choice* choice, ph_chosen* bef
 {
     ph_sender* sender = datagram->sender;
     const ph_choice whole = whole_choice(datagram, choice, before);
+    const bool is_update = choice->kind == PH_RECORD_UPDATE;
+    if (!is_update && datagram->limit_bits - datagram->bits < NEARLY_FULL_BITS) {
+        ph_party_settle(datagram);
+    }
     const ph_page_mark page_before = ph_coded_page_mark(&datagram->page);
     const ph_tape tape_before = datagram->tape;
+    uint32_t cost256 = is_update ? 0 : ph_party_join(datagram, &whole);
     ph_coded_wording made;
     ph_wording_coded(&datagram->wording, &datagram->page.frame, &whole, &made);
+    cost256 = is_update ? put_update(datagram, &made.coded, before) : cost256;
     const ph_record* record = &made.coded.record;
     ph_flight_item item = ph_wording_item(&datagram->wording, record);
-    uint32_t cost256;
     int64_t bits;
-    put_on_page(datagram, &whole, before, &made.coded, &cost256);
     if (!fits(datagram, &whole, &bits) || !ph_flight_has_room(&sender->flight, item.value_bytes)) {
         take_from_page(datagram, &whole, before, &page_before);
         datagram->tape = tape_before;
@@ -188,16 +156,19 @@ bool ph_coded_is_coarse(const ph_datagram* datagram, int slot)
 
 // ---- writing
 
-static void write_change(ph_datagram* datagram, ph_booking* booking, ph_entropy_writer* writer,
-                         const ph_chosen* chosen, int floor)
+// @return What the next one is told from.
+static ph_coded_neighbour write_change(ph_datagram* datagram, ph_booking* booking,
+                                       ph_entropy_writer* writer, const ph_chosen* chosen,
+                                       const ph_coded_neighbour* before)
 {
     const ph_coded_frame* frame = &datagram->page.frame;
     const ph_choice choice = ph_chosen_choice(chosen);
     ph_coded_wording made;
     ph_wording_coded(&datagram->wording, frame, &choice, &made);
-    made.coded.slot_floor = (uint16_t)floor;
+    made.coded.before = before;
     const uint32_t cost256 = ph_coded_write(frame, writer, &made.coded);
     ph_booking_change(booking, choice.kind, cost256, chosen->is_repeat);
+    return ph_coded_neighbour_of(frame, &made.coded.record);
 }
 
 static void write_update(ph_datagram* datagram, ph_booking* booking, ph_entropy_writer* writer,
@@ -229,14 +200,15 @@ static const ph_chosen* chosen_of(const ph_datagram* datagram, int slot)
 static void write_changes(ph_datagram* datagram, ph_booking* booking, ph_entropy_writer* writer,
                           ph_record_kind kind)
 {
-    int floor = 0;
+    ph_coded_neighbour before;
+    bool is_first = true;
     int left = datagram->counts[kind];
     for (int slot = 0; left > 0; ++slot) {
         PH_ASSERT(slot < datagram->page.slot_count);
         const ph_chosen* chosen = chosen_of(datagram, slot);
         if (chosen != NULL && ph_chosen_kind(chosen) == kind) {
-            write_change(datagram, booking, writer, chosen, floor);
-            floor = slot + 1;
+            before = write_change(datagram, booking, writer, chosen, is_first ? NULL : &before);
+            is_first = false;
             --left;
         }
     }
@@ -266,6 +238,7 @@ static void write_flags(ph_datagram* datagram, ph_booking* booking, ph_entropy_w
 
 size_t ph_coded_write_all(ph_datagram* datagram, ph_booking* booking, uint8_t bytes[PH_PAYLOAD_MAX])
 {
+    ph_party_settle(datagram);
     ph_coded_page_settle(&datagram->page);
     datagram->header.density = (uint8_t)datagram->page.frame.density;
     datagram->sender->density = datagram->page.frame.density;
@@ -273,6 +246,7 @@ size_t ph_coded_write_all(ph_datagram* datagram, ph_booking* booking, uint8_t by
     ph_entropy_writer_init(&writer, bytes, PH_PAYLOAD_MAX);
     ph_coded_header_write(&datagram->header, &writer.raw);
     write_changes(datagram, booking, &writer, PH_RECORD_LEAVE);
+    ph_coded_write_spread(&datagram->page.frame, &writer, datagram->counts[PH_RECORD_ENTER]);
     write_changes(datagram, booking, &writer, PH_RECORD_ENTER);
     write_flags(datagram, booking, &writer);
     PH_ASSERT(ph_entropy_writer_result(&writer) == PH_OK);

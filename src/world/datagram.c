@@ -205,7 +205,9 @@ void ph_datagram_cancel(ph_datagram* datagram)
 bool ph_datagram_has_place(const ph_datagram* datagram, ph_record_kind kind)
 {
     return datagram->count < PH_DATAGRAM_RECORDS_MAX &&
-           (kind == PH_RECORD_UPDATE || datagram->counts[kind] < PH_HEADER_COUNT_MAX);
+           (kind == PH_RECORD_UPDATE ||
+            datagram->counts[kind] <
+                (ph_sender_is_coded(datagram->sender) ? PH_CODED_COUNT_MAX : PH_HEADER_COUNT_MAX));
 }
 
 static ph_chosen* find_chosen(ph_datagram* datagram, int slot)

@@ -190,6 +190,7 @@ static void refresh_one(ph_viewers* viewers, uint32_t index, const ph_refresh* r
         .slot_of = refresh->lookout->slot_of,
         .tick = refresh->tick,
         .stay_ticks = refresh->vision->stay_ticks,
+        .is_chained = ph_sender_is_coded(viewer->sender),
     };
     ph_slots_refresh(viewer->slots, &step);
     const ph_sight sight = ph_slots_sight(viewer->slots);

@@ -181,7 +181,7 @@ void ph_wording_coded(ph_wording* wording, const ph_coded_frame* frame, const ph
                       ph_coded_wording* made)
 {
     made->coded.forecast = NULL;
-    made->coded.slot_floor = 0;
+    made->coded.before = NULL;
     made->coded.coarse = 0;
     made->is_rounded = false;
     if (choice->kind == PH_RECORD_UPDATE) {

@@ -63,7 +63,7 @@ ph_record ph_wording_record(ph_wording* wording, const ph_choice* choice);
 uint16_t ph_wording_keep(ph_wording* wording, const ph_record* record);
 
 // The same as a difference to the baseline, as coarse as was chosen, or exact where that would be too
-// coarse; without its slot_floor.
+// coarse; without the one before.
 typedef struct ph_coded_wording {
     ph_coded_record coded;
     bool is_rounded; // the position is not quite the present one

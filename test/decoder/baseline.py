@@ -9,6 +9,7 @@ from decoder.fields import WORD32, signed, width
 
 SIZE_MAX = 255
 QUARTER_SECOND_US = 250_000
+EIGHTH_SECOND_US = 125_000
 FORESIGHT_US = 4_000_000
 POSITION_GROWTH, HEADING_GROWTH = 7, 3
 EIGHTHS = (280, 305, 332, 363, 395, 431, 470)
@@ -71,7 +72,7 @@ def time_us(a, b, tick_us):
 
 
 def velocity_ticks(tick_us):
-    return max(1, (QUARTER_SECOND_US + tick_us // 2) // tick_us)
+    return max(1, (EIGHTH_SECOND_US + tick_us // 2) // tick_us)
 
 
 # Directions -----------------------------------------------------------------------------------
@@ -170,7 +171,7 @@ class Baseline:
             back = moved_by(place, (-v << shift for v in record.velocity))
             samples += (Sample((tick - velocity_ticks(tick_us)) % WORD32, back),)
         return Baseline(of_class, record.number, record.values, samples, 0,
-                        max(12, size_of((abs(vx) + abs(vy)) // 8)), size_of(abs(vz) // 4), 24, 20,
+                        max(12, size_of((abs(vx) + abs(vy)) // 4)), size_of(abs(vz) // 2), 24, 20,
                         tick, tick_us)
 
     def newest(self):

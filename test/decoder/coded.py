@@ -2,18 +2,19 @@
 # SPDX-License-Identifier: MIT
 """Packets of the pinhole profile: docs/wire_pinhole.md."""
 
+import collections
 import dataclasses
 
 from decoder.baseline import (MASK_HEADING, MASK_JUMP, MASK_OTHERS, MASK_POSITION, POSITION_GROWTH,
                               Enter, Known, Leave, Update, log8, stretched)
 from decoder.coded_values import (allowed_coarse, reach, read_entered_heading, read_heading,
-                                  read_other, read_place, read_position)
+                                  read_other, read_place, read_place_beside, read_position)
 from decoder.fields import WORD32, WORD64, ahead, read_gamma, require, signed, width
 from decoder.packet import HELLO_PACKET, Packet
 from decoder.range_coder import make_coder, raw_bits
 from decoder.session import ASSOCIATION_BITS, Entity, Receiver
 
-RECORDS_MAX = 63
+RECORDS_MAX = 126
 TICK_WHOLE = 2047
 DISTANCE_MIN_MM = 1000
 URGENCY_MAX = 15
@@ -25,6 +26,27 @@ MASKS = {
     (False, True): ("MASK_OTHERS", (1, 4, 5, 9, 13)),
     (True, True): ("MASK_ALL", (1, 2, 3, 4, 5, 6, 7, 9, 11, 13, 15)),
 }
+
+
+@dataclasses.dataclass(frozen=True)
+class Before:
+    """The leave or enter before one of the same kind; of an enter also what it told."""
+    slot: int
+    association: int
+    entity: Entity = None
+    place: tuple = None
+    velocity: tuple = None
+    level: int = None  # of its heading
+
+
+Spread = collections.namedtuple("Spread", "place velocity name")
+
+
+def entered_level(of_class, told):
+    heading = of_class.heading()
+    if heading is None:
+        return None
+    return told.get(heading.name, heading.coding.initial)
 
 
 class CodedPacket(Packet):
@@ -100,9 +122,11 @@ class CodedPacket(Packet):
     # Leaves and enters
 
     def read_content(self):
+        self.before = None
         for _ in range(self.leaves):
             self.read_leave()
-        self.slot_before = -1
+        self.slot_before, self.before = -1, None
+        self.read_spread()
         for _ in range(self.enters):
             self.read_enter()
         self.slot_before = -1
@@ -110,16 +134,40 @@ class CodedPacket(Packet):
             self.read_known(slot, baseline)
         self.leave_displaced()
 
-    def read_who(self, model):
+    def read_spread(self):
+        """How far those who enter together are apart."""
+        self.spread = Spread(0, 0, 0)
+        if self.enters < 2:
+            return
+        if self.bits.read(1):
+            self.spread = Spread(self.bits.read(4), self.bits.read(4), self.bits.read(5))
+            require(any(self.spread), "a spread of nothing")
+        self.lines.append("spread place={} velocity={} name={}".format(*self.spread))
+
+    def read_who(self, is_enter):
         start = self.bits.at
-        slot = self.slot_before + 1 + self.coder.length("SLOT", model)
+        has_before = self.before is not None
+        slot = self.slot_before + 1 + self.coder.length("SLOT", 2 * is_enter + has_before)
         state = self.state_of(slot)
         self.touch(slot)
-        return start, slot, self.bits.read(ASSOCIATION_BITS), state
+        return start, slot, self.read_association(slot), state
+
+    def is_next(self, slot):
+        return self.before is not None and slot == self.before.slot + 1
+
+    def read_association(self, slot):
+        if not self.is_next(slot):
+            return self.bits.read(ASSOCIATION_BITS)
+        if self.coder.flag("ASSOCIATION", 0):
+            return self.before.association
+        association = self.bits.read(ASSOCIATION_BITS)
+        require(association != self.before.association, "an association that is that of the one before")
+        return association
 
     def read_leave(self):
         start, slot, association, state = self.read_who(0)
         self.leave(slot, state, association)
+        self.before = Before(slot, association)
         self.records.append(Leave(slot))
         self.lines.append(f"leave slot={slot} association={association} "
                           f"raw={self.bits.at - start}")
@@ -130,18 +178,27 @@ class CodedPacket(Packet):
         of_class = self.receiver.classes[self.coder.uniform(len(self.receiver.classes))]
         entity = Entity(self.read_name(), of_class)
         number = self.number_of_enter(slot, state, association, entity)
-        told = {of_class.place().name: read_place(self, of_class.place().coding)}
+        place = self.read_entered_place(slot, of_class)
+        told = {of_class.place().name: place}
         jump = self.coder.flag("ENTER_JUMP", 0)
-        velocity = self.read_velocity()
+        velocity = self.read_velocity(slot)
         told |= self.read_entered_values(of_class, velocity)
         self.enter(slot, number, entity, told)
+        self.before = Before(slot, association, entity, place, velocity, entered_level(of_class, told))
         self.records.append(Enter(slot, number, entity, self.changes[slot].values, velocity))
         self.lines.append(
             f"enter slot={slot} association={association} class={of_class.name} "
             f"name={entity.name} jump={jump} velocity={','.join(map(str, velocity))} "
             f"raw={self.bits.at - start} : {of_class.told_text(told)}")
 
+    def read_entered_place(self, slot, of_class):
+        if self.before is None:
+            return read_place(self, of_class.place().coding)
+        return read_place_beside(self, of_class.place().coding, self.is_next(slot))
+
     def read_name(self):
+        if self.before is not None:
+            return self.read_name_beside(self.before.entity.name)
         base = self.known.name_base
         if base < WORD64 - 1 and self.coder.flag("NAME", 0):
             name = base + 1 + self.coder.length("NAME_ABOVE", 0)
@@ -153,13 +210,34 @@ class CodedPacket(Packet):
         require(name <= base, "a name above the base")
         return name
 
-    def read_velocity(self):
-        if not self.coder.flag("ENTER_MOVING", 0):
+    def read_name_beside(self, beside):
+        by_spread = 1 + self.spread.name if self.spread.name else None
+        if beside < WORD64 - 1 and self.coder.flag("NAME", 1):
+            name = beside + 1 + self.coder.length("NAME_BESIDE", by_spread or 1)
+        else:
+            name = beside - self.coder.length("NAME_BESIDE", by_spread or 0)
+        require(0 <= name < WORD64, f"a name of {name}")
+        return name
+
+    def read_velocity(self, slot):
+        before = self.before
+        model = 0 if before is None else 1 if not any(before.velocity) else 2
+        if not self.coder.flag("ENTER_MOVING", model):
             return 0, 0, 0
-        velocity = tuple(self.coder.signed(self.coder.length("ENTER_VELOCITY", axis))
-                         for axis in range(3))
+        if self.is_next(slot) or before is not None and self.spread.velocity:
+            velocity = self.read_velocity_beside(before.velocity if self.is_next(slot) else (0, 0, 0))
+        else:
+            velocity = tuple(self.coder.signed(self.coder.length("ENTER_VELOCITY", axis))
+                             for axis in range(3))
         require(any(velocity), "a velocity of 0")
+        require(all(abs(part) < 1 << 15 for part in velocity), "a velocity that is too large")
         return velocity
+
+    def read_velocity_beside(self, beside):
+        plane = 2 + self.spread.velocity if self.spread.velocity else 0
+        models = plane, plane, 1 if beside[2] == 0 else 2
+        return tuple(part + self.coder.signed(self.coder.length("BESIDE_VELOCITY", model))
+                     for part, model in zip(beside, models))
 
     def read_entered_values(self, of_class, velocity):
         told, heading, others = {}, of_class.heading(), of_class.others()

@@ -11,8 +11,8 @@ from decoder.fields import require, signed, width
 COARSE_MAX = 7
 HALF_SECOND_US = 500_000
 LAYER_EXPECTED, LAYER_OTHER, LAYER_NONE = 0, 1, 2
-HEADING_INITIAL, HEADING_NEAR = 0, 1
-ENTERED_TURNED = 20
+HEADING_INITIAL, HEADING_NEAR, HEADING_ANY, HEADING_BESIDE = 0, 1, 2, 3
+ENTERED_TURNED, ENTERED_BESIDE = 20, 28
 NUMBER_ABSOLUTE = 33
 
 
@@ -42,21 +42,49 @@ def read_altitude(packet, place, expected, coding, read_steps):
     return z
 
 
+def read_place_around(packet, coding, centre, readers):
+    """Around a place; readers give the steps of x, of y knowing those of x, and of z."""
+    read_x, read_y, read_z = readers
+    steps = read_x()
+    x = coordinate(centre[0], coding.shift, steps)
+    y = coordinate(centre[1], coding.shift, read_y(steps))
+    if coding.tolerance:
+        z = read_altitude(packet, (x, y), centre[2], coding, read_z)
+    else:
+        z = coordinate(centre[2], coding.shift, read_z())
+    return x, y, z
+
+
 def read_place(packet, coding):
-    """The position of an enter or of a jump, around the eye."""
-    coder, eye = packet.coder, packet.eye
-    require(eye is not None, "a position without an eye")
+    """The position of the first enter or of a jump, around the eye."""
+    require(packet.eye is not None, "a position without an eye")
 
     def read_steps(family):
-        return coder.signed(coder.length(family, 0))
+        return packet.coder.signed(packet.coder.length(family, 0))
 
-    x = coordinate(eye[0], coding.shift, read_steps("ENTER_X"))
-    y = coordinate(eye[1], coding.shift, read_steps("ENTER_Y"))
-    if coding.tolerance:
-        z = read_altitude(packet, (x, y), eye[2], coding, lambda: read_steps("ENTER_Z"))
-    else:
-        z = coordinate(eye[2], coding.shift, read_steps("ENTER_Z"))
-    return x, y, z
+    return read_place_around(packet, coding, packet.eye,
+                             (lambda: read_steps("ENTER_X"), lambda _: read_steps("ENTER_Y"),
+                              lambda: read_steps("ENTER_Z")))
+
+
+def read_place_beside(packet, coding, is_next):
+    """The position of another enter, around that of the one before."""
+    require(packet.eye is not None, "a position without an eye")
+    spread, centre = packet.spread.place, packet.before.place
+    is_level = centre[2] == packet.eye[2] >> coding.shift << coding.shift
+
+    def read_steps(family, model):
+        return packet.coder.signed(packet.coder.length(family, model))
+
+    def read_x():
+        return read_steps("BESIDE_X", 1 + spread if spread else 0 if is_next else 1)
+
+    def read_y(x_steps):
+        return (read_steps("BESIDE_X", 1 + spread) if spread
+                else read_steps("BESIDE_Y", min(16, width(abs(x_steps)))))
+
+    return read_place_around(packet, coding, centre,
+                             (read_x, read_y, lambda: read_steps("BESIDE_Z", int(is_level))))
 
 
 # Position of an update ------------------------------------------------------------------------
@@ -138,21 +166,33 @@ def is_near(guess, level, bits):
     return guess is not None and -eighth <= shorter_way(guess, level, bits) < eighth
 
 
+def form_of(level, guess, beside, bits):
+    """The symbol that a heading of an enter takes."""
+    if is_near(guess, level, bits):
+        return HEADING_NEAR
+    return HEADING_BESIDE if is_near(beside, level, bits) else HEADING_ANY
+
+
 def read_entered_heading(packet, of_class, velocity):
     """The level, or None when it is initial."""
-    coding = of_class.heading().coding
+    coding, before = of_class.heading().coding, packet.before
     bits, shift = coding.level_bits, of_class.place().coding.shift
-    wx, wy = (signed(v << shift, 32) for v in velocity[:2])
+    wx, wy = (signed(4 * v << shift, 32) for v in velocity[:2])
     guess = level_of_way(wx, wy, shift, bits)
-    kind = packet.coder.symbol("ENTER_HEADING", int(guess is not None))
+    is_beside = before is not None and before.entity.of_class is of_class
+    beside = before.level if is_beside else None
+    family = "BESIDE_HEADING" if is_beside else "ENTER_HEADING"
+    kind = packet.coder.symbol(family, int(guess is not None))
     if kind == HEADING_INITIAL:
         return None
-    if kind == HEADING_NEAR:
-        require(guess is not None, "near to a direction that there is not")
-        level = turned_by(guess, packet.coder.surprise("HEADING_TURNED", ENTERED_TURNED), bits)
-    else:
+    if kind == HEADING_ANY:
         level = packet.bits.read(bits)
-    require(is_near(guess, level, bits) == (kind == HEADING_NEAR), "a heading in the wrong form")
+    else:
+        start, size = ((guess, ENTERED_TURNED) if kind == HEADING_NEAR
+                       else (beside, ENTERED_BESIDE))
+        require(start is not None, "near to a heading that there is not")
+        level = turned_by(start, packet.coder.surprise("HEADING_TURNED", size), bits)
+    require(form_of(level, guess, beside, bits) == kind, "a heading in the wrong form")
     require(level != coding.initial, "an enter that tells the initial heading")
     return level
 

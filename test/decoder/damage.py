@@ -86,16 +86,23 @@ def changed(row, index, by):
 
 def damages(tables, family, number, symbol):
     """Rows of the tables, where in them, and by how much: half of what the symbol has goes to the
-    one next to it; and a number's other form becomes the cheaper one."""
+    one next to it, or nearly all if that makes no difference to the few bits of a packet; and a
+    number's other form becomes the cheaper one."""
     model = tables.models[family][number]
-    half = (model[symbol + 1] - model[symbol]) // 2
-    if half > 0:
-        is_last = symbol + 2 == len(model)
-        yield (model, symbol, half) if is_last else (model, symbol + 1, -half)
+    parts = model[symbol + 1] - model[symbol]
+    is_last = symbol + 2 == len(model)
+    if parts > 1:
+        yield [(model, symbol, by) if is_last else (model, symbol + 1, -by)
+               for by in (parts // 2, parts - 1)]
     if family in tables.costs:
         costs = tables.costs[family][number]
         last = len(costs) - 1
-        yield costs, last, DEAR if symbol == last else -costs[last] - DEAR
+        yield [(costs, last, DEAR if symbol == last else -costs[last] - DEAR)]
+
+
+def is_damage_noticed(wire, name, paths, way):
+    with changed(*way):
+        return not is_agreed(wire, name, paths)
 
 
 def damage_session(wire, name, paths, counts):
@@ -103,9 +110,9 @@ def damage_session(wire, name, paths, counts):
     wire.tables.read.clear()
     is_agreed(wire, name, paths)
     for place in sorted(wire.tables.read):
-        for row, index, by in damages(wire.tables, *place):
-            with changed(row, index, by):
-                outcome = "unnoticed" if is_agreed(wire, name, paths) else "noticed"
+        for ways in damages(wire.tables, *place):
+            is_noticed = any(is_damage_noticed(wire, name, paths, way) for way in ways)
+            outcome = "noticed" if is_noticed else "unnoticed"
             counts[outcome] += 1
             if outcome == "unnoticed":
                 print("{}: damage to family {}, model {}, symbol {} is not noticed".format(

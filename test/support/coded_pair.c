@@ -115,11 +115,14 @@ static void fill_enter(const ph_layout* layout, ph_record* record, test_rng* rng
     }
 }
 
-static uint16_t floor_behind(const coded_packet* packet, uint8_t kind)
+static const ph_coded_neighbour* before(const coded_pair* pair, coded_packet* packet, uint8_t kind)
 {
-    const ph_record* before = &packet->coded[packet->count > 0 ? packet->count - 1 : 0].record;
-    const bool has_before = packet->count > 0 && before->kind == kind;
-    return (uint16_t)(has_before ? before->slot + 1 : 0);
+    if (packet->count == 0 || packet->coded[packet->count - 1].record.kind != kind) {
+        return NULL;
+    }
+    ph_coded_neighbour* neighbour = &packet->neighbours[packet->count];
+    *neighbour = ph_coded_neighbour_of(&pair->frame, &packet->coded[packet->count - 1].record);
+    return neighbour;
 }
 
 static void add_record(coded_pair* pair, const coded_end* end, coded_packet* packet, int slot,
@@ -131,13 +134,14 @@ static void add_record(coded_pair* pair, const coded_end* end, coded_packet* pac
                                 ? end->baselines[slot].class_index
                                 : (int)test_rng_below(rng, (uint64_t)pair->layouts.count);
     const ph_layout* layout = &pair->layouts.layouts[class_index];
-    *coded = (ph_coded_record){.record = {.kind = kind,
-                                          .slot = (uint16_t)slot,
-                                          .association = (uint32_t)test_rng_next(rng),
-                                          .class_index = (uint8_t)class_index,
-                                          .words = blocks->words,
-                                          .texts = layout->text_bytes > 0 ? blocks->texts : NULL},
-                               .slot_floor = floor_behind(packet, kind)};
+    *coded =
+        (ph_coded_record){.record = {.kind = kind,
+                                     .slot = (uint16_t)slot,
+                                     .association = (uint32_t)test_rng_next(rng),
+                                     .class_index = (uint8_t)class_index,
+                                     .words = blocks->words,
+                                     .texts = layout->text_bytes > 0 ? blocks->texts : NULL},
+                          .before = kind != PH_RECORD_UPDATE ? before(pair, packet, kind) : NULL};
     ph_layout_reset(layout, blocks->words, blocks->texts);
     for (int i = 0; i < layout->described->def.property_count; ++i) {
         random_value_make(&pair->frame.frame, layout, i, rng, blocks->words, blocks->texts);
@@ -174,6 +178,12 @@ void coded_pair_fill(coded_pair* pair, const coded_end* end, coded_packet* packe
     packet->enter_count = 0;
     packet->tick = pair->frame.tick;
     pair->frame.name_base = end->name_base;
+    packet->spread = (ph_coded_spread){0};
+    if (one_in(rng, 2)) {
+        packet->spread.place = (uint8_t)test_rng_below(rng, PH_SPREADS);
+        packet->spread.velocity = (uint8_t)test_rng_below(rng, PH_SPREADS);
+        packet->spread.name = (uint8_t)test_rng_below(rng, PH_NAME_SPREADS);
+    }
     for (int kind = PH_RECORD_LEAVE; kind <= PH_RECORD_UPDATE; ++kind) {
         for (int i = 0; i < CODED_SLOTS; ++i) {
             if (kinds[i] == kind) {
@@ -202,6 +212,13 @@ size_t coded_pair_write(coded_pair* pair, const coded_end* end, const coded_pack
     ph_bits_write(&writer.raw, (uint64_t)packet->enter_count, COUNT_BITS);
     *cost256 = 2 * COUNT_BITS * PH_COST_PER_BIT;
     int next = 0;
+    for (; next < packet->leave_count; ++next) {
+        write_one(pair, &writer, &packet->coded[next], cost256);
+    }
+    pair->frame.spread = packet->spread;
+    ph_coded_write_spread(&pair->frame, &writer, packet->enter_count);
+    *cost256 +=
+        (uint64_t)ph_coded_spread_bits(&packet->spread, packet->enter_count) * PH_COST_PER_BIT;
     for (; next < packet->leave_count + packet->enter_count; ++next) {
         write_one(pair, &writer, &packet->coded[next], cost256);
     }
@@ -221,7 +238,7 @@ size_t coded_pair_write(coded_pair* pair, const coded_end* end, const coded_pack
     return ph_entropy_writer_finish(&writer);
 }
 
-static ph_coded_record* start_record(coded_packet* packet, uint8_t kind)
+static ph_coded_record* start_record(const coded_pair* pair, coded_packet* packet, uint8_t kind)
 {
     random_record* blocks = &packet->blocks[packet->count];
     ph_coded_record* coded = &packet->coded[packet->count];
@@ -229,7 +246,7 @@ static ph_coded_record* start_record(coded_packet* packet, uint8_t kind)
     memset(blocks->texts, 0xAB, sizeof blocks->texts);
     *coded =
         (ph_coded_record){.record = {.kind = kind, .words = blocks->words, .texts = blocks->texts},
-                          .slot_floor = floor_behind(packet, kind)};
+                          .before = kind != PH_RECORD_UPDATE ? before(pair, packet, kind) : NULL};
     packet->count += 1;
     return coded;
 }
@@ -238,7 +255,7 @@ static ph_coded_record* start_record(coded_packet* packet, uint8_t kind)
 static bool read_named(const coded_pair* pair, const coded_end* end, ph_entropy_reader* reader,
                        coded_packet* packet, uint8_t kind)
 {
-    ph_coded_record* coded = start_record(packet, kind);
+    ph_coded_record* coded = start_record(pair, packet, kind);
     ph_coded_read_who(&pair->frame, reader, coded);
     if (coded->record.slot >= CODED_SLOTS) {
         return false;
@@ -264,7 +281,7 @@ static bool read_updates(const coded_pair* pair, const coded_end* end, ph_entrop
         if (packet->count == CODED_SLOTS) {
             return false; // told twice: a leave stood for it already
         }
-        ph_coded_record* coded = start_record(packet, PH_RECORD_UPDATE);
+        ph_coded_record* coded = start_record(pair, packet, PH_RECORD_UPDATE);
         coded->record.slot = (uint16_t)i;
         coded->record.class_index = baseline->class_index;
         coded->baseline = baseline;
@@ -288,6 +305,10 @@ ph_result coded_pair_read(coded_pair* pair, const coded_end* end, const uint8_t*
     bool is_read = named <= CODED_SLOTS;
     for (int i = 0; i < named && is_read; ++i) {
         const uint8_t kind = i < packet->leave_count ? PH_RECORD_LEAVE : PH_RECORD_ENTER;
+        if (i == packet->leave_count) {
+            ph_coded_read_spread(&pair->frame, &reader, packet->enter_count);
+            packet->spread = pair->frame.spread;
+        }
         is_read = read_named(pair, end, &reader, packet, kind);
     }
     is_read = is_read && read_updates(pair, end, &reader, packet);

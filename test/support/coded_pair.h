@@ -28,6 +28,8 @@ typedef struct coded_end {
 /// Records as they stand in a packet: leaves, enters, updates. They point into the packet.
 typedef struct coded_packet {
     ph_coded_record coded[CODED_SLOTS];
+    ph_coded_neighbour neighbours[CODED_SLOTS]; // of which each is told, if it is
+    ph_coded_spread spread;
     random_record blocks[CODED_SLOTS];
     int count;
     int leave_count;

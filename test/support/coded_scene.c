@@ -150,15 +150,20 @@ static void prepare_header(client_packet* packet, const coded_baselines* baselin
 static void write_changes(const ph_coded_frame* frame, client_packet* packet, ph_record_kind kind,
                           ph_entropy_writer* writer)
 {
-    uint16_t floor = 0;
+    ph_coded_neighbour before;
+    bool is_first = true;
+    if (kind == PH_RECORD_ENTER) {
+        ph_coded_write_spread(frame, writer, packet->header.enter_count);
+    }
     for (int i = 0; i < packet->count; ++i) {
         const ph_record* record = &packet->records[i].record;
         if (record->kind != (uint8_t)kind) {
             continue;
         }
-        const ph_coded_record coded = {.record = *record, .slot_floor = floor};
+        const ph_coded_record coded = {.record = *record, .before = is_first ? NULL : &before};
         ph_coded_write(frame, writer, &coded);
-        floor = (uint16_t)(record->slot + 1);
+        before = ph_coded_neighbour_of(frame, record);
+        is_first = false;
     }
 }
 

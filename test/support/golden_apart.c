@@ -83,7 +83,7 @@ static void take_leaves(apart* it)
 {
     uint64_t floor = 0;
     for (int i = 0; i < 2; ++i) {
-        const uint64_t slot = floor + below(it, "gap", symbol(it, PH_FAMILY_SLOT, 0));
+        const uint64_t slot = floor + below(it, "gap", symbol(it, PH_FAMILY_SLOT, i));
         raw(it, "association", 2);
         golden_print(it->lines, "leave slot=%" PRIu64 "\n", slot);
         floor = slot + 1;

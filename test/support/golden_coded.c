@@ -122,6 +122,12 @@ void golden_coded_velocity(golden_coded* golden, int x, int y, int z)
     record->velocity[2] = (int16_t)z;
 }
 
+void golden_coded_spread(golden_coded* golden, int place, int velocity, int name)
+{
+    golden->frame.spread = (ph_coded_spread){
+        .place = (uint8_t)place, .velocity = (uint8_t)velocity, .name = (uint8_t)name};
+}
+
 void golden_coded_jump(golden_coded* golden)
 {
     ph_record* record = last_record(golden);
@@ -145,7 +151,11 @@ static void gather(const golden_coded* golden, golden_content* content)
 {
     const golden_session* base = &golden->base;
     *content = (golden_content){
-        .header = base->header, .tick = golden->frame.tick, .count = base->record_count};
+        .header = base->header,
+        .tick = golden->frame.tick,
+        .count = base->record_count,
+        .spread = golden->frame.spread,
+    };
     for (int i = 0; i < base->record_count; ++i) {
         ph_coded_record* coded = &content->coded[i];
         coded->record = base->records[i];
@@ -159,11 +169,15 @@ static void gather(const golden_coded* golden, golden_content* content)
 
 // ---- writing
 
-static uint16_t floor_behind(const golden_content* content, int index)
+static const ph_coded_neighbour* before_of(const ph_coded_frame* frame, golden_content* content,
+                                           int index)
 {
-    const bool is_first =
-        index == 0 || content->coded[index - 1].record.kind != content->coded[index].record.kind;
-    return (uint16_t)(is_first ? 0 : content->coded[index - 1].record.slot + 1);
+    if (index == 0 || content->coded[index - 1].record.kind != content->coded[index].record.kind ||
+        content->coded[index].record.kind == PH_RECORD_UPDATE) {
+        return NULL;
+    }
+    content->neighbours[index] = ph_coded_neighbour_of(frame, &content->coded[index - 1].record);
+    return &content->neighbours[index];
 }
 
 static void write_record(const ph_coded_frame* frame, ph_entropy_writer* writer,
@@ -179,7 +193,10 @@ static void write_records(const ph_coded_frame* frame, const golden_moment* mome
 {
     const int named = content->header.leave_count + content->header.enter_count;
     for (int i = 0; i < named; ++i) {
-        content->coded[i].slot_floor = floor_behind(content, i);
+        if (i == content->header.leave_count) {
+            ph_coded_write_spread(frame, writer, content->header.enter_count);
+        }
+        content->coded[i].before = before_of(frame, content, i);
         write_record(frame, writer, content, i);
     }
     int next = named;
@@ -220,7 +237,8 @@ static size_t write_packet(const golden_coded* golden, golden_content* content,
 
 // ---- reading
 
-static ph_coded_record* open_record(golden_content* content, ph_record_kind kind)
+static ph_coded_record* open_record(const ph_coded_frame* frame, golden_content* content,
+                                    ph_record_kind kind)
 {
     assert_true(content->count < GOLDEN_RECORDS);
     const int index = content->count++;
@@ -228,7 +246,7 @@ static ph_coded_record* open_record(golden_content* content, ph_record_kind kind
     *coded = (ph_coded_record){.record = {.kind = (uint8_t)kind,
                                           .words = content->words[index],
                                           .texts = content->texts[index]}};
-    coded->slot_floor = floor_behind(content, index);
+    coded->before = before_of(frame, content, index);
     return coded;
 }
 
@@ -236,7 +254,7 @@ static void read_named(const ph_coded_frame* frame, ph_entropy_reader* reader,
                        golden_content* content, ph_record_kind kind)
 {
     const size_t before = reader->raw.position_bits;
-    ph_coded_record* coded = open_record(content, kind);
+    ph_coded_record* coded = open_record(frame, content, kind);
     ph_coded_read_who(frame, reader, coded);
     assert_true(coded->record.slot < GOLDEN_SLOTS);
     if (kind == PH_RECORD_ENTER) {
@@ -271,7 +289,7 @@ static void read_updates(const golden_coded* golden, const ph_coded_frame* frame
             continue;
         }
         const size_t before = reader->raw.position_bits;
-        ph_coded_record* coded = open_record(content, PH_RECORD_UPDATE);
+        ph_coded_record* coded = open_record(frame, content, PH_RECORD_UPDATE);
         coded->record.slot = (uint16_t)slot;
         coded->record.class_index = baseline->class_index;
         coded->record.association = association_of(&golden->heard, slot);
@@ -297,6 +315,10 @@ static void read_packet(golden_coded* golden, const golden_moment* moment, const
         header->tick == PH_CODED_TICK_WHOLE ? header->whole_tick : moment->tick + header->tick;
     ph_coded_frame frame = frame_of(golden, moment, header, content->tick);
     for (int i = 0; i < header->leave_count + header->enter_count; ++i) {
+        if (i == header->leave_count) {
+            ph_coded_read_spread(&frame, &reader, header->enter_count);
+            content->spread = frame.spread;
+        }
         read_named(&frame, &reader, content,
                    i < header->leave_count ? PH_RECORD_LEAVE : PH_RECORD_ENTER);
     }
@@ -315,6 +337,7 @@ static void add(golden_past* past, const golden_content* content)
     golden_content* kept = &past->packets[past->count++];
     *kept = *content;
     for (int i = 0; i < kept->count; ++i) {
+        kept->coded[i].before = NULL; // lies in the other content
         kept->coded[i].record.words = kept->words[i];
         kept->coded[i].record.texts = kept->texts[i];
     }

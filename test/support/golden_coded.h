@@ -28,6 +28,8 @@ typedef struct golden_content {
     uint32_t tick;
     int count;
     ph_coded_record coded[GOLDEN_RECORDS];
+    ph_coded_neighbour neighbours[GOLDEN_RECORDS]; // of which each is told, if it is
+    ph_coded_spread spread;
     uint32_t words[GOLDEN_RECORDS][GOLDEN_WORDS];
     uint8_t texts[GOLDEN_RECORDS][GOLDEN_TEXTS];
     // How many raw bits each record took; and of the whole: of symbols, raw, left over.
@@ -73,6 +75,8 @@ void golden_coded_teardown(golden_coded* golden);
 /// The header's tick field follows from the tick. Probes have neither.
 void golden_coded_begin(golden_coded* golden, const ph_header* header, uint32_t tick,
                         const int32_t eye_mm[3]);
+/// Of the enters of the packet: see ph_coded_spread.
+void golden_coded_spread(golden_coded* golden, int place, int velocity, int name);
 /// Of the enter added last, in steps.
 void golden_coded_velocity(golden_coded* golden, int x, int y, int z);
 /// The enter added last says that its entity jumped since an earlier one.

@@ -53,9 +53,18 @@ static void print_baseline(golden_lines* lines, const golden_coded* golden,
                  ph_coded_urgency(frame, it));
 }
 
+static void print_spread(golden_lines* lines, const golden_content* content)
+{
+    golden_print(lines, "spread place=%d velocity=%d name=%d\n", content->spread.place,
+                 content->spread.velocity, content->spread.name);
+}
+
 static void print_record(golden_lines* lines, const golden_coded* golden,
                          const golden_content* content, int index)
 {
+    if (index == content->header.leave_count && content->header.enter_count >= 2) {
+        print_spread(lines, content);
+    }
     static const char* const kinds[] = {"leave", "enter", "update"};
     const ph_coded_record* coded = &content->coded[index];
     const ph_record* record = &coded->record;

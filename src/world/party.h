@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Leaves and enters of one pinhole packet: each is told from the one before it, in the order of slots,
+// so what one costs depends on who else comes along; and the spread of those who enter together.
+//
+// A few hundred nanoseconds for each leave and enter, which are few; a spread is looked for when a
+// datagram is nearly full of enters, and before it is written.
+
+#ifndef PH_WORLD_PARTY_H
+#define PH_WORLD_PARTY_H
+
+#include "world/datagram.h"
+
+// Puts a leave or an enter on the page. Uses the wording of the datagram. @return What it costs by
+// itself, in 1/256 bit.
+uint32_t ph_party_join(ph_datagram* datagram, const ph_choice* choice);
+
+// States another spread if that is cheaper.
+void ph_party_settle(ph_datagram* datagram);
+
+// What stands before the enters, when there are so many.
+static inline int ph_party_spread_bits(const ph_datagram* datagram, int enter_count)
+{
+    return ph_coded_spread_bits(&datagram->page.frame.spread, enter_count);
+}
+
+#endif
