@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "world/sender.h"
+#include "world/telling.h"
 #include "world/world_state.h"
 
 typedef struct fixture {
@@ -25,8 +26,10 @@ static void take_in(void* context, ph_viewer_id viewer, const void* bytes, size_
     ph_hash_add(&x->hash, bytes, size);
 }
 
+// As the next send will find it.
 static const ph_knowledge* knowledge_of(const fixture* x)
 {
+    ph_tell_viewer(x->f.world, x->viewer.index1 - 1);
     return &x->f.world->viewers.viewers[x->viewer.index1 - 1].sender->knowledge;
 }
 
@@ -90,6 +93,51 @@ static void changes_touch_their_slot(void** state)
     small_world_teardown(&x.f);
 }
 
+// Changes are filed for a few ticks only; a viewer that is not sent to hears of them in time.
+static void no_change_is_forgotten_before_the_next_send(void** state)
+{
+    (void)state;
+    for (int pause = 1; pause <= 3 * PH_RECENT_TICKS; ++pause) {
+        for (int when = 0; when < pause; ++when) {
+            fixture x;
+            setup(&x, 0);
+            const ph_entity_id id = small_world_spawn_at(&x.f, 1, 1000, 0);
+            step(&x, true);
+            const int slot = small_world_slot(&x.f, x.viewer, id);
+            for (int i = 0; i < pause; ++i) {
+                const uint8_t health = 5;
+                if (i == when) {
+                    assert_int_equal(ph_world_set(x.f.world, id, HEALTH, PH_FIELD_U8, &health, 1),
+                                     PH_OK);
+                }
+                ph_world_tick(x.f.world);
+            }
+            assert_true(knowledge_of(&x)->touched[slot] == BIT(HEALTH));
+            small_world_teardown(&x.f);
+        }
+    }
+}
+
+static void filed_changes_survive_growth(void** state)
+{
+    (void)state;
+    fixture x;
+    setup(&x, 0);
+    const ph_entity_id id = small_world_spawn_at(&x.f, 1, 1000, 0);
+    step(&x, true);
+    const int slot = small_world_slot(&x.f, x.viewer, id);
+    const uint8_t health = 5;
+    assert_int_equal(ph_world_set(x.f.world, id, HEALTH, PH_FIELD_U8, &health, 1), PH_OK);
+    ph_world_tick(x.f.world);
+    const int capacity = x.f.world->entities.capacity;
+    for (int i = 0; i < capacity; ++i) {
+        small_world_spawn_at(&x.f, 2 + (uint64_t)i, 2000 + 10 * i, 0);
+    }
+    assert_true(x.f.world->entities.capacity > capacity);
+    assert_true(knowledge_of(&x)->touched[slot] == BIT(HEALTH));
+    small_world_teardown(&x.f);
+}
+
 // One run: people who point at each other and at the unseen. What the unseen do is up to the seed.
 static uint64_t play(uint64_t unseen_seed)
 {
@@ -147,6 +195,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(changes_touch_their_slot),
+        cmocka_unit_test(no_change_is_forgotten_before_the_next_send),
+        cmocka_unit_test(filed_changes_survive_growth),
         cmocka_unit_test(references_to_the_unseen_leave_no_trace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,9 +16,9 @@
 // Names come from the game, not from strangers: any seed will do.
 #define NAME_SEED UINT64_C(0x70696E686F6C65)
 
-// Three arrays of 8 bytes, twelve of 4 and two of three times 4, one of 2, three of 1. Widest first:
+// Three arrays of 8 bytes and one of several times 8, twelve of 4 and two of three times 4, one of 2, three of 1. Widest first:
 // every array is aligned whatever the capacity.
-#define BYTES_PER_ENTITY ((size_t)(3 * 8 + 12 * 4 + 2 * 12 + 1 * 2 + 3 * 1))
+#define BYTES_PER_ENTITY ((size_t)((3 + PH_RECENT_TICKS) * 8 + 12 * 4 + 2 * 12 + 1 * 2 + 3 * 1))
 
 static uint8_t* carve(uint8_t** rest, size_t size)
 {
@@ -34,6 +34,7 @@ static void lay_out(ph_entities* entities, void* block, int capacity)
     entities->spawn_order = (void*)carve(&rest, count * sizeof(uint64_t));
     entities->name = (void*)carve(&rest, count * sizeof(uint64_t));
     entities->changes = (void*)carve(&rest, count * sizeof(uint64_t));
+    entities->recent = (void*)carve(&rest, count * PH_RECENT_TICKS * sizeof(uint64_t));
     entities->x_mm = (void*)carve(&rest, count * sizeof(int32_t));
     entities->y_mm = (void*)carve(&rest, count * sizeof(int32_t));
     entities->z_mm = (void*)carve(&rest, count * sizeof(int32_t));
@@ -63,6 +64,7 @@ static void copy_all(ph_entities* to, const ph_entities* from)
     memcpy(to->spawn_order, from->spawn_order, count * sizeof(uint64_t));
     memcpy(to->name, from->name, count * sizeof(uint64_t));
     memcpy(to->changes, from->changes, count * sizeof(uint64_t));
+    memcpy(to->recent, from->recent, count * PH_RECENT_TICKS * sizeof(uint64_t));
     memcpy(to->x_mm, from->x_mm, count * sizeof(int32_t));
     memcpy(to->y_mm, from->y_mm, count * sizeof(int32_t));
     memcpy(to->z_mm, from->z_mm, count * sizeof(int32_t));
@@ -168,6 +170,8 @@ ph_entity_index ph_entities_add(ph_entities* entities, const ph_newcomer* newcom
     entities->spawn_order[index] = entities->next_spawn_order++;
     entities->name[index] = newcomer->name;
     entities->changes[index] = 0;
+    memset(&entities->recent[PH_RECENT_TICKS * (size_t)index], 0,
+           PH_RECENT_TICKS * sizeof(uint64_t));
     entities->x_mm[index] = newcomer->position_mm[0];
     entities->y_mm[index] = newcomer->position_mm[1];
     entities->z_mm[index] = newcomer->position_mm[2];
@@ -238,11 +242,13 @@ void ph_entities_wake(ph_entities* entities)
     entities->are_more_veiled = false;
 }
 
-void ph_entities_forget_changes(ph_entities* entities)
+void ph_entities_file_changes(ph_entities* entities, uint32_t tick)
 {
-    // Cheaper than asking who has changed: 8 bytes an entity, at the speed of memory.
-    if (entities->ids.used_count > 0) {
-        memset(entities->changes, 0, (size_t)entities->ids.used_count * sizeof(uint64_t));
+    // Cheaper than asking who has changed: some bytes an entity, at the speed of memory.
+    uint64_t* recent = entities->recent + tick % PH_RECENT_TICKS;
+    for (int i = 0; i < entities->ids.used_count; ++i) {
+        recent[PH_RECENT_TICKS * (size_t)i] = entities->changes[i];
+        entities->changes[i] = 0;
     }
 }
 

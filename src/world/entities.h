@@ -30,10 +30,14 @@
 // The first part of a way that there is not, until the next tick.
 #define PH_NO_WAY INT32_MIN
 
+// For so many ticks changes are remembered: viewers look at them when they are sent to.
+#define PH_RECENT_TICKS 4
+
 typedef struct ph_entities {
     uint64_t* spawn_order; // ascending with time; UINT64_MAX: nobody
     uint64_t* name;        // given by the game, unique
     uint64_t* changes;     // bit p: property p has changed since the last tick
+    uint64_t* recent;      // PH_RECENT_TICKS each: what changed before the last ticks, by tick
     int32_t* x_mm;
     int32_t* y_mm;
     int32_t* z_mm;
@@ -109,8 +113,14 @@ static inline bool ph_entities_is_veil_new(const ph_entities* entities)
 // Gives all resting indices back and forgets who was veiled. Once per tick.
 void ph_entities_wake(ph_entities* entities);
 
-// Forgets all change bits. Once per tick.
-void ph_entities_forget_changes(ph_entities* entities);
+// All change bits become those of this tick, and there are none for the next. Once per tick.
+void ph_entities_file_changes(ph_entities* entities, uint32_t tick);
+
+static inline uint64_t ph_entities_recent(const ph_entities* entities, ph_entity_index index,
+                                          uint32_t tick)
+{
+    return entities->recent[PH_RECENT_TICKS * (size_t)index + tick % PH_RECENT_TICKS];
+}
 
 // The index of a live id, or PH_ENTITY_NONE. Any bits may be asked about.
 ph_entity_index ph_entities_find(const ph_entities* entities, ph_entity_id id);

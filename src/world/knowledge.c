@@ -65,6 +65,12 @@ void ph_knowledge_init(ph_knowledge* knowledge, void* block, int slot_count, siz
     }
 }
 
+void ph_knowledge_prefetch(const ph_knowledge* knowledge)
+{
+    // The first array; the others follow.
+    ph_prefetch_bytes(knowledge->touched, (size_t)knowledge->slot_count * SWEPT_BYTES_PER_SLOT);
+}
+
 // ---- what vision says
 
 void ph_knowledge_enter(ph_knowledge* knowledge, int slot, int class_index, uint64_t all)

@@ -6,6 +6,7 @@
 
 #include "world/sending.h"
 #include "world/survey.h"
+#include "world/telling.h"
 
 ph_result ph_world_send(ph_world* world, ph_viewer_id viewer, uint64_t now_us, ph_deliver* deliver,
                         void* context)
@@ -24,6 +25,7 @@ static bool is_worth_sending(const ph_world* world, uint32_t index, uint64_t now
     ph_sender* sender = world->viewers.viewers[index].sender;
     const ph_outlook outlook = ph_outlook_make(world, index);
     ph_sender_pass_time(sender, now_us);
+    ph_tell_viewer(world, index);
     ph_survey_references(&(ph_survey){.outlook = &outlook, .sender = sender});
     return ph_sender_is_worth(sender);
 }

@@ -16,6 +16,7 @@
 #include "world/errors.h"
 #include "world/stopwatch.h"
 #include "world/survey.h"
+#include "world/telling.h"
 #include "world/turns.h"
 #include "world/unrest.h"
 
@@ -445,6 +446,8 @@ void ph_sending_run(ph_world* world, uint32_t index, const ph_occasion* occasion
     prepare(&s, world, index, occasion->now_us);
     s.deliver = occasion->deliver;
     s.context = occasion->context;
+    ph_knowledge_prefetch(&s.sender->knowledge);
+    ph_tell_viewer(world, index);
     free_gone(&s, world->viewers.viewers[index].slots);
     if (is_blocked(s.sender, &world->forms)) {
         send_probe(&s);

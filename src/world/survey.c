@@ -4,7 +4,6 @@
 #include "world/survey.h"
 
 #include "base/bitset.h"
-#include "base/prefetch.h"
 
 #include <math.h>
 #include <string.h>
@@ -176,23 +175,8 @@ static ph_surveyed survey_waiting(const ph_survey* s)
     return surveyed;
 }
 
-// The arrays of a survey follow each other: fetched by and by they would cost a wait each.
-static void prefetch(const ph_survey* s)
-{
-    const ph_knowledge* knowledge = &s->sender->knowledge;
-    const size_t count = (size_t)knowledge->slot_count;
-    ph_prefetch_bytes(s->outlook->entities, count * sizeof s->outlook->entities[0]);
-    ph_prefetch_bytes(knowledge->mileage_mm, count * sizeof knowledge->mileage_mm[0]);
-    ph_prefetch_bytes(knowledge->wake_mm2, count * sizeof knowledge->wake_mm2[0]);
-    ph_prefetch_bytes(knowledge->touched, count * sizeof knowledge->touched[0]);
-    ph_prefetch_bytes(knowledge->waiting_ms, count * sizeof knowledge->waiting_ms[0]);
-    ph_prefetch_bytes(knowledge->score, count * sizeof knowledge->score[0]);
-    ph_prefetch_bytes(knowledge->weight, count * sizeof knowledge->weight[0]);
-}
-
 ph_surveyed ph_survey_all(const ph_survey* s)
 {
-    prefetch(s);
     survey_places(s);
     ph_survey_references(s);
     return survey_waiting(s);

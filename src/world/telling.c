@@ -1,12 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// One pass over the slots of each viewer: a gather of 8 bytes per entity in view, a fraction of a
-// microsecond for 250.
+// One pass over the slots of each viewer that is sent to: a gather of some bytes per entity in view,
+// a fraction of a microsecond for 250.
 
 #include "world/telling.h"
 
-#include "base/prefetch.h"
 #include "world/sender.h"
 
 static void tell_of_vision(const ph_world* world, const ph_viewer* viewer, const ph_sight* sight)
@@ -31,58 +30,54 @@ static void tell_of_vision(const ph_world* world, const ph_viewer* viewer, const
     }
 }
 
-// Newcomers are told of as a whole; bits that are set for them too do no harm.
-static void tell_of_changes(const ph_world* world, const ph_viewer* viewer, const ph_sight* sight)
+// What has changed of an entity after one tick, up to another.
+static uint64_t changes_between(const ph_entities* entities, ph_entity_index entity, uint32_t after,
+                                uint32_t last)
 {
-    const uint64_t* changes = world->entities.changes;
-    const uint64_t* masks = viewer->sender->masks;
-    const uint8_t* class_index = viewer->sender->knowledge.class_index;
-    uint64_t* touched = viewer->sender->knowledge.touched;
-    if (sight->entities[0] != PH_ENTITY_NONE) {
-        touched[0] |= changes[sight->entities[0]] & masks[world->class_count + class_index[0]];
+    uint64_t changes = 0;
+    for (uint32_t tick = last; tick != after; --tick) {
+        changes |= ph_entities_recent(entities, entity, tick);
     }
+    return changes;
+}
+
+// Newcomers are told of as a whole; bits that are set for them too do no harm, whatever the tick.
+static void tell_of_changes(const ph_world* world, ph_viewer* viewer, uint32_t last)
+{
+    const uint32_t after = viewer->told_tick;
+    const ph_entity_index* shows = ph_slots_sight(viewer->slots).entities;
     const ph_slot_list shown = ph_slots_shown(viewer->slots);
-    for (int i = shown.count > 0 && shown.slots[0] == 0; i < shown.count; ++i) {
+    ph_sender* sender = viewer->sender;
+    PH_ASSERT(last - after <= PH_RECENT_TICKS);
+
+    viewer->told_tick = last;
+    for (int i = 0; after != last && i < shown.count; ++i) {
         const int slot = shown.slots[i];
-        touched[slot] |= changes[sight->entities[slot]] & masks[class_index[slot]];
+        sender->knowledge.touched[slot] |=
+            changes_between(&world->entities, shows[slot], after, last) &
+            ph_sender_mask(sender, world->class_count, slot);
     }
 }
 
-// Where its arrays are.
-static void prefetch_head(const ph_viewer* viewer)
+void ph_tell_viewer(const ph_world* world, uint32_t index)
 {
-    ph_prefetch(viewer->slots);
-    ph_prefetch_bytes(viewer->sender, sizeof(ph_knowledge));
-}
-
-// What the changes of a viewer will be written into.
-static void prefetch(const ph_viewer* viewer)
-{
-    if (viewer->slots != NULL) {
-        const ph_knowledge* knowledge = &viewer->sender->knowledge;
-        const ph_sight sight = ph_slots_sight(viewer->slots);
-        const size_t count = (size_t)sight.slot_count;
-        ph_prefetch_bytes(sight.entities, count * sizeof sight.entities[0]);
-        ph_prefetch_bytes(knowledge->touched, count * sizeof knowledge->touched[0]);
-        ph_prefetch_bytes(knowledge->class_index, count);
-    }
+    tell_of_changes(world, &world->viewers.viewers[index], world->tick);
 }
 
 void ph_tell_tick(ph_world* world)
 {
     for (int i = 0; i < world->viewers.ids.used_count; ++i) {
-        const ph_viewer* viewer = &world->viewers.viewers[i];
+        ph_viewer* viewer = &world->viewers.viewers[i];
         if (viewer->slots == NULL) {
             continue;
         }
-        if (i + 2 < world->viewers.ids.used_count) {
-            prefetch(&viewer[1]);
-            prefetch_head(&viewer[2]);
-        }
-        const ph_sight sight = ph_slots_sight(viewer->slots);
-        if (viewer->refreshed_tick == world->tick) {
+        if (viewer->refreshed_tick == world->tick && viewer->is_sight_new) {
+            const ph_sight sight = ph_slots_sight(viewer->slots);
             tell_of_vision(world, viewer, &sight);
         }
-        tell_of_changes(world, viewer, &sight);
+        // What it has not heard of by now would be forgotten.
+        if (world->tick - viewer->told_tick > PH_RECENT_TICKS) {
+            tell_of_changes(world, viewer, world->tick - 1);
+        }
     }
 }

@@ -5,6 +5,7 @@
 // somebody asks.
 
 #include "world/due.h"
+#include "world/telling.h"
 
 // Whether this slot has something that the next send would say, if it could.
 static bool is_slot_due(const ph_outlook* outlook, int slot)
@@ -57,6 +58,7 @@ ph_result ph_world_viewer_stats(const ph_world* world, ph_viewer_id viewer, ph_v
         *stats = (ph_viewer_stats){0};
         return PH_ERROR_STALE;
     }
+    ph_tell_viewer(world, index);
     const ph_outlook outlook = ph_outlook_make(world, index);
     const ph_sender* sender = outlook.sender;
     *stats = sender->stats;

@@ -195,6 +195,7 @@ static void refresh_one(ph_viewers* viewers, uint32_t index, const ph_refresh* r
     ph_slots_refresh(viewer->slots, &step);
     const ph_sight sight = ph_slots_sight(viewer->slots);
     viewer->refreshed_tick = refresh->tick;
+    viewer->is_sight_new = sight.enter_count + sight.leave_count > 0;
     viewer->is_urgent = false;
     ++viewers->stats.refreshes;
     viewers->stats.enters += (uint64_t)sight.enter_count;

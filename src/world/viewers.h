@@ -30,7 +30,9 @@ typedef struct ph_viewer {
     int32_t radius_mm; // the exact vision, before hysteresis
     int visible_max;
     uint32_t refreshed_tick;
-    bool is_urgent; // to be refreshed by the next tick, whatever its turn
+    uint32_t told_tick; // up to which the sender knows of changes (telling.h)
+    bool is_sight_new;  // the last refresh let somebody enter or leave
+    bool is_urgent;     // to be refreshed by the next tick, whatever its turn
 } ph_viewer;
 
 // {0} has no room and may be destroyed. Fields are read-only outside viewers.c and viewing.c.

@@ -87,6 +87,7 @@ ph_result ph_world_add_viewer(ph_world* world, const ph_viewer_def* def, ph_view
         ph_slots_destroy(made.slots);
         return PH_ERROR_MEMORY;
     }
+    made.told_tick = world->tick;
     const ph_id id = ph_viewers_add(&world->viewers, &made, &eye);
     const uint32_t index = id.index1 - 1;
     ph_viewers_follow(&world->viewers, index, &world->entities);

@@ -5,6 +5,7 @@
 // slot alone and with a copy of its score. When somebody asks; a microsecond.
 
 #include "world/errors.h"
+#include "world/telling.h"
 #include "world/unrest.h"
 
 static float manhattan_mm(const ph_outlook* outlook, ph_entity_index entity)
@@ -89,6 +90,7 @@ ph_result ph_world_why(const ph_world* world, ph_viewer_id viewer, ph_entity_id 
     if (!ph_world_try_viewer(world, viewer, &index) || asked == PH_ENTITY_NONE) {
         return PH_ERROR_STALE;
     }
+    ph_tell_viewer(world, index);
     const ph_outlook outlook = ph_outlook_make(world, index);
     const int slot = ph_slots_find(outlook.slots, asked);
     if (slot < 0) {

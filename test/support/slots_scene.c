@@ -71,11 +71,17 @@ void scene_refresh(slots_scene* scene)
 {
     ph_seen seen[SCENE_CROWD];
     const int seen_count = scene_look(scene, seen);
+    // Found by scratch and by hash in turns; the scratch holds what others left in it.
+    uint16_t slot_of[SCENE_CROWD];
+    for (int i = 0; i < SCENE_CROWD; ++i) {
+        slot_of[i] = (uint16_t)(scene->tick * 40503u + (uint32_t)i % 5);
+    }
     const ph_slots_step step = {
         .crowd = &scene->crowd,
         .eye = &scene->eye,
         .seen = seen,
         .seen_count = seen_count,
+        .slot_of = scene->tick % 2 == 0 ? slot_of : NULL,
         .tick = scene->tick,
         .stay_ticks = scene->stay_ticks,
     };
