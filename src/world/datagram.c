@@ -8,13 +8,16 @@
 #include "base/bitset.h"
 #include "wire/coded_header.h"
 
+#include <string.h>
+
 // Place among the chosen ones; kind and slot stand above.
 #define KEY_PLACE_BITS 10
 _Static_assert(PH_DATAGRAM_RECORDS_MAX <= 1 << KEY_PLACE_BITS, "every place has a number");
 _Static_assert(PH_CHOSEN_KIND_SHIFT + 2 + KEY_PLACE_BITS < 32, "kind, slot and place fit a key");
 
-// Up to so many are sorted by counting.
-#define RANKED_MAX 64
+// Up to so many slots are put in order by their bits.
+#define BIT_SLOTS_MAX 1024
+#define BIT_WORDS (BIT_SLOTS_MAX / 64)
 
 void ph_datagram_init(ph_datagram* datagram, const ph_outlook* outlook, ph_sender* sender,
                       const int32_t eye_mm[3])
@@ -310,10 +313,35 @@ static bool is_ledger_exact(const ph_sender* sender)
 }
 #endif
 
-// Shell's sort: no memory, for many.
-static void sort_keys(uint32_t* keys, int count)
+// Every chosen one has a bit of its own, by kind and slot, and bits come in order: no branch that the
+// processor could guess wrong. Writes the places, in order.
+static void sort_by_bits(const ph_chosen* chosen, int count, uint16_t* places)
+{
+    uint64_t bits[PH_RECORD_UPDATE + 1][BIT_WORDS] = {0};
+    uint16_t place_of[BIT_SLOTS_MAX]; // by slot: nobody is told of twice
+    for (int i = 0; i < count; ++i) {
+        const int slot = ph_chosen_slot(&chosen[i]);
+        bits[ph_chosen_kind(&chosen[i])][slot / 64] |= UINT64_C(1) << slot % 64;
+        place_of[slot] = (uint16_t)i;
+    }
+    int sorted = 0;
+    for (int word = 0; word < (PH_RECORD_UPDATE + 1) * BIT_WORDS; ++word) {
+        const int first_slot = word % BIT_WORDS * 64;
+        for (uint64_t left = bits[word / BIT_WORDS][word % BIT_WORDS]; left != 0;
+             left &= left - 1) {
+            places[sorted++] = place_of[first_slot + ph_word_lowest_bit(left)];
+        }
+    }
+}
+
+// Shell's sort: no memory, for any slots. Keys have the place below their order.
+static void sort_by_keys(const ph_chosen* chosen, int count, uint16_t* places)
 {
     static const int GAPS[] = {301, 132, 57, 23, 10, 4, 1};
+    uint32_t keys[PH_DATAGRAM_RECORDS_MAX];
+    for (int i = 0; i < count; ++i) {
+        keys[i] = chosen[i].order << KEY_PLACE_BITS | (uint32_t)i;
+    }
     for (size_t g = 0; g < sizeof GAPS / sizeof GAPS[0]; ++g) {
         const int gap = GAPS[g];
         for (int i = gap; i < count; ++i) {
@@ -326,40 +354,24 @@ static void sort_keys(uint32_t* keys, int count)
             keys[hole] = moving;
         }
     }
-}
-
-// Some tens: each goes where the number of lesser ones says, in vectors and without a branch that
-// the processor could guess wrong.
-static void rank_keys(const uint32_t* keys, int count, uint32_t* ranked)
-{
     for (int i = 0; i < count; ++i) {
-        int32_t rank = 0;
-        for (int j = 0; j < count; ++j) {
-            rank += (int32_t)keys[j] < (int32_t)keys[i];
-        }
-        ranked[rank] = keys[i];
+        places[i] = (uint16_t)(keys[i] & ((1u << KEY_PLACE_BITS) - 1));
     }
 }
 
-// Keys are moved about, with the place of each below its order; the chosen ones but once.
-static void sort_chosen(ph_chosen* chosen, int count)
+// The chosen ones are moved but once.
+static void sort_chosen(ph_chosen* chosen, int count, int slot_count)
 {
-    uint32_t keys[PH_DATAGRAM_RECORDS_MAX];
+    uint16_t places[PH_DATAGRAM_RECORDS_MAX];
     ph_chosen before[PH_DATAGRAM_RECORDS_MAX];
-    for (int i = 0; i < count; ++i) {
-        keys[i] = chosen[i].order << KEY_PLACE_BITS | (uint32_t)i;
-        before[i] = chosen[i];
-    }
-    const uint32_t* sorted = keys;
-    uint32_t ranked[RANKED_MAX];
-    if (count <= RANKED_MAX) {
-        rank_keys(keys, count, ranked);
-        sorted = ranked;
+    if (slot_count <= BIT_SLOTS_MAX) {
+        sort_by_bits(chosen, count, places);
     } else {
-        sort_keys(keys, count);
+        sort_by_keys(chosen, count, places);
     }
+    memcpy(before, chosen, (size_t)count * sizeof *chosen);
     for (int i = 0; i < count; ++i) {
-        chosen[i] = before[sorted[i] & ((1u << KEY_PLACE_BITS) - 1)];
+        chosen[i] = before[places[i]];
     }
 }
 
@@ -388,7 +400,7 @@ size_t ph_datagram_close(ph_datagram* datagram, uint8_t bytes[PH_PAYLOAD_MAX])
     if (ph_sender_is_coded(sender)) {
         size = ph_coded_write_all(datagram, &booking, bytes);
     } else {
-        sort_chosen(datagram->chosen, datagram->count);
+        sort_chosen(datagram->chosen, datagram->count, sender->knowledge.slot_count);
         size = ph_classic_write(datagram, &booking, bytes);
     }
     PH_ASSERT(8 * (int64_t)size <= datagram->limit_bits);
