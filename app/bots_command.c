@@ -9,6 +9,7 @@
 #include "bots_report.h"
 #include "command.h"
 #include "key_file.h"
+#include "scene_help.h"
 #include "wall.h"
 
 #include "kit/herd.h"
@@ -19,7 +20,6 @@
 #include <string.h>
 
 #define COMMAND "pinhole bots"
-#define SCENE_PREFIX "scene:"
 #define SECOND_US UINT64_C(1000000)
 enum { SLOTS_MAX = 512 };
 
@@ -43,9 +43,9 @@ static bool complain(const ph_fault* fault)
 // A ground is code, not data: both ends have it by the name of their scene.
 static ph_ground ground_of(const char* source)
 {
-    const size_t length = strlen(SCENE_PREFIX);
+    const size_t length = strlen(APP_SCENE_PREFIX);
     const ph_scene_info* info =
-        strncmp(source, SCENE_PREFIX, length) == 0 ? ph_scene_find(source + length) : NULL;
+        strncmp(source, APP_SCENE_PREFIX, length) == 0 ? ph_scene_find(source + length) : NULL;
     return info != NULL ? info->ground : (ph_ground){0};
 }
 
@@ -67,6 +67,9 @@ static bool ask_server(bots_job* job, ph_fault* fault)
 static bool open_source(bots_job* job, ph_fault* fault)
 {
     const bots_options* options = &job->options;
+    if (!app_scene_check(COMMAND, options->source)) {
+        return ph_fault_set(fault, 0, 0, "nothing to connect to");
+    }
     job->terms.profile = options->profile;
     job->terms.ground = ground_of(options->source);
     if (strcmp(options->source, "herd") == 0) {

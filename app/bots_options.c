@@ -49,9 +49,8 @@ static void fill_rows(bots_options* o, app_option rows[ROW_COUNT])
         {.name = "--truth",
          .summary = "port on 127.0.0.1 where the server offers the truth; without it nothing is "
                     "compared",
-         .number = &o->truth_port,
-         .lo = -1,
-         .hi = 65535},
+         .text = &o->truth_text,
+         .value = "PORT"},
         {.name = "--bots", .summary = "how many", .number = &o->count, .lo = 1, .hi = 16384},
         {.name = "--seconds",
          .summary = "how long the world moves, from the first connection on",
@@ -153,7 +152,12 @@ static bool check(bots_options* options)
         return complain("--server takes an address in numbers with a port, as in '--server "
                         "127.0.0.1:40000'.");
     }
-    if ((options->truth_port < 0) == (options->source == NULL)) {
+    options->truth_port = -1;
+    if (options->truth_text != NULL &&
+        !app_option_port(options->truth_text, &options->truth_port)) {
+        return complain("--truth takes the port that the server has named, as in '--truth 40001'.");
+    }
+    if ((options->truth_text == NULL) == (options->source == NULL)) {
         return complain("say where the truth is, as in '--truth 40001', or what the server hosts, "
                         "as in '--source scene:town'.");
     }
@@ -170,7 +174,6 @@ bool bots_options_parse(int argc, char** argv, bots_options* options, int* statu
     *options = (bots_options){
         .server_text = SERVER_USUAL,
         .profile_text = "pinhole",
-        .truth_port = -1,
         .count = 16,
         .first_id = 1,
         .seconds = 10,

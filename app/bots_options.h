@@ -14,7 +14,7 @@ typedef struct bots_options {
     const char* key_path;
     const char* source; // without the truth: what the server hosts
     const char* profile_text;
-    int truth_port; // -1: none
+    const char* truth_text; // NULL: none
     int rate_hz;
     int count;
     int first_id;
@@ -32,6 +32,7 @@ typedef struct bots_options {
     bool is_roaming;
     bool is_json;
     // What became of the words.
+    int truth_port; // -1: none
     ph_address server;
     ph_profile profile;
 } bots_options;

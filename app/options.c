@@ -182,6 +182,14 @@ app_parse app_options_parse(const app_option* table, const char* command, int ar
     return APP_PARSE_OK;
 }
 
+bool app_option_port(const char* text, int* port)
+{
+    char* end = NULL;
+    const long number = strtol(text, &end, 10);
+    *port = (int)number;
+    return text[0] >= '0' && text[0] <= '9' && *end == '\0' && number <= 65535;
+}
+
 static const char* placeholder(const app_option* row)
 {
     if (!takes_value(row) || row->name[0] != '-') {

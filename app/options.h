@@ -34,6 +34,9 @@ typedef enum app_parse {
 // is its default; an argument that is not given stays as it is.
 app_parse app_options_parse(const app_option* table, const char* command, int argc, char** argv);
 
+// Reads a port, 0..65535. @return False when it is none.
+bool app_option_port(const char* text, int* port);
+
 // One line per option and argument, --help included.
 void app_options_print(const app_option* table);
 

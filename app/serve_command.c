@@ -11,6 +11,7 @@
 
 #include "command.h"
 #include "key_file.h"
+#include "scene_help.h"
 #include "serve_log.h"
 #include "serve_metrics.h"
 #include "serve_options.h"
@@ -89,6 +90,9 @@ static bool open_key(serve_job* job)
 static bool open_stage(serve_job* job, ph_fault* fault)
 {
     const serve_options* options = &job->options;
+    if (!app_scene_check(COMMAND, options->source)) {
+        return false;
+    }
     const serve_stage_def def = {
         .source = options->source,
         .schema_path = options->schema_path,
@@ -102,7 +106,14 @@ static bool open_stage(serve_job* job, ph_fault* fault)
         .hz = options->hz,
     };
     job->stage = serve_stage_create(&def, fault);
-    return job->stage != NULL || complain(options->source, fault);
+    if (job->stage == NULL) {
+        complain(options->source, fault);
+        fputs(strstr(fault->message, "missing rate") != NULL
+                  ? "Say how many ticks a second has, as in '--rate 16'.\n"
+                  : "",
+              stderr);
+    }
+    return job->stage != NULL;
 }
 
 static bool open_front(serve_job* job, ph_fault* fault)
@@ -200,6 +211,11 @@ static void tell_start(const serve_job* job)
            options->source, job->stage->actor_count, 1e6 / job->stage->tick_us,
            options->profile_text, options->kbps, options->clients, ph_pool_thread_count(job->pool));
     printf("listening on %s\n", ph_address_print(&local, address));
+    const ph_address public_address = serve_front_public(job->front);
+    if (!ph_address_is_equal(&local, &public_address)) {
+        printf("clients reach it under %s; --public says another address\n",
+               ph_address_print(&public_address, address));
+    }
     if (job->metrics != NULL) {
         printf("metrics on http://127.0.0.1:%d/metrics\n", serve_metrics_port(job->metrics));
     }

@@ -42,8 +42,8 @@ static bool open_socket(serve_front* front, const serve_front_def* def, ph_fault
         return ph_fault_set(fault, 0, 0, "%s",
                             result == PH_ERROR_TAKEN
                                 ? "somebody else listens on that port; --listen takes another one"
-                                : "the system does not let us listen there; is it an address of "
-                                  "this machine?");
+                                : "the system does not let us listen there; it may be no "
+                                  "address of this machine");
     }
     front->public_address = def->public_address;
     if (front->public_address.port == 0) {

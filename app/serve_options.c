@@ -18,7 +18,7 @@
 #define COMMAND "pinhole serve"
 #define LISTEN_USUAL "127.0.0.1:40000"
 #define CLASSIC_HZ 5.0
-enum { NO_PORT = -1, ROW_COUNT = 24 };
+enum { ROW_COUNT = 24 };
 
 // ---- help
 
@@ -41,8 +41,9 @@ static void print_help(const app_option* table)
            "  pinhole serve scene:town\n"
            "  pinhole serve crowd.csv.gz --rate 16 --listen 0.0.0.0:40000 --public "
            "192.0.2.1:40000 --key server.key\n"
-           "  pinhole serve herd --entities 2000 --clients 2000 --metrics 9100 --truth 0\n");
-    printf("\nexample: pinhole serve scene:town --listen [::1]:40000\n");
+           "  pinhole serve herd --entities 2000 --clients 2000 --metrics 9100 --truth 0\n"
+           "\n"
+           "example: pinhole serve scene:town --listen [::1]:40000\n");
 }
 
 static void fill_rows(serve_options* o, app_option rows[ROW_COUNT])
@@ -57,7 +58,8 @@ static void fill_rows(serve_options* o, app_option rows[ROW_COUNT])
          .text = &o->listen_text,
          .value = "ADDRESS"},
         {.name = "--public",
-         .summary = "under which address clients reach it, as in their tokens; default: as listen",
+         .summary = "under which address clients reach it, as in their tokens; default: as listen, "
+                    "loopback for all addresses",
          .text = &o->public_text,
          .value = "ADDRESS"},
         {.name = "--key",
@@ -87,14 +89,12 @@ static void fill_rows(serve_options* o, app_option rows[ROW_COUNT])
         {.name = "--threads", .summary = "0: all cores", .number = &o->threads, .lo = 0, .hi = 256},
         {.name = "--metrics",
          .summary = "port on 127.0.0.1 for Prometheus; 0: any that is free; without it none",
-         .number = &o->metrics_port,
-         .lo = NO_PORT,
-         .hi = 65535},
+         .text = &o->metrics_text,
+         .value = "PORT"},
         {.name = "--truth",
          .summary = "port on 127.0.0.1 where pinhole bots finds the truth; 0: any; without it none",
-         .number = &o->truth_port,
-         .lo = NO_PORT,
-         .hi = 65535},
+         .text = &o->truth_text,
+         .value = "PORT"},
         {.name = "--rate",
          .summary = "ticks per second of the recording; 0: as it says",
          .number = &o->rate_hz,
@@ -147,13 +147,26 @@ static bool complain(const char* sentence)
     return false;
 }
 
+// All addresses of a machine are none that a client could send to.
+static ph_address reachable(const ph_address* listen)
+{
+    const uint8_t any[16] = {0};
+    const uint8_t loopback[4] = {127, 0, 0, 1};
+    const uint8_t loopback6[16] = {[15] = 1};
+    if (memcmp(listen->bytes, any, sizeof any) != 0) {
+        return *listen;
+    }
+    return listen->kind == PH_ADDRESS_IPV6 ? ph_address_make_ipv6(loopback6, listen->port)
+                                           : ph_address_make_ipv4(loopback, listen->port);
+}
+
 static bool read_addresses(serve_options* options)
 {
     if (ph_address_parse(options->listen_text, &options->listen) != PH_OK) {
         return complain("--listen takes an address in numbers with a port, as in '--listen "
                         "0.0.0.0:40000' or '--listen [::1]:40000'.");
     }
-    options->public_address = options->listen;
+    options->public_address = reachable(&options->listen);
     if (options->public_text != NULL &&
         ph_address_parse(options->public_text, &options->public_address) != PH_OK) {
         return complain("--public takes an address in numbers with a port, as in '--public "
@@ -189,8 +202,13 @@ static bool check(serve_options* options)
     }
     options->profile =
         strcmp(options->profile_text, "classic") == 0 ? PH_PROFILE_CLASSIC : PH_PROFILE_PINHOLE;
-    options->has_metrics = options->metrics_port != NO_PORT;
-    options->has_truth = options->truth_port != NO_PORT;
+    options->has_metrics = options->metrics_text != NULL;
+    options->has_truth = options->truth_text != NULL;
+    if ((options->has_metrics && !app_option_port(options->metrics_text, &options->metrics_port)) ||
+        (options->has_truth && !app_option_port(options->truth_text, &options->truth_port))) {
+        return complain(
+            "--metrics and --truth take a port from 0 to 65535, as in '--metrics 9100'.");
+    }
     return read_addresses(options) && read_hz(options);
 }
 
@@ -202,8 +220,6 @@ bool serve_options_parse(int argc, char** argv, serve_options* options, int* sta
         .clients = 64,
         .kbps = 13.0,
         .slots = 250,
-        .metrics_port = NO_PORT,
-        .truth_port = NO_PORT,
         .seed = 1,
     };
     app_option table[ROW_COUNT];

@@ -20,9 +20,9 @@ typedef struct serve_options {
     int rate_hz;  // 0: as the source says
     int entities; // of scenes; 0: as usual
     int clients;
-    int threads; // 0: all cores
-    int metrics_port;
-    int truth_port;
+    int threads;              // 0: all cores
+    const char* metrics_text; // NULL: none
+    const char* truth_text;
     int seed;
     int seconds; // 0: until a signal
     double film_s;
@@ -34,6 +34,8 @@ typedef struct serve_options {
     bool is_quiet;
     bool is_rate_fixed;
     // What became of the words.
+    int metrics_port;
+    int truth_port;
     ph_address listen;
     ph_address public_address; // port 0: that of listen
     ph_profile profile;

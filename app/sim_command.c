@@ -5,18 +5,15 @@
 // each choice of parts, prints what was found.
 
 #include "command.h"
+#include "scene_help.h"
 #include "sim_options.h"
 #include "sim_report.h"
-#include "suggest.h"
 
 #include "kit/progress.h"
-#include "kit/scene.h"
 #include "kit/sim_clock.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define SCENE_PREFIX "scene:"
 
 // Everything that is held while the command runs.
 typedef struct sim_job {
@@ -46,24 +43,6 @@ static bool complain(const char* where, const ph_fault* fault)
     return false;
 }
 
-static bool complain_scene(const char* name)
-{
-    fprintf(stderr, "pinhole sim: there is no scene '%s'.", name);
-    app_suggestion best = app_suggestion_make(name);
-    for (int i = 0; ph_scene_name(i) != NULL; ++i) {
-        app_suggestion_consider(&best, ph_scene_name(i));
-    }
-    if (best.candidate != NULL) {
-        fprintf(stderr, " Did you mean '%s'?", best.candidate);
-    }
-    fprintf(stderr, " There are");
-    for (int i = 0; ph_scene_name(i) != NULL; ++i) {
-        fprintf(stderr, " %s", ph_scene_name(i));
-    }
-    fprintf(stderr, ".\n");
-    return false;
-}
-
 static bool complain_file(const char* path)
 {
     fprintf(stderr, "pinhole sim: %s cannot be written. Does its folder exist?\n", path);
@@ -75,10 +54,8 @@ static bool complain_file(const char* path)
 static bool open_material(sim_job* job)
 {
     const sim_options* options = &job->options;
-    const size_t length = strlen(SCENE_PREFIX);
-    if (strncmp(options->source, SCENE_PREFIX, length) == 0 &&
-        ph_scene_find(options->source + length) == NULL) {
-        return complain_scene(options->source + length);
+    if (!app_scene_check("pinhole sim", options->source)) {
+        return false;
     }
     const ph_sim_material_def def = {
         .source = options->source,
@@ -160,7 +137,7 @@ static void note_burst(const sim_job* job, const ph_sim_def* def, const sim_tria
 static bool complain_run(const sim_job* job, const ph_fault* fault)
 {
     complain(job->options.source, fault);
-    if (strcmp(job->options.source, SCENE_PREFIX "still") == 0) {
+    if (strcmp(job->options.source, APP_SCENE_PREFIX "still") == 0) {
         fprintf(stderr, "In this scene nobody ever moves: it is for tests and benchmarks. Try "
                         "scene:wander.\n");
     }

@@ -6,6 +6,7 @@
 
 #include "test_support.h"
 
+#include <pinhole/net/pool.h>
 #include <pinhole/net/socket.h>
 
 #include <string.h>
@@ -181,6 +182,61 @@ static void what_cannot_be_sent_is_lost_alone(void** state)
     ph_socket_close(server);
 }
 
+// ---- several threads
+
+enum { SENDERS = 4, EACH = 200 };
+
+typedef struct crowd {
+    ph_socket* server;
+    ph_socket* client;
+    int received[SENDERS];
+} crowd;
+
+static void count_arrivals(crowd* all)
+{
+    int total = 0;
+    while (total < SENDERS * EACH && ph_socket_wait(all->server, WAIT_US)) {
+        ph_datagram datagrams[PH_SOCKET_BATCH];
+        const int count = ph_socket_receive(all->server, datagrams, PH_SOCKET_BATCH);
+        for (int i = 0; i < count; ++i, ++total) {
+            ++all->received[datagrams[i].bytes[0]];
+        }
+    }
+}
+
+// The first one receives, all others send.
+static void take_part(void* context, int index)
+{
+    crowd* all = context;
+    if (index == 0) {
+        count_arrivals(all);
+        return;
+    }
+    const uint8_t who = (uint8_t)(index - 1);
+    const ph_address to = ph_socket_local(all->server);
+    ph_outbox outbox;
+    ph_outbox_begin(&outbox, all->client);
+    for (int i = 0; i < EACH; ++i) {
+        ph_outbox_send(&outbox, &to, &who, 1);
+    }
+    ph_outbox_flush(&outbox);
+}
+
+static void threads_send_through_one_socket(void** state)
+{
+    (void)state;
+    crowd all = {.server = open_at("127.0.0.1:0"), .client = open_at("127.0.0.1:0")};
+    ph_pool* pool = ph_pool_create(SENDERS + 1);
+    ph_pool_run(pool, SENDERS + 1, take_part, &all);
+    for (int i = 0; i < SENDERS; ++i) {
+        assert_int_equal(all.received[i], EACH);
+    }
+    assert_int_equal(ph_socket_get_stats(all.client).sent, SENDERS * EACH);
+    ph_pool_destroy(pool);
+    ph_socket_close(all.client);
+    ph_socket_close(all.server);
+}
+
 static void a_taken_port_is_said_to_be(void** state)
 {
     (void)state;
@@ -205,6 +261,7 @@ int main(void)
         cmocka_unit_test(nothing_to_receive_does_not_block),
         cmocka_unit_test(what_cannot_be_sent_is_lost_alone),
         cmocka_unit_test(a_taken_port_is_said_to_be),
+        cmocka_unit_test(threads_send_through_one_socket),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// What is said when somebody names a scene that there is not.
+
+#ifndef PH_APP_SCENE_HELP_H
+#define PH_APP_SCENE_HELP_H
+
+#include <stdbool.h>
+
+#define APP_SCENE_PREFIX "scene:"
+
+// Whether the source of a command is no scene, or one that there is; else says on standard error
+// which ones there are, after the name of the command.
+bool app_scene_check(const char* command, const char* source);
+
+#endif
