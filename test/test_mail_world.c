@@ -10,6 +10,7 @@
 #include "kit/link.h"
 
 #include <pinhole/client.h>
+#include <pinhole/net/rate.h>
 #include <pinhole/world.h>
 
 #include <math.h>
@@ -26,6 +27,9 @@ typedef struct front_end {
     ph_entity_id ids[ENTITIES];
     ph_link* down;
     ph_link* up;
+    ph_bottleneck narrow;
+    ph_rate rate;
+    bool is_controlled;
     test_rng rng;
     // A bucket of our own for what goes down.
     double bucket_bits;
@@ -65,10 +69,14 @@ static void setup(front_end* f, ph_profile profile, double loss)
     client_def.schema = f->schema;
     client_def.profile = profile;
     assert_int_equal(ph_client_create(&client_def, &f->client), PH_OK);
-    const ph_link_def link = {
+    const ph_rate_def rate_def = ph_rate_def_default();
+    f->rate = ph_rate_make(&rate_def);
+    f->narrow.overhead_bytes = OVERHEAD;
+    ph_link_def link = {
         .seed = 5, .delay_us = 40000, .jitter_us = 30000, .loss = loss, .doubling = 0.05};
-    f->down = ph_link_create(&link);
     f->up = ph_link_create(&link);
+    link.bottleneck = &f->narrow;
+    f->down = ph_link_create(&link);
 }
 
 static void teardown(front_end* f)
@@ -104,6 +112,17 @@ static void deliver(void* context, ph_viewer_id viewer, const void* bytes, size_
     send_down(f, datagram, ph_mail_pack(f->pair.ends[0], bytes, size, datagram));
 }
 
+static void control(front_end* f)
+{
+    ph_viewer_link link;
+    ph_world_viewer_link(f->world, f->viewer, &link);
+    if (ph_rate_update(&f->rate, f->pair.now_us, &link)) {
+        const int rate = ph_rate_bits_per_second(&f->rate);
+        assert_int_equal(ph_world_set_budget(f->world, f->viewer, rate, 2 * RATE), PH_OK);
+        ph_mail_set_budget(f->pair.ends[0], rate);
+    }
+}
+
 static void serve(front_end* f)
 {
     ph_mail* mail = f->pair.ends[0];
@@ -118,6 +137,9 @@ static void serve(front_end* f)
                 ph_world_acknowledge(f->world, f->viewer, now_us, rest.bytes, rest.size), PH_OK);
         }
         assert_int_equal(ph_mail_set_processed(mail, ph_mail_newest_input(mail).number), PH_OK);
+    }
+    if (f->is_controlled) {
+        control(f);
     }
     ph_world_tick(f->world);
     if (ph_world_is_send_due(f->world, f->viewer, now_us)) {
@@ -270,6 +292,56 @@ static void mail_goes_alone_when_the_view_is_silent(void** state)
     teardown(&f);
 }
 
+static uint32_t take_messages(front_end* f, uint32_t taken)
+{
+    uint8_t message[PH_MAIL_MESSAGE_MAX];
+    uint8_t expected[30];
+    while (ph_mail_take(f->pair.ends[1], message) > 0) {
+        mail_pair_fill(expected, sizeof expected, taken++);
+        assert_memory_equal(message, expected, sizeof expected);
+    }
+    return taken;
+}
+
+// 13 kbit/s for a line of seven, with messages beside the view. @return The mean queue in the second
+// minute, in ms.
+static double queue_ms(ph_profile profile, bool is_controlled)
+{
+    front_end f;
+    setup(&f, profile, 0.01);
+    f.is_controlled = is_controlled;
+    f.narrow.bits_per_second = 7000;
+    f.narrow.queue_bytes = 7000 / 8 * 3;
+    double sum_ms = 0.0;
+    uint32_t taken = 0;
+    for (uint32_t tick = 0; tick < 2800; ++tick) {
+        const bool is_moving = tick < 2400;
+        if (is_moving && tick % 20 == 0) {
+            mail_pair_post(&f.pair, 0, 30, tick / 20);
+        }
+        step(&f, is_moving);
+        taken = take_messages(&f, taken);
+        const double wait_ms = (double)ph_bottleneck_wait_us(&f.narrow, f.pair.now_us) / 1e3;
+        sum_ms += is_moving && tick >= 1200 ? wait_ms : 0.0;
+    }
+    assert_true(is_equal(&f));
+    assert_int_equal(taken, 120);
+    teardown(&f);
+    return sum_ms / 1200.0;
+}
+
+static void the_controller_keeps_the_queue_short(void** state)
+{
+    (void)state;
+    for (int profile = 0; profile < PH_PROFILE_COUNT; ++profile) {
+        const double without_ms = queue_ms((ph_profile)profile, false);
+        const double with_ms = queue_ms((ph_profile)profile, true);
+        print_message("mean queue %.0f ms, without a controller %.0f ms\n", with_ms, without_ms);
+        assert_true(without_ms > 1500.0);
+        assert_true(with_ms < 500.0);
+    }
+}
+
 static void nothing_is_reserved_beyond_the_room(void** state)
 {
     (void)state;
@@ -322,6 +394,7 @@ int main(void)
         cmocka_unit_test(a_flood_of_messages_starves_nobody),
         cmocka_unit_test(view_messages_and_input_arrive_with_a_third_lost),
         cmocka_unit_test(mail_goes_alone_when_the_view_is_silent),
+        cmocka_unit_test(the_controller_keeps_the_queue_short),
         cmocka_unit_test(nothing_is_reserved_beyond_the_room),
         cmocka_unit_test(the_link_is_told_as_the_figures_have_it),
     };

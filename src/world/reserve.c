@@ -22,8 +22,7 @@ ph_result ph_world_reserve(ph_world* world, ph_viewer_id viewer, int each_bytes,
         return PH_ERROR_STALE;
     }
     const int most_bytes = ph_sender_reserve_max(sender);
-    if (each_bytes < 0 || next_bytes < 0 || each_bytes > most_bytes ||
-        next_bytes > most_bytes - each_bytes) {
+    if (each_bytes < 0 || next_bytes < 0 || next_bytes > most_bytes - each_bytes) {
         return PH_ERROR_RANGE;
     }
     ph_sender_reserve(sender, each_bytes, next_bytes);
