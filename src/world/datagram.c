@@ -147,6 +147,11 @@ static void begin_page(ph_datagram* datagram)
     ph_wording_forget(&datagram->wording);
     datagram->tape = (ph_tape){.tokens = datagram->tokens, .capacity = PH_DATAGRAM_TOKENS_MAX};
     ph_coded_page_begin(&datagram->page, &frame, &sender->baselines, sender->knowledge.slot_count);
+    // What suited the last packet may be too dear when the budget was lowered since: then nobody is
+    // told, to begin with.
+    if (datagram->bits + ph_coded_page_bits(&datagram->page) >= datagram->limit_bits) {
+        ph_coded_page_settle(&datagram->page);
+    }
     datagram->bits += ph_coded_page_bits(&datagram->page);
 }
 
