@@ -226,7 +226,7 @@ static app_option choice_row(const char* name, const char* summary, const char**
         .name = name, .summary = summary, .text = text, .value = "WORD", .choices = choices};
 }
 
-enum { ROW_COUNT = 29 };
+enum { ROW_COUNT = 31 };
 
 static void fill_rows(sim_options* o, app_option rows[ROW_COUNT])
 {
@@ -271,6 +271,11 @@ static void fill_rows(sim_options* o, app_option rows[ROW_COUNT])
         decimal_row("--jitter", "delay beside it, evenly from 0 to this, in ms", &def->jitter_ms, 0,
                     60000),
         decimal_row("--loss", "packets that are lost, each direction, in %", &o->loss_pct, 0, 100),
+        decimal_row("--bottleneck",
+                    "what each viewer's line carries, in kbit/s, queue of 1 s; 0: all",
+                    &def->bottleneck_kbps, 0, 1000000),
+        switch_row("--uncontrolled", "no rate controller for that line: see what it is good for",
+                   &def->is_uncontrolled),
         number_row("--seed", "of links and scenes", &o->seed, 0, INT32_MAX),
         number_row("--threads", "0: all cores; changes no figure but CPU time", &o->threads, 0,
                    256),

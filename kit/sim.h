@@ -62,6 +62,10 @@ typedef struct ph_sim_def {
     double rtt_ms; // of both directions together
     double jitter_ms;
     double loss; // 0..1, each direction
+    // What each viewer's line carries, with a queue of a second; 0: everything. The rate is then
+    // controlled (net/rate.h), unless it shall not be.
+    double bottleneck_kbps;
+    bool is_uncontrolled;
     uint64_t seed;
     bool is_delayed; // what is shown lies behind by a delay, instead of being carried on to now
     double seconds;  // of the recording that are played; 0: all. Viewers are chosen from all of it

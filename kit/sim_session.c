@@ -7,6 +7,7 @@
 
 #include "kit/budget.h"
 #include "kit/link.h"
+#include "kit/sim_line.h"
 #include "kit/meter.h"
 #include "kit/sim_clock.h"
 #include "kit/sim_dump.h"
@@ -42,6 +43,7 @@ struct ph_sim_session {
     int64_t send_count;
     ph_link* down;
     ph_link* up;
+    ph_sim_line line; // which the link down leads through
     ph_client* client;
     ph_meter* meter;
     ph_meter* second_meter; // of the present second, when the def asks for seconds
@@ -68,7 +70,7 @@ static ph_rng stream_of(const ph_sim_session* session)
     return ph_rng_split(&whole, session->stage->recording->id[session->entity]);
 }
 
-static ph_link* create_link(const ph_sim_session* session, unsigned direction)
+static ph_link* create_link(ph_sim_session* session, unsigned direction)
 {
     const ph_sim_def* def = session->stage->def;
     const ph_link_def link = {
@@ -77,6 +79,7 @@ static ph_link* create_link(const ph_sim_session* session, unsigned direction)
         .delay_us = (uint32_t)(def->rtt_ms / 2.0 * US_PER_MS + 0.5),
         .jitter_us = (uint32_t)(def->jitter_ms * US_PER_MS + 0.5),
         .loss = def->loss,
+        .bottleneck = direction == DIRECTION_DOWN ? &session->line.bottleneck : NULL,
     };
     return ph_link_create(&link);
 }
@@ -113,6 +116,7 @@ static bool create_meter(const ph_sim_session* session, ph_meter** meter)
 
 static bool create_parts(ph_sim_session* session)
 {
+    session->line = ph_sim_line_make(session->stage->def);
     session->down = create_link(session, DIRECTION_DOWN);
     session->up = create_link(session, DIRECTION_UP);
     if (session->down == NULL || session->up == NULL || !create_client(session)) {
@@ -239,6 +243,10 @@ bool ph_sim_session_attend(ph_sim_session* session, ph_fault* fault)
 {
     const ph_sim_stage* stage = session->stage;
     const bool was_there = session->is_there;
+    if (session->is_connected) {
+        ph_sim_line_control(&session->line, stage->world, session->viewer,
+                            ph_sim_stage_now_us(stage));
+    }
     if (session->is_over && session->is_connected) {
         ph_world_remove_viewer(stage->world, session->viewer);
         session->is_connected = false;
