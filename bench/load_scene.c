@@ -37,15 +37,19 @@
 
 static void* allocate(void* context, size_t size)
 {
-    void* memory = malloc(size);
-    *(uint64_t*)context += memory != NULL ? size : 0;
+    load_scene* scene = context;
+    const ph_allocator pages = ph_large_pages_allocator(scene->pages);
+    void* memory = pages.allocate(pages.context, size);
+    scene->live_bytes += memory != NULL ? size : 0;
     return memory;
 }
 
 static void release(void* context, void* memory, size_t size)
 {
-    *(uint64_t*)context -= size;
-    free(memory);
+    load_scene* scene = context;
+    const ph_allocator pages = ph_large_pages_allocator(scene->pages);
+    scene->live_bytes -= size;
+    pages.release(pages.context, memory, size);
 }
 
 // ---- the crowd
@@ -65,7 +69,7 @@ static bool make_world(load_scene* scene)
     def.profile = scene->profile;
     // Who sees whom is looked at as often as it can be told.
     def.vision.refresh_ticks = LOAD_TICKS_PER_SECOND / LOAD_SENDS_PER_SECOND;
-    def.allocator = (ph_allocator){allocate, release, &scene->live_bytes};
+    def.allocator = (ph_allocator){allocate, release, scene};
     return ph_world_create(&def, &scene->world) == PH_OK;
 }
 
@@ -174,8 +178,9 @@ bool load_scene_make(load_scene* scene, ph_profile profile, int viewer_count,
         .walkers = ph_allocate_array(&memory, (size_t)viewer_count, sizeof(load_walker)),
         .clients = ph_allocate_array(&memory, (size_t)viewer_count, sizeof(load_client)),
         .rng = ph_rng_make(SEED),
+        .pages = ph_large_pages_create(),
     };
-    if (scene->walkers == NULL || scene->clients == NULL) {
+    if (scene->walkers == NULL || scene->clients == NULL || scene->pages == NULL) {
         return false;
     }
     memset(scene->clients, 0, (size_t)viewer_count * sizeof(load_client));
@@ -197,6 +202,7 @@ void load_scene_destroy(load_scene* scene)
     const size_t count = (size_t)scene->viewer_count;
     ph_world_destroy(scene->world);
     ph_schema_destroy(scene->schema);
+    ph_large_pages_destroy(scene->pages);
     ph_release_array(&memory, scene->walkers, count, sizeof(load_walker));
     ph_release_array(&memory, scene->clients, count, sizeof(load_client));
 }

@@ -8,6 +8,7 @@
 #ifndef PH_BENCH_LOAD_SCENE_H
 #define PH_BENCH_LOAD_SCENE_H
 
+#include "kit/large_pages.h"
 #include "wire/ack.h"
 
 #include <pinhole/net/pool.h>
@@ -60,7 +61,8 @@ typedef struct load_scene {
     load_walker* walkers;
     load_client* clients;
     ph_rng rng;
-    uint64_t live_bytes; // of the world
+    ph_large_pages* pages; // the world lies in
+    uint64_t live_bytes;   // of the world
     double bytes_per_viewer;
     ph_pool* pool; // NULL: everything on this thread
 } load_scene;
