@@ -272,8 +272,8 @@ PH_API ph_result ph_world_free_slot(ph_world* world, ph_viewer_id viewer, int sl
 //
 // where slots is slot_count, dearest the bits on the wire of a datagram with the largest enter of
 // the schema, and rate bits_per_second, or what the burst lets through if that is less (burst_bits
-// for each send), less what the caller adds; as long as acknowledgements come before too much is without an answer. What gets
-// lost is due anew.
+// for each send), less what the caller adds; as long as acknowledgements come before too much is
+// without an answer. What gets lost is due anew.
 //
 // now_us counts microseconds from anywhere, and never goes back; it stays below 2^53 (285 years).
 //

@@ -15,8 +15,6 @@
 #define FRAGMENTS_MAX 1024
 #define OVERHEAD_BYTES_MAX 1000
 #define PATIENCE_MS_MAX 60000
-// Answers are repeated, because nobody says that one has come.
-#define ANSWER_REPEATS 2
 // Of 65,536 numbers, so that ahead and behind can be told apart.
 #define INPUT_AHEAD_MAX 32767
 
@@ -181,7 +179,7 @@ ph_result ph_mail_set_processed(ph_mail* mail, uint32_t number)
     }
     if (number > mail->their_processed) {
         mail->their_processed = number;
-        mail->answers_owed = ANSWER_REPEATS;
+        mail->answers_owed = PH_MAIL_ANSWER_REPEATS;
     }
     return PH_OK;
 }

@@ -10,7 +10,6 @@
 // So many sections say what has come: should all of them get lost, the other end sends it again, and
 // that is answered anew.
 #define RECEIPT_REPEATS 3
-#define ANSWER_REPEATS 2
 
 // ---- input
 
@@ -43,7 +42,7 @@ static ph_mail_refusal judge_input(const ph_mail* mail, const ph_mail_section* s
 static void take_input(ph_mail* mail, const ph_mail_section* section)
 {
     const int64_t number = extend(section->input_number, mail->their_number);
-    mail->answers_owed = ANSWER_REPEATS;
+    mail->answers_owed = PH_MAIL_ANSWER_REPEATS;
     if (number > mail->their_number) {
         mail->their_number = (uint32_t)number;
         mail->their_size = section->input_size;

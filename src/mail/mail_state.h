@@ -12,6 +12,9 @@
 #include "mail/mail_outbox.h"
 #include "schedule/token_bucket.h"
 
+// Answers are repeated, because nobody says that one has come.
+#define PH_MAIL_ANSWER_REPEATS 2
+
 // What was promised to whoever asked how much room the next section will take.
 typedef struct ph_mail_promise {
     size_t room;
