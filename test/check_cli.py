@@ -59,7 +59,8 @@ def check_help():
     for arguments in (("--help",), ("help",), ("bench",), ("bench", "--help"), ("help", "bench"),
                       ("bench", "bits", "--help"), ("help", "bench", "bits"),
                       ("bench", "vision", "--help"), ("demo", "--help"), ("help", "demo"),
-                      ("serve", "--help"), ("bots", "--help"), ("token", "--help")):
+                      ("serve", "--help"), ("bots", "--help"), ("token", "--help"),
+                      ("bench", "net", "--help")):
         status, output, errors = run(*arguments)
         name = " ".join(("pinhole", *arguments))
         expect(status == 0 and not errors, f"`{name}`: exit {status}, says {errors!r} on standard error")
