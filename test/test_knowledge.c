@@ -6,6 +6,7 @@
 
 #include "support/test_support.h"
 
+#include "base/prefetch.h"
 #include "wire/classic.h"
 #include "world/knowledge.h"
 
@@ -49,6 +50,29 @@ static void teardown(fixture* f)
     assert_true(ph_knowledge_validate(&f->knowledge, &f->flight));
     ph_layouts_destroy(&f->layouts);
     ph_schema_destroy(f->schema);
+}
+
+// A visit then costs as many lines as a dossier is long, wherever the allocator put it.
+static void dossiers_begin_with_a_cache_line(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    for (int words = 0; words < PH_CACHE_LINE / 8; ++words) {
+        ph_knowledge knowledge;
+        const size_t size = ph_knowledge_bytes(SLOTS, f.packing.stride);
+        assert_true(size + 8 * (size_t)words <= sizeof f.block);
+        memset(f.block, 0, sizeof f.block);
+        ph_knowledge_init(&knowledge, f.block + words, SLOTS, f.packing.stride);
+        for (int slot = 0; slot < SLOTS; ++slot) {
+            const uintptr_t at = (uintptr_t)ph_knowledge_at(&knowledge, slot);
+            assert_int_equal(at % PH_CACHE_LINE, 0);
+        }
+        const uint8_t* end = knowledge.points + SLOTS;
+        assert_true(end <= (const uint8_t*)(f.block + words) + size);
+    }
+    ph_knowledge_init(&f.knowledge, f.block, SLOTS, f.packing.stride);
+    teardown(&f);
 }
 
 static void enter(fixture* f)
@@ -339,6 +363,7 @@ static void validate_sees_damage(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(dossiers_begin_with_a_cache_line),
         cmocka_unit_test(an_enter_makes_everything_known),
         cmocka_unit_test(an_entity_has_jumped_since_any_enter_on_its_way),
         cmocka_unit_test(the_newest_is_the_last_that_was_sent),

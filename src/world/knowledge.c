@@ -43,10 +43,16 @@ static void* carve(uint8_t** rest, int count, size_t element_size)
     return part;
 }
 
+// Where the first whole cache line begins.
+static uint8_t* next_line(uint8_t* bytes)
+{
+    return bytes + (PH_CACHE_LINE - (uintptr_t)bytes % PH_CACHE_LINE) % PH_CACHE_LINE;
+}
+
 // Widest first: everything is aligned whatever the count.
 void ph_knowledge_init(ph_knowledge* knowledge, void* block, int slot_count, size_t known_stride)
 {
-    uint8_t* rest = block;
+    uint8_t* rest = next_line(block);
     *knowledge =
         (ph_knowledge){.slot_count = slot_count, .dossier_stride = dossier_stride(known_stride)};
     knowledge->dossiers = carve(&rest, slot_count, knowledge->dossier_stride);
