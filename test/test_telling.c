@@ -118,6 +118,31 @@ static void no_change_is_forgotten_before_the_next_send(void** state)
     }
 }
 
+// Several threads may ask about the same viewer, because the answers are worked out and not kept.
+static void asking_writes_nothing(void** state)
+{
+    (void)state;
+    fixture x;
+    setup(&x, 0);
+    const ph_entity_id id = small_world_spawn_at(&x.f, 1, 1000, 0);
+    step(&x, true);
+    const int slot = small_world_slot(&x.f, x.viewer, id);
+    const uint8_t health = 5;
+    assert_int_equal(ph_world_set(x.f.world, id, HEALTH, PH_FIELD_U8, &health, 1), PH_OK);
+    ph_world_tick(x.f.world);
+    const ph_viewer* viewer = &x.f.world->viewers.viewers[x.viewer.index1 - 1];
+    const ph_viewer before = *viewer;
+    ph_viewer_stats stats;
+    assert_int_equal(ph_world_viewer_stats(x.f.world, x.viewer, &stats), PH_OK);
+    assert_true(stats.is_something_due);
+    ph_why why;
+    assert_int_equal(ph_world_why(x.f.world, x.viewer, id, &why), PH_OK);
+    assert_true(why.touched == BIT(HEALTH) && why.change > 0.0);
+    assert_int_equal(viewer->told_tick, before.told_tick);
+    assert_true(viewer->sender->knowledge.touched[slot] == 0);
+    small_world_teardown(&x.f);
+}
+
 static void filed_changes_survive_growth(void** state)
 {
     (void)state;
@@ -196,6 +221,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(changes_touch_their_slot),
         cmocka_unit_test(no_change_is_forgotten_before_the_next_send),
+        cmocka_unit_test(asking_writes_nothing),
         cmocka_unit_test(filed_changes_survive_growth),
         cmocka_unit_test(references_to_the_unseen_leave_no_trace),
     };

@@ -396,7 +396,8 @@ typedef struct ph_viewer_stats {
     bool is_something_due;
 } ph_viewer_stats;
 
-/// Slow enough not to be called for everybody every tick: it looks through the slots.
+/// Slow enough not to be called for everybody every tick: it looks through the slots. Changes nothing;
+/// not at the same time as a send to this viewer, or an acknowledgement.
 /// @return PH_OK, or PH_ERROR_STALE with *stats set to {0}.
 PH_API ph_result ph_world_viewer_stats(const ph_world* world, ph_viewer_id viewer,
                                        ph_viewer_stats* stats);
@@ -462,7 +463,7 @@ typedef struct ph_why {
 } ph_why;
 
 /// Why an entity is told of when it is. Asks the scheduler once more about this entity alone; changes
-/// nothing. Not at the same time as a send to this viewer.
+/// nothing. Not at the same time as a send to this viewer, or an acknowledgement.
 /// @return PH_OK, or PH_ERROR_STALE (viewer or entity) with *why as for one not in view.
 PH_API ph_result ph_world_why(const ph_world* world, ph_viewer_id viewer, ph_entity_id entity,
                               ph_why* why);

@@ -55,6 +55,7 @@ typedef struct filling {
     const ph_outlook* outlook;
     const ph_knowledge* knowledge;
     const ph_error_lanes* lanes;
+    const uint64_t* touched; // at the same places
     const tariff* prices;
     int32_t eye_mm[3];
     uint32_t now_ms;
@@ -154,7 +155,7 @@ static void fill_turn(const filling* f, const place* p)
     const ph_table* table = &f->outlook->world->tables[p->class_index];
     const int property = f->expectation->headings[p->class_index];
     f->lanes->turn_rad[p->at] = 0.0f;
-    if (property == PH_HEADING_NONE || (f->knowledge->touched[p->slot] >> property & 1) == 0) {
+    if (property == PH_HEADING_NONE || (f->touched[p->at] >> property & 1) == 0) {
         return;
     }
     const ph_angle* angle = &table->described->properties[property].angle;
@@ -169,7 +170,7 @@ static bool has_others(const filling* f, const place* p)
 {
     const uint64_t position = f->outlook->world->forms.layouts.layouts[p->class_index].position;
     const uint64_t heading = ph_expectation_heading(f->expectation, p->class_index);
-    return (f->knowledge->touched[p->slot] & ~(position | heading)) != 0;
+    return (f->touched[p->at] & ~(position | heading)) != 0;
 }
 
 // ---- all of it
@@ -222,6 +223,7 @@ static filling make_filling(const ph_error_span* span)
         .outlook = outlook,
         .knowledge = &sender->knowledge,
         .lanes = span->lanes,
+        .touched = span->touched,
         .prices = ph_sender_is_coded(sender) ? &CODED : &CLASSIC,
         .eye_mm = {outlook->eye_x_mm, outlook->eye_y_mm, span->eye_z_mm},
         .now_ms = (uint32_t)(sender->now_us / 1000),

@@ -33,7 +33,8 @@ typedef struct ph_error_span {
     int first;
     int count;
     const ph_error_lanes* lanes;
-    float* change; // filled by unrest.h: headings are taken out where nothing else is due
+    const uint64_t* touched; // what may be due
+    float* change;           // filled by unrest.h: headings are taken out where nothing else is due
 } ph_error_span;
 
 // The sender has an expectation. The result borrows the lanes.

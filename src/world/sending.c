@@ -105,6 +105,7 @@ static void rank(sending* s)
             .eye_z_mm = s->datagram.eye_mm[2],
             .count = knowledge->slot_count,
             .lanes = &s->lanes,
+            .touched = knowledge->touched,
             .change = s->scratch.change,
         });
         find_astray(s);

@@ -59,6 +59,18 @@ static void tell_of_changes(const ph_world* world, ph_viewer* viewer, uint32_t l
     }
 }
 
+uint64_t ph_tell_touched(const ph_world* world, uint32_t index, int slot)
+{
+    const ph_viewer* viewer = &world->viewers.viewers[index];
+    const ph_entity_index entity = ph_slots_sight(viewer->slots).entities[slot];
+    const uint64_t touched = viewer->sender->knowledge.touched[slot];
+    if (entity == PH_ENTITY_NONE) {
+        return touched;
+    }
+    return touched | (changes_between(&world->entities, entity, viewer->told_tick, world->tick) &
+                      ph_sender_mask(viewer->sender, world->class_count, slot));
+}
+
 void ph_tell_viewer(const ph_world* world, uint32_t index)
 {
     tell_of_changes(world, &world->viewers.viewers[index], world->tick);

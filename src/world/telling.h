@@ -17,4 +17,8 @@ void ph_tell_tick(ph_world* world);
 // Nothing that can be seen from outside changes, so the world may be constant.
 void ph_tell_viewer(const ph_world* world, uint32_t index);
 
+// `touched` of one slot as the next ph_tell_viewer() will leave it, for whoever only asks: several
+// threads may, at once.
+uint64_t ph_tell_touched(const ph_world* world, uint32_t index, int slot);
+
 #endif

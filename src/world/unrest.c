@@ -8,13 +8,13 @@
 #include "base/bitset.h"
 #include "world/difference.h"
 
-float ph_unrest_of(const ph_outlook* outlook, int slot)
+float ph_unrest_of(const ph_outlook* outlook, int slot, uint64_t touched)
 {
     const ph_knowledge* knowledge = &outlook->sender->knowledge;
     const ph_forms* forms = &outlook->world->forms;
     const int class_index = knowledge->class_index[slot];
     const uint64_t position = forms->layouts.layouts[class_index].position;
-    const uint64_t others = knowledge->touched[slot] & ~position;
+    const uint64_t others = touched & ~position;
     if (others == 0 || outlook->entities[slot] == PH_ENTITY_NONE) {
         return 0.0f;
     }
@@ -29,9 +29,9 @@ float ph_unrest_of(const ph_outlook* outlook, int slot)
 
 void ph_unrest_fill(const ph_outlook* outlook, float* change)
 {
-    const int slot_count = outlook->sender->knowledge.slot_count;
-    for (int slot = 0; slot < slot_count; ++slot) {
-        change[slot] = ph_unrest_of(outlook, slot);
+    const ph_knowledge* knowledge = &outlook->sender->knowledge;
+    for (int slot = 0; slot < knowledge->slot_count; ++slot) {
+        change[slot] = ph_unrest_of(outlook, slot, knowledge->touched[slot]);
     }
 }
 

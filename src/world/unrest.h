@@ -10,8 +10,8 @@
 
 #include "world/due.h"
 
-// For one slot; 0 for one that shows nobody.
-float ph_unrest_of(const ph_outlook* outlook, int slot);
+// For one slot, of which this may be due; 0 for one that shows nobody.
+float ph_unrest_of(const ph_outlook* outlook, int slot, uint64_t touched);
 
 // For all slots; once per send, for schedulers that want it.
 void ph_unrest_fill(const ph_outlook* outlook, float* change);

@@ -8,7 +8,7 @@
 #include "world/telling.h"
 
 // Whether this slot has something that the next send would say, if it could.
-static bool is_slot_due(const ph_outlook* outlook, int slot)
+static bool is_slot_due(const ph_outlook* outlook, uint32_t viewer, int slot)
 {
     const ph_sender* sender = outlook->sender;
     const ph_knowledge* knowledge = &sender->knowledge;
@@ -24,20 +24,21 @@ static bool is_slot_due(const ph_outlook* outlook, int slot)
     const ph_world* world = outlook->world;
     const int class_index = knowledge->class_index[slot];
     const uint64_t mask = sender->masks[(slot == 0 ? world->class_count : 0) + class_index];
-    uint64_t asked = knowledge->touched[slot] | ph_knowledge_at(knowledge, slot)->beyond;
+    uint64_t asked =
+        ph_tell_touched(world, viewer, slot) | ph_knowledge_at(knowledge, slot)->beyond;
     if (knowledge->are_references_stale) {
         asked |= world->forms.layouts.layouts[class_index].references;
     }
     return ph_outlook_compare(outlook, slot, asked & mask, NULL).due != 0;
 }
 
-static void look_for_due(const ph_outlook* outlook, ph_viewer_stats* stats)
+static void look_for_due(const ph_outlook* outlook, uint32_t viewer, ph_viewer_stats* stats)
 {
     const ph_sender* sender = outlook->sender;
     const ph_knowledge* knowledge = &sender->knowledge;
     const uint32_t now_ms = (uint32_t)(sender->now_us / 1000);
     for (int slot = 0; slot < knowledge->slot_count; ++slot) {
-        if (!is_slot_due(outlook, slot)) {
+        if (!is_slot_due(outlook, viewer, slot)) {
             continue;
         }
         stats->is_something_due = true;
@@ -58,7 +59,6 @@ ph_result ph_world_viewer_stats(const ph_world* world, ph_viewer_id viewer, ph_v
         *stats = (ph_viewer_stats){0};
         return PH_ERROR_STALE;
     }
-    ph_tell_viewer(world, index);
     const ph_outlook outlook = ph_outlook_make(world, index);
     const ph_sender* sender = outlook.sender;
     *stats = sender->stats;
@@ -66,7 +66,7 @@ ph_result ph_world_viewer_stats(const ph_world* world, ph_viewer_id viewer, ph_v
     stats->in_flight = sender->flight.count;
     stats->tokens_bits =
         sender->is_started ? ph_token_bucket_bits(&sender->bucket) : sender->depth_bits;
-    look_for_due(&outlook, stats);
+    look_for_due(&outlook, index, stats);
     return PH_OK;
 }
 

@@ -36,7 +36,7 @@ static void ask_scheduler(const ph_outlook* outlook, int32_t eye_z_mm, int slot,
     const float distance_mm = manhattan_mm(outlook, entity);
     const uint32_t mileage_mm =
         outlook->world->entities.mileage_mm[entity] - knowledge->mileage_mm[slot];
-    float change = ph_unrest_of(outlook, slot);
+    float change = ph_unrest_of(outlook, slot, why->touched);
     float score = knowledge->score[slot];
     float priority = 0.0f;
     float memory[PH_ERROR_LANES];
@@ -48,6 +48,7 @@ static void ask_scheduler(const ph_outlook* outlook, int32_t eye_z_mm, int slot,
                                                  .first = slot,
                                                  .count = 1,
                                                  .lanes = &lanes,
+                                                 .touched = &why->touched,
                                                  .change = &change});
         tell_errors(&lanes, why);
     }
@@ -56,7 +57,7 @@ static void ask_scheduler(const ph_outlook* outlook, int32_t eye_z_mm, int slot,
         .distance_mm = &distance_mm,
         .weight = &knowledge->weight[slot],
         .mileage_mm = &mileage_mm,
-        .touched = &knowledge->touched[slot],
+        .touched = &why->touched,
         .score = &score,
         .priority = &priority,
         .change = &change,
@@ -90,7 +91,6 @@ ph_result ph_world_why(const ph_world* world, ph_viewer_id viewer, ph_entity_id 
     if (!ph_world_try_viewer(world, viewer, &index) || asked == PH_ENTITY_NONE) {
         return PH_ERROR_STALE;
     }
-    ph_tell_viewer(world, index);
     const ph_outlook outlook = ph_outlook_make(world, index);
     const int slot = ph_slots_find(outlook.slots, asked);
     if (slot < 0) {
@@ -101,7 +101,7 @@ ph_result ph_world_why(const ph_world* world, ph_viewer_id viewer, ph_entity_id 
     const uint32_t now_ms = (uint32_t)(sender->now_us / 1000);
     why->state = state_of(knowledge, slot);
     why->slot = slot;
-    why->touched = knowledge->touched[slot];
+    why->touched = ph_tell_touched(world, index, slot);
     why->weight = (double)knowledge->weight[slot];
     why->score = (double)knowledge->score[slot];
     if (why->state != PH_WHY_NEWCOMER) {
