@@ -40,6 +40,15 @@ uint64_t app_wall_cpu_us(void)
     return read_ns(CLOCK_PROCESS_CPUTIME_ID) / 1000;
 }
 
+void app_wall_sleep(uint64_t duration_us)
+{
+    const struct timespec duration = {
+        .tv_sec = (time_t)(duration_us / 1000000),
+        .tv_nsec = (long)(duration_us % 1000000) * 1000,
+    };
+    nanosleep(&duration, NULL);
+}
+
 bool app_wall_random(void* bytes, size_t size)
 {
     return getentropy(bytes, size) == 0;
