@@ -228,6 +228,23 @@ static void a_turn_is_an_error_until_it_is_told(void** state)
     teardown(x);
 }
 
+// Where it came from is unknown until the next tick, not 2,147 km away.
+static void who_is_shown_to_more_is_where_it_was(void** state)
+{
+    (void)state;
+    fixture* x = setup();
+    assert_int_equal(ph_world_set_visibility(x->f.world, x->id, 1, false, false), PH_OK);
+    for (int i = 0; i < 5; ++i) {
+        inbox_step(&x->box, TICK_US);
+    }
+    const ph_why before = why(x);
+    assert_int_equal(ph_world_set_visibility(x->f.world, x->id, 3, false, false), PH_OK);
+    const ph_why after = why(x);
+    assert_int_equal(after.state, PH_WHY_ENTERED);
+    assert_true(after.error_mm == before.error_mm && after.growth_mrad_s == before.growth_mrad_s);
+    teardown(x);
+}
+
 // ---- why
 
 static void why_knows_what_was_told_and_when(void** state)
@@ -348,6 +365,7 @@ int main(void)
         cmocka_unit_test(a_loss_leaves_what_is_still_on_its_way),
         cmocka_unit_test(a_jump_ends_the_motion),
         cmocka_unit_test(a_turn_is_an_error_until_it_is_told),
+        cmocka_unit_test(who_is_shown_to_more_is_where_it_was),
         cmocka_unit_test(why_knows_what_was_told_and_when),
         cmocka_unit_test(why_refuses_what_is_gone),
         cmocka_unit_test(why_answers_for_every_scheduler),

@@ -241,6 +241,14 @@ static float enter_bits(const filling* f)
     return stats->enters == 0 ? f->prices->enter_bits : (float)(bits / (double)stats->enters);
 }
 
+// Whose way is unknown, because it was shown to more since the last tick, is taken to stand.
+static const int32_t* way_of(const ph_entities* entities, ph_entity_index entity)
+{
+    static const int32_t none[3] = {0};
+    const int32_t* way_mm = &entities->way_mm[3 * (size_t)entity];
+    return way_mm[0] != PH_NO_WAY ? way_mm : none;
+}
+
 ph_ranking_errors ph_errors_fill(const ph_error_span* span)
 {
     const filling f = make_filling(span);
@@ -252,7 +260,7 @@ ph_ranking_errors ph_errors_fill(const ph_error_span* span)
         if (entity == PH_ENTITY_NONE) {
             continue;
         }
-        const int32_t* way_mm = &entities->way_mm[3 * (size_t)entity];
+        const int32_t* way_mm = way_of(entities, entity);
         const place p = {
             .slot = slot,
             .at = at,
