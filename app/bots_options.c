@@ -53,7 +53,7 @@ static void fill_rows(bots_options* o, app_option rows[ROW_COUNT])
          .value = "PORT"},
         {.name = "--bots", .summary = "how many", .number = &o->count, .lo = 1, .hi = 16384},
         {.name = "--seconds",
-         .summary = "how long the world moves, from the first connection on",
+         .summary = "how long the world moves, from the start of the first bot on",
          .number = &o->seconds,
          .lo = 1,
          .hi = 86400},

@@ -26,6 +26,7 @@ static void add_bot(bots_report* report, const bot* of, uint64_t now_us)
     const double kbps = seconds > 0.0 ? (double)of->meter.bytes * 8.0 / 1000.0 / seconds : 0.0;
     report->connected += bot_is_connected(of) ? 1 : 0;
     report->kbps_mean += kbps;
+    report->kbps_min = report->kbps_min == 0.0 || kbps < report->kbps_min ? kbps : report->kbps_min;
     report->kbps_max = kbps > report->kbps_max ? kbps : report->kbps_max;
     report->rtt_ms += stats.rtt_ms;
     report->loss += stats.loss;
@@ -87,8 +88,8 @@ void bots_report_print(const bots_report* report)
 {
     printf("%d bots, %d judged: %d connected, %d never were\n", report->bots, report->good,
            report->connected, report->never);
-    printf("  %-12s %.2f mean, %.2f at most, each, on the wire\n", "kbit/s", report->kbps_mean,
-           report->kbps_max);
+    printf("  %-12s %.2f mean, %.2f to %.2f, each, on the wire\n", "kbit/s", report->kbps_mean,
+           report->kbps_min, report->kbps_max);
     printf("  %-12s %.1f ms  loss %.2f %%  join %.0f ms\n", "round trip", report->rtt_ms,
            100.0 * report->loss, report->join_ms);
     printf("  %-12s %.1f entities\n", "in view", report->shown_mean);
@@ -142,6 +143,7 @@ void bots_report_print_json(const bots_report* report)
     ph_json_integer(&json, "never_connected", report->never);
     ph_json_number(&json, "seconds", report->seconds);
     ph_json_number(&json, "wire_kbps_mean", report->kbps_mean);
+    ph_json_number(&json, "wire_kbps_min", report->kbps_min);
     ph_json_number(&json, "wire_kbps_max", report->kbps_max);
     ph_json_number(&json, "rtt_ms", report->rtt_ms);
     ph_json_number(&json, "loss_pct", 100.0 * report->loss);

@@ -16,7 +16,8 @@ typedef struct bots_report {
     int never;      // those that never were
     double seconds; // that the world moved
     double kbps_mean;
-    double kbps_max; // of any bot, over its whole connection
+    double kbps_min; // of any bot, over its whole connection
+    double kbps_max;
     double rtt_ms;
     double loss;       // 0..1
     double shown_mean; // entities in view at the end

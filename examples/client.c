@@ -115,8 +115,8 @@ static bool play(int frame)
         receive(&datagrams[i]);
     }
     ph_net_client_tick(net, now_us());
-    const uint8_t place_m[2] = {(uint8_t)(frame / FRAMES_PER_SECOND), 0}; // one step a second
-    ph_mail_set_input(mail, (uint32_t)frame + 1, place_m, sizeof place_m);
+    const uint8_t walked_m = (uint8_t)(frame / FRAMES_PER_SECOND); // one step a second
+    ph_mail_set_input(mail, (uint32_t)frame + 1, &walked_m, 1);
     ph_client_advance(view, now_us());
     if (frame % FRAMES_PER_SECOND == FRAMES_PER_SECOND - 1) {
         show((frame + 1) / FRAMES_PER_SECOND);

@@ -20,13 +20,7 @@
 #include <string.h>
 #include <time.h>
 
-enum {
-    DANCERS = 100,
-    PLAYERS = 16,
-    TICK_US = 100000,
-    HEADERS = 28 /* IPv4 + UDP */,
-    ENVELOPE = 20
-};
+enum { DANCERS = 100, PLAYERS = 16, TICK_US = 100000 };
 static const char SCHEMA[] = "class dancer\n    place: position\n";
 
 typedef struct player {
@@ -35,10 +29,10 @@ typedef struct player {
 } player;
 
 static ph_socket* sock;
+static ph_outbox outbox; // sends in batches; one for each thread that sends
 static ph_net_server* net;
 static ph_world* world;
 static player players[PLAYERS];
-static ph_outbox outbox; // sends in batches; one for each thread that sends
 
 static uint64_t now_us(void)
 {
@@ -64,26 +58,26 @@ static bool write_token(const char* path, const ph_net_server_def* server)
 static bool start(const char* token_path)
 {
     ph_schema* schema; // lives as long as the program
-    ph_schema_parse(SCHEMA, sizeof SCHEMA - 1, NULL, &schema, NULL);
     ph_world_def world_def = ph_world_def_default();
-    ph_socket_def socket_def = ph_socket_def_default(); // any port of 127.0.0.1
-    ph_net_server_def net_def = ph_net_server_def_default();
+    const ph_socket_def socket_def = ph_socket_def_default(); // any port of 127.0.0.1
+    ph_schema_parse(SCHEMA, sizeof SCHEMA - 1, NULL, &schema, NULL);
     world_def.schema = schema;
     world_def.tick_us = TICK_US;
     if (ph_world_create(&world_def, &world) != PH_OK ||
         ph_socket_open(&socket_def, &sock) != PH_OK) {
         return false;
     }
+    for (uint32_t i = 0; i < DANCERS; ++i) {
+        ph_world_spawn(world, &(ph_spawn){.name = i}, &(ph_entity_id){0});
+    }
     ph_outbox_begin(&outbox, sock);
+    ph_net_server_def net_def = ph_net_server_def_default();
     memcpy(net_def.private_key, "example: take 32 random bytes!!!", PH_NETCODE_KEY_SIZE);
     net_def.addresses[0] = ph_socket_local(sock);
     net_def.address_count = 1;
     net_def.client_capacity = PLAYERS;
     net_def.keep_alive_ms = 1000;
     net_def.sink = (ph_net_sink){ph_outbox_send, &outbox};
-    for (uint32_t i = 0; i < DANCERS; ++i) {
-        ph_world_spawn(world, &(ph_spawn){.name = i}, &(ph_entity_id){0});
-    }
     return ph_net_server_create(&net_def, &net) == PH_OK && write_token(token_path, &net_def);
 }
 
@@ -98,7 +92,6 @@ static void meet(const ph_net_event* event)
     }
     ph_viewer_def viewer = ph_viewer_def_default(); // 13 kbit/s, a spectator at (0, 0, 0)
     const ph_mail_def mail = ph_mail_def_default();
-    viewer.overhead_bytes = HEADERS + ENVELOPE;
     viewer.session = (uint32_t)now_us();
     ph_world_add_viewer(world, &viewer, &who->viewer);
     ph_mail_create(&mail, &who->mail);
@@ -120,9 +113,8 @@ static void receive(ph_datagram* datagram)
         printf("player %d says: %.*s\n", payload.client, (int)size, (const char*)text);
     }
     const ph_mail_input input = ph_mail_newest_input(who->mail);
-    if (input.size == 2) { // where the player has gone, in m
-        ph_world_set_eye(world, who->viewer, 1000 * (int8_t)input.bytes[0],
-                         1000 * (int8_t)input.bytes[1], 0);
+    if (input.size == 1) { // how far the player has walked, in m
+        ph_world_set_eye(world, who->viewer, 1000 * input.bytes[0], 0, 0);
     }
     ph_mail_set_processed(who->mail, input.number);
     ph_world_acknowledge(world, who->viewer, now_us(), ack.bytes, ack.size);
@@ -148,15 +140,26 @@ static void tick(int number)
     }
     ph_world_tick(world);
     for (int i = 0; i < PLAYERS; ++i) { // different players may be sent to by different threads
-        player* who = &players[i];
-        if (who->mail == NULL || !ph_world_is_send_due(world, who->viewer, now_us())) {
-            continue;
+        if (players[i].mail != NULL && ph_world_is_send_due(world, players[i].viewer, now_us())) {
+            const int wanted = (int)ph_mail_wants(players[i].mail, now_us());
+            ph_world_reserve(world, players[i].viewer, PH_MAIL_EMPTY_SIZE,
+                             wanted - PH_MAIL_EMPTY_SIZE);
+            ph_world_send(world, players[i].viewer, now_us(), deliver, &i);
         }
-        const int wanted = (int)ph_mail_wants(who->mail, now_us());
-        ph_world_reserve(world, who->viewer, PH_MAIL_EMPTY_SIZE, wanted - PH_MAIL_EMPTY_SIZE);
-        ph_world_send(world, who->viewer, now_us(), deliver, &i);
     }
-    ph_outbox_flush(&outbox);
+}
+
+static void receive_until(uint64_t due_us)
+{
+    for (uint64_t now = now_us(); now < due_us; now = now_us()) {
+        ph_datagram datagrams[PH_SOCKET_BATCH];
+        const int count = ph_socket_receive(sock, datagrams, PH_SOCKET_BATCH);
+        for (int i = 0; i < count; ++i) {
+            receive(&datagrams[i]);
+        }
+        ph_outbox_flush(&outbox);
+        ph_socket_wait(sock, count == 0 ? due_us - now : 0);
+    }
 }
 
 int main(int argc, char** argv)
@@ -170,18 +173,7 @@ int main(int argc, char** argv)
     ph_net_server_start(net, start_us, (uint64_t)time(NULL));
     for (int number = 0; number < seconds * 1000000 / TICK_US; ++number) {
         tick(number);
-        const uint64_t due_us = start_us + (uint64_t)(number + 1) * TICK_US; // nothing drifts
-        for (uint64_t now = now_us(); now < due_us; now = now_us()) {
-            ph_datagram datagrams[PH_SOCKET_BATCH];
-            const int count = ph_socket_receive(sock, datagrams, PH_SOCKET_BATCH);
-            for (int i = 0; i < count; ++i) {
-                receive(&datagrams[i]);
-            }
-            ph_outbox_flush(&outbox); // netcode's own answers
-            if (count == 0) {
-                ph_socket_wait(sock, due_us - now);
-            }
-        }
+        receive_until(start_us + (uint64_t)(number + 1) * TICK_US); // nothing drifts
     }
     ph_net_server_stop(net); // tells everybody
     ph_outbox_flush(&outbox);
