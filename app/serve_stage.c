@@ -61,7 +61,12 @@ static int refresh_ticks(const serve_stage* stage, const serve_stage_def* def)
 
 static bool create_world(serve_stage* stage, const serve_stage_def* def, ph_fault* fault)
 {
+    stage->pages = ph_large_pages_create();
+    if (stage->pages == NULL) {
+        return ph_fault_set_memory(fault);
+    }
     ph_world_def world = ph_world_def_default();
+    world.allocator = ph_large_pages_allocator(stage->pages);
     if (def->radius_m > 0.0) {
         stage->radius_mm = (int32_t)(def->radius_m * 1000.0);
     }
@@ -108,6 +113,7 @@ void serve_stage_destroy(serve_stage* stage)
         return;
     }
     ph_world_destroy(stage->world);
+    ph_large_pages_destroy(stage->pages);
     ph_herd_destroy(stage->herd);
     ph_source_destroy(stage->source);
     ph_sim_material_close(&stage->material);

@@ -8,6 +8,7 @@
 #define PH_APP_SERVE_STAGE_H
 
 #include "kit/herd.h"
+#include "kit/large_pages.h"
 #include "kit/sim_material.h"
 #include "kit/source.h"
 
@@ -40,6 +41,7 @@ typedef struct serve_stage {
     ph_sim_material material;
     ph_source* source; // NULL: it is the herd
     ph_herd* herd;
+    ph_large_pages* pages; // the world lies in
 } serve_stage;
 
 // At the first tick, everybody put. @return NULL with *fault filled.

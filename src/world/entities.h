@@ -32,6 +32,7 @@
 
 // For so many ticks changes are remembered: viewers look at them when they are sent to.
 #define PH_RECENT_TICKS 4
+_Static_assert((UINT64_C(1) << 32) % PH_RECENT_TICKS == 0, "places go on when ticks come round");
 
 typedef struct ph_entities {
     uint64_t* spawn_order; // ascending with time; UINT64_MAX: nobody
