@@ -155,11 +155,12 @@ static void a_jump_is_no_velocity(void** state)
     teardown(&x);
 }
 
-static void an_enter_on_its_way_is_not_told_again(void** state)
+static void an_enter_is_told_again_when_it_is_lost_or_not_answered_for(void** state)
 {
     (void)state;
     fixture x;
-    const ph_viewer_def def = viewer_def();
+    ph_viewer_def def = viewer_def();
+    def.bits_per_second = 5000; // so that nobody has bits to spare
     setup(&x, &def);
     spawn_persons(&x);
     for (int tick = 0; tick < 5; ++tick) {
@@ -169,10 +170,14 @@ static void an_enter_on_its_way_is_not_told_again(void** state)
     assert_int_equal(stats_of(&x).enters, PERSONS);
     answer(&x, false);
     walk(&x, 6);
-    for (int i = 0; i < 11; ++i) {
+    for (int i = 0; i < 4; ++i) {
         step(&x);
     }
     assert_int_equal(stats_of(&x).enters, 2 * PERSONS);
+    for (int i = 0; i < 6; ++i) {
+        step(&x);
+    }
+    assert_int_equal(stats_of(&x).enters, 3 * PERSONS);
     teardown(&x);
 }
 
@@ -344,7 +349,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_enter_says_how_it_moves),
         cmocka_unit_test(a_jump_is_no_velocity),
-        cmocka_unit_test(an_enter_on_its_way_is_not_told_again),
+        cmocka_unit_test(an_enter_is_told_again_when_it_is_lost_or_not_answered_for),
         cmocka_unit_test(far_away_is_coarse_and_at_rest_exact),
         cmocka_unit_test(with_bits_to_spare_everything_is_exact),
         cmocka_unit_test(who_has_nothing_to_say_is_silent),

@@ -275,6 +275,42 @@ static void two_lost_positions_give_the_whole_path_back(void** state)
     }
 }
 
+// It is known to be gone with the first, but the slot rests until nothing of it is on its way.
+static void a_leave_may_be_told_twice(void** state)
+{
+    (void)state;
+    for (int is_second_applied = 0; is_second_applied <= 1; ++is_second_applied) {
+        fixture f;
+        setup(&f);
+        become_entered(&f);
+        ph_knowledge_leave(&f.knowledge, SLOT);
+        send(&f, PH_RECORD_LEAVE, 0, 0, 0);
+        send(&f, PH_RECORD_LEAVE, 0, 0, 0);
+        assert_false(resolve(&f, true));
+        assert_int_equal(f.knowledge.told[SLOT], PH_TOLD_LEFT);
+        assert_true(f.knowledge.touched[SLOT] == 0);
+        assert_true(resolve(&f, is_second_applied));
+        assert_int_equal(f.knowledge.told[SLOT], PH_TOLD_LEFT);
+        teardown(&f);
+    }
+}
+
+static void a_lost_leave_waits_for_the_one_behind_it(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    become_entered(&f);
+    ph_knowledge_leave(&f.knowledge, SLOT);
+    send(&f, PH_RECORD_LEAVE, 0, 0, 0);
+    send(&f, PH_RECORD_LEAVE, 0, 0, 0);
+    assert_false(resolve(&f, false));
+    assert_true(f.knowledge.touched[SLOT] == 0);
+    assert_false(resolve(&f, false));
+    assert_true(f.knowledge.touched[SLOT] != 0);
+    teardown(&f);
+}
+
 static void a_leave_frees_the_slot_when_it_is_applied(void** state)
 {
     (void)state;
@@ -372,6 +408,8 @@ int main(void)
         cmocka_unit_test(lost_enters_make_a_newcomer_again),
         cmocka_unit_test(a_lost_position_gives_its_path_back),
         cmocka_unit_test(two_lost_positions_give_the_whole_path_back),
+        cmocka_unit_test(a_leave_may_be_told_twice),
+        cmocka_unit_test(a_lost_leave_waits_for_the_one_behind_it),
         cmocka_unit_test(a_leave_frees_the_slot_when_it_is_applied),
         cmocka_unit_test(a_newcomer_that_leaves_is_gone_at_once),
         cmocka_unit_test(an_enter_on_its_way_keeps_the_slot),

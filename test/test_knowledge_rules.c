@@ -372,13 +372,6 @@ static void an_update_after_a_lost_enter_is_an_enter(void** state)
     setup_empty();
     play(1);
     set_title("b");
-    if (profile == PH_PROFILE_PINHOLE) { // not before it is known that it was lost
-        spawn(12, 2000);
-        send();
-        receive(2);
-        assert_int_equal(ph_client_find(viewer->client, 10).index1, 0);
-        answer();
-    }
     send();
     assert_int_equal(receive(sent_count), PH_OK);
     assert_string_equal(shown_title(), "b");

@@ -120,7 +120,8 @@ static void resolve_item(const ph_world* world, ph_viewer* viewer, const ph_flig
         }
     }
     if (is_free) {
-        ph_knowledge_free(knowledge, item->slot, is_applied);
+        const bool is_known = knowledge->told[item->slot] == PH_TOLD_LEFT;
+        ph_knowledge_free(knowledge, item->slot, is_known);
         ph_slots_free(viewer->slots, item->slot);
     }
 }

@@ -8,6 +8,7 @@
 
 #include "wire/baseline.h"
 
+#include <float.h>
 #include <string.h>
 
 // As in motion/aim.c: how long a bend lasts; who is silent for too long stops for a pause, and then
@@ -18,6 +19,10 @@
 #define RETURN_S 1.0f
 
 #define NEAREST_MM 1000.0f
+
+// That a packet is lost whose answer is overdue: of those that are lost, and those whose answer is, as
+// many are which.
+#define DOUBT 0.5f
 
 // Half a round trip: before the first was measured, and at most.
 #define FIRST_WAY_S 0.05f
@@ -62,6 +67,7 @@ typedef struct filling {
     float tick_s;
     float way_s; // half a round trip
     float loss;
+    float doubt_s;
 } filling;
 
 // One slot that shows somebody.
@@ -132,9 +138,11 @@ static void fill_position(const filling* f, const place* p)
     const ph_expected* sent = &f->expectation->sent[p->slot];
     const ph_expected* known = &f->expectation->known[p->slot];
     misfit fit = misfit_of(f, p, sent);
-    if (f->loss > 0.0f && known->is_there && known->tick != sent->tick) {
+    const float age_s = (float)(f->outlook->world->tick - sent->tick) * f->tick_s;
+    const float chance = age_s > f->doubt_s ? DOUBT : f->loss;
+    if (chance > 0.0f && known->is_there && known->tick != sent->tick) {
         const misfit without = misfit_of(f, p, known);
-        fit.error_mm += f->loss * ph_greater(without.error_mm - fit.error_mm, 0.0f);
+        fit.error_mm += chance * ph_greater(without.error_mm - fit.error_mm, 0.0f);
     }
     const ph_property* position =
         &f->outlook->world->tables[p->class_index]
@@ -143,7 +151,7 @@ static void fill_position(const filling* f, const place* p)
     f->lanes->error_mm[p->at] = fit.error_mm;
     f->lanes->carried_mm[p->at] = fit.carried_mm;
     f->lanes->growth_mm_s[p->at] = fit.growth_mm_s;
-    f->lanes->age_s[p->at] = (float)(f->outlook->world->tick - sent->tick) * f->tick_s;
+    f->lanes->age_s[p->at] = age_s;
     f->lanes->position_bits[p->at] =
         f->prices->position_bits + f->prices->bits_per_doubling * log2_about(1.0f + steps);
 }
@@ -205,6 +213,10 @@ static void fill_slot(const filling* f, const place* p, float* change)
     }
     fill_position(f, p);
     fill_turn(f, p);
+    if (f->knowledge->told[p->slot] == PH_TOLD_ENTER &&
+        ph_sender_is_doubtful(f->outlook->sender, p->slot)) {
+        f->lanes->missing[p->at] = DOUBT;
+    }
     *change = has_others(f, p) ? *change : 0.0f;
 }
 
@@ -230,6 +242,7 @@ static filling make_filling(const ph_error_span* span)
         .tick_s = ph_expected_tick_s(outlook->world),
         .way_s = way_seconds(sender),
         .loss = (float)sender->stats.loss,
+        .doubt_s = sender->doubt_ms != 0 ? (float)sender->doubt_ms * 1e-3f : FLT_MAX,
     };
 }
 

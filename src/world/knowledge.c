@@ -191,7 +191,8 @@ bool ph_knowledge_note_applied(ph_knowledge* knowledge, const ph_layout* layout,
     ph_dossier* dossier = ph_knowledge_at(knowledge, slot);
     --dossier->in_flight;
     if (item->kind == PH_RECORD_LEAVE) {
-        return true;
+        knowledge->told[slot] = PH_TOLD_LEFT;
+        return dossier->in_flight == 0;
     }
     if (ph_knowledge_is_leaving(knowledge, slot)) {
         knowledge->told[slot] = PH_TOLD_LEAVING;
@@ -249,8 +250,11 @@ bool ph_knowledge_note_lost(ph_knowledge* knowledge, ph_flight* flight, const ph
     const int slot = item->slot;
     ph_dossier* dossier = ph_knowledge_at(knowledge, slot);
     --dossier->in_flight;
+    if (knowledge->told[slot] == PH_TOLD_LEFT) {
+        return dossier->in_flight == 0;
+    }
     if (ph_knowledge_is_leaving(knowledge, slot)) {
-        if (item->kind == PH_RECORD_LEAVE) {
+        if (item->kind == PH_RECORD_LEAVE && dossier->in_flight == 0) {
             knowledge->touched[slot] = 1;
             dossier->repeats = UINT64_MAX;
         }
@@ -301,16 +305,16 @@ static bool is_list_sound(const ph_knowledge* knowledge, const ph_flight* flight
 {
     const ph_dossier* dossier = ph_knowledge_at(knowledge, slot);
     uint16_t place = dossier->newest_item;
+    bool may_leave = ph_knowledge_is_leaving(knowledge, slot) && knowledge->touched[slot] == 0;
     for (int i = 0; i < dossier->in_flight; ++i) {
         if (place >= flight->capacity) {
             return false;
         }
         const ph_flight_item item = ph_flight_read(flight, place);
-        const bool is_alone = item.kind == PH_RECORD_LEAVE;
-        if (item.slot != slot || (is_alone && (i > 0 || !ph_knowledge_is_leaving(knowledge, slot) ||
-                                               knowledge->touched[slot] != 0))) {
+        if (item.slot != slot || (item.kind == PH_RECORD_LEAVE && !may_leave)) {
             return false;
         }
+        may_leave = may_leave && item.kind == PH_RECORD_LEAVE; // nothing follows a leave but others
         place = item.older;
     }
     return true;
@@ -325,7 +329,7 @@ bool ph_knowledge_validate(const ph_knowledge* knowledge, const ph_flight* fligh
         const int told = knowledge->told[slot];
         leaving_count += ph_knowledge_is_leaving(knowledge, slot);
         item_count += dossier->in_flight;
-        if (told > PH_TOLD_LEAVING || dossier->in_flight > IN_FLIGHT_MAX ||
+        if (told > PH_TOLD_LEFT || dossier->in_flight > IN_FLIGHT_MAX ||
             (told == PH_TOLD_NOTHING && dossier->in_flight != 0) ||
             (told == PH_TOLD_ENTER && dossier->in_flight == 0) || dossier->association == 0 ||
             !is_list_sound(knowledge, flight, slot)) {

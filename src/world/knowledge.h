@@ -37,6 +37,7 @@ typedef enum ph_told {
     PH_TOLD_ENTERED,        // the client is known to have it
     PH_TOLD_LEAVING_UNSURE, // it is gone; the client may have it, or may come to have it
     PH_TOLD_LEAVING,        // it is gone; the client has it
+    PH_TOLD_LEFT,           // the client knows that it is gone; other leaves are still on their way
 } ph_told;
 
 // What a visit looks at, beside the arrays; the known values follow.
@@ -44,7 +45,7 @@ typedef struct ph_dossier {
     uint64_t beyond;      // properties that differ, but are further away than they are sent
     uint64_t repeats;     // properties that were lost, and not sent again since
     uint32_t stir;        // of the entity when nothing but its position was left to be sent
-    uint32_t served_ms;   // when something was last sent of it
+    uint32_t served_ms;   // when something was last sent of it, or its leave
     uint32_t association; // number of the present entity, or of the next one; from 1
     uint32_t since_tick;  // at which the slot took its entity: what was before is not the viewer's
     uint16_t newest_item; // place in the flight, if in_flight > 0
@@ -56,7 +57,7 @@ _Static_assert(sizeof(ph_dossier) == 40, "with a position behind it less than a 
 
 typedef struct ph_knowledge {
     // Bit p: property p may differ from the newest that was sent. Newcomers: everything. Leaving: 1
-    // while the leave is to be sent, 0 while it is on its way.
+    // while the leave is to be sent, 0 while one is on its way.
     uint64_t* touched;
     float* score;         // the scheduler's
     float* weight;        // the game's hint

@@ -49,6 +49,12 @@
 // with 7, 0.78 with 8.
 #define ENOUGH_OVERHEADS 7
 
+// When what was sent is in doubt: before the first round trip, and beside one and a quarter.
+#define FIRST_DOUBT_MS 500
+#define LEAST_DOUBT_MS 30
+// What a leave takes, at about.
+#define LEAVE_BITS 12
+
 // ---- sizes
 
 // What sizes follow from.
@@ -331,6 +337,16 @@ void ph_sender_pay(ph_sender* sender, int payload_bytes)
     sender->second_bytes += (uint64_t)wire_bytes;
 }
 
+// A round trip and a quarter: acknowledgements come at once.
+static uint32_t doubt_after_ms(const ph_sender* sender)
+{
+    if (!ph_sender_is_coded(sender)) {
+        return 0;
+    }
+    return sender->stats.rtt_ms > 0.0 ? LEAST_DOUBT_MS + (uint32_t)(1.25 * sender->stats.rtt_ms)
+                                      : FIRST_DOUBT_MS;
+}
+
 void ph_sender_pass_time(ph_sender* sender, uint64_t now_us)
 {
     if (!sender->is_started) {
@@ -343,6 +359,7 @@ void ph_sender_pass_time(ph_sender* sender, uint64_t now_us)
         return;
     }
     sender->now_us = now_us;
+    sender->doubt_ms = doubt_after_ms(sender);
     ph_token_bucket_fill(&sender->bucket, now_us);
     if (sender->is_raised) {
         sender->is_raised = false;
@@ -418,6 +435,25 @@ static int64_t news_bits(const ph_sender* sender)
     return touched_count == 0 ? 0 : 1 + news256 / PH_COST_PER_BIT;
 }
 
+// What enters and leaves would take that should have been answered by now; 0: there are none.
+static int64_t doubtful_bits(const ph_sender* sender)
+{
+    const ph_flight* flight = &sender->flight;
+    if (sender->doubt_ms == 0 || flight->count == 0 ||
+        sender->now_us - ph_flight_oldest(flight)->stamp.sent_us < 1000 * sender->doubt_ms) {
+        return 0;
+    }
+    int64_t bits = 0;
+    for (int slot = 0; slot < sender->knowledge.slot_count; ++slot) {
+        if (ph_sender_is_doubtful(sender, slot)) {
+            bits += sender->knowledge.told[slot] == PH_TOLD_ENTER
+                        ? (int64_t)sender->prices.enter256 / PH_COST_PER_BIT
+                        : LEAVE_BITS;
+        }
+    }
+    return bits;
+}
+
 bool ph_sender_is_worth(const ph_sender* sender)
 {
     PH_ASSERT(sender->is_started);
@@ -439,6 +475,11 @@ bool ph_sender_is_worth(const ph_sender* sender)
             ENOUGH_OVERHEADS * (8 * (int64_t)sender->overhead_bytes + header_bits);
         rhythm.news_bits = (rhythm.news_bits * NEWS_PERCENT + 99) / 100;
         rhythm.room_bits = enough_bits < rhythm.room_bits ? enough_bits : rhythm.room_bits;
+    }
+    const int64_t again_bits = doubtful_bits(sender);
+    if (again_bits > 0) {
+        rhythm.news_bits = rhythm.news_bits > 0 ? rhythm.news_bits : again_bits;
+        rhythm.room_bits = again_bits < rhythm.room_bits ? again_bits : rhythm.room_bits;
     }
     return ph_rhythm_is_due(&rhythm);
 }

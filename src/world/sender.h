@@ -101,6 +101,9 @@ typedef struct ph_sender {
     uint32_t precision;    // in 1/1024 mrad; 0: exactly
     uint32_t widened_tick; // when it was last given more to see
     int density;           // of the last packet
+    // After so long without an answer what was sent is as likely lost as its answer is: enters and
+    // leaves are then told again, because the next answer may be a second away. 0: never.
+    uint32_t doubt_ms;
     ph_prices prices;
 
     // Rhythm of ph_world_send_all(), in 1/1024 us; 0: by what the news would take.
@@ -170,6 +173,17 @@ bool ph_sender_is_time(ph_sender* sender, uint32_t viewer, uint64_t now_us);
 // Whether it is worth sending now, when there is no fixed rhythm: see schedule/rhythm.h. Time has
 // passed already, and references are settled.
 bool ph_sender_is_worth(const ph_sender* sender);
+
+// Whether the enter or leave that was sent last of a slot should have been answered by now.
+static inline bool ph_sender_is_doubtful(const ph_sender* sender, int slot)
+{
+    const ph_knowledge* knowledge = &sender->knowledge;
+    const int told = knowledge->told[slot];
+    return sender->doubt_ms != 0 &&
+           (told == PH_TOLD_ENTER || told == PH_TOLD_LEAVING || told == PH_TOLD_LEAVING_UNSURE) &&
+           (uint32_t)(sender->now_us / 1000) - ph_knowledge_at(knowledge, slot)->served_ms >
+               sender->doubt_ms;
+}
 
 // What updates may tell of what this slot shows.
 static inline uint64_t ph_sender_mask(const ph_sender* sender, int class_count, int slot)

@@ -147,11 +147,11 @@ static outcome add(sending* s, const ph_choice* choice)
     if (s->who.is_overdue) {
         sender->overdue_credit_bits -= s->datagram.bits - before_bits;
     }
+    ph_knowledge_at(&sender->knowledge, slot)->served_ms = s->now_ms;
     if (choice->kind != PH_RECORD_LEAVE) {
         float* score = &sender->knowledge.score[slot];
         *score = sender->scheduler.sent(sender->scheduler.context, *score);
         note_rest(s, slot);
-        ph_knowledge_at(&sender->knowledge, slot)->served_ms = s->now_ms;
         if (sender->expectation != NULL) {
             ph_expectation_note_sent(sender->expectation, s->outlook.world, sender, slot);
         }
@@ -209,9 +209,8 @@ static uint64_t filter(const sending* s, int slot, const ph_due* due, uint64_t p
 static bool is_to_be_exact(const sending* s, int slot, const ph_due* due)
 {
     const uint64_t position = layout_of(s, slot)->position;
-    return s->sender->bits_per_second == 0 || s->sender->precision == 0 ||
-           s->turns.stage == PH_TURN_REFINE || s->who.is_overdue ||
-           (due->settled & position) != 0 ||
+    return s->sender->bits_per_second == 0 || s->sender->precision == 0 || s->who.is_exact ||
+           s->who.is_overdue || (due->settled & position) != 0 ||
            ((due->striking & position) == 0 &&
             ph_expectation_is_astray(s->sender->expectation, slot));
 }
@@ -232,11 +231,25 @@ static int judge_position(sending* s, int slot, const ph_due* due, uint64_t* cho
     return coarse;
 }
 
-// An enter on its way is soon answered, and another one dear even where bits are to spare.
+// What the datagram under way will take of the budget.
+static int64_t spoken_bits(const sending* s)
+{
+    return s->datagram.is_open ? s->datagram.bits + 8 * (int64_t)ph_sender_overhead(s->sender) : 0;
+}
+
+// Whether tokens are about to run over: seven eighths of what can be saved up are there.
+static bool is_brimful(const sending* s)
+{
+    const ph_sender* sender = s->sender;
+    return ph_token_bucket_bits(&sender->bucket) - spoken_bits(s) >
+           sender->depth_bits - sender->depth_bits / 8;
+}
+
+// An enter on its way is soon answered, and another one dear, unless nobody else needs the bits.
 static bool is_enter_enough(const sending* s, int slot)
 {
     return ph_sender_is_coded(s->sender) && s->sender->knowledge.told[slot] == PH_TOLD_ENTER &&
-           !s->who.is_overdue;
+           !s->who.is_overdue && !(s->who.is_exact && is_brimful(s));
 }
 
 // ---- a visit to somebody known
@@ -293,7 +306,8 @@ static outcome visit(sending* s, ph_turn who)
 {
     const ph_knowledge* knowledge = &s->sender->knowledge;
     s->who = who;
-    if (knowledge->touched[who.slot] == 0) {
+    const bool is_doubtful = ph_sender_is_doubtful(s->sender, who.slot);
+    if (knowledge->touched[who.slot] == 0 && !is_doubtful) {
         return OUTCOME_NOTHING;
     }
     if (ph_knowledge_is_leaving(knowledge, who.slot)) {
@@ -302,8 +316,8 @@ static outcome visit(sending* s, ph_turn who)
     if (!ph_outlook_is_there(&s->outlook, who.slot)) {
         return OUTCOME_NOTHING;
     }
-    return knowledge->told[who.slot] == PH_TOLD_NOTHING ? add_enter(s, who.slot)
-                                                        : visit_known(s, who.slot, who.is_filtered);
+    const bool is_entering = knowledge->told[who.slot] == PH_TOLD_NOTHING || is_doubtful;
+    return is_entering ? add_enter(s, who.slot) : visit_known(s, who.slot, who.is_filtered);
 }
 
 // ---- datagrams
@@ -361,12 +375,6 @@ static bool visit_in_datagram(sending* s, ph_turn who)
         turn_over(s);
     }
     return true;
-}
-
-// What the datagram under way will take of the budget.
-static int64_t spoken_bits(const sending* s)
-{
-    return s->datagram.is_open ? s->datagram.bits + 8 * (int64_t)ph_sender_overhead(s->sender) : 0;
 }
 
 // @return Whether everything that is due has gone out.

@@ -175,9 +175,26 @@ static ph_surveyed survey_waiting(const ph_survey* s)
     return surveyed;
 }
 
+// Whoever was entered, and should have been answered for by now, waits for its turn like others.
+static void survey_doubts(const ph_survey* s)
+{
+    const ph_slot_list shown = s->outlook->shown;
+    ph_knowledge* knowledge = &s->sender->knowledge;
+    const ph_layout* layouts = s->outlook->world->forms.layouts.layouts;
+    for (int i = 0; i < shown.count; ++i) {
+        const int slot = shown.slots[i];
+        if (knowledge->told[slot] == PH_TOLD_ENTER && ph_sender_is_doubtful(s->sender, slot)) {
+            knowledge->touched[slot] |= layouts[knowledge->class_index[slot]].position;
+        }
+    }
+}
+
 ph_surveyed ph_survey_all(const ph_survey* s)
 {
     survey_places(s);
+    if (s->sender->doubt_ms != 0 && s->sender->flight.count > 0) {
+        survey_doubts(s);
+    }
     ph_survey_references(s);
     return survey_waiting(s);
 }

@@ -5,6 +5,8 @@
 
 #include "base/prefetch.h"
 
+#include <float.h>
+
 // How far ahead of its visit a slot's dossier is fetched.
 enum { FETCH_AHEAD = 12 };
 
@@ -36,21 +38,33 @@ static float waited_rank(const ph_turns* turns, int slot)
     return 1.0f + (float)(turns->now_ms - turns->sender->knowledge.waiting_ms[slot]);
 }
 
-// Fills the ranks of the two stages that have their own order.
+// By priority, and behind them whoever has none.
+static float refined_rank(const ph_turns* turns, int slot)
+{
+    const float priority = turns->scratch->priority[slot];
+    return priority > 0.0f ? priority : FLT_MIN;
+}
+
+static float rank_of(const ph_turns* turns, int slot)
+{
+    if (turns->outlook->entities[slot] == PH_ENTITY_NONE ||
+        turns->sender->knowledge.touched[slot] == 0) {
+        return 0.0f;
+    }
+    if (turns->stage == PH_TURN_REST) {
+        return turns->scratch->priority[slot] > 0.0f ? 0.0f : waited_rank(turns, slot);
+    }
+    if (turns->stage == PH_TURN_REFINE) {
+        return refined_rank(turns, slot);
+    }
+    return is_newcomer(turns, slot) ? nearness(turns, slot) : 0.0f;
+}
+
+// Fills the ranks of the stages that have their own order.
 static void rank_stage(ph_turns* turns)
 {
-    const ph_knowledge* knowledge = &turns->sender->knowledge;
-    for (int slot = 0; slot < knowledge->slot_count; ++slot) {
-        float rank = 0.0f;
-        if (turns->stage == PH_TURN_REST) {
-            const bool is_left = knowledge->touched[slot] != 0 &&
-                                 turns->outlook->entities[slot] != PH_ENTITY_NONE &&
-                                 !(turns->scratch->priority[slot] > 0.0f);
-            rank = is_left ? waited_rank(turns, slot) : 0.0f;
-        } else if (is_newcomer(turns, slot)) {
-            rank = nearness(turns, slot);
-        }
-        turns->scratch->rank[slot] = rank;
+    for (int slot = 0; slot < turns->sender->knowledge.slot_count; ++slot) {
+        turns->scratch->rank[slot] = rank_of(turns, slot);
     }
 }
 
@@ -132,12 +146,15 @@ static bool begin_stage(ph_turns* turns, int64_t spoken_bits)
         rank_stage(turns);
         begin_order(turns, turns->scratch->rank);
         return true;
-    case PH_TURN_PRIORITY:
-    case PH_TURN_SPARE:
     case PH_TURN_REFINE:
-        if (turns->stage == PH_TURN_REFINE && !can_refine(turns, spoken_bits)) {
+        if (!can_refine(turns, spoken_bits)) {
             return false;
         }
+        rank_stage(turns);
+        begin_order(turns, turns->scratch->rank);
+        return true;
+    case PH_TURN_PRIORITY:
+    case PH_TURN_SPARE:
         begin_order(turns, turns->scratch->priority);
         return true;
     default:
@@ -151,7 +168,8 @@ static int next_leaving(ph_turns* turns)
     const ph_knowledge* knowledge = &turns->sender->knowledge;
     while (knowledge->leaving_count > 0 && turns->cursor < knowledge->slot_count) {
         const int slot = turns->cursor++;
-        if (ph_knowledge_is_leaving(knowledge, slot) && knowledge->touched[slot] != 0) {
+        if (ph_knowledge_is_leaving(knowledge, slot) &&
+            (knowledge->touched[slot] != 0 || ph_sender_is_doubtful(turns->sender, slot))) {
             return slot;
         }
     }
@@ -230,6 +248,7 @@ bool ph_turns_try_next(ph_turns* turns, int64_t spoken_bits, ph_turn* next)
             *next = (ph_turn){
                 .slot = (uint16_t)slot,
                 .is_filtered = turns->stage == PH_TURN_PRIORITY || turns->stage == PH_TURN_FIRST,
+                .is_exact = turns->stage == PH_TURN_REFINE,
             };
             return true;
         }

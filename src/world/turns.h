@@ -10,7 +10,7 @@
 //   spare       the same again, with what the filter held back
 //   rest        whoever has no priority, longest wait first: what can be spent is spent
 //   refine      pinhole profile, when more than half of what can be saved up is left: coarse
-//               positions become exact
+//               positions become exact, and enters on their way are told anew
 //
 // After the leaves, whoever has waited longer than patience allows goes before all others, longest
 // first, with a quarter of the bits: newcomers could else keep it waiting for ever. Its credit is a
@@ -45,6 +45,7 @@ typedef struct ph_turn {
     uint16_t slot;
     bool is_filtered; // what the scheduler's filter holds back is not for this turn
     bool is_overdue;  // comes before the others, on credit
+    bool is_exact;    // its position, however far away
 } ph_turn;
 
 // Others that are tried after one has not fitted.
