@@ -6,28 +6,10 @@
 
 #include "motion/aim.h"
 
+#include "motion/carry.h"
+
 #include <math.h>
 #include <string.h>
-
-// Velocities are taken over at least this long or this far, if samples come more often: positions
-// are rounded, and 16 mm in 50 ms are 0.3 m/s.
-#define LEG_S 0.08f
-#define LEG_MM 200.0f
-
-// How much of the last change of velocity is expected once more. Fitted by least absolute error: 0.4
-// to 0.65 on cars, 0.2 to 0.45 on walkers, whose steps sway; and it must not be used far ahead or
-// after long intervals, where it makes things worse than no bend at all. Between the two bounds it
-// fades.
-#define BEND 0.5f
-#define BEND_FULL_AGE_S 0.25f
-#define BEND_LAST_AGE_S 0.45f
-#define BEND_FULL_SPAN_S 0.6f
-#define BEND_LAST_SPAN_S 1.2f
-
-// Who is silent for too long first stops where it is shown, then goes back to its sample. Without the
-// pause everybody who was only late would first be drawn backwards.
-#define PAUSE_S 0.5f
-#define RETURN_S 1.0f
 
 // ---- what the samples say
 
@@ -57,7 +39,7 @@ static int take_leg(const ph_track* track, int first, int end, ph_step* leg)
     *leg = track->steps[first];
     int taken = 1;
     const bool stands = is_standing(leg);
-    while (!stands && leg->seconds < LEG_S && ph_dot(leg->mm, leg->mm) < LEG_MM * LEG_MM &&
+    while (!stands && leg->seconds < PH_LEG_S && ph_dot(leg->mm, leg->mm) < PH_LEG_MM * PH_LEG_MM &&
            first + taken < end) {
         const ph_step* next = &track->steps[first + taken];
         for (int k = 0; k < 3; ++k) {
@@ -81,23 +63,14 @@ bool ph_aim_try_leg(const ph_track* track, ph_step* leg)
 
 // ---- ahead of them
 
-// Time as far as motion follows it: on to the limit, there for a while, then back to 0. *pace is how
-// fast it runs.
-static float limited(float age_s, float limit_s, float* pace)
+// How fast ph_carry_reach_s() runs.
+static float pace_of(float age_s, float limit_s)
 {
     const float late_s = age_s - limit_s;
-    *pace = late_s <= 0.0f ? 1.0f : 0.0f;
-    if (late_s <= PAUSE_S) {
-        return fminf(age_s, limit_s);
+    if (late_s <= PH_PAUSE_S) {
+        return late_s <= 0.0f ? 1.0f : 0.0f;
     }
-    const float left = 1.0f - (late_s - PAUSE_S) / RETURN_S;
-    *pace = left > 0.0f ? -limit_s / RETURN_S : 0.0f;
-    return left > 0.0f ? limit_s * left : 0.0f;
-}
-
-static float fade(float value, float full, float last)
-{
-    return fminf(fmaxf((last - value) / (last - full), 0.0f), 1.0f);
+    return late_s - PH_PAUSE_S < PH_RETURN_S ? -limit_s / PH_RETURN_S : 0.0f;
 }
 
 static void follow(ph_aim* aim, const float velocity_mm_s[3], float reach_s, float pace)
@@ -118,21 +91,19 @@ static void aim_forward(const ph_track* track, const ph_manner* manner, float ag
     const float forward_mm_s = ph_manner_forward(manner);
     const float radians = track->bearing.degrees[0] * PH_RADIANS_PER_DEGREE;
     const float velocity_mm_s[3] = {forward_mm_s * cosf(radians), forward_mm_s * sinf(radians), 0};
-    float pace;
-    const float reach_s = limited(fmaxf(age_s, 0.0f), manner->first_pause_s, &pace);
-    follow(aim, velocity_mm_s, reach_s, pace);
+    const float ahead_s = fmaxf(age_s, 0.0f);
+    const float limit_s = manner->first_pause_s;
+    follow(aim, velocity_mm_s, ph_carry_reach_s(ahead_s, limit_s), pace_of(ahead_s, limit_s));
 }
 
 // What the change from one velocity to the next adds, as a share of it.
 static float bend_of(const ph_step* last, const ph_step* former, float reach_s)
 {
-    const float span_s = last->seconds + former->seconds;
     if (is_standing(last)) {
         return 0.0f;
     }
-    return BEND * (2.0f * last->seconds / span_s) *
-           fade(reach_s, BEND_FULL_AGE_S, BEND_LAST_AGE_S) *
-           fade(span_s, BEND_FULL_SPAN_S, BEND_LAST_SPAN_S);
+    return ph_carry_bend(last->seconds, former->seconds) *
+           ph_carry_fade(reach_s, PH_BEND_FULL_AGE_S, PH_BEND_LAST_AGE_S);
 }
 
 void ph_aim_ahead(const ph_track* track, const ph_manner* manner, float age_s, ph_aim* aim)
@@ -149,9 +120,9 @@ void ph_aim_ahead(const ph_track* track, const ph_manner* manner, float age_s, p
     }
     ph_step former = last;
     take_leg(track, taken, usable, &former);
-    float pace;
     const float limit_s = ph_manner_limit_s(manner, track->steps[0].seconds);
-    const float reach_s = limited(fmaxf(age_s, 0.0f), limit_s, &pace);
+    const float ahead_s = fmaxf(age_s, 0.0f);
+    const float reach_s = ph_carry_reach_s(ahead_s, limit_s);
     const float share = ph_manner_share(manner, age_s);
     const float bend = bend_of(&last, &former, reach_s);
     float velocity_mm_s[3];
@@ -159,9 +130,9 @@ void ph_aim_ahead(const ph_track* track, const ph_manner* manner, float age_s, p
         const float velocity = last.mm[k] / last.seconds;
         velocity_mm_s[k] = share * velocity + bend * (velocity - former.mm[k] / former.seconds);
     }
-    follow(aim, velocity_mm_s, reach_s, pace);
+    follow(aim, velocity_mm_s, reach_s, pace_of(ahead_s, limit_s));
     aim->speed_mm_s = fmaxf(speed_of(&last), speed_of(&former));
-    if (age_s < limit_s + PAUSE_S) {
+    if (age_s < limit_s + PH_PAUSE_S) {
         memcpy(aim->way_mm, last.mm, sizeof aim->way_mm);
     }
 }

@@ -6,17 +6,11 @@
 
 #include "world/errors.h"
 
+#include "motion/aim.h"
 #include "wire/baseline.h"
 
 #include <float.h>
 #include <string.h>
-
-// As in motion/aim.c: how long a bend lasts; who is silent for too long stops for a pause, and then
-// goes back to its sample.
-#define BEND_FULL_AGE_S 0.25f
-#define BEND_LAST_AGE_S 0.45f
-#define PAUSE_S 0.5f
-#define RETURN_S 1.0f
 
 #define NEAREST_MM 1000.0f
 
@@ -80,11 +74,6 @@ typedef struct place {
     float true_mm_s[3];
 } place;
 
-static float length(const float a[3])
-{
-    return sqrtf(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
-}
-
 // Exponent, and the fraction taken straight: wrong by a tenth at most.
 static float log2_about(float value)
 {
@@ -94,13 +83,6 @@ static float log2_about(float value)
 }
 
 // ---- position
-
-// Time as far as motion follows it: on to the limit, there for a while, then back to 0.
-static float reach_of(float age_s, float limit_s)
-{
-    const float left = 1.0f - (age_s - limit_s - PAUSE_S) / RETURN_S;
-    return ph_lesser(age_s, limit_s) * ph_lesser(ph_greater(left, 0.0f), 1.0f);
-}
 
 typedef struct misfit {
     float error_mm;
@@ -114,8 +96,8 @@ static misfit misfit_of(const filling* f, const place* p, const ph_expected* sho
     const float age_s = (float)(world->tick - shown->tick) * f->tick_s + f->way_s;
     const float limit_s =
         ph_manner_limit_s(&f->expectation->manners[p->class_index], shown->interval_s);
-    const float reach_s = reach_of(age_s, limit_s);
-    const float bend = ph_expected_fade(reach_s, BEND_FULL_AGE_S, BEND_LAST_AGE_S);
+    const float reach_s = ph_carry_reach_s(age_s, limit_s);
+    const float bend = ph_carry_fade(reach_s, PH_BEND_FULL_AGE_S, PH_BEND_LAST_AGE_S);
     float off_mm[3];
     float apart_mm_s[3];
     float carried_mm[3];
@@ -127,9 +109,9 @@ static misfit misfit_of(const filling* f, const place* p, const ph_expected* sho
         apart_mm_s[k] = p->true_mm_s[k] - (age_s < limit_s ? shown_mm_s : 0.0f);
     }
     return (misfit){
-        .error_mm = length(off_mm),
-        .growth_mm_s = length(apart_mm_s),
-        .carried_mm = length(carried_mm),
+        .error_mm = ph_length(off_mm),
+        .growth_mm_s = ph_length(apart_mm_s),
+        .carried_mm = ph_length(carried_mm),
     };
 }
 
@@ -206,7 +188,7 @@ static void fill_slot(const filling* f, const place* p, float* change)
 {
     float off_mm[3];
     ph_expected_difference(f->eye_mm, p->true_mm, off_mm);
-    f->lanes->range_mm[p->at] = ph_greater(length(off_mm), NEAREST_MM);
+    f->lanes->range_mm[p->at] = ph_greater(ph_length(off_mm), NEAREST_MM);
     if (f->knowledge->told[p->slot] == PH_TOLD_NOTHING) {
         fill_newcomer(f, p);
         return;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// What a client will show. The numbers are those of src/motion, which shows it: see aim.c. Of the
+// What a client will show. The numbers are those by which it shows, motion/carry.h. Of the
 // motion there, what differs from client to client is learned here from the samples that are sent
 // (how long velocities are followed); shares are taken as 1, and newcomers without a velocity as
 // standing.
@@ -14,12 +14,6 @@
 
 #include <string.h>
 
-// As in motion/aim.c.
-#define LEG_S 0.08f
-#define LEG_MM 200.0f
-#define BEND 0.5f
-#define BEND_FULL_SPAN_S 0.6f
-#define BEND_LAST_SPAN_S 1.2f
 // Of many slots; the lanes of few lie on the stack of a send.
 static size_t scratch_bytes(int slot_count)
 {
@@ -103,14 +97,11 @@ static void add_step(ph_expected* expected, const float way_mm[3], float step_s)
 {
     const float way2 = way_mm[0] * way_mm[0] + way_mm[1] * way_mm[1] + way_mm[2] * way_mm[2];
     const bool stands = way2 <= 0.0f;
-    const bool is_short = !stands && step_s < LEG_S && way2 < LEG_MM * LEG_MM;
+    const bool is_short = !stands && step_s < PH_LEG_S && way2 < PH_LEG_MM * PH_LEG_MM;
     const float before_s = expected->leg_s;
     const float joined_s = is_short ? before_s : 0.0f;
-    const float span_s = step_s + before_s;
-    const float bend = before_s > 0.0f && !is_short && !stands
-                           ? BEND * (2.0f * step_s / span_s) *
-                                 ph_expected_fade(span_s, BEND_FULL_SPAN_S, BEND_LAST_SPAN_S)
-                           : 0.0f;
+    const float bend =
+        before_s > 0.0f && !is_short && !stands ? ph_carry_bend(step_s, before_s) : 0.0f;
     for (int k = 0; k < 3; ++k) {
         const float former = expected->velocity_mm_s[k];
         const float velocity = (way_mm[k] + former * joined_s) / (step_s + joined_s);

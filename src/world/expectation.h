@@ -14,10 +14,10 @@
 #ifndef PH_WORLD_EXPECTATION_H
 #define PH_WORLD_EXPECTATION_H
 
+#include "motion/carry.h"
 #include "motion/manner.h"
 #include "world/due.h"
 
-#include <math.h>
 
 // The motion of one slot. {0} knows no sample.
 typedef struct ph_expected {
@@ -90,23 +90,6 @@ static inline void ph_expected_difference(const int32_t from_mm[3], const int32_
     for (int k = 0; k < 3; ++k) {
         way_mm[k] = (float)(int32_t)((uint32_t)to_mm[k] - (uint32_t)from_mm[k]);
     }
-}
-
-// Of numbers: in one instruction, while those of the C library also think of what is none.
-static inline float ph_lesser(float a, float b)
-{
-    return a < b ? a : b;
-}
-
-static inline float ph_greater(float a, float b)
-{
-    return a > b ? a : b;
-}
-
-// 1 up to full, 0 from last on, straight between.
-static inline float ph_expected_fade(float value, float full, float last)
-{
-    return ph_lesser(ph_greater((last - value) / (last - full), 0.0f), 1.0f);
 }
 
 static inline float ph_expected_tick_s(const ph_world* world)

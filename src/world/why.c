@@ -8,6 +8,8 @@
 #include "world/telling.h"
 #include "world/unrest.h"
 
+#include <math.h>
+
 static float manhattan_mm(const ph_outlook* outlook, ph_entity_index entity)
 {
     const ph_entities* entities = &outlook->world->entities;
