@@ -11,6 +11,8 @@
 #include "kit/recording.h"
 #include "vision/chain.h"
 #include "vision/select.h"
+#include "wire/coded_neighbour.h"
+#include "wire/coded_told.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -8,6 +8,8 @@
 #include "support/record_schema.h"
 
 #include "wire/coded.h"
+#include "wire/coded_told.h"
+#include "wire/coded_neighbour.h"
 #include "wire/coded_header.h"
 
 #include <stdlib.h>

@@ -5,6 +5,7 @@
 // position may be, and bytes that never change.
 
 #include "wire/coded.h"
+#include "wire/coded_told.h"
 
 #include "base/hash.h"
 #include "wire/coded_tables.h"

@@ -7,6 +7,8 @@
 #include "support/fuzz_server.h"
 
 #include "wire/coded_header.h"
+#include "wire/coded_told.h"
+#include "wire/coded_neighbour.h"
 
 #include <string.h>
 

@@ -6,6 +6,8 @@
 // client knows before it (draft_rules.h). Once per packet.
 
 #include "client/draft_rules.h"
+#include "wire/coded_neighbour.h"
+#include "wire/coded_told.h"
 
 static bool has_failed(const ph_entropy_reader* reader)
 {

@@ -18,6 +18,8 @@
 #include "wire/classic.h"
 #include "wire/packing.h"
 
+#include <string.h>
+
 // What a record told.
 #define PH_TOLD_POSITION 1
 #define PH_TOLD_HEADING 2
@@ -84,6 +86,13 @@ static inline uint8_t ph_baseline_mask(const ph_layout* layout, const ph_record*
                      ((told & layout->heading) != 0 ? PH_TOLD_HEADING : 0) |
                      ((told & layout->others) != 0 ? PH_TOLD_OTHERS : 0) |
                      (update->is_jump ? PH_TOLD_JUMP : 0));
+}
+
+// Whether its two newest samples differ at all.
+static inline bool ph_baseline_is_moving(const ph_baseline* baseline)
+{
+    return baseline->sample_count == 2 && memcmp(baseline->position_mm[0], baseline->position_mm[1],
+                                                 sizeof baseline->position_mm[0]) != 0;
 }
 
 // Time from a tick of the baseline to another one; 0 when that is not later.

@@ -100,23 +100,6 @@ typedef struct ph_coded_record {
     uint8_t coarse;                   // UPDATE with a position: 0, or what ph_coded_coarse() says
 } ph_coded_record;
 
-// ---- which slots are told
-
-// The density that suits so many of so many slots. The sender may state any other one than
-// PH_DENSITY_NOBODY when somebody is told.
-int ph_coded_density(int told_count, int slot_count);
-// The cheapest one, when it is known how urgent those told and those not told are: counts by
-// urgency.
-int ph_coded_best_density(const int told[PH_URGENCIES], const int silent[PH_URGENCIES]);
-
-// How much a viewer is likely to miss news of this slot, by what both ends know: 0..PH_URGENCIES-1.
-int ph_coded_urgency(const ph_coded_frame* frame, const ph_baseline* baseline);
-
-uint32_t ph_coded_told_cost256(const ph_coded_frame* frame, int urgency, bool is_told);
-void ph_coded_write_told(const ph_coded_frame* frame, ph_entropy_writer* writer, int urgency,
-                         bool is_told);
-bool ph_coded_read_told(const ph_coded_frame* frame, ph_entropy_reader* reader, int urgency);
-
 // ---- precision
 
 ph_forecast ph_coded_forecast(const ph_coded_frame* frame, const ph_baseline* baseline);
@@ -140,26 +123,6 @@ uint32_t ph_coded_cost256(const ph_coded_frame* frame, const ph_coded_record* co
 uint32_t ph_coded_tape(const ph_coded_frame* frame, ph_coded_record* coded, ph_tape* tape);
 uint32_t ph_coded_write(const ph_coded_frame* frame, ph_entropy_writer* writer,
                         const ph_coded_record* coded);
-
-// What the next one is told from.
-ph_coded_neighbour ph_coded_neighbour_of(const ph_coded_frame* frame, const ph_record* record);
-
-// The spread that suits so many steps from one enter to the next.
-typedef struct ph_coded_steps {
-    int count;
-    int place_bits; // sums of widths
-    int velocity_bits;
-    int name_bits;
-} ph_coded_steps;
-void ph_coded_steps_add(ph_coded_steps* steps, const ph_coded_neighbour* from,
-                        const ph_coded_neighbour* to);
-ph_coded_spread ph_coded_steps_spread(const ph_coded_steps* steps);
-
-// The spread stands before the enters of a packet that has two or more; any of them is legal.
-#define PH_SPREAD_BITS_MAX 14
-int ph_coded_spread_bits(const ph_coded_spread* spread, int enter_count);
-void ph_coded_write_spread(const ph_coded_frame* frame, ph_entropy_writer* writer, int enter_count);
-void ph_coded_read_spread(ph_coded_frame* frame, ph_entropy_reader* reader, int enter_count);
 
 // LEAVE, ENTER: who (`before` set by the caller; slot, association with its two low bits, class,
 // name), then what of an ENTER. UPDATE: slot, class, association, baseline, known and blocks are set

@@ -218,6 +218,7 @@ bool ph_coded_round(const ph_coded_frame* frame, const ph_layout* layout, int co
 
 // ---- positions
 
+// In the plane; the next is for z.
 static bool is_moving(const ph_baseline* baseline)
 {
     return baseline->sample_count == 2 && memcmp(baseline->position_mm[0], baseline->position_mm[1],

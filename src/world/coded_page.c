@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 #include "world/coded_page.h"
+#include "wire/coded_told.h"
 
 #include <string.h>
 

@@ -7,6 +7,8 @@
 #include "world/datagram.h"
 
 #include "wire/coded_header.h"
+#include "wire/coded_told.h"
+#include "wire/coded_neighbour.h"
 #include "world/party.h"
 
 // About what an enter takes.

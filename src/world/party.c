@@ -4,6 +4,7 @@
 #include "world/party.h"
 
 #include "wire/coded_header.h"
+#include "wire/coded_neighbour.h"
 
 // With fewer enters a spread is not worth its bits.
 #define SPREAD_WORTH 4

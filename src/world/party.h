@@ -11,6 +11,7 @@
 #define PH_WORLD_PARTY_H
 
 #include "world/datagram.h"
+#include "wire/coded_neighbour.h"
 
 // Puts a leave or an enter on the page. Uses the wording of the datagram. @return What it costs by
 // itself, in 1/256 bit.

@@ -4,6 +4,8 @@
 // Random packets of the pinhole profile, there and back.
 
 #include "coded_pair.h"
+#include "wire/coded_neighbour.h"
+#include "wire/coded_told.h"
 
 #include <string.h>
 

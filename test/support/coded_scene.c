@@ -8,6 +8,8 @@
 #include "base/hash.h"
 #include "client/client_state.h"
 #include "wire/coded_header.h"
+#include "wire/coded_told.h"
+#include "wire/coded_neighbour.h"
 
 #include <string.h>
 

@@ -6,6 +6,7 @@
 #include "golden_apart.h"
 
 #include "wire/surprise.h"
+#include "wire/coded_told.h"
 
 #include <inttypes.h>
 #include <pinhole/integers.h>

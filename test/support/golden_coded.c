@@ -9,6 +9,8 @@
 #include "client/client_state.h"
 #include "golden_coded_text.h"
 #include "wire/coded_header.h"
+#include "wire/coded_told.h"
+#include "wire/coded_neighbour.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,6 +6,7 @@
 #include "golden_coded_text.h"
 
 #include "client/client_state.h"
+#include "wire/coded_told.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,0 +1,131 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// A flag is one symbol of a model of two. Once per slot and packet; the best density once per packet.
+
+#include "wire/coded_told.h"
+
+#include "wire/coder.h"
+#include "wire/surprise.h"
+
+// The share of slots told, in 1/1024, up to which a density is chosen, from 1 on; beyond the last one,
+// the last density. Each is about 1.8 times as likely as the one before, as odds go.
+static const uint16_t DENSITY_SHARES[PH_DENSITIES - 2] = {5,   9,   16,  28,  49,  84,  140,
+                                                          225, 340, 470, 610, 730, 840, 920};
+
+// More than any of the tables, so that a sender who supposes that nobody is told supposes no less
+// than it needs when somebody is.
+#define UNFORESEEN256 (16 * PH_COST_PER_BIT)
+
+int ph_coded_density(int told_count, int slot_count)
+{
+    PH_ASSERT(told_count >= 0 && told_count <= slot_count);
+
+    if (told_count == 0) {
+        return PH_DENSITY_NOBODY;
+    }
+    const int share = (int)((int64_t)told_count * 1024 / slot_count);
+    int density = PH_DENSITY_NOBODY + 1;
+    while (density < PH_DENSITIES - 1 && share > DENSITY_SHARES[density - 1]) {
+        ++density;
+    }
+    return density;
+}
+
+static int told_model(int density, int urgency)
+{
+    PH_ASSERT(density > PH_DENSITY_NOBODY && density < PH_DENSITIES);
+    PH_ASSERT(urgency >= 0 && urgency < PH_URGENCIES);
+    return (density - 1) * PH_URGENCIES + urgency;
+}
+
+static int told_entry(int density, int urgency)
+{
+    enum { ENTRIES = 3 }; // told or not, and the end
+    return PH_AT_TOLD + ENTRIES * told_model(density, urgency);
+}
+
+static uint32_t told_cost256(int density, int urgency, bool is_told)
+{
+    if (density == PH_DENSITY_NOBODY) {
+        return is_told ? UNFORESEEN256 : 0;
+    }
+    return ph_coded_costs[told_entry(density, urgency) + (is_told ? 1 : 0)];
+}
+
+int ph_coded_best_density(const int told[PH_URGENCIES], const int silent[PH_URGENCIES])
+{
+    int told_count = 0;
+    for (int i = 0; i < PH_URGENCIES; ++i) {
+        told_count += told[i];
+    }
+    int best = PH_DENSITY_NOBODY;
+    uint64_t best256 = UINT64_MAX;
+    for (int density = 1; density < PH_DENSITIES && told_count > 0; ++density) {
+        uint64_t cost256 = 0;
+        for (int i = 0; i < PH_URGENCIES; ++i) {
+            cost256 += (uint64_t)told[i] * told_cost256(density, i, true) +
+                       (uint64_t)silent[i] * told_cost256(density, i, false);
+        }
+        if (cost256 < best256) {
+            best = density;
+            best256 = cost256;
+        }
+    }
+    return best;
+}
+
+// The surprise to be expected by now, as an angle: in bits, from 2^-16 on. Who rests surprises
+// nobody for long, whatever the time: the first four are for those.
+int ph_coded_urgency(const ph_coded_frame* frame, const ph_baseline* baseline)
+{
+    enum { NEAREST_MM = 1000, LEAST_BITS = 16, RESTING = 4 };
+    const ph_layout* layout = &frame->frame.layouts->layouts[baseline->class_index];
+    const int shift = layout->described->properties[layout->described->position].coordinate.shift;
+    uint64_t distance_mm = NEAREST_MM;
+    for (int i = 0; i < 3; ++i) {
+        const int64_t way_mm =
+            (int32_t)((uint32_t)baseline->position_mm[0][i] - (uint32_t)frame->frame.eye_mm[i]);
+        const uint64_t away_mm = (uint64_t)(way_mm < 0 ? -way_mm : way_mm);
+        distance_mm = away_mm > distance_mm ? away_mm : distance_mm;
+    }
+    const uint64_t time_us = ph_baseline_time_us(baseline->tick[0], frame->tick, frame->tick_us);
+    const int size = ph_size_stretched(baseline->plane_size, time_us, PH_GROWTH_POSITION) +
+                     PH_SIZE_PER_BIT * (shift - 1 + LEAST_BITS) - ph_log2_eighths(distance_mm);
+    int urgency = size > 0 ? size / PH_SIZE_PER_BIT : 0;
+    urgency = urgency < PH_URGENCIES ? urgency : PH_URGENCIES - 1;
+    if (!ph_baseline_is_moving(baseline)) {
+        return urgency / RESTING;
+    }
+    return urgency < RESTING ? RESTING : urgency;
+}
+
+uint32_t ph_coded_told_cost256(const ph_coded_frame* frame, int urgency, bool is_told)
+{
+    return told_cost256(frame->density, urgency, is_told);
+}
+
+void ph_coded_write_told(const ph_coded_frame* frame, ph_entropy_writer* writer, int urgency,
+                         bool is_told)
+{
+    PH_ASSERT(!is_told || frame->density != PH_DENSITY_NOBODY);
+
+    if (frame->density == PH_DENSITY_NOBODY) {
+        return;
+    }
+    const int first = told_entry(frame->density, urgency);
+    ph_entropy_write(writer, &(ph_model){.cumulative = &ph_coded_cumulative[first], .count = 2},
+                     is_told);
+    if (frame->counts != NULL) {
+        ++frame->counts->seen[first + is_told];
+    }
+}
+
+bool ph_coded_read_told(const ph_coded_frame* frame, ph_entropy_reader* reader, int urgency)
+{
+    if (frame->density == PH_DENSITY_NOBODY) {
+        return false;
+    }
+    ph_coder coder = {.reader = reader, .is_universal = frame->is_universal};
+    return ph_coder_flag(&coder, PH_FAMILY_TOLD, told_model(frame->density, urgency), false);
+}

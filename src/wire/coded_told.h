@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Which slots an update packet of the pinhole profile tells of: a flag for each slot that is entered
+// in the baseline, as probable as the stated density and the slot's urgency make it. Once per slot
+// and packet.
+
+#ifndef PH_WIRE_CODED_TOLD_H
+#define PH_WIRE_CODED_TOLD_H
+
+#include "wire/coded.h"
+
+// The density that suits so many of so many slots. The sender may state any other one than
+// PH_DENSITY_NOBODY when somebody is told.
+int ph_coded_density(int told_count, int slot_count);
+// The cheapest one, when it is known how urgent those told and those not told are: counts by
+// urgency.
+int ph_coded_best_density(const int told[PH_URGENCIES], const int silent[PH_URGENCIES]);
+
+// How much a viewer is likely to miss news of this slot, by what both ends know: 0..PH_URGENCIES-1.
+int ph_coded_urgency(const ph_coded_frame* frame, const ph_baseline* baseline);
+
+uint32_t ph_coded_told_cost256(const ph_coded_frame* frame, int urgency, bool is_told);
+void ph_coded_write_told(const ph_coded_frame* frame, ph_entropy_writer* writer, int urgency,
+                         bool is_told);
+bool ph_coded_read_told(const ph_coded_frame* frame, ph_entropy_reader* reader, int urgency);
+
+#endif
