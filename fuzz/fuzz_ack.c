@@ -7,6 +7,8 @@
 // one was believed, the client is never sent anything that it must refuse, its own acknowledgements
 // are always taken, and in the end it shows what the world has.
 
+#include "support/fuzz_source.h"
+
 #include "world/sender.h"
 #include "world/world_state.h"
 
@@ -25,30 +27,6 @@ static const char declarations[] = "class walker\n"
                                    "target: entity\n"
                                    "label: string 8\n";
 enum { PLACE = 0, HEALTH, TARGET, LABEL };
-
-static void demand(bool condition)
-{
-    if (!condition) {
-        abort();
-    }
-}
-
-// ---- the input
-
-typedef struct source {
-    const uint8_t* bytes;
-    size_t left;
-} source;
-
-// 0 when there is nothing left.
-static uint32_t take(source* from, uint32_t limit)
-{
-    if (from->left == 0) {
-        return 0;
-    }
-    --from->left;
-    return *from->bytes++ % limit;
-}
 
 // ---- a session
 
@@ -74,29 +52,29 @@ typedef struct session {
 static ph_sender* sender_of(const session* it)
 {
     uint32_t index;
-    demand(ph_world_try_viewer(it->world, it->viewer, &index));
+    fuzz_demand(ph_world_try_viewer(it->world, it->viewer, &index));
     return it->world->viewers.viewers[index].sender;
 }
 
 static void spawn(session* it, int index, int32_t x_mm)
 {
     const ph_spawn spawned = {.name = it->next_name++, .position_mm = {x_mm, 0, 0}};
-    demand(ph_world_spawn(it->world, &spawned, &it->entities[index]) == PH_OK);
+    fuzz_demand(ph_world_spawn(it->world, &spawned, &it->entities[index]) == PH_OK);
 }
 
 static void open_session(session* it, ph_profile profile, uint32_t number)
 {
     static ph_schema* schema = NULL;
     if (schema == NULL) {
-        demand(ph_schema_parse(declarations, sizeof declarations - 1, NULL, &schema, NULL) ==
-               PH_OK);
+        fuzz_demand(ph_schema_parse(declarations, sizeof declarations - 1, NULL, &schema, NULL) ==
+                    PH_OK);
     }
     ph_world_def world_def = ph_world_def_default();
     world_def.schema = schema;
     world_def.profile = profile;
     world_def.entity_capacity = ENTITIES;
     world_def.viewer_capacity = 1;
-    demand(ph_world_create(&world_def, &it->world) == PH_OK);
+    fuzz_demand(ph_world_create(&world_def, &it->world) == PH_OK);
     for (int i = 0; i < ENTITIES; ++i) {
         spawn(it, i, i * 1000);
     }
@@ -106,12 +84,12 @@ static void open_session(session* it, ph_profile profile, uint32_t number)
     viewer_def.slot_count = SLOTS;
     viewer_def.bits_per_second = 64000; // the ring of packets in flight grows with it
     viewer_def.session = number;
-    demand(ph_world_add_viewer(it->world, &viewer_def, &it->viewer) == PH_OK);
+    fuzz_demand(ph_world_add_viewer(it->world, &viewer_def, &it->viewer) == PH_OK);
     ph_client_def client_def = ph_client_def_default();
     client_def.schema = schema;
     client_def.profile = profile;
     client_def.slot_capacity = SLOTS;
-    demand(ph_client_create(&client_def, &it->client) == PH_OK);
+    fuzz_demand(ph_client_create(&client_def, &it->client) == PH_OK);
 }
 
 // ---- to the client
@@ -119,8 +97,8 @@ static void open_session(session* it, ph_profile profile, uint32_t number)
 static void arrive(session* it, const void* bytes, size_t size)
 {
     const ph_result result = ph_client_receive(it->client, it->now_us, bytes, size);
-    demand(ph_client_validate(it->client));
-    demand(it->is_forgery_believed || result == PH_OK || result == PH_ERROR_STALE);
+    fuzz_demand(ph_client_validate(it->client));
+    fuzz_demand(it->is_forgery_believed || result == PH_OK || result == PH_ERROR_STALE);
 }
 
 static void release(session* it, int index)
@@ -156,8 +134,8 @@ static void tick_and_send(session* it, uint32_t weather)
     it->now_us += 100000;
     it->weather = weather;
     ph_world_tick(it->world);
-    demand(ph_world_send(it->world, it->viewer, it->now_us, deliver, it) == PH_OK);
-    demand(sender_of(it)->flight.count <= PH_FLIGHT_MAX);
+    fuzz_demand(ph_world_send(it->world, it->viewer, it->now_us, deliver, it) == PH_OK);
+    fuzz_demand(sender_of(it)->flight.count <= PH_FLIGHT_MAX);
 }
 
 // ---- to the world
@@ -173,7 +151,7 @@ static void take_picture(const session* it, picture* made)
     const ph_sender* sender = sender_of(it);
     const size_t ring_bytes = sender->flight.capacity * sizeof(uint32_t);
     made->size = sender->size_bytes + ring_bytes;
-    demand(made->size <= sizeof made->bytes);
+    fuzz_demand(made->size <= sizeof made->bytes);
     memcpy(made->bytes, sender, sender->size_bytes);
     memcpy(made->bytes + sender->size_bytes, sender->flight.units, ring_bytes);
     const size_t counts = offsetof(ph_sender, stats) + offsetof(ph_viewer_stats, acks_new);
@@ -186,11 +164,11 @@ static void check_fates(const ph_sender* sender, uint32_t horizon, uint64_t fate
                         const void* bytes)
 {
     ph_ack ack;
-    demand(ph_ack_read(bytes, PH_ACK_SIZE, &ack));
+    fuzz_demand(ph_ack_read(bytes, PH_ACK_SIZE, &ack));
     const uint32_t news = sender->horizon - horizon;
-    demand(news >= 1 && news <= PH_FLIGHT_MAX && sender->horizon == ack.newest);
-    demand(sender->fates == ack.applied);
-    demand(news == 64 || ((ack.applied >> news ^ fates) & UINT64_MAX >> news) == 0);
+    fuzz_demand(news >= 1 && news <= PH_FLIGHT_MAX && sender->horizon == ack.newest);
+    fuzz_demand(sender->fates == ack.applied);
+    fuzz_demand(news == 64 || ((ack.applied >> news ^ fates) & UINT64_MAX >> news) == 0);
 }
 
 static ph_result acknowledge(session* it, const void* bytes, size_t size)
@@ -205,13 +183,14 @@ static ph_result acknowledge(session* it, const void* bytes, size_t size)
     const ph_viewer_stats* now = &sender_of(it)->stats;
     if (now->acks_new == counts.acks_new) {
         take_picture(it, &after);
-        demand(after.size == before.size && memcmp(after.bytes, before.bytes, after.size) == 0);
+        fuzz_demand(after.size == before.size &&
+                    memcmp(after.bytes, before.bytes, after.size) == 0);
     } else {
         check_fates(sender_of(it), horizon, fates, bytes);
-        demand(ph_world_validate(it->world));
+        fuzz_demand(ph_world_validate(it->world));
     }
-    demand((result == PH_OK) ==
-           (now->acks_new + now->acks_old == counts.acks_new + counts.acks_old + 1));
+    fuzz_demand((result == PH_OK) ==
+                (now->acks_new + now->acks_old == counts.acks_new + counts.acks_old + 1));
     return result;
 }
 
@@ -220,7 +199,7 @@ static void acknowledge_honestly(session* it)
     uint8_t bytes[PH_ACK_SIZE];
     const size_t size = ph_client_ack(it->client, it->now_us, bytes);
     if (size > 0) {
-        demand(acknowledge(it, bytes, size) == PH_OK || it->is_forgery_believed);
+        fuzz_demand(acknowledge(it, bytes, size) == PH_OK || it->is_forgery_believed);
     }
 }
 
@@ -237,43 +216,43 @@ static void forge(session* it, const uint8_t* bytes, size_t size)
     }
 }
 
-static void forge_anything(session* it, source* from)
+static void forge_anything(session* it, fuzz_source* from)
 {
     uint8_t bytes[16];
-    const size_t size = take(from, 4) != 0 ? PH_ACK_SIZE : take(from, sizeof bytes + 1);
+    const size_t size = fuzz_take(from, 4) != 0 ? PH_ACK_SIZE : fuzz_take(from, sizeof bytes + 1);
     for (size_t i = 0; i < size; ++i) {
-        bytes[i] = (uint8_t)take(from, 256);
+        bytes[i] = (uint8_t)fuzz_take(from, 256);
     }
     forge(it, bytes, size);
 }
 
 // Of a number that the sender knows, or almost.
-static void forge_likely(session* it, source* from)
+static void forge_likely(session* it, fuzz_source* from)
 {
-    ph_ack ack = {.newest = sender_of(it)->newest + 2 - take(from, 80)};
+    ph_ack ack = {.newest = sender_of(it)->newest + 2 - fuzz_take(from, 80)};
     for (int i = 0; i < 8; ++i) {
-        ack.applied |= (uint64_t)take(from, 256) << (8 * i);
+        ack.applied |= (uint64_t)fuzz_take(from, 256) << (8 * i);
     }
     uint8_t bytes[PH_ACK_SIZE];
     ph_ack_write(&ack, bytes);
     forge(it, bytes, sizeof bytes);
 }
 
-static void forge_flipped(session* it, source* from)
+static void forge_flipped(session* it, fuzz_source* from)
 {
     uint8_t bytes[PH_ACK_SIZE];
     if (ph_client_ack(it->client, it->now_us, bytes) == 0) {
         return;
     }
-    const uint32_t bit = take(from, 8 * PH_ACK_SIZE);
+    const uint32_t bit = fuzz_take(from, 8 * PH_ACK_SIZE);
     bytes[bit / 8] ^= (uint8_t)(1u << (bit % 8));
     forge(it, bytes, sizeof bytes);
 }
 
 // An honest one again, much later. It was taken then: it tells nothing new.
-static void replay_old(session* it, source* from)
+static void replay_old(session* it, fuzz_source* from)
 {
-    if (take(from, 2) == 0) {
+    if (fuzz_take(from, 2) == 0) {
         if (ph_client_ack(it->client, it->now_us, it->old_ack) > 0) {
             acknowledge_honestly(it);
         }
@@ -284,36 +263,37 @@ static void replay_old(session* it, source* from)
 
 // ---- the game
 
-static void play(session* it, source* from)
+static void play(session* it, fuzz_source* from)
 {
-    const int index = (int)take(from, ENTITIES);
+    const int index = (int)fuzz_take(from, ENTITIES);
     const ph_entity_id id = it->entities[index];
-    switch (take(from, 5)) {
+    switch (fuzz_take(from, 5)) {
     case 0: {
-        const int32_t reach_mm = INT32_C(1) << take(from, 24);
-        const int32_t x_mm = (int32_t)take(from, 256) * (reach_mm / 128);
-        ph_world_move(it->world, id, x_mm, (int32_t)take(from, 256) * 100, 0);
+        const int32_t reach_mm = INT32_C(1) << fuzz_take(from, 24);
+        const int32_t x_mm = (int32_t)fuzz_take(from, 256) * (reach_mm / 128);
+        ph_world_move(it->world, id, x_mm, (int32_t)fuzz_take(from, 256) * 100, 0);
         break;
     }
     case 1: {
-        const uint8_t health = (uint8_t)take(from, 101);
+        const uint8_t health = (uint8_t)fuzz_take(from, 101);
         ph_world_set(it->world, id, HEALTH, PH_FIELD_U8, &health, sizeof health);
         break;
     }
     case 2: {
-        const ph_entity_id target = it->entities[take(from, ENTITIES)];
+        const ph_entity_id target = it->entities[fuzz_take(from, ENTITIES)];
         ph_world_set(it->world, id, TARGET, PH_FIELD_ENTITY, &target, sizeof target);
         break;
     }
     case 3: {
-        const char letters[2] = {(char)('a' + take(from, 26)), (char)('a' + take(from, 26))};
-        ph_world_set(it->world, id, LABEL, PH_FIELD_TEXT, letters, take(from, 3));
+        const char letters[2] = {(char)('a' + fuzz_take(from, 26)),
+                                 (char)('a' + fuzz_take(from, 26))};
+        ph_world_set(it->world, id, LABEL, PH_FIELD_TEXT, letters, fuzz_take(from, 3));
         break;
     }
     default:
         if (index > 0) {
-            demand(ph_world_despawn(it->world, id) == PH_OK);
-            spawn(it, index, (int32_t)take(from, 256) * 1000);
+            fuzz_demand(ph_world_despawn(it->world, id) == PH_OK);
+            spawn(it, index, (int32_t)fuzz_take(from, 256) * 1000);
         }
         break;
     }
@@ -324,7 +304,7 @@ static void play(session* it, source* from)
 static bool is_equal(const session* it, ph_entity_id shown)
 {
     uint64_t name;
-    demand(ph_client_identify(it->client, shown, &name, NULL) == PH_OK);
+    fuzz_demand(ph_client_identify(it->client, shown, &name, NULL) == PH_OK);
     const ph_entity_id id = ph_world_find(it->world, name);
     int32_t shown_mm[3];
     int32_t place_mm[3];
@@ -345,7 +325,7 @@ static bool is_equal(const session* it, ph_entity_id shown)
 static bool is_settled(const session* it)
 {
     ph_sight sight;
-    demand(ph_world_sight(it->world, it->viewer, &sight) == PH_OK);
+    fuzz_demand(ph_world_sight(it->world, it->viewer, &sight) == PH_OK);
     int count = 0;
     for (int i = 0; i < ph_client_slot_count(it->client); ++i) {
         const ph_entity_id shown = ph_client_entity_at(it->client, i);
@@ -374,13 +354,13 @@ static void settle(session* it)
 
 // ---- what happens
 
-static void step(session* it, source* from)
+static void step(session* it, fuzz_source* from)
 {
-    switch (take(from, 12)) {
+    switch (fuzz_take(from, 12)) {
     case 0:
     case 1:
     case 2:
-        tick_and_send(it, take(from, 256) | take(from, 256) << 8);
+        tick_and_send(it, fuzz_take(from, 256) | fuzz_take(from, 256) << 8);
         break;
     case 3:
     case 4:
@@ -388,7 +368,7 @@ static void step(session* it, source* from)
         break;
     case 5:
         if (it->held_count > 0) {
-            release(it, (int)take(from, (uint32_t)it->held_count));
+            release(it, (int)fuzz_take(from, (uint32_t)it->held_count));
         }
         break;
     case 6:
@@ -411,10 +391,10 @@ static void step(session* it, source* from)
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
 {
-    source from = {.bytes = data, .left = size};
+    fuzz_source from = {.bytes = data, .left = size};
     static session it;
     it = (session){.now_us = 1000000};
-    const uint32_t kind = take(&from, 4);
+    const uint32_t kind = fuzz_take(&from, 4);
     open_session(&it, (kind & 2) == 0 ? PH_PROFILE_CLASSIC : PH_PROFILE_PINHOLE,
                  (kind & 1) == 0 ? 5 : UINT32_MAX - 5);
     for (int i = 0; i < STEPS_MAX && from.left > 0; ++i) {

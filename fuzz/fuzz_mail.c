@@ -6,34 +6,13 @@
 // and late sections, some with a few bits turned. A refused section changes nothing but its count. As long
 // as no forged one was believed, everything arrives in order.
 
+#include "support/fuzz_source.h"
+
 #include "mail/mail_state.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { STEPS_MAX = 400, HELD_MAX = 4, ROUNDS_MAX = 400 };
-
-static void demand(bool condition)
-{
-    if (!condition) {
-        abort();
-    }
-}
-
-typedef struct source {
-    const uint8_t* bytes;
-    size_t left;
-} source;
-
-// 0 when there is nothing left.
-static uint32_t take(source* from, uint32_t limit)
-{
-    if (from->left == 0) {
-        return 0;
-    }
-    --from->left;
-    return *from->bytes++ % limit;
-}
 
 // ---- one section
 
@@ -46,9 +25,9 @@ static void read_and_write_again(const uint8_t* bytes, size_t size)
         return;
     }
     uint8_t again[PH_MAIL_WINDOW * (PH_MAIL_FRAGMENT_BYTES + 4) + PH_MAIL_INPUT_MAX + 32];
-    demand(used <= size);
-    demand(ph_mail_section_write(&section, again, sizeof again) == used);
-    demand(memcmp(again, bytes, used) == 0);
+    fuzz_demand(used <= size);
+    fuzz_demand(ph_mail_section_write(&section, again, sizeof again) == used);
+    fuzz_demand(memcmp(again, bytes, used) == 0);
 }
 
 // ---- two ends
@@ -82,11 +61,11 @@ static void take_messages(session* it, int at)
     uint8_t expected[PH_MAIL_MESSAGE_MAX];
     size_t size;
     while ((size = ph_mail_take(it->ends[at], bytes)) > 0) {
-        demand(size <= PH_MAIL_MESSAGE_MAX);
+        fuzz_demand(size <= PH_MAIL_MESSAGE_MAX);
         if (!it->is_forgery_believed) {
-            demand(it->taken[1 - at] < it->posted[1 - at]);
-            demand(size == message_of(it->taken[1 - at]++, expected));
-            demand(memcmp(bytes, expected, size) == 0);
+            fuzz_demand(it->taken[1 - at] < it->posted[1 - at]);
+            fuzz_demand(size == message_of(it->taken[1 - at]++, expected));
+            fuzz_demand(memcmp(bytes, expected, size) == 0);
         }
     }
 }
@@ -99,9 +78,9 @@ static void arrive(session* it, int at, const section_bytes* section, bool is_fo
     before = *mail;
     const ph_result result = ph_mail_read(mail, it->now_us, section->bytes, section->size, &used);
     if (result != PH_OK) {
-        demand(is_forged || it->is_forgery_believed);
+        fuzz_demand(is_forged || it->is_forgery_believed);
         before.stats = mail->stats;
-        demand(memcmp(&before, mail, sizeof before) == 0);
+        fuzz_demand(memcmp(&before, mail, sizeof before) == 0);
         return;
     }
     it->is_forgery_believed = it->is_forgery_believed || is_forged;
@@ -112,21 +91,21 @@ static section_bytes write(session* it, int from)
 {
     section_bytes made;
     made.size = ph_mail_write(it->ends[from], it->now_us, PH_MAIL_DATAGRAM_MAX, made.bytes);
-    demand(made.size >= 1 && made.size <= (size_t)it->ends[from]->def.section_max);
+    fuzz_demand(made.size >= 1 && made.size <= (size_t)it->ends[from]->def.section_max);
     return made;
 }
 
-static void forge(session* it, int from, source* input)
+static void forge(session* it, int from, fuzz_source* input)
 {
     section_bytes forged = write(it, from);
-    if (take(input, 4) == 0) {
-        forged.size = 1 + take(input, 40);
+    if (fuzz_take(input, 4) == 0) {
+        forged.size = 1 + fuzz_take(input, 40);
         for (size_t i = 0; i < forged.size; ++i) {
-            forged.bytes[i] = (uint8_t)take(input, 256);
+            forged.bytes[i] = (uint8_t)fuzz_take(input, 256);
         }
     }
-    const size_t place = take(input, 256) % forged.size;
-    forged.bytes[place] ^= (uint8_t)(1u << take(input, 8));
+    const size_t place = fuzz_take(input, 256) % forged.size;
+    forged.bytes[place] ^= (uint8_t)(1u << fuzz_take(input, 8));
     arrive(it, 1 - from, &forged, true);
 }
 
@@ -145,11 +124,11 @@ static void release(session* it, int from, uint32_t which)
     }
 }
 
-static void step(session* it, source* input)
+static void step(session* it, fuzz_source* input)
 {
-    const int from = (int)take(input, 2);
+    const int from = (int)fuzz_take(input, 2);
     uint8_t message[PH_MAIL_MESSAGE_MAX];
-    switch (take(input, 8)) {
+    switch (fuzz_take(input, 8)) {
     case 0: {
         const size_t size = message_of(it->posted[from], message);
         it->posted[from] += ph_mail_post(it->ends[from], message, size) == PH_OK;
@@ -157,8 +136,8 @@ static void step(session* it, source* input)
     }
     case 1:
         message[0] = (uint8_t)it->inputs[from];
-        it->inputs[from] += 1 + take(input, 60); // a section is never 32,768 of them late
-        ph_mail_set_input(it->ends[from], it->inputs[from], message, take(input, 2));
+        it->inputs[from] += 1 + fuzz_take(input, 60); // a section is never 32,768 of them late
+        ph_mail_set_input(it->ends[from], it->inputs[from], message, fuzz_take(input, 2));
         break;
     case 2:
         ph_mail_set_processed(it->ends[from], ph_mail_newest_input(it->ends[from]).number);
@@ -170,7 +149,7 @@ static void step(session* it, source* input)
         hold_back(it, from);
         break;
     case 5:
-        release(it, from, take(input, HELD_MAX));
+        release(it, from, fuzz_take(input, HELD_MAX));
         break;
     case 6:
         forge(it, from, input);
@@ -178,7 +157,7 @@ static void step(session* it, source* input)
     default: {
         const section_bytes made = write(it, from);
         arrive(it, 1 - from, &made, false);
-        it->now_us += take(input, 256) * 1000;
+        it->now_us += fuzz_take(input, 256) * 1000;
         break;
     }
     }
@@ -194,19 +173,19 @@ static void settle(session* it)
         it->now_us += 3000000;
     }
     for (int from = 0; from < 2; ++from) {
-        demand(it->taken[from] == it->posted[from]);
-        demand(ph_mail_is_delivered(it->ends[from]));
+        fuzz_demand(it->taken[from] == it->posted[from]);
+        fuzz_demand(ph_mail_is_delivered(it->ends[from]));
     }
 }
 
-static void run_session(source* input)
+static void run_session(fuzz_source* input)
 {
     static session it;
     it = (session){.now_us = 1000000};
     ph_mail_def def = ph_mail_def_default();
     def.bits_per_second = 0;
     for (int i = 0; i < 2; ++i) {
-        demand(ph_mail_create(&def, &it.ends[i]) == PH_OK);
+        fuzz_demand(ph_mail_create(&def, &it.ends[i]) == PH_OK);
     }
     for (int i = 0; i < STEPS_MAX && input->left > 0; ++i) {
         step(&it, input);
@@ -221,8 +200,8 @@ static void run_session(source* input)
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
 {
-    source input = {.bytes = data, .left = size};
-    if (take(&input, 2) == 0) {
+    fuzz_source input = {.bytes = data, .left = size};
+    if (fuzz_take(&input, 2) == 0) {
         read_and_write_again(input.bytes, input.left);
     } else {
         run_session(&input);

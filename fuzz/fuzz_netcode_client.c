@@ -27,17 +27,17 @@ static void count_sent(void* context, const ph_address* to, const void* bytes, s
     (void)bytes;
     scene* it = context;
     ++it->sent_count;
-    fuzz_netcode_demand(size >= 18 && size <= PH_NETCODE_DATAGRAM_MAX);
+    fuzz_demand(size >= 18 && size <= PH_NETCODE_DATAGRAM_MAX);
 }
 
-static void step_connect(scene* it, fuzz_netcode_input* input)
+static void step_connect(scene* it, fuzz_source* input)
 {
-    const ph_token_def def = fuzz_netcode_token(1, fuzz_netcode_take(input, 4), &it->secrets);
+    const ph_token_def def = fuzz_netcode_token(1, fuzz_take(input, 4), &it->secrets);
     uint8_t token[PH_TOKEN_SIZE];
-    fuzz_netcode_demand(ph_token_write(&def, token) == PH_OK);
-    if (fuzz_netcode_take(input, 8) == 0) {
-        const size_t place = fuzz_netcode_take(input, 2) * 1080 + fuzz_netcode_take(input, 64);
-        token[place] ^= (uint8_t)fuzz_netcode_take(input, 256);
+    fuzz_demand(ph_token_write(&def, token) == PH_OK);
+    if (fuzz_take(input, 8) == 0) {
+        const size_t place = fuzz_take(input, 2) * 1080 + fuzz_take(input, 64);
+        token[place] ^= (uint8_t)fuzz_take(input, 256);
     }
     ph_net_client_connect(it->client, token, sizeof token, it->now_us);
     it->seen_count = 0;
@@ -67,16 +67,16 @@ static bool may_follow(ph_net_client_status before, ph_net_client_status after,
 static void note_payload(scene* it, uint64_t sequence)
 {
     for (int i = 0; i < it->seen_count; ++i) {
-        fuzz_netcode_demand(it->seen[i] != sequence);
+        fuzz_demand(it->seen[i] != sequence);
     }
     it->seen[it->seen_count++] = sequence;
 }
 
-static void hand_in(scene* it, fuzz_netcode_input* input, const uint8_t* bytes, size_t size)
+static void hand_in(scene* it, fuzz_source* input, const uint8_t* bytes, size_t size)
 {
     ph_address from = ph_net_client_server(it->client);
-    if (fuzz_netcode_take(input, 16) == 1) {
-        from = fuzz_netcode_address(fuzz_netcode_take(input, FUZZ_NETCODE_ADDRESSES));
+    if (fuzz_take(input, 16) == 1) {
+        from = fuzz_netcode_address(fuzz_take(input, FUZZ_NETCODE_ADDRESSES));
     }
     uint8_t* copy = malloc(size > 0 ? size : 1); // so that a step too far is seen
     memcpy(copy, bytes, size);
@@ -86,35 +86,35 @@ static void hand_in(scene* it, fuzz_netcode_input* input, const uint8_t* bytes, 
     ph_net_payload payload;
     const ph_net_refusal refusal = ph_net_client_receive(it->client, &from, copy, size, &payload);
     const ph_net_client_status after = ph_net_client_state(it->client);
-    fuzz_netcode_demand(may_follow(before, after, peeked.type));
-    fuzz_netcode_demand(before == after || refusal == PH_NET_REFUSAL_NONE);
+    fuzz_demand(may_follow(before, after, peeked.type));
+    fuzz_demand(before == after || refusal == PH_NET_REFUSAL_NONE);
     if (payload.size > 0) {
-        fuzz_netcode_demand(before == PH_NET_CLIENT_CONNECTED && payload.bytes > copy &&
-                            payload.bytes + payload.size < copy + size);
+        fuzz_demand(before == PH_NET_CLIENT_CONNECTED && payload.bytes > copy &&
+                    payload.bytes + payload.size < copy + size);
         note_payload(it, payload.sequence);
     }
     free(copy);
 }
 
-static void step_sealed(scene* it, fuzz_netcode_input* input)
+static void step_sealed(scene* it, fuzz_source* input)
 {
     const ph_netcode_lock lock = {.protocol_id = 7, .key = it->secrets.server_to_client_key};
-    const ph_netcode_type type = (ph_netcode_type)(1 + fuzz_netcode_take(input, 6));
+    const ph_netcode_type type = (ph_netcode_type)(1 + fuzz_take(input, 6));
     const uint64_t sequence = fuzz_netcode_take_sequence(input);
     static const size_t right_sizes[] = {0, 0, 308, 308, 8, 20, 0};
     uint8_t data[PH_NETCODE_PAYLOAD_MAX] = {0, 0, 0, 0, 1};
     size_t size = right_sizes[type];
-    if (fuzz_netcode_take(input, 4) == 0) {
+    if (fuzz_take(input, 4) == 0) {
         size = fuzz_netcode_take_bytes(input, data, sizeof data);
     }
     uint8_t datagram[PH_NETCODE_DATAGRAM_MAX];
     hand_in(it, input, datagram, ph_netcode_seal(&lock, type, sequence, data, size, datagram));
 }
 
-static void step(scene* it, fuzz_netcode_input* input)
+static void step(scene* it, fuzz_source* input)
 {
     uint8_t bytes[PH_NETCODE_DATAGRAM_MAX + 10];
-    switch (fuzz_netcode_take(input, 12)) {
+    switch (fuzz_take(input, 12)) {
     case 0:
         step_connect(it, input);
         break;
@@ -122,15 +122,15 @@ static void step(scene* it, fuzz_netcode_input* input)
         hand_in(it, input, bytes, fuzz_netcode_take_bytes(input, bytes, sizeof bytes));
         break;
     case 2:
-        it->now_us += (uint64_t)fuzz_netcode_take(input, 256) * 10000;
+        it->now_us += (uint64_t)fuzz_take(input, 256) * 10000;
         ph_net_client_tick(it->client, it->now_us);
         break;
     case 3:
-        fuzz_netcode_demand(ph_net_client_send(it->client, "up", 2) ==
-                            (ph_net_client_state(it->client) == PH_NET_CLIENT_CONNECTED));
+        fuzz_demand(ph_net_client_send(it->client, "up", 2) ==
+                    (ph_net_client_state(it->client) == PH_NET_CLIENT_CONNECTED));
         break;
     case 4:
-        if (fuzz_netcode_take(input, 8) == 0) {
+        if (fuzz_take(input, 8) == 0) {
             ph_net_client_disconnect(it->client);
         }
         break;
@@ -145,11 +145,11 @@ static void check(scene* it)
     const ph_net_client_status state = ph_net_client_state(it->client);
     it->seen_count = state == PH_NET_CLIENT_CONNECTED ? it->seen_count : 0;
     const int index = ph_net_client_index(it->client);
-    fuzz_netcode_demand(state >= -6 && state <= 3);
+    fuzz_demand(state >= -6 && state <= 3);
     if (state == PH_NET_CLIENT_CONNECTED) {
-        fuzz_netcode_demand(index >= 0 && index < ph_net_client_max_clients(it->client));
+        fuzz_demand(index >= 0 && index < ph_net_client_max_clients(it->client));
     } else {
-        fuzz_netcode_demand(index == -1 && ph_net_client_max_clients(it->client) == 0);
+        fuzz_demand(index == -1 && ph_net_client_max_clients(it->client) == 0);
     }
 }
 
@@ -159,8 +159,8 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
     ph_net_client_def def = ph_net_client_def_default();
     def.sink.send = count_sent;
     def.sink.context = &it;
-    fuzz_netcode_demand(ph_net_client_create(&def, &it.client) == PH_OK);
-    fuzz_netcode_input input = {.bytes = data, .left = size};
+    fuzz_demand(ph_net_client_create(&def, &it.client) == PH_OK);
+    fuzz_source input = {.bytes = data, .left = size};
     step_connect(&it, &input);
     for (int i = 0; i < STEPS_MAX && input.left > 0; ++i) {
         step(&it, &input);
@@ -168,7 +168,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
     }
     ph_net_client_stats stats;
     ph_net_client_get_stats(it.client, &stats);
-    fuzz_netcode_demand(stats.datagrams_sent == (uint64_t)it.sent_count);
+    fuzz_demand(stats.datagrams_sent == (uint64_t)it.sent_count);
     ph_net_client_destroy(it.client);
     return 0;
 }

@@ -37,7 +37,7 @@ static bool is_known(const session* it, uint64_t sequence)
 
 static void remember(session* it, uint64_t sequence)
 {
-    fuzz_netcode_demand(!is_known(it, sequence));
+    fuzz_demand(!is_known(it, sequence));
     it->seen[it->seen_count++] = sequence;
     it->newest = sequence > it->newest ? sequence : it->newest;
 }
@@ -52,9 +52,9 @@ static void try_open(session* it, const uint8_t* bytes, size_t size)
     const ph_net_refusal refusal = ph_netcode_open(&the_lock, &it->replay, datagram, size, &opened);
     const bool is_counted = peeked.type >= PH_NETCODE_KEEP_ALIVE;
     if (glance != PH_NET_REFUSAL_NONE) {
-        fuzz_netcode_demand(refusal == glance);
+        fuzz_demand(refusal == glance);
     } else if (is_counted && is_known(it, peeked.sequence)) {
-        fuzz_netcode_demand(refusal == PH_NET_REFUSAL_REPLAYED);
+        fuzz_demand(refusal == PH_NET_REFUSAL_REPLAYED);
     } else if (refusal != PH_NET_REFUSAL_SEAL && is_counted) {
         remember(it, peeked.sequence);
     }
@@ -64,29 +64,29 @@ static void try_open(session* it, const uint8_t* bytes, size_t size)
                                                   opened.data, opened.data_size, again);
         // Zeros before a sequence number are allowed, but not written.
         if (again[0] == bytes[0]) {
-            fuzz_netcode_demand(again_size == size && memcmp(again, bytes, size) == 0);
+            fuzz_demand(again_size == size && memcmp(again, bytes, size) == 0);
         }
     }
     free(datagram);
 }
 
-static void try_sealed(session* it, fuzz_netcode_input* input)
+static void try_sealed(session* it, fuzz_source* input)
 {
-    const ph_netcode_type type = (ph_netcode_type)(1 + fuzz_netcode_take(input, 6));
+    const ph_netcode_type type = (ph_netcode_type)(1 + fuzz_take(input, 6));
     const uint64_t sequence = fuzz_netcode_take_sequence(input);
     uint8_t data[PH_NETCODE_PAYLOAD_MAX] = {0};
     static const size_t right_sizes[] = {0, 0, 308, 308, 8, 100, 0};
     size_t size = right_sizes[type];
-    if (fuzz_netcode_take(input, 4) == 0) {
+    if (fuzz_take(input, 4) == 0) {
         size = fuzz_netcode_take_bytes(input, data, sizeof data);
     }
     uint8_t datagram[PH_NETCODE_DATAGRAM_MAX];
     size_t datagram_size = ph_netcode_seal(&the_lock, type, sequence, data, size, datagram);
-    if (fuzz_netcode_take(input, 4) == 0) {
-        datagram[fuzz_netcode_take(input, 18)] ^= (uint8_t)fuzz_netcode_take(input, 256);
+    if (fuzz_take(input, 4) == 0) {
+        datagram[fuzz_take(input, 18)] ^= (uint8_t)fuzz_take(input, 256);
     }
-    if (fuzz_netcode_take(input, 8) == 0) {
-        datagram_size -= fuzz_netcode_take(input, 18);
+    if (fuzz_take(input, 8) == 0) {
+        datagram_size -= fuzz_take(input, 18);
     }
     try_open(it, datagram, datagram_size);
 }
@@ -94,10 +94,10 @@ static void try_sealed(session* it, fuzz_netcode_input* input)
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
 {
     ph_netcode_start();
-    fuzz_netcode_input input = {.bytes = data, .left = size};
+    fuzz_source input = {.bytes = data, .left = size};
     session it = {.seen_count = 0};
     while (input.left > 0 && it.seen_count < SEEN_MAX) {
-        if (fuzz_netcode_take(&input, 8) > 0) {
+        if (fuzz_take(&input, 8) > 0) {
             try_sealed(&it, &input);
             continue;
         }

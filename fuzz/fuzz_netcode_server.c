@@ -66,7 +66,7 @@ static void open_scene(scene* it)
     def.sink.send = take_answer;
     def.sink.context = it;
     def.random = fill_plainly;
-    fuzz_netcode_demand(ph_net_server_create(&def, &it->server) == PH_OK);
+    fuzz_demand(ph_net_server_create(&def, &it->server) == PH_OK);
     it->now_us = 1000000;
     it->unix_s = FUZZ_NETCODE_UNIX_S;
     ph_net_server_start(it->server, it->now_us, it->unix_s);
@@ -84,10 +84,9 @@ static ph_net_payload hand_in(scene* it, uint32_t from, const uint8_t* bytes, si
     ph_net_payload payload;
     const ph_net_refusal refusal =
         ph_net_server_receive(it->server, &address, copy, size, &payload);
-    fuzz_netcode_demand(was_connected || it->answer_bytes == 0 || it->answer_bytes < size);
-    fuzz_netcode_demand(payload.size == 0 || (was_connected && refusal == PH_NET_REFUSAL_NONE));
-    fuzz_netcode_demand(payload.size == 0 ||
-                        (payload.bytes >= copy && payload.bytes < copy + size));
+    fuzz_demand(was_connected || it->answer_bytes == 0 || it->answer_bytes < size);
+    fuzz_demand(payload.size == 0 || (was_connected && refusal == PH_NET_REFUSAL_NONE));
+    fuzz_demand(payload.size == 0 || (payload.bytes >= copy && payload.bytes < copy + size));
     ++it->received_count;
     it->useful_count += refusal == PH_NET_REFUSAL_NONE;
     memmove(it->last, bytes, size);
@@ -97,41 +96,41 @@ static ph_net_payload hand_in(scene* it, uint32_t from, const uint8_t* bytes, si
     return payload;
 }
 
-static void step_raw(scene* it, fuzz_netcode_input* input)
+static void step_raw(scene* it, fuzz_source* input)
 {
     uint8_t bytes[PH_NETCODE_DATAGRAM_MAX + 10];
-    const uint32_t from = fuzz_netcode_take(input, FUZZ_NETCODE_ADDRESSES);
+    const uint32_t from = fuzz_take(input, FUZZ_NETCODE_ADDRESSES);
     const size_t size = fuzz_netcode_take_bytes(input, bytes, sizeof bytes);
     hand_in(it, from, bytes, size);
 }
 
-static void step_request(scene* it, fuzz_netcode_input* input)
+static void step_request(scene* it, fuzz_source* input)
 {
-    const uint32_t from = fuzz_netcode_take(input, FUZZ_NETCODE_ADDRESSES);
-    const uint32_t player = fuzz_netcode_take(input, PLAYERS);
-    const uint32_t number = fuzz_netcode_take(input, TOKENS);
+    const uint32_t from = fuzz_take(input, FUZZ_NETCODE_ADDRESSES);
+    const uint32_t player = fuzz_take(input, PLAYERS);
+    const uint32_t number = fuzz_take(input, TOKENS);
     ph_token_secrets secrets;
     const ph_token_def def = fuzz_netcode_token(player, number, &secrets);
     uint8_t token[PH_TOKEN_SIZE];
-    fuzz_netcode_demand(ph_token_write(&def, token) == PH_OK);
+    fuzz_demand(ph_token_write(&def, token) == PH_OK);
     uint8_t request[PH_NETCODE_REQUEST_SIZE] = {0};
     memcpy(request + 1, token, 21);
     memcpy(request + 22, token + 29, 1056);
-    if (fuzz_netcode_take(input, 8) == 0) {
-        request[fuzz_netcode_take(input, 256)] ^= (uint8_t)fuzz_netcode_take(input, 256);
+    if (fuzz_take(input, 8) == 0) {
+        request[fuzz_take(input, 256)] ^= (uint8_t)fuzz_take(input, 256);
     }
     hand_in(it, from, request, sizeof request);
 }
 
 // Seals with the key of some token, whether or not that token was ever used from there.
-static void step_sealed(scene* it, fuzz_netcode_input* input)
+static void step_sealed(scene* it, fuzz_source* input)
 {
-    const uint32_t from = fuzz_netcode_take(input, FUZZ_NETCODE_ADDRESSES);
-    const uint32_t player = fuzz_netcode_take(input, PLAYERS);
+    const uint32_t from = fuzz_take(input, FUZZ_NETCODE_ADDRESSES);
+    const uint32_t player = fuzz_take(input, PLAYERS);
     ph_token_secrets secrets;
-    fuzz_netcode_token(player, fuzz_netcode_take(input, TOKENS), &secrets);
+    fuzz_netcode_token(player, fuzz_take(input, TOKENS), &secrets);
     const ph_netcode_lock lock = {.protocol_id = 7, .key = secrets.client_to_server_key};
-    const ph_netcode_type type = (ph_netcode_type)(1 + fuzz_netcode_take(input, 6));
+    const ph_netcode_type type = (ph_netcode_type)(1 + fuzz_take(input, 6));
     const uint64_t sequence = fuzz_netcode_take_sequence(input);
     uint8_t data[PH_NETCODE_PAYLOAD_MAX] = {0};
     const size_t size = fuzz_netcode_take_bytes(input, data, sizeof data);
@@ -141,22 +140,22 @@ static void step_sealed(scene* it, fuzz_netcode_input* input)
     if (payload.size > 0) {
         ph_net_client_info info;
         const ph_address address = fuzz_netcode_address(from);
-        fuzz_netcode_demand(type == PH_NETCODE_PAYLOAD && payload.size == size);
-        fuzz_netcode_demand(payload.sequence == sequence);
-        fuzz_netcode_demand(ph_net_server_client(it->server, payload.client, &info));
-        fuzz_netcode_demand(info.client_id == player);
-        fuzz_netcode_demand(ph_address_is_equal(&info.address, &address));
+        fuzz_demand(type == PH_NETCODE_PAYLOAD && payload.size == size);
+        fuzz_demand(payload.sequence == sequence);
+        fuzz_demand(ph_net_server_client(it->server, payload.client, &info));
+        fuzz_demand(info.client_id == player);
+        fuzz_demand(ph_address_is_equal(&info.address, &address));
     }
 }
 
 // Answers the newest challenge that some address got, from some address.
-static void step_response(scene* it, fuzz_netcode_input* input)
+static void step_response(scene* it, fuzz_source* input)
 {
-    const uint32_t from = fuzz_netcode_take(input, FUZZ_NETCODE_ADDRESSES);
-    const uint32_t got = fuzz_netcode_take(input, 8) > 0 ? from : 0;
+    const uint32_t from = fuzz_take(input, FUZZ_NETCODE_ADDRESSES);
+    const uint32_t got = fuzz_take(input, 8) > 0 ? from : 0;
     ph_token_secrets secrets;
-    const uint32_t player = fuzz_netcode_take(input, PLAYERS);
-    fuzz_netcode_token(player, fuzz_netcode_take(input, TOKENS), &secrets);
+    const uint32_t player = fuzz_take(input, PLAYERS);
+    fuzz_netcode_token(player, fuzz_take(input, TOKENS), &secrets);
     ph_netcode_lock lock = {.protocol_id = 7, .key = secrets.server_to_client_key};
     uint8_t challenge[PH_NETCODE_DATAGRAM_MAX];
     memcpy(challenge, it->challenges[got], sizeof challenge);
@@ -167,7 +166,7 @@ static void step_response(scene* it, fuzz_netcode_input* input)
     }
     lock.key = secrets.client_to_server_key;
     uint8_t response[PH_NETCODE_DATAGRAM_MAX];
-    const size_t size = ph_netcode_seal(&lock, PH_NETCODE_RESPONSE, fuzz_netcode_take(input, 8),
+    const size_t size = ph_netcode_seal(&lock, PH_NETCODE_RESPONSE, fuzz_take(input, 8),
                                         opened.data, opened.data_size, response);
     hand_in(it, from, response, size);
 }
@@ -180,24 +179,24 @@ static void step_event(scene* it)
     if (!ph_net_server_next_event(it->server, &event)) {
         return;
     }
-    fuzz_netcode_demand(event.client >= 0 && event.client < CLIENTS && event.client_id < PLAYERS);
-    fuzz_netcode_demand(event.user_data[255] == event.client_id);
+    fuzz_demand(event.client >= 0 && event.client < CLIENTS && event.client_id < PLAYERS);
+    fuzz_demand(event.user_data[255] == event.client_id);
     const bool comes = event.kind == PH_NET_CONNECTED;
-    fuzz_netcode_demand(it->is_connected[event.client] != comes);
+    fuzz_demand(it->is_connected[event.client] != comes);
     it->is_connected[event.client] = comes;
 }
 
-static void step_time(scene* it, fuzz_netcode_input* input)
+static void step_time(scene* it, fuzz_source* input)
 {
-    it->now_us += (uint64_t)fuzz_netcode_take(input, 256) * 10000;
-    it->unix_s += fuzz_netcode_take(input, 16) == 1 ? 30 : 0;
+    it->now_us += (uint64_t)fuzz_take(input, 256) * 10000;
+    it->unix_s += fuzz_take(input, 16) == 1 ? 30 : 0;
     ph_net_server_tick(it->server, it->now_us, it->unix_s);
 }
 
-static void step_program(scene* it, fuzz_netcode_input* input)
+static void step_program(scene* it, fuzz_source* input)
 {
-    const int client = (int)fuzz_netcode_take(input, CLIENTS + 1);
-    switch (fuzz_netcode_take(input, 8)) {
+    const int client = (int)fuzz_take(input, CLIENTS + 1);
+    switch (fuzz_take(input, 8)) {
     case 0:
         ph_net_server_disconnect(it->server, client);
         break;
@@ -209,14 +208,14 @@ static void step_program(scene* it, fuzz_netcode_input* input)
         it->answer_bytes = 0;
         const size_t cost = ph_net_server_cost(it->server, client, 4);
         ph_net_server_send(it->server, client, "hail", 4);
-        fuzz_netcode_demand(it->answer_bytes == cost);
+        fuzz_demand(it->answer_bytes == cost);
         break;
     }
 }
 
-static void step(scene* it, fuzz_netcode_input* input)
+static void step(scene* it, fuzz_source* input)
 {
-    switch (fuzz_netcode_take(input, 12)) {
+    switch (fuzz_take(input, 12)) {
     case 0:
         step_raw(it, input);
         break;
@@ -253,10 +252,10 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
     static scene it; // its memory is too much for a stack
     memset(&it, 0, sizeof it);
     open_scene(&it);
-    fuzz_netcode_input input = {.bytes = data, .left = size};
+    fuzz_source input = {.bytes = data, .left = size};
     for (int i = 0; i < STEPS_MAX && input.left > 0; ++i) {
         step(&it, &input);
-        fuzz_netcode_demand(ph_net_server_validate(it.server));
+        fuzz_demand(ph_net_server_validate(it.server));
     }
     ph_net_server_stats stats;
     ph_net_server_get_stats(it.server, &stats);
@@ -264,8 +263,8 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
     for (int i = 0; i < PH_NET_REFUSAL_COUNT; ++i) {
         refused += stats.refused[i];
     }
-    fuzz_netcode_demand(stats.datagrams_received == it.received_count);
-    fuzz_netcode_demand(refused + it.useful_count == it.received_count);
+    fuzz_demand(stats.datagrams_received == it.received_count);
+    fuzz_demand(refused + it.useful_count == it.received_count);
     ph_net_server_destroy(it.server);
     return 0;
 }

@@ -30,23 +30,23 @@ static bool has_mapped(const uint8_t* at, int count)
     return false;
 }
 
-static void try_public(fuzz_netcode_input* input)
+static void try_public(fuzz_source* input)
 {
     ph_token_secrets secrets;
     const ph_token_def def = fuzz_netcode_token(1, 1, &secrets);
     uint8_t bytes[PH_TOKEN_SIZE];
-    fuzz_netcode_demand(ph_token_write(&def, bytes) == PH_OK);
+    fuzz_demand(ph_token_write(&def, bytes) == PH_OK);
     // The input lies over a good token, at a place of its choice.
-    size_t place = fuzz_netcode_take(input, 2) == 0 ? 0 : ADDRESSES_AT - 4;
-    place += fuzz_netcode_take(input, 64);
+    size_t place = fuzz_take(input, 2) == 0 ? 0 : ADDRESSES_AT - 4;
+    place += fuzz_take(input, 64);
     fuzz_netcode_take_bytes(input, bytes + place, sizeof bytes - place);
     ph_token token;
     if (ph_token_read(bytes, sizeof bytes, &token) != PH_TOKEN_GOOD) {
         static const ph_token zeros;
-        fuzz_netcode_demand(memcmp(&token, &zeros, sizeof token) == 0);
+        fuzz_demand(memcmp(&token, &zeros, sizeof token) == 0);
         return;
     }
-    fuzz_netcode_demand(token.create_s <= token.expire_s);
+    fuzz_demand(token.create_s <= token.expire_s);
     if (has_mapped(bytes + ADDRESSES_AT + 4, token.address_count)) {
         return;
     }
@@ -54,10 +54,10 @@ static void try_public(fuzz_netcode_input* input)
     uint8_t* end = ph_put_addresses(again, token.addresses, token.address_count);
     end = ph_put_bytes(end, token.secrets.client_to_server_key, PH_NETCODE_KEY_SIZE);
     end = ph_put_bytes(end, token.secrets.server_to_client_key, PH_NETCODE_KEY_SIZE);
-    fuzz_netcode_demand(memcmp(again, bytes + ADDRESSES_AT, (size_t)(end - again)) == 0);
+    fuzz_demand(memcmp(again, bytes + ADDRESSES_AT, (size_t)(end - again)) == 0);
 }
 
-static void try_private(fuzz_netcode_input* input)
+static void try_private(fuzz_source* input)
 {
     static const uint8_t key[PH_NETCODE_KEY_SIZE] = {1};
     static const uint8_t nonce[PH_TOKEN_NONCE_SIZE] = {2};
@@ -71,7 +71,7 @@ static void try_private(fuzz_netcode_input* input)
                                                sizeof associated, NULL, nonce, key);
     ph_token_private token;
     const ph_net_refusal refusal = ph_token_private_open(sealed, &seal, &token);
-    fuzz_netcode_demand(refusal == PH_NET_REFUSAL_NONE || refusal == PH_NET_REFUSAL_TOKEN_DATA);
+    fuzz_demand(refusal == PH_NET_REFUSAL_NONE || refusal == PH_NET_REFUSAL_TOKEN_DATA);
     if (refusal != PH_NET_REFUSAL_NONE || has_mapped(plain + 16, token.address_count)) {
         return;
     }
@@ -82,14 +82,14 @@ static void try_private(fuzz_netcode_input* input)
     end = ph_put_bytes(end, token.client_to_server_key, PH_NETCODE_KEY_SIZE);
     end = ph_put_bytes(end, token.server_to_client_key, PH_NETCODE_KEY_SIZE);
     end = ph_put_bytes(end, token.user_data, PH_TOKEN_USER_DATA_SIZE);
-    fuzz_netcode_demand(memcmp(again, plain, (size_t)(end - again)) == 0);
+    fuzz_demand(memcmp(again, plain, (size_t)(end - again)) == 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
 {
     ph_netcode_start();
-    fuzz_netcode_input input = {.bytes = data, .left = size};
-    if (fuzz_netcode_take(&input, 2) == 0) {
+    fuzz_source input = {.bytes = data, .left = size};
+    if (fuzz_take(&input, 2) == 0) {
         try_public(&input);
     } else {
         try_private(&input);

@@ -5,6 +5,8 @@
 // fit the schema derived from it, and lead from every row back to its entity and tick; what is
 // refused must say where, inside the text.
 
+#include "support/fuzz_source.h"
+
 #include "kit/derive.h"
 #include "kit/feeds.h"
 #include "kit/observers.h"
@@ -15,23 +17,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void require(bool condition)
-{
-    if (!condition) {
-        abort();
-    }
-}
-
 static void check_fault(const ph_fault* fault, const uint8_t* data, size_t size)
 {
     int line_count = 1;
     for (size_t i = 0; i < size; ++i) {
         line_count += data[i] == '\n' ? 1 : 0;
     }
-    require(fault->line >= 0 && fault->line <= line_count);
-    require(fault->column >= 0 && (size_t)fault->column <= size + 1);
-    require(fault->message[0] != '\0' &&
-            memchr(fault->message, '\0', sizeof fault->message) != NULL);
+    fuzz_demand(fault->line >= 0 && fault->line <= line_count);
+    fuzz_demand(fault->column >= 0 && (size_t)fault->column <= size + 1);
+    fuzz_demand(fault->message[0] != '\0' &&
+                memchr(fault->message, '\0', sizeof fault->message) != NULL);
 }
 
 // Every row belongs to exactly one entity and tick.
@@ -39,17 +34,17 @@ static void check_rows(const ph_recording* made)
 {
     int next_row = 0;
     for (int e = 0; e < made->entity_count; ++e) {
-        require(ph_recording_find(made, made->id[e]) == e);
+        fuzz_demand(ph_recording_find(made, made->id[e]) == e);
         for (int s = made->first_span[e]; s < made->first_span[e + 1]; ++s) {
             const ph_span* span = &made->spans[s];
-            require(span->first_row == next_row && span->first_tick < span->end_tick);
-            require(span->first_tick >= 0 && span->end_tick <= made->tick_count);
+            fuzz_demand(span->first_row == next_row && span->first_tick < span->end_tick);
+            fuzz_demand(span->first_tick >= 0 && span->end_tick <= made->tick_count);
             for (int tick = span->first_tick; tick < span->end_tick; ++tick) {
-                require(ph_recording_row(made, e, tick) == next_row++);
+                fuzz_demand(ph_recording_row(made, e, tick) == next_row++);
             }
         }
     }
-    require(next_row == made->row_count);
+    fuzz_demand(next_row == made->row_count);
 }
 
 // ---- written again
@@ -66,7 +61,7 @@ static void append(text* to, const char* piece)
     if (to->length + length + 1 > to->capacity) {
         to->capacity = (to->length + length + 1) * 2;
         to->bytes = realloc(to->bytes, to->capacity);
-        require(to->bytes != NULL);
+        fuzz_demand(to->bytes != NULL);
     }
     memcpy(to->bytes + to->length, piece, length + 1);
     to->length += length;
@@ -140,17 +135,17 @@ static text write_again(const ph_recording* made)
 
 static void check_same(const ph_recording* a, const ph_recording* b)
 {
-    require(a->row_count == b->row_count && a->entity_count == b->entity_count &&
-            a->tick_count == b->tick_count && a->first_tick == b->first_tick);
+    fuzz_demand(a->row_count == b->row_count && a->entity_count == b->entity_count &&
+                a->tick_count == b->tick_count && a->first_tick == b->first_tick);
     const size_t bytes = (size_t)a->row_count * sizeof(int32_t);
-    require(memcmp(a->x_mm, b->x_mm, bytes) == 0 && memcmp(a->y_mm, b->y_mm, bytes) == 0 &&
-            memcmp(a->z_mm, b->z_mm, bytes) == 0);
+    fuzz_demand(memcmp(a->x_mm, b->x_mm, bytes) == 0 && memcmp(a->y_mm, b->y_mm, bytes) == 0 &&
+                memcmp(a->z_mm, b->z_mm, bytes) == 0);
     for (int i = 0; i < a->row_count; ++i) {
-        require(a->heading_deg[i] == b->heading_deg[i]);
+        fuzz_demand(a->heading_deg[i] == b->heading_deg[i]);
         for (int c = 0; c < a->column_count; ++c) {
             const double left = a->columns[c].value[i];
             const double right = b->columns[c].value[i];
-            require(left == right || (isnan(left) && isnan(right)));
+            fuzz_demand(left == right || (isnan(left) && isnan(right)));
         }
     }
 }
@@ -161,7 +156,7 @@ static void check_again(const ph_recording* made)
     const ph_recording_def def = {.rate_hz = made->rate_hz};
     ph_fault fault;
     ph_recording* again = ph_recording_parse(written.bytes, written.length, &def, &fault);
-    require(again != NULL);
+    fuzz_demand(again != NULL);
     check_same(made, again);
     ph_recording_destroy(again);
     free(written.bytes);
@@ -171,10 +166,10 @@ static void check_derived(const ph_recording* made)
 {
     ph_fault fault = {0};
     ph_schema* schema = ph_derive_schema(made, &fault);
-    require(schema != NULL);
+    fuzz_demand(schema != NULL);
     ph_feeds feeds;
-    require(ph_feeds_make(schema, made, &feeds, &fault));
-    require(feeds.unfed_properties == 0 && !feeds.is_heading_ignored);
+    fuzz_demand(ph_feeds_make(schema, made, &feeds, &fault));
+    fuzz_demand(feeds.unfed_properties == 0 && !feeds.is_heading_ignored);
     ph_schema_destroy(schema);
 }
 
@@ -191,9 +186,9 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
     check_again(made);
     check_derived(made);
     const int fullest = ph_recording_fullest_tick(made);
-    require(fullest >= 0 && fullest < made->tick_count);
+    fuzz_demand(fullest >= 0 && fullest < made->tick_count);
     int chosen[4];
-    require(ph_observers_choose(made, 4, chosen) >= 0);
+    fuzz_demand(ph_observers_choose(made, 4, chosen) >= 0);
     ph_recording_destroy(made);
     return 0;
 }

@@ -4,23 +4,18 @@
 // Reads a schema as text. What is accepted must print to a text that is accepted, prints the same
 // again and has the same fingerprint; what is refused must say where, inside the text.
 
+#include "support/fuzz_source.h"
+
 #include "pinhole/schema.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static void require(bool condition)
-{
-    if (!condition) {
-        abort();
-    }
-}
-
 static char* print(const ph_schema* schema, size_t* length)
 {
     *length = ph_schema_print(schema, NULL, 0);
     char* text = malloc(*length + 1);
-    require(text != NULL && ph_schema_print(schema, text, *length + 1) == *length);
+    fuzz_demand(text != NULL && ph_schema_print(schema, text, *length + 1) == *length);
     return text;
 }
 
@@ -30,10 +25,10 @@ static void check_error(const ph_schema_error* error, const uint8_t* data, size_
     for (size_t i = 0; i < size; ++i) {
         line_count += data[i] == '\n' ? 1 : 0;
     }
-    require(error->line >= 1 && error->line <= line_count);
-    require(error->column >= 1 && (size_t)error->column <= size + 1);
-    require(error->message[0] != '\0' &&
-            memchr(error->message, '\0', sizeof error->message) != NULL);
+    fuzz_demand(error->line >= 1 && error->line <= line_count);
+    fuzz_demand(error->column >= 1 && (size_t)error->column <= size + 1);
+    fuzz_demand(error->message[0] != '\0' &&
+                memchr(error->message, '\0', sizeof error->message) != NULL);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
@@ -41,18 +36,18 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
     ph_schema* schema = NULL;
     ph_schema_error error = {0};
     if (ph_schema_parse((const char*)data, size, NULL, &schema, &error) != PH_OK) {
-        require(schema == NULL);
+        fuzz_demand(schema == NULL);
         check_error(&error, data, size);
         return 0;
     }
     size_t length = 0;
     char* text = print(schema, &length);
     ph_schema* again = NULL;
-    require(ph_schema_parse(text, length, NULL, &again, &error) == PH_OK);
+    fuzz_demand(ph_schema_parse(text, length, NULL, &again, &error) == PH_OK);
     size_t again_length = 0;
     char* again_text = print(again, &again_length);
-    require(length == again_length && memcmp(text, again_text, length) == 0);
-    require(ph_schema_fingerprint(schema) == ph_schema_fingerprint(again));
+    fuzz_demand(length == again_length && memcmp(text, again_text, length) == 0);
+    fuzz_demand(ph_schema_fingerprint(schema) == ph_schema_fingerprint(again));
     free(text);
     free(again_text);
     ph_schema_destroy(schema);

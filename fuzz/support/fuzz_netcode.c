@@ -3,29 +3,12 @@
 
 #include "support/fuzz_netcode.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-void fuzz_netcode_demand(bool condition)
+size_t fuzz_netcode_take_bytes(fuzz_source* input, uint8_t* bytes, size_t most)
 {
-    if (!condition) {
-        abort();
-    }
-}
-
-uint32_t fuzz_netcode_take(fuzz_netcode_input* input, uint32_t limit)
-{
-    if (input->left == 0) {
-        return 0;
-    }
-    --input->left;
-    return *input->bytes++ % limit;
-}
-
-size_t fuzz_netcode_take_bytes(fuzz_netcode_input* input, uint8_t* bytes, size_t most)
-{
-    size_t size = fuzz_netcode_take(input, 256);
-    size |= (size_t)fuzz_netcode_take(input, 8) << 8;
+    size_t size = fuzz_take(input, 256);
+    size |= (size_t)fuzz_take(input, 8) << 8;
     size = size < most ? size : most;
     size = size < input->left ? size : input->left;
     memcpy(bytes, input->bytes, size);
@@ -34,11 +17,11 @@ size_t fuzz_netcode_take_bytes(fuzz_netcode_input* input, uint8_t* bytes, size_t
     return size;
 }
 
-uint64_t fuzz_netcode_take_sequence(fuzz_netcode_input* input)
+uint64_t fuzz_netcode_take_sequence(fuzz_source* input)
 {
     static const uint64_t bases[] = {0, 0, 250, UINT64_C(1) << 32, UINT64_C(1) << 63, UINT64_MAX};
-    const uint64_t base = bases[fuzz_netcode_take(input, 6)];
-    const uint64_t offset = fuzz_netcode_take(input, 256) * (1 + fuzz_netcode_take(input, 4));
+    const uint64_t base = bases[fuzz_take(input, 6)];
+    const uint64_t offset = fuzz_take(input, 256) * (1 + fuzz_take(input, 4));
     return base == UINT64_MAX ? base - offset : base + offset;
 }
 

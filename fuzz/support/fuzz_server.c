@@ -7,24 +7,7 @@
 
 #include "wire/coded_header.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-void fuzz_demand(bool condition)
-{
-    if (!condition) {
-        abort();
-    }
-}
-
-uint32_t fuzz_take(fuzz_source* from, uint32_t limit)
-{
-    if (from->left == 0) {
-        return 0;
-    }
-    --from->left;
-    return *from->bytes++ % limit;
-}
 
 static int layers(const void* context, int32_t x_mm, int32_t y_mm, int32_t heights_mm[])
 {

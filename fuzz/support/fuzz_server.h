@@ -7,20 +7,11 @@
 #ifndef PINHOLE_FUZZ_SERVER_H
 #define PINHOLE_FUZZ_SERVER_H
 
+#include "support/fuzz_source.h"
+
 #include "client/client_state.h"
 
 enum { FUZZ_SLOTS = 12, FUZZ_WORDS_MAX = 16, FUZZ_TEXTS_MAX = 32, FUZZ_SESSION = 77 };
-
-void fuzz_demand(bool condition);
-
-// The input.
-typedef struct fuzz_source {
-    const uint8_t* bytes;
-    size_t left;
-} fuzz_source;
-
-// 0 when there is nothing left.
-uint32_t fuzz_take(fuzz_source* from, uint32_t limit);
 
 extern const ph_ground fuzz_ground;
 
