@@ -14,28 +14,12 @@
 
 static coded_scene scene;
 
-static void setup(void)
-{
-    coded_scene_setup(&scene);
-    coded_scene_begin(&scene);
-}
-
-static void teardown(void)
-{
-    coded_scene_teardown(&scene);
-}
-
-static int32_t x_of(uint64_t name)
-{
-    return client_scene_walker(&scene.base, name).position_mm[0];
-}
-
 // ---- what is taken
 
 static void an_enter_tells_the_whole_state(void** state)
 {
     (void)state;
-    setup();
+    coded_scene_setup_begun(&scene);
     client_packet packet = coded_packet_after(&scene, 2, 1);
     client_record* it = client_packet_enter(&packet, 5, 1, SCENE_WALKER, 300);
     client_record_place(it, &packet, 64000, -32000, 1600);
@@ -50,41 +34,41 @@ static void an_enter_tells_the_whole_state(void** state)
     assert_int_equal(ann.health, 7);
     assert_string_equal(ann.name, "ann");
     assert_int_equal(ann.target.index1, 2);
-    teardown();
+    coded_scene_teardown(&scene);
 }
 
 static void an_update_is_read_against_what_both_ends_know(void** state)
 {
     (void)state;
-    setup();
+    coded_scene_setup_begun(&scene);
     for (int i = 2; i < 40; ++i) {
         client_packet packet = coded_packet_place(&scene, i, i - 1, 160 * i);
         coded_scene_apply(&scene, &packet);
-        assert_int_equal(x_of(10), 160 * i);
+        assert_int_equal(coded_scene_x_mm(&scene, 10), 160 * i);
     }
     assert_int_equal(client_scene_walker(&scene.base, 11).position_mm[0], 0);
-    teardown();
+    coded_scene_teardown(&scene);
 }
 
 // The sender hears of the client late and in steps; much was applied that it does not know of.
 static void a_horizon_may_stay_behind_and_go_on_in_steps(void** state)
 {
     (void)state;
-    setup();
+    coded_scene_setup_begun(&scene);
     for (int i = 2; i < 200; ++i) {
         client_packet packet =
             coded_packet_place(&scene, i, i < 60 ? 1 : i - 1 - i % 50, i % 7 * 1600);
         coded_scene_apply(&scene, &packet);
-        assert_int_equal(x_of(10), i % 7 * 1600);
+        assert_int_equal(coded_scene_x_mm(&scene, 10), i % 7 * 1600);
     }
-    teardown();
+    coded_scene_teardown(&scene);
 }
 
 // A horizon may also be one that never came: the newest one before it counts.
 static void packets_that_got_lost_are_no_baselines(void** state)
 {
     (void)state;
-    setup();
+    coded_scene_setup_begun(&scene);
     for (int i = 2; i < 120; ++i) {
         if (i % 5 < 2) {
             continue;
@@ -92,15 +76,15 @@ static void packets_that_got_lost_are_no_baselines(void** state)
         const int horizon = i % 5 == 2 && i > 4 ? i - 3 : i - 1 - i % 2;
         client_packet packet = coded_packet_place(&scene, i, i > 4 ? horizon : 1, 16 * i * i);
         coded_scene_apply(&scene, &packet);
-        assert_int_equal(x_of(10), 16 * i * i);
+        assert_int_equal(coded_scene_x_mm(&scene, 10), 16 * i * i);
     }
-    teardown();
+    coded_scene_teardown(&scene);
 }
 
 static void numbers_go_on_beyond_16_bits(void** state)
 {
     (void)state;
-    setup();
+    coded_scene_setup_begun(&scene);
     for (int i = 65; i < 3 * 65536; i += 63) {
         client_packet packet = coded_packet_probe(&scene, i);
         assert_int_equal(coded_scene_send(&scene, &packet), PH_OK);
@@ -110,7 +94,7 @@ static void numbers_go_on_beyond_16_bits(void** state)
     coded_scene_apply(&scene, &packet);
     assert_int_equal(ph_client_get_stats(scene.base.client).newest_number,
                      SCENE_SESSION + (uint32_t)newest + 1);
-    teardown();
+    coded_scene_teardown(&scene);
 }
 
 // Nobody's clock has a say: our own stands still, or runs away.
@@ -118,7 +102,7 @@ static void a_tick_is_certain_whatever_our_clock_says(void** state)
 {
     (void)state;
     static const uint32_t ticks[] = {5, 2051, 2052, 5000, 5000, 4000000, 4002046, 4004093};
-    setup();
+    coded_scene_setup_begun(&scene);
     int32_t x_mm = 0;
     for (int i = 0; i < (int)(sizeof ticks / sizeof ticks[0]); ++i) {
         x_mm += 3200;
@@ -127,15 +111,15 @@ static void a_tick_is_certain_whatever_our_clock_says(void** state)
         scene.base.now_us += i % 2 == 0 ? 0 : 1000000000;
         coded_scene_apply(&scene, &packet);
         assert_int_equal(ph_client_get_stats(scene.base.client).newest_tick, ticks[i]);
-        assert_int_equal(x_of(10), x_mm);
+        assert_int_equal(coded_scene_x_mm(&scene, 10), x_mm);
     }
-    teardown();
+    coded_scene_teardown(&scene);
 }
 
 static void a_tick_is_certain_when_nothing_came_for_longer_than_the_ring(void** state)
 {
     (void)state;
-    setup();
+    coded_scene_setup_begun(&scene);
     for (int i = 65; i < 600; i += 64) {
         client_packet probe = coded_packet_probe(&scene, i);
         assert_int_equal(coded_scene_send(&scene, &probe), PH_OK);
@@ -146,13 +130,13 @@ static void a_tick_is_certain_when_nothing_came_for_longer_than_the_ring(void** 
     coded_scene_apply(&scene, &packet);
     assert_int_equal(packet.header.tick, 999);
     assert_int_equal(ph_client_get_stats(scene.base.client).newest_tick, 1000);
-    teardown();
+    coded_scene_teardown(&scene);
 }
 
 static void a_leave_empties_the_baseline(void** state)
 {
     (void)state;
-    setup();
+    coded_scene_setup_begun(&scene);
     client_packet packet = coded_packet_after(&scene, 2, 1);
     client_packet_leave(&packet, 1, 1);
     coded_scene_apply(&scene, &packet);
@@ -167,14 +151,14 @@ static void a_leave_empties_the_baseline(void** state)
     client_record_place(it, &packet, 1600, 800, 9000);
     coded_scene_apply(&scene, &packet);
     assert_int_equal(ph_client_find(scene.base.client, 77).generation, 2);
-    teardown();
+    coded_scene_teardown(&scene);
 }
 
 // An entity whose enter is not known to have come is entered again, whatever came.
 static void an_enter_is_told_again_until_it_is_known(void** state)
 {
     (void)state;
-    setup();
+    coded_scene_setup_begun(&scene);
     for (int i = 2; i < 6; ++i) {
         client_packet packet = coded_packet_after(&scene, i, 1);
         client_record* it = client_packet_enter(&packet, 3, 1, SCENE_WALKER, 12);
@@ -188,7 +172,7 @@ static void an_enter_is_told_again_until_it_is_known(void** state)
     client_record_health(it, &packet, 50);
     coded_scene_apply(&scene, &packet);
     assert_int_equal(client_scene_walker(&scene.base, 12).health, 50);
-    teardown();
+    coded_scene_teardown(&scene);
 }
 
 static void a_coarse_position_is_taken_as_it_is(void** state)
@@ -212,35 +196,36 @@ static void a_coarse_position_is_taken_as_it_is(void** state)
     const ph_layout* layout = &scene.base.layouts.layouts[SCENE_WALKER];
     assert_true(ph_coded_round(&frame, layout, coarse, it->words + layout->word[WALKER_POSITION]));
     coded_scene_apply(&scene, &packet);
-    assert_int_equal(x_of(10), (int32_t)it->words[layout->word[WALKER_POSITION]]);
-    teardown();
+    assert_int_equal(coded_scene_x_mm(&scene, 10),
+                     (int32_t)it->words[layout->word[WALKER_POSITION]]);
+    coded_scene_teardown(&scene);
 }
 
 static void packets_without_records_count(void** state)
 {
     (void)state;
-    setup();
+    coded_scene_setup_begun(&scene);
     for (int i = 2; i < 200; ++i) {
         client_packet packet = coded_packet_after(&scene, i, i - 1);
         coded_scene_apply(&scene, &packet);
     }
     client_packet packet = coded_packet_place(&scene, 200, 199, 16);
     coded_scene_apply(&scene, &packet);
-    assert_int_equal(x_of(10), 16);
-    teardown();
+    assert_int_equal(coded_scene_x_mm(&scene, 10), 16);
+    coded_scene_teardown(&scene);
 }
 
 static void what_came_once_is_old_when_it_comes_again(void** state)
 {
     (void)state;
-    setup();
+    coded_scene_setup_begun(&scene);
     client_packet packet = coded_packet_place(&scene, 2, 1, 16);
     coded_scene_apply(&scene, &packet);
     client_packet later = coded_packet_place(&scene, 9, 2, 32);
     coded_scene_apply(&scene, &later);
     coded_scene_refuse(&scene, &packet, PH_REFUSAL_OLD);
     coded_scene_refuse(&scene, &later, PH_REFUSAL_OLD);
-    teardown();
+    coded_scene_teardown(&scene);
 }
 
 // ---- what is shown
@@ -249,7 +234,7 @@ static void what_came_once_is_old_when_it_comes_again(void** state)
 static void a_newcomer_moves_as_it_was_told(void** state)
 {
     (void)state;
-    setup();
+    coded_scene_setup_begun(&scene);
     client_packet packet = coded_packet_after(&scene, 2, 1);
     client_record* it = client_packet_enter(&packet, 2, 1, SCENE_WALKER, 12);
     it->record.velocity[0] = 100; // steps of 16 mm
@@ -271,7 +256,7 @@ static void a_newcomer_moves_as_it_was_told(void** state)
     assert_true(to.position_mm[0] - from.position_mm[0] > 0.8 * way_mm);
     assert_true(to.position_mm[0] - from.position_mm[0] < 1.2 * way_mm);
     assert_true(standing.position_mm[0] > 7.0 && standing.position_mm[0] < 9.0);
-    teardown();
+    coded_scene_teardown(&scene);
 }
 
 // Where silence means that the motion shown is right, samples are those that surprise; they must
@@ -279,7 +264,7 @@ static void a_newcomer_moves_as_it_was_told(void** state)
 static void surprises_do_not_teach_to_stand_still(void** state)
 {
     (void)state;
-    setup();
+    coded_scene_setup_begun(&scene);
     for (int i = 2; i < 100; ++i) {
         client_packet packet = coded_packet_place(&scene, i, i - 1, i % 2 == 0 ? 1600 : 0);
         coded_scene_apply(&scene, &packet);
@@ -287,7 +272,7 @@ static void surprises_do_not_teach_to_stand_still(void** state)
     const ph_manner* manner = &scene.base.client->display.classes[SCENE_WALKER].manner;
     assert_true(ph_manner_share(manner, 0.1f) >= 1.0f);
     assert_true(ph_manner_share(manner, 0.3f) >= 1.0f);
-    teardown();
+    coded_scene_teardown(&scene);
 }
 
 // ---- memory

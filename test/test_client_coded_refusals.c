@@ -12,22 +12,6 @@
 
 static coded_scene scene;
 
-static void setup(void)
-{
-    coded_scene_setup(&scene);
-    coded_scene_begin(&scene);
-}
-
-static void teardown(void)
-{
-    coded_scene_teardown(&scene);
-}
-
-static int32_t x_of(uint64_t name)
-{
-    return client_scene_walker(&scene.base, name).position_mm[0];
-}
-
 // Names are looked at last, when everything has been read: by then the baselines have moved on.
 static client_packet forged(int number, int horizon)
 {
@@ -40,7 +24,7 @@ static client_packet forged(int number, int horizon)
 static void a_refused_packet_does_not_move_the_baselines(void** state)
 {
     (void)state;
-    setup();
+    coded_scene_setup_begun(&scene);
     for (int i = 2; i < 10; ++i) {
         client_packet packet = coded_packet_place(&scene, i, 1, 1600 * i);
         coded_scene_apply(&scene, &packet);
@@ -50,57 +34,57 @@ static void a_refused_packet_does_not_move_the_baselines(void** state)
     // The server itself has not heard of anything yet.
     packet = coded_packet_place(&scene, 10, 1, 48);
     coded_scene_apply(&scene, &packet);
-    assert_int_equal(x_of(10), 48);
+    assert_int_equal(coded_scene_x_mm(&scene, 10), 48);
     packet = forged(12, 10);
     coded_scene_refuse(&scene, &packet, PH_REFUSAL_RECORD);
     packet = coded_packet_place(&scene, 11, 5, 64);
     coded_scene_apply(&scene, &packet);
-    assert_int_equal(x_of(10), 64);
-    teardown();
+    assert_int_equal(coded_scene_x_mm(&scene, 10), 64);
+    coded_scene_teardown(&scene);
 }
 
 static void a_horizon_that_goes_back_is_refused(void** state)
 {
     (void)state;
-    setup();
+    coded_scene_setup_begun(&scene);
     client_packet packet = coded_packet_place(&scene, 2, 1, 16);
     coded_scene_apply(&scene, &packet);
     packet = coded_packet_place(&scene, 3, 2, 32);
     coded_scene_apply(&scene, &packet);
     packet = coded_packet_place(&scene, 4, 1, 48);
     coded_scene_refuse(&scene, &packet, PH_REFUSAL_NUMBER);
-    teardown();
+    coded_scene_teardown(&scene);
 }
 
 static void a_horizon_ahead_of_what_came_is_refused(void** state)
 {
     (void)state;
-    setup();
+    coded_scene_setup_begun(&scene);
     client_packet packet = coded_packet_place(&scene, 4, 2, 16);
     coded_scene_refuse(&scene, &packet, PH_REFUSAL_NUMBER);
-    teardown();
+    coded_scene_teardown(&scene);
 }
 
 static void an_enter_of_somebody_known_is_refused(void** state)
 {
     (void)state;
-    setup();
+    coded_scene_setup_begun(&scene);
     client_packet packet = coded_packet_after(&scene, 2, 1);
     client_packet_enter(&packet, 0, 1, SCENE_WALKER, 10);
     coded_scene_refuse(&scene, &packet, PH_REFUSAL_RECORD);
-    teardown();
+    coded_scene_teardown(&scene);
 }
 
 static void an_update_of_somebody_who_left_is_refused(void** state)
 {
     (void)state;
-    setup();
+    coded_scene_setup_begun(&scene);
     client_packet packet = coded_packet_after(&scene, 2, 1);
     client_packet_leave(&packet, 0, 1);
     coded_scene_apply(&scene, &packet);
     packet = coded_packet_place(&scene, 3, 1, 16);
     coded_scene_refuse(&scene, &packet, PH_REFUSAL_RECORD);
-    teardown();
+    coded_scene_teardown(&scene);
 }
 
 // The baseline is one of a walker, and by now there is a stone.
@@ -119,49 +103,49 @@ static void an_update_of_whom_another_one_has_followed_is_refused(void** state)
     coded_scene_apply(&scene, &packet);
     packet = coded_packet_place(&scene, 4, 1, 16);
     coded_scene_refuse(&scene, &packet, PH_REFUSAL_RECORD);
-    teardown();
+    coded_scene_teardown(&scene);
 }
 
 static void a_slot_is_told_once(void** state)
 {
     (void)state;
-    setup();
+    coded_scene_setup_begun(&scene);
     client_packet packet = coded_packet_place(&scene, 2, 1, 16);
     client_packet_leave(&packet, 0, 1);
     coded_scene_refuse(&scene, &packet, PH_REFUSAL_RECORD);
-    teardown();
+    coded_scene_teardown(&scene);
 }
 
 static void a_slot_that_does_not_exist_is_refused(void** state)
 {
     (void)state;
-    setup();
+    coded_scene_setup_begun(&scene);
     client_packet packet = coded_packet_after(&scene, 2, 1);
     client_packet_leave(&packet, SCENE_SLOTS, 1);
     coded_scene_refuse(&scene, &packet, PH_REFUSAL_RECORD);
     packet = coded_packet_after(&scene, 2, 1);
     client_packet_enter(&packet, SCENE_SLOTS, 1, SCENE_WALKER, 12);
     coded_scene_refuse(&scene, &packet, PH_REFUSAL_RECORD);
-    teardown();
+    coded_scene_teardown(&scene);
 }
 
 static void an_association_of_nobody_is_refused(void** state)
 {
     (void)state;
-    setup();
+    coded_scene_setup_begun(&scene);
     client_packet packet = coded_packet_after(&scene, 2, 1);
     client_packet_leave(&packet, 0, 2);
     coded_scene_refuse(&scene, &packet, PH_REFUSAL_RECORD);
     packet = coded_packet_after(&scene, 2, 1);
     client_packet_enter(&packet, 5, 2, SCENE_WALKER, 12);
     coded_scene_refuse(&scene, &packet, PH_REFUSAL_RECORD);
-    teardown();
+    coded_scene_teardown(&scene);
 }
 
 static void a_reference_to_nobody_is_refused(void** state)
 {
     (void)state;
-    setup();
+    coded_scene_setup_begun(&scene);
     client_packet packet = coded_packet_after(&scene, 2, 1);
     client_record* it = client_packet_update(&packet, 0, 1);
     client_record_target(it, &packet, 7, 1);
@@ -170,7 +154,7 @@ static void a_reference_to_nobody_is_refused(void** state)
     it = client_packet_update(&packet, 0, 1);
     client_record_target(it, &packet, 1, 2);
     coded_scene_refuse(&scene, &packet, PH_REFUSAL_RECORD);
-    teardown();
+    coded_scene_teardown(&scene);
 }
 
 static void a_place_without_an_eye_is_refused(void** state)
@@ -181,7 +165,7 @@ static void a_place_without_an_eye_is_refused(void** state)
     packet.header.has_eye = false;
     client_packet_enter(&packet, 0, 1, SCENE_WALKER, 10);
     coded_scene_refuse(&scene, &packet, PH_REFUSAL_RECORD);
-    teardown();
+    coded_scene_teardown(&scene);
 }
 
 // The header as it is, and no records.
@@ -196,7 +180,7 @@ static void write_bare(client_packet* packet)
 static void a_tick_that_goes_back_is_refused(void** state)
 {
     (void)state;
-    setup();
+    coded_scene_setup_begun(&scene);
     client_packet packet = coded_packet_place(&scene, 2, 1, 16);
     packet.header.whole_tick = 50;
     coded_scene_apply(&scene, &packet);
@@ -206,7 +190,7 @@ static void a_tick_that_goes_back_is_refused(void** state)
     packet = coded_packet_place(&scene, 3, 1, 32);
     packet.header.whole_tick = 50;
     coded_scene_apply(&scene, &packet);
-    teardown();
+    coded_scene_teardown(&scene);
 }
 
 // The server has heard of us, and that none of its packets was applied.
@@ -227,20 +211,20 @@ static void a_tick_is_told_as_a_whole_when_nothing_is_known_to_be_applied(void**
     packet.header.whole_tick = 123456;
     coded_scene_apply(&scene, &packet);
     assert_int_equal(ph_client_get_stats(scene.base.client).newest_tick, 123456);
-    teardown();
+    coded_scene_teardown(&scene);
 }
 
 // One value, one way to write it.
 static void a_tick_told_as_a_whole_without_need_is_refused(void** state)
 {
     (void)state;
-    setup();
+    coded_scene_setup_begun(&scene);
     client_packet packet = coded_packet_after(&scene, 2, 1);
     packet.header.tick = PH_CODED_TICK_WHOLE;
     packet.header.whole_tick = 1 + PH_CODED_TICK_WHOLE - 1;
     write_bare(&packet);
     coded_scene_refuse(&scene, &packet, PH_REFUSAL_NUMBER);
-    teardown();
+    coded_scene_teardown(&scene);
 }
 
 static void another_hello_is_refused(void** state)
@@ -258,7 +242,7 @@ static void another_hello_is_refused(void** state)
     packet = coded_packet_make(&scene, 2);
     packet.header.hello.precision = 5;
     coded_scene_refuse(&scene, &packet, PH_REFUSAL_HELLO);
-    teardown();
+    coded_scene_teardown(&scene);
 }
 
 // The header is at the end, so what is cut off is cut off at the front. (Less cut off may well be
@@ -266,7 +250,7 @@ static void another_hello_is_refused(void** state)
 static void a_packet_without_all_of_its_header_is_refused(void** state)
 {
     (void)state;
-    setup();
+    coded_scene_setup_begun(&scene);
     client_packet packet = coded_packet_place(&scene, 2, 1, 77760);
     coded_packet_write(&scene, &packet);
     const uint64_t digest = ph_client_digest(scene.base.client);
@@ -278,13 +262,13 @@ static void a_packet_without_all_of_its_header_is_refused(void** state)
     const ph_client_stats stats = ph_client_get_stats(scene.base.client);
     assert_int_equal(stats.refused[PH_REFUSAL_SIZE], PH_CODED_HEADER_BITS_MIN / 8);
     coded_scene_apply(&scene, &packet);
-    teardown();
+    coded_scene_teardown(&scene);
 }
 
 static void a_probe_has_nothing_behind_it(void** state)
 {
     (void)state;
-    setup();
+    coded_scene_setup_begun(&scene);
     client_packet packet = coded_packet_probe(&scene, 3);
     coded_packet_write(&scene, &packet);
     memmove(packet.bytes + 2, packet.bytes, packet.size);
@@ -293,7 +277,7 @@ static void a_probe_has_nothing_behind_it(void** state)
     const uint64_t digest = ph_client_digest(scene.base.client);
     assert_int_equal(client_scene_receive(&scene.base, packet.bytes, packet.size), PH_ERROR_VALUE);
     assert_int_equal(ph_client_digest(scene.base.client), digest);
-    teardown();
+    coded_scene_teardown(&scene);
 }
 
 int main(void)

@@ -250,8 +250,9 @@ void coded_scene_refuse(coded_scene* scene, client_packet* packet, ph_refusal re
     client_scene_refuse(&scene->base, packet, reason);
 }
 
-void coded_scene_begin(coded_scene* scene)
+void coded_scene_setup_begun(coded_scene* scene)
 {
+    coded_scene_setup(scene);
     client_packet packet = coded_packet_make(scene, 1);
     client_packet_enter(&packet, 0, 1, SCENE_WALKER, 10);
     client_packet_enter(&packet, 1, 1, SCENE_WALKER, 11);
@@ -259,4 +260,9 @@ void coded_scene_begin(coded_scene* scene)
     ph_event event;
     while (ph_client_poll(scene->base.client, &event)) {
     }
+}
+
+int32_t coded_scene_x_mm(const coded_scene* scene, uint64_t name)
+{
+    return client_scene_walker(&scene->base, name).position_mm[0];
 }

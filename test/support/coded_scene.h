@@ -39,6 +39,9 @@ typedef struct coded_scene {
 } coded_scene;
 
 void coded_scene_setup(coded_scene* scene);
+// With a session: walkers 10 and 11 in slots 0 and 1, association 1, health 100; packet 1 and its
+// events are over. The next one may have horizon 1.
+void coded_scene_setup_begun(coded_scene* scene);
 void coded_scene_teardown(coded_scene* scene);
 
 // As client_packet_make() and client_packet_after(). The tick is the number, unless whole_tick is set
@@ -70,8 +73,7 @@ void coded_scene_apply(coded_scene* scene, client_packet* packet);
 // Sends what must be refused for this reason, and compares the client before and after.
 void coded_scene_refuse(coded_scene* scene, client_packet* packet, ph_refusal reason);
 
-// Session begun: walkers 10 and 11 in slots 0 and 1, association 1, health 100; packet 1 and its
-// events are over. The next one may have horizon 1.
-void coded_scene_begin(coded_scene* scene);
+// Where the walker of this name is.
+int32_t coded_scene_x_mm(const coded_scene* scene, uint64_t name);
 
 #endif
