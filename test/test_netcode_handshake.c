@@ -26,6 +26,13 @@ static made_request make_request(const ph_token_def* def)
     return it;
 }
 
+// One that the server takes.
+static made_request make_good_request(const netcode_stage* x, uint64_t client_id)
+{
+    const ph_token_def def = stage_token_def(x, client_id);
+    return make_request(&def);
+}
+
 static ph_net_refusal request_from(netcode_stage* x, const char* from, const made_request* it)
 {
     const ph_address address = stage_address(from);
@@ -54,6 +61,30 @@ static size_t make_response(netcode_stage* x, const ph_token* token, uint64_t se
     lock.key = token->secrets.client_to_server_key;
     return ph_netcode_seal(&lock, PH_NETCODE_RESPONSE, sequence, opened.data, opened.data_size,
                            response);
+}
+
+// Somebody at 10.9.9.9:1 who was sent a challenge, and what it will answer.
+typedef struct candidate {
+    ph_address from;
+    made_request request;
+    uint8_t response[PH_NETCODE_DATAGRAM_MAX];
+    size_t response_size;
+} candidate;
+
+static candidate make_candidate(netcode_stage* x, uint64_t client_id, uint64_t sequence)
+{
+    candidate it = {
+        .from = stage_address("10.9.9.9:1"),
+        .request = make_good_request(x, client_id),
+    };
+    assert_int_equal(request_from(x, "10.9.9.9:1", &it.request), PH_NET_REFUSAL_NONE);
+    it.response_size = make_response(x, &it.request.token, sequence, it.response);
+    return it;
+}
+
+static ph_net_refusal respond(netcode_stage* x, const candidate* it)
+{
+    return stage_hand_to_server(x, &it->from, it->response, it->response_size);
 }
 
 static void a_token_leads_to_a_connection(void** state)
@@ -112,8 +143,7 @@ static void a_request_of_another_size_is_refused(void** state)
 {
     (void)state;
     netcode_stage* x = stage_setup(2);
-    const ph_token_def def = stage_token_def(x, 1);
-    const made_request it = make_request(&def);
+    const made_request it = make_good_request(x, 1);
     const ph_address from = stage_address("10.9.9.9:1");
     uint8_t longer[PH_NETCODE_REQUEST_SIZE + 1] = {0};
     memcpy(longer, it.bytes, sizeof it.bytes);
@@ -130,8 +160,7 @@ static void a_request_of_another_version_is_refused(void** state)
 {
     (void)state;
     netcode_stage* x = stage_setup(2);
-    const ph_token_def def = stage_token_def(x, 1);
-    made_request it = make_request(&def);
+    made_request it = make_good_request(x, 1);
     it.bytes[12] = '1'; // NETCODE 1.01
     assert_int_equal(request_from(x, "10.9.9.9:1", &it), PH_NET_REFUSAL_VERSION);
     stage_teardown(x);
@@ -182,8 +211,7 @@ static void no_byte_of_a_request_can_be_changed(void** state)
 {
     (void)state;
     netcode_stage* x = stage_setup(2);
-    const ph_token_def def = stage_token_def(x, 1);
-    made_request it = make_request(&def);
+    made_request it = make_good_request(x, 1);
     const ph_address from = stage_address("10.9.9.9:1");
     for (size_t i = 0; i < sizeof it.bytes; ++i) {
         for (int bit = 0; bit < 8; bit += 3) {
@@ -232,8 +260,7 @@ static void a_token_serves_one_address_only(void** state)
 {
     (void)state;
     netcode_stage* x = stage_setup(2);
-    const ph_token_def def = stage_token_def(x, 1);
-    const made_request it = make_request(&def);
+    const made_request it = make_good_request(x, 1);
     assert_int_equal(request_from(x, "10.9.9.9:1", &it), PH_NET_REFUSAL_NONE);
     assert_int_equal(request_from(x, "10.9.9.9:2", &it), PH_NET_REFUSAL_TOKEN_USED);
     assert_int_equal(request_from(x, "10.9.9.8:1", &it), PH_NET_REFUSAL_TOKEN_USED);
@@ -247,8 +274,7 @@ static void a_connected_address_cannot_connect_again(void** state)
     (void)state;
     netcode_stage* x = stage_setup(2);
     stage_join(x, 0);
-    const ph_token_def def = stage_token_def(x, 2);
-    const made_request it = make_request(&def);
+    const made_request it = make_good_request(x, 2);
     assert_int_equal(stage_hand_to_server(x, &x->ports[0].address, it.bytes, sizeof it.bytes),
                      PH_NET_REFUSAL_ADDRESS_CONNECTED);
     assert_int_equal(x->queue_count, 0);
@@ -260,19 +286,13 @@ static void a_connected_player_cannot_connect_again(void** state)
     (void)state;
     netcode_stage* x = stage_setup(2);
     // Both asked before either was in: only the first response counts.
-    const ph_token_def def = stage_token_def(x, STAGE_FIRST_ID);
-    made_request it = make_request(&def);
-    assert_int_equal(request_from(x, "10.9.9.9:1", &it), PH_NET_REFUSAL_NONE);
-    uint8_t response[PH_NETCODE_DATAGRAM_MAX];
-    const size_t size = make_response(x, &it.token, 0, response);
+    const candidate it = make_candidate(x, STAGE_FIRST_ID, 0);
     x->queue_count = 0;
     stage_join(x, 0);
-    const ph_address from = stage_address("10.9.9.9:1");
-    assert_int_equal(stage_hand_to_server(x, &from, response, size),
-                     PH_NET_REFUSAL_CLIENT_CONNECTED);
+    assert_int_equal(respond(x, &it), PH_NET_REFUSAL_CLIENT_CONNECTED);
     // And who asks now does not get a challenge.
-    it = make_request(&def);
-    assert_int_equal(request_from(x, "10.9.9.9:2", &it), PH_NET_REFUSAL_CLIENT_CONNECTED);
+    const made_request late = make_good_request(x, STAGE_FIRST_ID);
+    assert_int_equal(request_from(x, "10.9.9.9:2", &late), PH_NET_REFUSAL_CLIENT_CONNECTED);
     assert_int_equal(x->queue_count, 0);
     stage_teardown(x);
 }
@@ -295,15 +315,10 @@ static void a_response_to_a_full_server_is_denied(void** state)
 {
     (void)state;
     netcode_stage* x = stage_setup(1);
-    const ph_token_def def = stage_token_def(x, 1);
-    const made_request it = make_request(&def);
-    assert_int_equal(request_from(x, "10.9.9.9:1", &it), PH_NET_REFUSAL_NONE);
-    uint8_t response[PH_NETCODE_DATAGRAM_MAX];
-    const size_t size = make_response(x, &it.token, 0, response);
+    const candidate it = make_candidate(x, 1, 0);
     x->queue_count = 0;
     stage_join(x, 0);
-    const ph_address from = stage_address("10.9.9.9:1");
-    assert_int_equal(stage_hand_to_server(x, &from, response, size), PH_NET_REFUSAL_FULL);
+    assert_int_equal(respond(x, &it), PH_NET_REFUSAL_FULL);
     assert_int_equal(x->queue_count, 1);
     assert_int_equal(x->queue[0].bytes[0] & 15, PH_NETCODE_DENIED);
     stage_teardown(x);
@@ -362,8 +377,7 @@ static void other_packets_before_the_response_are_refused(void** state)
 {
     (void)state;
     netcode_stage* x = stage_setup(2);
-    const ph_token_def def = stage_token_def(x, 1);
-    const made_request it = make_request(&def);
+    const made_request it = make_good_request(x, 1);
     assert_int_equal(request_from(x, "10.9.9.9:1", &it), PH_NET_REFUSAL_NONE);
     const ph_address from = stage_address("10.9.9.9:1");
     const ph_netcode_lock lock = {
@@ -395,18 +409,13 @@ static void no_byte_of_a_response_can_be_changed(void** state)
 {
     (void)state;
     netcode_stage* x = stage_setup(2);
-    const ph_token_def def = stage_token_def(x, 1);
-    const made_request it = make_request(&def);
-    assert_int_equal(request_from(x, "10.9.9.9:1", &it), PH_NET_REFUSAL_NONE);
-    uint8_t response[PH_NETCODE_DATAGRAM_MAX];
-    const size_t size = make_response(x, &it.token, 300, response);
-    const ph_address from = stage_address("10.9.9.9:1");
-    for (size_t i = 0; i < size; ++i) {
-        response[i] ^= 0x20;
-        assert_int_not_equal(stage_hand_to_server(x, &from, response, size), PH_NET_REFUSAL_NONE);
-        response[i] ^= 0x20;
+    candidate it = make_candidate(x, 1, 300);
+    for (size_t i = 0; i < it.response_size; ++i) {
+        it.response[i] ^= 0x20;
+        assert_int_not_equal(respond(x, &it), PH_NET_REFUSAL_NONE);
+        it.response[i] ^= 0x20;
     }
-    assert_int_equal(stage_hand_to_server(x, &from, response, size), PH_NET_REFUSAL_NONE);
+    assert_int_equal(respond(x, &it), PH_NET_REFUSAL_NONE);
     stage_expect_event(x, PH_NET_CONNECTED);
     stage_teardown(x);
 }
@@ -417,21 +426,15 @@ static void a_recorded_handshake_is_of_no_use(void** state)
 {
     (void)state;
     netcode_stage* x = stage_setup(2);
-    const ph_token_def def = stage_token_def(x, 1);
-    const made_request it = make_request(&def);
-    assert_int_equal(request_from(x, "10.9.9.9:1", &it), PH_NET_REFUSAL_NONE);
-    uint8_t response[PH_NETCODE_DATAGRAM_MAX];
-    const size_t size = make_response(x, &it.token, 0, response);
-    const ph_address from = stage_address("10.9.9.9:1");
-    assert_int_equal(stage_hand_to_server(x, &from, response, size), PH_NET_REFUSAL_NONE);
-    assert_int_equal(stage_hand_to_server(x, &from, response, size),
-                     PH_NET_REFUSAL_ADDRESS_CONNECTED);
+    const candidate it = make_candidate(x, 1, 0);
+    assert_int_equal(respond(x, &it), PH_NET_REFUSAL_NONE);
+    assert_int_equal(respond(x, &it), PH_NET_REFUSAL_ADDRESS_CONNECTED);
     ph_net_server_disconnect(x->server, stage_expect_event(x, PH_NET_CONNECTED).client);
     stage_expect_event(x, PH_NET_DISCONNECTED);
 
-    assert_int_equal(stage_hand_to_server(x, &from, response, size), PH_NET_REFUSAL_ADDRESS);
-    assert_int_equal(request_from(x, "10.9.9.9:1", &it), PH_NET_REFUSAL_NONE);
-    assert_int_equal(stage_hand_to_server(x, &from, response, size), PH_NET_REFUSAL_CHALLENGE);
+    assert_int_equal(respond(x, &it), PH_NET_REFUSAL_ADDRESS);
+    assert_int_equal(request_from(x, "10.9.9.9:1", &it.request), PH_NET_REFUSAL_NONE);
+    assert_int_equal(respond(x, &it), PH_NET_REFUSAL_CHALLENGE);
     stage_expect_no_event(x);
     stage_teardown(x);
 }
@@ -441,15 +444,10 @@ static void an_answer_to_an_earlier_challenge_will_do(void** state)
 {
     (void)state;
     netcode_stage* x = stage_setup(2);
-    const ph_token_def def = stage_token_def(x, 1);
-    const made_request it = make_request(&def);
-    assert_int_equal(request_from(x, "10.9.9.9:1", &it), PH_NET_REFUSAL_NONE);
-    uint8_t response[PH_NETCODE_DATAGRAM_MAX];
-    const size_t size = make_response(x, &it.token, 0, response);
-    assert_int_equal(request_from(x, "10.9.9.9:1", &it), PH_NET_REFUSAL_NONE);
-    assert_int_equal(request_from(x, "10.9.9.9:1", &it), PH_NET_REFUSAL_NONE);
-    const ph_address from = stage_address("10.9.9.9:1");
-    assert_int_equal(stage_hand_to_server(x, &from, response, size), PH_NET_REFUSAL_NONE);
+    const candidate it = make_candidate(x, 1, 0);
+    assert_int_equal(request_from(x, "10.9.9.9:1", &it.request), PH_NET_REFUSAL_NONE);
+    assert_int_equal(request_from(x, "10.9.9.9:1", &it.request), PH_NET_REFUSAL_NONE);
+    assert_int_equal(respond(x, &it), PH_NET_REFUSAL_NONE);
     stage_teardown(x);
 }
 
@@ -477,11 +475,7 @@ static void a_handshake_lapses_after_its_timeout(void** state)
 {
     (void)state;
     netcode_stage* x = stage_setup(2);
-    const ph_token_def def = stage_token_def(x, 1); // two seconds
-    const made_request it = make_request(&def);
-    assert_int_equal(request_from(x, "10.9.9.9:1", &it), PH_NET_REFUSAL_NONE);
-    uint8_t response[PH_NETCODE_DATAGRAM_MAX];
-    const size_t size = make_response(x, &it.token, 0, response);
+    const candidate it = make_candidate(x, 1, 0); // its token says two seconds
     x->queue_count = 0;
     ph_net_server_stats stats;
     stage_run(x, 1900);
@@ -490,8 +484,7 @@ static void a_handshake_lapses_after_its_timeout(void** state)
     stage_run(x, 1100);
     ph_net_server_get_stats(x->server, &stats);
     assert_int_equal(stats.pending_count, 0);
-    const ph_address from = stage_address("10.9.9.9:1");
-    assert_int_equal(stage_hand_to_server(x, &from, response, size), PH_NET_REFUSAL_ADDRESS);
+    assert_int_equal(respond(x, &it), PH_NET_REFUSAL_ADDRESS);
     stage_teardown(x);
 }
 

@@ -19,6 +19,12 @@ static bool keep_copies(netcode_stage* x, stage_datagram* datagram)
     return true;
 }
 
+static void begin_keeping(netcode_stage* x)
+{
+    kept_count = 0;
+    x->filter = keep_copies;
+}
+
 static bool lose_all(netcode_stage* x, stage_datagram* datagram)
 {
     (void)x;
@@ -61,8 +67,7 @@ static void a_replayed_packet_is_refused(void** state)
     (void)state;
     netcode_stage* x = stage_setup(2);
     stage_join(x, 0);
-    kept_count = 0;
-    x->filter = keep_copies;
+    begin_keeping(x);
     ph_net_client_send(x->clients[0], "abc", 3);
     ph_net_client_send(x->clients[0], "def", 3);
     stage_run(x, 110); // a keep-alive
@@ -83,8 +88,7 @@ static void a_changed_packet_is_refused_and_does_not_keep_alive(void** state)
     (void)state;
     netcode_stage* x = stage_setup(2);
     stage_join(x, 0);
-    kept_count = 0;
-    x->filter = keep_copies;
+    begin_keeping(x);
     ph_net_client_send(x->clients[0], "abc", 3);
     stage_deliver(x);
     x->filter = lose_all;
@@ -106,8 +110,7 @@ static void a_packet_from_another_address_is_refused(void** state)
     (void)state;
     netcode_stage* x = stage_setup(2);
     stage_join(x, 0);
-    kept_count = 0;
-    x->filter = keep_copies;
+    begin_keeping(x);
     ph_net_client_send(x->clients[0], "abc", 3);
     stage_deliver(x);
     const ph_address other = stage_address("10.0.0.2:49999");
@@ -367,8 +370,7 @@ static void a_challenge_does_not_outlive_a_restart(void** state)
 {
     (void)state;
     netcode_stage* x = stage_setup(2);
-    kept_count = 0;
-    x->filter = keep_copies;
+    begin_keeping(x);
     stage_join(x, 0);
     ph_net_server_stop(x->server);
     ph_net_server_start(x->server, x->now_us, x->unix_s);

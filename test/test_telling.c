@@ -75,21 +75,37 @@ static void step(fixture* x, bool is_answered)
     }
 }
 
+// Somebody whom the client has.
+typedef struct known_one {
+    ph_entity_id id;
+    int slot;
+} known_one;
+
+static known_one make_known_one(fixture* x)
+{
+    const ph_entity_id id = small_world_spawn_at(&x->f, 1, 1000, 0);
+    step(x, true);
+    return (known_one){.id = id, .slot = small_world_slot(&x->f, x->viewer, id)};
+}
+
+static void hurt(fixture* x, const known_one* it)
+{
+    const uint8_t health = 5;
+    assert_int_equal(ph_world_set(x->f.world, it->id, HEALTH, PH_FIELD_U8, &health, 1), PH_OK);
+}
+
 static void changes_touch_their_slot(void** state)
 {
     (void)state;
     fixture x;
     setup(&x, 0);
-    const ph_entity_id id = small_world_spawn_at(&x.f, 1, 1000, 0);
-    step(&x, true);
-    const int slot = small_world_slot(&x.f, x.viewer, id);
-    assert_true(knowledge_of(&x)->touched[slot] == 0);
-    const uint8_t health = 5;
-    assert_int_equal(ph_world_set(x.f.world, id, HEALTH, PH_FIELD_U8, &health, 1), PH_OK);
+    const known_one it = make_known_one(&x);
+    assert_true(knowledge_of(&x)->touched[it.slot] == 0);
+    hurt(&x, &it);
     ph_world_tick(x.f.world);
-    assert_true(knowledge_of(&x)->touched[slot] == BIT(HEALTH));
+    assert_true(knowledge_of(&x)->touched[it.slot] == BIT(HEALTH));
     ph_world_tick(x.f.world);
-    assert_true(knowledge_of(&x)->touched[slot] == BIT(HEALTH)); // until it is sent
+    assert_true(knowledge_of(&x)->touched[it.slot] == BIT(HEALTH)); // until it is sent
     small_world_teardown(&x.f);
 }
 
@@ -101,18 +117,14 @@ static void no_change_is_forgotten_before_the_next_send(void** state)
         for (int when = 0; when < pause; ++when) {
             fixture x;
             setup(&x, 0);
-            const ph_entity_id id = small_world_spawn_at(&x.f, 1, 1000, 0);
-            step(&x, true);
-            const int slot = small_world_slot(&x.f, x.viewer, id);
+            const known_one it = make_known_one(&x);
             for (int i = 0; i < pause; ++i) {
-                const uint8_t health = 5;
                 if (i == when) {
-                    assert_int_equal(ph_world_set(x.f.world, id, HEALTH, PH_FIELD_U8, &health, 1),
-                                     PH_OK);
+                    hurt(&x, &it);
                 }
                 ph_world_tick(x.f.world);
             }
-            assert_true(knowledge_of(&x)->touched[slot] == BIT(HEALTH));
+            assert_true(knowledge_of(&x)->touched[it.slot] == BIT(HEALTH));
             small_world_teardown(&x.f);
         }
     }
@@ -124,11 +136,8 @@ static void asking_writes_nothing(void** state)
     (void)state;
     fixture x;
     setup(&x, 0);
-    const ph_entity_id id = small_world_spawn_at(&x.f, 1, 1000, 0);
-    step(&x, true);
-    const int slot = small_world_slot(&x.f, x.viewer, id);
-    const uint8_t health = 5;
-    assert_int_equal(ph_world_set(x.f.world, id, HEALTH, PH_FIELD_U8, &health, 1), PH_OK);
+    const known_one it = make_known_one(&x);
+    hurt(&x, &it);
     ph_world_tick(x.f.world);
     const ph_viewer* viewer = &x.f.world->viewers.viewers[x.viewer.index1 - 1];
     const ph_viewer before = *viewer;
@@ -136,10 +145,10 @@ static void asking_writes_nothing(void** state)
     assert_int_equal(ph_world_viewer_stats(x.f.world, x.viewer, &stats), PH_OK);
     assert_true(stats.is_something_due);
     ph_why why;
-    assert_int_equal(ph_world_why(x.f.world, x.viewer, id, &why), PH_OK);
+    assert_int_equal(ph_world_why(x.f.world, x.viewer, it.id, &why), PH_OK);
     assert_true(why.touched == BIT(HEALTH) && why.change > 0.0);
     assert_int_equal(viewer->told_tick, before.told_tick);
-    assert_true(viewer->sender->knowledge.touched[slot] == 0);
+    assert_true(viewer->sender->knowledge.touched[it.slot] == 0);
     small_world_teardown(&x.f);
 }
 
@@ -148,18 +157,15 @@ static void filed_changes_survive_growth(void** state)
     (void)state;
     fixture x;
     setup(&x, 0);
-    const ph_entity_id id = small_world_spawn_at(&x.f, 1, 1000, 0);
-    step(&x, true);
-    const int slot = small_world_slot(&x.f, x.viewer, id);
-    const uint8_t health = 5;
-    assert_int_equal(ph_world_set(x.f.world, id, HEALTH, PH_FIELD_U8, &health, 1), PH_OK);
+    const known_one it = make_known_one(&x);
+    hurt(&x, &it);
     ph_world_tick(x.f.world);
     const int capacity = x.f.world->entities.capacity;
     for (int i = 0; i < capacity; ++i) {
         small_world_spawn_at(&x.f, 2 + (uint64_t)i, 2000 + 10 * i, 0);
     }
     assert_true(x.f.world->entities.capacity > capacity);
-    assert_true(knowledge_of(&x)->touched[slot] == BIT(HEALTH));
+    assert_true(knowledge_of(&x)->touched[it.slot] == BIT(HEALTH));
     small_world_teardown(&x.f);
 }
 
