@@ -37,17 +37,21 @@ static void the_share_is_learned_for_each_age(void** state)
     assert_true(between > 0.34f && between < 0.99f);
 }
 
-static void a_fixed_share_learns_nothing(void** state)
+static void who_is_vouched_for_moves_in_full_through_silence(void** state)
 {
     (void)state;
     ph_manner manner = ph_manner_make();
-    manner.is_share_fixed = true;
+    manner.is_vouched = true;
     const float promised_mm[3] = {1000.0f, 0.0f, 0.0f};
     const float gone_mm[3] = {100.0f, 0.0f, 0.0f};
     for (int i = 0; i < 300; ++i) {
         ph_manner_learn_way(&manner, promised_mm, gone_mm, 0.25f);
     }
     assert_true(ph_manner_share(&manner, 0.25f) == 1.0f);
+    for (int i = 0; i < 300; ++i) {
+        ph_manner_learn_pause(&manner, 0.25f, 0.25f);
+    }
+    assert_true(ph_manner_limit_s(&manner, 0.25f) > 10.0f);
 }
 
 static void the_share_stays_within_bounds(void** state)
@@ -130,7 +134,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(velocities_are_followed_until_samples_say_otherwise),
         cmocka_unit_test(the_share_is_learned_for_each_age),
-        cmocka_unit_test(a_fixed_share_learns_nothing),
+        cmocka_unit_test(who_is_vouched_for_moves_in_full_through_silence),
         cmocka_unit_test(the_share_stays_within_bounds),
         cmocka_unit_test(patience_follows_the_rhythm),
         cmocka_unit_test(newcomers_are_expected_to_move_as_others_did),

@@ -125,7 +125,7 @@ static void add_display(ph_hash* hash, const ph_display* display)
         add_track(hash, &display->tracks[i]);
     }
     for (int i = 0; i < display->class_count; ++i) {
-        ph_hash_add(hash, &display->classes[i].manner, offsetof(ph_manner, is_share_fixed));
+        ph_hash_add(hash, &display->classes[i].manner, offsetof(ph_manner, is_vouched));
     }
 }
 

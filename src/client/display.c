@@ -77,7 +77,7 @@ void ph_display_begin_coded(ph_display* display, int64_t velocity_us)
 
     display->velocity_us = velocity_us;
     for (int i = 0; i < display->class_count; ++i) {
-        display->classes[i].manner.is_share_fixed = true;
+        display->classes[i].manner.is_vouched = true;
     }
 }
 

@@ -25,6 +25,10 @@
 #define PATIENCE_MIN 1.2f
 #define PATIENCE_MAX 20.0f
 #define PATIENCE_QUANTILE 0.99f
+// Of senders that vouch for velocities. With silence taken for standing walkers at 4 kbit/s with a
+// fifth of the packets lost, of whom nothing is heard for seconds, had 9.3 jolts a minute; with 4 s
+// 6.9, 8 s 2.8, 15 s or for ever 2.5.
+#define VOUCHED_LIMIT_S 15.0f
 #define USUAL_PAUSE_FIRST_S 0.5f
 #define USUAL_PAUSE_MAX_S 20.0f
 #define USUAL_PAUSE_QUANTILE 0.9f
@@ -81,7 +85,7 @@ float ph_manner_share(const ph_manner* manner, float age_s)
 
 float ph_manner_limit_s(const ph_manner* manner, float interval_s)
 {
-    return manner->patience * (interval_s + INTERVAL_BASE_S);
+    return manner->is_vouched ? VOUCHED_LIMIT_S : manner->patience * (interval_s + INTERVAL_BASE_S);
 }
 
 float ph_manner_forward(const ph_manner* manner)
@@ -96,7 +100,7 @@ float ph_manner_forward(const ph_manner* manner)
 void ph_manner_learn_way(ph_manner* manner, const float promised_mm[3], const float gone_mm[3],
                          float pause_s)
 {
-    if (manner->is_share_fixed) {
+    if (manner->is_vouched) {
         return;
     }
     const float share = ph_manner_share(manner, pause_s);

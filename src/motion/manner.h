@@ -27,9 +27,10 @@ typedef struct ph_manner {
     float forward_mm_s;  // speed of newcomers along the heading, on average
     float newcomers;     // that entered; old ones fade
     float movers;        // of these: with a second sample within the usual pause
-    // The sender is silent as long as velocities hold, so samples are no fair witnesses of them:
-    // they are followed in full whatever comes.
-    bool is_share_fixed;
+    // The sender vouches for velocities: it is silent as long as they hold, and tells who stands. So
+    // samples are no fair witnesses of them, and silence says nothing: velocities are followed in
+    // full, and for longer than any silence but that of a dead link.
+    bool is_vouched;
 } ph_manner;
 
 // Knows nothing yet: follows velocities in full.

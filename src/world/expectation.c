@@ -28,7 +28,8 @@ static void* carve(uint8_t** rest, size_t size)
 }
 
 ph_result ph_expectation_create(const ph_allocator* allocator, int slot_count,
-                                const ph_layouts* layouts, ph_expectation** expectation)
+                                const ph_layouts* layouts, bool is_vouched,
+                                ph_expectation** expectation)
 {
     const size_t slots = (size_t)slot_count;
     const size_t classes = (size_t)layouts->count;
@@ -55,6 +56,7 @@ ph_result ph_expectation_create(const ph_allocator* allocator, int slot_count,
     made->headings = carve(&rest, classes);
     for (int i = 0; i < layouts->count; ++i) {
         made->manners[i] = ph_manner_make();
+        made->manners[i].is_vouched = is_vouched;
         made->headings[i] = (uint8_t)layouts->layouts[i].heading_property;
     }
     return PH_OK;

@@ -8,7 +8,7 @@
 //   sent          known, then o---o . . . x   and what is on its way; carried on
 //
 // When a packet turns out to be lost, `sent` is made anew from what is known and what is still on
-// its way. Only senders whose scheduler wants errors have one. Noting costs some ten nanoseconds a
+// its way. Senders of the pinhole profile have one, and those whose scheduler wants errors. Noting costs some ten nanoseconds a
 // record, a loss a walk over what is on its way; nothing allocates but creation.
 
 #ifndef PH_WORLD_EXPECTATION_H
@@ -17,7 +17,6 @@
 #include "motion/carry.h"
 #include "motion/manner.h"
 #include "world/due.h"
-
 
 // The motion of one slot. {0} knows no sample.
 typedef struct ph_expected {
@@ -49,9 +48,11 @@ typedef struct ph_expectation {
     ph_allocator allocator;
 } ph_expectation;
 
+// is_vouched: the client takes silence for motion that goes on, see motion/manner.h.
 // @return PH_OK, or PH_ERROR_MEMORY with *expectation NULL.
 ph_result ph_expectation_create(const ph_allocator* allocator, int slot_count,
-                                const ph_layouts* layouts, ph_expectation** expectation);
+                                const ph_layouts* layouts, bool is_vouched,
+                                ph_expectation** expectation);
 void ph_expectation_destroy(ph_expectation* expectation); // NULL is allowed
 
 // The newest item of a slot was added to a packet of the present tick.

@@ -200,8 +200,9 @@ ph_result ph_sender_create(const ph_allocator* allocator, const ph_sender_def* d
     }
     made->size_bytes = size;
     made->allocator = *allocator;
-    if (ph_sender_scheduler(def).wants_errors &&
-        ph_expectation_create(allocator, def->slot_count, &def->forms->layouts,
+    // A client of the pinhole profile relies on being told who stands, whatever the scheduler is.
+    if ((is_coded || ph_sender_scheduler(def).wants_errors) &&
+        ph_expectation_create(allocator, def->slot_count, &def->forms->layouts, is_coded,
                               &made->expectation) != PH_OK) {
         ph_release_array(allocator, ring, units, sizeof(uint32_t));
         ph_release(allocator, made, size);
@@ -470,7 +471,7 @@ bool ph_sender_is_worth(const ph_sender* sender)
         .news_bits = news_bits(sender),
         .since_us = sender->now_us - sender->sent_us,
     };
-    if (sender->expectation != NULL) {
+    if (sender->scheduler.wants_errors) {
         const int64_t enough_bits =
             ENOUGH_OVERHEADS * (8 * (int64_t)sender->overhead_bytes + header_bits);
         rhythm.news_bits = (rhythm.news_bits * NEWS_PERCENT + 99) / 100;

@@ -53,7 +53,7 @@ typedef struct ph_sender {
     ph_knowledge knowledge;
     ph_flight flight;
     ph_hints hints;
-    struct ph_expectation* expectation; // NULL unless the scheduler wants_errors
+    struct ph_expectation* expectation; // NULL when classic, unless the scheduler wants_errors
     ph_baselines baselines;             // pinhole profile
     uint64_t* masks; // by class, then once more for the own entity: what updates may tell
     uint64_t* property_bits256; // by property of all classes, in updates
