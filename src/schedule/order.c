@@ -15,6 +15,8 @@
 
 #include "schedule/order.h"
 
+#include "base/bitset.h"
+
 #include <string.h>
 
 // Above it are only the bits of what is no number.
@@ -31,7 +33,7 @@ enum { INSERTION_MAX = 32 };
 // Then one with all down to an octave below, then all others.
 enum { SHARES_MAX = 3 };
 
-enum { DIGIT_BITS = 7 };
+enum { DIGIT_BITS = 6 };
 _Static_assert(PH_ORDER_BUCKETS == 1 << DIGIT_BITS, "one bucket for each value of a digit");
 
 static int32_t key_of(float priority)
@@ -64,23 +66,35 @@ static span span_of(const float* priority, int slot_count)
     return (span){highest, count > 0 ? sum / count * (INT32_C(1) << 16) : 0};
 }
 
-// The slots with keys above the floor and not above the ceiling, ascending. Returns how many.
+// Which of up to 64 keys are above the floor and not above the ceiling, as bits. In vectors.
+static uint64_t mark(const float* priority, int count, int32_t floor, int32_t ceiling)
+{
+    uint8_t flags[64];
+    memset(flags + count, 0, sizeof flags - (size_t)count);
+    for (int i = 0; i < count; ++i) {
+        const int32_t key = key_of(priority[i]);
+        flags[i] = (uint8_t)((key > floor) & (key <= ceiling));
+    }
+    return ph_word_of_flags(flags);
+}
+
+// The slots of the present share, ascending. Returns how many.
 static int gather(const ph_order* order, int32_t ceiling, uint16_t* slots)
 {
-    const float* priority = order->priority;
-    const uint32_t above = (uint32_t)order->floor + 1;
-    const uint32_t width = (uint32_t)(ceiling - order->floor);
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < (uint32_t)order->slot_count; ++i) {
-        // One comparison for both ends: what is below becomes large.
-        slots[count] = (uint16_t)i;
-        count += (uint32_t)key_of(priority[i]) - above < width;
+    int count = 0;
+    for (int begin = 0; begin < order->slot_count; begin += 64) {
+        const int left_count = order->slot_count - begin;
+        uint64_t left =
+            mark(order->priority + begin, left_count < 64 ? left_count : 64, order->floor, ceiling);
+        for (; left != 0; left &= left - 1) {
+            slots[count++] = (uint16_t)(begin + ph_word_lowest_bit(left));
+        }
     }
-    return (int)count;
+    return count;
 }
 
 // One distribution of slots over buckets, which are told apart by DIGIT_BITS bits of the distance
-// from the highest key.
+// from the highest key; whoever is higher is in the first.
 typedef struct distribution {
     int32_t highest;
     int shift;
@@ -91,7 +105,8 @@ typedef struct distribution {
 
 static int bucket_of(const distribution* by, float priority)
 {
-    return (by->highest - key_of(priority)) >> by->shift & (PH_ORDER_BUCKETS - 1);
+    const int32_t below = by->highest - key_of(priority);
+    return (below > 0 ? below : 0) >> by->shift & (PH_ORDER_BUCKETS - 1);
 }
 
 // A counting sort: the highest bucket first, the order within each kept. Writes where each ends.
@@ -123,20 +138,28 @@ static int shift_for(int32_t width)
     return shift;
 }
 
-// Who is above the floor, but not above this, is the present share.
+// Who is above the floor, but not above this, is the present share. The best may be far above the rest
+// (who stands beside the viewer): they all go into the first bucket, so that the others do not lie in
+// a few.
 static void begin_share(ph_order* order, int32_t ceiling)
 {
+    const bool is_steep = order->share == 0 && order->floor > 0;
+    const int32_t steep = order->floor + OCTAVE - 1;
+    const int32_t highest = is_steep && steep < ceiling ? steep : ceiling;
     order->next = 0;
     order->sorted = 0;
     order->bucket = 0;
     ++order->share;
     order->ready_count = gather(order, ceiling, order->scratch);
     if (order->ready_count > 0) {
-        const int shift = shift_for(ceiling - order->floor);
-        distribute(
-            order->priority,
-            &(distribution){ceiling, shift, order->scratch, order->ready, order->ready_count},
-            order->bucket_end);
+        const distribution by = {
+            .highest = highest,
+            .shift = shift_for(highest - order->floor),
+            .from = order->scratch,
+            .to = order->ready,
+            .count = order->ready_count,
+        };
+        distribute(order->priority, &by, order->bucket_end);
     }
 }
 
@@ -203,7 +226,7 @@ static void sort_by_digits(const ph_order* order, uint16_t* slots, int count)
     uint16_t* from = slots;
     uint16_t* to = order->scratch;
     uint16_t end[PH_ORDER_BUCKETS];
-    for (int shift = 0; (highest - lowest) >> shift > 0; shift += DIGIT_BITS) {
+    for (int shift = 0; shift < 31 && (highest - lowest) >> shift > 0; shift += DIGIT_BITS) {
         distribute(order->priority, &(distribution){highest, shift, from, to, count}, end);
         uint16_t* swap = from;
         from = to;
@@ -214,8 +237,12 @@ static void sort_by_digits(const ph_order* order, uint16_t* slots, int count)
     }
 }
 
+// The next one with anybody in it; there is one.
 static void sort_next_bucket(ph_order* order)
 {
+    while (order->bucket_end[order->bucket] == order->sorted) {
+        ++order->bucket;
+    }
     const int end = order->bucket_end[order->bucket++];
     const int count = end - order->sorted;
     uint16_t* slots = order->ready + order->sorted;
@@ -227,15 +254,13 @@ static void sort_next_bucket(ph_order* order)
     order->sorted = end;
 }
 
-int ph_order_next(ph_order* order)
+bool ph_order_go_on(ph_order* order)
 {
     while (order->next == order->ready_count) {
         if (!begin_next_share(order)) {
-            return -1;
+            return false;
         }
     }
-    while (order->next == order->sorted) {
-        sort_next_bucket(order);
-    }
-    return order->ready[order->next++];
+    sort_next_bucket(order);
+    return true;
 }

@@ -9,7 +9,7 @@
 
 #include <pinhole/base.h>
 
-enum { PH_ORDER_BUCKETS = 128 };
+enum { PH_ORDER_BUCKETS = 64 };
 
 // The order is exact: descending priority, equal ones by ascending slot; priorities of 0 or less
 // and NaN are left out. Fields are read-only outside order.c.
@@ -32,6 +32,7 @@ static inline void ph_order_begin_empty(ph_order* order)
 {
     order->ready_count = 0;
     order->next = 0;
+    order->sorted = 0;
     order->floor = 0;
 }
 
@@ -41,7 +42,22 @@ static inline void ph_order_begin_empty(ph_order* order)
 void ph_order_begin(ph_order* order, const float* priority, int slot_count, uint16_t* ready,
                     uint16_t* scratch);
 
+// Puts more in order, when all that are had their turn. @return False when there are no more.
+bool ph_order_go_on(ph_order* order);
+
+// Whether anybody may be left: a look, for orders that are mostly empty.
+static inline bool ph_order_has_more(const ph_order* order)
+{
+    return order->next < order->ready_count || order->floor > 0;
+}
+
 // The next slot, or -1 at the end.
-int ph_order_next(ph_order* order);
+static inline int ph_order_next(ph_order* order)
+{
+    if (order->next == order->sorted && !ph_order_go_on(order)) {
+        return -1;
+    }
+    return order->ready[order->next++];
+}
 
 #endif

@@ -221,7 +221,8 @@ static int next_of_stage(ph_turns* turns, int64_t spoken_bits)
 static int next_overdue(ph_turns* turns)
 {
     const ph_knowledge* knowledge = &turns->sender->knowledge;
-    if (turns->stage <= PH_TURN_LEAVES || turns->sender->overdue_credit_bits <= 0) {
+    if (!ph_order_has_more(&turns->overdue) || turns->stage <= PH_TURN_LEAVES ||
+        turns->sender->overdue_credit_bits <= 0) {
         return -1;
     }
     int slot = ph_order_next(&turns->overdue);
