@@ -198,6 +198,9 @@ static bool try_send(ph_flight* flight, model_packet* sent, const model_packet* 
         }
         values[length] = '\0';
         if (!ph_flight_has_room(flight, length)) {
+            ph_flight_item refused = {.properties = 1, .value_bytes = (uint16_t)length};
+            uint16_t place;
+            assert_false(ph_flight_try_add(flight, &refused, &place));
             break;
         }
         sent->older[sent->count] = older == NULL ? NO_PLACE : older->places[0];

@@ -118,6 +118,36 @@ static void the_initial_block_is_that_of_a_newcomer(void** state)
     teardown(&f);
 }
 
+static void packed_values_are_spread_to_their_places(void** state)
+{
+    (void)state;
+    fixture f;
+    setup(&f);
+    test_rng rng = {.state = 77};
+    for (int round = 0; round < 200; ++round) {
+        uint8_t packed[sizeof f.packing.initial];
+        uint8_t all[sizeof f.packing.initial];
+        uint8_t expected[sizeof all];
+        for (size_t i = 0; i < sizeof packed; ++i) {
+            packed[i] = (uint8_t)test_rng_next(&rng);
+        }
+        memset(all, 0xEE, sizeof all);
+        memset(expected, 0xEE, sizeof expected);
+        const uint64_t told = test_rng_next(&rng) & f.layouts.layouts[0].all;
+        size_t taken = 0;
+        for (int p = 0; p < COUNT; ++p) {
+            if ((told >> p & 1) != 0) {
+                memcpy(expected + f.packing.offset[p], packed + taken, sizes[p]);
+                taken += sizes[p];
+            }
+        }
+        ph_packing_spread(&f.packing, told, packed, all);
+        assert_memory_equal(all, expected, sizeof all);
+        assert_int_equal(ph_packing_size(&f.packing, told), taken);
+    }
+    teardown(&f);
+}
+
 // What a crowd of viewers costs hangs on this number.
 static void a_creature_takes_less_than_80_bytes(void** state)
 {
@@ -139,6 +169,7 @@ int main(void)
         cmocka_unit_test(a_value_takes_what_its_range_needs),
         cmocka_unit_test(values_come_back),
         cmocka_unit_test(the_initial_block_is_that_of_a_newcomer),
+        cmocka_unit_test(packed_values_are_spread_to_their_places),
         cmocka_unit_test(a_creature_takes_less_than_80_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

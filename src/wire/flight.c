@@ -1,33 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// The ring of what is on its way. An item in it, by units of 4 bytes:
-//
-//   | slot, older | jumps, size | score | mileage | properties (1 or 2) | values ... |
-//
-// where size is the bytes of the values, a bit that says jump and two of kind. The narrow form, for schemas whose
-// classes have at most 32 properties, saves an eighth of the ring.
+// The ring of what is on its way; flight.h has the drawing.
 
 #include "wire/flight.h"
 
-#include <string.h>
-
-#define HEAD_UNITS 4u
-#define KIND_MASK 3u
-#define JUMP_FLAG 4u
-#define FLAG_BITS 3u
-
 _Static_assert(sizeof(ph_flight_packet) == 24, "no padding but at the end");
-
-static uint32_t head_units(bool is_wide)
-{
-    return HEAD_UNITS + (is_wide ? 2u : 1u);
-}
-
-uint32_t ph_flight_item_units(bool is_wide, size_t value_bytes)
-{
-    return head_units(is_wide) + (uint32_t)((value_bytes + 3) / 4);
-}
 
 void ph_flight_init(ph_flight* flight, uint32_t* units, uint32_t capacity, bool is_wide)
 {
@@ -50,24 +28,21 @@ static uint32_t find_room(const ph_flight* flight, uint32_t unit_count)
     return unit_count <= flight->tail ? 0 : UINT32_MAX;
 }
 
-static uint32_t take_room(ph_flight* flight, uint32_t unit_count)
+// Room that was found.
+static void take_room(ph_flight* flight, uint32_t place, uint32_t unit_count)
 {
-    const uint32_t place = find_room(flight, unit_count);
-    PH_ASSERT(place != UINT32_MAX);
-
     if (place != flight->head) {
         flight->wrap_end = flight->head;
         flight->is_wrapped = true;
     }
     flight->head = place + unit_count;
-    return place;
 }
 
 // ---- sending
 
 static ph_flight_packet* open_packet(ph_flight* flight)
 {
-    return &flight->packets[(flight->first + flight->count) % PH_FLIGHT_MAX];
+    return &flight->packets[(unsigned)(flight->first + flight->count) % PH_FLIGHT_MAX];
 }
 
 bool ph_flight_has_place(const ph_flight* flight)
@@ -79,13 +54,14 @@ bool ph_flight_begin(ph_flight* flight, const ph_flight_stamp* stamp, const int3
 {
     PH_ASSERT(ph_flight_has_place(flight) && !flight->is_open);
 
-    if (eye_mm != NULL && find_room(flight, PH_FLIGHT_EYE_UNITS) == UINT32_MAX) {
+    const uint32_t place = eye_mm != NULL ? find_room(flight, PH_FLIGHT_EYE_UNITS) : 0;
+    if (place == UINT32_MAX) {
         return false;
     }
     ph_flight_packet* packet = open_packet(flight);
     *packet = (ph_flight_packet){.stamp = *stamp, .has_eye = eye_mm != NULL};
     if (eye_mm != NULL) {
-        const uint32_t place = take_room(flight, PH_FLIGHT_EYE_UNITS);
+        take_room(flight, place, PH_FLIGHT_EYE_UNITS);
         packet->first = (uint16_t)place;
         memcpy(&flight->units[place], eye_mm, PH_FLIGHT_EYE_UNITS * sizeof(uint32_t));
     }
@@ -99,30 +75,49 @@ bool ph_flight_has_room(const ph_flight* flight, size_t value_bytes)
     return find_room(flight, unit_count) != UINT32_MAX;
 }
 
-uint16_t ph_flight_add(ph_flight* flight, ph_flight_item* item)
+static void store(const ph_flight* flight, const ph_flight_item* item, uint32_t* unit)
 {
-    PH_ASSERT(flight->is_open && item->value_bytes <= PH_FLIGHT_VALUE_BYTES_MAX);
-
-    const uint32_t unit_count = ph_flight_item_units(flight->is_wide, item->value_bytes);
-    const uint32_t place = take_room(flight, unit_count);
-    const uint32_t flags = item->kind | (item->is_jump ? JUMP_FLAG : 0);
-    uint32_t* unit = &flight->units[place];
+    const uint32_t flags = item->kind | (item->is_jump ? PH_FLIGHT_JUMP_FLAG : 0);
     unit[0] = item->slot | (uint32_t)item->older << 16;
-    unit[1] = item->jumps | ((uint32_t)item->value_bytes << FLAG_BITS | flags) << 16;
+    unit[1] = item->jumps | ((uint32_t)item->value_bytes << PH_FLIGHT_FLAG_BITS | flags) << 16;
     memcpy(&unit[2], &item->score, sizeof item->score);
     unit[3] = item->mileage_mm;
     unit[4] = (uint32_t)item->properties;
     if (flight->is_wide) {
         unit[5] = (uint32_t)(item->properties >> 32);
     }
+}
+
+bool ph_flight_try_add(ph_flight* flight, ph_flight_item* item, uint16_t* place)
+{
+    PH_ASSERT(flight->is_open && item->value_bytes <= PH_FLIGHT_VALUE_BYTES_MAX);
+
+    const uint32_t unit_count = ph_flight_item_units(flight->is_wide, item->value_bytes);
+    const uint32_t found = find_room(flight, unit_count);
+    if (found == UINT32_MAX) {
+        return false;
+    }
+    take_room(flight, found, unit_count);
+    uint32_t* unit = &flight->units[found];
     unit[unit_count - 1] = 0; // the bytes behind the values are never rubbish
-    item->values = (uint8_t*)(unit + head_units(flight->is_wide));
+    store(flight, item, unit);
+    item->values = (uint8_t*)(unit + ph_flight_head_units(flight->is_wide));
     ph_flight_packet* packet = open_packet(flight);
     if (packet->item_count == 0 && !packet->has_eye) {
-        packet->first = (uint16_t)place;
+        packet->first = (uint16_t)found;
     }
     ++packet->item_count;
-    return (uint16_t)place;
+    *place = (uint16_t)found;
+    return true;
+}
+
+uint16_t ph_flight_add(ph_flight* flight, ph_flight_item* item)
+{
+    uint16_t place = 0;
+    const bool is_added = ph_flight_try_add(flight, item, &place);
+    PH_ASSERT(is_added);
+    (void)is_added;
+    return place;
 }
 
 bool ph_flight_is_open(const ph_flight* flight, uint16_t place)
@@ -140,7 +135,8 @@ void ph_flight_withdraw(ph_flight* flight, uint16_t place)
 {
     PH_ASSERT(ph_flight_is_open(flight, place));
 
-    memset(&flight->units[place + HEAD_UNITS], 0, (flight->is_wide ? 2 : 1) * sizeof(uint32_t));
+    memset(&flight->units[place + PH_FLIGHT_HEAD_UNITS], 0,
+           (flight->is_wide ? 2 : 1) * sizeof(uint32_t));
 }
 
 void ph_flight_commit(ph_flight* flight)
@@ -164,28 +160,6 @@ void ph_flight_cancel(ph_flight* flight)
 
 // ---- looking
 
-ph_flight_item ph_flight_read(const ph_flight* flight, uint16_t place)
-{
-    uint32_t* unit = &flight->units[place];
-    const uint32_t size = unit[1] >> 16;
-    ph_flight_item item = {
-        .properties = unit[4],
-        .mileage_mm = unit[3],
-        .slot = (uint16_t)unit[0],
-        .older = (uint16_t)(unit[0] >> 16),
-        .jumps = (uint16_t)unit[1],
-        .kind = (uint8_t)(size & KIND_MASK),
-        .is_jump = (size & JUMP_FLAG) != 0,
-        .value_bytes = (uint16_t)(size >> FLAG_BITS),
-        .values = (uint8_t*)(unit + head_units(flight->is_wide)),
-    };
-    memcpy(&item.score, &unit[2], sizeof item.score);
-    if (flight->is_wide) {
-        item.properties |= (uint64_t)unit[5] << 32;
-    }
-    return item;
-}
-
 void ph_flight_add_mileage(ph_flight* flight, uint16_t place, uint32_t mileage_mm)
 {
     flight->units[place + 3] += mileage_mm;
@@ -205,22 +179,10 @@ void ph_flight_eye(const ph_flight* flight, const ph_flight_packet* packet, int3
     memcpy(eye_mm, &flight->units[packet->first], PH_FLIGHT_EYE_UNITS * sizeof(uint32_t));
 }
 
-// What follows a place may stand at the front again.
-static uint16_t step_over(const ph_flight* flight, uint32_t place, uint32_t unit_count)
-{
-    const uint32_t next = place + unit_count;
-    return flight->is_wrapped && next == flight->wrap_end ? 0 : (uint16_t)next;
-}
-
 uint16_t ph_flight_first_item(const ph_flight* flight, const ph_flight_packet* packet)
 {
-    return packet->has_eye ? step_over(flight, packet->first, PH_FLIGHT_EYE_UNITS) : packet->first;
-}
-
-uint16_t ph_flight_next_item(const ph_flight* flight, uint16_t place)
-{
-    const size_t value_bytes = flight->units[place + 1u] >> (16 + FLAG_BITS);
-    return step_over(flight, place, ph_flight_item_units(flight->is_wide, value_bytes));
+    return packet->has_eye ? ph_flight_step_over(flight, packet->first, PH_FLIGHT_EYE_UNITS)
+                           : packet->first;
 }
 
 void ph_flight_retire(ph_flight* flight)
@@ -302,7 +264,7 @@ bool ph_flight_validate(const ph_flight* flight)
         }
         place = ph_flight_first_item(flight, packet);
         for (int item = 0; item < packet->item_count; ++item) {
-            if (place + head_units(flight->is_wide) > flight->capacity) {
+            if (place + ph_flight_head_units(flight->is_wide) > flight->capacity) {
                 return false;
             }
             place = ph_flight_next_item(flight, (uint16_t)place);

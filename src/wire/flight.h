@@ -24,6 +24,8 @@
 
 #include <pinhole/packet.h>
 
+#include <string.h>
+
 // The ring is measured in units of 4 bytes, so that 16 bits name a place.
 #define PH_FLIGHT_UNITS_MAX 65535
 #define PH_FLIGHT_VALUE_BYTES_MAX 8191
@@ -71,8 +73,27 @@ typedef struct ph_flight {
     ph_flight_packet packets[PH_FLIGHT_MAX];
 } ph_flight;
 
+// An item in the ring, by units of 4 bytes:
+//
+//   | slot, older | jumps, size | score | mileage | properties (1 or 2) | values ... |
+//
+// where size is the bytes of the values, a bit that says jump and two of kind. The narrow form, for
+// schemas whose classes have at most 32 properties, saves an eighth of the ring.
+#define PH_FLIGHT_HEAD_UNITS 4u // before the properties
+#define PH_FLIGHT_KIND_MASK 3u
+#define PH_FLIGHT_JUMP_FLAG 4u
+#define PH_FLIGHT_FLAG_BITS 3u
+
+static inline uint32_t ph_flight_head_units(bool is_wide)
+{
+    return PH_FLIGHT_HEAD_UNITS + (is_wide ? 2u : 1u);
+}
+
 // Units that an item with so many bytes of values takes.
-uint32_t ph_flight_item_units(bool is_wide, size_t value_bytes);
+static inline uint32_t ph_flight_item_units(bool is_wide, size_t value_bytes)
+{
+    return ph_flight_head_units(is_wide) + (uint32_t)((value_bytes + 3) / 4);
+}
 #define PH_FLIGHT_EYE_UNITS 3
 
 // Empty, in the caller's memory: 1..PH_FLIGHT_UNITS_MAX units.
@@ -89,8 +110,11 @@ bool ph_flight_begin(ph_flight* flight, const ph_flight_stamp* stamp, const int3
 // Whether an item of this size can be added now.
 bool ph_flight_has_room(const ph_flight* flight, size_t value_bytes);
 
-// Adds an item that there is room for; its values are to be filled in by the caller.
-// @return Its place.
+// Adds an item; its values are to be filled in by the caller. @return False, with nothing done, when
+// there is no room.
+bool ph_flight_try_add(ph_flight* flight, ph_flight_item* item, uint16_t* place);
+
+// The same where there is room. @return Its place.
 uint16_t ph_flight_add(ph_flight* flight, ph_flight_item* item);
 
 // Whether the item at this place belongs to the packet that is open now.
@@ -104,7 +128,28 @@ void ph_flight_cancel(ph_flight* flight);
 
 // ---- looking
 
-ph_flight_item ph_flight_read(const ph_flight* flight, uint16_t place);
+// Inline, so that nobody pays for fields that it does not look at.
+static inline ph_flight_item ph_flight_read(const ph_flight* flight, uint16_t place)
+{
+    uint32_t* unit = &flight->units[place];
+    const uint32_t size = unit[1] >> 16;
+    ph_flight_item item = {
+        .properties = unit[4],
+        .mileage_mm = unit[3],
+        .slot = (uint16_t)unit[0],
+        .older = (uint16_t)(unit[0] >> 16),
+        .jumps = (uint16_t)unit[1],
+        .kind = (uint8_t)(size & PH_FLIGHT_KIND_MASK),
+        .is_jump = (size & PH_FLIGHT_JUMP_FLAG) != 0,
+        .value_bytes = (uint16_t)(size >> PH_FLIGHT_FLAG_BITS),
+        .values = (uint8_t*)(unit + ph_flight_head_units(flight->is_wide)),
+    };
+    memcpy(&item.score, &unit[2], sizeof item.score);
+    if (flight->is_wide) {
+        item.properties |= (uint64_t)unit[5] << 32;
+    }
+    return item;
+}
 
 // Adds to the path that an item told of.
 void ph_flight_add_mileage(ph_flight* flight, uint16_t place, uint32_t mileage_mm);
@@ -118,7 +163,20 @@ void ph_flight_eye(const ph_flight* flight, const ph_flight_packet* packet, int3
 
 // Goes over its items: the first place, then the next. Only as many as it has.
 uint16_t ph_flight_first_item(const ph_flight* flight, const ph_flight_packet* packet);
-uint16_t ph_flight_next_item(const ph_flight* flight, uint16_t place);
+
+// What follows a place may stand at the front again.
+static inline uint16_t ph_flight_step_over(const ph_flight* flight, uint32_t place,
+                                           uint32_t unit_count)
+{
+    const uint32_t next = place + unit_count;
+    return flight->is_wrapped && next == flight->wrap_end ? 0 : (uint16_t)next;
+}
+
+static inline uint16_t ph_flight_next_item(const ph_flight* flight, uint16_t place)
+{
+    const size_t value_bytes = flight->units[place + 1u] >> (16 + PH_FLIGHT_FLAG_BITS);
+    return ph_flight_step_over(flight, place, ph_flight_item_units(flight->is_wide, value_bytes));
+}
 
 void ph_flight_retire(ph_flight* flight);
 

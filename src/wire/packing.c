@@ -6,10 +6,6 @@
 
 #include "wire/packing.h"
 
-#include "base/bitset.h"
-
-#include <string.h>
-
 #define WIDTH_BITS 2
 #define WIDTH_MASK 3u
 
@@ -70,10 +66,10 @@ ph_packing ph_packing_make(const ph_layout* layout)
 
 // ---- one value
 
-void ph_packing_store(const ph_packing* packing, int property, const uint32_t* words,
-                      uint8_t* bytes)
+// @return Where the next one begins.
+static inline uint8_t* store(unsigned widths, const uint32_t* words, uint8_t* bytes)
 {
-    for (unsigned widths = packing->widths[property]; widths != 0; widths >>= WIDTH_BITS) {
+    for (; widths != 0; widths >>= WIDTH_BITS) {
         const uint32_t word = *words++;
         switch (widths & WIDTH_MASK) {
         case WIDTH_1:
@@ -89,6 +85,13 @@ void ph_packing_store(const ph_packing* packing, int property, const uint32_t* w
             break;
         }
     }
+    return bytes;
+}
+
+void ph_packing_store(const ph_packing* packing, int property, const uint32_t* words,
+                      uint8_t* bytes)
+{
+    store(packing->widths[property], words, bytes);
 }
 
 // The word at *bytes, which moves on.
@@ -129,21 +132,35 @@ bool ph_packing_is_same(const ph_packing* packing, int property, const uint32_t*
     return true;
 }
 
-size_t ph_packing_size(const ph_packing* packing, uint64_t properties)
-{
-    size_t size = 0;
-    for (; properties != 0; properties &= properties - 1) {
-        size += packing->size[ph_word_lowest_bit(properties)];
-    }
-    return size;
-}
+// ---- several
 
 void ph_packing_store_all(const ph_packing* packing, const ph_layout* layout, uint64_t properties,
                           const uint32_t* words, uint8_t* bytes)
 {
     for (; properties != 0; properties &= properties - 1) {
         const int property = ph_word_lowest_bit(properties);
-        ph_packing_store(packing, property, words + layout->word[property], bytes);
-        bytes += packing->size[property];
+        bytes = store(packing->widths[property], words + layout->word[property], bytes);
+    }
+}
+
+// A call, or the processor's own instruction for it, would cost more than the few bytes.
+static inline void copy_few(uint8_t* to, const uint8_t* from, unsigned size)
+{
+    for (; size >= 4; size -= 4, to += 4, from += 4) {
+        memcpy(to, from, 4);
+    }
+    for (; size > 0; --size) {
+        *to++ = *from++;
+    }
+}
+
+void ph_packing_spread(const ph_packing* packing, uint64_t properties, const uint8_t* bytes,
+                       uint8_t* all)
+{
+    for (; properties != 0; properties &= properties - 1) {
+        const int property = ph_word_lowest_bit(properties);
+        const unsigned size = packing->size[property];
+        copy_few(all + packing->offset[property], bytes, size);
+        bytes += size;
     }
 }

@@ -13,10 +13,14 @@
 #ifndef PH_WIRE_PACKING_H
 #define PH_WIRE_PACKING_H
 
+#include "base/bitset.h"
 #include "wire/layout.h"
+
+#include <string.h>
 
 // Bytes of the largest value: four words.
 #define PH_PACKED_MAX (PH_VALUE_WORDS_MAX * 4)
+#define PH_PACKED_POSITION 12 // of a position, whatever its coding
 
 typedef struct ph_packing {
     uint16_t offset[PH_PROPERTIES_MAX];
@@ -38,10 +42,28 @@ void ph_packing_load(const ph_packing* packing, int property, const uint8_t* byt
 bool ph_packing_is_same(const ph_packing* packing, int property, const uint32_t* words,
                         const uint8_t* bytes);
 
+// Positions are three whole words, so they need no walk.
+_Static_assert(PH_PACKED_POSITION == 3 * sizeof(uint32_t), "x, y, z");
+static inline bool ph_packing_is_same_position(const uint32_t words[3], const uint8_t* bytes)
+{
+    return memcmp(words, bytes, PH_PACKED_POSITION) == 0;
+}
+
 // A set of properties, packed one behind the other: how many bytes, and those bytes, from a block
 // that is laid out by the class.
-size_t ph_packing_size(const ph_packing* packing, uint64_t properties);
+static inline size_t ph_packing_size(const ph_packing* packing, uint64_t properties)
+{
+    size_t size = 0;
+    for (; properties != 0; properties &= properties - 1) {
+        size += packing->size[ph_word_lowest_bit(properties)];
+    }
+    return size;
+}
 void ph_packing_store_all(const ph_packing* packing, const ph_layout* layout, uint64_t properties,
                           const uint32_t* words, uint8_t* bytes);
+
+// From such bytes to where each property has its place in those of an entity.
+void ph_packing_spread(const ph_packing* packing, uint64_t properties, const uint8_t* bytes,
+                       uint8_t* all);
 
 #endif

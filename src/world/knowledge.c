@@ -176,12 +176,7 @@ static void learn(ph_knowledge* knowledge, const ph_packing* packing, const ph_f
     if (item->kind == PH_RECORD_ENTER) {
         memcpy(known, packing->initial, packing->stride);
     }
-    const uint8_t* values = item->values;
-    for (uint64_t left = item->properties; left != 0; left &= left - 1) {
-        const int property = ph_word_lowest_bit(left);
-        memcpy(known + packing->offset[property], values, packing->size[property]);
-        values += packing->size[property];
-    }
+    ph_packing_spread(packing, item->properties, item->values, known);
 }
 
 bool ph_knowledge_note_applied(ph_knowledge* knowledge, const ph_layout* layout,
