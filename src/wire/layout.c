@@ -44,17 +44,28 @@ static void note_heading(ph_layout* layout, int index)
     }
 }
 
+static void note_position(ph_layout* layout, const ph_property* property, int index)
+{
+    layout->position = UINT64_C(1) << index;
+    layout->position_property = (uint8_t)index;
+    layout->position_word = layout->word[index];
+    layout->coordinate = property->coordinate;
+    layout->has_ground = property->def.ground_tolerance_mm != 0;
+}
+
 static void add_property(ph_layout* layout, int index)
 {
     const ph_property* property = &layout->described->properties[index];
     const uint64_t bit = UINT64_C(1) << index;
     layout->all |= bit;
-    layout->position |= property->def.coding == PH_CODING_POSITION ? bit : 0;
     layout->references |= property->def.coding == PH_CODING_ENTITY ? bit : 0;
     layout->once |= property->def.when == PH_SEND_ONCE ? bit : 0;
     layout->limited |= property->distance_mm != UINT64_MAX ? bit : 0;
     layout->word[index] = (uint16_t)layout->word_count;
     layout->word_count += property->words;
+    if (property->def.coding == PH_CODING_POSITION) {
+        note_position(layout, property, index);
+    }
     if (property->def.coding == PH_CODING_ANGLE) {
         note_heading(layout, index);
     }
@@ -77,8 +88,9 @@ static ph_layout make_layout(const ph_class* described)
         add_property(&layout, i);
     }
     layout.others = layout.all & ~layout.position & ~layout.heading;
-    const int flag_count = described->def.property_count - 1;
-    layout.enter_bits_max = PH_CLASSIC_ENTER_BITS_MAX + flag_count + ph_class_max_bits(described);
+    layout.flag_count = described->def.property_count - 1;
+    layout.enter_bits_max =
+        PH_CLASSIC_ENTER_BITS_MAX + layout.flag_count + ph_class_max_bits(described);
     return layout;
 }
 
@@ -172,12 +184,12 @@ void ph_layout_store_text(const ph_layout* layout, uint8_t* texts, int property,
 void ph_layout_round_position(const ph_layout* layout, const ph_ground* ground,
                               const int32_t position_mm[3], uint32_t words[3])
 {
-    const ph_property* property = &layout->described->properties[layout->described->position];
-    const int shift = property->coordinate.shift;
+    const ph_property* property = &layout->described->properties[layout->position_property];
+    const int shift = layout->coordinate.shift;
     for (int i = 0; i < 3; ++i) {
         words[i] = (uint32_t)position_mm[i] >> shift << shift;
     }
-    if (property->def.ground_tolerance_mm == 0) {
+    if (!layout->has_ground) {
         return;
     }
     const int32_t x_mm = (int32_t)words[0];

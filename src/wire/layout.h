@@ -30,6 +30,12 @@ typedef struct ph_layout {
     int word_count;
     uint32_t text_bytes;
     uint8_t heading_property; // or PH_HEADING_NONE
+    // The position, which nearly every record has.
+    uint8_t position_property;
+    bool has_ground;
+    uint16_t position_word;
+    ph_coordinate coordinate;
+    int flag_count; // properties beside it
     // Bits by property.
     uint64_t all;
     uint64_t position; // exactly one bit

@@ -32,24 +32,10 @@ ph_outlook ph_outlook_make(const ph_world* world, uint32_t viewer)
         .eye_y_mm = eye->y_mm,
         .sees = eye->sees,
         .audience = seer->audience,
+        .settle_ticks = (uint32_t)((US_PER_SECOND + world->def.tick_us - 1) / world->def.tick_us),
         .own = ph_entities_find(&world->entities, seer->own),
         .is_in_doubt = ph_entities_is_veil_new(&world->entities) || seer->is_urgent,
     };
-}
-
-bool ph_outlook_is_there(const ph_outlook* outlook, int slot)
-{
-    const ph_entity_index entity = outlook->entities[slot];
-    if (entity == PH_ENTITY_NONE) {
-        return false;
-    }
-    if (slot == 0) {
-        return entity == outlook->own;
-    }
-    const ph_entities* entities = &outlook->world->entities;
-    return entities->spawn_order[entity] != UINT64_MAX &&
-           (entities->flags[entity] & PH_SEEN_NEVER) == 0 &&
-           (entities->seen_by[entity] & outlook->sees) != 0;
 }
 
 // ---- the present values
@@ -82,11 +68,9 @@ static place place_of(const ph_outlook* outlook, int slot)
 static void position_words(const ph_outlook* outlook, const place* at, uint32_t* words)
 {
     const ph_entities* entities = &outlook->world->entities;
-    const ph_class* described = at->layout->described;
-    const ph_property* position = &described->properties[described->position];
-    if (position->def.ground_tolerance_mm == 0) {
+    if (!at->layout->has_ground) {
         // What is written to memory in single words and fetched in pairs is waited for.
-        const uint32_t steps = UINT32_MAX << position->coordinate.shift;
+        const uint32_t steps = UINT32_MAX << at->layout->coordinate.shift;
         words[0] = (uint32_t)entities->x_mm[at->entity] & steps;
         words[1] = (uint32_t)entities->y_mm[at->entity] & steps;
         words[2] = (uint32_t)entities->z_mm[at->entity] & steps;
@@ -141,16 +125,12 @@ static void load(const ph_outlook* outlook, const place* at, int property, uint3
 // ---- differences
 
 // What happened before the slot took the entity, perhaps while it was hidden, counts for nothing.
-static bool is_settled(const ph_outlook* outlook, const place* at, int slot, int property)
+static bool is_settled(const ph_outlook* outlook, int slot, uint32_t changed_tick)
 {
-    const ph_world* world = outlook->world;
-    const uint32_t changed = property == at->layout->described->position
-                                 ? world->entities.moved_tick[at->entity]
-                                 : ph_table_changed(at->table, property, at->row);
-    const uint32_t unchanged = world->tick - changed;
-    const uint32_t seen =
-        world->tick - ph_knowledge_at(&outlook->sender->knowledge, slot)->since_tick;
-    return (uint64_t)(unchanged < seen ? unchanged : seen) * world->def.tick_us >= US_PER_SECOND;
+    const uint32_t tick = outlook->world->tick;
+    const uint32_t settle_ticks = outlook->settle_ticks;
+    return tick - changed_tick >= settle_ticks &&
+           tick - ph_knowledge_at(&outlook->sender->knowledge, slot)->since_tick >= settle_ticks;
 }
 
 static uint64_t distance2_of(const ph_outlook* outlook, const place* at)
@@ -196,32 +176,59 @@ static bool is_striking(const place* at, int property, const uint32_t* words, co
     return ph_difference_steps(described, words, before) >= described->significant_steps;
 }
 
-static void compare_one(const ph_outlook* outlook, const place* at, int slot, int property,
-                        uint32_t* words, ph_due* due)
+// A value that is not the newest that was sent.
+typedef struct difference {
+    int property;
+    uint32_t changed_tick;
+    const uint32_t* words;
+    const uint8_t* newest;
+} difference;
+
+static void judge(const ph_outlook* outlook, const place* at, int slot, const difference* it,
+                  ph_due* due)
 {
-    load(outlook, at, property, words);
-    const uint64_t bit = UINT64_C(1) << property;
-    const uint8_t* newest = newest_of(outlook->sender, at, slot, property);
-    if (ph_packing_is_same(at->packing, property, words, newest)) {
-        const bool is_astray = bit == at->layout->position &&
-                               ph_expectation_is_astray(outlook->sender->expectation, slot);
-        due->due |= is_astray ? bit : 0;
-        due->significant |= is_astray ? bit : 0;
-        return;
-    }
-    if ((at->layout->limited & bit) != 0 && is_too_far(at, property, distance2_of(outlook, at))) {
-        put_beyond(at, property, due);
+    const uint64_t bit = UINT64_C(1) << it->property;
+    if ((at->layout->limited & bit) != 0 &&
+        is_too_far(at, it->property, distance2_of(outlook, at))) {
+        put_beyond(at, it->property, due);
         return;
     }
     due->due |= bit;
     // Of a reference nothing may be told by when it changed, perhaps from one unseen to another.
-    if ((at->layout->references & bit) != 0 || is_settled(outlook, at, slot, property)) {
+    if ((at->layout->references & bit) != 0 || is_settled(outlook, slot, it->changed_tick)) {
         due->settled |= bit;
         due->significant |= bit;
     }
-    if (is_striking(at, property, words, newest)) {
+    if (is_striking(at, it->property, it->words, it->newest)) {
         due->striking |= bit;
         due->significant |= bit;
+    }
+}
+
+// By far the most of what is compared, and words without a packing.
+static void compare_position(const ph_outlook* outlook, const place* at, int slot, uint32_t* words,
+                             ph_due* due)
+{
+    const int property = at->layout->position_property;
+    position_words(outlook, at, words);
+    const uint8_t* newest = newest_of(outlook->sender, at, slot, property);
+    if (!ph_packing_is_same_position(words, newest)) {
+        const uint32_t moved_tick = outlook->world->entities.moved_tick[at->entity];
+        judge(outlook, at, slot, &(difference){property, moved_tick, words, newest}, due);
+    } else if (ph_expectation_is_astray(outlook->sender->expectation, slot)) {
+        due->due |= at->layout->position;
+        due->significant |= at->layout->position;
+    }
+}
+
+static void compare_other(const ph_outlook* outlook, const place* at, int slot, int property,
+                          uint32_t* words, ph_due* due)
+{
+    load(outlook, at, property, words);
+    const uint8_t* newest = newest_of(outlook->sender, at, slot, property);
+    if (!ph_packing_is_same(at->packing, property, words, newest)) {
+        const uint32_t changed_tick = ph_table_changed(at->table, property, at->row);
+        judge(outlook, at, slot, &(difference){property, changed_tick, words, newest}, due);
     }
 }
 
@@ -230,10 +237,14 @@ ph_due ph_outlook_compare(const ph_outlook* outlook, int slot, uint64_t asked, u
     const place at = place_of(outlook, slot);
     uint32_t value[PH_VALUE_WORDS_MAX];
     ph_due due = {0};
-    for (uint64_t left = asked; left != 0; left &= left - 1) {
+    if ((asked & at.layout->position) != 0) {
+        compare_position(outlook, &at, slot,
+                         words != NULL ? words + at.layout->position_word : value, &due);
+    }
+    for (uint64_t left = asked & ~at.layout->position; left != 0; left &= left - 1) {
         const int property = ph_word_lowest_bit(left);
-        compare_one(outlook, &at, slot, property,
-                    words != NULL ? words + at.layout->word[property] : value, &due);
+        compare_other(outlook, &at, slot, property,
+                      words != NULL ? words + at.layout->word[property] : value, &due);
     }
     return due;
 }

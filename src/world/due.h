@@ -22,7 +22,8 @@ typedef struct ph_outlook {
     int32_t eye_y_mm;
     uint32_t sees;
     uint32_t audience;
-    ph_entity_index own; // the viewer's own entity now, which slot 0 may not show any more
+    uint32_t settle_ticks; // what has not changed for so long has settled
+    ph_entity_index own;   // the viewer's own entity now, which slot 0 may not show any more
     // Somebody was hidden or shown since the last tick, or the viewer is to see others: slots may
     // show somebody who is not there.
     bool is_in_doubt;
@@ -33,7 +34,20 @@ ph_outlook ph_outlook_make(const ph_world* world, uint32_t viewer);
 // Whether the slot shows somebody who may be told of now: who lives, and was not hidden since the
 // last tick; in slot 0 the viewer's own entity, and nobody else. Always so unless is_in_doubt, or
 // it was despawned.
-bool ph_outlook_is_there(const ph_outlook* outlook, int slot);
+static inline bool ph_outlook_is_there(const ph_outlook* outlook, int slot)
+{
+    const ph_entity_index entity = outlook->entities[slot];
+    if (entity == PH_ENTITY_NONE) {
+        return false;
+    }
+    if (slot == 0) {
+        return entity == outlook->own;
+    }
+    const ph_entities* entities = &outlook->world->entities;
+    return entities->spawn_order[entity] != UINT64_MAX &&
+           (entities->flags[entity] & PH_SEEN_NEVER) == 0 &&
+           (entities->seen_by[entity] & outlook->sees) != 0;
+}
 
 // What differs.
 typedef struct ph_due {
