@@ -113,6 +113,31 @@ static void assert_same(const fixture* f)
     }
 }
 
+// By itself an update is the same bits, and its bill is that of the cost, property by property.
+static void assert_update_by_itself(const fixture* f, const ph_record* sent, const ph_bill* cost)
+{
+    const ph_layout* layout = &f->layouts.layouts[sent->class_index];
+    uint8_t bytes[PH_CLASSIC_RECORD_BYTES] = {0};
+    uint8_t copied[BYTES_MAX] = {0};
+    uint8_t written[BYTES_MAX] = {0};
+    ph_bill bill;
+    const int bits = ph_classic_write_update(&f->frame, sent, bytes, &bill);
+    assert_int_equal(bits, bill_total(cost));
+    assert_int_equal(bill.slot_bits, cost->slot_bits);
+    assert_int_equal(bill.mask_bits, cost->mask_bits);
+    for (int i = 0; i < layout->described->def.property_count; ++i) {
+        const bool is_told = (sent->properties >> i & 1) != 0;
+        assert_int_equal(is_told ? bill.property_bits[i] : 0, cost->property_bits[i]);
+    }
+    ph_bit_writer copy = ph_bit_writer_make(copied, sizeof copied);
+    ph_bit_writer writer = ph_bit_writer_make(written, sizeof written);
+    ph_classic_write_kept(bytes, bits, &copy);
+    ph_classic_write_record(&f->frame, sent, &writer);
+    assert_int_equal(ph_bit_writer_finish(&copy), ph_bit_writer_finish(&writer));
+    assert_memory_equal(copied, written, sizeof copied);
+    assert_memory_equal(bytes, written, (size_t)(bits + 7) / 8);
+}
+
 static void check_one(fixture* f, test_rng* rng)
 {
     random_record_make(&f->sent, &f->frame, rng);
@@ -129,6 +154,9 @@ static void check_one(fixture* f, test_rng* rng)
     assert_int_equal(ph_bit_writer_size_bits(&writer), before_bits + cost_bits);
     assert_true(bill_total(&bill) == (uint64_t)cost_bits);
     assert_int_equal(ph_classic_record_bits(&f->frame, sent, NULL), cost_bits);
+    if (sent->kind == PH_RECORD_UPDATE) {
+        assert_update_by_itself(f, sent, &bill);
+    }
     if (sent->kind == PH_RECORD_ENTER) {
         assert_true(cost_bits <= f->layouts.layouts[sent->class_index].enter_bits_max);
     }

@@ -42,14 +42,9 @@ static const ph_layout* layout_of(const ph_frame* frame, const ph_record* record
     return &frame->layouts->layouts[record->class_index];
 }
 
-static const ph_property* position_of(const ph_layout* layout)
+static const ph_altitude* altitude_of(const ph_layout* layout)
 {
-    return &layout->described->properties[layout->described->position];
-}
-
-static bool has_ground(const ph_property* position)
-{
-    return position->def.ground_tolerance_mm != 0;
+    return &layout->described->properties[layout->position_property].altitude;
 }
 
 // The one presence flag that is never written is that of the position: what lies above it moves
@@ -66,40 +61,35 @@ static uint64_t properties_of(const ph_layout* layout, uint64_t flags)
     return (flags & below) | (flags & ~below) << 1;
 }
 
-static int flag_count(const ph_layout* layout)
+// How far it is from the lower end of the window to a word that is rounded already: less than a window
+// if ph_coordinate_is_in_window(), whose three calls were half the time of a cost.
+static inline uint64_t from_window(const ph_coordinate* coding, int32_t eye_mm, uint32_t word)
 {
-    return layout->described->def.property_count - 1;
-}
-
-// ph_coordinate_is_in_window() for a word that is rounded already, without its three calls: half the
-// time of a cost. From the lower end of the window it is less than a window to the word.
-static bool is_near(const ph_coordinate* coding, int32_t eye_mm, uint32_t word)
-{
-    const int window_bits = coding->shift + coding->width;
-    const uint32_t eye = (uint32_t)eye_mm >> coding->shift << coding->shift;
-    const uint32_t from_end = word - eye + (UINT32_C(1) << (window_bits - 1));
-    return (uint64_t)from_end >> window_bits == 0;
+    const uint32_t eye = (uint32_t)eye_mm & UINT32_MAX << coding->shift;
+    return word - eye + (UINT32_C(1) << (coding->shift + coding->width - 1));
 }
 
 // Whether the receiver restores the shortened position to this very one. An altitude by layer is
 // never shortened.
-static bool is_in_window(const ph_frame* frame, const ph_property* position, const uint32_t* words)
+static inline bool is_in_window(const ph_frame* frame, const ph_layout* layout,
+                                const uint32_t* words)
 {
-    const ph_coordinate* coding = &position->coordinate;
-    return is_near(coding, frame->eye_mm[0], words[0]) &&
-           is_near(coding, frame->eye_mm[1], words[1]) &&
-           (has_ground(position) || is_near(coding, frame->eye_mm[2], words[2]));
+    const ph_coordinate* coding = &layout->coordinate;
+    const uint64_t x = from_window(coding, frame->eye_mm[0], words[0]);
+    const uint64_t y = from_window(coding, frame->eye_mm[1], words[1]);
+    const uint64_t z = layout->has_ground ? 0 : from_window(coding, frame->eye_mm[2], words[2]);
+    return (x | y | z) >> (coding->shift + coding->width) == 0;
 }
 
-static int coordinate_bits(const ph_property* position, bool is_full)
+static int coordinate_bits(const ph_layout* layout, bool is_full)
 {
-    return is_full ? 32 - position->coordinate.shift : position->coordinate.width;
+    return is_full ? 32 - layout->coordinate.shift : layout->coordinate.width;
 }
 
-static ph_altitude_level level_of(const ph_frame* frame, const ph_property* position,
+static ph_altitude_level level_of(const ph_frame* frame, const ph_layout* layout,
                                   const uint32_t* words)
 {
-    return ph_altitude_encode(&position->altitude, frame->ground, (int32_t)words[0],
+    return ph_altitude_encode(altitude_of(layout), frame->ground, (int32_t)words[0],
                               (int32_t)words[1], (int32_t)words[2]);
 }
 
@@ -113,15 +103,15 @@ typedef struct shape {
     bool is_full;
 } shape;
 
-static shape shape_of(const ph_frame* frame, const ph_record* record)
+static inline shape shape_of(const ph_frame* frame, const ph_record* record)
 {
     const ph_layout* layout = layout_of(frame, record);
     shape it = {
         .layout = layout, .rest = record->properties & ~layout->position, .time_bits = TIME_BITS};
     PH_ASSERT(record->properties != 0 && (record->properties & ~layout->all) == 0);
     if ((record->properties & layout->position) != 0) {
-        it.position_words = record->words + layout->word[layout->described->position];
-        it.is_full = !is_in_window(frame, position_of(layout), it.position_words);
+        it.position_words = record->words + layout->position_word;
+        it.is_full = !is_in_window(frame, layout, it.position_words);
     }
     PH_ASSERT(record->kind != PH_RECORD_ENTER || it.position_words != NULL);
     PH_ASSERT(!record->is_jump || it.position_words != NULL);
@@ -143,14 +133,14 @@ static int name_bits(uint64_t name)
 
 static int position_bits(const ph_frame* frame, const shape* it)
 {
-    const ph_property* position = position_of(it->layout);
-    const int bits = coordinate_bits(position, it->is_full);
-    if (!has_ground(position)) {
+    const ph_layout* layout = it->layout;
+    const int bits = coordinate_bits(layout, it->is_full);
+    if (!layout->has_ground) {
         return 3 * bits;
     }
     const uint32_t* words = it->position_words;
-    return 2 * bits + ph_altitude_cost_bits(&position->altitude, frame->ground, (int32_t)words[0],
-                                            (int32_t)words[1], level_of(frame, position, words));
+    return 2 * bits + ph_altitude_cost_bits(altitude_of(layout), frame->ground, (int32_t)words[0],
+                                            (int32_t)words[1], level_of(frame, layout, words));
 }
 
 static ph_text text_of(const ph_layout* layout, const ph_record* record, int property)
@@ -198,13 +188,13 @@ int ph_classic_record_bits(const ph_frame* frame, const ph_record* record, ph_bi
         const bool is_enter = record->kind == PH_RECORD_ENTER;
         who_bits += is_enter ? PH_CLASSIC_CLASS_BITS + name_bits(record->name) : 0;
         mask_bits =
-            it.time_bits + (is_enter ? 0 : 1) + 1 + (it.rest != 0 ? flag_count(it.layout) : 0);
+            it.time_bits + (is_enter ? 0 : 1) + 1 + (it.rest != 0 ? it.layout->flag_count : 0);
         values = values_bits(frame, &it, record, bill);
         if (it.position_words != NULL) {
             const int bits = position_bits(frame, &it);
             values += bits;
             if (bill != NULL) {
-                bill->property_bits[it.layout->described->position] += (uint32_t)bits;
+                bill->property_bits[it.layout->position_property] += (uint32_t)bits;
             }
         }
     }
@@ -216,6 +206,14 @@ int ph_classic_record_bits(const ph_frame* frame, const ph_record* record, ph_bi
 }
 
 // ---- writing
+//
+// On a writer that nobody else knows of: then it stays in registers. What is not inline gets a copy.
+
+// A head goes out in one field with the first coordinate.
+_Static_assert(PH_CLASSIC_SLOT_BITS_MAX + PH_CLASSIC_ASSOCIATION_BITS + TIME_SPECIAL_BITS + 1 +
+                       32 <=
+                   PH_BITS_FAST_WIDTH,
+               "slot, association, time, the flag of the position, x");
 
 static void write_name(const ph_record* record, ph_bit_writer* writer)
 {
@@ -229,24 +227,8 @@ static void write_name(const ph_record* record, ph_bit_writer* writer)
     ph_bits_write(writer, record->name, PH_CLASSIC_WIDE_NAME_BITS);
 }
 
-static void write_position(const ph_frame* frame, const shape* it, ph_bit_writer* writer)
-{
-    const ph_property* position = position_of(it->layout);
-    const int shift = position->coordinate.shift;
-    const int bits = coordinate_bits(position, it->is_full);
-    const uint32_t* words = it->position_words;
-    // The writer cuts off what lies above: that is all there is to shortening.
-    ph_bits_write(writer, words[0] >> shift, bits);
-    ph_bits_write(writer, words[1] >> shift, bits);
-    if (!has_ground(position)) {
-        ph_bits_write(writer, words[2] >> shift, bits);
-        return;
-    }
-    ph_altitude_write(&position->altitude, frame->ground, (int32_t)words[0], (int32_t)words[1],
-                      writer, level_of(frame, position, words));
-}
-
-static void write_reference(const ph_frame* frame, const uint32_t* words, ph_bit_writer* writer)
+static inline void write_reference(const ph_frame* frame, const uint32_t* words,
+                                   ph_bit_writer* writer)
 {
     if (words[0] == 0) {
         ph_bits_write_bool(writer, false);
@@ -259,8 +241,8 @@ static void write_reference(const ph_frame* frame, const uint32_t* words, ph_bit
                   1 + frame->slot_bits + PH_CLASSIC_ASSOCIATION_BITS);
 }
 
-static void write_value(const ph_frame* frame, const ph_layout* layout, const ph_record* record,
-                        int property, ph_bit_writer* writer)
+static inline void write_value(const ph_frame* frame, const ph_layout* layout,
+                               const ph_record* record, int property, ph_bit_writer* writer)
 {
     const uint32_t* words = record->words + layout->word[property];
     if ((layout->plain >> property & 1) != 0) {
@@ -269,8 +251,10 @@ static void write_value(const ph_frame* frame, const ph_layout* layout, const ph
     } else if ((layout->references >> property & 1) != 0) {
         write_reference(frame, words, writer);
     } else {
-        ph_property_write(&layout->described->properties[property], writer, words,
+        ph_bit_writer copy = *writer;
+        ph_property_write(&layout->described->properties[property], &copy, words,
                           text_of(layout, record, property));
+        *writer = copy;
     }
 }
 
@@ -279,17 +263,22 @@ static uint32_t bits_since(const ph_bit_writer* writer, size_t before_bits)
     return (uint32_t)(ph_bit_writer_size_bits(writer) - before_bits);
 }
 
+// The layer, or what flies or falls.
+static void write_altitude(const ph_frame* frame, const shape* it, ph_bit_writer* writer)
+{
+    const uint32_t* words = it->position_words;
+    ph_bit_writer copy = *writer;
+    ph_altitude_write(altitude_of(it->layout), frame->ground, (int32_t)words[0], (int32_t)words[1],
+                      &copy, level_of(frame, it->layout, words));
+    *writer = copy;
+}
+
 // bill may be NULL.
-static inline void write_rest(const ph_frame* frame, const shape* it, const ph_record* record,
-                              ph_bit_writer* writer, ph_bill* bill)
+static inline void write_values(const ph_frame* frame, const shape* it, const ph_record* record,
+                                ph_bit_writer* writer, ph_bill* bill)
 {
     const ph_layout* layout = it->layout;
-    if (it->rest == 0) {
-        ph_bits_write_bool(writer, false);
-        return;
-    }
-    // At most 63 flags: with the one that announces them they fill a field.
-    ph_bits_write(writer, flags_of(layout, it->rest) << 1 | 1, 1 + flag_count(layout));
+    ph_bits_write(writer, flags_of(layout, it->rest), layout->flag_count);
     for (uint64_t left = it->rest; left != 0; left &= left - 1) {
         const int property = ph_word_lowest_bit(left);
         PH_ASSERT(record->kind != PH_RECORD_ENTER ||
@@ -302,52 +291,86 @@ static inline void write_rest(const ph_frame* frame, const shape* it, const ph_r
     }
 }
 
-void ph_classic_write_billed(const ph_frame* frame, const ph_record* record, ph_bit_writer* writer,
-                             ph_bill* bill)
+// What comes before the position, some bits, goes out with the first coordinate, and the flag of the
+// rest with the last. Of coordinates the writer cuts off what lies above, if nothing else does: that is
+// all there is to shortening.
+typedef struct head {
+    uint64_t bits;
+    int count;
+} head;
+
+// bill may be NULL.
+static inline void write_body(const ph_frame* frame, const shape* it, const ph_record* record,
+                              head before, ph_bit_writer* writer, ph_bill* bill)
 {
-    PH_ASSERT(record->kind == PH_RECORD_UPDATE && record->slot >> frame->slot_bits == 0);
+    const ph_layout* layout = it->layout;
+    if (it->position_words != NULL) {
+        const uint32_t* words = it->position_words;
+        const int shift = layout->coordinate.shift;
+        const int count = coordinate_bits(layout, it->is_full);
+        const size_t begin_bits = ph_bit_writer_size_bits(writer) + (size_t)before.count;
+        ph_bits_write(writer, before.bits | (uint64_t)(words[0] >> shift) << before.count,
+                      before.count + count);
+        ph_bits_write(writer, words[1] >> shift, count);
+        before = (head){words[2] >> shift & ((UINT64_C(1) << count) - 1), count};
+        if (layout->has_ground) {
+            write_altitude(frame, it, writer);
+            before = (head){0};
+        }
+        if (bill != NULL) {
+            bill->property_bits[layout->position_property] =
+                bits_since(writer, begin_bits) + (uint32_t)before.count;
+        }
+    }
+    const uint64_t has_rest = it->rest != 0 ? 1 : 0;
+    ph_bits_write(writer, before.bits | has_rest << before.count, before.count + 1);
+    if (it->rest != 0) {
+        write_values(frame, it, record, writer, bill);
+    }
+}
+
+static uint64_t who_of(const ph_frame* frame, const ph_record* record)
+{
+    PH_ASSERT(record->slot >> frame->slot_bits == 0);
+
+    const uint64_t association = record->association & PH_CLASSIC_ASSOCIATION_MASK;
+    return record->slot | association << frame->slot_bits;
+}
+
+int ph_classic_write_update(const ph_frame* frame, const ph_record* record, uint8_t* bytes,
+                            ph_bill* bill)
+{
+    PH_ASSERT(record->kind == PH_RECORD_UPDATE);
 
     const shape it = shape_of(frame, record);
+    ph_bit_writer writer = ph_bit_writer_make(bytes, PH_CLASSIC_RECORD_BYTES);
     const int who_bits = frame->slot_bits + PH_CLASSIC_ASSOCIATION_BITS;
-    const uint64_t who =
-        record->slot | (uint64_t)(record->association & PH_CLASSIC_ASSOCIATION_MASK)
-                           << frame->slot_bits;
     const uint64_t has_position = it.position_words != NULL ? 1 : 0;
-    ph_bits_write(writer, who | (it.time | has_position << it.time_bits) << who_bits,
-                  who_bits + it.time_bits + 1);
-    if (it.position_words != NULL) {
-        const size_t before_bits = ph_bit_writer_size_bits(writer);
-        write_position(frame, &it, writer);
-        bill->property_bits[it.layout->described->position] = bits_since(writer, before_bits);
-    }
-    write_rest(frame, &it, record, writer, bill);
+    const uint64_t flags = it.time | has_position << it.time_bits;
+    const head before = {who_of(frame, record) | flags << who_bits, who_bits + it.time_bits + 1};
+    write_body(frame, &it, record, before, &writer, bill);
     bill->slot_bits = (uint32_t)who_bits;
-    bill->mask_bits = (uint32_t)(it.time_bits + 1 + 1 + (it.rest != 0 ? flag_count(it.layout) : 0));
+    bill->mask_bits = (uint32_t)(it.time_bits + 1 + 1 + (it.rest != 0 ? it.layout->flag_count : 0));
+    ph_bit_writer_finish(&writer);
+    PH_ASSERT(ph_bit_writer_result(&writer) == PH_OK);
+    return (int)ph_bit_writer_size_bits(&writer);
 }
 
 void ph_classic_write_record(const ph_frame* frame, const ph_record* record, ph_bit_writer* writer)
 {
-    PH_ASSERT(record->slot >> frame->slot_bits == 0);
-
-    const uint64_t head =
-        record->slot | (uint64_t)(record->association & PH_CLASSIC_ASSOCIATION_MASK)
-                           << frame->slot_bits;
-    const int head_bits = frame->slot_bits + PH_CLASSIC_ASSOCIATION_BITS;
-    if (record->kind == PH_RECORD_LEAVE) {
-        ph_bits_write(writer, head, head_bits);
-        return;
-    }
+    const int who_bits = frame->slot_bits + PH_CLASSIC_ASSOCIATION_BITS;
     if (record->kind == PH_RECORD_UPDATE) {
+        uint8_t bytes[PH_CLASSIC_RECORD_BYTES];
         ph_bill bill;
-        ph_classic_write_billed(frame, record, writer, &bill);
+        ph_classic_write_kept(bytes, ph_classic_write_update(frame, record, bytes, &bill), writer);
         return;
     }
-    const shape it = shape_of(frame, record);
-    ph_bits_write(writer, head, head_bits);
-    write_name(record, writer);
-    ph_bits_write(writer, it.time, it.time_bits);
-    write_position(frame, &it, writer);
-    write_rest(frame, &it, record, writer, NULL);
+    ph_bits_write(writer, who_of(frame, record), who_bits);
+    if (record->kind == PH_RECORD_ENTER) {
+        const shape it = shape_of(frame, record);
+        write_name(record, writer);
+        write_body(frame, &it, record, (head){it.time, it.time_bits}, writer, NULL);
+    }
 }
 
 // ---- reading
@@ -371,11 +394,11 @@ void ph_classic_read_name(const ph_frame* frame, ph_bit_reader* reader, ph_recor
     record->class_index = (uint8_t)(is_read ? class_index : 0);
 }
 
-static void read_coordinates(const ph_frame* frame, const ph_property* position, bool is_full,
+static void read_coordinates(const ph_frame* frame, const ph_layout* layout, bool is_full,
                              int count, ph_bit_reader* reader, uint32_t* words)
 {
-    const ph_coordinate* coding = &position->coordinate;
-    const int bits = coordinate_bits(position, is_full);
+    const ph_coordinate* coding = &layout->coordinate;
+    const int bits = coordinate_bits(layout, is_full);
     for (int i = 0; i < count; ++i) {
         const uint32_t read = (uint32_t)ph_bits_read(reader, bits);
         words[i] = is_full ? read << coding->shift
@@ -386,20 +409,19 @@ static void read_coordinates(const ph_frame* frame, const ph_property* position,
 static void read_position(const ph_frame* frame, const ph_layout* layout, bool is_full,
                           ph_bit_reader* reader, uint32_t* words)
 {
-    const ph_property* position = position_of(layout);
-    if (!has_ground(position)) {
-        read_coordinates(frame, position, is_full, 3, reader, words);
+    if (!layout->has_ground) {
+        read_coordinates(frame, layout, is_full, 3, reader, words);
     } else {
-        read_coordinates(frame, position, is_full, 2, reader, words);
+        read_coordinates(frame, layout, is_full, 2, reader, words);
+        const ph_altitude* altitude = altitude_of(layout);
         const int32_t x_mm = (int32_t)words[0];
         const int32_t y_mm = (int32_t)words[1];
         const ph_altitude_level level =
-            ph_altitude_read(&position->altitude, frame->ground, x_mm, y_mm, reader);
-        words[2] =
-            (uint32_t)ph_altitude_decode(&position->altitude, frame->ground, x_mm, y_mm, level);
+            ph_altitude_read(altitude, frame->ground, x_mm, y_mm, reader);
+        words[2] = (uint32_t)ph_altitude_decode(altitude, frame->ground, x_mm, y_mm, level);
     }
     // One position, one encoding: in full only where the short form would be misread.
-    if (is_full && is_in_window(frame, position, words)) {
+    if (is_full && is_in_window(frame, layout, words)) {
         ph_bit_reader_fail(reader, PH_ERROR_VALUE);
     }
 }
@@ -461,7 +483,7 @@ static uint64_t read_flags(const ph_layout* layout, ph_bit_reader* reader)
     if (!ph_bits_read_bool(reader)) {
         return 0;
     }
-    const uint64_t flags = ph_bits_read(reader, flag_count(layout));
+    const uint64_t flags = ph_bits_read(reader, layout->flag_count);
     if (flags == 0) {
         ph_bit_reader_fail(reader, PH_ERROR_VALUE);
     }
@@ -482,8 +504,7 @@ void ph_classic_read_body(const ph_frame* frame, ph_bit_reader* reader, ph_recor
         ph_bit_reader_fail(reader, PH_ERROR_VALUE);
     }
     if (has_position) {
-        read_position(frame, layout, is_full, reader,
-                      record->words + layout->word[layout->described->position]);
+        read_position(frame, layout, is_full, reader, record->words + layout->position_word);
     }
     const uint64_t rest = read_flags(layout, reader);
     read_values(frame, layout, rest, reader, record);

@@ -85,10 +85,24 @@ typedef struct ph_bill {
 // Exact. bill may be NULL.
 int ph_classic_record_bits(const ph_frame* frame, const ph_record* record, ph_bill* bill);
 void ph_classic_write_record(const ph_frame* frame, const ph_record* record, ph_bit_writer* writer);
-// The same of an update, and its bill, which is not added to: other properties' bits stay as they
-// are.
-void ph_classic_write_billed(const ph_frame* frame, const ph_record* record, ph_bit_writer* writer,
-                             ph_bill* bill);
+
+// Room for any record by itself, and for what readers of whole words look at behind it.
+#define PH_CLASSIC_RECORD_BYTES (PH_PAYLOAD_MAX + 8)
+
+// An update by itself, from the lowest bit of the first byte on, and its bill, which is not added to:
+// other properties' bits stay as they are. @return How many bits.
+int ph_classic_write_update(const ph_frame* frame, const ph_record* record, uint8_t* bytes,
+                            ph_bill* bill);
+
+// So many bits that stand by themselves; up to eight bytes behind them may be looked at.
+static inline void ph_classic_write_kept(const uint8_t* bytes, int bits, ph_bit_writer* writer)
+{
+    for (; bits > PH_BITS_FAST_WIDTH; bits -= PH_BITS_FAST_WIDTH) {
+        ph_bits_write(writer, ph_bits_load64(bytes), PH_BITS_FAST_WIDTH);
+        bytes += PH_BITS_FAST_WIDTH / 8;
+    }
+    ph_bits_write(writer, ph_bits_load64(bytes), bits);
+}
 
 // Reading goes in two steps, because what an update is made of depends on whom the slot shows:
 // first who (association has its two low bits), then, with class_index (UPDATE) and blocks set by

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// What every bit of one packet was for. The page is filled while the packet is written; when its
+// What every bit of one packet was for. The page is filled record by record; when the packet's
 // size is known, the page is balanced and goes into the sender's ledger, and the packet is paid for.
 // Everything in 1/256 bit. Once per packet and per record.
 
@@ -36,6 +36,9 @@ typedef struct ph_booked_update {
     bool is_significant;
 } ph_booked_update;
 void ph_booking_update(ph_booking* booking, const ph_booked_update* update);
+
+// One that was booked is said in another way after all.
+void ph_booking_take_back(ph_booking* booking, const ph_booked_update* update);
 
 // That nothing is said of a slot costs, too.
 void ph_booking_silence(ph_booking* booking, uint64_t cost256);

@@ -1,112 +1,200 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Datagrams of the classic profile: whole bits.
+// Datagrams of the classic profile: whole bits. A record is written and booked when it is added, to
+// bytes of its own, so that what it costs is known by doing it; closing the datagram puts the records
+// together in their order. Only one that is added to later is made anew then.
 
 #include "world/datagram.h"
 
-static int record_bits(ph_datagram* datagram, const ph_choice* choice)
+#include "base/bitset.h"
+
+// Place among the chosen ones; kind and slot stand above.
+#define KEY_PLACE_BITS 10
+_Static_assert(PH_DATAGRAM_RECORDS_MAX <= 1 << KEY_PLACE_BITS, "every place has a number");
+_Static_assert(PH_CHOSEN_KIND_SHIFT + 2 + KEY_PLACE_BITS < 32, "kind, slot and place fit a key");
+
+// Up to so many slots are put in order by their bits.
+#define BIT_SLOTS_MAX 1024
+#define BIT_WORDS (BIT_SLOTS_MAX / 64)
+
+// ---- adding
+
+static ph_booked_update booked(const ph_datagram* datagram, const ph_chosen* chosen,
+                               const ph_bill* bill)
 {
-    const ph_record record = ph_wording_record(&datagram->wording, choice);
-    return ph_classic_record_bits(&datagram->frame, &record, NULL);
+    const int class_index = datagram->sender->knowledge.class_index[ph_chosen_slot(chosen)];
+    return (ph_booked_update){
+        .properties = chosen->properties,
+        .repeats = chosen->repeats,
+        .bill = bill,
+        .unit = PH_COST_PER_BIT,
+        .first_property = datagram->outlook->world->forms.first_property[class_index],
+        .is_significant = chosen->is_significant,
+    };
 }
 
-// What the choice adds to a record that is there already, in bits.
-static int joined_bits(ph_datagram* datagram, const ph_choice* choice, const ph_chosen* before)
-{
-    ph_choice whole = *choice;
-    whole.has_words = false;
-    whole.properties = before->properties;
-    const int before_bits = record_bits(datagram, &whole);
-    whole.properties |= choice->properties;
-    return record_bits(datagram, &whole) - before_bits;
-}
-
-bool ph_classic_add(ph_datagram* datagram, const ph_choice* choice, ph_chosen* before)
+// The flight's and the knowledge's part of it. @return False when it does not fit.
+static bool try_note(ph_datagram* datagram, const ph_choice* choice, ph_chosen* before,
+                     const ph_record* record, int bits)
 {
     ph_sender* sender = datagram->sender;
-    const int more_bits = before != NULL ? joined_bits(datagram, choice, before) : 0;
-    const ph_record record = ph_wording_record(&datagram->wording, choice);
-    const int bits =
-        before != NULL ? more_bits : ph_classic_record_bits(&datagram->frame, &record, NULL);
-    ph_flight_item item = ph_wording_item(&datagram->wording, &record);
-    if (datagram->bits + bits > datagram->limit_bits ||
-        !ph_flight_has_room(&sender->flight, item.value_bytes)) {
+    if (datagram->bits + bits > datagram->limit_bits) {
         return false;
     }
-    const uint16_t place = ph_flight_add(&sender->flight, &item);
-    sender->knowledge.mileage_mm[choice->slot] += item.mileage_mm;
-    ph_datagram_note(datagram, &(ph_addition){choice, before, &record, &item, place});
-    if (before == NULL && choice->kind == PH_RECORD_UPDATE) {
-        ph_chosen* chosen = &datagram->chosen[datagram->count - 1];
-        chosen->is_jump = record.is_jump;
-        chosen->kept = ph_wording_keep(&datagram->wording, &record);
+    ph_flight_item item = ph_wording_item(&datagram->wording, record);
+    uint16_t place;
+    if (!ph_flight_try_add(&sender->flight, &item, &place)) {
+        return false;
     }
+    sender->knowledge.mileage_mm[choice->slot] += item.mileage_mm;
+    ph_datagram_note(datagram, &(ph_addition){choice, before, record, &item, place});
     datagram->bits += bits;
     return true;
 }
 
-static void write_change(ph_datagram* datagram, ph_booking* booking, ph_bit_writer* writer,
-                         const ph_chosen* chosen)
+// A leave or an enter by itself. @return How many bits.
+static int write_change(const ph_frame* frame, const ph_record* record, uint8_t* bytes)
+{
+    ph_bit_writer writer = ph_bit_writer_make(bytes, PH_CLASSIC_RECORD_BYTES);
+    ph_classic_write_record(frame, record, &writer);
+    ph_bit_writer_finish(&writer);
+    PH_ASSERT(ph_bit_writer_result(&writer) == PH_OK);
+    return (int)ph_bit_writer_size_bits(&writer);
+}
+
+static bool add_first(ph_datagram* datagram, const ph_choice* choice)
+{
+    const ph_record record = ph_wording_record(&datagram->wording, choice);
+    const bool is_update = choice->kind == PH_RECORD_UPDATE;
+    uint8_t* bytes = datagram->kept + datagram->kept_count;
+    ph_bill bill;
+    const int bits = is_update ? ph_classic_write_update(&datagram->frame, &record, bytes, &bill)
+                               : write_change(&datagram->frame, &record, bytes);
+    if (!try_note(datagram, choice, NULL, &record, bits)) {
+        return false;
+    }
+    ph_chosen* chosen = &datagram->chosen[datagram->count - 1];
+    chosen->kept = (uint16_t)datagram->kept_count;
+    chosen->kept_bits = (uint16_t)bits;
+    datagram->kept_count += (bits + 7) / 8;
+    if (is_update) {
+        const ph_booked_update update = booked(datagram, chosen, &bill);
+        ph_booking_update(&datagram->booking, &update);
+    } else {
+        ph_booking_change(&datagram->booking, choice->kind, (uint64_t)bits * PH_COST_PER_BIT,
+                          chosen->is_repeat);
+    }
+    return true;
+}
+
+static int update_bits(ph_datagram* datagram, int slot, uint64_t properties, ph_bill* bill)
+{
+    const ph_choice choice = {.slot = slot, .kind = PH_RECORD_UPDATE, .properties = properties};
+    const ph_record record = ph_wording_record(&datagram->wording, &choice);
+    return ph_classic_record_bits(&datagram->frame, &record, bill);
+}
+
+// More of a slot that is told of already: two items in the flight, but one record.
+static bool add_more(ph_datagram* datagram, const ph_choice* choice, ph_chosen* before)
+{
+    const ph_chosen was = *before;
+    ph_bill old_bill = {0};
+    ph_bill bill = {0};
+    const uint64_t whole = was.properties | choice->properties;
+    const int old_bits = update_bits(datagram, choice->slot, was.properties, &old_bill);
+    const int bits = update_bits(datagram, choice->slot, whole, &bill);
+    const ph_record record = ph_wording_record(&datagram->wording, choice);
+    if (!try_note(datagram, choice, before, &record, bits - old_bits)) {
+        return false;
+    }
+    const ph_booked_update old_update = booked(datagram, &was, &old_bill);
+    ph_booking_take_back(&datagram->booking, &old_update);
+    const ph_booked_update update = booked(datagram, before, &bill);
+    ph_booking_update(&datagram->booking, &update);
+    return true;
+}
+
+bool ph_classic_add(ph_datagram* datagram, const ph_choice* choice, ph_chosen* before)
+{
+    return before == NULL ? add_first(datagram, choice) : add_more(datagram, choice, before);
+}
+
+// ---- the order
+
+// Every chosen one has a bit of its own, by kind and slot, and bits come in order: no branch that the
+// processor could guess wrong. Writes the places, in order.
+static void sort_by_bits(const ph_chosen* chosen, int count, uint16_t* places)
+{
+    uint64_t bits[PH_RECORD_UPDATE + 1][BIT_WORDS] = {0};
+    uint16_t place_of[BIT_SLOTS_MAX]; // by slot: nobody is told of twice
+    for (int i = 0; i < count; ++i) {
+        const int slot = ph_chosen_slot(&chosen[i]);
+        bits[ph_chosen_kind(&chosen[i])][slot / 64] |= UINT64_C(1) << slot % 64;
+        place_of[slot] = (uint16_t)i;
+    }
+    int sorted = 0;
+    for (int word = 0; word < (PH_RECORD_UPDATE + 1) * BIT_WORDS; ++word) {
+        const int first_slot = word % BIT_WORDS * 64;
+        for (uint64_t left = bits[word / BIT_WORDS][word % BIT_WORDS]; left != 0;
+             left &= left - 1) {
+            places[sorted++] = place_of[first_slot + ph_word_lowest_bit(left)];
+        }
+    }
+}
+
+// Shell's sort: no memory, for any slots. Keys have the place below their order.
+static void sort_by_keys(const ph_chosen* chosen, int count, uint16_t* places)
+{
+    static const int GAPS[] = {301, 132, 57, 23, 10, 4, 1};
+    uint32_t keys[PH_DATAGRAM_RECORDS_MAX];
+    for (int i = 0; i < count; ++i) {
+        keys[i] = chosen[i].order << KEY_PLACE_BITS | (uint32_t)i;
+    }
+    for (size_t g = 0; g < sizeof GAPS / sizeof GAPS[0]; ++g) {
+        const int gap = GAPS[g];
+        for (int i = gap; i < count; ++i) {
+            const uint32_t moving = keys[i];
+            int hole = i;
+            while (hole >= gap && keys[hole - gap] > moving) {
+                keys[hole] = keys[hole - gap];
+                hole -= gap;
+            }
+            keys[hole] = moving;
+        }
+    }
+    for (int i = 0; i < count; ++i) {
+        places[i] = (uint16_t)(keys[i] & ((1u << KEY_PLACE_BITS) - 1));
+    }
+}
+
+// ---- writing
+
+static void write_anew(ph_datagram* datagram, const ph_chosen* chosen, ph_bit_writer* writer)
 {
     const ph_choice choice = ph_chosen_choice(chosen);
     const ph_record record = ph_wording_record(&datagram->wording, &choice);
-    const size_t before_bits = ph_bit_writer_size_bits(writer);
     ph_classic_write_record(&datagram->frame, &record, writer);
-    const uint64_t bits = ph_bit_writer_size_bits(writer) - before_bits;
-    ph_booking_change(booking, choice.kind, bits * PH_COST_PER_BIT, chosen->is_repeat);
 }
 
-// Made when it was chosen, unless it was added to since, or has no place among those that are kept.
-static ph_record update_of(ph_datagram* datagram, const ph_chosen* chosen)
+size_t ph_classic_write(ph_datagram* datagram, uint8_t bytes[PH_PAYLOAD_MAX])
 {
-    if (chosen->kept == PH_KEPT_NONE) {
-        const ph_choice choice = ph_chosen_choice(chosen);
-        return ph_wording_record(&datagram->wording, &choice);
+    uint16_t places[PH_DATAGRAM_RECORDS_MAX];
+    if (datagram->sender->knowledge.slot_count <= BIT_SLOTS_MAX) {
+        sort_by_bits(datagram->chosen, datagram->count, places);
+    } else {
+        sort_by_keys(datagram->chosen, datagram->count, places);
     }
-    const ph_knowledge* knowledge = &datagram->sender->knowledge;
-    const int slot = ph_chosen_slot(chosen);
-    return (ph_record){
-        .properties = chosen->properties,
-        .association = ph_knowledge_at(knowledge, slot)->association,
-        .slot = (uint16_t)slot,
-        .kind = PH_RECORD_UPDATE,
-        .class_index = knowledge->class_index[slot],
-        .is_jump = chosen->is_jump,
-        .words = datagram->wording.words + chosen->kept,
-    };
-}
-
-static void write_update(ph_datagram* datagram, ph_booking* booking, ph_bit_writer* writer,
-                         const ph_chosen* chosen)
-{
-    const ph_record record = update_of(datagram, chosen);
-    ph_bill bill;
-    ph_classic_write_billed(&datagram->frame, &record, writer, &bill);
-    const ph_booked_update update = {
-        .properties = record.properties,
-        .repeats = chosen->repeats,
-        .bill = &bill,
-        .unit = PH_COST_PER_BIT,
-        .first_property = datagram->outlook->world->forms.first_property[record.class_index],
-        .is_significant = chosen->is_significant,
-    };
-    ph_booking_update(booking, &update);
-}
-
-size_t ph_classic_write(ph_datagram* datagram, ph_booking* booking, uint8_t bytes[PH_PAYLOAD_MAX])
-{
     ph_bit_writer writer = ph_bit_writer_make(bytes, PH_PAYLOAD_MAX);
     ph_header_write(&datagram->header, &writer);
     for (int i = 0; i < datagram->count; ++i) {
-        const ph_chosen* chosen = &datagram->chosen[i];
-        if (ph_chosen_kind(chosen) == PH_RECORD_UPDATE) {
-            write_update(datagram, booking, &writer, chosen);
+        const ph_chosen* chosen = &datagram->chosen[places[i]];
+        if (chosen->kept == PH_KEPT_NONE) {
+            write_anew(datagram, chosen, &writer);
         } else {
-            write_change(datagram, booking, &writer, chosen);
+            ph_classic_write_kept(datagram->kept + chosen->kept, chosen->kept_bits, &writer);
         }
     }
-    datagram->wording.kept_count = 0;
     PH_ASSERT(ph_bit_writer_result(&writer) == PH_OK);
     PH_ASSERT((int64_t)ph_bit_writer_size_bits(&writer) == datagram->bits);
     return ph_bit_writer_finish(&writer);

@@ -8,17 +8,6 @@
 #include "base/bitset.h"
 #include "wire/coded_header.h"
 
-#include <string.h>
-
-// Place among the chosen ones; kind and slot stand above.
-#define KEY_PLACE_BITS 10
-_Static_assert(PH_DATAGRAM_RECORDS_MAX <= 1 << KEY_PLACE_BITS, "every place has a number");
-_Static_assert(PH_CHOSEN_KIND_SHIFT + 2 + KEY_PLACE_BITS < 32, "kind, slot and place fit a key");
-
-// Up to so many slots are put in order by their bits.
-#define BIT_SLOTS_MAX 1024
-#define BIT_WORDS (BIT_SLOTS_MAX / 64)
-
 void ph_datagram_init(ph_datagram* datagram, const ph_outlook* outlook, ph_sender* sender,
                       const int32_t eye_mm[3])
 {
@@ -28,7 +17,6 @@ void ph_datagram_init(ph_datagram* datagram, const ph_outlook* outlook, ph_sende
     datagram->outlook = outlook;
     datagram->sender = sender;
     datagram->wording.outlook = outlook;
-    datagram->wording.kept_count = 0;
     datagram->frame = (ph_frame){
         .layouts = &world->forms.layouts,
         .ground = &world->def.ground,
@@ -196,6 +184,8 @@ bool ph_datagram_open(ph_datagram* datagram)
         datagram->counts[kind] = 0;
     }
     datagram->count = 0;
+    datagram->kept_count = 0;
+    datagram->booking = ph_booking_make(sender);
     datagram->is_open = true;
     return true;
 }
@@ -318,68 +308,6 @@ static bool is_ledger_exact(const ph_sender* sender)
 }
 #endif
 
-// Every chosen one has a bit of its own, by kind and slot, and bits come in order: no branch that the
-// processor could guess wrong. Writes the places, in order.
-static void sort_by_bits(const ph_chosen* chosen, int count, uint16_t* places)
-{
-    uint64_t bits[PH_RECORD_UPDATE + 1][BIT_WORDS] = {0};
-    uint16_t place_of[BIT_SLOTS_MAX]; // by slot: nobody is told of twice
-    for (int i = 0; i < count; ++i) {
-        const int slot = ph_chosen_slot(&chosen[i]);
-        bits[ph_chosen_kind(&chosen[i])][slot / 64] |= UINT64_C(1) << slot % 64;
-        place_of[slot] = (uint16_t)i;
-    }
-    int sorted = 0;
-    for (int word = 0; word < (PH_RECORD_UPDATE + 1) * BIT_WORDS; ++word) {
-        const int first_slot = word % BIT_WORDS * 64;
-        for (uint64_t left = bits[word / BIT_WORDS][word % BIT_WORDS]; left != 0;
-             left &= left - 1) {
-            places[sorted++] = place_of[first_slot + ph_word_lowest_bit(left)];
-        }
-    }
-}
-
-// Shell's sort: no memory, for any slots. Keys have the place below their order.
-static void sort_by_keys(const ph_chosen* chosen, int count, uint16_t* places)
-{
-    static const int GAPS[] = {301, 132, 57, 23, 10, 4, 1};
-    uint32_t keys[PH_DATAGRAM_RECORDS_MAX];
-    for (int i = 0; i < count; ++i) {
-        keys[i] = chosen[i].order << KEY_PLACE_BITS | (uint32_t)i;
-    }
-    for (size_t g = 0; g < sizeof GAPS / sizeof GAPS[0]; ++g) {
-        const int gap = GAPS[g];
-        for (int i = gap; i < count; ++i) {
-            const uint32_t moving = keys[i];
-            int hole = i;
-            while (hole >= gap && keys[hole - gap] > moving) {
-                keys[hole] = keys[hole - gap];
-                hole -= gap;
-            }
-            keys[hole] = moving;
-        }
-    }
-    for (int i = 0; i < count; ++i) {
-        places[i] = (uint16_t)(keys[i] & ((1u << KEY_PLACE_BITS) - 1));
-    }
-}
-
-// The chosen ones are moved but once.
-static void sort_chosen(ph_chosen* chosen, int count, int slot_count)
-{
-    uint16_t places[PH_DATAGRAM_RECORDS_MAX];
-    ph_chosen before[PH_DATAGRAM_RECORDS_MAX];
-    if (slot_count <= BIT_SLOTS_MAX) {
-        sort_by_bits(chosen, count, places);
-    } else {
-        sort_by_keys(chosen, count, places);
-    }
-    memcpy(before, chosen, (size_t)count * sizeof *chosen);
-    for (int i = 0; i < count; ++i) {
-        chosen[i] = before[places[i]];
-    }
-}
-
 static void note_costs(ph_datagram* datagram, const ph_ledger* page)
 {
     datagram->enters256 += (int64_t)page->bits256[PH_REASON_ENTER];
@@ -400,18 +328,13 @@ size_t ph_datagram_close(ph_datagram* datagram, uint8_t bytes[PH_PAYLOAD_MAX])
     header->leave_count = datagram->counts[PH_RECORD_LEAVE];
     header->enter_count = datagram->counts[PH_RECORD_ENTER];
     sender->eye_number = header->has_eye ? header->number : sender->eye_number;
-    ph_booking booking = ph_booking_make(sender);
-    size_t size;
-    if (ph_sender_is_coded(sender)) {
-        size = ph_coded_write_all(datagram, &booking, bytes);
-    } else {
-        sort_chosen(datagram->chosen, datagram->count, sender->knowledge.slot_count);
-        size = ph_classic_write(datagram, &booking, bytes);
-    }
+    ph_booking* booking = &datagram->booking;
+    const size_t size = ph_sender_is_coded(sender) ? ph_coded_write_all(datagram, booking, bytes)
+                                                   : ph_classic_write(datagram, bytes);
     PH_ASSERT(8 * (int64_t)size <= datagram->limit_bits);
-    ph_booking_header(&booking, header, header_bits(datagram, header));
-    ph_booking_close(&booking, size);
-    note_costs(datagram, &booking.page);
+    ph_booking_header(booking, header, header_bits(datagram, header));
+    ph_booking_close(booking, size);
+    note_costs(datagram, &booking->page);
     PH_ASSERT(is_ledger_exact(sender));
     datagram->is_open = false;
     return size;

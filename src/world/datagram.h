@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// One datagram under way: records are added as long as they fit, by their exact cost, and written
+// One datagram under way: records are added as long as they fit, by their exact cost, and stand in it
 // in slot order when it is closed. What is added is in the flight and in the knowledge from then
 // on: a datagram with records is always sent.
 //
 //   datagram.c         what both profiles do
-//   classic_writing.c  the classic one: costs in bits, two items for a slot that is added to
+//   classic_writing.c  the classic one: whole bits, written when they are added; two items for a slot
+//                      that is added to
 //   coded_writing.c    the pinhole one: costs in parts of a bit, one item for each slot
 
 #ifndef PH_WORLD_DATAGRAM_H
@@ -32,10 +33,17 @@ typedef struct ph_chosen {
     uint32_t cost256;    // pinhole: of the record without its flag
     bool is_repeat;      // enters and leaves: said before, and lost
     bool is_significant; // updates
-    bool is_jump;        // classic, updates: as it was when they were chosen
-    uint16_t kept;       // updates: where their words are, or PH_KEPT_NONE; pinhole: their tokens
+    uint16_t kept;       // classic: where its bits are, or PH_KEPT_NONE; pinhole: tokens of updates
+    uint16_t kept_bits;  // classic
     uint8_t coarse;      // pinhole: of the position
 } ph_chosen;
+
+#define PH_KEPT_NONE UINT16_MAX
+
+// The records of a classic datagram, each from a byte of its own on, and behind them the one that is
+// tried.
+#define PH_DATAGRAM_KEPT_BYTES (PH_PAYLOAD_MAX + PH_DATAGRAM_RECORDS_MAX + PH_CLASSIC_RECORD_BYTES)
+_Static_assert(PH_DATAGRAM_KEPT_BYTES < PH_KEPT_NONE, "every place has a number");
 
 // What the updates of a pinhole datagram say. Seldom more than ten for each; when there is no room
 // for another one the datagram is full.
@@ -57,7 +65,10 @@ typedef struct ph_datagram {
     int count;
     int64_t enters256; // that all datagrams together have spent on enters
     int64_t others256; // and on all other records
+    ph_booking booking;
     ph_wording wording;
+    int kept_count; // bytes
+    uint8_t kept[PH_DATAGRAM_KEPT_BYTES];
     ph_chosen chosen[PH_DATAGRAM_RECORDS_MAX];
     uint32_t tokens[PH_DATAGRAM_TOKENS_MAX];
 } ph_datagram;
@@ -117,8 +128,8 @@ typedef struct ph_addition {
 } ph_addition;
 void ph_datagram_note(ph_datagram* datagram, const ph_addition* addition);
 
-// Header and chosen ones; classic: which are in order. @return The size in bytes.
-size_t ph_classic_write(ph_datagram* datagram, ph_booking* booking, uint8_t bytes[PH_PAYLOAD_MAX]);
+// Header and chosen ones; classic ones are booked already. @return The size in bytes.
+size_t ph_classic_write(ph_datagram* datagram, uint8_t bytes[PH_PAYLOAD_MAX]);
 size_t ph_coded_write_all(ph_datagram* datagram, ph_booking* booking,
                           uint8_t bytes[PH_PAYLOAD_MAX]);
 

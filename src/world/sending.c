@@ -7,7 +7,7 @@
 // A visit compares, and adds a record if it fits. If it would not even fit into an empty datagram,
 // everything waits until it can be paid, and the slot comes first in the next send.
 //
-// Everything lives on the stack (about 110 kB, of which a usual send touches a quarter), or in
+// Everything lives on the stack (about 100 kB, of which a usual send touches a quarter), or in
 // memory of the viewer's own: different viewers may be served by different threads.
 
 #include "world/sending.h"
@@ -286,8 +286,8 @@ static outcome visit_known(sending* s, int slot, bool is_filtered)
     if (is_told_coarsely(s, slot)) {
         return OUTCOME_NOTHING;
     }
-    const ph_due due = ph_outlook_compare(&s->outlook, slot, asked & mask_of(s, slot),
-                                          ph_wording_next(&s->datagram.wording));
+    const ph_due due =
+        ph_outlook_compare(&s->outlook, slot, asked & mask_of(s, slot), s->datagram.wording.words);
     ph_survey_keep(knowledge, slot, asked, &due);
     note_rest(s, slot);
     if (due.due == 0 || is_enter_enough(s, slot)) {

@@ -34,7 +34,7 @@ static void make_record(ph_wording* wording, const ph_choice* choice, uint64_t f
         .slot = (uint16_t)slot,
         .kind = (uint8_t)choice->kind,
         .class_index = knowledge->class_index[slot],
-        .words = ph_wording_next(wording),
+        .words = wording->words,
         .texts = wording->texts,
     };
     if (choice->kind == PH_RECORD_LEAVE) {
@@ -43,7 +43,7 @@ static void make_record(ph_wording* wording, const ph_choice* choice, uint64_t f
     const ph_entity_index entity = outlook->entities[slot];
     const ph_entities* entities = &outlook->world->entities;
     const ph_layout* layout = layout_of(wording, made->class_index);
-    made->name = entities->name[entity];
+    made->name = choice->kind == PH_RECORD_ENTER ? entities->name[entity] : 0;
     made->is_jump = has_jumped(outlook, choice, (choice->properties & layout->position) != 0);
     const uint64_t missing = choice->has_words ? filled & layout->texts : filled;
     if (missing != 0) {
@@ -56,20 +56,6 @@ ph_record ph_wording_record(ph_wording* wording, const ph_choice* choice)
     ph_record record;
     make_record(wording, choice, choice->properties, &record);
     return record;
-}
-
-uint16_t ph_wording_keep(ph_wording* wording, const ph_record* record)
-{
-    const ph_layout* layout = layout_of(wording, record->class_index);
-    const int begin = wording->kept_count;
-    PH_ASSERT(record->words == wording->words + begin);
-
-    if ((record->properties & layout->texts) != 0 ||
-        begin + layout->word_count > PH_KEPT_WORDS_MAX) {
-        return PH_KEPT_NONE;
-    }
-    wording->kept_count += layout->word_count;
-    return (uint16_t)begin;
 }
 
 // ---- as a difference

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: MIT
 
 // From a slot to the record that tells of it, and to the item that remembers the record while it is
-// on its way. Twice per record: when it is chosen and when it is written, with the same result.
+// on its way. When it is chosen; and again, with the same result, when it is written, if that was not
+// done at once.
 
 #ifndef PH_WORLD_WORDING_H
 #define PH_WORLD_WORDING_H
@@ -19,13 +20,11 @@ typedef struct ph_choice {
     ph_record_kind kind;
     uint64_t properties; // of an enter all that it says, of a leave 0
     bool is_significant;
-    bool has_words; // classic: the next block has them already, but for texts
+    bool has_words; // classic: the block has them already, but for texts
     int coarse;     // pinhole, updates: of the position, 0 or what ph_wording_coarse() says
 } ph_choice;
 
-// Room for the words of one record, and of others that are kept until they are written.
 #define PH_RECORD_WORDS_MAX (PH_PROPERTIES_MAX * PH_VALUE_WORDS_MAX)
-#define PH_KEPT_WORDS_MAX 2560
 
 // The position of a slot as it is told, when it is asked to be so coarse.
 typedef struct ph_placement {
@@ -43,24 +42,12 @@ typedef struct ph_wording {
     int forecast_slot; // -1: of nobody
     ph_forecast forecast;
     ph_placement placement;
-    int kept_count; // words of records that are kept; the next record's follow
-    uint32_t words[PH_KEPT_WORDS_MAX + PH_RECORD_WORDS_MAX];
+    uint32_t words[PH_RECORD_WORDS_MAX];
     uint8_t texts[PH_WORDING_TEXT_BYTES];
 } ph_wording;
 
-// Where the words of the next record are made.
-static inline uint32_t* ph_wording_next(ph_wording* wording)
-{
-    return wording->words + wording->kept_count;
-}
-
 // The record as the classic profile has it. Its blocks are borrowed until the next one is made.
 ph_record ph_wording_record(ph_wording* wording, const ph_choice* choice);
-
-// Keeps the words of the record that was made last, as long as there is room, until kept_count is
-// set to 0. Not of one with texts. @return Where they begin, or PH_KEPT_NONE.
-#define PH_KEPT_NONE UINT16_MAX
-uint16_t ph_wording_keep(ph_wording* wording, const ph_record* record);
 
 // The same as a difference to the baseline, as coarse as was chosen, or exact where that would be too
 // coarse; without the one before.
