@@ -242,12 +242,17 @@ void ph_entities_wake(ph_entities* entities)
     entities->are_more_veiled = false;
 }
 
-void ph_entities_file_changes(ph_entities* entities, uint32_t tick)
+void ph_entities_file_changes(ph_entities* entities)
 {
     // Cheaper than asking who has changed: some bytes an entity, at the speed of memory.
-    uint64_t* recent = entities->recent + tick % PH_RECENT_TICKS;
+    uint64_t* recent = entities->recent;
     for (int i = 0; i < entities->ids.used_count; ++i) {
-        recent[PH_RECENT_TICKS * (size_t)i] = entities->changes[i];
+        const uint64_t changes = entities->changes[i];
+        for (int k = PH_RECENT_TICKS - 1; k > 0; --k) {
+            recent[k] = recent[k - 1] | changes;
+        }
+        recent[0] = changes;
+        recent += PH_RECENT_TICKS;
         entities->changes[i] = 0;
     }
 }

@@ -32,13 +32,12 @@
 
 // For so many ticks changes are remembered: viewers look at them when they are sent to.
 #define PH_RECENT_TICKS 4
-_Static_assert((UINT64_C(1) << 32) % PH_RECENT_TICKS == 0, "places go on when ticks come round");
 
 typedef struct ph_entities {
     uint64_t* spawn_order; // ascending with time; UINT64_MAX: nobody
     uint64_t* name;        // given by the game, unique
     uint64_t* changes;     // bit p: property p has changed since the last tick
-    uint64_t* recent;      // PH_RECENT_TICKS each: what changed before the last ticks, by tick
+    uint64_t* recent; // PH_RECENT_TICKS each: what changed before the last tick, the last two, ...
     int32_t* x_mm;
     int32_t* y_mm;
     int32_t* z_mm;
@@ -114,13 +113,16 @@ static inline bool ph_entities_is_veil_new(const ph_entities* entities)
 // Gives all resting indices back and forgets who was veiled. Once per tick.
 void ph_entities_wake(ph_entities* entities);
 
-// All change bits become those of this tick, and there are none for the next. Once per tick.
-void ph_entities_file_changes(ph_entities* entities, uint32_t tick);
+// All change bits become those of the last tick, and there are none for the next. Once per tick.
+void ph_entities_file_changes(ph_entities* entities);
 
-static inline uint64_t ph_entities_recent(const ph_entities* entities, ph_entity_index index,
-                                          uint32_t tick)
+// What changed before the last so many ticks, 1..PH_RECENT_TICKS: element PH_RECENT_TICKS * i for
+// entity i. Summed up when they are filed, because more viewers than one ask.
+static inline const uint64_t* ph_entities_recent(const ph_entities* entities, uint32_t tick_count)
 {
-    return entities->recent[PH_RECENT_TICKS * (size_t)index + tick % PH_RECENT_TICKS];
+    PH_ASSERT(0 < tick_count && tick_count <= PH_RECENT_TICKS);
+
+    return entities->recent + (tick_count - 1);
 }
 
 // The index of a live id, or PH_ENTITY_NONE. Any bits may be asked about.

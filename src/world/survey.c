@@ -20,11 +20,12 @@ void ph_survey_keep(ph_knowledge* knowledge, int slot, uint64_t asked, const ph_
 }
 
 // References of a slot that may map to another slot than before.
-static uint64_t doubtful_references(const ph_survey* s, int slot, uint64_t references)
+static uint64_t doubtful_references(const ph_survey* s, int slot, uint64_t references,
+                                    bool is_stale)
 {
     const ph_knowledge* knowledge = &s->sender->knowledge;
-    if (!knowledge->are_references_stale || knowledge->points[slot]) {
-        return knowledge->are_references_stale ? references : knowledge->touched[slot] & references;
+    if (!is_stale || knowledge->points[slot]) {
+        return is_stale ? references : knowledge->touched[slot] & references;
     }
     const ph_world* world = s->outlook->world;
     const ph_entity_index entity = s->outlook->entities[slot];
@@ -40,7 +41,7 @@ static uint64_t doubtful_references(const ph_survey* s, int slot, uint64_t refer
 
 // References are compared at once, not when their turn comes: that one has changed from somebody
 // unseen to somebody unseen must not even count as waiting.
-static void settle_references(const ph_survey* s, int slot, uint64_t references)
+static void settle_references(const ph_survey* s, int slot, uint64_t references, bool is_stale)
 {
     ph_knowledge* knowledge = &s->sender->knowledge;
     const int told = knowledge->told[slot];
@@ -52,121 +53,216 @@ static void settle_references(const ph_survey* s, int slot, uint64_t references)
         knowledge->touched[slot] &= ~references; // all are stale until it can be asked again
         return;
     }
-    const uint64_t asked = doubtful_references(s, slot, references);
+    const uint64_t asked = doubtful_references(s, slot, references, is_stale);
     const ph_due due = ph_outlook_compare(s->outlook, slot, asked, NULL);
     ph_survey_keep(knowledge, slot, asked, &due);
 }
 
-// The arrays that a survey goes over, by name: a compiler must else fetch them anew for each slot.
-typedef struct lanes {
-    const ph_entity_index* entities;
-    const int32_t* x_mm;
-    const int32_t* y_mm;
-    const uint32_t* walked_mm;
-    const uint32_t* sent_mm;
-    float* distance_mm;
-    uint32_t* mileage_mm;
-    const float* wake_mm2;
-    const uint8_t* told;
-} lanes;
+// ---- places
 
-static lanes lanes_of(const ph_survey* s)
+// Entities lie here and there: what is wanted of them is first laid side by side, so many slots at a
+// time, and then measured by loops that compilers turn into vectors.
+enum { SECTION_SLOTS = 64 };
+typedef struct stretch {
+    int first; // slot
+    int count;
+    int32_t x_mm[SECTION_SLOTS];
+    int32_t y_mm[SECTION_SLOTS];
+    uint32_t walked_mm[SECTION_SLOTS];
+    uint32_t is_awake[SECTION_SLOTS]; // came near enough for something more, if it is there
+} stretch;
+
+static void lay_side_by_side(const ph_survey* s, stretch* section)
 {
     const ph_entities* entities = &s->outlook->world->entities;
-    const ph_knowledge* knowledge = &s->sender->knowledge;
-    return (lanes){
-        .entities = s->outlook->entities,
-        .x_mm = entities->x_mm,
-        .y_mm = entities->y_mm,
-        .walked_mm = entities->mileage_mm,
-        .sent_mm = knowledge->mileage_mm,
-        .distance_mm = s->scratch->distance_mm,
-        .mileage_mm = s->scratch->mileage_mm,
-        .wake_mm2 = knowledge->wake_mm2,
-        .told = knowledge->told,
-    };
+    const ph_entity_index* shows = s->outlook->entities + section->first;
+    const int32_t* x_mm = entities->x_mm;
+    const int32_t* y_mm = entities->y_mm;
+    const uint32_t* mileage_mm = entities->mileage_mm;
+    for (int i = 0; i < section->count; ++i) {
+        const ph_entity_index entity = shows[i];
+        if (entity != PH_ENTITY_NONE) {
+            section->x_mm[i] = x_mm[entity];
+            section->y_mm[i] = y_mm[entity];
+            section->walked_mm[i] = mileage_mm[entity];
+        }
+    }
 }
 
-static void wake(ph_knowledge* knowledge, int slot)
+// The short way round the world.
+static inline float way_mm(int32_t from_mm, int32_t to_mm)
 {
+    return (float)(int32_t)((uint32_t)to_mm - (uint32_t)from_mm);
+}
+
+// All bits or none: conditions would become branches.
+static inline uint32_t mask(bool is_set)
+{
+    return -(uint32_t)is_set;
+}
+
+// Distance and path of those in the section; as far as they are concerned, nobody else is there.
+// @return Whether anybody is awake.
+static bool measure(const ph_survey* s, stretch* section)
+{
+    const ph_knowledge* knowledge = &s->sender->knowledge;
+    const ph_entity_index* shows = s->outlook->entities + section->first;
+    const uint32_t* sent_mm = knowledge->mileage_mm + section->first;
+    const float* wake_mm2 = knowledge->wake_mm2 + section->first;
+    float* restrict distance_mm = s->scratch->distance_mm + section->first;
+    uint32_t* restrict mileage_mm = s->scratch->mileage_mm + section->first;
+    const int32_t eye_x_mm = s->outlook->eye_x_mm;
+    const int32_t eye_y_mm = s->outlook->eye_y_mm;
+    uint32_t are_awake = 0;
+    for (int i = 0; i < section->count; ++i) {
+        const uint32_t is_free = mask(shows[i] == PH_ENTITY_NONE);
+        const float dx = way_mm(eye_x_mm, section->x_mm[i]);
+        const float dy = way_mm(eye_y_mm, section->y_mm[i]);
+        const float way = fabsf(dx) + fabsf(dy);
+        const float least_mm = is_free ? INFINITY : 1.0f;
+        const uint32_t walked_mm = section->walked_mm[i] - sent_mm[i];
+        distance_mm[i] = way > least_mm ? way : least_mm;
+        mileage_mm[i] = walked_mm & ~is_free;
+        const uint32_t is_near = mask(dx * dx + dy * dy <= wake_mm2[i]);
+        section->is_awake[i] = is_near & mask(wake_mm2[i] > 0.0f) & ~is_free;
+        are_awake |= section->is_awake[i];
+    }
+    return are_awake != 0;
+}
+
+// Those whom the client has never heard of have gone no way since.
+static void forget_ways_of_newcomers(const ph_survey* s)
+{
+    const ph_knowledge* knowledge = &s->sender->knowledge;
+    for (int slot = 0; slot < knowledge->slot_count; ++slot) {
+        if (knowledge->told[slot] == PH_TOLD_NOTHING) {
+            s->scratch->mileage_mm[slot] = 0;
+        }
+    }
+}
+
+// Slots may show somebody who is not there.
+static void forget_absent(const ph_survey* s)
+{
+    const ph_slot_list shown = s->outlook->shown;
+    for (int i = 0; i < shown.count; ++i) {
+        const int slot = shown.slots[i];
+        if (!ph_outlook_is_there(s->outlook, slot)) {
+            s->scratch->distance_mm[slot] = INFINITY;
+            s->scratch->mileage_mm[slot] = 0;
+        }
+    }
+}
+
+static void wake(const ph_survey* s, int slot)
+{
+    ph_knowledge* knowledge = &s->sender->knowledge;
+    if (s->outlook->is_in_doubt && !ph_outlook_is_there(s->outlook, slot)) {
+        return;
+    }
     ph_dossier* dossier = ph_knowledge_at(knowledge, slot);
     knowledge->touched[slot] |= dossier->beyond;
     knowledge->wake_mm2[slot] = 0.0f;
     dossier->beyond = 0;
 }
 
-// As far as everybody in view is concerned, nobody else is there.
-static void clear(const ph_survey* s)
+static void wake_all(const ph_survey* s, const stretch* section)
 {
-    const int slot_count = s->sender->knowledge.slot_count;
-    for (int slot = 0; slot < slot_count; ++slot) {
-        s->scratch->distance_mm[slot] = INFINITY;
+    for (int i = 0; i < section->count; ++i) {
+        if (section->is_awake[i] != 0) {
+            wake(s, section->first + i);
+        }
     }
-    memset(s->scratch->mileage_mm, 0, (size_t)slot_count * sizeof s->scratch->mileage_mm[0]);
 }
 
-// Distance and path of everybody in view; who came near enough for something more.
 static void survey_places(const ph_survey* s)
 {
-    const lanes lane = lanes_of(s);
-    const uint32_t eye_x = (uint32_t)s->outlook->eye_x_mm;
-    const uint32_t eye_y = (uint32_t)s->outlook->eye_y_mm;
-    const ph_slot_list shown = s->outlook->shown;
-    const bool is_in_doubt = s->outlook->is_in_doubt;
-    clear(s);
-    for (int i = 0; i < shown.count; ++i) {
-        const int slot = shown.slots[i];
-        if (is_in_doubt && !ph_outlook_is_there(s->outlook, slot)) {
-            continue;
-        }
-        const ph_entity_index entity = lane.entities[slot];
-        const float dx = (float)(int32_t)((uint32_t)lane.x_mm[entity] - eye_x);
-        const float dy = (float)(int32_t)((uint32_t)lane.y_mm[entity] - eye_y);
-        const float distance_mm = fabsf(dx) + fabsf(dy);
-        lane.distance_mm[slot] = distance_mm > 1.0f ? distance_mm : 1.0f;
-        lane.mileage_mm[slot] =
-            lane.told[slot] == PH_TOLD_NOTHING ? 0 : lane.walked_mm[entity] - lane.sent_mm[slot];
-        if (dx * dx + dy * dy <= lane.wake_mm2[slot]) {
-            wake(&s->sender->knowledge, slot);
+    const int slot_count = s->sender->knowledge.slot_count;
+    stretch section;
+    memset(&section, 0, sizeof section);
+    for (section.first = 0; section.first < slot_count; section.first += SECTION_SLOTS) {
+        const int left = slot_count - section.first;
+        section.count = left < SECTION_SLOTS ? left : SECTION_SLOTS;
+        lay_side_by_side(s, &section);
+        if (measure(s, &section)) {
+            wake_all(s, &section);
         }
     }
+    if (s->sender->knowledge.newcomer_count > 0) {
+        forget_ways_of_newcomers(s);
+    }
+    if (s->outlook->is_in_doubt) {
+        forget_absent(s);
+    }
+}
+
+// ---- references
+
+static uint64_t references_of_all(const ph_layout* layouts, int class_count)
+{
+    uint64_t references = 0;
+    for (int i = 0; i < class_count; ++i) {
+        references |= layouts[i].references;
+    }
+    return references;
+}
+
+static uint64_t touched_of_all(const ph_knowledge* knowledge)
+{
+    uint64_t touched = 0;
+    for (int slot = 0; slot < knowledge->slot_count; ++slot) {
+        touched |= knowledge->touched[slot];
+    }
+    return touched;
 }
 
 void ph_survey_references(const ph_survey* s)
 {
     ph_knowledge* knowledge = &s->sender->knowledge;
-    const ph_layout* layouts = s->outlook->world->forms.layouts.layouts;
-    const uint8_t* refers = s->outlook->world->entities.refers;
-    const uint64_t stale = knowledge->are_references_stale ? UINT64_MAX : 0;
+    const ph_world* world = s->outlook->world;
+    const ph_layout* layouts = world->forms.layouts.layouts;
+    const uint64_t of_all = references_of_all(layouts, world->class_count);
+    const bool is_stale = knowledge->are_references_stale;
+    // Those who are not there are passed over, and nobody is told who points at them; they may be
+    // back before the next tick.
+    knowledge->are_references_stale = s->outlook->is_in_doubt;
+    if (!is_stale && (touched_of_all(knowledge) & of_all) == 0) {
+        return; // as most of the time
+    }
+    const uint8_t* refers = world->entities.refers;
+    const uint8_t stale = is_stale ? UINT8_MAX : 0;
     const ph_slot_list shown = s->outlook->shown;
     for (int i = 0; i < shown.count; ++i) {
         const int slot = shown.slots[i];
-        const uint64_t references = layouts[knowledge->class_index[slot]].references;
         // Who refers to nobody, and did not when it was last told of, is not looked at for others.
-        const uint64_t asked = knowledge->touched[slot] | stale;
-        if ((asked & references) != 0 &&
-            (refers[s->outlook->entities[slot]] | knowledge->points[slot] |
-             (knowledge->touched[slot] & references))) {
-            settle_references(s, slot, references);
+        const uint64_t points =
+            (refers[s->outlook->entities[slot]] | knowledge->points[slot]) & stale;
+        if (((knowledge->touched[slot] & of_all) | points) == 0) {
+            continue;
+        }
+        const uint64_t references = layouts[knowledge->class_index[slot]].references;
+        if (references != 0 && ((knowledge->touched[slot] & references) | points) != 0) {
+            settle_references(s, slot, references, is_stale);
         }
     }
-    // Those who are not there were passed over, and nobody was told who points at them; they may be
-    // back before the next tick.
-    knowledge->are_references_stale = s->outlook->is_in_doubt;
 }
+
+// ---- who waits
 
 // Only those in view wait; those who are leaving have a stage of their own.
 static ph_surveyed survey_waiting(const ph_survey* s)
 {
-    const ph_slot_list shown = s->outlook->shown;
+    const ph_entity_index* shows = s->outlook->entities;
     const uint64_t* touched = s->sender->knowledge.touched;
-    uint32_t* waiting_ms = s->sender->knowledge.waiting_ms;
+    uint32_t* restrict waiting_ms = s->sender->knowledge.waiting_ms;
+    const int slot_count = s->sender->knowledge.slot_count;
     const uint32_t now_ms = s->now_ms;
     const uint32_t patience_ms = s->sender->patience_ms;
     ph_surveyed surveyed = {0};
-    for (int i = 0; i < shown.count; ++i) {
-        const int slot = shown.slots[i];
-        const bool is_touched = touched[slot] != 0;
+    for (int slot = 0; slot < slot_count; ++slot) {
+        // Halves, because vectors of whole words are not compared everywhere.
+        const uint32_t either = (uint32_t)(touched[slot] | touched[slot] >> 32);
+        const bool is_touched = (either != 0) & (shows[slot] != PH_ENTITY_NONE);
         const uint32_t since_ms = waiting_ms[slot] != 0 ? waiting_ms[slot] : now_ms;
         waiting_ms[slot] = is_touched ? since_ms : 0;
         surveyed.overdue_count += is_touched & (now_ms - since_ms > patience_ms);

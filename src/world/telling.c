@@ -30,32 +30,30 @@ static void tell_of_vision(const ph_world* world, const ph_viewer* viewer, const
     }
 }
 
-// What has changed of an entity after one tick, up to another.
-static uint64_t changes_between(const ph_entities* entities, ph_entity_index entity, uint32_t after,
-                                uint32_t last)
-{
-    uint64_t changes = 0;
-    for (uint32_t tick = last; tick != after; --tick) {
-        changes |= ph_entities_recent(entities, entity, tick);
-    }
-    return changes;
-}
-
 // Newcomers are told of as a whole; bits that are set for them too do no harm, whatever the tick.
+// `last` is the last tick whose changes are filed.
 static void tell_of_changes(const ph_world* world, ph_viewer* viewer, uint32_t last)
 {
-    const uint32_t after = viewer->told_tick;
+    const uint32_t tick_count = last - viewer->told_tick;
+    viewer->told_tick = last;
+    if (tick_count == 0) {
+        return;
+    }
+    const uint64_t* changes = ph_entities_recent(&world->entities, tick_count);
     const ph_entity_index* shows = ph_slots_sight(viewer->slots).entities;
     const ph_slot_list shown = ph_slots_shown(viewer->slots);
-    ph_sender* sender = viewer->sender;
-    PH_ASSERT(last - after <= PH_RECENT_TICKS);
-
-    viewer->told_tick = last;
-    for (int i = 0; after != last && i < shown.count; ++i) {
-        const int slot = shown.slots[i];
-        sender->knowledge.touched[slot] |=
-            changes_between(&world->entities, shows[slot], after, last) &
-            ph_sender_mask(sender, world->class_count, slot);
+    const ph_sender* sender = viewer->sender;
+    const uint8_t* class_index = sender->knowledge.class_index;
+    uint64_t* touched = sender->knowledge.touched;
+    const uint64_t* masks = sender->masks;
+    const bool has_own = shown.count > 0 && shown.slots[0] == 0;
+    if (has_own) {
+        touched[0] |= changes[PH_RECENT_TICKS * (size_t)shows[0]] &
+                      ph_sender_mask(sender, world->class_count, 0);
+    }
+    for (int i = has_own; i < shown.count; ++i) {
+        const size_t slot = shown.slots[i];
+        touched[slot] |= changes[PH_RECENT_TICKS * (size_t)shows[slot]] & masks[class_index[slot]];
     }
 }
 
@@ -64,10 +62,12 @@ uint64_t ph_tell_touched(const ph_world* world, uint32_t index, int slot)
     const ph_viewer* viewer = &world->viewers.viewers[index];
     const ph_entity_index entity = ph_slots_sight(viewer->slots).entities[slot];
     const uint64_t touched = viewer->sender->knowledge.touched[slot];
-    if (entity == PH_ENTITY_NONE) {
+    const uint32_t tick_count = world->tick - viewer->told_tick;
+    if (entity == PH_ENTITY_NONE || tick_count == 0) {
         return touched;
     }
-    return touched | (changes_between(&world->entities, entity, viewer->told_tick, world->tick) &
+    const uint64_t* changes = ph_entities_recent(&world->entities, tick_count);
+    return touched | (changes[PH_RECENT_TICKS * (size_t)entity] &
                       ph_sender_mask(viewer->sender, world->class_count, slot));
 }
 

@@ -156,7 +156,7 @@ void ph_world_tick(ph_world* world)
         ph_tell_tick(world);
     }
     ph_entities_wake(&world->entities);
-    ph_entities_file_changes(&world->entities, world->tick);
+    ph_entities_file_changes(&world->entities);
     ph_stopwatch_lap(&watch, PH_STAGE_KNOWLEDGE);
 }
 
