@@ -18,8 +18,9 @@
 
 #include <stdatomic.h>
 
-// One connection. What the tick looks at comes first. The two flags are atomic because one thread
-// may seal for a client while another one opens what came from it.
+// One connection, in four cache lines when the allocator begins at one: what the tick looks at, with
+// what both directions want; the rest of sending; opening in two. The two flags are atomic because one
+// thread may seal for a client while another one opens what came from it.
 typedef struct ph_net_slot {
     uint64_t received_us; // the newest genuine packet
     uint64_t sent_us;     // the newest of ours
@@ -30,15 +31,19 @@ typedef struct ph_net_slot {
     ph_address address;
     uint64_t client_id;
     uint64_t sequence; // of our next packet
+
     uint8_t send_key[PH_NETCODE_KEY_SIZE];
-    uint8_t receive_key[PH_NETCODE_KEY_SIZE];
-    ph_netcode_replay replay;
-    uint64_t datagrams_received;
-    uint64_t bytes_received;
-    uint64_t payloads_received;
     uint64_t datagrams_sent;
     uint64_t bytes_sent;
     uint64_t payloads_sent;
+    uint64_t to_end_of_line;
+
+    uint8_t receive_key[PH_NETCODE_KEY_SIZE];
+    uint64_t datagrams_received;
+    uint64_t bytes_received;
+    uint64_t payloads_received;
+    ph_netcode_replay replay;
+    uint64_t to_end_of_lines[4];
 } ph_net_slot;
 
 static inline bool ph_net_slot_is_confirmed(const ph_net_slot* slot)
