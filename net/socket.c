@@ -57,10 +57,16 @@ static bool is_port_taken(void)
     return WSAGetLastError() == WSAEADDRINUSE;
 }
 
-static int wait_readable(ph_socket_number number, int timeout_ms)
+typedef WSAPOLLFD poll_entry;
+
+static poll_entry poll_entry_of(const ph_socket* socket)
 {
-    WSAPOLLFD one = {.fd = number, .events = POLLRDNORM};
-    return WSAPoll(&one, 1, timeout_ms);
+    return (poll_entry){.fd = socket->number, .events = POLLRDNORM};
+}
+
+static int wait_readable(poll_entry* entries, int count, int timeout_ms)
+{
+    return WSAPoll(entries, (ULONG)count, timeout_ms);
 }
 
 #else
@@ -96,10 +102,16 @@ static bool is_port_taken(void)
     return errno == EADDRINUSE;
 }
 
-static int wait_readable(ph_socket_number number, int timeout_ms)
+typedef struct pollfd poll_entry;
+
+static poll_entry poll_entry_of(const ph_socket* socket)
 {
-    struct pollfd one = {.fd = number, .events = POLLIN};
-    return poll(&one, 1, timeout_ms);
+    return (poll_entry){.fd = socket->number, .events = POLLIN};
+}
+
+static int wait_readable(poll_entry* entries, int count, int timeout_ms)
+{
+    return poll(entries, (nfds_t)count, timeout_ms);
 }
 
 #endif
@@ -185,6 +197,19 @@ ph_socket_def ph_socket_def_default(void)
     };
 }
 
+// Linux gives each peer to one of the sockets that share an address; others give all to one of them,
+// or refuse.
+static bool share(ph_socket_number number)
+{
+#if defined(__linux__)
+    const int is_on = 1;
+    return setsockopt(number, SOL_SOCKET, SO_REUSEPORT, &is_on, sizeof is_on) == 0;
+#else
+    (void)number;
+    return false;
+#endif
+}
+
 static ph_result bind_number(ph_socket* socket, const ph_socket_def* def)
 {
     struct sockaddr_storage storage = {0};
@@ -205,21 +230,22 @@ static ph_result bind_number(ph_socket* socket, const ph_socket_def* def)
     return PH_OK;
 }
 
-static ph_result open_number(ph_socket* opened, const ph_socket_def* def)
+static ph_result open_number(ph_socket* opened, const ph_socket_def* def, bool is_shared)
 {
     const int family = def->local.kind == PH_ADDRESS_IPV6 ? AF_INET6 : AF_INET;
     opened->number = socket(family, SOCK_DGRAM, IPPROTO_UDP);
     if (!is_number(opened->number)) {
         return PH_ERROR_SYSTEM;
     }
-    const ph_result result = bind_number(opened, def);
+    const ph_result result =
+        is_shared && !share(opened->number) ? PH_ERROR_SYSTEM : bind_number(opened, def);
     if (result != PH_OK) {
         close_number(opened->number);
     }
     return result;
 }
 
-ph_result ph_socket_open(const ph_socket_def* def, ph_socket** socket)
+static ph_result open_socket(const ph_socket_def* def, bool is_shared, ph_socket** socket)
 {
     PH_ASSERT(def->cookie == COOKIE);
 
@@ -235,7 +261,7 @@ ph_result ph_socket_open(const ph_socket_def* def, ph_socket** socket)
     opened->local = def->local;
     ph_result result = start_system() ? PH_OK : PH_ERROR_SYSTEM;
     if (result == PH_OK) {
-        result = open_number(opened, def);
+        result = open_number(opened, def, is_shared);
         if (result != PH_OK) {
             stop_system();
         }
@@ -244,7 +270,36 @@ ph_result ph_socket_open(const ph_socket_def* def, ph_socket** socket)
         ph_release(&def->allocator, opened, sizeof *opened);
         return result;
     }
+    ph_socket_prepare(opened);
     *socket = opened;
+    return PH_OK;
+}
+
+ph_result ph_socket_open(const ph_socket_def* def, ph_socket** socket)
+{
+    return open_socket(def, false, socket);
+}
+
+// The first one is bound before it may share, so that an address that somebody has, whether he would
+// share it or not, is taken.
+ph_result ph_socket_open_shared(const ph_socket_def* def, int count, ph_socket** sockets,
+                                int* opened)
+{
+    PH_ASSERT(count > 0 && count <= PH_SOCKETS_MAX);
+
+    *opened = 0;
+    const ph_result result = open_socket(def, false, &sockets[0]);
+    if (result != PH_OK) {
+        return result;
+    }
+    *opened = 1;
+    ph_socket_def same = *def;
+    same.local = sockets[0]->local;
+    if (count > 1 && share(sockets[0]->number)) {
+        while (*opened < count && open_socket(&same, true, &sockets[*opened]) == PH_OK) {
+            ++*opened;
+        }
+    }
     return PH_OK;
 }
 
@@ -269,10 +324,21 @@ intptr_t ph_socket_handle(const ph_socket* socket)
     return (intptr_t)socket->number;
 }
 
+bool ph_socket_wait_any(ph_socket* const* sockets, int count, uint64_t timeout_us)
+{
+    PH_ASSERT(count > 0 && count <= PH_SOCKETS_MAX);
+
+    poll_entry entries[PH_SOCKETS_MAX];
+    for (int i = 0; i < count; ++i) {
+        entries[i] = poll_entry_of(sockets[i]);
+    }
+    const uint64_t timeout_ms = (timeout_us + 999) / 1000;
+    return wait_readable(entries, count, timeout_ms < 1000000 ? (int)timeout_ms : 1000000) > 0;
+}
+
 bool ph_socket_wait(ph_socket* socket, uint64_t timeout_us)
 {
-    const uint64_t timeout_ms = (timeout_us + 999) / 1000;
-    return wait_readable(socket->number, timeout_ms < 1000000 ? (int)timeout_ms : 1000000) > 0;
+    return ph_socket_wait_any(&socket, 1, timeout_us);
 }
 
 // ---- datagrams

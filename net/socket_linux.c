@@ -11,52 +11,56 @@
 #include <errno.h>
 #include <string.h>
 
-typedef struct batch {
-    struct mmsghdr messages[PH_SOCKET_BATCH];
-    struct iovec parts[PH_SOCKET_BATCH];
-} batch;
-
-static void set_message(batch* all, int i, struct sockaddr_storage* peer, socklen_t peer_size)
+static struct mmsghdr message_of(struct iovec* part, struct sockaddr_storage* peer,
+                                 socklen_t peer_size)
 {
-    all->messages[i] = (struct mmsghdr){
-        .msg_hdr = {.msg_name = peer,
-                    .msg_namelen = peer_size,
-                    .msg_iov = &all->parts[i],
-                    .msg_iovlen = 1},
+    return (struct mmsghdr){
+        .msg_hdr = {.msg_name = peer, .msg_namelen = peer_size, .msg_iov = part, .msg_iovlen = 1},
     };
+}
+
+void ph_socket_prepare(ph_socket* socket)
+{
+    for (int i = 0; i < PH_SOCKET_BATCH; ++i) {
+        struct sockaddr_storage* from = &socket->from[i];
+        socket->parts[i] = (struct iovec){.iov_base = socket->bytes[i], .iov_len = PH_SOCKET_ROOM};
+        socket->messages[i] = message_of(&socket->parts[i], from, sizeof *from);
+    }
 }
 
 int ph_socket_receive_batch(ph_socket* socket, ph_datagram* datagrams, int max)
 {
-    batch all;
-    for (int i = 0; i < max; ++i) {
-        all.parts[i] = (struct iovec){.iov_base = socket->bytes[i], .iov_len = PH_SOCKET_ROOM};
-        set_message(&all, i, &socket->from[i], sizeof socket->from[i]);
-    }
+    struct mmsghdr* messages = socket->messages;
     int count;
     do {
         atomic_fetch_add_explicit(&socket->receive_calls, 1, memory_order_relaxed);
-        count = recvmmsg(socket->number, all.messages, (unsigned)max, MSG_DONTWAIT, NULL);
+        count = recvmmsg(socket->number, messages, (unsigned)max, MSG_DONTWAIT, NULL);
     } while (count < 0 && errno == EINTR);
     for (int i = 0; i < count; ++i) {
         datagrams[i].bytes = socket->bytes[i];
-        datagrams[i].size = all.messages[i].msg_len;
+        datagrams[i].size = messages[i].msg_len;
+        messages[i].msg_hdr.msg_namelen = sizeof socket->from[i]; // it was made smaller
     }
     return count < 0 ? 0 : count;
 }
 
+typedef struct batch {
+    struct mmsghdr messages[PH_SOCKET_BATCH];
+    struct iovec parts[PH_SOCKET_BATCH];
+    struct sockaddr_storage peers[PH_SOCKET_BATCH];
+} batch;
+
 // What the kernel can be given; those for which it has no way are left out.
-static int fill(const ph_socket* socket, batch* all, struct sockaddr_storage* peers,
-                const ph_datagram* datagrams, int count)
+static int fill(const ph_socket* socket, batch* all, const ph_datagram* datagrams, int count)
 {
     int filled = 0;
     for (int i = 0; i < count; ++i) {
-        const socklen_t size = ph_sockaddr_put(socket, &datagrams[i].peer, &peers[filled]);
+        struct sockaddr_storage* peer = &all->peers[filled];
+        struct iovec* part = &all->parts[filled];
+        const socklen_t size = ph_sockaddr_put(socket, &datagrams[i].peer, peer);
         if (size > 0) {
-            all->parts[filled] =
-                (struct iovec){.iov_base = datagrams[i].bytes, .iov_len = datagrams[i].size};
-            set_message(all, filled, &peers[filled], size);
-            ++filled;
+            *part = (struct iovec){.iov_base = datagrams[i].bytes, .iov_len = datagrams[i].size};
+            all->messages[filled++] = message_of(part, peer, size);
         }
     }
     return filled;
@@ -65,8 +69,7 @@ static int fill(const ph_socket* socket, batch* all, struct sockaddr_storage* pe
 int ph_socket_send_batch(ph_socket* socket, const ph_datagram* datagrams, int count)
 {
     batch all;
-    struct sockaddr_storage peers[PH_SOCKET_BATCH];
-    const int filled = fill(socket, &all, peers, datagrams, count);
+    const int filled = fill(socket, &all, datagrams, count);
     int sent = 0;
     for (int at = 0; at < filled;) {
         atomic_fetch_add_explicit(&socket->send_calls, 1, memory_order_relaxed);

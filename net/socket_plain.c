@@ -10,6 +10,11 @@
 
 #include <errno.h>
 
+void ph_socket_prepare(ph_socket* socket)
+{
+    (void)socket;
+}
+
 // No reason to stop reading: Windows says on a receive that an earlier send met a closed port.
 static bool is_passing(void)
 {

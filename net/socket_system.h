@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 // What a socket consists of, and the calls that systems spell differently. socket.c opens and
-// counts; socket_linux.c and socket_plain.c hold the same two functions, and the system decides
+// counts; socket_linux.c and socket_plain.c hold the same three functions, and the system decides
 // which of the files is empty.
 
 #ifndef PINHOLE_NET_SOCKET_SYSTEM_H
@@ -47,6 +47,11 @@ struct ph_socket {
     atomic_uint_fast64_t receive_calls;
     atomic_uint_fast64_t send_calls;
     struct sockaddr_storage from[PH_SOCKET_BATCH];
+#if PH_SOCKET_HAS_BATCHES
+    // Where the system puts what comes: the same places every time.
+    struct mmsghdr messages[PH_SOCKET_BATCH];
+    struct iovec parts[PH_SOCKET_BATCH];
+#endif
     uint8_t bytes[PH_SOCKET_BATCH][PH_SOCKET_ROOM];
 };
 
@@ -58,8 +63,9 @@ ph_sockaddr_size ph_sockaddr_put(const ph_socket* socket, const ph_address* addr
 // {0} for anything but IPv4 and IPv6.
 ph_address ph_sockaddr_take(const struct sockaddr_storage* storage);
 
-// The two that differ. Receive: fills size and bytes of at most max datagrams, and from of the
+// The three that differ. Prepare: once, when it is open. Receive: fills size and bytes of at most max datagrams, and from of the
 // socket. Send: how many the system took.
+void ph_socket_prepare(ph_socket* socket);
 int ph_socket_receive_batch(ph_socket* socket, ph_datagram* datagrams, int max);
 int ph_socket_send_batch(ph_socket* socket, const ph_datagram* datagrams, int count);
 

@@ -251,6 +251,106 @@ static void a_taken_port_is_said_to_be(void** state)
     ph_socket_close(first);
 }
 
+// ---- several sockets with one address
+
+enum { SHARERS = 4, PEERS = 24, LETTERS = 5 };
+
+typedef struct shared {
+    ph_socket* sockets[SHARERS];
+    int count;
+    ph_address address;
+} shared;
+
+static shared open_shared(void)
+{
+    shared all = {0};
+    const ph_socket_def def = ph_socket_def_default();
+    assert_int_equal(ph_socket_open_shared(&def, SHARERS, all.sockets, &all.count), PH_OK);
+    assert_in_range(all.count, 1, SHARERS);
+#if defined(__linux__)
+    assert_int_equal(all.count, SHARERS);
+#endif
+    all.address = ph_socket_local(all.sockets[0]);
+    for (int i = 1; i < all.count; ++i) {
+        const ph_address other = ph_socket_local(all.sockets[i]);
+        assert_true(ph_address_is_equal(&all.address, &other));
+    }
+    return all;
+}
+
+static void close_shared(shared* all)
+{
+    for (int i = 0; i < all->count; ++i) {
+        ph_socket_close(all->sockets[i]);
+    }
+}
+
+// Which of them has got something. Fails when none has.
+static int find_arrival(const shared* all, ph_datagram* datagram)
+{
+    assert_true(ph_socket_wait_any(all->sockets, all->count, WAIT_US));
+    for (int i = 0; i < all->count; ++i) {
+        if (ph_socket_receive(all->sockets[i], datagram, 1) == 1) {
+            return i;
+        }
+    }
+    fail();
+    return -1;
+}
+
+static void a_peer_always_comes_to_the_same_socket(void** state)
+{
+    (void)state;
+    shared all = open_shared();
+    int peers_of[SHARERS] = {0};
+    for (int peer = 0; peer < PEERS; ++peer) {
+        ph_socket* client = open_at("127.0.0.1:0");
+        int first = -1;
+        for (int i = 0; i < LETTERS; ++i) {
+            ph_datagram datagram;
+            send_text(client, &all.address, "hello");
+            const int at = find_arrival(&all, &datagram);
+            assert_true(first < 0 || at == first);
+            first = at;
+        }
+        ++peers_of[first];
+        ph_socket_close(client);
+    }
+    assert_true(all.count == 1 || peers_of[0] < PEERS); // they do share
+    assert_false(ph_socket_wait_any(all.sockets, all.count, 0));
+    close_shared(&all);
+}
+
+static void any_of_them_answers(void** state)
+{
+    (void)state;
+    shared all = open_shared();
+    ph_socket* client = open_at("127.0.0.1:0");
+    const ph_address to = ph_socket_local(client);
+    for (int i = 0; i < all.count; ++i) {
+        ph_address from;
+        send_text(all.sockets[i], &to, "welcome");
+        expect_text(client, "welcome", &from);
+        assert_true(ph_address_is_equal(&from, &all.address));
+    }
+    ph_socket_close(client);
+    close_shared(&all);
+}
+
+static void an_address_is_shared_among_nobody_else(void** state)
+{
+    (void)state;
+    shared all = open_shared();
+    ph_socket_def def = ph_socket_def_default();
+    def.local = all.address;
+    ph_socket* others[SHARERS];
+    int count = 1;
+    assert_int_equal(ph_socket_open_shared(&def, SHARERS, others, &count), PH_ERROR_TAKEN);
+    assert_int_equal(count, 0);
+    assert_int_equal(ph_socket_open(&def, others), PH_ERROR_TAKEN);
+    close_shared(&all);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -262,6 +362,9 @@ int main(void)
         cmocka_unit_test(what_cannot_be_sent_is_lost_alone),
         cmocka_unit_test(a_taken_port_is_said_to_be),
         cmocka_unit_test(threads_send_through_one_socket),
+        cmocka_unit_test(a_peer_always_comes_to_the_same_socket),
+        cmocka_unit_test(any_of_them_answers),
+        cmocka_unit_test(an_address_is_shared_among_nobody_else),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,6 +51,16 @@ PH_API ph_socket_def ph_socket_def_default(void);
 PH_API ph_result ph_socket_open(const ph_socket_def* def, ph_socket** socket);
 PH_API void ph_socket_close(ph_socket* socket); // NULL is allowed
 
+/// The most sockets that share an address, or are waited for together.
+#define PH_SOCKETS_MAX 64
+
+/// Opens up to count sockets with the same address, one for each thread: what comes from a peer comes
+/// always to the same one of them, and any of them may send to anybody. Linux; elsewhere, and where
+/// the system refuses the others, it is one. Nobody else can open the address in this way.
+/// @return As ph_socket_open; *opened is how many, 0 unless PH_OK.
+PH_API ph_result ph_socket_open_shared(const ph_socket_def* def, int count, ph_socket** sockets,
+                                       int* opened);
+
 /// Where it listens, with the port that it got.
 PH_API ph_address ph_socket_local(const ph_socket* socket);
 
@@ -60,6 +70,9 @@ PH_API intptr_t ph_socket_handle(const ph_socket* socket);
 /// Waits until something arrives, but no longer than this; less than a millisecond counts as one.
 /// @return Whether something has arrived.
 PH_API bool ph_socket_wait(ph_socket* socket, uint64_t timeout_us);
+
+/// The same for several, 1..PH_SOCKETS_MAX. @return Whether something has arrived at any of them.
+PH_API bool ph_socket_wait_any(ph_socket* const* sockets, int count, uint64_t timeout_us);
 
 /// One datagram, where it comes from or goes to. Larger ones than any of netcode come as
 /// PH_NETCODE_DATAGRAM_MAX + 1 bytes, which netcode refuses.
