@@ -6,6 +6,7 @@
 #include "serve_front.h"
 
 #include "key_file.h"
+#include "serve_lanes.h"
 #include "wall.h"
 
 #include <stdatomic.h>
@@ -14,30 +15,38 @@
 
 // A send comes at least every second while anything is to be told; this is for when nothing is.
 enum { KEEP_ALIVE_MS = 1000, CHUNK = 16 };
-// More than a tick's worth from as many clients as there can be; a flood waits for the next tick.
-enum { BATCHES_MAX = 1024, GATHER_US = 1000 };
+enum { GATHER_US = 1000 };
 
 struct serve_front {
     serve_terms terms;
     ph_pool* pool;
-    ph_socket* socket;
+    serve_lanes lanes;
     ph_net_server* server;
     serve_sessions sessions;
-    ph_outbox outbox; // of the main thread
     ph_address public_address;
     serve_counts counts;
-    int first;             // place in the active list at which the next sends begin
-    uint64_t until_us;     // of the present sends
+    int first;         // place in the active list at which the next sends begin
+    uint64_t until_us; // of the present sends
+    int chunk_count;
+    atomic_int next_chunk;
     atomic_int chunks_cut; // the first chunk that there was no time for
 };
 
 // ---- memory
 
-static bool open_socket(serve_front* front, const serve_front_def* def, ph_fault* fault)
+static bool open_lanes(serve_front* front, const serve_front_def* def, ph_fault* fault)
 {
-    ph_socket_def socket = ph_socket_def_default();
-    socket.local = def->listen;
-    const ph_result result = ph_socket_open(&socket, &front->socket);
+    const serve_lanes_def lanes = {
+        .pool = def->pool,
+        .listen = def->listen,
+        .client_capacity = def->client_capacity,
+        .terms = &front->terms,
+        .sessions = &front->sessions,
+    };
+    const ph_result result = serve_lanes_open(&front->lanes, &lanes);
+    if (result == PH_ERROR_MEMORY) {
+        return ph_fault_set_memory(fault);
+    }
     if (result != PH_OK) {
         return ph_fault_set(fault, 0, 0, "%s",
                             result == PH_ERROR_TAKEN
@@ -47,10 +56,15 @@ static bool open_socket(serve_front* front, const serve_front_def* def, ph_fault
     }
     front->public_address = def->public_address;
     if (front->public_address.port == 0) {
-        front->public_address.port = ph_socket_local(front->socket).port;
+        front->public_address.port = serve_front_local(front).port;
     }
-    ph_outbox_begin(&front->outbox, front->socket);
     return true;
+}
+
+// Where the main thread's datagrams go while nothing else runs.
+static ph_outbox* own_outbox(const serve_front* front)
+{
+    return serve_lanes_outbox(&front->lanes, 0);
 }
 
 // What netcode says by itself. Only keep-alives belong to a budget: the rest comes before a session
@@ -65,7 +79,7 @@ static void send_of_netcode(void* context, const ph_address* to, const void* byt
             serve_session_pay(session, &front->terms, size, app_wall_us());
         }
     }
-    ph_outbox_send(&front->outbox, to, bytes, size);
+    ph_outbox_send(own_outbox(front), to, bytes, size);
 }
 
 static bool create_server(serve_front* front, const serve_front_def* def, ph_fault* fault)
@@ -78,6 +92,7 @@ static bool create_server(serve_front* front, const serve_front_def* def, ph_fau
     server.client_capacity = def->client_capacity;
     server.keep_alive_ms = KEEP_ALIVE_MS;
     server.refuses_spent_tokens = true;
+    server.allocator = front->sessions.allocator;
     server.sink = (ph_net_sink){send_of_netcode, front};
     const ph_result result = ph_net_server_create(&server, &front->server);
     app_key_wipe(server.private_key);
@@ -91,13 +106,14 @@ static bool create_server(serve_front* front, const serve_front_def* def, ph_fau
 serve_front* serve_front_create(const serve_front_def* def, ph_fault* fault)
 {
     serve_front* front = calloc(1, sizeof *front);
-    if (front == NULL || !serve_sessions_create(&front->sessions, def->client_capacity)) {
+    const ph_allocator pages = ph_large_pages_allocator(def->stage->pages);
+    if (front == NULL || !serve_sessions_create(&front->sessions, def->client_capacity, &pages)) {
         free(front);
         ph_fault_set_memory(fault);
         return NULL;
     }
     front->pool = def->pool;
-    if (!open_socket(front, def, fault) || !create_server(front, def, fault)) {
+    if (!open_lanes(front, def, fault) || !create_server(front, def, fault)) {
         serve_front_destroy(front);
         return NULL;
     }
@@ -119,36 +135,12 @@ void serve_front_destroy(serve_front* front)
         return;
     }
     ph_net_server_destroy(front->server);
-    ph_socket_close(front->socket);
+    serve_lanes_close(&front->lanes);
     serve_sessions_destroy(&front->sessions);
     free(front);
 }
 
 // ---- receiving
-
-static void take(serve_front* front, ph_datagram* datagram, uint64_t now_us)
-{
-    ph_net_payload payload;
-    ph_net_server_receive(front->server, &datagram->peer, datagram->bytes, datagram->size,
-                          &payload);
-    serve_session* session =
-        payload.size > 0 ? serve_sessions_find(&front->sessions, payload.client) : NULL;
-    if (session != NULL) {
-        serve_session_take(session, &front->terms, &payload, now_us);
-    }
-}
-
-static bool receive_batch(serve_front* front)
-{
-    ph_datagram datagrams[PH_SOCKET_BATCH];
-    const int count = ph_socket_receive(front->socket, datagrams, PH_SOCKET_BATCH);
-    const uint64_t now_us = app_wall_us();
-    for (int i = 0; i < count; ++i) {
-        take(front, &datagrams[i], now_us);
-    }
-    ph_outbox_flush(&front->outbox); // answers of netcode
-    return count == PH_SOCKET_BATCH; // else there was no more
-}
 
 // What comes first is seldom alone: one call for many costs less than a call for each, and nobody
 // but the next tick waits for it.
@@ -163,13 +155,12 @@ static void gather(uint64_t until_us)
 void serve_front_receive(serve_front* front, uint64_t until_us)
 {
     for (;;) {
-        for (int i = 0; i < BATCHES_MAX && receive_batch(front); ++i) {
-        }
+        serve_lanes_receive(&front->lanes);
         const uint64_t now_us = app_wall_us();
         if (now_us >= until_us) {
             return;
         }
-        if (ph_socket_wait(front->socket, until_us - now_us)) {
+        if (serve_lanes_wait(&front->lanes, until_us - now_us)) {
             gather(until_us);
         }
     }
@@ -208,7 +199,7 @@ bool serve_front_tick(serve_front* front, ph_fault* fault)
     while (ph_net_server_next_event(front->server, &event)) {
         meet(front, &event);
     }
-    ph_outbox_flush(&front->outbox);
+    ph_outbox_flush(own_outbox(front));
     if (!step_stage(front, fault)) {
         return false;
     }
@@ -216,7 +207,9 @@ bool serve_front_tick(serve_front* front, ph_fault* fault)
     for (int i = 0; i < front->sessions.count; ++i) {
         serve_session* session = &front->sessions.by_client[front->sessions.active[i]];
         serve_session_follow(session, &front->terms);
-        serve_session_adapt(session, &front->terms, now_us);
+        if (serve_session_is_due(session, &front->terms, now_us)) {
+            serve_session_adapt(session, &front->terms, now_us);
+        }
     }
     ph_world_tick(front->terms.stage->world);
     return true;
@@ -248,21 +241,33 @@ static void flush(serve_front* front, ph_outbox* outbox)
     }
 }
 
-static void send_chunk(void* context, int chunk)
+static bool try_send_chunk(serve_front* front, int chunk, const ph_net_sink* sink)
 {
-    serve_front* front = context;
-    if (app_wall_us() > front->until_us) {
+    const uint64_t now_us = app_wall_us();
+    if (now_us > front->until_us) {
         note_cut(front, chunk);
-        return;
+        return false;
     }
-    ph_outbox outbox;
-    ph_outbox_begin(&outbox, front->socket);
-    const ph_net_sink sink = {ph_outbox_send, &outbox};
     const int end = (chunk + 1) * CHUNK;
     for (int i = chunk * CHUNK; i < end && i < front->sessions.count; ++i) {
-        serve_session_serve(session_at(front, i), &front->terms, app_wall_us(), &sink);
+        serve_session_serve(session_at(front, i), &front->terms, now_us, sink);
     }
-    flush(front, &outbox);
+    return true;
+}
+
+// One of the threads, by its own socket: takes the next chunk until none is left, or no time.
+static void send_by_lane(void* context, int lane)
+{
+    serve_front* front = context;
+    ph_outbox* outbox = serve_lanes_outbox(&front->lanes, lane);
+    const ph_net_sink sink = {ph_outbox_send, outbox};
+    for (;;) {
+        const int chunk = atomic_fetch_add_explicit(&front->next_chunk, 1, memory_order_relaxed);
+        if (chunk >= front->chunk_count || !try_send_chunk(front, chunk, &sink)) {
+            break;
+        }
+    }
+    flush(front, outbox);
 }
 
 // Threads take chunks in order, so those behind the first one without time got none either, but
@@ -279,28 +284,29 @@ static void go_on_with_the_rest(serve_front* front)
 
 void serve_front_send(serve_front* front, uint64_t until_us)
 {
-    const int chunks = (front->sessions.count + CHUNK - 1) / CHUNK;
-    if (chunks == 0) {
+    front->chunk_count = (front->sessions.count + CHUNK - 1) / CHUNK;
+    if (front->chunk_count == 0) {
         return;
     }
     front->first %= front->sessions.count;
     front->until_us = until_us;
-    atomic_store(&front->chunks_cut, chunks);
-    ph_pool_run(front->pool, chunks, send_chunk, front);
+    atomic_store(&front->next_chunk, 0);
+    atomic_store(&front->chunks_cut, front->chunk_count);
+    ph_pool_run(front->pool, front->lanes.count, send_by_lane, front);
     go_on_with_the_rest(front);
 }
 
 void serve_front_stop(serve_front* front)
 {
     ph_net_server_stop(front->server);
-    ph_outbox_flush(&front->outbox);
+    ph_outbox_flush(own_outbox(front));
 }
 
 // ---- questions
 
 ph_address serve_front_local(const serve_front* front)
 {
-    return ph_socket_local(front->socket);
+    return ph_socket_local(front->lanes.sockets[0]);
 }
 
 ph_address serve_front_public(const serve_front* front)
@@ -320,6 +326,6 @@ serve_counts serve_front_counts(const serve_front* front)
     counts.rate_bits_per_second = serve_sessions_rate(&front->sessions);
     counts.traffic = serve_sessions_traffic(&front->sessions);
     ph_net_server_get_stats(front->server, &counts.net);
-    counts.socket = ph_socket_get_stats(front->socket);
+    counts.socket = serve_lanes_stats(&front->lanes);
     return counts;
 }

@@ -1,14 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// The front-end: a socket, secure connections, a session for each, and a pool of threads that sends
-// to all of them. One tick:
+// The front-end: sockets, secure connections, a session for each, and a pool of threads that receives
+// from and sends to all of them. One tick:
 //
-//   wait, receive what comes        one thread; acknowledgements go into the world at once
+//   wait, receive what comes        all threads, each by its own socket (serve_lanes.h);
+//                                   acknowledgements go into the world at once
 //   tick of netcode, events         who came, who went: viewers of the world
 //   the stage moves, the world ticks
 //   sends                           all threads, a few clients at a time: the world writes, netcode
-//                                   seals, an outbox sends
+//                                   seals, the thread's own socket sends
 //
 // When the sends take longer than there is time, those that are left come first in the next tick: so
 // under overload everybody is sent to less often, and nobody less than others.

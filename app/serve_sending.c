@@ -8,7 +8,7 @@
 
 #include "wall.h"
 
-static bool is_due(const serve_session* session, const serve_terms* terms, uint64_t now_us)
+bool serve_session_is_due(const serve_session* session, const serve_terms* terms, uint64_t now_us)
 {
     if (session->period_us > 0) {
         return now_us + terms->stage->tick_us / 2 >= session->next_send_us;
@@ -75,6 +75,7 @@ static void reserve(serve_session* session, const serve_terms* terms, uint64_t n
         SERVE_KEEP_ALIVE_BYTES + session->header_bytes + SERVE_ENVELOPE_BYTES;
     const int each = PH_MAIL_EMPTY_SIZE + (is_doubled(session, terms) ? keep_alive_bytes : 0);
     const int next = (int)ph_mail_wants(session->mail, now_us) - PH_MAIL_EMPTY_SIZE;
+    session->has_mail = next > 0 || !ph_mail_is_delivered(session->mail);
     ph_world_reserve(terms->stage->world, session->viewer, each, next);
 }
 
@@ -120,8 +121,10 @@ void serve_session_serve(serve_session* session, const serve_terms* terms, uint6
                          const ph_net_sink* sink)
 {
     sending now = {session, terms, sink, now_us};
-    if (is_due(session, terms, now_us)) {
+    if (serve_session_is_due(session, terms, now_us)) {
         send(&now);
     }
-    send_mail_alone(&now);
+    if (session->has_mail) {
+        send_mail_alone(&now);
+    }
 }

@@ -17,14 +17,15 @@ enum { INPUT_BYTES = 12, SECTION_MAX = 384 };
 
 // ---- the table
 
-bool serve_sessions_create(serve_sessions* sessions, int capacity)
+bool serve_sessions_create(serve_sessions* sessions, int capacity, const ph_allocator* allocator)
 {
     const size_t room = (size_t)capacity;
     *sessions = (serve_sessions){
-        .by_client = calloc(room, sizeof *sessions->by_client),
+        .by_client = allocator->allocate(allocator->context, room * sizeof *sessions->by_client),
         .active = calloc(room, sizeof *sessions->active),
         .place = calloc(room, sizeof *sessions->place),
         .capacity = capacity,
+        .allocator = *allocator,
     };
     if (sessions->by_client == NULL || sessions->active == NULL || sessions->place == NULL) {
         serve_sessions_destroy(sessions);
@@ -43,7 +44,10 @@ void serve_sessions_destroy(serve_sessions* sessions)
     }
     free(sessions->place);
     free(sessions->active);
-    free(sessions->by_client);
+    if (sessions->by_client != NULL) {
+        const size_t bytes = (size_t)sessions->capacity * sizeof *sessions->by_client;
+        sessions->allocator.release(sessions->allocator.context, sessions->by_client, bytes);
+    }
     *sessions = (serve_sessions){0};
 }
 
@@ -57,13 +61,14 @@ serve_session* serve_sessions_find(const serve_sessions* sessions, int client)
 // ---- mail
 
 static bool create_mail(serve_session* session, const serve_terms* terms,
-                        const ph_viewer_def* viewer)
+                        const ph_viewer_def* viewer, const ph_allocator* allocator)
 {
     const int room = ph_world_reserve_max(terms->stage->world, session->viewer);
     const int usable = room - viewer->overhead_bytes - SERVE_KEEP_ALIVE_BYTES;
     ph_mail_def def = ph_mail_def_default();
     def.bits_per_second = viewer->bits_per_second;
     def.overhead_bytes = viewer->overhead_bytes;
+    def.allocator = *allocator;
     def.section_max = SECTION_MAX < usable ? SECTION_MAX : usable;
     return def.section_max >= PH_MAIL_SECTION_MIN && ph_mail_create(&def, &session->mail) == PH_OK;
 }
@@ -171,7 +176,7 @@ bool serve_sessions_begin(serve_sessions* sessions, const serve_terms* terms,
     if (ph_world_add_viewer(terms->stage->world, &def, &session->viewer) != PH_OK) {
         return false;
     }
-    if (!create_mail(session, terms, &def)) {
+    if (!create_mail(session, terms, &def, &sessions->allocator)) {
         ph_world_remove_viewer(terms->stage->world, session->viewer);
         return false;
     }
@@ -281,6 +286,14 @@ void serve_session_eye(const serve_session* session, const serve_terms* terms, i
     }
 }
 
+// What the section of a datagram has brought.
+static void read_mail(serve_session* session)
+{
+    return_messages(session);
+    heed_input(session);
+    session->has_mail = true; // at least a receipt, or an answer
+}
+
 void serve_session_take(serve_session* session, const serve_terms* terms,
                         const ph_net_payload* payload, uint64_t now_us)
 {
@@ -289,8 +302,9 @@ void serve_session_take(serve_session* session, const serve_terms* terms,
         ++session->strange_payloads;
         return;
     }
-    return_messages(session);
-    heed_input(session);
+    if (payload->size - rest.size > PH_MAIL_EMPTY_SIZE) {
+        read_mail(session);
+    }
     if (rest.size == 0) {
         return;
     }

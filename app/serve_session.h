@@ -38,20 +38,25 @@ typedef struct serve_terms {
 } serve_terms;
 
 typedef struct serve_session {
-    int client; // index at the server
-    uint64_t client_id;
-    ph_viewer_id viewer;
-    int actor; // through whose eyes it looks
-    ph_entity_id entity;
-    int header_bytes;   // IP and UDP, before every datagram
-    ph_mail* mail;      // messages, which go back to whoever sent them, and input
-    bool is_free;       // the client says where its eye is; it follows no actor
-    int32_t eye_mm[3];  // then
+    // What every tick looks at: a cache line.
+    _Alignas(64) uint64_t next_send_us;
     uint64_t period_us; // between sends; 0: whenever the world finds it best
-    uint64_t next_send_us;
-    ph_rate rate; // what its link carries, up to the budget
-    wire_meter meter;
+    ph_viewer_id viewer;
+    ph_entity_id entity;
+    ph_mail* mail;    // messages, which go back to whoever sent them, and input
+    int client;       // index at the server
+    int actor;        // through whose eyes it looks
+    int header_bytes; // IP and UDP, before every datagram
+    bool is_free;     // the client says where its eye is; it follows no actor
+    bool has_mail;    // that waits to be sent, or to be known to have arrived
+
+    // What a datagram looks at: another one.
+    _Alignas(64) wire_meter meter;
     uint64_t sends;
+
+    ph_rate rate;      // what its link carries, up to the budget
+    int32_t eye_mm[3]; // when it is free
+    uint64_t client_id;
     uint64_t acks;
     uint64_t messages;         // that came
     uint64_t messages_dropped; // that did not fit into the queue back
@@ -78,9 +83,11 @@ typedef struct serve_sessions {
     int capacity;
     int count;
     serve_traffic ended;
+    ph_allocator allocator; // of the sessions and what they have
 } serve_sessions;
 
-bool serve_sessions_create(serve_sessions* sessions, int capacity);
+// The allocator hands out whole cache lines.
+bool serve_sessions_create(serve_sessions* sessions, int capacity, const ph_allocator* allocator);
 void serve_sessions_destroy(serve_sessions* sessions);
 
 // A client has connected. @return False when the world has no memory for it; then there is none.
@@ -100,8 +107,11 @@ double serve_sessions_rate(const serve_sessions* sessions);
 // goes where the client has said.
 void serve_session_follow(serve_session* session, const serve_terms* terms);
 
-// Once per tick, on the thread of the tick: sends less while its link shows loss or growing delay.
+// Before a send, on the thread of the tick: sends less while its link shows loss or growing delay.
 void serve_session_adapt(serve_session* session, const serve_terms* terms, uint64_t now_us);
+
+// Whether the time of its next send has come.
+bool serve_session_is_due(const serve_session* session, const serve_terms* terms, uint64_t now_us);
 
 // Where its eye is.
 void serve_session_eye(const serve_session* session, const serve_terms* terms, int32_t eye_mm[3]);

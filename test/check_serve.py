@@ -145,6 +145,17 @@ def check_many(folder):
         expect(pathlib.Path(key).read_text().strip() not in text, "many: the log has the key")
 
 
+def check_crowd(folder):
+    """120 bots at once by four threads: more comes in than one takes alone; they move about, one floods, and some vanish."""
+    with server("crowd", folder, "scene:town", "--clients", "120", "--threads", "4", key=make_key(folder, "crowd.key")) as one:
+        outcome = bots(one, "--bots", "120", "--ramp", "0", "--seconds", "3", "--converge", "0", "--chat", "4", "--roam", "--flood",
+                       "1", "--vanish", "9", "--mute", "1")
+        expect_well("crowd", outcome)
+        expect(outcome[1].get("inputs_processed", 0) > 0, f"crowd: no input was processed: {outcome[1]}")
+        metrics = one.metrics()
+        expect(float(metrics["pinhole_overruns_total"]) == 0, f"crowd: metrics say {metrics}")
+
+
 def check_loss(folder):
     """30 % lost each way, more to tell than the budget allows, by IPv6 where there is one: all arrives all the same."""
     key = make_key(folder, "loss.key")
@@ -249,6 +260,7 @@ def check_frozen(folder):
 
 CHECKS = {
     "many": check_many,
+    "crowd": check_crowd,
     "loss": check_loss,
     "wrong_key": check_wrong_key,
     "full": check_full,

@@ -22,8 +22,9 @@
 // any number of threads may call ph_net_server_find; ph_net_server_cost and ph_net_server_seal, as
 // long as no two of them are at the same client; and ph_net_server_open, likewise. (Sealing and
 // opening for one client at the same time is allowed, too: the directions share nothing but two
-// flags, which are atomic.) So a front-end receives and ticks on one thread and spreads the costly
-// part of a tick, the sealing, over all. A sink must be fit for the threads that use it.
+// flags, which are atomic.) So a front-end spreads what costs most, opening and sealing, over all
+// threads, and gives strangers' datagrams and the tick to one. A sink must be fit for the threads that
+// use it.
 
 #ifndef PINHOLE_NET_NETCODE_SERVER_H
 #define PINHOLE_NET_NETCODE_SERVER_H
