@@ -110,8 +110,13 @@ static void with_the_largest_radius_everybody_may_stay(void** state)
     s.x_mm[1] = INT32_MIN;
     s.y_mm[1] = INT32_MIN;
     s.eye.radius_mm = INT64_C(1) << 31;
-    const ph_slots_step seen_by_no_query = {
-        .crowd = &s.crowd, .eye = &s.eye, .tick = s.tick, .stay_ticks = s.stay_ticks};
+    const ph_view nobody = {0};
+    const ph_slots_step seen_by_no_query = {.crowd = &s.crowd,
+                                            .eye = &s.eye,
+                                            .view = &nobody,
+                                            .tick = s.tick,
+                                            .stay_ticks = s.stay_ticks};
+    assert_int_equal(ph_slots_judge(s.slots, &seen_by_no_query), 0);
     ph_slots_refresh(s.slots, &seen_by_no_query);
     assert_true(scene_is_shown(&s, 1));
     scene_teardown(&s);

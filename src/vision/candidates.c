@@ -149,17 +149,14 @@ bool ph_candidates_try_make(ph_candidates* candidates, const ph_grid* grid, cons
 
 // ---- choosing
 
-int ph_candidates_nearest(const ph_candidates* candidates, const ph_grid* grid,
-                          const ph_crowd* crowd, const ph_eye* eye, int first, ph_seen* scratch,
-                          ph_seen* seen)
+ph_sweep ph_candidates_gather(const ph_candidates* candidates, const ph_eye* eye, int wanted,
+                              int first, const ph_view* last, ph_seen* scratch)
 {
-    PH_ASSERT(0 <= first && first <= eye->wanted);
-
-    const int always_count = ph_grid_always(grid, crowd, eye, first, scratch, seen);
-    const int first_left = first > always_count ? first - always_count : 0;
     ph_sweep sweep = ph_sweep_make(&candidates->lineup, eye, scratch, candidates->count);
+    if (last != NULL) {
+        ph_sweep_expect(&sweep, last, wanted, first);
+    }
     ph_sweep_gather(&sweep, 0, (uint32_t)candidates->count);
     ph_sweep_count_within(&sweep, eye->radius_mm);
-    return always_count +
-           ph_sweep_take(&sweep, eye->wanted - always_count, first_left, seen + always_count);
+    return sweep;
 }

@@ -36,9 +36,8 @@ int64_t ph_square_root_up(uint64_t square);
 bool ph_candidates_try_make(ph_candidates* candidates, const ph_grid* grid, const ph_crowd* crowd,
                             const ph_eye* centre, int64_t reach_mm, ph_seen* scratch);
 
-// The nearest of the list for one of these eyes: the very answer of ph_grid_nearest.
-int ph_candidates_nearest(const ph_candidates* candidates, const ph_grid* grid,
-                          const ph_crowd* crowd, const ph_eye* eye, int first, ph_seen* scratch,
-                          ph_seen* seen);
+// As ph_grid_gather(), for one of these eyes.
+ph_sweep ph_candidates_gather(const ph_candidates* candidates, const ph_eye* eye, int wanted,
+                              int first, const ph_view* last, ph_seen* scratch);
 
 #endif

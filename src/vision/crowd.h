@@ -38,8 +38,10 @@ typedef struct ph_eye {
     ph_entity_index own;           // never an answer; PH_ENTITY_NONE for a spectator
     int64_t radius_mm;             // answers are at this distance at most, 0..2^31; ALWAYS excepted
     int wanted;                    // at most so many answers
+    int64_t enter_mm;              // radius_mm at most: nearer ones enter; only views ask
     ph_visible_callback* callback; // NULL: masks alone decide
     void* context;
+    uint8_t* verdicts; // by entity: what the callback said; NULL: nobody wants to know
 } ph_eye;
 
 // One answer. Nearer means: smaller distance2, then smaller spawn order. ALWAYS entities come

@@ -12,7 +12,7 @@
 #ifndef PH_VISION_GRID_H
 #define PH_VISION_GRID_H
 
-#include "vision/crowd.h"
+#include "vision/sweep.h"
 
 typedef struct ph_grid ph_grid;
 
@@ -38,6 +38,12 @@ void ph_grid_rebuild(ph_grid* grid, const ph_crowd* crowd);
 // @return How many.
 int ph_grid_nearest(const ph_grid* grid, const ph_crowd* crowd, const ph_eye* eye, int first,
                     ph_seen* scratch, ph_seen* seen);
+
+// Gathers enough for an answer of `wanted`, ALWAYS entities not counted, as a sweep that can be
+// asked for views and answers; it lives in the scratch. `last` is the view of the last time, or NULL: the
+// answer is the same.
+ph_sweep ph_grid_gather(const ph_grid* grid, const ph_eye* eye, int wanted, int first,
+                        const ph_view* last, ph_seen* scratch);
 
 // How many ph_seen the scratch of one query must hold.
 int ph_grid_scratch_count(const ph_grid* grid);

@@ -23,6 +23,10 @@
 // Eye coordinates are moved up by whole worlds, so that no cell around them has a negative number.
 #define WORLD_OFFSET (INT64_C(1) << 33)
 
+// How much further the first circle goes than the last answer: a tenth more would be found there,
+// and a circle that is too small costs more than one that is too large.
+#define LAST_SLACK 0.05
+
 typedef struct cell_walk {
     const ph_grid* grid;
     int64_t x_mm;
@@ -185,13 +189,25 @@ static void gather(void* context, uint32_t begin, uint32_t end)
     ph_sweep_gather(context, begin, end);
 }
 
+// The first circle: a little further than the last answer reached, if there was one.
+static int64_t first_radius(const cell_walk* walk, const ph_view* last, int wanted,
+                            int64_t radius_mm_max)
+{
+    if (last == NULL || last->wide.distance2 == 0) {
+        return estimate_radius(walk, wanted, radius_mm_max);
+    }
+    const double estimate = sqrt((double)last->wide.distance2) * (1.0 + LAST_SLACK) + 1.0;
+    return estimate < (double)radius_mm_max ? (int64_t)estimate : radius_mm_max;
+}
+
 // Gathers until `wanted` are found within a circle that was looked at in full, or the radius is
 // reached.
-static void sweep_until_found(const cell_walk* walk, ph_sweep* sweep, int wanted,
-                              int64_t radius_mm_max)
+static void sweep_until_found(const cell_walk* walk, ph_sweep* sweep, const ph_view* last,
+                              int wanted)
 {
+    const int64_t radius_mm_max = sweep->eye->radius_mm;
     int64_t done_mm = -1;
-    int64_t radius_mm = estimate_radius(walk, wanted, radius_mm_max);
+    int64_t radius_mm = first_radius(walk, last, wanted, radius_mm_max);
     while (true) {
         visit_ring(walk, done_mm, radius_mm);
         const int found = ph_sweep_count_within(sweep, radius_mm);
@@ -221,23 +237,34 @@ int ph_grid_always(const ph_grid* grid, const ph_crowd* crowd, const ph_eye* eye
     return count;
 }
 
+ph_sweep ph_grid_gather(const ph_grid* grid, const ph_eye* eye, int wanted, int first,
+                        const ph_view* last, ph_seen* scratch)
+{
+    PH_ASSERT(0 <= eye->radius_mm && eye->radius_mm <= INT64_C(1) << 31);
+
+    ph_sweep sweep = ph_sweep_make(&grid->lineup, eye, scratch, grid->capacity);
+    if (last != NULL) {
+        ph_sweep_expect(&sweep, last, wanted, first);
+    }
+    cell_walk walk = make_walk(grid, eye);
+    walk.visit = gather;
+    walk.context = &sweep;
+    sweep_until_found(&walk, &sweep, last, wanted);
+    return sweep;
+}
+
 int ph_grid_nearest(const ph_grid* grid, const ph_crowd* crowd, const ph_eye* eye, int first,
                     ph_seen* scratch, ph_seen* seen)
 {
     PH_ASSERT(0 <= first && first <= eye->wanted);
-    PH_ASSERT(0 <= eye->radius_mm && eye->radius_mm <= INT64_C(1) << 31);
 
     const int always_count = ph_grid_always(grid, crowd, eye, first, scratch, seen);
     const int wanted = eye->wanted - always_count;
     if (wanted == 0) {
         return always_count;
     }
-    ph_sweep sweep = ph_sweep_make(&grid->lineup, eye, scratch, grid->capacity);
-    cell_walk walk = make_walk(grid, eye);
-    walk.visit = gather;
-    walk.context = &sweep;
-    sweep_until_found(&walk, &sweep, wanted, eye->radius_mm);
     const int first_left = first > always_count ? first - always_count : 0;
+    ph_sweep sweep = ph_grid_gather(grid, eye, wanted, first_left, NULL, scratch);
     return always_count + ph_sweep_take(&sweep, wanted, first_left, seen + always_count);
 }
 
@@ -258,9 +285,7 @@ static void collect(void* context, uint32_t begin, uint32_t end)
         const uint64_t distance2 =
             ph_distance2(lineup->x_mm[i], lineup->y_mm[i], eye->x_mm, eye->y_mm);
         if (distance2 <= radius2 && (lineup->seen_by[i] & eye->sees) != 0 &&
-            lineup->entity[i] != eye->own &&
-            (eye->callback == NULL ||
-             eye->callback(eye->context, eye->viewer, lineup->entity[i]))) {
+            lineup->entity[i] != eye->own && ph_eye_ask(eye, lineup->entity[i])) {
             into->entities[into->count++] = lineup->entity[i];
         }
     }

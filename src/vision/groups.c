@@ -177,19 +177,33 @@ static bool prepare_list(ph_groups* groups, const ph_grid* grid, const ph_crowd*
     return groups->is_list_sound;
 }
 
-int ph_groups_nearest(ph_groups* groups, const ph_grid* grid, const ph_crowd* crowd,
-                      uint32_t viewer, const ph_eye* eye, int first, ph_seen* scratch,
-                      ph_seen* seen)
+ph_sweep ph_groups_gather(ph_groups* groups, const ph_grid* grid, const ph_crowd* crowd,
+                          uint32_t viewer, const ph_eye* eye, int wanted, int first,
+                          const ph_view* last, ph_seen* scratch)
 {
     PH_ASSERT((int)viewer < groups->viewer_end && groups->group_of[viewer] != PH_GROUP_NO_VIEWER);
 
     const int index = groups->group_of[viewer];
     if (index < 0 || groups->groups[index].member_count == 1 ||
         !prepare_list(groups, grid, crowd, index, eye, scratch)) {
-        return ph_grid_nearest(grid, crowd, eye, first, scratch, seen);
+        return ph_grid_gather(grid, eye, wanted, first, last, scratch);
     }
     PH_ASSERT(ph_group_is_member(&groups->groups[index], eye));
-    return ph_candidates_nearest(&groups->candidates, grid, crowd, eye, first, scratch, seen);
+    return ph_candidates_gather(&groups->candidates, eye, wanted, first, last, scratch);
+}
+
+int ph_groups_nearest(ph_groups* groups, const ph_grid* grid, const ph_crowd* crowd,
+                      uint32_t viewer, const ph_eye* eye, int first, ph_seen* scratch,
+                      ph_seen* seen)
+{
+    PH_ASSERT(0 <= first && first <= eye->wanted);
+
+    const int always_count = ph_grid_always(grid, crowd, eye, first, scratch, seen);
+    const int wanted = eye->wanted - always_count;
+    const int first_left = first > always_count ? first - always_count : 0;
+    ph_sweep sweep =
+        ph_groups_gather(groups, grid, crowd, viewer, eye, wanted, first_left, NULL, scratch);
+    return always_count + ph_sweep_take(&sweep, wanted, first_left, seen + always_count);
 }
 
 void ph_groups_stats(const ph_groups* groups, ph_vision_stats* stats)

@@ -57,9 +57,12 @@ void ph_groups_update(ph_groups* groups, const ph_eye* eyes);
 // asked for), group by group. Borrowed until the next change. @return How many are in *viewers.
 int ph_groups_order(const ph_groups* groups, const uint32_t** viewers);
 
-// As ph_grid_nearest, for a viewer that was added; makes the group's list when another one is
-// there. A viewer that is alone in its group needs none and asks the grid. scratch as for the grid.
-// The eye is the one of the last update, but for its own entity.
+// As ph_grid_gather() and ph_grid_nearest(), for a viewer that was added; make the group's list when
+// another one is there. A viewer that is alone in its group needs none and asks the grid. scratch as
+// for the grid. The eye is the one of the last update, but for its own entity.
+ph_sweep ph_groups_gather(ph_groups* groups, const ph_grid* grid, const ph_crowd* crowd,
+                          uint32_t viewer, const ph_eye* eye, int wanted, int first,
+                          const ph_view* last, ph_seen* scratch);
 int ph_groups_nearest(ph_groups* groups, const ph_grid* grid, const ph_crowd* crowd,
                       uint32_t viewer, const ph_eye* eye, int first, ph_seen* scratch,
                       ph_seen* seen);

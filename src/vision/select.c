@@ -154,7 +154,7 @@ bool ph_eye_may_see(const ph_eye* eye, const ph_crowd* crowd, ph_entity_index en
         (crowd->seen_by[entity] & eye->sees) == 0) {
         return false;
     }
-    return eye->callback == NULL || eye->callback(eye->context, eye->viewer, entity);
+    return ph_eye_ask(eye, entity);
 }
 
 int ph_select_answers(ph_seen* found, int always_count, int count, int wanted, int first)

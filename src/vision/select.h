@@ -14,6 +14,19 @@ static inline bool ph_seen_is_nearer(const ph_seen* a, const ph_seen* b)
            (a->distance2 == b->distance2 && a->spawn_order < b->spawn_order);
 }
 
+// What the callback says, which the masks have been asked before.
+static inline bool ph_eye_ask(const ph_eye* eye, ph_entity_index entity)
+{
+    if (eye->callback == NULL) {
+        return true;
+    }
+    const bool is_visible = eye->callback(eye->context, eye->viewer, entity);
+    if (eye->verdicts != NULL) {
+        eye->verdicts[entity] = is_visible;
+    }
+    return is_visible;
+}
+
 // True when the eye may see it: masks, flags, own entity, callback. Distance is not considered.
 bool ph_eye_may_see(const ph_eye* eye, const ph_crowd* crowd, ph_entity_index entity);
 

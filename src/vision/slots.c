@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Runs once per viewer and refresh, over a few hundred answers: each is looked up among those that
-// are shown. Everything lies in one block:
+// Runs once per viewer and refresh, over the few hundred that are shown. Everything lies in one block:
 //
 //   | ph_slots | spawn_orders | entities entered | table free_ring enters leaves shown | states marks |
 //                u64            u32                u16                                   u8
@@ -24,8 +23,7 @@ _Static_assert(2 * PH_VISIBLE_MAX <= PH_SLOT_COUNT_MAX, "twice the visible limit
 // What the present refresh knows of a slot.
 typedef enum slot_mark {
     MARK_NONE = 0,
-    MARK_NEAR,   // shown, among the wanted nearest
-    MARK_MARGIN, // shown, past them but within the hysteresis
+    MARK_UNSEEN, // shown, but not within reach
     MARK_LEFT,   // was left by this refresh
 } slot_mark;
 
@@ -45,7 +43,8 @@ struct ph_slots {
     int free_count;
     int resting_count; // without slot 0
     int shown_count;   // without slot 0
-    int marked_count;  // members among the answers of the present refresh
+    int listed_count;  // in `shown`: with slot 0
+    int unseen_count;  // of these, not within reach in the present refresh
     int enter_count;
     int leave_count;
     uint64_t waits;
@@ -186,54 +185,6 @@ static void refresh_own(ph_slots* slots, const ph_slots_step* step)
     }
 }
 
-static int shown_with_own(const ph_slots* slots)
-{
-    return slots->shown_count + (slots->states[0] == PH_SLOT_SHOWN);
-}
-
-// From entities to slots, for the answers to come: three hundred writes cost less than as many
-// searches. What stands there of others is recognised, because their slots show somebody else.
-static void note_shown(const ph_slots* slots, uint16_t* slot_of)
-{
-    const int count = shown_with_own(slots);
-    for (int i = 0; i < count; ++i) {
-        const uint16_t slot = slots->shown[i];
-        slot_of[slots->entities[slot]] = slot;
-    }
-}
-
-// The slot that shows this entity, or -1.
-static int find_shown(const ph_slots* slots, const uint16_t* slot_of, ph_entity_index entity)
-{
-    if (slot_of == NULL) {
-        return ph_slot_table_find(&slots->table, entity);
-    }
-    const int slot = slot_of[entity];
-    return slot < slots->slot_count && slots->entities[slot] == entity ? slot : -1;
-}
-
-// Marks the members among the answers, and moves the newcomers to the front of step->seen.
-// @return How many newcomers there are.
-static int mark_seen(ph_slots* slots, const ph_slots_step* step)
-{
-    const uint64_t radius2 = (uint64_t)step->eye->radius_mm * (uint64_t)step->eye->radius_mm;
-    int newcomer_count = 0;
-    for (int i = 0; i < step->seen_count; ++i) {
-        const ph_seen seen = step->seen[i];
-        PH_ASSERT(seen.entity != step->eye->own);
-        const bool is_near = i < step->eye->wanted;
-        const int slot = find_shown(slots, step->slot_of, seen.entity);
-        if (slot >= 0 && slots->spawn_orders[slot] == seen.spawn_order) {
-            slots->marks[slot] = is_near ? MARK_NEAR : MARK_MARGIN;
-            ++slots->marked_count;
-        } else if (is_near && seen.distance2 <= radius2) {
-            step->seen[i] = step->seen[newcomer_count];
-            step->seen[newcomer_count++] = seen;
-        }
-    }
-    return newcomer_count;
-}
-
 static ph_seen member_as_seen(const ph_slots* slots, const ph_slots_step* step, int slot)
 {
     const ph_crowd* crowd = step->crowd;
@@ -246,6 +197,80 @@ static ph_seen member_as_seen(const ph_slots* slots, const ph_slots_step* step, 
     return seen;
 }
 
+// Nearly all members are well within reach, and there is nothing special about them. Lists the
+// others. @return How many those are.
+static int list_unusual(const ph_slots* slots, const ph_slots_step* step, uint16_t* unusual)
+{
+    const ph_crowd crowd = *step->crowd;
+    const ph_eye* eye = step->eye;
+    const int32_t eye_x = eye->x_mm;
+    const int32_t eye_y = eye->y_mm;
+    const uint32_t sees = eye->sees;
+    const uint64_t enter2 = eye->callback == NULL ? step->view->enter.distance2 : 0;
+    const uint16_t* shown = slots->shown;
+    const uint16_t* end = shown + slots->listed_count;
+    const ph_entity_index* entities = slots->entities;
+    const uint64_t* spawn_orders = slots->spawn_orders;
+    int count = 0;
+    shown += slots->states[0] == PH_SLOT_SHOWN;
+    for (; shown < end; ++shown) {
+        const size_t slot = *shown;
+        const size_t entity = entities[slot];
+        if (ph_distance2(crowd.x_mm[entity], crowd.y_mm[entity], eye_x, eye_y) >= enter2 ||
+            crowd.spawn_order[entity] != spawn_orders[slot] ||
+            (crowd.seen_by[entity] & sees) == 0 || crowd.flags[entity] != 0) {
+            unusual[count++] = (uint16_t)slot;
+        }
+    }
+    return count;
+}
+
+// The callback was asked by the question already about all within reach.
+static bool is_allowed(const ph_eye* eye, ph_entity_index entity)
+{
+    return eye->callback != NULL && eye->verdicts != NULL ? eye->verdicts[entity] != 0
+                                                          : ph_eye_ask(eye, entity);
+}
+
+static bool is_within(const ph_slots_step* step, const ph_seen* member, const ph_reach* reach,
+                      uint64_t always_end)
+{
+    return (step->crowd->flags[member->entity] & PH_SEEN_ALWAYS) != 0
+               ? member->spawn_order < always_end
+               : ph_reach_has(reach, member->distance2, member->spawn_order);
+}
+
+// Whether a member is within the wide reach, and may be seen.
+static bool is_seen(const ph_slots_step* step, const ph_seen* member)
+{
+    const ph_crowd* crowd = step->crowd;
+    const ph_entity_index entity = member->entity;
+    return is_within(step, member, &step->view->wide, step->view->wide_always_end) &&
+           crowd->spawn_order[entity] == member->spawn_order &&
+           (crowd->seen_by[entity] & step->eye->sees) != 0 &&
+           (crowd->flags[entity] & PH_SEEN_NEVER) == 0 && is_allowed(step->eye, entity);
+}
+
+// Marks the members that are not within reach. @return How many others would not enter, if they were
+// not there yet, these included.
+static int judge_unusual(ph_slots* slots, const ph_slots_step* step)
+{
+    uint16_t* unusual = slots->leaves; // not filled yet
+    const int count = list_unusual(slots, step, unusual);
+    int outside_count = 0;
+    slots->unseen_count = 0;
+    for (int i = 0; i < count; ++i) {
+        const int slot = unusual[i];
+        const ph_seen member = member_as_seen(slots, step, slot);
+        const bool is_member_seen = is_seen(step, &member);
+        outside_count += !is_member_seen ||
+                         !is_within(step, &member, &step->view->enter, step->view->near_always_end);
+        slots->unseen_count += !is_member_seen;
+        slots->marks[slot] = is_member_seen ? MARK_NONE : MARK_UNSEEN;
+    }
+    return outside_count;
+}
+
 // Twice the radius. Compared by a quarter, rounded up: the square of twice the largest radius is
 // 2^64.
 static bool is_in_reach(uint64_t distance2, const ph_eye* eye)
@@ -253,7 +278,7 @@ static bool is_in_reach(uint64_t distance2, const ph_eye* eye)
     return (distance2 + 3) / 4 <= (uint64_t)eye->radius_mm * (uint64_t)eye->radius_mm;
 }
 
-// For a member that is not among the answers. The filter comes before the stay time: who may no
+// For a member that is not within reach. The filter comes before the stay time: who may no
 // longer be seen is gone at once, and so is what a teleport left behind.
 static bool may_stay(const ph_slots* slots, const ph_slots_step* step, int slot)
 {
@@ -266,13 +291,13 @@ static bool may_stay(const ph_slots* slots, const ph_slots_step* step, int slot)
 
 static void drop_unseen(ph_slots* slots, const ph_slots_step* step)
 {
-    if (slots->marked_count == slots->shown_count) {
-        return; // as most of the time
-    }
-    for (int slot = 1; slot < slots->slot_count; ++slot) {
-        if (slots->states[slot] == PH_SLOT_SHOWN && slots->marks[slot] == MARK_NONE &&
-            !may_stay(slots, step, slot)) {
-            leave(slots, slot);
+    int left = slots->unseen_count;
+    for (int slot = 1; left > 0; ++slot) {
+        if (slots->marks[slot] == MARK_UNSEEN) {
+            --left;
+            if (!may_stay(slots, step, slot)) {
+                leave(slots, slot);
+            }
         }
     }
 }
@@ -301,6 +326,12 @@ static void sift_down(const ph_slots* slots, const ph_slots_step* step, uint16_t
     }
 }
 
+static bool is_near(const ph_slots* slots, const ph_slots_step* step, int slot)
+{
+    const ph_seen member = member_as_seen(slots, step, slot);
+    return is_within(step, &member, &step->view->near, step->view->near_always_end);
+}
+
 // Makes the furthest members past the wanted ones leave. Rare: only when the slots run out, which
 // at twice the visible limit takes a teleport or a client that does not answer. So the distances
 // are worked out again at every comparison instead of being kept for everybody.
@@ -309,7 +340,7 @@ static void evict_furthest(ph_slots* slots, const ph_slots_step* step, int evict
     uint16_t* heap = slots->leaves; // not filled yet
     int count = 0;
     for (int slot = 1; slot < slots->slot_count; ++slot) {
-        if (slots->states[slot] == PH_SLOT_SHOWN && slots->marks[slot] != MARK_NEAR) {
+        if (slots->states[slot] == PH_SLOT_SHOWN && !is_near(slots, step, slot)) {
             heap[count++] = (uint16_t)slot;
         }
     }
@@ -324,19 +355,18 @@ static void evict_furthest(ph_slots* slots, const ph_slots_step* step, int evict
 }
 
 // Those that wait get the slots that rest now; only for the others somebody has to go.
-static void admit(ph_slots* slots, const ph_slots_step* step, int newcomer_count)
+static void admit(ph_slots* slots, const ph_slots_step* step)
 {
-    ph_sort_nearest(step->seen, newcomer_count);
+    const int newcomer_count = step->newcomer_count;
+    ph_sort_nearest(step->newcomers, newcomer_count);
     const int admitted_count =
         newcomer_count < slots->free_count ? newcomer_count : slots->free_count;
     if (step->is_chained) {
-        ph_chain_neighbours(step->seen, admitted_count, step->crowd->x_mm, step->crowd->y_mm);
+        ph_chain_neighbours(step->newcomers, admitted_count, step->crowd->x_mm, step->crowd->y_mm);
     }
     int admitted = 0;
     for (; admitted < admitted_count; ++admitted) {
-        const int slot = take_free(slots);
-        enter(slots, slot, step->seen[admitted].entity, step);
-        slots->marks[slot] = MARK_NEAR;
+        enter(slots, take_free(slots), step->newcomers[admitted].entity, step);
     }
     const int waiting_count = newcomer_count - admitted;
     slots->waits += (uint64_t)waiting_count;
@@ -362,24 +392,40 @@ static void list_shown(ph_slots* slots)
         slots->shown[listed] = (uint16_t)slot;
         listed += slots->states[slot] == PH_SLOT_SHOWN;
     }
+    slots->listed_count = listed;
+}
+
+int ph_slots_judge(ph_slots* slots, const ph_slots_step* step)
+{
+    PH_ASSERT(step->eye->wanted >= 1 && step->eye->wanted < slots->slot_count);
+
+    memset(slots->marks, MARK_NONE, (size_t)slots->slot_count);
+    slots->enter_count = 0;
+    slots->leave_count = 0;
+    refresh_own(slots, step);
+    if (slots->enter_count + slots->leave_count > 0) {
+        list_shown(slots);
+    }
+    return step->view->enter_count - (slots->shown_count - judge_unusual(slots, step));
+}
+
+int ph_slots_sift(const ph_slots* slots, ph_seen* seen, int count)
+{
+    int kept = 0;
+    for (int i = 0; i < count; ++i) {
+        const int slot = ph_slot_table_find(&slots->table, seen[i].entity);
+        seen[kept] = seen[i];
+        kept += slot < 0 || slots->spawn_orders[slot] != seen[i].spawn_order;
+    }
+    return kept;
 }
 
 void ph_slots_refresh(ph_slots* slots, const ph_slots_step* step)
 {
-    PH_ASSERT(step->eye->wanted >= 1 && step->eye->wanted < slots->slot_count);
-    PH_ASSERT(step->seen_count >= 0 && step->stay_ticks >= 0);
+    PH_ASSERT(step->newcomer_count >= 0 && step->stay_ticks >= 0);
 
-    memset(slots->marks, MARK_NONE, (size_t)slots->slot_count);
-    slots->marked_count = 0;
-    slots->enter_count = 0;
-    slots->leave_count = 0;
-    if (step->slot_of != NULL) {
-        note_shown(slots, step->slot_of);
-    }
-    refresh_own(slots, step);
-    const int newcomer_count = mark_seen(slots, step);
     drop_unseen(slots, step);
-    admit(slots, step, newcomer_count);
+    admit(slots, step);
     list_leaves(slots);
     if (slots->enter_count + slots->leave_count > 0) {
         list_shown(slots);
@@ -389,7 +435,7 @@ void ph_slots_refresh(ph_slots* slots, const ph_slots_step* step)
 void ph_slots_prefetch(const ph_slots* slots)
 {
     const size_t count = (size_t)slots->slot_count;
-    ph_prefetch_bytes(slots->shown, (size_t)shown_with_own(slots) * sizeof slots->shown[0]);
+    ph_prefetch_bytes(slots->shown, (size_t)slots->listed_count * sizeof slots->shown[0]);
     ph_prefetch_bytes(slots->entities, count * sizeof slots->entities[0]);
     ph_prefetch_bytes(slots->spawn_orders, count * sizeof slots->spawn_orders[0]);
     ph_prefetch_bytes(slots->marks, count);
@@ -411,7 +457,7 @@ int ph_slots_find(const ph_slots* slots, ph_entity_index entity)
 
 ph_slot_list ph_slots_shown(const ph_slots* slots)
 {
-    return (ph_slot_list){slots->shown, shown_with_own(slots)};
+    return (ph_slot_list){slots->shown, slots->listed_count};
 }
 
 ph_sight ph_slots_sight(const ph_slots* slots)
@@ -462,7 +508,7 @@ static bool are_counts_sound(const ph_slots* slots)
     return by_state[PH_SLOT_FREE] == slots->free_count &&
            by_state[PH_SLOT_SHOWN] == slots->shown_count &&
            by_state[PH_SLOT_RESTING] == slots->resting_count &&
-           ph_slot_table_count(&slots->table) == shown_with_own(slots);
+           ph_slot_table_count(&slots->table) == slots->listed_count;
 }
 
 static bool is_shown_sound(const ph_slots* slots)
@@ -473,7 +519,7 @@ static bool is_shown_sound(const ph_slots* slots)
             return false;
         }
     }
-    return true;
+    return listed == slots->listed_count;
 }
 
 // Every free slot stands in the ring exactly once. Both sides are compared as sums of hashes: that

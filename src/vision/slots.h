@@ -3,8 +3,8 @@
 
 // One viewer's slots: which entity has which short name, who enters, who leaves.
 //
-// Fed with the answer of a query for hysteresis * wanted entities within hysteresis * radius:
-//   - a member that is not among them leaves, unless it entered less than stay_ticks ago, still
+// Fed with the view of a question for hysteresis * wanted entities within hysteresis * radius:
+//   - a member that is not within its reach leaves, unless it entered less than stay_ticks ago, still
 //     lives, may be seen, and is within twice the radius (or always visible);
 //   - a newcomer enters when it is among the `wanted` nearest and within the radius, nearest first
 //     (if is_chained, with neighbours beside each other);
@@ -29,7 +29,7 @@
 #ifndef PH_VISION_SLOTS_H
 #define PH_VISION_SLOTS_H
 
-#include "vision/crowd.h"
+#include "vision/view.h"
 
 typedef enum ph_slot_state {
     PH_SLOT_FREE = 0,
@@ -49,19 +49,25 @@ void ph_slots_destroy(ph_slots* slots); // NULL is allowed
 
 typedef struct ph_slots_step {
     const ph_crowd* crowd;
-    const ph_eye* eye; // the wanted and radius of an exact vision, before hysteresis;
-                       // wanted is at most slot_count - 1
-    ph_seen* seen;     // answer of the wider query; the nearest eye->wanted come first. Is
-                       // reordered: it serves as scratch
-    int seen_count;
-    uint16_t* slot_of; // by entity: scratch, whatever it holds; NULL: each is looked up by hash
-    uint32_t tick;     // may wrap
-    int stay_ticks;    // 0 or more
-    bool is_chained;   // newcomers about as near as each other take slots as chain.h has it
+    const ph_eye* eye;   // the wanted and radius of an exact vision, before hysteresis;
+                         // wanted is at most slot_count - 1
+    const ph_view* view; // of the wider question
+    ph_seen* newcomers;  // who is to enter, see ph_slots_judge(). Is reordered
+    int newcomer_count;
+    uint32_t tick;   // may wrap
+    int stay_ticks;  // 0 or more
+    bool is_chained; // newcomers about as near as each other take slots as chain.h has it
 } ph_slots_step;
 
-// Applies one refresh. Allocates nothing. Enters and leaves replace those of the last refresh. In
-// them slot 0 comes first.
+// The first half of a refresh: who is shown is looked at where it is now. @return How many are to
+// enter: these are within the view's `enter`, and ph_slots_sift() finds them there. Newcomers are not looked at.
+int ph_slots_judge(ph_slots* slots, const ph_slots_step* step);
+
+// Moves those to the front that are not shown. @return How many.
+int ph_slots_sift(const ph_slots* slots, ph_seen* seen, int count);
+
+// The second half, after ph_slots_judge() for the same step. Enters and leaves replace those of the
+// last refresh. In them slot 0 comes first. Neither half allocates anything.
 void ph_slots_refresh(ph_slots* slots, const ph_slots_step* step);
 
 // Fetches what a refresh will look at, while its answers are still being looked for.

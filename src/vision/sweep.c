@@ -21,29 +21,36 @@
 
 enum {
     BAND_COUNT = 16, // few enough to compare one by one
+    DRIFT_COUNT = 5, // by so many ranks the reach of the last view may be wrong
     MISSES_MAX = 3,  // guesses in proportion that may fail to halve the bracket in a row
 };
+
+// Two arrays of four bytes and one of one, with their overhang, then the band: in the worst case
+// everybody.
+static size_t padded_count(int capacity)
+{
+    return (size_t)capacity + 2 * PH_SWEEP_STEP;
+}
 
 int ph_sweep_scratch_count(int capacity)
 {
     PH_ASSERT(capacity >= 0);
 
-    // Three arrays of four bytes with their overhang, then the band: in the worst case everybody.
-    const size_t padded = (size_t)capacity + 2 * PH_SWEEP_STEP;
-    const size_t arrays = (3 * padded * sizeof(uint32_t) + sizeof(ph_seen) - 1) / sizeof(ph_seen);
-    return (int)arrays + capacity;
+    const size_t bytes = padded_count(capacity) * (2 * sizeof(uint32_t) + sizeof(uint8_t));
+    return (int)((bytes + sizeof(ph_seen) - 1) / sizeof(ph_seen)) + capacity;
 }
 
 ph_sweep ph_sweep_make(const ph_lineup* lineup, const ph_eye* eye, ph_seen* scratch, int capacity)
 {
-    const size_t padded = (size_t)capacity + 2 * PH_SWEEP_STEP;
+    const size_t padded = padded_count(capacity);
     uint32_t* words = (uint32_t*)(void*)scratch;
     return (ph_sweep){
         .lineup = lineup,
         .eye = eye,
         .key = (int32_t*)(void*)words,
         .place = words + padded,
-        .edge_place = words + 2 * padded,
+        .guess = {-1, -1, -1, -1},
+        .mark = (uint8_t*)(words + 2 * padded),
         .edge = scratch + (ph_sweep_scratch_count(capacity) - capacity),
     };
 }
@@ -73,6 +80,20 @@ static int32_t key_surely_below(float distance2)
 static int32_t key_maybe_below(float distance2)
 {
     return key_of(distance2 * (1.0f + MARGIN));
+}
+
+// In a crowd of even density distance squared grows with the rank.
+static void expect_rank(int32_t guess[2], uint64_t distance2, int rank)
+{
+    const float drift = (float)DRIFT_COUNT / (float)(rank + DRIFT_COUNT);
+    guess[0] = key_of((float)distance2 * (1.0f - drift));
+    guess[1] = key_of((float)distance2 * (1.0f + drift));
+}
+
+void ph_sweep_expect(ph_sweep* sweep, const ph_view* last, int wanted, int first)
+{
+    expect_rank(&sweep->guess[0], last->near.distance2, first);
+    expect_rank(&sweep->guess[2], last->wide.distance2, wanted);
 }
 
 static float square(int64_t radius_mm)
@@ -113,7 +134,7 @@ static void ask_callback(ph_sweep* sweep, int from)
     const ph_eye* eye = sweep->eye;
     for (int i = from; i < sweep->count; ++i) {
         if (sweep->key[i] != KEY_HIDDEN &&
-            !eye->callback(eye->context, eye->viewer, sweep->lineup->entity[sweep->place[i]])) {
+            !ph_eye_ask(eye, sweep->lineup->entity[sweep->place[i]])) {
             sweep->key[i] = KEY_HIDDEN;
         }
     }
@@ -146,10 +167,23 @@ int ph_sweep_count_within(ph_sweep* sweep, int64_t radius_mm)
 {
     PH_ASSERT(0 <= radius_mm && radius_mm <= INT64_C(1) << 31);
 
+    const int32_t* key = sweep->key;
+    const int32_t limit = key_surely_below(square(radius_mm));
+    const int32_t* guess = sweep->guess;
+    const int32_t limits[PH_SWEEP_GUESSES] = {guess[0], guess[1], guess[2], guess[3]};
+    int counts[PH_SWEEP_GUESSES] = {0};
+    int within = 0;
+    for (int i = 0; i < sweep->count; ++i) {
+        within += key[i] <= limit;
+        counts[0] += key[i] <= limits[0];
+        counts[1] += key[i] <= limits[1];
+        counts[2] += key[i] <= limits[2];
+        counts[3] += key[i] <= limits[3];
+    }
+    memcpy(sweep->guess_count, counts, sizeof counts);
     sweep->radius_mm = radius_mm;
-    sweep->within_count =
-        count_up_to(sweep->key, sweep->count, key_surely_below(square(radius_mm)));
-    return sweep->within_count;
+    sweep->within_count = within;
+    return within;
 }
 
 // ---- finding the cut
@@ -179,9 +213,12 @@ static void tighten(const int32_t* key, int count, bracket* cut)
     cut->high = most;
 }
 
-static void narrow(const int32_t* key, int count, int wanted, int32_t guess, bracket* cut)
+// `within` keys are up to a guess, which may be anywhere.
+static void narrow(bracket* cut, int wanted, int32_t guess, int within)
 {
-    const int within = count_up_to(key, count, guess);
+    if (guess <= cut->low || guess >= cut->high) {
+        return;
+    }
     if (within < wanted) {
         cut->low = guess;
         cut->low_count = within;
@@ -225,7 +262,7 @@ static void find_cut(const int32_t* key, int count, int wanted, bracket* cut)
             guess = guess_by_bisection(cut);
         }
         if (guess > cut->low && guess < cut->high) {
-            narrow(key, count, wanted, guess, cut);
+            narrow(cut, wanted, guess, count_up_to(key, count, guess));
         }
         misses += cut->high_count - cut->low_count > inside / 2;
     }
@@ -233,23 +270,10 @@ static void find_cut(const int32_t* key, int count, int wanted, bracket* cut)
 
 // ---- choosing
 
-// What is at or below `in` is surely in, what is above `edge` surely out.
-typedef struct limits {
-    int32_t in;
-    int32_t edge;
-} limits;
-
-static limits limits_of(const bracket* cut)
-{
-    return (limits){
-        .in = cut->low > 0 ? key_surely_below(float_of(cut->low)) : -1,
-        .edge = key_maybe_below(float_of(cut->high)),
-    };
-}
-
-static ph_seen answer(const ph_sweep* sweep, uint32_t place)
+static ph_seen answer(const ph_sweep* sweep, int i)
 {
     const ph_lineup* lineup = sweep->lineup;
+    const uint32_t place = sweep->place[i];
     return (ph_seen){
         .distance2 = ph_distance2(lineup->x_mm[place], lineup->y_mm[place], sweep->eye->x_mm,
                                   sweep->eye->y_mm),
@@ -258,9 +282,22 @@ static ph_seen answer(const ph_sweep* sweep, uint32_t place)
     };
 }
 
-// Among those within the radius, who is taken. Keys cannot tell who is beyond the radius by a hair,
-// distances can.
-static limits limits_at_radius(ph_sweep* sweep, int wanted)
+// What is at or below `in` is surely in, what is above `edge` surely out.
+typedef struct band {
+    int32_t in;
+    int32_t edge;
+    int in_count;
+} band;
+
+// The reach of a rank, on the way from many to one.
+typedef struct ranking {
+    int wanted;
+    bool is_cut; // else there are fewer within the radius
+    band band;
+} ranking;
+
+// Keys cannot tell who is beyond the radius by a hair, distances can. @return How many are within.
+static int hide_beyond(ph_sweep* sweep)
 {
     const uint64_t radius2 = (uint64_t)(sweep->radius_mm * sweep->radius_mm);
     const int32_t in_limit = key_surely_below(square(sweep->radius_mm));
@@ -268,122 +305,192 @@ static limits limits_at_radius(ph_sweep* sweep, int wanted)
     int within = 0;
     for (int i = 0; i < sweep->count; ++i) {
         const bool is_edge = sweep->key[i] > in_limit && sweep->key[i] <= edge_limit;
-        if (is_edge && answer(sweep, sweep->place[i]).distance2 > radius2) {
+        if (is_edge && answer(sweep, i).distance2 > radius2) {
             sweep->key[i] = KEY_HIDDEN;
         }
         within += sweep->key[i] <= edge_limit;
     }
-    if (within <= wanted) {
-        return (limits){.in = edge_limit, .edge = edge_limit};
-    }
-    bracket cut = {.low = -1, .high = edge_limit, .high_count = within};
-    find_cut(sweep->key, sweep->count, wanted, &cut);
-    // Some of the band may be beyond the radius; then enough others are nearer.
-    return limits_of(&cut);
+    return within;
 }
 
-static limits limits_of_taken(ph_sweep* sweep, int wanted)
+static void narrow_by_guesses(const ph_sweep* sweep, int wanted, bracket* cut)
 {
-    if (sweep->within_count < wanted) {
-        return limits_at_radius(sweep, wanted);
+    const int32_t sure_limit = key_surely_below(square(sweep->radius_mm));
+    for (int i = 0; i < PH_SWEEP_GUESSES; ++i) {
+        if (sweep->guess[i] < sure_limit) {
+            narrow(cut, wanted, sweep->guess[i], sweep->guess_count[i]);
+        }
     }
-    bracket cut = {
-        .low = -1,
-        .high = key_surely_below(square(sweep->radius_mm)),
-        .high_count = sweep->within_count,
-    };
-    find_cut(sweep->key, sweep->count, wanted, &cut);
-    return limits_of(&cut);
 }
 
-// Moves those up to the limit to the front; the others are gone.
-static void keep_up_to(ph_sweep* sweep, int32_t limit)
+// `within` are in the radius, whose key is `high` at most.
+static ranking rank_at(const ph_sweep* sweep, int wanted, int32_t high, int within)
 {
-    int32_t* key = sweep->key;
-    uint32_t* place = sweep->place;
-    const size_t count = (size_t)sweep->count;
-    size_t kept = 0;
-    for (size_t i = 0; i < count; ++i) {
-        const int32_t this_key = key[i];
-        const uint32_t this_place = place[i];
-        key[kept] = this_key;
-        place[kept] = this_place;
-        kept += this_key <= limit;
+    ranking made = {.wanted = wanted, .is_cut = within >= wanted, .band = {.in = -1, .edge = -1}};
+    if (made.is_cut && wanted > 0) {
+        bracket cut = {.low = -1, .high = high, .high_count = within};
+        narrow_by_guesses(sweep, wanted, &cut);
+        find_cut(sweep->key, sweep->count, wanted, &cut);
+        made.band.in = cut.low > 0 ? key_surely_below(float_of(cut.low)) : -1;
+        made.band.edge = key_maybe_below(float_of(cut.high));
     }
-    sweep->count = (int)kept;
+    return made;
 }
 
-// Moves the places of those surely in to the front and notes who is in the band; the others are
-// gone. Returns how many are in the band.
-static int split(ph_sweep* sweep, limits limit)
+// Marks who is in a band, by a bit for each of the two, and counts who is surely in.
+static void mark_bands(ph_sweep* sweep, band* a, band* b)
 {
     const int32_t* restrict key = sweep->key;
-    uint32_t* place = sweep->place;
-    uint32_t* restrict edge_place = sweep->edge_place;
-    const size_t count = (size_t)sweep->count;
-    size_t in_count = 0;
-    size_t edge_count = 0;
-    for (size_t i = 0; i < count; ++i) {
-        const uint32_t this_place = place[i];
-        const size_t is_in = key[i] <= limit.in;
-        const size_t is_near = key[i] <= limit.edge;
-        place[in_count] = this_place;
-        edge_place[edge_count] = this_place;
-        in_count += is_in;
-        edge_count += is_near - is_in;
-    }
-    sweep->count = (int)in_count;
-    return (int)edge_count;
-}
-
-static void answer_all(const ph_sweep* sweep, const uint32_t* places, int count,
-                       ph_seen* restrict seen)
-{
-    // Copies: so that the compiler knows that no answer changes them.
-    const ph_lineup lineup = *sweep->lineup;
-    const int32_t eye_x = sweep->eye->x_mm;
-    const int32_t eye_y = sweep->eye->y_mm;
+    uint8_t* restrict mark = sweep->mark;
+    const int32_t a_in = a->in;
+    const int32_t a_edge = a->edge;
+    const int32_t b_in = b->in;
+    const int32_t b_edge = b->edge;
+    const int count = sweep->count; // which a mark might be, for all that a compiler knows
+    int a_count = 0;
+    int b_count = 0;
     for (int i = 0; i < count; ++i) {
-        const uint32_t place = places[i];
-        seen[i].distance2 = ph_distance2(lineup.x_mm[place], lineup.y_mm[place], eye_x, eye_y);
-        seen[i].spawn_order = lineup.spawn_order[place];
-        seen[i].entity = lineup.entity[place];
+        const int32_t is_in_a = key[i] <= a_in;
+        const int32_t is_in_b = key[i] <= b_in;
+        const int32_t is_near_a = key[i] <= a_edge;
+        const int32_t is_near_b = key[i] <= b_edge;
+        a_count += is_in_a;
+        b_count += is_in_b;
+        mark[i] = (uint8_t)((is_near_a - is_in_a) | 2 * (is_near_b - is_in_b));
+    }
+    memset(mark + count, 0, PH_SWEEP_STEP); // scanned in whole words
+    a->in_count = a_count;
+    b->in_count = b_count;
+}
+
+// Moves those with this mark to the edge. @return How many.
+static int collect_marked(const ph_sweep* sweep, uint8_t bit)
+{
+    _Static_assert(PH_SWEEP_STEP == sizeof(uint64_t), "a word of marks is a step");
+    const uint64_t bits = bit * (UINT64_MAX / UINT8_MAX);
+    int collected = 0;
+    for (int i = 0; i < sweep->count; i += PH_SWEEP_STEP) {
+        uint64_t word;
+        memcpy(&word, sweep->mark + i, sizeof word);
+        if ((word & bits) == 0) {
+            continue;
+        }
+        for (int k = i; k < i + PH_SWEEP_STEP; ++k) {
+            if ((sweep->mark[k] & bit) != 0) {
+                sweep->edge[collected++] = answer(sweep, k);
+            }
+        }
+    }
+    return collected;
+}
+
+// Up to the one that comes `taken`th of these, which are in no particular order.
+static ph_reach reach_of(ph_seen* edge, int count, int taken)
+{
+    ph_select_nearest(edge, count, taken);
+    ph_seen last = edge[0];
+    for (int i = 1; i < taken; ++i) {
+        last = ph_seen_is_nearer(&last, &edge[i]) ? edge[i] : last;
+    }
+    bool is_tie = false;
+    for (int i = taken; i < count; ++i) {
+        is_tie |= edge[i].distance2 == last.distance2;
+    }
+    return is_tie ? (ph_reach){last.distance2, last.spawn_order + 1}
+                  : (ph_reach){last.distance2 + 1, 0};
+}
+
+static ph_reach reach_of_radius(int64_t radius_mm)
+{
+    return (ph_reach){.distance2 = (uint64_t)(radius_mm * radius_mm) + 1};
+}
+
+static ph_reach reach_of_ranking(ph_sweep* sweep, const ranking* r, uint8_t bit)
+{
+    if (!r->is_cut) {
+        return reach_of_radius(sweep->radius_mm);
+    }
+    if (r->wanted == 0) {
+        return (ph_reach){0};
+    }
+    const int count = collect_marked(sweep, bit);
+    return reach_of(sweep->edge, count, r->wanted - r->band.in_count);
+}
+
+// Both reaches, and how many are within the near one.
+static int find_reaches(ph_sweep* sweep, int wanted, int first, ph_view* view)
+{
+    PH_ASSERT(0 <= first && first <= wanted);
+
+    int within = sweep->within_count;
+    int32_t high = key_surely_below(square(sweep->radius_mm));
+    if (within < wanted) {
+        within = hide_beyond(sweep);
+        high = key_maybe_below(square(sweep->radius_mm));
+    }
+    ranking near = rank_at(sweep, first, high, within);
+    ranking wide = rank_at(sweep, wanted, high, within);
+    mark_bands(sweep, &near.band, &wide.band);
+    view->near = reach_of_ranking(sweep, &near, 1);
+    view->wide = reach_of_ranking(sweep, &wide, 2);
+    return within < first ? within : first;
+}
+
+static int count_in(const ph_sweep* sweep, const ph_reach* reach)
+{
+    const int32_t in_limit = key_surely_below((float)reach->distance2);
+    const int32_t edge_limit = key_maybe_below((float)reach->distance2);
+    int count = count_up_to(sweep->key, sweep->count, in_limit);
+    if (count_up_to(sweep->key, sweep->count, edge_limit) == count) {
+        return count;
+    }
+    for (int i = 0; i < sweep->count; ++i) {
+        if (sweep->key[i] > in_limit && sweep->key[i] <= edge_limit) {
+            const ph_seen seen = answer(sweep, i);
+            count += ph_reach_has(reach, seen.distance2, seen.spawn_order);
+        }
+    }
+    return count;
+}
+
+void ph_sweep_view(ph_sweep* sweep, int wanted, int first, ph_view* view)
+{
+    PH_ASSERT(0 <= sweep->eye->enter_mm && sweep->eye->enter_mm <= sweep->eye->radius_mm);
+
+    const int near_count = find_reaches(sweep, wanted, first, view);
+    view->enter = reach_of_radius(sweep->eye->enter_mm);
+    if (view->near.distance2 <= view->enter.distance2) {
+        view->enter = view->near;
+        view->enter_count = near_count;
+    } else {
+        view->enter_count = count_in(sweep, &view->enter);
     }
 }
 
-// Narrows to the answers, and the limits to those among which the nearest `first` are not yet
-// known.
-static limits limits_of_first(ph_sweep* sweep, int first, limits limit)
+int ph_sweep_list(const ph_sweep* sweep, const ph_reach* beyond, const ph_reach* within,
+                  ph_seen* seen)
 {
-    keep_up_to(sweep, limit.edge);
-    if (first >= sweep->count) {
-        return limit;
+    const int32_t low = beyond->distance2 > 0 ? key_surely_below((float)beyond->distance2) : -1;
+    const int32_t high = key_maybe_below((float)within->distance2);
+    int count = 0;
+    for (int i = 0; i < sweep->count; ++i) {
+        if (sweep->key[i] <= low || sweep->key[i] > high) {
+            continue;
+        }
+        const ph_seen found = answer(sweep, i);
+        if (ph_reach_has(within, found.distance2, found.spawn_order) &&
+            !ph_reach_has(beyond, found.distance2, found.spawn_order)) {
+            seen[count++] = found;
+        }
     }
-    bracket cut = {.low = -1, .high = limit.edge, .high_count = sweep->count};
-    find_cut(sweep->key, sweep->count, first, &cut);
-    const int32_t in_limit = limits_of(&cut).in;
-    return (limits){.in = in_limit < limit.in ? in_limit : limit.in, .edge = limit.edge};
+    return count;
 }
 
 int ph_sweep_take(ph_sweep* sweep, int wanted, int first, ph_seen* seen)
 {
-    PH_ASSERT(0 <= first && first <= wanted);
-
-    if (wanted == 0) {
-        return 0;
-    }
-    limits limit = limits_of_taken(sweep, wanted);
-    if (0 < first && first < wanted) {
-        limit = limits_of_first(sweep, first, limit);
-    }
-    const int edge_count = split(sweep, limit);
-    const int in_count = sweep->count;
-    answer_all(sweep, sweep->place, in_count, seen);
-    answer_all(sweep, sweep->edge_place, edge_count, sweep->edge);
-    const int edge_kept = ph_select_nearest(sweep->edge, edge_count, wanted - in_count);
-    if (first > in_count) {
-        ph_select_nearest(sweep->edge, edge_kept, first - in_count);
-    }
-    memcpy(seen + in_count, sweep->edge, (size_t)edge_kept * sizeof *seen);
-    return in_count + edge_kept;
+    const ph_reach nobody = {0};
+    ph_view view;
+    find_reaches(sweep, wanted, first, &view);
+    const int near_count = ph_sweep_list(sweep, &nobody, &view.near, seen);
+    return near_count + ph_sweep_list(sweep, &view.near, &view.wide, seen + near_count);
 }

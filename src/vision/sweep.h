@@ -16,7 +16,7 @@
 #ifndef PH_VISION_SWEEP_H
 #define PH_VISION_SWEEP_H
 
-#include "vision/crowd.h"
+#include "vision/view.h"
 
 // Entities in an order that suits the reader, as parallel arrays by place. Loops run in steps of
 // PH_SWEEP_STEP: that many elements past the last one can be read, whatever they hold.
@@ -29,6 +29,9 @@ typedef struct ph_lineup {
     uint64_t* spawn_order;
 } ph_lineup;
 
+// Where the answer may end: between two keys each for near and wide.
+#define PH_SWEEP_GUESSES 4
+
 // Start from ph_sweep_make().
 typedef struct ph_sweep {
     const ph_lineup* lineup;
@@ -38,8 +41,10 @@ typedef struct ph_sweep {
     int count;
     int64_t radius_mm; // counted last
     int within_count;
-    uint32_t* edge_place; // those in the band
-    ph_seen* edge;
+    int32_t guess[PH_SWEEP_GUESSES]; // keys; those up to each are counted, too
+    int guess_count[PH_SWEEP_GUESSES];
+    uint8_t* mark; // of those in a band
+    ph_seen* edge; // those in the band that is looked at
 } ph_sweep;
 
 // How many ph_seen the scratch must hold to sweep `capacity` candidates.
@@ -47,6 +52,9 @@ int ph_sweep_scratch_count(int capacity);
 
 // scratch must be allocated memory, not a declared array: other types are kept in it.
 ph_sweep ph_sweep_make(const ph_lineup* lineup, const ph_eye* eye, ph_seen* scratch, int capacity);
+
+// The answer will reach about as far as the last one did; if not, it takes longer.
+void ph_sweep_expect(ph_sweep* sweep, const ph_view* last, int wanted, int first);
 
 // Gathers the places begin..end-1 of the lineup and asks the eye's callback about them. A place is
 // gathered once at most.
@@ -56,8 +64,16 @@ void ph_sweep_gather(ph_sweep* sweep, uint32_t begin, uint32_t end);
 // keys can tell do not count.
 int ph_sweep_count_within(ph_sweep* sweep, int64_t radius_mm);
 
-// Writes the `wanted` nearest of those within the radius that was counted last, exactly, the
-// `first` nearest of them first as a set. The sweep is used up. @return How many.
+// How far the `wanted` nearest of those within the radius that was counted last reach, exactly, how
+// far the `first` nearest of them, and how many enter. Leaves what is about ALWAYS entities alone.
+void ph_sweep_view(ph_sweep* sweep, int wanted, int first, ph_view* view);
+
+// Writes the `wanted` nearest, the `first` nearest of them first as a set. @return How many.
 int ph_sweep_take(ph_sweep* sweep, int wanted, int first, ph_seen* seen);
+
+// Writes those who are within one reach and not within the other, in no particular order.
+// @return How many.
+int ph_sweep_list(const ph_sweep* sweep, const ph_reach* beyond, const ph_reach* within,
+                  ph_seen* seen);
 
 #endif

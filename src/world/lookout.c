@@ -25,20 +25,18 @@ static ph_result reserve_seen(const ph_allocator* allocator, ph_seen** seen, int
     return PH_OK;
 }
 
-static ph_result reserve_slot_of(ph_lookout* lookout, int entity_capacity)
+static ph_result reserve_verdicts(ph_lookout* lookout, int entity_capacity)
 {
-    if (entity_capacity <= lookout->slot_of_count) {
+    if (entity_capacity <= lookout->verdict_count) {
         return PH_OK;
     }
-    const size_t size = (size_t)entity_capacity * sizeof(uint16_t);
-    uint16_t* grown = ph_allocate_zeroed(&lookout->allocator, size);
+    uint8_t* grown = ph_allocate_zeroed(&lookout->allocator, (size_t)entity_capacity);
     if (grown == NULL) {
         return PH_ERROR_MEMORY;
     }
-    ph_release_array(&lookout->allocator, lookout->slot_of, (size_t)lookout->slot_of_count,
-                     sizeof(uint16_t));
-    lookout->slot_of = grown;
-    lookout->slot_of_count = entity_capacity;
+    ph_release(&lookout->allocator, lookout->verdicts, (size_t)lookout->verdict_count);
+    lookout->verdicts = grown;
+    lookout->verdict_count = entity_capacity;
     return PH_OK;
 }
 
@@ -67,7 +65,7 @@ ph_result ph_lookout_create(ph_lookout* lookout, const ph_allocator* allocator,
                               ph_grid_scratch_count(lookout->grid));
     }
     if (result == PH_OK) {
-        result = reserve_slot_of(lookout, def->entity_capacity);
+        result = reserve_verdicts(lookout, def->entity_capacity);
     }
     if (result != PH_OK) {
         ph_lookout_destroy(lookout);
@@ -79,7 +77,7 @@ void ph_lookout_destroy(ph_lookout* lookout)
 {
     const ph_allocator* allocator = &lookout->allocator;
     ph_release_array(allocator, lookout->seen, (size_t)lookout->seen_count, sizeof(ph_seen));
-    ph_release_array(allocator, lookout->slot_of, (size_t)lookout->slot_of_count, sizeof(uint16_t));
+    ph_release(allocator, lookout->verdicts, (size_t)lookout->verdict_count);
     ph_release_array(allocator, lookout->scratch, (size_t)lookout->scratch_count, sizeof(ph_seen));
     ph_groups_destroy(lookout->groups);
     ph_grid_destroy(lookout->grid);
@@ -92,7 +90,7 @@ ph_result ph_lookout_reserve_entities(ph_lookout* lookout, int entity_capacity, 
     ph_result result = reserve_seen(&lookout->allocator, &lookout->scratch, &lookout->scratch_count,
                                     ph_sweep_scratch_count(entity_capacity));
     if (result == PH_OK) {
-        result = reserve_slot_of(lookout, entity_capacity);
+        result = reserve_verdicts(lookout, entity_capacity);
     }
     if (result == PH_OK && lookout->groups != NULL) {
         result = ph_groups_reserve(lookout->groups, viewer_capacity, entity_capacity);
@@ -150,15 +148,55 @@ const uint32_t* ph_lookout_order(const ph_lookout* lookout)
     return viewers;
 }
 
-int ph_lookout_ask(ph_lookout* lookout, const ph_crowd* crowd, const ph_eye* eye, int first)
+// ALWAYS entities are in nobody's sweep. The spawn orders below which they are seen: those who were
+// spawned first come first.
+static uint64_t end_of_orders(const ph_seen* seen, int count)
+{
+    uint64_t end = 0;
+    for (int i = 0; i < count; ++i) {
+        end = seen[i].spawn_order < end ? end : seen[i].spawn_order + 1;
+    }
+    return end;
+}
+
+void ph_lookout_ask(ph_lookout* lookout, const ph_crowd* crowd, const ph_eye* eye, int first,
+                    ph_view* view)
 {
     PH_ASSERT(eye->wanted <= lookout->seen_count && eye->radius_mm <= lookout->radius_mm_max);
 
-    if (lookout->groups == NULL) {
-        return ph_grid_nearest(lookout->grid, crowd, eye, first, lookout->scratch, lookout->seen);
+    lookout->eye = *eye;
+    lookout->eye.verdicts = lookout->verdicts;
+    eye = &lookout->eye; // the sweep goes on looking at it
+    const int always_count =
+        ph_grid_always(lookout->grid, crowd, eye, first, lookout->scratch, lookout->seen);
+    lookout->always_count = always_count < first ? always_count : first;
+    view->near_always_end = end_of_orders(lookout->seen, lookout->always_count);
+    view->wide_always_end = end_of_orders(lookout->seen, always_count);
+    const int wanted = eye->wanted - always_count;
+    const int first_left = first - lookout->always_count;
+    lookout->sweep =
+        lookout->groups == NULL
+            ? ph_grid_gather(lookout->grid, eye, wanted, first_left, view, lookout->scratch)
+            : ph_groups_gather(lookout->groups, lookout->grid, crowd, eye->viewer, eye, wanted,
+                               first_left, view, lookout->scratch);
+    ph_sweep_view(&lookout->sweep, wanted, first_left, view);
+    view->enter_count += lookout->always_count;
+}
+
+int ph_lookout_find_newcomers(ph_lookout* lookout, const ph_view* view, const ph_slots* slots,
+                              int expected)
+{
+    int count = ph_slots_sift(slots, lookout->seen, lookout->always_count);
+    // Most come from outside, so there it is looked first.
+    const ph_reach nobody = {0};
+    const ph_reach inside = {.distance2 = view->enter.distance2 / 8 * 7};
+    const ph_reach* rings[2][2] = {{&inside, &view->enter}, {&nobody, &inside}};
+    for (int i = 0; i < 2 && count < expected; ++i) {
+        ph_seen* seen = lookout->seen + count;
+        const int listed = ph_sweep_list(&lookout->sweep, rings[i][0], rings[i][1], seen);
+        count += ph_slots_sift(slots, seen, listed);
     }
-    return ph_groups_nearest(lookout->groups, lookout->grid, crowd, eye->viewer, eye, first,
-                             lookout->scratch, lookout->seen);
+    return count;
 }
 
 bool ph_lookout_validate(const ph_lookout* lookout, const ph_crowd* crowd, const ph_eye* eyes)

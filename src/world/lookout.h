@@ -10,6 +10,7 @@
 
 #include "vision/grid.h"
 #include "vision/groups.h"
+#include "vision/slots.h"
 
 // {0} may be destroyed. Fields are read-only outside lookout.c.
 typedef struct ph_lookout {
@@ -18,9 +19,12 @@ typedef struct ph_lookout {
     int64_t radius_mm_max;
     ph_seen* scratch; // of one question
     int scratch_count;
-    uint16_t* slot_of; // by entity: scratch of a refresh (vision/slots.h)
-    int slot_of_count;
-    ph_seen* seen; // the answer to the last question
+    uint8_t* verdicts; // by entity: what the game said of it in the last question
+    int verdict_count;
+    ph_eye eye;     // that asked the last question
+    ph_sweep sweep; // its candidates, in the scratch
+    ph_seen* seen;  // who was found: at first those who are always seen
+    int always_count;
     int seen_count;
     ph_allocator allocator;
 } ph_lookout;
@@ -53,9 +57,15 @@ void ph_lookout_sort(ph_lookout* lookout, const ph_crowd* crowd, const ph_eye* e
 // The order in which viewers are best asked for; NULL: any. Valid until the next sorting.
 const uint32_t* ph_lookout_order(const ph_lookout* lookout);
 
-// Asks for one viewer; the answer is in lookout->seen, the nearest `first` of it come first. Only
-// between a sorting and the next change of the crowd. @return How many.
-int ph_lookout_ask(ph_lookout* lookout, const ph_crowd* crowd, const ph_eye* eye, int first);
+// Asks for one viewer: for eye->wanted, and for the `first` of them. The view is the one of the last time
+// (or {0}) and becomes the present one. Only between a sorting and the next change of the crowd.
+void ph_lookout_ask(ph_lookout* lookout, const ph_crowd* crowd, const ph_eye* eye, int first,
+                    ph_view* view);
+
+// Names those of the last question who are to enter and are not shown yet, in lookout->seen.
+// @return How many, of the `expected` that the slots miss.
+int ph_lookout_find_newcomers(ph_lookout* lookout, const ph_view* view, const ph_slots* slots,
+                              int expected);
 
 // Whether grid and groups agree with the crowd and the eyes they were last sorted by. For tests.
 bool ph_lookout_validate(const ph_lookout* lookout, const ph_crowd* crowd, const ph_eye* eyes);

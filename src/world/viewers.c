@@ -181,17 +181,23 @@ static void refresh_one(ph_viewers* viewers, uint32_t index, const ph_refresh* r
     exact.radius_mm = viewer->radius_mm;
     exact.wanted = viewer->visible_max;
     ph_slots_prefetch(viewer->slots);
-    const int count = ph_lookout_ask(refresh->lookout, crowd, wider, exact.wanted);
-    const ph_slots_step step = {
+    ph_lookout* lookout = refresh->lookout;
+    ph_lookout_ask(lookout, crowd, wider, exact.wanted, &viewer->view);
+    exact.verdicts = lookout->verdicts;
+    ph_slots_step step = {
         .crowd = crowd,
         .eye = &exact,
-        .seen = refresh->lookout->seen,
-        .seen_count = count,
-        .slot_of = refresh->lookout->slot_of,
+        .view = &viewer->view,
+        .newcomers = lookout->seen,
         .tick = refresh->tick,
         .stay_ticks = refresh->vision->stay_ticks,
         .is_chained = ph_sender_is_coded(viewer->sender),
     };
+    const int missing = ph_slots_judge(viewer->slots, &step);
+    if (missing > 0) {
+        step.newcomer_count =
+            ph_lookout_find_newcomers(lookout, &viewer->view, viewer->slots, missing);
+    }
     ph_slots_refresh(viewer->slots, &step);
     const ph_sight sight = ph_slots_sight(viewer->slots);
     viewer->refreshed_tick = refresh->tick;

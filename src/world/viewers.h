@@ -29,6 +29,7 @@ typedef struct ph_viewer {
     uint32_t audience;
     int32_t radius_mm; // the exact vision, before hysteresis
     int visible_max;
+    ph_view view; // of the last refresh
     uint32_t refreshed_tick;
     uint32_t told_tick; // up to which the sender knows of changes (telling.h)
     bool is_sight_new;  // the last refresh let somebody enter or leave

@@ -32,6 +32,7 @@ static ph_eye eye_of(ph_world* world, const ph_viewer_def* def)
         .own = PH_ENTITY_NONE,
         .radius_mm = ph_wider_radius(def->radius_mm, hysteresis),
         .wanted = ph_wider_count(def->visible_max, hysteresis),
+        .enter_mm = def->radius_mm,
         .callback = world->def.may_see != NULL ? ask_game : NULL,
         .context = world,
     };

@@ -67,24 +67,59 @@ int scene_look(const slots_scene* scene, ph_seen* seen)
     return ph_nearest_brute_force(&scene->crowd, &wide, scene->eye.wanted, scratch, seen);
 }
 
+// Takes one more into a reach, which says of the furthest how far it is, and of the always visible who
+// was spawned last.
+static void widen(const slots_scene* scene, ph_reach* reach, uint64_t* always_end,
+                  const ph_seen* seen)
+{
+    if ((scene->flags[seen->entity] & PH_SEEN_ALWAYS) != 0) {
+        *always_end = seen->spawn_order < *always_end ? *always_end : seen->spawn_order + 1;
+    } else if (!ph_reach_has(reach, seen->distance2, seen->spawn_order)) {
+        *reach = (ph_reach){seen->distance2, seen->spawn_order + 1};
+    }
+}
+
+static ph_view view_of(const slots_scene* scene, const ph_seen* seen, int count)
+{
+    const uint64_t radius2 = (uint64_t)(scene->eye.radius_mm * scene->eye.radius_mm);
+    ph_view view = {0};
+    for (int i = 0; i < count; ++i) {
+        widen(scene, &view.wide, &view.wide_always_end, &seen[i]);
+        if (i < scene->eye.wanted) {
+            widen(scene, &view.near, &view.near_always_end, &seen[i]);
+        }
+        if (i < scene->eye.wanted && seen[i].distance2 <= radius2) {
+            widen(scene, &view.enter, &view.near_always_end, &seen[i]);
+            ++view.enter_count;
+        }
+    }
+    return view;
+}
+
 void scene_refresh(slots_scene* scene)
 {
     ph_seen seen[SCENE_CROWD];
     const int seen_count = scene_look(scene, seen);
-    // Found by scratch and by hash in turns; the scratch holds what others left in it.
-    uint16_t slot_of[SCENE_CROWD];
-    for (int i = 0; i < SCENE_CROWD; ++i) {
-        slot_of[i] = (uint16_t)(scene->tick * 40503u + (uint32_t)i % 5);
-    }
-    const ph_slots_step step = {
+    const ph_view view = view_of(scene, seen, seen_count);
+    ph_slots_step step = {
         .crowd = &scene->crowd,
         .eye = &scene->eye,
-        .seen = seen,
-        .seen_count = seen_count,
-        .slot_of = scene->tick % 2 == 0 ? slot_of : NULL,
+        .view = &view,
+        .newcomers = seen,
         .tick = scene->tick,
         .stay_ticks = scene->stay_ticks,
     };
+    const int missing = ph_slots_judge(scene->slots, &step);
+    int near_count = 0;
+    for (int i = 0; i < seen_count; ++i) {
+        const bool is_always = (scene->flags[seen[i].entity] & PH_SEEN_ALWAYS) != 0;
+        seen[near_count] = seen[i];
+        near_count += is_always ? seen[i].spawn_order < view.near_always_end
+                                : ph_reach_has(&view.enter, seen[i].distance2, seen[i].spawn_order);
+    }
+    assert_int_equal(near_count, view.enter_count);
+    step.newcomer_count = ph_slots_sift(scene->slots, seen, near_count);
+    assert_int_equal(step.newcomer_count, missing);
     ph_slots_refresh(scene->slots, &step);
     ++scene->tick;
     assert_true(ph_slots_validate(scene->slots));
