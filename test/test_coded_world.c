@@ -289,6 +289,43 @@ static void a_crowd_is_told_of_in_few_datagrams(void** state)
     assert_in_range(datagrams[1], 18, 50);
 }
 
+// Walks on, and is answered, until a datagram leaves. @return How many ticks that took.
+static int ticks_to_next_datagram(fixture* x, int* tick)
+{
+    int ticks = 0;
+    do {
+        walk(x, ++*tick);
+        answer(x, true);
+        step(x);
+        ++ticks;
+    } while (x->datagrams == 0 && ticks < 100);
+    return ticks;
+}
+
+// Others are told of once a second; a leave does not wait for them, least of all one that was lost.
+static void leaves_hurry(void** state)
+{
+    (void)state;
+    fixture x;
+    ph_viewer_def def = viewer_def();
+    def.bits_per_second = 1000;
+    setup(&x, &def);
+    spawn_persons(&x);
+    const ph_entity_id leaver = small_world_spawn_at(&x.f, PERSONS + 1, 500, 0);
+    int tick = 0;
+    for (int i = 0; i < 10; ++i) {
+        ticks_to_next_datagram(&x, &tick);
+    }
+    assert_true(ticks_to_next_datagram(&x, &tick) > 7);
+    assert_int_equal(ph_world_despawn(x.f.world, leaver), PH_OK);
+    assert_in_range(ticks_to_next_datagram(&x, &tick), 6, 7);
+    assert_int_equal(stats_of(&x).leaves, 1);
+    answer(&x, false);
+    assert_in_range(ticks_to_next_datagram(&x, &tick), 4, 5);
+    assert_int_equal(stats_of(&x).leaves, 2);
+    teardown(&x);
+}
+
 static void the_rhythm_can_be_asked_for(void** state)
 {
     (void)state;
@@ -354,6 +391,7 @@ int main(void)
         cmocka_unit_test(with_bits_to_spare_everything_is_exact),
         cmocka_unit_test(who_has_nothing_to_say_is_silent),
         cmocka_unit_test(a_crowd_is_told_of_in_few_datagrams),
+        cmocka_unit_test(leaves_hurry),
         cmocka_unit_test(the_rhythm_can_be_asked_for),
         cmocka_unit_test(a_warm_world_allocates_nothing),
         cmocka_unit_test(slots_are_twice_as_many_as_are_visible),

@@ -54,6 +54,11 @@
 #define LEAST_DOUBT_MS 30
 // What a leave takes, at about.
 #define LEAVE_BITS 12
+// Whoever has left waits so long at most while there are tokens for a datagram: when that one gets
+// lost, the next one still comes within a second. Walkers at 4 kbit/s are a second apart else, and a
+// leave that got lost came after 1.2 s or more (0.002 % ghosts; 0 with 600 ms, at the same error; with
+// 500 ms a hundredth more error).
+#define LEAVE_WAIT_US 600000
 
 // ---- sizes
 
@@ -436,26 +441,56 @@ static int64_t news_bits(const ph_sender* sender)
     return touched_count == 0 ? 0 : 1 + news256 / PH_COST_PER_BIT;
 }
 
-// What enters and leaves would take that should have been answered by now; 0: there are none.
-static int64_t doubtful_bits(const ph_sender* sender)
+// What cannot wait for all the other news, in bits.
+typedef struct urgent {
+    int64_t again; // enters not answered for by now, and leaves that are to be told once more
+    int64_t left;  // of these the leaves; and all others, when one of them has waited too long
+} urgent;
+
+// Of a leave: it was lost, or is not answered for by now. (Of enters what was lost may be far away, and
+// its turn is not near then.)
+static bool is_to_be_told_again(const ph_sender* sender, int slot)
 {
-    const ph_flight* flight = &sender->flight;
-    if (sender->doubt_ms == 0 || flight->count == 0 ||
-        sender->now_us - ph_flight_oldest(flight)->stamp.sent_us < 1000 * sender->doubt_ms) {
-        return 0;
-    }
-    int64_t bits = 0;
-    for (int slot = 0; slot < sender->knowledge.slot_count; ++slot) {
-        if (ph_sender_is_doubtful(sender, slot)) {
-            bits += sender->knowledge.told[slot] == PH_TOLD_ENTER
-                        ? (int64_t)sender->prices.enter256 / PH_COST_PER_BIT
-                        : LEAVE_BITS;
-        }
-    }
-    return bits;
+    return ph_knowledge_at(&sender->knowledge, slot)->repeats != 0 ||
+           ph_sender_is_doubtful(sender, slot);
 }
 
-bool ph_sender_is_worth(const ph_sender* sender)
+static urgent find_urgent(ph_sender* sender)
+{
+    const ph_knowledge* knowledge = &sender->knowledge;
+    const int64_t enter_bits = (int64_t)sender->prices.enter256 / PH_COST_PER_BIT;
+    int entered = 0; // in doubt
+    int left = 0;    // to be told again
+    int leaving = 0; // to be told for the first time
+    for (int slot = 0; slot < knowledge->slot_count; ++slot) {
+        if (ph_knowledge_is_leaving(knowledge, slot)) {
+            const bool is_again = is_to_be_told_again(sender, slot);
+            left += is_again;
+            leaving += !is_again && knowledge->touched[slot] != 0;
+        } else {
+            entered += ph_sender_is_doubtful(sender, slot);
+        }
+    }
+    if (leaving == 0 || sender->nobody_leaves_us < sender->sent_us) {
+        sender->nobody_leaves_us = sender->now_us;
+    }
+    const bool is_late = sender->now_us - sender->nobody_leaves_us >= LEAVE_WAIT_US;
+    return (urgent){
+        .again = entered * enter_bits + left * LEAVE_BITS,
+        .left = (left + (is_late ? leaving : 0)) * LEAVE_BITS,
+    };
+}
+
+// So many bits are not to wait for more.
+static void hurry(ph_rhythm* rhythm, int64_t bits)
+{
+    if (bits > 0) {
+        rhythm->news_bits = rhythm->news_bits > 0 ? rhythm->news_bits : bits;
+        rhythm->room_bits = bits < rhythm->room_bits ? bits : rhythm->room_bits;
+    }
+}
+
+bool ph_sender_is_worth(ph_sender* sender)
 {
     PH_ASSERT(sender->is_started);
 
@@ -477,10 +512,10 @@ bool ph_sender_is_worth(const ph_sender* sender)
         rhythm.news_bits = (rhythm.news_bits * NEWS_PERCENT + 99) / 100;
         rhythm.room_bits = enough_bits < rhythm.room_bits ? enough_bits : rhythm.room_bits;
     }
-    const int64_t again_bits = doubtful_bits(sender);
-    if (again_bits > 0) {
-        rhythm.news_bits = rhythm.news_bits > 0 ? rhythm.news_bits : again_bits;
-        rhythm.room_bits = again_bits < rhythm.room_bits ? again_bits : rhythm.room_bits;
+    if (sender->doubt_ms != 0) {
+        const urgent now = find_urgent(sender);
+        hurry(&rhythm, now.again);
+        hurry(&rhythm, now.left);
     }
     return ph_rhythm_is_due(&rhythm);
 }

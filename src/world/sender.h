@@ -104,6 +104,7 @@ typedef struct ph_sender {
     // After so long without an answer what was sent is as likely lost as its answer is: enters and
     // leaves are then told again, because the next answer may be a second away. 0: never.
     uint32_t doubt_ms;
+    uint64_t nobody_leaves_us; // the last time when no leave was waiting to be told at all
     ph_prices prices;
 
     // Rhythm of ph_world_send_all(), in 1/1024 us; 0: by what the news would take.
@@ -172,15 +173,16 @@ bool ph_sender_is_time(ph_sender* sender, uint32_t viewer, uint64_t now_us);
 
 // Whether it is worth sending now, when there is no fixed rhythm: see schedule/rhythm.h. Time has
 // passed already, and references are settled.
-bool ph_sender_is_worth(const ph_sender* sender);
+bool ph_sender_is_worth(ph_sender* sender);
 
 // Whether the enter or leave that was sent last of a slot should have been answered by now.
 static inline bool ph_sender_is_doubtful(const ph_sender* sender, int slot)
 {
     const ph_knowledge* knowledge = &sender->knowledge;
     const int told = knowledge->told[slot];
-    return sender->doubt_ms != 0 &&
-           (told == PH_TOLD_ENTER || told == PH_TOLD_LEAVING || told == PH_TOLD_LEAVING_UNSURE) &&
+    const bool is_left = (told == PH_TOLD_LEAVING || told == PH_TOLD_LEAVING_UNSURE) &&
+                         knowledge->touched[slot] == 0;
+    return sender->doubt_ms != 0 && (told == PH_TOLD_ENTER || is_left) &&
            (uint32_t)(sender->now_us / 1000) - ph_knowledge_at(knowledge, slot)->served_ms >
                sender->doubt_ms;
 }
