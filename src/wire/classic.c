@@ -299,6 +299,13 @@ typedef struct head {
     int count;
 } head;
 
+// Appends a field, cut to its width.
+static inline head with(head before, uint64_t value, int count)
+{
+    const uint64_t field = value & ((UINT64_C(1) << count) - 1);
+    return (head){before.bits | field << before.count, before.count + count};
+}
+
 // bill may be NULL.
 static inline void write_body(const ph_frame* frame, const shape* it, const ph_record* record,
                               head before, ph_bit_writer* writer, ph_bill* bill)
@@ -309,10 +316,10 @@ static inline void write_body(const ph_frame* frame, const shape* it, const ph_r
         const int shift = layout->coordinate.shift;
         const int count = coordinate_bits(layout, it->is_full);
         const size_t begin_bits = ph_bit_writer_size_bits(writer) + (size_t)before.count;
-        ph_bits_write(writer, before.bits | (uint64_t)(words[0] >> shift) << before.count,
-                      before.count + count);
+        before = with(before, words[0] >> shift, count);
+        ph_bits_write(writer, before.bits, before.count);
         ph_bits_write(writer, words[1] >> shift, count);
-        before = (head){words[2] >> shift & ((UINT64_C(1) << count) - 1), count};
+        before = with((head){0}, words[2] >> shift, count);
         if (layout->has_ground) {
             write_altitude(frame, it, writer);
             before = (head){0};
@@ -322,8 +329,8 @@ static inline void write_body(const ph_frame* frame, const shape* it, const ph_r
                 bits_since(writer, begin_bits) + (uint32_t)before.count;
         }
     }
-    const uint64_t has_rest = it->rest != 0 ? 1 : 0;
-    ph_bits_write(writer, before.bits | has_rest << before.count, before.count + 1);
+    before = with(before, it->rest != 0 ? 1 : 0, 1);
+    ph_bits_write(writer, before.bits, before.count);
     if (it->rest != 0) {
         write_values(frame, it, record, writer, bill);
     }
@@ -337,20 +344,50 @@ static uint64_t who_of(const ph_frame* frame, const ph_record* record)
     return record->slot | association << frame->slot_bits;
 }
 
+static inline head head_of(const ph_frame* frame, const shape* it, const ph_record* record)
+{
+    const int who_bits = frame->slot_bits + PH_CLASSIC_ASSOCIATION_BITS;
+    const uint64_t has_position = it->position_words != NULL ? 1 : 0;
+    const uint64_t flags = it->time | has_position << it->time_bits;
+    return (head){who_of(frame, record) | flags << who_bits, who_bits + it->time_bits + 1};
+}
+
+// Most updates tell a position and nothing else, and all of that fits a word. @return False when it
+// does not.
+static inline bool try_word(const shape* it, head* word)
+{
+    const ph_layout* layout = it->layout;
+    const int count = coordinate_bits(layout, it->is_full);
+    if (it->position_words == NULL || it->rest != 0 || layout->has_ground ||
+        word->count + 3 * count + 1 > 64) {
+        return false;
+    }
+    for (int axis = 0; axis < 3; ++axis) {
+        *word = with(*word, it->position_words[axis] >> layout->coordinate.shift, count);
+    }
+    ++word->count; // no rest
+    return true;
+}
+
 int ph_classic_write_update(const ph_frame* frame, const ph_record* record, uint8_t* bytes,
                             ph_bill* bill)
 {
     PH_ASSERT(record->kind == PH_RECORD_UPDATE);
 
     const shape it = shape_of(frame, record);
+    const head before = head_of(frame, &it, record);
+    bill->slot_bits = (uint32_t)(frame->slot_bits + PH_CLASSIC_ASSOCIATION_BITS);
+    bill->mask_bits = (uint32_t)before.count - bill->slot_bits + 1;
+    head word = before;
+    if (try_word(&it, &word)) {
+        bill->property_bits[it.layout->position_property] =
+            (uint32_t)(word.count - before.count - 1);
+        ph_bits_store64(bytes, word.bits);
+        return word.count;
+    }
     ph_bit_writer writer = ph_bit_writer_make(bytes, PH_CLASSIC_RECORD_BYTES);
-    const int who_bits = frame->slot_bits + PH_CLASSIC_ASSOCIATION_BITS;
-    const uint64_t has_position = it.position_words != NULL ? 1 : 0;
-    const uint64_t flags = it.time | has_position << it.time_bits;
-    const head before = {who_of(frame, record) | flags << who_bits, who_bits + it.time_bits + 1};
     write_body(frame, &it, record, before, &writer, bill);
-    bill->slot_bits = (uint32_t)who_bits;
-    bill->mask_bits = (uint32_t)(it.time_bits + 1 + 1 + (it.rest != 0 ? it.layout->flag_count : 0));
+    bill->mask_bits += (uint32_t)(it.rest != 0 ? it.layout->flag_count : 0);
     ph_bit_writer_finish(&writer);
     PH_ASSERT(ph_bit_writer_result(&writer) == PH_OK);
     return (int)ph_bit_writer_size_bits(&writer);

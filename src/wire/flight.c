@@ -14,100 +14,24 @@ void ph_flight_init(ph_flight* flight, uint32_t* units, uint32_t capacity, bool 
     *flight = (ph_flight){.units = units, .capacity = capacity, .is_wide = is_wide};
 }
 
-// ---- room
-
-// Where so many units in a row are free. @return UINT32_MAX when they are not.
-static uint32_t find_room(const ph_flight* flight, uint32_t unit_count)
-{
-    if (flight->is_wrapped) {
-        return flight->head + unit_count <= flight->tail ? flight->head : UINT32_MAX;
-    }
-    if (flight->head + unit_count <= flight->capacity) {
-        return flight->head;
-    }
-    return unit_count <= flight->tail ? 0 : UINT32_MAX;
-}
-
-// Room that was found.
-static void take_room(ph_flight* flight, uint32_t place, uint32_t unit_count)
-{
-    if (place != flight->head) {
-        flight->wrap_end = flight->head;
-        flight->is_wrapped = true;
-    }
-    flight->head = place + unit_count;
-}
-
 // ---- sending
-
-static ph_flight_packet* open_packet(ph_flight* flight)
-{
-    return &flight->packets[(unsigned)(flight->first + flight->count) % PH_FLIGHT_MAX];
-}
-
-bool ph_flight_has_place(const ph_flight* flight)
-{
-    return flight->count < PH_FLIGHT_MAX;
-}
 
 bool ph_flight_begin(ph_flight* flight, const ph_flight_stamp* stamp, const int32_t* eye_mm)
 {
     PH_ASSERT(ph_flight_has_place(flight) && !flight->is_open);
 
-    const uint32_t place = eye_mm != NULL ? find_room(flight, PH_FLIGHT_EYE_UNITS) : 0;
+    const uint32_t place = eye_mm != NULL ? ph_flight_find_room(flight, PH_FLIGHT_EYE_UNITS) : 0;
     if (place == UINT32_MAX) {
         return false;
     }
-    ph_flight_packet* packet = open_packet(flight);
+    ph_flight_packet* packet = ph_flight_open_packet(flight);
     *packet = (ph_flight_packet){.stamp = *stamp, .has_eye = eye_mm != NULL};
     if (eye_mm != NULL) {
-        take_room(flight, place, PH_FLIGHT_EYE_UNITS);
+        ph_flight_take_room(flight, place, PH_FLIGHT_EYE_UNITS);
         packet->first = (uint16_t)place;
         memcpy(&flight->units[place], eye_mm, PH_FLIGHT_EYE_UNITS * sizeof(uint32_t));
     }
     flight->is_open = true;
-    return true;
-}
-
-bool ph_flight_has_room(const ph_flight* flight, size_t value_bytes)
-{
-    const uint32_t unit_count = ph_flight_item_units(flight->is_wide, value_bytes);
-    return find_room(flight, unit_count) != UINT32_MAX;
-}
-
-static void store(const ph_flight* flight, const ph_flight_item* item, uint32_t* unit)
-{
-    const uint32_t flags = item->kind | (item->is_jump ? PH_FLIGHT_JUMP_FLAG : 0);
-    unit[0] = item->slot | (uint32_t)item->older << 16;
-    unit[1] = item->jumps | ((uint32_t)item->value_bytes << PH_FLIGHT_FLAG_BITS | flags) << 16;
-    memcpy(&unit[2], &item->score, sizeof item->score);
-    unit[3] = item->mileage_mm;
-    unit[4] = (uint32_t)item->properties;
-    if (flight->is_wide) {
-        unit[5] = (uint32_t)(item->properties >> 32);
-    }
-}
-
-bool ph_flight_try_add(ph_flight* flight, ph_flight_item* item, uint16_t* place)
-{
-    PH_ASSERT(flight->is_open && item->value_bytes <= PH_FLIGHT_VALUE_BYTES_MAX);
-
-    const uint32_t unit_count = ph_flight_item_units(flight->is_wide, item->value_bytes);
-    const uint32_t found = find_room(flight, unit_count);
-    if (found == UINT32_MAX) {
-        return false;
-    }
-    take_room(flight, found, unit_count);
-    uint32_t* unit = &flight->units[found];
-    unit[unit_count - 1] = 0; // the bytes behind the values are never rubbish
-    store(flight, item, unit);
-    item->values = (uint8_t*)(unit + ph_flight_head_units(flight->is_wide));
-    ph_flight_packet* packet = open_packet(flight);
-    if (packet->item_count == 0 && !packet->has_eye) {
-        packet->first = (uint16_t)found;
-    }
-    ++packet->item_count;
-    *place = (uint16_t)found;
     return true;
 }
 
@@ -120,17 +44,6 @@ uint16_t ph_flight_add(ph_flight* flight, ph_flight_item* item)
     return place;
 }
 
-bool ph_flight_is_open(const ph_flight* flight, uint16_t place)
-{
-    const ph_flight_packet* packet =
-        &flight->packets[(flight->first + flight->count) % PH_FLIGHT_MAX];
-    if (!flight->is_open || packet->item_count == 0) {
-        return false;
-    }
-    return packet->first < flight->head ? place >= packet->first && place < flight->head
-                                        : place >= packet->first || place < flight->head;
-}
-
 void ph_flight_withdraw(ph_flight* flight, uint16_t place)
 {
     PH_ASSERT(ph_flight_is_open(flight, place));
@@ -141,7 +54,7 @@ void ph_flight_withdraw(ph_flight* flight, uint16_t place)
 
 void ph_flight_commit(ph_flight* flight)
 {
-    PH_ASSERT(flight->is_open && open_packet(flight)->item_count > 0);
+    PH_ASSERT(flight->is_open && ph_flight_open_packet(flight)->item_count > 0);
 
     ++flight->count;
     flight->is_open = false;
@@ -149,7 +62,7 @@ void ph_flight_commit(ph_flight* flight)
 
 void ph_flight_cancel(ph_flight* flight)
 {
-    const ph_flight_packet* packet = open_packet(flight);
+    const ph_flight_packet* packet = ph_flight_open_packet(flight);
     PH_ASSERT(flight->is_open && packet->item_count == 0);
 
     if (packet->has_eye) {

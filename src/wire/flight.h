@@ -99,26 +99,105 @@ static inline uint32_t ph_flight_item_units(bool is_wide, size_t value_bytes)
 // Empty, in the caller's memory: 1..PH_FLIGHT_UNITS_MAX units.
 void ph_flight_init(ph_flight* flight, uint32_t* units, uint32_t capacity, bool is_wide);
 
+// ---- adding, which runs for every record
+
+// Where so many units in a row are free. @return UINT32_MAX when they are not.
+static inline uint32_t ph_flight_find_room(const ph_flight* flight, uint32_t unit_count)
+{
+    if (flight->is_wrapped) {
+        return flight->head + unit_count <= flight->tail ? flight->head : UINT32_MAX;
+    }
+    if (flight->head + unit_count <= flight->capacity) {
+        return flight->head;
+    }
+    return unit_count <= flight->tail ? 0 : UINT32_MAX;
+}
+
+// Room that was found.
+static inline void ph_flight_take_room(ph_flight* flight, uint32_t place, uint32_t unit_count)
+{
+    if (place != flight->head) {
+        flight->wrap_end = flight->head;
+        flight->is_wrapped = true;
+    }
+    flight->head = place + unit_count;
+}
+
+static inline ph_flight_packet* ph_flight_open_packet(ph_flight* flight)
+{
+    return &flight->packets[(unsigned)(flight->first + flight->count) % PH_FLIGHT_MAX];
+}
+
+static inline void ph_flight_store(uint32_t* unit, bool is_wide, const ph_flight_item* item)
+{
+    const uint32_t flags = item->kind | (item->is_jump ? PH_FLIGHT_JUMP_FLAG : 0);
+    unit[0] = item->slot | (uint32_t)item->older << 16;
+    unit[1] = item->jumps | ((uint32_t)item->value_bytes << PH_FLIGHT_FLAG_BITS | flags) << 16;
+    memcpy(&unit[2], &item->score, sizeof item->score);
+    unit[3] = item->mileage_mm;
+    unit[4] = (uint32_t)item->properties;
+    if (is_wide) {
+        unit[5] = (uint32_t)(item->properties >> 32);
+    }
+}
+
 // ---- sending: begin, add items, commit. A packet without items is cancelled.
 
 // Whether another packet may begin.
-bool ph_flight_has_place(const ph_flight* flight);
+static inline bool ph_flight_has_place(const ph_flight* flight)
+{
+    return flight->count < PH_FLIGHT_MAX;
+}
 
 // eye_mm is NULL for a packet without one. @return False, with nothing begun, when there is no room.
 bool ph_flight_begin(ph_flight* flight, const ph_flight_stamp* stamp, const int32_t* eye_mm);
 
 // Whether an item of this size can be added now.
-bool ph_flight_has_room(const ph_flight* flight, size_t value_bytes);
+static inline bool ph_flight_has_room(const ph_flight* flight, size_t value_bytes)
+{
+    const uint32_t unit_count = ph_flight_item_units(flight->is_wide, value_bytes);
+    return ph_flight_find_room(flight, unit_count) != UINT32_MAX;
+}
 
 // Adds an item; its values are to be filled in by the caller. @return False, with nothing done, when
 // there is no room.
-bool ph_flight_try_add(ph_flight* flight, ph_flight_item* item, uint16_t* place);
+static inline bool ph_flight_try_add(ph_flight* flight, ph_flight_item* item, uint16_t* place)
+{
+    PH_ASSERT(flight->is_open && item->value_bytes <= PH_FLIGHT_VALUE_BYTES_MAX);
+
+    const uint32_t unit_count = ph_flight_item_units(flight->is_wide, item->value_bytes);
+    const uint32_t found = ph_flight_find_room(flight, unit_count);
+    if (found == UINT32_MAX) {
+        return false;
+    }
+    ph_flight_take_room(flight, found, unit_count);
+    uint32_t* unit = &flight->units[found];
+    unit[unit_count - 1] = 0; // the bytes behind the values are never rubbish
+    ph_flight_store(unit, flight->is_wide, item);
+    item->values = (uint8_t*)(unit + ph_flight_head_units(flight->is_wide));
+    ph_flight_packet* packet = ph_flight_open_packet(flight);
+    if (packet->item_count == 0 && !packet->has_eye) {
+        packet->first = (uint16_t)found;
+    }
+    ++packet->item_count;
+    *place = (uint16_t)found;
+    return true;
+}
 
 // The same where there is room. @return Its place.
 uint16_t ph_flight_add(ph_flight* flight, ph_flight_item* item);
 
 // Whether the item at this place belongs to the packet that is open now.
-bool ph_flight_is_open(const ph_flight* flight, uint16_t place);
+static inline bool ph_flight_is_open(const ph_flight* flight, uint16_t place)
+{
+    const ph_flight_packet* packet =
+        &flight->packets[(unsigned)(flight->first + flight->count) % PH_FLIGHT_MAX];
+    if (!flight->is_open || packet->item_count == 0) {
+        return false;
+    }
+    return packet->first < flight->head ? place >= packet->first && place < flight->head
+                                        : place >= packet->first || place < flight->head;
+}
 
 // An item of the open packet is to say nothing: a later one of the same packet says it all.
 void ph_flight_withdraw(ph_flight* flight, uint16_t place);

@@ -60,6 +60,7 @@ static void add_property(ph_layout* layout, int index)
     layout->all |= bit;
     layout->references |= property->def.coding == PH_CODING_ENTITY ? bit : 0;
     layout->once |= property->def.when == PH_SEND_ONCE ? bit : 0;
+    layout->vivid |= property->significant_steps <= 1 ? bit : 0;
     layout->limited |= property->distance_mm != UINT64_MAX ? bit : 0;
     layout->word[index] = (uint16_t)layout->word_count;
     layout->word_count += property->words;

@@ -45,6 +45,7 @@ typedef struct ph_layout {
     uint64_t texts;
     uint64_t once;    // PH_SEND_ONCE
     uint64_t limited; // has a distance of its own
+    uint64_t vivid;   // any difference of it is significant
     // Written as their one word in so many bits, and legal up to a greatest one: most properties, and
     // by far the cheapest to write. The others go through property.h.
     uint64_t plain;

@@ -143,14 +143,20 @@ void ph_packing_store_all(const ph_packing* packing, const ph_layout* layout, ui
     }
 }
 
-// A call, or the processor's own instruction for it, would cost more than the few bytes.
+// A call, or the processor's own instruction for it, would cost more than the few bytes. Most are a
+// position or a small number.
 static inline void copy_few(uint8_t* to, const uint8_t* from, unsigned size)
 {
+    if (size == PH_PACKED_POSITION) {
+        memcpy(to, from, PH_PACKED_POSITION);
+        return;
+    }
     for (; size >= 4; size -= 4, to += 4, from += 4) {
         memcpy(to, from, 4);
     }
-    for (; size > 0; --size) {
-        *to++ = *from++;
+    while (size > 0) {
+        --size;
+        to[size] = from[size];
     }
 }
 

@@ -42,6 +42,24 @@ void ph_packing_load(const ph_packing* packing, int property, const uint8_t* byt
 bool ph_packing_is_same(const ph_packing* packing, int property, const uint32_t* words,
                         const uint8_t* bytes);
 
+// The same of a plain property (wire/layout.h), which is one word.
+static inline bool ph_packing_is_same_word(const ph_packing* packing, int property, uint32_t word,
+                                           const uint8_t* bytes)
+{
+    uint16_t half;
+    uint32_t whole;
+    switch (packing->size[property]) {
+    case sizeof(uint8_t):
+        return word == bytes[0];
+    case sizeof half:
+        memcpy(&half, bytes, sizeof half);
+        return word == half;
+    default:
+        memcpy(&whole, bytes, sizeof whole);
+        return word == whole;
+    }
+}
+
 // Positions are three whole words, so they need no walk.
 _Static_assert(PH_PACKED_POSITION == 3 * sizeof(uint32_t), "x, y, z");
 static inline bool ph_packing_is_same_position(const uint32_t words[3], const uint8_t* bytes)
