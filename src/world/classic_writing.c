@@ -65,7 +65,8 @@ static int write_change(const ph_frame* frame, const ph_record* record, uint8_t*
 
 static bool add_first(ph_datagram* datagram, const ph_choice* choice)
 {
-    const ph_record record = ph_wording_record(&datagram->wording, choice);
+    ph_record record;
+    ph_wording_record(&datagram->wording, choice, &record);
     const bool is_update = choice->kind == PH_RECORD_UPDATE;
     uint8_t* bytes = datagram->kept + datagram->kept_count;
     ph_bill bill;
@@ -91,7 +92,8 @@ static bool add_first(ph_datagram* datagram, const ph_choice* choice)
 static int update_bits(ph_datagram* datagram, int slot, uint64_t properties, ph_bill* bill)
 {
     const ph_choice choice = {.slot = slot, .kind = PH_RECORD_UPDATE, .properties = properties};
-    const ph_record record = ph_wording_record(&datagram->wording, &choice);
+    ph_record record;
+    ph_wording_record(&datagram->wording, &choice, &record);
     return ph_classic_record_bits(&datagram->frame, &record, bill);
 }
 
@@ -104,7 +106,8 @@ static bool add_more(ph_datagram* datagram, const ph_choice* choice, ph_chosen* 
     const uint64_t whole = was.properties | choice->properties;
     const int old_bits = update_bits(datagram, choice->slot, was.properties, &old_bill);
     const int bits = update_bits(datagram, choice->slot, whole, &bill);
-    const ph_record record = ph_wording_record(&datagram->wording, choice);
+    ph_record record;
+    ph_wording_record(&datagram->wording, choice, &record);
     if (!try_note(datagram, choice, before, &record, bits - old_bits)) {
         return false;
     }
@@ -173,7 +176,8 @@ static void sort_by_keys(const ph_chosen* chosen, int count, uint16_t* places)
 static void write_anew(ph_datagram* datagram, const ph_chosen* chosen, ph_bit_writer* writer)
 {
     const ph_choice choice = ph_chosen_choice(chosen);
-    const ph_record record = ph_wording_record(&datagram->wording, &choice);
+    ph_record record;
+    ph_wording_record(&datagram->wording, &choice, &record);
     ph_classic_write_record(&datagram->frame, &record, writer);
 }
 

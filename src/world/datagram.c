@@ -5,7 +5,6 @@
 
 #include "world/datagram.h"
 
-#include "base/bitset.h"
 #include "wire/coded_header.h"
 
 void ph_datagram_init(ph_datagram* datagram, const ph_outlook* outlook, ph_sender* sender,
@@ -17,6 +16,7 @@ void ph_datagram_init(ph_datagram* datagram, const ph_outlook* outlook, ph_sende
     datagram->outlook = outlook;
     datagram->sender = sender;
     datagram->wording.outlook = outlook;
+    datagram->wording.at.slot = -1;
     datagram->frame = (ph_frame){
         .layouts = &world->forms.layouts,
         .ground = &world->def.ground,
@@ -214,10 +214,9 @@ static ph_chosen* find_chosen(ph_datagram* datagram, int slot)
         const int place = datagram->sender->baselines.chosen[slot];
         return place > 0 ? &datagram->chosen[place - 1] : NULL;
     }
-    const ph_knowledge* knowledge = &datagram->sender->knowledge;
-    if (ph_knowledge_at(knowledge, slot)->in_flight == 0 ||
-        !ph_flight_is_open(&datagram->sender->flight,
-                           ph_knowledge_at(knowledge, slot)->newest_item)) {
+    const ph_dossier* dossier = ph_wording_at(&datagram->wording, slot)->dossier;
+    if (dossier->in_flight == 0 ||
+        !ph_flight_is_open(&datagram->sender->flight, dossier->newest_item)) {
         return NULL;
     }
     ph_chosen* chosen = datagram->chosen;
@@ -226,51 +225,6 @@ static ph_chosen* find_chosen(ph_datagram* datagram, int slot)
         PH_ASSERT(chosen < datagram->chosen + datagram->count);
     }
     return chosen;
-}
-
-// A reference that the client will have may have to be taken back later.
-static void note_references(ph_datagram* datagram, const ph_record* record)
-{
-    if (record->kind == PH_RECORD_LEAVE) {
-        return;
-    }
-    const ph_layout* layout = &datagram->frame.layouts->layouts[record->class_index];
-    for (uint64_t left = record->properties & layout->references; left != 0; left &= left - 1) {
-        if (record->words[layout->word[ph_word_lowest_bit(left)]] != 0) {
-            datagram->sender->knowledge.points[record->slot] = 1;
-        }
-    }
-}
-
-static void note_chosen(ph_datagram* datagram, const ph_choice* choice, ph_chosen* before)
-{
-    const uint64_t repeats = ph_knowledge_at(&datagram->sender->knowledge, choice->slot)->repeats;
-    if (before != NULL) {
-        before->properties |= choice->properties;
-        before->repeats |= repeats & choice->properties;
-        before->is_significant |= choice->is_significant;
-        before->kept = PH_KEPT_NONE;
-        return;
-    }
-    datagram->chosen[datagram->count++] = (ph_chosen){
-        .properties = choice->properties,
-        .repeats = repeats & choice->properties,
-        .order = (uint32_t)choice->kind << PH_CHOSEN_KIND_SHIFT | (uint32_t)choice->slot,
-        .is_repeat = repeats != 0,
-        .is_significant = choice->is_significant,
-        .kept = PH_KEPT_NONE,
-    };
-    ++datagram->counts[choice->kind];
-}
-
-void ph_datagram_note(ph_datagram* datagram, const ph_addition* addition)
-{
-    if (addition->choice->kind != PH_RECORD_LEAVE) {
-        ph_wording_pack(&datagram->wording, addition->record, addition->item);
-        note_references(datagram, addition->record);
-    }
-    note_chosen(datagram, addition->choice, addition->before);
-    ph_knowledge_note_sent(&datagram->sender->knowledge, addition->item, addition->place);
 }
 
 ph_choice ph_chosen_choice(const ph_chosen* chosen)

@@ -13,6 +13,7 @@
 #ifndef PH_WORLD_DATAGRAM_H
 #define PH_WORLD_DATAGRAM_H
 
+#include "base/bitset.h"
 #include "wire/classic.h"
 #include "wire/header.h"
 #include "world/booking.h"
@@ -126,7 +127,49 @@ typedef struct ph_addition {
     const ph_flight_item* item;
     uint16_t place;
 } ph_addition;
-void ph_datagram_note(ph_datagram* datagram, const ph_addition* addition);
+
+// A reference that the client will have may have to be taken back later.
+static inline void ph_datagram_note_references(ph_datagram* datagram, const ph_record* record)
+{
+    const ph_layout* layout = ph_wording_at(&datagram->wording, record->slot)->layout;
+    for (uint64_t left = record->properties & layout->references; left != 0; left &= left - 1) {
+        if (record->words[layout->word[ph_word_lowest_bit(left)]] != 0) {
+            datagram->sender->knowledge.points[record->slot] = 1;
+        }
+    }
+}
+
+static inline void ph_datagram_note_chosen(ph_datagram* datagram, const ph_choice* choice,
+                                           ph_chosen* before)
+{
+    const uint64_t repeats = ph_wording_at(&datagram->wording, choice->slot)->dossier->repeats;
+    if (before != NULL) {
+        before->properties |= choice->properties;
+        before->repeats |= repeats & choice->properties;
+        before->is_significant |= choice->is_significant;
+        before->kept = PH_KEPT_NONE;
+        return;
+    }
+    datagram->chosen[datagram->count++] = (ph_chosen){
+        .properties = choice->properties,
+        .repeats = repeats & choice->properties,
+        .order = (uint32_t)choice->kind << PH_CHOSEN_KIND_SHIFT | (uint32_t)choice->slot,
+        .is_repeat = repeats != 0,
+        .is_significant = choice->is_significant,
+        .kept = PH_KEPT_NONE,
+    };
+    ++datagram->counts[choice->kind];
+}
+
+static inline void ph_datagram_note(ph_datagram* datagram, const ph_addition* addition)
+{
+    if (addition->choice->kind != PH_RECORD_LEAVE) {
+        ph_wording_pack(&datagram->wording, addition->record, addition->item);
+        ph_datagram_note_references(datagram, addition->record);
+    }
+    ph_datagram_note_chosen(datagram, addition->choice, addition->before);
+    ph_knowledge_note_sent(&datagram->sender->knowledge, addition->item, addition->place);
+}
 
 // Header and chosen ones; classic ones are booked already. @return The size in bytes.
 size_t ph_classic_write(ph_datagram* datagram, uint8_t bytes[PH_PAYLOAD_MAX]);

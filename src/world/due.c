@@ -40,32 +40,19 @@ ph_outlook ph_outlook_make(const ph_world* world, uint32_t viewer)
 
 // ---- the present values
 
-// One slot, and where what it shows is kept.
-typedef struct place {
-    ph_entity_index entity;
-    int class_index;
-    uint32_t row;
+// The row of what a place shows, in the table of its class.
+typedef struct row {
     const ph_table* table;
-    const ph_layout* layout;
-    const ph_packing* packing;
-} place;
+    uint32_t index;
+} row;
 
-static place place_of(const ph_outlook* outlook, int slot)
+static row row_of(const ph_outlook* outlook, const ph_place* at)
 {
     const ph_world* world = outlook->world;
-    const ph_entity_index entity = outlook->entities[slot];
-    const int class_index = world->entities.class_index[entity];
-    return (place){
-        .entity = entity,
-        .class_index = class_index,
-        .row = world->entities.row[entity],
-        .table = &world->tables[class_index],
-        .layout = &world->forms.layouts.layouts[class_index],
-        .packing = &world->forms.packings[class_index],
-    };
+    return (row){&world->tables[at->class_index], world->entities.row[at->entity]};
 }
 
-static void position_words(const ph_outlook* outlook, const place* at, uint32_t* words)
+static inline void position_words(const ph_outlook* outlook, const ph_place* at, uint32_t* words)
 {
     const ph_entities* entities = &outlook->world->entities;
     if (!at->layout->has_ground) {
@@ -100,22 +87,19 @@ static void reference_words(const ph_outlook* outlook, const uint32_t* id_words,
     }
 }
 
-// As in wire/layout.h; of a text its version, 0 when it is empty.
-static void load(const ph_outlook* outlook, const place* at, int property, uint32_t* words)
+// As in wire/layout.h; of a text its version, 0 when it is empty. Not of the position.
+static void load(const ph_outlook* outlook, const ph_layout* layout, row in, int property,
+                 uint32_t* words)
 {
     const uint64_t bit = UINT64_C(1) << property;
-    if ((bit & at->layout->position) != 0) {
-        position_words(outlook, at, words);
-        return;
-    }
-    const uint32_t* value = ph_table_value(at->table, property, at->row);
-    if ((bit & at->layout->references) != 0) {
+    const uint32_t* value = ph_table_value(in.table, property, in.index);
+    if ((bit & layout->references) != 0) {
         reference_words(outlook, value, words);
-    } else if ((bit & at->layout->texts) != 0) {
-        const bool is_empty = ph_table_text(at->table, property, at->row).length == 0;
+    } else if ((bit & layout->texts) != 0) {
+        const bool is_empty = ph_table_text(in.table, property, in.index).length == 0;
         words[0] = is_empty ? 0 : value[0] + (value[0] == 0);
     } else {
-        const int count = at->layout->described->properties[property].words;
+        const int count = layout->described->properties[property].words;
         for (int i = 0; i < count; ++i) {
             words[i] = value[i];
         }
@@ -125,15 +109,14 @@ static void load(const ph_outlook* outlook, const place* at, int property, uint3
 // ---- differences
 
 // What happened before the slot took the entity, perhaps while it was hidden, counts for nothing.
-static bool is_settled(const ph_outlook* outlook, int slot, uint32_t changed_tick)
+static bool is_settled(const ph_outlook* outlook, const ph_place* at, uint32_t changed_tick)
 {
     const uint32_t tick = outlook->world->tick;
     const uint32_t settle_ticks = outlook->settle_ticks;
-    return tick - changed_tick >= settle_ticks &&
-           tick - ph_knowledge_at(&outlook->sender->knowledge, slot)->since_tick >= settle_ticks;
+    return tick - changed_tick >= settle_ticks && tick - at->dossier->since_tick >= settle_ticks;
 }
 
-static uint64_t distance2_of(const ph_outlook* outlook, const place* at)
+static uint64_t distance2_of(const ph_outlook* outlook, const ph_place* at)
 {
     const ph_entities* entities = &outlook->world->entities;
     return ph_distance2(entities->x_mm[at->entity], entities->y_mm[at->entity], outlook->eye_x_mm,
@@ -141,13 +124,13 @@ static uint64_t distance2_of(const ph_outlook* outlook, const place* at)
 }
 
 // Distances are at most 5,000 km: their squares fit.
-static bool is_too_far(const place* at, int property, uint64_t distance2)
+static bool is_too_far(const ph_place* at, int property, uint64_t distance2)
 {
     const uint64_t limit_mm = at->layout->described->properties[property].distance_mm;
     return limit_mm != UINT64_MAX && distance2 > limit_mm * limit_mm;
 }
 
-static void put_beyond(const place* at, int property, ph_due* due)
+static void put_beyond(const ph_place* at, int property, ph_due* due)
 {
     const double limit_mm = (double)at->layout->described->properties[property].distance_mm;
     const float wake_mm2 = (float)(limit_mm * limit_mm * WAKE_SLACK);
@@ -156,24 +139,13 @@ static void put_beyond(const place* at, int property, ph_due* due)
 }
 
 // The newest value that was sent; mostly there is nothing of it on its way.
-static const uint8_t* newest_of(const ph_sender* sender, const place* at, int slot, int property)
+static inline const uint8_t* newest_of(const ph_sender* sender, const ph_place* at, int property)
 {
-    if (ph_knowledge_at(&sender->knowledge, slot)->in_flight == 0) {
-        return ph_knowledge_known(&sender->knowledge, slot) + at->packing->offset[property];
+    if (at->dossier->in_flight == 0) {
+        return ph_dossier_known(at->dossier) + at->packing->offset[property];
     }
-    return ph_knowledge_newest(&sender->knowledge, &sender->flight, at->packing, slot, property);
-}
-
-// Of a value that is not the same.
-static bool is_striking(const place* at, int property, const uint32_t* words, const uint8_t* newest)
-{
-    const ph_property* described = &at->layout->described->properties[property];
-    if (described->significant_steps <= 1) {
-        return true;
-    }
-    uint32_t before[PH_VALUE_WORDS_MAX];
-    ph_packing_load(at->packing, property, newest, before);
-    return ph_difference_steps(described, words, before) >= described->significant_steps;
+    return ph_knowledge_newest(&sender->knowledge, &sender->flight, at->packing, at->slot,
+                               property);
 }
 
 // A value that is not the newest that was sent.
@@ -184,97 +156,122 @@ typedef struct difference {
     const uint8_t* newest;
 } difference;
 
-static void judge(const ph_outlook* outlook, const place* at, int slot, const difference* it,
-                  ph_due* due)
+static bool is_striking(const ph_place* at, const difference* it)
 {
+    const ph_property* described = &at->layout->described->properties[it->property];
+    uint32_t before[PH_VALUE_WORDS_MAX];
+    ph_packing_load(at->packing, it->property, it->newest, before);
+    return ph_difference_steps(described, it->words, before) >= described->significant_steps;
+}
+
+static inline void judge(const ph_outlook* outlook, const ph_place* at, const difference* it,
+                         ph_due* due)
+{
+    const ph_layout* layout = at->layout;
     const uint64_t bit = UINT64_C(1) << it->property;
-    if ((at->layout->limited & bit) != 0 &&
-        is_too_far(at, it->property, distance2_of(outlook, at))) {
+    if ((layout->limited & bit) != 0 && is_too_far(at, it->property, distance2_of(outlook, at))) {
         put_beyond(at, it->property, due);
         return;
     }
     due->due |= bit;
     // Of a reference nothing may be told by when it changed, perhaps from one unseen to another.
-    if ((at->layout->references & bit) != 0 || is_settled(outlook, slot, it->changed_tick)) {
+    if ((layout->references & bit) != 0 || is_settled(outlook, at, it->changed_tick)) {
         due->settled |= bit;
         due->significant |= bit;
     }
-    if (is_striking(at, it->property, it->words, it->newest)) {
+    if ((layout->vivid & bit) != 0 || is_striking(at, it)) {
         due->striking |= bit;
         due->significant |= bit;
     }
 }
 
 // By far the most of what is compared, and words without a packing.
-static void compare_position(const ph_outlook* outlook, const place* at, int slot, uint32_t* words,
-                             ph_due* due)
+static inline void compare_position(const ph_outlook* outlook, const ph_place* at, uint32_t* words,
+                                    ph_due* due)
 {
     const int property = at->layout->position_property;
     position_words(outlook, at, words);
-    const uint8_t* newest = newest_of(outlook->sender, at, slot, property);
+    const uint8_t* newest = newest_of(outlook->sender, at, property);
     if (!ph_packing_is_same_position(words, newest)) {
         const uint32_t moved_tick = outlook->world->entities.moved_tick[at->entity];
-        judge(outlook, at, slot, &(difference){property, moved_tick, words, newest}, due);
-    } else if (ph_expectation_is_astray(outlook->sender->expectation, slot)) {
+        judge(outlook, at, &(difference){property, moved_tick, words, newest}, due);
+    } else if (ph_expectation_is_astray(outlook->sender->expectation, at->slot)) {
         due->due |= at->layout->position;
         due->significant |= at->layout->position;
     }
 }
 
-static void compare_other(const ph_outlook* outlook, const place* at, int slot, int property,
-                          uint32_t* words, ph_due* due)
+// Loads what is not a position. @return Whether it is the same as the newest.
+static inline bool load_same(const ph_outlook* outlook, const ph_place* at, row in, int property,
+                             uint32_t* words, const uint8_t* newest)
 {
-    load(outlook, at, property, words);
-    const uint8_t* newest = newest_of(outlook->sender, at, slot, property);
-    if (!ph_packing_is_same(at->packing, property, words, newest)) {
-        const uint32_t changed_tick = ph_table_changed(at->table, property, at->row);
-        judge(outlook, at, slot, &(difference){property, changed_tick, words, newest}, due);
+    if ((at->layout->plain >> property & 1) != 0) {
+        words[0] = in.table->columns[property][in.index];
+        return ph_packing_is_same_word(at->packing, property, words[0], newest);
+    }
+    load(outlook, at->layout, in, property, words);
+    return ph_packing_is_same(at->packing, property, words, newest);
+}
+
+// words may be NULL.
+static void compare_others(const ph_outlook* outlook, const ph_place* at, uint64_t asked,
+                           uint32_t* words, ph_due* due)
+{
+    const row in = row_of(outlook, at);
+    uint32_t value[PH_VALUE_WORDS_MAX];
+    for (uint64_t left = asked; left != 0; left &= left - 1) {
+        const int property = ph_word_lowest_bit(left);
+        uint32_t* present = words != NULL ? words + at->layout->word[property] : value;
+        const uint8_t* newest = newest_of(outlook->sender, at, property);
+        if (!load_same(outlook, at, in, property, present, newest)) {
+            const uint32_t changed_tick = ph_table_changed(in.table, property, in.index);
+            judge(outlook, at, &(difference){property, changed_tick, present, newest}, due);
+        }
     }
 }
 
-ph_due ph_outlook_compare(const ph_outlook* outlook, int slot, uint64_t asked, uint32_t* words)
+ph_due ph_outlook_compare_at(const ph_outlook* outlook, const ph_place* at, uint64_t asked,
+                             uint32_t* words)
 {
-    const place at = place_of(outlook, slot);
-    uint32_t value[PH_VALUE_WORDS_MAX];
+    const uint64_t position = at->layout->position;
     ph_due due = {0};
-    if ((asked & at.layout->position) != 0) {
-        compare_position(outlook, &at, slot,
-                         words != NULL ? words + at.layout->position_word : value, &due);
+    if ((asked & position) != 0) {
+        uint32_t value[3];
+        compare_position(outlook, at, words != NULL ? words + at->layout->position_word : value,
+                         &due);
     }
-    for (uint64_t left = asked & ~at.layout->position; left != 0; left &= left - 1) {
-        const int property = ph_word_lowest_bit(left);
-        compare_other(outlook, &at, slot, property,
-                      words != NULL ? words + at.layout->word[property] : value, &due);
+    if ((asked & ~position) != 0) {
+        compare_others(outlook, at, asked & ~position, words, &due);
     }
     return due;
 }
 
 // ---- enters
 
-static bool is_initial(const ph_outlook* outlook, const place* at, int property)
+static bool is_initial(const ph_outlook* outlook, const ph_place* at, row in, int property)
 {
     const ph_property* described = &at->layout->described->properties[property];
     uint32_t words[PH_VALUE_WORDS_MAX];
-    load(outlook, at, property, words);
+    load(outlook, at->layout, in, property, words);
     return memcmp(words, described->initial, (size_t)described->words * sizeof words[0]) == 0;
 }
 
-uint64_t ph_outlook_complete(const ph_outlook* outlook, int slot, ph_due* rest)
+uint64_t ph_outlook_complete(const ph_outlook* outlook, const ph_place* at, ph_due* rest)
 {
-    const place at = place_of(outlook, slot);
-    const uint64_t distance2 = distance2_of(outlook, &at);
-    uint64_t properties = at.layout->position;
-    const uint64_t asked =
-        ph_forms_audience(&outlook->world->forms, at.class_index, outlook->audience, slot == 0);
+    const row in = row_of(outlook, at);
+    const uint64_t distance2 = distance2_of(outlook, at);
+    uint64_t properties = at->layout->position;
+    const uint64_t asked = ph_forms_audience(&outlook->world->forms, at->class_index,
+                                             outlook->audience, at->slot == 0);
     *rest = (ph_due){0};
-    for (uint64_t left = asked & ~at.layout->position; left != 0; left &= left - 1) {
+    for (uint64_t left = asked & ~at->layout->position; left != 0; left &= left - 1) {
         const int property = ph_word_lowest_bit(left);
         const uint64_t bit = UINT64_C(1) << property;
-        if (is_initial(outlook, &at, property)) {
+        if (is_initial(outlook, at, in, property)) {
             continue;
         }
-        if ((at.layout->once & bit) == 0 && is_too_far(&at, property, distance2)) {
-            put_beyond(&at, property, rest);
+        if ((at->layout->once & bit) == 0 && is_too_far(at, property, distance2)) {
+            put_beyond(at, property, rest);
         } else {
             properties |= bit;
         }
@@ -284,16 +281,20 @@ uint64_t ph_outlook_complete(const ph_outlook* outlook, int slot, ph_due* rest)
 
 // ---- into records
 
-void ph_outlook_fill(const ph_outlook* outlook, int slot, uint64_t properties, uint32_t* words,
-                     uint8_t* texts)
+void ph_outlook_fill(const ph_outlook* outlook, const ph_place* at, uint64_t properties,
+                     uint32_t* words, uint8_t* texts)
 {
-    const place at = place_of(outlook, slot);
-    for (uint64_t left = properties; left != 0; left &= left - 1) {
+    const ph_layout* layout = at->layout;
+    if ((properties & layout->position) != 0) {
+        position_words(outlook, at, words + layout->position_word);
+    }
+    const row in = row_of(outlook, at);
+    for (uint64_t left = properties & ~layout->position; left != 0; left &= left - 1) {
         const int property = ph_word_lowest_bit(left);
-        load(outlook, &at, property, words + at.layout->word[property]);
-        if ((at.layout->texts >> property & 1) != 0) {
-            ph_layout_store_text(at.layout, texts, property,
-                                 ph_table_text(at.table, property, at.row));
+        load(outlook, layout, in, property, words + layout->word[property]);
+        if ((layout->texts >> property & 1) != 0) {
+            ph_layout_store_text(layout, texts, property,
+                                 ph_table_text(in.table, property, in.index));
         }
     }
 }

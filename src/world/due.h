@@ -49,6 +49,33 @@ static inline bool ph_outlook_is_there(const ph_outlook* outlook, int slot)
            (entities->seen_by[entity] & outlook->sees) != 0;
 }
 
+// One slot, and where what it shows is kept. Made once per visit, for all who ask about the slot.
+typedef struct ph_place {
+    int slot;
+    int class_index;
+    ph_entity_index entity; // PH_ENTITY_NONE when it is leaving
+    const ph_layout* layout;
+    const ph_packing* packing;
+    ph_dossier* dossier;
+} ph_place;
+
+static inline ph_place ph_outlook_place(const ph_outlook* outlook, int slot)
+{
+    const ph_world* world = outlook->world;
+    const ph_knowledge* knowledge = &outlook->sender->knowledge;
+    const ph_entity_index entity = outlook->entities[slot];
+    const int class_index = knowledge->class_index[slot];
+    PH_ASSERT(entity == PH_ENTITY_NONE || world->entities.class_index[entity] == class_index);
+    return (ph_place){
+        .slot = slot,
+        .class_index = class_index,
+        .entity = entity,
+        .layout = &world->forms.layouts.layouts[class_index],
+        .packing = &world->forms.packings[class_index],
+        .dossier = ph_knowledge_at(knowledge, slot),
+    };
+}
+
 // What differs.
 typedef struct ph_due {
     uint64_t due;         // differs from the newest sent; of a position also: is shown astray
@@ -61,14 +88,21 @@ typedef struct ph_due {
 
 // Compares the properties asked for. Only ENTER and ENTERED slots, not what is sent once. words,
 // unless NULL, is the block of a record: the present values are left in it, but for texts.
-ph_due ph_outlook_compare(const ph_outlook* outlook, int slot, uint64_t asked, uint32_t* words);
+ph_due ph_outlook_compare_at(const ph_outlook* outlook, const ph_place* at, uint64_t asked,
+                             uint32_t* words);
+static inline ph_due ph_outlook_compare(const ph_outlook* outlook, int slot, uint64_t asked,
+                                        uint32_t* words)
+{
+    const ph_place at = ph_outlook_place(outlook, slot);
+    return ph_outlook_compare_at(outlook, &at, asked, words);
+}
 
 // Everything that an enter says: the position, and what is not at its initial value. The others of
 // *rest differ, but are too far away.
-uint64_t ph_outlook_complete(const ph_outlook* outlook, int slot, ph_due* rest);
+uint64_t ph_outlook_complete(const ph_outlook* outlook, const ph_place* at, ph_due* rest);
 
 // Fills the blocks of a record (wire/layout.h) with the present values of these properties.
-void ph_outlook_fill(const ph_outlook* outlook, int slot, uint64_t properties, uint32_t* words,
-                     uint8_t* texts);
+void ph_outlook_fill(const ph_outlook* outlook, const ph_place* at, uint64_t properties,
+                     uint32_t* words, uint8_t* texts);
 
 #endif

@@ -6,18 +6,12 @@
 
 #include "world/knowledge.h"
 
-#include "base/bitset.h"
 #include "base/prefetch.h"
-#include "wire/classic.h"
 
 #include <string.h>
 
 // One array of 8 bytes, five of 4, three of 1.
 #define SWEPT_BYTES_PER_SLOT ((size_t)(8 + 5 * 4 + 3 * 1))
-
-// A packet has more than one item of a slot when it was visited again: what did not fit last time,
-// what waited too long, what the scheduler let through, what was left for spare bits.
-#define IN_FLIGHT_MAX (4 * PH_FLIGHT_MAX)
 
 static size_t rounded_up(size_t size, size_t unit)
 {
@@ -146,28 +140,6 @@ bool ph_knowledge_has_jumped(const ph_knowledge* knowledge, const ph_flight* fli
         place = item.older;
     }
     return false;
-}
-
-void ph_knowledge_note_sent(ph_knowledge* knowledge, const ph_flight_item* item, uint16_t place)
-{
-    const int slot = item->slot;
-    ph_dossier* dossier = ph_knowledge_at(knowledge, slot);
-    PH_ASSERT(dossier->in_flight < IN_FLIGHT_MAX);
-
-    dossier->newest_item = place;
-    ++dossier->in_flight;
-    if (item->kind == PH_RECORD_LEAVE) {
-        knowledge->touched[slot] = 0;
-        dossier->repeats = 0;
-        return;
-    }
-    if (knowledge->told[slot] == PH_TOLD_NOTHING) {
-        knowledge->told[slot] = PH_TOLD_ENTER;
-        --knowledge->newcomer_count;
-    }
-    const uint64_t told = item->kind == PH_RECORD_ENTER ? UINT64_MAX : item->properties;
-    knowledge->touched[slot] &= ~told;
-    dossier->repeats &= ~told;
 }
 
 static void learn(ph_knowledge* knowledge, const ph_packing* packing, const ph_flight_item* item)
@@ -324,7 +296,7 @@ bool ph_knowledge_validate(const ph_knowledge* knowledge, const ph_flight* fligh
         const int told = knowledge->told[slot];
         leaving_count += ph_knowledge_is_leaving(knowledge, slot);
         item_count += dossier->in_flight;
-        if (told > PH_TOLD_LEFT || dossier->in_flight > IN_FLIGHT_MAX ||
+        if (told > PH_TOLD_LEFT || dossier->in_flight > PH_IN_FLIGHT_MAX ||
             (told == PH_TOLD_NOTHING && dossier->in_flight != 0) ||
             (told == PH_TOLD_ENTER && dossier->in_flight == 0) || dossier->association == 0 ||
             !is_list_sound(knowledge, flight, slot)) {

@@ -28,8 +28,13 @@
 #ifndef PH_WORLD_KNOWLEDGE_H
 #define PH_WORLD_KNOWLEDGE_H
 
+#include "wire/classic.h"
 #include "wire/flight.h"
 #include "wire/packing.h"
+
+// A packet has more than one item of a slot when it was visited again: what did not fit last time,
+// what waited too long, what the scheduler let through, what was left for spare bits.
+#define PH_IN_FLIGHT_MAX (4 * PH_FLIGHT_MAX)
 
 typedef enum ph_told {
     PH_TOLD_NOTHING = 0,    // nobody there, or a newcomer
@@ -89,9 +94,13 @@ static inline ph_dossier* ph_knowledge_at(const ph_knowledge* knowledge, int slo
 }
 
 // Packed values, ENTERED only.
+static inline uint8_t* ph_dossier_known(ph_dossier* dossier)
+{
+    return (uint8_t*)(dossier + 1);
+}
 static inline uint8_t* ph_knowledge_known(const ph_knowledge* knowledge, int slot)
 {
-    return (uint8_t*)(ph_knowledge_at(knowledge, slot) + 1);
+    return ph_dossier_known(ph_knowledge_at(knowledge, slot));
 }
 
 static inline bool ph_knowledge_is_leaving(const ph_knowledge* knowledge, int slot)
@@ -123,7 +132,28 @@ void ph_knowledge_free(ph_knowledge* knowledge, int slot, bool is_known);
 // ---- what is sent, and what becomes of it
 
 // An item was added to the flight for its slot. Its `older` was the slot's newest_item.
-void ph_knowledge_note_sent(ph_knowledge* knowledge, const ph_flight_item* item, uint16_t place);
+static inline void ph_knowledge_note_sent(ph_knowledge* knowledge, const ph_flight_item* item,
+                                          uint16_t place)
+{
+    const int slot = item->slot;
+    ph_dossier* dossier = ph_knowledge_at(knowledge, slot);
+    PH_ASSERT(dossier->in_flight < PH_IN_FLIGHT_MAX);
+
+    dossier->newest_item = place;
+    ++dossier->in_flight;
+    if (item->kind == PH_RECORD_LEAVE) {
+        knowledge->touched[slot] = 0;
+        dossier->repeats = 0;
+        return;
+    }
+    if (knowledge->told[slot] == PH_TOLD_NOTHING) {
+        knowledge->told[slot] = PH_TOLD_ENTER;
+        --knowledge->newcomer_count;
+    }
+    const uint64_t told = item->kind == PH_RECORD_ENTER ? UINT64_MAX : item->properties;
+    knowledge->touched[slot] &= ~told;
+    dossier->repeats &= ~told;
+}
 
 // The oldest item of its slot came to its end. @return True when the slot is to be freed: the
 // client applied the leave, or never got an enter.

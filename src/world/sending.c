@@ -123,19 +123,19 @@ typedef enum outcome {
 } outcome;
 
 // Who has nothing due does not wait, and who has nothing due but its position is at rest.
-static void note_rest(sending* s, int slot)
+static inline void note_rest(sending* s, const ph_place* at)
 {
     ph_knowledge* knowledge = &s->sender->knowledge;
-    const uint64_t touched = knowledge->touched[slot];
+    const uint64_t touched = knowledge->touched[at->slot];
     if (touched == 0) {
-        knowledge->waiting_ms[slot] = 0;
+        knowledge->waiting_ms[at->slot] = 0;
     }
-    if ((touched & ~layout_of(s, slot)->position) == 0) {
-        ph_unrest_settle(&s->outlook, knowledge, slot);
+    if ((touched & ~at->layout->position) == 0) {
+        ph_unrest_settle(&s->outlook, at);
     }
 }
 
-static outcome add(sending* s, const ph_choice* choice)
+static outcome add(sending* s, const ph_place* at, const ph_choice* choice)
 {
     ph_sender* sender = s->sender;
     const int slot = choice->slot;
@@ -147,11 +147,11 @@ static outcome add(sending* s, const ph_choice* choice)
     if (s->who.is_overdue) {
         sender->overdue_credit_bits -= s->datagram.bits - before_bits;
     }
-    ph_knowledge_at(&sender->knowledge, slot)->served_ms = s->now_ms;
+    at->dossier->served_ms = s->now_ms;
     if (choice->kind != PH_RECORD_LEAVE) {
         float* score = &sender->knowledge.score[slot];
         *score = sender->scheduler.sent(sender->scheduler.context, *score);
-        note_rest(s, slot);
+        note_rest(s, at);
         if (sender->expectation != NULL) {
             ph_expectation_note_sent(sender->expectation, s->outlook.world, sender, slot);
         }
@@ -159,29 +159,32 @@ static outcome add(sending* s, const ph_choice* choice)
     return OUTCOME_ADDED;
 }
 
-static outcome add_enter(sending* s, int slot)
+static outcome add_enter(sending* s, const ph_place* at)
 {
-    ph_knowledge* knowledge = &s->sender->knowledge;
     ph_due rest;
-    const uint64_t properties = ph_outlook_complete(&s->outlook, slot, &rest);
-    const outcome result =
-        add(s, &(ph_choice){.slot = slot, .kind = PH_RECORD_ENTER, .properties = properties});
+    const ph_choice choice = {
+        .slot = at->slot,
+        .kind = PH_RECORD_ENTER,
+        .properties = ph_outlook_complete(&s->outlook, at, &rest),
+    };
+    const outcome result = add(s, at, &choice);
     if (result == OUTCOME_ADDED) {
-        ph_knowledge_at(knowledge, slot)->beyond = rest.beyond;
-        knowledge->wake_mm2[slot] = rest.wake_mm2;
+        at->dossier->beyond = rest.beyond;
+        s->sender->knowledge.wake_mm2[at->slot] = rest.wake_mm2;
     }
     return result;
 }
 
 // While an enter is on its way, each record would be a whole enter again: that can wait for the
 // answer, unless there are bits to spare.
-static uint64_t filter(const sending* s, int slot, const ph_due* due, uint64_t position)
+static uint64_t filter(const sending* s, const ph_place* at, const ph_due* due)
 {
     const ph_knowledge* knowledge = &s->sender->knowledge;
+    const int slot = at->slot;
     if (knowledge->told[slot] == PH_TOLD_ENTER) {
         return 0;
     }
-    const uint64_t lost = ph_knowledge_at(knowledge, slot)->repeats & due->due;
+    const uint64_t lost = at->dossier->repeats & due->due;
     const bool has_errors = s->sender->expectation != NULL;
     const ph_visit visit = {
         .distance_mm = s->scratch.distance_mm[slot],
@@ -192,13 +195,11 @@ static uint64_t filter(const sending* s, int slot, const ph_due* due, uint64_t p
         .significant = due->significant | lost,
         .lost = lost,
         .settled = due->settled,
-        .position = position,
+        .position = at->layout->position,
         .change = s->sender->scheduler.wants_change ? s->scratch.change[slot] : 0.0f,
         .errors = has_errors ? &s->errors : NULL,
         .slot = slot,
-        .heading = has_errors ? ph_expectation_heading(s->sender->expectation,
-                                                       knowledge->class_index[slot])
-                              : 0,
+        .heading = has_errors ? ph_expectation_heading(s->sender->expectation, at->class_index) : 0,
     };
     return s->sender->scheduler.filter(s->sender->scheduler.context, &visit) & due->due;
 }
@@ -254,70 +255,73 @@ static bool is_enter_enough(const sending* s, int slot)
 
 // ---- a visit to somebody known
 
-static outcome add_update(sending* s, int slot, const ph_due* due, uint64_t chosen)
+static outcome add_update(sending* s, const ph_place* at, const ph_due* due, uint64_t chosen)
 {
-    const int coarse = ph_sender_is_coded(s->sender) ? judge_position(s, slot, due, &chosen) : 0;
+    const bool is_coded = ph_sender_is_coded(s->sender);
+    const int coarse = is_coded ? judge_position(s, at->slot, due, &chosen) : 0;
     if (chosen == 0) {
         return OUTCOME_NOTHING;
     }
     const ph_choice choice = {
-        .slot = slot,
+        .slot = at->slot,
         .kind = PH_RECORD_UPDATE,
         .properties = chosen,
         .is_significant = (due->striking & chosen) != 0,
-        .has_words = !ph_sender_is_coded(s->sender), // else they may be rounded by now
+        .has_words = !is_coded, // else they may be rounded by now
         .coarse = coarse,
     };
-    return add(s, &choice);
+    return add(s, at, &choice);
 }
 
 // Told in this datagram as coarsely as it may be, and nothing else to tell.
-static bool is_told_coarsely(const sending* s, int slot)
+static bool is_told_coarsely(const sending* s, const ph_place* at)
 {
-    return s->sender->knowledge.touched[slot] == layout_of(s, slot)->position &&
-           ph_sender_is_coded(s->sender) && ph_coded_is_coarse(&s->datagram, slot) &&
-           s->turns.stage != PH_TURN_REFINE && !s->who.is_overdue;
+    return ph_sender_is_coded(s->sender) &&
+           s->sender->knowledge.touched[at->slot] == at->layout->position &&
+           ph_coded_is_coarse(&s->datagram, at->slot) && s->turns.stage != PH_TURN_REFINE &&
+           !s->who.is_overdue;
 }
 
-static outcome visit_known(sending* s, int slot, bool is_filtered)
+static outcome visit_known(sending* s, const ph_place* at)
 {
     ph_knowledge* knowledge = &s->sender->knowledge;
+    const int slot = at->slot;
     const uint64_t asked = knowledge->touched[slot];
-    if (is_told_coarsely(s, slot)) {
+    if (is_told_coarsely(s, at)) {
         return OUTCOME_NOTHING;
     }
     const ph_due due =
-        ph_outlook_compare(&s->outlook, slot, asked & mask_of(s, slot), s->datagram.wording.words);
+        ph_outlook_compare_at(&s->outlook, at, asked & mask_of(s, slot), s->datagram.wording.words);
     ph_survey_keep(knowledge, slot, asked, &due);
-    note_rest(s, slot);
+    note_rest(s, at);
     if (due.due == 0 || is_enter_enough(s, slot)) {
         return OUTCOME_NOTHING;
     }
-    const uint64_t position = layout_of(s, slot)->position;
-    const uint64_t chosen = is_filtered ? filter(s, slot, &due, position) : due.due;
+    const uint64_t chosen = s->who.is_filtered ? filter(s, at, &due) : due.due;
     if (chosen == 0) {
         return OUTCOME_NOTHING;
     }
-    return knowledge->told[slot] == PH_TOLD_ENTER ? add_enter(s, slot)
-                                                  : add_update(s, slot, &due, chosen);
+    return knowledge->told[slot] == PH_TOLD_ENTER ? add_enter(s, at)
+                                                  : add_update(s, at, &due, chosen);
 }
 
-static outcome visit(sending* s, ph_turn who)
+static outcome visit(sending* s)
 {
     const ph_knowledge* knowledge = &s->sender->knowledge;
-    s->who = who;
-    const bool is_doubtful = ph_sender_is_doubtful(s->sender, who.slot);
-    if (knowledge->touched[who.slot] == 0 && !is_doubtful) {
+    const int slot = s->who.slot;
+    const bool is_doubtful = ph_sender_is_doubtful(s->sender, slot);
+    if (knowledge->touched[slot] == 0 && !is_doubtful) {
         return OUTCOME_NOTHING;
     }
-    if (ph_knowledge_is_leaving(knowledge, who.slot)) {
-        return add(s, &(ph_choice){.slot = who.slot, .kind = PH_RECORD_LEAVE});
+    const ph_place* at = ph_wording_at(&s->datagram.wording, slot);
+    if (ph_knowledge_is_leaving(knowledge, slot)) {
+        return add(s, at, &(ph_choice){.slot = slot, .kind = PH_RECORD_LEAVE});
     }
-    if (!ph_outlook_is_there(&s->outlook, who.slot)) {
+    if (!ph_outlook_is_there(&s->outlook, slot)) {
         return OUTCOME_NOTHING;
     }
-    const bool is_entering = knowledge->told[who.slot] == PH_TOLD_NOTHING || is_doubtful;
-    return is_entering ? add_enter(s, who.slot) : visit_known(s, who.slot, who.is_filtered);
+    const bool is_entering = knowledge->told[slot] == PH_TOLD_NOTHING || is_doubtful;
+    return is_entering ? add_enter(s, at) : visit_known(s, at);
 }
 
 // ---- datagrams
@@ -356,14 +360,14 @@ static void turn_over(sending* s)
 }
 
 // @return False when the send is over, because the next record cannot be paid for.
-static bool visit_in_datagram(sending* s, ph_turn who)
+static bool visit_in_datagram(sending* s)
 {
     if (!s->datagram.is_open && !ph_datagram_open(&s->datagram)) {
         return false;
     }
-    const outcome result = visit(s, who);
+    const outcome result = visit(s);
     if (result == OUTCOME_NO_PLACE) {
-        ph_turns_put_off(&s->turns, who);
+        ph_turns_put_off(&s->turns, s->who);
     }
     if (result != OUTCOME_NO_ROOM) {
         return true;
@@ -371,7 +375,7 @@ static bool visit_in_datagram(sending* s, ph_turn who)
     if (s->datagram.count == 0) {
         return false;
     }
-    if (ph_turns_retry(&s->turns, who)) {
+    if (ph_turns_retry(&s->turns, s->who)) {
         turn_over(s);
     }
     return true;
@@ -381,11 +385,10 @@ static bool visit_in_datagram(sending* s, ph_turn who)
 static bool send_datagrams(sending* s)
 {
     for (;;) {
-        ph_turn who;
-        if (ph_turns_try_next(&s->turns, spoken_bits(s), &who)) {
-            if (!visit_in_datagram(s, who)) {
+        if (ph_turns_try_next(&s->turns, spoken_bits(s), &s->who)) {
+            if (!visit_in_datagram(s)) {
                 close_datagram(s);
-                s->sender->first_slot = who.slot;
+                s->sender->first_slot = s->who.slot;
                 return false;
             }
         } else if (ph_turns_has_more(&s->turns)) {

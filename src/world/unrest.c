@@ -34,8 +34,3 @@ void ph_unrest_fill(const ph_outlook* outlook, float* change)
         change[slot] = ph_unrest_of(outlook, slot, knowledge->touched[slot]);
     }
 }
-
-void ph_unrest_settle(const ph_outlook* outlook, ph_knowledge* knowledge, int slot)
-{
-    ph_knowledge_at(knowledge, slot)->stir = outlook->world->entities.stir[outlook->entities[slot]];
-}

@@ -17,6 +17,9 @@ float ph_unrest_of(const ph_outlook* outlook, int slot, uint64_t touched);
 void ph_unrest_fill(const ph_outlook* outlook, float* change);
 
 // Nothing but its position is left to be told of this slot: what is to come counts from now on.
-void ph_unrest_settle(const ph_outlook* outlook, ph_knowledge* knowledge, int slot);
+static inline void ph_unrest_settle(const ph_outlook* outlook, const ph_place* at)
+{
+    at->dossier->stir = outlook->world->entities.stir[at->entity];
+}
 
 #endif

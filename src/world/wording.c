@@ -10,52 +10,49 @@ static const ph_layout* layout_of(const ph_wording* wording, int class_index)
     return &wording->outlook->world->forms.layouts.layouts[class_index];
 }
 
-static bool has_jumped(const ph_outlook* outlook, const ph_choice* choice, bool has_position)
+static bool has_jumped(const ph_outlook* outlook, const ph_place* at, const ph_choice* choice)
 {
     const ph_sender* sender = outlook->sender;
-    const int slot = choice->slot;
-    const uint16_t jumps = outlook->world->entities.jumps[outlook->entities[slot]];
+    const uint16_t jumps = outlook->world->entities.jumps[at->entity];
     if (choice->kind == PH_RECORD_ENTER) {
-        return ph_knowledge_has_jumped(&sender->knowledge, &sender->flight, slot, jumps);
+        return ph_knowledge_has_jumped(&sender->knowledge, &sender->flight, at->slot, jumps);
     }
-    return has_position && jumps != ph_knowledge_at(&sender->knowledge, slot)->jumps;
+    return (choice->properties & at->layout->position) != 0 && jumps != at->dossier->jumps;
 }
 
 // With the words of these properties alone, unless they are there already.
-static void make_record(ph_wording* wording, const ph_choice* choice, uint64_t filled,
-                        ph_record* made)
+static inline void make_record(ph_wording* wording, const ph_choice* choice, uint64_t filled,
+                               ph_record* made)
 {
-    const int slot = choice->slot;
     const ph_outlook* outlook = wording->outlook;
-    const ph_knowledge* knowledge = &outlook->sender->knowledge;
-    *made = (ph_record){
-        .properties = choice->properties,
-        .association = ph_knowledge_at(knowledge, slot)->association,
-        .slot = (uint16_t)slot,
-        .kind = (uint8_t)choice->kind,
-        .class_index = knowledge->class_index[slot],
-        .words = wording->words,
-        .texts = wording->texts,
-    };
+    const ph_place* at = ph_wording_at(wording, choice->slot);
+    // One by one: what is put together elsewhere in pieces and copied as a whole is waited for.
+    made->name = 0;
+    made->properties = choice->properties;
+    made->association = at->dossier->association;
+    made->slot = (uint16_t)at->slot;
+    made->kind = (uint8_t)choice->kind;
+    made->class_index = (uint8_t)at->class_index;
+    made->is_jump = false;
+    memset(made->velocity, 0, sizeof made->velocity);
+    made->words = wording->words;
+    made->texts = wording->texts;
     if (choice->kind == PH_RECORD_LEAVE) {
         return;
     }
-    const ph_entity_index entity = outlook->entities[slot];
-    const ph_entities* entities = &outlook->world->entities;
-    const ph_layout* layout = layout_of(wording, made->class_index);
-    made->name = choice->kind == PH_RECORD_ENTER ? entities->name[entity] : 0;
-    made->is_jump = has_jumped(outlook, choice, (choice->properties & layout->position) != 0);
-    const uint64_t missing = choice->has_words ? filled & layout->texts : filled;
+    if (choice->kind == PH_RECORD_ENTER) {
+        made->name = outlook->world->entities.name[at->entity];
+    }
+    made->is_jump = has_jumped(outlook, at, choice);
+    const uint64_t missing = choice->has_words ? filled & at->layout->texts : filled;
     if (missing != 0) {
-        ph_outlook_fill(outlook, slot, missing, made->words, made->texts);
+        ph_outlook_fill(outlook, at, missing, made->words, made->texts);
     }
 }
 
-ph_record ph_wording_record(ph_wording* wording, const ph_choice* choice)
+void ph_wording_record(ph_wording* wording, const ph_choice* choice, ph_record* record)
 {
-    ph_record record;
-    make_record(wording, choice, choice->properties, &record);
-    return record;
+    make_record(wording, choice, choice->properties, record);
 }
 
 // ---- as a difference
@@ -111,7 +108,8 @@ static const ph_placement* place(ph_wording* wording, const ph_coded_frame* fram
     const ph_outlook* outlook = wording->outlook;
     const ph_layout* layout = layout_of(wording, outlook->sender->knowledge.class_index[slot]);
     uint32_t* words = wording->words + layout->word[layout->described->position];
-    ph_outlook_fill(outlook, slot, layout->position, wording->words, wording->texts);
+    ph_outlook_fill(outlook, ph_wording_at(wording, slot), layout->position, wording->words,
+                    wording->texts);
     memcpy(placed->words, words, sizeof placed->words);
     const bool is_coarse = coarse > 0 && try_round(frame, layout, coarse, placed->words);
     placed->slot = slot;
@@ -199,49 +197,4 @@ bool ph_wording_is_near_enough(ph_wording* wording, const ph_coded_frame* frame,
     const uint8_t* newest =
         ph_knowledge_newest(&sender->knowledge, &sender->flight, packing, slot, position);
     return memcmp(bytes, newest, packing->size[position]) == 0;
-}
-
-// ---- into the flight
-
-ph_flight_item ph_wording_item(const ph_wording* wording, const ph_record* record)
-{
-    const ph_outlook* outlook = wording->outlook;
-    const ph_knowledge* knowledge = &outlook->sender->knowledge;
-    const int slot = record->slot;
-    ph_flight_item item = {
-        .slot = record->slot,
-        .kind = record->kind,
-        .older = ph_knowledge_at(knowledge, slot)->newest_item,
-        .is_jump = record->is_jump,
-    };
-    if (record->kind == PH_RECORD_LEAVE) {
-        return item;
-    }
-    const ph_layout* layout = layout_of(wording, record->class_index);
-    const ph_packing* packing = &outlook->world->forms.packings[record->class_index];
-    const ph_entities* entities = &outlook->world->entities;
-    const ph_entity_index entity = outlook->entities[slot];
-    const bool is_coded = ph_sender_is_coded(outlook->sender);
-    const bool has_extra = is_coded && record->kind == PH_RECORD_ENTER;
-    // Of what is told once nothing is compared later; but baselines begin with a position.
-    item.properties = record->properties & ~(layout->once & ~(is_coded ? layout->position : 0));
-    item.value_bytes = (uint16_t)(ph_packing_size(packing, item.properties) +
-                                  (has_extra ? PH_ENTER_EXTRA_BYTES : 0));
-    item.score = knowledge->score[slot];
-    item.jumps = entities->jumps[entity];
-    if ((item.properties & layout->position) != 0) {
-        item.mileage_mm = entities->mileage_mm[entity] - knowledge->mileage_mm[slot];
-    }
-    return item;
-}
-
-void ph_wording_pack(const ph_wording* wording, const ph_record* record, const ph_flight_item* item)
-{
-    const ph_forms* forms = &wording->outlook->world->forms;
-    ph_packing_store_all(&forms->packings[record->class_index],
-                         &forms->layouts.layouts[record->class_index], item->properties,
-                         record->words, item->values);
-    if (ph_sender_is_coded(wording->outlook->sender) && record->kind == PH_RECORD_ENTER) {
-        ph_baselines_store_extra(item, record);
-    }
 }

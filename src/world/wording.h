@@ -39,6 +39,7 @@ typedef struct ph_placement {
 // serves all questions about it until the next slot's turn.
 typedef struct ph_wording {
     const ph_outlook* outlook;
+    ph_place at;       // of the slot whose turn it is; its slot is -1 before the first
     int forecast_slot; // -1: of nobody
     ph_forecast forecast;
     ph_placement placement;
@@ -46,8 +47,17 @@ typedef struct ph_wording {
     uint8_t texts[PH_WORDING_TEXT_BYTES];
 } ph_wording;
 
+// Where the slot is that records are made of.
+static inline const ph_place* ph_wording_at(ph_wording* wording, int slot)
+{
+    if (wording->at.slot != slot) {
+        wording->at = ph_outlook_place(wording->outlook, slot);
+    }
+    return &wording->at;
+}
+
 // The record as the classic profile has it. Its blocks are borrowed until the next one is made.
-ph_record ph_wording_record(ph_wording* wording, const ph_choice* choice);
+void ph_wording_record(ph_wording* wording, const ph_choice* choice, ph_record* record);
 
 // The same as a difference to the baseline, as coarse as was chosen, or exact where that would be too
 // coarse; without the one before.
@@ -69,9 +79,48 @@ int ph_wording_coarse(ph_wording* wording, const ph_coded_frame* frame, int slot
 bool ph_wording_is_near_enough(ph_wording* wording, const ph_coded_frame* frame, int slot,
                                int coarse);
 
-// What the flight is to remember of a record, and its values once the item is there.
-ph_flight_item ph_wording_item(const ph_wording* wording, const ph_record* record);
-void ph_wording_pack(const ph_wording* wording, const ph_record* record,
-                     const ph_flight_item* item);
+// ---- into the flight
+
+// What the flight is to remember of a record.
+static inline ph_flight_item ph_wording_item(ph_wording* wording, const ph_record* record)
+{
+    const ph_outlook* outlook = wording->outlook;
+    const ph_knowledge* knowledge = &outlook->sender->knowledge;
+    const ph_place* at = ph_wording_at(wording, record->slot);
+    ph_flight_item item = {
+        .slot = record->slot,
+        .kind = record->kind,
+        .older = at->dossier->newest_item,
+        .is_jump = record->is_jump,
+    };
+    if (record->kind == PH_RECORD_LEAVE) {
+        return item;
+    }
+    const ph_layout* layout = at->layout;
+    const ph_entities* entities = &outlook->world->entities;
+    const bool is_coded = ph_sender_is_coded(outlook->sender);
+    const bool has_extra = is_coded && record->kind == PH_RECORD_ENTER;
+    // Of what is told once nothing is compared later; but baselines begin with a position.
+    item.properties = record->properties & ~(layout->once & ~(is_coded ? layout->position : 0));
+    item.value_bytes = (uint16_t)(ph_packing_size(at->packing, item.properties) +
+                                  (has_extra ? PH_ENTER_EXTRA_BYTES : 0));
+    item.score = knowledge->score[at->slot];
+    item.jumps = entities->jumps[at->entity];
+    if ((item.properties & layout->position) != 0) {
+        item.mileage_mm = entities->mileage_mm[at->entity] - knowledge->mileage_mm[at->slot];
+    }
+    return item;
+}
+
+// And its values, once the item is there.
+static inline void ph_wording_pack(ph_wording* wording, const ph_record* record,
+                                   const ph_flight_item* item)
+{
+    const ph_place* at = ph_wording_at(wording, record->slot);
+    ph_packing_store_all(at->packing, at->layout, item->properties, record->words, item->values);
+    if (record->kind == PH_RECORD_ENTER && ph_sender_is_coded(wording->outlook->sender)) {
+        ph_baselines_store_extra(item, record);
+    }
+}
 
 #endif
