@@ -201,7 +201,6 @@ static ph_seen member_as_seen(const ph_slots* slots, const ph_slots_step* step, 
 // others. @return How many those are.
 static int list_unusual(const ph_slots* slots, const ph_slots_step* step, uint16_t* unusual)
 {
-    const ph_crowd crowd = *step->crowd;
     const ph_eye* eye = step->eye;
     const int32_t eye_x = eye->x_mm;
     const int32_t eye_y = eye->y_mm;
@@ -211,14 +210,15 @@ static int list_unusual(const ph_slots* slots, const ph_slots_step* step, uint16
     const uint16_t* end = shown + slots->listed_count;
     const ph_entity_index* entities = slots->entities;
     const uint64_t* spawn_orders = slots->spawn_orders;
+    const ph_glance* glances = step->glances;
     int count = 0;
     shown += slots->states[0] == PH_SLOT_SHOWN;
     for (; shown < end; ++shown) {
         const size_t slot = *shown;
-        const size_t entity = entities[slot];
-        if (ph_distance2(crowd.x_mm[entity], crowd.y_mm[entity], eye_x, eye_y) >= enter2 ||
-            crowd.spawn_order[entity] != spawn_orders[slot] ||
-            (crowd.seen_by[entity] & sees) == 0 || crowd.flags[entity] != 0) {
+        const ph_glance* glance = &glances[entities[slot]];
+        if (ph_distance2(glance->x_mm, glance->y_mm, eye_x, eye_y) >= enter2 ||
+            glance->order_low != (uint32_t)spawn_orders[slot] ||
+            (glance->seen_by & sees) == 0) {
             unusual[count++] = (uint16_t)slot;
         }
     }

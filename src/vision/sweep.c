@@ -21,12 +21,11 @@
 
 enum {
     BAND_COUNT = 16, // few enough to compare one by one
-    DRIFT_COUNT = 5, // by so many ranks the reach of the last view may be wrong
+    DRIFT_COUNT = 4, // by so many ranks the reach of the last view may be wrong
     MISSES_MAX = 3,  // guesses in proportion that may fail to halve the bracket in a row
 };
 
-// Two arrays of four bytes and one of one, with their overhang, then the band: in the worst case
-// everybody.
+// Four arrays of four bytes with their overhang, then the band: in the worst case everybody.
 static size_t padded_count(int capacity)
 {
     return (size_t)capacity + 2 * PH_SWEEP_STEP;
@@ -36,7 +35,7 @@ int ph_sweep_scratch_count(int capacity)
 {
     PH_ASSERT(capacity >= 0);
 
-    const size_t bytes = padded_count(capacity) * (2 * sizeof(uint32_t) + sizeof(uint8_t));
+    const size_t bytes = padded_count(capacity) * 4 * sizeof(uint32_t);
     return (int)((bytes + sizeof(ph_seen) - 1) / sizeof(ph_seen)) + capacity;
 }
 
@@ -49,8 +48,10 @@ ph_sweep ph_sweep_make(const ph_lineup* lineup, const ph_eye* eye, ph_seen* scra
         .eye = eye,
         .key = (int32_t*)(void*)words,
         .place = words + padded,
-        .guess = {-1, -1, -1, -1},
-        .mark = (uint8_t*)(words + 2 * padded),
+        .near = {.in = -1, .edge = -1},
+        .wide = {.in = -1, .edge = -1},
+        .mark = words + 2 * padded,
+        .marked = words + 3 * padded,
         .edge = scratch + (ph_sweep_scratch_count(capacity) - capacity),
     };
 }
@@ -83,17 +84,19 @@ static int32_t key_maybe_below(float distance2)
 }
 
 // In a crowd of even density distance squared grows with the rank.
-static void expect_rank(int32_t guess[2], uint64_t distance2, int rank)
+static ph_sweep_band expect_rank(uint64_t distance2, int rank)
 {
     const float drift = (float)DRIFT_COUNT / (float)(rank + DRIFT_COUNT);
-    guess[0] = key_of((float)distance2 * (1.0f - drift));
-    guess[1] = key_of((float)distance2 * (1.0f + drift));
+    return (ph_sweep_band){
+        .in = key_of((float)distance2 * (1.0f - drift)),
+        .edge = key_of((float)distance2 * (1.0f + drift)),
+    };
 }
 
 void ph_sweep_expect(ph_sweep* sweep, const ph_view* last, int wanted, int first)
 {
-    expect_rank(&sweep->guess[0], last->near.distance2, first);
-    expect_rank(&sweep->guess[2], last->wide.distance2, wanted);
+    sweep->near = expect_rank(last->near.distance2, first);
+    sweep->wide = expect_rank(last->wide.distance2, wanted);
 }
 
 static float square(int64_t radius_mm)
@@ -163,24 +166,58 @@ static int count_up_to(const int32_t* key, int count, int32_t limit)
     return within;
 }
 
+enum { MARK_NEAR = 1, MARK_WIDE = 2 };
+
+// All bits or none: conditions would become branches.
+static inline uint32_t mask(bool is_set)
+{
+    return -(uint32_t)is_set;
+}
+
+// Lists who is marked: some twenty, so most are passed over by two.
+static int list_marked(const uint32_t* mark, int count, uint32_t* marked)
+{
+    int listed = 0;
+    for (int i = 0; i < count; i += 2) {
+        uint64_t both;
+        memcpy(&both, mark + i, sizeof both);
+        if (both != 0) {
+            marked[listed] = (uint32_t)i;
+            listed += mark[i] != 0;
+            marked[listed] = (uint32_t)i + 1;
+            listed += mark[i + 1] != 0;
+        }
+    }
+    return listed;
+}
+
+// In one pass with the expected bands, who is marked there.
 int ph_sweep_count_within(ph_sweep* sweep, int64_t radius_mm)
 {
     PH_ASSERT(0 <= radius_mm && radius_mm <= INT64_C(1) << 31);
 
-    const int32_t* key = sweep->key;
+    const int32_t* restrict key = sweep->key;
+    uint32_t* restrict mark = sweep->mark;
+    const int count = sweep->count;
     const int32_t limit = key_surely_below(square(radius_mm));
-    const int32_t* guess = sweep->guess;
-    const int32_t limits[PH_SWEEP_GUESSES] = {guess[0], guess[1], guess[2], guess[3]};
-    int counts[PH_SWEEP_GUESSES] = {0};
+    ph_sweep_band near = sweep->near;
+    ph_sweep_band wide = sweep->wide;
+    near.in_count = near.edge_count = 0;
+    wide.in_count = wide.edge_count = 0;
     int within = 0;
-    for (int i = 0; i < sweep->count; ++i) {
+    for (int i = 0; i < count; ++i) {
         within += key[i] <= limit;
-        counts[0] += key[i] <= limits[0];
-        counts[1] += key[i] <= limits[1];
-        counts[2] += key[i] <= limits[2];
-        counts[3] += key[i] <= limits[3];
+        near.in_count += key[i] <= near.in;
+        near.edge_count += key[i] <= near.edge;
+        wide.in_count += key[i] <= wide.in;
+        wide.edge_count += key[i] <= wide.edge;
+        mark[i] = (mask(key[i] > near.in) & mask(key[i] <= near.edge) & MARK_NEAR) |
+                  (mask(key[i] > wide.in) & mask(key[i] <= wide.edge) & MARK_WIDE);
     }
-    memcpy(sweep->guess_count, counts, sizeof counts);
+    mark[count] = 0; // looked at beside the last one
+    sweep->marked_count = list_marked(mark, count, sweep->marked);
+    sweep->near = near;
+    sweep->wide = wide;
     sweep->radius_mm = radius_mm;
     sweep->within_count = within;
     return within;
@@ -213,12 +250,9 @@ static void tighten(const int32_t* key, int count, bracket* cut)
     cut->high = most;
 }
 
-// `within` keys are up to a guess, which may be anywhere.
+// `within` keys are up to a guess.
 static void narrow(bracket* cut, int wanted, int32_t guess, int within)
 {
-    if (guess <= cut->low || guess >= cut->high) {
-        return;
-    }
     if (within < wanted) {
         cut->low = guess;
         cut->low_count = within;
@@ -282,20 +316,6 @@ static ph_seen answer(const ph_sweep* sweep, int i)
     };
 }
 
-// What is at or below `in` is surely in, what is above `edge` surely out.
-typedef struct band {
-    int32_t in;
-    int32_t edge;
-    int in_count;
-} band;
-
-// The reach of a rank, on the way from many to one.
-typedef struct ranking {
-    int wanted;
-    bool is_cut; // else there are fewer within the radius
-    band band;
-} ranking;
-
 // Keys cannot tell who is beyond the radius by a hair, distances can. @return How many are within.
 static int hide_beyond(ph_sweep* sweep)
 {
@@ -313,75 +333,55 @@ static int hide_beyond(ph_sweep* sweep)
     return within;
 }
 
-static void narrow_by_guesses(const ph_sweep* sweep, int wanted, bracket* cut)
+// Moves those with this mark to the edge. @return How many, or 0 when this is not where the answer of
+// `wanted` ends: when too few or too many are at or below `in`, or may be by what keys can tell.
+static int collect_expected(const ph_sweep* sweep, const ph_sweep_band* band, uint32_t mark,
+                            int wanted)
 {
-    const int32_t sure_limit = key_surely_below(square(sweep->radius_mm));
-    for (int i = 0; i < PH_SWEEP_GUESSES; ++i) {
-        if (sweep->guess[i] < sure_limit) {
-            narrow(cut, wanted, sweep->guess[i], sweep->guess_count[i]);
-        }
+    const int32_t maybe_in = key_maybe_below(float_of(band->in));
+    const int32_t surely_out = key_surely_below(float_of(band->edge));
+    if (band->in_count >= wanted || band->edge_count < wanted) {
+        return 0;
     }
-}
-
-// `within` are in the radius, whose key is `high` at most.
-static ranking rank_at(const ph_sweep* sweep, int wanted, int32_t high, int within)
-{
-    ranking made = {.wanted = wanted, .is_cut = within >= wanted, .band = {.in = -1, .edge = -1}};
-    if (made.is_cut && wanted > 0) {
-        bracket cut = {.low = -1, .high = high, .high_count = within};
-        narrow_by_guesses(sweep, wanted, &cut);
-        find_cut(sweep->key, sweep->count, wanted, &cut);
-        made.band.in = cut.low > 0 ? key_surely_below(float_of(cut.low)) : -1;
-        made.band.edge = key_maybe_below(float_of(cut.high));
-    }
-    return made;
-}
-
-// Marks who is in a band, by a bit for each of the two, and counts who is surely in.
-static void mark_bands(ph_sweep* sweep, band* a, band* b)
-{
-    const int32_t* restrict key = sweep->key;
-    uint8_t* restrict mark = sweep->mark;
-    const int32_t a_in = a->in;
-    const int32_t a_edge = a->edge;
-    const int32_t b_in = b->in;
-    const int32_t b_edge = b->edge;
-    const int count = sweep->count; // which a mark might be, for all that a compiler knows
-    int a_count = 0;
-    int b_count = 0;
-    for (int i = 0; i < count; ++i) {
-        const int32_t is_in_a = key[i] <= a_in;
-        const int32_t is_in_b = key[i] <= b_in;
-        const int32_t is_near_a = key[i] <= a_edge;
-        const int32_t is_near_b = key[i] <= b_edge;
-        a_count += is_in_a;
-        b_count += is_in_b;
-        mark[i] = (uint8_t)((is_near_a - is_in_a) | 2 * (is_near_b - is_in_b));
-    }
-    memset(mark + count, 0, PH_SWEEP_STEP); // scanned in whole words
-    a->in_count = a_count;
-    b->in_count = b_count;
-}
-
-// Moves those with this mark to the edge. @return How many.
-static int collect_marked(const ph_sweep* sweep, uint8_t bit)
-{
-    _Static_assert(PH_SWEEP_STEP == sizeof(uint64_t), "a word of marks is a step");
-    const uint64_t bits = bit * (UINT64_MAX / UINT8_MAX);
     int collected = 0;
-    for (int i = 0; i < sweep->count; i += PH_SWEEP_STEP) {
-        uint64_t word;
-        memcpy(&word, sweep->mark + i, sizeof word);
-        if ((word & bits) == 0) {
-            continue;
+    int maybe_in_count = 0;
+    int maybe_out_count = 0;
+    for (int i = 0; i < sweep->marked_count; ++i) {
+        const uint32_t k = sweep->marked[i];
+        if ((sweep->mark[k] & mark) != 0) {
+            maybe_in_count += sweep->key[k] <= maybe_in;
+            maybe_out_count += sweep->key[k] > surely_out;
+            sweep->edge[collected++] = answer(sweep, (int)k);
         }
-        for (int k = i; k < i + PH_SWEEP_STEP; ++k) {
-            if ((sweep->mark[k] & bit) != 0) {
-                sweep->edge[collected++] = answer(sweep, k);
-            }
+    }
+    const bool is_sound =
+        band->in_count + maybe_in_count < wanted && band->edge_count - maybe_out_count >= wanted;
+    return is_sound ? collected : 0;
+}
+
+// Moves those in the band to the edge. @return How many.
+static int collect(const ph_sweep* sweep, const ph_sweep_band* band)
+{
+    int collected = 0;
+    for (int i = 0; i < sweep->count; ++i) {
+        if (sweep->key[i] > band->in && sweep->key[i] <= band->edge) {
+            sweep->edge[collected++] = answer(sweep, i);
         }
     }
     return collected;
+}
+
+// The band where the answer of `wanted` ends; `within` are in the radius, whose key is `high` at most.
+static ph_sweep_band find_band(const ph_sweep* sweep, int wanted, int32_t high, int within)
+{
+    bracket cut = {.low = -1, .high = high, .high_count = within};
+    find_cut(sweep->key, sweep->count, wanted, &cut);
+    const int32_t in = cut.low > 0 ? key_surely_below(float_of(cut.low)) : -1;
+    return (ph_sweep_band){
+        .in = in,
+        .edge = key_maybe_below(float_of(cut.high)),
+        .in_count = count_up_to(sweep->key, sweep->count, in),
+    };
 }
 
 // Up to the one that comes `taken`th of these, which are in no particular order.
@@ -405,16 +405,29 @@ static ph_reach reach_of_radius(int64_t radius_mm)
     return (ph_reach){.distance2 = (uint64_t)(radius_mm * radius_mm) + 1};
 }
 
-static ph_reach reach_of_ranking(ph_sweep* sweep, const ranking* r, uint8_t bit)
+// Of the `wanted` nearest, where `within` are in the radius, all with a key up to `high`.
+static ph_reach find_reach(ph_sweep* sweep, int wanted, int32_t high, int within)
 {
-    if (!r->is_cut) {
+    if (within < wanted) {
         return reach_of_radius(sweep->radius_mm);
     }
-    if (r->wanted == 0) {
+    if (wanted == 0) {
         return (ph_reach){0};
     }
-    const int count = collect_marked(sweep, bit);
-    return reach_of(sweep->edge, count, r->wanted - r->band.in_count);
+    const ph_sweep_band band = find_band(sweep, wanted, high, within);
+    const int count = collect(sweep, &band);
+    return reach_of(sweep->edge, count, wanted - band.in_count);
+}
+
+// The same, when enough are surely within the radius.
+static ph_reach expect_reach(ph_sweep* sweep, const ph_sweep_band* band, uint32_t mark, int wanted)
+{
+    const int count = collect_expected(sweep, band, mark, wanted);
+    if (count > 0) {
+        return reach_of(sweep->edge, count, wanted - band->in_count);
+    }
+    return find_reach(sweep, wanted, key_surely_below(square(sweep->radius_mm)),
+                      sweep->within_count);
 }
 
 // Both reaches, and how many are within the near one.
@@ -422,17 +435,15 @@ static int find_reaches(ph_sweep* sweep, int wanted, int first, ph_view* view)
 {
     PH_ASSERT(0 <= first && first <= wanted);
 
-    int within = sweep->within_count;
-    int32_t high = key_surely_below(square(sweep->radius_mm));
-    if (within < wanted) {
-        within = hide_beyond(sweep);
-        high = key_maybe_below(square(sweep->radius_mm));
+    if (sweep->within_count >= wanted) {
+        view->near = expect_reach(sweep, &sweep->near, MARK_NEAR, first);
+        view->wide = expect_reach(sweep, &sweep->wide, MARK_WIDE, wanted);
+        return first;
     }
-    ranking near = rank_at(sweep, first, high, within);
-    ranking wide = rank_at(sweep, wanted, high, within);
-    mark_bands(sweep, &near.band, &wide.band);
-    view->near = reach_of_ranking(sweep, &near, 1);
-    view->wide = reach_of_ranking(sweep, &wide, 2);
+    const int within = hide_beyond(sweep);
+    const int32_t high = key_maybe_below(square(sweep->radius_mm));
+    view->near = find_reach(sweep, first, high, within);
+    view->wide = find_reach(sweep, wanted, high, within);
     return within < first ? within : first;
 }
 

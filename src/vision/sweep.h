@@ -29,8 +29,13 @@ typedef struct ph_lineup {
     uint64_t* spawn_order;
 } ph_lineup;
 
-// Where the answer may end: between two keys each for near and wide.
-#define PH_SWEEP_GUESSES 4
+// Where an answer ends: who is at or below `in` is in it, who is above `edge` is not.
+typedef struct ph_sweep_band {
+    int32_t in; // keys
+    int32_t edge;
+    int in_count; // up to each
+    int edge_count;
+} ph_sweep_band;
 
 // Start from ph_sweep_make().
 typedef struct ph_sweep {
@@ -41,9 +46,11 @@ typedef struct ph_sweep {
     int count;
     int64_t radius_mm; // counted last
     int within_count;
-    int32_t guess[PH_SWEEP_GUESSES]; // keys; those up to each are counted, too
-    int guess_count[PH_SWEEP_GUESSES];
-    uint8_t* mark; // of those in a band
+    ph_sweep_band near; // expected
+    ph_sweep_band wide;
+    uint32_t* mark;   // of those in the expected bands
+    uint32_t* marked; // who has one
+    int marked_count;
     ph_seen* edge; // those in the band that is looked at
 } ph_sweep;
 
