@@ -64,7 +64,10 @@ static void copy_all(ph_entities* to, const ph_entities* from)
     memcpy(to->spawn_order, from->spawn_order, count * sizeof(uint64_t));
     memcpy(to->name, from->name, count * sizeof(uint64_t));
     memcpy(to->changes, from->changes, count * sizeof(uint64_t));
-    memcpy(to->recent, from->recent, count * PH_RECENT_TICKS * sizeof(uint64_t));
+    for (uint32_t ticks = 1; ticks <= PH_RECENT_TICKS; ++ticks) {
+        memcpy(ph_entities_recent(to, ticks), ph_entities_recent(from, ticks),
+               count * sizeof(uint64_t));
+    }
     memcpy(to->x_mm, from->x_mm, count * sizeof(int32_t));
     memcpy(to->y_mm, from->y_mm, count * sizeof(int32_t));
     memcpy(to->z_mm, from->z_mm, count * sizeof(int32_t));
@@ -170,8 +173,9 @@ ph_entity_index ph_entities_add(ph_entities* entities, const ph_newcomer* newcom
     entities->spawn_order[index] = entities->next_spawn_order++;
     entities->name[index] = newcomer->name;
     entities->changes[index] = 0;
-    memset(&entities->recent[PH_RECENT_TICKS * (size_t)index], 0,
-           PH_RECENT_TICKS * sizeof(uint64_t));
+    for (uint32_t ticks = 1; ticks <= PH_RECENT_TICKS; ++ticks) {
+        ph_entities_recent(entities, ticks)[index] = 0;
+    }
     entities->x_mm[index] = newcomer->position_mm[0];
     entities->y_mm[index] = newcomer->position_mm[1];
     entities->z_mm[index] = newcomer->position_mm[2];
@@ -242,19 +246,23 @@ void ph_entities_wake(ph_entities* entities)
     entities->are_more_veiled = false;
 }
 
+// Cheaper than asking who has changed: some bytes an entity, at the speed of memory.
 void ph_entities_file_changes(ph_entities* entities)
 {
-    // Cheaper than asking who has changed: some bytes an entity, at the speed of memory.
-    uint64_t* recent = entities->recent;
-    for (int i = 0; i < entities->ids.used_count; ++i) {
-        const uint64_t changes = entities->changes[i];
-        for (int k = PH_RECENT_TICKS - 1; k > 0; --k) {
-            recent[k] = recent[k - 1] | changes;
-        }
-        recent[0] = changes;
-        recent += PH_RECENT_TICKS;
-        entities->changes[i] = 0;
+    const size_t count = (size_t)entities->ids.used_count;
+    uint64_t* changes = entities->changes;
+    if (count == 0) {
+        return; // there may be no memory at all
     }
+    for (uint32_t ticks = PH_RECENT_TICKS; ticks > 1; --ticks) {
+        uint64_t* sum = ph_entities_recent(entities, ticks);
+        const uint64_t* shorter = ph_entities_recent(entities, ticks - 1);
+        for (size_t i = 0; i < count; ++i) {
+            sum[i] = shorter[i] | changes[i];
+        }
+    }
+    memcpy(ph_entities_recent(entities, 1), changes, count * sizeof *changes);
+    memset(changes, 0, count * sizeof *changes);
 }
 
 ph_entity_index ph_entities_find_or_resting(const ph_entities* entities, ph_entity_id id)

@@ -37,7 +37,7 @@ typedef struct ph_entities {
     uint64_t* spawn_order; // ascending with time; UINT64_MAX: nobody
     uint64_t* name;        // given by the game, unique
     uint64_t* changes;     // bit p: property p has changed since the last tick
-    uint64_t* recent; // PH_RECENT_TICKS each: what changed before the last tick, the last two, ...
+    uint64_t* recent;      // what changed before the last tick; then before the last two, and so on
     int32_t* x_mm;
     int32_t* y_mm;
     int32_t* z_mm;
@@ -116,13 +116,13 @@ void ph_entities_wake(ph_entities* entities);
 // All change bits become those of the last tick, and there are none for the next. Once per tick.
 void ph_entities_file_changes(ph_entities* entities);
 
-// What changed before the last so many ticks, 1..PH_RECENT_TICKS: element PH_RECENT_TICKS * i for
-// entity i. Summed up when they are filed, because more viewers than one ask.
-static inline const uint64_t* ph_entities_recent(const ph_entities* entities, uint32_t tick_count)
+// What changed before the last so many ticks, 1..PH_RECENT_TICKS, by entity. Summed up when they are
+// filed, because more viewers than one ask.
+static inline uint64_t* ph_entities_recent(const ph_entities* entities, uint32_t tick_count)
 {
     PH_ASSERT(0 < tick_count && tick_count <= PH_RECENT_TICKS);
 
-    return entities->recent + (tick_count - 1);
+    return entities->recent + (size_t)(tick_count - 1) * (size_t)entities->capacity;
 }
 
 // The index of a live id, or PH_ENTITY_NONE. Any bits may be asked about.

@@ -48,12 +48,11 @@ static void tell_of_changes(const ph_world* world, ph_viewer* viewer, uint32_t l
     const uint64_t* masks = sender->masks;
     const bool has_own = shown.count > 0 && shown.slots[0] == 0;
     if (has_own) {
-        touched[0] |= changes[PH_RECENT_TICKS * (size_t)shows[0]] &
-                      ph_sender_mask(sender, world->class_count, 0);
+        touched[0] |= changes[shows[0]] & ph_sender_mask(sender, world->class_count, 0);
     }
     for (int i = has_own; i < shown.count; ++i) {
         const size_t slot = shown.slots[i];
-        touched[slot] |= changes[PH_RECENT_TICKS * (size_t)shows[slot]] & masks[class_index[slot]];
+        touched[slot] |= changes[shows[slot]] & masks[class_index[slot]];
     }
 }
 
@@ -67,8 +66,7 @@ uint64_t ph_tell_touched(const ph_world* world, uint32_t index, int slot)
         return touched;
     }
     const uint64_t* changes = ph_entities_recent(&world->entities, tick_count);
-    return touched | (changes[PH_RECENT_TICKS * (size_t)entity] &
-                      ph_sender_mask(viewer->sender, world->class_count, slot));
+    return touched | (changes[entity] & ph_sender_mask(viewer->sender, world->class_count, slot));
 }
 
 void ph_tell_viewer(const ph_world* world, uint32_t index)
