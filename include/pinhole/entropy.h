@@ -80,6 +80,7 @@ typedef struct ph_entropy_writer {
     uint64_t low;
     uint64_t range;
     size_t front;       // bytes at the front that can no longer change
+    size_t shifted;     // these and the words that are held back
     uint32_t held;      // the newest word shifted out: a carry may still add 1 to it
     uint32_t held_ones; // words of all ones behind it, that a carry would turn into zeros
     bool has_held;

@@ -31,6 +31,12 @@ static inline int ph_word_lowest_bit(uint64_t word)
     return __builtin_ctzll(word);
 }
 
+// Bits up to the highest one that is set; 0 for 0.
+static inline int ph_word_width(uint64_t word)
+{
+    return word == 0 ? 0 : 64 - __builtin_clzll(word);
+}
+
 // Bit i is flags[i], each 0 or 1. Loops that compare make such flags in vectors, and then only the bits
 // that are set need be looked at.
 static inline uint64_t ph_word_of_flags(const uint8_t flags[64])

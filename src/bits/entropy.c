@@ -15,6 +15,7 @@
 
 #include "pinhole/entropy.h"
 
+#include "bits/narrow.h"
 #include "bits/room.h"
 #include "pinhole/integers.h"
 
@@ -28,7 +29,6 @@
 
 #define WORD_BYTES 4
 #define WORD_BITS 32
-#define RANGE_MIN (UINT64_C(1) << WORD_BITS)
 // The whole interval. Only a coder that has seen no symbol has this range.
 #define RANGE_FULL UINT64_MAX
 
@@ -63,14 +63,9 @@ static size_t ending_bits(uint64_t low, uint64_t range)
     return range == 0 ? 64 : 64 - (size_t)find_ending(low, range).block_bits;
 }
 
-static size_t held_bytes(const ph_entropy_writer* writer)
-{
-    return WORD_BYTES * ((writer->has_held ? 1u : 0u) + (size_t)writer->held_ones);
-}
-
 size_t ph_entropy_front_bits(const ph_entropy_writer* writer)
 {
-    return 8 * (writer->front + held_bytes(writer)) + ending_bits(writer->low, writer->range);
+    return 8 * writer->shifted + ending_bits(writer->low, writer->range);
 }
 
 // ---- writing
@@ -109,7 +104,7 @@ static void release_held(ph_entropy_writer* writer)
 
 // 1 is added to the held number: its last word that is not all ones grows, those behind it become
 // 0.
-OUT_OF_LINE static void carry(ph_entropy_writer* writer)
+OUT_OF_LINE void ph_entropy_carry(ph_entropy_writer* writer)
 {
     PH_ASSERT(writer->has_held);
     writer->held += 1;
@@ -123,7 +118,7 @@ OUT_OF_LINE static void carry(ph_entropy_writer* writer)
     }
 }
 
-OUT_OF_LINE static void shift_out(ph_entropy_writer* writer)
+OUT_OF_LINE void ph_entropy_shift_out(ph_entropy_writer* writer)
 {
     if (writer->range == 0) { // a symbol without probability: no valid model
         ph_bit_writer_fail(&writer->raw, PH_ERROR_VALUE);
@@ -137,42 +132,16 @@ OUT_OF_LINE static void shift_out(ph_entropy_writer* writer)
         writer->held = word;
         writer->has_held = true;
     }
+    writer->shifted += WORD_BYTES;
     writer->low <<= WORD_BITS;
     writer->range <<= WORD_BITS;
 }
 
-// The last bytes of the buffer: true when an ending for this interval fits with everything else.
-OUT_OF_LINE static bool fits_exactly(const ph_entropy_writer* writer, uint64_t low, uint64_t range)
+OUT_OF_LINE bool ph_entropy_fits_exactly(const ph_entropy_writer* writer, uint64_t low,
+                                         uint64_t range)
 {
-    const size_t shifted_bits = 8 * (writer->front + held_bytes(writer));
     const size_t raw_bits = ph_bit_writer_size_bits(&writer->raw);
-    return shifted_bits + ending_bits(low, range) + raw_bits <= 8 * writer->raw.capacity;
-}
-
-static inline bool fits(const ph_entropy_writer* writer, uint64_t low, uint64_t range)
-{
-    // No ending takes more than eight bytes, nor the raw end's partial byte more than one: far from
-    // the end of the buffer that settles it.
-    const size_t used_bytes = writer->front + held_bytes(writer) + writer->raw.stored;
-    return used_bytes + 9 <= writer->raw.capacity || fits_exactly(writer, low, range);
-}
-
-// Narrows the interval to [offset, offset + size) of it.
-static inline void narrow(ph_entropy_writer* writer, uint64_t offset, uint64_t size)
-{
-    const uint64_t low = writer->low + offset;
-    if (PH_UNLIKELY(!fits(writer, low, size))) {
-        ph_bit_writer_fail(&writer->raw, PH_ERROR_END);
-        return;
-    }
-    if (low < offset) {
-        carry(writer);
-    }
-    writer->low = low;
-    writer->range = size;
-    if (size < RANGE_MIN) {
-        shift_out(writer);
-    }
+    return 8 * writer->shifted + ending_bits(low, range) + raw_bits <= 8 * writer->raw.capacity;
 }
 
 void ph_entropy_write(ph_entropy_writer* writer, const ph_model* model, int symbol)
@@ -184,10 +153,7 @@ void ph_entropy_write(ph_entropy_writer* writer, const ph_model* model, int symb
         return;
     }
     PH_ASSERT(writer->raw.owner == writer);
-    const uint64_t part = writer->range >> PH_MODEL_BITS;
-    const uint64_t first = model->cumulative[symbol];
-    const uint64_t after = model->cumulative[symbol + 1];
-    narrow(writer, part * first, part * (after - first));
+    ph_entropy_write_entry(writer, &model->cumulative[symbol]);
 }
 
 void ph_entropy_write_uniform(ph_entropy_writer* writer, uint32_t value, uint32_t count)
@@ -200,7 +166,7 @@ void ph_entropy_write_uniform(ph_entropy_writer* writer, uint32_t value, uint32_
     }
     PH_ASSERT(writer->raw.owner == writer);
     const uint64_t part = writer->range / count;
-    narrow(writer, part * value, part);
+    ph_entropy_narrow(writer, part * value, part);
 }
 
 size_t ph_entropy_writer_size_bits(const ph_entropy_writer* writer)
@@ -244,6 +210,8 @@ void ph_entropy_writer_rollback(ph_entropy_writer* writer, const ph_entropy_mark
     writer->held = mark->held;
     writer->held_ones = mark->held_ones;
     writer->has_held = mark->has_held;
+    writer->shifted =
+        mark->front + WORD_BYTES * ((mark->has_held ? 1u : 0u) + (size_t)mark->held_ones);
 }
 
 // Stores the held words and the leading bits of the ending, padded with zero bits to a byte.
@@ -255,7 +223,7 @@ static void close_front(ph_entropy_writer* writer)
     const ending end = find_ending(writer->low, writer->range);
     const uint64_t last = writer->low + end.skip;
     if (last < writer->low) {
-        carry(writer);
+        ph_entropy_carry(writer);
     }
     release_held(writer);
     for (int bit = 64; bit > end.block_bits; bit -= 8) {
@@ -284,6 +252,7 @@ size_t ph_entropy_writer_finish(ph_entropy_writer* writer)
     // What is left is a writer that is full to its last byte: nothing fits any more.
     ph_entropy_writer_init(writer, raw->bytes, size);
     writer->front = size;
+    writer->shifted = size;
     writer->is_finished = true;
     return size;
 }
@@ -326,12 +295,12 @@ static void shift_in(ph_entropy_reader* reader)
     }
 }
 
-// The reader's half of narrow(): takes [offset, offset + size) of the interval.
+// The reader's half of ph_entropy_narrow(): takes [offset, offset + size) of the interval.
 static inline void follow(ph_entropy_reader* reader, uint64_t offset, uint64_t size)
 {
     reader->code -= offset;
     reader->range = size;
-    if (size < RANGE_MIN) {
+    if (size < PH_RANGE_MIN) {
         shift_in(reader);
     }
 }

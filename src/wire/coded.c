@@ -357,9 +357,9 @@ uint32_t ph_coded_cost256(const ph_coded_frame* frame, const ph_coded_record* co
 
 uint32_t ph_coded_tape(const ph_coded_frame* frame, ph_coded_record* coded, ph_tape* tape)
 {
-    ph_coder coder = {.tape = tape, .is_universal = frame->is_universal};
+    ph_coder coder = ph_coder_make_tape(tape, frame->is_universal);
     code_record(frame, &coder, coded);
-    ph_tape_end(tape);
+    ph_tape_end(tape, coder.cost256);
     return coder.cost256;
 }
 
@@ -371,7 +371,10 @@ uint32_t ph_coded_write(const ph_coded_frame* frame, ph_entropy_writer* writer,
     ph_coded_record copy = *coded;
     (void)ph_coded_tape(frame, &copy, &tape);
     PH_ASSERT(!tape.is_full);
-    return ph_tape_play(tokens, writer, NULL, frame->counts);
+    ph_raw_bits raw = {0};
+    const uint32_t cost256 = ph_tape_play(tokens, writer, &raw, NULL, frame->counts);
+    ph_raw_bits_flush(&raw, writer);
+    return cost256;
 }
 
 void ph_coded_read_who(const ph_coded_frame* frame, ph_entropy_reader* reader,

@@ -29,7 +29,7 @@ ph_coded_neighbour ph_coded_neighbour_of(const ph_coded_frame* frame, const ph_r
 
 static int width_between(int64_t from, int64_t to)
 {
-    return ph_width_of((uint64_t)(from < to ? to - from : from - to));
+    return ph_word_width((uint64_t)(from < to ? to - from : from - to));
 }
 
 void ph_coded_steps_add(ph_coded_steps* steps, const ph_coded_neighbour* from,
@@ -42,7 +42,7 @@ void ph_coded_steps_add(ph_coded_steps* steps, const ph_coded_neighbour* from,
         steps->velocity_bits += width_between(is_next ? from->velocity[i] : 0, to->velocity[i]);
     }
     steps->name_bits +=
-        ph_width_of(from->name < to->name ? to->name - from->name : from->name - to->name);
+        ph_word_width(from->name < to->name ? to->name - from->name : from->name - to->name);
     steps->count += 1;
 }
 

@@ -6,10 +6,6 @@
 
 #include "wire/coded_position.h"
 
-#include "wire/surprise.h"
-
-#include <pinhole/integers.h>
-
 #include <string.h>
 
 // Below this interval precision is finer: coarse steps in quick succession would show as jitter of
@@ -168,10 +164,12 @@ static int coarse_at(const ph_coded_frame* frame, const ph_baseline* baseline,
     if (time_us < CALM_US) {
         distance_mm = distance_mm * time_us / CALM_US;
     }
-    // The greatest that is_fine_enough().
+    // The greatest that is_fine_enough(): how often the step of one can be doubled.
     const int shift = position_of(layout)->coordinate.shift;
     const uint64_t once_coarse = (UINT64_C(7) << shift) * MRAD_PER_RAD * PRECISION_PER_MRAD;
-    const int coarse = ph_width_of(8 * distance_mm * frame->precision / once_coarse) - 1;
+    const uint64_t most = 8 * distance_mm * frame->precision;
+    const int doubled = ph_word_width(most) - ph_word_width(once_coarse);
+    const int coarse = doubled >= 0 && once_coarse << doubled > most ? doubled - 1 : doubled;
     return coarse < 0 ? 0 : coarse < PH_COARSE_MAX ? coarse : PH_COARSE_MAX;
 }
 
@@ -298,7 +296,7 @@ static void code_place(const ph_coded_frame* frame, ph_coder* coder, const ph_la
     const int64_t x_steps = code_coordinate(coder, how->x, shift, from[0], &words[0]);
     manner y = how->y;
     if (y.family == PH_FAMILY_BESIDE_Y) { // nothing is stated
-        y.model = ph_width_of((uint64_t)(x_steps < 0 ? -x_steps : x_steps));
+        y.model = ph_word_width((uint64_t)(x_steps < 0 ? -x_steps : x_steps));
         y.model = y.model < PH_SIDES ? y.model : PH_SIDES - 1;
     }
     code_coordinate(coder, y, shift, from[1], &words[1]);

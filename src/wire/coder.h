@@ -15,6 +15,7 @@
 #ifndef PH_WIRE_CODER_H
 #define PH_WIRE_CODER_H
 
+#include "wire/surprise.h"
 #include "wire/tape.h"
 
 // With neither tape nor reader it adds up costs.
@@ -23,19 +24,46 @@ typedef struct ph_coder {
     ph_entropy_reader* reader;
     ph_bill* bill; // not while reading: may be NULL; in 1/256 bit, added to
     bool is_universal;
+    bool is_taping;     // a tape for symbols of the models: the way that runs most
     uint32_t cost256;   // never less than what is written takes
     uint32_t billed256; // of that
 } ph_coder;
+
+static inline ph_coder ph_coder_make_tape(ph_tape* tape, bool is_universal)
+{
+    return (ph_coder){.tape = tape, .is_universal = is_universal, .is_taping = !is_universal};
+}
+
+static inline bool ph_coder_is_reading(const ph_coder* coder)
+{
+    return coder->reader != NULL;
+}
+
+// For bits that other modules read and write at the raw end.
+static inline void ph_coder_charge_bits(ph_coder* coder, int bits)
+{
+    coder->cost256 += (uint32_t)bits * PH_COST_PER_BIT;
+}
+
+// What no sender writes.
+static inline void ph_coder_refuse_if(ph_coder* coder, bool is_wrong)
+{
+    if (is_wrong && coder->reader != NULL) {
+        ph_bit_reader_fail(&coder->reader->raw, PH_ERROR_VALUE);
+    }
+}
+
+// ---- symbols
 
 // What a symbol takes, in 1/256 bit.
 uint32_t ph_coder_symbol_cost256(const ph_coder* coder, ph_coded_family family, int model,
                                  int symbol);
 
-// A symbol of one model of a family. A tape's way is the one that runs most.
+// A symbol of one model of a family.
 int ph_coder_symbol_otherwise(ph_coder* coder, ph_coded_family family, int model, int symbol);
 static inline int ph_coder_symbol(ph_coder* coder, ph_coded_family family, int model, int symbol)
 {
-    if (coder->tape == NULL || coder->is_universal) {
+    if (!coder->is_taping) {
         return ph_coder_symbol_otherwise(coder, family, model, symbol);
     }
     const ph_coded_family_info* info = &ph_coded_families[family];
@@ -55,42 +83,107 @@ static inline bool ph_coder_flag(ph_coder* coder, ph_coded_family family, int mo
 // lose nothing to rounding.
 uint32_t ph_coder_uniform(ph_coder* coder, uint32_t value, uint32_t count);
 
+// ---- raw bits
+
 // 0..64 bits at the raw end.
-uint64_t ph_coder_raw(ph_coder* coder, uint64_t value, int bits);
+static inline uint64_t ph_coder_raw(ph_coder* coder, uint64_t value, int bits)
+{
+    if (coder->reader != NULL) {
+        return ph_bits_read(&coder->reader->raw, bits);
+    }
+    ph_coder_charge_bits(coder, bits);
+    if (coder->tape != NULL) {
+        ph_tape_bits(coder->tape, value, bits);
+    }
+    return value;
+}
+
+// ---- numbers
+
+// The rest of a number whose length is told already.
+static inline uint64_t ph_coder_below_length(ph_coder* coder, int length, uint64_t value)
+{
+    if (length < 2) {
+        return (uint64_t)length;
+    }
+    const uint64_t highest = UINT64_C(1) << (length - 1);
+    return highest | (ph_coder_raw(coder, value, length - 1) & (highest - 1));
+}
 
 // A number by its length in bits as a symbol, then what follows its highest bit. Lengths up to
 // the family's last symbol; `symbols` of them are lengths.
 uint64_t ph_coder_length(ph_coder* coder, ph_coded_family family, int model, uint64_t value);
-// The rest of a number whose length is told already.
-uint64_t ph_coder_below_length(ph_coder* coder, int length, uint64_t value);
+
+static inline uint64_t ph_coder_magnitude_of(int64_t value)
+{
+    return value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+}
+
+static inline int64_t ph_coder_with_sign(ph_coder* coder, uint64_t magnitude, bool is_negative)
+{
+    const bool has_sign = magnitude != 0 && ph_coder_raw(coder, is_negative ? 1 : 0, 1) != 0;
+    return has_sign ? -(int64_t)magnitude : (int64_t)magnitude;
+}
 
 // The same with a sign; 0 has none.
 int64_t ph_coder_signed_length(ph_coder* coder, ph_coded_family family, int model, int64_t value);
 
+// Small ones as they are, larger ones by their length. Universal: Exp-Golomb.
+uint64_t ph_coder_universal_magnitude(ph_coder* coder, int low_bits, uint64_t value);
+static inline uint64_t ph_coder_magnitude(ph_coder* coder, ph_coded_family family, int model,
+                                          uint64_t value)
+{
+    if (coder->is_universal) {
+        return ph_coder_universal_magnitude(coder, model / 2, value);
+    }
+    enum { DIRECT_BITS = 4 };
+    _Static_assert(1 << DIRECT_BITS == PH_MAGNITUDES_DIRECT, "direct up to a length");
+    const int given = value < PH_MAGNITUDES_DIRECT
+                          ? (int)value
+                          : PH_MAGNITUDES_DIRECT + ph_word_width(value) - 1 - DIRECT_BITS;
+    const int symbol = ph_coder_symbol(coder, family, model, given);
+    if (symbol < PH_MAGNITUDES_DIRECT) {
+        return (uint64_t)symbol;
+    }
+    return ph_coder_below_length(coder, symbol - PH_MAGNITUDES_DIRECT + 1 + DIRECT_BITS, value);
+}
+
 // A surprise of about this size (1/8 bit, may be negative), -2^31..2^31. Families with PH_SCALES
 // models.
-int64_t ph_coder_surprise(ph_coder* coder, ph_coded_family family, int size, int64_t steps);
-
-static inline bool ph_coder_is_reading(const ph_coder* coder)
+static inline int64_t ph_coder_surprise(ph_coder* coder, ph_coded_family family, int size,
+                                        int64_t steps)
 {
-    return coder->reader != NULL;
+    // No number is longer than 32 bits, so nothing is gained by splitting off more than 16.
+    enum { SIZE_PER_SCALE = PH_SIZE_PER_BIT / 2, SCALE_MAX = PH_SCALES - 1 + 2 * 16 };
+    int scale = size > 0 ? size / SIZE_PER_SCALE : 0;
+    scale = scale < SCALE_MAX ? scale : SCALE_MAX;
+    const uint64_t magnitude = ph_coder_magnitude_of(steps);
+    if (scale < PH_SCALES) {
+        const uint64_t told = ph_coder_magnitude(coder, family, scale, magnitude);
+        return ph_coder_with_sign(coder, told, steps < 0);
+    }
+    // Beyond the last scale: the last but one or the last, by whole bits.
+    const int shift = (scale - (PH_SCALES - 1) + 1) / 2;
+    const uint64_t high =
+        ph_coder_magnitude(coder, family, scale - 2 * shift, magnitude >> shift);
+    const uint64_t low = ph_coder_raw(coder, magnitude, shift);
+    const uint64_t low_mask = (UINT64_C(1) << shift) - 1;
+    return ph_coder_with_sign(coder, high << shift | (low & low_mask), steps < 0);
 }
 
-// For bits that other modules read and write at the raw end.
-static inline void ph_coder_charge_bits(ph_coder* coder, int bits)
-{
-    coder->cost256 += (uint32_t)bits * PH_COST_PER_BIT;
-}
+// ---- bills
 
 // All since the last mark was for this property, PH_TAPE_MASK or PH_TAPE_WHO.
-void ph_coder_mark(ph_coder* coder, int property);
-
-// What no sender writes.
-static inline void ph_coder_refuse_if(ph_coder* coder, bool is_wrong)
+static inline void ph_coder_mark(ph_coder* coder, int property)
 {
-    if (is_wrong && coder->reader != NULL) {
-        ph_bit_reader_fail(&coder->reader->raw, PH_ERROR_VALUE);
+    const uint32_t since256 = coder->cost256 - coder->billed256;
+    if (coder->tape != NULL) {
+        ph_tape_mark(coder->tape, property, since256);
     }
+    if (coder->bill != NULL) {
+        *ph_tape_billed(coder->bill, property) += since256;
+    }
+    coder->billed256 = coder->cost256;
 }
 
 #endif

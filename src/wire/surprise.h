@@ -5,12 +5,12 @@
 // their tables by. A surprise is the difference between what was predicted and what came; it grows
 // with the time that the prediction had to bridge, so sizes are kept as if that had been a quarter
 // of a second, and stretched to the time at hand when they are used. Integers only, a few
-// instructions each; several times per record.
+// instructions each; several times per record, so all of them are inline.
 
 #ifndef PH_WIRE_SURPRISE_H
 #define PH_WIRE_SURPRISE_H
 
-#include <pinhole/base.h>
+#include "base/bitset.h"
 
 #define PH_SIZE_PER_BIT 8
 #define PH_SIZE_MAX 255
@@ -18,28 +18,71 @@
 // How fast surprises grow with time: to the power of a quarter of this.
 #define PH_GROWTH_POSITION 7
 #define PH_GROWTH_HEADING 3
+#define PH_GROWTH_UNIT 4
 
 // Motion is carried on, and surprises grow, for so long; later is as then. On recordings, 1 s costs
 // walkers 4 % more bits for x and y than this, 2 s 1 %.
 #define PH_CARRY_US 4000000
 
+// 8 * log2 of a quarter of a second in us.
+#define PH_NORMAL_TIME_EIGHTHS 143
+
 // 8 * log2(value), rounded down; 0 for 0 and 1.
-int ph_log2_eighths(uint64_t value);
+static inline int ph_log2_eighths(uint64_t value)
+{
+    // Where the eighths between 1 and 2 begin, in 1/256; and how many have begun at each sixteenth,
+    // so that one comparison is left.
+    static const uint16_t eighths[PH_SIZE_PER_BIT] = {280, 305, 332, 363, 395, 431, 470, 512};
+    static const uint8_t begun[16] = {0, 0, 1, 1, 2, 3, 3, 4, 4, 5, 5, 6, 6, 6, 7, 7};
+    if (value < 2) {
+        return 0;
+    }
+    const int whole = ph_word_width(value) - 1;
+    const unsigned mantissa = (unsigned)(value << (63 - whole) >> 55); // 256..511
+    const int part = begun[mantissa / 16 - 16];
+    return PH_SIZE_PER_BIT * whole + part + (mantissa >= eighths[part]);
+}
 
 // Size of a difference of so many steps: 0, 12, 18, 22, 25 for 0, 1, 2, 3, 4; 8 more each time it
 // doubles.
-uint8_t ph_size_of(uint64_t steps);
+static inline uint8_t ph_size_of(uint64_t steps)
+{
+    const uint64_t most = UINT64_MAX / 4;
+    const int size = ph_log2_eighths(2 * (steps < most ? steps : most) + 1);
+    return (uint8_t)(size < PH_SIZE_MAX ? size : PH_SIZE_MAX);
+}
 
 // In 1/8 bit: how much a surprise grows from a quarter of a second to this time. Growth:
 // PH_GROWTH_.... Time 0 counts as 1 us.
-int ph_size_growth(uint64_t time_us, int growth);
+static inline int ph_size_growth(uint64_t time_us, int growth)
+{
+    const uint64_t grown_us = time_us < PH_CARRY_US ? time_us : PH_CARRY_US;
+    return (ph_log2_eighths(grown_us) - PH_NORMAL_TIME_EIGHTHS) * growth / PH_GROWTH_UNIT;
+}
 
-// What a size measured over a time would have been over a quarter of a second, and the other way.
-uint8_t ph_size_normal(uint8_t size, uint64_t time_us, int growth);
-uint8_t ph_size_less(uint8_t size, int growth); // by what ph_size_growth() says
-int ph_size_stretched(uint8_t normal, uint64_t time_us, int growth); // may be negative
+// What a size measured over a time would have been over a quarter of a second, by what
+// ph_size_growth() says of that time. Nothing is no smaller for having been short.
+static inline uint8_t ph_size_less(uint8_t size, int growth)
+{
+    const int normal = size == 0 ? 0 : size - growth;
+    return (uint8_t)(normal < 0 ? 0 : normal < PH_SIZE_MAX ? normal : PH_SIZE_MAX);
+}
+
+static inline uint8_t ph_size_normal(uint8_t size, uint64_t time_us, int growth)
+{
+    return ph_size_less(size, ph_size_growth(time_us, growth));
+}
+
+// The other way; may be negative.
+static inline int ph_size_stretched(uint8_t normal, uint64_t time_us, int growth)
+{
+    return normal + ph_size_growth(time_us, growth);
+}
 
 // The old size fades as news comes in.
-uint8_t ph_size_faded(uint8_t old, uint8_t now);
+static inline uint8_t ph_size_faded(uint8_t old, uint8_t now)
+{
+    return (uint8_t)((2 * old + now + 1) / 3);
+}
 
 #endif

@@ -174,12 +174,12 @@ static ph_coded_neighbour write_change(ph_datagram* datagram, ph_booking* bookin
 }
 
 static void write_update(ph_datagram* datagram, ph_booking* booking, ph_entropy_writer* writer,
-                         const ph_chosen* chosen, uint32_t flag256)
+                         ph_raw_bits* raw, const ph_chosen* chosen, uint32_t flag256)
 {
     const int class_index = datagram->sender->knowledge.class_index[ph_chosen_slot(chosen)];
     ph_bill bill;
     bill.slot_bits = flag256;
-    ph_tape_play(&datagram->tokens[chosen->kept], writer, &bill, datagram->page.frame.counts);
+    ph_tape_play(&datagram->tokens[chosen->kept], writer, raw, &bill, datagram->page.frame.counts);
     const ph_booked_update update = {
         .properties = chosen->properties,
         .repeats = chosen->repeats,
@@ -221,6 +221,7 @@ static void write_flags(ph_datagram* datagram, ph_booking* booking, ph_entropy_w
 {
     const ph_coded_frame* frame = &datagram->page.frame;
     const ph_baselines* baselines = &datagram->sender->baselines;
+    ph_raw_bits raw = {0};
     for (int slot = 0; slot < datagram->page.slot_count; ++slot) {
         if (!baselines->slots[slot].is_entered) {
             continue;
@@ -231,11 +232,12 @@ static void write_flags(ph_datagram* datagram, ph_booking* booking, ph_entropy_w
         const uint32_t flag256 = ph_coded_told_cost256(frame, urgency, is_told);
         ph_coded_write_told(frame, writer, urgency, is_told);
         if (is_told) {
-            write_update(datagram, booking, writer, chosen, flag256);
+            write_update(datagram, booking, writer, &raw, chosen, flag256);
         } else {
             ph_booking_silence(booking, flag256);
         }
     }
+    ph_raw_bits_flush(&raw, writer);
 }
 
 size_t ph_coded_write_all(ph_datagram* datagram, ph_booking* booking, uint8_t bytes[PH_PAYLOAD_MAX])
