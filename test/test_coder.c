@@ -50,7 +50,7 @@ static void play(bool is_universal, uint64_t seed)
         uint8_t bytes[BYTES];
         uint32_t tokens[TOKENS];
         ph_tape tape = {.tokens = tokens, .capacity = TOKENS};
-        ph_coder told = {.tape = &tape, .is_universal = is_universal};
+        ph_coder told = ph_coder_make_tape(&tape, is_universal);
         ph_coder costed = {.is_universal = is_universal};
         for (int i = 0; i < VALUES; ++i) {
             values[i] = random_value(&rng);
@@ -58,10 +58,12 @@ static void play(bool is_universal, uint64_t seed)
             code(&told, &values[i], values[i].value);
         }
         assert_int_equal(costed.cost256, told.cost256);
-        ph_tape_end(&tape);
+        ph_tape_end(&tape, told.cost256);
         ph_entropy_writer writer;
         ph_entropy_writer_init(&writer, bytes, sizeof bytes);
-        assert_int_equal(ph_tape_play(tokens, &writer, NULL, NULL), told.cost256);
+        ph_raw_bits raw = {0};
+        assert_int_equal(ph_tape_play(tokens, &writer, &raw, NULL, NULL), told.cost256);
+        ph_raw_bits_flush(&raw, &writer);
         const size_t size = ph_entropy_writer_finish(&writer);
         assert_true(size > 0 && 8 * (size - 1) <= costed.cost256 / PH_COST_PER_BIT + 3);
         ph_entropy_reader reader;

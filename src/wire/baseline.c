@@ -58,11 +58,14 @@ void ph_baseline_predict(const ph_baseline* baseline, uint32_t tick, uint32_t ti
     if (baseline->sample_count < 2 || ahead_us == 0 || between == 0) {
         return;
     }
-    const int64_t ahead = (int64_t)((ahead_us < PH_CARRY_US ? ahead_us : PH_CARRY_US) / tick_us);
+    const uint32_t ahead =
+        ahead_us <= PH_CARRY_US ? tick - baseline->tick[0] : PH_CARRY_US / tick_us;
     for (int i = 0; i < (baseline->has_ground ? 2 : 3); ++i) {
         const int64_t step_mm =
             way_between(baseline->position_mm[1][i], baseline->position_mm[0][i]);
-        const int64_t moved_mm = divide_rounded(step_mm * ahead, between);
+        // A steady rhythm needs no division, which takes as long as all the rest.
+        const int64_t moved_mm =
+            ahead == between ? step_mm : divide_rounded(step_mm * ahead, between);
         position_mm[i] = (int32_t)((uint32_t)position_mm[i] + (uint32_t)moved_mm);
     }
 }
@@ -259,29 +262,39 @@ static void store_known(uint8_t* known, const ph_layout* layout, const ph_packin
     }
 }
 
-void ph_baseline_take(ph_baseline* baseline, uint8_t* known, const ph_baseline_rules* rules,
+bool ph_baseline_move(ph_baseline* baseline, const uint8_t* known, const ph_baseline_rules* rules,
                       const ph_record* record, uint32_t tick)
 {
     if (record->kind == PH_RECORD_LEAVE) {
         *baseline = (ph_baseline){0};
+        return false;
+    }
+    if (record->kind == PH_RECORD_ENTER) {
+        take_enter(baseline, &rules->layouts->layouts[record->class_index], record, tick,
+                   rules->tick_us);
+        return true;
+    }
+    if (!baseline->is_entered) {
+        return false;
+    }
+    const ph_layout* layout = &rules->layouts->layouts[baseline->class_index];
+    take_heading(baseline, known, rules, record, tick);
+    take_position(baseline, layout, record, tick, rules->tick_us);
+    baseline->told_mask = ph_baseline_mask(layout, record);
+    return true;
+}
+
+void ph_baseline_take(ph_baseline* baseline, uint8_t* known, const ph_baseline_rules* rules,
+                      const ph_record* record, uint32_t tick)
+{
+    if (!ph_baseline_move(baseline, known, rules, record, tick)) {
         return;
     }
-    if (record->kind == PH_RECORD_UPDATE && !baseline->is_entered) {
-        return;
-    }
-    const bool is_enter = record->kind == PH_RECORD_ENTER;
-    const int class_index = is_enter ? record->class_index : baseline->class_index;
-    const ph_layout* layout = &rules->layouts->layouts[class_index];
-    const ph_packing* packing = &rules->packings[class_index];
-    if (is_enter) {
-        take_enter(baseline, layout, record, tick, rules->tick_us);
+    const ph_packing* packing = &rules->packings[baseline->class_index];
+    if (record->kind == PH_RECORD_ENTER) {
         memcpy(known, packing->initial, packing->stride);
-    } else {
-        take_heading(baseline, known, rules, record, tick);
-        take_position(baseline, layout, record, tick, rules->tick_us);
-        baseline->told_mask = ph_baseline_mask(layout, record);
     }
-    store_known(known, layout, packing, record);
+    store_known(known, &rules->layouts->layouts[baseline->class_index], packing, record);
 }
 
 // ---- digest

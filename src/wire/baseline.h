@@ -57,6 +57,11 @@ typedef struct ph_baseline_rules {
 void ph_baseline_take(ph_baseline* baseline, uint8_t* known, const ph_baseline_rules* rules,
                       const ph_record* record, uint32_t tick);
 
+// The same for whoever keeps the known values by itself: they are only read, of the heading, and of
+// words only those of position and heading are. @return Whether values are to be kept.
+bool ph_baseline_move(ph_baseline* baseline, const uint8_t* known, const ph_baseline_rules* rules,
+                      const ph_record* record, uint32_t tick);
+
 // Where the motion leads at a tick: the last step carried on, for a limited time. On a ground only x
 // and y are: whoever changes from one layer to another stays there. The slot is entered.
 void ph_baseline_predict(const ph_baseline* baseline, uint32_t tick, uint32_t tick_us,

@@ -31,14 +31,17 @@ static void load_extra(const ph_flight_item* item, ph_record* enter)
     memcpy(enter->velocity, extra + sizeof enter->name, sizeof enter->velocity);
 }
 
+// Of these properties alone.
 static void unpack(const ph_layout* layout, const ph_packing* packing, const ph_flight_item* item,
-                   uint32_t* words)
+                   uint64_t wanted, uint32_t* words)
 {
     const uint8_t* values = item->values;
-    for (uint64_t left = item->properties; left != 0; left &= left - 1) {
+    for (uint64_t left = item->properties & wanted; left != 0; left &= left - 1) {
         const int property = ph_word_lowest_bit(left);
-        ph_packing_load(packing, property, values, words + layout->word[property]);
-        values += packing->size[property];
+        const uint64_t before = (left & (0 - left)) - 1;
+        ph_packing_load(packing, property,
+                        values + ph_packing_size(packing, item->properties & before),
+                        words + layout->word[property]);
     }
 }
 
@@ -58,12 +61,13 @@ void ph_baselines_take(ph_baselines* baselines, const ph_baseline_rules* rules,
         .is_jump = item->is_jump,
         .words = words,
     };
-    unpack(&rules->layouts->layouts[taking->class_index], &rules->packings[taking->class_index],
-           item, words);
+    const ph_layout* layout = &rules->layouts->layouts[taking->class_index];
+    unpack(layout, &rules->packings[taking->class_index], item, layout->position | layout->heading,
+           words);
     if (record.kind == PH_RECORD_ENTER) {
         load_extra(item, &record);
         const uint64_t name = record.name;
         baselines->name_base = name > baselines->name_base ? name : baselines->name_base;
     }
-    ph_baseline_take(&baselines->slots[item->slot], taking->known, rules, &record, taking->tick);
+    ph_baseline_move(&baselines->slots[item->slot], taking->known, rules, &record, taking->tick);
 }

@@ -34,13 +34,13 @@ typedef struct ph_baselines {
 #define PH_BASELINES_BYTES_PER_SLOT (sizeof(ph_baseline) + sizeof(uint16_t) + 1)
 void ph_baselines_init(ph_baselines* baselines, void* memory, int slot_count);
 
-// One item of an applied packet: class_index is that of its slot, known its packed values. An item
-// without properties was withdrawn and says nothing.
+// One item of an applied packet: class_index is that of its slot, known its packed values, which
+// learn of the item after this. An item without properties was withdrawn and says nothing.
 typedef struct ph_taking {
     const ph_flight_item* item;
     uint32_t tick; // of the packet
     int class_index;
-    uint8_t* known;
+    const uint8_t* known;
 } ph_taking;
 void ph_baselines_take(ph_baselines* baselines, const ph_baseline_rules* rules,
                        const ph_taking* taking);

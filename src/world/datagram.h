@@ -17,6 +17,7 @@
 #include "wire/classic.h"
 #include "wire/header.h"
 #include "world/booking.h"
+#include "world/expectation.h"
 #include "world/coded_page.h"
 #include "world/wording.h"
 
@@ -168,7 +169,12 @@ static inline void ph_datagram_note(ph_datagram* datagram, const ph_addition* ad
         ph_datagram_note_references(datagram, addition->record);
     }
     ph_datagram_note_chosen(datagram, addition->choice, addition->before);
-    ph_knowledge_note_sent(&datagram->sender->knowledge, addition->item, addition->place);
+    ph_sender* sender = datagram->sender;
+    ph_knowledge_note_sent(&sender->knowledge, addition->item, addition->place);
+    if (sender->expectation != NULL && addition->choice->kind != PH_RECORD_LEAVE) {
+        ph_expectation_note_sent(sender->expectation, datagram->outlook->world, sender,
+                                 addition->item, addition->record);
+    }
 }
 
 // Header and chosen ones; classic ones are booked already. @return The size in bytes.

@@ -124,9 +124,9 @@ static void add(ph_expected* expected, const sample* next, float tick_s)
         begin(expected, &alone);
         return;
     }
-    float way_mm[3];
-    ph_expected_difference(expected->position_mm, next->position_mm, way_mm);
     if (next->tick != expected->tick) {
+        float way_mm[3];
+        ph_expected_difference(expected->position_mm, next->position_mm, way_mm);
         add_step(expected, way_mm, (float)(next->tick - expected->tick) * tick_s);
     }
     expected->tick = next->tick;
@@ -149,32 +149,47 @@ static void load_velocity(const ph_world* world, const ph_layout* layout,
     }
 }
 
-// The position of an item, in the middle of its step as it is shown. @return False without one.
-static bool try_sample(const ph_world* world, const ph_sender* sender, const ph_flight_item* item,
-                       uint32_t tick, sample* found)
+// A position that an item tells, in the middle of its step as it is shown.
+static sample make_sample(const ph_world* world, const ph_sender* sender,
+                          const ph_flight_item* item, uint32_t tick, const uint32_t words[3])
 {
     const int class_index = sender->knowledge.class_index[item->slot];
     const ph_layout* layout = &world->forms.layouts.layouts[class_index];
-    if (item->kind == PH_RECORD_LEAVE || (item->properties & layout->position) == 0) {
-        return false;
-    }
-    const ph_packing* packing = &world->forms.packings[class_index];
-    const int position = layout->described->position;
+    const ph_class* described = layout->described;
     const uint32_t centre_mm =
-        (UINT32_C(1) << layout->described->properties[position].coordinate.shift) / 2;
-    uint32_t words[3];
-    ph_packing_load(
-        packing, position,
-        item->values + ph_packing_size(packing, item->properties & (layout->position - 1)), words);
-    *found = (sample){
+        (UINT32_C(1) << described->properties[described->position].coordinate.shift) / 2;
+    sample made = {
         .position_mm = {(int32_t)(words[0] + centre_mm), (int32_t)(words[1] + centre_mm),
                         (int32_t)words[2]},
         .tick = tick,
         .jumps = item->jumps,
     };
     if (item->kind == PH_RECORD_ENTER && ph_sender_is_coded(sender)) {
-        load_velocity(world, layout, item, found);
+        load_velocity(world, layout, item, &made);
     }
+    return made;
+}
+
+static bool has_position(const ph_layout* layout, const ph_flight_item* item)
+{
+    return item->kind != PH_RECORD_LEAVE && (item->properties & layout->position) != 0;
+}
+
+// @return False for an item without a position.
+static bool try_sample(const ph_world* world, const ph_sender* sender, const ph_flight_item* item,
+                       uint32_t tick, sample* found)
+{
+    const int class_index = sender->knowledge.class_index[item->slot];
+    const ph_layout* layout = &world->forms.layouts.layouts[class_index];
+    if (!has_position(layout, item)) {
+        return false;
+    }
+    const ph_packing* packing = &world->forms.packings[class_index];
+    uint32_t words[3];
+    ph_packing_load(
+        packing, layout->described->position,
+        item->values + ph_packing_size(packing, item->properties & (layout->position - 1)), words);
+    *found = make_sample(world, sender, item, tick, words);
     return true;
 }
 
@@ -204,39 +219,61 @@ static void note_heading(ph_expectation* expectation, const ph_world* world,
 }
 
 void ph_expectation_note_sent(ph_expectation* expectation, const ph_world* world,
-                              const ph_sender* sender, int slot)
+                              const ph_sender* sender, const ph_flight_item* item,
+                              const ph_record* record)
 {
-    const ph_knowledge* knowledge = &sender->knowledge;
-    const ph_flight_item item =
-        ph_flight_read(&sender->flight, ph_knowledge_at(knowledge, slot)->newest_item);
+    const int slot = item->slot;
+    const int class_index = record->class_index;
+    const ph_layout* layout = &world->forms.layouts.layouts[class_index];
     ph_expected* sent = &expectation->sent[slot];
-    const uint64_t heading = ph_expectation_heading(expectation, knowledge->class_index[slot]);
-    if (item.kind == PH_RECORD_ENTER || (item.properties & heading) != 0) {
+    const uint64_t heading = ph_expectation_heading(expectation, class_index);
+    if (item->kind == PH_RECORD_ENTER || (item->properties & heading) != 0) {
         note_heading(expectation, world, sender, slot);
     }
-    sample next;
-    if (!try_sample(world, sender, &item, world->tick, &next)) {
+    if (!has_position(layout, item)) {
         return;
     }
+    const sample next = make_sample(world, sender, item, world->tick,
+                                    record->words + layout->word[layout->described->position]);
     // An enter is the first of its entity, unless others are on their way: nothing is known of it.
-    if (item.kind == PH_RECORD_ENTER && ph_knowledge_at(knowledge, slot)->in_flight == 1) {
+    if (item->kind == PH_RECORD_ENTER &&
+        ph_knowledge_at(&sender->knowledge, slot)->in_flight == 1) {
         sent->is_there = false;
         expectation->known[slot].is_there = false;
     }
     const float tick_s = ph_expected_tick_s(world);
     if (sent->is_there && sent->interval_s > 0.0f && next.tick != sent->tick) {
-        ph_manner_learn_pause(&expectation->manners[knowledge->class_index[slot]],
+        ph_manner_learn_pause(&expectation->manners[class_index],
                               (float)(next.tick - sent->tick) * tick_s, sent->interval_s);
     }
+    sent->is_revised |= next.tick == sent->tick;
     add(sent, &next, tick_s);
 }
 
+static bool is_same_motion(const ph_expected* a, const ph_expected* b)
+{
+    return memcmp(a, b, offsetof(ph_expected, is_revised)) == 0;
+}
+
+// Mostly it is the newest that was sent of its slot, and whatever came before it is known: then what
+// was expected when it was sent is known now.
 void ph_expectation_note_applied(ph_expectation* expectation, const ph_world* world,
                                  const ph_sender* sender, const ph_flight_item* item, uint32_t tick)
 {
+    ph_expected* sent = &expectation->sent[item->slot];
+    ph_expected* known = &expectation->known[item->slot];
+    const bool is_all_known = ph_knowledge_at(&sender->knowledge, item->slot)->in_flight == 1 &&
+                              !expectation->doubtful[item->slot];
+    if (is_all_known && !sent->is_revised && item->kind != PH_RECORD_LEAVE) {
+        *known = *sent;
+        return;
+    }
     sample next;
     if (try_sample(world, sender, item, tick, &next)) {
-        add(&expectation->known[item->slot], &next, ph_expected_tick_s(world));
+        add(known, &next, ph_expected_tick_s(world));
+    }
+    if (is_all_known) {
+        sent->is_revised = !is_same_motion(sent, known);
     }
 }
 

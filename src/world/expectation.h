@@ -28,6 +28,9 @@ typedef struct ph_expected {
     float interval_s;   // between the last two samples; 0: there is but one, which stands
     uint16_t jumps;     // of the entity
     bool is_there;
+    // Of what was sent: a sample was replaced by another one of the same packet, so this may differ from
+    // what its samples, one by one, will lead to.
+    bool is_revised;
 } ph_expected;
 
 _Static_assert(sizeof(ph_expected) <= 56, "two for each slot of each viewer");
@@ -55,9 +58,10 @@ ph_result ph_expectation_create(const ph_allocator* allocator, int slot_count,
                                 ph_expectation** expectation);
 void ph_expectation_destroy(ph_expectation* expectation); // NULL is allowed
 
-// The newest item of a slot was added to a packet of the present tick.
+// The newest item of a slot was added to a packet of the present tick, for this enter or update.
 void ph_expectation_note_sent(ph_expectation* expectation, const ph_world* world,
-                              const ph_sender* sender, int slot);
+                              const ph_sender* sender, const ph_flight_item* item,
+                              const ph_record* record);
 
 // The fate of an item, which was sent at some tick.
 void ph_expectation_note_applied(ph_expectation* expectation, const ph_world* world,

@@ -161,11 +161,11 @@ bool ph_knowledge_note_applied(ph_knowledge* knowledge, const ph_layout* layout,
         knowledge->told[slot] = PH_TOLD_LEFT;
         return dossier->in_flight == 0;
     }
+    learn(knowledge, packing, item); // who leaves, too: the client has a baseline of it until then
     if (ph_knowledge_is_leaving(knowledge, slot)) {
         knowledge->told[slot] = PH_TOLD_LEAVING;
         return false;
     }
-    learn(knowledge, packing, item);
     if ((item->properties & layout->position) != 0) {
         dossier->jumps = item->jumps;
     }

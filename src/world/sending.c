@@ -152,9 +152,6 @@ static outcome add(sending* s, const ph_place* at, const ph_choice* choice)
         float* score = &sender->knowledge.score[slot];
         *score = sender->scheduler.sent(sender->scheduler.context, *score);
         note_rest(s, at);
-        if (sender->expectation != NULL) {
-            ph_expectation_note_sent(sender->expectation, s->outlook.world, sender, slot);
-        }
     }
     return OUTCOME_ADDED;
 }
