@@ -20,14 +20,13 @@
 static ph_choice whole_choice(const ph_datagram* datagram, const ph_choice* choice,
                               const ph_chosen* before)
 {
+    const int class_index = datagram->sender->knowledge.class_index[choice->slot];
+    const uint64_t position = datagram->frame.layouts->layouts[class_index].position;
     ph_choice whole = *choice;
-    if (before != NULL) {
-        const int class_index = datagram->sender->knowledge.class_index[choice->slot];
-        const uint64_t position = datagram->frame.layouts->layouts[class_index].position;
-        whole.properties |= before->properties;
-        if ((choice->properties & position) == 0) {
-            whole.coarse = before->coarse;
-        }
+    whole.properties |= before->properties;
+    whole.has_words = false;
+    if ((choice->properties & position) == 0) {
+        whole.coarse = before->coarse;
     }
     return whole;
 }
@@ -45,27 +44,25 @@ static uint32_t put_update(ph_datagram* datagram, ph_coded_record* coded, const 
     return cost256;
 }
 
-static int64_t bits_with(ph_datagram* datagram, const ph_choice* choice)
+// What stands before the updates, beside the records of leaves and enters: for so many more of them.
+static int head_bits_with(ph_datagram* datagram, int leaves, int enters)
 {
     ph_header* header = &datagram->header;
-    header->leave_count =
-        datagram->counts[PH_RECORD_LEAVE] + (choice->kind == PH_RECORD_LEAVE ? 1 : 0);
-    header->enter_count =
-        datagram->counts[PH_RECORD_ENTER] + (choice->kind == PH_RECORD_ENTER ? 1 : 0);
-    return ph_coded_header_bits(header) + ph_party_spread_bits(datagram, header->enter_count) +
-           ph_coded_page_bits(&datagram->page);
+    header->leave_count = datagram->counts[PH_RECORD_LEAVE] + leaves;
+    header->enter_count = datagram->counts[PH_RECORD_ENTER] + enters;
+    return ph_coded_header_bits(header) + ph_party_spread_bits(datagram, header->enter_count);
 }
 
 // Another density may make the room that is missing.
-static bool fits(ph_datagram* datagram, const ph_choice* choice, int64_t* bits)
+static bool fits(ph_datagram* datagram, int head_bits, int64_t* bits)
 {
     if (datagram->tape.is_full) {
         return false;
     }
-    *bits = bits_with(datagram, choice);
+    *bits = head_bits + ph_coded_page_bits(&datagram->page);
     if (*bits > datagram->limit_bits) {
         ph_coded_page_settle(&datagram->page);
-        *bits = bits_with(datagram, choice);
+        *bits = head_bits + ph_coded_page_bits(&datagram->page);
     }
     return *bits <= datagram->limit_bits;
 }
@@ -110,32 +107,29 @@ static void take_from_page(ph_datagram* datagram, const ph_choice* choice, const
     ph_coded_page_return(&datagram->page, mark);
 }
 
-bool ph_coded_add(ph_datagram* datagram, const ph_choice* choice, ph_chosen* before)
+static bool add(ph_datagram* datagram, const ph_choice* choice, ph_chosen* before, int head_bits)
 {
     ph_sender* sender = datagram->sender;
-    const ph_choice whole = whole_choice(datagram, choice, before);
     const bool is_update = choice->kind == PH_RECORD_UPDATE;
-    if (!is_update && datagram->limit_bits - datagram->bits < NEARLY_FULL_BITS) {
-        ph_party_settle(datagram);
-    }
     const ph_page_mark page_before = ph_coded_page_mark(&datagram->page);
     const ph_tape tape_before = datagram->tape;
-    uint32_t cost256 = is_update ? 0 : ph_party_join(datagram, &whole);
+    uint32_t cost256 = is_update ? 0 : ph_party_join(datagram, choice);
     ph_coded_wording made;
-    ph_wording_coded(&datagram->wording, &datagram->page.frame, &whole, &made);
+    ph_wording_coded(&datagram->wording, &datagram->page.frame, choice, &made);
     cost256 = is_update ? put_update(datagram, &made.coded, before) : cost256;
     const ph_record* record = &made.coded.record;
     ph_flight_item item = ph_wording_item(&datagram->wording, record);
     int64_t bits;
-    if (!fits(datagram, &whole, &bits) || !ph_flight_has_room(&sender->flight, item.value_bytes)) {
-        take_from_page(datagram, &whole, before, &page_before);
+    if (!fits(datagram, head_bits, &bits) ||
+        !ph_flight_has_room(&sender->flight, item.value_bytes)) {
+        take_from_page(datagram, choice, before, &page_before);
         datagram->tape = tape_before;
         return false;
     }
     sender->knowledge.mileage_mm[choice->slot] += item.mileage_mm;
     const uint16_t place =
         before != NULL ? replace_item(datagram, &item) : ph_flight_add(&sender->flight, &item);
-    ph_datagram_note(datagram, &(ph_addition){&whole, before, record, &item, place});
+    ph_datagram_note(datagram, &(ph_addition){choice, before, record, &item, place});
     if (before == NULL) {
         sender->baselines.chosen[choice->slot] = (uint16_t)datagram->count;
     }
@@ -148,6 +142,25 @@ bool ph_coded_add(ph_datagram* datagram, const ph_choice* choice, ph_chosen* bef
     }
     datagram->bits = bits;
     return true;
+}
+
+bool ph_coded_add(ph_datagram* datagram, const ph_choice* choice, ph_chosen* before)
+{
+    if (choice->kind == PH_RECORD_UPDATE) {
+        if (before == NULL) {
+            return add(datagram, choice, NULL, datagram->head_bits);
+        }
+        const ph_choice whole = whole_choice(datagram, choice, before);
+        return add(datagram, &whole, before, datagram->head_bits);
+    }
+    if (datagram->limit_bits - datagram->bits < NEARLY_FULL_BITS) {
+        ph_party_settle(datagram);
+    }
+    const bool is_enter = choice->kind == PH_RECORD_ENTER;
+    const bool is_added =
+        add(datagram, choice, NULL, head_bits_with(datagram, is_enter ? 0 : 1, is_enter ? 1 : 0));
+    datagram->head_bits = head_bits_with(datagram, 0, 0);
+    return is_added;
 }
 
 bool ph_coded_is_coarse(const ph_datagram* datagram, int slot)

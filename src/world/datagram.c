@@ -132,6 +132,7 @@ static void begin_page(ph_datagram* datagram)
         .precision = sender->precision,
         .is_universal = sender->is_universal,
     };
+    datagram->head_bits = (int)datagram->bits;
     ph_wording_forget(&datagram->wording);
     datagram->tape = (ph_tape){.tokens = datagram->tokens, .capacity = PH_DATAGRAM_TOKENS_MAX};
     ph_coded_page_begin(&datagram->page, &frame, &sender->baselines, sender->knowledge.slot_count);

@@ -63,6 +63,7 @@ typedef struct ph_datagram {
     bool is_open;
     int64_t limit_bits;
     int64_t bits;  // of header and records so far
+    int head_bits; // pinhole: of these, what is no record and no flag
     int counts[3]; // by ph_record_kind
     int count;
     int64_t enters256; // that all datagrams together have spent on enters

@@ -264,7 +264,7 @@ static outcome add_update(sending* s, const ph_place* at, const ph_due* due, uin
         .kind = PH_RECORD_UPDATE,
         .properties = chosen,
         .is_significant = (due->striking & chosen) != 0,
-        .has_words = !is_coded, // else they may be rounded by now
+        .has_words = true,
         .coarse = coarse,
     };
     return add(s, at, &choice);

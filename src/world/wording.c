@@ -20,9 +20,8 @@ static bool has_jumped(const ph_outlook* outlook, const ph_place* at, const ph_c
     return (choice->properties & at->layout->position) != 0 && jumps != at->dossier->jumps;
 }
 
-// With the words of these properties alone, unless they are there already.
-static inline void make_record(ph_wording* wording, const ph_choice* choice, uint64_t filled,
-                               ph_record* made)
+// With its words, unless they are there already.
+static inline void make_record(ph_wording* wording, const ph_choice* choice, ph_record* made)
 {
     const ph_outlook* outlook = wording->outlook;
     const ph_place* at = ph_wording_at(wording, choice->slot);
@@ -44,7 +43,8 @@ static inline void make_record(ph_wording* wording, const ph_choice* choice, uin
         made->name = outlook->world->entities.name[at->entity];
     }
     made->is_jump = has_jumped(outlook, at, choice);
-    const uint64_t missing = choice->has_words ? filled & at->layout->texts : filled;
+    const uint64_t missing =
+        choice->has_words ? choice->properties & at->layout->texts : choice->properties;
     if (missing != 0) {
         ph_outlook_fill(outlook, at, missing, made->words, made->texts);
     }
@@ -52,7 +52,7 @@ static inline void make_record(ph_wording* wording, const ph_choice* choice, uin
 
 void ph_wording_record(ph_wording* wording, const ph_choice* choice, ph_record* record)
 {
-    make_record(wording, choice, choice->properties, record);
+    make_record(wording, choice, record);
 }
 
 // ---- as a difference
@@ -75,11 +75,8 @@ static const ph_forecast* forecast_of(ph_wording* wording, const ph_coded_frame*
 
 int ph_wording_coarse(ph_wording* wording, const ph_coded_frame* frame, int slot)
 {
-    const ph_outlook* outlook = wording->outlook;
-    const ph_sender* sender = outlook->sender;
-    const ph_entity_index entity = outlook->entities[slot];
-    if (outlook->world->entities.jumps[entity] !=
-        ph_knowledge_at(&sender->knowledge, slot)->jumps) {
+    const ph_place* at = ph_wording_at(wording, slot);
+    if (wording->outlook->world->entities.jumps[at->entity] != at->dossier->jumps) {
         return 0;
     }
     return forecast_of(wording, frame, slot)->coarse;
@@ -98,6 +95,7 @@ static bool try_round(const ph_coded_frame* frame, const ph_layout* layout, int 
     return true;
 }
 
+// The present position is in the block.
 static const ph_placement* place(ph_wording* wording, const ph_coded_frame* frame, int slot,
                                  int coarse)
 {
@@ -105,17 +103,15 @@ static const ph_placement* place(ph_wording* wording, const ph_coded_frame* fram
     if (placed->slot == slot && placed->asked == coarse) {
         return placed;
     }
-    const ph_outlook* outlook = wording->outlook;
-    const ph_layout* layout = layout_of(wording, outlook->sender->knowledge.class_index[slot]);
-    uint32_t* words = wording->words + layout->word[layout->described->position];
-    ph_outlook_fill(outlook, ph_wording_at(wording, slot), layout->position, wording->words,
-                    wording->texts);
+    const ph_layout* layout = ph_wording_at(wording, slot)->layout;
+    const uint32_t* words = wording->words + layout->position_word;
     memcpy(placed->words, words, sizeof placed->words);
     const bool is_coarse = coarse > 0 && try_round(frame, layout, coarse, placed->words);
     placed->slot = slot;
     placed->asked = coarse;
     placed->coarse = is_coarse ? coarse : 0;
-    placed->is_rounded = memcmp(placed->words, words, sizeof placed->words) != 0;
+    placed->is_rounded = ((placed->words[0] ^ words[0]) | (placed->words[1] ^ words[1]) |
+                          (placed->words[2] ^ words[2])) != 0;
     return placed;
 }
 
@@ -147,8 +143,8 @@ static void word_update(ph_wording* wording, const ph_coded_frame* frame, const 
 {
     const ph_sender* sender = wording->outlook->sender;
     const int slot = choice->slot;
-    const ph_layout* layout = layout_of(wording, sender->knowledge.class_index[slot]);
-    make_record(wording, choice, choice->properties & ~layout->position, &made->coded.record);
+    const ph_layout* layout = ph_wording_at(wording, slot)->layout;
+    make_record(wording, choice, &made->coded.record);
     made->coded.baseline = &sender->baselines.slots[slot];
     made->coded.known = ph_knowledge_known(&sender->knowledge, slot);
     if ((choice->properties & layout->position) != 0) {
@@ -156,7 +152,7 @@ static void word_update(ph_wording* wording, const ph_coded_frame* frame, const 
         made->coded.forecast = forecast_of(wording, frame, slot);
         made->coded.coarse = (uint8_t)placed->coarse;
         made->is_rounded = placed->is_rounded;
-        memcpy(made->coded.record.words + layout->word[layout->described->position], placed->words,
+        memcpy(made->coded.record.words + layout->position_word, placed->words,
                sizeof placed->words);
     }
 }
@@ -174,7 +170,7 @@ void ph_wording_coded(ph_wording* wording, const ph_coded_frame* frame, const ph
     }
     made->coded.baseline = NULL;
     made->coded.known = NULL;
-    make_record(wording, choice, choice->properties, &made->coded.record);
+    make_record(wording, choice, &made->coded.record);
     if (choice->kind == PH_RECORD_ENTER) {
         note_velocity(wording, frame, &made->coded.record);
     }
@@ -187,14 +183,10 @@ bool ph_wording_is_near_enough(ph_wording* wording, const ph_coded_frame* frame,
     if (placed->coarse == 0) {
         return false;
     }
-    const ph_outlook* outlook = wording->outlook;
-    const ph_sender* sender = outlook->sender;
-    const int class_index = sender->knowledge.class_index[slot];
-    const ph_packing* packing = &outlook->world->forms.packings[class_index];
-    const int position = layout_of(wording, class_index)->described->position;
-    uint8_t bytes[PH_PACKED_MAX];
-    ph_packing_store(packing, position, placed->words, bytes);
+    const ph_sender* sender = wording->outlook->sender;
+    const ph_place* at = ph_wording_at(wording, slot);
+    const int position = at->layout->position_property;
     const uint8_t* newest =
-        ph_knowledge_newest(&sender->knowledge, &sender->flight, packing, slot, position);
-    return memcmp(bytes, newest, packing->size[position]) == 0;
+        ph_knowledge_newest(&sender->knowledge, &sender->flight, at->packing, slot, position);
+    return ph_packing_is_same(at->packing, position, placed->words, newest);
 }

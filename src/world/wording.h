@@ -20,7 +20,7 @@ typedef struct ph_choice {
     ph_record_kind kind;
     uint64_t properties; // of an enter all that it says, of a leave 0
     bool is_significant;
-    bool has_words; // classic: the block has them already, but for texts
+    bool has_words; // updates: the block has them already, but for texts
     int coarse;     // pinhole, updates: of the position, 0 or what ph_wording_coarse() says
 } ph_choice;
 
@@ -74,8 +74,8 @@ void ph_wording_forget(ph_wording* wording);
 // How coarse the position of a slot may be told; 0 after a jump.
 int ph_wording_coarse(ph_wording* wording, const ph_coded_frame* frame, int slot);
 
-// Whether a position as coarse as that would be the same as the newest that was sent: nothing to
-// tell, then.
+// Whether the position in the block, as coarse as that, would be the same as the newest that was sent:
+// nothing to tell, then.
 bool ph_wording_is_near_enough(ph_wording* wording, const ph_coded_frame* frame, int slot,
                                int coarse);
 
