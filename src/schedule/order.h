@@ -36,6 +36,16 @@ static inline void ph_order_begin_empty(ph_order* order)
     order->floor = 0;
 }
 
+// So many slots, which are in order already.
+static inline void ph_order_begin_sorted(ph_order* order, uint16_t* slots, int count)
+{
+    order->ready = slots;
+    order->ready_count = count;
+    order->sorted = count;
+    order->next = 0;
+    order->floor = 0;
+}
+
 // Memory is the caller's: ready and scratch have room for slot_count (0..65535) each. ready and the
 // priorities stay as they are until the order is done with; ph_order_next() looks at both. scratch
 // is used only within each call: several orders may share it.

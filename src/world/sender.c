@@ -251,6 +251,7 @@ ph_send_scratch ph_send_scratch_make(void* memory, int slot_count)
     scratch.ready = (uint16_t*)(scratch.waited + count);
     scratch.sorted = scratch.ready + count;
     scratch.waiting = scratch.sorted + count;
+    scratch.visited = scratch.waiting + count;
     return scratch;
 }
 

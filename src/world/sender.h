@@ -35,8 +35,9 @@ typedef struct ph_send_scratch {
     uint16_t* ready;
     uint16_t* sorted;
     uint16_t* waiting; // ready, of those who wait too long
+    uint16_t* visited; // by priority
 } ph_send_scratch;
-#define PH_SCRATCH_BYTES_PER_SLOT 32 // 30, and what keeps the next part aligned
+#define PH_SCRATCH_BYTES_PER_SLOT 32
 
 #define PH_SLOT_NOBODY UINT16_MAX
 

@@ -92,13 +92,18 @@ static void fetch(const ph_turns* turns, int place)
     }
 }
 
+static void fetch_first(const ph_turns* turns)
+{
+    for (int place = 0; place < FETCH_AHEAD; ++place) {
+        fetch(turns, place);
+    }
+}
+
 static void begin_order(ph_turns* turns, const float* priority)
 {
     ph_order_begin(&turns->order, priority, turns->sender->knowledge.slot_count,
                    turns->scratch->ready, turns->scratch->sorted);
-    for (int place = 0; place < FETCH_AHEAD; ++place) {
-        fetch(turns, place);
-    }
+    fetch_first(turns);
 }
 
 void ph_turns_begin(ph_turns* turns, const ph_turns_def* def)
@@ -154,8 +159,14 @@ static bool begin_stage(ph_turns* turns, int64_t spoken_bits)
         begin_order(turns, turns->scratch->rank);
         return true;
     case PH_TURN_PRIORITY:
-    case PH_TURN_SPARE:
+        turns->visited_count = 0;
         begin_order(turns, turns->scratch->priority);
+        return true;
+    case PH_TURN_SPARE:
+        // The same once more, all of which had their turn. Whoever was passed over then had nothing to
+        // tell, and gets nothing by waiting.
+        ph_order_begin_sorted(&turns->order, turns->scratch->visited, turns->visited_count);
+        fetch_first(turns);
         return true;
     default:
         turns->cursor = 0;
@@ -187,10 +198,15 @@ static int next_ordered(ph_turns* turns, int64_t spoken_bits)
         const int slot = ph_order_next(&turns->order);
         // Behind what is in order the next ones are only about right, which is good enough.
         fetch(turns, turns->order.next + FETCH_AHEAD);
-        const bool is_new = slot >= 0 && is_newcomer(turns, slot);
-        if (slot < 0 || (sender->knowledge.touched[slot] != 0 &&
-                         (sender->scheduler.ranks_newcomers ||
-                          is_new == (turns->stage == PH_TURN_NEWCOMERS)))) {
+        if (slot < 0) {
+            return slot;
+        }
+        if (sender->knowledge.touched[slot] != 0 &&
+            (sender->scheduler.ranks_newcomers ||
+             is_newcomer(turns, slot) == (turns->stage == PH_TURN_NEWCOMERS))) {
+            if (turns->stage == PH_TURN_PRIORITY) {
+                turns->scratch->visited[turns->visited_count++] = (uint16_t)slot;
+            }
             return slot;
         }
     }

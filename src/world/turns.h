@@ -67,6 +67,7 @@ typedef struct ph_turns {
     bool is_stage_begun;
     ph_turn_stage unfinished; // its kind of record had no place in the datagram; DONE: none
     int cursor;               // PH_TURN_LEAVES
+    int visited_count;        // PH_TURN_PRIORITY: those who had their turn
     ph_order order;
     ph_order overdue;   // begun if anybody is
     ph_turn_list again; // did not fit the last datagram
