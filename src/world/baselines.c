@@ -15,6 +15,7 @@ void ph_baselines_init(ph_baselines* baselines, void* memory, int slot_count)
     *baselines = (ph_baselines){.slots = memory};
     baselines->chosen = (uint16_t*)(baselines->slots + slot_count);
     baselines->urgencies = (uint8_t*)(baselines->chosen + slot_count);
+    baselines->coarse = baselines->urgencies + slot_count;
 }
 
 void ph_baselines_store_extra(const ph_flight_item* item, const ph_record* enter)

@@ -28,10 +28,11 @@ typedef struct ph_baselines {
     // Of the packet under way.
     uint16_t* chosen;   // by slot: 1 + place among those chosen for it; 0: not chosen
     uint8_t* urgencies; // by slot
+    uint8_t* coarse;    // by slot: of the position that is told; 0: exactly, or none
     uint64_t name_base; // greatest name of all enters that were applied
 } ph_baselines;
 
-#define PH_BASELINES_BYTES_PER_SLOT (sizeof(ph_baseline) + sizeof(uint16_t) + 1)
+#define PH_BASELINES_BYTES_PER_SLOT (sizeof(ph_baseline) + sizeof(uint16_t) + 2)
 void ph_baselines_init(ph_baselines* baselines, void* memory, int slot_count);
 
 // One item of an applied packet: class_index is that of its slot, known its packed values, which

@@ -31,6 +31,7 @@ void ph_coded_page_begin(ph_coded_page* page, const ph_coded_frame* frame, ph_ba
     memset(page->told, 0, sizeof page->told);
     memset(page->silent, 0, sizeof page->silent);
     memset(baselines->chosen, 0, (size_t)slot_count * sizeof baselines->chosen[0]);
+    memset(baselines->coarse, 0, (size_t)slot_count);
     for (int slot = 0; slot < slot_count; ++slot) {
         const ph_baseline* baseline = &baselines->slots[slot];
         if (baseline->is_entered) {

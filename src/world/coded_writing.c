@@ -136,6 +136,7 @@ static bool add(ph_datagram* datagram, const ph_choice* choice, ph_chosen* befor
     ph_chosen* chosen = &datagram->chosen[sender->baselines.chosen[choice->slot] - 1];
     chosen->cost256 = cost256;
     chosen->coarse = made.coded.coarse;
+    sender->baselines.coarse[choice->slot] = made.coded.coarse;
     chosen->kept = (uint16_t)tape_before.count;
     if (made.is_rounded) {
         keep_due(datagram, choice->slot);
@@ -161,12 +162,6 @@ bool ph_coded_add(ph_datagram* datagram, const ph_choice* choice, ph_chosen* bef
         add(datagram, choice, NULL, head_bits_with(datagram, is_enter ? 0 : 1, is_enter ? 1 : 0));
     datagram->head_bits = head_bits_with(datagram, 0, 0);
     return is_added;
-}
-
-bool ph_coded_is_coarse(const ph_datagram* datagram, int slot)
-{
-    const int place = datagram->sender->baselines.chosen[slot];
-    return place > 0 && datagram->chosen[place - 1].coarse > 0;
 }
 
 // ---- writing

@@ -90,9 +90,6 @@ bool ph_datagram_has_place(const ph_datagram* datagram, ph_record_kind kind);
 // @return False, with nothing done, when it does not fit.
 bool ph_datagram_add(ph_datagram* datagram, const ph_choice* choice);
 
-// Whether a pinhole datagram tells the position of a slot less than exactly.
-bool ph_coded_is_coarse(const ph_datagram* datagram, int slot);
-
 // Writes it and pays for it; at least one record. @return Its size in bytes.
 size_t ph_datagram_close(ph_datagram* datagram, uint8_t bytes[PH_PAYLOAD_MAX]);
 

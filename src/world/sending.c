@@ -270,21 +270,12 @@ static outcome add_update(sending* s, const ph_place* at, const ph_due* due, uin
     return add(s, at, &choice);
 }
 
-// Told in this datagram as coarsely as it may be, and nothing else to tell.
-static bool is_told_coarsely(const sending* s, const ph_place* at)
-{
-    return ph_sender_is_coded(s->sender) &&
-           s->sender->knowledge.touched[at->slot] == at->layout->position &&
-           ph_coded_is_coarse(&s->datagram, at->slot) && s->turns.stage != PH_TURN_REFINE &&
-           !s->who.is_overdue;
-}
-
 static outcome visit_known(sending* s, const ph_place* at)
 {
     ph_knowledge* knowledge = &s->sender->knowledge;
     const int slot = at->slot;
     const uint64_t asked = knowledge->touched[slot];
-    if (is_told_coarsely(s, at)) {
+    if (!s->who.is_overdue && ph_turns_is_told(&s->turns, slot)) {
         return OUTCOME_NOTHING;
     }
     const ph_due due =

@@ -207,7 +207,9 @@ static int next_ordered(ph_turns* turns, int64_t spoken_bits)
             if (turns->stage == PH_TURN_PRIORITY) {
                 turns->scratch->visited[turns->visited_count++] = (uint16_t)slot;
             }
-            return slot;
+            if (spoken_bits == 0 || !ph_turns_is_told(turns, slot)) {
+                return slot;
+            }
         }
     }
 }

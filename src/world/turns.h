@@ -86,6 +86,18 @@ typedef struct ph_turns_def {
 // The first stage is yet to begin. When everybody is surveyed and ranked.
 void ph_turns_begin(ph_turns* turns, const ph_turns_def* def);
 
+// Whether the datagram under way tells its position as coarsely as it may, and there is nothing else to
+// tell: until coarse ones are refined it needs no turn.
+static inline bool ph_turns_is_told(const ph_turns* turns, int slot)
+{
+    const ph_sender* sender = turns->sender;
+    const ph_layout* layouts = turns->outlook->world->forms.layouts.layouts;
+    return ph_sender_is_coded(sender) && sender->baselines.coarse[slot] != 0 &&
+           turns->stage != PH_TURN_REFINE &&
+           sender->knowledge.touched[slot] ==
+               layouts[sender->knowledge.class_index[slot]].position;
+}
+
 // spoken_bits: what the datagram under way takes already. @return False when everybody had a turn.
 bool ph_turns_try_next(ph_turns* turns, int64_t spoken_bits, ph_turn* next);
 
