@@ -76,17 +76,12 @@ int ph_baseline_velocity_ticks(uint32_t tick_us)
     return ticks > 0 ? (int)ticks : 1;
 }
 
-static const ph_property* position_of(const ph_layout* layout)
-{
-    return &layout->described->properties[layout->described->position];
-}
-
 void ph_baseline_velocity(const ph_layout* layout, uint32_t tick_us, const int32_t way_mm[3],
                           int ticks, int16_t velocity[3])
 {
     PH_ASSERT(ticks >= 1);
 
-    const int64_t step_ticks = (int64_t)ticks << position_of(layout)->coordinate.shift;
+    const int64_t step_ticks = (int64_t)ticks << layout->coordinate.shift;
     for (int i = 0; i < 3; ++i) {
         const int64_t steps =
             divide_rounded((int64_t)way_mm[i] * ph_baseline_velocity_ticks(tick_us), step_ticks);
@@ -119,7 +114,7 @@ ph_heading_guess ph_baseline_guess_heading(const ph_baseline* baseline, const ph
             way_mm[i] = way_between(baseline->position_mm[1][i], baseline->position_mm[0][i]);
         }
     }
-    const uint64_t long_mm = (uint64_t)WAY_STEPS_MIN << position_of(layout)->coordinate.shift;
+    const uint64_t long_mm = (uint64_t)WAY_STEPS_MIN << layout->coordinate.shift;
     if (magnitude_of(way_mm[0]) + magnitude_of(way_mm[1]) >= long_mm) {
         const ph_property* heading = &layout->described->properties[layout->heading_property];
         guess.turned = level_of(ph_direction_of(way_mm[0], way_mm[1]), heading->angle.width);
@@ -152,7 +147,7 @@ static void take_heading(ph_baseline* baseline, const uint8_t* known,
     ph_packing_load(packing, property, known + packing->offset[property], &known_level);
     const bool has_position = (record->properties & layout->position) != 0 && !record->is_jump;
     const uint32_t* position_words =
-        has_position ? record->words + layout->word[layout->described->position] : NULL;
+        has_position ? record->words + layout->position_word : NULL;
     const ph_heading_guess guess =
         ph_baseline_guess_heading(baseline, layout, known_level, position_words);
     const int width = layout->described->properties[property].angle.width;
@@ -171,7 +166,7 @@ static void take_surprise(ph_baseline* baseline, const ph_layout* layout, const 
 {
     int32_t predicted_mm[3];
     ph_baseline_predict(baseline, tick, tick_us, predicted_mm);
-    const int shift = position_of(layout)->coordinate.shift;
+    const int shift = layout->coordinate.shift;
     const uint64_t half = (UINT64_C(1) << shift) / 2;
     const uint64_t time_us = ph_baseline_time_us(baseline->tick[0], tick, tick_us);
     const int growth = ph_size_growth(time_us, PH_GROWTH_POSITION);
@@ -207,7 +202,7 @@ static void take_position(ph_baseline* baseline, const ph_layout* layout, const 
     if ((record->properties & layout->position) == 0) {
         return;
     }
-    const uint32_t* words = record->words + layout->word[layout->described->position];
+    const uint32_t* words = record->words + layout->position_word;
     if (!record->is_jump) {
         take_surprise(baseline, layout, words, tick, tick_us);
         add_sample(baseline, words, tick);
@@ -235,16 +230,16 @@ static void expect_sizes(ph_baseline* baseline, const ph_record* record)
 static void take_enter(ph_baseline* baseline, const ph_layout* layout, const ph_record* record,
                        uint32_t tick, uint32_t tick_us)
 {
-    const uint32_t* words = record->words + layout->word[layout->described->position];
+    const uint32_t* words = record->words + layout->position_word;
     const int16_t* velocity = record->velocity;
     const bool is_moving = velocity[0] != 0 || velocity[1] != 0 || velocity[2] != 0;
     *baseline = (ph_baseline){.is_entered = true,
-                              .has_ground = position_of(layout)->def.ground_tolerance_mm != 0,
+                              .has_ground = layout->has_ground,
                               .class_index = record->class_index,
                               .sample_count = is_moving ? 2 : 1,
                               .heading_tick = tick,
                               .tick = {tick, tick - (uint32_t)ph_baseline_velocity_ticks(tick_us)}};
-    const int shift = position_of(layout)->coordinate.shift;
+    const int shift = layout->coordinate.shift;
     for (int i = 0; i < 3; ++i) {
         baseline->position_mm[0][i] = (int32_t)words[i];
         baseline->position_mm[1][i] = (int32_t)(words[i] - ((uint32_t)velocity[i] << shift));

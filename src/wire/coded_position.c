@@ -14,12 +14,49 @@
 #define MRAD_PER_RAD 1000
 #define PRECISION_PER_MRAD 1024
 
-static const ph_property* position_of(const ph_layout* layout)
+static const ph_altitude* altitude_of(const ph_layout* layout)
 {
-    return &layout->described->properties[layout->described->position];
+    return &layout->described->properties[layout->position_property].altitude;
 }
 
 // ---- one coordinate
+//
+// A coordinate whose low `shift` bits are zero is told as a number of steps from the one expected.
+
+static inline uint32_t nearest_step(uint32_t expected, int shift)
+{
+    const uint32_t half = (UINT32_C(1) << shift) >> 1;
+    return (expected + half) >> shift << shift;
+}
+
+// The difference is a multiple of the step, so that nothing is lost by shifting it.
+static inline int64_t steps_between(uint32_t from, uint32_t to, int shift)
+{
+    const int64_t way = (int32_t)(to - from);
+    const int64_t steps = (int64_t)((uint64_t)(way < 0 ? -way : way) >> shift);
+    return way < 0 ? -steps : steps;
+}
+
+static inline void take_steps(ph_coder* coder, uint32_t base, int shift, int64_t steps,
+                              uint32_t* word)
+{
+    if (ph_coder_is_reading(coder)) {
+        const int64_t most = INT64_C(1) << (31 - shift);
+        ph_coder_refuse_if(coder, steps < -most || steps >= most);
+    }
+    *word = base + ((uint32_t)steps << shift);
+}
+
+// As a surprise of a size. @return How many steps.
+static inline int64_t code_surprise(ph_coder* coder, ph_coded_family family, int size, int shift,
+                                    uint32_t expected, uint32_t* word)
+{
+    const uint32_t base = nearest_step(expected, shift);
+    const int64_t given = ph_coder_is_reading(coder) ? 0 : steps_between(base, *word, shift);
+    const int64_t steps = ph_coder_surprise(coder, family, size, given);
+    take_steps(coder, base, shift, steps, word);
+    return steps;
+}
 
 // How a number of steps is coded: a surprise of a size, or by its length.
 typedef struct manner {
@@ -29,32 +66,17 @@ typedef struct manner {
     bool is_length;
 } manner;
 
-static int64_t code_steps(ph_coder* coder, manner how, int64_t steps)
-{
-    return how.is_length ? ph_coder_signed_length(coder, how.family, how.model, steps)
-                         : ph_coder_surprise(coder, how.family, how.size, steps);
-}
-
-// The difference is a multiple of the step, so that nothing is lost by shifting it.
-static int64_t steps_between(uint32_t from, uint32_t to, int shift)
-{
-    const int64_t way = (int32_t)(to - from);
-    const int64_t steps = (int64_t)((uint64_t)(way < 0 ? -way : way) >> shift);
-    return way < 0 ? -steps : steps;
-}
-
-// A coordinate whose low `shift` bits are zero, as a number of steps from the one expected.
-// @return How many.
+// @return How many steps.
 static int64_t code_coordinate(ph_coder* coder, manner how, int shift, uint32_t expected,
                                uint32_t* word)
 {
-    const uint32_t half = shift > 0 ? UINT32_C(1) << (shift - 1) : 0;
-    const uint32_t base = (expected + half) >> shift << shift;
+    if (!how.is_length) {
+        return code_surprise(coder, how.family, how.size, shift, expected, word);
+    }
+    const uint32_t base = nearest_step(expected, shift);
     const int64_t given = ph_coder_is_reading(coder) ? 0 : steps_between(base, *word, shift);
-    const int64_t steps = code_steps(coder, how, given);
-    const int64_t most = INT64_C(1) << (31 - shift);
-    ph_coder_refuse_if(coder, steps < -most || steps >= most);
-    *word = base + ((uint32_t)steps << shift);
+    const int64_t steps = ph_coder_signed_length(coder, how.family, how.model, given);
+    take_steps(coder, base, shift, steps, word);
     return steps;
 }
 
@@ -87,10 +109,9 @@ static layer_set layers_at(const ph_ground* ground, const uint32_t words[3], uin
     return set;
 }
 
-static int layer_of(const ph_coded_frame* frame, const ph_property* position,
-                    const uint32_t words[3])
+static int layer_of(const ph_coded_frame* frame, const ph_layout* layout, const uint32_t words[3])
 {
-    return ph_altitude_encode(&position->altitude, frame->frame.ground, (int32_t)words[0],
+    return ph_altitude_encode(altitude_of(layout), frame->frame.ground, (int32_t)words[0],
                               (int32_t)words[1], (int32_t)words[2])
         .layer;
 }
@@ -105,18 +126,18 @@ static int code_other_layer(ph_coder* coder, const layer_set* set, int layer)
 }
 
 // x and y of the words are known already.
-static void code_altitude(const ph_coded_frame* frame, ph_coder* coder, const ph_property* position,
+static void code_altitude(const ph_coded_frame* frame, ph_coder* coder, const ph_layout* layout,
                           manner how, uint32_t expected_mm, uint32_t words[3])
 {
     const layer_set set = layers_at(frame->frame.ground, words, expected_mm);
     const bool is_reading = ph_coder_is_reading(coder);
-    const int layer = is_reading ? 0 : layer_of(frame, position, words);
+    const int layer = is_reading ? 0 : layer_of(frame, layout, words);
     int symbol = layer < 0 ? LAYER_NONE : layer == set.expected ? LAYER_EXPECTED : LAYER_OTHER;
     symbol = set.count == 0 ? LAYER_NONE : ph_coder_symbol(coder, PH_FAMILY_LAYER, 0, symbol);
     if (symbol == LAYER_NONE) {
-        code_coordinate(coder, how, position->altitude.escape_shift, expected_mm, &words[2]);
+        code_coordinate(coder, how, altitude_of(layout)->escape_shift, expected_mm, &words[2]);
         // An escape to where a layer would have served.
-        ph_coder_refuse_if(coder, is_reading && layer_of(frame, position, words) >= 0);
+        ph_coder_refuse_if(coder, is_reading && layer_of(frame, layout, words) >= 0);
     } else {
         const int told =
             symbol == LAYER_EXPECTED ? set.expected : code_other_layer(coder, &set, layer);
@@ -165,7 +186,7 @@ static int coarse_at(const ph_coded_frame* frame, const ph_baseline* baseline,
         distance_mm = distance_mm * time_us / CALM_US;
     }
     // The greatest that is_fine_enough(): how often the step of one can be doubled.
-    const int shift = position_of(layout)->coordinate.shift;
+    const int shift = layout->coordinate.shift;
     const uint64_t once_coarse = (UINT64_C(7) << shift) * MRAD_PER_RAD * PRECISION_PER_MRAD;
     const uint64_t most = 8 * distance_mm * frame->precision;
     const int doubled = ph_word_width(most) - ph_word_width(once_coarse);
@@ -192,25 +213,24 @@ int ph_coded_coarse(const ph_coded_frame* frame, const ph_baseline* baseline)
 bool ph_coded_round(const ph_coded_frame* frame, const ph_layout* layout, int coarse,
                     uint32_t words[3])
 {
-    const ph_property* position = position_of(layout);
-    const int shift = position->coordinate.shift + coarse;
+    const int shift = layout->coordinate.shift + coarse;
     const uint32_t half = coarse > 0 ? UINT32_C(1) << (shift - 1) : 0;
-    const bool has_ground = position->def.ground_tolerance_mm != 0;
-    for (int i = 0; i < (has_ground ? 2 : 3); ++i) {
+    for (int i = 0; i < (layout->has_ground ? 2 : 3); ++i) {
         words[i] = (words[i] + half) >> shift << shift;
     }
     bool is_level = true;
-    if (has_ground) {
+    if (layout->has_ground) {
         const uint32_t z_mm = words[2];
         const int32_t x_mm = (int32_t)words[0];
         const int32_t y_mm = (int32_t)words[1];
-        const ph_altitude_level level = ph_altitude_encode(&position->altitude, frame->frame.ground,
-                                                           x_mm, y_mm, (int32_t)words[2]);
-        words[2] = (uint32_t)ph_altitude_decode(&position->altitude, frame->frame.ground, x_mm,
-                                                y_mm, level);
+        const ph_altitude* altitude = altitude_of(layout);
+        const ph_altitude_level level =
+            ph_altitude_encode(altitude, frame->frame.ground, x_mm, y_mm, (int32_t)words[2]);
+        words[2] =
+            (uint32_t)ph_altitude_decode(altitude, frame->frame.ground, x_mm, y_mm, level);
         is_level = away(z_mm, words[2]) <= half; // a cliff is none of the three half steps
     }
-    return coarse == 0 || (is_level && is_fine_enough(frame, position->coordinate.shift, coarse,
+    return coarse == 0 || (is_level && is_fine_enough(frame, layout->coordinate.shift, coarse,
                                                       distance_to_eye(frame, words)));
 }
 
@@ -250,35 +270,38 @@ static int size_of_y(int size, int64_t x_steps)
 void ph_coded_position(const ph_coded_frame* frame, ph_coder* coder, ph_coded_record* coded,
                        const ph_layout* layout)
 {
+    static const ph_coded_family families[2][3] = {
+        {PH_FAMILY_X_RESTING, PH_FAMILY_Y_RESTING, PH_FAMILY_Z_RESTING},
+        {PH_FAMILY_X_MOVING, PH_FAMILY_Y_MOVING, PH_FAMILY_Z_MOVING},
+    };
     const ph_baseline* baseline = coded->baseline;
-    const ph_property* position = position_of(layout);
-    uint32_t* words = coded->record.words + layout->word[layout->described->position];
-    const ph_forecast forecast =
-        coded->forecast != NULL ? *coded->forecast : ph_coded_forecast(frame, baseline);
-    const uint32_t predicted_mm[3] = {(uint32_t)forecast.position_mm[0],
-                                      (uint32_t)forecast.position_mm[1],
-                                      (uint32_t)forecast.position_mm[2]};
-    code_coarse(coder, coded, forecast.coarse);
-    const int fewer = PH_SIZE_PER_BIT * coded->coarse;
-    const int shift = position->coordinate.shift + coded->coarse;
-    const bool moves = is_moving(baseline);
-    manner plane = {.family = moves ? PH_FAMILY_X_MOVING : PH_FAMILY_X_RESTING,
-                    .size = forecast.plane_size - fewer};
-    const int64_t x_steps = code_coordinate(coder, plane, shift, predicted_mm[0], &words[0]);
-    plane.family = moves ? PH_FAMILY_Y_MOVING : PH_FAMILY_Y_RESTING;
-    plane.size = size_of_y(plane.size, x_steps);
-    code_coordinate(coder, plane, shift, predicted_mm[1], &words[1]);
-    manner upright = {.family = is_rising(baseline) ? PH_FAMILY_Z_MOVING : PH_FAMILY_Z_RESTING,
-                      .size = forecast.z_size};
-    if (position->def.ground_tolerance_mm != 0) {
-        code_altitude(frame, coder, position, upright, predicted_mm[2], words);
-    } else {
-        upright.size -= fewer;
-        code_coordinate(coder, upright, shift, predicted_mm[2], &words[2]);
+    uint32_t* words = coded->record.words + layout->position_word;
+    ph_forecast made;
+    const ph_forecast* forecast = coded->forecast;
+    if (forecast == NULL) {
+        made = ph_coded_forecast(frame, baseline);
+        forecast = &made;
     }
-    ph_coder_refuse_if(coder, coded->coarse != 0 &&
-                                  !is_fine_enough(frame, position->coordinate.shift, coded->coarse,
+    code_coarse(coder, coded, forecast->coarse);
+    const int fewer = PH_SIZE_PER_BIT * coded->coarse;
+    const int shift = layout->coordinate.shift + coded->coarse;
+    const int moves = is_moving(baseline) ? 1 : 0;
+    const int rises = is_rising(baseline) ? 1 : 0;
+    int size = forecast->plane_size - fewer;
+    for (int i = 0; i < (layout->has_ground ? 2 : 3); ++i) {
+        const int64_t steps =
+            code_surprise(coder, families[i < 2 ? moves : rises][i], size, shift,
+                          (uint32_t)forecast->position_mm[i], &words[i]);
+        size = i == 0 ? size_of_y(size, steps) : forecast->z_size - fewer;
+    }
+    if (layout->has_ground) {
+        const manner upright = {.family = families[rises][2], .size = forecast->z_size};
+        code_altitude(frame, coder, layout, upright, (uint32_t)forecast->position_mm[2], words);
+    }
+    if (ph_coder_is_reading(coder) && coded->coarse != 0) {
+        ph_coder_refuse_if(coder, !is_fine_enough(frame, layout->coordinate.shift, coded->coarse,
                                                   distance_to_eye(frame, words)));
+    }
 }
 
 // How the three coordinates of a place are told from another one.
@@ -291,8 +314,7 @@ typedef struct manners {
 static void code_place(const ph_coded_frame* frame, ph_coder* coder, const ph_layout* layout,
                        const manners* how, const uint32_t from[3], uint32_t words[3])
 {
-    const ph_property* position = position_of(layout);
-    const int shift = position->coordinate.shift;
+    const int shift = layout->coordinate.shift;
     const int64_t x_steps = code_coordinate(coder, how->x, shift, from[0], &words[0]);
     manner y = how->y;
     if (y.family == PH_FAMILY_BESIDE_Y) { // nothing is stated
@@ -300,8 +322,8 @@ static void code_place(const ph_coded_frame* frame, ph_coder* coder, const ph_la
         y.model = y.model < PH_SIDES ? y.model : PH_SIDES - 1;
     }
     code_coordinate(coder, y, shift, from[1], &words[1]);
-    if (position->def.ground_tolerance_mm != 0) {
-        code_altitude(frame, coder, position, how->z, from[2], words);
+    if (layout->has_ground) {
+        code_altitude(frame, coder, layout, how->z, from[2], words);
     } else {
         code_coordinate(coder, how->z, shift, from[2], &words[2]);
     }
@@ -322,7 +344,7 @@ void ph_coded_place_beside(const ph_coded_frame* frame, ph_coder* coder,
                            const ph_coded_record* coded, const ph_layout* layout, uint32_t words[3])
 {
     const bool is_next = coded->record.slot == coded->before->slot + 1;
-    const uint32_t low = (UINT32_C(1) << position_of(layout)->coordinate.shift) - 1;
+    const uint32_t low = (UINT32_C(1) << layout->coordinate.shift) - 1;
     const int spread = frame->spread.place;
     const bool is_level = coded->before->place[2] == ((uint32_t)frame->frame.eye_mm[2] & ~low);
     const manner stated = {.family = PH_FAMILY_BESIDE_X, .model = 1 + spread, .is_length = true};

@@ -5,6 +5,7 @@
 
 #include "wire/coded_told.h"
 
+#include "bits/narrow.h"
 #include "wire/coder.h"
 #include "wire/surprise.h"
 
@@ -12,10 +13,6 @@
 // the last density. Each is about 1.8 times as likely as the one before, as odds go.
 static const uint16_t DENSITY_SHARES[PH_DENSITIES - 2] = {5,   9,   16,  28,  49,  84,  140,
                                                           225, 340, 470, 610, 730, 840, 920};
-
-// More than any of the tables, so that a sender who supposes that nobody is told supposes no less
-// than it needs when somebody is.
-#define UNFORESEEN256 (16 * PH_COST_PER_BIT)
 
 int ph_coded_density(int told_count, int slot_count)
 {
@@ -32,27 +29,6 @@ int ph_coded_density(int told_count, int slot_count)
     return density;
 }
 
-static int told_model(int density, int urgency)
-{
-    PH_ASSERT(density > PH_DENSITY_NOBODY && density < PH_DENSITIES);
-    PH_ASSERT(urgency >= 0 && urgency < PH_URGENCIES);
-    return (density - 1) * PH_URGENCIES + urgency;
-}
-
-static int told_entry(int density, int urgency)
-{
-    enum { ENTRIES = 3 }; // told or not, and the end
-    return PH_AT_TOLD + ENTRIES * told_model(density, urgency);
-}
-
-static uint32_t told_cost256(int density, int urgency, bool is_told)
-{
-    if (density == PH_DENSITY_NOBODY) {
-        return is_told ? UNFORESEEN256 : 0;
-    }
-    return ph_coded_costs[told_entry(density, urgency) + (is_told ? 1 : 0)];
-}
-
 int ph_coded_best_density(const int told[PH_URGENCIES], const int silent[PH_URGENCIES])
 {
     int told_count = 0;
@@ -64,8 +40,8 @@ int ph_coded_best_density(const int told[PH_URGENCIES], const int silent[PH_URGE
     for (int density = 1; density < PH_DENSITIES && told_count > 0; ++density) {
         uint64_t cost256 = 0;
         for (int i = 0; i < PH_URGENCIES; ++i) {
-            cost256 += (uint64_t)told[i] * told_cost256(density, i, true) +
-                       (uint64_t)silent[i] * told_cost256(density, i, false);
+            cost256 += (uint64_t)told[i] * ph_coded_flag_cost256(density, i, true) +
+                       (uint64_t)silent[i] * ph_coded_flag_cost256(density, i, false);
         }
         if (cost256 < best256) {
             best = density;
@@ -81,7 +57,7 @@ int ph_coded_urgency(const ph_coded_frame* frame, const ph_baseline* baseline)
 {
     enum { NEAREST_MM = 1000, LEAST_BITS = 16, RESTING = 4 };
     const ph_layout* layout = &frame->frame.layouts->layouts[baseline->class_index];
-    const int shift = layout->described->properties[layout->described->position].coordinate.shift;
+    const int shift = layout->coordinate.shift;
     uint64_t distance_mm = NEAREST_MM;
     for (int i = 0; i < 3; ++i) {
         const int64_t way_mm =
@@ -100,11 +76,6 @@ int ph_coded_urgency(const ph_coded_frame* frame, const ph_baseline* baseline)
     return urgency < RESTING ? RESTING : urgency;
 }
 
-uint32_t ph_coded_told_cost256(const ph_coded_frame* frame, int urgency, bool is_told)
-{
-    return told_cost256(frame->density, urgency, is_told);
-}
-
 void ph_coded_write_told(const ph_coded_frame* frame, ph_entropy_writer* writer, int urgency,
                          bool is_told)
 {
@@ -113,11 +84,10 @@ void ph_coded_write_told(const ph_coded_frame* frame, ph_entropy_writer* writer,
     if (frame->density == PH_DENSITY_NOBODY) {
         return;
     }
-    const int first = told_entry(frame->density, urgency);
-    ph_entropy_write(writer, &(ph_model){.cumulative = &ph_coded_cumulative[first], .count = 2},
-                     is_told);
+    const int entry = ph_coded_flag_entry(frame->density, urgency, is_told);
+    ph_entropy_write_entry(writer, &ph_coded_cumulative[entry]);
     if (frame->counts != NULL) {
-        ++frame->counts->seen[first + is_told];
+        ++frame->counts->seen[entry];
     }
 }
 
@@ -127,5 +97,5 @@ bool ph_coded_read_told(const ph_coded_frame* frame, ph_entropy_reader* reader, 
         return false;
     }
     ph_coder coder = {.reader = reader, .is_universal = frame->is_universal};
-    return ph_coder_flag(&coder, PH_FAMILY_TOLD, told_model(frame->density, urgency), false);
+    return ph_coder_flag(&coder, PH_FAMILY_TOLD, ph_coded_flag_model(frame->density, urgency), false);
 }

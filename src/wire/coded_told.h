@@ -20,7 +20,35 @@ int ph_coded_best_density(const int told[PH_URGENCIES], const int silent[PH_URGE
 // How much a viewer is likely to miss news of this slot, by what both ends know: 0..PH_URGENCIES-1.
 int ph_coded_urgency(const ph_coded_frame* frame, const ph_baseline* baseline);
 
-uint32_t ph_coded_told_cost256(const ph_coded_frame* frame, int urgency, bool is_told);
+static inline int ph_coded_flag_model(int density, int urgency)
+{
+    PH_ASSERT(density > PH_DENSITY_NOBODY && density < PH_DENSITIES);
+    PH_ASSERT(urgency >= 0 && urgency < PH_URGENCIES);
+    return (density - 1) * PH_URGENCIES + urgency;
+}
+
+// Where the tables have the flag.
+static inline int ph_coded_flag_entry(int density, int urgency, bool is_told)
+{
+    enum { ENTRIES = 3 }; // told or not, and the end
+    return PH_AT_TOLD + ENTRIES * ph_coded_flag_model(density, urgency) + (is_told ? 1 : 0);
+}
+
+// While nobody is told, to be told is supposed to cost more than any of the tables say: so a sender
+// supposes no less than it needs when somebody is.
+static inline uint32_t ph_coded_flag_cost256(int density, int urgency, bool is_told)
+{
+    enum { UNFORESEEN256 = 16 * PH_COST_PER_BIT };
+    if (density == PH_DENSITY_NOBODY) {
+        return is_told ? UNFORESEEN256 : 0;
+    }
+    return ph_coded_costs[ph_coded_flag_entry(density, urgency, is_told)];
+}
+
+static inline uint32_t ph_coded_told_cost256(const ph_coded_frame* frame, int urgency, bool is_told)
+{
+    return ph_coded_flag_cost256(frame->density, urgency, is_told);
+}
 void ph_coded_write_told(const ph_coded_frame* frame, ph_entropy_writer* writer, int urgency,
                          bool is_told);
 bool ph_coded_read_told(const ph_coded_frame* frame, ph_entropy_reader* reader, int urgency);
