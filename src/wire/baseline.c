@@ -146,8 +146,7 @@ static void take_heading(ph_baseline* baseline, const uint8_t* known,
     uint32_t known_level = 0;
     ph_packing_load(packing, property, known + packing->offset[property], &known_level);
     const bool has_position = (record->properties & layout->position) != 0 && !record->is_jump;
-    const uint32_t* position_words =
-        has_position ? record->words + layout->position_word : NULL;
+    const uint32_t* position_words = has_position ? record->words + layout->position_word : NULL;
     const ph_heading_guess guess =
         ph_baseline_guess_heading(baseline, layout, known_level, position_words);
     const int width = layout->described->properties[property].angle.width;

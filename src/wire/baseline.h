@@ -96,8 +96,11 @@ static inline uint8_t ph_baseline_mask(const ph_layout* layout, const ph_record*
 // Whether its two newest samples differ at all.
 static inline bool ph_baseline_is_moving(const ph_baseline* baseline)
 {
-    return baseline->sample_count == 2 && memcmp(baseline->position_mm[0], baseline->position_mm[1],
-                                                 sizeof baseline->position_mm[0]) != 0;
+    const int32_t* newest_mm = baseline->position_mm[0];
+    const int32_t* former_mm = baseline->position_mm[1];
+    return baseline->sample_count == 2 &&
+           ((newest_mm[0] ^ former_mm[0]) | (newest_mm[1] ^ former_mm[1]) |
+            (newest_mm[2] ^ former_mm[2])) != 0;
 }
 
 // Time from a tick of the baseline to another one; 0 when that is not later.

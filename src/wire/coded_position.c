@@ -44,7 +44,11 @@ static inline void take_steps(ph_coder* coder, uint32_t base, int shift, int64_t
         const int64_t most = INT64_C(1) << (31 - shift);
         ph_coder_refuse_if(coder, steps < -most || steps >= most);
     }
-    *word = base + ((uint32_t)steps << shift);
+    // Mostly it is there already; what was just written in parts and is fetched whole is waited for.
+    const uint32_t told = base + ((uint32_t)steps << shift);
+    if (*word != told) {
+        *word = told;
+    }
 }
 
 // As a surprise of a size. @return How many steps.
@@ -226,8 +230,7 @@ bool ph_coded_round(const ph_coded_frame* frame, const ph_layout* layout, int co
         const ph_altitude* altitude = altitude_of(layout);
         const ph_altitude_level level =
             ph_altitude_encode(altitude, frame->frame.ground, x_mm, y_mm, (int32_t)words[2]);
-        words[2] =
-            (uint32_t)ph_altitude_decode(altitude, frame->frame.ground, x_mm, y_mm, level);
+        words[2] = (uint32_t)ph_altitude_decode(altitude, frame->frame.ground, x_mm, y_mm, level);
         is_level = away(z_mm, words[2]) <= half; // a cliff is none of the three half steps
     }
     return coarse == 0 || (is_level && is_fine_enough(frame, layout->coordinate.shift, coarse,
@@ -239,8 +242,10 @@ bool ph_coded_round(const ph_coded_frame* frame, const ph_layout* layout, int co
 // In the plane; the next is for z.
 static bool is_moving(const ph_baseline* baseline)
 {
-    return baseline->sample_count == 2 && memcmp(baseline->position_mm[0], baseline->position_mm[1],
-                                                 2 * sizeof baseline->position_mm[0][0]) != 0;
+    const int32_t* newest_mm = baseline->position_mm[0];
+    const int32_t* former_mm = baseline->position_mm[1];
+    return baseline->sample_count == 2 &&
+           ((newest_mm[0] ^ former_mm[0]) | (newest_mm[1] ^ former_mm[1])) != 0;
 }
 
 static bool is_rising(const ph_baseline* baseline)
@@ -289,9 +294,8 @@ void ph_coded_position(const ph_coded_frame* frame, ph_coder* coder, ph_coded_re
     const int rises = is_rising(baseline) ? 1 : 0;
     int size = forecast->plane_size - fewer;
     for (int i = 0; i < (layout->has_ground ? 2 : 3); ++i) {
-        const int64_t steps =
-            code_surprise(coder, families[i < 2 ? moves : rises][i], size, shift,
-                          (uint32_t)forecast->position_mm[i], &words[i]);
+        const int64_t steps = code_surprise(coder, families[i < 2 ? moves : rises][i], size, shift,
+                                            (uint32_t)forecast->position_mm[i], &words[i]);
         size = i == 0 ? size_of_y(size, steps) : forecast->z_size - fewer;
     }
     if (layout->has_ground) {

@@ -97,5 +97,6 @@ bool ph_coded_read_told(const ph_coded_frame* frame, ph_entropy_reader* reader, 
         return false;
     }
     ph_coder coder = {.reader = reader, .is_universal = frame->is_universal};
-    return ph_coder_flag(&coder, PH_FAMILY_TOLD, ph_coded_flag_model(frame->density, urgency), false);
+    return ph_coder_flag(&coder, PH_FAMILY_TOLD, ph_coded_flag_model(frame->density, urgency),
+                         false);
 }

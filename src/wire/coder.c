@@ -106,8 +106,7 @@ uint64_t ph_coder_length(ph_coder* coder, ph_coded_family family, int model, uin
 
 int64_t ph_coder_signed_length(ph_coder* coder, ph_coded_family family, int model, int64_t value)
 {
-    const uint64_t magnitude =
-        ph_coder_length(coder, family, model, ph_coder_magnitude_of(value));
+    const uint64_t magnitude = ph_coder_length(coder, family, model, ph_coder_magnitude_of(value));
     return ph_coder_with_sign(coder, magnitude, value < 0);
 }
 

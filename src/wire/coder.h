@@ -164,8 +164,7 @@ static inline int64_t ph_coder_surprise(ph_coder* coder, ph_coded_family family,
     }
     // Beyond the last scale: the last but one or the last, by whole bits.
     const int shift = (scale - (PH_SCALES - 1) + 1) / 2;
-    const uint64_t high =
-        ph_coder_magnitude(coder, family, scale - 2 * shift, magnitude >> shift);
+    const uint64_t high = ph_coder_magnitude(coder, family, scale - 2 * shift, magnitude >> shift);
     const uint64_t low = ph_coder_raw(coder, magnitude, shift);
     const uint64_t low_mask = (UINT64_C(1) << shift) - 1;
     return ph_coder_with_sign(coder, high << shift | (low & low_mask), steps < 0);

@@ -137,9 +137,7 @@ static void add(ph_expected* expected, const sample* next, float tick_s)
 static void load_velocity(const ph_world* world, const ph_layout* layout,
                           const ph_flight_item* item, sample* entered)
 {
-    const ph_coordinate* coordinate =
-        &layout->described->properties[layout->described->position].coordinate;
-    const float step_mm = (float)(UINT32_C(1) << coordinate->shift);
+    const float step_mm = (float)(UINT32_C(1) << layout->coordinate.shift);
     int16_t velocity[3];
     memcpy(velocity, item->values + item->value_bytes - sizeof velocity, sizeof velocity);
     entered->leg_s =
@@ -150,14 +148,11 @@ static void load_velocity(const ph_world* world, const ph_layout* layout,
 }
 
 // A position that an item tells, in the middle of its step as it is shown.
-static sample make_sample(const ph_world* world, const ph_sender* sender,
-                          const ph_flight_item* item, uint32_t tick, const uint32_t words[3])
+static inline sample make_sample(const ph_world* world, const ph_sender* sender,
+                                 const ph_layout* layout, const ph_flight_item* item, uint32_t tick,
+                                 const uint32_t words[3])
 {
-    const int class_index = sender->knowledge.class_index[item->slot];
-    const ph_layout* layout = &world->forms.layouts.layouts[class_index];
-    const ph_class* described = layout->described;
-    const uint32_t centre_mm =
-        (UINT32_C(1) << described->properties[described->position].coordinate.shift) / 2;
+    const uint32_t centre_mm = (UINT32_C(1) << layout->coordinate.shift) / 2;
     sample made = {
         .position_mm = {(int32_t)(words[0] + centre_mm), (int32_t)(words[1] + centre_mm),
                         (int32_t)words[2]},
@@ -187,9 +182,9 @@ static bool try_sample(const ph_world* world, const ph_sender* sender, const ph_
     const ph_packing* packing = &world->forms.packings[class_index];
     uint32_t words[3];
     ph_packing_load(
-        packing, layout->described->position,
+        packing, layout->position_property,
         item->values + ph_packing_size(packing, item->properties & (layout->position - 1)), words);
-    *found = make_sample(world, sender, item, tick, words);
+    *found = make_sample(world, sender, layout, item, tick, words);
     return true;
 }
 
@@ -233,8 +228,8 @@ void ph_expectation_note_sent(ph_expectation* expectation, const ph_world* world
     if (!has_position(layout, item)) {
         return;
     }
-    const sample next = make_sample(world, sender, item, world->tick,
-                                    record->words + layout->word[layout->described->position]);
+    const sample next = make_sample(world, sender, layout, item, world->tick,
+                                    record->words + layout->position_word);
     // An enter is the first of its entity, unless others are on their way: nothing is known of it.
     if (item->kind == PH_RECORD_ENTER &&
         ph_knowledge_at(&sender->knowledge, slot)->in_flight == 1) {

@@ -94,8 +94,7 @@ static inline bool ph_turns_is_told(const ph_turns* turns, int slot)
     const ph_layout* layouts = turns->outlook->world->forms.layouts.layouts;
     return ph_sender_is_coded(sender) && sender->baselines.coarse[slot] != 0 &&
            turns->stage != PH_TURN_REFINE &&
-           sender->knowledge.touched[slot] ==
-               layouts[sender->knowledge.class_index[slot]].position;
+           sender->knowledge.touched[slot] == layouts[sender->knowledge.class_index[slot]].position;
 }
 
 // spoken_bits: what the datagram under way takes already. @return False when everybody had a turn.
