@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// One gather per slot, and some forty multiplications. No function of the C library but the square
-// root, which is exact: the same bits everywhere.
+// One gather per slot, and some forty multiplications, in vectors. No function of the C library but the
+// square root, which is exact: the same bits everywhere.
 
 #include "world/errors.h"
 
@@ -53,8 +53,10 @@ typedef struct filling {
     const ph_expectation* expectation;
     const ph_outlook* outlook;
     const ph_knowledge* knowledge;
-    const ph_error_lanes* lanes;
+    const ph_error_lanes* lanes; // the first is of slot `first`
+    int first;
     const uint64_t* touched; // at the same places
+    float* change;
     const tariff* prices;
     int32_t eye_mm[3];
     uint32_t now_ms;
@@ -64,18 +66,29 @@ typedef struct filling {
     float doubt_s;
 } filling;
 
-// One slot that shows somebody.
-typedef struct place {
-    int slot;
-    int at; // in the lanes
-    int class_index;
-    ph_entity_index entity;
-    int32_t true_mm[3];
-    float true_mm_s[3];
-} place;
+// Slots are taken in batches: what is known of each is gathered, and then worked out side by side.
+enum { BATCH = 64 };
+
+// Motions that a client goes on with, and the truth.
+typedef struct motions {
+    int count;
+    float off_mm[3][BATCH]; // from the sample to the truth
+    float velocity_mm_s[3][BATCH];
+    float bend_mm_s[3][BATCH];
+    float way_mm[3][BATCH]; // of the truth, in a tick
+    float ticks[BATCH];     // since the sample
+    float limit_s[BATCH];   // how long it is carried on
+} motions;
+
+// What comes of it.
+typedef struct misfits {
+    float error_mm[BATCH];
+    float growth_mm_s[BATCH];
+    float carried_mm[BATCH]; // beyond its sample
+} misfits;
 
 // Exponent, and the fraction taken straight: wrong by a tenth at most.
-static float log2_about(float value)
+static inline float log2_about(float value)
 {
     int32_t bits;
     memcpy(&bits, &value, sizeof bits);
@@ -84,122 +97,235 @@ static float log2_about(float value)
 
 // ---- position
 
-typedef struct misfit {
-    float error_mm;
-    float growth_mm_s;
-    float carried_mm; // beyond its sample
-} misfit;
-
-static misfit misfit_of(const filling* f, const place* p, const ph_expected* shown)
+// Whose way is unknown, because it was shown to more since the last tick, is taken to stand.
+static const int32_t* way_of(const ph_entities* entities, ph_entity_index entity)
 {
-    const ph_world* world = f->outlook->world;
-    const float age_s = (float)(world->tick - shown->tick) * f->tick_s + f->way_s;
-    const float limit_s =
-        ph_manner_limit_s(&f->expectation->manners[p->class_index], shown->interval_s);
-    const float reach_s = ph_carry_reach_s(age_s, limit_s);
-    const float bend = ph_carry_fade(reach_s, PH_BEND_FULL_AGE_S, PH_BEND_LAST_AGE_S);
-    float off_mm[3];
-    float apart_mm_s[3];
-    float carried_mm[3];
-    ph_expected_difference(shown->position_mm, p->true_mm, off_mm);
-    for (int k = 0; k < 3; ++k) {
-        const float shown_mm_s = shown->velocity_mm_s[k] + bend * shown->bend_mm_s[k];
-        carried_mm[k] = shown_mm_s * reach_s;
-        off_mm[k] += p->true_mm_s[k] * f->way_s - carried_mm[k];
-        apart_mm_s[k] = p->true_mm_s[k] - (age_s < limit_s ? shown_mm_s : 0.0f);
-    }
-    return (misfit){
-        .error_mm = ph_length(off_mm),
-        .growth_mm_s = ph_length(apart_mm_s),
-        .carried_mm = ph_length(carried_mm),
-    };
+    static const int32_t none[3] = {0};
+    const int32_t* way_mm = &entities->way_mm[3 * (size_t)entity];
+    return way_mm[0] != PH_NO_WAY ? way_mm : none;
 }
 
-static void fill_position(const filling* f, const place* p)
+static inline void add_motion(const filling* f, motions* all, int slot, const ph_expected* shown)
 {
-    const ph_expected* sent = &f->expectation->sent[p->slot];
-    const ph_expected* known = &f->expectation->known[p->slot];
-    misfit fit = misfit_of(f, p, sent);
-    const float age_s = (float)(f->outlook->world->tick - sent->tick) * f->tick_s;
-    const float chance = age_s > f->doubt_s ? DOUBT : f->loss;
-    if (chance > 0.0f && known->is_there && known->tick != sent->tick) {
-        const misfit without = misfit_of(f, p, known);
-        fit.error_mm += chance * ph_greater(without.error_mm - fit.error_mm, 0.0f);
+    const ph_world* world = f->outlook->world;
+    const ph_entities* entities = &world->entities;
+    const ph_entity_index entity = f->outlook->entities[slot];
+    const int32_t true_mm[3] = {entities->x_mm[entity], entities->y_mm[entity],
+                                entities->z_mm[entity]};
+    const int32_t* way_mm = way_of(entities, entity);
+    const ph_manner* manner = &f->expectation->manners[f->knowledge->class_index[slot]];
+    const int i = all->count++;
+    float off_mm[3];
+    ph_expected_difference(shown->position_mm, true_mm, off_mm);
+    for (int k = 0; k < 3; ++k) {
+        all->off_mm[k][i] = off_mm[k];
+        all->velocity_mm_s[k][i] = shown->velocity_mm_s[k];
+        all->bend_mm_s[k][i] = shown->bend_mm_s[k];
+        all->way_mm[k][i] = (float)way_mm[k];
     }
-    const ph_property* position =
-        &f->outlook->world->tables[p->class_index]
-             .described->properties[f->outlook->world->tables[p->class_index].described->position];
-    const float steps = fit.error_mm / (float)(UINT32_C(1) << position->coordinate.shift);
-    f->lanes->error_mm[p->at] = fit.error_mm;
-    f->lanes->carried_mm[p->at] = fit.carried_mm;
-    f->lanes->growth_mm_s[p->at] = fit.growth_mm_s;
-    f->lanes->age_s[p->at] = age_s;
-    f->lanes->position_bits[p->at] =
-        f->prices->position_bits + f->prices->bits_per_doubling * log2_about(1.0f + steps);
+    all->ticks[i] = (float)(world->tick - shown->tick);
+    all->limit_s[i] = ph_manner_limit_s(manner, shown->interval_s);
+}
+
+// How far each is carried on.
+typedef struct carriage {
+    float reach_s[BATCH];
+    float bend[BATCH]; // share of what the change of velocity adds
+    float goes[BATCH]; // 1 while it moves, then 0
+} carriage;
+
+static void carry(const filling* f, const motions* restrict all, carriage* restrict ride)
+{
+    const float tick_s = f->tick_s;
+    const float way_s = f->way_s;
+    for (int i = 0; i < all->count; ++i) {
+        const float age_s = all->ticks[i] * tick_s + way_s;
+        const float reach_s = ph_carry_reach_s(age_s, all->limit_s[i]);
+        ride->reach_s[i] = reach_s;
+        ride->bend[i] = ph_carry_fade(reach_s, PH_BEND_FULL_AGE_S, PH_BEND_LAST_AGE_S);
+        ride->goes[i] = age_s < all->limit_s[i] ? 1.0f : 0.0f;
+    }
+}
+
+// Adds the squares along one axis.
+static void add_axis(const filling* f, const motions* restrict all, const carriage* restrict ride,
+                     int axis, misfits* restrict squares)
+{
+    const float tick_s = f->tick_s;
+    const float way_s = f->way_s;
+    for (int i = 0; i < all->count; ++i) {
+        const float shown_mm_s =
+            all->velocity_mm_s[axis][i] + ride->bend[i] * all->bend_mm_s[axis][i];
+        const float true_mm_s = all->way_mm[axis][i] / tick_s;
+        const float carried_mm = shown_mm_s * ride->reach_s[i];
+        const float off_mm = all->off_mm[axis][i] + (true_mm_s * way_s - carried_mm);
+        const float apart_mm_s = true_mm_s - ride->goes[i] * shown_mm_s;
+        squares->error_mm[i] += off_mm * off_mm;
+        squares->growth_mm_s[i] += apart_mm_s * apart_mm_s;
+        squares->carried_mm[i] += carried_mm * carried_mm;
+    }
+}
+
+// A C library may have to say that one was of less than nothing: so the roots are not taken in vectors.
+static void take_roots(float* squares, int count)
+{
+    for (int i = 0; i < count; ++i) {
+        squares[i] = sqrtf(squares[i]);
+    }
+}
+
+static void work_out(const filling* f, const motions* all, misfits* fit)
+{
+    if (all->count == 0) {
+        return;
+    }
+    carriage ride;
+    carry(f, all, &ride);
+    memset(fit, 0, sizeof *fit);
+    for (int axis = 0; axis < 3; ++axis) {
+        add_axis(f, all, &ride, axis, fit);
+    }
+    take_roots(fit->error_mm, all->count);
+    take_roots(fit->growth_mm_s, all->count);
+    take_roots(fit->carried_mm, all->count);
+}
+
+// What was sent may be lost: by that chance, the error without it counts.
+static void doubt(const filling* f, const int* slots, const motions* sent, misfits* fit)
+{
+    motions known; // only so many of them
+    int places[BATCH];
+    float chances[BATCH];
+    known.count = 0;
+    for (int i = 0; i < sent->count; ++i) {
+        const float age_s = sent->ticks[i] * f->tick_s;
+        const float chance = age_s > f->doubt_s ? DOUBT : f->loss;
+        const ph_expected* without = &f->expectation->known[slots[i]];
+        if (chance > 0.0f && without->is_there &&
+            without->tick != f->expectation->sent[slots[i]].tick) {
+            places[known.count] = i;
+            chances[known.count] = chance;
+            add_motion(f, &known, slots[i], without);
+        }
+    }
+    misfits worse;
+    work_out(f, &known, &worse);
+    for (int i = 0; i < known.count; ++i) {
+        float* error_mm = &fit->error_mm[places[i]];
+        *error_mm += chances[i] * ph_greater(worse.error_mm[i] - *error_mm, 0.0f);
+    }
+}
+
+static void fill_positions(const filling* f, const int* slots, const motions* sent)
+{
+    misfits fit;
+    work_out(f, sent, &fit);
+    doubt(f, slots, sent, &fit);
+    const ph_layout* layouts = f->outlook->world->forms.layouts.layouts;
+    for (int i = 0; i < sent->count; ++i) {
+        const int at = slots[i] - f->first;
+        const int shift = layouts[f->knowledge->class_index[slots[i]]].coordinate.shift;
+        const float steps = fit.error_mm[i] / (float)(UINT32_C(1) << shift);
+        f->lanes->error_mm[at] = fit.error_mm[i];
+        f->lanes->carried_mm[at] = fit.carried_mm[i];
+        f->lanes->growth_mm_s[at] = fit.growth_mm_s[i];
+        f->lanes->age_s[at] = sent->ticks[i] * f->tick_s;
+        f->lanes->position_bits[at] =
+            f->prices->position_bits + f->prices->bits_per_doubling * log2_about(1.0f + steps);
+    }
 }
 
 // ---- heading and others
 
-static void fill_turn(const filling* f, const place* p)
+static float turn_of(const filling* f, int slot, int class_index)
 {
-    const ph_table* table = &f->outlook->world->tables[p->class_index];
-    const int property = f->expectation->headings[p->class_index];
-    f->lanes->turn_rad[p->at] = 0.0f;
-    if (property == PH_HEADING_NONE || (f->touched[p->at] >> property & 1) == 0) {
-        return;
-    }
+    const ph_world* world = f->outlook->world;
+    const ph_table* table = &world->tables[class_index];
+    const int property = f->expectation->headings[class_index];
     const ph_angle* angle = &table->described->properties[property].angle;
-    const uint32_t level =
-        *ph_table_value(table, property, f->outlook->world->entities.row[p->entity]);
-    const int64_t levels = ph_angle_difference(angle, f->expectation->heading[p->slot], level);
+    const uint32_t row = world->entities.row[f->outlook->entities[slot]];
+    const uint32_t level = *ph_table_value(table, property, row);
+    const int64_t levels = ph_angle_difference(angle, f->expectation->heading[slot], level);
     const float half_turn = (float)(UINT32_C(1) << (angle->width - 1));
-    f->lanes->turn_rad[p->at] = fabsf((float)levels) * ((float)PH_TURN_RADIANS * 0.5f) / half_turn;
+    return fabsf((float)levels) * ((float)PH_TURN_RADIANS * 0.5f) / half_turn;
 }
 
-static bool has_others(const filling* f, const place* p)
+static void fill_others(const filling* f, int slot)
 {
-    const uint64_t position = f->outlook->world->forms.layouts.layouts[p->class_index].position;
-    const uint64_t heading = ph_expectation_heading(f->expectation, p->class_index);
-    return (f->touched[p->at] & ~(position | heading)) != 0;
+    const int at = slot - f->first;
+    const int class_index = f->knowledge->class_index[slot];
+    const ph_layout* layout = &f->outlook->world->forms.layouts.layouts[class_index];
+    const uint64_t touched = f->touched[at];
+    if ((touched & layout->heading) != 0) {
+        f->lanes->turn_rad[at] = turn_of(f, slot, class_index);
+    }
+    if ((touched & layout->others) == 0) {
+        f->change[at] = 0.0f;
+    }
+    if (f->knowledge->told[slot] == PH_TOLD_ENTER &&
+        ph_sender_is_doubtful(f->outlook->sender, slot)) {
+        f->lanes->missing[at] = DOUBT;
+    }
 }
 
 // ---- all of it
 
-static void fill_nothing(const filling* f, int at)
+static void fill_with(float* lane, int count, float value)
 {
-    f->lanes->range_mm[at] = NEAREST_MM;
-    f->lanes->error_mm[at] = 0.0f;
-    f->lanes->carried_mm[at] = 0.0f;
-    f->lanes->growth_mm_s[at] = 0.0f;
-    f->lanes->turn_rad[at] = 0.0f;
-    f->lanes->age_s[at] = 0.0f;
-    f->lanes->missing[at] = 0.0f;
-    f->lanes->position_bits[at] = f->prices->position_bits;
+    for (int i = 0; i < count; ++i) {
+        lane[i] = value;
+    }
 }
 
-static void fill_newcomer(const filling* f, const place* p)
+static void fill_nobody(const filling* f, int count)
 {
-    const uint32_t since_ms = f->knowledge->waiting_ms[p->slot];
-    f->lanes->missing[p->at] = 1.0f;
-    f->lanes->age_s[p->at] = since_ms != 0 ? (float)(f->now_ms - since_ms) * 1e-3f : 0.0f;
+    fill_with(f->lanes->range_mm, count, NEAREST_MM);
+    fill_with(f->lanes->error_mm, count, 0.0f);
+    fill_with(f->lanes->carried_mm, count, 0.0f);
+    fill_with(f->lanes->growth_mm_s, count, 0.0f);
+    fill_with(f->lanes->turn_rad, count, 0.0f);
+    fill_with(f->lanes->age_s, count, 0.0f);
+    fill_with(f->lanes->missing, count, 0.0f);
+    fill_with(f->lanes->position_bits, count, f->prices->position_bits);
 }
 
-static void fill_slot(const filling* f, const place* p, float* change)
+static void fill_range(const filling* f, int slot)
 {
+    const ph_entities* entities = &f->outlook->world->entities;
+    const ph_entity_index entity = f->outlook->entities[slot];
+    const int32_t true_mm[3] = {entities->x_mm[entity], entities->y_mm[entity],
+                                entities->z_mm[entity]};
     float off_mm[3];
-    ph_expected_difference(f->eye_mm, p->true_mm, off_mm);
-    f->lanes->range_mm[p->at] = ph_greater(ph_length(off_mm), NEAREST_MM);
-    if (f->knowledge->told[p->slot] == PH_TOLD_NOTHING) {
-        fill_newcomer(f, p);
-        return;
+    ph_expected_difference(f->eye_mm, true_mm, off_mm);
+    f->lanes->range_mm[slot - f->first] = ph_greater(ph_length(off_mm), NEAREST_MM);
+}
+
+static void fill_newcomer(const filling* f, int slot)
+{
+    const uint32_t since_ms = f->knowledge->waiting_ms[slot];
+    const int at = slot - f->first;
+    f->lanes->missing[at] = 1.0f;
+    f->lanes->age_s[at] = since_ms != 0 ? (float)(f->now_ms - since_ms) * 1e-3f : 0.0f;
+}
+
+// At most BATCH of those who are shown.
+static void fill_batch(const filling* f, const uint16_t* shown, int count)
+{
+    motions sent;     // only so many of them
+    int slots[BATCH]; // of these motions
+    sent.count = 0;
+    for (int i = 0; i < count; ++i) {
+        const int slot = shown[i];
+        fill_range(f, slot);
+        if (f->knowledge->told[slot] == PH_TOLD_NOTHING) {
+            fill_newcomer(f, slot);
+            continue;
+        }
+        fill_others(f, slot);
+        slots[sent.count] = slot;
+        add_motion(f, &sent, slot, &f->expectation->sent[slot]);
     }
-    fill_position(f, p);
-    fill_turn(f, p);
-    if (f->knowledge->told[p->slot] == PH_TOLD_ENTER &&
-        ph_sender_is_doubtful(f->outlook->sender, p->slot)) {
-        f->lanes->missing[p->at] = DOUBT;
-    }
-    *change = has_others(f, p) ? *change : 0.0f;
+    fill_positions(f, slots, &sent);
 }
 
 static float way_seconds(const ph_sender* sender)
@@ -217,7 +343,9 @@ static filling make_filling(const ph_error_span* span)
         .outlook = outlook,
         .knowledge = &sender->knowledge,
         .lanes = span->lanes,
+        .first = span->first,
         .touched = span->touched,
+        .change = span->change,
         .prices = ph_sender_is_coded(sender) ? &CODED : &CLASSIC,
         .eye_mm = {outlook->eye_x_mm, outlook->eye_y_mm, span->eye_z_mm},
         .now_ms = (uint32_t)(sender->now_us / 1000),
@@ -236,36 +364,13 @@ static float enter_bits(const filling* f)
     return stats->enters == 0 ? f->prices->enter_bits : (float)(bits / (double)stats->enters);
 }
 
-// Whose way is unknown, because it was shown to more since the last tick, is taken to stand.
-static const int32_t* way_of(const ph_entities* entities, ph_entity_index entity)
-{
-    static const int32_t none[3] = {0};
-    const int32_t* way_mm = &entities->way_mm[3 * (size_t)entity];
-    return way_mm[0] != PH_NO_WAY ? way_mm : none;
-}
-
 ph_ranking_errors ph_errors_fill(const ph_error_span* span)
 {
     const filling f = make_filling(span);
-    const ph_entities* entities = &span->outlook->world->entities;
-    for (int at = 0; at < span->count; ++at) {
-        const int slot = span->first + at;
-        const ph_entity_index entity = span->outlook->entities[slot];
-        fill_nothing(&f, at);
-        if (entity == PH_ENTITY_NONE) {
-            continue;
-        }
-        const int32_t* way_mm = way_of(entities, entity);
-        const place p = {
-            .slot = slot,
-            .at = at,
-            .class_index = f.knowledge->class_index[slot],
-            .entity = entity,
-            .true_mm = {entities->x_mm[entity], entities->y_mm[entity], entities->z_mm[entity]},
-            .true_mm_s = {(float)way_mm[0] / f.tick_s, (float)way_mm[1] / f.tick_s,
-                          (float)way_mm[2] / f.tick_s},
-        };
-        fill_slot(&f, &p, &span->change[at]);
+    fill_nobody(&f, span->count);
+    for (int i = 0; i < span->shown.count; i += BATCH) {
+        const int left = span->shown.count - i;
+        fill_batch(&f, span->shown.slots + i, left < BATCH ? left : BATCH);
     }
     return (ph_ranking_errors){
         .range_mm = span->lanes->range_mm,

@@ -32,6 +32,7 @@ typedef struct ph_error_span {
     int32_t eye_z_mm;
     int first;
     int count;
+    ph_slot_list shown; // of these, all that show somebody
     const ph_error_lanes* lanes;
     const uint64_t* touched; // what may be due
     float* change;           // filled by unrest.h: headings are taken out where nothing else is due

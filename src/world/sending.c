@@ -104,6 +104,7 @@ static void rank(sending* s)
             .outlook = &s->outlook,
             .eye_z_mm = s->datagram.eye_mm[2],
             .count = knowledge->slot_count,
+            .shown = s->outlook.shown,
             .lanes = &s->lanes,
             .touched = knowledge->touched,
             .change = s->scratch.change,

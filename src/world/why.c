@@ -44,11 +44,13 @@ static void ask_scheduler(const ph_outlook* outlook, int32_t eye_z_mm, int slot,
     float memory[PH_ERROR_LANES];
     const ph_error_lanes lanes = ph_error_lanes_make(memory, 1);
     ph_ranking_errors errors;
+    const uint16_t shown = (uint16_t)slot;
     if (sender->expectation != NULL) {
         errors = ph_errors_fill(&(ph_error_span){.outlook = outlook,
                                                  .eye_z_mm = eye_z_mm,
                                                  .first = slot,
                                                  .count = 1,
+                                                 .shown = {&shown, 1},
                                                  .lanes = &lanes,
                                                  .touched = &why->touched,
                                                  .change = &change});
