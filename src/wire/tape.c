@@ -50,12 +50,23 @@ void ph_tape_append(ph_tape* tape, ph_bit_writer* writer)
     }
 }
 
+void ph_tape_put_marks(ph_tape* tape)
+{
+    for (int i = 0; i < tape->mark_count; ++i) {
+        ph_tape_put(tape, PH_TOKEN_MARK, tape->marks[i]);
+    }
+    tape->mark_count = 0;
+}
+
 void ph_tape_end(ph_tape* tape, uint32_t cost256)
 {
+    PH_ASSERT(cost256 >> PH_TOKEN_COST_BITS == 0);
+
     if (tape->gathered_bits > 0) {
         ph_tape_put_bits(tape);
     }
-    ph_tape_mark(tape, MARK_END, cost256);
+    ph_tape_put_marks(tape);
+    ph_tape_put(tape, PH_TOKEN_MARK, MARK_END << PH_TOKEN_COST_BITS | cost256);
 }
 
 // ---- playing
@@ -113,10 +124,8 @@ uint32_t ph_tape_play(const uint32_t* tokens, ph_entropy_writer* writer, ph_raw_
         count_tokens(tokens, counts);
     }
     for (;;) {
-        uint32_t token = *tokens++;
-        for (; token < PH_TOKEN_SYMBOLS; token = *tokens++) {
-            ph_entropy_write_entry(writer, &ph_coded_cumulative[token]);
-        }
+        tokens = ph_entropy_write_entries(writer, ph_coded_cumulative, tokens, PH_TOKEN_SYMBOLS);
+        const uint32_t token = *tokens++;
         switch (token >> PH_TOKEN_KIND_SHIFT) {
         case PH_TOKEN_BITS:
             gather(raw, writer, token);

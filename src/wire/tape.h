@@ -6,11 +6,11 @@
 // differs. That tells its cost, and leaves a tape. When the packet is closed, tapes are played in the
 // order of slots.
 //
-//   | symbol  symbol  MARK position | symbol  MARK heading | bits  END |      tokens of 32 bits
+//   | symbol  symbol  symbol | bits | MARK position  MARK heading | END |      tokens of 32 bits
 //
-// A mark says what all since the one before was for, and what it cost. Raw bits go to the other end
-// of the packet than symbols: they are gathered, and mostly stand in one token at the end. Several
-// tokens per record; nothing allocates.
+// A mark says what was for what, and what that cost. Raw bits go to the other end of the packet than
+// symbols: they are gathered, and so are marks, and mostly stand behind all symbols, which can then be
+// written in one go. Several tokens per record; nothing allocates.
 
 #ifndef PH_WIRE_TAPE_H
 #define PH_WIRE_TAPE_H
@@ -24,6 +24,8 @@
 // seven tokens each, some more for the position and whom it is about.
 #define PH_TAPE_RECORD_MAX 1280
 
+#define PH_TAPE_MARKS_MAX 8
+
 // {0} has no room. Once it is full it stays so, and what it says of the last record is worth nothing.
 typedef struct ph_tape {
     uint32_t* tokens; // the caller's
@@ -32,6 +34,8 @@ typedef struct ph_tape {
     bool is_full;
     int gathered_bits; // 0..PH_TOKEN_BITS_MAX, for the next token of raw bits
     uint64_t gathered;
+    int mark_count; // that are to come
+    uint32_t marks[PH_TAPE_MARKS_MAX];
 } ph_tape;
 
 // A token, from its high bits: two of kind, then
@@ -91,14 +95,28 @@ void ph_tape_append(ph_tape* tape, ph_bit_writer* writer);
 // so much.
 #define PH_TAPE_MASK PH_PROPERTIES_MAX
 #define PH_TAPE_WHO (PH_PROPERTIES_MAX + 1)
+void ph_tape_put_marks(ph_tape* tape);
 static inline void ph_tape_mark(ph_tape* tape, int property, uint32_t cost256)
 {
     PH_ASSERT(cost256 >> PH_TOKEN_COST_BITS == 0);
-    ph_tape_put(tape, PH_TOKEN_MARK, (uint32_t)property << PH_TOKEN_COST_BITS | cost256);
+    if (tape->mark_count == PH_TAPE_MARKS_MAX) {
+        ph_tape_put_marks(tape);
+    }
+    tape->marks[tape->mark_count++] = (uint32_t)property << PH_TOKEN_COST_BITS | cost256;
 }
 
 // The record ends, and cost so much in all.
 void ph_tape_end(ph_tape* tape, uint32_t cost256);
+
+// Takes back all but the first so many tokens, which are those of whole records.
+static inline void ph_tape_rewind(ph_tape* tape, int count)
+{
+    tape->count = count;
+    tape->is_full = false;
+    tape->gathered = 0;
+    tape->gathered_bits = 0;
+    tape->mark_count = 0;
+}
 
 // Raw bits of several records, on their way to the packet.
 typedef struct ph_raw_bits {

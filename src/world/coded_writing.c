@@ -112,7 +112,7 @@ static bool add(ph_datagram* datagram, const ph_choice* choice, ph_chosen* befor
     ph_sender* sender = datagram->sender;
     const bool is_update = choice->kind == PH_RECORD_UPDATE;
     const ph_page_mark page_before = ph_coded_page_mark(&datagram->page);
-    const ph_tape tape_before = datagram->tape;
+    const int tape_before = datagram->tape.count;
     uint32_t cost256 = is_update ? 0 : ph_party_join(datagram, choice);
     ph_coded_wording made;
     ph_wording_coded(&datagram->wording, &datagram->page.frame, choice, &made);
@@ -123,7 +123,7 @@ static bool add(ph_datagram* datagram, const ph_choice* choice, ph_chosen* befor
     if (!fits(datagram, head_bits, &bits) ||
         !ph_flight_has_room(&sender->flight, item.value_bytes)) {
         take_from_page(datagram, choice, before, &page_before);
-        datagram->tape = tape_before;
+        ph_tape_rewind(&datagram->tape, tape_before);
         return false;
     }
     sender->knowledge.mileage_mm[choice->slot] += item.mileage_mm;
@@ -137,7 +137,7 @@ static bool add(ph_datagram* datagram, const ph_choice* choice, ph_chosen* befor
     chosen->cost256 = cost256;
     chosen->coarse = made.coded.coarse;
     sender->baselines.coarse[choice->slot] = made.coded.coarse;
-    chosen->kept = (uint16_t)tape_before.count;
+    chosen->kept = (uint16_t)tape_before;
     if (made.is_rounded) {
         keep_due(datagram, choice->slot);
     }
