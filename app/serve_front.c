@@ -14,7 +14,7 @@
 #include <string.h>
 
 // A send comes at least every second while anything is to be told; this is for when nothing is.
-enum { KEEP_ALIVE_MS = 1000, CHUNK = 16 };
+enum { KEEP_ALIVE_MS = 1000, CHUNK = 32 };
 enum { GATHER_US = 1000 };
 
 struct serve_front {
@@ -248,8 +248,14 @@ static bool try_send_chunk(serve_front* front, int chunk, const ph_net_sink* sin
         note_cut(front, chunk);
         return false;
     }
-    const int end = (chunk + 1) * CHUNK;
-    for (int i = chunk * CHUNK; i < end && i < front->sessions.count; ++i) {
+    const int whole = (chunk + 1) * CHUNK;
+    const int end = whole < front->sessions.count ? whole : front->sessions.count;
+    for (int i = chunk * CHUNK; i < end; ++i) {
+        serve_session_fetch(session_at(front, i + SERVE_FETCH_TURNS));
+        const int soon = i + SERVE_FETCH_SEND_TURNS; // those of other chunks are other threads'
+        if (soon < end) {
+            serve_session_fetch_send(session_at(front, soon), &front->terms, now_us);
+        }
         serve_session_serve(session_at(front, i), &front->terms, now_us, sink);
     }
     return true;

@@ -95,6 +95,9 @@ static void find_clients(const serve_lanes* lanes, int lane, arrivals* all)
     for (int i = 0; i < all->count; ++i) {
         const int client = ph_net_server_find(lanes->terms->server, &all->datagrams[i].peer);
         all->clients[i] = client >= 0 && lanes->lane_of[client] == lane ? client : -1;
+        if (all->clients[i] >= 0) {
+            serve_session_fetch(&lanes->sessions->by_client[client]);
+        }
     }
 }
 
@@ -103,9 +106,11 @@ static void open_all(const serve_lanes* lanes, arrivals* all)
     for (int i = 0; i < all->count; ++i) {
         const ph_datagram* datagram = &all->datagrams[i];
         all->payloads[i] = (ph_net_payload){0};
-        if (all->clients[i] >= 0) {
-            ph_net_server_open(lanes->terms->server, all->clients[i], datagram->bytes,
-                               datagram->size, &all->payloads[i]);
+        const int client = all->clients[i];
+        if (client >= 0) {
+            serve_session_fetch_take(&lanes->sessions->by_client[client]);
+            ph_net_server_open(lanes->terms->server, client, datagram->bytes, datagram->size,
+                               &all->payloads[i]);
         }
     }
 }

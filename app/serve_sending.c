@@ -6,7 +6,11 @@
 
 #include "serve_session.h"
 
+#include "fetch_ahead.h"
 #include "wall.h"
+
+// What most sections look at stands at the beginning of a mail.
+enum { MAIL_BYTES = 4 * FETCH_LINE_BYTES };
 
 bool serve_session_is_due(const serve_session* session, const serve_terms* terms, uint64_t now_us)
 {
@@ -97,6 +101,29 @@ void serve_session_pay(serve_session* session, const serve_terms* terms, size_t 
     wire_meter_pass(&session->meter, size + (size_t)session->header_bytes, now_us);
     ph_world_spend(terms->stage->world, session->viewer, now_us, SERVE_KEEP_ALIVE_BYTES);
 }
+
+// ---- before its turn
+
+void serve_session_fetch(const serve_session* session)
+{
+    fetch_ahead(session, offsetof(serve_session, rate));
+}
+
+void serve_session_fetch_send(const serve_session* session, const serve_terms* terms,
+                              uint64_t now_us)
+{
+    if (session->period_us > 0 && serve_session_is_due(session, terms, now_us)) {
+        fetch_ahead(session->mail, MAIL_BYTES);
+        ph_net_server_cost(terms->server, session->client, 1); // fetches what sealing wants
+    }
+}
+
+void serve_session_fetch_take(const serve_session* session)
+{
+    fetch_ahead(session->mail, MAIL_BYTES);
+}
+
+// ---- its turn
 
 static void plan_next(serve_session* session, uint64_t now_us)
 {

@@ -31,6 +31,7 @@ bool serve_sessions_create(serve_sessions* sessions, int capacity, const ph_allo
         serve_sessions_destroy(sessions);
         return false;
     }
+    memset(sessions->by_client, 0, room * sizeof *sessions->by_client);
     for (int i = 0; i < capacity; ++i) {
         sessions->place[i] = -1;
     }

@@ -49,6 +49,7 @@ typedef struct serve_session {
     int header_bytes; // IP and UDP, before every datagram
     bool is_free;     // the client says where its eye is; it follows no actor
     bool has_mail;    // that waits to be sent, or to be known to have arrived
+    uint64_t acks;
 
     // What a datagram looks at: another one.
     _Alignas(64) wire_meter meter;
@@ -57,7 +58,6 @@ typedef struct serve_session {
     ph_rate rate;      // what its link carries, up to the budget
     int32_t eye_mm[3]; // when it is free
     uint64_t client_id;
-    uint64_t acks;
     uint64_t messages;         // that came
     uint64_t messages_dropped; // that did not fit into the queue back
     uint64_t strange_payloads; // that are nothing of ours
@@ -124,6 +124,15 @@ void serve_session_take(serve_session* session, const serve_terms* terms,
 // Netcode keeps the connection alive by a datagram of its own: it is paid for, too.
 void serve_session_pay(serve_session* session, const serve_terms* terms, size_t size,
                        uint64_t now_us);
+
+// So many turns before its own, a session is fetched, and what its send will look at.
+enum { SERVE_FETCH_TURNS = 4, SERVE_FETCH_SEND_TURNS = 2 };
+void serve_session_fetch(const serve_session* session);
+void serve_session_fetch_send(const serve_session* session, const serve_terms* terms,
+                              uint64_t now_us);
+
+// The same for a payload that will be taken, when the session has been fetched.
+void serve_session_fetch_take(const serve_session* session);
 
 // Its turn in a tick: a send, if its time has come, and mail that cannot wait for one. Sealed
 // datagrams go to the sink. On any thread, for one session by one at a time.
