@@ -21,6 +21,7 @@
 #define EPOCH_PACKETS 4
 #define SETTLE_US 100000u
 #define SILENCE_US 1500000u
+#define SILENCE_DATAGRAMS 8 // of fewer all may be lost by chance, or all their answers
 
 // ---- round trips
 #define BASE_HALF_US UINT64_C(15000000)
@@ -227,10 +228,14 @@ static void lower(ph_rate* rate, uint64_t now_us, ph_rate_state state, double wa
 }
 
 // Of a client that hardly uses its rate nobody knows what the link would deliver.
+static bool is_used(const ph_rate* rate, const epoch* seen)
+{
+    return seen->sent_bps >= USED_SHARE * rate->rate;
+}
+
 static double capacity(const ph_rate* rate, const epoch* seen)
 {
-    const bool is_used = seen->sent_bps >= USED_SHARE * rate->rate;
-    return is_used ? lesser(seen->delivered_bps, rate->rate) : rate->rate;
+    return is_used(rate, seen) ? lesser(seen->delivered_bps, rate->rate) : rate->rate;
 }
 
 static void drain(ph_rate* rate, uint64_t now_us, const epoch* seen)
@@ -276,7 +281,7 @@ static void learn_usual_loss(ph_rate* rate, const epoch* seen)
 
 static void rise(ph_rate* rate, const epoch* seen)
 {
-    if (seen->sent_bps < USED_SHARE * rate->rate) {
+    if (!is_used(rate, seen)) {
         return;
     }
     if (rate->rate > NEAR_TO * rate->ceiling) {
@@ -294,8 +299,8 @@ static void end_rising(ph_rate* rate, uint64_t now_us, const epoch* seen, bool h
 {
     if (has_queue) {
         drain(rate, now_us, seen);
-    } else if (is_losing(rate)) {
-        begin_test(rate, now_us, seen);
+    } else if (is_losing(rate) && is_used(rate, seen)) {
+        begin_test(rate, now_us, seen); // else as much would be sent in the trial as before
     } else {
         learn_usual_loss(rate, seen);
         rise(rate, seen);
@@ -377,8 +382,19 @@ static void end_epoch(ph_rate* rate, uint64_t now_us, const epoch* seen)
 static bool is_silent(const ph_rate* rate, uint64_t now_us, const ph_viewer_link* link)
 {
     const uint64_t usual_us = SILENCE_US + (uint64_t)(2e3 * rate->rtt_ms);
-    return link->datagrams > rate->start.datagrams && now_us - rate->heard_us > usual_us &&
+    return link->datagrams - rate->heard_datagrams >= SILENCE_DATAGRAMS &&
+           link->datagrams > rate->start.datagrams && now_us - rate->heard_us > usual_us &&
            now_us - rate->lowered_us > usual_us;
+}
+
+// A rate that was hardly used comes back as it was, however long it was silent, as it would not rise by
+// itself.
+static void heed_silence(ph_rate* rate, uint64_t now_us, const ph_viewer_link* link)
+{
+    const epoch seen = look_back(rate, now_us, link);
+    rate->ceiling =
+        is_used(rate, &seen) ? rate->rate : greater(rate->ceiling, rate->rate / NEAR_FROM);
+    lower(rate, now_us, PH_RATE_DRAINING, rate->rate / 2.0);
 }
 
 bool ph_rate_update(ph_rate* rate, uint64_t now_us, const ph_viewer_link* link)
@@ -392,14 +408,14 @@ bool ph_rate_update(ph_rate* rate, uint64_t now_us, const ph_viewer_link* link)
     }
     if (link->resolved != rate->heard_resolved) {
         rate->heard_resolved = link->resolved;
+        rate->heard_datagrams = link->datagrams;
         rate->heard_us = now_us;
     }
     if (rate->first_rtt_ms == 0.0 && link->round_trips > 0) {
         rate->first_rtt_ms = (double)link->round_trips_us * 1e-3 / (double)link->round_trips;
     }
     if (is_silent(rate, now_us, link)) {
-        rate->ceiling = rate->rate;
-        lower(rate, now_us, PH_RATE_DRAINING, rate->rate / 2.0);
+        heed_silence(rate, now_us, link);
         begin_epoch(rate, now_us, link);
     } else if (now_us < rate->deaf_us) {
         begin_epoch(rate, now_us, link);

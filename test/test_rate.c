@@ -275,6 +275,44 @@ static void whoever_has_nothing_to_send_is_left_alone(void** state)
     rate_stage_teardown(&stage);
 }
 
+// Four answers of ten come back: a few datagrams without one say nothing about what the link carries.
+// When there is something to say again, a bottleneck is found all the same.
+static void an_idle_client_keeps_its_rate_through_heavy_loss(void** state)
+{
+    (void)state;
+    enum { RUNS = 12 };
+    double sum = 0.0;
+    for (uint64_t seed = 200; seed < 200 + RUNS; ++seed) {
+        begin(seed, seed % 2 == 0 ? 1 : 10, 0.3);
+        rate_stage_setup(&stage, 1, LIMIT);
+        stage.clients[0].wants_bps = 1000.0;
+        const rate_figures idle = run("idle, 30 % loss", 300.0);
+        assert_true(idle.rate_bps > 0.75 * LIMIT);
+        sum += idle.rate_bps;
+        rate_stage_teardown(&stage);
+    }
+    assert_true(sum / RUNS > 0.9 * LIMIT);
+}
+
+static void a_client_that_was_idle_finds_a_bottleneck(void** state)
+{
+    (void)state;
+    static const double LOSSES[] = {0.0, 0.1};
+    for (int i = 0; i < 2; ++i) {
+        begin(220, 10, LOSSES[i]);
+        narrow(8000, 1000);
+        rate_stage_setup(&stage, 1, LIMIT);
+        stage.clients[0].wants_bps = 1000.0;
+        run("8 kbit/s, and 1 is used", 120.0);
+        stage.clients[0].wants_bps = 0.0;
+        run("all is wanted, first 10 s", 10.0);
+        const rate_figures then = run("the next 50 s", 50.0);
+        assert_true(then.delivered_bps > (i == 0 ? 0.85 : 0.6) * 8000.0);
+        assert_true(then.queue_ms < 200.0);
+        rate_stage_teardown(&stage);
+    }
+}
+
 static void a_new_limit_counts_at_once(void** state)
 {
     (void)state;
@@ -307,6 +345,8 @@ int main(void)
         cmocka_unit_test(a_latecomer_gets_its_share),
         cmocka_unit_test(silence_lowers_to_the_least_and_no_further),
         cmocka_unit_test(whoever_has_nothing_to_send_is_left_alone),
+        cmocka_unit_test(an_idle_client_keeps_its_rate_through_heavy_loss),
+        cmocka_unit_test(a_client_that_was_idle_finds_a_bottleneck),
         cmocka_unit_test(a_new_limit_counts_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -68,8 +68,9 @@ void rate_stage_change(rate_stage* stage)
 
 static void send_datagram(rate_stage* stage, rate_client* client)
 {
-    const double bits = client->rate.rate * client->use / stage->beats_per_second;
-    client->credit_bits += bits;
+    const double may_bps = client->rate.rate * client->use;
+    const bool is_idle = client->wants_bps > 0.0 && client->wants_bps < may_bps;
+    client->credit_bits += (is_idle ? client->wants_bps : may_bps) / stage->beats_per_second;
     const double whole = client->credit_bits / 8.0 - OVERHEAD_BYTES;
     if (whole < 20.0) {
         return;

@@ -26,7 +26,8 @@ typedef struct rate_client {
     uint32_t resolved;                  // up to here
     uint64_t next_us;                   // the next datagram
     double credit_bits;
-    double use; // share of the rate that there is something to send for
+    double use;       // share of the rate that there is something to send for
+    double wants_bps; // no more than this; 0: it wants all
 } rate_client;
 
 typedef struct rate_stage {

@@ -16,7 +16,8 @@
 //
 // What it takes for a bottleneck: round trips that grow beyond the shortest of the last half minute, and
 // losses that become fewer when less is sent. Losses that stay the same whatever is sent are a bad
-// radio link: they are learned, and do not lower the rate. docs/rate.md shows what that gives.
+// radio link: they are learned, and do not lower the rate; nor do those of a client that hardly sends.
+// docs/rate.md shows what that gives.
 
 #ifndef PINHOLE_NET_RATE_H
 #define PINHOLE_NET_RATE_H
@@ -69,6 +70,7 @@ typedef struct ph_rate {
     uint64_t deaf_us;  // until then answers are about what was sent before
     uint64_t heard_us; // when the last answer came
     uint64_t heard_resolved;
+    uint64_t heard_datagrams; // that had been sent by then
     bool is_started;
 
     // Round trips.
