@@ -4,39 +4,21 @@
 // A game client on a real network, for example_server: connects with a token, walks about, says
 // hello, and tells once a second what it sees.
 
-#define _POSIX_C_SOURCE 200809L
 #include <pinhole/mail.h>
 #include <pinhole/net/netcode.h>
 #include <pinhole/net/socket.h>
 #include <pinhole/pinhole.h>
 
 #include <stdio.h>
-#include <time.h>
 
 enum { FRAME_US = 20000, FRAMES_PER_SECOND = 50, SECONDS_MAX = 60 };
 static const char SCHEMA[] = "class dancer\n    place: position\n"; // as the server's
 
 static ph_socket* sock;
+static ph_outbox outbox; // what netcode has to send
 static ph_net_client* net;
 static ph_client* view;
 static ph_mail* mail;
-
-static uint64_t now_us(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
-}
-
-// Where netcode's datagrams go.
-static void send_datagram(void* context, const ph_address* to, const void* bytes, size_t size)
-{
-    (void)context;
-    ph_outbox outbox;
-    ph_outbox_begin(&outbox, sock);
-    ph_outbox_send(&outbox, to, bytes, size);
-    ph_outbox_flush(&outbox);
-}
 
 static bool start(void)
 {
@@ -47,10 +29,14 @@ static bool start(void)
     const ph_socket_def socket_def = ph_socket_def_default();
     const ph_mail_def mail_def = ph_mail_def_default();
     view_def.schema = schema;
-    net_def.sink.send = send_datagram;
-    return ph_socket_open(&socket_def, &sock) == PH_OK &&
-           ph_net_client_create(&net_def, &net) == PH_OK &&
-           ph_client_create(&view_def, &view) == PH_OK && ph_mail_create(&mail_def, &mail) == PH_OK;
+    net_def.sink = (ph_net_sink){ph_outbox_send, &outbox};
+    if (ph_socket_open(&socket_def, &sock) != PH_OK ||
+        ph_net_client_create(&net_def, &net) != PH_OK ||
+        ph_client_create(&view_def, &view) != PH_OK || ph_mail_create(&mail_def, &mail) != PH_OK) {
+        return false;
+    }
+    ph_outbox_begin(&outbox, sock);
+    return true;
 }
 
 static bool connect_with(const char* path)
@@ -62,37 +48,37 @@ static bool connect_with(const char* path)
         return false;
     }
     fclose(file);
-    ph_net_client_connect(net, token, sizeof token, now_us());
+    ph_net_client_connect(net, token, sizeof token, ph_socket_now_us());
     return true;
 }
 
 // Everything that we have to say goes with an acknowledgement of what we have heard.
-static void answer(void)
+static void answer(uint64_t now_us)
 {
     uint8_t ack[PH_ACK_SIZE];
     uint8_t whole[PH_MAIL_DATAGRAM_MAX];
-    ph_mail_wants(mail, now_us());
-    const size_t size = ph_client_ack(view, now_us(), ack);
+    ph_mail_wants(mail, now_us);
+    const size_t size = ph_client_ack(view, now_us, ack);
     ph_net_client_send(net, whole, ph_mail_pack(mail, ack, size, whole));
 }
 
-static void receive(ph_datagram* datagram)
+static void receive(ph_datagram* datagram, uint64_t now_us)
 {
     ph_net_payload payload;
     ph_mail_rest packet;
     ph_net_client_receive(net, &datagram->peer, datagram->bytes, datagram->size, &payload);
     if (payload.size == 0 ||
-        ph_mail_unpack(mail, now_us(), payload.bytes, payload.size, &packet) != PH_OK) {
+        ph_mail_unpack(mail, now_us, payload.bytes, payload.size, &packet) != PH_OK) {
         return; // nothing for the game
     }
     if (packet.size > 0) {
-        ph_client_receive(view, now_us(), packet.bytes, packet.size);
+        ph_client_receive(view, now_us, packet.bytes, packet.size);
     }
     uint8_t text[PH_MAIL_MESSAGE_MAX];
     for (size_t size; (size = ph_mail_take(mail, text)) > 0;) {
         printf("the server says: %.*s\n", (int)size, (const char*)text);
     }
-    answer();
+    answer(now_us);
 }
 
 static void show(int second)
@@ -110,14 +96,16 @@ static void show(int second)
 static bool play(int frame)
 {
     ph_datagram datagrams[PH_SOCKET_BATCH];
+    const uint64_t now_us = ph_socket_now_us();
     const int count = ph_socket_receive(sock, datagrams, PH_SOCKET_BATCH);
     for (int i = 0; i < count; ++i) {
-        receive(&datagrams[i]);
+        receive(&datagrams[i], now_us);
     }
-    ph_net_client_tick(net, now_us());
+    ph_net_client_tick(net, now_us);
     const uint8_t walked_m = (uint8_t)(frame / FRAMES_PER_SECOND); // one step a second
     ph_mail_set_input(mail, (uint32_t)frame + 1, &walked_m, 1);
-    ph_client_advance(view, now_us());
+    ph_client_advance(view, now_us);
+    ph_outbox_flush(&outbox);
     if (frame % FRAMES_PER_SECOND == FRAMES_PER_SECOND - 1) {
         show((frame + 1) / FRAMES_PER_SECOND);
     }

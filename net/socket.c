@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <time.h>
 #include <unistd.h>
 #endif
 
@@ -55,6 +56,17 @@ static bool unblock(ph_socket_number number)
 static bool is_port_taken(void)
 {
     return WSAGetLastError() == WSAEADDRINUSE;
+}
+
+uint64_t ph_socket_now_us(void)
+{
+    LARGE_INTEGER ticks;
+    LARGE_INTEGER per_second;
+    QueryPerformanceCounter(&ticks);
+    QueryPerformanceFrequency(&per_second);
+    const uint64_t whole = (uint64_t)(ticks.QuadPart / per_second.QuadPart);
+    const uint64_t part = (uint64_t)(ticks.QuadPart % per_second.QuadPart);
+    return whole * 1000000 + part * 1000000 / (uint64_t)per_second.QuadPart;
 }
 
 typedef WSAPOLLFD poll_entry;
@@ -100,6 +112,13 @@ static bool unblock(ph_socket_number number)
 static bool is_port_taken(void)
 {
     return errno == EADDRINUSE;
+}
+
+uint64_t ph_socket_now_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }
 
 typedef struct pollfd poll_entry;

@@ -158,6 +158,9 @@ static void nothing_to_receive_does_not_block(void** state)
     ph_datagram datagrams[PH_SOCKET_BATCH];
     assert_int_equal(ph_socket_receive(socket, datagrams, PH_SOCKET_BATCH), 0);
     assert_false(ph_socket_wait(socket, 0));
+    const uint64_t start_us = ph_socket_now_us();
+    assert_false(ph_socket_wait(socket, 2000));
+    assert_true(ph_socket_now_us() - start_us >= 1000);
     ph_socket_close(socket);
 }
 
