@@ -15,7 +15,9 @@
 enum {
     EVENTS_MAX = 256,
     WAIT_MS = 2,
-    JUDGED_MAX = 256,      // bots in a tick of the truth; the others have their turn later
+    GATHER_US = 1000,      // what comes first is seldom alone
+    TICK_EVERY_US = 10000, // all bots are asked whether they want a tick
+    JUDGED_MAX = 64,       // bots in a tick of the truth; the others have their turn later
     ASK_EVERY_US = 500000, // what bots should see, while the world stands
 };
 
@@ -132,11 +134,20 @@ static void start_some(bots_swarm* swarm, uint64_t now_us)
     }
 }
 
+// Delays of simulated links, and floods, are kept to the millisecond; without them there is no hurry.
+static bool is_patient(const bots_swarm* swarm)
+{
+    return !swarm->def.terms->has_link && swarm->def.flood == 0;
+}
+
 static void take_events(bots_swarm* swarm)
 {
     struct epoll_event events[EVENTS_MAX];
     int count;
     int timeout_ms = WAIT_MS;
+    if (is_patient(swarm)) {
+        app_wall_sleep(GATHER_US);
+    }
     do {
         count = epoll_wait(swarm->waiter, events, EVENTS_MAX, timeout_ms);
         const uint64_t now_us = app_wall_us();
@@ -150,6 +161,10 @@ static void take_events(bots_swarm* swarm)
 static void tick_some(bots_swarm* swarm)
 {
     const uint64_t now_us = app_wall_us();
+    if (is_patient(swarm) && now_us < swarm->tick_us) {
+        return;
+    }
+    swarm->tick_us = now_us + TICK_EVERY_US;
     for (int i = 0; i < swarm->started_count; ++i) {
         if (now_us >= swarm->bots[i]->next_us) {
             bot_tick(swarm->bots[i], now_us);

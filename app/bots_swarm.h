@@ -26,6 +26,7 @@ typedef struct bots_swarm {
     bot** bots;
     int started_count;
     uint64_t start_us;
+    uint64_t tick_us;      // when they are asked next
     uint64_t judged_ticks; // of the truth
     int judge_next;        // whose turn it is
     bots_errors errors;
