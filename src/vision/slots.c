@@ -44,7 +44,8 @@ struct ph_slots {
     int resting_count; // without slot 0
     int shown_count;   // without slot 0
     int listed_count;  // in `shown`: with slot 0
-    int unseen_count;  // of these, not within reach in the present refresh
+    int unusual_count; // of these, to be looked at twice in the present refresh
+    int unseen_count;  // of these, not within reach
     int enter_count;
     int leave_count;
     uint64_t waits;
@@ -217,8 +218,7 @@ static int list_unusual(const ph_slots* slots, const ph_slots_step* step, uint16
         const size_t slot = *shown;
         const ph_glance* glance = &glances[entities[slot]];
         if (ph_distance2(glance->x_mm, glance->y_mm, eye_x, eye_y) >= enter2 ||
-            glance->order_low != (uint32_t)spawn_orders[slot] ||
-            (glance->seen_by & sees) == 0) {
+            glance->order_low != (uint32_t)spawn_orders[slot] || (glance->seen_by & sees) == 0) {
             unusual[count++] = (uint16_t)slot;
         }
     }
@@ -256,10 +256,10 @@ static bool is_seen(const ph_slots_step* step, const ph_seen* member)
 static int judge_unusual(ph_slots* slots, const ph_slots_step* step)
 {
     uint16_t* unusual = slots->leaves; // not filled yet
-    const int count = list_unusual(slots, step, unusual);
     int outside_count = 0;
+    slots->unusual_count = list_unusual(slots, step, unusual);
     slots->unseen_count = 0;
-    for (int i = 0; i < count; ++i) {
+    for (int i = 0; i < slots->unusual_count; ++i) {
         const int slot = unusual[i];
         const ph_seen member = member_as_seen(slots, step, slot);
         const bool is_member_seen = is_seen(step, &member);
@@ -337,11 +337,12 @@ static bool is_near(const ph_slots* slots, const ph_slots_step* step, int slot)
 // are worked out again at every comparison instead of being kept for everybody.
 static void evict_furthest(ph_slots* slots, const ph_slots_step* step, int evict_count)
 {
-    uint16_t* heap = slots->leaves; // not filled yet
+    uint16_t* heap = slots->leaves; // where the unusual ones still are: who is not near is one
     int count = 0;
-    for (int slot = 1; slot < slots->slot_count; ++slot) {
+    for (int i = 0; i < slots->unusual_count; ++i) {
+        const uint16_t slot = heap[i];
         if (slots->states[slot] == PH_SLOT_SHOWN && !is_near(slots, step, slot)) {
-            heap[count++] = (uint16_t)slot;
+            heap[count++] = slot;
         }
     }
     for (int at = count / 2 - 1; at >= 0; --at) {
@@ -385,14 +386,34 @@ static void list_leaves(ph_slots* slots)
     }
 }
 
-static void list_shown(ph_slots* slots)
+static int list_some(const ph_slots* slots, int begin, int end, int listed)
 {
-    int listed = 0;
-    for (int slot = 0; slot < slots->slot_count; ++slot) {
+    for (int slot = begin; slot < end; ++slot) {
         slots->shown[listed] = (uint16_t)slot;
         listed += slots->states[slot] == PH_SLOT_SHOWN;
     }
-    slots->listed_count = listed;
+    return listed;
+}
+
+// Eight at a time: mostly all of them are shown.
+static void list_shown(ph_slots* slots)
+{
+    const uint64_t all_shown = PH_SLOT_SHOWN * (UINT64_MAX / UINT8_MAX);
+    const int end = slots->slot_count & ~7;
+    int listed = 0;
+    for (int slot = 0; slot < end; slot += 8) {
+        uint64_t eight;
+        memcpy(&eight, slots->states + slot, sizeof eight);
+        if (eight != all_shown) {
+            listed = list_some(slots, slot, slot + 8, listed);
+            continue;
+        }
+        for (int k = 0; k < 8; ++k) {
+            slots->shown[listed + k] = (uint16_t)(slot + k);
+        }
+        listed += 8;
+    }
+    slots->listed_count = list_some(slots, end, slots->slot_count, listed);
 }
 
 int ph_slots_judge(ph_slots* slots, const ph_slots_step* step)

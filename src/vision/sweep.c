@@ -174,18 +174,19 @@ static inline uint32_t mask(bool is_set)
     return -(uint32_t)is_set;
 }
 
-// Lists who is marked: some twenty, so most are passed over by two.
+// Lists who is marked: some twenty, so most are passed over by four.
 static int list_marked(const uint32_t* mark, int count, uint32_t* marked)
 {
     int listed = 0;
-    for (int i = 0; i < count; i += 2) {
-        uint64_t both;
-        memcpy(&both, mark + i, sizeof both);
-        if (both != 0) {
-            marked[listed] = (uint32_t)i;
-            listed += mark[i] != 0;
-            marked[listed] = (uint32_t)i + 1;
-            listed += mark[i + 1] != 0;
+    for (int i = 0; i < count; i += 4) {
+        uint64_t words[2];
+        memcpy(words, mark + i, sizeof words);
+        if ((words[0] | words[1]) == 0) {
+            continue;
+        }
+        for (int k = i; k < i + 4; ++k) {
+            marked[listed] = (uint32_t)k;
+            listed += mark[k] != 0;
         }
     }
     return listed;
@@ -200,27 +201,32 @@ int ph_sweep_count_within(ph_sweep* sweep, int64_t radius_mm)
     uint32_t* restrict mark = sweep->mark;
     const int count = sweep->count;
     const int32_t limit = key_surely_below(square(radius_mm));
-    ph_sweep_band near = sweep->near;
-    ph_sweep_band wide = sweep->wide;
-    near.in_count = near.edge_count = 0;
-    wide.in_count = wide.edge_count = 0;
-    int within = 0;
+    const ph_sweep_band near = sweep->near;
+    const ph_sweep_band wide = sweep->wide;
+    uint32_t beyond = 0;
+    uint32_t above[4] = {0};
     for (int i = 0; i < count; ++i) {
-        within += key[i] <= limit;
-        near.in_count += key[i] <= near.in;
-        near.edge_count += key[i] <= near.edge;
-        wide.in_count += key[i] <= wide.in;
-        wide.edge_count += key[i] <= wide.edge;
-        mark[i] = (mask(key[i] > near.in) & mask(key[i] <= near.edge) & MARK_NEAR) |
-                  (mask(key[i] > wide.in) & mask(key[i] <= wide.edge) & MARK_WIDE);
+        const uint32_t is_above_near = mask(key[i] > near.in);
+        const uint32_t is_out_of_near = mask(key[i] > near.edge);
+        const uint32_t is_above_wide = mask(key[i] > wide.in);
+        const uint32_t is_out_of_wide = mask(key[i] > wide.edge);
+        beyond -= mask(key[i] > limit);
+        above[0] -= is_above_near;
+        above[1] -= is_out_of_near;
+        above[2] -= is_above_wide;
+        above[3] -= is_out_of_wide;
+        mark[i] = (is_above_near & ~is_out_of_near & MARK_NEAR) |
+                  (is_above_wide & ~is_out_of_wide & MARK_WIDE);
     }
-    mark[count] = 0; // looked at beside the last one
+    memset(mark + count, 0, 4 * sizeof *mark); // looked at beside the last one
     sweep->marked_count = list_marked(mark, count, sweep->marked);
-    sweep->near = near;
-    sweep->wide = wide;
+    sweep->near.in_count = count - (int)above[0];
+    sweep->near.edge_count = count - (int)above[1];
+    sweep->wide.in_count = count - (int)above[2];
+    sweep->wide.edge_count = count - (int)above[3];
     sweep->radius_mm = radius_mm;
-    sweep->within_count = within;
-    return within;
+    sweep->within_count = count - (int)beyond;
+    return sweep->within_count;
 }
 
 // ---- finding the cut
@@ -476,6 +482,18 @@ void ph_sweep_view(ph_sweep* sweep, int wanted, int first, ph_view* view)
     } else {
         view->enter_count = count_in(sweep, &view->enter);
     }
+}
+
+int ph_sweep_list_edge(const ph_sweep* sweep, const ph_reach* within, ph_seen* seen)
+{
+    int count = 0;
+    for (int i = 0; i < sweep->marked_count; ++i) {
+        const ph_seen found = answer(sweep, (int)sweep->marked[i]);
+        if (ph_reach_has(within, found.distance2, found.spawn_order)) {
+            seen[count++] = found;
+        }
+    }
+    return count;
 }
 
 int ph_sweep_list(const ph_sweep* sweep, const ph_reach* beyond, const ph_reach* within,

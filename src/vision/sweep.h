@@ -83,4 +83,7 @@ int ph_sweep_take(ph_sweep* sweep, int wanted, int first, ph_seen* seen);
 int ph_sweep_list(const ph_sweep* sweep, const ph_reach* beyond, const ph_reach* within,
                   ph_seen* seen);
 
+// Writes some who are within a reach: those at the edge of what was expected. @return How many.
+int ph_sweep_list_edge(const ph_sweep* sweep, const ph_reach* within, ph_seen* seen);
+
 #endif

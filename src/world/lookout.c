@@ -186,17 +186,22 @@ void ph_lookout_ask(ph_lookout* lookout, const ph_crowd* crowd, const ph_eye* ey
 int ph_lookout_find_newcomers(ph_lookout* lookout, const ph_view* view, const ph_slots* slots,
                               int expected)
 {
-    int count = ph_slots_sift(slots, lookout->seen, lookout->always_count);
-    // Most come from outside, so there it is looked first.
-    const ph_reach nobody = {0};
-    const ph_reach inside = {.distance2 = view->enter.distance2 / 8 * 7};
-    const ph_reach* rings[2][2] = {{&inside, &view->enter}, {&nobody, &inside}};
-    for (int i = 0; i < 2 && count < expected; ++i) {
-        ph_seen* seen = lookout->seen + count;
-        const int listed = ph_sweep_list(&lookout->sweep, rings[i][0], rings[i][1], seen);
-        count += ph_slots_sift(slots, seen, listed);
+    const ph_sweep* sweep = &lookout->sweep;
+    const int always_count = ph_slots_sift(slots, lookout->seen, lookout->always_count);
+    ph_seen* seen = lookout->seen + always_count;
+    expected -= always_count;
+    // Most have just come across the edge; else they are looked for from the outside in.
+    int count = ph_slots_sift(slots, seen, ph_sweep_list_edge(sweep, &view->enter, seen));
+    if (count < expected) {
+        const ph_reach inside = {.distance2 = view->enter.distance2 / 8 * 7};
+        count = ph_slots_sift(slots, seen, ph_sweep_list(sweep, &inside, &view->enter, seen));
+        if (count < expected) {
+            const ph_reach nobody = {0};
+            ph_seen* rest = seen + count;
+            count += ph_slots_sift(slots, rest, ph_sweep_list(sweep, &nobody, &inside, rest));
+        }
     }
-    return count;
+    return always_count + count;
 }
 
 bool ph_lookout_validate(const ph_lookout* lookout, const ph_crowd* crowd, const ph_eye* eyes)
