@@ -6,8 +6,10 @@
 #include "test_support.h"
 
 #include "random_crowd.h"
+#include "vision/select.h"
 #include "vision/sweep.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum { PADDED = RANDOM_CROWD_MAX + PH_SWEEP_STEP };
@@ -69,6 +71,54 @@ static void equals_brute_force_in_any_pieces(void** state)
     }
 }
 
+// On a circle of a thousand kilometres, where keys are in another order than distances by some units:
+// whatever is expected, even right through them, distances decide.
+static void expectations_may_cut_through_keys_that_are_wrong(void** state)
+{
+    (void)state;
+    enum { COUNT = 150, FAR_MM = 1000000000 };
+    static fixture f;
+    test_rng rng = {.state = 1001};
+    ph_seen all[COUNT];
+    f.lineup = (ph_lineup){f.x_mm, f.y_mm, f.seen_by, f.entity, f.spawn_order};
+    f.scratch = malloc((size_t)ph_sweep_scratch_count(COUNT) * sizeof(ph_seen));
+    assert_non_null(f.scratch);
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        const double x_mm = (double)test_rng_below(&rng, FAR_MM);
+        f.x_mm[i] = (int32_t)x_mm;
+        f.y_mm[i] = (int32_t)sqrt((double)FAR_MM * FAR_MM - x_mm * x_mm);
+        f.seen_by[i] = 1;
+        f.entity[i] = i;
+        f.spawn_order[i] = i;
+        all[i] = (ph_seen){ph_distance2(f.x_mm[i], f.y_mm[i], 0, 0), i, i};
+    }
+    ph_sort_nearest(all, COUNT);
+    const ph_eye eye = {
+        .sees = 1, .own = PH_ENTITY_NONE, .radius_mm = INT64_C(1) << 31, .enter_mm = FAR_MM};
+    for (int round = 0; round < 5000; ++round) {
+        ph_sweep sweep = ph_sweep_make(&f.lineup, &eye, f.scratch, COUNT);
+        ph_sweep_gather(&sweep, 0, COUNT);
+        sweep.near.in = sweep.key[test_rng_below(&rng, COUNT)] - (int32_t)test_rng_below(&rng, 3);
+        sweep.near.edge = sweep.near.in + (int32_t)test_rng_below(&rng, 6);
+        sweep.wide.in = sweep.key[test_rng_below(&rng, COUNT)] - (int32_t)test_rng_below(&rng, 30);
+        sweep.wide.edge = sweep.wide.in + (int32_t)test_rng_below(&rng, 60);
+        ph_sweep_count_within(&sweep, eye.radius_mm);
+        const int wanted = 1 + (int)test_rng_below(&rng, COUNT);
+        const int first = (int)test_rng_below(&rng, (uint64_t)wanted + 1);
+        ph_view view = {0};
+        ph_sweep_view(&sweep, wanted, first, &view);
+        assert_int_equal(view.enter_count, first); // nobody is beyond the circle
+        for (int i = 0; i < COUNT; ++i) {
+            const ph_seen* seen = &all[i];
+            assert_int_equal(ph_reach_has(&view.near, seen->distance2, seen->spawn_order),
+                             i < first);
+            assert_int_equal(ph_reach_has(&view.wide, seen->distance2, seen->spawn_order),
+                             i < wanted);
+        }
+    }
+    free(f.scratch);
+}
+
 static bool refuse(void* context, uint32_t viewer, ph_entity_index entity)
 {
     (void)viewer;
@@ -106,6 +156,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equals_brute_force_in_any_pieces),
+        cmocka_unit_test(expectations_may_cut_through_keys_that_are_wrong),
         cmocka_unit_test(asks_the_callback_before_anything_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
