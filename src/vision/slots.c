@@ -9,49 +9,15 @@
 #include "vision/slots.h"
 
 #include "base/allocator.h"
-#include "base/hash.h"
 #include "base/prefetch.h"
 #include "vision/chain.h"
 #include "vision/select.h"
-#include "vision/slot_table.h"
+#include "vision/slots_inside.h"
 
 #include <string.h>
 
 _Static_assert(PH_SLOT_COUNT_MAX <= PH_SLOT_NONE, "a slot number never looks like none");
 _Static_assert(2 * PH_VISIBLE_MAX <= PH_SLOT_COUNT_MAX, "twice the visible limit fits");
-
-// What the present refresh knows of a slot.
-typedef enum slot_mark {
-    MARK_NONE = 0,
-    MARK_UNSEEN, // shown, but not within reach
-    MARK_LEFT,   // was left by this refresh
-} slot_mark;
-
-struct ph_slots {
-    uint64_t* spawn_orders;    // by slot, of what it shows
-    ph_entity_index* entities; // by slot: PH_ENTITY_NONE unless it is shown
-    uint32_t* entered;         // by slot: tick
-    ph_slot_table table;       // from an entity to its slot
-    uint16_t* free_ring; // free slots, the one that was freed first at free_head; without slot 0
-    uint16_t* enters;
-    uint16_t* leaves;
-    uint16_t* shown; // slots that show somebody, ascending
-    uint8_t* states; // ph_slot_state
-    uint8_t* marks;  // slot_mark
-    int slot_count;
-    int free_head;
-    int free_count;
-    int resting_count; // without slot 0
-    int shown_count;   // without slot 0
-    int listed_count;  // in `shown`: with slot 0
-    int unusual_count; // of these, to be looked at twice in the present refresh
-    int unseen_count;  // of these, not within reach
-    int enter_count;
-    int leave_count;
-    uint64_t waits;
-    size_t size_bytes;
-    ph_allocator allocator;
-};
 
 // ---- memory
 
@@ -504,84 +470,4 @@ ph_slot_state ph_slots_state(const ph_slots* slots, int slot)
 uint64_t ph_slots_waits(const ph_slots* slots)
 {
     return slots->waits;
-}
-
-// ---- soundness
-
-// Whether what the arrays say of one slot agrees.
-static bool is_slot_sound(const ph_slots* slots, int slot)
-{
-    const ph_entity_index entity = slots->entities[slot];
-    if (slots->states[slot] != PH_SLOT_SHOWN) {
-        return slots->states[slot] <= PH_SLOT_RESTING && entity == PH_ENTITY_NONE;
-    }
-    return entity != PH_ENTITY_NONE && slots->spawn_orders[slot] != UINT64_MAX &&
-           ph_slot_table_find(&slots->table, entity) == slot;
-}
-
-// Slot 0 is in no count.
-static bool are_counts_sound(const ph_slots* slots)
-{
-    int by_state[3] = {0};
-    for (int slot = 1; slot < slots->slot_count; ++slot) {
-        ++by_state[slots->states[slot]];
-    }
-    return by_state[PH_SLOT_FREE] == slots->free_count &&
-           by_state[PH_SLOT_SHOWN] == slots->shown_count &&
-           by_state[PH_SLOT_RESTING] == slots->resting_count &&
-           ph_slot_table_count(&slots->table) == slots->listed_count;
-}
-
-static bool is_shown_sound(const ph_slots* slots)
-{
-    int listed = 0;
-    for (int slot = 0; slot < slots->slot_count; ++slot) {
-        if (slots->states[slot] == PH_SLOT_SHOWN && slots->shown[listed++] != slot) {
-            return false;
-        }
-    }
-    return listed == slots->listed_count;
-}
-
-// Every free slot stands in the ring exactly once. Both sides are compared as sums of hashes: that
-// needs no memory, and slots may be many.
-static bool is_free_ring_sound(const ph_slots* slots)
-{
-    uint64_t difference = 0;
-    for (int i = 0; i < slots->free_count; ++i) {
-        difference += ph_hash_mix(slots->free_ring[(slots->free_head + i) % slots->slot_count]);
-    }
-    for (int slot = 1; slot < slots->slot_count; ++slot) {
-        difference -= slots->states[slot] == PH_SLOT_FREE ? ph_hash_mix((uint64_t)slot) : 0;
-    }
-    return difference == 0;
-}
-
-// What entered is shown, what was left is not, and leaves ascend.
-static bool are_events_sound(const ph_slots* slots)
-{
-    for (int i = 0; i < slots->enter_count; ++i) {
-        const int slot = slots->enters[i];
-        if (slots->states[slot] != PH_SLOT_SHOWN || (slot == 0 && i > 0)) {
-            return false;
-        }
-    }
-    for (int i = 0; i < slots->leave_count; ++i) {
-        if (slots->states[slots->leaves[i]] == PH_SLOT_SHOWN ||
-            (i > 0 && slots->leaves[i] <= slots->leaves[i - 1])) {
-            return false;
-        }
-    }
-    return true;
-}
-
-bool ph_slots_validate(const ph_slots* slots)
-{
-    for (int slot = 0; slot < slots->slot_count; ++slot) {
-        if (!is_slot_sound(slots, slot)) {
-            return false;
-        }
-    }
-    return are_counts_sound(slots) && is_shown_sound(slots) && is_free_ring_sound(slots) &&
-           are_events_sound(slots);
 }

@@ -6,24 +6,13 @@
 
 #include "vision/sweep.h"
 
+#include "vision/cut.h"
 #include "vision/select.h"
 
-#include <math.h>
 #include <string.h>
 
-// A float that keys are made from differs from the true distance squared by less than 5 * 2^-24 of
-// it: two conversions, two products and a sum, each rounded once. Whatever is further apart than
-// this is surely so.
-#define MARGIN 0x1p-20f
-
-// Above every distance.
-#define KEY_HIDDEN INT32_MAX
-
-enum {
-    BAND_COUNT = 16, // few enough to compare one by one
-    DRIFT_COUNT = 4, // by so many ranks the reach of the last view may be wrong
-    MISSES_MAX = 3,  // guesses in proportion that may fail to halve the bracket in a row
-};
+// By so many ranks the reach of the last view may be wrong.
+enum { DRIFT_COUNT = 4 };
 
 // Four arrays of four bytes with their overhang, then the band: in the worst case everybody.
 static size_t padded_count(int capacity)
@@ -56,40 +45,13 @@ ph_sweep ph_sweep_make(const ph_lineup* lineup, const ph_eye* eye, ph_seen* scra
     };
 }
 
-// ---- keys: the bits of a float that is not negative, which as integers have the same order
-
-static int32_t key_of(float value)
-{
-    int32_t key;
-    memcpy(&key, &value, sizeof key);
-    return key;
-}
-
-static float float_of(int32_t key)
-{
-    float value;
-    memcpy(&value, &key, sizeof value);
-    return value;
-}
-
-// The greatest key that is surely below, and the one below which all that may be below are.
-static int32_t key_surely_below(float distance2)
-{
-    return key_of(distance2 * (1.0f - MARGIN));
-}
-
-static int32_t key_maybe_below(float distance2)
-{
-    return key_of(distance2 * (1.0f + MARGIN));
-}
-
 // In a crowd of even density distance squared grows with the rank.
 static ph_sweep_band expect_rank(uint64_t distance2, int rank)
 {
     const float drift = (float)DRIFT_COUNT / (float)(rank + DRIFT_COUNT);
     return (ph_sweep_band){
-        .in = key_of((float)distance2 * (1.0f - drift)),
-        .edge = key_of((float)distance2 * (1.0f + drift)),
+        .in = ph_key_of((float)distance2 * (1.0f - drift)),
+        .edge = ph_key_of((float)distance2 * (1.0f + drift)),
     };
 }
 
@@ -126,7 +88,7 @@ static void make_keys(const ph_sweep* sweep, uint32_t begin, uint32_t count)
         // Bits instead of a condition, which would become a branch.
         const int32_t is_masked = -(int32_t)((seen_by[i] & sees) == 0);
         const int32_t is_own = -(int32_t)(entity[i] == own);
-        key[i] = key_of(dx * dx + dy * dy) | ((is_masked | is_own) & KEY_HIDDEN);
+        key[i] = ph_key_of(dx * dx + dy * dy) | ((is_masked | is_own) & PH_KEY_HIDDEN);
         place[i] = begin + i;
     }
 }
@@ -136,9 +98,9 @@ static void ask_callback(ph_sweep* sweep, int from)
 {
     const ph_eye* eye = sweep->eye;
     for (int i = from; i < sweep->count; ++i) {
-        if (sweep->key[i] != KEY_HIDDEN &&
+        if (sweep->key[i] != PH_KEY_HIDDEN &&
             !ph_eye_ask(eye, sweep->lineup->entity[sweep->place[i]])) {
-            sweep->key[i] = KEY_HIDDEN;
+            sweep->key[i] = PH_KEY_HIDDEN;
         }
     }
 }
@@ -156,15 +118,6 @@ void ph_sweep_gather(ph_sweep* sweep, uint32_t begin, uint32_t end)
 }
 
 // ---- counting
-
-static int count_up_to(const int32_t* key, int count, int32_t limit)
-{
-    int within = 0;
-    for (int i = 0; i < count; ++i) {
-        within += key[i] <= limit;
-    }
-    return within;
-}
 
 enum { MARK_NEAR = 1, MARK_WIDE = 2 };
 
@@ -200,7 +153,7 @@ int ph_sweep_count_within(ph_sweep* sweep, int64_t radius_mm)
     const int32_t* restrict key = sweep->key;
     uint32_t* restrict mark = sweep->mark;
     const int count = sweep->count;
-    const int32_t limit = key_surely_below(square(radius_mm));
+    const int32_t limit = ph_key_surely_below(square(radius_mm));
     const ph_sweep_band near = sweep->near;
     const ph_sweep_band wide = sweep->wide;
     uint32_t beyond = 0;
@@ -229,85 +182,6 @@ int ph_sweep_count_within(ph_sweep* sweep, int64_t radius_mm)
     return sweep->within_count;
 }
 
-// ---- finding the cut
-
-// The key of the wanted rank is above `low` and not above `high`.
-typedef struct bracket {
-    int32_t low; // -1 at first
-    int32_t high;
-    int low_count; // keys up to low: fewer than wanted
-    int high_count;
-} bracket;
-
-// Moves both ends to keys that are there. Ends the search in one step when all stand on one point.
-static void tighten(const int32_t* key, int count, bracket* cut)
-{
-    const int32_t low = cut->low;
-    const int32_t high = cut->high;
-    int32_t least = high;
-    int32_t most = low;
-    for (int i = 0; i < count; ++i) {
-        const int32_t at_least = key[i] > low ? key[i] : high;
-        const int32_t at_most = key[i] <= high ? key[i] : low;
-        least = at_least < least ? at_least : least;
-        most = at_most > most ? at_most : most;
-    }
-    cut->low = least - 1;
-    cut->high = most;
-}
-
-// `within` keys are up to a guess.
-static void narrow(bracket* cut, int wanted, int32_t guess, int within)
-{
-    if (within < wanted) {
-        cut->low = guess;
-        cut->low_count = within;
-    } else {
-        cut->high = guess;
-        cut->high_count = within;
-    }
-}
-
-// In a crowd of even density distance squared is evenly spread, so a guess in proportion is nearly
-// right. It aims a little beside the rank, towards the wider side, to cut that off.
-static int32_t guess_by_proportion(const bracket* cut, int wanted)
-{
-    const int below = wanted - cut->low_count;
-    const int above = cut->high_count - wanted;
-    const float aim = (float)below + (below > above ? -0.25f : 0.25f) * (float)BAND_COUNT;
-    const float share = aim / (float)(cut->high_count - cut->low_count);
-    const float low = cut->low > 0 ? float_of(cut->low) : 0.0f;
-    return key_of(low + (float_of(cut->high) - low) * share);
-}
-
-static int32_t guess_by_bisection(const bracket* cut)
-{
-    return cut->low + (cut->high - cut->low) / 2;
-}
-
-// Narrows until few are inside, or all inside have the same key. Where guesses in proportion are no
-// good, the keys are halved every few steps: 31 times leaves nothing in any crowd.
-static void find_cut(const int32_t* key, int count, int wanted, bracket* cut)
-{
-    int misses = 0;
-    while (cut->high_count - cut->low_count > BAND_COUNT) {
-        const int inside = cut->high_count - cut->low_count;
-        int32_t guess = guess_by_proportion(cut, wanted);
-        if (misses > MISSES_MAX) {
-            misses = 0;
-            tighten(key, count, cut);
-            if (cut->high - cut->low <= 1) {
-                return;
-            }
-            guess = guess_by_bisection(cut);
-        }
-        if (guess > cut->low && guess < cut->high) {
-            narrow(cut, wanted, guess, count_up_to(key, count, guess));
-        }
-        misses += cut->high_count - cut->low_count > inside / 2;
-    }
-}
-
 // ---- choosing
 
 static ph_seen answer(const ph_sweep* sweep, int i)
@@ -326,13 +200,13 @@ static ph_seen answer(const ph_sweep* sweep, int i)
 static int hide_beyond(ph_sweep* sweep)
 {
     const uint64_t radius2 = (uint64_t)(sweep->radius_mm * sweep->radius_mm);
-    const int32_t in_limit = key_surely_below(square(sweep->radius_mm));
-    const int32_t edge_limit = key_maybe_below(square(sweep->radius_mm));
+    const int32_t in_limit = ph_key_surely_below(square(sweep->radius_mm));
+    const int32_t edge_limit = ph_key_maybe_below(square(sweep->radius_mm));
     int within = 0;
     for (int i = 0; i < sweep->count; ++i) {
         const bool is_edge = sweep->key[i] > in_limit && sweep->key[i] <= edge_limit;
         if (is_edge && answer(sweep, i).distance2 > radius2) {
-            sweep->key[i] = KEY_HIDDEN;
+            sweep->key[i] = PH_KEY_HIDDEN;
         }
         within += sweep->key[i] <= edge_limit;
     }
@@ -344,8 +218,8 @@ static int hide_beyond(ph_sweep* sweep)
 static int collect_expected(const ph_sweep* sweep, const ph_sweep_band* band, uint32_t mark,
                             int wanted)
 {
-    const int32_t maybe_in = key_maybe_below(float_of(band->in));
-    const int32_t surely_out = key_surely_below(float_of(band->edge));
+    const int32_t maybe_in = ph_key_maybe_below(ph_key_float(band->in));
+    const int32_t surely_out = ph_key_surely_below(ph_key_float(band->edge));
     if (band->in_count >= wanted || band->edge_count < wanted) {
         return 0;
     }
@@ -380,13 +254,13 @@ static int collect(const ph_sweep* sweep, const ph_sweep_band* band)
 // The band where the answer of `wanted` ends; `within` are in the radius, whose key is `high` at most.
 static ph_sweep_band find_band(const ph_sweep* sweep, int wanted, int32_t high, int within)
 {
-    bracket cut = {.low = -1, .high = high, .high_count = within};
-    find_cut(sweep->key, sweep->count, wanted, &cut);
-    const int32_t in = cut.low > 0 ? key_surely_below(float_of(cut.low)) : -1;
+    ph_cut cut = {.low = -1, .high = high, .high_count = within};
+    ph_cut_find(sweep->key, sweep->count, wanted, &cut);
+    const int32_t in = cut.low > 0 ? ph_key_surely_below(ph_key_float(cut.low)) : -1;
     return (ph_sweep_band){
         .in = in,
-        .edge = key_maybe_below(float_of(cut.high)),
-        .in_count = count_up_to(sweep->key, sweep->count, in),
+        .edge = ph_key_maybe_below(ph_key_float(cut.high)),
+        .in_count = ph_key_count(sweep->key, sweep->count, in),
     };
 }
 
@@ -432,7 +306,7 @@ static ph_reach expect_reach(ph_sweep* sweep, const ph_sweep_band* band, uint32_
     if (count > 0) {
         return reach_of(sweep->edge, count, wanted - band->in_count);
     }
-    return find_reach(sweep, wanted, key_surely_below(square(sweep->radius_mm)),
+    return find_reach(sweep, wanted, ph_key_surely_below(square(sweep->radius_mm)),
                       sweep->within_count);
 }
 
@@ -447,7 +321,7 @@ static int find_reaches(ph_sweep* sweep, int wanted, int first, ph_view* view)
         return first;
     }
     const int within = hide_beyond(sweep);
-    const int32_t high = key_maybe_below(square(sweep->radius_mm));
+    const int32_t high = ph_key_maybe_below(square(sweep->radius_mm));
     view->near = find_reach(sweep, first, high, within);
     view->wide = find_reach(sweep, wanted, high, within);
     return within < first ? within : first;
@@ -455,10 +329,10 @@ static int find_reaches(ph_sweep* sweep, int wanted, int first, ph_view* view)
 
 static int count_in(const ph_sweep* sweep, const ph_reach* reach)
 {
-    const int32_t in_limit = key_surely_below((float)reach->distance2);
-    const int32_t edge_limit = key_maybe_below((float)reach->distance2);
-    int count = count_up_to(sweep->key, sweep->count, in_limit);
-    if (count_up_to(sweep->key, sweep->count, edge_limit) == count) {
+    const int32_t in_limit = ph_key_surely_below((float)reach->distance2);
+    const int32_t edge_limit = ph_key_maybe_below((float)reach->distance2);
+    int count = ph_key_count(sweep->key, sweep->count, in_limit);
+    if (ph_key_count(sweep->key, sweep->count, edge_limit) == count) {
         return count;
     }
     for (int i = 0; i < sweep->count; ++i) {
@@ -499,8 +373,8 @@ int ph_sweep_list_edge(const ph_sweep* sweep, const ph_reach* within, ph_seen* s
 int ph_sweep_list(const ph_sweep* sweep, const ph_reach* beyond, const ph_reach* within,
                   ph_seen* seen)
 {
-    const int32_t low = beyond->distance2 > 0 ? key_surely_below((float)beyond->distance2) : -1;
-    const int32_t high = key_maybe_below((float)within->distance2);
+    const int32_t low = beyond->distance2 > 0 ? ph_key_surely_below((float)beyond->distance2) : -1;
+    const int32_t high = ph_key_maybe_below((float)within->distance2);
     int count = 0;
     for (int i = 0; i < sweep->count; ++i) {
         if (sweep->key[i] <= low || sweep->key[i] > high) {
