@@ -77,21 +77,20 @@ typedef struct sample {
     int32_t position_mm[3];
     uint32_t tick;
     uint16_t jumps;
-    float velocity_mm_s[3]; // that an enter states
-    float leg_s;            // 0: it states none
+    const uint8_t* velocity; // three numbers that an enter states, or NULL: steps in a leg
+    float step_mm;
+    float leg_s;
 } sample;
 
-static void begin(ph_expected* expected, const sample* first)
+static void state_velocity(ph_expected* expected, const uint8_t* bytes, float step_mm, float leg_s)
 {
-    *expected = (ph_expected){
-        .tick = first->tick,
-        .leg_s = first->leg_s,
-        .interval_s = first->leg_s,
-        .jumps = first->jumps,
-        .is_there = true,
-    };
-    memcpy(expected->position_mm, first->position_mm, sizeof expected->position_mm);
-    memcpy(expected->velocity_mm_s, first->velocity_mm_s, sizeof expected->velocity_mm_s);
+    int16_t velocity[3];
+    memcpy(velocity, bytes, sizeof velocity);
+    expected->leg_s = leg_s;
+    expected->interval_s = leg_s;
+    for (int k = 0; k < 3; ++k) {
+        expected->velocity_mm_s[k] = (float)velocity[k] * step_mm / leg_s;
+    }
 }
 
 // A short step is mostly rounding: the velocity is then that of the last leg and the step together.
@@ -114,17 +113,18 @@ static void add_step(ph_expected* expected, const float way_mm[3], float step_s)
     expected->interval_s = step_s;
 }
 
-static void add(ph_expected* expected, const sample* next, float tick_s)
+// Inline with all that makes a sample: what is written to memory in single words and fetched in pairs
+// is waited for, for longer than all the rest takes.
+static inline void add(ph_expected* expected, const sample* next, float tick_s)
 {
     const bool is_jump = next->jumps != expected->jumps;
     if (!expected->is_there || is_jump) {
-        sample alone = *next;
-        alone.leg_s = expected->is_there ? 0.0f : alone.leg_s;
-        memset(alone.velocity_mm_s, 0, expected->is_there ? sizeof alone.velocity_mm_s : 0);
-        begin(expected, &alone);
-        return;
-    }
-    if (next->tick != expected->tick) {
+        const bool is_first = !expected->is_there;
+        *expected = (ph_expected){.jumps = next->jumps, .is_there = true};
+        if (is_first && next->velocity != NULL) {
+            state_velocity(expected, next->velocity, next->step_mm, next->leg_s);
+        }
+    } else if (next->tick != expected->tick) {
         float way_mm[3];
         ph_expected_difference(expected->position_mm, next->position_mm, way_mm);
         add_step(expected, way_mm, (float)(next->tick - expected->tick) * tick_s);
@@ -133,26 +133,14 @@ static void add(ph_expected* expected, const sample* next, float tick_s)
     memcpy(expected->position_mm, next->position_mm, sizeof expected->position_mm);
 }
 
-// The velocity that an enter of the pinhole profile states: behind its values and its name.
-static void load_velocity(const ph_world* world, const ph_layout* layout,
-                          const ph_flight_item* item, sample* entered)
-{
-    const float step_mm = (float)(UINT32_C(1) << layout->coordinate.shift);
-    int16_t velocity[3];
-    memcpy(velocity, item->values + item->value_bytes - sizeof velocity, sizeof velocity);
-    entered->leg_s =
-        (float)ph_baseline_velocity_ticks(world->def.tick_us) * ph_expected_tick_s(world);
-    for (int k = 0; k < 3; ++k) {
-        entered->velocity_mm_s[k] = (float)velocity[k] * step_mm / entered->leg_s;
-    }
-}
-
-// A position that an item tells, in the middle of its step as it is shown.
+// A position that an item tells, in the middle of its step as it is shown. The velocity that an enter of
+// the pinhole profile states stands behind its values and its name.
 static inline sample make_sample(const ph_world* world, const ph_sender* sender,
                                  const ph_layout* layout, const ph_flight_item* item, uint32_t tick,
                                  const uint32_t words[3])
 {
-    const uint32_t centre_mm = (UINT32_C(1) << layout->coordinate.shift) / 2;
+    const uint32_t step_mm = UINT32_C(1) << layout->coordinate.shift;
+    const uint32_t centre_mm = step_mm / 2;
     sample made = {
         .position_mm = {(int32_t)(words[0] + centre_mm), (int32_t)(words[1] + centre_mm),
                         (int32_t)words[2]},
@@ -160,7 +148,10 @@ static inline sample make_sample(const ph_world* world, const ph_sender* sender,
         .jumps = item->jumps,
     };
     if (item->kind == PH_RECORD_ENTER && ph_sender_is_coded(sender)) {
-        load_velocity(world, layout, item, &made);
+        made.velocity = item->values + item->value_bytes - 3 * sizeof(int16_t);
+        made.step_mm = (float)step_mm;
+        made.leg_s =
+            (float)ph_baseline_velocity_ticks(world->def.tick_us) * ph_expected_tick_s(world);
     }
     return made;
 }
@@ -171,8 +162,8 @@ static bool has_position(const ph_layout* layout, const ph_flight_item* item)
 }
 
 // @return False for an item without a position.
-static bool try_sample(const ph_world* world, const ph_sender* sender, const ph_flight_item* item,
-                       uint32_t tick, sample* found)
+static inline bool try_sample(const ph_world* world, const ph_sender* sender,
+                              const ph_flight_item* item, uint32_t tick, sample* found)
 {
     const int class_index = sender->knowledge.class_index[item->slot];
     const ph_layout* layout = &world->forms.layouts.layouts[class_index];
