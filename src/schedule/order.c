@@ -213,20 +213,14 @@ static void sort_by_insertion(const float* priority, uint16_t* slots, int count)
 }
 
 // Digit by digit, the least first: nothing to guess for the processor, and no order that is worse
-// than others. Equal keys take no pass at all.
-static void sort_by_digits(const ph_order* order, uint16_t* slots, int count)
+// than others.
+static void sort_by_digits(const ph_order* order, uint16_t* slots, int count, int32_t highest,
+                           int32_t width)
 {
-    int32_t lowest = KEY_INFINITY;
-    int32_t highest = 0;
-    for (int i = 0; i < count; ++i) {
-        const int32_t key = key_of(order->priority[slots[i]]);
-        lowest = key < lowest ? key : lowest;
-        highest = key > highest ? key : highest;
-    }
     uint16_t* from = slots;
     uint16_t* to = order->scratch;
     uint16_t end[PH_ORDER_BUCKETS];
-    for (int shift = 0; shift < 31 && (highest - lowest) >> shift > 0; shift += DIGIT_BITS) {
+    for (int shift = 0; shift < 31 && width >> shift > 0; shift += DIGIT_BITS) {
         distribute(order->priority, &(distribution){highest, shift, from, to, count}, end);
         uint16_t* swap = from;
         from = to;
@@ -235,6 +229,41 @@ static void sort_by_digits(const ph_order* order, uint16_t* slots, int count)
     if (from != slots) {
         memcpy(slots, from, (size_t)count * sizeof *slots);
     }
+}
+
+static int largest_bucket(const uint16_t* end)
+{
+    int largest = end[0];
+    for (int bucket = 1; bucket < PH_ORDER_BUCKETS; ++bucket) {
+        const int size = end[bucket] - end[bucket - 1];
+        largest = size > largest ? size : largest;
+    }
+    return largest;
+}
+
+// Thrown into buckets of their own, which mostly leaves little to be done. Equal keys are in order.
+static void sort_many(const ph_order* order, uint16_t* slots, int count)
+{
+    int32_t lowest = KEY_INFINITY;
+    int32_t highest = 0;
+    for (int i = 0; i < count; ++i) {
+        const int32_t key = key_of(order->priority[slots[i]]);
+        lowest = key < lowest ? key : lowest;
+        highest = key > highest ? key : highest;
+    }
+    const int32_t width = highest - lowest;
+    if (width == 0) {
+        return;
+    }
+    uint16_t end[PH_ORDER_BUCKETS];
+    distribute(order->priority,
+               &(distribution){highest, shift_for(width), slots, order->scratch, count}, end);
+    if (largest_bucket(end) > INSERTION_MAX) {
+        sort_by_digits(order, slots, count, highest, width);
+        return;
+    }
+    memcpy(slots, order->scratch, (size_t)count * sizeof *slots);
+    sort_by_insertion(order->priority, slots, count);
 }
 
 // The next one with anybody in it; there is one.
@@ -249,7 +278,7 @@ static void sort_next_bucket(ph_order* order)
     if (count <= INSERTION_MAX) {
         sort_by_insertion(order->priority, slots, count);
     } else {
-        sort_by_digits(order, slots, count);
+        sort_many(order, slots, count);
     }
     order->sorted = end;
 }
