@@ -118,3 +118,17 @@ uint64_t ph_coder_universal_magnitude(ph_coder* coder, int low_bits, uint64_t va
     const uint64_t low = ph_coder_raw(coder, value, low_bits);
     return high << low_bits | (low & ((UINT64_C(1) << low_bits) - 1));
 }
+
+// The last scale but one or the last.
+int64_t ph_coder_great_surprise(ph_coder* coder, ph_coded_family family, int scale, int64_t steps)
+{
+    // No number is longer than 32 bits, so nothing is gained by splitting off more than 16.
+    enum { SCALE_MAX = PH_SCALES - 1 + 2 * 16 };
+    scale = scale < SCALE_MAX ? scale : SCALE_MAX;
+    const int shift = (scale - (PH_SCALES - 1) + 1) / 2;
+    const uint64_t magnitude = ph_coder_magnitude_of(steps);
+    const uint64_t high = ph_coder_magnitude(coder, family, scale - 2 * shift, magnitude >> shift);
+    const uint64_t low = ph_coder_raw(coder, magnitude, shift);
+    const uint64_t low_mask = (UINT64_C(1) << shift) - 1;
+    return ph_coder_with_sign(coder, high << shift | (low & low_mask), steps < 0);
+}

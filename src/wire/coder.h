@@ -149,25 +149,18 @@ static inline uint64_t ph_coder_magnitude(ph_coder* coder, ph_coded_family famil
 }
 
 // A surprise of about this size (1/8 bit, may be negative), -2^31..2^31. Families with PH_SCALES
-// models.
+// models. Beyond the last scale it is told by whole bits.
+#define PH_SIZE_PER_SCALE (PH_SIZE_PER_BIT / 2)
+int64_t ph_coder_great_surprise(ph_coder* coder, ph_coded_family family, int scale, int64_t steps);
 static inline int64_t ph_coder_surprise(ph_coder* coder, ph_coded_family family, int size,
                                         int64_t steps)
 {
-    // No number is longer than 32 bits, so nothing is gained by splitting off more than 16.
-    enum { SIZE_PER_SCALE = PH_SIZE_PER_BIT / 2, SCALE_MAX = PH_SCALES - 1 + 2 * 16 };
-    int scale = size > 0 ? size / SIZE_PER_SCALE : 0;
-    scale = scale < SCALE_MAX ? scale : SCALE_MAX;
-    const uint64_t magnitude = ph_coder_magnitude_of(steps);
-    if (scale < PH_SCALES) {
-        const uint64_t told = ph_coder_magnitude(coder, family, scale, magnitude);
-        return ph_coder_with_sign(coder, told, steps < 0);
+    const int scale = size > 0 ? size / PH_SIZE_PER_SCALE : 0;
+    if (scale >= PH_SCALES) {
+        return ph_coder_great_surprise(coder, family, scale, steps);
     }
-    // Beyond the last scale: the last but one or the last, by whole bits.
-    const int shift = (scale - (PH_SCALES - 1) + 1) / 2;
-    const uint64_t high = ph_coder_magnitude(coder, family, scale - 2 * shift, magnitude >> shift);
-    const uint64_t low = ph_coder_raw(coder, magnitude, shift);
-    const uint64_t low_mask = (UINT64_C(1) << shift) - 1;
-    return ph_coder_with_sign(coder, high << shift | (low & low_mask), steps < 0);
+    const uint64_t told = ph_coder_magnitude(coder, family, scale, ph_coder_magnitude_of(steps));
+    return ph_coder_with_sign(coder, told, steps < 0);
 }
 
 // ---- bills
