@@ -10,7 +10,9 @@
 
 #include <string.h>
 
-#if !defined(_WIN32)
+#if defined(_WIN32)
+#include <windows.h> // behind winsock2.h, which socket_system.h has
+#else
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
