@@ -260,7 +260,6 @@ static void refresh(fixture* f)
     ph_slots_step step = {.crowd = &f->world.crowd,
                           .eye = &exact,
                           .view = &f->view,
-                          .glances = ph_grid_glances(f->lookout.grid),
                           .newcomers = f->lookout.seen,
                           .tick = ++f->tick};
     const int missing = ph_slots_judge(f->slots, &step);

@@ -114,7 +114,6 @@ static void with_the_largest_radius_everybody_may_stay(void** state)
     const ph_slots_step seen_by_no_query = {.crowd = &s.crowd,
                                             .eye = &s.eye,
                                             .view = &nobody,
-                                            .glances = s.glances,
                                             .tick = s.tick,
                                             .stay_ticks = s.stay_ticks};
     assert_int_equal(ph_slots_judge(s.slots, &seen_by_no_query), 0);

@@ -81,7 +81,6 @@ static void release_arrays(ph_grid* grid)
     ph_release_array(allocator, grid->lineup.seen_by, padded, sizeof *grid->lineup.seen_by);
     ph_release_array(allocator, grid->lineup.entity, padded, sizeof *grid->lineup.entity);
     ph_release_array(allocator, grid->lineup.spawn_order, padded, sizeof *grid->lineup.spawn_order);
-    ph_release_array(allocator, grid->glances, padded, sizeof *grid->glances);
     ph_release_array(allocator, grid->always, padded, sizeof *grid->always);
     ph_release_array(allocator, grid->cell_of, padded, sizeof *grid->cell_of);
     ph_release_array(allocator, grid->spiral, (size_t)grid->spiral_count, sizeof *grid->spiral);
@@ -97,7 +96,6 @@ static void clear_arrays(ph_grid* grid)
     memset(grid->lineup.seen_by, 0, padded * sizeof *grid->lineup.seen_by);
     memset(grid->lineup.entity, 0xFF, padded * sizeof *grid->lineup.entity);
     memset(grid->lineup.spawn_order, 0xFF, padded * sizeof *grid->lineup.spawn_order);
-    memset(grid->glances, 0, padded * sizeof *grid->glances);
 }
 
 // An empty grid of the shape that capacity and radius ask for, or everything NULL.
@@ -114,15 +112,13 @@ static ph_result allocate_arrays(ph_grid* grid)
         .entity = ph_allocate_array(allocator, padded, sizeof(ph_entity_index)),
         .spawn_order = ph_allocate_array(allocator, padded, sizeof(uint64_t)),
     };
-    grid->glances = ph_allocate_array(allocator, padded, sizeof *grid->glances);
     grid->always = ph_allocate_array(allocator, padded, sizeof *grid->always);
     grid->cell_of = ph_allocate_array(allocator, padded, sizeof *grid->cell_of);
     grid->spiral = ph_allocate_array(allocator, (size_t)grid->spiral_count, sizeof *grid->spiral);
     const ph_lineup* lineup = &grid->lineup;
     if (grid->cell_start == NULL || lineup->x_mm == NULL || lineup->y_mm == NULL ||
         lineup->seen_by == NULL || lineup->entity == NULL || lineup->spawn_order == NULL ||
-        grid->glances == NULL || grid->always == NULL || grid->cell_of == NULL ||
-        grid->spiral == NULL) {
+        grid->always == NULL || grid->cell_of == NULL || grid->spiral == NULL) {
         release_arrays(grid);
         return PH_ERROR_MEMORY;
     }
@@ -198,11 +194,6 @@ int ph_grid_scratch_count(const ph_grid* grid)
     return ph_sweep_scratch_count(grid->capacity);
 }
 
-const ph_glance* ph_grid_glances(const ph_grid* grid)
-{
-    return grid->glances;
-}
-
 // ---- rebuilding: a counting sort
 
 // Notes each one's cell and how many are in it, two entries further on. Who is always or never seen
@@ -236,14 +227,6 @@ static void sum_cells(ph_grid* grid)
     }
 }
 
-// Those who were there may be gone.
-static void forget_glances(ph_grid* grid)
-{
-    for (int place = 0; place < grid->count; ++place) {
-        grid->glances[grid->lineup.entity[place]].seen_by = 0;
-    }
-}
-
 // Each entity moves its cell's begin on, so in the end every begin has become the one of the next
 // cell, and stands where it belongs. Those in no cell go to the end, where nobody looks.
 static void place_entities(ph_grid* grid, const ph_crowd* crowd)
@@ -270,19 +253,6 @@ static void copy_entities(ph_grid* grid, const ph_crowd* crowd)
     }
 }
 
-static void fill_glances(ph_grid* grid)
-{
-    const ph_lineup lineup = grid->lineup;
-    for (int place = 0; place < grid->count; ++place) {
-        grid->glances[lineup.entity[place]] = (ph_glance){
-            .x_mm = lineup.x_mm[place],
-            .y_mm = lineup.y_mm[place],
-            .seen_by = lineup.seen_by[place],
-            .order_low = (uint32_t)lineup.spawn_order[place],
-        };
-    }
-}
-
 static void list_always(ph_grid* grid, const ph_crowd* crowd)
 {
     grid->always_count = 0;
@@ -300,22 +270,13 @@ void ph_grid_rebuild(ph_grid* grid, const ph_crowd* crowd)
 
     count_cells(grid, crowd);
     sum_cells(grid);
-    forget_glances(grid);
     place_entities(grid, crowd);
     copy_entities(grid, crowd);
     grid->count = (int)grid->cell_start[ph_grid_cell_count(grid)];
-    fill_glances(grid);
     list_always(grid, crowd);
 }
 
 // ---- validation
-
-static bool is_glance_right(const ph_glance* glance, const ph_crowd* crowd, ph_entity_index entity)
-{
-    return glance->x_mm == crowd->x_mm[entity] && glance->y_mm == crowd->y_mm[entity] &&
-           glance->seen_by == crowd->seen_by[entity] &&
-           glance->order_low == (uint32_t)crowd->spawn_order[entity];
-}
 
 static bool is_place_right(const ph_grid* grid, const ph_crowd* crowd, uint32_t cell,
                            uint32_t place)
@@ -332,20 +293,7 @@ static bool is_place_right(const ph_grid* grid, const ph_crowd* crowd, uint32_t 
            lineup->y_mm[place] == crowd->y_mm[entity] &&
            lineup->seen_by[place] == crowd->seen_by[entity] &&
            lineup->spawn_order[place] == crowd->spawn_order[entity] &&
-           is_glance_right(&grid->glances[entity], crowd, entity) &&
            (crowd->flags[entity] & (PH_SEEN_ALWAYS | PH_SEEN_NEVER)) == 0;
-}
-
-// Who is in no cell, or not there at all, is no usual member of anybody's view.
-static bool are_others_out_of_sight(const ph_grid* grid, const ph_crowd* crowd)
-{
-    for (int i = 0; i < crowd->capacity; ++i) {
-        const bool is_placed = crowd->spawn_order[i] != UINT64_MAX && crowd->flags[i] == 0;
-        if (!is_placed && grid->glances[i].seen_by != 0) {
-            return false;
-        }
-    }
-    return true;
 }
 
 bool ph_grid_validate(const ph_grid* grid, const ph_crowd* crowd)
@@ -377,5 +325,5 @@ bool ph_grid_validate(const ph_grid* grid, const ph_crowd* crowd)
         const bool is_placed = (crowd->flags[entity] & (PH_SEEN_ALWAYS | PH_SEEN_NEVER)) == 0;
         sum -= is_placed ? crowd->spawn_order[entity] : 0;
     }
-    return sum == 0 && are_others_out_of_sight(grid, crowd);
+    return sum == 0;
 }

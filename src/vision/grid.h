@@ -45,9 +45,6 @@ int ph_grid_nearest(const ph_grid* grid, const ph_crowd* crowd, const ph_eye* ey
 ph_sweep ph_grid_gather(const ph_grid* grid, const ph_eye* eye, int wanted, int first,
                         const ph_view* last, ph_seen* scratch);
 
-// By entity, of the last rebuilding.
-const ph_glance* ph_grid_glances(const ph_grid* grid);
-
 // How many ph_seen the scratch of one query must hold.
 int ph_grid_scratch_count(const ph_grid* grid);
 

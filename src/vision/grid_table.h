@@ -28,8 +28,7 @@ struct ph_grid {
     uint32_t* cell_start;
 
     ph_lineup lineup;
-    ph_glance* glances; // by entity
-    int count;          // entities in cells
+    int count; // entities in cells
     ph_entity_index* always;
     int always_count;
     uint32_t* cell_of; // by place in the crowd's list of the living; used while rebuilding

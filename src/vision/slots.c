@@ -177,14 +177,15 @@ static int list_unusual(const ph_slots* slots, const ph_slots_step* step, uint16
     const uint16_t* end = shown + slots->listed_count;
     const ph_entity_index* entities = slots->entities;
     const uint64_t* spawn_orders = slots->spawn_orders;
-    const ph_glance* glances = step->glances;
+    const ph_crowd crowd = *step->crowd;
     int count = 0;
     shown += slots->states[0] == PH_SLOT_SHOWN;
     for (; shown < end; ++shown) {
         const size_t slot = *shown;
-        const ph_glance* glance = &glances[entities[slot]];
-        if (ph_distance2(glance->x_mm, glance->y_mm, eye_x, eye_y) >= enter2 ||
-            glance->order_low != (uint32_t)spawn_orders[slot] || (glance->seen_by & sees) == 0) {
+        const size_t entity = entities[slot];
+        if (ph_distance2(crowd.x_mm[entity], crowd.y_mm[entity], eye_x, eye_y) >= enter2 ||
+            crowd.spawn_order[entity] != spawn_orders[slot] ||
+            (crowd.seen_by[entity] & sees) == 0 || crowd.flags[entity] != 0) {
             unusual[count++] = (uint16_t)slot;
         }
     }

@@ -49,11 +49,10 @@ void ph_slots_destroy(ph_slots* slots); // NULL is allowed
 
 typedef struct ph_slots_step {
     const ph_crowd* crowd;
-    const ph_eye* eye;        // the wanted and radius of an exact vision, before hysteresis;
-                              // wanted is at most slot_count - 1
-    const ph_view* view;      // of the wider question
-    const ph_glance* glances; // of the crowd, by entity
-    ph_seen* newcomers;       // who is to enter, see ph_slots_judge(). Is reordered
+    const ph_eye* eye;   // the wanted and radius of an exact vision, before hysteresis;
+                         // wanted is at most slot_count - 1
+    const ph_view* view; // of the wider question
+    ph_seen* newcomers;  // who is to enter, see ph_slots_judge(). Is reordered
     int newcomer_count;
     uint32_t tick;   // may wrap
     int stay_ticks;  // 0 or more

@@ -145,15 +145,12 @@ static int list_marked(const uint32_t* mark, int count, uint32_t* marked)
     return listed;
 }
 
-// In one pass with the expected bands, who is marked there.
-int ph_sweep_count_within(ph_sweep* sweep, int64_t radius_mm)
+// How many are up to the limit, in one pass with the expected bands, who is marked there.
+static int count_with_bands(ph_sweep* sweep, int32_t limit)
 {
-    PH_ASSERT(0 <= radius_mm && radius_mm <= INT64_C(1) << 31);
-
     const int32_t* restrict key = sweep->key;
     uint32_t* restrict mark = sweep->mark;
     const int count = sweep->count;
-    const int32_t limit = ph_key_surely_below(square(radius_mm));
     const ph_sweep_band near = sweep->near;
     const ph_sweep_band wide = sweep->wide;
     uint32_t beyond = 0;
@@ -177,8 +174,18 @@ int ph_sweep_count_within(ph_sweep* sweep, int64_t radius_mm)
     sweep->near.edge_count = count - (int)above[1];
     sweep->wide.in_count = count - (int)above[2];
     sweep->wide.edge_count = count - (int)above[3];
+    return count - (int)beyond;
+}
+
+int ph_sweep_count_within(ph_sweep* sweep, int64_t radius_mm)
+{
+    PH_ASSERT(0 <= radius_mm && radius_mm <= INT64_C(1) << 31);
+
+    const int32_t limit = ph_key_surely_below(square(radius_mm));
+    const bool is_expected = sweep->wide.edge >= 0;
     sweep->radius_mm = radius_mm;
-    sweep->within_count = count - (int)beyond;
+    sweep->within_count = is_expected ? count_with_bands(sweep, limit)
+                                      : ph_key_count(sweep->key, sweep->count, limit);
     return sweep->within_count;
 }
 
@@ -260,7 +267,6 @@ static ph_sweep_band find_band(const ph_sweep* sweep, int wanted, int32_t high, 
     return (ph_sweep_band){
         .in = in,
         .edge = ph_key_maybe_below(ph_key_float(cut.high)),
-        .in_count = ph_key_count(sweep->key, sweep->count, in),
     };
 }
 
@@ -296,7 +302,8 @@ static ph_reach find_reach(ph_sweep* sweep, int wanted, int32_t high, int within
     }
     const ph_sweep_band band = find_band(sweep, wanted, high, within);
     const int count = collect(sweep, &band);
-    return reach_of(sweep->edge, count, wanted - band.in_count);
+    const int in_count = ph_key_count(sweep->key, sweep->count, band.in);
+    return reach_of(sweep->edge, count, wanted - in_count);
 }
 
 // The same, when enough are surely within the radius.
@@ -389,11 +396,106 @@ int ph_sweep_list(const ph_sweep* sweep, const ph_reach* beyond, const ph_reach*
     return count;
 }
 
+// ---- naming everybody
+
+static ph_sweep_band band_of_taken(ph_sweep* sweep, int wanted)
+{
+    if (sweep->within_count >= wanted) {
+        const int32_t high = ph_key_surely_below(square(sweep->radius_mm));
+        return find_band(sweep, wanted, high, sweep->within_count);
+    }
+    const int within = hide_beyond(sweep);
+    const int32_t high = ph_key_maybe_below(square(sweep->radius_mm));
+    return within <= wanted ? (ph_sweep_band){.in = high, .edge = high}
+                            : find_band(sweep, wanted, high, within);
+}
+
+// Moves those up to the limit to the front; the others are gone.
+static void keep_up_to(ph_sweep* sweep, int32_t limit)
+{
+    int32_t* key = sweep->key;
+    uint32_t* place = sweep->place;
+    const size_t count = (size_t)sweep->count;
+    size_t kept = 0;
+    for (size_t i = 0; i < count; ++i) {
+        const int32_t this_key = key[i];
+        const uint32_t this_place = place[i];
+        key[kept] = this_key;
+        place[kept] = this_place;
+        kept += this_key <= limit;
+    }
+    sweep->count = (int)kept;
+}
+
+// Narrows to the answers, and the band to those among which the nearest `first` are not yet known.
+static ph_sweep_band band_of_first(ph_sweep* sweep, int first, ph_sweep_band band)
+{
+    keep_up_to(sweep, band.edge);
+    if (first < sweep->count) {
+        const int32_t in = find_band(sweep, first, band.edge, sweep->count).in;
+        band.in = in < band.in ? in : band.in;
+    }
+    return band;
+}
+
+// Moves the places of those surely in to the front and those of the band to edge_place; the others
+// are gone. @return How many are in the band.
+static int split(ph_sweep* sweep, ph_sweep_band band, uint32_t* restrict edge_place)
+{
+    const int32_t* restrict key = sweep->key;
+    uint32_t* place = sweep->place;
+    const size_t count = (size_t)sweep->count;
+    size_t in_count = 0;
+    size_t edge_count = 0;
+    for (size_t i = 0; i < count; ++i) {
+        const uint32_t this_place = place[i];
+        const size_t is_in = key[i] <= band.in;
+        const size_t is_near = key[i] <= band.edge;
+        place[in_count] = this_place;
+        edge_place[edge_count] = this_place;
+        in_count += is_in;
+        edge_count += is_near - is_in;
+    }
+    sweep->count = (int)in_count;
+    return (int)edge_count;
+}
+
+static void answer_all(const ph_sweep* sweep, const uint32_t* places, int count,
+                       ph_seen* restrict seen)
+{
+    // Copies: so that the compiler knows that no answer changes them.
+    const ph_lineup lineup = *sweep->lineup;
+    const int32_t eye_x = sweep->eye->x_mm;
+    const int32_t eye_y = sweep->eye->y_mm;
+    for (int i = 0; i < count; ++i) {
+        const uint32_t place = places[i];
+        seen[i].distance2 = ph_distance2(lineup.x_mm[place], lineup.y_mm[place], eye_x, eye_y);
+        seen[i].spawn_order = lineup.spawn_order[place];
+        seen[i].entity = lineup.entity[place];
+    }
+}
+
+// Without a branch for each, where a view would be found first and then everybody in it.
 int ph_sweep_take(ph_sweep* sweep, int wanted, int first, ph_seen* seen)
 {
-    const ph_reach nobody = {0};
-    ph_view view;
-    find_reaches(sweep, wanted, first, &view);
-    const int near_count = ph_sweep_list(sweep, &nobody, &view.near, seen);
-    return near_count + ph_sweep_list(sweep, &view.near, &view.wide, seen + near_count);
+    PH_ASSERT(0 <= first && first <= wanted);
+
+    if (wanted == 0) {
+        return 0;
+    }
+    ph_sweep_band band = band_of_taken(sweep, wanted);
+    if (0 < first && first < wanted) {
+        band = band_of_first(sweep, first, band);
+    }
+    uint32_t* edge_place = sweep->marked;
+    const int edge_count = split(sweep, band, edge_place);
+    const int in_count = sweep->count;
+    answer_all(sweep, sweep->place, in_count, seen);
+    answer_all(sweep, edge_place, edge_count, sweep->edge);
+    const int edge_kept = ph_select_nearest(sweep->edge, edge_count, wanted - in_count);
+    if (first > in_count) {
+        ph_select_nearest(sweep->edge, edge_kept, first - in_count);
+    }
+    memcpy(seen + in_count, sweep->edge, (size_t)edge_kept * sizeof *seen);
+    return in_count + edge_kept;
 }

@@ -75,7 +75,8 @@ int ph_sweep_count_within(ph_sweep* sweep, int64_t radius_mm);
 // far the `first` nearest of them, and how many enter. Leaves what is about ALWAYS entities alone.
 void ph_sweep_view(ph_sweep* sweep, int wanted, int first, ph_view* view);
 
-// Writes the `wanted` nearest, the `first` nearest of them first as a set. @return How many.
+// Writes the `wanted` nearest, the `first` nearest of them first as a set. The sweep is used up.
+// @return How many.
 int ph_sweep_take(ph_sweep* sweep, int wanted, int first, ph_seen* seen);
 
 // Writes those who are within one reach and not within the other, in no particular order.

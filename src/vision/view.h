@@ -37,13 +37,4 @@ typedef struct ph_view {
     int enter_count; // how many may be seen within `enter`, ALWAYS entities included
 } ph_view;
 
-// One entity as members are judged by, side by side in memory: they lie here and there.
-typedef struct ph_glance {
-    int32_t x_mm;
-    int32_t y_mm;
-    uint32_t seen_by; // 0: nobody is there, or it has flags
-    uint32_t
-        order_low; // of its spawn order: an index is not given to 2^32 others between two looks
-} ph_glance;
-
 #endif

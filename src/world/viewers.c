@@ -188,7 +188,6 @@ static void refresh_one(ph_viewers* viewers, uint32_t index, const ph_refresh* r
         .crowd = crowd,
         .eye = &exact,
         .view = &viewer->view,
-        .glances = ph_grid_glances(lookout->grid),
         .newcomers = lookout->seen,
         .tick = refresh->tick,
         .stay_ticks = refresh->vision->stay_ticks,

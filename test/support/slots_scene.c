@@ -96,20 +96,8 @@ static ph_view view_of(const slots_scene* scene, const ph_seen* seen, int count)
     return view;
 }
 
-static void glance_at_all(slots_scene* scene)
-{
-    for (int i = 0; i < SCENE_CROWD; ++i) {
-        const bool is_plain = scene->spawn_order[i] != UINT64_MAX && scene->flags[i] == 0;
-        scene->glances[i] = (ph_glance){.x_mm = scene->x_mm[i],
-                                        .y_mm = scene->y_mm[i],
-                                        .seen_by = is_plain ? scene->seen_by[i] : 0,
-                                        .order_low = (uint32_t)scene->spawn_order[i]};
-    }
-}
-
 void scene_refresh(slots_scene* scene)
 {
-    glance_at_all(scene);
     ph_seen seen[SCENE_CROWD];
     const int seen_count = scene_look(scene, seen);
     const ph_view view = view_of(scene, seen, seen_count);
@@ -117,7 +105,6 @@ void scene_refresh(slots_scene* scene)
         .crowd = &scene->crowd,
         .eye = &scene->eye,
         .view = &view,
-        .glances = scene->glances,
         .newcomers = seen,
         .tick = scene->tick,
         .stay_ticks = scene->stay_ticks,

@@ -24,7 +24,6 @@ typedef struct slots_scene {
     uint8_t flags[SCENE_CROWD];
     uint64_t spawn_order[SCENE_CROWD];
     ph_entity_index live[SCENE_CROWD];
-    ph_glance glances[SCENE_CROWD]; // of the last refresh
     ph_crowd crowd;
     ph_eye eye; // a spectator at (0, 0) until told otherwise
     uint32_t tick;
