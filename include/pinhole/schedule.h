@@ -26,7 +26,7 @@ typedef struct ph_ranking_errors {
     const float* growth_mm_s;
     /// Between the heading shown and the true one, in radians; 0 where it is not sent so far away.
     const float* turn_rad;
-    /// Since the newest position that was sent, in s; of newcomers, since they have waited.
+    /// Since the newest position that was sent, in s; of newcomers, since they came into view.
     const float* age_s;
     /// 1 for a newcomer, else 0.
     const float* missing;

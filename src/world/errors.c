@@ -59,7 +59,6 @@ typedef struct filling {
     float* change;
     const tariff* prices;
     int32_t eye_mm[3];
-    uint32_t now_ms;
     float tick_s;
     float way_s; // half a round trip
     float loss;
@@ -302,10 +301,10 @@ static void fill_range(const filling* f, int slot)
 
 static void fill_newcomer(const filling* f, int slot)
 {
-    const uint32_t since_ms = f->knowledge->waiting_ms[slot];
+    const uint32_t since_tick = ph_knowledge_at(f->knowledge, slot)->since_tick;
     const int at = slot - f->first;
     f->lanes->missing[at] = 1.0f;
-    f->lanes->age_s[at] = since_ms != 0 ? (float)(f->now_ms - since_ms) * 1e-3f : 0.0f;
+    f->lanes->age_s[at] = (float)(f->outlook->world->tick - since_tick) * f->tick_s;
 }
 
 // At most BATCH of those who are shown.
@@ -348,7 +347,6 @@ static filling make_filling(const ph_error_span* span)
         .change = span->change,
         .prices = ph_sender_is_coded(sender) ? &CODED : &CLASSIC,
         .eye_mm = {outlook->eye_x_mm, outlook->eye_y_mm, span->eye_z_mm},
-        .now_ms = (uint32_t)(sender->now_us / 1000),
         .tick_s = ph_expected_tick_s(outlook->world),
         .way_s = way_seconds(sender),
         .loss = (float)sender->stats.loss,
