@@ -123,6 +123,7 @@ static void assert_update_by_itself(const fixture* f, const ph_record* sent, con
     ph_bill bill;
     const int bits = ph_classic_write_update(&f->frame, sent, bytes, &bill);
     assert_int_equal(bits, bill_total(cost));
+    assert_true(ph_classic_least_bits(&f->frame, layout, sent->properties) <= bits);
     assert_int_equal(bill.slot_bits, cost->slot_bits);
     assert_int_equal(bill.mask_bits, cost->mask_bits);
     for (int i = 0; i < layout->described->def.property_count; ++i) {

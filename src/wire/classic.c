@@ -369,25 +369,33 @@ static inline bool try_word(const shape* it, head* word)
     return true;
 }
 
+// An update in any form.
+static void write_fields(const ph_frame* frame, const shape* it, const ph_record* record,
+                         ph_bit_writer* writer, ph_bill* bill)
+{
+    ph_bit_writer own = *writer;
+    write_body(frame, it, record, head_of(frame, it, record), &own, bill);
+    *writer = own;
+}
+
 int ph_classic_write_update(const ph_frame* frame, const ph_record* record, uint8_t* bytes,
                             ph_bill* bill)
 {
     PH_ASSERT(record->kind == PH_RECORD_UPDATE);
 
     const shape it = shape_of(frame, record);
-    const head before = head_of(frame, &it, record);
+    head word = head_of(frame, &it, record);
     bill->slot_bits = (uint32_t)(frame->slot_bits + PH_CLASSIC_ASSOCIATION_BITS);
-    bill->mask_bits = (uint32_t)before.count - bill->slot_bits + 1;
-    head word = before;
+    bill->mask_bits = (uint32_t)word.count - bill->slot_bits + 1 +
+                      (uint32_t)(it.rest != 0 ? it.layout->flag_count : 0);
     if (try_word(&it, &word)) {
         bill->property_bits[it.layout->position_property] =
-            (uint32_t)(word.count - before.count - 1);
+            (uint32_t)word.count - bill->slot_bits - bill->mask_bits;
         ph_bits_store64(bytes, word.bits);
         return word.count;
     }
     ph_bit_writer writer = ph_bit_writer_make(bytes, PH_CLASSIC_RECORD_BYTES);
-    write_body(frame, &it, record, before, &writer, bill);
-    bill->mask_bits += (uint32_t)(it.rest != 0 ? it.layout->flag_count : 0);
+    write_fields(frame, &it, record, &writer, bill);
     ph_bit_writer_finish(&writer);
     PH_ASSERT(ph_bit_writer_result(&writer) == PH_OK);
     return (int)ph_bit_writer_size_bits(&writer);
@@ -395,14 +403,13 @@ int ph_classic_write_update(const ph_frame* frame, const ph_record* record, uint
 
 void ph_classic_write_record(const ph_frame* frame, const ph_record* record, ph_bit_writer* writer)
 {
-    const int who_bits = frame->slot_bits + PH_CLASSIC_ASSOCIATION_BITS;
     if (record->kind == PH_RECORD_UPDATE) {
-        uint8_t bytes[PH_CLASSIC_RECORD_BYTES];
         ph_bill bill;
-        ph_classic_write_kept(bytes, ph_classic_write_update(frame, record, bytes, &bill), writer);
+        const shape it = shape_of(frame, record);
+        write_fields(frame, &it, record, writer, &bill);
         return;
     }
-    ph_bits_write(writer, who_of(frame, record), who_bits);
+    ph_bits_write(writer, who_of(frame, record), frame->slot_bits + PH_CLASSIC_ASSOCIATION_BITS);
     if (record->kind == PH_RECORD_ENTER) {
         const shape it = shape_of(frame, record);
         write_name(record, writer);

@@ -89,6 +89,16 @@ void ph_classic_write_record(const ph_frame* frame, const ph_record* record, ph_
 // Room for any record by itself, and for what readers of whole words look at behind it.
 #define PH_CLASSIC_RECORD_BYTES (PH_PAYLOAD_MAX + 8)
 
+// The least that an update of such properties may cost: to ask before anything is worked out.
+static inline int ph_classic_least_bits(const ph_frame* frame, const ph_layout* layout,
+                                        uint64_t properties)
+{
+    const bool has_position = (properties & layout->position) != 0;
+    return frame->slot_bits + PH_CLASSIC_ASSOCIATION_BITS + 3 +
+           (has_position ? (layout->has_ground ? 2 : 3) * layout->coordinate.width : 0) +
+           ((properties & ~layout->position) != 0 ? layout->flag_count : 0);
+}
+
 // An update by itself, from the lowest bit of the first byte on, and its bill, which is not added to:
 // other properties' bits stay as they are. @return How many bits.
 int ph_classic_write_update(const ph_frame* frame, const ph_record* record, uint8_t* bytes,

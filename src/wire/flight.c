@@ -5,6 +5,8 @@
 
 #include "wire/flight.h"
 
+#include "base/prefetch.h"
+
 _Static_assert(sizeof(ph_flight_packet) == 24, "no padding but at the end");
 
 void ph_flight_init(ph_flight* flight, uint32_t* units, uint32_t capacity, bool is_wide)
@@ -83,6 +85,16 @@ const ph_flight_packet* ph_flight_oldest(const ph_flight* flight)
     PH_ASSERT(flight->count > 0);
 
     return &flight->packets[flight->first];
+}
+
+void ph_flight_prefetch_oldest(const ph_flight* flight)
+{
+    const uint32_t begin = ph_flight_oldest(flight)->first;
+    const uint32_t next = flight->count > 1
+                              ? flight->packets[(unsigned)(flight->first + 1) % PH_FLIGHT_MAX].first
+                              : flight->head;
+    const uint32_t end = next > begin ? next : flight->is_wrapped ? flight->wrap_end : begin;
+    ph_prefetch_bytes(&flight->units[begin], (end - begin) * sizeof(uint32_t));
 }
 
 void ph_flight_eye(const ph_flight* flight, const ph_flight_packet* packet, int32_t eye_mm[3])

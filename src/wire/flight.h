@@ -237,6 +237,9 @@ void ph_flight_add_mileage(ph_flight* flight, uint16_t place, uint32_t mileage_m
 
 const ph_flight_packet* ph_flight_oldest(const ph_flight* flight);
 
+// Fetches what it carried, which lies in a row: long sent, so in no cache.
+void ph_flight_prefetch_oldest(const ph_flight* flight);
+
 // Its eye; only if it has one.
 void ph_flight_eye(const ph_flight* flight, const ph_flight_packet* packet, int32_t eye_mm[3]);
 

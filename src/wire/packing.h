@@ -64,7 +64,15 @@ static inline bool ph_packing_is_same_word(const ph_packing* packing, int proper
 _Static_assert(PH_PACKED_POSITION == 3 * sizeof(uint32_t), "x, y, z");
 static inline bool ph_packing_is_same_position(const uint32_t words[3], const uint8_t* bytes)
 {
-    return memcmp(words, bytes, PH_PACKED_POSITION) == 0;
+    // Word by word: words that were just written one by one and are fetched in pairs are waited for.
+    for (int i = 0; i < 3; ++i) {
+        uint32_t known;
+        memcpy(&known, bytes + (size_t)i * sizeof known, sizeof known);
+        if (words[i] != known) {
+            return false;
+        }
+    }
+    return true;
 }
 
 // A set of properties, packed one behind the other: how many bytes, and those bytes, from a block

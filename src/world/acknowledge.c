@@ -235,6 +235,7 @@ ph_result ph_world_acknowledge(ph_world* world, ph_viewer_id viewer, uint64_t no
     case JUDGED_NEW: {
         ph_stopwatch watch =
             ph_stopwatch_make(world->now_ns, world->now_context, &answering->sender->times);
+        ph_flight_prefetch_oldest(&answering->sender->flight);
         ph_sender_pass_time(answering->sender, now_us);
         take_news(world, answering, &ack);
         ++stats->acks_new;

@@ -3,8 +3,6 @@
 
 #include "world/booking.h"
 
-#include "base/bitset.h"
-
 #define UNITS_PER_BIT 256u
 #define HELLO_PRECISION_BITS 16
 
@@ -44,41 +42,6 @@ void ph_booking_change(ph_booking* booking, ph_record_kind kind, uint64_t cost25
     }
     booking->sender->stats.enters += is_enter;
     booking->sender->stats.leaves += !is_enter;
-}
-
-// unit: of the bill, or what takes it back, modulo 2^64.
-static void book_update(ph_booking* booking, const ph_booked_update* update, uint64_t unit)
-{
-    uint64_t* bills256 = booking->sender->property_bits256 + update->first_property;
-    const uint64_t slot256 = update->bill->slot_bits * unit;
-    const uint64_t mask256 = update->bill->mask_bits * unit;
-    uint64_t values256 = 0;
-    uint64_t repeated256 = update->repeats == update->properties ? slot256 + mask256 : 0;
-    for (uint64_t left = update->properties; left != 0; left &= left - 1) {
-        const int property = ph_word_lowest_bit(left);
-        const uint64_t cost256 = update->bill->property_bits[property] * unit;
-        values256 += cost256;
-        bills256[property] += cost256;
-        repeated256 += (update->repeats >> property & 1) != 0 ? cost256 : 0;
-    }
-    book(booking, PH_REASON_SLOT, slot256);
-    book(booking, PH_REASON_MASK, mask256);
-    book(booking, PH_REASON_PROPERTY, values256);
-    book_repeat(booking, repeated256);
-}
-
-void ph_booking_update(ph_booking* booking, const ph_booked_update* update)
-{
-    book_update(booking, update, update->unit);
-    ++booking->sender->stats.updates;
-    booking->sender->stats.significant_updates += update->is_significant;
-}
-
-void ph_booking_take_back(ph_booking* booking, const ph_booked_update* update)
-{
-    book_update(booking, update, -(uint64_t)update->unit);
-    --booking->sender->stats.updates;
-    booking->sender->stats.significant_updates -= update->is_significant;
 }
 
 void ph_booking_silence(ph_booking* booking, uint64_t cost256)

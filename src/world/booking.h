@@ -8,6 +8,7 @@
 #ifndef PH_WORLD_BOOKING_H
 #define PH_WORLD_BOOKING_H
 
+#include "base/bitset.h"
 #include "wire/classic.h"
 #include "wire/header.h"
 #include "world/sender.h"
@@ -35,10 +36,43 @@ typedef struct ph_booked_update {
     int first_property;
     bool is_significant;
 } ph_booked_update;
-void ph_booking_update(ph_booking* booking, const ph_booked_update* update);
+
+// unit: of the bill, or what takes it back, modulo 2^64.
+static inline void ph_booking_count(ph_booking* booking, const ph_booked_update* update,
+                                    uint64_t unit)
+{
+    uint64_t* bills256 = booking->sender->property_bits256 + update->first_property;
+    const uint64_t slot256 = update->bill->slot_bits * unit;
+    const uint64_t mask256 = update->bill->mask_bits * unit;
+    uint64_t values256 = 0;
+    uint64_t repeated256 = update->repeats == update->properties ? slot256 + mask256 : 0;
+    for (uint64_t left = update->properties; left != 0; left &= left - 1) {
+        const int property = ph_word_lowest_bit(left);
+        const uint64_t cost256 = update->bill->property_bits[property] * unit;
+        values256 += cost256;
+        bills256[property] += cost256;
+        repeated256 += (update->repeats >> property & 1) != 0 ? cost256 : 0;
+    }
+    booking->page.bits256[PH_REASON_SLOT] += slot256;
+    booking->page.bits256[PH_REASON_MASK] += mask256;
+    booking->page.bits256[PH_REASON_PROPERTY] += values256;
+    booking->page.repeat_bits256 += repeated256;
+}
+
+static inline void ph_booking_update(ph_booking* booking, const ph_booked_update* update)
+{
+    ph_booking_count(booking, update, update->unit);
+    ++booking->sender->stats.updates;
+    booking->sender->stats.significant_updates += update->is_significant;
+}
 
 // One that was booked is said in another way after all.
-void ph_booking_take_back(ph_booking* booking, const ph_booked_update* update);
+static inline void ph_booking_take_back(ph_booking* booking, const ph_booked_update* update)
+{
+    ph_booking_count(booking, update, -(uint64_t)update->unit);
+    --booking->sender->stats.updates;
+    booking->sender->stats.significant_updates -= update->is_significant;
+}
 
 // That nothing is said of a slot costs, too.
 void ph_booking_silence(ph_booking* booking, uint64_t cost256);

@@ -63,8 +63,20 @@ static int write_change(const ph_frame* frame, const ph_record* record, uint8_t*
     return (int)ph_bit_writer_size_bits(&writer);
 }
 
+// The last few that are tried in a datagram mostly do not fit.
+static bool may_fit(ph_datagram* datagram, const ph_choice* choice)
+{
+    const ph_layout* layout = ph_wording_at(&datagram->wording, choice->slot)->layout;
+    return choice->kind != PH_RECORD_UPDATE ||
+           datagram->bits + ph_classic_least_bits(&datagram->frame, layout, choice->properties) <=
+               datagram->limit_bits;
+}
+
 static bool add_first(ph_datagram* datagram, const ph_choice* choice)
 {
+    if (!may_fit(datagram, choice)) {
+        return false;
+    }
     ph_record record;
     ph_wording_record(&datagram->wording, choice, &record);
     const bool is_update = choice->kind == PH_RECORD_UPDATE;
