@@ -119,6 +119,36 @@ static void expectations_may_cut_through_keys_that_are_wrong(void** state)
     free(f.scratch);
 }
 
+// Two stand a hair beyond the radius, equally far, and the nearest end between them: neither enters.
+static void who_is_beyond_the_radius_by_a_hair_does_not_enter(void** state)
+{
+    (void)state;
+    enum { COUNT = 5, WITHIN = 2, FIRST = 3, WANTED = 4 };
+    static fixture f = {
+        .x_mm = {10, 20, 1000, 1000, 1010},
+        .y_mm = {0, 0, 1, -1, 0},
+        .seen_by = {1, 1, 1, 1, 1},
+        .entity = {0, 1, 2, 3, 4},
+        .spawn_order = {0, 1, 2, 3, 4},
+    };
+    f.lineup = (ph_lineup){f.x_mm, f.y_mm, f.seen_by, f.entity, f.spawn_order};
+    f.scratch = malloc((size_t)ph_sweep_scratch_count(COUNT) * sizeof(ph_seen));
+    assert_non_null(f.scratch);
+    const ph_eye eye = {.sees = 1, .own = PH_ENTITY_NONE, .radius_mm = 1100, .enter_mm = 1000};
+    ph_sweep sweep = ph_sweep_make(&f.lineup, &eye, f.scratch, COUNT);
+    ph_sweep_gather(&sweep, 0, COUNT);
+    ph_sweep_count_within(&sweep, eye.radius_mm);
+    ph_view view = {0};
+    ph_sweep_view(&sweep, WANTED, FIRST, &view);
+    assert_int_equal(view.enter_count, WITHIN);
+    for (int i = 0; i < COUNT; ++i) {
+        const uint64_t distance2 = ph_distance2(f.x_mm[i], f.y_mm[i], 0, 0);
+        assert_int_equal(ph_reach_has(&view.enter, distance2, f.spawn_order[i]), i < WITHIN);
+        assert_int_equal(ph_reach_has(&view.near, distance2, f.spawn_order[i]), i < FIRST);
+    }
+    free(f.scratch);
+}
+
 static bool refuse(void* context, uint32_t viewer, ph_entity_index entity)
 {
     (void)viewer;
@@ -157,6 +187,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equals_brute_force_in_any_pieces),
         cmocka_unit_test(expectations_may_cut_through_keys_that_are_wrong),
+        cmocka_unit_test(who_is_beyond_the_radius_by_a_hair_does_not_enter),
         cmocka_unit_test(asks_the_callback_before_anything_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

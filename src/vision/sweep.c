@@ -357,7 +357,7 @@ void ph_sweep_view(ph_sweep* sweep, int wanted, int first, ph_view* view)
 
     const int near_count = find_reaches(sweep, wanted, first, view);
     view->enter = reach_of_radius(sweep->eye->enter_mm);
-    if (view->near.distance2 <= view->enter.distance2) {
+    if (!ph_reach_is_further(&view->near, &view->enter)) {
         view->enter = view->near;
         view->enter_count = near_count;
     } else {

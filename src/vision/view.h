@@ -27,6 +27,12 @@ static inline bool ph_reach_has(const ph_reach* reach, uint64_t distance2, uint6
            (distance2 == reach->distance2 && spawn_order < reach->end_order);
 }
 
+static inline bool ph_reach_is_further(const ph_reach* reach, const ph_reach* than)
+{
+    return reach->distance2 > than->distance2 ||
+           (reach->distance2 == than->distance2 && reach->end_order > than->end_order);
+}
+
 // {0} for the first question.
 typedef struct ph_view {
     ph_reach enter;
