@@ -11,10 +11,10 @@
 //               cars at 4 kbit/s: 43 degrees instead of 31)
 //   others      50 mm for another look ("put on a hat"). Cars with six more properties at 4 kbit/s:
 //               500 mm 60 mrad and 274 ms stale, 150 mm 33 and 266, 50 mm 20 and 337
-//   missing     3 m, for 10 s: as if the place had been empty all the time; and four times that more
-//               with every second since it came into view, lost enters included. (Without: cars with six
-//               more properties at 4 kbit/s 0.010 % missing, with 0.0003; walkers at 4 kbit/s 0.54 and 0.51 %,
-//               at 27.1 and 27.6 mrad)
+//   missing     3 m, for 10 s: as if the place had been empty all the time; and nine times that more
+//               with every second since it came into view, lost enters included. (Cars with six more
+//               properties at 4 kbit/s, ten seeds: without 0.010 % missing, with four times 0.0005, nine
+//               0.0002; walkers at 4 kbit/s 0.54, 0.51 and 0.50 %, at 27.1, 27.4 and 27.4 mrad)
 //
 // A record may say some of it or all; the best of these counts by what it removes per bit. And it is
 // multiplied by the time since the last sample: what is removed stays away for about as long again,
@@ -35,7 +35,7 @@
 #define HEADING_SHARE 0.125f
 #define OTHER_MM 50.0f
 #define MISSING_MM_S 30000.0f
-#define MISSING_GROWTH 4.0f // 1/s
+#define MISSING_GROWTH 9.0f // 1/s
 #define SUDDEN_S 0.3f
 
 // What removes less per bit than this share of the whole record does not go along.
