@@ -28,7 +28,7 @@ typedef struct ph_ranking_errors {
     const float* turn_rad;
     /// Since the newest position that was sent, in s; of newcomers, since they came into view.
     const float* age_s;
-    /// 1 for a newcomer, else 0.
+    /// 1 for a newcomer, 0 for who is shown; between them, the chance that an enter got lost.
     const float* missing;
     /// What a position would take, in bits, at about.
     const float* position_bits;

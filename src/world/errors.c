@@ -258,7 +258,7 @@ static void fill_others(const filling* f, int slot)
     if ((touched & layout->heading) != 0) {
         f->lanes->turn_rad[at] = turn_of(f, slot, class_index);
     }
-    if ((touched & layout->others) == 0) {
+    if (f->change != NULL && (touched & layout->others) == 0) {
         f->change[at] = 0.0f;
     }
     if (f->knowledge->told[slot] == PH_TOLD_ENTER &&

@@ -39,7 +39,7 @@ typedef struct sending {
     ph_outlook outlook;
     ph_sender* sender;
     ph_send_scratch scratch;
-    ph_error_lanes lanes; // of schedulers that want errors, and what they say
+    ph_error_lanes lanes; // unless nobody wants them: there is no expectation then
     ph_ranking_errors errors;
     uint32_t now_ms;
     ph_surveyed surveyed;
@@ -88,6 +88,11 @@ static void find_astray(sending* s)
     }
 }
 
+static bool has_change(const ph_scheduler* scheduler)
+{
+    return scheduler->wants_change || scheduler->wants_errors;
+}
+
 static void rank(sending* s)
 {
     const ph_knowledge* knowledge = &s->sender->knowledge;
@@ -99,10 +104,10 @@ static void rank(sending* s)
         .touched = knowledge->touched,
         .score = knowledge->score,
         .priority = s->scratch.priority,
-        .change = s->sender->scheduler.wants_change ? s->scratch.change : NULL,
-        .errors = s->sender->expectation != NULL ? &s->errors : NULL,
+        .change = has_change(&s->sender->scheduler) ? s->scratch.change : NULL,
+        .errors = s->sender->scheduler.wants_errors ? &s->errors : NULL,
     };
-    if (s->sender->scheduler.wants_change || s->sender->expectation != NULL) {
+    if (has_change(&s->sender->scheduler)) {
         ph_unrest_fill(&s->outlook, s->scratch.change);
     }
     if (s->sender->expectation != NULL) {
@@ -113,7 +118,7 @@ static void rank(sending* s)
             .shown = s->outlook.shown,
             .lanes = &s->lanes,
             .touched = knowledge->touched,
-            .change = s->scratch.change,
+            .change = s->sender->scheduler.wants_errors ? s->scratch.change : NULL,
         });
         find_astray(s);
     }
@@ -154,6 +159,8 @@ static outcome add(sending* s, const ph_place* at, const ph_choice* choice)
     if (s->who.is_overdue) {
         sender->overdue_credit_bits -= s->datagram.bits - before_bits;
     }
+    // The place is the wording's, which has looked at others meanwhile, and at this one last.
+    PH_ASSERT(at->slot == slot);
     at->dossier->served_ms = s->now_ms;
     if (choice->kind != PH_RECORD_LEAVE) {
         float* score = &sender->knowledge.score[slot];
@@ -189,7 +196,7 @@ static uint64_t filter(const sending* s, const ph_place* at, const ph_due* due)
         return 0;
     }
     const uint64_t lost = at->dossier->repeats & due->due;
-    const bool has_errors = s->sender->expectation != NULL;
+    const bool has_errors = s->sender->scheduler.wants_errors;
     const ph_visit visit = {
         .distance_mm = s->scratch.distance_mm[slot],
         .weight = knowledge->weight[slot],
@@ -200,7 +207,7 @@ static uint64_t filter(const sending* s, const ph_place* at, const ph_due* due)
         .lost = lost,
         .settled = due->settled,
         .position = at->layout->position,
-        .change = s->sender->scheduler.wants_change ? s->scratch.change[slot] : 0.0f,
+        .change = has_change(&s->sender->scheduler) ? s->scratch.change[slot] : 0.0f,
         .errors = has_errors ? &s->errors : NULL,
         .slot = slot,
         .heading = has_errors ? ph_expectation_heading(s->sender->expectation, at->class_index) : 0,
@@ -222,28 +229,18 @@ static bool is_to_be_exact(const sending* s, int slot, const ph_due* due)
 
 static bool is_coarse_worth_it(const sending* s, int slot, int coarse)
 {
-    const ph_class* described = layout_of(s, slot)->described;
-    const int shift = described->properties[described->position].coordinate.shift;
+    const int shift = layout_of(s, slot)->coordinate.shift;
     return s->lanes.error_mm[slot] >= COARSE_STEPS * (float)(UINT32_C(1) << (shift + coarse));
 }
 
-// How coarse the position is told now, if it is chosen. What was sent may be as good: then it is
-// chosen no more, for now.
-static int judge_position(sending* s, int slot, const ph_due* due, uint64_t* chosen)
+// How coarse the position is told now, if it is chosen.
+static int judge_position(sending* s, int slot, const ph_due* due, uint64_t chosen)
 {
-    const uint64_t position = layout_of(s, slot)->position;
-    if ((*chosen & position) == 0 || is_to_be_exact(s, slot, due)) {
+    if ((chosen & layout_of(s, slot)->position) == 0 || is_to_be_exact(s, slot, due)) {
         return 0;
     }
-    const ph_coded_frame* frame = &s->datagram.page.frame;
-    const int coarse = ph_wording_coarse(&s->datagram.wording, frame, slot);
-    if (coarse > 0 && !is_coarse_worth_it(s, slot, coarse)) {
-        return 0;
-    }
-    if (coarse > 0 && ph_wording_is_near_enough(&s->datagram.wording, frame, slot, coarse)) {
-        *chosen &= ~position;
-    }
-    return coarse;
+    const int coarse = ph_wording_coarse(&s->datagram.wording, &s->datagram.page.frame, slot);
+    return coarse > 0 && is_coarse_worth_it(s, slot, coarse) ? coarse : 0;
 }
 
 // What the datagram under way will take of the budget.
@@ -272,17 +269,13 @@ static bool is_enter_enough(const sending* s, int slot)
 static outcome add_update(sending* s, const ph_place* at, const ph_due* due, uint64_t chosen)
 {
     const bool is_coded = ph_sender_is_coded(s->sender);
-    const int coarse = is_coded ? judge_position(s, at->slot, due, &chosen) : 0;
-    if (chosen == 0) {
-        return OUTCOME_NOTHING;
-    }
     const ph_choice choice = {
         .slot = at->slot,
         .kind = PH_RECORD_UPDATE,
         .properties = chosen,
         .is_significant = (due->striking & chosen) != 0,
         .has_words = true,
-        .coarse = coarse,
+        .coarse = is_coded ? judge_position(s, at->slot, due, chosen) : 0,
     };
     return add(s, at, &choice);
 }

@@ -46,14 +46,15 @@ static void ask_scheduler(const ph_outlook* outlook, int32_t eye_z_mm, int slot,
     ph_ranking_errors errors;
     const uint16_t shown = (uint16_t)slot;
     if (sender->expectation != NULL) {
-        errors = ph_errors_fill(&(ph_error_span){.outlook = outlook,
-                                                 .eye_z_mm = eye_z_mm,
-                                                 .first = slot,
-                                                 .count = 1,
-                                                 .shown = {&shown, 1},
-                                                 .lanes = &lanes,
-                                                 .touched = &why->touched,
-                                                 .change = &change});
+        errors = ph_errors_fill(
+            &(ph_error_span){.outlook = outlook,
+                             .eye_z_mm = eye_z_mm,
+                             .first = slot,
+                             .count = 1,
+                             .shown = {&shown, 1},
+                             .lanes = &lanes,
+                             .touched = &why->touched,
+                             .change = sender->scheduler.wants_errors ? &change : NULL});
         tell_errors(&lanes, why);
     }
     const ph_ranking ranking = {
@@ -65,7 +66,7 @@ static void ask_scheduler(const ph_outlook* outlook, int32_t eye_z_mm, int slot,
         .score = &score,
         .priority = &priority,
         .change = &change,
-        .errors = sender->expectation != NULL ? &errors : NULL,
+        .errors = sender->scheduler.wants_errors ? &errors : NULL,
     };
     sender->scheduler.rank(sender->scheduler.context, &ranking);
     why->distance_mm = (double)distance_mm;

@@ -175,18 +175,3 @@ void ph_wording_coded(ph_wording* wording, const ph_coded_frame* frame, const ph
         note_velocity(wording, frame, &made->coded.record);
     }
 }
-
-bool ph_wording_is_near_enough(ph_wording* wording, const ph_coded_frame* frame, int slot,
-                               int coarse)
-{
-    const ph_placement* placed = place(wording, frame, slot, coarse);
-    if (placed->coarse == 0) {
-        return false;
-    }
-    const ph_sender* sender = wording->outlook->sender;
-    const ph_place* at = ph_wording_at(wording, slot);
-    const int position = at->layout->position_property;
-    const uint8_t* newest =
-        ph_knowledge_newest(&sender->knowledge, &sender->flight, at->packing, slot, position);
-    return ph_packing_is_same(at->packing, position, placed->words, newest);
-}

@@ -74,11 +74,6 @@ void ph_wording_forget(ph_wording* wording);
 // How coarse the position of a slot may be told; 0 after a jump.
 int ph_wording_coarse(ph_wording* wording, const ph_coded_frame* frame, int slot);
 
-// Whether the position in the block, as coarse as that, would be the same as the newest that was sent:
-// nothing to tell, then.
-bool ph_wording_is_near_enough(ph_wording* wording, const ph_coded_frame* frame, int slot,
-                               int coarse);
-
 // ---- into the flight
 
 // What the flight is to remember of a record.
