@@ -434,7 +434,7 @@ static int64_t news_bits(const ph_sender* sender)
     const ph_knowledge* knowledge = &sender->knowledge;
     int touched_count = 0;
     for (int slot = 0; slot < knowledge->slot_count; ++slot) {
-        touched_count += knowledge->touched[slot] != 0;
+        touched_count += knowledge->touched[slot] != 0 && !ph_knowledge_is_gone(knowledge, slot);
     }
     const int64_t enters = knowledge->newcomer_count;
     const int64_t others = touched_count > enters ? touched_count - enters : 0;
@@ -464,6 +464,9 @@ static urgent find_urgent(ph_sender* sender)
     int left = 0;    // to be told again
     int leaving = 0; // to be told for the first time
     for (int slot = 0; slot < knowledge->slot_count; ++slot) {
+        if (ph_knowledge_is_gone(knowledge, slot)) {
+            continue; // the client never had it: there is nothing to tell
+        }
         if (ph_knowledge_is_leaving(knowledge, slot)) {
             const bool is_again = is_to_be_told_again(sender, slot);
             left += is_again;

@@ -39,14 +39,17 @@ static void tell_of_changes(const ph_world* world, ph_viewer* viewer, uint32_t l
     if (tick_count == 0) {
         return;
     }
+    const ph_slot_list shown = ph_slots_shown(viewer->slots);
+    if (shown.count == 0) {
+        return; // there may be nobody at all, and no array
+    }
     const uint64_t* changes = ph_entities_recent(&world->entities, tick_count);
     const ph_entity_index* shows = ph_slots_sight(viewer->slots).entities;
-    const ph_slot_list shown = ph_slots_shown(viewer->slots);
     const ph_sender* sender = viewer->sender;
     const uint8_t* class_index = sender->knowledge.class_index;
     uint64_t* touched = sender->knowledge.touched;
     const uint64_t* masks = sender->masks;
-    const bool has_own = shown.count > 0 && shown.slots[0] == 0;
+    const bool has_own = shown.slots[0] == 0;
     if (has_own) {
         touched[0] |= changes[shows[0]] & ph_sender_mask(sender, world->class_count, 0);
     }
