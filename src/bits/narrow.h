@@ -65,7 +65,7 @@ static inline const uint32_t* ph_entropy_write_entries(ph_entropy_writer* writer
                                                        const uint16_t* table,
                                                        const uint32_t* entries, uint32_t end)
 {
-    while (*entries < end && ph_entropy_is_far(writer)) {
+    while (*entries < end && ph_entropy_is_far(writer) && writer->raw.result == PH_OK) {
         // What was shifted out, and so how far the end is, stays the same until the next time.
         uint64_t low = writer->low;
         uint64_t range = writer->range;
