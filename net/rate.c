@@ -274,7 +274,7 @@ static bool is_losing(const ph_rate* rate)
 static void learn_usual_loss(ph_rate* rate, const epoch* seen)
 {
     const double off = seen->lost - seen->packets * rate->usual_loss;
-    rate->usual_loss = greater(0.0, rate->usual_loss + off / USUAL_PACKETS);
+    rate->usual_loss = greater(0.0, rate->usual_loss + off / greater(USUAL_PACKETS, seen->packets));
 }
 
 // ---- rising
@@ -307,9 +307,13 @@ static void end_rising(ph_rate* rate, uint64_t now_us, const epoch* seen, bool h
     }
 }
 
-// The queue is gone; or it goes; or it stays, whatever is sent: then the way has become longer.
+// The queue is gone; or it goes; or it stays, whatever is sent: then the way has become longer. Without a
+// round trip nobody knows.
 static void end_draining(ph_rate* rate, uint64_t now_us, const epoch* seen)
 {
+    if (seen->rtt_ms == 0.0) {
+        return;
+    }
     if (seen->rtt_ms - base_ms(rate) <= allowed_queue_ms(seen)) {
         rate->state = PH_RATE_RISING;
         rate->stubborn_count = 0;
@@ -357,6 +361,7 @@ static void end_testing(ph_rate* rate, uint64_t now_us, const epoch* seen, bool 
 static void end_epoch(ph_rate* rate, uint64_t now_us, const epoch* seen)
 {
     bool has_queue = false;
+    rate->was_used = is_used(rate, seen);
     note_losses(rate, seen);
     if (seen->rtt_ms > 0.0) {
         note_round_trip(rate, now_us, seen->rtt_ms);
@@ -388,12 +393,15 @@ static bool is_silent(const ph_rate* rate, uint64_t now_us, const ph_viewer_link
 }
 
 // A rate that was hardly used comes back as it was, however long it was silent, as it would not rise by
-// itself.
-static void heed_silence(ph_rate* rate, uint64_t now_us, const ph_viewer_link* link)
+// itself. Whether it was used is asked of the time before: in silence senders fall silent, too.
+static void heed_silence(ph_rate* rate, uint64_t now_us)
 {
-    const epoch seen = look_back(rate, now_us, link);
-    rate->ceiling =
-        is_used(rate, &seen) ? rate->rate : greater(rate->ceiling, rate->rate / NEAR_FROM);
+    const bool is_first = rate->lowered_us <= rate->heard_us;
+    if (rate->was_used) {
+        rate->ceiling = is_first ? rate->rate : rate->ceiling;
+    } else {
+        rate->ceiling = greater(rate->ceiling, rate->rate / NEAR_FROM);
+    }
     lower(rate, now_us, PH_RATE_DRAINING, rate->rate / 2.0);
 }
 
@@ -415,7 +423,7 @@ bool ph_rate_update(ph_rate* rate, uint64_t now_us, const ph_viewer_link* link)
         rate->first_rtt_ms = (double)link->round_trips_us * 1e-3 / (double)link->round_trips;
     }
     if (is_silent(rate, now_us, link)) {
-        heed_silence(rate, now_us, link);
+        heed_silence(rate, now_us);
         begin_epoch(rate, now_us, link);
     } else if (now_us < rate->deaf_us) {
         begin_epoch(rate, now_us, link);

@@ -260,6 +260,47 @@ static void silence_lowers_to_the_least_and_no_further(void** state)
     assert_int_equal(ph_rate_bits_per_second(&rate), 3250);
 }
 
+// Sends and answers of one client, two a second; all of its rate is used. Senders fall silent but for a
+// probe a second when they have not been answered for two seconds.
+static void talk(ph_rate* rate, ph_viewer_link* link, uint64_t* now_us, int ticks, bool is_answered)
+{
+    enum { ROUND_TRIP_US = 80000, PERIOD_US = 500000, SENDS_IN_SILENCE = 4 };
+    for (int i = 0; i < ticks; ++i) {
+        *now_us += PERIOD_US;
+        const bool is_sending = is_answered || i < SENDS_IN_SILENCE || i % 2 == 0;
+        const bool is_probe = !is_answered && i >= SENDS_IN_SILENCE;
+        if (is_sending) {
+            link->datagrams += 1;
+            link->wire_bytes += is_probe ? 60 : (uint64_t)ph_rate_bits_per_second(rate) / 8 / 2;
+        }
+        if (is_answered) {
+            link->resolved = link->datagrams;
+            link->round_trips += 1;
+            link->round_trips_us += ROUND_TRIP_US;
+        }
+        ph_rate_update(rate, *now_us, link);
+    }
+}
+
+static void a_rate_that_was_used_comes_back_lower_after_silence(void** state)
+{
+    (void)state;
+    ph_rate_def def = ph_rate_def_default();
+    ph_rate rate = ph_rate_make(&def);
+    ph_viewer_link link = {0};
+    uint64_t now_us = 1000000;
+    talk(&rate, &link, &now_us, 300, true);
+    assert_int_equal(ph_rate_bits_per_second(&rate), 13000);
+    talk(&rate, &link, &now_us, 40, false);
+    assert_true(ph_rate_bits_per_second(&rate) < 13000);
+    int back = 0; // at first
+    for (int i = 0; i < 100 && back == 0; ++i) {
+        talk(&rate, &link, &now_us, 1, true);
+        back = ph_rate_get_state(&rate) == PH_RATE_RISING ? ph_rate_bits_per_second(&rate) : 0;
+    }
+    assert_in_range(back, 10900, 11100);
+}
+
 static void whoever_has_nothing_to_send_is_left_alone(void** state)
 {
     (void)state;
@@ -344,6 +385,7 @@ int main(void)
         cmocka_unit_test(a_steady_beat_lets_nobody_starve),
         cmocka_unit_test(a_latecomer_gets_its_share),
         cmocka_unit_test(silence_lowers_to_the_least_and_no_further),
+        cmocka_unit_test(a_rate_that_was_used_comes_back_lower_after_silence),
         cmocka_unit_test(whoever_has_nothing_to_send_is_left_alone),
         cmocka_unit_test(an_idle_client_keeps_its_rate_through_heavy_loss),
         cmocka_unit_test(a_client_that_was_idle_finds_a_bottleneck),

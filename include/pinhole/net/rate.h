@@ -91,6 +91,7 @@ typedef struct ph_rate {
     double before_packets;
     double before_lost;
     uint64_t lowered_us;
+    bool was_used; // in the last epoch
 } ph_rate;
 
 /// PH_ASSERTs 1,000 <= least <= first <= limit, where they are not 0.
