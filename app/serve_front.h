@@ -64,7 +64,7 @@ void serve_front_receive(serve_front* front, uint64_t until_us);
 // Connections come and go, the stage moves, the world ticks. @return False with *fault filled.
 bool serve_front_tick(serve_front* front, ph_fault* fault);
 
-// Sends to all whose time has come; begins no send after until_us.
+// Sends to all whose time has come; begins with no group of 32 after until_us.
 void serve_front_send(serve_front* front, uint64_t until_us);
 
 // Tells all clients that it is over.

@@ -14,7 +14,8 @@ enum {
     STRANGERS_MAX = 4 * PH_SOCKET_BATCH,
     // What one thread takes from every lane before it calls the others: to wake them takes as long.
     ALONE_MAX = 16,
-    // More than a tick's worth from as many clients as there can be; a flood waits for the next tick.
+    // Of all lanes together: more than a tick's worth from as many clients as there can be; a flood waits
+    // for the next tick.
     BATCHES_MAX = 1024,
 };
 
@@ -137,7 +138,7 @@ static void receive_batch(const serve_lanes* lanes, int index, int max)
     serve_lane* lane = &lanes->lanes[index];
     arrivals all;
     all.count = ph_socket_receive(lanes->sockets[index], all.datagrams, max);
-    lane->has_more = all.count == max && ++lane->batches < BATCHES_MAX;
+    lane->has_more = all.count == max && ++lane->batches < BATCHES_MAX / lanes->socket_count;
     find_clients(lanes, index, &all);
     open_all(lanes, &all);
     const uint64_t now_us = app_wall_us();
@@ -155,7 +156,10 @@ static void receive_batch(const serve_lanes* lanes, int index, int max)
 static void meet(serve_lanes* lanes, int lane, stranger* other, uint64_t now_us)
 {
     ph_net_payload payload;
-    ph_net_server_receive(lanes->terms->server, &other->from, other->bytes, other->size, &payload);
+    if (ph_net_server_receive(lanes->terms->server, &other->from, other->bytes, other->size,
+                              &payload) != PH_NET_REFUSAL_NONE) {
+        return; // anybody can forge the address of a client
+    }
     take(lanes, &payload, now_us);
     const int client = ph_net_server_find(lanes->terms->server, &other->from);
     if (client >= 0) {
