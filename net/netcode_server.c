@@ -228,29 +228,38 @@ void ph_net_server_end(ph_net_server* server, int client, ph_net_end reason)
     ph_net_slots_end(&server->slots, client, reason);
 }
 
-static void tell_and_end(ph_net_server* server, int client)
+static void tell_end(ph_net_server* server, int client)
 {
-    for (int i = 0; i < DISCONNECT_PACKETS; ++i) {
-        ph_net_server_send_packet(server, client, PH_NETCODE_DISCONNECT, NULL, 0,
-                                  &server->def.sink);
-    }
-    ph_net_server_end(server, client, PH_NET_END_SERVER);
+    ph_net_server_send_packet(server, client, PH_NETCODE_DISCONNECT, NULL, 0, &server->def.sink);
 }
 
 void ph_net_server_disconnect(ph_net_server* server, int client)
 {
-    if (ph_net_slots_at(&server->slots, client) != NULL) {
-        tell_and_end(server, client);
+    if (ph_net_slots_at(&server->slots, client) == NULL) {
+        return;
     }
+    for (int i = 0; i < DISCONNECT_PACKETS; ++i) {
+        tell_end(server, client);
+    }
+    ph_net_server_end(server, client, PH_NET_END_SERVER);
 }
 
 void ph_net_server_disconnect_all(ph_net_server* server)
 {
+    // Round by round: where a system's buffer is full for a while, nobody loses all of its packets.
+    for (int i = 1; i < DISCONNECT_PACKETS; ++i) {
+        for (int client = 0; client < server->slots.capacity; ++client) {
+            if (ph_net_slots_at(&server->slots, client) != NULL) {
+                tell_end(server, client);
+            }
+        }
+    }
     for (int client = 0; client < server->slots.capacity; ++client) {
         if (ph_net_slot_is_leaving(&server->slots.slots[client])) {
             ph_net_server_end(server, client, PH_NET_END_CLIENT);
         } else if (server->slots.slots[client].is_connected) {
-            tell_and_end(server, client);
+            tell_end(server, client);
+            ph_net_server_end(server, client, PH_NET_END_SERVER);
         }
     }
 }

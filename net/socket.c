@@ -353,7 +353,7 @@ bool ph_socket_wait_any(ph_socket* const* sockets, int count, uint64_t timeout_u
     for (int i = 0; i < count; ++i) {
         entries[i] = poll_entry_of(sockets[i]);
     }
-    const uint64_t timeout_ms = (timeout_us + 999) / 1000;
+    const uint64_t timeout_ms = timeout_us / 1000 + (timeout_us % 1000 != 0);
     return wait_readable(entries, count, timeout_ms < 1000000 ? (int)timeout_ms : 1000000) > 0;
 }
 

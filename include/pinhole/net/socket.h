@@ -54,9 +54,11 @@ PH_API void ph_socket_close(ph_socket* socket); // NULL is allowed
 /// The most sockets that share an address, or are waited for together.
 #define PH_SOCKETS_MAX 64
 
-/// Opens up to count sockets with the same address, one for each thread: what comes from a peer comes
-/// always to the same one of them, and any of them may send to anybody. Linux; elsewhere, and where
-/// the system refuses the others, it is one. Nobody else can open the address in this way.
+/// Opens up to count sockets with the same address, one for each thread: what comes from a peer to
+/// one address of ours comes always to the same one of them, and any of them may send to anybody. Linux;
+/// elsewhere, and where the system refuses the others, it is one. No other user can open the address
+/// as well, nor can this function once more; a program of the same user that asks the system for it can,
+/// and gets its share: a server wants a user of its own.
 /// @return As ph_socket_open; *opened is how many, 0 unless PH_OK.
 PH_API ph_result ph_socket_open_shared(const ph_socket_def* def, int count, ph_socket** sockets,
                                        int* opened);
