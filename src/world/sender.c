@@ -456,8 +456,21 @@ static bool is_to_be_told_again(const ph_sender* sender, int slot)
            ph_sender_is_doubtful(sender, slot);
 }
 
+// Mostly nobody leaves, and nothing has been on its way for long: then no slot is looked at.
+static bool may_be_urgent(const ph_sender* sender)
+{
+    const ph_flight* flight = &sender->flight;
+    return sender->knowledge.leaving_count > 0 ||
+           (flight->count > 0 &&
+            sender->now_us - ph_flight_oldest(flight)->stamp.sent_us >= 1000 * sender->doubt_ms);
+}
+
 static urgent find_urgent(ph_sender* sender)
 {
+    if (!may_be_urgent(sender)) {
+        sender->nobody_leaves_us = sender->now_us;
+        return (urgent){0};
+    }
     const ph_knowledge* knowledge = &sender->knowledge;
     const int64_t enter_bits = (int64_t)sender->prices.enter256 / PH_COST_PER_BIT;
     int entered = 0; // in doubt
