@@ -37,6 +37,12 @@ static inline int ph_word_width(uint64_t word)
     return word == 0 ? 0 : 64 - __builtin_clzll(word);
 }
 
+// All bits or none: in loops that are to run in vectors, conditions would become branches.
+static inline uint32_t ph_bits_if(bool is_set)
+{
+    return -(uint32_t)is_set;
+}
+
 // Bit i is flags[i], each 0 or 1. Loops that compare make such flags in vectors, and then only the bits
 // that are set need be looked at.
 static inline uint64_t ph_word_of_flags(const uint8_t flags[64])

@@ -6,6 +6,7 @@
 
 #include "vision/sweep.h"
 
+#include "base/bitset.h"
 #include "vision/cut.h"
 #include "vision/select.h"
 
@@ -121,12 +122,6 @@ void ph_sweep_gather(ph_sweep* sweep, uint32_t begin, uint32_t end)
 
 enum { MARK_NEAR = 1, MARK_WIDE = 2 };
 
-// All bits or none: conditions would become branches.
-static inline uint32_t mask(bool is_set)
-{
-    return -(uint32_t)is_set;
-}
-
 // Lists who is marked: some twenty, so most are passed over by four.
 static int list_marked(const uint32_t* mark, int count, uint32_t* marked)
 {
@@ -156,11 +151,11 @@ static int count_with_bands(ph_sweep* sweep, int32_t limit)
     uint32_t beyond = 0;
     uint32_t above[4] = {0};
     for (int i = 0; i < count; ++i) {
-        const uint32_t is_above_near = mask(key[i] > near.in);
-        const uint32_t is_out_of_near = mask(key[i] > near.edge);
-        const uint32_t is_above_wide = mask(key[i] > wide.in);
-        const uint32_t is_out_of_wide = mask(key[i] > wide.edge);
-        beyond -= mask(key[i] > limit);
+        const uint32_t is_above_near = ph_bits_if(key[i] > near.in);
+        const uint32_t is_out_of_near = ph_bits_if(key[i] > near.edge);
+        const uint32_t is_above_wide = ph_bits_if(key[i] > wide.in);
+        const uint32_t is_out_of_wide = ph_bits_if(key[i] > wide.edge);
+        beyond -= ph_bits_if(key[i] > limit);
         above[0] -= is_above_near;
         above[1] -= is_out_of_near;
         above[2] -= is_above_wide;

@@ -42,11 +42,6 @@ static const ph_layout* layout_of(const ph_frame* frame, const ph_record* record
     return &frame->layouts->layouts[record->class_index];
 }
 
-static const ph_altitude* altitude_of(const ph_layout* layout)
-{
-    return &layout->described->properties[layout->position_property].altitude;
-}
-
 // The one presence flag that is never written is that of the position: what lies above it moves
 // down.
 static uint64_t flags_of(const ph_layout* layout, uint64_t properties)
@@ -89,7 +84,7 @@ static int coordinate_bits(const ph_layout* layout, bool is_full)
 static ph_altitude_level level_of(const ph_frame* frame, const ph_layout* layout,
                                   const uint32_t* words)
 {
-    return ph_altitude_encode(altitude_of(layout), frame->ground, (int32_t)words[0],
+    return ph_altitude_encode(ph_layout_altitude(layout), frame->ground, (int32_t)words[0],
                               (int32_t)words[1], (int32_t)words[2]);
 }
 
@@ -139,8 +134,9 @@ static int position_bits(const ph_frame* frame, const shape* it)
         return 3 * bits;
     }
     const uint32_t* words = it->position_words;
-    return 2 * bits + ph_altitude_cost_bits(altitude_of(layout), frame->ground, (int32_t)words[0],
-                                            (int32_t)words[1], level_of(frame, layout, words));
+    return 2 * bits + ph_altitude_cost_bits(ph_layout_altitude(layout), frame->ground,
+                                            (int32_t)words[0], (int32_t)words[1],
+                                            level_of(frame, layout, words));
 }
 
 static ph_text text_of(const ph_layout* layout, const ph_record* record, int property)
@@ -268,8 +264,8 @@ static void write_altitude(const ph_frame* frame, const shape* it, ph_bit_writer
 {
     const uint32_t* words = it->position_words;
     ph_bit_writer copy = *writer;
-    ph_altitude_write(altitude_of(it->layout), frame->ground, (int32_t)words[0], (int32_t)words[1],
-                      &copy, level_of(frame, it->layout, words));
+    ph_altitude_write(ph_layout_altitude(it->layout), frame->ground, (int32_t)words[0],
+                      (int32_t)words[1], &copy, level_of(frame, it->layout, words));
     *writer = copy;
 }
 
@@ -457,7 +453,7 @@ static void read_position(const ph_frame* frame, const ph_layout* layout, bool i
         read_coordinates(frame, layout, is_full, 3, reader, words);
     } else {
         read_coordinates(frame, layout, is_full, 2, reader, words);
-        const ph_altitude* altitude = altitude_of(layout);
+        const ph_altitude* altitude = ph_layout_altitude(layout);
         const int32_t x_mm = (int32_t)words[0];
         const int32_t y_mm = (int32_t)words[1];
         const ph_altitude_level level =

@@ -14,11 +14,6 @@
 #define MRAD_PER_RAD 1000
 #define PRECISION_PER_MRAD 1024
 
-static const ph_altitude* altitude_of(const ph_layout* layout)
-{
-    return &layout->described->properties[layout->position_property].altitude;
-}
-
 // ---- one coordinate
 //
 // A coordinate whose low `shift` bits are zero is told as a number of steps from the one expected.
@@ -115,7 +110,7 @@ static layer_set layers_at(const ph_ground* ground, const uint32_t words[3], uin
 
 static int layer_of(const ph_coded_frame* frame, const ph_layout* layout, const uint32_t words[3])
 {
-    return ph_altitude_encode(altitude_of(layout), frame->frame.ground, (int32_t)words[0],
+    return ph_altitude_encode(ph_layout_altitude(layout), frame->frame.ground, (int32_t)words[0],
                               (int32_t)words[1], (int32_t)words[2])
         .layer;
 }
@@ -139,7 +134,8 @@ static void code_altitude(const ph_coded_frame* frame, ph_coder* coder, const ph
     int symbol = layer < 0 ? LAYER_NONE : layer == set.expected ? LAYER_EXPECTED : LAYER_OTHER;
     symbol = set.count == 0 ? LAYER_NONE : ph_coder_symbol(coder, PH_FAMILY_LAYER, 0, symbol);
     if (symbol == LAYER_NONE) {
-        code_coordinate(coder, how, altitude_of(layout)->escape_shift, expected_mm, &words[2]);
+        code_coordinate(coder, how, ph_layout_altitude(layout)->escape_shift, expected_mm,
+                        &words[2]);
         // An escape to where a layer would have served.
         ph_coder_refuse_if(coder, is_reading && layer_of(frame, layout, words) >= 0);
     } else {
@@ -227,7 +223,7 @@ bool ph_coded_round(const ph_coded_frame* frame, const ph_layout* layout, int co
         const uint32_t z_mm = words[2];
         const int32_t x_mm = (int32_t)words[0];
         const int32_t y_mm = (int32_t)words[1];
-        const ph_altitude* altitude = altitude_of(layout);
+        const ph_altitude* altitude = ph_layout_altitude(layout);
         const ph_altitude_level level =
             ph_altitude_encode(altitude, frame->frame.ground, x_mm, y_mm, (int32_t)words[2]);
         words[2] = (uint32_t)ph_altitude_decode(altitude, frame->frame.ground, x_mm, y_mm, level);

@@ -123,9 +123,14 @@ static inline void ph_flight_take_room(ph_flight* flight, uint32_t place, uint32
     flight->head = place + unit_count;
 }
 
+static inline unsigned ph_flight_open_index(const ph_flight* flight)
+{
+    return (unsigned)(flight->first + flight->count) % PH_FLIGHT_MAX;
+}
+
 static inline ph_flight_packet* ph_flight_open_packet(ph_flight* flight)
 {
-    return &flight->packets[(unsigned)(flight->first + flight->count) % PH_FLIGHT_MAX];
+    return &flight->packets[ph_flight_open_index(flight)];
 }
 
 static inline void ph_flight_store(uint32_t* unit, bool is_wide, const ph_flight_item* item)
@@ -190,8 +195,7 @@ uint16_t ph_flight_add(ph_flight* flight, ph_flight_item* item);
 // Whether the item at this place belongs to the packet that is open now.
 static inline bool ph_flight_is_open(const ph_flight* flight, uint16_t place)
 {
-    const ph_flight_packet* packet =
-        &flight->packets[(unsigned)(flight->first + flight->count) % PH_FLIGHT_MAX];
+    const ph_flight_packet* packet = &flight->packets[ph_flight_open_index(flight)];
     if (!flight->is_open || packet->item_count == 0) {
         return false;
     }

@@ -55,6 +55,12 @@ typedef struct ph_layout {
     int enter_bits_max;
 } ph_layout;
 
+// How heights are told where there is a ground.
+static inline const ph_altitude* ph_layout_altitude(const ph_layout* layout)
+{
+    return &layout->described->properties[layout->position_property].altitude;
+}
+
 // All layouts of a schema, by class. {0} may be destroyed. The schema must outlive them.
 typedef struct ph_layouts {
     ph_layout* layouts;

@@ -3,7 +3,8 @@
 
 #include "world/booking.h"
 
-#define UNITS_PER_BIT 256u
+#include <pinhole/entropy.h>
+
 #define HELLO_PRECISION_BITS 16
 
 ph_booking ph_booking_make(ph_sender* sender)
@@ -28,9 +29,9 @@ void ph_booking_header(ph_booking* booking, const ph_header* header, int header_
         header->has_hello ? PH_HELLO_BITS + (is_coded ? HELLO_PRECISION_BITS : 0) : 0;
     const int eye_bits = header->has_eye ? PH_EYE_BITS : 0;
     const int rest_bits = header_bits - hello_bits - eye_bits;
-    book(booking, PH_REASON_HEADER, (uint64_t)rest_bits * UNITS_PER_BIT);
-    book(booking, PH_REASON_HELLO, (uint64_t)hello_bits * UNITS_PER_BIT);
-    book(booking, PH_REASON_EYE, (uint64_t)eye_bits * UNITS_PER_BIT);
+    book(booking, PH_REASON_HEADER, (uint64_t)rest_bits * PH_COST_PER_BIT);
+    book(booking, PH_REASON_HELLO, (uint64_t)hello_bits * PH_COST_PER_BIT);
+    book(booking, PH_REASON_EYE, (uint64_t)eye_bits * PH_COST_PER_BIT);
 }
 
 void ph_booking_change(ph_booking* booking, ph_record_kind kind, uint64_t cost256, bool is_repeat)
@@ -70,7 +71,7 @@ static void balance(ph_ledger* page, size_t size)
     for (int reason = 0; reason < PH_REASON_COUNT; ++reason) {
         sum256 += page->bits256[reason];
     }
-    const uint64_t all256 = (uint64_t)size * 8 * UNITS_PER_BIT;
+    const uint64_t all256 = (uint64_t)size * 8 * PH_COST_PER_BIT;
     if (sum256 > all256) {
         take_back(page, sum256 - all256);
     } else {
@@ -87,7 +88,7 @@ void ph_booking_close(ph_booking* booking, size_t size)
     }
     sender->stats.ledger.repeat_bits256 += booking->page.repeat_bits256;
     const int added_bytes = sender->reserved_bytes + sender->reserved_next_bytes;
-    sender->stats.ledger.bits256[PH_REASON_RESERVED] += 8 * UNITS_PER_BIT * (uint64_t)added_bytes;
+    sender->stats.ledger.bits256[PH_REASON_RESERVED] += 8 * PH_COST_PER_BIT * (uint64_t)added_bytes;
     sender->reserved_next_bytes = 0;
     ph_sender_pay(sender, (int)size + added_bytes);
     sender->sent_us = sender->now_us;

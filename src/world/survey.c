@@ -95,12 +95,6 @@ static inline float way_mm(int32_t from_mm, int32_t to_mm)
     return (float)(int32_t)((uint32_t)to_mm - (uint32_t)from_mm);
 }
 
-// All bits or none: conditions would become branches.
-static inline uint32_t mask(bool is_set)
-{
-    return -(uint32_t)is_set;
-}
-
 // Distance and path of those in the section; as far as they are concerned, nobody else is there.
 // @return Whether anybody is awake.
 static bool measure(const ph_survey* s, stretch* section)
@@ -115,7 +109,7 @@ static bool measure(const ph_survey* s, stretch* section)
     const int32_t eye_y_mm = s->outlook->eye_y_mm;
     uint32_t are_awake = 0;
     for (int i = 0; i < section->count; ++i) {
-        const uint32_t is_free = mask(shows[i] == PH_ENTITY_NONE);
+        const uint32_t is_free = ph_bits_if(shows[i] == PH_ENTITY_NONE);
         const float dx = way_mm(eye_x_mm, section->x_mm[i]);
         const float dy = way_mm(eye_y_mm, section->y_mm[i]);
         const float way = fabsf(dx) + fabsf(dy);
@@ -123,8 +117,8 @@ static bool measure(const ph_survey* s, stretch* section)
         const uint32_t walked_mm = section->walked_mm[i] - sent_mm[i];
         distance_mm[i] = way > least_mm ? way : least_mm;
         mileage_mm[i] = walked_mm & ~is_free;
-        const uint32_t is_near = mask(dx * dx + dy * dy <= wake_mm2[i]);
-        section->is_awake[i] = is_near & mask(wake_mm2[i] > 0.0f) & ~is_free;
+        const uint32_t is_near = ph_bits_if(dx * dx + dy * dy <= wake_mm2[i]);
+        section->is_awake[i] = is_near & ph_bits_if(wake_mm2[i] > 0.0f) & ~is_free;
         are_awake |= section->is_awake[i];
     }
     return are_awake != 0;

@@ -5,11 +5,6 @@
 
 #include <string.h>
 
-static const ph_layout* layout_of(const ph_wording* wording, int class_index)
-{
-    return &wording->outlook->world->forms.layouts.layouts[class_index];
-}
-
 static bool has_jumped(const ph_outlook* outlook, const ph_place* at, const ph_choice* choice)
 {
     const ph_sender* sender = outlook->sender;
@@ -134,7 +129,8 @@ static void note_velocity(const ph_wording* wording, const ph_coded_frame* frame
     if (way_mm[0] == PH_NO_WAY) {
         return;
     }
-    ph_baseline_velocity(layout_of(wording, enter->class_index), frame->tick_us, way_mm, 1,
+    const ph_layouts* layouts = &wording->outlook->world->forms.layouts;
+    ph_baseline_velocity(&layouts->layouts[enter->class_index], frame->tick_us, way_mm, 1,
                          enter->velocity);
 }
 
