@@ -5,10 +5,10 @@
 
 #include "bots_options.h"
 
-#include "command.h"
 #include "options.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #define COMMAND "pinhole bots"
@@ -183,11 +183,6 @@ bool bots_options_parse(int argc, char** argv, bots_options* options, int* statu
     };
     app_option table[ROW_COUNT];
     fill_rows(options, table);
-    const app_parse parsed = app_options_parse(table, COMMAND, argc, argv);
-    if (parsed == APP_PARSE_HELP) {
-        print_help(table);
-    }
-    const bool goes_on = parsed == APP_PARSE_OK && check(options);
-    *status = parsed == APP_PARSE_HELP || goes_on ? APP_EXIT_OK : APP_EXIT_USAGE;
-    return goes_on;
+    const app_usage usage = {COMMAND, print_help};
+    return app_options_read(&usage, table, argc, argv, status) && check(options);
 }

@@ -5,6 +5,7 @@
 
 #include "options.h"
 
+#include "command.h"
 #include "suggest.h"
 
 #include <errno.h>
@@ -180,6 +181,17 @@ app_parse app_options_parse(const app_option* table, const char* command, int ar
         }
     }
     return APP_PARSE_OK;
+}
+
+bool app_options_read(const app_usage* usage, const app_option* table, int argc, char** argv,
+                      int* status)
+{
+    const app_parse parsed = app_options_parse(table, usage->command, argc, argv);
+    if (parsed == APP_PARSE_HELP) {
+        usage->print_help(table);
+    }
+    *status = parsed == APP_PARSE_HELP ? APP_EXIT_OK : APP_EXIT_USAGE;
+    return parsed == APP_PARSE_OK;
 }
 
 bool app_option_port(const char* text, int* port)

@@ -34,6 +34,17 @@ typedef enum app_parse {
 // is its default; an argument that is not given stays as it is.
 app_parse app_options_parse(const app_option* table, const char* command, int argc, char** argv);
 
+// What a command says of itself.
+typedef struct app_usage {
+    const char* command; // as above
+    void (*print_help)(const app_option* table);
+} app_usage;
+
+// The same, and the help where it is asked for. @return Whether to go on; if not, *status is what the
+// program returns: whoever goes on and then finds something wrong says so, and returns it as well.
+bool app_options_read(const app_usage* usage, const app_option* table, int argc, char** argv,
+                      int* status);
+
 // Reads a port, 0..65535. @return False when it is none.
 bool app_option_port(const char* text, int* port);
 

@@ -5,13 +5,13 @@
 
 #include "serve_options.h"
 
-#include "command.h"
 #include "options.h"
 
 #include <pinhole/net/netcode_server.h>
 #include <pinhole/vision.h>
 #include <pinhole/world.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -224,11 +224,6 @@ bool serve_options_parse(int argc, char** argv, serve_options* options, int* sta
     };
     app_option table[ROW_COUNT];
     fill_rows(options, table);
-    const app_parse parsed = app_options_parse(table, COMMAND, argc, argv);
-    if (parsed == APP_PARSE_HELP) {
-        print_help(table);
-    }
-    const bool goes_on = parsed == APP_PARSE_OK && check(options);
-    *status = parsed == APP_PARSE_HELP || goes_on ? APP_EXIT_OK : APP_EXIT_USAGE;
-    return goes_on;
+    const app_usage usage = {COMMAND, print_help};
+    return app_options_read(&usage, table, argc, argv, status) && check(options);
 }

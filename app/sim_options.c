@@ -5,11 +5,11 @@
 
 #include "sim_options.h"
 
-#include "command.h"
 #include "options.h"
 #include "sim_figures.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -297,12 +297,8 @@ bool sim_options_parse(int argc, char** argv, sim_options* options, int* status)
     set_defaults(options);
     app_option table[ROW_COUNT];
     fill_rows(options, table);
-    const app_parse parsed = app_options_parse(table, COMMAND, argc, argv);
-    if (parsed == APP_PARSE_HELP) {
-        print_help(table);
-    }
-    const bool goes_on = parsed == APP_PARSE_OK && check(options);
-    *status = parsed == APP_PARSE_HELP || goes_on ? APP_EXIT_OK : APP_EXIT_USAGE;
+    const app_usage usage = {COMMAND, print_help};
+    const bool goes_on = app_options_read(&usage, table, argc, argv, status) && check(options);
     options->def.loss = options->loss_pct / 100.0;
     options->def.seed = (uint64_t)options->seed;
     options->def.is_delayed = strcmp(options->show, "delayed") == 0;

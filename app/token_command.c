@@ -58,7 +58,7 @@ static void print_help(const app_option* table)
            " --key server.key --server 127.0.0.1:40000 --client 7 --out me.token\n");
 }
 
-static app_parse parse(token_options* o, int argc, char** argv)
+static bool parse(token_options* o, int argc, char** argv, int* status)
 {
     const app_option table[] = {
         {.name = "--make-key",
@@ -94,11 +94,8 @@ static app_parse parse(token_options* o, int argc, char** argv)
          .value = "FILE"},
         {0},
     };
-    const app_parse parsed = app_options_parse(table, COMMAND, argc, argv);
-    if (parsed == APP_PARSE_HELP) {
-        print_help(table);
-    }
-    return parsed;
+    const app_usage usage = {COMMAND, print_help};
+    return app_options_read(&usage, table, argc, argv, status);
 }
 
 static bool read_servers(const char* text, ph_token_def* def)
@@ -178,9 +175,9 @@ static int make_token(const token_options* options)
 int token_command(int argc, char** argv)
 {
     token_options options = {.seconds = 30, .timeout_s = 10};
-    const app_parse parsed = parse(&options, argc, argv);
-    if (parsed != APP_PARSE_OK) {
-        return parsed == APP_PARSE_HELP ? APP_EXIT_OK : APP_EXIT_USAGE;
+    int status;
+    if (!parse(&options, argc, argv, &status)) {
+        return status;
     }
     if (options.make_key_path != NULL) {
         uint8_t key[PH_NETCODE_KEY_SIZE];

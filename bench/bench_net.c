@@ -69,7 +69,9 @@ typedef struct net_round {
     double receive_ns;
     double game_ns; // on the wall
     double datagrams;
-    double bytes; // on the wire
+    double bytes;        // on the wire
+    double bare_send_ns; // of the yardsticks, for each datagram
+    double seal_alone_ns;
 } net_round;
 
 static void run_part(net_scene* scene, void (*part)(net_scene*), double* cpu_ns, double* wall_ns)
@@ -81,7 +83,8 @@ static void run_part(net_scene* scene, void (*part)(net_scene*), double* cpu_ns,
     *wall_ns += bench_wall_ns() - wall_start_ns;
 }
 
-static net_round run_round(net_scene* scene, net_yardsticks* yardsticks, net_result* result)
+// The yardsticks in between, tick by tick: a round is averaged for them as it is for the server.
+static net_round run_round(net_scene* scene, net_yardsticks* yardsticks)
 {
     net_round round = {0};
     const serve_traffic before = serve_front_counts(scene->front).traffic;
@@ -92,8 +95,8 @@ static net_round run_round(net_scene* scene, net_yardsticks* yardsticks, net_res
         net_scene_answer(scene);
         run_part(scene, net_scene_receive, &round.cpu_ns, &round.receive_ns);
         if (yardsticks != NULL) {
-            keep_least(&result->bare_send, net_yardsticks_send(yardsticks));
-            keep_least(&result->seal_alone, net_yardsticks_seal(yardsticks));
+            round.bare_send_ns += net_yardsticks_send(yardsticks) / ROUND_TICKS;
+            round.seal_alone_ns += net_yardsticks_seal(yardsticks) / ROUND_TICKS;
             net_scene_answer(scene); // takes the bare ones away
         }
     }
@@ -104,14 +107,21 @@ static net_round run_round(net_scene* scene, net_yardsticks* yardsticks, net_res
     return round;
 }
 
+static double payload_bytes(const net_round* round)
+{
+    return round->bytes / round->datagrams - WIRE_HEADERS_IPV4;
+}
+
 static void measure_plain(net_scene* scene, net_yardsticks* yardsticks, net_result* result)
 {
-    const net_round round = run_round(scene, yardsticks, result);
+    const net_round round = run_round(scene, yardsticks);
     const double total = (round.cpu_ns - round.game_ns) / round.datagrams;
     keep_least(&result->total, total);
     keep_least(&result->game, round.game_ns / round.datagrams);
+    keep_least(&result->bare_send, round.bare_send_ns);
+    keep_least(&result->seal_alone, round.seal_alone_ns);
     result->worst_total = total > result->worst_total ? total : result->worst_total;
-    result->datagram_bytes = round.bytes / round.datagrams - WIRE_HEADERS_IPV4;
+    result->datagram_bytes = payload_bytes(&round);
     result->datagrams_per_s = round.datagrams * 10.0 / ROUND_TICKS;
 }
 
@@ -148,7 +158,7 @@ static void measure_stages(net_scene* scene, net_shares* best)
     const ph_stage_times before = ph_world_stage_times(world);
     scene->watch = (serve_watch){.is_fine = true};
     ph_world_set_clock(world, clock_ns, NULL);
-    const net_round round = run_round(scene, NULL, NULL);
+    const net_round round = run_round(scene, NULL);
     ph_world_set_clock(world, NULL, NULL);
     const serve_watch watch = scene->watch;
     scene->watch = (serve_watch){0};
@@ -181,8 +191,8 @@ static net_yardsticks* make_yardsticks(const net_scene* scene, size_t datagram_b
 static bool measure(net_scene* scene, int rounds, net_result* result)
 {
     net_shares shares = {0};
-    measure_plain(scene, NULL, result); // finds how large datagrams are
-    net_yardsticks* yardsticks = make_yardsticks(scene, (size_t)(result->datagram_bytes + 0.5));
+    const net_round first = run_round(scene, NULL); // finds how large datagrams are
+    net_yardsticks* yardsticks = make_yardsticks(scene, (size_t)(payload_bytes(&first) + 0.5));
     if (yardsticks == NULL) {
         return false;
     }

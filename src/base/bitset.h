@@ -31,10 +31,18 @@ static inline int ph_word_lowest_bit(uint64_t word)
     return __builtin_ctzll(word);
 }
 
-// Bits up to the highest one that is set; 0 for 0.
+// Bits up to the highest one that is set; 0 for 0. Games call it ph_width_of().
 static inline int ph_word_width(uint64_t word)
 {
+#if defined(__GNUC__)
     return word == 0 ? 0 : 64 - __builtin_clzll(word);
+#else
+    int width = 0;
+    for (; word != 0; word >>= 1) {
+        ++width;
+    }
+    return width;
+#endif
 }
 
 // All bits or none: in loops that are to run in vectors, conditions would become branches.

@@ -6,6 +6,7 @@
 
 #include "pinhole/integers.h"
 
+#include "base/bitset.h"
 #include "base/twin.h"
 #include "bits/room.h"
 
@@ -14,15 +15,7 @@ PH_TWIN int64_t ph_unzigzag(uint64_t code);
 
 int ph_width_of(uint64_t greatest)
 {
-#if defined(__GNUC__)
-    return greatest == 0 ? 0 : 64 - __builtin_clzll(greatest);
-#else
-    int width = 0;
-    for (; greatest != 0; greatest >>= 1) {
-        ++width;
-    }
-    return width;
-#endif
+    return ph_word_width(greatest);
 }
 
 // ---- range and enum
