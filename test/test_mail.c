@@ -329,6 +329,22 @@ static void another_budget_counts_from_then_on(void** state)
     mail_pair_teardown(&pair);
 }
 
+static void what_passed_before_another_budget_counts_as_before(void** state)
+{
+    (void)state;
+    mail_pair pair;
+    ph_mail_def def = ph_mail_def_default();
+    def.bits_per_second = 1000;
+    mail_pair_setup(&pair, &def);
+    pair.now_us += 10000000; // nothing to say, and a full bucket: one section, no more
+    assert_int_equal(ph_mail_wants(pair.ends[0], pair.now_us), PH_MAIL_EMPTY_SIZE);
+    ph_mail_set_budget(pair.ends[0], 1000000);
+    mail_pair_post(&pair, 0, 1000, 0);
+    assert_in_range(mail_pair_carry(&pair, 0, true), 300, 384);
+    assert_in_range(mail_pair_carry(&pair, 0, true), PH_MAIL_EMPTY_SIZE, 100);
+    mail_pair_teardown(&pair);
+}
+
 static void a_promised_size_is_kept(void** state)
 {
     (void)state;
@@ -498,6 +514,7 @@ int main(void)
         cmocka_unit_test(a_double_is_delivered_once),
         cmocka_unit_test(messages_take_their_share_and_no_more),
         cmocka_unit_test(another_budget_counts_from_then_on),
+        cmocka_unit_test(what_passed_before_another_budget_counts_as_before),
         cmocka_unit_test(a_promised_size_is_kept),
         cmocka_unit_test(a_section_fits_the_room_it_is_given),
         cmocka_unit_test(mail_that_finds_no_datagram_asks_for_one),

@@ -117,6 +117,7 @@ void ph_mail_set_budget(ph_mail* mail, int bits_per_second)
 
     const int64_t share = share_of(&mail->def, bits_per_second);
     mail->def.bits_per_second = bits_per_second;
+    ph_token_bucket_fill(&mail->share, mail->promise.now_us); // what has passed counts as before
     ph_token_bucket_change(&mail->share, share, share_depth(&mail->def, share));
 }
 

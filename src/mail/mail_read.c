@@ -113,7 +113,8 @@ static void take_section(ph_mail* mail, uint64_t now_us, const ph_mail_section* 
     take_fragments(mail, section);
 }
 
-ph_result ph_mail_read(ph_mail* mail, uint64_t now_us, const void* bytes, size_t size, size_t* used)
+static ph_result read_section(ph_mail* mail, uint64_t now_us, const void* bytes, size_t size,
+                              size_t* used)
 {
     ph_mail_section section;
     ph_mail_storage storage;
@@ -128,6 +129,16 @@ ph_result ph_mail_read(ph_mail* mail, uint64_t now_us, const void* bytes, size_t
     ++mail->stats.sections_read;
     *used = section_size;
     return PH_OK;
+}
+
+ph_result ph_mail_read(ph_mail* mail, uint64_t now_us, const void* bytes, size_t size, size_t* used)
+{
+    if (size >= PH_MAIL_EMPTY_SIZE && *(const uint8_t*)bytes == 0) {
+        ++mail->stats.sections_read; // it says nothing, as most do
+        *used = PH_MAIL_EMPTY_SIZE;
+        return PH_OK;
+    }
+    return read_section(mail, now_us, bytes, size, used);
 }
 
 ph_result ph_mail_unpack(ph_mail* mail, uint64_t now_us, const void* bytes, size_t size,

@@ -21,11 +21,9 @@ typedef struct ph_mail_promise {
     uint64_t now_us;
 } ph_mail_promise;
 
+// What a section that says nothing looks at, and most say nothing, stands together at the front: a cache
+// line of what is owed, one of the outbox, one of counts.
 struct ph_mail {
-    ph_mail_def def;
-    ph_mail_outbox outbox;
-    ph_mail_inbox inbox;
-    ph_token_bucket share;
     ph_mail_promise promise;
     int receipts_owed; // sections that shall carry one
     int answers_owed;
@@ -34,21 +32,26 @@ struct ph_mail {
     uint64_t messages_wait_us;
     uint64_t rest_waits_us;
 
-    // Ours, and what the other end is known to have and to have processed.
+    // Our input, and what the other end is known to have and to have processed.
     uint32_t input_number; // 0: none
     uint32_t input_delivered;
     uint32_t input_processed;
     uint8_t input_size;
-    uint8_t input_bytes[PH_MAIL_INPUT_MAX];
+    uint8_t their_size;
+
+    ph_mail_outbox outbox;
+    ph_mail_stats stats;
 
     // The other end's.
     uint32_t their_number; // 0: none
     uint32_t their_processed;
-    uint8_t their_size;
-    uint8_t their_bytes[PH_MAIL_INPUT_MAX];
 
-    ph_mail_stats stats;
+    ph_mail_inbox inbox;
+    ph_token_bucket share;
+    ph_mail_def def;
     size_t size_bytes;
+    uint8_t input_bytes[PH_MAIL_INPUT_MAX];
+    uint8_t their_bytes[PH_MAIL_INPUT_MAX];
 };
 
 #endif

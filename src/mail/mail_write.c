@@ -27,6 +27,14 @@ static int64_t whole_bytes(int64_t bits)
     return 8 * ((bits + 7) / 8);
 }
 
+// Nothing to say, whatever the time is and however much room there is. So it is for most datagrams of
+// most connections, and then there is nothing to compose.
+static bool is_idle(const ph_mail* mail)
+{
+    return mail->receipts_owed == 0 && mail->answers_owed == 0 &&
+           mail->input_processed == mail->input_number && ph_mail_outbox_count(&mail->outbox) == 0;
+}
+
 // ---- composing
 
 static bool try_take(draft* d, int64_t bits)
@@ -175,17 +183,36 @@ static void note_draft(ph_mail* mail, uint64_t now_us, const draft* d)
     note_waiting(&mail->rest_waits_us, !says_nothing(d), now_us);
 }
 
+static void note_idle(ph_mail* mail)
+{
+    mail->messages_wait_us = 0;
+    mail->rest_waits_us = 0;
+}
+
+static size_t promise(ph_mail* mail, uint64_t now_us, size_t room)
+{
+    mail->promise = (ph_mail_promise){.room = room, .now_us = now_us};
+    return room;
+}
+
 size_t ph_mail_wants(ph_mail* mail, uint64_t now_us)
 {
+    if (is_idle(mail)) {
+        note_idle(mail);
+        return promise(mail, now_us, PH_MAIL_EMPTY_SIZE);
+    }
     draft d;
     compose(mail, now_us, largest(mail, PH_MAIL_DATAGRAM_MAX), &d);
     note_draft(mail, now_us, &d);
-    mail->promise = (ph_mail_promise){.room = size_of(&d), .now_us = now_us};
-    return size_of(&d);
+    return promise(mail, now_us, size_of(&d));
 }
 
 size_t ph_mail_wants_alone(ph_mail* mail, uint64_t now_us)
 {
+    if (is_idle(mail)) {
+        note_idle(mail);
+        return 0;
+    }
     draft d;
     compose_alone(mail, now_us, largest(mail, PH_MAIL_DATAGRAM_MAX), &d);
     note_draft(mail, now_us, &d);
@@ -196,8 +223,7 @@ size_t ph_mail_wants_alone(ph_mail* mail, uint64_t now_us)
     if (!is_time || says_nothing(&d) || d.paid_bits > d.share_bits) {
         return 0;
     }
-    mail->promise = (ph_mail_promise){.room = size_of(&d), .now_us = now_us};
-    return size_of(&d);
+    return promise(mail, now_us, size_of(&d));
 }
 
 // ---- writing
@@ -240,21 +266,39 @@ size_t ph_mail_write(ph_mail* mail, uint64_t now_us, size_t room, uint8_t* bytes
     return write_draft(mail, now_us, &d, bytes);
 }
 
+// All four flags of the section are zero, and so is what fills its byte.
+static size_t write_empty(ph_mail* mail, uint8_t* bytes)
+{
+    bytes[0] = 0;
+    ++mail->stats.sections_written;
+    mail->stats.bytes_written += PH_MAIL_EMPTY_SIZE;
+    return PH_MAIL_EMPTY_SIZE;
+}
+
+// The promised section. One that stands alone pays for its datagram, even when it says nothing.
+static size_t write_promised(ph_mail* mail, size_t packet_size, uint8_t* bytes)
+{
+    if (packet_size > 0 && is_idle(mail)) {
+        return write_empty(mail, bytes);
+    }
+    const ph_mail_promise promised = mail->promise;
+    const size_t room_left = PH_MAIL_DATAGRAM_MAX - packet_size;
+    const size_t room = promised.room < room_left ? promised.room : room_left;
+    draft d;
+    if (packet_size == 0) {
+        compose_alone(mail, promised.now_us, room, &d);
+    } else {
+        compose(mail, promised.now_us, room, &d);
+    }
+    return write_draft(mail, promised.now_us, &d, bytes);
+}
+
 size_t ph_mail_pack(ph_mail* mail, const void* packet, size_t size,
                     uint8_t bytes[PH_MAIL_DATAGRAM_MAX])
 {
     PH_ASSERT(size < PH_MAIL_DATAGRAM_MAX && (packet != NULL || size == 0));
 
-    const ph_mail_promise promise = mail->promise;
-    const size_t room_left = PH_MAIL_DATAGRAM_MAX - size;
-    const size_t room = promise.room < room_left ? promise.room : room_left;
-    draft d;
-    if (size == 0) {
-        compose_alone(mail, promise.now_us, room, &d);
-    } else {
-        compose(mail, promise.now_us, room, &d);
-    }
-    const size_t section_size = write_draft(mail, promise.now_us, &d, bytes);
+    const size_t section_size = write_promised(mail, size, bytes);
     if (size > 0) {
         memcpy(bytes + section_size, packet, size);
     }
