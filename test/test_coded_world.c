@@ -8,6 +8,7 @@
 #include "support/test_support.h"
 
 #include "wire/ack.h"
+#include "world/expectation.h"
 #include "world/sender.h"
 #include "world/world_state.h"
 
@@ -248,6 +249,41 @@ static void with_bits_to_spare_everything_is_exact(void** state)
     }
 }
 
+// A position that was told coarsely and then exactly, in one packet, is applied but once. What is
+// expected of the client goes by that, not by the way to the coarse one.
+static void what_became_exact_is_expected_as_it_is_applied(void** state)
+{
+    (void)state;
+    fixture x;
+    ph_viewer_def def = viewer_def();
+    def.precision_mrad = 5.0;
+    def.bits_per_second = 200000;
+    setup(&x, &def);
+    const ph_entity_id far_one = small_world_spawn_at(&x.f, 1000, FAR_MM, 0);
+    step_and_answer(&x);
+    const ph_expectation* expectation = sender_of(&x)->expectation;
+    const int slot = small_world_slot(&x.f, x.viewer, far_one);
+    int revised_count = 0;
+    int32_t x_mm = FAR_MM;
+    for (int tick = 0; tick < 40; ++tick) {
+        x_mm += tick / 4 % 2 == 0 ? 4848 : -4928;
+        ph_world_move(x.f.world, far_one, x_mm, 0, 0);
+        step(&x);
+        revised_count += (expectation->marks[slot] & PH_EXPECTED_REVISED) != 0;
+        answer(&x, true);
+        const ph_baseline* baseline = baseline_of(&x, far_one);
+        assert_int_equal(baseline->tick[0], x.f.world->tick);
+        const ph_expected* known = (expectation->marks[slot] & PH_EXPECTED_APART) != 0
+                                       ? &expectation->known[slot]
+                                       : &expectation->sent[slot];
+        const float way_mm = (float)(baseline->position_mm[0][0] - baseline->position_mm[1][0]);
+        const float time_s = (float)(baseline->tick[0] - baseline->tick[1]) * 0.1f;
+        assert_float_equal(known->velocity_mm_s[0], way_mm / time_s, 0.5);
+    }
+    assert_true(revised_count > 10);
+    teardown(&x);
+}
+
 // ---- rhythm
 
 static void who_has_nothing_to_say_is_silent(void** state)
@@ -397,6 +433,7 @@ int main(void)
         cmocka_unit_test(an_enter_is_told_again_when_it_is_lost_or_not_answered_for),
         cmocka_unit_test(far_away_is_coarse_where_much_is_wrong),
         cmocka_unit_test(with_bits_to_spare_everything_is_exact),
+        cmocka_unit_test(what_became_exact_is_expected_as_it_is_applied),
         cmocka_unit_test(who_has_nothing_to_say_is_silent),
         cmocka_unit_test(a_crowd_is_told_of_in_few_datagrams),
         cmocka_unit_test(leaves_hurry),

@@ -136,12 +136,6 @@ static uint16_t fetch_ahead(const ph_sender* sender, uint16_t place)
         ph_prefetch(&sender->baselines.slots[slot]);
         ph_prefetch(&sender->baselines.slots[slot + 1]);
     }
-    if (sender->expectation != NULL) {
-        ph_prefetch(&sender->expectation->sent[slot]);
-        ph_prefetch(&sender->expectation->sent[slot + 1]);
-        ph_prefetch(&sender->expectation->known[slot]);
-        ph_prefetch(&sender->expectation->known[slot + 1]);
-    }
     return ph_flight_next_item(&sender->flight, place);
 }
 

@@ -199,9 +199,8 @@ static void doubt(const filling* f, const int* slots, const motions* sent, misfi
     for (int i = 0; i < sent->count; ++i) {
         const float age_s = sent->ticks[i] * f->tick_s;
         const float chance = age_s > f->doubt_s ? DOUBT : f->loss;
-        const ph_expected* without = &f->expectation->known[slots[i]];
-        if (chance > 0.0f && without->is_there &&
-            without->tick != f->expectation->sent[slots[i]].tick) {
+        const ph_expected* without = ph_expectation_without(f->expectation, slots[i]);
+        if (chance > 0.0f && without != NULL) {
             places[known.count] = i;
             chances[known.count] = chance;
             add_motion(f, &known, slots[i], without);

@@ -51,7 +51,7 @@ ph_result ph_expectation_create(const ph_allocator* allocator, int slot_count,
     made->manners = carve(&rest, classes * sizeof(ph_manner));
     void* scratch = carve(&rest, scratch_bytes(slot_count));
     made->scratch = scratch_bytes(slot_count) > 0 ? scratch : NULL;
-    made->doubtful = carve(&rest, slots);
+    made->marks = carve(&rest, slots);
     made->astray = carve(&rest, slots);
     made->headings = carve(&rest, classes);
     for (int i = 0; i < layouts->count; ++i) {
@@ -72,58 +72,56 @@ void ph_expectation_destroy(ph_expectation* expectation)
 
 // ---- samples
 
-// A new position, and how the entity came there.
+// A new position, and when.
 typedef struct sample {
     int32_t position_mm[3];
     uint32_t tick;
     uint16_t jumps;
-    const uint8_t* velocity; // three numbers that an enter states, or NULL: steps in a leg
-    float step_mm;
-    float leg_s;
 } sample;
 
-static void state_velocity(ph_expected* expected, const uint8_t* bytes, float step_mm, float leg_s)
-{
-    int16_t velocity[3];
-    memcpy(velocity, bytes, sizeof velocity);
-    expected->leg_s = leg_s;
-    expected->interval_s = leg_s;
-    for (int k = 0; k < 3; ++k) {
-        expected->velocity_mm_s[k] = (float)velocity[k] * step_mm / leg_s;
-    }
-}
-
 // A short step is mostly rounding: the velocity is then that of the last leg and the step together.
-static void add_step(ph_expected* expected, const float way_mm[3], float step_s)
+static void join_step(ph_expected* expected, const float way_mm[3], float step_s)
 {
-    const float way2 = way_mm[0] * way_mm[0] + way_mm[1] * way_mm[1] + way_mm[2] * way_mm[2];
-    const bool stands = way2 <= 0.0f;
-    const bool is_short = !stands && step_s < PH_LEG_S && way2 < PH_LEG_MM * PH_LEG_MM;
-    const float before_s = expected->leg_s;
-    const float joined_s = is_short ? before_s : 0.0f;
-    const float bend =
-        before_s > 0.0f && !is_short && !stands ? ph_carry_bend(step_s, before_s) : 0.0f;
+    const float joined_s = expected->leg_s;
     for (int k = 0; k < 3; ++k) {
         const float former = expected->velocity_mm_s[k];
-        const float velocity = (way_mm[k] + former * joined_s) / (step_s + joined_s);
-        expected->velocity_mm_s[k] = velocity;
-        expected->bend_mm_s[k] = is_short ? expected->bend_mm_s[k] : bend * (velocity - former);
+        expected->velocity_mm_s[k] = (way_mm[k] + former * joined_s) / (step_s + joined_s);
     }
     expected->leg_s = step_s + joined_s;
     expected->interval_s = step_s;
+}
+
+static inline void add_step(ph_expected* expected, const float way_mm[3], float step_s)
+{
+    const float way2 = way_mm[0] * way_mm[0] + way_mm[1] * way_mm[1] + way_mm[2] * way_mm[2];
+    const bool stands = way2 <= 0.0f;
+    if (step_s < PH_LEG_S && !stands && way2 < PH_LEG_MM * PH_LEG_MM) {
+        join_step(expected, way_mm, step_s);
+        return;
+    }
+    const float before_s = expected->leg_s;
+    const float bend = before_s > 0.0f && !stands ? ph_carry_bend(step_s, before_s) : 0.0f;
+    for (int k = 0; k < 3; ++k) {
+        const float velocity = way_mm[k] / step_s;
+        expected->bend_mm_s[k] = bend * (velocity - expected->velocity_mm_s[k]);
+        expected->velocity_mm_s[k] = velocity;
+    }
+    expected->leg_s = step_s;
+    expected->interval_s = step_s;
+}
+
+// Whether a sample is the first, or one after a jump: nothing leads to it.
+static inline bool is_beginning(const ph_expected* expected, const sample* next)
+{
+    return !expected->is_there || next->jumps != expected->jumps;
 }
 
 // Inline with all that makes a sample: what is written to memory in single words and fetched in pairs
 // is waited for, for longer than all the rest takes.
 static inline void add(ph_expected* expected, const sample* next, float tick_s)
 {
-    const bool is_jump = next->jumps != expected->jumps;
-    if (!expected->is_there || is_jump) {
-        const bool is_first = !expected->is_there;
+    if (is_beginning(expected, next)) {
         *expected = (ph_expected){.jumps = next->jumps, .is_there = true};
-        if (is_first && next->velocity != NULL) {
-            state_velocity(expected, next->velocity, next->step_mm, next->leg_s);
-        }
     } else if (next->tick != expected->tick) {
         float way_mm[3];
         ph_expected_difference(expected->position_mm, next->position_mm, way_mm);
@@ -133,50 +131,69 @@ static inline void add(ph_expected* expected, const sample* next, float tick_s)
     memcpy(expected->position_mm, next->position_mm, sizeof expected->position_mm);
 }
 
-// A position that an item tells, in the middle of its step as it is shown. The velocity that an enter of
-// the pinhole profile states stands behind its values and its name.
-static inline sample make_sample(const ph_world* world, const ph_sender* sender,
-                                 const ph_layout* layout, const ph_flight_item* item, uint32_t tick,
+// The velocity that an enter of the pinhole profile states stands behind its values and its name, in
+// steps in a leg.
+static void state_velocity(ph_expected* expected, const ph_world* world, const ph_layout* layout,
+                           const ph_flight_item* enter)
+{
+    int16_t velocity[3];
+    memcpy(velocity, enter->values + enter->value_bytes - sizeof velocity, sizeof velocity);
+    const float step_mm = (float)(UINT32_C(1) << layout->coordinate.shift);
+    const float leg_s =
+        (float)ph_baseline_velocity_ticks(world->def.tick_us) * ph_expected_tick_s(world);
+    expected->leg_s = leg_s;
+    expected->interval_s = leg_s;
+    for (int k = 0; k < 3; ++k) {
+        expected->velocity_mm_s[k] = (float)velocity[k] * step_mm / leg_s;
+    }
+}
+
+// The same of the sample that an item tells.
+static inline void add_item(ph_expected* expected, const ph_world* world, const ph_sender* sender,
+                            const ph_flight_item* item, const sample* next)
+{
+    const bool is_first = !expected->is_there;
+    add(expected, next, ph_expected_tick_s(world));
+    if (is_first && item->kind == PH_RECORD_ENTER && ph_sender_is_coded(sender)) {
+        const int class_index = sender->knowledge.class_index[item->slot];
+        state_velocity(expected, world, &world->forms.layouts.layouts[class_index], item);
+    }
+}
+
+static inline bool has_position(const ph_layout* layout, const ph_flight_item* item)
+{
+    return item->kind != PH_RECORD_LEAVE && (item->properties & layout->position) != 0;
+}
+
+// A position that an item tells, in the middle of its step as it is shown.
+static inline sample make_sample(const ph_layout* layout, const ph_flight_item* item, uint32_t tick,
                                  const uint32_t words[3])
 {
-    const uint32_t step_mm = UINT32_C(1) << layout->coordinate.shift;
-    const uint32_t centre_mm = step_mm / 2;
-    sample made = {
+    const uint32_t centre_mm = (UINT32_C(1) << layout->coordinate.shift) / 2;
+    return (sample){
         .position_mm = {(int32_t)(words[0] + centre_mm), (int32_t)(words[1] + centre_mm),
                         (int32_t)words[2]},
         .tick = tick,
         .jumps = item->jumps,
     };
-    if (item->kind == PH_RECORD_ENTER && ph_sender_is_coded(sender)) {
-        made.velocity = item->values + item->value_bytes - 3 * sizeof(int16_t);
-        made.step_mm = (float)step_mm;
-        made.leg_s =
-            (float)ph_baseline_velocity_ticks(world->def.tick_us) * ph_expected_tick_s(world);
-    }
-    return made;
 }
 
-static bool has_position(const ph_layout* layout, const ph_flight_item* item)
-{
-    return item->kind != PH_RECORD_LEAVE && (item->properties & layout->position) != 0;
-}
-
-// @return False for an item without a position.
-static inline bool try_sample(const ph_world* world, const ph_sender* sender,
-                              const ph_flight_item* item, uint32_t tick, sample* found)
+// Adds what an item tells that was sent at some tick, if that is a position.
+static void add_sent(ph_expected* expected, const ph_world* world, const ph_sender* sender,
+                     const ph_flight_item* item, uint32_t tick)
 {
     const int class_index = sender->knowledge.class_index[item->slot];
     const ph_layout* layout = &world->forms.layouts.layouts[class_index];
     if (!has_position(layout, item)) {
-        return false;
+        return;
     }
     const ph_packing* packing = &world->forms.packings[class_index];
     uint32_t words[3];
     ph_packing_load(
         packing, layout->position_property,
         item->values + ph_packing_size(packing, item->properties & (layout->position - 1)), words);
-    *found = make_sample(world, sender, layout, item, tick, words);
-    return true;
+    const sample next = make_sample(layout, item, tick, words);
+    add_item(expected, world, sender, item, &next);
 }
 
 uint64_t ph_expectation_heading(const ph_expectation* expectation, int class_index)
@@ -204,62 +221,86 @@ static void note_heading(ph_expectation* expectation, const ph_world* world,
         &expectation->heading[slot]);
 }
 
+// What the client learns from the pauses between samples, unless it has no use for it.
+static inline void learn(ph_manner* manner, const ph_expected* sent, const sample* next,
+                         float tick_s)
+{
+    if (!manner->is_vouched && sent->is_there && sent->interval_s > 0.0f &&
+        next->tick != sent->tick) {
+        ph_manner_learn_pause(manner, (float)(next->tick - sent->tick) * tick_s, sent->interval_s);
+    }
+}
+
 void ph_expectation_note_sent(ph_expectation* expectation, const ph_world* world,
                               const ph_sender* sender, const ph_flight_item* item,
                               const ph_record* record)
 {
     const int slot = item->slot;
-    const int class_index = record->class_index;
-    const ph_layout* layout = &world->forms.layouts.layouts[class_index];
-    ph_expected* sent = &expectation->sent[slot];
-    const uint64_t heading = ph_expectation_heading(expectation, class_index);
-    if (item->kind == PH_RECORD_ENTER || (item->properties & heading) != 0) {
+    const ph_layout* layout = &world->forms.layouts.layouts[record->class_index];
+    if (item->kind == PH_RECORD_ENTER || (item->properties & layout->heading) != 0) {
         note_heading(expectation, world, sender, slot);
     }
     if (!has_position(layout, item)) {
         return;
     }
-    const sample next = make_sample(world, sender, layout, item, world->tick,
-                                    record->words + layout->position_word);
+    ph_expected* sent = &expectation->sent[slot];
+    unsigned marks = expectation->marks[slot];
     // An enter is the first of its entity, unless others are on their way: nothing is known of it.
     if (item->kind == PH_RECORD_ENTER &&
         ph_knowledge_at(&sender->knowledge, slot)->in_flight == 1) {
         sent->is_there = false;
-        expectation->known[slot].is_there = false;
+        marks = 0;
     }
-    const float tick_s = ph_expected_tick_s(world);
-    if (sent->is_there && sent->interval_s > 0.0f && next.tick != sent->tick) {
-        ph_manner_learn_pause(&expectation->manners[class_index],
-                              (float)(next.tick - sent->tick) * tick_s, sent->interval_s);
+    if ((marks & PH_EXPECTED_APART) == 0) {
+        expectation->known[slot] = *sent;
     }
-    sent->is_revised |= next.tick == sent->tick;
-    add(sent, &next, tick_s);
+    const sample next =
+        make_sample(layout, item, world->tick, record->words + layout->position_word);
+    learn(&expectation->manners[record->class_index], sent, &next, ph_expected_tick_s(world));
+    if (is_beginning(sent, &next)) {
+        marks = 0;
+    } else if (next.tick == sent->tick) {
+        marks |= PH_EXPECTED_REVISED;
+    }
+    expectation->marks[slot] = (uint8_t)(marks | PH_EXPECTED_APART);
+    add_item(sent, world, sender, item, &next);
 }
 
 static bool is_same_motion(const ph_expected* a, const ph_expected* b)
 {
-    return memcmp(a, b, offsetof(ph_expected, is_revised)) == 0;
+    return memcmp(a, b, offsetof(ph_expected, is_there) + sizeof a->is_there) == 0;
 }
 
-// Mostly it is the newest that was sent of its slot, and whatever came before it is known: then what
-// was expected when it was sent is known now.
-void ph_expectation_note_applied(ph_expectation* expectation, const ph_world* world,
-                                 const ph_sender* sender, const ph_flight_item* item, uint32_t tick)
+void ph_expectation_take(ph_expectation* expectation, const ph_world* world,
+                         const ph_sender* sender, const ph_flight_item* item, uint32_t tick)
 {
-    ph_expected* sent = &expectation->sent[item->slot];
+    uint8_t* marks = &expectation->marks[item->slot];
+    if ((*marks & PH_EXPECTED_APART) == 0) {
+        return; // no position is on its way, and what is known is what was sent
+    }
     ph_expected* known = &expectation->known[item->slot];
-    const bool is_all_known = ph_knowledge_at(&sender->knowledge, item->slot)->in_flight == 1 &&
-                              !expectation->doubtful[item->slot];
-    if (is_all_known && !sent->is_revised && item->kind != PH_RECORD_LEAVE) {
-        *known = *sent;
-        return;
+    add_sent(known, world, sender, item, tick);
+    if (ph_knowledge_at(&sender->knowledge, item->slot)->in_flight == 1 &&
+        (*marks & PH_EXPECTED_DOUBTFUL) == 0) {
+        const bool is_same = is_same_motion(&expectation->sent[item->slot], known);
+        *marks = PH_EXPECTED_APART | (is_same ? 0 : PH_EXPECTED_REVISED);
     }
-    sample next;
-    if (try_sample(world, sender, item, tick, &next)) {
-        add(known, &next, ph_expected_tick_s(world));
-    }
-    if (is_all_known) {
-        sent->is_revised = !is_same_motion(sent, known);
+}
+
+// What was sent of those who are doubtful, from what is known on.
+static void send_again(ph_expectation* expectation, const ph_world* world, const ph_sender* sender)
+{
+    const ph_flight* flight = &sender->flight;
+    for (int i = 0; i < flight->count; ++i) {
+        const ph_flight_packet* packet = &flight->packets[(flight->first + i) % PH_FLIGHT_MAX];
+        uint16_t place = ph_flight_first_item(flight, packet);
+        for (int k = 0; k < packet->item_count; ++k) {
+            const ph_flight_item item = ph_flight_read(flight, place);
+            if ((expectation->marks[item.slot] & PH_EXPECTED_DOUBTFUL) != 0) {
+                add_sent(&expectation->sent[item.slot], world, sender, &item, packet->stamp.tick);
+            }
+            place = ph_flight_next_item(flight, place);
+        }
     }
 }
 
@@ -269,27 +310,20 @@ void ph_expectation_mend(ph_expectation* expectation, const ph_world* world,
     if (!expectation->has_doubt) {
         return;
     }
-    const ph_knowledge* knowledge = &sender->knowledge;
-    const ph_flight* flight = &sender->flight;
-    for (int slot = 0; slot < knowledge->slot_count; ++slot) {
-        if (expectation->doubtful[slot]) {
-            expectation->sent[slot] = expectation->known[slot];
+    const int slot_count = sender->knowledge.slot_count;
+    for (int slot = 0; slot < slot_count; ++slot) {
+        const unsigned marks = expectation->marks[slot];
+        if ((marks & PH_EXPECTED_DOUBTFUL) != 0) {
+            if ((marks & PH_EXPECTED_APART) != 0) {
+                expectation->sent[slot] = expectation->known[slot];
+            }
             note_heading(expectation, world, sender, slot);
         }
     }
-    for (int i = 0; i < flight->count; ++i) {
-        const ph_flight_packet* packet = &flight->packets[(flight->first + i) % PH_FLIGHT_MAX];
-        uint16_t place = ph_flight_first_item(flight, packet);
-        for (int k = 0; k < packet->item_count; ++k) {
-            const ph_flight_item item = ph_flight_read(flight, place);
-            sample next;
-            if (expectation->doubtful[item.slot] &&
-                try_sample(world, sender, &item, packet->stamp.tick, &next)) {
-                add(&expectation->sent[item.slot], &next, ph_expected_tick_s(world));
-            }
-            place = ph_flight_next_item(flight, place);
-        }
+    send_again(expectation, world, sender);
+    for (int slot = 0; slot < slot_count; ++slot) {
+        uint8_t* marks = &expectation->marks[slot];
+        *marks &= (*marks & PH_EXPECTED_DOUBTFUL) != 0 ? PH_EXPECTED_APART : UINT8_MAX;
     }
-    memset(expectation->doubtful, 0, (size_t)knowledge->slot_count);
     expectation->has_doubt = false;
 }

@@ -7,9 +7,13 @@
 //   known   --o-----o               the client has applied it: the newest, and the motion there
 //   sent          known, then o---o . . . x   and what is on its way; carried on
 //
-// When a packet turns out to be lost, `sent` is made anew from what is known and what is still on
-// its way. Senders of the pinhole profile have one, and those whose scheduler wants errors. Noting costs some ten nanoseconds a
-// record, a loss a walk over what is on its way; nothing allocates but creation.
+// Mostly nothing of a slot is on its way when the next sample is sent, and all of it is applied: so
+// what is known is put aside when a sample leads on from it, and an answer that leaves nothing open
+// only takes the mark away that says so. When a packet turns out to be lost, `sent` is made anew from
+// what is known and what is still on its way.
+//
+// Senders of the pinhole profile have one, and those whose scheduler wants errors. Noting costs some
+// ten nanoseconds a record, a loss a walk over what is on its way; nothing allocates but creation.
 
 #ifndef PH_WORLD_EXPECTATION_H
 #define PH_WORLD_EXPECTATION_H
@@ -28,25 +32,31 @@ typedef struct ph_expected {
     float interval_s;   // between the last two samples; 0: there is but one, which stands
     uint16_t jumps;     // of the entity
     bool is_there;
-    // Of what was sent: a sample was replaced by another one of the same packet, so this may differ from
-    // what its samples, one by one, will lead to.
-    bool is_revised;
 } ph_expected;
 
-_Static_assert(sizeof(ph_expected) <= 56, "two for each slot of each viewer");
+_Static_assert(sizeof(ph_expected) <= 52, "two for each slot of each viewer");
+
+// Marks of a slot.
+// A sample that is on its way has led on from what is known; else `known` is old, and `sent` is known.
+#define PH_EXPECTED_APART 1
+// A sample was replaced by another one of the same packet, so `sent` may differ from what its samples,
+// one by one, will lead to.
+#define PH_EXPECTED_REVISED 2
+// Something was lost, and `sent` is wrong.
+#define PH_EXPECTED_DOUBTFUL 4
 
 typedef struct ph_expectation {
     ph_expected* sent;  // by slot
-    ph_expected* known; // by slot
+    ph_expected* known; // by slot, where it is APART
     uint32_t* heading;  // by slot: the newest level that was sent
     ph_manner* manners; // by class: what the client learns from the same samples
     float* scratch;     // for errors.h, of viewers with many slots; else NULL
-    uint8_t* doubtful;  // by slot: 1 when something was lost and `sent` is wrong
+    uint8_t* marks;     // by slot: PH_EXPECTED_...
     // By slot, 1: the client carries a motion on that has ended. Its position is due once more, though
     // it is the one that was sent last.
     uint8_t* astray;
     uint8_t* headings; // by class: the property, or PH_HEADING_NONE
-    bool has_doubt;
+    bool has_doubt;    // somebody is DOUBTFUL
     size_t size_bytes;
     ph_allocator allocator;
 } ph_expectation;
@@ -64,18 +74,41 @@ void ph_expectation_note_sent(ph_expectation* expectation, const ph_world* world
                               const ph_record* record);
 
 // The fate of an item, which was sent at some tick.
-void ph_expectation_note_applied(ph_expectation* expectation, const ph_world* world,
-                                 const ph_sender* sender, const ph_flight_item* item,
-                                 uint32_t tick);
+void ph_expectation_take(ph_expectation* expectation, const ph_world* world,
+                         const ph_sender* sender, const ph_flight_item* item, uint32_t tick);
+// Mostly it is the newest that was sent of its slot, and whatever came before it is known: then what
+// was expected when it was sent is known now.
+static inline void ph_expectation_note_applied(ph_expectation* expectation, const ph_world* world,
+                                               const ph_sender* sender, const ph_flight_item* item,
+                                               uint32_t tick)
+{
+    const int in_flight = ph_knowledge_at(&sender->knowledge, item->slot)->in_flight;
+    uint8_t* marks = &expectation->marks[item->slot];
+    if (in_flight == 1 && (*marks & ~PH_EXPECTED_APART) == 0 && item->kind != PH_RECORD_LEAVE) {
+        *marks = 0;
+        return;
+    }
+    ph_expectation_take(expectation, world, sender, item, tick);
+}
 static inline void ph_expectation_note_lost(ph_expectation* expectation, int slot)
 {
-    expectation->doubtful[slot] = 1;
+    expectation->marks[slot] |= PH_EXPECTED_DOUBTFUL;
     expectation->has_doubt = true;
 }
 
 // After all items of an acknowledgement: what is expected of the doubtful ones.
 void ph_expectation_mend(ph_expectation* expectation, const ph_world* world,
                          const ph_sender* sender);
+
+// What the client shows of a slot if all that is on its way gets lost; NULL: nothing else, or nothing.
+static inline const ph_expected* ph_expectation_without(const ph_expectation* expectation, int slot)
+{
+    const ph_expected* known = &expectation->known[slot];
+    return (expectation->marks[slot] & PH_EXPECTED_APART) != 0 && known->is_there &&
+                   known->tick != expectation->sent[slot].tick
+               ? known
+               : NULL;
+}
 
 // Whether the client carries a motion on that has ended. No expectation: nobody knows.
 static inline bool ph_expectation_is_astray(const ph_expectation* expectation, int slot)
