@@ -41,7 +41,7 @@ static void send_datagram(void* context, const ph_address* to, const void* bytes
 {
     bot* of = context;
     if (of->up != NULL) {
-        ph_link_send(of->up, app_wall_us(), bytes, size);
+        ph_link_send(of->up, ph_socket_now_us(), bytes, size);
     } else {
         send_now(of, to, bytes, size);
     }
@@ -160,8 +160,8 @@ static void note_connection(bot* of, uint64_t now_us)
         of->connected_us = now_us;
         // What waits in a queue on the way comes closer together than it was sent.
         const int64_t tolerance_bits = of->terms->bits_per_second;
-        of->meter = wire_meter_make(of->terms->bits_per_second,
-                                    of->terms->depth_bits + tolerance_bits, now_us);
+        of->meter = ph_wire_meter_make(of->terms->bits_per_second,
+                                       of->terms->depth_bits + tolerance_bits, now_us);
     }
 }
 
@@ -261,11 +261,11 @@ static void take(bot* of, uint64_t now_us, const ph_address* from, void* bytes, 
 {
     ph_net_payload payload;
     const int header_bytes =
-        of->terms->server.kind == PH_ADDRESS_IPV6 ? WIRE_HEADERS_IPV6 : WIRE_HEADERS_IPV4;
+        of->terms->server.kind == PH_ADDRESS_IPV6 ? PH_WIRE_HEADERS_IPV6 : PH_WIRE_HEADERS_IPV4;
     ph_net_client_receive(of->net, from, bytes, size, &payload);
     note_connection(of, now_us);
     if (of->connected_us != 0) {
-        wire_meter_pass(&of->meter, size + (size_t)header_bytes, now_us);
+        ph_wire_meter_pass(&of->meter, size + (size_t)header_bytes, now_us);
     }
     if (payload.size > 0) {
         take_payload(of, now_us, &payload);

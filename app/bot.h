@@ -9,7 +9,7 @@
 #define PH_APP_BOT_H
 
 #include "bots_truth.h"
-#include "wire_meter.h"
+#include "net/wire_meter.h"
 
 #include "kit/link.h"
 
@@ -84,9 +84,9 @@ typedef struct bot {
     uint64_t connected_us; // 0: never
     uint64_t converged_us; // 0: not since the world stands
     uint64_t flooded_us;
-    bool is_gone;     // vanished
-    wire_meter meter; // what arrives, with a second's worth of tolerance
-    bot_error error;  // of what is shown
+    bool is_gone;        // vanished
+    ph_wire_meter meter; // what arrives, with a second's worth of tolerance
+    bot_error error;     // of what is shown
     bot_difference difference;
     uint64_t strangers; // entities shown that the truth has not got
 } bot;

@@ -10,7 +10,6 @@
 #include "command.h"
 #include "key_file.h"
 #include "scene_help.h"
-#include "wall.h"
 
 #include "kit/herd.h"
 #include "kit/scene.h"
@@ -137,9 +136,9 @@ static bool run(bots_job* job)
 {
     const bots_options* options = &job->options;
     bots_swarm* swarm = job->swarm;
-    const uint64_t start_us = app_wall_us();
+    const uint64_t start_us = ph_socket_now_us();
     const bool is_there = bots_swarm_run(swarm, start_us + (uint64_t)options->seconds * SECOND_US);
-    const uint64_t stood_us = app_wall_us();
+    const uint64_t stood_us = ph_socket_now_us();
     bots_report report = {0};
     bool is_compared = false;
     if (is_there && job->truth != NULL && options->converge_s > 0) {

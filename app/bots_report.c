@@ -5,8 +5,6 @@
 
 #include "bots_report.h"
 
-#include "wall.h"
-
 #include "kit/json.h"
 
 #include <stdio.h>
@@ -63,7 +61,7 @@ bots_report bots_report_make(const bots_swarm* swarm, double seconds)
         .error_mm = ph_spread_summarise(&swarm->errors.mm),
         .error_mrad = ph_spread_summarise(&swarm->errors.mrad),
     };
-    const uint64_t now_us = app_wall_us();
+    const uint64_t now_us = ph_socket_now_us();
     for (int i = 0; i < swarm->def.count; ++i) {
         if (swarm->bots[i]->manner == BOT_GOOD) {
             add_bot(&report, swarm->bots[i], now_us);

@@ -5,8 +5,6 @@
 
 #include "bots_swarm.h"
 
-#include "wall.h"
-
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
@@ -73,7 +71,7 @@ static void take_sight(void* context, const truth_sight* sight)
     bot* of = swarm->bots[i];
     if (of->converged_us == 0 && bot_is_answered(of) &&
         bots_check_alike(of, swarm->def.truth, sight)) {
-        of->converged_us = app_wall_us();
+        of->converged_us = ph_socket_now_us();
         ++swarm->alike_count;
     }
 }
@@ -101,7 +99,7 @@ bots_swarm* bots_swarm_create(const bots_swarm_def* def, ph_fault* fault)
         def->truth->on_sight = take_sight;
         def->truth->context = swarm;
     }
-    swarm->start_us = app_wall_us();
+    swarm->start_us = ph_socket_now_us();
     return swarm;
 }
 
@@ -146,11 +144,11 @@ static void take_events(bots_swarm* swarm)
     int count;
     int timeout_ms = WAIT_MS;
     if (is_patient(swarm)) {
-        app_wall_sleep(GATHER_US);
+        ph_socket_sleep(GATHER_US);
     }
     do {
         count = epoll_wait(swarm->waiter, events, EVENTS_MAX, timeout_ms);
-        const uint64_t now_us = app_wall_us();
+        const uint64_t now_us = ph_socket_now_us();
         for (int i = 0; i < count; ++i) {
             bot_receive(events[i].data.ptr, now_us);
         }
@@ -160,7 +158,7 @@ static void take_events(bots_swarm* swarm)
 
 static void tick_some(bots_swarm* swarm)
 {
-    const uint64_t now_us = app_wall_us();
+    const uint64_t now_us = ph_socket_now_us();
     if (is_patient(swarm) && now_us < swarm->tick_us) {
         return;
     }
@@ -178,7 +176,7 @@ static void judge_some(bots_swarm* swarm)
 {
     bots_truth* truth = swarm->def.truth;
     if (truth == NULL || truth->tick_count == swarm->judged_ticks || truth->now.is_standing ||
-        app_wall_us() < truth->now.due_us + truth->hello.tick_us / 2) {
+        ph_socket_now_us() < truth->now.due_us + truth->hello.tick_us / 2) {
         return;
     }
     swarm->judged_ticks = truth->tick_count;
@@ -187,14 +185,14 @@ static void judge_some(bots_swarm* swarm)
         bot* of = swarm->bots[swarm->judge_next];
         swarm->judge_next = (swarm->judge_next + 1) % swarm->def.count;
         if (of->manner == BOT_GOOD && bot_is_connected(of)) {
-            bots_check_error(of, truth, app_wall_us(), &swarm->errors);
+            bots_check_error(of, truth, ph_socket_now_us(), &swarm->errors);
         }
     }
 }
 
 static bool turn(bots_swarm* swarm)
 {
-    start_some(swarm, app_wall_us());
+    start_some(swarm, ph_socket_now_us());
     take_events(swarm);
     tick_some(swarm);
     const bool is_there = swarm->def.truth == NULL || bots_truth_serve(swarm->def.truth);
@@ -205,7 +203,7 @@ static bool turn(bots_swarm* swarm)
 bool bots_swarm_run(bots_swarm* swarm, uint64_t until_us)
 {
     bool is_there = true;
-    while (is_there && app_wall_us() < until_us) {
+    while (is_there && ph_socket_now_us() < until_us) {
         is_there = turn(swarm);
     }
     return is_there;
@@ -226,23 +224,23 @@ static void ask_for_sights(const bots_swarm* swarm)
 bool bots_swarm_converge(bots_swarm* swarm, uint64_t until_us)
 {
     bots_truth* truth = swarm->def.truth;
-    uint64_t ask_us = app_wall_us() + ASK_EVERY_US;
+    uint64_t ask_us = ph_socket_now_us() + ASK_EVERY_US;
     const int good = bots_swarm_good(swarm);
     bool is_there = true;
     bots_truth_ask(truth, TRUTH_STAND);
     for (int i = 0; i < swarm->def.count; ++i) {
         bot_fall_silent(swarm->bots[i]);
     }
-    while (is_there && swarm->alike_count < good && app_wall_us() < until_us) {
+    while (is_there && swarm->alike_count < good && ph_socket_now_us() < until_us) {
         is_there = turn(swarm);
-        if (!truth->now.is_standing || app_wall_us() < ask_us) {
+        if (!truth->now.is_standing || ph_socket_now_us() < ask_us) {
             continue;
         }
         if (!truth->has_state) {
             bots_truth_ask(truth, TRUTH_WANT_STATE);
         }
         ask_for_sights(swarm);
-        ask_us = app_wall_us() + ASK_EVERY_US;
+        ask_us = ph_socket_now_us() + ASK_EVERY_US;
     }
     bots_truth_ask(truth, TRUTH_WANT_FIGURES);
     bots_truth_ask(truth, TRUTH_GO);

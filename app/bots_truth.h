@@ -23,7 +23,7 @@ typedef struct truth_hello {
 
 // Where everybody is at one tick, by name ascending.
 typedef struct truth_moment {
-    uint64_t due_us; // app_wall_us
+    uint64_t due_us; // by ph_socket_now_us()
     bool is_standing;
     int count;
     uint64_t* name;

@@ -16,7 +16,6 @@
 #include "serve_metrics.h"
 #include "serve_options.h"
 #include "serve_truth.h"
-#include "wall.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -126,7 +125,7 @@ static bool open_front(serve_job* job, ph_fault* fault)
         .public_address = options->public_address,
         .key = job->key,
         .client_capacity = options->clients,
-        .bits_per_second = (int64_t)(options->kbps * 1000.0 + 0.5),
+        .bits_per_second = (int)(options->kbps * 1000.0 + 0.5),
         .hz = options->hz,
         .slots = options->slots,
         .is_rate_fixed = options->is_rate_fixed,
@@ -192,7 +191,7 @@ static void close_all(serve_job* job)
 static void tell_key(const serve_job* job)
 {
     char address[PH_ADDRESS_TEXT_MAX];
-    const ph_address server = serve_front_public(job->front);
+    const ph_address server = ph_host_public(serve_front_host(job->front));
     if (job->made_key_path[0] == '\0') {
         return;
     }
@@ -205,13 +204,13 @@ static void tell_start(const serve_job* job)
 {
     const serve_options* options = &job->options;
     char address[PH_ADDRESS_TEXT_MAX];
-    const ph_address local = serve_front_local(job->front);
+    const ph_address local = ph_host_local(serve_front_host(job->front));
     printf("%s: %d entities, %.4g ticks a second, profile %s, %g kbit/s for each of %d clients, %d "
            "threads\n",
            options->source, job->stage->actor_count, 1e6 / job->stage->tick_us,
            options->profile_text, options->kbps, options->clients, ph_pool_thread_count(job->pool));
     printf("listening on %s\n", ph_address_print(&local, address));
-    const ph_address public_address = serve_front_public(job->front);
+    const ph_address public_address = ph_host_public(serve_front_host(job->front));
     if (!ph_address_is_equal(&local, &public_address)) {
         printf("clients reach it under %s; --public says another address\n",
                ph_address_print(&public_address, address));
@@ -242,11 +241,11 @@ static void tell_second(serve_job* job)
 static void wait_for(serve_job* job, uint64_t due_us)
 {
     const bool has_doors = job->metrics != NULL || job->truth != NULL;
-    for (uint64_t now_us = app_wall_us(); now_us < due_us && !is_asked_to_stop;
-         now_us = app_wall_us()) {
+    for (uint64_t now_us = ph_socket_now_us(); now_us < due_us && !is_asked_to_stop;
+         now_us = ph_socket_now_us()) {
         const uint64_t slice_us =
             has_doors && due_us - now_us > SLICE_US ? now_us + SLICE_US : due_us;
-        serve_front_receive(job->front, slice_us);
+        ph_host_receive(serve_front_host(job->front), slice_us);
         serve_metrics_serve(job->metrics);
         serve_truth_serve(job->truth);
     }
@@ -255,25 +254,26 @@ static void wait_for(serve_job* job, uint64_t due_us)
 static bool tick(serve_job* job)
 {
     ph_fault fault = {0};
-    const uint64_t due_us = serve_pace_begin(&job->pace, app_wall_us());
-    serve_front_receive(job->front, 0);
+    const uint64_t due_us = serve_pace_begin(&job->pace, ph_socket_now_us());
+    ph_host_receive(serve_front_host(job->front), 0);
     if (!serve_front_tick(job->front, &fault)) {
         return complain(job->options.source, &fault);
     }
     serve_truth_tell(job->truth, due_us);
-    serve_front_send(job->front, due_us + (uint64_t)(SEND_SHARE * job->stage->tick_us));
+    ph_host_send(serve_front_host(job->front),
+                 due_us + (uint64_t)(SEND_SHARE * job->stage->tick_us));
     return true;
 }
 
 static bool is_over(const serve_job* job)
 {
     const uint64_t end_us = (uint64_t)job->options.seconds * SECOND_US;
-    return is_asked_to_stop || (end_us > 0 && app_wall_us() - job->first.now_us >= end_us);
+    return is_asked_to_stop || (end_us > 0 && ph_socket_now_us() - job->first.now_us >= end_us);
 }
 
 static bool run(serve_job* job)
 {
-    job->pace = serve_pace_make(app_wall_us(), job->stage->tick_us);
+    job->pace = serve_pace_make(ph_socket_now_us(), job->stage->tick_us);
     job->first = job->last = serve_report_make(job->front, &job->pace, job->stage->world);
     uint64_t told_us = job->first.now_us;
     while (!is_over(job)) {
@@ -281,7 +281,7 @@ static bool run(serve_job* job)
         if (!is_asked_to_stop && !tick(job)) {
             return false;
         }
-        if (app_wall_us() - told_us >= SECOND_US) {
+        if (ph_socket_now_us() - told_us >= SECOND_US) {
             told_us += SECOND_US;
             tell_second(job);
         }
@@ -292,7 +292,7 @@ static bool run(serve_job* job)
 static void say_goodbye(serve_job* job)
 {
     const serve_report now = serve_report_make(job->front, &job->pace, job->stage->world);
-    serve_front_stop(job->front);
+    ph_host_stop(serve_front_host(job->front));
     printf("stopping: %d clients are told\n", now.counts.clients);
     serve_log_end(stdout, &job->first, &now);
 }

@@ -13,11 +13,11 @@
 
 static void look_at_viewers(serve_report* report, const serve_front* front, const ph_world* world)
 {
-    const serve_sessions* sessions = serve_front_sessions(front);
+    const ph_host* host = serve_front_host(front);
     int known = 0;
-    for (int i = 0; i < sessions->count; ++i) {
+    for (int i = 0; i < ph_host_client_count(host); ++i) {
         ph_viewer_stats stats;
-        ph_world_viewer_stats(world, sessions->by_client[sessions->active[i]].viewer, &stats);
+        ph_world_viewer_stats(world, ph_host_viewer(host, ph_host_client_at(host, i)), &stats);
         if (stats.rtt_ms > 0.0) {
             report->rtt_ms += stats.rtt_ms;
             report->loss += stats.loss;
@@ -38,7 +38,7 @@ serve_report serve_report_make(const serve_front* front, serve_pace* pace, const
         .ticks = pace->ticks,
         .missed = pace->missed,
         .cpu_us = app_wall_cpu_us(),
-        .now_us = app_wall_us(),
+        .now_us = ph_socket_now_us(),
         .worst_late_ms = (double)serve_pace_take_worst(pace) / 1000.0,
     };
     look_at_viewers(&report, front, world);
@@ -61,11 +61,11 @@ static uint64_t refused(const ph_net_server_stats* net)
     return sum;
 }
 
-static uint64_t ended(const serve_counts* counts)
+static uint64_t ended(const ph_net_server_stats* net)
 {
     uint64_t sum = 0;
     for (int i = 0; i < PH_NET_END_COUNT; ++i) {
-        sum += counts->ended[i];
+        sum += net->ended[i];
     }
     return sum;
 }
@@ -73,8 +73,8 @@ static uint64_t ended(const serve_counts* counts)
 void serve_log_line(FILE* file, const serve_report* before, const serve_report* now)
 {
     const double seconds = (double)(now->now_us - before->now_us) / US_PER_SECOND;
-    const serve_traffic* was = &before->counts.traffic;
-    const serve_traffic* is = &now->counts.traffic;
+    const ph_host_stats* was = &before->counts.host;
+    const ph_host_stats* is = &now->counts.host;
     const int clients = now->counts.clients;
     const double kbps = per_second(was->wire_bytes, is->wire_bytes, seconds) * 8.0 / 1000.0;
     fprintf(file,
@@ -82,26 +82,26 @@ void serve_log_line(FILE* file, const serve_report* before, const serve_report* 
             "each  "
             "in %.0f/s refused %d  rtt %.0f ms loss %.1f %%  waits %.1f s  overruns %d  cpu %.0f "
             "%%\n",
-            clients, (int)(now->counts.connected - before->counts.connected),
-            (int)(ended(&now->counts) - ended(&before->counts)), (int)(now->ticks - before->ticks),
+            clients, (int)(is->net.connected - was->net.connected),
+            (int)(ended(&is->net) - ended(&was->net)), (int)(now->ticks - before->ticks),
             now->worst_late_ms, (int)(now->missed - before->missed),
             per_second(was->datagrams, is->datagrams, seconds), clients > 0 ? kbps / clients : 0.0,
             now->counts.rate_bits_per_second / 1000.0,
-            per_second(before->counts.socket.received, now->counts.socket.received, seconds),
-            (int)(refused(&now->counts.net) - refused(&before->counts.net)), now->rtt_ms,
-            100.0 * now->loss, now->oldest_due_ms / 1000.0, (int)(is->overruns - was->overruns),
+            per_second(was->socket.received, is->socket.received, seconds),
+            (int)(refused(&is->net) - refused(&was->net)), now->rtt_ms, 100.0 * now->loss,
+            now->oldest_due_ms / 1000.0, (int)(is->overruns - was->overruns),
             100.0 * per_second(before->cpu_us, now->cpu_us, seconds) / US_PER_SECOND);
     fflush(file);
 }
 
 void serve_log_overload(FILE* file, const serve_report* before, const serve_report* now)
 {
-    const uint64_t put_off = now->counts.put_off - before->counts.put_off;
+    const uint64_t put_off = now->counts.host.sends_put_off - before->counts.host.sends_put_off;
     const uint64_t missed = now->missed - before->missed;
     if (put_off == 0 && missed == 0) {
         return;
     }
-    const double sends = (double)(now->counts.traffic.sends - before->counts.traffic.sends);
+    const double sends = (double)(now->counts.host.sends - before->counts.host.sends);
     fprintf(
         file,
         "overload: %llu ticks missed, %llu turns put off to the next tick; each client was sent "
@@ -113,16 +113,16 @@ void serve_log_overload(FILE* file, const serve_report* before, const serve_repo
 
 void serve_log_end(FILE* file, const serve_report* first, const serve_report* last)
 {
-    const serve_counts* counts = &last->counts;
+    const ph_host_stats* host = &last->counts.host;
     const double seconds = (double)(last->now_us - first->now_us) / US_PER_SECOND;
     fprintf(
         file,
         "served %llu clients in %.0f s: %llu ticks, %llu missed; %llu datagrams, %llu not taken "
         "by the system, %llu overruns; %llu received, %llu refused; cpu %.1f s\n",
-        (unsigned long long)counts->connected, seconds, (unsigned long long)last->ticks,
-        (unsigned long long)last->missed, (unsigned long long)counts->traffic.datagrams,
-        (unsigned long long)counts->socket.unsent, (unsigned long long)counts->traffic.overruns,
-        (unsigned long long)counts->socket.received, (unsigned long long)refused(&counts->net),
+        (unsigned long long)host->net.connected, seconds, (unsigned long long)last->ticks,
+        (unsigned long long)last->missed, (unsigned long long)host->datagrams,
+        (unsigned long long)host->socket.unsent, (unsigned long long)host->overruns,
+        (unsigned long long)host->socket.received, (unsigned long long)refused(&host->net),
         (double)last->cpu_us / US_PER_SECOND);
     fflush(file);
 }

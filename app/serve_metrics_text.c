@@ -47,12 +47,12 @@ static void add_gauge(page* to, const char* name, const char* help, double value
     add(to, "pinhole_%s %.9g\n", name, value);
 }
 
-static void add_ends(page* to, const serve_counts* counts)
+static void add_ends(page* to, const ph_net_server_stats* net)
 {
     add_head(to, "clients_ended_total", "counter", "Connections that ended, by reason.");
     for (int i = PH_NET_END_NONE + 1; i < PH_NET_END_COUNT; ++i) {
         add(to, "pinhole_clients_ended_total{reason=\"%s\"} %llu\n", ph_net_end_name((ph_net_end)i),
-            (unsigned long long)counts->ended[i]);
+            (unsigned long long)net->ended[i]);
     }
 }
 
@@ -67,25 +67,25 @@ static void add_refusals(page* to, const ph_net_server_stats* net)
 
 static void add_traffic(page* to, const serve_counts* counts)
 {
-    const serve_traffic* traffic = &counts->traffic;
-    add_count(to, "sends_total", "Turns in which a client was sent to.", traffic->sends);
+    const ph_host_stats* host = &counts->host;
+    add_count(to, "sends_total", "Turns in which a client was sent to.", host->sends);
     add_count(to, "sends_put_off_total", "Turns that there was no time for in their tick.",
-              counts->put_off);
-    add_count(to, "datagrams_sent_total", "Datagrams to clients.", traffic->datagrams);
+              host->sends_put_off);
+    add_count(to, "datagrams_sent_total", "Datagrams to clients.", host->datagrams);
     add_count(to, "wire_bytes_sent_total", "Their bytes, IP and UDP headers included.",
-              traffic->wire_bytes);
+              host->wire_bytes);
     add_count(to, "datagrams_unsent_total", "Datagrams that the system would not take.",
-              counts->socket.unsent);
+              host->socket.unsent);
     add_count(to, "overruns_total", "Datagrams beyond a client's budget. Must be 0.",
-              traffic->overruns);
+              host->overruns);
     add_count(to, "datagrams_received_total", "Datagrams that came, refused ones included.",
-              counts->socket.received);
-    add_count(to, "acknowledgements_total", "Acknowledgements that were of use.", traffic->acks);
-    add_count(to, "messages_total", "Reliable messages from clients.", traffic->messages);
+              host->socket.received);
+    add_count(to, "acknowledgements_total", "Acknowledgements that were of use.", host->acks);
+    add_count(to, "messages_total", "Reliable messages from clients.", counts->messages);
     add_count(to, "messages_dropped_total", "Of these, those that found the queue back full.",
-              traffic->messages_dropped);
+              counts->messages_dropped);
     add_count(to, "payloads_strange_total", "Payloads that no client of ours sends.",
-              traffic->strange_payloads);
+              host->strange_payloads);
 }
 
 size_t serve_metrics_print(const serve_report* now, char* text, size_t capacity)
@@ -95,15 +95,16 @@ size_t serve_metrics_print(const serve_report* now, char* text, size_t capacity)
     text[0] = '\0';
     add_gauge(&to, "clients", "Clients connected now.", counts->clients);
     add_gauge(&to, "clients_pending", "Clients between request and response.",
-              counts->net.pending_count);
-    add_count(&to, "clients_connected_total", "Connections that began.", counts->connected);
-    add_ends(&to, counts);
+              counts->host.net.pending_count);
+    add_count(&to, "clients_connected_total", "Connections that began.",
+              counts->host.net.connected);
+    add_ends(&to, &counts->host.net);
     add_count(&to, "ticks_total", "Ticks of the world.", now->ticks);
     add_count(&to, "ticks_missed_total", "Ticks that were due and never came.", now->missed);
     add_gauge(&to, "tick_late_seconds_max", "The latest begin of a tick within the last second.",
               now->worst_late_ms / 1000.0);
     add_traffic(&to, counts);
-    add_refusals(&to, &counts->net);
+    add_refusals(&to, &counts->host.net);
     add_gauge(&to, "rate_bits_per_second", "What a client may be sent, mean over clients.",
               counts->rate_bits_per_second);
     add_gauge(&to, "rtt_seconds", "Round trip, mean over clients.", now->rtt_ms / 1000.0);

@@ -11,6 +11,7 @@
 #include "serve_truth.h"
 
 #include "kit/budget.h"
+#include "net/wire_meter.h"
 #include "truth_wire.h"
 
 #include <arpa/inet.h>
@@ -132,7 +133,7 @@ static void say_hello(const serve_truth* truth, truth_bytes* out)
     const ph_budget_def budget = {
         .bits_per_second = (int64_t)(options->kbps * 1000.0 + 0.5),
         .burst_s = 1.0,
-        .overhead_bytes = WIRE_HEADERS_IPV6 + PH_NETCODE_OVERHEAD_MAX,
+        .overhead_bytes = PH_WIRE_HEADERS_IPV6 + PH_NETCODE_OVERHEAD_MAX,
     };
     const size_t size = ph_schema_print(schema, NULL, 0) + 1;
     char* text = malloc(size);
@@ -203,32 +204,20 @@ static void say_state(const serve_truth* truth, truth_bytes* out)
     truth_end(out, start);
 }
 
-static const serve_session* find_session(const serve_truth* truth, uint64_t client_id)
-{
-    const serve_sessions* sessions = serve_front_sessions(truth->def.front);
-    for (int i = 0; i < sessions->count; ++i) {
-        const serve_session* session = &sessions->by_client[sessions->active[i]];
-        if (session->client_id == client_id) {
-            return session;
-        }
-    }
-    return NULL;
-}
-
 static void say_sight(const serve_truth* truth, truth_bytes* out, uint64_t client_id)
 {
     const ph_world* world = truth->def.stage->world;
-    const serve_session* session = find_session(truth, client_id);
+    int client = 0;
+    const serve_guest* guest = serve_front_find(truth->def.front, client_id, &client);
+    const ph_viewer_id viewer = ph_host_viewer(serve_front_host(truth->def.front), client);
     ph_sight sight = {0};
-    const bool is_known =
-        session != NULL && ph_world_sight(world, session->viewer, &sight) == PH_OK;
+    const bool is_known = guest != NULL && ph_world_sight(world, viewer, &sight) == PH_OK;
     const size_t start = truth_begin(out, TRUTH_SIGHT);
     truth_put(out, client_id, 8);
     truth_put(out, is_known ? 1 : 0, 1);
     int32_t eye_mm[3] = {0};
     if (is_known) {
-        const serve_terms terms = {.stage = truth->def.stage};
-        serve_session_eye(session, &terms, eye_mm);
+        serve_guest_eye(guest, truth->def.stage, eye_mm);
     }
     for (int axis = 0; axis < 3; ++axis) {
         truth_put(out, (uint32_t)eye_mm[axis], 4);
@@ -251,10 +240,10 @@ static void say_figures(const serve_truth* truth, truth_bytes* out)
     const serve_counts counts = serve_front_counts(truth->def.front);
     const size_t start = truth_begin(out, TRUTH_FIGURES);
     truth_put(out, truth->def.pace->missed, 8);
-    truth_put(out, counts.put_off, 8);
-    truth_put(out, counts.traffic.overruns, 8);
-    truth_put(out, counts.traffic.datagrams, 8);
-    truth_put(out, counts.traffic.wire_bytes, 8);
+    truth_put(out, counts.host.sends_put_off, 8);
+    truth_put(out, counts.host.overruns, 8);
+    truth_put(out, counts.host.datagrams, 8);
+    truth_put(out, counts.host.wire_bytes, 8);
     truth_end(out, start);
 }
 

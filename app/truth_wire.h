@@ -18,7 +18,7 @@
 typedef enum truth_kind {
     // version, profile, tick_us, bits_per_second, depth of the bucket in bits, source, schema
     TRUTH_HELLO = 1,
-    // tick, time in us (app_wall_us), whether it stands, count; by name ascending: name, x, y, z
+    // tick, time in us (of ph_socket_now_us), whether it stands, count; by name ascending: name, x, y, z
     TRUTH_TICK,
     // count; each: name, class, count of properties, what truth_value_... says of each
     TRUTH_STATE,

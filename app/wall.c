@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// A few times per tick; some 50 ns a call.
+// Once per tick; some 50 ns a call.
 
 // clock_gettime and getentropy are not part of C17.
 #if !defined(_DEFAULT_SOURCE)
@@ -25,11 +25,6 @@ uint64_t app_wall_ns(void)
     return read_ns(CLOCK_MONOTONIC);
 }
 
-uint64_t app_wall_us(void)
-{
-    return read_ns(CLOCK_MONOTONIC) / 1000;
-}
-
 uint64_t app_wall_unix_s(void)
 {
     return (uint64_t)time(NULL);
@@ -38,15 +33,6 @@ uint64_t app_wall_unix_s(void)
 uint64_t app_wall_cpu_us(void)
 {
     return read_ns(CLOCK_PROCESS_CPUTIME_ID) / 1000;
-}
-
-void app_wall_sleep(uint64_t duration_us)
-{
-    const struct timespec duration = {
-        .tv_sec = (time_t)(duration_us / 1000000),
-        .tv_nsec = (long)(duration_us % 1000000) * 1000,
-    };
-    nanosleep(&duration, NULL);
 }
 
 bool app_wall_random(void* bytes, size_t size)

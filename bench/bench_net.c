@@ -87,8 +87,7 @@ static void run_part(net_scene* scene, void (*part)(net_scene*), double* cpu_ns,
 static net_round run_round(net_scene* scene, net_yardsticks* yardsticks)
 {
     net_round round = {0};
-    const serve_traffic before = serve_front_counts(scene->front).traffic;
-    scene->watch.game_ns = 0;
+    const serve_counts before = serve_front_counts(scene->front);
     for (int i = 0; i < ROUND_TICKS; ++i) {
         net_scene_wait(scene);
         run_part(scene, net_scene_send, &round.cpu_ns, &round.send_ns);
@@ -100,16 +99,16 @@ static net_round run_round(net_scene* scene, net_yardsticks* yardsticks)
             net_scene_answer(scene); // takes the bare ones away
         }
     }
-    const serve_traffic after = serve_front_counts(scene->front).traffic;
-    round.game_ns = (double)scene->watch.game_ns;
-    round.datagrams = (double)(after.datagrams - before.datagrams);
-    round.bytes = (double)(after.wire_bytes - before.wire_bytes);
+    const serve_counts after = serve_front_counts(scene->front);
+    round.game_ns = (double)(after.game_ns - before.game_ns);
+    round.datagrams = (double)(after.host.datagrams - before.host.datagrams);
+    round.bytes = (double)(after.host.wire_bytes - before.host.wire_bytes);
     return round;
 }
 
 static double payload_bytes(const net_round* round)
 {
-    return round->bytes / round->datagrams - WIRE_HEADERS_IPV4;
+    return round->bytes / round->datagrams - PH_WIRE_HEADERS_IPV4;
 }
 
 static void measure_plain(net_scene* scene, net_yardsticks* yardsticks, net_result* result)
@@ -132,15 +131,15 @@ typedef struct net_shares {
     double stages_ns[NET_STAGE_COUNT];
 } net_shares;
 
-static void share_out(const net_round* round, const serve_watch* watch,
+static void share_out(const net_round* round, const ph_host_times* host,
                       const double stage_ns[PH_STAGE_COUNT], net_shares* shares)
 {
     double* ns = shares->stages_ns;
     ns[NET_SCHEDULE] = stage_ns[PH_STAGE_VISION] + stage_ns[PH_STAGE_KNOWLEDGE] +
                        stage_ns[PH_STAGE_SCORE] + stage_ns[PH_STAGE_PICK];
     ns[NET_ENCODE] = stage_ns[PH_STAGE_ENCODE];
-    ns[NET_SEAL] = (double)watch->seal_ns;
-    ns[NET_SEND] = (double)watch->send_ns;
+    ns[NET_SEAL] = (double)host->seal_ns;
+    ns[NET_SEND] = (double)host->send_ns;
     ns[NET_RECEIVE] = round->receive_ns;
     const double rest = round->send_ns - round->game_ns - ns[NET_SCHEDULE] - ns[NET_ENCODE] -
                         ns[NET_SEAL] - ns[NET_SEND];
@@ -156,19 +155,22 @@ static void measure_stages(net_scene* scene, net_shares* best)
 {
     ph_world* world = scene->stage->world;
     const ph_stage_times before = ph_world_stage_times(world);
-    scene->watch = (serve_watch){.is_fine = true};
+    const ph_host_times host_before = ph_host_stage_times(scene->host);
     ph_world_set_clock(world, clock_ns, NULL);
+    ph_host_set_clock(scene->host, clock_ns, NULL);
     const net_round round = run_round(scene, NULL);
     ph_world_set_clock(world, NULL, NULL);
-    const serve_watch watch = scene->watch;
-    scene->watch = (serve_watch){0};
+    ph_host_set_clock(scene->host, NULL, NULL);
     const ph_stage_times after = ph_world_stage_times(world);
+    ph_host_times host = ph_host_stage_times(scene->host);
+    host.seal_ns -= host_before.seal_ns;
+    host.send_ns -= host_before.send_ns;
     double stage_ns[PH_STAGE_COUNT];
     for (int i = 0; i < PH_STAGE_COUNT; ++i) {
         stage_ns[i] = (double)(after.ns[i] - before.ns[i]);
     }
     net_shares shares;
-    share_out(&round, &watch, stage_ns, &shares);
+    share_out(&round, &host, stage_ns, &shares);
     if (best->all_ns == 0.0 || shares.all_ns < best->all_ns) {
         *best = shares;
     }

@@ -62,9 +62,9 @@ static bool make_server(net_scene* scene, ph_profile profile, ph_fault* fault)
         .hz = CLASSIC_HZ,
         .slots = VISIBLE,
         .is_rate_fixed = true,
-        .watch = &scene->watch,
     };
     scene->front = serve_front_create(&front, fault);
+    scene->host = scene->front != NULL ? serve_front_host(scene->front) : NULL;
     return scene->front != NULL;
 }
 
@@ -72,7 +72,7 @@ static bool make_clients(net_scene* scene, ph_profile profile, ph_fault* fault)
 {
     scene->terms.schema = scene->stage->schema;
     scene->terms.profile = profile;
-    scene->terms.server = serve_front_public(scene->front);
+    scene->terms.server = ph_host_public(scene->host);
     scene->terms.slot_capacity = SLOTS_MAX;
     scene->bots = calloc((size_t)scene->client_count, sizeof(bot*));
     for (int i = 0; scene->bots != NULL && i < scene->client_count; ++i) {
@@ -98,16 +98,16 @@ static bool join(net_scene* scene, ph_fault* fault)
     int started = 0;
     for (int tick = 0; tick < JOIN_TICKS; ++tick) {
         for (int i = 0; i < STARTS_PER_TICK && started < scene->client_count; ++i) {
-            bot_start(scene->bots[started++], app_wall_us());
+            bot_start(scene->bots[started++], ph_socket_now_us());
         }
         net_scene_receive(scene);
         run_tick(scene);
-        if (serve_front_sessions(scene->front)->count == scene->client_count) {
+        if (ph_host_client_count(scene->host) == scene->client_count) {
             return true;
         }
     }
     return ph_fault_set(fault, 0, 0, "only %d of %d clients got a connection",
-                        serve_front_sessions(scene->front)->count, scene->client_count);
+                        ph_host_client_count(scene->host), scene->client_count);
 }
 
 bool net_scene_make(net_scene* scene, ph_profile profile, int client_count, ph_fault* fault)
@@ -118,7 +118,7 @@ bool net_scene_make(net_scene* scene, ph_profile profile, int client_count, ph_f
     if (!make_server(scene, profile, fault) || !make_clients(scene, profile, fault)) {
         return false;
     }
-    scene->due_us = app_wall_us();
+    scene->due_us = ph_socket_now_us();
     if (!join(scene, fault)) {
         return false;
     }
@@ -143,8 +143,8 @@ void net_scene_destroy(net_scene* scene)
 
 void net_scene_wait(net_scene* scene)
 {
-    serve_front_receive(scene->front, scene->due_us);
-    const uint64_t now_us = app_wall_us();
+    ph_host_receive(scene->host, scene->due_us);
+    const uint64_t now_us = ph_socket_now_us();
     scene->due_us += TICK_US;
     if (scene->due_us < now_us) {
         scene->due_us = now_us; // the machine is busy: no hurry
@@ -155,18 +155,18 @@ void net_scene_send(net_scene* scene)
 {
     ph_fault fault = {0};
     serve_front_tick(scene->front, &fault);
-    serve_front_send(scene->front, UINT64_MAX);
+    ph_host_send(scene->host, UINT64_MAX);
 }
 
 void net_scene_receive(net_scene* scene)
 {
-    serve_front_receive(scene->front, 0);
+    ph_host_receive(scene->host, 0);
 }
 
 void net_scene_answer(net_scene* scene)
 {
     for (int i = 0; i < scene->client_count; ++i) {
-        const uint64_t now_us = app_wall_us();
+        const uint64_t now_us = ph_socket_now_us();
         bot_receive(scene->bots[i], now_us);
         if (now_us >= scene->bots[i]->next_us) {
             bot_tick(scene->bots[i], now_us);

@@ -13,9 +13,9 @@
 
 typedef struct net_scene {
     int client_count;
-    serve_watch watch;
     serve_stage* stage;
     serve_front* front;
+    ph_host* host; // the front's
     ph_pool* pool; // one thread
     bot_terms terms;
     bot** bots;

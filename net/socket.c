@@ -71,6 +71,11 @@ uint64_t ph_socket_now_us(void)
     return whole * 1000000 + part * 1000000 / (uint64_t)per_second.QuadPart;
 }
 
+void ph_socket_sleep(uint64_t duration_us)
+{
+    Sleep((DWORD)((duration_us + 999) / 1000));
+}
+
 typedef WSAPOLLFD poll_entry;
 
 static poll_entry poll_entry_of(const ph_socket* socket)
@@ -121,6 +126,15 @@ uint64_t ph_socket_now_us(void)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+void ph_socket_sleep(uint64_t duration_us)
+{
+    const struct timespec duration = {
+        .tv_sec = (time_t)(duration_us / 1000000),
+        .tv_nsec = (long)(duration_us % 1000000) * 1000,
+    };
+    nanosleep(&duration, NULL);
 }
 
 typedef struct pollfd poll_entry;

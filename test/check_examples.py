@@ -25,10 +25,12 @@ def main():
         deadline = time.monotonic() + PATIENCE_S
         while (not token.exists() or token.stat().st_size < 2048) and time.monotonic() < deadline:
             time.sleep(0.02)
+        is_private = token.stat().st_mode & 0o077 == 0
         client = subprocess.run([PROGRAMS / "example_client", token], stdout=subprocess.PIPE, text=True, timeout=PATIENCE_S)
         heard = server.communicate(timeout=PATIENCE_S)[0]
     print(heard, client.stdout, sep="---\n")
     wanted = {"the server hears the client": "player 0 says: hello" in heard,
+              "nobody else can read the token": is_private,
               "the server ends well": server.returncode == 0,
               "the client is welcome": "the server says: welcome" in client.stdout,
               "the client sees all": "100 dancers in view" in client.stdout,

@@ -69,8 +69,12 @@ PH_API ph_address ph_socket_local(const ph_socket* socket);
 /// What the system knows it by (a file descriptor, or a SOCKET), for waiting on several.
 PH_API intptr_t ph_socket_handle(const ph_socket* socket);
 
-/// What time it is, by a clock of the system that never jumps: for all who are told the time.
+/// What time it is, by a clock of the system that never jumps and is the same in all processes of a
+/// machine; counted from anywhere. For all who are told the time.
 PH_API uint64_t ph_socket_now_us(void);
+
+/// Does nothing for so long, or a little longer.
+PH_API void ph_socket_sleep(uint64_t duration_us);
 
 /// Waits until something arrives, but no longer than this; less than a millisecond counts as one.
 /// @return Whether something has arrived.

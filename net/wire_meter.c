@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-#include "wire_meter.h"
+#include "net/wire_meter.h"
 
 #define PARTS_PER_BIT INT64_C(1000000)
 
-wire_meter wire_meter_make(int64_t bits_per_second, int64_t depth_bits, uint64_t now_us)
+ph_wire_meter ph_wire_meter_make(int64_t bits_per_second, int64_t depth_bits, uint64_t now_us)
 {
-    return (wire_meter){
+    return (ph_wire_meter){
         .bits_per_second = bits_per_second,
         .depth_bits = depth_bits,
         .level_parts = depth_bits * PARTS_PER_BIT,
@@ -15,7 +15,7 @@ wire_meter wire_meter_make(int64_t bits_per_second, int64_t depth_bits, uint64_t
     };
 }
 
-static void fill(wire_meter* meter, uint64_t now_us)
+static void fill(ph_wire_meter* meter, uint64_t now_us)
 {
     const int64_t brim = meter->depth_bits * PARTS_PER_BIT;
     const int64_t room = brim - meter->level_parts;
@@ -28,8 +28,8 @@ static void fill(wire_meter* meter, uint64_t now_us)
     meter->filled_us += (uint64_t)elapsed_us;
 }
 
-void wire_meter_change(wire_meter* meter, int64_t bits_per_second, int64_t depth_bits,
-                       uint64_t now_us)
+void ph_wire_meter_change(ph_wire_meter* meter, int64_t bits_per_second, int64_t depth_bits,
+                          uint64_t now_us)
 {
     fill(meter, now_us);
     meter->bits_per_second = bits_per_second;
@@ -39,7 +39,7 @@ void wire_meter_change(wire_meter* meter, int64_t bits_per_second, int64_t depth
     }
 }
 
-void wire_meter_pass(wire_meter* meter, size_t wire_bytes, uint64_t now_us)
+void ph_wire_meter_pass(ph_wire_meter* meter, size_t wire_bytes, uint64_t now_us)
 {
     fill(meter, now_us);
     meter->bytes += wire_bytes;

@@ -3,11 +3,10 @@
 
 // Some microseconds for each datagram that comes.
 
-#include "serve_lanes.h"
+#include "net/host_state.h"
 
-#include "wall.h"
+#include "base/allocator.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -25,7 +24,7 @@ typedef struct stranger {
     uint8_t bytes[PH_NETCODE_DATAGRAM_MAX + 1];
 } stranger;
 
-struct serve_lane {
+struct ph_host_lane {
     ph_outbox outbox;
     bool has_more; // its socket has, as far as is known
     int batches;   // since the lanes were last asked
@@ -35,24 +34,25 @@ struct serve_lane {
 
 // ---- memory
 
-ph_result serve_lanes_open(serve_lanes* lanes, const serve_lanes_def* def)
+ph_result ph_host_lanes_open(ph_host_lanes* lanes, const ph_host_def* def)
 {
-    *lanes = (serve_lanes){
-        .count = ph_pool_thread_count(def->pool),
-        .pool = def->pool,
-        .terms = def->terms,
-        .sessions = def->sessions,
+    *lanes = (ph_host_lanes){
+        .count = def->pool != NULL ? ph_pool_thread_count(def->pool) : 1,
+        .client_capacity = def->client_capacity,
+        .allocator = def->allocator,
     };
     ph_socket_def socket = ph_socket_def_default();
     socket.local = def->listen;
+    socket.allocator = def->allocator;
     const int wanted = lanes->count < PH_SOCKETS_MAX ? lanes->count : PH_SOCKETS_MAX;
     const ph_result result =
         ph_socket_open_shared(&socket, wanted, lanes->sockets, &lanes->socket_count);
     if (result != PH_OK) {
         return result;
     }
-    lanes->lanes = calloc((size_t)lanes->count, sizeof *lanes->lanes);
-    lanes->lane_of = malloc((size_t)def->client_capacity * sizeof *lanes->lane_of);
+    lanes->lanes = ph_allocate_zeroed(&def->allocator, (size_t)lanes->count * sizeof(ph_host_lane));
+    lanes->lane_of =
+        ph_allocate_array(&def->allocator, (size_t)def->client_capacity, sizeof *lanes->lane_of);
     if (lanes->lanes == NULL || lanes->lane_of == NULL) {
         return PH_ERROR_MEMORY;
     }
@@ -65,17 +65,19 @@ ph_result serve_lanes_open(serve_lanes* lanes, const serve_lanes_def* def)
     return PH_OK;
 }
 
-void serve_lanes_close(serve_lanes* lanes)
+void ph_host_lanes_close(ph_host_lanes* lanes)
 {
     for (int i = 0; i < lanes->socket_count; ++i) {
         ph_socket_close(lanes->sockets[i]);
     }
-    free(lanes->lane_of);
-    free(lanes->lanes);
-    *lanes = (serve_lanes){0};
+    const ph_allocator allocator = lanes->allocator;
+    ph_release_array(&allocator, lanes->lane_of, (size_t)lanes->client_capacity,
+                     sizeof *lanes->lane_of);
+    ph_release(&allocator, lanes->lanes, (size_t)lanes->count * sizeof(ph_host_lane));
+    *lanes = (ph_host_lanes){0};
 }
 
-ph_outbox* serve_lanes_outbox(const serve_lanes* lanes, int lane)
+ph_outbox* ph_host_lanes_outbox(const ph_host_lanes* lanes, int lane)
 {
     return &lanes->lanes[lane].outbox;
 }
@@ -91,41 +93,41 @@ typedef struct arrivals {
 
 // In rounds, as the memory of thousands of clients is in no cache: what the next round looks at is on
 // its way meanwhile.
-static void find_clients(const serve_lanes* lanes, int lane, arrivals* all)
+static void find_clients(const ph_host* host, int lane, arrivals* all)
 {
     for (int i = 0; i < all->count; ++i) {
-        const int client = ph_net_server_find(lanes->terms->server, &all->datagrams[i].peer);
-        all->clients[i] = client >= 0 && lanes->lane_of[client] == lane ? client : -1;
+        const int client = ph_net_server_find(host->server, &all->datagrams[i].peer);
+        all->clients[i] = client >= 0 && host->lanes.lane_of[client] == lane ? client : -1;
         if (all->clients[i] >= 0) {
-            serve_session_fetch(&lanes->sessions->by_client[client]);
+            ph_host_session_fetch(host, &host->sessions.by_client[client]);
         }
     }
 }
 
-static void open_all(const serve_lanes* lanes, arrivals* all)
+static void open_all(const ph_host* host, arrivals* all)
 {
     for (int i = 0; i < all->count; ++i) {
         const ph_datagram* datagram = &all->datagrams[i];
         all->payloads[i] = (ph_net_payload){0};
         const int client = all->clients[i];
         if (client >= 0) {
-            serve_session_fetch_take(&lanes->sessions->by_client[client]);
-            ph_net_server_open(lanes->terms->server, client, datagram->bytes, datagram->size,
+            ph_host_session_fetch_take(&host->sessions.by_client[client]);
+            ph_net_server_open(host->server, client, datagram->bytes, datagram->size,
                                &all->payloads[i]);
         }
     }
 }
 
-static void take(const serve_lanes* lanes, const ph_net_payload* payload, uint64_t now_us)
+static void take(const ph_host* host, const ph_net_payload* payload, uint64_t now_us)
 {
-    serve_session* session =
-        payload->size > 0 ? serve_sessions_find(lanes->sessions, payload->client) : NULL;
+    ph_host_session* session =
+        payload->size > 0 ? ph_host_sessions_find(&host->sessions, payload->client) : NULL;
     if (session != NULL) {
-        serve_session_take(session, lanes->terms, payload, now_us);
+        ph_host_session_take(host, session, payload, now_us);
     }
 }
 
-static void keep(serve_lane* lane, const ph_datagram* datagram)
+static void keep(ph_host_lane* lane, const ph_datagram* datagram)
 {
     stranger* kept = &lane->strangers[lane->stranger_count++];
     kept->from = datagram->peer;
@@ -133,56 +135,57 @@ static void keep(serve_lane* lane, const ph_datagram* datagram)
     memcpy(kept->bytes, datagram->bytes, datagram->size);
 }
 
-static void receive_batch(const serve_lanes* lanes, int index, int max)
+static void receive_batch(const ph_host* host, int index, int max)
 {
-    serve_lane* lane = &lanes->lanes[index];
+    const ph_host_lanes* lanes = &host->lanes;
+    ph_host_lane* lane = &lanes->lanes[index];
     arrivals all;
     all.count = ph_socket_receive(lanes->sockets[index], all.datagrams, max);
     lane->has_more = all.count == max && ++lane->batches < BATCHES_MAX / lanes->socket_count;
-    find_clients(lanes, index, &all);
-    open_all(lanes, &all);
-    const uint64_t now_us = app_wall_us();
+    find_clients(host, index, &all);
+    open_all(host, &all);
+    const uint64_t now_us = ph_socket_now_us();
     for (int i = 0; i < all.count; ++i) {
         if (all.clients[i] < 0) {
             keep(lane, &all.datagrams[i]);
         } else {
-            take(lanes, &all.payloads[i], now_us);
+            take(host, &all.payloads[i], now_us);
         }
     }
 }
 
 // ---- everybody else
 
-static void meet(serve_lanes* lanes, int lane, stranger* other, uint64_t now_us)
+static void meet(ph_host* host, int lane, stranger* other, uint64_t now_us)
 {
     ph_net_payload payload;
-    if (ph_net_server_receive(lanes->terms->server, &other->from, other->bytes, other->size,
-                              &payload) != PH_NET_REFUSAL_NONE) {
+    if (ph_net_server_receive(host->server, &other->from, other->bytes, other->size, &payload) !=
+        PH_NET_REFUSAL_NONE) {
         return; // anybody can forge the address of a client
     }
-    take(lanes, &payload, now_us);
-    const int client = ph_net_server_find(lanes->terms->server, &other->from);
+    take(host, &payload, now_us);
+    const int client = ph_net_server_find(host->server, &other->from);
     if (client >= 0) {
-        lanes->lane_of[client] = (int16_t)lane;
+        host->lanes.lane_of[client] = (int16_t)lane;
     }
 }
 
-static void meet_strangers(serve_lanes* lanes)
+static void meet_strangers(ph_host* host)
 {
-    const uint64_t now_us = app_wall_us();
-    for (int i = 0; i < lanes->socket_count; ++i) {
-        serve_lane* lane = &lanes->lanes[i];
+    const uint64_t now_us = ph_socket_now_us();
+    for (int i = 0; i < host->lanes.socket_count; ++i) {
+        ph_host_lane* lane = &host->lanes.lanes[i];
         for (int j = 0; j < lane->stranger_count; ++j) {
-            meet(lanes, i, &lane->strangers[j], now_us);
+            meet(host, i, &lane->strangers[j], now_us);
         }
         lane->stranger_count = 0;
     }
-    ph_outbox_flush(&lanes->lanes[0].outbox); // answers of netcode
+    ph_outbox_flush(ph_host_lanes_outbox(&host->lanes, 0)); // answers of netcode
 }
 
 // ---- all lanes
 
-static bool has_more(const serve_lanes* lanes)
+static bool has_more(const ph_host_lanes* lanes)
 {
     for (int i = 0; i < lanes->socket_count; ++i) {
         if (lanes->lanes[i].has_more) {
@@ -195,32 +198,27 @@ static bool has_more(const serve_lanes* lanes)
 // Until it is empty, or might have no room for strangers.
 static void receive_lane(void* context, int index)
 {
-    const serve_lanes* lanes = context;
-    const serve_lane* lane = &lanes->lanes[index];
+    const ph_host* host = context;
+    const ph_host_lane* lane = &host->lanes.lanes[index];
     while (lane->has_more && lane->stranger_count + PH_SOCKET_BATCH <= STRANGERS_MAX) {
-        receive_batch(lanes, index, PH_SOCKET_BATCH);
+        receive_batch(host, index, PH_SOCKET_BATCH);
     }
 }
 
-void serve_lanes_receive(serve_lanes* lanes)
+void ph_host_lanes_receive(ph_host* host)
 {
-    for (int i = 0; i < lanes->socket_count; ++i) {
-        lanes->lanes[i].batches = 0;
-        receive_batch(lanes, i, ALONE_MAX);
+    for (int i = 0; i < host->lanes.socket_count; ++i) {
+        host->lanes.lanes[i].batches = 0;
+        receive_batch(host, i, ALONE_MAX);
     }
-    meet_strangers(lanes);
-    while (has_more(lanes)) {
-        ph_pool_run(lanes->pool, lanes->socket_count, receive_lane, lanes);
-        meet_strangers(lanes);
+    meet_strangers(host);
+    while (has_more(&host->lanes)) {
+        ph_host_run(host, host->lanes.socket_count, receive_lane);
+        meet_strangers(host);
     }
 }
 
-bool serve_lanes_wait(const serve_lanes* lanes, uint64_t timeout_us)
-{
-    return ph_socket_wait_any(lanes->sockets, lanes->socket_count, timeout_us);
-}
-
-ph_socket_stats serve_lanes_stats(const serve_lanes* lanes)
+ph_socket_stats ph_host_lanes_stats(const ph_host_lanes* lanes)
 {
     ph_socket_stats sum = {0};
     for (int i = 0; i < lanes->socket_count; ++i) {

@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// What a client is to the stage: somebody through whose eyes it looks, or an eye that goes where the
+// client says. Different guests may be used on different threads.
+
+#ifndef PH_APP_SERVE_GUEST_H
+#define PH_APP_SERVE_GUEST_H
+
+#include "serve_stage.h"
+
+#include <pinhole/mail.h>
+
+typedef struct serve_guest {
+    uint64_t client_id;
+    ph_entity_id entity;
+    int actor;         // through whose eyes it looks
+    bool is_free;      // the client says where its eye is; it follows no actor
+    int32_t eye_mm[3]; // when it is free
+    // Of all who were here, one after the other: messages that came, and those that did not fit into
+    // the queue back.
+    uint64_t messages;
+    uint64_t messages_dropped;
+} serve_guest;
+
+// Another one takes this place.
+void serve_guest_begin(serve_guest* guest, const serve_stage* stage, uint64_t client_id);
+
+// What has come: messages go back to whoever sent them; input of 12 bytes, three coordinates in mm
+// (little-endian), takes the eye there.
+void serve_guest_heed(serve_guest* guest, ph_mail* mail);
+
+// Once per tick, before the world's tick: the eye follows its actor, also when that comes back, or goes
+// where the client has said.
+void serve_guest_follow(serve_guest* guest, const serve_stage* stage, ph_viewer_id viewer);
+
+// Where its eye is.
+void serve_guest_eye(const serve_guest* guest, const serve_stage* stage, int32_t eye_mm[3]);
+
+#endif

@@ -1,0 +1,168 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// A world's doors: UDP sockets, secure connections, and for everybody who is let in a viewer of the
+// world, mail, and a rate that follows what the link carries. The world and all that moves in it stay the
+// game's.
+//
+//     ph_host_open(&def, &host);
+//     for (;;) {
+//         ph_host_receive(host, next_tick_us);    // until then
+//         ph_host_tick(host);
+//         for (ph_net_event event; ph_host_next_event(host, &event);) {
+//             if (event.kind == PH_NET_CONNECTED) { ph_host_admit(host, event.client, &viewer); }
+//         }
+//         ...                                     // the game moves its entities
+//         ph_world_tick(world);
+//         ph_host_send(host, UINT64_MAX);
+//     }
+//
+// Every bit of every datagram to a client is paid from its viewer's budget: packets of the view, mail,
+// the secure envelope, IP and UDP headers, and what netcode says by itself while the connection stands.
+// A second bucket at the socket counts whatever exceeds it all the same.
+//
+// One thread uses a host. With a pool, receiving and sending are spread over its threads, each with a
+// socket of its own where the system can do that; between the calls nothing runs. Everything is
+// allocated when it opens and when somebody is admitted. Time is that of ph_socket_now_us().
+
+#ifndef PINHOLE_NET_HOST_H
+#define PINHOLE_NET_HOST_H
+
+#include <pinhole/mail.h>
+#include <pinhole/net/netcode_server.h>
+#include <pinhole/net/pool.h>
+#include <pinhole/net/socket.h>
+#include <pinhole/world.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// A datagram has brought messages or input: take them from the mail, and answer by it. Called within
+/// ph_host_receive(); with a pool on any of its threads, for different clients at the same time: change
+/// what belongs to this client, and nothing else of the world.
+typedef void ph_host_heed(void* context, int client, ph_mail* mail);
+
+/// How to open one. Start from ph_host_def_default() and change what you need.
+typedef struct ph_host_def {
+    /// Outlives the host.
+    ph_world* world;
+    /// From one tick to the next, as the world's, in us. Default 100,000.
+    uint32_t tick_us;
+
+    /// Where to listen. Default 127.0.0.1, any port. The IPv6 address :: also takes what comes by IPv4.
+    ph_address listen;
+    /// Under which address clients reach it, as in their tokens. {0} (the default): as listen; port 0:
+    /// the one that the socket got.
+    ph_address public_address;
+    /// Tokens of another protocol are refused. Default 0.
+    uint64_t protocol_id;
+    /// What the backend seals tokens with; each token lets its owner in once.
+    uint8_t private_key[PH_NETCODE_KEY_SIZE];
+    /// How many clients fit: 1..PH_NET_CLIENTS_MAX. Default 64.
+    int client_capacity;
+
+    /// Sends as much as the budget allows, whatever the links show. Default false.
+    bool is_rate_fixed;
+    /// Who works; outlives the host. NULL (the default): the caller's thread alone.
+    ph_pool* pool;
+    /// NULL (the default): nobody takes messages or input.
+    ph_host_heed* heed;
+    void* heed_context;
+    /// Zero-initialised means malloc and free. Best one that hands out whole cache lines.
+    ph_allocator allocator;
+    /// Set by ph_host_def_default(). Do not touch.
+    uint32_t cookie;
+} ph_host_def;
+
+typedef struct ph_host ph_host;
+
+PH_API ph_host_def ph_host_def_default(void);
+
+/// Opens the doors. The def holds the private key: wipe it afterwards.
+/// @return PH_OK, PH_ERROR_TAKEN (somebody else has the port), PH_ERROR_VALUE (an address, or the
+/// capacity), PH_ERROR_MEMORY, or PH_ERROR_SYSTEM; *host is NULL unless PH_OK.
+PH_API ph_result ph_host_open(const ph_host_def* def, ph_host** host);
+
+/// Tells nobody: stop it first. Removes its viewers from the world. NULL is allowed.
+PH_API void ph_host_close(ph_host* host);
+
+/// Where it listens, and under which address clients reach it, with the port that it got.
+PH_API ph_address ph_host_local(const ph_host* host);
+PH_API ph_address ph_host_public(const ph_host* host);
+
+// ---- a tick, in this order
+
+/// Receives all that has come, and waits for more until then; does not wait when it is past.
+PH_API void ph_host_receive(ph_host* host, uint64_t until_us);
+
+/// Who came and who went; whoever was silent too long is gone. Budgets follow the links.
+PH_API void ph_host_tick(ph_host* host);
+
+/// Takes the next event, as ph_net_server_next_event(). Who has gone is no longer admitted by then.
+PH_API bool ph_host_next_event(ph_host* host, ph_net_event* event);
+
+/// Gives a client that has connected a view of the world, and mail. Of the def, overhead_bytes and
+/// session are filled in here.
+/// @return PH_OK; PH_ERROR_VALUE (no such client, or it was admitted before); PH_ERROR_RANGE (also when
+/// the schema's largest enter leaves mail no room), PH_ERROR_STALE or PH_ERROR_MEMORY, as
+/// ph_world_add_viewer(). The client stays connected whatever comes of it.
+PH_API ph_result ph_host_admit(ph_host* host, int client, const ph_viewer_def* viewer);
+
+/// Ends a connection; the event follows. Nothing when there is no such client.
+PH_API void ph_host_disconnect(ph_host* host, int client);
+
+/// After the world's tick: sends to all whose time has come. Begins with no group of 32 clients after
+/// until_us: those left come first the next time, so that under overload everybody is sent to less
+/// often, and nobody less than others.
+PH_API void ph_host_send(ph_host* host, uint64_t until_us);
+
+/// Tells all clients that it is over, and lets nobody in any more. The events are still to be taken.
+PH_API void ph_host_stop(ph_host* host);
+
+// ---- clients
+
+/// Those admitted, in no particular order: the i-th of so many. The order changes when one comes or goes.
+PH_API int ph_host_client_count(const ph_host* host);
+PH_API int ph_host_client_at(const ph_host* host, int i);
+
+/// Of a client that is admitted; else {0}, NULL, 0. Any index will do.
+PH_API ph_viewer_id ph_host_viewer(const ph_host* host, int client);
+PH_API ph_mail* ph_host_mail(const ph_host* host, int client);
+/// What it may be sent now; 0 also for no limit.
+PH_API int ph_host_bits_per_second(const ph_host* host, int client);
+
+// ---- figures
+
+/// Counts since it was opened, of all clients, those that have gone included.
+typedef struct ph_host_stats {
+    uint64_t sends;            ///< turns in which a client was sent to
+    uint64_t sends_put_off;    ///< turns that there was no time for
+    uint64_t datagrams;        ///< to clients that were admitted
+    uint64_t wire_bytes;       ///< of these, headers included
+    uint64_t overruns;         ///< of these, those beyond the budget: 0, unless something is wrong
+    uint64_t acks;             ///< that were of use
+    uint64_t strange_payloads; ///< that no client of ours sends
+    ph_net_server_stats net;
+    ph_socket_stats socket;
+} ph_host_stats;
+
+/// Goes over all clients: once a second, not once a packet.
+PH_API ph_host_stats ph_host_get_stats(const ph_host* host);
+
+/// What sealing and the sockets took, in ns.
+typedef struct ph_host_times {
+    uint64_t seal_ns;
+    uint64_t send_ns;
+} ph_host_times;
+
+/// Lends it a clock to measure sends by; NULL, as at the start: nothing is measured. With one thread
+/// only.
+PH_API void ph_host_set_clock(ph_host* host, ph_now_ns* now_ns, void* context);
+PH_API ph_host_times ph_host_stage_times(const ph_host* host);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

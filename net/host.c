@@ -1,0 +1,353 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Opening, the tick, and the sends of a tick, a few clients at a time: the world writes, netcode seals,
+// the thread's own socket sends. Some microseconds per client and tick.
+
+#include "net/host_state.h"
+
+#include "base/allocator.h"
+
+#include <sodium.h>
+#include <string.h>
+#include <time.h>
+
+#define COOKIE 0x686f7374u // "host"
+
+// A send comes at least every second while anything is to be told; this is for when nothing is.
+enum { KEEP_ALIVE_MS = 1000, CHUNK = 32 };
+enum { GATHER_US = 1000 };
+
+// ---- opening and closing
+
+ph_host_def ph_host_def_default(void)
+{
+    return (ph_host_def){
+        .tick_us = 100000,
+        .listen = ph_socket_def_default().local,
+        .client_capacity = 64,
+        .cookie = COOKIE,
+    };
+}
+
+// Where the caller's datagrams go while nothing else runs.
+static ph_outbox* own_outbox(const ph_host* host)
+{
+    return ph_host_lanes_outbox(&host->lanes, 0);
+}
+
+// What netcode says by itself. Only keep-alives belong to a budget: the rest comes before a session
+// or ends it.
+static void send_of_netcode(void* context, const ph_address* to, const void* bytes, size_t size)
+{
+    ph_host* host = context;
+    if ((*(const uint8_t*)bytes & 15) == PH_NETCODE_KEEP_ALIVE) {
+        ph_host_session* session =
+            ph_host_sessions_find(&host->sessions, ph_net_server_find(host->server, to));
+        if (session != NULL) {
+            ph_host_session_pay(host, session, size, ph_socket_now_us());
+        }
+    }
+    ph_outbox_send(own_outbox(host), to, bytes, size);
+}
+
+static ph_address public_address(const ph_host* host, const ph_host_def* def)
+{
+    ph_address address =
+        def->public_address.kind != PH_ADDRESS_NONE ? def->public_address : def->listen;
+    if (address.port == 0) {
+        address.port = ph_host_local(host).port;
+    }
+    return address;
+}
+
+static ph_result create_server(ph_host* host, const ph_host_def* def)
+{
+    ph_net_server_def server = ph_net_server_def_default();
+    server.protocol_id = def->protocol_id;
+    memcpy(server.private_key, def->private_key, sizeof server.private_key);
+    server.addresses[server.address_count++] = host->public_address;
+    server.client_capacity = def->client_capacity;
+    server.keep_alive_ms = KEEP_ALIVE_MS;
+    server.refuses_spent_tokens = true;
+    server.allocator = def->allocator;
+    server.sink = (ph_net_sink){send_of_netcode, host};
+    const ph_result result = ph_net_server_create(&server, &host->server);
+    sodium_memzero(server.private_key, sizeof server.private_key);
+    if (result == PH_OK) {
+        ph_net_server_start(host->server, ph_socket_now_us(), (uint64_t)time(NULL));
+    }
+    return result;
+}
+
+static ph_result open_parts(ph_host* host, const ph_host_def* def)
+{
+    ph_result result = ph_host_lanes_open(&host->lanes, def);
+    if (result == PH_OK) {
+        host->public_address = public_address(host, def);
+        result = ph_host_sessions_create(&host->sessions, def->client_capacity, &def->allocator);
+    }
+    return result == PH_OK ? create_server(host, def) : result;
+}
+
+ph_result ph_host_open(const ph_host_def* def, ph_host** host)
+{
+    PH_ASSERT(def->cookie == COOKIE); // start from ph_host_def_default()
+    PH_ASSERT(def->world != NULL);
+
+    *host = NULL;
+    if (def->client_capacity < 1 || def->client_capacity > PH_NET_CLIENTS_MAX) {
+        return PH_ERROR_VALUE;
+    }
+    ph_host* opened = ph_allocate_zeroed(&def->allocator, sizeof *opened);
+    if (opened == NULL) {
+        return PH_ERROR_MEMORY;
+    }
+    opened->def = *def;
+    sodium_memzero(opened->def.private_key, sizeof opened->def.private_key);
+    const ph_result result = open_parts(opened, def);
+    if (result != PH_OK) {
+        ph_host_close(opened);
+        return result;
+    }
+    *host = opened;
+    return PH_OK;
+}
+
+void ph_host_close(ph_host* host)
+{
+    if (host == NULL) {
+        return;
+    }
+    while (host->sessions.count > 0) {
+        ph_host_session_end(host, host->sessions.active[0]);
+    }
+    ph_net_server_destroy(host->server);
+    ph_host_sessions_destroy(&host->sessions);
+    ph_host_lanes_close(&host->lanes);
+    const ph_allocator allocator = host->def.allocator;
+    ph_release(&allocator, host, sizeof *host);
+}
+
+ph_address ph_host_local(const ph_host* host)
+{
+    return ph_socket_local(host->lanes.sockets[0]);
+}
+
+ph_address ph_host_public(const ph_host* host)
+{
+    return host->public_address;
+}
+
+// ---- receiving
+
+// What comes first is seldom alone: one call for many costs less than a call for each, and nobody
+// but the next tick waits for it.
+static void gather(uint64_t until_us)
+{
+    const uint64_t now_us = ph_socket_now_us();
+    if (now_us < until_us) {
+        ph_socket_sleep(until_us - now_us < GATHER_US ? until_us - now_us : GATHER_US);
+    }
+}
+
+void ph_host_receive(ph_host* host, uint64_t until_us)
+{
+    for (;;) {
+        ph_host_lanes_receive(host);
+        const uint64_t now_us = ph_socket_now_us();
+        if (now_us >= until_us) {
+            return;
+        }
+        if (ph_socket_wait_any(host->lanes.sockets, host->lanes.socket_count, until_us - now_us)) {
+            gather(until_us);
+        }
+    }
+}
+
+// ---- a tick
+
+void ph_host_tick(ph_host* host)
+{
+    const uint64_t now_us = ph_socket_now_us();
+    ph_net_server_tick(host->server, now_us, (uint64_t)time(NULL));
+    ph_outbox_flush(own_outbox(host));
+    for (int i = 0; i < host->sessions.count; ++i) {
+        ph_host_session* session = &host->sessions.by_client[host->sessions.active[i]];
+        if (ph_host_session_is_due(host, session, now_us)) {
+            ph_host_session_adapt(host, session, now_us);
+        }
+    }
+}
+
+bool ph_host_next_event(ph_host* host, ph_net_event* event)
+{
+    if (!ph_net_server_next_event(host->server, event)) {
+        return false;
+    }
+    if (event->kind == PH_NET_DISCONNECTED) {
+        ph_host_session_end(host, event->client);
+    }
+    return true;
+}
+
+ph_result ph_host_admit(ph_host* host, int client, const ph_viewer_def* viewer)
+{
+    return ph_host_session_begin(host, client, viewer);
+}
+
+void ph_host_disconnect(ph_host* host, int client)
+{
+    ph_net_server_disconnect(host->server, client);
+    ph_outbox_flush(own_outbox(host));
+}
+
+void ph_host_stop(ph_host* host)
+{
+    ph_net_server_stop(host->server);
+    ph_outbox_flush(own_outbox(host));
+}
+
+// ---- sending
+
+static ph_host_session* session_at(const ph_host* host, int i)
+{
+    const ph_host_sessions* sessions = &host->sessions;
+    return &sessions->by_client[sessions->active[(host->first + i) % sessions->count]];
+}
+
+static void note_cut(ph_host* host, int chunk)
+{
+    int first = atomic_load_explicit(&host->chunks_cut, memory_order_relaxed);
+    while (chunk < first && !atomic_compare_exchange_weak(&host->chunks_cut, &first, chunk)) {
+    }
+}
+
+static void flush(ph_host* host, ph_outbox* outbox)
+{
+    const uint64_t start_ns = ph_host_now_ns(host);
+    ph_outbox_flush(outbox);
+    if (host->now_ns != NULL) {
+        host->times.send_ns += ph_host_now_ns(host) - start_ns;
+    }
+}
+
+static bool try_send_chunk(ph_host* host, int chunk, const ph_net_sink* sink)
+{
+    const uint64_t now_us = ph_socket_now_us();
+    if (now_us > host->until_us) {
+        note_cut(host, chunk);
+        return false;
+    }
+    const int whole = (chunk + 1) * CHUNK;
+    const int end = whole < host->sessions.count ? whole : host->sessions.count;
+    for (int i = chunk * CHUNK; i < end; ++i) {
+        ph_host_session_fetch(host, session_at(host, i + PH_HOST_FETCH_TURNS));
+        const int soon = i + PH_HOST_FETCH_SEND_TURNS; // those of other chunks are other threads'
+        if (soon < end) {
+            ph_host_session_fetch_send(host, session_at(host, soon), now_us);
+        }
+        ph_host_session_serve(host, session_at(host, i), now_us, sink);
+    }
+    return true;
+}
+
+// One of the threads, by its own socket: takes the next chunk until none is left, or no time.
+static void send_by_lane(void* context, int lane)
+{
+    ph_host* host = context;
+    ph_outbox* outbox = ph_host_lanes_outbox(&host->lanes, lane);
+    const ph_net_sink sink = {ph_outbox_send, outbox};
+    for (;;) {
+        const int chunk = atomic_fetch_add_explicit(&host->next_chunk, 1, memory_order_relaxed);
+        if (chunk >= host->chunk_count || !try_send_chunk(host, chunk, &sink)) {
+            break;
+        }
+    }
+    flush(host, outbox);
+}
+
+// Threads take chunks in order, so those behind the first one without time got none either, but
+// for a few that were begun just before: they are sent to twice in a row, and nobody is left out.
+static void go_on_with_the_rest(ph_host* host)
+{
+    const int served = atomic_load(&host->chunks_cut) * CHUNK;
+    const int left = host->sessions.count - served;
+    if (left > 0) {
+        host->put_off += (uint64_t)left;
+        host->first = (host->first + served) % host->sessions.count;
+    }
+}
+
+void ph_host_send(ph_host* host, uint64_t until_us)
+{
+    host->chunk_count = (host->sessions.count + CHUNK - 1) / CHUNK;
+    if (host->chunk_count == 0) {
+        return;
+    }
+    host->first %= host->sessions.count;
+    host->until_us = until_us;
+    atomic_store(&host->next_chunk, 0);
+    atomic_store(&host->chunks_cut, host->chunk_count);
+    ph_host_run(host, host->lanes.count, send_by_lane);
+    go_on_with_the_rest(host);
+}
+
+// ---- questions
+
+int ph_host_client_count(const ph_host* host)
+{
+    return host->sessions.count;
+}
+
+int ph_host_client_at(const ph_host* host, int i)
+{
+    PH_ASSERT(i >= 0 && i < host->sessions.count);
+
+    return host->sessions.active[i];
+}
+
+ph_viewer_id ph_host_viewer(const ph_host* host, int client)
+{
+    const ph_host_session* session = ph_host_sessions_find(&host->sessions, client);
+    return session != NULL ? session->viewer : (ph_viewer_id){0};
+}
+
+ph_mail* ph_host_mail(const ph_host* host, int client)
+{
+    ph_host_session* session = ph_host_sessions_find(&host->sessions, client);
+    if (session == NULL) {
+        return NULL;
+    }
+    session->has_mail = true; // whoever asks has something to say
+    return session->mail;
+}
+
+int ph_host_bits_per_second(const ph_host* host, int client)
+{
+    const ph_host_session* session = ph_host_sessions_find(&host->sessions, client);
+    return session != NULL ? (int)session->meter.bits_per_second : 0;
+}
+
+ph_host_stats ph_host_get_stats(const ph_host* host)
+{
+    ph_host_stats stats = host->sessions.ended;
+    for (int i = 0; i < host->sessions.count; ++i) {
+        ph_host_session_count(&host->sessions.by_client[host->sessions.active[i]], &stats);
+    }
+    stats.sends_put_off = host->put_off;
+    ph_net_server_get_stats(host->server, &stats.net);
+    stats.socket = ph_host_lanes_stats(&host->lanes);
+    return stats;
+}
+
+void ph_host_set_clock(ph_host* host, ph_now_ns* now_ns, void* context)
+{
+    host->now_ns = now_ns;
+    host->clock_context = context;
+}
+
+ph_host_times ph_host_stage_times(const ph_host* host)
+{
+    return host->times;
+}

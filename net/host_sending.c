@@ -1,0 +1,155 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// A session's turn in a tick: some times per second and client; it costs what the world's send costs,
+// and a microsecond for each datagram that is sealed.
+
+#include "net/host_state.h"
+
+#include "base/prefetch.h"
+
+#include <stddef.h>
+
+// What most sections look at stands at the beginning of a mail; of that, what reading one does, behind.
+enum { MAIL_BYTES = 3 * PH_CACHE_LINE };
+
+bool ph_host_session_is_due(const ph_host* host, const ph_host_session* session, uint64_t now_us)
+{
+    if (session->period_us > 0) {
+        return now_us + host->def.tick_us / 2 >= session->next_send_us;
+    }
+    return ph_world_is_send_due(host->def.world, session->viewer, now_us);
+}
+
+typedef struct sending {
+    ph_host* host;
+    ph_host_session* session;
+    const ph_net_sink* sink;
+    uint64_t now_us;
+} sending;
+
+static void count_datagram(void* context, const ph_address* to, const void* bytes, size_t size)
+{
+    const sending* now = context;
+    ph_host* host = now->host;
+    ph_wire_meter_pass(&now->session->meter, size + (size_t)now->session->header_bytes,
+                       now->now_us);
+    const uint64_t start_ns = ph_host_now_ns(host);
+    now->sink->send(now->sink->context, to, bytes, size);
+    if (host->now_ns != NULL) {
+        const uint64_t spent_ns = ph_host_now_ns(host) - start_ns;
+        host->times.send_ns += spent_ns;
+        host->times.seal_ns -= spent_ns; // it happens within the sealing
+    }
+}
+
+static void seal(sending* now, const void* bytes, size_t size)
+{
+    const ph_net_sink counted = {count_datagram, now};
+    ph_host* host = now->host;
+    const uint64_t start_ns = ph_host_now_ns(host);
+    ph_net_server_seal(host->server, now->session->client, bytes, size, &counted);
+    if (host->now_ns != NULL) {
+        host->times.seal_ns += ph_host_now_ns(host) - start_ns;
+    }
+}
+
+static void deliver(void* context, ph_viewer_id viewer, const void* bytes, size_t size)
+{
+    (void)viewer;
+    sending* now = context;
+    uint8_t whole[PH_MAIL_DATAGRAM_MAX];
+    seal(now, whole, ph_mail_pack(now->session->mail, bytes, size, whole));
+}
+
+// Until the client is known to be connected, netcode sends a keep-alive before each payload.
+static bool is_doubled(const ph_host* host, const ph_host_session* session)
+{
+    const size_t plain_max = 1 + PH_NETCODE_OVERHEAD_MAX;
+    return ph_net_server_cost(host->server, session->client, 1) > plain_max;
+}
+
+// What goes with the packets of the view, and is paid with them.
+static void reserve(const ph_host* host, ph_host_session* session, uint64_t now_us)
+{
+    const int keep_alive_bytes =
+        PH_HOST_KEEP_ALIVE_BYTES + session->header_bytes + PH_HOST_ENVELOPE_BYTES;
+    const int each = PH_MAIL_EMPTY_SIZE + (is_doubled(host, session) ? keep_alive_bytes : 0);
+    const int next = (int)ph_mail_wants(session->mail, now_us) - PH_MAIL_EMPTY_SIZE;
+    session->has_mail = next > 0 || !ph_mail_is_delivered(session->mail);
+    ph_world_reserve(host->def.world, session->viewer, each, next);
+}
+
+// Mail that no packet would take along.
+static void send_mail_alone(sending* now)
+{
+    ph_host_session* session = now->session;
+    const size_t size =
+        is_doubled(now->host, session) ? 0 : ph_mail_wants_alone(session->mail, now->now_us);
+    if (size > 0 &&
+        ph_world_spend(now->host->def.world, session->viewer, now->now_us, (int)size) == PH_OK) {
+        deliver(now, session->viewer, NULL, 0);
+    }
+}
+
+void ph_host_session_pay(const ph_host* host, ph_host_session* session, size_t size,
+                         uint64_t now_us)
+{
+    ph_wire_meter_pass(&session->meter, size + (size_t)session->header_bytes, now_us);
+    ph_world_spend(host->def.world, session->viewer, now_us, PH_HOST_KEEP_ALIVE_BYTES);
+}
+
+// ---- before its turn
+
+void ph_host_session_fetch(const ph_host* host, const ph_host_session* session)
+{
+    (void)host;
+    ph_prefetch_bytes(session, offsetof(ph_host_session, rate));
+}
+
+void ph_host_session_fetch_send(const ph_host* host, const ph_host_session* session,
+                                uint64_t now_us)
+{
+    if (session->period_us > 0 && ph_host_session_is_due(host, session, now_us)) {
+        ph_prefetch_bytes(session->mail, MAIL_BYTES);
+        ph_net_server_cost(host->server, session->client, 1); // fetches what sealing wants
+    }
+}
+
+void ph_host_session_fetch_take(const ph_host_session* session)
+{
+    ph_prefetch_bytes(session->mail, MAIL_BYTES);
+}
+
+// ---- its turn
+
+static void plan_next(ph_host_session* session, uint64_t now_us)
+{
+    session->next_send_us += session->period_us;
+    if (session->next_send_us < now_us) {
+        session->next_send_us = now_us; // what was put off is not made up for
+    }
+}
+
+static void send(sending* now)
+{
+    ph_host_session* session = now->session;
+    if (session->period_us > 0) {
+        plan_next(session, now->now_us);
+    }
+    ++session->sends;
+    reserve(now->host, session, now->now_us);
+    ph_world_send(now->host->def.world, session->viewer, now->now_us, deliver, now);
+}
+
+void ph_host_session_serve(ph_host* host, ph_host_session* session, uint64_t now_us,
+                           const ph_net_sink* sink)
+{
+    sending now = {host, session, sink, now_us};
+    if (ph_host_session_is_due(host, session, now_us)) {
+        send(&now);
+    }
+    if (session->has_mail) {
+        send_mail_alone(&now);
+    }
+}

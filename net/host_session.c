@@ -1,0 +1,235 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Coming and going, and what comes in; host_sending.c has what goes out.
+
+#include "net/host_state.h"
+
+#include "base/allocator.h"
+#include "base/prefetch.h"
+
+#include <sodium.h>
+#include <stddef.h>
+
+#define US_PER_SECOND 1e6
+enum { SECTION_MAX = 384 };
+
+// Where whole words are aligned to less, it is a little smaller.
+_Static_assert(_Alignof(uint64_t) < 8 || (offsetof(ph_host_session, meter) == PH_CACHE_LINE &&
+                                          offsetof(ph_host_session, rate) == 2 * PH_CACHE_LINE &&
+                                          sizeof(ph_host_session) % PH_CACHE_LINE == 0),
+               "what is looked at together is in one line");
+
+// ---- the table
+
+ph_result ph_host_sessions_create(ph_host_sessions* sessions, int capacity,
+                                  const ph_allocator* allocator)
+{
+    const size_t room = (size_t)capacity;
+    *sessions = (ph_host_sessions){
+        .by_client = ph_allocate_zeroed(allocator, room * sizeof *sessions->by_client),
+        .active = ph_allocate_array(allocator, room, sizeof *sessions->active),
+        .place = ph_allocate_array(allocator, room, sizeof *sessions->place),
+        .capacity = capacity,
+        .allocator = *allocator,
+    };
+    if (sessions->by_client == NULL || sessions->active == NULL || sessions->place == NULL) {
+        ph_host_sessions_destroy(sessions);
+        return PH_ERROR_MEMORY;
+    }
+    for (int i = 0; i < capacity; ++i) {
+        sessions->place[i] = -1;
+    }
+    return PH_OK;
+}
+
+void ph_host_sessions_destroy(ph_host_sessions* sessions)
+{
+    PH_ASSERT(sessions->count == 0);
+
+    const size_t room = (size_t)sessions->capacity;
+    const ph_allocator allocator = sessions->allocator;
+    ph_release(&allocator, sessions->by_client, room * sizeof *sessions->by_client);
+    ph_release_array(&allocator, sessions->active, room, sizeof *sessions->active);
+    ph_release_array(&allocator, sessions->place, room, sizeof *sessions->place);
+    *sessions = (ph_host_sessions){0};
+}
+
+ph_host_session* ph_host_sessions_find(const ph_host_sessions* sessions, int client)
+{
+    const bool is_there =
+        client >= 0 && client < sessions->capacity && sessions->place[client] >= 0;
+    return is_there ? &sessions->by_client[client] : NULL;
+}
+
+static void list(ph_host_sessions* sessions, int client)
+{
+    sessions->place[client] = sessions->count;
+    sessions->active[sessions->count++] = client;
+}
+
+static void unlist(ph_host_sessions* sessions, int client)
+{
+    const int place = sessions->place[client];
+    const int last = sessions->active[--sessions->count];
+    sessions->active[place] = last;
+    sessions->place[last] = place;
+    sessions->place[client] = -1;
+}
+
+void ph_host_session_count(const ph_host_session* session, ph_host_stats* stats)
+{
+    stats->sends += session->sends;
+    stats->datagrams += session->meter.datagrams;
+    stats->wire_bytes += session->meter.bytes;
+    stats->overruns += session->meter.overruns;
+    stats->acks += session->acks;
+    stats->strange_payloads += session->strange_payloads;
+}
+
+// ---- coming and going
+
+static int overhead_of(const ph_host_session* session)
+{
+    return session->header_bytes + PH_HOST_ENVELOPE_BYTES;
+}
+
+static ph_result add_viewer(ph_host* host, ph_host_session* session, const ph_viewer_def* viewer)
+{
+    ph_viewer_def def = *viewer;
+    def.overhead_bytes = overhead_of(session);
+    randombytes_buf(&def.session, sizeof def.session);
+    return ph_world_add_viewer(host->def.world, &def, &session->viewer);
+}
+
+static ph_result create_mail(const ph_host* host, ph_host_session* session,
+                             const ph_viewer_def* viewer)
+{
+    const int room = ph_world_reserve_max(host->def.world, session->viewer);
+    const int usable = room - overhead_of(session) - PH_HOST_KEEP_ALIVE_BYTES;
+    ph_mail_def def = ph_mail_def_default();
+    def.bits_per_second = viewer->bits_per_second;
+    def.overhead_bytes = overhead_of(session);
+    def.allocator = host->def.allocator;
+    def.section_max = SECTION_MAX < usable ? SECTION_MAX : usable;
+    return def.section_max < PH_MAIL_SECTION_MIN ? PH_ERROR_RANGE
+                                                 : ph_mail_create(&def, &session->mail);
+}
+
+// As deep as the world's bucket: a second, and never less than the dearest enter beside all that is
+// reserved.
+static int64_t depth_of(const ph_host* host, const ph_host_session* session, int bits_per_second)
+{
+    const int enter_bytes = PH_PAYLOAD_MAX - ph_world_reserve_max(host->def.world, session->viewer);
+    const int64_t least_bits = 8 * (int64_t)(enter_bytes + 2 * overhead_of(session) +
+                                             PH_HOST_KEEP_ALIVE_BYTES + SECTION_MAX);
+    return bits_per_second > least_bits ? bits_per_second : least_bits;
+}
+
+static void begin_counting(const ph_host* host, ph_host_session* session, int bits_per_second,
+                           uint64_t now_us)
+{
+    session->meter =
+        ph_wire_meter_make(bits_per_second, depth_of(host, session, bits_per_second), now_us);
+    if (bits_per_second > 0) {
+        ph_rate_def rate = ph_rate_def_default();
+        rate.limit_bits_per_second = bits_per_second;
+        rate.first_bits_per_second = bits_per_second;
+        session->rate = ph_rate_make(&rate);
+    }
+}
+
+// Clients that connect together are not sent to together.
+static void set_rhythm(ph_host_session* session, double sends_per_second, uint64_t now_us)
+{
+    session->period_us = sends_per_second > 0.0 ? (uint64_t)(US_PER_SECOND / sends_per_second) : 0;
+    const uint64_t phase = (uint64_t)session->client * UINT64_C(2654435761) % 1024;
+    session->next_send_us = now_us + session->period_us * phase / 1024;
+}
+
+ph_result ph_host_session_begin(ph_host* host, int client, const ph_viewer_def* viewer)
+{
+    ph_net_client_info info;
+    if (!ph_net_server_client(host->server, client, &info) ||
+        ph_host_sessions_find(&host->sessions, client) != NULL) {
+        return PH_ERROR_VALUE;
+    }
+    ph_host_session* session = &host->sessions.by_client[client];
+    *session = (ph_host_session){
+        .client = client,
+        .header_bytes =
+            info.address.kind == PH_ADDRESS_IPV6 ? PH_WIRE_HEADERS_IPV6 : PH_WIRE_HEADERS_IPV4,
+    };
+    ph_result result = add_viewer(host, session, viewer);
+    if (result != PH_OK) {
+        return result;
+    }
+    result = create_mail(host, session, viewer);
+    if (result != PH_OK) {
+        ph_world_remove_viewer(host->def.world, session->viewer);
+        return result;
+    }
+    const uint64_t now_us = ph_socket_now_us();
+    begin_counting(host, session, viewer->bits_per_second, now_us);
+    set_rhythm(session, viewer->sends_per_second, now_us);
+    list(&host->sessions, client);
+    return PH_OK;
+}
+
+void ph_host_session_end(ph_host* host, int client)
+{
+    const ph_host_session* session = ph_host_sessions_find(&host->sessions, client);
+    if (session == NULL) {
+        return;
+    }
+    ph_world_remove_viewer(host->def.world, session->viewer);
+    ph_mail_destroy(session->mail);
+    ph_host_session_count(session, &host->sessions.ended);
+    unlist(&host->sessions, client);
+}
+
+// ---- what its link carries
+
+void ph_host_session_adapt(ph_host* host, ph_host_session* session, uint64_t now_us)
+{
+    ph_world* world = host->def.world;
+    ph_viewer_link link;
+    if (session->meter.bits_per_second == 0 || host->def.is_rate_fixed ||
+        ph_world_viewer_link(world, session->viewer, &link) != PH_OK ||
+        !ph_rate_update(&session->rate, now_us, &link)) {
+        return;
+    }
+    const int bits_per_second = ph_rate_bits_per_second(&session->rate);
+    if (ph_world_set_budget(world, session->viewer, bits_per_second, 0) == PH_OK) {
+        ph_mail_set_budget(session->mail, bits_per_second);
+        ph_wire_meter_change(&session->meter, bits_per_second,
+                             depth_of(host, session, bits_per_second), now_us);
+    }
+}
+
+// ---- what it sends
+
+void ph_host_session_take(const ph_host* host, ph_host_session* session,
+                          const ph_net_payload* payload, uint64_t now_us)
+{
+    ph_mail_rest rest;
+    if (ph_mail_unpack(session->mail, now_us, payload->bytes, payload->size, &rest) != PH_OK) {
+        ++session->strange_payloads;
+        return;
+    }
+    if (payload->size - rest.size > PH_MAIL_EMPTY_SIZE) {
+        session->has_mail = true; // at least a receipt, or an answer
+        if (host->def.heed != NULL) {
+            host->def.heed(host->def.heed_context, session->client, session->mail);
+        }
+    }
+    if (rest.size == 0) {
+        return;
+    }
+    if (ph_world_acknowledge(host->def.world, session->viewer, now_us, rest.bytes, rest.size) ==
+        PH_OK) {
+        ++session->acks;
+    } else {
+        ++session->strange_payloads;
+    }
+}

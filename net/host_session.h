@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// The admitted clients of a host: each is a viewer of the world behind a secure connection. They come
+// and go on one thread; in between different ones may be used on different threads.
+
+#ifndef PINHOLE_NET_HOST_SESSION_H
+#define PINHOLE_NET_HOST_SESSION_H
+
+#include "net/wire_meter.h"
+
+#include <pinhole/net/host.h>
+#include <pinhole/net/rate.h>
+
+typedef struct ph_host_session {
+    // What every tick looks at: a cache line, where the allocator begins at one.
+    uint64_t next_send_us;
+    uint64_t period_us; // between sends; 0: whenever the world finds it best
+    ph_viewer_id viewer;
+    ph_mail* mail;
+    int32_t client;
+    int16_t header_bytes; // IP and UDP, before every datagram
+    bool has_mail;        // that waits to be sent, or to be known to have arrived
+    uint64_t sends;
+    uint64_t acks;
+    uint64_t strange_payloads;
+
+    // What a datagram looks at: another one.
+    ph_wire_meter meter;
+    uint64_t to_end_of_line;
+
+    ph_rate rate; // what its link carries, up to the budget
+    uint64_t to_end_of_lines;
+} ph_host_session;
+
+// {0} may be destroyed.
+typedef struct ph_host_sessions {
+    ph_host_session* by_client; // room for every client of the host
+    int32_t* active;            // clients, in no particular order
+    int32_t* place;             // by client: where in active; -1
+    int capacity;
+    int count;
+    ph_host_stats ended; // what those who have gone had counted
+    ph_allocator allocator;
+} ph_host_sessions;
+
+ph_result ph_host_sessions_create(ph_host_sessions* sessions, int capacity,
+                                  const ph_allocator* allocator);
+void ph_host_sessions_destroy(ph_host_sessions* sessions); // when nobody is there any more
+
+// The session of an admitted client, or NULL. Any index will do.
+ph_host_session* ph_host_sessions_find(const ph_host_sessions* sessions, int client);
+
+// Adds what a session has counted.
+void ph_host_session_count(const ph_host_session* session, ph_host_stats* stats);
+
+// Somebody is admitted; as ph_host_admit().
+ph_result ph_host_session_begin(ph_host* host, int client, const ph_viewer_def* viewer);
+void ph_host_session_end(ph_host* host, int client); // nothing for those who are not admitted
+
+// Before a send, on the thread of the tick: sends less while its link shows loss or growing delay.
+void ph_host_session_adapt(ph_host* host, ph_host_session* session, uint64_t now_us);
+
+// What the client has sent: mail, and an acknowledgement behind it.
+void ph_host_session_take(const ph_host* host, ph_host_session* session,
+                          const ph_net_payload* payload, uint64_t now_us);
+
+// Whether the time of its next send has come.
+bool ph_host_session_is_due(const ph_host* host, const ph_host_session* session, uint64_t now_us);
+
+// Netcode keeps the connection alive by a datagram of its own: it is paid for, too.
+void ph_host_session_pay(const ph_host* host, ph_host_session* session, size_t size,
+                         uint64_t now_us);
+
+// So many turns before its own, a session is fetched, and what its send will look at.
+enum { PH_HOST_FETCH_TURNS = 4, PH_HOST_FETCH_SEND_TURNS = 2 };
+void ph_host_session_fetch(const ph_host* host, const ph_host_session* session);
+void ph_host_session_fetch_send(const ph_host* host, const ph_host_session* session,
+                                uint64_t now_us);
+
+// The same for a payload that will be taken, when the session has been fetched.
+void ph_host_session_fetch_take(const ph_host_session* session);
+
+// Its turn in a tick: a send, if its time has come, and mail that cannot wait for one. Sealed
+// datagrams go to the sink. On any thread, for one session by one at a time.
+void ph_host_session_serve(ph_host* host, ph_host_session* session, uint64_t now_us,
+                           const ph_net_sink* sink);
+
+// The secure envelope of a datagram: prefix, three bytes of sequence number (enough for 16 million
+// packets), tag; and the payload of netcode's keep-alives.
+enum { PH_HOST_ENVELOPE_BYTES = 1 + 3 + 16, PH_HOST_KEEP_ALIVE_BYTES = 8 };
+
+#endif

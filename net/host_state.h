@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// What a host consists of. host.c opens it and ticks, host_lanes.c receives, host_session.c has one
+// client's coming and going and what comes from it, host_sending.c what goes to it.
+
+#ifndef PINHOLE_NET_HOST_STATE_H
+#define PINHOLE_NET_HOST_STATE_H
+
+#include "net/host_lanes.h"
+#include "net/host_session.h"
+
+#include <stdatomic.h>
+
+struct ph_host {
+    ph_host_def def; // without the key
+    ph_net_server* server;
+    ph_address public_address;
+    ph_host_lanes lanes;
+    ph_host_sessions sessions;
+
+    // The present sends.
+    int first; // place in the active list at which they begin
+    uint64_t until_us;
+    int chunk_count;
+    atomic_int next_chunk;
+    atomic_int chunks_cut; // the first chunk that there was no time for
+    uint64_t put_off;
+
+    // For those who want to know where the time goes.
+    ph_now_ns* now_ns; // NULL: nobody
+    void* clock_context;
+    ph_host_times times;
+};
+
+// Work for each index below count, on all threads.
+static inline void ph_host_run(ph_host* host, int count, ph_pool_work* work)
+{
+    if (host->def.pool != NULL) {
+        ph_pool_run(host->def.pool, count, work, host);
+        return;
+    }
+    for (int i = 0; i < count; ++i) {
+        work(host, i);
+    }
+}
+
+// 0 when nobody wants to know.
+static inline uint64_t ph_host_now_ns(const ph_host* host)
+{
+    return host->now_ns != NULL ? host->now_ns(host->clock_context) : 0;
+}
+
+#endif

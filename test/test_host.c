@@ -1,0 +1,411 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// A host and real clients on loopback: who is let in and what he is shown, mail, ends, turns that are put
+// off, memory. `test/check_serve.py` has the crowds.
+
+#include "test_memory.h"
+#include "test_support.h"
+
+#include <pinhole/net/host.h>
+#include <pinhole/net/netcode.h>
+#include <pinhole/pinhole.h>
+
+#include <string.h>
+#include <time.h>
+
+enum { ENTITIES = 20, PLAYERS = 4, TICK_US = 10000, TICKS_MAX = 500 };
+static const char SCHEMA[] = "class thing\n    place: position\n";
+static const uint8_t KEY[PH_NETCODE_KEY_SIZE] = "a key of 32 bytes for the tests";
+
+// ---- one end
+
+typedef struct stage {
+    ph_schema* schema;
+    ph_world* world;
+    ph_host* host;
+    ph_pool* pool;
+    test_memory memory; // of the host
+    int connected;
+    int ended;
+    int heeded; // calls
+    char text[PH_MAIL_MESSAGE_MAX + 1];
+    bool is_closed; // nobody is admitted
+} stage;
+
+static void heed(void* context, int client, ph_mail* mail)
+{
+    stage* s = context;
+    assert_ptr_equal(mail, ph_host_mail(s->host, client));
+    ++s->heeded;
+    const size_t size = ph_mail_take(mail, (uint8_t*)s->text);
+    s->text[size] = '\0';
+    ph_mail_set_processed(mail, ph_mail_newest_input(mail).number);
+}
+
+static void make_world(stage* s)
+{
+    assert_int_equal(ph_schema_parse(SCHEMA, sizeof SCHEMA - 1, NULL, &s->schema, NULL), PH_OK);
+    ph_world_def def = ph_world_def_default();
+    def.schema = s->schema;
+    def.tick_us = TICK_US;
+    assert_int_equal(ph_world_create(&def, &s->world), PH_OK);
+    for (uint32_t i = 0; i < ENTITIES; ++i) {
+        ph_entity_id entity;
+        const ph_spawn spawn = {.name = i, .position_mm = {(int32_t)i * 1000, 0, 0}};
+        assert_int_equal(ph_world_spawn(s->world, &spawn, &entity), PH_OK);
+    }
+}
+
+static ph_host_def def_of(stage* s)
+{
+    ph_host_def def = ph_host_def_default();
+    def.world = s->world;
+    def.tick_us = TICK_US;
+    def.client_capacity = PLAYERS;
+    def.pool = s->pool;
+    def.heed = heed;
+    def.heed_context = s;
+    def.allocator = test_memory_allocator(&s->memory);
+    memcpy(def.private_key, KEY, sizeof KEY);
+    return def;
+}
+
+static void setup(stage* s, int threads)
+{
+    *s = (stage){.pool = threads > 0 ? ph_pool_create(threads) : NULL};
+    make_world(s);
+    const ph_host_def def = def_of(s);
+    assert_int_equal(ph_host_open(&def, &s->host), PH_OK);
+}
+
+static void teardown(stage* s)
+{
+    ph_host_close(s->host);
+    ph_world_destroy(s->world);
+    ph_schema_destroy(s->schema);
+    ph_pool_destroy(s->pool);
+    test_memory_assert_clean(&s->memory);
+}
+
+static void tick(stage* s)
+{
+    ph_host_receive(s->host, ph_socket_now_us() + TICK_US);
+    ph_host_tick(s->host);
+    for (ph_net_event event; ph_host_next_event(s->host, &event);) {
+        const ph_viewer_def viewer = ph_viewer_def_default();
+        s->connected += event.kind == PH_NET_CONNECTED;
+        s->ended += event.kind == PH_NET_DISCONNECTED;
+        if (event.kind == PH_NET_CONNECTED && !s->is_closed) {
+            assert_int_equal(ph_host_admit(s->host, event.client, &viewer), PH_OK);
+        }
+    }
+    ph_world_tick(s->world);
+    ph_host_send(s->host, UINT64_MAX);
+}
+
+// ---- the other
+
+typedef struct player {
+    ph_socket* socket;
+    ph_outbox outbox;
+    ph_net_client* net;
+    ph_client* view;
+    ph_mail* mail;
+    char text[PH_MAIL_MESSAGE_MAX + 1];
+} player;
+
+static void connect_to(const stage* s, player* p, uint64_t id)
+{
+    uint8_t token[PH_TOKEN_SIZE];
+    ph_token_def def = ph_token_def_default();
+    def.client_id = id;
+    def.create_s = (uint64_t)time(NULL);
+    def.addresses[def.address_count++] = ph_host_public(s->host);
+    memcpy(def.private_key, KEY, sizeof KEY);
+    assert_int_equal(ph_token_write(&def, token), PH_OK);
+    ph_net_client_connect(p->net, token, sizeof token, ph_socket_now_us());
+}
+
+static void join(const stage* s, player* p, uint64_t id)
+{
+    *p = (player){0};
+    const ph_socket_def socket_def = ph_socket_def_default();
+    const ph_mail_def mail_def = ph_mail_def_default();
+    ph_net_client_def net_def = ph_net_client_def_default();
+    ph_client_def view_def = ph_client_def_default();
+    net_def.sink = (ph_net_sink){ph_outbox_send, &p->outbox};
+    view_def.schema = s->schema;
+    assert_int_equal(ph_socket_open(&socket_def, &p->socket), PH_OK);
+    assert_int_equal(ph_net_client_create(&net_def, &p->net), PH_OK);
+    assert_int_equal(ph_client_create(&view_def, &p->view), PH_OK);
+    assert_int_equal(ph_mail_create(&mail_def, &p->mail), PH_OK);
+    ph_outbox_begin(&p->outbox, p->socket);
+    connect_to(s, p, id);
+    ph_outbox_flush(&p->outbox);
+}
+
+static void leave(player* p)
+{
+    ph_net_client_disconnect(p->net);
+    ph_outbox_flush(&p->outbox);
+    ph_net_client_destroy(p->net);
+    ph_client_destroy(p->view);
+    ph_mail_destroy(p->mail);
+    ph_socket_close(p->socket);
+}
+
+static void hear(player* p, ph_datagram* datagram, uint64_t now_us)
+{
+    ph_net_payload payload;
+    ph_mail_rest packet;
+    ph_net_client_receive(p->net, &datagram->peer, datagram->bytes, datagram->size, &payload);
+    if (payload.size == 0) {
+        return;
+    }
+    assert_int_equal(ph_mail_unpack(p->mail, now_us, payload.bytes, payload.size, &packet), PH_OK);
+    if (packet.size > 0) {
+        ph_client_receive(p->view, now_us, packet.bytes, packet.size);
+    }
+    if (p->text[0] == '\0') {
+        p->text[ph_mail_take(p->mail, (uint8_t*)p->text)] = '\0';
+    }
+    uint8_t ack[PH_ACK_SIZE];
+    uint8_t whole[PH_MAIL_DATAGRAM_MAX];
+    ph_mail_wants(p->mail, now_us);
+    const size_t size = ph_client_ack(p->view, now_us, ack);
+    ph_net_client_send(p->net, whole, ph_mail_pack(p->mail, ack, size, whole));
+}
+
+static void play(player* p)
+{
+    const uint64_t now_us = ph_socket_now_us();
+    ph_datagram datagrams[PH_SOCKET_BATCH];
+    const int count = ph_socket_receive(p->socket, datagrams, PH_SOCKET_BATCH);
+    for (int i = 0; i < count; ++i) {
+        hear(p, &datagrams[i], now_us);
+    }
+    ph_net_client_tick(p->net, now_us);
+    ph_outbox_flush(&p->outbox);
+}
+
+// Until everybody sees everything; whoever waits longer than five seconds waits in vain.
+static bool show_all(stage* s, player* players, int count)
+{
+    for (int i = 0; i < TICKS_MAX; ++i) {
+        int seeing = 0;
+        tick(s);
+        for (int j = 0; j < count; ++j) {
+            play(&players[j]);
+            seeing += ph_client_entity_count(players[j].view) == ENTITIES;
+        }
+        if (seeing == count) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// ---- tests
+
+static void show_to(int threads)
+{
+    stage s;
+    player players[PLAYERS];
+    setup(&s, threads);
+    for (int i = 0; i < PLAYERS; ++i) {
+        join(&s, &players[i], (uint64_t)i + 1);
+    }
+    assert_true(show_all(&s, players, PLAYERS));
+    tick(&s); // takes their answers
+    assert_int_equal(s.connected, PLAYERS);
+    assert_int_equal(ph_host_client_count(s.host), PLAYERS);
+    const ph_host_stats stats = ph_host_get_stats(s.host);
+    assert_true(stats.datagrams >= PLAYERS && stats.acks >= PLAYERS && stats.sends >= PLAYERS);
+    assert_true(stats.wire_bytes > stats.datagrams * 48);
+    assert_int_equal(stats.overruns, 0);
+    assert_int_equal(stats.strange_payloads, 0);
+    for (int i = 0; i < PLAYERS; ++i) {
+        leave(&players[i]);
+    }
+    tick(&s);
+    assert_int_equal(s.ended, PLAYERS);
+    assert_int_equal(ph_host_client_count(s.host), 0);
+    assert_int_equal(ph_host_get_stats(s.host).datagrams, stats.datagrams);
+    teardown(&s);
+}
+
+static void who_has_a_token_is_shown_the_world(void** state)
+{
+    (void)state;
+    show_to(0);
+}
+
+static void threads_show_the_same(void** state)
+{
+    (void)state;
+    show_to(3);
+}
+
+static void messages_and_input_go_both_ways(void** state)
+{
+    (void)state;
+    stage s;
+    player p;
+    setup(&s, 0);
+    join(&s, &p, 7);
+    ph_mail_post(p.mail, "hello", 5);
+    ph_mail_set_input(p.mail, 3, "x", 1);
+    assert_true(show_all(&s, &p, 1));
+    const int client = ph_host_client_at(s.host, 0);
+    ph_mail_post(ph_host_mail(s.host, client), "welcome", 7);
+    for (int i = 0; i < TICKS_MAX && (p.text[0] == '\0' || ph_mail_processed(p.mail) != 3); ++i) {
+        tick(&s);
+        play(&p);
+    }
+    assert_string_equal(s.text, "hello");
+    assert_string_equal(p.text, "welcome");
+    assert_int_equal(ph_mail_processed(p.mail), 3);
+    assert_true(s.heeded >= 1);
+    leave(&p);
+    teardown(&s);
+}
+
+static void who_is_not_admitted_is_shown_nothing(void** state)
+{
+    (void)state;
+    stage s;
+    player p;
+    setup(&s, 0);
+    s.is_closed = true;
+    join(&s, &p, 1);
+    for (int i = 0; i < TICKS_MAX && s.connected == 0; ++i) {
+        tick(&s);
+        play(&p);
+    }
+    assert_int_equal(ph_host_client_count(s.host), 0);
+    assert_int_equal(ph_host_viewer(s.host, 0).index1, 0);
+    assert_null(ph_host_mail(s.host, 0));
+    assert_int_equal(ph_host_bits_per_second(s.host, 0), 0);
+    assert_int_equal(ph_host_get_stats(s.host).datagrams, 0);
+    // Later, but only once, and only who is connected.
+    const ph_viewer_def viewer = ph_viewer_def_default();
+    assert_int_equal(ph_host_admit(s.host, 1, &viewer), PH_ERROR_VALUE);
+    assert_int_equal(ph_host_admit(s.host, 0, &viewer), PH_OK);
+    assert_int_equal(ph_host_admit(s.host, 0, &viewer), PH_ERROR_VALUE);
+    assert_int_equal(ph_host_bits_per_second(s.host, 0), 13000);
+    assert_true(show_all(&s, &p, 1));
+    leave(&p);
+    teardown(&s);
+}
+
+static void who_is_sent_away_hears_of_it(void** state)
+{
+    (void)state;
+    stage s;
+    player p;
+    setup(&s, 0);
+    join(&s, &p, 1);
+    assert_true(show_all(&s, &p, 1));
+    ph_host_disconnect(s.host, ph_host_client_at(s.host, 0));
+    tick(&s);
+    assert_int_equal(s.ended, 1);
+    assert_int_equal(ph_host_client_count(s.host), 0);
+    for (int i = 0; i < TICKS_MAX && ph_net_client_state(p.net) == PH_NET_CLIENT_CONNECTED; ++i) {
+        ph_socket_wait(p.socket, TICK_US);
+        play(&p);
+    }
+    assert_int_equal(ph_net_client_state(p.net), PH_NET_CLIENT_DISCONNECTED);
+    leave(&p);
+    teardown(&s);
+}
+
+static void without_time_turns_are_put_off(void** state)
+{
+    (void)state;
+    stage s;
+    player players[2];
+    setup(&s, 0);
+    for (int i = 0; i < 2; ++i) {
+        join(&s, &players[i], (uint64_t)i + 1);
+    }
+    assert_true(show_all(&s, players, 2));
+    const ph_host_stats before = ph_host_get_stats(s.host);
+    ph_host_send(s.host, 0);
+    const ph_host_stats after = ph_host_get_stats(s.host);
+    assert_int_equal(after.sends, before.sends);
+    assert_int_equal(after.sends_put_off, before.sends_put_off + 2);
+    for (int i = 0; i < 2; ++i) {
+        leave(&players[i]);
+    }
+    teardown(&s);
+}
+
+static void a_port_that_somebody_has_is_taken(void** state)
+{
+    (void)state;
+    stage s;
+    setup(&s, 0);
+    ph_host_def def = def_of(&s);
+    ph_host* other = NULL;
+    def.listen = ph_host_local(s.host);
+    assert_int_equal(ph_host_open(&def, &other), PH_ERROR_TAKEN);
+    assert_null(other);
+    def.listen = (ph_address){0};
+    assert_int_equal(ph_host_open(&def, &other), PH_ERROR_VALUE);
+    def = def_of(&s);
+    def.client_capacity = 0;
+    assert_int_equal(ph_host_open(&def, &other), PH_ERROR_VALUE);
+    teardown(&s);
+}
+
+static void no_memory_is_told_and_nothing_leaks(void** state)
+{
+    (void)state;
+    stage s = {0};
+    make_world(&s);
+    for (int n = 1;; ++n) {
+        s.memory = (test_memory){.fail_at = n};
+        const ph_host_def def = def_of(&s);
+        const ph_result result = ph_host_open(&def, &s.host);
+        if (result == PH_OK) {
+            break;
+        }
+        assert_int_equal(result, PH_ERROR_MEMORY);
+        assert_null(s.host);
+        test_memory_assert_clean(&s.memory);
+    }
+    // Admitting is the only other time.
+    player p;
+    s.is_closed = true;
+    join(&s, &p, 1);
+    for (int i = 0; i < TICKS_MAX && s.connected == 0; ++i) {
+        tick(&s);
+        play(&p);
+    }
+    const ph_viewer_def viewer = ph_viewer_def_default();
+    s.memory.fail_at = s.memory.allocate_count + 1;
+    assert_int_equal(ph_host_admit(s.host, 0, &viewer), PH_ERROR_MEMORY);
+    assert_int_equal(ph_host_client_count(s.host), 0);
+    assert_int_equal(ph_host_admit(s.host, 0, &viewer), PH_OK);
+    const int allocate_count = s.memory.allocate_count;
+    assert_true(show_all(&s, &p, 1));
+    assert_int_equal(s.memory.allocate_count, allocate_count);
+    leave(&p);
+    teardown(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_has_a_token_is_shown_the_world),
+        cmocka_unit_test(threads_show_the_same),
+        cmocka_unit_test(messages_and_input_go_both_ways),
+        cmocka_unit_test(who_is_not_admitted_is_shown_nothing),
+        cmocka_unit_test(who_is_sent_away_hears_of_it),
+        cmocka_unit_test(without_time_turns_are_put_off),
+        cmocka_unit_test(a_port_that_somebody_has_is_taken),
+        cmocka_unit_test(no_memory_is_told_and_nothing_leaks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
