@@ -39,8 +39,9 @@ function(pinhole_compile target)
         C_STANDARD_REQUIRED ON
         C_EXTENSIONS OFF
         C_VISIBILITY_PRESET hidden)
-    # No fused multiply-add behind our back: the same bits on every machine.
+    # No fused multiply-add behind our back: the same bits on every machine. And nobody asks errno
+    # about roots: they are taken in vectors then, with the same bits.
     target_compile_options(${target} PRIVATE
-        -ffp-contract=off ${pinhole_warnings} ${pinhole_instrument_compile})
+        -ffp-contract=off -fno-math-errno ${pinhole_warnings} ${pinhole_instrument_compile})
     target_link_options(${target} PRIVATE ${pinhole_instrument_link})
 endfunction()

@@ -11,6 +11,8 @@
 
 #include "pinhole/base.h"
 
+#include <string.h>
+
 // {0} is an empty row. The words belong to the caller and live at least as long as the bitset.
 typedef struct ph_bitset {
     uint64_t* words; // bits at and above bit_count are zero
@@ -49,6 +51,16 @@ static inline int ph_word_width(uint64_t word)
 static inline uint32_t ph_bits_if(bool is_set)
 {
     return -(uint32_t)is_set;
+}
+
+// The value, or 0; for the same loops.
+static inline float ph_float_if(bool is_set, float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    bits &= ph_bits_if(is_set);
+    memcpy(&value, &bits, sizeof value);
+    return value;
 }
 
 // Bit i is flags[i], each 0 or 1. Loops that compare make such flags in vectors, and then only the bits

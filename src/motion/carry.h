@@ -8,6 +8,9 @@
 #ifndef PH_MOTION_CARRY_H
 #define PH_MOTION_CARRY_H
 
+#include <stdint.h>
+#include <string.h>
+
 // Velocities are taken over at least this long or this far, if samples come more often: positions
 // are rounded, and 16 mm in 50 ms are 0.3 m/s.
 #define PH_LEG_S 0.08f
@@ -39,17 +42,30 @@ static inline float ph_greater(float a, float b)
     return a > b ? a : b;
 }
 
+// No less than 0 and no more than 1: by bits, which have the order of what they are the bits of. Of
+// two comparisons of floats compilers make branches, which no vector can take.
+static inline float ph_carry_share(float value)
+{
+    const int32_t one = INT32_C(0x3F800000);
+    int32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    bits = bits > 0 ? bits : 0;
+    bits = bits < one ? bits : one;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
 // 1 up to full, 0 from last on, straight between.
 static inline float ph_carry_fade(float value, float full, float last)
 {
-    return ph_lesser(ph_greater((last - value) / (last - full), 0.0f), 1.0f);
+    return ph_carry_share((last - value) / (last - full));
 }
 
 // Time as far as motion follows it: on to the limit, there for a while, then back to 0.
 static inline float ph_carry_reach_s(float age_s, float limit_s)
 {
     const float left = 1.0f - (age_s - limit_s - PH_PAUSE_S) / PH_RETURN_S;
-    return ph_lesser(age_s, limit_s) * ph_lesser(ph_greater(left, 0.0f), 1.0f);
+    return ph_lesser(age_s, limit_s) * ph_carry_share(left);
 }
 
 // What the last change of velocity adds at first, as a share of it: by how long the last leg and the

@@ -19,16 +19,10 @@
 // Who speeds up does so for a while.
 #define SHARE_MAX 1.1f
 
-// Intervals shorter than a tenth of a second hang on the sender's rhythm, not on the entity.
-#define INTERVAL_BASE_S 0.1f
 #define PATIENCE_FIRST 3.0f
 #define PATIENCE_MIN 1.2f
 #define PATIENCE_MAX 20.0f
 #define PATIENCE_QUANTILE 0.99f
-// Of senders that vouch for velocities. With silence taken for standing walkers at 4 kbit/s with a
-// fifth of the packets lost, of whom nothing is heard for seconds, had 9.3 jolts a minute; with 4 s
-// 6.9, 8 s 2.8, 15 s or for ever 2.5.
-#define VOUCHED_LIMIT_S 15.0f
 #define USUAL_PAUSE_FIRST_S 0.5f
 #define USUAL_PAUSE_MAX_S 20.0f
 #define USUAL_PAUSE_QUANTILE 0.9f
@@ -83,11 +77,6 @@ float ph_manner_share(const ph_manner* manner, float age_s)
     return low + (share_at(manner, i + 1) - low) * (at - (float)i);
 }
 
-float ph_manner_limit_s(const ph_manner* manner, float interval_s)
-{
-    return manner->is_vouched ? VOUCHED_LIMIT_S : manner->patience * (interval_s + INTERVAL_BASE_S);
-}
-
 float ph_manner_forward(const ph_manner* manner)
 {
     const float share = manner->movers / fmaxf(manner->newcomers, 1.0f);
@@ -138,7 +127,7 @@ static void learn_usual_pause(ph_manner* manner, float pause_s)
 
 void ph_manner_learn_pause(ph_manner* manner, float pause_s, float interval_s)
 {
-    const float intervals = pause_s / (interval_s + INTERVAL_BASE_S);
+    const float intervals = pause_s / (interval_s + PH_INTERVAL_BASE_S);
     const float patience = follow_quantile(manner->patience, intervals, PATIENCE_QUANTILE);
     manner->patience = fminf(fmaxf(patience, PATIENCE_MIN), PATIENCE_MAX);
     learn_usual_pause(manner, pause_s);

@@ -27,6 +27,8 @@
 
 #include <pinhole/schedule.h>
 
+#include "base/bitset.h"
+
 #include <float.h>
 #include <string.h>
 
@@ -82,16 +84,6 @@ static float density_of(const ph_ranking_errors* errors, int slot, gains gain)
     return larger(larger(moving, standing), all);
 }
 
-// The value, or 0; by bits, without a branch.
-static float only_if(bool is_so, float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    bits &= -(uint32_t)is_so;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
 // Newcomers about as far away as each other are told in the order of their slots: neighbours come
 // together then, and each is told from the one before.
 static float about(float range_mm)
@@ -124,7 +116,7 @@ static void rank(void* context, const ph_ranking* ranking)
             missing * entering / about(range_mm) + (1.0f - missing) * known / range_mm;
         const uint32_t any = (uint32_t)touched[i] | (uint32_t)(touched[i] >> 32);
         const bool is_waiting = (any != 0) & (distance_mm[i] <= FLT_MAX);
-        priority[i] = only_if(is_waiting, weight[i] * (worth + AT_LAST));
+        priority[i] = ph_float_if(is_waiting, weight[i] * (worth + AT_LAST));
     }
 }
 

@@ -22,12 +22,14 @@ ph_outlook ph_outlook_make(const ph_world* world, uint32_t viewer)
 {
     const ph_viewer* seer = &world->viewers.viewers[viewer];
     const ph_eye* eye = &world->viewers.eyes[viewer];
+    const ph_slot_list shown = ph_slots_shown(seer->slots);
     return (ph_outlook){
         .world = world,
         .slots = seer->slots,
         .sender = seer->sender,
         .entities = ph_slots_sight(seer->slots).entities,
-        .shown = ph_slots_shown(seer->slots),
+        .shown = shown,
+        .slot_end = shown.count > 0 ? shown.slots[shown.count - 1] + 1 : 0,
         .eye_x_mm = eye->x_mm,
         .eye_y_mm = eye->y_mm,
         .sees = eye->sees,

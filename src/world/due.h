@@ -18,6 +18,7 @@ typedef struct ph_outlook {
     const ph_sender* sender;
     const ph_entity_index* entities; // by slot
     ph_slot_list shown;              // slots that show somebody
+    int slot_end;                    // all of those lie before: sweeps go no further
     int32_t eye_x_mm;
     int32_t eye_y_mm;
     uint32_t sees;

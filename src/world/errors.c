@@ -6,10 +6,11 @@
 
 #include "world/errors.h"
 
-#include "motion/aim.h"
+#include "base/bitset.h"
 #include "wire/baseline.h"
 
 #include <float.h>
+#include <math.h>
 #include <string.h>
 
 #define NEAREST_MM 1000.0f
@@ -56,7 +57,6 @@ typedef struct filling {
     const ph_error_lanes* lanes; // the first is of slot `first`
     int first;
     const uint64_t* touched; // at the same places
-    float* change;
     const tariff* prices;
     int32_t eye_mm[3];
     float tick_s;
@@ -65,26 +65,42 @@ typedef struct filling {
     float doubt_s;
 } filling;
 
-// Slots are taken in batches: what is known of each is gathered, and then worked out side by side.
-enum { BATCH = 64 };
+// What is known of entities lies here and there: it is first laid side by side, so many slots at a
+// time, and then worked out by loops that compilers turn into vectors.
+enum { SECTION_SLOTS = 64 };
 
-// Motions that a client goes on with, and the truth.
+// Motions that a client goes on with, and the truth. Zeros, at the eye, are nobody's.
 typedef struct motions {
-    int count;
-    float off_mm[3][BATCH]; // from the sample to the truth
-    float velocity_mm_s[3][BATCH];
-    float bend_mm_s[3][BATCH];
-    float way_mm[3][BATCH]; // of the truth, in a tick
-    float ticks[BATCH];     // since the sample
-    float limit_s[BATCH];   // how long it is carried on
+    int32_t true_mm[3][SECTION_SLOTS];
+    int32_t sample_mm[3][SECTION_SLOTS];
+    int32_t way_mm[3][SECTION_SLOTS]; // of the truth, in a tick
+    float velocity_mm_s[3][SECTION_SLOTS];
+    float bend_mm_s[3][SECTION_SLOTS];
+    float ticks[SECTION_SLOTS];   // since the sample
+    float limit_s[SECTION_SLOTS]; // how long it is carried on
+    float step_mm[SECTION_SLOTS]; // of its coding
 } motions;
 
-// What comes of it.
+// What comes of them.
 typedef struct misfits {
-    float error_mm[BATCH];
-    float growth_mm_s[BATCH];
-    float carried_mm[BATCH]; // beyond its sample
+    float* error_mm;
+    float* growth_mm_s;
+    float* carried_mm; // beyond its sample
 } misfits;
+
+// Of whom something was sent that is not known to have come, in this section.
+typedef struct doubts {
+    int count;
+    uint16_t places[SECTION_SLOTS];
+} doubts;
+
+// Slots of a class mostly lie beside each other.
+typedef struct kind {
+    int class_index; // -1: of none yet
+    uint64_t heading;
+    float step_mm;
+    const ph_manner* manner;
+} kind;
 
 // Exponent, and the fraction taken straight: wrong by a tenth at most.
 static inline float log2_about(float value)
@@ -94,146 +110,195 @@ static inline float log2_about(float value)
     return (float)(bits - INT32_C(0x3F800000)) * (1.0f / (1 << 23));
 }
 
-// ---- position
+// ---- side by side
+
+static kind kind_of(const filling* f, int class_index)
+{
+    const ph_layout* layout = &f->outlook->world->forms.layouts.layouts[class_index];
+    return (kind){
+        .class_index = class_index,
+        .heading = layout->heading,
+        .step_mm = (float)(UINT32_C(1) << layout->coordinate.shift),
+        .manner = &f->expectation->manners[class_index],
+    };
+}
+
+static inline void add_truth(const ph_entities* entities, ph_entity_index entity, motions* all,
+                             int i)
+{
+    all->true_mm[0][i] = entities->x_mm[entity];
+    all->true_mm[1][i] = entities->y_mm[entity];
+    all->true_mm[2][i] = entities->z_mm[entity];
+}
 
 // Whose way is unknown, because it was shown to more since the last tick, is taken to stand.
-static const int32_t* way_of(const ph_entities* entities, ph_entity_index entity)
+static inline const int32_t* way_of(const ph_entities* entities, ph_entity_index entity)
 {
     static const int32_t none[3] = {0};
     const int32_t* way_mm = &entities->way_mm[3 * (size_t)entity];
     return way_mm[0] != PH_NO_WAY ? way_mm : none;
 }
 
-static inline void add_motion(const filling* f, motions* all, int slot, const ph_expected* shown)
+static inline void add_motion(const ph_world* world, ph_entity_index entity,
+                              const ph_expected* shown, motions* all, int i)
 {
-    const ph_world* world = f->outlook->world;
-    const ph_entities* entities = &world->entities;
-    const ph_entity_index entity = f->outlook->entities[slot];
-    const int32_t true_mm[3] = {entities->x_mm[entity], entities->y_mm[entity],
-                                entities->z_mm[entity]};
-    const int32_t* way_mm = way_of(entities, entity);
-    const ph_manner* manner = &f->expectation->manners[f->knowledge->class_index[slot]];
-    const int i = all->count++;
-    float off_mm[3];
-    ph_expected_difference(shown->position_mm, true_mm, off_mm);
+    const int32_t* way_mm = way_of(&world->entities, entity);
+    add_truth(&world->entities, entity, all, i);
     for (int k = 0; k < 3; ++k) {
-        all->off_mm[k][i] = off_mm[k];
+        all->sample_mm[k][i] = shown->position_mm[k];
+        all->way_mm[k][i] = way_mm[k];
         all->velocity_mm_s[k][i] = shown->velocity_mm_s[k];
         all->bend_mm_s[k][i] = shown->bend_mm_s[k];
-        all->way_mm[k][i] = (float)way_mm[k];
     }
     all->ticks[i] = (float)(world->tick - shown->tick);
-    all->limit_s[i] = ph_manner_limit_s(manner, shown->interval_s);
 }
 
-// How far each is carried on.
+// Who is not shown yet is wrong nowhere.
+static void add_newcomer(const filling* f, int slot, motions* all, int i)
+{
+    const ph_world* world = f->outlook->world;
+    const ph_expected at = {.tick = ph_knowledge_at(f->knowledge, slot)->since_tick};
+    add_motion(world, f->outlook->entities[slot], &at, all, i);
+    for (int k = 0; k < 3; ++k) {
+        all->sample_mm[k][i] = all->true_mm[k][i];
+        all->way_mm[k][i] = 0;
+    }
+    all->limit_s[i] = 0.0f;
+    all->step_mm[i] = 1.0f;
+}
+
+static void add_nobody(const filling* f, motions* all)
+{
+    memset(all, 0, sizeof *all);
+    for (int i = 0; i < SECTION_SLOTS; ++i) {
+        for (int k = 0; k < 3; ++k) {
+            all->true_mm[k][i] = f->eye_mm[k];
+            all->sample_mm[k][i] = f->eye_mm[k];
+        }
+        all->step_mm[i] = 1.0f;
+    }
+}
+
+// ---- position
+
+static inline float way_between(int32_t from_mm, int32_t to_mm)
+{
+    return (float)(int32_t)((uint32_t)to_mm - (uint32_t)from_mm);
+}
+
+static inline float sum_of_squares(float x, float y, float z)
+{
+    return x * x + y * y + z * z;
+}
+
+static void measure_ranges(const filling* f, const motions* restrict all, int count,
+                           float* restrict range_mm)
+{
+    const int32_t eye_mm[3] = {f->eye_mm[0], f->eye_mm[1], f->eye_mm[2]};
+    for (int i = 0; i < count; ++i) {
+        const float away_mm = sqrtf(sum_of_squares(way_between(eye_mm[0], all->true_mm[0][i]),
+                                                   way_between(eye_mm[1], all->true_mm[1][i]),
+                                                   way_between(eye_mm[2], all->true_mm[2][i])));
+        range_mm[i] = ph_greater(away_mm, NEAREST_MM);
+    }
+}
+
+// Along one axis.
+typedef struct misfit {
+    float off_mm;
+    float apart_mm_s;
+    float carried_mm;
+} misfit;
+
+// How far it is carried on.
 typedef struct carriage {
-    float reach_s[BATCH];
-    float bend[BATCH]; // share of what the change of velocity adds
-    float goes[BATCH]; // 1 while it moves, then 0
+    float reach_s;
+    float bend; // share of what the change of velocity adds
+    bool goes;  // and does not stand yet
+    float tick_s;
+    float way_s;
 } carriage;
 
-static void carry(const filling* f, const motions* restrict all, carriage* restrict ride)
+static inline misfit along(const motions* all, int i, int axis, const carriage* ride)
 {
+    const float shown_mm_s = all->velocity_mm_s[axis][i] + ride->bend * all->bend_mm_s[axis][i];
+    const float true_mm_s = (float)all->way_mm[axis][i] / ride->tick_s;
+    const float carried_mm = shown_mm_s * ride->reach_s;
+    return (misfit){
+        .off_mm = way_between(all->sample_mm[axis][i], all->true_mm[axis][i]) +
+                  (true_mm_s * ride->way_s - carried_mm),
+        .apart_mm_s = true_mm_s - ph_float_if(ride->goes, shown_mm_s),
+        .carried_mm = carried_mm,
+    };
+}
+
+static void work_out(const filling* f, const motions* restrict all, int count, const misfits* fit)
+{
+    float* restrict error_mm = fit->error_mm;
+    float* restrict growth_mm_s = fit->growth_mm_s;
+    float* restrict carried_mm = fit->carried_mm;
     const float tick_s = f->tick_s;
     const float way_s = f->way_s;
-    for (int i = 0; i < all->count; ++i) {
+    for (int i = 0; i < count; ++i) {
         const float age_s = all->ticks[i] * tick_s + way_s;
         const float reach_s = ph_carry_reach_s(age_s, all->limit_s[i]);
-        ride->reach_s[i] = reach_s;
-        ride->bend[i] = ph_carry_fade(reach_s, PH_BEND_FULL_AGE_S, PH_BEND_LAST_AGE_S);
-        ride->goes[i] = age_s < all->limit_s[i] ? 1.0f : 0.0f;
+        const carriage ride = {
+            .reach_s = reach_s,
+            .bend = ph_carry_fade(reach_s, PH_BEND_FULL_AGE_S, PH_BEND_LAST_AGE_S),
+            .goes = age_s < all->limit_s[i],
+            .tick_s = tick_s,
+            .way_s = way_s,
+        };
+        const misfit x = along(all, i, 0, &ride);
+        const misfit y = along(all, i, 1, &ride);
+        const misfit z = along(all, i, 2, &ride);
+        error_mm[i] = sqrtf(sum_of_squares(x.off_mm, y.off_mm, z.off_mm));
+        growth_mm_s[i] = sqrtf(sum_of_squares(x.apart_mm_s, y.apart_mm_s, z.apart_mm_s));
+        carried_mm[i] = sqrtf(sum_of_squares(x.carried_mm, y.carried_mm, z.carried_mm));
     }
-}
-
-// Adds the squares along one axis.
-static void add_axis(const filling* f, const motions* restrict all, const carriage* restrict ride,
-                     int axis, misfits* restrict squares)
-{
-    const float tick_s = f->tick_s;
-    const float way_s = f->way_s;
-    for (int i = 0; i < all->count; ++i) {
-        const float shown_mm_s =
-            all->velocity_mm_s[axis][i] + ride->bend[i] * all->bend_mm_s[axis][i];
-        const float true_mm_s = all->way_mm[axis][i] / tick_s;
-        const float carried_mm = shown_mm_s * ride->reach_s[i];
-        const float off_mm = all->off_mm[axis][i] + (true_mm_s * way_s - carried_mm);
-        const float apart_mm_s = true_mm_s - ride->goes[i] * shown_mm_s;
-        squares->error_mm[i] += off_mm * off_mm;
-        squares->growth_mm_s[i] += apart_mm_s * apart_mm_s;
-        squares->carried_mm[i] += carried_mm * carried_mm;
-    }
-}
-
-// A C library may have to say that one was of less than nothing: so the roots are not taken in vectors.
-static void take_roots(float* squares, int count)
-{
-    for (int i = 0; i < count; ++i) {
-        squares[i] = sqrtf(squares[i]);
-    }
-}
-
-static void work_out(const filling* f, const motions* all, misfits* fit)
-{
-    if (all->count == 0) {
-        return;
-    }
-    carriage ride;
-    carry(f, all, &ride);
-    memset(fit, 0, sizeof *fit);
-    for (int axis = 0; axis < 3; ++axis) {
-        add_axis(f, all, &ride, axis, fit);
-    }
-    take_roots(fit->error_mm, all->count);
-    take_roots(fit->growth_mm_s, all->count);
-    take_roots(fit->carried_mm, all->count);
 }
 
 // What was sent may be lost: by that chance, the error without it counts.
-static void doubt(const filling* f, const int* slots, const motions* sent, misfits* fit)
+static void doubt(const filling* f, int first, const motions* sent, const doubts* all,
+                  float* error_mm)
 {
     motions known; // only so many of them
-    int places[BATCH];
-    float chances[BATCH];
-    known.count = 0;
-    for (int i = 0; i < sent->count; ++i) {
-        const float age_s = sent->ticks[i] * f->tick_s;
-        const float chance = age_s > f->doubt_s ? DOUBT : f->loss;
-        const ph_expected* without = ph_expectation_without(f->expectation, slots[i]);
+    float chances[SECTION_SLOTS];
+    int places[SECTION_SLOTS];
+    int count = 0;
+    for (int i = 0; i < all->count; ++i) {
+        const int place = all->places[i];
+        const int slot = first + place;
+        const ph_expected* without = ph_expectation_without(f->expectation, slot);
+        const float chance = sent->ticks[place] * f->tick_s > f->doubt_s ? DOUBT : f->loss;
         if (chance > 0.0f && without != NULL) {
-            places[known.count] = i;
-            chances[known.count] = chance;
-            add_motion(f, &known, slots[i], without);
+            const ph_manner* manner = &f->expectation->manners[f->knowledge->class_index[slot]];
+            places[count] = place;
+            chances[count] = chance;
+            add_motion(f->outlook->world, f->outlook->entities[slot], without, &known, count);
+            known.limit_s[count++] = ph_manner_limit_s(manner, without->interval_s);
         }
     }
-    misfits worse;
-    work_out(f, &known, &worse);
-    for (int i = 0; i < known.count; ++i) {
-        float* error_mm = &fit->error_mm[places[i]];
-        *error_mm += chances[i] * ph_greater(worse.error_mm[i] - *error_mm, 0.0f);
+    float worse_mm[3][SECTION_SLOTS];
+    work_out(f, &known, count, &(misfits){worse_mm[0], worse_mm[1], worse_mm[2]});
+    for (int i = 0; i < count; ++i) {
+        float* at_mm = &error_mm[places[i]];
+        *at_mm += chances[i] * ph_greater(worse_mm[0][i] - *at_mm, 0.0f);
     }
 }
 
-static void fill_positions(const filling* f, const int* slots, const motions* sent)
+static void price_positions(const filling* f, const motions* restrict all, int count,
+                            const float* restrict error_mm, float* restrict position_bits)
 {
-    misfits fit;
-    work_out(f, sent, &fit);
-    doubt(f, slots, sent, &fit);
-    const ph_layout* layouts = f->outlook->world->forms.layouts.layouts;
-    for (int i = 0; i < sent->count; ++i) {
-        const int at = slots[i] - f->first;
-        const int shift = layouts[f->knowledge->class_index[slots[i]]].coordinate.shift;
-        const float steps = fit.error_mm[i] / (float)(UINT32_C(1) << shift);
-        f->lanes->error_mm[at] = fit.error_mm[i];
-        f->lanes->carried_mm[at] = fit.carried_mm[i];
-        f->lanes->growth_mm_s[at] = fit.growth_mm_s[i];
-        f->lanes->age_s[at] = sent->ticks[i] * f->tick_s;
-        f->lanes->position_bits[at] =
-            f->prices->position_bits + f->prices->bits_per_doubling * log2_about(1.0f + steps);
+    const tariff prices = *f->prices;
+    for (int i = 0; i < count; ++i) {
+        const float steps = error_mm[i] / all->step_mm[i];
+        position_bits[i] =
+            prices.position_bits + prices.bits_per_doubling * log2_about(1.0f + steps);
     }
 }
 
-// ---- heading and others
+// ---- heading
 
 static float turn_of(const filling* f, int slot, int class_index)
 {
@@ -248,24 +313,6 @@ static float turn_of(const filling* f, int slot, int class_index)
     return fabsf((float)levels) * ((float)PH_TURN_RADIANS * 0.5f) / half_turn;
 }
 
-static void fill_others(const filling* f, int slot)
-{
-    const int at = slot - f->first;
-    const int class_index = f->knowledge->class_index[slot];
-    const ph_layout* layout = &f->outlook->world->forms.layouts.layouts[class_index];
-    const uint64_t touched = f->touched[at];
-    if ((touched & layout->heading) != 0) {
-        f->lanes->turn_rad[at] = turn_of(f, slot, class_index);
-    }
-    if (f->change != NULL && (touched & layout->others) == 0) {
-        f->change[at] = 0.0f;
-    }
-    if (f->knowledge->told[slot] == PH_TOLD_ENTER &&
-        ph_sender_is_doubtful(f->outlook->sender, slot)) {
-        f->lanes->missing[at] = DOUBT;
-    }
-}
-
 // ---- all of it
 
 static void fill_with(float* lane, int count, float value)
@@ -275,55 +322,105 @@ static void fill_with(float* lane, int count, float value)
     }
 }
 
-static void fill_nobody(const filling* f, int count)
-{
-    fill_with(f->lanes->range_mm, count, NEAREST_MM);
-    fill_with(f->lanes->error_mm, count, 0.0f);
-    fill_with(f->lanes->carried_mm, count, 0.0f);
-    fill_with(f->lanes->growth_mm_s, count, 0.0f);
-    fill_with(f->lanes->turn_rad, count, 0.0f);
-    fill_with(f->lanes->age_s, count, 0.0f);
-    fill_with(f->lanes->missing, count, 0.0f);
-    fill_with(f->lanes->position_bits, count, f->prices->position_bits);
-}
+// Slots beside each other, at most SECTION_SLOTS.
+typedef struct section {
+    int first;
+    int count;
+    const uint16_t* shown; // of these, all that show somebody
+    int shown_count;
+} section;
 
-static void fill_range(const filling* f, int slot)
+// Few of those in view.
+static void fill_unsure(const filling* f, const section* of, int slot, motions* sent)
 {
-    const ph_entities* entities = &f->outlook->world->entities;
-    const ph_entity_index entity = f->outlook->entities[slot];
-    const int32_t true_mm[3] = {entities->x_mm[entity], entities->y_mm[entity],
-                                entities->z_mm[entity]};
-    float off_mm[3];
-    ph_expected_difference(f->eye_mm, true_mm, off_mm);
-    f->lanes->range_mm[slot - f->first] = ph_greater(ph_length(off_mm), NEAREST_MM);
-}
-
-static void fill_newcomer(const filling* f, int slot)
-{
-    const uint32_t since_tick = ph_knowledge_at(f->knowledge, slot)->since_tick;
-    const int at = slot - f->first;
-    f->lanes->missing[at] = 1.0f;
-    f->lanes->age_s[at] = (float)(f->outlook->world->tick - since_tick) * f->tick_s;
-}
-
-// At most BATCH of those who are shown.
-static void fill_batch(const filling* f, const uint16_t* shown, int count)
-{
-    motions sent;     // only so many of them
-    int slots[BATCH]; // of these motions
-    sent.count = 0;
-    for (int i = 0; i < count; ++i) {
-        const int slot = shown[i];
-        fill_range(f, slot);
-        if (f->knowledge->told[slot] == PH_TOLD_NOTHING) {
-            fill_newcomer(f, slot);
-            continue;
-        }
-        fill_others(f, slot);
-        slots[sent.count] = slot;
-        add_motion(f, &sent, slot, &f->expectation->sent[slot]);
+    float* missing = &f->lanes->missing[slot - f->first];
+    if (f->knowledge->told[slot] == PH_TOLD_NOTHING) {
+        add_newcomer(f, slot, sent, slot - of->first);
+        *missing = 1.0f;
+    } else if (ph_sender_is_doubtful(f->outlook->sender, slot)) {
+        *missing = DOUBT;
     }
-    fill_positions(f, slots, &sent);
+}
+
+static void lay_side_by_side(const filling* f, const section* of, motions* restrict sent,
+                             doubts* restrict open)
+{
+    const ph_world* world = f->outlook->world;
+    const ph_entity_index* entities = f->outlook->entities;
+    const ph_expected* all_sent = f->expectation->sent;
+    const uint8_t* marks = f->expectation->marks;
+    const uint8_t* told = f->knowledge->told;
+    const uint8_t* class_index = f->knowledge->class_index;
+    const uint64_t* touched = f->touched + (of->first - f->first);
+    float* turn_rad = f->lanes->turn_rad + (of->first - f->first);
+    kind as = {.class_index = -1};
+    int open_count = 0;
+    for (int i = 0; i < of->shown_count; ++i) {
+        const int slot = of->shown[i];
+        const int place = slot - of->first;
+        if (told[slot] != PH_TOLD_ENTERED) {
+            fill_unsure(f, of, slot, sent);
+            if (told[slot] == PH_TOLD_NOTHING) {
+                continue;
+            }
+        }
+        if (class_index[slot] != as.class_index) {
+            as = kind_of(f, class_index[slot]);
+        }
+        const ph_expected* shown = &all_sent[slot];
+        add_motion(world, entities[slot], shown, sent, place);
+        sent->limit_s[place] = ph_manner_limit_s(as.manner, shown->interval_s);
+        sent->step_mm[place] = as.step_mm;
+        open->places[open_count] = (uint16_t)place;
+        open_count += (marks[slot] & PH_EXPECTED_APART) != 0;
+        if ((touched[place] & as.heading) != 0) {
+            turn_rad[place] = turn_of(f, slot, as.class_index);
+        }
+    }
+    open->count = open_count;
+}
+
+static void fill_section(const filling* f, const section* of)
+{
+    const int lane = of->first - f->first;
+    const misfits fit = {
+        .error_mm = f->lanes->error_mm + lane,
+        .growth_mm_s = f->lanes->growth_mm_s + lane,
+        .carried_mm = f->lanes->carried_mm + lane,
+    };
+    motions sent;
+    doubts open;
+    if (of->shown_count < of->count) {
+        add_nobody(f, &sent);
+    }
+    fill_with(f->lanes->turn_rad + lane, of->count, 0.0f);
+    fill_with(f->lanes->missing + lane, of->count, 0.0f);
+    lay_side_by_side(f, of, &sent, &open);
+    measure_ranges(f, &sent, of->count, f->lanes->range_mm + lane);
+    work_out(f, &sent, of->count, &fit);
+    if (open.count > 0) {
+        doubt(f, of->first, &sent, &open, fit.error_mm);
+    }
+    price_positions(f, &sent, of->count, fit.error_mm, f->lanes->position_bits + lane);
+    for (int i = 0; i < of->count; ++i) {
+        f->lanes->age_s[lane + i] = sent.ticks[i] * f->tick_s;
+    }
+}
+
+static void fill_all(const filling* f, const ph_error_span* span)
+{
+    const uint16_t* shown = span->shown.slots;
+    const uint16_t* shown_end = shown + span->shown.count;
+    const int end = span->first + span->count;
+    for (int first = span->first; first < end; first += SECTION_SLOTS) {
+        const int count = end - first < SECTION_SLOTS ? end - first : SECTION_SLOTS;
+        section of = {.first = first, .count = count, .shown = shown};
+        while (shown < shown_end && *shown < first + count) {
+            ++shown;
+        }
+        of.shown_count = (int)(shown - of.shown);
+        fill_section(f, &of);
+    }
 }
 
 static float way_seconds(const ph_sender* sender)
@@ -343,7 +440,6 @@ static filling make_filling(const ph_error_span* span)
         .lanes = span->lanes,
         .first = span->first,
         .touched = span->touched,
-        .change = span->change,
         .prices = ph_sender_is_coded(sender) ? &CODED : &CLASSIC,
         .eye_mm = {outlook->eye_x_mm, outlook->eye_y_mm, span->eye_z_mm},
         .tick_s = ph_expected_tick_s(outlook->world),
@@ -364,11 +460,7 @@ static float enter_bits(const filling* f)
 ph_ranking_errors ph_errors_fill(const ph_error_span* span)
 {
     const filling f = make_filling(span);
-    fill_nobody(&f, span->count);
-    for (int i = 0; i < span->shown.count; i += BATCH) {
-        const int left = span->shown.count - i;
-        fill_batch(&f, span->shown.slots + i, left < BATCH ? left : BATCH);
-    }
+    fill_all(&f, span);
     return (ph_ranking_errors){
         .range_mm = span->lanes->range_mm,
         .error_mm = span->lanes->error_mm,

@@ -35,7 +35,6 @@ typedef struct ph_error_span {
     ph_slot_list shown; // of these, all that show somebody
     const ph_error_lanes* lanes;
     const uint64_t* touched; // what may be due
-    float* change; // filled by unrest.h: headings are taken out where nothing else is due; or NULL
 } ph_error_span;
 
 // The sender has an expectation. The result borrows the lanes.

@@ -80,11 +80,19 @@ static void free_gone(sending* s, ph_slots* slots)
 static void find_astray(sending* s)
 {
     ph_knowledge* knowledge = &s->sender->knowledge;
-    uint8_t* astray = s->sender->expectation->astray;
-    for (int slot = 0; slot < knowledge->slot_count; ++slot) {
-        astray[slot] = knowledge->told[slot] == PH_TOLD_ENTERED &&
-                       s->lanes.error_mm[slot] > ASTRAY_MM && s->lanes.carried_mm[slot] > ASTRAY_MM;
-        knowledge->touched[slot] |= astray[slot] ? layout_of(s, slot)->position : 0;
+    const uint8_t* told = knowledge->told;
+    const float* error_mm = s->lanes.error_mm;
+    const float* carried_mm = s->lanes.carried_mm;
+    uint8_t* restrict astray = s->sender->expectation->astray;
+    const int slot_end = s->outlook.slot_end;
+    for (int slot = 0; slot < slot_end; ++slot) {
+        astray[slot] = (uint8_t)((told[slot] == PH_TOLD_ENTERED) & (error_mm[slot] > ASTRAY_MM) &
+                                 (carried_mm[slot] > ASTRAY_MM));
+    }
+    for (int slot = 0; slot < slot_end; ++slot) {
+        if (astray[slot] != 0) {
+            knowledge->touched[slot] |= layout_of(s, slot)->position;
+        }
     }
 }
 
@@ -97,7 +105,7 @@ static void rank(sending* s)
 {
     const ph_knowledge* knowledge = &s->sender->knowledge;
     const ph_ranking ranking = {
-        .slot_count = knowledge->slot_count,
+        .slot_count = s->outlook.slot_end,
         .distance_mm = s->scratch.distance_mm,
         .weight = knowledge->weight,
         .mileage_mm = s->scratch.mileage_mm,
@@ -114,11 +122,10 @@ static void rank(sending* s)
         s->errors = ph_errors_fill(&(ph_error_span){
             .outlook = &s->outlook,
             .eye_z_mm = s->datagram.eye_mm[2],
-            .count = knowledge->slot_count,
+            .count = s->outlook.slot_end,
             .shown = s->outlook.shown,
             .lanes = &s->lanes,
             .touched = knowledge->touched,
-            .change = s->sender->scheduler.wants_errors ? s->scratch.change : NULL,
         });
         find_astray(s);
     }

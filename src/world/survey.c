@@ -128,7 +128,7 @@ static bool measure(const ph_survey* s, stretch* section)
 static void forget_ways_of_newcomers(const ph_survey* s)
 {
     const ph_knowledge* knowledge = &s->sender->knowledge;
-    for (int slot = 0; slot < knowledge->slot_count; ++slot) {
+    for (int slot = 0; slot < s->outlook->slot_end; ++slot) {
         if (knowledge->told[slot] == PH_TOLD_NOTHING) {
             s->scratch->mileage_mm[slot] = 0;
         }
@@ -171,11 +171,11 @@ static void wake_all(const ph_survey* s, const stretch* section)
 
 static void survey_places(const ph_survey* s)
 {
-    const int slot_count = s->sender->knowledge.slot_count;
+    const int slot_end = s->outlook->slot_end;
     stretch section;
     memset(&section, 0, sizeof section);
-    for (section.first = 0; section.first < slot_count; section.first += SECTION_SLOTS) {
-        const int left = slot_count - section.first;
+    for (section.first = 0; section.first < slot_end; section.first += SECTION_SLOTS) {
+        const int left = slot_end - section.first;
         section.count = left < SECTION_SLOTS ? left : SECTION_SLOTS;
         lay_side_by_side(s, &section);
         if (measure(s, &section)) {
@@ -201,10 +201,10 @@ static uint64_t references_of_all(const ph_layout* layouts, int class_count)
     return references;
 }
 
-static uint64_t touched_of_all(const ph_knowledge* knowledge)
+static uint64_t touched_of_all(const ph_knowledge* knowledge, int slot_end)
 {
     uint64_t touched = 0;
-    for (int slot = 0; slot < knowledge->slot_count; ++slot) {
+    for (int slot = 0; slot < slot_end; ++slot) {
         touched |= knowledge->touched[slot];
     }
     return touched;
@@ -220,7 +220,7 @@ void ph_survey_references(const ph_survey* s)
     // Those who are not there are passed over, and nobody is told who points at them; they may be
     // back before the next tick.
     knowledge->are_references_stale = s->outlook->is_in_doubt;
-    if (!is_stale && (touched_of_all(knowledge) & of_all) == 0) {
+    if (!is_stale && (touched_of_all(knowledge, s->outlook->slot_end) & of_all) == 0) {
         return; // as most of the time
     }
     const uint8_t* refers = world->entities.refers;
@@ -249,11 +249,11 @@ static ph_surveyed survey_waiting(const ph_survey* s)
     const ph_entity_index* shows = s->outlook->entities;
     const uint64_t* touched = s->sender->knowledge.touched;
     uint32_t* restrict waiting_ms = s->sender->knowledge.waiting_ms;
-    const int slot_count = s->sender->knowledge.slot_count;
+    const int slot_end = s->outlook->slot_end;
     const uint32_t now_ms = s->now_ms;
     const uint32_t patience_ms = s->sender->patience_ms;
     ph_surveyed surveyed = {0};
-    for (int slot = 0; slot < slot_count; ++slot) {
+    for (int slot = 0; slot < slot_end; ++slot) {
         // Halves, because vectors of whole words are not compared everywhere.
         const uint32_t either = (uint32_t)(touched[slot] | touched[slot] >> 32);
         const bool is_touched = (either != 0) & (shows[slot] != PH_ENTITY_NONE);

@@ -63,7 +63,7 @@ static float rank_of(const ph_turns* turns, int slot)
 // Fills the ranks of the stages that have their own order.
 static void rank_stage(ph_turns* turns)
 {
-    for (int slot = 0; slot < turns->sender->knowledge.slot_count; ++slot) {
+    for (int slot = 0; slot < turns->outlook->slot_end; ++slot) {
         turns->scratch->rank[slot] = rank_of(turns, slot);
     }
 }
@@ -71,15 +71,15 @@ static void rank_stage(ph_turns* turns)
 static void begin_overdue(ph_turns* turns, int overdue_count)
 {
     const ph_send_scratch* scratch = turns->scratch;
-    const int slot_count = turns->sender->knowledge.slot_count;
+    const int slot_end = turns->outlook->slot_end;
     if (overdue_count == 0) {
         ph_order_begin_empty(&turns->overdue);
         return;
     }
-    for (int slot = 0; slot < slot_count; ++slot) {
+    for (int slot = 0; slot < slot_end; ++slot) {
         scratch->waited[slot] = is_overdue(turns, slot) ? waited_rank(turns, slot) : 0.0f;
     }
-    ph_order_begin(&turns->overdue, scratch->waited, slot_count, scratch->waiting, scratch->sorted);
+    ph_order_begin(&turns->overdue, scratch->waited, slot_end, scratch->waiting, scratch->sorted);
 }
 
 // Dossiers of so many viewers are in no cache.
@@ -101,8 +101,8 @@ static void fetch_first(const ph_turns* turns)
 
 static void begin_order(ph_turns* turns, const float* priority)
 {
-    ph_order_begin(&turns->order, priority, turns->sender->knowledge.slot_count,
-                   turns->scratch->ready, turns->scratch->sorted);
+    ph_order_begin(&turns->order, priority, turns->outlook->slot_end, turns->scratch->ready,
+                   turns->scratch->sorted);
     fetch_first(turns);
 }
 

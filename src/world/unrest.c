@@ -13,9 +13,10 @@ float ph_unrest_of(const ph_outlook* outlook, int slot, uint64_t touched)
     const ph_knowledge* knowledge = &outlook->sender->knowledge;
     const ph_forms* forms = &outlook->world->forms;
     const int class_index = knowledge->class_index[slot];
-    const uint64_t position = forms->layouts.layouts[class_index].position;
-    const uint64_t others = touched & ~position;
-    if (others == 0 || outlook->entities[slot] == PH_ENTITY_NONE) {
+    const ph_layout* layout = &forms->layouts.layouts[class_index];
+    const uint64_t others = touched & ~layout->position;
+    const uint64_t alone = outlook->sender->scheduler.wants_errors ? layout->heading : 0;
+    if ((others & ~alone) == 0 || outlook->entities[slot] == PH_ENTITY_NONE) {
         return 0.0f;
     }
     const uint64_t stirring = forms->stirring[class_index];
@@ -30,7 +31,7 @@ float ph_unrest_of(const ph_outlook* outlook, int slot, uint64_t touched)
 void ph_unrest_fill(const ph_outlook* outlook, float* change)
 {
     const ph_knowledge* knowledge = &outlook->sender->knowledge;
-    for (int slot = 0; slot < knowledge->slot_count; ++slot) {
+    for (int slot = 0; slot < outlook->slot_end; ++slot) {
         change[slot] = ph_unrest_of(outlook, slot, knowledge->touched[slot]);
     }
 }

@@ -10,10 +10,11 @@
 
 #include "world/due.h"
 
-// For one slot, of which this may be due; 0 for one that shows nobody.
+// For one slot, of which this may be due; 0 for one that shows nobody. Where errors are ranked a heading
+// has its own, and counts only beside something else.
 float ph_unrest_of(const ph_outlook* outlook, int slot, uint64_t touched);
 
-// For all slots; once per send, for schedulers that want it.
+// For all slots up to the outlook's end; once per send, for schedulers that want it.
 void ph_unrest_fill(const ph_outlook* outlook, float* change);
 
 // Nothing but its position is left to be told of this slot: what is to come counts from now on.

@@ -38,7 +38,7 @@ static void ask_scheduler(const ph_outlook* outlook, int32_t eye_z_mm, int slot,
     const float distance_mm = manhattan_mm(outlook, entity);
     const uint32_t mileage_mm =
         outlook->world->entities.mileage_mm[entity] - knowledge->mileage_mm[slot];
-    float change = ph_unrest_of(outlook, slot, why->touched);
+    const float change = ph_unrest_of(outlook, slot, why->touched);
     float score = knowledge->score[slot];
     float priority = 0.0f;
     float memory[PH_ERROR_LANES];
@@ -46,15 +46,13 @@ static void ask_scheduler(const ph_outlook* outlook, int32_t eye_z_mm, int slot,
     ph_ranking_errors errors;
     const uint16_t shown = (uint16_t)slot;
     if (sender->expectation != NULL) {
-        errors = ph_errors_fill(
-            &(ph_error_span){.outlook = outlook,
-                             .eye_z_mm = eye_z_mm,
-                             .first = slot,
-                             .count = 1,
-                             .shown = {&shown, 1},
-                             .lanes = &lanes,
-                             .touched = &why->touched,
-                             .change = sender->scheduler.wants_errors ? &change : NULL});
+        errors = ph_errors_fill(&(ph_error_span){.outlook = outlook,
+                                                 .eye_z_mm = eye_z_mm,
+                                                 .first = slot,
+                                                 .count = 1,
+                                                 .shown = {&shown, 1},
+                                                 .lanes = &lanes,
+                                                 .touched = &why->touched});
         tell_errors(&lanes, why);
     }
     const ph_ranking ranking = {
