@@ -307,8 +307,16 @@ static void sizes_are_logarithms_in_eighths(void** state)
         assert_true(fabs(ph_log2_eighths(value) - floor(exact + 1e-9)) <= 1);
     }
     assert_int_equal(ph_log2_eighths(UINT64_MAX), 8 * 63 + 7);
+    for (int i = 0; i < 256; ++i) {
+        assert_int_equal(ph_eighths[i], (int)floor(8 * log2(1 + i / 256.0)));
+    }
+    for (uint32_t steps = 0; steps < PH_SIZES; ++steps) {
+        assert_int_equal(ph_sizes[steps], ph_log2_eighths(2 * (uint64_t)steps + 1));
+    }
     assert_int_equal(ph_size_of(0), 0);
     assert_int_equal(ph_size_of(1), 12);
+    assert_int_equal(ph_size_of(INT32_MAX), PH_SIZE_MAX);
+    assert_int_equal(ph_size_of(INT32_MAX / 64), PH_SIZE_MAX - 8 * 6);
     assert_int_equal(ph_size_of(UINT64_MAX), PH_SIZE_MAX);
     assert_int_equal(ph_size_stretched(ph_size_normal(40, 1000000, 4), 1000000, 4), 40);
     assert_int_equal(ph_size_normal(40, 500000, 4), 32);

@@ -27,29 +27,28 @@
 // 8 * log2 of a quarter of a second in us.
 #define PH_NORMAL_TIME_EIGHTHS 143
 
+// How many eighths of a bit have begun between 1 and 2, by 1/256.
+extern const uint8_t ph_eighths[256];
+
 // 8 * log2(value), rounded down; 0 for 0 and 1.
 static inline int ph_log2_eighths(uint64_t value)
 {
-    // Where the eighths between 1 and 2 begin, in 1/256; and how many have begun at each sixteenth,
-    // so that one comparison is left.
-    static const uint16_t eighths[PH_SIZE_PER_BIT] = {280, 305, 332, 363, 395, 431, 470, 512};
-    static const uint8_t begun[16] = {0, 0, 1, 1, 2, 3, 3, 4, 4, 5, 5, 6, 6, 6, 7, 7};
-    if (value < 2) {
-        return 0;
-    }
-    const int whole = ph_word_width(value) - 1;
+    const int whole = ph_word_width(value | 1) - 1;
     const unsigned mantissa = (unsigned)(value << (63 - whole) >> 55); // 256..511
-    const int part = begun[mantissa / 16 - 16];
-    return PH_SIZE_PER_BIT * whole + part + (mantissa >= eighths[part]);
+    return PH_SIZE_PER_BIT * whole + ph_eighths[mantissa & 255];
 }
 
 // Size of a difference of so many steps: 0, 12, 18, 22, 25 for 0, 1, 2, 3, 4; 8 more each time it
-// doubles.
+// doubles. Most are small.
+#define PH_SIZES 256
+extern const uint8_t ph_sizes[PH_SIZES];
 static inline uint8_t ph_size_of(uint64_t steps)
 {
-    const uint64_t most = UINT64_MAX / 4;
-    const int size = ph_log2_eighths(2 * (steps < most ? steps : most) + 1);
-    return (uint8_t)(size < PH_SIZE_MAX ? size : PH_SIZE_MAX);
+    if (steps < PH_SIZES) {
+        return ph_sizes[steps];
+    }
+    // From 2^31 on they are the greatest.
+    return (uint8_t)(steps >> 31 == 0 ? ph_log2_eighths(2 * steps + 1) : PH_SIZE_MAX);
 }
 
 // In 1/8 bit: how much a surprise grows from a quarter of a second to this time. Growth:
