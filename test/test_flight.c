@@ -93,7 +93,10 @@ static void a_withdrawn_item_says_nothing_and_keeps_its_place(void** state)
         assert_true(ph_flight_read(&f.flight, first).properties == 0);
         assert_memory_equal(ph_flight_read(&f.flight, first).values, "hello", 5);
         assert_true(ph_flight_read(&f.flight, second).properties == properties);
-        assert_int_equal(ph_flight_next_item(&f.flight, first), second);
+        ph_flight_walk walk = ph_flight_walk_make(&f.flight, ph_flight_oldest(&f.flight));
+        assert_int_equal(walk.place, first);
+        ph_flight_walk_on(&walk);
+        assert_int_equal(walk.place, second);
     }
 }
 
@@ -110,7 +113,7 @@ static void an_eye_stands_before_the_items(void** state)
     int32_t read_mm[3];
     ph_flight_eye(&f.flight, packet, read_mm);
     assert_memory_equal(read_mm, eye_mm, sizeof eye_mm);
-    assert_int_equal(ph_flight_first_item(&f.flight, packet), place);
+    assert_int_equal(ph_flight_walk_make(&f.flight, packet).place, place);
 }
 
 static void at_most_64_packets(void** state)
@@ -166,14 +169,14 @@ static void assert_packet(const ph_flight* flight, const ph_flight_packet* packe
         ph_flight_eye(flight, packet, eye_mm);
         assert_memory_equal(eye_mm, expected->eye_mm, sizeof eye_mm);
     }
-    uint16_t place = ph_flight_first_item(flight, packet);
-    for (int i = 0; i < expected->count; ++i) {
-        assert_int_equal(place, expected->places[i]);
-        const ph_flight_item item = ph_flight_read(flight, place);
+    ph_flight_walk walk = ph_flight_walk_make(flight, packet);
+    for (int i = 0; i < expected->count; ++i, ph_flight_walk_on(&walk)) {
+        assert_int_equal(walk.place, expected->places[i]);
+        const ph_flight_item item = ph_flight_read(flight, walk.place);
+        assert_int_equal(ph_flight_walk_slot(&walk), item.slot);
         assert_int_equal(item.value_bytes, strlen(expected->values[i]));
         assert_memory_equal(item.values, expected->values[i], item.value_bytes);
         assert_true(expected->older[i] == NO_PLACE || item.older == expected->older[i]);
-        place = ph_flight_next_item(flight, place);
     }
 }
 

@@ -104,8 +104,8 @@ static void send(fixture* f, ph_record_kind kind, uint64_t told, uint8_t a, uint
 // The oldest packet comes to its end. @return Whether the slot is to be freed.
 static bool resolve(fixture* f, bool is_applied)
 {
-    const uint16_t place = ph_flight_first_item(&f->flight, ph_flight_oldest(&f->flight));
-    const ph_flight_item item = ph_flight_read(&f->flight, place);
+    const ph_flight_walk walk = ph_flight_walk_make(&f->flight, ph_flight_oldest(&f->flight));
+    const ph_flight_item item = ph_flight_read(&f->flight, walk.place);
     const ph_layout* layout = &f->layouts.layouts[0];
     const bool is_free = is_applied
                              ? ph_knowledge_note_applied(&f->knowledge, layout, &f->packing, &item)

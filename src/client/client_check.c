@@ -133,13 +133,12 @@ static void add_applied(ph_hash* hash, const ph_flight* flight, int index)
 {
     const ph_flight_packet* packet = &flight->packets[index];
     ph_hash_add_u64(hash, (uint64_t)packet->stamp.number << 32 | packet->stamp.tick);
-    uint16_t place = ph_flight_first_item(flight, packet);
-    for (int i = 0; i < packet->item_count; ++i) {
-        const ph_flight_item item = ph_flight_read(flight, place);
+    ph_flight_walk walk = ph_flight_walk_make(flight, packet);
+    for (int i = 0; i < packet->item_count; ++i, ph_flight_walk_on(&walk)) {
+        const ph_flight_item item = ph_flight_read(flight, walk.place);
         ph_hash_add_u64(hash, item.properties);
         ph_hash_add_u64(hash, (uint64_t)item.slot << 16 | (uint64_t)item.kind << 1 | item.is_jump);
         ph_hash_add(hash, item.values, item.value_bytes);
-        place = ph_flight_next_item(flight, place);
     }
 }
 

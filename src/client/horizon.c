@@ -196,11 +196,10 @@ static void fold_packet(ph_horizon* horizon, int index)
 {
     const ph_flight* flight = &horizon->flight;
     const ph_flight_packet* packet = &flight->packets[index];
-    uint16_t place = ph_flight_first_item(flight, packet);
-    for (int i = 0; i < packet->item_count; ++i) {
-        const ph_flight_item item = ph_flight_read(flight, place);
+    ph_flight_walk walk = ph_flight_walk_make(flight, packet);
+    for (int i = 0; i < packet->item_count; ++i, ph_flight_walk_on(&walk)) {
+        const ph_flight_item item = ph_flight_read(flight, walk.place);
         fold(horizon, &item, packet->stamp.tick);
-        place = ph_flight_next_item(flight, place);
     }
     if (horizon->greatest_names[index] > horizon->name_base) {
         horizon->name_base = horizon->greatest_names[index];

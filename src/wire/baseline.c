@@ -42,16 +42,14 @@ static int32_t way_between(int32_t from_mm, int32_t to_mm)
     return (int32_t)((uint32_t)to_mm - (uint32_t)from_mm);
 }
 
-static uint64_t magnitude_of(int32_t way)
+static uint32_t magnitude_of(int32_t way)
 {
-    return (uint64_t)(way < 0 ? -(int64_t)way : way);
+    return way < 0 ? 0 - (uint32_t)way : (uint32_t)way;
 }
 
-void ph_baseline_predict(const ph_baseline* baseline, uint32_t tick, uint32_t tick_us,
-                         int32_t position_mm[3])
+static inline void predict(const ph_baseline* baseline, uint32_t tick, uint32_t tick_us,
+                           int32_t position_mm[3])
 {
-    PH_ASSERT(baseline->is_entered);
-
     memcpy(position_mm, baseline->position_mm[0], sizeof baseline->position_mm[0]);
     const uint64_t ahead_us = ph_baseline_time_us(baseline->tick[0], tick, tick_us);
     const int64_t between = (int64_t)(baseline->tick[0] - baseline->tick[1]);
@@ -68,6 +66,14 @@ void ph_baseline_predict(const ph_baseline* baseline, uint32_t tick, uint32_t ti
             ahead == between ? step_mm : divide_rounded(step_mm * ahead, between);
         position_mm[i] = (int32_t)((uint32_t)position_mm[i] + (uint32_t)moved_mm);
     }
+}
+
+void ph_baseline_predict(const ph_baseline* baseline, uint32_t tick, uint32_t tick_us,
+                         int32_t position_mm[3])
+{
+    PH_ASSERT(baseline->is_entered);
+
+    predict(baseline, tick, tick_us, position_mm);
 }
 
 int ph_baseline_velocity_ticks(uint32_t tick_us)
@@ -115,7 +121,7 @@ ph_heading_guess ph_baseline_guess_heading(const ph_baseline* baseline, const ph
         }
     }
     const uint64_t long_mm = (uint64_t)WAY_STEPS_MIN << layout->coordinate.shift;
-    if (magnitude_of(way_mm[0]) + magnitude_of(way_mm[1]) >= long_mm) {
+    if ((uint64_t)magnitude_of(way_mm[0]) + magnitude_of(way_mm[1]) >= long_mm) {
         const ph_property* heading = &layout->described->properties[layout->heading_property];
         guess.turned = level_of(ph_direction_of(way_mm[0], way_mm[1]), heading->angle.width);
     }
@@ -131,48 +137,39 @@ static uint64_t turn_between(int width, uint32_t from_level, uint32_t to_level)
 
 // ---- taking
 
-// Before the new values are stored: what the old ones would have led one to expect.
-static void take_heading(ph_baseline* baseline, const uint8_t* known,
-                         const ph_baseline_rules* rules, const ph_record* record, uint32_t tick)
+// What the old values would have led one to expect.
+void ph_baseline_turn(ph_baseline* baseline, const ph_baseline_rules* rules, const ph_turning* turn,
+                      uint32_t tick)
 {
     const ph_layout* layout = &rules->layouts->layouts[baseline->class_index];
-    const ph_packing* packing = &rules->packings[baseline->class_index];
-    const int property = layout->heading_property;
-    // What is told once is not known afterwards.
-    if (property == PH_HEADING_NONE || (record->properties >> property & 1) == 0 ||
-        packing->size[property] == 0) {
-        return;
+    uint32_t words[3];
+    if (turn->position != NULL) {
+        memcpy(words, turn->position, sizeof words);
     }
-    uint32_t known_level = 0;
-    ph_packing_load(packing, property, known + packing->offset[property], &known_level);
-    const bool has_position = (record->properties & layout->position) != 0 && !record->is_jump;
-    const uint32_t* position_words = has_position ? record->words + layout->position_word : NULL;
-    const ph_heading_guess guess =
-        ph_baseline_guess_heading(baseline, layout, known_level, position_words);
-    const int width = layout->described->properties[property].angle.width;
-    const uint32_t level = record->words[layout->word[property]];
+    const ph_heading_guess guess = ph_baseline_guess_heading(baseline, layout, turn->known_level,
+                                                             turn->position != NULL ? words : NULL);
+    const int width = layout->described->properties[layout->heading_property].angle.width;
     const uint64_t time_us = ph_baseline_time_us(baseline->heading_tick, tick, rules->tick_us);
-    const uint8_t kept = ph_size_normal(ph_size_of(turn_between(width, guess.kept, level)), time_us,
-                                        PH_GROWTH_HEADING);
-    const uint8_t turned = ph_size_of(turn_between(width, guess.turned, level));
+    const uint8_t kept = ph_size_normal(ph_size_of(turn_between(width, guess.kept, turn->level)),
+                                        time_us, PH_GROWTH_HEADING);
+    const uint8_t turned = ph_size_of(turn_between(width, guess.turned, turn->level));
     baseline->heading_size = ph_size_faded(baseline->heading_size, kept);
     baseline->turned_size = ph_size_faded(baseline->turned_size, turned);
     baseline->heading_tick = tick;
 }
 
-static void take_surprise(ph_baseline* baseline, const ph_layout* layout, const uint32_t* words,
-                          uint32_t tick, uint32_t tick_us)
+static inline void take_surprise(ph_baseline* baseline, int shift, const uint32_t words[3],
+                                 uint32_t tick, uint32_t tick_us)
 {
     int32_t predicted_mm[3];
-    ph_baseline_predict(baseline, tick, tick_us, predicted_mm);
-    const int shift = layout->coordinate.shift;
-    const uint64_t half = (UINT64_C(1) << shift) / 2;
+    predict(baseline, tick, tick_us, predicted_mm);
+    const uint32_t half = (UINT32_C(1) << shift) / 2;
     const uint64_t time_us = ph_baseline_time_us(baseline->tick[0], tick, tick_us);
     const int growth = ph_size_growth(time_us, PH_GROWTH_POSITION);
     int sizes[3];
     for (int i = 0; i < 3; ++i) {
         const int32_t off_mm = way_between(predicted_mm[i], (int32_t)words[i]);
-        const uint64_t steps = (magnitude_of(off_mm) + half) >> shift;
+        const uint32_t steps = (magnitude_of(off_mm) + half) >> shift;
         sizes[i] = ph_size_less(ph_size_of(steps), growth);
     }
     const int plane = (sizes[0] + sizes[1] + 1) / 2;
@@ -182,34 +179,29 @@ static void take_surprise(ph_baseline* baseline, const ph_layout* layout, const 
 
 // Always the two newest, however close: keeping an older one, so that rounding does not make a
 // velocity, costs cars 6 % more bits and gains walkers nothing.
-static void add_sample(ph_baseline* baseline, const uint32_t* words, uint32_t tick)
+void ph_baseline_step(ph_baseline* baseline, const ph_baseline_rules* rules,
+                      const uint8_t* position, uint32_t tick)
 {
+    PH_ASSERT(baseline->is_entered);
+
+    uint32_t words[3];
+    memcpy(words, position, sizeof words);
+    const int shift = rules->layouts->layouts[baseline->class_index].coordinate.shift;
+    take_surprise(baseline, shift, words, tick, rules->tick_us);
     if (tick != baseline->tick[0]) {
         memcpy(baseline->position_mm[1], baseline->position_mm[0], sizeof baseline->position_mm[0]);
         baseline->tick[1] = baseline->tick[0];
         baseline->sample_count = 2;
     }
-    for (int i = 0; i < 3; ++i) {
-        baseline->position_mm[0][i] = (int32_t)words[i];
-    }
+    memcpy(baseline->position_mm[0], words, sizeof words);
     baseline->tick[0] = tick;
 }
 
-static void take_position(ph_baseline* baseline, const ph_layout* layout, const ph_record* record,
-                          uint32_t tick, uint32_t tick_us)
+void ph_baseline_jump(ph_baseline* baseline, const uint8_t* position, uint32_t tick)
 {
-    if ((record->properties & layout->position) == 0) {
-        return;
-    }
-    const uint32_t* words = record->words + layout->position_word;
-    if (!record->is_jump) {
-        take_surprise(baseline, layout, words, tick, tick_us);
-        add_sample(baseline, words, tick);
-        return;
-    }
-    for (int i = 0; i < 3; ++i) {
-        baseline->position_mm[0][i] = (int32_t)words[i];
-    }
+    PH_ASSERT(baseline->is_entered);
+
+    memcpy(baseline->position_mm[0], position, sizeof baseline->position_mm[0]);
     baseline->tick[0] = tick;
     baseline->sample_count = 1;
 }
@@ -226,24 +218,27 @@ static void expect_sizes(ph_baseline* baseline, const ph_record* record)
     baseline->turned_size = NEW_TURNED_SIZE;
 }
 
-static void take_enter(ph_baseline* baseline, const ph_layout* layout, const ph_record* record,
-                       uint32_t tick, uint32_t tick_us)
+void ph_baseline_enter(ph_baseline* baseline, const ph_baseline_rules* rules,
+                       const ph_record* enter, const uint8_t* position, uint32_t tick)
 {
-    const uint32_t* words = record->words + layout->position_word;
-    const int16_t* velocity = record->velocity;
+    const ph_layout* layout = &rules->layouts->layouts[enter->class_index];
+    const uint32_t velocity_ticks = (uint32_t)ph_baseline_velocity_ticks(rules->tick_us);
+    const int16_t* velocity = enter->velocity;
     const bool is_moving = velocity[0] != 0 || velocity[1] != 0 || velocity[2] != 0;
     *baseline = (ph_baseline){.is_entered = true,
                               .has_ground = layout->has_ground,
-                              .class_index = record->class_index,
+                              .class_index = enter->class_index,
                               .sample_count = is_moving ? 2 : 1,
                               .heading_tick = tick,
-                              .tick = {tick, tick - (uint32_t)ph_baseline_velocity_ticks(tick_us)}};
+                              .tick = {tick, tick - velocity_ticks}};
+    uint32_t words[3];
+    memcpy(words, position, sizeof words);
     const int shift = layout->coordinate.shift;
     for (int i = 0; i < 3; ++i) {
         baseline->position_mm[0][i] = (int32_t)words[i];
         baseline->position_mm[1][i] = (int32_t)(words[i] - ((uint32_t)velocity[i] << shift));
     }
-    expect_sizes(baseline, record);
+    expect_sizes(baseline, enter);
 }
 
 static void store_known(uint8_t* known, const ph_layout* layout, const ph_packing* packing,
@@ -256,39 +251,49 @@ static void store_known(uint8_t* known, const ph_layout* layout, const ph_packin
     }
 }
 
-bool ph_baseline_move(ph_baseline* baseline, const uint8_t* known, const ph_baseline_rules* rules,
-                      const ph_record* record, uint32_t tick)
+static void take_update(ph_baseline* baseline, const uint8_t* known, const ph_baseline_rules* rules,
+                        const ph_record* record, uint32_t tick)
 {
-    if (record->kind == PH_RECORD_LEAVE) {
-        *baseline = (ph_baseline){0};
-        return false;
-    }
-    if (record->kind == PH_RECORD_ENTER) {
-        take_enter(baseline, &rules->layouts->layouts[record->class_index], record, tick,
-                   rules->tick_us);
-        return true;
-    }
-    if (!baseline->is_entered) {
-        return false;
-    }
     const ph_layout* layout = &rules->layouts->layouts[baseline->class_index];
-    take_heading(baseline, known, rules, record, tick);
-    take_position(baseline, layout, record, tick, rules->tick_us);
+    const ph_packing* packing = &rules->packings[baseline->class_index];
+    const uint8_t* position = (const uint8_t*)(record->words + layout->position_word);
+    const bool has_position = (record->properties & layout->position) != 0;
+    const int property = layout->heading_property;
+    if ((record->properties & layout->heading) != 0 && packing->size[property] > 0) {
+        ph_turning turn = {.level = record->words[layout->word[property]],
+                           .position = has_position && !record->is_jump ? position : NULL};
+        ph_packing_load(packing, property, known + packing->offset[property], &turn.known_level);
+        ph_baseline_turn(baseline, rules, &turn, tick);
+    }
+    if (has_position && record->is_jump) {
+        ph_baseline_jump(baseline, position, tick);
+    } else if (has_position) {
+        ph_baseline_step(baseline, rules, position, tick);
+    }
     baseline->told_mask = ph_baseline_mask(layout, record);
-    return true;
 }
 
 void ph_baseline_take(ph_baseline* baseline, uint8_t* known, const ph_baseline_rules* rules,
                       const ph_record* record, uint32_t tick)
 {
-    if (!ph_baseline_move(baseline, known, rules, record, tick)) {
+    if (record->kind == PH_RECORD_LEAVE) {
+        *baseline = (ph_baseline){0};
         return;
     }
-    const ph_packing* packing = &rules->packings[baseline->class_index];
     if (record->kind == PH_RECORD_ENTER) {
+        const ph_packing* packing = &rules->packings[record->class_index];
+        const int position_word = rules->layouts->layouts[record->class_index].position_word;
+        ph_baseline_enter(baseline, rules, record, (const uint8_t*)(record->words + position_word),
+                          tick);
         memcpy(known, packing->initial, packing->stride);
+    } else if (baseline->is_entered) {
+        take_update(baseline, known, rules, record, tick);
+    } else {
+        return;
     }
-    store_known(known, &rules->layouts->layouts[baseline->class_index], packing, record);
+    const int class_index = baseline->class_index;
+    store_known(known, &rules->layouts->layouts[class_index], &rules->packings[class_index],
+                record);
 }
 
 // ---- digest

@@ -57,10 +57,24 @@ typedef struct ph_baseline_rules {
 void ph_baseline_take(ph_baseline* baseline, uint8_t* known, const ph_baseline_rules* rules,
                       const ph_record* record, uint32_t tick);
 
-// The same for whoever keeps the known values by itself: they are only read, of the heading, and of
-// words only those of position and heading are. @return Whether values are to be kept.
-bool ph_baseline_move(ph_baseline* baseline, const uint8_t* known, const ph_baseline_rules* rules,
-                      const ph_record* record, uint32_t tick);
+// The same in parts, for whoever keeps the known values by itself. Positions are packed: three words.
+
+// An enter: of the record only class and velocity are read.
+void ph_baseline_enter(ph_baseline* baseline, const ph_baseline_rules* rules,
+                       const ph_record* enter, const uint8_t* position, uint32_t tick);
+
+// An update of a slot that is entered: first its heading, if it tells one that is not told once only (of
+// that nothing is known afterwards), then its position, then told_mask.
+typedef struct ph_turning {
+    uint32_t known_level;
+    uint32_t level;
+    const uint8_t* position; // where it is told with it; NULL: it is not, or it is that of a jump
+} ph_turning;
+void ph_baseline_turn(ph_baseline* baseline, const ph_baseline_rules* rules, const ph_turning* turn,
+                      uint32_t tick);
+void ph_baseline_step(ph_baseline* baseline, const ph_baseline_rules* rules,
+                      const uint8_t* position, uint32_t tick);
+void ph_baseline_jump(ph_baseline* baseline, const uint8_t* position, uint32_t tick);
 
 // Where the motion leads at a tick: the last step carried on, for a limited time. On a ground only x
 // and y are: whoever changes from one layer to another stays there. The slot is entered.
@@ -84,13 +98,16 @@ ph_heading_guess ph_baseline_guess_heading(const ph_baseline* baseline, const ph
                                            uint32_t known_level, const uint32_t* position_words);
 
 // PH_TOLD_... of an update.
+static inline uint8_t ph_baseline_told(const ph_layout* layout, uint64_t properties, bool is_jump)
+{
+    return (uint8_t)(((properties & layout->position) != 0 ? PH_TOLD_POSITION : 0) |
+                     ((properties & layout->heading) != 0 ? PH_TOLD_HEADING : 0) |
+                     ((properties & layout->others) != 0 ? PH_TOLD_OTHERS : 0) |
+                     (is_jump ? PH_TOLD_JUMP : 0));
+}
 static inline uint8_t ph_baseline_mask(const ph_layout* layout, const ph_record* update)
 {
-    const uint64_t told = update->properties;
-    return (uint8_t)(((told & layout->position) != 0 ? PH_TOLD_POSITION : 0) |
-                     ((told & layout->heading) != 0 ? PH_TOLD_HEADING : 0) |
-                     ((told & layout->others) != 0 ? PH_TOLD_OTHERS : 0) |
-                     (update->is_jump ? PH_TOLD_JUMP : 0));
+    return ph_baseline_told(layout, update->properties, update->is_jump);
 }
 
 // Whether its two newest samples differ at all.

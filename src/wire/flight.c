@@ -104,12 +104,6 @@ void ph_flight_eye(const ph_flight* flight, const ph_flight_packet* packet, int3
     memcpy(eye_mm, &flight->units[packet->first], PH_FLIGHT_EYE_UNITS * sizeof(uint32_t));
 }
 
-uint16_t ph_flight_first_item(const ph_flight* flight, const ph_flight_packet* packet)
-{
-    return packet->has_eye ? ph_flight_step_over(flight, packet->first, PH_FLIGHT_EYE_UNITS)
-                           : packet->first;
-}
-
 void ph_flight_retire(ph_flight* flight)
 {
     PH_ASSERT(flight->count > 0);
@@ -160,12 +154,11 @@ void ph_flight_move(ph_flight* flight, uint32_t* units, uint32_t capacity)
     for (int i = 0; i < flight->count; ++i) {
         ph_flight_packet* packet = &flight->packets[(flight->first + i) % PH_FLIGHT_MAX];
         packet->first = ph_flight_moved(&before, packet->first);
-        uint16_t place = ph_flight_first_item(flight, packet);
-        for (int item = 0; item < packet->item_count; ++item) {
-            const uint16_t older = (uint16_t)(units[place] >> 16);
-            units[place] = (units[place] & 0xFFFFu) | (uint32_t)ph_flight_moved(&before, older)
-                                                          << 16;
-            place = ph_flight_next_item(flight, place);
+        ph_flight_walk walk = ph_flight_walk_make(flight, packet);
+        for (int item = 0; item < packet->item_count; ++item, ph_flight_walk_on(&walk)) {
+            uint32_t* unit = &units[walk.place];
+            const uint16_t older = ph_flight_moved(&before, (uint16_t)(*unit >> 16));
+            *unit = (*unit & 0xFFFFu) | (uint32_t)older << 16;
         }
     }
 }
@@ -187,13 +180,13 @@ bool ph_flight_validate(const ph_flight* flight)
         if (packet->first != place || packet->item_count == 0) {
             return false;
         }
-        place = ph_flight_first_item(flight, packet);
-        for (int item = 0; item < packet->item_count; ++item) {
-            if (place + ph_flight_head_units(flight->is_wide) > flight->capacity) {
+        ph_flight_walk walk = ph_flight_walk_make(flight, packet);
+        for (int item = 0; item < packet->item_count; ++item, ph_flight_walk_on(&walk)) {
+            if (walk.place + walk.head_units > flight->capacity) {
                 return false;
             }
-            place = ph_flight_next_item(flight, (uint16_t)place);
         }
+        place = walk.place;
     }
     return place == flight->head;
 }

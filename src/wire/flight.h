@@ -212,7 +212,7 @@ void ph_flight_cancel(ph_flight* flight);
 // ---- looking
 
 // Inline, so that nobody pays for fields that it does not look at.
-static inline ph_flight_item ph_flight_read(const ph_flight* flight, uint16_t place)
+static inline ph_flight_item ph_flight_read(const ph_flight* flight, uint32_t place)
 {
     uint32_t* unit = &flight->units[place];
     const uint32_t size = unit[1] >> 16;
@@ -247,21 +247,47 @@ void ph_flight_prefetch_oldest(const ph_flight* flight);
 // Its eye; only if it has one.
 void ph_flight_eye(const ph_flight* flight, const ph_flight_packet* packet, int32_t eye_mm[3]);
 
-// Goes over its items: the first place, then the next. Only as many as it has.
-uint16_t ph_flight_first_item(const ph_flight* flight, const ph_flight_packet* packet);
+// Its items, one by one: as many as it has, no more.
+//
+//   ph_flight_walk walk = ph_flight_walk_make(flight, packet);
+//   for (int i = 0; i < packet->item_count; ++i, ph_flight_walk_on(&walk))
+typedef struct ph_flight_walk {
+    const uint32_t* units;
+    uint32_t place;
+    uint32_t head_units;
+    uint32_t wrap; // what would follow here stands at the front again
+} ph_flight_walk;
 
-// What follows a place may stand at the front again.
-static inline uint16_t ph_flight_step_over(const ph_flight* flight, uint32_t place,
-                                           uint32_t unit_count)
+static inline void ph_flight_walk_over(ph_flight_walk* walk, uint32_t unit_count)
 {
-    const uint32_t next = place + unit_count;
-    return flight->is_wrapped && next == flight->wrap_end ? 0 : (uint16_t)next;
+    const uint32_t next = walk->place + unit_count;
+    walk->place = next != walk->wrap ? next : 0;
 }
 
-static inline uint16_t ph_flight_next_item(const ph_flight* flight, uint16_t place)
+static inline ph_flight_walk ph_flight_walk_make(const ph_flight* flight,
+                                                 const ph_flight_packet* packet)
 {
-    const size_t value_bytes = flight->units[place + 1u] >> (16 + PH_FLIGHT_FLAG_BITS);
-    return ph_flight_step_over(flight, place, ph_flight_item_units(flight->is_wide, value_bytes));
+    ph_flight_walk walk = {
+        .units = flight->units,
+        .place = packet->first,
+        .head_units = ph_flight_head_units(flight->is_wide),
+        .wrap = flight->is_wrapped ? flight->wrap_end : UINT32_MAX,
+    };
+    if (packet->has_eye) {
+        ph_flight_walk_over(&walk, PH_FLIGHT_EYE_UNITS);
+    }
+    return walk;
+}
+
+static inline void ph_flight_walk_on(ph_flight_walk* walk)
+{
+    const uint32_t value_bytes = walk->units[walk->place + 1] >> (16 + PH_FLIGHT_FLAG_BITS);
+    ph_flight_walk_over(walk, walk->head_units + (value_bytes + 3) / 4);
+}
+
+static inline int ph_flight_walk_slot(const ph_flight_walk* walk)
+{
+    return (int)(walk->units[walk->place] & 0xFFFFu);
 }
 
 void ph_flight_retire(ph_flight* flight);

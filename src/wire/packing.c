@@ -142,31 +142,3 @@ void ph_packing_store_all(const ph_packing* packing, const ph_layout* layout, ui
         bytes = store(packing->widths[property], words + layout->word[property], bytes);
     }
 }
-
-// A call, or the processor's own instruction for it, would cost more than the few bytes. Most are a
-// position or a small number.
-static inline void copy_few(uint8_t* to, const uint8_t* from, unsigned size)
-{
-    if (size == PH_PACKED_POSITION) {
-        memcpy(to, from, PH_PACKED_POSITION);
-        return;
-    }
-    for (; size >= 4; size -= 4, to += 4, from += 4) {
-        memcpy(to, from, 4);
-    }
-    while (size > 0) {
-        --size;
-        to[size] = from[size];
-    }
-}
-
-void ph_packing_spread(const ph_packing* packing, uint64_t properties, const uint8_t* bytes,
-                       uint8_t* all)
-{
-    for (; properties != 0; properties &= properties - 1) {
-        const int property = ph_word_lowest_bit(properties);
-        const unsigned size = packing->size[property];
-        copy_few(all + packing->offset[property], bytes, size);
-        bytes += size;
-    }
-}

@@ -85,11 +85,46 @@ static inline size_t ph_packing_size(const ph_packing* packing, uint64_t propert
     }
     return size;
 }
+
+// Where the value of one of them begins; bit says which.
+static inline const uint8_t* ph_packing_within(const ph_packing* packing, uint64_t properties,
+                                               uint64_t bit, const uint8_t* bytes)
+{
+    PH_ASSERT((properties & bit) != 0);
+
+    return bytes + ph_packing_size(packing, properties & (bit - 1));
+}
+
 void ph_packing_store_all(const ph_packing* packing, const ph_layout* layout, uint64_t properties,
                           const uint32_t* words, uint8_t* bytes);
 
+// A call, or the processor's own instruction for it, would cost more than the few bytes. Most are a
+// position or a small number.
+static inline void ph_packing_copy(uint8_t* to, const uint8_t* from, unsigned size)
+{
+    if (size == PH_PACKED_POSITION) {
+        memcpy(to, from, PH_PACKED_POSITION);
+        return;
+    }
+    for (; size >= 4; size -= 4, to += 4, from += 4) {
+        memcpy(to, from, 4);
+    }
+    while (size > 0) {
+        --size;
+        to[size] = from[size];
+    }
+}
+
 // From such bytes to where each property has its place in those of an entity.
-void ph_packing_spread(const ph_packing* packing, uint64_t properties, const uint8_t* bytes,
-                       uint8_t* all);
+static inline void ph_packing_spread(const ph_packing* packing, uint64_t properties,
+                                     const uint8_t* bytes, uint8_t* all)
+{
+    for (; properties != 0; properties &= properties - 1) {
+        const int property = ph_word_lowest_bit(properties);
+        const unsigned size = packing->size[property];
+        ph_packing_copy(all + packing->offset[property], bytes, size);
+        bytes += size;
+    }
+}
 
 #endif

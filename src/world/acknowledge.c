@@ -61,21 +61,57 @@ static judgement judge(const ph_sender* sender, const ph_ack* ack)
 
 // ---- the fate of one packet
 
-// Those who are on the way out, too: the client does not know of that yet.
-static void move_baseline(const ph_world* world, ph_sender* sender, const ph_flight_item* item)
+static void free_slot(ph_viewer* viewer, int slot)
 {
-    const ph_baseline_rules rules = {
-        .layouts = &world->forms.layouts,
-        .packings = world->forms.packings,
-        .tick_us = world->def.tick_us,
-    };
-    const ph_taking taking = {
-        .item = item,
-        .tick = ph_flight_oldest(&sender->flight)->stamp.tick,
-        .class_index = sender->knowledge.class_index[item->slot],
-        .known = ph_knowledge_known(&sender->knowledge, item->slot),
-    };
-    ph_baselines_take(&sender->baselines, &rules, &taking);
+    ph_knowledge* knowledge = &viewer->sender->knowledge;
+    ph_knowledge_free(knowledge, slot, knowledge->told[slot] == PH_TOLD_LEFT);
+    ph_slots_free(viewer->slots, slot);
+}
+
+// Baselines move on of those who are on the way out, too: the client does not know of that yet.
+static void apply_item(const ph_world* world, ph_viewer* viewer, const ph_taking* taking,
+                       uint32_t place)
+{
+    ph_sender* sender = viewer->sender;
+    if (sender->expectation != NULL) {
+        ph_expectation_note_applied(world, sender, place, taking->tick);
+    }
+    if (ph_sender_is_coded(sender)) {
+        ph_baselines_take(&sender->baselines, taking, place);
+    }
+    const ph_flight_item item = ph_flight_read(&sender->flight, place);
+    const int class_index = sender->knowledge.class_index[item.slot];
+    const ph_layout* layout = &world->forms.layouts.layouts[class_index];
+    const ph_packing* packing = &world->forms.packings[class_index];
+    if (ph_knowledge_note_applied(&sender->knowledge, layout, packing, &item)) {
+        free_slot(viewer, item.slot);
+    }
+}
+
+// Nearly all of them in the pinhole profile: a position and nothing else, of somebody whom the client
+// has. The same straight on, with all that is asked for looked up once. @return False: it is another.
+static inline bool try_apply_step(const ph_world* world, ph_sender* sender, const ph_taking* taking,
+                                  uint32_t place)
+{
+    const ph_flight_item item = ph_flight_read(&sender->flight, place);
+    const ph_knowledge* knowledge = &sender->knowledge;
+    const int class_index = knowledge->class_index[item.slot];
+    const ph_layout* layout = &taking->rules.layouts->layouts[class_index];
+    if (item.is_jump || item.properties != layout->position ||
+        knowledge->told[item.slot] != PH_TOLD_ENTERED || item.kind != PH_RECORD_UPDATE) {
+        return false;
+    }
+    ph_dossier* dossier = ph_knowledge_at(knowledge, item.slot);
+    ph_baseline* baseline = &sender->baselines.slots[item.slot];
+    ph_expectation_note_applied(world, sender, place, taking->tick);
+    --dossier->in_flight;
+    dossier->jumps = item.jumps;
+    memcpy(ph_dossier_known(dossier) +
+               taking->rules.packings[class_index].offset[layout->position_property],
+           item.values, PH_PACKED_POSITION);
+    baseline->told_mask = PH_TOLD_POSITION;
+    ph_baseline_step(baseline, &taking->rules, item.values, taking->tick);
+    return true;
 }
 
 // Of one that was withdrawn, the other of its packet and slot tells everything.
@@ -84,77 +120,66 @@ static bool is_withdrawn(const ph_flight_item* item)
     return item->kind == PH_RECORD_UPDATE && item->properties == 0;
 }
 
-static void note_fate(const ph_world* world, ph_sender* sender, const ph_flight_item* item,
-                      bool is_applied)
-{
-    if (is_applied) {
-        ph_expectation_note_applied(sender->expectation, world, sender, item,
-                                    ph_flight_oldest(&sender->flight)->stamp.tick);
-    } else {
-        ph_expectation_note_lost(sender->expectation, item->slot);
-    }
-}
-
-static void resolve_item(const ph_world* world, ph_viewer* viewer, const ph_flight_item* item,
-                         bool is_applied)
+static void lose_item(const ph_world* world, ph_viewer* viewer, uint32_t place)
 {
     ph_sender* sender = viewer->sender;
     ph_knowledge* knowledge = &sender->knowledge;
-    const int class_index = knowledge->class_index[item->slot];
-    const ph_layout* layout = &world->forms.layouts.layouts[class_index];
-    bool is_free;
+    const ph_flight_item item = ph_flight_read(&sender->flight, place);
+    const ph_layout* layout = &world->forms.layouts.layouts[knowledge->class_index[item.slot]];
     if (sender->expectation != NULL) {
-        note_fate(world, sender, item, is_applied);
+        ph_expectation_note_lost(sender->expectation, item.slot);
     }
-    if (is_applied && ph_sender_is_coded(sender)) {
-        move_baseline(world, sender, item);
-    }
-    if (is_applied) {
-        is_free =
-            ph_knowledge_note_applied(knowledge, layout, &world->forms.packings[class_index], item);
-    } else {
-        is_free = ph_knowledge_note_lost(knowledge, &sender->flight, layout, item);
-        if (!ph_knowledge_is_leaving(knowledge, item->slot) && !is_withdrawn(item)) {
-            float* score = &knowledge->score[item->slot];
-            *score = sender->scheduler.lost(sender->scheduler.context, *score, item->score);
-        }
+    const bool is_free = ph_knowledge_note_lost(knowledge, &sender->flight, layout, &item);
+    if (!ph_knowledge_is_leaving(knowledge, item.slot) && !is_withdrawn(&item)) {
+        float* score = &knowledge->score[item.slot];
+        *score = sender->scheduler.lost(sender->scheduler.context, *score, item.score);
     }
     if (is_free) {
-        const bool is_known = knowledge->told[item->slot] == PH_TOLD_LEFT;
-        ph_knowledge_free(knowledge, item->slot, is_known);
-        ph_slots_free(viewer->slots, item->slot);
+        free_slot(viewer, item.slot);
     }
 }
 
-// What the item at a place will change, which is in no cache; structs that lie across two lines to
-// their ends. @return The next place.
-static uint16_t fetch_ahead(const ph_sender* sender, uint16_t place)
+// What an item will change, which is in no cache: of the known values mostly the first.
+static inline void fetch(const ph_sender* sender, int slot)
 {
-    const int slot = ph_flight_read(&sender->flight, place).slot;
-    ph_prefetch_bytes(ph_knowledge_at(&sender->knowledge, slot), 2 * PH_CACHE_LINE);
+    ph_prefetch(ph_knowledge_at(&sender->knowledge, slot));
     if (ph_sender_is_coded(sender)) {
+        // They may lie across two lines.
         ph_prefetch(&sender->baselines.slots[slot]);
         ph_prefetch(&sender->baselines.slots[slot + 1]);
     }
-    return ph_flight_next_item(&sender->flight, place);
 }
 
 static void resolve_items(const ph_world* world, ph_viewer* viewer, const ph_flight_packet* packet,
                           bool is_applied)
 {
     const ph_sender* sender = viewer->sender;
+    const ph_taking taking = {
+        .rules = {.layouts = &world->forms.layouts,
+                  .packings = world->forms.packings,
+                  .tick_us = world->def.tick_us},
+        .flight = &sender->flight,
+        .knowledge = &sender->knowledge,
+        .tick = packet->stamp.tick,
+    };
+    ph_flight_walk walk = ph_flight_walk_make(&sender->flight, packet);
+    ph_flight_walk ahead = walk;
+    const bool is_coded = ph_sender_is_coded(sender);
     const int count = packet->item_count;
-    uint16_t place = ph_flight_first_item(&sender->flight, packet);
-    uint16_t ahead = place;
     for (int i = -FETCH_AHEAD; i < count; ++i) {
         if (i + FETCH_AHEAD < count) {
-            ahead = fetch_ahead(sender, ahead);
+            fetch(sender, ph_flight_walk_slot(&ahead));
+            ph_flight_walk_on(&ahead);
         }
-        if (i >= 0) {
-            const ph_flight_item item = ph_flight_read(&sender->flight, place);
-            resolve_item(world, viewer, &item, is_applied);
-            place = ph_flight_next_item(&sender->flight, place);
+        if (i < 0) {
+            continue;
         }
+        if (!is_applied) {
+            lose_item(world, viewer, walk.place);
+        } else if (!is_coded || !try_apply_step(world, viewer->sender, &taking, walk.place)) {
+            apply_item(world, viewer, &taking, walk.place);
+        }
+        ph_flight_walk_on(&walk);
     }
 }
 

@@ -25,50 +25,40 @@ void ph_baselines_store_extra(const ph_flight_item* item, const ph_record* enter
     memcpy(extra + sizeof enter->name, enter->velocity, sizeof enter->velocity);
 }
 
-static void load_extra(const ph_flight_item* item, ph_record* enter)
+void ph_baselines_take_enter(ph_baselines* baselines, const ph_taking* taking, uint32_t place)
 {
-    const uint8_t* extra = item->values + item->value_bytes - PH_ENTER_EXTRA_BYTES;
-    memcpy(&enter->name, extra, sizeof enter->name);
-    memcpy(enter->velocity, extra + sizeof enter->name, sizeof enter->velocity);
+    const ph_flight_item item = ph_flight_read(taking->flight, place);
+    const int class_index = taking->knowledge->class_index[item.slot];
+    const uint64_t position = taking->rules.layouts->layouts[class_index].position;
+    const ph_packing* packing = &taking->rules.packings[class_index];
+    ph_record enter = {.class_index = (uint8_t)class_index};
+    const uint8_t* extra = item.values + item.value_bytes - PH_ENTER_EXTRA_BYTES;
+    memcpy(&enter.name, extra, sizeof enter.name);
+    memcpy(enter.velocity, extra + sizeof enter.name, sizeof enter.velocity);
+    baselines->name_base = enter.name > baselines->name_base ? enter.name : baselines->name_base;
+    ph_baseline_enter(&baselines->slots[item.slot], &taking->rules, &enter,
+                      ph_packing_within(packing, item.properties, position, item.values),
+                      taking->tick);
 }
 
-// Of these properties alone.
-static void unpack(const ph_layout* layout, const ph_packing* packing, const ph_flight_item* item,
-                   uint64_t wanted, uint32_t* words)
+void ph_baselines_take_heading(ph_baselines* baselines, const ph_taking* taking, uint32_t place)
 {
-    const uint8_t* values = item->values;
-    for (uint64_t left = item->properties & wanted; left != 0; left &= left - 1) {
-        const int property = ph_word_lowest_bit(left);
-        const uint64_t before = (left & (0 - left)) - 1;
-        ph_packing_load(packing, property,
-                        values + ph_packing_size(packing, item->properties & before),
-                        words + layout->word[property]);
+    const ph_flight_item item = ph_flight_read(taking->flight, place);
+    ph_baseline* baseline = &baselines->slots[item.slot];
+    const ph_layout* layout = &taking->rules.layouts->layouts[baseline->class_index];
+    const ph_packing* packing = &taking->rules.packings[baseline->class_index];
+    const int property = layout->heading_property;
+    if (packing->size[property] == 0) {
+        return; // told once
     }
-}
-
-void ph_baselines_take(ph_baselines* baselines, const ph_baseline_rules* rules,
-                       const ph_taking* taking)
-{
-    const ph_flight_item* item = taking->item;
-    if (item->kind == PH_RECORD_UPDATE && item->properties == 0) {
-        return;
+    const uint8_t* known = ph_knowledge_known(taking->knowledge, item.slot);
+    ph_turning turn = {0};
+    ph_packing_load(packing, property, known + packing->offset[property], &turn.known_level);
+    ph_packing_load(packing, property,
+                    ph_packing_within(packing, item.properties, layout->heading, item.values),
+                    &turn.level);
+    if ((item.properties & layout->position) != 0 && !item.is_jump) {
+        turn.position = ph_packing_within(packing, item.properties, layout->position, item.values);
     }
-    uint32_t words[PH_PROPERTIES_MAX * PH_VALUE_WORDS_MAX];
-    ph_record record = {
-        .properties = item->properties,
-        .slot = item->slot,
-        .kind = item->kind,
-        .class_index = (uint8_t)taking->class_index,
-        .is_jump = item->is_jump,
-        .words = words,
-    };
-    const ph_layout* layout = &rules->layouts->layouts[taking->class_index];
-    unpack(layout, &rules->packings[taking->class_index], item, layout->position | layout->heading,
-           words);
-    if (record.kind == PH_RECORD_ENTER) {
-        load_extra(item, &record);
-        const uint64_t name = record.name;
-        baselines->name_base = name > baselines->name_base ? name : baselines->name_base;
-    }
-    ph_baseline_move(&baselines->slots[item->slot], taking->known, rules, &record, taking->tick);
+    ph_baseline_turn(baseline, &taking->rules, &turn, taking->tick);
 }

@@ -16,6 +16,7 @@
 
 #include "wire/baseline.h"
 #include "wire/flight.h"
+#include "world/knowledge.h"
 
 #define PH_ENTER_EXTRA_BYTES 14
 
@@ -35,15 +36,56 @@ typedef struct ph_baselines {
 #define PH_BASELINES_BYTES_PER_SLOT (sizeof(ph_baseline) + sizeof(uint16_t) + 2)
 void ph_baselines_init(ph_baselines* baselines, void* memory, int slot_count);
 
-// One item of an applied packet: class_index is that of its slot, known its packed values, which
-// learn of the item after this. An item without properties was withdrawn and says nothing.
+// What is the same for all items of a packet that was applied.
 typedef struct ph_taking {
-    const ph_flight_item* item;
-    uint32_t tick; // of the packet
-    int class_index;
-    const uint8_t* known;
+    ph_baseline_rules rules;
+    const ph_flight* flight;
+    const ph_knowledge* knowledge; // learns of an item after this
+    uint32_t tick;                 // of the packet
 } ph_taking;
-void ph_baselines_take(ph_baselines* baselines, const ph_baseline_rules* rules,
-                       const ph_taking* taking);
+
+// What is rare reads the item anew: so whoever goes over them need not keep it in memory.
+void ph_baselines_take_enter(ph_baselines* baselines, const ph_taking* taking, uint32_t place);
+void ph_baselines_take_heading(ph_baselines* baselines, const ph_taking* taking, uint32_t place);
+
+static inline void ph_baselines_take_update(ph_baselines* baselines, const ph_taking* taking,
+                                            uint32_t place)
+{
+    const ph_flight_item item = ph_flight_read(taking->flight, place);
+    ph_baseline* baseline = &baselines->slots[item.slot];
+    // Without properties it was withdrawn and says nothing.
+    if (item.properties == 0 || !baseline->is_entered) {
+        return;
+    }
+    const int class_index = baseline->class_index;
+    const ph_layout* layout = &taking->rules.layouts->layouts[class_index];
+    if ((item.properties & layout->heading) != 0) {
+        ph_baselines_take_heading(baselines, taking, place);
+    }
+    baseline->told_mask = ph_baseline_told(layout, item.properties, item.is_jump);
+    if ((item.properties & layout->position) != 0) {
+        const uint8_t* position = ph_packing_within(&taking->rules.packings[class_index],
+                                                    item.properties, layout->position, item.values);
+        if (item.is_jump) {
+            ph_baseline_jump(baseline, position, taking->tick);
+        } else {
+            ph_baseline_step(baseline, &taking->rules, position, taking->tick);
+        }
+    }
+}
+
+// The item at a place of the flight.
+static inline void ph_baselines_take(ph_baselines* baselines, const ph_taking* taking,
+                                     uint32_t place)
+{
+    const ph_flight_item item = ph_flight_read(taking->flight, place);
+    if (item.kind == PH_RECORD_UPDATE) {
+        ph_baselines_take_update(baselines, taking, place);
+    } else if (item.kind == PH_RECORD_ENTER) {
+        ph_baselines_take_enter(baselines, taking, place);
+    } else {
+        baselines->slots[item.slot] = (ph_baseline){0};
+    }
+}
 
 #endif

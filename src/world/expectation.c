@@ -189,9 +189,8 @@ static void add_sent(ph_expected* expected, const ph_world* world, const ph_send
     }
     const ph_packing* packing = &world->forms.packings[class_index];
     uint32_t words[3];
-    ph_packing_load(
-        packing, layout->position_property,
-        item->values + ph_packing_size(packing, item->properties & (layout->position - 1)), words);
+    memcpy(words, ph_packing_within(packing, item->properties, layout->position, item->values),
+           sizeof words);
     const sample next = make_sample(layout, item, tick, words);
     add_item(expected, world, sender, item, &next);
 }
@@ -271,18 +270,20 @@ static bool is_same_motion(const ph_expected* a, const ph_expected* b)
     return memcmp(a, b, offsetof(ph_expected, is_there) + sizeof a->is_there) == 0;
 }
 
-void ph_expectation_take(ph_expectation* expectation, const ph_world* world,
-                         const ph_sender* sender, const ph_flight_item* item, uint32_t tick)
+void ph_expectation_take(const ph_world* world, const ph_sender* sender, uint32_t place,
+                         uint32_t tick)
 {
-    uint8_t* marks = &expectation->marks[item->slot];
+    ph_expectation* expectation = sender->expectation;
+    const ph_flight_item item = ph_flight_read(&sender->flight, place);
+    uint8_t* marks = &expectation->marks[item.slot];
     if ((*marks & PH_EXPECTED_APART) == 0) {
         return; // no position is on its way, and what is known is what was sent
     }
-    ph_expected* known = &expectation->known[item->slot];
-    add_sent(known, world, sender, item, tick);
-    if (ph_knowledge_at(&sender->knowledge, item->slot)->in_flight == 1 &&
+    ph_expected* known = &expectation->known[item.slot];
+    add_sent(known, world, sender, &item, tick);
+    if (ph_knowledge_at(&sender->knowledge, item.slot)->in_flight == 1 &&
         (*marks & PH_EXPECTED_DOUBTFUL) == 0) {
-        const bool is_same = is_same_motion(&expectation->sent[item->slot], known);
+        const bool is_same = is_same_motion(&expectation->sent[item.slot], known);
         *marks = PH_EXPECTED_APART | (is_same ? 0 : PH_EXPECTED_REVISED);
     }
 }
@@ -293,13 +294,12 @@ static void send_again(ph_expectation* expectation, const ph_world* world, const
     const ph_flight* flight = &sender->flight;
     for (int i = 0; i < flight->count; ++i) {
         const ph_flight_packet* packet = &flight->packets[(flight->first + i) % PH_FLIGHT_MAX];
-        uint16_t place = ph_flight_first_item(flight, packet);
-        for (int k = 0; k < packet->item_count; ++k) {
-            const ph_flight_item item = ph_flight_read(flight, place);
+        ph_flight_walk walk = ph_flight_walk_make(flight, packet);
+        for (int k = 0; k < packet->item_count; ++k, ph_flight_walk_on(&walk)) {
+            const ph_flight_item item = ph_flight_read(flight, walk.place);
             if ((expectation->marks[item.slot] & PH_EXPECTED_DOUBTFUL) != 0) {
                 add_sent(&expectation->sent[item.slot], world, sender, &item, packet->stamp.tick);
             }
-            place = ph_flight_next_item(flight, place);
         }
     }
 }

@@ -73,22 +73,23 @@ void ph_expectation_note_sent(ph_expectation* expectation, const ph_world* world
                               const ph_sender* sender, const ph_flight_item* item,
                               const ph_record* record);
 
-// The fate of an item, which was sent at some tick.
-void ph_expectation_take(ph_expectation* expectation, const ph_world* world,
-                         const ph_sender* sender, const ph_flight_item* item, uint32_t tick);
+// The fate of the item at a place of the flight, which was sent at some tick; of a sender with an
+// expectation. What is rare reads the item anew: so whoever goes over them need not keep it in memory.
+void ph_expectation_take(const ph_world* world, const ph_sender* sender, uint32_t place,
+                         uint32_t tick);
 // Mostly it is the newest that was sent of its slot, and whatever came before it is known: then what
 // was expected when it was sent is known now.
-static inline void ph_expectation_note_applied(ph_expectation* expectation, const ph_world* world,
-                                               const ph_sender* sender, const ph_flight_item* item,
-                                               uint32_t tick)
+static inline void ph_expectation_note_applied(const ph_world* world, const ph_sender* sender,
+                                               uint32_t place, uint32_t tick)
 {
-    const int in_flight = ph_knowledge_at(&sender->knowledge, item->slot)->in_flight;
-    uint8_t* marks = &expectation->marks[item->slot];
-    if (in_flight == 1 && (*marks & ~PH_EXPECTED_APART) == 0 && item->kind != PH_RECORD_LEAVE) {
+    const ph_flight_item item = ph_flight_read(&sender->flight, place);
+    const int in_flight = ph_knowledge_at(&sender->knowledge, item.slot)->in_flight;
+    uint8_t* marks = &sender->expectation->marks[item.slot];
+    if (in_flight == 1 && (*marks & ~PH_EXPECTED_APART) == 0 && item.kind != PH_RECORD_LEAVE) {
         *marks = 0;
-        return;
+    } else {
+        ph_expectation_take(world, sender, place, tick);
     }
-    ph_expectation_take(expectation, world, sender, item, tick);
 }
 static inline void ph_expectation_note_lost(ph_expectation* expectation, int slot)
 {

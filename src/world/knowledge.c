@@ -142,40 +142,6 @@ bool ph_knowledge_has_jumped(const ph_knowledge* knowledge, const ph_flight* fli
     return false;
 }
 
-static void learn(ph_knowledge* knowledge, const ph_packing* packing, const ph_flight_item* item)
-{
-    uint8_t* known = ph_knowledge_known(knowledge, item->slot);
-    if (item->kind == PH_RECORD_ENTER) {
-        memcpy(known, packing->initial, packing->stride);
-    }
-    ph_packing_spread(packing, item->properties, item->values, known);
-}
-
-bool ph_knowledge_note_applied(ph_knowledge* knowledge, const ph_layout* layout,
-                               const ph_packing* packing, const ph_flight_item* item)
-{
-    const int slot = item->slot;
-    ph_dossier* dossier = ph_knowledge_at(knowledge, slot);
-    --dossier->in_flight;
-    if (item->kind == PH_RECORD_LEAVE) {
-        knowledge->told[slot] = PH_TOLD_LEFT;
-        return dossier->in_flight == 0;
-    }
-    learn(knowledge, packing, item); // who leaves, too: the client has a baseline of it until then
-    if (ph_knowledge_is_leaving(knowledge, slot)) {
-        knowledge->told[slot] = PH_TOLD_LEAVING;
-        return false;
-    }
-    if ((item->properties & layout->position) != 0) {
-        dossier->jumps = item->jumps;
-    }
-    if (knowledge->told[slot] == PH_TOLD_ENTER) {
-        knowledge->told[slot] = PH_TOLD_ENTERED;
-        knowledge->are_references_stale = true;
-    }
-    return false;
-}
-
 // What the slot's items on their way have told of; a newer enter tells everything.
 static uint64_t told_by_newer(const ph_knowledge* knowledge, const ph_flight* flight, int slot)
 {
@@ -256,7 +222,7 @@ const uint8_t* ph_knowledge_newest(const ph_knowledge* knowledge, const ph_fligh
     for (int i = 0; i < dossier->in_flight; ++i) {
         const ph_flight_item item = ph_flight_read(flight, place);
         if ((item.properties & bit) != 0) {
-            return item.values + ph_packing_size(packing, item.properties & (bit - 1));
+            return ph_packing_within(packing, item.properties, bit, item.values);
         }
         if (item.kind == PH_RECORD_ENTER) {
             return packing->initial + packing->offset[property];

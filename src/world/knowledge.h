@@ -157,8 +157,35 @@ static inline void ph_knowledge_note_sent(ph_knowledge* knowledge, const ph_flig
 
 // The oldest item of its slot came to its end. @return True when the slot is to be freed: the
 // client applied the leave, or never got an enter.
-bool ph_knowledge_note_applied(ph_knowledge* knowledge, const ph_layout* layout,
-                               const ph_packing* packing, const ph_flight_item* item);
+static inline bool ph_knowledge_note_applied(ph_knowledge* knowledge, const ph_layout* layout,
+                                             const ph_packing* packing, const ph_flight_item* item)
+{
+    const int slot = item->slot;
+    ph_dossier* dossier = ph_knowledge_at(knowledge, slot);
+    --dossier->in_flight;
+    if (item->kind == PH_RECORD_LEAVE) {
+        knowledge->told[slot] = PH_TOLD_LEFT;
+        return dossier->in_flight == 0;
+    }
+    // Of who leaves, too: the client has a baseline of it until then.
+    uint8_t* known = ph_dossier_known(dossier);
+    if (item->kind == PH_RECORD_ENTER) {
+        memcpy(known, packing->initial, packing->stride);
+    }
+    ph_packing_spread(packing, item->properties, item->values, known);
+    if (ph_knowledge_is_leaving(knowledge, slot)) {
+        knowledge->told[slot] = PH_TOLD_LEAVING;
+        return false;
+    }
+    if ((item->properties & layout->position) != 0) {
+        dossier->jumps = item->jumps;
+    }
+    if (knowledge->told[slot] == PH_TOLD_ENTER) {
+        knowledge->told[slot] = PH_TOLD_ENTERED;
+        knowledge->are_references_stale = true;
+    }
+    return false;
+}
 bool ph_knowledge_note_lost(ph_knowledge* knowledge, ph_flight* flight, const ph_layout* layout,
                             const ph_flight_item* item);
 
