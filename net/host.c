@@ -16,6 +16,8 @@
 
 // A send comes at least every second while anything is to be told; this is for when nothing is.
 enum { KEEP_ALIVE_MS = 1000, CHUNK = 32 };
+// So many turns before its own, what a send will look at is fetched.
+enum { FETCH_TURNS = 2 };
 enum { GATHER_US = 1000 };
 
 // ---- opening and closing
@@ -173,9 +175,9 @@ void ph_host_tick(ph_host* host)
     ph_net_server_tick(host->server, now_us, (uint64_t)time(NULL));
     ph_outbox_flush(own_outbox(host));
     for (int i = 0; i < host->sessions.count; ++i) {
-        ph_host_session* session = &host->sessions.by_client[host->sessions.active[i]];
-        if (ph_host_session_is_due(host, session, now_us)) {
-            ph_host_session_adapt(host, session, now_us);
+        const int client = host->sessions.active[i];
+        if (ph_host_session_is_due(host, client, now_us)) {
+            ph_host_session_adapt(host, &host->sessions.by_client[client], now_us);
         }
     }
 }
@@ -210,12 +212,6 @@ void ph_host_stop(ph_host* host)
 
 // ---- sending
 
-static ph_host_session* session_at(const ph_host* host, int i)
-{
-    const ph_host_sessions* sessions = &host->sessions;
-    return &sessions->by_client[sessions->active[(host->first + i) % sessions->count]];
-}
-
 static void note_cut(ph_host* host, int chunk)
 {
     int first = atomic_load_explicit(&host->chunks_cut, memory_order_relaxed);
@@ -232,6 +228,24 @@ static void flush(ph_host* host, ph_outbox* outbox)
     }
 }
 
+// Those of a chunk who may be sent to now. Their sessions come meanwhile.
+static int pick(const ph_host* host, int chunk, uint64_t now_us, int clients[CHUNK])
+{
+    const ph_host_sessions* sessions = &host->sessions;
+    const int whole = (chunk + 1) * CHUNK;
+    const int end = whole < sessions->count ? whole : sessions->count;
+    int count = 0;
+    for (int i = chunk * CHUNK; i < end; ++i) {
+        const int client = sessions->active[(host->first + i) % sessions->count];
+        const ph_host_turn* turn = &sessions->turns[client];
+        if (turn->has_mail || ph_host_turn_may_be_due(host, turn, now_us)) {
+            ph_host_session_fetch(host, client);
+            clients[count++] = client;
+        }
+    }
+    return count;
+}
+
 static bool try_send_chunk(ph_host* host, int chunk, const ph_net_sink* sink)
 {
     const uint64_t now_us = ph_socket_now_us();
@@ -239,15 +253,13 @@ static bool try_send_chunk(ph_host* host, int chunk, const ph_net_sink* sink)
         note_cut(host, chunk);
         return false;
     }
-    const int whole = (chunk + 1) * CHUNK;
-    const int end = whole < host->sessions.count ? whole : host->sessions.count;
-    for (int i = chunk * CHUNK; i < end; ++i) {
-        ph_host_session_fetch(host, session_at(host, i + PH_HOST_FETCH_TURNS));
-        const int soon = i + PH_HOST_FETCH_SEND_TURNS; // those of other chunks are other threads'
-        if (soon < end) {
-            ph_host_session_fetch_send(host, session_at(host, soon), now_us);
+    int clients[CHUNK];
+    const int count = pick(host, chunk, now_us, clients);
+    for (int i = 0; i < count; ++i) {
+        if (i + FETCH_TURNS < count) {
+            ph_host_session_fetch_send(host, clients[i + FETCH_TURNS]);
         }
-        ph_host_session_serve(host, session_at(host, i), now_us, sink);
+        ph_host_session_serve(host, clients[i], now_us, sink);
     }
     return true;
 }
@@ -319,7 +331,7 @@ ph_mail* ph_host_mail(const ph_host* host, int client)
     if (session == NULL) {
         return NULL;
     }
-    session->has_mail = true; // whoever asks has something to say
+    host->sessions.turns[client].has_mail = true; // whoever asks has something to say
     return session->mail;
 }
 

@@ -6,6 +6,7 @@
 #include "net/host_state.h"
 
 #include "base/allocator.h"
+#include "net/netcode_server_state.h"
 
 #include <string.h>
 
@@ -93,13 +94,32 @@ typedef struct arrivals {
 
 // In rounds, as the memory of thousands of clients is in no cache: what the next round looks at is on
 // its way meanwhile.
-static void find_clients(const ph_host* host, int lane, arrivals* all)
+static void find_clients(const ph_host* host, arrivals* all)
+{
+    const ph_net_slots* slots = &host->server->slots;
+    uint64_t keys[PH_SOCKET_BATCH];
+    for (int i = 0; i < all->count; ++i) {
+        keys[i] = ph_net_slots_key(slots, &all->datagrams[i].peer);
+    }
+    for (int i = 0; i < all->count; ++i) {
+        all->clients[i] = ph_net_slots_find_key(slots, keys[i]);
+        if (all->clients[i] >= 0) {
+            ph_host_session_fetch_first(host, all->clients[i]);
+        }
+    }
+}
+
+static void keep_those_of(const ph_host* host, int lane, arrivals* all)
 {
     for (int i = 0; i < all->count; ++i) {
-        const int client = ph_net_server_find(host->server, &all->datagrams[i].peer);
-        all->clients[i] = client >= 0 && host->lanes.lane_of[client] == lane ? client : -1;
-        if (all->clients[i] >= 0) {
-            ph_host_session_fetch(host, &host->sessions.by_client[client]);
+        const int client = all->clients[i];
+        const bool is_of_lane =
+            client >= 0 && host->lanes.lane_of[client] == lane &&
+            ph_net_slots_is_at(&host->server->slots, client, &all->datagrams[i].peer);
+        if (is_of_lane) {
+            ph_host_session_fetch_take(host, client);
+        } else {
+            all->clients[i] = -1;
         }
     }
 }
@@ -109,10 +129,8 @@ static void open_all(const ph_host* host, arrivals* all)
     for (int i = 0; i < all->count; ++i) {
         const ph_datagram* datagram = &all->datagrams[i];
         all->payloads[i] = (ph_net_payload){0};
-        const int client = all->clients[i];
-        if (client >= 0) {
-            ph_host_session_fetch_take(&host->sessions.by_client[client]);
-            ph_net_server_open(host->server, client, datagram->bytes, datagram->size,
+        if (all->clients[i] >= 0) {
+            ph_net_server_open(host->server, all->clients[i], datagram->bytes, datagram->size,
                                &all->payloads[i]);
         }
     }
@@ -142,7 +160,8 @@ static void receive_batch(const ph_host* host, int index, int max)
     arrivals all;
     all.count = ph_socket_receive(lanes->sockets[index], all.datagrams, max);
     lane->has_more = all.count == max && ++lane->batches < BATCHES_MAX / lanes->socket_count;
-    find_clients(host, index, &all);
+    find_clients(host, &all);
+    keep_those_of(host, index, &all);
     open_all(host, &all);
     const uint64_t now_us = ph_socket_now_us();
     for (int i = 0; i < all.count; ++i) {

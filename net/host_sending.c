@@ -7,23 +7,31 @@
 #include "net/host_state.h"
 
 #include "base/prefetch.h"
+#include "net/netcode_server_state.h"
 
 #include <stddef.h>
 
-// What most sections look at stands at the beginning of a mail; of that, what reading one does, behind.
+// What most sections look at when they are written stands at the beginning of a mail; what most look at
+// when they are read, in the first line of that.
 enum { MAIL_BYTES = 3 * PH_CACHE_LINE };
 
-bool ph_host_session_is_due(const ph_host* host, const ph_host_session* session, uint64_t now_us)
+bool ph_host_turn_may_be_due(const ph_host* host, const ph_host_turn* turn, uint64_t now_us)
 {
-    if (session->period_us > 0) {
-        return now_us + host->def.tick_us / 2 >= session->next_send_us;
-    }
-    return ph_world_is_send_due(host->def.world, session->viewer, now_us);
+    return turn->period_us == 0 || now_us + host->def.tick_us / 2 >= turn->next_send_us;
+}
+
+bool ph_host_session_is_due(const ph_host* host, int client, uint64_t now_us)
+{
+    const ph_host_turn* turn = &host->sessions.turns[client];
+    return ph_host_turn_may_be_due(host, turn, now_us) &&
+           (turn->period_us > 0 ||
+            ph_world_is_send_due(host->def.world, host->sessions.by_client[client].viewer, now_us));
 }
 
 typedef struct sending {
     ph_host* host;
     ph_host_session* session;
+    ph_host_turn* turn;
     const ph_net_sink* sink;
     uint64_t now_us;
 } sending;
@@ -70,13 +78,15 @@ static bool is_doubled(const ph_host* host, const ph_host_session* session)
 }
 
 // What goes with the packets of the view, and is paid with them.
-static void reserve(const ph_host* host, ph_host_session* session, uint64_t now_us)
+static void reserve(const sending* now)
 {
+    const ph_host* host = now->host;
+    const ph_host_session* session = now->session;
     const int keep_alive_bytes =
         PH_HOST_KEEP_ALIVE_BYTES + session->header_bytes + PH_HOST_ENVELOPE_BYTES;
     const int each = PH_MAIL_EMPTY_SIZE + (is_doubled(host, session) ? keep_alive_bytes : 0);
-    const int next = (int)ph_mail_wants(session->mail, now_us) - PH_MAIL_EMPTY_SIZE;
-    session->has_mail = next > 0 || !ph_mail_is_delivered(session->mail);
+    const int next = (int)ph_mail_wants(session->mail, now->now_us) - PH_MAIL_EMPTY_SIZE;
+    now->turn->has_mail = next > 0 || !ph_mail_is_delivered(session->mail);
     ph_world_reserve(host->def.world, session->viewer, each, next);
 }
 
@@ -101,55 +111,58 @@ void ph_host_session_pay(const ph_host* host, ph_host_session* session, size_t s
 
 // ---- before its turn
 
-void ph_host_session_fetch(const ph_host* host, const ph_host_session* session)
+void ph_host_session_fetch(const ph_host* host, int client)
 {
-    (void)host;
-    ph_prefetch_bytes(session, offsetof(ph_host_session, rate));
+    ph_prefetch_bytes(&host->sessions.by_client[client], offsetof(ph_host_session, rate));
+    ph_net_slots_prefetch_send(&host->server->slots, client);
 }
 
-void ph_host_session_fetch_send(const ph_host* host, const ph_host_session* session,
-                                uint64_t now_us)
+void ph_host_session_fetch_send(const ph_host* host, int client)
 {
-    if (session->period_us > 0 && ph_host_session_is_due(host, session, now_us)) {
-        ph_prefetch_bytes(session->mail, MAIL_BYTES);
-        ph_net_server_cost(host->server, session->client, 1); // fetches what sealing wants
-    }
+    ph_prefetch_bytes(host->sessions.by_client[client].mail, MAIL_BYTES);
 }
 
-void ph_host_session_fetch_take(const ph_host_session* session)
+void ph_host_session_fetch_first(const ph_host* host, int client)
 {
-    ph_prefetch_bytes(session->mail, MAIL_BYTES);
+    ph_prefetch(&host->sessions.by_client[client]);
+}
+
+void ph_host_session_fetch_take(const ph_host* host, int client)
+{
+    ph_prefetch(host->sessions.by_client[client].mail);
 }
 
 // ---- its turn
 
-static void plan_next(ph_host_session* session, uint64_t now_us)
+static void plan_next(ph_host_turn* turn, uint64_t now_us)
 {
-    session->next_send_us += session->period_us;
-    if (session->next_send_us < now_us) {
-        session->next_send_us = now_us; // what was put off is not made up for
+    turn->next_send_us += turn->period_us;
+    if (turn->next_send_us < now_us) {
+        turn->next_send_us = now_us; // what was put off is not made up for
     }
 }
 
 static void send(sending* now)
 {
-    ph_host_session* session = now->session;
-    if (session->period_us > 0) {
-        plan_next(session, now->now_us);
-    }
-    ++session->sends;
-    reserve(now->host, session, now->now_us);
-    ph_world_send(now->host->def.world, session->viewer, now->now_us, deliver, now);
+    plan_next(now->turn, now->now_us);
+    ++now->session->sends;
+    reserve(now);
+    ph_world_send(now->host->def.world, now->session->viewer, now->now_us, deliver, now);
 }
 
-void ph_host_session_serve(ph_host* host, ph_host_session* session, uint64_t now_us,
-                           const ph_net_sink* sink)
+void ph_host_session_serve(ph_host* host, int client, uint64_t now_us, const ph_net_sink* sink)
 {
-    sending now = {host, session, sink, now_us};
-    if (ph_host_session_is_due(host, session, now_us)) {
+    sending now = {
+        .host = host,
+        .session = &host->sessions.by_client[client],
+        .turn = &host->sessions.turns[client],
+        .sink = sink,
+        .now_us = now_us,
+    };
+    if (ph_host_session_is_due(host, client, now_us)) {
         send(&now);
     }
-    if (session->has_mail) {
+    if (now.turn->has_mail) {
         send_mail_alone(&now);
     }
 }

@@ -28,12 +28,14 @@ ph_result ph_host_sessions_create(ph_host_sessions* sessions, int capacity,
     const size_t room = (size_t)capacity;
     *sessions = (ph_host_sessions){
         .by_client = ph_allocate_zeroed(allocator, room * sizeof *sessions->by_client),
+        .turns = ph_allocate_zeroed(allocator, room * sizeof *sessions->turns),
         .active = ph_allocate_array(allocator, room, sizeof *sessions->active),
         .place = ph_allocate_array(allocator, room, sizeof *sessions->place),
         .capacity = capacity,
         .allocator = *allocator,
     };
-    if (sessions->by_client == NULL || sessions->active == NULL || sessions->place == NULL) {
+    if (sessions->by_client == NULL || sessions->turns == NULL || sessions->active == NULL ||
+        sessions->place == NULL) {
         ph_host_sessions_destroy(sessions);
         return PH_ERROR_MEMORY;
     }
@@ -50,6 +52,7 @@ void ph_host_sessions_destroy(ph_host_sessions* sessions)
     const size_t room = (size_t)sessions->capacity;
     const ph_allocator allocator = sessions->allocator;
     ph_release(&allocator, sessions->by_client, room * sizeof *sessions->by_client);
+    ph_release(&allocator, sessions->turns, room * sizeof *sessions->turns);
     ph_release_array(&allocator, sessions->active, room, sizeof *sessions->active);
     ph_release_array(&allocator, sessions->place, room, sizeof *sessions->place);
     *sessions = (ph_host_sessions){0};
@@ -140,11 +143,14 @@ static void begin_counting(const ph_host* host, ph_host_session* session, int bi
 }
 
 // Clients that connect together are not sent to together.
-static void set_rhythm(ph_host_session* session, double sends_per_second, uint64_t now_us)
+static ph_host_turn turn_of(int client, double sends_per_second, uint64_t now_us)
 {
-    session->period_us = sends_per_second > 0.0 ? (uint64_t)(US_PER_SECOND / sends_per_second) : 0;
-    const uint64_t phase = (uint64_t)session->client * UINT64_C(2654435761) % 1024;
-    session->next_send_us = now_us + session->period_us * phase / 1024;
+    const double period_us = sends_per_second > 0.0 ? US_PER_SECOND / sends_per_second : 0.0;
+    const uint64_t phase = (uint64_t)client * UINT64_C(2654435761) % 1024;
+    return (ph_host_turn){
+        .next_send_us = now_us + (uint64_t)period_us * phase / 1024,
+        .period_us = (uint32_t)period_us,
+    };
 }
 
 ph_result ph_host_session_begin(ph_host* host, int client, const ph_viewer_def* viewer)
@@ -171,19 +177,20 @@ ph_result ph_host_session_begin(ph_host* host, int client, const ph_viewer_def* 
     }
     const uint64_t now_us = ph_socket_now_us();
     begin_counting(host, session, viewer->bits_per_second, now_us);
-    set_rhythm(session, viewer->sends_per_second, now_us);
+    host->sessions.turns[client] = turn_of(client, viewer->sends_per_second, now_us);
     list(&host->sessions, client);
     return PH_OK;
 }
 
 void ph_host_session_end(ph_host* host, int client)
 {
-    const ph_host_session* session = ph_host_sessions_find(&host->sessions, client);
+    ph_host_session* session = ph_host_sessions_find(&host->sessions, client);
     if (session == NULL) {
         return;
     }
     ph_world_remove_viewer(host->def.world, session->viewer);
     ph_mail_destroy(session->mail);
+    session->mail = NULL;
     ph_host_session_count(session, &host->sessions.ended);
     unlist(&host->sessions, client);
 }
@@ -218,7 +225,7 @@ void ph_host_session_take(const ph_host* host, ph_host_session* session,
         return;
     }
     if (payload->size - rest.size > PH_MAIL_EMPTY_SIZE) {
-        session->has_mail = true; // at least a receipt, or an answer
+        host->sessions.turns[session->client].has_mail = true; // at least a receipt, or an answer
         if (host->def.heed != NULL) {
             host->def.heed(host->def.heed_context, session->client, session->mail);
         }

@@ -12,20 +12,25 @@
 #include <pinhole/net/host.h>
 #include <pinhole/net/rate.h>
 
-typedef struct ph_host_session {
-    // What every tick looks at: a cache line, where the allocator begins at one.
+// What every tick looks at, of everybody: four in a cache line.
+typedef struct ph_host_turn {
     uint64_t next_send_us;
-    uint64_t period_us; // between sends; 0: whenever the world finds it best
+    uint32_t period_us; // between sends; 0: whenever the world finds it best
+    bool has_mail;      // that waits to be sent, or to be known to have arrived
+} ph_host_turn;
+
+typedef struct ph_host_session {
+    // What a payload from it looks at, and a send: a cache line, where the allocator begins at one.
     ph_viewer_id viewer;
     ph_mail* mail;
     int32_t client;
-    int16_t header_bytes; // IP and UDP, before every datagram
-    bool has_mail;        // that waits to be sent, or to be known to have arrived
+    int32_t header_bytes; // IP and UDP, before every datagram
     uint64_t sends;
     uint64_t acks;
     uint64_t strange_payloads;
+    uint64_t to_end_of_first_line[2];
 
-    // What a datagram looks at: another one.
+    // What a datagram to it looks at: another one.
     ph_wire_meter meter;
     uint64_t to_end_of_line;
 
@@ -36,6 +41,7 @@ typedef struct ph_host_session {
 // {0} may be destroyed.
 typedef struct ph_host_sessions {
     ph_host_session* by_client; // room for every client of the host
+    ph_host_turn* turns;        // by client
     int32_t* active;            // clients, in no particular order
     int32_t* place;             // by client: where in active; -1
     int capacity;
@@ -65,26 +71,26 @@ void ph_host_session_adapt(ph_host* host, ph_host_session* session, uint64_t now
 void ph_host_session_take(const ph_host* host, ph_host_session* session,
                           const ph_net_payload* payload, uint64_t now_us);
 
-// Whether the time of its next send has come.
-bool ph_host_session_is_due(const ph_host* host, const ph_host_session* session, uint64_t now_us);
+// Whether the time of its next send has come: by its turn alone, or whether it may have; and the whole
+// truth.
+bool ph_host_turn_may_be_due(const ph_host* host, const ph_host_turn* turn, uint64_t now_us);
+bool ph_host_session_is_due(const ph_host* host, int client, uint64_t now_us);
 
 // Netcode keeps the connection alive by a datagram of its own: it is paid for, too.
 void ph_host_session_pay(const ph_host* host, ph_host_session* session, size_t size,
                          uint64_t now_us);
 
-// So many turns before its own, a session is fetched, and what its send will look at.
-enum { PH_HOST_FETCH_TURNS = 4, PH_HOST_FETCH_SEND_TURNS = 2 };
-void ph_host_session_fetch(const ph_host* host, const ph_host_session* session);
-void ph_host_session_fetch_send(const ph_host* host, const ph_host_session* session,
-                                uint64_t now_us);
+// Before its turn: fetches the session, and then what its send will look at.
+void ph_host_session_fetch(const ph_host* host, int client);
+void ph_host_session_fetch_send(const ph_host* host, int client);
 
-// The same for a payload that will be taken, when the session has been fetched.
-void ph_host_session_fetch_take(const ph_host_session* session);
+// The same for a payload that will be taken: the session, then what is behind it.
+void ph_host_session_fetch_first(const ph_host* host, int client);
+void ph_host_session_fetch_take(const ph_host* host, int client);
 
 // Its turn in a tick: a send, if its time has come, and mail that cannot wait for one. Sealed
 // datagrams go to the sink. On any thread, for one session by one at a time.
-void ph_host_session_serve(ph_host* host, ph_host_session* session, uint64_t now_us,
-                           const ph_net_sink* sink);
+void ph_host_session_serve(ph_host* host, int client, uint64_t now_us, const ph_net_sink* sink);
 
 // The secure envelope of a datagram: prefix, three bytes of sequence number (enough for 16 million
 // packets), tag; and the payload of netcode's keep-alives.

@@ -6,8 +6,6 @@
 
 #include "net/netcode_server_state.h"
 
-#include "base/prefetch.h"
-
 // ---- to clients
 
 void ph_net_server_send_packet(ph_net_server* server, int client, ph_netcode_type type,
@@ -62,7 +60,6 @@ size_t ph_net_server_cost(const ph_net_server* server, int client, size_t payloa
     if (slot == NULL) {
         return 0;
     }
-    ph_prefetch(slot->send_key); // whoever asks is about to send
     if (ph_net_slot_is_confirmed(slot)) {
         return ph_netcode_sealed_size(slot->sequence, payload_size);
     }

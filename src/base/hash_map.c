@@ -10,6 +10,7 @@
 
 #include "base/allocator.h"
 #include "base/hash.h"
+#include "base/prefetch.h"
 
 #include <string.h>
 
@@ -128,6 +129,13 @@ bool ph_hash_map_insert(ph_hash_map* map, uint64_t key, uint32_t value)
     }
     place(map, key, value);
     return true;
+}
+
+void ph_hash_map_prefetch(const ph_hash_map* map, uint64_t key)
+{
+    if (map->capacity > 0) {
+        ph_prefetch(&map->entries[home_of(map, key)]);
+    }
 }
 
 bool ph_hash_map_try_find(const ph_hash_map* map, uint64_t key, uint32_t* value)

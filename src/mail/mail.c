@@ -207,6 +207,7 @@ const char* ph_mail_refusal_name(ph_mail_refusal refusal)
 ph_mail_stats ph_mail_get_stats(const ph_mail* mail)
 {
     ph_mail_stats stats = mail->stats;
+    stats.sections_read = mail->sections_read;
     stats.outbox_fragments = ph_mail_outbox_count(&mail->outbox);
     stats.outbox_capacity = mail->outbox.capacity;
     stats.rtt_ms = mail->outbox.rtt_us / 1000.0;

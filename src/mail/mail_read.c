@@ -126,7 +126,7 @@ static ph_result read_section(ph_mail* mail, uint64_t now_us, const void* bytes,
         return PH_ERROR_VALUE;
     }
     take_section(mail, now_us, &section);
-    ++mail->stats.sections_read;
+    ++mail->sections_read;
     *used = section_size;
     return PH_OK;
 }
@@ -134,7 +134,7 @@ static ph_result read_section(ph_mail* mail, uint64_t now_us, const void* bytes,
 ph_result ph_mail_read(ph_mail* mail, uint64_t now_us, const void* bytes, size_t size, size_t* used)
 {
     if (size >= PH_MAIL_EMPTY_SIZE && *(const uint8_t*)bytes == 0) {
-        ++mail->stats.sections_read; // it says nothing, as most do
+        ++mail->sections_read; // it says nothing, as most do
         *used = PH_MAIL_EMPTY_SIZE;
         return PH_OK;
     }

@@ -22,8 +22,9 @@ typedef struct ph_mail_promise {
 } ph_mail_promise;
 
 // What a section that says nothing looks at, and most say nothing, stands together at the front: a cache
-// line of what is owed, one of the outbox, one of counts.
+// line when it is read; when it is written, also one of the outbox and one of counts.
 struct ph_mail {
+    uint64_t sections_read; // of the stats
     ph_mail_promise promise;
     int receipts_owed; // sections that shall carry one
     int answers_owed;
