@@ -58,12 +58,14 @@ static void play(bool is_universal, uint64_t seed)
             code(&told, &values[i], values[i].value);
         }
         assert_int_equal(costed.cost256, told.cost256);
-        ph_tape_end(&tape, told.cost256);
+        ph_coder_end_tape(&told, &tape);
         ph_entropy_writer writer;
         ph_entropy_writer_init(&writer, bytes, sizeof bytes);
+        ph_entropy_run run = ph_entropy_run_begin(&writer);
         ph_raw_bits raw = {0};
-        assert_int_equal(ph_tape_play(tokens, &writer, &raw, NULL, NULL), told.cost256);
-        ph_raw_bits_flush(&raw, &writer);
+        ph_tape_play(tokens, &run, &raw, NULL);
+        ph_raw_bits_flush(&raw, &run);
+        ph_entropy_run_end(&run);
         const size_t size = ph_entropy_writer_finish(&writer);
         assert_true(size > 0 && 8 * (size - 1) <= costed.cost256 / PH_COST_PER_BIT + 3);
         ph_entropy_reader reader;

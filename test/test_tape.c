@@ -11,6 +11,8 @@
 #include <string.h>
 
 enum { ROUNDS = 300, TOKENS = 400, ITEMS = 40, BYTES = 1200 };
+// What the last symbol takes to be told from what follows.
+enum { END_BITS = 2 };
 
 // One thing that is said.
 typedef struct item {
@@ -77,15 +79,18 @@ static void a_tape_plays_what_was_put_on_it(void** state)
             items[i] = random_item(&rng);
             cost256 += put(&tape, &items[i]);
         }
-        ph_tape_end(&tape, cost256);
+        ph_tape_end(&tape);
         assert_false(tape.is_full);
         uint8_t bytes[BYTES];
         ph_entropy_writer writer;
         ph_entropy_writer_init(&writer, bytes, sizeof bytes);
+        ph_entropy_run run = ph_entropy_run_begin(&writer);
         ph_raw_bits raw = {0};
-        assert_int_equal(ph_tape_play(tokens, &writer, &raw, NULL, NULL), cost256);
-        ph_raw_bits_flush(&raw, &writer);
+        ph_tape_play(tokens, &run, &raw, NULL);
+        ph_raw_bits_flush(&raw, &run);
+        ph_entropy_run_end(&run);
         const size_t size = ph_entropy_writer_finish(&writer);
+        assert_in_range(8 * size, 1, cost256 / PH_COST_PER_BIT + 1 + END_BITS + 7);
         ph_entropy_reader reader;
         ph_entropy_reader_init(&reader, bytes, size);
         for (int i = 0; i < ITEMS; ++i) {
@@ -106,14 +111,16 @@ static void marks_say_what_it_was_for(void** state)
     ph_tape_mark(&tape, PH_TAPE_MASK, 1 * PH_COST_PER_BIT);
     ph_tape_bits(&tape, 77, 20);
     ph_tape_mark(&tape, 5, 20 * PH_COST_PER_BIT);
-    ph_tape_end(&tape, 24 * PH_COST_PER_BIT);
+    ph_tape_end(&tape);
     uint8_t bytes[BYTES];
     ph_entropy_writer writer;
     ph_entropy_writer_init(&writer, bytes, sizeof bytes);
     ph_bill bill = {.property_bits = {[4] = 9}};
     static ph_coded_counts counts;
+    ph_entropy_run run = ph_entropy_run_begin(&writer);
     ph_raw_bits raw = {0};
-    ph_tape_play(tokens, &writer, &raw, &bill, &counts);
+    ph_tape_play(tokens, &run, &raw, &bill);
+    ph_tape_count(tokens, &counts);
     assert_int_equal(bill.slot_bits, 3 * PH_COST_PER_BIT);
     assert_int_equal(bill.mask_bits, 1 * PH_COST_PER_BIT);
     assert_int_equal(bill.property_bits[5], 20 * PH_COST_PER_BIT);
@@ -132,13 +139,15 @@ static void a_bit_writer_goes_over_whole(void** state)
     ph_bits_write(&bits, 5, 3);
     ph_bits_write(&bits, 2, 2);
     ph_tape_append(&tape, &bits);
-    ph_tape_end(&tape, 66 * PH_COST_PER_BIT);
+    ph_tape_end(&tape);
     uint8_t bytes[BYTES];
     ph_entropy_writer writer;
     ph_entropy_writer_init(&writer, bytes, sizeof bytes);
+    ph_entropy_run run = ph_entropy_run_begin(&writer);
     ph_raw_bits raw = {0};
-    assert_int_equal(ph_tape_play(tokens, &writer, &raw, NULL, NULL), 66 * PH_COST_PER_BIT);
-    ph_raw_bits_flush(&raw, &writer);
+    ph_tape_play(tokens, &run, &raw, NULL);
+    ph_raw_bits_flush(&raw, &run);
+    ph_entropy_run_end(&run);
     const size_t size = ph_entropy_writer_finish(&writer);
     ph_entropy_reader reader;
     ph_entropy_reader_init(&reader, bytes, size);
@@ -161,6 +170,58 @@ static void a_full_tape_stays_full(void** state)
     assert_int_equal(tokens[3], 99);
 }
 
+static size_t finish(ph_entropy_writer* writer)
+{
+    const bool has_failed = ph_entropy_writer_result(writer) != PH_OK;
+    const size_t size = ph_entropy_writer_finish(writer);
+    assert_int_equal(has_failed, size == 0); // it is known at once, not at the end
+    return size;
+}
+
+static size_t write_singly(const int symbols[ITEMS], uint8_t* bytes, size_t capacity)
+{
+    const ph_model told = {.cumulative = &ph_coded_cumulative[PH_AT_TOLD], .count = 2};
+    ph_entropy_writer writer;
+    ph_entropy_writer_init(&writer, bytes, capacity);
+    for (int i = 0; i < ITEMS; ++i) {
+        ph_entropy_write(&writer, &told, symbols[i]);
+    }
+    return finish(&writer);
+}
+
+static size_t write_in_a_run(const int symbols[ITEMS], uint8_t* bytes, size_t capacity)
+{
+    ph_entropy_writer writer;
+    ph_entropy_writer_init(&writer, bytes, capacity);
+    ph_entropy_run run = ph_entropy_run_begin(&writer);
+    for (int i = 0; i < ITEMS; ++i) {
+        ph_entropy_run_entry(&run, &ph_coded_cumulative[PH_AT_TOLD + symbols[i]]);
+    }
+    ph_entropy_run_end(&run);
+    return finish(&writer);
+}
+
+// Also where the packet is full to its last byte, or a little too small: then there is none.
+static void a_run_writes_what_single_symbols_would(void** state)
+{
+    (void)state;
+    test_rng rng = {.state = 815};
+    for (int round = 0; round < ROUNDS; ++round) {
+        int symbols[ITEMS];
+        for (int i = 0; i < ITEMS; ++i) {
+            symbols[i] = (int)test_rng_below(&rng, 2);
+        }
+        uint8_t expected[BYTES] = {0};
+        uint8_t bytes[BYTES] = {0};
+        const size_t size = write_singly(symbols, expected, sizeof expected);
+        for (size_t room = size - 2; room < size + 12; ++room) {
+            assert_int_equal(write_in_a_run(symbols, bytes, room), room < size ? 0 : size);
+            assert_int_equal(write_singly(symbols, expected, room), room < size ? 0 : size);
+            assert_true(room < size || memcmp(bytes, expected, size) == 0);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -168,6 +229,7 @@ int main(void)
         cmocka_unit_test(marks_say_what_it_was_for),
         cmocka_unit_test(a_bit_writer_goes_over_whole),
         cmocka_unit_test(a_full_tape_stays_full),
+        cmocka_unit_test(a_run_writes_what_single_symbols_would),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

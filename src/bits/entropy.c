@@ -144,6 +144,13 @@ OUT_OF_LINE bool ph_entropy_fits_exactly(const ph_entropy_writer* writer, uint64
     return 8 * writer->shifted + ending_bits(low, range) + raw_bits <= 8 * writer->raw.capacity;
 }
 
+OUT_OF_LINE void ph_entropy_narrow_slowly(ph_entropy_writer* writer, uint64_t offset, uint64_t size)
+{
+    if (writer->raw.result == PH_OK) {
+        ph_entropy_narrow(writer, offset, size);
+    }
+}
+
 void ph_entropy_write(ph_entropy_writer* writer, const ph_model* model, int symbol)
 {
     if (PH_UNLIKELY(symbol < 0 || symbol >= model->count)) {

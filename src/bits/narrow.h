@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: MIT
 
 // One step of the range coder (entropy.c), for whoever writes many symbols in a row: a call for each
-// costs more than the step.
+// costs more than the step, and so does fetching and storing the interval.
 
 #ifndef PH_BITS_NARROW_H
 #define PH_BITS_NARROW_H
+
+#include "base/inline.h"
 
 #include <pinhole/entropy.h>
 
@@ -59,32 +61,51 @@ static inline void ph_entropy_write_entry(ph_entropy_writer* writer, const uint1
     ph_entropy_narrow(writer, part * first, part * (entry[1] - first));
 }
 
-// One after the other, the symbols at these entries of one table, up to the first that is not below
-// `end`. @return Where that is.
-static inline const uint32_t* ph_entropy_write_entries(ph_entropy_writer* writer,
-                                                       const uint16_t* table,
-                                                       const uint32_t* entries, uint32_t end)
+// Many symbols in a row: meanwhile the interval is held here, in registers, and the writer's is stale.
+typedef struct ph_entropy_run {
+    ph_entropy_writer* writer;
+    uint64_t low;
+    uint64_t range;
+    uint64_t least; // a range below this is none of the usual: all of them, where the end is near
+} ph_entropy_run;
+
+PH_ALWAYS_INLINE ph_entropy_run ph_entropy_run_begin(ph_entropy_writer* writer)
 {
-    while (*entries < end && ph_entropy_is_far(writer) && writer->raw.result == PH_OK) {
-        // What was shifted out, and so how far the end is, stays the same until the next time.
-        uint64_t low = writer->low;
-        uint64_t range = writer->range;
-        bool is_carried;
-        do {
-            const uint16_t* entry = &table[*entries++];
-            const uint64_t first = entry[0];
-            const uint64_t part = range >> PH_MODEL_BITS;
-            const uint64_t offset = part * first;
-            low += offset;
-            range = part * (entry[1] - first);
-            is_carried = low < offset;
-        } while (*entries < end && !is_carried && range >= PH_RANGE_MIN);
-        ph_entropy_settle(writer, low, range, is_carried);
+    const bool is_usual = ph_entropy_is_far(writer) && writer->raw.result == PH_OK;
+    return (ph_entropy_run){
+        .writer = writer,
+        .low = writer->low,
+        .range = writer->range,
+        .least = is_usual ? PH_RANGE_MIN : UINT64_MAX,
+    };
+}
+
+// Whatever else is done with the writer happens between an end and the next beginning.
+PH_ALWAYS_INLINE void ph_entropy_run_end(const ph_entropy_run* run)
+{
+    run->writer->low = run->low;
+    run->writer->range = run->range;
+}
+
+// What does not go as usual.
+void ph_entropy_narrow_slowly(ph_entropy_writer* writer, uint64_t offset, uint64_t size);
+
+// The symbol at an entry, as ph_entropy_write_entry().
+PH_ALWAYS_INLINE void ph_entropy_run_entry(ph_entropy_run* run, const uint16_t* entry)
+{
+    const uint64_t part = run->range >> PH_MODEL_BITS;
+    const uint64_t first = entry[0];
+    const uint64_t offset = part * first;
+    const uint64_t size = part * (entry[1] - first);
+    const uint64_t low = run->low + offset;
+    if (PH_UNLIKELY(low < offset || size < run->least)) {
+        ph_entropy_run_end(run);
+        ph_entropy_narrow_slowly(run->writer, offset, size);
+        *run = ph_entropy_run_begin(run->writer);
+        return;
     }
-    for (; *entries < end; ++entries) {
-        ph_entropy_write_entry(writer, &table[*entries]);
-    }
-    return entries;
+    run->low = low;
+    run->range = size;
 }
 
 #endif

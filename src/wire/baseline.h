@@ -110,14 +110,24 @@ static inline uint8_t ph_baseline_mask(const ph_layout* layout, const ph_record*
     return ph_baseline_told(layout, update->properties, update->is_jump);
 }
 
-// Whether its two newest samples differ at all.
-static inline bool ph_baseline_is_moving(const ph_baseline* baseline)
+// Whether its two newest samples differ in the plane, in z, at all.
+static inline bool ph_baseline_is_moving_level(const ph_baseline* baseline)
 {
     const int32_t* newest_mm = baseline->position_mm[0];
     const int32_t* former_mm = baseline->position_mm[1];
     return baseline->sample_count == 2 &&
-           ((newest_mm[0] ^ former_mm[0]) | (newest_mm[1] ^ former_mm[1]) |
-            (newest_mm[2] ^ former_mm[2])) != 0;
+           ((newest_mm[0] ^ former_mm[0]) | (newest_mm[1] ^ former_mm[1])) != 0;
+}
+
+static inline bool ph_baseline_is_rising(const ph_baseline* baseline)
+{
+    return baseline->sample_count == 2 &&
+           baseline->position_mm[0][2] != baseline->position_mm[1][2];
+}
+
+static inline bool ph_baseline_is_moving(const ph_baseline* baseline)
+{
+    return ph_baseline_is_moving_level(baseline) || ph_baseline_is_rising(baseline);
 }
 
 // Time from a tick of the baseline to another one; 0 when that is not later.

@@ -76,10 +76,13 @@ typedef struct ph_frame {
 int ph_classic_slot_bits(int slot_count);
 
 // Where the bits of a record went; added to. The sum of all is what the record costs.
-typedef struct ph_bill {
-    uint32_t slot_bits; // who: slot and association, in an enter also class and name
-    uint32_t mask_bits; // every flag
-    uint32_t property_bits[PH_PROPERTIES_MAX];
+typedef union ph_bill {
+    struct {
+        uint32_t property_bits[PH_PROPERTIES_MAX];
+        uint32_t mask_bits; // every flag
+        uint32_t slot_bits; // who: slot and association, in an enter also class and name
+    };
+    uint32_t parts[PH_PROPERTIES_MAX + 2]; // the same by number
 } ph_bill;
 
 // Exact. bill may be NULL.

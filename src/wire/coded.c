@@ -165,7 +165,8 @@ static int mask_model(const ph_baseline* baseline)
     return 2 * kind + (ph_baseline_is_moving(baseline) ? 1 : 0);
 }
 
-static int code_mask(ph_coder* coder, const ph_layout* layout, const ph_coded_record* coded)
+PH_ALWAYS_INLINE int code_mask(ph_coder* coder, const ph_layout* layout,
+                               const ph_coded_record* coded)
 {
     const mask_set set = masks_of(layout);
     int symbol = 0;
@@ -259,28 +260,49 @@ static void code_values(const ph_coded_frame* frame, ph_coder* coder, const ph_c
     }
 }
 
-static void code_update(const ph_coded_frame* frame, ph_coder* coder, ph_coded_record* coded)
+// What is rarer than a position where motion led to.
+static void code_update_rest(const ph_coded_frame* frame, ph_coder* coder,
+                             const ph_coded_record* coded, const ph_layout* layout, int mask,
+                             uint64_t others)
 {
-    ph_record* record = &coded->record;
-    const ph_layout* layout = layout_of(frame, record);
-    const int position = layout->described->position;
-    const int mask = code_mask(coder, layout, coded);
-    const uint64_t others = (mask & PH_TOLD_OTHERS) != 0 ? code_others(coder, layout, record) : 0;
-    record->is_jump = (mask & PH_TOLD_JUMP) != 0;
-    record->properties = others | ((mask & PH_TOLD_POSITION) != 0 ? layout->position : 0) |
-                         ((mask & PH_TOLD_HEADING) != 0 ? layout->heading : 0);
-    ph_coder_mark(coder, PH_TAPE_MASK);
-    if (record->is_jump) {
-        ph_coded_place(frame, coder, layout, record->words + layout->word[position]);
-    } else if ((mask & PH_TOLD_POSITION) != 0) {
-        ph_coded_position(frame, coder, coded, layout);
+    if ((mask & PH_TOLD_JUMP) != 0) {
+        ph_coded_place(frame, coder, layout, coded->record.words + layout->position_word);
+        ph_coder_mark(coder, layout->position_property);
     }
-    ph_coder_mark(coder, position);
     if ((mask & PH_TOLD_HEADING) != 0) {
         ph_coded_heading(frame, coder, coded, layout);
         ph_coder_mark(coder, layout->heading_property);
     }
     code_values(frame, coder, coded, layout, others);
+}
+
+PH_ALWAYS_INLINE void code_update(const ph_coded_frame* frame, ph_coder* coder,
+                                  ph_coded_record* coded)
+{
+    ph_record* record = &coded->record;
+    const ph_layout* layout = layout_of(frame, record);
+    const int mask = code_mask(coder, layout, coded);
+    uint64_t others = 0;
+    if (PH_UNLIKELY((mask & PH_TOLD_OTHERS) != 0)) {
+        ph_coder copy = *coder;
+        others = code_others(&copy, layout, record);
+        ph_coder_take(coder, &copy);
+    }
+    if (ph_coder_is_reading(coder)) {
+        record->is_jump = (mask & PH_TOLD_JUMP) != 0;
+        record->properties = others | ((mask & PH_TOLD_POSITION) != 0 ? layout->position : 0) |
+                             ((mask & PH_TOLD_HEADING) != 0 ? layout->heading : 0);
+    }
+    ph_coder_mark(coder, PH_TAPE_MASK);
+    if ((mask & (PH_TOLD_POSITION | PH_TOLD_JUMP)) == PH_TOLD_POSITION) {
+        ph_coded_position(frame, coder, coded, layout);
+        ph_coder_mark(coder, layout->position_property);
+    }
+    if ((mask & (PH_TOLD_JUMP | PH_TOLD_HEADING | PH_TOLD_OTHERS)) != 0) {
+        ph_coder copy = *coder;
+        code_update_rest(frame, &copy, coded, layout, mask, others);
+        ph_coder_take(coder, &copy);
+    }
 }
 
 static uint64_t code_enter_flags(ph_coder* coder, const ph_layout* layout, const ph_record* record)
@@ -333,11 +355,17 @@ static void check(const ph_coded_frame* frame, const ph_coded_record* coded)
               (coded->baseline->is_entered && coded->baseline->class_index == record->class_index));
 }
 
+// By any coder.
+static void code_any_update(const ph_coded_frame* frame, ph_coder* coder, ph_coded_record* coded)
+{
+    code_update(frame, coder, coded);
+}
+
 static void code_record(const ph_coded_frame* frame, ph_coder* coder, ph_coded_record* coded)
 {
     check(frame, coded);
     if (coded->record.kind == PH_RECORD_UPDATE) {
-        code_update(frame, coder, coded);
+        code_any_update(frame, coder, coded);
         return;
     }
     code_who(frame, coder, coded);
@@ -355,12 +383,24 @@ uint32_t ph_coded_cost256(const ph_coded_frame* frame, const ph_coded_record* co
     return coder.cost256;
 }
 
-uint32_t ph_coded_tape(const ph_coded_frame* frame, ph_coded_record* coded, ph_tape* tape)
+static uint32_t tape_any(const ph_coded_frame* frame, ph_coded_record* coded, ph_tape* tape)
 {
     ph_coder coder = ph_coder_make_tape(tape, frame->is_universal);
     code_record(frame, &coder, coded);
-    ph_tape_end(tape, coder.cost256);
+    ph_coder_end_tape(&coder, tape);
     return coder.cost256;
+}
+
+uint32_t ph_coded_tape(const ph_coded_frame* frame, ph_coded_record* coded, ph_tape* tape)
+{
+    if (coded->record.kind == PH_RECORD_UPDATE && !frame->is_universal) {
+        check(frame, coded);
+        ph_coder coder = ph_coder_make_tape(tape, false);
+        code_update(frame, &coder, coded);
+        ph_coder_end_tape(&coder, tape);
+        return coder.cost256;
+    }
+    return tape_any(frame, coded, tape);
 }
 
 uint32_t ph_coded_write(const ph_coded_frame* frame, ph_entropy_writer* writer,
@@ -369,11 +409,16 @@ uint32_t ph_coded_write(const ph_coded_frame* frame, ph_entropy_writer* writer,
     uint32_t tokens[PH_TAPE_RECORD_MAX];
     ph_tape tape = {.tokens = tokens, .capacity = PH_TAPE_RECORD_MAX};
     ph_coded_record copy = *coded;
-    (void)ph_coded_tape(frame, &copy, &tape);
+    const uint32_t cost256 = ph_coded_tape(frame, &copy, &tape);
     PH_ASSERT(!tape.is_full);
+    ph_entropy_run run = ph_entropy_run_begin(writer);
     ph_raw_bits raw = {0};
-    const uint32_t cost256 = ph_tape_play(tokens, writer, &raw, NULL, frame->counts);
-    ph_raw_bits_flush(&raw, writer);
+    ph_tape_play(tokens, &run, &raw, NULL);
+    ph_raw_bits_flush(&raw, &run);
+    ph_entropy_run_end(&run);
+    if (frame->counts != NULL) {
+        ph_tape_count(tokens, frame->counts);
+    }
     return cost256;
 }
 
@@ -393,7 +438,7 @@ void ph_coded_read(const ph_coded_frame* frame, ph_entropy_reader* reader, ph_co
     ph_coder coder = {.reader = reader, .is_universal = frame->is_universal};
     coded->record.properties = 0;
     if (coded->record.kind == PH_RECORD_UPDATE) {
-        code_update(frame, &coder, coded);
+        code_any_update(frame, &coder, coded);
     } else {
         code_enter(frame, &coder, coded);
     }

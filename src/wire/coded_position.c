@@ -15,47 +15,6 @@
 #define PRECISION_PER_MRAD 1024
 
 // ---- one coordinate
-//
-// A coordinate whose low `shift` bits are zero is told as a number of steps from the one expected.
-
-static inline uint32_t nearest_step(uint32_t expected, int shift)
-{
-    const uint32_t half = (UINT32_C(1) << shift) >> 1;
-    return (expected + half) >> shift << shift;
-}
-
-// The difference is a multiple of the step, so that nothing is lost by shifting it.
-static inline int64_t steps_between(uint32_t from, uint32_t to, int shift)
-{
-    const int64_t way = (int32_t)(to - from);
-    const int64_t steps = (int64_t)((uint64_t)(way < 0 ? -way : way) >> shift);
-    return way < 0 ? -steps : steps;
-}
-
-static inline void take_steps(ph_coder* coder, uint32_t base, int shift, int64_t steps,
-                              uint32_t* word)
-{
-    if (ph_coder_is_reading(coder)) {
-        const int64_t most = INT64_C(1) << (31 - shift);
-        ph_coder_refuse_if(coder, steps < -most || steps >= most);
-    }
-    // Mostly it is there already; what was just written in parts and is fetched whole is waited for.
-    const uint32_t told = base + ((uint32_t)steps << shift);
-    if (*word != told) {
-        *word = told;
-    }
-}
-
-// As a surprise of a size. @return How many steps.
-static inline int64_t code_surprise(ph_coder* coder, ph_coded_family family, int size, int shift,
-                                    uint32_t expected, uint32_t* word)
-{
-    const uint32_t base = nearest_step(expected, shift);
-    const int64_t given = ph_coder_is_reading(coder) ? 0 : steps_between(base, *word, shift);
-    const int64_t steps = ph_coder_surprise(coder, family, size, given);
-    take_steps(coder, base, shift, steps, word);
-    return steps;
-}
 
 // How a number of steps is coded: a surprise of a size, or by its length.
 typedef struct manner {
@@ -70,12 +29,13 @@ static int64_t code_coordinate(ph_coder* coder, manner how, int shift, uint32_t 
                                uint32_t* word)
 {
     if (!how.is_length) {
-        return code_surprise(coder, how.family, how.size, shift, expected, word);
+        return ph_coded_surprise(coder, how.family, how.size, shift, expected, word);
     }
-    const uint32_t base = nearest_step(expected, shift);
-    const int64_t given = ph_coder_is_reading(coder) ? 0 : steps_between(base, *word, shift);
+    const uint32_t base = ph_coded_nearest(expected, shift);
+    const int64_t given =
+        ph_coder_is_reading(coder) ? 0 : ph_coded_steps_between(base, *word, shift);
     const int64_t steps = ph_coder_signed_length(coder, how.family, how.model, given);
-    take_steps(coder, base, shift, steps, word);
+    ph_coded_take_steps(coder, base, shift, steps, word);
     return steps;
 }
 
@@ -145,6 +105,13 @@ static void code_altitude(const ph_coded_frame* frame, ph_coder* coder, const ph
     }
 }
 
+void ph_coded_altitude(const ph_coded_frame* frame, ph_coder* coder, const ph_layout* layout,
+                       ph_coded_family family, const ph_forecast* forecast, uint32_t words[3])
+{
+    const manner upright = {.family = family, .size = forecast->z_size};
+    code_altitude(frame, coder, layout, upright, (uint32_t)forecast->position_mm[2], words);
+}
+
 // ---- precision
 
 static uint64_t away(uint32_t from_mm, uint32_t to_mm)
@@ -170,6 +137,12 @@ static bool is_fine_enough(const ph_coded_frame* frame, int shift, int coarse, u
 {
     const uint64_t off_mm8 = UINT64_C(7) << (shift + coarse);
     return off_mm8 * MRAD_PER_RAD * PRECISION_PER_MRAD <= 8 * distance_mm * frame->precision;
+}
+
+bool ph_coded_is_fine_enough(const ph_coded_frame* frame, const ph_layout* layout, int coarse,
+                             const uint32_t words[3])
+{
+    return is_fine_enough(frame, layout->coordinate.shift, coarse, distance_to_eye(frame, words));
 }
 
 static int coarse_at(const ph_coded_frame* frame, const ph_baseline* baseline,
@@ -229,80 +202,10 @@ bool ph_coded_round(const ph_coded_frame* frame, const ph_layout* layout, int co
         words[2] = (uint32_t)ph_altitude_decode(altitude, frame->frame.ground, x_mm, y_mm, level);
         is_level = away(z_mm, words[2]) <= half; // a cliff is none of the three half steps
     }
-    return coarse == 0 || (is_level && is_fine_enough(frame, layout->coordinate.shift, coarse,
-                                                      distance_to_eye(frame, words)));
+    return coarse == 0 || (is_level && ph_coded_is_fine_enough(frame, layout, coarse, words));
 }
 
-// ---- positions
-
-// In the plane; the next is for z.
-static bool is_moving(const ph_baseline* baseline)
-{
-    const int32_t* newest_mm = baseline->position_mm[0];
-    const int32_t* former_mm = baseline->position_mm[1];
-    return baseline->sample_count == 2 &&
-           ((newest_mm[0] ^ former_mm[0]) | (newest_mm[1] ^ former_mm[1])) != 0;
-}
-
-static bool is_rising(const ph_baseline* baseline)
-{
-    return baseline->sample_count == 2 &&
-           baseline->position_mm[0][2] != baseline->position_mm[1][2];
-}
-
-static void code_coarse(ph_coder* coder, ph_coded_record* coded, int coarse)
-{
-    PH_ASSERT(ph_coder_is_reading(coder) || coded->coarse == 0 || coded->coarse == coarse);
-    if (coarse == 0) {
-        coded->coarse = 0;
-    } else {
-        const bool is_coarse = ph_coder_flag(coder, PH_FAMILY_COARSE, 0, coded->coarse != 0);
-        coded->coarse = (uint8_t)(is_coarse ? coarse : 0);
-    }
-}
-
-// Surprises of x and y tend to be large together.
-static int size_of_y(int size, int64_t x_steps)
-{
-    const int x_size = ph_size_of((uint64_t)(x_steps < 0 ? -x_steps : x_steps));
-    return (3 * size + x_size) / 4;
-}
-
-void ph_coded_position(const ph_coded_frame* frame, ph_coder* coder, ph_coded_record* coded,
-                       const ph_layout* layout)
-{
-    static const ph_coded_family families[2][3] = {
-        {PH_FAMILY_X_RESTING, PH_FAMILY_Y_RESTING, PH_FAMILY_Z_RESTING},
-        {PH_FAMILY_X_MOVING, PH_FAMILY_Y_MOVING, PH_FAMILY_Z_MOVING},
-    };
-    const ph_baseline* baseline = coded->baseline;
-    uint32_t* words = coded->record.words + layout->position_word;
-    ph_forecast made;
-    const ph_forecast* forecast = coded->forecast;
-    if (forecast == NULL) {
-        made = ph_coded_forecast(frame, baseline);
-        forecast = &made;
-    }
-    code_coarse(coder, coded, forecast->coarse);
-    const int fewer = PH_SIZE_PER_BIT * coded->coarse;
-    const int shift = layout->coordinate.shift + coded->coarse;
-    const int moves = is_moving(baseline) ? 1 : 0;
-    const int rises = is_rising(baseline) ? 1 : 0;
-    int size = forecast->plane_size - fewer;
-    for (int i = 0; i < (layout->has_ground ? 2 : 3); ++i) {
-        const int64_t steps = code_surprise(coder, families[i < 2 ? moves : rises][i], size, shift,
-                                            (uint32_t)forecast->position_mm[i], &words[i]);
-        size = i == 0 ? size_of_y(size, steps) : forecast->z_size - fewer;
-    }
-    if (layout->has_ground) {
-        const manner upright = {.family = families[rises][2], .size = forecast->z_size};
-        code_altitude(frame, coder, layout, upright, (uint32_t)forecast->position_mm[2], words);
-    }
-    if (ph_coder_is_reading(coder) && coded->coarse != 0) {
-        ph_coder_refuse_if(coder, !is_fine_enough(frame, layout->coordinate.shift, coded->coarse,
-                                                  distance_to_eye(frame, words)));
-    }
-}
+// ---- places
 
 // How the three coordinates of a place are told from another one.
 typedef struct manners {

@@ -10,9 +10,116 @@
 #include "wire/coded.h"
 #include "wire/coder.h"
 
+// ---- one coordinate
+//
+// A coordinate whose low `shift` bits are zero is told as a number of steps from the one expected.
+
+PH_ALWAYS_INLINE uint32_t ph_coded_nearest(uint32_t expected, int shift)
+{
+    const uint32_t half = (UINT32_C(1) << shift) >> 1;
+    return (expected + half) >> shift << shift;
+}
+
+// The difference is a multiple of the step, so that nothing is lost by shifting it.
+PH_ALWAYS_INLINE int64_t ph_coded_steps_between(uint32_t from, uint32_t to, int shift)
+{
+    const int32_t way = (int32_t)(to - from);
+    const uint32_t steps = (way < 0 ? 0 - (uint32_t)way : (uint32_t)way) >> shift;
+    return way < 0 ? -(int64_t)steps : (int64_t)steps;
+}
+
+// Whoever writes has the coordinate already.
+PH_ALWAYS_INLINE void ph_coded_take_steps(ph_coder* coder, uint32_t base, int shift, int64_t steps,
+                                          uint32_t* word)
+{
+    const uint32_t told = base + ((uint32_t)steps << shift);
+    if (ph_coder_is_reading(coder)) {
+        const int64_t most = INT64_C(1) << (31 - shift);
+        ph_coder_refuse_if(coder, steps < -most || steps >= most);
+        *word = told;
+    }
+    PH_ASSERT(*word == told);
+}
+
+// As a surprise of a size. @return How many steps.
+PH_ALWAYS_INLINE int64_t ph_coded_surprise(ph_coder* coder, ph_coded_family family, int size,
+                                           int shift, uint32_t expected, uint32_t* word)
+{
+    const uint32_t base = ph_coded_nearest(expected, shift);
+    const int64_t given =
+        ph_coder_is_reading(coder) ? 0 : ph_coded_steps_between(base, *word, shift);
+    const int64_t steps = ph_coder_surprise(coder, family, size, given);
+    ph_coded_take_steps(coder, base, shift, steps, word);
+    return steps;
+}
+
+// z of an update whose class has a ground; x and y of the words are known already.
+void ph_coded_altitude(const ph_coded_frame* frame, ph_coder* coder, const ph_layout* layout,
+                       ph_coded_family family, const ph_forecast* forecast, uint32_t words[3]);
+
+// ---- positions of updates
+
+// Whether a position may be so coarse where it is.
+bool ph_coded_is_fine_enough(const ph_coded_frame* frame, const ph_layout* layout, int coarse,
+                             const uint32_t words[3]);
+
+PH_ALWAYS_INLINE void ph_coded_tell_coarse(ph_coder* coder, ph_coded_record* coded, int coarse)
+{
+    PH_ASSERT(ph_coder_is_reading(coder) || coded->coarse == 0 || coded->coarse == coarse);
+    if (coarse == 0) {
+        coded->coarse = 0;
+    } else {
+        const bool is_coarse = ph_coder_flag(coder, PH_FAMILY_COARSE, 0, coded->coarse != 0);
+        coded->coarse = (uint8_t)(is_coarse ? coarse : 0);
+    }
+}
+
+// Surprises of x and y tend to be large together.
+PH_ALWAYS_INLINE int ph_coded_size_of_y(int size, int64_t x_steps)
+{
+    const int x_size = ph_size_of(ph_coder_magnitude_of(x_steps));
+    return (3 * size + x_size) / 4;
+}
+
 // Relative to where the motion of the baseline leads; coarse as the record says.
-void ph_coded_position(const ph_coded_frame* frame, ph_coder* coder, ph_coded_record* coded,
-                       const ph_layout* layout);
+PH_ALWAYS_INLINE void ph_coded_position(const ph_coded_frame* frame, ph_coder* coder,
+                                        ph_coded_record* coded, const ph_layout* layout)
+{
+    const ph_baseline* baseline = coded->baseline;
+    const bool moves = ph_baseline_is_moving_level(baseline);
+    const bool rises = ph_baseline_is_rising(baseline);
+    uint32_t* words = coded->record.words + layout->position_word;
+    ph_forecast made;
+    const ph_forecast* forecast = coded->forecast;
+    if (forecast == NULL) {
+        made = ph_coded_forecast(frame, baseline);
+        forecast = &made;
+    }
+    ph_coded_tell_coarse(coder, coded, forecast->coarse);
+    const int fewer = PH_SIZE_PER_BIT * coded->coarse;
+    const int shift = layout->coordinate.shift + coded->coarse;
+    const int size = forecast->plane_size - fewer;
+    const int64_t x_steps =
+        ph_coded_surprise(coder, moves ? PH_FAMILY_X_MOVING : PH_FAMILY_X_RESTING, size, shift,
+                          (uint32_t)forecast->position_mm[0], &words[0]);
+    ph_coded_surprise(coder, moves ? PH_FAMILY_Y_MOVING : PH_FAMILY_Y_RESTING,
+                      ph_coded_size_of_y(size, x_steps), shift, (uint32_t)forecast->position_mm[1],
+                      &words[1]);
+    const ph_coded_family upright = rises ? PH_FAMILY_Z_MOVING : PH_FAMILY_Z_RESTING;
+    if (!layout->has_ground) {
+        ph_coded_surprise(coder, upright, forecast->z_size - fewer, shift,
+                          (uint32_t)forecast->position_mm[2], &words[2]);
+    } else {
+        ph_coder copy = *coder;
+        ph_coded_altitude(frame, &copy, layout, upright, forecast, words);
+        ph_coder_take(coder, &copy);
+    }
+    if (ph_coder_is_reading(coder) && coded->coarse != 0) {
+        ph_coder_refuse_if(coder, !ph_coded_is_fine_enough(frame, layout, coded->coarse, words));
+    }
+}
+
+// ---- places
 
 // Relative to the eye: of those who enter or jump.
 void ph_coded_place(const ph_coded_frame* frame, ph_coder* coder, const ph_layout* layout,

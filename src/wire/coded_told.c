@@ -5,7 +5,6 @@
 
 #include "wire/coded_told.h"
 
-#include "bits/narrow.h"
 #include "wire/coder.h"
 #include "wire/surprise.h"
 
@@ -79,15 +78,11 @@ int ph_coded_urgency(const ph_coded_frame* frame, const ph_baseline* baseline)
 void ph_coded_write_told(const ph_coded_frame* frame, ph_entropy_writer* writer, int urgency,
                          bool is_told)
 {
-    PH_ASSERT(!is_told || frame->density != PH_DENSITY_NOBODY);
-
-    if (frame->density == PH_DENSITY_NOBODY) {
-        return;
-    }
-    const int entry = ph_coded_flag_entry(frame->density, urgency, is_told);
-    ph_entropy_write_entry(writer, &ph_coded_cumulative[entry]);
-    if (frame->counts != NULL) {
-        ++frame->counts->seen[entry];
+    ph_entropy_run run = ph_entropy_run_begin(writer);
+    ph_coded_run_told(frame, &run, urgency, is_told);
+    ph_entropy_run_end(&run);
+    if (frame->counts != NULL && frame->density != PH_DENSITY_NOBODY) {
+        ++frame->counts->seen[ph_coded_flag_entry(frame->density, urgency, is_told)];
     }
 }
 

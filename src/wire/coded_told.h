@@ -49,6 +49,19 @@ static inline uint32_t ph_coded_told_cost256(const ph_coded_frame* frame, int ur
 {
     return ph_coded_flag_cost256(frame->density, urgency, is_told);
 }
+
+// Among other symbols, where nobody counts them.
+static inline void ph_coded_run_told(const ph_coded_frame* frame, ph_entropy_run* run, int urgency,
+                                     bool is_told)
+{
+    PH_ASSERT(!is_told || frame->density != PH_DENSITY_NOBODY);
+
+    if (frame->density != PH_DENSITY_NOBODY) {
+        const int entry = ph_coded_flag_entry(frame->density, urgency, is_told);
+        ph_entropy_run_entry(run, &ph_coded_cumulative[entry]);
+    }
+}
+
 void ph_coded_write_told(const ph_coded_frame* frame, ph_entropy_writer* writer, int urgency,
                          bool is_told);
 bool ph_coded_read_told(const ph_coded_frame* frame, ph_entropy_reader* reader, int urgency);

@@ -90,7 +90,7 @@ static void write_plain(ph_coder* coder, const ph_coded_record* coded, const ph_
     const ph_property* described = &layout->described->properties[property];
     const int bits = plain_bits(coded, layout, property);
     ph_coder_charge_bits(coder, bits);
-    if (coder->tape == NULL) {
+    if (!ph_coder_has_tape(coder)) {
         return;
     }
     uint8_t bytes[PH_PAYLOAD_MAX];
@@ -98,7 +98,7 @@ static void write_plain(ph_coder* coder, const ph_coded_record* coded, const ph_
     const ph_text text =
         described->is_text ? ph_layout_text(layout, coded->record.texts, property) : (ph_text){0};
     ph_property_write(described, &writer, coded->record.words + layout->word[property], text);
-    ph_tape_append(coder->tape, &writer);
+    ph_tape_append(&coder->tape, &writer);
 }
 
 static uint32_t alternatives_of(const ph_property* property)

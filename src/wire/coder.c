@@ -9,16 +9,16 @@
 
 #define UNIFORM_BITS_MAX 16
 
-static bool has_model(const ph_coder* coder, ph_coded_family family)
+static bool has_model(bool is_universal, ph_coded_family family)
 {
-    return !coder->is_universal || family == PH_FAMILY_TOLD;
+    return !is_universal || family == PH_FAMILY_TOLD;
 }
 
 uint32_t ph_coder_symbol_cost256(const ph_coder* coder, ph_coded_family family, int model,
                                  int symbol)
 {
     const ph_coded_family_info* info = &ph_coded_families[family];
-    if (has_model(coder, family)) {
+    if (has_model(coder->is_universal, family)) {
         return ph_coded_costs[info->first + model * (info->symbols + 1) + symbol];
     }
     const int bits = info->symbols == 2 ? 1 : ph_gamma_cost_bits((uint32_t)symbol);
@@ -31,44 +31,51 @@ static uint32_t code_gamma(ph_coder* coder, uint32_t value)
         return ph_gamma_read(&coder->reader->raw);
     }
     ph_coder_charge_bits(coder, ph_gamma_cost_bits(value));
-    if (coder->tape != NULL) {
+    if (ph_coder_has_tape(coder)) {
         uint8_t bytes[16];
         ph_bit_writer writer = ph_bit_writer_make(bytes, sizeof bytes);
         ph_gamma_write(&writer, value);
-        ph_tape_append(coder->tape, &writer);
+        ph_tape_append(&coder->tape, &writer);
     }
     return value;
 }
 
-// The likelier symbols of a family stand in front.
-static int universal_symbol(ph_coder* coder, int symbols, int symbol)
-{
-    if (symbols == 2) {
-        return (int)ph_coder_raw(coder, (uint64_t)symbol, 1);
-    }
-    const uint32_t told = code_gamma(coder, (uint32_t)symbol);
-    ph_coder_refuse_if(coder, told >= (uint32_t)symbols);
-    return told < (uint32_t)symbols ? (int)told : 0;
-}
-
-int ph_coder_symbol_otherwise(ph_coder* coder, ph_coded_family family, int model, int symbol)
+int ph_coder_read_symbol(ph_entropy_reader* reader, bool is_universal, ph_coded_family family,
+                         int model)
 {
     const ph_coded_family_info* info = &ph_coded_families[family];
     PH_ASSERT(model >= 0 && model < info->models);
-    if (!has_model(coder, family)) {
-        return universal_symbol(coder, info->symbols, symbol);
-    }
-    const int first = info->first + model * (info->symbols + 1);
-    if (coder->reader != NULL) {
+    if (has_model(is_universal, family)) {
+        const int first = info->first + model * (info->symbols + 1);
         const ph_model table = {.cumulative = ph_coded_cumulative + first, .count = info->symbols};
-        return ph_entropy_read(coder->reader, &table);
+        return ph_entropy_read(reader, &table);
     }
-    PH_ASSERT(symbol >= 0 && symbol < info->symbols);
-    coder->cost256 += ph_coded_costs[first + symbol];
-    if (coder->tape != NULL) {
-        ph_tape_symbol(coder->tape, first + symbol);
+    if (info->symbols == 2) {
+        return (int)ph_bits_read(&reader->raw, 1);
     }
-    return symbol;
+    const uint32_t told = ph_gamma_read(&reader->raw);
+    if (told >= info->symbols) {
+        ph_bit_reader_fail(&reader->raw, PH_ERROR_VALUE);
+        return 0;
+    }
+    return (int)told;
+}
+
+void ph_coder_tell_symbol(ph_coder* coder, ph_coded_family family, int model, int symbol)
+{
+    const ph_coded_family_info* info = &ph_coded_families[family];
+    PH_ASSERT(model >= 0 && model < info->models && symbol >= 0 && symbol < info->symbols);
+    if (has_model(coder->is_universal, family)) {
+        const int entry = info->first + model * (info->symbols + 1) + symbol;
+        coder->cost256 += ph_coded_costs[entry];
+        if (ph_coder_has_tape(coder)) {
+            ph_tape_symbol(&coder->tape, entry);
+        }
+    } else if (info->symbols == 2) {
+        ph_coder_raw(coder, (uint64_t)symbol, 1);
+    } else {
+        code_gamma(coder, (uint32_t)symbol); // the likelier symbols of a family stand in front
+    }
 }
 
 static uint32_t few_uniform(ph_coder* coder, uint32_t value, uint32_t count)
@@ -77,8 +84,8 @@ static uint32_t few_uniform(ph_coder* coder, uint32_t value, uint32_t count)
         return ph_entropy_read_uniform(coder->reader, count);
     }
     coder->cost256 += ph_tape_uniform_cost256(count);
-    if (coder->tape != NULL) {
-        ph_tape_uniform(coder->tape, value, count);
+    if (ph_coder_has_tape(coder)) {
+        ph_tape_uniform(&coder->tape, value, count);
     }
     return value;
 }

@@ -15,12 +15,13 @@
 #ifndef PH_WIRE_CODER_H
 #define PH_WIRE_CODER_H
 
+#include "base/inline.h"
 #include "wire/surprise.h"
 #include "wire/tape.h"
 
 // With neither tape nor reader it adds up costs.
 typedef struct ph_coder {
-    ph_tape* tape;
+    ph_tape tape; // {0}: none
     ph_entropy_reader* reader;
     ph_bill* bill; // not while reading: may be NULL; in 1/256 bit, added to
     bool is_universal;
@@ -29,24 +30,47 @@ typedef struct ph_coder {
     uint32_t billed256; // of that
 } ph_coder;
 
-static inline ph_coder ph_coder_make_tape(ph_tape* tape, bool is_universal)
+// The way that runs most is one function as a whole, with its coder, the tape in it, in registers:
+// what it consists of is always inline. All else works on a copy, and what became of that is taken over
+// by ph_coder_take(); so what a coder is for stays known.
+
+// The tape goes on where it is; ph_coder_end_tape() tells it how far that was.
+PH_ALWAYS_INLINE ph_coder ph_coder_make_tape(const ph_tape* tape, bool is_universal)
 {
-    return (ph_coder){.tape = tape, .is_universal = is_universal, .is_taping = !is_universal};
+    return (ph_coder){.tape = *tape, .is_universal = is_universal, .is_taping = !is_universal};
 }
 
-static inline bool ph_coder_is_reading(const ph_coder* coder)
+PH_ALWAYS_INLINE void ph_coder_end_tape(ph_coder* coder, ph_tape* tape)
+{
+    ph_tape_end(&coder->tape);
+    *tape = coder->tape;
+}
+
+PH_ALWAYS_INLINE void ph_coder_take(ph_coder* coder, const ph_coder* copy)
+{
+    coder->tape = copy->tape;
+    coder->cost256 = copy->cost256;
+    coder->billed256 = copy->billed256;
+}
+
+PH_ALWAYS_INLINE bool ph_coder_has_tape(const ph_coder* coder)
+{
+    return coder->is_taping || coder->tape.tokens != NULL;
+}
+
+PH_ALWAYS_INLINE bool ph_coder_is_reading(const ph_coder* coder)
 {
     return coder->reader != NULL;
 }
 
 // For bits that other modules read and write at the raw end.
-static inline void ph_coder_charge_bits(ph_coder* coder, int bits)
+PH_ALWAYS_INLINE void ph_coder_charge_bits(ph_coder* coder, int bits)
 {
     coder->cost256 += (uint32_t)bits * PH_COST_PER_BIT;
 }
 
 // What no sender writes.
-static inline void ph_coder_refuse_if(ph_coder* coder, bool is_wrong)
+PH_ALWAYS_INLINE void ph_coder_refuse_if(ph_coder* coder, bool is_wrong)
 {
     if (is_wrong && coder->reader != NULL) {
         ph_bit_reader_fail(&coder->reader->raw, PH_ERROR_VALUE);
@@ -59,22 +83,37 @@ static inline void ph_coder_refuse_if(ph_coder* coder, bool is_wrong)
 uint32_t ph_coder_symbol_cost256(const ph_coder* coder, ph_coded_family family, int model,
                                  int symbol);
 
-// A symbol of one model of a family.
-int ph_coder_symbol_otherwise(ph_coder* coder, ph_coded_family family, int model, int symbol);
-static inline int ph_coder_symbol(ph_coder* coder, ph_coded_family family, int model, int symbol)
+// A symbol of one model of a family, that has so many symbols.
+int ph_coder_read_symbol(ph_entropy_reader* reader, bool is_universal, ph_coded_family family,
+                         int model);
+void ph_coder_tell_symbol(ph_coder* coder, ph_coded_family family, int model, int symbol);
+PH_ALWAYS_INLINE int ph_coder_symbol_of(ph_coder* coder, ph_coded_family family, int symbols,
+                                        int model, int symbol)
 {
-    if (!coder->is_taping) {
-        return ph_coder_symbol_otherwise(coder, family, model, symbol);
+    if (coder->is_taping) {
+        const ph_coded_family_info* info = &ph_coded_families[family];
+        PH_ASSERT(model >= 0 && model < info->models && symbol >= 0 && symbol < info->symbols);
+        PH_ASSERT(symbols == info->symbols);
+        const int entry = info->first + model * (symbols + 1) + symbol;
+        coder->cost256 += ph_coded_costs[entry];
+        ph_tape_symbol(&coder->tape, entry);
+        return symbol;
     }
-    const ph_coded_family_info* info = &ph_coded_families[family];
-    PH_ASSERT(model >= 0 && model < info->models && symbol >= 0 && symbol < info->symbols);
-    const int entry = info->first + model * (info->symbols + 1) + symbol;
-    coder->cost256 += ph_coded_costs[entry];
-    ph_tape_symbol(coder->tape, entry);
+    if (coder->reader != NULL) {
+        return ph_coder_read_symbol(coder->reader, coder->is_universal, family, model);
+    }
+    ph_coder copy = *coder;
+    ph_coder_tell_symbol(&copy, family, model, symbol);
+    ph_coder_take(coder, &copy);
     return symbol;
 }
 
-static inline bool ph_coder_flag(ph_coder* coder, ph_coded_family family, int model, bool is_set)
+PH_ALWAYS_INLINE int ph_coder_symbol(ph_coder* coder, ph_coded_family family, int model, int symbol)
+{
+    return ph_coder_symbol_of(coder, family, ph_coded_families[family].symbols, model, symbol);
+}
+
+PH_ALWAYS_INLINE bool ph_coder_flag(ph_coder* coder, ph_coded_family family, int model, bool is_set)
 {
     return ph_coder_symbol(coder, family, model, is_set ? 1 : 0) != 0;
 }
@@ -86,14 +125,14 @@ uint32_t ph_coder_uniform(ph_coder* coder, uint32_t value, uint32_t count);
 // ---- raw bits
 
 // 0..64 bits at the raw end.
-static inline uint64_t ph_coder_raw(ph_coder* coder, uint64_t value, int bits)
+PH_ALWAYS_INLINE uint64_t ph_coder_raw(ph_coder* coder, uint64_t value, int bits)
 {
     if (coder->reader != NULL) {
         return ph_bits_read(&coder->reader->raw, bits);
     }
     ph_coder_charge_bits(coder, bits);
-    if (coder->tape != NULL) {
-        ph_tape_bits(coder->tape, value, bits);
+    if (ph_coder_has_tape(coder)) {
+        ph_tape_bits(&coder->tape, value, bits);
     }
     return value;
 }
@@ -101,7 +140,7 @@ static inline uint64_t ph_coder_raw(ph_coder* coder, uint64_t value, int bits)
 // ---- numbers
 
 // The rest of a number whose length is told already.
-static inline uint64_t ph_coder_below_length(ph_coder* coder, int length, uint64_t value)
+PH_ALWAYS_INLINE uint64_t ph_coder_below_length(ph_coder* coder, int length, uint64_t value)
 {
     if (length < 2) {
         return (uint64_t)length;
@@ -114,12 +153,12 @@ static inline uint64_t ph_coder_below_length(ph_coder* coder, int length, uint64
 // the family's last symbol; `symbols` of them are lengths.
 uint64_t ph_coder_length(ph_coder* coder, ph_coded_family family, int model, uint64_t value);
 
-static inline uint64_t ph_coder_magnitude_of(int64_t value)
+PH_ALWAYS_INLINE uint64_t ph_coder_magnitude_of(int64_t value)
 {
     return value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
 }
 
-static inline int64_t ph_coder_with_sign(ph_coder* coder, uint64_t magnitude, bool is_negative)
+PH_ALWAYS_INLINE int64_t ph_coder_with_sign(ph_coder* coder, uint64_t magnitude, bool is_negative)
 {
     const bool has_sign = magnitude != 0 && ph_coder_raw(coder, is_negative ? 1 : 0, 1) != 0;
     return has_sign ? -(int64_t)magnitude : (int64_t)magnitude;
@@ -130,18 +169,21 @@ int64_t ph_coder_signed_length(ph_coder* coder, ph_coded_family family, int mode
 
 // Small ones as they are, larger ones by their length. Universal: Exp-Golomb.
 uint64_t ph_coder_universal_magnitude(ph_coder* coder, int low_bits, uint64_t value);
-static inline uint64_t ph_coder_magnitude(ph_coder* coder, ph_coded_family family, int model,
-                                          uint64_t value)
+PH_ALWAYS_INLINE uint64_t ph_coder_magnitude(ph_coder* coder, ph_coded_family family, int model,
+                                             uint64_t value)
 {
     if (coder->is_universal) {
-        return ph_coder_universal_magnitude(coder, model / 2, value);
+        ph_coder copy = *coder;
+        const uint64_t told = ph_coder_universal_magnitude(&copy, model / 2, value);
+        ph_coder_take(coder, &copy);
+        return told;
     }
     enum { DIRECT_BITS = 4 };
     _Static_assert(1 << DIRECT_BITS == PH_MAGNITUDES_DIRECT, "direct up to a length");
     const int given = value < PH_MAGNITUDES_DIRECT
                           ? (int)value
                           : PH_MAGNITUDES_DIRECT + ph_word_width(value) - 1 - DIRECT_BITS;
-    const int symbol = ph_coder_symbol(coder, family, model, given);
+    const int symbol = ph_coder_symbol_of(coder, family, PH_MAGNITUDES, model, given);
     if (symbol < PH_MAGNITUDES_DIRECT) {
         return (uint64_t)symbol;
     }
@@ -152,12 +194,15 @@ static inline uint64_t ph_coder_magnitude(ph_coder* coder, ph_coded_family famil
 // models. Beyond the last scale it is told by whole bits.
 #define PH_SIZE_PER_SCALE (PH_SIZE_PER_BIT / 2)
 int64_t ph_coder_great_surprise(ph_coder* coder, ph_coded_family family, int scale, int64_t steps);
-static inline int64_t ph_coder_surprise(ph_coder* coder, ph_coded_family family, int size,
-                                        int64_t steps)
+PH_ALWAYS_INLINE int64_t ph_coder_surprise(ph_coder* coder, ph_coded_family family, int size,
+                                           int64_t steps)
 {
     const int scale = size > 0 ? size / PH_SIZE_PER_SCALE : 0;
     if (scale >= PH_SCALES) {
-        return ph_coder_great_surprise(coder, family, scale, steps);
+        ph_coder copy = *coder;
+        const int64_t told = ph_coder_great_surprise(&copy, family, scale, steps);
+        ph_coder_take(coder, &copy);
+        return told;
     }
     const uint64_t told = ph_coder_magnitude(coder, family, scale, ph_coder_magnitude_of(steps));
     return ph_coder_with_sign(coder, told, steps < 0);
@@ -166,14 +211,14 @@ static inline int64_t ph_coder_surprise(ph_coder* coder, ph_coded_family family,
 // ---- bills
 
 // All since the last mark was for this property, PH_TAPE_MASK or PH_TAPE_WHO.
-static inline void ph_coder_mark(ph_coder* coder, int property)
+PH_ALWAYS_INLINE void ph_coder_mark(ph_coder* coder, int property)
 {
     const uint32_t since256 = coder->cost256 - coder->billed256;
-    if (coder->tape != NULL) {
-        ph_tape_mark(coder->tape, property, since256);
+    if (ph_coder_has_tape(coder)) {
+        ph_tape_mark(&coder->tape, property, since256);
     }
     if (coder->bill != NULL) {
-        *ph_tape_billed(coder->bill, property) += since256;
+        coder->bill->parts[property] += since256;
     }
     coder->billed256 = coder->cost256;
 }

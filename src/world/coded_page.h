@@ -13,8 +13,11 @@
 #ifndef PH_WORLD_CODED_PAGE_H
 #define PH_WORLD_CODED_PAGE_H
 
-#include "wire/coded.h"
+#include "wire/coded_told.h"
 #include "world/baselines.h"
+
+// Of a slot that the client is not known to have.
+#define PH_URGENCY_NONE PH_URGENCIES
 
 typedef struct ph_coded_page {
     ph_coded_frame frame;
@@ -26,15 +29,33 @@ typedef struct ph_coded_page {
     int64_t records256;
 } ph_coded_page;
 
-// Nobody is told yet. Of the frame only the density may change from now on.
+// Nobody is told yet; the baselines' urgencies are those of this packet. Of the frame only the density may change from now on.
 void ph_coded_page_begin(ph_coded_page* page, const ph_coded_frame* frame, ph_baselines* baselines,
                          int slot_count);
 
 // Flags and records so far, in whole bits, with all that may be lost at the end.
-int64_t ph_coded_page_bits(const ph_coded_page* page);
+static inline int64_t ph_coded_page_bits(const ph_coded_page* page)
+{
+    const uint64_t cost256 = (uint64_t)(page->flags256 + page->records256);
+    return (int64_t)((cost256 + PH_COST_PER_BIT - 1) / PH_COST_PER_BIT) + PH_CODED_SLACK_BITS;
+}
+
+// What is dearer of a flag that is set.
+static inline int64_t ph_coded_page_turned256(const ph_coded_page* page, int urgency)
+{
+    return (int64_t)ph_coded_told_cost256(&page->frame, urgency, true) -
+           (int64_t)ph_coded_told_cost256(&page->frame, urgency, false);
+}
 
 // An update: its slot's flag turns, its record costs so much.
-void ph_coded_page_tell(ph_coded_page* page, int slot, int64_t record256);
+static inline void ph_coded_page_tell(ph_coded_page* page, int slot, int64_t record256)
+{
+    const int urgency = page->baselines->urgencies[slot];
+    ++page->told[urgency];
+    --page->silent[urgency];
+    page->flags256 += ph_coded_page_turned256(page, urgency);
+    page->records256 += record256;
+}
 
 // A moment to go back to. Who was told since then is to be named.
 typedef struct ph_page_mark {
@@ -42,9 +63,17 @@ typedef struct ph_page_mark {
     int64_t records256;
     int density;
 } ph_page_mark;
-ph_page_mark ph_coded_page_mark(const ph_coded_page* page);
+
+static inline ph_page_mark ph_coded_page_mark(const ph_coded_page* page)
+{
+    return (ph_page_mark){page->flags256, page->records256, page->frame.density};
+}
+
 void ph_coded_page_untell(ph_coded_page* page, int slot);
 void ph_coded_page_return(ph_coded_page* page, const ph_page_mark* mark);
+
+// What it costs that nobody else is told.
+int64_t ph_coded_page_silence256(const ph_coded_page* page);
 
 // The density that makes the flags cheapest.
 void ph_coded_page_settle(ph_coded_page* page);

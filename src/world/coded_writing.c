@@ -7,7 +7,6 @@
 #include "world/datagram.h"
 
 #include "wire/coded_header.h"
-#include "wire/coded_told.h"
 #include "wire/coded_neighbour.h"
 #include "world/party.h"
 
@@ -181,13 +180,13 @@ static ph_coded_neighbour write_change(ph_datagram* datagram, ph_booking* bookin
     return ph_coded_neighbour_of(frame, &made.coded.record);
 }
 
-static void write_update(ph_datagram* datagram, ph_booking* booking, ph_entropy_writer* writer,
-                         ph_raw_bits* raw, const ph_chosen* chosen, uint32_t flag256)
+static inline void write_update(ph_datagram* datagram, ph_booking* booking, ph_entropy_run* run,
+                                ph_raw_bits* raw, const ph_chosen* chosen, uint32_t flag256)
 {
     const int class_index = datagram->sender->knowledge.class_index[ph_chosen_slot(chosen)];
     ph_bill bill;
     bill.slot_bits = flag256;
-    ph_tape_play(&datagram->tokens[chosen->kept], writer, raw, &bill, datagram->page.frame.counts);
+    ph_tape_play(&datagram->tokens[chosen->kept], run, raw, &bill);
     const ph_booked_update update = {
         .properties = chosen->properties,
         .repeats = chosen->repeats,
@@ -228,24 +227,26 @@ static void write_changes(ph_datagram* datagram, ph_booking* booking, ph_entropy
 static void write_flags(ph_datagram* datagram, ph_booking* booking, ph_entropy_writer* writer)
 {
     const ph_coded_frame* frame = &datagram->page.frame;
-    const ph_baselines* baselines = &datagram->sender->baselines;
+    const uint8_t* urgencies = datagram->sender->baselines.urgencies;
+    const int slot_count = datagram->page.slot_count;
+    ph_entropy_run run = ph_entropy_run_begin(writer);
     ph_raw_bits raw = {0};
-    for (int slot = 0; slot < datagram->page.slot_count; ++slot) {
-        if (!baselines->slots[slot].is_entered) {
+    for (int slot = 0; slot < slot_count; ++slot) {
+        const int urgency = urgencies[slot];
+        if (urgency == PH_URGENCY_NONE) {
             continue;
         }
-        const int urgency = baselines->urgencies[slot];
         const ph_chosen* chosen = chosen_of(datagram, slot);
         const bool is_told = chosen != NULL && ph_chosen_kind(chosen) == PH_RECORD_UPDATE;
-        const uint32_t flag256 = ph_coded_told_cost256(frame, urgency, is_told);
-        ph_coded_write_told(frame, writer, urgency, is_told);
+        ph_coded_run_told(frame, &run, urgency, is_told);
         if (is_told) {
-            write_update(datagram, booking, writer, &raw, chosen, flag256);
-        } else {
-            ph_booking_silence(booking, flag256);
+            const uint32_t flag256 = ph_coded_told_cost256(frame, urgency, true);
+            write_update(datagram, booking, &run, &raw, chosen, flag256);
         }
     }
-    ph_raw_bits_flush(&raw, writer);
+    ph_raw_bits_flush(&raw, &run);
+    ph_entropy_run_end(&run);
+    ph_booking_silence(booking, (uint64_t)ph_coded_page_silence256(&datagram->page));
 }
 
 size_t ph_coded_write_all(ph_datagram* datagram, ph_booking* booking, uint8_t bytes[PH_PAYLOAD_MAX])

@@ -55,7 +55,6 @@ void ph_wording_record(ph_wording* wording, const ph_choice* choice, ph_record* 
 void ph_wording_forget(ph_wording* wording)
 {
     wording->forecast_slot = -1;
-    wording->placement.slot = -1;
 }
 
 static const ph_forecast* forecast_of(ph_wording* wording, const ph_coded_frame* frame, int slot)
@@ -77,37 +76,20 @@ int ph_wording_coarse(ph_wording* wording, const ph_coded_frame* frame, int slot
     return forecast_of(wording, frame, slot)->coarse;
 }
 
-// @return False, with the words as they were, when that is too coarse for them.
-static bool try_round(const ph_coded_frame* frame, const ph_layout* layout, int coarse,
-                      uint32_t words[3])
+// The position in the block becomes as coarse as that, where it is not too coarse for it.
+static void round_position(const ph_coded_frame* frame, const ph_layout* layout, int coarse,
+                           ph_coded_wording* made)
 {
+    uint32_t* words = made->coded.record.words + layout->position_word;
     uint32_t rounded[3];
     memcpy(rounded, words, sizeof rounded);
     if (!ph_coded_round(frame, layout, coarse, rounded)) {
-        return false;
+        return;
     }
+    made->coded.coarse = (uint8_t)coarse;
+    made->is_rounded =
+        ((rounded[0] ^ words[0]) | (rounded[1] ^ words[1]) | (rounded[2] ^ words[2])) != 0;
     memcpy(words, rounded, sizeof rounded);
-    return true;
-}
-
-// The present position is in the block.
-static const ph_placement* place(ph_wording* wording, const ph_coded_frame* frame, int slot,
-                                 int coarse)
-{
-    ph_placement* placed = &wording->placement;
-    if (placed->slot == slot && placed->asked == coarse) {
-        return placed;
-    }
-    const ph_layout* layout = ph_wording_at(wording, slot)->layout;
-    const uint32_t* words = wording->words + layout->position_word;
-    memcpy(placed->words, words, sizeof placed->words);
-    const bool is_coarse = coarse > 0 && try_round(frame, layout, coarse, placed->words);
-    placed->slot = slot;
-    placed->asked = coarse;
-    placed->coarse = is_coarse ? coarse : 0;
-    placed->is_rounded = ((placed->words[0] ^ words[0]) | (placed->words[1] ^ words[1]) |
-                          (placed->words[2] ^ words[2])) != 0;
-    return placed;
 }
 
 // Who came into view just now was hidden a tick ago for all we know, if the game says who may be
@@ -144,12 +126,10 @@ static void word_update(ph_wording* wording, const ph_coded_frame* frame, const 
     made->coded.baseline = &sender->baselines.slots[slot];
     made->coded.known = ph_knowledge_known(&sender->knowledge, slot);
     if ((choice->properties & layout->position) != 0) {
-        const ph_placement* placed = place(wording, frame, slot, choice->coarse);
         made->coded.forecast = forecast_of(wording, frame, slot);
-        made->coded.coarse = (uint8_t)placed->coarse;
-        made->is_rounded = placed->is_rounded;
-        memcpy(made->coded.record.words + layout->position_word, placed->words,
-               sizeof placed->words);
+        if (choice->coarse > 0) {
+            round_position(frame, layout, choice->coarse, made);
+        }
     }
 }
 

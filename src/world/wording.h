@@ -26,23 +26,13 @@ typedef struct ph_choice {
 
 #define PH_RECORD_WORDS_MAX (PH_PROPERTIES_MAX * PH_VALUE_WORDS_MAX)
 
-// The position of a slot as it is told, when it is asked to be so coarse.
-typedef struct ph_placement {
-    int slot; // -1: of nobody
-    int asked;
-    int coarse;      // 0 where that would be too coarse
-    bool is_rounded; // not quite the present one
-    uint32_t words[3];
-} ph_placement;
-
-// The blocks of one record. What was worked out for the position of a slot, in pinhole datagrams,
-// serves all questions about it until the next slot's turn.
+// The blocks of one record. What is expected of the position of a slot, in pinhole datagrams, serves
+// all questions about it until the next slot's turn.
 typedef struct ph_wording {
     const ph_outlook* outlook;
     ph_place at;       // of the slot whose turn it is; its slot is -1 before the first
     int forecast_slot; // -1: of nobody
     ph_forecast forecast;
-    ph_placement placement;
     uint32_t words[PH_RECORD_WORDS_MAX];
     uint8_t texts[PH_WORDING_TEXT_BYTES];
 } ph_wording;
