@@ -49,7 +49,7 @@ static void play(bool is_universal, uint64_t seed)
         value values[VALUES];
         uint8_t bytes[BYTES];
         uint32_t tokens[TOKENS];
-        ph_tape tape = {.tokens = tokens, .capacity = TOKENS};
+        ph_tape tape = ph_tape_make(tokens, TOKENS);
         ph_coder told = ph_coder_make_tape(&tape, is_universal);
         ph_coder costed = {.is_universal = is_universal};
         for (int i = 0; i < VALUES; ++i) {

@@ -24,12 +24,6 @@
 
 // ---- time and motion
 
-uint64_t ph_baseline_time_us(uint32_t from_tick, uint32_t to_tick, uint32_t tick_us)
-{
-    const uint32_t ticks = to_tick - from_tick;
-    return ticks <= INT32_MAX ? (uint64_t)ticks * tick_us : 0;
-}
-
 static int64_t divide_rounded(int64_t dividend, int64_t divisor)
 {
     const int64_t half = divisor / 2;

@@ -131,7 +131,11 @@ static inline bool ph_baseline_is_moving(const ph_baseline* baseline)
 }
 
 // Time from a tick of the baseline to another one; 0 when that is not later.
-uint64_t ph_baseline_time_us(uint32_t from_tick, uint32_t to_tick, uint32_t tick_us);
+static inline uint64_t ph_baseline_time_us(uint32_t from_tick, uint32_t to_tick, uint32_t tick_us)
+{
+    const uint32_t ticks = to_tick - from_tick;
+    return ticks <= INT32_MAX ? (uint64_t)ticks * tick_us : 0;
+}
 
 // Of everything but texts; of references, the two bits that the wire has of an association. Ends
 // that disagree are found at once. For tests.

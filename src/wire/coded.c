@@ -154,15 +154,14 @@ static mask_set masks_of(const ph_layout* layout)
                       : (mask_set){MASKS_PLACE, PH_FAMILY_MASK_PLACE};
 }
 
-// What the newest record was like, and whether it moves.
+// What the newest record was like, by its mask, and whether it moves.
 static int mask_model(const ph_baseline* baseline)
 {
-    const int mask = baseline->told_mask;
-    const int kind = mask == 0                       ? 0
-                     : (mask & PH_TOLD_OTHERS) != 0  ? 3
-                     : (mask & PH_TOLD_HEADING) != 0 ? 2
-                                                     : 1;
-    return 2 * kind + (ph_baseline_is_moving(baseline) ? 1 : 0);
+    static const uint8_t kinds[] = {0, 1, 2, 2, 3, 3, 3, 3, 1, 1, 2, 2, 3, 3, 3, 3};
+    _Static_assert(PH_TOLD_POSITION == 1 && PH_TOLD_HEADING == 2 && PH_TOLD_OTHERS == 4 &&
+                       PH_TOLD_JUMP == 8,
+                   "entered; place; heading; others");
+    return 2 * kinds[baseline->told_mask] + (ph_baseline_is_moving(baseline) ? 1 : 0);
 }
 
 PH_ALWAYS_INLINE int code_mask(ph_coder* coder, const ph_layout* layout,
@@ -284,7 +283,7 @@ PH_ALWAYS_INLINE void code_update(const ph_coded_frame* frame, ph_coder* coder,
     const int mask = code_mask(coder, layout, coded);
     uint64_t others = 0;
     if (PH_UNLIKELY((mask & PH_TOLD_OTHERS) != 0)) {
-        ph_coder copy = *coder;
+        ph_coder copy = ph_coder_copy(coder);
         others = code_others(&copy, layout, record);
         ph_coder_take(coder, &copy);
     }
@@ -299,7 +298,7 @@ PH_ALWAYS_INLINE void code_update(const ph_coded_frame* frame, ph_coder* coder,
         ph_coder_mark(coder, layout->position_property);
     }
     if ((mask & (PH_TOLD_JUMP | PH_TOLD_HEADING | PH_TOLD_OTHERS)) != 0) {
-        ph_coder copy = *coder;
+        ph_coder copy = ph_coder_copy(coder);
         code_update_rest(frame, &copy, coded, layout, mask, others);
         ph_coder_take(coder, &copy);
     }
@@ -393,23 +392,25 @@ static uint32_t tape_any(const ph_coded_frame* frame, ph_coded_record* coded, ph
 
 uint32_t ph_coded_tape(const ph_coded_frame* frame, ph_coded_record* coded, ph_tape* tape)
 {
-    if (coded->record.kind == PH_RECORD_UPDATE && !frame->is_universal) {
-        check(frame, coded);
-        ph_coder coder = ph_coder_make_tape(tape, false);
-        code_update(frame, &coder, coded);
-        ph_coder_end_tape(&coder, tape);
-        return coder.cost256;
+    PH_ASSERT(coded->record.kind == PH_RECORD_UPDATE);
+
+    if (PH_UNLIKELY(frame->is_universal)) {
+        return tape_any(frame, coded, tape);
     }
-    return tape_any(frame, coded, tape);
+    check(frame, coded);
+    ph_coder coder = ph_coder_make_tape(tape, false);
+    code_update(frame, &coder, coded);
+    ph_coder_end_tape(&coder, tape);
+    return coder.cost256;
 }
 
 uint32_t ph_coded_write(const ph_coded_frame* frame, ph_entropy_writer* writer,
                         const ph_coded_record* coded)
 {
     uint32_t tokens[PH_TAPE_RECORD_MAX];
-    ph_tape tape = {.tokens = tokens, .capacity = PH_TAPE_RECORD_MAX};
+    ph_tape tape = ph_tape_make(tokens, PH_TAPE_RECORD_MAX);
     ph_coded_record copy = *coded;
-    const uint32_t cost256 = ph_coded_tape(frame, &copy, &tape);
+    const uint32_t cost256 = tape_any(frame, &copy, &tape);
     PH_ASSERT(!tape.is_full);
     ph_entropy_run run = ph_entropy_run_begin(writer);
     ph_raw_bits raw = {0};

@@ -118,8 +118,8 @@ bool ph_coded_round(const ph_coded_frame* frame, const ph_layout* layout, int co
 // All return what the record costs, in 1/256 bit; of an update without that of being told.
 // bill (in 1/256 bit here) is added to; may be NULL.
 uint32_t ph_coded_cost256(const ph_coded_frame* frame, const ph_coded_record* coded, ph_bill* bill);
-// Works it out once, to be written later by ph_tape_play(): going over a record is what costs time.
-// The frame's density may be another one then. What is there is written to the record anew.
+// An UPDATE is worked out once, to be written later by ph_tape_play(): going over a record is what costs
+// time. The frame's density may be another one then.
 uint32_t ph_coded_tape(const ph_coded_frame* frame, ph_coded_record* coded, ph_tape* tape);
 uint32_t ph_coded_write(const ph_coded_frame* frame, ph_entropy_writer* writer,
                         const ph_coded_record* coded);

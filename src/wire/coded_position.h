@@ -16,16 +16,16 @@
 
 PH_ALWAYS_INLINE uint32_t ph_coded_nearest(uint32_t expected, int shift)
 {
-    const uint32_t half = (UINT32_C(1) << shift) >> 1;
-    return (expected + half) >> shift << shift;
+    const uint32_t step = UINT32_C(1) << shift;
+    return (expected + step / 2) & (0 - step);
 }
 
-// The difference is a multiple of the step, so that nothing is lost by shifting it.
+// The difference is a multiple of the step, so that nothing is lost by shifting it. Whether it is
+// negative is as good as random: so no branches, and the sign is brought down by hand.
 PH_ALWAYS_INLINE int64_t ph_coded_steps_between(uint32_t from, uint32_t to, int shift)
 {
-    const int32_t way = (int32_t)(to - from);
-    const uint32_t steps = (way < 0 ? 0 - (uint32_t)way : (uint32_t)way) >> shift;
-    return way < 0 ? -(int64_t)steps : (int64_t)steps;
+    const uint32_t sign = (UINT32_C(1) << 31) >> shift;
+    return (int32_t)((((to - from) >> shift) ^ sign) - sign);
 }
 
 // Whoever writes has the coordinate already.
@@ -110,7 +110,7 @@ PH_ALWAYS_INLINE void ph_coded_position(const ph_coded_frame* frame, ph_coder* c
         ph_coded_surprise(coder, upright, forecast->z_size - fewer, shift,
                           (uint32_t)forecast->position_mm[2], &words[2]);
     } else {
-        ph_coder copy = *coder;
+        ph_coder copy = ph_coder_copy(coder);
         ph_coded_altitude(frame, &copy, layout, upright, forecast, words);
         ph_coder_take(coder, &copy);
     }

@@ -95,6 +95,20 @@ typedef struct ph_coded_family_info {
 
 extern const ph_coded_family_info ph_coded_families[PH_FAMILY_COUNT];
 
+// The first entry of a family: of one that the compiler knows, a number that it knows.
+static inline uint32_t ph_coded_first(ph_coded_family family)
+{
+    switch (family) {
+#define X(family, models, symbols)                                                                 \
+    case PH_FAMILY_##family:                                                                       \
+        return PH_AT_##family;
+        PH_CODED_FAMILIES(X)
+#undef X
+    default:
+        return 0;
+    }
+}
+
 // Made by `pinhole bench learn`.
 extern const uint16_t ph_coded_cumulative[PH_CODED_ENTRIES];
 extern const uint16_t ph_coded_costs[PH_CODED_ENTRIES];

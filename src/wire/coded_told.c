@@ -6,7 +6,6 @@
 #include "wire/coded_told.h"
 
 #include "wire/coder.h"
-#include "wire/surprise.h"
 
 // The share of slots told, in 1/1024, up to which a density is chosen, from 1 on; beyond the last one,
 // the last density. Each is about 1.8 times as likely as the one before, as odds go.
@@ -50,38 +49,18 @@ int ph_coded_best_density(const int told[PH_URGENCIES], const int silent[PH_URGE
     return best;
 }
 
-// The surprise to be expected by now, as an angle: in bits, from 2^-16 on. Who rests surprises
-// nobody for long, whatever the time: the first four are for those.
-int ph_coded_urgency(const ph_coded_frame* frame, const ph_baseline* baseline)
-{
-    enum { NEAREST_MM = 1000, LEAST_BITS = 16, RESTING = 4 };
-    const ph_layout* layout = &frame->frame.layouts->layouts[baseline->class_index];
-    const int shift = layout->coordinate.shift;
-    uint64_t distance_mm = NEAREST_MM;
-    for (int i = 0; i < 3; ++i) {
-        const int64_t way_mm =
-            (int32_t)((uint32_t)baseline->position_mm[0][i] - (uint32_t)frame->frame.eye_mm[i]);
-        const uint64_t away_mm = (uint64_t)(way_mm < 0 ? -way_mm : way_mm);
-        distance_mm = away_mm > distance_mm ? away_mm : distance_mm;
-    }
-    const uint64_t time_us = ph_baseline_time_us(baseline->tick[0], frame->tick, frame->tick_us);
-    const int size = ph_size_stretched(baseline->plane_size, time_us, PH_GROWTH_POSITION) +
-                     PH_SIZE_PER_BIT * (shift - 1 + LEAST_BITS) - ph_log2_eighths(distance_mm);
-    int urgency = size > 0 ? size / PH_SIZE_PER_BIT : 0;
-    urgency = urgency < PH_URGENCIES ? urgency : PH_URGENCIES - 1;
-    if (!ph_baseline_is_moving(baseline)) {
-        return urgency / RESTING;
-    }
-    return urgency < RESTING ? RESTING : urgency;
-}
-
 void ph_coded_write_told(const ph_coded_frame* frame, ph_entropy_writer* writer, int urgency,
                          bool is_told)
 {
+    PH_ASSERT(!is_told || frame->density != PH_DENSITY_NOBODY);
+
+    if (frame->density == PH_DENSITY_NOBODY) {
+        return;
+    }
     ph_entropy_run run = ph_entropy_run_begin(writer);
-    ph_coded_run_told(frame, &run, urgency, is_told);
+    ph_coded_run_told(frame->density, &run, urgency, is_told);
     ph_entropy_run_end(&run);
-    if (frame->counts != NULL && frame->density != PH_DENSITY_NOBODY) {
+    if (frame->counts != NULL) {
         ++frame->counts->seen[ph_coded_flag_entry(frame->density, urgency, is_told)];
     }
 }

@@ -9,6 +9,7 @@
 #define PH_WIRE_CODED_TOLD_H
 
 #include "wire/coded.h"
+#include "wire/surprise.h"
 
 // The density that suits so many of so many slots. The sender may state any other one than
 // PH_DENSITY_NOBODY when somebody is told.
@@ -17,8 +18,37 @@ int ph_coded_density(int told_count, int slot_count);
 // urgency.
 int ph_coded_best_density(const int told[PH_URGENCIES], const int silent[PH_URGENCIES]);
 
+// The greatest of three coordinates from the eye to the newest position, and 1 m at least.
+static inline uint32_t ph_coded_distance(const ph_coded_frame* frame, const ph_baseline* baseline)
+{
+    uint32_t distance_mm = 1000;
+    for (int i = 0; i < 3; ++i) {
+        const uint32_t way_mm =
+            (uint32_t)baseline->position_mm[0][i] - (uint32_t)frame->frame.eye_mm[i];
+        const uint32_t away_mm = (int32_t)way_mm < 0 ? 0 - way_mm : way_mm;
+        distance_mm = away_mm > distance_mm ? away_mm : distance_mm;
+    }
+    return distance_mm;
+}
+
 // How much a viewer is likely to miss news of this slot, by what both ends know: 0..PH_URGENCIES-1.
-int ph_coded_urgency(const ph_coded_frame* frame, const ph_baseline* baseline);
+// The surprise to be expected by now, as an angle: in bits, from 2^-16 on. Who rests surprises
+// nobody for long, whatever the time: the first four are for those.
+static inline int ph_coded_urgency(const ph_coded_frame* frame, const ph_baseline* baseline)
+{
+    enum { LEAST_BITS = 16, RESTING = 4 };
+    const int shift = frame->frame.layouts->layouts[baseline->class_index].coordinate.shift;
+    const uint64_t time_us = ph_baseline_time_us(baseline->tick[0], frame->tick, frame->tick_us);
+    const int size = ph_size_stretched(baseline->plane_size, time_us, PH_GROWTH_POSITION) +
+                     PH_SIZE_PER_BIT * (shift - 1 + LEAST_BITS) -
+                     ph_log2_eighths(ph_coded_distance(frame, baseline));
+    int urgency = size > 0 ? size / PH_SIZE_PER_BIT : 0;
+    urgency = urgency < PH_URGENCIES ? urgency : PH_URGENCIES - 1;
+    if (!ph_baseline_is_moving(baseline)) {
+        return urgency / RESTING;
+    }
+    return urgency < RESTING ? RESTING : urgency;
+}
 
 static inline int ph_coded_flag_model(int density, int urgency)
 {
@@ -50,16 +80,10 @@ static inline uint32_t ph_coded_told_cost256(const ph_coded_frame* frame, int ur
     return ph_coded_flag_cost256(frame->density, urgency, is_told);
 }
 
-// Among other symbols, where nobody counts them.
-static inline void ph_coded_run_told(const ph_coded_frame* frame, ph_entropy_run* run, int urgency,
-                                     bool is_told)
+// Among other symbols, where somebody is told and nobody counts.
+PH_ALWAYS_INLINE void ph_coded_run_told(int density, ph_entropy_run* run, int urgency, bool is_told)
 {
-    PH_ASSERT(!is_told || frame->density != PH_DENSITY_NOBODY);
-
-    if (frame->density != PH_DENSITY_NOBODY) {
-        const int entry = ph_coded_flag_entry(frame->density, urgency, is_told);
-        ph_entropy_run_entry(run, &ph_coded_cumulative[entry]);
-    }
+    ph_entropy_run_entry(run, &ph_coded_cumulative[ph_coded_flag_entry(density, urgency, is_told)]);
 }
 
 void ph_coded_write_told(const ph_coded_frame* frame, ph_entropy_writer* writer, int urgency,

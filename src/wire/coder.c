@@ -9,16 +9,11 @@
 
 #define UNIFORM_BITS_MAX 16
 
-static bool has_model(bool is_universal, ph_coded_family family)
-{
-    return !is_universal || family == PH_FAMILY_TOLD;
-}
-
 uint32_t ph_coder_symbol_cost256(const ph_coder* coder, ph_coded_family family, int model,
                                  int symbol)
 {
     const ph_coded_family_info* info = &ph_coded_families[family];
-    if (has_model(coder->is_universal, family)) {
+    if (ph_coder_has_model(coder->is_universal, family)) {
         return ph_coded_costs[info->first + model * (info->symbols + 1) + symbol];
     }
     const int bits = info->symbols == 2 ? 1 : ph_gamma_cost_bits((uint32_t)symbol);
@@ -45,7 +40,7 @@ int ph_coder_read_symbol(ph_entropy_reader* reader, bool is_universal, ph_coded_
 {
     const ph_coded_family_info* info = &ph_coded_families[family];
     PH_ASSERT(model >= 0 && model < info->models);
-    if (has_model(is_universal, family)) {
+    if (ph_coder_has_model(is_universal, family)) {
         const int first = info->first + model * (info->symbols + 1);
         const ph_model table = {.cumulative = ph_coded_cumulative + first, .count = info->symbols};
         return ph_entropy_read(reader, &table);
@@ -61,17 +56,9 @@ int ph_coder_read_symbol(ph_entropy_reader* reader, bool is_universal, ph_coded_
     return (int)told;
 }
 
-void ph_coder_tell_symbol(ph_coder* coder, ph_coded_family family, int model, int symbol)
+void ph_coder_tell_universal(ph_coder* coder, ph_coded_family family, int symbol)
 {
-    const ph_coded_family_info* info = &ph_coded_families[family];
-    PH_ASSERT(model >= 0 && model < info->models && symbol >= 0 && symbol < info->symbols);
-    if (has_model(coder->is_universal, family)) {
-        const int entry = info->first + model * (info->symbols + 1) + symbol;
-        coder->cost256 += ph_coded_costs[entry];
-        if (ph_coder_has_tape(coder)) {
-            ph_tape_symbol(&coder->tape, entry);
-        }
-    } else if (info->symbols == 2) {
+    if (ph_coded_families[family].symbols == 2) {
         ph_coder_raw(coder, (uint64_t)symbol, 1);
     } else {
         code_gamma(coder, (uint32_t)symbol); // the likelier symbols of a family stand in front

@@ -31,31 +31,54 @@ typedef struct ph_coder {
 } ph_coder;
 
 // The way that runs most is one function as a whole, with its coder, the tape in it, in registers:
-// what it consists of is always inline. All else works on a copy, and what became of that is taken over
-// by ph_coder_take(); so what a coder is for stays known.
-
+// what it consists of is always inline. All else works on a copy, and what became of that is taken over;
+// so what a coder is for stays known.
+//
 // The tape goes on where it is; ph_coder_end_tape() tells it how far that was.
 PH_ALWAYS_INLINE ph_coder ph_coder_make_tape(const ph_tape* tape, bool is_universal)
 {
-    return (ph_coder){.tape = *tape, .is_universal = is_universal, .is_taping = !is_universal};
+    return (ph_coder){.tape = {.next = tape->next, .end = tape->end, .is_full = tape->is_full},
+                      .is_universal = is_universal,
+                      .is_taping = !is_universal};
 }
 
 PH_ALWAYS_INLINE void ph_coder_end_tape(ph_coder* coder, ph_tape* tape)
 {
     ph_tape_end(&coder->tape);
-    *tape = coder->tape;
+    tape->next = coder->tape.next;
+    tape->is_full = coder->tape.is_full;
+}
+
+// One by one: a struct that is copied as a whole is in memory as a whole.
+PH_ALWAYS_INLINE ph_coder ph_coder_copy(const ph_coder* coder)
+{
+    const ph_tape* tape = &coder->tape;
+    return (ph_coder){.tape = {.next = tape->next,
+                               .end = tape->end,
+                               .is_full = tape->is_full,
+                               .gathered_bits = tape->gathered_bits,
+                               .gathered = tape->gathered},
+                      .reader = coder->reader,
+                      .bill = coder->bill,
+                      .is_universal = coder->is_universal,
+                      .is_taping = coder->is_taping,
+                      .cost256 = coder->cost256,
+                      .billed256 = coder->billed256};
 }
 
 PH_ALWAYS_INLINE void ph_coder_take(ph_coder* coder, const ph_coder* copy)
 {
-    coder->tape = copy->tape;
+    coder->tape.next = copy->tape.next;
+    coder->tape.is_full = copy->tape.is_full;
+    coder->tape.gathered_bits = copy->tape.gathered_bits;
+    coder->tape.gathered = copy->tape.gathered;
     coder->cost256 = copy->cost256;
     coder->billed256 = copy->billed256;
 }
 
 PH_ALWAYS_INLINE bool ph_coder_has_tape(const ph_coder* coder)
 {
-    return coder->is_taping || coder->tape.tokens != NULL;
+    return coder->is_taping || coder->tape.end != NULL;
 }
 
 PH_ALWAYS_INLINE bool ph_coder_is_reading(const ph_coder* coder)
@@ -83,28 +106,35 @@ PH_ALWAYS_INLINE void ph_coder_refuse_if(ph_coder* coder, bool is_wrong)
 uint32_t ph_coder_symbol_cost256(const ph_coder* coder, ph_coded_family family, int model,
                                  int symbol);
 
+PH_ALWAYS_INLINE bool ph_coder_has_model(bool is_universal, ph_coded_family family)
+{
+    return !is_universal || family == PH_FAMILY_TOLD;
+}
+
 // A symbol of one model of a family, that has so many symbols.
 int ph_coder_read_symbol(ph_entropy_reader* reader, bool is_universal, ph_coded_family family,
                          int model);
-void ph_coder_tell_symbol(ph_coder* coder, ph_coded_family family, int model, int symbol);
+void ph_coder_tell_universal(ph_coder* coder, ph_coded_family family, int symbol);
 PH_ALWAYS_INLINE int ph_coder_symbol_of(ph_coder* coder, ph_coded_family family, int symbols,
                                         int model, int symbol)
 {
-    if (coder->is_taping) {
-        const ph_coded_family_info* info = &ph_coded_families[family];
-        PH_ASSERT(model >= 0 && model < info->models && symbol >= 0 && symbol < info->symbols);
-        PH_ASSERT(symbols == info->symbols);
-        const int entry = info->first + model * (symbols + 1) + symbol;
-        coder->cost256 += ph_coded_costs[entry];
-        ph_tape_symbol(&coder->tape, entry);
-        return symbol;
-    }
     if (coder->reader != NULL) {
         return ph_coder_read_symbol(coder->reader, coder->is_universal, family, model);
     }
-    ph_coder copy = *coder;
-    ph_coder_tell_symbol(&copy, family, model, symbol);
-    ph_coder_take(coder, &copy);
+    PH_ASSERT(model >= 0 && model < ph_coded_families[family].models);
+    PH_ASSERT(symbols == ph_coded_families[family].symbols);
+    PH_ASSERT(symbol >= 0 && symbol < symbols);
+    if (!ph_coder_has_model(coder->is_universal, family)) {
+        ph_coder copy = ph_coder_copy(coder);
+        ph_coder_tell_universal(&copy, family, symbol);
+        ph_coder_take(coder, &copy);
+        return symbol;
+    }
+    const uint32_t entry = ph_coded_first(family) + (uint32_t)(model * (symbols + 1) + symbol);
+    coder->cost256 += ph_coded_costs[entry];
+    if (ph_coder_has_tape(coder)) {
+        ph_tape_symbol(&coder->tape, entry);
+    }
     return symbol;
 }
 
@@ -173,7 +203,7 @@ PH_ALWAYS_INLINE uint64_t ph_coder_magnitude(ph_coder* coder, ph_coded_family fa
                                              uint64_t value)
 {
     if (coder->is_universal) {
-        ph_coder copy = *coder;
+        ph_coder copy = ph_coder_copy(coder);
         const uint64_t told = ph_coder_universal_magnitude(&copy, model / 2, value);
         ph_coder_take(coder, &copy);
         return told;
@@ -199,7 +229,7 @@ PH_ALWAYS_INLINE int64_t ph_coder_surprise(ph_coder* coder, ph_coded_family fami
 {
     const int scale = size > 0 ? size / PH_SIZE_PER_SCALE : 0;
     if (scale >= PH_SCALES) {
-        ph_coder copy = *coder;
+        ph_coder copy = ph_coder_copy(coder);
         const int64_t told = ph_coder_great_surprise(&copy, family, scale, steps);
         ph_coder_take(coder, &copy);
         return told;

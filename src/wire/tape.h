@@ -26,15 +26,20 @@
 // seven tokens each, some more for the position and whom it is about.
 #define PH_TAPE_RECORD_MAX 1280
 
-// {0} has no room. Once it is full it stays so, and what it says of the last record is worth nothing.
+// Tokens go to the caller's memory. {0} has no room. Once it is full it stays so, and what it says of
+// the last record is worth nothing.
 typedef struct ph_tape {
-    uint32_t* tokens; // the caller's
-    int capacity;
-    int count;
+    uint32_t* next;
+    uint32_t* end;
     bool is_full;
-    int gathered_bits; // 0..PH_TOKEN_BITS_MAX, for the next token of raw bits
+    int gathered_bits; // 0..PH_TOKEN_BITS_MAX, for the next token of raw bits; between records 0
     uint64_t gathered;
 } ph_tape;
+
+static inline ph_tape ph_tape_make(uint32_t* tokens, int capacity)
+{
+    return (ph_tape){.next = tokens, .end = tokens + capacity};
+}
 
 // A token, from its high bits: two of kind, then
 //
@@ -56,17 +61,17 @@ enum { PH_TOKEN_SYMBOL, PH_TOKEN_BITS, PH_TOKEN_UNIFORM, PH_TOKEN_MARK };
 
 PH_ALWAYS_INLINE void ph_tape_put(ph_tape* tape, uint32_t kind, uint32_t rest)
 {
-    if (PH_UNLIKELY(tape->count == tape->capacity)) {
+    if (PH_UNLIKELY(tape->next == tape->end)) {
         tape->is_full = true;
         return;
     }
-    tape->tokens[tape->count++] = kind << PH_TOKEN_KIND_SHIFT | rest;
+    *tape->next++ = kind << PH_TOKEN_KIND_SHIFT | rest;
 }
 
 // A symbol by its entry of the tables.
-PH_ALWAYS_INLINE void ph_tape_symbol(ph_tape* tape, int entry)
+PH_ALWAYS_INLINE void ph_tape_symbol(ph_tape* tape, uint32_t entry)
 {
-    ph_tape_put(tape, PH_TOKEN_SYMBOL, (uint32_t)entry);
+    ph_tape_put(tape, PH_TOKEN_SYMBOL, entry);
 }
 
 // One of count equally likely values, count 1..2^16.
@@ -115,13 +120,10 @@ PH_ALWAYS_INLINE void ph_tape_end(ph_tape* tape)
     ph_tape_put_bits(tape, tape->gathered_bits, PH_TOKEN_END);
 }
 
-// Takes back all but the first so many tokens, which are those of whole records.
-PH_ALWAYS_INLINE void ph_tape_rewind(ph_tape* tape, int count)
+// Back to where a record began.
+PH_ALWAYS_INLINE void ph_tape_rewind(ph_tape* tape, uint32_t* begun)
 {
-    tape->count = count;
-    tape->is_full = false;
-    tape->gathered = 0;
-    tape->gathered_bits = 0;
+    *tape = (ph_tape){.next = begun, .end = tape->end};
 }
 
 // ---- playing
@@ -164,10 +166,9 @@ PH_ALWAYS_INLINE void ph_tape_play(const uint32_t* tokens, ph_entropy_run* run, 
                                    ph_bill* bill)
 {
     for (;;) {
-        const uint32_t token = *tokens++;
-        if (token < PH_TOKEN_SYMBOLS) {
+        uint32_t token = *tokens++;
+        for (; token < PH_TOKEN_SYMBOLS; token = *tokens++) {
             ph_entropy_run_entry(run, &ph_coded_cumulative[token]);
-            continue;
         }
         switch (token >> PH_TOKEN_KIND_SHIFT) {
         case PH_TOKEN_BITS:

@@ -111,7 +111,7 @@ static bool add(ph_datagram* datagram, const ph_choice* choice, ph_chosen* befor
     ph_sender* sender = datagram->sender;
     const bool is_update = choice->kind == PH_RECORD_UPDATE;
     const ph_page_mark page_before = ph_coded_page_mark(&datagram->page);
-    const int tape_before = datagram->tape.count;
+    uint32_t* tape_before = datagram->tape.next;
     uint32_t cost256 = is_update ? 0 : ph_party_join(datagram, choice);
     ph_coded_wording made;
     ph_wording_coded(&datagram->wording, &datagram->page.frame, choice, &made);
@@ -136,7 +136,7 @@ static bool add(ph_datagram* datagram, const ph_choice* choice, ph_chosen* befor
     chosen->cost256 = cost256;
     chosen->coarse = made.coded.coarse;
     sender->baselines.coarse[choice->slot] = made.coded.coarse;
-    chosen->kept = (uint16_t)tape_before;
+    chosen->kept = (uint16_t)(tape_before - datagram->tokens);
     if (made.is_rounded) {
         keep_due(datagram, choice->slot);
     }
@@ -226,9 +226,9 @@ static void write_changes(ph_datagram* datagram, ph_booking* booking, ph_entropy
 // Everybody whom the client has, in the order of slots.
 static void write_flags(ph_datagram* datagram, ph_booking* booking, ph_entropy_writer* writer)
 {
-    const ph_coded_frame* frame = &datagram->page.frame;
+    const int density = datagram->page.frame.density;
     const uint8_t* urgencies = datagram->sender->baselines.urgencies;
-    const int slot_count = datagram->page.slot_count;
+    const int slot_count = density == PH_DENSITY_NOBODY ? 0 : datagram->page.slot_count;
     ph_entropy_run run = ph_entropy_run_begin(writer);
     ph_raw_bits raw = {0};
     for (int slot = 0; slot < slot_count; ++slot) {
@@ -238,10 +238,10 @@ static void write_flags(ph_datagram* datagram, ph_booking* booking, ph_entropy_w
         }
         const ph_chosen* chosen = chosen_of(datagram, slot);
         const bool is_told = chosen != NULL && ph_chosen_kind(chosen) == PH_RECORD_UPDATE;
-        ph_coded_run_told(frame, &run, urgency, is_told);
+        ph_coded_run_told(density, &run, urgency, is_told);
         if (is_told) {
-            const uint32_t flag256 = ph_coded_told_cost256(frame, urgency, true);
-            write_update(datagram, booking, &run, &raw, chosen, flag256);
+            write_update(datagram, booking, &run, &raw, chosen,
+                         ph_coded_flag_cost256(density, urgency, true));
         }
     }
     ph_raw_bits_flush(&raw, &run);
