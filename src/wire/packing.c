@@ -66,10 +66,10 @@ ph_packing ph_packing_make(const ph_layout* layout)
 
 // ---- one value
 
-// @return Where the next one begins.
-static inline uint8_t* store(unsigned widths, const uint32_t* words, uint8_t* bytes)
+void ph_packing_store(const ph_packing* packing, int property, const uint32_t* words,
+                      uint8_t* bytes)
 {
-    for (; widths != 0; widths >>= WIDTH_BITS) {
+    for (unsigned widths = packing->widths[property]; widths != 0; widths >>= WIDTH_BITS) {
         const uint32_t word = *words++;
         switch (widths & WIDTH_MASK) {
         case WIDTH_1:
@@ -85,13 +85,6 @@ static inline uint8_t* store(unsigned widths, const uint32_t* words, uint8_t* by
             break;
         }
     }
-    return bytes;
-}
-
-void ph_packing_store(const ph_packing* packing, int property, const uint32_t* words,
-                      uint8_t* bytes)
-{
-    store(packing->widths[property], words, bytes);
 }
 
 // The word at *bytes, which moves on.
@@ -130,15 +123,4 @@ bool ph_packing_is_same(const ph_packing* packing, int property, const uint32_t*
         }
     }
     return true;
-}
-
-// ---- several
-
-void ph_packing_store_all(const ph_packing* packing, const ph_layout* layout, uint64_t properties,
-                          const uint32_t* words, uint8_t* bytes)
-{
-    for (; properties != 0; properties &= properties - 1) {
-        const int property = ph_word_lowest_bit(properties);
-        bytes = store(packing->widths[property], words + layout->word[property], bytes);
-    }
 }

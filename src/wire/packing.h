@@ -95,8 +95,21 @@ static inline const uint8_t* ph_packing_within(const ph_packing* packing, uint64
     return bytes + ph_packing_size(packing, properties & (bit - 1));
 }
 
-void ph_packing_store_all(const ph_packing* packing, const ph_layout* layout, uint64_t properties,
-                          const uint32_t* words, uint8_t* bytes);
+// Of the words of an entity. Nearly all that is told is a position, or begins with one.
+static inline void ph_packing_store_all(const ph_packing* packing, const ph_layout* layout,
+                                        uint64_t properties, const uint32_t* words, uint8_t* bytes)
+{
+    for (; properties != 0; properties &= properties - 1) {
+        const int property = ph_word_lowest_bit(properties);
+        const uint32_t* value = words + layout->word[property];
+        if (property == layout->position_property) {
+            memcpy(bytes, value, PH_PACKED_POSITION);
+        } else {
+            ph_packing_store(packing, property, value, bytes);
+        }
+        bytes += packing->size[property];
+    }
+}
 
 // A call, or the processor's own instruction for it, would cost more than the few bytes. Most are a
 // position or a small number.
