@@ -45,6 +45,7 @@ ph_result ph_expectation_create(const ph_allocator* allocator, int slot_count,
     uint8_t* rest = (uint8_t*)(made + 1);
     made->size_bytes = size;
     made->allocator = *allocator;
+    made->is_vouched = is_vouched;
     made->sent = carve(&rest, slots * sizeof(ph_expected));
     made->known = carve(&rest, slots * sizeof(ph_expected));
     made->heading = carve(&rest, slots * sizeof(uint32_t));
@@ -220,28 +221,22 @@ static void note_heading(ph_expectation* expectation, const ph_world* world,
         &expectation->heading[slot]);
 }
 
-// What the client learns from the pauses between samples, unless it has no use for it.
-static inline void learn(ph_manner* manner, const ph_expected* sent, const sample* next,
-                         float tick_s)
+// What the client learns from the pauses between samples.
+static void learn(ph_expectation* expectation, const ph_world* world, int class_index,
+                  const ph_expected* sent)
 {
-    if (!manner->is_vouched && sent->is_there && sent->interval_s > 0.0f &&
-        next->tick != sent->tick) {
-        ph_manner_learn_pause(manner, (float)(next->tick - sent->tick) * tick_s, sent->interval_s);
+    if (sent->is_there && sent->interval_s > 0.0f && world->tick != sent->tick) {
+        const float pause_s = (float)(world->tick - sent->tick) * ph_expected_tick_s(world);
+        ph_manner_learn_pause(&expectation->manners[class_index], pause_s, sent->interval_s);
     }
 }
 
-void ph_expectation_note_sent(ph_expectation* expectation, const ph_world* world,
-                              const ph_sender* sender, const ph_flight_item* item,
-                              const ph_record* record)
+// The position of an item that was added just now.
+static inline void note_position(ph_expectation* expectation, const ph_world* world,
+                                 const ph_sender* sender, const ph_flight_item* item,
+                                 const sample* next)
 {
     const int slot = item->slot;
-    const ph_layout* layout = &world->forms.layouts.layouts[record->class_index];
-    if (item->kind == PH_RECORD_ENTER || (item->properties & layout->heading) != 0) {
-        note_heading(expectation, world, sender, slot);
-    }
-    if (!has_position(layout, item)) {
-        return;
-    }
     ph_expected* sent = &expectation->sent[slot];
     unsigned marks = expectation->marks[slot];
     // An enter is the first of its entity, unless others are on their way: nothing is known of it.
@@ -253,16 +248,32 @@ void ph_expectation_note_sent(ph_expectation* expectation, const ph_world* world
     if ((marks & PH_EXPECTED_APART) == 0) {
         expectation->known[slot] = *sent;
     }
-    const sample next =
-        make_sample(layout, item, world->tick, record->words + layout->position_word);
-    learn(&expectation->manners[record->class_index], sent, &next, ph_expected_tick_s(world));
-    if (is_beginning(sent, &next)) {
+    // Of clients that take silence for motion that goes on, nobody asks for pauses.
+    if (!expectation->is_vouched) {
+        learn(expectation, world, sender->knowledge.class_index[slot], sent);
+    }
+    if (is_beginning(sent, next)) {
         marks = 0;
-    } else if (next.tick == sent->tick) {
+    } else if (next->tick == sent->tick) {
         marks |= PH_EXPECTED_REVISED;
     }
+    add_item(sent, world, sender, item, next);
     expectation->marks[slot] = (uint8_t)(marks | PH_EXPECTED_APART);
-    add_item(sent, world, sender, item, &next);
+}
+
+void ph_expectation_note_sent(ph_expectation* expectation, const ph_world* world,
+                              const ph_sender* sender, const ph_flight_item* item,
+                              const ph_record* record)
+{
+    const ph_layout* layout = &world->forms.layouts.layouts[record->class_index];
+    if (has_position(layout, item)) {
+        const sample next =
+            make_sample(layout, item, world->tick, record->words + layout->position_word);
+        note_position(expectation, world, sender, item, &next);
+    }
+    if (item->kind == PH_RECORD_ENTER || (item->properties & layout->heading) != 0) {
+        note_heading(expectation, world, sender, item->slot);
+    }
 }
 
 static bool is_same_motion(const ph_expected* a, const ph_expected* b)

@@ -56,7 +56,8 @@ typedef struct ph_expectation {
     // it is the one that was sent last.
     uint8_t* astray;
     uint8_t* headings; // by class: the property, or PH_HEADING_NONE
-    bool has_doubt;    // somebody is DOUBTFUL
+    bool is_vouched;
+    bool has_doubt; // somebody is DOUBTFUL
     size_t size_bytes;
     ph_allocator allocator;
 } ph_expectation;
