@@ -26,6 +26,8 @@ typedef struct stage {
     ph_host* host;
     ph_pool* pool;
     test_memory memory; // of the host
+    ph_entity_id entities[ENTITIES];
+    ph_viewer_def viewer; // of whoever comes
     int connected;
     int ended;
     int heeded; // calls
@@ -45,15 +47,15 @@ static void heed(void* context, int client, ph_mail* mail)
 
 static void make_world(stage* s)
 {
+    s->viewer = ph_viewer_def_default();
     assert_int_equal(ph_schema_parse(SCHEMA, sizeof SCHEMA - 1, NULL, &s->schema, NULL), PH_OK);
     ph_world_def def = ph_world_def_default();
     def.schema = s->schema;
     def.tick_us = TICK_US;
     assert_int_equal(ph_world_create(&def, &s->world), PH_OK);
     for (uint32_t i = 0; i < ENTITIES; ++i) {
-        ph_entity_id entity;
         const ph_spawn spawn = {.name = i, .position_mm = {(int32_t)i * 1000, 0, 0}};
-        assert_int_equal(ph_world_spawn(s->world, &spawn, &entity), PH_OK);
+        assert_int_equal(ph_world_spawn(s->world, &spawn, &s->entities[i]), PH_OK);
     }
 }
 
@@ -93,11 +95,10 @@ static void tick(stage* s)
     ph_host_receive(s->host, ph_socket_now_us() + TICK_US);
     ph_host_tick(s->host);
     for (ph_net_event event; ph_host_next_event(s->host, &event);) {
-        const ph_viewer_def viewer = ph_viewer_def_default();
         s->connected += event.kind == PH_NET_CONNECTED;
         s->ended += event.kind == PH_NET_DISCONNECTED;
         if (event.kind == PH_NET_CONNECTED && !s->is_closed) {
-            assert_int_equal(ph_host_admit(s->host, event.client, &viewer), PH_OK);
+            assert_int_equal(ph_host_admit(s->host, event.client, &s->viewer), PH_OK);
         }
     }
     ph_world_tick(s->world);
@@ -271,6 +272,60 @@ static void messages_and_input_go_both_ways(void** state)
     teardown(&s);
 }
 
+// The next datagram of the view is a second away.
+static void mail_does_not_wait_for_the_view(void** state)
+{
+    (void)state;
+    stage s;
+    player p;
+    setup(&s, 0);
+    s.viewer.sends_per_second = 1.0;
+    join(&s, &p, 1);
+    assert_true(show_all(&s, &p, 1));
+    const uint64_t sends = ph_host_get_stats(s.host).sends;
+    while (ph_host_get_stats(s.host).sends == sends) {
+        tick(&s);
+        play(&p);
+    }
+    ph_mail_post(ph_host_mail(s.host, ph_host_client_at(s.host, 0)), "welcome", 7);
+    for (int i = 0; i < 40 && p.text[0] == '\0'; ++i) {
+        tick(&s);
+        play(&p);
+    }
+    assert_string_equal(p.text, "welcome");
+    leave(&p);
+    teardown(&s);
+}
+
+// Everybody moves all the time, so all that may be sent is sent.
+static void nobody_is_sent_more_than_the_budget(void** state)
+{
+    (void)state;
+    stage s;
+    player p;
+    setup(&s, 0);
+    s.viewer.bits_per_second = 4000;
+    s.viewer.sends_per_second = 20.0;
+    join(&s, &p, 1);
+    const uint64_t start_us = ph_socket_now_us();
+    while (ph_socket_now_us() < start_us + 2500000) {
+        for (int i = 0; i < ENTITIES; ++i) {
+            const int32_t x_mm = (int32_t)((ph_socket_now_us() - start_us) / 100) + 1000 * i;
+            ph_world_move(s.world, s.entities[i], x_mm, 0, 0);
+        }
+        tick(&s);
+        play(&p);
+    }
+    const double seconds = (double)(ph_socket_now_us() - start_us) * 1e-6;
+    const ph_host_stats stats = ph_host_get_stats(s.host);
+    assert_int_equal(stats.overruns, 0);
+    const double saved_up_bits = 8 * (100 + 2 * 48 + 8 + 384); // a datagram with the largest enter
+    assert_true((double)stats.wire_bytes * 8.0 <= 4000.0 * seconds + saved_up_bits);
+    assert_true((double)stats.wire_bytes * 8.0 >= 4000.0 * seconds / 2.0);
+    leave(&p);
+    teardown(&s);
+}
+
 static void who_is_not_admitted_is_shown_nothing(void** state)
 {
     (void)state;
@@ -401,6 +456,8 @@ int main(void)
         cmocka_unit_test(who_has_a_token_is_shown_the_world),
         cmocka_unit_test(threads_show_the_same),
         cmocka_unit_test(messages_and_input_go_both_ways),
+        cmocka_unit_test(mail_does_not_wait_for_the_view),
+        cmocka_unit_test(nobody_is_sent_more_than_the_budget),
         cmocka_unit_test(who_is_not_admitted_is_shown_nothing),
         cmocka_unit_test(who_is_sent_away_hears_of_it),
         cmocka_unit_test(without_time_turns_are_put_off),
