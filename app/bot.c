@@ -232,6 +232,13 @@ static void answer(bot* of, uint64_t now_us)
     ph_net_client_send(of->net, whole, ph_mail_pack(of->mail, ack, size, whole));
 }
 
+// Without anything new: the last answer may be lost.
+static uint64_t answer_due_us(const bot* of)
+{
+    const bool is_able = bot_is_connected(of) && of->manner != BOT_MUTE;
+    return is_able ? ph_client_ack_due_us(of->client) : UINT64_MAX;
+}
+
 static void read_chat(bot* of)
 {
     uint8_t message[PH_MAIL_MESSAGE_MAX];
@@ -314,7 +321,9 @@ static void send_mail_alone(bot* of, uint64_t now_us)
 
 static void plan(bot* of, uint64_t now_us)
 {
+    const uint64_t due_us = answer_due_us(of);
     of->next_us = of->manner == BOT_FLOOD ? now_us + FLOOD_EVERY_US : of->ticked_us + TICK_EVERY_US;
+    of->next_us = due_us < of->next_us ? due_us : of->next_us;
     if (of->down != NULL) {
         const uint64_t down_us = ph_link_next_us(of->down);
         const uint64_t up_us = ph_link_next_us(of->up);
@@ -357,6 +366,9 @@ void bot_tick(bot* of, uint64_t now_us)
     }
     if (of->down != NULL) {
         take_from_link(of, now_us);
+    }
+    if (now_us >= answer_due_us(of)) {
+        answer(of, now_us);
     }
     if (now_us >= of->ticked_us + TICK_EVERY_US) {
         of->ticked_us = now_us;

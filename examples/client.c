@@ -101,6 +101,9 @@ static bool play(int frame)
     for (int i = 0; i < count; ++i) {
         receive(&datagrams[i], now_us);
     }
+    if (now_us >= ph_client_ack_due_us(view)) {
+        answer(now_us); // once more: the last one may be lost
+    }
     ph_net_client_tick(net, now_us);
     const uint8_t walked_m = (uint8_t)(frame / FRAMES_PER_SECOND); // one step a second
     ph_mail_set_input(mail, (uint32_t)frame + 1, &walked_m, 1);

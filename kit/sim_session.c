@@ -327,19 +327,38 @@ static void send_now(ph_sim_session* session, uint64_t now_us)
     ph_sim_wire_end_send(&session->wire, is_something_due(session));
 }
 
-// Each datagram is taken at the time of its arrival, and answered at once.
+static void answer(ph_sim_session* session, uint64_t now_us)
+{
+    uint8_t ack[PH_ACK_SIZE];
+    const size_t size = ph_client_ack(session->client, client_time_us(session, now_us), ack);
+    if (size > 0) {
+        ph_link_send(session->up, now_us, ack, size);
+    }
+}
+
+// When the client wants to answer without having heard anything new, by the simulator's clock.
+static uint64_t answer_due_us(const ph_sim_session* session)
+{
+    const uint64_t due_us = ph_client_ack_due_us(session->client);
+    return due_us != UINT64_MAX ? due_us - session->clock_offset_us : UINT64_MAX;
+}
+
+// Each datagram is taken at the time of its arrival, and answered at once; some once more.
 static void receive_until(ph_sim_session* session, uint64_t end_us)
 {
     uint8_t bytes[PH_PAYLOAD_MAX];
-    for (uint64_t at_us = ph_link_next_us(session->down); at_us <= end_us;
-         at_us = ph_link_next_us(session->down)) {
-        const size_t size = ph_link_receive(session->down, at_us, bytes, sizeof bytes);
-        ph_client_receive(session->client, client_time_us(session, at_us), bytes, size);
-        uint8_t ack[PH_ACK_SIZE];
-        const size_t ack_size = ph_client_ack(session->client, client_time_us(session, at_us), ack);
-        if (ack_size > 0) {
-            ph_link_send(session->up, at_us, ack, ack_size);
+    for (;;) {
+        const uint64_t arrival_us = ph_link_next_us(session->down);
+        const uint64_t due_us = answer_due_us(session);
+        const uint64_t at_us = arrival_us <= due_us ? arrival_us : due_us;
+        if (at_us > end_us) {
+            return;
         }
+        if (arrival_us <= due_us) {
+            const size_t size = ph_link_receive(session->down, at_us, bytes, sizeof bytes);
+            ph_client_receive(session->client, client_time_us(session, at_us), bytes, size);
+        }
+        answer(session, at_us);
     }
 }
 

@@ -10,9 +10,10 @@
 static void golden_bytes(void** state)
 {
     (void)state;
-    const ph_ack ack = {.newest = 0x11223344, .applied = UINT64_C(0x8877665544332211)};
-    const uint8_t expected[PH_ACK_SIZE] = {0x44, 0x33, 0x22, 0x11, 0x11, 0x22,
-                                           0x33, 0x44, 0x55, 0x66, 0x77, 0x88};
+    const ph_ack ack = {
+        .newest = 0x11223344, .applied = UINT64_C(0x8877665544332211), .lag_ms = 0x99};
+    const uint8_t expected[PH_ACK_SIZE] = {0x44, 0x33, 0x22, 0x11, 0x11, 0x22, 0x33,
+                                           0x44, 0x55, 0x66, 0x77, 0x88, 0x99};
     uint8_t bytes[PH_ACK_SIZE];
     ph_ack_write(&ack, bytes);
     assert_memory_equal(bytes, expected, sizeof expected);
@@ -21,6 +22,7 @@ static void golden_bytes(void** state)
     assert_true(ph_ack_read(bytes, sizeof bytes, &read));
     assert_int_equal(read.newest, 0x11223344);
     assert_true(read.applied == ack.applied);
+    assert_int_equal(read.lag_ms, 0x99);
 }
 
 static void another_size_is_no_ack(void** state)

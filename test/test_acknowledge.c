@@ -7,6 +7,7 @@
 #include "support/inbox.h"
 #include "support/small_world.h"
 
+#include "wire/ack.h"
 #include "world/sender.h"
 #include "world/world_state.h"
 
@@ -188,6 +189,54 @@ static void round_trip_and_loss_are_smoothed(void** state)
     teardown(x);
 }
 
+static ph_result ack_late(fixture* x, uint8_t lag_ms)
+{
+    const uint32_t newest = inbox_newest(&x->box);
+    uint8_t bytes[PH_ACK_SIZE];
+    ph_ack_write(
+        &(ph_ack){.newest = newest, .applied = (UINT64_C(1) << newest) - 1, .lag_ms = lag_ms},
+        bytes);
+    return ph_world_acknowledge(x->f.world, x->viewer, x->box.now_us, bytes, sizeof bytes);
+}
+
+// The first answer got lost, the one that came left 50 ms later: the way is no longer for that, and
+// the client counts the wait from its first one.
+static void an_answer_that_was_given_again_makes_no_way_longer(void** state)
+{
+    (void)state;
+    fixture* x = setup(0);
+    send(x, 1);
+    x->box.now_us += 130000;
+    assert_int_equal(ack_late(x, 50), PH_OK);
+    assert_true(inbox_stats(&x->box).rtt_ms == 80.0);
+    assert_int_equal(inbox_stats(&x->box).round_trips, 1);
+    assert_int_equal(inbox_stats(&x->box).round_trips_us, 80000);
+    x->box.now_us -= SEND_US - 30000;
+    send(x, 1); // 30 ms later
+    assert_int_equal(x->box.letters[0].header.wait, (30 + 50) / 8);
+    teardown(x);
+}
+
+static void answers_of_an_unknown_or_impossible_lag_measure_nothing(void** state)
+{
+    (void)state;
+    fixture* x = setup(0);
+    send(x, 1);
+    x->box.now_us += 80000;
+    assert_int_equal(ack_late(x, 81), PH_OK); // before the packet left
+    send(x, 1);
+    x->box.now_us += 400000;
+    assert_int_equal(ack_late(x, PH_ACK_LAG_UNKNOWN), PH_OK);
+    assert_int_equal(inbox_stats(&x->box).round_trips, 0);
+    assert_true(inbox_stats(&x->box).rtt_ms == 0.0);
+    send(x, 1);
+    assert_int_equal(x->box.letters[0].header.wait, PH_WAIT_UNKNOWN);
+    x->box.now_us += 80000;
+    assert_int_equal(ack_late(x, 80), PH_OK);
+    assert_int_equal(inbox_stats(&x->box).round_trips, 1);
+    teardown(x);
+}
+
 // Whatever strangers send, the world stays sound, and honest answers still count.
 static void forged_acknowledgements_do_no_harm(void** state)
 {
@@ -225,6 +274,8 @@ int main(void)
         cmocka_unit_test(bytes_of_another_size_are_malformed),
         cmocka_unit_test(numbers_wrap),
         cmocka_unit_test(round_trip_and_loss_are_smoothed),
+        cmocka_unit_test(an_answer_that_was_given_again_makes_no_way_longer),
+        cmocka_unit_test(answers_of_an_unknown_or_impossible_lag_measure_nothing),
         cmocka_unit_test(forged_acknowledgements_do_no_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

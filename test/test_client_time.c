@@ -41,10 +41,15 @@ static void send_at(int number, int horizon, uint64_t now_us, uint32_t tick)
     assert_true(ph_client_validate(scene.client));
 }
 
-static void answer_at(uint64_t now_us)
+// @return The lag that the answer states.
+static int answer_at(uint64_t now_us)
 {
     uint8_t bytes[PH_ACK_SIZE];
+    ph_ack ack;
     assert_int_equal(ph_client_ack(scene.client, now_us, bytes), PH_ACK_SIZE);
+    assert_true(ph_ack_read(bytes, sizeof bytes, &ack));
+    assert_true(ph_client_validate(scene.client));
+    return ack.lag_ms;
 }
 
 static uint64_t tick_of(void)
@@ -126,6 +131,78 @@ static void a_probe_that_is_asked_again_measures_nothing(void** state)
     assert_true(ph_client_get_stats(scene.client).rtt_ms == 0.0);
 }
 
+// ---- answers
+
+static uint64_t due_us(void)
+{
+    return ph_client_ack_due_us(scene.client);
+}
+
+static void before_the_first_packet_nothing_is_to_be_answered(void** state)
+{
+    (void)state;
+    client_scene fresh;
+    client_scene_setup(&fresh);
+    assert_true(ph_client_ack_due_us(fresh.client) == UINT64_MAX);
+    client_scene_teardown(&fresh);
+}
+
+// Packet 1 came long after anything else, and nothing follows it.
+static void a_rare_packet_is_answered_once_more(void** state)
+{
+    (void)state;
+    const uint64_t now_us = scene.now_us;
+    assert_true(due_us() == now_us);
+    assert_int_equal(answer_at(now_us + 7000), 0);
+    assert_true(due_us() == now_us + 57000);
+    assert_int_equal(answer_at(now_us + 57000), 50);
+    assert_true(due_us() == UINT64_MAX);
+}
+
+static void what_others_soon_follow_is_answered_once(void** state)
+{
+    (void)state;
+    const uint64_t now_us = scene.now_us;
+    answer_at(now_us);
+    send_at(2, 1, now_us + 299000, 2);
+    assert_true(due_us() == now_us + 299000);
+    answer_at(now_us + 299000);
+    assert_true(due_us() == UINT64_MAX);
+    send_at(3, 1, now_us + 599000, 3);
+    answer_at(now_us + 599000);
+    assert_true(due_us() == now_us + 649000);
+    send_at(4, 1, now_us + 640000, 4); // instead of the repeat
+    assert_int_equal(answer_at(now_us + 640000), 0);
+    assert_true(due_us() == UINT64_MAX);
+}
+
+static void an_answer_says_how_late_it_is(void** state)
+{
+    (void)state;
+    const uint64_t now_us = scene.now_us;
+    assert_int_equal(answer_at(now_us), 0);
+    assert_int_equal(answer_at(now_us + 499), 0);
+    assert_int_equal(answer_at(now_us + 500), 1);
+    assert_int_equal(answer_at(now_us + 254000), 254);
+    assert_int_equal(answer_at(now_us + 255000), PH_ACK_LAG_UNKNOWN);
+    assert_int_equal(answer_at(now_us + 3600000000), PH_ACK_LAG_UNKNOWN);
+}
+
+static void a_probe_that_is_asked_again_is_answered_again(void** state)
+{
+    (void)state;
+    client_packet probe = client_packet_probe(&scene, 3);
+    assert_int_equal(client_scene_send(&scene, &probe), PH_OK);
+    answer_at(scene.now_us);
+    answer_at(scene.now_us + 50000);
+    assert_true(due_us() == UINT64_MAX);
+    scene.now_us += 900000;
+    assert_int_equal(client_scene_send(&scene, &probe), PH_OK);
+    assert_true(due_us() <= scene.now_us);
+    answer_at(scene.now_us);
+    assert_true(due_us() == UINT64_MAX);
+}
+
 // ---- clocks
 
 static void the_end_of_time_does_no_harm(void** state)
@@ -156,6 +233,11 @@ int main(void)
         BEGUN(a_round_trip_begins_with_the_answer),
         BEGUN(without_an_answer_nothing_is_measured),
         BEGUN(a_probe_that_is_asked_again_measures_nothing),
+        cmocka_unit_test(before_the_first_packet_nothing_is_to_be_answered),
+        BEGUN(a_rare_packet_is_answered_once_more),
+        BEGUN(what_others_soon_follow_is_answered_once),
+        BEGUN(an_answer_says_how_late_it_is),
+        BEGUN(a_probe_that_is_asked_again_is_answered_again),
         BEGUN(the_end_of_time_does_no_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

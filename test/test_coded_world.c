@@ -75,7 +75,8 @@ static void answer(fixture* x, bool is_applied)
     }
     const uint64_t fates = is_applied ? (UINT64_C(1) << news) - 1 : 0;
     uint8_t bytes[PH_ACK_SIZE];
-    ph_ack_write(&(ph_ack){sender->newest, sender->fates << news | fates}, bytes);
+    ph_ack_write(&(ph_ack){.newest = sender->newest, .applied = sender->fates << news | fates},
+                 bytes);
     assert_int_equal(ph_world_acknowledge(x->f.world, x->viewer, x->now_us, bytes, sizeof bytes),
                      PH_OK);
 }

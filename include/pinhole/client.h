@@ -5,7 +5,9 @@
 // lives from bytes alone; the transport is the game's, and time comes in as an argument.
 //
 //     ph_client_receive(client, now_us, datagram, size);
-//     send(server, ack, ph_client_ack(client, now_us, ack));
+//     if (now_us >= ph_client_ack_due_us(client)) {      // after datagrams, and once per frame
+//         send(server, ack, ph_client_ack(client, now_us, ack));
+//     }
 //     ph_event event;
 //     while (ph_client_poll(client, &event)) { ... }
 //
@@ -85,10 +87,16 @@ PH_API ph_result ph_client_receive(ph_client* client, uint64_t now_us, const voi
                                    size_t size);
 
 /// Writes what the server should hear; send it at once, after every datagram that came, or a few times
-/// a second: each says everything, any may be lost. The round trip, and with it the server's time,
-/// is measured from here, so write none that is not sent.
+/// a second, and when ph_client_ack_due_us() says so: each says everything, any may be lost. The round
+/// trip, and with it the server's time, is measured from here, so write none that is not sent.
 /// @return PH_ACK_SIZE, or 0 before the first packet.
 PH_API size_t ph_client_ack(ph_client* client, uint64_t now_us, uint8_t bytes[PH_ACK_SIZE]);
+
+/// When the next one should be written, in our time; UINT64_MAX: not before another datagram comes.
+/// For a packet that was not answered yet that is when it came. One that came 300 ms or more after the
+/// one before it is answered once more, 50 ms after its answer, in case that got lost: the next packet,
+/// and with it the next answer, may be a second away.
+PH_API uint64_t ph_client_ack_due_us(const ph_client* client);
 
 // ---- what happened
 

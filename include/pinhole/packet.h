@@ -17,7 +17,7 @@ extern "C" {
 #define PH_PAYLOAD_MAX 1200
 
 /// Bytes of an acknowledgement.
-#define PH_ACK_SIZE 12
+#define PH_ACK_SIZE 13
 
 /// Packets that may be on their way without an answer. Beyond that only probes go out.
 #define PH_FLIGHT_MAX 64

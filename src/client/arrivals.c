@@ -10,6 +10,12 @@
 
 #define TICK_PERIOD (UINT32_C(1) << PH_TICK_BITS)
 
+// An answer may get lost, and the next one comes with the next packet: where that is a second away, it
+// is given once more, after AGAIN_US. Packets that came sooner than RARE_US after the one before them
+// are followed by others soon enough.
+#define AGAIN_US 50000u
+#define RARE_US 300000u
+
 static ph_arrival* at(ph_arrivals* arrivals, uint32_t number)
 {
     return &arrivals->ring[number % PH_FLIGHT_MAX];
@@ -98,7 +104,11 @@ void ph_arrivals_note(ph_arrivals* arrivals, uint32_t number, const ph_arrival* 
         }
         *oldest = (ph_arrival){0};
     }
-    *at(arrivals, number) = *arrival;
+    const bool is_first = arrivals->number_count == 0;
+    ph_arrival* noted = at(arrivals, number);
+    *noted = *arrival;
+    noted->is_rare = is_first || arrival->time_us >= arrivals->heard_us + RARE_US;
+    arrivals->heard_us = arrival->time_us;
     arrivals->number_count += number - newest;
     ph_receipt_note(&arrivals->receipt, number, arrival->is_applied);
     if (arrival->is_applied) {
@@ -110,15 +120,40 @@ void ph_arrivals_note_again(ph_arrivals* arrivals)
 {
     ph_arrival* newest = at(arrivals, arrivals->receipt.newest);
     newest->is_asked_again = newest->is_answered;
+    newest->is_repeated = false;
 }
 
-void ph_arrivals_answer(ph_arrivals* arrivals, uint64_t now_us)
+static uint8_t lag_of(const ph_arrival* arrival, uint64_t now_us)
+{
+    const uint64_t lag_us = now_us > arrival->answered_us ? now_us - arrival->answered_us : 0;
+    const uint64_t lag_ms = (lag_us + 500) / 1000;
+    return (uint8_t)(lag_ms < PH_ACK_LAG_UNKNOWN ? lag_ms : PH_ACK_LAG_UNKNOWN);
+}
+
+uint8_t ph_arrivals_answer(ph_arrivals* arrivals, uint64_t now_us)
 {
     ph_arrival* newest = at(arrivals, arrivals->receipt.newest);
-    if (newest->is_heard && !newest->is_answered) {
+    if (!newest->is_heard) {
+        return 0;
+    }
+    newest->is_repeated = newest->is_answered;
+    if (!newest->is_answered) {
         newest->answered_us = now_us;
         newest->is_answered = true;
     }
+    return lag_of(newest, now_us);
+}
+
+uint64_t ph_arrivals_answer_due_us(const ph_arrivals* arrivals)
+{
+    const ph_arrival* newest = &arrivals->ring[arrivals->receipt.newest % PH_FLIGHT_MAX];
+    if (!newest->is_heard || newest->is_repeated) {
+        return UINT64_MAX;
+    }
+    if (!newest->is_answered || newest->is_asked_again) {
+        return newest->time_us;
+    }
+    return newest->is_rare ? newest->answered_us + AGAIN_US : UINT64_MAX;
 }
 
 double ph_arrivals_measure(const ph_arrivals* arrivals, uint64_t now_us, uint32_t horizon,
@@ -142,6 +177,8 @@ bool ph_arrivals_validate(const ph_arrivals* arrivals)
         if ((arrival->is_applied && !arrival->is_heard) ||
             (arrival->is_answered && !arrival->is_heard) ||
             (arrival->is_asked_again && !arrival->is_answered) ||
+            (arrival->is_repeated && !arrival->is_answered) ||
+            (arrival->is_rare && !arrival->is_heard) ||
             (arrival->eye.is_known && !arrival->is_applied)) {
             return false;
         }

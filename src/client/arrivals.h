@@ -34,6 +34,8 @@ typedef struct ph_arrival {
     bool is_applied;
     bool is_answered;
     bool is_asked_again; // a probe came once more after the answer: which one counts, nobody knows
+    bool is_rare;        // nothing had come for a while before it
+    bool is_repeated;    // was answered more than once since it was last asked
 } ph_arrival;
 
 typedef struct ph_arrivals {
@@ -43,7 +45,8 @@ typedef struct ph_arrivals {
     ph_known_eye older_eye;         // of the newest packet with one that the ring has lost
     uint64_t older_tick;            // of the newest applied packet that the ring has lost
     bool has_older_tick;
-    ph_arrival last; // the newest applied one, however long ago
+    ph_arrival last;   // the newest applied one, however long ago
+    uint64_t heard_us; // when the newest number came
 } ph_arrivals;
 
 // Numbers begin behind the session's.
@@ -73,8 +76,13 @@ void ph_arrivals_note(ph_arrivals* arrivals, uint32_t number, const ph_arrival* 
 // The newest number is heard of again, from a probe that was not answered, or whose answer was lost.
 void ph_arrivals_note_again(ph_arrivals* arrivals);
 
-// An acknowledgement leaves now; it names the newest number.
-void ph_arrivals_answer(ph_arrivals* arrivals, uint64_t now_us);
+// An acknowledgement leaves now; it names the newest number. @return How long after the first that
+// did, as an ack has it.
+uint8_t ph_arrivals_answer(ph_arrivals* arrivals, uint64_t now_us);
+
+// When the next one should leave: at once if the newest number is not answered, and a little later
+// once more if packets come seldom. UINT64_MAX: there is nothing to say.
+uint64_t ph_arrivals_answer_due_us(const ph_arrivals* arrivals);
 
 // The round trip as an applied packet tells it: from the acknowledgement that first named its horizon
 // to now, less what the server says that this waited there. Before the packet itself is noted.

@@ -104,9 +104,15 @@ size_t ph_client_ack(ph_client* client, uint64_t now_us, uint8_t bytes[PH_ACK_SI
         return 0;
     }
     ph_arrivals* arrivals = &client->session.arrivals;
-    ph_ack_write(&arrivals->receipt, bytes);
-    ph_arrivals_answer(arrivals, ph_client_clamp_us(now_us));
+    ph_ack ack = arrivals->receipt;
+    ack.lag_ms = ph_arrivals_answer(arrivals, ph_client_clamp_us(now_us));
+    ph_ack_write(&ack, bytes);
     return PH_ACK_SIZE;
+}
+
+uint64_t ph_client_ack_due_us(const ph_client* client)
+{
+    return ph_arrivals_answer_due_us(&client->session.arrivals);
 }
 
 bool ph_client_poll(ph_client* client, ph_event* event)

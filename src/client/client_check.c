@@ -40,6 +40,7 @@ static void add_arrival(ph_hash* hash, const ph_arrival* arrival)
     ph_hash_add_u64(hash, arrival->answered_us);
     ph_hash_add_u64(hash, (uint64_t)arrival->is_heard << 3 | (uint64_t)arrival->is_applied << 2 |
                               (uint64_t)arrival->is_answered << 1 | arrival->is_asked_again);
+    ph_hash_add_u64(hash, arrival->is_rare);
     add_eye(hash, &arrival->eye);
 }
 
@@ -52,6 +53,7 @@ static void add_session(ph_hash* hash, const ph_session* session)
     ph_hash_add_u64(hash, session->arrivals.receipt.newest);
     ph_hash_add_u64(hash, session->arrivals.receipt.applied);
     ph_hash_add_u64(hash, session->arrivals.number_count);
+    ph_hash_add_u64(hash, session->arrivals.heard_us);
     for (int i = 0; i < PH_FLIGHT_MAX; ++i) {
         add_arrival(hash, &session->arrivals.ring[i]);
     }

@@ -1,16 +1,17 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Acknowledgements: twelve bytes, low ones first, and the receiving end's memory. Once per packet.
+// Acknowledgements: thirteen bytes, low ones first, and the receiving end's memory. Once per packet.
 //
 //     byte 0..3    newest
 //     byte 4..11   applied, the newest packet in the lowest bit
+//     byte 12      lag, in ms
 
 #include "wire/ack.h"
 
 #include <pinhole/bits.h>
 
-_Static_assert(PH_ACK_SIZE == 4 + 8, "the drawing above");
+_Static_assert(PH_ACK_SIZE == 4 + 8 + 1, "the drawing above");
 _Static_assert(PH_FLIGHT_MAX == 64, "an ack has one bit for each packet in flight");
 
 void ph_ack_write(const ph_ack* ack, uint8_t bytes[PH_ACK_SIZE])
@@ -19,6 +20,7 @@ void ph_ack_write(const ph_ack* ack, uint8_t bytes[PH_ACK_SIZE])
         bytes[i] = (uint8_t)(ack->newest >> (8 * i));
     }
     ph_bits_store64(bytes + 4, ack->applied);
+    bytes[12] = ack->lag_ms;
 }
 
 bool ph_ack_read(const void* bytes, size_t size, ph_ack* ack)
@@ -31,7 +33,7 @@ bool ph_ack_read(const void* bytes, size_t size, ph_ack* ack)
     for (int i = 0; i < 4; ++i) {
         newest |= (uint32_t)next[i] << (8 * i);
     }
-    *ack = (ph_ack){.newest = newest, .applied = ph_bits_load64(next + 4)};
+    *ack = (ph_ack){.newest = newest, .applied = ph_bits_load64(next + 4), .lag_ms = next[12]};
     return true;
 }
 

@@ -8,6 +8,7 @@
 //
 //   newest     32 bits   the newest number heard of, applied or not
 //   applied    64 bits   bit i (the lowest first): newest - i was applied
+//   lag         8 bits   how long after the first one that named this newest number it leaves, in ms
 //
 // Numbers wrap: they are compared by difference. One ack per packet, nothing allocates.
 
@@ -25,7 +26,11 @@ static inline bool ph_number_is_ahead(uint32_t a, uint32_t b)
 typedef struct ph_ack {
     uint32_t newest;
     uint64_t applied;
+    uint8_t lag_ms; // 0: the first, or as good as
 } ph_ack;
+
+// So long, or longer: nobody knows.
+#define PH_ACK_LAG_UNKNOWN 255
 
 void ph_ack_write(const ph_ack* ack, uint8_t bytes[PH_ACK_SIZE]);
 
@@ -33,7 +38,7 @@ void ph_ack_write(const ph_ack* ack, uint8_t bytes[PH_ACK_SIZE]);
 // sender's to judge.
 bool ph_ack_read(const void* bytes, size_t size, ph_ack* ack);
 
-// The receiving end: what it keeps is what it says. Begins with a hello at the session's number;
+// The receiving end: what it keeps is what it says, but for the lag. Begins with a hello at the session's number;
 // numbers up to it count as never applied.
 typedef ph_ack ph_receipt;
 

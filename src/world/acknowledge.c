@@ -207,11 +207,12 @@ static void resolve_oldest(const ph_world* world, ph_viewer* viewer, bool is_app
 
 // ---- the whole acknowledgement
 
-static void measure_round_trip(ph_sender* sender, uint64_t sent_us)
+// heard_us: when the first answer that named this packet would have come.
+static void measure_round_trip(ph_sender* sender, uint64_t sent_us, uint64_t heard_us)
 {
     ++sender->stats.round_trips;
-    sender->stats.round_trips_us += sender->now_us - sent_us;
-    const double rtt_ms = (double)(sender->now_us - sent_us) / 1000.0;
+    sender->stats.round_trips_us += heard_us - sent_us;
+    const double rtt_ms = (double)(heard_us - sent_us) / 1000.0;
     double* smooth_ms = &sender->stats.rtt_ms;
     *smooth_ms = *smooth_ms == 0.0 ? rtt_ms : *smooth_ms + (rtt_ms - *smooth_ms) / RTT_SHARE;
 }
@@ -228,12 +229,15 @@ static void take_news(const ph_world* world, ph_viewer* viewer, const ph_ack* ac
     if (sender->expectation != NULL) {
         ph_expectation_mend(sender->expectation, world, sender);
     }
-    // One that was never applied may be known from a probe alone, sent much later.
-    if ((ack->applied & 1) != 0) {
-        measure_round_trip(sender, sent_us);
+    const uint64_t lag_us = 1000 * (uint64_t)ack->lag_ms;
+    const uint64_t heard_us = sender->now_us > lag_us ? sender->now_us - lag_us : 0;
+    // One that was never applied may be known from a probe alone, sent much later; and a client may
+    // say that it answered before it can have heard anything.
+    if ((ack->applied & 1) != 0 && ack->lag_ms != PH_ACK_LAG_UNKNOWN && heard_us >= sent_us) {
+        measure_round_trip(sender, sent_us, heard_us);
     }
     sender->is_answered = true;
-    sender->answered_us = sender->now_us;
+    sender->answered_us = heard_us;
 }
 
 ph_result ph_world_acknowledge(ph_world* world, ph_viewer_id viewer, uint64_t now_us,

@@ -85,7 +85,7 @@ typedef struct ph_sender {
     uint64_t packet_count; // sent
     uint64_t fates;        // bit i: packet horizon - i was applied
     bool is_answered;
-    uint64_t answered_us; // when the newest acknowledgement came
+    uint64_t answered_us; // when the newest acknowledgement came, less its lag
     uint64_t sent_us;     // when the newest datagram left
     uint64_t now_us;      // the latest time heard of
 
