@@ -167,10 +167,12 @@ static int mask_model(const ph_baseline* baseline)
 PH_ALWAYS_INLINE int code_mask(ph_coder* coder, const ph_layout* layout,
                                const ph_coded_record* coded)
 {
+    const ph_record* record = &coded->record;
     const mask_set set = masks_of(layout);
-    int symbol = 0;
-    if (!ph_coder_is_reading(coder)) {
-        const int mask = ph_baseline_mask(layout, &coded->record);
+    int symbol = 0; // a position alone, which is what most updates tell
+    if (!ph_coder_is_reading(coder) &&
+        PH_UNLIKELY(record->properties != layout->position || record->is_jump)) {
+        const int mask = ph_baseline_mask(layout, record);
         while (set.masks[symbol] != mask) {
             ++symbol;
             PH_ASSERT(symbol < ph_coded_families[set.family].symbols);

@@ -26,6 +26,7 @@
 #define PH_WIRE_CODED_H
 
 #include "wire/baseline.h"
+#include "wire/surprise.h"
 #include "wire/tape.h"
 
 // What the last symbol of a packet takes to be told from what follows.
@@ -62,11 +63,38 @@ typedef struct ph_coded_frame {
     // Positions may be coarser the further away, never by more than this angle, in 1/1024 mrad; 0:
     // always exact. Both ends have it from the hello.
     uint32_t precision;
+    // Optional: how surprises of positions grow, by ticks since the baseline, for whoever asks often.
+    const int16_t* growths; // PH_GROWTH_TICKS of them
     // Universal codes in place of the models, see coder.h. Both ends have it from the hello.
     bool is_universal;
     // Optional: how often each symbol was used, for learning tables (NULL in games). Writing counts.
     struct ph_coded_counts* counts;
 } ph_coded_frame;
+
+// From the eye: the largest of three coordinates, which is never more than the distance, and exact.
+static inline uint32_t ph_coded_distance(const ph_coded_frame* frame, const uint32_t words[3])
+{
+    uint32_t most_mm = 0;
+    for (int i = 0; i < 3; ++i) {
+        const uint32_t way_mm = words[i] - (uint32_t)frame->frame.eye_mm[i];
+        const uint32_t away_mm = (int32_t)way_mm < 0 ? 0 - way_mm : way_mm;
+        most_mm = away_mm > most_mm ? away_mm : most_mm;
+    }
+    return most_mm;
+}
+
+#define PH_GROWTH_TICKS 32
+
+// How a surprise of the position has grown by the tick of the packet, in 1/8 bit.
+static inline int ph_coded_growth(const ph_coded_frame* frame, const ph_baseline* baseline)
+{
+    const uint32_t ticks = frame->tick - baseline->tick[0];
+    if (frame->growths != NULL && ticks < PH_GROWTH_TICKS) {
+        return frame->growths[ticks];
+    }
+    return ph_size_growth(ph_baseline_time_us(baseline->tick[0], frame->tick, frame->tick_us),
+                          PH_GROWTH_POSITION);
+}
 
 // What both ends expect of a slot's position at the tick of a packet.
 typedef struct ph_forecast {
@@ -102,7 +130,8 @@ typedef struct ph_coded_record {
 
 // ---- precision
 
-ph_forecast ph_coded_forecast(const ph_coded_frame* frame, const ph_baseline* baseline);
+void ph_coded_forecast(const ph_coded_frame* frame, const ph_baseline* baseline,
+                       ph_forecast* forecast);
 
 // How many low bits beyond the step a position may lack by distance and interval, by what both ends
 // know: 0..PH_COARSE_MAX. The same as in the forecast.

@@ -114,21 +114,10 @@ void ph_coded_altitude(const ph_coded_frame* frame, ph_coder* coder, const ph_la
 
 // ---- precision
 
-static uint64_t away(uint32_t from_mm, uint32_t to_mm)
+static uint32_t away(uint32_t from_mm, uint32_t to_mm)
 {
-    const int64_t way_mm = (int32_t)(to_mm - from_mm);
-    return (uint64_t)(way_mm < 0 ? -way_mm : way_mm);
-}
-
-// The largest of three coordinates: never more than the distance, and exact.
-static uint64_t distance_to_eye(const ph_coded_frame* frame, const uint32_t words[3])
-{
-    uint64_t most_mm = 0;
-    for (int i = 0; i < 3; ++i) {
-        const uint64_t away_mm = away((uint32_t)frame->frame.eye_mm[i], words[i]);
-        most_mm = away_mm > most_mm ? away_mm : most_mm;
-    }
-    return most_mm;
+    const uint32_t way_mm = to_mm - from_mm;
+    return (int32_t)way_mm < 0 ? 0 - way_mm : way_mm;
 }
 
 // Whether rounding to step << coarse stays within the angle, seen from so far: half a step along
@@ -142,7 +131,7 @@ static bool is_fine_enough(const ph_coded_frame* frame, int shift, int coarse, u
 bool ph_coded_is_fine_enough(const ph_coded_frame* frame, const ph_layout* layout, int coarse,
                              const uint32_t words[3])
 {
-    return is_fine_enough(frame, layout->coordinate.shift, coarse, distance_to_eye(frame, words));
+    return is_fine_enough(frame, layout->coordinate.shift, coarse, ph_coded_distance(frame, words));
 }
 
 static int coarse_at(const ph_coded_frame* frame, const ph_baseline* baseline,
@@ -152,9 +141,9 @@ static int coarse_at(const ph_coded_frame* frame, const ph_baseline* baseline,
         return 0;
     }
     const ph_layout* layout = &frame->frame.layouts->layouts[baseline->class_index];
-    uint32_t words[3];
-    memcpy(words, predicted_mm, sizeof words);
-    uint64_t distance_mm = distance_to_eye(frame, words);
+    const uint32_t words[3] = {(uint32_t)predicted_mm[0], (uint32_t)predicted_mm[1],
+                               (uint32_t)predicted_mm[2]};
+    uint64_t distance_mm = ph_coded_distance(frame, words);
     if (time_us < CALM_US) {
         distance_mm = distance_mm * time_us / CALM_US;
     }
@@ -167,20 +156,22 @@ static int coarse_at(const ph_coded_frame* frame, const ph_baseline* baseline,
     return coarse < 0 ? 0 : coarse < PH_COARSE_MAX ? coarse : PH_COARSE_MAX;
 }
 
-ph_forecast ph_coded_forecast(const ph_coded_frame* frame, const ph_baseline* baseline)
+void ph_coded_forecast(const ph_coded_frame* frame, const ph_baseline* baseline,
+                       ph_forecast* forecast)
 {
     const uint64_t time_us = ph_baseline_time_us(baseline->tick[0], frame->tick, frame->tick_us);
-    const int growth = ph_size_growth(time_us, PH_GROWTH_POSITION);
-    ph_forecast forecast = {.plane_size = baseline->plane_size + growth,
-                            .z_size = baseline->z_size + growth};
-    ph_baseline_predict(baseline, frame->tick, frame->tick_us, forecast.position_mm);
-    forecast.coarse = coarse_at(frame, baseline, forecast.position_mm, time_us);
-    return forecast;
+    const int growth = ph_coded_growth(frame, baseline);
+    forecast->plane_size = baseline->plane_size + growth;
+    forecast->z_size = baseline->z_size + growth;
+    ph_baseline_predict(baseline, frame->tick, frame->tick_us, forecast->position_mm);
+    forecast->coarse = coarse_at(frame, baseline, forecast->position_mm, time_us);
 }
 
 int ph_coded_coarse(const ph_coded_frame* frame, const ph_baseline* baseline)
 {
-    return ph_coded_forecast(frame, baseline).coarse;
+    ph_forecast forecast;
+    ph_coded_forecast(frame, baseline, &forecast);
+    return forecast.coarse;
 }
 
 bool ph_coded_round(const ph_coded_frame* frame, const ph_layout* layout, int coarse,

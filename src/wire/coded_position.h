@@ -92,7 +92,7 @@ PH_ALWAYS_INLINE void ph_coded_position(const ph_coded_frame* frame, ph_coder* c
     ph_forecast made;
     const ph_forecast* forecast = coded->forecast;
     if (forecast == NULL) {
-        made = ph_coded_forecast(frame, baseline);
+        ph_coded_forecast(frame, baseline, &made);
         forecast = &made;
     }
     ph_coded_tell_coarse(coder, coded, forecast->coarse);

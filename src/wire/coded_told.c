@@ -27,19 +27,33 @@ int ph_coded_density(int told_count, int slot_count)
     return density;
 }
 
+// Slots of one urgency.
+typedef struct tally {
+    uint32_t told;
+    uint32_t silent;
+    const uint16_t* costs; // of their flags at a density
+} tally;
+
+// Most slots are of few urgencies. The costs of all of them are less than 2^32.
 int ph_coded_best_density(const int told[PH_URGENCIES], const int silent[PH_URGENCIES])
 {
+    tally present[PH_URGENCIES];
+    int count = 0;
     int told_count = 0;
     for (int i = 0; i < PH_URGENCIES; ++i) {
+        present[count] = (tally){(uint32_t)told[i], (uint32_t)silent[i],
+                                 &ph_coded_costs[ph_coded_flag_entry(1, i, false)]};
+        count += (told[i] | silent[i]) != 0 ? 1 : 0;
         told_count += told[i];
     }
     int best = PH_DENSITY_NOBODY;
-    uint64_t best256 = UINT64_MAX;
+    uint32_t best256 = UINT32_MAX;
     for (int density = 1; density < PH_DENSITIES && told_count > 0; ++density) {
-        uint64_t cost256 = 0;
-        for (int i = 0; i < PH_URGENCIES; ++i) {
-            cost256 += (uint64_t)told[i] * ph_coded_flag_cost256(density, i, true) +
-                       (uint64_t)silent[i] * ph_coded_flag_cost256(density, i, false);
+        const int row = ph_coded_flag_entry(density, 0, false) - ph_coded_flag_entry(1, 0, false);
+        uint32_t cost256 = 0;
+        for (int i = 0; i < count; ++i) {
+            const uint16_t* costs = present[i].costs + row;
+            cost256 += present[i].told * costs[1] + present[i].silent * costs[0];
         }
         if (cost256 < best256) {
             best = density;

@@ -9,7 +9,6 @@
 #define PH_WIRE_CODED_TOLD_H
 
 #include "wire/coded.h"
-#include "wire/surprise.h"
 
 // The density that suits so many of so many slots. The sender may state any other one than
 // PH_DENSITY_NOBODY when somebody is told.
@@ -18,30 +17,20 @@ int ph_coded_density(int told_count, int slot_count);
 // urgency.
 int ph_coded_best_density(const int told[PH_URGENCIES], const int silent[PH_URGENCIES]);
 
-// The greatest of three coordinates from the eye to the newest position, and 1 m at least.
-static inline uint32_t ph_coded_distance(const ph_coded_frame* frame, const ph_baseline* baseline)
-{
-    uint32_t distance_mm = 1000;
-    for (int i = 0; i < 3; ++i) {
-        const uint32_t way_mm =
-            (uint32_t)baseline->position_mm[0][i] - (uint32_t)frame->frame.eye_mm[i];
-        const uint32_t away_mm = (int32_t)way_mm < 0 ? 0 - way_mm : way_mm;
-        distance_mm = away_mm > distance_mm ? away_mm : distance_mm;
-    }
-    return distance_mm;
-}
-
 // How much a viewer is likely to miss news of this slot, by what both ends know: 0..PH_URGENCIES-1.
 // The surprise to be expected by now, as an angle: in bits, from 2^-16 on. Who rests surprises
 // nobody for long, whatever the time: the first four are for those.
 static inline int ph_coded_urgency(const ph_coded_frame* frame, const ph_baseline* baseline)
 {
-    enum { LEAST_BITS = 16, RESTING = 4 };
+    enum { NEAREST_MM = 1000, LEAST_BITS = 16, RESTING = 4 };
     const int shift = frame->frame.layouts->layouts[baseline->class_index].coordinate.shift;
-    const uint64_t time_us = ph_baseline_time_us(baseline->tick[0], frame->tick, frame->tick_us);
-    const int size = ph_size_stretched(baseline->plane_size, time_us, PH_GROWTH_POSITION) +
+    const int32_t* newest_mm = baseline->position_mm[0];
+    const uint32_t words[3] = {(uint32_t)newest_mm[0], (uint32_t)newest_mm[1],
+                               (uint32_t)newest_mm[2]};
+    const uint32_t distance_mm = ph_coded_distance(frame, words);
+    const int size = baseline->plane_size + ph_coded_growth(frame, baseline) +
                      PH_SIZE_PER_BIT * (shift - 1 + LEAST_BITS) -
-                     ph_log2_eighths(ph_coded_distance(frame, baseline));
+                     ph_log2_eighths(distance_mm > NEAREST_MM ? distance_mm : NEAREST_MM);
     int urgency = size > 0 ? size / PH_SIZE_PER_BIT : 0;
     urgency = urgency < PH_URGENCIES ? urgency : PH_URGENCIES - 1;
     if (!ph_baseline_is_moving(baseline)) {

@@ -31,7 +31,8 @@ static ph_choice whole_choice(const ph_datagram* datagram, const ph_choice* choi
 }
 
 // The page with this update in it. @return What it costs.
-static uint32_t put_update(ph_datagram* datagram, ph_coded_record* coded, const ph_chosen* before)
+static inline uint32_t put_update(ph_datagram* datagram, ph_coded_record* coded,
+                                  const ph_chosen* before)
 {
     ph_coded_page* page = &datagram->page;
     const uint32_t cost256 = ph_coded_tape(&page->frame, coded, &datagram->tape);
@@ -97,32 +98,16 @@ static void keep_due(ph_datagram* datagram, int slot)
     knowledge->touched[slot] |= datagram->frame.layouts->layouts[class_index].position;
 }
 
-static void take_from_page(ph_datagram* datagram, const ph_choice* choice, const ph_chosen* before,
-                           const ph_page_mark* mark)
-{
-    if (choice->kind == PH_RECORD_UPDATE && before == NULL) {
-        ph_coded_page_untell(&datagram->page, choice->slot);
-    }
-    ph_coded_page_return(&datagram->page, mark);
-}
-
-static bool add(ph_datagram* datagram, const ph_choice* choice, ph_chosen* before, int head_bits)
+// A record that is on the page goes into the flight. @return False, with nothing done, when that or the
+// datagram is too small for it.
+PH_ALWAYS_INLINE bool try_note(ph_datagram* datagram, const ph_choice* choice, ph_chosen* before,
+                               const ph_record* record, int head_bits)
 {
     ph_sender* sender = datagram->sender;
-    const bool is_update = choice->kind == PH_RECORD_UPDATE;
-    const ph_page_mark page_before = ph_coded_page_mark(&datagram->page);
-    uint32_t* tape_before = datagram->tape.next;
-    uint32_t cost256 = is_update ? 0 : ph_party_join(datagram, choice);
-    ph_coded_wording made;
-    ph_wording_coded(&datagram->wording, &datagram->page.frame, choice, &made);
-    cost256 = is_update ? put_update(datagram, &made.coded, before) : cost256;
-    const ph_record* record = &made.coded.record;
     ph_flight_item item = ph_wording_item(&datagram->wording, record);
     int64_t bits;
     if (!fits(datagram, head_bits, &bits) ||
         !ph_flight_has_room(&sender->flight, item.value_bytes)) {
-        take_from_page(datagram, choice, before, &page_before);
-        ph_tape_rewind(&datagram->tape, tape_before);
         return false;
     }
     sender->knowledge.mileage_mm[choice->slot] += item.mileage_mm;
@@ -132,35 +117,72 @@ static bool add(ph_datagram* datagram, const ph_choice* choice, ph_chosen* befor
     if (before == NULL) {
         sender->baselines.chosen[choice->slot] = (uint16_t)datagram->count;
     }
-    ph_chosen* chosen = &datagram->chosen[sender->baselines.chosen[choice->slot] - 1];
-    chosen->cost256 = cost256;
-    chosen->coarse = made.coded.coarse;
-    sender->baselines.coarse[choice->slot] = made.coded.coarse;
-    chosen->kept = (uint16_t)(tape_before - datagram->tokens);
-    if (made.is_rounded) {
-        keep_due(datagram, choice->slot);
-    }
     datagram->bits = bits;
     return true;
 }
 
-bool ph_coded_add(ph_datagram* datagram, const ph_choice* choice, ph_chosen* before)
+static bool add_update(ph_datagram* datagram, const ph_choice* choice, ph_chosen* before)
 {
-    if (choice->kind == PH_RECORD_UPDATE) {
+    ph_baselines* baselines = &datagram->sender->baselines;
+    const ph_page_mark page_before = ph_coded_page_mark(&datagram->page);
+    uint32_t* tape_before = datagram->tape.next;
+    ph_coded_wording made;
+    ph_wording_update(&datagram->wording, &datagram->page.frame, choice, &made);
+    const uint32_t cost256 = put_update(datagram, &made.coded, before);
+    if (!try_note(datagram, choice, before, &made.coded.record, datagram->head_bits)) {
         if (before == NULL) {
-            return add(datagram, choice, NULL, datagram->head_bits);
+            ph_coded_page_untell(&datagram->page, choice->slot);
         }
-        const ph_choice whole = whole_choice(datagram, choice, before);
-        return add(datagram, &whole, before, datagram->head_bits);
+        ph_coded_page_return(&datagram->page, &page_before);
+        ph_tape_rewind(&datagram->tape, tape_before);
+        return false;
     }
+    ph_chosen* chosen = before != NULL ? before : &datagram->chosen[datagram->count - 1];
+    chosen->cost256 = cost256;
+    chosen->coarse = made.coded.coarse;
+    chosen->kept = (uint16_t)(tape_before - datagram->tokens);
+    baselines->coarse[choice->slot] = made.coded.coarse;
+    if (made.is_rounded) {
+        keep_due(datagram, choice->slot);
+    }
+    return true;
+}
+
+// Everything that the datagram says of the slot, anew.
+static bool add_more(ph_datagram* datagram, const ph_choice* choice, ph_chosen* before)
+{
+    const ph_choice whole = whole_choice(datagram, choice, before);
+    return add_update(datagram, &whole, before);
+}
+
+// A leave or an enter.
+static bool add_change(ph_datagram* datagram, const ph_choice* choice)
+{
     if (datagram->limit_bits - datagram->bits < NEARLY_FULL_BITS) {
         ph_party_settle(datagram);
     }
     const bool is_enter = choice->kind == PH_RECORD_ENTER;
-    const bool is_added =
-        add(datagram, choice, NULL, head_bits_with(datagram, is_enter ? 0 : 1, is_enter ? 1 : 0));
+    const int head_bits = head_bits_with(datagram, is_enter ? 0 : 1, is_enter ? 1 : 0);
+    const ph_page_mark page_before = ph_coded_page_mark(&datagram->page);
+    const uint32_t cost256 = ph_party_join(datagram, choice);
+    ph_coded_record made;
+    ph_wording_change(&datagram->wording, &datagram->page.frame, choice, &made);
+    const bool is_added = try_note(datagram, choice, NULL, &made.record, head_bits);
+    if (is_added) {
+        datagram->chosen[datagram->count - 1].cost256 = cost256;
+    } else {
+        ph_coded_page_return(&datagram->page, &page_before);
+    }
     datagram->head_bits = head_bits_with(datagram, 0, 0);
     return is_added;
+}
+
+bool ph_coded_add(ph_datagram* datagram, const ph_choice* choice, ph_chosen* before)
+{
+    if (choice->kind != PH_RECORD_UPDATE) {
+        return add_change(datagram, choice);
+    }
+    return before == NULL ? add_update(datagram, choice, NULL) : add_more(datagram, choice, before);
 }
 
 // ---- writing
@@ -172,12 +194,12 @@ static ph_coded_neighbour write_change(ph_datagram* datagram, ph_booking* bookin
 {
     const ph_coded_frame* frame = &datagram->page.frame;
     const ph_choice choice = ph_chosen_choice(chosen);
-    ph_coded_wording made;
-    ph_wording_coded(&datagram->wording, frame, &choice, &made);
-    made.coded.before = before;
-    const uint32_t cost256 = ph_coded_write(frame, writer, &made.coded);
+    ph_coded_record made;
+    ph_wording_change(&datagram->wording, frame, &choice, &made);
+    made.before = before;
+    const uint32_t cost256 = ph_coded_write(frame, writer, &made);
     ph_booking_change(booking, choice.kind, cost256, chosen->is_repeat);
-    return ph_coded_neighbour_of(frame, &made.coded.record);
+    return ph_coded_neighbour_of(frame, &made.record);
 }
 
 static inline void write_update(ph_datagram* datagram, ph_booking* booking, ph_entropy_run* run,

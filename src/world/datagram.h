@@ -14,6 +14,7 @@
 #define PH_WORLD_DATAGRAM_H
 
 #include "base/bitset.h"
+#include "base/inline.h"
 #include "wire/classic.h"
 #include "wire/header.h"
 #include "world/booking.h"
@@ -160,7 +161,7 @@ static inline void ph_datagram_note_chosen(ph_datagram* datagram, const ph_choic
     ++datagram->counts[choice->kind];
 }
 
-static inline void ph_datagram_note(ph_datagram* datagram, const ph_addition* addition)
+PH_ALWAYS_INLINE void ph_datagram_note(ph_datagram* datagram, const ph_addition* addition)
 {
     if (addition->choice->kind != PH_RECORD_LEAVE) {
         ph_wording_pack(&datagram->wording, addition->record, addition->item);

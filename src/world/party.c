@@ -9,11 +9,11 @@
 // With fewer enters a spread is not worth its bits.
 #define SPREAD_WORTH 4
 
-static ph_coded_wording wording_of(ph_datagram* datagram, const ph_chosen* chosen)
+static ph_coded_record wording_of(ph_datagram* datagram, const ph_chosen* chosen)
 {
     const ph_choice choice = ph_chosen_choice(chosen);
-    ph_coded_wording made;
-    ph_wording_coded(&datagram->wording, &datagram->page.frame, &choice, &made);
+    ph_coded_record made;
+    ph_wording_change(&datagram->wording, &datagram->page.frame, &choice, &made);
     return made;
 }
 
@@ -49,11 +49,11 @@ static int64_t moved256(ph_datagram* datagram, const ph_chosen* chosen,
                         const ph_coded_neighbour* former, const ph_coded_neighbour* now)
 {
     const ph_coded_frame* frame = &datagram->page.frame;
-    ph_coded_wording made = wording_of(datagram, chosen);
-    made.coded.before = former;
-    const int64_t former256 = ph_coded_cost256(frame, &made.coded, NULL);
-    made.coded.before = now;
-    return ph_coded_cost256(frame, &made.coded, NULL) - former256;
+    ph_coded_record made = wording_of(datagram, chosen);
+    made.before = former;
+    const int64_t former256 = ph_coded_cost256(frame, &made, NULL);
+    made.before = now;
+    return ph_coded_cost256(frame, &made, NULL) - former256;
 }
 
 uint32_t ph_party_join(ph_datagram* datagram, const ph_choice* choice)
@@ -62,17 +62,17 @@ uint32_t ph_party_join(ph_datagram* datagram, const ph_choice* choice)
     const neighbours beside = find_neighbours(datagram, choice);
     ph_coded_neighbour below;
     if (beside.below != NULL) {
-        const ph_coded_wording made = wording_of(datagram, beside.below);
-        below = ph_coded_neighbour_of(frame, &made.coded.record);
+        const ph_coded_record made = wording_of(datagram, beside.below);
+        below = ph_coded_neighbour_of(frame, &made.record);
     }
-    ph_coded_wording made;
-    ph_wording_coded(&datagram->wording, frame, choice, &made);
-    made.coded.before = beside.below != NULL ? &below : NULL;
-    const ph_coded_neighbour middle = ph_coded_neighbour_of(frame, &made.coded.record);
-    const uint32_t cost256 = ph_coded_cost256(frame, &made.coded, NULL);
+    ph_coded_record made;
+    ph_wording_change(&datagram->wording, frame, choice, &made);
+    made.before = beside.below != NULL ? &below : NULL;
+    const ph_coded_neighbour middle = ph_coded_neighbour_of(frame, &made.record);
+    const uint32_t cost256 = ph_coded_cost256(frame, &made, NULL);
     datagram->page.records256 += cost256;
     if (beside.above != NULL) {
-        datagram->page.records256 += moved256(datagram, beside.above, made.coded.before, &middle);
+        datagram->page.records256 += moved256(datagram, beside.above, made.before, &middle);
     }
     return cost256;
 }
@@ -108,10 +108,10 @@ static int64_t party256(ph_datagram* datagram, const party* entering, ph_coded_s
     ph_coded_neighbour before;
     int64_t cost256 = PH_COST_PER_BIT * ph_party_spread_bits(datagram, entering->count);
     for (int i = 0; i < entering->count; ++i) {
-        ph_coded_wording made = wording_of(datagram, entering->members[i]);
-        made.coded.before = i > 0 ? &before : NULL;
-        cost256 += ph_coded_cost256(frame, &made.coded, NULL);
-        const ph_coded_neighbour now = ph_coded_neighbour_of(frame, &made.coded.record);
+        ph_coded_record made = wording_of(datagram, entering->members[i]);
+        made.before = i > 0 ? &before : NULL;
+        cost256 += ph_coded_cost256(frame, &made, NULL);
+        const ph_coded_neighbour now = ph_coded_neighbour_of(frame, &made.record);
         if (i > 0) {
             ph_coded_steps_add(steps, &before, &now);
         }

@@ -5,49 +5,9 @@
 
 #include <string.h>
 
-static bool has_jumped(const ph_outlook* outlook, const ph_place* at, const ph_choice* choice)
-{
-    const ph_sender* sender = outlook->sender;
-    const uint16_t jumps = outlook->world->entities.jumps[at->entity];
-    if (choice->kind == PH_RECORD_ENTER) {
-        return ph_knowledge_has_jumped(&sender->knowledge, &sender->flight, at->slot, jumps);
-    }
-    return (choice->properties & at->layout->position) != 0 && jumps != at->dossier->jumps;
-}
-
-// With its words, unless they are there already.
-static inline void make_record(ph_wording* wording, const ph_choice* choice, ph_record* made)
-{
-    const ph_outlook* outlook = wording->outlook;
-    const ph_place* at = ph_wording_at(wording, choice->slot);
-    // One by one: what is put together elsewhere in pieces and copied as a whole is waited for.
-    made->name = 0;
-    made->properties = choice->properties;
-    made->association = at->dossier->association;
-    made->slot = (uint16_t)at->slot;
-    made->kind = (uint8_t)choice->kind;
-    made->class_index = (uint8_t)at->class_index;
-    made->is_jump = false;
-    memset(made->velocity, 0, sizeof made->velocity);
-    made->words = wording->words;
-    made->texts = wording->texts;
-    if (choice->kind == PH_RECORD_LEAVE) {
-        return;
-    }
-    if (choice->kind == PH_RECORD_ENTER) {
-        made->name = outlook->world->entities.name[at->entity];
-    }
-    made->is_jump = has_jumped(outlook, at, choice);
-    const uint64_t missing =
-        choice->has_words ? choice->properties & at->layout->texts : choice->properties;
-    if (missing != 0) {
-        ph_outlook_fill(outlook, at, missing, made->words, made->texts);
-    }
-}
-
 void ph_wording_record(ph_wording* wording, const ph_choice* choice, ph_record* record)
 {
-    make_record(wording, choice, record);
+    ph_wording_make(wording, choice, choice->kind, record);
 }
 
 // ---- as a difference
@@ -57,28 +17,17 @@ void ph_wording_forget(ph_wording* wording)
     wording->forecast_slot = -1;
 }
 
-static const ph_forecast* forecast_of(ph_wording* wording, const ph_coded_frame* frame, int slot)
-{
-    if (wording->forecast_slot != slot) {
-        const ph_sender* sender = wording->outlook->sender;
-        wording->forecast = ph_coded_forecast(frame, &sender->baselines.slots[slot]);
-        wording->forecast_slot = slot;
-    }
-    return &wording->forecast;
-}
-
 int ph_wording_coarse(ph_wording* wording, const ph_coded_frame* frame, int slot)
 {
     const ph_place* at = ph_wording_at(wording, slot);
     if (wording->outlook->world->entities.jumps[at->entity] != at->dossier->jumps) {
         return 0;
     }
-    return forecast_of(wording, frame, slot)->coarse;
+    return ph_wording_forecast(wording, frame, slot)->coarse;
 }
 
-// The position in the block becomes as coarse as that, where it is not too coarse for it.
-static void round_position(const ph_coded_frame* frame, const ph_layout* layout, int coarse,
-                           ph_coded_wording* made)
+void ph_wording_round(const ph_coded_frame* frame, const ph_layout* layout, int coarse,
+                      ph_coded_wording* made)
 {
     uint32_t* words = made->coded.record.words + layout->position_word;
     uint32_t rounded[3];
@@ -116,38 +65,14 @@ static void note_velocity(const ph_wording* wording, const ph_coded_frame* frame
                          enter->velocity);
 }
 
-static void word_update(ph_wording* wording, const ph_coded_frame* frame, const ph_choice* choice,
-                        ph_coded_wording* made)
+void ph_wording_change(ph_wording* wording, const ph_coded_frame* frame, const ph_choice* choice,
+                       ph_coded_record* made)
 {
-    const ph_sender* sender = wording->outlook->sender;
-    const int slot = choice->slot;
-    const ph_layout* layout = ph_wording_at(wording, slot)->layout;
-    make_record(wording, choice, &made->coded.record);
-    made->coded.baseline = &sender->baselines.slots[slot];
-    made->coded.known = ph_knowledge_known(&sender->knowledge, slot);
-    if ((choice->properties & layout->position) != 0) {
-        made->coded.forecast = forecast_of(wording, frame, slot);
-        if (choice->coarse > 0) {
-            round_position(frame, layout, choice->coarse, made);
-        }
-    }
-}
+    PH_ASSERT(choice->kind != PH_RECORD_UPDATE);
 
-void ph_wording_coded(ph_wording* wording, const ph_coded_frame* frame, const ph_choice* choice,
-                      ph_coded_wording* made)
-{
-    made->coded.forecast = NULL;
-    made->coded.before = NULL;
-    made->coded.coarse = 0;
-    made->is_rounded = false;
-    if (choice->kind == PH_RECORD_UPDATE) {
-        word_update(wording, frame, choice, made);
-        return;
-    }
-    made->coded.baseline = NULL;
-    made->coded.known = NULL;
-    make_record(wording, choice, &made->coded.record);
+    *made = (ph_coded_record){0};
+    ph_wording_make(wording, choice, choice->kind, &made->record);
     if (choice->kind == PH_RECORD_ENTER) {
-        note_velocity(wording, frame, &made->coded.record);
+        note_velocity(wording, frame, &made->record);
     }
 }

@@ -11,6 +11,8 @@
 #include "wire/coded.h"
 #include "world/due.h"
 
+#include <string.h>
+
 // All texts of an entity; the schema sees to it that an enter fits a datagram.
 #define PH_WORDING_TEXT_BYTES 1536
 
@@ -46,17 +48,101 @@ static inline const ph_place* ph_wording_at(ph_wording* wording, int slot)
     return &wording->at;
 }
 
+// Whether the record says that the entity was somewhere else just now.
+static inline bool ph_wording_has_jumped(const ph_outlook* outlook, const ph_place* at,
+                                         const ph_choice* choice, ph_record_kind kind)
+{
+    const ph_sender* sender = outlook->sender;
+    const uint16_t jumps = outlook->world->entities.jumps[at->entity];
+    if (kind == PH_RECORD_ENTER) {
+        return ph_knowledge_has_jumped(&sender->knowledge, &sender->flight, at->slot, jumps);
+    }
+    return (choice->properties & at->layout->position) != 0 && jumps != at->dossier->jumps;
+}
+
+// A record with its words, unless they are there already. kind: the choice's.
+static inline void ph_wording_make(ph_wording* wording, const ph_choice* choice,
+                                   ph_record_kind kind, ph_record* made)
+{
+    const ph_outlook* outlook = wording->outlook;
+    const ph_place* at = ph_wording_at(wording, choice->slot);
+    // One by one: what is put together elsewhere in pieces and copied as a whole is waited for.
+    made->name = 0;
+    made->properties = choice->properties;
+    made->association = at->dossier->association;
+    made->slot = (uint16_t)at->slot;
+    made->kind = (uint8_t)kind;
+    made->class_index = (uint8_t)at->class_index;
+    made->is_jump = false;
+    memset(made->velocity, 0, sizeof made->velocity);
+    made->words = wording->words;
+    made->texts = wording->texts;
+    if (kind == PH_RECORD_LEAVE) {
+        return;
+    }
+    if (kind == PH_RECORD_ENTER) {
+        made->name = outlook->world->entities.name[at->entity];
+    }
+    made->is_jump = ph_wording_has_jumped(outlook, at, choice, kind);
+    const uint64_t missing =
+        choice->has_words ? choice->properties & at->layout->texts : choice->properties;
+    if (missing != 0) {
+        ph_outlook_fill(outlook, at, missing, made->words, made->texts);
+    }
+}
+
 // The record as the classic profile has it. Its blocks are borrowed until the next one is made.
 void ph_wording_record(ph_wording* wording, const ph_choice* choice, ph_record* record);
 
-// The same as a difference to the baseline, as coarse as was chosen, or exact where that would be too
-// coarse; without the one before.
+// ---- as a difference
+
+// A leave or an enter, without the one before.
+void ph_wording_change(ph_wording* wording, const ph_coded_frame* frame, const ph_choice* choice,
+                       ph_coded_record* made);
+
+static inline const ph_forecast* ph_wording_forecast(ph_wording* wording,
+                                                     const ph_coded_frame* frame, int slot)
+{
+    if (wording->forecast_slot != slot) {
+        const ph_sender* sender = wording->outlook->sender;
+        ph_coded_forecast(frame, &sender->baselines.slots[slot], &wording->forecast);
+        wording->forecast_slot = slot;
+    }
+    return &wording->forecast;
+}
+
+// An update as a difference to the baseline.
 typedef struct ph_coded_wording {
     ph_coded_record coded;
     bool is_rounded; // the position is not quite the present one
 } ph_coded_wording;
-void ph_wording_coded(ph_wording* wording, const ph_coded_frame* frame, const ph_choice* choice,
+
+// The position in the block becomes as coarse as that, where it is not too coarse for it.
+void ph_wording_round(const ph_coded_frame* frame, const ph_layout* layout, int coarse,
                       ph_coded_wording* made);
+
+// As coarse as was chosen, or exact where that would be too coarse. Most records are updates: so it is
+// inline.
+static inline void ph_wording_update(ph_wording* wording, const ph_coded_frame* frame,
+                                     const ph_choice* choice, ph_coded_wording* made)
+{
+    const ph_sender* sender = wording->outlook->sender;
+    const int slot = choice->slot;
+    ph_wording_make(wording, choice, PH_RECORD_UPDATE, &made->coded.record);
+    const ph_layout* layout = wording->at.layout;
+    made->coded.baseline = &sender->baselines.slots[slot];
+    made->coded.known = ph_knowledge_known(&sender->knowledge, slot);
+    made->coded.forecast = NULL;
+    made->coded.before = NULL;
+    made->coded.coarse = 0;
+    made->is_rounded = false;
+    if ((choice->properties & layout->position) != 0) {
+        made->coded.forecast = ph_wording_forecast(wording, frame, slot);
+        if (choice->coarse > 0) {
+            ph_wording_round(frame, layout, choice->coarse, made);
+        }
+    }
+}
 
 // Another frame begins.
 void ph_wording_forget(ph_wording* wording);
