@@ -142,8 +142,9 @@ static void who_is_right_but_has_something_due_is_visited_last(void** state)
 
 // ---- what of it is sent
 
-static uint64_t filter(const ranked_slots* f, uint64_t significant)
+static uint64_t filter(ranked_slots* f, uint64_t significant)
 {
+    ranked_slots_rank(f);
     const ph_visit visit = {
         .distance_mm = f->distance_mm[0],
         .weight = 1.0f,
@@ -199,6 +200,7 @@ static void what_has_settled_or_got_lost_goes_however_small(void** state)
     ranked_slots f;
     setup(&f);
     f.error_mm[0] = 0.0f;
+    ranked_slots_rank(&f);
     ph_visit visit = {.due = POSITION | HAT,
                       .settled = POSITION,
                       .position = POSITION,

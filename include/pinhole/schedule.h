@@ -37,6 +37,8 @@ typedef struct ph_ranking_errors {
     float heading_bits;
     float other_bits;
     float enter_bits;
+    /// By slot, for the scheduler: what `rank` leaves there `filter` finds, within one send.
+    float* kept;
 } ph_ranking_errors;
 
 /// One viewer at one send; arrays by slot. Slots that show nobody have distance INFINITY.

@@ -95,15 +95,14 @@ static float about(float range_mm)
     return range_mm;
 }
 
-static void rank(void* context, const ph_ranking* ranking)
+// Whoever writes more than one lane must say that they are not each other's.
+static void rank_all(const ph_ranking* ranking, float* restrict priority, float* restrict densities)
 {
-    (void)context;
     const ph_ranking_errors errors = *ranking->errors;
-    const float* restrict change = ranking->change;
-    const float* restrict weight = ranking->weight;
-    const float* restrict distance_mm = ranking->distance_mm;
-    const uint64_t* restrict touched = ranking->touched;
-    float* restrict priority = ranking->priority;
+    const float* change = ranking->change;
+    const float* weight = ranking->weight;
+    const float* distance_mm = ranking->distance_mm;
+    const uint64_t* touched = ranking->touched;
     const float enter = MISSING_MM_S / errors.enter_bits;
     const int slot_count = ranking->slot_count;
     for (int i = 0; i < slot_count; ++i) {
@@ -116,8 +115,15 @@ static void rank(void* context, const ph_ranking* ranking)
             missing * entering / about(range_mm) + (1.0f - missing) * known / range_mm;
         const uint32_t any = (uint32_t)touched[i] | (uint32_t)(touched[i] >> 32);
         const bool is_waiting = (any != 0) & (distance_mm[i] <= FLT_MAX);
+        densities[i] = density;
         priority[i] = ph_float_if(is_waiting, weight[i] * (worth + AT_LAST));
     }
+}
+
+static void rank(void* context, const ph_ranking* ranking)
+{
+    (void)context;
+    rank_all(ranking, ranking->priority, ranking->errors->kept);
 }
 
 static uint64_t filter(void* context, const ph_visit* visit)
@@ -126,7 +132,7 @@ static uint64_t filter(void* context, const ph_visit* visit)
     const ph_ranking_errors* errors = visit->errors;
     const int slot = visit->slot;
     const gains gain = gains_of(errors, slot, visit->change);
-    const float least = ALONG * density_of(errors, slot, gain);
+    const float least = ALONG * errors->kept[slot]; // its density
     const float least_mm = LEAST_RAD * errors->range_mm[slot];
     const uint64_t others = ~(visit->position | visit->heading);
     uint64_t chosen = visit->settled | visit->lost;

@@ -232,20 +232,19 @@ static void compare_others(const ph_outlook* outlook, const ph_place* at, uint64
     }
 }
 
-ph_due ph_outlook_compare_at(const ph_outlook* outlook, const ph_place* at, uint64_t asked,
-                             uint32_t* words)
+void ph_outlook_compare_at(const ph_outlook* outlook, const ph_place* at, uint64_t asked,
+                           uint32_t* words, ph_due* due)
 {
     const uint64_t position = at->layout->position;
-    ph_due due = {0};
+    *due = (ph_due){0};
     if ((asked & position) != 0) {
         uint32_t value[3];
         compare_position(outlook, at, words != NULL ? words + at->layout->position_word : value,
-                         &due);
+                         due);
     }
     if ((asked & ~position) != 0) {
-        compare_others(outlook, at, asked & ~position, words, &due);
+        compare_others(outlook, at, asked & ~position, words, due);
     }
-    return due;
 }
 
 // ---- enters

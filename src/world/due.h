@@ -89,13 +89,15 @@ typedef struct ph_due {
 
 // Compares the properties asked for. Only ENTER and ENTERED slots, not what is sent once. words,
 // unless NULL, is the block of a record: the present values are left in it, but for texts.
-ph_due ph_outlook_compare_at(const ph_outlook* outlook, const ph_place* at, uint64_t asked,
-                             uint32_t* words);
+void ph_outlook_compare_at(const ph_outlook* outlook, const ph_place* at, uint64_t asked,
+                           uint32_t* words, ph_due* due);
 static inline ph_due ph_outlook_compare(const ph_outlook* outlook, int slot, uint64_t asked,
                                         uint32_t* words)
 {
     const ph_place at = ph_outlook_place(outlook, slot);
-    return ph_outlook_compare_at(outlook, &at, asked, words);
+    ph_due due;
+    ph_outlook_compare_at(outlook, &at, asked, words, &due);
+    return due;
 }
 
 // Everything that an enter says: the position, and what is not at its initial value. The others of

@@ -46,6 +46,7 @@ ph_error_lanes ph_error_lanes_make(float* memory, int count)
     lanes.missing = lanes.age_s + length;
     lanes.position_bits = lanes.missing + length;
     lanes.carried_mm = lanes.position_bits + length;
+    lanes.kept = lanes.carried_mm + length;
     return lanes;
 }
 
@@ -473,5 +474,6 @@ ph_ranking_errors ph_errors_fill(const ph_error_span* span)
         .heading_bits = f.prices->heading_bits,
         .other_bits = f.prices->other_bits,
         .enter_bits = enter_bits(&f),
+        .kept = span->lanes->kept,
     };
 }

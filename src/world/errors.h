@@ -22,8 +22,9 @@ typedef struct ph_error_lanes {
     float* missing;
     float* position_bits;
     float* carried_mm; // by the motion that the client goes on with; not ranked
+    float* kept;       // the scheduler's
 } ph_error_lanes;
-#define PH_ERROR_LANES 8
+#define PH_ERROR_LANES 9
 ph_error_lanes ph_error_lanes_make(float* memory, int count);
 
 // Slots from `first` on; the lanes begin with that one.

@@ -196,12 +196,6 @@ static void add_sent(ph_expected* expected, const ph_world* world, const ph_send
     add_item(expected, world, sender, item, &next);
 }
 
-uint64_t ph_expectation_heading(const ph_expectation* expectation, int class_index)
-{
-    const int property = expectation->headings[class_index];
-    return property != PH_HEADING_NONE ? UINT64_C(1) << property : 0;
-}
-
 // ---- what is sent, and what becomes of it
 
 static void note_heading(ph_expectation* expectation, const ph_world* world,

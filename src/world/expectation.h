@@ -118,9 +118,6 @@ static inline bool ph_expectation_is_astray(const ph_expectation* expectation, i
     return expectation != NULL && expectation->astray[slot] != 0;
 }
 
-// The bit of the heading of a class, 0 without one.
-uint64_t ph_expectation_heading(const ph_expectation* expectation, int class_index);
-
 // ---- arithmetic shared with errors.c
 
 // The short way, also across the world's edge.

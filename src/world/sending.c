@@ -58,11 +58,6 @@ static const ph_layout* layout_of(const sending* s, int slot)
     return &s->outlook.world->forms.layouts.layouts[s->sender->knowledge.class_index[slot]];
 }
 
-static uint64_t mask_of(const sending* s, int slot)
-{
-    return ph_sender_mask(s->sender, s->outlook.world->class_count, slot);
-}
-
 // Slots that were left before the client can have heard of them.
 static void free_gone(sending* s, ph_slots* slots)
 {
@@ -217,7 +212,7 @@ static uint64_t filter(const sending* s, const ph_place* at, const ph_due* due)
         .change = has_change(&s->sender->scheduler) ? s->scratch.change[slot] : 0.0f,
         .errors = has_errors ? &s->errors : NULL,
         .slot = slot,
-        .heading = has_errors ? ph_expectation_heading(s->sender->expectation, at->class_index) : 0,
+        .heading = has_errors ? at->layout->heading : 0,
     };
     return s->sender->scheduler.filter(s->sender->scheduler.context, &visit) & due->due;
 }
@@ -225,29 +220,30 @@ static uint64_t filter(const sending* s, const ph_place* at, const ph_due* due)
 // ---- the pinhole profile
 
 // Who is told to stand was told exactly where.
-static bool is_to_be_exact(const sending* s, int slot, const ph_due* due)
+static inline bool is_to_be_exact(const sending* s, const ph_place* at, const ph_due* due)
 {
-    const uint64_t position = layout_of(s, slot)->position;
-    return s->sender->bits_per_second == 0 || s->sender->precision == 0 || s->who.is_exact ||
-           s->who.is_overdue || (due->settled & position) != 0 ||
+    const uint64_t position = at->layout->position;
+    return s->who.is_exact || s->who.is_overdue || (due->settled & position) != 0 ||
            ((due->striking & position) == 0 &&
-            ph_expectation_is_astray(s->sender->expectation, slot));
+            ph_expectation_is_astray(s->sender->expectation, at->slot)) ||
+           s->sender->bits_per_second == 0 || s->sender->precision == 0;
 }
 
-static bool is_coarse_worth_it(const sending* s, int slot, int coarse)
+static inline bool is_coarse_worth_it(const sending* s, const ph_place* at, int coarse)
 {
-    const int shift = layout_of(s, slot)->coordinate.shift;
-    return s->lanes.error_mm[slot] >= COARSE_STEPS * (float)(UINT32_C(1) << (shift + coarse));
+    const int shift = at->layout->coordinate.shift;
+    return s->lanes.error_mm[at->slot] >= COARSE_STEPS * (float)(UINT32_C(1) << (shift + coarse));
 }
 
 // How coarse the position is told now, if it is chosen.
-static int judge_position(sending* s, int slot, const ph_due* due, uint64_t chosen)
+static inline int judge_position(sending* s, const ph_place* at, const ph_due* due, uint64_t chosen)
 {
-    if ((chosen & layout_of(s, slot)->position) == 0 || is_to_be_exact(s, slot, due)) {
+    if ((chosen & at->layout->position) == 0 || !is_coarse_worth_it(s, at, 1) ||
+        is_to_be_exact(s, at, due)) {
         return 0;
     }
-    const int coarse = ph_wording_coarse(&s->datagram.wording, &s->datagram.page.frame, slot);
-    return coarse > 0 && is_coarse_worth_it(s, slot, coarse) ? coarse : 0;
+    const int coarse = ph_wording_coarse(&s->datagram.wording, &s->datagram.page.frame, at->slot);
+    return coarse > 0 && is_coarse_worth_it(s, at, coarse) ? coarse : 0;
 }
 
 // What the datagram under way will take of the budget.
@@ -282,7 +278,7 @@ static outcome add_update(sending* s, const ph_place* at, const ph_due* due, uin
         .properties = chosen,
         .is_significant = (due->striking & chosen) != 0,
         .has_words = true,
-        .coarse = is_coded ? judge_position(s, at->slot, due, chosen) : 0,
+        .coarse = is_coded ? judge_position(s, at, due, chosen) : 0,
     };
     return add(s, at, &choice);
 }
@@ -295,9 +291,10 @@ static outcome visit_known(sending* s, const ph_place* at)
     if (!s->who.is_overdue && ph_turns_is_told(&s->turns, slot)) {
         return OUTCOME_NOTHING;
     }
-    const ph_due due =
-        ph_outlook_compare_at(&s->outlook, at, asked & mask_of(s, slot), s->datagram.wording.words);
-    ph_survey_keep(knowledge, slot, asked, &due);
+    const uint64_t mask = ph_sender_mask(s->sender, s->outlook.world->class_count, slot);
+    ph_due due;
+    ph_outlook_compare_at(&s->outlook, at, asked & mask, s->datagram.wording.words, &due);
+    ph_survey_keep(knowledge, at, asked, &due);
     note_rest(s, at);
     if (due.due == 0 || is_enter_enough(s, slot)) {
         return OUTCOME_NOTHING;
@@ -314,7 +311,8 @@ static outcome visit(sending* s)
 {
     const ph_knowledge* knowledge = &s->sender->knowledge;
     const int slot = s->who.slot;
-    const bool is_doubtful = ph_sender_is_doubtful(s->sender, slot);
+    const bool is_doubtful =
+        knowledge->told[slot] != PH_TOLD_ENTERED && ph_sender_is_doubtful(s->sender, slot);
     if (knowledge->touched[slot] == 0 && !is_doubtful) {
         return OUTCOME_NOTHING;
     }
@@ -390,7 +388,8 @@ static bool visit_in_datagram(sending* s)
 static bool send_datagrams(sending* s)
 {
     for (;;) {
-        if (ph_turns_try_next(&s->turns, spoken_bits(s), &s->who)) {
+        if (ph_turns_try_usual(&s->turns, s->datagram.is_open, &s->who) ||
+            ph_turns_try_next(&s->turns, spoken_bits(s), &s->who)) {
             if (!visit_in_datagram(s)) {
                 close_datagram(s);
                 s->sender->first_slot = s->who.slot;

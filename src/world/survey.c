@@ -8,17 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-void ph_survey_keep(ph_knowledge* knowledge, int slot, uint64_t asked, const ph_due* due)
-{
-    knowledge->touched[slot] = (knowledge->touched[slot] & ~asked) | due->due;
-    ph_dossier* dossier = ph_knowledge_at(knowledge, slot);
-    dossier->repeats &= ~asked | due->due | due->beyond;
-    const uint64_t beyond = dossier->beyond & ~asked;
-    const float wake_mm2 = beyond != 0 ? knowledge->wake_mm2[slot] : 0.0f;
-    dossier->beyond = beyond | due->beyond;
-    knowledge->wake_mm2[slot] = due->wake_mm2 > wake_mm2 ? due->wake_mm2 : wake_mm2;
-}
-
 // References of a slot that may map to another slot than before.
 static uint64_t doubtful_references(const ph_survey* s, int slot, uint64_t references,
                                     bool is_stale)
@@ -54,8 +43,10 @@ static void settle_references(const ph_survey* s, int slot, uint64_t references,
         return;
     }
     const uint64_t asked = doubtful_references(s, slot, references, is_stale);
-    const ph_due due = ph_outlook_compare(s->outlook, slot, asked, NULL);
-    ph_survey_keep(knowledge, slot, asked, &due);
+    const ph_place at = ph_outlook_place(s->outlook, slot);
+    ph_due due;
+    ph_outlook_compare_at(s->outlook, &at, asked, NULL, &due);
+    ph_survey_keep(knowledge, &at, asked, &due);
 }
 
 // ---- places

@@ -27,6 +27,20 @@ ph_surveyed ph_survey_all(const ph_survey* survey);
 void ph_survey_references(const ph_survey* survey);
 
 // Keeps what of `asked` was found to be due, and what was found to be too far away.
-void ph_survey_keep(ph_knowledge* knowledge, int slot, uint64_t asked, const ph_due* due);
+static inline void ph_survey_keep(ph_knowledge* knowledge, const ph_place* at, uint64_t asked,
+                                  const ph_due* due)
+{
+    uint64_t* touched = &knowledge->touched[at->slot];
+    ph_dossier* dossier = at->dossier;
+    *touched = (*touched & ~asked) | due->due;
+    dossier->repeats &= ~asked | due->due | due->beyond;
+    if ((dossier->beyond | due->beyond) != 0) {
+        float* wake_mm2 = &knowledge->wake_mm2[at->slot];
+        dossier->beyond &= ~asked;
+        *wake_mm2 = dossier->beyond != 0 ? *wake_mm2 : 0.0f;
+        *wake_mm2 = due->wake_mm2 > *wake_mm2 ? due->wake_mm2 : *wake_mm2;
+        dossier->beyond |= due->beyond;
+    }
+}
 
 #endif

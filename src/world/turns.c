@@ -3,12 +3,7 @@
 
 #include "world/turns.h"
 
-#include "base/prefetch.h"
-
 #include <float.h>
-
-// How far ahead of its visit a slot's dossier is fetched.
-enum { FETCH_AHEAD = 12 };
 
 // ---- the order of each stage
 
@@ -16,12 +11,6 @@ static bool is_overdue(const ph_turns* turns, int slot)
 {
     const uint32_t since_ms = turns->sender->knowledge.waiting_ms[slot];
     return since_ms != 0 && turns->now_ms - since_ms > turns->sender->patience_ms;
-}
-
-static bool is_newcomer(const ph_turns* turns, int slot)
-{
-    return turns->outlook->entities[slot] != PH_ENTITY_NONE &&
-           turns->sender->knowledge.told[slot] == PH_TOLD_NOTHING;
 }
 
 static float nearness(const ph_turns* turns, int slot)
@@ -57,7 +46,7 @@ static float rank_of(const ph_turns* turns, int slot)
     if (turns->stage == PH_TURN_REFINE) {
         return refined_rank(turns, slot);
     }
-    return is_newcomer(turns, slot) ? nearness(turns, slot) : 0.0f;
+    return ph_turns_is_newcomer(turns, slot) ? nearness(turns, slot) : 0.0f;
 }
 
 // Fills the ranks of the stages that have their own order.
@@ -82,20 +71,10 @@ static void begin_overdue(ph_turns* turns, int overdue_count)
     ph_order_begin(&turns->overdue, scratch->waited, slot_end, scratch->waiting, scratch->sorted);
 }
 
-// Dossiers of so many viewers are in no cache.
-static void fetch(const ph_turns* turns, int place)
-{
-    const ph_order* order = &turns->order;
-    if (place < order->ready_count) {
-        const ph_knowledge* knowledge = &turns->sender->knowledge;
-        ph_prefetch(ph_knowledge_at(knowledge, order->ready[place]));
-    }
-}
-
 static void fetch_first(const ph_turns* turns)
 {
-    for (int place = 0; place < FETCH_AHEAD; ++place) {
-        fetch(turns, place);
+    for (int place = 0; place < PH_TURN_FETCH_AHEAD; ++place) {
+        ph_turns_fetch(turns, place);
     }
 }
 
@@ -114,6 +93,7 @@ void ph_turns_begin(ph_turns* turns, const ph_turns_def* def)
     turns->now_ms = def->now_ms;
     turns->stage = PH_TURN_FIRST;
     turns->is_stage_begun = false;
+    turns->is_usual = false;
     turns->unfinished = PH_TURN_DONE;
     turns->again.count = 0;
     turns->again.next = 0;
@@ -127,6 +107,7 @@ static void begin_next_stage(ph_turns* turns)
 {
     turns->stage = (ph_turn_stage)(turns->stage + 1);
     turns->is_stage_begun = false;
+    turns->is_usual = false;
 }
 
 // Who moves is told of anew soon, and more exactly for nothing: that is for bits that nobody needs.
@@ -187,31 +168,12 @@ static int next_leaving(ph_turns* turns)
     return -1;
 }
 
-// Those who were told of meanwhile are passed over.
 static int next_ordered(ph_turns* turns, int64_t spoken_bits)
 {
-    const ph_sender* sender = turns->sender;
     if (turns->stage == PH_TURN_REFINE && !can_refine(turns, spoken_bits)) {
         return -1;
     }
-    for (;;) {
-        const int slot = ph_order_next(&turns->order);
-        // Behind what is in order the next ones are only about right, which is good enough.
-        fetch(turns, turns->order.next + FETCH_AHEAD);
-        if (slot < 0) {
-            return slot;
-        }
-        if (sender->knowledge.touched[slot] != 0 &&
-            (sender->scheduler.ranks_newcomers ||
-             is_newcomer(turns, slot) == (turns->stage == PH_TURN_NEWCOMERS))) {
-            if (turns->stage == PH_TURN_PRIORITY) {
-                turns->scratch->visited[turns->visited_count++] = (uint16_t)slot;
-            }
-            if (spoken_bits == 0 || !ph_turns_is_told(turns, slot)) {
-                return slot;
-            }
-        }
-    }
+    return ph_turns_next_ordered(turns, turns->stage, spoken_bits != 0);
 }
 
 static int next_of_stage(ph_turns* turns, int64_t spoken_bits)
@@ -264,6 +226,8 @@ bool ph_turns_try_next(ph_turns* turns, int64_t spoken_bits, ph_turn* next)
         }
         const int slot = next_of_stage(turns, spoken_bits);
         if (slot >= 0) {
+            turns->is_usual =
+                turns->stage == PH_TURN_PRIORITY && !ph_order_has_more(&turns->overdue);
             *next = (ph_turn){
                 .slot = (uint16_t)slot,
                 .is_filtered = turns->stage == PH_TURN_PRIORITY || turns->stage == PH_TURN_FIRST,
@@ -299,6 +263,7 @@ bool ph_turns_has_more(const ph_turns* turns)
 
 void ph_turns_turn_over(ph_turns* turns)
 {
+    turns->is_usual = false;
     turns->again = turns->later;
     turns->again.next = 0;
     turns->later.count = 0;

@@ -27,6 +27,7 @@
 #ifndef PH_WORLD_TURNS_H
 #define PH_WORLD_TURNS_H
 
+#include "base/prefetch.h"
 #include "schedule/order.h"
 #include "world/due.h"
 
@@ -47,6 +48,9 @@ typedef struct ph_turn {
     bool is_overdue;  // comes before the others, on credit
     bool is_exact;    // its position, however far away
 } ph_turn;
+
+// How far ahead of its visit a slot's dossier is fetched.
+enum { PH_TURN_FETCH_AHEAD = 12 };
 
 // Others that are tried after one has not fitted.
 enum { PH_TURN_TRIES_MAX = 4 };
@@ -70,6 +74,7 @@ typedef struct ph_turns {
     int visited_count;        // PH_TURN_PRIORITY: those who had their turn
     ph_order order;
     ph_order overdue;   // begun if anybody is
+    bool is_usual;      // PH_TURN_PRIORITY, and nobody comes before them
     ph_turn_list again; // did not fit the last datagram
     ph_turn_list later; // do not fit the present one
 } ph_turns;
@@ -97,7 +102,60 @@ static inline bool ph_turns_is_told(const ph_turns* turns, int slot)
            sender->knowledge.touched[slot] == layouts[sender->knowledge.class_index[slot]].position;
 }
 
-// spoken_bits: what the datagram under way takes already. @return False when everybody had a turn.
+static inline bool ph_turns_is_newcomer(const ph_turns* turns, int slot)
+{
+    return turns->outlook->entities[slot] != PH_ENTITY_NONE &&
+           turns->sender->knowledge.told[slot] == PH_TOLD_NOTHING;
+}
+
+// Dossiers of so many viewers are in no cache: they are fetched some visits ahead.
+static inline void ph_turns_fetch(const ph_turns* turns, int place)
+{
+    const ph_order* order = &turns->order;
+    if (place < order->ready_count) {
+        ph_prefetch(ph_knowledge_at(&turns->sender->knowledge, order->ready[place]));
+    }
+}
+
+// The next one of the order, which is that of the stage, or -1. Those who were told of meanwhile are
+// passed over. is_open: there is a datagram under way.
+static inline int ph_turns_next_ordered(ph_turns* turns, ph_turn_stage stage, bool is_open)
+{
+    const ph_sender* sender = turns->sender;
+    for (;;) {
+        const int slot = ph_order_next(&turns->order);
+        // Behind what is in order the next ones are only about right, which is good enough.
+        ph_turns_fetch(turns, turns->order.next + PH_TURN_FETCH_AHEAD);
+        if (slot < 0) {
+            return slot;
+        }
+        if (sender->knowledge.touched[slot] != 0 &&
+            (sender->scheduler.ranks_newcomers ||
+             ph_turns_is_newcomer(turns, slot) == (stage == PH_TURN_NEWCOMERS))) {
+            if (stage == PH_TURN_PRIORITY) {
+                turns->scratch->visited[turns->visited_count++] = (uint16_t)slot;
+            }
+            if (!is_open || !ph_turns_is_told(turns, slot)) {
+                return slot;
+            }
+        }
+    }
+}
+
+// Most turns are of those by priority: a short way to the next one of them. @return False when it is
+// not that simple, or nobody is left: ph_turns_try_next() knows.
+static inline bool ph_turns_try_usual(ph_turns* turns, bool is_open, ph_turn* next)
+{
+    if (!turns->is_usual) {
+        return false;
+    }
+    const int slot = ph_turns_next_ordered(turns, PH_TURN_PRIORITY, is_open);
+    *next = (ph_turn){.slot = (uint16_t)slot, .is_filtered = true};
+    return slot >= 0;
+}
+
+// spoken_bits: what the datagram under way takes already, 0 without one. @return False when everybody
+// had a turn.
 bool ph_turns_try_next(ph_turns* turns, int64_t spoken_bits, ph_turn* next);
 
 // There was no room for the one whose turn it is. @return Whether the datagram is to be closed:

@@ -8,15 +8,22 @@
 #include "base/bitset.h"
 #include "world/difference.h"
 
+// What need not be beside something else to count.
+static uint64_t stirring_alone(const ph_outlook* outlook, int class_index)
+{
+    const ph_layout* layout = &outlook->world->forms.layouts.layouts[class_index];
+    const uint64_t heading = outlook->sender->scheduler.wants_errors ? layout->heading : 0;
+    return ~(layout->position | heading);
+}
+
 float ph_unrest_of(const ph_outlook* outlook, int slot, uint64_t touched)
 {
     const ph_knowledge* knowledge = &outlook->sender->knowledge;
     const ph_forms* forms = &outlook->world->forms;
     const int class_index = knowledge->class_index[slot];
-    const ph_layout* layout = &forms->layouts.layouts[class_index];
-    const uint64_t others = touched & ~layout->position;
-    const uint64_t alone = outlook->sender->scheduler.wants_errors ? layout->heading : 0;
-    if ((others & ~alone) == 0 || outlook->entities[slot] == PH_ENTITY_NONE) {
+    const uint64_t others = touched & ~forms->layouts.layouts[class_index].position;
+    if ((touched & stirring_alone(outlook, class_index)) == 0 ||
+        outlook->entities[slot] == PH_ENTITY_NONE) {
         return 0.0f;
     }
     const uint64_t stirring = forms->stirring[class_index];
@@ -31,7 +38,17 @@ float ph_unrest_of(const ph_outlook* outlook, int slot, uint64_t touched)
 void ph_unrest_fill(const ph_outlook* outlook, float* change)
 {
     const ph_knowledge* knowledge = &outlook->sender->knowledge;
-    for (int slot = 0; slot < outlook->slot_end; ++slot) {
-        change[slot] = ph_unrest_of(outlook, slot, knowledge->touched[slot]);
+    const uint64_t* touched = knowledge->touched;
+    const uint8_t* class_index = knowledge->class_index;
+    const int slot_end = outlook->slot_end;
+    int last_class = -1;
+    uint64_t alone = 0;
+    for (int slot = 0; slot < slot_end; ++slot) {
+        if (class_index[slot] != last_class) {
+            last_class = class_index[slot];
+            alone = stirring_alone(outlook, last_class);
+        }
+        change[slot] =
+            (touched[slot] & alone) == 0 ? 0.0f : ph_unrest_of(outlook, slot, touched[slot]);
     }
 }

@@ -21,6 +21,7 @@ void ranked_slots_setup(ranked_slots* slots, ph_scheduler scheduler)
         .age_s = slots->age_s,
         .missing = slots->missing,
         .position_bits = slots->position_bits,
+        .kept = slots->kept,
     };
     slots->ranking = (ph_ranking){
         .slot_count = RANKED_SLOTS,

@@ -35,6 +35,7 @@ typedef struct ranked_slots {
     float age_s[RANKED_SLOTS];
     float missing[RANKED_SLOTS];
     float position_bits[RANKED_SLOTS];
+    float kept[RANKED_SLOTS];
     ph_ranking_errors errors;
     ph_ranking ranking; // of all these
     ph_scheduler scheduler;
