@@ -14,4 +14,11 @@
 #define PH_ALWAYS_INLINE static inline
 #endif
 
+// For what is rare: as part of its caller it would take registers from what is not.
+#if defined(__GNUC__)
+#define PH_OUT_OF_LINE __attribute__((noinline))
+#else
+#define PH_OUT_OF_LINE
+#endif
+
 #endif

@@ -19,14 +19,6 @@
 #include "bits/room.h"
 #include "pinhole/integers.h"
 
-// What runs once in ten symbols stays out of line: the rest then needs no saved registers, which is
-// a twentieth of the time of an encoded symbol.
-#if defined(__GNUC__)
-#define OUT_OF_LINE __attribute__((noinline))
-#else
-#define OUT_OF_LINE
-#endif
-
 #define WORD_BYTES 4
 #define WORD_BITS 32
 // The whole interval. Only a coder that has seen no symbol has this range.
@@ -104,7 +96,7 @@ static void release_held(ph_entropy_writer* writer)
 
 // 1 is added to the held number: its last word that is not all ones grows, those behind it become
 // 0.
-OUT_OF_LINE void ph_entropy_carry(ph_entropy_writer* writer)
+PH_OUT_OF_LINE void ph_entropy_carry(ph_entropy_writer* writer)
 {
     PH_ASSERT(writer->has_held);
     writer->held += 1;
@@ -118,7 +110,7 @@ OUT_OF_LINE void ph_entropy_carry(ph_entropy_writer* writer)
     }
 }
 
-OUT_OF_LINE void ph_entropy_shift_out(ph_entropy_writer* writer)
+PH_OUT_OF_LINE void ph_entropy_shift_out(ph_entropy_writer* writer)
 {
     if (writer->range == 0) { // a symbol without probability: no valid model
         ph_bit_writer_fail(&writer->raw, PH_ERROR_VALUE);
@@ -137,14 +129,15 @@ OUT_OF_LINE void ph_entropy_shift_out(ph_entropy_writer* writer)
     writer->range <<= WORD_BITS;
 }
 
-OUT_OF_LINE bool ph_entropy_fits_exactly(const ph_entropy_writer* writer, uint64_t low,
-                                         uint64_t range)
+PH_OUT_OF_LINE bool ph_entropy_fits_exactly(const ph_entropy_writer* writer, uint64_t low,
+                                            uint64_t range)
 {
     const size_t raw_bits = ph_bit_writer_size_bits(&writer->raw);
     return 8 * writer->shifted + ending_bits(low, range) + raw_bits <= 8 * writer->raw.capacity;
 }
 
-OUT_OF_LINE void ph_entropy_narrow_slowly(ph_entropy_writer* writer, uint64_t offset, uint64_t size)
+PH_OUT_OF_LINE void ph_entropy_narrow_slowly(ph_entropy_writer* writer, uint64_t offset,
+                                             uint64_t size)
 {
     if (writer->raw.result == PH_OK) {
         ph_entropy_narrow(writer, offset, size);

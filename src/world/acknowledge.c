@@ -8,6 +8,7 @@
 #include "world/sender.h"
 #include "world/world_state.h"
 
+#include "base/inline.h"
 #include "base/prefetch.h"
 #include "wire/ack.h"
 #include "world/expectation.h"
@@ -69,8 +70,8 @@ static void free_slot(ph_viewer* viewer, int slot)
 }
 
 // Baselines move on of those who are on the way out, too: the client does not know of that yet.
-static void apply_item(const ph_world* world, ph_viewer* viewer, const ph_taking* taking,
-                       uint32_t place)
+PH_OUT_OF_LINE static void apply_item(const ph_world* world, ph_viewer* viewer,
+                                      const ph_taking* taking, uint32_t place)
 {
     ph_sender* sender = viewer->sender;
     if (sender->expectation != NULL) {
@@ -120,7 +121,7 @@ static bool is_withdrawn(const ph_flight_item* item)
     return item->kind == PH_RECORD_UPDATE && item->properties == 0;
 }
 
-static void lose_item(const ph_world* world, ph_viewer* viewer, uint32_t place)
+PH_OUT_OF_LINE static void lose_item(const ph_world* world, ph_viewer* viewer, uint32_t place)
 {
     ph_sender* sender = viewer->sender;
     ph_knowledge* knowledge = &sender->knowledge;

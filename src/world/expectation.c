@@ -9,6 +9,7 @@
 #include "world/expectation.h"
 
 #include "base/allocator.h"
+#include "base/inline.h"
 #include "wire/baseline.h"
 #include "world/errors.h"
 
@@ -81,7 +82,7 @@ typedef struct sample {
 } sample;
 
 // A short step is mostly rounding: the velocity is then that of the last leg and the step together.
-static void join_step(ph_expected* expected, const float way_mm[3], float step_s)
+PH_OUT_OF_LINE static void join_step(ph_expected* expected, const float way_mm[3], float step_s)
 {
     const float joined_s = expected->leg_s;
     for (int k = 0; k < 3; ++k) {
@@ -134,8 +135,8 @@ static inline void add(ph_expected* expected, const sample* next, float tick_s)
 
 // The velocity that an enter of the pinhole profile states stands behind its values and its name, in
 // steps in a leg.
-static void state_velocity(ph_expected* expected, const ph_world* world, const ph_layout* layout,
-                           const ph_flight_item* enter)
+PH_OUT_OF_LINE static void state_velocity(ph_expected* expected, const ph_world* world,
+                                          const ph_layout* layout, const ph_flight_item* enter)
 {
     int16_t velocity[3];
     memcpy(velocity, enter->values + enter->value_bytes - sizeof velocity, sizeof velocity);
@@ -198,8 +199,8 @@ static void add_sent(ph_expected* expected, const ph_world* world, const ph_send
 
 // ---- what is sent, and what becomes of it
 
-static void note_heading(ph_expectation* expectation, const ph_world* world,
-                         const ph_sender* sender, int slot)
+PH_OUT_OF_LINE static void note_heading(ph_expectation* expectation, const ph_world* world,
+                                        const ph_sender* sender, int slot)
 {
     const int class_index = sender->knowledge.class_index[slot];
     const int property = expectation->headings[class_index];
@@ -216,8 +217,8 @@ static void note_heading(ph_expectation* expectation, const ph_world* world,
 }
 
 // What the client learns from the pauses between samples.
-static void learn(ph_expectation* expectation, const ph_world* world, int class_index,
-                  const ph_expected* sent)
+PH_OUT_OF_LINE static void learn(ph_expectation* expectation, const ph_world* world,
+                                 int class_index, const ph_expected* sent)
 {
     if (sent->is_there && sent->interval_s > 0.0f && world->tick != sent->tick) {
         const float pause_s = (float)(world->tick - sent->tick) * ph_expected_tick_s(world);
