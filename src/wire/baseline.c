@@ -55,9 +55,9 @@ static inline void predict(const ph_baseline* baseline, uint32_t tick, uint32_t 
     for (int i = 0; i < (baseline->has_ground ? 2 : 3); ++i) {
         const int64_t step_mm =
             way_between(baseline->position_mm[1][i], baseline->position_mm[0][i]);
-        // A steady rhythm needs no division, which takes as long as all the rest.
+        // A steady rhythm needs no division, which takes as long as all the rest; nor does who stands.
         const int64_t moved_mm =
-            ahead == between ? step_mm : divide_rounded(step_mm * ahead, between);
+            ahead == between || step_mm == 0 ? step_mm : divide_rounded(step_mm * ahead, between);
         position_mm[i] = (int32_t)((uint32_t)position_mm[i] + (uint32_t)moved_mm);
     }
 }

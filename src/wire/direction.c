@@ -31,12 +31,13 @@ uint16_t ph_direction_of(int32_t x, int32_t y)
     aside *= scale;
     int32_t angle = 0;
     for (int i = 0; i < ANGLE_COUNT; ++i) {
-        const int64_t part = INT64_C(1) << i;
-        const int64_t turn = aside >= 0 ? 1 : -1;
-        const int64_t next = ahead + turn * (aside / part);
-        aside -= turn * (ahead / part);
-        ahead = next;
-        angle += (int32_t)turn * ANGLES[i];
+        // Neither of the shifted is below 0: parts are rounded towards it.
+        const bool is_left = aside >= 0;
+        const int64_t off = (is_left ? aside : -aside) >> i;
+        const int64_t turned = ahead >> i;
+        aside += is_left ? -turned : turned;
+        ahead += off;
+        angle += is_left ? ANGLES[i] : -ANGLES[i];
     }
     const uint32_t half_turn = is_behind ? UINT32_C(32768) : 0;
     const int32_t rounded =
