@@ -6,6 +6,7 @@
 
 #include "support/test_support.h"
 
+#include "motion/aim.h"
 #include "motion/track.h"
 
 #include <math.h>
@@ -172,6 +173,27 @@ static void nothing_is_shown_faster_than_its_limit(void** state)
         }
     }
     assert_int_equal(leaps, 0);
+}
+
+// The speed by which catching up is limited: 2 m/s for a second, then another way.
+static double speed_after(int64_t leg_us, int32_t way_mm)
+{
+    fixture f = make_fixture(0);
+    add(&f, 0, 0, 0);
+    add(&f, 1000000, 2000, 0);
+    add(&f, 1000000 + leg_us, 2000 + way_mm, 0);
+    ph_aim aim;
+    ph_aim_ahead(&f.track, &f.manner, 0.1f, &aim);
+    return (double)aim.speed_mm_s;
+}
+
+static void who_was_fast_long_ago_does_not_catch_up_as_fast(void** state)
+{
+    (void)state;
+    assert_true(fabs(speed_after(900000, 450) - 2000.0) < 1.0);
+    assert_true(fabs(speed_after(1100000, 550) - 500.0) < 1.0);
+    assert_true(fabs(speed_after(1100000, 5500) - 5000.0) < 1.0);
+    assert_true(fabs(speed_after(1100000, 0) - 2000.0) < 1.0); // it has just stopped
 }
 
 static void who_stands_is_shown_exactly_there(void** state)
@@ -527,6 +549,7 @@ int main(void)
         cmocka_unit_test(a_walk_that_begins_with_its_velocity_is_shown_where_it_is_now),
         cmocka_unit_test(a_straight_walk_never_goes_back),
         cmocka_unit_test(nothing_is_shown_faster_than_its_limit),
+        cmocka_unit_test(who_was_fast_long_ago_does_not_catch_up_as_fast),
         cmocka_unit_test(who_stands_is_shown_exactly_there),
         cmocka_unit_test(silence_ends_the_motion_and_goes_back_gently),
         cmocka_unit_test(who_was_shown_too_far_ahead_hardly_walks_back),
