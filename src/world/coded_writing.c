@@ -121,7 +121,8 @@ PH_ALWAYS_INLINE bool try_note(ph_datagram* datagram, const ph_choice* choice, p
     return true;
 }
 
-static bool add_update(ph_datagram* datagram, const ph_choice* choice, ph_chosen* before)
+// All that is said of a slot.
+PH_ALWAYS_INLINE bool add_update(ph_datagram* datagram, const ph_choice* choice, ph_chosen* before)
 {
     ph_baselines* baselines = &datagram->sender->baselines;
     const ph_page_mark page_before = ph_coded_page_mark(&datagram->page);
@@ -146,13 +147,6 @@ static bool add_update(ph_datagram* datagram, const ph_choice* choice, ph_chosen
         keep_due(datagram, choice->slot);
     }
     return true;
-}
-
-// Everything that the datagram says of the slot, anew.
-static bool add_more(ph_datagram* datagram, const ph_choice* choice, ph_chosen* before)
-{
-    const ph_choice whole = whole_choice(datagram, choice, before);
-    return add_update(datagram, &whole, before);
 }
 
 // A leave or an enter.
@@ -182,7 +176,12 @@ bool ph_coded_add(ph_datagram* datagram, const ph_choice* choice, ph_chosen* bef
     if (choice->kind != PH_RECORD_UPDATE) {
         return add_change(datagram, choice);
     }
-    return before == NULL ? add_update(datagram, choice, NULL) : add_more(datagram, choice, before);
+    ph_choice whole;
+    if (before != NULL) {
+        whole = whole_choice(datagram, choice, before);
+        choice = &whole;
+    }
+    return add_update(datagram, choice, before);
 }
 
 // ---- writing

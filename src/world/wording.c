@@ -17,15 +17,6 @@ void ph_wording_forget(ph_wording* wording)
     wording->forecast_slot = -1;
 }
 
-int ph_wording_coarse(ph_wording* wording, const ph_coded_frame* frame, int slot)
-{
-    const ph_place* at = ph_wording_at(wording, slot);
-    if (wording->outlook->world->entities.jumps[at->entity] != at->dossier->jumps) {
-        return 0;
-    }
-    return ph_wording_forecast(wording, frame, slot)->coarse;
-}
-
 void ph_wording_round(const ph_coded_frame* frame, const ph_layout* layout, int coarse,
                       ph_coded_wording* made)
 {

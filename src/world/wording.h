@@ -148,7 +148,14 @@ static inline void ph_wording_update(ph_wording* wording, const ph_coded_frame* 
 void ph_wording_forget(ph_wording* wording);
 
 // How coarse the position of a slot may be told; 0 after a jump.
-int ph_wording_coarse(ph_wording* wording, const ph_coded_frame* frame, int slot);
+static inline int ph_wording_coarse(ph_wording* wording, const ph_coded_frame* frame, int slot)
+{
+    const ph_place* at = ph_wording_at(wording, slot);
+    if (wording->outlook->world->entities.jumps[at->entity] != at->dossier->jumps) {
+        return 0;
+    }
+    return ph_wording_forecast(wording, frame, slot)->coarse;
+}
 
 // ---- into the flight
 
