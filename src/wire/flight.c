@@ -37,15 +37,6 @@ bool ph_flight_begin(ph_flight* flight, const ph_flight_stamp* stamp, const int3
     return true;
 }
 
-uint16_t ph_flight_add(ph_flight* flight, ph_flight_item* item)
-{
-    uint16_t place = 0;
-    const bool is_added = ph_flight_try_add(flight, item, &place);
-    PH_ASSERT(is_added);
-    (void)is_added;
-    return place;
-}
-
 void ph_flight_withdraw(ph_flight* flight, uint16_t place)
 {
     PH_ASSERT(ph_flight_is_open(flight, place));

@@ -190,7 +190,14 @@ static inline bool ph_flight_try_add(ph_flight* flight, ph_flight_item* item, ui
 }
 
 // The same where there is room. @return Its place.
-uint16_t ph_flight_add(ph_flight* flight, ph_flight_item* item);
+static inline uint16_t ph_flight_add(ph_flight* flight, ph_flight_item* item)
+{
+    uint16_t place = 0;
+    const bool is_added = ph_flight_try_add(flight, item, &place);
+    PH_ASSERT(is_added);
+    (void)is_added;
+    return place;
+}
 
 // Whether the item at this place belongs to the packet that is open now.
 static inline bool ph_flight_is_open(const ph_flight* flight, uint16_t place)

@@ -129,8 +129,10 @@ static inline void add(ph_expected* expected, const sample* next, float tick_s)
         ph_expected_difference(expected->position_mm, next->position_mm, way_mm);
         add_step(expected, way_mm, (float)(next->tick - expected->tick) * tick_s);
     }
+    for (int k = 0; k < 3; ++k) {
+        expected->position_mm[k] = next->position_mm[k];
+    }
     expected->tick = next->tick;
-    memcpy(expected->position_mm, next->position_mm, sizeof expected->position_mm);
 }
 
 // The velocity that an enter of the pinhole profile states stands behind its values and its name, in
