@@ -332,6 +332,19 @@ static void surprises_grow_no_longer_than_motion_is_carried_on(void** state)
                      ph_size_normal(200, PH_CARRY_US, PH_GROWTH_POSITION));
 }
 
+static void growths_are_the_same_from_a_table(void** state)
+{
+    (void)state;
+    int16_t growths[PH_GROWTH_TICKS];
+    ph_growths_fill(growths, 250000);
+    for (uint32_t ticks = 0; ticks < 2 * PH_GROWTH_TICKS; ++ticks) {
+        const ph_baseline baseline = {.tick = {UINT32_MAX - 5}};
+        const uint32_t tick = baseline.tick[0] + ticks;
+        const int growth = ph_baseline_growth(&baseline, growths, tick, 250000);
+        assert_int_equal(growth, ph_baseline_growth(&baseline, NULL, tick, 250000));
+    }
+}
+
 static void on_a_ground_altitudes_stay(void** state)
 {
     (void)state;
@@ -402,6 +415,7 @@ int main(void)
         cmocka_unit_test(directions_are_right_all_the_way_round),
         cmocka_unit_test(sizes_are_logarithms_in_eighths),
         cmocka_unit_test(surprises_grow_no_longer_than_motion_is_carried_on),
+        cmocka_unit_test(growths_are_the_same_from_a_table),
         cmocka_unit_test(on_a_ground_altitudes_stay),
         cmocka_unit_test(a_heading_told_once_leaves_no_sizes),
         cmocka_unit_test(a_velocity_is_a_way_of_an_eighth_of_a_second_in_steps),

@@ -9,7 +9,6 @@
 #include "base/bitset.h"
 #include "base/hash.h"
 #include "wire/direction.h"
-#include "wire/surprise.h"
 
 #include <string.h>
 
@@ -152,14 +151,14 @@ void ph_baseline_turn(ph_baseline* baseline, const ph_baseline_rules* rules, con
     baseline->heading_tick = tick;
 }
 
-static inline void take_surprise(ph_baseline* baseline, int shift, const uint32_t words[3],
-                                 uint32_t tick, uint32_t tick_us)
+static inline void take_surprise(ph_baseline* baseline, const ph_baseline_rules* rules,
+                                 const uint32_t words[3], uint32_t tick)
 {
     int32_t predicted_mm[3];
-    predict(baseline, tick, tick_us, predicted_mm);
+    predict(baseline, tick, rules->tick_us, predicted_mm);
+    const int shift = rules->layouts->layouts[baseline->class_index].coordinate.shift;
     const uint32_t half = (UINT32_C(1) << shift) / 2;
-    const uint64_t time_us = ph_baseline_time_us(baseline->tick[0], tick, tick_us);
-    const int growth = ph_size_growth(time_us, PH_GROWTH_POSITION);
+    const int growth = ph_baseline_growth(baseline, rules->growths, tick, rules->tick_us);
     int sizes[3];
     for (int i = 0; i < 3; ++i) {
         const int32_t off_mm = way_between(predicted_mm[i], (int32_t)words[i]);
@@ -180,8 +179,7 @@ void ph_baseline_step(ph_baseline* baseline, const ph_baseline_rules* rules,
 
     uint32_t words[3];
     memcpy(words, position, sizeof words);
-    const int shift = rules->layouts->layouts[baseline->class_index].coordinate.shift;
-    take_surprise(baseline, shift, words, tick, rules->tick_us);
+    take_surprise(baseline, rules, words, tick);
     if (tick != baseline->tick[0]) {
         memcpy(baseline->position_mm[1], baseline->position_mm[0], sizeof baseline->position_mm[0]);
         baseline->tick[1] = baseline->tick[0];

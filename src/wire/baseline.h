@@ -17,6 +17,7 @@
 
 #include "wire/classic.h"
 #include "wire/packing.h"
+#include "wire/surprise.h"
 
 #include <string.h>
 
@@ -48,6 +49,7 @@ typedef struct ph_baseline_rules {
     const ph_layouts* layouts;
     const ph_packing* packings; // by class
     uint32_t tick_us;
+    const int16_t* growths; // of ph_growths_fill(); NULL: worked out each time
 } ph_baseline_rules;
 
 // One record that the client applied in the packet of this tick. Words and texts are read only where
@@ -135,6 +137,18 @@ static inline uint64_t ph_baseline_time_us(uint32_t from_tick, uint32_t to_tick,
 {
     const uint32_t ticks = to_tick - from_tick;
     return ticks <= INT32_MAX ? (uint64_t)ticks * tick_us : 0;
+}
+
+// How a surprise of the position has grown since the newest sample, in 1/8 bit. growths as in the rules.
+static inline int ph_baseline_growth(const ph_baseline* baseline, const int16_t* growths,
+                                     uint32_t tick, uint32_t tick_us)
+{
+    const uint32_t ticks = tick - baseline->tick[0];
+    if (growths != NULL && ticks < PH_GROWTH_TICKS) {
+        return growths[ticks];
+    }
+    return ph_size_growth(ph_baseline_time_us(baseline->tick[0], tick, tick_us),
+                          PH_GROWTH_POSITION);
 }
 
 // Of everything but texts; of references, the two bits that the wire has of an association. Ends

@@ -63,8 +63,7 @@ typedef struct ph_coded_frame {
     // Positions may be coarser the further away, never by more than this angle, in 1/1024 mrad; 0:
     // always exact. Both ends have it from the hello.
     uint32_t precision;
-    // Optional: how surprises of positions grow, by ticks since the baseline, for whoever asks often.
-    const int16_t* growths; // PH_GROWTH_TICKS of them
+    const int16_t* growths; // as in the rules of baselines
     // Universal codes in place of the models, see coder.h. Both ends have it from the hello.
     bool is_universal;
     // Optional: how often each symbol was used, for learning tables (NULL in games). Writing counts.
@@ -83,17 +82,10 @@ static inline uint32_t ph_coded_distance(const ph_coded_frame* frame, const uint
     return most_mm;
 }
 
-#define PH_GROWTH_TICKS 32
-
 // How a surprise of the position has grown by the tick of the packet, in 1/8 bit.
 static inline int ph_coded_growth(const ph_coded_frame* frame, const ph_baseline* baseline)
 {
-    const uint32_t ticks = frame->tick - baseline->tick[0];
-    if (frame->growths != NULL && ticks < PH_GROWTH_TICKS) {
-        return frame->growths[ticks];
-    }
-    return ph_size_growth(ph_baseline_time_us(baseline->tick[0], frame->tick, frame->tick_us),
-                          PH_GROWTH_POSITION);
+    return ph_baseline_growth(baseline, frame->growths, frame->tick, frame->tick_us);
 }
 
 // What both ends expect of a slot's position at the tick of a packet.

@@ -15,6 +15,13 @@ const uint8_t ph_eighths[256] = {
     7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7,
 };
 
+void ph_growths_fill(int16_t growths[PH_GROWTH_TICKS], uint32_t tick_us)
+{
+    for (uint32_t ticks = 0; ticks < PH_GROWTH_TICKS; ++ticks) {
+        growths[ticks] = (int16_t)ph_size_growth((uint64_t)ticks * tick_us, PH_GROWTH_POSITION);
+    }
+}
+
 const uint8_t ph_sizes[PH_SIZES] = {
     0,  12, 18, 22, 25, 27, 29, 31, 32, 33, 35, 36, 37, 38, 38, 39, 40, 41, 41, 42, 42, 43, 43, 44,
     44, 45, 45, 46, 46, 47, 47, 47, 48, 48, 48, 49, 49, 49, 50, 50, 50, 51, 51, 51, 51, 52, 52, 52,

@@ -59,6 +59,10 @@ static inline int ph_size_growth(uint64_t time_us, int growth)
     return (ph_log2_eighths(grown_us) - PH_NORMAL_TIME_EIGHTHS) * growth / PH_GROWTH_UNIT;
 }
 
+// The same of positions, by ticks: for whoever asks often.
+#define PH_GROWTH_TICKS 32
+void ph_growths_fill(int16_t growths[PH_GROWTH_TICKS], uint32_t tick_us);
+
 // What a size measured over a time would have been over a quarter of a second, by what
 // ph_size_growth() says of that time. Nothing is no smaller for having been short.
 static inline uint8_t ph_size_less(uint8_t size, int growth)

@@ -158,7 +158,8 @@ static void resolve_items(const ph_world* world, ph_viewer* viewer, const ph_fli
     const ph_taking taking = {
         .rules = {.layouts = &world->forms.layouts,
                   .packings = world->forms.packings,
-                  .tick_us = world->def.tick_us},
+                  .tick_us = world->def.tick_us,
+                  .growths = world->growths},
         .flight = &sender->flight,
         .knowledge = &sender->knowledge,
         .tick = packet->stamp.tick,

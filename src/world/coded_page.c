@@ -29,11 +29,6 @@ void ph_coded_page_begin(ph_coded_page* page, const ph_coded_frame* frame, ph_ba
                          int slot_count)
 {
     page->frame = *frame;
-    for (uint32_t ticks = 0; ticks < PH_GROWTH_TICKS; ++ticks) {
-        page->growths[ticks] = (int16_t)ph_size_growth(
-            ph_baseline_time_us(0, ticks, frame->tick_us), PH_GROWTH_POSITION);
-    }
-    page->frame.growths = page->growths;
     page->baselines = baselines;
     page->slot_count = slot_count;
     page->records256 = 0;

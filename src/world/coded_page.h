@@ -21,7 +21,6 @@
 
 typedef struct ph_coded_page {
     ph_coded_frame frame;
-    int16_t growths[PH_GROWTH_TICKS]; // the frame's
     const ph_baselines* baselines;
     int slot_count;
     int told[PH_URGENCIES]; // slots, by urgency

@@ -128,6 +128,7 @@ static void begin_page(ph_datagram* datagram)
         .name_base = sender->baselines.name_base,
         .tick = world->tick,
         .tick_us = world->def.tick_us,
+        .growths = world->growths,
         .density = sender->density,
         .precision = sender->precision,
         .is_universal = sender->is_universal,
