@@ -177,7 +177,8 @@ ph_result ph_host_session_begin(ph_host* host, int client, const ph_viewer_def* 
     }
     const uint64_t now_us = ph_socket_now_us();
     begin_counting(host, session, viewer->bits_per_second, now_us);
-    host->sessions.turns[client] = turn_of(client, viewer->sends_per_second, now_us);
+    host->sessions.turns[client] =
+        turn_of(client, ph_world_sends_per_second(host->def.world, session->viewer), now_us);
     list(&host->sessions, client);
     return PH_OK;
 }

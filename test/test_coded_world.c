@@ -392,6 +392,8 @@ static void the_rhythm_can_be_asked_for(void** state)
     assert_false(ph_world_is_send_due(x.f.world, x.viewer, x.now_us + 900000));
     assert_true(ph_world_is_send_due(x.f.world, x.viewer, x.now_us + 1000000));
     assert_false(ph_world_is_send_due(x.f.world, (ph_viewer_id){7, 7}, x.now_us));
+    assert_true(ph_world_sends_per_second(x.f.world, x.viewer) == PH_SENDS_AUTO);
+    assert_true(ph_world_sends_per_second(x.f.world, (ph_viewer_id){7, 7}) == 0.0);
     teardown(&x);
 }
 

@@ -33,6 +33,7 @@ typedef struct stage {
     int heeded; // calls
     char text[PH_MAIL_MESSAGE_MAX + 1];
     bool is_closed; // nobody is admitted
+    ph_profile profile;
 } stage;
 
 static void heed(void* context, int client, ph_mail* mail)
@@ -52,6 +53,7 @@ static void make_world(stage* s)
     ph_world_def def = ph_world_def_default();
     def.schema = s->schema;
     def.tick_us = TICK_US;
+    def.profile = s->profile;
     assert_int_equal(ph_world_create(&def, &s->world), PH_OK);
     for (uint32_t i = 0; i < ENTITIES; ++i) {
         const ph_spawn spawn = {.name = i, .position_mm = {(int32_t)i * 1000, 0, 0}};
@@ -73,12 +75,17 @@ static ph_host_def def_of(stage* s)
     return def;
 }
 
-static void setup(stage* s, int threads)
+static void setup_profile(stage* s, ph_profile profile, int threads)
 {
-    *s = (stage){.pool = threads > 0 ? ph_pool_create(threads) : NULL};
+    *s = (stage){.profile = profile, .pool = threads > 0 ? ph_pool_create(threads) : NULL};
     make_world(s);
     const ph_host_def def = def_of(s);
     assert_int_equal(ph_host_open(&def, &s->host), PH_OK);
+}
+
+static void setup(stage* s, int threads)
+{
+    setup_profile(s, PH_PROFILE_PINHOLE, threads);
 }
 
 static void teardown(stage* s)
@@ -326,6 +333,26 @@ static void nobody_is_sent_more_than_the_budget(void** state)
     teardown(&s);
 }
 
+// Whoever leaves it to the profile is not sent to at each tick.
+static void classic_sends_five_times_a_second(void** state)
+{
+    (void)state;
+    stage s;
+    player p;
+    setup_profile(&s, PH_PROFILE_CLASSIC, 0);
+    join(&s, &p, 1);
+    const uint64_t start_us = ph_socket_now_us();
+    while (ph_socket_now_us() < start_us + 1000000) {
+        tick(&s);
+        play(&p);
+    }
+    const uint64_t spent_us = ph_socket_now_us() - start_us;
+    assert_int_equal(ph_world_sends_per_second(s.world, ph_host_viewer(s.host, 0)), 5);
+    assert_in_range(ph_host_get_stats(s.host).sends, 1, spent_us / 200000 + 2);
+    leave(&p);
+    teardown(&s);
+}
+
 static void who_is_not_admitted_is_shown_nothing(void** state)
 {
     (void)state;
@@ -417,7 +444,7 @@ static void a_port_that_somebody_has_is_taken(void** state)
 static void no_memory_is_told_and_nothing_leaks(void** state)
 {
     (void)state;
-    stage s = {0};
+    stage s = {.profile = PH_PROFILE_PINHOLE};
     make_world(&s);
     for (int n = 1;; ++n) {
         s.memory = (test_memory){.fail_at = n};
@@ -458,6 +485,7 @@ int main(void)
         cmocka_unit_test(messages_and_input_go_both_ways),
         cmocka_unit_test(mail_does_not_wait_for_the_view),
         cmocka_unit_test(nobody_is_sent_more_than_the_budget),
+        cmocka_unit_test(classic_sends_five_times_a_second),
         cmocka_unit_test(who_is_not_admitted_is_shown_nothing),
         cmocka_unit_test(who_is_sent_away_hears_of_it),
         cmocka_unit_test(without_time_turns_are_put_off),

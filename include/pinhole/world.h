@@ -298,6 +298,10 @@ PH_API ph_result ph_world_send(ph_world* world, ph_viewer_id viewer, uint64_t no
 /// different threads like ph_world_send(). False for a stale id.
 PH_API bool ph_world_is_send_due(ph_world* world, ph_viewer_id viewer, uint64_t now_us);
 
+/// How often the viewer is sent to, what is usual for the profile filled in: sends per second, or
+/// PH_SENDS_AUTO; 0 for a stale id.
+PH_API double ph_world_sends_per_second(const ph_world* world, ph_viewer_id viewer);
+
 /// A send to every viewer whose time has come by its sends_per_second. Call it after each tick.
 PH_API void ph_world_send_all(ph_world* world, uint64_t now_us, ph_deliver* deliver, void* context);
 

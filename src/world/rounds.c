@@ -38,6 +38,14 @@ bool ph_world_is_send_due(ph_world* world, ph_viewer_id viewer, uint64_t now_us)
             is_worth_sending(world, index, now_us));
 }
 
+double ph_world_sends_per_second(const ph_world* world, ph_viewer_id viewer)
+{
+    uint32_t index;
+    return ph_world_try_viewer(world, viewer, &index)
+               ? ph_sender_often(world->viewers.viewers[index].sender)
+               : 0.0;
+}
+
 static bool is_time(const ph_world* world, uint32_t index, uint64_t now_us)
 {
     ph_sender* sender = world->viewers.viewers[index].sender;

@@ -138,6 +138,13 @@ static uint64_t period_parts(double sends_per_second, bool is_coded)
     return (uint64_t)((double)US_PER_SECOND * PARTS_PER_US / often + 0.5);
 }
 
+double ph_sender_often(const ph_sender* sender)
+{
+    return sender->period_parts == 0
+               ? PH_SENDS_AUTO
+               : (double)US_PER_SECOND * PARTS_PER_US / (double)sender->period_parts;
+}
+
 ph_scheduler ph_sender_scheduler(const ph_sender_def* def)
 {
     if (def->viewer->scheduler.rank != NULL) {

@@ -168,6 +168,9 @@ void ph_sender_pay(ph_sender* sender, int payload_bytes);
 // Time passes: tokens come in, seconds become full.
 void ph_sender_pass_time(ph_sender* sender, uint64_t now_us);
 
+// As ph_world_sends_per_second().
+double ph_sender_often(const ph_sender* sender);
+
 // Whether ph_world_send_all() sends to it now; if so, its next time is set. Viewers are spread over
 // the period by their numbers; a new one is served at once.
 bool ph_sender_is_time(ph_sender* sender, uint32_t viewer, uint64_t now_us);
