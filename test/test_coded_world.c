@@ -224,6 +224,43 @@ static int count_coarse(int32_t step_mm, int turning_ticks)
     return coarse_count;
 }
 
+static double priority_of(const fixture* x, ph_entity_id entity)
+{
+    ph_why why;
+    assert_int_equal(ph_world_why(x->f.world, x->viewer, entity, &why), PH_OK);
+    assert_int_equal(why.state, PH_WHY_ENTERING);
+    return why.priority;
+}
+
+// Both were told of at the same time, and nobody answers; one of them came into view a second earlier,
+// and its first enter is known to be lost.
+static void who_is_missing_for_longer_comes_sooner_in_doubt_too(void** state)
+{
+    (void)state;
+    fixture x;
+    const ph_viewer_def def = viewer_def();
+    setup(&x, &def);
+    const ph_entity_id early = small_world_spawn_at(&x.f, 1, 5000, 0);
+    step(&x);
+    answer(&x, false);
+    for (int i = 0; i < 10; ++i) {
+        ph_world_tick(x.f.world);
+        x.now_us += TICK_US;
+    }
+    const ph_entity_id late = small_world_spawn_at(&x.f, 2, -5000, 0);
+    step(&x);
+    assert_int_equal(stats_of(&x).enters, 3);
+    for (int i = 0; i < 7; ++i) {
+        ph_world_move(x.f.world, early, 5000 + 16 * i, 0, 0);
+        ph_world_move(x.f.world, late, -5000 - 16 * i, 0, 0);
+        ph_world_tick(x.f.world);
+        x.now_us += TICK_US;
+    }
+    ph_world_is_send_due(x.f.world, x.viewer, x.now_us); // time passes
+    assert_true(priority_of(&x, early) > 1.5 * priority_of(&x, late));
+    teardown(&x);
+}
+
 static void far_away_is_coarse_where_much_is_wrong(void** state)
 {
     (void)state;
@@ -434,6 +471,7 @@ int main(void)
         cmocka_unit_test(an_enter_says_how_it_moves),
         cmocka_unit_test(a_jump_is_no_velocity),
         cmocka_unit_test(an_enter_is_told_again_when_it_is_lost_or_not_answered_for),
+        cmocka_unit_test(who_is_missing_for_longer_comes_sooner_in_doubt_too),
         cmocka_unit_test(far_away_is_coarse_where_much_is_wrong),
         cmocka_unit_test(with_bits_to_spare_everything_is_exact),
         cmocka_unit_test(what_became_exact_is_expected_as_it_is_applied),

@@ -331,16 +331,16 @@ typedef struct section {
     int shown_count;
 } section;
 
-// Few of those in view.
-static void fill_unsure(const filling* f, const section* of, int slot, motions* sent)
+// Few of those in view. @return Whether it is missing, as far as anybody can tell.
+static bool fill_unsure(const filling* f, const section* of, int slot, motions* sent)
 {
-    float* missing = &f->lanes->missing[slot - f->first];
-    if (f->knowledge->told[slot] == PH_TOLD_NOTHING) {
-        add_newcomer(f, slot, sent, slot - of->first);
-        *missing = 1.0f;
-    } else if (ph_sender_is_doubtful(f->outlook->sender, slot)) {
-        *missing = DOUBT;
+    const bool is_newcomer = f->knowledge->told[slot] == PH_TOLD_NOTHING;
+    if (!is_newcomer && !ph_sender_is_doubtful(f->outlook->sender, slot)) {
+        return false;
     }
+    add_newcomer(f, slot, sent, slot - of->first);
+    f->lanes->missing[slot - f->first] = is_newcomer ? 1.0f : DOUBT;
+    return true;
 }
 
 static void lay_side_by_side(const filling* f, const section* of, motions* restrict sent,
@@ -359,11 +359,8 @@ static void lay_side_by_side(const filling* f, const section* of, motions* restr
     for (int i = 0; i < of->shown_count; ++i) {
         const int slot = of->shown[i];
         const int place = slot - of->first;
-        if (told[slot] != PH_TOLD_ENTERED) {
-            fill_unsure(f, of, slot, sent);
-            if (told[slot] == PH_TOLD_NOTHING) {
-                continue;
-            }
+        if (told[slot] != PH_TOLD_ENTERED && fill_unsure(f, of, slot, sent)) {
+            continue;
         }
         if (class_index[slot] != as.class_index) {
             as = kind_of(f, class_index[slot]);
