@@ -7,6 +7,7 @@
 #include "world/errors.h"
 
 #include "base/bitset.h"
+#include "base/inline.h"
 #include "wire/baseline.h"
 
 #include <float.h>
@@ -113,7 +114,7 @@ static inline float log2_about(float value)
 
 // ---- side by side
 
-static kind kind_of(const filling* f, int class_index)
+PH_OUT_OF_LINE static kind kind_of(const filling* f, int class_index)
 {
     const ph_layout* layout = &f->outlook->world->forms.layouts.layouts[class_index];
     return (kind){
@@ -301,7 +302,7 @@ static void price_positions(const filling* f, const motions* restrict all, int c
 
 // ---- heading
 
-static float turn_of(const filling* f, int slot, int class_index)
+PH_OUT_OF_LINE static float turn_of(const filling* f, int slot, int class_index)
 {
     const ph_world* world = f->outlook->world;
     const ph_table* table = &world->tables[class_index];
@@ -332,7 +333,7 @@ typedef struct section {
 } section;
 
 // Few of those in view. @return Whether it is missing, as far as anybody can tell.
-static bool fill_unsure(const filling* f, const section* of, int slot, motions* sent)
+PH_OUT_OF_LINE static bool fill_unsure(const filling* f, const section* of, int slot, motions* sent)
 {
     const bool is_newcomer = f->knowledge->told[slot] == PH_TOLD_NOTHING;
     if (!is_newcomer && !ph_sender_is_doubtful(f->outlook->sender, slot)) {

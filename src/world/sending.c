@@ -12,6 +12,7 @@
 
 #include "world/sending.h"
 
+#include "base/inline.h"
 #include "world/datagram.h"
 #include "world/errors.h"
 #include "world/stopwatch.h"
@@ -172,7 +173,7 @@ static outcome add(sending* s, const ph_place* at, const ph_choice* choice)
     return OUTCOME_ADDED;
 }
 
-static outcome add_enter(sending* s, const ph_place* at)
+PH_OUT_OF_LINE static outcome add_enter(sending* s, const ph_place* at)
 {
     ph_due rest;
     const ph_choice choice = {

@@ -34,7 +34,7 @@ static inline void ph_survey_keep(ph_knowledge* knowledge, const ph_place* at, u
     ph_dossier* dossier = at->dossier;
     *touched = (*touched & ~asked) | due->due;
     dossier->repeats &= ~asked | due->due | due->beyond;
-    if ((dossier->beyond | due->beyond) != 0) {
+    if (((dossier->beyond & asked) | due->beyond) != 0) {
         float* wake_mm2 = &knowledge->wake_mm2[at->slot];
         dossier->beyond &= ~asked;
         *wake_mm2 = dossier->beyond != 0 ? *wake_mm2 : 0.0f;
