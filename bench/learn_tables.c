@@ -9,6 +9,7 @@
 #include "wire/surprise.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define SYMBOLS_MAX 66
@@ -18,6 +19,8 @@
 #define CURVE_WEIGHT 1500.0
 // Of the families with few models: what one game never does, another one does all the time.
 #define CURVE_WEIGHT_FEW 80000.0
+// Of the families of enters, which are seldom: a viewer's join is a few hundred of them.
+#define CURVE_WEIGHT_ENTERS 4000.0
 // A game that hardly used a family does not decide it alone.
 #define SCALE_MAX 40.0
 #define TOLD_FIRST (-6.0)
@@ -62,9 +65,15 @@ static void curve_spread(int spread, int symbols, double* weights)
 
 static int spread_of(ph_coded_family family, int model)
 {
+    if (family == PH_FAMILY_BESIDE_Y) {
+        return model >= PH_SIDES ? 1 + (model - PH_SIDES) / PH_SIDE_PARTS : 0;
+    }
     const bool has_spread = family == PH_FAMILY_NAME_BESIDE || family == PH_FAMILY_BESIDE_X ||
-                            family == PH_FAMILY_BESIDE_VELOCITY;
-    const int plain = family == PH_FAMILY_BESIDE_VELOCITY ? 3 : 2;
+                            family == PH_FAMILY_BESIDE_VELOCITY ||
+                            family == PH_FAMILY_BESIDE_HEADING;
+    const int plain = family == PH_FAMILY_BESIDE_VELOCITY  ? 3
+                      : family == PH_FAMILY_BESIDE_HEADING ? 1
+                                                           : 2;
     return has_spread && model >= plain ? model - plain + 1 : 0;
 }
 
@@ -74,6 +83,14 @@ static void curve_told(int model, const double* offsets, double* weights)
     const double odds = TOLD_FIRST + TOLD_STEP * density + offsets[model % PH_URGENCIES];
     weights[1] = 1.0 / (1.0 + exp(-odds));
     weights[0] = 1.0 - weights[1];
+}
+
+// Mostly as coarse as the neighbour, or nearly.
+static void curve_coarse(int model, double* weights)
+{
+    for (int i = 0; i <= PH_COARSE_MAX; ++i) {
+        weights[i] = i == model ? 16.0 : abs(i - model) == 1 ? 3.0 : 0.5;
+    }
 }
 
 static void curve_number(double* weights)
@@ -101,8 +118,9 @@ static const double PLAIN_CURVES[PH_FAMILY_COUNT][11] = {
     [PH_FAMILY_ENTER_JUMP] = {99, 1},
     [PH_FAMILY_ENTER_MOVING] = {1, 2},
     [PH_FAMILY_ENTER_HEADING] = {1, 6, 6},
-    [PH_FAMILY_BESIDE_HEADING] = {1, 6, 6, 3},
     [PH_FAMILY_ENTER_OTHERS] = {1, 4},
+    [PH_FAMILY_BESIDE_OTHERS] = {1, 1},
+    [PH_FAMILY_BESIDE_SAME] = {1, 1},
 };
 
 static void curve_of(ph_coded_family family, int model, const double* told_offsets, double* weights)
@@ -114,8 +132,10 @@ static void curve_of(ph_coded_family family, int model, const double* told_offse
         curve_surprise(model, weights);
     } else if (spread_of(family, model) != 0) {
         curve_spread(spread_of(family, model), info->symbols, weights);
-    } else if (family == PH_FAMILY_NUMBER) {
+    } else if (family == PH_FAMILY_NUMBER || family == PH_FAMILY_BESIDE_NUMBER) {
         curve_number(weights);
+    } else if (family == PH_FAMILY_BESIDE_COARSE) {
+        curve_coarse(model, weights);
     } else if (PLAIN_CURVES[family][0] > 0) {
         memcpy(weights, PLAIN_CURVES[family], info->symbols * sizeof weights[0]);
     } else {
@@ -157,6 +177,14 @@ static void make_model(learn_tables* tables, ph_coded_family family, int model,
     tables->costs[first + info->symbols] = 0;
 }
 
+static double weight_of_curve(ph_coded_family family, int model)
+{
+    if (ph_coded_families[family].symbols == PH_MAGNITUDES || spread_of(family, model) != 0) {
+        return CURVE_WEIGHT;
+    }
+    return family >= PH_FAMILY_SLOT ? CURVE_WEIGHT_ENTERS : CURVE_WEIGHT_FEW;
+}
+
 void learn_tables_make(learn_tables* tables, const ph_coded_counts* const* games, int game_count,
                        const double told_offsets[PH_URGENCIES])
 {
@@ -165,10 +193,7 @@ void learn_tables_make(learn_tables* tables, const ph_coded_counts* const* games
         for (int model = 0; model < info->models; ++model) {
             double weights[SYMBOLS_MAX] = {0};
             curve_of((ph_coded_family)family, model, told_offsets, weights);
-            const double curve_weight =
-                info->symbols == PH_MAGNITUDES || spread_of((ph_coded_family)family, model) != 0
-                    ? CURVE_WEIGHT
-                    : CURVE_WEIGHT_FEW;
+            const double curve_weight = weight_of_curve((ph_coded_family)family, model);
             double total = 0.0;
             for (int i = 0; i < info->symbols; ++i) {
                 total += weights[i];

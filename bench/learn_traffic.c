@@ -29,6 +29,9 @@
 #define NEAREST_MM 1000.0
 // As in world/coded_writing.c.
 #define SPREAD_WORTH 4
+// 1 mrad, as worlds have it unless they are asked for something else.
+#define PRECISION 1024
+#define CROWD 16
 
 typedef struct sent_record {
     ph_record record;
@@ -48,6 +51,7 @@ typedef struct slot_state {
     uint32_t association;
     double score;
     bool is_chosen;
+    uint8_t coarse;   // of an enter
     sent_record next; // what would be told now
     ph_baseline baseline;
     ph_baseline shown;
@@ -335,26 +339,46 @@ static int gather_enters(traffic* it, int packet_bits, int tick, int slots[SLOTS
     return count;
 }
 
-static ph_coded_neighbour neighbour_at(const traffic* it, int slot)
+static ph_coded_neighbour neighbour_at(const traffic* it, int slot,
+                                       const ph_coded_neighbour* before)
 {
-    const ph_coded_record coded = coded_of(&it->slots[slot], &it->slots[slot].next, slot);
-    return ph_coded_neighbour_of(&it->frame, &coded.record);
+    ph_coded_record coded = coded_of(&it->slots[slot], &it->slots[slot].next, slot);
+    coded.before = before;
+    coded.coarse = it->slots[slot].coarse;
+    return ph_coded_neighbour_of(&it->frame, &coded);
 }
 
 // One time in three nothing is stated, so that this is learned, too.
 static void choose_spread(traffic* it, const int* slots, int count)
 {
-    it->frame.spread = (ph_coded_spread){0};
     if (count < SPREAD_WORTH || ph_rng_below(&it->rng, 3) == 0) {
         return;
     }
     ph_coded_steps steps = {0};
+    ph_coded_neighbour from = neighbour_at(it, slots[0], NULL);
     for (int i = 1; i < count; ++i) {
-        const ph_coded_neighbour from = neighbour_at(it, slots[i - 1]);
-        const ph_coded_neighbour to = neighbour_at(it, slots[i]);
-        ph_coded_steps_add(&steps, &from, &to);
+        const ph_coded_neighbour to = neighbour_at(it, slots[i], &from);
+        ph_coded_steps_add(&steps, &it->frame, &from, &to);
+        from = to;
     }
+    const uint8_t coarse = it->frame.spread.coarse;
     it->frame.spread = ph_coded_steps_spread(&steps);
+    it->frame.spread.coarse = coarse;
+}
+
+// Worlds of the usual precision may tell newcomers coarsely; every other time here, so that exact ones
+// are learned, too.
+static void round_crowd(traffic* it, const int* slots, int count)
+{
+    const int some = 1 + (int)ph_rng_below(&it->rng, 3);
+    const int most = count >= CROWD ? PH_COARSE_MAX : some;
+    it->frame.spread =
+        (ph_coded_spread){.coarse = (uint8_t)(ph_rng_below(&it->rng, 2) == 0 ? most : 0)};
+    for (int i = 0; i < count; ++i) {
+        slot_state* state = &it->slots[slots[i]];
+        uint32_t* words = position_words(it, &state->next);
+        state->coarse = (uint8_t)ph_coded_round_enter(&it->frame, it->layout, words);
+    }
 }
 
 static void write_enters(traffic* it, ph_entropy_writer* writer, flight* flown, int packet_bits,
@@ -362,14 +386,17 @@ static void write_enters(traffic* it, ph_entropy_writer* writer, flight* flown, 
 {
     int slots[SLOTS];
     const int count = gather_enters(it, packet_bits, tick, slots);
+    it->frame.precision = PRECISION;
+    round_crowd(it, slots, count);
     choose_spread(it, slots, count);
     ph_coded_neighbour before;
     for (int i = 0; i < count; ++i) {
         slot_state* state = &it->slots[slots[i]];
         ph_coded_record coded = coded_of(state, &state->next, slots[i]);
         coded.before = i > 0 ? &before : NULL;
+        coded.coarse = state->coarse;
         const uint32_t cost256 = ph_coded_write(&it->frame, writer, &coded);
-        before = ph_coded_neighbour_of(&it->frame, &coded.record);
+        before = ph_coded_neighbour_of(&it->frame, &coded);
         ph_baseline_take(&state->shown, state->shown_known, &it->game->rules, &coded.record,
                          (uint32_t)tick);
         keep(flown, &coded, &state->next);
@@ -377,6 +404,7 @@ static void write_enters(traffic* it, ph_entropy_writer* writer, flight* flown, 
         it->game->figures.enters += 1;
         it->game->figures.enter256 += cost256;
     }
+    it->frame.precision = 0; // updates are exact here
 }
 
 static void bill_update(traffic* it, const ph_coded_record* coded)

@@ -59,7 +59,7 @@ static ph_coded_record* add_record(const client* it, packet* read, ph_record_kin
     const bool has_before = read->count > 0 && kind != PH_RECORD_UPDATE &&
                             read->coded[read->count - 1].record.kind == kind;
     if (has_before) {
-        *before = ph_coded_neighbour_of(&it->frame, &read->coded[read->count - 1].record);
+        *before = ph_coded_neighbour_of(&it->frame, &read->coded[read->count - 1]);
     }
     *coded = (ph_coded_record){.record = {.kind = (uint8_t)kind,
                                           .words = read->words[read->count],
@@ -116,7 +116,7 @@ static size_t write_again(client* it, const packet* read, uint8_t* bytes, size_t
     for (; next < read->header.leave_count + read->header.enter_count; ++next) {
         if (next == read->header.leave_count) {
             ph_coded_write_spread(&it->frame, &writer, read->header.enter_count);
-            cost256 += (uint64_t)ph_coded_spread_bits(&it->frame.spread, read->header.enter_count) *
+            cost256 += (uint64_t)ph_coded_spread_bits(&it->frame, read->header.enter_count) *
                        PH_COST_PER_BIT;
         }
         cost256 += ph_coded_cost256(&it->frame, &read->coded[next], NULL);

@@ -181,7 +181,12 @@ static void first_enters(void)
     number(11, "heading", 205);                 // as the one before looks
     number(13, "heading", 4);
     begin(with_counts(with_eye(with_hello(packet(65533, 0, 0)), EYE), 0, 5), 1006, EYE);
-    golden_coded_spread(&golden, 11, 4, 3);
+    golden_coded_spread(&golden, (ph_coded_spread){.coarse = 4,
+                                                   .place = 11,
+                                                   .velocity = 4,
+                                                   .heading = 6,
+                                                   .name = 3,
+                                                   .motion = PH_MOTION_AHEAD});
     enter(1, 1, 101);
     golden_coded_velocity(&golden, 2, 22, 0);
     golden_coded_jump(&golden);
@@ -415,6 +420,60 @@ static void displaced(void)
     end("19_left_again");
 }
 
+// The further away the coarser, each told from the one before: what they have in common goes on.
+static void crowd_of_chests(void)
+{
+    static const int32_t WAYS_MM[] = {500, 500, 1200, 2500, 5000, 10000, 20000, 40000, 80000};
+    enum { COUNT = sizeof WAYS_MM / sizeof WAYS_MM[0] };
+    for (int i = 0; i < COUNT; ++i) {
+        newcomer(30 + i, "chest", 44000 - 7 * i, 50000 + WAYS_MM[i], 100);
+        number(30 + i, "health", 70);
+        number(30 + i, "coins", i < 4 ? 0 : 1000 * i);
+        number(30 + i, "is_open", i == 6 ? 1 : 0);
+        enter(30 + i, 1, 200 + 3 * (uint64_t)i);
+        if (i > 1) {
+            golden_coded_coarse(&golden);
+        }
+    }
+}
+
+static void crowd(void)
+{
+    begin(with_counts(packet(65551, 65548, 5), 0, 14), 1094, EYE_LATER);
+    golden_coded_spread(&golden, (ph_coded_spread){.coarse = 7,
+                                                   .place = 9,
+                                                   .velocity = 3,
+                                                   .heading = 12,
+                                                   .name = 2,
+                                                   .motion = PH_MOTION_AHEAD});
+    crowd_of_chests();
+    dress_creature(60);
+    dress_creature(61);
+    place(60, 44500, 50500, 100);
+    place(61, 44500, 51000, 100);
+    number(61, "kind", 2); // some of its values are others
+    number(61, "is_angry", 1);
+    number(61, "gold", 7);
+    number(61, "hat", 0);
+    golden_vector(&golden.base, 61, "speed", 1, 2, 3);
+    golden_text(&golden.base, 61, "name", "", 0);
+    enter(60, 1, 300);
+    golden_coded_velocity(&golden, 0, -60, 1);
+    enter(61, 1, 299);
+    golden_coded_velocity(&golden, 5, -38, 1);
+    newcomer(62, "fish", 44100, 50900, 200);
+    newcomer(63, "fish", 44200, 50950, 220);
+    newcomer(64, "fish", 44300, 50990, 220);
+    number(62, "heading", 30);
+    number(63, "heading", 120);
+    enter(62, 1, 301);
+    golden_coded_velocity(&golden, 300, 170, 0);
+    enter(63, 1, 302);
+    golden_coded_velocity(&golden, -172, 299, 0);
+    enter(64, 1, 303);
+    end("20_crowd");
+}
+
 static void play_main(const char* session, int version)
 {
     const ph_hello hello = {.version = (uint8_t)version,
@@ -429,6 +488,7 @@ static void play_main(const char* session, int version)
     values();
     leaves();
     displaced();
+    crowd();
     end_session();
 }
 
@@ -512,7 +572,7 @@ static void the_answer(void** state)
 {
     (void)state;
     ph_receipt receipt = ph_receipt_make(65530);
-    for (uint32_t i = 65531; i <= 65550; ++i) {
+    for (uint32_t i = 65531; i <= 65551; ++i) {
         if (i != 65536 && i != 65546) {
             ph_receipt_note(&receipt, i, i != 65545);
         }

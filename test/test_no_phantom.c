@@ -143,13 +143,14 @@ static double nearest_mm(uint64_t name, const int32_t mm[3])
 
 // A coarse position has just been told. From now on it counts as one that the entity had.
 static bool is_coarse_right(const test_session* session, const session_viewer* viewer,
-                            ph_entity_id id, const session_shown* shown, int property)
+                            ph_entity_id id, const session_shown* shown, int property,
+                            double precision_mrad)
 {
     int32_t mm[3];
     assert_int_equal(ph_client_read(viewer->client, id, property, PH_FIELD_I32X3, mm, sizeof mm),
                      PH_OK);
     const ph_known_eye eye = eye_of(viewer->client);
-    const double stated_mm = viewer->def.precision_mrad * 1e-3 * distance_mm(eye.mm, mm);
+    const double stated_mm = precision_mrad * 1e-3 * distance_mm(eye.mm, mm);
     if (nearest_mm(shown->name, mm) > stated_mm) {
         return false;
     }
@@ -161,9 +162,9 @@ static bool is_coarse_right(const test_session* session, const session_viewer* v
 }
 
 typedef enum occasion {
-    OCCASION_UPDATE, // the only one that may be coarse
-    OCCASION_ENTER,
-    OCCASION_LOOK, // nothing new
+    OCCASION_UPDATE,
+    OCCASION_ENTER, // may be coarser
+    OCCASION_LOOK,  // nothing new
 } occasion;
 
 static bool was_so(const test_session* session, const session_viewer* viewer, int slot,
@@ -178,8 +179,13 @@ static bool was_so(const test_session* session, const session_viewer* viewer, in
         last_tick >= shown->since_tick) {
         return true;
     }
+    const double told_mrad = viewer->def.precision_mrad;
+    const double enter_mrad = fmax(told_mrad, fmin(PH_ENTER_PRECISION * told_mrad,
+                                                   PH_ENTER_PRECISION_MAX / 1024.0));
+    const double precision_mrad = why == OCCASION_ENTER ? enter_mrad : told_mrad;
     return session->def.profile == PH_PROFILE_PINHOLE && def->coding == PH_CODING_POSITION &&
-           why == OCCASION_UPDATE && is_coarse_right(session, viewer, id, shown, property);
+           def->when != PH_SEND_ONCE && why != OCCASION_LOOK &&
+           is_coarse_right(session, viewer, id, shown, property, precision_mrad);
 }
 
 static void check_value(const test_session* session, const session_viewer* viewer, int slot,
@@ -234,6 +240,18 @@ static void check_all(const test_session* session, const session_viewer* viewer)
     }
 }
 
+// An enter of somebody who is shown already is no event of its own.
+static bool is_enter_record(const ph_client* client, int slot)
+{
+    const ph_draft* draft = &client->draft;
+    for (int i = draft->enter_first; i < draft->update_first; ++i) {
+        if (draft->records[i].slot == slot) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // What an enter does not mention must be initial: looked at, too.
 static void check_events(test_session* session, int number, const void* bytes, size_t size)
 {
@@ -243,10 +261,10 @@ static void check_events(test_session* session, int number, const void* bytes, s
     ph_event event;
     while (ph_client_poll(viewer->client, &event)) {
         if (event.kind != PH_EVENT_LEAVE) {
-            const bool is_enter = event.kind == PH_EVENT_ENTER;
-            check_slot(session, viewer, (int)event.entity.index1 - 1,
-                       is_enter ? UINT64_MAX : event.properties,
-                       is_enter ? OCCASION_ENTER : OCCASION_UPDATE);
+            const int slot = (int)event.entity.index1 - 1;
+            check_slot(session, viewer, slot,
+                       event.kind == PH_EVENT_ENTER ? UINT64_MAX : event.properties,
+                       is_enter_record(viewer->client, slot) ? OCCASION_ENTER : OCCASION_UPDATE);
         }
     }
     if (session->packet_count % 4 == 0) {

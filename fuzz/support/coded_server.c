@@ -71,20 +71,27 @@ static void write_changes(const ph_client* client, const ph_coded_frame* frame,
                           ph_entropy_writer* writer)
 {
     ph_coded_neighbour before;
-    bool is_first = true;
+    fuzz_record records[2]; // this one, and the one that it is told from
+    int count = 0;
     for (int slot = 0; slot < FUZZ_SLOTS; ++slot) {
         if (plan->kind1[slot] != kind + 1) {
             continue;
         }
-        fuzz_record made;
-        fuzz_make_record(client, kind, slot, from, &made);
+        fuzz_record* made = &records[count % 2];
+        fuzz_make_record(client, kind, slot, from, made);
         for (int i = 0; kind == PH_RECORD_ENTER && i < 3; ++i) {
-            made.record.velocity[i] = (int16_t)(fuzz_take(from, 3) == 0 ? fuzz_take(from, 256) : 0);
+            made->record.velocity[i] =
+                (int16_t)(fuzz_take(from, 3) == 0 ? fuzz_take(from, 256) : 0);
         }
-        const ph_coded_record coded = {.record = made.record, .before = is_first ? NULL : &before};
+        ph_coded_record coded = {.record = made->record, .before = count == 0 ? NULL : &before};
+        if (kind == PH_RECORD_ENTER) {
+            const ph_layout* layout = &frame->frame.layouts->layouts[made->record.class_index];
+            coded.coarse = (uint8_t)ph_coded_round_enter(
+                frame, layout, made->record.words + layout->position_word);
+        }
         ph_coded_write(frame, writer, &coded);
-        before = ph_coded_neighbour_of(frame, &made.record);
-        is_first = false;
+        before = ph_coded_neighbour_of(frame, &coded);
+        ++count;
     }
 }
 
@@ -141,7 +148,12 @@ size_t fuzz_write_coded(ph_client* client, fuzz_source* from, uint8_t bytes[PH_P
     if (fuzz_take(from, 2) == 1) {
         coded.spread = (ph_coded_spread){.place = (uint8_t)fuzz_take(from, PH_SPREADS),
                                          .velocity = (uint8_t)fuzz_take(from, PH_SPREADS),
-                                         .name = (uint8_t)fuzz_take(from, PH_NAME_SPREADS)};
+                                         .heading = (uint8_t)fuzz_take(from, PH_SPREADS),
+                                         .name = (uint8_t)fuzz_take(from, PH_NAME_SPREADS),
+                                         .motion = (uint8_t)fuzz_take(from, PH_MOTIONS)};
+    }
+    if (coded.precision != 0) {
+        coded.spread.coarse = (uint8_t)fuzz_take(from, PH_COARSE_MAX + 1);
     }
     ph_entropy_writer writer;
     ph_entropy_writer_init(&writer, bytes, PH_PAYLOAD_MAX);
@@ -203,7 +215,7 @@ void fuzz_check_coded(const ph_client* client, const ph_frame* frame, const ph_h
             ph_coded_write_spread(&coded, &writer, header->enter_count);
         }
         ph_coded_write(&coded, &writer, &it);
-        before = ph_coded_neighbour_of(&coded, &draft->records[i]);
+        before = ph_coded_neighbour_of(&coded, &it);
     }
     if (!header->is_probe) {
         write_updates_again(client, &coded, &writer);

@@ -45,26 +45,25 @@ static bool try_read_what(const ph_coded_source* from, ph_entropy_reader* reader
     return !has_failed(reader) && ph_draft_try_extend_what(&from->source, &coded->record);
 }
 
-// A leave or an enter.
+// A leave or an enter; the next one is told from it.
 static void read_change(ph_draft* draft, const ph_coded_source* from, ph_record_kind kind,
-                        int kind_first, ph_entropy_reader* reader)
+                        ph_coded_neighbour* before, ph_entropy_reader* reader)
 {
+    const int kind_first = kind == PH_RECORD_ENTER ? draft->enter_first : 0;
     ph_record* record = ph_draft_open(draft, kind);
     if (record == NULL) {
         fail(reader);
         return;
     }
     const bool is_first = draft->count == kind_first;
-    const ph_coded_neighbour before =
-        is_first ? (ph_coded_neighbour){0}
-                 : ph_coded_neighbour_of(&from->frame, &draft->records[draft->count - 1]);
-    ph_coded_record coded = {.record = *record, .before = is_first ? NULL : &before};
+    ph_coded_record coded = {.record = *record, .before = is_first ? NULL : before};
     if (!try_read_who(draft, from, kind_first, reader, &coded) ||
         (kind == PH_RECORD_ENTER && !try_read_what(from, reader, &coded))) {
         fail(reader);
         return;
     }
     *record = coded.record;
+    *before = ph_coded_neighbour_of(&from->frame, &coded);
     ph_draft_close(draft);
 }
 
@@ -123,15 +122,16 @@ void ph_draft_read_coded(ph_draft* draft, const ph_coded_source* from, ph_entrop
 {
     const ph_header* header = from->source.header;
     ph_draft_begin(draft);
+    ph_coded_neighbour before;
     for (int i = 0; i < header->leave_count && !has_failed(reader); ++i) {
-        read_change(draft, from, PH_RECORD_LEAVE, 0, reader);
+        read_change(draft, from, PH_RECORD_LEAVE, &before, reader);
     }
     draft->enter_first = draft->count;
     ph_coded_source with = *from; // the spread of the enters
     ph_coded_read_spread(&with.frame, reader, header->enter_count);
     draft->spread = with.frame.spread;
     for (int i = 0; i < header->enter_count && !has_failed(reader); ++i) {
-        read_change(draft, &with, PH_RECORD_ENTER, draft->enter_first, reader);
+        read_change(draft, &with, PH_RECORD_ENTER, &before, reader);
     }
     draft->update_first = draft->count;
     read_updates(draft, from, reader);

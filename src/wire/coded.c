@@ -10,6 +10,7 @@
 #include "wire/coded_header.h"
 #include "wire/coded_position.h"
 #include "wire/coded_values.h"
+#include "wire/coded_velocity.h"
 #include "wire/coder.h"
 #include "wire/surprise.h"
 
@@ -41,10 +42,15 @@ static void code_slot(const ph_coded_frame* frame, ph_coder* coder, ph_coded_rec
     const bool is_reading = ph_coder_is_reading(coder);
     const uint32_t floor = coded->before != NULL ? coded->before->slot + UINT32_C(1) : 0;
     PH_ASSERT(is_reading || record->slot >= floor);
-    const int model = (record->kind == PH_RECORD_ENTER ? 2 : 0) + (coded->before != NULL ? 1 : 0);
-    const uint64_t gap = ph_coder_length(coder, PH_FAMILY_SLOT, model,
-                                         is_reading ? 0 : (uint64_t)(record->slot - floor));
-    const uint64_t slot = floor + gap;
+    const uint64_t given = is_reading ? 0 : (uint64_t)(record->slot - floor);
+    uint64_t slot;
+    if (coded->before == NULL) {
+        slot = ph_coder_raw(coder, given, frame->frame.slot_bits);
+    } else {
+        const int model =
+            (record->kind == PH_RECORD_ENTER ? 2 : 0) + (coded->before->is_next ? 1 : 0);
+        slot = floor + ph_coder_length(coder, PH_FAMILY_SLOT, model, given);
+    }
     ph_coder_refuse_if(coder, slot >> frame->frame.slot_bits != 0);
     if (is_reading) {
         record->slot = (uint16_t)slot;
@@ -318,29 +324,55 @@ static uint64_t code_enter_flags(ph_coder* coder, const ph_layout* layout, const
     return properties_of(others, told);
 }
 
+static bool is_beside(const ph_coded_record* coded)
+{
+    return coded->before != NULL && coded->before->class_index == coded->record.class_index;
+}
+
+// By itself: its motion says where it is headed.
+static uint64_t code_enter_alone(const ph_coded_frame* frame, ph_coder* coder,
+                                 ph_coded_record* coded, const ph_layout* layout)
+{
+    ph_coded_first_velocity(coder, coded);
+    ph_coder_mark(coder, layout->position_property);
+    if (layout->heading != 0) {
+        ph_coded_first_heading(coder, coded, layout);
+        ph_coder_mark(coder, layout->heading_property);
+    }
+    const uint64_t others = code_enter_flags(coder, layout, &coded->record);
+    ph_coder_mark(coder, PH_TAPE_MASK);
+    code_values(frame, coder, coded, layout, others);
+    return others;
+}
+
+// From another one of its class: where it is headed says how it moves.
+static uint64_t code_enter_beside(const ph_coded_frame* frame, ph_coder* coder,
+                                  ph_coded_record* coded, const ph_layout* layout)
+{
+    ph_coder_mark(coder, layout->position_property);
+    if (layout->heading != 0) {
+        ph_coded_heading_beside(frame, coder, coded, layout);
+        ph_coder_mark(coder, layout->heading_property);
+    }
+    ph_coded_velocity_beside(frame, coder, coded, layout);
+    ph_coder_mark(coder, layout->position_property);
+    return layout->others != 0 ? ph_coded_others_beside(frame, coder, coded, layout) : 0;
+}
+
 static void code_enter(const ph_coded_frame* frame, ph_coder* coder, ph_coded_record* coded)
 {
     ph_record* record = &coded->record;
     const ph_layout* layout = layout_of(frame, record);
-    const int position = layout->described->position;
-    uint32_t* words = record->words + layout->word[position];
+    uint32_t* words = record->words + layout->position_word;
     if (coded->before != NULL) {
         ph_coded_place_beside(frame, coder, coded, layout, words);
     } else {
         ph_coded_place(frame, coder, layout, words);
     }
     record->is_jump = ph_coder_flag(coder, PH_FAMILY_ENTER_JUMP, 0, record->is_jump);
-    ph_coded_velocity(frame, coder, coded);
-    ph_coder_mark(coder, position);
-    record->properties |= layout->position;
-    if (layout->heading != 0) {
-        ph_coded_first_heading(coder, coded, layout);
-        ph_coder_mark(coder, layout->heading_property);
-    }
-    const uint64_t others = code_enter_flags(coder, layout, record);
-    ph_coder_mark(coder, PH_TAPE_MASK);
-    code_values(frame, coder, coded, layout, others);
-    record->properties = (record->properties & ~layout->others) | others;
+    const uint64_t others = is_beside(coded) ? code_enter_beside(frame, coder, coded, layout)
+                                             : code_enter_alone(frame, coder, coded, layout);
+    record->properties = (record->properties & layout->heading) | layout->position | others;
 }
 
 // ---- the three entrances

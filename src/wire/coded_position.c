@@ -122,16 +122,17 @@ static uint32_t away(uint32_t from_mm, uint32_t to_mm)
 
 // Whether rounding to step << coarse stays within the angle, seen from so far: half a step along
 // each of three axes is less than 7/8 of a step.
-static bool is_fine_enough(const ph_coded_frame* frame, int shift, int coarse, uint64_t distance_mm)
+static bool is_fine_enough(uint64_t precision, int shift, int coarse, uint64_t distance_mm)
 {
     const uint64_t off_mm8 = UINT64_C(7) << (shift + coarse);
-    return off_mm8 * MRAD_PER_RAD * PRECISION_PER_MRAD <= 8 * distance_mm * frame->precision;
+    return off_mm8 * MRAD_PER_RAD * PRECISION_PER_MRAD <= 8 * distance_mm * precision;
 }
 
 bool ph_coded_is_fine_enough(const ph_coded_frame* frame, const ph_layout* layout, int coarse,
                              const uint32_t words[3])
 {
-    return is_fine_enough(frame, layout->coordinate.shift, coarse, ph_coded_distance(frame, words));
+    return is_fine_enough(frame->precision, layout->coordinate.shift, coarse,
+                          ph_coded_distance(frame, words));
 }
 
 static int coarse_at(const ph_coded_frame* frame, const ph_baseline* baseline,
@@ -174,8 +175,8 @@ int ph_coded_coarse(const ph_coded_frame* frame, const ph_baseline* baseline)
     return forecast.coarse;
 }
 
-bool ph_coded_round(const ph_coded_frame* frame, const ph_layout* layout, int coarse,
-                    uint32_t words[3])
+static bool round_within(const ph_coded_frame* frame, const ph_layout* layout, int coarse,
+                         uint64_t precision, uint32_t words[3])
 {
     const int shift = layout->coordinate.shift + coarse;
     const uint32_t half = coarse > 0 ? UINT32_C(1) << (shift - 1) : 0;
@@ -193,7 +194,42 @@ bool ph_coded_round(const ph_coded_frame* frame, const ph_layout* layout, int co
         words[2] = (uint32_t)ph_altitude_decode(altitude, frame->frame.ground, x_mm, y_mm, level);
         is_level = away(z_mm, words[2]) <= half; // a cliff is none of the three half steps
     }
-    return coarse == 0 || (is_level && ph_coded_is_fine_enough(frame, layout, coarse, words));
+    return coarse == 0 || (is_level && is_fine_enough(precision, layout->coordinate.shift, coarse,
+                                                      ph_coded_distance(frame, words)));
+}
+
+bool ph_coded_round(const ph_coded_frame* frame, const ph_layout* layout, int coarse,
+                    uint32_t words[3])
+{
+    return round_within(frame, layout, coarse, frame->precision, words);
+}
+
+static uint64_t enter_precision(const ph_coded_frame* frame)
+{
+    const uint64_t wide = PH_ENTER_PRECISION * (uint64_t)frame->precision;
+    const uint64_t most = wide < PH_ENTER_PRECISION_MAX ? wide : PH_ENTER_PRECISION_MAX;
+    return frame->precision > most ? frame->precision : most;
+}
+
+int ph_coded_round_enter(const ph_coded_frame* frame, const ph_layout* layout, uint32_t words[3])
+{
+    const uint64_t distance_mm = ph_coded_distance(frame, words);
+    int coarse = 0;
+    while (
+        coarse < frame->spread.coarse &&
+        is_fine_enough(enter_precision(frame), layout->coordinate.shift, coarse + 1, distance_mm)) {
+        ++coarse;
+    }
+    // What it is rounded to may be nearer.
+    for (; coarse > 0; --coarse) {
+        uint32_t rounded[3];
+        memcpy(rounded, words, sizeof rounded);
+        if (round_within(frame, layout, coarse, enter_precision(frame), rounded)) {
+            memcpy(words, rounded, sizeof rounded);
+            return coarse;
+        }
+    }
+    return 0;
 }
 
 // ---- places
@@ -203,17 +239,30 @@ typedef struct manners {
     manner x;
     manner y; // its model is chosen by x where it has several
     manner z;
+    int coarse;
+    int spread; // of places, in steps as coarse as that; 0: not stated
 } manners;
+
+// Neighbours keep a distance: one who is hardly aside is further ahead.
+static int model_of_y(const manners* how, uint64_t x_steps)
+{
+    if (how->spread == 0) {
+        const int length = ph_word_width(x_steps);
+        return length < PH_SIDES ? length : PH_SIDES - 1;
+    }
+    const uint64_t parts = how->spread > 2 ? x_steps >> (how->spread - 2) : x_steps;
+    return PH_SIDES + PH_SIDE_PARTS * (how->spread - 1) +
+           (int)(parts < PH_SIDE_PARTS ? parts : PH_SIDE_PARTS - 1);
+}
 
 static void code_place(const ph_coded_frame* frame, ph_coder* coder, const ph_layout* layout,
                        const manners* how, const uint32_t from[3], uint32_t words[3])
 {
-    const int shift = layout->coordinate.shift;
+    const int shift = layout->coordinate.shift + how->coarse;
     const int64_t x_steps = code_coordinate(coder, how->x, shift, from[0], &words[0]);
     manner y = how->y;
-    if (y.family == PH_FAMILY_BESIDE_Y) { // nothing is stated
-        y.model = ph_word_width((uint64_t)(x_steps < 0 ? -x_steps : x_steps));
-        y.model = y.model < PH_SIDES ? y.model : PH_SIDES - 1;
+    if (y.family == PH_FAMILY_BESIDE_Y) {
+        y.model = model_of_y(how, ph_coder_magnitude_of(x_steps));
     }
     code_coordinate(coder, y, shift, from[1], &words[1]);
     if (layout->has_ground) {
@@ -234,60 +283,40 @@ void ph_coded_place(const ph_coded_frame* frame, ph_coder* coder, const ph_layou
     code_place(frame, coder, layout, &how, eye_mm, words);
 }
 
-void ph_coded_place_beside(const ph_coded_frame* frame, ph_coder* coder,
-                           const ph_coded_record* coded, const ph_layout* layout, uint32_t words[3])
+static void code_coarse_beside(const ph_coded_frame* frame, ph_coder* coder, ph_coded_record* coded)
 {
-    const bool is_next = coded->record.slot == coded->before->slot + 1;
-    const uint32_t low = (UINT32_C(1) << layout->coordinate.shift) - 1;
-    const int spread = frame->spread.place;
-    const bool is_level = coded->before->place[2] == ((uint32_t)frame->frame.eye_mm[2] & ~low);
-    const manner stated = {.family = PH_FAMILY_BESIDE_X, .model = 1 + spread, .is_length = true};
-    const manners how = {
-        .x = spread != 0 ? stated
-                         : (manner){.family = PH_FAMILY_BESIDE_X,
-                                    .model = is_next ? 0 : 1,
-                                    .is_length = true},
-        .y = spread != 0 ? stated : (manner){.family = PH_FAMILY_BESIDE_Y, .is_length = true},
-        .z = {.family = PH_FAMILY_BESIDE_Z, .model = is_level ? 1 : 0, .is_length = true}};
-    code_place(frame, coder, layout, &how, coded->before->place, words);
+    const int limit = frame->spread.coarse;
+    coded->coarse = limit == 0 ? 0
+                               : (uint8_t)ph_coder_symbol(coder, PH_FAMILY_BESIDE_COARSE,
+                                                          coded->before->coarse, coded->coarse);
+    ph_coder_refuse_if(coder, coded->coarse > limit);
 }
 
-static bool is_rest(const int16_t velocity[3])
+void ph_coded_place_beside(const ph_coded_frame* frame, ph_coder* coder, ph_coded_record* coded,
+                           const ph_layout* layout, uint32_t words[3])
 {
-    return velocity[0] == 0 && velocity[1] == 0 && velocity[2] == 0;
-}
-
-// Those who stand beside each other often go the same way.
-static void code_beside(ph_coder* coder, int spread, const int16_t before[3], int16_t velocity[3])
-{
-    for (int i = 0; i < 3; ++i) {
-        const int model = i == 2 ? (before[2] == 0 ? 1 : 2) : spread != 0 ? 2 + spread : 0;
-        const int64_t told = before[i] + ph_coder_signed_length(coder, PH_FAMILY_BESIDE_VELOCITY,
-                                                                model, velocity[i] - before[i]);
-        ph_coder_refuse_if(coder, told < -INT16_MAX || told > INT16_MAX);
-        velocity[i] = (int16_t)told;
-    }
-}
-
-void ph_coded_velocity(const ph_coded_frame* frame, ph_coder* coder, ph_coded_record* coded)
-{
-    static const int16_t resting[3] = {0};
-    int16_t* velocity = coded->record.velocity;
-    const int model = coded->before == NULL ? 0 : is_rest(coded->before->velocity) ? 1 : 2;
-    if (!ph_coder_flag(coder, PH_FAMILY_ENTER_MOVING, model, !is_rest(velocity))) {
-        memset(velocity, 0, 3 * sizeof velocity[0]);
-        return;
-    }
+    code_coarse_beside(frame, coder, coded);
     const ph_coded_neighbour* before = coded->before;
-    const bool is_next = before != NULL && coded->record.slot == before->slot + 1;
-    const int spread = before != NULL ? frame->spread.velocity : 0;
-    if (is_next || spread != 0) {
-        code_beside(coder, spread, is_next ? before->velocity : resting, velocity);
-    } else {
-        for (int i = 0; i < 3; ++i) {
-            velocity[i] =
-                (int16_t)ph_coder_signed_length(coder, PH_FAMILY_ENTER_VELOCITY, i, velocity[i]);
-        }
+    const bool is_next = coded->record.slot == before->slot + 1;
+    const uint32_t low = (UINT32_C(1) << layout->coordinate.shift) - 1;
+    const int finer = frame->spread.place - coded->coarse;
+    const int spread = frame->spread.place == 0 ? 0 : finer > 1 ? finer : 1;
+    const bool is_level =
+        before->is_flat || before->place[2] == ((uint32_t)frame->frame.eye_mm[2] & ~low);
+    const manners how = {
+        .x = {.family = PH_FAMILY_BESIDE_X,
+              .model = spread != 0 ? 1 + spread
+                       : is_next   ? 0
+                                   : 1,
+              .is_length = true},
+        .y = {.family = PH_FAMILY_BESIDE_Y, .is_length = true},
+        .z = {.family = PH_FAMILY_BESIDE_Z, .model = is_level ? 1 : 0, .is_length = true},
+        .coarse = coded->coarse,
+        .spread = spread,
+    };
+    code_place(frame, coder, layout, &how, before->place, words);
+    if (ph_coder_is_reading(coder) && coded->coarse != 0) {
+        ph_coder_refuse_if(coder, !is_fine_enough(enter_precision(frame), layout->coordinate.shift,
+                                                  coded->coarse, ph_coded_distance(frame, words)));
     }
-    ph_coder_refuse_if(coder, is_rest(velocity));
 }

@@ -121,16 +121,11 @@ PH_ALWAYS_INLINE void ph_coded_position(const ph_coded_frame* frame, ph_coder* c
 
 // ---- places
 
-// Relative to the eye: of those who enter or jump.
+// Relative to the eye: of those who jump, and the first who enters.
 void ph_coded_place(const ph_coded_frame* frame, ph_coder* coder, const ph_layout* layout,
                     uint32_t words[3]);
-
-// The same, relative to the enter before.
-void ph_coded_place_beside(const ph_coded_frame* frame, ph_coder* coder,
-                           const ph_coded_record* coded, const ph_layout* layout,
-                           uint32_t words[3]);
-
-// How a newcomer moves.
-void ph_coded_velocity(const ph_coded_frame* frame, ph_coder* coder, ph_coded_record* coded);
+// Of others who enter, relative to the one before; and how coarse it is.
+void ph_coded_place_beside(const ph_coded_frame* frame, ph_coder* coder, ph_coded_record* coded,
+                           const ph_layout* layout, uint32_t words[3]);
 
 #endif

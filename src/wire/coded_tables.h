@@ -23,7 +23,8 @@
 #define PH_NAME_LENGTHS 65 // 0..64
 #define PH_SLOT_LENGTHS 17 // 0..16
 #define PH_SIDES 17        // lengths of x that count for y, 0..16
-#define PH_SPREADS 16      // of places and velocities
+#define PH_SPREADS 16      // of places, velocities and headings
+#define PH_SIDE_PARTS 5    // how far x goes, in quarters of what the spread says, 0..4
 #define PH_NAME_SPREADS 32
 #define PH_NUMBER_SYMBOLS 34 // lengths, and "absolute"
 
@@ -49,7 +50,7 @@
     X(HEADING_TURNED, PH_SCALES, PH_MAGNITUDES)                                                    \
     X(SAME, 1, 2)                   /* of two values: the other one, the same */                   \
     X(NUMBER, 4, PH_NUMBER_SYMBOLS) /* by the width of its range */                                \
-    X(SLOT, 4, PH_SLOT_LENGTHS)     /* leave, enter: of the first, of others: length of the gap */ \
+    X(SLOT, 4, PH_SLOT_LENGTHS)     /* leave, enter: behind the first, a gap; behind a next one */ \
     X(ASSOCIATION, 1, 2)            /* of the next slot: another one, the same */                  \
     X(NAME, 2, 2)                   /* of the first, of others: up to the base, above it */        \
     X(NAME_ABOVE, 1, PH_NAME_LENGTHS)                                                              \
@@ -58,17 +59,23 @@
     X(ENTER_Y, 1, PH_LENGTHS)                                                                      \
     X(ENTER_Z, 1, PH_LENGTHS)                                                                      \
     X(BESIDE_X, 1 + PH_SPREADS,                                                                    \
-      PH_LENGTHS)                     /* not stated: next slot, another one; by spread: y, too */  \
-    X(BESIDE_Y, PH_SIDES, PH_LENGTHS) /* not stated: by the length of x */                         \
-    X(BESIDE_Z, 2, PH_LENGTHS)        /* the neighbour is elsewhere, as high as the eye */         \
-    X(ENTER_JUMP, 1, 2)               /* it jumped since an earlier enter */                       \
-    X(ENTER_MOVING, 3, 2)    /* of the first, behind one who rests, who moves: resting, moving */  \
+      PH_LENGTHS) /* not stated: next slot, another one; by spread: y, too */                      \
+    X(BESIDE_Y, PH_SIDES + (PH_SPREADS - 1) * PH_SIDE_PARTS,                                       \
+      PH_LENGTHS)              /* not stated: by the length of x; by spread and part of x */       \
+    X(BESIDE_Z, 2, PH_LENGTHS) /* the neighbour is elsewhere; as high as the eye, or flat */       \
+    X(BESIDE_COARSE, 8, 8)     /* by how coarse the neighbour is */                                \
+    X(ENTER_JUMP, 1, 2)        /* it jumped since an earlier enter */                              \
+    X(ENTER_MOVING, 7,                                                                             \
+      2) /* of the first; not stated, spread 1, more: behind one who rests, who moves */           \
     X(ENTER_VELOCITY, 3, 16) /* x, y, z: length in bits */                                         \
     X(BESIDE_VELOCITY, 3 + PH_SPREADS,                                                             \
-      18) /* not stated: x, y; z as that of the neighbour is 0 or not; by spread */                \
-    X(ENTER_HEADING, 2, 3)  /* resting, moving: initial, near the direction, anything */           \
-    X(BESIDE_HEADING, 2, 4) /* the same, and near the neighbour's */                               \
-    X(ENTER_OTHERS, 1, 2)   /* all initial, flags follow */
+      18)                  /* not stated: x, y; z as that expected is 0 or not; by spread */       \
+    X(ENTER_HEADING, 2, 3) /* resting, moving: initial, near the direction, anything */            \
+    X(BESIDE_HEADING, PH_SPREADS, PH_LENGTHS) /* by spread */                                      \
+    X(ENTER_OTHERS, 1, 2)                     /* all initial, flags follow */                      \
+    X(BESIDE_OTHERS, 3, 2) /* what the one before was like; some differ, all are the same */       \
+    X(BESIDE_SAME, 3, 2)   /* the same of one value: another one, the same */                      \
+    X(BESIDE_NUMBER, 12, PH_NUMBER_SYMBOLS) /* by the width of its range, and the same */
 
 typedef enum ph_coded_family {
 #define X(family, models, symbols) PH_FAMILY_##family,

@@ -15,7 +15,6 @@
 // What newcomers are expected to turn away from their direction, and how far that is worth trying.
 #define FIRST_HEADING_SIZE 20
 #define FIRST_HEADING_PART_BITS 3
-#define BESIDE_HEADING_SIZE 28
 // Velocities are short ways: what counts for the direction is where one gets in so many times as long.
 #define FIRST_HEADING_WAYS 4
 
@@ -125,32 +124,38 @@ static void code_absolute(const ph_coded_frame* frame, ph_coder* coder,
 
 // ---- numbers
 
-// A number, as a difference to the known value.
+// A number, as a difference to the one that it is told from.
 typedef struct difference {
+    uint64_t known;
     int64_t value;
     int length; // in bits, of its magnitude
-    int model;  // by the width of the range
+    ph_coded_family family;
+    int model; // by the width of the range
     bool is_wrapping;
     uint64_t top; // the greatest value
 } difference;
 
-static difference difference_make(const ph_property* property)
+static int width_class(uint64_t top)
+{
+    const int width = ph_width_of(top);
+    return width <= 4 ? 0 : width <= 8 ? 1 : width <= 16 ? 2 : 3;
+}
+
+static difference difference_make(const ph_property* property, uint64_t known)
 {
     const uint64_t top = ph_property_top(property, 0);
-    const int width = ph_width_of(top);
-    return (difference){.model = width <= 4    ? 0
-                                 : width <= 8  ? 1
-                                 : width <= 16 ? 2
-                                               : 3,
+    return (difference){.known = known,
+                        .family = PH_FAMILY_NUMBER,
+                        .model = width_class(top),
                         .is_wrapping = property->def.coding == PH_CODING_ANGLE,
                         .top = top};
 }
 
-static void set_difference(difference* it, uint64_t known, uint64_t value)
+static void set_difference(difference* it, uint64_t value)
 {
-    it->value = (int64_t)(value - known);
+    it->value = (int64_t)(value - it->known);
     if (it->is_wrapping) {
-        const uint64_t up = (value - known) & it->top;
+        const uint64_t up = (value - it->known) & it->top;
         it->value = up <= it->top / 2 ? (int64_t)up : (int64_t)up - (int64_t)it->top - 1;
     }
     it->length = ph_width_of(it->value < 0 ? 0 - (uint64_t)it->value : (uint64_t)it->value);
@@ -169,17 +174,17 @@ static bool is_absolute_cheaper(const ph_coder* coder, const difference* it,
             ? ph_uniform_cost(alternatives_of(described))
             : (uint32_t)plain_bits(coded, layout, property) * PH_COST_PER_BIT;
     const uint32_t difference256 =
-        ph_coder_symbol_cost256(coder, PH_FAMILY_NUMBER, it->model, it->length) +
+        ph_coder_symbol_cost256(coder, it->family, it->model, it->length) +
         (uint32_t)it->length * PH_COST_PER_BIT;
-    return ph_coder_symbol_cost256(coder, PH_FAMILY_NUMBER, it->model, ABSOLUTE) + absolute256 <
+    return ph_coder_symbol_cost256(coder, it->family, it->model, ABSOLUTE) + absolute256 <
            difference256;
 }
 
-static uint64_t read_difference(ph_coder* coder, difference* it, uint64_t known, int length)
+static uint64_t read_difference(ph_coder* coder, difference* it, int length)
 {
     const uint64_t magnitude = ph_coder_below_length(coder, length, 0);
     const bool is_negative = magnitude != 0 && ph_coder_raw(coder, 0, 1) != 0;
-    uint64_t value = is_negative ? known - magnitude : known + magnitude;
+    uint64_t value = is_negative ? it->known - magnitude : it->known + magnitude;
     if (it->is_wrapping) {
         const bool is_long_way = magnitude > it->top / 2 + (is_negative ? 1 : 0);
         ph_coder_refuse_if(coder, is_long_way);
@@ -187,7 +192,7 @@ static uint64_t read_difference(ph_coder* coder, difference* it, uint64_t known,
     }
     ph_coder_refuse_if(coder, value > it->top);
     value = value <= it->top ? value : 0;
-    set_difference(it, known, value);
+    set_difference(it, value);
     return value;
 }
 
@@ -205,44 +210,40 @@ static void store_value(const ph_property* property, uint64_t value, uint32_t* w
 }
 
 static void read_number(const ph_coded_frame* frame, ph_coder* coder, const ph_coded_record* coded,
-                        const ph_layout* layout, int property)
+                        const ph_layout* layout, int property, difference* it)
 {
     const ph_property* described = &layout->described->properties[property];
     uint32_t* words = coded->record.words + layout->word[property];
-    const uint64_t known = load_known(frame, coded, property);
-    difference it = difference_make(described);
-    const int symbol = ph_coder_symbol(coder, PH_FAMILY_NUMBER, it.model, 0);
+    const int symbol = ph_coder_symbol(coder, it->family, it->model, 0);
     if (symbol == ABSOLUTE) {
         code_absolute(frame, coder, coded, layout, property);
-        set_difference(&it, known, value_of(described, words));
+        set_difference(it, value_of(described, words));
     } else {
-        store_value(described, read_difference(coder, &it, known, symbol), words);
+        store_value(described, read_difference(coder, it, symbol), words);
     }
-    const bool is_absolute = is_absolute_cheaper(coder, &it, coded, layout, property);
+    const bool is_absolute = is_absolute_cheaper(coder, it, coded, layout, property);
     ph_coder_refuse_if(coder, is_absolute != (symbol == ABSOLUTE));
 }
 
 static void code_number(const ph_coded_frame* frame, ph_coder* coder, const ph_coded_record* coded,
-                        const ph_layout* layout, int property)
+                        const ph_layout* layout, int property, difference* it)
 {
     if (ph_coder_is_reading(coder)) {
-        read_number(frame, coder, coded, layout, property);
+        read_number(frame, coder, coded, layout, property, it);
         return;
     }
     const ph_property* described = &layout->described->properties[property];
-    const uint32_t* words = coded->record.words + layout->word[property];
-    difference it = difference_make(described);
-    set_difference(&it, load_known(frame, coded, property), value_of(described, words));
-    if (is_absolute_cheaper(coder, &it, coded, layout, property)) {
-        ph_coder_symbol(coder, PH_FAMILY_NUMBER, it.model, ABSOLUTE);
+    set_difference(it, value_of(described, coded->record.words + layout->word[property]));
+    if (is_absolute_cheaper(coder, it, coded, layout, property)) {
+        ph_coder_symbol(coder, it->family, it->model, ABSOLUTE);
         code_absolute(frame, coder, coded, layout, property);
         return;
     }
-    ph_coder_symbol(coder, PH_FAMILY_NUMBER, it.model, it.length);
-    const bool is_negative = it.value < 0;
-    ph_coder_below_length(coder, it.length,
-                          is_negative ? 0 - (uint64_t)it.value : (uint64_t)it.value);
-    if (it.length > 0) {
+    ph_coder_symbol(coder, it->family, it->model, it->length);
+    const bool is_negative = it->value < 0;
+    ph_coder_below_length(coder, it->length,
+                          is_negative ? 0 - (uint64_t)it->value : (uint64_t)it->value);
+    if (it->length > 0) {
         ph_coder_raw(coder, is_negative ? 1 : 0, 1);
     }
 }
@@ -277,7 +278,8 @@ void ph_coded_value(const ph_coded_frame* frame, ph_coder* coder, const ph_coded
     if (is_known && has_two_values(described)) {
         code_either(frame, coder, coded, layout, property);
     } else if (is_known && is_ordered(described)) {
-        code_number(frame, coder, coded, layout, property);
+        difference it = difference_make(described, load_known(frame, coded, property));
+        code_number(frame, coder, coded, layout, property, &it);
     } else {
         code_absolute(frame, coder, coded, layout, property);
     }
@@ -285,6 +287,171 @@ void ph_coded_value(const ph_coded_frame* frame, ph_coder* coder, const ph_coded
         ph_coder_refuse_if(coder, ph_layout_is_initial(layout, coded->record.words,
                                                        coded->record.texts, property));
     }
+}
+
+// ---- others, beside another enter
+
+// What differed between the two before is likely to differ again.
+static int history_of(const ph_coded_neighbour* before, uint64_t properties)
+{
+    return !before->is_beside ? 0 : (before->differing & properties) == 0 ? 1 : 2;
+}
+
+// Of texts and references there is no other one to compare with: as if that were initial.
+static bool is_compared(const ph_layout* layout, int property)
+{
+    return ((layout->texts | layout->references) >> property & 1) == 0;
+}
+
+static const uint32_t* words_beside(const ph_layout* layout, const ph_coded_neighbour* before,
+                                    int property)
+{
+    return is_compared(layout, property) && (before->properties >> property & 1) != 0
+               ? before->words + layout->word[property]
+               : layout->described->properties[property].initial;
+}
+
+static bool is_as_beside(const ph_layout* layout, const ph_coded_neighbour* before,
+                         const ph_record* record, int property)
+{
+    const ph_property* described = &layout->described->properties[property];
+    const bool is_told = (record->properties >> property & 1) != 0;
+    if (!is_compared(layout, property)) {
+        return !is_told;
+    }
+    const uint32_t* words = is_told ? record->words + layout->word[property] : described->initial;
+    return memcmp(words, words_beside(layout, before, property),
+                  (size_t)described->words * sizeof words[0]) == 0;
+}
+
+uint64_t ph_coded_differing(const ph_layout* layout, const ph_coded_neighbour* before,
+                            const ph_record* record)
+{
+    uint64_t differing = 0;
+    for (uint64_t left = layout->others; left != 0; left &= left - 1) {
+        const int property = ph_word_lowest_bit(left);
+        const uint64_t bit = UINT64_C(1) << property;
+        differing |= is_as_beside(layout, before, record, property) ? 0 : bit;
+    }
+    return differing;
+}
+
+static void copy_beside(const ph_coded_record* coded, const ph_layout* layout, int property)
+{
+    if (is_compared(layout, property)) {
+        uint32_t* words = coded->record.words + layout->word[property];
+        memcpy(words, words_beside(layout, coded->before, property),
+               (size_t)layout->described->properties[property].words * sizeof words[0]);
+    }
+}
+
+// What a record does not tell is initial, but need not be there.
+static void fill_untold(const ph_coded_record* coded, const ph_layout* layout)
+{
+    const uint64_t untold = layout->others & ~coded->record.properties;
+    for (uint64_t left = untold & ~layout->texts; left != 0; left &= left - 1) {
+        const int property = ph_word_lowest_bit(left);
+        const ph_property* described = &layout->described->properties[property];
+        memcpy(coded->record.words + layout->word[property], described->initial,
+               (size_t)described->words * sizeof described->initial[0]);
+    }
+}
+
+static void refuse_unless_different(ph_coder* coder, const ph_coded_record* coded,
+                                    const ph_layout* layout, int property)
+{
+    const ph_record* record = &coded->record;
+    if (ph_coder_is_reading(coder)) {
+        const ph_property* described = &layout->described->properties[property];
+        const bool is_same =
+            is_compared(layout, property)
+                ? memcmp(record->words + layout->word[property],
+                         words_beside(layout, coded->before, property),
+                         (size_t)described->words * sizeof record->words[0]) == 0
+                : ph_layout_is_initial(layout, record->words, record->texts, property);
+        ph_coder_refuse_if(coder, is_same);
+    }
+}
+
+// A number as a difference; of anything else whether it is the same, or else itself. @return Whether
+// it is the same.
+static bool code_value_beside(const ph_coded_frame* frame, ph_coder* coder,
+                              const ph_coded_record* coded, const ph_layout* layout, int property,
+                              bool is_same)
+{
+    const ph_coded_neighbour* before = coded->before;
+    const ph_property* described = &layout->described->properties[property];
+    const uint32_t* beside = words_beside(layout, before, property);
+    uint32_t* words = coded->record.words + layout->word[property];
+    const int history = history_of(before, UINT64_C(1) << property);
+    const bool is_number = is_compared(layout, property) && is_ordered(described);
+    if (is_number && !has_two_values(described)) {
+        difference it = difference_make(described, value_of(described, beside));
+        it.family = PH_FAMILY_BESIDE_NUMBER;
+        it.model = 3 * it.model + history;
+        code_number(frame, coder, coded, layout, property, &it);
+        return it.length == 0;
+    }
+    if (ph_coder_flag(coder, PH_FAMILY_BESIDE_SAME, history, is_same)) {
+        copy_beside(coded, layout, property);
+        return true;
+    }
+    if (is_compared(layout, property) && has_two_values(described)) {
+        words[0] = 1 - beside[0];
+        return false;
+    }
+    code_absolute(frame, coder, coded, layout, property);
+    refuse_unless_different(coder, coded, layout, property);
+    return false;
+}
+
+// Each may be initial, which is not told then.
+static uint64_t told_of(const ph_layout* layout, const ph_record* record, int property,
+                        bool is_same)
+{
+    const bool is_told = is_compared(layout, property)
+                             ? !ph_layout_is_initial(layout, record->words, record->texts, property)
+                             : !is_same;
+    return is_told ? UINT64_C(1) << property : 0;
+}
+
+// One after the other; not all are the same.
+static uint64_t code_values_beside(const ph_coded_frame* frame, ph_coder* coder,
+                                   const ph_coded_record* coded, const ph_layout* layout,
+                                   uint64_t differing)
+{
+    ph_record record = coded->record;
+    record.properties = 0;
+    for (uint64_t left = layout->others; left != 0; left &= left - 1) {
+        const int property = ph_word_lowest_bit(left);
+        const bool is_same = (differing >> property & 1) == 0;
+        const bool is_still = code_value_beside(frame, coder, coded, layout, property, is_same);
+        record.properties |= told_of(layout, &record, property, is_still);
+        ph_coder_mark(coder, property);
+    }
+    return record.properties;
+}
+
+uint64_t ph_coded_others_beside(const ph_coded_frame* frame, ph_coder* coder,
+                                const ph_coded_record* coded, const ph_layout* layout)
+{
+    const ph_coded_neighbour* before = coded->before;
+    const bool is_reading = ph_coder_is_reading(coder);
+    const uint64_t given = is_reading ? 0 : ph_coded_differing(layout, before, &coded->record);
+    const bool is_same = ph_coder_flag(coder, PH_FAMILY_BESIDE_OTHERS,
+                                       history_of(before, layout->others), given == 0);
+    ph_coder_mark(coder, PH_TAPE_MASK);
+    if (is_same) {
+        for (uint64_t left = before->properties & layout->others; left != 0; left &= left - 1) {
+            copy_beside(coded, layout, ph_word_lowest_bit(left));
+        }
+        return before->properties & layout->others & ~(layout->texts | layout->references);
+    }
+    fill_untold(coded, layout);
+    ph_record read = coded->record;
+    read.properties = code_values_beside(frame, coder, coded, layout, given);
+    ph_coder_refuse_if(coder, ph_coded_differing(layout, before, &read) == 0);
+    return read.properties;
 }
 
 // ---- headings
@@ -331,7 +498,7 @@ void ph_coded_heading(const ph_coded_frame* frame, ph_coder* coder, const ph_cod
               is_turned ? guess.turned : guess.kept, record->words + layout->word[property]);
 }
 
-enum { FIRST_INITIAL, FIRST_NEAR, FIRST_ANY, FIRST_BESIDE };
+enum { FIRST_INITIAL, FIRST_NEAR, FIRST_ANY };
 
 static bool is_near(int width, uint32_t from_level, uint32_t level)
 {
@@ -367,41 +534,19 @@ uint32_t ph_coded_heading_of(const ph_layout* layout, const ph_record* record)
                : layout->described->properties[layout->heading_property].initial[0];
 }
 
-// What the heading of an enter may be near to.
-typedef struct bearings {
-    bool has_direction; // of its motion
-    bool has_beside;    // of the enter before
-    uint32_t direction;
-    uint32_t beside;
-} bearings;
-
-static int first_symbol(const bearings* near_to, int width, uint32_t level)
-{
-    if (near_to->has_direction && is_near(width, near_to->direction, level)) {
-        return FIRST_NEAR;
-    }
-    return near_to->has_beside && is_near(width, near_to->beside, level) ? FIRST_BESIDE : FIRST_ANY;
-}
-
 void ph_coded_first_heading(ph_coder* coder, ph_coded_record* coded, const ph_layout* layout)
 {
     const int property = layout->heading_property;
     const ph_property* described = &layout->described->properties[property];
     const int width = described->angle.width;
-    const ph_coded_neighbour* before = coded->before;
     uint32_t* level = coded->record.words + layout->word[property];
-    bearings near_to = {
-        .has_beside = before != NULL && before->class_index == coded->record.class_index,
-        .beside = before != NULL ? before->heading : 0,
-    };
-    near_to.has_direction = direction_of(coded, layout, &near_to.direction);
+    uint32_t direction;
+    const bool has_direction = direction_of(coded, layout, &direction);
     int symbol = FIRST_INITIAL;
     if (!ph_coder_is_reading(coder) && (coded->record.properties & layout->heading) != 0) {
-        symbol = first_symbol(&near_to, width, *level);
+        symbol = has_direction && is_near(width, direction, *level) ? FIRST_NEAR : FIRST_ANY;
     }
-    symbol = ph_coder_symbol(
-        coder, near_to.has_beside ? PH_FAMILY_BESIDE_HEADING : PH_FAMILY_ENTER_HEADING,
-        near_to.has_direction ? 1 : 0, symbol);
+    symbol = ph_coder_symbol(coder, PH_FAMILY_ENTER_HEADING, has_direction ? 1 : 0, symbol);
     if (symbol == FIRST_INITIAL) {
         coded->record.properties &= ~layout->heading;
         return;
@@ -410,11 +555,27 @@ void ph_coded_first_heading(ph_coder* coder, ph_coded_record* coded, const ph_la
     if (symbol == FIRST_ANY) {
         *level = (uint32_t)ph_coder_raw(coder, ph_coder_is_reading(coder) ? 0 : *level, width);
     } else {
-        const bool is_beside = symbol == FIRST_BESIDE;
-        code_turn(coder, PH_FAMILY_HEADING_TURNED,
-                  is_beside ? BESIDE_HEADING_SIZE : FIRST_HEADING_SIZE, width,
-                  is_beside ? near_to.beside : near_to.direction, level);
+        code_turn(coder, PH_FAMILY_HEADING_TURNED, FIRST_HEADING_SIZE, width, direction, level);
     }
-    ph_coder_refuse_if(coder, symbol != first_symbol(&near_to, width, *level) ||
-                                  *level == described->initial[0]);
+    const bool is_near_it = has_direction && is_near(width, direction, *level);
+    ph_coder_refuse_if(coder,
+                       (symbol == FIRST_NEAR) != is_near_it || *level == described->initial[0]);
+}
+
+void ph_coded_heading_beside(const ph_coded_frame* frame, ph_coder* coder, ph_coded_record* coded,
+                             const ph_layout* layout)
+{
+    const int property = layout->heading_property;
+    const ph_property* described = &layout->described->properties[property];
+    const int width = described->angle.width;
+    const uint32_t top = UINT32_MAX >> (32 - width);
+    const uint32_t beside = coded->before->heading;
+    const int64_t given = turn_between(width, beside, ph_coded_heading_of(layout, &coded->record));
+    const int64_t turn =
+        ph_coder_signed_length(coder, PH_FAMILY_BESIDE_HEADING, frame->spread.heading, given);
+    const uint32_t level = (beside + (uint32_t)turn) & top;
+    ph_coder_refuse_if(coder, turn_between(width, beside, level) != turn);
+    coded->record.words[layout->word[property]] = level;
+    coded->record.properties &= ~layout->heading;
+    coded->record.properties |= level != described->initial[0] ? layout->heading : 0;
 }

@@ -19,9 +19,18 @@ void ph_coded_heading(const ph_coded_frame* frame, ph_coder* coder, const ph_cod
 // The level of an enter, told or initial; 0 without a heading.
 uint32_t ph_coded_heading_of(const ph_layout* layout, const ph_record* record);
 
-// A newcomer's heading, whose velocity is there already. Sets or clears its bit of the record's
-// properties.
+// The heading of a newcomer, whose velocity is there already; or of one who is told from another one
+// of its class. Both set or clear its bit of the record's properties.
 void ph_coded_first_heading(ph_coder* coder, ph_coded_record* coded, const ph_layout* layout);
+void ph_coded_heading_beside(const ph_coded_frame* frame, ph_coder* coder, ph_coded_record* coded,
+                             const ph_layout* layout);
+
+// All other values of an enter that is told from one of its class. @return Which are not initial.
+uint64_t ph_coded_others_beside(const ph_coded_frame* frame, ph_coder* coder,
+                                const ph_coded_record* coded, const ph_layout* layout);
+// Those in which an enter differs from the one before; of texts and references, those it tells.
+uint64_t ph_coded_differing(const ph_layout* layout, const ph_coded_neighbour* before,
+                            const ph_record* record);
 
 // Any other value of an update, a difference where that is cheaper; or of an enter, never at its
 // initial value.

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: MIT
 
 // CORDIC: the way is turned towards the x axis by angles whose tangents are 1, 1/2, 1/4 ..., and
-// the angles are added up. Shifts and additions only.
+// the angles are added up; or from the x axis by angles that add up to the direction. Shifts and
+// additions only.
 
 #include "wire/direction.h"
 
@@ -43,4 +44,36 @@ uint16_t ph_direction_of(int32_t x, int32_t y)
     const int32_t rounded =
         (angle + (1 << (ANGLE_SHIFT - 1)) + (65536 << ANGLE_SHIFT)) >> ANGLE_SHIFT;
     return (uint16_t)((uint32_t)rounded + half_turn);
+}
+
+// All turns together make it longer; 65536 times one over that.
+#define SHORTER 39797
+#define SHORTER_BITS 16
+
+static int32_t rounded_part(int64_t value)
+{
+    const int64_t half = INT64_C(1) << (SHORTER_BITS - 1);
+    const int32_t magnitude = (int32_t)((llabs(value) + half) >> SHORTER_BITS);
+    return value < 0 ? -magnitude : magnitude;
+}
+
+void ph_direction_go(uint16_t direction, int32_t length, int32_t way[2])
+{
+    PH_ASSERT(length >= 0 && length <= UINT16_MAX);
+
+    const bool is_behind = direction > 16384 && direction < 49152;
+    const uint16_t half_turn = is_behind ? 32768 : 0;
+    int32_t left = (int16_t)(uint16_t)(direction - half_turn) * (1 << ANGLE_SHIFT);
+    int64_t ahead = (int64_t)length * SHORTER;
+    int64_t aside = 0;
+    for (int i = 0; i < ANGLE_COUNT; ++i) {
+        const int64_t part = INT64_C(1) << i;
+        const int64_t turn = left >= 0 ? 1 : -1;
+        const int64_t next = ahead - turn * (aside / part);
+        aside += turn * (ahead / part);
+        ahead = next;
+        left -= (int32_t)turn * ANGLES[i];
+    }
+    way[0] = rounded_part(is_behind ? -ahead : ahead);
+    way[1] = rounded_part(is_behind ? -aside : aside);
 }

@@ -149,6 +149,18 @@ PH_ALWAYS_INLINE bool add_update(ph_datagram* datagram, const ph_choice* choice,
     return true;
 }
 
+static void note_change(ph_datagram* datagram, const ph_coded_record* made, uint32_t cost256)
+{
+    ph_chosen* chosen = &datagram->chosen[datagram->count - 1];
+    const int slot = made->record.slot;
+    chosen->cost256 = cost256;
+    chosen->coarse = made->coarse;
+    datagram->sender->baselines.coarse[slot] = made->coarse;
+    if (made->coarse != 0) {
+        keep_due(datagram, slot);
+    }
+}
+
 // A leave or an enter.
 static bool add_change(ph_datagram* datagram, const ph_choice* choice)
 {
@@ -163,7 +175,7 @@ static bool add_change(ph_datagram* datagram, const ph_choice* choice)
     ph_wording_change(&datagram->wording, &datagram->page.frame, choice, &made);
     const bool is_added = try_note(datagram, choice, NULL, &made.record, head_bits);
     if (is_added) {
-        datagram->chosen[datagram->count - 1].cost256 = cost256;
+        note_change(datagram, &made, cost256);
     } else {
         ph_coded_page_return(&datagram->page, &page_before);
     }
@@ -186,19 +198,15 @@ bool ph_coded_add(ph_datagram* datagram, const ph_choice* choice, ph_chosen* bef
 
 // ---- writing
 
-// @return What the next one is told from.
-static ph_coded_neighbour write_change(ph_datagram* datagram, ph_booking* booking,
-                                       ph_entropy_writer* writer, const ph_chosen* chosen,
-                                       const ph_coded_neighbour* before)
+static void write_change(ph_datagram* datagram, ph_booking* booking, ph_entropy_writer* writer,
+                         const ph_chosen* chosen, ph_party_walk* walk)
 {
-    const ph_coded_frame* frame = &datagram->page.frame;
     const ph_choice choice = ph_chosen_choice(chosen);
     ph_coded_record made;
-    ph_wording_change(&datagram->wording, frame, &choice, &made);
-    made.before = before;
-    const uint32_t cost256 = ph_coded_write(frame, writer, &made);
+    ph_party_word(datagram, walk, &choice, &made);
+    const uint32_t cost256 = ph_coded_write(&datagram->page.frame, writer, &made);
     ph_booking_change(booking, choice.kind, cost256, chosen->is_repeat);
-    return ph_coded_neighbour_of(frame, &made.record);
+    ph_party_pass(datagram, walk, &made);
 }
 
 static inline void write_update(ph_datagram* datagram, ph_booking* booking, ph_entropy_run* run,
@@ -230,15 +238,13 @@ static const ph_chosen* chosen_of(const ph_datagram* datagram, int slot)
 static void write_changes(ph_datagram* datagram, ph_booking* booking, ph_entropy_writer* writer,
                           ph_record_kind kind)
 {
-    ph_coded_neighbour before;
-    bool is_first = true;
+    ph_party_walk walk = {.is_begun = false};
     int left = datagram->counts[kind];
     for (int slot = 0; left > 0; ++slot) {
         PH_ASSERT(slot < datagram->page.slot_count);
         const ph_chosen* chosen = chosen_of(datagram, slot);
         if (chosen != NULL && ph_chosen_kind(chosen) == kind) {
-            before = write_change(datagram, booking, writer, chosen, is_first ? NULL : &before);
-            is_first = false;
+            write_change(datagram, booking, writer, chosen, &walk);
             --left;
         }
     }

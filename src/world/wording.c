@@ -56,6 +56,16 @@ static void note_velocity(const ph_wording* wording, const ph_coded_frame* frame
                          enter->velocity);
 }
 
+// What is told once is told exactly.
+static void round_enter(ph_wording* wording, const ph_coded_frame* frame, ph_coded_record* enter)
+{
+    const ph_layout* layout = ph_wording_at(wording, enter->record.slot)->layout;
+    if (frame->spread.coarse != 0 && (layout->once & layout->position) == 0) {
+        uint32_t* words = enter->record.words + layout->position_word;
+        enter->coarse = (uint8_t)ph_coded_round_enter(frame, layout, words);
+    }
+}
+
 void ph_wording_change(ph_wording* wording, const ph_coded_frame* frame, const ph_choice* choice,
                        ph_coded_record* made)
 {
@@ -65,5 +75,6 @@ void ph_wording_change(ph_wording* wording, const ph_coded_frame* frame, const p
     ph_wording_make(wording, choice, choice->kind, &made->record);
     if (choice->kind == PH_RECORD_ENTER) {
         note_velocity(wording, frame, &made->record);
+        round_enter(wording, frame, made);
     }
 }

@@ -92,6 +92,19 @@ def direction(x, y):
     return ((angle + 8 + 1048576) // 16 + 32768 * is_behind) % 65536
 
 
+def way_in(of_direction, length):
+    """So far in a direction: x and y."""
+    is_behind = 16384 < of_direction < 49152
+    left = signed(of_direction - 32768 * is_behind, 16) * 16
+    x, y = length * 39797, 0
+    for i, step in enumerate(TURNS):
+        turn = 1 if left >= 0 else -1
+        x, y = x - turn * truncated(y, 1 << i), y + turn * truncated(x, 1 << i)
+        left -= turn * step
+    return tuple(truncated(part + (32768 if part >= 0 else -32768), 65536) * (-1 if is_behind else 1)
+                 for part in (x, y))
+
+
 def level_of_direction(of_direction, bits):
     if bits >= 16:
         return of_direction << (bits - 16)

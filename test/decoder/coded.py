@@ -7,8 +7,10 @@ import dataclasses
 
 from decoder.baseline import (MASK_HEADING, MASK_JUMP, MASK_OTHERS, MASK_POSITION, POSITION_GROWTH,
                               Enter, Known, Leave, Update, log8, stretched)
-from decoder.coded_values import (allowed_coarse, reach, read_entered_heading, read_heading,
-                                  read_other, read_place, read_place_beside, read_position)
+from decoder.coded_values import (COARSE_MAX, MOTION_AHEAD, allowed_coarse, differing_from, reach,
+                                  read_entered_heading, read_entered_velocity, read_heading,
+                                  read_heading_beside, read_other, read_others_beside, read_place,
+                                  read_place_beside, read_position, read_velocity_beside)
 from decoder.fields import WORD32, WORD64, ahead, read_gamma, require, signed, width
 from decoder.packet import HELLO_PACKET, Packet
 from decoder.range_coder import make_coder, raw_bits
@@ -30,23 +32,23 @@ MASKS = {
 
 @dataclasses.dataclass(frozen=True)
 class Before:
-    """The leave or enter before one of the same kind; of an enter also what it told."""
+    """The leave or enter before one of the same kind; of an enter also what it told, and what it
+    had in common with the one before itself."""
     slot: int
     association: int
+    is_next: bool
     entity: Entity = None
     place: tuple = None
     velocity: tuple = None
     level: int = None  # of its heading
+    values: dict = None  # of the others
+    coarse: int = 0
+    is_flat: bool = False
+    is_beside: bool = False
+    differing: frozenset = frozenset()
 
 
-Spread = collections.namedtuple("Spread", "place velocity name")
-
-
-def entered_level(of_class, told):
-    heading = of_class.heading()
-    if heading is None:
-        return None
-    return told.get(heading.name, heading.coding.initial)
+Spread = collections.namedtuple("Spread", "coarse place velocity heading name motion")
 
 
 class CodedPacket(Packet):
@@ -136,18 +138,27 @@ class CodedPacket(Packet):
 
     def read_spread(self):
         """How far those who enter together are apart."""
-        self.spread = Spread(0, 0, 0)
+        self.spread = Spread(0, 0, 0, 0, 0, 0)
         if self.enters < 2:
             return
+        coarse = read_gamma(self.bits, 0) if self.hello.precision else 0
+        require(coarse <= COARSE_MAX, f"enters as coarse as {coarse}")
+        self.spread = Spread(coarse, 0, 0, 0, 0, 0)
         if self.bits.read(1):
-            self.spread = Spread(self.bits.read(4), self.bits.read(4), self.bits.read(5))
-            require(any(self.spread), "a spread of nothing")
-        self.lines.append("spread place={} velocity={} name={}".format(*self.spread))
+            stated = [self.bits.read(bits) for bits in (4, 4, 4, 5, 2)]
+            require(any(stated), "a spread of nothing")
+            require(stated[-1] <= MOTION_AHEAD, "a motion that there is not")
+            self.spread = Spread(coarse, *stated)
+        self.lines.append("spread coarse={} place={} velocity={} heading={} name={} motion={}".format(
+            *self.spread))
 
     def read_who(self, is_enter):
         start = self.bits.at
-        has_before = self.before is not None
-        slot = self.slot_before + 1 + self.coder.length("SLOT", 2 * is_enter + has_before)
+        if self.before is None:
+            slot = self.bits.read(self.hello.slot_bits())
+        else:
+            gap = self.coder.length("SLOT", 2 * is_enter + self.before.is_next)
+            slot = self.slot_before + 1 + gap
         state = self.state_of(slot)
         self.touch(slot)
         return start, slot, self.read_association(slot), state
@@ -167,7 +178,7 @@ class CodedPacket(Packet):
     def read_leave(self):
         start, slot, association, state = self.read_who(0)
         self.leave(slot, state, association)
-        self.before = Before(slot, association)
+        self.before = Before(slot, association, self.is_next(slot))
         self.records.append(Leave(slot))
         self.lines.append(f"leave slot={slot} association={association} "
                           f"raw={self.bits.at - start}")
@@ -178,23 +189,46 @@ class CodedPacket(Packet):
         of_class = self.receiver.classes[self.coder.uniform(len(self.receiver.classes))]
         entity = Entity(self.read_name(), of_class)
         number = self.number_of_enter(slot, state, association, entity)
-        place = self.read_entered_place(slot, of_class)
-        told = {of_class.place().name: place}
+        place, coarse = self.read_entered_place(slot, of_class)
         jump = self.coder.flag("ENTER_JUMP", 0)
-        velocity = self.read_velocity(slot)
-        told |= self.read_entered_values(of_class, velocity)
+        level, velocity, values = self.read_entered_values(of_class)
+        told = {of_class.place().name: place} | self.told_of(of_class, level, values)
         self.enter(slot, number, entity, told)
-        self.before = Before(slot, association, entity, place, velocity, entered_level(of_class, told))
+        first_coarse = self.spread.coarse if self.before is None else coarse
+        self.before = self.before_of(Before(slot, association, self.is_next(slot), entity, place,
+                                            velocity, level, values, first_coarse))
         self.records.append(Enter(slot, number, entity, self.changes[slot].values, velocity))
         self.lines.append(
             f"enter slot={slot} association={association} class={of_class.name} "
-            f"name={entity.name} jump={jump} velocity={','.join(map(str, velocity))} "
+            f"name={entity.name} jump={jump} coarse={coarse} "
+            f"velocity={','.join(map(str, velocity))} "
             f"raw={self.bits.at - start} : {of_class.told_text(told)}")
+
+    def before_of(self, entered):
+        """With what it has in common with the one before."""
+        if self.before is None:
+            return entered
+        is_beside = self.is_beside(entered.entity.of_class)
+        return dataclasses.replace(
+            entered, is_flat=entered.place[2] == self.before.place[2], is_beside=is_beside,
+            differing=frozenset(differing_from(entered.entity.of_class.others(), self.before.values,
+                                               entered.values) if is_beside else ()))
+
+    @staticmethod
+    def told_of(of_class, level, values):
+        """What is not initial."""
+        heading = of_class.heading()
+        told = {heading.name: level} if heading and level != heading.coding.initial else {}
+        return told | {other.name: values[other.name] for other in of_class.others()
+                       if values[other.name] != other.coding.initial}
 
     def read_entered_place(self, slot, of_class):
         if self.before is None:
-            return read_place(self, of_class.place().coding)
+            return read_place(self, of_class.place().coding), 0
         return read_place_beside(self, of_class.place().coding, self.is_next(slot))
+
+    def is_beside(self, of_class):
+        return self.before is not None and self.before.entity.of_class is of_class
 
     def read_name(self):
         if self.before is not None:
@@ -219,38 +253,28 @@ class CodedPacket(Packet):
         require(0 <= name < WORD64, f"a name of {name}")
         return name
 
-    def read_velocity(self, slot):
-        before = self.before
-        model = 0 if before is None else 1 if not any(before.velocity) else 2
-        if not self.coder.flag("ENTER_MOVING", model):
-            return 0, 0, 0
-        if self.is_next(slot) or before is not None and self.spread.velocity:
-            velocity = self.read_velocity_beside(before.velocity if self.is_next(slot) else (0, 0, 0))
-        else:
-            velocity = tuple(self.coder.signed(self.coder.length("ENTER_VELOCITY", axis))
-                             for axis in range(3))
-        require(any(velocity), "a velocity of 0")
-        require(all(abs(part) < 1 << 15 for part in velocity), "a velocity that is too large")
-        return velocity
-
-    def read_velocity_beside(self, beside):
-        plane = 2 + self.spread.velocity if self.spread.velocity else 0
-        models = plane, plane, 1 if beside[2] == 0 else 2
-        return tuple(part + self.coder.signed(self.coder.length("BESIDE_VELOCITY", model))
-                     for part, model in zip(beside, models))
-
-    def read_entered_values(self, of_class, velocity):
-        told, heading, others = {}, of_class.heading(), of_class.others()
-        if heading:
+    def read_entered_values(self, of_class):
+        """The level of the heading, the velocity, the others."""
+        level = None
+        if self.is_beside(of_class):
+            if of_class.heading():
+                level = read_heading_beside(self, of_class)
+            velocity = read_velocity_beside(self, of_class, level)
+            return level, velocity, read_others_beside(self, of_class)
+        velocity = read_entered_velocity(self)
+        if of_class.heading():
             level = read_entered_heading(self, of_class, velocity)
-            if level is not None:
-                told[heading.name] = level
+        return level, velocity, self.read_entered_others(of_class.others())
+
+    def read_entered_others(self, others):
+        values = {other.name: other.coding.initial for other in others}
         if others and self.coder.flag("ENTER_OTHERS", 0):
             present = [other for other in others if self.bits.read(1)]
             require(present, "others of which none is told")
             for other in present:
-                told[other.name] = other.coding.read(self)
-        return told
+                values[other.name] = other.coding.read(self)
+                require(values[other.name] != other.coding.initial, "an initial value that is told")
+        return values
 
     # Updates
 

@@ -3,16 +3,20 @@
 """Values of the pinhole profile: "Values" in docs/wire_pinhole.md. All functions take the packet
 that is being read: its coder, its eye, its ground, its tick."""
 
+from math import isqrt
+
 from decoder.baseline import (HEADING_GROWTH, POSITION_GROWTH, level_of_way, shorter_way, size_of,
-                              stretched, truncated, ways)
-from decoder.codings import Angle, Fixed, Whole
+                              stretched, truncated, way_in, ways)
+from decoder.codings import Angle, Fixed, Reference, Text, Whole
 from decoder.fields import require, signed, width
 
 COARSE_MAX = 7
 HALF_SECOND_US = 500_000
 LAYER_EXPECTED, LAYER_OTHER, LAYER_NONE = 0, 1, 2
-HEADING_INITIAL, HEADING_NEAR, HEADING_ANY, HEADING_BESIDE = 0, 1, 2, 3
-ENTERED_TURNED, ENTERED_BESIDE = 20, 28
+HEADING_INITIAL, HEADING_NEAR, HEADING_ANY = 0, 1, 2
+ENTERED_TURNED = 20
+ENTERED_PRECISION, ENTERED_PRECISION_MAX = 32, 32768
+MOTION_RESTING, MOTION_BESIDE, MOTION_AHEAD = 0, 1, 2
 NUMBER_ABSOLUTE = 33
 
 
@@ -42,16 +46,16 @@ def read_altitude(packet, place, expected, coding, read_steps):
     return z
 
 
-def read_place_around(packet, coding, centre, readers):
+def read_place_around(packet, coding, coarse, centre, readers):
     """Around a place; readers give the steps of x, of y knowing those of x, and of z."""
     read_x, read_y, read_z = readers
-    steps = read_x()
-    x = coordinate(centre[0], coding.shift, steps)
-    y = coordinate(centre[1], coding.shift, read_y(steps))
+    shift, steps = coding.shift + coarse, read_x()
+    x = coordinate(centre[0], shift, steps)
+    y = coordinate(centre[1], shift, read_y(steps))
     if coding.tolerance:
         z = read_altitude(packet, (x, y), centre[2], coding, read_z)
     else:
-        z = coordinate(centre[2], coding.shift, read_z())
+        z = coordinate(centre[2], shift, read_z())
     return x, y, z
 
 
@@ -62,16 +66,21 @@ def read_place(packet, coding):
     def read_steps(family):
         return packet.coder.signed(packet.coder.length(family, 0))
 
-    return read_place_around(packet, coding, packet.eye,
+    return read_place_around(packet, coding, 0, packet.eye,
                              (lambda: read_steps("ENTER_X"), lambda _: read_steps("ENTER_Y"),
                               lambda: read_steps("ENTER_Z")))
 
 
 def read_place_beside(packet, coding, is_next):
-    """The position of another enter, around that of the one before."""
+    """The position of another enter, around that of the one before, and how coarse it is."""
     require(packet.eye is not None, "a position without an eye")
-    spread, centre = packet.spread.place, packet.before.place
-    is_level = centre[2] == packet.eye[2] >> coding.shift << coding.shift
+    before, coarse = packet.before, 0
+    if packet.spread.coarse:
+        coarse = packet.coder.symbol("BESIDE_COARSE", before.coarse)
+        require(coarse <= packet.spread.coarse, "an enter coarser than the spread says")
+    spread = max(1, packet.spread.place - coarse) if packet.spread.place else 0
+    centre = before.place
+    is_level = before.is_flat or centre[2] == packet.eye[2] >> coding.shift << coding.shift
 
     def read_steps(family, model):
         return packet.coder.signed(packet.coder.length(family, model))
@@ -80,11 +89,17 @@ def read_place_beside(packet, coding, is_next):
         return read_steps("BESIDE_X", 1 + spread if spread else 0 if is_next else 1)
 
     def read_y(x_steps):
-        return (read_steps("BESIDE_X", 1 + spread) if spread
-                else read_steps("BESIDE_Y", min(16, width(abs(x_steps)))))
+        if not spread:
+            return read_steps("BESIDE_Y", min(16, width(abs(x_steps))))
+        return read_steps("BESIDE_Y", 17 + 5 * (spread - 1) + min(4, abs(x_steps) >> max(0, spread - 2)))
 
-    return read_place_around(packet, coding, centre,
-                             (read_x, read_y, lambda: read_steps("BESIDE_Z", int(is_level))))
+    place = read_place_around(packet, coding, coarse, centre,
+                              (read_x, read_y, lambda: read_steps("BESIDE_Z", int(is_level))))
+    told = packet.hello.precision
+    precision = max(told, min(ENTERED_PRECISION * told, ENTERED_PRECISION_MAX))
+    require(not coarse or is_fine(precision, coding.shift, coarse, reach(packet.eye, place)),
+            "an enter that is too coarse")
+    return place, coarse
 
 
 # Position of an update ------------------------------------------------------------------------
@@ -94,8 +109,8 @@ def reach(a, b):
     return max(abs(step) for step in ways(a, b))
 
 
-def is_fine(packet, shift, coarse, distance):
-    return 7 * 2**(shift + coarse) * 1024000 <= 8 * distance * packet.hello.precision
+def is_fine(precision, shift, coarse, distance):
+    return 7 * 2**(shift + coarse) * 1024000 <= 8 * distance * precision
 
 
 def allowed_coarse(packet, baseline):
@@ -108,7 +123,7 @@ def allowed_coarse(packet, baseline):
     if passed_us < HALF_SECOND_US:
         distance = distance * passed_us // HALF_SECOND_US
     coarse = 0
-    while coarse < COARSE_MAX and is_fine(packet, shift, coarse + 1, distance):
+    while coarse < COARSE_MAX and is_fine(packet.hello.precision, shift, coarse + 1, distance):
         coarse += 1
     return coarse
 
@@ -134,8 +149,8 @@ def read_position(packet, baseline):
                           lambda: coder.surprise(family, size))
     else:
         z = coordinate(expected[2], shift, coder.surprise(family, size - 8 * coarse))
-    require(not coarse or is_fine(packet, coding.shift, coarse, reach(packet.eye, (x, y, z))),
-            "a position that is too coarse")
+    require(not coarse or is_fine(packet.hello.precision, coding.shift, coarse,
+                                  reach(packet.eye, (x, y, z))), "a position that is too coarse")
     return (x, y, z), coarse
 
 
@@ -166,35 +181,117 @@ def is_near(guess, level, bits):
     return guess is not None and -eighth <= shorter_way(guess, level, bits) < eighth
 
 
-def form_of(level, guess, beside, bits):
-    """The symbol that a heading of an enter takes."""
-    if is_near(guess, level, bits):
-        return HEADING_NEAR
-    return HEADING_BESIDE if is_near(beside, level, bits) else HEADING_ANY
-
-
 def read_entered_heading(packet, of_class, velocity):
-    """The level, or None when it is initial."""
-    coding, before = of_class.heading().coding, packet.before
+    """The level of an enter by itself."""
+    coding = of_class.heading().coding
     bits, shift = coding.level_bits, of_class.place().coding.shift
     wx, wy = (signed(4 * v << shift, 32) for v in velocity[:2])
     guess = level_of_way(wx, wy, shift, bits)
-    is_beside = before is not None and before.entity.of_class is of_class
-    beside = before.level if is_beside else None
-    family = "BESIDE_HEADING" if is_beside else "ENTER_HEADING"
-    kind = packet.coder.symbol(family, int(guess is not None))
+    kind = packet.coder.symbol("ENTER_HEADING", int(guess is not None))
     if kind == HEADING_INITIAL:
-        return None
+        return coding.initial
     if kind == HEADING_ANY:
         level = packet.bits.read(bits)
     else:
-        start, size = ((guess, ENTERED_TURNED) if kind == HEADING_NEAR
-                       else (beside, ENTERED_BESIDE))
-        require(start is not None, "near to a heading that there is not")
-        level = turned_by(start, packet.coder.surprise("HEADING_TURNED", size), bits)
-    require(form_of(level, guess, beside, bits) == kind, "a heading in the wrong form")
+        require(guess is not None, "near to a heading that there is not")
+        level = turned_by(guess, packet.coder.surprise("HEADING_TURNED", ENTERED_TURNED), bits)
+    require(is_near(guess, level, bits) == (kind == HEADING_NEAR), "a heading in the wrong form")
     require(level != coding.initial, "an enter that tells the initial heading")
     return level
+
+
+def read_heading_beside(packet, of_class):
+    """The level of an enter that is told from one of its class."""
+    turn = packet.coder.signed(packet.coder.length("BESIDE_HEADING", packet.spread.heading))
+    return turned_by(packet.before.level, turn, of_class.heading().coding.level_bits)
+
+
+# Velocity -------------------------------------------------------------------------------------
+
+
+def read_entered_velocity(packet):
+    """Of an enter by itself."""
+    if not packet.coder.flag("ENTER_MOVING", 0):
+        return 0, 0, 0
+    velocity = tuple(packet.coder.signed(packet.coder.length("ENTER_VELOCITY", axis))
+                     for axis in range(3))
+    require(any(velocity), "a velocity of 0")
+    return velocity
+
+
+def expected_velocity(packet, of_class, level):
+    velocity = packet.before.velocity
+    if packet.spread.motion == MOTION_RESTING:
+        return 0, 0, 0
+    if packet.spread.motion == MOTION_BESIDE or of_class.heading() is None:
+        return velocity
+    bits = of_class.heading().coding.level_bits
+    direction = level << (16 - bits) if bits < 16 else level >> (bits - 16)
+    x, y, z = velocity
+    return *way_in(direction, isqrt(x * x + y * y)), z
+
+
+def read_velocity_beside(packet, of_class, level):
+    spread = packet.spread.velocity
+    state = (1 if spread == 0 else 3 if spread == 1 else 5) + any(packet.before.velocity)
+    if not packet.coder.flag("ENTER_MOVING", state):
+        return 0, 0, 0
+    expected = expected_velocity(packet, of_class, level)
+    plane = 2 + spread if spread else 0
+    models = plane, plane, 1 if expected[2] == 0 else 2
+    velocity = tuple(part + packet.coder.signed(packet.coder.length("BESIDE_VELOCITY", model))
+                     for part, model in zip(expected, models))
+    require(any(velocity), "a velocity of 0")
+    require(all(abs(part) < 1 << 15 for part in velocity), "a velocity that is too large")
+    return velocity
+
+
+# Others of an enter ---------------------------------------------------------------------------
+
+
+def is_compared(coding):
+    return not isinstance(coding, (Text, Reference))
+
+
+def differing_from(others, beside, values):
+    """The names of those that are not as beside; of texts and references, not initial."""
+    return {other.name for other in others
+            if values[other.name] != (beside[other.name] if is_compared(other.coding)
+                                      else other.coding.initial)}
+
+
+def read_others_beside(packet, of_class):
+    """All values but position and heading of an enter that is told from one of its class."""
+    before, others = packet.before, of_class.others()
+    if not others:
+        return {}
+
+    def history_of(names):
+        return 0 if not before.is_beside else 2 if before.differing & names else 1
+
+    expected = {other.name: before.values[other.name] if is_compared(other.coding)
+                else other.coding.initial for other in others}
+    if packet.coder.flag("BESIDE_OTHERS", history_of({other.name for other in others})):
+        return expected
+    values = {other.name: read_value_beside(packet, other.coding, expected[other.name],
+                                            history_of({other.name})) for other in others}
+    require(differing_from(others, before.values, values), "others of which none differs")
+    return values
+
+
+def read_value_beside(packet, coding, expected, history):
+    is_number = isinstance(coding, (Whole, Fixed, Angle))
+    has_two = is_number and not isinstance(coding, Angle) and coding.top == 1
+    is_enum = isinstance(coding, Whole) and coding.coding == "enum"
+    if is_number and not has_two and not is_enum:
+        return read_number(packet, coding, expected, "BESIDE_NUMBER", history)
+    if packet.coder.flag("BESIDE_SAME", history):
+        return expected
+    if has_two:
+        return coding.value_of(coding.level_of(expected) ^ 1)
+    value = coding.read(packet)
+    require(value != expected, "a value that is the same")
+    return value
 
 
 # Numbers --------------------------------------------------------------------------------------
@@ -210,13 +307,14 @@ def read_other(packet, a_property, known):
         return coding.value_of(coding.level_of(known) ^ 1 ^ packet.coder.flag("SAME", 0))
     if isinstance(coding, Whole) and coding.coding == "enum":
         return coding.read(packet)
-    return read_number(packet, coding, known)
+    return read_number(packet, coding, known, "NUMBER")
 
 
-def read_number(packet, coding, known):
+def read_number(packet, coding, known, family, history=None):
     coder, known = packet.coder, coding.level_of(known)
     model = sum(width(coding.top) > bits for bits in (4, 8, 16))
-    symbol = coder.symbol("NUMBER", model)
+    model = model if history is None else 3 * model + history
+    symbol = coder.symbol(family, model)
     if symbol == NUMBER_ABSOLUTE:
         level = coding.level_of(coding.read(packet))
     else:
@@ -228,7 +326,7 @@ def read_number(packet, coding, known):
             level = turned_by(known, level - known, bits)
     require(0 <= level <= coding.top, f"a level of {level} above {coding.top}")
     difference = level - known if bits is None else shorter_way(known, level, bits)
-    is_absolute = takes_less_absolute(coder.number_costs(model), coding, level, difference)
+    is_absolute = takes_less_absolute(coder.number_costs(family, model), coding, level, difference)
     require(is_absolute == (symbol == NUMBER_ABSOLUTE), "a number in the dearer form")
     return coding.value_of(level)
 

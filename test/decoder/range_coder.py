@@ -116,8 +116,8 @@ class Coder:
         symbol = self.symbol(family, model)
         return symbol if symbol < 16 else self.below(symbol - 11)
 
-    def number_costs(self, model):
-        return self.tables.costs["NUMBER"][model]
+    def number_costs(self, family, model):
+        return self.tables.costs[family][model]
 
     def check_end(self):
         """The bits of symbols, raw bits and spare ones, which are 0."""
@@ -144,8 +144,8 @@ class UniversalCoder(Coder):
         low_bits = model // 2
         return read_gamma(self.raw, 0) << low_bits | self.raw.read(low_bits)
 
-    def number_costs(self, model):
-        count = len(self.tables.models["NUMBER"][model]) - 1
+    def number_costs(self, family, model):
+        count = len(self.tables.models[family][model]) - 1
         return [256 * (2 * width(symbol + 1) - 1) for symbol in range(count)]
 
 

@@ -102,8 +102,35 @@ static void fill_update(coded_pair* pair, const coded_end* end, ph_coded_record*
     }
 }
 
-static void fill_enter(const ph_layout* layout, ph_record* record, test_rng* rng)
+// Of some values, or of all, what the one before has.
+static void copy_before(const ph_layout* layout, const ph_coded_record* coded, test_rng* rng)
 {
+    const ph_coded_neighbour* other = coded->before;
+    if (other == NULL || other->class_index != coded->record.class_index || one_in(rng, 3)) {
+        return;
+    }
+    const bool is_copy = one_in(rng, 3);
+    for (int i = 0; i < layout->described->def.property_count; ++i) {
+        const ph_property* described = &layout->described->properties[i];
+        const bool is_kept = ((layout->position | layout->references) >> i & 1) != 0;
+        if (described->is_text && is_copy) {
+            ph_layout_store_text(layout, coded->record.texts, i, (ph_text){0});
+        } else if (!described->is_text && !is_kept && (is_copy || one_in(rng, 2))) {
+            memcpy(coded->record.words + layout->word[i], other->words + layout->word[i],
+                   (size_t)described->words * sizeof(uint32_t));
+        }
+    }
+}
+
+static void fill_enter(const coded_pair* pair, const ph_layout* layout, ph_coded_record* coded,
+                       test_rng* rng)
+{
+    ph_record* record = &coded->record;
+    copy_before(layout, coded, rng);
+    if (coded->before != NULL) {
+        uint32_t* place = record->words + layout->word[layout->described->position];
+        coded->coarse = (uint8_t)ph_coded_round_enter(&pair->frame, layout, place);
+    }
     record->name = test_rng_next(rng);
     record->name >>= test_rng_below(rng, 64);
     record->properties = layout->position;
@@ -123,7 +150,7 @@ static const ph_coded_neighbour* before(const coded_pair* pair, coded_packet* pa
         return NULL;
     }
     ph_coded_neighbour* neighbour = &packet->neighbours[packet->count];
-    *neighbour = ph_coded_neighbour_of(&pair->frame, &packet->coded[packet->count - 1].record);
+    *neighbour = ph_coded_neighbour_of(&pair->frame, &packet->coded[packet->count - 1]);
     return neighbour;
 }
 
@@ -149,7 +176,7 @@ static void add_record(coded_pair* pair, const coded_end* end, coded_packet* pac
         random_value_make(&pair->frame.frame, layout, i, rng, blocks->words, blocks->texts);
     }
     if (kind == PH_RECORD_ENTER) {
-        fill_enter(layout, &coded->record, rng);
+        fill_enter(pair, layout, coded, rng);
     } else if (kind == PH_RECORD_UPDATE) {
         fill_update(pair, end, coded, rng);
     }
@@ -184,8 +211,14 @@ void coded_pair_fill(coded_pair* pair, const coded_end* end, coded_packet* packe
     if (one_in(rng, 2)) {
         packet->spread.place = (uint8_t)test_rng_below(rng, PH_SPREADS);
         packet->spread.velocity = (uint8_t)test_rng_below(rng, PH_SPREADS);
+        packet->spread.heading = (uint8_t)test_rng_below(rng, PH_SPREADS);
         packet->spread.name = (uint8_t)test_rng_below(rng, PH_NAME_SPREADS);
+        packet->spread.motion = (uint8_t)test_rng_below(rng, PH_MOTIONS);
     }
+    if (pair->frame.precision != 0 && one_in(rng, 2)) {
+        packet->spread.coarse = (uint8_t)test_rng_below(rng, PH_COARSE_MAX + 1);
+    }
+    pair->frame.spread = packet->spread;
     for (int kind = PH_RECORD_LEAVE; kind <= PH_RECORD_UPDATE; ++kind) {
         for (int i = 0; i < CODED_SLOTS; ++i) {
             if (kinds[i] == kind) {
@@ -219,8 +252,7 @@ size_t coded_pair_write(coded_pair* pair, const coded_end* end, const coded_pack
     }
     pair->frame.spread = packet->spread;
     ph_coded_write_spread(&pair->frame, &writer, packet->enter_count);
-    *cost256 +=
-        (uint64_t)ph_coded_spread_bits(&packet->spread, packet->enter_count) * PH_COST_PER_BIT;
+    *cost256 += (uint64_t)ph_coded_spread_bits(&pair->frame, packet->enter_count) * PH_COST_PER_BIT;
     for (; next < packet->leave_count + packet->enter_count; ++next) {
         write_one(pair, &writer, &packet->coded[next], cost256);
     }

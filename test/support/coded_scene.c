@@ -164,7 +164,7 @@ static void write_changes(const ph_coded_frame* frame, client_packet* packet, ph
         }
         const ph_coded_record coded = {.record = *record, .before = is_first ? NULL : &before};
         ph_coded_write(frame, writer, &coded);
-        before = ph_coded_neighbour_of(frame, record);
+        before = ph_coded_neighbour_of(frame, &coded);
         is_first = false;
     }
 }

@@ -12,6 +12,7 @@
 #include <pinhole/integers.h>
 
 typedef struct apart {
+    int slot_bits;
     golden_lines* lines;
     ph_entropy_reader reader;
 } apart;
@@ -84,7 +85,8 @@ static void take_leaves(apart* it)
 {
     uint64_t floor = 0;
     for (int i = 0; i < 2; ++i) {
-        const uint64_t slot = floor + below(it, "gap", symbol(it, PH_FAMILY_SLOT, i));
+        const uint64_t slot = i == 0 ? raw(it, "slot", it->slot_bits)
+                                     : floor + below(it, "gap", symbol(it, PH_FAMILY_SLOT, 0));
         raw(it, "association", 2);
         golden_print(it->lines, "leave slot=%" PRIu64 "\n", slot);
         floor = slot + 1;
@@ -113,7 +115,7 @@ static void take_walk(apart* it, const golden_coded* golden)
 void golden_print_apart(golden_lines* lines, const golden_coded* golden, const uint8_t* bytes,
                         size_t size)
 {
-    apart it = {.lines = lines};
+    apart it = {.lines = lines, .slot_bits = golden->frame.frame.slot_bits};
     lines->length = 0;
     ph_entropy_reader_init(&it.reader, bytes, size);
     take_header(&it);

@@ -124,10 +124,9 @@ void golden_coded_velocity(golden_coded* golden, int x, int y, int z)
     record->velocity[2] = (int16_t)z;
 }
 
-void golden_coded_spread(golden_coded* golden, int place, int velocity, int name)
+void golden_coded_spread(golden_coded* golden, ph_coded_spread spread)
 {
-    golden->frame.spread = (ph_coded_spread){
-        .place = (uint8_t)place, .velocity = (uint8_t)velocity, .name = (uint8_t)name};
+    golden->frame.spread = spread;
 }
 
 void golden_coded_jump(golden_coded* golden)
@@ -141,10 +140,15 @@ void golden_coded_coarse(golden_coded* golden)
 {
     const ph_record* record = last_record(golden);
     const ph_layout* layout = &golden->base.layouts.layouts[record->class_index];
-    const int coarse = ph_coded_coarse(&golden->frame, &golden->moment.baselines[record->slot]);
+    uint32_t* words = record->words + layout->word[layout->described->position];
+    int coarse;
+    if (record->kind == PH_RECORD_ENTER) {
+        coarse = ph_coded_round_enter(&golden->frame, layout, words);
+    } else {
+        coarse = ph_coded_coarse(&golden->frame, &golden->moment.baselines[record->slot]);
+        assert_true(ph_coded_round(&golden->frame, layout, coarse, words));
+    }
     assert_true(coarse > 0);
-    assert_true(ph_coded_round(&golden->frame, layout, coarse,
-                               record->words + layout->word[layout->described->position]));
     golden->coarse[golden->base.record_count - 1] = (uint8_t)coarse;
 }
 
@@ -178,7 +182,7 @@ static const ph_coded_neighbour* before_of(const ph_coded_frame* frame, golden_c
         content->coded[index].record.kind == PH_RECORD_UPDATE) {
         return NULL;
     }
-    content->neighbours[index] = ph_coded_neighbour_of(frame, &content->coded[index - 1].record);
+    content->neighbours[index] = ph_coded_neighbour_of(frame, &content->coded[index - 1]);
     return &content->neighbours[index];
 }
 

@@ -76,12 +76,12 @@ void golden_coded_teardown(golden_coded* golden);
 void golden_coded_begin(golden_coded* golden, const ph_header* header, uint32_t tick,
                         const int32_t eye_mm[3]);
 /// Of the enters of the packet: see ph_coded_spread.
-void golden_coded_spread(golden_coded* golden, int place, int velocity, int name);
+void golden_coded_spread(golden_coded* golden, ph_coded_spread spread);
 /// Of the enter added last, in steps.
 void golden_coded_velocity(golden_coded* golden, int x, int y, int z);
 /// The enter added last says that its entity jumped since an earlier one.
 void golden_coded_jump(golden_coded* golden);
-/// The update added last tells its position as coarsely as it may.
+/// The enter or update added last tells its position as coarsely as it may.
 void golden_coded_coarse(golden_coded* golden);
 /// Compares with test/golden/pinhole/<session>_<name>.bin and .txt; with PINHOLE_GOLDEN_WRITE in the
 /// environment, writes the two files first. The packet is applied by both ends and by the client.

@@ -56,8 +56,9 @@ static void print_baseline(golden_lines* lines, const golden_coded* golden,
 
 static void print_spread(golden_lines* lines, const golden_content* content)
 {
-    golden_print(lines, "spread place=%d velocity=%d name=%d\n", content->spread.place,
-                 content->spread.velocity, content->spread.name);
+    golden_print(lines, "spread coarse=%d place=%d velocity=%d heading=%d name=%d motion=%d\n",
+                 content->spread.coarse, content->spread.place, content->spread.velocity,
+                 content->spread.heading, content->spread.name, content->spread.motion);
 }
 
 static void print_record(golden_lines* lines, const golden_coded* golden,
@@ -78,9 +79,9 @@ static void print_record(golden_lines* lines, const golden_coded* golden,
     const ph_layout* layout = &golden->base.layouts.layouts[record->class_index];
     golden_print(lines, " class=%s", layout->described->def.name);
     if (record->kind == PH_RECORD_ENTER) {
-        golden_print(lines, " name=%" PRIu64 " jump=%d velocity=%d,%d,%d", record->name,
-                     record->is_jump, record->velocity[0], record->velocity[1],
-                     record->velocity[2]);
+        golden_print(lines, " name=%" PRIu64 " jump=%d coarse=%d velocity=%d,%d,%d", record->name,
+                     record->is_jump, coded->before != NULL ? coded->coarse : 0,
+                     record->velocity[0], record->velocity[1], record->velocity[2]);
     } else {
         golden_print(lines, " jump=%d coarse=%d", record->is_jump, coded->coarse);
     }
@@ -174,6 +175,14 @@ static void put_family(page* out, const ph_coded_family_info* info)
     }
 }
 
+static void put_costs(page* out, const ph_coded_family_info* info)
+{
+    put(out, "costs %s %d %d\n", info->name, info->models, info->symbols);
+    for (int model = 0; model < info->models; ++model) {
+        put_row(out, ph_coded_costs + info->first + model * (info->symbols + 1), info->symbols);
+    }
+}
+
 size_t golden_print_tables(char* text, size_t capacity)
 {
     page out = {.text = text, .capacity = capacity};
@@ -182,11 +191,7 @@ size_t golden_print_tables(char* text, size_t capacity)
     for (int i = 0; i < PH_FAMILY_COUNT; ++i) {
         put_family(&out, &ph_coded_families[i]);
     }
-    const ph_coded_family_info* number = &ph_coded_families[PH_FAMILY_NUMBER];
-    put(&out, "costs %s %d %d\n", number->name, number->models, number->symbols);
-    for (int model = 0; model < number->models; ++model) {
-        put_row(&out, ph_coded_costs + number->first + model * (number->symbols + 1),
-                number->symbols);
-    }
+    put_costs(&out, &ph_coded_families[PH_FAMILY_NUMBER]);
+    put_costs(&out, &ph_coded_families[PH_FAMILY_BESIDE_NUMBER]);
     return out.length;
 }
