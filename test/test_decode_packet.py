@@ -26,13 +26,13 @@ def replace(path, old, new):
     path.write_text(text.replace(old, new, 1), "utf-8")
 
 
-def move_parts(path, family, count):
-    """The first model of a family: so many parts from its first symbol to its second."""
+def change_parts(path, family, first, second):
+    """The first model of a family: so many parts more for its first symbol and its second."""
     lines = path.read_text("utf-8").split("\n")
     at = next(i for i, line in enumerate(lines) if line.startswith(f"family {family} ")) + 1
     parts = [int(word) for word in lines[at].split()]
-    parts[0] -= count
-    parts[1] += count
+    parts[0] += first
+    parts[1] += second
     lines[at] = " ".join(map(str, parts))
     path.write_text("\n".join(lines), "utf-8")
 
@@ -53,9 +53,9 @@ CASES = {
     "a universal code": (
         "pinhole", lambda at: flip_bit(at / "universal_09_coarse.bin", 60), DISAGREED),
     "one part of a model": (
-        "pinhole", lambda at: move_parts(at / "tables.txt", "ENTER_X", 1), DISAGREED),
-    "a part too many": ("pinhole", lambda at: replace(at / "tables.txt", "32743 25", "32743 26"),
-                        CANNOT_START),
+        "pinhole", lambda at: change_parts(at / "tables.txt", "ENTER_X", -1, 1), DISAGREED),
+    "a part too many": (
+        "pinhole", lambda at: change_parts(at / "tables.txt", "TOLD", 0, 1), CANNOT_START),
     "a told value": (
         "pinhole", lambda at: replace(at / "main_10_values.txt", "mood=3", "mood=2"), DISAGREED),
     "a baseline": (
