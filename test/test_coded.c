@@ -295,13 +295,13 @@ static void densities_follow_the_share_told(void** state)
 {
     (void)state;
     int last = 0;
-    for (int told = 0; told <= 250; ++told) {
-        const int density = ph_coded_density(told, 250);
+    for (int count = 0; count <= 250; ++count) {
+        const int told[PH_URGENCIES] = {[8] = count};
+        const int silent[PH_URGENCIES] = {[8] = 250 - count};
+        const int density = ph_coded_best_density(told, silent);
         assert_true(density >= last && density < PH_DENSITIES);
         last = density;
     }
-    assert_int_equal(ph_coded_density(0, 0), 0);
-    assert_int_equal(ph_coded_density(250, 250), PH_DENSITIES - 1);
     const int none[PH_URGENCIES] = {0};
     const int many[PH_URGENCIES] = {[8] = 100};
     assert_int_equal(ph_coded_best_density(many, none), PH_DENSITIES - 1);

@@ -43,10 +43,10 @@ typedef struct fixture {
     size_t size;
 } fixture;
 
-static void setup(fixture* f)
+static void setup_schema(fixture* f, const char* schema)
 {
     *f = (fixture){0};
-    assert_int_equal(ph_schema_parse(SCHEMA, sizeof SCHEMA - 1, NULL, &f->schema, NULL), PH_OK);
+    assert_int_equal(ph_schema_parse(schema, strlen(schema), NULL, &f->schema, NULL), PH_OK);
     assert_int_equal(ph_layouts_create(&f->layouts, f->schema, NULL), PH_OK);
     f->layout = &f->layouts.layouts[0];
     f->packing = ph_packing_make(f->layout);
@@ -54,6 +54,11 @@ static void setup(fixture* f)
                                 .packings = &f->packing,
                                 .tick_us = 50000,
                                 .precision = 1024};
+}
+
+static void setup(fixture* f)
+{
+    setup_schema(f, SCHEMA);
 }
 
 static void teardown(fixture* f)
@@ -288,6 +293,25 @@ static void an_enter_that_is_too_coarse_is_refused(void** state)
     teardown(&f);
 }
 
+// Coarser than steps of 2^26 mm there is little.
+static void nothing_is_coarser_than_a_coordinate(void** state)
+{
+    (void)state;
+    fixture f;
+    setup_schema(&f, "class rock\n place: position 6 step 67108864\n");
+    test_rng rng = {.state = 78};
+    int refused = 0;
+    for (int i = 0; i < 20000; ++i) {
+        for (f.size = 0; f.size < 64; ++f.size) {
+            f.bytes[f.size] = (uint8_t)test_rng_below(&rng, 256);
+        }
+        refused += read_all(&f, 2) != PH_OK;
+        assert_true(f.layout->coordinate.shift + f.read[1].coded.coarse <= 31);
+    }
+    assert_true(refused > 0);
+    teardown(&f);
+}
+
 static void the_spread_says_nothing_that_there_is_not(void** state)
 {
     (void)state;
@@ -322,6 +346,7 @@ int main(void)
         cmocka_unit_test(crowds_are_rounded_within_the_angle_and_the_limit),
         cmocka_unit_test(a_coarse_enter_comes_back_and_is_cheaper),
         cmocka_unit_test(an_enter_that_is_too_coarse_is_refused),
+        cmocka_unit_test(nothing_is_coarser_than_a_coordinate),
         cmocka_unit_test(the_spread_says_nothing_that_there_is_not),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -208,8 +208,8 @@ typedef struct ph_viewer_def {
     /// Positions may be coarser the further away they are, by no more than this angle seen from the
     /// viewer, in mrad, 0..60. Whoever rests is told exactly all the same, and so is everybody when
     /// there is no limit to the budget. Those who have just come into view may be off by 32 times
-    /// that, but no more than 32 mrad, while more of them wait than the budget can show: they are
-    /// told exactly when it can. 0: always exactly. Default 1; classic knows no such thing.
+    /// that, but no more than 32 mrad or the angle itself if it is greater, while more of them wait
+    /// than the budget can show: they are told exactly when it can. 0: always exactly. Default 1; classic knows no such thing.
     double precision_mrad;
     /// Pinhole profile: values as universal codes in place of the learned models; clients take both.
     /// To see what the models are worth. Default false.

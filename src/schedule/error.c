@@ -12,9 +12,10 @@
 //   others      50 mm for another look ("put on a hat"). Cars with six more properties at 4 kbit/s:
 //               500 mm 60 mrad and 274 ms stale, 150 mm 33 and 266, 50 mm 20 and 337
 //   missing     3 m, for 10 s: as if the place had been empty all the time; and nine times that more
-//               with every second since it came into view, lost enters and those in doubt included. (Cars with six more
-//               properties at 4 kbit/s, ten seeds: without 0.010 % missing, with four times 0.0005, nine
-//               0.0002; walkers at 4 kbit/s 0.54, 0.51 and 0.50 %, at 27.1, 27.4 and 27.4 mrad)
+//               with every second since it came into view, lost enters and those in doubt included.
+//               (Cars with six more properties at 4 kbit/s, ten seeds: without 0.010 % missing, with
+//               four times 0.0005, nine 0.0002; walkers at 4 kbit/s 0.54, 0.51 and 0.50 %, at 27.1,
+//               27.4 and 27.4 mrad)
 //
 // A record may say some of it or all; the best of these counts by what it removes per bit. And it is
 // multiplied by the time since the last sample: what is removed stays away for about as long again,

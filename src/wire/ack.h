@@ -38,8 +38,8 @@ void ph_ack_write(const ph_ack* ack, uint8_t bytes[PH_ACK_SIZE]);
 // sender's to judge.
 bool ph_ack_read(const void* bytes, size_t size, ph_ack* ack);
 
-// The receiving end: what it keeps is what it says, but for the lag. Begins with a hello at the session's number;
-// numbers up to it count as never applied.
+// The receiving end: what it keeps is what it says, but for the lag. Begins with a hello at the
+// session's number; numbers up to it count as never applied.
 typedef ph_ack ph_receipt;
 
 ph_receipt ph_receipt_make(uint32_t session);

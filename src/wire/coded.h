@@ -176,8 +176,8 @@ uint32_t ph_coded_write(const ph_coded_frame* frame, ph_entropy_writer* writer,
 // LEAVE, ENTER: who (`before` set by the caller; slot, association with its two low bits, class,
 // name), then what of an ENTER. UPDATE: slot, class, association, baseline, known and blocks are set
 // by the caller. Only what was told is written to the blocks, and of an enter what is initial. Fails
-// the reader for what no sender writes; the blocks are worth nothing then. Whether a slot exists, or is entered already, is for
-// the caller to check.
+// the reader for what no sender writes; the blocks are worth nothing then. Whether a slot exists, or
+// is entered already, is for the caller to check.
 void ph_coded_read_who(const ph_coded_frame* frame, ph_entropy_reader* reader,
                        ph_coded_record* coded);
 void ph_coded_read(const ph_coded_frame* frame, ph_entropy_reader* reader, ph_coded_record* coded);

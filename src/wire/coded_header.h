@@ -11,7 +11,7 @@
 //                  2047: all of it follows. So nobody's clock has a say in how positions are read
 //   wait       5
 //   eye        1
-//   density    4   ph_coded_density()
+//   density    4   ph_coded_best_density()
 //   leaves   1-13  gamma
 //   enters   1-13  gamma
 //   [hello]        as in classic, version 2 (or 3: universal codes); behind it precision 16

@@ -283,19 +283,23 @@ void ph_coded_place(const ph_coded_frame* frame, ph_coder* coder, const ph_layou
     code_place(frame, coder, layout, &how, eye_mm, words);
 }
 
-static void code_coarse_beside(const ph_coded_frame* frame, ph_coder* coder, ph_coded_record* coded)
+// Steps of more than 2^31 mm do not exist; such a record ends as refused, but with steps that do.
+static void code_coarse_beside(const ph_coded_frame* frame, ph_coder* coder, ph_coded_record* coded,
+                               const ph_layout* layout)
 {
     const int limit = frame->spread.coarse;
     coded->coarse = limit == 0 ? 0
                                : (uint8_t)ph_coder_symbol(coder, PH_FAMILY_BESIDE_COARSE,
                                                           coded->before->coarse, coded->coarse);
-    ph_coder_refuse_if(coder, coded->coarse > limit);
+    const bool is_refused = coded->coarse > limit || layout->coordinate.shift + coded->coarse > 31;
+    ph_coder_refuse_if(coder, is_refused);
+    coded->coarse = is_refused ? 0 : coded->coarse;
 }
 
 void ph_coded_place_beside(const ph_coded_frame* frame, ph_coder* coder, ph_coded_record* coded,
                            const ph_layout* layout, uint32_t words[3])
 {
-    code_coarse_beside(frame, coder, coded);
+    code_coarse_beside(frame, coder, coded, layout);
     const ph_coded_neighbour* before = coded->before;
     const bool is_next = coded->record.slot == before->slot + 1;
     const uint32_t low = (UINT32_C(1) << layout->coordinate.shift) - 1;

@@ -58,8 +58,7 @@
     X(ENTER_X, 1, PH_LENGTHS)                                                                      \
     X(ENTER_Y, 1, PH_LENGTHS)                                                                      \
     X(ENTER_Z, 1, PH_LENGTHS)                                                                      \
-    X(BESIDE_X, 1 + PH_SPREADS,                                                                    \
-      PH_LENGTHS) /* not stated: next slot, another one; by spread: y, too */                      \
+    X(BESIDE_X, 1 + PH_SPREADS, PH_LENGTHS) /* not stated: next slot, another one; by spread */    \
     X(BESIDE_Y, PH_SIDES + (PH_SPREADS - 1) * PH_SIDE_PARTS,                                       \
       PH_LENGTHS)              /* not stated: by the length of x; by spread and part of x */       \
     X(BESIDE_Z, 2, PH_LENGTHS) /* the neighbour is elsewhere; as high as the eye, or flat */       \

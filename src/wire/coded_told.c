@@ -7,26 +7,6 @@
 
 #include "wire/coder.h"
 
-// The share of slots told, in 1/1024, up to which a density is chosen, from 1 on; beyond the last one,
-// the last density. Each is about 1.8 times as likely as the one before, as odds go.
-static const uint16_t DENSITY_SHARES[PH_DENSITIES - 2] = {5,   9,   16,  28,  49,  84,  140,
-                                                          225, 340, 470, 610, 730, 840, 920};
-
-int ph_coded_density(int told_count, int slot_count)
-{
-    PH_ASSERT(told_count >= 0 && told_count <= slot_count);
-
-    if (told_count == 0) {
-        return PH_DENSITY_NOBODY;
-    }
-    const int share = (int)((int64_t)told_count * 1024 / slot_count);
-    int density = PH_DENSITY_NOBODY + 1;
-    while (density < PH_DENSITIES - 1 && share > DENSITY_SHARES[density - 1]) {
-        ++density;
-    }
-    return density;
-}
-
 // Slots of one urgency.
 typedef struct tally {
     uint32_t told;

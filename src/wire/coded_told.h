@@ -10,11 +10,8 @@
 
 #include "wire/coded.h"
 
-// The density that suits so many of so many slots. The sender may state any other one than
-// PH_DENSITY_NOBODY when somebody is told.
-int ph_coded_density(int told_count, int slot_count);
-// The cheapest one, when it is known how urgent those told and those not told are: counts by
-// urgency.
+// The cheapest density for those told and those not told, counts by urgency. The sender may state any
+// other one than PH_DENSITY_NOBODY when somebody is told.
 int ph_coded_best_density(const int told[PH_URGENCIES], const int silent[PH_URGENCIES]);
 
 // How much a viewer is likely to miss news of this slot, by what both ends know: 0..PH_URGENCIES-1.

@@ -49,7 +49,7 @@ typedef struct ph_header {
     uint16_t tick;       // 0..2047
     uint32_t whole_tick; // pinhole profile, see coded_header.h; classic: 0
     uint8_t wait;        // 0..PH_WAIT_UNKNOWN
-    uint8_t density;     // pinhole profile, see ph_coded_density(); classic: 0
+    uint8_t density;     // pinhole profile, see ph_coded_best_density(); classic: 0
     bool is_probe;
     bool has_hello;
     bool has_eye;

@@ -29,7 +29,8 @@ typedef struct ph_coded_page {
     int64_t records256;
 } ph_coded_page;
 
-// Nobody is told yet; the baselines' urgencies are those of this packet. Of the frame only the density may change from now on.
+// Nobody is told yet; the baselines' urgencies are those of this packet. Of the frame only the density
+// and the spread may change from now on.
 void ph_coded_page_begin(ph_coded_page* page, const ph_coded_frame* frame, ph_baselines* baselines,
                          int slot_count);
 

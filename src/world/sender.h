@@ -179,6 +179,13 @@ bool ph_sender_is_time(ph_sender* sender, uint32_t viewer, uint64_t now_us);
 // passed already, and references are settled.
 bool ph_sender_is_worth(ph_sender* sender);
 
+// The time of what was served and of who waits since when: never 0, which says that nobody waits.
+static inline uint32_t ph_sender_now_ms(const ph_sender* sender)
+{
+    const uint32_t now_ms = (uint32_t)(sender->now_us / 1000);
+    return now_ms + (now_ms == 0);
+}
+
 // Whether the enter or leave that was sent last of a slot should have been answered by now.
 static inline bool ph_sender_is_doubtful(const ph_sender* sender, int slot)
 {
@@ -187,7 +194,7 @@ static inline bool ph_sender_is_doubtful(const ph_sender* sender, int slot)
     const bool is_left = (told == PH_TOLD_LEAVING || told == PH_TOLD_LEAVING_UNSURE) &&
                          knowledge->touched[slot] == 0;
     return sender->doubt_ms != 0 && (told == PH_TOLD_ENTER || is_left) &&
-           (uint32_t)(sender->now_us / 1000) - ph_knowledge_at(knowledge, slot)->served_ms >
+           ph_sender_now_ms(sender) - ph_knowledge_at(knowledge, slot)->served_ms >
                sender->doubt_ms;
 }
 

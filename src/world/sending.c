@@ -177,16 +177,35 @@ static outcome add(sending* s, const ph_place* at, const ph_choice* choice)
     return OUTCOME_ADDED;
 }
 
-// How coarse those may be who enter with the datagram under way: when a crowd waits for which it has no
-// room, they are told of sooner with less precision.
+// What the datagram under way will take of the budget.
+static int64_t spoken_bits(const sending* s)
+{
+    return s->datagram.is_open ? s->datagram.bits + 8 * (int64_t)ph_sender_overhead(s->sender) : 0;
+}
+
+// Those who wait to be told of. Nobody else may leave a trace, not even by number.
+static int count_newcomers(const sending* s)
+{
+    const ph_knowledge* knowledge = &s->sender->knowledge;
+    int count = 0;
+    for (int i = 0; i < s->outlook.shown.count; ++i) {
+        const int slot = s->outlook.shown.slots[i];
+        count += knowledge->told[slot] == PH_TOLD_NOTHING && ph_outlook_is_there(&s->outlook, slot);
+    }
+    return count;
+}
+
+// How coarse those may be who enter with the datagram under way: when a crowd waits for which the
+// budget has no room, they are told of sooner with less precision.
 static int judge_newcomers(const sending* s)
 {
     const ph_sender* sender = s->sender;
-    if (!ph_sender_is_coded(sender) || sender->precision == 0 || sender->bits_per_second == 0) {
+    if (!ph_sender_is_coded(sender) || sender->precision == 0 || sender->bits_per_second == 0 ||
+        sender->knowledge.newcomer_count < CROWD) {
         return 0;
     }
-    const int count = sender->knowledge.newcomer_count;
-    const int64_t left_bits = s->datagram.limit_bits - s->datagram.bits;
+    const int count = count_newcomers(s);
+    const int64_t left_bits = ph_token_bucket_bits(&sender->bucket) - spoken_bits(s);
     return count >= CROWD && count * (int64_t)CROWD_ENTER_BITS > left_bits ? PH_COARSE_MAX : 0;
 }
 
@@ -253,7 +272,7 @@ static inline bool is_to_be_exact(const sending* s, const ph_place* at, const ph
 static inline bool is_coarse_worth_it(const sending* s, const ph_place* at, int coarse)
 {
     const int shift = at->layout->coordinate.shift;
-    return s->lanes.error_mm[at->slot] >= COARSE_STEPS * (float)(UINT32_C(1) << (shift + coarse));
+    return s->lanes.error_mm[at->slot] >= COARSE_STEPS * (float)(UINT64_C(1) << (shift + coarse));
 }
 
 // How coarse the position is told now, if it is chosen.
@@ -267,12 +286,6 @@ static inline int judge_position(sending* s, const ph_place* at, const ph_due* d
     return coarse > 0 && is_coarse_worth_it(s, at, coarse) ? coarse : 0;
 }
 
-// What the datagram under way will take of the budget.
-static int64_t spoken_bits(const sending* s)
-{
-    return s->datagram.is_open ? s->datagram.bits + 8 * (int64_t)ph_sender_overhead(s->sender) : 0;
-}
-
 // Whether tokens are about to run over: seven eighths of what can be saved up are there.
 static bool is_brimful(const sending* s)
 {
@@ -282,14 +295,14 @@ static bool is_brimful(const sending* s)
 }
 
 // An enter on its way is soon answered, and another one dear, unless nobody else needs the bits; one
-// that the datagram under way has is as good as it gets.
+// of this very send is as good as it gets.
 static bool is_enter_enough(const sending* s, int slot)
 {
     const ph_sender* sender = s->sender;
     if (!ph_sender_is_coded(sender) || sender->knowledge.told[slot] != PH_TOLD_ENTER) {
         return false;
     }
-    return sender->baselines.chosen[slot] != 0 ||
+    return ph_knowledge_at(&sender->knowledge, slot)->served_ms == s->now_ms ||
            (!s->who.is_overdue && !(s->who.is_exact && is_brimful(s)));
 }
 
@@ -475,8 +488,7 @@ static void prepare(sending* s, ph_world* world, uint32_t index, uint64_t now_us
     s->watch = ph_stopwatch_make(world->now_ns, world->now_context, &s->sender->times);
     s->viewer = (ph_viewer_id){.index1 = id.index1, .generation = id.generation};
     ph_sender_pass_time(s->sender, now_us);
-    s->now_ms = (uint32_t)(s->sender->now_us / 1000);
-    s->now_ms += s->now_ms == 0; // 0 says that nobody waits
+    s->now_ms = ph_sender_now_ms(s->sender);
     s->sent_count = 0;
     const int32_t eye_mm[3] = {s->outlook.eye_x_mm, s->outlook.eye_y_mm, viewer->eye_z_mm};
     ph_datagram_init(&s->datagram, &s->outlook, s->sender, eye_mm);

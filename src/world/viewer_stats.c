@@ -36,7 +36,7 @@ static void look_for_due(const ph_outlook* outlook, uint32_t viewer, ph_viewer_s
 {
     const ph_sender* sender = outlook->sender;
     const ph_knowledge* knowledge = &sender->knowledge;
-    const uint32_t now_ms = (uint32_t)(sender->now_us / 1000);
+    const uint32_t now_ms = ph_sender_now_ms(sender);
     for (int slot = 0; slot < knowledge->slot_count; ++slot) {
         if (!is_slot_due(outlook, viewer, slot)) {
             continue;

@@ -101,7 +101,7 @@ ph_result ph_world_why(const ph_world* world, ph_viewer_id viewer, ph_entity_id 
     }
     const ph_sender* sender = outlook.sender;
     const ph_knowledge* knowledge = &sender->knowledge;
-    const uint32_t now_ms = (uint32_t)(sender->now_us / 1000);
+    const uint32_t now_ms = ph_sender_now_ms(sender);
     why->state = state_of(knowledge, slot);
     why->slot = slot;
     why->touched = ph_tell_touched(world, index, slot);
