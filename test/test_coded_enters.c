@@ -301,8 +301,8 @@ static void nothing_is_coarser_than_a_coordinate(void** state)
     setup_schema(&f, "class rock\n place: position 6 step 67108864\n");
     test_rng rng = {.state = 78};
     int refused = 0;
-    for (int i = 0; i < 20000; ++i) {
-        for (f.size = 0; f.size < 64; ++f.size) {
+    for (int i = 0; i < 200000; ++i) {
+        for (f.size = 0; f.size < 32; ++f.size) {
             f.bytes[f.size] = (uint8_t)test_rng_below(&rng, 256);
         }
         refused += read_all(&f, 2) != PH_OK;
