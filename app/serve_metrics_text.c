@@ -69,7 +69,7 @@ static void add_traffic(page* to, const serve_counts* counts)
 {
     const ph_host_stats* host = &counts->host;
     add_count(to, "sends_total", "Turns in which a client was sent to.", host->sends);
-    add_count(to, "sends_put_off_total", "Turns that there was no time for in their tick.",
+    add_count(to, "sends_put_off_total", "Turns that a tick had no time for, due or not.",
               host->sends_put_off);
     add_count(to, "datagrams_sent_total", "Datagrams to clients.", host->datagrams);
     add_count(to, "wire_bytes_sent_total", "Their bytes, IP and UDP headers included.",

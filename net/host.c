@@ -7,6 +7,7 @@
 #include "net/host_state.h"
 
 #include "base/allocator.h"
+#include "net/netcode_server_state.h"
 
 #include <sodium.h>
 #include <string.h>
@@ -14,8 +15,9 @@
 
 #define COOKIE 0x686f7374u // "host"
 
-// A send comes at least every second while anything is to be told; this is for when nothing is.
-enum { KEEP_ALIVE_MS = 1000, CHUNK = 32 };
+// Who is sent to once a second is kept alive by that, even when a send comes some ticks late: so it is
+// more than a second.
+enum { KEEP_ALIVE_MS = 1500, CHUNK = 32 };
 // So many turns before its own, what a send will look at is fetched.
 enum { FETCH_TURNS = 2 };
 enum { GATHER_US = 1000 };
@@ -63,6 +65,14 @@ static ph_address public_address(const ph_host* host, const ph_host_def* def)
     return address;
 }
 
+// All addresses of a machine are none that a client could send to, and no token could name this host.
+static bool is_reachable(const ph_host_def* def)
+{
+    const uint8_t any[sizeof def->listen.bytes] = {0};
+    return def->public_address.kind != PH_ADDRESS_NONE ||
+           memcmp(def->listen.bytes, any, sizeof any) != 0;
+}
+
 static ph_result create_server(ph_host* host, const ph_host_def* def)
 {
     ph_net_server_def server = ph_net_server_def_default();
@@ -98,7 +108,8 @@ ph_result ph_host_open(const ph_host_def* def, ph_host** host)
     PH_ASSERT(def->world != NULL);
 
     *host = NULL;
-    if (def->client_capacity < 1 || def->client_capacity > PH_NET_CLIENTS_MAX) {
+    if (def->client_capacity < 1 || def->client_capacity > PH_NET_CLIENTS_MAX ||
+        !is_reachable(def)) {
         return PH_ERROR_VALUE;
     }
     ph_host* opened = ph_allocate_zeroed(&def->allocator, sizeof *opened);
@@ -156,6 +167,8 @@ static void gather(uint64_t until_us)
 void ph_host_receive(ph_host* host, uint64_t until_us)
 {
     for (;;) {
+        // What comes now has come now, or a silence would seem to begin at the last tick.
+        ph_net_server_advance(host->server, ph_socket_now_us(), (uint64_t)time(NULL));
         ph_host_lanes_receive(host);
         const uint64_t now_us = ph_socket_now_us();
         if (now_us >= until_us) {
@@ -246,13 +259,8 @@ static int pick(const ph_host* host, int chunk, uint64_t now_us, int clients[CHU
     return count;
 }
 
-static bool try_send_chunk(ph_host* host, int chunk, const ph_net_sink* sink)
+static void send_chunk(ph_host* host, int chunk, uint64_t now_us, const ph_net_sink* sink)
 {
-    const uint64_t now_us = ph_socket_now_us();
-    if (now_us > host->until_us) {
-        note_cut(host, chunk);
-        return false;
-    }
     int clients[CHUNK];
     const int count = pick(host, chunk, now_us, clients);
     for (int i = 0; i < count; ++i) {
@@ -261,26 +269,32 @@ static bool try_send_chunk(ph_host* host, int chunk, const ph_net_sink* sink)
         }
         ph_host_session_serve(host, clients[i], now_us, sink);
     }
-    return true;
 }
 
-// One of the threads, by its own socket: takes the next chunk until none is left, or no time.
+// One of the threads, by its own socket: takes the next chunk until none is left, or no time. For one
+// there is always time, or a server that is late at every tick would never send to anybody.
 static void send_by_lane(void* context, int lane)
 {
     ph_host* host = context;
     ph_outbox* outbox = ph_host_lanes_outbox(&host->lanes, lane);
     const ph_net_sink sink = {ph_outbox_send, outbox};
-    for (;;) {
+    for (bool is_first = true;; is_first = false) {
         const int chunk = atomic_fetch_add_explicit(&host->next_chunk, 1, memory_order_relaxed);
-        if (chunk >= host->chunk_count || !try_send_chunk(host, chunk, &sink)) {
+        if (chunk >= host->chunk_count) {
             break;
         }
+        const uint64_t now_us = ph_socket_now_us();
+        if (!is_first && now_us > host->until_us) {
+            note_cut(host, chunk);
+            break;
+        }
+        send_chunk(host, chunk, now_us, &sink);
     }
     flush(host, outbox);
 }
 
-// Threads take chunks in order, so those behind the first one without time got none either, but
-// for a few that were begun just before: they are sent to twice in a row, and nobody is left out.
+// Threads take chunks in order, so those behind the first one without time got none either, but for
+// the first ones of threads that came late: they have their turn twice in a row, and nobody is left out.
 static void go_on_with_the_rest(ph_host* host)
 {
     const int served = atomic_load(&host->chunks_cut) * CHUNK;
@@ -325,9 +339,14 @@ ph_viewer_id ph_host_viewer(const ph_host* host, int client)
     return session != NULL ? session->viewer : (ph_viewer_id){0};
 }
 
-ph_mail* ph_host_mail(const ph_host* host, int client)
+bool ph_host_client(const ph_host* host, int client, ph_net_client_info* info)
 {
-    ph_host_session* session = ph_host_sessions_find(&host->sessions, client);
+    return ph_net_server_client(host->server, client, info);
+}
+
+ph_mail* ph_host_mail(ph_host* host, int client)
+{
+    const ph_host_session* session = ph_host_sessions_find(&host->sessions, client);
     if (session == NULL) {
         return NULL;
     }
@@ -355,6 +374,8 @@ ph_host_stats ph_host_get_stats(const ph_host* host)
 
 void ph_host_set_clock(ph_host* host, ph_now_ns* now_ns, void* context)
 {
+    PH_ASSERT(host->lanes.count == 1); // threads would add to the same times
+
     host->now_ns = now_ns;
     host->clock_context = context;
 }

@@ -14,12 +14,12 @@ enum {
     STRANGERS_MAX = 4 * PH_SOCKET_BATCH,
     // What one thread takes from every lane before it calls the others: to wake them takes as long.
     ALONE_MAX = 16,
-    // Of all lanes together: more than a tick's worth from as many clients as there can be; a flood waits
-    // for the next tick.
+    // Of all lanes together: more than a tick's worth from as many clients as there can be. Then the
+    // clock is looked at, so that a flood cannot hold up the tick.
     BATCHES_MAX = 1024,
 };
 
-typedef struct stranger {
+typedef struct ph_host_stranger {
     ph_address from;
     size_t size;
     uint8_t bytes[PH_NETCODE_DATAGRAM_MAX + 1];
@@ -30,10 +30,15 @@ struct ph_host_lane {
     bool has_more; // its socket has, as far as is known
     int batches;   // since the lanes were last asked
     int stranger_count;
-    stranger strangers[STRANGERS_MAX];
+    stranger* strangers; // room for STRANGERS_MAX; NULL where there is no socket
 };
 
 // ---- memory
+
+static size_t stranger_room(const ph_host_lanes* lanes)
+{
+    return (size_t)lanes->socket_count * STRANGERS_MAX;
+}
 
 ph_result ph_host_lanes_open(ph_host_lanes* lanes, const ph_host_def* def)
 {
@@ -54,8 +59,12 @@ ph_result ph_host_lanes_open(ph_host_lanes* lanes, const ph_host_def* def)
     lanes->lanes = ph_allocate_zeroed(&def->allocator, (size_t)lanes->count * sizeof(ph_host_lane));
     lanes->lane_of =
         ph_allocate_array(&def->allocator, (size_t)def->client_capacity, sizeof *lanes->lane_of);
-    if (lanes->lanes == NULL || lanes->lane_of == NULL) {
+    lanes->strangers = ph_allocate_array(&def->allocator, stranger_room(lanes), sizeof(stranger));
+    if (lanes->lanes == NULL || lanes->lane_of == NULL || lanes->strangers == NULL) {
         return PH_ERROR_MEMORY;
+    }
+    for (int i = 0; i < lanes->socket_count; ++i) {
+        lanes->lanes[i].strangers = &lanes->strangers[i * STRANGERS_MAX];
     }
     for (int i = 0; i < lanes->count; ++i) {
         ph_outbox_begin(&lanes->lanes[i].outbox, lanes->sockets[i % lanes->socket_count]);
@@ -72,6 +81,7 @@ void ph_host_lanes_close(ph_host_lanes* lanes)
         ph_socket_close(lanes->sockets[i]);
     }
     const ph_allocator allocator = lanes->allocator;
+    ph_release_array(&allocator, lanes->strangers, stranger_room(lanes), sizeof(stranger));
     ph_release_array(&allocator, lanes->lane_of, (size_t)lanes->client_capacity,
                      sizeof *lanes->lane_of);
     ph_release(&allocator, lanes->lanes, (size_t)lanes->count * sizeof(ph_host_lane));

@@ -22,7 +22,8 @@ typedef struct ph_host_lanes {
     int count;
     ph_socket* sockets[PH_SOCKETS_MAX]; // of the first lanes; the others only send, by any of these
     int socket_count;
-    int16_t* lane_of; // by client; -1: nobody has come by any
+    struct ph_host_stranger* strangers; // of the lanes with a socket: who is given to netcode later
+    int16_t* lane_of;                   // by client; -1: nobody has come by any
     int client_capacity;
     ph_allocator allocator;
 } ph_host_lanes;

@@ -119,14 +119,15 @@ static ph_result create_mail(const ph_host* host, ph_host_session* session,
                                                  : ph_mail_create(&def, &session->mail);
 }
 
-// As deep as the world's bucket: a second, and never less than the dearest enter beside all that is
-// reserved.
+// As deep as the world's bucket: the burst, or a second, and never less than the dearest enter beside
+// all that is reserved.
 static int64_t depth_of(const ph_host* host, const ph_host_session* session, int bits_per_second)
 {
     const int enter_bytes = PH_PAYLOAD_MAX - ph_world_reserve_max(host->def.world, session->viewer);
     const int64_t least_bits = 8 * (int64_t)(enter_bytes + 2 * overhead_of(session) +
                                              PH_HOST_KEEP_ALIVE_BYTES + SECTION_MAX);
-    return bits_per_second > least_bits ? bits_per_second : least_bits;
+    const int64_t wanted_bits = session->burst_bits != 0 ? session->burst_bits : bits_per_second;
+    return wanted_bits > least_bits ? wanted_bits : least_bits;
 }
 
 static void begin_counting(const ph_host* host, ph_host_session* session, int bits_per_second,
@@ -165,6 +166,7 @@ ph_result ph_host_session_begin(ph_host* host, int client, const ph_viewer_def* 
         .client = client,
         .header_bytes =
             info.address.kind == PH_ADDRESS_IPV6 ? PH_WIRE_HEADERS_IPV6 : PH_WIRE_HEADERS_IPV4,
+        .burst_bits = viewer->burst_bits,
     };
     ph_result result = add_viewer(host, session, viewer);
     if (result != PH_OK) {
@@ -208,7 +210,8 @@ void ph_host_session_adapt(ph_host* host, ph_host_session* session, uint64_t now
         return;
     }
     const int bits_per_second = ph_rate_bits_per_second(&session->rate);
-    if (ph_world_set_budget(world, session->viewer, bits_per_second, 0) == PH_OK) {
+    if (ph_world_set_budget(world, session->viewer, bits_per_second, session->burst_bits) ==
+        PH_OK) {
         ph_mail_set_budget(session->mail, bits_per_second);
         ph_wire_meter_change(&session->meter, bits_per_second,
                              depth_of(host, session, bits_per_second), now_us);

@@ -32,7 +32,8 @@ typedef struct ph_host_session {
 
     // What a datagram to it looks at: another one.
     ph_wire_meter meter;
-    uint64_t to_end_of_line;
+    int32_t burst_bits; // as in its viewer's def
+    int32_t to_end_of_line;
 
     ph_rate rate; // what its link carries, up to the budget
     uint64_t to_end_of_lines;

@@ -136,7 +136,7 @@ void ph_net_server_destroy(ph_net_server* server)
 
 // ---- time
 
-static void advance(ph_net_server* server, uint64_t now_us, uint64_t unix_s)
+void ph_net_server_advance(ph_net_server* server, uint64_t now_us, uint64_t unix_s)
 {
     server->unix_s = unix_s;
     if (now_us <= server->now_us) {
@@ -194,7 +194,7 @@ static void tick_client(ph_net_server* server, int client)
 
 void ph_net_server_tick(ph_net_server* server, uint64_t now_us, uint64_t unix_s)
 {
-    advance(server, now_us, unix_s);
+    ph_net_server_advance(server, now_us, unix_s);
     if (!server->is_running) {
         return;
     }

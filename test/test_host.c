@@ -11,10 +11,12 @@
 #include <pinhole/net/netcode.h>
 #include <pinhole/pinhole.h>
 
+#include <stdatomic.h>
 #include <string.h>
 #include <time.h>
 
-enum { ENTITIES = 20, PLAYERS = 4, TICK_US = 10000, TICKS_MAX = 500 };
+// CROWD: more than are sent to together, and so many that what they send wakes other threads.
+enum { ENTITIES = 20, PLAYERS = 4, CROWD = 40, TICK_US = 10000, TICKS_MAX = 500 };
 static const char SCHEMA[] = "class thing\n    place: position\n";
 static const uint8_t KEY[PH_NETCODE_KEY_SIZE] = "a key of 32 bytes for the tests";
 
@@ -30,9 +32,10 @@ typedef struct stage {
     ph_viewer_def viewer; // of whoever comes
     int connected;
     int ended;
-    int heeded; // calls
-    char text[PH_MAIL_MESSAGE_MAX + 1];
-    bool is_closed; // nobody is admitted
+    atomic_int heeded;                  // messages
+    char text[PH_MAIL_MESSAGE_MAX + 1]; // the last one of client 0
+    bool is_closed;                     // nobody is admitted
+    uint64_t send_until_us;
     ph_profile profile;
 } stage;
 
@@ -40,9 +43,13 @@ static void heed(void* context, int client, ph_mail* mail)
 {
     stage* s = context;
     assert_ptr_equal(mail, ph_host_mail(s->host, client));
-    ++s->heeded;
-    const size_t size = ph_mail_take(mail, (uint8_t*)s->text);
-    s->text[size] = '\0';
+    char text[PH_MAIL_MESSAGE_MAX + 1];
+    for (size_t size; (size = ph_mail_take(mail, (uint8_t*)text)) > 0; ++s->heeded) {
+        if (client == 0) {
+            text[size] = '\0';
+            strcpy(s->text, text);
+        }
+    }
     ph_mail_set_processed(mail, ph_mail_newest_input(mail).number);
 }
 
@@ -66,7 +73,7 @@ static ph_host_def def_of(stage* s)
     ph_host_def def = ph_host_def_default();
     def.world = s->world;
     def.tick_us = TICK_US;
-    def.client_capacity = PLAYERS;
+    def.client_capacity = CROWD;
     def.pool = s->pool;
     def.heed = heed;
     def.heed_context = s;
@@ -77,7 +84,11 @@ static ph_host_def def_of(stage* s)
 
 static void setup_profile(stage* s, ph_profile profile, int threads)
 {
-    *s = (stage){.profile = profile, .pool = threads > 0 ? ph_pool_create(threads) : NULL};
+    *s = (stage){
+        .profile = profile,
+        .pool = threads > 0 ? ph_pool_create(threads) : NULL,
+        .send_until_us = UINT64_MAX,
+    };
     make_world(s);
     const ph_host_def def = def_of(s);
     assert_int_equal(ph_host_open(&def, &s->host), PH_OK);
@@ -109,7 +120,7 @@ static void tick(stage* s)
         }
     }
     ph_world_tick(s->world);
-    ph_host_send(s->host, UINT64_MAX);
+    ph_host_send(s->host, s->send_until_us);
 }
 
 // ---- the other
@@ -304,31 +315,80 @@ static void mail_does_not_wait_for_the_view(void** state)
     teardown(&s);
 }
 
-// Everybody moves all the time, so all that may be sent is sent.
+static void move_all(stage* s)
+{
+    const int32_t way_mm = (int32_t)(ph_socket_now_us() / 100 % 30000); // stays in view
+    for (int i = 0; i < ENTITIES; ++i) {
+        ph_world_move(s->world, s->entities[i], way_mm + 1000 * i, 0, 0);
+    }
+}
+
+// Everybody moves all the time, so all that may be sent is sent. What is on the wire, in bits, beyond
+// what these seconds may carry.
+static double bits_beyond(stage* s, double seconds)
+{
+    player p;
+    join(s, &p, 1);
+    const uint64_t start_us = ph_socket_now_us();
+    while (ph_socket_now_us() < start_us + (uint64_t)(seconds * 1e6)) {
+        move_all(s);
+        tick(s);
+        play(&p);
+    }
+    const double spent_s = (double)(ph_socket_now_us() - start_us) * 1e-6;
+    const ph_host_stats stats = ph_host_get_stats(s->host);
+    leave(&p);
+    assert_int_equal(stats.overruns, 0);
+    return (double)stats.wire_bytes * 8.0 - spent_s * s->viewer.bits_per_second;
+}
+
 static void nobody_is_sent_more_than_the_budget(void** state)
 {
     (void)state;
     stage s;
-    player p;
     setup(&s, 0);
     s.viewer.bits_per_second = 4000;
     s.viewer.sends_per_second = 20.0;
-    join(&s, &p, 1);
-    const uint64_t start_us = ph_socket_now_us();
-    while (ph_socket_now_us() < start_us + 2500000) {
-        for (int i = 0; i < ENTITIES; ++i) {
-            const int32_t x_mm = (int32_t)((ph_socket_now_us() - start_us) / 100) + 1000 * i;
-            ph_world_move(s.world, s.entities[i], x_mm, 0, 0);
-        }
-        tick(&s);
-        play(&p);
-    }
-    const double seconds = (double)(ph_socket_now_us() - start_us) * 1e-6;
-    const ph_host_stats stats = ph_host_get_stats(s.host);
-    assert_int_equal(stats.overruns, 0);
     const double saved_up_bits = 8 * (100 + 2 * 48 + 8 + 384); // a datagram with the largest enter
-    assert_true((double)stats.wire_bytes * 8.0 <= 4000.0 * seconds + saved_up_bits);
-    assert_true((double)stats.wire_bytes * 8.0 >= 4000.0 * seconds / 2.0);
+    const double beyond_bits = bits_beyond(&s, 2.5);
+    assert_true(beyond_bits <= saved_up_bits);
+    assert_true(beyond_bits >= 4000.0 * 2.5 / -2.0);
+    teardown(&s);
+}
+
+static void a_burst_is_part_of_the_budget(void** state)
+{
+    (void)state;
+    stage s;
+    setup(&s, 0);
+    s.viewer.burst_bits = 40000;
+    s.viewer.sends_per_second = 100.0;
+    const double beyond_bits = bits_beyond(&s, 3.0);
+    assert_true(beyond_bits <= 40000.0);
+    assert_true(beyond_bits >= 20000.0); // more than a second's worth
+    teardown(&s);
+}
+
+// Datagrams leave and nobody answers: the rate falls, and what is saved up stays.
+static void a_burst_outlives_a_change_of_the_rate(void** state)
+{
+    (void)state;
+    stage s;
+    player p;
+    ph_viewer_stats stats = {0};
+    setup(&s, 0);
+    s.viewer.burst_bits = 200000;
+    s.viewer.sends_per_second = 10.0;
+    join(&s, &p, 1);
+    assert_true(show_all(&s, &p, 1));
+    const int client = ph_host_client_at(s.host, 0);
+    for (int i = 0; i < TICKS_MAX && ph_host_bits_per_second(s.host, client) == 13000; ++i) {
+        move_all(&s);
+        tick(&s);
+    }
+    assert_in_range(ph_host_bits_per_second(s.host, client), 1000, 12999);
+    assert_int_equal(ph_world_viewer_stats(s.world, ph_host_viewer(s.host, client), &stats), PH_OK);
+    assert_in_range(stats.tokens_bits, 100000, 200000);
     leave(&p);
     teardown(&s);
 }
@@ -402,24 +462,77 @@ static void who_is_sent_away_hears_of_it(void** state)
     teardown(&s);
 }
 
-static void without_time_turns_are_put_off(void** state)
+// With a crowd that has something to say.
+static void show_to_crowd(stage* s)
+{
+    static player crowd[CROWD]; // too large for the stack
+    for (int i = 0; i < CROWD; ++i) {
+        join(s, &crowd[i], (uint64_t)i + 1);
+        ph_mail_post(crowd[i].mail, "hello", 5);
+    }
+    assert_true(show_all(s, crowd, CROWD));
+    for (int i = 0; i < TICKS_MAX && s->heeded < CROWD; ++i) {
+        tick(s);
+        for (int j = 0; j < CROWD; ++j) {
+            play(&crowd[j]);
+        }
+    }
+    assert_int_equal(s->heeded, CROWD);
+    const ph_host_stats before = ph_host_get_stats(s->host);
+    assert_int_equal(before.overruns, 0);
+    ph_host_send(s->host, 0);
+    if (s->pool == NULL) {
+        assert_int_equal(ph_host_get_stats(s->host).sends_put_off,
+                         before.sends_put_off + CROWD - 32);
+    }
+    for (int i = 0; i < CROWD; ++i) {
+        leave(&crowd[i]);
+    }
+}
+
+static void threads_take_what_a_crowd_says(void** state)
 {
     (void)state;
     stage s;
-    player players[2];
+    setup(&s, 2);
+    show_to_crowd(&s);
+    teardown(&s);
+}
+
+// Some turns are put off, but nobody waits for ever.
+static void who_never_has_time_serves_all_the_same(void** state)
+{
+    (void)state;
+    stage s;
     setup(&s, 0);
-    for (int i = 0; i < 2; ++i) {
-        join(&s, &players[i], (uint64_t)i + 1);
-    }
-    assert_true(show_all(&s, players, 2));
-    const ph_host_stats before = ph_host_get_stats(s.host);
-    ph_host_send(s.host, 0);
-    const ph_host_stats after = ph_host_get_stats(s.host);
-    assert_int_equal(after.sends, before.sends);
-    assert_int_equal(after.sends_put_off, before.sends_put_off + 2);
-    for (int i = 0; i < 2; ++i) {
-        leave(&players[i]);
-    }
+    s.send_until_us = 0;
+    show_to_crowd(&s);
+    assert_true(ph_host_get_stats(s.host).sends_put_off > CROWD - 32);
+    teardown(&s);
+}
+
+// A silence begins with what came last, not with the tick before it.
+static void what_comes_has_come_now(void** state)
+{
+    (void)state;
+    stage s;
+    player p;
+    ph_net_client_info info;
+    setup(&s, 0);
+    join(&s, &p, 77);
+    assert_true(show_all(&s, &p, 1));
+    const int client = ph_host_client_at(s.host, 0);
+    assert_false(ph_host_client(s.host, client + 1, &info));
+    ph_socket_sleep(3 * TICK_US);
+    const uint64_t sent_us = ph_socket_now_us();
+    ph_net_client_send(p.net, "\0", 1);
+    ph_outbox_flush(&p.outbox);
+    ph_host_receive(s.host, sent_us + TICK_US);
+    assert_true(ph_host_client(s.host, client, &info));
+    assert_in_range(info.received_us, sent_us, sent_us + 100 * TICK_US);
+    assert_int_equal(info.client_id, 77);
+    assert_int_equal(info.address.port, ph_socket_local(p.socket).port);
+    leave(&p);
     teardown(&s);
 }
 
@@ -441,10 +554,29 @@ static void a_port_that_somebody_has_is_taken(void** state)
     teardown(&s);
 }
 
+static void a_host_on_all_addresses_is_told_its_own(void** state)
+{
+    (void)state;
+    stage s;
+    setup(&s, 0);
+    ph_host_def def = def_of(&s);
+    ph_host* other = NULL;
+    assert_int_equal(ph_address_parse("[::]:0", &def.listen), PH_OK);
+    assert_int_equal(ph_host_open(&def, &other), PH_ERROR_VALUE);
+    assert_int_equal(ph_address_parse("0.0.0.0:0", &def.listen), PH_OK);
+    assert_int_equal(ph_host_open(&def, &other), PH_ERROR_VALUE);
+    assert_null(other);
+    assert_int_equal(ph_address_parse("127.0.0.1:0", &def.public_address), PH_OK);
+    assert_int_equal(ph_host_open(&def, &other), PH_OK);
+    assert_int_equal(ph_host_public(other).port, ph_host_local(other).port);
+    ph_host_close(other);
+    teardown(&s);
+}
+
 static void no_memory_is_told_and_nothing_leaks(void** state)
 {
     (void)state;
-    stage s = {.profile = PH_PROFILE_PINHOLE};
+    stage s = {.profile = PH_PROFILE_PINHOLE, .send_until_us = UINT64_MAX};
     make_world(&s);
     for (int n = 1;; ++n) {
         s.memory = (test_memory){.fail_at = n};
@@ -485,11 +617,16 @@ int main(void)
         cmocka_unit_test(messages_and_input_go_both_ways),
         cmocka_unit_test(mail_does_not_wait_for_the_view),
         cmocka_unit_test(nobody_is_sent_more_than_the_budget),
+        cmocka_unit_test(a_burst_is_part_of_the_budget),
+        cmocka_unit_test(a_burst_outlives_a_change_of_the_rate),
         cmocka_unit_test(classic_sends_five_times_a_second),
         cmocka_unit_test(who_is_not_admitted_is_shown_nothing),
         cmocka_unit_test(who_is_sent_away_hears_of_it),
-        cmocka_unit_test(without_time_turns_are_put_off),
+        cmocka_unit_test(threads_take_what_a_crowd_says),
+        cmocka_unit_test(who_never_has_time_serves_all_the_same),
+        cmocka_unit_test(what_comes_has_come_now),
         cmocka_unit_test(a_port_that_somebody_has_is_taken),
+        cmocka_unit_test(a_host_on_all_addresses_is_told_its_own),
         cmocka_unit_test(no_memory_is_told_and_nothing_leaks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -39,8 +39,11 @@ extern "C" {
 #endif
 
 /// A datagram has brought messages or input: take them from the mail, and answer by it. Called within
-/// ph_host_receive(); with a pool on any of its threads, for different clients at the same time: change
-/// what belongs to this client, and nothing else of the world.
+/// ph_host_receive(); with a pool on any of its threads, for different clients at the same time. So use
+/// this mail and what the game keeps for this client, and nothing else: of the world change nothing, not
+/// even this client's eye, but note what is wanted and do it in the tick; and of the host neither receive,
+/// tick, take events, admit, disconnect or send, nor ask for the mail of others. Whoever likes that
+/// better leaves heed out and asks ph_host_mail() of everybody at each tick.
 typedef void ph_host_heed(void* context, int client, ph_mail* mail);
 
 /// How to open one. Start from ph_host_def_default() and change what you need.
@@ -52,12 +55,14 @@ typedef struct ph_host_def {
 
     /// Where to listen. Default 127.0.0.1, any port. The IPv6 address :: also takes what comes by IPv4.
     ph_address listen;
-    /// Under which address clients reach it, as in their tokens. {0} (the default): as listen; port 0:
-    /// the one that the socket got.
+    /// Under which address clients reach it, as in their tokens. {0} (the default): as listen, unless
+    /// that is 0.0.0.0 or ::, all addresses of the machine and none to send to; port 0: the one that the
+    /// socket got.
     ph_address public_address;
     /// Tokens of another protocol are refused. Default 0.
     uint64_t protocol_id;
-    /// What the backend seals tokens with; each token lets its owner in once.
+    /// What the backend seals tokens with; each token lets its owner in once. They want a timeout of 5 s
+    /// or more: who has nothing to be told hears something every 1.5 s, and any of it may be lost.
     uint8_t private_key[PH_NETCODE_KEY_SIZE];
     /// How many clients fit: 1..PH_NET_CLIENTS_MAX. Default 64.
     int client_capacity;
@@ -80,11 +85,12 @@ typedef struct ph_host ph_host;
 PH_API ph_host_def ph_host_def_default(void);
 
 /// Opens the doors. The def holds the private key: wipe it afterwards.
-/// @return PH_OK, PH_ERROR_TAKEN (somebody else has the port), PH_ERROR_VALUE (an address, or the
-/// capacity), PH_ERROR_MEMORY, or PH_ERROR_SYSTEM; *host is NULL unless PH_OK.
+/// @return PH_OK, PH_ERROR_TAKEN (somebody else has the port), PH_ERROR_VALUE (an address, or none that
+/// clients could reach, or the capacity), PH_ERROR_MEMORY, or PH_ERROR_SYSTEM; *host is NULL unless PH_OK.
 PH_API ph_result ph_host_open(const ph_host_def* def, ph_host** host);
 
-/// Tells nobody: stop it first. Removes its viewers from the world. NULL is allowed.
+/// Tells nobody: stop it first. Removes its viewers from the world; events that were not taken are lost.
+/// NULL is allowed.
 PH_API void ph_host_close(ph_host* host);
 
 /// Where it listens, and under which address clients reach it, with the port that it got.
@@ -99,22 +105,26 @@ PH_API void ph_host_receive(ph_host* host, uint64_t until_us);
 /// Who came and who went; whoever was silent too long is gone. Budgets follow the links.
 PH_API void ph_host_tick(ph_host* host);
 
-/// Takes the next event, as ph_net_server_next_event(). Who has gone is no longer admitted by then.
+/// Takes the next event, as ph_net_server_next_event(). Who has gone is no longer admitted by then. The
+/// index of a client is its own until its PH_NET_DISCONNECTED is taken here.
 PH_API bool ph_host_next_event(ph_host* host, ph_net_event* event);
 
 /// Gives a client that has connected a view of the world, and mail. Of the def, overhead_bytes and
-/// session are filled in here.
-/// @return PH_OK; PH_ERROR_VALUE (no such client, or it was admitted before); PH_ERROR_RANGE (also when
-/// the schema's largest enter leaves mail no room), PH_ERROR_STALE or PH_ERROR_MEMORY, as
-/// ph_world_add_viewer(). The client stays connected whatever comes of it.
+/// session are filled in here. The viewer's eye, entity and so on are the game's to change; its budget
+/// and its end are the host's: not ph_world_set_budget, _reserve, _spend, _remove_viewer.
+/// @return PH_OK; PH_ERROR_VALUE (it was admitted before; or there is no such client, which is no fault:
+/// it may have left before its event was taken); PH_ERROR_RANGE (also when the schema's largest enter
+/// leaves mail no room), PH_ERROR_STALE or PH_ERROR_MEMORY, as ph_world_add_viewer(). The client stays
+/// connected whatever comes of it.
 PH_API ph_result ph_host_admit(ph_host* host, int client, const ph_viewer_def* viewer);
 
 /// Ends a connection; the event follows. Nothing when there is no such client.
 PH_API void ph_host_disconnect(ph_host* host, int client);
 
-/// After the world's tick: sends to all whose time has come. Begins with no group of 32 clients after
-/// until_us: those left come first the next time, so that under overload everybody is sent to less
-/// often, and nobody less than others.
+/// After the world's tick: sends to all whose time has come. After until_us no group of 32 clients is
+/// begun any more, but for the first one of each thread, as somebody must be served however late it is.
+/// Those left come first the next time, so that under overload everybody is sent to less often, and
+/// nobody less than others.
 PH_API void ph_host_send(ph_host* host, uint64_t until_us);
 
 /// Tells all clients that it is over, and lets nobody in any more. The events are still to be taken.
@@ -126,9 +136,15 @@ PH_API void ph_host_stop(ph_host* host);
 PH_API int ph_host_client_count(const ph_host* host);
 PH_API int ph_host_client_at(const ph_host* host, int i);
 
+/// Who is connected, admitted or not: id, address and counts, for bans and logs.
+/// @return false, with *info all zero, when nobody is. Any index will do.
+PH_API bool ph_host_client(const ph_host* host, int client, ph_net_client_info* info);
+
 /// Of a client that is admitted; else {0}, NULL, 0. Any index will do.
 PH_API ph_viewer_id ph_host_viewer(const ph_host* host, int client);
-PH_API ph_mail* ph_host_mail(const ph_host* host, int client);
+/// Valid until the client's PH_NET_DISCONNECTED is taken. Ask each time: what is posted to a mail that
+/// was not asked for since the last send may wait for the next packet of the view.
+PH_API ph_mail* ph_host_mail(ph_host* host, int client);
 /// What it may be sent now; 0 also for no limit.
 PH_API int ph_host_bits_per_second(const ph_host* host, int client);
 
@@ -137,7 +153,7 @@ PH_API int ph_host_bits_per_second(const ph_host* host, int client);
 /// Counts since it was opened, of all clients, those that have gone included.
 typedef struct ph_host_stats {
     uint64_t sends;            ///< turns in which a client was sent to
-    uint64_t sends_put_off;    ///< turns that there was no time for
+    uint64_t sends_put_off;    ///< turns that a send had no time for, due or not
     uint64_t datagrams;        ///< to clients that were admitted
     uint64_t wire_bytes;       ///< of these, headers included
     uint64_t overruns;         ///< of these, those beyond the budget: 0, unless something is wrong
@@ -156,8 +172,8 @@ typedef struct ph_host_times {
     uint64_t send_ns;
 } ph_host_times;
 
-/// Lends it a clock to measure sends by; NULL, as at the start: nothing is measured. With one thread
-/// only.
+/// Lends it a clock to measure sends by; NULL, as at the start: nothing is measured. Asserts that there
+/// is one thread only: no pool, or one of one.
 PH_API void ph_host_set_clock(ph_host* host, ph_now_ns* now_ns, void* context);
 PH_API ph_host_times ph_host_stage_times(const ph_host* host);
 
