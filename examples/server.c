@@ -13,6 +13,7 @@
 #include <pinhole/net/host.h>
 #include <pinhole/pinhole.h>
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +27,7 @@ static const char SCHEMA[] = "class dancer\n    place: position\n";
 static ph_world* world;
 static ph_host* host;
 static ph_entity_id dancers[DANCERS];
+static int walked_m[PLAYERS]; // by input, until the next tick makes use of it
 
 static void start_world(void)
 {
@@ -40,20 +42,26 @@ static void start_world(void)
     }
 }
 
-// A player has said or done something.
+// A player has said or done something. The world is changed in the tick: with a pool, other players
+// may be heard at the same time.
 static void heed(void* context, int player, ph_mail* mail)
 {
     (void)context;
     uint8_t text[PH_MAIL_MESSAGE_MAX];
     for (size_t size; (size = ph_mail_take(mail, text)) > 0;) {
+        for (size_t i = 0; i < size; ++i) {
+            text[i] = isprint(text[i]) ? text[i] : '?'; // it may be anything
+        }
         printf("player %d says: %.*s\n", player, (int)size, (const char*)text);
     }
     const ph_mail_input input = ph_mail_newest_input(mail);
-    if (input.size == 1) { // how far the player has walked, in m
-        ph_world_set_eye(world, ph_host_viewer(host, player), 1000 * input.bytes[0], 0, 0);
+    if (input.size == 1) {
+        walked_m[player] = input.bytes[0];
     }
-    ph_mail_set_processed(mail, input.number);
+    ph_mail_set_processed(mail, input.number); // it will be, when the next datagram says so
 }
+
+static void* (*volatile wipe)(void*, int, size_t) = memset; // which compilers may not leave out
 
 static bool open_host(const uint8_t* key)
 {
@@ -63,7 +71,9 @@ static bool open_host(const uint8_t* key)
     def.client_capacity = PLAYERS;
     def.heed = heed;
     memcpy(def.private_key, key, sizeof def.private_key);
-    return ph_host_open(&def, &host) == PH_OK;
+    const bool is_open = ph_host_open(&def, &host) == PH_OK;
+    wipe(def.private_key, 0, sizeof def.private_key);
+    return is_open;
 }
 
 // What a backend does for a player who has logged in. Only backend and servers have the key, and
@@ -75,12 +85,11 @@ static bool write_token(const uint8_t* key, const char* path)
     def.create_s = (uint64_t)time(NULL);
     def.addresses[def.address_count++] = ph_host_public(host);
     memcpy(def.private_key, key, sizeof def.private_key);
-    if (ph_token_write(&def, token) != PH_OK) {
-        return false;
-    }
+    const bool is_made = ph_token_write(&def, token) == PH_OK;
+    wipe(def.private_key, 0, sizeof def.private_key);
     umask(S_IRWXG | S_IRWXO);
     remove(path);
-    FILE* file = fopen(path, "wbx");
+    FILE* file = is_made ? fopen(path, "wbx") : NULL;
     const bool is_written = file != NULL && fwrite(token, sizeof token, 1, file) == 1;
     return file != NULL && fclose(file) == 0 && is_written;
 }
@@ -92,7 +101,12 @@ static void tick(double angle)
         const ph_viewer_def viewer = ph_viewer_def_default(); // 13 kbit/s, a spectator at (0, 0, 0)
         if (event.kind == PH_NET_CONNECTED && ph_host_admit(host, event.client, &viewer) == PH_OK) {
             ph_mail_post(ph_host_mail(host, event.client), "welcome", 7);
+            walked_m[event.client] = 0;
         }
+    }
+    for (int i = 0; i < ph_host_client_count(host); ++i) {
+        const int player = ph_host_client_at(host, i);
+        ph_world_set_eye(world, ph_host_viewer(host, player), 1000 * walked_m[player], 0, 0);
     }
     for (int i = 0; i < DANCERS; ++i) {
         const double x_mm = 500.0 * i * cos(i + angle);
@@ -105,10 +119,12 @@ static void tick(double angle)
 
 int main(int argc, char** argv)
 {
-    const uint8_t key[PH_NETCODE_KEY_SIZE] = "example: take 32 random bytes!!";
+    uint8_t key[PH_NETCODE_KEY_SIZE] = "example: take 32 random bytes!!";
     const int ticks = (argc > 2 ? atoi(argv[2]) : 1) * (1000000 / TICK_US);
     start_world();
-    if (!open_host(key) || !write_token(key, argc > 1 ? argv[1] : "client.token")) {
+    const bool is_open = open_host(key) && write_token(key, argc > 1 ? argv[1] : "client.token");
+    wipe(key, 0, sizeof key);
+    if (!is_open) {
         puts("cannot start");
         return 1;
     }

@@ -86,9 +86,9 @@ PH_API void ph_client_destroy(ph_client* client);
 PH_API ph_result ph_client_receive(ph_client* client, uint64_t now_us, const void* bytes,
                                    size_t size);
 
-/// Writes what the server should hear; send it at once, after every datagram that came, or a few times
-/// a second, and when ph_client_ack_due_us() says so: each says everything, any may be lost. The round
-/// trip, and with it the server's time, is measured from here, so write none that is not sent.
+/// Writes what the server should hear, when ph_client_ack_due_us() says so; send it at once. Each says
+/// everything, any may be lost. The round trip, and with it the server's time, is measured from here, so
+/// write none that is not sent.
 /// @return PH_ACK_SIZE, or 0 before the first packet.
 PH_API size_t ph_client_ack(ph_client* client, uint64_t now_us, uint8_t bytes[PH_ACK_SIZE]);
 
