@@ -16,7 +16,7 @@
 #include <time.h>
 
 // CROWD: more than are sent to together, and so many that what they send wakes other threads.
-enum { ENTITIES = 20, PLAYERS = 4, CROWD = 40, TICK_US = 10000, TICKS_MAX = 500 };
+enum { ENTITIES = 20, PLAYERS = 4, CROWD = 64, TICK_US = 10000, TICKS_MAX = 500 };
 static const char SCHEMA[] = "class thing\n    place: position\n";
 static const uint8_t KEY[PH_NETCODE_KEY_SIZE] = "a key of 32 bytes for the tests";
 
@@ -43,6 +43,9 @@ static void heed(void* context, int client, ph_mail* mail)
 {
     stage* s = context;
     assert_ptr_equal(mail, ph_host_mail(s->host, client));
+    if (s->pool != NULL) {
+        ph_socket_sleep(200); // long enough for another thread to come
+    }
     char text[PH_MAIL_MESSAGE_MAX + 1];
     for (size_t size; (size = ph_mail_take(mail, (uint8_t*)text)) > 0; ++s->heeded) {
         if (client == 0) {
