@@ -42,11 +42,12 @@ typedef enum ph_turn_stage {
     PH_TURN_DONE,
 } ph_turn_stage;
 
+// What is asked for together stands together: a wider load than the stores before it waits for them.
 typedef struct ph_turn {
-    uint16_t slot;
-    bool is_filtered; // what the scheduler's filter holds back is not for this turn
     bool is_overdue;  // comes before the others, on credit
     bool is_exact;    // its position, however far away
+    bool is_filtered; // what the scheduler's filter holds back is not for this turn
+    uint16_t slot;
 } ph_turn;
 
 // How far ahead of its visit a slot's dossier is fetched.
