@@ -37,8 +37,7 @@ ph_coded_neighbour ph_coded_neighbour_of(const ph_coded_frame* frame, const ph_c
     neighbour.heading = ph_coded_heading_of(layout, record);
     neighbour.is_flat = before != NULL && neighbour.place[2] == before->place[2];
     neighbour.is_beside = before != NULL && record->class_index == before->class_index;
-    neighbour.differing =
-        neighbour.is_beside ? ph_coded_differing(layout, before, record) : layout->others;
+    neighbour.differing = neighbour.is_beside ? ph_coded_differing(layout, before, record) : 0;
     return neighbour;
 }
 

@@ -511,11 +511,11 @@ static bool is_near(int width, uint32_t from_level, uint32_t level)
 }
 
 // The direction of a velocity, if it has one.
-static bool direction_of(const ph_coded_record* coded, const ph_layout* layout, uint32_t* level)
+static bool try_direction(const ph_coded_record* coded, const ph_layout* layout, uint32_t* level)
 {
     uint32_t words[3];
     const ph_baseline stands = {0};
-    const int shift = layout->described->properties[layout->described->position].coordinate.shift;
+    const int shift = layout->coordinate.shift;
     for (int i = 0; i < 3; ++i) {
         words[i] = (uint32_t)(FIRST_HEADING_WAYS * coded->record.velocity[i]) << shift;
     }
@@ -541,7 +541,7 @@ void ph_coded_first_heading(ph_coder* coder, ph_coded_record* coded, const ph_la
     const int width = described->angle.width;
     uint32_t* level = coded->record.words + layout->word[property];
     uint32_t direction;
-    const bool has_direction = direction_of(coded, layout, &direction);
+    const bool has_direction = try_direction(coded, layout, &direction);
     int symbol = FIRST_INITIAL;
     if (!ph_coder_is_reading(coder) && (coded->record.properties & layout->heading) != 0) {
         symbol = has_direction && is_near(width, direction, *level) ? FIRST_NEAR : FIRST_ANY;
