@@ -9,6 +9,7 @@
 //   classic_writing.c  the classic one: whole bits, written when they are added; two items for a slot
 //                      that is added to
 //   coded_writing.c    the pinhole one: costs in parts of a bit, one item for each slot
+//   coded_closing.c    and how that is written, when it is closed
 
 #ifndef PH_WORLD_DATAGRAM_H
 #define PH_WORLD_DATAGRAM_H
