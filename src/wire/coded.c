@@ -143,48 +143,44 @@ static const uint8_t MASKS_ALL[] = {1, 2, 3, 4, 5, 6, 7, 9, 11, 13, 15};
 
 typedef struct mask_set {
     const uint8_t* masks;
+    int count;
     ph_coded_family family;
 } mask_set;
 
-static mask_set masks_of(const ph_layout* layout)
+static inline mask_set masks_of(const ph_layout* layout)
 {
     const bool has_heading = layout->heading != 0;
     const bool has_others = layout->others != 0;
     if (has_heading && has_others) {
-        return (mask_set){MASKS_ALL, PH_FAMILY_MASK_ALL};
+        return (mask_set){MASKS_ALL, sizeof MASKS_ALL, PH_FAMILY_MASK_ALL};
     }
     if (has_heading) {
-        return (mask_set){MASKS_HEADING, PH_FAMILY_MASK_HEADING};
+        return (mask_set){MASKS_HEADING, sizeof MASKS_HEADING, PH_FAMILY_MASK_HEADING};
     }
-    return has_others ? (mask_set){MASKS_OTHERS, PH_FAMILY_MASK_OTHERS}
-                      : (mask_set){MASKS_PLACE, PH_FAMILY_MASK_PLACE};
+    return has_others ? (mask_set){MASKS_OTHERS, sizeof MASKS_OTHERS, PH_FAMILY_MASK_OTHERS}
+                      : (mask_set){MASKS_PLACE, sizeof MASKS_PLACE, PH_FAMILY_MASK_PLACE};
 }
 
 // What the newest record was like, by its mask, and whether it moves.
-static int mask_model(const ph_baseline* baseline)
+PH_ALWAYS_INLINE int mask_model(const ph_baseline* baseline, ph_coded_moves moves)
 {
     static const uint8_t kinds[] = {0, 1, 2, 2, 3, 3, 3, 3, 1, 1, 2, 2, 3, 3, 3, 3};
     _Static_assert(PH_TOLD_POSITION == 1 && PH_TOLD_HEADING == 2 && PH_TOLD_OTHERS == 4 &&
                        PH_TOLD_JUMP == 8,
                    "entered; place; heading; others");
-    return 2 * kinds[baseline->told_mask] + (ph_baseline_is_moving(baseline) ? 1 : 0);
+    return 2 * kinds[baseline->told_mask] + (moves.is_level || moves.is_rising ? 1 : 0);
 }
 
-PH_ALWAYS_INLINE int code_mask(ph_coder* coder, const ph_layout* layout,
-                               const ph_coded_record* coded)
+PH_ALWAYS_INLINE int code_mask(ph_coder* coder, const ph_layout* layout, int model, int mask)
 {
-    const ph_record* record = &coded->record;
     const mask_set set = masks_of(layout);
-    int symbol = 0; // a position alone, which is what most updates tell
-    if (!ph_coder_is_reading(coder) &&
-        PH_UNLIKELY(record->properties != layout->position || record->is_jump)) {
-        const int mask = ph_baseline_mask(layout, record);
-        while (set.masks[symbol] != mask) {
-            ++symbol;
-            PH_ASSERT(symbol < ph_coded_families[set.family].symbols);
-        }
+    int symbol = 0; // a position alone, whatever the class
+    while (!ph_coder_is_reading(coder) && mask != PH_TOLD_POSITION && set.masks[symbol] != mask) {
+        ++symbol;
+        PH_ASSERT(symbol < set.count);
     }
-    return set.masks[ph_coder_symbol(coder, set.family, mask_model(coded->baseline), symbol)];
+    const int told = ph_coder_symbol_of(coder, set.family, set.count, model, symbol);
+    return ph_coder_is_reading(coder) ? set.masks[told] : mask;
 }
 
 // Up to three others are named one by one, more by flags.
@@ -283,12 +279,13 @@ static void code_update_rest(const ph_coded_frame* frame, ph_coder* coder,
     code_values(frame, coder, coded, layout, others);
 }
 
+// given: what the record tells, unless that is read.
 PH_ALWAYS_INLINE void code_update(const ph_coded_frame* frame, ph_coder* coder,
-                                  ph_coded_record* coded)
+                                  ph_coded_record* coded, const ph_layout* layout, int given)
 {
     ph_record* record = &coded->record;
-    const ph_layout* layout = layout_of(frame, record);
-    const int mask = code_mask(coder, layout, coded);
+    const ph_coded_moves moves = ph_coded_moves_of(coded->baseline);
+    const int mask = code_mask(coder, layout, mask_model(coded->baseline, moves), given);
     uint64_t others = 0;
     if (PH_UNLIKELY((mask & PH_TOLD_OTHERS) != 0)) {
         ph_coder copy = ph_coder_copy(coder);
@@ -302,7 +299,7 @@ PH_ALWAYS_INLINE void code_update(const ph_coded_frame* frame, ph_coder* coder,
     }
     ph_coder_mark(coder, PH_TAPE_MASK);
     if ((mask & (PH_TOLD_POSITION | PH_TOLD_JUMP)) == PH_TOLD_POSITION) {
-        ph_coded_position(frame, coder, coded, layout);
+        ph_coded_position(frame, coder, coded, layout, moves);
         ph_coder_mark(coder, layout->position_property);
     }
     if ((mask & (PH_TOLD_JUMP | PH_TOLD_HEADING | PH_TOLD_OTHERS)) != 0) {
@@ -391,7 +388,9 @@ static void check(const ph_coded_frame* frame, const ph_coded_record* coded)
 // By any coder.
 static void code_any_update(const ph_coded_frame* frame, ph_coder* coder, ph_coded_record* coded)
 {
-    code_update(frame, coder, coded);
+    const ph_layout* layout = layout_of(frame, &coded->record);
+    const int mask = ph_coder_is_reading(coder) ? 0 : (int)ph_baseline_mask(layout, &coded->record);
+    code_update(frame, coder, coded, layout, mask);
 }
 
 static void code_record(const ph_coded_frame* frame, ph_coder* coder, ph_coded_record* coded)
@@ -424,18 +423,43 @@ static uint32_t tape_any(const ph_coded_frame* frame, ph_coded_record* coded, ph
     return coder.cost256;
 }
 
+// With models.
+PH_ALWAYS_INLINE uint32_t tape_update(const ph_coded_frame* frame, ph_coded_record* coded,
+                                      ph_coder coder, ph_tape* tape, int mask)
+{
+    code_update(frame, &coder, coded, layout_of(frame, &coded->record), mask);
+    ph_coder_end_tape(&coder, tape);
+    return coder.cost256;
+}
+
+PH_OUT_OF_LINE static uint32_t tape_more(const ph_coded_frame* frame, ph_coded_record* coded,
+                                         ph_tape* tape)
+{
+    const int mask = ph_baseline_mask(layout_of(frame, &coded->record), &coded->record);
+    return tape_update(frame, coded, ph_coder_make_tape(tape, false), tape, mask);
+}
+
+// More than a position takes: a mask, a flag, three symbols, their raw bits, two marks and the end.
+#define POSITION_TOKENS 32
+
 uint32_t ph_coded_tape(const ph_coded_frame* frame, ph_coded_record* coded, ph_tape* tape)
 {
     PH_ASSERT(coded->record.kind == PH_RECORD_UPDATE);
 
+    check(frame, coded);
     if (PH_UNLIKELY(frame->is_universal)) {
         return tape_any(frame, coded, tape);
     }
-    check(frame, coded);
+    const ph_record* record = &coded->record;
+    if (record->properties != layout_of(frame, record)->position || record->is_jump ||
+        !ph_tape_has_room(tape, POSITION_TOKENS)) {
+        return tape_more(frame, coded, tape);
+    }
+    // A position alone, which is what most updates tell: all of that is known to the compiler.
     ph_coder coder = ph_coder_make_tape(tape, false);
-    code_update(frame, &coder, coded);
-    ph_coder_end_tape(&coder, tape);
-    return coder.cost256;
+    coder.tape.is_roomy = true;
+    coder.tape.is_full = false;
+    return tape_update(frame, coded, coder, tape, PH_TOLD_POSITION);
 }
 
 uint32_t ph_coded_write(const ph_coded_frame* frame, ph_entropy_writer* writer,

@@ -20,12 +20,12 @@ PH_ALWAYS_INLINE uint32_t ph_coded_nearest(uint32_t expected, int shift)
     return (expected + step / 2) & (0 - step);
 }
 
-// The difference is a multiple of the step, so that nothing is lost by shifting it. Whether it is
-// negative is as good as random: so no branches, and the sign is brought down by hand.
+// The difference is a multiple of the step, so that nothing is lost by shifting it. Compilers know
+// this for the one instruction that it is.
 PH_ALWAYS_INLINE int64_t ph_coded_steps_between(uint32_t from, uint32_t to, int shift)
 {
-    const uint32_t sign = (UINT32_C(1) << 31) >> shift;
-    return (int32_t)((((to - from) >> shift) ^ sign) - sign);
+    const int32_t way = (int32_t)(to - from);
+    return way < 0 ? ~(~way >> shift) : way >> shift;
 }
 
 // Whoever writes has the coordinate already.
@@ -66,10 +66,9 @@ bool ph_coded_is_fine_enough(const ph_coded_frame* frame, const ph_layout* layou
 PH_ALWAYS_INLINE void ph_coded_tell_coarse(ph_coder* coder, ph_coded_record* coded, int coarse)
 {
     PH_ASSERT(ph_coder_is_reading(coder) || coded->coarse == 0 || coded->coarse == coarse);
-    if (coarse == 0) {
-        coded->coarse = 0;
-    } else {
-        const bool is_coarse = ph_coder_flag(coder, PH_FAMILY_COARSE, 0, coded->coarse != 0);
+    const bool is_coarse =
+        coarse != 0 && ph_coder_flag(coder, PH_FAMILY_COARSE, 0, coded->coarse != 0);
+    if (ph_coder_is_reading(coder)) {
         coded->coarse = (uint8_t)(is_coarse ? coarse : 0);
     }
 }
@@ -81,18 +80,31 @@ PH_ALWAYS_INLINE int ph_coded_size_of_y(int size, int64_t x_steps)
     return (3 * size + x_size) / 4;
 }
 
+// How the two newest samples differ: what the models of an update are chosen by.
+typedef struct ph_coded_moves {
+    bool is_level; // in the plane
+    bool is_rising;
+} ph_coded_moves;
+
+PH_ALWAYS_INLINE ph_coded_moves ph_coded_moves_of(const ph_baseline* baseline)
+{
+    const bool is_known = baseline->sample_count == 2;
+    const int32_t* newest_mm = baseline->position_mm[0];
+    const int32_t* former_mm = baseline->position_mm[1];
+    const bool is_apart = ((newest_mm[0] ^ former_mm[0]) | (newest_mm[1] ^ former_mm[1])) != 0;
+    return (ph_coded_moves){is_known & is_apart, is_known & (newest_mm[2] != former_mm[2])};
+}
+
 // Relative to where the motion of the baseline leads; coarse as the record says.
 PH_ALWAYS_INLINE void ph_coded_position(const ph_coded_frame* frame, ph_coder* coder,
-                                        ph_coded_record* coded, const ph_layout* layout)
+                                        ph_coded_record* coded, const ph_layout* layout,
+                                        ph_coded_moves moves)
 {
-    const ph_baseline* baseline = coded->baseline;
-    const bool moves = ph_baseline_is_moving_level(baseline);
-    const bool rises = ph_baseline_is_rising(baseline);
     uint32_t* words = coded->record.words + layout->position_word;
     ph_forecast made;
     const ph_forecast* forecast = coded->forecast;
-    if (forecast == NULL) {
-        ph_coded_forecast(frame, baseline, &made);
+    if (PH_UNLIKELY(forecast == NULL)) {
+        ph_coded_forecast(frame, coded->baseline, &made);
         forecast = &made;
     }
     ph_coded_tell_coarse(coder, coded, forecast->coarse);
@@ -100,12 +112,12 @@ PH_ALWAYS_INLINE void ph_coded_position(const ph_coded_frame* frame, ph_coder* c
     const int shift = layout->coordinate.shift + coded->coarse;
     const int size = forecast->plane_size - fewer;
     const int64_t x_steps =
-        ph_coded_surprise(coder, moves ? PH_FAMILY_X_MOVING : PH_FAMILY_X_RESTING, size, shift,
-                          (uint32_t)forecast->position_mm[0], &words[0]);
-    ph_coded_surprise(coder, moves ? PH_FAMILY_Y_MOVING : PH_FAMILY_Y_RESTING,
+        ph_coded_surprise(coder, moves.is_level ? PH_FAMILY_X_MOVING : PH_FAMILY_X_RESTING, size,
+                          shift, (uint32_t)forecast->position_mm[0], &words[0]);
+    ph_coded_surprise(coder, moves.is_level ? PH_FAMILY_Y_MOVING : PH_FAMILY_Y_RESTING,
                       ph_coded_size_of_y(size, x_steps), shift, (uint32_t)forecast->position_mm[1],
                       &words[1]);
-    const ph_coded_family upright = rises ? PH_FAMILY_Z_MOVING : PH_FAMILY_Z_RESTING;
+    const ph_coded_family upright = moves.is_rising ? PH_FAMILY_Z_MOVING : PH_FAMILY_Z_RESTING;
     if (!layout->has_ground) {
         ph_coded_surprise(coder, upright, forecast->z_size - fewer, shift,
                           (uint32_t)forecast->position_mm[2], &words[2]);

@@ -114,7 +114,7 @@ uint64_t ph_coder_universal_magnitude(ph_coder* coder, int low_bits, uint64_t va
 }
 
 // The last scale but one or the last.
-int64_t ph_coder_great_surprise(ph_coder* coder, ph_coded_family family, int scale, int64_t steps)
+static int64_t great_surprise(ph_coder* coder, ph_coded_family family, int scale, int64_t steps)
 {
     // No number is longer than 32 bits, so nothing is gained by splitting off more than 16.
     enum { SCALE_MAX = PH_SCALES - 1 + 2 * 16 };
@@ -125,4 +125,13 @@ int64_t ph_coder_great_surprise(ph_coder* coder, ph_coded_family family, int sca
     const uint64_t low = ph_coder_raw(coder, magnitude, shift);
     const uint64_t low_mask = (UINT64_C(1) << shift) - 1;
     return ph_coder_with_sign(coder, high << shift | (low & low_mask), steps < 0);
+}
+
+int64_t ph_coder_any_surprise(ph_coder* coder, ph_coded_family family, int scale, int64_t steps)
+{
+    if (scale >= PH_SCALES) {
+        return great_surprise(coder, family, scale, steps);
+    }
+    const uint64_t told = ph_coder_magnitude(coder, family, scale, ph_coder_magnitude_of(steps));
+    return ph_coder_with_sign(coder, told, steps < 0);
 }

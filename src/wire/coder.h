@@ -185,7 +185,8 @@ uint64_t ph_coder_length(ph_coder* coder, ph_coded_family family, int model, uin
 
 PH_ALWAYS_INLINE uint64_t ph_coder_magnitude_of(int64_t value)
 {
-    return value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    const uint64_t sign = 0 - (uint64_t)(value < 0);
+    return ((uint64_t)value ^ sign) - sign;
 }
 
 PH_ALWAYS_INLINE int64_t ph_coder_with_sign(ph_coder* coder, uint64_t magnitude, bool is_negative)
@@ -223,19 +224,26 @@ PH_ALWAYS_INLINE uint64_t ph_coder_magnitude(ph_coder* coder, ph_coded_family fa
 // A surprise of about this size (1/8 bit, may be negative), -2^31..2^31. Families with PH_SCALES
 // models. Beyond the last scale it is told by whole bits.
 #define PH_SIZE_PER_SCALE (PH_SIZE_PER_BIT / 2)
-int64_t ph_coder_great_surprise(ph_coder* coder, ph_coded_family family, int scale, int64_t steps);
+int64_t ph_coder_any_surprise(ph_coder* coder, ph_coded_family family, int scale, int64_t steps);
 PH_ALWAYS_INLINE int64_t ph_coder_surprise(ph_coder* coder, ph_coded_family family, int size,
                                            int64_t steps)
 {
-    const int scale = size > 0 ? size / PH_SIZE_PER_SCALE : 0;
-    if (scale >= PH_SCALES) {
-        ph_coder copy = ph_coder_copy(coder);
-        const int64_t told = ph_coder_great_surprise(&copy, family, scale, steps);
-        ph_coder_take(coder, &copy);
-        return told;
+    const int positive = size > 0 ? size : 0;
+    const int scale = positive / PH_SIZE_PER_SCALE;
+    const uint64_t magnitude = ph_coder_magnitude_of(steps);
+    // Nearly all that is put on a tape is small. Whether it is negative is as good as random: so there
+    // is no branch.
+    if (coder->is_taping && scale < PH_SCALES && magnitude < PH_MAGNITUDES_DIRECT) {
+        ph_coder_symbol_of(coder, family, PH_MAGNITUDES, scale, (int)magnitude);
+        const int sign_bits = magnitude != 0 ? 1 : 0;
+        ph_coder_charge_bits(coder, sign_bits);
+        ph_tape_few_bits(&coder->tape, steps < 0 ? 1 : 0, sign_bits);
+        return steps;
     }
-    const uint64_t told = ph_coder_magnitude(coder, family, scale, ph_coder_magnitude_of(steps));
-    return ph_coder_with_sign(coder, told, steps < 0);
+    ph_coder copy = ph_coder_copy(coder);
+    const int64_t told = ph_coder_any_surprise(&copy, family, scale, steps);
+    ph_coder_take(coder, &copy);
+    return told;
 }
 
 // ---- bills

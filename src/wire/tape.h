@@ -32,6 +32,7 @@ typedef struct ph_tape {
     uint32_t* next;
     uint32_t* end;
     bool is_full;
+    bool is_roomy;     // there is room for all that is yet to come of a record: nobody need look
     int gathered_bits; // 0..PH_TOKEN_BITS_MAX, for the next token of raw bits; between records 0
     uint64_t gathered;
 } ph_tape;
@@ -59,9 +60,16 @@ enum { PH_TOKEN_SYMBOL, PH_TOKEN_BITS, PH_TOKEN_UNIFORM, PH_TOKEN_MARK };
 // All tokens below this are symbols.
 #define PH_TOKEN_SYMBOLS (UINT32_C(1) << PH_TOKEN_KIND_SHIFT)
 
+// Whether so many tokens fit.
+PH_ALWAYS_INLINE bool ph_tape_has_room(const ph_tape* tape, int count)
+{
+    return tape->end - tape->next >= count;
+}
+
 PH_ALWAYS_INLINE void ph_tape_put(ph_tape* tape, uint32_t kind, uint32_t rest)
 {
-    if (PH_UNLIKELY(tape->next == tape->end)) {
+    PH_ASSERT(!tape->is_roomy || tape->next < tape->end);
+    if (!tape->is_roomy && PH_UNLIKELY(tape->next == tape->end)) {
         tape->is_full = true;
         return;
     }
@@ -86,18 +94,24 @@ PH_ALWAYS_INLINE void ph_tape_put_bits(ph_tape* tape, int width, uint32_t end)
     tape->gathered_bits -= width;
 }
 
+// 0..32 bits, and nothing above them in the value.
+PH_ALWAYS_INLINE void ph_tape_few_bits(ph_tape* tape, uint32_t value, int width)
+{
+    tape->gathered |= (uint64_t)value << tape->gathered_bits;
+    tape->gathered_bits += width;
+    while (PH_UNLIKELY(tape->gathered_bits > PH_TOKEN_BITS_MAX)) {
+        ph_tape_put_bits(tape, PH_TOKEN_BITS_MAX, 0);
+    }
+}
+
 // 0..64 bits; higher bits of the value are ignored.
 PH_ALWAYS_INLINE void ph_tape_bits(ph_tape* tape, uint64_t value, int width)
 {
     while (width > 0) {
         const int piece = width < 32 ? width : 32;
-        tape->gathered |= (value & ((UINT64_C(1) << piece) - 1)) << tape->gathered_bits;
-        tape->gathered_bits += piece;
+        ph_tape_few_bits(tape, (uint32_t)(value & ((UINT64_C(1) << piece) - 1)), piece);
         width -= piece;
         value >>= piece;
-        while (PH_UNLIKELY(tape->gathered_bits > PH_TOKEN_BITS_MAX)) {
-            ph_tape_put_bits(tape, PH_TOKEN_BITS_MAX, 0);
-        }
     }
 }
 
