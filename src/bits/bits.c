@@ -103,6 +103,31 @@ static void put(ph_bit_writer* writer, uint64_t value, int width)
     }
 }
 
+// The same at the raw end of an entropy writer that has room for eight bytes beside: those in front of
+// what is written become zero.
+static void put_back(ph_bit_writer* writer, uint64_t value, int width)
+{
+    const uint64_t field = value & ((UINT64_C(1) << width) - 1);
+    const uint64_t pending = writer->pending | field << writer->pending_bits;
+    const uint32_t bits = writer->pending_bits + (uint32_t)width;
+    const uint64_t whole = pending & ((UINT64_C(1) << (bits & ~7u)) - 1);
+    uint8_t* end = byte_at(writer, writer->stored);
+    for (int i = 0; i < 8; ++i) {
+        *(end - i) = (uint8_t)(whole >> (8 * i));
+    }
+    writer->stored += bits >> 3;
+    writer->pending = pending >> (bits & ~7u);
+    writer->pending_bits = bits & 7u;
+}
+
+// Whether any field fits there, whatever the ending takes, and the bytes beside it.
+static bool is_room_behind(const ph_bit_writer* writer)
+{
+    enum { ENDING = 8, PARTIAL = 1, FIELD = 8 };
+    return writer->owner != NULL && writer->result == PH_OK &&
+           writer->owner->shifted + writer->stored + ENDING + PARTIAL + FIELD <= writer->capacity;
+}
+
 void ph_bits_write_slow(ph_bit_writer* writer, uint64_t value, int width)
 {
     PH_ASSERT(0 <= width && width <= 64);
@@ -110,15 +135,16 @@ void ph_bits_write_slow(ph_bit_writer* writer, uint64_t value, int width)
         ph_bit_writer_fail(writer, PH_ERROR_VALUE);
         return;
     }
-    if (!ph_bits_require(writer, (size_t)width)) {
+    const bool is_roomy = is_room_behind(writer);
+    if (!is_roomy && !ph_bits_require(writer, (size_t)width)) {
         return;
     }
     if (width > PH_BITS_FAST_WIDTH) {
-        put(writer, value, 32);
-        put(writer, value >> 32, width - 32);
-    } else {
-        put(writer, value, width);
+        (is_roomy ? put_back : put)(writer, value, 32);
+        value >>= 32;
+        width -= 32;
     }
+    (is_roomy ? put_back : put)(writer, value, width);
 }
 
 void ph_bits_write_bytes(ph_bit_writer* writer, const void* bytes, size_t count)

@@ -110,13 +110,9 @@ PH_OUT_OF_LINE void ph_entropy_carry(ph_entropy_writer* writer)
     }
 }
 
-PH_OUT_OF_LINE void ph_entropy_shift_out(ph_entropy_writer* writer)
+// The newest word, that a carry may still reach.
+static inline void hold(ph_entropy_writer* writer, uint32_t word)
 {
-    if (writer->range == 0) { // a symbol without probability: no valid model
-        ph_bit_writer_fail(&writer->raw, PH_ERROR_VALUE);
-        return;
-    }
-    const uint32_t word = (uint32_t)(writer->low >> WORD_BITS);
     if (word == UINT32_MAX && writer->has_held) {
         writer->held_ones += 1;
     } else {
@@ -125,8 +121,27 @@ PH_OUT_OF_LINE void ph_entropy_shift_out(ph_entropy_writer* writer)
         writer->has_held = true;
     }
     writer->shifted += WORD_BYTES;
+}
+
+PH_OUT_OF_LINE void ph_entropy_shift_out(ph_entropy_writer* writer)
+{
+    if (writer->range == 0) { // a symbol without probability: no valid model
+        ph_bit_writer_fail(&writer->raw, PH_ERROR_VALUE);
+        return;
+    }
+    hold(writer, (uint32_t)(writer->low >> WORD_BITS));
     writer->low <<= WORD_BITS;
     writer->range <<= WORD_BITS;
+}
+
+PH_OUT_OF_LINE uint64_t ph_entropy_run_shift(ph_entropy_writer* writer, uint32_t word,
+                                             bool is_carried)
+{
+    if (is_carried) {
+        ph_entropy_carry(writer);
+    }
+    hold(writer, word);
+    return ph_entropy_least(writer);
 }
 
 PH_OUT_OF_LINE bool ph_entropy_fits_exactly(const ph_entropy_writer* writer, uint64_t low,

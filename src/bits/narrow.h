@@ -67,28 +67,57 @@ typedef struct ph_entropy_run {
     uint64_t low;
     uint64_t range;
     uint64_t least; // a range below this is none of the usual: all of them, where the end is near
+    uint64_t carry; // 1: to be added to what was shifted out. Twice in a row low cannot overflow
 } ph_entropy_run;
+
+static inline uint64_t ph_entropy_least(const ph_entropy_writer* writer)
+{
+    const bool is_usual = ph_entropy_is_far(writer) && writer->raw.result == PH_OK;
+    return is_usual ? PH_RANGE_MIN : UINT64_MAX;
+}
 
 PH_ALWAYS_INLINE ph_entropy_run ph_entropy_run_begin(ph_entropy_writer* writer)
 {
-    const bool is_usual = ph_entropy_is_far(writer) && writer->raw.result == PH_OK;
     return (ph_entropy_run){
         .writer = writer,
         .low = writer->low,
         .range = writer->range,
-        .least = is_usual ? PH_RANGE_MIN : UINT64_MAX,
+        .least = ph_entropy_least(writer),
     };
 }
 
 // Whatever else is done with the writer happens between an end and the next beginning.
 PH_ALWAYS_INLINE void ph_entropy_run_end(const ph_entropy_run* run)
 {
+    if (run->carry != 0) {
+        ph_entropy_carry(run->writer);
+    }
     run->writer->low = run->low;
     run->writer->range = run->range;
 }
 
-// What does not go as usual.
+// One in 32 bits: the carry is added, this word is shifted out. @return The least range from now on.
+uint64_t ph_entropy_run_shift(ph_entropy_writer* writer, uint32_t word, bool is_carried);
+
+// Where the end is near.
 void ph_entropy_narrow_slowly(ph_entropy_writer* writer, uint64_t offset, uint64_t size);
+
+// A step that does not go as usual. A range of nothing is that of no valid model.
+PH_ALWAYS_INLINE void ph_entropy_run_rare(ph_entropy_run* run, uint64_t offset, uint64_t size)
+{
+    if (run->least != PH_RANGE_MIN || size == 0) {
+        ph_entropy_run_end(run);
+        ph_entropy_narrow_slowly(run->writer, offset, size);
+        *run = ph_entropy_run_begin(run->writer);
+        return;
+    }
+    const uint64_t low = run->low + offset;
+    const bool is_carried = run->carry != 0 || low < offset;
+    run->least = ph_entropy_run_shift(run->writer, (uint32_t)(low >> 32), is_carried);
+    run->low = low << 32;
+    run->range = size << 32;
+    run->carry = 0;
+}
 
 // The symbol at an entry, as ph_entropy_write_entry().
 PH_ALWAYS_INLINE void ph_entropy_run_entry(ph_entropy_run* run, const uint16_t* entry)
@@ -97,14 +126,12 @@ PH_ALWAYS_INLINE void ph_entropy_run_entry(ph_entropy_run* run, const uint16_t* 
     const uint64_t first = entry[0];
     const uint64_t offset = part * first;
     const uint64_t size = part * (entry[1] - first);
-    const uint64_t low = run->low + offset;
-    if (PH_UNLIKELY(low < offset || size < run->least)) {
-        ph_entropy_run_end(run);
-        ph_entropy_narrow_slowly(run->writer, offset, size);
-        *run = ph_entropy_run_begin(run->writer);
+    if (PH_UNLIKELY(size < run->least)) {
+        ph_entropy_run_rare(run, offset, size);
         return;
     }
-    run->low = low;
+    run->low += offset;
+    run->carry += run->low < offset ? 1 : 0;
     run->range = size;
 }
 
