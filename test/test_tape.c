@@ -115,16 +115,23 @@ static void marks_say_what_it_was_for(void** state)
     uint8_t bytes[BYTES];
     ph_entropy_writer writer;
     ph_entropy_writer_init(&writer, bytes, sizeof bytes);
+    uint64_t properties256[8] = {[4] = 9, [5] = 11};
+    ph_tape_costs costs = {.properties256 = properties256};
     ph_bill bill = {.property_bits = {[4] = 9}};
     static ph_coded_counts counts;
     ph_entropy_run run = ph_entropy_run_begin(&writer);
     ph_raw_bits raw = {0};
-    ph_tape_play(tokens, &run, &raw, &bill);
+    ph_tape_play(tokens, &run, &raw, &costs);
+    ph_tape_bill(tokens, &bill);
     ph_tape_count(tokens, &counts);
     assert_int_equal(bill.slot_bits, 3 * PH_COST_PER_BIT);
     assert_int_equal(bill.mask_bits, 1 * PH_COST_PER_BIT);
     assert_int_equal(bill.property_bits[5], 20 * PH_COST_PER_BIT);
     assert_int_equal(bill.property_bits[4], 9);
+    assert_int_equal(costs.others256[PH_TAPE_WHO - PH_TAPE_MASK], 3 * PH_COST_PER_BIT);
+    assert_int_equal(costs.others256[0], 1 * PH_COST_PER_BIT);
+    assert_int_equal(properties256[5], 20 * PH_COST_PER_BIT + 11);
+    assert_int_equal(properties256[4], 9);
     assert_int_equal(counts.raw_bits, 24);
 }
 

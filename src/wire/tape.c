@@ -38,6 +38,26 @@ uint32_t ph_tape_uniform_cost256(uint32_t count)
     return ph_uniform_cost(count) + ((count & (count - 1)) != 0 ? 1 : 0);
 }
 
+// A mark is the number of what a bill has.
+_Static_assert(offsetof(ph_bill, parts[PH_TAPE_MASK]) == offsetof(ph_bill, mask_bits) &&
+                   offsetof(ph_bill, parts[PH_TAPE_WHO]) == offsetof(ph_bill, slot_bits),
+               "behind the properties");
+
+void ph_tape_bill(const uint32_t* tokens, ph_bill* bill)
+{
+    for (;; ++tokens) {
+        const uint32_t kind = *tokens >> PH_TOKEN_KIND_SHIFT;
+        if (kind == PH_TOKEN_MARK) {
+            bill->parts[*tokens >> PH_TOKEN_COST_BITS & PH_TOKEN_MARK_MASK] +=
+                *tokens & ((UINT32_C(1) << PH_TOKEN_COST_BITS) - 1);
+        } else if (kind == PH_TOKEN_UNIFORM) {
+            ++tokens;
+        } else if (kind == PH_TOKEN_BITS && (*tokens & PH_TOKEN_END) != 0) {
+            return;
+        }
+    }
+}
+
 void ph_tape_count(const uint32_t* tokens, ph_coded_counts* counts)
 {
     for (;;) {

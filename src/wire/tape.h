@@ -57,8 +57,9 @@ static inline ph_tape ph_tape_make(uint32_t* tokens, int capacity)
 #define PH_TOKEN_MARK_MASK 127u
 enum { PH_TOKEN_SYMBOL, PH_TOKEN_BITS, PH_TOKEN_UNIFORM, PH_TOKEN_MARK };
 
-// All tokens below this are symbols.
+// All tokens below this are symbols, all from this on marks.
 #define PH_TOKEN_SYMBOLS (UINT32_C(1) << PH_TOKEN_KIND_SHIFT)
+#define PH_TOKEN_MARKS ((uint32_t)PH_TOKEN_MARK << PH_TOKEN_KIND_SHIFT)
 
 // Whether so many tokens fit.
 PH_ALWAYS_INLINE bool ph_tape_has_room(const ph_tape* tape, int count)
@@ -168,43 +169,52 @@ PH_ALWAYS_INLINE void ph_raw_bits_add(ph_raw_bits* raw, ph_entropy_run* run, uin
     raw->width += width;
 }
 
-// A mark is the number of what a bill has.
-_Static_assert(offsetof(ph_bill, parts[PH_TAPE_MASK]) == offsetof(ph_bill, mask_bits) &&
-                   offsetof(ph_bill, parts[PH_TAPE_WHO]) == offsetof(ph_bill, slot_bits),
-               "behind the properties");
+// What records cost, by their marks, in 1/256 bit; added to.
+typedef struct ph_tape_costs {
+    uint64_t* properties256; // by property of the class
+    uint64_t others256[2];   // which, of whom: from PH_TAPE_MASK on
+} ph_tape_costs;
+
+PH_ALWAYS_INLINE void ph_tape_cost(ph_tape_costs* costs, uint32_t mark)
+{
+    const uint32_t part = mark >> PH_TOKEN_COST_BITS & PH_TOKEN_MARK_MASK;
+    const uint32_t cost256 = mark & ((UINT32_C(1) << PH_TOKEN_COST_BITS) - 1);
+    if (part < PH_TAPE_MASK) {
+        costs->properties256[part] += cost256;
+    } else {
+        costs->others256[part - PH_TAPE_MASK] += cost256;
+    }
+}
 
 // Plays one record, from its first token; its raw bits follow those that are there already, and are
-// written with them, now or when they are flushed. The bill, in 1/256 bit, is not added to: what was
-// marked is set, and all else stays as it is; may be NULL.
+// written with them, now or when they are flushed. costs may be NULL. Few records have more than symbols,
+// marks and an end.
 PH_ALWAYS_INLINE void ph_tape_play(const uint32_t* tokens, ph_entropy_run* run, ph_raw_bits* raw,
-                                   ph_bill* bill)
+                                   ph_tape_costs* costs)
 {
     for (;;) {
-        uint32_t token = *tokens++;
-        for (; token < PH_TOKEN_SYMBOLS; token = *tokens++) {
+        const uint32_t token = *tokens++;
+        if (token < PH_TOKEN_SYMBOLS) {
             ph_entropy_run_entry(run, &ph_coded_cumulative[token]);
-        }
-        switch (token >> PH_TOKEN_KIND_SHIFT) {
-        case PH_TOKEN_BITS:
+        } else if (token >= PH_TOKEN_MARKS) {
+            if (costs != NULL) {
+                ph_tape_cost(costs, token);
+            }
+        } else if (PH_UNLIKELY(token >> PH_TOKEN_KIND_SHIFT == PH_TOKEN_UNIFORM)) {
+            ph_entropy_run_end(run);
+            ph_entropy_write_uniform(run->writer, token & PH_TOKEN_VALUE_MASK, *tokens++);
+            *run = ph_entropy_run_begin(run->writer);
+        } else {
             ph_raw_bits_add(raw, run, token);
             if ((token & PH_TOKEN_END) != 0) {
                 return;
             }
-            break;
-        case PH_TOKEN_UNIFORM:
-            ph_entropy_run_end(run);
-            ph_entropy_write_uniform(run->writer, token & PH_TOKEN_VALUE_MASK, *tokens++);
-            *run = ph_entropy_run_begin(run->writer);
-            break;
-        default:
-            if (bill != NULL) {
-                bill->parts[token >> PH_TOKEN_COST_BITS & PH_TOKEN_MARK_MASK] =
-                    token & ((UINT32_C(1) << PH_TOKEN_COST_BITS) - 1);
-            }
-            break;
         }
     }
 }
+
+// What one record costs, without playing it: what is marked in a bill, in 1/256 bit, is added to.
+void ph_tape_bill(const uint32_t* tokens, ph_bill* bill);
 
 // What one record says how often. Only tables that are learned ask for it.
 void ph_tape_count(const uint32_t* tokens, ph_coded_counts* counts);

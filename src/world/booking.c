@@ -3,8 +3,6 @@
 
 #include "world/booking.h"
 
-#include <pinhole/entropy.h>
-
 #define HELLO_PRECISION_BITS 16
 
 ph_booking ph_booking_make(ph_sender* sender)
@@ -45,9 +43,14 @@ void ph_booking_change(ph_booking* booking, ph_record_kind kind, uint64_t cost25
     booking->sender->stats.leaves += !is_enter;
 }
 
-void ph_booking_silence(ph_booking* booking, uint64_t cost256)
+void ph_booking_updates(ph_booking* booking, const ph_booked_updates* updates)
 {
-    book(booking, PH_REASON_SLOT, cost256);
+    book(booking, PH_REASON_SLOT, updates->flags256);
+    book(booking, PH_REASON_MASK, updates->masks256);
+    book(booking, PH_REASON_PROPERTY, updates->values256);
+    book_repeat(booking, updates->repeats256);
+    booking->sender->stats.updates += (uint64_t)updates->count;
+    booking->sender->stats.significant_updates += (uint64_t)updates->significant;
 }
 
 // Costs of symbols are rounded up, so all of them together may be some parts of a bit more than the

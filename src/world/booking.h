@@ -13,6 +13,8 @@
 #include "wire/header.h"
 #include "world/sender.h"
 
+#include <pinhole/entropy.h>
+
 typedef struct ph_booking {
     ph_sender* sender;
     ph_ledger page;
@@ -26,18 +28,17 @@ void ph_booking_header(ph_booking* booking, const ph_header* header, int header_
 // A leave or an enter. is_repeat: was said before, and lost.
 void ph_booking_change(ph_booking* booking, ph_record_kind kind, uint64_t cost256, bool is_repeat);
 
-// An update. What was lost before and is said again counts as repeat; who and which only if nothing
+// An update of the classic profile. What was lost before and is said again counts as repeat; who and which only if nothing
 // else is said. first_property is that of its class in the sender's bills.
 typedef struct ph_booked_update {
     uint64_t properties;
     uint64_t repeats;
-    const ph_bill* bill;
-    uint32_t unit; // of the bill, in 1/256 bit
+    const ph_bill* bill; // in bits
     int first_property;
     bool is_significant;
 } ph_booked_update;
 
-// unit: of the bill, or what takes it back, modulo 2^64.
+// unit: a bit, or what takes it back, modulo 2^64.
 static inline void ph_booking_count(ph_booking* booking, const ph_booked_update* update,
                                     uint64_t unit)
 {
@@ -61,7 +62,7 @@ static inline void ph_booking_count(ph_booking* booking, const ph_booked_update*
 
 static inline void ph_booking_update(ph_booking* booking, const ph_booked_update* update)
 {
-    ph_booking_count(booking, update, update->unit);
+    ph_booking_count(booking, update, PH_COST_PER_BIT);
     ++booking->sender->stats.updates;
     booking->sender->stats.significant_updates += update->is_significant;
 }
@@ -69,13 +70,22 @@ static inline void ph_booking_update(ph_booking* booking, const ph_booked_update
 // One that was booked is said in another way after all.
 static inline void ph_booking_take_back(ph_booking* booking, const ph_booked_update* update)
 {
-    ph_booking_count(booking, update, -(uint64_t)update->unit);
+    ph_booking_count(booking, update, -(uint64_t)PH_COST_PER_BIT);
     --booking->sender->stats.updates;
     booking->sender->stats.significant_updates -= update->is_significant;
 }
 
-// That nothing is said of a slot costs, too.
-void ph_booking_silence(ph_booking* booking, uint64_t cost256);
+// All updates of a packet of the pinhole profile, whose properties are in the sender's bills already.
+typedef struct ph_booked_updates {
+    uint64_t flags256; // that nothing is said of a slot costs, too
+    uint64_t masks256;
+    uint64_t values256;
+    uint64_t repeats256;
+    int count;
+    int significant;
+} ph_booked_updates;
+
+void ph_booking_updates(ph_booking* booking, const ph_booked_updates* updates);
 
 // The whole packet, of so many bytes.
 void ph_booking_close(ph_booking* booking, size_t size);

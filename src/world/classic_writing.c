@@ -28,7 +28,6 @@ static ph_booked_update booked(const ph_datagram* datagram, const ph_chosen* cho
         .properties = chosen->properties,
         .repeats = chosen->repeats,
         .bill = bill,
-        .unit = PH_COST_PER_BIT,
         .first_property = datagram->outlook->world->forms.first_property[class_index],
         .is_significant = chosen->is_significant,
     };

@@ -22,29 +22,14 @@ static void write_change(ph_datagram* datagram, ph_booking* booking, ph_entropy_
     ph_party_pass(datagram, walk, &made);
 }
 
-static inline void write_update(ph_datagram* datagram, ph_booking* booking, ph_entropy_run* run,
-                                ph_raw_bits* raw, const ph_chosen* chosen, uint32_t flag256)
+// What was chosen for a slot if it is of this kind, else NULL.
+static inline const ph_chosen* chosen_of(const ph_datagram* datagram, int slot, ph_record_kind kind)
 {
-    const int class_index = datagram->sender->knowledge.class_index[ph_chosen_slot(chosen)];
-    ph_bill bill;
-    bill.slot_bits = flag256;
-    ph_tape_play(&datagram->tokens[chosen->kept], run, raw, &bill);
-    const ph_booked_update update = {
-        .properties = chosen->properties,
-        .repeats = chosen->repeats,
-        .bill = &bill,
-        .unit = 1,
-        .first_property = datagram->outlook->world->forms.first_property[class_index],
-        .is_significant = chosen->is_significant,
-    };
-    ph_booking_update(booking, &update);
-}
-
-// What was chosen for a slot, or NULL.
-static const ph_chosen* chosen_of(const ph_datagram* datagram, int slot)
-{
-    const int place = datagram->sender->baselines.chosen[slot];
-    return place > 0 ? &datagram->chosen[place - 1] : NULL;
+    const unsigned place = datagram->sender->baselines.chosen[slot];
+    if (place == 0 || ph_chosen_kind(&datagram->chosen[place - 1]) != kind) {
+        return NULL;
+    }
+    return &datagram->chosen[place - 1];
 }
 
 // Leaves or enters, in the order of slots.
@@ -55,20 +40,40 @@ static void write_changes(ph_datagram* datagram, ph_booking* booking, ph_entropy
     int left = datagram->counts[kind];
     for (int slot = 0; left > 0; ++slot) {
         PH_ASSERT(slot < datagram->page.slot_count);
-        const ph_chosen* chosen = chosen_of(datagram, slot);
-        if (chosen != NULL && ph_chosen_kind(chosen) == kind) {
+        const ph_chosen* chosen = chosen_of(datagram, slot, kind);
+        if (chosen != NULL) {
             write_change(datagram, booking, writer, chosen, &walk);
             --left;
         }
     }
 }
 
-// Everybody whom the client has, in the order of slots.
-static void write_flags(ph_datagram* datagram, ph_booking* booking, ph_entropy_writer* writer)
+// What of an update was said before, and lost; who and which only if nothing else is said.
+static PH_OUT_OF_LINE uint64_t repeated256(const ph_datagram* datagram, const ph_chosen* chosen)
 {
+    const int urgency = datagram->sender->baselines.urgencies[ph_chosen_slot(chosen)];
+    ph_bill bill = {0};
+    ph_tape_bill(&datagram->tokens[chosen->kept], &bill);
+    uint64_t cost256 = 0;
+    for (uint64_t left = chosen->repeats; left != 0; left &= left - 1) {
+        cost256 += bill.property_bits[ph_word_lowest_bit(left)];
+    }
+    if (chosen->repeats == chosen->properties) {
+        cost256 += bill.mask_bits + ph_coded_told_cost256(&datagram->page.frame, urgency, true);
+    }
+    return cost256;
+}
+
+// Everybody whom the client has, in the order of slots, with what is told of them.
+static ph_booked_updates write_flags(const ph_datagram* datagram, ph_entropy_writer* writer)
+{
+    const ph_sender* sender = datagram->sender;
+    const int* first_property = datagram->outlook->world->forms.first_property;
+    const uint8_t* urgencies = sender->baselines.urgencies;
     const int density = datagram->page.frame.density;
-    const uint8_t* urgencies = datagram->sender->baselines.urgencies;
-    const int slot_count = density == PH_DENSITY_NOBODY ? 0 : datagram->page.slot_count;
+    const int slot_count = datagram->page.slot_count;
+    ph_booked_updates updates = {.count = datagram->counts[PH_RECORD_UPDATE]};
+    ph_tape_costs costs = {0};
     ph_entropy_run run = ph_entropy_run_begin(writer);
     ph_raw_bits raw = {0};
     for (int slot = 0; slot < slot_count; ++slot) {
@@ -76,17 +81,36 @@ static void write_flags(ph_datagram* datagram, ph_booking* booking, ph_entropy_w
         if (urgency == PH_URGENCY_NONE) {
             continue;
         }
-        const ph_chosen* chosen = chosen_of(datagram, slot);
-        const bool is_told = chosen != NULL && ph_chosen_kind(chosen) == PH_RECORD_UPDATE;
-        ph_coded_run_told(density, &run, urgency, is_told);
-        if (is_told) {
-            write_update(datagram, booking, &run, &raw, chosen,
-                         ph_coded_flag_cost256(density, urgency, true));
+        const ph_chosen* chosen = chosen_of(datagram, slot, PH_RECORD_UPDATE);
+        if (chosen == NULL) {
+            ph_coded_run_told(density, &run, urgency, false);
+            continue;
+        }
+        ph_coded_run_told(density, &run, urgency, true);
+        costs.properties256 =
+            sender->property_bits256 + first_property[sender->knowledge.class_index[slot]];
+        ph_tape_play(&datagram->tokens[chosen->kept], &run, &raw, &costs);
+        updates.values256 += chosen->cost256;
+        updates.significant += chosen->is_significant;
+        if (PH_UNLIKELY(chosen->repeats != 0)) {
+            updates.repeats256 += repeated256(datagram, chosen);
         }
     }
     ph_raw_bits_flush(&raw, &run);
     ph_entropy_run_end(&run);
-    ph_booking_silence(booking, (uint64_t)ph_coded_page_silence256(&datagram->page));
+    updates.masks256 = costs.others256[0];
+    updates.values256 -= updates.masks256;
+    return updates;
+}
+
+static void write_updates(ph_datagram* datagram, ph_booking* booking, ph_entropy_writer* writer)
+{
+    ph_booked_updates updates = {0};
+    if (datagram->page.frame.density != PH_DENSITY_NOBODY) {
+        updates = write_flags(datagram, writer);
+    }
+    updates.flags256 = (uint64_t)datagram->page.flags256;
+    ph_booking_updates(booking, &updates);
 }
 
 size_t ph_coded_write_all(ph_datagram* datagram, ph_booking* booking, uint8_t bytes[PH_PAYLOAD_MAX])
@@ -101,7 +125,7 @@ size_t ph_coded_write_all(ph_datagram* datagram, ph_booking* booking, uint8_t by
     write_changes(datagram, booking, &writer, PH_RECORD_LEAVE);
     ph_coded_write_spread(&datagram->page.frame, &writer, datagram->counts[PH_RECORD_ENTER]);
     write_changes(datagram, booking, &writer, PH_RECORD_ENTER);
-    write_flags(datagram, booking, &writer);
+    write_updates(datagram, booking, &writer);
     PH_ASSERT(ph_entropy_writer_result(&writer) == PH_OK);
     return ph_entropy_writer_finish(&writer);
 }

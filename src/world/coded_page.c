@@ -5,21 +5,12 @@
 
 #include <string.h>
 
-int64_t ph_coded_page_silence256(const ph_coded_page* page)
+static int64_t flags_cost(const ph_coded_page* page)
 {
     int64_t cost256 = 0;
     for (int urgency = 0; urgency < PH_URGENCIES; ++urgency) {
         cost256 +=
-            page->silent[urgency] * (int64_t)ph_coded_told_cost256(&page->frame, urgency, false);
-    }
-    return cost256;
-}
-
-static int64_t flags_cost(const ph_coded_page* page)
-{
-    int64_t cost256 = ph_coded_page_silence256(page);
-    for (int urgency = 0; urgency < PH_URGENCIES; ++urgency) {
-        cost256 +=
+            page->silent[urgency] * (int64_t)ph_coded_told_cost256(&page->frame, urgency, false) +
             page->told[urgency] * (int64_t)ph_coded_told_cost256(&page->frame, urgency, true);
     }
     return cost256;

@@ -73,9 +73,6 @@ static inline ph_page_mark ph_coded_page_mark(const ph_coded_page* page)
 void ph_coded_page_untell(ph_coded_page* page, int slot);
 void ph_coded_page_return(ph_coded_page* page, const ph_page_mark* mark);
 
-// What it costs that nobody else is told.
-int64_t ph_coded_page_silence256(const ph_coded_page* page);
-
 // The density that makes the flags cheapest.
 void ph_coded_page_settle(ph_coded_page* page);
 
