@@ -23,8 +23,7 @@ typedef struct ranked {
 typedef struct fixture {
     int slot_count;
     float* priority;
-    uint16_t* ready;
-    uint16_t* scratch;
+    ph_order_memory memory;
     ranked* expected;
     ph_order order;
 } fixture;
@@ -34,17 +33,20 @@ static void setup(fixture* f, int slot_count)
     const size_t count = (size_t)slot_count;
     f->slot_count = slot_count;
     f->priority = malloc(count * sizeof(float));
-    f->ready = malloc(count * sizeof(uint16_t));
-    f->scratch = malloc(count * sizeof(uint16_t));
+    f->memory.ready = malloc(count * sizeof(uint16_t));
+    f->memory.links = malloc(count * sizeof(uint16_t));
+    f->memory.scratch = malloc(count * sizeof(uint16_t));
     f->expected = malloc(count * sizeof(ranked));
-    assert_true(f->priority && f->ready && f->scratch && f->expected);
+    assert_true(f->priority && f->memory.ready && f->memory.links && f->memory.scratch);
+    assert_non_null(f->expected);
 }
 
 static void teardown(fixture* f)
 {
     free(f->priority);
-    free(f->ready);
-    free(f->scratch);
+    free(f->memory.ready);
+    free(f->memory.links);
+    free(f->memory.scratch);
     free(f->expected);
 }
 
@@ -74,7 +76,7 @@ static int sort_plainly(fixture* f)
 static void assert_sorted(fixture* f, int wanted)
 {
     const int count = sort_plainly(f);
-    ph_order_begin(&f->order, f->priority, f->slot_count, f->ready, f->scratch);
+    ph_order_begin(&f->order, f->priority, f->slot_count, &f->memory);
     for (int i = 0; i < wanted && i < count; ++i) {
         assert_int_equal(ph_order_next(&f->order), f->expected[i].slot);
     }
@@ -201,10 +203,9 @@ static void ties_come_by_slot(void** state)
     (void)state;
     const float priority[] = {2.0f, 5.0f, 2.0f, 5.0f, INFINITY, 2.0f, INFINITY};
     const int expected[] = {4, 6, 1, 3, 0, 2, 5, -1};
-    uint16_t ready[7];
-    uint16_t scratch[7];
+    uint16_t lanes[3][7];
     ph_order order;
-    ph_order_begin(&order, priority, 7, ready, scratch);
+    ph_order_begin(&order, priority, 7, &(ph_order_memory){lanes[0], lanes[1], lanes[2]});
     for (int i = 0; i < 8; ++i) {
         assert_int_equal(ph_order_next(&order), expected[i]);
     }
@@ -214,10 +215,9 @@ static void what_is_not_above_zero_never_comes(void** state)
 {
     (void)state;
     const float priority[] = {0.0f, -0.0f, -1.0f, NAN, -NAN, -INFINITY, -0x1p-149f};
-    uint16_t ready[7];
-    uint16_t scratch[7];
+    uint16_t lanes[3][7];
     ph_order order;
-    ph_order_begin(&order, priority, 7, ready, scratch);
+    ph_order_begin(&order, priority, 7, &(ph_order_memory){lanes[0], lanes[1], lanes[2]});
     assert_int_equal(ph_order_next(&order), -1);
 }
 
@@ -225,7 +225,7 @@ static void no_slots_have_an_end_only(void** state)
 {
     (void)state;
     ph_order order;
-    ph_order_begin(&order, NULL, 0, NULL, NULL);
+    ph_order_begin(&order, NULL, 0, &(ph_order_memory){0});
     assert_int_equal(ph_order_next(&order), -1);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Slots from the highest priority to the lowest, a few at a time: a packet has room for some thirty
+// Slots from the highest priority to the lowest, a few at a time: a packet may have room for some thirty
 // of 250, so a full sort would be wasted. Runs once per send, in half a microsecond.
 
 #ifndef PH_SCHEDULE_ORDER_H
@@ -9,23 +9,30 @@
 
 #include <pinhole/base.h>
 
-enum { PH_ORDER_BUCKETS = 64 };
+// The last one is of those who are left out.
+enum { PH_ORDER_BUCKETS = 129 };
 
 // The order is exact: descending priority, equal ones by ascending slot; priorities of 0 or less
 // and NaN are left out. Fields are read-only outside order.c.
 typedef struct ph_order {
     const float* priority;
-    int slot_count;
-    uint16_t* ready;   // the present share of slots, bucket by bucket; the first `sorted` in order
-    uint16_t* scratch; // within each call
+    uint16_t* ready; // the first `sorted` in order; those behind come next, and then others
+    uint16_t* links; // by slot: the next one in its bucket
+    uint16_t* scratch;
     int ready_count;
     int next;
     int sorted;
-    int bucket;                            // the next one to be sorted
-    int32_t floor;                         // of the present share; whoever is lower comes later
-    int share;                             // how many there were
-    uint16_t bucket_end[PH_ORDER_BUCKETS]; // in ready
+    int bucket;                      // the next one to be taken out
+    uint16_t head[PH_ORDER_BUCKETS]; // the first slot of each
 } ph_order;
+
+// Room for all slots each. ready and links are the order's until it is done with; scratch is used only
+// within each call: several orders may share it.
+typedef struct ph_order_memory {
+    uint16_t* ready;
+    uint16_t* links;
+    uint16_t* scratch;
+} ph_order_memory;
 
 // Without anybody.
 static inline void ph_order_begin_empty(ph_order* order)
@@ -33,7 +40,6 @@ static inline void ph_order_begin_empty(ph_order* order)
     order->ready_count = 0;
     order->next = 0;
     order->sorted = 0;
-    order->floor = 0;
 }
 
 // So many slots, which are in order already.
@@ -43,14 +49,12 @@ static inline void ph_order_begin_sorted(ph_order* order, uint16_t* slots, int c
     order->ready_count = count;
     order->sorted = count;
     order->next = 0;
-    order->floor = 0;
 }
 
-// Memory is the caller's: ready and scratch have room for slot_count (0..65535) each. ready and the
-// priorities stay as they are until the order is done with; ph_order_next() looks at both. scratch
-// is used only within each call: several orders may share it.
-void ph_order_begin(ph_order* order, const float* priority, int slot_count, uint16_t* ready,
-                    uint16_t* scratch);
+// slot_count is 0..65535. The priorities stay as they are until the order is done with: ph_order_next()
+// looks at them.
+void ph_order_begin(ph_order* order, const float* priority, int slot_count,
+                    const ph_order_memory* memory);
 
 // Puts more in order, when all that are had their turn. @return False when there are no more.
 bool ph_order_go_on(ph_order* order);
@@ -58,7 +62,7 @@ bool ph_order_go_on(ph_order* order);
 // Whether anybody may be left: a look, for orders that are mostly empty.
 static inline bool ph_order_has_more(const ph_order* order)
 {
-    return order->next < order->ready_count || order->floor > 0;
+    return order->next < order->ready_count;
 }
 
 // The next slot, or -1 at the end.

@@ -255,10 +255,13 @@ ph_send_scratch ph_send_scratch_make(void* memory, int slot_count)
     scratch.mileage_mm = (uint32_t*)(scratch.rank + count);
     scratch.change = (float*)(scratch.mileage_mm + count);
     scratch.waited = scratch.change + count;
-    scratch.ready = (uint16_t*)(scratch.waited + count);
-    scratch.sorted = scratch.ready + count;
-    scratch.waiting = scratch.sorted + count;
-    scratch.visited = scratch.waiting + count;
+    scratch.visited = (uint16_t*)(scratch.waited + count);
+    scratch.order.scratch = scratch.visited + count;
+    scratch.order.ready = scratch.order.scratch + count;
+    scratch.order.links = scratch.order.ready + count;
+    scratch.overdue.scratch = scratch.order.scratch;
+    scratch.overdue.ready = scratch.order.links + count;
+    scratch.overdue.links = scratch.overdue.ready + count;
     return scratch;
 }
 

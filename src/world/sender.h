@@ -32,12 +32,11 @@ typedef struct ph_send_scratch {
     uint32_t* mileage_mm;
     float* change; // for schedulers that want it
     float* waited; // rank of those who wait too long
-    uint16_t* ready;
-    uint16_t* sorted;
-    uint16_t* waiting; // ready, of those who wait too long
-    uint16_t* visited; // by priority
+    ph_order_memory order;
+    ph_order_memory overdue; // of those who wait too long
+    uint16_t* visited;       // by priority
 } ph_send_scratch;
-#define PH_SCRATCH_BYTES_PER_SLOT 32
+#define PH_SCRATCH_BYTES_PER_SLOT 36
 
 #define PH_SLOT_NOBODY UINT16_MAX
 

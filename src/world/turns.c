@@ -68,7 +68,7 @@ static void begin_overdue(ph_turns* turns, int overdue_count)
     for (int slot = 0; slot < slot_end; ++slot) {
         scratch->waited[slot] = is_overdue(turns, slot) ? waited_rank(turns, slot) : 0.0f;
     }
-    ph_order_begin(&turns->overdue, scratch->waited, slot_end, scratch->waiting, scratch->sorted);
+    ph_order_begin(&turns->overdue, scratch->waited, slot_end, &scratch->overdue);
 }
 
 static void fetch_first(const ph_turns* turns)
@@ -80,8 +80,7 @@ static void fetch_first(const ph_turns* turns)
 
 static void begin_order(ph_turns* turns, const float* priority)
 {
-    ph_order_begin(&turns->order, priority, turns->outlook->slot_end, turns->scratch->ready,
-                   turns->scratch->sorted);
+    ph_order_begin(&turns->order, priority, turns->outlook->slot_end, &turns->scratch->order);
     fetch_first(turns);
 }
 
