@@ -63,6 +63,7 @@ typedef struct traffic {
     learn_game* game;
     const ph_layout* layout;
     ph_coded_frame frame;
+    ph_told_costs told_costs;
     ph_rng rng;
     slot_state slots[SLOTS];
     int* slot_of;  // by entity, -1: none
@@ -422,6 +423,22 @@ static void bill_update(traffic* it, const ph_coded_record* coded)
     }
 }
 
+static int best_density(const traffic* it, const learn_packet* packet)
+{
+    int entered[PH_URGENCIES];
+    for (int urgency = 0; urgency < PH_URGENCIES; ++urgency) {
+        entered[urgency] = packet->told[urgency] + packet->silent[urgency];
+    }
+    ph_told_sums sums;
+    ph_told_sums_begin(&sums, &it->told_costs, entered);
+    for (int urgency = 0; urgency < PH_URGENCIES; ++urgency) {
+        for (int i = 0; i < packet->told[urgency]; ++i) {
+            ph_told_sums_tell(&sums, &it->told_costs, urgency);
+        }
+    }
+    return ph_coded_best_density(&sums);
+}
+
 static bool write_updates(traffic* it, ph_entropy_writer* writer, flight* flown, int tick)
 {
     int urgencies[SLOTS];
@@ -433,7 +450,7 @@ static bool write_updates(traffic* it, ph_entropy_writer* writer, flight* flown,
                 1;
         }
     }
-    it->frame.density = ph_coded_best_density(packet.told, packet.silent);
+    it->frame.density = best_density(it, &packet);
     for (int i = 0; i < SLOTS; ++i) {
         slot_state* state = &it->slots[i];
         if (!state->baseline.is_entered) {
@@ -479,6 +496,7 @@ static void start(traffic* it, learn_game* game, const learn_viewer* viewer)
     it->game = game;
     it->layout = &game->layouts.layouts[0];
     it->rng = ph_rng_make(viewer->seed);
+    ph_told_costs_fill(&it->told_costs);
     it->frame = (ph_coded_frame){.frame = {.layouts = &game->layouts,
                                            .ground = &game->material.recording->ground,
                                            .slot_bits = PH_CLASSIC_SLOT_BITS_MIN},

@@ -294,18 +294,65 @@ static void a_coarse_position_comes_back_coarse_and_is_cheaper(void** state)
 static void densities_follow_the_share_told(void** state)
 {
     (void)state;
+    const int slots[PH_URGENCIES] = {[3] = 50, [8] = 250};
+    ph_told_costs costs;
+    ph_told_costs_fill(&costs);
+    ph_told_sums sums;
+    ph_told_sums_begin(&sums, &costs, slots);
     int last = 0;
-    for (int count = 0; count <= 250; ++count) {
-        const int told[PH_URGENCIES] = {[8] = count};
-        const int silent[PH_URGENCIES] = {[8] = 250 - count};
-        const int density = ph_coded_best_density(told, silent);
+    for (int told = 0; told <= slots[8]; ++told) {
+        const int density = ph_coded_best_density(&sums);
         assert_true(density >= last && density < PH_DENSITIES);
+        assert_true((density == PH_DENSITY_NOBODY) == (told == 0));
         last = density;
+        ph_told_sums_tell(&sums, &costs, 8);
     }
-    const int none[PH_URGENCIES] = {0};
-    const int many[PH_URGENCIES] = {[8] = 100};
-    assert_int_equal(ph_coded_best_density(many, none), PH_DENSITIES - 1);
-    assert_int_equal(ph_coded_best_density(none, many), 0);
+    assert_in_range(last, PH_DENSITIES / 2, PH_DENSITIES - 1);
+}
+
+// By counting.
+static int32_t flags_cost256(int density, const int told[PH_URGENCIES],
+                             const int silent[PH_URGENCIES])
+{
+    uint32_t cost256 = 0;
+    for (int urgency = 0; urgency < PH_URGENCIES; ++urgency) {
+        cost256 += (uint32_t)told[urgency] * ph_coded_flag_cost256(density, urgency, true) +
+                   (uint32_t)silent[urgency] * ph_coded_flag_cost256(density, urgency, false);
+    }
+    return (int32_t)cost256;
+}
+
+static void flags_are_added_up_at_every_density(void** state)
+{
+    (void)state;
+    test_rng rng = {.state = 77};
+    ph_told_costs costs;
+    ph_told_costs_fill(&costs);
+    int told[PH_URGENCIES] = {0};
+    int silent[PH_URGENCIES];
+    for (int urgency = 0; urgency < PH_URGENCIES; ++urgency) {
+        silent[urgency] = (int)test_rng_below(&rng, 3) * 50;
+    }
+    ph_told_sums sums;
+    ph_told_sums_begin(&sums, &costs, silent);
+    for (int i = 0; i < 300; ++i) {
+        const int urgency = (int)test_rng_below(&rng, PH_URGENCIES);
+        if (told[urgency] > 0 && test_rng_below(&rng, 4) == 0) {
+            ph_told_sums_untell(&sums, &costs, urgency);
+            --told[urgency];
+            ++silent[urgency];
+        } else if (silent[urgency] > 0) {
+            ph_told_sums_tell(&sums, &costs, urgency);
+            ++told[urgency];
+            --silent[urgency];
+        }
+        const int best = ph_coded_best_density(&sums);
+        for (int density = 0; density < PH_DENSITIES; ++density) {
+            assert_int_equal(sums.cost256[density], flags_cost256(density, told, silent));
+            assert_true(best == PH_DENSITY_NOBODY || density == PH_DENSITY_NOBODY ||
+                        sums.cost256[best] <= sums.cost256[density]);
+        }
+    }
 }
 
 static void when_nobody_is_told_there_are_no_flags(void** state)
@@ -408,6 +455,7 @@ int main(void)
         cmocka_unit_test(a_coarse_position_comes_back_coarse_and_is_cheaper),
         cmocka_unit_test(an_enter_may_say_that_it_jumped),
         cmocka_unit_test(densities_follow_the_share_told),
+        cmocka_unit_test(flags_are_added_up_at_every_density),
         cmocka_unit_test(when_nobody_is_told_there_are_no_flags),
         cmocka_unit_test(every_model_is_one_that_the_coder_may_use),
         cmocka_unit_test(bytes_never_change),

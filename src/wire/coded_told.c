@@ -7,38 +7,52 @@
 
 #include "wire/coder.h"
 
-// Slots of one urgency.
-typedef struct tally {
-    uint32_t told;
-    uint32_t silent;
-    const uint16_t* costs; // of their flags at a density
-} tally;
-
-// Most slots are of few urgencies. The costs of all of them are less than 2^32.
-int ph_coded_best_density(const int told[PH_URGENCIES], const int silent[PH_URGENCIES])
+void ph_told_costs_fill(ph_told_costs* costs)
 {
-    tally present[PH_URGENCIES];
-    int count = 0;
-    int told_count = 0;
-    for (int i = 0; i < PH_URGENCIES; ++i) {
-        present[count] = (tally){(uint32_t)told[i], (uint32_t)silent[i],
-                                 &ph_coded_costs[ph_coded_flag_entry(1, i, false)]};
-        count += (told[i] | silent[i]) != 0 ? 1 : 0;
-        told_count += told[i];
+    for (int urgency = 0; urgency < PH_URGENCIES; ++urgency) {
+        for (int density = 0; density < PH_DENSITIES; ++density) {
+            const int silent256 = (int)ph_coded_flag_cost256(density, urgency, false);
+            const int told256 = (int)ph_coded_flag_cost256(density, urgency, true);
+            costs->silent256[urgency][density] = (int16_t)silent256;
+            costs->turned256[urgency][density] = (int16_t)(told256 - silent256);
+        }
     }
-    int best = PH_DENSITY_NOBODY;
-    uint32_t best256 = UINT32_MAX;
-    for (int density = 1; density < PH_DENSITIES && told_count > 0; ++density) {
-        const int row = ph_coded_flag_entry(density, 0, false) - ph_coded_flag_entry(1, 0, false);
-        uint32_t cost256 = 0;
-        for (int i = 0; i < count; ++i) {
-            const uint16_t* costs = present[i].costs + row;
-            cost256 += present[i].told * costs[1] + present[i].silent * costs[0];
+}
+
+void ph_told_sums_begin(ph_told_sums* sums, const ph_told_costs* costs,
+                        const int silent[PH_URGENCIES])
+{
+    *sums = (ph_told_sums){0};
+    for (int urgency = 0; urgency < PH_URGENCIES; ++urgency) {
+        const int32_t count = silent[urgency];
+        if (count == 0) {
+            continue; // most are of few urgencies
         }
-        if (cost256 < best256) {
-            best = density;
-            best256 = cost256;
+        for (int density = 0; density < PH_DENSITIES; ++density) {
+            sums->cost256[density] += count * costs->silent256[urgency][density];
         }
+    }
+}
+
+void ph_told_sums_untell(ph_told_sums* sums, const ph_told_costs* costs, int urgency)
+{
+    for (int density = 0; density < PH_DENSITIES; ++density) {
+        sums->cost256[density] -= costs->turned256[urgency][density];
+    }
+}
+
+// Where nobody is told that costs nothing; to be told would cost the most of all there.
+int ph_coded_best_density(const ph_told_sums* sums)
+{
+    const int32_t* cost256 = sums->cost256;
+    if (cost256[PH_DENSITY_NOBODY] == 0) {
+        return PH_DENSITY_NOBODY;
+    }
+    int best = 1;
+    int32_t best256 = cost256[1];
+    for (int density = 2; density < PH_DENSITIES; ++density) {
+        best = cost256[density] < best256 ? density : best;
+        best256 = cost256[density] < best256 ? cost256[density] : best256;
     }
     return best;
 }

@@ -109,7 +109,7 @@ static void write_updates(ph_datagram* datagram, ph_booking* booking, ph_entropy
     if (datagram->page.frame.density != PH_DENSITY_NOBODY) {
         updates = write_flags(datagram, writer);
     }
-    updates.flags256 = (uint64_t)datagram->page.flags256;
+    updates.flags256 = (uint64_t)ph_coded_page_flags256(&datagram->page);
     ph_booking_updates(booking, &updates);
 }
 

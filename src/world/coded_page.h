@@ -3,8 +3,8 @@
 
 // What the records of one pinhole packet cost while they are chosen. Every slot that the client is
 // known to have costs a flag, told or not, by how urgent it is and how many are told: the header
-// states a density for that. So the page counts who is told and who is not, by urgency, and the
-// density may be chosen again at any time.
+// states a density for that. So the page adds up what all flags cost at each density, and that may be
+// chosen again at any time.
 //
 //   page    | leaves | enters | flag [record] flag flag [record] ... |
 //
@@ -22,52 +22,46 @@
 typedef struct ph_coded_page {
     ph_coded_frame frame;
     const ph_baselines* baselines;
+    const ph_told_costs* costs;
     int slot_count;
-    int told[PH_URGENCIES]; // slots, by urgency
-    int silent[PH_URGENCIES];
-    int64_t flags256;
+    ph_told_sums flags;
     int64_t records256;
 } ph_coded_page;
 
 // Nobody is told yet; the baselines' urgencies are those of this packet. Of the frame only the density
 // and the spread may change from now on.
-void ph_coded_page_begin(ph_coded_page* page, const ph_coded_frame* frame, ph_baselines* baselines,
-                         int slot_count);
+void ph_coded_page_begin(ph_coded_page* page, const ph_coded_frame* frame,
+                         const ph_told_costs* costs, ph_baselines* baselines, int slot_count);
+
+// What all flags cost.
+static inline int64_t ph_coded_page_flags256(const ph_coded_page* page)
+{
+    return page->flags.cost256[page->frame.density];
+}
 
 // Flags and records so far, in whole bits, with all that may be lost at the end.
 static inline int64_t ph_coded_page_bits(const ph_coded_page* page)
 {
-    const uint64_t cost256 = (uint64_t)(page->flags256 + page->records256);
+    const uint64_t cost256 = (uint64_t)(ph_coded_page_flags256(page) + page->records256);
     return (int64_t)((cost256 + PH_COST_PER_BIT - 1) / PH_COST_PER_BIT) + PH_CODED_SLACK_BITS;
-}
-
-// What is dearer of a flag that is set.
-static inline int64_t ph_coded_page_turned256(const ph_coded_page* page, int urgency)
-{
-    return (int64_t)ph_coded_told_cost256(&page->frame, urgency, true) -
-           (int64_t)ph_coded_told_cost256(&page->frame, urgency, false);
 }
 
 // An update: its slot's flag turns, its record costs so much.
 static inline void ph_coded_page_tell(ph_coded_page* page, int slot, int64_t record256)
 {
-    const int urgency = page->baselines->urgencies[slot];
-    ++page->told[urgency];
-    --page->silent[urgency];
-    page->flags256 += ph_coded_page_turned256(page, urgency);
+    ph_told_sums_tell(&page->flags, page->costs, page->baselines->urgencies[slot]);
     page->records256 += record256;
 }
 
 // A moment to go back to. Who was told since then is to be named.
 typedef struct ph_page_mark {
-    int64_t flags256;
     int64_t records256;
     int density;
 } ph_page_mark;
 
 static inline ph_page_mark ph_coded_page_mark(const ph_coded_page* page)
 {
-    return (ph_page_mark){page->flags256, page->records256, page->frame.density};
+    return (ph_page_mark){page->records256, page->frame.density};
 }
 
 void ph_coded_page_untell(ph_coded_page* page, int slot);

@@ -136,7 +136,8 @@ static void begin_page(ph_datagram* datagram)
     datagram->head_bits = (int)datagram->bits;
     ph_wording_forget(&datagram->wording);
     datagram->tape = ph_tape_make(datagram->tokens, PH_DATAGRAM_TOKENS_MAX);
-    ph_coded_page_begin(&datagram->page, &frame, &sender->baselines, sender->knowledge.slot_count);
+    ph_coded_page_begin(&datagram->page, &frame, &world->told_costs, &sender->baselines,
+                        sender->knowledge.slot_count);
     // What suited the last packet may be too dear when the budget was lowered since: then nobody is
     // told, to begin with.
     if (datagram->bits + ph_coded_page_bits(&datagram->page) >= datagram->limit_bits) {

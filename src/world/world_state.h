@@ -14,6 +14,7 @@
 #ifndef PH_WORLD_WORLD_STATE_H
 #define PH_WORLD_WORLD_STATE_H
 
+#include "wire/coded_told.h"
 #include "wire/surprise.h"
 #include "world/entities.h"
 #include "world/forms.h"
@@ -30,6 +31,7 @@ struct ph_world {
     int class_count;
     ph_forms forms;
     int16_t growths[PH_GROWTH_TICKS]; // of surprises, see wire/surprise.h
+    ph_told_costs told_costs;
     ph_viewers viewers;
     ph_lookout lookout;
     ph_now_ns* now_ns; // NULL: nothing is measured
