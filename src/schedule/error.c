@@ -26,7 +26,7 @@
 //
 // rank runs once per viewer and send over all slots, filter once per visit.
 
-#include <pinhole/schedule.h>
+#include "schedule/error.h"
 
 #include "base/bitset.h"
 
@@ -96,8 +96,23 @@ static float about(float range_mm)
     return range_mm;
 }
 
+// What removes enough of the error, for its bits and by itself. As sums of PH_WORTH_...
+static float worth_of(const ph_ranking_errors* errors, int slot, gains gain, float density)
+{
+    const float least = ALONG * density;
+    const float least_mm = LEAST_RAD * errors->range_mm[slot];
+    const bool is_position = (gain.position_mm >= least * errors->position_bits[slot]) &
+                             (gain.position_mm >= least_mm);
+    const bool is_heading =
+        (gain.heading_mm >= least * errors->heading_bits) & (gain.heading_mm >= least_mm);
+    const bool is_other = gain.other_mm >= least * errors->other_bits;
+    return (float)(int32_t)((ph_bits_if(is_position) & PH_WORTH_POSITION) |
+                            (ph_bits_if(is_heading) & PH_WORTH_HEADING) |
+                            (ph_bits_if(is_other) & PH_WORTH_OTHERS));
+}
+
 // Whoever writes more than one lane must say that they are not each other's.
-static void rank_all(const ph_ranking* ranking, float* restrict priority, float* restrict densities)
+static void rank_all(const ph_ranking* ranking, float* restrict priority, float* restrict worths)
 {
     const ph_ranking_errors errors = *ranking->errors;
     const float* change = ranking->change;
@@ -107,7 +122,8 @@ static void rank_all(const ph_ranking* ranking, float* restrict priority, float*
     const float enter = MISSING_MM_S / errors.enter_bits;
     const int slot_count = ranking->slot_count;
     for (int i = 0; i < slot_count; ++i) {
-        const float density = density_of(&errors, i, gains_of(&errors, i, change[i]));
+        const gains gain = gains_of(&errors, i, change[i]);
+        const float density = density_of(&errors, i, gain);
         const float known = density * (errors.age_s[i] + SUDDEN_S);
         const float missing = errors.missing[i];
         const float range_mm = errors.range_mm[i];
@@ -116,7 +132,7 @@ static void rank_all(const ph_ranking* ranking, float* restrict priority, float*
             missing * entering / about(range_mm) + (1.0f - missing) * known / range_mm;
         const uint32_t any = (uint32_t)touched[i] | (uint32_t)(touched[i] >> 32);
         const bool is_waiting = (any != 0) & (distance_mm[i] <= FLT_MAX);
-        densities[i] = density;
+        worths[i] = worth_of(&errors, i, gain, density);
         priority[i] = ph_float_if(is_waiting, weight[i] * (worth + AT_LAST));
     }
 }
@@ -127,30 +143,17 @@ static void rank(void* context, const ph_ranking* ranking)
     rank_all(ranking, ranking->priority, ranking->errors->kept);
 }
 
-static uint64_t filter(void* context, const ph_visit* visit)
+uint64_t ph_error_filter(void* context, const ph_visit* visit)
 {
     (void)context;
-    const ph_ranking_errors* errors = visit->errors;
-    const int slot = visit->slot;
-    const gains gain = gains_of(errors, slot, visit->change);
-    const float least = ALONG * errors->kept[slot]; // its density
-    const float least_mm = LEAST_RAD * errors->range_mm[slot];
-    const uint64_t others = ~(visit->position | visit->heading);
-    uint64_t chosen = visit->settled | visit->lost;
-    if (gain.position_mm >= least * errors->position_bits[slot] && gain.position_mm >= least_mm) {
-        chosen |= visit->position;
-    }
-    if (gain.heading_mm >= least * errors->heading_bits && gain.heading_mm >= least_mm) {
-        chosen |= visit->heading;
-    }
-    if (gain.other_mm >= least * errors->other_bits) {
-        chosen |= others & visit->significant;
-    }
-    return chosen & visit->due;
+    const float kept = visit->errors->kept[visit->slot];
+    const uint64_t chosen =
+        ph_error_choose(kept, visit->position, visit->heading, visit->significant);
+    return (chosen | visit->settled | visit->lost) & visit->due;
 }
 
 // There is nothing to remember: errors tell it all.
-static float sent(void* context, float score)
+float ph_error_sent(void* context, float score)
 {
     (void)context;
     return score;
@@ -168,8 +171,8 @@ ph_scheduler ph_scheduler_error(void)
     return (ph_scheduler){
         .name = "error",
         .rank = rank,
-        .filter = filter,
-        .sent = sent,
+        .filter = ph_error_filter,
+        .sent = ph_error_sent,
         .lost = lost,
         .wants_change = true,
         .wants_errors = true,

@@ -7,8 +7,8 @@
 #include "world/due.h"
 
 #include "base/bitset.h"
+#include "world/comparing.h"
 #include "world/difference.h"
-#include "world/expectation.h"
 
 #include <string.h>
 
@@ -54,17 +54,9 @@ static row row_of(const ph_outlook* outlook, const ph_place* at)
     return (row){&world->tables[at->class_index], world->entities.row[at->entity]};
 }
 
-static inline void position_words(const ph_outlook* outlook, const ph_place* at, uint32_t* words)
+void ph_outlook_round_position(const ph_outlook* outlook, const ph_place* at, uint32_t* words)
 {
     const ph_entities* entities = &outlook->world->entities;
-    if (!at->layout->has_ground) {
-        // What is written to memory in single words and fetched in pairs is waited for.
-        const uint32_t steps = UINT32_MAX << at->layout->coordinate.shift;
-        words[0] = (uint32_t)entities->x_mm[at->entity] & steps;
-        words[1] = (uint32_t)entities->y_mm[at->entity] & steps;
-        words[2] = (uint32_t)entities->z_mm[at->entity] & steps;
-        return;
-    }
     const int32_t position_mm[3] = {entities->x_mm[at->entity], entities->y_mm[at->entity],
                                     entities->z_mm[at->entity]};
     ph_layout_round_position(at->layout, &outlook->world->def.ground, position_mm, words);
@@ -110,14 +102,6 @@ static void load(const ph_outlook* outlook, const ph_layout* layout, row in, int
 
 // ---- differences
 
-// What happened before the slot took the entity, perhaps while it was hidden, counts for nothing.
-static bool is_settled(const ph_outlook* outlook, const ph_place* at, uint32_t changed_tick)
-{
-    const uint32_t tick = outlook->world->tick;
-    const uint32_t settle_ticks = outlook->settle_ticks;
-    return tick - changed_tick >= settle_ticks && tick - at->dossier->since_tick >= settle_ticks;
-}
-
 static uint64_t distance2_of(const ph_outlook* outlook, const ph_place* at)
 {
     const ph_entities* entities = &outlook->world->entities;
@@ -138,16 +122,6 @@ static void put_beyond(const ph_place* at, int property, ph_due* due)
     const float wake_mm2 = (float)(limit_mm * limit_mm * WAKE_SLACK);
     due->beyond |= UINT64_C(1) << property;
     due->wake_mm2 = wake_mm2 > due->wake_mm2 ? wake_mm2 : due->wake_mm2;
-}
-
-// The newest value that was sent; mostly there is nothing of it on its way.
-static inline const uint8_t* newest_of(const ph_sender* sender, const ph_place* at, int property)
-{
-    if (at->dossier->in_flight == 0) {
-        return ph_dossier_known(at->dossier) + at->packing->offset[property];
-    }
-    return ph_knowledge_newest(&sender->knowledge, &sender->flight, at->packing, at->slot,
-                               property);
 }
 
 // A value that is not the newest that was sent.
@@ -177,7 +151,7 @@ static inline void judge(const ph_outlook* outlook, const ph_place* at, const di
     }
     due->due |= bit;
     // Of a reference nothing may be told by when it changed, perhaps from one unseen to another.
-    if ((layout->references & bit) != 0 || is_settled(outlook, at, it->changed_tick)) {
+    if ((layout->references & bit) != 0 || ph_outlook_is_settled(outlook, at, it->changed_tick)) {
         due->settled |= bit;
         due->significant |= bit;
     }
@@ -187,20 +161,14 @@ static inline void judge(const ph_outlook* outlook, const ph_place* at, const di
     }
 }
 
-// By far the most of what is compared, and words without a packing.
-static inline void compare_position(const ph_outlook* outlook, const ph_place* at, uint32_t* words,
-                                    ph_due* due)
+ph_due ph_outlook_judge_position(const ph_outlook* outlook, const ph_place* at,
+                                 const uint32_t* words, const uint8_t* newest)
 {
-    const int property = at->layout->position_property;
-    position_words(outlook, at, words);
-    const uint8_t* newest = newest_of(outlook->sender, at, property);
-    if (!ph_packing_is_same_position(words, newest)) {
-        const uint32_t moved_tick = outlook->world->entities.moved_tick[at->entity];
-        judge(outlook, at, &(difference){property, moved_tick, words, newest}, due);
-    } else if (ph_expectation_is_astray(outlook->sender->expectation, at->slot)) {
-        due->due |= at->layout->position;
-        due->significant |= at->layout->position;
-    }
+    const uint32_t moved_tick = outlook->world->entities.moved_tick[at->entity];
+    ph_due due = {0};
+    judge(outlook, at, &(difference){at->layout->position_property, moved_tick, words, newest},
+          &due);
+    return due;
 }
 
 // Loads what is not a position. @return Whether it is the same as the newest.
@@ -216,35 +184,28 @@ static inline bool load_same(const ph_outlook* outlook, const ph_place* at, row 
 }
 
 // words may be NULL.
-static void compare_others(const ph_outlook* outlook, const ph_place* at, uint64_t asked,
-                           uint32_t* words, ph_due* due)
+ph_due ph_outlook_compare_others(const ph_outlook* outlook, const ph_place* at, uint64_t asked,
+                                 uint32_t* words)
 {
     const row in = row_of(outlook, at);
     uint32_t value[PH_VALUE_WORDS_MAX];
+    ph_due due = {0};
     for (uint64_t left = asked; left != 0; left &= left - 1) {
         const int property = ph_word_lowest_bit(left);
         uint32_t* present = words != NULL ? words + at->layout->word[property] : value;
-        const uint8_t* newest = newest_of(outlook->sender, at, property);
+        const uint8_t* newest = ph_outlook_newest(outlook, at, property);
         if (!load_same(outlook, at, in, property, present, newest)) {
             const uint32_t changed_tick = ph_table_changed(in.table, property, in.index);
-            judge(outlook, at, &(difference){property, changed_tick, present, newest}, due);
+            judge(outlook, at, &(difference){property, changed_tick, present, newest}, &due);
         }
     }
+    return due;
 }
 
 void ph_outlook_compare_at(const ph_outlook* outlook, const ph_place* at, uint64_t asked,
                            uint32_t* words, ph_due* due)
 {
-    const uint64_t position = at->layout->position;
-    *due = (ph_due){0};
-    if ((asked & position) != 0) {
-        uint32_t value[3];
-        compare_position(outlook, at, words != NULL ? words + at->layout->position_word : value,
-                         due);
-    }
-    if ((asked & ~position) != 0) {
-        compare_others(outlook, at, asked & ~position, words, due);
-    }
+    *due = ph_outlook_compare_here(outlook, at, asked, words);
 }
 
 // ---- enters
@@ -287,7 +248,7 @@ void ph_outlook_fill(const ph_outlook* outlook, const ph_place* at, uint64_t pro
 {
     const ph_layout* layout = at->layout;
     if ((properties & layout->position) != 0) {
-        position_words(outlook, at, words + layout->position_word);
+        ph_outlook_position(outlook, at, words + layout->position_word);
     }
     const row in = row_of(outlook, at);
     for (uint64_t left = properties & ~layout->position; left != 0; left &= left - 1) {

@@ -32,6 +32,14 @@ typedef struct ph_outlook {
 
 ph_outlook ph_outlook_make(const ph_world* world, uint32_t viewer);
 
+// Whether somebody was not hidden since the last tick.
+static inline bool ph_outlook_may_see(const ph_outlook* outlook, ph_entity_index entity)
+{
+    const ph_entities* entities = &outlook->world->entities;
+    return (entities->flags[entity] & PH_SEEN_NEVER) == 0 &&
+           (entities->seen_by[entity] & outlook->sees) != 0;
+}
+
 // Whether the slot shows somebody who may be told of now: who lives, and was not hidden since the
 // last tick; in slot 0 the viewer's own entity, and nobody else. Always so unless is_in_doubt, or
 // it was despawned.
@@ -45,9 +53,9 @@ static inline bool ph_outlook_is_there(const ph_outlook* outlook, int slot)
         return entity == outlook->own;
     }
     const ph_entities* entities = &outlook->world->entities;
-    return entities->spawn_order[entity] != UINT64_MAX &&
-           (entities->flags[entity] & PH_SEEN_NEVER) == 0 &&
-           (entities->seen_by[entity] & outlook->sees) != 0;
+    const bool is_alive = entities->spawn_order[entity] != UINT64_MAX;
+    PH_ASSERT(outlook->is_in_doubt || !is_alive || ph_outlook_may_see(outlook, entity));
+    return is_alive && (!outlook->is_in_doubt || ph_outlook_may_see(outlook, entity));
 }
 
 // One slot, and where what it shows is kept. Made once per visit, for all who ask about the slot.

@@ -13,8 +13,11 @@
 #include "world/sending.h"
 
 #include "base/inline.h"
+#include "schedule/error.h"
+#include "world/comparing.h"
 #include "world/datagram.h"
 #include "world/errors.h"
+#include "world/priorities.h"
 #include "world/stopwatch.h"
 #include "world/survey.h"
 #include "world/telling.h"
@@ -25,10 +28,6 @@
 
 // One in so many bits goes to those who wait too long, before the others.
 enum { OVERDUE_SHARE = 4 };
-
-// Who stands is told so when it would be shown this far away: two steps of the usual coding. From 16
-// to 100 mm nothing changes by more than a hundredth.
-#define ASTRAY_MM 32.0f
 
 // Who is shown wrong by less than so many coarse steps is told exactly: else rounding would be most of
 // what is seen of it, and most of its velocity. Wanderers at 13 kbit/s: always coarse 0.48 mrad and 12.6
@@ -49,7 +48,9 @@ typedef struct sending {
     uint32_t now_ms;
     ph_surveyed surveyed;
     ph_turns turns;
-    ph_turn who; // is being visited
+    bool is_by_error;   // the scheduler's filter is that of errors
+    bool has_scores;    // it remembers something between sends
+    bool may_be_coarse; // positions in updates
     int sent_count;
     ph_stopwatch watch;
     ph_datagram datagram;
@@ -57,11 +58,6 @@ typedef struct sending {
     ph_deliver* deliver;
     void* context;
 } sending;
-
-static const ph_layout* layout_of(const sending* s, int slot)
-{
-    return &s->outlook.world->forms.layouts.layouts[s->sender->knowledge.class_index[slot]];
-}
 
 // Slots that were left before the client can have heard of them.
 static void free_gone(sending* s, ph_slots* slots)
@@ -75,68 +71,12 @@ static void free_gone(sending* s, ph_slots* slots)
     }
 }
 
-// Who stands where it was told to be, but is going to be shown elsewhere, is to be told of again. The
-// error alone does not say so: rounded altitudes are always wrong by a little.
-static void find_astray(sending* s)
-{
-    ph_knowledge* knowledge = &s->sender->knowledge;
-    const uint8_t* told = knowledge->told;
-    const float* error_mm = s->lanes.error_mm;
-    const float* carried_mm = s->lanes.carried_mm;
-    uint8_t* restrict astray = s->sender->expectation->astray;
-    const int slot_end = s->outlook.slot_end;
-    for (int slot = 0; slot < slot_end; ++slot) {
-        astray[slot] = (uint8_t)((told[slot] == PH_TOLD_ENTERED) & (error_mm[slot] > ASTRAY_MM) &
-                                 (carried_mm[slot] > ASTRAY_MM));
-    }
-    for (int slot = 0; slot < slot_end; ++slot) {
-        if (astray[slot] != 0) {
-            knowledge->touched[slot] |= layout_of(s, slot)->position;
-        }
-    }
-}
-
-static bool has_change(const ph_scheduler* scheduler)
-{
-    return scheduler->wants_change || scheduler->wants_errors;
-}
-
-static void rank(sending* s)
-{
-    const ph_knowledge* knowledge = &s->sender->knowledge;
-    const ph_ranking ranking = {
-        .slot_count = s->outlook.slot_end,
-        .distance_mm = s->scratch.distance_mm,
-        .weight = knowledge->weight,
-        .mileage_mm = s->scratch.mileage_mm,
-        .touched = knowledge->touched,
-        .score = knowledge->score,
-        .priority = s->scratch.priority,
-        .change = has_change(&s->sender->scheduler) ? s->scratch.change : NULL,
-        .errors = s->sender->scheduler.wants_errors ? &s->errors : NULL,
-    };
-    if (has_change(&s->sender->scheduler)) {
-        ph_unrest_fill(&s->outlook, s->scratch.change);
-    }
-    if (s->sender->expectation != NULL) {
-        s->errors = ph_errors_fill(&(ph_error_span){
-            .outlook = &s->outlook,
-            .eye_z_mm = s->datagram.eye_mm[2],
-            .count = s->outlook.slot_end,
-            .shown = s->outlook.shown,
-            .lanes = &s->lanes,
-            .touched = knowledge->touched,
-        });
-        find_astray(s);
-    }
-    s->sender->scheduler.rank(s->sender->scheduler.context, &ranking);
-}
-
 // ---- a visit
 
 typedef enum outcome {
     OUTCOME_NOTHING, // to be said, or to be said now
     OUTCOME_ADDED,
+    // Put off:
     OUTCOME_NO_ROOM,
     OUTCOME_NO_PLACE, // for another leave or enter, whatever its size
 } outcome;
@@ -154,25 +94,25 @@ static inline void note_rest(sending* s, const ph_place* at)
     }
 }
 
-static outcome add(sending* s, const ph_place* at, const ph_choice* choice)
+static outcome no_room(const sending* s, ph_record_kind kind)
+{
+    return ph_datagram_has_place(&s->datagram, kind) ? OUTCOME_NO_ROOM : OUTCOME_NO_PLACE;
+}
+
+static inline outcome add(sending* s, const ph_place* at, ph_turn who, const ph_choice* choice)
 {
     ph_sender* sender = s->sender;
-    const int slot = choice->slot;
     const int64_t before_bits = s->datagram.bits;
     if (!ph_datagram_add(&s->datagram, choice)) {
-        return ph_datagram_has_place(&s->datagram, choice->kind) ? OUTCOME_NO_ROOM
-                                                                 : OUTCOME_NO_PLACE;
+        return no_room(s, choice->kind);
     }
-    if (s->who.is_overdue) {
+    if (who.is_overdue) {
         sender->overdue_credit_bits -= s->datagram.bits - before_bits;
     }
-    // The place is the wording's, which has looked at others meanwhile, and at this one last.
-    PH_ASSERT(at->slot == slot);
     at->dossier->served_ms = s->now_ms;
-    if (choice->kind != PH_RECORD_LEAVE) {
-        float* score = &sender->knowledge.score[slot];
+    if (s->has_scores && choice->kind != PH_RECORD_LEAVE) {
+        float* score = &sender->knowledge.score[at->slot];
         *score = sender->scheduler.sent(sender->scheduler.context, *score);
-        note_rest(s, at);
     }
     return OUTCOME_ADDED;
 }
@@ -209,7 +149,7 @@ static int judge_newcomers(const sending* s)
     return count >= CROWD && count * (int64_t)CROWD_ENTER_BITS > left_bits ? PH_COARSE_MAX : 0;
 }
 
-PH_OUT_OF_LINE static outcome add_enter(sending* s, const ph_place* at)
+PH_OUT_OF_LINE static outcome add_enter(sending* s, const ph_place* at, ph_turn who)
 {
     ph_due rest;
     if (s->datagram.counts[PH_RECORD_ENTER] == 0) {
@@ -220,25 +160,25 @@ PH_OUT_OF_LINE static outcome add_enter(sending* s, const ph_place* at)
         .kind = PH_RECORD_ENTER,
         .properties = ph_outlook_complete(&s->outlook, at, &rest),
     };
-    const outcome result = add(s, at, &choice);
+    const outcome result = add(s, at, who, &choice);
     if (result == OUTCOME_ADDED) {
+        note_rest(s, at);
         at->dossier->beyond = rest.beyond;
         s->sender->knowledge.wake_mm2[at->slot] = rest.wake_mm2;
     }
     return result;
 }
 
-// While an enter is on its way, each record would be a whole enter again: that can wait for the
-// answer, unless there are bits to spare.
-static uint64_t filter(const sending* s, const ph_place* at, const ph_due* due)
+// ---- what of it is told
+
+PH_OUT_OF_LINE static uint64_t ask_filter(const sending* s, const ph_place* at, const ph_due* due,
+                                          uint64_t lost)
 {
     const ph_knowledge* knowledge = &s->sender->knowledge;
+    const ph_scheduler* scheduler = &s->sender->scheduler;
     const int slot = at->slot;
-    if (knowledge->told[slot] == PH_TOLD_ENTER) {
-        return 0;
-    }
-    const uint64_t lost = at->dossier->repeats & due->due;
-    const bool has_errors = s->sender->scheduler.wants_errors;
+    const bool has_errors = scheduler->wants_errors;
+    const bool has_change = has_errors || scheduler->wants_change;
     const ph_visit visit = {
         .distance_mm = s->scratch.distance_mm[slot],
         .weight = knowledge->weight[slot],
@@ -249,37 +189,51 @@ static uint64_t filter(const sending* s, const ph_place* at, const ph_due* due)
         .lost = lost,
         .settled = due->settled,
         .position = at->layout->position,
-        .change = has_change(&s->sender->scheduler) ? s->scratch.change[slot] : 0.0f,
+        .change = has_change ? s->scratch.change[slot] : 0.0f,
         .errors = has_errors ? &s->errors : NULL,
         .slot = slot,
         .heading = has_errors ? at->layout->heading : 0,
     };
-    return s->sender->scheduler.filter(s->sender->scheduler.context, &visit) & due->due;
+    return scheduler->filter(scheduler->context, &visit);
+}
+
+// What the scheduler lets through.
+static inline uint64_t filter(const sending* s, const ph_place* at, const ph_due* due)
+{
+    const uint64_t lost = at->dossier->repeats & due->due;
+    if (s->is_by_error) {
+        const uint64_t worth = ph_error_choose(s->errors.kept[at->slot], at->layout->position,
+                                               at->layout->heading, due->significant | lost);
+        return (worth | due->settled | lost) & due->due;
+    }
+    const ph_due asked = *due; // whose own would have to stay in memory
+    return ask_filter(s, at, &asked, lost) & due->due;
 }
 
 // ---- the pinhole profile
 
 // Who is told to stand was told exactly where.
-static inline bool is_to_be_exact(const sending* s, const ph_place* at, const ph_due* due)
+static inline bool is_to_be_exact(const sending* s, const ph_place* at, ph_turn who,
+                                  const ph_due* due)
 {
     const uint64_t position = at->layout->position;
-    return s->who.is_exact || s->who.is_overdue || (due->settled & position) != 0 ||
+    return who.is_exact || who.is_overdue || (due->settled & position) != 0 ||
            ((due->striking & position) == 0 &&
-            ph_expectation_is_astray(s->sender->expectation, at->slot)) ||
-           s->sender->bits_per_second == 0 || s->sender->precision == 0;
+            ph_expectation_is_astray(s->sender->expectation, at->slot));
 }
 
 static inline bool is_coarse_worth_it(const sending* s, const ph_place* at, int coarse)
 {
-    const int shift = at->layout->coordinate.shift;
-    return s->lanes.error_mm[at->slot] >= COARSE_STEPS * (float)(UINT64_C(1) << (shift + coarse));
+    const int64_t step_mm = INT64_C(1) << (at->layout->coordinate.shift + coarse);
+    return s->lanes.error_mm[at->slot] >= COARSE_STEPS * (float)step_mm;
 }
 
 // How coarse the position is told now, if it is chosen.
-static inline int judge_position(sending* s, const ph_place* at, const ph_due* due, uint64_t chosen)
+static inline int judge_position(sending* s, const ph_place* at, ph_turn who, const ph_due* due,
+                                 uint64_t chosen)
 {
-    if ((chosen & at->layout->position) == 0 || !is_coarse_worth_it(s, at, 1) ||
-        is_to_be_exact(s, at, due)) {
+    if (!s->may_be_coarse || (chosen & at->layout->position) == 0 ||
+        !is_coarse_worth_it(s, at, 1) || is_to_be_exact(s, at, who, due)) {
         return 0;
     }
     const int coarse = ph_wording_coarse(&s->datagram.wording, &s->datagram.page.frame, at->slot);
@@ -294,76 +248,95 @@ static bool is_brimful(const sending* s)
            sender->depth_bits - sender->depth_bits / 8;
 }
 
-// An enter on its way is soon answered, and another one dear, unless nobody else needs the bits; one
-// of this very send is as good as it gets.
-static bool is_enter_enough(const sending* s, int slot)
+// While an enter is on its way, each record would be a whole enter again: that can wait for the answer,
+// which comes soon, unless nobody else needs the bits; and one of this very send is as good as it gets.
+static bool is_enter_enough(const sending* s, int slot, ph_turn who)
 {
-    const ph_sender* sender = s->sender;
-    if (!ph_sender_is_coded(sender) || sender->knowledge.told[slot] != PH_TOLD_ENTER) {
-        return false;
+    if (who.is_filtered) {
+        return true;
     }
-    return ph_knowledge_at(&sender->knowledge, slot)->served_ms == s->now_ms ||
-           (!s->who.is_overdue && !(s->who.is_exact && is_brimful(s)));
+    return ph_sender_is_coded(s->sender) &&
+           (ph_knowledge_at(&s->sender->knowledge, slot)->served_ms == s->now_ms ||
+            (!who.is_overdue && !(who.is_exact && is_brimful(s))));
 }
 
 // ---- a visit to somebody known
 
-static outcome add_update(sending* s, const ph_place* at, const ph_due* due, uint64_t chosen)
+static inline outcome add_update(sending* s, const ph_place* at, ph_turn who, const ph_due* due)
 {
-    const bool is_coded = ph_sender_is_coded(s->sender);
+    const uint64_t chosen = who.is_filtered ? filter(s, at, due) : due->due;
+    if (chosen == 0) {
+        return OUTCOME_NOTHING;
+    }
     const ph_choice choice = {
         .slot = at->slot,
         .kind = PH_RECORD_UPDATE,
         .properties = chosen,
         .is_significant = (due->striking & chosen) != 0,
         .has_words = true,
-        .coarse = is_coded ? judge_position(s, at, due, chosen) : 0,
+        .coarse = judge_position(s, at, who, due, chosen),
     };
-    return add(s, at, &choice);
+    return add(s, at, who, &choice);
 }
 
-static outcome visit_known(sending* s, const ph_place* at)
+// told: what the client was.
+PH_ALWAYS_INLINE outcome visit_known(sending* s, const ph_place* at, ph_turn who, ph_told told)
 {
     ph_knowledge* knowledge = &s->sender->knowledge;
-    const int slot = at->slot;
-    const uint64_t asked = knowledge->touched[slot];
-    if (!s->who.is_overdue && ph_turns_is_told(&s->turns, slot)) {
-        return OUTCOME_NOTHING;
-    }
-    const uint64_t mask = ph_sender_mask(s->sender, s->outlook.world->class_count, slot);
-    ph_due due;
-    ph_outlook_compare_at(&s->outlook, at, asked & mask, s->datagram.wording.words, &due);
+    const uint64_t asked = knowledge->touched[at->slot];
+    const uint64_t mask = ph_sender_mask(s->sender, s->outlook.world->class_count, at->slot);
+    const ph_due due =
+        ph_outlook_compare_here(&s->outlook, at, asked & mask, s->datagram.wording.words);
     ph_survey_keep(knowledge, at, asked, &due);
+    outcome result = OUTCOME_NOTHING;
+    if (due.due != 0 && told == PH_TOLD_ENTERED) {
+        result = add_update(s, at, who, &due);
+    } else if (due.due != 0 && !is_enter_enough(s, at->slot, who)) {
+        result = add_enter(s, at, who);
+    }
     note_rest(s, at);
-    if (due.due == 0 || is_enter_enough(s, slot)) {
-        return OUTCOME_NOTHING;
-    }
-    const uint64_t chosen = s->who.is_filtered ? filter(s, at, &due) : due.due;
-    if (chosen == 0) {
-        return OUTCOME_NOTHING;
-    }
-    return knowledge->told[slot] == PH_TOLD_ENTER ? add_enter(s, at)
-                                                  : add_update(s, at, &due, chosen);
+    return result;
 }
 
-static outcome visit(sending* s)
+static ph_turn usual_turn(int slot)
+{
+    return (ph_turn){.slot = (uint16_t)slot, .is_filtered = true};
+}
+
+// Most visits: the client has it, it comes by priority, and something may be due.
+static outcome visit_usual(sending* s, int slot)
+{
+    if (!ph_outlook_is_there(&s->outlook, slot)) {
+        return OUTCOME_NOTHING;
+    }
+    const ph_place* at = ph_wording_move(&s->datagram.wording, slot);
+    return visit_known(s, at, usual_turn(slot), PH_TOLD_ENTERED);
+}
+
+// Everybody else.
+PH_OUT_OF_LINE static outcome visit(sending* s, ph_turn who)
 {
     const ph_knowledge* knowledge = &s->sender->knowledge;
-    const int slot = s->who.slot;
-    const bool is_doubtful =
-        knowledge->told[slot] != PH_TOLD_ENTERED && ph_sender_is_doubtful(s->sender, slot);
+    const int slot = who.slot;
+    const ph_told told = knowledge->told[slot];
+    const bool is_doubtful = ph_sender_is_doubtful(s->sender, slot);
     if (knowledge->touched[slot] == 0 && !is_doubtful) {
         return OUTCOME_NOTHING;
     }
-    const ph_place* at = ph_wording_at(&s->datagram.wording, slot);
+    const ph_place* at = ph_wording_move(&s->datagram.wording, slot);
     if (ph_knowledge_is_leaving(knowledge, slot)) {
-        return add(s, at, &(ph_choice){.slot = slot, .kind = PH_RECORD_LEAVE});
+        return add(s, at, who, &(ph_choice){.slot = slot, .kind = PH_RECORD_LEAVE});
     }
     if (!ph_outlook_is_there(&s->outlook, slot)) {
         return OUTCOME_NOTHING;
     }
-    const bool is_entering = knowledge->told[slot] == PH_TOLD_NOTHING || is_doubtful;
-    return is_entering ? add_enter(s, at) : visit_known(s, at);
+    if (told == PH_TOLD_NOTHING || is_doubtful) {
+        return add_enter(s, at, who);
+    }
+    if (!who.is_overdue && ph_turns_is_told(&s->turns, slot)) {
+        return OUTCOME_NOTHING;
+    }
+    return visit_known(s, at, who, told);
 }
 
 // ---- datagrams
@@ -401,24 +374,49 @@ static void turn_over(sending* s)
     ph_turns_turn_over(&s->turns);
 }
 
-// @return False when the send is over, because the next record cannot be paid for.
-static bool visit_in_datagram(sending* s)
+// What becomes of a turn for which there was no room or no place. @return False when the send is over,
+// because the record cannot be paid for.
+PH_OUT_OF_LINE static bool put_off(sending* s, ph_turn who, outcome result)
 {
-    if (!s->datagram.is_open && !ph_datagram_open(&s->datagram)) {
-        return false;
-    }
-    const outcome result = visit(s);
     if (result == OUTCOME_NO_PLACE) {
-        ph_turns_put_off(&s->turns, s->who);
-    }
-    if (result != OUTCOME_NO_ROOM) {
+        ph_turns_put_off(&s->turns, who);
         return true;
     }
     if (s->datagram.count == 0) {
         return false;
     }
-    if (ph_turns_retry(&s->turns, s->who)) {
+    if (ph_turns_retry(&s->turns, who)) {
         turn_over(s);
+    }
+    return true;
+}
+
+// @return As put_off().
+static bool visit_in_datagram(sending* s, ph_turn who)
+{
+    if (!s->datagram.is_open && !ph_datagram_open(&s->datagram)) {
+        return false;
+    }
+    const outcome result = visit(s, who);
+    return result <= OUTCOME_ADDED || put_off(s, who, result);
+}
+
+// As long as turns are that simple. @return As put_off(); when it is over, *who is whose turn it was.
+static bool visit_by_priority(sending* s, ph_turn* who)
+{
+    while (s->turns.is_usual && s->datagram.is_open) {
+        const int slot = ph_turns_next_usual(&s->turns);
+        if (slot < 0) {
+            return true;
+        }
+        const bool is_entered = s->sender->knowledge.told[slot] == PH_TOLD_ENTERED;
+        const outcome result = is_entered ? visit_usual(s, slot) : visit(s, usual_turn(slot));
+        if (result > OUTCOME_ADDED) {
+            *who = usual_turn(slot);
+            if (!put_off(s, *who, result)) {
+                return false;
+            }
+        }
     }
     return true;
 }
@@ -426,13 +424,11 @@ static bool visit_in_datagram(sending* s)
 // @return Whether everything that is due has gone out.
 static bool send_datagrams(sending* s)
 {
-    for (;;) {
-        if (ph_turns_try_usual(&s->turns, s->datagram.is_open, &s->who) ||
-            ph_turns_try_next(&s->turns, spoken_bits(s), &s->who)) {
-            if (!visit_in_datagram(s)) {
-                close_datagram(s);
-                s->sender->first_slot = s->who.slot;
-                return false;
+    ph_turn who;
+    while (visit_by_priority(s, &who)) {
+        if (ph_turns_try_next(&s->turns, spoken_bits(s), &who)) {
+            if (!visit_in_datagram(s, who)) {
+                break;
             }
         } else if (ph_turns_has_more(&s->turns)) {
             turn_over(s);
@@ -441,6 +437,9 @@ static bool send_datagrams(sending* s)
             return true;
         }
     }
+    close_datagram(s);
+    s->sender->first_slot = who.slot;
+    return false;
 }
 
 static void send_probe(sending* s)
@@ -492,6 +491,11 @@ static void prepare(sending* s, ph_world* world, uint32_t index, uint64_t now_us
     s->sent_count = 0;
     const int32_t eye_mm[3] = {s->outlook.eye_x_mm, s->outlook.eye_y_mm, viewer->eye_z_mm};
     ph_datagram_init(&s->datagram, &s->outlook, s->sender, eye_mm);
+    const ph_scheduler* scheduler = &s->sender->scheduler;
+    s->is_by_error = scheduler->wants_errors && scheduler->filter == ph_error_filter;
+    s->has_scores = scheduler->sent != ph_error_sent;
+    s->may_be_coarse = ph_sender_is_coded(s->sender) && s->sender->bits_per_second != 0 &&
+                       s->sender->precision != 0;
 }
 
 void ph_sending_run(ph_world* world, uint32_t index, const ph_occasion* occasion)
@@ -520,7 +524,11 @@ void ph_sending_run(ph_world* world, uint32_t index, const ph_occasion* occasion
         .outlook = &s.outlook, .sender = s.sender, .scratch = &s.scratch, .now_ms = s.now_ms};
     s.surveyed = ph_survey_all(&survey);
     ph_stopwatch_lap(&s.watch, PH_STAGE_KNOWLEDGE);
-    rank(&s);
+    s.errors = ph_priorities_fill(&(ph_priorities){.outlook = &s.outlook,
+                                                   .sender = s.sender,
+                                                   .scratch = &s.scratch,
+                                                   .lanes = &s.lanes,
+                                                   .eye_z_mm = s.datagram.eye_mm[2]});
     ph_turns_begin(&s.turns, &(ph_turns_def){.outlook = &s.outlook,
                                              .sender = s.sender,
                                              .scratch = &s.scratch,

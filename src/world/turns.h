@@ -143,16 +143,13 @@ static inline int ph_turns_next_ordered(ph_turns* turns, ph_turn_stage stage, bo
     }
 }
 
-// Most turns are of those by priority: a short way to the next one of them. @return False when it is
-// not that simple, or nobody is left: ph_turns_try_next() knows.
-static inline bool ph_turns_try_usual(ph_turns* turns, bool is_open, ph_turn* next)
+// Most turns are of those by priority: a short way to the next one of them, while is_usual and a datagram
+// is under way. -1 when nobody is left: ph_turns_try_next() knows what comes then.
+static inline int ph_turns_next_usual(ph_turns* turns)
 {
-    if (!turns->is_usual) {
-        return false;
-    }
-    const int slot = ph_turns_next_ordered(turns, PH_TURN_PRIORITY, is_open);
-    *next = (ph_turn){.slot = (uint16_t)slot, .is_filtered = true};
-    return slot >= 0;
+    PH_ASSERT(turns->is_usual);
+
+    return ph_turns_next_ordered(turns, PH_TURN_PRIORITY, true);
 }
 
 // spoken_bits: what the datagram under way takes already, 0 without one. @return False when everybody

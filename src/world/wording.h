@@ -39,6 +39,13 @@ typedef struct ph_wording {
     uint8_t texts[PH_WORDING_TEXT_BYTES];
 } ph_wording;
 
+// It is this slot's turn.
+static inline const ph_place* ph_wording_move(ph_wording* wording, int slot)
+{
+    wording->at = ph_outlook_place(wording->outlook, slot);
+    return &wording->at;
+}
+
 // Where the slot is that records are made of.
 static inline const ph_place* ph_wording_at(ph_wording* wording, int slot)
 {
