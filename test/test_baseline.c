@@ -7,6 +7,7 @@
 #include "wire/direction.h"
 #include "wire/surprise.h"
 
+#include "base/hash.h"
 #include "support/test_support.h"
 
 #include <math.h>
@@ -299,6 +300,23 @@ static void directions_are_right_all_the_way_round(void** state)
     assert_in_range(ph_direction_of(0, INT32_MIN), 49151, 49153);
 }
 
+// Both ends work them out, whoever built them: not one may ever change.
+static void directions_are_those_of_all_versions(void** state)
+{
+    (void)state;
+    ph_hash hash = ph_hash_make(1);
+    uint32_t random = 1;
+    for (int i = 0; i < 100000; ++i) {
+        int32_t way[2];
+        for (int k = 0; k < 2; ++k) {
+            random = random * 1664525u + 1013904223u;
+            way[k] = (int32_t)random / (INT32_C(1) << (i % 31));
+        }
+        ph_hash_add_u64(&hash, ph_direction_of(way[0], way[1]));
+    }
+    assert_true(ph_hash_value(&hash) == UINT64_C(0x81dcb2abe9da6c60));
+}
+
 static void sizes_are_logarithms_in_eighths(void** state)
 {
     (void)state;
@@ -413,6 +431,7 @@ int main(void)
         cmocka_unit_test(headings_are_guessed_from_where_it_goes),
         cmocka_unit_test(a_digest_sees_all_but_texts_and_high_associations),
         cmocka_unit_test(directions_are_right_all_the_way_round),
+        cmocka_unit_test(directions_are_those_of_all_versions),
         cmocka_unit_test(sizes_are_logarithms_in_eighths),
         cmocka_unit_test(surprises_grow_no_longer_than_motion_is_carried_on),
         cmocka_unit_test(growths_are_the_same_from_a_table),

@@ -7,7 +7,7 @@
 
 #include "wire/direction.h"
 
-#include <pinhole/integers.h>
+#include "base/bitset.h"
 
 #include <stdlib.h>
 
@@ -15,32 +15,34 @@
 static const int32_t ANGLES[] = {131072, 77376, 40884, 20753, 10417, 5213, 2607,
                                  1304,   652,   326,   163,   81,    41,   20};
 enum { ANGLE_COUNT = sizeof ANGLES / sizeof ANGLES[0], ANGLE_SHIFT = 4, LENGTH_BITS = 30 };
+#define ANGLE_SUM 290909
 
 uint16_t ph_direction_of(int32_t x, int32_t y)
 {
     if (x == 0 && y == 0) {
         return 0;
     }
-    // Into the half plane of positive x, where the turning starts.
-    const bool is_behind = x < 0;
-    int64_t ahead = is_behind ? -(int64_t)x : x;
-    int64_t aside = is_behind ? -(int64_t)y : y;
+    // Which way to turn is anybody's guess, and a processor that guesses at branches is wrong half of the
+    // time: so what is turned about is masked, by all bits or none, and there are no branches. First
+    // into the half plane of positive x, where the turning starts.
+    const int64_t behind = -(int64_t)(x < 0);
+    int64_t ahead = (x ^ behind) - behind;
+    int64_t aside = (y ^ behind) - behind;
     // Short ways are made long, or the shifts below would leave nothing of them.
     const int64_t longest = ahead > llabs(aside) ? ahead : llabs(aside);
-    const int64_t scale = INT64_C(1) << (LENGTH_BITS + 2 - ph_width_of((uint64_t)longest));
+    const int64_t scale = INT64_C(1) << (LENGTH_BITS + 2 - ph_word_width((uint64_t)longest));
     ahead *= scale;
     aside *= scale;
-    int32_t angle = 0;
+    int32_t angle = ANGLE_SUM; // were all turns to the left
     for (int i = 0; i < ANGLE_COUNT; ++i) {
         // Neither of the shifted is below 0: parts are rounded towards it.
-        const bool is_left = aside >= 0;
-        const int64_t off = (is_left ? aside : -aside) >> i;
-        const int64_t turned = ahead >> i;
-        aside += is_left ? -turned : turned;
+        const int64_t right = -(int64_t)(aside < 0);
+        const int64_t off = llabs(aside) >> i;
+        aside += right - (ahead >> i ^ right);
         ahead += off;
-        angle += is_left ? ANGLES[i] : -ANGLES[i];
+        angle -= (int32_t)right & 2 * ANGLES[i];
     }
-    const uint32_t half_turn = is_behind ? UINT32_C(32768) : 0;
+    const uint32_t half_turn = (uint32_t)behind & 32768;
     const int32_t rounded =
         (angle + (1 << (ANGLE_SHIFT - 1)) + (65536 << ANGLE_SHIFT)) >> ANGLE_SHIFT;
     return (uint16_t)((uint32_t)rounded + half_turn);
