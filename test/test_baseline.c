@@ -11,6 +11,7 @@
 #include "support/test_support.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define TICK_US 50000
@@ -317,6 +318,132 @@ static void directions_are_those_of_all_versions(void** state)
     assert_true(ph_hash_value(&hash) == UINT64_C(0x81dcb2abe9da6c60));
 }
 
+// ---- short ways through the arithmetic
+
+static int64_t rounded(int64_t dividend, int64_t divisor)
+{
+    const int64_t magnitude = (llabs(dividend) + divisor / 2) / divisor;
+    return dividend < 0 ? -magnitude : magnitude;
+}
+
+// All pairs of times; of the ways, those around which the result changes, and the longest.
+static void reciprocals_divide_exactly(void** state)
+{
+    (void)state;
+    for (uint32_t ticks = 1; ticks < PH_RECIPROCALS; ++ticks) {
+        for (uint32_t ahead = 0; ahead < PH_RECIPROCALS; ++ahead) {
+            for (int32_t i = 0; i < 200; ++i) {
+                const int32_t spread = i < 100 ? i : PH_CARRIED_MM_END - 1 - (i - 100) * 5150;
+                for (int32_t off = -1; off <= 1; ++off) {
+                    const int32_t turning =
+                        spread / (int32_t)ticks * (int32_t)ticks + (int32_t)ticks / 2 + off;
+                    const int32_t way =
+                        turning < 0 || turning >= PH_CARRIED_MM_END ? spread : turning;
+                    const int64_t exact = rounded((int64_t)way * ahead, ticks);
+                    assert_true(ph_baseline_carried(way, ticks, ahead) == exact);
+                    assert_true(ph_baseline_carried(-way, ticks, ahead) == -exact);
+                }
+            }
+        }
+    }
+}
+
+static void predict_plainly(const ph_baseline* baseline, uint32_t tick, int32_t position_mm[3])
+{
+    const uint64_t ahead_us = ph_baseline_time_us(baseline->tick[0], tick, TICK_US);
+    const uint64_t carried_us = ahead_us < PH_CARRY_US ? ahead_us : PH_CARRY_US;
+    const uint32_t between = baseline->tick[0] - baseline->tick[1];
+    for (int i = 0; i < 3; ++i) {
+        const int32_t way_mm = (int32_t)((uint32_t)baseline->position_mm[0][i] -
+                                         (uint32_t)baseline->position_mm[1][i]);
+        const bool goes_on = baseline->sample_count == 2 && (i < 2 || !baseline->has_ground);
+        const int64_t moved_mm = goes_on && between != 0
+                                     ? rounded(way_mm * (int64_t)(carried_us / TICK_US), between)
+                                     : 0;
+        position_mm[i] = (int32_t)((uint32_t)baseline->position_mm[0][i] + (uint32_t)moved_mm);
+    }
+}
+
+static uint32_t draw_ticks(test_rng* rng)
+{
+    return (uint32_t)test_rng_next(rng) >> (test_rng_below(rng, 8) == 0 ? 0 : 26);
+}
+
+static ph_baseline draw_baseline(test_rng* rng)
+{
+    ph_baseline drawn = {.is_entered = true,
+                         .has_ground = test_rng_below(rng, 4) == 0,
+                         .shift = (uint8_t)test_rng_below(rng, 8),
+                         .sample_count = (uint8_t)(1 + (test_rng_below(rng, 8) != 0)),
+                         .plane_size = (uint8_t)test_rng_below(rng, 256),
+                         .z_size = (uint8_t)test_rng_below(rng, 256)};
+    drawn.tick[0] = (uint32_t)test_rng_next(rng);
+    drawn.tick[1] = drawn.tick[0] - draw_ticks(rng);
+    const int shift = (int)test_rng_below(rng, 32);
+    for (int i = 0; i < 3; ++i) {
+        drawn.position_mm[0][i] = (int32_t)test_rng_next(rng);
+        drawn.position_mm[1][i] = (int32_t)((uint32_t)drawn.position_mm[0][i] +
+                                            (uint32_t)((int32_t)test_rng_next(rng) >> shift));
+    }
+    return drawn;
+}
+
+static void predictions_are_the_last_step_carried_on(void** state)
+{
+    (void)state;
+    test_rng rng = {.state = 5};
+    for (int round = 0; round < 200000; ++round) {
+        const ph_baseline baseline = draw_baseline(&rng);
+        const bool is_steady = test_rng_below(&rng, 3) == 0;
+        const uint32_t tick =
+            baseline.tick[0] + (is_steady ? baseline.tick[0] - baseline.tick[1] : draw_ticks(&rng));
+        int32_t position_mm[3];
+        int32_t plain_mm[3];
+        ph_baseline_predict(&baseline, tick, TICK_US, position_mm);
+        predict_plainly(&baseline, tick, plain_mm);
+        assert_memory_equal(position_mm, plain_mm, sizeof plain_mm);
+    }
+}
+
+// From a table or not, one by one or all together: both ends arrive at the same.
+static void steps_are_the_same_whichever_way_they_are_taken(void** state)
+{
+    (void)state;
+    enum { STEPS = 40 };
+    static ph_normals normals;
+    ph_normals_fill(&normals, TICK_US);
+    const ph_baseline_rules quick = {.tick_us = TICK_US, .normals = &normals};
+    const ph_baseline_rules plain = {.tick_us = TICK_US};
+    test_rng rng = {.state = 6};
+    for (int round = 0; round < 2000; ++round) {
+        ph_baseline together[STEPS];
+        ph_baseline alone[STEPS];
+        int32_t position_mm[STEPS][3];
+        ph_baseline_told_step steps[STEPS];
+        const uint32_t tick = (uint32_t)test_rng_next(&rng);
+        for (int i = 0; i < STEPS; ++i) {
+            ph_baseline drawn = draw_baseline(&rng);
+            const uint32_t between = drawn.tick[0] - drawn.tick[1];
+            drawn.tick[0] = tick - draw_ticks(&rng);
+            drawn.tick[1] = drawn.tick[0] - between;
+            ph_baseline_predict(&drawn, tick, TICK_US, position_mm[i]);
+            const int shift = (int)test_rng_below(&rng, 32);
+            for (int k = 0; k < 3; ++k) {
+                const uint32_t off = (uint32_t)((int32_t)test_rng_next(&rng) >> shift);
+                position_mm[i][k] = (int32_t)((uint32_t)position_mm[i][k] + off);
+            }
+            together[i] = alone[i] = drawn;
+            alone[i].told_mask = PH_TOLD_POSITION;
+            steps[i] = (ph_baseline_told_step){&together[i], (const uint8_t*)position_mm[i]};
+        }
+        ph_baseline_step_all(steps, STEPS, &quick, tick);
+        for (int i = 0; i < STEPS; ++i) {
+            ph_baseline_step(&alone[i], &plain, (const uint8_t*)position_mm[i], tick);
+        }
+        assert_memory_equal(together, alone, sizeof alone);
+    }
+}
+
 static void sizes_are_logarithms_in_eighths(void** state)
 {
     (void)state;
@@ -432,6 +559,9 @@ int main(void)
         cmocka_unit_test(a_digest_sees_all_but_texts_and_high_associations),
         cmocka_unit_test(directions_are_right_all_the_way_round),
         cmocka_unit_test(directions_are_those_of_all_versions),
+        cmocka_unit_test(reciprocals_divide_exactly),
+        cmocka_unit_test(predictions_are_the_last_step_carried_on),
+        cmocka_unit_test(steps_are_the_same_whichever_way_they_are_taken),
         cmocka_unit_test(sizes_are_logarithms_in_eighths),
         cmocka_unit_test(surprises_grow_no_longer_than_motion_is_carried_on),
         cmocka_unit_test(growths_are_the_same_from_a_table),

@@ -8,6 +8,7 @@
 
 #include "base/bitset.h"
 #include "base/hash.h"
+#include "base/inline.h"
 #include "wire/direction.h"
 
 #include <string.h>
@@ -29,44 +30,36 @@ static int64_t divide_rounded(int64_t dividend, int64_t divisor)
     return dividend >= 0 ? (dividend + half) / divisor : -((half - dividend) / divisor);
 }
 
-// From one coordinate to another, the shorter way round.
-static int32_t way_between(int32_t from_mm, int32_t to_mm)
-{
-    return (int32_t)((uint32_t)to_mm - (uint32_t)from_mm);
-}
+#define RECIPROCAL(ticks) ((UINT32_C(1) << PH_RECIPROCAL_BITS) / (ticks) + 1)
+#define RECIPROCALS_FROM(ticks)                                                                    \
+    RECIPROCAL(ticks), RECIPROCAL((ticks) + 1), RECIPROCAL((ticks) + 2), RECIPROCAL((ticks) + 3)
+const uint32_t ph_reciprocals[PH_RECIPROCALS] = {
+    0,
+    RECIPROCAL(1),
+    RECIPROCAL(2),
+    RECIPROCAL(3),
+    RECIPROCALS_FROM(4),
+    RECIPROCALS_FROM(8),
+    RECIPROCALS_FROM(12),
+    RECIPROCALS_FROM(16),
+    RECIPROCALS_FROM(20),
+    RECIPROCALS_FROM(24),
+    RECIPROCALS_FROM(28),
+    RECIPROCALS_FROM(32),
+    RECIPROCALS_FROM(36),
+    RECIPROCALS_FROM(40),
+    RECIPROCALS_FROM(44),
+    RECIPROCALS_FROM(48),
+    RECIPROCALS_FROM(52),
+    RECIPROCALS_FROM(56),
+    RECIPROCALS_FROM(60),
+};
 
-static uint32_t magnitude_of(int32_t way)
+void ph_baseline_carry(int32_t way_mm[3], uint32_t ticks, uint32_t ahead)
 {
-    return way < 0 ? 0 - (uint32_t)way : (uint32_t)way;
-}
-
-static inline void predict(const ph_baseline* baseline, uint32_t tick, uint32_t tick_us,
-                           int32_t position_mm[3])
-{
-    memcpy(position_mm, baseline->position_mm[0], sizeof baseline->position_mm[0]);
-    const uint64_t ahead_us = ph_baseline_time_us(baseline->tick[0], tick, tick_us);
-    const int64_t between = (int64_t)(baseline->tick[0] - baseline->tick[1]);
-    if (baseline->sample_count < 2 || ahead_us == 0 || between == 0) {
-        return;
+    for (int i = 0; i < 3; ++i) {
+        way_mm[i] = (int32_t)divide_rounded((int64_t)way_mm[i] * ahead, ticks);
     }
-    const uint32_t ahead =
-        ahead_us <= PH_CARRY_US ? tick - baseline->tick[0] : PH_CARRY_US / tick_us;
-    for (int i = 0; i < (baseline->has_ground ? 2 : 3); ++i) {
-        const int64_t step_mm =
-            way_between(baseline->position_mm[1][i], baseline->position_mm[0][i]);
-        // A steady rhythm needs no division, which takes as long as all the rest; nor does who stands.
-        const int64_t moved_mm =
-            ahead == between || step_mm == 0 ? step_mm : divide_rounded(step_mm * ahead, between);
-        position_mm[i] = (int32_t)((uint32_t)position_mm[i] + (uint32_t)moved_mm);
-    }
-}
-
-void ph_baseline_predict(const ph_baseline* baseline, uint32_t tick, uint32_t tick_us,
-                         int32_t position_mm[3])
-{
-    PH_ASSERT(baseline->is_entered);
-
-    predict(baseline, tick, tick_us, position_mm);
 }
 
 int ph_baseline_velocity_ticks(uint32_t tick_us)
@@ -101,24 +94,23 @@ static uint32_t level_of(uint16_t direction, int width)
     return rounded & ((UINT32_C(1) << width) - 1);
 }
 
-ph_heading_guess ph_baseline_guess_heading(const ph_baseline* baseline, const ph_layout* layout,
-                                           uint32_t known_level, const uint32_t* position_words)
+uint32_t ph_baseline_turned(const ph_baseline* baseline, const ph_layout* layout,
+                            uint32_t known_level, const uint32_t* position_words)
 {
-    ph_heading_guess guess = {.kept = known_level, .turned = known_level};
     int32_t way_mm[2] = {0};
     for (int i = 0; i < 2; ++i) {
         if (position_words != NULL) {
-            way_mm[i] = way_between(baseline->position_mm[0][i], (int32_t)position_words[i]);
+            way_mm[i] = ph_baseline_way(baseline->position_mm[0][i], (int32_t)position_words[i]);
         } else if (baseline->sample_count == 2) {
-            way_mm[i] = way_between(baseline->position_mm[1][i], baseline->position_mm[0][i]);
+            way_mm[i] = ph_baseline_way(baseline->position_mm[1][i], baseline->position_mm[0][i]);
         }
     }
     const uint64_t long_mm = (uint64_t)WAY_STEPS_MIN << layout->coordinate.shift;
-    if ((uint64_t)magnitude_of(way_mm[0]) + magnitude_of(way_mm[1]) >= long_mm) {
-        const ph_property* heading = &layout->described->properties[layout->heading_property];
-        guess.turned = level_of(ph_direction_of(way_mm[0], way_mm[1]), heading->angle.width);
+    if ((uint64_t)ph_baseline_magnitude(way_mm[0]) + ph_baseline_magnitude(way_mm[1]) < long_mm) {
+        return known_level;
     }
-    return guess;
+    const ph_property* heading = &layout->described->properties[layout->heading_property];
+    return level_of(ph_direction_of(way_mm[0], way_mm[1]), heading->angle.width);
 }
 
 static uint64_t turn_between(int width, uint32_t from_level, uint32_t to_level)
@@ -139,47 +131,73 @@ void ph_baseline_turn(ph_baseline* baseline, const ph_baseline_rules* rules, con
     if (turn->position != NULL) {
         memcpy(words, turn->position, sizeof words);
     }
-    const ph_heading_guess guess = ph_baseline_guess_heading(baseline, layout, turn->known_level,
-                                                             turn->position != NULL ? words : NULL);
+    const uint32_t turned_level = ph_baseline_turned(baseline, layout, turn->known_level,
+                                                     turn->position != NULL ? words : NULL);
     const int width = layout->described->properties[layout->heading_property].angle.width;
     const uint64_t time_us = ph_baseline_time_us(baseline->heading_tick, tick, rules->tick_us);
-    const uint8_t kept = ph_size_normal(ph_size_of(turn_between(width, guess.kept, turn->level)),
-                                        time_us, PH_GROWTH_HEADING);
-    const uint8_t turned = ph_size_of(turn_between(width, guess.turned, turn->level));
+    const uint8_t kept =
+        ph_size_normal(ph_size_of(turn_between(width, turn->known_level, turn->level)), time_us,
+                       PH_GROWTH_HEADING);
+    const uint8_t turned = ph_size_of(turn_between(width, turned_level, turn->level));
     baseline->heading_size = ph_size_faded(baseline->heading_size, kept);
     baseline->turned_size = ph_size_faded(baseline->turned_size, turned);
     baseline->heading_tick = tick;
 }
 
-static inline void take_surprise(ph_baseline* baseline, const ph_baseline_rules* rules,
-                                 const uint32_t words[3], uint32_t tick)
+// Sizes of a surprise as they are kept: of x and y together, of z.
+typedef struct surprise {
+    uint8_t plane;
+    uint8_t z;
+} surprise;
+
+static inline surprise surprise_of(uint8_t x, uint8_t y, uint8_t z)
+{
+    return (surprise){.plane = (uint8_t)((x + y + 1) / 2), .z = z};
+}
+
+PH_OUT_OF_LINE static surprise work_out(const uint32_t steps[3], uint64_t time_us)
+{
+    uint8_t sizes[3];
+    for (int i = 0; i < 3; ++i) {
+        sizes[i] = ph_size_normal(ph_size_of(steps[i]), time_us, PH_GROWTH_POSITION);
+    }
+    return surprise_of(sizes[0], sizes[1], sizes[2]);
+}
+
+static inline surprise find_surprise(const ph_baseline* baseline, const ph_baseline_rules* rules,
+                                     const uint32_t words[3], uint32_t tick)
 {
     int32_t predicted_mm[3];
-    predict(baseline, tick, rules->tick_us, predicted_mm);
-    const int shift = rules->layouts->layouts[baseline->class_index].coordinate.shift;
+    ph_baseline_predict(baseline, tick, rules->tick_us, predicted_mm);
+    const int shift = baseline->shift;
     const uint32_t half = (UINT32_C(1) << shift) / 2;
-    const int growth = ph_baseline_growth(baseline, rules->growths, tick, rules->tick_us);
-    int sizes[3];
+    uint32_t steps[3];
     for (int i = 0; i < 3; ++i) {
-        const int32_t off_mm = way_between(predicted_mm[i], (int32_t)words[i]);
-        const uint32_t steps = (magnitude_of(off_mm) + half) >> shift;
-        sizes[i] = ph_size_less(ph_size_of(steps), growth);
+        const int32_t off_mm = ph_baseline_way(predicted_mm[i], (int32_t)words[i]);
+        steps[i] = (ph_baseline_magnitude(off_mm) + half) >> shift;
     }
-    const int plane = (sizes[0] + sizes[1] + 1) / 2;
-    baseline->plane_size = ph_size_faded(baseline->plane_size, (uint8_t)plane);
-    baseline->z_size = ph_size_faded(baseline->z_size, (uint8_t)sizes[2]);
+    const uint32_t ticks = tick - baseline->tick[0];
+    if (PH_UNLIKELY((steps[0] | steps[1] | steps[2]) >= PH_SIZES || ticks >= PH_GROWTH_TICKS ||
+                    rules->normals == NULL)) {
+        const uint32_t given[3] = {steps[0], steps[1], steps[2]}; // those stay in registers
+        return work_out(given, ph_baseline_time_us(baseline->tick[0], tick, rules->tick_us));
+    }
+    const uint8_t* normal = rules->normals->size[ticks];
+    return surprise_of(normal[steps[0]], normal[steps[1]], normal[steps[2]]);
 }
 
 // Always the two newest, however close: keeping an older one, so that rounding does not make a
 // velocity, costs cars 6 % more bits and gains walkers nothing.
-void ph_baseline_step(ph_baseline* baseline, const ph_baseline_rules* rules,
-                      const uint8_t* position, uint32_t tick)
+static inline void step(ph_baseline* baseline, const ph_baseline_rules* rules,
+                        const uint8_t* position, uint32_t tick)
 {
     PH_ASSERT(baseline->is_entered);
 
     uint32_t words[3];
     memcpy(words, position, sizeof words);
-    take_surprise(baseline, rules, words, tick);
+    const surprise found = find_surprise(baseline, rules, words, tick);
+    baseline->plane_size = ph_size_faded(baseline->plane_size, found.plane);
+    baseline->z_size = ph_size_faded(baseline->z_size, found.z);
     if (tick != baseline->tick[0]) {
         memcpy(baseline->position_mm[1], baseline->position_mm[0], sizeof baseline->position_mm[0]);
         baseline->tick[1] = baseline->tick[0];
@@ -187,6 +205,22 @@ void ph_baseline_step(ph_baseline* baseline, const ph_baseline_rules* rules,
     }
     memcpy(baseline->position_mm[0], words, sizeof words);
     baseline->tick[0] = tick;
+}
+
+void ph_baseline_step(ph_baseline* baseline, const ph_baseline_rules* rules,
+                      const uint8_t* position, uint32_t tick)
+{
+    step(baseline, rules, position, tick);
+}
+
+// In a loop of their own, where what they have in common stays in registers.
+void ph_baseline_step_all(const ph_baseline_told_step* steps, int count,
+                          const ph_baseline_rules* rules, uint32_t tick)
+{
+    for (int i = 0; i < count; ++i) {
+        steps[i].baseline->told_mask = PH_TOLD_POSITION;
+        step(steps[i].baseline, rules, steps[i].position, tick);
+    }
 }
 
 void ph_baseline_jump(ph_baseline* baseline, const uint8_t* position, uint32_t tick)
@@ -202,10 +236,10 @@ void ph_baseline_jump(ph_baseline* baseline, const uint8_t* position, uint32_t t
 static void expect_sizes(ph_baseline* baseline, const ph_record* record)
 {
     const uint64_t plane_steps =
-        magnitude_of(record->velocity[0]) + magnitude_of(record->velocity[1]);
+        ph_baseline_magnitude(record->velocity[0]) + ph_baseline_magnitude(record->velocity[1]);
     const uint8_t plane = ph_size_of(plane_steps / 4);
     baseline->plane_size = plane > NEW_REST_SIZE ? plane : NEW_REST_SIZE;
-    baseline->z_size = ph_size_of(magnitude_of(record->velocity[2]) / 2);
+    baseline->z_size = ph_size_of(ph_baseline_magnitude(record->velocity[2]) / 2);
     baseline->heading_size = NEW_HEADING_SIZE;
     baseline->turned_size = NEW_TURNED_SIZE;
 }
@@ -220,6 +254,7 @@ void ph_baseline_enter(ph_baseline* baseline, const ph_baseline_rules* rules,
     *baseline = (ph_baseline){.is_entered = true,
                               .has_ground = layout->has_ground,
                               .class_index = enter->class_index,
+                              .shift = (uint8_t)layout->coordinate.shift,
                               .sample_count = is_moving ? 2 : 1,
                               .heading_tick = tick,
                               .tick = {tick, tick - velocity_ticks}};

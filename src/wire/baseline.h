@@ -36,6 +36,7 @@ typedef struct ph_baseline {
     bool is_entered;
     bool has_ground; // of its class: its altitude is one of few
     uint8_t class_index;
+    uint8_t shift;     // of its class: a step of its position is 1 << shift mm
     uint8_t told_mask; // what the newest known record told, PH_TOLD_...; 0: it entered
     // Size of the last known surprises, faded: normal sizes of surprise.h. In steps; of the heading in levels.
     uint8_t plane_size; // x and y
@@ -49,7 +50,8 @@ typedef struct ph_baseline_rules {
     const ph_layouts* layouts;
     const ph_packing* packings; // by class
     uint32_t tick_us;
-    const int16_t* growths; // of ph_growths_fill(); NULL: worked out each time
+    // Of ph_normals_fill(); NULL: worked out each time.
+    const ph_normals* normals;
 } ph_baseline_rules;
 
 // One record that the client applied in the packet of this tick. Words and texts are read only where
@@ -78,10 +80,13 @@ void ph_baseline_step(ph_baseline* baseline, const ph_baseline_rules* rules,
                       const uint8_t* position, uint32_t tick);
 void ph_baseline_jump(ph_baseline* baseline, const uint8_t* position, uint32_t tick);
 
-// Where the motion leads at a tick: the last step carried on, for a limited time. On a ground only x
-// and y are: whoever changes from one layer to another stays there. The slot is entered.
-void ph_baseline_predict(const ph_baseline* baseline, uint32_t tick, uint32_t tick_us,
-                         int32_t position_mm[3]);
+// Several updates of the same tick that tell a position and nothing else, one after the other.
+typedef struct ph_baseline_told_step {
+    ph_baseline* baseline;
+    const uint8_t* position;
+} ph_baseline_told_step;
+void ph_baseline_step_all(const ph_baseline_told_step* steps, int count,
+                          const ph_baseline_rules* rules, uint32_t tick);
 
 // A velocity is the way, in steps of the class, of so many ticks: about an eighth of a second.
 int ph_baseline_velocity_ticks(uint32_t tick_us);
@@ -89,15 +94,11 @@ int ph_baseline_velocity_ticks(uint32_t tick_us);
 void ph_baseline_velocity(const ph_layout* layout, uint32_t tick_us, const int32_t way_mm[3],
                           int ticks, int16_t velocity[3]);
 
-// What the heading may be, both as levels of its coding: as it was, and turned into the direction of
-// motion: of the way to position_words, or of the last step when they are NULL. Who stands still is
-// not turned.
-typedef struct ph_heading_guess {
-    uint32_t kept;
-    uint32_t turned;
-} ph_heading_guess;
-ph_heading_guess ph_baseline_guess_heading(const ph_baseline* baseline, const ph_layout* layout,
-                                           uint32_t known_level, const uint32_t* position_words);
+// The level of the heading's coding, if it turned into the direction of motion: of the way to
+// position_words, or of the last step when they are NULL. Who stands still is not turned and keeps the
+// level that is known.
+uint32_t ph_baseline_turned(const ph_baseline* baseline, const ph_layout* layout,
+                            uint32_t known_level, const uint32_t* position_words);
 
 // PH_TOLD_... of an update.
 static inline uint8_t ph_baseline_told(const ph_layout* layout, uint64_t properties, bool is_jump)
@@ -137,6 +138,78 @@ static inline uint64_t ph_baseline_time_us(uint32_t from_tick, uint32_t to_tick,
 {
     const uint32_t ticks = to_tick - from_tick;
     return ticks <= INT32_MAX ? (uint64_t)ticks * tick_us : 0;
+}
+
+// From one coordinate to another, the shorter way round.
+static inline int32_t ph_baseline_way(int32_t from_mm, int32_t to_mm)
+{
+    return (int32_t)((uint32_t)to_mm - (uint32_t)from_mm);
+}
+
+static inline uint32_t ph_baseline_magnitude(int32_t way)
+{
+    return way < 0 ? 0 - (uint32_t)way : (uint32_t)way;
+}
+
+// One over so many ticks, 2^31 times, rounded up.
+#define PH_RECIPROCAL_BITS 31
+#define PH_RECIPROCALS 64
+extern const uint32_t ph_reciprocals[PH_RECIPROCALS];
+
+// A way of so many ticks, carried on for others; to nearest. Exact: a division takes as long as all the
+// rest of a prediction, and what is below 2^25, times a reciprocal, is too large by so little that it
+// never comes to the next whole number (that takes 2^31 / ticks).
+#define PH_CARRIED_MM_END (INT32_C(1) << 19) // of ways that are carried by less than PH_RECIPROCALS
+_Static_assert((uint64_t)PH_CARRIED_MM_END* PH_RECIPROCALS* PH_RECIPROCALS <=
+                   UINT64_C(1) << PH_RECIPROCAL_BITS,
+               "the quotients are exact");
+static inline int32_t ph_baseline_carried(int32_t way_mm, uint32_t ticks, uint32_t ahead)
+{
+    const uint32_t way_ticks = ph_baseline_magnitude(way_mm) * ahead + ticks / 2;
+    const int32_t carried_mm =
+        (int32_t)((uint64_t)way_ticks * ph_reciprocals[ticks] >> PH_RECIPROCAL_BITS);
+    return way_mm < 0 ? -carried_mm : carried_mm;
+}
+// The same of any ways, three of them.
+void ph_baseline_carry(int32_t way_mm[3], uint32_t ticks, uint32_t ahead);
+
+// Where the motion leads at a tick: the last step carried on, for a limited time. On a ground only x
+// and y are: whoever changes from one layer to another stays there. The slot is entered.
+static inline void ph_baseline_predict(const ph_baseline* baseline, uint32_t tick, uint32_t tick_us,
+                                       int32_t position_mm[3])
+{
+    PH_ASSERT(baseline->is_entered);
+
+    const int32_t* newest_mm = baseline->position_mm[0];
+    const int32_t* former_mm = baseline->position_mm[1];
+    int32_t x_mm = ph_baseline_way(former_mm[0], newest_mm[0]);
+    int32_t y_mm = ph_baseline_way(former_mm[1], newest_mm[1]);
+    int32_t z_mm = baseline->has_ground ? 0 : ph_baseline_way(former_mm[2], newest_mm[2]);
+    uint32_t ahead = tick - baseline->tick[0];
+    if (PH_UNLIKELY((uint64_t)ahead * tick_us > PH_CARRY_US)) {
+        ahead = ahead <= INT32_MAX ? PH_CARRY_US / tick_us : 0;
+    }
+    const uint32_t between = baseline->tick[0] - baseline->tick[1];
+    if (baseline->sample_count < 2 || between == 0) {
+        x_mm = y_mm = z_mm = 0;
+    } else if (ahead != between) { // else it keeps its rhythm, as most do
+        const uint32_t farthest_mm =
+            ph_baseline_magnitude(x_mm) | ph_baseline_magnitude(y_mm) | ph_baseline_magnitude(z_mm);
+        if (PH_LIKELY(farthest_mm < PH_CARRIED_MM_END && (between | ahead) < PH_RECIPROCALS)) {
+            x_mm = ph_baseline_carried(x_mm, between, ahead);
+            y_mm = ph_baseline_carried(y_mm, between, ahead);
+            z_mm = ph_baseline_carried(z_mm, between, ahead);
+        } else {
+            int32_t way_mm[3] = {x_mm, y_mm, z_mm};
+            ph_baseline_carry(way_mm, between, ahead);
+            x_mm = way_mm[0];
+            y_mm = way_mm[1];
+            z_mm = way_mm[2];
+        }
+    }
+    position_mm[0] = (int32_t)((uint32_t)newest_mm[0] + (uint32_t)x_mm);
+    position_mm[1] = (int32_t)((uint32_t)newest_mm[1] + (uint32_t)y_mm);
+    position_mm[2] = (int32_t)((uint32_t)newest_mm[2] + (uint32_t)z_mm);
 }
 
 // How a surprise of the position has grown since the newest sample, in 1/8 bit. growths as in the rules.

@@ -485,9 +485,8 @@ void ph_coded_heading(const ph_coded_frame* frame, ph_coder* coder, const ph_cod
     const ph_baseline* baseline = coded->baseline;
     const ph_record* record = &coded->record;
     const bool has_way = (record->properties & layout->position) != 0 && !record->is_jump;
-    const ph_heading_guess guess = ph_baseline_guess_heading(
-        baseline, layout, (uint32_t)load_known(frame, coded, property),
-        has_way ? record->words + layout->word[layout->described->position] : NULL);
+    const uint32_t* place = has_way ? record->words + layout->position_word : NULL;
+    const uint32_t known_level = (uint32_t)load_known(frame, coded, property);
     const uint64_t time_us =
         ph_baseline_time_us(baseline->heading_tick, frame->tick, frame->tick_us);
     const int kept_size = ph_size_stretched(baseline->heading_size, time_us, PH_GROWTH_HEADING);
@@ -495,7 +494,8 @@ void ph_coded_heading(const ph_coded_frame* frame, ph_coder* coder, const ph_cod
     code_turn(coder, is_turned ? PH_FAMILY_HEADING_TURNED : PH_FAMILY_HEADING_KEPT,
               is_turned ? baseline->turned_size : kept_size,
               layout->described->properties[property].angle.width,
-              is_turned ? guess.turned : guess.kept, record->words + layout->word[property]);
+              is_turned ? ph_baseline_turned(baseline, layout, known_level, place) : known_level,
+              record->words + layout->word[property]);
 }
 
 enum { FIRST_INITIAL, FIRST_NEAR, FIRST_ANY };
@@ -519,9 +519,8 @@ static bool try_direction(const ph_coded_record* coded, const ph_layout* layout,
     for (int i = 0; i < 3; ++i) {
         words[i] = (uint32_t)(FIRST_HEADING_WAYS * coded->record.velocity[i]) << shift;
     }
-    const ph_heading_guess guess = ph_baseline_guess_heading(&stands, layout, UINT32_MAX, words);
-    *level = guess.turned;
-    return guess.turned != UINT32_MAX;
+    *level = ph_baseline_turned(&stands, layout, UINT32_MAX, words);
+    return *level != UINT32_MAX;
 }
 
 uint32_t ph_coded_heading_of(const ph_layout* layout, const ph_record* record)

@@ -218,10 +218,10 @@ void ph_flight_cancel(ph_flight* flight);
 
 // ---- looking
 
-// Inline, so that nobody pays for fields that it does not look at.
-static inline ph_flight_item ph_flight_read(const ph_flight* flight, uint32_t place)
+// What begins at a unit, with so many before its values (ph_flight_head_units()). Inline, so that nobody
+// pays for fields that it does not look at.
+static inline ph_flight_item ph_flight_read_unit(uint32_t* unit, uint32_t head_units)
 {
-    uint32_t* unit = &flight->units[place];
     const uint32_t size = unit[1] >> 16;
     ph_flight_item item = {
         .properties = unit[4],
@@ -232,13 +232,18 @@ static inline ph_flight_item ph_flight_read(const ph_flight* flight, uint32_t pl
         .kind = (uint8_t)(size & PH_FLIGHT_KIND_MASK),
         .is_jump = (size & PH_FLIGHT_JUMP_FLAG) != 0,
         .value_bytes = (uint16_t)(size >> PH_FLIGHT_FLAG_BITS),
-        .values = (uint8_t*)(unit + ph_flight_head_units(flight->is_wide)),
+        .values = (uint8_t*)(unit + head_units),
     };
     memcpy(&item.score, &unit[2], sizeof item.score);
-    if (flight->is_wide) {
+    if (head_units > PH_FLIGHT_HEAD_UNITS + 1) {
         item.properties |= (uint64_t)unit[5] << 32;
     }
     return item;
+}
+
+static inline ph_flight_item ph_flight_read(const ph_flight* flight, uint32_t place)
+{
+    return ph_flight_read_unit(&flight->units[place], ph_flight_head_units(flight->is_wide));
 }
 
 // Adds to the path that an item told of.

@@ -35,3 +35,13 @@ const uint8_t ph_sizes[PH_SIZES] = {
     70, 70, 70, 70, 70, 70, 70, 70, 70, 70, 70, 70, 70, 70, 70, 70, 70, 70, 70, 71, 71, 71, 71, 71,
     71, 71, 71, 71, 71, 71, 71, 71, 71, 71, 71, 71, 71, 71, 71, 71,
 };
+
+void ph_normals_fill(ph_normals* normals, uint32_t tick_us)
+{
+    for (uint32_t ticks = 0; ticks < PH_GROWTH_TICKS; ++ticks) {
+        const int growth = ph_size_growth((uint64_t)ticks * tick_us, PH_GROWTH_POSITION);
+        for (int steps = 0; steps < PH_SIZES; ++steps) {
+            normals->size[ticks][steps] = ph_size_less(ph_sizes[steps], growth);
+        }
+    }
+}

@@ -71,6 +71,12 @@ static inline uint8_t ph_size_less(uint8_t size, int growth)
     return (uint8_t)(normal < 0 ? 0 : normal < PH_SIZE_MAX ? normal : PH_SIZE_MAX);
 }
 
+// The same of small surprises of positions, by ticks and steps: the growth is in it.
+typedef struct ph_normals {
+    uint8_t size[PH_GROWTH_TICKS][PH_SIZES];
+} ph_normals;
+void ph_normals_fill(ph_normals* normals, uint32_t tick_us);
+
 static inline uint8_t ph_size_normal(uint8_t size, uint64_t time_us, int growth)
 {
     return ph_size_less(size, ph_size_growth(time_us, growth));

@@ -17,8 +17,8 @@
 #define RTT_SHARE 8.0   // smoothing: an eighth of the new
 #define LOSS_SHARE 16.0 // of each packet
 
-// How many items ahead of its turn what one changes is fetched.
-enum { FETCH_AHEAD = 8 };
+// Items are gone over so many at a time; what the next ones change is fetched meanwhile.
+enum { AT_A_TIME = 16 };
 
 typedef enum judgement {
     JUDGED_NEW,
@@ -89,30 +89,65 @@ PH_OUT_OF_LINE static void apply_item(const ph_world* world, ph_viewer* viewer,
     }
 }
 
-// Nearly all of them in the pinhole profile: a position and nothing else, of somebody whom the client
-// has. The same straight on, with all that is asked for looked up once. @return False: it is another.
-static inline bool try_apply_step(const ph_world* world, ph_sender* sender, const ph_taking* taking,
-                                  uint32_t place)
+// What a step asks of its class. Looked up when another class comes.
+typedef struct stepping {
+    uint64_t position;   // the property's bit
+    size_t known_offset; // where it lies among the known values
+    int class_index;
+} stepping;
+
+static stepping stepping_of(const ph_taking* taking, int class_index)
 {
-    const ph_flight_item item = ph_flight_read(&sender->flight, place);
-    const ph_knowledge* knowledge = &sender->knowledge;
-    const int class_index = knowledge->class_index[item.slot];
     const ph_layout* layout = &taking->rules.layouts->layouts[class_index];
-    if (item.is_jump || item.properties != layout->position ||
+    return (stepping){.position = layout->position,
+                      .known_offset =
+                          taking->rules.packings[class_index].offset[layout->position_property],
+                      .class_index = class_index};
+}
+
+// Nearly all of them in the pinhole profile: a position and nothing else, of somebody whom the client
+// has. The same straight on, but for its baseline's step. @return False: it is another.
+static inline bool try_apply_step(const ph_world* world, const ph_sender* sender,
+                                  const ph_taking* taking, stepping* last, uint32_t place,
+                                  ph_baseline_told_step* step)
+{
+    const ph_flight_item item =
+        ph_flight_read_unit(&sender->flight.units[place], taking->head_units);
+    const ph_knowledge* knowledge = &sender->knowledge;
+    if (knowledge->class_index[item.slot] != last->class_index) {
+        *last = stepping_of(taking, knowledge->class_index[item.slot]);
+    }
+    if (item.is_jump || item.properties != last->position ||
         knowledge->told[item.slot] != PH_TOLD_ENTERED || item.kind != PH_RECORD_UPDATE) {
         return false;
     }
-    ph_dossier* dossier = ph_knowledge_at(knowledge, item.slot);
-    ph_baseline* baseline = &sender->baselines.slots[item.slot];
     ph_expectation_note_applied(world, sender, place, taking->tick);
+    ph_dossier* dossier = ph_knowledge_at(knowledge, item.slot);
     --dossier->in_flight;
     dossier->jumps = item.jumps;
-    memcpy(ph_dossier_known(dossier) +
-               taking->rules.packings[class_index].offset[layout->position_property],
-           item.values, PH_PACKED_POSITION);
-    baseline->told_mask = PH_TOLD_POSITION;
-    ph_baseline_step(baseline, &taking->rules, item.values, taking->tick);
+    memcpy(ph_dossier_known(dossier) + last->known_offset, item.values, PH_PACKED_POSITION);
+    *step = (ph_baseline_told_step){.baseline = &sender->baselines.slots[item.slot],
+                                    .position = item.values};
     return true;
+}
+
+// Steps are taken together. Before any other item, because that may be of the same slot.
+static void apply_coded_items(const ph_world* world, ph_viewer* viewer, const ph_taking* taking,
+                              const uint32_t* places, int count)
+{
+    ph_baseline_told_step steps[AT_A_TIME];
+    stepping last = {.class_index = -1};
+    int step_count = 0;
+    for (int i = 0; i < count; ++i) {
+        if (try_apply_step(world, viewer->sender, taking, &last, places[i], &steps[step_count])) {
+            ++step_count;
+            continue;
+        }
+        ph_baseline_step_all(steps, step_count, &taking->rules, taking->tick);
+        step_count = 0;
+        apply_item(world, viewer, taking, places[i]);
+    }
+    ph_baseline_step_all(steps, step_count, &taking->rules, taking->tick);
 }
 
 // Of one that was withdrawn, the other of its packet and slot tells everything.
@@ -140,14 +175,39 @@ PH_OUT_OF_LINE static void lose_item(const ph_world* world, ph_viewer* viewer, u
     }
 }
 
-// What an item will change, which is in no cache: of the known values mostly the first.
-static inline void fetch(const ph_sender* sender, int slot)
+// Where the next items of a packet are, and fetches what they will change, which is in no cache: of the
+// known values mostly the first.
+static int fetch_items(const ph_sender* sender, ph_flight_walk* walk, int left, uint32_t* places)
 {
-    ph_prefetch(ph_knowledge_at(&sender->knowledge, slot));
-    if (ph_sender_is_coded(sender)) {
-        // They may lie across two lines.
-        ph_prefetch(&sender->baselines.slots[slot]);
-        ph_prefetch(&sender->baselines.slots[slot + 1]);
+    const int count = left < AT_A_TIME ? left : AT_A_TIME;
+    const ph_baseline* baselines = sender->baselines.slots;
+    for (int i = 0; i < count; ++i) {
+        const int slot = ph_flight_walk_slot(walk);
+        places[i] = walk->place;
+        ph_prefetch(ph_knowledge_at(&sender->knowledge, slot));
+        if (baselines != NULL) {
+            // They may lie across two lines.
+            ph_prefetch(&baselines[slot]);
+            ph_prefetch(&baselines[slot + 1]);
+        }
+        ph_flight_walk_on(walk);
+    }
+    return count;
+}
+
+static void resolve_some(const ph_world* world, ph_viewer* viewer, const ph_taking* taking,
+                         bool is_applied, const uint32_t* places, int count)
+{
+    if (is_applied && ph_sender_is_coded(viewer->sender)) {
+        apply_coded_items(world, viewer, taking, places, count);
+        return;
+    }
+    for (int i = 0; i < count; ++i) {
+        if (is_applied) {
+            apply_item(world, viewer, taking, places[i]);
+        } else {
+            lose_item(world, viewer, places[i]);
+        }
     }
 }
 
@@ -159,29 +219,23 @@ static void resolve_items(const ph_world* world, ph_viewer* viewer, const ph_fli
         .rules = {.layouts = &world->forms.layouts,
                   .packings = world->forms.packings,
                   .tick_us = world->def.tick_us,
-                  .growths = world->growths},
+                  .normals = &world->normals},
         .flight = &sender->flight,
         .knowledge = &sender->knowledge,
         .tick = packet->stamp.tick,
+        .head_units = ph_flight_head_units(sender->flight.is_wide),
     };
     ph_flight_walk walk = ph_flight_walk_make(&sender->flight, packet);
-    ph_flight_walk ahead = walk;
-    const bool is_coded = ph_sender_is_coded(sender);
-    const int count = packet->item_count;
-    for (int i = -FETCH_AHEAD; i < count; ++i) {
-        if (i + FETCH_AHEAD < count) {
-            fetch(sender, ph_flight_walk_slot(&ahead));
-            ph_flight_walk_on(&ahead);
-        }
-        if (i < 0) {
-            continue;
-        }
-        if (!is_applied) {
-            lose_item(world, viewer, walk.place);
-        } else if (!is_coded || !try_apply_step(world, viewer->sender, &taking, walk.place)) {
-            apply_item(world, viewer, &taking, walk.place);
-        }
-        ph_flight_walk_on(&walk);
+    uint32_t places[2][AT_A_TIME];
+    int left = packet->item_count;
+    int turn = 0;
+    int count = fetch_items(sender, &walk, left, places[turn]);
+    while (count > 0) {
+        left -= count;
+        const int next_count = fetch_items(sender, &walk, left, places[1 - turn]);
+        resolve_some(world, viewer, &taking, is_applied, places[turn], count);
+        turn = 1 - turn;
+        count = next_count;
     }
 }
 

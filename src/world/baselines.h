@@ -42,6 +42,7 @@ typedef struct ph_taking {
     const ph_flight* flight;
     const ph_knowledge* knowledge; // learns of an item after this
     uint32_t tick;                 // of the packet
+    uint32_t head_units;           // of its items
 } ph_taking;
 
 // What is rare reads the item anew: so whoever goes over them need not keep it in memory.

@@ -61,6 +61,7 @@ ph_result ph_world_create(const ph_world_def* def, ph_world** world)
     made->def.jump_mm = ph_jump_limit(def);
     ph_growths_fill(made->growths, def->tick_us);
     ph_told_costs_fill(&made->told_costs);
+    ph_normals_fill(&made->normals, def->tick_us);
     ph_result result = ph_entities_create(&made->entities, &def->allocator, def->entity_capacity);
     made->entities.jump_mm = made->def.jump_mm;
     if (result == PH_OK) {

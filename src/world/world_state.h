@@ -32,6 +32,7 @@ struct ph_world {
     ph_forms forms;
     int16_t growths[PH_GROWTH_TICKS]; // of surprises, see wire/surprise.h
     ph_told_costs told_costs;
+    ph_normals normals;
     ph_viewers viewers;
     ph_lookout lookout;
     ph_now_ns* now_ns; // NULL: nothing is measured
