@@ -38,8 +38,9 @@ static value random_value(test_rng* rng)
 
 static int64_t code(ph_coder* coder, const value* it, int64_t given)
 {
-    return it->is_surprise ? ph_coder_surprise(coder, it->family, it->size, given)
-                           : ph_coder_symbol(coder, it->family, it->model, (int)given);
+    return it->is_surprise
+               ? ph_coder_surprise(coder, it->family, ph_coded_first(it->family), it->size, given)
+               : ph_coder_symbol(coder, it->family, it->model, (int)given);
 }
 
 static void play(bool is_universal, uint64_t seed)

@@ -31,11 +31,10 @@ static int64_t code_coordinate(ph_coder* coder, manner how, int shift, uint32_t 
     if (!how.is_length) {
         return ph_coded_surprise(coder, how.family, how.size, shift, expected, word);
     }
-    const uint32_t base = ph_coded_nearest(expected, shift);
     const int64_t given =
-        ph_coder_is_reading(coder) ? 0 : ph_coded_steps_between(base, *word, shift);
+        ph_coder_is_reading(coder) ? 0 : ph_coded_steps_from(expected, *word, shift);
     const int64_t steps = ph_coder_signed_length(coder, how.family, how.model, given);
-    ph_coded_take_steps(coder, base, shift, steps, word);
+    ph_coded_take_steps(coder, expected, shift, steps, word);
     return steps;
 }
 

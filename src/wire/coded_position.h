@@ -20,19 +20,20 @@ PH_ALWAYS_INLINE uint32_t ph_coded_nearest(uint32_t expected, int shift)
     return (expected + step / 2) & (0 - step);
 }
 
-// The difference is a multiple of the step, so that nothing is lost by shifting it. Compilers know
-// this for the one instruction that it is.
-PH_ALWAYS_INLINE int64_t ph_coded_steps_between(uint32_t from, uint32_t to, int shift)
+// How many steps a coordinate is from that: the difference, rounded up. Compilers know the shift of a
+// negative number for the one instruction that it is.
+PH_ALWAYS_INLINE int32_t ph_coded_steps_from(uint32_t expected, uint32_t word, int shift)
 {
-    const int32_t way = (int32_t)(to - from);
+    const uint32_t step = UINT32_C(1) << shift;
+    const int32_t way = (int32_t)(word - expected + (step - 1 - step / 2));
     return way < 0 ? ~(~way >> shift) : way >> shift;
 }
 
 // Whoever writes has the coordinate already.
-PH_ALWAYS_INLINE void ph_coded_take_steps(ph_coder* coder, uint32_t base, int shift, int64_t steps,
-                                          uint32_t* word)
+PH_ALWAYS_INLINE void ph_coded_take_steps(ph_coder* coder, uint32_t expected, int shift,
+                                          int64_t steps, uint32_t* word)
 {
-    const uint32_t told = base + ((uint32_t)steps << shift);
+    const uint32_t told = ph_coded_nearest(expected, shift) + ((uint32_t)steps << shift);
     if (ph_coder_is_reading(coder)) {
         const int64_t most = INT64_C(1) << (31 - shift);
         ph_coder_refuse_if(coder, steps < -most || steps >= most);
@@ -41,15 +42,28 @@ PH_ALWAYS_INLINE void ph_coded_take_steps(ph_coder* coder, uint32_t base, int sh
     PH_ASSERT(*word == told);
 }
 
+// The families of coordinates stand in a row: so where one begins is worked out in two instructions.
+PH_ALWAYS_INLINE uint32_t ph_coded_axis_first(ph_coded_family family)
+{
+    enum { ENTRIES = PH_SCALES * (PH_MAGNITUDES + 1) };
+    _Static_assert(PH_AT_Y_MOVING == PH_AT_X_MOVING + ENTRIES &&
+                       PH_AT_X_RESTING == PH_AT_X_MOVING + 2 * ENTRIES &&
+                       PH_AT_Y_RESTING == PH_AT_X_MOVING + 3 * ENTRIES &&
+                       PH_AT_Z_MOVING == PH_AT_X_MOVING + 4 * ENTRIES &&
+                       PH_AT_Z_RESTING == PH_AT_X_MOVING + 5 * ENTRIES,
+                   "x and y moving, x and y resting, z");
+    return PH_AT_X_MOVING + ENTRIES * ((uint32_t)family - PH_FAMILY_X_MOVING);
+}
+
 // As a surprise of a size. @return How many steps.
 PH_ALWAYS_INLINE int64_t ph_coded_surprise(ph_coder* coder, ph_coded_family family, int size,
                                            int shift, uint32_t expected, uint32_t* word)
 {
-    const uint32_t base = ph_coded_nearest(expected, shift);
     const int64_t given =
-        ph_coder_is_reading(coder) ? 0 : ph_coded_steps_between(base, *word, shift);
-    const int64_t steps = ph_coder_surprise(coder, family, size, given);
-    ph_coded_take_steps(coder, base, shift, steps, word);
+        ph_coder_is_reading(coder) ? 0 : ph_coded_steps_from(expected, *word, shift);
+    const int64_t steps =
+        ph_coder_surprise(coder, family, ph_coded_axis_first(family), size, given);
+    ph_coded_take_steps(coder, expected, shift, steps, word);
     return steps;
 }
 
@@ -111,13 +125,13 @@ PH_ALWAYS_INLINE void ph_coded_position(const ph_coded_frame* frame, ph_coder* c
     const int fewer = PH_SIZE_PER_BIT * coded->coarse;
     const int shift = layout->coordinate.shift + coded->coarse;
     const int size = forecast->plane_size - fewer;
+    const ph_coded_family along =
+        PH_FAMILY_X_RESTING - (PH_FAMILY_X_RESTING - PH_FAMILY_X_MOVING) * moves.is_level;
+    const ph_coded_family upright = PH_FAMILY_Z_RESTING - moves.is_rising;
     const int64_t x_steps =
-        ph_coded_surprise(coder, moves.is_level ? PH_FAMILY_X_MOVING : PH_FAMILY_X_RESTING, size,
-                          shift, (uint32_t)forecast->position_mm[0], &words[0]);
-    ph_coded_surprise(coder, moves.is_level ? PH_FAMILY_Y_MOVING : PH_FAMILY_Y_RESTING,
-                      ph_coded_size_of_y(size, x_steps), shift, (uint32_t)forecast->position_mm[1],
-                      &words[1]);
-    const ph_coded_family upright = moves.is_rising ? PH_FAMILY_Z_MOVING : PH_FAMILY_Z_RESTING;
+        ph_coded_surprise(coder, along, size, shift, (uint32_t)forecast->position_mm[0], &words[0]);
+    ph_coded_surprise(coder, along + 1, ph_coded_size_of_y(size, x_steps), shift,
+                      (uint32_t)forecast->position_mm[1], &words[1]);
     if (!layout->has_ground) {
         ph_coded_surprise(coder, upright, forecast->z_size - fewer, shift,
                           (uint32_t)forecast->position_mm[2], &words[2]);

@@ -468,7 +468,7 @@ static void code_turn(ph_coder* coder, ph_coded_family family, int size, int wid
                       uint32_t from_level, uint32_t* level)
 {
     const int64_t given = ph_coder_is_reading(coder) ? 0 : turn_between(width, from_level, *level);
-    const int64_t turn = ph_coder_surprise(coder, family, size, given);
+    const int64_t turn = ph_coder_surprise(coder, family, ph_coded_first(family), size, given);
     const uint32_t top = UINT32_MAX >> (32 - width);
     *level = (from_level + (uint32_t)turn) & top;
     ph_coder_refuse_if(coder, turn_between(width, from_level, *level) != turn);

@@ -105,12 +105,26 @@ int64_t ph_coder_signed_length(ph_coder* coder, ph_coded_family family, int mode
 }
 
 // Exp-Golomb: what is above so many low bits by gamma.
-uint64_t ph_coder_universal_magnitude(ph_coder* coder, int low_bits, uint64_t value)
+static uint64_t universal_magnitude(ph_coder* coder, int low_bits, uint64_t value)
 {
     const uint64_t high = code_gamma(coder, (uint32_t)(value >> low_bits));
     ph_coder_refuse_if(coder, high > UINT32_MAX >> low_bits);
     const uint64_t low = ph_coder_raw(coder, value, low_bits);
     return high << low_bits | (low & ((UINT64_C(1) << low_bits) - 1));
+}
+
+uint64_t ph_coder_magnitude(ph_coder* coder, ph_coded_family family, int model, uint64_t value)
+{
+    if (coder->is_universal) {
+        return universal_magnitude(coder, model / 2, value);
+    }
+    const int symbol =
+        ph_coder_symbol_of(coder, family, PH_MAGNITUDES, model, ph_coder_magnitude_symbol(value));
+    if (symbol < PH_MAGNITUDES_DIRECT) {
+        return (uint64_t)symbol;
+    }
+    return ph_coder_below_length(
+        coder, symbol - PH_MAGNITUDES_DIRECT + ph_word_width(PH_MAGNITUDES_DIRECT), value);
 }
 
 // The last scale but one or the last.

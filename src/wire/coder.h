@@ -115,6 +115,14 @@ PH_ALWAYS_INLINE bool ph_coder_has_model(bool is_universal, ph_coded_family fami
 int ph_coder_read_symbol(ph_entropy_reader* reader, bool is_universal, ph_coded_family family,
                          int model);
 void ph_coder_tell_universal(ph_coder* coder, ph_coded_family family, int symbol);
+PH_ALWAYS_INLINE void ph_coder_tell_entry(ph_coder* coder, uint32_t entry)
+{
+    coder->cost256 += ph_coded_costs[entry];
+    if (ph_coder_has_tape(coder)) {
+        ph_tape_symbol(&coder->tape, entry);
+    }
+}
+
 PH_ALWAYS_INLINE int ph_coder_symbol_of(ph_coder* coder, ph_coded_family family, int symbols,
                                         int model, int symbol)
 {
@@ -130,11 +138,7 @@ PH_ALWAYS_INLINE int ph_coder_symbol_of(ph_coder* coder, ph_coded_family family,
         ph_coder_take(coder, &copy);
         return symbol;
     }
-    const uint32_t entry = ph_coded_first(family) + (uint32_t)(model * (symbols + 1) + symbol);
-    coder->cost256 += ph_coded_costs[entry];
-    if (ph_coder_has_tape(coder)) {
-        ph_tape_symbol(&coder->tape, entry);
-    }
+    ph_coder_tell_entry(coder, ph_coded_first(family) + (uint32_t)(model * (symbols + 1) + symbol));
     return symbol;
 }
 
@@ -198,46 +202,50 @@ PH_ALWAYS_INLINE int64_t ph_coder_with_sign(ph_coder* coder, uint64_t magnitude,
 // The same with a sign; 0 has none.
 int64_t ph_coder_signed_length(ph_coder* coder, ph_coded_family family, int model, int64_t value);
 
-// Small ones as they are, larger ones by their length. Universal: Exp-Golomb.
-uint64_t ph_coder_universal_magnitude(ph_coder* coder, int low_bits, uint64_t value);
-PH_ALWAYS_INLINE uint64_t ph_coder_magnitude(ph_coder* coder, ph_coded_family family, int model,
-                                             uint64_t value)
+// Small ones as they are, larger ones by their length.
+PH_ALWAYS_INLINE int ph_coder_magnitude_symbol(uint64_t value)
 {
-    if (coder->is_universal) {
-        ph_coder copy = ph_coder_copy(coder);
-        const uint64_t told = ph_coder_universal_magnitude(&copy, model / 2, value);
-        ph_coder_take(coder, &copy);
-        return told;
-    }
     enum { DIRECT_BITS = 4 };
     _Static_assert(1 << DIRECT_BITS == PH_MAGNITUDES_DIRECT, "direct up to a length");
-    const int given = value < PH_MAGNITUDES_DIRECT
-                          ? (int)value
-                          : PH_MAGNITUDES_DIRECT + ph_word_width(value) - 1 - DIRECT_BITS;
-    const int symbol = ph_coder_symbol_of(coder, family, PH_MAGNITUDES, model, given);
-    if (symbol < PH_MAGNITUDES_DIRECT) {
-        return (uint64_t)symbol;
+    return PH_LIKELY(value < PH_MAGNITUDES_DIRECT)
+               ? (int)value
+               : PH_MAGNITUDES_DIRECT + ph_word_width(value) - 1 - DIRECT_BITS;
+}
+
+// Universal: Exp-Golomb.
+uint64_t ph_coder_magnitude(ph_coder* coder, ph_coded_family family, int model, uint64_t value);
+
+// Magnitude and sign, of a model that there is, on a tape: what most records mostly consist of. Whether
+// a number is negative is as good as random: so that is no branch.
+PH_ALWAYS_INLINE void ph_coder_tape_surprise(ph_coder* coder, uint32_t first, int model,
+                                             int64_t value)
+{
+    const uint64_t magnitude = ph_coder_magnitude_of(value);
+    const uint32_t sign = value < 0 ? 1 : 0;
+    const int symbol = ph_coder_magnitude_symbol(magnitude);
+    ph_coder_tell_entry(coder, first + (uint32_t)(model * (PH_MAGNITUDES + 1) + symbol));
+    if (PH_LIKELY(magnitude < PH_MAGNITUDES_DIRECT)) {
+        const int sign_bits = magnitude != 0 ? 1 : 0;
+        ph_coder_charge_bits(coder, sign_bits);
+        ph_tape_bit(&coder->tape, sign, sign_bits);
+    } else {
+        ph_coder_below_length(coder, ph_word_width(magnitude), magnitude);
+        ph_coder_raw(coder, sign, 1);
     }
-    return ph_coder_below_length(coder, symbol - PH_MAGNITUDES_DIRECT + 1 + DIRECT_BITS, value);
 }
 
 // A surprise of about this size (1/8 bit, may be negative), -2^31..2^31. Families with PH_SCALES
-// models. Beyond the last scale it is told by whole bits.
+// models; first: what ph_coded_first() says of it. Beyond the last scale it is told by whole bits.
 #define PH_SIZE_PER_SCALE (PH_SIZE_PER_BIT / 2)
 int64_t ph_coder_any_surprise(ph_coder* coder, ph_coded_family family, int scale, int64_t steps);
-PH_ALWAYS_INLINE int64_t ph_coder_surprise(ph_coder* coder, ph_coded_family family, int size,
-                                           int64_t steps)
+PH_ALWAYS_INLINE int64_t ph_coder_surprise(ph_coder* coder, ph_coded_family family, uint32_t first,
+                                           int size, int64_t steps)
 {
+    PH_ASSERT(first == ph_coded_first(family));
     const int positive = size > 0 ? size : 0;
     const int scale = positive / PH_SIZE_PER_SCALE;
-    const uint64_t magnitude = ph_coder_magnitude_of(steps);
-    // Nearly all that is put on a tape is small. Whether it is negative is as good as random: so there
-    // is no branch.
-    if (coder->is_taping && scale < PH_SCALES && magnitude < PH_MAGNITUDES_DIRECT) {
-        ph_coder_symbol_of(coder, family, PH_MAGNITUDES, scale, (int)magnitude);
-        const int sign_bits = magnitude != 0 ? 1 : 0;
-        ph_coder_charge_bits(coder, sign_bits);
-        ph_tape_few_bits(&coder->tape, steps < 0 ? 1 : 0, sign_bits);
+    if (coder->is_taping && PH_LIKELY(scale < PH_SCALES)) {
+        ph_coder_tape_surprise(coder, first, scale, steps);
         return steps;
     }
     ph_coder copy = ph_coder_copy(coder);

@@ -33,7 +33,7 @@ typedef struct ph_tape {
     uint32_t* end;
     bool is_full;
     bool is_roomy;     // there is room for all that is yet to come of a record: nobody need look
-    int gathered_bits; // 0..PH_TOKEN_BITS_MAX, for the next token of raw bits; between records 0
+    int gathered_bits; // 0..32, for the next tokens of raw bits; between records 0
     uint64_t gathered;
 } ph_tape;
 
@@ -95,14 +95,20 @@ PH_ALWAYS_INLINE void ph_tape_put_bits(ph_tape* tape, int width, uint32_t end)
     tape->gathered_bits -= width;
 }
 
-// 0..32 bits, and nothing above them in the value.
-PH_ALWAYS_INLINE void ph_tape_few_bits(ph_tape* tape, uint32_t value, int width)
+PH_ALWAYS_INLINE void ph_tape_put_gathered(ph_tape* tape)
 {
-    tape->gathered |= (uint64_t)value << tape->gathered_bits;
-    tape->gathered_bits += width;
     while (PH_UNLIKELY(tape->gathered_bits > PH_TOKEN_BITS_MAX)) {
         ph_tape_put_bits(tape, PH_TOKEN_BITS_MAX, 0);
     }
+}
+
+// One bit, or none and 0. Nobody looks whether there are enough for a token: so no more than eight of
+// them in a row, or their record ends.
+PH_ALWAYS_INLINE void ph_tape_bit(ph_tape* tape, uint32_t bit, int width)
+{
+    tape->gathered |= (uint64_t)bit << tape->gathered_bits;
+    tape->gathered_bits += width;
+    PH_ASSERT(tape->gathered_bits <= 32);
 }
 
 // 0..64 bits; higher bits of the value are ignored.
@@ -110,9 +116,11 @@ PH_ALWAYS_INLINE void ph_tape_bits(ph_tape* tape, uint64_t value, int width)
 {
     while (width > 0) {
         const int piece = width < 32 ? width : 32;
-        ph_tape_few_bits(tape, (uint32_t)(value & ((UINT64_C(1) << piece) - 1)), piece);
+        tape->gathered |= (value & ((UINT64_C(1) << piece) - 1)) << tape->gathered_bits;
+        tape->gathered_bits += piece;
         width -= piece;
         value >>= piece;
+        ph_tape_put_gathered(tape);
     }
 }
 
@@ -132,6 +140,7 @@ PH_ALWAYS_INLINE void ph_tape_mark(ph_tape* tape, int property, uint32_t cost256
 // The record ends.
 PH_ALWAYS_INLINE void ph_tape_end(ph_tape* tape)
 {
+    ph_tape_put_gathered(tape);
     ph_tape_put_bits(tape, tape->gathered_bits, PH_TOKEN_END);
 }
 
