@@ -96,7 +96,7 @@ static void send(fixture* f, ph_record_kind kind, uint64_t told, uint8_t a, uint
     const uint16_t place = ph_flight_add(&f->flight, &item);
     const uint32_t words[] = {0, 0, 0, a, b};
     ph_packing_store_all(&f->packing, &f->layouts.layouts[0], told, words, item.values);
-    ph_knowledge_note_sent(&f->knowledge, &item, place);
+    ph_knowledge_note_sent(&f->knowledge, ph_knowledge_at(&f->knowledge, item.slot), &item, place);
     ph_flight_commit(&f->flight);
     assert_true(ph_knowledge_validate(&f->knowledge, &f->flight));
 }

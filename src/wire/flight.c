@@ -23,14 +23,13 @@ bool ph_flight_begin(ph_flight* flight, const ph_flight_stamp* stamp, const int3
     PH_ASSERT(ph_flight_has_place(flight) && !flight->is_open);
 
     const uint32_t place = eye_mm != NULL ? ph_flight_find_room(flight, PH_FLIGHT_EYE_UNITS) : 0;
-    if (place == UINT32_MAX) {
+    if (place == PH_FLIGHT_NO_ROOM) {
         return false;
     }
-    ph_flight_packet* packet = ph_flight_open_packet(flight);
-    *packet = (ph_flight_packet){.stamp = *stamp, .has_eye = eye_mm != NULL};
+    flight->open = (ph_flight_packet){.stamp = *stamp, .has_eye = eye_mm != NULL};
     if (eye_mm != NULL) {
         ph_flight_take_room(flight, place, PH_FLIGHT_EYE_UNITS);
-        packet->first = (uint16_t)place;
+        flight->open.first = (uint16_t)place;
         memcpy(&flight->units[place], eye_mm, PH_FLIGHT_EYE_UNITS * sizeof(uint32_t));
     }
     flight->is_open = true;
@@ -47,19 +46,19 @@ void ph_flight_withdraw(ph_flight* flight, uint16_t place)
 
 void ph_flight_commit(ph_flight* flight)
 {
-    PH_ASSERT(flight->is_open && ph_flight_open_packet(flight)->item_count > 0);
+    PH_ASSERT(flight->is_open && flight->open.item_count > 0);
 
+    flight->packets[(unsigned)(flight->first + flight->count) % PH_FLIGHT_MAX] = flight->open;
     ++flight->count;
     flight->is_open = false;
 }
 
 void ph_flight_cancel(ph_flight* flight)
 {
-    const ph_flight_packet* packet = ph_flight_open_packet(flight);
-    PH_ASSERT(flight->is_open && packet->item_count == 0);
+    PH_ASSERT(flight->is_open && flight->open.item_count == 0);
 
-    if (packet->has_eye) {
-        flight->head = packet->first;
+    if (flight->open.has_eye) {
+        flight->head = flight->open.first;
     }
     flight->is_open = false;
 }

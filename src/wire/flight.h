@@ -64,12 +64,13 @@ typedef struct ph_flight {
     uint32_t capacity;
     uint32_t head;
     uint32_t tail;
-    uint32_t wrap_end; // while is_wrapped: where the older part ends
-    bool is_wrapped;   // head is behind tail
-    bool is_wide;      // more than 32 properties
-    bool is_open;      // a packet has begun
-    int first;         // of packets, the oldest
-    int count;         // packets, an open one not counted
+    uint32_t wrap_end;     // while is_wrapped: where the older part ends
+    bool is_wrapped;       // head is behind tail
+    bool is_wide;          // more than 32 properties
+    bool is_open;          // a packet has begun
+    int first;             // of packets, the oldest
+    int count;             // packets, an open one not counted
+    ph_flight_packet open; // the one that has begun
     ph_flight_packet packets[PH_FLIGHT_MAX];
 } ph_flight;
 
@@ -101,16 +102,15 @@ void ph_flight_init(ph_flight* flight, uint32_t* units, uint32_t capacity, bool 
 
 // ---- adding, which runs for every record
 
-// Where so many units in a row are free. @return UINT32_MAX when they are not.
+// Where so many units in a row are free. @return PH_FLIGHT_NO_ROOM when they are not.
+#define PH_FLIGHT_NO_ROOM UINT32_MAX
 static inline uint32_t ph_flight_find_room(const ph_flight* flight, uint32_t unit_count)
 {
-    if (flight->is_wrapped) {
-        return flight->head + unit_count <= flight->tail ? flight->head : UINT32_MAX;
-    }
-    if (flight->head + unit_count <= flight->capacity) {
+    const uint32_t end = flight->is_wrapped ? flight->tail : flight->capacity;
+    if (PH_LIKELY(flight->head + unit_count <= end)) {
         return flight->head;
     }
-    return unit_count <= flight->tail ? 0 : UINT32_MAX;
+    return !flight->is_wrapped && unit_count <= flight->tail ? 0 : PH_FLIGHT_NO_ROOM;
 }
 
 // Room that was found.
@@ -121,16 +121,6 @@ static inline void ph_flight_take_room(ph_flight* flight, uint32_t place, uint32
         flight->is_wrapped = true;
     }
     flight->head = place + unit_count;
-}
-
-static inline unsigned ph_flight_open_index(const ph_flight* flight)
-{
-    return (unsigned)(flight->first + flight->count) % PH_FLIGHT_MAX;
-}
-
-static inline ph_flight_packet* ph_flight_open_packet(ph_flight* flight)
-{
-    return &flight->packets[ph_flight_open_index(flight)];
 }
 
 static inline void ph_flight_store(uint32_t* unit, bool is_wide, const ph_flight_item* item)
@@ -157,34 +147,43 @@ static inline bool ph_flight_has_place(const ph_flight* flight)
 // eye_mm is NULL for a packet without one. @return False, with nothing begun, when there is no room.
 bool ph_flight_begin(ph_flight* flight, const ph_flight_stamp* stamp, const int32_t* eye_mm);
 
-// Whether an item of this size can be added now.
-static inline bool ph_flight_has_room(const ph_flight* flight, size_t value_bytes)
+// Where an item of this size can be added now, or PH_FLIGHT_NO_ROOM.
+static inline uint32_t ph_flight_find(const ph_flight* flight, size_t value_bytes)
 {
-    const uint32_t unit_count = ph_flight_item_units(flight->is_wide, value_bytes);
-    return ph_flight_find_room(flight, unit_count) != UINT32_MAX;
+    return ph_flight_find_room(flight, ph_flight_item_units(flight->is_wide, value_bytes));
 }
 
-// Adds an item; its values are to be filled in by the caller. @return False, with nothing done, when
-// there is no room.
-static inline bool ph_flight_try_add(ph_flight* flight, ph_flight_item* item, uint16_t* place)
+static inline bool ph_flight_has_room(const ph_flight* flight, size_t value_bytes)
+{
+    return ph_flight_find(flight, value_bytes) != PH_FLIGHT_NO_ROOM;
+}
+
+// Adds an item there; its values are to be filled in by the caller.
+static inline void ph_flight_put(ph_flight* flight, uint32_t place, ph_flight_item* item)
 {
     PH_ASSERT(flight->is_open && item->value_bytes <= PH_FLIGHT_VALUE_BYTES_MAX);
+    PH_ASSERT(place == ph_flight_find(flight, item->value_bytes) && place != PH_FLIGHT_NO_ROOM);
 
     const uint32_t unit_count = ph_flight_item_units(flight->is_wide, item->value_bytes);
-    const uint32_t found = ph_flight_find_room(flight, unit_count);
-    if (found == UINT32_MAX) {
-        return false;
-    }
-    ph_flight_take_room(flight, found, unit_count);
-    uint32_t* unit = &flight->units[found];
+    ph_flight_take_room(flight, place, unit_count);
+    uint32_t* unit = &flight->units[place];
     unit[unit_count - 1] = 0; // the bytes behind the values are never rubbish
     ph_flight_store(unit, flight->is_wide, item);
     item->values = (uint8_t*)(unit + ph_flight_head_units(flight->is_wide));
-    ph_flight_packet* packet = ph_flight_open_packet(flight);
-    if (packet->item_count == 0 && !packet->has_eye) {
-        packet->first = (uint16_t)found;
+    if (flight->open.item_count == 0 && !flight->open.has_eye) {
+        flight->open.first = (uint16_t)place;
     }
-    ++packet->item_count;
+    ++flight->open.item_count;
+}
+
+// @return False, with nothing done, when there is no room.
+static inline bool ph_flight_try_add(ph_flight* flight, ph_flight_item* item, uint16_t* place)
+{
+    const uint32_t found = ph_flight_find(flight, item->value_bytes);
+    if (found == PH_FLIGHT_NO_ROOM) {
+        return false;
+    }
+    ph_flight_put(flight, found, item);
     *place = (uint16_t)found;
     return true;
 }
@@ -202,7 +201,7 @@ static inline uint16_t ph_flight_add(ph_flight* flight, ph_flight_item* item)
 // Whether the item at this place belongs to the packet that is open now.
 static inline bool ph_flight_is_open(const ph_flight* flight, uint16_t place)
 {
-    const ph_flight_packet* packet = &flight->packets[ph_flight_open_index(flight)];
+    const ph_flight_packet* packet = &flight->open;
     if (!flight->is_open || packet->item_count == 0) {
         return false;
     }

@@ -87,6 +87,21 @@ void ph_packing_store(const ph_packing* packing, int property, const uint32_t* w
     }
 }
 
+void ph_packing_store_several(const ph_packing* packing, const ph_layout* layout,
+                              uint64_t properties, const uint32_t* words, uint8_t* bytes)
+{
+    for (; properties != 0; properties &= properties - 1) {
+        const int property = ph_word_lowest_bit(properties);
+        const uint32_t* value = words + layout->word[property];
+        if (property == layout->position_property) {
+            memcpy(bytes, value, PH_PACKED_POSITION);
+        } else {
+            ph_packing_store(packing, property, value, bytes);
+        }
+        bytes += packing->size[property];
+    }
+}
+
 // The word at *bytes, which moves on.
 static inline uint32_t next_word(unsigned width, const uint8_t** bytes)
 {

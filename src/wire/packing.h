@@ -86,6 +86,14 @@ static inline size_t ph_packing_size(const ph_packing* packing, uint64_t propert
     return size;
 }
 
+// The same; nearly all that is told is a position alone.
+static inline size_t ph_packing_size_all(const ph_packing* packing, const ph_layout* layout,
+                                         uint64_t properties)
+{
+    return PH_LIKELY(properties == layout->position) ? PH_PACKED_POSITION
+                                                     : ph_packing_size(packing, properties);
+}
+
 // Where the value of one of them begins; bit says which.
 static inline const uint8_t* ph_packing_within(const ph_packing* packing, uint64_t properties,
                                                uint64_t bit, const uint8_t* bytes)
@@ -95,19 +103,16 @@ static inline const uint8_t* ph_packing_within(const ph_packing* packing, uint64
     return bytes + ph_packing_size(packing, properties & (bit - 1));
 }
 
-// Of the words of an entity. Nearly all that is told is a position, or begins with one.
+// Of the words of an entity.
+void ph_packing_store_several(const ph_packing* packing, const ph_layout* layout,
+                              uint64_t properties, const uint32_t* words, uint8_t* bytes);
 static inline void ph_packing_store_all(const ph_packing* packing, const ph_layout* layout,
                                         uint64_t properties, const uint32_t* words, uint8_t* bytes)
 {
-    for (; properties != 0; properties &= properties - 1) {
-        const int property = ph_word_lowest_bit(properties);
-        const uint32_t* value = words + layout->word[property];
-        if (property == layout->position_property) {
-            memcpy(bytes, value, PH_PACKED_POSITION);
-        } else {
-            ph_packing_store(packing, property, value, bytes);
-        }
-        bytes += packing->size[property];
+    if (PH_LIKELY(properties == layout->position)) {
+        memcpy(bytes, words + layout->position_word, PH_PACKED_POSITION);
+    } else {
+        ph_packing_store_several(packing, layout, properties, words, bytes);
     }
 }
 

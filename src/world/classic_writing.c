@@ -41,13 +41,23 @@ static bool try_note(ph_datagram* datagram, const ph_choice* choice, ph_chosen* 
     if (datagram->bits + bits > datagram->limit_bits) {
         return false;
     }
-    ph_flight_item item = ph_wording_item(&datagram->wording, record);
+    const ph_place* at = ph_wording_at(&datagram->wording, choice->slot);
+    ph_flight_item item =
+        ph_wording_measure(&datagram->wording, at, record->properties, choice->kind);
+    ph_wording_complete(&datagram->wording, at, record, &item);
     uint16_t place;
     if (!ph_flight_try_add(&sender->flight, &item, &place)) {
         return false;
     }
     sender->knowledge.mileage_mm[choice->slot] += item.mileage_mm;
-    ph_datagram_note(datagram, &(ph_addition){choice, before, record, &item, place});
+    ph_datagram_note(datagram, &(ph_addition){.choice = choice,
+                                              .at = at,
+                                              .before = before,
+                                              .record = record,
+                                              .kind = choice->kind,
+                                              .item = &item,
+                                              .place = place,
+                                              .kept = PH_KEPT_NONE});
     datagram->bits += bits;
     return true;
 }

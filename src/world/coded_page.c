@@ -26,9 +26,10 @@ void ph_coded_page_begin(ph_coded_page* page, const ph_coded_frame* frame,
     ph_told_sums_begin(&page->flags, costs, counts);
 }
 
-void ph_coded_page_untell(ph_coded_page* page, int slot)
+void ph_coded_page_untell(ph_coded_page* page, int slot, int64_t record256)
 {
     ph_told_sums_untell(&page->flags, page->costs, page->baselines->urgencies[slot]);
+    page->records256 -= record256;
 }
 
 void ph_coded_page_return(ph_coded_page* page, const ph_page_mark* mark)

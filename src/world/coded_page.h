@@ -53,7 +53,10 @@ static inline void ph_coded_page_tell(ph_coded_page* page, int slot, int64_t rec
     page->records256 += record256;
 }
 
-// A moment to go back to. Who was told since then is to be named.
+// And back.
+void ph_coded_page_untell(ph_coded_page* page, int slot, int64_t record256);
+
+// A moment to go back to, unless somebody was told since then.
 typedef struct ph_page_mark {
     int64_t records256;
     int density;
@@ -64,7 +67,6 @@ static inline ph_page_mark ph_coded_page_mark(const ph_coded_page* page)
     return (ph_page_mark){page->records256, page->frame.density};
 }
 
-void ph_coded_page_untell(ph_coded_page* page, int slot);
 void ph_coded_page_return(ph_coded_page* page, const ph_page_mark* mark);
 
 // The density that makes the flags cheapest.

@@ -27,20 +27,6 @@ static ph_choice whole_choice(const ph_datagram* datagram, const ph_choice* choi
     return whole;
 }
 
-// The page with this update in it. @return What it costs.
-static inline uint32_t put_update(ph_datagram* datagram, ph_coded_record* coded,
-                                  const ph_chosen* before)
-{
-    ph_coded_page* page = &datagram->page;
-    const uint32_t cost256 = ph_coded_tape(&page->frame, coded, &datagram->tape);
-    if (before == NULL) {
-        ph_coded_page_tell(page, coded->record.slot, cost256);
-    } else {
-        page->records256 += (int64_t)cost256 - before->cost256;
-    }
-    return cost256;
-}
-
 // What stands before the updates, beside the records of leaves and enters: for so many more of them.
 static int head_bits_with(ph_datagram* datagram, int leaves, int enters)
 {
@@ -50,18 +36,27 @@ static int head_bits_with(ph_datagram* datagram, int leaves, int enters)
     return ph_coded_header_bits(header) + ph_party_spread_bits(datagram, header->enter_count);
 }
 
-// Another density may make the room that is missing.
-static bool fits(ph_datagram* datagram, int head_bits, int64_t* bits)
+static int64_t bits_with(const ph_datagram* datagram, int head_bits)
 {
-    if (datagram->tape.is_full) {
-        return false;
+    return head_bits + ph_coded_page_bits(&datagram->page);
+}
+
+// Another density may make the room that is missing. @return False, at the same one, when none does.
+PH_OUT_OF_LINE static bool try_settle(ph_datagram* datagram, int head_bits)
+{
+    const ph_page_mark before = ph_coded_page_mark(&datagram->page);
+    ph_coded_page_settle(&datagram->page);
+    if (bits_with(datagram, head_bits) <= datagram->limit_bits) {
+        return true;
     }
-    *bits = head_bits + ph_coded_page_bits(&datagram->page);
-    if (*bits > datagram->limit_bits) {
-        ph_coded_page_settle(&datagram->page);
-        *bits = head_bits + ph_coded_page_bits(&datagram->page);
-    }
-    return *bits <= datagram->limit_bits;
+    ph_coded_page_return(&datagram->page, &before);
+    return false;
+}
+
+static inline bool fits(ph_datagram* datagram, int head_bits)
+{
+    return !datagram->tape.is_full && (bits_with(datagram, head_bits) <= datagram->limit_bits ||
+                                       try_settle(datagram, head_bits));
 }
 
 // The new item of a slot says everything that the one before in the same packet did. If it is of the
@@ -84,82 +79,92 @@ static uint16_t replace_item(ph_datagram* datagram, ph_flight_item* item)
     return ph_flight_add(&sender->flight, item);
 }
 
-static void keep_due(ph_datagram* datagram, int slot)
+static inline void keep_due(ph_datagram* datagram, const ph_place* at)
 {
     ph_knowledge* knowledge = &datagram->sender->knowledge;
-    const int class_index = knowledge->class_index[slot];
     // The clock goes on for whatever else is due.
-    if (knowledge->touched[slot] == 0) {
-        knowledge->waiting_ms[slot] = 0;
+    if (knowledge->touched[at->slot] == 0) {
+        knowledge->waiting_ms[at->slot] = 0;
     }
-    knowledge->touched[slot] |= datagram->frame.layouts->layouts[class_index].position;
+    knowledge->touched[at->slot] |= at->layout->position;
 }
 
-// A record that is on the page goes into the flight. @return False, with nothing done, when that or the
-// datagram is too small for it.
-PH_ALWAYS_INLINE bool try_note(ph_datagram* datagram, const ph_choice* choice, ph_chosen* before,
-                               const ph_record* record, int head_bits)
+// A record that is on the page goes into the flight. Of the addition the item is yet to come. @return
+// False, with nothing done, when that or the datagram is too small for it.
+PH_ALWAYS_INLINE bool try_note(ph_datagram* datagram, ph_addition addition, int head_bits)
 {
     ph_sender* sender = datagram->sender;
-    ph_flight_item item = ph_wording_item(&datagram->wording, record);
-    int64_t bits;
-    if (!fits(datagram, head_bits, &bits) ||
-        !ph_flight_has_room(&sender->flight, item.value_bytes)) {
+    const ph_place* at = addition.at;
+    ph_flight_item item =
+        ph_wording_measure(&datagram->wording, at, addition.record->properties, addition.kind);
+    const uint32_t found = ph_flight_find(&sender->flight, item.value_bytes);
+    if (found == PH_FLIGHT_NO_ROOM || !fits(datagram, head_bits)) {
         return false;
     }
-    sender->knowledge.mileage_mm[choice->slot] += item.mileage_mm;
-    const uint16_t place =
-        before != NULL ? replace_item(datagram, &item) : ph_flight_add(&sender->flight, &item);
-    ph_datagram_note(datagram, &(ph_addition){choice, before, record, &item, place});
-    if (before == NULL) {
-        sender->baselines.chosen[choice->slot] = (uint16_t)datagram->count;
+    datagram->bits = bits_with(datagram, head_bits);
+    ph_wording_complete(&datagram->wording, at, addition.record, &item);
+    sender->knowledge.mileage_mm[at->slot] += item.mileage_mm;
+    if (addition.before == NULL) {
+        ph_flight_put(&sender->flight, found, &item);
+        addition.place = (uint16_t)found;
+        sender->baselines.chosen[at->slot] = (uint16_t)(datagram->count + 1);
+    } else {
+        addition.place = replace_item(datagram, &item);
     }
-    datagram->bits = bits;
+    sender->baselines.coarse[at->slot] = addition.coarse;
+    addition.item = &item;
+    ph_datagram_note(datagram, &addition);
     return true;
 }
 
 // All that is said of a slot.
 PH_ALWAYS_INLINE bool add_update(ph_datagram* datagram, const ph_choice* choice, ph_chosen* before)
 {
-    ph_baselines* baselines = &datagram->sender->baselines;
-    const ph_page_mark page_before = ph_coded_page_mark(&datagram->page);
+    ph_coded_page* page = &datagram->page;
+    const ph_place* at = ph_wording_at(&datagram->wording, choice->slot);
+    const bool is_rounded = ph_wording_update(&datagram->wording, &page->frame, at, choice);
+    ph_coded_record* made = &datagram->wording.update;
     uint32_t* tape_before = datagram->tape.next;
-    ph_coded_wording made;
-    ph_wording_update(&datagram->wording, &datagram->page.frame, choice, &made);
-    const uint32_t cost256 = put_update(datagram, &made.coded, before);
-    if (!try_note(datagram, choice, before, &made.coded.record, datagram->head_bits)) {
+    const uint32_t cost256 = ph_coded_tape(&page->frame, made, &datagram->tape);
+    const int64_t more256 = before != NULL ? (int64_t)cost256 - before->cost256 : cost256;
+    if (before == NULL) {
+        ph_coded_page_tell(page, at->slot, more256);
+    } else {
+        page->records256 += more256;
+    }
+    const ph_addition addition = {.choice = choice,
+                                  .at = at,
+                                  .before = before,
+                                  .record = &made->record,
+                                  .kind = PH_RECORD_UPDATE,
+                                  .cost256 = cost256,
+                                  .kept = (uint16_t)(tape_before - datagram->tokens),
+                                  .coarse = made->coarse};
+    if (!try_note(datagram, addition, datagram->head_bits)) {
         if (before == NULL) {
-            ph_coded_page_untell(&datagram->page, choice->slot);
+            ph_coded_page_untell(page, at->slot, more256);
+        } else {
+            page->records256 -= more256;
         }
-        ph_coded_page_return(&datagram->page, &page_before);
         ph_tape_rewind(&datagram->tape, tape_before);
         return false;
     }
-    ph_chosen* chosen = before != NULL ? before : &datagram->chosen[datagram->count - 1];
-    chosen->cost256 = cost256;
-    chosen->coarse = made.coded.coarse;
-    chosen->kept = (uint16_t)(tape_before - datagram->tokens);
-    baselines->coarse[choice->slot] = made.coded.coarse;
-    if (made.is_rounded) {
-        keep_due(datagram, choice->slot);
+    if (is_rounded) {
+        keep_due(datagram, at);
     }
     return true;
 }
 
-static void note_change(ph_datagram* datagram, const ph_coded_record* made, uint32_t cost256)
+// More of a slot that is told of already.
+PH_OUT_OF_LINE static bool add_more(ph_datagram* datagram, const ph_choice* choice,
+                                    ph_chosen* before)
 {
-    ph_chosen* chosen = &datagram->chosen[datagram->count - 1];
-    const int slot = made->record.slot;
-    chosen->cost256 = cost256;
-    chosen->coarse = made->coarse;
-    datagram->sender->baselines.coarse[slot] = made->coarse;
-    if (made->coarse != 0) {
-        keep_due(datagram, slot);
-    }
+    const ph_choice whole = whole_choice(datagram, choice, before);
+    return add_update(datagram, &whole, before);
 }
 
 // A leave or an enter.
-static bool add_change(ph_datagram* datagram, const ph_choice* choice)
+PH_OUT_OF_LINE static bool add_change(ph_datagram* datagram, const ph_choice* choice)
 {
     if (datagram->limit_bits - datagram->bits < NEARLY_FULL_BITS) {
         ph_party_settle(datagram);
@@ -170,11 +175,18 @@ static bool add_change(ph_datagram* datagram, const ph_choice* choice)
     const uint32_t cost256 = ph_party_join(datagram, choice);
     ph_coded_record made;
     ph_wording_change(&datagram->wording, &datagram->page.frame, choice, &made);
-    const bool is_added = try_note(datagram, choice, NULL, &made.record, head_bits);
-    if (is_added) {
-        note_change(datagram, &made, cost256);
-    } else {
+    const ph_addition addition = {.choice = choice,
+                                  .at = ph_wording_at(&datagram->wording, choice->slot),
+                                  .record = &made.record,
+                                  .kind = choice->kind,
+                                  .cost256 = cost256,
+                                  .kept = PH_KEPT_NONE,
+                                  .coarse = made.coarse};
+    const bool is_added = try_note(datagram, addition, head_bits);
+    if (!is_added) {
         ph_coded_page_return(&datagram->page, &page_before);
+    } else if (made.coarse != 0) {
+        keep_due(datagram, addition.at);
     }
     datagram->head_bits = head_bits_with(datagram, 0, 0);
     return is_added;
@@ -185,10 +197,6 @@ bool ph_coded_add(ph_datagram* datagram, const ph_choice* choice, ph_chosen* bef
     if (choice->kind != PH_RECORD_UPDATE) {
         return add_change(datagram, choice);
     }
-    ph_choice whole;
-    if (before != NULL) {
-        whole = whole_choice(datagram, choice, before);
-        choice = &whole;
-    }
-    return add_update(datagram, choice, before);
+    return PH_UNLIKELY(before != NULL) ? add_more(datagram, choice, before)
+                                       : add_update(datagram, choice, NULL);
 }

@@ -15,8 +15,7 @@ void ph_datagram_init(ph_datagram* datagram, const ph_outlook* outlook, ph_sende
 
     datagram->outlook = outlook;
     datagram->sender = sender;
-    datagram->wording.outlook = outlook;
-    datagram->wording.at.slot = -1;
+    ph_wording_init(&datagram->wording, outlook);
     datagram->frame = (ph_frame){
         .layouts = &world->forms.layouts,
         .ground = &world->def.ground,

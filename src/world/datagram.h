@@ -123,57 +123,77 @@ bool ph_coded_add(ph_datagram* datagram, const ph_choice* choice, ph_chosen* bef
 // A record was given an item of the flight.
 typedef struct ph_addition {
     const ph_choice* choice;
+    const ph_place* at;
     ph_chosen* before; // or NULL
     const ph_record* record;
+    ph_record_kind kind; // its kind, for the compiler to know
     const ph_flight_item* item;
     uint16_t place;
+    // As in ph_chosen.
+    uint32_t cost256;
+    uint16_t kept;
+    uint16_t kept_bits;
+    uint8_t coarse;
 } ph_addition;
 
 // A reference that the client will have may have to be taken back later.
-static inline void ph_datagram_note_references(ph_datagram* datagram, const ph_record* record)
+static inline void ph_datagram_note_references(ph_datagram* datagram, const ph_place* at,
+                                               const ph_record* record)
 {
-    const ph_layout* layout = ph_wording_at(&datagram->wording, record->slot)->layout;
+    const ph_layout* layout = at->layout;
     for (uint64_t left = record->properties & layout->references; left != 0; left &= left - 1) {
         if (record->words[layout->word[ph_word_lowest_bit(left)]] != 0) {
-            datagram->sender->knowledge.points[record->slot] = 1;
+            datagram->sender->knowledge.points[at->slot] = 1;
         }
     }
 }
 
-static inline void ph_datagram_note_chosen(ph_datagram* datagram, const ph_choice* choice,
-                                           ph_chosen* before)
+PH_ALWAYS_INLINE void ph_datagram_note_chosen(ph_datagram* datagram, const ph_addition* addition)
 {
-    const uint64_t repeats = ph_wording_at(&datagram->wording, choice->slot)->dossier->repeats;
-    if (before != NULL) {
-        before->properties |= choice->properties;
-        before->repeats |= repeats & choice->properties;
-        before->is_significant |= choice->is_significant;
-        before->kept = PH_KEPT_NONE;
-        return;
+    const ph_choice* choice = addition->choice;
+    const uint64_t repeats = addition->at->dossier->repeats;
+    ph_chosen* chosen = addition->before;
+    if (chosen != NULL) {
+        chosen->properties |= choice->properties;
+        chosen->repeats |= repeats & choice->properties;
+        chosen->is_significant |= choice->is_significant;
+    } else {
+        const uint32_t kind = addition->kind;
+        chosen = &datagram->chosen[datagram->count++];
+        chosen->properties = choice->properties;
+        chosen->repeats = repeats & choice->properties;
+        chosen->order = kind << PH_CHOSEN_KIND_SHIFT | (uint32_t)choice->slot;
+        chosen->is_repeat = repeats != 0;
+        chosen->is_significant = choice->is_significant;
+        ++datagram->counts[kind];
     }
-    datagram->chosen[datagram->count++] = (ph_chosen){
-        .properties = choice->properties,
-        .repeats = repeats & choice->properties,
-        .order = (uint32_t)choice->kind << PH_CHOSEN_KIND_SHIFT | (uint32_t)choice->slot,
-        .is_repeat = repeats != 0,
-        .is_significant = choice->is_significant,
-        .kept = PH_KEPT_NONE,
-    };
-    ++datagram->counts[choice->kind];
+    chosen->cost256 = addition->cost256;
+    chosen->kept = addition->kept;
+    chosen->kept_bits = addition->kept_bits;
+    chosen->coarse = addition->coarse;
 }
 
+// Others are given copies of the item: one whose address is known outside would be in memory all the
+// while.
 PH_ALWAYS_INLINE void ph_datagram_note(ph_datagram* datagram, const ph_addition* addition)
 {
-    if (addition->choice->kind != PH_RECORD_LEAVE) {
-        ph_wording_pack(&datagram->wording, addition->record, addition->item);
-        ph_datagram_note_references(datagram, addition->record);
-    }
-    ph_datagram_note_chosen(datagram, addition->choice, addition->before);
     ph_sender* sender = datagram->sender;
-    ph_knowledge_note_sent(&sender->knowledge, addition->item, addition->place);
-    if (sender->expectation != NULL && addition->choice->kind != PH_RECORD_LEAVE) {
-        ph_expectation_note_sent(sender->expectation, datagram->outlook->world, sender,
-                                 addition->item, addition->record);
+    ph_datagram_note_chosen(datagram, addition);
+    ph_knowledge_note_sent(&sender->knowledge, addition->at->dossier, addition->item,
+                           addition->place);
+    if (addition->kind == PH_RECORD_LEAVE) {
+        return;
+    }
+    ph_wording_pack(addition->at, addition->record, addition->item);
+    if (addition->kind == PH_RECORD_ENTER && ph_sender_is_coded(sender)) {
+        const ph_flight_item item = *addition->item;
+        ph_baselines_store_extra(&item, addition->record);
+    }
+    ph_datagram_note_references(datagram, addition->at, addition->record);
+    if (sender->expectation != NULL) {
+        const ph_flight_item item = *addition->item;
+        ph_expectation_note_sent(sender->expectation, datagram->outlook->world, sender, &item,
+                                 addition->record);
     }
 }
 

@@ -131,12 +131,13 @@ void ph_knowledge_free(ph_knowledge* knowledge, int slot, bool is_known);
 
 // ---- what is sent, and what becomes of it
 
-// An item was added to the flight for its slot. Its `older` was the slot's newest_item.
-static inline void ph_knowledge_note_sent(ph_knowledge* knowledge, const ph_flight_item* item,
-                                          uint16_t place)
+// An item was added to the flight for its slot, whose dossier this is. Its `older` was the newest_item
+// there.
+static inline void ph_knowledge_note_sent(ph_knowledge* knowledge, ph_dossier* dossier,
+                                          const ph_flight_item* item, uint16_t place)
 {
     const int slot = item->slot;
-    ph_dossier* dossier = ph_knowledge_at(knowledge, slot);
+    PH_ASSERT(dossier == ph_knowledge_at(knowledge, slot));
     PH_ASSERT(dossier->in_flight < PH_IN_FLIGHT_MAX);
 
     dossier->newest_item = place;

@@ -5,9 +5,19 @@
 
 #include <string.h>
 
+void ph_wording_init(ph_wording* wording, const ph_outlook* outlook)
+{
+    wording->outlook = outlook;
+    wording->at.slot = -1;
+    wording->update.before = NULL;
+    ph_wording_blank(wording, PH_RECORD_UPDATE, &wording->update.record);
+}
+
 void ph_wording_record(ph_wording* wording, const ph_choice* choice, ph_record* record)
 {
-    ph_wording_make(wording, choice, choice->kind, record);
+    const ph_place* at = ph_wording_at(wording, choice->slot);
+    ph_wording_blank(wording, choice->kind, record);
+    ph_wording_fill(wording, at, choice, choice->kind, record);
 }
 
 // ---- as a difference
@@ -17,19 +27,20 @@ void ph_wording_forget(ph_wording* wording)
     wording->forecast_slot = -1;
 }
 
-void ph_wording_round(const ph_coded_frame* frame, const ph_layout* layout, int coarse,
-                      ph_coded_wording* made)
+bool ph_wording_round(const ph_coded_frame* frame, const ph_layout* layout, int coarse,
+                      ph_coded_record* made)
 {
-    uint32_t* words = made->coded.record.words + layout->position_word;
+    uint32_t* words = made->record.words + layout->position_word;
     uint32_t rounded[3];
     memcpy(rounded, words, sizeof rounded);
     if (!ph_coded_round(frame, layout, coarse, rounded)) {
-        return;
+        return false;
     }
-    made->coded.coarse = (uint8_t)coarse;
-    made->is_rounded =
-        ((rounded[0] ^ words[0]) | (rounded[1] ^ words[1]) | (rounded[2] ^ words[2])) != 0;
+    made->coarse = (uint8_t)coarse;
+    const uint32_t off =
+        (rounded[0] ^ words[0]) | (rounded[1] ^ words[1]) | (rounded[2] ^ words[2]);
     memcpy(words, rounded, sizeof rounded);
+    return off != 0;
 }
 
 // Who came into view just now was hidden a tick ago for all we know, if the game says who may be
@@ -72,7 +83,7 @@ void ph_wording_change(ph_wording* wording, const ph_coded_frame* frame, const p
     PH_ASSERT(choice->kind != PH_RECORD_UPDATE);
 
     *made = (ph_coded_record){0};
-    ph_wording_make(wording, choice, choice->kind, &made->record);
+    ph_wording_record(wording, choice, &made->record);
     if (choice->kind == PH_RECORD_ENTER) {
         note_velocity(wording, frame, &made->record);
         round_enter(wording, frame, made);

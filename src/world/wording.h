@@ -32,12 +32,15 @@ typedef struct ph_choice {
 // all questions about it until the next slot's turn.
 typedef struct ph_wording {
     const ph_outlook* outlook;
-    ph_place at;       // of the slot whose turn it is; its slot is -1 before the first
-    int forecast_slot; // -1: of nobody
+    ph_place at;            // of the slot whose turn it is; its slot is -1 before the first
+    int forecast_slot;      // -1: of nobody
+    ph_coded_record update; // the last one that was made as a difference
     ph_forecast forecast;
     uint32_t words[PH_RECORD_WORDS_MAX];
     uint8_t texts[PH_WORDING_TEXT_BYTES];
 } ph_wording;
+
+void ph_wording_init(ph_wording* wording, const ph_outlook* outlook);
 
 // It is this slot's turn.
 static inline const ph_place* ph_wording_move(ph_wording* wording, int slot)
@@ -49,8 +52,8 @@ static inline const ph_place* ph_wording_move(ph_wording* wording, int slot)
 // Where the slot is that records are made of.
 static inline const ph_place* ph_wording_at(ph_wording* wording, int slot)
 {
-    if (wording->at.slot != slot) {
-        wording->at = ph_outlook_place(wording->outlook, slot);
+    if (PH_UNLIKELY(wording->at.slot != slot)) {
+        ph_wording_move(wording, slot);
     }
     return &wording->at;
 }
@@ -67,23 +70,27 @@ static inline bool ph_wording_has_jumped(const ph_outlook* outlook, const ph_pla
     return (choice->properties & at->layout->position) != 0 && jumps != at->dossier->jumps;
 }
 
-// A record with its words, unless they are there already. kind: the choice's.
-static inline void ph_wording_make(ph_wording* wording, const ph_choice* choice,
-                                   ph_record_kind kind, ph_record* made)
+// What all records of a kind have in common: as yet of nobody, and saying nothing.
+static inline void ph_wording_blank(ph_wording* wording, ph_record_kind kind, ph_record* made)
 {
-    const ph_outlook* outlook = wording->outlook;
-    const ph_place* at = ph_wording_at(wording, choice->slot);
     // One by one: what is put together elsewhere in pieces and copied as a whole is waited for.
     made->name = 0;
-    made->properties = choice->properties;
-    made->association = at->dossier->association;
-    made->slot = (uint16_t)at->slot;
     made->kind = (uint8_t)kind;
-    made->class_index = (uint8_t)at->class_index;
     made->is_jump = false;
     memset(made->velocity, 0, sizeof made->velocity);
     made->words = wording->words;
     made->texts = wording->texts;
+}
+
+// Then who, and what, with its words unless they are there already. kind: the choice's.
+static inline void ph_wording_fill(ph_wording* wording, const ph_place* at, const ph_choice* choice,
+                                   ph_record_kind kind, ph_record* made)
+{
+    const ph_outlook* outlook = wording->outlook;
+    made->properties = choice->properties;
+    made->association = at->dossier->association;
+    made->slot = (uint16_t)at->slot;
+    made->class_index = (uint8_t)at->class_index;
     if (kind == PH_RECORD_LEAVE) {
         return;
     }
@@ -93,8 +100,8 @@ static inline void ph_wording_make(ph_wording* wording, const ph_choice* choice,
     made->is_jump = ph_wording_has_jumped(outlook, at, choice, kind);
     const uint64_t missing =
         choice->has_words ? choice->properties & at->layout->texts : choice->properties;
-    if (missing != 0) {
-        ph_outlook_fill(outlook, at, missing, made->words, made->texts);
+    if (PH_UNLIKELY(missing != 0)) {
+        ph_outlook_fill(outlook, at, missing, wording->words, wording->texts);
     }
 }
 
@@ -118,37 +125,27 @@ static inline const ph_forecast* ph_wording_forecast(ph_wording* wording,
     return &wording->forecast;
 }
 
-// An update as a difference to the baseline.
-typedef struct ph_coded_wording {
-    ph_coded_record coded;
-    bool is_rounded; // the position is not quite the present one
-} ph_coded_wording;
+// The position in the block becomes as coarse as that, where it is not too coarse for it. @return
+// Whether it is not quite the present one.
+bool ph_wording_round(const ph_coded_frame* frame, const ph_layout* layout, int coarse,
+                      ph_coded_record* made);
 
-// The position in the block becomes as coarse as that, where it is not too coarse for it.
-void ph_wording_round(const ph_coded_frame* frame, const ph_layout* layout, int coarse,
-                      ph_coded_wording* made);
-
-// As coarse as was chosen, or exact where that would be too coarse. Most records are updates: so it is
-// inline.
-static inline void ph_wording_update(ph_wording* wording, const ph_coded_frame* frame,
-                                     const ph_choice* choice, ph_coded_wording* made)
+// An update as a difference to the baseline; as coarse as was chosen, or exact where that would be too
+// coarse. Most records are updates: so it is inline. @return Whether its position was rounded.
+static inline bool ph_wording_update(ph_wording* wording, const ph_coded_frame* frame,
+                                     const ph_place* at, const ph_choice* choice)
 {
-    const ph_sender* sender = wording->outlook->sender;
-    const int slot = choice->slot;
-    ph_wording_make(wording, choice, PH_RECORD_UPDATE, &made->coded.record);
-    const ph_layout* layout = wording->at.layout;
-    made->coded.baseline = &sender->baselines.slots[slot];
-    made->coded.known = ph_knowledge_known(&sender->knowledge, slot);
-    made->coded.forecast = NULL;
-    made->coded.before = NULL;
-    made->coded.coarse = 0;
-    made->is_rounded = false;
-    if ((choice->properties & layout->position) != 0) {
-        made->coded.forecast = ph_wording_forecast(wording, frame, slot);
-        if (choice->coarse > 0) {
-            ph_wording_round(frame, layout, choice->coarse, made);
-        }
+    ph_coded_record* made = &wording->update;
+    ph_wording_fill(wording, at, choice, PH_RECORD_UPDATE, &made->record);
+    made->baseline = &wording->outlook->sender->baselines.slots[at->slot];
+    made->known = ph_dossier_known(at->dossier);
+    made->forecast = NULL;
+    made->coarse = 0;
+    if ((choice->properties & at->layout->position) == 0) {
+        return false;
     }
+    made->forecast = ph_wording_forecast(wording, frame, at->slot);
+    return choice->coarse > 0 && ph_wording_round(frame, at->layout, choice->coarse, made);
 }
 
 // Another frame begins.
@@ -166,46 +163,48 @@ static inline int ph_wording_coarse(ph_wording* wording, const ph_coded_frame* f
 
 // ---- into the flight
 
-// What the flight is to remember of a record.
-static inline ph_flight_item ph_wording_item(ph_wording* wording, const ph_record* record)
+// What the flight is to remember of a record of the slot that is at this place. kind: the record's. At
+// first only what, and how much room that takes.
+PH_ALWAYS_INLINE ph_flight_item ph_wording_measure(const ph_wording* wording, const ph_place* at,
+                                                   uint64_t properties, ph_record_kind kind)
 {
-    const ph_outlook* outlook = wording->outlook;
-    const ph_knowledge* knowledge = &outlook->sender->knowledge;
-    const ph_place* at = ph_wording_at(wording, record->slot);
-    ph_flight_item item = {
-        .slot = record->slot,
-        .kind = record->kind,
-        .older = at->dossier->newest_item,
-        .is_jump = record->is_jump,
-    };
-    if (record->kind == PH_RECORD_LEAVE) {
+    ph_flight_item item = {.slot = (uint16_t)at->slot, .kind = (uint8_t)kind};
+    if (kind == PH_RECORD_LEAVE) {
         return item;
     }
     const ph_layout* layout = at->layout;
-    const ph_entities* entities = &outlook->world->entities;
-    const bool is_coded = ph_sender_is_coded(outlook->sender);
-    const bool has_extra = is_coded && record->kind == PH_RECORD_ENTER;
+    const bool is_coded = ph_sender_is_coded(wording->outlook->sender);
+    const bool has_extra = is_coded && kind == PH_RECORD_ENTER;
     // Of what is told once nothing is compared later; but baselines begin with a position.
-    item.properties = record->properties & ~(layout->once & ~(is_coded ? layout->position : 0));
-    item.value_bytes = (uint16_t)(ph_packing_size(at->packing, item.properties) +
+    item.properties = properties & ~(layout->once & ~(is_coded ? layout->position : 0));
+    item.value_bytes = (uint16_t)(ph_packing_size_all(at->packing, layout, item.properties) +
                                   (has_extra ? PH_ENTER_EXTRA_BYTES : 0));
-    item.score = knowledge->score[at->slot];
-    item.jumps = entities->jumps[at->entity];
-    if ((item.properties & layout->position) != 0) {
-        item.mileage_mm = entities->mileage_mm[at->entity] - knowledge->mileage_mm[at->slot];
-    }
     return item;
 }
 
-// And its values, once the item is there.
-static inline void ph_wording_pack(ph_wording* wording, const ph_record* record,
-                                   const ph_flight_item* item)
+// And the rest, once there is room for it.
+PH_ALWAYS_INLINE void ph_wording_complete(const ph_wording* wording, const ph_place* at,
+                                          const ph_record* record, ph_flight_item* item)
 {
-    const ph_place* at = ph_wording_at(wording, record->slot);
-    ph_packing_store_all(at->packing, at->layout, item->properties, record->words, item->values);
-    if (record->kind == PH_RECORD_ENTER && ph_sender_is_coded(wording->outlook->sender)) {
-        ph_baselines_store_extra(item, record);
+    item->older = at->dossier->newest_item;
+    if (item->kind == PH_RECORD_LEAVE) {
+        return;
     }
+    item->is_jump = record->is_jump;
+    const ph_knowledge* knowledge = &wording->outlook->sender->knowledge;
+    const ph_entities* entities = &wording->outlook->world->entities;
+    item->score = knowledge->score[at->slot];
+    item->jumps = entities->jumps[at->entity];
+    if ((item->properties & at->layout->position) != 0) {
+        item->mileage_mm = entities->mileage_mm[at->entity] - knowledge->mileage_mm[at->slot];
+    }
+}
+
+// And its values, once the item is there.
+PH_ALWAYS_INLINE void ph_wording_pack(const ph_place* at, const ph_record* record,
+                                      const ph_flight_item* item)
+{
+    ph_packing_store_all(at->packing, at->layout, item->properties, record->words, item->values);
 }
 
 #endif
