@@ -34,10 +34,10 @@ static void setup(fixture* f, int slot_count)
     f->slot_count = slot_count;
     f->priority = malloc(count * sizeof(float));
     f->memory.ready = malloc(count * sizeof(uint16_t));
-    f->memory.links = malloc(count * sizeof(uint16_t));
+    f->memory.buckets = malloc(count * sizeof(uint16_t));
     f->memory.scratch = malloc(count * sizeof(uint16_t));
     f->expected = malloc(count * sizeof(ranked));
-    assert_true(f->priority && f->memory.ready && f->memory.links && f->memory.scratch);
+    assert_true(f->priority && f->memory.ready && f->memory.buckets && f->memory.scratch);
     assert_non_null(f->expected);
 }
 
@@ -45,7 +45,7 @@ static void teardown(fixture* f)
 {
     free(f->priority);
     free(f->memory.ready);
-    free(f->memory.links);
+    free(f->memory.buckets);
     free(f->memory.scratch);
     free(f->expected);
 }

@@ -1,15 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// All slots are thrown into buckets by priority, in a few passes without branches; they are taken out
-// and sorted only when their turn comes. The bits of a positive float, read as an integer, have its
-// order and grow with its logarithm: buckets of even steps around the mean suit priorities, which are
-// far apart by proportion. Whoever is outside is in the first or the last.
+// All slots are thrown into buckets by priority, in a few passes without branches; what is left to be
+// sorted within buckets is little, and done only when their turn comes. The bits of a positive float,
+// read as an integer, have its order and grow with its logarithm: buckets of even steps around the mean
+// suit priorities, which are far apart by proportion. Whoever is outside is in the first or the last.
 //
-//   keys    highest ------- mean ------- lowest
-//   head    |17 |40 |   |5  | ...               the first slot of each bucket
-//   links    17 > 21, 40 > 63 > 70              the next slot, in slot order
-//   ready   21 17 | 63 40 70 5                  sorted, and behind them the next ones, as they come
+//   keys    highest ------- mean ------- lowest     0, negative, no number
+//   ready   | 17 3 | 40 8 21 | 5 | 9 33 12 60 | ... | those who are left out |
+//           sorted ------->|  each bucket in slot order until its turn
 
 #include "schedule/order.h"
 
@@ -18,19 +17,17 @@
 // Above it are only the bits of what is no number.
 #define KEY_INFINITY INT32_C(0x7F800000)
 
-// Buckets are a sixteenth of an octave wide, and reach from four octaves above the mean to four below:
-// of 250 slots a bucket has two or three, at its fullest ten. In the last are those who are left out.
-enum { STEPS = 16, STEP_SHIFT = 23 - 4, STEPS_ABOVE = 4 * STEPS, BUCKET_NONE = 8 * STEPS };
+// Buckets are a sixty-fourth of an octave wide, and reach from four octaves above the mean to four below:
+// most of them have nobody or one of 250 slots, so that the processor need not guess what is to be sorted.
+enum { STEPS = 64, STEP_SHIFT = 23 - 6, STEPS_ABOVE = 4 * STEPS };
+// The last one is of those who are left out.
+enum { BUCKET_NONE = 8 * STEPS, BUCKET_COUNT };
 
-// Up to so many in a bucket are sorted by insertion. A bucket has more only when priorities lie close
-// together, or slots are many.
-enum { INSERTION_MAX = 32 };
-// At least so many are put in order at once.
-enum { SHARE_MIN = 16 };
-// Behind the last one of a bucket; no slot has this number.
-#define NOBODY UINT16_MAX
+// At least so many are put in order at once; up to so many, with the rest of a bucket, by insertion. There
+// are more only when priorities lie close together, or slots are many.
+enum { SHARE_MIN = 16, INSERTION_MAX = 48 };
 
-// Buckets are told apart by digits when there are too many in one.
+// They are told apart by digits when there are too many in one.
 enum { DIGIT_BITS = 6, DIGITS = 1 << DIGIT_BITS };
 
 static int32_t key_of(float priority)
@@ -71,7 +68,18 @@ static void choose_buckets(const float* restrict priority, int slot_count, int32
     }
 }
 
-// ---- sorting one bucket: both ways keep the order of equal ones
+// From sizes to where each begins: filled from there, each is full at its end.
+static void line_up(uint16_t* size, int count)
+{
+    uint16_t begin = 0;
+    for (int i = 0; i < count; ++i) {
+        const uint16_t next = (uint16_t)(begin + size[i]);
+        size[i] = begin;
+        begin = next;
+    }
+}
+
+// ---- sorting a share: all ways keep the order of equal ones
 
 static void sort_by_insertion(const float* priority, uint16_t* slots, int count)
 {
@@ -114,13 +122,7 @@ static void distribute(const float* priority, const distribution* by, uint16_t e
     for (int i = 0; i < by->count; ++i) {
         ++end[digit_of(by, priority[by->from[i]])];
     }
-    uint16_t begin = 0;
-    for (int digit = 0; digit < DIGITS; ++digit) {
-        const uint16_t size = end[digit];
-        end[digit] = begin;
-        begin = (uint16_t)(begin + size);
-    }
-    // Filled from its begin, each is full at its end.
+    line_up(end, DIGITS);
     for (int i = 0; i < by->count; ++i) {
         const uint16_t slot = by->from[i];
         by->to[end[digit_of(by, priority[slot])]++] = slot;
@@ -189,61 +191,58 @@ static void sort_many(const ph_order* order, uint16_t* slots, int count)
     memcpy(slots, order->scratch, (size_t)count * sizeof *slots);
 }
 
-// ---- handing out
-
-// The next buckets into ready, behind the others.
-static void take_out(ph_order* order)
-{
-    const int enough = order->ready_count + SHARE_MIN;
-    int count = order->ready_count;
-    while (count < enough && order->bucket < BUCKET_NONE) {
-        const int begin = count;
-        for (int slot = order->head[order->bucket++]; slot != NOBODY; slot = order->links[slot]) {
-            order->ready[count++] = (uint16_t)slot;
-        }
-        if (count - begin > INSERTION_MAX) {
-            sort_many(order, order->ready + begin, count - begin);
-        }
-    }
-    order->ready_count = count;
-}
+// ---- the whole
 
 void ph_order_begin(ph_order* order, const float* priority, int slot_count,
                     const ph_order_memory* memory)
 {
     PH_ASSERT(0 <= slot_count && slot_count <= UINT16_MAX);
 
-    uint16_t* links = memory->links;
+    uint16_t* restrict ready = memory->ready;
+    uint16_t* restrict bucket = memory->buckets;
     order->priority = priority;
-    order->ready = memory->ready;
-    order->links = links;
+    order->ready = ready;
+    order->buckets = bucket;
     order->scratch = memory->scratch;
-    order->ready_count = 0;
     order->next = 0;
     order->sorted = 0;
-    order->bucket = 0;
     const int32_t top = mean_step(priority, slot_count) + STEPS_ABOVE;
-    choose_buckets(priority, slot_count, top, links);
-    memset(order->head, UINT8_MAX, sizeof order->head); // nobody
-    for (int slot = slot_count - 1; slot >= 0; --slot) {
-        uint16_t* head = &order->head[links[slot]];
-        links[slot] = *head;
-        *head = (uint16_t)slot;
+    choose_buckets(priority, slot_count, top, bucket);
+    uint16_t end[BUCKET_COUNT] = {0};
+    for (int slot = 0; slot < slot_count; ++slot) {
+        ++end[bucket[slot]];
     }
-    take_out(order);
+    order->ready_count = slot_count - end[BUCKET_NONE];
+    line_up(end, BUCKET_COUNT);
+    for (int slot = 0; slot < slot_count; ++slot) {
+        ready[end[bucket[slot]]++] = (uint16_t)slot;
+    }
 }
 
-// Some are taken out ahead of their turn, for whoever wants to know. Small buckets are sorted together:
-// nobody leaves its own.
+// Where the next share ends: nobody of a bucket is left behind.
+static int share_end(const ph_order* order)
+{
+    const int left_count = order->ready_count - order->sorted;
+    int end = order->sorted + (left_count < SHARE_MIN ? left_count : SHARE_MIN);
+    while (end < order->ready_count &&
+           order->buckets[order->ready[end]] == order->buckets[order->ready[end - 1]]) {
+        ++end;
+    }
+    return end;
+}
+
 bool ph_order_go_on(ph_order* order)
 {
-    const int begin = order->sorted;
-    const int end = order->ready_count;
-    if (begin == end) {
+    if (order->sorted == order->ready_count) {
         return false;
     }
-    take_out(order);
-    sort_by_insertion(order->priority, order->ready + begin, end - begin);
+    uint16_t* slots = order->ready + order->sorted;
+    const int end = share_end(order);
+    const int count = end - order->sorted;
+    if (count > INSERTION_MAX) {
+        sort_many(order, slots, count);
+    }
+    sort_by_insertion(order->priority, slots, count);
     order->sorted = end;
     return true;
 }

@@ -9,28 +9,23 @@
 
 #include <pinhole/base.h>
 
-// The last one is of those who are left out.
-enum { PH_ORDER_BUCKETS = 129 };
-
 // The order is exact: descending priority, equal ones by ascending slot; priorities of 0 or less
 // and NaN are left out. Fields are read-only outside order.c.
 typedef struct ph_order {
     const float* priority;
-    uint16_t* ready; // the first `sorted` in order; those behind come next, and then others
-    uint16_t* links; // by slot: the next one in its bucket
+    uint16_t* ready;   // the first `sorted` in order, those behind nearly
+    uint16_t* buckets; // by slot: the higher the priority, the lower
     uint16_t* scratch;
     int ready_count;
     int next;
     int sorted;
-    int bucket;                      // the next one to be taken out
-    uint16_t head[PH_ORDER_BUCKETS]; // the first slot of each
 } ph_order;
 
-// Room for all slots each. ready and links are the order's until it is done with; scratch is used only
+// Room for all slots each. ready and buckets are the order's until it is done with; scratch is used only
 // within each call: several orders may share it.
 typedef struct ph_order_memory {
     uint16_t* ready;
-    uint16_t* links;
+    uint16_t* buckets;
     uint16_t* scratch;
 } ph_order_memory;
 

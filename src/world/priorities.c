@@ -27,10 +27,10 @@ static void find_astray(const ph_priorities* of)
         astray[slot] = (uint8_t)((told[slot] == PH_TOLD_ENTERED) & (error_mm[slot] > ASTRAY_MM) &
                                  (carried_mm[slot] > ASTRAY_MM));
     }
+    // Without a branch: nobody could guess it.
     for (int slot = 0; slot < slot_end; ++slot) {
-        if (astray[slot] != 0) {
-            touched[slot] |= layouts[class_index[slot]].position;
-        }
+        const uint64_t is_astray = -(uint64_t)astray[slot];
+        touched[slot] |= layouts[class_index[slot]].position & is_astray;
     }
 }
 

@@ -258,10 +258,10 @@ ph_send_scratch ph_send_scratch_make(void* memory, int slot_count)
     scratch.visited = (uint16_t*)(scratch.waited + count);
     scratch.order.scratch = scratch.visited + count;
     scratch.order.ready = scratch.order.scratch + count;
-    scratch.order.links = scratch.order.ready + count;
+    scratch.order.buckets = scratch.order.ready + count;
     scratch.overdue.scratch = scratch.order.scratch;
-    scratch.overdue.ready = scratch.order.links + count;
-    scratch.overdue.links = scratch.overdue.ready + count;
+    scratch.overdue.ready = scratch.order.buckets + count;
+    scratch.overdue.buckets = scratch.overdue.ready + count;
     return scratch;
 }
 
