@@ -252,7 +252,8 @@ static void validate_sees_damage(void** state)
     assert_damage_is_seen(f.world, &entities->spawn_order[0], sizeof entities->spawn_order[0]);
     assert_damage_is_seen(f.world, &entities->spawn_order[2], sizeof entities->spawn_order[2]);
     assert_damage_is_seen(f.world, &entities->class_index[0], sizeof entities->class_index[0]);
-    assert_damage_is_seen(f.world, &entities->row[0], sizeof entities->row[0]);
+    assert_damage_is_seen(f.world, &entities->whereabouts[0].row,
+                          sizeof entities->whereabouts[0].row);
     assert_damage_is_seen(f.world, &entities->resting_count, sizeof entities->resting_count);
     assert_damage_is_seen(f.world, &table->free_count, sizeof table->free_count);
     assert_damage_is_seen(f.world, &table->free_rows[0], sizeof table->free_rows[0]);

@@ -16,16 +16,16 @@ void ph_outlook_round_position(const ph_outlook* outlook, const ph_place* at, ui
 static inline void ph_outlook_position(const ph_outlook* outlook, const ph_place* at,
                                        uint32_t* words)
 {
-    const ph_entities* entities = &outlook->world->entities;
+    const int32_t* position_mm = outlook->world->entities.whereabouts[at->entity].position_mm;
     if (at->layout->has_ground) {
         ph_outlook_round_position(outlook, at, words);
         return;
     }
     // What is written to memory in single words and fetched in pairs is waited for.
     const uint32_t steps = UINT32_MAX << at->layout->coordinate.shift;
-    words[0] = (uint32_t)entities->x_mm[at->entity] & steps;
-    words[1] = (uint32_t)entities->y_mm[at->entity] & steps;
-    words[2] = (uint32_t)entities->z_mm[at->entity] & steps;
+    words[0] = (uint32_t)position_mm[0] & steps;
+    words[1] = (uint32_t)position_mm[1] & steps;
+    words[2] = (uint32_t)position_mm[2] & steps;
 }
 
 // The newest value that was sent; mostly there is nothing of it on its way.

@@ -51,14 +51,12 @@ typedef struct row {
 static row row_of(const ph_outlook* outlook, const ph_place* at)
 {
     const ph_world* world = outlook->world;
-    return (row){&world->tables[at->class_index], world->entities.row[at->entity]};
+    return (row){&world->tables[at->class_index], world->entities.whereabouts[at->entity].row};
 }
 
 void ph_outlook_round_position(const ph_outlook* outlook, const ph_place* at, uint32_t* words)
 {
-    const ph_entities* entities = &outlook->world->entities;
-    const int32_t position_mm[3] = {entities->x_mm[at->entity], entities->y_mm[at->entity],
-                                    entities->z_mm[at->entity]};
+    const int32_t* position_mm = outlook->world->entities.whereabouts[at->entity].position_mm;
     ph_layout_round_position(at->layout, &outlook->world->def.ground, position_mm, words);
 }
 

@@ -16,9 +16,23 @@
 // Names come from the game, not from strangers: any seed will do.
 #define NAME_SEED UINT64_C(0x70696E686F6C65)
 
-// Three arrays of 8 bytes and one of several times 8, twelve of 4 and two of three times 4, one of 2, three of 1. Widest first:
-// every array is aligned whatever the capacity.
-#define BYTES_PER_ENTITY ((size_t)((3 + PH_RECENT_TICKS) * 8 + 12 * 4 + 2 * 12 + 1 * 2 + 3 * 1))
+// One array of half cache lines, three of 8 bytes and one of several times 8, nine of 4 and two of three
+// times 4, one of 2, three of 1. Widest first: every array is aligned whatever the capacity.
+#define BYTES_PER_ENTITY                                                                           \
+    (sizeof(ph_whereabouts) + (size_t)((3 + PH_RECENT_TICKS) * 8 + 9 * 4 + 2 * 12 + 1 * 2 + 3 * 1))
+
+// An allocator promises 16 bytes only: with room for one more the first may begin where a whole record
+// does.
+static size_t room_of(int capacity)
+{
+    return (size_t)capacity + 1;
+}
+
+static uint8_t* beginning_of(void* block)
+{
+    const size_t size = sizeof(ph_whereabouts);
+    return (uint8_t*)block + ((0 - (size_t)(uintptr_t)block) & (size - 1));
+}
 
 static uint8_t* carve(uint8_t** rest, size_t size)
 {
@@ -30,19 +44,17 @@ static uint8_t* carve(uint8_t** rest, size_t size)
 static void lay_out(ph_entities* entities, void* block, int capacity)
 {
     const size_t count = (size_t)capacity;
-    uint8_t* rest = block;
+    uint8_t* rest = beginning_of(block);
+    entities->whereabouts = (void*)carve(&rest, count * sizeof(ph_whereabouts));
     entities->spawn_order = (void*)carve(&rest, count * sizeof(uint64_t));
     entities->name = (void*)carve(&rest, count * sizeof(uint64_t));
     entities->changes = (void*)carve(&rest, count * sizeof(uint64_t));
     entities->recent = (void*)carve(&rest, count * PH_RECENT_TICKS * sizeof(uint64_t));
     entities->x_mm = (void*)carve(&rest, count * sizeof(int32_t));
     entities->y_mm = (void*)carve(&rest, count * sizeof(int32_t));
-    entities->z_mm = (void*)carve(&rest, count * sizeof(int32_t));
-    entities->mileage_mm = (void*)carve(&rest, count * sizeof(uint32_t));
     entities->stir = (void*)carve(&rest, count * sizeof(uint32_t));
     entities->moved_tick = (void*)carve(&rest, count * sizeof(uint32_t));
     entities->seen_by = (void*)carve(&rest, count * sizeof(uint32_t));
-    entities->row = (void*)carve(&rest, count * sizeof(uint32_t));
     entities->was_mm = (void*)carve(&rest, count * 3 * sizeof(int32_t));
     entities->way_mm = (void*)carve(&rest, count * 3 * sizeof(int32_t));
     entities->live_place = (void*)carve(&rest, count * sizeof(uint32_t));
@@ -53,7 +65,7 @@ static void lay_out(ph_entities* entities, void* block, int capacity)
     entities->class_index = carve(&rest, count);
     entities->refers = carve(&rest, count);
     entities->flags = carve(&rest, count);
-    PH_ASSERT(rest == (uint8_t*)block + count * BYTES_PER_ENTITY);
+    PH_ASSERT(rest == beginning_of(block) + count * BYTES_PER_ENTITY);
     entities->block = block;
     entities->capacity = capacity;
 }
@@ -61,6 +73,7 @@ static void lay_out(ph_entities* entities, void* block, int capacity)
 static void copy_all(ph_entities* to, const ph_entities* from)
 {
     const size_t count = (size_t)from->capacity;
+    memcpy(to->whereabouts, from->whereabouts, count * sizeof(ph_whereabouts));
     memcpy(to->spawn_order, from->spawn_order, count * sizeof(uint64_t));
     memcpy(to->name, from->name, count * sizeof(uint64_t));
     memcpy(to->changes, from->changes, count * sizeof(uint64_t));
@@ -70,12 +83,9 @@ static void copy_all(ph_entities* to, const ph_entities* from)
     }
     memcpy(to->x_mm, from->x_mm, count * sizeof(int32_t));
     memcpy(to->y_mm, from->y_mm, count * sizeof(int32_t));
-    memcpy(to->z_mm, from->z_mm, count * sizeof(int32_t));
-    memcpy(to->mileage_mm, from->mileage_mm, count * sizeof(uint32_t));
     memcpy(to->stir, from->stir, count * sizeof(uint32_t));
     memcpy(to->moved_tick, from->moved_tick, count * sizeof(uint32_t));
     memcpy(to->seen_by, from->seen_by, count * sizeof(uint32_t));
-    memcpy(to->row, from->row, count * sizeof(uint32_t));
     memcpy(to->was_mm, from->was_mm, count * 3 * sizeof(int32_t));
     memcpy(to->way_mm, from->way_mm, count * 3 * sizeof(int32_t));
     memcpy(to->live_place, from->live_place, count * sizeof(uint32_t));
@@ -106,7 +116,7 @@ ph_result ph_entities_create(ph_entities* entities, const ph_allocator* allocato
 
 void ph_entities_destroy(ph_entities* entities)
 {
-    ph_release_array(&entities->allocator, entities->block, (size_t)entities->capacity,
+    ph_release_array(&entities->allocator, entities->block, room_of(entities->capacity),
                      BYTES_PER_ENTITY);
     ph_hash_map_destroy(&entities->by_name);
     ph_id_pool_destroy(&entities->ids);
@@ -123,21 +133,21 @@ ph_result ph_entities_reserve(ph_entities* entities, int capacity)
         ph_hash_map_reserve(&entities->by_name, capacity) != PH_OK) {
         return PH_ERROR_MEMORY;
     }
-    void* block = ph_allocate_array(&entities->allocator, (size_t)capacity, BYTES_PER_ENTITY);
+    void* block = ph_allocate_array(&entities->allocator, room_of(capacity), BYTES_PER_ENTITY);
     if (block == NULL) {
         return PH_ERROR_MEMORY;
     }
     ph_entities grown = *entities;
     lay_out(&grown, block, capacity);
     // Blank beyond the old end: nobody there, and no index looks like rubbish in a debugger.
-    memset(block, 0, (size_t)capacity * BYTES_PER_ENTITY);
+    memset(block, 0, room_of(capacity) * BYTES_PER_ENTITY);
     if (entities->block != NULL) {
         copy_all(&grown, entities);
     }
     for (int i = entities->capacity; i < capacity; ++i) {
         grown.spawn_order[i] = NOBODY;
     }
-    ph_release_array(&entities->allocator, entities->block, (size_t)entities->capacity,
+    ph_release_array(&entities->allocator, entities->block, room_of(entities->capacity),
                      BYTES_PER_ENTITY);
     *entities = grown;
     return PH_OK;
@@ -161,6 +171,16 @@ bool ph_entities_has_name(const ph_entities* entities, uint64_t name, ph_entity_
     return true;
 }
 
+static void put(ph_entities* entities, ph_entity_index index, const int32_t position_mm[3])
+{
+    ph_whereabouts* at = &entities->whereabouts[index];
+    for (int axis = 0; axis < 3; ++axis) {
+        at->position_mm[axis] = position_mm[axis];
+    }
+    entities->x_mm[index] = position_mm[0];
+    entities->y_mm[index] = position_mm[1];
+}
+
 ph_entity_index ph_entities_add(ph_entities* entities, const ph_newcomer* newcomer)
 {
     PH_ASSERT(!ph_entities_is_full(entities));
@@ -176,15 +196,13 @@ ph_entity_index ph_entities_add(ph_entities* entities, const ph_newcomer* newcom
     for (uint32_t ticks = 1; ticks <= PH_RECENT_TICKS; ++ticks) {
         ph_entities_recent(entities, ticks)[index] = 0;
     }
-    entities->x_mm[index] = newcomer->position_mm[0];
-    entities->y_mm[index] = newcomer->position_mm[1];
-    entities->z_mm[index] = newcomer->position_mm[2];
+    entities->whereabouts[index] = (ph_whereabouts){0};
+    put(entities, index, newcomer->position_mm);
     memcpy(&entities->was_mm[3 * (size_t)index], newcomer->position_mm,
            sizeof newcomer->position_mm);
     // Where it was spawned nobody has seen it, if it was moved since.
     memset(&entities->way_mm[3 * (size_t)index], 0, sizeof newcomer->position_mm);
     entities->way_mm[3 * (size_t)index] = PH_NO_WAY;
-    entities->mileage_mm[index] = 0;
     entities->stir[index] = 0;
     entities->refers[index] = 0;
     entities->moved_tick[index] = 0;
@@ -225,6 +243,8 @@ void ph_entities_veil(ph_entities* entities, ph_entity_index index, uint32_t see
 {
     if (is_unveiled(entities, index, seen_by, flags)) {
         entities->way_mm[3 * (size_t)index] = PH_NO_WAY;
+        memset(entities->whereabouts[index].velocity_mm_s, 0,
+               sizeof entities->whereabouts[index].velocity_mm_s);
     }
     entities->seen_by[index] = seen_by;
     entities->flags[index] = flags;
@@ -318,17 +338,14 @@ uint32_t ph_way_length(const int32_t from_mm[3], const int32_t to_mm[3])
 
 void ph_entities_move(ph_entities* entities, ph_entity_index index, const int32_t position_mm[3])
 {
-    const int32_t from_mm[3] = {entities->x_mm[index], entities->y_mm[index],
-                                entities->z_mm[index]};
-    const uint64_t square = squared_way(from_mm, position_mm);
-    entities->mileage_mm[index] += root_of(square);
+    ph_whereabouts* at = &entities->whereabouts[index];
+    const uint64_t square = squared_way(at->position_mm, position_mm);
+    at->mileage_mm += root_of(square);
     // No move is as long as 2^32 mm, whose square would not fit.
     const bool is_jump = entities->jump_mm <= UINT32_MAX &&
                          square > (uint64_t)entities->jump_mm * (uint64_t)entities->jump_mm;
     entities->jumps[index] = (uint16_t)(entities->jumps[index] + is_jump);
-    entities->x_mm[index] = position_mm[0];
-    entities->y_mm[index] = position_mm[1];
-    entities->z_mm[index] = position_mm[2];
+    put(entities, index, position_mm);
 }
 
 // @return False when that was a jump, which is no way to go on.
@@ -344,18 +361,20 @@ static bool measure_way(const ph_entities* entities, const int32_t from_mm[3],
     return is_step;
 }
 
-void ph_entities_note_ways(ph_entities* entities)
+void ph_entities_note_ways(ph_entities* entities, float tick_s)
 {
     for (int i = 0; i < entities->live_count; ++i) {
         const ph_entity_index index = entities->live[i];
-        const int32_t now_mm[3] = {entities->x_mm[index], entities->y_mm[index],
-                                   entities->z_mm[index]};
+        ph_whereabouts* at = &entities->whereabouts[index];
         int32_t* was_mm = &entities->was_mm[3 * (size_t)index];
         int32_t* way_mm = &entities->way_mm[3 * (size_t)index];
-        if (way_mm[0] == PH_NO_WAY || !measure_way(entities, was_mm, now_mm, way_mm)) {
+        if (way_mm[0] == PH_NO_WAY || !measure_way(entities, was_mm, at->position_mm, way_mm)) {
             memset(way_mm, 0, 3 * sizeof way_mm[0]);
         }
-        memcpy(was_mm, now_mm, sizeof now_mm);
+        for (int axis = 0; axis < 3; ++axis) {
+            was_mm[axis] = at->position_mm[axis];
+            at->velocity_mm_s[axis] = (float)way_mm[axis] / tick_s;
+        }
     }
 }
 
@@ -378,6 +397,8 @@ static bool is_sound(const ph_entities* entities, ph_entity_index index, int pla
     ph_entity_index named;
     return index < (uint32_t)entities->capacity && entities->live_place[index] == (uint32_t)place &&
            entities->spawn_order[index] < entities->next_spawn_order &&
+           entities->whereabouts[index].position_mm[0] == entities->x_mm[index] &&
+           entities->whereabouts[index].position_mm[1] == entities->y_mm[index] &&
            ph_id_pool_at(&entities->ids, (int)index).index1 != 0 &&
            ph_entities_has_name(entities, entities->name[index], &named) && named == index &&
            (entities->flags[index] & ~(PH_SEEN_ALWAYS | PH_SEEN_NEVER)) == 0;

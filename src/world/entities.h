@@ -33,19 +33,28 @@
 // For so many ticks changes are remembered: viewers look at them when they are sent to.
 #define PH_RECENT_TICKS 4
 
+// Where one is, and what else senders gather of everybody in view: together, because those lie here and
+// there in the arrays. Half a cache line, and never a part of two.
+typedef struct ph_whereabouts {
+    int32_t position_mm[3];
+    uint32_t mileage_mm;    // path length, modulo 2^32
+    float velocity_mm_s[3]; // of its way; 0 when it has none
+    uint32_t row;           // in the table of its class
+} ph_whereabouts;
+
+_Static_assert(sizeof(ph_whereabouts) == 32, "two in a cache line");
+
 typedef struct ph_entities {
+    ph_whereabouts* whereabouts;
     uint64_t* spawn_order; // ascending with time; UINT64_MAX: nobody
     uint64_t* name;        // given by the game, unique
     uint64_t* changes;     // bit p: property p has changed since the last tick
     uint64_t* recent;      // what changed before the last tick; then before the last two, and so on
-    int32_t* x_mm;
+    int32_t* x_mm;         // as in whereabouts: all of them are swept
     int32_t* y_mm;
-    int32_t* z_mm;
-    uint32_t* mileage_mm; // path length, modulo 2^32
     uint32_t* stir;       // what else everybody may see has changed, as a path (difference.h)
     uint32_t* moved_tick; // when the position last changed
     uint32_t* seen_by;    // mask
-    uint32_t* row;        // in the table of its class
     int32_t* was_mm;      // three each: where it was at the last tick
     int32_t* way_mm;      // three each: from the tick before to that one; none after a jump, or
                           // from where it may have been hidden
@@ -138,7 +147,7 @@ ph_entity_id ph_entities_id(const ph_entities* entities, ph_entity_index index);
 void ph_entities_move(ph_entities* entities, ph_entity_index index, const int32_t position_mm[3]);
 
 // A tick: what each has moved since the last one is its way now. For worlds that tell of velocities.
-void ph_entities_note_ways(ph_entities* entities);
+void ph_entities_note_ways(ph_entities* entities, float tick_s);
 
 // Length of a way, to the nearest millimetre, at most PH_MILEAGE_MOVE_MAX; across the world's edge
 // it is the short one.

@@ -75,7 +75,7 @@ enum { SECTION_SLOTS = 64 };
 typedef struct motions {
     int32_t true_mm[3][SECTION_SLOTS];
     int32_t sample_mm[3][SECTION_SLOTS];
-    int32_t way_mm[3][SECTION_SLOTS]; // of the truth, in a tick
+    float true_mm_s[3][SECTION_SLOTS];
     float velocity_mm_s[3][SECTION_SLOTS];
     float bend_mm_s[3][SECTION_SLOTS];
     float ticks[SECTION_SLOTS];   // since the sample
@@ -128,27 +128,19 @@ PH_OUT_OF_LINE static kind kind_of(const filling* f, int class_index)
 static inline void add_truth(const ph_entities* entities, ph_entity_index entity, motions* all,
                              int i)
 {
-    all->true_mm[0][i] = entities->x_mm[entity];
-    all->true_mm[1][i] = entities->y_mm[entity];
-    all->true_mm[2][i] = entities->z_mm[entity];
-}
-
-// Whose way is unknown, because it was shown to more since the last tick, is taken to stand.
-static inline const int32_t* way_of(const ph_entities* entities, ph_entity_index entity)
-{
-    static const int32_t none[3] = {0};
-    const int32_t* way_mm = &entities->way_mm[3 * (size_t)entity];
-    return way_mm[0] != PH_NO_WAY ? way_mm : none;
+    for (int k = 0; k < 3; ++k) {
+        all->true_mm[k][i] = entities->whereabouts[entity].position_mm[k];
+    }
 }
 
 static inline void add_motion(const ph_world* world, ph_entity_index entity,
                               const ph_expected* shown, motions* all, int i)
 {
-    const int32_t* way_mm = way_of(&world->entities, entity);
+    const float* true_mm_s = world->entities.whereabouts[entity].velocity_mm_s;
     add_truth(&world->entities, entity, all, i);
     for (int k = 0; k < 3; ++k) {
         all->sample_mm[k][i] = shown->position_mm[k];
-        all->way_mm[k][i] = way_mm[k];
+        all->true_mm_s[k][i] = true_mm_s[k];
         all->velocity_mm_s[k][i] = shown->velocity_mm_s[k];
         all->bend_mm_s[k][i] = shown->bend_mm_s[k];
     }
@@ -163,7 +155,7 @@ static void add_newcomer(const filling* f, int slot, motions* all, int i)
     add_motion(world, f->outlook->entities[slot], &at, all, i);
     for (int k = 0; k < 3; ++k) {
         all->sample_mm[k][i] = all->true_mm[k][i];
-        all->way_mm[k][i] = 0;
+        all->true_mm_s[k][i] = 0.0f;
     }
     all->limit_s[i] = 0.0f;
     all->step_mm[i] = 1.0f;
@@ -217,14 +209,13 @@ typedef struct carriage {
     float reach_s;
     float bend; // share of what the change of velocity adds
     bool goes;  // and does not stand yet
-    float tick_s;
     float way_s;
 } carriage;
 
 static inline misfit along(const motions* all, int i, int axis, const carriage* ride)
 {
     const float shown_mm_s = all->velocity_mm_s[axis][i] + ride->bend * all->bend_mm_s[axis][i];
-    const float true_mm_s = (float)all->way_mm[axis][i] / ride->tick_s;
+    const float true_mm_s = all->true_mm_s[axis][i];
     const float carried_mm = shown_mm_s * ride->reach_s;
     return (misfit){
         .off_mm = way_between(all->sample_mm[axis][i], all->true_mm[axis][i]) +
@@ -248,7 +239,6 @@ static void work_out(const filling* f, const motions* restrict all, int count, c
             .reach_s = reach_s,
             .bend = ph_carry_fade(reach_s, PH_BEND_FULL_AGE_S, PH_BEND_LAST_AGE_S),
             .goes = age_s < all->limit_s[i],
-            .tick_s = tick_s,
             .way_s = way_s,
         };
         const misfit x = along(all, i, 0, &ride);
@@ -308,7 +298,7 @@ PH_OUT_OF_LINE static float turn_of(const filling* f, int slot, int class_index)
     const ph_table* table = &world->tables[class_index];
     const int property = f->expectation->headings[class_index];
     const ph_angle* angle = &table->described->properties[property].angle;
-    const uint32_t row = world->entities.row[f->outlook->entities[slot]];
+    const uint32_t row = world->entities.whereabouts[f->outlook->entities[slot]].row;
     const uint32_t level = *ph_table_value(table, property, row);
     const int64_t levels = ph_angle_difference(angle, f->expectation->heading[slot], level);
     const float half_turn = (float)(UINT32_C(1) << (angle->width - 1));
@@ -441,7 +431,7 @@ static filling make_filling(const ph_error_span* span)
         .touched = span->touched,
         .prices = ph_sender_is_coded(sender) ? &CODED : &CLASSIC,
         .eye_mm = {outlook->eye_x_mm, outlook->eye_y_mm, span->eye_z_mm},
-        .tick_s = ph_expected_tick_s(outlook->world),
+        .tick_s = ph_world_tick_s(outlook->world),
         .way_s = way_seconds(sender),
         .loss = (float)sender->stats.loss,
         .doubt_s = sender->doubt_ms != 0 ? (float)sender->doubt_ms * 1e-3f : FLT_MAX,

@@ -144,7 +144,7 @@ PH_OUT_OF_LINE static void state_velocity(ph_expected* expected, const ph_world*
     memcpy(velocity, enter->values + enter->value_bytes - sizeof velocity, sizeof velocity);
     const float step_mm = (float)(UINT32_C(1) << layout->coordinate.shift);
     const float leg_s =
-        (float)ph_baseline_velocity_ticks(world->def.tick_us) * ph_expected_tick_s(world);
+        (float)ph_baseline_velocity_ticks(world->def.tick_us) * ph_world_tick_s(world);
     expected->leg_s = leg_s;
     expected->interval_s = leg_s;
     for (int k = 0; k < 3; ++k) {
@@ -157,7 +157,7 @@ static inline void add_item(ph_expected* expected, const ph_world* world, const 
                             const ph_flight_item* item, const sample* next)
 {
     const bool is_first = !expected->is_there;
-    add(expected, next, ph_expected_tick_s(world));
+    add(expected, next, ph_world_tick_s(world));
     if (is_first && item->kind == PH_RECORD_ENTER && ph_sender_is_coded(sender)) {
         const int class_index = sender->knowledge.class_index[item->slot];
         state_velocity(expected, world, &world->forms.layouts.layouts[class_index], item);
@@ -223,7 +223,7 @@ PH_OUT_OF_LINE static void learn(ph_expectation* expectation, const ph_world* wo
                                  int class_index, const ph_expected* sent)
 {
     if (sent->is_there && sent->interval_s > 0.0f && world->tick != sent->tick) {
-        const float pause_s = (float)(world->tick - sent->tick) * ph_expected_tick_s(world);
+        const float pause_s = (float)(world->tick - sent->tick) * ph_world_tick_s(world);
         ph_manner_learn_pause(&expectation->manners[class_index], pause_s, sent->interval_s);
     }
 }

@@ -129,9 +129,4 @@ static inline void ph_expected_difference(const int32_t from_mm[3], const int32_
     }
 }
 
-static inline float ph_expected_tick_s(const ph_world* world)
-{
-    return (float)world->def.tick_us * 1e-6f;
-}
-
 #endif

@@ -33,7 +33,8 @@ ph_result ph_world_spawn(ph_world* world, const ph_spawn* spawn, ph_entity_id* e
         .class_index = (uint8_t)spawn->class_index,
     };
     const ph_entity_index index = ph_entities_add(&world->entities, &newcomer);
-    world->entities.row[index] = ph_table_take_row(&world->tables[spawn->class_index], index);
+    world->entities.whereabouts[index].row =
+        ph_table_take_row(&world->tables[spawn->class_index], index);
     world->is_sorted = false;
     *entity = ph_entities_id(&world->entities, index);
     return PH_OK;
@@ -46,7 +47,8 @@ ph_result ph_world_despawn(ph_world* world, ph_entity_id entity)
     if (index == PH_ENTITY_NONE) {
         return PH_ERROR_STALE;
     }
-    ph_table_give_back_row(&world->tables[entities->class_index[index]], entities->row[index]);
+    ph_table_give_back_row(&world->tables[entities->class_index[index]],
+                           entities->whereabouts[index].row);
     // Without viewers nobody holds on to an index, and a world that is never ticked may go on for
     // ever.
     ph_entities_remove(entities, index, world->viewers.ids.live_count > 0);

@@ -23,7 +23,9 @@ static uint64_t doubtful_references(const ph_survey* s, int slot, uint64_t refer
     for (uint64_t left = references; left != 0; left &= left - 1) {
         const uint64_t bit = left & -left;
         const int property = ph_word_lowest_bit(left);
-        doubtful |= *ph_table_value(table, property, world->entities.row[entity]) != 0 ? bit : 0;
+        doubtful |= *ph_table_value(table, property, world->entities.whereabouts[entity].row) != 0
+                        ? bit
+                        : 0;
     }
     return doubtful;
 }
@@ -65,17 +67,14 @@ typedef struct stretch {
 
 static void lay_side_by_side(const ph_survey* s, stretch* section)
 {
-    const ph_entities* entities = &s->outlook->world->entities;
+    const ph_whereabouts* all = s->outlook->world->entities.whereabouts;
     const ph_entity_index* shows = s->outlook->entities + section->first;
-    const int32_t* x_mm = entities->x_mm;
-    const int32_t* y_mm = entities->y_mm;
-    const uint32_t* mileage_mm = entities->mileage_mm;
     for (int i = 0; i < section->count; ++i) {
         const ph_entity_index entity = shows[i];
         if (entity != PH_ENTITY_NONE) {
-            section->x_mm[i] = x_mm[entity];
-            section->y_mm[i] = y_mm[entity];
-            section->walked_mm[i] = mileage_mm[entity];
+            section->x_mm[i] = all[entity].position_mm[0];
+            section->y_mm[i] = all[entity].position_mm[1];
+            section->walked_mm[i] = all[entity].mileage_mm;
         }
     }
 }

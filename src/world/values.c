@@ -32,7 +32,7 @@ static bool try_place(const ph_world* world, ph_entity_id entity, place* found)
         return false;
     }
     found->index = index;
-    found->row = world->entities.row[index];
+    found->row = world->entities.whereabouts[index].row;
     found->table = &world->tables[world->entities.class_index[index]];
     return true;
 }
@@ -47,10 +47,8 @@ static const ph_layout* layout_of(const ph_world* world, place at)
 // As clients will have it.
 static void load_position(const ph_world* world, place at, uint32_t words[3])
 {
-    const ph_entities* entities = &world->entities;
-    const int32_t position_mm[3] = {entities->x_mm[at.index], entities->y_mm[at.index],
-                                    entities->z_mm[at.index]};
-    ph_layout_round_position(layout_of(world, at), &world->def.ground, position_mm, words);
+    ph_layout_round_position(layout_of(world, at), &world->def.ground,
+                             world->entities.whereabouts[at.index].position_mm, words);
 }
 
 // A millimetre may take an entity from one layer of the ground to another: where there is a ground,
@@ -73,9 +71,10 @@ static uint64_t store_position(ph_world* world, place at, const int32_t position
     const int property = at.table->described->position;
     const ph_property* described = &at.table->described->properties[property];
     const int shift = described->coordinate.shift;
-    const uint32_t difference = ((uint32_t)entities->x_mm[at.index] ^ (uint32_t)position_mm[0]) |
-                                ((uint32_t)entities->y_mm[at.index] ^ (uint32_t)position_mm[1]) |
-                                ((uint32_t)entities->z_mm[at.index] ^ (uint32_t)position_mm[2]);
+    const int32_t* was_mm = entities->whereabouts[at.index].position_mm;
+    const uint32_t difference = ((uint32_t)was_mm[0] ^ (uint32_t)position_mm[0]) |
+                                ((uint32_t)was_mm[1] ^ (uint32_t)position_mm[1]) |
+                                ((uint32_t)was_mm[2] ^ (uint32_t)position_mm[2]);
     if (difference == 0) {
         return 0;
     }
@@ -326,5 +325,5 @@ uint64_t ph_world_changes(const ph_world* world, ph_entity_id entity)
 uint32_t ph_world_mileage(const ph_world* world, ph_entity_id entity)
 {
     const ph_entity_index index = ph_entities_find(&world->entities, entity);
-    return index != PH_ENTITY_NONE ? world->entities.mileage_mm[index] : 0;
+    return index != PH_ENTITY_NONE ? world->entities.whereabouts[index].mileage_mm : 0;
 }

@@ -108,7 +108,7 @@ void ph_viewers_follow(ph_viewers* viewers, uint32_t viewer, const ph_entities* 
     if (place != PH_ENTITY_NONE) {
         eye->x_mm = entities->x_mm[place];
         eye->y_mm = entities->y_mm[place];
-        viewers->viewers[viewer].eye_z_mm = entities->z_mm[place];
+        viewers->viewers[viewer].eye_z_mm = entities->whereabouts[place].position_mm[2];
     }
 }
 

@@ -37,7 +37,7 @@ static void ask_scheduler(const ph_outlook* outlook, int32_t eye_z_mm, int slot,
     const ph_entity_index entity = outlook->entities[slot];
     const float distance_mm = manhattan_mm(outlook, entity);
     const uint32_t mileage_mm =
-        outlook->world->entities.mileage_mm[entity] - knowledge->mileage_mm[slot];
+        outlook->world->entities.whereabouts[entity].mileage_mm - knowledge->mileage_mm[slot];
     const float change = ph_unrest_of(outlook, slot, why->touched);
     float score = knowledge->score[slot];
     float priority = 0.0f;

@@ -143,7 +143,7 @@ void ph_world_tick(ph_world* world)
     ph_stopwatch watch = ph_stopwatch_make(world->now_ns, world->now_context, &world->times);
     ++world->tick;
     if (world->def.profile == PH_PROFILE_PINHOLE || world->are_ways_wanted) {
-        ph_entities_note_ways(&world->entities);
+        ph_entities_note_ways(&world->entities, ph_world_tick_s(world));
     }
     // Nobody looks: nothing to sort.
     if (world->viewers.ids.live_count > 0) {
@@ -203,7 +203,7 @@ static bool are_rows_sound(const ph_world* world)
             return false;
         }
         const ph_table* table = &world->tables[entities->class_index[index]];
-        const uint32_t row = entities->row[index];
+        const uint32_t row = entities->whereabouts[index].row;
         if (row >= (uint32_t)table->used_count || table->owner[row] != index ||
             !are_references_sound(world, table, row)) {
             return false;

@@ -43,6 +43,11 @@ struct ph_world {
     bool is_sorted;       // the lookout knows the entities and eyes as they are now; for validation
 };
 
+static inline float ph_world_tick_s(const ph_world* world)
+{
+    return (float)world->def.tick_us * 1e-6f;
+}
+
 // Room for one more entity of this class. @return PH_OK, or PH_ERROR_MEMORY with the world as it
 // was.
 ph_result ph_world_make_room(ph_world* world, int class_index);
