@@ -41,6 +41,7 @@ static int32_t key_of(float priority)
 
 // About the mean of the keys above 0, in steps. In vectors. Sums of the upper halves of keys: of 65,535
 // slots they stay below 2^31.
+// @return INT32_MIN when there are none.
 static int32_t mean_step(const float* priority, int slot_count)
 {
     int32_t sum = 0;
@@ -51,7 +52,7 @@ static int32_t mean_step(const float* priority, int slot_count)
         sum += key >> 16 & is_counted;
         count -= is_counted;
     }
-    return count > 0 ? sum / count >> (STEP_SHIFT - 16) : 0;
+    return count > 0 ? sum / count >> (STEP_SHIFT - 16) : INT32_MIN;
 }
 
 // In vectors.
@@ -206,8 +207,12 @@ void ph_order_begin(ph_order* order, const float* priority, int slot_count,
     order->scratch = memory->scratch;
     order->next = 0;
     order->sorted = 0;
-    const int32_t top = mean_step(priority, slot_count) + STEPS_ABOVE;
-    choose_buckets(priority, slot_count, top, bucket);
+    const int32_t mean = mean_step(priority, slot_count);
+    if (mean == INT32_MIN) {
+        ph_order_begin_empty(order);
+        return;
+    }
+    choose_buckets(priority, slot_count, mean + STEPS_ABOVE, bucket);
     uint16_t end[BUCKET_COUNT] = {0};
     for (int slot = 0; slot < slot_count; ++slot) {
         ++end[bucket[slot]];

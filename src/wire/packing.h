@@ -42,21 +42,21 @@ void ph_packing_load(const ph_packing* packing, int property, const uint8_t* byt
 bool ph_packing_is_same(const ph_packing* packing, int property, const uint32_t* words,
                         const uint8_t* bytes);
 
-// The same of a plain property (wire/layout.h), which is one word.
-static inline bool ph_packing_is_same_word(const ph_packing* packing, int property, uint32_t word,
-                                           const uint8_t* bytes)
+// The value of a plain property (wire/layout.h), which is one word.
+static inline uint32_t ph_packing_word(const ph_packing* packing, int property,
+                                       const uint8_t* bytes)
 {
     uint16_t half;
     uint32_t whole;
     switch (packing->size[property]) {
     case sizeof(uint8_t):
-        return word == bytes[0];
+        return bytes[0];
     case sizeof half:
         memcpy(&half, bytes, sizeof half);
-        return word == half;
+        return half;
     default:
         memcpy(&whole, bytes, sizeof whole);
-        return word == whole;
+        return whole;
     }
 }
 

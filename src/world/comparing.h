@@ -50,13 +50,13 @@ static inline bool ph_outlook_is_settled(const ph_outlook* outlook, const ph_pla
 }
 
 // A position that differs from the newest, where not every difference is significant at any distance.
-ph_due ph_outlook_judge_position(const ph_outlook* outlook, const ph_place* at,
-                                 const uint32_t* words, const uint8_t* newest);
+void ph_outlook_judge_position(const ph_outlook* outlook, const ph_place* at, const uint32_t* words,
+                               const uint8_t* newest, ph_due* due);
 // What is not the position.
-ph_due ph_outlook_compare_others(const ph_outlook* outlook, const ph_place* at, uint64_t asked,
-                                 uint32_t* words);
+void ph_outlook_compare_others(const ph_outlook* outlook, const ph_place* at, uint64_t asked,
+                               uint32_t* words, ph_due* due);
 
-// By fields: what is returned in memory would have to stay there.
+// By fields: what others fill would have to stay in memory.
 static inline void ph_due_join(ph_due* due, const ph_due* other)
 {
     due->due |= other->due;
@@ -80,7 +80,8 @@ PH_ALWAYS_INLINE ph_due ph_outlook_compare_position(const ph_outlook* outlook, c
         due.due = ph_expectation_is_astray(expectation, at->slot) ? position : 0;
         due.significant = due.due;
     } else if (((layout->limited | ~layout->vivid) & position) != 0) {
-        const ph_due judged = ph_outlook_judge_position(outlook, at, words, newest);
+        ph_due judged;
+        ph_outlook_judge_position(outlook, at, words, newest, &judged);
         ph_due_join(&due, &judged);
     } else {
         const uint32_t moved_tick = outlook->world->entities.moved_tick[at->entity];
@@ -104,7 +105,8 @@ PH_ALWAYS_INLINE ph_due ph_outlook_compare_here(const ph_outlook* outlook, const
             outlook, at, words != NULL ? words + at->layout->position_word : value);
     }
     if ((asked & ~position) != 0) {
-        const ph_due others = ph_outlook_compare_others(outlook, at, asked & ~position, words);
+        ph_due others;
+        ph_outlook_compare_others(outlook, at, asked & ~position, words, &others);
         ph_due_join(&due, &others);
     }
     return due;

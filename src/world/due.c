@@ -134,7 +134,11 @@ static bool is_striking(const ph_place* at, const difference* it)
 {
     const ph_property* described = &at->layout->described->properties[it->property];
     uint32_t before[PH_VALUE_WORDS_MAX];
-    ph_packing_load(at->packing, it->property, it->newest, before);
+    if ((at->layout->plain >> it->property & 1) != 0) {
+        before[0] = ph_packing_word(at->packing, it->property, it->newest);
+    } else {
+        ph_packing_load(at->packing, it->property, it->newest, before);
+    }
     return ph_difference_steps(described, it->words, before) >= described->significant_steps;
 }
 
@@ -159,14 +163,13 @@ static inline void judge(const ph_outlook* outlook, const ph_place* at, const di
     }
 }
 
-ph_due ph_outlook_judge_position(const ph_outlook* outlook, const ph_place* at,
-                                 const uint32_t* words, const uint8_t* newest)
+void ph_outlook_judge_position(const ph_outlook* outlook, const ph_place* at, const uint32_t* words,
+                               const uint8_t* newest, ph_due* due)
 {
     const uint32_t moved_tick = outlook->world->entities.moved_tick[at->entity];
-    ph_due due = {0};
-    judge(outlook, at, &(difference){at->layout->position_property, moved_tick, words, newest},
-          &due);
-    return due;
+    const int property = at->layout->position_property;
+    *due = (ph_due){0};
+    judge(outlook, at, &(difference){property, moved_tick, words, newest}, due);
 }
 
 // Loads what is not a position. @return Whether it is the same as the newest.
@@ -175,29 +178,28 @@ static inline bool load_same(const ph_outlook* outlook, const ph_place* at, row 
 {
     if ((at->layout->plain >> property & 1) != 0) {
         words[0] = in.table->columns[property][in.index];
-        return ph_packing_is_same_word(at->packing, property, words[0], newest);
+        return words[0] == ph_packing_word(at->packing, property, newest);
     }
     load(outlook, at->layout, in, property, words);
     return ph_packing_is_same(at->packing, property, words, newest);
 }
 
 // words may be NULL.
-ph_due ph_outlook_compare_others(const ph_outlook* outlook, const ph_place* at, uint64_t asked,
-                                 uint32_t* words)
+void ph_outlook_compare_others(const ph_outlook* outlook, const ph_place* at, uint64_t asked,
+                               uint32_t* words, ph_due* due)
 {
     const row in = row_of(outlook, at);
     uint32_t value[PH_VALUE_WORDS_MAX];
-    ph_due due = {0};
+    *due = (ph_due){0};
     for (uint64_t left = asked; left != 0; left &= left - 1) {
         const int property = ph_word_lowest_bit(left);
         uint32_t* present = words != NULL ? words + at->layout->word[property] : value;
         const uint8_t* newest = ph_outlook_newest(outlook, at, property);
         if (!load_same(outlook, at, in, property, present, newest)) {
             const uint32_t changed_tick = ph_table_changed(in.table, property, in.index);
-            judge(outlook, at, &(difference){property, changed_tick, present, newest}, &due);
+            judge(outlook, at, &(difference){property, changed_tick, present, newest}, due);
         }
     }
-    return due;
 }
 
 void ph_outlook_compare_at(const ph_outlook* outlook, const ph_place* at, uint64_t asked,

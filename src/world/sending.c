@@ -86,9 +86,8 @@ static inline void note_rest(sending* s, const ph_place* at)
 {
     ph_knowledge* knowledge = &s->sender->knowledge;
     const uint64_t touched = knowledge->touched[at->slot];
-    if (touched == 0) {
-        knowledge->waiting_ms[at->slot] = 0;
-    }
+    // Nobody could guess that.
+    knowledge->waiting_ms[at->slot] &= ph_bits_if(touched != 0);
     if ((touched & ~at->layout->position) == 0) {
         ph_unrest_settle(&s->outlook, at);
     }
@@ -283,11 +282,11 @@ static inline outcome add_update(sending* s, const ph_place* at, ph_turn who, co
 PH_ALWAYS_INLINE outcome visit_known(sending* s, const ph_place* at, ph_turn who, ph_told told)
 {
     ph_knowledge* knowledge = &s->sender->knowledge;
-    const uint64_t asked = knowledge->touched[at->slot];
+    const uint64_t touched = knowledge->touched[at->slot];
     const uint64_t mask = ph_sender_mask(s->sender, s->outlook.world->class_count, at->slot);
     const ph_due due =
-        ph_outlook_compare_here(&s->outlook, at, asked & mask, s->datagram.wording.words);
-    ph_survey_keep(knowledge, at, asked, &due);
+        ph_outlook_compare_here(&s->outlook, at, touched & mask, s->datagram.wording.words);
+    ph_survey_keep(knowledge, at, touched, touched, &due);
     outcome result = OUTCOME_NOTHING;
     if (due.due != 0 && told == PH_TOLD_ENTERED) {
         result = add_update(s, at, who, &due);

@@ -48,7 +48,7 @@ static void settle_references(const ph_survey* s, int slot, uint64_t references,
     const ph_place at = ph_outlook_place(s->outlook, slot);
     ph_due due;
     ph_outlook_compare_at(s->outlook, &at, asked, NULL, &due);
-    ph_survey_keep(knowledge, &at, asked, &due);
+    ph_survey_keep(knowledge, &at, knowledge->touched[slot], asked, &due);
 }
 
 // ---- places

@@ -26,13 +26,13 @@ ph_surveyed ph_survey_all(const ph_survey* survey);
 // References alone; needs neither scratch nor time.
 void ph_survey_references(const ph_survey* survey);
 
-// Keeps what of `asked` was found to be due, and what was found to be too far away.
-static inline void ph_survey_keep(ph_knowledge* knowledge, const ph_place* at, uint64_t asked,
-                                  const ph_due* due)
+// Of `touched`, which the slot was, keeps what of `asked` was found to be due, and what was found to be
+// too far away.
+static inline void ph_survey_keep(ph_knowledge* knowledge, const ph_place* at, uint64_t touched,
+                                  uint64_t asked, const ph_due* due)
 {
-    uint64_t* touched = &knowledge->touched[at->slot];
     ph_dossier* dossier = at->dossier;
-    *touched = (*touched & ~asked) | due->due;
+    knowledge->touched[at->slot] = (touched & ~asked) | due->due;
     dossier->repeats &= ~asked | due->due | due->beyond;
     if (((dossier->beyond & asked) | due->beyond) != 0) {
         float* wake_mm2 = &knowledge->wake_mm2[at->slot];

@@ -3,7 +3,17 @@
 
 #include "world/turns.h"
 
+#include "base/bitset.h"
+
 #include <float.h>
+
+bool ph_turns_is_told_coarsely(const ph_turns* turns, int slot)
+{
+    const ph_knowledge* knowledge = &turns->sender->knowledge;
+    const ph_layout* layouts = turns->outlook->world->forms.layouts.layouts;
+    return turns->stage != PH_TURN_REFINE &&
+           knowledge->touched[slot] == layouts[knowledge->class_index[slot]].position;
+}
 
 // ---- the order of each stage
 
@@ -22,9 +32,9 @@ static float nearness(const ph_turns* turns, int slot)
     return 1.0f / (1.0f + (float)distance2);
 }
 
-static float waited_rank(const ph_turns* turns, int slot)
+static float waited_rank(uint32_t now_ms, uint32_t since_ms)
 {
-    return 1.0f + (float)(turns->now_ms - turns->sender->knowledge.waiting_ms[slot]);
+    return 1.0f + (float)(now_ms - since_ms);
 }
 
 // By priority, and behind them whoever has none.
@@ -40,16 +50,31 @@ static float rank_of(const ph_turns* turns, int slot)
         turns->sender->knowledge.touched[slot] == 0) {
         return 0.0f;
     }
-    if (turns->stage == PH_TURN_REST) {
-        return turns->scratch->priority[slot] > 0.0f ? 0.0f : waited_rank(turns, slot);
-    }
     if (turns->stage == PH_TURN_REFINE) {
         return refined_rank(turns, slot);
     }
     return ph_turns_is_newcomer(turns, slot) ? nearness(turns, slot) : 0.0f;
 }
 
-// Fills the ranks of the stages that have their own order.
+// Mostly there is nobody. In vectors.
+static void rank_rest(ph_turns* turns)
+{
+    const ph_entity_index* shows = turns->outlook->entities;
+    const uint64_t* touched = turns->sender->knowledge.touched;
+    const float* priority = turns->scratch->priority;
+    const uint32_t* waiting_ms = turns->sender->knowledge.waiting_ms;
+    float* restrict rank = turns->scratch->rank;
+    const uint32_t now_ms = turns->now_ms;
+    const int slot_end = turns->outlook->slot_end;
+    for (int slot = 0; slot < slot_end; ++slot) {
+        const uint32_t any = (uint32_t)(touched[slot] | touched[slot] >> 32);
+        const bool is_left =
+            (any != 0) & (shows[slot] != PH_ENTITY_NONE) & !(priority[slot] > 0.0f);
+        rank[slot] = ph_float_if(is_left, waited_rank(now_ms, waiting_ms[slot]));
+    }
+}
+
+// Fills the ranks of the other stages that have their own order.
 static void rank_stage(ph_turns* turns)
 {
     for (int slot = 0; slot < turns->outlook->slot_end; ++slot) {
@@ -60,13 +85,15 @@ static void rank_stage(ph_turns* turns)
 static void begin_overdue(ph_turns* turns, int overdue_count)
 {
     const ph_send_scratch* scratch = turns->scratch;
+    const uint32_t* waiting_ms = turns->sender->knowledge.waiting_ms;
     const int slot_end = turns->outlook->slot_end;
     if (overdue_count == 0) {
         ph_order_begin_empty(&turns->overdue);
         return;
     }
     for (int slot = 0; slot < slot_end; ++slot) {
-        scratch->waited[slot] = is_overdue(turns, slot) ? waited_rank(turns, slot) : 0.0f;
+        scratch->waited[slot] =
+            is_overdue(turns, slot) ? waited_rank(turns->now_ms, waiting_ms[slot]) : 0.0f;
     }
     ph_order_begin(&turns->overdue, scratch->waited, slot_end, &scratch->overdue);
 }
@@ -123,12 +150,14 @@ static bool begin_stage(ph_turns* turns, int64_t spoken_bits)
     const ph_sender* sender = turns->sender;
     switch (turns->stage) {
     case PH_TURN_NEWCOMERS:
-    case PH_TURN_REST:
-        if (turns->stage == PH_TURN_NEWCOMERS &&
-            (sender->scheduler.ranks_newcomers || sender->knowledge.newcomer_count == 0)) {
+        if (sender->scheduler.ranks_newcomers || sender->knowledge.newcomer_count == 0) {
             return false;
         }
         rank_stage(turns);
+        begin_order(turns, turns->scratch->rank);
+        return true;
+    case PH_TURN_REST:
+        rank_rest(turns);
         begin_order(turns, turns->scratch->rank);
         return true;
     case PH_TURN_REFINE:

@@ -94,13 +94,12 @@ void ph_turns_begin(ph_turns* turns, const ph_turns_def* def);
 
 // Whether the datagram under way tells its position as coarsely as it may, and there is nothing else to
 // tell: until coarse ones are refined it needs no turn.
+bool ph_turns_is_told_coarsely(const ph_turns* turns, int slot);
 static inline bool ph_turns_is_told(const ph_turns* turns, int slot)
 {
     const ph_sender* sender = turns->sender;
-    const ph_layout* layouts = turns->outlook->world->forms.layouts.layouts;
     return ph_sender_is_coded(sender) && sender->baselines.coarse[slot] != 0 &&
-           turns->stage != PH_TURN_REFINE &&
-           sender->knowledge.touched[slot] == layouts[sender->knowledge.class_index[slot]].position;
+           ph_turns_is_told_coarsely(turns, slot);
 }
 
 static inline bool ph_turns_is_newcomer(const ph_turns* turns, int slot)

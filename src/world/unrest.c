@@ -8,6 +8,8 @@
 #include "base/bitset.h"
 #include "world/difference.h"
 
+#include <string.h>
+
 // What need not be beside something else to count.
 static uint64_t stirring_alone(const ph_outlook* outlook, int class_index)
 {
@@ -41,14 +43,14 @@ void ph_unrest_fill(const ph_outlook* outlook, float* change)
     const uint64_t* touched = knowledge->touched;
     const uint8_t* class_index = knowledge->class_index;
     const int slot_end = outlook->slot_end;
-    int last_class = -1;
-    uint64_t alone = 0;
+    uint64_t alone[PH_CLASSES_MAX];
+    for (int i = 0; i < outlook->world->class_count; ++i) {
+        alone[i] = stirring_alone(outlook, i);
+    }
+    memset(change, 0, (size_t)slot_end * sizeof *change);
     for (int slot = 0; slot < slot_end; ++slot) {
-        if (class_index[slot] != last_class) {
-            last_class = class_index[slot];
-            alone = stirring_alone(outlook, last_class);
+        if ((touched[slot] & alone[class_index[slot]]) != 0) {
+            change[slot] = ph_unrest_of(outlook, slot, touched[slot]);
         }
-        change[slot] =
-            (touched[slot] & alone) == 0 ? 0.0f : ph_unrest_of(outlook, slot, touched[slot]);
     }
 }
