@@ -196,7 +196,8 @@ PH_ALWAYS_INLINE void ph_wording_complete(const ph_wording* wording, const ph_pl
     item->score = knowledge->score[at->slot];
     item->jumps = entities->jumps[at->entity];
     if ((item->properties & at->layout->position) != 0) {
-        item->mileage_mm = entities->mileage_mm[at->entity] - knowledge->mileage_mm[at->slot];
+        item->mileage_mm =
+            entities->whereabouts[at->entity].mileage_mm - knowledge->mileage_mm[at->slot];
     }
 }
 
