@@ -150,7 +150,8 @@ void ph_coded_forecast(const ph_coded_frame* frame, const ph_baseline* baseline,
 int ph_coded_coarse(const ph_coded_frame* frame, const ph_baseline* baseline);
 
 // Rounds position words to the nearest multiple of the step << coarse (with a ground, z anew).
-// @return False when the place is so near that coarse is too coarse for it: tell it exactly then.
+// @return False, with the words as they were, when the place is so near that coarse is too coarse for
+// it: tell it exactly then.
 bool ph_coded_round(const ph_coded_frame* frame, const ph_layout* layout, int coarse,
                     uint32_t words[3]);
 

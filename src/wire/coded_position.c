@@ -6,13 +6,16 @@
 
 #include "wire/coded_position.h"
 
-#include <string.h>
-
 // Below this interval precision is finer: coarse steps in quick succession would show as jitter of
 // the velocity.
 #define CALM_US 500000
 #define MRAD_PER_RAD 1000
 #define PRECISION_PER_MRAD 1024
+// Half a step along each of three axes is less than 7/8 of a step: so far off is who is rounded, in 1/8
+// of a step, times what precision is measured in.
+#define OFF_STEP8 (UINT64_C(7) * MRAD_PER_RAD * PRECISION_PER_MRAD)
+#define OFF_STEP8_WIDTH 23
+_Static_assert(OFF_STEP8 >> (OFF_STEP8_WIDTH - 1) == 1, "that is how long it is");
 
 // ---- one coordinate
 
@@ -119,12 +122,10 @@ static uint32_t away(uint32_t from_mm, uint32_t to_mm)
     return (int32_t)way_mm < 0 ? 0 - way_mm : way_mm;
 }
 
-// Whether rounding to step << coarse stays within the angle, seen from so far: half a step along
-// each of three axes is less than 7/8 of a step.
+// Whether rounding to step << coarse stays within the angle, seen from so far.
 static bool is_fine_enough(uint64_t precision, int shift, int coarse, uint64_t distance_mm)
 {
-    const uint64_t off_mm8 = UINT64_C(7) << (shift + coarse);
-    return off_mm8 * MRAD_PER_RAD * PRECISION_PER_MRAD <= 8 * distance_mm * precision;
+    return OFF_STEP8 << (shift + coarse) <= 8 * distance_mm * precision;
 }
 
 bool ph_coded_is_fine_enough(const ph_coded_frame* frame, const ph_layout* layout, int coarse,
@@ -134,37 +135,39 @@ bool ph_coded_is_fine_enough(const ph_coded_frame* frame, const ph_layout* layou
                           ph_coded_distance(frame, words));
 }
 
-static int coarse_at(const ph_coded_frame* frame, const ph_baseline* baseline,
-                     const int32_t predicted_mm[3], uint64_t time_us)
+// The greatest that is_fine_enough(): how often the step can be doubled.
+static inline int coarse_at(const ph_coded_frame* frame, int shift, const int32_t predicted_mm[3],
+                            uint64_t time_us)
 {
-    if (frame->precision == 0) {
-        return 0;
-    }
-    const ph_layout* layout = &frame->frame.layouts->layouts[baseline->class_index];
     const uint32_t words[3] = {(uint32_t)predicted_mm[0], (uint32_t)predicted_mm[1],
                                (uint32_t)predicted_mm[2]};
     uint64_t distance_mm = ph_coded_distance(frame, words);
     if (time_us < CALM_US) {
         distance_mm = distance_mm * time_us / CALM_US;
     }
-    // The greatest that is_fine_enough(): how often the step of one can be doubled.
-    const int shift = layout->coordinate.shift;
-    const uint64_t once_coarse = (UINT64_C(7) << shift) * MRAD_PER_RAD * PRECISION_PER_MRAD;
     const uint64_t most = 8 * distance_mm * frame->precision;
-    const int doubled = ph_word_width(most) - ph_word_width(once_coarse);
-    const int coarse = doubled >= 0 && once_coarse << doubled > most ? doubled - 1 : doubled;
-    return coarse < 0 ? 0 : coarse < PH_COARSE_MAX ? coarse : PH_COARSE_MAX;
+    const int doubled = ph_word_width(most) - OFF_STEP8_WIDTH - shift;
+    if (doubled <= 0) {
+        return 0;
+    }
+    const int coarse = OFF_STEP8 << (shift + doubled) > most ? doubled - 1 : doubled;
+    return coarse < PH_COARSE_MAX ? coarse : PH_COARSE_MAX;
 }
 
 void ph_coded_forecast(const ph_coded_frame* frame, const ph_baseline* baseline,
                        ph_forecast* forecast)
 {
-    const uint64_t time_us = ph_baseline_time_us(baseline->tick[0], frame->tick, frame->tick_us);
     const int growth = ph_coded_growth(frame, baseline);
     forecast->plane_size = baseline->plane_size + growth;
     forecast->z_size = baseline->z_size + growth;
-    ph_baseline_predict(baseline, frame->tick, frame->tick_us, forecast->position_mm);
-    forecast->coarse = coarse_at(frame, baseline, forecast->position_mm, time_us);
+    int32_t position_mm[3];
+    ph_baseline_predict(baseline, frame->tick, frame->tick_us, position_mm);
+    const uint64_t time_us = ph_baseline_time_us(baseline->tick[0], frame->tick, frame->tick_us);
+    forecast->coarse =
+        frame->precision == 0 ? 0 : coarse_at(frame, baseline->shift, position_mm, time_us);
+    for (int i = 0; i < 3; ++i) {
+        forecast->position_mm[i] = position_mm[i];
+    }
 }
 
 int ph_coded_coarse(const ph_coded_frame* frame, const ph_baseline* baseline)
@@ -174,27 +177,40 @@ int ph_coded_coarse(const ph_coded_frame* frame, const ph_baseline* baseline)
     return forecast.coarse;
 }
 
+// z on the ground there.
+static uint32_t level_at(const ph_coded_frame* frame, const ph_layout* layout, uint32_t x,
+                         uint32_t y, uint32_t z)
+{
+    const ph_altitude* altitude = ph_layout_altitude(layout);
+    const ph_ground* ground = frame->frame.ground;
+    const ph_altitude_level level =
+        ph_altitude_encode(altitude, ground, (int32_t)x, (int32_t)y, (int32_t)z);
+    return (uint32_t)ph_altitude_decode(altitude, ground, (int32_t)x, (int32_t)y, level);
+}
+
+// @return False, with the words as they were, when they are too near for that.
 static bool round_within(const ph_coded_frame* frame, const ph_layout* layout, int coarse,
                          uint64_t precision, uint32_t words[3])
 {
-    const int shift = layout->coordinate.shift + coarse;
-    const uint32_t half = coarse > 0 ? UINT32_C(1) << (shift - 1) : 0;
-    for (int i = 0; i < (layout->has_ground ? 2 : 3); ++i) {
-        words[i] = (words[i] + half) >> shift << shift;
+    const uint32_t step = UINT32_C(1) << (layout->coordinate.shift + coarse);
+    const uint32_t half = coarse > 0 ? step / 2 : 0;
+    const uint32_t x = (words[0] + half) & (0 - step);
+    const uint32_t y = (words[1] + half) & (0 - step);
+    const uint32_t z = layout->has_ground ? level_at(frame, layout, x, y, words[2])
+                                          : (words[2] + half) & (0 - step);
+    if (coarse != 0) {
+        const uint32_t rounded[3] = {x, y, z};
+        // A cliff is none of the three half steps.
+        const bool is_level = !layout->has_ground || away(words[2], z) <= half;
+        if (!is_level || !is_fine_enough(precision, layout->coordinate.shift, coarse,
+                                         ph_coded_distance(frame, rounded))) {
+            return false;
+        }
     }
-    bool is_level = true;
-    if (layout->has_ground) {
-        const uint32_t z_mm = words[2];
-        const int32_t x_mm = (int32_t)words[0];
-        const int32_t y_mm = (int32_t)words[1];
-        const ph_altitude* altitude = ph_layout_altitude(layout);
-        const ph_altitude_level level =
-            ph_altitude_encode(altitude, frame->frame.ground, x_mm, y_mm, (int32_t)words[2]);
-        words[2] = (uint32_t)ph_altitude_decode(altitude, frame->frame.ground, x_mm, y_mm, level);
-        is_level = away(z_mm, words[2]) <= half; // a cliff is none of the three half steps
-    }
-    return coarse == 0 || (is_level && is_fine_enough(precision, layout->coordinate.shift, coarse,
-                                                      ph_coded_distance(frame, words)));
+    words[0] = x;
+    words[1] = y;
+    words[2] = z;
+    return true;
 }
 
 bool ph_coded_round(const ph_coded_frame* frame, const ph_layout* layout, int coarse,
@@ -221,10 +237,7 @@ int ph_coded_round_enter(const ph_coded_frame* frame, const ph_layout* layout, u
     }
     // What it is rounded to may be nearer.
     for (; coarse > 0; --coarse) {
-        uint32_t rounded[3];
-        memcpy(rounded, words, sizeof rounded);
-        if (round_within(frame, layout, coarse, enter_precision(frame), rounded)) {
-            memcpy(words, rounded, sizeof rounded);
+        if (round_within(frame, layout, coarse, enter_precision(frame), words)) {
             return coarse;
         }
     }

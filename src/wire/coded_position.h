@@ -24,8 +24,8 @@ PH_ALWAYS_INLINE uint32_t ph_coded_nearest(uint32_t expected, int shift)
 // negative number for the one instruction that it is.
 PH_ALWAYS_INLINE int32_t ph_coded_steps_from(uint32_t expected, uint32_t word, int shift)
 {
-    const uint32_t step = UINT32_C(1) << shift;
-    const int32_t way = (int32_t)(word - expected + (step - 1 - step / 2));
+    const uint32_t less_than_half = ((UINT32_C(1) << shift) - 1) / 2;
+    const int32_t way = (int32_t)(word - expected + less_than_half);
     return way < 0 ? ~(~way >> shift) : way >> shift;
 }
 
@@ -43,16 +43,16 @@ PH_ALWAYS_INLINE void ph_coded_take_steps(ph_coder* coder, uint32_t expected, in
 }
 
 // The families of coordinates stand in a row: so where one begins is worked out in two instructions.
+#define PH_AXIS_ENTRIES (PH_SCALES * (PH_MAGNITUDES + 1))
+_Static_assert(PH_AT_Y_MOVING == PH_AT_X_MOVING + PH_AXIS_ENTRIES &&
+                   PH_AT_X_RESTING == PH_AT_X_MOVING + 2 * PH_AXIS_ENTRIES &&
+                   PH_AT_Y_RESTING == PH_AT_X_MOVING + 3 * PH_AXIS_ENTRIES &&
+                   PH_AT_Z_MOVING == PH_AT_X_MOVING + 4 * PH_AXIS_ENTRIES &&
+                   PH_AT_Z_RESTING == PH_AT_X_MOVING + 5 * PH_AXIS_ENTRIES,
+               "x and y moving, x and y resting, z");
 PH_ALWAYS_INLINE uint32_t ph_coded_axis_first(ph_coded_family family)
 {
-    enum { ENTRIES = PH_SCALES * (PH_MAGNITUDES + 1) };
-    _Static_assert(PH_AT_Y_MOVING == PH_AT_X_MOVING + ENTRIES &&
-                       PH_AT_X_RESTING == PH_AT_X_MOVING + 2 * ENTRIES &&
-                       PH_AT_Y_RESTING == PH_AT_X_MOVING + 3 * ENTRIES &&
-                       PH_AT_Z_MOVING == PH_AT_X_MOVING + 4 * ENTRIES &&
-                       PH_AT_Z_RESTING == PH_AT_X_MOVING + 5 * ENTRIES,
-                   "x and y moving, x and y resting, z");
-    return PH_AT_X_MOVING + ENTRIES * ((uint32_t)family - PH_FAMILY_X_MOVING);
+    return PH_AT_X_MOVING + PH_AXIS_ENTRIES * ((uint32_t)family - PH_FAMILY_X_MOVING);
 }
 
 // As a surprise of a size. @return How many steps.

@@ -35,8 +35,8 @@ typedef struct ph_flight_item {
     uint64_t properties;
     float score;         // that the slot had before
     uint32_t mileage_mm; // path since the position that was sent before, if this has a position
+    uint32_t older;      // place of the slot's next older item, if there is one
     uint16_t slot;
-    uint16_t older;       // place of the slot's next older item, if there is one
     uint16_t jumps;       // of the entity; counts if this is an enter or has a position
     uint8_t kind;         // ph_record_kind
     bool is_jump;         // the record said so
@@ -126,7 +126,7 @@ static inline void ph_flight_take_room(ph_flight* flight, uint32_t place, uint32
 static inline void ph_flight_store(uint32_t* unit, bool is_wide, const ph_flight_item* item)
 {
     const uint32_t flags = item->kind | (item->is_jump ? PH_FLIGHT_JUMP_FLAG : 0);
-    unit[0] = item->slot | (uint32_t)item->older << 16;
+    unit[0] = item->slot | item->older << 16;
     unit[1] = item->jumps | ((uint32_t)item->value_bytes << PH_FLIGHT_FLAG_BITS | flags) << 16;
     memcpy(&unit[2], &item->score, sizeof item->score);
     unit[3] = item->mileage_mm;
@@ -226,7 +226,7 @@ static inline ph_flight_item ph_flight_read_unit(uint32_t* unit, uint32_t head_u
         .properties = unit[4],
         .mileage_mm = unit[3],
         .slot = (uint16_t)unit[0],
-        .older = (uint16_t)(unit[0] >> 16),
+        .older = unit[0] >> 16,
         .jumps = (uint16_t)unit[1],
         .kind = (uint8_t)(size & PH_FLIGHT_KIND_MASK),
         .is_jump = (size & PH_FLIGHT_JUMP_FLAG) != 0,

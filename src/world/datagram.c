@@ -212,10 +212,6 @@ bool ph_datagram_has_place(const ph_datagram* datagram, ph_record_kind kind)
 
 static ph_chosen* find_chosen(ph_datagram* datagram, int slot)
 {
-    if (ph_sender_is_coded(datagram->sender)) {
-        const int place = datagram->sender->baselines.chosen[slot];
-        return place > 0 ? &datagram->chosen[place - 1] : NULL;
-    }
     const ph_dossier* dossier = ph_wording_at(&datagram->wording, slot)->dossier;
     if (dossier->in_flight == 0 ||
         !ph_flight_is_open(&datagram->sender->flight, dossier->newest_item)) {
@@ -229,6 +225,13 @@ static ph_chosen* find_chosen(ph_datagram* datagram, int slot)
     return chosen;
 }
 
+static bool can_add(const ph_datagram* datagram, const ph_choice* choice, const ph_chosen* before)
+{
+    PH_ASSERT(before == NULL ||
+              (choice->kind == PH_RECORD_UPDATE && ph_chosen_kind(before) == PH_RECORD_UPDATE));
+    return before != NULL || ph_datagram_has_place(datagram, choice->kind);
+}
+
 ph_choice ph_chosen_choice(const ph_chosen* chosen)
 {
     return (ph_choice){
@@ -239,16 +242,21 @@ ph_choice ph_chosen_choice(const ph_chosen* chosen)
     };
 }
 
-bool ph_datagram_add(ph_datagram* datagram, const ph_choice* choice)
+PH_OUT_OF_LINE static bool add_classic(ph_datagram* datagram, const ph_choice* choice)
 {
     ph_chosen* before = find_chosen(datagram, choice->slot);
-    if (before == NULL && !ph_datagram_has_place(datagram, choice->kind)) {
-        return false;
+    return can_add(datagram, choice, before) && ph_classic_add(datagram, choice, before);
+}
+
+bool ph_datagram_add(ph_datagram* datagram, const ph_choice* choice)
+{
+    const ph_sender* sender = datagram->sender;
+    if (!ph_sender_is_coded(sender)) {
+        return add_classic(datagram, choice);
     }
-    PH_ASSERT(before == NULL ||
-              (choice->kind == PH_RECORD_UPDATE && ph_chosen_kind(before) == PH_RECORD_UPDATE));
-    return ph_sender_is_coded(datagram->sender) ? ph_coded_add(datagram, choice, before)
-                                                : ph_classic_add(datagram, choice, before);
+    const int place = sender->baselines.chosen[choice->slot];
+    ph_chosen* before = place > 0 ? &datagram->chosen[place - 1] : NULL;
+    return can_add(datagram, choice, before) && ph_coded_add(datagram, choice, before);
 }
 
 // ---- closing

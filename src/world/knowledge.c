@@ -128,7 +128,7 @@ bool ph_knowledge_has_jumped(const ph_knowledge* knowledge, const ph_flight* fli
                              uint16_t jumps)
 {
     const ph_dossier* dossier = ph_knowledge_at(knowledge, slot);
-    uint16_t place = dossier->newest_item;
+    uint32_t place = dossier->newest_item;
     for (int i = 0; i < dossier->in_flight; ++i) {
         const ph_flight_item item = ph_flight_read(flight, place);
         if (item.kind != PH_RECORD_ENTER) {
@@ -147,7 +147,7 @@ static uint64_t told_by_newer(const ph_knowledge* knowledge, const ph_flight* fl
 {
     const ph_dossier* dossier = ph_knowledge_at(knowledge, slot);
     uint64_t properties = 0;
-    uint16_t place = dossier->newest_item;
+    uint32_t place = dossier->newest_item;
     for (int i = 0; i < dossier->in_flight; ++i) {
         const ph_flight_item item = ph_flight_read(flight, place);
         properties |= item.kind == PH_RECORD_ENTER ? UINT64_MAX : item.properties;
@@ -164,10 +164,10 @@ static void give_back_mileage(ph_knowledge* knowledge, ph_flight* flight, uint64
     const int slot = lost->slot;
     const ph_dossier* dossier = ph_knowledge_at(knowledge, slot);
     int next = -1;
-    uint16_t place = dossier->newest_item;
+    uint32_t place = dossier->newest_item;
     for (int i = 0; i < dossier->in_flight; ++i) {
         const ph_flight_item item = ph_flight_read(flight, place);
-        next = (item.properties & position) != 0 ? place : next;
+        next = (item.properties & position) != 0 ? (int)place : next;
         place = item.older;
     }
     if (next >= 0) {
@@ -218,7 +218,7 @@ const uint8_t* ph_knowledge_newest(const ph_knowledge* knowledge, const ph_fligh
     PH_ASSERT(packing->size[property] > 0);
 
     const uint64_t bit = UINT64_C(1) << property;
-    uint16_t place = dossier->newest_item;
+    uint32_t place = dossier->newest_item;
     for (int i = 0; i < dossier->in_flight; ++i) {
         const ph_flight_item item = ph_flight_read(flight, place);
         if ((item.properties & bit) != 0) {
@@ -237,7 +237,7 @@ const uint8_t* ph_knowledge_newest(const ph_knowledge* knowledge, const ph_fligh
 static bool is_list_sound(const ph_knowledge* knowledge, const ph_flight* flight, int slot)
 {
     const ph_dossier* dossier = ph_knowledge_at(knowledge, slot);
-    uint16_t place = dossier->newest_item;
+    uint32_t place = dossier->newest_item;
     bool may_leave = ph_knowledge_is_leaving(knowledge, slot) && knowledge->touched[slot] == 0;
     for (int i = 0; i < dossier->in_flight; ++i) {
         if (place >= flight->capacity) {

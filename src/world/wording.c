@@ -31,16 +31,14 @@ bool ph_wording_round(const ph_coded_frame* frame, const ph_layout* layout, int 
                       ph_coded_record* made)
 {
     uint32_t* words = made->record.words + layout->position_word;
-    uint32_t rounded[3];
-    memcpy(rounded, words, sizeof rounded);
-    if (!ph_coded_round(frame, layout, coarse, rounded)) {
+    const uint32_t x = words[0];
+    const uint32_t y = words[1];
+    const uint32_t z = words[2];
+    if (!ph_coded_round(frame, layout, coarse, words)) {
         return false;
     }
     made->coarse = (uint8_t)coarse;
-    const uint32_t off =
-        (rounded[0] ^ words[0]) | (rounded[1] ^ words[1]) | (rounded[2] ^ words[2]);
-    memcpy(words, rounded, sizeof rounded);
-    return off != 0;
+    return ((words[0] ^ x) | (words[1] ^ y) | (words[2] ^ z)) != 0;
 }
 
 // Who came into view just now was hidden a tick ago for all we know, if the game says who may be
