@@ -23,6 +23,7 @@ ph_outlook ph_outlook_make(const ph_world* world, uint32_t viewer)
     const ph_viewer* seer = &world->viewers.viewers[viewer];
     const ph_eye* eye = &world->viewers.eyes[viewer];
     const ph_slot_list shown = ph_slots_shown(seer->slots);
+    const bool is_in_doubt = ph_entities_is_veil_new(&world->entities) || seer->is_urgent;
     return (ph_outlook){
         .world = world,
         .slots = seer->slots,
@@ -36,7 +37,8 @@ ph_outlook ph_outlook_make(const ph_world* world, uint32_t viewer)
         .audience = seer->audience,
         .settle_ticks = (uint32_t)((US_PER_SECOND + world->def.tick_us - 1) / world->def.tick_us),
         .own = ph_entities_find(&world->entities, seer->own),
-        .is_in_doubt = ph_entities_is_veil_new(&world->entities) || seer->is_urgent,
+        .is_in_doubt = is_in_doubt,
+        .are_all_there = !is_in_doubt && world->entities.resting_count == 0,
     };
 }
 

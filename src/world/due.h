@@ -28,15 +28,17 @@ typedef struct ph_outlook {
     // Somebody was hidden or shown since the last tick, or the viewer is to see others: slots may
     // show somebody who is not there.
     bool is_in_doubt;
+    bool are_all_there; // whom slots show; nobody was despawned either
 } ph_outlook;
 
 ph_outlook ph_outlook_make(const ph_world* world, uint32_t viewer);
 
-// Whether somebody was not hidden since the last tick.
+// Whether somebody lives, and was not hidden since the last tick.
 static inline bool ph_outlook_may_see(const ph_outlook* outlook, ph_entity_index entity)
 {
     const ph_entities* entities = &outlook->world->entities;
-    return (entities->flags[entity] & PH_SEEN_NEVER) == 0 &&
+    return entities->spawn_order[entity] != UINT64_MAX &&
+           (entities->flags[entity] & PH_SEEN_NEVER) == 0 &&
            (entities->seen_by[entity] & outlook->sees) != 0;
 }
 
@@ -52,10 +54,8 @@ static inline bool ph_outlook_is_there(const ph_outlook* outlook, int slot)
     if (slot == 0) {
         return entity == outlook->own;
     }
-    const ph_entities* entities = &outlook->world->entities;
-    const bool is_alive = entities->spawn_order[entity] != UINT64_MAX;
-    PH_ASSERT(outlook->is_in_doubt || !is_alive || ph_outlook_may_see(outlook, entity));
-    return is_alive && (!outlook->is_in_doubt || ph_outlook_may_see(outlook, entity));
+    PH_ASSERT(!outlook->are_all_there || ph_outlook_may_see(outlook, entity));
+    return outlook->are_all_there || ph_outlook_may_see(outlook, entity);
 }
 
 // One slot, and where what it shows is kept. Made once per visit, for all who ask about the slot.

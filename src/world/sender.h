@@ -197,10 +197,15 @@ static inline bool ph_sender_is_doubtful(const ph_sender* sender, int slot)
                sender->doubt_ms;
 }
 
-// What updates may tell of what this slot shows.
+// What updates may tell of what this slot shows, for whoever knows its class.
+static inline uint64_t ph_sender_class_mask(const ph_sender* sender, int class_count, int slot,
+                                            int class_index)
+{
+    return sender->masks[(slot == 0 ? class_count : 0) + class_index];
+}
 static inline uint64_t ph_sender_mask(const ph_sender* sender, int class_count, int slot)
 {
-    return sender->masks[(slot == 0 ? class_count : 0) + sender->knowledge.class_index[slot]];
+    return ph_sender_class_mask(sender, class_count, slot, sender->knowledge.class_index[slot]);
 }
 
 // Whether packets are written by the pinhole profile.

@@ -283,7 +283,8 @@ PH_ALWAYS_INLINE outcome visit_known(sending* s, const ph_place* at, ph_turn who
 {
     ph_knowledge* knowledge = &s->sender->knowledge;
     const uint64_t touched = knowledge->touched[at->slot];
-    const uint64_t mask = ph_sender_mask(s->sender, s->outlook.world->class_count, at->slot);
+    const uint64_t mask =
+        ph_sender_class_mask(s->sender, s->outlook.world->class_count, at->slot, at->class_index);
     const ph_due due =
         ph_outlook_compare_here(&s->outlook, at, touched & mask, s->datagram.wording.words);
     ph_survey_keep(knowledge, at, touched, touched, &due);
