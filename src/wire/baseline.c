@@ -155,35 +155,46 @@ static inline surprise surprise_of(uint8_t x, uint8_t y, uint8_t z)
     return (surprise){.plane = (uint8_t)((x + y + 1) / 2), .z = z};
 }
 
-PH_OUT_OF_LINE static surprise work_out(const uint32_t steps[3], uint64_t time_us)
+// A way of so many steps, in a time.
+typedef struct off_way {
+    uint32_t steps[3];
+    uint32_t ticks;
+} off_way;
+
+PH_OUT_OF_LINE static surprise work_out(off_way off, uint32_t tick_us)
 {
+    const uint64_t time_us = ph_baseline_time_us(0, off.ticks, tick_us);
     uint8_t sizes[3];
     for (int i = 0; i < 3; ++i) {
-        sizes[i] = ph_size_normal(ph_size_of(steps[i]), time_us, PH_GROWTH_POSITION);
+        sizes[i] = ph_size_normal(ph_size_of(off.steps[i]), time_us, PH_GROWTH_POSITION);
     }
     return surprise_of(sizes[0], sizes[1], sizes[2]);
 }
 
+static inline uint32_t steps_to(const uint8_t* word, int32_t from_mm, int shift, uint32_t half)
+{
+    int32_t to_mm;
+    memcpy(&to_mm, word, sizeof to_mm);
+    return (ph_baseline_magnitude(ph_baseline_way(from_mm, to_mm)) + half) >> shift;
+}
+
 static inline surprise find_surprise(const ph_baseline* baseline, const ph_baseline_rules* rules,
-                                     const uint32_t words[3], uint32_t tick)
+                                     const uint8_t* position, uint32_t tick)
 {
     int32_t predicted_mm[3];
     ph_baseline_predict(baseline, tick, rules->tick_us, predicted_mm);
     const int shift = baseline->shift;
     const uint32_t half = (UINT32_C(1) << shift) / 2;
-    uint32_t steps[3];
-    for (int i = 0; i < 3; ++i) {
-        const int32_t off_mm = ph_baseline_way(predicted_mm[i], (int32_t)words[i]);
-        steps[i] = (ph_baseline_magnitude(off_mm) + half) >> shift;
-    }
+    const uint32_t x = steps_to(position, predicted_mm[0], shift, half);
+    const uint32_t y = steps_to(position + 4, predicted_mm[1], shift, half);
+    const uint32_t z = steps_to(position + 8, predicted_mm[2], shift, half);
     const uint32_t ticks = tick - baseline->tick[0];
-    if (PH_UNLIKELY((steps[0] | steps[1] | steps[2]) >= PH_SIZES || ticks >= PH_GROWTH_TICKS ||
+    if (PH_UNLIKELY((x | y | z) >= PH_SIZES || ticks >= PH_GROWTH_TICKS ||
                     rules->normals == NULL)) {
-        const uint32_t given[3] = {steps[0], steps[1], steps[2]}; // those stay in registers
-        return work_out(given, ph_baseline_time_us(baseline->tick[0], tick, rules->tick_us));
+        return work_out((off_way){.steps = {x, y, z}, .ticks = ticks}, rules->tick_us);
     }
     const uint8_t* normal = rules->normals->size[ticks];
-    return surprise_of(normal[steps[0]], normal[steps[1]], normal[steps[2]]);
+    return surprise_of(normal[x], normal[y], normal[z]);
 }
 
 // Always the two newest, however close: keeping an older one, so that rounding does not make a
@@ -193,17 +204,15 @@ static inline void step(ph_baseline* baseline, const ph_baseline_rules* rules,
 {
     PH_ASSERT(baseline->is_entered);
 
-    uint32_t words[3];
-    memcpy(words, position, sizeof words);
-    const surprise found = find_surprise(baseline, rules, words, tick);
+    const surprise found = find_surprise(baseline, rules, position, tick);
     baseline->plane_size = ph_size_faded(baseline->plane_size, found.plane);
     baseline->z_size = ph_size_faded(baseline->z_size, found.z);
-    if (tick != baseline->tick[0]) {
+    if (PH_LIKELY(tick != baseline->tick[0])) {
         memcpy(baseline->position_mm[1], baseline->position_mm[0], sizeof baseline->position_mm[0]);
         baseline->tick[1] = baseline->tick[0];
         baseline->sample_count = 2;
     }
-    memcpy(baseline->position_mm[0], words, sizeof words);
+    memcpy(baseline->position_mm[0], position, sizeof baseline->position_mm[0]);
     baseline->tick[0] = tick;
 }
 
@@ -217,9 +226,10 @@ void ph_baseline_step(ph_baseline* baseline, const ph_baseline_rules* rules,
 void ph_baseline_step_all(const ph_baseline_told_step* steps, int count,
                           const ph_baseline_rules* rules, uint32_t tick)
 {
+    const ph_baseline_rules own = *rules;
     for (int i = 0; i < count; ++i) {
         steps[i].baseline->told_mask = PH_TOLD_POSITION;
-        step(steps[i].baseline, rules, steps[i].position, tick);
+        step(steps[i].baseline, &own, steps[i].position, tick);
     }
 }
 

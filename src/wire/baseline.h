@@ -184,13 +184,13 @@ static inline void ph_baseline_predict(const ph_baseline* baseline, uint32_t tic
     const int32_t* former_mm = baseline->position_mm[1];
     int32_t x_mm = ph_baseline_way(former_mm[0], newest_mm[0]);
     int32_t y_mm = ph_baseline_way(former_mm[1], newest_mm[1]);
-    int32_t z_mm = baseline->has_ground ? 0 : ph_baseline_way(former_mm[2], newest_mm[2]);
+    int32_t z_mm = ph_baseline_way(former_mm[2], newest_mm[2]) & -(int32_t)!baseline->has_ground;
     uint32_t ahead = tick - baseline->tick[0];
     if (PH_UNLIKELY((uint64_t)ahead * tick_us > PH_CARRY_US)) {
         ahead = ahead <= INT32_MAX ? PH_CARRY_US / tick_us : 0;
     }
     const uint32_t between = baseline->tick[0] - baseline->tick[1];
-    if (baseline->sample_count < 2 || between == 0) {
+    if (PH_UNLIKELY(baseline->sample_count < 2 || between == 0)) {
         x_mm = y_mm = z_mm = 0;
     } else if (ahead != between) { // else it keeps its rhythm, as most do
         const uint32_t farthest_mm =

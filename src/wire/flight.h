@@ -240,6 +240,12 @@ static inline ph_flight_item ph_flight_read_unit(uint32_t* unit, uint32_t head_u
     return item;
 }
 
+// Whether it is of this kind, no jump, and has so many bytes of values: all by one comparison.
+static inline bool ph_flight_is_plain(const uint32_t* unit, unsigned kind, unsigned value_bytes)
+{
+    return unit[1] >> 16 == (value_bytes << PH_FLIGHT_FLAG_BITS | kind);
+}
+
 static inline ph_flight_item ph_flight_read(const ph_flight* flight, uint32_t place)
 {
     return ph_flight_read_unit(&flight->units[place], ph_flight_head_units(flight->is_wide));

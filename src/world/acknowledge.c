@@ -111,43 +111,45 @@ static inline bool try_apply_step(const ph_world* world, const ph_sender* sender
                                   const ph_taking* taking, stepping* last, uint32_t place,
                                   ph_baseline_told_step* step)
 {
-    const ph_flight_item item =
-        ph_flight_read_unit(&sender->flight.units[place], taking->head_units);
+    uint32_t* unit = &sender->flight.units[place];
+    const ph_flight_item item = ph_flight_read_unit(unit, taking->head_units);
     const ph_knowledge* knowledge = &sender->knowledge;
     if (knowledge->class_index[item.slot] != last->class_index) {
         *last = stepping_of(taking, knowledge->class_index[item.slot]);
     }
-    if (item.is_jump || item.properties != last->position ||
-        knowledge->told[item.slot] != PH_TOLD_ENTERED || item.kind != PH_RECORD_UPDATE) {
+    if (!ph_flight_is_plain(unit, PH_RECORD_UPDATE, PH_PACKED_POSITION) ||
+        item.properties != last->position || knowledge->told[item.slot] != PH_TOLD_ENTERED) {
         return false;
     }
-    ph_expectation_note_applied(world, sender, place, taking->tick);
     ph_dossier* dossier = ph_knowledge_at(knowledge, item.slot);
+    *step = (ph_baseline_told_step){.baseline = &sender->baselines.slots[item.slot],
+                                    .position = item.values};
+    ph_expectation_note_applied(world, sender, place, taking->tick);
     --dossier->in_flight;
     dossier->jumps = item.jumps;
     memcpy(ph_dossier_known(dossier) + last->known_offset, item.values, PH_PACKED_POSITION);
-    *step = (ph_baseline_told_step){.baseline = &sender->baselines.slots[item.slot],
-                                    .position = item.values};
     return true;
 }
 
 // Steps are taken together. Before any other item, because that may be of the same slot.
-static void apply_coded_items(const ph_world* world, ph_viewer* viewer, const ph_taking* taking,
+static void apply_coded_items(const ph_world* world, ph_viewer* viewer, const ph_taking* given,
                               const uint32_t* places, int count)
 {
+    const ph_sender* sender = viewer->sender;
+    const ph_taking taking = *given;
     ph_baseline_told_step steps[AT_A_TIME];
+    ph_baseline_told_step* next = steps;
     stepping last = {.class_index = -1};
-    int step_count = 0;
     for (int i = 0; i < count; ++i) {
-        if (try_apply_step(world, viewer->sender, taking, &last, places[i], &steps[step_count])) {
-            ++step_count;
+        if (try_apply_step(world, sender, &taking, &last, places[i], next)) {
+            ++next;
             continue;
         }
-        ph_baseline_step_all(steps, step_count, &taking->rules, taking->tick);
-        step_count = 0;
-        apply_item(world, viewer, taking, places[i]);
+        ph_baseline_step_all(steps, (int)(next - steps), &given->rules, taking.tick);
+        next = steps;
+        apply_item(world, viewer, given, places[i]);
     }
-    ph_baseline_step_all(steps, step_count, &taking->rules, taking->tick);
+    ph_baseline_step_all(steps, (int)(next - steps), &given->rules, taking.tick);
 }
 
 // Of one that was withdrawn, the other of its packet and slot tells everything.
@@ -175,23 +177,25 @@ PH_OUT_OF_LINE static void lose_item(const ph_world* world, ph_viewer* viewer, u
     }
 }
 
-// Where the next items of a packet are, and fetches what they will change, which is in no cache: of the
+// Where the next items of a packet are; and fetches what they will change, which is in no cache: of the
 // known values mostly the first.
 static int fetch_items(const ph_sender* sender, ph_flight_walk* walk, int left, uint32_t* places)
 {
     const int count = left < AT_A_TIME ? left : AT_A_TIME;
     const ph_baseline* baselines = sender->baselines.slots;
+    ph_flight_walk on = *walk;
     for (int i = 0; i < count; ++i) {
-        const int slot = ph_flight_walk_slot(walk);
-        places[i] = walk->place;
+        const int slot = ph_flight_walk_slot(&on);
+        places[i] = on.place;
         ph_prefetch(ph_knowledge_at(&sender->knowledge, slot));
         if (baselines != NULL) {
-            // They may lie across two lines.
-            ph_prefetch(&baselines[slot]);
-            ph_prefetch(&baselines[slot + 1]);
+            const ph_baseline* baseline = &baselines[slot];
+            ph_prefetch(baseline);
+            ph_prefetch((const uint8_t*)(baseline + 1) - 1); // it may lie across two lines
         }
-        ph_flight_walk_on(walk);
+        ph_flight_walk_on(&on);
     }
+    *walk = on;
     return count;
 }
 
