@@ -57,8 +57,9 @@ static inline ph_tape ph_tape_make(uint32_t* tokens, int capacity)
 #define PH_TOKEN_MARK_MASK 127u
 enum { PH_TOKEN_SYMBOL, PH_TOKEN_BITS, PH_TOKEN_UNIFORM, PH_TOKEN_MARK };
 
-// All tokens below this are symbols, all from this on marks.
+// All tokens below this are symbols, below this bits, all from this on marks.
 #define PH_TOKEN_SYMBOLS (UINT32_C(1) << PH_TOKEN_KIND_SHIFT)
+#define PH_TOKEN_UNIFORMS ((uint32_t)PH_TOKEN_UNIFORM << PH_TOKEN_KIND_SHIFT)
 #define PH_TOKEN_MARKS ((uint32_t)PH_TOKEN_MARK << PH_TOKEN_KIND_SHIFT)
 
 // Whether so many tokens fit.
@@ -184,14 +185,17 @@ typedef struct ph_tape_costs {
     uint64_t others256[2];   // which, of whom: from PH_TAPE_MASK on
 } ph_tape_costs;
 
+// Of a mark all bits above the cost are its number, those of its kind as well: which is why the kind is
+// taken off where an address is worked out anyway.
 PH_ALWAYS_INLINE void ph_tape_cost(ph_tape_costs* costs, uint32_t mark)
 {
-    const uint32_t part = mark >> PH_TOKEN_COST_BITS & PH_TOKEN_MARK_MASK;
+    enum { FIRST = PH_TOKEN_MARK << (PH_TOKEN_KIND_SHIFT - PH_TOKEN_COST_BITS) };
+    const size_t number = mark >> PH_TOKEN_COST_BITS;
     const uint32_t cost256 = mark & ((UINT32_C(1) << PH_TOKEN_COST_BITS) - 1);
-    if (part < PH_TAPE_MASK) {
-        costs->properties256[part] += cost256;
+    if (number < FIRST + PH_TAPE_MASK) {
+        costs->properties256[number - FIRST] += cost256;
     } else {
-        costs->others256[part - PH_TAPE_MASK] += cost256;
+        costs->others256[number - FIRST - PH_TAPE_MASK] += cost256;
     }
 }
 
@@ -209,7 +213,7 @@ PH_ALWAYS_INLINE void ph_tape_play(const uint32_t* tokens, ph_entropy_run* run, 
             if (costs != NULL) {
                 ph_tape_cost(costs, token);
             }
-        } else if (PH_UNLIKELY(token >> PH_TOKEN_KIND_SHIFT == PH_TOKEN_UNIFORM)) {
+        } else if (PH_UNLIKELY(token >= PH_TOKEN_UNIFORMS)) {
             ph_entropy_run_end(run);
             ph_entropy_write_uniform(run->writer, token & PH_TOKEN_VALUE_MASK, *tokens++);
             *run = ph_entropy_run_begin(run->writer);

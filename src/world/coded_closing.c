@@ -64,15 +64,37 @@ static PH_OUT_OF_LINE uint64_t repeated256(const ph_datagram* datagram, const ph
     return cost256;
 }
 
-// Everybody whom the client has, in the order of slots, with what is told of them.
-static ph_booked_updates write_flags(const ph_datagram* datagram, ph_entropy_writer* writer)
+// What the updates are, but for what their marks say.
+static ph_booked_updates sum_updates(const ph_datagram* datagram)
+{
+    ph_booked_updates updates = {
+        .flags256 = (uint64_t)ph_coded_page_flags256(&datagram->page),
+        .count = datagram->counts[PH_RECORD_UPDATE],
+    };
+    for (int i = 0; i < datagram->count; ++i) {
+        const ph_chosen* chosen = &datagram->chosen[i];
+        if (ph_chosen_kind(chosen) != PH_RECORD_UPDATE) {
+            continue;
+        }
+        updates.values256 += chosen->cost256;
+        updates.significant += chosen->is_significant;
+        if (PH_UNLIKELY(chosen->repeats != 0)) {
+            updates.repeats256 += repeated256(datagram, chosen);
+        }
+    }
+    return updates;
+}
+
+// Everybody whom the client has, in the order of slots, with what is told of them. Properties are billed.
+// @return What it took to say which.
+static uint64_t write_flags(const ph_datagram* datagram, ph_entropy_writer* writer)
 {
     const ph_sender* sender = datagram->sender;
     const int* first_property = datagram->outlook->world->forms.first_property;
+    const uint8_t* class_index = sender->knowledge.class_index;
     const uint8_t* urgencies = sender->baselines.urgencies;
     const int density = datagram->page.frame.density;
     const int slot_count = datagram->page.slot_count;
-    ph_booked_updates updates = {.count = datagram->counts[PH_RECORD_UPDATE]};
     ph_tape_costs costs = {0};
     ph_entropy_run run = ph_entropy_run_begin(writer);
     ph_raw_bits raw = {0};
@@ -87,29 +109,21 @@ static ph_booked_updates write_flags(const ph_datagram* datagram, ph_entropy_wri
             continue;
         }
         ph_coded_run_told(density, &run, urgency, true);
-        costs.properties256 =
-            sender->property_bits256 + first_property[sender->knowledge.class_index[slot]];
+        costs.properties256 = sender->property_bits256 + first_property[class_index[slot]];
         ph_tape_play(&datagram->tokens[chosen->kept], &run, &raw, &costs);
-        updates.values256 += chosen->cost256;
-        updates.significant += chosen->is_significant;
-        if (PH_UNLIKELY(chosen->repeats != 0)) {
-            updates.repeats256 += repeated256(datagram, chosen);
-        }
     }
     ph_raw_bits_flush(&raw, &run);
     ph_entropy_run_end(&run);
-    updates.masks256 = costs.others256[0];
-    updates.values256 -= updates.masks256;
-    return updates;
+    return costs.others256[0];
 }
 
 static void write_updates(ph_datagram* datagram, ph_booking* booking, ph_entropy_writer* writer)
 {
-    ph_booked_updates updates = {0};
+    ph_booked_updates updates = sum_updates(datagram);
     if (datagram->page.frame.density != PH_DENSITY_NOBODY) {
-        updates = write_flags(datagram, writer);
+        updates.masks256 = write_flags(datagram, writer);
+        updates.values256 -= updates.masks256;
     }
-    updates.flags256 = (uint64_t)ph_coded_page_flags256(&datagram->page);
     ph_booking_updates(booking, &updates);
 }
 
