@@ -425,9 +425,10 @@ static uint32_t tape_any(const ph_coded_frame* frame, ph_coded_record* coded, ph
 
 // With models.
 PH_ALWAYS_INLINE uint32_t tape_update(const ph_coded_frame* frame, ph_coded_record* coded,
-                                      ph_coder coder, ph_tape* tape, int mask)
+                                      const ph_layout* layout, ph_coder coder, ph_tape* tape,
+                                      int mask)
 {
-    code_update(frame, &coder, coded, layout_of(frame, &coded->record), mask);
+    code_update(frame, &coder, coded, layout, mask);
     ph_coder_end_tape(&coder, tape);
     return coder.cost256;
 }
@@ -435,23 +436,26 @@ PH_ALWAYS_INLINE uint32_t tape_update(const ph_coded_frame* frame, ph_coded_reco
 PH_OUT_OF_LINE static uint32_t tape_more(const ph_coded_frame* frame, ph_coded_record* coded,
                                          ph_tape* tape)
 {
-    const int mask = ph_baseline_mask(layout_of(frame, &coded->record), &coded->record);
-    return tape_update(frame, coded, ph_coder_make_tape(tape, false), tape, mask);
+    const ph_layout* layout = layout_of(frame, &coded->record);
+    const int mask = ph_baseline_mask(layout, &coded->record);
+    return tape_update(frame, coded, layout, ph_coder_make_tape(tape, false), tape, mask);
 }
 
 // More than a position takes: a mask, a flag, three symbols, their raw bits, two marks and the end.
 #define POSITION_TOKENS 32
 
-uint32_t ph_coded_tape(const ph_coded_frame* frame, ph_coded_record* coded, ph_tape* tape)
+uint32_t ph_coded_tape(const ph_coded_frame* frame, const ph_layout* layout, ph_coded_record* coded,
+                       ph_tape* tape)
 {
     PH_ASSERT(coded->record.kind == PH_RECORD_UPDATE);
+    PH_ASSERT(layout == layout_of(frame, &coded->record));
 
     check(frame, coded);
     if (PH_UNLIKELY(frame->is_universal)) {
         return tape_any(frame, coded, tape);
     }
     const ph_record* record = &coded->record;
-    if (record->properties != layout_of(frame, record)->position || record->is_jump ||
+    if (record->properties != layout->position || record->is_jump ||
         !ph_tape_has_room(tape, POSITION_TOKENS)) {
         return tape_more(frame, coded, tape);
     }
@@ -459,7 +463,7 @@ uint32_t ph_coded_tape(const ph_coded_frame* frame, ph_coded_record* coded, ph_t
     ph_coder coder = ph_coder_make_tape(tape, false);
     coder.tape.is_roomy = true;
     coder.tape.is_full = false;
-    return tape_update(frame, coded, coder, tape, PH_TOLD_POSITION);
+    return tape_update(frame, coded, layout, coder, tape, PH_TOLD_POSITION);
 }
 
 uint32_t ph_coded_write(const ph_coded_frame* frame, ph_entropy_writer* writer,

@@ -169,8 +169,9 @@ int ph_coded_round_enter(const ph_coded_frame* frame, const ph_layout* layout, u
 // bill (in 1/256 bit here) is added to; may be NULL.
 uint32_t ph_coded_cost256(const ph_coded_frame* frame, const ph_coded_record* coded, ph_bill* bill);
 // An UPDATE is worked out once, to be written later by ph_tape_play(): going over a record is what costs
-// time. The frame's density may be another one then.
-uint32_t ph_coded_tape(const ph_coded_frame* frame, ph_coded_record* coded, ph_tape* tape);
+// time. The frame's density may be another one then. layout: that of the record's class.
+uint32_t ph_coded_tape(const ph_coded_frame* frame, const ph_layout* layout, ph_coded_record* coded,
+                       ph_tape* tape);
 uint32_t ph_coded_write(const ph_coded_frame* frame, ph_entropy_writer* writer,
                         const ph_coded_record* coded);
 

@@ -177,35 +177,33 @@ int ph_coded_coarse(const ph_coded_frame* frame, const ph_baseline* baseline)
     return forecast.coarse;
 }
 
-// z on the ground there.
-static uint32_t level_at(const ph_coded_frame* frame, const ph_layout* layout, uint32_t x,
-                         uint32_t y, uint32_t z)
+// How a position is rounded.
+typedef struct rounding {
+    const ph_coded_frame* frame;
+    const ph_layout* layout;
+    int coarse;
+    uint64_t precision;
+} rounding;
+
+static inline uint32_t half_step(const rounding* how)
 {
-    const ph_altitude* altitude = ph_layout_altitude(layout);
-    const ph_ground* ground = frame->frame.ground;
-    const ph_altitude_level level =
-        ph_altitude_encode(altitude, ground, (int32_t)x, (int32_t)y, (int32_t)z);
-    return (uint32_t)ph_altitude_decode(altitude, ground, (int32_t)x, (int32_t)y, level);
+    return how->coarse > 0 ? UINT32_C(1) << (how->layout->coordinate.shift + how->coarse - 1) : 0;
 }
 
-// @return False, with the words as they were, when they are too near for that.
-static bool round_within(const ph_coded_frame* frame, const ph_layout* layout, int coarse,
-                         uint64_t precision, uint32_t words[3])
+static inline uint32_t round_word(const rounding* how, uint32_t word)
 {
-    const uint32_t step = UINT32_C(1) << (layout->coordinate.shift + coarse);
-    const uint32_t half = coarse > 0 ? step / 2 : 0;
-    const uint32_t x = (words[0] + half) & (0 - step);
-    const uint32_t y = (words[1] + half) & (0 - step);
-    const uint32_t z = layout->has_ground ? level_at(frame, layout, x, y, words[2])
-                                          : (words[2] + half) & (0 - step);
-    if (coarse != 0) {
-        const uint32_t rounded[3] = {x, y, z};
-        // A cliff is none of the three half steps.
-        const bool is_level = !layout->has_ground || away(words[2], z) <= half;
-        if (!is_level || !is_fine_enough(precision, layout->coordinate.shift, coarse,
-                                         ph_coded_distance(frame, rounded))) {
-            return false;
-        }
+    const uint32_t step = UINT32_C(1) << (how->layout->coordinate.shift + how->coarse);
+    return (word + half_step(how)) & (0 - step);
+}
+
+// @return False, with the words as they were, when that is too near to be so coarse.
+static inline bool try_place(const rounding* how, uint32_t x, uint32_t y, uint32_t z,
+                             uint32_t words[3])
+{
+    const uint32_t rounded[3] = {x, y, z};
+    if (how->coarse != 0 && !is_fine_enough(how->precision, how->layout->coordinate.shift,
+                                            how->coarse, ph_coded_distance(how->frame, rounded))) {
+        return false;
     }
     words[0] = x;
     words[1] = y;
@@ -213,10 +211,35 @@ static bool round_within(const ph_coded_frame* frame, const ph_layout* layout, i
     return true;
 }
 
+// With z anew.
+PH_OUT_OF_LINE static bool round_on_ground(const rounding how, uint32_t words[3])
+{
+    const ph_altitude* altitude = ph_layout_altitude(how.layout);
+    const ph_ground* ground = how.frame->frame.ground;
+    const uint32_t x = round_word(&how, words[0]);
+    const uint32_t y = round_word(&how, words[1]);
+    const ph_altitude_level level =
+        ph_altitude_encode(altitude, ground, (int32_t)x, (int32_t)y, (int32_t)words[2]);
+    const uint32_t z =
+        (uint32_t)ph_altitude_decode(altitude, ground, (int32_t)x, (int32_t)y, level);
+    // A cliff is none of the three half steps.
+    const bool is_level = how.coarse == 0 || away(words[2], z) <= half_step(&how);
+    return is_level && try_place(&how, x, y, z, words);
+}
+
+static inline bool round_within(const rounding how, uint32_t words[3])
+{
+    if (PH_UNLIKELY(how.layout->has_ground)) {
+        return round_on_ground(how, words);
+    }
+    return try_place(&how, round_word(&how, words[0]), round_word(&how, words[1]),
+                     round_word(&how, words[2]), words);
+}
+
 bool ph_coded_round(const ph_coded_frame* frame, const ph_layout* layout, int coarse,
                     uint32_t words[3])
 {
-    return round_within(frame, layout, coarse, frame->precision, words);
+    return round_within((rounding){frame, layout, coarse, frame->precision}, words);
 }
 
 static uint64_t enter_precision(const ph_coded_frame* frame)
@@ -237,7 +260,7 @@ int ph_coded_round_enter(const ph_coded_frame* frame, const ph_layout* layout, u
     }
     // What it is rounded to may be nearer.
     for (; coarse > 0; --coarse) {
-        if (round_within(frame, layout, coarse, enter_precision(frame), words)) {
+        if (round_within((rounding){frame, layout, coarse, enter_precision(frame)}, words)) {
             return coarse;
         }
     }

@@ -42,8 +42,7 @@ static bool try_note(ph_datagram* datagram, const ph_choice* choice, ph_chosen* 
         return false;
     }
     const ph_place* at = ph_wording_at(&datagram->wording, choice->slot);
-    ph_flight_item item =
-        ph_wording_measure(&datagram->wording, at, record->properties, choice->kind);
+    ph_flight_item item = ph_wording_measure(at, record->properties, choice->kind, false);
     ph_wording_complete(&datagram->wording, at, record, &item);
     uint16_t place;
     if (!ph_flight_try_add(&sender->flight, &item, &place)) {

@@ -95,8 +95,7 @@ PH_ALWAYS_INLINE bool try_note(ph_datagram* datagram, ph_addition addition, int 
 {
     ph_sender* sender = datagram->sender;
     const ph_place* at = addition.at;
-    ph_flight_item item =
-        ph_wording_measure(&datagram->wording, at, addition.record->properties, addition.kind);
+    ph_flight_item item = ph_wording_measure(at, addition.record->properties, addition.kind, true);
     const uint32_t found = ph_flight_find(&sender->flight, item.value_bytes);
     if (found == PH_FLIGHT_NO_ROOM || !fits(datagram, head_bits)) {
         return false;
@@ -125,7 +124,7 @@ PH_ALWAYS_INLINE bool add_update(ph_datagram* datagram, const ph_choice* choice,
     const bool is_rounded = ph_wording_update(&datagram->wording, &page->frame, at, choice);
     ph_coded_record* made = &datagram->wording.update;
     uint32_t* tape_before = datagram->tape.next;
-    const uint32_t cost256 = ph_coded_tape(&page->frame, made, &datagram->tape);
+    const uint32_t cost256 = ph_coded_tape(&page->frame, at->layout, made, &datagram->tape);
     const int64_t more256 = before != NULL ? (int64_t)cost256 - before->cost256 : cost256;
     if (before == NULL) {
         ph_coded_page_tell(page, at->slot, more256);

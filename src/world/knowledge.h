@@ -147,7 +147,8 @@ static inline void ph_knowledge_note_sent(ph_knowledge* knowledge, ph_dossier* d
         dossier->repeats = 0;
         return;
     }
-    if (knowledge->told[slot] == PH_TOLD_NOTHING) {
+    PH_ASSERT(item->kind == PH_RECORD_ENTER || knowledge->told[slot] != PH_TOLD_NOTHING);
+    if (item->kind == PH_RECORD_ENTER && knowledge->told[slot] == PH_TOLD_NOTHING) {
         knowledge->told[slot] = PH_TOLD_ENTER;
         --knowledge->newcomer_count;
     }

@@ -165,15 +165,14 @@ static inline int ph_wording_coarse(ph_wording* wording, const ph_coded_frame* f
 
 // What the flight is to remember of a record of the slot that is at this place. kind: the record's. At
 // first only what, and how much room that takes.
-PH_ALWAYS_INLINE ph_flight_item ph_wording_measure(const ph_wording* wording, const ph_place* at,
-                                                   uint64_t properties, ph_record_kind kind)
+PH_ALWAYS_INLINE ph_flight_item ph_wording_measure(const ph_place* at, uint64_t properties,
+                                                   ph_record_kind kind, bool is_coded)
 {
     ph_flight_item item = {.slot = (uint16_t)at->slot, .kind = (uint8_t)kind};
     if (kind == PH_RECORD_LEAVE) {
         return item;
     }
     const ph_layout* layout = at->layout;
-    const bool is_coded = ph_sender_is_coded(wording->outlook->sender);
     const bool has_extra = is_coded && kind == PH_RECORD_ENTER;
     // Of what is told once nothing is compared later; but baselines begin with a position.
     item.properties = properties & ~(layout->once & ~(is_coded ? layout->position : 0));
