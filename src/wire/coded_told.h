@@ -10,19 +10,26 @@
 
 #include "wire/coded.h"
 
+// The part of urgency that is the same for a class: its steps, in 2^-16 mm.
+static inline int ph_coded_class_size(const ph_coded_frame* frame, int class_index)
+{
+    enum { LEAST_BITS = 16 };
+    const int shift = frame->frame.layouts->layouts[class_index].coordinate.shift;
+    return PH_SIZE_PER_BIT * (shift - 1 + LEAST_BITS);
+}
+
 // How much a viewer is likely to miss news of this slot, by what both ends know: 0..PH_URGENCIES-1.
 // The surprise to be expected by now, as an angle: in bits, from 2^-16 on. Who rests surprises
 // nobody for long, whatever the time: the first four are for those.
-static inline int ph_coded_urgency(const ph_coded_frame* frame, const ph_baseline* baseline)
+static inline int ph_coded_urgency_in(const ph_coded_frame* frame, const ph_baseline* baseline,
+                                      int class_size)
 {
-    enum { NEAREST_MM = 1000, LEAST_BITS = 16, RESTING = 4 };
-    const int shift = frame->frame.layouts->layouts[baseline->class_index].coordinate.shift;
+    enum { NEAREST_MM = 1000, RESTING = 4 };
     const int32_t* newest_mm = baseline->position_mm[0];
     const uint32_t words[3] = {(uint32_t)newest_mm[0], (uint32_t)newest_mm[1],
                                (uint32_t)newest_mm[2]};
     const uint32_t distance_mm = ph_coded_distance(frame, words);
-    const int size = baseline->plane_size + ph_coded_growth(frame, baseline) +
-                     PH_SIZE_PER_BIT * (shift - 1 + LEAST_BITS) -
+    const int size = baseline->plane_size + ph_coded_growth(frame, baseline) + class_size -
                      ph_log2_eighths(distance_mm > NEAREST_MM ? distance_mm : NEAREST_MM);
     int urgency = size > 0 ? size / PH_SIZE_PER_BIT : 0;
     urgency = urgency < PH_URGENCIES ? urgency : PH_URGENCIES - 1;
@@ -30,6 +37,11 @@ static inline int ph_coded_urgency(const ph_coded_frame* frame, const ph_baselin
         return urgency / RESTING;
     }
     return urgency < RESTING ? RESTING : urgency;
+}
+
+static inline int ph_coded_urgency(const ph_coded_frame* frame, const ph_baseline* baseline)
+{
+    return ph_coded_urgency_in(frame, baseline, ph_coded_class_size(frame, baseline->class_index));
 }
 
 static inline int ph_coded_flag_model(int density, int urgency)
