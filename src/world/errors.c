@@ -175,11 +175,6 @@ static void add_nobody(const filling* f, motions* all)
 
 // ---- position
 
-static inline float way_between(int32_t from_mm, int32_t to_mm)
-{
-    return (float)(int32_t)((uint32_t)to_mm - (uint32_t)from_mm);
-}
-
 static inline float sum_of_squares(float x, float y, float z)
 {
     return x * x + y * y + z * z;
@@ -190,9 +185,9 @@ static void measure_ranges(const filling* f, const motions* restrict all, int co
 {
     const int32_t eye_mm[3] = {f->eye_mm[0], f->eye_mm[1], f->eye_mm[2]};
     for (int i = 0; i < count; ++i) {
-        const float away_mm = sqrtf(sum_of_squares(way_between(eye_mm[0], all->true_mm[0][i]),
-                                                   way_between(eye_mm[1], all->true_mm[1][i]),
-                                                   way_between(eye_mm[2], all->true_mm[2][i])));
+        const float away_mm = sqrtf(sum_of_squares(ph_expected_way(eye_mm[0], all->true_mm[0][i]),
+                                                   ph_expected_way(eye_mm[1], all->true_mm[1][i]),
+                                                   ph_expected_way(eye_mm[2], all->true_mm[2][i])));
         range_mm[i] = ph_greater(away_mm, NEAREST_MM);
     }
 }
@@ -218,7 +213,7 @@ static inline misfit along(const motions* all, int i, int axis, const carriage* 
     const float true_mm_s = all->true_mm_s[axis][i];
     const float carried_mm = shown_mm_s * ride->reach_s;
     return (misfit){
-        .off_mm = way_between(all->sample_mm[axis][i], all->true_mm[axis][i]) +
+        .off_mm = ph_expected_way(all->sample_mm[axis][i], all->true_mm[axis][i]) +
                   (true_mm_s * ride->way_s - carried_mm),
         .apart_mm_s = true_mm_s - ph_float_if(ride->goes, shown_mm_s),
         .carried_mm = carried_mm,
@@ -297,12 +292,12 @@ PH_OUT_OF_LINE static float turn_of(const filling* f, int slot, int class_index)
     const ph_world* world = f->outlook->world;
     const ph_table* table = &world->tables[class_index];
     const int property = f->expectation->headings[class_index];
-    const ph_angle* angle = &table->described->properties[property].angle;
+    const int width = table->described->properties[property].angle.width;
     const uint32_t row = world->entities.whereabouts[f->outlook->entities[slot]].row;
     const uint32_t level = *ph_table_value(table, property, row);
-    const int64_t levels = ph_angle_difference(angle, f->expectation->heading[slot], level);
-    const float half_turn = (float)(UINT32_C(1) << (angle->width - 1));
-    return fabsf((float)levels) * ((float)PH_TURN_RADIANS * 0.5f) / half_turn;
+    // With levels in the uppermost bits the shorter way round is a matter of sign.
+    const uint32_t turn = (level - f->expectation->heading[slot]) << (32 - width);
+    return fabsf((float)(int32_t)turn) * ((float)PH_TURN_RADIANS * 0.5f) / 2147483648.0f;
 }
 
 // ---- all of it

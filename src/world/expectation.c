@@ -93,6 +93,14 @@ PH_OUT_OF_LINE static void join_step(ph_expected* expected, const float way_mm[3
     expected->interval_s = step_s;
 }
 
+// Axis by axis, not in a loop: gcc makes vectors of two of it, and what is written to memory in single
+// words and fetched in pairs is waited for, for longer than all the rest takes.
+static inline void turn_along(ph_expected* expected, int axis, float velocity, float bend)
+{
+    expected->bend_mm_s[axis] = bend * (velocity - expected->velocity_mm_s[axis]);
+    expected->velocity_mm_s[axis] = velocity;
+}
+
 static inline void add_step(ph_expected* expected, const float way_mm[3], float step_s)
 {
     const float way2 = way_mm[0] * way_mm[0] + way_mm[1] * way_mm[1] + way_mm[2] * way_mm[2];
@@ -103,11 +111,9 @@ static inline void add_step(ph_expected* expected, const float way_mm[3], float 
     }
     const float before_s = expected->leg_s;
     const float bend = before_s > 0.0f && !stands ? ph_carry_bend(step_s, before_s) : 0.0f;
-    for (int k = 0; k < 3; ++k) {
-        const float velocity = way_mm[k] / step_s;
-        expected->bend_mm_s[k] = bend * (velocity - expected->velocity_mm_s[k]);
-        expected->velocity_mm_s[k] = velocity;
-    }
+    turn_along(expected, 0, way_mm[0] / step_s, bend);
+    turn_along(expected, 1, way_mm[1] / step_s, bend);
+    turn_along(expected, 2, way_mm[2] / step_s, bend);
     expected->leg_s = step_s;
     expected->interval_s = step_s;
 }
@@ -118,20 +124,22 @@ static inline bool is_beginning(const ph_expected* expected, const sample* next)
     return !expected->is_there || next->jumps != expected->jumps;
 }
 
-// Inline with all that makes a sample: what is written to memory in single words and fetched in pairs
-// is waited for, for longer than all the rest takes.
+// Inline with all that makes a sample, for the same reason.
 static inline void add(ph_expected* expected, const sample* next, float tick_s)
 {
     if (is_beginning(expected, next)) {
         *expected = (ph_expected){.jumps = next->jumps, .is_there = true};
     } else if (next->tick != expected->tick) {
-        float way_mm[3];
-        ph_expected_difference(expected->position_mm, next->position_mm, way_mm);
+        const float way_mm[3] = {
+            ph_expected_way(expected->position_mm[0], next->position_mm[0]),
+            ph_expected_way(expected->position_mm[1], next->position_mm[1]),
+            ph_expected_way(expected->position_mm[2], next->position_mm[2]),
+        };
         add_step(expected, way_mm, (float)(next->tick - expected->tick) * tick_s);
     }
-    for (int k = 0; k < 3; ++k) {
-        expected->position_mm[k] = next->position_mm[k];
-    }
+    expected->position_mm[0] = next->position_mm[0];
+    expected->position_mm[1] = next->position_mm[1];
+    expected->position_mm[2] = next->position_mm[2];
     expected->tick = next->tick;
 }
 

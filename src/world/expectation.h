@@ -121,12 +121,9 @@ static inline bool ph_expectation_is_astray(const ph_expectation* expectation, i
 // ---- arithmetic shared with errors.c
 
 // The short way, also across the world's edge.
-static inline void ph_expected_difference(const int32_t from_mm[3], const int32_t to_mm[3],
-                                          float way_mm[3])
+static inline float ph_expected_way(int32_t from_mm, int32_t to_mm)
 {
-    for (int k = 0; k < 3; ++k) {
-        way_mm[k] = (float)(int32_t)((uint32_t)to_mm[k] - (uint32_t)from_mm[k]);
-    }
+    return (float)(int32_t)((uint32_t)to_mm - (uint32_t)from_mm);
 }
 
 #endif
