@@ -18,8 +18,9 @@
 // Who is sent to once a second is kept alive by that, even when a send comes some ticks late: so it is
 // more than a second.
 enum { KEEP_ALIVE_MS = 1500, CHUNK = 32 };
-// So many turns before its own, what a send will look at is fetched.
-enum { FETCH_TURNS = 2 };
+// So many turns before its own, a session is fetched, and then what a send will look at. Earlier would
+// be for nothing: some thirty sends fill a cache.
+enum { FETCH_TURNS = 4, FETCH_SEND_TURNS = 2 };
 enum { GATHER_US = 1000 };
 
 // ---- opening and closing
@@ -37,7 +38,7 @@ ph_host_def ph_host_def_default(void)
 // Where the caller's datagrams go while nothing else runs.
 static ph_outbox* own_outbox(const ph_host* host)
 {
-    return ph_host_lanes_outbox(&host->lanes, 0);
+    return &ph_host_lanes_pile(&host->lanes, 0)->outbox;
 }
 
 // What netcode says by itself. Only keep-alives belong to a budget: the rest comes before a session
@@ -187,7 +188,7 @@ void ph_host_tick(ph_host* host)
     const uint64_t now_us = ph_socket_now_us();
     ph_net_server_tick(host->server, now_us, (uint64_t)time(NULL));
     ph_outbox_flush(own_outbox(host));
-    for (int i = 0; i < host->sessions.count; ++i) {
+    for (int i = 0; i < host->sessions.count && !host->def.is_rate_fixed; ++i) {
         const int client = host->sessions.active[i];
         if (ph_host_session_is_due(host, client, now_us)) {
             ph_host_session_adapt(host, &host->sessions.by_client[client], now_us);
@@ -232,16 +233,7 @@ static void note_cut(ph_host* host, int chunk)
     }
 }
 
-static void flush(ph_host* host, ph_outbox* outbox)
-{
-    const uint64_t start_ns = ph_host_now_ns(host);
-    ph_outbox_flush(outbox);
-    if (host->now_ns != NULL) {
-        host->times.send_ns += ph_host_now_ns(host) - start_ns;
-    }
-}
-
-// Those of a chunk who may be sent to now. Their sessions come meanwhile.
+// Those of a chunk who may be sent to now.
 static int pick(const ph_host* host, int chunk, uint64_t now_us, int clients[CHUNK])
 {
     const ph_host_sessions* sessions = &host->sessions;
@@ -249,25 +241,32 @@ static int pick(const ph_host* host, int chunk, uint64_t now_us, int clients[CHU
     const int end = whole < sessions->count ? whole : sessions->count;
     int count = 0;
     for (int i = chunk * CHUNK; i < end; ++i) {
-        const int client = sessions->active[(host->first + i) % sessions->count];
+        const int place = host->first + i;
+        const int client =
+            sessions->active[place - (place < sessions->count ? 0 : sessions->count)];
         const ph_host_turn* turn = &sessions->turns[client];
         if (turn->has_mail || ph_host_turn_may_be_due(host, turn, now_us)) {
-            ph_host_session_fetch(host, client);
             clients[count++] = client;
         }
     }
     return count;
 }
 
-static void send_chunk(ph_host* host, int chunk, uint64_t now_us, const ph_net_sink* sink)
+static void send_chunk(ph_host* host, int chunk, uint64_t now_us, ph_host_pile* pile)
 {
     int clients[CHUNK];
     const int count = pick(host, chunk, now_us, clients);
+    for (int i = 0; i < FETCH_TURNS && i < count; ++i) {
+        ph_host_session_fetch(host, clients[i]);
+    }
     for (int i = 0; i < count; ++i) {
         if (i + FETCH_TURNS < count) {
-            ph_host_session_fetch_send(host, clients[i + FETCH_TURNS]);
+            ph_host_session_fetch(host, clients[i + FETCH_TURNS]);
         }
-        ph_host_session_serve(host, clients[i], now_us, sink);
+        if (i + FETCH_SEND_TURNS < count) {
+            ph_host_session_fetch_send(host, clients[i + FETCH_SEND_TURNS]);
+        }
+        ph_host_session_serve(host, clients[i], now_us, pile);
     }
 }
 
@@ -276,8 +275,7 @@ static void send_chunk(ph_host* host, int chunk, uint64_t now_us, const ph_net_s
 static void send_by_lane(void* context, int lane)
 {
     ph_host* host = context;
-    ph_outbox* outbox = ph_host_lanes_outbox(&host->lanes, lane);
-    const ph_net_sink sink = {ph_outbox_send, outbox};
+    ph_host_pile* pile = ph_host_lanes_pile(&host->lanes, lane);
     for (bool is_first = true;; is_first = false) {
         const int chunk = atomic_fetch_add_explicit(&host->next_chunk, 1, memory_order_relaxed);
         if (chunk >= host->chunk_count) {
@@ -288,9 +286,9 @@ static void send_by_lane(void* context, int lane)
             note_cut(host, chunk);
             break;
         }
-        send_chunk(host, chunk, now_us, &sink);
+        send_chunk(host, chunk, now_us, pile);
     }
-    flush(host, outbox);
+    ph_host_pile_send(host, pile);
 }
 
 // Threads take chunks in order, so those behind the first one without time got none either, but for

@@ -26,7 +26,7 @@ typedef struct ph_host_stranger {
 } stranger;
 
 struct ph_host_lane {
-    ph_outbox outbox;
+    ph_host_pile pile;
     bool has_more; // its socket has, as far as is known
     int batches;   // since the lanes were last asked
     int stranger_count;
@@ -67,7 +67,7 @@ ph_result ph_host_lanes_open(ph_host_lanes* lanes, const ph_host_def* def)
         lanes->lanes[i].strangers = &lanes->strangers[i * STRANGERS_MAX];
     }
     for (int i = 0; i < lanes->count; ++i) {
-        ph_outbox_begin(&lanes->lanes[i].outbox, lanes->sockets[i % lanes->socket_count]);
+        ph_host_pile_begin(&lanes->lanes[i].pile, lanes->sockets[i % lanes->socket_count]);
     }
     for (int i = 0; i < def->client_capacity; ++i) {
         lanes->lane_of[i] = -1;
@@ -88,9 +88,9 @@ void ph_host_lanes_close(ph_host_lanes* lanes)
     *lanes = (ph_host_lanes){0};
 }
 
-ph_outbox* ph_host_lanes_outbox(const ph_host_lanes* lanes, int lane)
+ph_host_pile* ph_host_lanes_pile(const ph_host_lanes* lanes, int lane)
 {
-    return &lanes->lanes[lane].outbox;
+    return &lanes->lanes[lane].pile;
 }
 
 // ---- those who are connected
@@ -209,7 +209,7 @@ static void meet_strangers(ph_host* host)
         }
         lane->stranger_count = 0;
     }
-    ph_outbox_flush(ph_host_lanes_outbox(&host->lanes, 0)); // answers of netcode
+    ph_outbox_flush(&ph_host_lanes_pile(&host->lanes, 0)->outbox); // answers of netcode
 }
 
 // ---- all lanes

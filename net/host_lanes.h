@@ -12,7 +12,7 @@
 #ifndef PINHOLE_NET_HOST_LANES_H
 #define PINHOLE_NET_HOST_LANES_H
 
-#include <pinhole/net/host.h>
+#include "net/host_pile.h"
 
 typedef struct ph_host_lane ph_host_lane;
 
@@ -32,9 +32,9 @@ typedef struct ph_host_lanes {
 ph_result ph_host_lanes_open(ph_host_lanes* lanes, const ph_host_def* def);
 void ph_host_lanes_close(ph_host_lanes* lanes);
 
-// Where a lane's datagrams wait to be sent. One thread at a time has a lane; the first one is the
+// Where what a lane sends waits. One thread at a time has a lane; the first one is the
 // caller's, whenever nothing runs.
-ph_outbox* ph_host_lanes_outbox(const ph_host_lanes* lanes, int lane);
+ph_host_pile* ph_host_lanes_pile(const ph_host_lanes* lanes, int lane);
 
 // Receives all that has come.
 void ph_host_lanes_receive(ph_host* host);

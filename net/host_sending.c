@@ -32,42 +32,18 @@ typedef struct sending {
     ph_host* host;
     ph_host_session* session;
     ph_host_turn* turn;
-    const ph_net_sink* sink;
+    ph_host_pile* pile;
     uint64_t now_us;
 } sending;
-
-static void count_datagram(void* context, const ph_address* to, const void* bytes, size_t size)
-{
-    const sending* now = context;
-    ph_host* host = now->host;
-    ph_wire_meter_pass(&now->session->meter, size + (size_t)now->session->header_bytes,
-                       now->now_us);
-    const uint64_t start_ns = ph_host_now_ns(host);
-    now->sink->send(now->sink->context, to, bytes, size);
-    if (host->now_ns != NULL) {
-        const uint64_t spent_ns = ph_host_now_ns(host) - start_ns;
-        host->times.send_ns += spent_ns;
-        host->times.seal_ns -= spent_ns; // it happens within the sealing
-    }
-}
-
-static void seal(sending* now, const void* bytes, size_t size)
-{
-    const ph_net_sink counted = {count_datagram, now};
-    ph_host* host = now->host;
-    const uint64_t start_ns = ph_host_now_ns(host);
-    ph_net_server_seal(host->server, now->session->client, bytes, size, &counted);
-    if (host->now_ns != NULL) {
-        host->times.seal_ns += ph_host_now_ns(host) - start_ns;
-    }
-}
 
 static void deliver(void* context, ph_viewer_id viewer, const void* bytes, size_t size)
 {
     (void)viewer;
-    sending* now = context;
-    uint8_t whole[PH_MAIL_DATAGRAM_MAX];
-    seal(now, whole, ph_mail_pack(now->session->mail, bytes, size, whole));
+    const sending* now = context;
+    const ph_host_session* session = now->session;
+    uint8_t* place = ph_host_pile_place(now->host, now->pile);
+    ph_host_pile_add(now->pile, session->client, ph_mail_pack(session->mail, bytes, size, place),
+                     now->now_us);
 }
 
 // Until the client is known to be connected, netcode sends a keep-alive before each payload.
@@ -113,6 +89,12 @@ void ph_host_session_pay(const ph_host* host, ph_host_session* session, size_t s
 
 void ph_host_session_fetch(const ph_host* host, int client)
 {
+    ph_prefetch(&host->sessions.by_client[client]);
+    ph_prefetch(&host->server->slots.slots[client]);
+}
+
+void ph_host_session_fetch_seal(const ph_host* host, int client)
+{
     ph_prefetch_bytes(&host->sessions.by_client[client], offsetof(ph_host_session, rate));
     ph_net_slots_prefetch_send(&host->server->slots, client);
 }
@@ -150,13 +132,13 @@ static void send(sending* now)
     ph_world_send(now->host->def.world, now->session->viewer, now->now_us, deliver, now);
 }
 
-void ph_host_session_serve(ph_host* host, int client, uint64_t now_us, const ph_net_sink* sink)
+void ph_host_session_serve(ph_host* host, int client, uint64_t now_us, ph_host_pile* pile)
 {
     sending now = {
         .host = host,
         .session = &host->sessions.by_client[client],
         .turn = &host->sessions.turns[client],
-        .sink = sink,
+        .pile = pile,
         .now_us = now_us,
     };
     if (ph_host_session_is_due(host, client, now_us)) {

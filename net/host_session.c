@@ -204,7 +204,7 @@ void ph_host_session_adapt(ph_host* host, ph_host_session* session, uint64_t now
 {
     ph_world* world = host->def.world;
     ph_viewer_link link;
-    if (session->meter.bits_per_second == 0 || host->def.is_rate_fixed ||
+    if (session->meter.bits_per_second == 0 ||
         ph_world_viewer_link(world, session->viewer, &link) != PH_OK ||
         !ph_rate_update(&session->rate, now_us, &link)) {
         return;

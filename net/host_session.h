@@ -7,6 +7,7 @@
 #ifndef PINHOLE_NET_HOST_SESSION_H
 #define PINHOLE_NET_HOST_SESSION_H
 
+#include "net/host_pile.h"
 #include "net/wire_meter.h"
 
 #include <pinhole/net/host.h>
@@ -89,9 +90,12 @@ void ph_host_session_fetch_send(const ph_host* host, int client);
 void ph_host_session_fetch_first(const ph_host* host, int client);
 void ph_host_session_fetch_take(const ph_host* host, int client);
 
-// Its turn in a tick: a send, if its time has come, and mail that cannot wait for one. Sealed
-// datagrams go to the sink. On any thread, for one session by one at a time.
-void ph_host_session_serve(ph_host* host, int client, uint64_t now_us, const ph_net_sink* sink);
+// The same for what sealing will look at.
+void ph_host_session_fetch_seal(const ph_host* host, int client);
+
+// Its turn in a tick: a send, if its time has come, and mail that cannot wait for one. Payloads go to
+// the pile. On any thread, for one session by one at a time.
+void ph_host_session_serve(ph_host* host, int client, uint64_t now_us, ph_host_pile* pile);
 
 // The secure envelope of a datagram: prefix, three bytes of sequence number (enough for 16 million
 // packets), tag; and the payload of netcode's keep-alives.

@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Once per batch, and a microsecond for each datagram of it beside the system's call.
+
+#include "net/host_pile.h"
+
+#include "net/host_state.h"
+#include "net/netcode_server_state.h"
+
+// So many payloads ahead, what sealing and counting will look at is fetched.
+enum { FETCH_AHEAD = 4 };
+
+void ph_host_pile_begin(ph_host_pile* pile, ph_socket* socket)
+{
+    ph_outbox_begin(&pile->outbox, socket);
+    pile->count = 0;
+    pile->used = 0;
+}
+
+uint8_t* ph_host_pile_place(ph_host* host, ph_host_pile* pile)
+{
+    if (pile->count == PH_SOCKET_BATCH ||
+        pile->used + PH_NETCODE_PAYLOAD_MAX > sizeof pile->bytes) {
+        ph_host_pile_send(host, pile);
+    }
+    return pile->bytes + pile->used;
+}
+
+void ph_host_pile_add(ph_host_pile* pile, int client, size_t size, uint64_t now_us)
+{
+    pile->payloads[pile->count++] = (ph_host_payload){
+        .now_us = now_us,
+        .client = client,
+        .size = (int32_t)size,
+    };
+    pile->used += size;
+}
+
+typedef struct passing {
+    ph_outbox* outbox;
+    ph_host_session* session;
+    uint64_t now_us;
+} passing;
+
+static void pass(void* context, const ph_address* to, const void* bytes, size_t size)
+{
+    const passing* now = context;
+    ph_host_session* session = now->session;
+    ph_wire_meter_pass(&session->meter, size + (size_t)session->header_bytes, now->now_us);
+    ph_outbox_send(now->outbox, to, bytes, size);
+}
+
+static void seal(const ph_host* host, ph_host_pile* pile)
+{
+    passing now = {.outbox = &pile->outbox};
+    const ph_net_sink sink = {pass, &now};
+    const uint8_t* bytes = pile->bytes;
+    for (int i = 0; i < pile->count; ++i) {
+        const ph_host_payload* payload = &pile->payloads[i];
+        if (i + FETCH_AHEAD < pile->count) {
+            ph_host_session_fetch_seal(host, payload[FETCH_AHEAD].client);
+        }
+        now.session = &host->sessions.by_client[payload->client];
+        now.now_us = payload->now_us;
+        ph_net_server_seal(host->server, payload->client, bytes, (size_t)payload->size, &sink);
+        bytes += payload->size;
+    }
+    pile->count = 0;
+    pile->used = 0;
+}
+
+void ph_host_pile_send(ph_host* host, ph_host_pile* pile)
+{
+    const uint64_t start_ns = ph_host_now_ns(host);
+    seal(host, pile);
+    const uint64_t sealed_ns = ph_host_now_ns(host);
+    ph_outbox_flush(&pile->outbox);
+    if (host->now_ns != NULL) {
+        host->times.seal_ns += sealed_ns - start_ns;
+        host->times.send_ns += ph_host_now_ns(host) - sealed_ns;
+    }
+}

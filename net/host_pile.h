@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Payloads that wait to be sealed and sent by a lane's socket. A send of the world takes so much code
+// and memory that nothing of libsodium or the system is in a cache behind it; so these take turns only
+// once for a batch of datagrams. Belongs to one thread at a time.
+
+#ifndef PINHOLE_NET_HOST_PILE_H
+#define PINHOLE_NET_HOST_PILE_H
+
+#include <pinhole/net/host.h>
+
+typedef struct ph_host_payload {
+    uint64_t now_us; // when it was made
+    int32_t client;
+    int32_t size;
+} ph_host_payload;
+
+typedef struct ph_host_pile {
+    ph_outbox outbox;
+    int count;
+    size_t used;
+    ph_host_payload payloads[PH_SOCKET_BATCH];
+    uint8_t bytes[20 * PH_NETCODE_PAYLOAD_MAX];
+} ph_host_pile;
+
+void ph_host_pile_begin(ph_host_pile* pile, ph_socket* socket);
+
+// Where the next payload goes, PH_NETCODE_PAYLOAD_MAX bytes. Sends all when there is no room.
+uint8_t* ph_host_pile_place(ph_host* host, ph_host_pile* pile);
+
+// The payload stands there.
+void ph_host_pile_add(ph_host_pile* pile, int client, size_t size, uint64_t now_us);
+
+// Seals and sends all.
+void ph_host_pile_send(ph_host* host, ph_host_pile* pile);
+
+#endif
