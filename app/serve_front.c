@@ -137,7 +137,7 @@ bool serve_front_tick(serve_front* front, ph_fault* fault)
     }
     for (int i = 0; i < ph_host_client_count(host); ++i) {
         const int client = ph_host_client_at(host, i);
-        serve_guest_follow(&front->guests[client], front->stage, ph_host_viewer(host, client));
+        serve_guest_follow(&front->guests[client], front->stage, host, client);
     }
     ph_world_tick(front->stage->world);
     return true;

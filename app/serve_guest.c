@@ -61,16 +61,18 @@ static void go_where_it_says(serve_guest* guest, ph_world* world, ph_viewer_id v
     ph_world_set_eye(world, viewer, guest->eye_mm[0], guest->eye_mm[1], guest->eye_mm[2]);
 }
 
-void serve_guest_follow(serve_guest* guest, const serve_stage* stage, ph_viewer_id viewer)
+// Of nearly all of them every tick finds that there is nothing to do: they do not touch the host.
+void serve_guest_follow(serve_guest* guest, const serve_stage* stage, const ph_host* host,
+                        int client)
 {
     if (guest->is_free) {
-        go_where_it_says(guest, stage->world, viewer);
+        go_where_it_says(guest, stage->world, ph_host_viewer(host, client));
         return;
     }
     const ph_entity_id entity = serve_stage_entity(stage, guest->actor);
     if (entity.index1 != 0 &&
         (entity.index1 != guest->entity.index1 || entity.generation != guest->entity.generation)) {
-        ph_world_set_own(stage->world, viewer, entity);
+        ph_world_set_own(stage->world, ph_host_viewer(host, client), entity);
         guest->entity = entity;
     }
 }

@@ -9,7 +9,7 @@
 
 #include "serve_stage.h"
 
-#include <pinhole/mail.h>
+#include <pinhole/net/host.h>
 
 typedef struct serve_guest {
     uint64_t client_id;
@@ -32,7 +32,8 @@ void serve_guest_heed(serve_guest* guest, ph_mail* mail);
 
 // Once per tick, before the world's tick: the eye follows its actor, also when that comes back, or goes
 // where the client has said.
-void serve_guest_follow(serve_guest* guest, const serve_stage* stage, ph_viewer_id viewer);
+void serve_guest_follow(serve_guest* guest, const serve_stage* stage, const ph_host* host,
+                        int client);
 
 // Where its eye is.
 void serve_guest_eye(const serve_guest* guest, const serve_stage* stage, int32_t eye_mm[3]);
