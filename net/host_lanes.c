@@ -146,12 +146,25 @@ static void open_all(const ph_host* host, arrivals* all)
     }
 }
 
-static void take(const ph_host* host, const ph_net_payload* payload, uint64_t now_us)
+// Mail at once, and acknowledgements together.
+static void take(const ph_host* host, const ph_net_payload* payloads, int count)
 {
-    ph_host_session* session =
-        payload->size > 0 ? ph_host_sessions_find(&host->sessions, payload->client) : NULL;
-    if (session != NULL) {
-        ph_host_session_take(host, session, payload, now_us);
+    const uint64_t now_us = ph_socket_now_us();
+    ph_host_session* sessions[PH_SOCKET_BATCH];
+    ph_answer answers[PH_SOCKET_BATCH];
+    int answer_count = 0;
+    for (int i = 0; i < count; ++i) {
+        ph_host_session* session = payloads[i].size > 0
+                                       ? ph_host_sessions_find(&host->sessions, payloads[i].client)
+                                       : NULL;
+        if (session != NULL &&
+            ph_host_session_take(host, session, &payloads[i], now_us, &answers[answer_count])) {
+            sessions[answer_count++] = session;
+        }
+    }
+    ph_world_acknowledge_all(host->def.world, now_us, answers, answer_count);
+    for (int i = 0; i < answer_count; ++i) {
+        ph_host_session_note(sessions[i], answers[i].result);
     }
 }
 
@@ -173,26 +186,24 @@ static void receive_batch(const ph_host* host, int index, int max)
     find_clients(host, &all);
     keep_those_of(host, index, &all);
     open_all(host, &all);
-    const uint64_t now_us = ph_socket_now_us();
     for (int i = 0; i < all.count; ++i) {
         if (all.clients[i] < 0) {
             keep(lane, &all.datagrams[i]);
-        } else {
-            take(host, &all.payloads[i], now_us);
         }
     }
+    take(host, all.payloads, all.count);
 }
 
 // ---- everybody else
 
-static void meet(ph_host* host, int lane, stranger* other, uint64_t now_us)
+static void meet(ph_host* host, int lane, stranger* other)
 {
     ph_net_payload payload;
     if (ph_net_server_receive(host->server, &other->from, other->bytes, other->size, &payload) !=
         PH_NET_REFUSAL_NONE) {
         return; // anybody can forge the address of a client
     }
-    take(host, &payload, now_us);
+    take(host, &payload, 1);
     const int client = ph_net_server_find(host->server, &other->from);
     if (client >= 0) {
         host->lanes.lane_of[client] = (int16_t)lane;
@@ -201,11 +212,10 @@ static void meet(ph_host* host, int lane, stranger* other, uint64_t now_us)
 
 static void meet_strangers(ph_host* host)
 {
-    const uint64_t now_us = ph_socket_now_us();
     for (int i = 0; i < host->lanes.socket_count; ++i) {
         ph_host_lane* lane = &host->lanes.lanes[i];
         for (int j = 0; j < lane->stranger_count; ++j) {
-            meet(host, i, &lane->strangers[j], now_us);
+            meet(host, i, &lane->strangers[j]);
         }
         lane->stranger_count = 0;
     }

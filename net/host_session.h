@@ -69,9 +69,13 @@ void ph_host_session_end(ph_host* host, int client); // nothing for those who ar
 // Before a send, on the thread of the tick: sends less while its link shows loss or growing delay.
 void ph_host_session_adapt(ph_host* host, ph_host_session* session, uint64_t now_us);
 
-// What the client has sent: mail, and an acknowledgement behind it.
-void ph_host_session_take(const ph_host* host, ph_host_session* session,
-                          const ph_net_payload* payload, uint64_t now_us);
+// What the client has sent: mail, which is taken, and an acknowledgement behind it, which is for the
+// world. @return Whether there is one.
+bool ph_host_session_take(const ph_host* host, ph_host_session* session,
+                          const ph_net_payload* payload, uint64_t now_us, ph_answer* answer);
+
+// What the world has made of the acknowledgement.
+void ph_host_session_note(ph_host_session* session, ph_result result);
 
 // Whether the time of its next send has come: by its turn alone, or whether it may have; and the whole
 // truth.

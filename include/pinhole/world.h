@@ -314,6 +314,20 @@ PH_API void ph_world_send_all(ph_world* world, uint64_t now_us, ph_deliver* deli
 PH_API ph_result ph_world_acknowledge(ph_world* world, ph_viewer_id viewer, uint64_t now_us,
                                       const void* bytes, size_t size);
 
+/// What came from one of many viewers.
+typedef struct ph_answer {
+    ph_viewer_id viewer;
+    const void* bytes;
+    size_t size;
+    /// Of ph_world_acknowledge().
+    ph_result result;
+} ph_answer;
+
+/// As ph_world_acknowledge() for each of them, in this order; all have come now. Takes less time where
+/// there are so many viewers that they are in no cache: the next ones are fetched meanwhile.
+PH_API void ph_world_acknowledge_all(ph_world* world, uint64_t now_us, ph_answer* answers,
+                                     int count);
+
 /// Changes the budget from now on; units and zeros as in ph_viewer_def. What was saved up stays, up
 /// to the new burst. The time is known from sends, and from acknowledgements with news: what has
 /// passed since the last one counts at the lowest rate of that time, up to its smallest burst. Without

@@ -182,17 +182,10 @@ PH_OUT_OF_LINE static void lose_item(const ph_world* world, ph_viewer* viewer, u
 static int fetch_items(const ph_sender* sender, ph_flight_walk* walk, int left, uint32_t* places)
 {
     const int count = left < AT_A_TIME ? left : AT_A_TIME;
-    const ph_baseline* baselines = sender->baselines.slots;
     ph_flight_walk on = *walk;
     for (int i = 0; i < count; ++i) {
-        const int slot = ph_flight_walk_slot(&on);
         places[i] = on.place;
-        ph_prefetch(ph_knowledge_at(&sender->knowledge, slot));
-        if (baselines != NULL) {
-            const ph_baseline* baseline = &baselines[slot];
-            ph_prefetch(baseline);
-            ph_prefetch((const uint8_t*)(baseline + 1) - 1); // it may lie across two lines
-        }
+        ph_sender_fetch_slot(sender, ph_flight_walk_slot(&on));
         ph_flight_walk_on(&on);
     }
     *walk = on;

@@ -14,6 +14,7 @@
 #ifndef PH_WORLD_SENDER_H
 #define PH_WORLD_SENDER_H
 
+#include "base/prefetch.h"
 #include "schedule/order.h"
 #include "schedule/token_bucket.h"
 #include "world/baselines.h"
@@ -195,6 +196,19 @@ static inline bool ph_sender_is_doubtful(const ph_sender* sender, int slot)
     return sender->doubt_ms != 0 && (told == PH_TOLD_ENTER || is_left) &&
            ph_sender_now_ms(sender) - ph_knowledge_at(knowledge, slot)->served_ms >
                sender->doubt_ms;
+}
+
+// Soon an item of this slot is answered: fetches what that changes. Of the known values mostly the
+// first.
+static inline void ph_sender_fetch_slot(const ph_sender* sender, int slot)
+{
+    const ph_baseline* baselines = sender->baselines.slots;
+    ph_prefetch(ph_knowledge_at(&sender->knowledge, slot));
+    if (baselines != NULL) {
+        const ph_baseline* baseline = &baselines[slot];
+        ph_prefetch(baseline);
+        ph_prefetch((const uint8_t*)(baseline + 1) - 1); // it may lie across two lines
+    }
 }
 
 // What updates may tell of what this slot shows, for whoever knows its class.

@@ -1,0 +1,95 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Acknowledgements of many viewers, one behind the other. What one looks at is in no cache, and is
+// found from pointer to pointer: a viewer, its sender, the oldest packet, its items, the dossiers of
+// those. So each is fetched a turn before the next, while others are taken. Nothing here decides
+// anything.
+
+#include "world/sender.h"
+#include "world/world_state.h"
+
+#include "base/prefetch.h"
+
+#include <stddef.h>
+
+// Looked at in one go; of more items only the first dossiers are fetched.
+enum { GROUP = 64, ITEMS_MAX = 48 };
+
+// What an acknowledgement looks at, without the ring of packets.
+static void fetch_sender(const ph_sender* sender)
+{
+    const size_t packets = offsetof(ph_sender, flight) + offsetof(ph_flight, packets);
+    const size_t bucket = offsetof(ph_sender, bucket);
+    const size_t behind = offsetof(ph_sender, times);
+    ph_prefetch_bytes(sender, packets + PH_CACHE_LINE);
+    ph_prefetch_bytes((const uint8_t*)sender + bucket, behind - bucket + PH_CACHE_LINE);
+}
+
+static void fetch_dossiers(const ph_sender* sender)
+{
+    const ph_flight_packet* packet = ph_flight_oldest(&sender->flight);
+    ph_flight_walk walk = ph_flight_walk_make(&sender->flight, packet);
+    const int count = packet->item_count < ITEMS_MAX ? packet->item_count : ITEMS_MAX;
+    for (int i = 0; i < count; ++i) {
+        ph_sender_fetch_slot(sender, ph_flight_walk_slot(&walk));
+        ph_flight_walk_on(&walk);
+    }
+}
+
+enum { STEPS = 5 };
+
+static void fetch(const ph_viewer* viewer, int step)
+{
+    if (viewer == NULL) {
+        return;
+    }
+    if (step == 0) {
+        ph_prefetch(viewer);
+        return;
+    }
+    const ph_sender* sender = viewer->sender;
+    if (step == 1) {
+        fetch_sender(sender);
+    } else if (sender->flight.count == 0) {
+        return;
+    } else if (step == 2) {
+        ph_prefetch_bytes(ph_flight_oldest(&sender->flight), 2 * sizeof(ph_flight_packet));
+    } else if (step == 3) {
+        ph_flight_prefetch_oldest(&sender->flight);
+    } else {
+        fetch_dossiers(sender);
+    }
+}
+
+static void take_group(ph_world* world, uint64_t now_us, ph_answer* answers, int count)
+{
+    const ph_viewer* viewers[GROUP];
+    for (int i = 0; i < count; ++i) {
+        uint32_t index;
+        viewers[i] = ph_world_try_viewer(world, answers[i].viewer, &index)
+                         ? &world->viewers.viewers[index]
+                         : NULL;
+    }
+    for (int i = -STEPS; i < count; ++i) {
+        for (int step = 0; step < STEPS; ++step) {
+            const int ahead = i + STEPS - step;
+            if (ahead >= 0 && ahead < count) {
+                fetch(viewers[ahead], step);
+            }
+        }
+        if (i >= 0) {
+            ph_answer* answer = &answers[i];
+            answer->result =
+                ph_world_acknowledge(world, answer->viewer, now_us, answer->bytes, answer->size);
+        }
+    }
+}
+
+void ph_world_acknowledge_all(ph_world* world, uint64_t now_us, ph_answer* answers, int count)
+{
+    for (int first = 0; first < count; first += GROUP) {
+        const int left = count - first;
+        take_group(world, now_us, answers + first, left < GROUP ? left : GROUP);
+    }
+}
