@@ -336,6 +336,45 @@ static void what_may_not_be_seen_changes_nothing(void** state)
     scene_teardown(&b);
 }
 
+// As many members as are looked at together, and more; some on one spot, and on the very edge.
+static void it_makes_no_difference_to_be_told_that_nothing_happened(void** state)
+{
+    (void)state;
+    enum { CROWD = 600, WANTED = 500, SLOTS = 560 };
+    test_rng rng = {.state = 14};
+    static slots_scene a;
+    static slots_scene b;
+    scene_setup(&a, SLOTS, WANTED);
+    scene_setup(&b, SLOTS, WANTED);
+    b.is_wary = true;
+    for (uint32_t i = 0; i < CROWD; ++i) {
+        scene_spawn(&a, i, 0);
+        scene_spawn(&b, i, 0);
+    }
+    int leave_count = 0;
+    for (int tick = 0; tick < 100; ++tick) {
+        for (uint32_t i = 0; i < CROWD; ++i) {
+            if (test_rng_below(&rng, 4) == 0) {
+                a.x_mm[i] = (int32_t)test_rng_below(&rng, 12) * SCENE_RADIUS / 10;
+                a.y_mm[i] = (int32_t)test_rng_below(&rng, SCENE_RADIUS / 2);
+            }
+            b.x_mm[i] = a.x_mm[i];
+            b.y_mm[i] = a.y_mm[i];
+        }
+        scene_refresh(&a);
+        scene_refresh(&b);
+        assert_memory_equal(a.sight.entities, b.sight.entities, SLOTS * sizeof(ph_entity_index));
+        leave_count += a.sight.leave_count;
+        scene_free_all_resting(&a);
+        scene_free_all_resting(&b);
+    }
+    assert_int_equal(a.calm_count, 100);
+    assert_int_equal(b.calm_count, 0);
+    assert_true(leave_count > 1000);
+    scene_teardown(&a);
+    scene_teardown(&b);
+}
+
 // ---- the viewer's own entity
 
 static void the_own_entity_is_slot_0_and_not_counted(void** state)
@@ -478,6 +517,7 @@ int main(void)
         cmocka_unit_test(who_may_not_be_seen_leaves_at_once_whatever_its_stay_time),
         cmocka_unit_test(who_may_be_seen_again_is_a_newcomer),
         cmocka_unit_test(what_may_not_be_seen_changes_nothing),
+        cmocka_unit_test(it_makes_no_difference_to_be_told_that_nothing_happened),
         cmocka_unit_test(the_own_entity_is_slot_0_and_not_counted),
         cmocka_unit_test(another_own_entity_enters_slot_0_when_the_leave_is_known),
         cmocka_unit_test(a_spectator_has_nobody_in_slot_0),

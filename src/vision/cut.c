@@ -19,6 +19,25 @@ int ph_key_count(const int32_t* key, int count, int32_t limit)
     return within;
 }
 
+int ph_marks_list(uint32_t* mark, int count, uint32_t* marked)
+{
+    const size_t end = (size_t)count;
+    memset(mark + end, 0, PH_MARKS_STEP * sizeof *mark);
+    size_t listed = 0;
+    for (size_t i = 0; i < end; i += PH_MARKS_STEP) {
+        uint64_t words[PH_MARKS_STEP / 2];
+        memcpy(words, mark + i, sizeof words);
+        if ((words[0] | words[1]) == 0) {
+            continue;
+        }
+        for (size_t k = i; k < i + PH_MARKS_STEP; ++k) {
+            marked[listed] = (uint32_t)k;
+            listed += mark[k] != 0;
+        }
+    }
+    return (int)listed;
+}
+
 // Moves both ends to keys that are there. Ends the search in one step when all stand on one point.
 static void tighten(const int32_t* key, int count, ph_cut* cut)
 {

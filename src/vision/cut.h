@@ -35,10 +35,11 @@ static inline float ph_key_float(int32_t key)
     return value;
 }
 
-// The greatest key that is surely below, and the one below which all that may be below are.
+// The greatest key that is surely below, -1 when there is none, and the one below which all that may be
+// below are.
 static inline int32_t ph_key_surely_below(float distance2)
 {
-    return ph_key_of(distance2 * (1.0f - PH_KEY_MARGIN));
+    return distance2 > 0.0f ? ph_key_of(distance2 * (1.0f - PH_KEY_MARGIN)) : -1;
 }
 
 static inline int32_t ph_key_maybe_below(float distance2)
@@ -48,6 +49,11 @@ static inline int32_t ph_key_maybe_below(float distance2)
 
 // How many keys are up to a limit.
 int ph_key_count(const int32_t* key, int count, int32_t limit);
+
+// Lists who is marked, where most are not: these are passed over by four. Both arrays have room for
+// PH_MARKS_STEP more. @return How many.
+#define PH_MARKS_STEP 4
+int ph_marks_list(uint32_t* mark, int count, uint32_t* marked);
 
 // The key of the wanted rank is above `low` and not above `high`.
 typedef struct ph_cut {

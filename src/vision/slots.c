@@ -9,8 +9,10 @@
 #include "vision/slots.h"
 
 #include "base/allocator.h"
+#include "base/bitset.h"
 #include "base/prefetch.h"
 #include "vision/chain.h"
+#include "vision/cut.h"
 #include "vision/select.h"
 #include "vision/slots_inside.h"
 
@@ -18,6 +20,9 @@
 
 _Static_assert(PH_SLOT_COUNT_MAX <= PH_SLOT_NONE, "a slot number never looks like none");
 _Static_assert(2 * PH_VISIBLE_MAX <= PH_SLOT_COUNT_MAX, "twice the visible limit fits");
+
+// So many members are looked at together.
+enum { SOME_COUNT = 256 };
 
 // ---- memory
 
@@ -164,8 +169,15 @@ static ph_seen member_as_seen(const ph_slots* slots, const ph_slots_step* step, 
     return seen;
 }
 
-// Nearly all members are well within reach, and there is nothing special about them. Lists the
-// others. @return How many those are.
+// The slots of members, the own one excepted.
+static ph_slot_list list_members(const ph_slots* slots)
+{
+    const int own = slots->states[0] == PH_SLOT_SHOWN;
+    return (ph_slot_list){slots->shown + own, slots->listed_count - own};
+}
+
+// Lists those that have to be looked at one by one: who would not enter, or has anything special about
+// it. @return How many.
 static int list_unusual(const ph_slots* slots, const ph_slots_step* step, uint16_t* unusual)
 {
     const ph_eye* eye = step->eye;
@@ -173,20 +185,76 @@ static int list_unusual(const ph_slots* slots, const ph_slots_step* step, uint16
     const int32_t eye_y = eye->y_mm;
     const uint32_t sees = eye->sees;
     const uint64_t enter2 = eye->callback == NULL ? step->view->enter.distance2 : 0;
-    const uint16_t* shown = slots->shown;
-    const uint16_t* end = shown + slots->listed_count;
+    const ph_slot_list members = list_members(slots);
     const ph_entity_index* entities = slots->entities;
     const uint64_t* spawn_orders = slots->spawn_orders;
     const ph_crowd crowd = *step->crowd;
     int count = 0;
-    shown += slots->states[0] == PH_SLOT_SHOWN;
-    for (; shown < end; ++shown) {
-        const size_t slot = *shown;
+    for (int i = 0; i < members.count; ++i) {
+        const size_t slot = members.slots[i];
         const size_t entity = entities[slot];
         if (ph_distance2(crowd.x_mm[entity], crowd.y_mm[entity], eye_x, eye_y) >= enter2 ||
             crowd.spawn_order[entity] != spawn_orders[slot] ||
             (crowd.seen_by[entity] & sees) == 0 || crowd.flags[entity] != 0) {
             unusual[count++] = (uint16_t)slot;
+        }
+    }
+    return count;
+}
+
+// Keys (cut.h) between which a member surely would not enter, but stays.
+typedef struct stay_keys {
+    int32_t enter_in; // up to here it surely would enter
+    int32_t enter_edge;
+    int32_t wide_in;
+} stay_keys;
+
+// Marks those of a few members who may or may not enter or stay. @return How many others surely would
+// not enter. Compilers make vectors of it, although places have to be fetched one by one.
+static uint32_t mark_doubtful(const ph_slots* slots, const ph_slots_step* step, ph_slot_list some,
+                              stay_keys keys, uint32_t* restrict mark)
+{
+    const ph_entity_index* entities = slots->entities;
+    const int32_t* x_mm = step->crowd->x_mm;
+    const int32_t* y_mm = step->crowd->y_mm;
+    const uint32_t eye_x = (uint32_t)step->eye->x_mm;
+    const uint32_t eye_y = (uint32_t)step->eye->y_mm;
+    uint32_t outside_count = 0;
+    for (int i = 0; i < some.count; ++i) {
+        const ph_entity_index entity = entities[some.slots[i]];
+        const float dx = (float)(int32_t)((uint32_t)x_mm[entity] - eye_x);
+        const float dy = (float)(int32_t)((uint32_t)y_mm[entity] - eye_y);
+        const int32_t key = ph_key_of(dx * dx + dy * dy);
+        const uint32_t is_outside =
+            ph_bits_if(key > keys.enter_edge) & ~ph_bits_if(key > keys.wide_in);
+        mark[i] = ph_bits_if(key > keys.enter_in) & ~is_outside;
+        outside_count -= is_outside;
+    }
+    return outside_count;
+}
+
+// The same where nobody is special: for nearly all, how far away they are about is enough. Lists the
+// others. @return How many.
+static int list_doubtful(const ph_slots* slots, const ph_slots_step* step, uint16_t* doubtful,
+                         int* outside_count)
+{
+    const ph_view* view = step->view;
+    const stay_keys keys = {
+        .enter_in = ph_key_surely_below((float)view->enter.distance2),
+        .enter_edge = ph_key_maybe_below((float)view->enter.distance2),
+        .wide_in = ph_key_surely_below((float)view->wide.distance2),
+    };
+    const ph_slot_list members = list_members(slots);
+    int count = 0;
+    for (int from = 0; from < members.count; from += SOME_COUNT) {
+        const int left = members.count - from;
+        const ph_slot_list some = {members.slots + from, left < SOME_COUNT ? left : SOME_COUNT};
+        uint32_t mark[SOME_COUNT + PH_MARKS_STEP];
+        uint32_t marked[SOME_COUNT + PH_MARKS_STEP];
+        *outside_count += (int)mark_doubtful(slots, step, some, keys, mark);
+        const int marked_count = ph_marks_list(mark, some.count, marked);
+        for (int i = 0; i < marked_count; ++i) {
+            doubtful[count++] = some.slots[marked[i]];
         }
     }
     return count;
@@ -218,15 +286,17 @@ static bool is_seen(const ph_slots_step* step, const ph_seen* member)
            (crowd->flags[entity] & PH_SEEN_NEVER) == 0 && is_allowed(step->eye, entity);
 }
 
-// Marks the members that are not within reach. @return How many others would not enter, if they were
-// not there yet, these included.
-static int judge_unusual(ph_slots* slots, const ph_slots_step* step)
+// Marks the members that are not within reach. @return How many would not enter, if they were not there
+// yet, these included.
+static int judge_members(ph_slots* slots, const ph_slots_step* step)
 {
     uint16_t* unusual = slots->leaves; // not filled yet
     int outside_count = 0;
-    slots->unusual_count = list_unusual(slots, step, unusual);
+    const int unusual_count = step->is_calm && step->eye->callback == NULL
+                                  ? list_doubtful(slots, step, unusual, &outside_count)
+                                  : list_unusual(slots, step, unusual);
     slots->unseen_count = 0;
-    for (int i = 0; i < slots->unusual_count; ++i) {
+    for (int i = 0; i < unusual_count; ++i) {
         const int slot = unusual[i];
         const ph_seen member = member_as_seen(slots, step, slot);
         const bool is_member_seen = is_seen(step, &member);
@@ -293,25 +363,38 @@ static void sift_down(const ph_slots* slots, const ph_slots_step* step, uint16_t
     }
 }
 
-static bool is_near(const ph_slots* slots, const ph_slots_step* step, int slot)
+// Lists the members past the wanted ones. @return How many.
+static int list_past_wanted(const ph_slots* slots, const ph_slots_step* step, uint16_t* past)
 {
-    const ph_seen member = member_as_seen(slots, step, slot);
-    return is_within(step, &member, &step->view->near, step->view->near_always_end);
+    const ph_crowd crowd = *step->crowd;
+    const ph_view* view = step->view;
+    const ph_slot_list members = list_members(slots);
+    int count = 0;
+    for (int i = 0; i < members.count; ++i) {
+        const uint16_t slot = members.slots[i];
+        if (slots->states[slot] != PH_SLOT_SHOWN) {
+            continue; // since this refresh began
+        }
+        const ph_entity_index entity = slots->entities[slot];
+        if (ph_distance2(crowd.x_mm[entity], crowd.y_mm[entity], step->eye->x_mm, step->eye->y_mm) <
+                view->near.distance2 &&
+            crowd.flags[entity] == 0) {
+            continue;
+        }
+        const ph_seen member = member_as_seen(slots, step, slot);
+        past[count] = slot;
+        count += !is_within(step, &member, &view->near, view->near_always_end);
+    }
+    return count;
 }
 
-// Makes the furthest members past the wanted ones leave. Rare: only when the slots run out, which
-// at twice the visible limit takes a teleport or a client that does not answer. So the distances
-// are worked out again at every comparison instead of being kept for everybody.
+// Makes the furthest members past the wanted ones leave. Only when the slots run out, which at twice the
+// visible limit takes a teleport or a client that does not answer. So the distances are worked out again
+// at every comparison instead of being kept for everybody.
 static void evict_furthest(ph_slots* slots, const ph_slots_step* step, int evict_count)
 {
-    uint16_t* heap = slots->leaves; // where the unusual ones still are: who is not near is one
-    int count = 0;
-    for (int i = 0; i < slots->unusual_count; ++i) {
-        const uint16_t slot = heap[i];
-        if (slots->states[slot] == PH_SLOT_SHOWN && !is_near(slots, step, slot)) {
-            heap[count++] = slot;
-        }
-    }
+    uint16_t* heap = slots->leaves; // not filled yet
+    int count = list_past_wanted(slots, step, heap);
     for (int at = count / 2 - 1; at >= 0; --at) {
         sift_down(slots, step, heap, count, at);
     }
@@ -394,7 +477,7 @@ int ph_slots_judge(ph_slots* slots, const ph_slots_step* step)
     if (slots->enter_count + slots->leave_count > 0) {
         list_shown(slots);
     }
-    return step->view->enter_count - (slots->shown_count - judge_unusual(slots, step));
+    return step->view->enter_count - (slots->shown_count - judge_members(slots, step));
 }
 
 int ph_slots_sift(const ph_slots* slots, ph_seen* seen, int count)

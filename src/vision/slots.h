@@ -56,6 +56,8 @@ typedef struct ph_slots_step {
     int newcomer_count;
     uint32_t tick;   // may wrap
     int stay_ticks;  // 0 or more
+    bool is_calm;    // since the last refresh nobody shown was gone or hidden, and nobody is ALWAYS
+                     // there: the answer is the same, but found with less looking
     bool is_chained; // newcomers about as near as each other take slots as chain.h has it
 } ph_slots_step;
 

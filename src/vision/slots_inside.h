@@ -33,8 +33,7 @@ struct ph_slots {
     int resting_count; // without slot 0
     int shown_count;   // without slot 0
     int listed_count;  // in `shown`: with slot 0
-    int unusual_count; // of these, to be looked at twice in the present refresh
-    int unseen_count;  // of these, not within reach
+    int unseen_count;  // of these, not within reach in the present refresh
     int enter_count;
     int leave_count;
     uint64_t waits;

@@ -166,14 +166,19 @@ static bool shows_vanished(const ph_viewers* viewers, uint32_t viewer, const ph_
            shows_vanished_of(slots, entities, eye, entities->veiled, entities->veiled_count);
 }
 
-static bool is_due(const ph_viewers* viewers, uint32_t viewer, const ph_refresh* refresh)
+static bool is_turn(uint32_t viewer, const ph_refresh* refresh)
 {
-    return (viewer + refresh->tick) % (uint32_t)refresh->vision->refresh_ticks == 0 ||
-           viewers->viewers[viewer].is_urgent || shows_vanished(viewers, viewer, refresh->entities);
+    return (viewer + refresh->tick) % (uint32_t)refresh->vision->refresh_ticks == 0;
+}
+
+// Whether a viewer is refreshed whatever its turn.
+static bool is_hasty(const ph_viewers* viewers, uint32_t viewer, const ph_refresh* refresh)
+{
+    return viewers->viewers[viewer].is_urgent || shows_vanished(viewers, viewer, refresh->entities);
 }
 
 static void refresh_one(ph_viewers* viewers, uint32_t index, const ph_refresh* refresh,
-                        const ph_crowd* crowd)
+                        const ph_crowd* crowd, bool is_calm)
 {
     ph_viewer* viewer = &viewers->viewers[index];
     const ph_eye* wider = &viewers->eyes[index];
@@ -191,6 +196,7 @@ static void refresh_one(ph_viewers* viewers, uint32_t index, const ph_refresh* r
         .newcomers = lookout->seen,
         .tick = refresh->tick,
         .stay_ticks = refresh->vision->stay_ticks,
+        .is_calm = is_calm && lookout->always_count == 0,
         .is_chained = ph_sender_is_coded(viewer->sender),
     };
     const int missing = ph_slots_judge(viewer->slots, &step);
@@ -230,8 +236,12 @@ void ph_viewers_refresh(ph_viewers* viewers, const ph_refresh* refresh)
         if (i + 1 < count) {
             ph_prefetch(viewers->viewers[order != NULL ? order[i + 1] : (uint32_t)i + 1].slots);
         }
-        if (viewers->viewers[viewer].slots != NULL && is_due(viewers, viewer, refresh)) {
-            refresh_one(viewers, viewer, refresh, &crowd);
+        if (viewers->viewers[viewer].slots == NULL) {
+            continue;
+        }
+        const bool is_unrest = is_hasty(viewers, viewer, refresh);
+        if (is_unrest || is_turn(viewer, refresh)) {
+            refresh_one(viewers, viewer, refresh, &crowd, !is_unrest);
         }
     }
 }

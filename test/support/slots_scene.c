@@ -9,6 +9,8 @@
 
 #include "vision/select.h"
 
+#include <string.h>
+
 void scene_setup(slots_scene* scene, int slot_count, int wanted)
 {
     *scene = (slots_scene){.tick = 1000};
@@ -96,6 +98,26 @@ static ph_view view_of(const slots_scene* scene, const ph_seen* seen, int count)
     return view;
 }
 
+// Whether the world would say so: everybody shown is still there and may be seen, and nobody is seen
+// at any distance.
+static bool is_calm(const slots_scene* scene)
+{
+    for (int i = 0; i < SCENE_CROWD; ++i) {
+        if (scene->spawn_order[i] != UINT64_MAX && (scene->flags[i] & PH_SEEN_ALWAYS) != 0) {
+            return false;
+        }
+    }
+    for (int slot = 1; slot < scene->sight.slot_count; ++slot) {
+        const ph_entity_index entity = scene->sight.entities[slot];
+        if (entity != PH_ENTITY_NONE &&
+            (scene->spawn_order[entity] != scene->last_order[entity] ||
+             (scene->seen_by[entity] & scene->eye.sees) == 0 || scene->flags[entity] != 0)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 void scene_refresh(slots_scene* scene)
 {
     ph_seen seen[SCENE_CROWD];
@@ -108,6 +130,7 @@ void scene_refresh(slots_scene* scene)
         .newcomers = seen,
         .tick = scene->tick,
         .stay_ticks = scene->stay_ticks,
+        .is_calm = !scene->is_wary && is_calm(scene),
     };
     const int missing = ph_slots_judge(scene->slots, &step);
     int near_count = 0;
@@ -124,6 +147,8 @@ void scene_refresh(slots_scene* scene)
     ++scene->tick;
     assert_true(ph_slots_validate(scene->slots));
     scene->sight = ph_slots_sight(scene->slots);
+    memcpy(scene->last_order, scene->spawn_order, sizeof scene->last_order);
+    scene->calm_count += step.is_calm;
     scene->event_count += scene->sight.enter_count + scene->sight.leave_count;
 }
 

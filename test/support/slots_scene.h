@@ -12,7 +12,7 @@
 #include "vision/slots.h"
 
 enum {
-    SCENE_CROWD = 128, // entity indices are below
+    SCENE_CROWD = 640, // entity indices are below
     METRE = 1000,
     SCENE_RADIUS = 100 * METRE,
 };
@@ -29,7 +29,10 @@ typedef struct slots_scene {
     uint32_t tick;
     int stay_ticks;
     uint64_t next_order;
-    int event_count; // enters and leaves so far
+    uint64_t last_order[SCENE_CROWD]; // spawn orders at the last refresh
+    bool is_wary;                     // refreshes are never told that nothing happened
+    int calm_count;                   // refreshes that were
+    int event_count;                  // enters and leaves so far
     test_memory memory;
     ph_slots* slots;
     ph_sight sight; // after the last refresh
