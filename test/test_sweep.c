@@ -42,7 +42,11 @@ static void setup(fixture* f, test_rng* rng)
         f->entity[f->count] = entity;
         f->spawn_order[f->count++] = crowd->spawn_order[entity];
     }
-    f->lineup = (ph_lineup){f->x_mm, f->y_mm, f->seen_by, f->entity, f->spawn_order};
+    f->lineup = (ph_lineup){.x_mm = f->x_mm,
+                            .y_mm = f->y_mm,
+                            .seen_by = f->seen_by,
+                            .entity = f->entity,
+                            .spawn_order = f->spawn_order};
     f->scratch = malloc((size_t)ph_sweep_scratch_count((int)f->count) * sizeof(ph_seen));
     assert_non_null(f->scratch);
 }
@@ -80,7 +84,11 @@ static void expectations_may_cut_through_keys_that_are_wrong(void** state)
     static fixture f;
     test_rng rng = {.state = 1001};
     ph_seen all[COUNT];
-    f.lineup = (ph_lineup){f.x_mm, f.y_mm, f.seen_by, f.entity, f.spawn_order};
+    f.lineup = (ph_lineup){.x_mm = f.x_mm,
+                           .y_mm = f.y_mm,
+                           .seen_by = f.seen_by,
+                           .entity = f.entity,
+                           .spawn_order = f.spawn_order};
     f.scratch = malloc((size_t)ph_sweep_scratch_count(COUNT) * sizeof(ph_seen));
     assert_non_null(f.scratch);
     for (uint32_t i = 0; i < COUNT; ++i) {
@@ -131,7 +139,11 @@ static void who_is_beyond_the_radius_by_a_hair_does_not_enter(void** state)
         .entity = {0, 1, 2, 3, 4},
         .spawn_order = {0, 1, 2, 3, 4},
     };
-    f.lineup = (ph_lineup){f.x_mm, f.y_mm, f.seen_by, f.entity, f.spawn_order};
+    f.lineup = (ph_lineup){.x_mm = f.x_mm,
+                           .y_mm = f.y_mm,
+                           .seen_by = f.seen_by,
+                           .entity = f.entity,
+                           .spawn_order = f.spawn_order};
     f.scratch = malloc((size_t)ph_sweep_scratch_count(COUNT) * sizeof(ph_seen));
     assert_non_null(f.scratch);
     const ph_eye eye = {.sees = 1, .own = PH_ENTITY_NONE, .radius_mm = 1100, .enter_mm = 1000};

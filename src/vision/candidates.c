@@ -119,12 +119,14 @@ static int64_t list_radius(const ph_candidates* candidates, const ph_grid* grid,
 
 static void copy_found(ph_candidates* candidates, const ph_crowd* crowd)
 {
-    const ph_lineup* lineup = &candidates->lineup;
+    ph_lineup* lineup = &candidates->lineup;
+    lineup->seen_by_every = UINT32_MAX;
     for (int i = 0; i < candidates->count; ++i) {
         const ph_entity_index entity = candidates->found[i];
         lineup->x_mm[i] = crowd->x_mm[entity];
         lineup->y_mm[i] = crowd->y_mm[entity];
         lineup->seen_by[i] = crowd->seen_by[entity];
+        lineup->seen_by_every &= crowd->seen_by[entity];
         lineup->entity[i] = entity;
         lineup->spawn_order[i] = crowd->spawn_order[entity];
     }

@@ -81,6 +81,7 @@ static void release_arrays(ph_grid* grid)
     ph_release_array(allocator, grid->lineup.seen_by, padded, sizeof *grid->lineup.seen_by);
     ph_release_array(allocator, grid->lineup.entity, padded, sizeof *grid->lineup.entity);
     ph_release_array(allocator, grid->lineup.spawn_order, padded, sizeof *grid->lineup.spawn_order);
+    ph_release_array(allocator, grid->lineup.place_of, padded, sizeof *grid->lineup.place_of);
     ph_release_array(allocator, grid->always, padded, sizeof *grid->always);
     ph_release_array(allocator, grid->cell_of, padded, sizeof *grid->cell_of);
     ph_release_array(allocator, grid->spiral, (size_t)grid->spiral_count, sizeof *grid->spiral);
@@ -96,6 +97,7 @@ static void clear_arrays(ph_grid* grid)
     memset(grid->lineup.seen_by, 0, padded * sizeof *grid->lineup.seen_by);
     memset(grid->lineup.entity, 0xFF, padded * sizeof *grid->lineup.entity);
     memset(grid->lineup.spawn_order, 0xFF, padded * sizeof *grid->lineup.spawn_order);
+    memset(grid->lineup.place_of, 0, padded * sizeof *grid->lineup.place_of);
 }
 
 // An empty grid of the shape that capacity and radius ask for, or everything NULL.
@@ -111,6 +113,7 @@ static ph_result allocate_arrays(ph_grid* grid)
         .seen_by = ph_allocate_array(allocator, padded, sizeof(uint32_t)),
         .entity = ph_allocate_array(allocator, padded, sizeof(ph_entity_index)),
         .spawn_order = ph_allocate_array(allocator, padded, sizeof(uint64_t)),
+        .place_of = ph_allocate_array(allocator, padded, sizeof(uint32_t)),
     };
     grid->always = ph_allocate_array(allocator, padded, sizeof *grid->always);
     grid->cell_of = ph_allocate_array(allocator, padded, sizeof *grid->cell_of);
@@ -118,7 +121,8 @@ static ph_result allocate_arrays(ph_grid* grid)
     const ph_lineup* lineup = &grid->lineup;
     if (grid->cell_start == NULL || lineup->x_mm == NULL || lineup->y_mm == NULL ||
         lineup->seen_by == NULL || lineup->entity == NULL || lineup->spawn_order == NULL ||
-        grid->always == NULL || grid->cell_of == NULL || grid->spiral == NULL) {
+        lineup->place_of == NULL || grid->always == NULL || grid->cell_of == NULL ||
+        grid->spiral == NULL) {
         release_arrays(grid);
         return PH_ERROR_MEMORY;
     }
@@ -244,13 +248,17 @@ static void place_entities(ph_grid* grid, const ph_crowd* crowd)
 static void copy_entities(ph_grid* grid, const ph_crowd* crowd)
 {
     const ph_lineup lineup = grid->lineup;
+    uint32_t seen_by_every = UINT32_MAX;
     for (int place = 0; place < crowd->live_count; ++place) {
         const ph_entity_index entity = lineup.entity[place];
+        lineup.place_of[entity] = (uint32_t)place;
+        seen_by_every &= crowd->seen_by[entity];
         lineup.x_mm[place] = crowd->x_mm[entity];
         lineup.y_mm[place] = crowd->y_mm[entity];
         lineup.seen_by[place] = crowd->seen_by[entity];
         lineup.spawn_order[place] = crowd->spawn_order[entity];
     }
+    grid->lineup.seen_by_every = seen_by_every;
 }
 
 static void list_always(ph_grid* grid, const ph_crowd* crowd)
@@ -293,6 +301,8 @@ static bool is_place_right(const ph_grid* grid, const ph_crowd* crowd, uint32_t 
            lineup->y_mm[place] == crowd->y_mm[entity] &&
            lineup->seen_by[place] == crowd->seen_by[entity] &&
            lineup->spawn_order[place] == crowd->spawn_order[entity] &&
+           lineup->place_of[entity] == place &&
+           (lineup->seen_by[place] & lineup->seen_by_every) == lineup->seen_by_every &&
            (crowd->flags[entity] & (PH_SEEN_ALWAYS | PH_SEEN_NEVER)) == 0;
 }
 

@@ -60,6 +60,7 @@ void ph_sweep_expect(ph_sweep* sweep, const ph_view* last, int wanted, int first
 {
     sweep->near = expect_rank(last->near.distance2, first);
     sweep->wide = expect_rank(last->wide.distance2, wanted);
+    sweep->expected_count = wanted;
 }
 
 static float square(int64_t radius_mm)
@@ -69,28 +70,53 @@ static float square(int64_t radius_mm)
 
 // ---- gathering
 
-static void make_keys(const ph_sweep* sweep, uint32_t begin, uint32_t count)
+// Whole steps: what is too much is overwritten by the next run, or never looked at.
+static void make_keys(const int32_t* restrict x_mm, const int32_t* restrict y_mm, const ph_eye* eye,
+                      uint32_t count, int32_t* restrict key)
 {
-    const int32_t* x_mm = sweep->lineup->x_mm + begin;
-    const int32_t* y_mm = sweep->lineup->y_mm + begin;
-    const uint32_t* seen_by = sweep->lineup->seen_by + begin;
-    const ph_entity_index* entity = sweep->lineup->entity + begin;
-    int32_t* restrict key = sweep->key + sweep->count;
-    uint32_t* restrict place = sweep->place + sweep->count;
-    const uint32_t eye_x = (uint32_t)sweep->eye->x_mm;
-    const uint32_t eye_y = (uint32_t)sweep->eye->y_mm;
-    const uint32_t sees = sweep->eye->sees;
-    const ph_entity_index own = sweep->eye->own;
-    // Whole steps: what is too much is overwritten by the next run, or never looked at.
-    const uint32_t padded = (count + PH_SWEEP_STEP - 1) & ~(uint32_t)(PH_SWEEP_STEP - 1);
+    const uint32_t eye_x = (uint32_t)eye->x_mm;
+    const uint32_t eye_y = (uint32_t)eye->y_mm;
+    const uint32_t padded = (count + PH_SWEEP_STEP - 1) / PH_SWEEP_STEP * PH_SWEEP_STEP;
     for (uint32_t i = 0; i < padded; ++i) {
         const float dx = (float)(int32_t)((uint32_t)x_mm[i] - eye_x);
         const float dy = (float)(int32_t)((uint32_t)y_mm[i] - eye_y);
-        // Bits instead of a condition, which would become a branch.
-        const int32_t is_masked = -(int32_t)((seen_by[i] & sees) == 0);
-        const int32_t is_own = -(int32_t)(entity[i] == own);
-        key[i] = ph_key_of(dx * dx + dy * dy) | ((is_masked | is_own) & PH_KEY_HIDDEN);
+        key[i] = ph_key_of(dx * dx + dy * dy);
+    }
+}
+
+static void number_places(uint32_t begin, uint32_t count, uint32_t* restrict place)
+{
+    const uint32_t padded = (count + PH_SWEEP_STEP - 1) / PH_SWEEP_STEP * PH_SWEEP_STEP;
+    for (uint32_t i = 0; i < padded; ++i) {
         place[i] = begin + i;
+    }
+}
+
+static void hide_masked(const ph_sweep* sweep, uint32_t begin, uint32_t count)
+{
+    const uint32_t* seen_by = sweep->lineup->seen_by + begin;
+    int32_t* restrict key = sweep->key + sweep->count;
+    const uint32_t sees = sweep->eye->sees;
+    for (uint32_t i = 0; i < count; ++i) {
+        // Bits instead of a condition, which would become a branch.
+        key[i] |= (int32_t)(ph_bits_if((seen_by[i] & sees) == 0) & (uint32_t)PH_KEY_HIDDEN);
+    }
+}
+
+static void hide_own(const ph_sweep* sweep, uint32_t begin, uint32_t count)
+{
+    const ph_lineup* lineup = sweep->lineup;
+    const ph_entity_index own = sweep->eye->own;
+    if (own == PH_ENTITY_NONE) {
+        return;
+    }
+    // Where it would be, if it has a place: else this is where another one is, or nobody.
+    uint32_t at = lineup->place_of != NULL ? lineup->place_of[own] - begin : 0;
+    while (lineup->place_of == NULL && at < count && lineup->entity[begin + at] != own) {
+        ++at;
+    }
+    if (at < count && lineup->entity[begin + at] == own) {
+        sweep->key[sweep->count + (int)at] = PH_KEY_HIDDEN;
     }
 }
 
@@ -111,7 +137,14 @@ void ph_sweep_gather(ph_sweep* sweep, uint32_t begin, uint32_t end)
     PH_ASSERT(begin <= end);
 
     const int from = sweep->count;
-    make_keys(sweep, begin, end - begin);
+    const ph_lineup* lineup = sweep->lineup;
+    make_keys(lineup->x_mm + begin, lineup->y_mm + begin, sweep->eye, end - begin,
+              sweep->key + from);
+    number_places(begin, end - begin, sweep->place + from);
+    if ((sweep->lineup->seen_by_every & sweep->eye->sees) == 0) {
+        hide_masked(sweep, begin, end - begin);
+    }
+    hide_own(sweep, begin, end - begin);
     sweep->count += (int)(end - begin);
     if (sweep->eye->callback != NULL) {
         ask_callback(sweep, from);
@@ -120,67 +153,50 @@ void ph_sweep_gather(ph_sweep* sweep, uint32_t begin, uint32_t end)
 
 // ---- counting
 
-enum { MARK_NEAR = 1, MARK_WIDE = 2 };
-
-// Lists who is marked: some twenty, so most are passed over by four.
-static int list_marked(const uint32_t* mark, int count, uint32_t* marked)
-{
-    int listed = 0;
-    for (int i = 0; i < count; i += 4) {
-        uint64_t words[2];
-        memcpy(words, mark + i, sizeof words);
-        if ((words[0] | words[1]) == 0) {
-            continue;
-        }
-        for (int k = i; k < i + 4; ++k) {
-            marked[listed] = (uint32_t)k;
-            listed += mark[k] != 0;
-        }
-    }
-    return listed;
-}
-
-// How many are up to the limit, in one pass with the expected bands, who is marked there.
-static int count_with_bands(ph_sweep* sweep, int32_t limit)
+// Counts and marks those in the expected bands, in one pass.
+static void count_bands(ph_sweep* sweep)
 {
     const int32_t* restrict key = sweep->key;
     uint32_t* restrict mark = sweep->mark;
     const int count = sweep->count;
     const ph_sweep_band near = sweep->near;
     const ph_sweep_band wide = sweep->wide;
-    uint32_t beyond = 0;
     uint32_t above[4] = {0};
     for (int i = 0; i < count; ++i) {
         const uint32_t is_above_near = ph_bits_if(key[i] > near.in);
         const uint32_t is_out_of_near = ph_bits_if(key[i] > near.edge);
         const uint32_t is_above_wide = ph_bits_if(key[i] > wide.in);
         const uint32_t is_out_of_wide = ph_bits_if(key[i] > wide.edge);
-        beyond -= ph_bits_if(key[i] > limit);
         above[0] -= is_above_near;
         above[1] -= is_out_of_near;
         above[2] -= is_above_wide;
         above[3] -= is_out_of_wide;
-        mark[i] = (is_above_near & ~is_out_of_near & MARK_NEAR) |
-                  (is_above_wide & ~is_out_of_wide & MARK_WIDE);
+        mark[i] = (is_above_near & ~is_out_of_near) | (is_above_wide & ~is_out_of_wide);
     }
-    memset(mark + count, 0, 4 * sizeof *mark); // looked at beside the last one
-    sweep->marked_count = list_marked(mark, count, sweep->marked);
+    sweep->marked_count = ph_marks_list(mark, count, sweep->marked);
     sweep->near.in_count = count - (int)above[0];
     sweep->near.edge_count = count - (int)above[1];
     sweep->wide.in_count = count - (int)above[2];
     sweep->wide.edge_count = count - (int)above[3];
-    return count - (int)beyond;
 }
 
 int ph_sweep_count_within(ph_sweep* sweep, int64_t radius_mm)
 {
     PH_ASSERT(0 <= radius_mm && radius_mm <= INT64_C(1) << 31);
 
-    const int32_t limit = ph_key_surely_below(square(radius_mm));
     const bool is_expected = sweep->wide.edge >= 0;
     sweep->radius_mm = radius_mm;
-    sweep->within_count = is_expected ? count_with_bands(sweep, limit)
-                                      : ph_key_count(sweep->key, sweep->count, limit);
+    sweep->within_key = ph_key_surely_below(square(radius_mm));
+    if (is_expected) {
+        count_bands(sweep);
+        if (sweep->wide.edge <= sweep->within_key &&
+            sweep->wide.edge_count >= sweep->expected_count) {
+            sweep->within_key = sweep->wide.edge;
+            sweep->within_count = sweep->wide.edge_count;
+            return sweep->within_count;
+        }
+    }
+    sweep->within_count = ph_key_count(sweep->key, sweep->count, sweep->within_key);
     return sweep->within_count;
 }
 
@@ -215,10 +231,9 @@ static int hide_beyond(ph_sweep* sweep)
     return within;
 }
 
-// Moves those with this mark to the edge. @return How many, or 0 when this is not where the answer of
-// `wanted` ends: when too few or too many are at or below `in`, or may be by what keys can tell.
-static int collect_expected(const ph_sweep* sweep, const ph_sweep_band* band, uint32_t mark,
-                            int wanted)
+// Moves those in an expected band to the edge. @return How many, or 0 when this is not where the answer
+// of `wanted` ends: when too few or too many are at or below `in`, or may be by what keys can tell.
+static int collect_expected(const ph_sweep* sweep, const ph_sweep_band* band, int wanted)
 {
     const int32_t maybe_in = ph_key_maybe_below(ph_key_float(band->in));
     const int32_t surely_out = ph_key_surely_below(ph_key_float(band->edge));
@@ -230,9 +245,10 @@ static int collect_expected(const ph_sweep* sweep, const ph_sweep_band* band, ui
     int maybe_out_count = 0;
     for (int i = 0; i < sweep->marked_count; ++i) {
         const uint32_t k = sweep->marked[i];
-        if ((sweep->mark[k] & mark) != 0) {
-            maybe_in_count += sweep->key[k] <= maybe_in;
-            maybe_out_count += sweep->key[k] > surely_out;
+        const int32_t key = sweep->key[k];
+        if (key > band->in && key <= band->edge) {
+            maybe_in_count += key <= maybe_in;
+            maybe_out_count += key > surely_out;
             sweep->edge[collected++] = answer(sweep, (int)k);
         }
     }
@@ -302,14 +318,13 @@ static ph_reach find_reach(ph_sweep* sweep, int wanted, int32_t high, int within
 }
 
 // The same, when enough are surely within the radius.
-static ph_reach expect_reach(ph_sweep* sweep, const ph_sweep_band* band, uint32_t mark, int wanted)
+static ph_reach expect_reach(ph_sweep* sweep, const ph_sweep_band* band, int wanted)
 {
-    const int count = collect_expected(sweep, band, mark, wanted);
+    const int count = collect_expected(sweep, band, wanted);
     if (count > 0) {
         return reach_of(sweep->edge, count, wanted - band->in_count);
     }
-    return find_reach(sweep, wanted, ph_key_surely_below(square(sweep->radius_mm)),
-                      sweep->within_count);
+    return find_reach(sweep, wanted, sweep->within_key, sweep->within_count);
 }
 
 // Both reaches, and how many are within the near one.
@@ -318,8 +333,8 @@ static int find_reaches(ph_sweep* sweep, int wanted, int first, ph_view* view)
     PH_ASSERT(0 <= first && first <= wanted);
 
     if (sweep->within_count >= wanted) {
-        view->near = expect_reach(sweep, &sweep->near, MARK_NEAR, first);
-        view->wide = expect_reach(sweep, &sweep->wide, MARK_WIDE, wanted);
+        view->near = expect_reach(sweep, &sweep->near, first);
+        view->wide = expect_reach(sweep, &sweep->wide, wanted);
         return first;
     }
     const int within = hide_beyond(sweep);
@@ -375,7 +390,7 @@ int ph_sweep_list_edge(const ph_sweep* sweep, const ph_reach* within, ph_seen* s
 int ph_sweep_list(const ph_sweep* sweep, const ph_reach* beyond, const ph_reach* within,
                   ph_seen* seen)
 {
-    const int32_t low = beyond->distance2 > 0 ? ph_key_surely_below((float)beyond->distance2) : -1;
+    const int32_t low = ph_key_surely_below((float)beyond->distance2);
     const int32_t high = ph_key_maybe_below((float)within->distance2);
     int count = 0;
     for (int i = 0; i < sweep->count; ++i) {
@@ -396,8 +411,7 @@ int ph_sweep_list(const ph_sweep* sweep, const ph_reach* beyond, const ph_reach*
 static ph_sweep_band band_of_taken(ph_sweep* sweep, int wanted)
 {
     if (sweep->within_count >= wanted) {
-        const int32_t high = ph_key_surely_below(square(sweep->radius_mm));
-        return find_band(sweep, wanted, high, sweep->within_count);
+        return find_band(sweep, wanted, sweep->within_key, sweep->within_count);
     }
     const int within = hide_beyond(sweep);
     const int32_t high = ph_key_maybe_below(square(sweep->radius_mm));

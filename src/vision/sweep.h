@@ -27,6 +27,8 @@ typedef struct ph_lineup {
     uint32_t* seen_by;
     ph_entity_index* entity;
     uint64_t* spawn_order;
+    uint32_t* place_of;     // by entity, of those who have one; NULL: they have to be looked for
+    uint32_t seen_by_every; // mask: bits that seen_by has at every place
 } ph_lineup;
 
 // Where an answer ends: who is at or below `in` is in it, who is above `edge` is not.
@@ -44,11 +46,13 @@ typedef struct ph_sweep {
     int32_t* key;
     uint32_t* place; // in the lineup
     int count;
-    int64_t radius_mm; // counted last
+    int64_t radius_mm;  // counted last
+    int32_t within_key; // so many have a key up to this one, and all of them are within
     int within_count;
+    int expected_count; // that many within the radius are enough
     ph_sweep_band near; // expected
     ph_sweep_band wide;
-    uint32_t* mark;   // of those in the expected bands
+    uint32_t* mark;   // not 0: in an expected band
     uint32_t* marked; // who has one
     int marked_count;
     ph_seen* edge; // those in the band that is looked at
@@ -68,7 +72,7 @@ void ph_sweep_expect(ph_sweep* sweep, const ph_view* last, int wanted, int first
 void ph_sweep_gather(ph_sweep* sweep, uint32_t begin, uint32_t end);
 
 // How many of the gathered are surely within radius_mm (0..2^31). Those nearer to the line than the
-// keys can tell do not count.
+// keys can tell do not count, and when as many as were expected are found nearer, no others.
 int ph_sweep_count_within(ph_sweep* sweep, int64_t radius_mm);
 
 // How far the `wanted` nearest of those within the radius that was counted last reach, exactly, how
