@@ -42,26 +42,10 @@ static const ph_layout* layout_of(const ph_frame* frame, const ph_record* record
     return &frame->layouts->layouts[record->class_index];
 }
 
-// The one presence flag that is never written is that of the position: what lies above it moves
-// down.
-static uint64_t flags_of(const ph_layout* layout, uint64_t properties)
-{
-    const uint64_t below = layout->position - 1;
-    return (properties & below) | (properties >> 1 & ~below);
-}
-
 static uint64_t properties_of(const ph_layout* layout, uint64_t flags)
 {
     const uint64_t below = layout->position - 1;
     return (flags & below) | (flags & ~below) << 1;
-}
-
-// How far it is from the lower end of the window to a word that is rounded already: less than a window
-// if ph_coordinate_is_in_window(), whose three calls were half the time of a cost.
-static inline uint64_t from_window(const ph_coordinate* coding, int32_t eye_mm, uint32_t word)
-{
-    const uint32_t eye = (uint32_t)eye_mm & UINT32_MAX << coding->shift;
-    return word - eye + (UINT32_C(1) << (coding->shift + coding->width - 1));
 }
 
 // Whether the receiver restores the shortened position to this very one. An altitude by layer is
@@ -70,10 +54,11 @@ static inline bool is_in_window(const ph_frame* frame, const ph_layout* layout,
                                 const uint32_t* words)
 {
     const ph_coordinate* coding = &layout->coordinate;
-    const uint64_t x = from_window(coding, frame->eye_mm[0], words[0]);
-    const uint64_t y = from_window(coding, frame->eye_mm[1], words[1]);
-    const uint64_t z = layout->has_ground ? 0 : from_window(coding, frame->eye_mm[2], words[2]);
-    return (x | y | z) >> (coding->shift + coding->width) == 0;
+    const uint32_t x = words[0] + ph_classic_window(coding, frame->eye_mm[0]);
+    const uint32_t y = words[1] + ph_classic_window(coding, frame->eye_mm[1]);
+    const uint32_t z =
+        layout->has_ground ? 0 : words[2] + ph_classic_window(coding, frame->eye_mm[2]);
+    return (uint64_t)(x | y | z) >> (coding->shift + coding->width) == 0;
 }
 
 static int coordinate_bits(const ph_layout* layout, bool is_full)
@@ -274,7 +259,7 @@ static inline void write_values(const ph_frame* frame, const shape* it, const ph
                                 ph_bit_writer* writer, ph_bill* bill)
 {
     const ph_layout* layout = it->layout;
-    ph_bits_write(writer, flags_of(layout, it->rest), layout->flag_count);
+    ph_bits_write(writer, ph_classic_flags_of(layout, it->rest), layout->flag_count);
     for (uint64_t left = it->rest; left != 0; left &= left - 1) {
         const int property = ph_word_lowest_bit(left);
         PH_ASSERT(record->kind != PH_RECORD_ENTER ||
@@ -348,23 +333,6 @@ static inline head head_of(const ph_frame* frame, const shape* it, const ph_reco
     return (head){who_of(frame, record) | flags << who_bits, who_bits + it->time_bits + 1};
 }
 
-// Most updates tell a position and nothing else, and all of that fits a word. @return False when it
-// does not.
-static inline bool try_word(const shape* it, head* word)
-{
-    const ph_layout* layout = it->layout;
-    const int count = coordinate_bits(layout, it->is_full);
-    if (it->position_words == NULL || it->rest != 0 || layout->has_ground ||
-        word->count + 3 * count + 1 > 64) {
-        return false;
-    }
-    for (int axis = 0; axis < 3; ++axis) {
-        *word = with(*word, it->position_words[axis] >> layout->coordinate.shift, count);
-    }
-    ++word->count; // no rest
-    return true;
-}
-
 // An update in any form.
 static void write_fields(const ph_frame* frame, const shape* it, const ph_record* record,
                          ph_bit_writer* writer, ph_bill* bill)
@@ -380,16 +348,9 @@ int ph_classic_write_update(const ph_frame* frame, const ph_record* record, uint
     PH_ASSERT(record->kind == PH_RECORD_UPDATE);
 
     const shape it = shape_of(frame, record);
-    head word = head_of(frame, &it, record);
     bill->slot_bits = (uint32_t)(frame->slot_bits + PH_CLASSIC_ASSOCIATION_BITS);
-    bill->mask_bits = (uint32_t)word.count - bill->slot_bits + 1 +
-                      (uint32_t)(it.rest != 0 ? it.layout->flag_count : 0);
-    if (try_word(&it, &word)) {
-        bill->property_bits[it.layout->position_property] =
-            (uint32_t)word.count - bill->slot_bits - bill->mask_bits;
-        ph_bits_store64(bytes, word.bits);
-        return word.count;
-    }
+    bill->mask_bits =
+        (uint32_t)it.time_bits + 2 + (uint32_t)(it.rest != 0 ? it.layout->flag_count : 0);
     ph_bit_writer writer = ph_bit_writer_make(bytes, PH_CLASSIC_RECORD_BYTES);
     write_fields(frame, &it, record, &writer, bill);
     ph_bit_writer_finish(&writer);

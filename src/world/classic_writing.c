@@ -8,6 +8,7 @@
 #include "world/datagram.h"
 
 #include "base/bitset.h"
+#include "base/inline.h"
 
 // Place among the chosen ones; kind and slot stand above.
 #define KEY_PLACE_BITS 10
@@ -33,6 +34,14 @@ static ph_booked_update booked(const ph_datagram* datagram, const ph_chosen* cho
     };
 }
 
+static void book_update(ph_datagram* datagram, const ph_chosen* chosen, const ph_bill* bill)
+{
+    const ph_booked_update update = booked(datagram, chosen, bill);
+    ph_booking_update(&datagram->booking, &update);
+}
+
+// ---- any record
+
 // The flight's and the knowledge's part of it. @return False when it does not fit.
 static bool try_note(ph_datagram* datagram, const ph_choice* choice, ph_chosen* before,
                      const ph_record* record, int bits)
@@ -49,14 +58,17 @@ static bool try_note(ph_datagram* datagram, const ph_choice* choice, ph_chosen* 
         return false;
     }
     sender->knowledge.mileage_mm[choice->slot] += item.mileage_mm;
-    ph_datagram_note(datagram, &(ph_addition){.choice = choice,
-                                              .at = at,
-                                              .before = before,
-                                              .record = record,
-                                              .kind = choice->kind,
-                                              .item = &item,
-                                              .place = place,
-                                              .kept = PH_KEPT_NONE});
+    ph_datagram_note(
+        datagram,
+        &(ph_addition){.choice = choice,
+                       .at = at,
+                       .before = before,
+                       .record = record,
+                       .kind = choice->kind,
+                       .item = &item,
+                       .place = place,
+                       .kept = before == NULL ? (uint16_t)datagram->kept_count : PH_KEPT_NONE,
+                       .kept_bits = (uint16_t)bits});
     datagram->bits += bits;
     return true;
 }
@@ -80,7 +92,7 @@ static bool may_fit(ph_datagram* datagram, const ph_choice* choice)
                datagram->limit_bits;
 }
 
-static bool add_first(ph_datagram* datagram, const ph_choice* choice)
+PH_OUT_OF_LINE static bool add_first(ph_datagram* datagram, const ph_choice* choice)
 {
     if (!may_fit(datagram, choice)) {
         return false;
@@ -95,13 +107,10 @@ static bool add_first(ph_datagram* datagram, const ph_choice* choice)
     if (!try_note(datagram, choice, NULL, &record, bits)) {
         return false;
     }
-    ph_chosen* chosen = &datagram->chosen[datagram->count - 1];
-    chosen->kept = (uint16_t)datagram->kept_count;
-    chosen->kept_bits = (uint16_t)bits;
+    const ph_chosen* chosen = &datagram->chosen[datagram->count - 1];
     datagram->kept_count += (bits + 7) / 8;
     if (is_update) {
-        const ph_booked_update update = booked(datagram, chosen, &bill);
-        ph_booking_update(&datagram->booking, &update);
+        book_update(datagram, chosen, &bill);
     } else {
         ph_booking_change(&datagram->booking, choice->kind, (uint64_t)bits * PH_COST_PER_BIT,
                           chosen->is_repeat);
@@ -118,7 +127,8 @@ static int update_bits(ph_datagram* datagram, int slot, uint64_t properties, ph_
 }
 
 // More of a slot that is told of already: two items in the flight, but one record.
-static bool add_more(ph_datagram* datagram, const ph_choice* choice, ph_chosen* before)
+PH_OUT_OF_LINE static bool add_more(ph_datagram* datagram, const ph_choice* choice,
+                                    ph_chosen* before)
 {
     const ph_chosen was = *before;
     ph_bill old_bill = {0};
@@ -133,14 +143,160 @@ static bool add_more(ph_datagram* datagram, const ph_choice* choice, ph_chosen* 
     }
     const ph_booked_update old_update = booked(datagram, &was, &old_bill);
     ph_booking_take_back(&datagram->booking, &old_update);
-    const ph_booked_update update = booked(datagram, before, &bill);
-    ph_booking_update(&datagram->booking, &update);
+    book_update(datagram, before, &bill);
+    return true;
+}
+
+// ---- usual updates: in one piece, and nothing of one is put together in memory
+
+static int first_property_of(const ph_datagram* datagram, const ph_layout* layout)
+{
+    const ph_forms* forms = &datagram->outlook->world->forms;
+    return forms->first_property[layout - forms->layouts.layouts];
+}
+
+// What all of them say costs the same for each.
+static void book_positions(ph_datagram* datagram)
+{
+    const ph_classic_usual* usual = &datagram->usual;
+    const uint64_t count = (uint64_t)datagram->usual_count;
+    if (count == 0) {
+        return;
+    }
+    ph_bill bill;
+    ph_classic_usual_bill(usual, 0, &bill);
+    const ph_booked_update update = {
+        .properties = usual->layout->position,
+        .bill = &bill,
+        .first_property = first_property_of(datagram, usual->layout),
+    };
+    ph_booking_count(&datagram->booking, &update, count * PH_COST_PER_BIT);
+    datagram->sender->stats.updates += count;
+    datagram->usual_count = 0;
+}
+
+// And the others, of so many bits with their flags.
+static void book_rest(ph_datagram* datagram, uint64_t rest, int bits)
+{
+    const ph_layout* layout = datagram->usual.layout;
+    uint64_t* bills256 = datagram->sender->property_bits256 + first_property_of(datagram, layout);
+    for (uint64_t left = rest; left != 0; left &= left - 1) {
+        const int property = ph_word_lowest_bit(left);
+        bills256[property] += (uint64_t)layout->plain_bits[property] * PH_COST_PER_BIT;
+    }
+    uint64_t* page256 = datagram->booking.page.bits256;
+    page256[PH_REASON_MASK] += (uint64_t)layout->flag_count * PH_COST_PER_BIT;
+    page256[PH_REASON_PROPERTY] += (uint64_t)(bits - layout->flag_count) * PH_COST_PER_BIT;
+}
+
+PH_OUT_OF_LINE static void turn_to_class(ph_datagram* datagram, const ph_layout* layout)
+{
+    book_positions(datagram);
+    datagram->usual = ph_classic_usual_make(&datagram->frame, layout);
+    // Who expects something of records is told of each, in full.
+    if (datagram->sender->expectation != NULL) {
+        datagram->usual.properties = 0;
+    }
+}
+
+static inline bool is_usual(ph_datagram* datagram, const ph_choice* choice)
+{
+    const ph_place* at = &datagram->wording.at;
+    if (datagram->usual.layout != at->layout) {
+        turn_to_class(datagram, at->layout);
+    }
+    return choice->has_words &&
+           ph_classic_is_usual(&datagram->usual, choice->properties, datagram->wording.words) &&
+           datagram->outlook->world->entities.jumps[at->entity] == at->dossier->jumps;
+}
+
+// What the flight remembers of it. @return False when there is no room.
+PH_ALWAYS_INLINE bool try_remember(ph_datagram* datagram, const ph_place* at,
+                                   const ph_choice* choice, ph_flight_item* item, uint16_t* place)
+{
+    const ph_entities* entities = &datagram->outlook->world->entities;
+    ph_sender* sender = datagram->sender;
+    const bool is_alone = choice->properties == at->layout->position;
+    const uint32_t* words = datagram->wording.words;
+    *item = (ph_flight_item){
+        .properties = choice->properties,
+        .score = sender->knowledge.score[at->slot],
+        .mileage_mm =
+            entities->whereabouts[at->entity].mileage_mm - sender->knowledge.mileage_mm[at->slot],
+        .slot = (uint16_t)at->slot,
+        .older = at->dossier->newest_item,
+        .jumps = at->dossier->jumps,
+        .kind = PH_RECORD_UPDATE,
+        .value_bytes = (uint16_t)(is_alone ? PH_PACKED_POSITION
+                                           : ph_packing_size(at->packing, choice->properties)),
+    };
+    if (!ph_flight_try_add(&sender->flight, item, place)) {
+        return false;
+    }
+    if (is_alone) {
+        memcpy(item->values, words + at->layout->position_word, PH_PACKED_POSITION);
+    } else {
+        ph_packing_store_all(at->packing, at->layout, choice->properties, words, item->values);
+    }
+    return true;
+}
+
+// What is said again is booked one by one.
+PH_OUT_OF_LINE static void book_repeat(ph_datagram* datagram, const ph_chosen* chosen)
+{
+    const ph_classic_usual* usual = &datagram->usual;
+    ph_bill bill;
+    ph_classic_usual_bill(usual, chosen->properties & ~usual->layout->position, &bill);
+    book_update(datagram, chosen, &bill);
+}
+
+static bool add_usual(ph_datagram* datagram, const ph_choice* choice)
+{
+    const ph_place at = datagram->wording.at;
+    const uint64_t rest = choice->properties & ~at.layout->position;
+    const int64_t room_bits = datagram->limit_bits - datagram->bits;
+    if (ph_classic_usual_bits(&datagram->usual, rest) > room_bits) {
+        return false; // as the last few that are tried in a datagram
+    }
+    const int bits =
+        ph_classic_usual_write(&datagram->usual, (uint32_t)at.slot, at.dossier->association, rest,
+                               datagram->wording.words, datagram->kept + datagram->kept_count);
+    ph_flight_item item;
+    uint16_t place;
+    if (bits > room_bits || !try_remember(datagram, &at, choice, &item, &place)) {
+        return false;
+    }
+    ph_knowledge* knowledge = &datagram->sender->knowledge;
+    knowledge->mileage_mm[at.slot] += item.mileage_mm;
+    ph_datagram_note_chosen(datagram, &(ph_addition){.choice = choice,
+                                                     .at = &at,
+                                                     .kind = PH_RECORD_UPDATE,
+                                                     .kept = (uint16_t)datagram->kept_count,
+                                                     .kept_bits = (uint16_t)bits});
+    ph_knowledge_note_sent(knowledge, at.dossier, &item, place);
+    datagram->bits += bits;
+    datagram->kept_count += (int)(((unsigned)bits + 7) / 8);
+    const ph_chosen* chosen = &datagram->chosen[datagram->count - 1];
+    if (chosen->repeats != 0) {
+        book_repeat(datagram, chosen);
+        return true;
+    }
+    ++datagram->usual_count;
+    datagram->sender->stats.significant_updates += choice->is_significant;
+    if (rest != 0) {
+        book_rest(datagram, rest, bits - datagram->usual.word_bits);
+    }
     return true;
 }
 
 bool ph_classic_add(ph_datagram* datagram, const ph_choice* choice, ph_chosen* before)
 {
-    return before == NULL ? add_first(datagram, choice) : add_more(datagram, choice, before);
+    PH_ASSERT(datagram->wording.at.slot == choice->slot);
+
+    if (before != NULL) {
+        return add_more(datagram, choice, before);
+    }
+    return is_usual(datagram, choice) ? add_usual(datagram, choice) : add_first(datagram, choice);
 }
 
 // ---- the order
@@ -204,6 +360,7 @@ static void write_anew(ph_datagram* datagram, const ph_chosen* chosen, ph_bit_wr
 size_t ph_classic_write(ph_datagram* datagram, uint8_t bytes[PH_PAYLOAD_MAX])
 {
     uint16_t places[PH_DATAGRAM_RECORDS_MAX];
+    book_positions(datagram);
     if (datagram->sender->knowledge.slot_count <= BIT_SLOTS_MAX) {
         sort_by_bits(datagram->chosen, datagram->count, places);
     } else {

@@ -187,6 +187,8 @@ bool ph_datagram_open(ph_datagram* datagram)
     }
     datagram->count = 0;
     datagram->kept_count = 0;
+    datagram->usual.layout = NULL;
+    datagram->usual_count = 0;
     datagram->booking = ph_booking_make(sender);
     datagram->is_open = true;
     return true;

@@ -16,7 +16,7 @@
 
 #include "base/bitset.h"
 #include "base/inline.h"
-#include "wire/classic.h"
+#include "wire/classic_usual.h"
 #include "wire/header.h"
 #include "world/booking.h"
 #include "world/expectation.h"
@@ -72,7 +72,9 @@ typedef struct ph_datagram {
     int64_t others256; // and on all other records
     ph_booking booking;
     ph_wording wording;
-    int kept_count; // bytes
+    ph_classic_usual usual; // classic: updates of the class that was last added
+    int usual_count;        // of these, not booked yet but for what they say beside the position
+    int kept_count;         // bytes
     uint8_t kept[PH_DATAGRAM_KEPT_BYTES];
     ph_chosen chosen[PH_DATAGRAM_RECORDS_MAX];
     uint32_t tokens[PH_DATAGRAM_TOKENS_MAX];
