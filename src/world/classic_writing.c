@@ -18,6 +18,7 @@ _Static_assert(PH_CHOSEN_KIND_SHIFT + 2 + KEY_PLACE_BITS < 32, "kind, slot and p
 // Up to so many slots are put in order by their bits.
 #define BIT_SLOTS_MAX 1024
 #define BIT_WORDS (BIT_SLOTS_MAX / 64)
+#define KINDS (PH_RECORD_UPDATE + 1)
 
 // ---- adding
 
@@ -303,21 +304,24 @@ bool ph_classic_add(ph_datagram* datagram, const ph_choice* choice, ph_chosen* b
 
 // Every chosen one has a bit of its own, by kind and slot, and bits come in order: no branch that the
 // processor could guess wrong. Writes the places, in order.
-static void sort_by_bits(const ph_chosen* chosen, int count, uint16_t* places)
+static void sort_by_bits(const ph_chosen* chosen, int count, int slot_count, uint16_t* places)
 {
-    uint64_t bits[PH_RECORD_UPDATE + 1][BIT_WORDS] = {0};
+    uint64_t bits[KINDS * BIT_WORDS];
     uint16_t place_of[BIT_SLOTS_MAX]; // by slot: nobody is told of twice
+    const unsigned row_words = ((unsigned)slot_count + 63) / 64;
+    memset(bits, 0, KINDS * row_words * sizeof bits[0]);
     for (int i = 0; i < count; ++i) {
-        const int slot = ph_chosen_slot(&chosen[i]);
-        bits[ph_chosen_kind(&chosen[i])][slot / 64] |= UINT64_C(1) << slot % 64;
+        const unsigned slot = (unsigned)ph_chosen_slot(&chosen[i]);
+        bits[ph_chosen_kind(&chosen[i]) * row_words + slot / 64] |= UINT64_C(1) << slot % 64;
         place_of[slot] = (uint16_t)i;
     }
-    int sorted = 0;
-    for (int word = 0; word < (PH_RECORD_UPDATE + 1) * BIT_WORDS; ++word) {
-        const int first_slot = word % BIT_WORDS * 64;
-        for (uint64_t left = bits[word / BIT_WORDS][word % BIT_WORDS]; left != 0;
-             left &= left - 1) {
-            places[sorted++] = place_of[first_slot + ph_word_lowest_bit(left)];
+    const uint64_t* row = bits;
+    for (int kind = 0; kind < KINDS; ++kind, row += row_words) {
+        for (unsigned word = 0; word < row_words; ++word) {
+            const uint16_t* place = place_of + word * 64;
+            for (uint64_t left = row[word]; left != 0; left &= left - 1) {
+                *places++ = place[ph_word_lowest_bit(left)];
+            }
         }
     }
 }
@@ -357,25 +361,37 @@ static void write_anew(ph_datagram* datagram, const ph_chosen* chosen, ph_bit_wr
     ph_classic_write_record(&datagram->frame, &record, writer);
 }
 
+// In this order. The writer that is written to is nobody else's, so it stays in registers.
+static void write_all(ph_datagram* datagram, const uint16_t* places, ph_bit_writer* writer)
+{
+    ph_bit_writer own = *writer;
+    const int count = datagram->count;
+    for (int i = 0; i < count; ++i) {
+        const ph_chosen* chosen = &datagram->chosen[places[i]];
+        if (chosen->kept == PH_KEPT_NONE) {
+            ph_bit_writer copy = own;
+            write_anew(datagram, chosen, &copy);
+            own = copy;
+        } else {
+            ph_classic_write_kept(datagram->kept + chosen->kept, chosen->kept_bits, &own);
+        }
+    }
+    *writer = own;
+}
+
 size_t ph_classic_write(ph_datagram* datagram, uint8_t bytes[PH_PAYLOAD_MAX])
 {
     uint16_t places[PH_DATAGRAM_RECORDS_MAX];
+    const int slot_count = datagram->sender->knowledge.slot_count;
     book_positions(datagram);
-    if (datagram->sender->knowledge.slot_count <= BIT_SLOTS_MAX) {
-        sort_by_bits(datagram->chosen, datagram->count, places);
+    if (slot_count <= BIT_SLOTS_MAX) {
+        sort_by_bits(datagram->chosen, datagram->count, slot_count, places);
     } else {
         sort_by_keys(datagram->chosen, datagram->count, places);
     }
     ph_bit_writer writer = ph_bit_writer_make(bytes, PH_PAYLOAD_MAX);
     ph_header_write(&datagram->header, &writer);
-    for (int i = 0; i < datagram->count; ++i) {
-        const ph_chosen* chosen = &datagram->chosen[places[i]];
-        if (chosen->kept == PH_KEPT_NONE) {
-            write_anew(datagram, chosen, &writer);
-        } else {
-            ph_classic_write_kept(datagram->kept + chosen->kept, chosen->kept_bits, &writer);
-        }
-    }
+    write_all(datagram, places, &writer);
     PH_ASSERT(ph_bit_writer_result(&writer) == PH_OK);
     PH_ASSERT((int64_t)ph_bit_writer_size_bits(&writer) == datagram->bits);
     return ph_bit_writer_finish(&writer);
