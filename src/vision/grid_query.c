@@ -153,6 +153,13 @@ static void visit_cells(const cell_walk* walk, int64_t row, int64_t first, int64
     walk->visit(walk->context, grid->cell_start[row_begin], grid->cell_start[end + 1]);
 }
 
+// At the edge of a world, or in a small one, half of the rows are.
+static bool is_row_empty(const ph_grid* grid, int64_t row)
+{
+    const uint32_t begin = ph_grid_cell_at(grid, 0, (uint32_t)row);
+    return grid->cell_start[begin] == grid->cell_start[begin + (UINT32_C(1) << grid->column_bits)];
+}
+
 // All cells that a circle of radius_mm touches and that one of done_mm did not; done_mm is -1 at
 // first.
 static void visit_ring(const cell_walk* walk, int64_t done_mm, int64_t radius_mm)
@@ -160,6 +167,9 @@ static void visit_ring(const cell_walk* walk, int64_t done_mm, int64_t radius_mm
     const span rows = rows_within(walk, radius_mm);
     const span done_rows = done_mm < 0 ? (span){0, -1} : rows_within(walk, done_mm);
     for (int64_t row = rows.first; row <= rows.last; ++row) {
+        if (is_row_empty(walk->grid, row)) {
+            continue;
+        }
         const span columns = columns_within(walk, row, radius_mm);
         if (row < done_rows.first || row > done_rows.last) {
             visit_cells(walk, row, columns.first, columns.last);

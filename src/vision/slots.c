@@ -295,7 +295,6 @@ static int judge_members(ph_slots* slots, const ph_slots_step* step)
     const int unusual_count = step->is_calm && step->eye->callback == NULL
                                   ? list_doubtful(slots, step, unusual, &outside_count)
                                   : list_unusual(slots, step, unusual);
-    slots->unseen_count = 0;
     for (int i = 0; i < unusual_count; ++i) {
         const int slot = unusual[i];
         const ph_seen member = member_as_seen(slots, step, slot);
@@ -470,7 +469,10 @@ int ph_slots_judge(ph_slots* slots, const ph_slots_step* step)
 {
     PH_ASSERT(step->eye->wanted >= 1 && step->eye->wanted < slots->slot_count);
 
-    memset(slots->marks, MARK_NONE, (size_t)slots->slot_count);
+    if (slots->unseen_count + slots->leave_count > 0) {
+        memset(slots->marks, MARK_NONE, (size_t)slots->slot_count);
+    }
+    slots->unseen_count = 0;
     slots->enter_count = 0;
     slots->leave_count = 0;
     refresh_own(slots, step);
@@ -508,8 +510,6 @@ void ph_slots_prefetch(const ph_slots* slots)
     const size_t count = (size_t)slots->slot_count;
     ph_prefetch_bytes(slots->shown, (size_t)slots->listed_count * sizeof slots->shown[0]);
     ph_prefetch_bytes(slots->entities, count * sizeof slots->entities[0]);
-    ph_prefetch_bytes(slots->spawn_orders, count * sizeof slots->spawn_orders[0]);
-    ph_prefetch_bytes(slots->marks, count);
 }
 
 // ---- questions

@@ -73,6 +73,16 @@ static bool are_events_sound(const ph_slots* slots)
     return true;
 }
 
+// Marks are wiped only after a refresh that says that it made some.
+static bool are_marks_sound(const ph_slots* slots)
+{
+    int marked_count = 0;
+    for (int slot = 0; slot < slots->slot_count; ++slot) {
+        marked_count += slots->marks[slot] != MARK_NONE;
+    }
+    return marked_count <= slots->unseen_count + slots->leave_count;
+}
+
 bool ph_slots_validate(const ph_slots* slots)
 {
     for (int slot = 0; slot < slots->slot_count; ++slot) {
@@ -81,5 +91,5 @@ bool ph_slots_validate(const ph_slots* slots)
         }
     }
     return are_counts_sound(slots) && is_shown_sound(slots) && is_free_ring_sound(slots) &&
-           are_events_sound(slots);
+           are_events_sound(slots) && are_marks_sound(slots);
 }

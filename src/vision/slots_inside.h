@@ -26,7 +26,7 @@ struct ph_slots {
     uint16_t* leaves;
     uint16_t* shown; // slots that show somebody, ascending
     uint8_t* states; // ph_slot_state
-    uint8_t* marks;  // slot_mark
+    uint8_t* marks;  // slot_mark; all NONE when the last refresh left nobody unseen or behind
     int slot_count;
     int free_head;
     int free_count;

@@ -13,7 +13,7 @@
 #include <string.h>
 
 // By so many ranks the reach of the last view may be wrong.
-enum { DRIFT_COUNT = 4 };
+enum { DRIFT_COUNT = 3 };
 
 // Four arrays of four bytes with their overhang, then the band: in the worst case everybody.
 static size_t padded_count(int capacity)
