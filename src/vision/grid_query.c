@@ -196,9 +196,7 @@ static int64_t next_radius(int64_t radius_mm, int found, int wanted, int64_t rad
 
 static void gather(void* context, uint32_t begin, uint32_t end)
 {
-    if (begin < end) {
-        ph_sweep_gather(context, begin, end);
-    }
+    ph_sweep_gather(context, begin, end);
 }
 
 // The first circle: a little further than the last answer reached, if there was one.

@@ -15,7 +15,8 @@
 // By so many ranks the reach of the last view may be wrong.
 enum { DRIFT_COUNT = 3 };
 
-// Four arrays of four bytes with their overhang, then the band: in the worst case everybody.
+// Runs, none of them empty, and four arrays of four bytes with their overhang, then the band: in the worst
+// case everybody.
 static size_t padded_count(int capacity)
 {
     return (size_t)capacity + 2 * PH_SWEEP_STEP;
@@ -25,17 +26,19 @@ int ph_sweep_scratch_count(int capacity)
 {
     PH_ASSERT(capacity >= 0);
 
-    const size_t bytes = padded_count(capacity) * 4 * sizeof(uint32_t);
+    const size_t bytes = padded_count(capacity) * (4 * sizeof(uint32_t) + sizeof(ph_sweep_run));
     return (int)((bytes + sizeof(ph_seen) - 1) / sizeof(ph_seen)) + capacity;
 }
 
 ph_sweep ph_sweep_make(const ph_lineup* lineup, const ph_eye* eye, ph_seen* scratch, int capacity)
 {
     const size_t padded = padded_count(capacity);
-    uint32_t* words = (uint32_t*)(void*)scratch;
+    ph_sweep_run* runs = (ph_sweep_run*)(void*)scratch;
+    uint32_t* words = (uint32_t*)(void*)(runs + padded);
     return (ph_sweep){
         .lineup = lineup,
         .eye = eye,
+        .runs = runs,
         .key = (int32_t*)(void*)words,
         .place = words + padded,
         .near = {.in = -1, .edge = -1},
@@ -84,14 +87,6 @@ static void make_keys(const int32_t* restrict x_mm, const int32_t* restrict y_mm
     }
 }
 
-static void number_places(uint32_t begin, uint32_t count, uint32_t* restrict place)
-{
-    const uint32_t padded = (count + PH_SWEEP_STEP - 1) / PH_SWEEP_STEP * PH_SWEEP_STEP;
-    for (uint32_t i = 0; i < padded; ++i) {
-        place[i] = begin + i;
-    }
-}
-
 static void hide_masked(const ph_sweep* sweep, uint32_t begin, uint32_t count)
 {
     const uint32_t* seen_by = sweep->lineup->seen_by + begin;
@@ -121,13 +116,13 @@ static void hide_own(const ph_sweep* sweep, uint32_t begin, uint32_t count)
 }
 
 // The callback is asked before anything is counted.
-static void ask_callback(ph_sweep* sweep, int from)
+static void ask_callback(const ph_sweep* sweep, uint32_t begin, uint32_t count)
 {
-    const ph_eye* eye = sweep->eye;
-    for (int i = from; i < sweep->count; ++i) {
-        if (sweep->key[i] != PH_KEY_HIDDEN &&
-            !ph_eye_ask(eye, sweep->lineup->entity[sweep->place[i]])) {
-            sweep->key[i] = PH_KEY_HIDDEN;
+    const ph_entity_index* entity = sweep->lineup->entity + begin;
+    int32_t* key = sweep->key + sweep->count;
+    for (uint32_t i = 0; i < count; ++i) {
+        if (key[i] != PH_KEY_HIDDEN && !ph_eye_ask(sweep->eye, entity[i])) {
+            key[i] = PH_KEY_HIDDEN;
         }
     }
 }
@@ -136,18 +131,63 @@ void ph_sweep_gather(ph_sweep* sweep, uint32_t begin, uint32_t end)
 {
     PH_ASSERT(begin <= end);
 
-    const int from = sweep->count;
+    const uint32_t count = end - begin;
     const ph_lineup* lineup = sweep->lineup;
-    make_keys(lineup->x_mm + begin, lineup->y_mm + begin, sweep->eye, end - begin,
-              sweep->key + from);
-    number_places(begin, end - begin, sweep->place + from);
-    if ((sweep->lineup->seen_by_every & sweep->eye->sees) == 0) {
-        hide_masked(sweep, begin, end - begin);
+    if (count == 0) {
+        return;
     }
-    hide_own(sweep, begin, end - begin);
-    sweep->count += (int)(end - begin);
+    make_keys(lineup->x_mm + begin, lineup->y_mm + begin, sweep->eye, count,
+              sweep->key + sweep->count);
+    if ((lineup->seen_by_every & sweep->eye->sees) == 0) {
+        hide_masked(sweep, begin, count);
+    }
+    hide_own(sweep, begin, count);
     if (sweep->eye->callback != NULL) {
-        ask_callback(sweep, from);
+        ask_callback(sweep, begin, count);
+    }
+    sweep->runs[sweep->run_count++] = (ph_sweep_run){(uint32_t)sweep->count, begin};
+    sweep->count += (int)count;
+}
+
+// ---- places
+
+// Where the candidates of a run end.
+static uint32_t end_of_run(const ph_sweep* sweep, int run)
+{
+    return run + 1 < sweep->run_count ? sweep->runs[run + 1].from : (uint32_t)sweep->count;
+}
+
+// For those who look at candidates anywhere.
+static void spell_places(ph_sweep* sweep)
+{
+    if (sweep->placed_count == sweep->count) {
+        return;
+    }
+    uint32_t* restrict place = sweep->place;
+    for (int run = 0; run < sweep->run_count; ++run) {
+        const uint32_t from = sweep->runs[run].from;
+        const uint32_t end = end_of_run(sweep, run);
+        const uint32_t offset = sweep->runs[run].begin - from;
+        for (uint32_t i = from; i < end; ++i) {
+            place[i] = offset + i;
+        }
+    }
+    sweep->placed_count = sweep->count;
+}
+
+// Marked ones are few, and in order.
+static void place_marked(ph_sweep* sweep)
+{
+    int run = -1;
+    uint32_t end = 0;
+    uint32_t offset = 0;
+    for (int i = 0; i < sweep->marked_count; ++i) {
+        const uint32_t k = sweep->marked[i];
+        while (k >= end) {
+            end = end_of_run(sweep, ++run);
+            offset = sweep->runs[run].begin - sweep->runs[run].from;
+        }
+        sweep->mark[i] = offset + k;
     }
 }
 
@@ -174,6 +214,7 @@ static void count_bands(ph_sweep* sweep)
         mark[i] = (is_above_near & ~is_out_of_near) | (is_above_wide & ~is_out_of_wide);
     }
     sweep->marked_count = ph_marks_list(mark, count, sweep->marked);
+    place_marked(sweep);
     sweep->near.in_count = count - (int)above[0];
     sweep->near.edge_count = count - (int)above[1];
     sweep->wide.in_count = count - (int)above[2];
@@ -202,10 +243,9 @@ int ph_sweep_count_within(ph_sweep* sweep, int64_t radius_mm)
 
 // ---- choosing
 
-static ph_seen answer(const ph_sweep* sweep, int i)
+static ph_seen answer(const ph_sweep* sweep, uint32_t place)
 {
     const ph_lineup* lineup = sweep->lineup;
-    const uint32_t place = sweep->place[i];
     return (ph_seen){
         .distance2 = ph_distance2(lineup->x_mm[place], lineup->y_mm[place], sweep->eye->x_mm,
                                   sweep->eye->y_mm),
@@ -217,13 +257,14 @@ static ph_seen answer(const ph_sweep* sweep, int i)
 // Keys cannot tell who is beyond the radius by a hair, distances can. @return How many are within.
 static int hide_beyond(ph_sweep* sweep)
 {
+    spell_places(sweep);
     const uint64_t radius2 = (uint64_t)(sweep->radius_mm * sweep->radius_mm);
     const int32_t in_limit = ph_key_surely_below(square(sweep->radius_mm));
     const int32_t edge_limit = ph_key_maybe_below(square(sweep->radius_mm));
     int within = 0;
     for (int i = 0; i < sweep->count; ++i) {
         const bool is_edge = sweep->key[i] > in_limit && sweep->key[i] <= edge_limit;
-        if (is_edge && answer(sweep, i).distance2 > radius2) {
+        if (is_edge && answer(sweep, sweep->place[i]).distance2 > radius2) {
             sweep->key[i] = PH_KEY_HIDDEN;
         }
         within += sweep->key[i] <= edge_limit;
@@ -249,7 +290,7 @@ static int collect_expected(const ph_sweep* sweep, const ph_sweep_band* band, in
         if (key > band->in && key <= band->edge) {
             maybe_in_count += key <= maybe_in;
             maybe_out_count += key > surely_out;
-            sweep->edge[collected++] = answer(sweep, (int)k);
+            sweep->edge[collected++] = answer(sweep, sweep->mark[i]);
         }
     }
     const bool is_sound =
@@ -263,7 +304,7 @@ static int collect(const ph_sweep* sweep, const ph_sweep_band* band)
     int collected = 0;
     for (int i = 0; i < sweep->count; ++i) {
         if (sweep->key[i] > band->in && sweep->key[i] <= band->edge) {
-            sweep->edge[collected++] = answer(sweep, i);
+            sweep->edge[collected++] = answer(sweep, sweep->place[i]);
         }
     }
     return collected;
@@ -312,6 +353,7 @@ static ph_reach find_reach(ph_sweep* sweep, int wanted, int32_t high, int within
         return (ph_reach){0};
     }
     const ph_sweep_band band = find_band(sweep, wanted, high, within);
+    spell_places(sweep);
     const int count = collect(sweep, &band);
     const int in_count = ph_key_count(sweep->key, sweep->count, band.in);
     return reach_of(sweep->edge, count, wanted - in_count);
@@ -344,7 +386,7 @@ static int find_reaches(ph_sweep* sweep, int wanted, int first, ph_view* view)
     return within < first ? within : first;
 }
 
-static int count_in(const ph_sweep* sweep, const ph_reach* reach)
+static int count_in(ph_sweep* sweep, const ph_reach* reach)
 {
     const int32_t in_limit = ph_key_surely_below((float)reach->distance2);
     const int32_t edge_limit = ph_key_maybe_below((float)reach->distance2);
@@ -352,9 +394,10 @@ static int count_in(const ph_sweep* sweep, const ph_reach* reach)
     if (ph_key_count(sweep->key, sweep->count, edge_limit) == count) {
         return count;
     }
+    spell_places(sweep);
     for (int i = 0; i < sweep->count; ++i) {
         if (sweep->key[i] > in_limit && sweep->key[i] <= edge_limit) {
-            const ph_seen seen = answer(sweep, i);
+            const ph_seen seen = answer(sweep, sweep->place[i]);
             count += ph_reach_has(reach, seen.distance2, seen.spawn_order);
         }
     }
@@ -379,7 +422,7 @@ int ph_sweep_list_edge(const ph_sweep* sweep, const ph_reach* within, ph_seen* s
 {
     int count = 0;
     for (int i = 0; i < sweep->marked_count; ++i) {
-        const ph_seen found = answer(sweep, (int)sweep->marked[i]);
+        const ph_seen found = answer(sweep, sweep->mark[i]);
         if (ph_reach_has(within, found.distance2, found.spawn_order)) {
             seen[count++] = found;
         }
@@ -387,9 +430,9 @@ int ph_sweep_list_edge(const ph_sweep* sweep, const ph_reach* within, ph_seen* s
     return count;
 }
 
-int ph_sweep_list(const ph_sweep* sweep, const ph_reach* beyond, const ph_reach* within,
-                  ph_seen* seen)
+int ph_sweep_list(ph_sweep* sweep, const ph_reach* beyond, const ph_reach* within, ph_seen* seen)
 {
+    spell_places(sweep);
     const int32_t low = ph_key_surely_below((float)beyond->distance2);
     const int32_t high = ph_key_maybe_below((float)within->distance2);
     int count = 0;
@@ -397,7 +440,7 @@ int ph_sweep_list(const ph_sweep* sweep, const ph_reach* beyond, const ph_reach*
         if (sweep->key[i] <= low || sweep->key[i] > high) {
             continue;
         }
-        const ph_seen found = answer(sweep, i);
+        const ph_seen found = answer(sweep, sweep->place[i]);
         if (ph_reach_has(within, found.distance2, found.spawn_order) &&
             !ph_reach_has(beyond, found.distance2, found.spawn_order)) {
             seen[count++] = found;
@@ -492,6 +535,7 @@ int ph_sweep_take(ph_sweep* sweep, int wanted, int first, ph_seen* seen)
     if (wanted == 0) {
         return 0;
     }
+    spell_places(sweep);
     ph_sweep_band band = band_of_taken(sweep, wanted);
     if (0 < first && first < wanted) {
         band = band_of_first(sweep, first, band);

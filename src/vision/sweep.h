@@ -39,12 +39,21 @@ typedef struct ph_sweep_band {
     int edge_count;
 } ph_sweep_band;
 
+// Candidates from `from` on are those of the places from `begin` on, up to where the next run begins.
+typedef struct ph_sweep_run {
+    uint32_t from;
+    uint32_t begin;
+} ph_sweep_run;
+
 // Start from ph_sweep_make().
 typedef struct ph_sweep {
     const ph_lineup* lineup;
     const ph_eye* eye;
     int32_t* key;
-    uint32_t* place; // in the lineup
+    ph_sweep_run* runs;
+    int run_count;
+    uint32_t* place; // in the lineup; spelled out from the runs when somebody asks
+    int placed_count;
     int count;
     int64_t radius_mm;  // counted last
     int32_t within_key; // so many have a key up to this one, and all of them are within
@@ -52,7 +61,7 @@ typedef struct ph_sweep {
     int expected_count; // that many within the radius are enough
     ph_sweep_band near; // expected
     ph_sweep_band wide;
-    uint32_t* mark;   // not 0: in an expected band
+    uint32_t* mark;   // not 0: in an expected band; then, by number, the places of who has one
     uint32_t* marked; // who has one
     int marked_count;
     ph_seen* edge; // those in the band that is looked at
@@ -85,8 +94,7 @@ int ph_sweep_take(ph_sweep* sweep, int wanted, int first, ph_seen* seen);
 
 // Writes those who are within one reach and not within the other, in no particular order.
 // @return How many.
-int ph_sweep_list(const ph_sweep* sweep, const ph_reach* beyond, const ph_reach* within,
-                  ph_seen* seen);
+int ph_sweep_list(ph_sweep* sweep, const ph_reach* beyond, const ph_reach* within, ph_seen* seen);
 
 // Writes some who are within a reach: those at the edge of what was expected. @return How many.
 int ph_sweep_list_edge(const ph_sweep* sweep, const ph_reach* within, ph_seen* seen);

@@ -186,7 +186,7 @@ void ph_lookout_ask(ph_lookout* lookout, const ph_crowd* crowd, const ph_eye* ey
 int ph_lookout_find_newcomers(ph_lookout* lookout, const ph_view* view, const ph_slots* slots,
                               int expected)
 {
-    const ph_sweep* sweep = &lookout->sweep;
+    ph_sweep* sweep = &lookout->sweep;
     const int always_count = ph_slots_sift(slots, lookout->seen, lookout->always_count);
     ph_seen* seen = lookout->seen + always_count;
     expected -= always_count;
