@@ -113,24 +113,24 @@ static inline uint8_t ph_baseline_mask(const ph_layout* layout, const ph_record*
     return ph_baseline_told(layout, update->properties, update->is_jump);
 }
 
-// Whether its two newest samples differ in the plane, in z, at all.
-static inline bool ph_baseline_is_moving_level(const ph_baseline* baseline)
+// How its two newest samples differ. Without branches: who does is as good as random.
+typedef struct ph_baseline_moves {
+    bool is_level; // in the plane
+    bool is_rising;
+} ph_baseline_moves;
+
+static inline ph_baseline_moves ph_baseline_moves_of(const ph_baseline* baseline)
 {
+    const bool is_known = baseline->sample_count == 2;
     const int32_t* newest_mm = baseline->position_mm[0];
     const int32_t* former_mm = baseline->position_mm[1];
-    return baseline->sample_count == 2 &&
-           ((newest_mm[0] ^ former_mm[0]) | (newest_mm[1] ^ former_mm[1])) != 0;
+    const bool is_apart = ((newest_mm[0] ^ former_mm[0]) | (newest_mm[1] ^ former_mm[1])) != 0;
+    return (ph_baseline_moves){is_known & is_apart, is_known & (newest_mm[2] != former_mm[2])};
 }
 
-static inline bool ph_baseline_is_rising(const ph_baseline* baseline)
+static inline bool ph_baseline_is_moving(ph_baseline_moves moves)
 {
-    return baseline->sample_count == 2 &&
-           baseline->position_mm[0][2] != baseline->position_mm[1][2];
-}
-
-static inline bool ph_baseline_is_moving(const ph_baseline* baseline)
-{
-    return ph_baseline_is_moving_level(baseline) || ph_baseline_is_rising(baseline);
+    return moves.is_level || moves.is_rising;
 }
 
 // Time from a tick of the baseline to another one; 0 when that is not later.
@@ -212,7 +212,8 @@ static inline void ph_baseline_predict(const ph_baseline* baseline, uint32_t tic
     position_mm[2] = (int32_t)((uint32_t)newest_mm[2] + (uint32_t)z_mm);
 }
 
-// How a surprise of the position has grown since the newest sample, in 1/8 bit. growths as in the rules.
+// How a surprise of the position has grown since the newest sample, in 1/8 bit. growths: of
+// ph_growths_fill(); NULL: worked out each time.
 static inline int ph_baseline_growth(const ph_baseline* baseline, const int16_t* growths,
                                      uint32_t tick, uint32_t tick_us)
 {

@@ -162,13 +162,13 @@ static inline mask_set masks_of(const ph_layout* layout)
 }
 
 // What the newest record was like, by its mask, and whether it moves.
-PH_ALWAYS_INLINE int mask_model(const ph_baseline* baseline, ph_coded_moves moves)
+PH_ALWAYS_INLINE int mask_model(const ph_baseline* baseline, ph_baseline_moves moves)
 {
     static const uint8_t kinds[] = {0, 1, 2, 2, 3, 3, 3, 3, 1, 1, 2, 2, 3, 3, 3, 3};
     _Static_assert(PH_TOLD_POSITION == 1 && PH_TOLD_HEADING == 2 && PH_TOLD_OTHERS == 4 &&
                        PH_TOLD_JUMP == 8,
                    "entered; place; heading; others");
-    return 2 * kinds[baseline->told_mask] + (moves.is_level || moves.is_rising ? 1 : 0);
+    return 2 * kinds[baseline->told_mask] + (ph_baseline_is_moving(moves) ? 1 : 0);
 }
 
 PH_ALWAYS_INLINE int code_mask(ph_coder* coder, const ph_layout* layout, int model, int mask)
@@ -284,7 +284,7 @@ PH_ALWAYS_INLINE void code_update(const ph_coded_frame* frame, ph_coder* coder,
                                   ph_coded_record* coded, const ph_layout* layout, int given)
 {
     ph_record* record = &coded->record;
-    const ph_coded_moves moves = ph_coded_moves_of(coded->baseline);
+    const ph_baseline_moves moves = ph_baseline_moves_of(coded->baseline);
     const int mask = code_mask(coder, layout, mask_model(coded->baseline, moves), given);
     uint64_t others = 0;
     if (PH_UNLIKELY((mask & PH_TOLD_OTHERS) != 0)) {

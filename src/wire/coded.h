@@ -75,7 +75,7 @@ typedef struct ph_coded_frame {
     // Positions may be coarser the further away, never by more than this angle, in 1/1024 mrad (those
     // of enters by more, see PH_ENTER_PRECISION); 0: always exact. Both ends have it from the hello.
     uint32_t precision;
-    const int16_t* growths; // as in the rules of baselines
+    const int16_t* growths; // of ph_growths_fill(); NULL: worked out each time
     // Universal codes in place of the models, see coder.h. Both ends have it from the hello.
     bool is_universal;
     // Optional: how often each symbol was used, for learning tables (NULL in games). Writing counts.

@@ -94,25 +94,10 @@ PH_ALWAYS_INLINE int ph_coded_size_of_y(int size, int64_t x_steps)
     return (3 * size + x_size) / 4;
 }
 
-// How the two newest samples differ: what the models of an update are chosen by.
-typedef struct ph_coded_moves {
-    bool is_level; // in the plane
-    bool is_rising;
-} ph_coded_moves;
-
-PH_ALWAYS_INLINE ph_coded_moves ph_coded_moves_of(const ph_baseline* baseline)
-{
-    const bool is_known = baseline->sample_count == 2;
-    const int32_t* newest_mm = baseline->position_mm[0];
-    const int32_t* former_mm = baseline->position_mm[1];
-    const bool is_apart = ((newest_mm[0] ^ former_mm[0]) | (newest_mm[1] ^ former_mm[1])) != 0;
-    return (ph_coded_moves){is_known & is_apart, is_known & (newest_mm[2] != former_mm[2])};
-}
-
 // Relative to where the motion of the baseline leads; coarse as the record says.
 PH_ALWAYS_INLINE void ph_coded_position(const ph_coded_frame* frame, ph_coder* coder,
                                         ph_coded_record* coded, const ph_layout* layout,
-                                        ph_coded_moves moves)
+                                        ph_baseline_moves moves)
 {
     uint32_t* words = coded->record.words + layout->position_word;
     ph_forecast made;

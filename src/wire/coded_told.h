@@ -33,7 +33,7 @@ static inline int ph_coded_urgency_in(const ph_coded_frame* frame, const ph_base
                      ph_log2_eighths(distance_mm > NEAREST_MM ? distance_mm : NEAREST_MM);
     int urgency = size > 0 ? size / PH_SIZE_PER_BIT : 0;
     urgency = urgency < PH_URGENCIES ? urgency : PH_URGENCIES - 1;
-    if (!ph_baseline_is_moving(baseline)) {
+    if (!ph_baseline_is_moving(ph_baseline_moves_of(baseline))) {
         return urgency / RESTING;
     }
     return urgency < RESTING ? RESTING : urgency;
