@@ -52,20 +52,6 @@ static void words_are_searched_and_counted(void** state)
     assert_int_equal(ph_word_count_bits(0), 0);
 }
 
-static void flags_become_bits(void** state)
-{
-    (void)state;
-    test_rng rng = {.state = 12};
-    for (int round = 0; round < 300; ++round) {
-        const uint64_t word = round == 0 ? UINT64_MAX : test_rng_next(&rng);
-        uint8_t flags[64];
-        for (int i = 0; i < 64; ++i) {
-            flags[i] = (uint8_t)(word >> i & 1);
-        }
-        assert_true(ph_word_of_flags(flags) == word);
-    }
-}
-
 static void making_clears_what_it_covers_and_no_more(void** state)
 {
     (void)state;
@@ -159,7 +145,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_are_counted_up),
         cmocka_unit_test(words_are_searched_and_counted),
-        cmocka_unit_test(flags_become_bits),
         cmocka_unit_test(making_clears_what_it_covers_and_no_more),
         cmocka_unit_test(bit_zero_is_lowest_in_word_zero),
         cmocka_unit_test(a_full_row_is_walked_bit_by_bit),

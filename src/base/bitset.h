@@ -63,24 +63,6 @@ static inline float ph_float_if(bool is_set, float value)
     return value;
 }
 
-// Bit i is flags[i], each 0 or 1. Loops that compare make such flags in vectors, and then only the bits
-// that are set need be looked at.
-static inline uint64_t ph_word_of_flags(const uint8_t flags[64])
-{
-    // Byte i of eight, times this, stands in bit 56 + i; nothing else comes so far up, nor do sums carry.
-    const uint64_t gather = UINT64_C(0x0102040810204080);
-    uint64_t word = 0;
-    for (int i = 0; i < 64; i += 8) {
-        const uint8_t* eight = flags + i;
-        const uint64_t bytes = (uint64_t)eight[0] | (uint64_t)eight[1] << 8 |
-                               (uint64_t)eight[2] << 16 | (uint64_t)eight[3] << 24 |
-                               (uint64_t)eight[4] << 32 | (uint64_t)eight[5] << 40 |
-                               (uint64_t)eight[6] << 48 | (uint64_t)eight[7] << 56;
-        word |= (bytes * gather >> 56) << i;
-    }
-    return word;
-}
-
 // How many words hold bit_count bits (0 or more).
 static inline int ph_bitset_word_count(int bit_count)
 {
