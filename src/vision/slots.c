@@ -290,6 +290,8 @@ static bool is_seen(const ph_slots_step* step, const ph_seen* member)
 // yet, these included.
 static int judge_members(ph_slots* slots, const ph_slots_step* step)
 {
+    PH_ASSERT(!step->is_calm || ph_slots_are_calm(slots, step));
+
     uint16_t* unusual = slots->leaves; // not filled yet
     int outside_count = 0;
     const int unusual_count = step->is_calm && step->eye->callback == NULL

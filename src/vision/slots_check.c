@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Whether slots are sound. For tests.
+// Whether slots are sound. For tests and assertions.
 
 #include "base/hash.h"
 #include "vision/slots_inside.h"
@@ -92,4 +92,18 @@ bool ph_slots_validate(const ph_slots* slots)
     }
     return are_counts_sound(slots) && is_shown_sound(slots) && is_free_ring_sound(slots) &&
            are_events_sound(slots) && are_marks_sound(slots);
+}
+
+bool ph_slots_are_calm(const ph_slots* slots, const ph_slots_step* step)
+{
+    const ph_crowd* crowd = step->crowd;
+    for (int slot = 1; slot < slots->slot_count; ++slot) {
+        const ph_entity_index entity = slots->entities[slot];
+        if (entity != PH_ENTITY_NONE &&
+            (crowd->spawn_order[entity] != slots->spawn_orders[slot] ||
+             (crowd->seen_by[entity] & step->eye->sees) == 0 || crowd->flags[entity] != 0)) {
+            return false;
+        }
+    }
+    return true;
 }

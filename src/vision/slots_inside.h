@@ -41,4 +41,8 @@ struct ph_slots {
     ph_allocator allocator;
 };
 
+// Whether the step may say that it is_calm: everybody shown is there, may be seen, and by nothing but its
+// distance. Looks at all slots.
+bool ph_slots_are_calm(const ph_slots* slots, const ph_slots_step* step);
+
 #endif
