@@ -133,7 +133,7 @@ PH_API ph_scheduler ph_scheduler_buckets(void);
 /// will show when it arrives and the truth, times the time since the last position. A heading counts
 /// for a radian 25 mm and an eighth of the position's error, another look ("put on a hat") 50 mm,
 /// a newcomer three metres for ten seconds; all over the distance, times the hint. What nobody would see (0.1 mrad) waits for spare
-/// bits.
+/// bits. Its filter goes by what its rank left in `kept`: whoever takes the one needs the other.
 PH_API ph_scheduler ph_scheduler_error(void);
 
 #ifdef __cplusplus

@@ -96,19 +96,22 @@ static float about(float range_mm)
     return range_mm;
 }
 
-// What removes enough of the error, for its bits and by itself. As sums of PH_WORTH_...
+// What removes enough of the error, for its bits and by itself. The bits are a sum of PH_WORTH_...
 static float worth_of(const ph_ranking_errors* errors, int slot, gains gain, float density)
 {
     const float least = ALONG * density;
     const float least_mm = LEAST_RAD * errors->range_mm[slot];
-    const bool is_position = (gain.position_mm >= least * errors->position_bits[slot]) &
-                             (gain.position_mm >= least_mm);
+    const bool is_position =
+        (gain.position_mm >= least * errors->position_bits[slot]) & (gain.position_mm >= least_mm);
     const bool is_heading =
         (gain.heading_mm >= least * errors->heading_bits) & (gain.heading_mm >= least_mm);
     const bool is_other = gain.other_mm >= least * errors->other_bits;
-    return (float)(int32_t)((ph_bits_if(is_position) & PH_WORTH_POSITION) |
-                            (ph_bits_if(is_heading) & PH_WORTH_HEADING) |
-                            (ph_bits_if(is_other) & PH_WORTH_OTHERS));
+    const uint32_t bits = (ph_bits_if(is_position) & PH_WORTH_POSITION) |
+                          (ph_bits_if(is_heading) & PH_WORTH_HEADING) |
+                          (ph_bits_if(is_other) & PH_WORTH_OTHERS);
+    float worth;
+    memcpy(&worth, &bits, sizeof worth);
+    return worth;
 }
 
 // Whoever writes more than one lane must say that they are not each other's.

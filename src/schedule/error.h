@@ -9,14 +9,18 @@
 
 #include <pinhole/schedule.h>
 
-// What of a slot is worth telling: a sum of these is what `rank` leaves in `kept`.
+#include <string.h>
+
+// What of a slot is worth telling: a sum of these is what `rank` leaves in `kept`, as its bits. As a number
+// it would have to be made an integer, and where a game ranks by itself it may be anything.
 enum { PH_WORTH_POSITION = 1, PH_WORTH_HEADING = 2, PH_WORTH_OTHERS = 4 };
 
 // As properties; of others those that differ significantly.
 static inline uint64_t ph_error_choose(float kept, uint64_t position, uint64_t heading,
                                        uint64_t significant)
 {
-    const int worth = (int)kept;
+    uint32_t worth;
+    memcpy(&worth, &kept, sizeof worth);
     uint64_t chosen = (worth & PH_WORTH_OTHERS) != 0 ? significant & ~(position | heading) : 0;
     chosen |= (worth & PH_WORTH_POSITION) != 0 ? position : 0;
     chosen |= (worth & PH_WORTH_HEADING) != 0 ? heading : 0;
