@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Datagrams of the classic profile as a whole: what their records are booked as, and how they are put in
+// order.
+
+#include "support/test_support.h"
+#include "support/told_world.h"
+
+#include "world/sender.h"
+#include "world/world_state.h"
+
+#define SEND_US 200000
+
+static ph_entity_id spawn(told_world* x, int class_index, uint64_t name, int32_t x_mm)
+{
+    const ph_spawn def = {.class_index = class_index, .name = name, .position_mm = {x_mm, 0, 0}};
+    ph_entity_id id;
+    assert_int_equal(ph_world_spawn(x->f.world, &def, &id), PH_OK);
+    return id;
+}
+
+static void move(told_world* x, ph_entity_id id, int32_t x_mm)
+{
+    assert_int_equal(ph_world_move(x->f.world, id, x_mm, 640, 0), PH_OK);
+}
+
+static uint64_t position_bits(const told_world* x, int class_index)
+{
+    return ph_world_property_bits256(x->f.world, x->viewer, class_index, POSITION) /
+           PH_COST_PER_BIT;
+}
+
+// Persons are usual updates, which are booked together; stones, of three times 20 bits, are not.
+static void updates_of_several_classes_are_booked_as_their_own(void** state)
+{
+    (void)state;
+    enum { COUNT = 5 };
+    told_world* x = told_setup();
+    ph_entity_id ids[COUNT];
+    for (int i = 0; i < COUNT; ++i) {
+        ids[i] = spawn(x, i % 2 == 0 ? STONE : 0, (uint64_t)i, 1000 * (i + 1));
+    }
+    inbox_step(&x->box, SEND_US);
+    inbox_ack_all(&x->box);
+    assert_int_equal(position_bits(x, 0), 0);
+    for (int i = 0; i < COUNT; ++i) {
+        move(x, ids[i], 1000 * (i + 1));
+    }
+    inbox_step(&x->box, SEND_US);
+    assert_int_equal(inbox_only(&x->box)->count, COUNT);
+    assert_int_equal(position_bits(x, 0), 2 * 3 * 16);
+    assert_int_equal(position_bits(x, STONE), 3 * 3 * 20);
+    assert_int_equal(inbox_stats(&x->box).updates, COUNT);
+    told_teardown(x);
+}
+
+// They are added by priority, which is not the order of their slots.
+static void check_order(int visible_max, bool are_slots_many)
+{
+    enum { COUNT = 100 };
+    ph_viewer_def def = ph_viewer_def_default();
+    def.visible_max = visible_max;
+    def.bits_per_second = 0;
+    told_world* x = told_setup_with(&def);
+    const ph_sender* sender = x->f.world->viewers.viewers[0].sender;
+    assert_int_equal(sender->knowledge.slot_count > 1024, are_slots_many);
+    ph_entity_id ids[COUNT];
+    for (int i = 0; i < COUNT; ++i) {
+        ids[i] = spawn(x, 0, (uint64_t)i, 1000 * (i * 7 % COUNT + 1));
+    }
+    inbox_step(&x->box, SEND_US);
+    inbox_ack_all(&x->box);
+    for (int i = 0; i < COUNT; ++i) {
+        move(x, ids[i], 1000 * (i * 11 % COUNT + 1));
+    }
+    inbox_step(&x->box, SEND_US);
+    const inbox_letter* letter = inbox_only(&x->box);
+    assert_int_equal(letter->count, COUNT);
+    for (int i = 1; i < COUNT; ++i) {
+        assert_true(letter->records[i].slot > letter->records[i - 1].slot);
+    }
+    told_teardown(x);
+}
+
+static void updates_are_in_the_order_of_their_slots(void** state)
+{
+    (void)state;
+    check_order(200, false);
+    check_order(1000, true);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(updates_of_several_classes_are_booked_as_their_own),
+        cmocka_unit_test(updates_are_in_the_order_of_their_slots),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
