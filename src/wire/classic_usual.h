@@ -52,7 +52,7 @@ static inline int ph_classic_usual_bits(const ph_classic_usual* usual, uint64_t 
 int ph_classic_usual_write_rest(const ph_classic_usual* usual, uint64_t word, uint64_t rest,
                                 const uint32_t* words, uint8_t* bytes);
 
-// As ph_classic_write_update(), without a bill.
+// As ph_classic_write_update(), without a bill. Up to eight bytes behind it are overwritten, too.
 static inline int ph_classic_usual_write(const ph_classic_usual* usual, uint32_t slot,
                                          uint32_t association, uint64_t rest, const uint32_t* words,
                                          uint8_t* bytes)
