@@ -55,6 +55,26 @@ static void updates_of_several_classes_are_booked_as_their_own(void** state)
     told_teardown(x);
 }
 
+// What got lost is a repeat in full, and of what is said beside it nothing but itself.
+static void what_is_said_again_is_booked_as_a_repeat(void** state)
+{
+    (void)state;
+    told_world* x = told_setup();
+    const ph_entity_id id = told_person(x, 1, 1000);
+    move(x, id, 1000);
+    inbox_step(&x->box, SEND_US);
+    assert_true(inbox_stats(&x->box).ledger.repeat_bits256 == 0);
+    inbox_lose_all(&x->box);
+    inbox_step(&x->box, SEND_US);
+    assert_int_equal(inbox_only(&x->box)->count, 1);
+    assert_int_equal(inbox_stats(&x->box).ledger.repeat_bits256, 61 * PH_COST_PER_BIT);
+    inbox_lose_all(&x->box);
+    told_set_health(x, id, 7);
+    inbox_step(&x->box, SEND_US);
+    assert_int_equal(inbox_stats(&x->box).ledger.repeat_bits256, (61 + 48) * PH_COST_PER_BIT);
+    told_teardown(x);
+}
+
 // They are added by priority, which is not the order of their slots.
 static void check_order(int visible_max, bool are_slots_many)
 {
@@ -94,6 +114,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(updates_of_several_classes_are_booked_as_their_own),
+        cmocka_unit_test(what_is_said_again_is_booked_as_a_repeat),
         cmocka_unit_test(updates_are_in_the_order_of_their_slots),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
