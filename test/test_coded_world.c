@@ -408,6 +408,52 @@ static void leaves_hurry(void** state)
     teardown(&x);
 }
 
+// Steps until the next datagram, which tells one update. @return What the ledger has more than before.
+static ph_ledger spent_on_update(fixture* x)
+{
+    const ph_viewer_stats before = stats_of(x);
+    for (int i = 0; i < 10 && stats_of(x).updates == before.updates; ++i) {
+        step(x);
+    }
+    const ph_viewer_stats after = stats_of(x);
+    assert_int_equal(after.updates, before.updates + 1);
+    ph_ledger spent = {.repeat_bits256 =
+                           after.ledger.repeat_bits256 - before.ledger.repeat_bits256};
+    for (int reason = 0; reason < PH_REASON_COUNT; ++reason) {
+        spent.bits256[reason] = after.ledger.bits256[reason] - before.ledger.bits256[reason];
+    }
+    return spent;
+}
+
+// What was lost counts; who and which only when nothing else is said.
+static void a_lost_update_is_booked_as_said_again(void** state)
+{
+    (void)state;
+    fixture x;
+    const ph_viewer_def def = viewer_def();
+    setup(&x, &def);
+    const ph_entity_id only = small_world_spawn_at(&x.f, 1, 0, 0);
+    step_and_answer(&x);
+    ph_world_move(x.f.world, only, 700, -3000, 0);
+    assert_int_equal(spent_on_update(&x).repeat_bits256, 0);
+    answer(&x, false);
+    const ph_ledger again = spent_on_update(&x);
+    const uint64_t place256 = again.bits256[PH_REASON_PROPERTY];
+    assert_true(place256 > 0 && again.bits256[PH_REASON_MASK] > 0);
+    assert_int_equal(again.repeat_bits256,
+                     again.bits256[PH_REASON_SLOT] + again.bits256[PH_REASON_MASK] + place256);
+    answer(&x, false);
+    const uint8_t health = 33;
+    assert_int_equal(ph_world_set(x.f.world, only, HEALTH, PH_FIELD_U8, &health, sizeof health),
+                     PH_OK);
+    const uint64_t health256 = ph_world_property_bits256(x.f.world, x.viewer, 0, HEALTH);
+    const ph_ledger both = spent_on_update(&x);
+    const uint64_t news256 = ph_world_property_bits256(x.f.world, x.viewer, 0, HEALTH) - health256;
+    assert_true(news256 > 0);
+    assert_int_equal(both.repeat_bits256, both.bits256[PH_REASON_PROPERTY] - news256);
+    teardown(&x);
+}
+
 static void the_rhythm_can_be_asked_for(void** state)
 {
     (void)state;
@@ -478,6 +524,7 @@ int main(void)
         cmocka_unit_test(who_has_nothing_to_say_is_silent),
         cmocka_unit_test(a_crowd_is_told_of_in_few_datagrams),
         cmocka_unit_test(leaves_hurry),
+        cmocka_unit_test(a_lost_update_is_booked_as_said_again),
         cmocka_unit_test(the_rhythm_can_be_asked_for),
         cmocka_unit_test(a_warm_world_allocates_nothing),
         cmocka_unit_test(slots_are_twice_as_many_as_are_visible),
