@@ -117,9 +117,28 @@ static uint64_t write_flags(const ph_datagram* datagram, ph_entropy_writer* writ
     return costs.others256[0];
 }
 
+#if !defined(NDEBUG) || defined(PH_ENABLE_ASSERTS)
+// Whether the page has what is written and nothing of what did not fit. Those who enter are told by each
+// other, and how is settled last: so records are compared where nobody does.
+static bool is_page_exact(const ph_datagram* datagram, const ph_booked_updates* updates)
+{
+    const ph_coded_page* page = &datagram->page;
+    uint64_t flags256 = 0;
+    for (int slot = 0; slot < page->slot_count; ++slot) {
+        const int urgency = page->baselines->urgencies[slot];
+        const bool is_told = chosen_of(datagram, slot, PH_RECORD_UPDATE) != NULL;
+        flags256 +=
+            urgency != PH_URGENCY_NONE ? ph_coded_told_cost256(&page->frame, urgency, is_told) : 0;
+    }
+    return flags256 == updates->flags256 &&
+           (datagram->count > updates->count || page->records256 == (int64_t)updates->values256);
+}
+#endif
+
 static void write_updates(ph_datagram* datagram, ph_booking* booking, ph_entropy_writer* writer)
 {
     ph_booked_updates updates = sum_updates(datagram);
+    PH_ASSERT(is_page_exact(datagram, &updates));
     if (datagram->page.frame.density != PH_DENSITY_NOBODY) {
         updates.masks256 = write_flags(datagram, writer);
         updates.values256 -= updates.masks256;
