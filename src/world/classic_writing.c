@@ -217,7 +217,6 @@ PH_ALWAYS_INLINE bool try_remember(ph_datagram* datagram, const ph_place* at,
 {
     const ph_entities* entities = &datagram->outlook->world->entities;
     ph_sender* sender = datagram->sender;
-    const bool is_alone = choice->properties == at->layout->position;
     const uint32_t* words = datagram->wording.words;
     *item = (ph_flight_item){
         .properties = choice->properties,
@@ -228,17 +227,12 @@ PH_ALWAYS_INLINE bool try_remember(ph_datagram* datagram, const ph_place* at,
         .older = at->dossier->newest_item,
         .jumps = at->dossier->jumps,
         .kind = PH_RECORD_UPDATE,
-        .value_bytes = (uint16_t)(is_alone ? PH_PACKED_POSITION
-                                           : ph_packing_size(at->packing, choice->properties)),
+        .value_bytes = (uint16_t)ph_packing_size_all(at->packing, at->layout, choice->properties),
     };
     if (!ph_flight_try_add(&sender->flight, item, place)) {
         return false;
     }
-    if (is_alone) {
-        memcpy(item->values, words + at->layout->position_word, PH_PACKED_POSITION);
-    } else {
-        ph_packing_store_all(at->packing, at->layout, choice->properties, words, item->values);
-    }
+    ph_packing_store_all(at->packing, at->layout, choice->properties, words, item->values);
     return true;
 }
 
