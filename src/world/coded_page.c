@@ -20,7 +20,7 @@ static void fill_urgencies(const ph_coded_frame frame, const ph_baseline* slots,
     for (int slot = 0; slot < slot_count; ++slot) {
         const ph_baseline* baseline = &slots[slot];
         int urgency = PH_URGENCY_NONE;
-        ph_prefetch(baseline + FETCH_AHEAD);
+        ph_prefetch(&slots[slot + FETCH_AHEAD < slot_count ? slot + FETCH_AHEAD : slot]);
         if (baseline->is_entered) {
             if (baseline->class_index != class_index) {
                 class_index = baseline->class_index;
