@@ -237,9 +237,12 @@ static void place_entities(ph_grid* grid, const ph_crowd* crowd)
 {
     uint32_t* next = grid->cell_start + 1;
     const uint32_t* cell_of = grid->cell_of;
-    ph_entity_index* entity = grid->lineup.entity;
+    const ph_lineup lineup = grid->lineup;
     for (int i = 0; i < crowd->live_count; ++i) {
-        entity[next[cell_of[i]]++] = crowd->live[i];
+        const ph_entity_index entity = crowd->live[i];
+        const uint32_t place = next[cell_of[i]]++;
+        lineup.entity[place] = entity;
+        lineup.place_of[entity] = place; // mostly in order, as entities are here
     }
 }
 
@@ -251,11 +254,11 @@ static void copy_entities(ph_grid* grid, const ph_crowd* crowd)
     uint32_t seen_by_every = UINT32_MAX;
     for (int place = 0; place < crowd->live_count; ++place) {
         const ph_entity_index entity = lineup.entity[place];
-        lineup.place_of[entity] = (uint32_t)place;
-        seen_by_every &= crowd->seen_by[entity];
+        const uint32_t seen_by = crowd->seen_by[entity];
+        seen_by_every &= seen_by;
         lineup.x_mm[place] = crowd->x_mm[entity];
         lineup.y_mm[place] = crowd->y_mm[entity];
-        lineup.seen_by[place] = crowd->seen_by[entity];
+        lineup.seen_by[place] = seen_by;
         lineup.spawn_order[place] = crowd->spawn_order[entity];
     }
     grid->lineup.seen_by_every = seen_by_every;
