@@ -36,6 +36,9 @@ typedef struct sending {
     uint64_t now_us;
 } sending;
 
+_Static_assert(PH_MAIL_DATAGRAM_MAX <= PH_NETCODE_PAYLOAD_MAX,
+               "what mail packs has room in a pile");
+
 static void deliver(void* context, ph_viewer_id viewer, const void* bytes, size_t size)
 {
     (void)viewer;
