@@ -53,7 +53,7 @@ static bool try_note(ph_datagram* datagram, const ph_choice* choice, ph_chosen* 
     }
     const ph_place* at = ph_wording_at(&datagram->wording, choice->slot);
     ph_flight_item item = ph_wording_measure(at, record->properties, choice->kind, false);
-    ph_wording_complete(&datagram->wording, at, record, &item);
+    ph_wording_complete(&datagram->wording, at, record->is_jump, &item);
     uint16_t place;
     if (!ph_flight_try_add(&sender->flight, &item, &place)) {
         return false;
@@ -156,7 +156,7 @@ static int first_property_of(const ph_datagram* datagram, const ph_layout* layou
     return forms->first_property[layout - forms->layouts.layouts];
 }
 
-// What all of them say costs the same for each.
+// Those that tell of nothing else: each costs the same.
 static void book_positions(ph_datagram* datagram)
 {
     const ph_classic_usual* usual = &datagram->usual;
@@ -174,20 +174,6 @@ static void book_positions(ph_datagram* datagram)
     ph_booking_count(&datagram->booking, &update, count * PH_COST_PER_BIT);
     datagram->sender->stats.updates += count;
     datagram->usual_count = 0;
-}
-
-// And the others, of so many bits with their flags.
-static void book_rest(ph_datagram* datagram, uint64_t rest, int bits)
-{
-    const ph_layout* layout = datagram->usual.layout;
-    uint64_t* bills256 = datagram->sender->property_bits256 + first_property_of(datagram, layout);
-    for (uint64_t left = rest; left != 0; left &= left - 1) {
-        const int property = ph_word_lowest_bit(left);
-        bills256[property] += (uint64_t)layout->plain_bits[property] * PH_COST_PER_BIT;
-    }
-    uint64_t* page256 = datagram->booking.page.bits256;
-    page256[PH_REASON_MASK] += (uint64_t)layout->flag_count * PH_COST_PER_BIT;
-    page256[PH_REASON_PROPERTY] += (uint64_t)(bits - layout->flag_count) * PH_COST_PER_BIT;
 }
 
 PH_OUT_OF_LINE static void turn_to_class(ph_datagram* datagram, const ph_layout* layout)
@@ -211,33 +197,8 @@ static inline bool is_usual(ph_datagram* datagram, const ph_choice* choice)
            datagram->outlook->world->entities.jumps[at->entity] == at->dossier->jumps;
 }
 
-// What the flight remembers of it. @return False when there is no room.
-PH_ALWAYS_INLINE bool try_remember(ph_datagram* datagram, const ph_place* at,
-                                   const ph_choice* choice, ph_flight_item* item, uint16_t* place)
-{
-    const ph_entities* entities = &datagram->outlook->world->entities;
-    ph_sender* sender = datagram->sender;
-    const uint32_t* words = datagram->wording.words;
-    *item = (ph_flight_item){
-        .properties = choice->properties,
-        .score = sender->knowledge.score[at->slot],
-        .mileage_mm =
-            entities->whereabouts[at->entity].mileage_mm - sender->knowledge.mileage_mm[at->slot],
-        .slot = (uint16_t)at->slot,
-        .older = at->dossier->newest_item,
-        .jumps = at->dossier->jumps,
-        .kind = PH_RECORD_UPDATE,
-        .value_bytes = (uint16_t)ph_packing_size_all(at->packing, at->layout, choice->properties),
-    };
-    if (!ph_flight_try_add(&sender->flight, item, place)) {
-        return false;
-    }
-    ph_packing_store_all(at->packing, at->layout, choice->properties, words, item->values);
-    return true;
-}
-
-// What is said again is booked one by one.
-PH_OUT_OF_LINE static void book_repeat(ph_datagram* datagram, const ph_chosen* chosen)
+// What tells of more, or is said again, is booked by itself.
+PH_OUT_OF_LINE static void book_apart(ph_datagram* datagram, const ph_chosen* chosen)
 {
     const ph_classic_usual* usual = &datagram->usual;
     ph_bill bill;
@@ -256,11 +217,13 @@ static bool add_usual(ph_datagram* datagram, const ph_choice* choice)
     const int bits =
         ph_classic_usual_write(&datagram->usual, (uint32_t)at.slot, at.dossier->association, rest,
                                datagram->wording.words, datagram->kept + datagram->kept_count);
-    ph_flight_item item;
+    ph_flight_item item = ph_wording_measure(&at, choice->properties, PH_RECORD_UPDATE, false);
+    ph_wording_complete(&datagram->wording, &at, false, &item);
     uint16_t place;
-    if (bits > room_bits || !try_remember(datagram, &at, choice, &item, &place)) {
+    if (bits > room_bits || !ph_flight_try_add(&datagram->sender->flight, &item, &place)) {
         return false;
     }
+    ph_wording_pack(&at, datagram->wording.words, &item);
     ph_knowledge* knowledge = &datagram->sender->knowledge;
     knowledge->mileage_mm[at.slot] += item.mileage_mm;
     ph_datagram_note_chosen(datagram, &(ph_addition){.choice = choice,
@@ -272,14 +235,11 @@ static bool add_usual(ph_datagram* datagram, const ph_choice* choice)
     datagram->bits += bits;
     datagram->kept_count += (int)(((unsigned)bits + 7) / 8);
     const ph_chosen* chosen = &datagram->chosen[datagram->count - 1];
-    if (chosen->repeats != 0) {
-        book_repeat(datagram, chosen);
-        return true;
-    }
-    ++datagram->usual_count;
-    datagram->sender->stats.significant_updates += choice->is_significant;
-    if (rest != 0) {
-        book_rest(datagram, rest, bits - datagram->usual.word_bits);
+    if (rest != 0 || chosen->repeats != 0) {
+        book_apart(datagram, chosen);
+    } else {
+        ++datagram->usual_count;
+        datagram->sender->stats.significant_updates += choice->is_significant;
     }
     return true;
 }

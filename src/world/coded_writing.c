@@ -101,7 +101,7 @@ PH_ALWAYS_INLINE bool try_note(ph_datagram* datagram, ph_addition addition, int 
         return false;
     }
     datagram->bits = bits_with(datagram, head_bits);
-    ph_wording_complete(&datagram->wording, at, addition.record, &item);
+    ph_wording_complete(&datagram->wording, at, addition.record->is_jump, &item);
     sender->knowledge.mileage_mm[at->slot] += item.mileage_mm;
     if (addition.before == NULL) {
         ph_flight_put(&sender->flight, found, &item);

@@ -73,7 +73,7 @@ typedef struct ph_datagram {
     ph_booking booking;
     ph_wording wording;
     ph_classic_usual usual; // classic: updates of the class that was last added
-    int usual_count;        // of these, not booked yet but for what they say beside the position
+    int usual_count;        // that tell of a position alone and are not booked yet
     int kept_count;         // bytes
     uint8_t kept[PH_DATAGRAM_KEPT_BYTES];
     ph_chosen chosen[PH_DATAGRAM_RECORDS_MAX];
@@ -186,7 +186,7 @@ PH_ALWAYS_INLINE void ph_datagram_note(ph_datagram* datagram, const ph_addition*
     if (addition->kind == PH_RECORD_LEAVE) {
         return;
     }
-    ph_wording_pack(addition->at, addition->record, addition->item);
+    ph_wording_pack(addition->at, addition->record->words, addition->item);
     if (addition->kind == PH_RECORD_ENTER && ph_sender_is_coded(sender)) {
         const ph_flight_item item = *addition->item;
         ph_baselines_store_extra(&item, addition->record);

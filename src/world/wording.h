@@ -183,13 +183,13 @@ PH_ALWAYS_INLINE ph_flight_item ph_wording_measure(const ph_place* at, uint64_t 
 
 // And the rest, once there is room for it.
 PH_ALWAYS_INLINE void ph_wording_complete(const ph_wording* wording, const ph_place* at,
-                                          const ph_record* record, ph_flight_item* item)
+                                          bool is_jump, ph_flight_item* item)
 {
     item->older = at->dossier->newest_item;
     if (item->kind == PH_RECORD_LEAVE) {
         return;
     }
-    item->is_jump = record->is_jump;
+    item->is_jump = is_jump;
     const ph_knowledge* knowledge = &wording->outlook->sender->knowledge;
     const ph_entities* entities = &wording->outlook->world->entities;
     item->score = knowledge->score[at->slot];
@@ -200,11 +200,11 @@ PH_ALWAYS_INLINE void ph_wording_complete(const ph_wording* wording, const ph_pl
     }
 }
 
-// And its values, once the item is there.
-PH_ALWAYS_INLINE void ph_wording_pack(const ph_place* at, const ph_record* record,
+// And its values, once the item is there. words: the record's.
+PH_ALWAYS_INLINE void ph_wording_pack(const ph_place* at, const uint32_t* words,
                                       const ph_flight_item* item)
 {
-    ph_packing_store_all(at->packing, at->layout, item->properties, record->words, item->values);
+    ph_packing_store_all(at->packing, at->layout, item->properties, words, item->values);
 }
 
 #endif
