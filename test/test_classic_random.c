@@ -7,40 +7,16 @@
 #include "wire/classic.h"
 
 #include "support/random_record.h"
-#include "support/random_schema.h"
 
 #include <string.h>
 
 enum { SCHEMAS = 120, RECORDS = 60, BYTES_MAX = PH_PAYLOAD_MAX };
 
 typedef struct fixture {
-    random_schema tables;
-    ph_schema* schema;
-    ph_layouts layouts;
-    ph_ground ground;
-    ph_frame frame;
+    random_stage stage;
     random_record sent;
     random_record read;
 } fixture;
-
-static void setup(fixture* f, test_rng* rng)
-{
-    random_schema_fill(&f->tables, rng);
-    ph_schema_error error;
-    if (ph_schema_create(f->tables.classes, f->tables.class_count, NULL, &f->schema, &error) !=
-        PH_OK) {
-        fail_msg("%s", error.message);
-    }
-    assert_int_equal(ph_layouts_create(&f->layouts, f->schema, NULL), PH_OK);
-    f->ground = random_record_ground();
-    f->frame = random_frame_make(&f->layouts, &f->ground, rng);
-}
-
-static void teardown(fixture* f)
-{
-    ph_layouts_destroy(&f->layouts);
-    ph_schema_destroy(f->schema);
-}
 
 static uint64_t bill_total(const ph_bill* bill)
 {
@@ -98,7 +74,7 @@ static void assert_same(const fixture* f)
     if (sent->kind == PH_RECORD_LEAVE) {
         return;
     }
-    const ph_layout* layout = &f->layouts.layouts[sent->class_index];
+    const ph_layout* layout = &f->stage.layouts.layouts[sent->class_index];
     assert_int_equal(read->class_index, sent->class_index);
     assert_true(read->properties == sent->properties);
     assert_true(read->is_jump == sent->is_jump);
@@ -116,14 +92,14 @@ static void assert_same(const fixture* f)
 // By itself an update is the same bits, and its bill is that of the cost, property by property.
 static void assert_update_by_itself(const fixture* f, const ph_record* sent, const ph_bill* cost)
 {
-    const ph_layout* layout = &f->layouts.layouts[sent->class_index];
+    const ph_layout* layout = &f->stage.layouts.layouts[sent->class_index];
     uint8_t bytes[PH_CLASSIC_RECORD_BYTES] = {0};
     uint8_t copied[BYTES_MAX] = {0};
     uint8_t written[BYTES_MAX] = {0};
     ph_bill bill;
-    const int bits = ph_classic_write_update(&f->frame, sent, bytes, &bill);
+    const int bits = ph_classic_write_update(&f->stage.frame, sent, bytes, &bill);
     assert_int_equal(bits, bill_total(cost));
-    assert_true(ph_classic_least_bits(&f->frame, layout, sent->properties) <= bits);
+    assert_true(ph_classic_least_bits(&f->stage.frame, layout, sent->properties) <= bits);
     assert_int_equal(bill.slot_bits, cost->slot_bits);
     assert_int_equal(bill.mask_bits, cost->mask_bits);
     for (int i = 0; i < layout->described->def.property_count; ++i) {
@@ -133,33 +109,34 @@ static void assert_update_by_itself(const fixture* f, const ph_record* sent, con
     ph_bit_writer copy = ph_bit_writer_make(copied, sizeof copied);
     ph_bit_writer writer = ph_bit_writer_make(written, sizeof written);
     ph_classic_write_kept(bytes, bits, &copy);
-    ph_classic_write_record(&f->frame, sent, &writer);
+    ph_classic_write_record(&f->stage.frame, sent, &writer);
     assert_int_equal(ph_bit_writer_finish(&copy), ph_bit_writer_finish(&writer));
     assert_memory_equal(copied, written, sizeof copied);
     assert_memory_equal(bytes, written, (size_t)(bits + 7) / 8);
 }
 
-static void check_one(fixture* f, test_rng* rng)
+static void check_one(void* context, test_rng* rng)
 {
-    random_record_make(&f->sent, &f->frame, rng);
+    fixture* f = context;
+    random_record_make(&f->sent, &f->stage.frame, rng);
     const ph_record* sent = &f->sent.record;
     uint8_t bytes[BYTES_MAX] = {0};
     ph_bit_writer writer = ph_bit_writer_make(bytes, sizeof bytes);
     const int before_bits = (int)test_rng_below(rng, 8);
     ph_bits_write(&writer, 0, before_bits);
-    ph_classic_write_record(&f->frame, sent, &writer);
+    ph_classic_write_record(&f->stage.frame, sent, &writer);
     assert_int_equal(ph_bit_writer_result(&writer), PH_OK);
 
     ph_bill bill = {0};
-    const int cost_bits = ph_classic_record_bits(&f->frame, sent, &bill);
+    const int cost_bits = ph_classic_record_bits(&f->stage.frame, sent, &bill);
     assert_int_equal(ph_bit_writer_size_bits(&writer), before_bits + cost_bits);
     assert_true(bill_total(&bill) == (uint64_t)cost_bits);
-    assert_int_equal(ph_classic_record_bits(&f->frame, sent, NULL), cost_bits);
+    assert_int_equal(ph_classic_record_bits(&f->stage.frame, sent, NULL), cost_bits);
     if (sent->kind == PH_RECORD_UPDATE) {
         assert_update_by_itself(f, sent, &bill);
     }
     if (sent->kind == PH_RECORD_ENTER) {
-        assert_true(cost_bits <= f->layouts.layouts[sent->class_index].enter_bits_max);
+        assert_true(cost_bits <= f->stage.layouts.layouts[sent->class_index].enter_bits_max);
     }
 
     f->read.record = (ph_record){.words = f->read.words, .texts = f->read.texts};
@@ -167,7 +144,7 @@ static void check_one(fixture* f, test_rng* rng)
     memset(f->read.texts, 0xAB, sizeof f->read.texts);
     ph_bit_reader reader = ph_bit_reader_make(bytes, ph_bit_writer_finish(&writer));
     (void)ph_bits_read(&reader, before_bits);
-    read_record(&f->frame, &reader, &f->read.record, sent->kind, sent->class_index);
+    read_record(&f->stage.frame, &reader, &f->read.record, sent->kind, sent->class_index);
     assert_int_equal(ph_bit_reader_finish(&reader), PH_OK);
     assert_same(f);
 }
@@ -177,23 +154,17 @@ static void what_is_written_costs_its_price_and_comes_back(void** state)
     (void)state;
     test_rng rng = {.state = 4711};
     static fixture f;
-    for (int i = 0; i < SCHEMAS; ++i) {
-        setup(&f, &rng);
-        for (int k = 0; k < RECORDS; ++k) {
-            f.frame = random_frame_make(&f.layouts, &f.ground, &rng);
-            check_one(&f, &rng);
-        }
-        teardown(&f);
-    }
+    random_stage_each(&f.stage, SCHEMAS, RECORDS, &rng, check_one, &f);
 }
 
 // Mutates a record; whatever is still accepted must be what a sender would have written.
-static void check_mutated(fixture* f, test_rng* rng)
+static void check_mutated(void* context, test_rng* rng)
 {
-    random_record_make(&f->sent, &f->frame, rng);
+    fixture* f = context;
+    random_record_make(&f->sent, &f->stage.frame, rng);
     uint8_t bytes[BYTES_MAX] = {0};
     ph_bit_writer writer = ph_bit_writer_make(bytes, sizeof bytes);
-    ph_classic_write_record(&f->frame, &f->sent.record, &writer);
+    ph_classic_write_record(&f->stage.frame, &f->sent.record, &writer);
     const size_t size = ph_bit_writer_finish(&writer);
     const int flips = 1 + (int)test_rng_below(rng, 3);
     for (int i = 0; i < flips; ++i) {
@@ -202,13 +173,13 @@ static void check_mutated(fixture* f, test_rng* rng)
     const uint8_t kind = f->sent.record.kind;
     f->read.record = (ph_record){.words = f->read.words, .texts = f->read.texts};
     ph_bit_reader reader = ph_bit_reader_make(bytes, size);
-    read_record(&f->frame, &reader, &f->read.record, kind, f->sent.record.class_index);
+    read_record(&f->stage.frame, &reader, &f->read.record, kind, f->sent.record.class_index);
     if (ph_bit_reader_finish(&reader) != PH_OK) {
         return;
     }
     uint8_t again[BYTES_MAX] = {0};
     writer = ph_bit_writer_make(again, sizeof again);
-    ph_classic_write_record(&f->frame, &f->read.record, &writer);
+    ph_classic_write_record(&f->stage.frame, &f->read.record, &writer);
     assert_int_equal(ph_bit_writer_finish(&writer), size);
     assert_memory_equal(again, bytes, size);
 }
@@ -218,14 +189,7 @@ static void what_is_accepted_is_what_a_sender_writes(void** state)
     (void)state;
     test_rng rng = {.state = 815};
     static fixture f;
-    for (int i = 0; i < SCHEMAS; ++i) {
-        setup(&f, &rng);
-        for (int k = 0; k < 5 * RECORDS; ++k) {
-            f.frame = random_frame_make(&f.layouts, &f.ground, &rng);
-            check_mutated(&f, &rng);
-        }
-        teardown(&f);
-    }
+    random_stage_each(&f.stage, SCHEMAS, 5 * RECORDS, &rng, check_mutated, &f);
 }
 
 static void a_record_that_is_cut_off_is_refused(void** state)
@@ -234,20 +198,20 @@ static void a_record_that_is_cut_off_is_refused(void** state)
     test_rng rng = {.state = 99};
     static fixture f;
     for (int i = 0; i < SCHEMAS / 4; ++i) {
-        setup(&f, &rng);
-        random_record_make(&f.sent, &f.frame, &rng);
+        random_stage_make(&f.stage, &rng);
+        random_record_make(&f.sent, &f.stage.frame, &rng);
         uint8_t bytes[BYTES_MAX] = {0};
         ph_bit_writer writer = ph_bit_writer_make(bytes, sizeof bytes);
-        ph_classic_write_record(&f.frame, &f.sent.record, &writer);
+        ph_classic_write_record(&f.stage.frame, &f.sent.record, &writer);
         const size_t size = ph_bit_writer_finish(&writer);
         for (size_t cut = 0; cut < size; ++cut) {
             f.read.record = (ph_record){.words = f.read.words, .texts = f.read.texts};
             ph_bit_reader reader = ph_bit_reader_make(bytes, cut);
-            read_record(&f.frame, &reader, &f.read.record, f.sent.record.kind,
+            read_record(&f.stage.frame, &reader, &f.read.record, f.sent.record.kind,
                         f.sent.record.class_index);
             assert_int_not_equal(ph_bit_reader_result(&reader), PH_OK);
         }
-        teardown(&f);
+        random_stage_destroy(&f.stage);
     }
 }
 

@@ -7,38 +7,18 @@
 #include "wire/classic_usual.h"
 
 #include "support/random_record.h"
-#include "support/random_schema.h"
 
 #include <string.h>
 
 enum { SCHEMAS = 400, RECORDS = 100 };
 
 typedef struct fixture {
-    random_schema tables;
-    ph_schema* schema;
-    ph_layouts layouts;
-    ph_ground ground;
-    ph_frame frame;
+    random_stage stage;
     random_record sent;
     int alone_count;
     int rest_count; // with plain values
     int long_count; // so many that they do not fit a word
 } fixture;
-
-static void setup(fixture* f, test_rng* rng)
-{
-    random_schema_fill(&f->tables, rng);
-    assert_int_equal(
-        ph_schema_create(f->tables.classes, f->tables.class_count, NULL, &f->schema, NULL), PH_OK);
-    assert_int_equal(ph_layouts_create(&f->layouts, f->schema, NULL), PH_OK);
-    f->ground = random_record_ground();
-}
-
-static void teardown(fixture* f)
-{
-    ph_layouts_destroy(&f->layouts);
-    ph_schema_destroy(f->schema);
-}
 
 static void assert_as_any(fixture* f, const ph_classic_usual* usual, const ph_record* sent)
 {
@@ -47,7 +27,8 @@ static void assert_as_any(fixture* f, const ph_classic_usual* usual, const ph_re
     uint8_t bytes[PH_CLASSIC_RECORD_BYTES] = {0};
     ph_bill expected_bill = {0};
     ph_bill bill = {0};
-    const int expected_bits = ph_classic_write_update(&f->frame, sent, expected, &expected_bill);
+    const int expected_bits =
+        ph_classic_write_update(&f->stage.frame, sent, expected, &expected_bill);
     const int bits =
         ph_classic_usual_write(usual, sent->slot, sent->association, rest, sent->words, bytes);
     ph_classic_usual_bill(usual, rest, &bill);
@@ -55,7 +36,8 @@ static void assert_as_any(fixture* f, const ph_classic_usual* usual, const ph_re
     assert_memory_equal(bytes, expected, (size_t)(bits + 7) / 8);
     assert_memory_equal(&bill, &expected_bill, sizeof bill);
     const int least_bits = ph_classic_usual_bits(usual, rest);
-    assert_int_equal(least_bits, ph_classic_least_bits(&f->frame, usual->layout, sent->properties));
+    assert_int_equal(least_bits,
+                     ph_classic_least_bits(&f->stage.frame, usual->layout, sent->properties));
     assert_true(rest == 0 ? least_bits == bits : least_bits <= bits);
     f->alone_count += rest == 0;
     f->rest_count += rest != 0;
@@ -67,21 +49,23 @@ static bool is_short(const fixture* f, const ph_layout* layout, const ph_record*
 {
     ph_record alone = *sent;
     alone.properties = layout->position;
-    return ph_classic_record_bits(&f->frame, &alone, NULL) ==
-           ph_classic_least_bits(&f->frame, layout, layout->position);
+    return ph_classic_record_bits(&f->stage.frame, &alone, NULL) ==
+           ph_classic_least_bits(&f->stage.frame, layout, layout->position);
 }
 
-static void check_one(fixture* f, test_rng* rng)
+static void check_one(void* context, test_rng* rng)
 {
-    random_record_make(&f->sent, &f->frame, rng);
+    fixture* f = context;
+    f->stage.frame.slot_bits = PH_CLASSIC_SLOT_BITS_MIN + (int)test_rng_below(rng, 4);
+    random_record_make(&f->sent, &f->stage.frame, rng);
     ph_record* sent = &f->sent.record;
     if (sent->kind == PH_RECORD_LEAVE) {
         return;
     }
     sent->kind = PH_RECORD_UPDATE; // may say all that an enter says
     sent->is_jump = false;
-    const ph_layout* layout = &f->layouts.layouts[sent->class_index];
-    const ph_classic_usual usual = ph_classic_usual_make(&f->frame, layout);
+    const ph_layout* layout = &f->stage.layouts.layouts[sent->class_index];
+    const ph_classic_usual usual = ph_classic_usual_make(&f->stage.frame, layout);
     // Those that have everything are the rule of random records, but not of usual ones.
     if (test_rng_below(rng, 8) != 0) {
         sent->properties &= layout->position | layout->plain;
@@ -106,15 +90,7 @@ static void usual_updates_are_written_as_any(void** state)
     (void)state;
     test_rng rng = {.state = 61};
     static fixture f;
-    for (int i = 0; i < SCHEMAS; ++i) {
-        setup(&f, &rng);
-        for (int k = 0; k < RECORDS; ++k) {
-            f.frame = random_frame_make(&f.layouts, &f.ground, &rng);
-            f.frame.slot_bits = PH_CLASSIC_SLOT_BITS_MIN + (int)test_rng_below(&rng, 4);
-            check_one(&f, &rng);
-        }
-        teardown(&f);
-    }
+    random_stage_each(&f.stage, SCHEMAS, RECORDS, &rng, check_one, &f);
     assert_true(f.alone_count > 500);
     assert_true(f.rest_count > 200);
     assert_true(f.long_count > 5);

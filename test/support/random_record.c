@@ -203,3 +203,36 @@ ph_frame random_frame_make(const ph_layouts* layouts, const ph_ground* ground, t
     }
     return frame;
 }
+
+void random_stage_make(random_stage* stage, test_rng* rng)
+{
+    random_schema_fill(&stage->tables, rng);
+    const random_schema* tables = &stage->tables;
+    ph_schema_error error;
+    if (ph_schema_create(tables->classes, tables->class_count, NULL, &stage->schema, &error) !=
+        PH_OK) {
+        fail_msg("%s", error.message);
+    }
+    assert_int_equal(ph_layouts_create(&stage->layouts, stage->schema, NULL), PH_OK);
+    stage->ground = random_record_ground();
+    stage->frame = random_frame_make(&stage->layouts, &stage->ground, rng);
+}
+
+void random_stage_destroy(random_stage* stage)
+{
+    ph_layouts_destroy(&stage->layouts);
+    ph_schema_destroy(stage->schema);
+}
+
+void random_stage_each(random_stage* stage, int stages, int frames, test_rng* rng,
+                       random_stage_check* check, void* context)
+{
+    for (int i = 0; i < stages; ++i) {
+        random_stage_make(stage, rng);
+        for (int k = 0; k < frames; ++k) {
+            stage->frame = random_frame_make(&stage->layouts, &stage->ground, rng);
+            check(context, rng);
+        }
+        random_stage_destroy(stage);
+    }
+}

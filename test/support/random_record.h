@@ -6,6 +6,7 @@
 #ifndef PINHOLE_RANDOM_RECORD_H
 #define PINHOLE_RANDOM_RECORD_H
 
+#include "random_schema.h"
 #include "test_support.h"
 
 #include "wire/classic.h"
@@ -34,5 +35,22 @@ void random_record_make(random_record* made, const ph_frame* frame, test_rng* rn
 
 /// Any eye, slots of any width. The layouts and the ground outlive the frame.
 ph_frame random_frame_make(const ph_layouts* layouts, const ph_ground* ground, test_rng* rng);
+
+/// Random classes, and a frame for records of theirs. It points into itself, so it stays where it is.
+typedef struct random_stage {
+    random_schema tables;
+    ph_schema* schema;
+    ph_layouts layouts;
+    ph_ground ground;
+    ph_frame frame;
+} random_stage;
+
+void random_stage_make(random_stage* stage, test_rng* rng);
+void random_stage_destroy(random_stage* stage);
+
+/// Checks many a frame of many a stage, one after the other in this one.
+typedef void random_stage_check(void* context, test_rng* rng);
+void random_stage_each(random_stage* stage, int stages, int frames, test_rng* rng,
+                       random_stage_check* check, void* context);
 
 #endif
