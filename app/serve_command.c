@@ -102,7 +102,7 @@ static bool open_stage(serve_job* job, ph_fault* fault)
         .profile = options->profile,
         .client_capacity = options->clients,
         .radius_m = options->radius_m,
-        .hz = options->hz,
+        .vision_hz = options->vision_hz,
     };
     job->stage = serve_stage_create(&def, fault);
     if (job->stage == NULL) {

@@ -6,6 +6,7 @@
 #include "serve_options.h"
 
 #include "options.h"
+#include "serve_stage.h"
 
 #include <pinhole/net/netcode_server.h>
 #include <pinhole/vision.h>
@@ -124,6 +125,13 @@ static void fill_rows(serve_options* o, app_option rows[ROW_COUNT])
          .number = &o->slots,
          .lo = 1,
          .hi = PH_VISIBLE_MAX},
+        {.name = "--vision-hz",
+         .summary =
+             "how often a second it is looked who walked into or out of view; whoever appears "
+             "or jumps is seen at once",
+         .decimal = &o->vision_hz,
+         .lo = 1,
+         .hi = 1000},
         {.name = "--seed", .summary = "of scenes", .number = &o->seed, .lo = 0, .hi = INT32_MAX},
         {.name = "--seconds",
          .summary = "ends after so long; 0: never",
@@ -219,6 +227,7 @@ bool serve_options_parse(int argc, char** argv, serve_options* options, int* sta
         .profile_text = "pinhole",
         .clients = 64,
         .kbps = 13.0,
+        .vision_hz = SERVE_VISION_HZ_USUAL,
         .slots = 250,
         .seed = 1,
     };

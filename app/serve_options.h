@@ -28,6 +28,7 @@ typedef struct serve_options {
     double film_s;
     double kbps;
     double radius_m; // 0: as usual for the source
+    double vision_hz;
     int slots;
     bool has_metrics;
     bool has_truth;

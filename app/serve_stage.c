@@ -51,12 +51,11 @@ static bool open_recording(serve_stage* stage, const serve_stage_def* def, ph_fa
     return stage->source != NULL;
 }
 
-// Looked at as often as it is told of.
 static int refresh_ticks(const serve_stage* stage, const serve_stage_def* def)
 {
-    const double ticks_per_send =
-        def->hz > 0.0 ? US_PER_SECOND / (def->hz * (double)stage->tick_us) : 1.0;
-    return ticks_per_send < 1.0 ? 1 : (int)ticks_per_send;
+    const double vision_hz = def->vision_hz > 0.0 ? def->vision_hz : SERVE_VISION_HZ_USUAL;
+    const double ticks = US_PER_SECOND / (vision_hz * (double)stage->tick_us);
+    return ticks < 1.0 ? 1 : (int)ticks;
 }
 
 static bool create_world(serve_stage* stage, const serve_stage_def* def, ph_fault* fault)

@@ -16,6 +16,10 @@
 
 #define SERVE_HERD "herd"
 
+// Twice a second: a walker has come two metres nearer by then, from 250 m away. What happens at once
+// (whoever is spawned, or jumps) is seen at once in any case.
+#define SERVE_VISION_HZ_USUAL 2.0
+
 typedef struct serve_stage_def {
     const char* source; // a recording, scene:NAME or SERVE_HERD
     const char* schema_path;
@@ -26,7 +30,8 @@ typedef struct serve_stage_def {
     ph_profile profile;
     int client_capacity;
     double radius_m; // 0: as usual
-    double hz;       // sends per second; how often vision is looked at. 0, PH_SENDS_AUTO: each tick
+    double
+        vision_hz; // how often a second it is looked who walked into or out of a client's view; 0: as usual
 } serve_stage_def;
 
 // Read-only outside, but for is_standing.

@@ -401,7 +401,7 @@ static void print_text(void)
     printf(
         "As many creatures with 25 properties as viewers, all of them walking; each viewer has\n"
         "250 of them in view and gets 13 kbit/s in five sends a second, at ten ticks a second.\n"
-        "Its vision is refreshed as often as it is sent to: every other tick.\n"
+        "Who walks into or out of its view is looked at twice a second, as by pinhole serve.\n"
         "Clients acknowledge a tick or two later; one packet in a hundred is lost.\n"
         "\n"
         "  us_per_viewer_tick  all that the world does: tick, sends and acknowledgements\n"

@@ -282,7 +282,8 @@ static void print_text(void)
 {
     printf(
         "The front-end of pinhole serve on one thread, with as many creatures of 25 properties\n"
-        "as clients, 250 of them in everybody's view, 13 kbit/s in five sends a second. The\n"
+        "as clients, 250 of them in everybody's view, 13 kbit/s in five sends a second. Who walks\n"
+        "into or out of view is looked at twice a second, as by pinhole serve. The\n"
         "clients are real, on loopback; their part is not measured. Processor time for each\n"
         "datagram, of all that the server does for it and for what comes back:\n"
         "\n"

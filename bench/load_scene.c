@@ -67,8 +67,7 @@ static bool make_world(load_scene* scene)
     def.radius_max_mm = RADIUS_MM;
     def.tick_us = LOAD_TICK_US;
     def.profile = scene->profile;
-    // Who sees whom is looked at as often as it can be told.
-    def.vision.refresh_ticks = LOAD_TICKS_PER_SECOND / LOAD_SENDS_PER_SECOND;
+    def.vision.refresh_ticks = LOAD_TICKS_PER_SECOND / LOAD_VISIONS_PER_SECOND;
     def.allocator = (ph_allocator){allocate, release, scene};
     return ph_world_create(&def, &scene->world) == PH_OK;
 }

@@ -20,6 +20,7 @@ enum {
     LOAD_TICK_US = 100000,
     LOAD_TICKS_PER_SECOND = 10,
     LOAD_SENDS_PER_SECOND = 5,
+    LOAD_VISIONS_PER_SECOND = 2, // as pinhole serve does; who appears at once is seen at once
     LOAD_BITS_PER_SECOND = 13000,
     LOAD_VISIBLE = 250,
     LOAD_OVERHEAD_BYTES = 48,

@@ -43,7 +43,6 @@ static bool make_server(net_scene* scene, ph_profile profile, ph_fault* fault)
         .seed = SEED,
         .profile = profile,
         .client_capacity = scene->client_count,
-        .hz = CLASSIC_HZ,
     };
     scene->stage = serve_stage_create(&stage, fault);
     scene->pool = ph_pool_create(1);

@@ -123,6 +123,9 @@ static void a_viewer_can_change_its_entity(void** state)
 
 // ---- turns
 
+// One step before a viewer's radius, and behind it.
+enum { INSIDE_MM = 249000, OUTSIDE_MM = 251000 };
+
 static void refreshes_are_spread_and_a_new_viewer_does_not_wait(void** state)
 {
     (void)state;
@@ -131,6 +134,7 @@ static void refreshes_are_spread_and_a_new_viewer_does_not_wait(void** state)
     f.def.vision.refresh_ticks = 4;
     small_world_again(&f);
     const ph_entity_id other = small_world_spawn_at(&f, 1, 0, 0);
+    const ph_entity_id newcomer = small_world_spawn_at(&f, 2, OUTSIDE_MM, 0);
     ph_viewer_id viewers[8];
     for (int v = 0; v < 8; ++v) {
         viewers[v] = small_world_add_viewer(&f, (ph_entity_id){0}, 10);
@@ -142,7 +146,7 @@ static void refreshes_are_spread_and_a_new_viewer_does_not_wait(void** state)
         assert_int_equal(small_world_sight(&f, viewers[v]).enter_count, 1);
     }
     // From now on a quarter of them in each tick, and everybody within four.
-    const ph_entity_id newcomer = small_world_spawn_at(&f, 2, 0, 0);
+    assert_int_equal(ph_world_move(f.world, newcomer, INSIDE_MM, 0, 0), PH_OK);
     for (int tick = 1; tick <= 4; ++tick) {
         ph_world_tick(f.world);
         assert_int_equal(ph_world_vision_stats(f.world).refreshes, 8 + 2 * tick);
@@ -212,6 +216,118 @@ static void what_is_gone_or_hidden_leaves_out_of_turn(void** state)
     small_world_teardown(&f);
 }
 
+// Where everybody waits for a turn that never comes.
+static ph_viewer_id setup_waiting(small_world* f, ph_entity_id* own)
+{
+    small_world_setup(f, 16);
+    f->def.vision.refresh_ticks = 1 << 30;
+    small_world_again(f);
+    *own = small_world_spawn_at(f, 1, 0, 0);
+    const ph_viewer_id viewer = small_world_add_viewer(f, *own, 10);
+    ph_world_tick(f->world);
+    return viewer;
+}
+
+static void whoever_walks_into_view_waits_for_a_turn(void** state)
+{
+    (void)state;
+    small_world f;
+    ph_entity_id own;
+    const ph_viewer_id viewer = setup_waiting(&f, &own);
+    const ph_entity_id walker = small_world_spawn_at(&f, 2, OUTSIDE_MM, 0);
+    ph_world_tick(f.world);
+    assert_int_equal(ph_world_move(f.world, walker, INSIDE_MM, 0, 0), PH_OK);
+    ph_world_tick(f.world);
+    assert_false(small_world_sees(&f, viewer, walker));
+    small_world_teardown(&f);
+}
+
+static void whoever_appears_in_view_is_seen_at_once(void** state)
+{
+    (void)state;
+    small_world f;
+    ph_entity_id own;
+    const ph_viewer_id viewer = setup_waiting(&f, &own);
+    const ph_entity_id spawned = small_world_spawn_at(&f, 2, 1000, 0);
+    const ph_entity_id far = small_world_spawn_at(&f, 3, 50000000, 0);
+    ph_world_tick(f.world);
+    assert_true(small_world_sees(&f, viewer, spawned));
+    assert_false(small_world_sees(&f, viewer, far));
+    assert_int_equal(ph_world_move(f.world, far, 2000, 0, 0), PH_OK);
+    ph_world_tick(f.world);
+    assert_true(small_world_sees(&f, viewer, far));
+    // And whoever jumps away is gone at once, but for those who have just come.
+    for (int tick = 0; tick < f.def.vision.stay_ticks; ++tick) {
+        ph_world_tick(f.world);
+    }
+    assert_int_equal(ph_world_move(f.world, far, 50000000, 0, 0), PH_OK);
+    ph_world_tick(f.world);
+    assert_false(small_world_sees(&f, viewer, far));
+    assert_int_equal(ph_world_set_visibility(f.world, spawned, 1, false, true), PH_OK);
+    ph_world_tick(f.world);
+    assert_false(small_world_sees(&f, viewer, spawned));
+    assert_int_equal(ph_world_set_visibility(f.world, spawned, 1, false, false), PH_OK);
+    ph_world_tick(f.world);
+    assert_true(small_world_sees(&f, viewer, spawned));
+    const ph_spawn beacon = {.name = 9, .position_mm = {50000000, 0, 0}, .is_always_visible = true};
+    ph_entity_id seen_always;
+    assert_int_equal(ph_world_spawn(f.world, &beacon, &seen_always), PH_OK);
+    ph_world_tick(f.world);
+    assert_true(small_world_sees(&f, viewer, seen_always));
+    small_world_teardown(&f);
+}
+
+static void an_eye_that_leaps_looks_around_at_once(void** state)
+{
+    (void)state;
+    small_world f;
+    ph_entity_id own;
+    const ph_viewer_id viewer = setup_waiting(&f, &own);
+    const ph_viewer_id spectator = small_world_add_viewer(&f, (ph_entity_id){0}, 10);
+    const ph_entity_id neighbour = small_world_spawn_at(&f, 2, 50000000, 0);
+    ph_world_tick(f.world);
+    assert_int_equal(ph_world_move(f.world, own, 50001000, 0, 0), PH_OK);
+    assert_int_equal(ph_world_set_eye(f.world, spectator, 50001000, 0, 0), PH_OK);
+    ph_world_tick(f.world);
+    assert_true(small_world_sees(&f, viewer, neighbour));
+    assert_true(small_world_sees(&f, spectator, neighbour));
+    // A step is no leap.
+    const uint64_t refreshes = ph_world_vision_stats(f.world).refreshes;
+    assert_int_equal(ph_world_move(f.world, own, 50002000, 0, 0), PH_OK);
+    assert_int_equal(ph_world_set_eye(f.world, spectator, 50002000, 0, 0), PH_OK);
+    ph_world_tick(f.world);
+    assert_int_equal(ph_world_vision_stats(f.world).refreshes, refreshes);
+    small_world_teardown(&f);
+}
+
+// Who may not see it, or is too far away, is not refreshed for anybody's sake.
+static void nobody_is_refreshed_for_whom_it_may_not_see(void** state)
+{
+    (void)state;
+    small_world f;
+    ph_entity_id own;
+    const ph_viewer_id viewer = setup_waiting(&f, &own);
+    const ph_viewer_def def = ph_viewer_def_default();
+    assert_int_equal(ph_world_set_sees(f.world, viewer, def.sees >> 1), PH_OK);
+    const ph_entity_id jumper = small_world_spawn_at(&f, 2, 50000000, 0);
+    ph_world_tick(f.world);
+    const uint64_t refreshes = ph_world_vision_stats(f.world).refreshes;
+    ph_entity_id secret;
+    const ph_spawn spawn = {.name = 3, .seen_by = ~(def.sees >> 1)};
+    assert_int_equal(ph_world_spawn(f.world, &spawn, &secret), PH_OK);
+    ph_world_tick(f.world);
+    assert_int_equal(ph_world_move(f.world, secret, 50000000, 0, 0), PH_OK);
+    assert_int_equal(ph_world_move(f.world, jumper, -50000000, 0, 0), PH_OK);
+    ph_world_tick(f.world);
+    assert_int_equal(ph_world_move(f.world, secret, 0, 0, 0), PH_OK);
+    const ph_entity_id mortal = small_world_spawn_at(&f, 4, 0, 0);
+    assert_int_equal(ph_world_despawn(f.world, mortal), PH_OK);
+    ph_world_tick(f.world);
+    assert_int_equal(ph_world_vision_stats(f.world).refreshes, refreshes);
+    assert_int_equal(f.world->entities.arrived_count, 0);
+    small_world_teardown(&f);
+}
+
 enum { CROWD = 60, VIEWERS = 4 };
 
 // Which viewers still show somebody that is gone or hidden, asked of the world alone.
@@ -230,24 +346,59 @@ static bool shows_vanished(const small_world* f, ph_viewer_id viewer, uint32_t s
     return false;
 }
 
+typedef struct crowd_member {
+    ph_entity_id id;
+    uint32_t seen_by;
+    bool is_hidden;
+    bool has_appeared; // since the last tick, for those who may see it now
+} crowd_member;
+
+// Whether somebody has appeared within reach of this viewer, who does not show it yet; or beyond the reach
+// of one who does.
+static bool sees_appearance(const small_world* f, ph_viewer_id viewer, uint32_t sees,
+                            const crowd_member* crowd)
+{
+    const ph_view* view = &f->world->viewers.viewers[viewer.index1 - 1].view;
+    for (uint64_t i = 0; i < CROWD; ++i) {
+        if (!crowd[i].has_appeared || !ph_world_is_alive(f->world, crowd[i].id)) {
+            continue;
+        }
+        const bool may_see = !crowd[i].is_hidden && (crowd[i].seen_by & sees) != 0;
+        if (small_world_sees(f, viewer, crowd[i].id) ? i * i > view->wide.distance2
+                                                     : may_see && i * i < view->enter.distance2) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // Spawns where there is nobody; else hides, shows, or kills.
-static void change_somebody(small_world* f, ph_entity_id* ids, test_rng* rng)
+static void change_somebody(small_world* f, crowd_member* crowd, test_rng* rng)
 {
     const uint64_t i = test_rng_below(rng, CROWD);
     const uint64_t choice = test_rng_below(rng, 8);
-    if (!ph_world_is_alive(f->world, ids[i])) {
-        ids[i] = small_world_spawn_at(f, i, (int32_t)i, 0);
+    crowd_member* member = &crowd[i];
+    if (!ph_world_is_alive(f->world, member->id)) {
+        const ph_entity_id id = small_world_spawn_at(f, i, (int32_t)i, 0);
+        *member = (crowd_member){.id = id, .seen_by = UINT32_MAX, .has_appeared = true};
     } else if (choice < 2) {
-        assert_int_equal(ph_world_despawn(f->world, ids[i]), PH_OK);
+        assert_int_equal(ph_world_despawn(f->world, member->id), PH_OK);
     } else {
-        assert_int_equal(
-            ph_world_set_visibility(f->world, ids[i], (uint32_t)choice, false, choice == 2), PH_OK);
+        const uint32_t seen_by = (uint32_t)choice;
+        const bool is_hidden = choice == 2;
+        assert_int_equal(ph_world_set_visibility(f->world, member->id, seen_by, false, is_hidden),
+                         PH_OK);
+        member->has_appeared |=
+            (seen_by & ~member->seen_by) != 0 || (member->is_hidden && !is_hidden);
+        member->seen_by = seen_by;
+        member->is_hidden = is_hidden;
     }
 }
 
 // Between two ticks nobody changes, few, or more than there are slots, or than there is room to
 // write down; it is never the turn of a viewer that knows of nothing.
-static void exactly_those_who_show_the_vanished_are_refreshed_out_of_turn(void** state)
+static void
+exactly_those_who_show_the_vanished_or_miss_the_new_are_refreshed_out_of_turn(void** state)
 {
     (void)state;
     small_world f;
@@ -255,7 +406,7 @@ static void exactly_those_who_show_the_vanished_are_refreshed_out_of_turn(void**
     f.def.vision.refresh_ticks = 1 << 30;
     small_world_again(&f);
     test_rng rng = {.state = 77};
-    ph_entity_id ids[CROWD] = {{0}};
+    crowd_member crowd[CROWD] = {{{0}, 0, false, false}};
     ph_viewer_id viewers[VIEWERS];
     for (int v = 0; v < VIEWERS; ++v) {
         viewers[v] = small_world_add_viewer(&f, (ph_entity_id){0}, v % 2 == 0 ? 5 : CROWD);
@@ -265,7 +416,7 @@ static void exactly_those_who_show_the_vanished_are_refreshed_out_of_turn(void**
     int shown_count = 0;
     for (int tick = 0; tick < 3000; ++tick) {
         for (uint64_t n = test_rng_below(&rng, tick % 8 == 0 ? 400 : 12); n > 0; --n) {
-            change_somebody(&f, ids, &rng);
+            change_somebody(&f, crowd, &rng);
         }
         uint64_t expected = ph_world_vision_stats(f.world).refreshes;
         for (int v = 0; v < VIEWERS; ++v) {
@@ -273,9 +424,13 @@ static void exactly_those_who_show_the_vanished_are_refreshed_out_of_turn(void**
             if (is_urgent) {
                 assert_int_equal(ph_world_set_sees(f.world, viewers[v], 1u << v), PH_OK);
             }
-            expected += is_urgent || shows_vanished(&f, viewers[v], 1u << v);
+            expected += is_urgent || shows_vanished(&f, viewers[v], 1u << v) ||
+                        sees_appearance(&f, viewers[v], 1u << v, crowd);
         }
         ph_world_tick(f.world);
+        for (int i = 0; i < CROWD; ++i) {
+            crowd[i].has_appeared = false;
+        }
         assert_int_equal(ph_world_vision_stats(f.world).refreshes, expected);
         for (int v = 0; v < VIEWERS; ++v) {
             shown_count += small_world_sight(&f, viewers[v]).visible_count;
@@ -349,7 +504,12 @@ int main(void)
         cmocka_unit_test(refreshes_are_spread_and_a_new_viewer_does_not_wait),
         cmocka_unit_test(a_viewer_with_another_entity_does_not_wait_for_its_turn),
         cmocka_unit_test(what_is_gone_or_hidden_leaves_out_of_turn),
-        cmocka_unit_test(exactly_those_who_show_the_vanished_are_refreshed_out_of_turn),
+        cmocka_unit_test(whoever_walks_into_view_waits_for_a_turn),
+        cmocka_unit_test(whoever_appears_in_view_is_seen_at_once),
+        cmocka_unit_test(an_eye_that_leaps_looks_around_at_once),
+        cmocka_unit_test(nobody_is_refreshed_for_whom_it_may_not_see),
+        cmocka_unit_test(
+            exactly_those_who_show_the_vanished_or_miss_the_new_are_refreshed_out_of_turn),
         cmocka_unit_test(whoever_is_hidden_last_leaves_however_many_came_before),
         cmocka_unit_test(an_index_in_a_sight_never_names_somebody_else),
     };

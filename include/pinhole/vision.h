@@ -40,7 +40,10 @@ typedef struct ph_vision_def {
     /// Groups: groups whose centres are nearer than this become one, if no member would have to
     /// leave at once. Less than half of group_split_mm. Default 20 m.
     int32_t group_merge_mm;
-    /// Each viewer's vision is refreshed at least every so many ticks, in turn. Default 1.
+    /// Each viewer's vision is refreshed at least every so many ticks, in turn. Default 1. Whoever walks
+    /// into view is seen that much later, whoever leaves goes that much later. What happens at once is
+    /// seen at once: whom the game spawns within a viewer's reach, shows or moves there by a jump, and
+    /// where a viewer's own entity jumps to.
     int refresh_ticks;
     /// An entity stays visible for at least so many ticks after it entered, unless it is gone, may
     /// no longer be seen, or is further away than twice the viewer's radius. Default 10.

@@ -16,10 +16,10 @@
 // Names come from the game, not from strangers: any seed will do.
 #define NAME_SEED UINT64_C(0x70696E686F6C65)
 
-// One array of half cache lines, three of 8 bytes and one of several times 8, nine of 4 and two of three
-// times 4, one of 2, three of 1. Widest first: every array is aligned whatever the capacity.
+// One array of half cache lines, three of 8 bytes and one of several times 8, ten of 4 and two of three
+// times 4, one of 2, four of 1. Widest first: every array is aligned whatever the capacity.
 #define BYTES_PER_ENTITY                                                                           \
-    (sizeof(ph_whereabouts) + (size_t)((3 + PH_RECENT_TICKS) * 8 + 9 * 4 + 2 * 12 + 1 * 2 + 3 * 1))
+    (sizeof(ph_whereabouts) + (size_t)((3 + PH_RECENT_TICKS) * 8 + 10 * 4 + 2 * 12 + 1 * 2 + 4 * 1))
 
 // An allocator promises 16 bytes only: with room for one more the first may begin where a whole record
 // does.
@@ -61,10 +61,12 @@ static void lay_out(ph_entities* entities, void* block, int capacity)
     entities->live = (void*)carve(&rest, count * sizeof(ph_entity_index));
     entities->resting = (void*)carve(&rest, count * sizeof(ph_entity_index));
     entities->veiled = (void*)carve(&rest, count * sizeof(ph_entity_index));
+    entities->arrived = (void*)carve(&rest, count * sizeof(ph_entity_index));
     entities->jumps = (void*)carve(&rest, count * sizeof(uint16_t));
     entities->class_index = carve(&rest, count);
     entities->refers = carve(&rest, count);
     entities->flags = carve(&rest, count);
+    entities->has_arrived = carve(&rest, count);
     PH_ASSERT(rest == beginning_of(block) + count * BYTES_PER_ENTITY);
     entities->block = block;
     entities->capacity = capacity;
@@ -92,10 +94,12 @@ static void copy_all(ph_entities* to, const ph_entities* from)
     memcpy(to->live, from->live, count * sizeof(ph_entity_index));
     memcpy(to->resting, from->resting, count * sizeof(ph_entity_index));
     memcpy(to->veiled, from->veiled, count * sizeof(ph_entity_index));
+    memcpy(to->arrived, from->arrived, count * sizeof(ph_entity_index));
     memcpy(to->jumps, from->jumps, count * sizeof(uint16_t));
     memcpy(to->class_index, from->class_index, count);
     memcpy(to->refers, from->refers, count);
     memcpy(to->flags, from->flags, count);
+    memcpy(to->has_arrived, from->has_arrived, count);
 }
 
 ph_result ph_entities_create(ph_entities* entities, const ph_allocator* allocator, int capacity)
@@ -181,6 +185,15 @@ static void put(ph_entities* entities, ph_entity_index index, const int32_t posi
     entities->y_mm[index] = position_mm[1];
 }
 
+// Whoever comes to be somewhere at once, not step by step. An index stays listed when its entity dies.
+static void note_arrival(ph_entities* entities, ph_entity_index index)
+{
+    if (entities->has_arrived[index] == 0) {
+        entities->has_arrived[index] = 1;
+        entities->arrived[entities->arrived_count++] = index;
+    }
+}
+
 ph_entity_index ph_entities_add(ph_entities* entities, const ph_newcomer* newcomer)
 {
     PH_ASSERT(!ph_entities_is_full(entities));
@@ -212,6 +225,7 @@ ph_entity_index ph_entities_add(ph_entities* entities, const ph_newcomer* newcom
     entities->class_index[index] = newcomer->class_index;
     entities->live_place[index] = (uint32_t)entities->live_count;
     entities->live[entities->live_count++] = index;
+    note_arrival(entities, index);
     return index;
 }
 
@@ -245,6 +259,9 @@ void ph_entities_veil(ph_entities* entities, ph_entity_index index, uint32_t see
         entities->way_mm[3 * (size_t)index] = PH_NO_WAY;
         memset(entities->whereabouts[index].velocity_mm_s, 0,
                sizeof entities->whereabouts[index].velocity_mm_s);
+        if ((flags & PH_SEEN_NEVER) == 0) {
+            note_arrival(entities, index);
+        }
     }
     entities->seen_by[index] = seen_by;
     entities->flags[index] = flags;
@@ -264,6 +281,10 @@ void ph_entities_wake(ph_entities* entities)
     entities->resting_count = 0;
     entities->veiled_count = 0;
     entities->are_more_veiled = false;
+    for (int i = 0; i < entities->arrived_count; ++i) {
+        entities->has_arrived[entities->arrived[i]] = 0;
+    }
+    entities->arrived_count = 0;
 }
 
 // Cheaper than asking who has changed: some bytes an entity, at the speed of memory.
@@ -344,7 +365,10 @@ void ph_entities_move(ph_entities* entities, ph_entity_index index, const int32_
     // No move is as long as 2^32 mm, whose square would not fit.
     const bool is_jump = entities->jump_mm <= UINT32_MAX &&
                          square > (uint64_t)entities->jump_mm * (uint64_t)entities->jump_mm;
-    entities->jumps[index] = (uint16_t)(entities->jumps[index] + is_jump);
+    if (is_jump) {
+        ++entities->jumps[index];
+        note_arrival(entities, index);
+    }
     put(entities, index, position_mm);
 }
 

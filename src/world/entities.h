@@ -62,12 +62,15 @@ typedef struct ph_entities {
     ph_entity_index* live;
     ph_entity_index* resting; // despawned, but their indices are not given out before the next tick
     ph_entity_index* veiled;  // whose visibility was set since the last tick; may name one twice
+    ph_entity_index* arrived; // spawned, shown to more, or jumped since the last tick; nobody twice
     uint16_t* jumps;          // moves that were too long to be a path, modulo 2^16
     uint8_t* class_index;
-    uint8_t* refers; // 1: a reference of it may name somebody
-    uint8_t* flags;  // PH_SEEN_ALWAYS, PH_SEEN_NEVER
+    uint8_t* refers;      // 1: a reference of it may name somebody
+    uint8_t* flags;       // PH_SEEN_ALWAYS, PH_SEEN_NEVER
+    uint8_t* has_arrived; // 1: `arrived` names it
     int live_count;
     int resting_count;
+    int arrived_count;
     int veiled_count;
     bool are_more_veiled; // than there is room for
     int capacity;         // of every array
@@ -119,7 +122,7 @@ static inline bool ph_entities_is_veil_new(const ph_entities* entities)
     return entities->veiled_count > 0 || entities->are_more_veiled;
 }
 
-// Gives all resting indices back and forgets who was veiled. Once per tick.
+// Gives all resting indices back and forgets who was veiled or has arrived. Once per tick.
 void ph_entities_wake(ph_entities* entities);
 
 // All change bits become those of the last tick, and there are none for the next. Once per tick.

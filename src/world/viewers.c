@@ -8,6 +8,7 @@
 
 #include "base/allocator.h"
 #include "base/prefetch.h"
+#include "vision/select.h"
 #include "world/sender.h"
 
 #include <string.h>
@@ -98,6 +99,20 @@ void ph_viewers_remove(ph_viewers* viewers, ph_id id)
 
 // ---- the tick
 
+void ph_viewers_look_from(ph_viewers* viewers, uint32_t viewer, const int32_t eye_mm[3],
+                          int64_t jump_mm)
+{
+    ph_eye* eye = &viewers->eyes[viewer];
+    const uint64_t way2 = ph_distance2(eye->x_mm, eye->y_mm, eye_mm[0], eye_mm[1]);
+    // No way is as long as 2^32 mm, whose square would not fit.
+    if (jump_mm <= UINT32_MAX && way2 > (uint64_t)jump_mm * (uint64_t)jump_mm) {
+        viewers->viewers[viewer].has_leapt = true;
+    }
+    eye->x_mm = eye_mm[0];
+    eye->y_mm = eye_mm[1];
+    viewers->viewers[viewer].eye_z_mm = eye_mm[2];
+}
+
 void ph_viewers_follow(ph_viewers* viewers, uint32_t viewer, const ph_entities* entities)
 {
     ph_eye* eye = &viewers->eyes[viewer];
@@ -106,9 +121,8 @@ void ph_viewers_follow(ph_viewers* viewers, uint32_t viewer, const ph_entities* 
     // It may have moved and died since the last tick: then it rests, where it died.
     const ph_entity_index place = ph_entities_find_or_resting(entities, own);
     if (place != PH_ENTITY_NONE) {
-        eye->x_mm = entities->x_mm[place];
-        eye->y_mm = entities->y_mm[place];
-        viewers->viewers[viewer].eye_z_mm = entities->whereabouts[place].position_mm[2];
+        ph_viewers_look_from(viewers, viewer, entities->whereabouts[place].position_mm,
+                             entities->jump_mm);
     }
 }
 
@@ -166,13 +180,49 @@ static bool shows_vanished(const ph_viewers* viewers, uint32_t viewer, const ph_
            shows_vanished_of(slots, entities, eye, entities->veiled, entities->veiled_count);
 }
 
+// Whether an entity that has arrived somewhere changes what the viewer sees: it may be seen, and came into
+// the reach of newcomers; or it is shown, and went out of reach.
+static bool matters(const ph_viewer* viewer, const ph_eye* eye, const ph_crowd* crowd,
+                    ph_entity_index entity)
+{
+    if (crowd->spawn_order[entity] == UINT64_MAX) {
+        return false; // it has died since
+    }
+    const uint64_t distance2 =
+        ph_distance2(crowd->x_mm[entity], crowd->y_mm[entity], eye->x_mm, eye->y_mm);
+    const bool is_always = (crowd->flags[entity] & PH_SEEN_ALWAYS) != 0;
+    if (ph_slots_find(viewer->slots, entity) >= 0) {
+        return !is_always && distance2 > viewer->view.wide.distance2;
+    }
+    return (is_always || distance2 < viewer->view.enter.distance2) &&
+           ph_eye_may_see(eye, crowd, entity);
+}
+
+// Whether somebody has come into view or left it at once: spawned, shown to more, or by a jump; or the eye
+// itself has leapt. Whoever comes step by step is seen when it is the viewer's turn. Whom the viewer may
+// not see leaves no trace in when it is refreshed.
+static bool sees_arrival(const ph_viewers* viewers, uint32_t viewer, const ph_entities* entities,
+                         const ph_crowd* crowd)
+{
+    const ph_eye* eye = &viewers->eyes[viewer];
+    if (viewers->viewers[viewer].has_leapt) {
+        return true;
+    }
+    for (int i = 0; i < entities->arrived_count; ++i) {
+        if (matters(&viewers->viewers[viewer], eye, crowd, entities->arrived[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool is_turn(uint32_t viewer, const ph_refresh* refresh)
 {
     return (viewer + refresh->tick) % (uint32_t)refresh->vision->refresh_ticks == 0;
 }
 
-// Whether a viewer is refreshed whatever its turn.
-static bool is_hasty(const ph_viewers* viewers, uint32_t viewer, const ph_refresh* refresh)
+// Whether what a viewer shows may be gone, or hidden.
+static bool is_unrest(const ph_viewers* viewers, uint32_t viewer, const ph_refresh* refresh)
 {
     return viewers->viewers[viewer].is_urgent || shows_vanished(viewers, viewer, refresh->entities);
 }
@@ -209,6 +259,7 @@ static void refresh_one(ph_viewers* viewers, uint32_t index, const ph_refresh* r
     viewer->refreshed_tick = refresh->tick;
     viewer->is_sight_new = sight.enter_count + sight.leave_count > 0;
     viewer->is_urgent = false;
+    viewer->has_leapt = false;
     ++viewers->stats.refreshes;
     viewers->stats.enters += (uint64_t)sight.enter_count;
     viewers->stats.leaves += (uint64_t)sight.leave_count;
@@ -239,9 +290,10 @@ void ph_viewers_refresh(ph_viewers* viewers, const ph_refresh* refresh)
         if (viewers->viewers[viewer].slots == NULL) {
             continue;
         }
-        const bool is_unrest = is_hasty(viewers, viewer, refresh);
-        if (is_unrest || is_turn(viewer, refresh)) {
-            refresh_one(viewers, viewer, refresh, &crowd, !is_unrest);
+        const bool is_calm = !is_unrest(viewers, viewer, refresh);
+        if (!is_calm || is_turn(viewer, refresh) ||
+            sees_arrival(viewers, viewer, refresh->entities, &crowd)) {
+            refresh_one(viewers, viewer, refresh, &crowd, is_calm);
         }
     }
 }

@@ -8,7 +8,8 @@
 //   viewers        slots   slots   NULL      NULL: no viewer there
 //
 // Each is refreshed when its turn comes: when index + tick is a multiple of refresh_ticks. Out of
-// turn, only when it is new, has changed itself, or shows an entity that is gone or hidden since.
+// turn, only when it is new, has changed itself, shows an entity that is gone or hidden since, or when
+// somebody came into its view at once (or it came itself): spawned, shown, or by a jump.
 // None of that depends on an entity that the viewer may not see.
 
 #ifndef PH_WORLD_VIEWERS_H
@@ -34,6 +35,7 @@ typedef struct ph_viewer {
     uint32_t told_tick; // up to which the sender knows of changes (telling.h)
     bool is_sight_new;  // the last refresh let somebody enter or leave
     bool is_urgent;     // to be refreshed by the next tick, whatever its turn
+    bool has_leapt;     // the same, because its eye was moved by as much as a jump
 } ph_viewer;
 
 // {0} has no room and may be destroyed. Fields are read-only outside viewers.c and viewing.c.
@@ -70,6 +72,10 @@ typedef struct ph_refresh {
     const ph_vision_def* vision;
     uint32_t tick;
 } ph_refresh;
+
+// Moves the eye of a viewer; further than jump_mm is a leap.
+void ph_viewers_look_from(ph_viewers* viewers, uint32_t viewer, const int32_t eye_mm[3],
+                          int64_t jump_mm);
 
 // Moves the eye of a viewer to its own entity, or to where that died since the last tick; if it has
 // been gone for longer, the eye stays.

@@ -135,9 +135,8 @@ ph_result ph_world_set_eye(ph_world* world, ph_viewer_id viewer, int32_t x_mm, i
         return PH_ERROR_VALUE;
     }
     moved->own = (ph_entity_id){0}; // or the next tick would look from where it died
-    world->viewers.eyes[index].x_mm = x_mm;
-    world->viewers.eyes[index].y_mm = y_mm;
-    moved->eye_z_mm = z_mm;
+    const int32_t eye_mm[3] = {x_mm, y_mm, z_mm};
+    ph_viewers_look_from(&world->viewers, index, eye_mm, world->entities.jump_mm);
     world->is_sorted = false;
     return PH_OK;
 }
