@@ -12,6 +12,8 @@
 
 #include "schedule/order.h"
 
+#include "base/wide.h"
+
 #include <string.h>
 
 // Above it are only the bits of what is no number.
@@ -42,7 +44,7 @@ static int32_t key_of(float priority)
 // About the mean of the keys above 0, in steps. In vectors. Sums of the upper halves of keys: of 65,535
 // slots they stay below 2^31.
 // @return INT32_MIN when there are none.
-static int32_t mean_step(const float* priority, int slot_count)
+PH_WIDE static int32_t mean_step(const float* priority, int slot_count)
 {
     int32_t sum = 0;
     int32_t count = 0;
@@ -56,8 +58,8 @@ static int32_t mean_step(const float* priority, int slot_count)
 }
 
 // In vectors.
-static void choose_buckets(const float* restrict priority, int slot_count, int32_t top,
-                           uint16_t* restrict bucket)
+PH_WIDE static void choose_buckets(const float* restrict priority, int slot_count, int32_t top,
+                                   uint16_t* restrict bucket)
 {
     for (int i = 0; i < slot_count; ++i) {
         const int32_t key = key_of(priority[i]);

@@ -7,6 +7,8 @@
 
 #include "schedule/waiting.h"
 
+#include "base/wide.h"
+
 #include <pinhole/schedule.h>
 
 #include <float.h>
@@ -21,7 +23,7 @@
 
 // No branch, no integer division: gcc 12 at -O3 and clang make vectors of four from it. Each slot
 // stands for itself, so every width gives the same bits.
-static void rank(void* context, const ph_ranking* ranking)
+PH_WIDE static void rank(void* context, const ph_ranking* ranking)
 {
     (void)context;
     const float* restrict distance_mm = ranking->distance_mm;

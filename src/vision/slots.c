@@ -11,6 +11,7 @@
 #include "base/allocator.h"
 #include "base/bitset.h"
 #include "base/prefetch.h"
+#include "base/wide.h"
 #include "vision/chain.h"
 #include "vision/cut.h"
 #include "vision/select.h"
@@ -211,8 +212,8 @@ typedef struct stay_keys {
 
 // Marks those of a few members who may or may not enter or stay. @return How many others surely would
 // not enter. Compilers make vectors of it, although places have to be fetched one by one.
-static uint32_t mark_doubtful(const ph_slots* slots, const ph_slots_step* step, ph_slot_list some,
-                              stay_keys keys, uint32_t* restrict mark)
+PH_WIDE static uint32_t mark_doubtful(const ph_slots* slots, const ph_slots_step* step,
+                                      ph_slot_list some, stay_keys keys, uint32_t* restrict mark)
 {
     const ph_entity_index* entities = slots->entities;
     const int32_t* x_mm = step->crowd->x_mm;

@@ -7,6 +7,7 @@
 #include "vision/sweep.h"
 
 #include "base/bitset.h"
+#include "base/wide.h"
 #include "vision/cut.h"
 #include "vision/select.h"
 
@@ -74,8 +75,8 @@ static float square(int64_t radius_mm)
 // ---- gathering
 
 // Whole steps: what is too much is overwritten by the next run, or never looked at.
-static void make_keys(const int32_t* restrict x_mm, const int32_t* restrict y_mm, const ph_eye* eye,
-                      uint32_t count, int32_t* restrict key)
+PH_WIDE static void make_keys(const int32_t* restrict x_mm, const int32_t* restrict y_mm,
+                              const ph_eye* eye, uint32_t count, int32_t* restrict key)
 {
     const uint32_t eye_x = (uint32_t)eye->x_mm;
     const uint32_t eye_y = (uint32_t)eye->y_mm;
@@ -194,7 +195,7 @@ static void place_marked(ph_sweep* sweep)
 // ---- counting
 
 // Counts and marks those in the expected bands, in one pass.
-static void count_bands(ph_sweep* sweep)
+PH_WIDE static void count_bands(ph_sweep* sweep)
 {
     const int32_t* restrict key = sweep->key;
     uint32_t* restrict mark = sweep->mark;

@@ -4,8 +4,11 @@
 #include "world/survey.h"
 
 #include "base/bitset.h"
+#include "base/inline.h"
+#include "base/wide.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 // References of a slot that may map to another slot than before.
@@ -59,23 +62,24 @@ enum { SECTION_SLOTS = 64 };
 typedef struct stretch {
     int first; // slot
     int count;
-    int32_t x_mm[SECTION_SLOTS];
-    int32_t y_mm[SECTION_SLOTS];
-    uint32_t walked_mm[SECTION_SLOTS];
+    uint32_t whereabouts[SECTION_SLOTS][4];
     uint32_t is_awake[SECTION_SLOTS]; // came near enough for something more, if it is there
 } stretch;
 
-static void lay_side_by_side(const ph_survey* s, stretch* section)
+// The first half of one's whereabouts: a load and a store each.
+enum { PLACE_X, PLACE_Y, PLACE_Z, PLACE_MILEAGE };
+_Static_assert(offsetof(ph_whereabouts, mileage_mm) == PLACE_MILEAGE * sizeof(uint32_t),
+               "the path stands behind the position");
+
+PH_ALWAYS_INLINE void lay_side_by_side(const ph_survey* s, stretch* section)
 {
     const ph_whereabouts* all = s->outlook->world->entities.whereabouts;
     const ph_entity_index* shows = s->outlook->entities + section->first;
-    for (int i = 0; i < section->count; ++i) {
-        const ph_entity_index entity = shows[i];
-        if (entity != PH_ENTITY_NONE) {
-            section->x_mm[i] = all[entity].position_mm[0];
-            section->y_mm[i] = all[entity].position_mm[1];
-            section->walked_mm[i] = all[entity].mileage_mm;
-        }
+    const int count = section->count;
+    for (int i = 0; i < count; ++i) {
+        // Of somebody else where nobody is: it does not count.
+        const ph_entity_index entity = shows[i] != PH_ENTITY_NONE ? shows[i] : 0;
+        memcpy(section->whereabouts[i], &all[entity], sizeof section->whereabouts[i]);
     }
 }
 
@@ -87,7 +91,7 @@ static inline float way_mm(int32_t from_mm, int32_t to_mm)
 
 // Distance and path of those in the section; as far as they are concerned, nobody else is there.
 // @return Whether anybody is awake.
-static bool measure(const ph_survey* s, stretch* section)
+PH_ALWAYS_INLINE bool measure(const ph_survey* s, stretch* section)
 {
     const ph_knowledge* knowledge = &s->sender->knowledge;
     const ph_entity_index* shows = s->outlook->entities + section->first;
@@ -100,11 +104,12 @@ static bool measure(const ph_survey* s, stretch* section)
     uint32_t are_awake = 0;
     for (int i = 0; i < section->count; ++i) {
         const uint32_t is_free = ph_bits_if(shows[i] == PH_ENTITY_NONE);
-        const float dx = way_mm(eye_x_mm, section->x_mm[i]);
-        const float dy = way_mm(eye_y_mm, section->y_mm[i]);
+        const uint32_t* at = section->whereabouts[i];
+        const float dx = way_mm(eye_x_mm, (int32_t)at[PLACE_X]);
+        const float dy = way_mm(eye_y_mm, (int32_t)at[PLACE_Y]);
         const float way = fabsf(dx) + fabsf(dy);
         const float least_mm = is_free ? INFINITY : 1.0f;
-        const uint32_t walked_mm = section->walked_mm[i] - sent_mm[i];
+        const uint32_t walked_mm = at[PLACE_MILEAGE] - sent_mm[i];
         distance_mm[i] = way > least_mm ? way : least_mm;
         mileage_mm[i] = walked_mm & ~is_free;
         const uint32_t is_near = ph_bits_if(dx * dx + dy * dy <= wake_mm2[i]);
@@ -159,11 +164,10 @@ static void wake_all(const ph_survey* s, const stretch* section)
     }
 }
 
-static void survey_places(const ph_survey* s)
+PH_WIDE static void survey_places(const ph_survey* s)
 {
     const int slot_end = s->outlook->slot_end;
     stretch section;
-    memset(&section, 0, sizeof section);
     for (section.first = 0; section.first < slot_end; section.first += SECTION_SLOTS) {
         const int left = slot_end - section.first;
         section.count = left < SECTION_SLOTS ? left : SECTION_SLOTS;
@@ -234,7 +238,7 @@ void ph_survey_references(const ph_survey* s)
 // ---- who waits
 
 // Only those in view wait; those who are leaving have a stage of their own.
-static ph_surveyed survey_waiting(const ph_survey* s)
+PH_WIDE static ph_surveyed survey_waiting(const ph_survey* s)
 {
     const ph_entity_index* shows = s->outlook->entities;
     const uint64_t* touched = s->sender->knowledge.touched;
