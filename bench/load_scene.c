@@ -277,6 +277,9 @@ static void serve(void* context, int i)
     }
     const uint32_t period = LOAD_TICKS_PER_SECOND / LOAD_SENDS_PER_SECOND;
     if ((tick + (uint32_t)i) % period == 0) {
+        for (int turns = 1; turns <= 3 && i + turns * (int)period < scene->viewer_count; ++turns) {
+            ph_world_fetch(scene->world, scene->clients[i + turns * (int)period].viewer, turns);
+        }
         delivery to = {.client = client, .profile = scene->profile};
         ph_world_send(scene->world, client->viewer, now_us, deliver, &to);
     }

@@ -102,9 +102,13 @@ void ph_host_session_fetch_seal(const ph_host* host, int client)
     ph_net_slots_prefetch_send(&host->server->slots, client);
 }
 
-void ph_host_session_fetch_send(const ph_host* host, int client)
+void ph_host_session_fetch_send(const ph_host* host, int client, int turns_before)
 {
-    ph_prefetch_bytes(host->sessions.by_client[client].mail, MAIL_BYTES);
+    const ph_host_session* session = &host->sessions.by_client[client];
+    if (turns_before == 2) {
+        ph_prefetch_bytes(session->mail, MAIL_BYTES);
+    }
+    ph_world_fetch(host->def.world, session->viewer, turns_before);
 }
 
 void ph_host_session_fetch_first(const ph_host* host, int client)

@@ -295,6 +295,11 @@ typedef void ph_deliver(void* context, ph_viewer_id viewer, const void* bytes, s
 PH_API ph_result ph_world_send(ph_world* world, ph_viewer_id viewer, uint64_t now_us,
                                ph_deliver* deliver, void* context);
 
+/// A hint for whoever sends to many viewers one after the other, who are in no cache: this one will be sent
+/// to in so many turns. Asked for three turns before, two and one, what its send looks at is there in time.
+/// Changes nothing; any id will do. Beside sends to others, from any thread.
+PH_API void ph_world_fetch(const ph_world* world, ph_viewer_id viewer, int turns_before);
+
 /// Whether ph_world_send_all() would send to this viewer now: for games that send by themselves, and
 /// by the rhythm of the pinhole profile. With a fixed sends_per_second always. May be asked from
 /// different threads like ph_world_send(). False for a stale id.

@@ -508,6 +508,11 @@ void ph_slots_refresh(ph_slots* slots, const ph_slots_step* step)
     }
 }
 
+void ph_slots_prefetch_head(const ph_slots* slots)
+{
+    ph_prefetch_bytes(slots, sizeof *slots);
+}
+
 void ph_slots_prefetch(const ph_slots* slots)
 {
     const size_t count = (size_t)slots->slot_count;

@@ -72,8 +72,9 @@ int ph_slots_sift(const ph_slots* slots, ph_seen* seen, int count);
 // last refresh. In them slot 0 comes first. Neither half allocates anything.
 void ph_slots_refresh(ph_slots* slots, const ph_slots_step* step);
 
-// Fetches what a refresh will look at, while its answers are still being looked for.
+// Fetches what a refresh or a send will look at, while others are worked on; and before that, where it is.
 void ph_slots_prefetch(const ph_slots* slots);
+void ph_slots_prefetch_head(const ph_slots* slots);
 
 // The tick of the refresh by which a shown slot was entered.
 uint32_t ph_slots_entered(const ph_slots* slots, int slot);

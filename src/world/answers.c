@@ -11,20 +11,8 @@
 
 #include "base/prefetch.h"
 
-#include <stddef.h>
-
 // Looked at in one go; of more items only the first dossiers are fetched.
 enum { GROUP = 64, ITEMS_MAX = 48 };
-
-// What an acknowledgement looks at, without the ring of packets.
-static void fetch_sender(const ph_sender* sender)
-{
-    const size_t packets = offsetof(ph_sender, flight) + offsetof(ph_flight, packets);
-    const size_t bucket = offsetof(ph_sender, bucket);
-    const size_t behind = offsetof(ph_sender, times);
-    ph_prefetch_bytes(sender, packets + PH_CACHE_LINE);
-    ph_prefetch_bytes((const uint8_t*)sender + bucket, behind - bucket + PH_CACHE_LINE);
-}
 
 static void fetch_dossiers(const ph_sender* sender)
 {
@@ -50,7 +38,7 @@ static void fetch(const ph_viewer* viewer, int step)
     }
     const ph_sender* sender = viewer->sender;
     if (step == 1) {
-        fetch_sender(sender);
+        ph_sender_fetch(sender);
     } else if (sender->flight.count == 0) {
         return;
     } else if (step == 2) {

@@ -144,6 +144,9 @@ void ph_sender_destroy(ph_sender* sender); // NULL is allowed
 ph_result ph_sender_set_budget(ph_sender* sender, const ph_forms* forms, int bits_per_second,
                                int burst_bits);
 
+// Fetches what sends and acknowledgements look at of it, without the ring of packets.
+void ph_sender_fetch(const ph_sender* sender);
+
 // What the caller adds to each datagram, and to the next one beside that.
 void ph_sender_reserve(ph_sender* sender, int each_bytes, int next_bytes);
 
