@@ -5,9 +5,10 @@
 // begins anew. rank runs once per viewer and send over all slots, in vectors; the rest once per
 // visit or packet.
 
-#include "schedule/waiting.h"
+#include "schedule/score.h"
 
 #include "base/wide.h"
+#include "schedule/waiting.h"
 
 #include <pinhole/schedule.h>
 
@@ -17,9 +18,6 @@
 #define GAIN_AT_1_MM 10000.0f
 #define TOUCHING_MM 100.0f
 #define TOUCHING_GAIN 100.0f
-
-// Path in units of the distance that makes a position worth telling: a hundredth of it.
-#define MILEAGE_FACTOR 100.0
 
 // No branch, no integer division: gcc 12 at -O3 and clang make vectors of four from it. Each slot
 // stands for itself, so every width gives the same bits.
@@ -44,23 +42,24 @@ PH_WIDE static void rank(void* context, const ph_ranking* ranking)
     }
 }
 
-// A moving position goes by its path alone: by the plain policy of the property, everybody who
-// walks would be told of at every visit.
-static uint64_t filter(void* context, const ph_visit* visit)
+uint64_t ph_score_filter(void* context, const ph_visit* visit)
 {
     (void)context;
-    const bool is_far_enough = (double)visit->mileage_mm * MILEAGE_FACTOR > visit->distance_mm;
-    const uint64_t others = visit->significant & ~visit->position;
-    const uint64_t position = is_far_enough ? visit->position : 0;
-    const uint64_t overdue = (visit->lost | visit->settled) & visit->position;
-    return (others | position | overdue) & visit->due;
+    const ph_score_choice choice = {
+        .mileage_mm = visit->mileage_mm,
+        .distance_mm = visit->distance_mm,
+        .position = visit->position,
+        .significant = visit->significant,
+        .pressing = visit->lost | visit->settled,
+    };
+    return ph_score_choose(choice) & visit->due;
 }
 
 ph_scheduler ph_scheduler_score(void)
 {
     return (ph_scheduler){.name = "score",
                           .rank = rank,
-                          .filter = filter,
+                          .filter = ph_score_filter,
                           .sent = ph_waiting_sent,
                           .lost = ph_waiting_lost};
 }

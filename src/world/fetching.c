@@ -12,6 +12,9 @@
 
 #include <stddef.h>
 
+// What the items of a usual datagram take of the ring. Beyond its end there is something else, or nothing.
+enum { FLIGHT_BYTES = 18 * PH_CACHE_LINE };
+
 void ph_sender_fetch(const ph_sender* sender)
 {
     const size_t packets = offsetof(ph_sender, flight) + offsetof(ph_flight, packets);
@@ -19,6 +22,16 @@ void ph_sender_fetch(const ph_sender* sender)
     const size_t behind = offsetof(ph_sender, times);
     ph_prefetch_bytes(sender, packets + PH_CACHE_LINE);
     ph_prefetch_bytes((const uint8_t*)sender + bucket, behind - bucket + PH_CACHE_LINE);
+}
+
+// Of those who will probably be visited first; and where what is told of them will be remembered.
+static void fetch_visits(const ph_sender* sender)
+{
+    for (int i = 0; i < sender->likely_count; ++i) {
+        ph_sender_fetch_slot(sender, sender->likely[i]);
+    }
+    const ph_flight* flight = &sender->flight;
+    ph_prefetch_bytes(flight->units + flight->head, FLIGHT_BYTES);
 }
 
 void ph_world_fetch(const ph_world* world, ph_viewer_id viewer, int turns_before)
@@ -37,5 +50,6 @@ void ph_world_fetch(const ph_world* world, ph_viewer_id viewer, int turns_before
     } else {
         ph_slots_prefetch(sent_to->slots);
         ph_knowledge_prefetch(&sent_to->sender->knowledge);
+        fetch_visits(sent_to->sender);
     }
 }

@@ -24,6 +24,9 @@
 
 #include <pinhole/world.h>
 
+// So many dossiers are fetched before a send begins; it fetches the others while it visits these.
+#define PH_LIKELY_MAX 16
+
 // What one send works with, by slot. Up to so many slots it lies on the stack.
 #define PH_STACK_SLOTS 512
 typedef struct ph_send_scratch {
@@ -77,6 +80,9 @@ typedef struct ph_sender {
     uint32_t patience_ms;
     int64_t overdue_credit_bits; // what those who wait too long may have now, before the others
     uint16_t first_slot;         // did not fit last time, comes first now; or PH_SLOT_NOBODY
+    uint16_t likely_count;
+    uint16_t likely
+        [PH_LIKELY_MAX]; // slots whose turn was to come next: to be fetched before the next send
 
     // Numbers.
     uint32_t session;

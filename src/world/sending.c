@@ -14,6 +14,8 @@
 
 #include "base/inline.h"
 #include "schedule/error.h"
+#include "schedule/score.h"
+#include "schedule/waiting.h"
 #include "world/comparing.h"
 #include "world/datagram.h"
 #include "world/errors.h"
@@ -49,7 +51,10 @@ typedef struct sending {
     ph_surveyed surveyed;
     ph_turns turns;
     bool is_by_error;   // the scheduler's filter is that of errors
+    bool is_by_score;   // or that of scores
     bool has_scores;    // it remembers something between sends
+    bool is_score_gone; // which is nothing once a record was sent
+    bool has_change;    // it looks at what has changed beside the position
     bool may_be_coarse; // positions in updates
     int sent_count;
     ph_stopwatch watch;
@@ -88,7 +93,7 @@ static inline void note_rest(sending* s, const ph_place* at)
     const uint64_t touched = knowledge->touched[at->slot];
     // Nobody could guess that.
     knowledge->waiting_ms[at->slot] &= ph_bits_if(touched != 0);
-    if ((touched & ~at->layout->position) == 0) {
+    if (s->has_change && (touched & ~at->layout->position) == 0) {
         ph_unrest_settle(&s->outlook, at);
     }
 }
@@ -111,7 +116,8 @@ static inline outcome add(sending* s, const ph_place* at, ph_turn who, const ph_
     at->dossier->served_ms = s->now_ms;
     if (s->has_scores && choice->kind != PH_RECORD_LEAVE) {
         float* score = &sender->knowledge.score[at->slot];
-        *score = sender->scheduler.sent(sender->scheduler.context, *score);
+        *score =
+            s->is_score_gone ? 0.0f : sender->scheduler.sent(sender->scheduler.context, *score);
     }
     return OUTCOME_ADDED;
 }
@@ -177,7 +183,6 @@ PH_OUT_OF_LINE static uint64_t ask_filter(const sending* s, const ph_place* at, 
     const ph_scheduler* scheduler = &s->sender->scheduler;
     const int slot = at->slot;
     const bool has_errors = scheduler->wants_errors;
-    const bool has_change = has_errors || scheduler->wants_change;
     const ph_visit visit = {
         .distance_mm = s->scratch.distance_mm[slot],
         .weight = knowledge->weight[slot],
@@ -188,7 +193,7 @@ PH_OUT_OF_LINE static uint64_t ask_filter(const sending* s, const ph_place* at, 
         .lost = lost,
         .settled = due->settled,
         .position = at->layout->position,
-        .change = has_change ? s->scratch.change[slot] : 0.0f,
+        .change = s->has_change ? s->scratch.change[slot] : 0.0f,
         .errors = has_errors ? &s->errors : NULL,
         .slot = slot,
         .heading = has_errors ? at->layout->heading : 0,
@@ -204,6 +209,16 @@ static inline uint64_t filter(const sending* s, const ph_place* at, const ph_due
         const uint64_t worth = ph_error_choose(s->errors.kept[at->slot], at->layout->position,
                                                at->layout->heading, due->significant | lost);
         return (worth | due->settled | lost) & due->due;
+    }
+    if (s->is_by_score) {
+        const ph_score_choice choice = {
+            .mileage_mm = s->scratch.mileage_mm[at->slot],
+            .distance_mm = s->scratch.distance_mm[at->slot],
+            .position = at->layout->position,
+            .significant = due->significant | lost,
+            .pressing = due->settled | lost,
+        };
+        return ph_score_choose(choice) & due->due;
     }
     const ph_due asked = *due; // whose own would have to stay in memory
     return ask_filter(s, at, &asked, lost) & due->due;
@@ -493,7 +508,10 @@ static void prepare(sending* s, ph_world* world, uint32_t index, uint64_t now_us
     ph_datagram_init(&s->datagram, &s->outlook, s->sender, eye_mm);
     const ph_scheduler* scheduler = &s->sender->scheduler;
     s->is_by_error = scheduler->wants_errors && scheduler->filter == ph_error_filter;
+    s->is_by_score = scheduler->filter == ph_score_filter;
     s->has_scores = scheduler->sent != ph_error_sent;
+    s->is_score_gone = scheduler->sent == ph_waiting_sent;
+    s->has_change = scheduler->wants_change || scheduler->wants_errors;
     s->may_be_coarse = ph_sender_is_coded(s->sender) && s->sender->bits_per_second != 0 &&
                        s->sender->precision != 0;
 }
@@ -538,6 +556,7 @@ void ph_sending_run(ph_world* world, uint32_t index, const ph_occasion* occasion
     const uint64_t enters_before = s.sender->stats.enters;
     const uint64_t updates_before = s.sender->stats.updates;
     const bool is_all_said = send_datagrams(&s);
+    ph_turns_note_likely(&s.turns);
     ph_stopwatch_lap(&s.watch, PH_STAGE_PICK);
     if (s.sent_count > 0) {
         learn_prices(&s, is_all_said, enters_before, updates_before);

@@ -124,6 +124,7 @@ void ph_turns_begin(ph_turns* turns, const ph_turns_def* def)
     turns->again.count = 0;
     turns->again.next = 0;
     turns->later.count = 0;
+    ph_order_begin_empty(&turns->order);
     begin_overdue(turns, def->overdue_count);
 }
 

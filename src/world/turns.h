@@ -163,6 +163,18 @@ bool ph_turns_retry(ph_turns* turns, ph_turn turn);
 // datagram.
 void ph_turns_put_off(ph_turns* turns, ph_turn turn);
 
+// Leaves word of who would have come next: mostly they do, in the next send.
+static inline void ph_turns_note_likely(const ph_turns* turns)
+{
+    const ph_order* order = &turns->order;
+    ph_sender* sender = turns->sender;
+    const int left = order->ready_count - order->next;
+    sender->likely_count = (uint16_t)(left < PH_LIKELY_MAX ? left : PH_LIKELY_MAX);
+    for (int i = 0; i < sender->likely_count; ++i) {
+        sender->likely[i] = order->ready[order->next + i];
+    }
+}
+
 // Whether somebody waits for the next datagram; and that one begins.
 bool ph_turns_has_more(const ph_turns* turns);
 void ph_turns_turn_over(ph_turns* turns);
