@@ -14,6 +14,14 @@
 // Looked at in one go; of more items only the first dossiers are fetched.
 enum { GROUP = 64, ITEMS_MAX = 48 };
 
+// The oldest packet; and of all slots what was told and of which class, which lie in a row.
+static void fetch_packet(const ph_sender* sender)
+{
+    const ph_knowledge* knowledge = &sender->knowledge;
+    ph_prefetch_bytes(ph_flight_oldest(&sender->flight), 2 * sizeof(ph_flight_packet));
+    ph_prefetch_bytes(knowledge->told, 2 * (size_t)knowledge->slot_count);
+}
+
 static void fetch_dossiers(const ph_sender* sender)
 {
     const ph_flight_packet* packet = ph_flight_oldest(&sender->flight);
@@ -42,7 +50,7 @@ static void fetch(const ph_viewer* viewer, int step)
     } else if (sender->flight.count == 0) {
         return;
     } else if (step == 2) {
-        ph_prefetch_bytes(ph_flight_oldest(&sender->flight), 2 * sizeof(ph_flight_packet));
+        fetch_packet(sender);
     } else if (step == 3) {
         ph_flight_prefetch_oldest(&sender->flight);
     } else {

@@ -18,10 +18,10 @@ enum { FLIGHT_BYTES = 18 * PH_CACHE_LINE };
 void ph_sender_fetch(const ph_sender* sender)
 {
     const size_t packets = offsetof(ph_sender, flight) + offsetof(ph_flight, packets);
-    const size_t bucket = offsetof(ph_sender, bucket);
+    const size_t rest = offsetof(ph_sender, expectation);
     const size_t behind = offsetof(ph_sender, times);
     ph_prefetch_bytes(sender, packets + PH_CACHE_LINE);
-    ph_prefetch_bytes((const uint8_t*)sender + bucket, behind - bucket + PH_CACHE_LINE);
+    ph_prefetch_bytes((const uint8_t*)sender + rest, behind - rest + PH_CACHE_LINE);
 }
 
 // Of those who will probably be visited first; and where what is told of them will be remembered.
