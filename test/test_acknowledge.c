@@ -12,6 +12,7 @@
 #include "world/world_state.h"
 
 #define SEND_US 200000
+#define FAR_MM 20000 // nobody gets there within a tick
 
 typedef struct fixture {
     small_world f;
@@ -264,6 +265,86 @@ static void forged_acknowledgements_do_no_harm(void** state)
     teardown(x);
 }
 
+// ---- what the client then has
+
+// Everything that the bits of `changes` name becomes another; the rest stays.
+static void change(fixture* x, unsigned changes)
+{
+    static const int properties[] = {POSITION, HEADING, HEALTH, MONEY};
+    const int number = ++x->health;
+    const float heading_deg = (float)(number * 20);
+    const uint8_t health = (uint8_t)number;
+    const int64_t money = number * 3;
+    for (int i = 0; i < 4; ++i) {
+        const bool is_asked = (changes >> i & 1) != 0;
+        if (is_asked && properties[i] == POSITION) {
+            ph_world_move(x->f.world, x->entity, number * 1000, number * -700, 0);
+        } else if (is_asked && properties[i] == HEADING) {
+            ph_world_set(x->f.world, x->entity, HEADING, PH_FIELD_F32, &heading_deg,
+                         sizeof heading_deg);
+        } else if (is_asked && properties[i] == HEALTH) {
+            ph_world_set(x->f.world, x->entity, HEALTH, PH_FIELD_U8, &health, sizeof health);
+        } else if (is_asked) {
+            ph_world_set(x->f.world, x->entity, MONEY, PH_FIELD_I64, &money, sizeof money);
+        }
+    }
+}
+
+// Whatever a record tells, a position with what follows it or without, takes its own place among the
+// known values, and nothing else changes there.
+static void what_was_applied_is_known(void** state)
+{
+    (void)state;
+    fixture* x = setup(7);
+    inbox_step(&x->box, SEND_US);
+    inbox_ack_all(&x->box);
+    const int slot = small_world_slot(&x->f, x->viewer, x->entity);
+    const ph_sender* sender = x->f.world->viewers.viewers[0].sender;
+    const ph_packing* packing = &x->f.world->forms.packings[0];
+    const ph_dossier* dossier = ph_knowledge_at(&sender->knowledge, slot);
+    uint64_t told = 0;
+    for (unsigned changes = 1; changes < 16; ++changes) {
+        change(x, changes);
+        inbox_step(&x->box, SEND_US);
+        assert_int_equal(dossier->in_flight, 1);
+        const ph_flight_item item = ph_flight_read(&sender->flight, dossier->newest_item);
+        assert_int_equal(item.kind, PH_RECORD_UPDATE);
+        told |= UINT64_C(1) << (item.properties & 7);
+        uint8_t expected[PH_PROPERTIES_MAX * PH_PACKED_MAX];
+        uint8_t* known = ph_knowledge_known(&sender->knowledge, slot);
+        memcpy(expected, known, packing->stride);
+        ph_packing_spread(packing, item.properties, item.values, expected);
+        assert_memory_not_equal(known, expected, packing->stride);
+        inbox_ack_all(&x->box);
+        assert_memory_equal(known, expected, packing->stride);
+        assert_int_equal(dossier->in_flight, 0);
+    }
+    assert_int_equal(told, 0xFF); // every choice of the first three
+    teardown(x);
+}
+
+// The place of somebody who has jumped is known as one behind that jump.
+static void jumps_that_were_applied_are_known(void** state)
+{
+    (void)state;
+    fixture* x = setup(7);
+    inbox_step(&x->box, SEND_US);
+    inbox_ack_all(&x->box);
+    const int slot = small_world_slot(&x->f, x->viewer, x->entity);
+    const ph_sender* sender = x->f.world->viewers.viewers[0].sender;
+    const ph_dossier* dossier = ph_knowledge_at(&sender->knowledge, slot);
+    for (unsigned others = 0; others < 16; others += 2) {
+        const uint16_t before = dossier->jumps;
+        ph_world_move(x->f.world, x->entity, others % 4 == 0 ? FAR_MM : 0, 0, 0);
+        change(x, others);
+        inbox_step(&x->box, SEND_US);
+        assert_int_equal(dossier->jumps, before);
+        inbox_ack_all(&x->box);
+        assert_int_equal(dossier->jumps, before + 1);
+    }
+    teardown(x);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -277,6 +358,8 @@ int main(void)
         cmocka_unit_test(an_answer_that_was_given_again_makes_no_way_longer),
         cmocka_unit_test(answers_of_an_unknown_or_impossible_lag_measure_nothing),
         cmocka_unit_test(forged_acknowledgements_do_no_harm),
+        cmocka_unit_test(what_was_applied_is_known),
+        cmocka_unit_test(jumps_that_were_applied_are_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -93,15 +93,17 @@ PH_OUT_OF_LINE static void apply_item(const ph_world* world, ph_viewer* viewer,
 typedef struct stepping {
     uint64_t position;   // the property's bit
     size_t known_offset; // where it lies among the known values
+    const ph_packing* packing;
     int class_index;
 } stepping;
 
 static stepping stepping_of(const ph_taking* taking, int class_index)
 {
     const ph_layout* layout = &taking->rules.layouts->layouts[class_index];
+    const ph_packing* packing = &taking->rules.packings[class_index];
     return (stepping){.position = layout->position,
-                      .known_offset =
-                          taking->rules.packings[class_index].offset[layout->position_property],
+                      .known_offset = packing->offset[layout->position_property],
+                      .packing = packing,
                       .class_index = class_index};
 }
 
@@ -152,6 +154,66 @@ static void apply_coded_items(const ph_world* world, ph_viewer* viewer, const ph
     ph_baseline_step_all(steps, (int)(next - steps), &given->rules, taking.tick);
 }
 
+// Whether a position is told, and beside it only what follows it property by property: then all of it
+// lies among the known values as it does in the item.
+static inline bool is_in_a_row(uint64_t properties, uint64_t position)
+{
+    return properties != 0 && (properties & (properties + position)) == 0;
+}
+
+// Nearly always a position, or a byte or two more.
+static inline void copy_row(uint8_t* to, const uint8_t* from, unsigned size)
+{
+    memcpy(to, from, PH_PACKED_POSITION);
+    for (unsigned i = PH_PACKED_POSITION; i < size; ++i) {
+        to[i] = from[i];
+    }
+}
+
+// Nearly all of them in the classic profile: an update of somebody whom the client has. The same
+// straight on. @return False: it is another.
+static inline bool try_apply_update(const ph_sender* sender, const ph_taking* taking,
+                                    stepping* last, uint32_t place)
+{
+    const ph_flight_item item =
+        ph_flight_read_unit(&sender->flight.units[place], taking->head_units);
+    const ph_knowledge* knowledge = &sender->knowledge;
+    if (item.kind != PH_RECORD_UPDATE || knowledge->told[item.slot] != PH_TOLD_ENTERED) {
+        return false;
+    }
+    if (knowledge->class_index[item.slot] != last->class_index) {
+        *last = stepping_of(taking, knowledge->class_index[item.slot]);
+    }
+    ph_dossier* dossier = ph_knowledge_at(knowledge, item.slot);
+    uint8_t* known = ph_dossier_known(dossier);
+    --dossier->in_flight;
+    if (is_in_a_row(item.properties, last->position)) {
+        PH_ASSERT(item.value_bytes == ph_packing_size(last->packing, item.properties));
+        copy_row(known + last->known_offset, item.values, item.value_bytes);
+        dossier->jumps = item.jumps;
+        return true;
+    }
+    ph_packing_spread(last->packing, item.properties, item.values, known);
+    if ((item.properties & last->position) != 0) {
+        dossier->jumps = item.jumps;
+    }
+    return true;
+}
+
+static void apply_classic_items(const ph_world* world, ph_viewer* viewer, const ph_taking* given,
+                                const uint32_t* places, int count)
+{
+    const ph_sender* sender = viewer->sender;
+    const ph_taking taking = *given;
+    stepping last = {.class_index = -1};
+    for (int i = 0; i < count; ++i) {
+        // Where errors are expected, every item has more to say.
+        if (sender->expectation != NULL || !try_apply_update(sender, &taking, &last, places[i])) {
+            apply_item(world, viewer, given, places[i]);
+        }
+    }
+}
+
 // Of one that was withdrawn, the other of its packet and slot tells everything.
 static bool is_withdrawn(const ph_flight_item* item)
 {
@@ -199,12 +261,12 @@ static void resolve_some(const ph_world* world, ph_viewer* viewer, const ph_taki
         apply_coded_items(world, viewer, taking, places, count);
         return;
     }
+    if (is_applied) {
+        apply_classic_items(world, viewer, taking, places, count);
+        return;
+    }
     for (int i = 0; i < count; ++i) {
-        if (is_applied) {
-            apply_item(world, viewer, taking, places[i]);
-        } else {
-            lose_item(world, viewer, places[i]);
-        }
+        lose_item(world, viewer, places[i]);
     }
 }
 
