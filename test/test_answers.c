@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Acknowledgements of many viewers at once: the same as one by one, whatever they say.
+// Acknowledgements of many viewers at once: the same as one by one, whatever they say. And sends that were
+// fetched before: the same as others.
 
 #include "support/test_support.h"
 #include "support/small_world.h"
@@ -60,6 +61,10 @@ static void step(fixture* x, int round)
     ph_world_tick(x->f.world);
     for (int i = 0; i < VIEWERS; ++i) {
         const uint64_t now_us = (uint64_t)(round + 1) * TICK_US;
+        for (int turns = 0; x == &together && turns <= 4; ++turns) {
+            ph_world_fetch(x->f.world, x->viewers[(i + turns) % VIEWERS],
+                           turns); // also who has gone
+        }
         ph_world_send(x->f.world, x->viewers[i], now_us, count, &x->newest[i]);
     }
 }

@@ -471,7 +471,7 @@ typedef struct ph_why {
     double priority;
     /// Path since its position was last sent.
     double mileage_mm;
-    /// As in ph_ranking; 0 unless the scheduler looks at it.
+    /// As in ph_ranking.
     double change;
     /// Since something of it was last sent; -1 for newcomers and those not in view.
     double served_ms;

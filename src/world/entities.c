@@ -239,6 +239,7 @@ void ph_entities_remove(ph_entities* entities, ph_entity_index index, bool is_to
     entities->live[place] = last;
     entities->live_place[last] = place;
     entities->spawn_order[index] = NOBODY;
+    entities->referring_count -= entities->refers[index];
     if (is_to_rest) {
         entities->resting[entities->resting_count++] = index;
     } else {
@@ -447,10 +448,15 @@ bool ph_entities_validate(const ph_entities* entities)
         return false;
     }
     // Each place is named back by its entity, so no entity stands in two of them.
+    int referring_count = 0;
     for (int place = 0; place < entities->live_count; ++place) {
         if (!is_sound(entities, entities->live[place], place)) {
             return false;
         }
+        referring_count += entities->refers[entities->live[place]];
+    }
+    if (referring_count != entities->referring_count) {
+        return false;
     }
     for (int i = 0; i < entities->resting_count; ++i) {
         const ph_entity_index index = entities->resting[i];

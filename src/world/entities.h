@@ -71,6 +71,7 @@ typedef struct ph_entities {
     int live_count;
     int resting_count;
     int arrived_count;
+    int referring_count; // of the living, those whose `refers` is 1
     int veiled_count;
     bool are_more_veiled; // than there is room for
     int capacity;         // of every array
@@ -145,6 +146,14 @@ ph_entity_index ph_entities_find_or_resting(const ph_entities* entities, ph_enti
 
 // The id of a live index, else {0}. Any index may be asked about.
 ph_entity_id ph_entities_id(const ph_entities* entities, ph_entity_index index);
+
+// A reference of it was set: whether it may name somebody.
+static inline void ph_entities_note_reference(ph_entities* entities, ph_entity_index index,
+                                              bool is_named)
+{
+    entities->referring_count += is_named && entities->refers[index] == 0;
+    entities->refers[index] |= is_named;
+}
 
 // Puts it there and adds the way to its mileage; a way longer than jump_mm counts as a jump, too.
 void ph_entities_move(ph_entities* entities, ph_entity_index index, const int32_t position_mm[3]);

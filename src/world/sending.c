@@ -93,7 +93,7 @@ static inline void note_rest(sending* s, const ph_place* at)
     const uint64_t touched = knowledge->touched[at->slot];
     // Nobody could guess that.
     knowledge->waiting_ms[at->slot] &= ph_bits_if(touched != 0);
-    if (s->has_change && (touched & ~at->layout->position) == 0) {
+    if ((touched & ~at->layout->position) == 0) {
         ph_unrest_settle(&s->outlook, at);
     }
 }

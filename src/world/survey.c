@@ -204,6 +204,14 @@ static uint64_t touched_of_all(const ph_knowledge* knowledge, int slot_end)
     return touched;
 }
 
+// Whether anybody at all refers to somebody, or did when a client was told: mostly nobody does.
+static bool has_pointers(const ph_survey* s)
+{
+    const size_t slot_end = (size_t)s->outlook->slot_end;
+    return s->outlook->world->entities.referring_count > 0 ||
+           memchr(s->sender->knowledge.points, 1, slot_end) != NULL;
+}
+
 void ph_survey_references(const ph_survey* s)
 {
     ph_knowledge* knowledge = &s->sender->knowledge;
@@ -214,7 +222,8 @@ void ph_survey_references(const ph_survey* s)
     // Those who are not there are passed over, and nobody is told who points at them; they may be
     // back before the next tick.
     knowledge->are_references_stale = s->outlook->is_in_doubt;
-    if (!is_stale && (touched_of_all(knowledge, s->outlook->slot_end) & of_all) == 0) {
+    if (!(is_stale && has_pointers(s)) &&
+        (touched_of_all(knowledge, s->outlook->slot_end) & of_all) == 0) {
         return; // as most of the time
     }
     const uint8_t* refers = world->entities.refers;

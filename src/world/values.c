@@ -129,7 +129,7 @@ static uint64_t store(ph_world* world, place at, int property, uint32_t* words, 
             // The kept one, too: that its entity is gone is no change of the property.
             forget_stale(world, ph_table_value(at.table, property, at.row));
             forget_stale(world, words);
-            world->entities.refers[at.index] |= words[0] != 0;
+            ph_entities_note_reference(&world->entities, at.index, words[0] != 0);
         }
         memcpy(before, ph_table_value(at.table, property, at.row),
                (size_t)described->words * sizeof before[0]);

@@ -38,8 +38,7 @@ static void ask_scheduler(const ph_outlook* outlook, int32_t eye_z_mm, int slot,
     const float distance_mm = manhattan_mm(outlook, entity);
     const uint32_t mileage_mm =
         outlook->world->entities.whereabouts[entity].mileage_mm - knowledge->mileage_mm[slot];
-    const bool has_change = sender->scheduler.wants_change || sender->scheduler.wants_errors;
-    const float change = has_change ? ph_unrest_of(outlook, slot, why->touched) : 0.0f;
+    const float change = ph_unrest_of(outlook, slot, why->touched);
     float score = knowledge->score[slot];
     float priority = 0.0f;
     float memory[PH_ERROR_LANES];
@@ -64,7 +63,7 @@ static void ask_scheduler(const ph_outlook* outlook, int32_t eye_z_mm, int slot,
         .touched = &why->touched,
         .score = &score,
         .priority = &priority,
-        .change = has_change ? &change : NULL,
+        .change = &change,
         .errors = sender->scheduler.wants_errors ? &errors : NULL,
     };
     sender->scheduler.rank(sender->scheduler.context, &ranking);
