@@ -69,6 +69,17 @@ ph_result ph_expectation_create(const ph_allocator* allocator, int slot_count,
                                 ph_expectation** expectation);
 void ph_expectation_destroy(ph_expectation* expectation); // NULL is allowed
 
+// It will soon be this slot's turn: fetches where what is known of it is put aside. Without an expectation
+// there is nothing to fetch.
+static inline void ph_expectation_prefetch_slot(const ph_expectation* expectation, int slot)
+{
+    if (expectation != NULL) {
+        const ph_expected* known = &expectation->known[slot];
+        ph_prefetch(known);
+        ph_prefetch((const uint8_t*)(known + 1) - 1); // it may lie across two lines
+    }
+}
+
 // The newest item of a slot was added to a packet of the present tick, for this enter or update.
 void ph_expectation_note_sent(ph_expectation* expectation, const ph_world* world,
                               const ph_sender* sender, const ph_flight_item* item,

@@ -30,6 +30,7 @@
 #include "base/prefetch.h"
 #include "schedule/order.h"
 #include "world/due.h"
+#include "world/expectation.h"
 
 typedef enum ph_turn_stage {
     PH_TURN_FIRST,
@@ -50,7 +51,7 @@ typedef struct ph_turn {
     uint16_t slot;
 } ph_turn;
 
-// How far ahead of its visit a slot's dossier is fetched.
+// How far ahead of its visit is fetched what belongs to a slot.
 enum { PH_TURN_FETCH_AHEAD = 12 };
 
 // Others that are tried after one has not fitted.
@@ -108,12 +109,14 @@ static inline bool ph_turns_is_newcomer(const ph_turns* turns, int slot)
            turns->sender->knowledge.told[slot] == PH_TOLD_NOTHING;
 }
 
-// Dossiers of so many viewers are in no cache: they are fetched some visits ahead.
+// What a visit changes, of so many viewers, is in no cache: it is fetched some visits ahead.
 static inline void ph_turns_fetch(const ph_turns* turns, int place)
 {
     const ph_order* order = &turns->order;
     if (place < order->ready_count) {
-        ph_prefetch(ph_knowledge_at(&turns->sender->knowledge, order->ready[place]));
+        const int slot = order->ready[place];
+        ph_prefetch(ph_knowledge_at(&turns->sender->knowledge, slot));
+        ph_expectation_prefetch_slot(turns->sender->expectation, slot);
     }
 }
 
