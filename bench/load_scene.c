@@ -277,7 +277,8 @@ static void serve(void* context, int i)
     }
     const uint32_t period = LOAD_TICKS_PER_SECOND / LOAD_SENDS_PER_SECOND;
     if ((tick + (uint32_t)i) % period == 0) {
-        for (int turns = 1; turns <= 3 && i + turns * (int)period < scene->viewer_count; ++turns) {
+        for (int turns = 1;
+             turns <= PH_FETCH_TURNS && i + turns * (int)period < scene->viewer_count; ++turns) {
             ph_world_fetch(scene->world, scene->clients[i + turns * (int)period].viewer, turns);
         }
         delivery to = {.client = client, .profile = scene->profile};

@@ -13,7 +13,7 @@
 
 // What most sections look at when they are written stands at the beginning of a mail; what most look at
 // when they are read, in the first line of that.
-enum { MAIL_BYTES = 3 * PH_CACHE_LINE };
+enum { MAIL_BYTES = 3 * PH_CACHE_LINE, MAIL_TURNS = PH_FETCH_TURNS };
 
 bool ph_host_turn_may_be_due(const ph_host* host, const ph_host_turn* turn, uint64_t now_us)
 {
@@ -105,7 +105,7 @@ void ph_host_session_fetch_seal(const ph_host* host, int client)
 void ph_host_session_fetch_send(const ph_host* host, int client, int turns_before)
 {
     const ph_host_session* session = &host->sessions.by_client[client];
-    if (turns_before == 2) {
+    if (turns_before == MAIL_TURNS) {
         ph_prefetch_bytes(session->mail, MAIL_BYTES);
     }
     ph_world_fetch(host->def.world, session->viewer, turns_before);

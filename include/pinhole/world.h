@@ -296,8 +296,9 @@ PH_API ph_result ph_world_send(ph_world* world, ph_viewer_id viewer, uint64_t no
                                ph_deliver* deliver, void* context);
 
 /// A hint for whoever sends to many viewers one after the other, who are in no cache: this one will be sent
-/// to in so many turns. Asked for three turns before, two and one, what its send looks at is there in time.
-/// Changes nothing; any id will do. Beside sends to others, from any thread.
+/// to in so many turns. Asked for in each of the PH_FETCH_TURNS turns before, what its send looks at is there
+/// in time, a part of it by each. Changes nothing; any id will do. Beside sends to others, from any thread.
+#define PH_FETCH_TURNS 9
 PH_API void ph_world_fetch(const ph_world* world, ph_viewer_id viewer, int turns_before);
 
 /// Whether ph_world_send_all() would send to this viewer now: for games that send by themselves, and

@@ -65,10 +65,19 @@ void ph_knowledge_init(ph_knowledge* knowledge, void* block, int slot_count, siz
     }
 }
 
-void ph_knowledge_prefetch(const ph_knowledge* knowledge)
+void ph_knowledge_prefetch_part(const ph_knowledge* knowledge, int part, int part_count)
 {
     // The first array; the others follow.
-    ph_prefetch_bytes(knowledge->touched, (size_t)knowledge->slot_count * SWEPT_BYTES_PER_SLOT);
+    const uint8_t* lanes = (const uint8_t*)knowledge->touched;
+    const size_t size = (size_t)knowledge->slot_count * SWEPT_BYTES_PER_SLOT;
+    const size_t begin = size * (size_t)part / (size_t)part_count;
+    const size_t end = size * ((size_t)part + 1) / (size_t)part_count;
+    ph_prefetch_bytes(lanes + begin, end - begin);
+}
+
+void ph_knowledge_prefetch(const ph_knowledge* knowledge)
+{
+    ph_knowledge_prefetch_part(knowledge, 0, 1);
 }
 
 // ---- what vision says

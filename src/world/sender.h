@@ -25,7 +25,7 @@
 #include <pinhole/world.h>
 
 // So many dossiers are fetched before a send begins; it fetches the others while it visits these.
-#define PH_LIKELY_MAX 16
+#define PH_LIKELY_MAX 12
 
 // What one send works with, by slot. Up to so many slots it lies on the stack.
 #define PH_STACK_SLOTS 512
