@@ -264,6 +264,18 @@ static void deliver(void* context, ph_viewer_id viewer, const void* bytes, size_
     }
 }
 
+// As a host does.
+static void announce(load_scene* scene, int i, int period)
+{
+    for (int turns = 1; turns <= 3 && i + turns * period < scene->viewer_count; ++turns) {
+        const ph_viewer_id later = scene->clients[i + turns * period].viewer;
+        ph_world_fetch(scene->world, later, turns);
+        if (turns == 1) {
+            ph_world_follow(scene->world, scene->clients[i].viewer, later);
+        }
+    }
+}
+
 // What ph_world_send_all() does, for one viewer: every other tick, so that all are spread evenly.
 static void serve(void* context, int i)
 {
@@ -277,10 +289,7 @@ static void serve(void* context, int i)
     }
     const uint32_t period = LOAD_TICKS_PER_SECOND / LOAD_SENDS_PER_SECOND;
     if ((tick + (uint32_t)i) % period == 0) {
-        for (int turns = 1;
-             turns <= PH_FETCH_TURNS && i + turns * (int)period < scene->viewer_count; ++turns) {
-            ph_world_fetch(scene->world, scene->clients[i + turns * (int)period].viewer, turns);
-        }
+        announce(scene, i, (int)period);
         delivery to = {.client = client, .profile = scene->profile};
         ph_world_send(scene->world, client->viewer, now_us, deliver, &to);
     }

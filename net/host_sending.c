@@ -13,7 +13,7 @@
 
 // What most sections look at when they are written stands at the beginning of a mail; what most look at
 // when they are read, in the first line of that.
-enum { MAIL_BYTES = 3 * PH_CACHE_LINE, MAIL_TURNS = PH_FETCH_TURNS };
+enum { MAIL_BYTES = 3 * PH_CACHE_LINE, MAIL_TURNS = 2 };
 
 bool ph_host_turn_may_be_due(const ph_host* host, const ph_host_turn* turn, uint64_t now_us)
 {
@@ -109,6 +109,12 @@ void ph_host_session_fetch_send(const ph_host* host, int client, int turns_befor
         ph_prefetch_bytes(session->mail, MAIL_BYTES);
     }
     ph_world_fetch(host->def.world, session->viewer, turns_before);
+}
+
+void ph_host_session_follow(const ph_host* host, int client, int next)
+{
+    const ph_host_session* sessions = host->sessions.by_client;
+    ph_world_follow(host->def.world, sessions[client].viewer, sessions[next].viewer);
 }
 
 void ph_host_session_fetch_first(const ph_host* host, int client)

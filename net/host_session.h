@@ -89,7 +89,10 @@ void ph_host_session_pay(const ph_host* host, ph_host_session* session, size_t s
 // Before its turn: fetches the session, and then what its send will look at.
 void ph_host_session_fetch(const ph_host* host, int client);
 void ph_host_session_fetch_send(const ph_host* host, int client,
-                                int turns_before); // PH_FETCH_TURNS..1
+                                int turns_before); // 3, 2, 1
+
+// Whose turn comes next.
+void ph_host_session_follow(const ph_host* host, int client, int next);
 
 // The same for a payload that will be taken: the session, then what is behind it.
 void ph_host_session_fetch_first(const ph_host* host, int client);

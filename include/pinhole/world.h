@@ -295,11 +295,12 @@ typedef void ph_deliver(void* context, ph_viewer_id viewer, const void* bytes, s
 PH_API ph_result ph_world_send(ph_world* world, ph_viewer_id viewer, uint64_t now_us,
                                ph_deliver* deliver, void* context);
 
-/// A hint for whoever sends to many viewers one after the other, who are in no cache: this one will be sent
-/// to in so many turns. Asked for in each of the PH_FETCH_TURNS turns before, what its send looks at is there
-/// in time, a part of it by each. Changes nothing; any id will do. Beside sends to others, from any thread.
-#define PH_FETCH_TURNS 9
+/// Hints for whoever sends to many viewers one after the other, who are in no cache. fetch: this one will be
+/// sent to in so many turns, to be said of it three turns before, two, and one. follow: after the send to
+/// `viewer`, which is about to begin, comes that to `next`. So what a send looks at is there in time. They
+/// change nothing that can be seen; any ids will do. From any thread, as the sends themselves.
 PH_API void ph_world_fetch(const ph_world* world, ph_viewer_id viewer, int turns_before);
+PH_API void ph_world_follow(ph_world* world, ph_viewer_id viewer, ph_viewer_id next);
 
 /// Whether ph_world_send_all() would send to this viewer now: for games that send by themselves, and
 /// by the rhythm of the pinhole profile. With a fixed sends_per_second always. May be asked from

@@ -1,15 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// A hint, for whoever sends to many viewers one after the other: what a send looks at is in no cache, and is
-// found from pointer to pointer, so each is fetched a turn before the next; and no more in a turn than a
-// processor fetches at a time, because what is beyond that is dropped (an EPYC: some twenty lines). Nothing
-// here decides anything. Some times per send.
-
-#include "world/sender.h"
-#include "world/world_state.h"
-
-#include "base/prefetch.h"
+#include "world/fetching.h"
 
 #include <stddef.h>
 
@@ -38,20 +30,6 @@ void ph_sender_fetch(const ph_sender* sender)
     fetch_rest(sender);
 }
 
-// Of those who will probably be visited first; and where what is told of them will be remembered.
-static void fetch_visits(const ph_sender* sender)
-{
-    for (int i = 0; i < sender->likely_count; ++i) {
-        ph_sender_fetch_slot(sender, sender->likely[i]);
-    }
-    const ph_flight* flight = &sender->flight;
-    ph_prefetch_bytes(flight->units + flight->head, FLIGHT_BYTES);
-}
-
-// The last turns but one are for what is swept, a part of it in each.
-enum { LANE_TURNS = 4, FIRST_LANE_TURN = 1 + LANE_TURNS };
-_Static_assert(FIRST_LANE_TURN + 4 == PH_FETCH_TURNS, "each has its turn");
-
 void ph_world_fetch(const ph_world* world, ph_viewer_id viewer, int turns_before)
 {
     uint32_t index;
@@ -60,28 +38,66 @@ void ph_world_fetch(const ph_world* world, ph_viewer_id viewer, int turns_before
     }
     const ph_viewer* sent_to = &world->viewers.viewers[index];
     switch (turns_before) {
-    case PH_FETCH_TURNS:
+    case 3:
         ph_prefetch_bytes(sent_to, sizeof *sent_to);
         ph_prefetch(&world->viewers.eyes[index]);
         break;
-    case PH_FETCH_TURNS - 1:
+    case 2:
         fetch_head(sent_to->sender);
         ph_slots_prefetch_head(sent_to->slots);
         break;
-    case PH_FETCH_TURNS - 2:
+    case 1:
         fetch_rest(sent_to->sender);
         break;
-    case PH_FETCH_TURNS - 3:
-        ph_slots_prefetch(sent_to->slots);
-        break;
-    case 1:
-        fetch_visits(sent_to->sender);
-        break;
     default:
-        if (1 < turns_before && turns_before <= FIRST_LANE_TURN) {
-            ph_knowledge_prefetch_part(&sent_to->sender->knowledge, FIRST_LANE_TURN - turns_before,
-                                       LANE_TURNS);
-        }
         break;
     }
+}
+
+void ph_world_follow(ph_world* world, ph_viewer_id viewer, ph_viewer_id next)
+{
+    uint32_t index;
+    uint32_t next_index;
+    if (ph_world_try_viewer(world, viewer, &index) &&
+        ph_world_try_viewer(world, next, &next_index)) {
+        world->viewers.viewers[index].sender->follower = next_index;
+    }
+}
+
+// ---- while another one is sent to
+
+ph_foresight ph_foresight_make(const ph_world* world, ph_sender* sender)
+{
+    const uint32_t next = sender->follower;
+    sender->follower = PH_NOBODY_FOLLOWS;
+    // It may have been removed since.
+    if (next >= (uint32_t)world->viewers.ids.used_count ||
+        world->viewers.viewers[next].slots == NULL) {
+        return (ph_foresight){0};
+    }
+    const ph_viewer* viewer = &world->viewers.viewers[next];
+    const ph_knowledge* knowledge = &viewer->sender->knowledge;
+    ph_slots_prefetch(viewer->slots);
+    return (ph_foresight){
+        .sender = viewer->sender,
+        .at = (const uint8_t*)knowledge->touched,
+        .end = (const uint8_t*)knowledge->touched + ph_knowledge_swept_bytes(knowledge),
+    };
+}
+
+// Last of all those who will probably be visited first, and where what is told of them will be remembered.
+void ph_foresight_finish(ph_foresight* foresight)
+{
+    const ph_sender* sender = foresight->sender;
+    if (sender == NULL) {
+        return;
+    }
+    while (foresight->at < foresight->end) {
+        ph_foresight_go_on(foresight);
+    }
+    for (int i = 0; i < sender->likely_count; ++i) {
+        ph_sender_fetch_slot(sender, sender->likely[i]);
+    }
+    const ph_flight* flight = &sender->flight;
+    ph_prefetch_bytes(flight->units + flight->head, FLIGHT_BYTES);
 }

@@ -65,19 +65,14 @@ void ph_knowledge_init(ph_knowledge* knowledge, void* block, int slot_count, siz
     }
 }
 
-void ph_knowledge_prefetch_part(const ph_knowledge* knowledge, int part, int part_count)
+size_t ph_knowledge_swept_bytes(const ph_knowledge* knowledge)
 {
-    // The first array; the others follow.
-    const uint8_t* lanes = (const uint8_t*)knowledge->touched;
-    const size_t size = (size_t)knowledge->slot_count * SWEPT_BYTES_PER_SLOT;
-    const size_t begin = size * (size_t)part / (size_t)part_count;
-    const size_t end = size * ((size_t)part + 1) / (size_t)part_count;
-    ph_prefetch_bytes(lanes + begin, end - begin);
+    return (size_t)knowledge->slot_count * SWEPT_BYTES_PER_SLOT;
 }
 
 void ph_knowledge_prefetch(const ph_knowledge* knowledge)
 {
-    ph_knowledge_prefetch_part(knowledge, 0, 1);
+    ph_prefetch_bytes(knowledge->touched, ph_knowledge_swept_bytes(knowledge));
 }
 
 // ---- what vision says

@@ -85,9 +85,10 @@ size_t ph_knowledge_bytes(int slot_count, size_t known_stride);
 // Lays empty knowledge over a block that is zeroed and aligned to 8.
 void ph_knowledge_init(ph_knowledge* knowledge, void* block, int slot_count, size_t known_stride);
 
-// Fetches all that is swept: by and by each array would cost a wait. Or one of several equal parts of it.
+// What is swept lies in a row from `touched` on, in so many bytes.
+size_t ph_knowledge_swept_bytes(const ph_knowledge* knowledge);
+// Fetches all of it: by and by each array would cost a wait.
 void ph_knowledge_prefetch(const ph_knowledge* knowledge);
-void ph_knowledge_prefetch_part(const ph_knowledge* knowledge, int part, int part_count);
 
 static inline ph_dossier* ph_knowledge_at(const ph_knowledge* knowledge, int slot)
 {

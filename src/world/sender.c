@@ -165,6 +165,7 @@ static void fill(ph_sender* sender, const ph_sender_def* def)
     sender->scheduler = ph_sender_scheduler(def);
     sender->patience_ms = (uint32_t)viewer->patience_ms;
     sender->first_slot = PH_SLOT_NOBODY;
+    sender->follower = PH_NOBODY_FOLLOWS;
     sender->overdue_credit_bits = 1; // the first of them may go at once
     sender->session = viewer->session;
     sender->newest = viewer->session;

@@ -26,6 +26,7 @@
 
 // So many dossiers are fetched before a send begins; it fetches the others while it visits these.
 #define PH_LIKELY_MAX 12
+#define PH_NOBODY_FOLLOWS UINT32_MAX
 
 // What one send works with, by slot. Up to so many slots it lies on the stack.
 #define PH_STACK_SLOTS 512
@@ -80,6 +81,7 @@ typedef struct ph_sender {
     uint32_t patience_ms;
     int64_t overdue_credit_bits; // what those who wait too long may have now, before the others
     uint16_t first_slot;         // did not fit last time, comes first now; or PH_SLOT_NOBODY
+    uint32_t follower;           // index of the viewer who is sent to next, or PH_NOBODY_FOLLOWS
     uint16_t likely_count;
     uint16_t likely
         [PH_LIKELY_MAX]; // slots whose turn was to come next: to be fetched before the next send

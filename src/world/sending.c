@@ -19,6 +19,7 @@
 #include "world/comparing.h"
 #include "world/datagram.h"
 #include "world/errors.h"
+#include "world/fetching.h"
 #include "world/priorities.h"
 #include "world/stopwatch.h"
 #include "world/survey.h"
@@ -50,6 +51,7 @@ typedef struct sending {
     uint32_t now_ms;
     ph_surveyed surveyed;
     ph_turns turns;
+    ph_foresight foresight;
     bool is_by_error;   // the scheduler's filter is that of errors
     bool is_by_score;   // or that of scores
     bool has_scores;    // it remembers something between sends
@@ -400,7 +402,9 @@ PH_OUT_OF_LINE static bool put_off(sending* s, ph_turn who, outcome result)
     if (s->datagram.count == 0) {
         return false;
     }
-    if (ph_turns_retry(&s->turns, who)) {
+    // Among those by priority, each of whom has one turn, others are not worth a try when none can fit.
+    const bool is_full = s->turns.is_usual && ph_datagram_is_full(&s->datagram);
+    if (ph_turns_retry(&s->turns, who) || is_full) {
         turn_over(s);
     }
     return true;
@@ -424,6 +428,7 @@ static bool visit_by_priority(sending* s, ph_turn* who)
         if (slot < 0) {
             return true;
         }
+        ph_foresight_go_on(&s->foresight);
         const bool is_entered = s->sender->knowledge.told[slot] == PH_TOLD_ENTERED;
         const outcome result = is_entered ? visit_usual(s, slot) : visit(s, usual_turn(slot));
         if (result > OUTCOME_ADDED) {
@@ -555,7 +560,9 @@ void ph_sending_run(ph_world* world, uint32_t index, const ph_occasion* occasion
     ph_stopwatch_lap(&s.watch, PH_STAGE_SCORE);
     const uint64_t enters_before = s.sender->stats.enters;
     const uint64_t updates_before = s.sender->stats.updates;
+    s.foresight = ph_foresight_make(world, s.sender);
     const bool is_all_said = send_datagrams(&s);
+    ph_foresight_finish(&s.foresight);
     ph_turns_note_likely(&s.turns);
     ph_stopwatch_lap(&s.watch, PH_STAGE_PICK);
     if (s.sent_count > 0) {

@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Hints of who will be sent to next. What a send looks at is in no cache, and is found from pointer to
+// pointer: so each is fetched a turn before the next. What is swept is the most of it, and a processor
+// fetches only some lines at a time and drops what it is asked for beyond that: it is fetched by and by,
+// while the one before is visited slot by slot. Nothing here decides anything.
+
+#ifndef PH_WORLD_FETCHING_H
+#define PH_WORLD_FETCHING_H
+
+#include "base/prefetch.h"
+#include "world/sender.h"
+#include "world/world_state.h"
+
+// {0}: nobody follows.
+typedef struct ph_foresight {
+    const ph_sender* sender; // of the viewer who is sent to next
+    const uint8_t* at;       // what is swept of it, from here on
+    const uint8_t* end;
+} ph_foresight;
+
+// Who follows, which is forgotten then.
+ph_foresight ph_foresight_make(const ph_world* world, ph_sender* sender);
+
+// With every visit.
+static inline void ph_foresight_go_on(ph_foresight* foresight)
+{
+    if (foresight->at < foresight->end) {
+        ph_prefetch_bytes(foresight->at, 4 * PH_CACHE_LINE);
+        foresight->at += 4 * PH_CACHE_LINE;
+    }
+}
+
+// After the last visit.
+void ph_foresight_finish(ph_foresight* foresight);
+
+#endif
