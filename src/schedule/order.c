@@ -19,9 +19,9 @@
 // Above it are only the bits of what is no number.
 #define KEY_INFINITY INT32_C(0x7F800000)
 
-// Buckets are a sixty-fourth of an octave wide, and reach from four octaves above the mean to four below:
+// Buckets are a thirty-second of an octave wide, and reach from four octaves above the mean to four below:
 // most of them have nobody or one of 250 slots, so that the processor need not guess what is to be sorted.
-enum { STEPS = 64, STEP_SHIFT = 23 - 6, STEPS_ABOVE = 4 * STEPS };
+enum { STEPS = 32, STEP_SHIFT = 23 - 5, STEPS_ABOVE = 4 * STEPS };
 // The last one is of those who are left out.
 enum { BUCKET_NONE = 8 * STEPS, BUCKET_COUNT };
 
