@@ -270,7 +270,8 @@ static void announce(load_scene* scene, int i, int period)
     for (int turns = 1; turns <= 3 && i + turns * period < scene->viewer_count; ++turns) {
         const ph_viewer_id later = scene->clients[i + turns * period].viewer;
         ph_world_fetch(scene->world, later, turns);
-        if (turns == 1) {
+        // With a pool, the next one may be another thread's.
+        if (turns == 1 && scene->pool == NULL) {
             ph_world_follow(scene->world, scene->clients[i].viewer, later);
         }
     }

@@ -266,9 +266,7 @@ static void send_chunk(ph_host* host, int chunk, uint64_t now_us, ph_host_pile* 
         for (int turns = 1; turns <= FETCH_SEND_TURNS && i + turns < count; ++turns) {
             ph_host_session_fetch_send(host, clients[i + turns], turns);
         }
-        if (i + 1 < count) {
-            ph_host_session_follow(host, clients[i], clients[i + 1]);
-        }
+        ph_host_session_follow(host, clients[i], i + 1 < count ? clients[i + 1] : -1);
         ph_host_session_serve(host, clients[i], now_us, pile);
     }
 }

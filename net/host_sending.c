@@ -114,7 +114,8 @@ void ph_host_session_fetch_send(const ph_host* host, int client, int turns_befor
 void ph_host_session_follow(const ph_host* host, int client, int next)
 {
     const ph_host_session* sessions = host->sessions.by_client;
-    ph_world_follow(host->def.world, sessions[client].viewer, sessions[next].viewer);
+    const ph_viewer_id viewer = next >= 0 ? sessions[next].viewer : (ph_viewer_id){0};
+    ph_world_follow(host->def.world, sessions[client].viewer, viewer);
 }
 
 void ph_host_session_fetch_first(const ph_host* host, int client)

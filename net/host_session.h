@@ -91,7 +91,7 @@ void ph_host_session_fetch(const ph_host* host, int client);
 void ph_host_session_fetch_send(const ph_host* host, int client,
                                 int turns_before); // 3, 2, 1
 
-// Whose turn comes next.
+// Whose turn comes next, on the same thread; -1: nobody's.
 void ph_host_session_follow(const ph_host* host, int client, int next);
 
 // The same for a payload that will be taken: the session, then what is behind it.

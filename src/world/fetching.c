@@ -10,6 +10,9 @@ enum { FLIGHT_BYTES = 12 * PH_CACHE_LINE };
 
 // Where in the sender begins what stands behind the ring of packets.
 #define BEHIND_PACKETS offsetof(ph_sender, expectation)
+_Static_assert(offsetof(ph_sender, flight) < BEHIND_PACKETS &&
+                   BEHIND_PACKETS < offsetof(ph_sender, times),
+               "the flight, then what a send and an answer look at, then figures");
 
 static void fetch_head(const ph_sender* sender)
 {
@@ -58,18 +61,16 @@ void ph_world_follow(ph_world* world, ph_viewer_id viewer, ph_viewer_id next)
 {
     uint32_t index;
     uint32_t next_index;
-    if (ph_world_try_viewer(world, viewer, &index) &&
-        ph_world_try_viewer(world, next, &next_index)) {
-        world->viewers.viewers[index].sender->follower = next_index;
+    if (ph_world_try_viewer(world, viewer, &index)) {
+        const bool is_there = ph_world_try_viewer(world, next, &next_index);
+        world->viewers.viewers[index].sender->follower = is_there ? next_index : PH_NOBODY_FOLLOWS;
     }
 }
 
 // ---- while another one is sent to
 
-ph_foresight ph_foresight_make(const ph_world* world, ph_sender* sender)
+ph_foresight ph_foresight_make(const ph_world* world, uint32_t next)
 {
-    const uint32_t next = sender->follower;
-    sender->follower = PH_NOBODY_FOLLOWS;
     // It may have been removed since.
     if (next >= (uint32_t)world->viewers.ids.used_count ||
         world->viewers.viewers[next].slots == NULL) {

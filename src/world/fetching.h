@@ -20,8 +20,16 @@ typedef struct ph_foresight {
     const uint8_t* end;
 } ph_foresight;
 
-// Who follows, which is forgotten then.
-ph_foresight ph_foresight_make(const ph_world* world, ph_sender* sender);
+// Of the viewer with this index, or PH_NOBODY_FOLLOWS.
+ph_foresight ph_foresight_make(const ph_world* world, uint32_t next);
+
+// Who follows the viewer of this sender; said of one send only, whatever becomes of that.
+static inline uint32_t ph_sender_take_follower(ph_sender* sender)
+{
+    const uint32_t next = sender->follower;
+    sender->follower = PH_NOBODY_FOLLOWS;
+    return next;
+}
 
 // With every visit.
 static inline void ph_foresight_go_on(ph_foresight* foresight)

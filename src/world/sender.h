@@ -209,8 +209,8 @@ static inline bool ph_sender_is_doubtful(const ph_sender* sender, int slot)
                sender->doubt_ms;
 }
 
-// Soon an item of this slot is answered: fetches what that changes. Of the known values mostly the
-// first.
+// Soon this slot is visited, or an item of it is answered: fetches what that changes. Of the known values
+// mostly the first.
 static inline void ph_sender_fetch_slot(const ph_sender* sender, int slot)
 {
     const ph_baseline* baselines = sender->baselines.slots;

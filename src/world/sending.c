@@ -402,7 +402,8 @@ PH_OUT_OF_LINE static bool put_off(sending* s, ph_turn who, outcome result)
     if (s->datagram.count == 0) {
         return false;
     }
-    // Among those by priority, each of whom has one turn, others are not worth a try when none can fit.
+    // Among those by priority, each of whom has one turn, others are not worth a try when none can fit. More
+    // of a slot that is told of already may, for fewer bits: that waits for the next datagram.
     const bool is_full = s->turns.is_usual && ph_datagram_is_full(&s->datagram);
     if (ph_turns_retry(&s->turns, who) || is_full) {
         turn_over(s);
@@ -527,6 +528,7 @@ void ph_sending_run(ph_world* world, uint32_t index, const ph_occasion* occasion
     prepare(&s, world, index, occasion->now_us);
     s.deliver = occasion->deliver;
     s.context = occasion->context;
+    const uint32_t follower = ph_sender_take_follower(s.sender);
     ph_knowledge_prefetch(&s.sender->knowledge);
     ph_tell_viewer(world, index);
     free_gone(&s, world->viewers.viewers[index].slots);
@@ -560,7 +562,7 @@ void ph_sending_run(ph_world* world, uint32_t index, const ph_occasion* occasion
     ph_stopwatch_lap(&s.watch, PH_STAGE_SCORE);
     const uint64_t enters_before = s.sender->stats.enters;
     const uint64_t updates_before = s.sender->stats.updates;
-    s.foresight = ph_foresight_make(world, s.sender);
+    s.foresight = ph_foresight_make(world, follower);
     const bool is_all_said = send_datagrams(&s);
     ph_foresight_finish(&s.foresight);
     ph_turns_note_likely(&s.turns);

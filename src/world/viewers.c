@@ -180,22 +180,58 @@ static bool shows_vanished(const ph_viewers* viewers, uint32_t viewer, const ph_
            shows_vanished_of(slots, entities, eye, entities->veiled, entities->veiled_count);
 }
 
-// Whether an entity that has arrived somewhere changes what the viewer sees: it may be seen, and came into
-// the reach of newcomers; or it is shown, and went out of reach.
-static bool matters(const ph_viewer* viewer, const ph_eye* eye, const ph_crowd* crowd,
-                    ph_entity_index entity)
+// Whether somebody who has arrived came into the reach of newcomers, may be seen and is not shown yet.
+// Distances first: slots are cold, and of many who arrive most are far away.
+static bool misses_arrival(const ph_viewer* viewer, const ph_eye* eye, const ph_entities* entities,
+                           const ph_crowd* crowd)
 {
-    if (crowd->spawn_order[entity] == UINT64_MAX) {
-        return false; // it has died since
+    const uint64_t enter2 = viewer->view.enter.distance2;
+    for (int i = 0; i < entities->arrived_count; ++i) {
+        const ph_entity_index entity = entities->arrived[i];
+        const uint64_t distance2 =
+            ph_distance2(crowd->x_mm[entity], crowd->y_mm[entity], eye->x_mm, eye->y_mm);
+        if ((distance2 < enter2 || (crowd->flags[entity] & PH_SEEN_ALWAYS) != 0) &&
+            crowd->spawn_order[entity] != UINT64_MAX && // it may have died since
+            ph_slots_find(viewer->slots, entity) < 0 && ph_eye_may_see(eye, crowd, entity)) {
+            return true;
+        }
     }
-    const uint64_t distance2 =
-        ph_distance2(crowd->x_mm[entity], crowd->y_mm[entity], eye->x_mm, eye->y_mm);
-    const bool is_always = (crowd->flags[entity] & PH_SEEN_ALWAYS) != 0;
-    if (ph_slots_find(viewer->slots, entity) >= 0) {
-        return !is_always && distance2 > viewer->view.wide.distance2;
+    return false;
+}
+
+static bool is_lost_to(const ph_viewer* viewer, const ph_eye* eye, const ph_crowd* crowd,
+                       ph_entity_index entity)
+{
+    return (crowd->flags[entity] & PH_SEEN_ALWAYS) == 0 &&
+           crowd->spawn_order[entity] != UINT64_MAX &&
+           ph_distance2(crowd->x_mm[entity], crowd->y_mm[entity], eye->x_mm, eye->y_mm) >
+               viewer->view.wide.distance2;
+}
+
+// Whether somebody who is shown went out of reach at once. Of those who have arrived or of those who are
+// shown the fewer are looked at.
+static bool shows_departed(const ph_viewer* viewer, const ph_eye* eye, const ph_entities* entities,
+                           const ph_crowd* crowd)
+{
+    const ph_sight sight = ph_slots_sight(viewer->slots);
+    if (entities->arrived_count <= sight.slot_count) {
+        for (int i = 0; i < entities->arrived_count; ++i) {
+            const ph_entity_index entity = entities->arrived[i];
+            if (is_lost_to(viewer, eye, crowd, entity) &&
+                ph_slots_find(viewer->slots, entity) >= 0) {
+                return true;
+            }
+        }
+        return false;
     }
-    return (is_always || distance2 < viewer->view.enter.distance2) &&
-           ph_eye_may_see(eye, crowd, entity);
+    for (int slot = 0; slot < sight.slot_count; ++slot) {
+        const ph_entity_index entity = sight.entities[slot];
+        if (entity != PH_ENTITY_NONE && entities->has_arrived[entity] != 0 &&
+            is_lost_to(viewer, eye, crowd, entity)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 // Whether somebody has come into view or left it at once: spawned, shown to more, or by a jump; or the eye
@@ -204,16 +240,11 @@ static bool matters(const ph_viewer* viewer, const ph_eye* eye, const ph_crowd* 
 static bool sees_arrival(const ph_viewers* viewers, uint32_t viewer, const ph_entities* entities,
                          const ph_crowd* crowd)
 {
+    const ph_viewer* seer = &viewers->viewers[viewer];
     const ph_eye* eye = &viewers->eyes[viewer];
-    if (viewers->viewers[viewer].has_leapt) {
-        return true;
-    }
-    for (int i = 0; i < entities->arrived_count; ++i) {
-        if (matters(&viewers->viewers[viewer], eye, crowd, entities->arrived[i])) {
-            return true;
-        }
-    }
-    return false;
+    return seer->has_leapt ||
+           (entities->arrived_count > 0 && (misses_arrival(seer, eye, entities, crowd) ||
+                                            shows_departed(seer, eye, entities, crowd)));
 }
 
 static bool is_turn(uint32_t viewer, const ph_refresh* refresh)
@@ -222,7 +253,7 @@ static bool is_turn(uint32_t viewer, const ph_refresh* refresh)
 }
 
 // Whether what a viewer shows may be gone, or hidden.
-static bool is_unrest(const ph_viewers* viewers, uint32_t viewer, const ph_refresh* refresh)
+static bool may_show_vanished(const ph_viewers* viewers, uint32_t viewer, const ph_refresh* refresh)
 {
     return viewers->viewers[viewer].is_urgent || shows_vanished(viewers, viewer, refresh->entities);
 }
@@ -290,7 +321,7 @@ void ph_viewers_refresh(ph_viewers* viewers, const ph_refresh* refresh)
         if (viewers->viewers[viewer].slots == NULL) {
             continue;
         }
-        const bool is_calm = !is_unrest(viewers, viewer, refresh);
+        const bool is_calm = !may_show_vanished(viewers, viewer, refresh);
         if (!is_calm || is_turn(viewer, refresh) ||
             sees_arrival(viewers, viewer, refresh->entities, &crowd)) {
             refresh_one(viewers, viewer, refresh, &crowd, is_calm);
