@@ -30,8 +30,8 @@ typedef struct serve_stage_def {
     ph_profile profile;
     int client_capacity;
     double radius_m; // 0: as usual
-    double
-        vision_hz; // how often a second it is looked who walked into or out of a client's view; 0: as usual
+    // How often a second it is looked who walked into or out of a client's view; 0: as usual.
+    double vision_hz;
 } serve_stage_def;
 
 // Read-only outside, but for is_standing.

@@ -88,8 +88,8 @@ void ph_host_session_pay(const ph_host* host, ph_host_session* session, size_t s
 
 // Before its turn: fetches the session, and then what its send will look at.
 void ph_host_session_fetch(const ph_host* host, int client);
-void ph_host_session_fetch_send(const ph_host* host, int client,
-                                int turns_before); // 3, 2, 1
+// turns_before: 3, 2 and 1.
+void ph_host_session_fetch_send(const ph_host* host, int client, int turns_before);
 
 // Whose turn comes next, on the same thread; -1: nobody's.
 void ph_host_session_follow(const ph_host* host, int client, int next);
