@@ -32,4 +32,21 @@ static inline void ph_prefetch_bytes(const void* bytes, size_t size)
     }
 }
 
+// What is to be fetched by and by: a processor fetches only some lines at a time, and drops what it is
+// asked for beyond that.
+typedef struct ph_stretch {
+    const uint8_t* at;
+    size_t left_bytes;
+} ph_stretch;
+
+// So many lines more, or what is left.
+static inline void ph_stretch_fetch(ph_stretch* stretch, int lines)
+{
+    const size_t most = (size_t)lines * PH_CACHE_LINE;
+    const size_t bytes = stretch->left_bytes < most ? stretch->left_bytes : most;
+    ph_prefetch_bytes(stretch->at, bytes);
+    stretch->at += bytes;
+    stretch->left_bytes -= bytes;
+}
+
 #endif

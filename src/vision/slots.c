@@ -3,8 +3,10 @@
 
 // Runs once per viewer and refresh, over the few hundred that are shown. Everything lies in one block:
 //
-//   | ph_slots | spawn_orders | entities entered | table free_ring enters leaves shown | states marks |
+//   | ph_slots | spawn_orders | entered entities | shown table free_ring enters leaves | states marks |
 //                u64            u32                u16                                   u8
+//
+// What a refresh and a send sweep lies in a row: entities and shown; and the bytes at the end.
 
 #include "vision/slots.h"
 
@@ -40,15 +42,15 @@ static void lay_out(ph_slots* slots)
 {
     const size_t count = (size_t)slots->slot_count;
     slots->spawn_orders = (uint64_t*)(slots + 1);
-    slots->entities = (ph_entity_index*)(slots->spawn_orders + count);
-    slots->entered = (uint32_t*)(slots->entities + count);
-    uint16_t* entries = (uint16_t*)(slots->entered + count);
+    slots->entered = (uint32_t*)(slots->spawn_orders + count);
+    slots->entities = (ph_entity_index*)(slots->entered + count);
+    slots->shown = (uint16_t*)(slots->entities + count);
+    uint16_t* entries = slots->shown + count;
     slots->table = ph_slot_table_make(entries, slots->entities, slots->slot_count);
     slots->free_ring = entries + ph_slot_table_size(slots->slot_count);
     slots->enters = slots->free_ring + count;
     slots->leaves = slots->enters + count;
-    slots->shown = slots->leaves + count;
-    slots->states = (uint8_t*)(slots->shown + count);
+    slots->states = (uint8_t*)(slots->leaves + count);
     slots->marks = slots->states + count;
 }
 
@@ -513,11 +515,16 @@ void ph_slots_prefetch_head(const ph_slots* slots)
     ph_prefetch_bytes(slots, sizeof *slots);
 }
 
-void ph_slots_prefetch(const ph_slots* slots)
+ph_stretch ph_slots_swept(const ph_slots* slots)
 {
-    const size_t count = (size_t)slots->slot_count;
-    ph_prefetch_bytes(slots->shown, (size_t)slots->listed_count * sizeof slots->shown[0]);
-    ph_prefetch_bytes(slots->entities, count * sizeof slots->entities[0]);
+    const size_t entities = (size_t)slots->slot_count * sizeof slots->entities[0];
+    const size_t shown = (size_t)slots->listed_count * sizeof slots->shown[0];
+    return (ph_stretch){(const uint8_t*)slots->entities, entities + shown};
+}
+
+ph_stretch ph_slots_judged(const ph_slots* slots)
+{
+    return (ph_stretch){slots->states, 2 * (size_t)slots->slot_count};
 }
 
 // ---- questions

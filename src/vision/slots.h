@@ -29,6 +29,7 @@
 #ifndef PH_VISION_SLOTS_H
 #define PH_VISION_SLOTS_H
 
+#include "base/prefetch.h"
 #include "vision/view.h"
 
 typedef enum ph_slot_state {
@@ -72,9 +73,11 @@ int ph_slots_sift(const ph_slots* slots, ph_seen* seen, int count);
 // last refresh. In them slot 0 comes first. Neither half allocates anything.
 void ph_slots_refresh(ph_slots* slots, const ph_slots_step* step);
 
-// Fetches what a refresh or a send will look at, while others are worked on; and before that, where it is.
-void ph_slots_prefetch(const ph_slots* slots);
+// To be fetched while others are worked on: first where everything is, then what a refresh or a send goes
+// over, then what only a refresh does.
 void ph_slots_prefetch_head(const ph_slots* slots);
+ph_stretch ph_slots_swept(const ph_slots* slots);
+ph_stretch ph_slots_judged(const ph_slots* slots);
 
 // The tick of the refresh by which a shown slot was entered.
 uint32_t ph_slots_entered(const ph_slots* slots, int slot);

@@ -77,12 +77,10 @@ ph_foresight ph_foresight_make(const ph_world* world, uint32_t next)
         return (ph_foresight){0};
     }
     const ph_viewer* viewer = &world->viewers.viewers[next];
-    const ph_knowledge* knowledge = &viewer->sender->knowledge;
-    ph_slots_prefetch(viewer->slots);
     return (ph_foresight){
         .sender = viewer->sender,
-        .at = (const uint8_t*)knowledge->touched,
-        .end = (const uint8_t*)knowledge->touched + ph_knowledge_swept_bytes(knowledge),
+        .slots = ph_slots_swept(viewer->slots),
+        .knowledge = ph_knowledge_swept(&viewer->sender->knowledge),
     };
 }
 
@@ -93,7 +91,7 @@ void ph_foresight_finish(ph_foresight* foresight)
     if (sender == NULL) {
         return;
     }
-    while (foresight->at < foresight->end) {
+    while (foresight->slots.left_bytes + foresight->knowledge.left_bytes > 0) {
         ph_foresight_go_on(foresight);
     }
     for (int i = 0; i < sender->likely_count; ++i) {

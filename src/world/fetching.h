@@ -16,8 +16,9 @@
 // {0}: nobody follows.
 typedef struct ph_foresight {
     const ph_sender* sender; // of the viewer who is sent to next
-    const uint8_t* at;       // what is swept of it, from here on
-    const uint8_t* end;
+    // What is swept of it, and was not fetched yet.
+    ph_stretch slots;
+    ph_stretch knowledge;
 } ph_foresight;
 
 // Of the viewer with this index, or PH_NOBODY_FOLLOWS.
@@ -34,10 +35,8 @@ static inline uint32_t ph_sender_take_follower(ph_sender* sender)
 // With every visit.
 static inline void ph_foresight_go_on(ph_foresight* foresight)
 {
-    if (foresight->at < foresight->end) {
-        ph_prefetch_bytes(foresight->at, 4 * PH_CACHE_LINE);
-        foresight->at += 4 * PH_CACHE_LINE;
-    }
+    ph_stretch_fetch(&foresight->slots, 2);
+    ph_stretch_fetch(&foresight->knowledge, 4);
 }
 
 // After the last visit.

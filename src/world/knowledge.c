@@ -65,14 +65,10 @@ void ph_knowledge_init(ph_knowledge* knowledge, void* block, int slot_count, siz
     }
 }
 
-size_t ph_knowledge_swept_bytes(const ph_knowledge* knowledge)
+ph_stretch ph_knowledge_swept(const ph_knowledge* knowledge)
 {
-    return (size_t)knowledge->slot_count * SWEPT_BYTES_PER_SLOT;
-}
-
-void ph_knowledge_prefetch(const ph_knowledge* knowledge)
-{
-    ph_prefetch_bytes(knowledge->touched, ph_knowledge_swept_bytes(knowledge));
+    const size_t bytes = (size_t)knowledge->slot_count * SWEPT_BYTES_PER_SLOT;
+    return (ph_stretch){(const uint8_t*)knowledge->touched, bytes};
 }
 
 // ---- what vision says

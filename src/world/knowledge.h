@@ -28,6 +28,7 @@
 #ifndef PH_WORLD_KNOWLEDGE_H
 #define PH_WORLD_KNOWLEDGE_H
 
+#include "base/prefetch.h"
 #include "wire/classic.h"
 #include "wire/flight.h"
 #include "wire/packing.h"
@@ -85,10 +86,8 @@ size_t ph_knowledge_bytes(int slot_count, size_t known_stride);
 // Lays empty knowledge over a block that is zeroed and aligned to 8.
 void ph_knowledge_init(ph_knowledge* knowledge, void* block, int slot_count, size_t known_stride);
 
-// What is swept lies in a row from `touched` on, in so many bytes.
-size_t ph_knowledge_swept_bytes(const ph_knowledge* knowledge);
-// Fetches all of it: by and by each array would cost a wait.
-void ph_knowledge_prefetch(const ph_knowledge* knowledge);
+// What is swept, which lies in a row: to be fetched before.
+ph_stretch ph_knowledge_swept(const ph_knowledge* knowledge);
 
 static inline ph_dossier* ph_knowledge_at(const ph_knowledge* knowledge, int slot)
 {

@@ -529,7 +529,6 @@ void ph_sending_run(ph_world* world, uint32_t index, const ph_occasion* occasion
     s.deliver = occasion->deliver;
     s.context = occasion->context;
     const uint32_t follower = ph_sender_take_follower(s.sender);
-    ph_knowledge_prefetch(&s.sender->knowledge);
     ph_tell_viewer(world, index);
     free_gone(&s, world->viewers.viewers[index].slots);
     if (is_blocked(s.sender, &world->forms)) {

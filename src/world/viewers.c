@@ -13,6 +13,9 @@
 
 #include <string.h>
 
+// So many are fetched at once.
+enum { FETCH_LINES = 16 };
+
 // ---- memory
 
 ph_result ph_viewers_create(ph_viewers* viewers, const ph_allocator* allocator, int capacity)
@@ -30,6 +33,7 @@ static void release_arrays(ph_viewers* viewers)
     const size_t capacity = (size_t)viewers->capacity;
     ph_release_array(&viewers->allocator, viewers->eyes, capacity, sizeof(ph_eye));
     ph_release_array(&viewers->allocator, viewers->viewers, capacity, sizeof(ph_viewer));
+    ph_release_array(&viewers->allocator, viewers->turns, capacity, sizeof(ph_viewer_turn));
 }
 
 void ph_viewers_destroy(ph_viewers* viewers)
@@ -55,7 +59,8 @@ ph_result ph_viewers_reserve(ph_viewers* viewers, int capacity)
     grown.capacity = capacity;
     grown.eyes = ph_allocate_array(&viewers->allocator, (size_t)capacity, sizeof(ph_eye));
     grown.viewers = ph_allocate_array(&viewers->allocator, (size_t)capacity, sizeof(ph_viewer));
-    if (grown.eyes == NULL || grown.viewers == NULL) {
+    grown.turns = ph_allocate_array(&viewers->allocator, (size_t)capacity, sizeof(ph_viewer_turn));
+    if (grown.eyes == NULL || grown.viewers == NULL || grown.turns == NULL) {
         release_arrays(&grown);
         return PH_ERROR_MEMORY;
     }
@@ -258,17 +263,20 @@ static bool may_show_vanished(const ph_viewers* viewers, uint32_t viewer, const 
     return viewers->viewers[viewer].is_urgent || shows_vanished(viewers, viewer, refresh->entities);
 }
 
-static void refresh_one(ph_viewers* viewers, uint32_t index, const ph_refresh* refresh,
-                        const ph_crowd* crowd, bool is_calm)
+// What is swept of the one whose turn is next is fetched between the steps of the one before.
+static void refresh_one(ph_viewers* viewers, ph_viewer_turn turn, const ph_refresh* refresh,
+                        const ph_crowd* crowd, const ph_slots* next)
 {
-    ph_viewer* viewer = &viewers->viewers[index];
-    const ph_eye* wider = &viewers->eyes[index];
+    ph_viewer* viewer = &viewers->viewers[turn.viewer];
+    const ph_eye* wider = &viewers->eyes[turn.viewer];
+    ph_stretch swept = ph_slots_swept(next);
+    ph_stretch judged = ph_slots_judged(next);
     ph_eye exact = *wider;
     exact.radius_mm = viewer->radius_mm;
     exact.wanted = viewer->visible_max;
-    ph_slots_prefetch(viewer->slots);
     ph_lookout* lookout = refresh->lookout;
     ph_lookout_ask(lookout, crowd, wider, exact.wanted, &viewer->view);
+    ph_stretch_fetch(&swept, FETCH_LINES);
     exact.verdicts = lookout->verdicts;
     ph_slots_step step = {
         .crowd = crowd,
@@ -277,15 +285,18 @@ static void refresh_one(ph_viewers* viewers, uint32_t index, const ph_refresh* r
         .newcomers = lookout->seen,
         .tick = refresh->tick,
         .stay_ticks = refresh->vision->stay_ticks,
-        .is_calm = is_calm && lookout->always_count == 0,
+        .is_calm = turn.is_calm && lookout->always_count == 0,
         .is_chained = ph_sender_is_coded(viewer->sender),
     };
     const int missing = ph_slots_judge(viewer->slots, &step);
+    ph_stretch_fetch(&swept, FETCH_LINES);
     if (missing > 0) {
         step.newcomer_count =
             ph_lookout_find_newcomers(lookout, &viewer->view, viewer->slots, missing);
     }
+    ph_stretch_fetch(&swept, FETCH_LINES);
     ph_slots_refresh(viewer->slots, &step);
+    ph_stretch_fetch(&judged, FETCH_LINES);
     const ph_sight sight = ph_slots_sight(viewer->slots);
     viewer->refreshed_tick = refresh->tick;
     viewer->is_sight_new = sight.enter_count + sight.leave_count > 0;
@@ -305,27 +316,40 @@ static void follow_all(ph_viewers* viewers, const ph_entities* entities)
     }
 }
 
-void ph_viewers_refresh(ph_viewers* viewers, const ph_refresh* refresh)
+// Lists whose turn it is. @return How many.
+static int list_turns(ph_viewers* viewers, const ph_refresh* refresh, const ph_crowd* crowd)
 {
-    follow_all(viewers, refresh->entities);
-    const ph_crowd crowd = ph_entities_crowd(refresh->entities);
-    ph_lookout_sort(refresh->lookout, &crowd, viewers->eyes);
     // An order names the living only; without one, the index goes over all that ever were.
     const uint32_t* order = ph_lookout_order(refresh->lookout);
     const int count = order != NULL ? viewers->ids.live_count : viewers->ids.used_count;
+    int listed = 0;
     for (int i = 0; i < count; ++i) {
         const uint32_t viewer = order != NULL ? order[i] : (uint32_t)i;
-        if (i + 1 < count) {
-            ph_prefetch(viewers->viewers[order != NULL ? order[i + 1] : (uint32_t)i + 1].slots);
-        }
         if (viewers->viewers[viewer].slots == NULL) {
             continue;
         }
         const bool is_calm = !may_show_vanished(viewers, viewer, refresh);
         if (!is_calm || is_turn(viewer, refresh) ||
-            sees_arrival(viewers, viewer, refresh->entities, &crowd)) {
-            refresh_one(viewers, viewer, refresh, &crowd, is_calm);
+            sees_arrival(viewers, viewer, refresh->entities, crowd)) {
+            viewers->turns[listed++] = (ph_viewer_turn){viewer, is_calm};
         }
+    }
+    return listed;
+}
+
+void ph_viewers_refresh(ph_viewers* viewers, const ph_refresh* refresh)
+{
+    follow_all(viewers, refresh->entities);
+    const ph_crowd crowd = ph_entities_crowd(refresh->entities);
+    ph_lookout_sort(refresh->lookout, &crowd, viewers->eyes);
+    const int count = list_turns(viewers, refresh, &crowd);
+    for (int i = 0; i < count; ++i) {
+        const ph_viewer_turn* turn = &viewers->turns[i];
+        const ph_viewer_turn* next = i + 1 < count ? turn + 1 : turn;
+        if (i + 2 < count) {
+            ph_slots_prefetch_head(viewers->viewers[turn[2].viewer].slots);
+        }
+        refresh_one(viewers, *turn, refresh, &crowd, viewers->viewers[next->viewer].slots);
     }
 }
 

@@ -38,11 +38,18 @@ typedef struct ph_viewer {
     bool has_leapt;     // the same, because its eye was moved by as much as a jump
 } ph_viewer;
 
+// One who is refreshed by the present tick. Calm: nothing that it shows is gone or hidden.
+typedef struct ph_viewer_turn {
+    uint32_t viewer;
+    bool is_calm;
+} ph_viewer_turn;
+
 // {0} has no room and may be destroyed. Fields are read-only outside viewers.c and viewing.c.
 typedef struct ph_viewers {
     ph_eye* eyes;
     ph_viewer* viewers;
-    int capacity; // of both
+    ph_viewer_turn* turns;
+    int capacity; // of all three
     ph_id_pool ids;
     // Refreshes, enters, leaves; the waits of viewers that are gone.
     ph_vision_stats stats;
