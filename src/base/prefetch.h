@@ -24,11 +24,11 @@ static inline void ph_prefetch(const void* address)
 #endif
 }
 
-// All lines of an array.
+// All lines of an array. What is behind it may be asked for, too: nothing is read.
 static inline void ph_prefetch_bytes(const void* bytes, size_t size)
 {
     for (size_t i = 0; i < size; i += PH_CACHE_LINE) {
-        ph_prefetch((const uint8_t*)bytes + i);
+        ph_prefetch((const void*)((uintptr_t)bytes + i));
     }
 }
 
@@ -39,14 +39,16 @@ typedef struct ph_stretch {
     size_t left_bytes;
 } ph_stretch;
 
-// So many lines more, or what is left.
+// So many lines more, if anything is left. A number that the compiler knows takes no loop.
 static inline void ph_stretch_fetch(ph_stretch* stretch, int lines)
 {
     const size_t most = (size_t)lines * PH_CACHE_LINE;
-    const size_t bytes = stretch->left_bytes < most ? stretch->left_bytes : most;
-    ph_prefetch_bytes(stretch->at, bytes);
-    stretch->at += bytes;
-    stretch->left_bytes -= bytes;
+    if (stretch->left_bytes > 0) {
+        const size_t bytes = stretch->left_bytes < most ? stretch->left_bytes : most;
+        ph_prefetch_bytes(stretch->at, most);
+        stretch->at += bytes;
+        stretch->left_bytes -= bytes;
+    }
 }
 
 #endif

@@ -12,6 +12,7 @@
 
 #include "schedule/order.h"
 
+#include "base/inline.h"
 #include "base/wide.h"
 
 #include <string.h>
@@ -25,9 +26,11 @@ enum { STEPS = 32, STEP_SHIFT = 23 - 5, STEPS_ABOVE = 4 * STEPS };
 // The last one is of those who are left out.
 enum { BUCKET_NONE = 8 * STEPS, BUCKET_COUNT };
 
-// At least so many are put in order at once; up to so many, with the rest of a bucket, by insertion. There
-// are more only when priorities lie close together, or slots are many.
-enum { SHARE_MIN = 16, INSERTION_MAX = 48 };
+// At least so many are put in order at once; up to so many, with the rest of a bucket, without a guess.
+// There are more only when priorities lie close together, or slots are many.
+enum { SHARE_MIN = 16, FEW_MAX = 32 };
+// Up to so many of one digit are put in order by insertion.
+enum { INSERTION_MAX = 48 };
 
 // They are told apart by digits when there are too many in one.
 enum { DIGIT_BITS = 6, DIGITS = 1 << DIGIT_BITS };
@@ -83,6 +86,33 @@ static void line_up(uint16_t* size, int count)
 }
 
 // ---- sorting a share: all ways keep the order of equal ones
+
+// Everybody who stands before somebody better changes places with it, until nobody does: only some of a
+// bucket are not in order, so that a few passes do. Keys from the highest priority on, then by slot.
+static void sort_few(const float* priority, uint16_t* slots, int count)
+{
+    uint64_t keys[FEW_MAX];
+    for (int i = 0; i < count; ++i) {
+        const int32_t below = KEY_INFINITY - key_of(priority[slots[i]]);
+        keys[i] = (uint64_t)below << 16 | slots[i];
+    }
+    uint64_t moved;
+    do {
+        uint64_t last = keys[0];
+        moved = 0;
+        for (int i = 1; i < count; ++i) {
+            const uint64_t key = keys[i];
+            const uint64_t first = key < last ? key : last;
+            moved |= first ^ last;
+            keys[i - 1] = first;
+            last = key < last ? last : key;
+        }
+        keys[count - 1] = last;
+    } while (moved != 0);
+    for (int i = 0; i < count; ++i) {
+        slots[i] = (uint16_t)keys[i];
+    }
+}
 
 static void sort_by_insertion(const float* priority, uint16_t* slots, int count)
 {
@@ -171,7 +201,7 @@ static int largest_bucket(const uint16_t* end)
 }
 
 // Thrown into buckets of their own, which mostly leaves little for an insertion. Equal keys are in order.
-static void sort_many(const ph_order* order, uint16_t* slots, int count)
+PH_OUT_OF_LINE static void sort_many(const ph_order* order, uint16_t* slots, int count)
 {
     int32_t lowest = KEY_INFINITY;
     int32_t highest = 0;
@@ -192,6 +222,7 @@ static void sort_many(const ph_order* order, uint16_t* slots, int count)
         return;
     }
     memcpy(slots, order->scratch, (size_t)count * sizeof *slots);
+    sort_by_insertion(order->priority, slots, count);
 }
 
 // ---- the whole
@@ -246,10 +277,11 @@ bool ph_order_go_on(ph_order* order)
     uint16_t* slots = order->ready + order->sorted;
     const int end = share_end(order);
     const int count = end - order->sorted;
-    if (count > INSERTION_MAX) {
+    if (count <= FEW_MAX) {
+        sort_few(order->priority, slots, count);
+    } else {
         sort_many(order, slots, count);
     }
-    sort_by_insertion(order->priority, slots, count);
     order->sorted = end;
     return true;
 }
