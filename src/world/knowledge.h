@@ -94,6 +94,18 @@ static inline ph_dossier* ph_knowledge_at(const ph_knowledge* knowledge, int slo
     return (ph_dossier*)(void*)(knowledge->dossiers + (size_t)slot * knowledge->dossier_stride);
 }
 
+// Soon this slot is visited. Its position lies in the first line; of whom several properties may differ,
+// others are asked for, too, which lie mostly in the second.
+static inline void ph_knowledge_fetch(const ph_knowledge* knowledge, int slot)
+{
+    const uint8_t* dossier = (const uint8_t*)ph_knowledge_at(knowledge, slot);
+    const uint64_t touched = knowledge->touched[slot];
+    const bool has_others =
+        ((touched & (touched - 1)) != 0) & (knowledge->dossier_stride > PH_CACHE_LINE);
+    ph_prefetch(dossier);
+    ph_prefetch(dossier + has_others * (size_t)PH_CACHE_LINE);
+}
+
 // Packed values, ENTERED only.
 static inline uint8_t* ph_dossier_known(ph_dossier* dossier)
 {

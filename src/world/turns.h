@@ -115,7 +115,7 @@ static inline void ph_turns_fetch(const ph_turns* turns, int place)
     const ph_order* order = &turns->order;
     if (place < order->ready_count) {
         const int slot = order->ready[place];
-        ph_prefetch(ph_knowledge_at(&turns->sender->knowledge, slot));
+        ph_knowledge_fetch(&turns->sender->knowledge, slot);
         ph_expectation_prefetch_slot(turns->sender->expectation, slot);
     }
 }
