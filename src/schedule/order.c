@@ -85,6 +85,49 @@ static void line_up(uint16_t* size, int count)
     }
 }
 
+// The slots are dealt out by halves, one of each in turn: what is counted or dealt for one of a bucket has
+// to wait for the one before it, which is mostly of the other half then.
+typedef struct halves {
+    uint16_t low;  // of a bucket, from the lower half of all slots
+    uint16_t high; // and from the upper one, behind them
+} halves;
+
+static void count_halves(const uint16_t* restrict bucket, int slot_count, halves* restrict end)
+{
+    const int half = slot_count / 2;
+    for (int slot = 0; slot < half; ++slot) {
+        ++end[bucket[slot]].low;
+        ++end[bucket[slot + half]].high;
+    }
+    if (slot_count % 2 != 0) {
+        ++end[bucket[slot_count - 1]].high;
+    }
+}
+
+static void line_up_halves(halves* end)
+{
+    unsigned begin = 0;
+    for (int i = 0; i < BUCKET_COUNT; ++i) {
+        const halves size = end[i];
+        end[i].low = (uint16_t)begin;
+        end[i].high = (uint16_t)(begin + size.low);
+        begin += (unsigned)size.low + size.high;
+    }
+}
+
+static void deal_halves(const uint16_t* restrict bucket, int slot_count, halves* restrict end,
+                        uint16_t* restrict ready)
+{
+    const int half = slot_count / 2;
+    for (int slot = 0; slot < half; ++slot) {
+        ready[end[bucket[slot]].low++] = (uint16_t)slot;
+        ready[end[bucket[slot + half]].high++] = (uint16_t)(slot + half);
+    }
+    if (slot_count % 2 != 0) {
+        ready[end[bucket[slot_count - 1]].high] = (uint16_t)(slot_count - 1);
+    }
+}
+
 // ---- sorting a share: all ways keep the order of equal ones
 
 // Everybody who stands before somebody better changes places with it, until nobody does: only some of a
@@ -232,10 +275,9 @@ void ph_order_begin(ph_order* order, const float* priority, int slot_count,
 {
     PH_ASSERT(0 <= slot_count && slot_count <= UINT16_MAX);
 
-    uint16_t* restrict ready = memory->ready;
-    uint16_t* restrict bucket = memory->buckets;
+    uint16_t* bucket = memory->buckets;
     order->priority = priority;
-    order->ready = ready;
+    order->ready = memory->ready;
     order->buckets = bucket;
     order->scratch = memory->scratch;
     order->next = 0;
@@ -246,15 +288,11 @@ void ph_order_begin(ph_order* order, const float* priority, int slot_count,
         return;
     }
     choose_buckets(priority, slot_count, mean + STEPS_ABOVE, bucket);
-    uint16_t end[BUCKET_COUNT] = {0};
-    for (int slot = 0; slot < slot_count; ++slot) {
-        ++end[bucket[slot]];
-    }
-    order->ready_count = slot_count - end[BUCKET_NONE];
-    line_up(end, BUCKET_COUNT);
-    for (int slot = 0; slot < slot_count; ++slot) {
-        ready[end[bucket[slot]]++] = (uint16_t)slot;
-    }
+    halves end[BUCKET_COUNT] = {0};
+    count_halves(bucket, slot_count, end);
+    order->ready_count = slot_count - end[BUCKET_NONE].low - end[BUCKET_NONE].high;
+    line_up_halves(end);
+    deal_halves(bucket, slot_count, end, memory->ready);
 }
 
 // Where the next share ends: nobody of a bucket is left behind.
