@@ -20,7 +20,7 @@ void ph_host_pile_begin(ph_host_pile* pile, ph_socket* socket)
 
 uint8_t* ph_host_pile_place(ph_host* host, ph_host_pile* pile)
 {
-    if (pile->count == PH_SOCKET_BATCH ||
+    if (pile->count == PH_PILE_PAYLOADS ||
         pile->used + PH_NETCODE_PAYLOAD_MAX > sizeof pile->bytes) {
         ph_host_pile_send(host, pile);
     }
@@ -51,33 +51,38 @@ static void pass(void* context, const ph_address* to, const void* bytes, size_t 
     ph_outbox_send(now->outbox, to, bytes, size);
 }
 
-static void seal(const ph_host* host, ph_host_pile* pile)
+// As many as are sent with one call, from this one on. @return The first that is left.
+static int seal(const ph_host* host, ph_host_pile* pile, int first, const uint8_t** bytes)
 {
     passing now = {.outbox = &pile->outbox};
     const ph_net_sink sink = {pass, &now};
-    const uint8_t* bytes = pile->bytes;
-    for (int i = 0; i < pile->count; ++i) {
+    const int end = first + PH_SOCKET_BATCH < pile->count ? first + PH_SOCKET_BATCH : pile->count;
+    for (int i = first; i < end; ++i) {
         const ph_host_payload* payload = &pile->payloads[i];
         if (i + FETCH_AHEAD < pile->count) {
             ph_host_session_fetch_seal(host, payload[FETCH_AHEAD].client);
         }
         now.session = &host->sessions.by_client[payload->client];
         now.now_us = payload->now_us;
-        ph_net_server_seal(host->server, payload->client, bytes, (size_t)payload->size, &sink);
-        bytes += payload->size;
+        ph_net_server_seal(host->server, payload->client, *bytes, (size_t)payload->size, &sink);
+        *bytes += payload->size;
     }
-    pile->count = 0;
-    pile->used = 0;
+    return end;
 }
 
 void ph_host_pile_send(ph_host* host, ph_host_pile* pile)
 {
-    const uint64_t start_ns = ph_host_now_ns(host);
-    seal(host, pile);
-    const uint64_t sealed_ns = ph_host_now_ns(host);
-    ph_outbox_flush(&pile->outbox);
-    if (host->now_ns != NULL) {
-        host->times.seal_ns += sealed_ns - start_ns;
-        host->times.send_ns += ph_host_now_ns(host) - sealed_ns;
+    const uint8_t* bytes = pile->bytes;
+    for (int first = 0; first < pile->count;) {
+        const uint64_t start_ns = ph_host_now_ns(host);
+        first = seal(host, pile, first, &bytes);
+        const uint64_t sealed_ns = ph_host_now_ns(host);
+        ph_outbox_flush(&pile->outbox);
+        if (host->now_ns != NULL) {
+            host->times.seal_ns += sealed_ns - start_ns;
+            host->times.send_ns += ph_host_now_ns(host) - sealed_ns;
+        }
     }
+    pile->count = 0;
+    pile->used = 0;
 }

@@ -16,12 +16,16 @@ typedef struct ph_host_payload {
     int32_t size;
 } ph_host_payload;
 
+#ifndef PH_PILE_PAYLOADS
+#define PH_PILE_PAYLOADS 256
+#endif
+
 typedef struct ph_host_pile {
     ph_outbox outbox;
     int count;
     size_t used;
-    ph_host_payload payloads[PH_SOCKET_BATCH];
-    uint8_t bytes[20 * PH_NETCODE_PAYLOAD_MAX];
+    ph_host_payload payloads[PH_PILE_PAYLOADS];
+    uint8_t bytes[PH_PILE_PAYLOADS / 4 * PH_NETCODE_PAYLOAD_MAX];
 } ph_host_pile;
 
 void ph_host_pile_begin(ph_host_pile* pile, ph_socket* socket);
