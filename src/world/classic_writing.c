@@ -194,7 +194,7 @@ static inline bool is_usual(ph_datagram* datagram, const ph_choice* choice)
     }
     return choice->has_words &&
            ph_classic_is_usual(&datagram->usual, choice->properties, datagram->wording.words) &&
-           datagram->outlook->world->entities.jumps[at->entity] == at->dossier->jumps;
+           datagram->outlook->world->entities.whereabouts[at->entity].jumps == at->dossier->jumps;
 }
 
 // What tells of more, or is said again, is booked by itself.

@@ -84,7 +84,7 @@ PH_ALWAYS_INLINE ph_due ph_outlook_compare_position(const ph_outlook* outlook, c
         ph_outlook_judge_position(outlook, at, words, newest, &judged);
         ph_due_join(&due, &judged);
     } else {
-        const uint32_t moved_tick = outlook->world->entities.moved_tick[at->entity];
+        const uint32_t moved_tick = outlook->world->entities.whereabouts[at->entity].moved_tick;
         due.due = position;
         due.significant = position;
         due.striking = position;

@@ -104,9 +104,8 @@ static void load(const ph_outlook* outlook, const ph_layout* layout, row in, int
 
 static uint64_t distance2_of(const ph_outlook* outlook, const ph_place* at)
 {
-    const ph_entities* entities = &outlook->world->entities;
-    return ph_distance2(entities->x_mm[at->entity], entities->y_mm[at->entity], outlook->eye_x_mm,
-                        outlook->eye_y_mm);
+    const int32_t* position_mm = outlook->world->entities.whereabouts[at->entity].position_mm;
+    return ph_distance2(position_mm[0], position_mm[1], outlook->eye_x_mm, outlook->eye_y_mm);
 }
 
 // Distances are at most 5,000 km: their squares fit.
@@ -168,7 +167,7 @@ static inline void judge(const ph_outlook* outlook, const ph_place* at, const di
 void ph_outlook_judge_position(const ph_outlook* outlook, const ph_place* at, const uint32_t* words,
                                const uint8_t* newest, ph_due* due)
 {
-    const uint32_t moved_tick = outlook->world->entities.moved_tick[at->entity];
+    const uint32_t moved_tick = outlook->world->entities.whereabouts[at->entity].moved_tick;
     const int property = at->layout->position_property;
     *due = (ph_due){0};
     judge(outlook, at, &(difference){property, moved_tick, words, newest}, due);

@@ -16,10 +16,10 @@
 // Names come from the game, not from strangers: any seed will do.
 #define NAME_SEED UINT64_C(0x70696E686F6C65)
 
-// One array of half cache lines, three of 8 bytes and one of several times 8, ten of 4 and two of three
-// times 4, one of 2, four of 1. Widest first: every array is aligned whatever the capacity.
+// One array of cache lines, three of 8 bytes and one of several times 8, eight of 4 and two of three
+// times 4, four of 1. Widest first: every array is aligned whatever the capacity.
 #define BYTES_PER_ENTITY                                                                           \
-    (sizeof(ph_whereabouts) + (size_t)((3 + PH_RECENT_TICKS) * 8 + 10 * 4 + 2 * 12 + 1 * 2 + 4 * 1))
+    (sizeof(ph_whereabouts) + (size_t)((3 + PH_RECENT_TICKS) * 8 + 8 * 4 + 2 * 12 + 4 * 1))
 
 // An allocator promises 16 bytes only: with room for one more the first may begin where a whole record
 // does.
@@ -52,8 +52,6 @@ static void lay_out(ph_entities* entities, void* block, int capacity)
     entities->recent = (void*)carve(&rest, count * PH_RECENT_TICKS * sizeof(uint64_t));
     entities->x_mm = (void*)carve(&rest, count * sizeof(int32_t));
     entities->y_mm = (void*)carve(&rest, count * sizeof(int32_t));
-    entities->stir = (void*)carve(&rest, count * sizeof(uint32_t));
-    entities->moved_tick = (void*)carve(&rest, count * sizeof(uint32_t));
     entities->seen_by = (void*)carve(&rest, count * sizeof(uint32_t));
     entities->was_mm = (void*)carve(&rest, count * 3 * sizeof(int32_t));
     entities->way_mm = (void*)carve(&rest, count * 3 * sizeof(int32_t));
@@ -62,7 +60,6 @@ static void lay_out(ph_entities* entities, void* block, int capacity)
     entities->resting = (void*)carve(&rest, count * sizeof(ph_entity_index));
     entities->veiled = (void*)carve(&rest, count * sizeof(ph_entity_index));
     entities->arrived = (void*)carve(&rest, count * sizeof(ph_entity_index));
-    entities->jumps = (void*)carve(&rest, count * sizeof(uint16_t));
     entities->class_index = carve(&rest, count);
     entities->refers = carve(&rest, count);
     entities->flags = carve(&rest, count);
@@ -85,8 +82,6 @@ static void copy_all(ph_entities* to, const ph_entities* from)
     }
     memcpy(to->x_mm, from->x_mm, count * sizeof(int32_t));
     memcpy(to->y_mm, from->y_mm, count * sizeof(int32_t));
-    memcpy(to->stir, from->stir, count * sizeof(uint32_t));
-    memcpy(to->moved_tick, from->moved_tick, count * sizeof(uint32_t));
     memcpy(to->seen_by, from->seen_by, count * sizeof(uint32_t));
     memcpy(to->was_mm, from->was_mm, count * 3 * sizeof(int32_t));
     memcpy(to->way_mm, from->way_mm, count * 3 * sizeof(int32_t));
@@ -95,7 +90,6 @@ static void copy_all(ph_entities* to, const ph_entities* from)
     memcpy(to->resting, from->resting, count * sizeof(ph_entity_index));
     memcpy(to->veiled, from->veiled, count * sizeof(ph_entity_index));
     memcpy(to->arrived, from->arrived, count * sizeof(ph_entity_index));
-    memcpy(to->jumps, from->jumps, count * sizeof(uint16_t));
     memcpy(to->class_index, from->class_index, count);
     memcpy(to->refers, from->refers, count);
     memcpy(to->flags, from->flags, count);
@@ -216,10 +210,7 @@ ph_entity_index ph_entities_add(ph_entities* entities, const ph_newcomer* newcom
     // Where it was spawned nobody has seen it, if it was moved since.
     memset(&entities->way_mm[3 * (size_t)index], 0, sizeof newcomer->position_mm);
     entities->way_mm[3 * (size_t)index] = PH_NO_WAY;
-    entities->stir[index] = 0;
     entities->refers[index] = 0;
-    entities->moved_tick[index] = 0;
-    entities->jumps[index] = 0;
     entities->seen_by[index] = newcomer->seen_by;
     entities->flags[index] = newcomer->flags;
     entities->class_index[index] = newcomer->class_index;
@@ -367,7 +358,7 @@ void ph_entities_move(ph_entities* entities, ph_entity_index index, const int32_
     const bool is_jump = entities->jump_mm <= UINT32_MAX &&
                          square > (uint64_t)entities->jump_mm * (uint64_t)entities->jump_mm;
     if (is_jump) {
-        ++entities->jumps[index];
+        ++at->jumps;
         note_arrival(entities, index);
     }
     put(entities, index, position_mm);

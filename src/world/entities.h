@@ -33,16 +33,20 @@
 // For so many ticks changes are remembered: viewers look at them when they are sent to.
 #define PH_RECENT_TICKS 4
 
-// Where one is, and what else senders gather of everybody in view: together, because those lie here and
-// there in the arrays. Half a cache line, and never a part of two.
+// Where one is, and what else senders ask of those in view: together, because those lie here and there in
+// the arrays, and each array would be another line to wait for. A cache line, and never a part of two.
 typedef struct ph_whereabouts {
     int32_t position_mm[3];
     uint32_t mileage_mm;    // path length, modulo 2^32
     float velocity_mm_s[3]; // of its way; 0 when it has none
     uint32_t row;           // in the table of its class
+    uint32_t stir;          // what else everybody may see has changed, as a path (difference.h)
+    uint32_t moved_tick;    // when the position last changed
+    uint16_t jumps;         // moves that were too long to be a path, modulo 2^16
+    uint8_t spare[22];
 } ph_whereabouts;
 
-_Static_assert(sizeof(ph_whereabouts) == 32, "two in a cache line");
+_Static_assert(sizeof(ph_whereabouts) == 64, "one in a cache line");
 
 typedef struct ph_entities {
     ph_whereabouts* whereabouts;
@@ -52,8 +56,6 @@ typedef struct ph_entities {
     uint64_t* recent;      // what changed before the last tick; then before the last two, and so on
     int32_t* x_mm;         // as in whereabouts: all of them are swept
     int32_t* y_mm;
-    uint32_t* stir;       // what else everybody may see has changed, as a path (difference.h)
-    uint32_t* moved_tick; // when the position last changed
     uint32_t* seen_by;    // mask
     int32_t* was_mm;      // three each: where it was at the last tick
     int32_t* way_mm;      // three each: from the tick before to that one; none after a jump, or
@@ -63,7 +65,6 @@ typedef struct ph_entities {
     ph_entity_index* resting; // despawned, but their indices are not given out before the next tick
     ph_entity_index* veiled;  // whose visibility was set since the last tick; may name one twice
     ph_entity_index* arrived; // spawned, shown to more, or jumped since the last tick; nobody twice
-    uint16_t* jumps;          // moves that were too long to be a path, modulo 2^16
     uint8_t* class_index;
     uint8_t* refers;      // 1: a reference of it may name somebody
     uint8_t* flags;       // PH_SEEN_ALWAYS, PH_SEEN_NEVER

@@ -195,11 +195,13 @@ static uint64_t references_of_all(const ph_layout* layouts, int class_count)
     return references;
 }
 
-static uint64_t touched_of_all(const ph_knowledge* knowledge, int slot_end)
+// Of newcomers, who are told of as a whole, everything is touched: they do not count.
+PH_WIDE static uint64_t touched_of_known(const ph_knowledge* knowledge, int slot_end)
 {
+    const uint8_t* told = knowledge->told;
     uint64_t touched = 0;
     for (int slot = 0; slot < slot_end; ++slot) {
-        touched |= knowledge->touched[slot];
+        touched |= knowledge->touched[slot] & -(uint64_t)(told[slot] != PH_TOLD_NOTHING);
     }
     return touched;
 }
@@ -223,7 +225,7 @@ void ph_survey_references(const ph_survey* s)
     // back before the next tick.
     knowledge->are_references_stale = s->outlook->is_in_doubt;
     if (!(is_stale && has_pointers(s)) &&
-        (touched_of_all(knowledge, s->outlook->slot_end) & of_all) == 0) {
+        (touched_of_known(knowledge, s->outlook->slot_end) & of_all) == 0) {
         return; // as most of the time
     }
     const uint8_t* refers = world->entities.refers;

@@ -24,7 +24,7 @@ static void tell_of_vision(const ph_world* world, const ph_viewer* viewer, const
         // What it did before is nobody's business here.
         ph_knowledge_at(knowledge, slot)->since_tick = world->tick;
         knowledge->mileage_mm[slot] = world->entities.whereabouts[entity].mileage_mm;
-        ph_knowledge_at(knowledge, slot)->stir = world->entities.stir[entity];
+        ph_knowledge_at(knowledge, slot)->stir = world->entities.whereabouts[entity].stir;
         knowledge->weight[slot] =
             ph_hints_weight(&sender->hints, ph_entities_id(&world->entities, entity));
     }

@@ -6,6 +6,10 @@
 #include "base/bitset.h"
 
 #include <float.h>
+#include <string.h>
+
+// More are put in order as all others are.
+enum { FEW_NEWCOMERS = 16 };
 
 bool ph_turns_is_told_coarsely(const ph_turns* turns, int slot)
 {
@@ -27,7 +31,8 @@ static float nearness(const ph_turns* turns, int slot)
 {
     const ph_entities* entities = &turns->outlook->world->entities;
     const ph_entity_index entity = turns->outlook->entities[slot];
-    const uint64_t distance2 = ph_distance2(entities->x_mm[entity], entities->y_mm[entity],
+    const int32_t* position_mm = entities->whereabouts[entity].position_mm;
+    const uint64_t distance2 = ph_distance2(position_mm[0], position_mm[1],
                                             turns->outlook->eye_x_mm, turns->outlook->eye_y_mm);
     return 1.0f / (1.0f + (float)distance2);
 }
@@ -111,6 +116,43 @@ static void begin_order(ph_turns* turns, const float* priority)
     fetch_first(turns);
 }
 
+// Mostly some have come across the edge: these are put in order where they stand, without a sweep.
+static int list_newcomers(const ph_turns* turns, uint16_t* listed)
+{
+    const uint8_t* told = turns->sender->knowledge.told;
+    const uint8_t* end = told + turns->outlook->slot_end;
+    float* rank = turns->scratch->rank;
+    int count = 0;
+    for (const uint8_t* at = told; at < end; ++at) {
+        at = memchr(at, PH_TOLD_NOTHING, (size_t)(end - at));
+        if (at == NULL) {
+            break;
+        }
+        const int slot = (int)(at - told);
+        rank[slot] = rank_of(turns, slot);
+        if (rank[slot] > 0.0f) {
+            int place = count++;
+            for (; place > 0 && rank[listed[place - 1]] < rank[slot]; --place) {
+                listed[place] = listed[place - 1];
+            }
+            listed[place] = (uint16_t)slot;
+        }
+    }
+    return count;
+}
+
+static void begin_newcomers(ph_turns* turns)
+{
+    if (turns->sender->knowledge.newcomer_count > FEW_NEWCOMERS) {
+        rank_stage(turns);
+        begin_order(turns, turns->scratch->rank);
+        return;
+    }
+    uint16_t* listed = turns->scratch->order.ready;
+    ph_order_begin_sorted(&turns->order, listed, list_newcomers(turns, listed));
+    fetch_first(turns);
+}
+
 void ph_turns_begin(ph_turns* turns, const ph_turns_def* def)
 {
     turns->outlook = def->outlook;
@@ -154,8 +196,7 @@ static bool begin_stage(ph_turns* turns, int64_t spoken_bits)
         if (sender->scheduler.ranks_newcomers || sender->knowledge.newcomer_count == 0) {
             return false;
         }
-        rank_stage(turns);
-        begin_order(turns, turns->scratch->rank);
+        begin_newcomers(turns);
         return true;
     case PH_TURN_REST:
         rank_rest(turns);

@@ -36,7 +36,7 @@ float ph_unrest_of(const ph_outlook* outlook, int slot, uint64_t touched)
     const uint64_t stirring = forms->stirring[class_index];
     // What is not in the sum, or was taken out of it when it was sent: once each.
     const uint64_t counted = others & (~stirring | ph_knowledge_at(knowledge, slot)->repeats);
-    const uint32_t path = outlook->world->entities.stir[outlook->entities[slot]] -
+    const uint32_t path = outlook->world->entities.whereabouts[outlook->entities[slot]].stir -
                           ph_knowledge_at(knowledge, slot)->stir;
     const float stirred = (others & stirring) != 0 ? (float)path / PH_STIR_UNIT : 0.0f;
     return stirred + (float)ph_word_count_bits(counted);

@@ -20,7 +20,7 @@ void ph_unrest_fill(const ph_outlook* outlook, float* change);
 // Nothing but its position is left to be told of this slot: what is to come counts from now on.
 static inline void ph_unrest_settle(const ph_outlook* outlook, const ph_place* at)
 {
-    at->dossier->stir = outlook->world->entities.stir[at->entity];
+    at->dossier->stir = outlook->world->entities.whereabouts[at->entity].stir;
 }
 
 #endif

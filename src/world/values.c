@@ -86,7 +86,7 @@ static uint64_t store_position(ph_world* world, place at, const int32_t position
         ph_entities_move(entities, at.index, position_mm);
     }
     if (has_changed) {
-        entities->moved_tick[at.index] = world->tick;
+        entities->whereabouts[at.index].moved_tick = world->tick;
     }
     return (uint64_t)has_changed << property;
 }
@@ -108,7 +108,7 @@ static void stir(ph_world* world, place at, int property, const uint32_t* before
     const int class_index = world->entities.class_index[at.index];
     if ((world->forms.stirring[class_index] >> property & 1) != 0) {
         const ph_property* described = &at.table->described->properties[property];
-        world->entities.stir[at.index] += ph_difference_stir(described, before, after);
+        world->entities.whereabouts[at.index].stir += ph_difference_stir(described, before, after);
     }
 }
 

@@ -63,7 +63,7 @@ static inline bool ph_wording_has_jumped(const ph_outlook* outlook, const ph_pla
                                          const ph_choice* choice, ph_record_kind kind)
 {
     const ph_sender* sender = outlook->sender;
-    const uint16_t jumps = outlook->world->entities.jumps[at->entity];
+    const uint16_t jumps = outlook->world->entities.whereabouts[at->entity].jumps;
     if (kind == PH_RECORD_ENTER) {
         return ph_knowledge_has_jumped(&sender->knowledge, &sender->flight, at->slot, jumps);
     }
@@ -155,7 +155,7 @@ void ph_wording_forget(ph_wording* wording);
 static inline int ph_wording_coarse(ph_wording* wording, const ph_coded_frame* frame, int slot)
 {
     const ph_place* at = ph_wording_at(wording, slot);
-    if (wording->outlook->world->entities.jumps[at->entity] != at->dossier->jumps) {
+    if (wording->outlook->world->entities.whereabouts[at->entity].jumps != at->dossier->jumps) {
         return 0;
     }
     return ph_wording_forecast(wording, frame, slot)->coarse;
@@ -191,12 +191,11 @@ PH_ALWAYS_INLINE void ph_wording_complete(const ph_wording* wording, const ph_pl
     }
     item->is_jump = is_jump;
     const ph_knowledge* knowledge = &wording->outlook->sender->knowledge;
-    const ph_entities* entities = &wording->outlook->world->entities;
+    const ph_whereabouts* where = &wording->outlook->world->entities.whereabouts[at->entity];
     item->score = knowledge->score[at->slot];
-    item->jumps = entities->jumps[at->entity];
+    item->jumps = where->jumps;
     if ((item->properties & at->layout->position) != 0) {
-        item->mileage_mm =
-            entities->whereabouts[at->entity].mileage_mm - knowledge->mileage_mm[at->slot];
+        item->mileage_mm = where->mileage_mm - knowledge->mileage_mm[at->slot];
     }
 }
 
