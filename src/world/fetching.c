@@ -94,6 +94,9 @@ void ph_foresight_finish(ph_foresight* foresight)
     while (foresight->slots.left_bytes + foresight->knowledge.left_bytes > 0) {
         ph_foresight_go_on(foresight);
     }
+    if (sender->first_slot != PH_SLOT_NOBODY) {
+        ph_sender_fetch_slot(sender, sender->first_slot);
+    }
     for (int i = 0; i < sender->likely_count; ++i) {
         ph_sender_fetch_slot(sender, sender->likely[i]);
     }
