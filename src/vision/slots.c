@@ -330,15 +330,22 @@ static bool may_stay(const ph_slots* slots, const ph_slots_step* step, int slot)
            ph_eye_may_see(step->eye, step->crowd, entity);
 }
 
+// The next slot with this mark, from this one on: there is one.
+static int find_mark(const ph_slots* slots, int slot, slot_mark mark)
+{
+    const size_t left = (size_t)(slots->slot_count - slot);
+    const uint8_t* found = memchr(slots->marks + slot, mark, left);
+    PH_ASSERT(found != NULL);
+    return (int)(found - slots->marks);
+}
+
 static void drop_unseen(ph_slots* slots, const ph_slots_step* step)
 {
-    int left = slots->unseen_count;
-    for (int slot = 1; left > 0; ++slot) {
-        if (slots->marks[slot] == MARK_UNSEEN) {
-            --left;
-            if (!may_stay(slots, step, slot)) {
-                leave(slots, slot);
-            }
+    int slot = 0;
+    for (int left = slots->unseen_count; left > 0; --left) {
+        slot = find_mark(slots, slot + 1, MARK_UNSEEN);
+        if (!may_stay(slots, step, slot)) {
+            leave(slots, slot);
         }
     }
 }
@@ -432,11 +439,10 @@ static void admit(ph_slots* slots, const ph_slots_step* step)
 
 static void list_leaves(ph_slots* slots)
 {
-    int listed = 0;
-    for (int slot = 0; listed < slots->leave_count; ++slot) {
-        if (slots->marks[slot] == MARK_LEFT) {
-            slots->leaves[listed++] = (uint16_t)slot;
-        }
+    int slot = -1;
+    for (int i = 0; i < slots->leave_count; ++i) {
+        slot = find_mark(slots, slot + 1, MARK_LEFT);
+        slots->leaves[i] = (uint16_t)slot;
     }
 }
 
