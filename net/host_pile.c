@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Once per batch, and a microsecond for each datagram of it beside the system's call.
+// Once for some batches, and a microsecond for each datagram of it beside the system's call.
 
 #include "net/host_pile.h"
 
@@ -51,13 +51,21 @@ static void pass(void* context, const ph_address* to, const void* bytes, size_t 
     ph_outbox_send(now->outbox, to, bytes, size);
 }
 
+// Whether the outbox has room for it without sending what it has: sealed, and with a keep-alive.
+static bool has_room(const ph_outbox* outbox, const ph_host_payload* payload)
+{
+    const size_t most =
+        (size_t)payload->size + PH_HOST_KEEP_ALIVE_BYTES + 2 * (size_t)PH_NETCODE_OVERHEAD_MAX;
+    return outbox->count + 2 <= PH_SOCKET_BATCH && outbox->used + most <= sizeof outbox->bytes;
+}
+
 // As many as are sent with one call, from this one on. @return The first that is left.
 static int seal(const ph_host* host, ph_host_pile* pile, int first, const uint8_t** bytes)
 {
     passing now = {.outbox = &pile->outbox};
     const ph_net_sink sink = {pass, &now};
-    const int end = first + PH_SOCKET_BATCH < pile->count ? first + PH_SOCKET_BATCH : pile->count;
-    for (int i = first; i < end; ++i) {
+    int i = first;
+    for (; i < pile->count && has_room(&pile->outbox, &pile->payloads[i]); ++i) {
         const ph_host_payload* payload = &pile->payloads[i];
         if (i + FETCH_AHEAD < pile->count) {
             ph_host_session_fetch_seal(host, payload[FETCH_AHEAD].client);
@@ -67,7 +75,7 @@ static int seal(const ph_host* host, ph_host_pile* pile, int first, const uint8_
         ph_net_server_seal(host->server, payload->client, *bytes, (size_t)payload->size, &sink);
         *bytes += payload->size;
     }
-    return end;
+    return i;
 }
 
 void ph_host_pile_send(ph_host* host, ph_host_pile* pile)

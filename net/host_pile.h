@@ -3,7 +3,8 @@
 
 // Payloads that wait to be sealed and sent by a lane's socket. A send of the world takes so much code
 // and memory that nothing of libsodium or the system is in a cache behind it; so these take turns only
-// once for a batch of datagrams. Belongs to one thread at a time.
+// once for some batches of datagrams: the first one waits for two milliseconds or so. Belongs to one
+// thread at a time.
 
 #ifndef PINHOLE_NET_HOST_PILE_H
 #define PINHOLE_NET_HOST_PILE_H
@@ -16,9 +17,8 @@ typedef struct ph_host_payload {
     int32_t size;
 } ph_host_payload;
 
-#ifndef PH_PILE_PAYLOADS
-#define PH_PILE_PAYLOADS 256
-#endif
+// With room for so many of a quarter of the largest, or for fewer that are larger.
+enum { PH_PILE_PAYLOADS = 256 };
 
 typedef struct ph_host_pile {
     ph_outbox outbox;

@@ -66,7 +66,7 @@ typedef struct stretch {
     uint32_t is_awake[SECTION_SLOTS]; // came near enough for something more, if it is there
 } stretch;
 
-// The first half of one's whereabouts: a load and a store each.
+// The first 16 bytes of one's whereabouts: a load and a store each.
 enum { PLACE_X, PLACE_Y, PLACE_Z, PLACE_MILEAGE };
 _Static_assert(offsetof(ph_whereabouts, mileage_mm) == PLACE_MILEAGE * sizeof(uint32_t),
                "the path stands behind the position");

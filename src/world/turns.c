@@ -116,19 +116,16 @@ static void begin_order(ph_turns* turns, const float* priority)
     fetch_first(turns);
 }
 
-// Mostly some have come across the edge: these are put in order where they stand, without a sweep.
+// Mostly a few have come across the edge: these are put in order as they are found.
 static int list_newcomers(const ph_turns* turns, uint16_t* listed)
 {
     const uint8_t* told = turns->sender->knowledge.told;
     const uint8_t* end = told + turns->outlook->slot_end;
     float* rank = turns->scratch->rank;
     int count = 0;
-    for (const uint8_t* at = told; at < end; ++at) {
-        at = memchr(at, PH_TOLD_NOTHING, (size_t)(end - at));
-        if (at == NULL) {
-            break;
-        }
-        const int slot = (int)(at - told);
+    const uint8_t* at = told;
+    while (at < end && (at = memchr(at, PH_TOLD_NOTHING, (size_t)(end - at))) != NULL) {
+        const int slot = (int)(at++ - told);
         rank[slot] = rank_of(turns, slot);
         if (rank[slot] > 0.0f) {
             int place = count++;

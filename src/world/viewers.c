@@ -13,7 +13,8 @@
 
 #include <string.h>
 
-// So many are fetched at once.
+// So many lines are fetched after each step of a refresh: those of views of up to 500 or so, and some of
+// larger ones.
 enum { FETCH_LINES = 16 };
 
 // ---- memory

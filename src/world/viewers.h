@@ -48,8 +48,8 @@ typedef struct ph_viewer_turn {
 typedef struct ph_viewers {
     ph_eye* eyes;
     ph_viewer* viewers;
-    ph_viewer_turn* turns;
-    int capacity; // of all three
+    ph_viewer_turn* turns; // of the present refresh
+    int capacity;          // of all three
     ph_id_pool ids;
     // Refreshes, enters, leaves; the waits of viewers that are gone.
     ph_vision_stats stats;
