@@ -30,6 +30,17 @@ static void tell_of_vision(const ph_world* world, const ph_viewer* viewer, const
     }
 }
 
+// All slots but the own one, straight on: those who show nobody are few, and keep what they have.
+static void tell_of_one_class(const uint64_t* changes, const ph_entity_index* shows, uint64_t mask,
+                              int slot_end, uint64_t* restrict touched)
+{
+    for (int slot = 1; slot < slot_end; ++slot) {
+        const bool is_shown = shows[slot] != PH_ENTITY_NONE;
+        const ph_entity_index entity = is_shown ? shows[slot] : 0;
+        touched[slot] |= changes[entity] & mask & -(uint64_t)is_shown;
+    }
+}
+
 // Newcomers are told of as a whole; bits that are set for them too do no harm, whatever the tick.
 // `last` is the last tick whose changes are filed.
 static void tell_of_changes(const ph_world* world, ph_viewer* viewer, uint32_t last)
@@ -52,6 +63,10 @@ static void tell_of_changes(const ph_world* world, ph_viewer* viewer, uint32_t l
     const bool has_own = shown.slots[0] == 0;
     if (has_own) {
         touched[0] |= changes[shows[0]] & ph_sender_mask(sender, world->class_count, 0);
+    }
+    if (world->class_count == 1) {
+        tell_of_one_class(changes, shows, masks[0], shown.slots[shown.count - 1] + 1, touched);
+        return;
     }
     for (int i = has_own; i < shown.count; ++i) {
         const size_t slot = shown.slots[i];
