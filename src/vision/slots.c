@@ -334,7 +334,7 @@ static bool may_stay(const ph_slots* slots, const ph_slots_step* step, int slot)
 static int find_mark(const ph_slots* slots, int slot, slot_mark mark)
 {
     const size_t left = (size_t)(slots->slot_count - slot);
-    const uint8_t* found = memchr(slots->marks + slot, mark, left);
+    const uint8_t* found = memchr(slots->marks + slot, (int)mark, left);
     PH_ASSERT(found != NULL);
     return (int)(found - slots->marks);
 }
