@@ -267,7 +267,8 @@ static void deliver(void* context, ph_viewer_id viewer, const void* bytes, size_
 // As a host does.
 static void announce(load_scene* scene, int i, int period)
 {
-    for (int turns = 1; turns <= 3 && i + turns * period < scene->viewer_count; ++turns) {
+    for (int turns = 1; turns <= PH_FETCH_TURNS && i + turns * period < scene->viewer_count;
+         ++turns) {
         const ph_viewer_id later = scene->clients[i + turns * period].viewer;
         ph_world_fetch(scene->world, later, turns);
         // With a pool, the next one may be another thread's.

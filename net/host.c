@@ -20,7 +20,7 @@
 enum { KEEP_ALIVE_MS = 1500, CHUNK = 32 };
 // So many turns before its own a session is fetched, and then what a send will look at. Earlier would
 // be for nothing: some thirty sends fill a cache.
-enum { FETCH_TURNS = 4, FETCH_SEND_TURNS = 3 };
+enum { FETCH_TURNS = PH_FETCH_TURNS + 1 };
 enum { GATHER_US = 1000 };
 
 // ---- opening and closing
@@ -263,7 +263,7 @@ static void send_chunk(ph_host* host, int chunk, uint64_t now_us, ph_host_pile* 
         if (i + FETCH_TURNS < count) {
             ph_host_session_fetch(host, clients[i + FETCH_TURNS]);
         }
-        for (int turns = 1; turns <= FETCH_SEND_TURNS && i + turns < count; ++turns) {
+        for (int turns = 1; turns <= PH_FETCH_TURNS && i + turns < count; ++turns) {
             ph_host_session_fetch_send(host, clients[i + turns], turns);
         }
         ph_host_session_follow(host, clients[i], i + 1 < count ? clients[i + 1] : -1);

@@ -88,7 +88,7 @@ void ph_host_session_pay(const ph_host* host, ph_host_session* session, size_t s
 
 // Before its turn: fetches the session, and then what its send will look at.
 void ph_host_session_fetch(const ph_host* host, int client);
-// turns_before: 3, 2 and 1.
+// turns_before: PH_FETCH_TURNS..1.
 void ph_host_session_fetch_send(const ph_host* host, int client, int turns_before);
 
 // Whose turn comes next, on the same thread; -1: nobody's.

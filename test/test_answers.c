@@ -61,7 +61,7 @@ static void step(fixture* x, int round)
     ph_world_tick(x->f.world);
     for (int i = 0; i < VIEWERS; ++i) {
         const uint64_t now_us = (uint64_t)(round + 1) * TICK_US;
-        for (int turns = 0; x == &together && turns <= 4; ++turns) {
+        for (int turns = 0; x == &together && turns <= PH_FETCH_TURNS + 1; ++turns) {
             ph_world_fetch(x->f.world, x->viewers[(i + turns) % VIEWERS],
                            turns); // also who has gone
         }

@@ -41,7 +41,7 @@ void ph_world_fetch(const ph_world* world, ph_viewer_id viewer, int turns_before
     }
     const ph_viewer* sent_to = &world->viewers.viewers[index];
     switch (turns_before) {
-    case 3:
+    case PH_FETCH_TURNS:
         ph_prefetch_bytes(sent_to, sizeof *sent_to);
         ph_prefetch(&world->viewers.eyes[index]);
         break;
