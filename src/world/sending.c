@@ -56,7 +56,6 @@ typedef struct sending {
     bool is_by_score;   // or that of scores
     bool has_scores;    // it remembers something between sends
     bool is_score_gone; // which is nothing once a record was sent
-    bool has_change;    // it looks at what has changed beside the position
     bool may_be_coarse; // positions in updates
     int sent_count;
     ph_stopwatch watch;
@@ -185,6 +184,7 @@ PH_OUT_OF_LINE static uint64_t ask_filter(const sending* s, const ph_place* at, 
     const ph_scheduler* scheduler = &s->sender->scheduler;
     const int slot = at->slot;
     const bool has_errors = scheduler->wants_errors;
+    const bool has_change = scheduler->wants_change || has_errors;
     const ph_visit visit = {
         .distance_mm = s->scratch.distance_mm[slot],
         .weight = knowledge->weight[slot],
@@ -195,7 +195,7 @@ PH_OUT_OF_LINE static uint64_t ask_filter(const sending* s, const ph_place* at, 
         .lost = lost,
         .settled = due->settled,
         .position = at->layout->position,
-        .change = s->has_change ? s->scratch.change[slot] : 0.0f,
+        .change = has_change ? s->scratch.change[slot] : 0.0f,
         .errors = has_errors ? &s->errors : NULL,
         .slot = slot,
         .heading = has_errors ? at->layout->heading : 0,
@@ -517,7 +517,6 @@ static void prepare(sending* s, ph_world* world, uint32_t index, uint64_t now_us
     s->is_by_score = scheduler->filter == ph_score_filter;
     s->has_scores = scheduler->sent != ph_error_sent;
     s->is_score_gone = scheduler->sent == ph_waiting_sent;
-    s->has_change = scheduler->wants_change || scheduler->wants_errors;
     s->may_be_coarse = ph_sender_is_coded(s->sender) && s->sender->bits_per_second != 0 &&
                        s->sender->precision != 0;
 }
