@@ -7,21 +7,6 @@
 
 #include "wire/coded_header.h"
 
-// Of an update of the classic profile: one that tells of no position has flags.
-static int least_bits(const ph_frame* frame)
-{
-    int least = PH_PAYLOAD_MAX * 8;
-    for (int i = 0; i < frame->layouts->count; ++i) {
-        const ph_layout* layout = &frame->layouts->layouts[i];
-        const uint64_t others = layout->all & ~layout->position;
-        const int position_bits = ph_classic_least_bits(frame, layout, layout->position);
-        const int others_bits = ph_classic_least_bits(frame, layout, others);
-        least = position_bits < least ? position_bits : least;
-        least = others != 0 && others_bits < least ? others_bits : least;
-    }
-    return least;
-}
-
 void ph_datagram_init(ph_datagram* datagram, const ph_outlook* outlook, ph_sender* sender,
                       const int32_t eye_mm[3])
 {
@@ -39,7 +24,6 @@ void ph_datagram_init(ph_datagram* datagram, const ph_outlook* outlook, ph_sende
     for (int axis = 0; axis < 3; ++axis) {
         datagram->eye_mm[axis] = eye_mm[axis];
     }
-    datagram->least_bits = ph_sender_is_coded(sender) ? 0 : least_bits(&datagram->frame);
     datagram->is_open = false;
     datagram->count = 0;
     datagram->enters256 = 0;

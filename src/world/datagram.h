@@ -64,7 +64,6 @@ typedef struct ph_datagram {
     int32_t eye_mm[3]; // where the viewer is now
     bool is_open;
     int64_t limit_bits;
-    int least_bits; // classic: less is no update of a slot that is not told of yet, of any class; else 0
     int64_t bits;  // of header and records so far
     int head_bits; // pinhole: of these, what is no record and no flag
     int counts[3]; // by ph_record_kind
@@ -91,7 +90,7 @@ bool ph_datagram_open(ph_datagram* datagram);
 // Whether no update of another slot can fit any more, whatever it says.
 static inline bool ph_datagram_is_full(const ph_datagram* datagram)
 {
-    return datagram->limit_bits - datagram->bits < datagram->least_bits;
+    return datagram->limit_bits - datagram->bits < datagram->sender->least_update_bits;
 }
 
 // Whether there may be another record of this kind, whatever its size.

@@ -153,6 +153,25 @@ ph_scheduler ph_sender_scheduler(const ph_sender_def* def)
     return def->profile == PH_PROFILE_PINHOLE ? ph_scheduler_error() : ph_scheduler_score();
 }
 
+// One that tells of no position has flags.
+static int least_update_bits(const ph_sender_def* def)
+{
+    const ph_frame frame = {
+        .layouts = &def->forms->layouts,
+        .slot_bits = ph_classic_slot_bits(def->slot_count),
+    };
+    int least = PH_PAYLOAD_MAX * 8;
+    for (int i = 0; i < frame.layouts->count; ++i) {
+        const ph_layout* layout = &frame.layouts->layouts[i];
+        const uint64_t others = layout->all & ~layout->position;
+        const int position_bits = ph_classic_least_bits(&frame, layout, layout->position);
+        const int others_bits = ph_classic_least_bits(&frame, layout, others);
+        least = position_bits < least ? position_bits : least;
+        least = others != 0 && others_bits < least ? others_bits : least;
+    }
+    return least;
+}
+
 static void fill(ph_sender* sender, const ph_sender_def* def)
 {
     const ph_viewer_def* viewer = def->viewer;
@@ -162,6 +181,7 @@ static void fill(ph_sender* sender, const ph_sender_def* def)
     const sizing size_of = sizing_of(def);
     sender->depth_bits = depth_of(&size_of);
     sender->least_depth_bits = least_depth_bits(&size_of);
+    sender->least_update_bits = is_coded ? 0 : least_update_bits(def);
     sender->scheduler = ph_sender_scheduler(def);
     sender->patience_ms = (uint32_t)viewer->patience_ms;
     sender->first_slot = PH_SLOT_NOBODY;

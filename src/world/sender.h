@@ -69,6 +69,7 @@ typedef struct ph_sender {
     int bits_per_second;
     int64_t depth_bits;
     int64_t least_depth_bits; // of the dearest datagram, without anything reserved
+    int least_update_bits;    // classic: of a slot that is not told of yet, of any class; else 0
     int overhead_bytes;
     int reserved_bytes;      // that the caller adds to each datagram
     int reserved_next_bytes; // and to the next one
