@@ -17,8 +17,9 @@
 #define RTT_SHARE 8.0   // smoothing: an eighth of the new
 #define LOSS_SHARE 16.0 // of each packet
 
-// Items are gone over so many at a time; what the next ones change is fetched meanwhile.
-enum { AT_A_TIME = 16 };
+// Items are gone over so many at a time; what the next ones change is fetched meanwhile: up to three lines
+// each, and a processor drops what it is asked for beyond some twenty.
+enum { AT_A_TIME = 8 };
 
 typedef enum judgement {
     JUDGED_NEW,
