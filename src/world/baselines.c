@@ -36,6 +36,8 @@ void ph_baselines_take_enter(ph_baselines* baselines, const ph_taking* taking, u
     memcpy(&enter.name, extra, sizeof enter.name);
     memcpy(enter.velocity, extra + sizeof enter.name, sizeof enter.velocity);
     baselines->name_base = enter.name > baselines->name_base ? enter.name : baselines->name_base;
+    baselines->entered_end =
+        item.slot < baselines->entered_end ? baselines->entered_end : item.slot + 1;
     ph_baseline_enter(&baselines->slots[item.slot], &taking->rules, &enter,
                       ph_packing_within(packing, item.properties, position, item.values),
                       taking->tick);

@@ -31,6 +31,7 @@ typedef struct ph_baselines {
     uint8_t* urgencies; // by slot
     uint8_t* coarse;    // by slot: of the position that is told; 0: exactly, or none
     uint64_t name_base; // greatest name of all enters that were applied
+    int entered_end;    // slots from here on are not entered
 } ph_baselines;
 
 #define PH_BASELINES_BYTES_PER_SLOT (sizeof(ph_baseline) + sizeof(uint16_t) + 2)

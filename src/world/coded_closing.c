@@ -39,7 +39,7 @@ static void write_changes(ph_datagram* datagram, ph_booking* booking, ph_entropy
     ph_party_walk walk = {.is_begun = false};
     int left = datagram->counts[kind];
     for (int slot = 0; left > 0; ++slot) {
-        PH_ASSERT(slot < datagram->page.slot_count);
+        PH_ASSERT(slot < datagram->sender->knowledge.slot_count);
         const ph_chosen* chosen = chosen_of(datagram, slot, kind);
         if (chosen != NULL) {
             write_change(datagram, booking, writer, chosen, &walk);
@@ -94,11 +94,11 @@ static uint64_t write_flags(const ph_datagram* datagram, ph_entropy_writer* writ
     const uint8_t* class_index = sender->knowledge.class_index;
     const uint8_t* urgencies = sender->baselines.urgencies;
     const int density = datagram->page.frame.density;
-    const int slot_count = datagram->page.slot_count;
+    const int entered_end = sender->baselines.entered_end;
     ph_tape_costs costs = {0};
     ph_entropy_run run = ph_entropy_run_begin(writer);
     ph_raw_bits raw = {0};
-    for (int slot = 0; slot < slot_count; ++slot) {
+    for (int slot = 0; slot < entered_end; ++slot) {
         const int urgency = urgencies[slot];
         if (urgency == PH_URGENCY_NONE) {
             continue;
@@ -124,7 +124,7 @@ static bool is_page_exact(const ph_datagram* datagram, const ph_booked_updates* 
 {
     const ph_coded_page* page = &datagram->page;
     uint64_t flags256 = 0;
-    for (int slot = 0; slot < page->slot_count; ++slot) {
+    for (int slot = 0; slot < page->baselines->entered_end; ++slot) {
         const int urgency = page->baselines->urgencies[slot];
         const bool is_told = chosen_of(datagram, slot, PH_RECORD_UPDATE) != NULL;
         flags256 +=

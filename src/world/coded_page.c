@@ -12,15 +12,15 @@
 
 // How urgent every slot is, and how many are how urgent. The frame is a copy: whatever is written to, it
 // stays as it is.
-static void fill_urgencies(const ph_coded_frame frame, const ph_baseline* slots, int slot_count,
+static void fill_urgencies(const ph_coded_frame frame, const ph_baseline* slots, int slot_end,
                            uint8_t* urgencies, int counts[PH_URGENCIES + 1])
 {
     int class_index = -1;
     int class_size = 0;
-    for (int slot = 0; slot < slot_count; ++slot) {
+    for (int slot = 0; slot < slot_end; ++slot) {
         const ph_baseline* baseline = &slots[slot];
         int urgency = PH_URGENCY_NONE;
-        ph_prefetch(&slots[slot + FETCH_AHEAD < slot_count ? slot + FETCH_AHEAD : slot]);
+        ph_prefetch(&slots[slot + FETCH_AHEAD < slot_end ? slot + FETCH_AHEAD : slot]);
         if (baseline->is_entered) {
             if (baseline->class_index != class_index) {
                 class_index = baseline->class_index;
@@ -39,12 +39,15 @@ void ph_coded_page_begin(ph_coded_page* page, const ph_coded_frame* frame,
     page->frame = *frame;
     page->baselines = baselines;
     page->costs = costs;
-    page->slot_count = slot_count;
     page->records256 = 0;
     memset(baselines->chosen, 0, (size_t)slot_count * sizeof baselines->chosen[0]);
     memset(baselines->coarse, 0, (size_t)slot_count);
     int counts[PH_URGENCIES + 1] = {0}; // and of those who have none
-    fill_urgencies(*frame, baselines->slots, slot_count, baselines->urgencies, counts);
+    while (baselines->entered_end > 0 &&
+           !baselines->slots[baselines->entered_end - 1].is_entered) {
+        --baselines->entered_end; // it has left since
+    }
+    fill_urgencies(*frame, baselines->slots, baselines->entered_end, baselines->urgencies, counts);
     ph_told_sums_begin(&page->flags, costs, counts);
 }
 

@@ -23,13 +23,12 @@ typedef struct ph_coded_page {
     ph_coded_frame frame;
     const ph_baselines* baselines;
     const ph_told_costs* costs;
-    int slot_count;
     ph_told_sums flags;
     int64_t records256;
 } ph_coded_page;
 
-// Nobody is told yet; the baselines' urgencies are those of this packet. Of the frame only the density
-// and the spread may change from now on.
+// Nobody is told yet; the baselines' urgencies, up to the end of those who are entered, are those of this
+// packet. Of the frame only the density and the spread may change from now on.
 void ph_coded_page_begin(ph_coded_page* page, const ph_coded_frame* frame,
                          const ph_told_costs* costs, ph_baselines* baselines, int slot_count);
 

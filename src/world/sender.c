@@ -578,7 +578,8 @@ static bool are_baselines_sound(const ph_sender* sender)
         const int told = knowledge->told[slot];
         const ph_baseline* baseline = &sender->baselines.slots[slot];
         if (baseline->is_entered != (told == PH_TOLD_ENTERED || told == PH_TOLD_LEAVING) ||
-            (baseline->is_entered && baseline->class_index != knowledge->class_index[slot])) {
+            (baseline->is_entered && (baseline->class_index != knowledge->class_index[slot] ||
+                                      slot >= sender->baselines.entered_end))) {
             return false;
         }
     }
