@@ -47,7 +47,7 @@ ph_result ph_expectation_create(const ph_allocator* allocator, int slot_count,
     made->size_bytes = size;
     made->allocator = *allocator;
     made->is_vouched = is_vouched;
-    made->sent = carve(&rest, slots * sizeof(ph_expected));
+    made->sent = carve(&rest, slots * sizeof(ph_expected)); // first: ph_expectation_swept() relies on it
     made->known = carve(&rest, slots * sizeof(ph_expected));
     made->heading = carve(&rest, slots * sizeof(uint32_t));
     made->manners = carve(&rest, classes * sizeof(ph_manner));

@@ -80,6 +80,16 @@ static inline void ph_expectation_prefetch_slot(const ph_expectation* expectatio
     }
 }
 
+// What errors are worked out from, of so many slots: to be fetched before. `sent` stands right behind the
+// struct, which is in no cache and is not looked at.
+static inline ph_stretch ph_expectation_swept(const ph_expectation* expectation, size_t slot_end)
+{
+    return (ph_stretch){(const uint8_t*)expectation,
+                        expectation != NULL && slot_end > 0
+                            ? sizeof *expectation + slot_end * sizeof(ph_expected)
+                            : 0};
+}
+
 // The newest item of a slot was added to a packet of the present tick, for this enter or update.
 void ph_expectation_note_sent(ph_expectation* expectation, const ph_world* world,
                               const ph_sender* sender, const ph_flight_item* item,

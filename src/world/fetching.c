@@ -3,6 +3,8 @@
 
 #include "world/fetching.h"
 
+#include "world/expectation.h"
+
 #include <stddef.h>
 
 // Most of what the items of a usual datagram take of the ring. Beyond its end is something else, or nothing.
@@ -77,10 +79,14 @@ ph_foresight ph_foresight_make(const ph_world* world, uint32_t next)
         return (ph_foresight){0};
     }
     const ph_viewer* viewer = &world->viewers.viewers[next];
+    const ph_sender* sender = viewer->sender;
+    const size_t entered_end = (size_t)sender->baselines.entered_end;
     return (ph_foresight){
-        .sender = viewer->sender,
+        .sender = sender,
         .slots = ph_slots_swept(viewer->slots),
-        .knowledge = ph_knowledge_swept(&viewer->sender->knowledge),
+        .knowledge = ph_knowledge_swept(&sender->knowledge),
+        .baselines = {(const uint8_t*)sender->baselines.slots, entered_end * sizeof(ph_baseline)},
+        .expectation = ph_expectation_swept(sender->expectation, entered_end),
     };
 }
 
@@ -91,7 +97,8 @@ void ph_foresight_finish(ph_foresight* foresight)
     if (sender == NULL) {
         return;
     }
-    while (foresight->slots.left_bytes + foresight->knowledge.left_bytes > 0) {
+    while ((foresight->slots.left_bytes | foresight->knowledge.left_bytes |
+            foresight->baselines.left_bytes | foresight->expectation.left_bytes) != 0) {
         ph_foresight_go_on(foresight);
     }
     if (sender->first_slot != PH_SLOT_NOBODY) {

@@ -19,6 +19,8 @@ typedef struct ph_foresight {
     // What is swept of it, and was not fetched yet.
     ph_stretch slots;
     ph_stretch knowledge;
+    ph_stretch baselines;   // pinhole profile
+    ph_stretch expectation; // where there is one
 } ph_foresight;
 
 // Of the viewer with this index, or PH_NOBODY_FOLLOWS.
@@ -37,6 +39,8 @@ static inline void ph_foresight_go_on(ph_foresight* foresight)
 {
     ph_stretch_fetch(&foresight->slots, 2);
     ph_stretch_fetch(&foresight->knowledge, 4);
+    ph_stretch_fetch(&foresight->baselines, 2);
+    ph_stretch_fetch(&foresight->expectation, 2);
 }
 
 // After the last visit.
