@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: MIT
 
 // All slots are thrown into buckets by priority, in a few passes without branches; what is left to be
-// sorted within buckets is little, and done only when their turn comes. The bits of a positive float,
-// read as an integer, have its order and grow with its logarithm: buckets of even steps around the mean
-// suit priorities, which are far apart by proportion. Whoever is outside is in the first or the last.
+// sorted within buckets is little, and done only when their turn comes. Keys grow with the logarithm of
+// priorities (best.h): buckets of even steps around the mean suit those, which are far apart by
+// proportion. Whoever is outside is in the first or the last.
 //
 //   keys    highest ------- mean ------- lowest     0, negative, no number
 //   ready   | 17 3 | 40 8 21 | 5 | 9 33 12 60 | ... | those who are left out |
@@ -16,9 +16,6 @@
 #include "base/wide.h"
 
 #include <string.h>
-
-// Above it are only the bits of what is no number.
-#define KEY_INFINITY INT32_C(0x7F800000)
 
 // Buckets are a thirty-second of an octave wide, and reach from four octaves above the mean to four below:
 // most of them have nobody or one of 250 slots, so that the processor need not guess what is to be sorted.
@@ -35,13 +32,6 @@ enum { INSERTION_MAX = 48 };
 // They are told apart by digits when there are too many in one.
 enum { DIGIT_BITS = 6, DIGITS = 1 << DIGIT_BITS };
 
-static int32_t key_of(float priority)
-{
-    int32_t key;
-    memcpy(&key, &priority, sizeof key);
-    return key;
-}
-
 // ---- into buckets
 
 // About the mean of the keys above 0, in steps. In vectors. Sums of the upper halves of keys: of 65,535
@@ -52,8 +42,8 @@ PH_WIDE static int32_t mean_step(const float* priority, int slot_count)
     int32_t sum = 0;
     int32_t count = 0;
     for (int i = 0; i < slot_count; ++i) {
-        const int32_t key = key_of(priority[i]);
-        const int32_t is_counted = -(int32_t)((key <= KEY_INFINITY) & (key > 0));
+        const int32_t key = ph_priority_key(priority[i]);
+        const int32_t is_counted = -(int32_t)((key <= PH_PRIORITY_KEY_MAX) & (key > 0));
         sum += key >> 16 & is_counted;
         count -= is_counted;
     }
@@ -65,8 +55,8 @@ PH_WIDE static void choose_buckets(const float* restrict priority, int slot_coun
                                    uint16_t* restrict bucket)
 {
     for (int i = 0; i < slot_count; ++i) {
-        const int32_t key = key_of(priority[i]);
-        const int32_t is_counted = -(int32_t)((key <= KEY_INFINITY) & (key > 0));
+        const int32_t key = ph_priority_key(priority[i]);
+        const int32_t is_counted = -(int32_t)((key <= PH_PRIORITY_KEY_MAX) & (key > 0));
         int16_t below = (int16_t)(top - (key >> STEP_SHIFT));
         below = below > 0 ? below : 0;
         below = below < BUCKET_NONE ? below : BUCKET_NONE - 1;
@@ -136,7 +126,7 @@ static void sort_few(const float* priority, uint16_t* slots, int count)
 {
     uint64_t keys[FEW_MAX];
     for (int i = 0; i < count; ++i) {
-        const int32_t below = KEY_INFINITY - key_of(priority[slots[i]]);
+        const int32_t below = PH_PRIORITY_KEY_MAX - ph_priority_key(priority[slots[i]]);
         keys[i] = (uint64_t)below << 16 | slots[i];
     }
     uint64_t moved;
@@ -159,10 +149,10 @@ static void sort_few(const float* priority, uint16_t* slots, int count)
 
 static void sort_by_insertion(const float* priority, uint16_t* slots, int count)
 {
-    int32_t last = KEY_INFINITY;
+    int32_t last = PH_PRIORITY_KEY_MAX;
     for (int i = 0; i < count; ++i) {
         const uint16_t slot = slots[i];
-        const int32_t key = key_of(priority[slot]);
+        const int32_t key = ph_priority_key(priority[slot]);
         if (key <= last) {
             last = key; // as most are
             continue;
@@ -171,7 +161,7 @@ static void sort_by_insertion(const float* priority, uint16_t* slots, int count)
         do {
             slots[hole] = slots[hole - 1];
             --hole;
-        } while (hole > 0 && key_of(priority[slots[hole - 1]]) < key);
+        } while (hole > 0 && ph_priority_key(priority[slots[hole - 1]]) < key);
         slots[hole] = slot;
     }
 }
@@ -188,7 +178,7 @@ typedef struct distribution {
 
 static int digit_of(const distribution* by, float priority)
 {
-    return (by->highest - key_of(priority)) >> by->shift & (DIGITS - 1);
+    return (by->highest - ph_priority_key(priority)) >> by->shift & (DIGITS - 1);
 }
 
 // A counting sort: the highest first, the order of equal ones kept. Writes where each digit ends.
@@ -246,10 +236,10 @@ static int largest_bucket(const uint16_t* end)
 // Thrown into buckets of their own, which mostly leaves little for an insertion. Equal keys are in order.
 PH_OUT_OF_LINE static void sort_many(const ph_order* order, uint16_t* slots, int count)
 {
-    int32_t lowest = KEY_INFINITY;
+    int32_t lowest = PH_PRIORITY_KEY_MAX;
     int32_t highest = 0;
     for (int i = 0; i < count; ++i) {
-        const int32_t key = key_of(order->priority[slots[i]]);
+        const int32_t key = ph_priority_key(order->priority[slots[i]]);
         lowest = key < lowest ? key : lowest;
         highest = key > highest ? key : highest;
     }
@@ -270,29 +260,56 @@ PH_OUT_OF_LINE static void sort_many(const ph_order* order, uint16_t* slots, int
 
 // ---- the whole
 
-void ph_order_begin(ph_order* order, const float* priority, int slot_count,
-                    const ph_order_memory* memory)
+static void begin(ph_order* order, const float* priority, int slot_count,
+                  const ph_order_memory* memory)
 {
     PH_ASSERT(0 <= slot_count && slot_count <= UINT16_MAX);
 
-    uint16_t* bucket = memory->buckets;
+    ph_order_begin_empty(order);
     order->priority = priority;
+    order->slot_count = slot_count;
     order->ready = memory->ready;
-    order->buckets = bucket;
+    order->buckets = memory->buckets;
     order->scratch = memory->scratch;
-    order->next = 0;
-    order->sorted = 0;
-    const int32_t mean = mean_step(priority, slot_count);
+}
+
+static void deal(ph_order* order)
+{
+    const int32_t mean = mean_step(order->priority, order->slot_count);
     if (mean == INT32_MIN) {
-        ph_order_begin_empty(order);
+        return; // there is nobody
+    }
+    uint16_t* bucket = order->buckets;
+    choose_buckets(order->priority, order->slot_count, mean + STEPS_ABOVE, bucket);
+    halves end[BUCKET_COUNT] = {0};
+    count_halves(bucket, order->slot_count, end);
+    order->ready_count = order->slot_count - end[BUCKET_NONE].low - end[BUCKET_NONE].high;
+    line_up_halves(end);
+    deal_halves(bucket, order->slot_count, end, order->ready);
+}
+
+void ph_order_begin(ph_order* order, const float* priority, int slot_count,
+                    const ph_order_memory* memory)
+{
+    begin(order, priority, slot_count, memory);
+    deal(order);
+}
+
+void ph_order_begin_best(ph_order* order, const float* priority, int slot_count, int wanted,
+                         const ph_order_memory* memory)
+{
+    begin(order, priority, slot_count, memory);
+    const bool is_worth_it = wanted > 0 && wanted <= PH_BEST_MAX && slot_count > 2 * PH_BEST_MAX;
+    const int count =
+        is_worth_it ? ph_best_find(priority, slot_count, wanted, memory->buckets, memory->ready)
+                    : 0;
+    if (count == 0) {
+        deal(order);
         return;
     }
-    choose_buckets(priority, slot_count, mean + STEPS_ABOVE, bucket);
-    halves end[BUCKET_COUNT] = {0};
-    count_halves(bucket, slot_count, end);
-    order->ready_count = slot_count - end[BUCKET_NONE].low - end[BUCKET_NONE].high;
-    line_up_halves(end);
-    deal_halves(bucket, slot_count, end, memory->ready);
+    order->ready_count = count;
+    order->sorted = count;
+    order->is_partial = true;
 }
 
 // Where the next share ends: nobody of a bucket is left behind.
@@ -307,11 +324,8 @@ static int share_end(const ph_order* order)
     return end;
 }
 
-bool ph_order_go_on(ph_order* order)
+static void sort_share(ph_order* order)
 {
-    if (order->sorted == order->ready_count) {
-        return false;
-    }
     uint16_t* slots = order->ready + order->sorted;
     const int end = share_end(order);
     const int count = end - order->sorted;
@@ -321,5 +335,26 @@ bool ph_order_go_on(ph_order* order)
         sort_many(order, slots, count);
     }
     order->sorted = end;
-    return true;
+}
+
+// The best were not enough. All are put in order then, which those who had their turn lead.
+PH_OUT_OF_LINE static void complete(ph_order* order)
+{
+    order->is_partial = false;
+    order->sorted = 0;
+    deal(order);
+    while (order->sorted < order->next) {
+        sort_share(order);
+    }
+}
+
+bool ph_order_go_on(ph_order* order)
+{
+    if (order->is_partial) {
+        complete(order);
+    }
+    if (order->sorted == order->next && order->sorted < order->ready_count) {
+        sort_share(order);
+    }
+    return order->sorted > order->next;
 }

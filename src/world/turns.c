@@ -110,6 +110,17 @@ static void fetch_first(const ph_turns* turns)
     }
 }
 
+// About as many are visited as in the last send, and some more are fetched.
+static void begin_priority(ph_turns* turns)
+{
+    const ph_send_scratch* scratch = turns->scratch;
+    const int wanted = turns->sender->turn_count + PH_LIKELY_MAX;
+    turns->visited_count = 0;
+    ph_order_begin_best(&turns->order, scratch->priority, turns->outlook->slot_end, wanted,
+                        &scratch->order);
+    fetch_first(turns);
+}
+
 static void begin_order(ph_turns* turns, const float* priority)
 {
     ph_order_begin(&turns->order, priority, turns->outlook->slot_end, &turns->scratch->order);
@@ -158,6 +169,7 @@ void ph_turns_begin(ph_turns* turns, const ph_turns_def* def)
     turns->now_ms = def->now_ms;
     turns->stage = PH_TURN_FIRST;
     turns->is_stage_begun = false;
+    turns->visited_count = 0;
     turns->is_usual = false;
     turns->unfinished = PH_TURN_DONE;
     turns->again.count = 0;
@@ -207,8 +219,7 @@ static bool begin_stage(ph_turns* turns, int64_t spoken_bits)
         begin_order(turns, turns->scratch->rank);
         return true;
     case PH_TURN_PRIORITY:
-        turns->visited_count = 0;
-        begin_order(turns, turns->scratch->priority);
+        begin_priority(turns);
         return true;
     case PH_TURN_SPARE:
         // The same once more, all of which had their turn. Whoever was passed over then had nothing to

@@ -166,12 +166,13 @@ bool ph_turns_retry(ph_turns* turns, ph_turn turn);
 // datagram.
 void ph_turns_put_off(ph_turns* turns, ph_turn turn);
 
-// Leaves word of who would have come next: mostly they do, in the next send.
+// Leaves word of how many had a turn, and who would have come next: mostly they do, in the next send.
 static inline void ph_turns_note_likely(const ph_turns* turns)
 {
     const ph_order* order = &turns->order;
     ph_sender* sender = turns->sender;
     const int left = order->ready_count - order->next;
+    sender->turn_count = (uint16_t)turns->visited_count;
     sender->likely_count = (uint16_t)(left < PH_LIKELY_MAX ? left : PH_LIKELY_MAX);
     for (int i = 0; i < sender->likely_count; ++i) {
         sender->likely[i] = order->ready[order->next + i];
