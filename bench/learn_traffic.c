@@ -432,11 +432,9 @@ static int best_density(const traffic* it, const learn_packet* packet)
     ph_told_sums sums;
     ph_told_sums_begin(&sums, &it->told_costs, entered);
     for (int urgency = 0; urgency < PH_URGENCIES; ++urgency) {
-        for (int i = 0; i < packet->told[urgency]; ++i) {
-            ph_told_sums_tell(&sums, &it->told_costs, urgency);
-        }
+        sums.told[urgency] = packet->told[urgency];
     }
-    return ph_coded_best_density(&sums);
+    return ph_coded_best_density(&sums, &it->told_costs);
 }
 
 static bool write_updates(traffic* it, ph_entropy_writer* writer, flight* flown, int tick)

@@ -29,30 +29,32 @@ void ph_told_sums_begin(ph_told_sums* sums, const ph_told_costs* costs,
             continue; // most are of few urgencies
         }
         for (int density = 0; density < PH_DENSITIES; ++density) {
-            sums->cost256[density] += count * costs->silent256[urgency][density];
+            sums->silent256[density] += count * costs->silent256[urgency][density];
         }
     }
 }
 
-void ph_told_sums_untell(ph_told_sums* sums, const ph_told_costs* costs, int urgency)
+int32_t ph_told_sums_cost256(const ph_told_sums* sums, const ph_told_costs* costs, int density)
 {
-    for (int density = 0; density < PH_DENSITIES; ++density) {
-        sums->cost256[density] -= costs->turned256[urgency][density];
+    int32_t cost256 = sums->silent256[density];
+    for (int urgency = 0; urgency < PH_URGENCIES; ++urgency) {
+        cost256 += sums->told[urgency] * costs->turned256[urgency][density];
     }
+    return cost256;
 }
 
 // Where nobody is told that costs nothing; to be told would cost the most of all there.
-int ph_coded_best_density(const ph_told_sums* sums)
+int ph_coded_best_density(const ph_told_sums* sums, const ph_told_costs* costs)
 {
-    const int32_t* cost256 = sums->cost256;
-    if (cost256[PH_DENSITY_NOBODY] == 0) {
+    if (ph_told_sums_cost256(sums, costs, PH_DENSITY_NOBODY) == 0) {
         return PH_DENSITY_NOBODY;
     }
     int best = 1;
-    int32_t best256 = cost256[1];
-    for (int density = 2; density < PH_DENSITIES; ++density) {
-        best = cost256[density] < best256 ? density : best;
-        best256 = cost256[density] < best256 ? cost256[density] : best256;
+    int32_t best256 = INT32_MAX;
+    for (int density = 1; density < PH_DENSITIES; ++density) {
+        const int32_t cost256 = ph_told_sums_cost256(sums, costs, density);
+        best = cost256 < best256 ? density : best;
+        best256 = cost256 < best256 ? cost256 : best256;
     }
     return best;
 }

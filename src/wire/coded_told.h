@@ -74,34 +74,28 @@ static inline uint32_t ph_coded_told_cost256(const ph_coded_frame* frame, int ur
     return ph_coded_flag_cost256(frame->density, urgency, is_told);
 }
 
-// The same by urgency, for all densities side by side. Of another type than their sums: so compilers know
-// that these are apart.
+// The same by urgency, for all densities side by side.
 typedef struct ph_told_costs {
     int16_t silent256[PH_URGENCIES][PH_DENSITIES];
     int16_t turned256[PH_URGENCIES][PH_DENSITIES]; // how much dearer it is to be told
 } ph_told_costs;
 void ph_told_costs_fill(ph_told_costs* costs);
 
-// What the flags of a packet cost together, at each density: with so many slots the costs of all of them
-// are less than 2^31. Who is told turns a flag.
+// What the flags of a packet are: with so many slots the costs of all of them are less than 2^31.
 typedef struct ph_told_sums {
-    int32_t cost256[PH_DENSITIES];
+    int32_t silent256[PH_DENSITIES]; // what they would cost if nobody were told
+    int32_t told[PH_URGENCIES];      // how many are
 } ph_told_sums;
 
-// Nobody is told of so many slots, by urgency.
+// Nobody is told of so many slots, by urgency. Who is told later is counted in `told`.
 void ph_told_sums_begin(ph_told_sums* sums, const ph_told_costs* costs,
                         const int silent[PH_URGENCIES]);
 
-PH_ALWAYS_INLINE void ph_told_sums_tell(ph_told_sums* sums, const ph_told_costs* costs, int urgency)
-{
-    for (int density = 0; density < PH_DENSITIES; ++density) {
-        sums->cost256[density] += costs->turned256[urgency][density];
-    }
-}
-void ph_told_sums_untell(ph_told_sums* sums, const ph_told_costs* costs, int urgency);
+// What they cost together, at one density.
+int32_t ph_told_sums_cost256(const ph_told_sums* sums, const ph_told_costs* costs, int density);
 
 // The cheapest density. The sender may state any other one than PH_DENSITY_NOBODY when somebody is told.
-int ph_coded_best_density(const ph_told_sums* sums);
+int ph_coded_best_density(const ph_told_sums* sums, const ph_told_costs* costs);
 
 // Among other symbols, where somebody is told and nobody counts.
 PH_ALWAYS_INLINE void ph_coded_run_told(int density, ph_entropy_run* run, int urgency, bool is_told)

@@ -375,6 +375,8 @@ ph_result ph_world_acknowledge(ph_world* world, ph_viewer_id viewer, uint64_t no
         ph_stopwatch watch =
             ph_stopwatch_make(world->now_ns, world->now_context, &answering->sender->times);
         ph_flight_prefetch_oldest(&answering->sender->flight);
+        ph_expectation_prefetch_marks(answering->sender->expectation,
+                                      answering->sender->knowledge.slot_count);
         ph_sender_pass_time(answering->sender, now_us);
         take_news(world, answering, &ack);
         ++stats->acks_new;

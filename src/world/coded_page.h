@@ -3,8 +3,8 @@
 
 // What the records of one pinhole packet cost while they are chosen. Every slot that the client is
 // known to have costs a flag, told or not, by how urgent it is and how many are told: the header
-// states a density for that. So the page adds up what all flags cost at each density, and that may be
-// chosen again at any time.
+// states a density for that. So the page adds up what all flags cost at the present one, and counts who is
+// told by urgency: another density may be chosen at any time.
 //
 //   page    | leaves | enters | flag [record] flag flag [record] ... |
 //
@@ -24,6 +24,7 @@ typedef struct ph_coded_page {
     const ph_baselines* baselines;
     const ph_told_costs* costs;
     ph_told_sums flags;
+    int64_t flags256; // what all of them cost, at the density of the frame
     int64_t records256;
 } ph_coded_page;
 
@@ -35,7 +36,7 @@ void ph_coded_page_begin(ph_coded_page* page, const ph_coded_frame* frame,
 // What all flags cost.
 static inline int64_t ph_coded_page_flags256(const ph_coded_page* page)
 {
-    return page->flags.cost256[page->frame.density];
+    return page->flags256;
 }
 
 // Flags and records so far, in whole bits, with all that may be lost at the end.
@@ -48,7 +49,9 @@ static inline int64_t ph_coded_page_bits(const ph_coded_page* page)
 // An update: its slot's flag turns, its record costs so much.
 static inline void ph_coded_page_tell(ph_coded_page* page, int slot, int64_t record256)
 {
-    ph_told_sums_tell(&page->flags, page->costs, page->baselines->urgencies[slot]);
+    const int urgency = page->baselines->urgencies[slot];
+    ++page->flags.told[urgency];
+    page->flags256 += page->costs->turned256[urgency][page->frame.density];
     page->records256 += record256;
 }
 
@@ -57,13 +60,14 @@ void ph_coded_page_untell(ph_coded_page* page, int slot, int64_t record256);
 
 // A moment to go back to, unless somebody was told since then.
 typedef struct ph_page_mark {
+    int64_t flags256;
     int64_t records256;
     int density;
 } ph_page_mark;
 
 static inline ph_page_mark ph_coded_page_mark(const ph_coded_page* page)
 {
-    return (ph_page_mark){page->records256, page->frame.density};
+    return (ph_page_mark){page->flags256, page->records256, page->frame.density};
 }
 
 void ph_coded_page_return(ph_coded_page* page, const ph_page_mark* mark);

@@ -21,6 +21,31 @@ static size_t scratch_bytes(int slot_count)
     return slot_count > PH_STACK_SLOTS ? (size_t)slot_count * PH_ERROR_LANES * sizeof(float) : 0;
 }
 
+// What is swept at every send stands in front, in this order:
+//
+//   | ph_expectation | marks astray | manners | heading | sent | known | ...
+//
+// Marks and astray, a byte for each slot, fill whole words.
+static size_t mark_bytes(int slot_count)
+{
+    return ((size_t)slot_count * 2 + 7) / 8 * 8;
+}
+static size_t lead_bytes(int slot_count, int class_count)
+{
+    return sizeof(ph_expectation) + mark_bytes(slot_count) +
+           (size_t)class_count * sizeof(ph_manner) + (size_t)slot_count * sizeof(uint32_t);
+}
+
+ph_stretch ph_expectation_swept(const ph_expectation* expectation, int slot_count, int class_count,
+                                int slot_end)
+{
+    if (expectation == NULL) {
+        return (ph_stretch){0};
+    }
+    return (ph_stretch){(const uint8_t*)expectation, lead_bytes(slot_count, class_count) +
+                                                         (size_t)slot_end * sizeof(ph_expected)};
+}
+
 static void* carve(uint8_t** rest, size_t size)
 {
     void* part = *rest;
@@ -34,27 +59,25 @@ ph_result ph_expectation_create(const ph_allocator* allocator, int slot_count,
 {
     const size_t slots = (size_t)slot_count;
     const size_t classes = (size_t)layouts->count;
-    const size_t size = sizeof(ph_expectation) + 2 * slots * sizeof(ph_expected) +
-                        slots * sizeof(uint32_t) + classes * sizeof(ph_manner) +
-                        scratch_bytes(slot_count) + 2 * slots + classes;
+    const size_t size = lead_bytes(slot_count, layouts->count) + 2 * slots * sizeof(ph_expected) +
+                        scratch_bytes(slot_count) + classes;
     ph_expectation* made = ph_allocate_zeroed(allocator, size);
     *expectation = made;
     if (made == NULL) {
         return PH_ERROR_MEMORY;
     }
-    // Widest first: everything is aligned whatever the count.
     uint8_t* rest = (uint8_t*)(made + 1);
     made->size_bytes = size;
     made->allocator = *allocator;
     made->is_vouched = is_vouched;
-    made->sent = carve(&rest, slots * sizeof(ph_expected)); // first: ph_expectation_swept() relies on it
-    made->known = carve(&rest, slots * sizeof(ph_expected));
-    made->heading = carve(&rest, slots * sizeof(uint32_t));
+    made->marks = carve(&rest, mark_bytes(slot_count));
+    made->astray = made->marks + slots;
     made->manners = carve(&rest, classes * sizeof(ph_manner));
+    made->heading = carve(&rest, slots * sizeof(uint32_t));
+    made->sent = carve(&rest, slots * sizeof(ph_expected));
+    made->known = carve(&rest, slots * sizeof(ph_expected));
     void* scratch = carve(&rest, scratch_bytes(slot_count));
     made->scratch = scratch_bytes(slot_count) > 0 ? scratch : NULL;
-    made->marks = carve(&rest, slots);
-    made->astray = carve(&rest, slots);
     made->headings = carve(&rest, classes);
     for (int i = 0; i < layouts->count; ++i) {
         made->manners[i] = ph_manner_make();

@@ -80,14 +80,17 @@ static inline void ph_expectation_prefetch_slot(const ph_expectation* expectatio
     }
 }
 
-// What errors are worked out from, of so many slots: to be fetched before. `sent` stands right behind the
-// struct, which is in no cache and is not looked at.
-static inline ph_stretch ph_expectation_swept(const ph_expectation* expectation, size_t slot_end)
+// What errors are worked out from, up to this slot: to be fetched before. NULL is allowed. The expectation
+// itself is in no cache, and is not looked at.
+ph_stretch ph_expectation_swept(const ph_expectation* expectation, int slot_count, int class_count,
+                                int slot_end);
+
+// The marks, which answers take away, stand right behind the struct.
+static inline void ph_expectation_prefetch_marks(const ph_expectation* expectation, int slot_count)
 {
-    return (ph_stretch){(const uint8_t*)expectation,
-                        expectation != NULL && slot_end > 0
-                            ? sizeof *expectation + slot_end * sizeof(ph_expected)
-                            : 0};
+    if (expectation != NULL) {
+        ph_prefetch_bytes(expectation, sizeof *expectation + (size_t)slot_count);
+    }
 }
 
 // The newest item of a slot was added to a packet of the present tick, for this enter or update.

@@ -57,10 +57,12 @@ void ph_unrest_fill(const ph_outlook* outlook, float* change)
         const int end = slot_end - first < SECTION_SLOTS ? slot_end : first + SECTION_SLOTS;
         uint64_t stirred = 0;
         for (int slot = first; slot < end; ++slot) {
-            if ((touched[slot] & alone[class_index[slot]]) != 0) {
-                stirred |= UINT64_C(1) << (slot - first);
-                ph_prefetch(ph_knowledge_at(knowledge, slot));
-            }
+            // Nobody could guess that.
+            const bool is_stirred = (touched[slot] & alone[class_index[slot]]) != 0;
+            stirred |= (uint64_t)is_stirred << (slot - first);
+        }
+        for (uint64_t left = stirred; left != 0; left &= left - 1) {
+            ph_prefetch(ph_knowledge_at(knowledge, first + ph_word_lowest_bit(left)));
         }
         for (; stirred != 0; stirred &= stirred - 1) {
             const int slot = first + ph_word_lowest_bit(stirred);
