@@ -29,6 +29,7 @@
 #include "schedule/error.h"
 
 #include "base/bitset.h"
+#include "base/wide.h"
 
 #include <float.h>
 #include <string.h>
@@ -115,7 +116,7 @@ static float worth_of(const ph_ranking_errors* errors, int slot, gains gain, flo
 }
 
 // Whoever writes more than one lane must say that they are not each other's.
-static void rank_all(const ph_ranking* ranking, float* restrict priority, float* restrict worths)
+PH_WIDE static void rank_all(const ph_ranking* ranking, float* restrict priority, float* restrict worths)
 {
     const ph_ranking_errors errors = *ranking->errors;
     const float* change = ranking->change;

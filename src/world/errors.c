@@ -8,6 +8,7 @@
 
 #include "base/bitset.h"
 #include "base/inline.h"
+#include "base/wide.h"
 #include "wire/baseline.h"
 
 #include <float.h>
@@ -180,7 +181,7 @@ static inline float sum_of_squares(float x, float y, float z)
     return x * x + y * y + z * z;
 }
 
-static void measure_ranges(const filling* f, const motions* restrict all, int count,
+PH_WIDE static void measure_ranges(const filling* f, const motions* restrict all, int count,
                            float* restrict range_mm)
 {
     const int32_t eye_mm[3] = {f->eye_mm[0], f->eye_mm[1], f->eye_mm[2]};
@@ -220,7 +221,7 @@ static inline misfit along(const motions* all, int i, int axis, const carriage* 
     };
 }
 
-static void work_out(const filling* f, const motions* restrict all, int count, const misfits* fit)
+PH_WIDE static void work_out(const filling* f, const motions* restrict all, int count, const misfits* fit)
 {
     float* restrict error_mm = fit->error_mm;
     float* restrict growth_mm_s = fit->growth_mm_s;
@@ -274,7 +275,7 @@ static void doubt(const filling* f, int first, const motions* sent, const doubts
     }
 }
 
-static void price_positions(const filling* f, const motions* restrict all, int count,
+PH_WIDE static void price_positions(const filling* f, const motions* restrict all, int count,
                             const float* restrict error_mm, float* restrict position_bits)
 {
     const tariff prices = *f->prices;
