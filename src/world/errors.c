@@ -99,8 +99,10 @@ typedef struct doubts {
 
 // Slots of a class mostly lie beside each other.
 typedef struct kind {
-    int class_index; // -1: of none yet
-    uint64_t heading;
+    int class_index;          // -1: of none yet
+    uint64_t heading;         // its bit, or 0
+    const uint32_t* headings; // by row; one word each
+    int heading_shift;        // brings a level into the uppermost bits
     float step_mm;
     const ph_manner* manner;
 } kind;
@@ -118,12 +120,20 @@ static inline float log2_about(float value)
 PH_OUT_OF_LINE static kind kind_of(const filling* f, int class_index)
 {
     const ph_layout* layout = &f->outlook->world->forms.layouts.layouts[class_index];
-    return (kind){
+    kind made = {
         .class_index = class_index,
         .heading = layout->heading,
         .step_mm = (float)(UINT32_C(1) << layout->coordinate.shift),
         .manner = &f->expectation->manners[class_index],
     };
+    if (layout->heading != 0) {
+        const ph_table* table = &f->outlook->world->tables[class_index];
+        const int property = layout->heading_property;
+        PH_ASSERT(table->described->properties[property].words == 1);
+        made.headings = ph_table_value(table, property, 0);
+        made.heading_shift = 32 - table->described->properties[property].angle.width;
+    }
+    return made;
 }
 
 static inline void add_truth(const ph_entities* entities, ph_entity_index entity, motions* all,
@@ -182,7 +192,7 @@ static inline float sum_of_squares(float x, float y, float z)
 }
 
 PH_WIDE static void measure_ranges(const filling* f, const motions* restrict all, int count,
-                           float* restrict range_mm)
+                                   float* restrict range_mm)
 {
     const int32_t eye_mm[3] = {f->eye_mm[0], f->eye_mm[1], f->eye_mm[2]};
     for (int i = 0; i < count; ++i) {
@@ -221,7 +231,8 @@ static inline misfit along(const motions* all, int i, int axis, const carriage* 
     };
 }
 
-PH_WIDE static void work_out(const filling* f, const motions* restrict all, int count, const misfits* fit)
+PH_WIDE static void work_out(const filling* f, const motions* restrict all, int count,
+                             const misfits* fit)
 {
     float* restrict error_mm = fit->error_mm;
     float* restrict growth_mm_s = fit->growth_mm_s;
@@ -276,7 +287,7 @@ static void doubt(const filling* f, int first, const motions* sent, const doubts
 }
 
 PH_WIDE static void price_positions(const filling* f, const motions* restrict all, int count,
-                            const float* restrict error_mm, float* restrict position_bits)
+                                    const float* restrict error_mm, float* restrict position_bits)
 {
     const tariff prices = *f->prices;
     for (int i = 0; i < count; ++i) {
@@ -288,16 +299,12 @@ PH_WIDE static void price_positions(const filling* f, const motions* restrict al
 
 // ---- heading
 
-PH_OUT_OF_LINE static float turn_of(const filling* f, int slot, int class_index)
+// With levels in the uppermost bits the shorter way round is a matter of sign.
+static inline float turn_of(const filling* f, const kind* as, int slot)
 {
-    const ph_world* world = f->outlook->world;
-    const ph_table* table = &world->tables[class_index];
-    const int property = f->expectation->headings[class_index];
-    const int width = table->described->properties[property].angle.width;
-    const uint32_t row = world->entities.whereabouts[f->outlook->entities[slot]].row;
-    const uint32_t level = *ph_table_value(table, property, row);
-    // With levels in the uppermost bits the shorter way round is a matter of sign.
-    const uint32_t turn = (level - f->expectation->heading[slot]) << (32 - width);
+    const ph_entity_index entity = f->outlook->entities[slot];
+    const uint32_t row = f->outlook->world->entities.whereabouts[entity].row;
+    const uint32_t turn = (as->headings[row] - f->expectation->heading[slot]) << as->heading_shift;
     return fabsf((float)(int32_t)turn) * ((float)PH_TURN_RADIANS * 0.5f) / 2147483648.0f;
 }
 
@@ -359,7 +366,7 @@ static void lay_side_by_side(const filling* f, const section* of, motions* restr
         open->places[open_count] = (uint16_t)place;
         open_count += (marks[slot] & PH_EXPECTED_APART) != 0;
         if ((touched[place] & as.heading) != 0) {
-            turn_rad[place] = turn_of(f, slot, as.class_index);
+            turn_rad[place] = turn_of(f, &as, slot);
         }
     }
     open->count = open_count;

@@ -6,6 +6,8 @@
 #include "world/expectation.h"
 #include "world/unrest.h"
 
+#include <string.h>
+
 // Who stands is told so when it would be shown this far away: two steps of the usual coding. From 16
 // to 100 mm nothing changes by more than a hundredth.
 #define ASTRAY_MM 32.0f
@@ -26,6 +28,9 @@ static void find_astray(const ph_priorities* of)
     for (int slot = 0; slot < slot_end; ++slot) {
         astray[slot] = (uint8_t)((told[slot] == PH_TOLD_ENTERED) & (error_mm[slot] > ASTRAY_MM) &
                                  (carried_mm[slot] > ASTRAY_MM));
+    }
+    if (memchr(astray, 1, (size_t)slot_end) == NULL) {
+        return;
     }
     // Without a branch: nobody could guess it.
     for (int slot = 0; slot < slot_end; ++slot) {
