@@ -46,8 +46,7 @@ static void as_many_as_are_wanted_come_in_order(void** state)
     }
 }
 
-// Equal in their upper halves or altogether: those above them are found, and so are all of them while
-// they are few.
+// Those above are found, and the equal ones with them while all of them are few.
 static void equal_ones_are_taken_together_or_not_at_all(void** state)
 {
     (void)state;
@@ -62,9 +61,36 @@ static void equal_ones_are_taken_together_or_not_at_all(void** state)
     }
     assert_int_equal(find(priority, 51, best), 0);
     priority[249] = 2.5f;
-    assert_int_equal(find(priority, 1, best), 51);
+    assert_int_equal(find(priority, 2, best), 51);
     assert_int_equal(best[0], 249);
     assert_int_equal(best[1], 0);
+}
+
+static void one_is_found_above_too_many_equal_ones(void** state)
+{
+    (void)state;
+    float priority[SLOTS];
+    uint16_t best[PH_BEST_MAX];
+    for (int i = 0; i < SLOTS; ++i) {
+        priority[i] = i == 200 ? 1.01f : 1.0f;
+    }
+    assert_int_equal(find(priority, 1, best), 1);
+    assert_int_equal(best[0], 200);
+    assert_int_equal(find(priority, 2, best), 0);
+}
+
+static void as_many_as_there_is_room_for_are_found(void** state)
+{
+    (void)state;
+    float priority[SLOTS] = {0.0f};
+    uint16_t best[PH_BEST_MAX];
+    for (int i = 0; i < PH_BEST_MAX; ++i) {
+        priority[3 * i] = 1.0f;
+    }
+    assert_int_equal(find(priority, PH_BEST_MAX, best), PH_BEST_MAX);
+    assert_int_equal(best[PH_BEST_MAX - 1], 3 * (PH_BEST_MAX - 1));
+    priority[1] = 1.0f;
+    assert_int_equal(find(priority, PH_BEST_MAX, best), 0);
 }
 
 static void who_does_not_count_is_never_among_them(void** state)
@@ -82,6 +108,8 @@ static void who_does_not_count_is_never_among_them(void** state)
     assert_int_equal(find(priority, 2, best), 2);
     assert_int_equal(best[0], 17);
     assert_int_equal(best[1], 4);
+    priority[5] = 0x1p-149f; // counts, but its upper half is that of those who do not
+    assert_int_equal(find(priority, 2, best), 2);
     assert_int_equal(find(priority, 3, best), 0);
 }
 
@@ -97,6 +125,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(as_many_as_are_wanted_come_in_order),
         cmocka_unit_test(equal_ones_are_taken_together_or_not_at_all),
+        cmocka_unit_test(one_is_found_above_too_many_equal_ones),
+        cmocka_unit_test(as_many_as_there_is_room_for_are_found),
         cmocka_unit_test(who_does_not_count_is_never_among_them),
         cmocka_unit_test(of_nobody_nobody_is_found),
     };

@@ -6,6 +6,7 @@
 
 #include "support/test_support.h"
 
+#include "schedule/best.h"
 #include "schedule/order.h"
 
 #include <math.h>
@@ -218,6 +219,8 @@ static void all_sizes_up_to_the_greatest_work(void** state)
             setup(&f, sizes[i]);
             draw(&f, &rng, kind);
             assert_sorted(&f, f.slot_count + 1);
+            ph_order_begin_best(&f.order, f.priority, f.slot_count, 40, &f.memory);
+            assert_goes_on(&f, f.slot_count + 1);
             teardown(&f);
         }
     }

@@ -297,8 +297,8 @@ PH_API ph_result ph_world_send(ph_world* world, ph_viewer_id viewer, uint64_t no
 
 /// Hints for whoever sends to many viewers one after the other, who are in no cache. fetch: this one will be
 /// sent to in so many turns, to be said of it PH_FETCH_TURNS turns before, and in each one since. follow: after the send to
-/// `viewer`, which is about to begin, comes that to `next`, on the same thread. So what a send looks at is
-/// there in time. They change nothing that can be seen; any ids will do. On different threads for different
+/// `viewer`, which is about to begin, comes that to `next`, on the same thread; until then no other thread
+/// sends to `next` or takes its acknowledgements. So what a send looks at is there in time. They change nothing that can be seen; any ids will do. On different threads for different
 /// viewers, as the sends themselves.
 #define PH_FETCH_TURNS 3
 PH_API void ph_world_fetch(const ph_world* world, ph_viewer_id viewer, int turns_before);

@@ -3,7 +3,8 @@
 
 // First the upper halves of all keys, which tell priorities apart by a 128th; then a cut between two of
 // them, by bisection: how many are above it takes a dozen vectors. Those above are listed, and everyone's
-// place is the number of those who come before. Nothing that the processor would have to guess.
+// place is the number of those who come before. But for a few steps of the bisection there is nothing that
+// the processor would have to guess.
 
 #include "schedule/best.h"
 
@@ -13,8 +14,9 @@
 // ---- the cut
 
 typedef struct key_range {
+    int count; // of those that count
     int16_t highest;
-    int16_t mean; // about, of those that count
+    int16_t mean; // about
 } key_range;
 
 // Those who do not count have 0. None is above 0x7F80, so that the sum of 65,535 is below 2^31.
@@ -34,6 +36,7 @@ PH_ALWAYS_INLINE key_range take_upper(const float* restrict priority, int slot_c
         highest = above > highest ? above : highest;
     }
     return (key_range){
+        .count = count,
         .highest = (int16_t)highest,
         .mean = (int16_t)(count > 0 ? sum / count : 0),
     };
@@ -52,6 +55,9 @@ PH_ALWAYS_INLINE int count_from(const uint16_t* upper, int slot_count, int16_t c
 PH_WIDE static int16_t find_cut(const float* priority, int slot_count, int wanted, uint16_t* upper)
 {
     const key_range range = take_upper(priority, slot_count, upper);
+    if (range.count < wanted) {
+        return 0;
+    }
     int low = 0;                  // too many are there or above
     int high = range.highest + 1; // too few are
     for (int cut = range.mean; high - low > 1; cut = (low + high) / 2) {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 // The best few of many, in order. A packet of the classic profile tells of some thirty of 250: those are
-// found, and the others are not put in any order at all. Once per send, in a quarter of a microsecond.
+// found, and the others are not put in any order at all. Once per send, in half a microsecond.
 
 #ifndef PH_SCHEDULE_BEST_H
 #define PH_SCHEDULE_BEST_H

@@ -116,7 +116,8 @@ static float worth_of(const ph_ranking_errors* errors, int slot, gains gain, flo
 }
 
 // Whoever writes more than one lane must say that they are not each other's.
-PH_WIDE static void rank_all(const ph_ranking* ranking, float* restrict priority, float* restrict worths)
+PH_WIDE static void rank_all(const ph_ranking* ranking, float* restrict priority,
+                             float* restrict worths)
 {
     const ph_ranking_errors errors = *ranking->errors;
     const float* change = ranking->change;

@@ -14,6 +14,7 @@
 
 #include "base/inline.h"
 #include "base/wide.h"
+#include "schedule/best.h"
 
 #include <string.h>
 

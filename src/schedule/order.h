@@ -7,14 +7,14 @@
 #ifndef PH_SCHEDULE_ORDER_H
 #define PH_SCHEDULE_ORDER_H
 
-#include "schedule/best.h"
+#include <pinhole/base.h>
 
 // The order is exact: descending priority, equal ones by ascending slot; priorities of 0 or less
 // and NaN are left out. Fields are read-only outside order.c.
 typedef struct ph_order {
     const float* priority;
     uint16_t* ready;   // the first `sorted` in order, those behind nearly
-    uint16_t* buckets; // by slot: the higher the priority, the lower
+    uint16_t* buckets; // by slot: the higher the priority, the lower; not while is_partial
     uint16_t* scratch;
     int slot_count;
     int ready_count;

@@ -57,7 +57,7 @@ void ph_coded_page_begin(ph_coded_page* page, const ph_coded_frame* frame,
 
 void ph_coded_page_untell(ph_coded_page* page, int slot, int64_t record256)
 {
-    const int urgency = page->baselines->urgencies[slot];
+    const int urgency = ph_coded_page_urgency(page, slot);
     --page->flags.told[urgency];
     page->flags256 -= page->costs->turned256[urgency][page->frame.density];
     page->records256 -= record256;
@@ -72,6 +72,9 @@ void ph_coded_page_return(ph_coded_page* page, const ph_page_mark* mark)
 
 void ph_coded_page_settle(ph_coded_page* page)
 {
+    PH_ASSERT(page->flags256 ==
+              ph_told_sums_cost256(&page->flags, page->costs, page->frame.density));
+
     page->frame.density = ph_coded_best_density(&page->flags, page->costs);
     page->flags256 = ph_told_sums_cost256(&page->flags, page->costs, page->frame.density);
 }

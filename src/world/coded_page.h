@@ -8,7 +8,8 @@
 //
 //   page    | leaves | enters | flag [record] flag flag [record] ... |
 //
-// Begun for every packet, with a look at every slot; a few additions per record.
+// Begun for every packet, with a look at every slot up to the last one that is entered; a few additions per
+// record.
 
 #ifndef PH_WORLD_CODED_PAGE_H
 #define PH_WORLD_CODED_PAGE_H
@@ -28,8 +29,8 @@ typedef struct ph_coded_page {
     int64_t records256;
 } ph_coded_page;
 
-// Nobody is told yet; the baselines' urgencies, up to the end of those who are entered, are those of this
-// packet. Of the frame only the density and the spread may change from now on.
+// Nobody is told yet; the baselines' urgencies, up to the end of those who are entered (which is found anew),
+// are those of this packet. Of the frame only the density and the spread may change from now on.
 void ph_coded_page_begin(ph_coded_page* page, const ph_coded_frame* frame,
                          const ph_told_costs* costs, ph_baselines* baselines, int slot_count);
 
@@ -46,10 +47,18 @@ static inline int64_t ph_coded_page_bits(const ph_coded_page* page)
     return (int64_t)((cost256 + PH_COST_PER_BIT - 1) / PH_COST_PER_BIT) + PH_CODED_SLACK_BITS;
 }
 
+// Of somebody who is entered: of others it may be that of an older packet.
+static inline int ph_coded_page_urgency(const ph_coded_page* page, int slot)
+{
+    const int urgency = page->baselines->urgencies[slot];
+    PH_ASSERT(slot < page->baselines->entered_end && urgency < PH_URGENCIES);
+    return urgency;
+}
+
 // An update: its slot's flag turns, its record costs so much.
 static inline void ph_coded_page_tell(ph_coded_page* page, int slot, int64_t record256)
 {
-    const int urgency = page->baselines->urgencies[slot];
+    const int urgency = ph_coded_page_urgency(page, slot);
     ++page->flags.told[urgency];
     page->flags256 += page->costs->turned256[urgency][page->frame.density];
     page->records256 += record256;

@@ -85,11 +85,14 @@ static inline void ph_expectation_prefetch_slot(const ph_expectation* expectatio
 ph_stretch ph_expectation_swept(const ph_expectation* expectation, int slot_count, int class_count,
                                 int slot_end);
 
-// The marks, which answers take away, stand right behind the struct.
+// The marks, which answers take away, stand right behind the struct. Of many slots only the first: a
+// processor drops what it is asked for beyond some twenty lines.
 static inline void ph_expectation_prefetch_marks(const ph_expectation* expectation, int slot_count)
 {
+    enum { SLOTS_MAX = 512 };
     if (expectation != NULL) {
-        ph_prefetch_bytes(expectation, sizeof *expectation + (size_t)slot_count);
+        const int slots = slot_count < SLOTS_MAX ? slot_count : SLOTS_MAX;
+        ph_prefetch_bytes(expectation, sizeof *expectation + (size_t)slots);
     }
 }
 

@@ -81,14 +81,15 @@ ph_foresight ph_foresight_make(const ph_world* world, uint32_t next)
     const ph_viewer* viewer = &world->viewers.viewers[next];
     const ph_sender* sender = viewer->sender;
     const int entered_end = sender->baselines.entered_end;
+    const int slot_count = sender->knowledge.slot_count;
     return (ph_foresight){
         .sender = sender,
         .slots = ph_slots_swept(viewer->slots),
         .knowledge = ph_knowledge_swept(&sender->knowledge),
         .baselines = {(const uint8_t*)sender->baselines.slots,
                       (size_t)entered_end * sizeof(ph_baseline)},
-        .expectation = ph_expectation_swept(sender->expectation, sender->knowledge.slot_count,
-                                            world->class_count, entered_end),
+        .expectation = ph_expectation_swept(sender->expectation, slot_count, world->class_count,
+                                            ph_sender_is_coded(sender) ? entered_end : slot_count),
     };
 }
 

@@ -83,7 +83,7 @@ typedef struct ph_sender {
     int64_t overdue_credit_bits; // what those who wait too long may have now, before the others
     uint16_t first_slot;         // did not fit last time, comes first now; or PH_SLOT_NOBODY
     uint32_t follower;           // index of the viewer who is sent to next, or PH_NOBODY_FOLLOWS
-    uint16_t turn_count;         // how many had a turn by priority, in the last send
+    uint16_t turn_count;         // how many had a turn by priority in the last send, at about
     // Slots whose turn was to come next: to be fetched before the next send.
     uint16_t likely[PH_LIKELY_MAX];
     uint16_t likely_count;
