@@ -32,22 +32,25 @@ static bool is_slot_due(const ph_outlook* outlook, uint32_t viewer, int slot)
     return ph_outlook_compare(outlook, slot, asked & mask, NULL).due != 0;
 }
 
+// How long a slot has been waiting, if it has something due. Milliseconds wrap after 49 days; the time of a
+// send that was told late may lie before.
+static double waited_ms(const ph_sender* sender, int slot)
+{
+    const uint32_t since_ms = sender->knowledge.waiting_ms[slot];
+    const uint32_t passed_ms = ph_sender_now_ms(sender) - since_ms;
+    return since_ms != 0 && passed_ms <= INT32_MAX ? passed_ms : 0.0;
+}
+
+// Only who has waited for longer than those before can change the answer: of hundreds, few are compared.
 static void look_for_due(const ph_outlook* outlook, uint32_t viewer, ph_viewer_stats* stats)
 {
     const ph_sender* sender = outlook->sender;
-    const ph_knowledge* knowledge = &sender->knowledge;
-    const uint32_t now_ms = ph_sender_now_ms(sender);
-    for (int slot = 0; slot < knowledge->slot_count; ++slot) {
-        if (!is_slot_due(outlook, viewer, slot)) {
-            continue;
-        }
-        stats->is_something_due = true;
-        const uint32_t since_ms = knowledge->waiting_ms[slot];
-        // Milliseconds wrap after 49 days; the time of a send that was told late may lie before.
-        const uint32_t passed_ms = now_ms - since_ms;
-        const double waited_ms = since_ms != 0 && passed_ms <= INT32_MAX ? passed_ms : 0.0;
-        if (waited_ms > stats->oldest_due_ms) {
-            stats->oldest_due_ms = waited_ms;
+    for (int slot = 0; slot < sender->knowledge.slot_count; ++slot) {
+        const double waited = waited_ms(sender, slot);
+        const bool may_count = !stats->is_something_due || waited > stats->oldest_due_ms;
+        if (may_count && is_slot_due(outlook, viewer, slot)) {
+            stats->is_something_due = true;
+            stats->oldest_due_ms = waited;
         }
     }
 }
