@@ -346,6 +346,36 @@ static void a_warm_send_allocates_nothing(void** state)
     told_teardown(x);
 }
 
+// ---- figures
+
+// The one who has waited for longest counts, whichever slot it has, and only while it has something due.
+static void the_longest_wait_is_that_of_somebody_with_news(void** state)
+{
+    (void)state;
+    enum { PEOPLE = 4, IDLE = 2 };
+    static const uint32_t waits_ms[PEOPLE] = {300, 500, 1500, 800};
+    for (int turned = 0; turned < PEOPLE; ++turned) {
+        told_world* x = told_setup();
+        ph_entity_id ids[PEOPLE];
+        for (int i = 0; i < PEOPLE; ++i) {
+            ids[i] = told_person(x, (uint64_t)i + 1, 1000 * i);
+        }
+        const ph_sender* sender = x->f.world->viewers.viewers[0].sender;
+        for (int i = 0; i < PEOPLE; ++i) {
+            const int slot = told_slot(x, ids[(i + turned) % PEOPLE]);
+            sender->knowledge.waiting_ms[slot] = ph_sender_now_ms(sender) - waits_ms[i];
+            if (i != IDLE) {
+                told_set_health(x, ids[(i + turned) % PEOPLE], (uint8_t)(10 + i));
+            }
+        }
+        ph_world_tick(x->f.world); // it knows of changes from now on
+        const ph_viewer_stats stats = inbox_stats(&x->box);
+        assert_true(stats.is_something_due);
+        assert_int_equal((int)stats.oldest_due_ms, 800);
+        told_teardown(x);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -365,6 +395,7 @@ int main(void)
         cmocka_unit_test(a_client_that_never_answers_gets_hellos),
         cmocka_unit_test(a_raised_budget_keeps_what_is_in_flight),
         cmocka_unit_test(a_warm_send_allocates_nothing),
+        cmocka_unit_test(the_longest_wait_is_that_of_somebody_with_news),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
