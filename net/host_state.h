@@ -34,7 +34,7 @@ struct ph_host {
 };
 
 // Work for each index below count, on all threads.
-static inline void ph_host_run(ph_host* host, int count, ph_pool_work* work)
+static inline void ph_host_run(ph_host* host, int count, ph_job* work)
 {
     if (host->def.pool != NULL) {
         ph_pool_run(host->def.pool, count, work, host);

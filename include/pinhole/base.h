@@ -113,6 +113,14 @@ typedef struct ph_allocator {
     void* context;
 } ph_allocator;
 
+/// A piece of work, by its index.
+typedef void ph_job(void* context, int index);
+
+/// Does a job for every index below count, in any order, on any threads, each exactly once, and comes back
+/// when all are done. What the caller wrote before is visible to the jobs, and the other way round
+/// afterwards. ph_pool_run_jobs() of pinhole/net/pool.h is one.
+typedef void ph_run_jobs(void* context, int count, ph_job* job, void* job_context);
+
 /// Names one entity of one world. Opaque, passed by value; {0} is null.
 /// A despawned entity's id is recognised as stale and never reaches another entity.
 typedef struct ph_entity_id {

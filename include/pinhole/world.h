@@ -40,8 +40,8 @@ typedef struct ph_viewer_id {
 typedef struct ph_world ph_world;
 
 /// May answer no for reasons of the game. Called only where the masks allow it; the answer must not
-/// depend on anything that this viewer may not know. Called during ph_world_tick(), from any of its
-/// threads: it must not change the world. A new "no" counts from the viewer's next turn (see
+/// depend on anything that this viewer may not know. Called during ph_world_tick(): it must not change
+/// the world. A new "no" counts from the viewer's next turn (see
 /// refresh_ticks); to hide an entity at once, change its masks.
 typedef bool ph_may_see(void* context, ph_viewer_id viewer, ph_entity_id entity);
 
@@ -69,6 +69,10 @@ typedef struct ph_world_def {
     /// What there is to stand on, the same as the clients'. Zero-initialised: nothing. For classes
     /// whose position has a ground_tolerance_mm.
     ph_ground ground;
+    /// Who does the sends of ph_world_send_all(), one job for each viewer, and may use many threads for
+    /// them: deliver is then called from any of those. Default NULL: one after the other, by the caller.
+    ph_run_jobs* run_jobs;
+    void* run_jobs_context;
     /// Zero-initialised means malloc and free.
     ph_allocator allocator;
     /// Set by ph_world_def_default(). Do not touch.
@@ -313,7 +317,8 @@ PH_API bool ph_world_is_send_due(ph_world* world, ph_viewer_id viewer, uint64_t 
 /// PH_SENDS_AUTO; 0 for a stale id.
 PH_API double ph_world_sends_per_second(const ph_world* world, ph_viewer_id viewer);
 
-/// A send to every viewer whose time has come by its sends_per_second. Call it after each tick.
+/// A send to every viewer whose time has come by its sends_per_second, on as many threads as run_jobs of
+/// ph_world_def has. Call it after each tick.
 PH_API void ph_world_send_all(ph_world* world, uint64_t now_us, ph_deliver* deliver, void* context);
 
 /// Takes an acknowledgement, or whatever came in its place. As ph_world_send(): allocates nothing,

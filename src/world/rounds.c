@@ -53,12 +53,30 @@ static bool is_time(const ph_world* world, uint32_t index, uint64_t now_us)
                                      : is_worth_sending(world, index, now_us);
 }
 
+typedef struct everybody {
+    ph_world* world;
+    ph_occasion occasion;
+} everybody;
+
+// A job: nothing of another viewer is changed.
+static void serve(void* context, int index)
+{
+    const everybody* now = context;
+    const bool is_there = now->world->viewers.viewers[index].slots != NULL;
+    if (is_there && is_time(now->world, (uint32_t)index, now->occasion.now_us)) {
+        ph_sending_run(now->world, (uint32_t)index, &now->occasion);
+    }
+}
+
 void ph_world_send_all(ph_world* world, uint64_t now_us, ph_deliver* deliver, void* context)
 {
-    for (int i = 0; i < world->viewers.ids.used_count; ++i) {
-        const ph_viewer* viewer = &world->viewers.viewers[i];
-        if (viewer->slots != NULL && is_time(world, (uint32_t)i, now_us)) {
-            ph_sending_run(world, (uint32_t)i, &(ph_occasion){now_us, deliver, context});
-        }
+    const int count = world->viewers.ids.used_count;
+    everybody now = {world, {now_us, deliver, context}};
+    if (world->def.run_jobs != NULL) {
+        world->def.run_jobs(world->def.run_jobs_context, count, serve, &now);
+        return;
+    }
+    for (int i = 0; i < count; ++i) {
+        serve(&now, i);
     }
 }

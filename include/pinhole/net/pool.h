@@ -19,9 +19,6 @@ extern "C" {
 
 typedef struct ph_pool ph_pool;
 
-/// Called on any of the threads; different indices at the same time.
-typedef void ph_pool_work(void* context, int index);
-
 /// thread_count is 1 or more, the caller's own included; 0: as many as there are cores. Fewer are
 /// used when the system refuses some.
 /// @return NULL when there is no memory.
@@ -32,7 +29,10 @@ PH_API int ph_pool_thread_count(const ph_pool* pool);
 
 /// From one thread at a time. All that the caller wrote before is visible to the work, and all that
 /// the work wrote to the caller afterwards.
-PH_API void ph_pool_run(ph_pool* pool, int count, ph_pool_work* work, void* context);
+PH_API void ph_pool_run(ph_pool* pool, int count, ph_job* work, void* context);
+
+/// The same for worlds: run_jobs = ph_pool_run_jobs and run_jobs_context = the pool, in ph_world_def.
+PH_API void ph_pool_run_jobs(void* pool, int count, ph_job* job, void* job_context);
 
 #ifdef __cplusplus
 }
