@@ -86,7 +86,7 @@ static bool parse(token_options* o, int argc, char** argv, int* status)
         {.name = "--timeout",
          .summary = "the connection ends after so many seconds of silence",
          .number = &o->timeout_s,
-         .lo = 1,
+         .lo = 5, // servers keep connections alive every 1.5 s
          .hi = 3600},
         {.name = "--out",
          .summary = "where the token goes, readable for its owner only; - for standard output",

@@ -60,7 +60,6 @@ static bool make_server(net_scene* scene, ph_profile profile, ph_fault* fault)
         .bits_per_second = KBPS * 1000,
         .hz = CLASSIC_HZ,
         .slots = VISIBLE,
-        .is_rate_fixed = true,
     };
     scene->front = serve_front_create(&front, fault);
     scene->host = scene->front != NULL ? serve_front_host(scene->front) : NULL;
