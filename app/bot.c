@@ -269,6 +269,7 @@ static void take(bot* of, uint64_t now_us, const ph_address* from, void* bytes, 
     ph_net_payload payload;
     const int header_bytes =
         of->terms->server.kind == PH_ADDRESS_IPV6 ? PH_WIRE_HEADERS_IPV6 : PH_WIRE_HEADERS_IPV4;
+    ph_net_client_advance(of->net, now_us); // or a silence would seem to begin at the last tick
     ph_net_client_receive(of->net, from, bytes, size, &payload);
     note_connection(of, now_us);
     if (of->connected_us != 0) {

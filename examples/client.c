@@ -97,6 +97,7 @@ static bool play(int frame)
 {
     ph_datagram datagrams[PH_SOCKET_BATCH];
     const uint64_t now_us = ph_socket_now_us();
+    ph_net_client_advance(net, now_us); // what has waited in the socket comes now
     const int count = ph_socket_receive(sock, datagrams, PH_SOCKET_BATCH);
     for (int i = 0; i < count; ++i) {
         receive(&datagrams[i], now_us);

@@ -223,11 +223,16 @@ static void tick_connecting(ph_net_client* client)
     }
 }
 
-void ph_net_client_tick(ph_net_client* client, uint64_t now_us)
+void ph_net_client_advance(ph_net_client* client, uint64_t now_us)
 {
     if (now_us > client->now_us) {
         client->now_us = now_us;
     }
+}
+
+void ph_net_client_tick(ph_net_client* client, uint64_t now_us)
+{
+    ph_net_client_advance(client, now_us);
     if (client->state <= PH_NET_CLIENT_DISCONNECTED) {
         return;
     }

@@ -155,6 +155,41 @@ static void a_silent_server_times_out(void** state)
     stage_teardown(x);
 }
 
+// As after a debugger's stop: time has passed, and the server has gone on talking.
+static void what_waited_while_the_client_stood_still_has_come_now(void** state)
+{
+    (void)state;
+    netcode_stage* x = stage_setup(1);
+    ph_net_client_stats before;
+    ph_net_client_stats after;
+    stage_join(x, 0);
+    ph_net_server_send(x->server, 0, "x", 1);
+    ph_net_client_get_stats(x->clients[0], &before);
+    x->now_us += 5000000;
+    ph_net_client_advance(x->clients[0], x->now_us);
+    ph_net_client_advance(x->clients[0], 0); // a clock that goes back stands still
+    ph_net_client_get_stats(x->clients[0], &after);
+    assert_int_equal(after.datagrams_sent, before.datagrams_sent);
+    stage_deliver(x);
+    assert_int_equal(x->client_payloads, 1);
+    ph_net_client_tick(x->clients[0], x->now_us);
+    assert_int_equal(stage_state(x, 0), PH_NET_CLIENT_CONNECTED);
+    stage_teardown(x);
+}
+
+static void a_stall_with_nothing_waiting_is_a_silence(void** state)
+{
+    (void)state;
+    netcode_stage* x = stage_setup(1);
+    stage_join(x, 0);
+    x->now_us += 5000000;
+    ph_net_client_advance(x->clients[0], x->now_us);
+    assert_int_equal(stage_state(x, 0), PH_NET_CLIENT_CONNECTED);
+    ph_net_client_tick(x->clients[0], x->now_us);
+    assert_int_equal(stage_state(x, 0), PH_NET_CLIENT_TIMED_OUT);
+    stage_teardown(x);
+}
+
 static void a_token_expires_while_connecting(void** state)
 {
     (void)state;
@@ -467,6 +502,8 @@ int main(void)
         cmocka_unit_test(without_an_answer_the_request_times_out),
         cmocka_unit_test(without_an_answer_the_response_times_out),
         cmocka_unit_test(a_silent_server_times_out),
+        cmocka_unit_test(what_waited_while_the_client_stood_still_has_come_now),
+        cmocka_unit_test(a_stall_with_nothing_waiting_is_a_silence),
         cmocka_unit_test(a_token_expires_while_connecting),
         cmocka_unit_test(a_token_may_expire_while_connected),
         cmocka_unit_test(a_server_that_does_not_answer_is_passed_over),

@@ -7,6 +7,7 @@
 //
 //     ph_net_client_connect(client, token, PH_TOKEN_SIZE, now_us);
 //     for (;;) {
+//         ph_net_client_advance(client, now_us);
 //         while (... a datagram arrives ...) {
 //             ph_net_payload payload;
 //             ph_net_client_receive(client, &from, bytes, size, &payload);
@@ -80,8 +81,13 @@ PH_API void ph_net_client_connect(ph_net_client* client, const void* token, size
 /// second or more. A clock that goes back stands still.
 PH_API void ph_net_client_tick(ph_net_client* client, uint64_t now_us);
 
+/// What follows happens at this time; as ph_net_client_tick(), but nothing is sent and nothing ends.
+/// Before datagrams are taken in: what has waited for longer than the timeout (the program stood in a
+/// debugger, the machine slept) has then come now, and the next tick finds no silence.
+PH_API void ph_net_client_advance(ph_net_client* client, uint64_t now_us);
+
 /// Takes in one datagram, opening it in place: afterwards its bytes are the payload, or scratch.
-/// *payload is {0} unless there is one. It happens at the time of the last tick.
+/// *payload is {0} unless there is one. It happens at the time of the last advance or tick.
 /// @return PH_NET_REFUSAL_NONE when it was of use, else why not; counted either way.
 PH_API ph_net_refusal ph_net_client_receive(ph_net_client* client, const ph_address* from,
                                             void* bytes, size_t size, ph_net_payload* payload);
