@@ -15,6 +15,9 @@
 // when they are read, in the first line of that.
 enum { MAIL_BYTES = 3 * PH_CACHE_LINE, MAIL_TURNS = 2 };
 
+// Payloads get their numbers when the pile is sealed, and there may be a keep-alive before each.
+enum { NUMBERS_AHEAD = 2 * PH_PILE_PAYLOADS };
+
 bool ph_host_turn_may_be_due(const ph_host* host, const ph_host_turn* turn, uint64_t now_us)
 {
     return turn->period_us == 0 || now_us + host->def.tick_us / 2 >= turn->next_send_us;
@@ -56,14 +59,25 @@ static bool is_doubled(const ph_host* host, const ph_host_session* session)
     return ph_net_server_cost(host->server, session->client, 1) > plain_max;
 }
 
+// What a datagram of a very long connection is longer than the envelope that the world pays for: a few
+// are paid too much, never one too little.
+static int excess_bytes(const ph_host* host, const ph_host_session* session)
+{
+    const uint64_t sequence = host->server->slots.slots[session->client].sequence;
+    const int envelope_bytes = (int)ph_netcode_sealed_size(sequence + NUMBERS_AHEAD, 0);
+    return envelope_bytes > PH_HOST_ENVELOPE_BYTES ? envelope_bytes - PH_HOST_ENVELOPE_BYTES : 0;
+}
+
 // What goes with the packets of the view, and is paid with them.
 static void reserve(const sending* now)
 {
     const ph_host* host = now->host;
     const ph_host_session* session = now->session;
+    const int excess = excess_bytes(host, session);
     const int keep_alive_bytes =
-        PH_HOST_KEEP_ALIVE_BYTES + session->header_bytes + PH_HOST_ENVELOPE_BYTES;
-    const int each = PH_MAIL_EMPTY_SIZE + (is_doubled(host, session) ? keep_alive_bytes : 0);
+        PH_HOST_KEEP_ALIVE_BYTES + session->header_bytes + PH_HOST_ENVELOPE_BYTES + excess;
+    const int each =
+        PH_MAIL_EMPTY_SIZE + excess + (is_doubled(host, session) ? keep_alive_bytes : 0);
     const int next = (int)ph_mail_wants(session->mail, now->now_us) - PH_MAIL_EMPTY_SIZE;
     now->turn->has_mail = next > 0 || !ph_mail_is_delivered(session->mail);
     ph_world_reserve(host->def.world, session->viewer, each, next);
@@ -75,8 +89,9 @@ static void send_mail_alone(sending* now)
     ph_host_session* session = now->session;
     const size_t size =
         is_doubled(now->host, session) ? 0 : ph_mail_wants_alone(session->mail, now->now_us);
+    const int paid_bytes = (int)size + excess_bytes(now->host, session);
     if (size > 0 &&
-        ph_world_spend(now->host->def.world, session->viewer, now->now_us, (int)size) == PH_OK) {
+        ph_world_spend(now->host->def.world, session->viewer, now->now_us, paid_bytes) == PH_OK) {
         deliver(now, session->viewer, NULL, 0);
     }
 }
@@ -85,7 +100,8 @@ void ph_host_session_pay(const ph_host* host, ph_host_session* session, size_t s
                          uint64_t now_us)
 {
     ph_wire_meter_pass(&session->meter, size + (size_t)session->header_bytes, now_us);
-    ph_world_spend(host->def.world, session->viewer, now_us, PH_HOST_KEEP_ALIVE_BYTES);
+    ph_world_spend(host->def.world, session->viewer, now_us,
+                   PH_HOST_KEEP_ALIVE_BYTES + excess_bytes(host, session));
 }
 
 // ---- before its turn

@@ -106,7 +106,8 @@ void ph_host_session_fetch_seal(const ph_host* host, int client);
 void ph_host_session_serve(ph_host* host, int client, uint64_t now_us, ph_host_pile* pile);
 
 // The secure envelope of a datagram: prefix, three bytes of sequence number (enough for 16 million
-// packets), tag; and the payload of netcode's keep-alives.
+// packets; from then on the bytes beyond are paid with the payload), tag; and the payload of netcode's
+// keep-alives.
 enum { PH_HOST_ENVELOPE_BYTES = 1 + 3 + 16, PH_HOST_KEEP_ALIVE_BYTES = 8 };
 
 #endif

@@ -4,6 +4,8 @@
 // A host and real clients on loopback: who is let in and what he is shown, mail, ends, turns that are put
 // off, memory. `test/check_serve.py` has the crowds.
 
+#include "net/host_state.h"
+#include "net/netcode_server_state.h"
 #include "test_memory.h"
 #include "test_support.h"
 
@@ -359,6 +361,46 @@ static void nobody_is_sent_more_than_the_budget(void** state)
     teardown(&s);
 }
 
+// What has been sent to client 0, beyond what the world has paid for, in bytes.
+static int64_t unpaid_bytes(const stage* s)
+{
+    ph_viewer_stats stats = {0};
+    assert_int_equal(ph_world_viewer_stats(s->world, ph_host_viewer(s->host, 0), &stats), PH_OK);
+    return (int64_t)ph_host_get_stats(s->host).wire_bytes - (int64_t)stats.wire_bytes;
+}
+
+// Numbers of more than three bytes make every datagram longer: those of the view, mail that goes alone
+// between two of them, keep-alives. There is always enough to pay for all of them.
+static void datagrams_of_a_long_connection_are_paid_in_full(void** state)
+{
+    (void)state;
+    stage s;
+    player p;
+    setup(&s, 0);
+    s.viewer.bits_per_second = 1000000;
+    s.viewer.sends_per_second = 4.0;
+    join(&s, &p, 1);
+    assert_true(show_all(&s, &p, 1));
+    s.host->server->def.keep_alive_ms = 3 * TICK_US / 1000;
+    for (uint64_t sequence = UINT64_C(1) << 24; sequence != 0; sequence <<= 32) {
+        s.host->server->slots.slots[0].sequence = sequence;
+        const uint64_t datagrams = ph_host_get_stats(s.host).datagrams;
+        const int64_t before_bytes = unpaid_bytes(&s);
+        for (int i = 0; i < 40; ++i) {
+            if (i % 10 == 0) {
+                ph_mail_post(ph_host_mail(s.host, 0), "welcome", 7);
+            }
+            move_all(&s);
+            tick(&s);
+            play(&p);
+        }
+        assert_true(ph_host_get_stats(s.host).datagrams > datagrams + 5);
+        assert_true(unpaid_bytes(&s) <= before_bytes);
+    }
+    leave(&p);
+    teardown(&s);
+}
+
 static void a_burst_is_part_of_the_budget(void** state)
 {
     (void)state;
@@ -620,6 +662,7 @@ int main(void)
         cmocka_unit_test(messages_and_input_go_both_ways),
         cmocka_unit_test(mail_does_not_wait_for_the_view),
         cmocka_unit_test(nobody_is_sent_more_than_the_budget),
+        cmocka_unit_test(datagrams_of_a_long_connection_are_paid_in_full),
         cmocka_unit_test(a_burst_is_part_of_the_budget),
         cmocka_unit_test(a_burst_outlives_a_change_of_the_rate),
         cmocka_unit_test(classic_sends_five_times_a_second),
