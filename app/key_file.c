@@ -19,12 +19,18 @@
 
 enum { DIGITS = 2 * PH_NETCODE_KEY_SIZE, TEXT_MAX = DIGITS + 2 };
 
-void app_key_wipe(uint8_t key[PH_NETCODE_KEY_SIZE])
+// A memset of what nobody reads any more may be left out.
+static void wipe(void* from, size_t size)
 {
-    volatile uint8_t* bytes = key;
-    for (int i = 0; i < PH_NETCODE_KEY_SIZE; ++i) {
+    volatile uint8_t* bytes = from;
+    for (size_t i = 0; i < size; ++i) {
         bytes[i] = 0;
     }
+}
+
+void app_key_wipe(uint8_t key[PH_NETCODE_KEY_SIZE])
+{
+    wipe(key, PH_NETCODE_KEY_SIZE);
 }
 
 static int digit_of(char letter)
@@ -55,11 +61,12 @@ bool app_key_read(const char* command, const char* path, uint8_t key[PH_NETCODE_
         fprintf(stderr, "%s: %s cannot be read: %s.\n", command, path, strerror(errno));
         return false;
     }
+    setvbuf(file, NULL, _IONBF, 0); // a buffer would keep the digits when it is freed
     char text[TEXT_MAX + 1] = {0};
     const size_t size = fread(text, 1, TEXT_MAX, file);
     const bool is_key = size >= DIGITS && fgetc(file) == EOF && parse(text, key);
     fclose(file);
-    memset(text, 0, sizeof text);
+    wipe(text, sizeof text);
     if (!is_key) {
         fprintf(stderr,
                 "%s: %s is no key: it must hold %d hexadecimal digits, as made by 'pinhole token "
@@ -76,7 +83,9 @@ static bool write_digits(int file, const uint8_t key[PH_NETCODE_KEY_SIZE])
         snprintf(text + 2 * i, 3, "%02x", key[i]);
     }
     text[DIGITS] = '\n';
-    return write(file, text, sizeof text) == (ssize_t)sizeof text;
+    const bool is_written = write(file, text, sizeof text) == (ssize_t)sizeof text;
+    wipe(text, sizeof text);
+    return is_written;
 }
 
 bool app_key_make(const char* command, const char* path, uint8_t key[PH_NETCODE_KEY_SIZE])
