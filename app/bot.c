@@ -255,6 +255,7 @@ static void take_payload(bot* of, uint64_t now_us, const ph_net_payload* payload
 {
     ph_mail_rest rest;
     if (ph_mail_unpack(of->mail, now_us, payload->bytes, payload->size, &rest) != PH_OK) {
+        ++of->misread;
         return;
     }
     read_chat(of);
@@ -264,13 +265,22 @@ static void take_payload(bot* of, uint64_t now_us, const ph_net_payload* payload
     answer(of, now_us);
 }
 
+// Nothing that a network does on its own: what it doubles or delays is refused as a replay. Before we
+// are connected, whoever had this port may still be sent something.
+static bool is_fault(bool was_connected, ph_net_refusal refusal)
+{
+    return was_connected && (refusal == PH_NET_REFUSAL_SEAL || refusal == PH_NET_REFUSAL_DATA_SIZE);
+}
+
 static void take(bot* of, uint64_t now_us, const ph_address* from, void* bytes, size_t size)
 {
     ph_net_payload payload;
     const int header_bytes =
         of->terms->server.kind == PH_ADDRESS_IPV6 ? PH_WIRE_HEADERS_IPV6 : PH_WIRE_HEADERS_IPV4;
+    const bool was_connected = bot_is_connected(of);
     ph_net_client_advance(of->net, now_us); // or a silence would seem to begin at the last tick
-    ph_net_client_receive(of->net, from, bytes, size, &payload);
+    const ph_net_refusal refusal = ph_net_client_receive(of->net, from, bytes, size, &payload);
+    of->misread += is_fault(was_connected, refusal) ? 1 : 0;
     note_connection(of, now_us);
     if (of->connected_us != 0) {
         ph_wire_meter_pass(&of->meter, size + (size_t)header_bytes, now_us);
@@ -397,6 +407,6 @@ bool bot_is_answered(const bot* of)
 uint64_t bot_refused(const bot* of)
 {
     const ph_client_stats stats = ph_client_get_stats(of->client);
-    return stats.refused[PH_REFUSAL_HELLO] + stats.refused[PH_REFUSAL_NUMBER] +
+    return of->misread + stats.refused[PH_REFUSAL_HELLO] + stats.refused[PH_REFUSAL_NUMBER] +
            stats.refused[PH_REFUSAL_SIZE] + stats.refused[PH_REFUSAL_RECORD];
 }

@@ -84,6 +84,7 @@ typedef struct bot {
     uint64_t connected_us; // 0: never
     uint64_t converged_us; // 0: not since the world stands
     uint64_t flooded_us;
+    uint64_t misread;    // datagrams that did not open, or whose mail made no sense
     bool is_gone;        // vanished
     ph_wire_meter meter; // what arrives, with a second's worth of tolerance
     bot_error error;     // of what is shown
