@@ -101,6 +101,10 @@ def judge(figures, log):
         yield f"at the end only {mean_sent:.1f} kbit/s go to each, of {LINK_KBPS / BOTS:.1f}"
     if min(allowed) >= BUDGET_KBPS:
         yield f"the controller never noticed: it allows {allowed} kbit/s"
+    answers, rtt_ms, loss_pct = ([float(re.search(pattern, line)[1]) for line in lines]
+                                 for pattern in (r"in (\d+)/s", r"rtt (\d+) ms", r"loss ([\d.]+) %"))
+    if min(answers) < 2 * BOTS or max(rtt_ms) > 1000 or loss_pct[-1] > 10:
+        yield f"news do not arrive: {answers} answers a second, round trips of {rtt_ms} ms, {loss_pct} % lost"
     if figures["connected"] != BOTS or figures["refused"] != 0 or figures["shown"] < 20:
         yield f"the views are not alive: {figures}"
 
