@@ -39,7 +39,7 @@ typedef struct serve_job {
     serve_front* front;
     serve_metrics* metrics;
     serve_truth* truth;
-    serve_pace pace;
+    ph_pace pace;
     serve_report first;
     serve_report last; // told of
 } serve_job;
@@ -254,7 +254,7 @@ static void wait_for(serve_job* job, uint64_t due_us)
 static bool tick(serve_job* job)
 {
     ph_fault fault = {0};
-    const uint64_t due_us = serve_pace_begin(&job->pace, ph_socket_now_us());
+    const uint64_t due_us = ph_pace_begin(&job->pace, ph_socket_now_us());
     ph_host_receive(serve_front_host(job->front), 0);
     if (!serve_front_tick(job->front, &fault)) {
         return complain(job->options.source, &fault);
@@ -273,7 +273,7 @@ static bool is_over(const serve_job* job)
 
 static bool run(serve_job* job)
 {
-    job->pace = serve_pace_make(ph_socket_now_us(), job->stage->tick_us);
+    job->pace = ph_pace_make(ph_socket_now_us(), job->stage->tick_us);
     job->first = job->last = serve_report_make(job->front, &job->pace, job->stage->world);
     uint64_t told_us = job->first.now_us;
     while (!is_over(job)) {

@@ -31,7 +31,7 @@ static void look_at_viewers(serve_report* report, const serve_front* front, cons
     report->loss /= known > 0 ? known : 1;
 }
 
-serve_report serve_report_make(const serve_front* front, serve_pace* pace, const ph_world* world)
+serve_report serve_report_make(const serve_front* front, ph_pace* pace, const ph_world* world)
 {
     serve_report report = {
         .counts = serve_front_counts(front),
@@ -39,7 +39,7 @@ serve_report serve_report_make(const serve_front* front, serve_pace* pace, const
         .missed = pace->missed,
         .cpu_us = app_wall_cpu_us(),
         .now_us = ph_socket_now_us(),
-        .worst_late_ms = (double)serve_pace_take_worst(pace) / 1000.0,
+        .worst_late_ms = (double)ph_pace_take_worst(pace) / 1000.0,
     };
     look_at_viewers(&report, front, world);
     return report;

@@ -8,7 +8,8 @@
 #define PH_APP_SERVE_LOG_H
 
 #include "serve_front.h"
-#include "serve_pace.h"
+
+#include "kit/pace.h"
 
 #include <stdio.h>
 
@@ -25,7 +26,7 @@ typedef struct serve_report {
     double oldest_due_ms; // the longest that anybody's client has waited for something
 } serve_report;
 
-serve_report serve_report_make(const serve_front* front, serve_pace* pace, const ph_world* world);
+serve_report serve_report_make(const serve_front* front, ph_pace* pace, const ph_world* world);
 
 // The difference between two moments, as a line.
 void serve_log_line(FILE* file, const serve_report* before, const serve_report* now);

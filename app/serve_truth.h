@@ -9,7 +9,8 @@
 
 #include "serve_front.h"
 #include "serve_options.h"
-#include "serve_pace.h"
+
+#include "kit/pace.h"
 
 typedef struct serve_truth serve_truth;
 
@@ -18,7 +19,7 @@ typedef struct serve_truth_def {
     serve_stage* stage;
     const serve_front* front;
     const serve_options* options;
-    const serve_pace* pace;
+    const ph_pace* pace;
 } serve_truth_def;
 
 // @return NULL with *fault filled. All that the def names outlives it.
