@@ -11,6 +11,11 @@
 
 #include <string.h>
 
+#if defined(__linux__)
+#include <netinet/in.h>
+#include <sys/socket.h>
+#endif
+
 enum { WAIT_US = 2000000 };
 
 static ph_socket* open_at(const char* text)
@@ -164,26 +169,90 @@ static void nothing_to_receive_does_not_block(void** state)
     ph_socket_close(socket);
 }
 
-// One that has no way to its peer is lost; those before and behind it are not.
-static void what_cannot_be_sent_is_lost_alone(void** state)
+// ---- what cannot be sent
+
+// One byte each: 1, 2, 3.
+static void fill_three(ph_datagram three[3], const ph_socket* to)
 {
-    (void)state;
+    static uint8_t bytes[] = {1, 2, 3};
+    for (int i = 0; i < 3; ++i) {
+        three[i] = (ph_datagram){.peer = ph_socket_local(to), .bytes = &bytes[i], .size = 1};
+    }
+}
+
+// One that goes nowhere is lost; those before and behind it are not.
+// @return How often the system was called.
+static uint64_t lose_alone(const char* nowhere)
+{
     ph_socket* server = open_at("127.0.0.1:0");
     ph_socket* client = open_at("127.0.0.1:0");
-    uint8_t bytes[] = {1, 2, 3};
     ph_datagram three[3];
-    for (int i = 0; i < 3; ++i) {
-        three[i] = (ph_datagram){.peer = ph_socket_local(server), .bytes = &bytes[i], .size = 1};
-    }
-    assert_int_equal(ph_address_parse("[2001:db8::1]:9", &three[1].peer), PH_OK);
+    fill_three(three, server);
+    assert_int_equal(ph_address_parse(nowhere, &three[1].peer), PH_OK);
     assert_int_equal(ph_socket_send(client, three, 3), 2);
-    assert_int_equal(ph_socket_get_stats(client).unsent, 1);
+    const ph_socket_stats stats = ph_socket_get_stats(client);
+    assert_int_equal(stats.sent, 2);
+    assert_int_equal(stats.unsent, 1);
     ph_address from;
     expect_text(server, "\1", &from);
     expect_text(server, "\3", &from);
     ph_socket_close(client);
     ph_socket_close(server);
+    return stats.send_calls;
 }
+
+static void what_has_no_way_to_its_peer_is_lost_alone(void** state)
+{
+    (void)state;
+    lose_alone("[2001:db8::1]:9");
+}
+
+// Nobody may send to all without asking for that first. Each of the three is a call of its own: up to
+// the one that is refused, that one, and the rest.
+static void what_the_system_refuses_is_lost_alone(void** state)
+{
+    (void)state;
+    assert_int_equal(lose_alone("255.255.255.255:9"), 3);
+}
+
+#if defined(__linux__)
+
+// Loopback gives room back before a send is over, so no number of datagrams ever fills a socket. One
+// that must be cut into more pieces than there is room for does.
+static void let_little_fit(const ph_socket* socket)
+{
+    const int number = (int)ph_socket_handle(socket);
+    const int room_bytes = 1; // the system takes the least there may be
+    const int piece_bytes = 1280;
+    assert_int_equal(setsockopt(number, SOL_SOCKET, SO_SNDBUF, &room_bytes, sizeof(int)), 0);
+    assert_int_equal(setsockopt(number, IPPROTO_IPV6, IPV6_MTU, &piece_bytes, sizeof(int)), 0);
+}
+
+static void a_full_socket_loses_the_rest_and_goes_on(void** state)
+{
+    (void)state;
+    if (!has_ipv6()) {
+        skip();
+    }
+    ph_socket* server = open_at("[::1]:0");
+    ph_socket* client = open_at("[::1]:0");
+    static uint8_t large[60000];
+    ph_datagram three[3];
+    fill_three(three, server);
+    three[1].bytes = large;
+    three[1].size = sizeof large;
+    let_little_fit(client);
+    assert_int_equal(ph_socket_send(client, three, 3), 1);
+    assert_int_equal(ph_socket_get_stats(client).unsent, 2);
+    ph_address from;
+    expect_text(server, "\1", &from);
+    send_text(client, &three[0].peer, "next");
+    expect_text(server, "next", &from);
+    ph_socket_close(client);
+    ph_socket_close(server);
+}
+
+#endif
 
 // ---- several threads
 
@@ -362,7 +431,11 @@ int main(void)
         cmocka_unit_test(an_outbox_sends_all_it_was_given),
         cmocka_unit_test(an_oversized_datagram_is_recognised),
         cmocka_unit_test(nothing_to_receive_does_not_block),
-        cmocka_unit_test(what_cannot_be_sent_is_lost_alone),
+        cmocka_unit_test(what_has_no_way_to_its_peer_is_lost_alone),
+        cmocka_unit_test(what_the_system_refuses_is_lost_alone),
+#if defined(__linux__)
+        cmocka_unit_test(a_full_socket_loses_the_rest_and_goes_on),
+#endif
         cmocka_unit_test(a_taken_port_is_said_to_be),
         cmocka_unit_test(threads_send_through_one_socket),
         cmocka_unit_test(a_peer_always_comes_to_the_same_socket),
