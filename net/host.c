@@ -226,13 +226,6 @@ void ph_host_stop(ph_host* host)
 
 // ---- sending
 
-static void note_cut(ph_host* host, int chunk)
-{
-    int first = atomic_load_explicit(&host->chunks_cut, memory_order_relaxed);
-    while (chunk < first && !atomic_compare_exchange_weak(&host->chunks_cut, &first, chunk)) {
-    }
-}
-
 // Those of a chunk who may be sent to now.
 static int pick(const ph_host* host, int chunk, uint64_t now_us, int clients[CHUNK])
 {
@@ -272,19 +265,19 @@ static void send_chunk(ph_host* host, int chunk, uint64_t now_us, ph_host_pile* 
 }
 
 // One of the threads, by its own socket: takes the next chunk until none is left, or no time. For one
-// there is always time, or a server that is late at every tick would never send to anybody.
+// there is always time, or a server that is late at every tick would never send to anybody. Whoever has
+// no time takes none: so what is taken is served, and what is left is all behind it.
 static void send_by_lane(void* context, int lane)
 {
     ph_host* host = context;
     ph_host_pile* pile = ph_host_lanes_pile(&host->lanes, lane);
     for (bool is_first = true;; is_first = false) {
-        const int chunk = atomic_fetch_add_explicit(&host->next_chunk, 1, memory_order_relaxed);
-        if (chunk >= host->chunk_count) {
-            break;
-        }
         const uint64_t now_us = ph_socket_now_us();
         if (!is_first && now_us > host->until_us) {
-            note_cut(host, chunk);
+            break;
+        }
+        const int chunk = atomic_fetch_add_explicit(&host->next_chunk, 1, memory_order_relaxed);
+        if (chunk >= host->chunk_count) {
             break;
         }
         send_chunk(host, chunk, now_us, pile);
@@ -292,11 +285,11 @@ static void send_by_lane(void* context, int lane)
     ph_host_pile_send(host, pile);
 }
 
-// Threads take chunks in order, so those behind the first one without time got none either, but for
-// the first ones of threads that came late: they have their turn twice in a row, and nobody is left out.
+// The next sends begin with the first one who got no turn. All before him got one, and nobody behind
+// him: whatever the threads do, nobody is ever more than one turn ahead of another.
 static void go_on_with_the_rest(ph_host* host)
 {
-    const int served = atomic_load(&host->chunks_cut) * CHUNK;
+    const int served = atomic_load(&host->next_chunk) * CHUNK;
     const int left = host->sessions.count - served;
     if (left > 0) {
         host->put_off += (uint64_t)left;
@@ -313,7 +306,6 @@ void ph_host_send(ph_host* host, uint64_t until_us)
     host->first %= host->sessions.count;
     host->until_us = until_us;
     atomic_store(&host->next_chunk, 0);
-    atomic_store(&host->chunks_cut, host->chunk_count);
     ph_host_run(host, host->lanes.count, send_by_lane);
     go_on_with_the_rest(host);
 }

@@ -23,8 +23,7 @@ struct ph_host {
     int first; // place in the active list at which they begin
     uint64_t until_us;
     int chunk_count;
-    atomic_int next_chunk;
-    atomic_int chunks_cut; // the first chunk that there was no time for
+    atomic_int next_chunk; // the first one that nobody has taken
     uint64_t put_off;
 
     // For those who want to know where the time goes.
