@@ -18,7 +18,8 @@
 #include <time.h>
 
 // CROWD: more than are sent to together, and so many that what they send wakes other threads.
-enum { ENTITIES = 20, PLAYERS = 4, CROWD = 64, TICK_US = 10000, TICKS_MAX = 500 };
+// THRONG: more than three threads send to together.
+enum { ENTITIES = 20, PLAYERS = 4, CROWD = 64, THRONG = 128, TICK_US = 10000, TICKS_MAX = 500 };
 static const char SCHEMA[] = "class thing\n    place: position\n";
 static const uint8_t KEY[PH_NETCODE_KEY_SIZE] = "a key of 32 bytes for the tests";
 
@@ -78,7 +79,7 @@ static ph_host_def def_of(stage* s)
     ph_host_def def = ph_host_def_default();
     def.world = s->world;
     def.tick_us = TICK_US;
-    def.client_capacity = CROWD;
+    def.client_capacity = THRONG;
     def.pool = s->pool;
     def.heed = heed;
     def.heed_context = s;
@@ -137,6 +138,7 @@ typedef struct player {
     ph_client* view;
     ph_mail* mail;
     char text[PH_MAIL_MESSAGE_MAX + 1];
+    int views; // datagrams with something to see
 } player;
 
 static void connect_to(const stage* s, player* p, uint64_t id)
@@ -190,6 +192,7 @@ static void hear(player* p, ph_datagram* datagram, uint64_t now_us)
     assert_int_equal(ph_mail_unpack(p->mail, now_us, payload.bytes, payload.size, &packet), PH_OK);
     if (packet.size > 0) {
         ph_client_receive(p->view, now_us, packet.bytes, packet.size);
+        ++p->views;
     }
     if (p->text[0] == '\0') {
         p->text[ph_mail_take(p->mail, (uint8_t*)p->text)] = '\0';
@@ -556,6 +559,58 @@ static void who_never_has_time_serves_all_the_same(void** state)
     teardown(&s);
 }
 
+// Everybody has something to see at every tick, and never is there time for all of them.
+static void play_cut_ticks(stage* s, player* throng, int ticks)
+{
+    s->send_until_us = 0;
+    for (int i = 0; i < THRONG; ++i) {
+        throng[i].views = 0;
+    }
+    for (int i = 0; i < ticks; ++i) {
+        const uint64_t put_off = ph_host_get_stats(s->host).sends_put_off;
+        move_all(s);
+        tick(s);
+        assert_true(ph_host_get_stats(s->host).sends_put_off > put_off);
+        for (int j = 0; j < THRONG; ++j) {
+            play(&throng[j]);
+        }
+    }
+}
+
+// Turns go around, so nobody is more than one ahead.
+static void assert_same_views(const player* throng)
+{
+    int least = throng[0].views;
+    int most = throng[0].views;
+    for (int i = 1; i < THRONG; ++i) {
+        least = throng[i].views < least ? throng[i].views : least;
+        most = throng[i].views > most ? throng[i].views : most;
+    }
+    assert_true(least > 0);
+    assert_in_range(most - least, 0, 1);
+}
+
+// However the system wakes them.
+static void threads_that_never_have_time_send_to_all_alike(void** state)
+{
+    (void)state;
+    static player throng[THRONG]; // too large for the stack
+    stage s;
+    setup(&s, 3);
+    s.viewer.bits_per_second = 1000000; // time is all that is scarce
+    s.viewer.sends_per_second = 1000.0;
+    for (int i = 0; i < THRONG; ++i) {
+        join(&s, &throng[i], (uint64_t)i + 1);
+    }
+    assert_true(show_all(&s, throng, THRONG));
+    play_cut_ticks(&s, throng, 200);
+    assert_same_views(throng);
+    for (int i = 0; i < THRONG; ++i) {
+        leave(&throng[i]);
+    }
+    teardown(&s);
+}
+
 // A silence begins with what came last, not with the tick before it.
 static void what_comes_has_come_now(void** state)
 {
@@ -670,6 +725,7 @@ int main(void)
         cmocka_unit_test(who_is_sent_away_hears_of_it),
         cmocka_unit_test(threads_take_what_a_crowd_says),
         cmocka_unit_test(who_never_has_time_serves_all_the_same),
+        cmocka_unit_test(threads_that_never_have_time_send_to_all_alike),
         cmocka_unit_test(what_comes_has_come_now),
         cmocka_unit_test(a_port_that_somebody_has_is_taken),
         cmocka_unit_test(a_host_on_all_addresses_is_told_its_own),
