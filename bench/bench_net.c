@@ -14,6 +14,7 @@
 #include "timer.h"
 
 #include "kit/json.h"
+#include "kit/progress.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -199,10 +200,14 @@ static bool measure(net_scene* scene, int rounds, net_result* result)
     if (yardsticks == NULL) {
         return false;
     }
+    ph_progress progress = ph_progress_make("bench net", ph_progress_is_wanted());
+    const double start_ns = bench_wall_ns();
     for (int round = 0; round < rounds; ++round) {
         measure_plain(scene, yardsticks, result);
         measure_stages(scene, &shares);
+        ph_progress_show(&progress, stderr, round + 1, rounds, (bench_wall_ns() - start_ns) * 1e-9);
     }
+    ph_progress_end(&progress, stderr);
     net_yardsticks_destroy(yardsticks);
     for (int i = 0; i < NET_STAGE_COUNT; ++i) {
         result->shares[i] = shares.stages_ns[i] / shares.all_ns;
