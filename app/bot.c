@@ -401,7 +401,7 @@ void bot_fall_silent(bot* of)
 
 bool bot_is_answered(const bot* of)
 {
-    return of->chat_returned == of->chat_posted;
+    return of->chat_returned == of->chat_posted && ph_mail_processed(of->mail) == of->input_number;
 }
 
 uint64_t bot_refused(const bot* of)

@@ -7,8 +7,12 @@
 
 #include "kit/pace.h"
 
+#include <pinhole/base.h>
+
 ph_pace ph_pace_make(uint64_t now_us, uint32_t tick_us)
 {
+    PH_ASSERT(tick_us > 0);
+
     return (ph_pace){.tick_us = tick_us, .due_us = now_us};
 }
 

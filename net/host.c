@@ -286,7 +286,8 @@ static void send_by_lane(void* context, int lane)
 }
 
 // The next sends begin with the first one who got no turn. All before him got one, and nobody behind
-// him: whatever the threads do, nobody is ever more than one turn ahead of another.
+// him: whatever the threads do, nobody is more than one turn ahead of another, as long as nobody
+// comes or goes.
 static void go_on_with_the_rest(ph_host* host)
 {
     const int served = atomic_load(&host->next_chunk) * CHUNK;

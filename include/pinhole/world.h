@@ -69,8 +69,9 @@ typedef struct ph_world_def {
     /// What there is to stand on, the same as the clients'. Zero-initialised: nothing. For classes
     /// whose position has a ground_tolerance_mm.
     ph_ground ground;
-    /// Who does the sends of ph_world_send_all(), one job for each viewer, and may use many threads for
-    /// them: deliver is then called from any of those. Default NULL: one after the other, by the caller.
+    /// Who does the sends of ph_world_send_all(), one job for each viewer (some are of nobody), and may use
+    /// many threads for them: deliver is then called for different viewers at the same time. A job takes
+    /// some 100 kB of stack. Default NULL: one after the other, by the caller.
     ph_run_jobs* run_jobs;
     void* run_jobs_context;
     /// Zero-initialised means malloc and free.

@@ -4,6 +4,7 @@
 // Sends as the game asks for them: to one viewer, or to all whose time has come. Once per viewer and
 // tick.
 
+#include "world/fetching.h"
 #include "world/sending.h"
 #include "world/survey.h"
 #include "world/telling.h"
@@ -64,6 +65,8 @@ static void serve(void* context, int index)
     const everybody* now = context;
     const bool is_there = now->world->viewers.viewers[index].slots != NULL;
     if (is_there && is_time(now->world, (uint32_t)index, now->occasion.now_us)) {
+        // Whoever was said to follow may be sent to at the same time.
+        ph_sender_take_follower(now->world->viewers.viewers[index].sender);
         ph_sending_run(now->world, (uint32_t)index, &now->occasion);
     }
 }
