@@ -99,6 +99,13 @@ class Server:
         return text
 
 
+def end(process):
+    """Whatever has become of it; None is allowed."""
+    if process:
+        process.kill()
+        process.wait()
+
+
 @contextlib.contextmanager
 def server(name, folder, *arguments, **options):
     one = Server(folder, *arguments, **options)
@@ -106,9 +113,7 @@ def server(name, folder, *arguments, **options):
         yield one
         one.stop(name)
     finally:
-        if one.process.poll() is None:
-            one.process.kill()
-            one.process.wait()
+        end(one.process)
 
 
 def make_key(folder, name):
@@ -119,6 +124,11 @@ def make_key(folder, name):
 
 def bots_command(of, *arguments, key=None):
     return [PROGRAM, "bots", "--server", of.address, "--truth", of.truth, "--key", key or of.key, "--json", *arguments]
+
+
+def blind_bots_command(of, source, *arguments):
+    """Bots that are told what is hosted, and compare nothing: the truth has places for few."""
+    return [PROGRAM, "bots", "--server", of.address, "--key", of.key, "--source", source, "--json", *arguments]
 
 
 def bots(of, *arguments, key=None):
@@ -193,8 +203,7 @@ def check_loss(folder):
         expect(0 < figures.get("wire_kbps_max", 0) <= 8 * 1.5, f"loss: {figures.get('wire_kbps_max')} kbit/s to one client")
         one.stop("loss", signal.SIGINT)
     finally:
-        one.process.kill()
-        one.process.wait()
+        end(one.process)
 
 
 def check_wrong_key(folder):
@@ -237,8 +246,8 @@ def check_end(folder):
     one = Server(folder, "scene:town", key=make_key(folder, "end.key"))
     some = None
     try:
-        command = [PROGRAM, "bots", "--server", one.address, "--key", one.key, "--source", "scene:town", "--json", "--bots", "8",
-                   "--seconds", "8", "--converge", "0"]  # they would notice after ten
+        # They would notice after ten seconds.
+        command = blind_bots_command(one, "scene:town", "--bots", "8", "--seconds", "8", "--converge", "0")
         some = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         one.metric("pinhole_clients", 8)
         text = one.stop("end")
@@ -249,14 +258,7 @@ def check_end(folder):
                f"end: bots exit with {some.returncode}, {errors!r}, {figures}")
     finally:
         end(some)
-        one.process.kill()
-        one.process.wait()
-
-
-def end(process):
-    if process:
-        process.kill()
-        process.wait()
+        end(one.process)
 
 
 class Troublemakers:
@@ -272,9 +274,8 @@ class Troublemakers:
         self.jumping = self.start(700)
 
     def start(self, first_id, *arguments):
-        # Without the truth, which few can be told at a time.
-        command = [PROGRAM, "bots", "--server", self.of.address, "--key", self.of.key, "--source", "herd", "--profile",
-                   "classic", "--bots", str(self.EACH), "--seconds", "60", "--first-id", str(first_id), *arguments]
+        command = blind_bots_command(self.of, "herd", "--profile", "classic", "--bots", str(self.EACH), "--seconds", "60",
+                                     "--first-id", str(first_id), *arguments)
         return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def misbehave(self, name):
