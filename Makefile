@@ -14,7 +14,7 @@ TARGETS ?=
 
 build_needs := build-essential cmake ninja-build zlib1g-dev libsodium-dev libwebsockets-dev pkgconf
 clang_needs := $(build_needs) clang-14 lld-14 llvm-14 libclang-rt-14-dev python3
-test_needs := $(clang_needs) libcmocka-dev \
+test_needs := $(clang_needs) libcmocka-dev iproute2 \
 	gcc-mingw-w64-x86-64-win32 wasi-libc libclang-rt-14-dev-wasm32
 
 release: ## (default) release build: libraries, examples, program at build/pinhole

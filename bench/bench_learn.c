@@ -28,7 +28,7 @@ static void print_text(void)
     printf("Plays a model of the traffic on recordings (up to four, given by their paths) and on\n"
            "the scenes town, wander, race and asteroids, counts every symbol that the pinhole\n"
            "profile would write, and prints bits per update. --out FILE writes the tables that\n"
-           "become src/wire/coded_tables.c.\n");
+           "become src/packet/model_tables.c.\n");
 }
 
 // ---- playing
@@ -272,7 +272,7 @@ int bench_learn(int argc, char** argv)
     const bench_about about = {.command = "pinhole bench learn",
                                .summary = "the tables of the pinhole profile",
                                .print_text = print_text,
-                               .example = "--first walkers.csv.gz --out src/wire/coded_tables.c",
+                               .example = "--first walkers.csv.gz --out src/packet/model_tables.c",
                                .rounds_default = 1,
                                .more = more};
     bench_options common;

@@ -21,7 +21,6 @@
 #define ROUNDS_DEFAULT 5
 #define ROUND_TICKS 10
 #define LOADS_MAX 8
-#define THREADS_MAX 2
 #define VIEWERS_MIN 300 // fewer would not have 250 others in view
 #define VIEWERS_MAX 100000
 // A tenth of the tick, of a core with 1,000 viewers.
@@ -59,9 +58,9 @@ typedef struct load_result {
     int viewers;
     double us;
     double worst_us;
-    double stage_ns[PH_STAGE_COUNT]; // sums of the rounds with a clock
-    double threads_us[THREADS_MAX];  // on the wall, by threads - 1
-    double put_ns;                   // the game's part, per entity and tick
+    double stage_ns[PH_STAGE_COUNT];     // sums of the rounds with a clock
+    double threads_us[LOAD_THREADS_MAX]; // on the wall, by threads - 1
+    double put_ns;                       // the game's part, per entity and tick
     double naive_us;
     double bound_us;
     double updates_per_s_core;
@@ -149,7 +148,7 @@ static double stage_us(const load_result* result, int stage)
 
 static void measure_threads(load_scene* scene, ph_pool* const* pools, load_result* result)
 {
-    for (int i = 0; i < THREADS_MAX; ++i) {
+    for (int i = 0; i < LOAD_THREADS_MAX; ++i) {
         double put_ns = 0.0;
         scene->pool = pools[i];
         const double ns = run_round(scene, bench_wall_ns, &put_ns);
@@ -215,7 +214,7 @@ typedef struct load_request {
     int profile_count;
     const char* schedule; // "auto": that of the profile
     int rounds;
-    ph_pool* pools[THREADS_MAX];
+    ph_pool* pools[LOAD_THREADS_MAX];
 } load_request;
 
 static ph_scheduler scheduler_of(const char* name)
@@ -288,7 +287,7 @@ static void print_table(const load_result* result)
     for (int i = 0; i < PH_STAGE_COUNT; ++i) {
         printf("    %-22s %8.2f us\n", STAGE_NAMES[i], stage_us(result, i));
     }
-    for (int i = 0; i < THREADS_MAX; ++i) {
+    for (int i = 0; i < LOAD_THREADS_MAX; ++i) {
         printf("  on the wall, %d thread%s   %8.2f us\n", i + 1, i == 0 ? " " : "s",
                result->threads_us[i]);
     }
@@ -329,7 +328,7 @@ static void write_json(ph_json* json, const load_result* result)
     }
     ph_json_close(json);
     ph_json_open(json, "wall_us_by_threads");
-    for (int i = 0; i < THREADS_MAX; ++i) {
+    for (int i = 0; i < LOAD_THREADS_MAX; ++i) {
         char key[2] = {(char)('1' + i), '\0'};
         ph_json_number(json, key, result->threads_us[i]);
     }
@@ -495,11 +494,11 @@ int bench_load(int argc, char** argv)
             about.command, LOADS_MAX, VIEWERS_MIN, VIEWERS_MAX);
         return APP_EXIT_USAGE;
     }
-    for (int i = 1; i < THREADS_MAX; ++i) {
+    for (int i = 1; i < LOAD_THREADS_MAX; ++i) {
         request.pools[i] = ph_pool_create(i + 1);
     }
     status = run(&request, options.is_json);
-    for (int i = 1; i < THREADS_MAX; ++i) {
+    for (int i = 1; i < LOAD_THREADS_MAX; ++i) {
         ph_pool_destroy(request.pools[i]);
     }
     return status;

@@ -9,8 +9,8 @@
 
 #include "kit/feeds.h"
 #include "kit/sim_material.h"
-#include "wire/coded.h"
-#include "wire/coded_tables.h"
+#include "packet/pinhole_records.h"
+#include "packet/model_tables.h"
 
 #define LEARN_WORDS_MAX (PH_PROPERTIES_MAX * PH_VALUE_WORDS_MAX)
 

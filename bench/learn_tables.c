@@ -6,7 +6,7 @@
 
 #include "learn_tables.h"
 
-#include "wire/surprise.h"
+#include "packet/baseline.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -28,14 +28,14 @@
 
 // ---- curves: what is likely when nothing is known but the meaning of a symbol
 
-// Of a surprise: small ones often, large ones not too seldom.
+// Of a residual: small ones often, large ones not too seldom.
 static double density_at(double magnitude, double spread)
 {
     const double far = magnitude / spread;
     return pow(1.0 + far * far, -1.5);
 }
 
-static void curve_surprise(int model, double* weights)
+static void curve_residual(int model, double* weights)
 {
     const double size = (model + 0.5) * PH_SIZE_PER_BIT / 2;
     const double spread = 0.45 + (exp2(size / PH_SIZE_PER_BIT) - 1.0) / 2.0;
@@ -129,7 +129,7 @@ static void curve_of(ph_coded_family family, int model, const double* told_offse
     if (family == PH_FAMILY_TOLD) {
         curve_told(model, told_offsets, weights);
     } else if (info->symbols == PH_MAGNITUDES) {
-        curve_surprise(model, weights);
+        curve_residual(model, weights);
     } else if (spread_of(family, model) != 0) {
         curve_spread(spread_of(family, model), info->symbols, weights);
     } else if (family == PH_FAMILY_NUMBER || family == PH_FAMILY_BESIDE_NUMBER) {
@@ -251,7 +251,7 @@ void learn_tables_print(const learn_tables* tables, FILE* file)
             "// recordings and scenes of different kinds: docs/learning.md. Changing a number "
             "changes the wire.\n"
             "\n"
-            "#include \"wire/coded_tables.h\"\n"
+            "#include \"packet/model_tables.h\"\n"
             "\n"
             "// clang-format off\n");
     print_array("ph_coded_cumulative", tables->cumulative, file);

@@ -7,8 +7,8 @@
 #ifndef PH_LEARN_TABLES_H
 #define PH_LEARN_TABLES_H
 
-#include "wire/coded.h"
-#include "wire/coded_tables.h"
+#include "packet/pinhole_records.h"
+#include "packet/model_tables.h"
 
 #include <stdio.h>
 
@@ -25,7 +25,7 @@ void learn_tables_make(learn_tables* tables, const ph_coded_counts* const* games
 // What the symbols counted would cost with these tables, with the bits beside them.
 double learn_tables_bits(const learn_tables* tables, const ph_coded_counts* counts);
 
-// As the C file src/wire/coded_tables.c.
+// As the C file src/packet/model_tables.c.
 void learn_tables_print(const learn_tables* tables, FILE* file);
 
 #endif

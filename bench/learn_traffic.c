@@ -9,10 +9,9 @@
 
 #include "base/rng.h"
 #include "kit/recording.h"
-#include "vision/chain.h"
+#include "vision/slot_table.h"
 #include "vision/select.h"
-#include "wire/coded_neighbour.h"
-#include "wire/coded_told.h"
+#include "packet/pinhole_records.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -410,7 +409,7 @@ static void write_enters(traffic* it, ph_entropy_writer* writer, flight* flown, 
 
 static void bill_update(traffic* it, const ph_coded_record* coded)
 {
-    ph_bill bill = {0};
+    ph_record_bits bill = {0};
     (void)ph_coded_cost256(&it->frame, coded, &bill);
     learn_figures* figures = &it->game->figures;
     const int heading = it->layout->heading_property;
@@ -456,7 +455,7 @@ static bool write_updates(traffic* it, ph_entropy_writer* writer, flight* flown,
         }
         ph_coded_write_told(&it->frame, writer, urgencies[i], state->is_chosen);
         it->game->figures.told256 +=
-            ph_coded_told_cost256(&it->frame, urgencies[i], state->is_chosen);
+            ph_coded_flag_cost256(it->frame.density, urgencies[i], state->is_chosen);
         if (state->is_chosen) {
             const ph_coded_record coded = coded_of(state, &state->next, i);
             bill_update(it, &coded);

@@ -7,7 +7,7 @@
 
 #include "base/allocator.h"
 #include "kit/creature.h"
-#include "wire/coded_header.h"
+#include "packet/header.h"
 
 #include <pinhole/entropy.h>
 
@@ -67,6 +67,7 @@ static bool make_world(load_scene* scene)
     def.radius_max_mm = RADIUS_MM;
     def.tick_us = LOAD_TICK_US;
     def.profile = scene->profile;
+    def.sends_at_once = LOAD_THREADS_MAX;
     def.vision.refresh_ticks = LOAD_TICKS_PER_SECOND / LOAD_VISIONS_PER_SECOND;
     def.allocator = (ph_allocator){allocate, release, scene};
     return ph_world_create(&def, &scene->world) == PH_OK;
@@ -264,20 +265,6 @@ static void deliver(void* context, ph_viewer_id viewer, const void* bytes, size_
     }
 }
 
-// As a host does.
-static void announce(load_scene* scene, int i, int period)
-{
-    for (int turns = 1; turns <= PH_FETCH_TURNS && i + turns * period < scene->viewer_count;
-         ++turns) {
-        const ph_viewer_id later = scene->clients[i + turns * period].viewer;
-        ph_world_fetch(scene->world, later, turns);
-        // With a pool, the next one may be another thread's.
-        if (turns == 1 && scene->pool == NULL) {
-            ph_world_follow(scene->world, scene->clients[i].viewer, later);
-        }
-    }
-}
-
 // What ph_world_send_all() does, for one viewer: every other tick, so that all are spread evenly.
 static void serve(void* context, int i)
 {
@@ -291,7 +278,6 @@ static void serve(void* context, int i)
     }
     const uint32_t period = LOAD_TICKS_PER_SECOND / LOAD_SENDS_PER_SECOND;
     if ((tick + (uint32_t)i) % period == 0) {
-        announce(scene, i, (int)period);
         delivery to = {.client = client, .profile = scene->profile};
         ph_world_send(scene->world, client->viewer, now_us, deliver, &to);
     }

@@ -9,7 +9,7 @@
 #define PH_BENCH_LOAD_SCENE_H
 
 #include "kit/large_pages.h"
-#include "wire/ack.h"
+#include "packet/header.h"
 
 #include <pinhole/net/pool.h>
 #include <pinhole/world.h>
@@ -24,6 +24,7 @@ enum {
     LOAD_BITS_PER_SECOND = 13000,
     LOAD_VISIBLE = 250,
     LOAD_OVERHEAD_BYTES = 48,
+    LOAD_THREADS_MAX = 2,
 };
 
 typedef struct load_walker {

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: MIT
 
 // The hot bytes of one viewer, as words: what vision compares of its 250 candidates at every tick
-// (24 bytes each), which entity a slot shows and what of it was touched (12 bytes, every tick and
+// (24 bytes each), which entity a slot shows and what of it was dirty (12 bytes, every tick and
 // every send), and what a send ranks by (36 bytes).
 //
-//   | candidates | entities, touched | distances, weights, scores, mileage, waiting, ... |
+//   | candidates | entities, dirty | distances, weights, scores, mileage, waiting, ... |
 //   |<---------- every tick -------->|
 //                |<------------------------- every send ----------------------------->|
 

@@ -8,7 +8,7 @@
 #include "base/allocator.h"
 #include "base/rng.h"
 #include "timer.h"
-#include "vision/grid_table.h"
+#include "vision/grid.h"
 #include "vision/select.h"
 
 #include <math.h>

@@ -9,10 +9,10 @@
 
 #include "support/fuzz_source.h"
 
-#include "world/sender.h"
+#include "replication/sender.h"
 #include "world/world_state.h"
 
-#include "wire/ack.h"
+#include "packet/header.h"
 
 #include <pinhole/client.h>
 
@@ -167,7 +167,7 @@ static void check_fates(const ph_sender* sender, uint32_t horizon, uint64_t fate
     fuzz_demand(ph_ack_read(bytes, PH_ACK_SIZE, &ack));
     const uint32_t news = sender->horizon - horizon;
     fuzz_demand(news >= 1 && news <= PH_FLIGHT_MAX && sender->horizon == ack.newest);
-    fuzz_demand(sender->fates == ack.applied);
+    fuzz_demand(sender->acked == ack.applied);
     fuzz_demand(news == 64 || ((ack.applied >> news ^ fates) & UINT64_MAX >> news) == 0);
 }
 
@@ -178,7 +178,7 @@ static ph_result acknowledge(session* it, const void* bytes, size_t size)
     take_picture(it, &before);
     const ph_viewer_stats counts = sender_of(it)->stats;
     const uint32_t horizon = sender_of(it)->horizon;
-    const uint64_t fates = sender_of(it)->fates;
+    const uint64_t fates = sender_of(it)->acked;
     const ph_result result = ph_world_acknowledge(it->world, it->viewer, it->now_us, bytes, size);
     const ph_viewer_stats* now = &sender_of(it)->stats;
     if (now->acks_new == counts.acks_new) {

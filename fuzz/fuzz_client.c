@@ -8,7 +8,7 @@
 
 #include "support/fuzz_server.h"
 
-#include "wire/coded_header.h"
+#include "packet/header.h"
 
 enum { STEPS_MAX = 256, CODED_MARK = 255 };
 
@@ -44,14 +44,14 @@ static ph_client* make_client(ph_profile profile)
 // ---- one datagram
 
 // Leaves, enters, updates, each by ascending slot, and no slot twice.
-static void check_order(const ph_draft* draft)
+static void check_order(const ph_decoded_packet* decoded)
 {
     uint32_t mentioned = 0;
-    for (int i = 0; i < draft->count; ++i) {
-        const ph_record* record = &draft->records[i];
+    for (int i = 0; i < decoded->count; ++i) {
+        const ph_record* record = &decoded->records[i];
         fuzz_demand(record->slot < FUZZ_SLOTS && (mentioned >> record->slot & 1) == 0);
         mentioned |= UINT32_C(1) << record->slot;
-        const ph_record* before = &draft->records[i > 0 ? i - 1 : 0];
+        const ph_record* before = &decoded->records[i > 0 ? i - 1 : 0];
         fuzz_demand(i == 0 || before->kind < record->kind ||
                     (before->kind == record->kind && before->slot < record->slot));
     }
@@ -75,7 +75,7 @@ static void check_taken(const ph_client* client, const ph_frame* frame, const ph
                         const uint8_t* bytes, size_t size)
 {
     if (!header->is_probe) {
-        check_order(&client->draft);
+        check_order(&client->decoded);
     }
     if (client->def.profile == PH_PROFILE_PINHOLE) {
         fuzz_check_coded(client, frame, header, bytes, size);

@@ -7,10 +7,8 @@
 
 #include "support/record_schema.h"
 
-#include "wire/coded.h"
-#include "wire/coded_told.h"
-#include "wire/coded_neighbour.h"
-#include "wire/coded_header.h"
+#include "packet/pinhole_records.h"
+#include "packet/header.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -128,7 +126,7 @@ static size_t write_again(client* it, const packet* read, uint8_t* bytes, size_t
         }
         const int urgency = ph_coded_urgency(&it->frame, &it->baselines[i]);
         const bool is_told = next < read->count && read->coded[next].record.slot == i;
-        cost256 += ph_coded_told_cost256(&it->frame, urgency, is_told);
+        cost256 += ph_coded_flag_cost256(it->frame.density, urgency, is_told);
         ph_coded_write_told(&it->frame, &writer, urgency, is_told);
         if (is_told) {
             cost256 += ph_coded_cost256(&it->frame, &read->coded[next], NULL);

@@ -8,7 +8,7 @@
 
 #include "support/fuzz_source.h"
 
-#include "mail/mail_state.h"
+#include "message/message_state.h"
 
 #include <string.h>
 

@@ -7,8 +7,8 @@
 
 #include "support/record_schema.h"
 
-#include "wire/classic.h"
-#include "wire/header.h"
+#include "packet/classic_records.h"
+#include "packet/header.h"
 
 #include <stdlib.h>
 #include <string.h>

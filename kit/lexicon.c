@@ -6,7 +6,6 @@
 #include "kit/lexicon.h"
 
 #include "base/hash.h"
-#include "base/hash_map.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #ifndef PINHOLE_KIT_ROWS_H
 #define PINHOLE_KIT_ROWS_H
 
-#include "base/hash_map.h"
+#include "base/hash.h"
 #include "kit/recording.h"
 
 typedef struct ph_row {

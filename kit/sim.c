@@ -56,6 +56,9 @@ static bool fill_run(run* of, const ph_schema* schema, const int* entities)
     if (of->stage == NULL) {
         return false;
     }
+    if (ph_world_set_sends_at_once(of->stage->world, ph_pool_thread_count(of->pool)) != PH_OK) {
+        return ph_fault_set_memory(of->fault);
+    }
     of->sessions = calloc((size_t)of->session_count, sizeof(ph_sim_session*));
     for (int i = 0; of->sessions != NULL && i < of->session_count; ++i) {
         of->sessions[i] = ph_sim_session_create(of->stage, entities[i], of->is_measured);

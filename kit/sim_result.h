@@ -19,7 +19,7 @@ typedef struct ph_sim_traffic {
     uint64_t payload_bytes;
     uint64_t wire_bytes;     // with overhead
     uint64_t worst_1s_bytes; // on the wire, the worst second of any viewer
-    uint64_t overruns;       // datagrams that the bucket could not pay for
+    uint64_t overruns;       // datagrams that the bucket could not pay for, withheld ones as well
     double spent_bits;       // tokens
     double wasted_bits;      // tokens that were lost while something was due
     ph_ledger ledger;        // of the payload

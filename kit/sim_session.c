@@ -297,7 +297,7 @@ static bool is_something_due(const ph_sim_session* session)
     return stats.is_something_due;
 }
 
-// The k-th send leaves at the first tick that is not before k / hz; or by the sender's own rhythm.
+// The k-th send leaves at the first tick that is not before k / hz; or by the sender's own pacing.
 static bool is_time_to_send(const ph_sim_session* session, uint64_t now_us)
 {
     const ph_sim_stage* stage = session->stage;

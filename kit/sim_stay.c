@@ -34,6 +34,7 @@ void ph_sim_stay_end(const ph_sim_stay* stay, const ph_sim_stage* stage, ph_view
     traffic->significant_updates += now.significant_updates - before->significant_updates;
     traffic->resolved += now.resolved - before->resolved;
     traffic->lost += now.lost - before->lost;
+    traffic->overruns += now.withheld - before->withheld; // it was about to break the promise
     for (int p = 0; p < property_count(stage); ++p) {
         traffic->property_bits256[p] +=
             ph_world_property_bits256(stage->world, viewer, 0, p) - stay->property_bits256[p];

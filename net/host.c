@@ -18,9 +18,6 @@
 // Who is sent to once a second is kept alive by that, even when a send comes some ticks late: so it is
 // more than a second.
 enum { KEEP_ALIVE_MS = 1500, CHUNK = 32 };
-// So many turns before its own a session is fetched, and then what a send will look at. Earlier would
-// be for nothing: some thirty sends fill a cache.
-enum { FETCH_TURNS = PH_FETCH_TURNS + 1 };
 enum { GATHER_US = 1000 };
 
 // ---- opening and closing
@@ -96,6 +93,10 @@ static ph_result create_server(ph_host* host, const ph_host_def* def)
 static ph_result open_parts(ph_host* host, const ph_host_def* def)
 {
     ph_result result = ph_host_lanes_open(&host->lanes, def);
+    if (result == PH_OK) {
+        // Each thread sends to one client at a time.
+        result = ph_world_set_sends_at_once(def->world, host->lanes.count);
+    }
     if (result == PH_OK) {
         host->public_address = public_address(host, def);
         result = ph_host_sessions_create(&host->sessions, def->client_capacity, &def->allocator);
@@ -249,17 +250,7 @@ static void send_chunk(ph_host* host, int chunk, uint64_t now_us, ph_host_pile* 
 {
     int clients[CHUNK];
     const int count = pick(host, chunk, now_us, clients);
-    for (int i = 0; i < FETCH_TURNS && i < count; ++i) {
-        ph_host_session_fetch(host, clients[i]);
-    }
     for (int i = 0; i < count; ++i) {
-        if (i + FETCH_TURNS < count) {
-            ph_host_session_fetch(host, clients[i + FETCH_TURNS]);
-        }
-        for (int turns = 1; turns <= PH_FETCH_TURNS && i + turns < count; ++turns) {
-            ph_host_session_fetch_send(host, clients[i + turns], turns);
-        }
-        ph_host_session_follow(host, clients[i], i + 1 < count ? clients[i + 1] : -1);
         ph_host_session_serve(host, clients[i], now_us, pile);
     }
 }

@@ -102,35 +102,12 @@ typedef struct arrivals {
     ph_net_payload payloads[PH_SOCKET_BATCH];
 } arrivals;
 
-// In rounds, as the memory of thousands of clients is in no cache: what the next round looks at is on
-// its way meanwhile.
-static void find_clients(const ph_host* host, arrivals* all)
-{
-    const ph_net_slots* slots = &host->server->slots;
-    uint64_t keys[PH_SOCKET_BATCH];
-    for (int i = 0; i < all->count; ++i) {
-        keys[i] = ph_net_slots_key(slots, &all->datagrams[i].peer);
-    }
-    for (int i = 0; i < all->count; ++i) {
-        all->clients[i] = ph_net_slots_find_key(slots, keys[i]);
-        if (all->clients[i] >= 0) {
-            ph_host_session_fetch_first(host, all->clients[i]);
-        }
-    }
-}
-
-static void keep_those_of(const ph_host* host, int lane, arrivals* all)
+// Those of clients of this lane; -1 for all others.
+static void find_clients(const ph_host* host, int lane, arrivals* all)
 {
     for (int i = 0; i < all->count; ++i) {
-        const int client = all->clients[i];
-        const bool is_of_lane =
-            client >= 0 && host->lanes.lane_of[client] == lane &&
-            ph_net_slots_is_at(&host->server->slots, client, &all->datagrams[i].peer);
-        if (is_of_lane) {
-            ph_host_session_fetch_take(host, client);
-        } else {
-            all->clients[i] = -1;
-        }
+        const int client = ph_net_slots_find(&host->server->slots, &all->datagrams[i].peer);
+        all->clients[i] = client >= 0 && host->lanes.lane_of[client] == lane ? client : -1;
     }
 }
 
@@ -146,25 +123,16 @@ static void open_all(const ph_host* host, arrivals* all)
     }
 }
 
-// Mail at once, and acknowledgements together.
 static void take(const ph_host* host, const ph_net_payload* payloads, int count)
 {
     const uint64_t now_us = ph_socket_now_us();
-    ph_host_session* sessions[PH_SOCKET_BATCH];
-    ph_answer answers[PH_SOCKET_BATCH];
-    int answer_count = 0;
     for (int i = 0; i < count; ++i) {
         ph_host_session* session = payloads[i].size > 0
                                        ? ph_host_sessions_find(&host->sessions, payloads[i].client)
                                        : NULL;
-        if (session != NULL &&
-            ph_host_session_take(host, session, &payloads[i], now_us, &answers[answer_count])) {
-            sessions[answer_count++] = session;
+        if (session != NULL) {
+            ph_host_session_take(host, session, &payloads[i], now_us);
         }
-    }
-    ph_world_acknowledge_all(host->def.world, now_us, answers, answer_count);
-    for (int i = 0; i < answer_count; ++i) {
-        ph_host_session_note(sessions[i], answers[i].result);
     }
 }
 
@@ -183,8 +151,7 @@ static void receive_batch(const ph_host* host, int index, int max)
     arrivals all;
     all.count = ph_socket_receive(lanes->sockets[index], all.datagrams, max);
     lane->has_more = all.count == max && ++lane->batches < BATCHES_MAX / lanes->socket_count;
-    find_clients(host, &all);
-    keep_those_of(host, index, &all);
+    find_clients(host, index, &all);
     open_all(host, &all);
     for (int i = 0; i < all.count; ++i) {
         if (all.clients[i] < 0) {

@@ -8,9 +8,6 @@
 #include "net/host_state.h"
 #include "net/netcode_server_state.h"
 
-// So many payloads ahead, what sealing and counting will look at is fetched.
-enum { FETCH_AHEAD = 4 };
-
 void ph_host_pile_begin(ph_host_pile* pile, ph_socket* socket)
 {
     ph_outbox_begin(&pile->outbox, socket);
@@ -67,9 +64,6 @@ static int seal(const ph_host* host, ph_host_pile* pile, int first, const uint8_
     int i = first;
     for (; i < pile->count && has_room(&pile->outbox, &pile->payloads[i]); ++i) {
         const ph_host_payload* payload = &pile->payloads[i];
-        if (i + FETCH_AHEAD < pile->count) {
-            ph_host_session_fetch_seal(host, payload[FETCH_AHEAD].client);
-        }
         now.session = &host->sessions.by_client[payload->client];
         now.now_us = payload->now_us;
         ph_net_server_seal(host->server, payload->client, *bytes, (size_t)payload->size, &sink);

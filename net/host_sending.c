@@ -6,14 +6,10 @@
 
 #include "net/host_state.h"
 
-#include "base/prefetch.h"
+#include "base/compiler.h"
 #include "net/netcode_server_state.h"
 
 #include <stddef.h>
-
-// What most sections look at when they are written stands at the beginning of a mail; what most look at
-// when they are read, in the first line of that.
-enum { MAIL_BYTES = 3 * PH_CACHE_LINE, MAIL_TURNS = 2 };
 
 // Payloads get their numbers when the pile is sealed, and there may be a keep-alive before each.
 enum { NUMBERS_AHEAD = 2 * PH_PILE_PAYLOADS };
@@ -105,44 +101,6 @@ void ph_host_session_pay(const ph_host* host, ph_host_session* session, size_t s
 }
 
 // ---- before its turn
-
-void ph_host_session_fetch(const ph_host* host, int client)
-{
-    ph_prefetch(&host->sessions.by_client[client]);
-    ph_prefetch(&host->server->slots.slots[client]);
-}
-
-void ph_host_session_fetch_seal(const ph_host* host, int client)
-{
-    ph_prefetch_bytes(&host->sessions.by_client[client], offsetof(ph_host_session, rate));
-    ph_net_slots_prefetch_send(&host->server->slots, client);
-}
-
-void ph_host_session_fetch_send(const ph_host* host, int client, int turns_before)
-{
-    const ph_host_session* session = &host->sessions.by_client[client];
-    if (turns_before == MAIL_TURNS) {
-        ph_prefetch_bytes(session->mail, MAIL_BYTES);
-    }
-    ph_world_fetch(host->def.world, session->viewer, turns_before);
-}
-
-void ph_host_session_follow(const ph_host* host, int client, int next)
-{
-    const ph_host_session* sessions = host->sessions.by_client;
-    const ph_viewer_id viewer = next >= 0 ? sessions[next].viewer : (ph_viewer_id){0};
-    ph_world_follow(host->def.world, sessions[client].viewer, viewer);
-}
-
-void ph_host_session_fetch_first(const ph_host* host, int client)
-{
-    ph_prefetch(&host->sessions.by_client[client]);
-}
-
-void ph_host_session_fetch_take(const ph_host* host, int client)
-{
-    ph_prefetch(host->sessions.by_client[client].mail);
-}
 
 // ---- its turn
 

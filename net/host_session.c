@@ -6,7 +6,7 @@
 #include "net/host_state.h"
 
 #include "base/allocator.h"
-#include "base/prefetch.h"
+#include "base/compiler.h"
 
 #include <sodium.h>
 #include <stddef.h>
@@ -220,13 +220,13 @@ void ph_host_session_adapt(ph_host* host, ph_host_session* session, uint64_t now
 
 // ---- what it sends
 
-bool ph_host_session_take(const ph_host* host, ph_host_session* session,
-                          const ph_net_payload* payload, uint64_t now_us, ph_answer* answer)
+void ph_host_session_take(const ph_host* host, ph_host_session* session,
+                          const ph_net_payload* payload, uint64_t now_us)
 {
     ph_mail_rest rest;
     if (ph_mail_unpack(session->mail, now_us, payload->bytes, payload->size, &rest) != PH_OK) {
         ++session->strange_payloads;
-        return false;
+        return;
     }
     if (payload->size - rest.size > PH_MAIL_EMPTY_SIZE) {
         host->sessions.turns[session->client].has_mail = true; // at least a receipt, or an answer
@@ -234,13 +234,11 @@ bool ph_host_session_take(const ph_host* host, ph_host_session* session,
             host->def.heed(host->def.heed_context, session->client, session->mail);
         }
     }
-    *answer = (ph_answer){.viewer = session->viewer, .bytes = rest.bytes, .size = rest.size};
-    return rest.size > 0;
-}
-
-void ph_host_session_note(ph_host_session* session, ph_result result)
-{
-    if (result == PH_OK) {
+    if (rest.size == 0) {
+        return;
+    }
+    if (ph_world_acknowledge(host->def.world, session->viewer, now_us, rest.bytes, rest.size) ==
+        PH_OK) {
         ++session->acks;
     } else {
         ++session->strange_payloads;

@@ -70,12 +70,9 @@ void ph_host_session_end(ph_host* host, int client); // nothing for those who ar
 void ph_host_session_adapt(ph_host* host, ph_host_session* session, uint64_t now_us);
 
 // What the client has sent: mail, which is taken, and an acknowledgement behind it, which is for the
-// world. @return Whether there is one.
-bool ph_host_session_take(const ph_host* host, ph_host_session* session,
-                          const ph_net_payload* payload, uint64_t now_us, ph_answer* answer);
-
-// What the world has made of the acknowledgement.
-void ph_host_session_note(ph_host_session* session, ph_result result);
+// world.
+void ph_host_session_take(const ph_host* host, ph_host_session* session,
+                          const ph_net_payload* payload, uint64_t now_us);
 
 // Whether the time of its next send has come: by its turn alone, or whether it may have; and the whole
 // truth.
@@ -85,21 +82,6 @@ bool ph_host_session_is_due(const ph_host* host, int client, uint64_t now_us);
 // Netcode keeps the connection alive by a datagram of its own: it is paid for, too.
 void ph_host_session_pay(const ph_host* host, ph_host_session* session, size_t size,
                          uint64_t now_us);
-
-// Before its turn: fetches the session, and then what its send will look at.
-void ph_host_session_fetch(const ph_host* host, int client);
-// turns_before: PH_FETCH_TURNS..1.
-void ph_host_session_fetch_send(const ph_host* host, int client, int turns_before);
-
-// Whose turn comes next, on the same thread; -1: nobody's.
-void ph_host_session_follow(const ph_host* host, int client, int next);
-
-// The same for a payload that will be taken: the session, then what is behind it.
-void ph_host_session_fetch_first(const ph_host* host, int client);
-void ph_host_session_fetch_take(const ph_host* host, int client);
-
-// The same for what sealing will look at.
-void ph_host_session_fetch_seal(const ph_host* host, int client);
 
 // Its turn in a tick: a send, if its time has come, and mail that cannot wait for one. Payloads go to
 // the pile. On any thread, for one session by one at a time.

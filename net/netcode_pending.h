@@ -11,7 +11,7 @@
 #ifndef PINHOLE_NET_NETCODE_PENDING_H
 #define PINHOLE_NET_NETCODE_PENDING_H
 
-#include "base/hash_map.h"
+#include "base/hash.h"
 #include "net/address_key.h"
 #include "net/netcode_bytes.h"
 

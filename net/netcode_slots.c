@@ -4,7 +4,7 @@
 #include "net/netcode_slots.h"
 
 #include "base/allocator.h"
-#include "base/prefetch.h"
+#include "base/compiler.h"
 
 #include <sodium.h>
 #include <stddef.h>
@@ -67,40 +67,13 @@ void ph_net_slots_destroy(ph_net_slots* slots)
     sodium_memzero(slots, sizeof *slots);
 }
 
-uint64_t ph_net_slots_key(const ph_net_slots* slots, const ph_address* address)
-{
-    const uint64_t key = ph_address_key(address, &slots->secret);
-    ph_hash_map_prefetch(&slots->by_address, key);
-    return key;
-}
-
-int ph_net_slots_find_key(const ph_net_slots* slots, uint64_t key)
-{
-    uint32_t index;
-    if (!ph_hash_map_try_find(&slots->by_address, key, &index)) {
-        return -1;
-    }
-    // Whoever looks for a client has something to open.
-    const ph_net_slot* slot = &slots->slots[index];
-    ph_prefetch(slot);
-    ph_prefetch_bytes(slot->receive_key, 2 * PH_CACHE_LINE);
-    return (int)index;
-}
-
-bool ph_net_slots_is_at(const ph_net_slots* slots, int client, const ph_address* address)
-{
-    return ph_address_is_equal(&slots->slots[client].address, address);
-}
-
 int ph_net_slots_find(const ph_net_slots* slots, const ph_address* address)
 {
-    const int client = ph_net_slots_find_key(slots, ph_net_slots_key(slots, address));
-    return client >= 0 && ph_net_slots_is_at(slots, client, address) ? client : -1;
-}
-
-void ph_net_slots_prefetch_send(const ph_net_slots* slots, int client)
-{
-    ph_prefetch_bytes(&slots->slots[client], 2 * PH_CACHE_LINE);
+    uint32_t index;
+    const uint64_t key = ph_address_key(address, &slots->secret);
+    const bool is_found = ph_hash_map_try_find(&slots->by_address, key, &index) &&
+                          ph_address_is_equal(&slots->slots[index].address, address);
+    return is_found ? (int)index : -1;
 }
 
 bool ph_net_slots_has_client_id(const ph_net_slots* slots, uint64_t client_id)

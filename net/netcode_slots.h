@@ -11,7 +11,7 @@
 #ifndef PINHOLE_NET_NETCODE_SLOTS_H
 #define PINHOLE_NET_NETCODE_SLOTS_H
 
-#include "base/hash_map.h"
+#include "base/hash.h"
 #include "net/address_key.h"
 
 #include <pinhole/net/netcode_server.h>
@@ -86,16 +86,6 @@ void ph_net_slots_destroy(ph_net_slots* slots); // wipes all keys; leaves {0}
 
 // The connected client at an address, or -1.
 int ph_net_slots_find(const ph_net_slots* slots, const ph_address* address);
-
-// The same in three steps, for many addresses: each step for all of them before the next, so that what
-// the next one looks at is on its way meanwhile. The key of an address; who has this key, or -1; whether
-// that one is at this address.
-uint64_t ph_net_slots_key(const ph_net_slots* slots, const ph_address* address);
-int ph_net_slots_find_key(const ph_net_slots* slots, uint64_t key);
-bool ph_net_slots_is_at(const ph_net_slots* slots, int client, const ph_address* address);
-
-// Something will be sealed for this client soon.
-void ph_net_slots_prefetch_send(const ph_net_slots* slots, int client);
 
 bool ph_net_slots_has_client_id(const ph_net_slots* slots, uint64_t client_id);
 

@@ -8,7 +8,7 @@
 #ifndef PINHOLE_NET_NETCODE_USED_TOKENS_H
 #define PINHOLE_NET_NETCODE_USED_TOKENS_H
 
-#include "base/hash_map.h"
+#include "base/hash.h"
 #include "net/netcode_bytes.h"
 
 typedef struct ph_used_token {

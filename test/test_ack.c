@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-#include "wire/ack.h"
+#include "packet/header.h"
 
 #include "support/test_support.h"
 

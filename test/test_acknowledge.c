@@ -7,8 +7,8 @@
 #include "support/inbox.h"
 #include "support/small_world.h"
 
-#include "wire/ack.h"
-#include "world/sender.h"
+#include "packet/header.h"
+#include "replication/sender.h"
 #include "world/world_state.h"
 
 #define SEND_US 200000
@@ -300,24 +300,24 @@ static void what_was_applied_is_known(void** state)
     inbox_ack_all(&x->box);
     const int slot = small_world_slot(&x->f, x->viewer, x->entity);
     const ph_sender* sender = x->f.world->viewers.viewers[0].sender;
-    const ph_packing* packing = &x->f.world->forms.packings[0];
-    const ph_dossier* dossier = ph_knowledge_at(&sender->knowledge, slot);
+    const ph_packing* packing = &x->f.world->store.class_info.packings[0];
+    const ph_replica* replica = ph_replicas_at(&sender->replicas, slot);
     uint64_t told = 0;
     for (unsigned changes = 1; changes < 16; ++changes) {
         change(x, changes);
         inbox_step(&x->box, SEND_US);
-        assert_int_equal(dossier->in_flight, 1);
-        const ph_flight_item item = ph_flight_read(&sender->flight, dossier->newest_item);
+        assert_int_equal(replica->in_flight, 1);
+        const ph_flight_item item = ph_flight_read(&sender->flight, replica->newest_item);
         assert_int_equal(item.kind, PH_RECORD_UPDATE);
         told |= UINT64_C(1) << (item.properties & 7);
         uint8_t expected[PH_PROPERTIES_MAX * PH_PACKED_MAX];
-        uint8_t* known = ph_knowledge_known(&sender->knowledge, slot);
+        const uint8_t* known = replica->known;
         memcpy(expected, known, packing->stride);
         ph_packing_spread(packing, item.properties, item.values, expected);
         assert_memory_not_equal(known, expected, packing->stride);
         inbox_ack_all(&x->box);
         assert_memory_equal(known, expected, packing->stride);
-        assert_int_equal(dossier->in_flight, 0);
+        assert_int_equal(replica->in_flight, 0);
     }
     assert_int_equal(told, 0xFF); // every choice of the first three
     teardown(x);
@@ -332,15 +332,15 @@ static void jumps_that_were_applied_are_known(void** state)
     inbox_ack_all(&x->box);
     const int slot = small_world_slot(&x->f, x->viewer, x->entity);
     const ph_sender* sender = x->f.world->viewers.viewers[0].sender;
-    const ph_dossier* dossier = ph_knowledge_at(&sender->knowledge, slot);
+    const ph_replica* replica = ph_replicas_at(&sender->replicas, slot);
     for (unsigned others = 0; others < 16; others += 2) {
-        const uint16_t before = dossier->jumps;
+        const uint16_t before = replica->jumps;
         ph_world_move(x->f.world, x->entity, others % 4 == 0 ? FAR_MM : 0, 0, 0);
         change(x, others);
         inbox_step(&x->box, SEND_US);
-        assert_int_equal(dossier->jumps, before);
+        assert_int_equal(replica->jumps, before);
         inbox_ack_all(&x->box);
-        assert_int_equal(dossier->jumps, before + 1);
+        assert_int_equal(replica->jumps, before + 1);
     }
     teardown(x);
 }

@@ -3,9 +3,7 @@
 
 // Baselines: what both ends know, and where they expect things to be.
 
-#include "wire/baseline.h"
-#include "wire/direction.h"
-#include "wire/surprise.h"
+#include "packet/baseline.h"
 
 #include "base/hash.h"
 #include "support/test_support.h"
@@ -178,7 +176,7 @@ static void a_second_sample_of_the_same_tick_replaces_the_first(void** state)
     teardown(&f);
 }
 
-static void surprises_grow_and_fade(void** state)
+static void residuals_grow_and_fade(void** state)
 {
     (void)state;
     fixture f;
@@ -405,8 +403,8 @@ static void predictions_are_the_last_step_carried_on(void** state)
     }
 }
 
-// From a table or not, one by one or all together: both ends arrive at the same.
-static void steps_are_the_same_whichever_way_they_are_taken(void** state)
+// With a table of sizes or without: both ends arrive at the same.
+static void steps_are_the_same_with_and_without_a_table(void** state)
 {
     (void)state;
     enum { STEPS = 40 };
@@ -416,31 +414,25 @@ static void steps_are_the_same_whichever_way_they_are_taken(void** state)
     const ph_baseline_rules plain = {.tick_us = TICK_US};
     test_rng rng = {.state = 6};
     for (int round = 0; round < 2000; ++round) {
-        ph_baseline together[STEPS];
-        ph_baseline alone[STEPS];
-        int32_t position_mm[STEPS][3];
-        ph_baseline_told_step steps[STEPS];
         const uint32_t tick = (uint32_t)test_rng_next(&rng);
         for (int i = 0; i < STEPS; ++i) {
+            int32_t position_mm[3];
             ph_baseline drawn = draw_baseline(&rng);
             const uint32_t between = drawn.tick[0] - drawn.tick[1];
             drawn.tick[0] = tick - draw_ticks(&rng);
             drawn.tick[1] = drawn.tick[0] - between;
-            ph_baseline_predict(&drawn, tick, TICK_US, position_mm[i]);
+            ph_baseline_predict(&drawn, tick, TICK_US, position_mm);
             const int shift = (int)test_rng_below(&rng, 32);
             for (int k = 0; k < 3; ++k) {
                 const uint32_t off = (uint32_t)((int32_t)test_rng_next(&rng) >> shift);
-                position_mm[i][k] = (int32_t)((uint32_t)position_mm[i][k] + off);
+                position_mm[k] = (int32_t)((uint32_t)position_mm[k] + off);
             }
-            together[i] = alone[i] = drawn;
-            alone[i].told_mask = PH_TOLD_POSITION;
-            steps[i] = (ph_baseline_told_step){&together[i], (const uint8_t*)position_mm[i]};
+            ph_baseline with = drawn;
+            ph_baseline without = drawn;
+            ph_baseline_step(&with, &quick, (const uint8_t*)position_mm, tick);
+            ph_baseline_step(&without, &plain, (const uint8_t*)position_mm, tick);
+            assert_memory_equal(&with, &without, sizeof with);
         }
-        ph_baseline_step_all(steps, STEPS, &quick, tick);
-        for (int i = 0; i < STEPS; ++i) {
-            ph_baseline_step(&alone[i], &plain, (const uint8_t*)position_mm[i], tick);
-        }
-        assert_memory_equal(together, alone, sizeof alone);
     }
 }
 
@@ -467,7 +459,7 @@ static void sizes_are_logarithms_in_eighths(void** state)
     assert_int_equal(ph_size_normal(40, 500000, 4), 32);
 }
 
-static void surprises_grow_no_longer_than_motion_is_carried_on(void** state)
+static void residuals_grow_no_longer_than_motion_is_carried_on(void** state)
 {
     (void)state;
     const int most = ph_size_stretched(40, PH_CARRY_US, PH_GROWTH_POSITION);
@@ -552,7 +544,7 @@ int main(void)
         cmocka_unit_test(coordinates_and_ticks_wrap),
         cmocka_unit_test(a_jump_leaves_no_motion),
         cmocka_unit_test(a_second_sample_of_the_same_tick_replaces_the_first),
-        cmocka_unit_test(surprises_grow_and_fade),
+        cmocka_unit_test(residuals_grow_and_fade),
         cmocka_unit_test(an_update_of_nobody_and_a_leave_leave_nothing),
         cmocka_unit_test(an_enter_starts_from_initial_values),
         cmocka_unit_test(headings_are_guessed_from_where_it_goes),
@@ -561,9 +553,9 @@ int main(void)
         cmocka_unit_test(directions_are_those_of_all_versions),
         cmocka_unit_test(reciprocals_divide_exactly),
         cmocka_unit_test(predictions_are_the_last_step_carried_on),
-        cmocka_unit_test(steps_are_the_same_whichever_way_they_are_taken),
+        cmocka_unit_test(steps_are_the_same_with_and_without_a_table),
         cmocka_unit_test(sizes_are_logarithms_in_eighths),
-        cmocka_unit_test(surprises_grow_no_longer_than_motion_is_carried_on),
+        cmocka_unit_test(residuals_grow_no_longer_than_motion_is_carried_on),
         cmocka_unit_test(growths_are_the_same_from_a_table),
         cmocka_unit_test(on_a_ground_altitudes_stay),
         cmocka_unit_test(a_heading_told_once_leaves_no_sizes),

@@ -103,7 +103,7 @@ static void random_fields_come_back(void** state)
 }
 
 // Textbook fault: the free-space test is inverted. The last bit fits, one more does not, and no
-// byte behind the buffer is touched. The buffer is its own allocation, so that ASan watches its
+// byte behind the buffer is dirty. The buffer is its own allocation, so that ASan watches its
 // edges.
 static void writer_fills_its_buffer_and_stops(void** state)
 {

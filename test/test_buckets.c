@@ -20,7 +20,7 @@ static void setup(ranked_slots* f)
     for (int i = 0; i < RANKED_SLOTS; ++i) {
         f->distance_mm[i] = 8000.0f;
         f->mileage_mm[i] = 1000;
-        f->touched[i] = POSITION;
+        f->dirty[i] = POSITION;
     }
 }
 
@@ -46,7 +46,7 @@ static void something_else_counts_as_half_a_metre_each(void** state)
     ranked_slots f;
     setup(&f);
     f.mileage_mm[0] = f.mileage_mm[1] = 0;
-    f.touched[0] = f.touched[1] = HAT;
+    f.dirty[0] = f.dirty[1] = HAT;
     f.change[0] = 1.0f;
     f.change[1] = 4.0f;
     ranked_slots_rank(&f);
@@ -59,7 +59,7 @@ static void an_entity_stands_where_its_best_property_does(void** state)
     (void)state;
     ranked_slots f;
     setup(&f);
-    f.touched[0] = f.touched[1] = POSITION | HAT;
+    f.dirty[0] = f.dirty[1] = POSITION | HAT;
     f.change[0] = 1.0f; // less than the path
     f.change[1] = 4.0f; // more
     ranked_slots_rank(&f);
@@ -73,7 +73,7 @@ static void the_smallest_thing_that_is_due_has_its_turn(void** state)
     ranked_slots f;
     setup(&f);
     f.mileage_mm[0] = 0;
-    f.touched[0] = LAST;
+    f.dirty[0] = LAST;
     ranked_slots_rank(&f);
     assert_true(f.priority[0] > 0.0f && f.priority[0] <= 0.002f);
 }
@@ -95,7 +95,7 @@ static void nothing_due_and_nobody_there_have_no_priority(void** state)
     (void)state;
     ranked_slots f;
     setup(&f);
-    f.touched[0] = 0;
+    f.dirty[0] = 0;
     f.distance_mm[1] = INFINITY;
     f.score[0] = f.score[1] = 7.0f;
     ranked_slots_rank(&f);
@@ -158,7 +158,7 @@ static void nobody_starves(void** state)
         f.distance_mm[i] = 20000.0f;
     }
     f.distance_mm[RANKED_SLOTS - 1] = 50000.0f;
-    f.touched[RANKED_SLOTS - 1] = HAT;
+    f.dirty[RANKED_SLOTS - 1] = HAT;
     f.change[RANKED_SLOTS - 1] = 1.0f;
     int sends = 0;
     for (bool is_served = false; !is_served; ++sends) {
@@ -293,7 +293,7 @@ static void draw(ranked_slots* f, test_rng* rng)
         f->weight[i] = shape % 3 == 0 ? 1.0f : (float)test_rng_unit(rng) * 8.0f;
         f->mileage_mm[i] = (uint32_t)test_rng_below(rng, shape == 1 ? UINT32_MAX : 5000);
         f->change[i] = shape % 2 == 0 ? 0.0f : (float)test_rng_unit(rng) * 20.0f;
-        f->touched[i] = shape % 4 == 0 ? 0 : UINT64_C(1) << test_rng_below(rng, 64);
+        f->dirty[i] = shape % 4 == 0 ? 0 : UINT64_C(1) << test_rng_below(rng, 64);
     }
 }
 

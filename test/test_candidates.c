@@ -7,7 +7,7 @@
 #include "support/groups_scene.h"
 #include "support/test_support.h"
 
-#include "vision/candidates.h"
+#include "vision/group_candidates.h"
 
 enum { METRE = GROUPS_METRE };
 

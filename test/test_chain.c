@@ -4,7 +4,7 @@
 // Newcomers in the order of neighbours.
 
 #include "test_support.h"
-#include "vision/chain.h"
+#include "vision/slot_table.h"
 
 enum { COUNT = 200 };
 

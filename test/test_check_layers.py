@@ -24,9 +24,9 @@ SOUND = {
     "src/bits/word.c": '#include "word.h"\n#include "base/arena.h"\n#include <immintrin.h>\n',
     "src/vision/grid.h": '#include "base/arena.h"\n',
     "src/schedule/score.h": '#include "base/arena.h"\n',
-    "src/wire/record.h": '#include "bits/word.h"\n',
-    "src/world/tick.h": '#include "vision/grid.h"\n#include "schedule/score.h"\n#include "wire/record.h"\n',
-    "src/client/slots.h": '#include "wire/record.h"\n',
+    "src/packet/record.h": '#include "bits/word.h"\n',
+    "src/world/tick.h": '#include "vision/grid.h"\n#include "schedule/score.h"\n#include "packet/record.h"\n',
+    "src/client/slots.h": '#include "packet/record.h"\n',
     "include/pinhole/net/address.h": "#include <pinhole/base.h>\n",
     "net/socket.h": "#include <pinhole/net/address.h>\n#include <sys/socket.h>\n",
     "net/socket.c": '#include "net/socket.h"\n#include "base/arena.h"\n',
@@ -79,7 +79,7 @@ class CheckLayers(unittest.TestCase):
         self.complains({"src/vision/grid.h": '#include "bits/word.h"\n'}, "src/vision/grid.h:3:")
 
     def test_schedule_does_not_see_wire(self):
-        self.complains({"src/schedule/score.h": '#include "wire/record.h"\n'}, "src/schedule/score.h:3:")
+        self.complains({"src/schedule/score.h": '#include "packet/record.h"\n'}, "src/schedule/score.h:3:")
 
     def test_world_includes_client(self):
         self.complains({"src/world/tick.h": '#include "client/slots.h"\n'}, "src/world/tick.h:3:")

@@ -4,7 +4,8 @@
 // Records of the classic profile, bit by bit. What a reader refuses is in test_classic_refusals.c,
 // random records are in test_classic_random.c.
 
-#include "wire/classic.h"
+#include "packet/classic_records.h"
+#include "packet/header.h"
 
 #include "support/record_fixture.h"
 
@@ -232,12 +233,12 @@ static void a_class_of_64_properties_is_told_in_whole(void** state)
 static void slots_have_8_bits_or_as_many_as_they_need(void** state)
 {
     (void)state;
-    assert_int_equal(ph_classic_slot_bits(1), 8);
-    assert_int_equal(ph_classic_slot_bits(256), 8);
-    assert_int_equal(ph_classic_slot_bits(257), 9);
-    assert_int_equal(ph_classic_slot_bits(512), 9);
-    assert_int_equal(ph_classic_slot_bits(513), 10);
-    assert_int_equal(ph_classic_slot_bits(65535), 16);
+    assert_int_equal(ph_slot_bits(1), 8);
+    assert_int_equal(ph_slot_bits(256), 8);
+    assert_int_equal(ph_slot_bits(257), 9);
+    assert_int_equal(ph_slot_bits(512), 9);
+    assert_int_equal(ph_slot_bits(513), 10);
+    assert_int_equal(ph_slot_bits(65535), 16);
 }
 
 static void a_bill_says_what_each_bit_was_for(void** state)
@@ -245,7 +246,7 @@ static void a_bill_says_what_each_bit_was_for(void** state)
     record_fixture* f = *state;
     ph_record record = record_of(f, PH_RECORD_UPDATE, KART, PLACE | HEADING | TARGET);
     record.is_jump = true;
-    ph_bill bill = {.slot_bits = 1000, .mask_bits = 2000, .property_bits = {[1] = 3000}};
+    ph_record_bits bill = {.slot_bits = 1000, .mask_bits = 2000, .property_bits = {[1] = 3000}};
     assert_int_equal(ph_classic_record_bits(&f->frame, &record, &bill), 10 + 10 + 48 + 8 + 1);
     assert_int_equal(bill.slot_bits, 1010);
     assert_int_equal(bill.mask_bits, 2000 + 3 + 1 + 1 + 5);
@@ -254,11 +255,11 @@ static void a_bill_says_what_each_bit_was_for(void** state)
     assert_int_equal(bill.property_bits[2], 8);
     assert_int_equal(bill.property_bits[3], 1);
     record = (ph_record){.kind = PH_RECORD_LEAVE};
-    bill = (ph_bill){0};
+    bill = (ph_record_bits){0};
     assert_int_equal(ph_classic_record_bits(&f->frame, &record, &bill), 10);
     assert_int_equal(bill.slot_bits, 10);
     record = record_of(f, PH_RECORD_ENTER, STAR, 1);
-    bill = (ph_bill){0};
+    bill = (ph_record_bits){0};
     assert_int_equal(ph_classic_record_bits(&f->frame, &record, &bill), 10 + 8 + 44 + 1 + 96 + 1);
     assert_int_equal(bill.slot_bits, 10 + 8 + 44);
     assert_int_equal(bill.mask_bits, 2);

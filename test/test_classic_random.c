@@ -4,7 +4,7 @@
 // Records over random schemas, values and eyes: what is written costs what was promised, comes back
 // as it went, and nothing else comes back.
 
-#include "wire/classic.h"
+#include "packet/classic_records.h"
 
 #include "support/random_record.h"
 
@@ -18,7 +18,7 @@ typedef struct fixture {
     random_record read;
 } fixture;
 
-static uint64_t bill_total(const ph_bill* bill)
+static uint64_t bill_total(const ph_record_bits* bill)
 {
     uint64_t bits = (uint64_t)bill->slot_bits + bill->mask_bits;
     for (int i = 0; i < PH_PROPERTIES_MAX; ++i) {
@@ -90,13 +90,14 @@ static void assert_same(const fixture* f)
 }
 
 // By itself an update is the same bits, and its bill is that of the cost, property by property.
-static void assert_update_by_itself(const fixture* f, const ph_record* sent, const ph_bill* cost)
+static void assert_update_by_itself(const fixture* f, const ph_record* sent,
+                                    const ph_record_bits* cost)
 {
     const ph_layout* layout = &f->stage.layouts.layouts[sent->class_index];
     uint8_t bytes[PH_CLASSIC_RECORD_BYTES] = {0};
     uint8_t copied[BYTES_MAX] = {0};
     uint8_t written[BYTES_MAX] = {0};
-    ph_bill bill;
+    ph_record_bits bill;
     const int bits = ph_classic_write_update(&f->stage.frame, sent, bytes, &bill);
     assert_int_equal(bits, bill_total(cost));
     assert_true(ph_classic_least_bits(&f->stage.frame, layout, sent->properties) <= bits);
@@ -127,7 +128,7 @@ static void check_one(void* context, test_rng* rng)
     ph_classic_write_record(&f->stage.frame, sent, &writer);
     assert_int_equal(ph_bit_writer_result(&writer), PH_OK);
 
-    ph_bill bill = {0};
+    ph_record_bits bill = {0};
     const int cost_bits = ph_classic_record_bits(&f->stage.frame, sent, &bill);
     assert_int_equal(ph_bit_writer_size_bits(&writer), before_bits + cost_bits);
     assert_true(bill_total(&bill) == (uint64_t)cost_bits);

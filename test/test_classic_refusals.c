@@ -3,7 +3,7 @@
 
 // Everything that a reader of classic records refuses, one by one.
 
-#include "wire/classic.h"
+#include "packet/classic_records.h"
 
 #include "support/record_fixture.h"
 

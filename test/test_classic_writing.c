@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Datagrams of the classic profile as a whole: what their records are booked as, and how they are put in
-// order.
+// Packets of the classic profile as a whole: what the bits of their records are counted as, and how records
+// are put in order.
 
 #include "support/test_support.h"
 #include "support/told_world.h"
 
-#include "world/sender.h"
+#include "replication/sender.h"
 #include "world/world_state.h"
 
 #define SEND_US 200000
@@ -31,8 +31,8 @@ static uint64_t position_bits(const told_world* x, int class_index)
            PH_COST_PER_BIT;
 }
 
-// Persons are usual updates, which are booked together; stones, of three times 20 bits, are not.
-static void updates_of_several_classes_are_booked_as_their_own(void** state)
+// Positions of persons take three times 16 bits, those of stones three times 20.
+static void updates_of_several_classes_are_counted_as_their_own(void** state)
 {
     (void)state;
     enum { COUNT = 5 };
@@ -55,8 +55,8 @@ static void updates_of_several_classes_are_booked_as_their_own(void** state)
     told_teardown(x);
 }
 
-// What got lost is a repeat in full, and of what is said beside it nothing but itself.
-static void what_is_said_again_is_booked_as_a_repeat(void** state)
+// What was lost is a repeat in full; of an update that says more, nothing else is.
+static void what_is_sent_again_is_counted_as_a_repeat(void** state)
 {
     (void)state;
     told_world* x = told_setup();
@@ -84,7 +84,7 @@ static void check_order(int visible_max, bool are_slots_many)
     def.bits_per_second = 0;
     told_world* x = told_setup_with(&def);
     const ph_sender* sender = x->f.world->viewers.viewers[0].sender;
-    assert_int_equal(sender->knowledge.slot_count > 1024, are_slots_many);
+    assert_int_equal(sender->replicas.slot_count > 1024, are_slots_many);
     ph_entity_id ids[COUNT];
     for (int i = 0; i < COUNT; ++i) {
         ids[i] = spawn(x, 0, (uint64_t)i, 1000 * (i * 7 % COUNT + 1));
@@ -113,8 +113,8 @@ static void updates_are_in_the_order_of_their_slots(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(updates_of_several_classes_are_booked_as_their_own),
-        cmocka_unit_test(what_is_said_again_is_booked_as_a_repeat),
+        cmocka_unit_test(updates_of_several_classes_are_counted_as_their_own),
+        cmocka_unit_test(what_is_sent_again_is_counted_as_a_repeat),
         cmocka_unit_test(updates_are_in_the_order_of_their_slots),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -408,7 +408,7 @@ static void after_4_billion_packets_all_is_well(void** state)
     for (int i = 0; i < 2; ++i) {
         ph_session* session = &scene->client->session;
         session->hello.session = session->arrivals.receipt.newest - ages[i];
-        session->arrivals.number_count = ages[i];
+        session->arrivals.sequence_count = ages[i];
         session->arrivals.receipt.applied = UINT64_MAX;
         client_packet packet = client_packet_after(scene, 2 + i, 1 + i);
         assert_int_equal(client_scene_send(scene, &packet), PH_OK); // validates
@@ -420,8 +420,8 @@ static void after_4_billion_packets_all_is_well(void** state)
     assert_int_equal(client_scene_send(scene, &packet), PH_OK);
     ph_client* client = scene->client;
     assert_true(ph_client_get_stats(client).loss == 0.0);
-    const ph_layout* layout = ph_mirror_layout(&client->mirror, 0);
-    ph_mirror_words(&client->mirror, 0)[layout->word[WALKER_TARGET] + 1] = UINT32_MAX;
+    const ph_layout* layout = ph_client_entities_layout(&client->entities, 0);
+    ph_client_entities_words(&client->entities, 0)[layout->word[WALKER_TARGET] + 1] = UINT32_MAX;
     assert_true(ph_client_validate(client));
 }
 
@@ -442,12 +442,12 @@ static void the_digest_leaves_nothing_out(void** state)
         (uint8_t*)&display->advanced_us,
         (uint8_t*)&track->shown_mm[2],
         (uint8_t*)&track->unseen_jumps,
-        (uint8_t*)&track->bearing.time_us,
-        (uint8_t*)&track->bearing.seconds[1],
-        (uint8_t*)&track->bearing.shown,
-        (uint8_t*)&track->bearing.count,
-        (uint8_t*)&client->session.arrivals.number_count,
-        (uint8_t*)&client->session.arrivals.last.answered_us,
+        (uint8_t*)&track->heading.time_us,
+        (uint8_t*)&track->heading.seconds[1],
+        (uint8_t*)&track->heading.shown,
+        (uint8_t*)&track->heading.count,
+        (uint8_t*)&client->session.arrivals.sequence_count,
+        (uint8_t*)&client->session.arrivals.last.acked_us,
     };
     const uint64_t digest = ph_client_digest(client);
     for (size_t i = 0; i < sizeof bytes / sizeof bytes[0]; ++i) {
@@ -456,7 +456,7 @@ static void the_digest_leaves_nothing_out(void** state)
         *bytes[i] ^= 1;
     }
     bool* const flags[] = {&display->clock.has_begun, &display->has_advanced, &track->is_shown,
-                           &track->bearing.is_shown};
+                           &track->heading.is_shown};
     for (size_t i = 0; i < sizeof flags / sizeof flags[0]; ++i) {
         *flags[i] = !*flags[i];
         assert_true(ph_client_digest(client) != digest);

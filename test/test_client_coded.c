@@ -8,7 +8,7 @@
 #include "support/coded_scene.h"
 
 #include "client/client_state.h"
-#include "wire/coded_header.h"
+#include "packet/header.h"
 
 #include <string.h>
 
@@ -259,9 +259,9 @@ static void a_newcomer_moves_as_it_was_told(void** state)
     coded_scene_teardown(&scene);
 }
 
-// Where silence means that the motion shown is right, samples are those that surprise; they must
+// Where silence means that the motion shown is right, samples are those that residual; they must
 // not teach that velocities are worth little.
-static void surprises_do_not_teach_to_stand_still(void** state)
+static void residuals_do_not_teach_to_stand_still(void** state)
 {
     (void)state;
     coded_scene_setup_begun(&scene);
@@ -269,9 +269,10 @@ static void surprises_do_not_teach_to_stand_still(void** state)
         client_packet packet = coded_packet_place(&scene, i, i - 1, i % 2 == 0 ? 1600 : 0);
         coded_scene_apply(&scene, &packet);
     }
-    const ph_manner* manner = &scene.base.client->display.classes[SCENE_WALKER].manner;
-    assert_true(ph_manner_share(manner, 0.1f) >= 1.0f);
-    assert_true(ph_manner_share(manner, 0.3f) >= 1.0f);
+    const ph_motion_model* motion_model =
+        &scene.base.client->display.classes[SCENE_WALKER].motion_model;
+    assert_true(ph_motion_model_share(motion_model, 0.1f) >= 1.0f);
+    assert_true(ph_motion_model_share(motion_model, 0.3f) >= 1.0f);
     coded_scene_teardown(&scene);
 }
 
@@ -283,7 +284,7 @@ static void a_packet_may_tell_every_slot(void** state)
     (void)state;
     client_scene many;
     client_scene_setup_profile(&many, PH_PROFILE_PINHOLE, 5000, 5000);
-    assert_int_equal(many.client->draft.capacity, 5000);
+    assert_int_equal(many.client->decoded.capacity, 5000);
     client_scene_teardown(&many);
 }
 
@@ -323,7 +324,7 @@ int main(void)
         cmocka_unit_test(packets_without_records_count),
         cmocka_unit_test(what_came_once_is_old_when_it_comes_again),
         cmocka_unit_test(a_newcomer_moves_as_it_was_told),
-        cmocka_unit_test(surprises_do_not_teach_to_stand_still),
+        cmocka_unit_test(residuals_do_not_teach_to_stand_still),
         cmocka_unit_test(a_packet_may_tell_every_slot),
         cmocka_unit_test(creation_survives_every_lack_of_memory),
     };

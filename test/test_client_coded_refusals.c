@@ -6,7 +6,7 @@
 #include "support/coded_scene.h"
 
 #include "client/client_state.h"
-#include "wire/coded_header.h"
+#include "packet/header.h"
 
 #include <string.h>
 

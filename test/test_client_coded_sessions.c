@@ -222,17 +222,17 @@ static client_packet start_packet(int number)
 static void check_record(const client_record* it)
 {
     const ph_record* record = &it->record;
-    const ph_mirror* mirror = &server.scene.base.client->mirror;
+    const ph_client_entities* entities = &server.scene.base.client->entities;
     if (record->kind == PH_RECORD_LEAVE) {
-        assert_false(ph_bitset_test(&mirror->is_entered, record->slot));
+        assert_false(ph_bitset_test(&entities->is_entered, record->slot));
         return;
     }
-    assert_true(ph_bitset_test(&mirror->is_entered, record->slot));
-    assert_int_equal(mirror->association[record->slot], record->association);
+    assert_true(ph_bitset_test(&entities->is_entered, record->slot));
+    assert_int_equal(entities->association[record->slot], record->association);
     const ph_layout* layout = &server.scene.base.layouts.layouts[record->class_index];
     for (int p = 0; p < layout->described->def.property_count; ++p) {
         if ((record->properties >> p & 1) != 0) {
-            assert_memory_equal(ph_mirror_words(mirror, record->slot) + layout->word[p],
+            assert_memory_equal(ph_client_entities_words(entities, record->slot) + layout->word[p],
                                 it->words + layout->word[p],
                                 (size_t)layout->described->properties[p].words * sizeof(uint32_t));
         }

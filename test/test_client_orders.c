@@ -16,21 +16,21 @@ enum { PACKETS = 5, DELIVERIES = 7, ANN = 20, BOB = 21, SLOTS = 8 };
 
 // Who is where with which health after each packet; 0: not in view. Ann goes away with the third
 // packet and comes back at once, into another slot; Bob does so with the fifth.
-typedef struct expectation {
+typedef struct estimates {
     int ann_slot;
     int ann_health;
     int bob_slot;
     int bob_health;
-} expectation;
+} estimates;
 
-static const expectation expected[PACKETS + 1] = {
+static const estimates expected[PACKETS + 1] = {
     {0}, {1, 11, 2, 12}, {1, 21, 2, 22}, {3, 31, 2, 32}, {3, 41, 2, 42}, {3, 51, 4, 52},
 };
 
 // Until they are acknowledged enters are whole, and leaves are said again.
 static client_packet packet_of(const client_scene* scene, int number)
 {
-    const expectation* is = &expected[number];
+    const estimates* is = &expected[number];
     client_packet packet = client_packet_make(scene, number);
     if (number >= 3) {
         client_packet_leave(&packet, 1, 1);

@@ -91,7 +91,7 @@ static void ticks_do_not_wrap(void** state)
 
 // ---- round trips
 
-// The answer goes back 70 ms after packet 1; packet 2 was sent in its knowledge, 20 ms after it came.
+// The answer goes back 70 ms after packet 1; packet 2 was sent in the knowledge of that, 20 ms after it came.
 static void a_round_trip_begins_with_the_answer(void** state)
 {
     (void)state;

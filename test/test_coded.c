@@ -4,11 +4,10 @@
 // Records of the pinhole profile, case by case: what is cheap, what is refused, how coarse a
 // position may be, and bytes that never change.
 
-#include "wire/coded.h"
-#include "wire/coded_told.h"
+#include "packet/pinhole_records.h"
 
 #include "base/hash.h"
-#include "wire/coded_tables.h"
+#include "packet/model_tables.h"
 
 #include "support/coded_pair.h"
 
@@ -135,7 +134,7 @@ static void predict(const fixture* f, uint32_t* words)
     }
 }
 
-static void what_was_expected_is_cheaper_than_a_surprise(void** state)
+static void what_was_expected_is_cheaper_than_a_residual(void** state)
 {
     (void)state;
     fixture f;
@@ -162,7 +161,7 @@ static void a_flag_costs_next_to_nothing_once_it_is_named(void** state)
     const ph_layout* layout = &f.layouts.layouts[0];
     f.words[layout->word[IS_ARMED]] = 1;
     const ph_coded_record coded = update_of(&f, 1u << IS_ARMED);
-    ph_bill bill = {0};
+    ph_record_bits bill = {0};
     (void)ph_coded_cost256(&f.frame, &coded, &bill);
     assert_true(bill.property_bits[IS_ARMED] < PH_COST_PER_BIT / 4);
     teardown(&f);
@@ -366,7 +365,7 @@ static void when_nobody_is_told_there_are_no_flags(void** state)
     ph_entropy_writer writer;
     ph_entropy_writer_init(&writer, f.bytes, sizeof f.bytes);
     for (int urgency = 0; urgency < PH_URGENCIES; ++urgency) {
-        assert_int_equal(ph_coded_told_cost256(&f.frame, urgency, false), 0);
+        assert_int_equal(ph_coded_flag_cost256(f.frame.density, urgency, false), 0);
         ph_coded_write_told(&f.frame, &writer, urgency, false);
     }
     const size_t size = ph_entropy_writer_finish(&writer);
@@ -448,7 +447,7 @@ static void bytes_never_change(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_expected_is_cheaper_than_a_surprise),
+        cmocka_unit_test(what_was_expected_is_cheaper_than_a_residual),
         cmocka_unit_test(a_flag_costs_next_to_nothing_once_it_is_named),
         cmocka_unit_test(a_value_that_is_known_can_be_told_again),
         cmocka_unit_test(small_changes_of_numbers_are_cheaper_than_large_ones),

@@ -4,9 +4,8 @@
 // Enters of the pinhole profile that are told from each other: what neighbours have in common is
 // cheap, crowds may be coarse within the angle, and what no sender writes is refused.
 
-#include "wire/coded_neighbour.h"
-#include "wire/coded_velocity.h"
-#include "wire/direction.h"
+#include "packet/pinhole_records.h"
+#include "packet/baseline.h"
 
 #include "support/test_support.h"
 
@@ -155,10 +154,10 @@ static void what_differs_every_time_costs_less_to_name(void** state)
     setup(&f);
     stand(&f, 0, 3, 700);
     stand(&f, 1, 3, 700);
-    const double surprise_bits = bits_of(&f, stand(&f, 2, 3, 600));
+    const double residual_bits = bits_of(&f, stand(&f, 2, 3, 600));
     stand(&f, 1, 3, 500);
     const double usual_bits = bits_of(&f, stand(&f, 2, 3, 600));
-    assert_true(usual_bits < surprise_bits);
+    assert_true(usual_bits < residual_bits);
     teardown(&f);
 }
 

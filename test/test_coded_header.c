@@ -3,7 +3,7 @@
 
 // The header of a pinhole packet: there and back, and what is refused.
 
-#include "wire/coded_header.h"
+#include "packet/header.h"
 
 #include <pinhole/integers.h>
 

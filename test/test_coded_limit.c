@@ -4,12 +4,14 @@
 // The dearest enter of a class that takes all that a schema may take: one datagram holds it, with
 // the dearest header there is, whatever the tables say.
 
-#include "wire/coded.h"
+#include "packet/pinhole_records.h"
 
-#include "wire/coded_header.h"
-#include "wire/coded_tables.h"
+#include "packet/header.h"
+#include "packet/model_tables.h"
 
 #include "support/test_support.h"
+
+#include <pinhole/vision.h>
 
 #include <stdio.h>
 #include <string.h>
@@ -139,10 +141,41 @@ static void the_dearest_enter_fits_a_datagram(void** state)
     teardown(&f);
 }
 
+// An update brings the flags of all who are known. It lacks what only an enter says: so where an enter fits,
+// an update does, too, in a full view and beside as many who are on their way out, whatever both ends expect
+// of them.
+static void the_flags_of_a_full_view_cost_less_than_an_enter_has_more(void** state)
+{
+    (void)state;
+    const int slot_bits = PH_MODEL_BITS + 15;
+    const int name_bits = 2 * PH_MODEL_BITS + 63;
+    const int velocity_bits = PH_MODEL_BITS + 3 * (PH_MODEL_BITS + 15);
+    const int spare256 = (slot_bits + name_bits + velocity_bits) * PH_COST_PER_BIT;
+    static ph_told_costs costs;
+    ph_told_costs_fill(&costs);
+    for (int silent = 0; silent < PH_URGENCIES; ++silent) {
+        for (int told = 0; told < PH_URGENCIES; ++told) {
+            int counts[PH_URGENCIES] = {0};
+            counts[silent] += 2 * PH_VISIBLE_MAX;
+            counts[told] += 1;
+            ph_told_sums sums;
+            ph_told_sums_begin(&sums, &costs, counts);
+            sums.told[told] = 1;
+            // At this density, so at the best as well, and of any mixture of them.
+            assert_in_range(ph_told_sums_cost256(&sums, &costs, 1), 1, spare256);
+            const int best = ph_coded_best_density(&sums, &costs);
+            assert_int_not_equal(best, PH_DENSITY_NOBODY);
+            assert_true(ph_told_sums_cost256(&sums, &costs, best) <=
+                        ph_told_sums_cost256(&sums, &costs, 1));
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_dearest_enter_fits_a_datagram),
+        cmocka_unit_test(the_flags_of_a_full_view_cost_less_than_an_enter_has_more),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

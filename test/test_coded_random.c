@@ -4,7 +4,7 @@
 // Packets of the pinhole profile over random schemas and baselines: they cost what was promised and
 // come back, both ends go on with the same baselines, and what is accepted is what a sender writes.
 
-#include "wire/coded.h"
+#include "packet/pinhole_records.h"
 
 #include "support/coded_pair.h"
 
@@ -120,7 +120,7 @@ static void a_bill_adds_up_to_the_cost(void** state)
             coded_pair_next(&f.pair, &rng);
             coded_pair_fill(&f.pair, &f.sender, &f.sent, &rng);
             for (int r = 0; r < f.sent.count; ++r) {
-                ph_bill bill = {0};
+                ph_record_bits bill = {0};
                 const uint32_t cost256 = ph_coded_cost256(&f.pair.frame, &f.sent.coded[r], &bill);
                 uint64_t total = (uint64_t)bill.slot_bits + bill.mask_bits;
                 for (int p = 0; p < PH_PROPERTIES_MAX; ++p) {

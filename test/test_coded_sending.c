@@ -106,7 +106,8 @@ static void every_bit_is_in_the_ledger(void** state)
             assert_int_equal(sum, 2048 * stats.payload_bytes);
             assert_true(stats.ledger.repeat_bits256 <= sum);
             uint64_t properties = 0;
-            for (int class_index = 0; class_index < session.world->class_count; ++class_index) {
+            for (int class_index = 0; class_index < session.world->store.class_count;
+                 ++class_index) {
                 for (int p = 0; p < session_property_count(&session, class_index); ++p) {
                     properties += ph_world_property_bits256(
                         session.world, session.viewers[viewer].id, class_index, p);

@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: MIT
 
 // The sender of the pinhole profile by itself: velocities, coarse positions that become exact, its
-// own rhythm, memory, and costs. A client that applies everything is played by acknowledgements.
+// own pacing, memory, and costs. A client that applies everything is played by acknowledgements.
 
 #include "support/small_world.h"
 #include "support/test_support.h"
 
-#include "wire/ack.h"
-#include "world/expectation.h"
-#include "world/sender.h"
+#include "packet/header.h"
+#include "replication/shown_estimate.h"
+#include "replication/sender.h"
 #include "world/world_state.h"
 
 #include <string.h>
@@ -53,7 +53,7 @@ static ph_sender* sender_of(const fixture* x)
 
 static const ph_baseline* baseline_of(const fixture* x, ph_entity_id entity)
 {
-    return &sender_of(x)->baselines.slots[small_world_slot(&x->f, x->viewer, entity)];
+    return &sender_of(x)->replicas.baselines.slots[small_world_slot(&x->f, x->viewer, entity)];
 }
 
 static void deliver(void* context, ph_viewer_id viewer, const void* bytes, size_t size)
@@ -75,7 +75,7 @@ static void answer(fixture* x, bool is_applied)
     }
     const uint64_t fates = is_applied ? (UINT64_C(1) << news) - 1 : 0;
     uint8_t bytes[PH_ACK_SIZE];
-    ph_ack_write(&(ph_ack){.newest = sender->newest, .applied = sender->fates << news | fates},
+    ph_ack_write(&(ph_ack){.newest = sender->newest, .applied = sender->acked << news | fates},
                  bytes);
     assert_int_equal(ph_world_acknowledge(x->f.world, x->viewer, x->now_us, bytes, sizeof bytes),
                      PH_OK);
@@ -136,7 +136,7 @@ static void an_enter_says_how_it_moves(void** state)
     assert_true(moving->is_entered);
     assert_int_equal(moving->sample_count, 2);
     int32_t next_mm[3];
-    ph_baseline_predict(moving, x.f.world->tick + 1, TICK_US, next_mm);
+    ph_baseline_predict(moving, x.f.world->store.tick + 1, TICK_US, next_mm);
     assert_in_range(next_mm[0], 304, 336);
     assert_in_range(-next_mm[1], 608, 672);
     assert_int_equal(baseline_of(&x, rester)->sample_count, 1);
@@ -209,7 +209,7 @@ static int count_coarse(int32_t step_mm, int turning_ticks)
         walk(&x, 20 + tick);
         step_and_answer(&x);
         const ph_baseline* baseline = baseline_of(&x, far_one);
-        if (baseline->tick[0] == x.f.world->tick) {
+        if (baseline->tick[0] == x.f.world->store.tick) {
             const int32_t off_mm = baseline->position_mm[0][0] - x_mm;
             assert_in_range(off_mm + 1000, 0, 2000); // 5 mrad of 200 m
             coarse_count += off_mm != 0;
@@ -299,7 +299,7 @@ static void what_became_exact_is_expected_as_it_is_applied(void** state)
     setup(&x, &def);
     const ph_entity_id far_one = small_world_spawn_at(&x.f, 1000, FAR_MM, 0);
     step_and_answer(&x);
-    const ph_expectation* expectation = sender_of(&x)->expectation;
+    const ph_shown_estimates* estimates = sender_of(&x)->replicas.estimates;
     const int slot = small_world_slot(&x.f, x.viewer, far_one);
     int revised_count = 0;
     int32_t x_mm = FAR_MM;
@@ -307,13 +307,13 @@ static void what_became_exact_is_expected_as_it_is_applied(void** state)
         x_mm += tick / 4 % 2 == 0 ? 4848 : -4928;
         ph_world_move(x.f.world, far_one, x_mm, 0, 0);
         step(&x);
-        revised_count += (expectation->marks[slot] & PH_EXPECTED_REVISED) != 0;
+        revised_count += (estimates->marks[slot] & PH_ESTIMATE_REVISED) != 0;
         answer(&x, true);
         const ph_baseline* baseline = baseline_of(&x, far_one);
-        assert_int_equal(baseline->tick[0], x.f.world->tick);
-        const ph_expected* known = (expectation->marks[slot] & PH_EXPECTED_APART) != 0
-                                       ? &expectation->known[slot]
-                                       : &expectation->sent[slot];
+        assert_int_equal(baseline->tick[0], x.f.world->store.tick);
+        const ph_shown_estimate* known = (estimates->marks[slot] & PH_ESTIMATE_APART) != 0
+                                             ? &estimates->known[slot]
+                                             : &estimates->sent[slot];
         const float way_mm = (float)(baseline->position_mm[0][0] - baseline->position_mm[1][0]);
         const float time_s = (float)(baseline->tick[0] - baseline->tick[1]) * 0.1f;
         assert_float_equal(known->velocity_mm_s[0], way_mm / time_s, 0.5);
@@ -322,7 +322,7 @@ static void what_became_exact_is_expected_as_it_is_applied(void** state)
     teardown(&x);
 }
 
-// ---- rhythm
+// ---- pacing
 
 static void who_has_nothing_to_say_is_silent(void** state)
 {
@@ -507,7 +507,7 @@ static void slots_are_twice_as_many_as_are_visible(void** state)
     ph_viewer_def def = viewer_def();
     def.visible_max = 250;
     setup(&x, &def);
-    assert_int_equal(sender_of(&x)->knowledge.slot_count, 500);
+    assert_int_equal(sender_of(&x)->replicas.slot_count, 500);
     teardown(&x);
 }
 

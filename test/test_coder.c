@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Symbols and surprises, by the models and by universal codes: what is read is what was written, and
+// Symbols and residuals, by the models and by universal codes: what is read is what was written, and
 // costs what was said.
 
 #include "test_support.h"
 
-#include "wire/coder.h"
+#include "packet/symbols.h"
 
 #include <pinhole/integers.h>
 
@@ -15,9 +15,9 @@ enum { ROUNDS = 300, VALUES = 40, TOKENS = 400, BYTES = 1200 };
 typedef struct value {
     ph_coded_family family;
     int model;
-    int size; // of a surprise
+    int size; // of a residual
     int64_t value;
-    bool is_surprise;
+    bool is_residual;
 } value;
 
 static value random_value(test_rng* rng)
@@ -25,8 +25,8 @@ static value random_value(test_rng* rng)
     value made = {.family = (ph_coded_family)test_rng_below(rng, PH_FAMILY_COUNT)};
     const ph_coded_family_info* info = &ph_coded_families[made.family];
     made.model = (int)test_rng_below(rng, info->models);
-    made.is_surprise = info->symbols == PH_MAGNITUDES;
-    if (made.is_surprise) {
+    made.is_residual = info->symbols == PH_MAGNITUDES;
+    if (made.is_residual) {
         made.size = (int)test_rng_below(rng, 200) - 20;
         made.value = (int64_t)(test_rng_next(rng) >> (33 + test_rng_below(rng, 30)));
         made.value = test_rng_below(rng, 2) == 0 ? made.value : -made.value;
@@ -38,9 +38,8 @@ static value random_value(test_rng* rng)
 
 static int64_t code(ph_coder* coder, const value* it, int64_t given)
 {
-    return it->is_surprise
-               ? ph_coder_surprise(coder, it->family, ph_coded_first(it->family), it->size, given)
-               : ph_coder_symbol(coder, it->family, it->model, (int)given);
+    return it->is_residual ? ph_coder_residual(coder, it->family, it->size, given)
+                           : ph_coder_symbol(coder, it->family, it->model, (int)given);
 }
 
 static void play(bool is_universal, uint64_t seed)
@@ -50,8 +49,8 @@ static void play(bool is_universal, uint64_t seed)
         value values[VALUES];
         uint8_t bytes[BYTES];
         uint32_t tokens[TOKENS];
-        ph_tape tape = ph_tape_make(tokens, TOKENS);
-        ph_coder told = ph_coder_make_tape(&tape, is_universal);
+        ph_symbol_buffer symbols = ph_symbol_buffer_make(tokens, TOKENS);
+        ph_coder told = ph_coder_make_buffer(&symbols, is_universal);
         ph_coder costed = {.is_universal = is_universal};
         for (int i = 0; i < VALUES; ++i) {
             values[i] = random_value(&rng);
@@ -59,14 +58,13 @@ static void play(bool is_universal, uint64_t seed)
             code(&told, &values[i], values[i].value);
         }
         assert_int_equal(costed.cost256, told.cost256);
-        ph_coder_end_tape(&told, &tape);
+        ph_coder_end_buffer(&told, &symbols);
         ph_entropy_writer writer;
         ph_entropy_writer_init(&writer, bytes, sizeof bytes);
-        ph_entropy_run run = ph_entropy_run_begin(&writer);
-        ph_raw_bits raw = {0};
-        ph_tape_play(tokens, &run, &raw, NULL);
-        ph_raw_bits_flush(&raw, &run);
-        ph_entropy_run_end(&run);
+        ph_symbol_player player;
+        ph_symbol_player_begin(&player, &writer);
+        ph_symbol_player_play(&player, tokens, NULL);
+        ph_symbol_player_end(&player);
         const size_t size = ph_entropy_writer_finish(&writer);
         assert_true(size > 0 && 8 * (size - 1) <= costed.cost256 / PH_COST_PER_BIT + 3);
         ph_entropy_reader reader;

@@ -6,7 +6,7 @@
 
 #include "support/test_support.h"
 
-#include "vision/cut.h"
+#include "vision/sweep.h"
 
 enum { KEYS_MAX = 600, FEW = 16 };
 

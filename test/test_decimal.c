@@ -3,7 +3,7 @@
 
 // Real numbers as text: shortest, without loss, whatever the locale.
 
-#include "schema/decimal.h"
+#include "schema/scanner.h"
 
 #include "support/test_support.h"
 

@@ -14,7 +14,13 @@ static const uint64_t GOLDEN[PH_PROFILE_COUNT] = {
     [PH_PROFILE_PINHOLE] = UINT64_C(0x1E7640B0DB6A82C9),
 };
 
-enum { STEPS = 150 };
+// The same of drawn worlds, from the whole range of every def field: of the first WIDE_ROUNDS of them.
+static const uint64_t GOLDEN_WIDE[PH_PROFILE_COUNT] = {
+    [PH_PROFILE_CLASSIC] = UINT64_C(0xA31778E1E9B67D67),
+    [PH_PROFILE_PINHOLE] = UINT64_C(0x026A5E8E81294924),
+};
+
+enum { STEPS = 150, WIDE_ROUNDS = 40 };
 
 static uint64_t play(ph_profile profile, session_schema schema, ph_vision_kind vision,
                      ph_allocator allocator)
@@ -100,6 +106,64 @@ static void other_sessions_send_other_bytes(void** state)
     }
 }
 
+// ---- the whole range of every def
+
+static uint64_t play_wide(ph_profile profile, int round, ph_allocator allocator)
+{
+    static test_session session;
+    const session_def def = {.seed = 60000 + (uint64_t)round,
+                             .is_wide = true,
+                             .is_restless = true,
+                             .profile = profile,
+                             .crowd_max = 1000,
+                             .allocator = allocator};
+    session_setup(&session, &def);
+    ph_hash hash = ph_hash_make(0);
+    for (int step = 0; step < session.wide.steps; ++step) {
+        session_stir_wide(&session);
+        session_step(&session);
+        for (int i = 0; i < SESSION_VIEWERS_MAX; ++i) {
+            ph_hash_add_u64(&hash, ph_hash_value(&session.viewers[i].packets));
+        }
+    }
+    session_teardown(&session);
+    return ph_hash_value(&hash);
+}
+
+static void play_all_wide(ph_profile profile)
+{
+    const draw_rounds rounds = draw_rounds_of(WIDE_ROUNDS);
+    test_memory memory = {0};
+    ph_hash all = ph_hash_make(0);
+    for (int i = rounds.first; i < rounds.end; ++i) {
+        draw_begin(i);
+        const uint64_t hash = play_wide(profile, i, (ph_allocator){0});
+        if (play_wide(profile, i, test_memory_allocator(&memory)) != hash) {
+            fail_msg("profile %d, round %d: the packets depend on the memory", (int)profile, i);
+        }
+        ph_hash_add_u64(&all, hash);
+    }
+    draw_end();
+    test_memory_assert_clean(&memory);
+    const bool is_usual = rounds.first == 0 && rounds.end == WIDE_ROUNDS;
+    if (is_usual && ph_hash_value(&all) != GOLDEN_WIDE[profile]) {
+        fail_msg("profile %d: the packets are others: 0x%016llX", (int)profile,
+                 (unsigned long long)ph_hash_value(&all));
+    }
+}
+
+static void every_build_sends_the_golden_bytes_at_any_setting(void** state)
+{
+    (void)state;
+    play_all_wide(PH_PROFILE_CLASSIC);
+}
+
+static void every_build_sends_the_golden_bytes_at_any_setting_in_pinhole(void** state)
+{
+    (void)state;
+    play_all_wide(PH_PROFILE_PINHOLE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -107,6 +171,9 @@ int main(void)
         cmocka_unit_test(every_build_sends_the_golden_bytes_of_pinhole),
         cmocka_unit_test(what_memory_held_before_does_not_matter),
         cmocka_unit_test(other_sessions_send_other_bytes),
+        draw_unit_test(every_build_sends_the_golden_bytes_at_any_setting),
+        draw_unit_test(every_build_sends_the_golden_bytes_at_any_setting_in_pinhole),
     };
+    draw_filter_tests();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

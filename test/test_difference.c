@@ -5,7 +5,7 @@
 
 #include "support/test_support.h"
 
-#include "world/difference.h"
+#include "entities/columns.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 
 #include "support/test_support.h"
 
-#include "world/entities.h"
+#include "entities/entities.h"
 
 enum { CAPACITY = 3 };
 
@@ -34,7 +34,7 @@ static void who_is_unveiled_has_no_velocity(void** state)
     const ph_entity_index index = add_walker(&entities, 1);
     const float* velocity = entities.whereabouts[index].velocity_mm_s;
     assert_true(velocity[1] > 999.0f && velocity[1] < 1001.0f);
-    ph_entities_veil(&entities, index, 3, 0);
+    ph_entities_set_visibility(&entities, index, 3, 0);
     assert_true(velocity[0] == 0.0f && velocity[1] == 0.0f && velocity[2] == 0.0f);
     ph_entities_destroy(&entities);
 }

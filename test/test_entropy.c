@@ -14,7 +14,7 @@
 #define GUARD 0xA5
 
 // Every capacity is filled to its last byte; whatever did not fit is taken back; all the rest is
-// read back, and no byte outside is touched.
+// read back, and no byte outside is dirty.
 static void both_ends_meet_in_the_last_byte_at_every_capacity(void** state)
 {
     (void)state;

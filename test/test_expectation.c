@@ -266,7 +266,7 @@ static void why_knows_what_was_told_and_when(void** state)
     inbox_step(&x->box, TICK_US);
     assert_int_equal(ph_world_why(x->f.world, x->viewer, newcomer, &answer), PH_OK);
     assert_int_equal(answer.state, PH_WHY_ENTERED);
-    assert_true(answer.served_ms == 100.0 && answer.priority == 0.0 && answer.touched == 0);
+    assert_true(answer.served_ms == 100.0 && answer.priority == 0.0 && answer.dirty == 0);
     assert_int_equal(ph_world_why(x->f.world, x->viewer, hidden, &answer), PH_OK);
     assert_int_equal(answer.state, PH_WHY_UNSEEN);
     teardown(x);

@@ -5,7 +5,7 @@
 
 #include "support/test_support.h"
 
-#include "wire/flight.h"
+#include "packet/flight.h"
 
 #include <string.h>
 
@@ -100,23 +100,6 @@ static void a_withdrawn_item_says_nothing_and_keeps_its_place(void** state)
     }
 }
 
-static void plain_is_what_has_the_kind_and_the_size_and_is_no_jump(void** state)
-{
-    (void)state;
-    for (unsigned i = 0; i < 8; ++i) {
-        fixture f;
-        setup(&f, false);
-        ph_flight_item item = {.properties = 1,
-                               .kind = (i & 1) != 0 ? 2 : 1,
-                               .is_jump = (i & 2) != 0,
-                               .jumps = UINT16_MAX,
-                               .value_bytes = (i & 4) != 0 ? 12 : 13};
-        assert_true(ph_flight_begin(&f.flight, &(ph_flight_stamp){0}, NULL));
-        const uint16_t place = ph_flight_add(&f.flight, &item);
-        assert_int_equal(ph_flight_is_plain(&f.flight.units[place], 2, 12), i == 5);
-    }
-}
-
 static void an_eye_stands_before_the_items(void** state)
 {
     (void)state;
@@ -190,7 +173,6 @@ static void assert_packet(const ph_flight* flight, const ph_flight_packet* packe
     for (int i = 0; i < expected->count; ++i, ph_flight_walk_on(&walk)) {
         assert_int_equal(walk.place, expected->places[i]);
         const ph_flight_item item = ph_flight_read(flight, walk.place);
-        assert_int_equal(ph_flight_walk_slot(&walk), item.slot);
         assert_int_equal(item.value_bytes, strlen(expected->values[i]));
         assert_memory_equal(item.values, expected->values[i], item.value_bytes);
         assert_true(expected->older[i] == NO_PLACE || item.older == expected->older[i]);
@@ -326,7 +308,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_item_reads_back),
         cmocka_unit_test(a_withdrawn_item_says_nothing_and_keeps_its_place),
-        cmocka_unit_test(plain_is_what_has_the_kind_and_the_size_and_is_no_jump),
         cmocka_unit_test(an_eye_stands_before_the_items),
         cmocka_unit_test(at_most_64_packets),
         cmocka_unit_test(a_cancelled_packet_leaves_nothing),

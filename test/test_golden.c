@@ -7,7 +7,7 @@
 
 #include "support/golden_session.h"
 
-#include "wire/ack.h"
+#include "packet/header.h"
 
 #include <stdio.h>
 #include <string.h>

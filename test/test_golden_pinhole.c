@@ -10,8 +10,7 @@
 #include "support/golden_coded.h"
 #include "support/golden_coded_text.h"
 
-#include "wire/ack.h"
-#include "wire/coded_header.h"
+#include "packet/header.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -248,7 +247,7 @@ static void motion(void)
 static void far_and_coarse(void)
 {
     begin(packet(65538, 65537, 14), 1036, EYE_LATER);
-    place(2, 300000, 48900, 60); // a large surprise
+    place(2, 300000, 48900, 60); // a large residual
     update(2, "place");
     place(3, 90000000, -70000000, 3200); // a larger one
     number(3, "heading", 270);

@@ -109,15 +109,10 @@ static void within_finds_everybody_in_the_radius_once(void** state)
     }
 }
 
-// Three around the eye: one here, one a metre to the east, one a hundred kilometres to the north.
-static void make_three(fixture* f, int32_t x_mm, int32_t y_mm)
+// So many at their places, with nothing special about them.
+static void make_plain(random_crowd* world, int count)
 {
-    random_crowd* world = &f->world;
-    const int32_t step_x[] = {0, 1000, 0};
-    const int32_t step_y[] = {0, 0, 100000000};
-    for (int i = 0; i < 3; ++i) {
-        world->x_mm[i] = (int32_t)((uint32_t)x_mm + (uint32_t)step_x[i]);
-        world->y_mm[i] = (int32_t)((uint32_t)y_mm + (uint32_t)step_y[i]);
+    for (int i = 0; i < count; ++i) {
         world->seen_by[i] = 1;
         world->flags[i] = 0;
         world->spawn_order[i] = (uint64_t)i + 10;
@@ -130,9 +125,22 @@ static void make_three(fixture* f, int32_t x_mm, int32_t y_mm)
         .flags = world->flags,
         .spawn_order = world->spawn_order,
         .live = world->live,
-        .live_count = 3,
-        .capacity = 3,
+        .live_count = count,
+        .capacity = count,
     };
+}
+
+// Three around the eye: one here, one a metre to the east, one a hundred kilometres to the north.
+static void make_three(fixture* f, int32_t x_mm, int32_t y_mm)
+{
+    random_crowd* world = &f->world;
+    const int32_t step_x[] = {0, 1000, 0};
+    const int32_t step_y[] = {0, 0, 100000000};
+    for (int i = 0; i < 3; ++i) {
+        world->x_mm[i] = (int32_t)((uint32_t)x_mm + (uint32_t)step_x[i]);
+        world->y_mm[i] = (int32_t)((uint32_t)y_mm + (uint32_t)step_y[i]);
+    }
+    make_plain(world, 3);
 }
 
 static ph_eye eye_at(int32_t x_mm, int32_t y_mm, int64_t radius_mm, int wanted)
@@ -386,6 +394,35 @@ static void cells_grow_rather_than_the_table(void** state)
     teardown(&f);
 }
 
+// How far the largest radius reaches costs nothing where few are: the table has no more places than suit
+// them, all of which a rebuild goes over, and a question ends when everybody was looked at, not at the
+// radius. Counted, not timed: places of the table, and rows of it that questions look at.
+static void a_huge_radius_costs_no_more_than_the_crowd(void** state)
+{
+    (void)state;
+    enum { CROWD = 50, PLACES_MAX = 1 << 14, ROWS_MAX = 1 << 7, RINGS_MAX = 2 };
+    static const int64_t SIDES_MM[] = {1, 150000, 100000000, INT64_C(1) << 32};
+    test_rng rng = {.state = 77};
+    for (size_t i = 0; i < sizeof SIDES_MM / sizeof SIDES_MM[0]; ++i) {
+        fixture f = {0};
+        for (int e = 0; e < CROWD; ++e) {
+            f.world.x_mm[e] = (int32_t)(uint32_t)test_rng_below(&rng, (uint64_t)SIDES_MM[i]);
+            f.world.y_mm[e] = (int32_t)(uint32_t)test_rng_below(&rng, (uint64_t)SIDES_MM[i]);
+        }
+        make_plain(&f.world, CROWD);
+        setup(&f, 131072, INT32_MAX);
+        assert_true(ph_grid_cell_count(f.grid) <= PLACES_MAX);
+        for (int wanted = 1; wanted <= 2 * CROWD; wanted += 33) {
+            const ph_eye eye = eye_at(0, 0, INT32_MAX, wanted);
+            const ph_sweep sweep = ph_grid_gather(f.grid, &eye, wanted, NULL, f.scratch);
+            assert_in_range(sweep.row_count, 1, ROWS_MAX * RINGS_MAX);
+            const int count = look(&f, &eye, 0);
+            assert_exact_answer(&f.world.crowd, &eye, 0, f.seen, count);
+        }
+        teardown(&f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -403,6 +440,7 @@ int main(void)
         cmocka_unit_test(a_grown_grid_holds_the_larger_crowd),
         cmocka_unit_test(validate_finds_a_moved_entity),
         cmocka_unit_test(cells_grow_rather_than_the_table),
+        cmocka_unit_test(a_huge_radius_costs_no_more_than_the_crowd),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,7 +6,7 @@
 #include "support/test_support.h"
 
 #include "vision/crowd.h"
-#include "vision/group_map.h"
+#include "vision/group_candidates.h"
 
 enum { GROUPS = 300, HEADS = 1024 };
 

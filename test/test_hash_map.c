@@ -8,7 +8,6 @@
 #include "support/test_memory.h"
 
 #include "base/hash.h"
-#include "base/hash_map.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
 #include "support/test_session.h"
 
 #include "client/client_state.h"
-#include "wire/ack.h"
+#include "packet/header.h"
 
 #include <string.h>
 
@@ -17,6 +17,7 @@ enum {
     STREAM_MAX = 400,
     VIEWERS = 4,
     BATCH = 64, // refused ones between two looks at the whole client
+    WIDE_ROUNDS = 24,
 };
 
 typedef struct parcel {
@@ -50,6 +51,22 @@ static session_def def_of(ph_profile profile, uint64_t seed)
     };
 }
 
+// The whole range of every def field; of slots sometimes only. Budgets that settle soon: attacks are
+// many, and each session is played four times.
+static session_def wide_def_of(ph_profile profile, int round)
+{
+    return (session_def){
+        .seed = 70000 + (uint64_t)round,
+        .is_wide = true,
+        .profile = profile,
+        .is_viewing_steady = true,
+        .viewer_count = VIEWERS,
+        .bits_per_second = round % 8 == 1 ? 0 : 20000,
+        .crowd_max = round % 4 == 0 ? 600 : 60,
+        .slot_count_max = round % 8 == 0 ? 0 : 300,
+    };
+}
+
 static void fill(test_rng* rng, uint8_t* bytes, size_t size)
 {
     for (size_t i = 0; i < size; ++i) {
@@ -68,18 +85,17 @@ static void record(test_session* from, int viewer, const void* bytes, size_t siz
     }
 }
 
-static void record_stream(ph_profile profile, uint64_t seed)
+static void record_stream(const session_def* def)
 {
     stream_count = 0;
-    session_def def = def_of(profile, seed);
-    def.network = (ph_link_def){0};
-    session_setup(&session, &def);
+    session_setup(&session, def);
+    session_set_network(&session, &(ph_link_def){0});
     session.on_sent = record;
     for (int i = 0; i < 400 && stream_count < 60; ++i) {
         session_stir(&session, 10);
         session_step(&session);
     }
-    assert_int_equal(stream_count, 60);
+    assert_true(stream_count == 60 || def->is_wide);
 }
 
 // In the state after so many packets of the stream.
@@ -87,7 +103,7 @@ static ph_client* make_victim(int packets)
 {
     ph_client_def def = ph_client_def_default();
     def.schema = session.schema;
-    def.slot_capacity = SESSION_SLOTS_MAX;
+    def.slot_capacity = session.def.is_wide ? session.viewers[0].def.slot_count : SESSION_SLOTS_MAX;
     def.profile = session.def.profile;
     def.ground = random_record_ground();
     ph_client* client;
@@ -203,7 +219,9 @@ static void attack_clients(ph_profile profile)
     accepted_count = 0;
     refused_count = 0;
     for (uint64_t seed = 20; seed < 24; ++seed) {
-        record_stream(profile, seed);
+        session_def def = def_of(profile, seed);
+        def.network = (ph_link_def){0};
+        record_stream(&def);
         attack_client(seed, 1000);
         flood_client(seed, 300000);
         session_teardown(&session);
@@ -222,6 +240,36 @@ static void rubbish_to_a_pinhole_client_leaves_no_trace(void** state)
 {
     (void)state;
     attack_clients(PH_PROFILE_PINHOLE);
+}
+
+// Some see so little, or are sent to so rarely, that there is nothing to change.
+static void attack_wide_clients(ph_profile profile)
+{
+    const draw_rounds rounds = draw_rounds_of(WIDE_ROUNDS);
+    for (int i = rounds.first; i < rounds.end; ++i) {
+        draw_begin(i);
+        const session_def def = wide_def_of(profile, i);
+        record_stream(&def);
+        if (stream_count > 0) {
+            const int slots = session.viewers[0].def.slot_count;
+            attack_client((uint64_t)i, 1 + 10000 / (slots + 100));
+            flood_client((uint64_t)i, 2000);
+        }
+        session_teardown(&session);
+    }
+    draw_end();
+}
+
+static void rubbish_to_a_client_leaves_no_trace_at_any_setting(void** state)
+{
+    (void)state;
+    attack_wide_clients(PH_PROFILE_CLASSIC);
+}
+
+static void rubbish_to_a_pinhole_client_leaves_no_trace_at_any_setting(void** state)
+{
+    (void)state;
+    attack_wide_clients(PH_PROFILE_PINHOLE);
 }
 
 // ---- the world
@@ -283,6 +331,41 @@ static void rubbish_to_a_pinhole_world_breaks_nothing(void** state)
     attack_worlds(PH_PROFILE_PINHOLE);
 }
 
+static void attack_wide_worlds(ph_profile profile)
+{
+    const draw_rounds rounds = draw_rounds_of(WIDE_ROUNDS);
+    for (int round = rounds.first; round < rounds.end; ++round) {
+        draw_begin(round);
+        test_rng rng = {.state = (uint64_t)round};
+        const session_def def = wide_def_of(profile, round);
+        session_setup(&session, &def);
+        session.viewers[0].is_mute = true;
+        for (int step = 0; step < session.wide.steps; ++step) {
+            session_stir_wide(&session);
+            session_step(&session);
+            for (int i = 0; i < 300; ++i) {
+                attack_world(&rng, 0);
+            }
+        }
+        assert_true(ph_world_validate(session.world));
+        session_settle_wide(&session); // the others
+        session_teardown(&session);
+    }
+    draw_end();
+}
+
+static void rubbish_to_a_world_breaks_nothing_at_any_setting(void** state)
+{
+    (void)state;
+    attack_wide_worlds(PH_PROFILE_CLASSIC);
+}
+
+static void rubbish_to_a_pinhole_world_breaks_nothing_at_any_setting(void** state)
+{
+    (void)state;
+    attack_wide_worlds(PH_PROFILE_PINHOLE);
+}
+
 // ---- whole sessions
 
 typedef enum attack {
@@ -341,41 +424,75 @@ static void lie(test_session* at, int viewer, const void* bytes, size_t size)
     }
 }
 
-static void play(ph_profile profile, uint64_t seed, attack how, uint64_t hashes[VIEWERS])
+static void play(const session_def* def, attack how, uint64_t hashes[VIEWERS])
 {
-    attacker = (test_rng){.state = seed + 1};
+    attacker = (test_rng){.state = def->seed + 1};
     heard_count = 0;
-    const session_def def = def_of(profile, seed);
-    session_setup(&session, &def);
+    session_setup(&session, def);
     session.on_received = how == ATTACK_NETWORK ? throw_rubbish : how == ATTACK_CLIENT ? lie : NULL;
     session.viewers[0].is_mute = how == ATTACK_CLIENT;
-    for (int step = 0; step < 120; ++step) {
+    const int steps = def->is_wide ? session.wide.steps : 120;
+    for (int step = 0; step < steps; ++step) {
         session_stir(&session, 10);
         session_step(&session);
     }
     for (int i = 0; i < VIEWERS; ++i) {
         hashes[i] = ph_hash_value(&session.viewers[i].packets);
     }
-    session_settle(&session, 2000);
+    if (def->is_wide) {
+        session_settle_wide(&session);
+    } else {
+        session_settle(&session, 2000);
+    }
     session_teardown(&session);
 }
 
 // Every viewer from the first is sent the same, whatever happens.
-static void compare(ph_profile profile, uint64_t seed, attack how, int first)
+static void compare_def(const session_def* def, attack how, int first)
 {
     uint64_t quiet[VIEWERS];
     uint64_t noisy[VIEWERS];
-    play(profile, seed, ATTACK_NONE, quiet);
-    play(profile, seed, how, noisy);
-    for (int i = 0; i < first; ++i) {
+    play(def, ATTACK_NONE, quiet);
+    play(def, how, noisy);
+    for (int i = 0; i < first && !def->is_wide; ++i) {
         assert_int_not_equal(quiet[i], noisy[i]);
     }
     for (int i = first; i < VIEWERS; ++i) {
         if (quiet[i] != noisy[i]) {
-            fail_msg("profile %d, seed %llu: viewer %d was sent something else", (int)profile,
-                     (unsigned long long)seed, i);
+            fail_msg("profile %d, seed %llu: viewer %d was sent something else", (int)def->profile,
+                     (unsigned long long)def->seed, i);
         }
     }
+}
+
+static void compare(ph_profile profile, uint64_t seed, attack how, int first)
+{
+    const session_def def = def_of(profile, seed);
+    compare_def(&def, how, first);
+}
+
+static void compare_wide(ph_profile profile)
+{
+    const draw_rounds rounds = draw_rounds_of(WIDE_ROUNDS);
+    for (int i = rounds.first; i < rounds.end; ++i) {
+        draw_begin(i);
+        const session_def def = wide_def_of(profile, i);
+        compare_def(&def, ATTACK_NETWORK, 0);
+        compare_def(&def, ATTACK_CLIENT, 1);
+    }
+    draw_end();
+}
+
+static void attacks_change_nothing_at_any_setting(void** state)
+{
+    (void)state;
+    compare_wide(PH_PROFILE_CLASSIC);
+}
+
+static void attacks_change_nothing_at_any_setting_in_pinhole(void** state)
+{
+    (void)state;
+    compare_wide(PH_PROFILE_PINHOLE);
 }
 
 static void rubbish_on_the_network_changes_nothing(void** state)
@@ -405,6 +522,13 @@ int main(void)
         cmocka_unit_test(rubbish_to_a_pinhole_world_breaks_nothing),
         cmocka_unit_test(rubbish_on_the_network_changes_nothing),
         cmocka_unit_test(a_client_that_lies_harms_nobody_else),
+        draw_unit_test(rubbish_to_a_client_leaves_no_trace_at_any_setting),
+        draw_unit_test(rubbish_to_a_pinhole_client_leaves_no_trace_at_any_setting),
+        draw_unit_test(rubbish_to_a_world_breaks_nothing_at_any_setting),
+        draw_unit_test(rubbish_to_a_pinhole_world_breaks_nothing_at_any_setting),
+        draw_unit_test(attacks_change_nothing_at_any_setting),
+        draw_unit_test(attacks_change_nothing_at_any_setting_in_pinhole),
     };
+    draw_filter_tests();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

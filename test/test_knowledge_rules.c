@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// The cases that break simpler rules of knowledge, from the world to a real client: five packets in
+// The cases that break simpler rules of replicas, from the world to a real client: five packets in
 // all orders, lost and doubled, and their acknowledgements likewise; and each case by itself.
 //
 // The five packets tell of three walkers, Ann, Bob and Cat:
@@ -22,7 +22,7 @@
 #include "support/sequences.h"
 #include "support/test_session.h"
 
-#include "wire/ack.h"
+#include "packet/header.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-#include "wire/layout.h"
+#include "packet/layout.h"
 
 #include "support/random_record.h"
 #include "support/random_schema.h"

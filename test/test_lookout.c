@@ -9,7 +9,7 @@
 #include "support/test_support.h"
 
 #include "vision/select.h"
-#include "world/lookout.h"
+#include "vision/nearby.h"
 
 #include <string.h>
 
@@ -28,7 +28,7 @@ typedef struct fixture {
     ph_eye eyes[VIEWERS];
     int64_t radius_mm_max;
     int first;
-    ph_lookout lookout;
+    ph_nearby nearby;
     ph_view view;
     ph_slots* slots;
     uint32_t tick;
@@ -81,26 +81,26 @@ static void setup(fixture* f, ph_vision_kind kind)
                             .group_merge_mm = 20000,
                             .refresh_ticks = 1,
                             .hysteresis = 1.1};
-    const ph_lookout_def def = {.vision = &vision,
-                                .entity_capacity = f->world.crowd.capacity,
-                                .viewer_capacity = VIEWERS,
-                                .radius_mm_max = f->radius_mm_max};
-    assert_int_equal(ph_lookout_create(&f->lookout, &allocator, &def), PH_OK);
-    assert_int_equal(ph_lookout_reserve_answers(&f->lookout, RANDOM_CROWD_MAX), PH_OK);
+    const ph_nearby_def def = {.vision = &vision,
+                               .entity_capacity = f->world.crowd.capacity,
+                               .viewer_capacity = VIEWERS,
+                               .radius_mm_max = f->radius_mm_max};
+    assert_int_equal(ph_nearby_create(&f->nearby, &allocator, &def), PH_OK);
+    assert_int_equal(ph_nearby_reserve_answers(&f->nearby, RANDOM_CROWD_MAX), PH_OK);
     assert_int_equal(ph_slots_create(&allocator, SLOTS, &f->slots), PH_OK);
     f->next_order = 2000000;
     f->view = (ph_view){0};
     ask_otherwise(f);
     stand_together(f);
     for (uint32_t i = 0; i < VIEWERS; ++i) {
-        ph_lookout_add(&f->lookout, i, &f->eyes[i]);
+        ph_nearby_add(&f->nearby, i, &f->eyes[i]);
     }
 }
 
 static void teardown(fixture* f)
 {
     ph_slots_destroy(f->slots);
-    ph_lookout_destroy(&f->lookout);
+    ph_nearby_destroy(&f->nearby);
     test_memory_assert_clean(&f->memory);
 }
 
@@ -256,15 +256,15 @@ static void refresh(fixture* f)
     ph_eye exact = f->eye;
     exact.wanted = f->first;
     exact.radius_mm = f->eye.enter_mm;
-    exact.verdicts = f->lookout.verdicts;
+    exact.verdicts = f->nearby.verdicts;
     ph_slots_step step = {.crowd = &f->world.crowd,
                           .eye = &exact,
                           .view = &f->view,
-                          .newcomers = f->lookout.seen,
+                          .newcomers = f->nearby.seen,
                           .tick = ++f->tick};
     const int missing = ph_slots_judge(f->slots, &step);
     assert_true(missing >= 0);
-    step.newcomer_count = ph_lookout_find_newcomers(&f->lookout, &f->view, f->slots, missing);
+    step.newcomer_count = ph_nearby_find_newcomers(&f->nearby, &f->view, f->slots, missing);
     assert_int_equal(step.newcomer_count, missing);
     ph_slots_refresh(f->slots, &step);
     assert_true(ph_slots_validate(f->slots));
@@ -284,8 +284,8 @@ static void look_again_and_again(ph_vision_kind kind, uint64_t seed)
         for (int step = 0; step < STEPS; ++step) {
             happen(&f);
             stand_together(&f);
-            ph_lookout_sort(&f.lookout, &f.world.crowd, f.eyes);
-            ph_lookout_ask(&f.lookout, &f.world.crowd, &f.eye, f.first, &f.view);
+            ph_nearby_sort(&f.nearby, &f.world.crowd, f.eyes);
+            ph_nearby_ask(&f.nearby, &f.world.crowd, &f.eye, f.first, &f.view);
             look_at_all(&f);
             assert_view_is_exact(&f);
             refresh(&f);

@@ -7,7 +7,7 @@
 
 #include "support/test_support.h"
 
-#include "mail/mail_section.h"
+#include "message/message_section.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 
 #include "support/mail_pair.h"
 
-#include "mail/mail_state.h"
+#include "message/message_state.h"
 
 #include <string.h>
 

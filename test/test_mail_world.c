@@ -14,6 +14,7 @@
 #include <pinhole/world.h>
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { ENTITIES = 30, TICK_US = 50000, RATE = 13000, OVERHEAD = 48 };
@@ -366,6 +367,49 @@ static void nothing_is_reserved_beyond_the_room(void** state)
     teardown(&f);
 }
 
+// The largest class with 64 properties that a schema takes.
+static ph_schema* make_largest_schema(void)
+{
+    static char names[PH_PROPERTIES_MAX][16];
+    static ph_property_def properties[PH_PROPERTIES_MAX];
+    for (int p = 0; p < PH_PROPERTIES_MAX; ++p) {
+        snprintf(names[p], sizeof names[p], "p%d", p);
+        properties[p] =
+            (ph_property_def){.name = names[p], .coding = PH_CODING_BYTES, .max_length = 1};
+    }
+    properties[0] = (ph_property_def){.name = "p0", .coding = PH_CODING_POSITION};
+    const ph_class_def type = {
+        .name = "largest", .properties = properties, .property_count = PH_PROPERTIES_MAX};
+    ph_schema* schema = NULL;
+    for (ph_schema* larger; ph_schema_create(&type, 1, NULL, &larger, NULL) == PH_OK;) {
+        ph_schema_destroy(schema);
+        schema = larger;
+        ++properties[1].max_length;
+    }
+    assert_non_null(schema);
+    return schema;
+}
+
+static void the_largest_class_leaves_no_room_and_no_less(void** state)
+{
+    (void)state;
+    ph_schema* schema = make_largest_schema();
+    for (int profile = 0; profile < PH_PROFILE_COUNT; ++profile) {
+        ph_world_def def = ph_world_def_default();
+        def.schema = schema;
+        def.profile = (ph_profile)profile;
+        ph_world* world;
+        ph_viewer_id viewer;
+        const ph_viewer_def viewer_def = ph_viewer_def_default();
+        assert_int_equal(ph_world_create(&def, &world), PH_OK);
+        assert_int_equal(ph_world_add_viewer(world, &viewer_def, &viewer), PH_OK);
+        assert_in_range(ph_world_reserve_max(world, viewer), 0, 60);
+        assert_int_equal(ph_world_reserve(world, viewer, 0, 0), PH_OK);
+        ph_world_destroy(world);
+    }
+    ph_schema_destroy(schema);
+}
+
 static void the_link_is_told_as_the_figures_have_it(void** state)
 {
     (void)state;
@@ -396,6 +440,7 @@ int main(void)
         cmocka_unit_test(mail_goes_alone_when_the_view_is_silent),
         cmocka_unit_test(the_controller_keeps_the_queue_short),
         cmocka_unit_test(nothing_is_reserved_beyond_the_room),
+        cmocka_unit_test(the_largest_class_leaves_no_room_and_no_less),
         cmocka_unit_test(the_link_is_told_as_the_figures_have_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

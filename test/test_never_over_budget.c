@@ -16,15 +16,17 @@
 
 #include "support/test_session.h"
 
-#include "wire/coded.h"
-#include "wire/coded_header.h"
-#include "wire/layout.h"
-#include "world/due.h"
+#include "packet/pinhole_records.h"
+#include "packet/header.h"
+#include "packet/layout.h"
+#include "world/world_state.h"
 
 #include <math.h>
 #include <string.h>
 
 #define PARTS INT64_C(1000000) // of a bit
+
+enum { WIDE_ROUNDS = 60 };
 
 // What improbable symbols may add to an enter of the pinhole profile.
 #define CODED_ENTER_EXTRA_BITS (PH_CODED_ENTER_BITS_MAX - PH_CLASSIC_ENTER_BITS_MAX)
@@ -55,6 +57,7 @@ typedef struct account {
     // From the next time on.
     int64_t next_rate;
     int64_t next_depth_bits;
+    bool is_unlimited; // at some moment of that time: then nothing of it counts
     uint64_t filled_us;
     uint64_t acks_new; // that it was told the time by
 } account;
@@ -81,7 +84,9 @@ static int64_t dearest_bits(const test_session* session, int viewer)
     const int classic_bits = PH_HEADER_BITS + PH_HELLO_BITS + PH_EYE_BITS;
     const int coded_bits = PH_CODED_HEADER_BITS_MAX + PH_CODED_SLACK_BITS + CODED_ENTER_EXTRA_BITS;
     const int payload_bits = (is_coded ? coded_bits : classic_bits) + state->enter_bits_max;
-    return 8 * (int64_t)((payload_bits + 7) / 8 + session->viewers[viewer].def.overhead_bytes +
+    const int payload_bytes = (payload_bits + 7) / 8;
+    return 8 * (int64_t)((payload_bytes < PH_PAYLOAD_MAX ? payload_bytes : PH_PAYLOAD_MAX) +
+                         session->viewers[viewer].def.overhead_bytes +
                          state->additions[viewer].peak_bytes);
 }
 
@@ -112,6 +117,7 @@ static int64_t least(int64_t a, int64_t b)
 
 static void account_change(account* it, int64_t rate, int64_t depth)
 {
+    it->is_unlimited |= it->rate == 0 || rate == 0;
     it->rate = it->rate == 0 || rate == 0 ? it->rate + rate : least(it->rate, rate);
     it->depth_bits = least(it->depth_bits, depth);
     it->level = least(it->level, it->depth_bits * PARTS);
@@ -122,15 +128,16 @@ static void account_change(account* it, int64_t rate, int64_t depth)
 // The world is told the time. Without a limit nothing is saved up.
 static void account_pass(account* it, uint64_t now_us)
 {
-    it->level += (int64_t)(now_us - it->filled_us) * it->rate;
+    it->level += it->is_unlimited ? 0 : (int64_t)(now_us - it->filled_us) * it->rate;
     it->level = least(it->level, it->depth_bits * PARTS);
+    it->is_unlimited = false;
     it->filled_us = now_us;
     it->rate = it->next_rate;
     it->depth_bits = it->next_depth_bits;
     it->level = least(it->level, it->depth_bits * PARTS);
 }
 
-// The first send finds a full bucket of the newest budget.
+// The first send finds a full bucket of the budget of that moment.
 static void account_begin(account* it, const model* bucket, uint64_t now_us)
 {
     *it = (account){.level = bucket->depth_bits * PARTS,
@@ -194,17 +201,24 @@ static void change_budget(test_session* session, int viewer)
     test_state* state = session->context;
     model* bucket = &state->models[viewer];
     const bool is_unlimited = test_rng_below(&session->rng, 8) == 0;
-    const int rate = is_unlimited ? 0 : (int)(2000.0 * pow(500.0, test_rng_unit(&session->rng)));
+    int rate = 0;
+    if (!is_unlimited) {
+        rate = session->def.is_wide ? draw_budget(&session->rng, 1000)
+                                    : (int)(2000.0 * pow(500.0, test_rng_unit(&session->rng)));
+    }
     const bool is_burst = test_rng_below(&session->rng, 2) == 0;
-    const int burst = is_burst ? (int)test_rng_below(&session->rng, 50000) : 0;
+    int burst = 0;
+    if (is_burst) {
+        burst = session->def.is_wide ? draw_burst(&session->rng)
+                                     : (int)test_rng_below(&session->rng, 50000);
+    }
     assert_int_equal(ph_world_set_budget(session->world, session->viewers[viewer].id, rate, burst),
                      PH_OK);
     model_fill(bucket, session->now_us);
-    // Without a limit there is no end to what was saved up.
-    const bool is_full = !bucket->is_started || bucket->rate == 0;
     bucket->rate = rate;
     bucket->depth_bits = depth_bits(session, viewer, rate, burst);
-    bucket->level = is_full ? bucket->depth_bits * PARTS : bucket->level;
+    bucket->level = !bucket->is_started ? bucket->depth_bits * PARTS
+                                        : least(bucket->level, bucket->depth_bits * PARTS);
     model_fill(bucket, session->now_us);
     account_change(&state->accounts[viewer], rate, bucket->depth_bits);
 }
@@ -293,44 +307,46 @@ static void check_ledger(const test_session* session, int viewer, const ph_viewe
 
 // Two things wait in the pinhole profile: news of whoever's enter is on its way, and, unless half of
 // the bucket is full and a datagram more, positions that are as fine as the viewer asks for.
-static uint64_t may_wait(const ph_outlook* outlook, int slot, bool may_be_coarse)
+static uint64_t may_wait(const ph_send_context* context, int slot, bool may_be_coarse)
 {
-    const ph_knowledge* knowledge = &outlook->sender->knowledge;
-    const int class_index = knowledge->class_index[slot];
-    if (knowledge->told[slot] == PH_TOLD_ENTER) {
+    const ph_replicas* replicas = &context->sender->replicas;
+    const int class_index = replicas->class_index[slot];
+    if (replicas->state[slot] == PH_REPLICA_ENTERING) {
         return UINT64_MAX;
     }
-    return may_be_coarse ? outlook->world->forms.layouts.layouts[class_index].position : 0;
+    return may_be_coarse ? context->store->class_info.layouts.layouts[class_index].position : 0;
 }
 
 static bool must_have_been_sent(const test_session* session, int viewer,
                                 const ph_viewer_stats* stats)
 {
-    const ph_outlook outlook =
-        ph_outlook_make(session->world, session->viewers[viewer].id.index1 - 1);
-    const ph_sender* sender = outlook.sender;
-    const ph_knowledge* knowledge = &sender->knowledge;
-    if (!ph_sender_is_coded(sender)) {
+    const ph_send_context context =
+        ph_world_send_context(session->world, session->viewers[viewer].id.index1 - 1);
+    const ph_sender* sender = context.sender;
+    const ph_replicas* replicas = &sender->replicas;
+    if (!sender->is_pinhole) {
         return true;
     }
     const bool may_be_coarse =
         sender->precision != 0 && sender->bits_per_second != 0 &&
         stats->tokens_bits <= sender->depth_bits / 2 + dearest_bits(session, viewer);
-    for (int slot = 0; slot < knowledge->slot_count; ++slot) {
-        if (ph_knowledge_is_leaving(knowledge, slot)) {
-            if (knowledge->touched[slot] != 0 && !ph_knowledge_is_gone(knowledge, slot)) {
+    for (int slot = 0; slot < replicas->slot_count; ++slot) {
+        if (ph_replicas_is_leaving(replicas, slot)) {
+            if (replicas->dirty[slot] != 0 && !ph_replicas_is_gone(replicas, slot)) {
                 return true;
             }
             continue;
         }
-        if (!ph_outlook_is_there(&outlook, slot)) {
+        if (!ph_send_context_is_there(&context, slot)) {
             continue;
         }
-        const uint64_t mask = ph_sender_mask(sender, session->world->class_count, slot);
-        const ph_due due =
-            ph_outlook_compare(&outlook, slot, knowledge->touched[slot] & mask, NULL);
-        if (knowledge->told[slot] == PH_TOLD_NOTHING ||
-            (due.due & ~may_wait(&outlook, slot, may_be_coarse)) != 0) {
+        const uint64_t mask = ph_sender_mask(sender, session->world->store.class_count, slot);
+        ph_place at;
+        ph_diff due;
+        ph_send_context_place(&context, slot, &at);
+        ph_diff_compare(&context, &at, replicas->dirty[slot] & mask, NULL, &due);
+        if (replicas->state[slot] == PH_REPLICA_ABSENT ||
+            (due.due & ~may_wait(&context, slot, may_be_coarse)) != 0) {
             return true;
         }
     }
@@ -435,8 +451,10 @@ static void run_one(const session_def* def, bool is_adding)
     static test_state state;
     setup(&session, &state, def);
     state.is_adding = is_adding;
-    for (int step = 0; step < 150; ++step) {
-        session_stir(&session, 12);
+    const int steps = def->is_wide ? session.wide.steps : 150;
+    const uint64_t pause_us = def->is_wide ? 2 * (uint64_t)session.tick_us : 150000;
+    for (int step = 0; step < steps; ++step) {
+        session_stir(&session, def->is_wide ? session.wide.changes : 12);
         if (test_rng_below(&session.rng, 20) == 0) {
             come_and_go(&session);
         }
@@ -455,7 +473,7 @@ static void run_one(const session_def* def, bool is_adding)
             }
             session_exchange(&session);
             note_answers(&session);
-            session.now_us += test_rng_below(&session.rng, 150000);
+            session.now_us += test_rng_below(&session.rng, pause_us);
         }
     }
     teardown(&session);
@@ -533,6 +551,33 @@ static void what_the_caller_adds_is_in_the_budget(void** state)
             run_one(&def, true);
         }
     }
+}
+
+// The whole range of every def field.
+static void run_wide(ph_profile profile)
+{
+    const draw_rounds rounds = draw_rounds_of(WIDE_ROUNDS);
+    for (int i = rounds.first; i < rounds.end; ++i) {
+        draw_begin(i);
+        const session_def def = {.seed = 30000 + (uint64_t)i,
+                                 .is_wide = true,
+                                 .is_viewing_steady = true,
+                                 .profile = profile};
+        run_one(&def, i % 3 == 0);
+    }
+    draw_end();
+}
+
+static void no_datagram_is_over_the_budget_at_any_setting(void** state)
+{
+    (void)state;
+    run_wide(PH_PROFILE_CLASSIC);
+}
+
+static void no_datagram_is_over_the_budget_at_any_setting_in_pinhole(void** state)
+{
+    (void)state;
+    run_wide(PH_PROFILE_PINHOLE);
 }
 
 // A record of a slot came: whatever is due now has waited since then at most.
@@ -638,9 +683,12 @@ int main(void)
         cmocka_unit_test(no_datagram_is_over_the_budget_by_groups_in_pinhole),
         cmocka_unit_test(a_large_burst_is_spent),
         cmocka_unit_test(what_the_caller_adds_is_in_the_budget),
+        draw_unit_test(no_datagram_is_over_the_budget_at_any_setting),
+        draw_unit_test(no_datagram_is_over_the_budget_at_any_setting_in_pinhole),
         cmocka_unit_test(nobody_waits_longer_than_the_bound),
         cmocka_unit_test(nobody_waits_longer_than_the_bound_in_pinhole),
         cmocka_unit_test(many_packets_were_paid_for),
     };
+    draw_filter_tests();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

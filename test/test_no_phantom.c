@@ -14,13 +14,15 @@
 
 #include "support/test_session.h"
 
-#include "base/hash_map.h"
+#include "base/hash.h"
 #include "client/client_state.h"
 
 #include <math.h>
 #include <string.h>
 
 #define STILL_SO UINT32_MAX
+
+enum { PLACE_BITS = 12, WIDE_ROUNDS = 50 };
 
 // By (name, property, value): the last tick at which it was so.
 static ph_hash_map history;
@@ -32,9 +34,11 @@ static uint64_t coarse_count;
 typedef struct place {
     uint64_t name;
     int32_t mm[3];
+    int next1; // of those whose names have the same hash; plus 1
 } place;
-static place places[20000];
+static place places[400000];
 static int place_count;
+static int place_heads1[1 << PLACE_BITS];
 
 static uint64_t key_of(uint64_t name, int property, uint64_t value)
 {
@@ -49,11 +53,19 @@ static void note(uint64_t name, int property, uint64_t value, uint32_t tick)
     assert_true(ph_hash_map_insert(&history, key_of(name, property, value), tick));
 }
 
+static int* place_head1(uint64_t name)
+{
+    return &place_heads1[ph_hash_mix(name) >> (64 - PLACE_BITS)];
+}
+
 static void note_place(const test_session* session, const session_entity* entity, int property)
 {
     place* next = &places[place_count++];
+    int* head1 = place_head1(entity->name);
     assert_true(place_count < (int)(sizeof places / sizeof places[0]));
     next->name = entity->name;
+    next->next1 = *head1;
+    *head1 = place_count;
     assert_int_equal(ph_world_read(session->world, entity->id, property, PH_FIELD_I32X3, next->mm,
                                    sizeof next->mm),
                      PH_OK);
@@ -66,11 +78,13 @@ typedef struct present {
     ph_entity_id id;
     uint64_t values[PH_PROPERTIES_MAX];
 } present;
-static present presents[4 * SESSION_ENTITIES_MAX];
+static present presents[SESSION_PLACES_MAX];
+static uint32_t present_end; // behind the last that was used
 
 static present* present_of(ph_entity_id id)
 {
     assert_true(id.index1 < sizeof presents / sizeof presents[0]);
+    present_end = id.index1 >= present_end ? id.index1 + 1 : present_end;
     return &presents[id.index1];
 }
 
@@ -133,9 +147,9 @@ static ph_known_eye eye_of(const ph_client* client)
 static double nearest_mm(uint64_t name, const int32_t mm[3])
 {
     double nearest = INFINITY;
-    for (int i = 0; i < place_count; ++i) {
-        if (places[i].name == name) {
-            nearest = fmin(nearest, distance_mm(places[i].mm, mm));
+    for (int at1 = *place_head1(name); at1 != 0; at1 = places[at1 - 1].next1) {
+        if (places[at1 - 1].name == name) {
+            nearest = fmin(nearest, distance_mm(places[at1 - 1].mm, mm));
         }
     }
     return nearest;
@@ -180,8 +194,8 @@ static bool was_so(const test_session* session, const session_viewer* viewer, in
         return true;
     }
     const double told_mrad = viewer->def.precision_mrad;
-    const double enter_mrad = fmax(told_mrad, fmin(PH_ENTER_PRECISION * told_mrad,
-                                                   PH_ENTER_PRECISION_MAX / 1024.0));
+    const double enter_mrad =
+        fmax(told_mrad, fmin(PH_ENTER_PRECISION * told_mrad, PH_ENTER_PRECISION_MAX / 1024.0));
     const double precision_mrad = why == OCCASION_ENTER ? enter_mrad : told_mrad;
     return session->def.profile == PH_PROFILE_PINHOLE && def->coding == PH_CODING_POSITION &&
            def->when != PH_SEND_ONCE && why != OCCASION_LOOK &&
@@ -243,9 +257,9 @@ static void check_all(const test_session* session, const session_viewer* viewer)
 // An enter of somebody who is shown already is no event of its own.
 static bool is_enter_record(const ph_client* client, int slot)
 {
-    const ph_draft* draft = &client->draft;
-    for (int i = draft->enter_first; i < draft->update_first; ++i) {
-        if (draft->records[i].slot == slot) {
+    const ph_decoded_packet* decoded = &client->decoded;
+    for (int i = decoded->enter_first; i < decoded->update_first; ++i) {
+        if (decoded->records[i].slot == slot) {
             return true;
         }
     }
@@ -285,15 +299,18 @@ static void note_all(test_session* session)
 static void run_one(const session_def* def)
 {
     static test_session session;
-    memset(presents, 0, sizeof presents);
+    memset(presents, 0, present_end * sizeof presents[0]);
+    memset(place_heads1, 0, sizeof place_heads1);
+    present_end = 0;
     place_count = 0;
     assert_int_equal(ph_hash_map_create(&history, &(ph_allocator){0}, 1000, 1), PH_OK);
     session_setup(&session, def);
     session.on_received = check_events;
     session.on_stirred = note_all;
     session.on_despawn = note_end;
-    for (int i = 0; i < 250; ++i) {
-        session_stir(&session, 14);
+    const int steps = def->is_wide ? 2 * session.wide.steps : 250;
+    for (int i = 0; i < steps; ++i) {
+        session_stir(&session, def->is_wide ? session.wide.changes : 14);
         note_all(&session);
         session_step(&session);
     }
@@ -346,6 +363,34 @@ static void nothing_untrue_is_shown_by_groups_in_pinhole(void** state)
     run_all(PH_PROFILE_PINHOLE, PH_VISION_GROUPS);
 }
 
+// The whole range of every def field.
+static void run_wide(ph_profile profile)
+{
+    const draw_rounds rounds = draw_rounds_of(WIDE_ROUNDS);
+    for (int i = rounds.first; i < rounds.end; ++i) {
+        draw_begin(i);
+        const session_def def = {.seed = 40000 + (uint64_t)i,
+                                 .is_wide = true,
+                                 .is_restless = true,
+                                 .profile = profile,
+                                 .crowd_max = 1500};
+        run_one(&def);
+    }
+    draw_end();
+}
+
+static void nothing_untrue_is_shown_at_any_setting(void** state)
+{
+    (void)state;
+    run_wide(PH_PROFILE_CLASSIC);
+}
+
+static void nothing_untrue_is_shown_at_any_setting_in_pinhole(void** state)
+{
+    (void)state;
+    run_wide(PH_PROFILE_PINHOLE);
+}
+
 static void many_values_were_looked_at(void** state)
 {
     (void)state;
@@ -363,7 +408,10 @@ int main(void)
         cmocka_unit_test(nothing_untrue_is_shown_by_grid_in_pinhole),
         cmocka_unit_test(nothing_untrue_is_shown_by_groups),
         cmocka_unit_test(nothing_untrue_is_shown_by_groups_in_pinhole),
+        draw_unit_test(nothing_untrue_is_shown_at_any_setting),
+        draw_unit_test(nothing_untrue_is_shown_at_any_setting_in_pinhole),
         cmocka_unit_test(many_values_were_looked_at),
     };
+    draw_filter_tests();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

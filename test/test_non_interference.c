@@ -17,7 +17,8 @@
 enum {
     ACTORS = 36,
     STEPS = 160,
-    PACKETS_MAX = 2000,
+    PACKETS_MAX = 40000,
+    WIDE_ROUNDS = 24,
     HIDDEN_FOR_SURE = 4, // ticks: a "no" of the game counts from the viewer's next turn
 };
 
@@ -31,6 +32,7 @@ typedef struct actor {
     int class_index;
     int hidden_since; // step, or -1
     bool is_kept;     // comes back as it went
+    bool is_reborn;   // wide: comes back as a new entity of the same name
     test_rng dress;   // dice of what it was like then
 } actor;
 
@@ -63,6 +65,13 @@ static void draw_place(tale* t, test_rng* rng, int32_t position_mm[3])
     position_mm[2] = (int32_t)below(rng, 10000);
 }
 
+static void set_value(tale* t, ph_entity_id id, const ph_property_def* def, int p, test_rng* rng,
+                      const ph_entity_id* targets, int target_count)
+{
+    (t->session.def.is_wide ? session_value_set_wide : session_value_set)(
+        t->session.world, id, def, p, rng, targets, target_count);
+}
+
 static const ph_property_def* property_of(const tale* t, int class_index, int p)
 {
     return session_property(&t->session, class_index, p);
@@ -87,8 +96,7 @@ static void set_public(tale* t, int who, int p)
     // Somebody who never disappears.
     const ph_entity_id target = t->actors[4 * below(&t->session.rng, ACTORS / 4)].id;
     if (is_public(t, who, p)) {
-        session_value_set(t->session.world, it->id, property_of(t, it->class_index, p), p,
-                          &t->session.rng, &target, 1);
+        set_value(t, it->id, property_of(t, it->class_index, p), p, &t->session.rng, &target, 1);
     }
 }
 
@@ -153,6 +161,7 @@ static void hide(tale* t, int who, int step)
 {
     t->actors[who].is_kept = below(&t->session.rng, 2) == 0;
     t->actors[who].dress.state = test_rng_next(&t->session.rng);
+    t->actors[who].is_reborn = t->session.def.is_wide && below(&t->session.rng, 2) == 0;
     if (t->actors[who].is_kept) {
         restore(t, who);
     }
@@ -162,10 +171,19 @@ static void hide(tale* t, int who, int step)
     }
 }
 
+static void change_unseen(tale* t, int who, const ph_entity_id* targets, int target_count);
+
+// Whoever pointed in secret at somebody hidden must not do so when it can be seen.
 static void show(tale* t, int who)
 {
     actor* it = &t->actors[who];
+    for (int i = 1; t->has_secrets && i < ACTORS; i += 2) {
+        change_unseen(t, i, t->session.ids, t->session.entity_count);
+    }
     it->hidden_since = -1;
+    if (it->is_reborn && ph_world_is_alive(t->session.world, it->id)) {
+        ph_world_despawn(t->session.world, it->id);
+    }
     if (!ph_world_is_alive(t->session.world, it->id)) {
         spawn_actor(t, who);
     }
@@ -193,7 +211,9 @@ static void move_crowd(tale* t, bool is_near)
     assert_int_equal(ph_world_read(t->session.world, first->id, p, PH_FIELD_I32X3, position_mm,
                                    sizeof position_mm),
                      PH_OK);
-    const uint32_t away_mm = is_near ? 3000 : 200000;
+    const uint32_t radius_mm = (uint32_t)t->session.wide.viewers.radius_max_mm;
+    const uint32_t wide_mm = is_near ? radius_mm / 16 : radius_mm + radius_mm / 2 + 100;
+    const uint32_t away_mm = t->session.def.is_wide ? wide_mm : is_near ? 3000 : 200000;
     position_mm[0] = (int32_t)((uint32_t)position_mm[0] + away_mm);
     for (int who = 4; who < ACTORS; who += 4) {
         if (who != t->own) {
@@ -260,8 +280,8 @@ static void change_secret(tale* t, ph_entity_id id, int class_index)
     int32_t position_mm[3];
     draw_place(t, rng, position_mm);
     ph_world_move(t->session.world, id, position_mm[0], position_mm[1], position_mm[2]);
-    session_value_set(t->session.world, id, property_of(t, class_index, p), p, rng, t->session.ids,
-                      t->session.entity_count);
+    set_value(t, id, property_of(t, class_index, p), p, rng, t->session.ids,
+              t->session.entity_count);
 }
 
 // What the viewer is not told of an actor, though it may see it; references go to some of these.
@@ -271,8 +291,8 @@ static void change_unseen(tale* t, int who, const ph_entity_id* targets, int tar
     const bool is_alive = ph_world_is_alive(t->session.world, it->id);
     for (int p = 0; p < session_property_count(&t->session, it->class_index); ++p) {
         if (is_alive && !is_public(t, who, p)) {
-            session_value_set(t->session.world, it->id, property_of(t, it->class_index, p), p,
-                              &t->hidden, targets, target_count);
+            set_value(t, it->id, property_of(t, it->class_index, p), p, &t->hidden, targets,
+                      target_count);
         }
     }
 }
@@ -284,7 +304,9 @@ static void abuse_hidden_actor(tale* t, int who, int step)
         !ph_world_is_alive(t->session.world, it->id)) {
         return;
     }
-    if (below(&t->hidden, 6) == 0) {
+    // Where many are equally near, the order in which they were spawned decides, and is no secret.
+    const bool may_go = it->is_reborn || !t->session.def.is_wide;
+    if (may_go && below(&t->hidden, 6) == 0) {
         ph_world_despawn(t->session.world, it->id);
     } else {
         change_secret(t, it->id, it->class_index);
@@ -301,11 +323,15 @@ static void stir_others(tale* t)
         return;
     }
     ph_viewer_def def = ph_viewer_def_default();
+    if (t->session.def.is_wide) {
+        def = draw_viewer_def(rng, &t->session.wide.viewers);
+    } else {
+        def.visible_max = 1 + (int)below(rng, 20);
+        def.slot_count = 48;
+        def.radius_mm = 1000 + (int32_t)below(rng, 50000);
+    }
     draw_place(t, rng, def.eye_mm);
     def.sees = below(rng, 2) == 0 ? UINT32_MAX : PUBLIC_MASK;
-    def.visible_max = 1 + (int)below(rng, 20);
-    def.slot_count = 48;
-    def.radius_mm = 1000 + (int32_t)below(rng, 50000);
     def.entity = below(rng, 2) == 0 ? t->actors[0].id : (ph_entity_id){0};
     const int joined = session_join_as(&t->session, &def);
     t->session.viewers[joined].is_mute = below(rng, 3) == 0;
@@ -364,6 +390,34 @@ static void note_packet(test_session* session, int viewer, const void* bytes, si
     }
 }
 
+static ph_viewer_def plain_viewer(const session_def* def)
+{
+    ph_viewer_def viewer = ph_viewer_def_default();
+    viewer.radius_mm = 50000;
+    viewer.bits_per_second = def->bits_per_second;
+    viewer.sends_per_second = def->profile == PH_PROFILE_PINHOLE && def->seed % 3 == 1 ? 0 : 10;
+    viewer.scheduler = def->seed % 5 < 2    ? ph_scheduler_buckets()
+                       : def->seed % 5 == 2 ? ph_scheduler_error()
+                                            : ph_scheduler_score();
+    viewer.patience_ms = def->seed % 2 == 0 ? 3000 : 100;
+    // Fewer than there are, so that ranks and ties matter; or more than can be served at once, so that
+    // it matters who waits.
+    viewer.visible_max = def->seed % 4 == 0 ? 6 : 20;
+    viewer.slot_count = 2 * viewer.visible_max;
+    return viewer;
+}
+
+static ph_viewer_def viewer_of(tale* t)
+{
+    ph_viewer_def viewer = t->session.def.is_wide
+                               ? draw_viewer_def(&t->session.rng, &t->session.wide.viewers)
+                               : plain_viewer(&t->session.def);
+    viewer.entity = t->actors[0].id;
+    viewer.audience = AUDIENCE;
+    viewer.sees = PUBLIC_MASK;
+    return viewer;
+}
+
 static void begin(tale* t, const session_def* def, uint64_t hidden_seed)
 {
     memset(t, 0, sizeof *t);
@@ -387,21 +441,7 @@ static void begin(tale* t, const session_def* def, uint64_t hidden_seed)
         set_all(t, who);
     }
     move_crowd(t, true);
-    ph_viewer_def viewer = ph_viewer_def_default();
-    viewer.entity = t->actors[0].id;
-    viewer.radius_mm = 50000;
-    viewer.audience = AUDIENCE;
-    viewer.bits_per_second = def->bits_per_second;
-    viewer.sends_per_second = def->profile == PH_PROFILE_PINHOLE && def->seed % 3 == 1 ? 0 : 10;
-    viewer.scheduler = def->seed % 5 < 2    ? ph_scheduler_buckets()
-                       : def->seed % 5 == 2 ? ph_scheduler_error()
-                                            : ph_scheduler_score();
-    viewer.patience_ms = def->seed % 2 == 0 ? 3000 : 100;
-    viewer.sees = PUBLIC_MASK;
-    // Fewer than there are, so that ranks and ties matter; or more than can be served at once, so that
-    // it matters who waits.
-    viewer.visible_max = def->seed % 4 == 0 ? 6 : 20;
-    viewer.slot_count = 2 * viewer.visible_max;
+    const ph_viewer_def viewer = viewer_of(t);
     session_join_as(&t->session, &viewer);
     for (uint64_t i = hidden_seed; i > 1; --i) {
         session_join_as(&t->session, &viewer); // others like it, who share its group
@@ -482,6 +522,7 @@ static int first_difference(const tale* a, const tale* b)
 
 static tale bare;
 static tale other;
+static uint64_t wide_packets; // of drawn worlds
 
 static session_def def_of(int number, ph_profile profile, ph_vision_kind vision,
                           ph_may_see* may_see)
@@ -515,6 +556,47 @@ static void compare_all(ph_profile profile, ph_vision_kind vision, ph_may_see* m
             }
         }
     }
+}
+
+// The whole range of every def field, with masks or by the game's own "no".
+static void compare_wide(ph_profile profile)
+{
+    const draw_rounds rounds = draw_rounds_of(WIDE_ROUNDS);
+    for (int i = rounds.first; i < rounds.end; ++i) {
+        draw_begin(i);
+        const session_def def = {.seed = 50000 + (uint64_t)i,
+                                 .is_wide = true,
+                                 .is_bare = true,
+                                 .profile = profile,
+                                 .viewer_count = SESSION_VIEWERS_MAX,
+                                 .crowd_max = 2 * ACTORS,
+                                 .slot_count_max = i % 4 == 0 ? 0 : 500,
+                                 .may_see = i % 2 == 0 ? NULL : ask_game};
+        play(&bare, &def, 0, false);
+        for (uint64_t secret = 1; secret <= 2; ++secret) {
+            play(&other, &def, secret, false);
+            const int at = first_difference(&bare, &other);
+            if (at >= 0) {
+                fail_msg("profile %d, seed %llu, wide, secrets %llu: packet %d of %d is another",
+                         (int)profile, (unsigned long long)def.seed, (unsigned long long)secret, at,
+                         bare.packet_count);
+            }
+        }
+        wide_packets += (uint64_t)bare.packet_count;
+    }
+    draw_end();
+}
+
+static void hidden_entities_change_no_packet_at_any_setting(void** state)
+{
+    (void)state;
+    compare_wide(PH_PROFILE_CLASSIC);
+}
+
+static void hidden_entities_change_no_packet_at_any_setting_in_pinhole(void** state)
+{
+    (void)state;
+    compare_wide(PH_PROFILE_PINHOLE);
 }
 
 static void hidden_entities_change_no_packet_by_grid(void** state)
@@ -565,6 +647,12 @@ static void entities_that_the_game_hides_change_no_packet_by_groups_in_pinhole(v
     compare_all(PH_PROFILE_PINHOLE, PH_VISION_GROUPS, ask_game);
 }
 
+static void many_packets_were_compared(void** state)
+{
+    (void)state;
+    assert_true(wide_packets > 1000);
+}
+
 // The test can fail: one thing that may be seen is different.
 static void a_visible_change_changes_packets(void** state)
 {
@@ -588,7 +676,11 @@ int main(void)
         cmocka_unit_test(entities_that_the_game_hides_change_no_packet_by_grid_in_pinhole),
         cmocka_unit_test(entities_that_the_game_hides_change_no_packet_by_groups),
         cmocka_unit_test(entities_that_the_game_hides_change_no_packet_by_groups_in_pinhole),
+        draw_unit_test(hidden_entities_change_no_packet_at_any_setting),
+        draw_unit_test(hidden_entities_change_no_packet_at_any_setting_in_pinhole),
+        cmocka_unit_test(many_packets_were_compared),
         cmocka_unit_test(a_visible_change_changes_packets),
     };
+    draw_filter_tests();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,8 +6,7 @@
 
 #include "support/test_support.h"
 
-#include "schedule/best.h"
-#include "schedule/order.h"
+#include "base/partial_sort.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -73,23 +72,20 @@ static int sort_plainly(fixture* f)
     return count;
 }
 
-// Takes up to `wanted` from an order that is begun and, if that is beyond the last, looks for the end.
-static void assert_goes_on(fixture* f, int wanted)
+// Takes up to `wanted` and, if that is beyond the last, looks for the end.
+static void assert_sorted(fixture* f, int wanted)
 {
     const int count = sort_plainly(f);
+    ph_order_begin(&f->order, f->priority, f->slot_count, &f->memory);
     for (int i = 0; i < wanted && i < count; ++i) {
+        assert_true(ph_order_has_more(&f->order));
         assert_int_equal(ph_order_next(&f->order), f->expected[i].slot);
     }
     if (wanted > count) {
+        assert_false(ph_order_has_more(&f->order));
         assert_int_equal(ph_order_next(&f->order), -1);
         assert_int_equal(ph_order_next(&f->order), -1);
     }
-}
-
-static void assert_sorted(fixture* f, int wanted)
-{
-    ph_order_begin(&f->order, f->priority, f->slot_count, &f->memory);
-    assert_goes_on(f, wanted);
 }
 
 static float from_bits(uint32_t bits)
@@ -188,26 +184,6 @@ static void the_first_few_are_those_of_the_full_order(void** state)
     }
 }
 
-// Whatever was expected to be taken of it.
-static void the_best_lead_the_same_order(void** state)
-{
-    (void)state;
-    test_rng rng = {.state = 5153};
-    int partial_count = 0;
-    for (int round = 0; round < 1400; ++round) {
-        fixture f;
-        setup(&f, (int)test_rng_below(&rng, round % 5 == 0 ? 3000 : 300));
-        draw(&f, &rng, round % KIND_COUNT);
-        const int expected = (int)test_rng_below(&rng, 2 * PH_BEST_MAX);
-        const int taken = (int)test_rng_below(&rng, (uint64_t)f.slot_count + 2);
-        ph_order_begin_best(&f.order, f.priority, f.slot_count, expected, &f.memory);
-        partial_count += f.order.is_partial;
-        assert_goes_on(&f, round % 2 == 0 ? taken : f.slot_count + 1);
-        teardown(&f);
-    }
-    assert_in_range(partial_count, 100, 1000);
-}
-
 static void all_sizes_up_to_the_greatest_work(void** state)
 {
     (void)state;
@@ -219,8 +195,6 @@ static void all_sizes_up_to_the_greatest_work(void** state)
             setup(&f, sizes[i]);
             draw(&f, &rng, kind);
             assert_sorted(&f, f.slot_count + 1);
-            ph_order_begin_best(&f.order, f.priority, f.slot_count, 40, &f.memory);
-            assert_goes_on(&f, f.slot_count + 1);
             teardown(&f);
         }
     }
@@ -262,7 +236,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equals_a_plain_sort_for_any_priorities),
         cmocka_unit_test(the_first_few_are_those_of_the_full_order),
-        cmocka_unit_test(the_best_lead_the_same_order),
         cmocka_unit_test(all_sizes_up_to_the_greatest_work),
         cmocka_unit_test(ties_come_by_slot),
         cmocka_unit_test(what_is_not_above_zero_never_comes),

@@ -6,7 +6,7 @@
 #include "support/test_support.h"
 
 #include "kit/creature.h"
-#include "wire/packing.h"
+#include "packet/layout.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
 #include "support/inbox.h"
 #include "support/test_memory.h"
 
-#include "world/sender.h"
+#include "replication/sender.h"
 #include "world/world_state.h"
 
 #include <string.h>
@@ -151,7 +151,7 @@ static void the_owners_property_goes_to_the_owner_alone(void** state)
     set(x, other, SECRET, 8);
     ph_world_tick(x->world);
     const ph_sender* sender = x->world->viewers.viewers[0].sender;
-    assert_true(sender->knowledge.touched[slot_of(x, other)] == 0); // not even looked at
+    assert_true(sender->replicas.dirty[slot_of(x, other)] == 0); // not even looked at
     step_and_ack(x);
     assert_true(told(x, x->own)->properties == BIT(SECRET));
     assert_null(told(x, other));
@@ -367,7 +367,7 @@ static void hints_outlive_a_lack_of_memory(void** state)
     assert_int_equal(ph_world_set_hint(x->world, (ph_viewer_id){0}, other, 1), PH_ERROR_STALE);
     inbox_step(&x->box, SEND_US);
     const ph_sender* sender = x->world->viewers.viewers[0].sender;
-    assert_true(sender->knowledge.weight[slot_of(x, other)] == 2.0f);
+    assert_true(sender->replicas.weight[slot_of(x, other)] == 2.0f);
     teardown(x);
 }
 

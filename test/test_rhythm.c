@@ -1,18 +1,18 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// When a viewer without a fixed rhythm is sent to.
+// When a viewer without a fixed pacing is sent to.
 
 #include "support/test_support.h"
 
-#include "schedule/rhythm.h"
+#include "schedule/pacing.h"
 
 enum { HALF_A_SECOND_US = 500000 };
 
 // A budget of 13 kbit/s, a second of it saved up at most; 432 bits for each datagram.
-static ph_rhythm make(int64_t tokens_bits, int64_t news_bits)
+static ph_pacing make(int64_t tokens_bits, int64_t news_bits)
 {
-    return (ph_rhythm){
+    return (ph_pacing){
         .tokens_bits = tokens_bits,
         .depth_bits = 13000,
         .overhead_bits = 432,
@@ -22,9 +22,9 @@ static ph_rhythm make(int64_t tokens_bits, int64_t news_bits)
     };
 }
 
-static bool is_due(ph_rhythm rhythm)
+static bool is_due(ph_pacing pacing)
 {
-    return ph_rhythm_is_due(&rhythm);
+    return ph_pacing_is_due(&pacing);
 }
 
 static void all_news_must_be_payable(void** state)
@@ -45,11 +45,11 @@ static void without_news_there_is_time(void** state)
 static void a_second_is_the_longest(void** state)
 {
     (void)state;
-    ph_rhythm rhythm = make(0, 0);
-    rhythm.since_us = PH_RHYTHM_LONGEST_US - 1;
-    assert_false(is_due(rhythm));
-    rhythm.since_us = PH_RHYTHM_LONGEST_US;
-    assert_true(is_due(rhythm));
+    ph_pacing pacing = make(0, 0);
+    pacing.since_us = PH_RHYTHM_LONGEST_US - 1;
+    assert_false(is_due(pacing));
+    pacing.since_us = PH_RHYTHM_LONGEST_US;
+    assert_true(is_due(pacing));
 }
 
 static void a_full_datagram_is_enough(void** state)
@@ -62,11 +62,11 @@ static void a_full_datagram_is_enough(void** state)
 static void a_full_bucket_is_enough(void** state)
 {
     (void)state;
-    ph_rhythm rhythm = make(3999, 5000);
-    rhythm.depth_bits = 4000;
-    assert_false(is_due(rhythm));
-    rhythm.tokens_bits = 4000;
-    assert_true(is_due(rhythm));
+    ph_pacing pacing = make(3999, 5000);
+    pacing.depth_bits = 4000;
+    assert_false(is_due(pacing));
+    pacing.tokens_bits = 4000;
+    assert_true(is_due(pacing));
 }
 
 static void without_a_limit_it_is_always_time(void** state)
@@ -82,15 +82,15 @@ static void rhythm_follows_the_crowd(void** state)
     const int64_t news_bits[] = {100, 1000, 5000};
     int sends[3] = {0};
     for (int i = 0; i < 3; ++i) {
-        ph_rhythm rhythm = make(0, news_bits[i]);
-        rhythm.since_us = 0;
+        ph_pacing pacing = make(0, news_bits[i]);
+        pacing.since_us = 0;
         for (int ms = 0; ms < 10000; ms += 10) {
-            rhythm.tokens_bits += 4 * 10;
-            rhythm.since_us += 10000;
-            if (is_due(rhythm)) {
-                const int64_t bits = rhythm.overhead_bits + rhythm.news_bits;
-                rhythm.tokens_bits -= bits < rhythm.tokens_bits ? bits : rhythm.tokens_bits;
-                rhythm.since_us = 0;
+            pacing.tokens_bits += 4 * 10;
+            pacing.since_us += 10000;
+            if (is_due(pacing)) {
+                const int64_t bits = pacing.overhead_bits + pacing.news_bits;
+                pacing.tokens_bits -= bits < pacing.tokens_bits ? bits : pacing.tokens_bits;
+                pacing.since_us = 0;
                 ++sends[i];
             }
         }

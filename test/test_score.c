@@ -19,7 +19,7 @@ static void setup(ranked_slots* f)
     ranked_slots_setup(f, ph_scheduler_score());
     for (int i = 0; i < RANKED_SLOTS; ++i) {
         f->distance_mm[i] = 10000.0f;
-        f->touched[i] = HEADING;
+        f->dirty[i] = HEADING;
     }
 }
 
@@ -90,12 +90,12 @@ static void with_nothing_to_tell_the_score_grows_without_priority(void** state)
     (void)state;
     ranked_slots f;
     setup(&f);
-    f.touched[0] = 0;
-    f.touched[1] = LAST;
+    f.dirty[0] = 0;
+    f.dirty[1] = LAST;
     ranked_slots_rank(&f);
     assert_true(f.score[0] == 1.0f && f.priority[0] == 0.0f);
     assert_true(f.score[1] == 1.0f && f.priority[1] == 1.0f);
-    f.touched[0] = POSITION;
+    f.dirty[0] = POSITION;
     ranked_slots_rank(&f);
     assert_true(f.priority[0] == 2.0f);
 }
@@ -239,7 +239,7 @@ static void draw(ranked_slots* f, test_rng* rng)
         const float near_mm = 1.0f + (float)test_rng_below(rng, 200);
         f->distance_mm[i] = shape == 0 ? INFINITY : shape < 4 ? near_mm : far_mm;
         f->weight[i] = shape % 3 == 0 ? 1.0f : (float)test_rng_unit(rng) * 8.0f;
-        f->touched[i] = shape % 4 == 0 ? 0 : UINT64_C(1) << test_rng_below(rng, 64);
+        f->dirty[i] = shape % 4 == 0 ? 0 : UINT64_C(1) << test_rng_below(rng, 64);
     }
 }
 

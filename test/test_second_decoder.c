@@ -114,11 +114,11 @@ static void tell_packet(test_session* session, int viewer, const void* bytes, si
 
 static void tell_shown(const ph_client* client)
 {
-    const ph_mirror* mirror = &client->mirror;
-    for (int slot = 0; slot < mirror->slot_count; ++slot) {
-        if (ph_bitset_test(&mirror->is_entered, slot)) {
+    const ph_client_entities* entities = &client->entities;
+    for (int slot = 0; slot < entities->slot_count; ++slot) {
+        if (ph_bitset_test(&entities->is_entered, slot)) {
             golden_print(&line, "shown ");
-            golden_print_slot(&line, mirror, slot);
+            golden_print_slot(&line, entities, slot);
             tell();
         }
     }

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Budget and rhythm of one viewer: what may be spent when, and when it is its turn.
+// Budget and pacing of one viewer: what may be spent when, and when it is its turn.
 
 #include "support/test_support.h"
 #include "support/small_world.h"
 
-#include "world/sender.h"
+#include "replication/sender.h"
 #include "world/world_state.h"
 
 #include <math.h>
@@ -59,7 +59,7 @@ static void acknowledge(fixture* x)
     if (news == 0) {
         return;
     }
-    const uint64_t old = news < 64 ? sender->fates << news : 0;
+    const uint64_t old = news < 64 ? sender->acked << news : 0;
     const uint64_t fresh = news < 64 ? (UINT64_C(1) << news) - 1 : UINT64_MAX;
     uint8_t bytes[PH_ACK_SIZE];
     const uint64_t applied = old | fresh;
@@ -171,6 +171,92 @@ static void a_raised_budget_does_not_count_for_the_past(void** state)
 }
 
 // What did not fit comes first the next time, before whoever is nearer.
+static int64_t tokens_of(const fixture* x)
+{
+    ph_viewer_stats stats;
+    assert_int_equal(ph_world_viewer_stats(x->f.world, x->viewer, &stats), PH_OK);
+    return stats.tokens_bits;
+}
+
+static void ignore(void* context, ph_viewer_id viewer, const void* bytes, size_t size)
+{
+    (void)context;
+    (void)viewer;
+    (void)bytes;
+    (void)size;
+}
+
+// Full at the start means: of the burst that is in force at the first send.
+static void a_budget_of_before_the_first_send_begins_full(void** state)
+{
+    (void)state;
+    static const int BURSTS[][2] = {{20000, 50000}, {50000, 20000}};
+    for (int i = 0; i < 2; ++i) {
+        fixture x;
+        ph_viewer_def def = ph_viewer_def_default();
+        def.burst_bits = BURSTS[i][0];
+        setup(&x, def);
+        assert_int_equal(tokens_of(&x), BURSTS[i][0]);
+        assert_int_equal(ph_world_set_budget(x.f.world, x.viewer, 5000, BURSTS[i][1]), PH_OK);
+        assert_int_equal(tokens_of(&x), BURSTS[i][1]);
+        assert_int_equal(ph_world_spend(x.f.world, x.viewer, x.now_us, 52), PH_OK);
+        assert_int_equal(tokens_of(&x), BURSTS[i][1] - 800);
+        // From then on what is there stays, up to the burst.
+        assert_int_equal(ph_world_set_budget(x.f.world, x.viewer, 5000, 60000), PH_OK);
+        assert_int_equal(ph_world_spend(x.f.world, x.viewer, x.now_us, 52), PH_OK);
+        assert_int_equal(tokens_of(&x), BURSTS[i][1] - 1600);
+        small_world_teardown(&x.f);
+    }
+}
+
+static void what_is_reserved_before_the_first_send_is_full_too(void** state)
+{
+    (void)state;
+    fixture x;
+    ph_viewer_def def = ph_viewer_def_default();
+    def.burst_bits = 1;
+    setup(&x, def);
+    const int64_t least_bits = tokens_of(&x);
+    assert_int_equal(ph_world_reserve(x.f.world, x.viewer, 100, 20), PH_OK);
+    assert_int_equal(tokens_of(&x), least_bits + 960);
+    assert_int_equal(ph_world_spend(x.f.world, x.viewer, x.now_us, 52), PH_OK);
+    assert_int_equal(tokens_of(&x), least_bits + 960 - 800);
+    // Later a deeper bucket is only deeper.
+    assert_int_equal(ph_world_reserve(x.f.world, x.viewer, 200, 20), PH_OK);
+    assert_int_equal(ph_world_spend(x.f.world, x.viewer, x.now_us, 2), PH_OK);
+    assert_int_equal(tokens_of(&x), least_bits + 960 - 800 - 400);
+    small_world_teardown(&x.f);
+}
+
+// Nobody knows when in the time since the last send the limit came or went: none of it counts.
+static void time_without_a_limit_saves_nothing_up(void** state)
+{
+    (void)state;
+    fixture x;
+    ph_viewer_def def = ph_viewer_def_default();
+    def.bits_per_second = 10000;
+    setup(&x, def);
+    assert_int_equal(ph_world_spend(x.f.world, x.viewer, x.now_us, 1000), PH_OK);
+    assert_int_equal(tokens_of(&x), 10000 - 8384);
+    // To none and back, with and without a send between.
+    for (int i = 0; i < 2; ++i) {
+        assert_int_equal(ph_world_set_budget(x.f.world, x.viewer, 0, 10000), PH_OK);
+        x.now_us += SECOND_US;
+        if (i == 1) {
+            ph_world_send(x.f.world, x.viewer, x.now_us, ignore, NULL);
+            x.now_us += SECOND_US;
+        }
+        assert_int_equal(ph_world_set_budget(x.f.world, x.viewer, 10000, 0), PH_OK);
+        assert_int_equal(ph_world_spend(x.f.world, x.viewer, x.now_us, 2), PH_OK);
+        assert_int_equal(tokens_of(&x), 10000 - 8384 - 400 * (i + 1));
+    }
+    // And from then on time counts again.
+    x.now_us += SECOND_US / 10;
+    assert_int_equal(ph_world_spend(x.f.world, x.viewer, x.now_us, 2), PH_OK);
+    assert_int_equal(tokens_of(&x), 10000 - 8384 - 1200 + 1000);
+    small_world_teardown(&x.f);
+}
+
 static void what_did_not_fit_comes_first(void** state)
 {
     (void)state;
@@ -199,7 +285,8 @@ static void what_did_not_fit_comes_first(void** state)
     for (uint64_t now_us = 1000000; sender->stats.enters == 1; now_us += 10000) {
         assert_int_equal(ph_world_send(f.world, viewer, now_us, count, &c), PH_OK);
     }
-    assert_int_equal(sender->knowledge.told[small_world_slot(&f, viewer, large)], PH_TOLD_ENTER);
+    assert_int_equal(sender->replicas.state[small_world_slot(&f, viewer, large)],
+                     PH_REPLICA_ENTERING);
     small_world_teardown(&f);
 }
 
@@ -288,7 +375,7 @@ static void slots_are_twice_the_visible_as_long_as_they_are_cheap(void** state)
     small_world_teardown(&f);
 }
 
-// ---- rhythm
+// ---- pacing
 
 static void viewers_are_served_evenly_without_drift(void** state)
 {
@@ -357,6 +444,9 @@ int main(void)
         cmocka_unit_test(nothing_is_sent_that_cannot_be_paid),
         cmocka_unit_test(without_a_limit_everything_goes_at_once),
         cmocka_unit_test(a_raised_budget_does_not_count_for_the_past),
+        cmocka_unit_test(a_budget_of_before_the_first_send_begins_full),
+        cmocka_unit_test(what_is_reserved_before_the_first_send_is_full_too),
+        cmocka_unit_test(time_without_a_limit_saves_nothing_up),
         cmocka_unit_test(what_did_not_fit_comes_first),
         cmocka_unit_test(an_enter_on_its_way_is_not_told_again_without_need),
         cmocka_unit_test(a_full_second_gives_the_rate),

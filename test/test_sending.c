@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: MIT
 
 // What one viewer is sent, packet by packet, with acknowledgements written by hand: the rules of
-// knowledge, and the cases that break simpler ones.
+// replicas, and the cases that break simpler ones.
 
 #include "support/test_support.h"
 #include "support/told_world.h"
 
-#include "world/sender.h"
+#include "replication/sender.h"
 #include "world/world_state.h"
 
 #include <string.h>
@@ -163,7 +163,7 @@ static void a_loss_gives_the_score_back(void** state)
     (void)state;
     told_world* x = told_setup();
     const ph_entity_id id = told_person(x, 1, 1000);
-    const float* score = &x->f.world->viewers.viewers[0].sender->knowledge.score[told_slot(x, id)];
+    const float* score = &x->f.world->viewers.viewers[0].sender->replicas.score[told_slot(x, id)];
     told_set_health(x, id, 60);
     inbox_step(&x->box, SEND_US);
     assert_true(*score == 0.0f);
@@ -363,7 +363,7 @@ static void the_longest_wait_is_that_of_somebody_with_news(void** state)
         const ph_sender* sender = x->f.world->viewers.viewers[0].sender;
         for (int i = 0; i < PEOPLE; ++i) {
             const int slot = told_slot(x, ids[(i + turned) % PEOPLE]);
-            sender->knowledge.waiting_ms[slot] = ph_sender_now_ms(sender) - waits_ms[i];
+            sender->replicas.waiting_ms[slot] = sender->now_ms - waits_ms[i];
             if (i != IDLE) {
                 told_set_health(x, ids[(i + turned) % PEOPLE], (uint8_t)(10 + i));
             }

@@ -83,7 +83,7 @@ static void bits_by_reason_add_up_exactly(void** state)
     tear_down(&f);
 }
 
-// Every part by itself, at both ends: the wire of classic in the sender's rhythm, differences
+// Every part by itself, at both ends: the wire of classic in the sender's pacing, differences
 // without models, positions that are always exact.
 static void parts_can_be_exchanged_one_by_one(void** state)
 {

@@ -5,7 +5,7 @@
 
 #include "test_support.h"
 
-#include "vision/spiral.h"
+#include "vision/grid.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

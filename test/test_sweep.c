@@ -106,14 +106,13 @@ static void expectations_may_cut_through_keys_that_are_wrong(void** state)
     for (int round = 0; round < 5000; ++round) {
         ph_sweep sweep = ph_sweep_make(&f.lineup, &eye, f.scratch, COUNT);
         ph_sweep_gather(&sweep, 0, COUNT);
-        sweep.near.in = sweep.key[test_rng_below(&rng, COUNT)] - (int32_t)test_rng_below(&rng, 3);
-        sweep.near.edge = sweep.near.in + (int32_t)test_rng_below(&rng, 6);
-        sweep.wide.in = sweep.key[test_rng_below(&rng, COUNT)] - (int32_t)test_rng_below(&rng, 30);
-        sweep.wide.edge = sweep.wide.in + (int32_t)test_rng_below(&rng, 60);
         ph_sweep_count_within(&sweep, eye.radius_mm);
         const int wanted = 1 + (int)test_rng_below(&rng, COUNT);
         const int first = (int)test_rng_below(&rng, (uint64_t)wanted + 1);
-        ph_view view = {0};
+        ph_view view = {
+            .near.distance2 = all[test_rng_below(&rng, COUNT)].distance2,
+            .wide.distance2 = all[test_rng_below(&rng, COUNT)].distance2,
+        };
         ph_sweep_view(&sweep, wanted, first, &view);
         assert_int_equal(view.enter_count, first); // nobody is beyond the circle
         for (int i = 0; i < COUNT; ++i) {

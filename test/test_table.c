@@ -7,7 +7,7 @@
 #include "support/test_support.h"
 #include "support/small_world.h"
 
-#include "world/table.h"
+#include "entities/columns.h"
 
 #include <string.h>
 

@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// What is put on a tape is what a reader finds in the packet, at its cost and on its bill; a tape
+// What is put on a symbol buffer is what a reader finds in the packet, at its cost and on its bill; a symbol buffer
 // that is full stays full.
 
 #include "test_support.h"
 
-#include "wire/tape.h"
+#include "bits/entropy_run.h"
+#include "packet/symbols.h"
 
 #include <string.h>
 
@@ -34,17 +35,17 @@ static item random_item(test_rng* rng)
     return made;
 }
 
-static uint32_t put(ph_tape* tape, const item* it)
+static uint32_t put(ph_symbol_buffer* symbols, const item* it)
 {
     switch (it->kind) {
     case 0:
-        ph_tape_symbol(tape, PH_AT_TOLD + (uint32_t)it->value);
+        ph_symbol_buffer_put(symbols, PH_TOKEN_SYMBOL, PH_AT_TOLD + (uint32_t)it->value);
         return ph_coded_costs[PH_AT_TOLD + it->value];
     case 1:
-        ph_tape_uniform(tape, (uint32_t)it->value, it->count);
-        return ph_tape_uniform_cost256(it->count);
+        ph_symbol_buffer_uniform(symbols, (uint32_t)it->value, it->count);
+        return ph_symbol_buffer_uniform_cost256(it->count);
     default:
-        ph_tape_bits(tape, it->value, it->width);
+        ph_symbol_buffer_bits(symbols, it->value, it->width);
         return (uint32_t)it->width * PH_COST_PER_BIT;
     }
 }
@@ -72,23 +73,22 @@ static void a_tape_plays_what_was_put_on_it(void** state)
     test_rng rng = {.state = 4711};
     for (int round = 0; round < ROUNDS; ++round) {
         uint32_t tokens[TOKENS];
-        ph_tape tape = ph_tape_make(tokens, TOKENS);
+        ph_symbol_buffer symbols = ph_symbol_buffer_make(tokens, TOKENS);
         item items[ITEMS];
         uint32_t cost256 = 0;
         for (int i = 0; i < ITEMS; ++i) {
             items[i] = random_item(&rng);
-            cost256 += put(&tape, &items[i]);
+            cost256 += put(&symbols, &items[i]);
         }
-        ph_tape_end(&tape);
-        assert_false(tape.is_full);
+        ph_symbol_buffer_end(&symbols);
+        assert_false(symbols.is_full);
         uint8_t bytes[BYTES];
         ph_entropy_writer writer;
         ph_entropy_writer_init(&writer, bytes, sizeof bytes);
-        ph_entropy_run run = ph_entropy_run_begin(&writer);
-        ph_raw_bits raw = {0};
-        ph_tape_play(tokens, &run, &raw, NULL);
-        ph_raw_bits_flush(&raw, &run);
-        ph_entropy_run_end(&run);
+        ph_symbol_player player;
+        ph_symbol_player_begin(&player, &writer);
+        ph_symbol_player_play(&player, tokens, NULL);
+        ph_symbol_player_end(&player);
         const size_t size = ph_entropy_writer_finish(&writer);
         assert_in_range(8 * size, 1, cost256 / PH_COST_PER_BIT + 1 + END_BITS + 7);
         ph_entropy_reader reader;
@@ -104,31 +104,32 @@ static void marks_say_what_it_was_for(void** state)
 {
     (void)state;
     uint32_t tokens[TOKENS];
-    ph_tape tape = ph_tape_make(tokens, TOKENS);
-    ph_tape_bits(&tape, 1, 3);
-    ph_tape_mark(&tape, PH_TAPE_WHO, 3 * PH_COST_PER_BIT);
-    ph_tape_bits(&tape, 1, 1);
-    ph_tape_mark(&tape, PH_TAPE_MASK, 1 * PH_COST_PER_BIT);
-    ph_tape_bits(&tape, 77, 20);
-    ph_tape_mark(&tape, 5, 20 * PH_COST_PER_BIT);
-    ph_tape_end(&tape);
+    ph_symbol_buffer symbols = ph_symbol_buffer_make(tokens, TOKENS);
+    ph_symbol_buffer_bits(&symbols, 1, 3);
+    ph_symbol_buffer_mark(&symbols, PH_SYMBOL_BUFFER_WHO, 3 * PH_COST_PER_BIT);
+    ph_symbol_buffer_bits(&symbols, 1, 1);
+    ph_symbol_buffer_mark(&symbols, PH_SYMBOL_BUFFER_MASK, 1 * PH_COST_PER_BIT);
+    ph_symbol_buffer_bits(&symbols, 77, 20);
+    ph_symbol_buffer_mark(&symbols, 5, 20 * PH_COST_PER_BIT);
+    ph_symbol_buffer_end(&symbols);
     uint8_t bytes[BYTES];
     ph_entropy_writer writer;
     ph_entropy_writer_init(&writer, bytes, sizeof bytes);
     uint64_t properties256[8] = {[4] = 9, [5] = 11};
-    ph_tape_costs costs = {.properties256 = properties256};
-    ph_bill bill = {.property_bits = {[4] = 9}};
+    ph_symbol_buffer_costs costs = {.properties256 = properties256};
+    ph_record_bits bill = {.property_bits = {[4] = 9}};
     static ph_coded_counts counts;
-    ph_entropy_run run = ph_entropy_run_begin(&writer);
-    ph_raw_bits raw = {0};
-    ph_tape_play(tokens, &run, &raw, &costs);
-    ph_tape_bill(tokens, &bill);
-    ph_tape_count(tokens, &counts);
+    ph_symbol_player player;
+    ph_symbol_player_begin(&player, &writer);
+    ph_symbol_player_play(&player, tokens, &costs);
+    ph_symbol_buffer_bill(tokens, &bill);
+    ph_symbol_buffer_count(tokens, &counts);
     assert_int_equal(bill.slot_bits, 3 * PH_COST_PER_BIT);
     assert_int_equal(bill.mask_bits, 1 * PH_COST_PER_BIT);
     assert_int_equal(bill.property_bits[5], 20 * PH_COST_PER_BIT);
     assert_int_equal(bill.property_bits[4], 9);
-    assert_int_equal(costs.others256[PH_TAPE_WHO - PH_TAPE_MASK], 3 * PH_COST_PER_BIT);
+    assert_int_equal(costs.others256[PH_SYMBOL_BUFFER_WHO - PH_SYMBOL_BUFFER_MASK],
+                     3 * PH_COST_PER_BIT);
     assert_int_equal(costs.others256[0], 1 * PH_COST_PER_BIT);
     assert_int_equal(properties256[5], 20 * PH_COST_PER_BIT + 11);
     assert_int_equal(properties256[4], 9);
@@ -139,22 +140,21 @@ static void a_bit_writer_goes_over_whole(void** state)
 {
     (void)state;
     uint32_t tokens[TOKENS];
-    ph_tape tape = ph_tape_make(tokens, TOKENS);
+    ph_symbol_buffer symbols = ph_symbol_buffer_make(tokens, TOKENS);
     uint8_t plain[16];
     ph_bit_writer bits = ph_bit_writer_make(plain, sizeof plain);
     ph_bits_write(&bits, 0x1234567890ABCDEF, 61);
     ph_bits_write(&bits, 5, 3);
     ph_bits_write(&bits, 2, 2);
-    ph_tape_append(&tape, &bits);
-    ph_tape_end(&tape);
+    ph_symbol_buffer_append(&symbols, &bits);
+    ph_symbol_buffer_end(&symbols);
     uint8_t bytes[BYTES];
     ph_entropy_writer writer;
     ph_entropy_writer_init(&writer, bytes, sizeof bytes);
-    ph_entropy_run run = ph_entropy_run_begin(&writer);
-    ph_raw_bits raw = {0};
-    ph_tape_play(tokens, &run, &raw, NULL);
-    ph_raw_bits_flush(&raw, &run);
-    ph_entropy_run_end(&run);
+    ph_symbol_player player;
+    ph_symbol_player_begin(&player, &writer);
+    ph_symbol_player_play(&player, tokens, NULL);
+    ph_symbol_player_end(&player);
     const size_t size = ph_entropy_writer_finish(&writer);
     ph_entropy_reader reader;
     ph_entropy_reader_init(&reader, bytes, size);
@@ -167,13 +167,13 @@ static void a_full_tape_stays_full(void** state)
 {
     (void)state;
     uint32_t tokens[4] = {0, 0, 0, 99};
-    ph_tape tape = ph_tape_make(tokens, 3);
-    ph_tape_symbol(&tape, 1);
-    ph_tape_bits(&tape, 0, 64);
-    assert_false(tape.is_full);
-    ph_tape_symbol(&tape, 1);
-    assert_true(tape.is_full);
-    assert_ptr_equal(tape.next, tokens + 3);
+    ph_symbol_buffer symbols = ph_symbol_buffer_make(tokens, 3);
+    ph_symbol_buffer_put(&symbols, PH_TOKEN_SYMBOL, 1);
+    ph_symbol_buffer_bits(&symbols, 0, 64);
+    assert_false(symbols.is_full);
+    ph_symbol_buffer_put(&symbols, PH_TOKEN_SYMBOL, 1);
+    assert_true(symbols.is_full);
+    assert_ptr_equal(symbols.next, tokens + 3);
     assert_int_equal(tokens[3], 99);
 }
 
@@ -200,11 +200,11 @@ static size_t write_in_a_run(const int symbols[ITEMS], uint8_t* bytes, size_t ca
 {
     ph_entropy_writer writer;
     ph_entropy_writer_init(&writer, bytes, capacity);
-    ph_entropy_run run = ph_entropy_run_begin(&writer);
+    uint16_t entries[ITEMS];
     for (int i = 0; i < ITEMS; ++i) {
-        ph_entropy_run_entry(&run, &ph_coded_cumulative[PH_AT_TOLD + symbols[i]]);
+        entries[i] = (uint16_t)(PH_AT_TOLD + symbols[i]);
     }
-    ph_entropy_run_end(&run);
+    ph_entropy_write_entries(&writer, ph_coded_cumulative, entries, ITEMS);
     return finish(&writer);
 }
 

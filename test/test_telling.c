@@ -7,8 +7,7 @@
 #include "support/small_world.h"
 
 #include "base/hash.h"
-#include "world/sender.h"
-#include "world/telling.h"
+#include "replication/sender.h"
 #include "world/world_state.h"
 
 typedef struct fixture {
@@ -27,10 +26,11 @@ static void take_in(void* context, ph_viewer_id viewer, const void* bytes, size_
 }
 
 // As the next send will find it.
-static const ph_knowledge* knowledge_of(const fixture* x)
+static const ph_replicas* knowledge_of(const fixture* x)
 {
-    ph_tell_viewer(x->f.world, x->viewer.index1 - 1);
-    return &x->f.world->viewers.viewers[x->viewer.index1 - 1].sender->knowledge;
+    const ph_send_context context = ph_world_send_context(x->f.world, x->viewer.index1 - 1);
+    ph_propagate_dirty(context.store, context.sender, context.slots, context.store->tick);
+    return &x->f.world->viewers.viewers[x->viewer.index1 - 1].sender->replicas;
 }
 
 static void setup(fixture* x, int bits_per_second)
@@ -53,8 +53,8 @@ static void acknowledge(fixture* x)
         return;
     }
     const uint64_t applied =
-        news < 64 ? sender->fates << news | ((UINT64_C(1) << news) - 1) : UINT64_MAX;
-    uint8_t bytes[PH_ACK_SIZE];
+        news < 64 ? sender->acked << news | ((UINT64_C(1) << news) - 1) : UINT64_MAX;
+    uint8_t bytes[PH_ACK_SIZE] = {0}; // no lag
     for (int i = 0; i < 4; ++i) {
         bytes[i] = (uint8_t)(sender->newest >> 8 * i);
     }
@@ -100,12 +100,12 @@ static void changes_touch_their_slot(void** state)
     fixture x;
     setup(&x, 0);
     const known_one it = make_known_one(&x);
-    assert_true(knowledge_of(&x)->touched[it.slot] == 0);
+    assert_true(knowledge_of(&x)->dirty[it.slot] == 0);
     hurt(&x, &it);
     ph_world_tick(x.f.world);
-    assert_true(knowledge_of(&x)->touched[it.slot] == BIT(HEALTH));
+    assert_true(knowledge_of(&x)->dirty[it.slot] == BIT(HEALTH));
     ph_world_tick(x.f.world);
-    assert_true(knowledge_of(&x)->touched[it.slot] == BIT(HEALTH)); // until it is sent
+    assert_true(knowledge_of(&x)->dirty[it.slot] == BIT(HEALTH)); // until it is sent
     small_world_teardown(&x.f);
 }
 
@@ -124,7 +124,7 @@ static void no_change_is_forgotten_before_the_next_send(void** state)
                 }
                 ph_world_tick(x.f.world);
             }
-            assert_true(knowledge_of(&x)->touched[it.slot] == BIT(HEALTH));
+            assert_true(knowledge_of(&x)->dirty[it.slot] == BIT(HEALTH));
             small_world_teardown(&x.f);
         }
     }
@@ -140,15 +140,15 @@ static void asking_writes_nothing(void** state)
     hurt(&x, &it);
     ph_world_tick(x.f.world);
     const ph_viewer* viewer = &x.f.world->viewers.viewers[x.viewer.index1 - 1];
-    const ph_viewer before = *viewer;
+    const uint32_t before_tick = viewer->sender->propagated_tick;
     ph_viewer_stats stats;
     assert_int_equal(ph_world_viewer_stats(x.f.world, x.viewer, &stats), PH_OK);
     assert_true(stats.is_something_due);
     ph_why why;
     assert_int_equal(ph_world_why(x.f.world, x.viewer, it.id, &why), PH_OK);
-    assert_true(why.touched == BIT(HEALTH) && why.change > 0.0);
-    assert_int_equal(viewer->told_tick, before.told_tick);
-    assert_true(viewer->sender->knowledge.touched[it.slot] == 0);
+    assert_true(why.dirty == BIT(HEALTH) && why.change > 0.0);
+    assert_int_equal(viewer->sender->propagated_tick, before_tick);
+    assert_true(viewer->sender->replicas.dirty[it.slot] == 0);
     small_world_teardown(&x.f);
 }
 
@@ -160,12 +160,12 @@ static void filed_changes_survive_growth(void** state)
     const known_one it = make_known_one(&x);
     hurt(&x, &it);
     ph_world_tick(x.f.world);
-    const int capacity = x.f.world->entities.capacity;
+    const int capacity = x.f.world->store.entities.capacity;
     for (int i = 0; i < capacity; ++i) {
         small_world_spawn_at(&x.f, 2 + (uint64_t)i, 2000 + 10 * i, 0);
     }
-    assert_true(x.f.world->entities.capacity > capacity);
-    assert_true(knowledge_of(&x)->touched[it.slot] == BIT(HEALTH));
+    assert_true(x.f.world->store.entities.capacity > capacity);
+    assert_true(knowledge_of(&x)->dirty[it.slot] == BIT(HEALTH));
     small_world_teardown(&x.f);
 }
 

@@ -6,7 +6,7 @@
 
 #include "support/test_support.h"
 
-#include "schedule/token_bucket.h"
+#include "schedule/pacing.h"
 
 static void starts_full(void** state)
 {

@@ -1,12 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// What is shown of one entity: carried on, without leaps and without walking backwards; teleports at
+// What is shown of one entity: extrapolated, without jumps and without walking backwards; teleports at
 // once; who stands exactly where it stands; with a delay exactly between samples.
 
 #include "support/test_support.h"
 
-#include "motion/aim.h"
 #include "motion/track.h"
 
 #include <math.h>
@@ -20,37 +19,46 @@
 // One entity, its class, and the clock of both ends.
 typedef struct fixture {
     ph_track track;
-    ph_manner manner;
+    ph_motion_model motion_model;
     int64_t now_us;
     int64_t delay_us;
 } fixture;
 
 static fixture make_fixture(int64_t delay_us)
 {
-    return (fixture){.manner = ph_manner_make(), .delay_us = delay_us};
+    return (fixture){.motion_model = ph_motion_model_make(), .delay_us = delay_us};
 }
 
 static void add(fixture* f, int64_t time_us, int32_t x, int32_t y)
 {
     const ph_sample sample = {.time_us = time_us, .position_mm = {x, y, 500}};
-    ph_track_add(&f->track, &f->manner, &sample);
+    ph_track_add(&f->track, &f->motion_model, &sample);
 }
 
 static void add_jump(fixture* f, int64_t time_us, int32_t x, int32_t y)
 {
     const ph_sample sample = {.time_us = time_us, .position_mm = {x, y, 500}, .is_jump = true};
-    ph_track_add(&f->track, &f->manner, &sample);
+    ph_track_add(&f->track, &f->motion_model, &sample);
 }
 
 // One frame later.
 static double show(fixture* f)
 {
     f->now_us += FRAME_US;
-    const ph_moment moment = ph_moment_make(f->now_us, FRAME_US, f->delay_us);
-    ph_track_show(&f->track, &f->manner, &moment);
+    const ph_frame_time frame = ph_frame_time_make(f->now_us, FRAME_US, f->delay_us);
+    ph_track_show(&f->track, &f->motion_model, &frame);
     double position_mm[3];
     ph_track_position(&f->track, position_mm);
     return position_mm[0];
+}
+
+// Where it will be, less the newest sample.
+static void predict(const ph_track* track, const ph_motion_model* motion_model, int64_t time_us,
+                    float offset_mm[3])
+{
+    ph_motion_target target;
+    ph_track_extrapolate(track, motion_model, (float)(time_us - track->time_us) * 1e-6f, &target);
+    memcpy(offset_mm, target.mm, sizeof target.mm);
 }
 
 static double show_until(fixture* f, int64_t time_us)
@@ -115,7 +123,7 @@ static void a_walk_that_begins_with_its_velocity_is_shown_where_it_is_now(void**
 {
     (void)state;
     fixture f = make_fixture(0);
-    const ph_manner before = f.manner;
+    const ph_motion_model before = f.motion_model;
     const ph_sample sample = {.time_us = SEND_US, .position_mm = {walk_x(SEND_US), 0, 500}};
     const ph_step step = {.mm = {500.0f, 0.0f, 0.0f}, .seconds = 0.25f};
     ph_track_begin(&f.track, &sample, &step);
@@ -124,7 +132,7 @@ static void a_walk_that_begins_with_its_velocity_is_shown_where_it_is_now(void**
         const double x = show(&f);
         assert_true(fabs(x - walk_x(f.now_us)) < 2.0);
     }
-    assert_true(f.manner.newcomers == before.newcomers);
+    assert_true(f.motion_model.newcomers == before.newcomers);
 }
 
 static void a_straight_walk_never_goes_back(void** state)
@@ -182,9 +190,9 @@ static double speed_after(int64_t leg_us, int32_t way_mm)
     add(&f, 0, 0, 0);
     add(&f, 1000000, 2000, 0);
     add(&f, 1000000 + leg_us, 2000 + way_mm, 0);
-    ph_aim aim;
-    ph_aim_ahead(&f.track, &f.manner, 0.1f, &aim);
-    return (double)aim.speed_mm_s;
+    ph_motion_target target;
+    ph_track_extrapolate(&f.track, &f.motion_model, 0.1f, &target);
+    return (double)target.speed_mm_s;
 }
 
 static void who_was_fast_long_ago_does_not_catch_up_as_fast(void** state)
@@ -271,7 +279,7 @@ static void a_turn_is_bent_towards(void** state)
     add(&f, 200000, 400, 0);
     add(&f, 400000, 700, 200);
     float offset_mm[3];
-    ph_track_predict(&f.track, &f.manner, 500000, offset_mm);
+    predict(&f.track, &f.motion_model, 500000, offset_mm);
     assert_true(offset_mm[0] > 0.0f && offset_mm[0] < 150.0f);
     assert_true(offset_mm[1] > 100.0f);
     // Not after long intervals.
@@ -279,7 +287,7 @@ static void a_turn_is_bent_towards(void** state)
     add(&slow, 0, 0, 0);
     add(&slow, 1000000, 400, 0);
     add(&slow, 2000000, 700, 200);
-    ph_track_predict(&slow.track, &slow.manner, 2100000, offset_mm);
+    predict(&slow.track, &slow.motion_model, 2100000, offset_mm);
     assert_true(fabsf(offset_mm[1] - 20.0f) < 3.0f);
 }
 
@@ -292,16 +300,16 @@ static void a_newcomer_goes_where_it_looks(void** state)
         for (int k = 0; k < 2; ++k) {
             const ph_sample sample = {.time_us = k * SEND_US,
                                       .position_mm = {walk_x(k * SEND_US), i, 0}};
-            ph_track_add_heading(&other, sample.time_us, 0.0f);
-            ph_track_add(&other, &f.manner, &sample);
+            ph_heading_track_add(&other.heading, sample.time_us, 0.0f);
+            ph_track_add(&other, &f.motion_model, &sample);
         }
     }
     ph_track newcomer = {0};
-    ph_track_add_heading(&newcomer, 0, 90.0f);
+    ph_heading_track_add(&newcomer.heading, 0, 90.0f);
     const ph_sample sample = {.position_mm = {0, 0, 0}};
-    ph_track_add(&newcomer, &f.manner, &sample);
+    ph_track_add(&newcomer, &f.motion_model, &sample);
     float offset_mm[3];
-    ph_track_predict(&newcomer, &f.manner, SEND_US, offset_mm);
+    predict(&newcomer, &f.motion_model, SEND_US, offset_mm);
     assert_true(fabsf(offset_mm[0]) < 1.0f);
     assert_true(fabsf(offset_mm[1] - 400.0f) < 1.0f);
 }
@@ -315,8 +323,8 @@ static void who_turns_all_the_time_is_not_followed_far(void** state)
     for (int i = 0; i < 100; ++i) {
         add(&f, (int64_t)i * 1000000, corners[i % 4][0], corners[i % 4][1]);
     }
-    assert_true(ph_manner_share(&f.manner, 1.0f) < 0.2f);
-    assert_true(ph_manner_share(&f.manner, 0.1f) > 0.99f);
+    assert_true(ph_motion_model_share(&f.motion_model, 1.0f) < 0.2f);
+    assert_true(ph_motion_model_share(&f.motion_model, 0.1f) > 0.99f);
 }
 
 // ---- delayed
@@ -343,8 +351,8 @@ static void a_delay_shows_every_sample_exactly(void** state)
         if (f.track.count == 0 || shown_us < 0) {
             continue;
         }
-        const ph_moment moment = ph_moment_make(now_us, 10000, DELAY_US);
-        ph_track_show(&f.track, &f.manner, &moment);
+        const ph_frame_time frame = ph_frame_time_make(now_us, 10000, DELAY_US);
+        ph_track_show(&f.track, &f.motion_model, &frame);
         double position_mm[3];
         ph_track_position(&f.track, position_mm);
         const int i = (int)(shown_us / SEND_US);
@@ -410,8 +418,8 @@ static void a_sample_of_the_same_moment_takes_its_place(void** state)
     add(&g, 200000, 400, 0);
     float f_mm[3];
     float g_mm[3];
-    ph_track_predict(&f.track, &f.manner, 300000, f_mm);
-    ph_track_predict(&g.track, &g.manner, 300000, g_mm);
+    predict(&f.track, &f.motion_model, 300000, f_mm);
+    predict(&g.track, &g.motion_model, 300000, g_mm);
     assert_memory_equal(f_mm, g_mm, sizeof f_mm);
     assert_int_equal(g.track.newest_mm[0], 400);
     assert_int_equal(g.track.count, 2);
@@ -468,14 +476,15 @@ static void samples_of_one_moment_do_not_add_up(void** state)
     assert_true(fabsf(f.track.shown_mm[0]) < 0x1p31f);
 }
 
-static bool is_finite_manner(const ph_manner* manner)
+static bool is_finite_model(const ph_motion_model* motion_model)
 {
-    float sum = manner->patience + manner->usual_pause_s + manner->first_pause_s +
-                manner->forward_mm_s + manner->newcomers + manner->movers;
-    for (int i = 0; i < PH_MANNER_AGES; ++i) {
-        sum += manner->gone[i] + manner->promised[i];
+    float sum = motion_model->interval_limit + motion_model->usual_pause_s +
+                motion_model->first_pause_s + motion_model->forward_mm_s + motion_model->newcomers +
+                motion_model->movers;
+    for (int i = 0; i < PH_MOTION_MODEL_AGES; ++i) {
+        sum += motion_model->products[i] + motion_model->squares[i];
     }
-    return isfinite(sum) && isfinite(ph_manner_share(manner, 0.3f));
+    return isfinite(sum) && isfinite(ph_motion_model_share(motion_model, 0.3f));
 }
 
 // Across the world within a microsecond, then nothing for years: squares of that are no floats.
@@ -487,7 +496,7 @@ static void a_speed_of_no_world_teaches_nothing(void** state)
     add(&f, 1, -1, 0);
     add(&f, INT64_C(1) << 60, INT32_MAX, 0);
     add(&f, (INT64_C(1) << 60) + 200000, 0, 0);
-    assert_true(is_finite_manner(&f.manner));
+    assert_true(is_finite_model(&f.motion_model));
 }
 
 static void wild_samples_do_no_harm(void** state)
@@ -508,8 +517,8 @@ static void wild_samples_do_no_harm(void** state)
                                 (int32_t)(uint32_t)test_rng_next(&rng)},
                 .is_jump = test_rng_below(&rng, 4) == 0,
             };
-            ph_track_add(&f.track, &f.manner, &sample);
-            ph_track_add_heading(&f.track, sample.time_us, (float)(i * 1000 - 30000));
+            ph_track_add(&f.track, &f.motion_model, &sample);
+            ph_heading_track_add(&f.track.heading, sample.time_us, (float)(i * 1000 - 30000));
             f.now_us = sample.time_us + (int64_t)test_rng_below(&rng, 3000000) - 1000000;
             show(&f);
             double position_mm[3];
@@ -518,8 +527,8 @@ static void wild_samples_do_no_harm(void** state)
                 assert_true(position_mm[k] >= -0x1p31 && position_mm[k] < 0x1p31);
                 assert_true(isfinite(f.track.shown_mm[k]) && isfinite(f.track.steps[0].mm[k]));
             }
-            assert_true(f.track.bearing.shown >= 0.0f && f.track.bearing.shown < 360.0f);
-            assert_true(is_finite_manner(&f.manner));
+            assert_true(f.track.heading.shown >= 0.0f && f.track.heading.shown < 360.0f);
+            assert_true(is_finite_model(&f.motion_model));
         }
     }
 }
@@ -538,7 +547,7 @@ static void the_same_samples_show_the_same(void** state)
         }
     }
     assert_memory_equal(runs[0].track.shown_mm, runs[1].track.shown_mm, sizeof(float[3]));
-    assert_memory_equal(&runs[0].manner, &runs[1].manner, sizeof(ph_manner));
+    assert_memory_equal(&runs[0].motion_model, &runs[1].motion_model, sizeof(ph_motion_model));
 }
 
 int main(void)

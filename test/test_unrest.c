@@ -24,7 +24,7 @@ static void rank(void* context, const ph_ranking* ranking)
     spy* seen = context;
     seen->has_array = ranking->change != NULL;
     for (int i = 0; i < ranking->slot_count; ++i) {
-        ranking->priority[i] = ranking->touched[i] != 0 ? 1.0f : 0.0f;
+        ranking->priority[i] = ranking->dirty[i] != 0 ? 1.0f : 0.0f;
     }
     if (seen->has_array && seen->slot >= 0) {
         seen->change = ranking->change[seen->slot];

@@ -7,7 +7,7 @@
 #include "support/test_support.h"
 #include "support/small_world.h"
 
-#include "world/entities.h"
+#include "entities/entities.h"
 
 #include <limits.h>
 #include <math.h>

@@ -155,10 +155,11 @@ static void a_world_grows_around_indices_that_are_worn_out(void** state)
         small_world_again(&f);
         for (int i = 0; i < 40; ++i) {
             ph_entity_id own = small_world_spawn(&f, (uint64_t)i);
-            f.world->entities.ids.slots[own.index1 - 1].generation = UINT32_MAX;
+            f.world->store.entities.ids.slots[own.index1 - 1].generation = UINT32_MAX;
             own.generation = UINT32_MAX;
             ph_viewer_id viewer = small_world_add_viewer(&f, own, 10);
             f.world->viewers.ids.slots[viewer.index1 - 1].generation = UINT32_MAX;
+            f.world->viewers.viewers[viewer.index1 - 1].id.generation = UINT32_MAX;
             viewer.generation = UINT32_MAX;
             ph_world_tick(f.world);
             assert_int_equal(small_world_slot(&f, viewer, own), 0);
@@ -167,7 +168,7 @@ static void a_world_grows_around_indices_that_are_worn_out(void** state)
             ph_world_tick(f.world);
             assert_true(ph_world_validate(f.world));
         }
-        assert_int_equal(f.world->entities.ids.retired_count, 40);
+        assert_int_equal(f.world->store.entities.ids.retired_count, 40);
         assert_int_equal(f.world->viewers.ids.retired_count, 40);
         small_world_teardown(&f);
     }
@@ -242,8 +243,8 @@ static void validate_sees_damage(void** state)
     put.target = target;
     assert_int_equal(ph_world_put(f.world, id, &put, NULL), PH_OK);
     ph_world_despawn(f.world, small_world_spawn(&f, 3));
-    ph_entities* entities = &f.world->entities;
-    ph_table* table = &f.world->tables[0];
+    ph_entities* entities = &f.world->store.entities;
+    ph_table* table = &f.world->store.tables[0];
     assert_damage_is_seen(f.world, &entities->live_count, sizeof entities->live_count);
     assert_damage_is_seen(f.world, &entities->live[0], sizeof entities->live[0]);
     assert_damage_is_seen(f.world, &entities->live_place[1], sizeof entities->live_place[1]);

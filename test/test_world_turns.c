@@ -324,7 +324,7 @@ static void nobody_is_refreshed_for_whom_it_may_not_see(void** state)
     assert_int_equal(ph_world_despawn(f.world, mortal), PH_OK);
     ph_world_tick(f.world);
     assert_int_equal(ph_world_vision_stats(f.world).refreshes, refreshes);
-    assert_int_equal(f.world->entities.arrived_count, 0);
+    assert_int_equal(f.world->store.entities.arrived_count, 0);
     small_world_teardown(&f);
 }
 
@@ -334,7 +334,7 @@ enum { CROWD = 60, VIEWERS = 4 };
 static bool shows_vanished(const small_world* f, ph_viewer_id viewer, uint32_t sees)
 {
     const ph_sight sight = small_world_sight(f, viewer);
-    const ph_entities* entities = &f->world->entities;
+    const ph_entities* entities = &f->world->store.entities;
     for (int slot = 1; slot < sight.slot_count; ++slot) {
         const ph_entity_index index = sight.entities[slot];
         if (index != PH_ENTITY_NONE && (test_is_none(ph_world_entity_at(f->world, index)) ||
@@ -464,8 +464,8 @@ static void whoever_is_hidden_last_leaves_however_many_came_before(void** state)
         ph_world_tick(f.world);
         assert_true(small_world_sees(&f, viewer, often));
         assert_false(small_world_sees(&f, viewer, once));
-        assert_int_equal(f.world->entities.veiled_count, 0);
-        assert_false(f.world->entities.are_more_veiled);
+        assert_int_equal(f.world->store.entities.visibility_changed_count, 0);
+        assert_false(f.world->store.entities.have_more_visibility_changed);
         small_world_teardown(&f);
     }
 }

@@ -25,13 +25,13 @@ static void a_viewer_sees_the_nearest_and_its_own_entity_is_slot_0(void** state)
     const ph_entity_id far = small_world_spawn_at(&f, 2, 9000, 0);
     const ph_entity_id near = small_world_spawn_at(&f, 3, 0, -2000);
     const ph_entity_id middle = small_world_spawn_at(&f, 4, 3000, 3000);
-    const ph_entity_id beyond = small_world_spawn_at(&f, 5, 251000, 0);
+    const ph_entity_id out_of_range = small_world_spawn_at(&f, 5, 251000, 0);
     const ph_viewer_id viewer = small_world_add_viewer(&f, own, 2);
     assert_int_equal(small_world_sight(&f, viewer).visible_count, 0);
     ph_world_tick(f.world);
     assert_int_equal(small_world_slot(&f, viewer, own), 0);
     assert_true(small_world_sees(&f, viewer, near) && small_world_sees(&f, viewer, middle));
-    assert_false(small_world_sees(&f, viewer, far) || small_world_sees(&f, viewer, beyond));
+    assert_false(small_world_sees(&f, viewer, far) || small_world_sees(&f, viewer, out_of_range));
     const ph_sight sight = small_world_sight(&f, viewer);
     assert_int_equal(sight.slot_count, 4);
     assert_int_equal(sight.visible_count, 2);
@@ -140,7 +140,7 @@ static void a_mask_without_bits_hides_unless_it_was_never_set(void** state)
 static void assert_nearest(const small_world* f, ph_viewer_id viewer)
 {
     const uint32_t index = viewer.index1 - 1;
-    const ph_crowd crowd = ph_entities_crowd(&f->world->entities);
+    const ph_crowd crowd = ph_entities_crowd(&f->world->store.entities);
     const ph_eye* eye = &f->world->viewers.eyes[index];
     ph_seen scratch[200];
     ph_seen seen[200];

@@ -34,7 +34,7 @@ size_t fuzz_write_classic(const ph_client* client, fuzz_source* from, bool is_ca
             }
         }
     }
-    if (twice < FUZZ_SLOTS && ph_bitset_test(&client->mirror.is_entered, twice)) {
+    if (twice < FUZZ_SLOTS && ph_bitset_test(&client->entities.is_entered, twice)) {
         write_record(client, &frame, PH_RECORD_UPDATE, twice, from, &writer);
     }
     return ph_bit_writer_finish(&writer);
@@ -50,12 +50,12 @@ void fuzz_check_classic(const ph_client* client, const ph_frame* frame, const ui
     uint8_t written[PH_PAYLOAD_MAX] = {0};
     ph_bit_writer writer = ph_bit_writer_make(written, sizeof written);
     ph_header_write(&header, &writer);
-    const ph_draft* draft = &client->draft;
-    for (int i = 0; i < draft->count && !header.is_probe; ++i) {
+    const ph_decoded_packet* decoded = &client->decoded;
+    for (int i = 0; i < decoded->count && !header.is_probe; ++i) {
         const size_t before = ph_bit_writer_size_bits(&writer);
-        ph_classic_write_record(frame, &draft->records[i], &writer);
+        ph_classic_write_record(frame, &decoded->records[i], &writer);
         fuzz_demand(ph_bit_writer_size_bits(&writer) - before ==
-                    (size_t)ph_classic_record_bits(frame, &draft->records[i], NULL));
+                    (size_t)ph_classic_record_bits(frame, &decoded->records[i], NULL));
     }
     fuzz_demand(ph_bit_writer_finish(&writer) == size && memcmp(written, bytes, size) == 0);
 }

@@ -6,11 +6,15 @@
 
 #include "support/fuzz_server.h"
 
-#include "wire/coded_header.h"
-#include "wire/coded_told.h"
-#include "wire/coded_neighbour.h"
+#include "packet/header.h"
+#include "packet/pinhole_records.h"
 
 #include <string.h>
+
+static const uint8_t* known_of(const ph_client* client, int slot)
+{
+    return client->baselines.known + (size_t)slot * client->baselines.stride;
+}
 
 // A tick as the header counts it, of a packet with this horizon: some ticks on, or a long time.
 static uint32_t make_tick(const ph_client* client, fuzz_source* from, ph_header* header)
@@ -19,7 +23,7 @@ static uint32_t make_tick(const ph_client* client, fuzz_source* from, ph_header*
     uint64_t tick;
     header->tick = (uint16_t)(fuzz_take(from, 255) * 8);
     if (!header->has_hello && fuzz_take(from, 16) != 0 &&
-        ph_arrivals_try_coded_tick(arrivals, header, &tick)) {
+        ph_arrivals_try_pinhole_tick(arrivals, header, &tick)) {
         return (uint32_t)tick;
     }
     header->tick = PH_CODED_TICK_WHOLE;
@@ -34,8 +38,8 @@ static ph_coded_frame coded_frame(const ph_client* client, const ph_frame* frame
     const ph_hello* hello = client->session.has_begun ? &client->session.hello : &header->hello;
     return (ph_coded_frame){
         .frame = *frame,
-        .packings = client->horizon.packings,
-        .name_base = client->horizon.name_base,
+        .packings = client->baselines.packings,
+        .name_base = client->baselines.name_base,
         .tick = tick,
         .tick_us = hello->tick_us,
         .density = header->density,
@@ -47,12 +51,11 @@ static ph_coded_frame coded_frame(const ph_client* client, const ph_frame* frame
 static void write_update(const ph_client* client, const ph_coded_frame* frame, int slot,
                          fuzz_source* from, ph_entropy_writer* writer)
 {
-    const ph_baseline* baseline = &client->horizon.slots[slot].baseline;
+    const ph_baseline* baseline = &client->baselines.slots[slot].baseline;
     fuzz_record made;
     fuzz_make_record(client, PH_RECORD_UPDATE, slot, from, &made);
-    ph_coded_record coded = {.record = made.record,
-                             .baseline = baseline,
-                             .known = ph_horizon_known(&client->horizon, slot)};
+    ph_coded_record coded = {
+        .record = made.record, .baseline = baseline, .known = known_of(client, slot)};
     const int coarse = ph_coded_coarse(frame, baseline);
     const ph_layout* layout = &client->layouts.layouts[baseline->class_index];
     uint32_t* place = made.words + layout->word[layout->described->position];
@@ -101,7 +104,7 @@ static void forget_needless(const ph_client* client, ph_header* header, fuzz_pla
 {
     for (int slot = 0; slot < FUZZ_SLOTS; ++slot) {
         if (plan->kind1[slot] == PH_RECORD_ENTER + 1 &&
-            client->horizon.slots[slot].baseline.is_entered && fuzz_take(from, 4) != 0) {
+            client->baselines.slots[slot].baseline.is_entered && fuzz_take(from, 4) != 0) {
             plan->kind1[slot] = PH_RECORD_UPDATE + 1;
             --header->enter_count;
         }
@@ -111,15 +114,15 @@ static void forget_needless(const ph_client* client, ph_header* header, fuzz_pla
 // A baseline of another class than the slot has by now is none to write against.
 static bool is_writable(const ph_client* client, int slot)
 {
-    return ph_bitset_test(&client->mirror.is_entered, slot) &&
-           client->mirror.class_index[slot] == client->horizon.slots[slot].baseline.class_index;
+    return ph_bitset_test(&client->entities.is_entered, slot) &&
+           client->entities.class_index[slot] == client->baselines.slots[slot].baseline.class_index;
 }
 
 static void write_updates(const ph_client* client, const ph_coded_frame* frame,
                           const fuzz_plan* plan, fuzz_source* from, ph_entropy_writer* writer)
 {
     for (int slot = 0; slot < FUZZ_SLOTS; ++slot) {
-        const ph_baseline* baseline = &client->horizon.slots[slot].baseline;
+        const ph_baseline* baseline = &client->baselines.slots[slot].baseline;
         if (baseline->is_entered) {
             // Of who is left, too, now and then.
             const bool is_told = frame->density != PH_DENSITY_NOBODY && is_writable(client, slot) &&
@@ -141,7 +144,7 @@ size_t fuzz_write_coded(ph_client* client, fuzz_source* from, uint8_t bytes[PH_P
                                                                   : 1024 * fuzz_take(from, 2));
     const uint32_t tick = make_tick(client, from, &header);
     fuzz_plan plan = fuzz_make_plan(client, &header, from);
-    ph_horizon_move(&client->horizon, header.horizon);
+    ph_client_baselines_advance(&client->baselines, header.horizon);
     forget_needless(client, &header, &plan, from);
     const ph_frame frame = fuzz_frame_of(client, &header);
     ph_coded_frame coded = coded_frame(client, &frame, &header, tick);
@@ -162,7 +165,7 @@ size_t fuzz_write_coded(ph_client* client, fuzz_source* from, uint8_t bytes[PH_P
     ph_coded_write_spread(&coded, &writer, header.enter_count);
     write_changes(client, &coded, &plan, PH_RECORD_ENTER, from, &writer);
     write_updates(client, &coded, &plan, from, &writer);
-    ph_horizon_restore(&client->horizon);
+    ph_client_baselines_roll_back(&client->baselines);
     return ph_entropy_writer_finish(&writer);
 }
 
@@ -171,23 +174,23 @@ size_t fuzz_write_coded(ph_client* client, fuzz_source* from, uint8_t bytes[PH_P
 static void write_updates_again(const ph_client* client, const ph_coded_frame* frame,
                                 ph_entropy_writer* writer)
 {
-    const ph_draft* draft = &client->draft;
-    int next = draft->update_first;
+    const ph_decoded_packet* decoded = &client->decoded;
+    int next = decoded->update_first;
     for (int slot = 0; slot < FUZZ_SLOTS; ++slot) {
-        const ph_baseline* baseline = &client->horizon.slots[slot].baseline;
+        const ph_baseline* baseline = &client->baselines.slots[slot].baseline;
         if (!baseline->is_entered) {
             continue;
         }
-        const bool is_told = next < draft->count && draft->records[next].slot == slot;
+        const bool is_told = next < decoded->count && decoded->records[next].slot == slot;
         ph_coded_write_told(frame, writer, ph_coded_urgency(frame, baseline), is_told);
         if (is_told) {
-            const ph_coded_record coded = {.record = draft->records[next++],
+            const ph_coded_record coded = {.record = decoded->records[next++],
                                            .baseline = baseline,
-                                           .known = ph_horizon_known(&client->horizon, slot)};
+                                           .known = known_of(client, slot)};
             ph_coded_write(frame, writer, &coded);
         }
     }
-    fuzz_demand(next == draft->count);
+    fuzz_demand(next == decoded->count);
 }
 
 // The client stands at the packet's horizon now. How coarse a position was is not kept: those
@@ -198,20 +201,20 @@ void fuzz_check_coded(const ph_client* client, const ph_frame* frame, const ph_h
     if (client->session.hello.precision != 0) {
         return;
     }
-    const ph_draft* draft = &client->draft;
+    const ph_decoded_packet* decoded = &client->decoded;
     ph_coded_frame coded =
         coded_frame(client, frame, header, (uint32_t)client->session.arrivals.last.tick);
-    coded.spread = draft->spread;
+    coded.spread = decoded->spread;
     uint8_t written[PH_PAYLOAD_MAX] = {0};
     ph_entropy_writer writer;
     ph_entropy_writer_init(&writer, written, sizeof written);
     ph_coded_header_write(header, &writer.raw);
     ph_coded_neighbour before;
-    for (int i = 0; i < draft->update_first && !header->is_probe; ++i) {
-        const bool is_first = i == 0 || i == draft->enter_first;
-        const ph_coded_record it = {.record = draft->records[i],
+    for (int i = 0; i < decoded->update_first && !header->is_probe; ++i) {
+        const bool is_first = i == 0 || i == decoded->enter_first;
+        const ph_coded_record it = {.record = decoded->records[i],
                                     .before = is_first ? NULL : &before};
-        if (i == draft->enter_first) {
+        if (i == decoded->enter_first) {
             ph_coded_write_spread(&coded, &writer, header->enter_count);
         }
         ph_coded_write(&coded, &writer, &it);

@@ -5,7 +5,7 @@
 
 #include "support/fuzz_server.h"
 
-#include "wire/coded_header.h"
+#include "packet/header.h"
 
 #include <string.h>
 
@@ -33,7 +33,7 @@ ph_frame fuzz_frame_of(const ph_client* client, const ph_header* header)
     const ph_known_eye eye = fuzz_eye_of(client, header);
     return (ph_frame){.layouts = &client->layouts,
                       .ground = &fuzz_ground,
-                      .slot_bits = ph_classic_slot_bits(FUZZ_SLOTS),
+                      .slot_bits = ph_slot_bits(FUZZ_SLOTS),
                       .eye_mm = {eye.mm[0], eye.mm[1], eye.mm[2]}};
 }
 
@@ -119,7 +119,7 @@ static void make_value(const ph_client* client, const ph_layout* layout, int pro
     case PH_CODING_ENTITY: {
         const uint32_t slot = fuzz_take(from, FUZZ_SLOTS + 2);
         words[0] = slot < FUZZ_SLOTS ? slot + 1 : 0;
-        words[1] = slot < FUZZ_SLOTS ? client->mirror.association[slot] : 0;
+        words[1] = slot < FUZZ_SLOTS ? client->entities.association[slot] : 0;
         break;
     }
     case PH_CODING_STRING:
@@ -158,14 +158,14 @@ static void make_values(const ph_client* client, ph_record* record, fuzz_source*
 void fuzz_make_record(const ph_client* client, ph_record_kind kind, int slot, fuzz_source* from,
                       fuzz_record* made)
 {
-    const ph_mirror* mirror = &client->mirror;
-    const bool is_entered = ph_bitset_test(&mirror->is_entered, slot);
+    const ph_client_entities* entities = &client->entities;
+    const bool is_entered = ph_bitset_test(&entities->is_entered, slot);
     memset(made, 0, sizeof *made);
     ph_record* record = &made->record;
     *record = (ph_record){
         .kind = (uint8_t)kind, .slot = (uint16_t)slot, .words = made->words, .texts = made->texts};
-    record->association = mirror->association[slot] + (is_entered ? 0 : 1);
-    record->class_index = is_entered ? mirror->class_index[slot] : 0;
+    record->association = entities->association[slot] + (is_entered ? 0 : 1);
+    record->class_index = is_entered ? entities->class_index[slot] : 0;
     if (kind == PH_RECORD_LEAVE) {
         // Of one that left before, too.
         record->association -= !is_entered && record->association > 1 && fuzz_take(from, 2) == 0;
@@ -174,7 +174,7 @@ void fuzz_make_record(const ph_client* client, ph_record_kind kind, int slot, fu
     if (kind == PH_RECORD_ENTER && !is_entered) {
         record->class_index = (uint8_t)fuzz_take(from, 2);
     }
-    record->name = is_entered ? mirror->name[slot] : fuzz_take(from, 2 * FUZZ_SLOTS);
+    record->name = is_entered ? entities->name[slot] : fuzz_take(from, 2 * FUZZ_SLOTS);
     make_values(client, record, from);
 }
 
@@ -182,7 +182,7 @@ fuzz_plan fuzz_make_plan(const ph_client* client, ph_header* header, fuzz_source
 {
     fuzz_plan made = {{0}};
     for (int slot = 0; slot < FUZZ_SLOTS; ++slot) {
-        const bool is_entered = ph_bitset_test(&client->mirror.is_entered, slot);
+        const bool is_entered = ph_bitset_test(&client->entities.is_entered, slot);
         uint8_t kind1 = (uint8_t)fuzz_take(from, 6);
         if (kind1 > PH_RECORD_UPDATE + 1 || (kind1 == PH_RECORD_UPDATE + 1 && !is_entered)) {
             kind1 = 0;

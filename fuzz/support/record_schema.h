@@ -6,7 +6,7 @@
 #ifndef PINHOLE_FUZZ_RECORD_SCHEMA_H
 #define PINHOLE_FUZZ_RECORD_SCHEMA_H
 
-#include "wire/layout.h"
+#include "packet/layout.h"
 
 enum { FUZZ_RECORD_CLASSES = 3, FUZZ_RECORD_WORDS_MAX = 128, FUZZ_RECORD_TEXTS_MAX = 128 };
 

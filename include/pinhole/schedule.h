@@ -37,8 +37,6 @@ typedef struct ph_ranking_errors {
     float heading_bits;
     float other_bits;
     float enter_bits;
-    /// By slot, for the scheduler: what `rank` leaves there `filter` finds, within one send.
-    float* kept;
 } ph_ranking_errors;
 
 /// One viewer at one send; arrays by slot. Slots that show nobody have distance INFINITY.
@@ -51,11 +49,14 @@ typedef struct ph_ranking {
     /// Path since the position was last sent, in mm.
     const uint32_t* mileage_mm;
     /// Bit p: property p may differ from what was last sent. 0: nothing to tell.
-    const uint64_t* touched;
+    const uint64_t* dirty;
     /// The scheduler's own memory of each slot, kept between sends; 0 when a slot takes an entity.
     float* score;
     /// To be filled: the highest goes first, ties by slot; 0 or less is not visited.
     float* priority;
+    /// The scheduler's own within one send: what `rank` leaves here `filter` finds as `note`. Holds
+    /// anything before.
+    uint32_t* notes;
     /// How much beside the position has changed since it was last sent: 1 for another value where
     /// every difference is significant, else an eighth for each significant difference, at most 1;
     /// times the weight of the property; as a path, so there and back counts twice. References,
@@ -88,8 +89,10 @@ typedef struct ph_visit {
     /// As in ph_ranking; NULL unless the scheduler wants_errors. `slot` is where to look in there.
     const ph_ranking_errors* errors;
     int slot;
-    /// The bit of the heading; 0 when there is none.
+    /// The bit of the heading; 0 when there is none, or unless the scheduler wants_errors.
     uint64_t heading;
+    /// What `rank` left in `notes` for this slot.
+    uint32_t note;
 } ph_visit;
 
 /// A choice. Must be fast, must not allocate, must depend on nothing but its arguments; is called
@@ -133,7 +136,7 @@ PH_API ph_scheduler ph_scheduler_buckets(void);
 /// will show when it arrives and the truth, times the time since the last position. A heading counts
 /// for a radian 25 mm and an eighth of the position's error, another look ("put on a hat") 50 mm,
 /// a newcomer three metres for ten seconds; all over the distance, times the hint. What nobody would see (0.1 mrad) waits for spare
-/// bits. Its filter goes by what its rank left in `kept`: whoever takes the one needs the other.
+/// bits. Its filter goes by the notes that its rank leaves: take both or neither.
 PH_API ph_scheduler ph_scheduler_error(void);
 
 #ifdef __cplusplus

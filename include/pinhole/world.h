@@ -71,9 +71,13 @@ typedef struct ph_world_def {
     ph_ground ground;
     /// Who does the sends of ph_world_send_all(), one job for each viewer (some are of nobody), and may use
     /// many threads for them: deliver is then called for different viewers at the same time. A job takes
-    /// some 100 kB of stack. Default NULL: one after the other, by the caller.
+    /// less than 16 kB of stack. Default NULL: one after the other, by the caller.
     ph_run_jobs* run_jobs;
     void* run_jobs_context;
+    /// How many sends may run at the same time, on as many threads, 1..256; each needs some 90 kB, taken
+    /// at creation and when a viewer with more slots than any before is added. Default 1. Also
+    /// ph_world_set_sends_at_once().
+    int sends_at_once;
     /// Zero-initialised means malloc and free.
     ph_allocator allocator;
     /// Set by ph_world_def_default(). Do not touch.
@@ -200,7 +204,7 @@ typedef struct ph_viewer_def {
     /// Bits that it may be sent per second, overhead included; 0: no limit. Default 13,000. At least
     /// 1,000.
     int bits_per_second;
-    /// How much may be saved up while nothing is due, in bits; the bucket is full at the start. 0
+    /// How much may be saved up while nothing is due, in bits; the bucket is full at the first send. 0
     /// means one second's worth. Never less than one datagram with the largest enter of the schema.
     int burst_bits;
     /// Bytes that each datagram costs beside its payload, 0..1000. Default 48: 28 for IPv4 and UDP,
@@ -295,19 +299,14 @@ typedef void ph_deliver(void* context, ph_viewer_id viewer, const void* bytes, s
 
 /// One send to one viewer: as many datagrams as are due and can be paid for, often one, sometimes
 /// none. Allocates nothing. Different viewers may be sent to from different threads at once, between
-/// two ticks.
-/// @return PH_OK or PH_ERROR_STALE.
+/// two ticks, as many as sends_at_once of ph_world_def says.
+/// @return PH_OK, PH_ERROR_STALE, or PH_ERROR_FULL with nothing done: more sends at once than that.
 PH_API ph_result ph_world_send(ph_world* world, ph_viewer_id viewer, uint64_t now_us,
                                ph_deliver* deliver, void* context);
 
-/// Hints for whoever sends to many viewers one after the other, who are in no cache. fetch: this one will be
-/// sent to in so many turns, to be said of it PH_FETCH_TURNS turns before, and in each one since. follow: after the send to
-/// `viewer`, which is about to begin, comes that to `next`, on the same thread; until then no other thread
-/// sends to `next` or takes its acknowledgements. So what a send looks at is there in time. They change nothing that can be seen; any ids will do. On different threads for different
-/// viewers, as the sends themselves.
-#define PH_FETCH_TURNS 3
-PH_API void ph_world_fetch(const ph_world* world, ph_viewer_id viewer, int turns_before);
-PH_API void ph_world_follow(ph_world* world, ph_viewer_id viewer, ph_viewer_id next);
+/// Makes room for so many sends at the same time, 1..256; never less than before. Not while one runs.
+/// @return PH_OK, PH_ERROR_RANGE, or PH_ERROR_MEMORY with everything as before.
+PH_API ph_result ph_world_set_sends_at_once(ph_world* world, int count);
 
 /// Whether ph_world_send_all() would send to this viewer now: for games that send by themselves, and
 /// by the rhythm of the pinhole profile. With a fixed sends_per_second always. May be asked from
@@ -319,7 +318,7 @@ PH_API bool ph_world_is_send_due(ph_world* world, ph_viewer_id viewer, uint64_t 
 PH_API double ph_world_sends_per_second(const ph_world* world, ph_viewer_id viewer);
 
 /// A send to every viewer whose time has come by its sends_per_second, on as many threads as run_jobs of
-/// ph_world_def has. Call it after each tick.
+/// ph_world_def has; jobs beyond sends_at_once are done at the end, by the caller. Call it after each tick.
 PH_API void ph_world_send_all(ph_world* world, uint64_t now_us, ph_deliver* deliver, void* context);
 
 /// Takes an acknowledgement, or whatever came in its place. As ph_world_send(): allocates nothing,
@@ -329,24 +328,11 @@ PH_API void ph_world_send_all(ph_world* world, uint64_t now_us, ph_deliver* deli
 PH_API ph_result ph_world_acknowledge(ph_world* world, ph_viewer_id viewer, uint64_t now_us,
                                       const void* bytes, size_t size);
 
-/// What came from one of many viewers.
-typedef struct ph_answer {
-    ph_viewer_id viewer;
-    const void* bytes;
-    size_t size;
-    /// Of ph_world_acknowledge().
-    ph_result result;
-} ph_answer;
-
-/// As ph_world_acknowledge() for each of them, in this order; all have come now. Takes less time where
-/// there are so many viewers that they are in no cache: the next ones are fetched meanwhile.
-PH_API void ph_world_acknowledge_all(ph_world* world, uint64_t now_us, ph_answer* answers,
-                                     int count);
-
-/// Changes the budget from now on; units and zeros as in ph_viewer_def. What was saved up stays, up
-/// to the new burst. The time is known from sends, and from acknowledgements with news: what has
-/// passed since the last one counts at the lowest rate of that time, up to its smallest burst. Without
-/// a limit nothing is spent or saved up.
+/// Changes the budget from now on; units and zeros as in ph_viewer_def. Before the first send (or
+/// ph_world_spend()) the bucket is full, whatever the burst is then. Later, what was saved up stays, up to
+/// the new burst. The time is known from sends, and from acknowledgements with news: what has passed since
+/// the last one counts at the lowest rate of that time, up to its smallest burst. Without a limit nothing is
+/// spent or saved up: if there was none for a part of that time, none of it counts.
 /// @return PH_OK, PH_ERROR_STALE, PH_ERROR_RANGE, or PH_ERROR_MEMORY with everything as before.
 PH_API ph_result ph_world_set_budget(ph_world* world, ph_viewer_id viewer, int bits_per_second,
                                      int burst_bits);
@@ -358,7 +344,8 @@ PH_API ph_result ph_world_set_budget(ph_world* world, ph_viewer_id viewer, int b
 /// the next one alone; both 0 at first. They are paid from the budget, count as payload (its reason is
 /// PH_REASON_RESERVED) and leave the packet less room: bytes and size of ph_deliver are without them.
 /// next_bytes is 0 again after the next datagram. The burst is deep enough for the largest enter beside
-/// the most that was ever reserved. Allocates nothing; not during a send.
+/// the most that was ever reserved; what it grows by is to be saved up first, unless nothing was sent yet:
+/// the bucket is full at the first send. Allocates nothing; not during a send.
 /// @return PH_OK, PH_ERROR_STALE, or PH_ERROR_RANGE with everything as before: less than 0, or
 /// together more than ph_world_reserve_max().
 PH_API ph_result ph_world_reserve(ph_world* world, ph_viewer_id viewer, int each_bytes,
@@ -401,6 +388,10 @@ typedef struct ph_viewer_stats {
     /// Packets whose fate is known, and those of them that never came.
     uint64_t resolved;
     uint64_t lost;
+    /// Datagrams that would have been over the budget or PH_PAYLOAD_MAX when they were written: not sent,
+    /// not paid for and in no other count, but lost as any other, so that what they said is told again.
+    /// Always 0, unless the library has a bug.
+    uint64_t withheld;
     /// Acknowledgements: those that told something new, those that came late or twice, those that
     /// contradict what was said before, those that cannot be, and bytes that are none.
     uint64_t acks_new;
@@ -470,7 +461,7 @@ typedef struct ph_why {
     /// Everything below is 0 when it is not in view.
     int slot;
     /// Bit p: property p may differ from what was last sent.
-    uint64_t touched;
+    uint64_t dirty;
     /// |dx| + |dy|, in mm, at least 1.
     double distance_mm;
     /// The game's hint.

@@ -5,8 +5,8 @@
 // malloc and free when that is zero-initialised. Runs at creation and at explicit growth, never
 // inside a warm tick. No thread safety of its own: that of the allocator.
 
-#ifndef PINHOLE_BASE_ALLOCATOR_H
-#define PINHOLE_BASE_ALLOCATOR_H
+#ifndef PH_BASE_ALLOCATOR_H
+#define PH_BASE_ALLOCATOR_H
 
 #include "pinhole/base.h"
 

@@ -6,62 +6,16 @@
 //
 //   for (int i = ph_bitset_next(&set, 0); i < set.bit_count; i = ph_bitset_next(&set, i + 1))
 
-#ifndef PINHOLE_BASE_BITSET_H
-#define PINHOLE_BASE_BITSET_H
+#ifndef PH_BASE_BITSET_H
+#define PH_BASE_BITSET_H
 
-#include "pinhole/base.h"
-
-#include <string.h>
+#include "base/math.h"
 
 // {0} is an empty row. The words belong to the caller and live at least as long as the bitset.
 typedef struct ph_bitset {
     uint64_t* words; // bits at and above bit_count are zero
     int bit_count;
 } ph_bitset;
-
-// How many bits of a word are set.
-static inline int ph_word_count_bits(uint64_t word)
-{
-    return __builtin_popcountll(word);
-}
-
-// The lowest set bit of a word, 0..63. The word is not 0.
-static inline int ph_word_lowest_bit(uint64_t word)
-{
-    PH_ASSERT(word != 0);
-
-    return __builtin_ctzll(word);
-}
-
-// Bits up to the highest one that is set; 0 for 0. Games call it ph_width_of().
-static inline int ph_word_width(uint64_t word)
-{
-#if defined(__GNUC__)
-    return word == 0 ? 0 : 64 - __builtin_clzll(word);
-#else
-    int width = 0;
-    for (; word != 0; word >>= 1) {
-        ++width;
-    }
-    return width;
-#endif
-}
-
-// All bits or none: in loops that are to run in vectors, conditions would become branches.
-static inline uint32_t ph_bits_if(bool is_set)
-{
-    return -(uint32_t)is_set;
-}
-
-// The value, or 0; for the same loops.
-static inline float ph_float_if(bool is_set, float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    bits &= ph_bits_if(is_set);
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
 
 // How many words hold bit_count bits (0 or more).
 static inline int ph_bitset_word_count(int bit_count)

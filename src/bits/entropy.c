@@ -13,16 +13,16 @@
 // The packet ends with as few bits as pin the interval down whatever follows them, so that raw bits
 // may follow in the same byte.
 
-#include "pinhole/entropy.h"
+#include "bits/entropy_run.h"
 
-#include "bits/narrow.h"
-#include "bits/room.h"
+#include "pinhole/entropy.h"
 #include "pinhole/integers.h"
 
 #define WORD_BYTES 4
 #define WORD_BITS 32
 // The whole interval. Only a coder that has seen no symbol has this range.
 #define RANGE_FULL UINT64_MAX
+#define RANGE_MIN (UINT64_C(1) << 32)
 
 // ---- the end of the symbols
 
@@ -96,7 +96,7 @@ static void release_held(ph_entropy_writer* writer)
 
 // 1 is added to the held number: its last word that is not all ones grows, those behind it become
 // 0.
-PH_OUT_OF_LINE void ph_entropy_carry(ph_entropy_writer* writer)
+static void add_carry(ph_entropy_writer* writer)
 {
     PH_ASSERT(writer->has_held);
     writer->held += 1;
@@ -123,65 +123,111 @@ static inline void hold(ph_entropy_writer* writer, uint32_t word)
     writer->shifted += WORD_BYTES;
 }
 
-PH_OUT_OF_LINE void ph_entropy_shift_out(ph_entropy_writer* writer)
+// Whether an ending for this interval fits with everything else. No ending takes more than eight bytes,
+// nor the raw end's partial byte more than one.
+static bool is_far_from_end(const ph_entropy_writer* writer)
 {
-    if (writer->range == 0) { // a symbol without probability: no valid model
-        ph_bit_writer_fail(&writer->raw, PH_ERROR_VALUE);
-        return;
-    }
-    hold(writer, (uint32_t)(writer->low >> WORD_BITS));
-    writer->low <<= WORD_BITS;
-    writer->range <<= WORD_BITS;
+    return writer->shifted + writer->raw.stored + 9 <= writer->raw.capacity;
 }
 
-PH_OUT_OF_LINE uint64_t ph_entropy_run_shift(ph_entropy_writer* writer, uint32_t word,
-                                             bool is_carried)
-{
-    if (is_carried) {
-        ph_entropy_carry(writer);
-    }
-    hold(writer, word);
-    return ph_entropy_least(writer);
-}
-
-PH_OUT_OF_LINE bool ph_entropy_fits_exactly(const ph_entropy_writer* writer, uint64_t low,
-                                            uint64_t range)
+static bool has_room_for_ending(const ph_entropy_writer* writer, uint64_t low, uint64_t range)
 {
     const size_t raw_bits = ph_bit_writer_size_bits(&writer->raw);
-    return 8 * writer->shifted + ending_bits(low, range) + raw_bits <= 8 * writer->raw.capacity;
+    return is_far_from_end(writer) ||
+           8 * writer->shifted + ending_bits(low, range) + raw_bits <= 8 * writer->raw.capacity;
 }
 
-PH_OUT_OF_LINE void ph_entropy_narrow_slowly(ph_entropy_writer* writer, uint64_t offset,
-                                             uint64_t size)
+// Narrows the interval to [offset, offset + size) of it, unless the writer has failed.
+static void narrow_writer(ph_entropy_writer* writer, uint64_t offset, uint64_t size)
 {
-    if (writer->raw.result == PH_OK) {
-        ph_entropy_narrow(writer, offset, size);
+    if (writer->raw.result != PH_OK) {
+        return;
     }
+    const uint64_t low = writer->low + offset;
+    if (!has_room_for_ending(writer, low, size)) {
+        ph_bit_writer_fail(&writer->raw, PH_ERROR_END);
+        return;
+    }
+    if (low < offset) {
+        add_carry(writer);
+    }
+    writer->low = low;
+    writer->range = size;
+    if (size == 0) { // a symbol without probability: no valid model
+        ph_bit_writer_fail(&writer->raw, PH_ERROR_VALUE);
+    } else if (size < RANGE_MIN) {
+        hold(writer, (uint32_t)(low >> WORD_BITS));
+        writer->low = low << WORD_BITS;
+        writer->range = size << WORD_BITS;
+    }
+}
+
+// A range below this needs more than a step in registers: all of them, where the end is near.
+static uint64_t least_range(const ph_entropy_writer* writer)
+{
+    return is_far_from_end(writer) && writer->raw.result == PH_OK ? RANGE_MIN : UINT64_MAX;
+}
+
+// What is rare takes the interval out of the registers and back. Twice in a row low cannot overflow, so
+// there is at most one carry to be added.
+void ph_entropy_write_entries(ph_entropy_writer* writer, const uint16_t* table,
+                              const uint16_t* entries, int count)
+{
+    uint64_t low = writer->low;
+    uint64_t range = writer->range;
+    uint64_t least = least_range(writer);
+    uint64_t carry = 0;
+    for (int i = 0; i < count; ++i) {
+        const uint16_t* entry = &table[entries[i]];
+        const uint64_t part = range >> PH_MODEL_BITS;
+        const uint64_t first = entry[0];
+        const uint64_t offset = part * first;
+        const uint64_t size = part * (entry[1] - first);
+        if (PH_LIKELY(size >= least)) {
+            low += offset;
+            carry += low < offset ? 1 : 0;
+            range = size;
+            continue;
+        }
+        if (carry != 0) {
+            add_carry(writer);
+        }
+        writer->low = low;
+        writer->range = range;
+        narrow_writer(writer, offset, size);
+        low = writer->low;
+        range = writer->range;
+        least = least_range(writer);
+        carry = 0;
+    }
+    if (carry != 0) {
+        add_carry(writer);
+    }
+    writer->low = low;
+    writer->range = range;
 }
 
 void ph_entropy_write(ph_entropy_writer* writer, const ph_model* model, int symbol)
 {
+    PH_ASSERT(writer->raw.owner == writer);
     if (PH_UNLIKELY(symbol < 0 || symbol >= model->count)) {
         ph_bit_writer_fail(&writer->raw, PH_ERROR_VALUE);
+    } else if (model->count > 1) {
+        const uint64_t part = writer->range >> PH_MODEL_BITS;
+        const uint64_t first = model->cumulative[symbol];
+        narrow_writer(writer, part * first, part * (model->cumulative[symbol + 1] - first));
     }
-    if (PH_UNLIKELY(writer->raw.result != PH_OK || model->count == 1)) {
-        return;
-    }
-    PH_ASSERT(writer->raw.owner == writer);
-    ph_entropy_write_entry(writer, &model->cumulative[symbol]);
 }
 
 void ph_entropy_write_uniform(ph_entropy_writer* writer, uint32_t value, uint32_t count)
 {
+    PH_ASSERT(writer->raw.owner == writer);
     if (value >= count) {
         ph_bit_writer_fail(&writer->raw, PH_ERROR_VALUE);
+    } else if (count > 1) {
+        const uint64_t part = writer->range / count;
+        narrow_writer(writer, part * value, part);
     }
-    if (writer->raw.result != PH_OK || count == 1) {
-        return;
-    }
-    PH_ASSERT(writer->raw.owner == writer);
-    const uint64_t part = writer->range / count;
-    ph_entropy_narrow(writer, part * value, part);
 }
 
 size_t ph_entropy_writer_size_bits(const ph_entropy_writer* writer)
@@ -238,7 +284,7 @@ static void close_front(ph_entropy_writer* writer)
     const ending end = find_ending(writer->low, writer->range);
     const uint64_t last = writer->low + end.skip;
     if (last < writer->low) {
-        ph_entropy_carry(writer);
+        add_carry(writer);
     }
     release_held(writer);
     for (int bit = 64; bit > end.block_bits; bit -= 8) {
@@ -310,12 +356,12 @@ static void shift_in(ph_entropy_reader* reader)
     }
 }
 
-// The reader's half of ph_entropy_narrow(): takes [offset, offset + size) of the interval.
-static inline void follow(ph_entropy_reader* reader, uint64_t offset, uint64_t size)
+// The reader's half of narrow_writer(): takes [offset, offset + size) of the interval.
+static inline void narrow_reader(ph_entropy_reader* reader, uint64_t offset, uint64_t size)
 {
     reader->code -= offset;
     reader->range = size;
-    if (size < PH_RANGE_MIN) {
+    if (size < RANGE_MIN) {
         shift_in(reader);
     }
 }
@@ -358,7 +404,7 @@ int ph_entropy_read(ph_entropy_reader* reader, const ph_model* model)
     }
     const uint16_t* entry = find_entry(model, part, reader->code);
     const uint64_t first = entry[0];
-    follow(reader, part * first, part * (entry[1] - first));
+    narrow_reader(reader, part * first, part * (entry[1] - first));
     return (int)(entry - model->cumulative);
 }
 
@@ -374,7 +420,7 @@ uint32_t ph_entropy_read_uniform(ph_entropy_reader* reader, uint32_t count)
         ph_bit_reader_fail(&reader->raw, PH_ERROR_VALUE);
         return 0;
     }
-    follow(reader, part * value, part);
+    narrow_reader(reader, part * value, part);
     return (uint32_t)value;
 }
 
@@ -418,4 +464,129 @@ ph_result ph_entropy_reader_finish(ph_entropy_reader* reader)
         ph_bit_reader_fail(raw, PH_ERROR_VALUE);
     }
     return raw->result;
+}
+
+// ---- models
+//
+// Static tables made from counts, tables that learn, and what a symbol costs. Tables are made rarely;
+// learning runs once per symbol of an ordered stream.
+
+bool ph_model_is_valid(const ph_model* model)
+{
+    if (model->cumulative == NULL || model->count < 1 || model->count > PH_MODEL_SYMBOLS_MAX) {
+        return false;
+    }
+    for (int i = 0; i < model->count; ++i) {
+        if (model->cumulative[i] >= model->cumulative[i + 1]) {
+            return false;
+        }
+    }
+    return model->cumulative[0] == 0 && model->cumulative[model->count] == PH_MODEL_TOTAL;
+}
+
+ph_result ph_model_build(const uint32_t* seen, int count, uint16_t* cumulative)
+{
+    if (count < 1 || count > PH_MODEL_SYMBOLS_MAX) {
+        return PH_ERROR_WIDTH;
+    }
+    uint64_t total = 0;
+    for (int i = 0; i < count; ++i) {
+        total += seen[i];
+    }
+    // One part for every symbol, so that none is impossible; the others in proportion, by rounding
+    // the running sum: parts then add up to the total without any correction afterwards.
+    const uint64_t spread = (uint64_t)(PH_MODEL_TOTAL - count);
+    uint64_t sum = 0;
+    cumulative[0] = 0;
+    for (int i = 0; i < count; ++i) {
+        sum += total != 0 ? seen[i] : 1;
+        const uint64_t weight = total != 0 ? total : (uint64_t)count;
+        cumulative[i + 1] = (uint16_t)((uint64_t)(i + 1) + (sum * spread + weight / 2) / weight);
+    }
+    return PH_OK;
+}
+
+// log2(value) in 1/256 bit, rounded to nearest; value >= 1. Squaring a number doubles its
+// logarithm, so each squaring yields one more binary digit. Integers only: the ledger is the same
+// everywhere.
+static uint32_t log2_cost(uint32_t value)
+{
+    uint32_t whole = 0;
+    while (value >> whole > 1) {
+        ++whole;
+    }
+    uint64_t mantissa = (uint64_t)value << (31 - whole); // 1.0 is 2^31
+    uint32_t digits = whole;
+    for (int i = 0; i < 9; ++i) { // eight digits and one to round
+        mantissa = (mantissa * mantissa) >> 31;
+        digits <<= 1;
+        if (mantissa >> 32 != 0) {
+            mantissa >>= 1;
+            digits |= 1;
+        }
+    }
+    return (digits + 1) >> 1;
+}
+
+uint32_t ph_model_cost(const ph_model* model, int symbol)
+{
+    PH_ASSERT(0 <= symbol && symbol < model->count);
+    const uint32_t parts =
+        (uint32_t)model->cumulative[symbol + 1] - (uint32_t)model->cumulative[symbol];
+    return PH_MODEL_BITS * PH_COST_PER_BIT - log2_cost(parts);
+}
+
+uint32_t ph_uniform_cost(uint32_t count)
+{
+    PH_ASSERT(count >= 1);
+    return log2_cost(count);
+}
+
+// ---- learning
+
+// Each entry moves towards where it would stand if the symbol just seen were certain, by 1/2^rate
+// of the way. Both the table and its target ascend by at least 1 from entry to entry, and so does
+// every mixture of them rounded this way: no symbol ever becomes impossible.
+#define RATE_FIRST 3
+#define RATE_LAST 7
+#define SEEN_MAX 256
+
+void ph_adaptive_init(ph_adaptive* model, int count)
+{
+    PH_ASSERT(1 <= count && count <= PH_ADAPTIVE_SYMBOLS_MAX);
+    *model = (ph_adaptive){.count = (uint16_t)count};
+    for (int i = 0; i <= count; ++i) {
+        model->cumulative[i] = (uint16_t)(PH_MODEL_TOTAL * i / count);
+    }
+}
+
+// Fast at first, while little is known, then slower and finer.
+static int learning_rate(int seen)
+{
+    int rate = RATE_FIRST;
+    for (int bound = 16; rate < RATE_LAST && seen >= bound; bound *= 2) {
+        ++rate;
+    }
+    return rate;
+}
+
+void ph_adaptive_learn(ph_adaptive* model, int symbol)
+{
+    PH_ASSERT(0 <= symbol && symbol < model->count);
+    const int rate = learning_rate(model->seen);
+    for (int i = 1; i < model->count; ++i) {
+        const int target = i <= symbol ? i : PH_MODEL_TOTAL - model->count + i;
+        const int way = target - model->cumulative[i];
+        // A right shift that rounds down for negative numbers, too, on every compiler.
+        const int step = way >= 0 ? way >> rate : -((-way + (1 << rate) - 1) >> rate);
+        model->cumulative[i] = (uint16_t)(model->cumulative[i] + step);
+    }
+    if (model->seen < SEEN_MAX) {
+        ++model->seen;
+    }
+}
+
+ph_model ph_adaptive_model(const ph_adaptive* model)
+{
+    return (ph_model){.cumulative = model->cumulative, .count = model->count};
 }

@@ -1,13 +1,18 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// A client from its creation to its end, what it answers, and how it goes. Memory is taken at
-// creation and at no other time; it grows with slot_capacity and the largest class alone.
+// A client from its creation to its end: acknowledgements, events, statistics, and what the game asks
+// of the entities in view (at any time, once per entity and frame or so). Memory is taken at creation
+// and at no other time; it grows with slot_capacity and the largest class alone. What comes in is in
+// receive.c, what is shown in display.c.
 
 #include "client/client_state.h"
 
 #include "base/allocator.h"
 #include "base/bitset.h"
+#include "schema/property.h"
+
+#include <string.h>
 
 #define CLIENT_COOKIE UINT32_C(0x70636C69)
 
@@ -27,7 +32,7 @@ ph_client_def ph_client_def_default(void)
     };
 }
 
-static bool is_sensible(const ph_client_def* def)
+static bool is_client_def_sensible(const ph_client_def* def)
 {
     PH_ASSERT(def->cookie == CLIENT_COOKIE); // start from ph_client_def_default()
 
@@ -36,23 +41,25 @@ static bool is_sensible(const ph_client_def* def)
            def->show_delay_ms >= 0 && def->show_delay_ms <= SHOW_DELAY_MAX_MS;
 }
 
-static ph_result create_parts(ph_client* client)
+static ph_result create_client_parts(ph_client* client)
 {
     const ph_allocator* allocator = &client->def.allocator;
     const int capacity = client->def.slot_capacity;
     ph_result result = ph_layouts_create(&client->layouts, client->def.schema, allocator);
     if (result == PH_OK) {
-        result = ph_mirror_create(&client->mirror, &client->layouts, allocator, capacity);
+        result =
+            ph_client_entities_create(&client->entities, &client->layouts, allocator, capacity);
     }
     if (result == PH_OK) {
         result = ph_events_create(&client->events, allocator, capacity);
     }
     if (result == PH_OK) {
-        result = ph_draft_create(&client->draft, &client->layouts, allocator, client->def.profile,
-                                 capacity);
+        result = ph_decoded_packet_create(&client->decoded, &client->layouts, allocator,
+                                          client->def.profile, capacity);
     }
     if (result == PH_OK && client->def.profile == PH_PROFILE_PINHOLE) {
-        result = ph_horizon_create(&client->horizon, &client->layouts, allocator, capacity);
+        result =
+            ph_client_baselines_create(&client->baselines, &client->layouts, allocator, capacity);
     }
     if (result == PH_OK) {
         result = ph_display_create(&client->display, &client->layouts, allocator, capacity);
@@ -64,7 +71,7 @@ static ph_result create_parts(ph_client* client)
 ph_result ph_client_create(const ph_client_def* def, ph_client** client)
 {
     *client = NULL;
-    if (!is_sensible(def)) {
+    if (!is_client_def_sensible(def)) {
         return PH_ERROR_RANGE;
     }
     ph_client* made = ph_allocate_zeroed(&def->allocator, sizeof(ph_client));
@@ -72,7 +79,7 @@ ph_result ph_client_create(const ph_client_def* def, ph_client** client)
         return PH_ERROR_MEMORY;
     }
     made->def = *def;
-    const ph_result result = create_parts(made);
+    const ph_result result = create_client_parts(made);
     if (result != PH_OK) {
         ph_client_destroy(made);
         return result;
@@ -88,15 +95,15 @@ void ph_client_destroy(ph_client* client)
     }
     const ph_allocator allocator = client->def.allocator;
     ph_display_destroy(&client->display);
-    ph_horizon_destroy(&client->horizon);
-    ph_draft_destroy(&client->draft);
+    ph_client_baselines_destroy(&client->baselines);
+    ph_decoded_packet_destroy(&client->decoded);
     ph_events_destroy(&client->events);
-    ph_mirror_destroy(&client->mirror);
+    ph_client_entities_destroy(&client->entities);
     ph_layouts_destroy(&client->layouts);
     ph_release(&allocator, client, sizeof(ph_client));
 }
 
-// ---- answers
+// ---- acknowledgements and events
 
 size_t ph_client_ack(ph_client* client, uint64_t now_us, uint8_t bytes[PH_ACK_SIZE])
 {
@@ -105,32 +112,32 @@ size_t ph_client_ack(ph_client* client, uint64_t now_us, uint8_t bytes[PH_ACK_SI
     }
     ph_arrivals* arrivals = &client->session.arrivals;
     ph_ack ack = arrivals->receipt;
-    ack.lag_ms = ph_arrivals_answer(arrivals, ph_client_clamp_us(now_us));
+    ack.lag_ms = ph_arrivals_ack(arrivals, ph_clock_clamp_us(now_us));
     ph_ack_write(&ack, bytes);
     return PH_ACK_SIZE;
 }
 
 uint64_t ph_client_ack_due_us(const ph_client* client)
 {
-    return ph_arrivals_answer_due_us(&client->session.arrivals);
+    return ph_arrivals_ack_due_us(&client->session.arrivals);
 }
 
 bool ph_client_poll(ph_client* client, ph_event* event)
 {
-    return ph_events_poll(&client->events, &client->mirror, event);
+    return ph_events_poll(&client->events, &client->entities, event);
 }
 
-// ---- how it goes
+// ---- statistics
 
-// Of the numbers that an ack speaks of, those that were not applied.
+// The share of the sequences in an ack that were not applied.
 static double loss_of(const ph_session* session)
 {
-    const uint64_t sent = session->arrivals.number_count;
+    const uint64_t sent = session->arrivals.sequence_count;
     if (sent == 0) {
         return 0.0;
     }
-    const double spoken_of = sent < PH_FLIGHT_MAX ? (double)sent : (double)PH_FLIGHT_MAX;
-    return 1.0 - ph_word_count_bits(session->arrivals.receipt.applied) / spoken_of;
+    const double in_ack = sent < PH_FLIGHT_MAX ? (double)sent : (double)PH_FLIGHT_MAX;
+    return 1.0 - ph_word_count_bits(session->arrivals.receipt.applied) / in_ack;
 }
 
 ph_client_stats ph_client_get_stats(const ph_client* client)
@@ -145,4 +152,141 @@ ph_client_stats ph_client_get_stats(const ph_client* client)
         stats.tick_us = session->hello.tick_us;
     }
     return stats;
+}
+
+// ---- which entities are in view
+
+static ph_entity_id entity_id_at(const ph_client_entities* entities, int slot)
+{
+    return (ph_entity_id){.index1 = (uint32_t)slot + 1, .generation = entities->association[slot]};
+}
+
+int ph_client_entity_count(const ph_client* client)
+{
+    return client->entities.entered_count;
+}
+
+int ph_client_slot_count(const ph_client* client)
+{
+    return client->entities.slot_count;
+}
+
+ph_entity_id ph_client_entity_at(const ph_client* client, int slot)
+{
+    const ph_client_entities* entities = &client->entities;
+    if (slot < 0 || slot >= entities->slot_count || !ph_bitset_test(&entities->is_entered, slot)) {
+        return (ph_entity_id){0};
+    }
+    return entity_id_at(entities, slot);
+}
+
+ph_entity_id ph_client_find(const ph_client* client, uint64_t name)
+{
+    const int slot = ph_client_entities_find(&client->entities, name);
+    return slot >= 0 ? entity_id_at(&client->entities, slot) : (ph_entity_id){0};
+}
+
+bool ph_client_is_in_view(const ph_client* client, ph_entity_id entity)
+{
+    return ph_client_entities_slot_of(&client->entities, entity) >= 0;
+}
+
+ph_result ph_client_identify(const ph_client* client, ph_entity_id entity, uint64_t* name,
+                             int* class_index)
+{
+    const int slot = ph_client_entities_slot_of(&client->entities, entity);
+    if (slot < 0) {
+        return PH_ERROR_STALE;
+    }
+    if (name != NULL) {
+        *name = client->entities.name[slot];
+    }
+    if (class_index != NULL) {
+        *class_index = client->entities.class_index[slot];
+    }
+    return PH_OK;
+}
+
+ph_result ph_client_set_user(ph_client* client, ph_entity_id entity, void* user)
+{
+    const int slot = ph_client_entities_slot_of(&client->entities, entity);
+    if (slot < 0) {
+        return PH_ERROR_STALE;
+    }
+    client->entities.user[slot] = user;
+    return PH_OK;
+}
+
+void* ph_client_user(const ph_client* client, ph_entity_id entity)
+{
+    const int slot = ph_client_entities_slot_of(&client->entities, entity);
+    return slot >= 0 ? client->entities.user[slot] : NULL;
+}
+
+// ---- their values
+
+// The words as the game gets them: a reference to an entity that has left is null.
+static void load_words(const ph_client_entities* entities, int slot, int p, uint32_t* words)
+{
+    const ph_layout* layout = ph_client_entities_layout(entities, slot);
+    const ph_property* property = &layout->described->properties[p];
+    memcpy(words, ph_client_entities_words(entities, slot) + layout->word[p],
+           (size_t)property->words * sizeof(uint32_t));
+    if (property->def.coding == PH_CODING_ENTITY) {
+        const ph_entity_id id = {.index1 = words[0], .generation = words[1]};
+        if (ph_client_entities_slot_of(entities, id) < 0) {
+            words[0] = 0;
+            words[1] = 0;
+        }
+    }
+}
+
+ph_result ph_client_get(const ph_client* client, ph_entity_id entity, void* state)
+{
+    const ph_client_entities* entities = &client->entities;
+    const int slot = ph_client_entities_slot_of(entities, entity);
+    if (slot < 0) {
+        return PH_ERROR_STALE;
+    }
+    const ph_layout* layout = ph_client_entities_layout(entities, slot);
+    for (int p = 0; p < layout->described->def.property_count; ++p) {
+        const ph_property* property = &layout->described->properties[p];
+        if (property->def.field == PH_FIELD_NONE) {
+            continue;
+        }
+        if (property->is_text) {
+            const ph_text text =
+                ph_layout_text(layout, ph_client_entities_texts(entities, slot), p);
+            ph_property_restore_text(property, text, state);
+            continue;
+        }
+        uint32_t words[PH_VALUE_WORDS_MAX];
+        load_words(entities, slot, p, words);
+        ph_property_restore(property, words, state);
+    }
+    return PH_OK;
+}
+
+ph_result ph_client_read(const ph_client* client, ph_entity_id entity, int property, ph_field field,
+                         void* value, size_t size)
+{
+    const ph_client_entities* entities = &client->entities;
+    const int slot = ph_client_entities_slot_of(entities, entity);
+    if (slot < 0) {
+        return PH_ERROR_STALE;
+    }
+    const ph_layout* layout = ph_client_entities_layout(entities, slot);
+    if (property < 0 || property >= layout->described->def.property_count ||
+        !ph_property_suits(&layout->described->properties[property], field, size)) {
+        return PH_ERROR_VALUE;
+    }
+    const ph_property* described = &layout->described->properties[property];
+    if (described->is_text) {
+        const ph_text text =
+            ph_layout_text(layout, ph_client_entities_texts(entities, slot), property);
+        return ph_text_restore(text, field, value, size);
+    }
+    uint32_t words[PH_VALUE_WORDS_MAX];
+    load_words(entities, slot, property, words);
+    return ph_property_restore_field(described, field, words, value);
 }

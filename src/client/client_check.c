@@ -11,18 +11,19 @@ static bool is_session_sound(const ph_client* client)
 {
     const ph_session* session = &client->session;
     if (!session->has_begun) {
-        return client->mirror.slot_count == 0;
+        return client->entities.slot_count == 0;
     }
-    return session->hello.slot_count == client->mirror.slot_count &&
+    return session->hello.slot_count == client->entities.slot_count &&
            !ph_number_is_ahead(session->horizon, session->arrivals.receipt.newest) &&
            ph_arrivals_validate(&session->arrivals);
 }
 
 bool ph_client_validate(const ph_client* client)
 {
-    return is_session_sound(client) && ph_mirror_validate(&client->mirror) &&
-           ph_events_validate(&client->events, &client->mirror) &&
-           (client->def.profile != PH_PROFILE_PINHOLE || ph_horizon_validate(&client->horizon));
+    return is_session_sound(client) && ph_client_entities_validate(&client->entities) &&
+           ph_events_validate(&client->events, &client->entities) &&
+           (client->def.profile != PH_PROFILE_PINHOLE ||
+            ph_client_baselines_validate(&client->baselines));
 }
 
 // ---- digest
@@ -37,9 +38,9 @@ static void add_arrival(ph_hash* hash, const ph_arrival* arrival)
 {
     ph_hash_add_u64(hash, arrival->time_us);
     ph_hash_add_u64(hash, arrival->tick);
-    ph_hash_add_u64(hash, arrival->answered_us);
+    ph_hash_add_u64(hash, arrival->acked_us);
     ph_hash_add_u64(hash, (uint64_t)arrival->is_heard << 3 | (uint64_t)arrival->is_applied << 2 |
-                              (uint64_t)arrival->is_answered << 1 | arrival->is_asked_again);
+                              (uint64_t)arrival->is_acked << 1 | arrival->is_probed_again);
     ph_hash_add_u64(hash, arrival->is_rare);
     add_eye(hash, &arrival->eye);
 }
@@ -52,7 +53,7 @@ static void add_session(ph_hash* hash, const ph_session* session)
     ph_hash_add_u64(hash, session->horizon);
     ph_hash_add_u64(hash, session->arrivals.receipt.newest);
     ph_hash_add_u64(hash, session->arrivals.receipt.applied);
-    ph_hash_add_u64(hash, session->arrivals.number_count);
+    ph_hash_add_u64(hash, session->arrivals.sequence_count);
     ph_hash_add_u64(hash, session->arrivals.heard_us);
     for (int i = 0; i < PH_FLIGHT_MAX; ++i) {
         add_arrival(hash, &session->arrivals.ring[i]);
@@ -63,23 +64,24 @@ static void add_session(ph_hash* hash, const ph_session* session)
     ph_hash_add_u64(hash, session->arrivals.has_older_tick);
 }
 
-static void add_entity(ph_hash* hash, const ph_mirror* mirror, int slot)
+static void add_entity(ph_hash* hash, const ph_client_entities* entities, int slot)
 {
-    const ph_layout* layout = ph_mirror_layout(mirror, slot);
-    ph_hash_add_u64(hash, mirror->name[slot]);
-    ph_hash_add_u64(hash, mirror->class_index[slot]);
-    ph_hash_add_u64(hash, (uintptr_t)mirror->user[slot]);
-    ph_hash_add(hash, ph_mirror_words(mirror, slot), (size_t)layout->word_count * sizeof(uint32_t));
-    ph_hash_add(hash, ph_mirror_texts(mirror, slot), layout->text_bytes);
-    ph_hash_add_u64(hash, (uint64_t)ph_mirror_find(mirror, mirror->name[slot]));
+    const ph_layout* layout = ph_client_entities_layout(entities, slot);
+    ph_hash_add_u64(hash, entities->name[slot]);
+    ph_hash_add_u64(hash, entities->class_index[slot]);
+    ph_hash_add_u64(hash, (uintptr_t)entities->user[slot]);
+    ph_hash_add(hash, ph_client_entities_words(entities, slot),
+                (size_t)layout->word_count * sizeof(uint32_t));
+    ph_hash_add(hash, ph_client_entities_texts(entities, slot), layout->text_bytes);
+    ph_hash_add_u64(hash, (uint64_t)ph_client_entities_find(entities, entities->name[slot]));
 }
 
 static void add_owed(ph_hash* hash, const ph_events* events, int slot)
 {
-    ph_hash_add_u64(hash, events->news[slot]);
-    ph_hash_add_u64(hash, (uint64_t)ph_bitset_test(&events->is_told, slot) << 2 |
+    ph_hash_add_u64(hash, events->changed[slot]);
+    ph_hash_add_u64(hash, (uint64_t)ph_bitset_test(&events->is_announced, slot) << 2 |
                               (uint64_t)ph_bitset_test(&events->is_leave_owed, slot) << 1 |
-                              (uint64_t)ph_bitset_test(&events->is_news_owed, slot));
+                              (uint64_t)ph_bitset_test(&events->is_change_owed, slot));
     if (ph_bitset_test(&events->is_leave_owed, slot)) {
         const ph_left* left = &events->left[slot];
         ph_hash_add_u64(hash, left->name);
@@ -88,13 +90,13 @@ static void add_owed(ph_hash* hash, const ph_events* events, int slot)
     }
 }
 
-static void add_bearing(ph_hash* hash, const ph_bearing* bearing)
+static void add_heading(ph_hash* hash, const ph_heading_track* heading)
 {
-    ph_hash_add_u64(hash, (uint64_t)bearing->time_us);
-    ph_hash_add(hash, bearing->degrees, sizeof bearing->degrees);
-    ph_hash_add(hash, bearing->seconds, sizeof bearing->seconds);
-    ph_hash_add(hash, &bearing->shown, sizeof bearing->shown);
-    ph_hash_add_u64(hash, (uint64_t)bearing->count << 1 | bearing->is_shown);
+    ph_hash_add_u64(hash, (uint64_t)heading->time_us);
+    ph_hash_add(hash, heading->degrees, sizeof heading->degrees);
+    ph_hash_add(hash, heading->seconds, sizeof heading->seconds);
+    ph_hash_add(hash, &heading->shown, sizeof heading->shown);
+    ph_hash_add_u64(hash, (uint64_t)heading->count << 1 | heading->is_shown);
 }
 
 static void add_track(ph_hash* hash, const ph_track* track)
@@ -105,7 +107,7 @@ static void add_track(ph_hash* hash, const ph_track* track)
     ph_hash_add(hash, track->shown_mm, sizeof track->shown_mm);
     ph_hash_add_u64(hash, (uint64_t)track->count << 24 | (uint64_t)track->jumps << 16 |
                               (uint64_t)track->unseen_jumps << 8 | track->is_shown);
-    add_bearing(hash, &track->bearing);
+    add_heading(hash, &track->heading);
 }
 
 static void add_clock(ph_hash* hash, const ph_clock* clock)
@@ -127,7 +129,7 @@ static void add_display(ph_hash* hash, const ph_display* display)
         add_track(hash, &display->tracks[i]);
     }
     for (int i = 0; i < display->class_count; ++i) {
-        ph_hash_add(hash, &display->classes[i].manner, offsetof(ph_manner, is_vouched));
+        ph_hash_add(hash, &display->classes[i].motion_model, offsetof(ph_motion_model, is_vouched));
     }
 }
 
@@ -144,20 +146,20 @@ static void add_applied(ph_hash* hash, const ph_flight* flight, int index)
     }
 }
 
-static void add_horizon(ph_hash* hash, const ph_horizon* horizon)
+static void add_baselines(ph_hash* hash, const ph_client_baselines* baselines)
 {
-    ph_hash_add_u64(hash, ph_horizon_digest(horizon, horizon->capacity));
-    ph_hash_add_u64(hash, horizon->name_base);
-    ph_hash_add(hash, horizon->known, (size_t)horizon->capacity * horizon->stride);
-    for (int i = 0; i < horizon->capacity; ++i) {
-        const ph_horizon_slot* slot = &horizon->slots[i];
+    ph_hash_add_u64(hash, ph_client_baselines_digest(baselines, baselines->capacity));
+    ph_hash_add_u64(hash, baselines->name_base);
+    ph_hash_add(hash, baselines->known, (size_t)baselines->capacity * baselines->stride);
+    for (int i = 0; i < baselines->capacity; ++i) {
+        const ph_client_baseline* slot = &baselines->slots[i];
         ph_hash_add_u64(hash, slot->association);
         ph_hash_add(hash, slot->baseline.tick, sizeof slot->baseline.tick);
     }
-    for (int i = 0; i < horizon->flight.count; ++i) {
-        const int index = (horizon->flight.first + i) % PH_FLIGHT_MAX;
-        ph_hash_add_u64(hash, horizon->greatest_names[index]);
-        add_applied(hash, &horizon->flight, index);
+    for (int i = 0; i < baselines->flight.count; ++i) {
+        const int index = (baselines->flight.first + i) % PH_FLIGHT_MAX;
+        ph_hash_add_u64(hash, baselines->greatest_names[index]);
+        add_applied(hash, &baselines->flight, index);
     }
 }
 
@@ -165,28 +167,28 @@ uint64_t ph_client_baseline_digest(const ph_client* client)
 {
     PH_ASSERT(client->def.profile == PH_PROFILE_PINHOLE);
 
-    return ph_horizon_digest(&client->horizon, client->mirror.slot_count);
+    return ph_client_baselines_digest(&client->baselines, client->entities.slot_count);
 }
 
 uint64_t ph_client_digest(const ph_client* client)
 {
-    const ph_mirror* mirror = &client->mirror;
+    const ph_client_entities* entities = &client->entities;
     ph_hash hash = ph_hash_make(0);
     add_session(&hash, &client->session);
-    ph_hash_add_u64(&hash, (uint64_t)mirror->slot_count);
-    ph_hash_add_u64(&hash, (uint64_t)mirror->entered_count);
-    ph_hash_add_u64(&hash, (uint64_t)mirror->slot_of_name.count);
-    for (int i = 0; i < mirror->capacity; ++i) {
-        ph_hash_add_u64(&hash, mirror->association[i]);
-        ph_hash_add_u64(&hash, ph_bitset_test(&mirror->is_entered, i));
-        if (ph_bitset_test(&mirror->is_entered, i)) {
-            add_entity(&hash, mirror, i);
+    ph_hash_add_u64(&hash, (uint64_t)entities->slot_count);
+    ph_hash_add_u64(&hash, (uint64_t)entities->entered_count);
+    ph_hash_add_u64(&hash, (uint64_t)entities->slot_of_name.count);
+    for (int i = 0; i < entities->capacity; ++i) {
+        ph_hash_add_u64(&hash, entities->association[i]);
+        ph_hash_add_u64(&hash, ph_bitset_test(&entities->is_entered, i));
+        if (ph_bitset_test(&entities->is_entered, i)) {
+            add_entity(&hash, entities, i);
         }
         add_owed(&hash, &client->events, i);
     }
     add_display(&hash, &client->display);
     if (client->def.profile == PH_PROFILE_PINHOLE) {
-        add_horizon(&hash, &client->horizon);
+        add_baselines(&hash, &client->baselines);
     }
     return ph_hash_value(&hash);
 }

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// What a client shows. Once per record, and once per entity in view and frame.
+// What a client shows. Packets feed the clock and the tracks, once per record; frames advance what is
+// shown, once per entity in view.
 
 #include "client/display.h"
 
@@ -26,11 +27,11 @@ static int find_heading(const ph_class* described)
     return -1;
 }
 
-static ph_class_display make_class(const ph_class* described)
+static ph_class_display make_class_display(const ph_class* described)
 {
     const ph_coordinate* coordinate = &described->properties[described->position].coordinate;
     return (ph_class_display){
-        .manner = ph_manner_make(),
+        .motion_model = ph_motion_model_make(),
         .heading = find_heading(described),
         .centre_mm = (int32_t)((UINT32_C(1) << coordinate->shift) / 2),
     };
@@ -53,7 +54,7 @@ ph_result ph_display_create(ph_display* display, const ph_layouts* layouts,
     }
     memset(display->tracks, 0, (size_t)capacity * sizeof(ph_track));
     for (int i = 0; i < layouts->count; ++i) {
-        display->classes[i] = make_class(layouts->layouts[i].described);
+        display->classes[i] = make_class_display(layouts->layouts[i].described);
     }
     return PH_OK;
 }
@@ -71,13 +72,13 @@ void ph_display_destroy(ph_display* display)
 
 // ---- packets
 
-void ph_display_begin_coded(ph_display* display, int64_t velocity_us)
+void ph_display_begin_pinhole(ph_display* display, int64_t velocity_us)
 {
     PH_ASSERT(velocity_us > 0);
 
     display->velocity_us = velocity_us;
     for (int i = 0; i < display->class_count; ++i) {
-        display->classes[i].manner.is_vouched = true;
+        display->classes[i].motion_model.is_vouched = true;
     }
 }
 
@@ -92,33 +93,18 @@ void ph_display_enter(ph_display* display, int slot)
     display->tracks[slot] = (ph_track){0};
 }
 
-static double heading_of(const ph_mirror* mirror, int slot, int heading)
+static double heading_of(const ph_client_entities* entities, int slot, int heading)
 {
-    const ph_layout* layout = ph_mirror_layout(mirror, slot);
+    const ph_layout* layout = ph_client_entities_layout(entities, slot);
     const ph_angle* angle = &layout->described->properties[heading].angle;
-    const uint32_t level = ph_mirror_words(mirror, slot)[layout->word[heading]];
+    const uint32_t level = ph_client_entities_words(entities, slot)[layout->word[heading]];
     return ph_angle_decode(angle, level) / angle->turn * PH_TURN_DEGREES;
 }
 
-static ph_sample sample_of(const ph_display* display, const ph_mirror* mirror,
-                           const ph_record* record)
+// The displacement that an enter of the pinhole profile has: how the entity came where it is.
+static ph_step entering_step(const ph_display* display, const ph_property* position,
+                             const ph_record* record)
 {
-    const ph_layout* layout = ph_mirror_layout(mirror, record->slot);
-    const uint32_t* words =
-        ph_mirror_words(mirror, record->slot) + layout->word[layout->described->position];
-    // Not z: what stands on the ground is there exactly more often than half a step above.
-    const int32_t centre_mm = display->classes[mirror->class_index[record->slot]].centre_mm;
-    return (ph_sample){
-        .time_us = display->packet_us,
-        .position_mm = {(int32_t)(words[0] + (uint32_t)centre_mm),
-                        (int32_t)(words[1] + (uint32_t)centre_mm), (int32_t)words[2]},
-        .is_jump = record->is_jump,
-    };
-}
-
-static ph_step step_of(const ph_display* display, const ph_layout* layout, const ph_record* record)
-{
-    const ph_property* position = &layout->described->properties[layout->described->position];
     const float step_mm = (float)(UINT32_C(1) << position->coordinate.shift);
     return (ph_step){
         .mm = {(float)record->velocity[0] * step_mm, (float)record->velocity[1] * step_mm,
@@ -127,65 +113,74 @@ static ph_step step_of(const ph_display* display, const ph_layout* layout, const
     };
 }
 
-static void add_sample(ph_display* display, const ph_mirror* mirror, const ph_record* record)
+void ph_display_update(ph_display* display, const ph_client_entities* entities,
+                       const ph_record* record, uint64_t properties)
 {
-    ph_track* track = &display->tracks[record->slot];
-    const ph_sample sample = sample_of(display, mirror, record);
+    const int slot = record->slot;
+    const ph_layout* layout = ph_client_entities_layout(entities, slot);
+    ph_class_display* type = &display->classes[entities->class_index[slot]];
+    ph_track* track = &display->tracks[slot];
+    if (type->heading >= 0 && (properties >> type->heading & 1u) != 0) {
+        const float degrees = (float)heading_of(entities, slot, type->heading);
+        ph_heading_track_add(&track->heading, display->packet_us, degrees);
+    }
+    if ((properties & layout->position) == 0) {
+        return;
+    }
+    const int p = layout->described->position;
+    const uint32_t* words = ph_client_entities_words(entities, slot) + layout->word[p];
+    // Not z: an entity on the ground is there exactly more often than half a step above.
+    const uint32_t centre_mm = (uint32_t)type->centre_mm;
+    const ph_sample sample = {
+        .time_us = display->packet_us,
+        .position_mm = {(int32_t)(words[0] + centre_mm), (int32_t)(words[1] + centre_mm),
+                        (int32_t)words[2]},
+        .is_jump = record->is_jump,
+    };
     if (display->velocity_us > 0 && track->count == 0) {
-        const ph_step step = step_of(display, ph_mirror_layout(mirror, record->slot), record);
+        const ph_step step = entering_step(display, &layout->described->properties[p], record);
         ph_track_begin(track, &sample, &step);
     } else {
-        ph_track_add(track, &display->classes[mirror->class_index[record->slot]].manner, &sample);
-    }
-}
-
-void ph_display_told(ph_display* display, const ph_mirror* mirror, const ph_record* record,
-                     uint64_t properties)
-{
-    const ph_class_display* type = &display->classes[mirror->class_index[record->slot]];
-    if (type->heading >= 0 && (properties >> type->heading & 1u) != 0) {
-        const float degrees = (float)heading_of(mirror, record->slot, type->heading);
-        ph_track_add_heading(&display->tracks[record->slot], display->packet_us, degrees);
-    }
-    if ((properties & ph_mirror_layout(mirror, record->slot)->position) != 0) {
-        add_sample(display, mirror, record);
+        ph_track_add(track, &type->motion_model, &sample);
     }
 }
 
 // ---- frames
 
-// Far beyond every clock there is; but no conversion may overflow, whatever packets have told.
+// No conversion may overflow, whatever packets have said; the limits are beyond every real clock.
 static int64_t whole_us(double us)
 {
-    return (int64_t)fmin(fmax(us, (double)-PH_MOMENT_US_MAX), (double)PH_MOMENT_US_MAX);
+    return (int64_t)fmin(fmax(us, (double)-PH_TIME_US_MAX), (double)PH_TIME_US_MAX);
 }
 
-void ph_display_advance(ph_display* display, const ph_mirror* mirror, uint64_t now_us)
+void ph_display_advance(ph_display* display, const ph_client_entities* entities, uint64_t now_us)
 {
     const uint64_t last_us = display->has_advanced ? display->advanced_us : now_us;
     const int64_t elapsed_us = now_us > last_us ? (int64_t)(now_us - last_us) : 0;
     const int64_t server_us = whole_us(ph_clock_server_us(&display->clock, now_us));
-    const ph_moment moment = ph_moment_make(server_us, elapsed_us, display->delay_us);
-    const ph_bitset* entered = &mirror->is_entered;
-    for (int slot = ph_bitset_next(entered, 0); slot < mirror->slot_count;
+    const ph_frame_time frame = ph_frame_time_make(server_us, elapsed_us, display->delay_us);
+    const ph_bitset* entered = &entities->is_entered;
+    for (int slot = ph_bitset_next(entered, 0); slot < entities->slot_count;
          slot = ph_bitset_next(entered, slot + 1)) {
-        const ph_manner* manner = &display->classes[mirror->class_index[slot]].manner;
-        ph_track_show(&display->tracks[slot], manner, &moment);
+        const ph_motion_model* motion_model =
+            &display->classes[entities->class_index[slot]].motion_model;
+        ph_track_show(&display->tracks[slot], motion_model, &frame);
     }
     display->advanced_us = last_us + (uint64_t)elapsed_us;
     display->has_advanced = true;
 }
 
-void ph_display_pose(const ph_display* display, const ph_mirror* mirror, int slot, ph_pose* pose)
+void ph_display_pose(const ph_display* display, const ph_client_entities* entities, int slot,
+                     ph_pose* pose)
 {
     const ph_track* track = &display->tracks[slot];
-    const int heading = display->classes[mirror->class_index[slot]].heading;
+    const int heading = display->classes[entities->class_index[slot]].heading;
     *pose = (ph_pose){.has_heading = heading >= 0};
     ph_track_position(track, pose->position_mm);
-    if (track->bearing.is_shown) {
-        pose->heading_deg = (double)track->bearing.shown;
+    if (track->heading.is_shown) {
+        pose->heading_deg = (double)track->heading.shown;
     } else if (heading >= 0) {
-        pose->heading_deg = heading_of(mirror, slot, heading);
+        pose->heading_deg = heading_of(entities, slot, heading);
     }
 }
 
@@ -193,20 +188,20 @@ void ph_display_pose(const ph_display* display, const ph_mirror* mirror, int slo
 
 void ph_client_advance(ph_client* client, uint64_t now_us)
 {
-    ph_display_advance(&client->display, &client->mirror, ph_client_clamp_us(now_us));
+    ph_display_advance(&client->display, &client->entities, ph_clock_clamp_us(now_us));
 }
 
 ph_result ph_client_show(const ph_client* client, ph_entity_id entity, ph_pose* pose)
 {
-    const int slot = ph_mirror_slot_of(&client->mirror, entity);
+    const int slot = ph_client_entities_slot_of(&client->entities, entity);
     if (slot < 0) {
         return PH_ERROR_STALE;
     }
-    ph_display_pose(&client->display, &client->mirror, slot, pose);
+    ph_display_pose(&client->display, &client->entities, slot, pose);
     return PH_OK;
 }
 
 double ph_client_server_time_us(const ph_client* client, uint64_t now_us)
 {
-    return ph_clock_server_us(&client->display.clock, ph_client_clamp_us(now_us));
+    return ph_clock_server_us(&client->display.clock, ph_clock_clamp_us(now_us));
 }

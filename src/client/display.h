@@ -2,17 +2,18 @@
 // SPDX-License-Identifier: MIT
 
 // What a client shows: the server's clock, a track for each slot, and for each class how its
-// entities move. Packets feed it as they are applied; once per frame all that is in view moves on.
+// entities move. Packets feed it as they are applied; once per frame all that is in view
+// is advanced.
 //
 //   tracks    by slot    |track|track|     |track|        started when an entity enters
-//   classes   by class   |manner, heading|  |...|
+//   classes   by class   |motion model, heading|  |...|
 //
 // Memory is taken at creation. Some 75 ns per entity in view and frame.
 
 #ifndef PH_CLIENT_DISPLAY_H
 #define PH_CLIENT_DISPLAY_H
 
-#include "client/mirror.h"
+#include "client/client_entities.h"
 #include "motion/clock.h"
 #include "motion/track.h"
 
@@ -20,7 +21,7 @@
 
 // What is the same for all entities of a class.
 typedef struct ph_class_display {
-    ph_manner manner;
+    ph_motion_model motion_model;
     int heading;       // the property that is the heading, or -1
     int32_t centre_mm; // x and y are rounded down; this much further is the middle
 } ph_class_display;
@@ -32,7 +33,7 @@ typedef struct ph_display {
     ph_class_display* classes;
     int64_t packet_us; // the server's time of the packet that is being applied
     int64_t delay_us;
-    int64_t velocity_us;  // enters tell the way of so long before; 0: none
+    int64_t velocity_us;  // enters have the displacement over so long; 0: none
     uint64_t advanced_us; // our time of the last frame
     bool has_advanced;
     int capacity;
@@ -45,25 +46,26 @@ ph_result ph_display_create(ph_display* display, const ph_layouts* layouts,
                             const ph_allocator* allocator, int capacity);
 void ph_display_destroy(ph_display* display);
 
-// Sessions of the pinhole profile: enters tell how they move, as the way of so long; and silence
-// means that what is shown is right.
-void ph_display_begin_coded(ph_display* display, int64_t velocity_us);
+// Sessions of the pinhole profile: enters have a velocity, as the displacement over so long; and
+// silence means that what is shown is right.
+void ph_display_begin_pinhole(ph_display* display, int64_t velocity_us);
 
-// A packet is about to be applied: it left at this tick and came now. rtt_us as ph_clock_add() has
-// it.
+// A packet is about to be applied: it left at this time of the server and came now. rtt_us as
+// ph_clock_add() has it.
 void ph_display_begin_packet(ph_display* display, uint64_t now_us, int64_t server_us,
                              double rtt_us);
 
-// Of that packet, after the mirror has it: the slot shows somebody new; and which properties of whom
-// it shows were told or taken back.
+// Of that packet, after the entities have it: the slot shows a new one; and which properties of the
+// one that it shows are in the record or reset by it.
 void ph_display_enter(ph_display* display, int slot);
-void ph_display_told(ph_display* display, const ph_mirror* mirror, const ph_record* record,
-                     uint64_t properties);
+void ph_display_update(ph_display* display, const ph_client_entities* entities,
+                       const ph_record* record, uint64_t properties);
 
-// Moves all that is in view on to a moment of our time.
-void ph_display_advance(ph_display* display, const ph_mirror* mirror, uint64_t now_us);
+// Advances all that is in view to a time of ours.
+void ph_display_advance(ph_display* display, const ph_client_entities* entities, uint64_t now_us);
 
 // What was shown of a slot last.
-void ph_display_pose(const ph_display* display, const ph_mirror* mirror, int slot, ph_pose* pose);
+void ph_display_pose(const ph_display* display, const ph_client_entities* entities, int slot,
+                     ph_pose* pose);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "pinhole/text.h"
 
-#include "bits/room.h"
+#include "bits/entropy_run.h"
 #include "pinhole/integers.h"
 
 // What the first byte of a character says: how many bytes follow, and which second bytes are legal.

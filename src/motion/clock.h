@@ -2,17 +2,17 @@
 // SPDX-License-Identifier: MIT
 
 // What time it is at the server, as a client can know: each packet says when it left (its tick), our
-// own clock says when it came, and now and then there is a round trip, half of which is the way.
+// own clock says when it came, and now and then there is a round trip, half of which is the
+// time that the packet took.
 //
 //   packet came at        1.260   1.455   1.671  ...    ours
 //   it had left at        7.200   7.400   7.600         the server's
 //   less half a round trip  .055    .052    .061
 //   offset               -5.995  -5.997  -5.990         ours - the server's: what is averaged
 //
-// One packet's offset is wrong by half the difference of what the network delayed it and our answer,
+// One packet's offset is wrong by half the difference of what the network delayed it and our ack,
 // some 4 ms on a link with 20 ms of jitter. The average forgets (over some 32 packets), so that
-// clocks that drift apart are followed, and it is not impressed by single packets that come much too
-// late. What is shown follows the average at a limited speed: a clock that jumps makes everything
+// clocks that drift apart are followed, and single packets that come much too late hardly count. What is shown follows the average at a limited speed: a clock that jumps makes everything
 // that moves jump. Once per packet; asking costs a few instructions.
 
 #ifndef PH_MOTION_CLOCK_H
@@ -20,10 +20,17 @@
 
 #include <pinhole/base.h>
 
+// Times of either end lie within this much of 0, some 146,000 years, so that no difference of two
+// overflows.
+#define PH_TIME_US_MAX (INT64_C(1) << 62)
+
+// A time of ours within PH_TIME_US_MAX.
+uint64_t ph_clock_clamp_us(uint64_t now_us);
+
 // For ph_clock_add(): no round trip was measured.
 #define PH_CLOCK_NO_RTT (-1.0)
 
-// {0} has heard no packet. Offsets are our time less the server's, in us.
+// {0} has no packet yet. Offsets are our time less the server's, in us.
 typedef struct ph_clock {
     double offset_us;    // the average
     double deviation_us; // of single packets from it, on average
@@ -39,7 +46,7 @@ typedef struct ph_clock {
 // @param rtt_us A round trip measured with this packet, or PH_CLOCK_NO_RTT.
 void ph_clock_add(ph_clock* clock, uint64_t now_us, double server_us, double rtt_us);
 
-// The server's time at a moment of ours. Never earlier than it said for an earlier moment, unless
+// The server's time at a time of ours. Never earlier than it said for an earlier time, unless
 // several packets in a row say that it is wrong by more than half a second. Before the first packet 0.
 double ph_clock_server_us(const ph_clock* clock, uint64_t now_us);
 

@@ -1,24 +1,27 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Between the game's fields and the words that are kept and compared. Quantising runs for every
-// bound property of every struct that is put, restoring for every struct that is read.
+// Between the game's fields and the words that are kept and compared: values, texts, the fields
+// themselves, and makers of declarations. Quantising runs for every bound property of every struct that
+// is put, restoring for every struct that is read.
 
 #include "schema/property.h"
 
-#include "schema/field.h"
+#include "pinhole/schema.h"
 #include "schema/vocabulary.h"
 
 #include <pinhole/quaternion.h>
 #include <pinhole/text.h>
 
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
 _Static_assert(sizeof(ph_entity_id) == 2 * sizeof(uint32_t), "an id is kept as two words");
 
 // ---- numbers and words
 
-static void split(uint64_t value, int count, uint32_t* words)
+static void split_property(uint64_t value, int count, uint32_t* words)
 {
     words[0] = (uint32_t)value;
     if (count > 1) {
@@ -46,7 +49,7 @@ static ph_result quantise_whole(const ph_property* property, ph_field field, con
         number > property->integer.hi) {
         return PH_ERROR_VALUE;
     }
-    split((uint64_t)(number - property->integer.lo), property->words, words);
+    split_property((uint64_t)(number - property->integer.lo), property->words, words);
     return PH_OK;
 }
 
@@ -134,7 +137,7 @@ static ph_result quantise_quaternion(const ph_property* property, ph_field field
     ph_bit_writer writer = ph_bit_writer_make(bytes, sizeof bytes);
     ph_quaternion_write_levels(property->def.bits, &writer, levels);
     ph_bit_writer_finish(&writer);
-    split(ph_bits_load64(bytes), property->words, words);
+    split_property(ph_bits_load64(bytes), property->words, words);
     return PH_OK;
 }
 
@@ -327,4 +330,291 @@ ph_result ph_text_restore(ph_text text, ph_field field, void* value, size_t size
         bytes[text.length] = '\0';
     }
     return PH_OK;
+}
+
+// ---- fields of the game's structs
+//
+// Loads run for every bound property of every put, stores for every
+// property that a client shows.
+
+_Static_assert(sizeof(bool) == 1, "a bool is loaded as a byte");
+
+_Static_assert(sizeof(float) == 4 && sizeof(double) == 8, "IEEE 754");
+
+typedef struct field_row {
+    const char* name;
+    ph_field element;
+    size_t size; // TEXT, BYTES: what comes on top of max_length
+} field_row;
+
+static const field_row KIND_ROWS[] = {
+    [PH_FIELD_NONE] = {"none", PH_FIELD_NONE, 0},
+    [PH_FIELD_BOOL] = {"bool", PH_FIELD_BOOL, 1},
+    [PH_FIELD_I8] = {"i8", PH_FIELD_I8, 1},
+    [PH_FIELD_I16] = {"i16", PH_FIELD_I16, 2},
+    [PH_FIELD_I32] = {"i32", PH_FIELD_I32, 4},
+    [PH_FIELD_I64] = {"i64", PH_FIELD_I64, 8},
+    [PH_FIELD_U8] = {"u8", PH_FIELD_U8, 1},
+    [PH_FIELD_U16] = {"u16", PH_FIELD_U16, 2},
+    [PH_FIELD_U32] = {"u32", PH_FIELD_U32, 4},
+    [PH_FIELD_U64] = {"u64", PH_FIELD_U64, 8},
+    [PH_FIELD_F32] = {"f32", PH_FIELD_F32, 4},
+    [PH_FIELD_F64] = {"f64", PH_FIELD_F64, 8},
+    [PH_FIELD_I32X3] = {"i32x3", PH_FIELD_I32, 12},
+    [PH_FIELD_F32X3] = {"f32x3", PH_FIELD_F32, 12},
+    [PH_FIELD_F64X3] = {"f64x3", PH_FIELD_F64, 24},
+    [PH_FIELD_F32X4] = {"f32x4", PH_FIELD_F32, 16},
+    [PH_FIELD_F64X4] = {"f64x4", PH_FIELD_F64, 32},
+    [PH_FIELD_TEXT] = {"text", PH_FIELD_TEXT, 1},
+    [PH_FIELD_BYTES] = {"bytes", PH_FIELD_BYTES, sizeof(uint16_t)},
+    [PH_FIELD_ENTITY] = {"entity", PH_FIELD_ENTITY, sizeof(ph_entity_id)},
+};
+
+_Static_assert(sizeof KIND_ROWS / sizeof KIND_ROWS[0] == PH_FIELD_COUNT, "each field needs a row");
+
+const char* ph_field_name(ph_field field)
+{
+    return KIND_ROWS[field].name;
+}
+
+size_t ph_field_size(ph_field field, int max_length)
+{
+    const bool has_length = field == PH_FIELD_TEXT || field == PH_FIELD_BYTES;
+    return KIND_ROWS[field].size + (has_length ? (size_t)max_length : 0);
+}
+
+ph_field ph_field_element(ph_field field)
+{
+    return KIND_ROWS[field].element;
+}
+
+ph_field_limits ph_field_limits_of(ph_field field)
+{
+    switch (field) {
+    case PH_FIELD_BOOL:
+        return (ph_field_limits){0, 1, true};
+    case PH_FIELD_I8:
+        return (ph_field_limits){INT8_MIN, INT8_MAX, true};
+    case PH_FIELD_I16:
+        return (ph_field_limits){INT16_MIN, INT16_MAX, true};
+    case PH_FIELD_I32:
+        return (ph_field_limits){INT32_MIN, INT32_MAX, true};
+    case PH_FIELD_I64:
+        return (ph_field_limits){-PH_WHOLE_MAX, PH_WHOLE_MAX, true};
+    case PH_FIELD_U8:
+        return (ph_field_limits){0, UINT8_MAX, true};
+    case PH_FIELD_U16:
+        return (ph_field_limits){0, UINT16_MAX, true};
+    case PH_FIELD_U32:
+        return (ph_field_limits){0, UINT32_MAX, true};
+    case PH_FIELD_U64:
+        return (ph_field_limits){0, PH_WHOLE_MAX, true};
+    case PH_FIELD_F32:
+        return (ph_field_limits){-(double)FLT_MAX, (double)FLT_MAX, false};
+    default:
+        PH_ASSERT(field == PH_FIELD_F64);
+        return (ph_field_limits){-DBL_MAX, DBL_MAX, false};
+    }
+}
+
+// What the bytes are, read as unsigned; the sign is put back by the caller.
+static uint64_t load_unsigned(const void* bytes, size_t size)
+{
+    uint8_t one;
+    uint16_t two;
+    uint32_t four;
+    uint64_t eight;
+    switch (size) {
+    case sizeof one:
+        memcpy(&one, bytes, sizeof one);
+        return one;
+    case sizeof two:
+        memcpy(&two, bytes, sizeof two);
+        return two;
+    case sizeof four:
+        memcpy(&four, bytes, sizeof four);
+        return four;
+    default:
+        memcpy(&eight, bytes, sizeof eight);
+        return eight;
+    }
+}
+
+static void store_unsigned(uint64_t value, void* bytes, size_t size)
+{
+    const uint8_t one = (uint8_t)value;
+    const uint16_t two = (uint16_t)value;
+    const uint32_t four = (uint32_t)value;
+    switch (size) {
+    case sizeof one:
+        memcpy(bytes, &one, sizeof one);
+        return;
+    case sizeof two:
+        memcpy(bytes, &two, sizeof two);
+        return;
+    case sizeof four:
+        memcpy(bytes, &four, sizeof four);
+        return;
+    default:
+        memcpy(bytes, &value, sizeof value);
+        return;
+    }
+}
+
+static bool is_signed(ph_field field)
+{
+    return field >= PH_FIELD_I8 && field <= PH_FIELD_I64;
+}
+
+// Of a number of size bytes that was read as unsigned.
+static int64_t with_sign(uint64_t value, size_t size)
+{
+    const uint64_t sign = UINT64_C(1) << (8 * size - 1);
+    if ((value & sign) == 0) {
+        return (int64_t)value;
+    }
+    return -(int64_t)(sign - 1 - (value & (sign - 1))) - 1;
+}
+
+bool ph_field_load_whole(ph_field field, const void* bytes, int64_t* value)
+{
+    const size_t size = KIND_ROWS[field].size;
+    const uint64_t loaded = load_unsigned(bytes, size);
+    if (is_signed(field)) {
+        *value = with_sign(loaded, size);
+        return true;
+    }
+    // A byte of a bool that is neither 0 nor 1 is the game's fault, but no reason to trip over it.
+    *value = (int64_t)(field == PH_FIELD_BOOL ? loaded != 0 : loaded & INT64_MAX);
+    return loaded <= INT64_MAX;
+}
+
+bool ph_field_store_whole(ph_field field, int64_t value, void* bytes)
+{
+    const ph_field_limits limits = ph_field_limits_of(field);
+    if (value < (int64_t)limits.lo || value > (int64_t)limits.hi) {
+        return false;
+    }
+    store_unsigned((uint64_t)value, bytes, KIND_ROWS[field].size);
+    return true;
+}
+
+double ph_field_load_real(ph_field field, const void* bytes)
+{
+    float single;
+    double value;
+    if (field == PH_FIELD_F32) {
+        memcpy(&single, bytes, sizeof single);
+        return (double)single;
+    }
+    if (field == PH_FIELD_F64) {
+        memcpy(&value, bytes, sizeof value);
+        return value;
+    }
+    const uint64_t loaded = load_unsigned(bytes, KIND_ROWS[field].size);
+    return is_signed(field) ? (double)with_sign(loaded, KIND_ROWS[field].size) : (double)loaded;
+}
+
+bool ph_field_store_real(ph_field field, double value, void* bytes)
+{
+    const ph_field_limits limits = ph_field_limits_of(field);
+    const double stored = limits.is_whole ? floor(value + 0.5) : value;
+    if (!(stored >= limits.lo && stored <= limits.hi)) {
+        return false;
+    }
+    if (field == PH_FIELD_F64) {
+        memcpy(bytes, &stored, sizeof stored);
+    } else if (field == PH_FIELD_F32) {
+        const float single = (float)stored;
+        memcpy(bytes, &single, sizeof single);
+    } else {
+        store_unsigned((uint64_t)(int64_t)stored, bytes, KIND_ROWS[field].size);
+    }
+    return true;
+}
+
+// ---- declarations for languages without designated initialisers
+
+ph_property_def ph_property_bool(const char* name)
+{
+    return (ph_property_def){.name = name, .coding = PH_CODING_BOOL};
+}
+
+ph_property_def ph_property_enum(const char* name, int count)
+{
+    return (ph_property_def){.name = name, .coding = PH_CODING_ENUM, .count = count};
+}
+
+ph_property_def ph_property_range(const char* name, double lo, double hi)
+{
+    return (ph_property_def){.name = name, .coding = PH_CODING_RANGE, .lo = lo, .hi = hi};
+}
+
+ph_property_def ph_property_varint(const char* name)
+{
+    return (ph_property_def){.name = name, .coding = PH_CODING_VARINT};
+}
+
+ph_property_def ph_property_two_bit(const char* name)
+{
+    return (ph_property_def){.name = name, .coding = PH_CODING_TWO_BIT};
+}
+
+ph_property_def ph_property_gamma(const char* name)
+{
+    return (ph_property_def){.name = name, .coding = PH_CODING_GAMMA};
+}
+
+ph_property_def ph_property_rice(const char* name, int rice_k)
+{
+    return (ph_property_def){.name = name, .coding = PH_CODING_RICE, .rice_k = rice_k};
+}
+
+ph_property_def ph_property_fixed(const char* name, double lo, double hi, double step)
+{
+    return (ph_property_def){
+        .name = name, .coding = PH_CODING_FIXED, .lo = lo, .hi = hi, .step = step};
+}
+
+ph_property_def ph_property_angle(const char* name, int bits)
+{
+    return (ph_property_def){.name = name, .coding = PH_CODING_ANGLE, .bits = bits};
+}
+
+ph_property_def ph_property_quaternion(const char* name, int bits)
+{
+    return (ph_property_def){.name = name, .coding = PH_CODING_QUATERNION, .bits = bits};
+}
+
+ph_property_def ph_property_vec3(const char* name, double lo, double hi, double step)
+{
+    return (ph_property_def){
+        .name = name, .coding = PH_CODING_VEC3, .lo = lo, .hi = hi, .step = step};
+}
+
+ph_property_def ph_property_string(const char* name, int max_length)
+{
+    return (ph_property_def){.name = name, .coding = PH_CODING_STRING, .max_length = max_length};
+}
+
+ph_property_def ph_property_bytes(const char* name, int max_length)
+{
+    return (ph_property_def){.name = name, .coding = PH_CODING_BYTES, .max_length = max_length};
+}
+
+ph_property_def ph_property_entity(const char* name)
+{
+    return (ph_property_def){.name = name, .coding = PH_CODING_ENTITY};
+}
+
+ph_property_def ph_property_position(const char* name)
+{
+    return (ph_property_def){.name = name, .coding = PH_CODING_POSITION};
+}
+
+ph_property_def ph_property_bound(ph_property_def property, ph_field field, size_t offset)
+{
+    property.field = field;
+    property.offset = offset;
+    return property;
 }

@@ -196,8 +196,8 @@ static void read_whole(const ph_property* property, ph_bit_reader* reader, uint3
     }
 }
 
-static void read_text(const ph_property* property, ph_bit_reader* reader, uint8_t* buffer,
-                      uint16_t* length)
+static void read_property_text(const ph_property* property, ph_bit_reader* reader, uint8_t* buffer,
+                               uint16_t* length)
 {
     const size_t max_length = (size_t)property->def.max_length;
     *length = (uint16_t)(property->def.coding == PH_CODING_STRING
@@ -225,7 +225,7 @@ void ph_property_read(const ph_property* property, ph_bit_reader* reader, uint32
     case PH_CODING_STRING:
     case PH_CODING_BYTES:
         words[0] = 0;
-        read_text(property, reader, text_buffer, text_length);
+        read_property_text(property, reader, text_buffer, text_length);
         break;
     default:
         read_whole(property, reader, words);

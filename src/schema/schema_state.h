@@ -7,9 +7,10 @@
 //
 //   | ph_schema | ph_class x classes | ph_property x all | ph_property_def x all | names |
 
-#ifndef PH_SCHEMA_STATE_H
-#define PH_SCHEMA_STATE_H
+#ifndef PH_SCHEMA_SCHEMA_STATE_H
+#define PH_SCHEMA_SCHEMA_STATE_H
 
+#include "schema/prepare.h"
 #include "schema/property.h"
 
 struct ph_schema {
@@ -20,7 +21,21 @@ struct ph_schema {
     size_t size_bytes; // of the block
 };
 
-// Of everything that decides how the classes are written; see fingerprint.c.
+// Of everything that decides how the classes are written; see schema_state.c.
 uint64_t ph_fingerprint_of(const ph_class* classes, int class_count);
+
+// Whether a table of classes makes sense.
+
+// @return False with *error filled; error may be NULL. Line and column are 0.
+bool ph_schema_check(const ph_class_def* classes, int class_count, ph_schema_error* error);
+
+// Whether everything about one entity of the class fits into a datagram (PH_CLASS_BITS_MAX). Its
+// properties are good. @return False with *error filled; error may be NULL. Line and column are 0.
+bool ph_schema_check_size(const ph_class_def* type, ph_schema_error* error);
+
+// Writes "class kart, property heading: ..." for a refused property of a class. Line and column are
+// left alone. error may be NULL.
+void ph_schema_explain(ph_schema_error* error, const ph_class_def* type, int property_index,
+                       const char* message);
 
 #endif

@@ -1,20 +1,226 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Reads the text form (docs/schema.md) into tables and makes a schema of them. Runs when a tool or
-// a client loads a schema. A property is checked as soon as its line is read, so that every
-// complaint has a line and a column.
+// The text form of schemas (docs/schema.md): the options of a property, the parser (ph_schema_parse(),
+// at the end of its part), the printer (ph_schema_print()). Runs when a schema is read or written.
 
+#include "schema/schema_text.h"
+
+#include "base/allocator.h"
 #include "pinhole/schema.h"
-
-#include "base/arena.h"
-#include "schema/option.h"
+#include "schema/prepare.h"
 #include "schema/scanner.h"
-#include "schema/schema_check.h"
+#include "schema/schema_state.h"
+#include "schema/vocabulary.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+// ---- options
+
+static const char NUMBER_WANTED[] = "a number such as 0.5";
+
+static const char POSITIVE_WANTED[] = "a number above 0 such as 0.5";
+
+static const char* read_number_word(ph_scanner* scanner, ph_word* value, double* number)
+{
+    *value = ph_scanner_word(scanner);
+    return ph_word_number(*value, number) ? NULL : NUMBER_WANTED;
+}
+
+// Where a 0 in the table would mean something else than what was written.
+static const char* read_positive(ph_scanner* scanner, ph_word* value, double* number)
+{
+    *value = ph_scanner_word(scanner);
+    return ph_word_number(*value, number) && *number > 0.0 ? NULL : POSITIVE_WANTED;
+}
+
+static const char* read_step_word(ph_scanner* scanner, ph_word* value, ph_property_def* def)
+{
+    return read_positive(scanner, value, &def->step);
+}
+
+static const char* read_z(ph_scanner* scanner, ph_word* value, ph_property_def* def)
+{
+    *value = ph_scanner_word(scanner);
+    return ph_subject_read(PH_PARAMETER_Z, *value, def);
+}
+
+static const char* read_turn(ph_scanner* scanner, ph_word* value, ph_property_def* def)
+{
+    return read_positive(scanner, value, &def->turn);
+}
+
+static const char* read_k(ph_scanner* scanner, ph_word* value, ph_property_def* def)
+{
+    *value = ph_scanner_word(scanner);
+    return ph_word_int(*value, 0, &def->rice_k) ? NULL : "a whole number such as 3";
+}
+
+static const char* read_arithmetic(ph_scanner* scanner, ph_word* value, ph_property_def* def)
+{
+    (void)scanner;
+    (void)value;
+    def->is_arithmetic = true;
+    return NULL;
+}
+
+static const char* read_ground(ph_scanner* scanner, ph_word* value, ph_property_def* def)
+{
+    *value = ph_scanner_word(scanner);
+    return ph_word_int(*value, 1, &def->ground_tolerance_mm)
+               ? NULL
+               : "whole millimetres above 0 such as 500";
+}
+
+// Which components of a VEC3: some of x, y and z, in this order.
+static bool read_components(ph_word word, int* components)
+{
+    const char* const names = "xyz";
+    size_t used = 0;
+    *components = 0;
+    for (int i = 0; i < 3; ++i) {
+        if (used < word.length && word.start[used] == names[i]) {
+            *components |= 1 << i;
+            ++used;
+        }
+    }
+    return used > 0 && used == word.length;
+}
+
+static const char* read_default(ph_scanner* scanner, ph_word* value, ph_property_def* def)
+{
+    const char* wanted = read_number_word(scanner, value, &def->default_value);
+    if (wanted != NULL) {
+        return wanted;
+    }
+    def->has_default = 1;
+    if (def->coding != PH_CODING_VEC3) {
+        return NULL;
+    }
+    *value = ph_scanner_word(scanner);
+    return read_components(*value, &def->has_default) ? NULL : "the components, such as xyz or z";
+}
+
+static const char* read_initial(ph_scanner* scanner, ph_word* value, ph_property_def* def)
+{
+    return read_number_word(scanner, value, &def->default_value);
+}
+
+static const char* read_distance(ph_scanner* scanner, ph_word* value, ph_property_def* def)
+{
+    return read_number_word(scanner, value, &def->distance_m);
+}
+
+static const char* read_significant(ph_scanner* scanner, ph_word* value, ph_property_def* def)
+{
+    return read_number_word(scanner, value, &def->significant);
+}
+
+static const char* read_weight(ph_scanner* scanner, ph_word* value, ph_property_def* def)
+{
+    return read_positive(scanner, value, &def->weight);
+}
+
+static const char* read_once(ph_scanner* scanner, ph_word* value, ph_property_def* def)
+{
+    (void)scanner;
+    (void)value;
+    def->when = PH_SEND_ONCE;
+    return NULL;
+}
+
+static const char* read_owner(ph_scanner* scanner, ph_word* value, ph_property_def* def)
+{
+    (void)scanner;
+    (void)value;
+    def->audience = PH_AUDIENCE_OWNER;
+    return NULL;
+}
+
+static const char* read_audience(ph_scanner* scanner, ph_word* value, ph_property_def* def)
+{
+    *value = ph_scanner_word(scanner);
+    def->audience = PH_AUDIENCE_MASK;
+    return ph_word_mask(*value, &def->audience_mask) ? NULL : "a mask such as 0x3";
+}
+
+static const ph_option OPTIONS[] = {
+    {"step", PH_PARAMETER_STEP, read_step_word},
+    {"z", PH_PARAMETER_Z, read_z},
+    {"turn", PH_PARAMETER_TURN, read_turn},
+    {"k", PH_PARAMETER_RICE_K, read_k},
+    {"arithmetic", PH_PARAMETER_ARITHMETIC, read_arithmetic},
+    {"ground", PH_PARAMETER_GROUND, read_ground},
+    {"default", PH_PARAMETER_DEFAULT, read_default},
+    {"initial", PH_PARAMETER_DEFAULT, read_initial},
+    {"distance", PH_PARAMETER_DISTANCE, read_distance},
+    {"significant", PH_PARAMETER_SIGNIFICANT, read_significant},
+    {"weight", PH_PARAMETER_WEIGHT, read_weight},
+    {"once", PH_PARAMETER_WHEN, read_once},
+    {"owner", PH_PARAMETER_AUDIENCE, read_owner},
+    {"audience", PH_PARAMETER_AUDIENCE, read_audience},
+};
+
+enum {
+    OPTION_COUNT = sizeof OPTIONS / sizeof OPTIONS[0],
+};
+
+const ph_option* ph_option_find(ph_word word, ph_coding coding)
+{
+    for (int i = 0; i < OPTION_COUNT; ++i) {
+        if (ph_word_is(word, OPTIONS[i].word) && ph_coding_uses(coding, OPTIONS[i].parameter)) {
+            return &OPTIONS[i];
+        }
+    }
+    return NULL;
+}
+
+void ph_option_list(ph_coding coding, char* list, size_t capacity)
+{
+    size_t length = 0;
+    for (int i = 0; i < OPTION_COUNT; ++i) {
+        if (ph_coding_uses(coding, OPTIONS[i].parameter) && length < capacity) {
+            length += (size_t)snprintf(list + length, capacity - length, "%s%s",
+                                       length > 0 ? ", " : "", OPTIONS[i].word);
+        }
+    }
+    if (length < capacity) {
+        snprintf(list + length, capacity - length, " or the end of the line");
+    }
+}
+
+const char* ph_subject_read(ph_parameter subject, ph_word word, ph_property_def* def)
+{
+    switch (subject) {
+    case PH_PARAMETER_RANGE:
+        return ph_word_range(word, &def->lo, &def->hi) ? NULL : "a range such as 0..100";
+    case PH_PARAMETER_Z:
+        return ph_word_range(word, &def->z_lo, &def->z_hi) ? NULL : "a range such as 0..100";
+    case PH_PARAMETER_BITS:
+        return ph_word_int(word, 1, &def->bits) ? NULL : "a number of bits such as 8";
+    case PH_PARAMETER_COUNT:
+        return ph_word_int(word, 1, &def->count) ? NULL : "a number of alternatives such as 4";
+    default:
+        PH_ASSERT(subject == PH_PARAMETER_LENGTH);
+        return ph_word_int(word, 1, &def->max_length) ? NULL : "a number of bytes such as 31";
+    }
+}
+
+bool ph_word_is_numeric(ph_word word)
+{
+    if (word.length == 0) {
+        return false;
+    }
+    const char first = word.start[0];
+    return first == '-' || (first >= '0' && first <= '9');
+}
+
+// ---- the parser
+//
+// Reads the text form into tables and makes a schema of them. A property is checked as soon as its line is
+// read, so that every complaint has a line and a column.
 
 enum {
     FOUND_MAX = 24, // bytes of a strange word that a message repeats
@@ -45,6 +251,7 @@ typedef struct parser {
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))
 #endif
+
 static bool
 complain(parser* p, int column, const char* format, ...)
 {
@@ -92,7 +299,6 @@ static const char* take_name(parser* p, ph_word word)
 }
 
 #define NAME_RULE "a name (at most 31 letters, digits and underscores, not a digit first)"
-
 // ---- classes
 
 // Called when the lines of a class end.
@@ -207,7 +413,7 @@ static bool read_coding(parser* p, ph_property_def* def)
 }
 
 // Everything that the line alone does not tell: whether the parameters go together.
-static bool check(parser* p, const ph_class_def* type, const ph_property_def* def)
+static bool check_schema_text(parser* p, const ph_class_def* type, const ph_property_def* def)
 {
     ph_property property;
     ph_problem problem;
@@ -257,7 +463,7 @@ static bool read_property(parser* p)
     }
     memset(p->columns, 0, sizeof p->columns);
     p->columns[PH_PARAMETER_NAME] = word.column;
-    if (!read_coding(p, def) || !check(p, type, def)) {
+    if (!read_coding(p, def) || !check_schema_text(p, type, def)) {
         return false;
     }
     p->has_position = p->has_position || def->coding == PH_CODING_POSITION;
@@ -313,18 +519,14 @@ ph_result ph_schema_parse(const char* text, size_t length, const ph_allocator* a
     const char* const start = length > 0 ? text : "";
     const size_t rows = count_rows(start, length);
     const size_t class_rows = rows < PH_CLASSES_MAX ? rows : PH_CLASSES_MAX;
-    ph_arena arena;
-    ph_result result = ph_arena_create(&arena, &source,
-                                       class_rows * sizeof(ph_class_def) +
-                                           rows * (sizeof(ph_property_def) + sizeof(name_buffer)) +
-                                           3 * PH_ARENA_ALIGNMENT);
-    if (result != PH_OK) {
-        return result;
-    }
     parser p = {.scanner = {.text = start, .length = length}};
-    p.classes = ph_arena_allocate_array(&arena, class_rows, sizeof(ph_class_def));
-    p.properties = ph_arena_allocate_array(&arena, rows, sizeof(ph_property_def));
-    p.names = ph_arena_allocate_array(&arena, rows, sizeof(name_buffer));
+    p.classes = ph_allocate_array(&source, class_rows, sizeof(ph_class_def));
+    p.properties = ph_allocate_array(&source, rows, sizeof(ph_property_def));
+    p.names = ph_allocate_array(&source, rows, sizeof(name_buffer));
+    ph_result result = PH_ERROR_MEMORY;
+    if (p.classes == NULL || p.properties == NULL || p.names == NULL) {
+        goto cleanup;
+    }
     result = PH_ERROR_SCHEMA;
     if (read_all(&p)) {
         result = ph_schema_create(p.classes, p.class_count, &source, schema, &p.error);
@@ -332,6 +534,152 @@ ph_result ph_schema_parse(const char* text, size_t length, const ph_allocator* a
     if (result == PH_ERROR_SCHEMA && error != NULL) {
         *error = p.error;
     }
-    ph_arena_destroy(&arena);
+cleanup:
+    ph_release_array(&source, p.names, rows, sizeof(name_buffer));
+    ph_release_array(&source, p.properties, rows, sizeof(ph_property_def));
+    ph_release_array(&source, p.classes, class_rows, sizeof(ph_class_def));
     return result;
+}
+
+// ---- the printer
+//
+// Everything that decides the wire is spelled out, defaults
+// included: a text that was kept still means the same when a default changes. Policies are written
+// where they say something.
+
+// Counts on when the buffer is full, so that the caller learns how much it takes.
+typedef struct printer {
+    char* text;
+    size_t capacity;
+    size_t length;
+} printer;
+
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 3)))
+#endif
+
+static void
+print(printer* out, const char* format, ...)
+{
+    const bool has_room = out->length < out->capacity;
+    va_list arguments;
+    va_start(arguments, format);
+    const int added = vsnprintf(has_room ? out->text + out->length : NULL,
+                                has_room ? out->capacity - out->length : 0, format, arguments);
+    va_end(arguments);
+    out->length += (size_t)added;
+}
+
+static void print_number(printer* out, const char* word, double value)
+{
+    print(out, " %s %s", word, ph_decimal_print(value).text);
+}
+
+static void print_range(printer* out, double lo, double hi)
+{
+    print(out, " %s..%s", ph_decimal_print(lo).text, ph_decimal_print(hi).text);
+}
+
+static void print_subject(printer* out, const ph_property_def* def)
+{
+    switch (ph_coding_row_of(def->coding)->subject) {
+    case PH_PARAMETER_RANGE:
+        print_range(out, def->lo, def->hi);
+        return;
+    case PH_PARAMETER_BITS:
+        print(out, " %d", def->bits);
+        return;
+    case PH_PARAMETER_COUNT:
+        print(out, " %d", def->count);
+        return;
+    case PH_PARAMETER_LENGTH:
+        print(out, " %d", def->max_length);
+        return;
+    default:
+        return;
+    }
+}
+
+// The parameters of the coding that have a word.
+static void print_parameters(printer* out, const ph_property_def* def)
+{
+    if (ph_coding_uses(def->coding, PH_PARAMETER_STEP)) {
+        print_number(out, "step", def->step);
+    }
+    const bool is_z_special = def->z_lo != def->lo || def->z_hi != def->hi;
+    if (ph_coding_uses(def->coding, PH_PARAMETER_Z) && is_z_special) {
+        print(out, " z");
+        print_range(out, def->z_lo, def->z_hi);
+    }
+    if (ph_coding_uses(def->coding, PH_PARAMETER_TURN)) {
+        print_number(out, "turn", def->turn);
+    }
+    if (ph_coding_uses(def->coding, PH_PARAMETER_RICE_K)) {
+        print(out, " k %d", def->rice_k);
+    }
+    if (def->is_arithmetic) {
+        print(out, " arithmetic");
+    }
+    if (def->ground_tolerance_mm != 0) {
+        print(out, " ground %d", def->ground_tolerance_mm);
+    }
+}
+
+static void print_default(printer* out, const ph_property* property)
+{
+    const ph_property_def* def = &property->def;
+    if (def->has_default != 0) {
+        print_number(out, "default", def->default_value);
+        if (def->coding == PH_CODING_VEC3) {
+            print(out, " %s%s%s", (def->has_default & PH_DEFAULT_X) != 0 ? "x" : "",
+                  (def->has_default & PH_DEFAULT_Y) != 0 ? "y" : "",
+                  (def->has_default & PH_DEFAULT_Z) != 0 ? "z" : "");
+        }
+    } else if (ph_coding_uses(def->coding, PH_PARAMETER_DEFAULT) &&
+               def->default_value != ph_property_automatic_initial(property)) {
+        print_number(out, "initial", def->default_value);
+    }
+}
+
+static void print_policy(printer* out, const ph_property_def* def)
+{
+    if (def->distance_m != 0.0) {
+        print_number(out, "distance", def->distance_m);
+    }
+    if (def->significant != 0.0) {
+        print_number(out, "significant", def->significant);
+    }
+    if (def->weight != 1.0) {
+        print_number(out, "weight", def->weight);
+    }
+    if (def->when == PH_SEND_ONCE) {
+        print(out, " once");
+    }
+    if (def->audience == PH_AUDIENCE_OWNER) {
+        print(out, " owner");
+    } else if (def->audience == PH_AUDIENCE_MASK) {
+        print(out, " audience 0x%x", (unsigned)def->audience_mask);
+    }
+}
+
+size_t ph_schema_print(const ph_schema* schema, char* text, size_t capacity)
+{
+    PH_ASSERT(text != NULL || capacity == 0);
+
+    printer out = {.text = text, .capacity = capacity};
+    for (int c = 0; c < schema->class_count; ++c) {
+        const ph_class* type = &schema->classes[c];
+        print(&out, "%sclass %s\n", c > 0 ? "\n" : "", type->def.name);
+        for (int p = 0; p < type->def.property_count; ++p) {
+            const ph_property* property = &type->properties[p];
+            print(&out, "    %s: %s", property->def.name,
+                  ph_coding_row_of(property->def.coding)->word);
+            print_subject(&out, &property->def);
+            print_parameters(&out, &property->def);
+            print_default(&out, property);
+            print_policy(&out, &property->def);
+            print(&out, "\n");
+        }
+    }
+    return out.length;
 }

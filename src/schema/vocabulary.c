@@ -25,7 +25,7 @@ _Static_assert(PH_PARAMETERS_END <= 32 && PH_FIELD_COUNT <= 32, "sets of them ar
 // A ladder or an angle may be kept in a struct as an integer: hit points in steps of ten.
 #define NUMBER_FIELDS ((WHOLE_FIELDS & ~FIELD(BOOL)) | FIELD(F32) | FIELD(F64))
 
-static const ph_coding_row ROWS[] = {
+static const ph_coding_row WORD_ROWS[] = {
     [PH_CODING_AUTO] = {"auto", 0, 0, PH_PARAMETERS_END, true},
     [PH_CODING_BOOL] = {"bool", POLICY | PARAMETER(DEFAULT), WHOLE_FIELDS, PH_PARAMETERS_END, true},
     [PH_CODING_ENUM] = {"enum",
@@ -60,7 +60,8 @@ static const ph_coding_row ROWS[] = {
                             FIELD(I32X3), PH_PARAMETER_BITS, true},
 };
 
-_Static_assert(sizeof ROWS / sizeof ROWS[0] == PH_CODING_COUNT, "each coding needs a row");
+_Static_assert(sizeof WORD_ROWS / sizeof WORD_ROWS[0] == PH_CODING_COUNT,
+               "each coding needs a row");
 
 static const char* const PARAMETER_NAMES[] = {
     [PH_PARAMETER_NAME] = "name",
@@ -90,13 +91,13 @@ _Static_assert(sizeof PARAMETER_NAMES / sizeof PARAMETER_NAMES[0] == PH_PARAMETE
 const ph_coding_row* ph_coding_row_of(ph_coding coding)
 {
     PH_ASSERT((unsigned)coding < PH_CODING_COUNT);
-    return &ROWS[coding];
+    return &WORD_ROWS[coding];
 }
 
 ph_coding ph_coding_find(const char* word, size_t length)
 {
     for (ph_coding coding = PH_CODING_BOOL; coding < PH_CODING_COUNT; ++coding) {
-        const char* known = ROWS[coding].word;
+        const char* known = WORD_ROWS[coding].word;
         if (strlen(known) == length && memcmp(known, word, length) == 0) {
             return coding;
         }

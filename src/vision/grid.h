@@ -1,6 +1,43 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
+// The grid: entities sorted by cell once per tick, the order in which cells are looked at, and the exact
+// question for the nearest.
+
+#ifndef PH_VISION_GRID_H
+#define PH_VISION_GRID_H
+
+#include "vision/sweep.h"
+
+#include <pinhole/base.h>
+
+// ---- the spiral
+//
+// The order in which a question looks at the cells around its own: offsets by distance, made once.
+// Equally far cells come row by row.
+//
+//              9
+//           5  1  6
+//       10  2  0  3 11
+//           7  4  8
+//             12
+
+typedef struct ph_spiral_step {
+    int16_t column;
+    int16_t row;
+} ph_spiral_step;
+
+// How many steps reach no further than `reach` cells (0..PH_SPIRAL_REACH_MAX) from the middle to
+// the middle. At least 1: the cell itself.
+#define PH_SPIRAL_REACH_MAX 64
+
+int ph_spiral_count(int reach);
+
+// Fills that many steps, nearest first.
+void ph_spiral_fill(ph_spiral_step* steps, int reach);
+
+// ---- the grid
+//
 // Entities sorted by cell, and the walk outwards from a viewer's cell.
 //
 // Cells are 2^k mm wide. The table of cells is a torus of a power of two by a power of two cells: a
@@ -9,11 +46,6 @@
 // a place are told apart by their distance. Rebuilt once per tick by a counting sort; queries read
 // only the sorted arrays.
 
-#ifndef PH_VISION_GRID_H
-#define PH_VISION_GRID_H
-
-#include "vision/sweep.h"
-
 typedef struct ph_grid ph_grid;
 
 // cell_mm is rounded up to a power of two. Room for capacity entities and for queries up to
@@ -21,6 +53,7 @@ typedef struct ph_grid ph_grid;
 // @return PH_OK or PH_ERROR_MEMORY with *grid NULL.
 ph_result ph_grid_create(const ph_allocator* allocator, int32_t cell_mm, int capacity,
                          int64_t radius_mm_max, ph_grid** grid);
+
 void ph_grid_destroy(ph_grid* grid);
 
 // Makes room for more; whoever grows must rebuild before the next question. On PH_ERROR_MEMORY
@@ -42,8 +75,8 @@ int ph_grid_nearest(const ph_grid* grid, const ph_crowd* crowd, const ph_eye* ey
 // Gathers enough for an answer of `wanted`, ALWAYS entities not counted, as a sweep that can be
 // asked for views and answers; it lives in the scratch. `last` is the view of the last time, or NULL: the
 // answer is the same.
-ph_sweep ph_grid_gather(const ph_grid* grid, const ph_eye* eye, int wanted, int first,
-                        const ph_view* last, ph_seen* scratch);
+ph_sweep ph_grid_gather(const ph_grid* grid, const ph_eye* eye, int wanted, const ph_view* last,
+                        ph_seen* scratch);
 
 // How many ph_seen the scratch of one query must hold.
 int ph_grid_scratch_count(const ph_grid* grid);
@@ -60,5 +93,48 @@ int ph_grid_within(const ph_grid* grid, const ph_crowd* crowd, const ph_eye* eye
 
 // True when the arrays agree with the crowd. For tests.
 bool ph_grid_validate(const ph_grid* grid, const ph_crowd* crowd);
+
+// ---- what is inside a grid; for grid.c
+//
+//   cell_start   | 0 | 2 | 2 | 5 | ...    one per cell, row by row, and one for the end
+//                  |       \    \.
+//   lineup       | a b | c d e | f ...    entities by cell; x, y, masks and all else in this order
+//
+// A place of the table stands for all cells of the world with the same low bits of column and row.
+
+struct ph_grid {
+    ph_allocator allocator;
+    int32_t cell_mm_wanted; // as given to create
+    int64_t radius_mm_max;
+    int capacity;
+
+    int cell_shift; // a cell is 2^cell_shift mm wide
+    int column_bits;
+    int row_bits;
+    uint32_t* cell_start;
+
+    ph_lineup lineup;
+    int count; // entities in cells
+    ph_entity_index* always;
+    int always_count;
+    uint32_t* cell_of; // by place in the crowd's list of the living; used while rebuilding
+
+    ph_spiral_step* spiral;
+    int spiral_reach;
+    int spiral_count;
+};
+
+static inline uint32_t ph_grid_cell_count(const ph_grid* grid)
+{
+    return UINT32_C(1) << (grid->column_bits + grid->row_bits);
+}
+
+// The place in the table of the cell at these coordinates, in cells from anywhere.
+static inline uint32_t ph_grid_cell_at(const ph_grid* grid, uint32_t column, uint32_t row)
+{
+    const uint32_t column_mask = (UINT32_C(1) << grid->column_bits) - 1;
+    const uint32_t row_mask = (UINT32_C(1) << grid->row_bits) - 1;
+    return (row & row_mask) << grid->column_bits | (column & column_mask);
+}
 
 #endif

@@ -30,7 +30,8 @@ static inline bool ph_eye_ask(const ph_eye* eye, ph_entity_index entity)
 // True when the eye may see it: masks, flags, own entity, callback. Distance is not considered.
 bool ph_eye_may_see(const ph_eye* eye, const ph_crowd* crowd, ph_entity_index entity);
 
-// Moves the `wanted` nearest to the front, in no particular order. @return min(count, wanted).
+// Moves the `wanted` nearest to the front, the furthest of them to the very front, the others in no
+// particular order. @return min(count, wanted).
 int ph_select_nearest(ph_seen* seen, int count, int wanted);
 
 // The answer to a question for `wanted`, in place: of found[0..count), of which the first

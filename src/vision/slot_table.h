@@ -7,6 +7,8 @@
 #ifndef PH_VISION_SLOT_TABLE_H
 #define PH_VISION_SLOT_TABLE_H
 
+#include "vision/crowd.h"
+
 #include <pinhole/vision.h>
 
 #define PH_SLOT_NONE UINT16_MAX
@@ -64,5 +66,18 @@ void ph_slot_table_remove(ph_slot_table* table, ph_entity_index entity);
 
 // How many entries are taken. Walks them all; for tests.
 int ph_slot_table_count(const ph_slot_table* table);
+
+// Newcomers in an order in which neighbours follow each other: they get slots that follow each other,
+// and a packet tells each of them from the one before. Runs when entities enter; a crowd of 250, at
+// the start of a viewer, takes some ten microseconds.
+
+// About as many as a packet tells of at once.
+#define PH_CHAIN_LENGTH 64
+
+// Those seen are sorted, nearest first; positions are by entity. The nearest are told first, so only
+// those may change places who are about as far away as each other, within the same power of two, and
+// no more than PH_CHAIN_LENGTH of them: behind each one comes the nearest to it of those that are
+// left.
+void ph_chain_neighbours(ph_seen* seen, int count, const int32_t* x_mm, const int32_t* y_mm);
 
 #endif

@@ -12,16 +12,15 @@
 
 #include "base/allocator.h"
 #include "base/bitset.h"
-#include "base/prefetch.h"
-#include "base/wide.h"
-#include "vision/chain.h"
-#include "vision/cut.h"
+#include "base/compiler.h"
 #include "vision/select.h"
-#include "vision/slots_inside.h"
+#include "vision/slot_table.h"
+#include "vision/sweep.h"
 
 #include <string.h>
 
 _Static_assert(PH_SLOT_COUNT_MAX <= PH_SLOT_NONE, "a slot number never looks like none");
+
 _Static_assert(2 * PH_VISIBLE_MAX <= PH_SLOT_COUNT_MAX, "twice the visible limit fits");
 
 // So many members are looked at together.
@@ -30,7 +29,7 @@ enum { SOME_COUNT = 256 };
 // ---- memory
 
 // Widest first, so that everything is aligned without padding.
-static size_t block_size(int slot_count)
+static size_t slots_size(int slot_count)
 {
     const size_t per_slot = sizeof(uint64_t) + sizeof(ph_entity_index) + sizeof(uint32_t) +
                             4 * sizeof(uint16_t) + 2 * sizeof(uint8_t);
@@ -38,7 +37,7 @@ static size_t block_size(int slot_count)
            ph_slot_table_size(slot_count) * sizeof(uint16_t);
 }
 
-static void lay_out(ph_slots* slots)
+static void lay_out_slots(ph_slots* slots)
 {
     const size_t count = (size_t)slots->slot_count;
     slots->spawn_orders = (uint64_t*)(slots + 1);
@@ -59,7 +58,7 @@ ph_result ph_slots_create(const ph_allocator* allocator, int slot_count, ph_slot
     PH_ASSERT(slot_count >= 2 && slot_count <= PH_SLOT_COUNT_MAX);
 
     *slots_out = NULL;
-    const size_t size_bytes = block_size(slot_count);
+    const size_t size_bytes = slots_size(slot_count);
     ph_slots* slots = ph_allocate_zeroed(allocator, size_bytes);
     if (slots == NULL) {
         return PH_ERROR_MEMORY;
@@ -67,7 +66,7 @@ ph_result ph_slots_create(const ph_allocator* allocator, int slot_count, ph_slot
     slots->allocator = *allocator;
     slots->size_bytes = size_bytes;
     slots->slot_count = slot_count;
-    lay_out(slots);
+    lay_out_slots(slots);
     for (int slot = 0; slot < slot_count; ++slot) {
         slots->entities[slot] = PH_ENTITY_NONE;
         slots->free_ring[slot] = (uint16_t)(slot + 1);
@@ -87,7 +86,7 @@ void ph_slots_destroy(ph_slots* slots)
 
 // ---- the three ways of a slot: enter, leave, free
 
-static void enter(ph_slots* slots, int slot, ph_entity_index entity, const ph_slots_step* step)
+static void enter_slot(ph_slots* slots, int slot, ph_entity_index entity, const ph_slots_step* step)
 {
     ph_slot_table_insert(&slots->table, entity, slot);
     slots->entities[slot] = entity;
@@ -99,7 +98,7 @@ static void enter(ph_slots* slots, int slot, ph_entity_index entity, const ph_sl
 }
 
 // The list of leaves is made at the end, by slot: here only a mark.
-static void leave(ph_slots* slots, int slot)
+static void vacate_slot(ph_slots* slots, int slot)
 {
     ph_slot_table_remove(&slots->table, slots->entities[slot]);
     slots->entities[slot] = PH_ENTITY_NONE;
@@ -144,17 +143,17 @@ static void refresh_own(ph_slots* slots, const ph_slots_step* step)
     }
     if (slots->states[0] == PH_SLOT_SHOWN &&
         (slots->entities[0] != own || slots->spawn_orders[0] != spawn_order[own])) {
-        leave(slots, 0);
+        vacate_slot(slots, 0);
     }
     if (own == PH_ENTITY_NONE || slots->states[0] == PH_SLOT_SHOWN) {
         return;
     }
     const int ordinary = ph_slot_table_find(&slots->table, own);
     if (ordinary > 0) {
-        leave(slots, ordinary);
+        vacate_slot(slots, ordinary);
     }
     if (slots->states[0] == PH_SLOT_FREE) {
-        enter(slots, 0, own, step);
+        enter_slot(slots, 0, own, step);
     } else {
         ++slots->waits;
     }
@@ -205,7 +204,7 @@ static int list_unusual(const ph_slots* slots, const ph_slots_step* step, uint16
     return count;
 }
 
-// Keys (cut.h) between which a member surely would not enter, but stays.
+// Keys (sweep.h) between which a member surely would not enter, but stays.
 typedef struct stay_keys {
     int32_t enter_in; // up to here it surely would enter
     int32_t enter_edge;
@@ -220,13 +219,13 @@ PH_WIDE static uint32_t mark_doubtful(const ph_slots* slots, const ph_slots_step
     const ph_entity_index* entities = slots->entities;
     const int32_t* x_mm = step->crowd->x_mm;
     const int32_t* y_mm = step->crowd->y_mm;
-    const uint32_t eye_x = (uint32_t)step->eye->x_mm;
-    const uint32_t eye_y = (uint32_t)step->eye->y_mm;
+    const int32_t eye_x = step->eye->x_mm;
+    const int32_t eye_y = step->eye->y_mm;
     uint32_t outside_count = 0;
     for (int i = 0; i < some.count; ++i) {
         const ph_entity_index entity = entities[some.slots[i]];
-        const float dx = (float)(int32_t)((uint32_t)x_mm[entity] - eye_x);
-        const float dy = (float)(int32_t)((uint32_t)y_mm[entity] - eye_y);
+        const float dx = (float)ph_difference_mm(x_mm[entity], eye_x);
+        const float dy = (float)ph_difference_mm(y_mm[entity], eye_y);
         const int32_t key = ph_key_of(dx * dx + dy * dy);
         const uint32_t is_outside =
             ph_bits_if(key > keys.enter_edge) & ~ph_bits_if(key > keys.wide_in);
@@ -251,7 +250,7 @@ static int list_doubtful(const ph_slots* slots, const ph_slots_step* step, uint1
     int count = 0;
     for (int from = 0; from < members.count; from += SOME_COUNT) {
         const int left = members.count - from;
-        const ph_slot_list some = {members.slots + from, left < SOME_COUNT ? left : SOME_COUNT};
+        const ph_slot_list some = {members.slots + from, ph_least(left, SOME_COUNT)};
         uint32_t mark[SOME_COUNT + PH_MARKS_STEP];
         uint32_t marked[SOME_COUNT + PH_MARKS_STEP];
         *outside_count += (int)mark_doubtful(slots, step, some, keys, mark);
@@ -345,14 +344,14 @@ static void drop_unseen(ph_slots* slots, const ph_slots_step* step)
     for (int left = slots->unseen_count; left > 0; --left) {
         slot = find_mark(slots, slot + 1, MARK_UNSEEN);
         if (!may_stay(slots, step, slot)) {
-            leave(slots, slot);
+            vacate_slot(slots, slot);
         }
     }
 }
 
 // One step of a heap of slots with the furthest on top.
-static void sift_down(const ph_slots* slots, const ph_slots_step* step, uint16_t* heap, int count,
-                      int at)
+static void sift_slot_down(const ph_slots* slots, const ph_slots_step* step, uint16_t* heap,
+                           int count, int at)
 {
     for (int child = 2 * at + 1; child < count; child = 2 * at + 1) {
         ph_seen seen = member_as_seen(slots, step, heap[child]);
@@ -407,12 +406,12 @@ static void evict_furthest(ph_slots* slots, const ph_slots_step* step, int evict
     uint16_t* heap = slots->leaves; // not filled yet
     int count = list_past_wanted(slots, step, heap);
     for (int at = count / 2 - 1; at >= 0; --at) {
-        sift_down(slots, step, heap, count, at);
+        sift_slot_down(slots, step, heap, count, at);
     }
     for (; evict_count > 0 && count > 0; --evict_count) {
-        leave(slots, heap[0]);
+        vacate_slot(slots, heap[0]);
         heap[0] = heap[--count];
-        sift_down(slots, step, heap, count, 0);
+        sift_slot_down(slots, step, heap, count, 0);
     }
 }
 
@@ -421,14 +420,13 @@ static void admit(ph_slots* slots, const ph_slots_step* step)
 {
     const int newcomer_count = step->newcomer_count;
     ph_sort_nearest(step->newcomers, newcomer_count);
-    const int admitted_count =
-        newcomer_count < slots->free_count ? newcomer_count : slots->free_count;
+    const int admitted_count = ph_least(newcomer_count, slots->free_count);
     if (step->is_chained) {
         ph_chain_neighbours(step->newcomers, admitted_count, step->crowd->x_mm, step->crowd->y_mm);
     }
     int admitted = 0;
     for (; admitted < admitted_count; ++admitted) {
-        enter(slots, take_free(slots), step->newcomers[admitted].entity, step);
+        enter_slot(slots, take_free(slots), step->newcomers[admitted].entity, step);
     }
     const int waiting_count = newcomer_count - admitted;
     slots->waits += (uint64_t)waiting_count;
@@ -514,23 +512,6 @@ void ph_slots_refresh(ph_slots* slots, const ph_slots_step* step)
     if (slots->enter_count + slots->leave_count > 0) {
         list_shown(slots);
     }
-}
-
-void ph_slots_prefetch_head(const ph_slots* slots)
-{
-    ph_prefetch_bytes(slots, sizeof *slots);
-}
-
-ph_stretch ph_slots_swept(const ph_slots* slots)
-{
-    const size_t entities = (size_t)slots->slot_count * sizeof slots->entities[0];
-    const size_t shown = (size_t)slots->listed_count * sizeof slots->shown[0];
-    return (ph_stretch){(const uint8_t*)slots->entities, entities + shown};
-}
-
-ph_stretch ph_slots_judged(const ph_slots* slots)
-{
-    return (ph_stretch){slots->states, 2 * (size_t)slots->slot_count};
 }
 
 // ---- questions

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// One viewer's slots: which entity has which short name, who enters, who leaves.
+// One viewer's slots: which entity has which short name, which enter and which leave.
 //
 // Fed with the view of a question for hysteresis * wanted entities within hysteresis * radius:
 //   - a member that is not within its reach leaves, unless it entered less than stay_ticks ago, still
@@ -17,7 +17,7 @@
 // A slot that was left rests until ph_slots_free(). Slots are handed out in rotation: the one that
 // has been free for longest is the next.
 //
-// Slot 0 is the viewer's own entity, for a spectator nobody's; no filter, radius or stay time
+// Slot 0 is the viewer's own entity, for a spectator none; no filter, radius or stay time
 // concerns it. It follows the same rule as every slot: when eye->own changes (or its entity is
 // gone), slot 0 is left and rests, and the new own entity enters it by the first refresh after
 // ph_slots_free(slots, 0), until then it waits. An entity that becomes the own one leaves its
@@ -29,8 +29,8 @@
 #ifndef PH_VISION_SLOTS_H
 #define PH_VISION_SLOTS_H
 
-#include "base/prefetch.h"
-#include "vision/view.h"
+#include "vision/crowd.h"
+#include "vision/slot_table.h"
 
 typedef enum ph_slot_state {
     PH_SLOT_FREE = 0,
@@ -45,7 +45,9 @@ typedef struct ph_slots ph_slots;
 // bytes a slot.
 // @return PH_OK or PH_ERROR_MEMORY with *slots NULL.
 #define PH_SLOT_COUNT_MAX 65535
+
 ph_result ph_slots_create(const ph_allocator* allocator, int slot_count, ph_slots** slots);
+
 void ph_slots_destroy(ph_slots* slots); // NULL is allowed
 
 typedef struct ph_slots_step {
@@ -59,7 +61,7 @@ typedef struct ph_slots_step {
     int stay_ticks;  // 0 or more
     bool is_calm;    // since the last refresh nobody shown was gone or hidden, and nobody is ALWAYS
                      // there: the answer is the same, but found with less looking
-    bool is_chained; // newcomers about as near as each other take slots as chain.h has it
+    bool is_chained; // newcomers about as near as each other take slots as slot_table.h has it
 } ph_slots_step;
 
 // The first half of a refresh: who is shown is looked at where it is now. @return How many are to
@@ -72,12 +74,6 @@ int ph_slots_sift(const ph_slots* slots, ph_seen* seen, int count);
 // The second half, after ph_slots_judge() for the same step. Enters and leaves replace those of the
 // last refresh. In them slot 0 comes first. Neither half allocates anything.
 void ph_slots_refresh(ph_slots* slots, const ph_slots_step* step);
-
-// To be fetched while others are worked on: first where everything is, then what a refresh or a send goes
-// over, then what only a refresh does.
-void ph_slots_prefetch_head(const ph_slots* slots);
-ph_stretch ph_slots_swept(const ph_slots* slots);
-ph_stretch ph_slots_judged(const ph_slots* slots);
 
 // The tick of the refresh by which a shown slot was entered.
 uint32_t ph_slots_entered(const ph_slots* slots, int slot);
@@ -94,10 +90,12 @@ typedef struct ph_slot_list {
     const uint16_t* slots;
     int count;
 } ph_slot_list;
+
 ph_slot_list ph_slots_shown(const ph_slots* slots);
 
 // Borrowed until the next call that changes the slots.
 ph_sight ph_slots_sight(const ph_slots* slots);
+
 ph_slot_state ph_slots_state(const ph_slots* slots, int slot);
 
 // How often a newcomer had to wait, counted anew by every refresh that finds it waiting.
@@ -105,5 +103,43 @@ uint64_t ph_slots_waits(const ph_slots* slots);
 
 // Whether states, hash table, free slots, enters and leaves agree. For tests.
 bool ph_slots_validate(const ph_slots* slots);
+
+// What is inside slots: shared by slots.c, which changes it, and slots_check.c, which only looks.
+
+// What the present refresh knows of a slot.
+typedef enum slot_mark {
+    MARK_NONE = 0,
+    MARK_UNSEEN, // shown, but not within reach
+    MARK_LEFT,   // was left by this refresh
+} slot_mark;
+
+struct ph_slots {
+    uint64_t* spawn_orders;    // by slot, of what it shows
+    ph_entity_index* entities; // by slot: PH_ENTITY_NONE unless it is shown
+    uint32_t* entered;         // by slot: tick
+    ph_slot_table table;       // from an entity to its slot
+    uint16_t* free_ring; // free slots, the one that was freed first at free_head; without slot 0
+    uint16_t* enters;
+    uint16_t* leaves;
+    uint16_t* shown; // slots that show somebody, ascending
+    uint8_t* states; // ph_slot_state
+    uint8_t* marks;  // slot_mark; all NONE when the last refresh left nobody unseen or behind
+    int slot_count;
+    int free_head;
+    int free_count;
+    int resting_count; // without slot 0
+    int shown_count;   // without slot 0
+    int listed_count;  // in `shown`: with slot 0
+    int unseen_count;  // of these, not within reach in the present refresh
+    int enter_count;
+    int leave_count;
+    uint64_t waits;
+    size_t size_bytes;
+    ph_allocator allocator;
+};
+
+// Whether the step may say that it is_calm: everybody shown is there, may be seen, and by nothing but its
+// distance. Looks at all slots.
+bool ph_slots_are_calm(const ph_slots* slots, const ph_slots_step* step);
 
 #endif

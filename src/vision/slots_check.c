@@ -4,10 +4,10 @@
 // Whether slots are sound. For tests and assertions.
 
 #include "base/hash.h"
-#include "vision/slots_inside.h"
+#include "vision/slots.h"
 
 // Whether what the arrays say of one slot agrees.
-static bool is_slot_sound(const ph_slots* slots, int slot)
+static bool is_vision_slot_sound(const ph_slots* slots, int slot)
 {
     const ph_entity_index entity = slots->entities[slot];
     if (slots->states[slot] != PH_SLOT_SHOWN) {
@@ -86,7 +86,7 @@ static bool are_marks_sound(const ph_slots* slots)
 bool ph_slots_validate(const ph_slots* slots)
 {
     for (int slot = 0; slot < slots->slot_count; ++slot) {
-        if (!is_slot_sound(slots, slot)) {
+        if (!is_vision_slot_sound(slots, slot)) {
             return false;
         }
     }

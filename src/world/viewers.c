@@ -1,21 +1,17 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// The refresh of all viewers, once per tick; the question itself is the lookout's, who enters and
-// leaves is decided by the slots.
+// The table of viewers, and the refresh of those whose turn it is, once per tick: which entities are
+// near is vision/nearby.c's to say, which enter and leave is decided by vision/slots.c. Here is which
+// viewers must look before their turn, and that the replicas hear of what came and went.
 
 #include "world/viewers.h"
 
 #include "base/allocator.h"
-#include "base/prefetch.h"
+#include "replication/send.h"
 #include "vision/select.h"
-#include "world/sender.h"
 
 #include <string.h>
-
-// So many lines are fetched after each step of a refresh: those of views of up to 500 or so, and some of
-// larger ones.
-enum { FETCH_LINES = 16 };
 
 // ---- memory
 
@@ -29,7 +25,7 @@ ph_result ph_viewers_create(ph_viewers* viewers, const ph_allocator* allocator, 
     return result;
 }
 
-static void release_arrays(ph_viewers* viewers)
+static void release_viewer_arrays(ph_viewers* viewers)
 {
     const size_t capacity = (size_t)viewers->capacity;
     ph_release_array(&viewers->allocator, viewers->eyes, capacity, sizeof(ph_eye));
@@ -43,7 +39,7 @@ void ph_viewers_destroy(ph_viewers* viewers)
         ph_slots_destroy(viewers->viewers[i].slots);
         ph_sender_destroy(viewers->viewers[i].sender);
     }
-    release_arrays(viewers);
+    release_viewer_arrays(viewers);
     ph_id_pool_destroy(&viewers->ids);
     *viewers = (ph_viewers){0};
 }
@@ -62,7 +58,7 @@ ph_result ph_viewers_reserve(ph_viewers* viewers, int capacity)
     grown.viewers = ph_allocate_array(&viewers->allocator, (size_t)capacity, sizeof(ph_viewer));
     grown.turns = ph_allocate_array(&viewers->allocator, (size_t)capacity, sizeof(ph_viewer_turn));
     if (grown.eyes == NULL || grown.viewers == NULL || grown.turns == NULL) {
-        release_arrays(&grown);
+        release_viewer_arrays(&grown);
         return PH_ERROR_MEMORY;
     }
     const size_t used = (size_t)viewers->ids.used_count;
@@ -70,7 +66,7 @@ ph_result ph_viewers_reserve(ph_viewers* viewers, int capacity)
         memcpy(grown.eyes, viewers->eyes, used * sizeof(ph_eye));
         memcpy(grown.viewers, viewers->viewers, used * sizeof(ph_viewer));
     }
-    release_arrays(viewers);
+    release_viewer_arrays(viewers);
     *viewers = grown;
     return PH_OK;
 }
@@ -87,6 +83,7 @@ ph_id ph_viewers_add(ph_viewers* viewers, const ph_viewer* viewer, const ph_eye*
     const ph_id id = ph_id_pool_take(&viewers->ids);
     const int index = ph_id_index(id);
     viewers->viewers[index] = *viewer;
+    viewers->viewers[index].id = (ph_viewer_id){.index1 = id.index1, .generation = id.generation};
     viewers->viewers[index].is_urgent = true;
     viewers->eyes[index] = *eye;
     viewers->eyes[index].viewer = (uint32_t)index;
@@ -173,17 +170,19 @@ static bool shows_vanished_of(const ph_slots* slots, const ph_entities* entities
 // as much as looking at one slot.
 static bool shows_vanished(const ph_viewers* viewers, uint32_t viewer, const ph_entities* entities)
 {
-    const int64_t asked_count = (int64_t)entities->resting_count + entities->veiled_count;
+    const int64_t asked_count =
+        (int64_t)entities->resting_count + entities->visibility_changed_count;
     if (asked_count == 0) {
         return false; // without a look at the slots, which are cold
     }
     const ph_slots* slots = viewers->viewers[viewer].slots;
     const ph_eye* eye = &viewers->eyes[viewer];
-    if (entities->are_more_veiled || asked_count > ph_slots_sight(slots).slot_count) {
+    if (entities->have_more_visibility_changed || asked_count > ph_slots_sight(slots).slot_count) {
         return shows_vanished_anywhere(slots, entities, eye);
     }
     return shows_vanished_of(slots, entities, eye, entities->resting, entities->resting_count) ||
-           shows_vanished_of(slots, entities, eye, entities->veiled, entities->veiled_count);
+           shows_vanished_of(slots, entities, eye, entities->visibility_changed,
+                             entities->visibility_changed_count);
 }
 
 // Whether somebody who has arrived came into the reach of newcomers, may be seen and is not shown yet.
@@ -264,40 +263,33 @@ static bool may_show_vanished(const ph_viewers* viewers, uint32_t viewer, const 
     return viewers->viewers[viewer].is_urgent || shows_vanished(viewers, viewer, refresh->entities);
 }
 
-// What is swept of the one whose turn is next is fetched between the steps of the one before.
 static void refresh_one(ph_viewers* viewers, ph_viewer_turn turn, const ph_refresh* refresh,
-                        const ph_crowd* crowd, const ph_slots* next)
+                        const ph_crowd* crowd)
 {
     ph_viewer* viewer = &viewers->viewers[turn.viewer];
     const ph_eye* wider = &viewers->eyes[turn.viewer];
-    ph_stretch swept = ph_slots_swept(next);
-    ph_stretch judged = ph_slots_judged(next);
     ph_eye exact = *wider;
     exact.radius_mm = viewer->radius_mm;
     exact.wanted = viewer->visible_max;
-    ph_lookout* lookout = refresh->lookout;
-    ph_lookout_ask(lookout, crowd, wider, exact.wanted, &viewer->view);
-    ph_stretch_fetch(&swept, FETCH_LINES);
-    exact.verdicts = lookout->verdicts;
+    ph_nearby* nearby = refresh->nearby;
+    ph_nearby_ask(nearby, crowd, wider, exact.wanted, &viewer->view);
+    exact.verdicts = nearby->verdicts;
     ph_slots_step step = {
         .crowd = crowd,
         .eye = &exact,
         .view = &viewer->view,
-        .newcomers = lookout->seen,
+        .newcomers = nearby->seen,
         .tick = refresh->tick,
         .stay_ticks = refresh->vision->stay_ticks,
-        .is_calm = turn.is_calm && lookout->always_count == 0,
-        .is_chained = ph_sender_is_coded(viewer->sender),
+        .is_calm = turn.is_calm && nearby->always_count == 0,
+        .is_chained = viewer->sender->is_pinhole,
     };
     const int missing = ph_slots_judge(viewer->slots, &step);
-    ph_stretch_fetch(&swept, FETCH_LINES);
     if (missing > 0) {
         step.newcomer_count =
-            ph_lookout_find_newcomers(lookout, &viewer->view, viewer->slots, missing);
+            ph_nearby_find_newcomers(nearby, &viewer->view, viewer->slots, missing);
     }
-    ph_stretch_fetch(&swept, FETCH_LINES);
     ph_slots_refresh(viewer->slots, &step);
-    ph_stretch_fetch(&judged, FETCH_LINES);
     const ph_sight sight = ph_slots_sight(viewer->slots);
     viewer->refreshed_tick = refresh->tick;
     viewer->is_sight_new = sight.enter_count + sight.leave_count > 0;
@@ -321,7 +313,7 @@ static void follow_all(ph_viewers* viewers, const ph_entities* entities)
 static int list_turns(ph_viewers* viewers, const ph_refresh* refresh, const ph_crowd* crowd)
 {
     // An order names the living only; without one, the index goes over all that ever were.
-    const uint32_t* order = ph_lookout_order(refresh->lookout);
+    const uint32_t* order = ph_nearby_order(refresh->nearby);
     const int count = order != NULL ? viewers->ids.live_count : viewers->ids.used_count;
     int listed = 0;
     for (int i = 0; i < count; ++i) {
@@ -342,15 +334,27 @@ void ph_viewers_refresh(ph_viewers* viewers, const ph_refresh* refresh)
 {
     follow_all(viewers, refresh->entities);
     const ph_crowd crowd = ph_entities_crowd(refresh->entities);
-    ph_lookout_sort(refresh->lookout, &crowd, viewers->eyes);
+    ph_nearby_sort(refresh->nearby, &crowd, viewers->eyes);
     const int count = list_turns(viewers, refresh, &crowd);
     for (int i = 0; i < count; ++i) {
-        const ph_viewer_turn* turn = &viewers->turns[i];
-        const ph_viewer_turn* next = i + 1 < count ? turn + 1 : turn;
-        if (i + 2 < count) {
-            ph_slots_prefetch_head(viewers->viewers[turn[2].viewer].slots);
+        refresh_one(viewers, viewers->turns[i], refresh, &crowd);
+    }
+}
+
+void ph_viewers_propagate(ph_viewers* viewers, const ph_store* store)
+{
+    for (int i = 0; i < viewers->ids.used_count; ++i) {
+        ph_viewer* viewer = &viewers->viewers[i];
+        if (viewer->slots == NULL) {
+            continue;
         }
-        refresh_one(viewers, *turn, refresh, &crowd, viewers->viewers[next->viewer].slots);
+        if (viewer->refreshed_tick == store->tick && viewer->is_sight_new) {
+            const ph_sight sight = ph_slots_sight(viewer->slots);
+            ph_propagate_vision(store, viewer->sender, &sight);
+        }
+        if (store->tick - viewer->sender->propagated_tick > PH_RECENT_TICKS) {
+            ph_propagate_dirty(store, viewer->sender, viewer->slots, store->tick - 1);
+        }
     }
 }
 
@@ -360,18 +364,18 @@ void ph_viewers_refresh(ph_viewers* viewers, const ph_refresh* refresh)
 static bool is_knowledge_sound(const ph_viewer* viewer)
 {
     const ph_sight sight = ph_slots_sight(viewer->slots);
-    const ph_knowledge* knowledge = &viewer->sender->knowledge;
+    const ph_replicas* replicas = &viewer->sender->replicas;
     int newcomer_count = 0;
     for (int slot = 0; slot < sight.slot_count; ++slot) {
         const ph_slot_state state = ph_slots_state(viewer->slots, slot);
-        const bool is_leaving = ph_knowledge_is_leaving(knowledge, slot);
+        const bool is_leaving = ph_replicas_is_leaving(replicas, slot);
         if (is_leaving != (state == PH_SLOT_RESTING) ||
-            (state == PH_SLOT_FREE && knowledge->told[slot] != PH_TOLD_NOTHING)) {
+            (state == PH_SLOT_FREE && replicas->state[slot] != PH_REPLICA_ABSENT)) {
             return false;
         }
-        newcomer_count += state == PH_SLOT_SHOWN && knowledge->told[slot] == PH_TOLD_NOTHING;
+        newcomer_count += state == PH_SLOT_SHOWN && replicas->state[slot] == PH_REPLICA_ABSENT;
     }
-    return sight.slot_count == knowledge->slot_count && newcomer_count == knowledge->newcomer_count;
+    return sight.slot_count == replicas->slot_count && newcomer_count == replicas->newcomer_count;
 }
 
 static bool is_viewer_sound(const ph_viewers* viewers, int index, const ph_entities* entities)

@@ -9,21 +9,24 @@
 //
 // Each is refreshed when its turn comes: when index + tick is a multiple of refresh_ticks. Out of
 // turn, only when it is new, has changed itself, shows an entity that is gone or hidden since, or when
-// somebody came into its view at once (or it came itself): spawned, shown, or by a jump.
+// an entity came into its view at once (or the eye itself did): spawned, shown, or by a jump.
 // None of that depends on an entity that the viewer may not see.
 
 #ifndef PH_WORLD_VIEWERS_H
 #define PH_WORLD_VIEWERS_H
 
 #include "base/id_pool.h"
+#include "entities/store.h"
+#include "vision/nearby.h"
 #include "vision/slots.h"
-#include "world/entities.h"
-#include "world/lookout.h"
+
+#include <pinhole/world.h>
 
 struct ph_sender;
 
 typedef struct ph_viewer {
-    ph_slots* slots; // NULL: nobody
+    ph_viewer_id id;
+    ph_slots* slots; // NULL: no viewer
     struct ph_sender* sender;
     ph_entity_id own;
     int32_t eye_z_mm;
@@ -32,19 +35,20 @@ typedef struct ph_viewer {
     int visible_max;
     ph_view view; // of the last refresh
     uint32_t refreshed_tick;
-    uint32_t told_tick; // up to which the sender knows of changes (telling.h)
-    bool is_sight_new;  // the last refresh let somebody enter or leave
-    bool is_urgent;     // to be refreshed by the next tick, whatever its turn
-    bool has_leapt;     // the same, because its eye was moved by as much as a jump
+    bool is_sight_new; // the last refresh let somebody enter or leave
+    bool is_urgent;    // to be refreshed by the next tick, whatever its turn
+    bool is_send_late; // its send found no scratch block: see ph_world_send_all()
+    bool has_leapt;    // the same, because its eye was moved by as much as a jump
 } ph_viewer;
 
-// One who is refreshed by the present tick. Calm: nothing that it shows is gone or hidden.
+// A viewer that is refreshed by the present tick. Calm: nothing that it shows is gone or hidden.
 typedef struct ph_viewer_turn {
     uint32_t viewer;
     bool is_calm;
 } ph_viewer_turn;
 
-// {0} has no room and may be destroyed. Fields are read-only outside viewers.c and viewing.c.
+// {0} has no room and may be destroyed. Fields are read-only outside viewers.c and
+// world_viewers.c.
 typedef struct ph_viewers {
     ph_eye* eyes;
     ph_viewer* viewers;
@@ -58,10 +62,12 @@ typedef struct ph_viewers {
 
 // @return PH_OK, or PH_ERROR_MEMORY with *viewers set to {0}.
 ph_result ph_viewers_create(ph_viewers* viewers, const ph_allocator* allocator, int capacity);
+
 void ph_viewers_destroy(ph_viewers* viewers);
 
 // @return PH_OK, or PH_ERROR_MEMORY with all viewers as before.
 ph_result ph_viewers_reserve(ph_viewers* viewers, int capacity);
+
 bool ph_viewers_is_full(const ph_viewers* viewers);
 
 // Adds one; not when full. The eye's number of the viewer is filled in; the slots are owned from
@@ -75,7 +81,7 @@ void ph_viewers_remove(ph_viewers* viewers, ph_id id);
 // What one refresh of all viewers looks at.
 typedef struct ph_refresh {
     const ph_entities* entities;
-    ph_lookout* lookout;
+    ph_nearby* nearby;
     const ph_vision_def* vision;
     uint32_t tick;
 } ph_refresh;
@@ -91,7 +97,11 @@ void ph_viewers_follow(ph_viewers* viewers, uint32_t viewer, const ph_entities* 
 // Once per tick: moves the eyes, sorts, refreshes those whose turn it is. Allocates nothing.
 void ph_viewers_refresh(ph_viewers* viewers, const ph_refresh* refresh);
 
-// Whether pool, eyes and slots agree, and nobody shows what is gone and whose index is another's.
+// After a refresh, before the changes are filed: what came into each view and left it, and what some
+// viewer has not heard of for so long that it would be forgotten. Allocates nothing.
+void ph_viewers_propagate(ph_viewers* viewers, const ph_store* store);
+
+// Whether pool, eyes and slots agree, and no slot shows what is gone and whose index is another's.
 // For tests.
 bool ph_viewers_validate(const ph_viewers* viewers, const ph_entities* entities);
 

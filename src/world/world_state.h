@@ -1,52 +1,60 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// What a world is made of. Shared by the files of this folder and by nobody else:
-//   world.c        creation, the tick, validation
-//   population.c   spawn, despawn, names, visibility
-//   values.c       put, get, set, read, move
-//   viewing.c      viewers, what they see, and their budgets and hints
-//   rounds.c       sends to viewers, each by sending.c
-//   acknowledge.c  their answers
-//   viewer_stats.c how they are doing
-//   why.c          what priorities are made of
+// What a world is made of, for the files of this folder, and which declarations make sense:
+//
+//   world_state.c     declarations: their defaults and limits
+//   world.c           creation, growth, the tick
+//   world_entities.c  the public functions about entities: spawn, put, set, move, get, read
+//   viewers.c         the table of viewers, and their refresh once per tick
+//   world_viewers.c   the public functions about viewers: sight, sends, acks, budgets, statistics
+//
+// What happens in a send or for an ack is replication's: it gets a send context, never the world.
 
 #ifndef PH_WORLD_WORLD_STATE_H
 #define PH_WORLD_WORLD_STATE_H
 
-#include "wire/coded_told.h"
-#include "wire/surprise.h"
-#include "world/entities.h"
-#include "world/forms.h"
-#include "world/lookout.h"
-#include "world/table.h"
+#include "entities/store.h"
+#include "entities/columns.h"
+#include "entities/entities.h"
+#include "packet/baseline.h"
+#include "packet/pinhole_records.h"
+#include "vision/nearby.h"
+#include "replication/send.h"
 #include "world/viewers.h"
 
 #include <pinhole/world.h>
 
+// Half way round the world: nothing is further along an axis.
+#define PH_RADIUS_MAX_MM (INT64_C(1) << 31)
+
+bool ph_world_def_is_sensible(const ph_world_def* def);
+
+bool ph_viewer_def_is_sensible(const ph_viewer_def* def, int32_t radius_max_mm);
+
+bool ph_budget_is_sensible(int bits_per_second, int burst_bits);
+
+// What the zeros of a declaration stand for.
+int32_t ph_jump_limit(const ph_world_def* def);
+
+int ph_slot_count_of(const ph_viewer_def* def, ph_profile profile);
+
+// Rank and distance at which an entity leaves.
+int ph_wider_count(int visible_max, double hysteresis);
+
+int64_t ph_wider_radius(int32_t radius_mm, double hysteresis);
+
 struct ph_world {
     ph_world_def def;
-    ph_entities entities;
-    ph_table* tables; // by class
-    int class_count;
-    ph_forms forms;
-    int16_t growths[PH_GROWTH_TICKS]; // of surprises, see wire/surprise.h
-    ph_told_costs told_costs;
-    ph_normals normals;
+    ph_store store;
     ph_viewers viewers;
-    ph_lookout lookout;
-    ph_now_ns* now_ns; // NULL: nothing is measured
-    void* now_context;
+    ph_nearby nearby;
+    ph_send_blocks sends;
+    ph_lent_clock clock;  // {0}: nothing is measured
     ph_stage_times times; // of the ticks; those of sends are with the senders
-    uint32_t tick;
     bool are_ways_wanted; // by the scheduler of a viewer; pinhole worlds always note them
-    bool is_sorted;       // the lookout knows the entities and eyes as they are now; for validation
+    bool is_sorted;       // nearby knows the entities and eyes as they are now; for validation
 };
-
-static inline float ph_world_tick_s(const ph_world* world)
-{
-    return (float)world->def.tick_us * 1e-6f;
-}
 
 // Room for one more entity of this class. @return PH_OK, or PH_ERROR_MEMORY with the world as it
 // was.
@@ -55,7 +63,7 @@ ph_result ph_world_make_room(ph_world* world, int class_index);
 // The index of a live viewer. @return False for a stale id.
 bool ph_world_try_viewer(const ph_world* world, ph_viewer_id viewer, uint32_t* index);
 
-// The double of a capacity, or at least 16. @return 0 when no int is that large.
-int ph_grown_capacity(int capacity);
+// What replication is given of one viewer. Borrowed until the next change of the world.
+ph_send_context ph_world_send_context(const ph_world* world, uint32_t index);
 
 #endif

@@ -121,7 +121,7 @@ client_packet client_packet_after(const client_scene* scene, int number, int hor
     return (client_packet){
         .layouts = &scene->layouts,
         .ground = &scene->ground,
-        .slot_bits = ph_classic_slot_bits(scene->slot_count),
+        .slot_bits = ph_slot_bits(scene->slot_count),
         .header = {.number = SCENE_SESSION + (uint32_t)number,
                    .horizon = SCENE_SESSION + (uint32_t)horizon,
                    .tick = (uint16_t)(number % (1 << PH_TICK_BITS)),

@@ -14,8 +14,8 @@
 #include "test_memory.h"
 #include "test_support.h"
 
-#include "wire/classic.h"
-#include "wire/header.h"
+#include "packet/classic_records.h"
+#include "packet/header.h"
 
 #include <pinhole/client.h>
 

@@ -4,8 +4,7 @@
 // Random packets of the pinhole profile, there and back.
 
 #include "coded_pair.h"
-#include "wire/coded_neighbour.h"
-#include "wire/coded_told.h"
+#include "packet/pinhole_records.h"
 
 #include <string.h>
 
@@ -262,7 +261,7 @@ size_t coded_pair_write(coded_pair* pair, const coded_end* end, const coded_pack
         }
         const int urgency = ph_coded_urgency(&pair->frame, &end->baselines[i]);
         const bool is_told = next < packet->count && packet->coded[next].record.slot == i;
-        *cost256 += ph_coded_told_cost256(&pair->frame, urgency, is_told);
+        *cost256 += ph_coded_flag_cost256(pair->frame.density, urgency, is_told);
         ph_coded_write_told(&pair->frame, &writer, urgency, is_told);
         if (is_told) {
             write_one(pair, &writer, &packet->coded[next++], cost256);

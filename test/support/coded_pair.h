@@ -10,7 +10,7 @@
 #include "random_record.h"
 #include "random_schema.h"
 
-#include "wire/coded.h"
+#include "packet/pinhole_records.h"
 
 enum {
     CODED_SLOTS = 20,

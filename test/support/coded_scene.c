@@ -7,9 +7,8 @@
 
 #include "base/hash.h"
 #include "client/client_state.h"
-#include "wire/coded_header.h"
-#include "wire/coded_told.h"
-#include "wire/coded_neighbour.h"
+#include "packet/header.h"
+#include "packet/pinhole_records.h"
 
 #include <string.h>
 

@@ -15,8 +15,8 @@
 
 #include "client_scene.h"
 
-#include "wire/baseline.h"
-#include "wire/coded.h"
+#include "packet/baseline.h"
+#include "packet/pinhole_records.h"
 
 enum { CODED_PACKETS_MAX = 400, CODED_CLASSES = 2, CODED_STRIDE = 128 };
 

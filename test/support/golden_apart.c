@@ -5,8 +5,8 @@
 
 #include "golden_apart.h"
 
-#include "wire/surprise.h"
-#include "wire/coded_told.h"
+#include "packet/baseline.h"
+#include "packet/pinhole_records.h"
 
 #include <inttypes.h>
 #include <pinhole/integers.h>
@@ -53,7 +53,7 @@ static uint64_t below(apart* it, const char* what, int length)
     return (UINT64_C(1) << (length - 1)) + raw(it, what, length - 1);
 }
 
-static int64_t surprise(apart* it, ph_coded_family family, int size)
+static int64_t residual(apart* it, ph_coded_family family, int size)
 {
     const int whole = size <= 0 ? 0 : size / 4;
     const int scale = whole < 45 ? whole : 45;
@@ -101,12 +101,12 @@ static void take_walk(apart* it, const golden_coded* golden)
         ph_baseline_time_us(baseline->tick[0], golden->frame.tick, golden->frame.tick_us);
     const int size = ph_size_stretched(baseline->plane_size, time_us, PH_GROWTH_POSITION);
     assert_int_equal(baseline->sample_count, 1);
-    assert_int_equal(baseline->told_mask, PH_TOLD_OTHERS);
+    assert_int_equal(baseline->told_mask, PH_UPDATE_HAD_OTHERS);
     assert_int_equal(symbol(it, PH_FAMILY_MASK_ALL, 6), 0);
-    const int64_t x_steps = surprise(it, PH_FAMILY_X_RESTING, size);
+    const int64_t x_steps = residual(it, PH_FAMILY_X_RESTING, size);
     const uint64_t far_steps = (uint64_t)(x_steps < 0 ? -x_steps : x_steps);
     const int64_t y_steps =
-        surprise(it, PH_FAMILY_Y_RESTING, (3 * size + ph_size_of(far_steps)) / 4);
+        residual(it, PH_FAMILY_Y_RESTING, (3 * size + ph_size_of(far_steps)) / 4);
     assert_int_equal(symbol(it, PH_FAMILY_LAYER, 0), 0);
     golden_print(it->lines, "update slot=0 size=%d steps=%d,%d\n", size, (int)x_steps,
                  (int)y_steps);

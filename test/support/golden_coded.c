@@ -8,9 +8,8 @@
 #include "base/hash.h"
 #include "client/client_state.h"
 #include "golden_coded_text.h"
-#include "wire/coded_header.h"
-#include "wire/coded_told.h"
-#include "wire/coded_neighbour.h"
+#include "packet/header.h"
+#include "packet/pinhole_records.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -15,8 +15,8 @@
 
 #include "golden_session.h"
 
-#include "wire/coded.h"
-#include "wire/coded_tables.h"
+#include "packet/pinhole_records.h"
+#include "packet/model_tables.h"
 
 #include <pinhole/client.h>
 

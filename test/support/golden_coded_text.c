@@ -6,7 +6,7 @@
 #include "golden_coded_text.h"
 
 #include "client/client_state.h"
-#include "wire/coded_told.h"
+#include "packet/pinhole_records.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -115,23 +115,23 @@ void golden_print_coded(golden_lines* lines, golden_coded* golden, const golden_
 
 // ---- what a client shows
 
-void golden_print_slot(golden_lines* lines, const ph_mirror* mirror, int slot)
+void golden_print_slot(golden_lines* lines, const ph_client_entities* entities, int slot)
 {
-    const ph_layout* layout = ph_mirror_layout(mirror, slot);
+    const ph_layout* layout = ph_client_entities_layout(entities, slot);
     const ph_record all = {.properties = UINT64_MAX,
-                           .words = ph_mirror_words(mirror, slot),
-                           .texts = ph_mirror_texts(mirror, slot)};
+                           .words = ph_client_entities_words(entities, slot),
+                           .texts = ph_client_entities_texts(entities, slot)};
     golden_print(lines, "slot=%d association=%" PRIu32 " class=%s name=%" PRIu64 " :", slot,
-                 mirror->association[slot], layout->described->def.name, mirror->name[slot]);
+                 entities->association[slot], layout->described->def.name, entities->name[slot]);
     golden_print_values(lines, layout, &all);
 }
 
 void golden_print_shown(golden_lines* lines, const ph_client* client)
 {
     lines->length = 0;
-    for (int slot = 0; slot < client->mirror.slot_count; ++slot) {
-        if (ph_bitset_test(&client->mirror.is_entered, slot)) {
-            golden_print_slot(lines, &client->mirror, slot);
+    for (int slot = 0; slot < client->entities.slot_count; ++slot) {
+        if (ph_bitset_test(&client->entities.is_entered, slot)) {
+            golden_print_slot(lines, &client->entities, slot);
         }
     }
 }

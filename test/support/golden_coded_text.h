@@ -10,14 +10,14 @@
 #include "golden_coded.h"
 #include "golden_text.h"
 
-#include "client/mirror.h"
+#include "client/client_entities.h"
 
 /// The moment is that of the packet's horizon, as the end has it that printed content is of.
 void golden_print_coded(golden_lines* lines, golden_coded* golden, const golden_moment* moment,
                         const golden_content* content);
 
 /// A line for the entity that a slot of a client shows, with the newest told of every property.
-void golden_print_slot(golden_lines* lines, const ph_mirror* mirror, int slot);
+void golden_print_slot(golden_lines* lines, const ph_client_entities* entities, int slot);
 
 /// All of these lines.
 void golden_print_shown(golden_lines* lines, const ph_client* client);

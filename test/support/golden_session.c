@@ -124,7 +124,7 @@ void golden_setup_in(golden_session* golden, const char* folder, int slot_count)
     assert_true(golden->layouts.text_bytes_max <= GOLDEN_TEXTS);
     golden->frame = (ph_frame){.layouts = &golden->layouts,
                                .ground = &golden->ground,
-                               .slot_bits = ph_classic_slot_bits(slot_count)};
+                               .slot_bits = ph_slot_bits(slot_count)};
 }
 
 void golden_teardown(golden_session* golden)

@@ -13,8 +13,8 @@
 
 #include "test_support.h"
 
-#include "wire/classic.h"
-#include "wire/header.h"
+#include "packet/classic_records.h"
+#include "packet/header.h"
 
 enum {
     GOLDEN_SLOTS = 1024,

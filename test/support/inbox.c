@@ -5,8 +5,8 @@
 
 #include "support/test_support.h"
 
-#include "wire/ack.h"
-#include "world/sender.h"
+#include "packet/header.h"
+#include "replication/sender.h"
 #include "world/world_state.h"
 
 #include <string.h>
@@ -68,7 +68,7 @@ static void read_letter(inbox* box, inbox_letter* letter)
     const ph_frame frame = {
         .layouts = &box->layouts,
         .ground = &box->ground,
-        .slot_bits = ph_classic_slot_bits(sender_of(box)->knowledge.slot_count),
+        .slot_bits = ph_slot_bits(sender_of(box)->replicas.slot_count),
         .eye_mm = {box->eye_mm[0], box->eye_mm[1], box->eye_mm[2]},
     };
     for (int i = 0; i < letter->header.leave_count; ++i) {
@@ -123,7 +123,7 @@ static uint64_t fates(const inbox* box, bool is_applied)
     const int news = sender->flight.count;
     assert_true(news > 0);
     const uint64_t mask = news < 64 ? (UINT64_C(1) << news) - 1 : UINT64_MAX;
-    const uint64_t old = news < 64 ? sender->fates << news : 0;
+    const uint64_t old = news < 64 ? sender->acked << news : 0;
     return old | (is_applied ? mask : 0);
 }
 

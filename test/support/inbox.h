@@ -8,8 +8,8 @@
 #define PINHOLE_TEST_INBOX_H
 
 #include "pinhole/world.h"
-#include "wire/classic.h"
-#include "wire/header.h"
+#include "packet/classic_records.h"
+#include "packet/header.h"
 
 enum {
     INBOX_LETTERS_MAX = 128,

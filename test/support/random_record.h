@@ -9,7 +9,7 @@
 #include "random_schema.h"
 #include "test_support.h"
 
-#include "wire/classic.h"
+#include "packet/classic_records.h"
 
 enum {
     RANDOM_WORDS_MAX = PH_PROPERTIES_MAX * PH_VALUE_WORDS_MAX,

@@ -21,16 +21,16 @@ void ranked_slots_setup(ranked_slots* slots, ph_scheduler scheduler)
         .age_s = slots->age_s,
         .missing = slots->missing,
         .position_bits = slots->position_bits,
-        .kept = slots->kept,
     };
     slots->ranking = (ph_ranking){
         .slot_count = RANKED_SLOTS,
         .distance_mm = slots->distance_mm,
         .weight = slots->weight,
         .mileage_mm = slots->mileage_mm,
-        .touched = slots->touched,
+        .dirty = slots->dirty,
         .score = slots->score,
         .priority = slots->priority,
+        .notes = slots->notes,
         .change = scheduler.wants_change || scheduler.wants_errors ? slots->change : NULL,
         .errors = scheduler.wants_errors ? &slots->errors : NULL,
     };

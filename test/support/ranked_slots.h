@@ -24,9 +24,10 @@ typedef struct ranked_slots {
     float weight[RANKED_SLOTS];
     uint32_t mileage_mm[RANKED_SLOTS];
     float change[RANKED_SLOTS];
-    uint64_t touched[RANKED_SLOTS];
+    uint64_t dirty[RANKED_SLOTS];
     float score[RANKED_SLOTS];
     float priority[RANKED_SLOTS];
+    uint32_t notes[RANKED_SLOTS];
     // Of schedulers that want errors.
     float range_mm[RANKED_SLOTS];
     float error_mm[RANKED_SLOTS];
@@ -35,7 +36,6 @@ typedef struct ranked_slots {
     float age_s[RANKED_SLOTS];
     float missing[RANKED_SLOTS];
     float position_bits[RANKED_SLOTS];
-    float kept[RANKED_SLOTS];
     ph_ranking_errors errors;
     ph_ranking ranking; // of all these
     ph_scheduler scheduler;

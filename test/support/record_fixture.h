@@ -8,7 +8,7 @@
 
 #include "test_support.h"
 
-#include "wire/classic.h"
+#include "packet/classic_records.h"
 
 enum { KART = 0, ROCK, STAR };
 

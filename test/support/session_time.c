@@ -7,27 +7,36 @@
 #include "test_session.h"
 
 // Vision, as a test without a view of it would note it down.
+static void note_slot(test_session* session, session_viewer* viewer, ph_entity_index entity,
+                      int slot)
+{
+    const ph_entity_id id = ph_world_entity_at(session->world, entity);
+    session_shown* shown = &viewer->shown[slot];
+    if (id.index1 != shown->id.index1 || id.generation != shown->id.generation) {
+        *shown = (session_shown){.id = id, .since_tick = ph_world_now(session->world)};
+        assert_int_equal(ph_world_identify(session->world, id, &shown->name, &shown->class_index),
+                         PH_OK);
+    }
+}
+
+// Of thousands of slots only those that were taken just now.
 static void note_sight(test_session* session, session_viewer* viewer)
 {
     ph_sight sight;
     assert_int_equal(ph_world_sight(session->world, viewer->id, &sight), PH_OK);
-    for (int slot = 0; slot < sight.slot_count; ++slot) {
-        if (sight.entities[slot] == PH_ENTITY_NONE) {
-            continue;
-        }
-        const ph_entity_id id = ph_world_entity_at(session->world, sight.entities[slot]);
-        session_shown* shown = &viewer->shown[slot];
-        if (id.index1 != shown->id.index1 || id.generation != shown->id.generation) {
-            *shown = (session_shown){.id = id, .since_tick = ph_world_now(session->world)};
-            assert_int_equal(
-                ph_world_identify(session->world, id, &shown->name, &shown->class_index), PH_OK);
+    const bool is_large = sight.slot_count > SESSION_SLOTS_MAX;
+    const int count = is_large ? sight.enter_count : sight.slot_count;
+    for (int i = 0; i < count; ++i) {
+        const int slot = is_large ? sight.enters[i] : i;
+        if (sight.entities[slot] != PH_ENTITY_NONE) {
+            note_slot(session, viewer, sight.entities[slot], slot);
         }
     }
 }
 
 void session_tick(test_session* session)
 {
-    session->now_us += SESSION_TICK_US;
+    session->now_us += session->tick_us;
     ph_world_tick(session->world);
     for (int i = 0; i < SESSION_VIEWERS_MAX; ++i) {
         if (session->viewers[i].client != NULL) {

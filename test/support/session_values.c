@@ -6,9 +6,10 @@
 #include "session_values.h"
 
 #include "base/hash.h"
+#include "draw.h"
 #include "kit/creature.h"
 #include "random_schema.h"
-#include "schema/field.h"
+#include "schema/property.h"
 
 #include <math.h>
 #include <string.h>
@@ -103,9 +104,10 @@ static double between(test_rng* rng, double lo, double hi)
     return lo + (hi - lo) * test_rng_unit(rng);
 }
 
-static size_t draw_text(const ph_property_def* def, test_rng* rng, uint8_t* bytes)
+static size_t draw_text(const ph_property_def* def, test_rng* rng, bool is_wide, uint8_t* bytes)
 {
-    const size_t length = (size_t)test_rng_below(rng, (uint64_t)def->max_length + 1);
+    const size_t length = is_wide ? (size_t)draw_whole(rng, 0, def->max_length)
+                                  : (size_t)test_rng_below(rng, (uint64_t)def->max_length + 1);
     uint8_t* text = bytes;
     if (def->coding == PH_CODING_BYTES) {
         const uint16_t stated = (uint16_t)length;
@@ -118,9 +120,13 @@ static size_t draw_text(const ph_property_def* def, test_rng* rng, uint8_t* byte
     return (size_t)(text - bytes) + length;
 }
 
-static void draw_quaternion(test_rng* rng, double value[4])
+static void draw_quaternion(test_rng* rng, bool is_wide, double value[4])
 {
     double square = 0.0;
+    if (is_wide && test_rng_below(rng, 2) == 0) {
+        value[test_rng_below(rng, 4)] = test_rng_below(rng, 2) == 0 ? -1.0 : 1.0;
+        return;
+    }
     for (int i = 0; i < 4; ++i) {
         value[i] = between(rng, -1, 1) + (i == 0 ? 1.5 : 0.0);
         square += value[i] * value[i];
@@ -137,8 +143,15 @@ static double top_of(const ph_property_def* def)
                                            : def->hi;
 }
 
-void session_value_set(ph_world* world, ph_entity_id entity, const ph_property_def* def,
-                       int property, test_rng* rng, const ph_entity_id* targets, int target_count)
+static double draw_level(test_rng* rng, double lo, double hi)
+{
+    const double out_of_range = test_rng_below(rng, 8) == 0 ? hi - lo : 0.0;
+    return draw_real(rng, lo - out_of_range, hi + out_of_range);
+}
+
+static void set_value(ph_world* world, ph_entity_id entity, const ph_property_def* def,
+                      int property, test_rng* rng, const ph_entity_id* targets, int target_count,
+                      bool is_wide)
 {
     double reals[4] = {0.0};
     int64_t whole = 0;
@@ -152,7 +165,7 @@ void session_value_set(ph_world* world, ph_entity_id entity, const ph_property_d
     case PH_CODING_BYTES:
         result = ph_world_set(world, entity, property,
                               def->coding == PH_CODING_STRING ? PH_FIELD_TEXT : PH_FIELD_BYTES,
-                              bytes, draw_text(def, rng, bytes));
+                              bytes, draw_text(def, rng, is_wide, bytes));
         break;
     case PH_CODING_ENTITY:
         if (target_count > 0 && test_rng_below(rng, 4) > 0) {
@@ -161,29 +174,47 @@ void session_value_set(ph_world* world, ph_entity_id entity, const ph_property_d
         result = ph_world_set(world, entity, property, PH_FIELD_ENTITY, &target, sizeof target);
         break;
     case PH_CODING_QUATERNION:
-        draw_quaternion(rng, reals);
+        draw_quaternion(rng, is_wide, reals);
         result = ph_world_set(world, entity, property, PH_FIELD_F64X4, reals, 4 * sizeof(double));
         break;
     case PH_CODING_VEC3:
         for (int i = 0; i < 3; ++i) {
-            reals[i] = between(rng, def->lo, def->hi);
+            reals[i] = !is_wide ? between(rng, def->lo, def->hi)
+                                : draw_level(rng, i == 2 ? def->z_lo : def->lo,
+                                             i == 2 ? def->z_hi : def->hi);
         }
         result = ph_world_set(world, entity, property, PH_FIELD_F64X3, reals, 3 * sizeof(double));
         break;
     case PH_CODING_FIXED:
     case PH_CODING_ANGLE:
-        reals[0] = def->coding == PH_CODING_FIXED ? between(rng, def->lo, def->hi)
-                                                  : between(rng, 0, def->turn);
+        reals[0] = def->coding == PH_CODING_ANGLE
+                       ? (is_wide ? draw_level(rng, 0, def->turn) : between(rng, 0, def->turn))
+                   : is_wide ? draw_level(rng, def->lo, def->hi)
+                             : between(rng, def->lo, def->hi);
         result = ph_world_set(world, entity, property, PH_FIELD_F64, reals, sizeof(double));
         break;
     default:
-        whole = (int64_t)floor(between(rng, def->lo, top_of(def) + 0.999));
+        whole = is_wide ? draw_whole(rng, (int64_t)def->lo, (int64_t)top_of(def))
+                        : (int64_t)floor(between(rng, def->lo, top_of(def) + 0.999));
         result = ph_world_set(world, entity, property, PH_FIELD_I64, &whole, sizeof whole);
         break;
     }
     if (result != PH_OK) {
         fail_msg("%s refused: %s", def->name, ph_result_text(result));
     }
+}
+
+void session_value_set(ph_world* world, ph_entity_id entity, const ph_property_def* def,
+                       int property, test_rng* rng, const ph_entity_id* targets, int target_count)
+{
+    set_value(world, entity, def, property, rng, targets, target_count, false);
+}
+
+void session_value_set_wide(ph_world* world, ph_entity_id entity, const ph_property_def* def,
+                            int property, test_rng* rng, const ph_entity_id* targets,
+                            int target_count)
+{
+    set_value(world, entity, def, property, rng, targets, target_count, true);
 }
 
 // ---- reading

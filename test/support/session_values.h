@@ -27,6 +27,12 @@ ph_schema* session_schema_make(session_schema kind, uint64_t seed);
 void session_value_set(ph_world* world, ph_entity_id entity, const ph_property_def* def,
                        int property, test_rng* rng, const ph_entity_id* targets, int target_count);
 
+// The same from the whole range of the property, its ends most of all; and what lies beyond them where it
+// clamps.
+void session_value_set_wide(ph_world* world, ph_entity_id entity, const ph_property_def* def,
+                            int property, test_rng* rng, const ph_entity_id* targets,
+                            int target_count);
+
 // What a reference to nobody hashes to.
 #define SESSION_NOBODY UINT64_C(0)
 

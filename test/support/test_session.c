@@ -7,8 +7,10 @@
 
 #include "random_record.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -23,12 +25,22 @@ static uint64_t below(test_session* session, uint64_t limit)
 
 const char* session_label(const test_session* session)
 {
-    static char label[120];
-    snprintf(label, sizeof label, "%s, seed %llu, schema %d, %s, tick %u",
-             session->def.profile == PH_PROFILE_PINHOLE ? "pinhole" : "classic",
-             (unsigned long long)session->def.seed, (int)session->def.schema,
-             session->def.vision == PH_VISION_GRID ? "grid" : "groups",
-             session->world != NULL ? ph_world_now(session->world) : 0);
+    static char label[300];
+    const int length = snprintf(label, sizeof label, "%s, seed %llu, schema %d, %s, tick %u",
+                                session->def.profile == PH_PROFILE_PINHOLE ? "pinhole" : "classic",
+                                (unsigned long long)session->def.seed, (int)session->def.schema,
+                                session->def.vision == PH_VISION_GRID ? "grid" : "groups",
+                                session->world != NULL ? ph_world_now(session->world) : 0);
+    if (session->def.is_wide) {
+        const draw_viewer_limits* limits = &session->wide.viewers;
+        snprintf(
+            label + length, sizeof label - (size_t)length,
+            ", wide: %d classes, tick of %u us, radius %d mm, side %d mm, %d entities, at most "
+            "%d visible and %d slots, from %d bit/s",
+            ph_schema_class_count(session->schema), (unsigned)session->tick_us,
+            (int)limits->radius_max_mm, (int)session->side_mm, session->def.entity_count,
+            limits->visible_max, limits->slot_count_max, limits->bits_per_second);
+    }
     return label;
 }
 
@@ -51,11 +63,126 @@ static void note_initial(test_session* session, const ph_world_def* def)
     ph_world_destroy(world);
 }
 
+// ---- wide sessions
+
+static int wide_whole(test_session* session, int64_t lo, int64_t hi)
+{
+    return (int)draw_whole(&session->rng, lo, hi);
+}
+
+static int least_int(int64_t a, int64_t b)
+{
+    return (int)(a < b ? a : b);
+}
+
+// How many entities, slots and steps are affordable. Memory: about this many bytes for all viewers; time:
+// so many looks at a property of an entity, and so many steps until the slowest viewer knows all.
+#define WIDE_BYTES 60000000
+#define WIDE_LOOKS 300000
+#define WIDE_SETTLE_STEPS 1000.0
+
+static void draw_sizes(test_session* session, session_def* def)
+{
+    session_wide* wide = &session->wide;
+    const int class_bytes = draw_schema_bytes(session->schema);
+    const bool is_crowd = below(session, 4) == 0;
+    def->viewer_count = def->viewer_count != 0 ? def->viewer_count
+                        : is_crowd             ? 1
+                                               : wide_whole(session, 1, 5);
+    // The dearest datagram, in the dearest way to say it; the bucket may hold no more than that.
+    const double dearest_bits = 8.0 * (class_bytes + 100.0 + 1000.0);
+    // Mostly no slower than one in so many steps.
+    const double slow_s = WIDE_SETTLE_STEPS * session->tick_us * 1e-6;
+    const bool is_slow = def->bits_per_second == 0 && below(session, 8) == 0;
+    const double sends_min = is_slow ? 0.1 : fmin(fmax(0.1, 1.0 / slow_s), 1000.0);
+    const double rate_min = is_slow ? 1000.0 : fmax(1000.0, 0.25 * dearest_bits / slow_s);
+    wide->viewers.sends_per_second = draw_real(&session->rng, sends_min, 1000.0);
+    wide->viewers.bits_per_second =
+        wide_whole(session, (int)fmax(rate_min, def->bits_per_second), 100000000);
+    const double rate = fmin(wide->viewers.bits_per_second,
+                             dearest_bits * fmin(wide->viewers.sends_per_second, 1.0));
+    const double entity_s = dearest_bits / rate;
+    const double fit = WIDE_SETTLE_STEPS * session->tick_us * 1e-6 / entity_s;
+    const int crowd = is_crowd ? 4500 : 120;
+    const int most = def->crowd_max != 0 ? least_int(def->crowd_max, crowd) : crowd;
+    const int entities = def->is_bare ? most : wide_whole(session, 1, most);
+    def->entity_count = fit >= entities || def->is_bare ? entities : fit < 2.0 ? 2 : (int)fit;
+    wide->settle_s = 60.0 + 20.0 * entity_s * (1.5 * def->entity_count + 10.0);
+    const int slot_bytes = 6 * class_bytes + 1000;
+    wide->viewers.slot_count_max = least_int(def->slot_count_max != 0 ? def->slot_count_max : 65535,
+                                             3 + WIDE_BYTES / slot_bytes / def->viewer_count);
+    wide->viewers.visible_max = least_int(def->visible_max != 0 ? def->visible_max : PH_VISIBLE_MAX,
+                                          wide->viewers.slot_count_max - 1);
+    const int properties = class_bytes / 12;
+    const int64_t step_looks =
+        (int64_t)def->viewer_count * (def->entity_count * (int64_t)(8 + properties / 4) / 8 +
+                                      wide->viewers.slot_count_max / 16) +
+        100;
+    wide->steps = 8 + least_int(112, WIDE_LOOKS / step_looks);
+    wide->changes = least_int(12 + def->entity_count / 8, 200);
+    if (def->is_bare) {
+        def->entity_count = 0;
+        def->viewer_count = 0;
+    }
+}
+
+static void draw_wide(test_session* session, ph_world_def* world_def)
+{
+    session_def* def = &session->def;
+    const bool is_many = below(session, 16) == 0;
+    const draw_schema_limits limits = {.classes_max = is_many ? PH_CLASSES_MAX : 6,
+                                       .properties_max = is_many ? 6 : PH_PROPERTIES_MAX};
+    const ph_vision_kind vision = def->vision;
+    session->schema = draw_schema(&session->rng, &limits);
+    *world_def = draw_world_def(&session->rng);
+    if (vision == PH_VISION_GROUPS) {
+        world_def->vision.kind = vision;
+    }
+    def->vision = world_def->vision.kind;
+    // The game's "no" counts from the viewer's next turn.
+    if (def->may_see != NULL) {
+        world_def->vision.refresh_ticks = 1 + world_def->vision.refresh_ticks % 3;
+    }
+    session->tick_us = world_def->tick_us;
+    draw_sizes(session, def);
+    session->wide.viewers.radius_max_mm = world_def->radius_max_mm;
+    // Mostly a place that can be overlooked, anywhere in the world.
+    const int64_t radius = world_def->radius_max_mm;
+    const int64_t side = below(session, 4) == 0 ? draw_whole(&session->rng, 1, INT32_MAX)
+                                                : radius * (1 + (int64_t)below(session, 3)) / 2;
+    session->side_mm = side < 1 ? 1 : least_int(side, INT32_MAX);
+    session->origin_mm = (int32_t)draw_whole(&session->rng, INT32_MIN, INT32_MAX);
+    session->wide.reach_mm = wide_whole(session, 1, session->side_mm);
+    // Packets may be seconds on their way.
+    def->network.delay_us = (uint32_t)draw_whole(&session->rng, 0, 2000000);
+    def->network.jitter_us = (uint32_t)draw_whole(&session->rng, 0, 1000000);
+    def->network.loss = draw_real(&session->rng, 0.0, 0.5);
+    def->network.doubling = draw_real(&session->rng, 0.0, 1.0);
+    const double trip_s = 2e-6 * (def->network.delay_us + def->network.jitter_us);
+    session->wide.settle_s *= (1.0 + trip_s) / (1.0 - def->network.loss);
+    session->now_us = (uint64_t)draw_whole(&session->rng, 0, INT64_C(1) << 52);
+}
+
+static void plain_world(test_session* session, const session_def* def, ph_world_def* world_def)
+{
+    session->schema = session_schema_make(def->schema, def->seed);
+    *world_def = ph_world_def_default();
+    world_def->entity_capacity = 16;
+    world_def->viewer_capacity = 2;
+    world_def->radius_max_mm = RADIUS_MM;
+    world_def->tick_us = SESSION_TICK_US;
+    world_def->vision.kind = def->vision;
+    world_def->vision.cell_mm = 16384;
+    world_def->vision.refresh_ticks = 1 + (int)below(session, 3);
+    world_def->vision.stay_ticks = (int)below(session, 6);
+}
+
 void session_setup(test_session* session, const session_def* def)
 {
     memset(session, 0, sizeof *session);
     session->def = *def;
     session->rng = (test_rng){.state = def->seed * 1000003 + 1};
+    session->tick_us = SESSION_TICK_US;
     session->now_us = 1000 + below(session, 1000000);
     session->origin_mm = below(session, 3) == 0 ? INT32_MAX - 50000 : -70000;
     session->side_mm = 150000;
@@ -64,19 +191,15 @@ void session_setup(test_session* session, const session_def* def)
     if (below(session, 4) == 0) {
         session->next_session = UINT32_MAX - 20; // numbers wrap
     }
-    session->schema = session_schema_make(def->schema, def->seed);
-    ph_world_def world_def = ph_world_def_default();
+    ph_world_def world_def;
+    if (def->is_wide) {
+        draw_wide(session, &world_def);
+    } else {
+        plain_world(session, def, &world_def);
+    }
     world_def.schema = session->schema;
-    world_def.entity_capacity = 16;
-    world_def.viewer_capacity = 2;
-    world_def.radius_max_mm = RADIUS_MM;
-    world_def.tick_us = SESSION_TICK_US;
     world_def.profile = session->def.profile;
     world_def.ground = random_record_ground();
-    world_def.vision.kind = def->vision;
-    world_def.vision.cell_mm = 16384;
-    world_def.vision.refresh_ticks = 1 + (int)below(session, 3);
-    world_def.vision.stay_ticks = (int)below(session, 6);
     world_def.may_see = def->may_see;
     world_def.may_see_context = session;
     world_def.allocator = def->allocator;
@@ -87,10 +210,10 @@ void session_setup(test_session* session, const session_def* def)
     }
     assert_int_equal(ph_world_create(&world_def, &session->world), PH_OK);
     note_initial(session, &world_def);
-    for (int i = 0; i < def->entity_count; ++i) {
+    for (int i = 0; i < session->def.entity_count; ++i) {
         session_spawn(session);
     }
-    for (int i = 0; i < def->viewer_count; ++i) {
+    for (int i = 0; i < session->def.viewer_count; ++i) {
         session_join(session);
     }
 }
@@ -128,10 +251,16 @@ static void draw_place(test_session* session, bool is_far, int32_t position_mm[3
         position_mm[axis] = (int32_t)((uint32_t)session->origin_mm + offset + away);
     }
     position_mm[2] = (int32_t)below(session, 20000) - 3000;
+    if (session->def.is_wide && below(session, 4) == 0) {
+        position_mm[2] = (int32_t)draw_whole(&session->rng, INT32_MIN, INT32_MAX);
+    }
 }
 
 static uint32_t draw_mask(test_session* session)
 {
+    if (session->def.is_wide && below(session, 8) == 0) {
+        return (uint32_t)draw_whole(&session->rng, 1, UINT32_MAX);
+    }
     return below(session, 3) > 0 ? UINT32_MAX : 1u << below(session, MASKS);
 }
 
@@ -143,6 +272,9 @@ static uint64_t draw_name(test_session* session)
         return name;
     }
     const uint64_t number = session->next_name++;
+    if (session->def.is_wide && below(session, 2) == 0) {
+        return below(session, 2) == 0 ? UINT64_MAX - number : number << 32;
+    }
     return below(session, 8) == 0 ? number << 40 | number : number;
 }
 
@@ -156,6 +288,8 @@ int session_spawn_as(test_session* session, const ph_spawn* spawn)
     *entity = (session_entity){.name = spawn->name, .class_index = spawn->class_index};
     assert_int_equal(ph_world_spawn(session->world, spawn, &entity->id), PH_OK);
     session->ids[place] = entity->id;
+    assert_true(entity->id.index1 < SESSION_PLACES_MAX);
+    session->places1[entity->id.index1] = place + 1;
     return place;
 }
 
@@ -190,27 +324,29 @@ void session_despawn(test_session* session, int entity)
     }
     session->dead_name = going->name;
     assert_int_equal(ph_world_despawn(session->world, going->id), PH_OK);
+    session->places1[going->id.index1] = 0;
     --session->entity_count;
-    session->entities[entity] = session->entities[session->entity_count];
-    session->ids[entity] = session->ids[session->entity_count];
+    if (entity != session->entity_count) {
+        session->entities[entity] = session->entities[session->entity_count];
+        session->ids[entity] = session->ids[session->entity_count];
+        session->places1[session->ids[entity].index1] = entity + 1;
+    }
 }
 
 const session_entity* session_find(const test_session* session, ph_entity_id id)
 {
-    for (int i = 0; i < session->entity_count; ++i) {
-        if (session->ids[i].index1 == id.index1 && session->ids[i].generation == id.generation) {
-            return &session->entities[i];
-        }
-    }
-    return NULL;
+    const int place = id.index1 < SESSION_PLACES_MAX ? session->places1[id.index1] - 1 : -1;
+    const bool is_there = place >= 0 && session->ids[place].generation == id.generation;
+    return is_there ? &session->entities[place] : NULL;
 }
 
 void session_set(test_session* session, int entity, int property)
 {
     session_entity* changed = &session->entities[entity];
     const ph_property_def* def = session_property(session, changed->class_index, property);
-    session_value_set(session->world, changed->id, def, property, &session->rng, session->ids,
-                      session->entity_count);
+    (session->def.is_wide ? session_value_set_wide
+                          : session_value_set)(session->world, changed->id, def, property,
+                                               &session->rng, session->ids, session->entity_count);
     if (def->when == PH_SEND_ONCE) {
         changed->once_changed |= UINT64_C(1) << property;
     }
@@ -270,8 +406,11 @@ void session_teleport(test_session* session, int entity)
 
 // ---- viewers
 
-static int draw_budget(test_session* session)
+static int draw_rate(test_session* session)
 {
+    if (session->def.is_wide) {
+        return draw_budget(&session->rng, session->wide.viewers.bits_per_second);
+    }
     if (session->def.bits_per_second != 0) {
         return session->def.bits_per_second;
     }
@@ -281,8 +420,23 @@ static int draw_budget(test_session* session)
     return (int)(2000.0 * pow(500.0, test_rng_unit(&session->rng)));
 }
 
+static ph_viewer_def wide_viewer_def(test_session* session)
+{
+    ph_viewer_def def = draw_viewer_def(&session->rng, &session->wide.viewers);
+    if (session->entity_count > 0 && below(session, 4) > 0) {
+        def.entity = session->ids[below(session, (uint64_t)session->entity_count)];
+    }
+    draw_place(session, false, def.eye_mm);
+    def.sees = draw_mask(session);
+    def.audience = (uint32_t)draw_whole(&session->rng, 0, UINT32_MAX);
+    return def;
+}
+
 ph_viewer_def session_viewer_def(test_session* session)
 {
+    if (session->def.is_wide) {
+        return wide_viewer_def(session);
+    }
     ph_viewer_def def = ph_viewer_def_default();
     if (session->entity_count > 0 && below(session, 4) > 0) {
         def.entity = session->ids[below(session, (uint64_t)session->entity_count)];
@@ -295,7 +449,7 @@ ph_viewer_def session_viewer_def(test_session* session)
         session->def.visible_max != 0 ? session->def.visible_max : 4 + (int)below(session, 21);
     def.visible_max = visible_max;
     def.slot_count = visible_max + 1 + (int)below(session, (uint64_t)visible_max + 1);
-    def.bits_per_second = draw_budget(session);
+    def.bits_per_second = draw_rate(session);
     def.burst_bits = below(session, 2) == 0 ? 0 : (int)below(session, 40000);
     def.overhead_bytes = below(session, 2) == 0 ? 48 : (int)below(session, 100);
     def.is_universal = session->def.is_universal;
@@ -341,11 +495,25 @@ int session_join_as(test_session* session, const ph_viewer_def* def)
     session->next_session += 1000;
     viewer->own = def->entity;
     viewer->packets = ph_hash_make(0);
-    assert_true(def->slot_count <= SESSION_SLOTS_MAX);
+    assert_true(def->slot_count <= SESSION_SLOTS_MAX || session->def.is_wide);
     assert_int_equal(ph_world_add_viewer(session->world, &viewer->def, &viewer->id), PH_OK);
+    ph_sight sight;
+    assert_int_equal(ph_world_sight(session->world, viewer->id, &sight), PH_OK);
+    viewer->def.slot_count = sight.slot_count;
+    viewer->shown = calloc((size_t)sight.slot_count, sizeof *viewer->shown);
+    assert_non_null(viewer->shown);
     ph_client_def client_def = ph_client_def_default();
     client_def.schema = session->schema;
     client_def.slot_capacity = SESSION_SLOTS_MAX;
+    if (session->def.is_wide) {
+        // No draw of the session: others may look on, or not.
+        test_rng rng = {.state = viewer->def.session};
+        client_def.slot_capacity = (int)draw_whole(&rng, sight.slot_count, 65535);
+        if (client_def.slot_capacity > session->wide.viewers.slot_count_max) {
+            client_def.slot_capacity = sight.slot_count;
+        }
+        client_def.show_delay_ms = (int)draw_whole(&rng, 0, 10000);
+    }
     client_def.profile = session->def.profile;
     client_def.ground = random_record_ground();
     client_def.allocator = session->def.allocator;
@@ -364,7 +532,14 @@ int session_join(test_session* session)
 void session_leave(test_session* session, int viewer)
 {
     session_viewer* leaving = &session->viewers[viewer];
+    ph_viewer_stats stats;
+    assert_int_equal(ph_world_viewer_stats(session->world, leaving->id, &stats), PH_OK);
+    if (stats.withheld != 0) {
+        fail_msg("%s: %llu datagrams to viewer %d would have been over", session_label(session),
+                 (unsigned long long)stats.withheld, viewer);
+    }
     assert_int_equal(ph_world_remove_viewer(session->world, leaving->id), PH_OK);
+    free(leaving->shown);
     ph_client_destroy(leaving->client);
     ph_link_destroy(leaving->down);
     ph_link_destroy(leaving->up);
@@ -402,15 +577,18 @@ static void stir_viewer(test_session* session)
         break;
     case 5:
     case 6:
-        viewer->def.bits_per_second = draw_budget(session);
-        assert_int_equal(
-            ph_world_set_budget(session->world, viewer->id, viewer->def.bits_per_second, 0), PH_OK);
+        viewer->def.bits_per_second = draw_rate(session);
+        assert_int_equal(ph_world_set_budget(session->world, viewer->id,
+                                             viewer->def.bits_per_second,
+                                             session->def.is_wide ? draw_burst(&session->rng) : 0),
+                         PH_OK);
         break;
     case 7:
     case 8:
     case 9:
         assert_int_equal(ph_world_set_hint(session->world, viewer->id, session->ids[some],
-                                           (double)below(session, 4)),
+                                           session->def.is_wide ? draw_real(&session->rng, 0.0, 1e6)
+                                                                : (double)below(session, 4)),
                          PH_OK);
         break;
     default:
@@ -433,7 +611,8 @@ static void stir_visibility(test_session* session, int entity)
 static void stir_once(test_session* session)
 {
     const uint64_t kind = below(session, 100);
-    if (session->entity_count < session->def.entity_count / 2 || kind < 2) {
+    if (session->entity_count < session->def.entity_count / 2 || session->entity_count == 0 ||
+        kind < 2) {
         if (session->entity_count < session->def.entity_count * 3 / 2) {
             session_spawn(session);
         }
@@ -453,7 +632,7 @@ static void stir_once(test_session* session)
     } else if (kind < 60) {
         session_set_any(session, entity);
     } else {
-        session_walk(session, entity, 2500);
+        session_walk(session, entity, session->def.is_wide ? session->wide.reach_mm : 2500);
     }
 }
 
@@ -463,4 +642,9 @@ void session_stir(test_session* session, int changes)
     for (int i = 0; i < changes; ++i) {
         stir_once(session);
     }
+}
+
+void session_stir_wide(test_session* session)
+{
+    session_stir(session, session->wide.changes);
 }

@@ -11,10 +11,14 @@
 //         session_step(&session);       // tick, send, carry packets and acknowledgements
 //     }
 //     session_teardown(&session);
+//
+// A wide session draws everything from its whole documented range (draw.h): schema, world, viewers,
+// values, names, network, and how many entities and steps that leaves room for.
 
 #ifndef PINHOLE_TEST_SESSION_H
 #define PINHOLE_TEST_SESSION_H
 
+#include "draw.h"
 #include "session_baselines.h"
 #include "session_values.h"
 #include "test_support.h"
@@ -23,10 +27,11 @@
 #include "kit/link.h"
 
 enum {
-    SESSION_ENTITIES_MAX = 256,
+    SESSION_ENTITIES_MAX = 6600,
+    SESSION_PLACES_MAX = 4 * SESSION_ENTITIES_MAX, // of entities in the world, over its whole time
     SESSION_VIEWERS_MAX = 8,
-    SESSION_SLOTS_MAX = 96,
-    SESSION_CLASSES_MAX = 2,
+    SESSION_SLOTS_MAX = 96, // unless it is wide
+    SESSION_CLASSES_MAX = PH_CLASSES_MAX,
     SESSION_TICK_US = 100000,
 };
 
@@ -47,7 +52,21 @@ typedef struct session_def {
     bool is_vision_plain;   // no hysteresis and no time to stay: all can be seen that is near
     ph_link_def network;    // seed and keys are filled in
     ph_allocator allocator; // of the world and the clients
+    bool is_wide;       // everything is drawn but seed, profile and callback; not 0: viewers, the
+                        // most that is visible, the lowest budget
+    int crowd_max;      // wide: entities at most; 0: as many as can be seen, and some more
+    int slot_count_max; // wide: of a viewer; 0: as many as there can be
+    bool is_bare;       // wide: room for so many entities and viewers, but nobody is there yet
 } session_def;
+
+// What a wide session has drawn for all of its viewers; each then draws from the rest.
+typedef struct session_wide {
+    draw_viewer_limits viewers;
+    double settle_s;  // in which everything should have been told
+    int steps;        // of the game that fit the time
+    int changes;      // in each
+    int32_t reach_mm; // of a step
+} session_wide;
 
 typedef struct session_entity {
     ph_entity_id id;
@@ -72,8 +91,8 @@ typedef struct session_viewer {
     ph_link* down;
     ph_link* up;
     bool is_mute; // sends no acknowledgements (a test may lie in its place), and is not compared
-    session_shown shown[SESSION_SLOTS_MAX];
-    ph_hash packets; // of all that were sent
+    session_shown* shown; // by slot
+    ph_hash packets;      // of all that were sent
     uint64_t packet_count;
     session_baselines baselines; // pinhole profile: compared at every packet, unless it is mute
 } session_viewer;
@@ -83,6 +102,8 @@ typedef void session_hook(test_session* session, int viewer, const void* bytes, 
 
 struct test_session {
     session_def def;
+    session_wide wide;
+    uint32_t tick_us;
     test_rng rng;
     ph_schema* schema;
     ph_world* world;
@@ -92,6 +113,7 @@ struct test_session {
     int32_t side_mm;
     session_entity entities[SESSION_ENTITIES_MAX];
     ph_entity_id ids[SESSION_ENTITIES_MAX]; // of the same
+    int32_t places1[SESSION_PLACES_MAX];    // by index1 of an id: place in entities, plus 1
     int entity_count;
     uint64_t next_name;
     uint64_t dead_name; // somebody's who is gone, or 0
@@ -139,6 +161,9 @@ void session_leave(test_session* session, int viewer);
 // So many random changes of anything.
 void session_stir(test_session* session, int changes);
 
+// Wide: as many as the session can afford.
+void session_stir_wide(test_session* session);
+
 // ---- time
 
 // One tick, then its sends, then all that has arrived by now. The parts of it follow. In a
@@ -167,5 +192,8 @@ bool session_is_slot_equal(const test_session* session, int viewer, int slot);
 // Steps without changes until every client is equal, and a few more; fails after so many.
 // @return How many it took.
 int session_settle(test_session* session, int steps_max);
+
+// Wide: as many steps as the slowest viewer may need.
+int session_settle_wide(test_session* session);
 
 #endif

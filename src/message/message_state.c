@@ -1,0 +1,299 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Fragments of messages: those that have come, until their messages are taken (inbox), and those that
+// were posted, until they are known to have arrived (outbox). Once per fragment and message;
+// message_state.h has the drawings.
+
+#include "message/message_state.h"
+
+#include <string.h>
+
+// ---- the inbox
+
+// Numbers wrap: how far a is ahead of b, behind it if negative.
+static int numbers_ahead(uint16_t a, uint16_t b)
+{
+    return (int16_t)(uint16_t)(a - b);
+}
+
+static ph_mail_arrived* ring_at(const ph_mail_inbox* inbox, uint16_t number)
+{
+    return &inbox->arrived[number & (inbox->capacity - 1)];
+}
+
+static uint8_t* bytes_at(const ph_mail_inbox* inbox, uint16_t number)
+{
+    return inbox->bytes[number & (inbox->capacity - 1)];
+}
+
+static bool is_here(const ph_mail_inbox* inbox, uint16_t number)
+{
+    const int place = numbers_ahead(number, inbox->next);
+    if (place < 0) {
+        return numbers_ahead(number, inbox->taken) >= 0;
+    }
+    return place < PH_MAIL_WINDOW && (inbox->early >> place & 1) != 0;
+}
+
+// ---- judging
+
+static bool is_same(const ph_mail_inbox* inbox, const ph_mail_fragment* fragment)
+{
+    const ph_mail_arrived* arrived = ring_at(inbox, fragment->number);
+    return arrived->left == fragment->left && arrived->size == fragment->size &&
+           memcmp(bytes_at(inbox, fragment->number), fragment->bytes, fragment->size) == 0;
+}
+
+// Fragments of one message count down, the last is 0; so no message is ever too long.
+static bool may_follow(int left, int left_behind)
+{
+    return left == 0 || left_behind == left - 1;
+}
+
+static bool fits_neighbours(const ph_mail_inbox* inbox, const ph_mail_fragment* fragment)
+{
+    const uint16_t before = (uint16_t)(fragment->number - 1);
+    const uint16_t behind = (uint16_t)(fragment->number + 1);
+    return (!is_here(inbox, before) || may_follow(ring_at(inbox, before)->left, fragment->left)) &&
+           (!is_here(inbox, behind) || may_follow(fragment->left, ring_at(inbox, behind)->left));
+}
+
+ph_mail_refusal ph_mail_inbox_judge(const ph_mail_inbox* inbox, const ph_mail_section* section)
+{
+    for (int i = 0; i < section->fragment_count; ++i) {
+        const ph_mail_fragment* fragment = &section->fragments[i];
+        if (numbers_ahead(fragment->number, inbox->next) >= PH_MAIL_WINDOW) {
+            return PH_MAIL_BEYOND_WINDOW;
+        }
+        const bool was_here = is_here(inbox, fragment->number);
+        if (was_here && !is_same(inbox, fragment)) {
+            return PH_MAIL_CONTRARY;
+        }
+        // Those that were taken are forgotten: nothing can be said about them.
+        if (!was_here && numbers_ahead(fragment->number, inbox->next) >= 0 &&
+            !fits_neighbours(inbox, fragment)) {
+            return PH_MAIL_CONTRARY;
+        }
+        if (i > 0 && fragment->number == (uint16_t)(fragment[-1].number + 1) &&
+            !may_follow(fragment[-1].left, fragment->left)) {
+            return PH_MAIL_CONTRARY;
+        }
+    }
+    return PH_MAIL_REFUSAL_COUNT;
+}
+
+// ---- storing and taking
+
+static void advance(ph_mail_inbox* inbox)
+{
+    while ((inbox->early & 1) != 0) {
+        inbox->early >>= 1;
+        ++inbox->next;
+    }
+}
+
+ph_mail_storing ph_mail_inbox_store(ph_mail_inbox* inbox, const ph_mail_fragment* fragment)
+{
+    const int place = numbers_ahead(fragment->number, inbox->next);
+    PH_ASSERT(place < PH_MAIL_WINDOW);
+
+    if (place < 0 || is_here(inbox, fragment->number)) {
+        return PH_MAIL_DOUBLED;
+    }
+    if ((uint16_t)(fragment->number - inbox->taken) >= inbox->capacity) {
+        return PH_MAIL_WITHOUT_ROOM;
+    }
+    *ring_at(inbox, fragment->number) =
+        (ph_mail_arrived){.left = fragment->left, .size = fragment->size};
+    memcpy(bytes_at(inbox, fragment->number), fragment->bytes, fragment->size);
+    inbox->early |= UINT32_C(1) << place;
+    advance(inbox);
+    return PH_MAIL_STORED;
+}
+
+size_t ph_mail_inbox_take(ph_mail_inbox* inbox, uint8_t bytes[PH_MAIL_MESSAGE_MAX])
+{
+    if (inbox->taken == inbox->next) {
+        return 0;
+    }
+    const int behind = ring_at(inbox, inbox->taken)->left;
+    if (numbers_ahead(inbox->next, inbox->taken) <= behind) {
+        return 0;
+    }
+    size_t size = 0;
+    for (int i = 0; i <= behind; ++i, ++inbox->taken) {
+        const ph_mail_arrived* arrived = ring_at(inbox, inbox->taken);
+        memcpy(bytes + size, bytes_at(inbox, inbox->taken), arrived->size);
+        size += arrived->size;
+    }
+    return size;
+}
+
+// ---- the outbox
+
+// Before anything is known, and the bounds of waiting.
+#define FIRST_WAIT_US 300000.0
+#define WAIT_MIN_US 50000.0
+#define WAIT_MAX_US 3000000.0
+// How long one that was sent later must have been on its way before the earlier one counts as lost:
+// a part of the round trip, as reordering goes.
+#define REORDER_SHARE 4.0
+#define REORDER_MIN_US 10000.0
+#define MESSAGE_RTT_SHARE 8.0
+#define DEVIATION_SHARE 4.0
+#define DEVIATIONS 4.0
+
+static ph_mail_sent* mail_outbox_at(const ph_mail_outbox* outbox, uint16_t number)
+{
+    return &outbox->sent[number & (outbox->capacity - 1)];
+}
+
+static uint8_t* mail_outbox_bytes_at(const ph_mail_outbox* outbox, uint16_t number)
+{
+    return outbox->bytes[number & (outbox->capacity - 1)];
+}
+
+bool ph_mail_outbox_post(ph_mail_outbox* outbox, const uint8_t* bytes, size_t size)
+{
+    const int count = (int)((size + PH_MAIL_FRAGMENT_BYTES - 1) / PH_MAIL_FRAGMENT_BYTES);
+    if (ph_mail_outbox_count(outbox) + count > outbox->capacity) {
+        return false;
+    }
+    for (int left = count - 1; left >= 0; --left) {
+        const size_t part = left > 0 ? PH_MAIL_FRAGMENT_BYTES : size;
+        *mail_outbox_at(outbox, outbox->end) =
+            (ph_mail_sent){.left = (uint8_t)left, .size = (uint8_t)part};
+        memcpy(mail_outbox_bytes_at(outbox, outbox->end), bytes, part);
+        bytes += part;
+        size -= part;
+        ++outbox->end;
+    }
+    return true;
+}
+
+// ---- what is due
+
+// What was sent twice waits longer, but not much: the share limits what is sent, and a link that loses
+// a third would else be silent for seconds.
+static double wait_us(const ph_mail_outbox* outbox, int send_count)
+{
+    double wait =
+        outbox->rtt_us == 0.0 ? FIRST_WAIT_US : outbox->rtt_us + DEVIATIONS * outbox->deviation_us;
+    wait = wait > WAIT_MIN_US ? wait : WAIT_MIN_US;
+    wait *= send_count == 1 ? 1.0 : send_count == 2 ? 1.5 : 2.0;
+    return wait < WAIT_MAX_US ? wait : WAIT_MAX_US;
+}
+
+static bool is_due(const ph_mail_outbox* outbox, const ph_mail_sent* sent, uint64_t now_us)
+{
+    if (sent->is_delivered) {
+        return false;
+    }
+    if (sent->send_count == 0) {
+        return true;
+    }
+    const double share_us = outbox->rtt_us / REORDER_SHARE;
+    const double reorder_us = share_us > REORDER_MIN_US ? share_us : REORDER_MIN_US;
+    if (outbox->proven_us > sent->sent_us &&
+        (double)(outbox->proven_us - sent->sent_us) > reorder_us) {
+        return true;
+    }
+    return now_us > sent->sent_us &&
+           (double)(now_us - sent->sent_us) >= wait_us(outbox, sent->send_count);
+}
+
+bool ph_mail_outbox_try_due(const ph_mail_outbox* outbox, uint16_t from, uint64_t now_us,
+                            ph_mail_fragment* fragment)
+{
+    uint16_t number = numbers_ahead(from, outbox->oldest) > 0 ? from : outbox->oldest;
+    for (; numbers_ahead(number, outbox->end) < 0 &&
+           numbers_ahead(number, outbox->oldest) < PH_MAIL_WINDOW;
+         ++number) {
+        const ph_mail_sent* sent = mail_outbox_at(outbox, number);
+        if (is_due(outbox, sent, now_us)) {
+            *fragment = (ph_mail_fragment){.number = number,
+                                           .left = sent->left,
+                                           .size = sent->size,
+                                           .bytes = mail_outbox_bytes_at(outbox, number)};
+            return true;
+        }
+    }
+    return false;
+}
+
+void ph_mail_outbox_note_sent(ph_mail_outbox* outbox, uint16_t number, uint64_t now_us)
+{
+    ph_mail_sent* sent = mail_outbox_at(outbox, number);
+    sent->sent_us = now_us;
+    sent->send_count = (uint8_t)(sent->send_count + (sent->send_count < UINT8_MAX));
+    if (numbers_ahead(number, outbox->unsent) >= 0) {
+        outbox->unsent = (uint16_t)(number + 1);
+    }
+}
+
+// ---- receipts
+
+bool ph_mail_outbox_is_possible(const ph_mail_outbox* outbox, uint16_t next, uint32_t mask)
+{
+    if (numbers_ahead(next, outbox->unsent) > 0) {
+        return false;
+    }
+    for (int i = 0; i < PH_MAIL_WINDOW - 1; ++i) {
+        if ((mask >> i & 1) != 0 && numbers_ahead((uint16_t)(next + 1 + i), outbox->unsent) >= 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void measure_rtt(ph_mail_outbox* outbox, double rtt_us)
+{
+    if (outbox->rtt_us == 0.0) {
+        outbox->rtt_us = rtt_us > 1.0 ? rtt_us : 1.0;
+        outbox->deviation_us = rtt_us / 2.0;
+        return;
+    }
+    const double off_us = rtt_us - outbox->rtt_us;
+    outbox->deviation_us +=
+        ((off_us < 0.0 ? -off_us : off_us) - outbox->deviation_us) / DEVIATION_SHARE;
+    outbox->rtt_us += off_us / MESSAGE_RTT_SHARE;
+}
+
+// Of one that went out twice it is not known which arrived.
+static void note_delivered(ph_mail_outbox* outbox, uint16_t number, uint64_t* latest_us)
+{
+    ph_mail_sent* sent = mail_outbox_at(outbox, number);
+    if (!sent->is_delivered && sent->send_count == 1 && sent->sent_us > *latest_us) {
+        *latest_us = sent->sent_us;
+    }
+    sent->is_delivered = true;
+}
+
+int ph_mail_outbox_take_receipt(ph_mail_outbox* outbox, uint64_t now_us, uint16_t next,
+                                uint32_t mask)
+{
+    PH_ASSERT(ph_mail_outbox_is_possible(outbox, next, mask));
+
+    uint64_t latest_us = 0;
+    for (uint16_t number = outbox->oldest; numbers_ahead(number, next) < 0; ++number) {
+        note_delivered(outbox, number, &latest_us);
+    }
+    for (int i = 0; i < PH_MAIL_WINDOW - 1; ++i) {
+        const uint16_t number = (uint16_t)(next + 1 + i);
+        if ((mask >> i & 1) != 0 && numbers_ahead(number, outbox->oldest) >= 0) {
+            note_delivered(outbox, number, &latest_us);
+        }
+    }
+    if (latest_us > 0 && now_us >= latest_us) {
+        measure_rtt(outbox, (double)(now_us - latest_us));
+        outbox->proven_us = latest_us > outbox->proven_us ? latest_us : outbox->proven_us;
+    }
+    int message_count = 0;
+    while (outbox->oldest != outbox->unsent &&
+           mail_outbox_at(outbox, outbox->oldest)->is_delivered) {
+        message_count += mail_outbox_at(outbox, outbox->oldest)->left == 0;
+        ++outbox->oldest;
+    }
+    return message_count;
+}

@@ -1,0 +1,324 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// What both ends expect of a slot before a packet tells anything of it: where its motion leads and how
+// far off that may be, how coarse its position may be told, how urgently a viewer waits for news; and the
+// flags that say which slots are told, whose probabilities follow from that.
+//
+// Forecasts once per record with a position, urgencies and flags once per slot and packet, the density
+// once per packet. Integers only, the same at both ends.
+
+#include "base/bitset.h"
+#include "bits/entropy_run.h"
+#include "packet/pinhole_records.h"
+
+// Below this interval precision is finer: coarse steps in quick succession would show as jitter of
+// the velocity.
+#define CALM_US 500000
+#define MRAD_PER_RAD 1000
+#define ANGLE_UNITS_PER_MRAD 1024
+// Half a step along each of three axes is less than 7/8 of a step: so far off is what is rounded, in 1/8
+// of a step, times what precision is measured in.
+#define OFF_STEP8 (UINT64_C(7) * MRAD_PER_RAD * ANGLE_UNITS_PER_MRAD)
+#define OFF_STEP8_WIDTH 23
+
+_Static_assert(OFF_STEP8 >> (OFF_STEP8_WIDTH - 1) == 1, "that is how long it is");
+
+// ---- forecast
+
+static uint32_t away(uint32_t from_mm, uint32_t to_mm)
+{
+    const uint32_t way_mm = to_mm - from_mm;
+    return (int32_t)way_mm < 0 ? 0 - way_mm : way_mm;
+}
+
+uint32_t ph_coded_distance(const ph_coded_frame* frame, const uint32_t words[3])
+{
+    uint32_t most_mm = 0;
+    for (int i = 0; i < 3; ++i) {
+        const uint32_t away_mm = away((uint32_t)frame->frame.eye_mm[i], words[i]);
+        most_mm = away_mm > most_mm ? away_mm : most_mm;
+    }
+    return most_mm;
+}
+
+bool ph_coded_is_fine_enough(uint64_t precision, int shift, int coarse, uint64_t distance_mm)
+{
+    return OFF_STEP8 << (shift + coarse) <= 8 * distance_mm * precision;
+}
+
+// The greatest that ph_coded_is_fine_enough(): how often the step can be doubled.
+static int coarse_at(const ph_coded_frame* frame, int shift, const int32_t predicted_mm[3],
+                     uint64_t time_us)
+{
+    const uint32_t words[3] = {(uint32_t)predicted_mm[0], (uint32_t)predicted_mm[1],
+                               (uint32_t)predicted_mm[2]};
+    uint64_t distance_mm = ph_coded_distance(frame, words);
+    if (time_us < CALM_US) {
+        distance_mm = distance_mm * time_us / CALM_US;
+    }
+    const uint64_t most = 8 * distance_mm * frame->precision;
+    const int doubled = ph_word_width(most) - OFF_STEP8_WIDTH - shift;
+    if (doubled <= 0) {
+        return 0;
+    }
+    const int coarse = OFF_STEP8 << (shift + doubled) > most ? doubled - 1 : doubled;
+    return coarse < PH_COARSE_MAX ? coarse : PH_COARSE_MAX;
+}
+
+void ph_coded_forecast(const ph_coded_frame* frame, const ph_baseline* baseline,
+                       ph_forecast* forecast)
+{
+    const int growth = ph_baseline_growth(baseline, frame->growths, frame->tick, frame->tick_us);
+    forecast->plane_size = baseline->plane_size + growth;
+    forecast->z_size = baseline->z_size + growth;
+    ph_baseline_predict(baseline, frame->tick, frame->tick_us, forecast->position_mm);
+    const uint64_t time_us = ph_baseline_time_us(baseline->tick[0], frame->tick, frame->tick_us);
+    forecast->coarse = frame->precision == 0
+                           ? 0
+                           : coarse_at(frame, baseline->shift, forecast->position_mm, time_us);
+}
+
+int ph_coded_coarse(const ph_coded_frame* frame, const ph_baseline* baseline)
+{
+    ph_forecast forecast;
+    ph_coded_forecast(frame, baseline, &forecast);
+    return forecast.coarse;
+}
+
+// ---- rounding
+
+// How a position is rounded.
+typedef struct rounding {
+    const ph_coded_frame* frame;
+    const ph_layout* layout;
+    int coarse;
+    uint64_t precision;
+} rounding;
+
+static uint32_t half_step(const rounding* how)
+{
+    return how->coarse > 0 ? UINT32_C(1) << (how->layout->coordinate.shift + how->coarse - 1) : 0;
+}
+
+static uint32_t round_word(const rounding* how, uint32_t word)
+{
+    const uint32_t step = UINT32_C(1) << (how->layout->coordinate.shift + how->coarse);
+    return (word + half_step(how)) & (0 - step);
+}
+
+// @return False, with the words as they were, when that is too near to be so coarse.
+static bool try_rounded(const rounding* how, uint32_t x, uint32_t y, uint32_t z, uint32_t words[3])
+{
+    const uint32_t rounded[3] = {x, y, z};
+    if (how->coarse != 0 &&
+        !ph_coded_is_fine_enough(how->precision, how->layout->coordinate.shift, how->coarse,
+                                 ph_coded_distance(how->frame, rounded))) {
+        return false;
+    }
+    words[0] = x;
+    words[1] = y;
+    words[2] = z;
+    return true;
+}
+
+// With z anew.
+static bool round_on_ground(const rounding how, uint32_t words[3])
+{
+    const ph_altitude* altitude = ph_layout_altitude(how.layout);
+    const ph_ground* ground = how.frame->frame.ground;
+    const uint32_t x = round_word(&how, words[0]);
+    const uint32_t y = round_word(&how, words[1]);
+    const ph_altitude_level level =
+        ph_altitude_encode(altitude, ground, (int32_t)x, (int32_t)y, (int32_t)words[2]);
+    const uint32_t z =
+        (uint32_t)ph_altitude_decode(altitude, ground, (int32_t)x, (int32_t)y, level);
+    // A cliff is none of the three half steps.
+    const bool is_level = how.coarse == 0 || away(words[2], z) <= half_step(&how);
+    return is_level && try_rounded(&how, x, y, z, words);
+}
+
+static bool round_within(const rounding how, uint32_t words[3])
+{
+    if (PH_UNLIKELY(how.layout->has_ground)) {
+        return round_on_ground(how, words);
+    }
+    return try_rounded(&how, round_word(&how, words[0]), round_word(&how, words[1]),
+                       round_word(&how, words[2]), words);
+}
+
+bool ph_coded_round(const ph_coded_frame* frame, const ph_layout* layout, int coarse,
+                    uint32_t words[3])
+{
+    return round_within((rounding){frame, layout, coarse, frame->precision}, words);
+}
+
+uint64_t ph_coded_enter_precision(const ph_coded_frame* frame)
+{
+    const uint64_t wide = PH_ENTER_PRECISION * (uint64_t)frame->precision;
+    const uint64_t most = wide < PH_ENTER_PRECISION_MAX ? wide : PH_ENTER_PRECISION_MAX;
+    return frame->precision > most ? frame->precision : most;
+}
+
+int ph_coded_round_enter(const ph_coded_frame* frame, const ph_layout* layout, uint32_t words[3])
+{
+    const uint64_t distance_mm = ph_coded_distance(frame, words);
+    int coarse = 0;
+    while (coarse < frame->spread.coarse &&
+           ph_coded_is_fine_enough(ph_coded_enter_precision(frame), layout->coordinate.shift,
+                                   coarse + 1, distance_mm)) {
+        ++coarse;
+    }
+    // What it is rounded to may be nearer.
+    for (; coarse > 0; --coarse) {
+        if (round_within((rounding){frame, layout, coarse, ph_coded_enter_precision(frame)},
+                         words)) {
+            return coarse;
+        }
+    }
+    return 0;
+}
+
+// ---- urgency
+
+// The residual to be expected by now, as an angle: in bits, from 2^-16 on. What rests has no residuals for
+// long, whatever the time: the first four urgencies are for that.
+int ph_coded_urgency(const ph_coded_frame* frame, const ph_baseline* baseline)
+{
+    enum { NEAREST_MM = 1000, RESTING = 4, LEAST_BITS = 16 };
+    const int32_t* newest_mm = baseline->position_mm[0];
+    const uint32_t words[3] = {(uint32_t)newest_mm[0], (uint32_t)newest_mm[1],
+                               (uint32_t)newest_mm[2]};
+    const uint32_t distance_mm = ph_coded_distance(frame, words);
+    const int size = baseline->plane_size +
+                     ph_baseline_growth(baseline, frame->growths, frame->tick, frame->tick_us) +
+                     PH_SIZE_PER_BIT * (baseline->shift - 1 + LEAST_BITS) -
+                     ph_log2_eighths(distance_mm > NEAREST_MM ? distance_mm : NEAREST_MM);
+    int urgency = size > 0 ? size / PH_SIZE_PER_BIT : 0;
+    urgency = urgency < PH_URGENCIES ? urgency : PH_URGENCIES - 1;
+    const ph_baseline_moves moves = ph_baseline_moves_of(baseline);
+    if (!moves.is_level && !moves.is_rising) {
+        return urgency / RESTING;
+    }
+    return urgency < RESTING ? RESTING : urgency;
+}
+
+// Counted in two halves, of every other slot, because a count that follows another one of the same urgency
+// would wait for it. The frame is copied, so that it stays in registers.
+void ph_coded_urgencies(const ph_coded_frame* frame, const ph_baseline* slots, int slot_end,
+                        uint8_t* urgencies, int counts[PH_URGENCIES + 1])
+{
+    const ph_coded_frame own = *frame;
+    int halves[2][PH_URGENCIES + 1] = {{0}};
+    for (int slot = 0; slot < slot_end; ++slot) {
+        const int urgency =
+            slots[slot].is_entered ? ph_coded_urgency(&own, &slots[slot]) : PH_URGENCY_NONE;
+        urgencies[slot] = (uint8_t)urgency;
+        ++halves[slot % 2][urgency];
+    }
+    for (int i = 0; i <= PH_URGENCIES; ++i) {
+        counts[i] = halves[0][i] + halves[1][i];
+    }
+}
+
+// ---- flags
+//
+// A flag is one symbol of a model of two.
+
+static int flag_model(int density, int urgency)
+{
+    PH_ASSERT(density > PH_DENSITY_NOBODY && density < PH_DENSITIES);
+    PH_ASSERT(urgency >= 0 && urgency < PH_URGENCIES);
+    return (density - 1) * PH_URGENCIES + urgency;
+}
+
+int ph_coded_flag_entry(int density, int urgency, bool is_told)
+{
+    enum { ENTRIES = 3 }; // told or not, and the end
+    return PH_AT_TOLD + ENTRIES * flag_model(density, urgency) + (is_told ? 1 : 0);
+}
+
+uint32_t ph_coded_flag_cost256(int density, int urgency, bool is_told)
+{
+    enum { IMPOSSIBLE256 = 16 * PH_COST_PER_BIT };
+    if (density == PH_DENSITY_NOBODY) {
+        return is_told ? IMPOSSIBLE256 : 0;
+    }
+    return ph_coded_costs[ph_coded_flag_entry(density, urgency, is_told)];
+}
+
+void ph_told_costs_fill(ph_told_costs* costs)
+{
+    for (int urgency = 0; urgency < PH_URGENCIES; ++urgency) {
+        for (int density = 0; density < PH_DENSITIES; ++density) {
+            const int silent256 = (int)ph_coded_flag_cost256(density, urgency, false);
+            const int told256 = (int)ph_coded_flag_cost256(density, urgency, true);
+            costs->silent256[urgency][density] = (int16_t)silent256;
+            costs->turned256[urgency][density] = (int16_t)(told256 - silent256);
+        }
+    }
+}
+
+void ph_told_sums_begin(ph_told_sums* sums, const ph_told_costs* costs,
+                        const int silent[PH_URGENCIES])
+{
+    *sums = (ph_told_sums){0};
+    for (int urgency = 0; urgency < PH_URGENCIES; ++urgency) {
+        const int32_t count = silent[urgency];
+        if (count == 0) {
+            continue; // most are of few urgencies
+        }
+        for (int density = 0; density < PH_DENSITIES; ++density) {
+            sums->silent256[density] += count * costs->silent256[urgency][density];
+        }
+    }
+}
+
+int32_t ph_told_sums_cost256(const ph_told_sums* sums, const ph_told_costs* costs, int density)
+{
+    int32_t cost256 = sums->silent256[density];
+    for (int urgency = 0; urgency < PH_URGENCIES; ++urgency) {
+        cost256 += sums->told[urgency] * costs->turned256[urgency][density];
+    }
+    return cost256;
+}
+
+// Where no slot is told that costs nothing; to be told would cost the most of all there.
+int ph_coded_best_density(const ph_told_sums* sums, const ph_told_costs* costs)
+{
+    if (ph_told_sums_cost256(sums, costs, PH_DENSITY_NOBODY) == 0) {
+        return PH_DENSITY_NOBODY;
+    }
+    int best = 1;
+    int32_t best256 = INT32_MAX;
+    for (int density = 1; density < PH_DENSITIES; ++density) {
+        const int32_t cost256 = ph_told_sums_cost256(sums, costs, density);
+        best = cost256 < best256 ? density : best;
+        best256 = cost256 < best256 ? cost256 : best256;
+    }
+    return best;
+}
+
+void ph_coded_write_told(const ph_coded_frame* frame, ph_entropy_writer* writer, int urgency,
+                         bool is_told)
+{
+    PH_ASSERT(!is_told || frame->density != PH_DENSITY_NOBODY);
+
+    if (frame->density == PH_DENSITY_NOBODY) {
+        return;
+    }
+    const uint16_t entry = (uint16_t)ph_coded_flag_entry(frame->density, urgency, is_told);
+    ph_entropy_write_entries(writer, ph_coded_cumulative, &entry, 1);
+    if (frame->counts != NULL) {
+        ++frame->counts->seen[entry];
+    }
+}
+
+bool ph_coded_read_told(const ph_coded_frame* frame, ph_entropy_reader* reader, int urgency)
+{
+    if (frame->density == PH_DENSITY_NOBODY) {
+        return false;
+    }
+    return ph_coder_read_symbol(reader, frame->is_universal, PH_FAMILY_TOLD,
+                                flag_model(frame->density, urgency)) != 0;
+}

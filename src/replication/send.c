@@ -1,0 +1,516 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// One send to one viewer, from top to bottom: refresh the replicas and rank the slots (rank.c), visit
+// slot after slot in the order of the queue (send_queue.c), compare each with what was sent (diff.c),
+// add what fits to the packet (encoder.c), until nothing is due or nothing more can be paid for.
+//
+// A record is added only when its exact cost fits. One that would not even fit an empty packet waits
+// until it can be paid for: its slot comes first in the next send.
+//
+// Everything lies in a scratch block of the world: a send needs little stack and no memory of its own.
+
+#include "replication/send.h"
+
+#include "base/allocator.h"
+#include "base/bitset.h"
+#include "base/compiler.h"
+
+#define PROBE_PERIOD_US UINT64_C(1000000)
+
+// One in so many bits goes to slots that wait too long, before the others.
+enum { OVERDUE_SHARE = 4 };
+
+// A position that is shown wrong by less than so many coarse steps is told exactly: else rounding would
+// be most of what is seen of it, and most of its velocity. Wanderers at 13 kbit/s: always coarse 0.48
+// mrad and 12.6 jolts a minute, with 1 0.29 and 1.8, 2 0.20 and 0.3, 4 and 8 0.19 and 0.2; asteroids,
+// which have large errors, 4.95 mrad, with 4 5.01, 8 5.13, never coarse 6.4.
+#define COARSE_STEPS 4.0f
+// So many newcomers at once are a crowd, and the least that each of them takes. With 36, which is about
+// what they take, walkers at 13 kbit/s would have 2.1 jolts a minute instead of 2.0, because all of
+// them nearly fit; with 18 a tenth more of them would be missing at 4 kbit/s.
+enum { CROWD = 24, CROWD_ENTER_BITS = 24 };
+
+// ---- scratch blocks
+
+// Bytes of a block: the send itself, then its arrays by slot.
+static size_t block_bytes(int slot_count)
+{
+    enum { WORDS = 7 + PH_ERROR_LANES, HALVES = 8 };
+    return sizeof(ph_sending) +
+           (size_t)slot_count * (WORDS * sizeof(float) + HALVES * sizeof(uint16_t));
+}
+
+// Cuts the arrays of a block for so many slots.
+static void lay_out_block(ph_sending* send, int slot_count)
+{
+    const size_t count = (size_t)slot_count;
+    float* words = (float*)(send + 1);
+    send->distance_mm = words;
+    send->change = words + count;
+    send->priority = words + 2 * count;
+    send->queue.rank = words + 3 * count;
+    send->queue.waited = words + 4 * count;
+    send->mileage_mm = (uint32_t*)(words + 5 * count);
+    send->notes = (uint32_t*)(words + 6 * count);
+    send->lanes = ph_error_lanes_make(words + 7 * count, slot_count);
+    uint16_t* halves = (uint16_t*)(words + (7 + PH_ERROR_LANES) * count);
+    send->queue.visited = halves;
+    send->queue.order_memory = (ph_order_memory){
+        .ready = halves + count, .buckets = halves + 2 * count, .scratch = halves + 3 * count};
+    send->queue.overdue_memory = (ph_order_memory){
+        .ready = halves + 4 * count, .buckets = halves + 5 * count, .scratch = halves + 3 * count};
+    send->encoder.by_slot = halves + 6 * count;
+    send->encoder.urgencies = (uint8_t*)(halves + 7 * count);
+    send->encoder.coarse = send->encoder.urgencies + count;
+}
+
+static void release_blocks(ph_send_blocks* blocks, ph_sending* const* list, int count,
+                           int slot_count)
+{
+    for (int i = 0; i < count; ++i) {
+        ph_release(&blocks->allocator, list[i], block_bytes(slot_count));
+    }
+}
+
+ph_result ph_send_blocks_reserve(ph_send_blocks* blocks, int count, int slot_count)
+{
+    count = count > blocks->count ? count : blocks->count;
+    slot_count = slot_count > blocks->slot_count ? slot_count : blocks->slot_count;
+    PH_ASSERT(count >= 1 && count <= PH_SENDS_AT_ONCE_MAX);
+    if (count == blocks->count && slot_count == blocks->slot_count) {
+        return PH_OK;
+    }
+    ph_sending* made[PH_SENDS_AT_ONCE_MAX];
+    for (int i = 0; i < count; ++i) {
+        made[i] = ph_allocate(&blocks->allocator, block_bytes(slot_count));
+        if (made[i] == NULL) {
+            release_blocks(blocks, made, i, slot_count);
+            return PH_ERROR_MEMORY;
+        }
+    }
+    release_blocks(blocks, blocks->blocks, blocks->count, blocks->slot_count);
+    for (int i = 0; i < count; ++i) {
+        blocks->blocks[i] = made[i];
+        lay_out_block(made[i], slot_count);
+    }
+    blocks->count = count;
+    blocks->slot_count = slot_count;
+    return PH_OK;
+}
+
+void ph_send_blocks_destroy(ph_send_blocks* blocks)
+{
+    release_blocks(blocks, blocks->blocks, blocks->count, blocks->slot_count);
+    blocks->count = 0;
+}
+
+ph_sending* ph_send_blocks_take(ph_send_blocks* blocks)
+{
+    for (int i = 0; i < blocks->count; ++i) {
+        if (!atomic_flag_test_and_set_explicit(&blocks->is_taken[i], memory_order_acquire)) {
+            return blocks->blocks[i];
+        }
+    }
+    return NULL;
+}
+
+void ph_send_blocks_give_back(ph_send_blocks* blocks, const ph_sending* block)
+{
+    int i = 0;
+    while (blocks->blocks[i] != block) {
+        ++i;
+    }
+    atomic_flag_clear_explicit(&blocks->is_taken[i], memory_order_release);
+}
+
+// ---- enters
+
+// What the packet under way will take of the budget.
+static int64_t spoken_bits(const ph_sending* send)
+{
+    return send->encoder.is_open
+               ? send->encoder.bits + 8 * (int64_t)ph_sender_overhead(send->sender)
+               : 0;
+}
+
+// How coarse positions may be of entities that enter with the packet under way: when a crowd waits for
+// which the budget has no room, it is told of sooner with less precision. Only entities that may be
+// seen count: no other may leave a trace, not even by number.
+static int enter_coarseness(const ph_sending* send)
+{
+    const ph_sender* sender = send->sender;
+    const ph_replicas* replicas = &sender->replicas;
+    if (!sender->is_pinhole || sender->precision == 0 || sender->bits_per_second == 0 ||
+        replicas->newcomer_count < CROWD) {
+        return 0;
+    }
+    int count = 0;
+    for (int i = 0; i < send->context->shown.count; ++i) {
+        const int slot = send->context->shown.slots[i];
+        count += replicas->state[slot] == PH_REPLICA_ABSENT &&
+                 ph_send_context_is_there(send->context, slot);
+    }
+    const int64_t left_bits = ph_token_bucket_bits(&sender->bucket) - spoken_bits(send);
+    return count >= CROWD && count * (int64_t)CROWD_ENTER_BITS > left_bits ? PH_COARSE_MAX : 0;
+}
+
+// While an enter is in flight, each record would be a whole enter again: that can wait for the ack,
+// which comes soon, unless nothing else needs the bits (seven eighths of what can be saved up are
+// there); and one of this very send is as good as it gets.
+static bool is_enter_enough(const ph_sending* send, int slot, ph_send_turn turn)
+{
+    const ph_sender* sender = send->sender;
+    if (turn.is_filtered || !sender->is_pinhole) {
+        return turn.is_filtered;
+    }
+    const bool is_bucket_full = ph_token_bucket_bits(&sender->bucket) - spoken_bits(send) >
+                                sender->depth_bits - sender->depth_bits / 8;
+    return ph_replicas_at(&sender->replicas, slot)->served_ms == send->now_ms ||
+           (!turn.is_overdue && !(turn.is_exact && is_bucket_full));
+}
+
+// ---- updates
+
+// What the scheduler lets through.
+static uint64_t filter_diff(const ph_sending* send, const ph_place* at, const ph_diff* diff)
+{
+    const ph_replicas* replicas = &send->sender->replicas;
+    const ph_scheduler* scheduler = &send->sender->scheduler;
+    const int slot = at->slot;
+    const uint64_t lost = at->replica->lost & diff->due;
+    const bool has_errors = scheduler->wants_errors;
+    const ph_visit visit = {
+        .distance_mm = send->distance_mm[slot],
+        .weight = replicas->weight[slot],
+        .score = replicas->score[slot],
+        .mileage_mm = send->mileage_mm[slot],
+        .due = diff->due,
+        .significant = diff->significant | lost,
+        .lost = lost,
+        .settled = diff->settled,
+        .position = at->layout->position,
+        .change = scheduler->wants_change || has_errors ? send->change[slot] : 0.0f,
+        .errors = has_errors ? &send->errors : NULL,
+        .slot = slot,
+        .heading = has_errors ? at->layout->heading : 0,
+        .note = send->notes[slot],
+    };
+    return scheduler->filter(scheduler->context, &visit) & diff->due;
+}
+
+static bool is_coarse_worth_it(const ph_sending* send, const ph_place* at, int coarse)
+{
+    const int64_t step_mm = INT64_C(1) << (at->layout->coordinate.shift + coarse);
+    return send->lanes.error_mm[at->slot] >= COARSE_STEPS * (float)step_mm;
+}
+
+// How coarse the position is told now, if it is chosen. An entity that stands is told exactly where,
+// and so is one that the client overshoots.
+static int position_coarseness(ph_sending* send, const ph_place* at, ph_send_turn turn,
+                               const ph_diff* diff, uint64_t chosen)
+{
+    const uint64_t position = at->layout->position;
+    if (!send->may_be_coarse || (chosen & position) == 0 || !is_coarse_worth_it(send, at, 1) ||
+        turn.is_exact || turn.is_overdue || (diff->settled & position) != 0 ||
+        ((diff->large & position) == 0 && send->sender->replicas.overshoots[at->slot] != 0)) {
+        return 0;
+    }
+    const int coarse = ph_encoder_coarse(&send->encoder);
+    return coarse > 0 && is_coarse_worth_it(send, at, coarse) ? coarse : 0;
+}
+
+// ---- a visit
+
+typedef enum outcome {
+    OUTCOME_NOTHING, // to be said, or to be said now
+    OUTCOME_ADDED,
+    // Put off:
+    OUTCOME_NO_ROOM,
+    OUTCOME_NO_PLACE, // for another leave or enter, whatever its size
+} outcome;
+
+static outcome add_record(ph_sending* send, const ph_place* at, ph_send_turn turn,
+                          const ph_record_request* request)
+{
+    ph_sender* sender = send->sender;
+    const int64_t before_bits = send->encoder.bits;
+    if (!ph_encoder_add(&send->encoder, request)) {
+        return ph_encoder_has_place(&send->encoder, request->kind) ? OUTCOME_NO_ROOM
+                                                                   : OUTCOME_NO_PLACE;
+    }
+    if (turn.is_overdue) {
+        sender->overdue_credit_bits -= send->encoder.bits - before_bits;
+    }
+    at->replica->served_ms = send->now_ms;
+    if (request->kind != PH_RECORD_LEAVE) {
+        float* score = &sender->replicas.score[at->slot];
+        *score = sender->scheduler.sent(sender->scheduler.context, *score);
+    }
+    return OUTCOME_ADDED;
+}
+
+static outcome add_enter(ph_sending* send, const ph_place* at, ph_send_turn turn)
+{
+    ph_diff rest;
+    if (send->encoder.counts[PH_RECORD_ENTER] == 0) {
+        send->encoder.pinhole.frame.spread.coarse = (uint8_t)enter_coarseness(send);
+    }
+    const ph_record_request request = {
+        .slot = at->slot,
+        .kind = PH_RECORD_ENTER,
+        .properties = ph_diff_complete(send->context, at, &rest),
+    };
+    const outcome result = add_record(send, at, turn, &request);
+    if (result == OUTCOME_ADDED) {
+        at->replica->out_of_range = rest.out_of_range;
+        send->sender->replicas.wake_mm2[at->slot] = rest.wake_mm2;
+    }
+    return result;
+}
+
+static outcome add_update(ph_sending* send, const ph_place* at, ph_send_turn turn,
+                          const ph_diff* diff)
+{
+    const uint64_t chosen = turn.is_filtered ? filter_diff(send, at, diff) : diff->due;
+    if (chosen == 0) {
+        return OUTCOME_NOTHING;
+    }
+    const ph_record_request request = {
+        .slot = at->slot,
+        .kind = PH_RECORD_UPDATE,
+        .properties = chosen,
+        .is_significant = (diff->large & chosen) != 0,
+        .has_words = true,
+        .coarse = position_coarseness(send, at, turn, diff, chosen),
+    };
+    return add_record(send, at, turn, &request);
+}
+
+// What has nothing due does not wait, and what has nothing due but its position has settled: changes
+// that are to come count from now on.
+static void note_rest(ph_sending* send, const ph_place* at)
+{
+    ph_replicas* replicas = &send->sender->replicas;
+    const uint64_t dirty = replicas->dirty[at->slot];
+    // Unpredictable branch: use a mask.
+    replicas->waiting_ms[at->slot] &= ph_bits_if(dirty != 0);
+    if ((dirty & ~at->layout->position) == 0) {
+        at->replica->stir = send->context->store->entities.whereabouts[at->entity].stir;
+    }
+}
+
+static outcome visit_slot(ph_sending* send, ph_send_turn turn)
+{
+    ph_replicas* replicas = &send->sender->replicas;
+    const int slot = turn.slot;
+    const ph_replica_state state = replicas->state[slot];
+    const bool is_doubtful = ph_sender_is_ack_late(send->sender, slot);
+    const uint64_t dirty = replicas->dirty[slot];
+    if (dirty == 0 && !is_doubtful) {
+        return OUTCOME_NOTHING;
+    }
+    const ph_place* at = ph_record_builder_move(&send->encoder.builder, slot);
+    if (ph_replicas_is_leaving(replicas, slot)) {
+        const ph_record_request request = {.slot = slot, .kind = PH_RECORD_LEAVE};
+        return add_record(send, at, turn, &request);
+    }
+    if (!ph_send_context_is_there(send->context, slot)) {
+        return OUTCOME_NOTHING;
+    }
+    outcome result = OUTCOME_NOTHING;
+    if (state == PH_REPLICA_ABSENT || is_doubtful) {
+        result = add_enter(send, at, turn);
+        if (result != OUTCOME_ADDED) {
+            return result;
+        }
+    } else if (!turn.is_overdue && ph_send_queue_is_told(send, slot)) {
+        return OUTCOME_NOTHING;
+    } else {
+        const uint64_t mask = ph_sender_mask(send->sender, send->context->store->class_count, slot);
+        ph_diff diff;
+        ph_diff_compare(send->context, at, dirty & mask, send->encoder.builder.words, &diff);
+        ph_diff_keep(replicas, at, dirty, &diff);
+        if (diff.due != 0 && state == PH_REPLICA_ENTERED) {
+            result = add_update(send, at, turn, &diff);
+        } else if (diff.due != 0 && !is_enter_enough(send, slot, turn)) {
+            result = add_enter(send, at, turn);
+        }
+    }
+    note_rest(send, at);
+    return result;
+}
+
+// ---- packets
+
+static void close_packet(ph_sending* send)
+{
+    if (!send->encoder.is_open) {
+        return;
+    }
+    if (send->encoder.count == 0) {
+        ph_encoder_cancel(&send->encoder);
+        return;
+    }
+    ph_stopwatch_lap(&send->watch, PH_STAGE_PICK);
+    const size_t size = ph_encoder_finish(&send->encoder);
+    ph_stopwatch_lap(&send->watch, PH_STAGE_ENCODE);
+    if (PH_UNLIKELY(size == 0)) {
+        return; // withheld
+    }
+    // Overdue slots go on credit from what was really sent.
+    const int64_t wire_bits = 8 * ((int64_t)size + send->sender->overhead_bytes);
+    int64_t* credit_bits = &send->sender->overdue_credit_bits;
+    *credit_bits = (*credit_bits < 0 ? *credit_bits : 0) + wire_bits / OVERDUE_SHARE;
+    ++send->sent_count;
+    send->deliver(send->deliver_context, send->context->viewer, send->encoder.bytes, size);
+    ph_stopwatch_start(&send->watch);
+}
+
+static void begin_next_packet(ph_sending* send)
+{
+    close_packet(send);
+    ph_send_queue_turn_over(&send->queue);
+}
+
+// What becomes of a turn for which there was no room or no place. @return False when the send is over,
+// because the record cannot be paid for.
+static bool put_off(ph_sending* send, ph_send_turn turn, outcome result)
+{
+    if (result == OUTCOME_NO_PLACE) {
+        ph_send_queue_put_off(&send->queue, turn);
+        return true;
+    }
+    if (send->encoder.count == 0) {
+        return false;
+    }
+    // Among slots by priority, each of which has one turn, others are not worth a try when none can
+    // fit. More of a slot that is in the packet already may, for fewer bits: that waits for the next.
+    const bool is_full = turn.is_ordered && ph_encoder_is_full(&send->encoder);
+    if (ph_send_queue_retry(&send->queue, turn) || is_full) {
+        begin_next_packet(send);
+    }
+    return true;
+}
+
+// @return Whether everything that is due has gone out.
+static bool visit_slots(ph_sending* send)
+{
+    ph_send_turn turn;
+    for (;;) {
+        if (!ph_send_queue_next(send, spoken_bits(send), &turn)) {
+            if (!ph_send_queue_has_more(&send->queue)) {
+                close_packet(send);
+                return true;
+            }
+            begin_next_packet(send);
+            continue;
+        }
+        if (!send->encoder.is_open && !ph_encoder_begin(&send->encoder)) {
+            break;
+        }
+        const outcome result = visit_slot(send, turn);
+        if (result > OUTCOME_ADDED && !put_off(send, turn, result)) {
+            break;
+        }
+    }
+    close_packet(send);
+    send->sender->first_slot = turn.slot;
+    return false;
+}
+
+static void send_probe(ph_sending* send)
+{
+    if (send->sender->now_us - send->sender->sent_us < PROBE_PERIOD_US) {
+        return;
+    }
+    const size_t size = ph_encoder_probe(&send->encoder);
+    if (size > 0) {
+        send->deliver(send->deliver_context, send->context->viewer, send->encoder.bytes, size);
+    }
+}
+
+// ---- the whole
+
+// Slots that were left before the client can have heard of them.
+static void free_gone(ph_sending* send)
+{
+    ph_replicas* replicas = &send->sender->replicas;
+    for (int slot = 0; replicas->leaving_count > 0 && slot < replicas->slot_count; ++slot) {
+        if (ph_replicas_is_gone(replicas, slot)) {
+            ph_replicas_free(replicas, slot);
+            ph_slots_free(send->context->slots, slot);
+        }
+    }
+}
+
+// Whether as many packets are in flight as may be: then only probes go out.
+static bool is_blocked(const ph_sender* sender, const ph_class_info* class_info)
+{
+    const size_t extra = sender->is_pinhole ? PH_ENTER_EXTRA_BYTES : 0;
+    return !ph_flight_has_place(&sender->flight) ||
+           !ph_flight_has_room(&sender->flight,
+                               class_info->known_stride + extra + PH_FLIGHT_EYE_UNITS * 4);
+}
+
+// What the next send will cost, when pacing has to decide.
+static void learn_prices(ph_sending* send, bool is_all_sent, uint64_t enters_before,
+                         uint64_t updates_before)
+{
+    ph_sender* sender = send->sender;
+    const int updates = (int)(sender->stats.updates - updates_before);
+    const int enters = (int)(sender->stats.enters - enters_before);
+    ph_price_learn(&sender->prices.enter256, send->encoder.enters256, enters);
+    const int others = send->dirty_count - enters;
+    ph_price_learn(&sender->prices.slot256, send->encoder.others256,
+                   is_all_sent && others > updates ? others : updates);
+}
+
+void ph_send_run(ph_sending* send, const ph_send_context* context, uint64_t now_us,
+                 ph_deliver* deliver, void* deliver_context)
+{
+    ph_sender* sender = context->sender;
+    send->context = context;
+    send->sender = sender;
+    send->deliver = deliver;
+    send->deliver_context = deliver_context;
+    send->watch = ph_stopwatch_make(context->clock, &sender->times);
+    ph_sender_pass_time(sender, now_us);
+    send->now_ms = sender->now_ms;
+    send->sent_count = 0;
+    send->may_be_coarse =
+        sender->is_pinhole && sender->bits_per_second != 0 && sender->precision != 0;
+    const int32_t eye_mm[3] = {context->eye_x_mm, context->eye_y_mm, context->eye_z_mm};
+    ph_encoder_init(&send->encoder, context, sender, eye_mm);
+    ph_propagate_dirty(context->store, sender, context->slots, context->store->tick);
+    free_gone(send);
+    if (is_blocked(sender, &context->store->class_info)) {
+        send_probe(send);
+        return;
+    }
+    ph_scan_slots(send);
+    ph_stopwatch_lap(&send->watch, PH_STAGE_KNOWLEDGE);
+    ph_rank_slots(send);
+    ph_send_queue_begin(send);
+    ph_stopwatch_lap(&send->watch, PH_STAGE_SCORE);
+    const uint64_t enters_before = sender->stats.enters;
+    const uint64_t updates_before = sender->stats.updates;
+    const bool is_all_sent = visit_slots(send);
+    ph_stopwatch_lap(&send->watch, PH_STAGE_PICK);
+    if (send->sent_count > 0) {
+        learn_prices(send, is_all_sent, enters_before, updates_before);
+    }
+    // Without anything new to say the fate of what was said last would stay unknown.
+    if (is_all_sent && send->sent_count == 0 && sender->flight.count > 0) {
+        send_probe(send);
+    }
+}
+
+bool ph_send_is_worth(const ph_send_context* context, uint64_t now_us)
+{
+    ph_sender* sender = context->sender;
+    ph_sender_pass_time(sender, now_us);
+    ph_propagate_dirty(context->store, sender, context->slots, context->store->tick);
+    ph_scan_references(context);
+    return ph_sender_is_worth(sender);
+}

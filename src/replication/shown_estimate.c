@@ -1,0 +1,327 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// What a client shows by now. The numbers are those by which it shows, motion/motion_model.h. Of the
+// motion there, what differs from client to client is learned here from the samples that are sent (how
+// long velocities are followed); shares are taken as 1, and newcomers without a velocity as standing.
+
+#include "replication/shown_estimate.h"
+
+#include "base/bitset.h"
+#include "base/math.h"
+#include "base/allocator.h"
+#include "base/compiler.h"
+#include "replication/sender.h"
+
+#include <string.h>
+
+// ---- memory
+
+// What is swept at every send stands in front, in this order:
+//
+//   | ph_shown_estimates | marks | motion models | heading | sent | known | ...
+//
+// Marks, a byte for each slot, fill whole words.
+static size_t mark_bytes(int slot_count)
+{
+    return ((size_t)slot_count + 7) / 8 * 8;
+}
+
+static size_t lead_bytes(int slot_count, int class_count)
+{
+    return sizeof(ph_shown_estimates) + mark_bytes(slot_count) +
+           (size_t)class_count * sizeof(ph_motion_model) + (size_t)slot_count * sizeof(uint32_t);
+}
+
+static void* carve_bytes(uint8_t** rest, size_t size)
+{
+    void* part = *rest;
+    *rest += size;
+    return part;
+}
+
+ph_result ph_shown_estimates_create(const ph_allocator* allocator, int slot_count,
+                                    const ph_layouts* layouts, bool is_vouched,
+                                    ph_shown_estimates** estimates)
+{
+    const size_t slots = (size_t)slot_count;
+    const size_t classes = (size_t)layouts->count;
+    const size_t size =
+        lead_bytes(slot_count, layouts->count) + 2 * slots * sizeof(ph_shown_estimate) + classes;
+    ph_shown_estimates* made = ph_allocate_zeroed(allocator, size);
+    *estimates = made;
+    if (made == NULL) {
+        return PH_ERROR_MEMORY;
+    }
+    uint8_t* rest = (uint8_t*)(made + 1);
+    made->size_bytes = size;
+    made->allocator = *allocator;
+    made->is_vouched = is_vouched;
+    made->marks = carve_bytes(&rest, mark_bytes(slot_count));
+    made->motion_models = carve_bytes(&rest, classes * sizeof(ph_motion_model));
+    made->heading = carve_bytes(&rest, slots * sizeof(uint32_t));
+    made->sent = carve_bytes(&rest, slots * sizeof(ph_shown_estimate));
+    made->known = carve_bytes(&rest, slots * sizeof(ph_shown_estimate));
+    made->headings = carve_bytes(&rest, classes);
+    for (int i = 0; i < layouts->count; ++i) {
+        made->motion_models[i] = ph_motion_model_make();
+        made->motion_models[i].is_vouched = is_vouched;
+        made->headings[i] = (uint8_t)layouts->layouts[i].heading_property;
+    }
+    return PH_OK;
+}
+
+void ph_shown_estimates_destroy(ph_shown_estimates* estimates)
+{
+    if (estimates != NULL) {
+        const ph_allocator allocator = estimates->allocator;
+        ph_release(&allocator, estimates, estimates->size_bytes);
+    }
+}
+
+// ---- samples
+
+// A short step is mostly rounding: the velocity is then that of the last leg and the step together.
+PH_OUT_OF_LINE static void join_step(ph_shown_estimate* estimate, const float way_mm[3],
+                                     float step_s)
+{
+    const float joined_s = estimate->leg_s;
+    for (int k = 0; k < 3; ++k) {
+        const float former = estimate->velocity_mm_s[k];
+        estimate->velocity_mm_s[k] = (way_mm[k] + former * joined_s) / (step_s + joined_s);
+    }
+    estimate->leg_s = step_s + joined_s;
+    estimate->interval_s = step_s;
+}
+
+static inline void turn_along(ph_shown_estimate* estimate, int axis, float velocity, float bend)
+{
+    estimate->bend_mm_s[axis] = bend * (velocity - estimate->velocity_mm_s[axis]);
+    estimate->velocity_mm_s[axis] = velocity;
+}
+
+// Axis by axis, not in a loop: gcc makes vectors of two of it, and a load of two words that were
+// stored one by one stalls for longer than all the rest takes.
+static inline void add_step(ph_shown_estimate* estimate, const int32_t position_mm[3], float step_s)
+{
+    const float way_mm[3] = {
+        (float)ph_difference_mm(position_mm[0], estimate->position_mm[0]),
+        (float)ph_difference_mm(position_mm[1], estimate->position_mm[1]),
+        (float)ph_difference_mm(position_mm[2], estimate->position_mm[2]),
+    };
+    const float way2 = way_mm[0] * way_mm[0] + way_mm[1] * way_mm[1] + way_mm[2] * way_mm[2];
+    const bool stands = way2 <= 0.0f;
+    if (step_s < PH_LEG_S && !stands && way2 < PH_LEG_MM * PH_LEG_MM) {
+        join_step(estimate, way_mm, step_s);
+        return;
+    }
+    const float before_s = estimate->leg_s;
+    const float bend = before_s > 0.0f && !stands ? ph_bend_share(step_s, before_s) : 0.0f;
+    turn_along(estimate, 0, way_mm[0] / step_s, bend);
+    turn_along(estimate, 1, way_mm[1] / step_s, bend);
+    turn_along(estimate, 2, way_mm[2] / step_s, bend);
+    estimate->leg_s = step_s;
+    estimate->interval_s = step_s;
+}
+
+static float tick_seconds(const ph_replicas* replicas)
+{
+    return (float)replicas->rules.tick_us * 1e-6f;
+}
+
+// The velocity that an enter of the pinhole profile states stands behind its values and its name, in
+// steps in a leg.
+PH_OUT_OF_LINE static void state_velocity(ph_shown_estimate* estimate, const ph_replicas* replicas,
+                                          const ph_layout* layout, const ph_flight_item* enter)
+{
+    int16_t velocity[3];
+    memcpy(velocity, enter->values + enter->value_bytes - sizeof velocity, sizeof velocity);
+    const float step_mm = (float)(UINT32_C(1) << layout->coordinate.shift);
+    const float leg_s =
+        (float)ph_baseline_velocity_ticks(replicas->rules.tick_us) * tick_seconds(replicas);
+    estimate->leg_s = leg_s;
+    estimate->interval_s = leg_s;
+    for (int k = 0; k < 3; ++k) {
+        estimate->velocity_mm_s[k] = (float)velocity[k] * step_mm / leg_s;
+    }
+}
+
+// Whether a sample is the first, or one after a jump: nothing leads to it.
+static inline bool is_beginning(const ph_shown_estimate* estimate, const ph_flight_item* item)
+{
+    return !estimate->is_there || item->jumps != estimate->jumps;
+}
+
+// A position that an item tells, which was sent at some tick: as it is shown, in the middle of its step.
+static inline void add_shown_sample(ph_shown_estimate* estimate, const ph_replicas* replicas,
+                                    const ph_flight_item* item, const uint32_t words[3],
+                                    uint32_t tick)
+{
+    const ph_layout* layout = &replicas->rules.layouts->layouts[replicas->class_index[item->slot]];
+    const uint32_t centre_mm = (UINT32_C(1) << layout->coordinate.shift) / 2;
+    const int32_t position_mm[3] = {(int32_t)(words[0] + centre_mm),
+                                    (int32_t)(words[1] + centre_mm), (int32_t)words[2]};
+    const bool is_first = !estimate->is_there;
+    if (is_beginning(estimate, item)) {
+        *estimate = (ph_shown_estimate){.jumps = item->jumps, .is_there = true};
+    } else if (tick != estimate->tick) {
+        add_step(estimate, position_mm, (float)(tick - estimate->tick) * tick_seconds(replicas));
+    }
+    estimate->position_mm[0] = position_mm[0];
+    estimate->position_mm[1] = position_mm[1];
+    estimate->position_mm[2] = position_mm[2];
+    estimate->tick = tick;
+    if (is_first && item->kind == PH_RECORD_ENTER && replicas->estimates->is_vouched) {
+        state_velocity(estimate, replicas, layout, item);
+    }
+}
+
+// The same of the packed values of an item, if it tells a position.
+static void add_packed(ph_shown_estimate* estimate, const ph_replicas* replicas,
+                       const ph_flight_item* item, uint32_t tick)
+{
+    const int class_index = replicas->class_index[item->slot];
+    const uint64_t position = replicas->rules.layouts->layouts[class_index].position;
+    if (item->kind == PH_RECORD_LEAVE || (item->properties & position) == 0) {
+        return;
+    }
+    const ph_packing* packing = &replicas->rules.packings[class_index];
+    uint32_t words[3];
+    memcpy(words, ph_packing_within(packing, item->properties, position, item->values),
+           sizeof words);
+    add_shown_sample(estimate, replicas, item, words, tick);
+}
+
+// ---- sent
+
+PH_OUT_OF_LINE static void load_heading(const ph_replicas* replicas, int slot)
+{
+    ph_shown_estimates* estimates = replicas->estimates;
+    const int class_index = replicas->class_index[slot];
+    const int property = estimates->headings[class_index];
+    const int state = replicas->state[slot];
+    const ph_packing* packing = &replicas->rules.packings[class_index];
+    if (property == PH_HEADING_NONE || packing->size[property] == 0 ||
+        (state != PH_REPLICA_ENTERING && state != PH_REPLICA_ENTERED)) {
+        return;
+    }
+    ph_packing_load(packing, property, ph_replicas_newest(replicas, slot, property),
+                    &estimates->heading[slot]);
+}
+
+// What the client learns from the pauses between samples.
+PH_OUT_OF_LINE static void learn_pause(const ph_replicas* replicas, int slot, uint32_t tick)
+{
+    ph_shown_estimates* estimates = replicas->estimates;
+    const ph_shown_estimate* sent = &estimates->sent[slot];
+    if (sent->is_there && sent->interval_s > 0.0f && tick != sent->tick) {
+        const float pause_s = (float)(tick - sent->tick) * tick_seconds(replicas);
+        ph_motion_model_learn_pause(&estimates->motion_models[replicas->class_index[slot]], pause_s,
+                                    sent->interval_s);
+    }
+}
+
+void ph_shown_estimates_sent(const ph_replicas* replicas, const ph_flight_item* item,
+                             const uint32_t* words)
+{
+    ph_shown_estimates* estimates = replicas->estimates;
+    const int slot = item->slot;
+    const ph_layout* layout = &replicas->rules.layouts->layouts[replicas->class_index[slot]];
+    if ((item->properties & layout->position) != 0) {
+        const uint32_t tick = replicas->flight->open.stamp.tick;
+        ph_shown_estimate* sent = &estimates->sent[slot];
+        unsigned marks = estimates->marks[slot];
+        // An enter is the first of its entity, unless others are in flight: nothing is known of it.
+        if (item->kind == PH_RECORD_ENTER && ph_replicas_at(replicas, slot)->in_flight == 1) {
+            sent->is_there = false;
+            marks = 0;
+        }
+        if ((marks & PH_ESTIMATE_APART) == 0) {
+            estimates->known[slot] = *sent;
+        }
+        // Clients that take silence for motion that goes on do not use pauses.
+        if (!estimates->is_vouched) {
+            learn_pause(replicas, slot, tick);
+        }
+        if (is_beginning(sent, item)) {
+            marks = 0;
+        } else if (tick == sent->tick) {
+            marks |= PH_ESTIMATE_REVISED;
+        }
+        add_shown_sample(sent, replicas, item, words + layout->position_word, tick);
+        estimates->marks[slot] = (uint8_t)(marks | PH_ESTIMATE_APART);
+    }
+    if (item->kind == PH_RECORD_ENTER || (item->properties & layout->heading) != 0) {
+        load_heading(replicas, slot);
+    }
+}
+
+// ---- acked, or lost
+
+static bool is_same_motion(const ph_shown_estimate* a, const ph_shown_estimate* b)
+{
+    return memcmp(a, b, offsetof(ph_shown_estimate, is_there) + sizeof a->is_there) == 0;
+}
+
+void ph_shown_estimates_acked(const ph_replicas* replicas, const ph_flight_item* item,
+                              uint32_t tick)
+{
+    ph_shown_estimates* estimates = replicas->estimates;
+    const bool is_last = ph_replicas_at(replicas, item->slot)->in_flight == 1;
+    uint8_t* marks = &estimates->marks[item->slot];
+    // Mostly it is the newest that was sent of its slot, and whatever came before it is known: then
+    // what was expected when it was sent is known now.
+    if (is_last && (*marks & ~PH_ESTIMATE_APART) == 0 && item->kind != PH_RECORD_LEAVE) {
+        *marks = 0;
+        return;
+    }
+    if ((*marks & PH_ESTIMATE_APART) == 0) {
+        return; // no position is in flight, and what is known is what was sent
+    }
+    ph_shown_estimate* known = &estimates->known[item->slot];
+    add_packed(known, replicas, item, tick);
+    if (is_last && (*marks & PH_ESTIMATE_LOST) == 0) {
+        const bool is_same = is_same_motion(&estimates->sent[item->slot], known);
+        *marks = PH_ESTIMATE_APART | (is_same ? 0 : PH_ESTIMATE_REVISED);
+    }
+}
+
+// Adds what is in flight of those that are marked as LOST.
+static void add_flight(const ph_replicas* replicas)
+{
+    ph_shown_estimates* estimates = replicas->estimates;
+    const ph_flight* flight = replicas->flight;
+    for (int i = 0; i < flight->count; ++i) {
+        const ph_flight_packet* packet = &flight->packets[(flight->first + i) % PH_FLIGHT_MAX];
+        ph_flight_walk walk = ph_flight_walk_make(flight, packet);
+        for (int k = 0; k < packet->item_count; ++k, ph_flight_walk_on(&walk)) {
+            const ph_flight_item item = ph_flight_read(flight, walk.place);
+            if ((estimates->marks[item.slot] & PH_ESTIMATE_LOST) != 0) {
+                add_packed(&estimates->sent[item.slot], replicas, &item, packet->stamp.tick);
+            }
+        }
+    }
+}
+
+void ph_shown_estimates_settle(const ph_replicas* replicas)
+{
+    ph_shown_estimates* estimates = replicas->estimates;
+    if (!estimates->has_lost) {
+        return;
+    }
+    for (int slot = 0; slot < replicas->slot_count; ++slot) {
+        const unsigned marks = estimates->marks[slot];
+        if ((marks & PH_ESTIMATE_LOST) != 0) {
+            if ((marks & PH_ESTIMATE_APART) != 0) {
+                estimates->sent[slot] = estimates->known[slot];
+            }
+            load_heading(replicas, slot);
+        }
+    }
+    add_flight(replicas);
+    for (int slot = 0; slot < replicas->slot_count; ++slot) {
+        uint8_t* marks = &estimates->marks[slot];
+        *marks &= (*marks & PH_ESTIMATE_LOST) != 0 ? PH_ESTIMATE_APART : UINT8_MAX;
+    }
+    estimates->has_lost = false;
+}

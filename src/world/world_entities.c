@@ -1,0 +1,441 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// The public functions about entities. First which exist: spawn, despawn, names, visibility; a few
+// calls per tick, and a spawn may allocate. Then their state, in and out: put, move, set, get, read.
+// Putting is the hot one: once per entity and tick.
+
+#include "entities/columns.h"
+#include "schema/property.h"
+#include "world/world_state.h"
+
+#include <string.h>
+
+// ---- which entities there are
+
+static uint8_t flags_of(bool is_always_visible, bool is_never_visible)
+{
+    return (uint8_t)((is_always_visible ? PH_SEEN_ALWAYS : 0u) |
+                     (is_never_visible ? PH_SEEN_NEVER : 0u));
+}
+
+ph_result ph_world_spawn(ph_world* world, const ph_spawn* spawn, ph_entity_id* entity)
+{
+    *entity = (ph_entity_id){0};
+    if (spawn->class_index < 0 || spawn->class_index >= world->store.class_count) {
+        return PH_ERROR_VALUE;
+    }
+    if (ph_entities_has_name(&world->store.entities, spawn->name, NULL)) {
+        return PH_ERROR_TAKEN;
+    }
+    if (ph_world_make_room(world, spawn->class_index) != PH_OK) {
+        return PH_ERROR_MEMORY;
+    }
+    const ph_newcomer newcomer = {
+        .name = spawn->name,
+        .position_mm = {spawn->position_mm[0], spawn->position_mm[1], spawn->position_mm[2]},
+        // A zero-initialised struct means everybody; later, a mask of 0 means nobody.
+        .seen_by = spawn->seen_by != 0 ? spawn->seen_by : UINT32_MAX,
+        .flags = flags_of(spawn->is_always_visible, spawn->is_never_visible),
+        .class_index = (uint8_t)spawn->class_index,
+    };
+    const ph_entity_index index = ph_entities_add(&world->store.entities, &newcomer);
+    world->store.entities.whereabouts[index].row =
+        ph_table_take_row(&world->store.tables[spawn->class_index], index);
+    world->is_sorted = false;
+    *entity = ph_entities_id(&world->store.entities, index);
+    return PH_OK;
+}
+
+ph_result ph_world_despawn(ph_world* world, ph_entity_id entity)
+{
+    ph_entities* entities = &world->store.entities;
+    const ph_entity_index index = ph_entities_find(entities, entity);
+    if (index == PH_ENTITY_NONE) {
+        return PH_ERROR_STALE;
+    }
+    ph_table_give_back_row(&world->store.tables[entities->class_index[index]],
+                           entities->whereabouts[index].row);
+    // Without viewers nobody holds on to an index, and a world that is never ticked may go on for
+    // ever.
+    ph_entities_remove(entities, index, world->viewers.ids.live_count > 0);
+    world->is_sorted = false;
+    return PH_OK;
+}
+
+bool ph_world_is_alive(const ph_world* world, ph_entity_id entity)
+{
+    return ph_entities_find(&world->store.entities, entity) != PH_ENTITY_NONE;
+}
+
+int ph_world_entity_count(const ph_world* world)
+{
+    return world->store.entities.live_count;
+}
+
+ph_entity_id ph_world_find(const ph_world* world, uint64_t name)
+{
+    ph_entity_index index;
+    if (!ph_entities_has_name(&world->store.entities, name, &index)) {
+        return (ph_entity_id){0};
+    }
+    return ph_entities_id(&world->store.entities, index);
+}
+
+ph_result ph_world_identify(const ph_world* world, ph_entity_id entity, uint64_t* name,
+                            int* class_index)
+{
+    const ph_entity_index index = ph_entities_find(&world->store.entities, entity);
+    if (index == PH_ENTITY_NONE) {
+        return PH_ERROR_STALE;
+    }
+    if (name != NULL) {
+        *name = world->store.entities.name[index];
+    }
+    if (class_index != NULL) {
+        *class_index = world->store.entities.class_index[index];
+    }
+    return PH_OK;
+}
+
+ph_result ph_world_set_visibility(ph_world* world, ph_entity_id entity, uint32_t seen_by,
+                                  bool is_always_visible, bool is_never_visible)
+{
+    const ph_entity_index index = ph_entities_find(&world->store.entities, entity);
+    if (index == PH_ENTITY_NONE) {
+        return PH_ERROR_STALE;
+    }
+    ph_entities_set_visibility(&world->store.entities, index, seen_by,
+                               flags_of(is_always_visible, is_never_visible));
+    world->is_sorted = false;
+    return PH_OK;
+}
+
+ph_entity_id ph_world_entity_at(const ph_world* world, ph_entity_index index)
+{
+    return ph_entities_id(&world->store.entities, index);
+}
+
+// ---- state, in and out
+//
+// Each value is quantised here, once for all viewers. A put is refused as a whole before anything is
+// changed: first all values are quantised into scratch on the stack, then all are stored.
+
+// Every property of one put, quantised.
+typedef struct quantised {
+    uint32_t words[PH_PROPERTIES_MAX][PH_VALUE_WORDS_MAX];
+    ph_text texts[PH_PROPERTIES_MAX];
+} quantised;
+
+// One entity and where its state is.
+typedef struct placed {
+    ph_entity_index index;
+    uint32_t row;
+    ph_table* table;
+} placed;
+
+static bool try_find_place(const ph_world* world, ph_entity_id entity, placed* found)
+{
+    const ph_entity_index index = ph_entities_find(&world->store.entities, entity);
+    if (index == PH_ENTITY_NONE) {
+        return false;
+    }
+    found->index = index;
+    found->row = world->store.entities.whereabouts[index].row;
+    found->table = &world->store.tables[world->store.entities.class_index[index]];
+    return true;
+}
+
+// ---- storing
+
+static const ph_layout* class_of_entity(const ph_world* world, placed at)
+{
+    return &world->store.class_info.layouts.layouts[world->store.entities.class_index[at.index]];
+}
+
+// As clients will have it.
+static void load_position_field(const ph_world* world, placed at, uint32_t words[3])
+{
+    ph_layout_round_position(class_of_entity(world, at), &world->def.ground,
+                             world->store.entities.whereabouts[at.index].position_mm, words);
+}
+
+// A millimetre may take an entity from one layer of the ground to another: where there is a ground,
+// only the whole way to the client's coordinates tells whether they are others.
+static bool move_on_ground(ph_world* world, placed at, const int32_t position_mm[3])
+{
+    uint32_t before[3];
+    uint32_t after[3];
+    load_position_field(world, at, before);
+    ph_entities_move(&world->store.entities, at.index, position_mm);
+    load_position_field(world, at, after);
+    return memcmp(before, after, sizeof before) != 0;
+}
+
+// The bit is set only when the coordinates that go on the wire become others; the rest still counts
+// for vision and mileage.
+static uint64_t store_position(ph_world* world, placed at, const int32_t position_mm[3])
+{
+    ph_entities* entities = &world->store.entities;
+    const int property = at.table->described->position;
+    const ph_property* described = &at.table->described->properties[property];
+    const int shift = described->coordinate.shift;
+    const int32_t* was_mm = entities->whereabouts[at.index].position_mm;
+    const uint32_t difference = ((uint32_t)was_mm[0] ^ (uint32_t)position_mm[0]) |
+                                ((uint32_t)was_mm[1] ^ (uint32_t)position_mm[1]) |
+                                ((uint32_t)was_mm[2] ^ (uint32_t)position_mm[2]);
+    if (difference == 0) {
+        return 0;
+    }
+    world->is_sorted = false;
+    bool has_changed = difference >> shift != 0;
+    if (described->def.ground_tolerance_mm != 0) {
+        has_changed = move_on_ground(world, at, position_mm);
+    } else {
+        ph_entities_move(entities, at.index, position_mm);
+    }
+    if (has_changed) {
+        entities->whereabouts[at.index].moved_tick = world->store.tick;
+    }
+    return (uint64_t)has_changed << property;
+}
+
+// An id that names nobody is kept as none: it can never come to name somebody else.
+static void forget_stale(const ph_world* world, uint32_t words[2])
+{
+    const ph_entity_id id = {.index1 = words[0], .generation = words[1]};
+    if (ph_entities_find(&world->store.entities, id) == PH_ENTITY_NONE) {
+        words[0] = 0;
+        words[1] = 0;
+    }
+}
+
+// Of what only some may be told nobody else must feel the change.
+static void stir(ph_world* world, placed at, int property, const uint32_t* before,
+                 const uint32_t* after)
+{
+    const int class_index = world->store.entities.class_index[at.index];
+    if ((world->store.class_info.stirring[class_index] >> property & 1) != 0) {
+        const ph_property* described = &at.table->described->properties[property];
+        world->store.entities.whereabouts[at.index].stir +=
+            ph_difference_stir(described, before, after);
+    }
+}
+
+// Takes the text of STRING and BYTES, the words of all others.
+// @return The change bit of the property, if it changed.
+static uint64_t store(ph_world* world, placed at, int property, uint32_t* words,
+                      const ph_text* text)
+{
+    const ph_property* described = &at.table->described->properties[property];
+    uint32_t before[PH_VALUE_WORDS_MAX] = {0};
+    bool has_changed;
+    if (described->is_text) {
+        has_changed = ph_table_store_text(at.table, property, at.row, *text);
+    } else if (described->def.coding == PH_CODING_POSITION) {
+        return store_position(
+            world, at, (int32_t[3]){(int32_t)words[0], (int32_t)words[1], (int32_t)words[2]});
+    } else {
+        if (described->def.coding == PH_CODING_ENTITY) {
+            // The kept one, too: that its entity is gone is no change of the property.
+            forget_stale(world, ph_table_value(at.table, property, at.row));
+            forget_stale(world, words);
+            ph_entities_note_reference(&world->store.entities, at.index, words[0] != 0);
+        }
+        memcpy(before, ph_table_value(at.table, property, at.row),
+               (size_t)described->words * sizeof before[0]);
+        has_changed = ph_table_store(at.table, property, at.row, words);
+    }
+    if (has_changed) {
+        stir(world, at, property, before, words);
+        ph_table_stamp(at.table, property, at.row, world->store.tick);
+    }
+    return (uint64_t)has_changed << property;
+}
+
+// @return PH_OK, or why *refused, a property, cannot be kept.
+static ph_result quantise_all(const ph_class* described, const void* state, quantised* values,
+                              int* refused)
+{
+    for (int p = 0; p < described->def.property_count; ++p) {
+        const ph_property* property = &described->properties[p];
+        if (property->def.field == PH_FIELD_NONE) {
+            continue;
+        }
+        const ph_result result = property->is_text
+                                     ? ph_property_text(property, state, &values->texts[p])
+                                     : ph_property_quantise(property, state, values->words[p]);
+        if (result != PH_OK) {
+            *refused = p;
+            return result;
+        }
+    }
+    return PH_OK;
+}
+
+ph_result ph_world_put(ph_world* world, ph_entity_id entity, const void* state, int* property)
+{
+    placed at;
+    if (!try_find_place(world, entity, &at)) {
+        return PH_ERROR_STALE;
+    }
+    const ph_class* described = at.table->described;
+    quantised values;
+    int refused = 0;
+    const ph_result result = quantise_all(described, state, &values, &refused);
+    if (result != PH_OK) {
+        if (property != NULL) {
+            *property = refused;
+        }
+        return result;
+    }
+    uint64_t changes = 0;
+    for (int p = 0; p < described->def.property_count; ++p) {
+        if (described->properties[p].def.field != PH_FIELD_NONE) {
+            changes |= store(world, at, p, values.words[p], &values.texts[p]);
+        }
+    }
+    world->store.entities.changes[at.index] |= changes;
+    return PH_OK;
+}
+
+ph_result ph_world_move(ph_world* world, ph_entity_id entity, int32_t x_mm, int32_t y_mm,
+                        int32_t z_mm)
+{
+    placed at;
+    if (!try_find_place(world, entity, &at)) {
+        return PH_ERROR_STALE;
+    }
+    world->store.entities.changes[at.index] |=
+        store_position(world, at, (int32_t[3]){x_mm, y_mm, z_mm});
+    return PH_OK;
+}
+
+// ---- one property by itself
+
+static size_t length_before_zero(const char* text, size_t size)
+{
+    const char* end = size > 0 ? memchr(text, '\0', size) : NULL;
+    return end != NULL ? (size_t)(end - text) : size;
+}
+
+// A string ends at a zero byte or with the size; bytes bring their length with them.
+static ph_result text_of_value(const ph_property* described, ph_field field, const void* value,
+                               size_t size, ph_text* text)
+{
+    const uint8_t* bytes = value;
+    size_t length;
+    if (field == PH_FIELD_BYTES) {
+        uint16_t stated;
+        memcpy(&stated, bytes, sizeof stated);
+        bytes += sizeof stated;
+        length = stated;
+        if (length > size - sizeof stated) {
+            return PH_ERROR_VALUE;
+        }
+    } else {
+        length = length_before_zero(value, size);
+    }
+    const ph_result result = ph_property_check_text(described, bytes, length);
+    if (result == PH_OK) {
+        *text = (ph_text){.bytes = bytes, .length = (uint16_t)length};
+    }
+    return result;
+}
+
+ph_result ph_world_set(ph_world* world, ph_entity_id entity, int property, ph_field field,
+                       const void* value, size_t size)
+{
+    placed at;
+    if (!try_find_place(world, entity, &at)) {
+        return PH_ERROR_STALE;
+    }
+    const ph_class* described = at.table->described;
+    if (property < 0 || property >= described->def.property_count ||
+        !ph_property_suits(&described->properties[property], field, size)) {
+        return PH_ERROR_VALUE;
+    }
+    uint32_t words[PH_VALUE_WORDS_MAX];
+    ph_text text = {0};
+    const ph_property* one = &described->properties[property];
+    const ph_result result = one->is_text ? text_of_value(one, field, value, size, &text)
+                                          : ph_property_quantise_field(one, field, value, words);
+    if (result == PH_OK) {
+        world->store.entities.changes[at.index] |= store(world, at, property, words, &text);
+    }
+    return result;
+}
+
+// ---- out again
+
+// The words as clients see them: coordinates rounded to the steps and layers of the wire, nobody
+// where a reference is stale. Everything but text.
+static void load_field(const ph_world* world, placed at, int property, uint32_t* words)
+{
+    const ph_property* described = &at.table->described->properties[property];
+    if (described->def.coding == PH_CODING_POSITION) {
+        load_position_field(world, at, words);
+        return;
+    }
+    memcpy(words, ph_table_value(at.table, property, at.row),
+           (size_t)described->words * sizeof(uint32_t));
+    if (described->def.coding == PH_CODING_ENTITY) {
+        forget_stale(world, words);
+    }
+}
+
+ph_result ph_world_get(const ph_world* world, ph_entity_id entity, void* state)
+{
+    placed at;
+    if (!try_find_place(world, entity, &at)) {
+        return PH_ERROR_STALE;
+    }
+    const ph_class* described = at.table->described;
+    for (int p = 0; p < described->def.property_count; ++p) {
+        const ph_property* property = &described->properties[p];
+        if (property->def.field == PH_FIELD_NONE) {
+            continue;
+        }
+        if (property->is_text) {
+            ph_property_restore_text(property, ph_table_text(at.table, p, at.row), state);
+            continue;
+        }
+        uint32_t words[PH_VALUE_WORDS_MAX];
+        load_field(world, at, p, words);
+        ph_property_restore(property, words, state);
+    }
+    return PH_OK;
+}
+
+ph_result ph_world_read(const ph_world* world, ph_entity_id entity, int property, ph_field field,
+                        void* value, size_t size)
+{
+    placed at;
+    if (!try_find_place(world, entity, &at)) {
+        return PH_ERROR_STALE;
+    }
+    const ph_class* described = at.table->described;
+    if (property < 0 || property >= described->def.property_count ||
+        !ph_property_suits(&described->properties[property], field, size)) {
+        return PH_ERROR_VALUE;
+    }
+    const ph_property* one = &described->properties[property];
+    if (one->is_text) {
+        return ph_text_restore(ph_table_text(at.table, property, at.row), field, value, size);
+    }
+    uint32_t words[PH_VALUE_WORDS_MAX];
+    load_field(world, at, property, words);
+    return ph_property_restore_field(one, field, words, value);
+}
+
+uint64_t ph_world_changes(const ph_world* world, ph_entity_id entity)
+{
+    const ph_entity_index index = ph_entities_find(&world->store.entities, entity);
+    return index != PH_ENTITY_NONE ? world->store.entities.changes[index] : 0;
+}
+
+uint32_t ph_world_mileage(const ph_world* world, ph_entity_id entity)
+{
+    const ph_entity_index index = ph_entities_find(&world->store.entities, entity);
+    return index != PH_ENTITY_NONE ? world->store.entities.whereabouts[index].mileage_mm : 0;
+}
