@@ -194,6 +194,11 @@ ph_flight_item ph_flight_read(const ph_flight* flight, uint32_t place)
     return ph_flight_read_unit(&flight->units[place], ph_flight_head_units(flight->is_wide));
 }
 
+int ph_flight_slot(const ph_flight* flight, uint32_t place)
+{
+    return (int)(flight->units[place] & 0xFFFFu);
+}
+
 void ph_flight_add_mileage(ph_flight* flight, uint16_t place, uint32_t mileage_mm)
 {
     flight->units[place + 3] += mileage_mm;

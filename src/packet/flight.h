@@ -136,6 +136,9 @@ ph_flight_item ph_flight_read_unit(uint32_t* unit, uint32_t head_units);
 
 ph_flight_item ph_flight_read(const ph_flight* flight, uint32_t place);
 
+// The slot of an item alone.
+int ph_flight_slot(const ph_flight* flight, uint32_t place);
+
 // Adds to the path that an item told of.
 void ph_flight_add_mileage(ph_flight* flight, uint16_t place, uint32_t mileage_mm);
 

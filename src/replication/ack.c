@@ -20,6 +20,10 @@
 #define ACK_RTT_SHARE 8.0 // smoothing: an eighth of the new
 #define LOSS_SHARE 16.0   // of each packet
 
+// So many items before its own a replica is asked for (ph_replicas_expect()): a processor drops hints
+// beyond some twenty at once.
+enum { ITEMS_AHEAD = 8 };
+
 // ---- the ack as a whole
 
 typedef enum ack_judgement {
@@ -74,12 +78,12 @@ static void resolve_items(const ph_send_context* context, const ph_flight_packet
     ph_replicas* replicas = &sender->replicas;
     ph_flight_walk walk = ph_flight_walk_make(&sender->flight, packet);
     ph_flight_walk ahead = walk;
-    // Hints for all before the first is worked on: see ph_replicas_expect().
-    for (int i = 0; i < packet->item_count; ++i) {
-        ph_replicas_expect(replicas, ph_flight_read(&sender->flight, ahead.place).slot);
-        ph_flight_walk_on(&ahead);
-    }
+    int expected_count = 0;
     for (int i = 0; i < packet->item_count; ++i, ph_flight_walk_on(&walk)) {
+        for (; expected_count < packet->item_count && expected_count <= i + ITEMS_AHEAD;
+             ++expected_count, ph_flight_walk_on(&ahead)) {
+            ph_replicas_expect(replicas, ph_flight_slot(&sender->flight, ahead.place));
+        }
         const ph_flight_item item = ph_flight_read(&sender->flight, walk.place);
         const bool is_free = is_applied ? ph_replicas_acked(replicas, &item, packet->stamp.tick)
                                         : ph_replicas_lost(replicas, &item);

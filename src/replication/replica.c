@@ -85,7 +85,14 @@ void ph_replicas_expect(const ph_replicas* replicas, int slot)
 {
     PH_PREFETCH(ph_replicas_at(replicas, slot));
     if (replicas->baselines.slots != NULL) {
-        PH_PREFETCH(&replicas->baselines.slots[slot]);
+        const ph_baseline* baseline = &replicas->baselines.slots[slot];
+        PH_PREFETCH(baseline);
+        PH_PREFETCH(&baseline->turned_size);
+    }
+    if (replicas->estimates != NULL) {
+        const ph_shown_estimate* known = &replicas->estimates->known[slot];
+        PH_PREFETCH(known);
+        PH_PREFETCH(&known->is_there);
     }
 }
 

@@ -125,8 +125,8 @@ void ph_replicas_init(ph_replicas* replicas, const ph_replicas_def* def, void* b
 ph_replica* ph_replicas_at(const ph_replicas* replicas, int slot);
 
 // A hint that an item of this slot is acked soon, or that the slot is visited soon: the replicas of a
-// thousand viewers are in no cache. Without it `bench load` takes 1.24 times as long in the pinhole
-// profile, 1.14 times in classic (1,000 viewers, median of nine in turns).
+// thousand viewers are in no cache. Without it `bench load` takes 1.25 times as long in the pinhole
+// profile, 1.05 times in classic (1,000 viewers, in turns).
 void ph_replicas_expect(const ph_replicas* replicas, int slot);
 
 // ---- what vision says
