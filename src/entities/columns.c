@@ -28,14 +28,16 @@ static uint64_t distance_of(const uint32_t* a, const uint32_t* b)
 
 static uint64_t number_difference(const ph_property* property, const uint32_t* a, const uint32_t* b)
 {
-    if (property->def.coding == PH_CODING_ANGLE) {
-        const int64_t way = ph_angle_difference(&property->angle, a[0], b[0]);
-        return (uint64_t)(way < 0 ? -way : way);
-    }
     const bool is_wide = property->words > 1;
     const uint64_t x = a[0] | (is_wide ? (uint64_t)a[1] << 32 : 0);
     const uint64_t y = b[0] | (is_wide ? (uint64_t)b[1] << 32 : 0);
-    return x > y ? x - y : y - x;
+    const uint64_t way = x > y ? x - y : y - x;
+    if (property->def.coding != PH_CODING_ANGLE) {
+        return way;
+    }
+    // The way round the other side of the circle may be shorter.
+    const uint64_t circle = UINT64_C(1) << property->angle.width;
+    return way < circle - way ? way : circle - way;
 }
 
 static uint64_t largest_difference(const uint32_t* a, const uint32_t* b, int count)

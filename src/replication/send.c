@@ -250,41 +250,29 @@ static outcome add_record(ph_sending* send, const ph_place* at, ph_send_turn tur
     return OUTCOME_ADDED;
 }
 
-static outcome add_enter(ph_sending* send, const ph_place* at, ph_send_turn turn)
+// Whatever of *diff is then left is out of range.
+static void ask_for_enter(ph_sending* send, const ph_place* at, ph_record_request* request,
+                          ph_diff* diff)
 {
-    ph_diff rest;
     if (send->encoder.counts[PH_RECORD_ENTER] == 0) {
         send->encoder.pinhole.frame.spread.coarse = (uint8_t)enter_coarseness(send);
     }
-    const ph_record_request request = {
-        .slot = at->slot,
-        .kind = PH_RECORD_ENTER,
-        .properties = ph_diff_complete(send->context, at, &rest),
-    };
-    const outcome result = add_record(send, at, turn, &request);
-    if (result == OUTCOME_ADDED) {
-        at->replica->out_of_range = rest.out_of_range;
-        send->sender->replicas.wake_mm2[at->slot] = rest.wake_mm2;
-    }
-    return result;
+    request->kind = PH_RECORD_ENTER;
+    request->properties = ph_diff_complete(send->context, at, diff);
 }
 
-static outcome add_update(ph_sending* send, const ph_place* at, ph_send_turn turn,
-                          const ph_diff* diff)
+static void ask_for_update(ph_sending* send, const ph_place* at, ph_send_turn turn,
+                           const ph_diff* diff, ph_record_request* request)
 {
     const uint64_t chosen = turn.is_filtered ? filter_diff(send, at, diff) : diff->due;
     if (chosen == 0) {
-        return OUTCOME_NOTHING;
+        return;
     }
-    const ph_record_request request = {
-        .slot = at->slot,
-        .kind = PH_RECORD_UPDATE,
-        .properties = chosen,
-        .is_significant = (diff->large & chosen) != 0,
-        .has_words = true,
-        .coarse = position_coarseness(send, at, turn, diff, chosen),
-    };
-    return add_record(send, at, turn, &request);
+    request->kind = PH_RECORD_UPDATE;
+    request->properties = chosen;
+    request->is_significant = (diff->large & chosen) != 0;
+    request->has_words = true;
+    request->coarse = position_coarseness(send, at, turn, diff, chosen);
 }
 
 // What has nothing due does not wait, and what has nothing due but its position has settled: changes
@@ -318,26 +306,34 @@ static outcome visit_slot(ph_sending* send, ph_send_turn turn)
     if (!ph_send_context_is_there(send->context, slot)) {
         return OUTCOME_NOTHING;
     }
-    outcome result = OUTCOME_NOTHING;
-    if (state == PH_REPLICA_ABSENT || is_doubtful) {
-        result = add_enter(send, at, turn);
-        if (result != OUTCOME_ADDED) {
-            return result;
-        }
-    } else if (!turn.is_overdue && ph_send_queue_is_told(send, slot)) {
+    const bool is_enter_due = state == PH_REPLICA_ABSENT || is_doubtful;
+    if (!is_enter_due && !turn.is_overdue && ph_send_queue_is_told(send, slot)) {
         return OUTCOME_NOTHING;
-    } else {
+    }
+    ph_diff diff;
+    bool is_enter = is_enter_due;
+    if (!is_enter_due) {
         const uint64_t mask = ph_sender_mask(send->sender, send->context->store->class_count, slot);
-        ph_diff diff;
         ph_diff_compare(send->context, at, dirty & mask, send->encoder.builder.words, &diff);
         ph_diff_keep(replicas, at, dirty, &diff);
-        if (diff.due != 0 && state == PH_REPLICA_ENTERED) {
-            result = add_update(send, at, turn, &diff);
-        } else if (diff.due != 0 && !is_enter_enough(send, slot, turn)) {
-            result = add_enter(send, at, turn);
-        }
+        is_enter =
+            diff.due != 0 && state != PH_REPLICA_ENTERED && !is_enter_enough(send, slot, turn);
     }
-    note_rest(send, at);
+    ph_record_request request = {.slot = slot};
+    if (is_enter) {
+        ask_for_enter(send, at, &request, &diff);
+    } else if (diff.due != 0 && state == PH_REPLICA_ENTERED) {
+        ask_for_update(send, at, turn, &diff, &request);
+    }
+    const outcome result =
+        request.properties != 0 ? add_record(send, at, turn, &request) : OUTCOME_NOTHING;
+    if (is_enter && result == OUTCOME_ADDED) {
+        at->replica->out_of_range = diff.out_of_range;
+        replicas->wake_mm2[slot] = diff.wake_mm2;
+    }
+    if (!is_enter_due || result == OUTCOME_ADDED) {
+        note_rest(send, at);
+    }
     return result;
 }
 
@@ -367,51 +363,50 @@ static void close_packet(ph_sending* send)
     ph_stopwatch_start(&send->watch);
 }
 
-static void begin_next_packet(ph_sending* send)
-{
-    close_packet(send);
-    ph_send_queue_turn_over(&send->queue);
-}
+// What becomes of a send after a turn for which there was no room or no place.
+typedef enum put_off_result {
+    PUT_OFF_GO_ON,
+    PUT_OFF_NEXT_PACKET,
+    PUT_OFF_END, // the record cannot be paid for
+} put_off_result;
 
-// What becomes of a turn for which there was no room or no place. @return False when the send is over,
-// because the record cannot be paid for.
-static bool put_off(ph_sending* send, ph_send_turn turn, outcome result)
+static put_off_result put_off(ph_sending* send, ph_send_turn turn, outcome result)
 {
     if (result == OUTCOME_NO_PLACE) {
         ph_send_queue_put_off(&send->queue, turn);
-        return true;
+        return PUT_OFF_GO_ON;
     }
     if (send->encoder.count == 0) {
-        return false;
+        return PUT_OFF_END;
     }
     // Among slots by priority, each of which has one turn, others are not worth a try when none can
     // fit. More of a slot that is in the packet already may, for fewer bits: that waits for the next.
     const bool is_full = turn.is_ordered && ph_encoder_is_full(&send->encoder);
-    if (ph_send_queue_retry(&send->queue, turn) || is_full) {
-        begin_next_packet(send);
-    }
-    return true;
+    return ph_send_queue_retry(&send->queue, turn) || is_full ? PUT_OFF_NEXT_PACKET : PUT_OFF_GO_ON;
 }
 
 // @return Whether everything that is due has gone out.
 static bool visit_slots(ph_sending* send)
 {
     ph_send_turn turn;
-    for (;;) {
+    put_off_result next = PUT_OFF_GO_ON;
+    while (next != PUT_OFF_END) {
+        if (next == PUT_OFF_NEXT_PACKET) {
+            close_packet(send);
+            ph_send_queue_turn_over(&send->queue);
+            next = PUT_OFF_GO_ON;
+        }
         if (!ph_send_queue_next(send, spoken_bits(send), &turn)) {
             if (!ph_send_queue_has_more(&send->queue)) {
                 close_packet(send);
                 return true;
             }
-            begin_next_packet(send);
-            continue;
-        }
-        if (!send->encoder.is_open && !ph_encoder_begin(&send->encoder)) {
-            break;
-        }
-        const outcome result = visit_slot(send, turn);
-        if (result > OUTCOME_ADDED && !put_off(send, turn, result)) {
-            break;
+            next = PUT_OFF_NEXT_PACKET;
+        } else if (!send->encoder.is_open && !ph_encoder_begin(&send->encoder)) {
+            next = PUT_OFF_END;
+        } else {
+            const outcome result = visit_slot(send, turn);
+            next = result > OUTCOME_ADDED ? put_off(send, turn, result) : PUT_OFF_GO_ON;
         }
     }
     close_packet(send);

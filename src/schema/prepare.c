@@ -620,6 +620,24 @@ static bool prepare_policy(ph_property* property, ph_problem* problem)
     return prepare_significant(property, problem);
 }
 
+// See ph_property.
+static int constant_bits(const ph_property* property)
+{
+    switch (property->def.coding) {
+    case PH_CODING_BOOL:
+    case PH_CODING_ENUM:
+    case PH_CODING_RANGE:
+    case PH_CODING_FIXED:
+    case PH_CODING_ANGLE:
+        return ph_property_max_bits(property) - (property->def.has_default != 0 ? 1 : 0);
+    case PH_CODING_VEC3:
+    case PH_CODING_QUATERNION:
+        return property->def.has_default == 0 ? ph_property_max_bits(property) : 0;
+    default:
+        return 0;
+    }
+}
+
 bool ph_property_prepare(const ph_property_def* def, ph_property* property, ph_problem* problem)
 {
     *property = (ph_property){.def = *def};
@@ -632,5 +650,6 @@ bool ph_property_prepare(const ph_property_def* def, ph_property* property, ph_p
     if (ph_coding_uses(own->coding, PH_PARAMETER_DEFAULT) && !prepare_default(property, problem)) {
         return false;
     }
+    property->constant_bits = constant_bits(property);
     return prepare_policy(property, problem);
 }

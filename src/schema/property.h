@@ -34,6 +34,9 @@ typedef struct ph_property {
     int words;           // 1..PH_VALUE_WORDS_MAX
     bool is_text;        // STRING or BYTES
     bool is_number;      // one number whose words can be subtracted: whole numbers, FIXED, ANGLE
+    // What every value costs, but for the bit that says default, and the default; 0: that depends
+    // on the value, or there are several defaults.
+    int constant_bits;
     ph_integer integer;  // BOOL, ENUM, RANGE, VARINT, TWO_BIT, GAMMA, RICE
     ph_fixed fixed[3];   // FIXED: the first; VEC3: x, y, z
     ph_angle angle;

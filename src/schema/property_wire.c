@@ -25,14 +25,6 @@ _Static_assert(PH_CODING_ENTITY == PH_CODING_COUNT - 2 && PH_CODING_POSITION == 
 
 // ---- angles: the coding itself knows no default
 
-static int angle_cost_bits(const ph_property* property, uint32_t level)
-{
-    if (property->def.has_default == 0) {
-        return property->angle.width;
-    }
-    return level == property->initial[0] ? 1 : 1 + property->angle.width;
-}
-
 static void write_angle(const ph_property* property, ph_bit_writer* writer, uint32_t level)
 {
     if (property->def.has_default == 0) {
@@ -72,14 +64,20 @@ int ph_property_cost_bits(const ph_property* property, const uint32_t* words, ph
 {
     PH_ASSERT(property->def.coding < PH_CODING_ENTITY);
 
+    if (property->constant_bits != 0 && property->def.has_default == 0) {
+        return property->constant_bits;
+    }
+    if (property->constant_bits != 0) {
+        const bool is_default =
+            memcmp(words, property->initial, (size_t)property->words * sizeof(uint32_t)) == 0;
+        return is_default ? 1 : 1 + property->constant_bits;
+    }
+    PH_ASSERT(property->def.coding != PH_CODING_ANGLE &&
+              property->def.coding != PH_CODING_QUATERNION);
     switch (property->def.coding) {
     case PH_CODING_FIXED:
     case PH_CODING_VEC3:
         return ladders_cost_bits(property, words);
-    case PH_CODING_ANGLE:
-        return angle_cost_bits(property, words[0]);
-    case PH_CODING_QUATERNION:
-        return ph_quaternion_cost_bits(property->def.bits);
     case PH_CODING_STRING:
     case PH_CODING_BYTES:
         return (int)ph_bytes_cost_bits(text.length, (size_t)property->def.max_length);
