@@ -396,6 +396,19 @@ def check_frozen(folder):
         expect("overload: " in one.log.read_text(), "frozen: the log does not tell of missed ticks")
 
 
+def check_stalled(folder):
+    """Bots that were stopped for longer than the tolerance of their meters: what came meanwhile, all at once, was not too much."""
+    with server("stalled", folder, "herd", "--entities", "100", "--profile", "classic", key=make_key(folder, "stalled.key")) as one:
+        main = subprocess.Popen(bots_command(one, "--bots", "8", "--seconds", "7"), stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True)
+        one.metric("pinhole_clients", 8)
+        main.send_signal(signal.SIGSTOP)
+        time.sleep(4.0)
+        main.send_signal(signal.SIGCONT)
+        output, errors = main.communicate(timeout=300)
+        expect(main.returncode == 0, f"stalled: {errors!r}, {json.loads(output)}")
+
+
 CHECKS = {
     "many": check_many,
     "crowd": check_crowd,
@@ -406,6 +419,7 @@ CHECKS = {
     "end": check_end,
     "faults": check_faults,
     "frozen": check_frozen,
+    "stalled": check_stalled,
 }
 
 
