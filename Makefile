@@ -10,11 +10,12 @@ SECONDS_EACH ?= 600
 TARGETS ?=
 
 .DEFAULT_GOAL := release
-.PHONY: release demo test bench fuzz coverage format install clean help
+.PHONY: release demo check test bench fuzz coverage format install clean help
 
 build_needs := build-essential cmake ninja-build zlib1g-dev libsodium-dev libwebsockets-dev pkgconf
 clang_needs := $(build_needs) clang-14 lld-14 llvm-14 libclang-rt-14-dev python3
-test_needs := $(clang_needs) libcmocka-dev iproute2 \
+check_needs := $(clang_needs) libcmocka-dev
+test_needs := $(check_needs) iproute2 \
 	gcc-mingw-w64-x86-64-win32 wasi-libc libclang-rt-14-dev-wasm32
 
 release: ## (default) release build: libraries, examples, program at build/pinhole
@@ -25,7 +26,11 @@ demo: release ## a town of 80 shown to 4 viewers at 13 kbit/s over a lossy netwo
 	@echo "A world through four pinholes: each viewer is sent at most 13 kbit/s, and what its client shows is measured against the truth."
 	@build/pinhole demo
 
-test: ## all tests and checks; the last line says how many
+check: ## before each commit: all unit tests in one build, layers, golden packets, README; a minute or so
+	@tools/need $(check_needs)
+	@tools/test --check
+
+test: ## all tests and checks in all builds, up to 10 minutes; the last line says how many
 	@tools/need $(test_needs)
 	@tools/test
 

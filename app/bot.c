@@ -154,14 +154,26 @@ bool bot_is_connected(const bot* of)
     return ph_net_client_state(of->net) == PH_NET_CLIENT_CONNECTED;
 }
 
+// What waits in a queue on the way, or in the socket, comes closer together than it was sent.
+static int64_t meter_depth_bits(const bot* of)
+{
+    const double tolerance_s = 1.0 + (double)of->stalled_us / 1e6;
+    return of->terms->depth_bits + (int64_t)((double)of->terms->bits_per_second * tolerance_s);
+}
+
 static void note_connection(bot* of, uint64_t now_us)
 {
     if (of->connected_us == 0 && bot_is_connected(of)) {
         of->connected_us = now_us;
-        // What waits in a queue on the way comes closer together than it was sent.
-        const int64_t tolerance_bits = of->terms->bits_per_second;
-        of->meter = ph_wire_meter_make(of->terms->bits_per_second,
-                                       of->terms->depth_bits + tolerance_bits, now_us);
+        of->meter = ph_wire_meter_make(of->terms->bits_per_second, meter_depth_bits(of), now_us);
+    }
+}
+
+void bot_note_stall(bot* of, uint64_t stalled_us)
+{
+    if (stalled_us > of->stalled_us) {
+        of->stalled_us = stalled_us;
+        of->meter.depth_bits = meter_depth_bits(of); // it fills by the time since the last datagram
     }
 }
 

@@ -86,7 +86,8 @@ typedef struct bot {
     uint64_t flooded_us;
     uint64_t misread;    // datagrams that did not open, or whose mail made no sense
     bool is_gone;        // vanished
-    ph_wire_meter meter; // what arrives, with a second's worth of tolerance
+    ph_wire_meter meter; // what arrives, with a second's worth of tolerance, and the longest stall
+    uint64_t stalled_us; // longest time in which nothing was taken from its socket
     bot_error error;     // of what is shown
     bot_difference difference;
     uint64_t strangers; // entities shown that the truth has not got
@@ -101,6 +102,10 @@ bool bot_start(bot* of, uint64_t now_us);
 
 // Takes what its socket has. When that has something.
 void bot_receive(bot* of, uint64_t now_us);
+
+// Nothing was taken from any socket for so long, because this program did not run: what was sent in
+// that time comes all at once, and is not over the budget.
+void bot_note_stall(bot* of, uint64_t stalled_us);
 
 // Takes what its links bring by now, keeps alive. When next_us has come.
 void bot_tick(bot* of, uint64_t now_us);

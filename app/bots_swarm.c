@@ -17,6 +17,7 @@ enum {
     TICK_EVERY_US = 10000, // all bots are asked whether they want a tick
     JUDGED_MAX = 64,       // bots in a tick of the truth; the others have their turn later
     ASK_EVERY_US = 500000, // what bots should see, while the world stands
+    STALL_US = 100000,     // from here on it is one
 };
 
 // ---- memory
@@ -138,6 +139,18 @@ static bool is_patient(const bots_swarm* swarm)
     return !swarm->def.terms->has_link && swarm->def.flood == 0;
 }
 
+// The machine may do something else for a while, and what comes then waits in the sockets.
+static void note_stall(bots_swarm* swarm, uint64_t now_us)
+{
+    const uint64_t since_us = now_us - swarm->looked_us;
+    if (swarm->looked_us != 0 && since_us > STALL_US) {
+        for (int i = 0; i < swarm->def.count; ++i) {
+            bot_note_stall(swarm->bots[i], since_us);
+        }
+    }
+    swarm->looked_us = now_us;
+}
+
 static void take_events(bots_swarm* swarm)
 {
     struct epoll_event events[EVENTS_MAX];
@@ -149,6 +162,7 @@ static void take_events(bots_swarm* swarm)
     do {
         count = epoll_wait(swarm->waiter, events, EVENTS_MAX, timeout_ms);
         const uint64_t now_us = ph_socket_now_us();
+        note_stall(swarm, now_us);
         for (int i = 0; i < count; ++i) {
             bot_receive(events[i].data.ptr, now_us);
         }

@@ -27,6 +27,7 @@ typedef struct bots_swarm {
     int started_count;
     uint64_t start_us;
     uint64_t tick_us;      // when they are asked next
+    uint64_t looked_us;    // for what came, last
     uint64_t judged_ticks; // of the truth
     int judge_next;        // whose turn it is
     bots_errors errors;

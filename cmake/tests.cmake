@@ -9,11 +9,19 @@ enable_testing()
 file(GLOB fuzz_sources CONFIGURE_DEPENDS fuzz/fuzz_*.c)
 file(GLOB fuzz_support CONFIGURE_DEPENDS fuzz/support/*.c)
 
+# Compiled once for all targets.
+if(fuzz_support)
+    add_library(pinhole_fuzz_support STATIC EXCLUDE_FROM_ALL ${fuzz_support})
+    pinhole_compile(pinhole_fuzz_support)
+    target_include_directories(pinhole_fuzz_support PUBLIC fuzz)
+    target_link_libraries(pinhole_fuzz_support PUBLIC pinhole_inside)
+endif()
+
 function(pinhole_fuzz_program program)
-    add_executable(${program} ${ARGN} ${fuzz_support})
+    add_executable(${program} ${ARGN})
     pinhole_compile(${program})
     target_include_directories(${program} PRIVATE fuzz)
-    target_link_libraries(${program} PRIVATE pinhole_inside)
+    target_link_libraries(${program} PRIVATE $<TARGET_NAME_IF_EXISTS:pinhole_fuzz_support> pinhole_inside)
     # libFuzzer's entry point has no header to be declared in.
     target_compile_options(${program} PRIVATE -Wno-missing-prototypes)
 endfunction()
@@ -27,8 +35,8 @@ if(PINHOLE_TESTS)
 
     file(GLOB test_sources CONFIGURE_DEPENDS test/test_*.c)
     file(GLOB test_support CONFIGURE_DEPENDS test/support/*.c)
-    if(PINHOLE_SANITIZE STREQUAL "thread")
-        list(TRANSFORM PINHOLE_TSAN_TESTS
+    if(PINHOLE_TEST_LIST)
+        list(TRANSFORM PINHOLE_${PINHOLE_TEST_LIST}_TESTS
             REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/test/test_\\1.c" OUTPUT_VARIABLE test_sources)
     endif()
 

@@ -15,6 +15,7 @@ import os
 import pathlib
 import re
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -26,7 +27,9 @@ BOTS = 8
 BUDGET_KBPS = 26
 LINK_KBPS = 100  # for all of them, in place of 208
 SECONDS = 18
-JUDGED_S = 5  # the last ones
+SECONDS_MAX = 72
+SETTLED_S = 10  # the controller has found out by then what the link carries
+JUDGED_S = 5  # the last ones in which the machine let the server tick
 SOURCE = ["scene:wander", "--profile", "classic"]
 
 # Set once we have mounts of our own: `ip netns` mounts things that would outlive us.
@@ -75,7 +78,7 @@ def remove_network():
         subprocess.run(["ip", "netns", "del", name], capture_output=True)
 
 
-def play(folder):
+def play(folder, seconds):
     """Returns (figures of the bots, log of the server)."""
     key, log = f"{folder}/key", pathlib.Path(folder) / "log"
     subprocess.run([PROGRAM, "token", "--make-key", key], check=True)
@@ -90,8 +93,8 @@ def play(folder):
         if address is None:
             raise RuntimeError(log.read_text())
         done = subprocess.run(["ip", "netns", "exec", CLIENTS, PROGRAM, "bots", "--source", *SOURCE, "--key", key, "--server",
-                               address[1], "--bots", str(BOTS), "--seconds", str(SECONDS), "--json"],
-                              capture_output=True, text=True, timeout=120)
+                               address[1], "--bots", str(BOTS), "--seconds", str(seconds), "--json"],
+                              capture_output=True, text=True, timeout=seconds + 100)
         text = log.read_text()
         if done.returncode != 0:
             raise RuntimeError(f"bots exit with {done.returncode}: {done.stderr}{done.stdout}\n{text}")
@@ -101,34 +104,49 @@ def play(folder):
         server.wait()
 
 
-def judge(figures, log):
+def judged_lines(log):
+    """Seconds in which all were there and no tick was missed. Eight clients are no work for a server: when it misses ticks, the
+    machine did something else, and what it measured meanwhile is not what the link carries."""
+    lines = [line for line in log.splitlines() if line.startswith(f"clients {BOTS} ")][SETTLED_S:-1]
+    return [line for line in lines if " missed 0 " in line][-JUDGED_S:]
+
+
+def judge(figures, lines):
     """Yields what is wrong."""
-    lines = [line for line in log.splitlines() if line.startswith(f"clients {BOTS} ")][-JUDGED_S - 1:-1]
-    sent, allowed = ([float(re.search(rf"out \d+/s {pattern} kbit/s", line)[1]) for line in lines]
-                     for pattern in (r"([\d.]+) of [\d.]+", r"[\d.]+ of ([\d.]+)"))
-    mean_sent = sum(sent) / len(sent)
+    def each(pattern):
+        return [float(re.search(pattern, line)[1]) for line in lines]
+
+    sent, allowed = each(r"out \d+/s ([\d.]+) of"), each(r"out \d+/s [\d.]+ of ([\d.]+) kbit/s")
+    mean_sent = statistics.mean(sent)
     if mean_sent * BOTS > 1.25 * LINK_KBPS:
         yield f"at the end {mean_sent:.1f} kbit/s go to each, and the link carries {LINK_KBPS / BOTS:.1f}"
     if mean_sent * BOTS < 0.4 * LINK_KBPS:
         yield f"at the end only {mean_sent:.1f} kbit/s go to each, of {LINK_KBPS / BOTS:.1f}"
     if min(allowed) >= BUDGET_KBPS:
         yield f"the controller never noticed: it allows {allowed} kbit/s"
-    answers, rtt_ms, loss_pct = ([float(re.search(pattern, line)[1]) for line in lines]
-                                 for pattern in (r"in (\d+)/s", r"rtt (\d+) ms", r"loss ([\d.]+) %"))
-    if min(answers) < 2 * BOTS or max(rtt_ms) > 1000 or loss_pct[-1] > 10:
+    answers, rtt_ms, loss_pct = each(r"in (\d+)/s"), each(r"rtt (\d+) ms"), each(r"loss ([\d.]+) %")
+    if statistics.median(answers) < 2 * BOTS or statistics.median(rtt_ms) > 1000 or statistics.median(loss_pct) > 10:
         yield f"news do not arrive: {answers} answers a second, round trips of {rtt_ms} ms, {loss_pct} % lost"
     if figures["connected"] != BOTS or figures["refused"] != 0 or figures["shown"] < 20:
         yield f"the views are not alive: {figures}"
 
 
 def check():
-    try:
-        make_network()
-        with tempfile.TemporaryDirectory() as folder:
-            figures, log = play(folder)
-    finally:
-        remove_network()
-    complaints = list(judge(figures, log))
+    seconds = SECONDS
+    while True:
+        try:
+            make_network()
+            with tempfile.TemporaryDirectory() as folder:
+                figures, log = play(folder, seconds)
+        finally:
+            remove_network()
+        lines = judged_lines(log)
+        if len(lines) == JUDGED_S:
+            break
+        seconds *= 2
+        if seconds > SECONDS_MAX:
+            raise Missing(f"the machine does not let a server tick for {JUDGED_S} of {SECONDS_MAX} seconds")
+    complaints = list(judge(figures, lines))
     print("\n".join(complaints) if complaints else "bottleneck: ok")
     if complaints:
         print(log)

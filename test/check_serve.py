@@ -25,9 +25,12 @@ import urllib.request
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROGRAM = str(ROOT / "build/pinhole")
 PATIENCE_S = 60
-# A machine that does other things now and then delays a run; the better of a few tries counts.
-TRIES = 3
+# Good clients among bad ones (check_faults): what is more counts as disturbed; so often it must be seen, in so many tries.
 DISTURBED_MAX = 1.05
+DISTURBED_TRIES = 2
+TRIES_MAX = 6
+# A server that has time waits as long as it runs, on a busy machine five times as long; one that is kept from its ticks 30 times.
+WAITED_MAX = 10
 
 complaints = []
 
@@ -169,14 +172,22 @@ def check_many(folder):
 
 
 def check_crowd(folder):
-    """120 bots at once by four threads: more comes in than one takes alone; they move about, one floods, and some vanish."""
-    with server("crowd", folder, "scene:town", "--clients", "120", "--threads", "4", key=make_key(folder, "crowd.key")) as one:
-        outcome = bots(one, "--bots", "120", "--ramp", "0", "--seconds", "3", "--converge", "0", "--chat", "4", "--roam", "--flood",
-                       "1", "--vanish", "9", "--mute", "1")
-        expect_well("crowd", outcome)
-        expect(outcome[1].get("inputs_processed", 0) > 0, f"crowd: no input was processed: {outcome[1]}")
-        metrics = one.metrics()
-        expect(float(metrics["pinhole_overruns_total"]) == 0, f"crowd: metrics say {metrics}")
+    """120 bots at once by four threads: more comes in than one takes alone; they move about, one floods, and some vanish. To the
+    end: every message is answered and every input processed. On a slow machine they need some time before they say anything."""
+    figures = {}
+    for seconds in ("3", "10", "30"):
+        with server("crowd", folder, "scene:town", "--clients", "120", "--threads", "4", key=make_key(folder, f"crowd{seconds}.key")) as one:
+            outcome = bots(one, "--bots", "120", "--ramp", "0", "--seconds", seconds, "--chat", "4", "--roam", "--flood", "1",
+                           "--vanish", "9", "--mute", "1")
+            if not expect_well("crowd", outcome):
+                return
+            figures = outcome[1]
+            metrics = one.metrics()
+            expect(float(metrics["pinhole_overruns_total"]) == 0, f"crowd: metrics say {metrics}")
+        if figures.get("inputs", 0) > 0 and figures.get("messages_sent", 0) > 0:
+            break
+    expect(0 < figures.get("inputs_processed", 0) == figures.get("inputs"), f"crowd: inputs are missing: {figures}")
+    expect(0 < figures.get("messages_returned", 0) == figures.get("messages_sent"), f"crowd: messages are missing: {figures}")
 
 
 def has_ipv6():
@@ -262,71 +273,112 @@ def check_end(folder):
 
 
 class Troublemakers:
-    """Clients that share a server with good ones: eight that are killed without a word and started anew, eight with 30 % loss,
-    eight whose clock jumps."""
+    """Bad clients: one that never acknowledges, one that floods and one that vanishes; eight that are killed without a word and
+    started anew, eight with 30 % loss, eight whose clock jumps."""
 
     EACH = 8
+    ALL = 3 + 3 * EACH
+    GONE = 1 + EACH  # those whose end the server finds out by itself
 
     def __init__(self, of):
         self.of = of
-        self.killed = self.start(500)
-        self.lossy = self.start(600, "--loss", "30", "--rtt", "60")
-        self.jumping = self.start(700)
+        self.bad = self.start(3, 400, "--mute", "1", "--flood", "1", "--vanish", "1")
+        self.killed = self.start(self.EACH, 500)
+        self.lossy = self.start(self.EACH, 600, "--loss", "30", "--rtt", "60")
+        self.jumping = self.start(self.EACH, 700)
 
-    def start(self, first_id, *arguments):
-        command = blind_bots_command(self.of, "herd", "--profile", "classic", "--bots", str(self.EACH), "--seconds", "60",
+    def start(self, count, first_id, *arguments):
+        command = blind_bots_command(self.of, "herd", "--profile", "classic", "--bots", str(count), "--seconds", "600",
                                      "--first-id", str(first_id), *arguments)
         return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
-    def misbehave(self, name):
+    def misbehave(self):
         self.jumping.send_signal(signal.SIGSTOP)
-        self.killed.kill()
-        self.killed.wait()
+        end(self.killed)
         again = bots(self.of, "--bots", str(self.EACH), "--seconds", "2", "--converge", "0", "--first-id", "800")
-        expect(again[0] == 0, f"{name}: bots that were killed and started anew: {again}")
+        expect(again[0] == 0, f"faults: bots that were killed and started anew: {again}")
         self.jumping.send_signal(signal.SIGCONT)
 
     def stop(self):
-        for one in (self.killed, self.lossy, self.jumping):
+        for one in (self.bad, self.killed, self.lossy, self.jumping):
             end(one)
 
 
-def error_of(folder, key, name, with_faults):
-    """error_mrad of 20 good bots in a herd, alone or among bad clients."""
-    bad = ["--mute", "1", "--flood", "1", "--vanish", "1"] if with_faults else []
-    with server(name, folder, "herd", "--entities", "100", "--profile", "classic", key=key) as one:
-        others = Troublemakers(one) if with_faults else None
-        main = subprocess.Popen(bots_command(one, "--bots", str(20 + len(bad) // 2), "--seconds", "6", "--ramp", "0", *bad),
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+def good_bots(of):
+    """20 in a herd, whose figures depend on nothing but what the server sends them, and when."""
+    return subprocess.Popen(bots_command(of, "--bots", "20", "--seconds", "12", "--ramp", "0"), stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True)
+
+
+def figures_of(process, name):
+    output, errors = process.communicate(timeout=300)
+    figures = json.loads(output)
+    expect(process.returncode == 0 and figures.get("converged") == 20, f"faults, {name}: {errors!r}, {figures}")
+    return figures
+
+
+def seconds_of_cpu(of):
+    """(ran, waited) of the thread that ticks: waited is how long it could have run while the machine did something else. Where
+    the kernel does not count, nothing."""
+    with contextlib.suppress(OSError):
+        ran_ns, waited_ns, _ = pathlib.Path(f"/proc/{of.process.pid}/schedstat").read_text().split()
+        return int(ran_ns) / 1e9, int(waited_ns) / 1e9
+    return 0.0, 0.0
+
+
+def compare_servers(folder, key):
+    """The same world twice at the same time; bad clients join one of the two servers. Returns what became of the good bots."""
+    herd = ("herd", "--entities", "100", "--profile", "classic", "--seed", "1")
+    with server("quiet", folder, *herd, key=key) as alone, server("disturbed", folder, *herd, key=key) as shared:
+        processes, others = [], None
         try:
-            if others:
-                everybody = 23 + 3 * others.EACH
-                found = one.metric("pinhole_clients", everybody)
-                expect(found == everybody, f"{name}: {found} clients of {everybody}")
-                others.misbehave(name)
-            output, errors = main.communicate(timeout=300)
-            figures = json.loads(output)
-            expect(main.returncode == 0 and figures.get("converged") == 20, f"{name}: {errors!r}, {figures}")
-            if others:  # those who were killed, and the one who vanished; nobody else
-                gone = one.metric("pinhole_clients_ended_total{reason=\"timed_out\"}", others.EACH + 1)
-                expect(gone == others.EACH + 1, f"{name}: {gone} clients are known to be gone of {others.EACH + 1}")
+            processes = [good_bots(alone), good_bots(shared)]
+            shared.metric("pinhole_clients", 20)
+            others = Troublemakers(shared)
+            found = shared.metric("pinhole_clients", 20 + others.ALL)
+            expect(found == 20 + others.ALL, f"faults: {found} clients of {20 + others.ALL}")
+            others.misbehave()
+            quiet, disturbed = (figures_of(one, name) for one, name in zip(processes, ("quiet", "disturbed")))
+            ran_s, waited_s = seconds_of_cpu(shared)
+            gone = shared.metric("pinhole_clients_ended_total{reason=\"timed_out\"}", others.GONE)
+            expect(gone == others.GONE, f"faults: {gone} clients are known to be gone of {others.GONE}")
         finally:
-            end(main)
+            for one in processes:
+                end(one)
             if others:
                 others.stop()
-        return figures["error_mrad"]["mean"]
+    return {"error_mrad": (quiet["error_mrad"]["mean"], disturbed["error_mrad"]["mean"]),
+            "wire_kbps": (quiet["wire_kbps_mean"], disturbed["wire_kbps_mean"]),
+            "ticks_missed": (quiet["server"]["ticks_missed"], disturbed["server"]["ticks_missed"]),
+            "ran_s": ran_s, "waited_s": waited_s}
+
+
+def is_disturbed(found):
+    (error, error_among), (kbps, kbps_among) = found["error_mrad"], found["wire_kbps"]
+    return error_among > DISTURBED_MAX * error or kbps_among * DISTURBED_MAX < kbps
 
 
 def check_faults(folder):
-    """One that never acknowledges, one that floods, one that vanishes, and troublemakers: the others notice nothing."""
+    """Among bad clients of all kinds (Troublemakers) the good ones are sent as much, and show as little error, as without them.
+
+    Two servers in one try differ by less than 1 % where the machine lets them tick. Where it does not, they show more error,
+    whoever their clients are (14 ticks missed of 120: 20 %). Two signs of that say that a try proves nothing: the server without bad
+    clients missed ticks as well; or the other one has waited for the machine much longer than it ran. One that spends its time on
+    bad clients has run."""
     key = make_key(folder, "faults.key")
-    quiet, disturbed = [], []
-    for _ in range(TRIES):
-        quiet.append(error_of(folder, key, "quiet", False))
-        disturbed.append(error_of(folder, key, "disturbed", True))
-        if min(disturbed) <= DISTURBED_MAX * min(quiet):
+    told, disturbed_count = "", 0
+    for _ in range(TRIES_MAX):
+        found = compare_servers(folder, key)
+        print(f"faults: without and with bad clients: {found}", flush=True)
+        is_proof = found["ticks_missed"][0] == 0 and found["waited_s"] <= WAITED_MAX * found["ran_s"]
+        if complaints or found["ticks_missed"][0] == 0 and not is_disturbed(found):
             return
-    expect(False, f"faults: the error is {disturbed} mrad among bad clients, {quiet} without them")
+        if is_proof:
+            disturbed_count, told = disturbed_count + 1, f"{told}\n  {found}"
+        if disturbed_count == DISTURBED_TRIES:
+            break
+    if expect(disturbed_count < DISTURBED_TRIES, f"faults: good clients are disturbed; without and with bad clients:{told}"):
+        print("skipped: the machine does not let a server tick that has nothing else to do")
 
 
 def check_frozen(folder):
@@ -344,6 +396,19 @@ def check_frozen(folder):
         expect("overload: " in one.log.read_text(), "frozen: the log does not tell of missed ticks")
 
 
+def check_stalled(folder):
+    """Bots that were stopped for longer than the tolerance of their meters: what came meanwhile, all at once, was not too much."""
+    with server("stalled", folder, "herd", "--entities", "100", "--profile", "classic", key=make_key(folder, "stalled.key")) as one:
+        main = subprocess.Popen(bots_command(one, "--bots", "8", "--seconds", "7"), stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True)
+        one.metric("pinhole_clients", 8)
+        main.send_signal(signal.SIGSTOP)
+        time.sleep(4.0)
+        main.send_signal(signal.SIGCONT)
+        output, errors = main.communicate(timeout=300)
+        expect(main.returncode == 0, f"stalled: {errors!r}, {json.loads(output)}")
+
+
 CHECKS = {
     "many": check_many,
     "crowd": check_crowd,
@@ -354,6 +419,7 @@ CHECKS = {
     "end": check_end,
     "faults": check_faults,
     "frozen": check_frozen,
+    "stalled": check_stalled,
 }
 
 
