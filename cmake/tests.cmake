@@ -44,6 +44,8 @@ if(PINHOLE_TESTS)
     target_include_directories(pinhole_test_support ${scope} test test/support ${CMOCKA_INCLUDE_DIR})
     target_link_libraries(pinhole_test_support ${scope} ${CMOCKA_LIBRARY} pinhole_inside)
 
+    set_source_files_properties(test/test_result.c PROPERTIES
+        COMPILE_DEFINITIONS PH_TEST_PROJECT_VERSION="${PROJECT_VERSION}")
     foreach(source IN LISTS test_sources)
         cmake_path(GET source STEM program)
         add_executable(${program} ${source})

@@ -10,9 +10,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// The version of these headers. The build takes its own from here. Before 1.0 a minor version may break the contract.
 #define PH_VERSION_MAJOR 0
 #define PH_VERSION_MINOR 1
 #define PH_VERSION_PATCH 0
+
+/// The version as one number, for #if: 1002003 is version 1.2.3.
+#define PH_VERSION_NUMBER                                                                          \
+    (PH_VERSION_MAJOR * 1000000 + PH_VERSION_MINOR * 1000 + PH_VERSION_PATCH)
+
+/// The version as a text, such as "1.2.3".
+#define PH_VERSION_TEXT PH_VERSION_SPELL(PH_VERSION_MAJOR, PH_VERSION_MINOR, PH_VERSION_PATCH)
+#define PH_VERSION_SPELL(major, minor, patch) PH_VERSION_QUOTE(major, minor, patch)
+#define PH_VERSION_QUOTE(major, minor, patch) #major "." #minor "." #patch
 
 // PH_API marks what the library exports. PH_INLINE marks functions that live in a header for speed
 // and have one exported twin in the library, for languages that can only call symbols.
@@ -46,6 +56,10 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/// The version of the library that the program runs with, such as "1.2.3". Not the one of the headers that it was
+/// compiled with, PH_VERSION_TEXT: a shared library may be another. Never NULL. Static storage.
+PH_API const char* ph_version(void);
 
 /// What a call has to say. Everything but PH_OK means that nothing was done (a writer or reader
 /// that failed is to be thrown away, or rolled back).
