@@ -15,7 +15,9 @@ function(pinhole_fuzz_program program)
     target_include_directories(${program} PRIVATE fuzz)
     target_link_libraries(${program} PRIVATE pinhole_inside)
     # libFuzzer's entry point has no header to be declared in.
-    target_compile_options(${program} PRIVATE -Wno-missing-prototypes)
+    if(pinhole_has_gnu_flags)
+        target_compile_options(${program} PRIVATE -Wno-missing-prototypes)
+    endif()
 endfunction()
 
 if(PINHOLE_TESTS)
