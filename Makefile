@@ -54,6 +54,8 @@ amalgamation: ## the library as two files, build/amalgamation/pinhole.h and pinh
 	@tools/amalgamate build/amalgamation
 
 install: release ## install below PREFIX=/usr/local (DESTDIR=... to stage)
+	@tools/build library-debug
+	@DESTDIR="$(DESTDIR)" cmake --install build/library-debug --prefix "$(PREFIX)"
 	@DESTDIR="$(DESTDIR)" cmake --install build/release --prefix "$(PREFIX)"
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" -eq 0 ]; then ldconfig; fi
 
