@@ -10,11 +10,11 @@ SECONDS_EACH ?= 600
 TARGETS ?=
 
 .DEFAULT_GOAL := release
-.PHONY: release demo test bench fuzz coverage format amalgamation install clean help
+.PHONY: release demo test bench fuzz coverage format amalgamation docs install clean help
 
 build_needs := build-essential cmake ninja-build zlib1g-dev libsodium-dev libwebsockets-dev pkgconf python3
 clang_needs := $(build_needs) clang-14 lld-14 llvm-14 libclang-rt-14-dev
-test_needs := $(clang_needs) libcmocka-dev iproute2 \
+test_needs := $(clang_needs) libcmocka-dev iproute2 doxygen \
 	gcc-mingw-w64-x86-64-win32 wasi-libc libclang-rt-14-dev-wasm32
 
 release: ## (default) release build: libraries, examples, program at build/pinhole
@@ -52,6 +52,10 @@ format: ## clang-format over the tracked C files
 amalgamation: ## the library as two files, build/amalgamation/pinhole.h and pinhole.c
 	@tools/need python3
 	@tools/amalgamate build/amalgamation
+
+docs: ## the API reference by doxygen, build/docs/html/index.html
+	@tools/need doxygen python3
+	@tools/docs
 
 install: release ## install below PREFIX=/usr/local (DESTDIR=... to stage)
 	@tools/build library-debug

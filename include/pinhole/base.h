@@ -15,7 +15,7 @@
 #define PH_VERSION_MINOR 1
 #define PH_VERSION_PATCH 0
 
-/// The version as one number, for #if: 1002003 is version 1.2.3.
+/// The version as one number, for the preprocessor: 1002003 is version 1.2.3.
 #define PH_VERSION_NUMBER (PH_VERSION_MAJOR * 1000000 + PH_VERSION_MINOR * 1000 + PH_VERSION_PATCH)
 
 /// The version as a text, such as "1.2.3".
