@@ -10,12 +10,12 @@ SECONDS_EACH ?= 600
 TARGETS ?=
 
 .DEFAULT_GOAL := release
-.PHONY: release demo check test bench fuzz coverage format install clean help
+.PHONY: release demo check test bench fuzz coverage format amalgamation docs install clean help
 
-build_needs := build-essential cmake ninja-build zlib1g-dev libsodium-dev libwebsockets-dev pkgconf
-clang_needs := $(build_needs) clang-14 lld-14 llvm-14 libclang-rt-14-dev python3
+build_needs := build-essential cmake ninja-build zlib1g-dev libsodium-dev libwebsockets-dev pkgconf python3
+clang_needs := $(build_needs) clang-14 lld-14 llvm-14 libclang-rt-14-dev
 check_needs := $(clang_needs) libcmocka-dev
-test_needs := $(check_needs) iproute2 \
+test_needs := $(check_needs) iproute2 doxygen \
 	gcc-mingw-w64-x86-64-win32 wasi-libc libclang-rt-14-dev-wasm32
 
 release: ## (default) release build: libraries, examples, program at build/pinhole
@@ -46,7 +46,7 @@ fuzz: release ## fuzz every reader, SECONDS_EACH=600 (TARGETS="name ..." for som
 	@tools/fuzz --seconds $(SECONDS_EACH) $(TARGETS)
 
 coverage: release ## line coverage per folder; fails below 95 % where we promise it
-	@tools/need $(build_needs) libcmocka-dev python3
+	@tools/need $(build_needs) libcmocka-dev
 	@tools/build coverage
 	@tools/coverage
 
@@ -54,7 +54,17 @@ format: ## clang-format over the tracked C files
 	@tools/need git clang-format-14
 	@git ls-files -z '*.c' '*.h' '*.cpp' | xargs -0 -r clang-format-14 -i
 
+amalgamation: ## the library as two files, build/amalgamation/pinhole.h and pinhole.c
+	@tools/need python3
+	@tools/amalgamate build/amalgamation
+
+docs: ## the API reference by doxygen, build/docs/html/index.html
+	@tools/need doxygen python3
+	@tools/docs
+
 install: release ## install below PREFIX=/usr/local (DESTDIR=... to stage)
+	@tools/build library-debug
+	@DESTDIR="$(DESTDIR)" cmake --install build/library-debug --prefix "$(PREFIX)"
 	@DESTDIR="$(DESTDIR)" cmake --install build/release --prefix "$(PREFIX)"
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" -eq 0 ]; then ldconfig; fi
 
@@ -62,4 +72,4 @@ clean: ## remove build/
 	@rm -rf build
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile

@@ -54,10 +54,11 @@ static bool create_links(bot* of)
         return true;
     }
     link.key = of->client_id * 2;
-    of->down = ph_link_create(&link);
+    if (ph_link_create(&link, &of->down) != PH_OK) {
+        return false;
+    }
     ++link.key;
-    of->up = ph_link_create(&link);
-    return of->down != NULL && of->up != NULL;
+    return ph_link_create(&link, &of->up) == PH_OK;
 }
 
 static bool create_socket(bot* of)

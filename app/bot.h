@@ -11,8 +11,7 @@
 #include "bots_truth.h"
 #include "net/wire_meter.h"
 
-#include "kit/link.h"
-
+#include <pinhole/link.h>
 #include <pinhole/mail.h>
 #include <pinhole/net/netcode_client.h>
 #include <pinhole/net/socket.h>

@@ -27,7 +27,7 @@ static int print_help(FILE* file)
 
 static int print_version(void)
 {
-    printf("pinhole %d.%d.%d\n", PH_VERSION_MAJOR, PH_VERSION_MINOR, PH_VERSION_PATCH);
+    printf("pinhole %s\n", ph_version());
     return APP_EXIT_OK;
 }
 

@@ -4,14 +4,29 @@
 # How every target of ours is compiled. Release is -O3, CMake's own default: gcc 12 vectorises
 # nothing worth having at -O2.
 
-set(pinhole_warnings
-    -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wmissing-prototypes -Wstrict-prototypes)
-if(MINGW)
-    # Its isnan() and isfinite() are macros that trip over their own conversions.
-    list(APPEND pinhole_warnings -Wno-float-conversion)
+# What only gcc and clang understand stands behind pinhole_has_gnu_flags; PINHOLE_NO_EXTENSIONS builds without it, and
+# without attributes and builtins, as another compiler would.
+set(pinhole_has_gnu_flags OFF)
+if(CMAKE_C_COMPILER_ID MATCHES "GNU|Clang" AND NOT PINHOLE_NO_EXTENSIONS AND NOT MSVC)
+    set(pinhole_has_gnu_flags ON)
 endif()
-if(PINHOLE_WERROR)
-    list(APPEND pinhole_warnings -Werror)
+
+set(pinhole_options "")
+if(pinhole_has_gnu_flags)
+    # No fused multiply-add behind our back: the same bits on every machine. And nobody asks errno
+    # about roots: they are taken in vectors then, with the same bits.
+    list(APPEND pinhole_options -ffp-contract=off -fno-math-errno
+        -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wmissing-prototypes -Wstrict-prototypes)
+    if(MINGW)
+        # Its isnan() and isfinite() are macros that trip over their own conversions.
+        list(APPEND pinhole_options -Wno-float-conversion)
+    endif()
+    if(PINHOLE_WERROR)
+        list(APPEND pinhole_options -Werror)
+    endif()
+elseif(MSVC)
+    # Fuses nothing.
+    list(APPEND pinhole_options /fp:precise /W3)
 endif()
 
 set(pinhole_instrument_compile "")
@@ -37,11 +52,13 @@ function(pinhole_compile target)
     set_target_properties(${target} PROPERTIES
         C_STANDARD 17
         C_STANDARD_REQUIRED ON
-        C_EXTENSIONS OFF
-        C_VISIBILITY_PRESET hidden)
-    # No fused multiply-add behind our back: the same bits on every machine. And nobody asks errno
-    # about roots: they are taken in vectors then, with the same bits.
-    target_compile_options(${target} PRIVATE
-        -ffp-contract=off -fno-math-errno ${pinhole_warnings} ${pinhole_instrument_compile})
+        C_EXTENSIONS OFF)
+    if(PINHOLE_NO_EXTENSIONS)
+        # Nothing marks what a shared library exports, so nothing is hidden.
+        target_compile_definitions(${target} PRIVATE PH_NO_EXTENSIONS)
+    else()
+        set_target_properties(${target} PROPERTIES C_VISIBILITY_PRESET hidden)
+    endif()
+    target_compile_options(${target} PRIVATE ${pinhole_options} ${pinhole_instrument_compile})
     target_link_options(${target} PRIVATE ${pinhole_instrument_link})
 endfunction()

@@ -33,17 +33,48 @@ install(FILES
 # From <prefix>/<libdir>/pkgconfig back to <prefix>.
 file(RELATIVE_PATH pinhole_pc_to_prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 string(REGEX REPLACE "/$" "" pinhole_pc_to_prefix "${pinhole_pc_to_prefix}")
-configure_file(cmake/pinhole.pc.in pinhole.pc @ONLY)
-install(FILES ${CMAKE_CURRENT_BINARY_DIR}/pinhole.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+# pinhole-debug.pc names the libraries of a Debug build.
+set(pinhole_postfix "")
+set(pinhole_pc_flavour "")
+set(pinhole_pc_cflags "")
+if(CMAKE_BUILD_TYPE STREQUAL "Debug")
+    set(pinhole_postfix "${CMAKE_DEBUG_POSTFIX}")
+    set(pinhole_pc_flavour " (with assertions)")
+    set(pinhole_pc_cflags " -DPH_ENABLE_ASSERTS")
+endif()
+# What static libraries need is only asked for with pkg-config --static, unless there are no others.
+set(pinhole_pc_libs "")
+if(NOT TARGET pinhole_shared)
+    set(pinhole_pc_libs " -lm")
+endif()
+configure_file(cmake/pinhole.pc.in pinhole${pinhole_postfix}.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/pinhole${pinhole_postfix}.pc
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 # An export of its own: who does not ask for the component needs no libsodium.
 if(TARGET pinhole_net)
     install(TARGETS pinhole_net EXPORT pinhole_net_targets ARCHIVE)
+    if(TARGET pinhole_net_shared)
+        install(TARGETS pinhole_net_shared EXPORT pinhole_net_targets LIBRARY RUNTIME ARCHIVE)
+    endif()
+    install(FILES cmake/FindSodium.cmake DESTINATION ${pinhole_package_dir})
     install(DIRECTORY include/pinhole/net DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/pinhole
         FILES_MATCHING PATTERN "*.h")
     install(EXPORT pinhole_net_targets NAMESPACE pinhole:: FILE pinhole-net-targets.cmake
         DESTINATION ${pinhole_package_dir})
-    configure_file(cmake/pinhole-net.pc.in pinhole-net.pc @ONLY)
-    install(FILES ${CMAKE_CURRENT_BINARY_DIR}/pinhole-net.pc
+    set(pinhole_pc_sodium libsodium)
+    set(pinhole_pc_net_private "-lsodium -pthread")
+    if(SODIUM_ROOT)
+        set(pinhole_pc_sodium "") # it may come without a file for pkg-config
+    endif()
+    if(WIN32)
+        string(APPEND pinhole_pc_net_private " -lws2_32")
+    endif()
+    set(pinhole_pc_net_libs "")
+    if(NOT TARGET pinhole_net_shared)
+        set(pinhole_pc_net_libs " ${pinhole_pc_net_private}")
+    endif()
+    configure_file(cmake/pinhole-net.pc.in pinhole-net${pinhole_postfix}.pc @ONLY)
+    install(FILES ${CMAKE_CURRENT_BINARY_DIR}/pinhole-net${pinhole_postfix}.pc
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endif()

@@ -23,7 +23,9 @@ function(pinhole_fuzz_program program)
     target_include_directories(${program} PRIVATE fuzz)
     target_link_libraries(${program} PRIVATE $<TARGET_NAME_IF_EXISTS:pinhole_fuzz_support> pinhole_inside)
     # libFuzzer's entry point has no header to be declared in.
-    target_compile_options(${program} PRIVATE -Wno-missing-prototypes)
+    if(pinhole_has_gnu_flags)
+        target_compile_options(${program} PRIVATE -Wno-missing-prototypes)
+    endif()
 endfunction()
 
 if(PINHOLE_TESTS)
@@ -52,6 +54,8 @@ if(PINHOLE_TESTS)
     target_include_directories(pinhole_test_support ${scope} test test/support ${CMOCKA_INCLUDE_DIR})
     target_link_libraries(pinhole_test_support ${scope} ${CMOCKA_LIBRARY} pinhole_inside)
 
+    set_source_files_properties(test/test_result.c PROPERTIES
+        COMPILE_DEFINITIONS PH_TEST_PROJECT_VERSION="${PROJECT_VERSION}")
     foreach(source IN LISTS test_sources)
         cmake_path(GET source STEM program)
         add_executable(${program} ${source})

@@ -3,7 +3,6 @@
 
 // A hundred dancers circle a viewer, who watches over a link that loses one datagram in ten.
 
-#include "kit/link.h" // a simulated network, where a game has its sockets
 #include <pinhole/pinhole.h>
 
 #include <math.h>
@@ -48,7 +47,8 @@ int main(void)
     ph_world* world = NULL;
     ph_client* client = NULL;
     ph_viewer_id viewer = {0};
-    ph_link* link = ph_link_create(&(ph_link_def){.seed = 2, .delay_us = 50000, .loss = 0.1});
+    ph_link* link = NULL; // a simulated network, where a game has its sockets
+    ph_link_create(&(ph_link_def){.seed = 2, .delay_us = 50000, .loss = 0.1}, &link);
     bool is_well = link != NULL && ph_world_create(&world_def, &world) == PH_OK &&
                    ph_world_add_viewer(world, &viewer_def, &viewer) == PH_OK &&
                    ph_client_create(&client_def, &client) == PH_OK;

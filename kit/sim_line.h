@@ -7,9 +7,9 @@
 #ifndef PINHOLE_KIT_SIM_LINE_H
 #define PINHOLE_KIT_SIM_LINE_H
 
-#include "kit/bottleneck.h"
 #include "kit/sim.h"
 
+#include <pinhole/link.h>
 #include <pinhole/net/rate.h>
 
 typedef struct ph_sim_line {

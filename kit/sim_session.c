@@ -6,7 +6,6 @@
 #include "kit/sim_session.h"
 
 #include "kit/budget.h"
-#include "kit/link.h"
 #include "kit/sim_line.h"
 #include "kit/meter.h"
 #include "kit/sim_clock.h"
@@ -17,6 +16,8 @@
 #include "kit/sim_wire.h"
 
 #include "base/rng.h"
+
+#include <pinhole/link.h>
 
 #include <stdlib.h>
 
@@ -70,7 +71,7 @@ static ph_rng stream_of(const ph_sim_session* session)
     return ph_rng_split(&whole, session->stage->recording->id[session->entity]);
 }
 
-static ph_link* create_link(ph_sim_session* session, unsigned direction)
+static bool create_link(ph_sim_session* session, unsigned direction, ph_link** created)
 {
     const ph_sim_def* def = session->stage->def;
     const ph_link_def link = {
@@ -81,7 +82,7 @@ static ph_link* create_link(ph_sim_session* session, unsigned direction)
         .loss = def->loss,
         .bottleneck = direction == DIRECTION_DOWN ? &session->line.bottleneck : NULL,
     };
-    return ph_link_create(&link);
+    return ph_link_create(&link, created) == PH_OK;
 }
 
 static bool create_client(ph_sim_session* session)
@@ -117,9 +118,8 @@ static bool create_meter(const ph_sim_session* session, ph_meter** meter)
 static bool create_parts(ph_sim_session* session)
 {
     session->line = ph_sim_line_make(session->stage->def);
-    session->down = create_link(session, DIRECTION_DOWN);
-    session->up = create_link(session, DIRECTION_UP);
-    if (session->down == NULL || session->up == NULL || !create_client(session)) {
+    if (!create_link(session, DIRECTION_DOWN, &session->down) ||
+        !create_link(session, DIRECTION_UP, &session->up) || !create_client(session)) {
         return false;
     }
     return !session->is_measured ||

@@ -159,7 +159,7 @@ static void play(ph_profile profile, uint64_t seed)
         .is_viewing_steady = true,
         .entity_count = 40,
         .viewer_count = 2,
-        .network = {.delay_us = 30000, .jitter_us = 90000, .loss = 0.15, .doubling = 0.1},
+        .network = {.delay_us = 30000, .jitter_us = 90000, .loss = 0.15, .duplication = 0.1},
     };
     const pid_t child = start(&def);
     session_setup(&session, &def);

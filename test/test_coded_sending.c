@@ -24,7 +24,7 @@ static session_def make_def(uint64_t seed, session_schema schema)
         .network = {.delay_us = 20000u * (uint32_t)(seed % 4),
                     .jitter_us = 90000u * (uint32_t)(seed % 3),
                     .loss = 0.125 * (double)(seed % 5),
-                    .doubling = 0.1 * (double)(seed % 3)},
+                    .duplication = 0.1 * (double)(seed % 3)},
     };
 }
 

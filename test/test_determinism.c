@@ -34,7 +34,7 @@ static uint64_t play(ph_profile profile, session_schema schema, ph_vision_kind v
         .entity_count = 60,
         .viewer_count = 4,
         .bits_per_second = 20000,
-        .network = {.delay_us = 40000, .jitter_us = 80000, .loss = 0.1, .doubling = 0.05},
+        .network = {.delay_us = 40000, .jitter_us = 80000, .loss = 0.1, .duplication = 0.05},
         .allocator = allocator,
     };
     session_setup(&session, &def);

@@ -4,9 +4,7 @@
 // An entity that enters and is put elsewhere before the server knows that anybody has heard of it:
 // a client shows it here, then there, and nowhere else. A whole session with a round trip of 300 ms.
 
-#include "support/test_support.h"
-
-#include "kit/link.h"
+#include "support/test_links.h"
 
 #include <pinhole/client.h>
 #include <pinhole/world.h>
@@ -53,8 +51,8 @@ static void setup(fixture* f, ph_profile profile, double loss)
     assert_int_equal(ph_world_create(&world, &f->world), PH_OK);
     assert_int_equal(ph_world_add_viewer(f->world, &viewer, &f->viewer), PH_OK);
     assert_int_equal(ph_client_create(&client, &f->client), PH_OK);
-    f->down = ph_link_create(&(ph_link_def){.seed = 1, .key = 1, .delay_us = 150000, .loss = loss});
-    f->up = ph_link_create(&(ph_link_def){.seed = 1, .key = 2, .delay_us = 150000});
+    f->down = test_link_create(&(ph_link_def){.seed = 1, .key = 1, .delay_us = 150000, .loss = loss});
+    f->up = test_link_create(&(ph_link_def){.seed = 1, .key = 2, .delay_us = 150000});
     assert_true(f->down != NULL && f->up != NULL);
 }
 

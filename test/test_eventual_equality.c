@@ -61,7 +61,7 @@ static void run_all(ph_profile profile, ph_vision_kind vision)
                 .network = {.delay_us = 20000u * (uint32_t)(i % 4),
                             .jitter_us = 90000u * (uint32_t)(i % 3),
                             .loss = 0.125 * (i % 5),
-                            .doubling = 0.1 * (i % 3)},
+                            .duplication = 0.1 * (i % 3)},
             };
             run_one(&def, &STRETCHES[k]);
         }

@@ -6,11 +6,12 @@
 
 #define _POSIX_C_SOURCE 200809L // fork
 
-#include "support/test_support.h"
+#include "support/test_links.h"
+#include "support/test_memory.h"
 
 #include "base/hash.h"
-#include "kit/link.h"
 
+#include <math.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
@@ -52,8 +53,7 @@ static void receive_all(ph_link* link, arrivals* seen)
 static ph_link_stats run(const ph_link_def* def, arrivals* seen)
 {
     memset(seen, 0, sizeof *seen);
-    ph_link* link = ph_link_create(def);
-    assert_non_null(link);
+    ph_link* link = test_link_create(def);
     for (uint64_t number = 0; number < SEND_COUNT; ++number) {
         send_number(link, number * INTERVAL_US, number);
     }
@@ -68,7 +68,7 @@ static ph_link_stats run(const ph_link_def* def, arrivals* seen)
 static void a_zero_def_is_perfect(void** state)
 {
     (void)state;
-    ph_link* link = ph_link_create(&(ph_link_def){0});
+    ph_link* link = test_link_create(&(ph_link_def){0});
     char bytes[8];
     assert_true(ph_link_next_us(link) == UINT64_MAX);
     assert_int_equal(ph_link_receive(link, UINT64_MAX, bytes, sizeof bytes), 0);
@@ -90,6 +90,97 @@ static void nothing_to_destroy_is_fine(void** state)
     ph_link_destroy(NULL);
 }
 
+static void a_def_out_of_range_is_refused(void** state)
+{
+    (void)state;
+    ph_bottleneck narrow[] = {{.bits_per_second = -1}, {.queue_bytes = -1}, {.overhead_bytes = -1}};
+    const ph_link_def wrong[] = {{.loss = -0.001},
+                                 {.loss = 1.001},
+                                 {.loss = NAN},
+                                 {.duplication = -0.001},
+                                 {.duplication = 1.001},
+                                 {.duplication = NAN},
+                                 {.bottleneck = &narrow[0]},
+                                 {.bottleneck = &narrow[1]},
+                                 {.bottleneck = &narrow[2]}};
+    ph_link* sound = test_link_create(&(ph_link_def){.delay_us = 7});
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i) {
+        ph_link* link = sound;
+        assert_int_equal(ph_link_create(&wrong[i], &link), PH_ERROR_RANGE);
+        assert_null(link);
+        assert_int_equal(ph_link_change(sound, &wrong[i]), PH_ERROR_RANGE);
+    }
+    ph_link_send(sound, 0, "a", 1);
+    assert_true(ph_link_next_us(sound) == 7); // it is as it was
+    ph_link_destroy(sound);
+}
+
+// ---- memory
+
+// Datagrams of growing size, each twice: every kind of memory that a link takes.
+static ph_result send_growing(ph_link* link, int count)
+{
+    static const uint8_t bytes[64] = {0};
+    for (int i = 1; i <= count; ++i) {
+        const ph_link_stats before = ph_link_get_stats(link);
+        const ph_result result = ph_link_send(link, 0, bytes, (size_t)i);
+        if (result != PH_OK) {
+            const ph_link_stats after = ph_link_get_stats(link);
+            assert_memory_equal(&before, &after, sizeof before);
+            assert_int_equal(ph_link_send(link, 0, bytes, (size_t)i), PH_OK); // there is some again
+            return result;
+        }
+    }
+    return PH_OK;
+}
+
+static void without_memory_a_call_does_nothing(void** state)
+{
+    (void)state;
+    ph_bottleneck narrow = {.bits_per_second = 8, .queue_bytes = 1000};
+    int refused = 0;
+    for (int n = 1;; ++n) {
+        test_memory memory = {.fail_at = n};
+        const ph_link_def def = {
+            .duplication = 1.0, .bottleneck = &narrow, .allocator = test_memory_allocator(&memory)};
+        narrow.free_us = narrow.passed = narrow.dropped = 0;
+        ph_link* link;
+        ph_result result = ph_link_create(&def, &link);
+        assert_true((result == PH_OK) == (link != NULL));
+        if (result == PH_OK) {
+            result = send_growing(link, 20);
+            assert_int_equal(narrow.passed, ph_link_get_stats(link).sent);
+        }
+        ph_link_destroy(link);
+        test_memory_assert_clean(&memory);
+        if (result == PH_OK) {
+            break;
+        }
+        assert_int_equal(result, PH_ERROR_MEMORY);
+        ++refused;
+    }
+    assert_true(refused > 40); // the link, its array twice, two buffers for each datagram
+}
+
+static void a_warm_link_takes_no_more_memory(void** state)
+{
+    (void)state;
+    test_memory memory = {0};
+    ph_link* link = test_link_create(
+        &(ph_link_def){.delay_us = 10, .allocator = test_memory_allocator(&memory)});
+    const uint8_t bytes[100] = {0};
+    uint8_t got[sizeof bytes];
+    int warm_count = 0;
+    for (uint64_t now_us = 0; now_us < 1000; ++now_us) {
+        ph_link_send(link, now_us, bytes, sizeof bytes);
+        ph_link_receive(link, now_us, got, sizeof got);
+        warm_count = now_us == 20 ? memory.allocate_count : warm_count;
+    }
+    assert_int_equal(memory.allocate_count, warm_count);
+    ph_link_destroy(link);
+    test_memory_assert_clean(&memory);
+}
+
 static void delay_keeps_the_order(void** state)
 {
     (void)state;
@@ -109,8 +200,8 @@ static void loses_its_share(void** state)
     static arrivals seen;
     const ph_link_stats stats = run(&(ph_link_def){.seed = 2, .loss = 0.2}, &seen);
     assert_in_range(stats.lost, 4000 - 285, 4000 + 285);
-    assert_int_equal(stats.arrived, SEND_COUNT - stats.lost);
-    assert_int_equal(seen.total, stats.arrived);
+    assert_int_equal(stats.received, SEND_COUNT - stats.lost);
+    assert_int_equal(seen.total, stats.received);
     assert_int_equal(stats.sent, SEND_COUNT);
     assert_int_equal(stats.bytes_sent, SEND_COUNT * sizeof(uint64_t));
 }
@@ -133,7 +224,7 @@ static void loss_of_one_and_zero_are_certain(void** state)
 {
     (void)state;
     static arrivals seen;
-    assert_int_equal(run(&(ph_link_def){.loss = 1.0, .doubling = 1.0}, &seen).lost, SEND_COUNT);
+    assert_int_equal(run(&(ph_link_def){.loss = 1.0, .duplication = 1.0}, &seen).lost, SEND_COUNT);
     assert_int_equal(seen.total, 0);
     assert_int_equal(run(&(ph_link_def){.loss = 0.0}, &seen).lost, 0);
 }
@@ -164,27 +255,27 @@ static void jitter_below_the_interval_keeps_the_order(void** state)
     assert_int_equal(seen.overtaken, 0);
 }
 
-static void doubles_its_share_each_copy_by_its_own_way(void** state)
+static void duplicates_its_share_each_copy_with_its_own_jitter(void** state)
 {
     (void)state;
     static arrivals seen;
     const ph_link_stats stats =
-        run(&(ph_link_def){.seed = 6, .jitter_us = 9999, .doubling = 0.1}, &seen);
-    assert_in_range(stats.doubled, 2000 - 215, 2000 + 215);
-    assert_int_equal(seen.total, SEND_COUNT + stats.doubled);
+        run(&(ph_link_def){.seed = 6, .jitter_us = 9999, .duplication = 0.1}, &seen);
+    assert_in_range(stats.duplicated, 2000 - 215, 2000 + 215);
+    assert_int_equal(seen.total, SEND_COUNT + stats.duplicated);
     uint64_t apart = 0;
     for (int number = 0; number < SEND_COUNT; ++number) {
         assert_in_range(seen.count[number], 1, 2);
         apart += seen.count[number] == 2 && seen.time_us[number][0] != seen.time_us[number][1];
     }
-    assert_true(apart > stats.doubled * 9 / 10);
+    assert_true(apart > stats.duplicated * 9 / 10);
 }
 
 // Of the same time the one sent first comes first, in whatever order times come.
 static void equal_times_come_in_the_order_of_sending(void** state)
 {
     (void)state;
-    ph_link* link = ph_link_create(&(ph_link_def){0});
+    ph_link* link = test_link_create(&(ph_link_def){0});
     test_rng rng = {.state = 7070};
     for (uint64_t number = 0; number < 3000; ++number) {
         const uint64_t tagged = test_rng_below(&rng, 10) << 32 | number;
@@ -207,8 +298,8 @@ static void bytes_arrive_as_they_were_sent(void** state)
     enum { SIZE_MAX_USED = 65507 };
     static uint8_t bytes[SIZE_MAX_USED];
     test_rng rng = {.state = 8080};
-    ph_link* link =
-        ph_link_create(&(ph_link_def){.seed = 8, .jitter_us = 40000, .loss = 0.1, .doubling = 0.1});
+    ph_link* link = test_link_create(
+        &(ph_link_def){.seed = 8, .jitter_us = 40000, .loss = 0.1, .duplication = 0.1});
     for (uint64_t now_us = 0; now_us < 3000000; now_us += INTERVAL_US) {
         const size_t limit = test_rng_below(&rng, 100) == 0 ? SIZE_MAX_USED : 1200;
         const size_t size = 1 + (size_t)test_rng_below(&rng, limit);
@@ -233,7 +324,7 @@ static int status_of_small_capacity(void)
     if (child == 0) {
         close(STDERR_FILENO);
         char bytes[4] = {0};
-        ph_link* link = ph_link_create(&(ph_link_def){0});
+        ph_link* link = test_link_create(&(ph_link_def){0});
         ph_link_send(link, 0, "three", 5);
         const size_t got = ph_link_receive(link, 0, bytes, 3);
         _exit(got == 3 && strcmp(bytes, "thr") == 0 ? 0 : 1);
@@ -258,8 +349,8 @@ static void a_capacity_below_the_size_is_misuse(void** state)
 static void the_ledger_adds_up(void** state)
 {
     (void)state;
-    ph_link* link =
-        ph_link_create(&(ph_link_def){.seed = 9, .delay_us = 100, .loss = 0.3, .doubling = 0.3});
+    ph_link* link = test_link_create(
+        &(ph_link_def){.seed = 9, .delay_us = 100, .loss = 0.3, .duplication = 0.3});
     for (uint64_t number = 0; number < 1000; ++number) {
         send_number(link, number < 500 ? 0 : 1000, number);
     }
@@ -272,8 +363,8 @@ static void the_ledger_adds_up(void** state)
     while (ph_link_receive(link, UINT64_MAX, &number, sizeof number) > 0) {
         ++left;
     }
-    assert_true(left > 0 && stats.arrived > 0 && stats.doubled > 0);
-    assert_int_equal(stats.sent + stats.doubled, stats.lost + stats.arrived + left);
+    assert_true(left > 0 && stats.received > 0 && stats.duplicated > 0);
+    assert_int_equal(stats.sent + stats.duplicated, stats.lost + stats.received + left);
     ph_link_destroy(link);
 }
 
@@ -282,11 +373,12 @@ static void the_ledger_adds_up(void** state)
 static void the_fate_of_a_number_is_its_own(void** state)
 {
     (void)state;
-    const ph_link_def def = {.seed = 10, .key = 3, .jitter_us = 5000, .loss = 0.2, .doubling = 0.1};
+    const ph_link_def def = {
+        .seed = 10, .key = 3, .jitter_us = 5000, .loss = 0.2, .duplication = 0.1};
     static arrivals plain;
     run(&def, &plain);
     // Other sizes, other times, received in between: the numbers are what counts.
-    ph_link* link = ph_link_create(&def);
+    ph_link* link = test_link_create(&def);
     test_rng rng = {.state = 9090};
     uint8_t bytes[64] = {0};
     for (int number = 0; number < SEND_COUNT; ++number) {
@@ -309,8 +401,8 @@ static void more_loss_takes_more_and_changes_nothing_else(void** state)
     (void)state;
     static arrivals low;
     static arrivals high;
-    run(&(ph_link_def){.seed = 11, .jitter_us = 5000, .loss = 0.1, .doubling = 0.1}, &low);
-    run(&(ph_link_def){.seed = 11, .jitter_us = 5000, .loss = 0.3, .doubling = 0.1}, &high);
+    run(&(ph_link_def){.seed = 11, .jitter_us = 5000, .loss = 0.1, .duplication = 0.1}, &low);
+    run(&(ph_link_def){.seed = 11, .jitter_us = 5000, .loss = 0.3, .duplication = 0.1}, &high);
     assert_true(high.total < low.total);
     for (int number = 0; number < SEND_COUNT; ++number) {
         if (high.count[number] > 0) {
@@ -349,7 +441,7 @@ static void a_run_has_a_golden_hash(void** state)
                        .delay_us = 50000,
                        .jitter_us = 20000,
                        .loss = 0.05,
-                       .doubling = 0.02},
+                       .duplication = 0.02},
         &seen);
     ph_hash hash = ph_hash_make(0);
     for (int number = 0; number < SEND_COUNT; ++number) {
@@ -365,7 +457,7 @@ static void a_run_has_a_golden_hash(void** state)
 static void a_change_leaves_what_is_on_its_way(void** state)
 {
     (void)state;
-    ph_link* link = ph_link_create(&(ph_link_def){.delay_us = 1000});
+    ph_link* link = test_link_create(&(ph_link_def){.delay_us = 1000});
     send_number(link, 0, 1);
     ph_link_change(link, &(ph_link_def){.delay_us = 100});
     send_number(link, 0, 2);
@@ -382,13 +474,15 @@ static void a_change_leaves_what_is_on_its_way(void** state)
     ph_link_destroy(link);
 }
 
-static void a_change_keeps_seed_and_key(void** state)
+static void a_change_keeps_seed_key_and_allocator(void** state)
 {
     (void)state;
     const ph_link_def def = {.seed = 15, .key = 4, .loss = 0.3};
     static arrivals seen;
     run(&def, &seen);
-    ph_link* link = ph_link_create(&(ph_link_def){.seed = 15, .key = 4});
+    test_memory memory = {0};
+    ph_link* link = test_link_create(
+        &(ph_link_def){.seed = 15, .key = 4, .allocator = test_memory_allocator(&memory)});
     ph_link_change(link, &(ph_link_def){.seed = 99, .key = 77, .loss = 0.3});
     for (uint64_t number = 0; number < 1000; ++number) {
         send_number(link, 0, number);
@@ -396,7 +490,9 @@ static void a_change_keeps_seed_and_key(void** state)
         const bool has_come = ph_link_receive(link, 0, &got, sizeof got) > 0;
         assert_int_equal(has_come, seen.count[number]);
     }
+    assert_true(memory.allocate_count > 1);
     ph_link_destroy(link);
+    test_memory_assert_clean(&memory);
 }
 
 int main(void)
@@ -404,13 +500,16 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_zero_def_is_perfect),
         cmocka_unit_test(nothing_to_destroy_is_fine),
+        cmocka_unit_test(a_def_out_of_range_is_refused),
+        cmocka_unit_test(without_memory_a_call_does_nothing),
+        cmocka_unit_test(a_warm_link_takes_no_more_memory),
         cmocka_unit_test(delay_keeps_the_order),
         cmocka_unit_test(loses_its_share),
         cmocka_unit_test(losses_are_independent),
         cmocka_unit_test(loss_of_one_and_zero_are_certain),
         cmocka_unit_test(jitter_is_even_and_reorders),
         cmocka_unit_test(jitter_below_the_interval_keeps_the_order),
-        cmocka_unit_test(doubles_its_share_each_copy_by_its_own_way),
+        cmocka_unit_test(duplicates_its_share_each_copy_with_its_own_jitter),
         cmocka_unit_test(equal_times_come_in_the_order_of_sending),
         cmocka_unit_test(bytes_arrive_as_they_were_sent),
         cmocka_unit_test(a_capacity_below_the_size_is_misuse),
@@ -420,7 +519,7 @@ int main(void)
         cmocka_unit_test(another_seed_or_key_is_another_network),
         cmocka_unit_test(a_run_has_a_golden_hash),
         cmocka_unit_test(a_change_leaves_what_is_on_its_way),
-        cmocka_unit_test(a_change_keeps_seed_and_key),
+        cmocka_unit_test(a_change_keeps_seed_key_and_allocator),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

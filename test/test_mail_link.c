@@ -5,8 +5,7 @@
 // rest comes in another order and some of it twice.
 
 #include "support/mail_pair.h"
-
-#include "kit/link.h"
+#include "support/test_links.h"
 
 #include <string.h>
 
@@ -128,7 +127,7 @@ static double run(const ph_link_def* link, const ph_mail_def* def, uint64_t seed
         ph_link_def made = *link;
         made.seed = seed;
         made.key = (uint64_t)i;
-        net.sides[i].link = ph_link_create(&made);
+        net.sides[i].link = test_link_create(&made);
     }
     int tick = 0;
     while (!is_done(&net)) {
@@ -158,7 +157,7 @@ static void everything_arrives_with_a_third_lost(void** state)
     (void)state;
     for (uint64_t seed = 10; seed < 22; ++seed) {
         const ph_link_def link = {
-            .delay_us = 50000, .jitter_us = 150000, .loss = 0.3, .doubling = 0.1};
+            .delay_us = 50000, .jitter_us = 150000, .loss = 0.3, .duplication = 0.1};
         run(&link, NULL, seed);
     }
 }

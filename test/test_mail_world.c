@@ -6,8 +6,7 @@
 // arrives.
 
 #include "support/mail_pair.h"
-
-#include "kit/link.h"
+#include "support/test_links.h"
 
 #include <pinhole/client.h>
 #include <pinhole/net/rate.h>
@@ -74,10 +73,10 @@ static void setup(front_end* f, ph_profile profile, double loss)
     f->rate = ph_rate_make(&rate_def);
     f->narrow.overhead_bytes = OVERHEAD;
     ph_link_def link = {
-        .seed = 5, .delay_us = 40000, .jitter_us = 30000, .loss = loss, .doubling = 0.05};
-    f->up = ph_link_create(&link);
+        .seed = 5, .delay_us = 40000, .jitter_us = 30000, .loss = loss, .duplication = 0.05};
+    f->up = test_link_create(&link);
     link.bottleneck = &f->narrow;
-    f->down = ph_link_create(&link);
+    f->down = test_link_create(&link);
 }
 
 static void teardown(front_end* f)

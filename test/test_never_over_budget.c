@@ -492,7 +492,7 @@ static session_def def_of(ph_profile profile, int number, uint64_t seed, ph_visi
         .network = {.delay_us = 20000u * (uint32_t)(number % 4),
                     .jitter_us = 100000u * (uint32_t)(number % 3),
                     .loss = 0.1 * (number % 6),
-                    .doubling = 0.1 * (number % 2)},
+                    .duplication = 0.1 * (number % 2)},
     };
 }
 

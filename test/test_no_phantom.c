@@ -333,7 +333,7 @@ static void run_all(ph_profile profile, ph_vision_kind vision)
             .network = {.delay_us = 30000u * (uint32_t)(i % 5),
                         .jitter_us = 120000u * (uint32_t)(i % 3),
                         .loss = 0.1 * (i % 6),
-                        .doubling = 0.15 * (i % 3)},
+                        .duplication = 0.15 * (i % 3)},
         };
         run_one(&def);
     }

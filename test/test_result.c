@@ -10,9 +10,25 @@
 #include "pinhole/base.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+static void the_version_is_that_of_the_headers_and_of_the_build(void** state)
+{
+    (void)state;
+    char text[32];
+    snprintf(text, sizeof text, "%d.%d.%d", PH_VERSION_MAJOR, PH_VERSION_MINOR, PH_VERSION_PATCH);
+    assert_string_equal(ph_version(), text);
+    assert_string_equal(PH_VERSION_TEXT, text);
+    assert_int_equal(PH_VERSION_NUMBER,
+                     PH_VERSION_MAJOR * 1000000 + PH_VERSION_MINOR * 1000 + PH_VERSION_PATCH);
+    assert_string_equal(PH_TEST_PROJECT_VERSION, text); // CMake's, which packages carry
+#if PH_VERSION_NUMBER < 1000
+    fail(); // there is none before 0.1.0
+#endif
+}
 
 static void every_result_has_its_own_sentence(void** state)
 {
@@ -79,6 +95,7 @@ static void a_failed_assertion_says_where_and_aborts(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_version_is_that_of_the_headers_and_of_the_build),
         cmocka_unit_test(every_result_has_its_own_sentence),
         cmocka_unit_test(numbers_that_are_no_result_have_a_sentence_too),
         cmocka_unit_test(a_failed_assertion_says_where_and_aborts),

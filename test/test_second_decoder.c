@@ -141,7 +141,7 @@ static void play(int number)
         .network = {.delay_us = 30000,
                     .jitter_us = 90000u * (uint32_t)(number % 3),
                     .loss = 0.1 * (number % 4),
-                    .doubling = 0.1},
+                    .duplication = 0.1},
     };
     session_setup(&session, &def);
     tell_schema(&session);

@@ -10,9 +10,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// The version of these headers. The build takes its own from here. Before 1.0 a minor version may break the contract.
 #define PH_VERSION_MAJOR 0
 #define PH_VERSION_MINOR 1
 #define PH_VERSION_PATCH 0
+
+/// The version as one number, for the preprocessor: 1002003 is version 1.2.3.
+#define PH_VERSION_NUMBER (PH_VERSION_MAJOR * 1000000 + PH_VERSION_MINOR * 1000 + PH_VERSION_PATCH)
+
+/// The version as a text, such as "1.2.3".
+#define PH_VERSION_TEXT PH_VERSION_SPELL(PH_VERSION_MAJOR, PH_VERSION_MINOR, PH_VERSION_PATCH)
+#define PH_VERSION_SPELL(major, minor, patch) PH_VERSION_QUOTE(major, minor, patch)
+#define PH_VERSION_QUOTE(major, minor, patch) #major "." #minor "." #patch
+
+// What only gcc and clang have: attributes and builtins, for speed and for more warnings. With PH_NO_EXTENSIONS they go
+// without, as other compilers do; a test builds that.
+#if defined(__GNUC__) && !defined(PH_NO_EXTENSIONS)
+#define PH_HAS_EXTENSIONS
+#endif
 
 // PH_API marks what the library exports. PH_INLINE marks functions that live in a header for speed
 // and have one exported twin in the library, for languages that can only call symbols.
@@ -22,18 +37,18 @@
 #else
 #define PH_API __declspec(dllimport)
 #endif
-#elif defined(__GNUC__)
+#elif defined(PH_HAS_EXTENSIONS)
 #define PH_API __attribute__((visibility("default")))
 #else
 #define PH_API
 #endif
-#if defined(__GNUC__) && !defined(_WIN32) && defined(PH_BUILD)
+#if defined(PH_HAS_EXTENSIONS) && !defined(_WIN32) && defined(PH_BUILD)
 #define PH_INLINE PH_API inline
 #else
 #define PH_INLINE inline
 #endif
 
-#if defined(__GNUC__)
+#if defined(PH_HAS_EXTENSIONS)
 #define PH_NORETURN __attribute__((noreturn))
 #define PH_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define PH_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
@@ -46,6 +61,10 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/// The version of the library that the program runs with, such as "1.2.3". Not the one of the headers that it was
+/// compiled with, PH_VERSION_TEXT: a shared library may be another. Never NULL. Static storage.
+PH_API const char* ph_version(void);
 
 /// What a call has to say. Everything but PH_OK means that nothing was done (a writer or reader
 /// that failed is to be thrown away, or rolled back).

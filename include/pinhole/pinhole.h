@@ -26,6 +26,7 @@
 #include <pinhole/vision.h>
 
 #include <pinhole/client.h>
+#include <pinhole/link.h>
 #include <pinhole/mail.h>
 #include <pinhole/world.h>
 

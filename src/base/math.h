@@ -41,7 +41,15 @@ static inline uint64_t ph_distance2(int32_t ax, int32_t ay, int32_t bx, int32_t 
 // How many bits of a word are set.
 static inline int ph_word_count_bits(uint64_t word)
 {
+#if defined(PH_HAS_EXTENSIONS)
     return __builtin_popcountll(word);
+#else
+    // In pairs, in groups of four, in bytes; the product adds up the bytes.
+    word -= word >> 1 & UINT64_C(0x5555555555555555);
+    word = (word & UINT64_C(0x3333333333333333)) + (word >> 2 & UINT64_C(0x3333333333333333));
+    word = (word + (word >> 4)) & UINT64_C(0x0F0F0F0F0F0F0F0F);
+    return (int)(word * UINT64_C(0x0101010101010101) >> 56);
+#endif
 }
 
 // The lowest set bit of a word, 0..63. The word is not 0.
@@ -49,13 +57,17 @@ static inline int ph_word_lowest_bit(uint64_t word)
 {
     PH_ASSERT(word != 0);
 
+#if defined(PH_HAS_EXTENSIONS)
     return __builtin_ctzll(word);
+#else
+    return ph_word_count_bits((word & (0 - word)) - 1);
+#endif
 }
 
 // Bits up to the highest one that is set; 0 for 0. Games call it ph_width_of().
 static inline int ph_word_width(uint64_t word)
 {
-#if defined(__GNUC__)
+#if defined(PH_HAS_EXTENSIONS)
     return word == 0 ? 0 : 64 - __builtin_clzll(word);
 #else
     int width = 0;

@@ -1,13 +1,18 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// The words for results, and the end of the program when an assertion fails. Neither runs in
-// normal operation.
+// The version, the words for results, and the end of the program when an assertion fails. None of
+// them runs in normal operation.
 
 #include "pinhole/base.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+
+const char* ph_version(void)
+{
+    return PH_VERSION_TEXT;
+}
 
 static const char* const TEXTS[] = {
     [PH_OK] = "Done.",

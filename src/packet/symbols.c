@@ -62,6 +62,9 @@ void ph_symbol_player_begin(ph_symbol_player* player, ph_entropy_writer* writer)
 
 static void write_entries(ph_symbol_player* player)
 {
+    if (player->entry_count == 0) {
+        return;
+    }
     ph_entropy_write_entries(player->writer, ph_coded_cumulative, player->entries,
                              player->entry_count);
     player->entry_count = 0;

@@ -7,6 +7,7 @@
 #ifndef PH_SCHEMA_PREPARE_H
 #define PH_SCHEMA_PREPARE_H
 
+#include "base/compiler.h"
 #include "schema/property.h"
 #include "schema/scanner.h"
 #include "schema/vocabulary.h"
@@ -17,10 +18,7 @@ typedef struct ph_problem {
 } ph_problem;
 
 // Fills *problem as printf does. Always returns false, so that a check can end with it.
-#if defined(__GNUC__)
-__attribute__((format(printf, 3, 4)))
-#endif
-
+PH_PRINTF(3, 4)
 bool ph_refuse(ph_problem* problem, ph_parameter parameter, const char* format, ...);
 
 // A number for a message, whatever it is and whatever the locale. Use .text at once.

@@ -374,7 +374,8 @@ _Static_assert(sizeof KIND_ROWS / sizeof KIND_ROWS[0] == PH_FIELD_COUNT, "each f
 
 const char* ph_field_name(ph_field field)
 {
-    return KIND_ROWS[field].name;
+    // For messages: a wrong number is no reason to crash in one.
+    return (unsigned)field < PH_FIELD_COUNT ? KIND_ROWS[field].name : "unknown";
 }
 
 size_t ph_field_size(ph_field field, int max_length)

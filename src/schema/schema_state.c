@@ -8,6 +8,7 @@
 #include "schema/schema_state.h"
 
 #include "base/allocator.h"
+#include "base/compiler.h"
 #include "base/hash.h"
 #include "schema/property.h"
 #include "schema/vocabulary.h"
@@ -17,12 +18,8 @@
 #include <string.h>
 
 // Returns false, so that a check can end with it.
-#if defined(__GNUC__)
-__attribute__((format(printf, 2, 3)))
-#endif
-
-static bool
-fail_schema(ph_schema_error* error, const char* format, ...)
+PH_PRINTF(2, 3)
+static bool fail_schema(ph_schema_error* error, const char* format, ...)
 {
     if (error == NULL) {
         return false;

@@ -7,6 +7,7 @@
 #include "schema/schema_text.h"
 
 #include "base/allocator.h"
+#include "base/compiler.h"
 #include "pinhole/schema.h"
 #include "schema/prepare.h"
 #include "schema/scanner.h"
@@ -248,12 +249,8 @@ typedef struct parser {
 
 // ---- complaints; all return false
 
-#if defined(__GNUC__)
-__attribute__((format(printf, 3, 4)))
-#endif
-
-static bool
-complain(parser* p, int column, const char* format, ...)
+PH_PRINTF(3, 4)
+static bool complain(parser* p, int column, const char* format, ...)
 {
     p->error.line = p->scanner.line;
     p->error.column = column;
@@ -554,12 +551,8 @@ typedef struct printer {
     size_t length;
 } printer;
 
-#if defined(__GNUC__)
-__attribute__((format(printf, 2, 3)))
-#endif
-
-static void
-print(printer* out, const char* format, ...)
+PH_PRINTF(2, 3)
+static void print(printer* out, const char* format, ...)
 {
     const bool has_room = out->length < out->capacity;
     va_list arguments;

@@ -23,7 +23,7 @@ static int check_values(void)
 
 int main(void)
 {
-    if (!check_values()) {
+    if (!check_values() || strcmp(ph_version(), PH_VERSION_TEXT) != 0) {
         return 1;
     }
     uint8_t bytes[16];

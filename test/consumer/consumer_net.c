@@ -48,6 +48,9 @@ static int create(void)
 
 int main(void)
 {
+    if (strcmp(ph_version(), PH_VERSION_TEXT) != 0) {
+        return 1; // from the core, which is linked beside it
+    }
     ph_token_def token_def = ph_token_def_default();
     uint8_t token[PH_TOKEN_SIZE];
     if (ph_address_parse("[::1]:40000", &server_address) != PH_OK ||

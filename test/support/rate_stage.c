@@ -17,10 +17,10 @@ static void open_links(rate_stage* stage, int index)
     def.seed = stage->seed;
     def.key = 2 * (uint64_t)index;
     def.bottleneck = &stage->narrow;
-    client->down = ph_link_create(&def);
+    client->down = test_link_create(&def);
     def.key += 1;
     def.bottleneck = NULL;
-    client->up = ph_link_create(&def);
+    client->up = test_link_create(&def);
 }
 
 void rate_stage_setup(rate_stage* stage, int count, int limit_bits_per_second)

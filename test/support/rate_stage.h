@@ -8,9 +8,8 @@
 #ifndef PINHOLE_TEST_RATE_STAGE_H
 #define PINHOLE_TEST_RATE_STAGE_H
 
+#include "test_links.h"
 #include "test_support.h"
-
-#include "kit/link.h"
 
 #include <pinhole/net/rate.h>
 

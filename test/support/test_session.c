@@ -157,7 +157,7 @@ static void draw_wide(test_session* session, ph_world_def* world_def)
     def->network.delay_us = (uint32_t)draw_whole(&session->rng, 0, 2000000);
     def->network.jitter_us = (uint32_t)draw_whole(&session->rng, 0, 1000000);
     def->network.loss = draw_real(&session->rng, 0.0, 0.5);
-    def->network.doubling = draw_real(&session->rng, 0.0, 1.0);
+    def->network.duplication = draw_real(&session->rng, 0.0, 1.0);
     const double trip_s = 2e-6 * (def->network.delay_us + def->network.jitter_us);
     session->wide.settle_s *= (1.0 + trip_s) / (1.0 - def->network.loss);
     session->now_us = (uint64_t)draw_whole(&session->rng, 0, INT64_C(1) << 52);
@@ -474,9 +474,7 @@ static ph_link* make_link(test_session* session, uint64_t key)
     ph_link_def def = session->def.network;
     def.seed = session->def.seed;
     def.key = key;
-    ph_link* link = ph_link_create(&def);
-    assert_non_null(link);
-    return link;
+    return test_link_create(&def);
 }
 
 int session_join_as(test_session* session, const ph_viewer_def* def)

@@ -21,10 +21,10 @@
 #include "draw.h"
 #include "session_baselines.h"
 #include "session_values.h"
+#include "test_links.h"
 #include "test_support.h"
 
 #include "base/hash.h"
-#include "kit/link.h"
 
 enum {
     SESSION_ENTITIES_MAX = 6600,
