@@ -8,6 +8,8 @@
 #include "key_file.h"
 #include "wall.h"
 
+#include <pinhole/viewer.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,10 +24,10 @@ struct serve_front {
 
 // ---- opening
 
-static void heed(void* context, int client, ph_mail* mail)
+static void heed(void* context, int client, ph_messages* messages)
 {
     const serve_front* front = context;
-    serve_guest_heed(&front->guests[client], mail);
+    serve_guest_heed(&front->guests[client], messages);
 }
 
 static bool complain(ph_result result, ph_fault* fault)
@@ -45,15 +47,15 @@ static bool open_host(serve_front* front, const serve_front_def* def, ph_fault* 
     ph_host_def host = ph_host_def_default();
     host.world = def->stage->world;
     host.tick_us = def->stage->tick_us;
-    host.listen = def->listen;
+    host.listen_address = def->listen;
     host.public_address = def->public_address;
     host.protocol_id = APP_PROTOCOL_ID;
     memcpy(host.private_key, def->key, sizeof host.private_key);
     host.client_capacity = def->client_capacity;
     host.is_rate_fixed = def->is_rate_fixed;
     host.pool = def->pool;
-    host.heed = heed;
-    host.heed_context = front;
+    host.on_messages = heed;
+    host.on_messages_context = front;
     host.allocator = ph_large_pages_allocator(def->stage->pages);
     const ph_result result = ph_host_open(&host, &front->host);
     app_key_wipe(host.private_key);

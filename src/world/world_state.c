@@ -63,7 +63,7 @@ ph_viewer_def ph_viewer_def_default(void)
         .bits_per_second = 13000,
         .overhead_bytes = 48,
         .precision_mrad = 1.0,
-        .patience_ms = 10000,
+        .max_starve_ms = 10000,
         .cookie = VIEWER_COOKIE,
     };
 }
@@ -106,7 +106,7 @@ static bool is_sending_sensible(const ph_viewer_def* def)
            (def->sends_per_second == 0.0 || def->sends_per_second == PH_SENDS_AUTO ||
             (def->sends_per_second >= SENDS_MIN && def->sends_per_second <= SENDS_MAX)) &&
            def->precision_mrad >= 0.0 && def->precision_mrad <= PRECISION_MAX_MRAD &&
-           def->patience_ms >= 0 && (has_all || has_none);
+           def->max_starve_ms >= 0 && (has_all || has_none);
 }
 
 bool ph_viewer_def_is_sensible(const ph_viewer_def* def, int32_t radius_max_mm)
