@@ -111,7 +111,11 @@ static void admit(serve_front* front, const ph_net_event* event)
     serve_guest_begin(guest, front->stage, event->client_id);
     ph_viewer_def view = front->view;
     view.entity = guest->entity;
-    serve_stage_place(front->stage, guest->actor, view.eye_mm);
+    int32_t place_mm[3];
+    serve_stage_place(front->stage, guest->actor, place_mm);
+    for (int axis = 0; axis < 3; ++axis) {
+        view.eye_mm[axis] = place_mm[axis];
+    }
     if (ph_host_admit(front->host, event->client, &view) != PH_OK) {
         ph_host_disconnect(front->host, event->client);
     }

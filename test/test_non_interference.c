@@ -58,7 +58,7 @@ static uint64_t below(test_rng* rng, uint64_t limit)
 
 // ---- the public story
 
-static void draw_place(tale* t, test_rng* rng, int32_t position_mm[3])
+static void draw_place(tale* t, test_rng* rng, int64_t position_mm[3])
 {
     for (int axis = 0; axis < 2; ++axis) {
         position_mm[axis] = (int32_t)((uint32_t)t->session.origin_mm +
@@ -104,7 +104,7 @@ static void set_public(tale* t, int who, int p)
 
 static void set_all(tale* t, int who)
 {
-    int32_t position_mm[3];
+    int64_t position_mm[3];
     draw_place(t, &t->session.rng, position_mm);
     ph_world_move(t->session.world, t->actors[who].id, position_mm[0], position_mm[1],
                   position_mm[2]);
@@ -279,7 +279,7 @@ static void change_secret(tale* t, ph_entity_id id, int class_index)
 {
     test_rng* rng = &t->hidden;
     const int p = (int)below(rng, (uint64_t)session_property_count(&t->session, class_index));
-    int32_t position_mm[3];
+    int64_t position_mm[3];
     draw_place(t, rng, position_mm);
     ph_world_move(t->session.world, id, position_mm[0], position_mm[1], position_mm[2]);
     set_value(t, id, property_of(t, class_index, p), p, rng, t->session.ids,

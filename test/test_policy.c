@@ -53,8 +53,8 @@ typedef struct fixture {
 static fixture shared; // too large for a stack
 
 // One floor at 1 m, everywhere.
-static int floor_heights(const void* context, int32_t x_mm, int32_t y_mm,
-                         int32_t heights_mm[PH_GROUND_LAYERS_MAX])
+static int floor_heights(const void* context, int64_t x_mm, int64_t y_mm,
+                         int64_t heights_mm[PH_GROUND_LAYERS_MAX])
 {
     (void)context;
     (void)x_mm;

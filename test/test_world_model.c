@@ -204,7 +204,7 @@ static void assert_all(const model* m)
 // ---- operations
 
 // Most near each other, some far away, some on the edge of the world.
-static void draw_place(model* m, int32_t place_mm[3])
+static void draw_place(model* m, int64_t place_mm[3])
 {
     for (int axis = 0; axis < 3; ++axis) {
         const int32_t near_mm = draw(m, 600000) - 300000;
@@ -234,13 +234,14 @@ static void spawn(model* m)
     if (is_taken) {
         return;
     }
-    *e = (model_entity){
-        .is_alive = true,
-        .id = id,
-        .name = new_one.key,
-        .class_index = new_one.class_index,
-        .health = 100,
-        .position_mm = {new_one.position_mm[0], new_one.position_mm[1], new_one.position_mm[2]}};
+    *e = (model_entity){.is_alive = true,
+                        .id = id,
+                        .name = new_one.key,
+                        .class_index = new_one.class_index,
+                        .health = 100,
+                        .position_mm = {(int32_t)new_one.position_mm[0],
+                                        (int32_t)new_one.position_mm[1],
+                                        (int32_t)new_one.position_mm[2]}};
     ++m->live_count;
 }
 
@@ -255,8 +256,9 @@ static void despawn(model* m)
 static void move(model* m, bool is_far)
 {
     model_entity* e = any(m);
-    int32_t to_mm[3];
-    draw_place(m, to_mm);
+    int64_t drawn_mm[3];
+    draw_place(m, drawn_mm);
+    int32_t to_mm[3] = {(int32_t)drawn_mm[0], (int32_t)drawn_mm[1], (int32_t)drawn_mm[2]};
     for (int axis = 0; axis < 3 && !is_far; ++axis) {
         const int way_mm = draw(m, 4) == 0 ? draw(m, 7) - 3 : draw(m, 4001) - 2000;
         to_mm[axis] = (int32_t)((uint32_t)e->position_mm[axis] + (uint32_t)way_mm);

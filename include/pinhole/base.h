@@ -124,6 +124,12 @@ typedef void ph_run_jobs_fn(void* context, int count, ph_job_fn* job, void* job_
 /// The most that one datagram carries, in bytes; lower headers and a secure envelope not counted.
 #define PH_PAYLOAD_MAX 1200
 
+/// Positions are int64 millimetres in the whole contract. For now each coordinate lies within this range,
+/// 4,295 km, and wraps at its ends: what stands at one end is next to what stands at the other. Beyond it
+/// they are refused.
+#define PH_POSITION_MIN_MM INT64_C(-2147483648)
+#define PH_POSITION_MAX_MM INT64_C(2147483647)
+
 /// Names one entity of one world or client. Opaque, passed by value; {0} is null.
 /// The id of an entity that is gone is recognised as stale and never reaches another entity.
 typedef struct ph_entity_id {

@@ -171,7 +171,9 @@ PH_API void* ph_client_user(const ph_client* client, ph_entity_id entity);
 
 /// An entity at the moment of the last ph_client_advance(); docs/motion.md says how it is found.
 typedef struct ph_pose {
-    /// -2^31 <= each < 2^31. Of x and y the middle of the step that the coding rounds to.
+    /// In mm, within PH_POSITION_MIN_MM..PH_POSITION_MAX_MM + 1; of x and y the middle of the step that
+    /// the coding rounds to. A double, since motion between updates is finer than a millimetre; it counts
+    /// whole millimetres up to 2^53, which is further than positions will ever go.
     double position_mm[3];
     /// 0 <= it < 360. The first property of its class named "heading" with the coding ANGLE.
     double heading_deg;

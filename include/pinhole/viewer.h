@@ -38,13 +38,13 @@ extern "C" {
 typedef struct ph_viewer_def {
     /// The viewer's own entity: its eye follows it, and it is slot 0. {0}: a spectator.
     ph_entity_id entity;
-    /// A spectator's eye.
-    int32_t eye_mm[3];
+    /// A spectator's eye, each within PH_POSITION_MIN_MM..PH_POSITION_MAX_MM.
+    int64_t eye_mm[3];
     /// What it may see: entities whose seen_by has a bit in common with this mask. Default all bits.
     uint32_t sees;
     /// Properties whose audience_mask has a bit in common with this are sent to it. Default 0.
     uint32_t audience;
-    /// Default 250,000 mm; 1 to the world's radius_max_mm.
+    /// 0 to the world's radius_max_mm, in mm. Default 250,000.
     int32_t radius_mm;
     /// As many of the nearest enter, 1..PH_VISIBLE_MAX. Default 250. What has entered may stay a little
     /// beyond (see hysteresis and stay_ticks of ph_vision_def), as long as there are slots: no more
@@ -102,9 +102,9 @@ PH_API ph_result ph_world_remove_viewer(ph_world* world, ph_viewer_id viewer);
 
 /// Moves a spectator's eye. A viewer with an entity follows it; when that is gone, the eye stays,
 /// and may be moved. @return PH_OK, PH_ERROR_STALE, or PH_ERROR_VALUE for a viewer whose entity
-/// lives.
-PH_API ph_result ph_viewer_set_eye(ph_world* world, ph_viewer_id viewer, int32_t x_mm, int32_t y_mm,
-                                   int32_t z_mm);
+/// lives, and for a position out of range.
+PH_API ph_result ph_viewer_set_eye(ph_world* world, ph_viewer_id viewer, int64_t x_mm, int64_t y_mm,
+                                   int64_t z_mm);
 
 /// Gives a viewer another entity of its own, or none ({0}): the eye then stays where it is.
 /// @return PH_OK or PH_ERROR_STALE (viewer or entity).

@@ -19,6 +19,8 @@
 // State is quantised once, when it is set, into the integers that go on the wire; a change smaller
 // than a step is no change. Between two ticks the game may do anything; a tick allocates nothing.
 //
+// Positions are int64 millimetres, within PH_POSITION_MIN_MM..PH_POSITION_MAX_MM (base.h).
+//
 // An entity has an id, which is the world's and says whether the entity still lives, and a key, which
 // is the game's and the only one of the two that clients see.
 //
@@ -105,7 +107,8 @@ typedef struct ph_spawn {
     /// The game's own number for it: unique in the world, and the only identity that goes on the wire;
     /// small numbers cost few bits.
     uint64_t key;
-    int32_t position_mm[3];
+    /// Each within PH_POSITION_MIN_MM..PH_POSITION_MAX_MM.
+    int64_t position_mm[3];
     /// Which viewers may see it: those whose `sees` has a bit in common with this mask. Here, and only
     /// here, 0 means all bits.
     uint32_t seen_by;
@@ -116,7 +119,7 @@ typedef struct ph_spawn {
 } ph_spawn;
 
 /// Adds an entity. Viewers see it from the next tick.
-/// @return PH_OK, PH_ERROR_VALUE (no such class), PH_ERROR_TAKEN (the key), PH_ERROR_MEMORY with the
+/// @return PH_OK, PH_ERROR_VALUE (no such class or position), PH_ERROR_TAKEN (the key), PH_ERROR_MEMORY with the
 /// world as it was; *entity is {0} unless PH_OK.
 PH_API ph_result ph_world_spawn(ph_world* world, const ph_spawn* spawn, ph_entity_id* entity);
 
@@ -169,9 +172,10 @@ PH_API ph_result ph_world_set_property(ph_world* world, ph_entity_id entity, int
 PH_API ph_result ph_world_get_property(const ph_world* world, ph_entity_id entity, int property,
                                        ph_field field, void* value, size_t size);
 
-/// Moves an entity; the same as setting its position. @return PH_OK or PH_ERROR_STALE.
-PH_API ph_result ph_world_move(ph_world* world, ph_entity_id entity, int32_t x_mm, int32_t y_mm,
-                               int32_t z_mm);
+/// Moves an entity; the same as setting its position. @return PH_OK, PH_ERROR_STALE, or PH_ERROR_VALUE: not
+/// within PH_POSITION_MIN_MM..PH_POSITION_MAX_MM, nothing is changed.
+PH_API ph_result ph_world_move(ph_world* world, ph_entity_id entity, int64_t x_mm, int64_t y_mm,
+                               int64_t z_mm);
 
 /// Changes which viewers may see it (see ph_spawn). A seen_by of 0 means its own viewer only: a mask
 /// that was worked out and came to nothing opens nothing. @return PH_OK or PH_ERROR_STALE.

@@ -5,6 +5,7 @@
 // calls per tick, and a spawn may allocate. Then their state, in and out: put, move, set, get, read.
 // Putting is the hot one: once per entity and tick.
 
+#include "base/position.h"
 #include "entities/columns.h"
 #include "schema/property.h"
 #include "world/world_state.h"
@@ -25,6 +26,9 @@ ph_result ph_world_spawn(ph_world* world, const ph_spawn* spawn, ph_entity_id* e
     if (spawn->class_index < 0 || spawn->class_index >= world->store.class_count) {
         return PH_ERROR_VALUE;
     }
+    if (!ph_is_position(spawn->position_mm)) {
+        return PH_ERROR_VALUE;
+    }
     if (ph_entities_has_name(&world->store.entities, spawn->key, NULL)) {
         return PH_ERROR_TAKEN;
     }
@@ -33,7 +37,8 @@ ph_result ph_world_spawn(ph_world* world, const ph_spawn* spawn, ph_entity_id* e
     }
     const ph_newcomer newcomer = {
         .name = spawn->key,
-        .position_mm = {spawn->position_mm[0], spawn->position_mm[1], spawn->position_mm[2]},
+        .position_mm = {(int32_t)spawn->position_mm[0], (int32_t)spawn->position_mm[1],
+                        (int32_t)spawn->position_mm[2]},
         // A zero-initialised struct means everybody; later, a mask of 0 means nobody.
         .seen_by = spawn->seen_by != 0 ? spawn->seen_by : UINT32_MAX,
         .flags = flags_of(spawn->is_always_visible, spawn->is_never_visible),
@@ -300,15 +305,18 @@ ph_result ph_world_set_struct(ph_world* world, ph_entity_id entity, const void* 
     return PH_OK;
 }
 
-ph_result ph_world_move(ph_world* world, ph_entity_id entity, int32_t x_mm, int32_t y_mm,
-                        int32_t z_mm)
+ph_result ph_world_move(ph_world* world, ph_entity_id entity, int64_t x_mm, int64_t y_mm,
+                        int64_t z_mm)
 {
     placed at;
     if (!try_find_place(world, entity, &at)) {
         return PH_ERROR_STALE;
     }
+    if (!ph_is_position((int64_t[3]){x_mm, y_mm, z_mm})) {
+        return PH_ERROR_VALUE;
+    }
     world->store.entities.changes[at.index] |=
-        store_position(world, at, (int32_t[3]){x_mm, y_mm, z_mm});
+        store_position(world, at, (int32_t[3]){(int32_t)x_mm, (int32_t)y_mm, (int32_t)z_mm});
     return PH_OK;
 }
 

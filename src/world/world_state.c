@@ -6,6 +6,7 @@
 
 #include "world/world_state.h"
 
+#include "base/position.h"
 #include "vision/slots.h"
 
 #include <math.h>
@@ -113,8 +114,8 @@ bool ph_viewer_def_is_sensible(const ph_viewer_def* def, int32_t radius_max_mm)
 {
     PH_ASSERT(def->cookie == VIEWER_COOKIE); // start from ph_viewer_def_default()
 
-    return def->radius_mm >= 0 && def->radius_mm <= radius_max_mm && def->visible_max >= 1 &&
-           def->visible_max <= PH_VISIBLE_MAX &&
+    return ph_is_position(def->eye_mm) && def->radius_mm >= 0 && def->radius_mm <= radius_max_mm &&
+           def->visible_max >= 1 && def->visible_max <= PH_VISIBLE_MAX &&
            (def->slot_count == 0 ||
             (def->slot_count > def->visible_max && def->slot_count <= PH_SLOT_COUNT_MAX)) &&
            is_sending_sensible(def);

@@ -4,6 +4,7 @@
 // The public functions about viewers: coming and going, what they see, budgets and hints, sends, acks,
 // questions, what the caller adds to datagrams. A few calls per viewer and tick; adding one allocates.
 
+#include "base/position.h"
 #include "replication/send.h"
 #include "replication/sender.h"
 #include "world/world_state.h"
@@ -28,8 +29,8 @@ static ph_eye eye_of(ph_world* world, const ph_viewer_def* def)
 {
     const double hysteresis = world->def.vision.hysteresis;
     return (ph_eye){
-        .x_mm = def->eye_mm[0],
-        .y_mm = def->eye_mm[1],
+        .x_mm = (int32_t)def->eye_mm[0],
+        .y_mm = (int32_t)def->eye_mm[1],
         .sees = def->sees,
         .own = PH_ENTITY_NONE,
         .radius_mm = ph_wider_radius(def->radius_mm, hysteresis),
@@ -69,7 +70,7 @@ ph_result ph_world_add_viewer(ph_world* world, const ph_viewer_def* def, ph_view
     const ph_eye eye = eye_of(world, def);
     ph_viewer made = {
         .own = def->entity,
-        .eye_z_mm = def->eye_mm[2],
+        .eye_z_mm = (int32_t)def->eye_mm[2],
         .audience = def->audience,
         .radius_mm = def->radius_mm,
         .visible_max = def->visible_max,
@@ -125,8 +126,8 @@ ph_result ph_world_remove_viewer(ph_world* world, ph_viewer_id viewer)
 
 // ---- changes
 
-ph_result ph_viewer_set_eye(ph_world* world, ph_viewer_id viewer, int32_t x_mm, int32_t y_mm,
-                            int32_t z_mm)
+ph_result ph_viewer_set_eye(ph_world* world, ph_viewer_id viewer, int64_t x_mm, int64_t y_mm,
+                            int64_t z_mm)
 {
     uint32_t index;
     if (!ph_world_try_viewer(world, viewer, &index)) {
@@ -136,8 +137,11 @@ ph_result ph_viewer_set_eye(ph_world* world, ph_viewer_id viewer, int32_t x_mm, 
     if (ph_world_is_alive(world, moved->own)) {
         return PH_ERROR_VALUE;
     }
+    if (!ph_is_position((int64_t[3]){x_mm, y_mm, z_mm})) {
+        return PH_ERROR_VALUE;
+    }
     moved->own = (ph_entity_id){0}; // or the next tick would look from where it died
-    const int32_t eye_mm[3] = {x_mm, y_mm, z_mm};
+    const int32_t eye_mm[3] = {(int32_t)x_mm, (int32_t)y_mm, (int32_t)z_mm};
     ph_viewers_look_from(&world->viewers, index, eye_mm, world->store.entities.jump_mm);
     world->is_sorted = false;
     return PH_OK;

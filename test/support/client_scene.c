@@ -67,7 +67,7 @@ ph_schema* client_scene_schema(void)
     return schema;
 }
 
-static int layers(const void* context, int32_t x_mm, int32_t y_mm, int32_t heights_mm[])
+static int layers(const void* context, int64_t x_mm, int64_t y_mm, int64_t heights_mm[])
 {
     (void)context;
     int count = 0;

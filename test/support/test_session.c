@@ -247,7 +247,7 @@ int session_property_count(const test_session* session, int class_index)
 }
 
 // 2,000 km away there is nothing else.
-static void draw_place(test_session* session, bool is_far, int32_t position_mm[3])
+static void draw_place(test_session* session, bool is_far, int64_t position_mm[3])
 {
     for (int axis = 0; axis < 2; ++axis) {
         const uint32_t offset = (uint32_t)below(session, (uint64_t)session->side_mm);
@@ -363,7 +363,7 @@ void session_set_any(test_session* session, int entity)
     session_set(session, entity, (int)below(session, (uint64_t)count));
 }
 
-static void move_to(test_session* session, int entity, const int32_t position_mm[3])
+static void move_to(test_session* session, int entity, const int64_t position_mm[3])
 {
     session_entity* moved = &session->entities[entity];
     assert_int_equal(
@@ -389,10 +389,10 @@ static int position_of(const test_session* session, int class_index)
 void session_walk(test_session* session, int entity, int32_t reach_mm)
 {
     const session_entity* walking = &session->entities[entity];
-    int32_t position_mm[3];
+    int64_t position_mm[3];
     assert_int_equal(ph_world_get_property(session->world, walking->id,
                                            position_of(session, walking->class_index),
-                                           PH_FIELD_I32X3, position_mm, sizeof position_mm),
+                                           PH_FIELD_I64X3, position_mm, sizeof position_mm),
                      PH_OK);
     for (int axis = 0; axis < 3; ++axis) {
         const uint32_t way = (uint32_t)below(session, 2 * (uint64_t)reach_mm + 1);
@@ -403,7 +403,7 @@ void session_walk(test_session* session, int entity, int32_t reach_mm)
 
 void session_teleport(test_session* session, int entity)
 {
-    int32_t position_mm[3];
+    int64_t position_mm[3];
     draw_place(session, below(session, 4) == 0, position_mm);
     move_to(session, entity, position_mm);
 }
@@ -568,7 +568,7 @@ static void stir_viewer(test_session* session)
         return;
     }
     const int some = (int)below(session, (uint64_t)session->entity_count);
-    int32_t eye_mm[3];
+    int64_t eye_mm[3];
     switch (below(session, 24)) {
     case 0:
         session_leave(session, place);
