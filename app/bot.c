@@ -8,6 +8,8 @@
 #include "key_file.h"
 #include "wall.h"
 
+#include <pinhole/stats.h>
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,10 +68,10 @@ static bool create_socket(bot* of)
     ph_socket_def def = ph_socket_def_default();
     if (of->terms->server.kind == PH_ADDRESS_IPV6) {
         const uint8_t any[16] = {0};
-        def.local = ph_address_make_ipv6(any, 0);
+        def.local_address = ph_address_make_ipv6(any, 0);
     } else {
         const uint8_t any[4] = {0};
-        def.local = ph_address_make_ipv4(any, 0);
+        def.local_address = ph_address_make_ipv4(any, 0);
     }
     def.receive_buffer_bytes = BUFFER_BYTES;
     def.send_buffer_bytes = BUFFER_BYTES;
@@ -83,9 +85,9 @@ static bool create_client(bot* of)
     def.profile = of->terms->profile;
     def.ground = of->terms->ground;
     def.slot_capacity = of->terms->slot_capacity;
-    const ph_mail_def mail = ph_mail_def_default();
+    const ph_messages_def messages = ph_messages_def_default();
     return ph_client_create(&def, &of->client) == PH_OK &&
-           ph_mail_create(&mail, &of->mail) == PH_OK;
+           ph_messages_create(&messages, &of->messages) == PH_OK;
 }
 
 bot* bot_create(const bot_terms* terms, uint64_t client_id, bot_manner manner)
@@ -120,7 +122,7 @@ void bot_destroy(bot* of)
     }
     ph_net_client_destroy(of->net);
     ph_client_destroy(of->client);
-    ph_mail_destroy(of->mail);
+    ph_messages_destroy(of->messages);
     ph_link_destroy(of->down);
     ph_link_destroy(of->up);
     ph_socket_close(of->socket);
@@ -152,7 +154,7 @@ bool bot_start(bot* of, uint64_t now_us)
 
 bool bot_is_connected(const bot* of)
 {
-    return ph_net_client_state(of->net) == PH_NET_CLIENT_CONNECTED;
+    return ph_net_client_get_state(of->net) == PH_NET_CLIENT_CONNECTED;
 }
 
 // What waits in a queue on the way, or in the socket, comes closer together than it was sent.
@@ -181,9 +183,9 @@ void bot_note_stall(bot* of, uint64_t stalled_us)
 // ---- what a player does
 
 // Any text will do that both know; sizes differ.
-static size_t write_chat(const bot* of, uint32_t number, uint8_t message[PH_MAIL_MESSAGE_MAX])
+static size_t write_chat(const bot* of, uint32_t number, uint8_t message[PH_MESSAGE_SIZE_MAX])
 {
-    const int size = snprintf((char*)message, PH_MAIL_MESSAGE_MAX, "%llu says %u %.*s",
+    const int size = snprintf((char*)message, PH_MESSAGE_SIZE_MAX, "%llu says %u %.*s",
                               (unsigned long long)of->client_id, number, (int)(number * 7 % 40),
                               "and so on and on and on and on and on and on");
     return (size_t)size;
@@ -192,9 +194,10 @@ static size_t write_chat(const bot* of, uint32_t number, uint8_t message[PH_MAIL
 static void chat(bot* of, uint64_t now_us)
 {
     const double due = of->terms->chat_hz * (double)(now_us - of->connected_us) / 1e6;
-    uint8_t message[PH_MAIL_MESSAGE_MAX];
+    uint8_t message[PH_MESSAGE_SIZE_MAX];
     while (of->chat_posted < due && !of->is_silent &&
-           ph_mail_post(of->mail, message, write_chat(of, of->chat_posted, message)) == PH_OK) {
+           ph_messages_send(of->messages, message, write_chat(of, of->chat_posted, message)) ==
+               PH_OK) {
         ++of->chat_posted;
     }
 }
@@ -216,7 +219,7 @@ static void roam(bot* of, uint64_t now_us)
         put_i32(input + 4 * axis, of->eye_mm[axis]);
     }
     if (!of->is_silent) {
-        ph_mail_set_input(of->mail, ++of->input_number, input, sizeof input);
+        ph_messages_set_input(of->messages, ++of->input_number, input, sizeof input);
     }
 }
 
@@ -236,13 +239,13 @@ static void play(bot* of, uint64_t now_us)
 static void answer(bot* of, uint64_t now_us)
 {
     uint8_t ack[PH_ACK_SIZE];
-    uint8_t whole[PH_MAIL_DATAGRAM_MAX];
+    uint8_t whole[PH_PAYLOAD_MAX];
     if (of->manner == BOT_MUTE) {
         return;
     }
-    ph_mail_wants(of->mail, now_us);
-    const size_t size = ph_client_ack(of->client, now_us, ack);
-    ph_net_client_send(of->net, whole, ph_mail_pack(of->mail, ack, size, whole));
+    ph_messages_plan(of->messages, now_us);
+    const size_t size = ph_client_write_ack(of->client, now_us, ack);
+    ph_net_client_send(of->net, whole, ph_messages_pack(of->messages, ack, size, whole));
 }
 
 // Without anything new: the last answer may be lost.
@@ -254,9 +257,9 @@ static uint64_t answer_due_us(const bot* of)
 
 static void read_chat(bot* of)
 {
-    uint8_t message[PH_MAIL_MESSAGE_MAX];
-    for (size_t size; (size = ph_mail_take(of->mail, message)) > 0;) {
-        uint8_t expected[PH_MAIL_MESSAGE_MAX];
+    uint8_t message[PH_MESSAGE_SIZE_MAX];
+    for (size_t size; (size = ph_messages_receive(of->messages, message)) > 0;) {
+        uint8_t expected[PH_MESSAGE_SIZE_MAX];
         const size_t expected_size = write_chat(of, of->chat_returned, expected);
         const bool is_right = size == expected_size && memcmp(message, expected, size) == 0;
         ++of->chat_returned;
@@ -266,8 +269,8 @@ static void read_chat(bot* of)
 
 static void take_payload(bot* of, uint64_t now_us, const ph_net_payload* payload)
 {
-    ph_mail_rest rest;
-    if (ph_mail_unpack(of->mail, now_us, payload->bytes, payload->size, &rest) != PH_OK) {
+    ph_messages_rest rest;
+    if (ph_messages_unpack(of->messages, now_us, payload->bytes, payload->size, &rest) != PH_OK) {
         ++of->misread;
         return;
     }
@@ -317,8 +320,8 @@ static void take_from_link(bot* of, uint64_t now_us)
 
 static void take_from_socket(bot* of, uint64_t now_us)
 {
-    ph_datagram datagrams[PH_SOCKET_BATCH];
-    for (int count; (count = ph_socket_receive(of->socket, datagrams, PH_SOCKET_BATCH)) > 0;) {
+    ph_datagram datagrams[PH_SOCKET_BATCH_MAX];
+    for (int count; (count = ph_socket_receive(of->socket, datagrams, PH_SOCKET_BATCH_MAX)) > 0;) {
         for (int i = 0; i < count; ++i) {
             ph_datagram* one = &datagrams[i];
             if (of->down != NULL) {
@@ -327,19 +330,19 @@ static void take_from_socket(bot* of, uint64_t now_us)
                 take(of, now_us, &one->peer, one->bytes, one->size);
             }
         }
-        if (count < PH_SOCKET_BATCH) {
+        if (count < PH_SOCKET_BATCH_MAX) {
             return;
         }
     }
 }
 
 // The server tells nothing when nothing is due; then nothing is acknowledged either.
-static void send_mail_alone(bot* of, uint64_t now_us)
+static void send_messages_alone(bot* of, uint64_t now_us)
 {
-    uint8_t whole[PH_MAIL_DATAGRAM_MAX];
+    uint8_t whole[PH_PAYLOAD_MAX];
     if (bot_is_connected(of) && of->manner != BOT_MUTE &&
-        ph_mail_wants_alone(of->mail, now_us) > 0) {
-        ph_net_client_send(of->net, whole, ph_mail_pack(of->mail, NULL, 0, whole));
+        ph_messages_plan_alone(of->messages, now_us) > 0) {
+        ph_net_client_send(of->net, whole, ph_messages_pack(of->messages, NULL, 0, whole));
     }
 }
 
@@ -399,7 +402,7 @@ void bot_tick(bot* of, uint64_t now_us)
         ph_net_client_tick(of->net, now_us);
         note_connection(of, now_us);
         play(of, now_us);
-        send_mail_alone(of, now_us);
+        send_messages_alone(of, now_us);
     }
     if (of->manner != BOT_GOOD) {
         misbehave(of, now_us);
@@ -414,12 +417,15 @@ void bot_fall_silent(bot* of)
 
 bool bot_is_answered(const bot* of)
 {
-    return of->chat_returned == of->chat_posted && ph_mail_processed(of->mail) == of->input_number;
+    return of->chat_returned == of->chat_posted &&
+           ph_messages_processed_input(of->messages) == of->input_number;
 }
 
 uint64_t bot_refused(const bot* of)
 {
     const ph_client_stats stats = ph_client_get_stats(of->client);
-    return of->misread + stats.refused[PH_REFUSAL_HELLO] + stats.refused[PH_REFUSAL_NUMBER] +
-           stats.refused[PH_REFUSAL_SIZE] + stats.refused[PH_REFUSAL_RECORD];
+    return of->misread + stats.refused_datagrams[PH_CLIENT_REFUSAL_HELLO] +
+           stats.refused_datagrams[PH_CLIENT_REFUSAL_SEQUENCE] +
+           stats.refused_datagrams[PH_CLIENT_REFUSAL_SIZE] +
+           stats.refused_datagrams[PH_CLIENT_REFUSAL_RECORD];
 }

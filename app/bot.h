@@ -12,7 +12,7 @@
 #include "net/wire_meter.h"
 
 #include <pinhole/link.h>
-#include <pinhole/mail.h>
+#include <pinhole/message.h>
 #include <pinhole/net/netcode_client.h>
 #include <pinhole/net/socket.h>
 
@@ -68,7 +68,7 @@ typedef struct bot {
     ph_socket* socket;
     ph_net_client* net;
     ph_client* client;
-    ph_mail* mail;
+    ph_messages* messages;
     uint32_t chat_posted;   // messages so far; each says its number
     uint32_t chat_returned; // in order
     uint64_t chat_wrong;    // that came in another order, or with other words
@@ -83,7 +83,7 @@ typedef struct bot {
     uint64_t connected_us; // 0: never
     uint64_t converged_us; // 0: not since the world stands
     uint64_t flooded_us;
-    uint64_t misread;    // datagrams that did not open, or whose mail made no sense
+    uint64_t misread;    // datagrams that did not open, or whose messages made no sense
     bool is_gone;        // vanished
     ph_wire_meter meter; // what arrives, with a second's worth of tolerance, and the longest stall
     uint64_t stalled_us; // longest time in which nothing was taken from its socket

@@ -41,7 +41,7 @@ static void check_one(bot* of, const bots_truth* truth, ph_entity_id entity, uin
     ph_pose pose;
     double place_mm[3];
     if (ph_client_identify(of->client, entity, &name, NULL) != PH_OK ||
-        ph_client_show(of->client, entity, &pose) != PH_OK) {
+        ph_client_get_pose(of->client, entity, &pose) != PH_OK) {
         return;
     }
     if (!bots_truth_place(truth, name, now_us, place_mm)) {

@@ -7,6 +7,8 @@
 
 #include "kit/json.h"
 
+#include <pinhole/stats.h>
+
 #include <stdio.h>
 
 enum { EXPLAINED_MAX = 5 };
@@ -37,7 +39,7 @@ static void add_bot(bots_report* report, const bot* of, uint64_t now_us)
     report->chat_returned += of->chat_returned;
     report->chat_wrong += of->chat_wrong;
     report->inputs += of->input_number;
-    report->inputs_processed += ph_mail_processed(of->mail);
+    report->inputs_processed += ph_messages_processed_input(of->messages);
     report->converged += of->converged_us != 0 ? 1 : 0;
 }
 

@@ -15,6 +15,7 @@
 #include "kit/sim_material.h"
 
 #include <pinhole/packet.h>
+#include <pinhole/stats.h>
 
 #include <stdio.h>
 #include <string.h>
@@ -90,7 +91,7 @@ static void print_ledger(const ph_sim_traffic* traffic)
     print_share("overhead", wire_bits - 8.0 * (double)traffic->payload_bytes, wire_bits);
     print_share("together", wire_bits, wire_bits);
     printf("  of these, said again after a loss: %.0f bits\n",
-           (double)traffic->ledger.repeat_bits256 / 256.0);
+           (double)traffic->ledger.resent_bits256 / 256.0);
 }
 
 static int print_summary(const ph_sim_result* result)

@@ -6,7 +6,7 @@
 #ifndef PH_APP_KEY_FILE_H
 #define PH_APP_KEY_FILE_H
 
-#include <pinhole/net/netcode_packet.h>
+#include <pinhole/net/netcode_common.h>
 
 // Names the protocol of `pinhole serve`, so that tokens for other games are refused.
 #define APP_PROTOCOL_ID UINT64_C(0x70696e686f6c6531)

@@ -191,7 +191,7 @@ static void close_all(serve_job* job)
 static void tell_key(const serve_job* job)
 {
     char address[PH_ADDRESS_TEXT_MAX];
-    const ph_address server = ph_host_public(serve_front_host(job->front));
+    const ph_address server = ph_host_public_address(serve_front_host(job->front));
     if (job->made_key_path[0] == '\0') {
         return;
     }
@@ -204,13 +204,13 @@ static void tell_start(const serve_job* job)
 {
     const serve_options* options = &job->options;
     char address[PH_ADDRESS_TEXT_MAX];
-    const ph_address local = ph_host_local(serve_front_host(job->front));
+    const ph_address local = ph_host_local_address(serve_front_host(job->front));
     printf("%s: %d entities, %.4g ticks a second, profile %s, %g kbit/s for each of %d clients, %d "
            "threads\n",
            options->source, job->stage->actor_count, 1e6 / job->stage->tick_us,
            options->profile_text, options->kbps, options->clients, ph_pool_thread_count(job->pool));
     printf("listening on %s\n", ph_address_print(&local, address));
-    const ph_address public_address = ph_host_public(serve_front_host(job->front));
+    const ph_address public_address = ph_host_public_address(serve_front_host(job->front));
     if (!ph_address_is_equal(&local, &public_address)) {
         printf("clients reach it under %s; --public says another address\n",
                ph_address_print(&public_address, address));

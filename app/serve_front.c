@@ -8,6 +8,8 @@
 #include "key_file.h"
 #include "wall.h"
 
+#include <pinhole/viewer.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,10 +24,10 @@ struct serve_front {
 
 // ---- opening
 
-static void heed(void* context, int client, ph_mail* mail)
+static void heed(void* context, int client, ph_messages* messages)
 {
     const serve_front* front = context;
-    serve_guest_heed(&front->guests[client], mail);
+    serve_guest_heed(&front->guests[client], messages);
 }
 
 static bool complain(ph_result result, ph_fault* fault)
@@ -45,15 +47,15 @@ static bool open_host(serve_front* front, const serve_front_def* def, ph_fault* 
     ph_host_def host = ph_host_def_default();
     host.world = def->stage->world;
     host.tick_us = def->stage->tick_us;
-    host.listen = def->listen;
+    host.listen_address = def->listen;
     host.public_address = def->public_address;
     host.protocol_id = APP_PROTOCOL_ID;
     memcpy(host.private_key, def->key, sizeof host.private_key);
     host.client_capacity = def->client_capacity;
     host.is_rate_fixed = def->is_rate_fixed;
     host.pool = def->pool;
-    host.heed = heed;
-    host.heed_context = front;
+    host.on_messages = heed;
+    host.on_messages_context = front;
     host.allocator = ph_large_pages_allocator(def->stage->pages);
     const ph_result result = ph_host_open(&host, &front->host);
     app_key_wipe(host.private_key);
@@ -109,7 +111,11 @@ static void admit(serve_front* front, const ph_net_event* event)
     serve_guest_begin(guest, front->stage, event->client_id);
     ph_viewer_def view = front->view;
     view.entity = guest->entity;
-    serve_stage_place(front->stage, guest->actor, view.eye_mm);
+    int32_t place_mm[3];
+    serve_stage_place(front->stage, guest->actor, place_mm);
+    for (int axis = 0; axis < 3; ++axis) {
+        view.eye_mm[axis] = place_mm[axis];
+    }
     if (ph_host_admit(front->host, event->client, &view) != PH_OK) {
         ph_host_disconnect(front->host, event->client);
     }

@@ -3,6 +3,8 @@
 
 #include "serve_guest.h"
 
+#include <pinhole/viewer.h>
+
 #include <string.h>
 
 enum { INPUT_BYTES = 12 };
@@ -15,14 +17,14 @@ void serve_guest_begin(serve_guest* guest, const serve_stage* stage, uint64_t cl
     guest->is_free = false;
 }
 
-// ---- mail
+// ---- messages
 
-static void return_messages(serve_guest* guest, ph_mail* mail)
+static void return_messages(serve_guest* guest, ph_messages* messages)
 {
-    uint8_t message[PH_MAIL_MESSAGE_MAX];
-    for (size_t size; (size = ph_mail_take(mail, message)) > 0;) {
+    uint8_t message[PH_MESSAGE_SIZE_MAX];
+    for (size_t size; (size = ph_messages_receive(messages, message)) > 0;) {
         ++guest->messages;
-        if (ph_mail_post(mail, message, size) != PH_OK) {
+        if (ph_messages_send(messages, message, size) != PH_OK) {
             ++guest->messages_dropped;
         }
     }
@@ -37,17 +39,17 @@ static int32_t coordinate_at(const uint8_t* bytes)
     return coordinate_mm;
 }
 
-void serve_guest_heed(serve_guest* guest, ph_mail* mail)
+void serve_guest_heed(serve_guest* guest, ph_messages* messages)
 {
-    return_messages(guest, mail);
-    const ph_mail_input input = ph_mail_newest_input(mail);
+    return_messages(guest, messages);
+    const ph_input input = ph_messages_newest_input(messages);
     if (input.size == INPUT_BYTES) {
         for (int axis = 0; axis < 3; ++axis) {
             guest->eye_mm[axis] = coordinate_at(input.bytes + 4 * axis);
         }
         guest->is_free = true;
     }
-    ph_mail_set_processed(mail, input.number);
+    ph_messages_set_processed_input(messages, input.number);
 }
 
 // ---- its eye
@@ -55,10 +57,10 @@ void serve_guest_heed(serve_guest* guest, ph_mail* mail)
 static void go_where_it_says(serve_guest* guest, ph_world* world, ph_viewer_id viewer)
 {
     if (guest->entity.index1 != 0) {
-        ph_world_set_own(world, viewer, (ph_entity_id){0});
+        ph_viewer_set_entity(world, viewer, (ph_entity_id){0});
         guest->entity = (ph_entity_id){0};
     }
-    ph_world_set_eye(world, viewer, guest->eye_mm[0], guest->eye_mm[1], guest->eye_mm[2]);
+    ph_viewer_set_eye(world, viewer, guest->eye_mm[0], guest->eye_mm[1], guest->eye_mm[2]);
 }
 
 // Of nearly all of them every tick finds that there is nothing to do: they do not touch the host.
@@ -72,7 +74,7 @@ void serve_guest_follow(serve_guest* guest, const serve_stage* stage, const ph_h
     const ph_entity_id entity = serve_stage_entity(stage, guest->actor);
     if (entity.index1 != 0 &&
         (entity.index1 != guest->entity.index1 || entity.generation != guest->entity.generation)) {
-        ph_world_set_own(stage->world, ph_host_viewer(host, client), entity);
+        ph_viewer_set_entity(stage->world, ph_host_viewer(host, client), entity);
         guest->entity = entity;
     }
 }

@@ -28,7 +28,7 @@ void serve_guest_begin(serve_guest* guest, const serve_stage* stage, uint64_t cl
 
 // What has come: messages go back to whoever sent them; input of 12 bytes, three coordinates in mm
 // (little-endian), takes the eye there.
-void serve_guest_heed(serve_guest* guest, ph_mail* mail);
+void serve_guest_heed(serve_guest* guest, ph_messages* messages);
 
 // Once per tick, before the world's tick: the eye follows its actor, also when that comes back, or goes
 // where the client has said.

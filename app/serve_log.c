@@ -7,6 +7,8 @@
 
 #include "wall.h"
 
+#include <pinhole/stats.h>
+
 #define US_PER_SECOND 1e6
 
 // ---- looking
@@ -17,14 +19,14 @@ static void look_at_viewers(serve_report* report, const serve_front* front, cons
     int known = 0;
     for (int i = 0; i < ph_host_client_count(host); ++i) {
         ph_viewer_stats stats;
-        ph_world_viewer_stats(world, ph_host_viewer(host, ph_host_client_at(host, i)), &stats);
+        ph_viewer_get_stats(world, ph_host_viewer(host, ph_host_client_at(host, i)), &stats);
         if (stats.rtt_ms > 0.0) {
             report->rtt_ms += stats.rtt_ms;
             report->loss += stats.loss;
             ++known;
         }
-        if (stats.oldest_due_ms > report->oldest_due_ms) {
-            report->oldest_due_ms = stats.oldest_due_ms;
+        if (stats.longest_wait_ms > report->oldest_due_ms) {
+            report->oldest_due_ms = stats.longest_wait_ms;
         }
     }
     report->rtt_ms /= known > 0 ? known : 1;
@@ -56,7 +58,7 @@ static uint64_t refused(const ph_net_server_stats* net)
 {
     uint64_t sum = 0;
     for (int i = 0; i < PH_NET_REFUSAL_COUNT; ++i) {
-        sum += net->refused[i];
+        sum += net->refused_datagrams[i];
     }
     return sum;
 }
@@ -65,7 +67,7 @@ static uint64_t ended(const ph_net_server_stats* net)
 {
     uint64_t sum = 0;
     for (int i = 0; i < PH_NET_END_COUNT; ++i) {
-        sum += net->ended[i];
+        sum += net->disconnected_clients[i];
     }
     return sum;
 }
@@ -76,27 +78,29 @@ void serve_log_line(FILE* file, const serve_report* before, const serve_report* 
     const ph_host_stats* was = &before->counts.host;
     const ph_host_stats* is = &now->counts.host;
     const int clients = now->counts.clients;
-    const double kbps = per_second(was->wire_bytes, is->wire_bytes, seconds) * 8.0 / 1000.0;
+    const double kbps =
+        per_second(was->sent_wire_bytes, is->sent_wire_bytes, seconds) * 8.0 / 1000.0;
     fprintf(file,
             "clients %d (+%d -%d)  ticks %d late %.1f ms missed %d  out %.0f/s %.1f of %.1f kbit/s "
             "each  "
             "in %.0f/s refused %d  rtt %.0f ms loss %.1f %%  waits %.1f s  overruns %d  cpu %.0f "
             "%%\n",
-            clients, (int)(is->net.connected - was->net.connected),
+            clients, (int)(is->net.connected_clients - was->net.connected_clients),
             (int)(ended(&is->net) - ended(&was->net)), (int)(now->ticks - before->ticks),
             now->worst_late_ms, (int)(now->missed - before->missed),
-            per_second(was->datagrams, is->datagrams, seconds), clients > 0 ? kbps / clients : 0.0,
-            now->counts.rate_bits_per_second / 1000.0,
-            per_second(was->socket.received, is->socket.received, seconds),
+            per_second(was->sent_datagrams, is->sent_datagrams, seconds),
+            clients > 0 ? kbps / clients : 0.0, now->counts.rate_bits_per_second / 1000.0,
+            per_second(was->socket.received_datagrams, is->socket.received_datagrams, seconds),
             (int)(refused(&is->net) - refused(&was->net)), now->rtt_ms, 100.0 * now->loss,
-            now->oldest_due_ms / 1000.0, (int)(is->overruns - was->overruns),
+            now->oldest_due_ms / 1000.0,
+            (int)(is->over_budget_datagrams - was->over_budget_datagrams),
             100.0 * per_second(before->cpu_us, now->cpu_us, seconds) / US_PER_SECOND);
     fflush(file);
 }
 
 void serve_log_overload(FILE* file, const serve_report* before, const serve_report* now)
 {
-    const uint64_t put_off = now->counts.host.sends_put_off - before->counts.host.sends_put_off;
+    const uint64_t put_off = now->counts.host.postponed_sends - before->counts.host.postponed_sends;
     const uint64_t missed = now->missed - before->missed;
     if (put_off == 0 && missed == 0) {
         return;
@@ -119,10 +123,11 @@ void serve_log_end(FILE* file, const serve_report* first, const serve_report* la
         file,
         "served %llu clients in %.0f s: %llu ticks, %llu missed; %llu datagrams, %llu not taken "
         "by the system, %llu overruns; %llu received, %llu refused; cpu %.1f s\n",
-        (unsigned long long)host->net.connected, seconds, (unsigned long long)last->ticks,
-        (unsigned long long)last->missed, (unsigned long long)host->datagrams,
-        (unsigned long long)host->socket.unsent, (unsigned long long)host->overruns,
-        (unsigned long long)host->socket.received, (unsigned long long)refused(&host->net),
-        (double)last->cpu_us / US_PER_SECOND);
+        (unsigned long long)host->net.connected_clients, seconds, (unsigned long long)last->ticks,
+        (unsigned long long)last->missed, (unsigned long long)host->sent_datagrams,
+        (unsigned long long)host->socket.unsent_datagrams,
+        (unsigned long long)host->over_budget_datagrams,
+        (unsigned long long)host->socket.received_datagrams,
+        (unsigned long long)refused(&host->net), (double)last->cpu_us / US_PER_SECOND);
     fflush(file);
 }

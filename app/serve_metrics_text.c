@@ -52,7 +52,7 @@ static void add_ends(page* to, const ph_net_server_stats* net)
     add_head(to, "clients_ended_total", "counter", "Connections that ended, by reason.");
     for (int i = PH_NET_END_NONE + 1; i < PH_NET_END_COUNT; ++i) {
         add(to, "pinhole_clients_ended_total{reason=\"%s\"} %llu\n", ph_net_end_name((ph_net_end)i),
-            (unsigned long long)net->ended[i]);
+            (unsigned long long)net->disconnected_clients[i]);
     }
 }
 
@@ -61,7 +61,7 @@ static void add_refusals(page* to, const ph_net_server_stats* net)
     add_head(to, "datagrams_refused_total", "counter", "Datagrams that were ignored, by reason.");
     for (int i = PH_NET_REFUSAL_NONE + 1; i < PH_NET_REFUSAL_COUNT; ++i) {
         add(to, "pinhole_datagrams_refused_total{reason=\"%s\"} %llu\n",
-            ph_net_refusal_name((ph_net_refusal)i), (unsigned long long)net->refused[i]);
+            ph_net_refusal_name((ph_net_refusal)i), (unsigned long long)net->refused_datagrams[i]);
     }
 }
 
@@ -70,22 +70,22 @@ static void add_traffic(page* to, const serve_counts* counts)
     const ph_host_stats* host = &counts->host;
     add_count(to, "sends_total", "Turns in which a client was sent to.", host->sends);
     add_count(to, "sends_put_off_total", "Turns that a tick had no time for, due or not.",
-              host->sends_put_off);
-    add_count(to, "datagrams_sent_total", "Datagrams to clients.", host->datagrams);
+              host->postponed_sends);
+    add_count(to, "datagrams_sent_total", "Datagrams to clients.", host->sent_datagrams);
     add_count(to, "wire_bytes_sent_total", "Their bytes, IP and UDP headers included.",
-              host->wire_bytes);
+              host->sent_wire_bytes);
     add_count(to, "datagrams_unsent_total", "Datagrams that the system would not take.",
-              host->socket.unsent);
+              host->socket.unsent_datagrams);
     add_count(to, "overruns_total", "Datagrams beyond a client's budget. Must be 0.",
-              host->overruns);
+              host->over_budget_datagrams);
     add_count(to, "datagrams_received_total", "Datagrams that came, refused ones included.",
-              host->socket.received);
-    add_count(to, "acknowledgements_total", "Acknowledgements that were of use.", host->acks);
+              host->socket.received_datagrams);
+    add_count(to, "acknowledgements_total", "Acknowledgements that were of use.", host->new_acks);
     add_count(to, "messages_total", "Reliable messages from clients.", counts->messages);
     add_count(to, "messages_dropped_total", "Of these, those that found the queue back full.",
               counts->messages_dropped);
     add_count(to, "payloads_strange_total", "Payloads that no client of ours sends.",
-              host->strange_payloads);
+              host->refused_payloads);
 }
 
 size_t serve_metrics_print(const serve_report* now, char* text, size_t capacity)
@@ -97,7 +97,7 @@ size_t serve_metrics_print(const serve_report* now, char* text, size_t capacity)
     add_gauge(&to, "clients_pending", "Clients between request and response.",
               counts->host.net.pending_count);
     add_count(&to, "clients_connected_total", "Connections that began.",
-              counts->host.net.connected);
+              counts->host.net.connected_clients);
     add_ends(&to, &counts->host.net);
     add_count(&to, "ticks_total", "Ticks of the world.", now->ticks);
     add_count(&to, "ticks_missed_total", "Ticks that were due and never came.", now->missed);

@@ -10,7 +10,7 @@
 
 #include <pinhole/net/netcode_server.h>
 #include <pinhole/vision.h>
-#include <pinhole/world.h>
+#include <pinhole/viewer.h>
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -14,6 +14,8 @@
 #include "net/wire_meter.h"
 #include "truth_wire.h"
 
+#include <pinhole/viewer.h>
+
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -158,7 +160,7 @@ static void say_tick(const serve_truth* truth, truth_bytes* out, uint64_t due_us
 {
     const serve_stage* stage = truth->def.stage;
     const size_t start = truth_begin(out, TRUTH_TICK);
-    truth_put(out, ph_world_now(stage->world), 4);
+    truth_put(out, ph_world_tick_count(stage->world), 4);
     truth_put(out, due_us, 8);
     truth_put(out, stage->is_standing ? 1 : 0, 1);
     truth_put(out, (uint64_t)ph_world_entity_count(stage->world), 4);
@@ -210,8 +212,8 @@ static void say_sight(const serve_truth* truth, truth_bytes* out, uint64_t clien
     int client = 0;
     const serve_guest* guest = serve_front_find(truth->def.front, client_id, &client);
     const ph_viewer_id viewer = ph_host_viewer(serve_front_host(truth->def.front), client);
-    ph_sight sight = {0};
-    const bool is_known = guest != NULL && ph_world_sight(world, viewer, &sight) == PH_OK;
+    ph_vision sight = {0};
+    const bool is_known = guest != NULL && ph_viewer_get_vision(world, viewer, &sight) == PH_OK;
     const size_t start = truth_begin(out, TRUTH_SIGHT);
     truth_put(out, client_id, 8);
     truth_put(out, is_known ? 1 : 0, 1);
@@ -240,10 +242,10 @@ static void say_figures(const serve_truth* truth, truth_bytes* out)
     const serve_counts counts = serve_front_counts(truth->def.front);
     const size_t start = truth_begin(out, TRUTH_FIGURES);
     truth_put(out, truth->def.pace->missed, 8);
-    truth_put(out, counts.host.sends_put_off, 8);
-    truth_put(out, counts.host.overruns, 8);
-    truth_put(out, counts.host.datagrams, 8);
-    truth_put(out, counts.host.wire_bytes, 8);
+    truth_put(out, counts.host.postponed_sends, 8);
+    truth_put(out, counts.host.over_budget_datagrams, 8);
+    truth_put(out, counts.host.sent_datagrams, 8);
+    truth_put(out, counts.host.sent_wire_bytes, 8);
     truth_end(out, start);
 }
 

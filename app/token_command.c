@@ -13,7 +13,6 @@
 #include "key_file.h"
 #include "options.h"
 #include "wall.h"
-
 #include <pinhole/net/netcode_token.h>
 
 #include <errno.h>

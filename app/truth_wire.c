@@ -209,7 +209,7 @@ uint64_t truth_value_of_world(const ph_world* world, ph_entity_id entity, int pr
     value read = {0};
     uint64_t name = 0;
     const form of = form_of(def->coding);
-    if (ph_world_read(world, entity, property, of.field, &read, of.size) != PH_OK) {
+    if (ph_world_get_property(world, entity, property, of.field, &read, of.size) != PH_OK) {
         return 0;
     }
     if (of.field != PH_FIELD_ENTITY) {
@@ -224,7 +224,7 @@ uint64_t truth_value_of_client(const ph_client* client, ph_entity_id entity, int
     value read = {0};
     uint64_t name = 0;
     const form of = form_of(def->coding);
-    if (ph_client_read(client, entity, property, of.field, &read, of.size) != PH_OK) {
+    if (ph_client_get_property(client, entity, property, of.field, &read, of.size) != PH_OK) {
         return 0;
     }
     if (of.field != PH_FIELD_ENTITY) {

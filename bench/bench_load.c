@@ -13,6 +13,9 @@
 #include "timer.h"
 
 #include "kit/json.h"
+#include "tools/tools.h"
+
+#include <pinhole/schedule.h>
 
 #include <stdio.h>
 #include <stdlib.h>

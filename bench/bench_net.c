@@ -15,6 +15,8 @@
 
 #include "kit/json.h"
 #include "kit/progress.h"
+#include "tools/tools.h"
+#include "net/net_tools.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,8 +31,8 @@ typedef enum net_stage {
     NET_ENCODE,
     NET_SEAL,
     NET_SEND,
-    NET_RECEIVE, // opening, mail, acknowledgements
-    NET_REST,    // of the tick: sessions, mail, netcode, clocks
+    NET_RECEIVE, // opening, messages, acknowledgements
+    NET_REST,    // of the tick: sessions, messages, netcode, clocks
     NET_STAGE_COUNT
 } net_stage;
 
@@ -103,8 +105,8 @@ static net_round run_round(net_scene* scene, net_yardsticks* yardsticks)
     }
     const serve_counts after = serve_front_counts(scene->front);
     round.game_ns = (double)(after.game_ns - before.game_ns);
-    round.datagrams = (double)(after.host.datagrams - before.host.datagrams);
-    round.bytes = (double)(after.host.wire_bytes - before.host.wire_bytes);
+    round.datagrams = (double)(after.host.sent_datagrams - before.host.sent_datagrams);
+    round.bytes = (double)(after.host.sent_wire_bytes - before.host.sent_wire_bytes);
     return round;
 }
 
@@ -185,7 +187,7 @@ static net_yardsticks* make_yardsticks(const net_scene* scene, size_t datagram_b
         return NULL;
     }
     for (int i = 0; i < scene->client_count; ++i) {
-        peers[i] = ph_socket_local(scene->bots[i]->socket);
+        peers[i] = ph_socket_local_address(scene->bots[i]->socket);
     }
     net_yardsticks* yardsticks = net_yardsticks_make(peers, scene->client_count, datagram_bytes);
     free(peers);
@@ -297,8 +299,8 @@ static void print_text(void)
         "  encode     writing packets\n"
         "  seal       netcode: ChaCha20-Poly1305\n"
         "  send       the outbox and sendmmsg\n"
-        "  receive    recvmmsg, opening, mail, acknowledgements\n"
-        "  rest       sessions, mail, netcode's own tick, clocks\n"
+        "  receive    recvmmsg, opening, messages, acknowledgements\n"
+        "  rest       sessions, messages, netcode's own tick, clocks\n"
         "\n"
         "and, in the same run, the same datagrams by sendmmsg alone to the same sockets, and the\n"
         "sealing alone.\n");

@@ -10,6 +10,8 @@
 #include "packet/header.h"
 
 #include <pinhole/entropy.h>
+#include <pinhole/stats.h>
+#include <pinhole/viewer.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -105,11 +107,11 @@ static bool spawn(load_scene* scene, int i)
     creature.position_mm[1] = (int32_t)walker->y_mm;
     creature.heading_deg = (float)walker->heading_deg;
     const ph_spawn spawn = {
-        .name = (uint64_t)i + 1,
+        .key = (uint64_t)i + 1,
         .position_mm = {creature.position_mm[0], creature.position_mm[1], 0},
     };
     return ph_world_spawn(scene->world, &spawn, &walker->id) == PH_OK &&
-           ph_world_put(scene->world, walker->id, &creature, NULL) == PH_OK;
+           ph_world_set_struct(scene->world, walker->id, &creature, NULL) == PH_OK;
 }
 
 static bool connect(load_scene* scene, int i, ph_scheduler scheduler)
@@ -132,8 +134,8 @@ static bool connect(load_scene* scene, int i, ph_scheduler scheduler)
 static bool set_budgets(load_scene* scene, int bits_per_second, int burst_bits)
 {
     for (int i = 0; i < scene->viewer_count; ++i) {
-        if (ph_world_set_budget(scene->world, scene->clients[i].viewer, bits_per_second,
-                                burst_bits) != PH_OK) {
+        if (ph_viewer_set_budget(scene->world, scene->clients[i].viewer, bits_per_second,
+                                 burst_bits) != PH_OK) {
             return false;
         }
     }
@@ -235,12 +237,12 @@ void load_scene_move(load_scene* scene)
         walk(scene, walker);
         ph_world_move(scene->world, walker->id, (int32_t)walker->x_mm, (int32_t)walker->y_mm, 0);
         const float heading_deg = (float)walker->heading_deg;
-        ph_world_set(scene->world, walker->id, PH_CREATURE_HEADING, PH_FIELD_F32, &heading_deg,
-                     sizeof heading_deg);
+        ph_world_set_property(scene->world, walker->id, PH_CREATURE_HEADING, PH_FIELD_F32,
+                              &heading_deg, sizeof heading_deg);
         if (ph_rng_chance(&scene->rng, WOUND_CHANCE)) {
             const uint8_t hit_points = (uint8_t)ph_rng_below(&scene->rng, PH_CREATURE_BAR_TOP);
-            ph_world_set(scene->world, walker->id, PH_CREATURE_HIT_POINTS, PH_FIELD_U8, &hit_points,
-                         sizeof hit_points);
+            ph_world_set_property(scene->world, walker->id, PH_CREATURE_HIT_POINTS, PH_FIELD_U8,
+                                  &hit_points, sizeof hit_points);
         }
     }
 }
@@ -270,16 +272,17 @@ static void serve(void* context, int i)
 {
     load_scene* scene = context;
     load_client* client = &scene->clients[i];
-    const uint32_t tick = ph_world_now(scene->world);
+    const uint32_t tick = ph_world_tick_count(scene->world);
     const uint64_t now_us = (uint64_t)tick * LOAD_TICK_US;
     if (client->ack_tick != 0 && client->ack_tick <= tick) {
         client->ack_tick = 0;
-        ph_world_acknowledge(scene->world, client->viewer, now_us, client->ack, sizeof client->ack);
+        ph_viewer_receive_ack(scene->world, client->viewer, now_us, client->ack,
+                              sizeof client->ack);
     }
     const uint32_t period = LOAD_TICKS_PER_SECOND / LOAD_SENDS_PER_SECOND;
     if ((tick + (uint32_t)i) % period == 0) {
         delivery to = {.client = client, .profile = scene->profile};
-        ph_world_send(scene->world, client->viewer, now_us, deliver, &to);
+        ph_viewer_send(scene->world, client->viewer, now_us, deliver, &to);
     }
 }
 
@@ -324,7 +327,7 @@ static void read_letter(load_client* client, const load_letter* letter, ph_profi
 
 void load_scene_answer(load_scene* scene)
 {
-    const uint32_t tick = ph_world_now(scene->world);
+    const uint32_t tick = ph_world_tick_count(scene->world);
     for (int i = 0; i < scene->viewer_count; ++i) {
         load_client* client = &scene->clients[i];
         if (client->letter_count == 0) {
@@ -346,15 +349,15 @@ load_counts load_scene_counts(const load_scene* scene)
     load_counts counts = {0};
     for (int i = 0; i < scene->viewer_count; ++i) {
         ph_viewer_stats stats;
-        ph_sight sight;
-        ph_world_viewer_stats(scene->world, scene->clients[i].viewer, &stats);
-        ph_world_sight(scene->world, scene->clients[i].viewer, &sight);
-        counts.datagrams += stats.datagrams;
-        counts.payload_bytes += stats.payload_bytes;
-        counts.wire_bytes += stats.wire_bytes;
-        counts.enters += stats.enters;
-        counts.leaves += stats.leaves;
-        counts.updates += stats.updates;
+        ph_vision sight;
+        ph_viewer_get_stats(scene->world, scene->clients[i].viewer, &stats);
+        ph_viewer_get_vision(scene->world, scene->clients[i].viewer, &sight);
+        counts.datagrams += stats.sent_datagrams;
+        counts.payload_bytes += stats.sent_payload_bytes;
+        counts.wire_bytes += stats.sent_wire_bytes;
+        counts.enters += stats.sent_enters;
+        counts.leaves += stats.sent_leaves;
+        counts.updates += stats.sent_updates;
         counts.visible += (uint64_t)sight.visible_count;
     }
     return counts;

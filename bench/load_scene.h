@@ -13,6 +13,7 @@
 
 #include <pinhole/net/pool.h>
 #include <pinhole/world.h>
+#include <pinhole/schedule.h>
 
 #include "base/rng.h"
 

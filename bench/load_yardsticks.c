@@ -15,6 +15,8 @@
 #include "timer.h"
 #include "unchecked_bits.h"
 
+#include <pinhole/viewer.h>
+
 #include <string.h>
 
 #define SLOTS 256
@@ -31,8 +33,8 @@
 static void look(naive_front_end* naive, const load_scene* scene, int i)
 {
     naive_viewer* viewer = &naive->viewers[i];
-    ph_sight sight;
-    ph_world_sight(scene->world, scene->clients[i].viewer, &sight);
+    ph_vision sight;
+    ph_viewer_get_vision(scene->world, scene->clients[i].viewer, &sight);
     naive->entities[i].position_mm[0] = (int32_t)scene->walkers[i].x_mm;
     naive->entities[i].position_mm[1] = (int32_t)scene->walkers[i].y_mm;
     viewer->own = i;

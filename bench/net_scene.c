@@ -53,8 +53,8 @@ static bool make_server(net_scene* scene, ph_profile profile, ph_fault* fault)
     const serve_front_def front = {
         .stage = scene->stage,
         .pool = scene->pool,
-        .listen = loopback.local,
-        .public_address = loopback.local,
+        .listen = loopback.local_address,
+        .public_address = loopback.local_address,
         .key = scene->terms.key,
         .client_capacity = scene->client_count,
         .bits_per_second = KBPS * 1000,
@@ -70,7 +70,7 @@ static bool make_clients(net_scene* scene, ph_profile profile, ph_fault* fault)
 {
     scene->terms.schema = scene->stage->schema;
     scene->terms.profile = profile;
-    scene->terms.server = ph_host_public(scene->host);
+    scene->terms.server = ph_host_public_address(scene->host);
     scene->terms.slot_capacity = SLOTS_MAX;
     scene->bots = calloc((size_t)scene->client_count, sizeof(bot*));
     for (int i = 0; scene->bots != NULL && i < scene->client_count; ++i) {

@@ -8,6 +8,7 @@
 #include "net_yardsticks.h"
 
 #include "timer.h"
+#include "net/netcode_packet.h"
 
 #include <netinet/in.h>
 #include <stdlib.h>
@@ -80,10 +81,10 @@ double net_yardsticks_send(net_yardsticks* y)
 {
     const int number = (int)ph_socket_handle(y->socket);
     const double start_ns = bench_cpu_ns();
-    for (int at = 0; at < y->count; at += PH_SOCKET_BATCH) {
+    for (int at = 0; at < y->count; at += PH_SOCKET_BATCH_MAX) {
         const int left = y->count - at;
         sendmmsg(number, y->messages + at,
-                 (unsigned)(left < PH_SOCKET_BATCH ? left : PH_SOCKET_BATCH), MSG_DONTWAIT);
+                 (unsigned)(left < PH_SOCKET_BATCH_MAX ? left : PH_SOCKET_BATCH_MAX), MSG_DONTWAIT);
     }
     return (bench_cpu_ns() - start_ns) / y->count;
 }

@@ -4,7 +4,7 @@
 // A game client on a real network, for example_server: connects with a token, walks about, says
 // hello, and tells once a second what it sees.
 
-#include <pinhole/mail.h>
+#include <pinhole/message.h>
 #include <pinhole/net/netcode.h>
 #include <pinhole/net/socket.h>
 #include <pinhole/pinhole.h>
@@ -15,10 +15,10 @@ enum { FRAME_US = 20000, FRAMES_PER_SECOND = 50, SECONDS_MAX = 60 };
 static const char SCHEMA[] = "class dancer\n    place: position\n"; // as the server's
 
 static ph_socket* sock;
-static ph_outbox outbox; // what netcode has to send
+static ph_socket_batch batch; // what netcode has to send
 static ph_net_client* net;
 static ph_client* view;
-static ph_mail* mail;
+static ph_messages* messages;
 
 static bool start(void)
 {
@@ -27,15 +27,16 @@ static bool start(void)
     ph_client_def view_def = ph_client_def_default();
     ph_net_client_def net_def = ph_net_client_def_default();
     const ph_socket_def socket_def = ph_socket_def_default();
-    const ph_mail_def mail_def = ph_mail_def_default();
+    const ph_messages_def message_def = ph_messages_def_default();
     view_def.schema = schema;
-    net_def.sink = (ph_net_sink){ph_outbox_send, &outbox};
+    net_def.sink = (ph_net_sink){ph_socket_batch_add, &batch};
     if (ph_socket_open(&socket_def, &sock) != PH_OK ||
         ph_net_client_create(&net_def, &net) != PH_OK ||
-        ph_client_create(&view_def, &view) != PH_OK || ph_mail_create(&mail_def, &mail) != PH_OK) {
+        ph_client_create(&view_def, &view) != PH_OK ||
+        ph_messages_create(&message_def, &messages) != PH_OK) {
         return false;
     }
-    ph_outbox_begin(&outbox, sock);
+    ph_socket_batch_begin(&batch, sock);
     return true;
 }
 
@@ -52,30 +53,30 @@ static bool connect_with(const char* path)
     return true;
 }
 
-// Everything that we have to say goes with an acknowledgement of what we have heard.
+// Everything that we have to say goes with an ack of what we have received.
 static void answer(uint64_t now_us)
 {
     uint8_t ack[PH_ACK_SIZE];
-    uint8_t whole[PH_MAIL_DATAGRAM_MAX];
-    ph_mail_wants(mail, now_us);
-    const size_t size = ph_client_ack(view, now_us, ack);
-    ph_net_client_send(net, whole, ph_mail_pack(mail, ack, size, whole));
+    uint8_t whole[PH_PAYLOAD_MAX];
+    ph_messages_plan(messages, now_us);
+    const size_t size = ph_client_write_ack(view, now_us, ack);
+    ph_net_client_send(net, whole, ph_messages_pack(messages, ack, size, whole));
 }
 
 static void receive(ph_datagram* datagram, uint64_t now_us)
 {
     ph_net_payload payload;
-    ph_mail_rest packet;
+    ph_messages_rest packet;
     ph_net_client_receive(net, &datagram->peer, datagram->bytes, datagram->size, &payload);
     if (payload.size == 0 ||
-        ph_mail_unpack(mail, now_us, payload.bytes, payload.size, &packet) != PH_OK) {
+        ph_messages_unpack(messages, now_us, payload.bytes, payload.size, &packet) != PH_OK) {
         return; // nothing for the game
     }
     if (packet.size > 0) {
         ph_client_receive(view, now_us, packet.bytes, packet.size);
     }
-    uint8_t text[PH_MAIL_MESSAGE_MAX];
-    for (size_t size; (size = ph_mail_take(mail, text)) > 0;) {
+    uint8_t text[PH_MESSAGE_SIZE_MAX];
+    for (size_t size; (size = ph_messages_receive(messages, text)) > 0;) {
         printf("the server says: %.*s\n", (int)size, (const char*)text);
     }
     answer(now_us);
@@ -85,20 +86,20 @@ static void show(int second)
 {
     const ph_client_stats stats = ph_client_get_stats(view);
     ph_pose pose = {0};
-    ph_client_show(view, ph_client_find(view, 1), &pose);
+    ph_client_get_pose(view, ph_client_find(view, 1), &pose);
     printf("second %d: %d dancers in view, the first at %.0f, %.0f mm; %.1f kbit/s, round trip "
            "%.0f ms\n",
            second, ph_client_entity_count(view), pose.position_mm[0], pose.position_mm[1],
-           stats.kbps, stats.rtt_ms);
+           stats.received_kbps, stats.rtt_ms);
 }
 
 // One frame of the game. Returns whether it goes on.
 static bool play(int frame)
 {
-    ph_datagram datagrams[PH_SOCKET_BATCH];
+    ph_datagram datagrams[PH_SOCKET_BATCH_MAX];
     const uint64_t now_us = ph_socket_now_us();
     ph_net_client_advance(net, now_us); // what has waited in the socket comes now
-    const int count = ph_socket_receive(sock, datagrams, PH_SOCKET_BATCH);
+    const int count = ph_socket_receive(sock, datagrams, PH_SOCKET_BATCH_MAX);
     for (int i = 0; i < count; ++i) {
         receive(&datagrams[i], now_us);
     }
@@ -107,14 +108,14 @@ static bool play(int frame)
     }
     ph_net_client_tick(net, now_us);
     const uint8_t walked_m = (uint8_t)(frame / FRAMES_PER_SECOND); // one step a second
-    ph_mail_set_input(mail, (uint32_t)frame + 1, &walked_m, 1);
+    ph_messages_set_input(messages, (uint32_t)frame + 1, &walked_m, 1);
     ph_client_advance(view, now_us);
-    ph_outbox_flush(&outbox);
+    ph_socket_batch_flush(&batch);
     if (frame % FRAMES_PER_SECOND == FRAMES_PER_SECOND - 1) {
         show((frame + 1) / FRAMES_PER_SECOND);
     }
     ph_socket_wait(sock, FRAME_US); // stands for drawing
-    return ph_net_client_state(net) > PH_NET_CLIENT_DISCONNECTED;
+    return ph_net_client_get_state(net) > PH_NET_CLIENT_DISCONNECTED;
 }
 
 int main(int argc, char** argv)
@@ -122,12 +123,13 @@ int main(int argc, char** argv)
     if (!start() || !connect_with(argc > 1 ? argv[1] : "client.token")) {
         return 1;
     }
-    ph_mail_post(mail, "hello", 5);
+    ph_messages_send(messages, "hello", 5);
     int frame = 0;
     while (frame < SECONDS_MAX * FRAMES_PER_SECOND && play(frame)) {
         ++frame;
     }
-    printf("over after %d frames: %s; the server has heeded our input up to number %u\n", frame,
-           ph_net_client_status_text(ph_net_client_state(net)), (unsigned)ph_mail_processed(mail));
-    return ph_client_get_stats(view).applied > 0 ? 0 : 1;
+    printf("over after %d frames: %s; the server has processed our input up to number %u\n", frame,
+           ph_net_client_state_text(ph_net_client_get_state(net)),
+           (unsigned)ph_messages_processed_input(messages));
+    return ph_client_get_stats(view).applied_packets > 0 ? 0 : 1;
 }

@@ -28,7 +28,7 @@ static double dance(ph_world* world, ph_client* client, int tick)
         const int32_t y_mm = (int32_t)(1000.0 * i * sin(i + 0.002 * tick));
         ph_world_move(world, ph_world_find(world, i), x_mm, y_mm, 0);
         ph_pose pose;
-        if (ph_client_show(client, ph_client_find(client, i), &pose) == PH_OK) {
+        if (ph_client_get_pose(client, ph_client_find(client, i), &pose) == PH_OK) {
             error_mm += hypot(pose.position_mm[0] - x_mm, pose.position_mm[1] - y_mm) /
                         ph_client_entity_count(client);
         }
@@ -53,7 +53,7 @@ int main(void)
                    ph_world_add_viewer(world, &viewer_def, &viewer) == PH_OK &&
                    ph_client_create(&client_def, &client) == PH_OK;
     for (uint32_t i = 0; i < DANCERS && is_well; ++i) {
-        is_well = ph_world_spawn(world, &(ph_spawn){.name = i}, &(ph_entity_id){0}) == PH_OK;
+        is_well = ph_world_spawn(world, &(ph_spawn){.key = i}, &(ph_entity_id){0}) == PH_OK;
     }
     puts(is_well ? "second  kbit/s  in view  updates  lost  mean error" : "cannot start");
     for (int tick = 0; tick <= SECONDS * TICKS_PER_SECOND && is_well; ++tick) {
@@ -64,12 +64,14 @@ int main(void)
         uint8_t data[PH_PAYLOAD_MAX];
         for (size_t size; (size = ph_link_receive(link, now_us, data, sizeof data)) > 0;) {
             ph_client_receive(client, now_us, data, size); // here the answer goes back at once
-            ph_world_acknowledge(world, viewer, now_us, data, ph_client_ack(client, now_us, data));
+            ph_viewer_receive_ack(world, viewer, now_us, data,
+                                  ph_client_write_ack(client, now_us, data));
         }
         ph_viewer_stats stats;
-        if (tick % TICKS_PER_SECOND == 0 && ph_world_viewer_stats(world, viewer, &stats) == PH_OK) {
-            printf("%6d  %6.1f  %7d  %7d  %4d  %7.0f mm\n", tick / TICKS_PER_SECOND, stats.kbps,
-                   ph_client_entity_count(client), (int)stats.updates, (int)stats.lost, error_mm);
+        if (tick % TICKS_PER_SECOND == 0 && ph_viewer_get_stats(world, viewer, &stats) == PH_OK) {
+            printf("%6d  %6.1f  %7d  %7d  %4d  %7.0f mm\n", tick / TICKS_PER_SECOND,
+                   stats.sent_kbps, ph_client_entity_count(client), (int)stats.sent_updates,
+                   (int)stats.lost_packets, error_mm);
         }
     }
     ph_client_destroy(client);

@@ -38,27 +38,28 @@ static void start_world(void)
     def.tick_us = TICK_US;
     ph_world_create(&def, &world);
     for (uint32_t i = 0; i < DANCERS; ++i) {
-        ph_world_spawn(world, &(ph_spawn){.name = i}, &dancers[i]);
+        ph_world_spawn(world, &(ph_spawn){.key = i}, &dancers[i]);
     }
 }
 
 // A player has said or done something. The world is changed in the tick: with a pool, other players
 // may be heard at the same time.
-static void heed(void* context, int player, ph_mail* mail)
+static void on_messages(void* context, int player, ph_messages* messages)
 {
     (void)context;
-    uint8_t text[PH_MAIL_MESSAGE_MAX];
-    for (size_t size; (size = ph_mail_take(mail, text)) > 0;) {
+    uint8_t text[PH_MESSAGE_SIZE_MAX];
+    for (size_t size; (size = ph_messages_receive(messages, text)) > 0;) {
         for (size_t i = 0; i < size; ++i) {
             text[i] = isprint(text[i]) ? text[i] : '?'; // it may be anything
         }
         printf("player %d says: %.*s\n", player, (int)size, (const char*)text);
     }
-    const ph_mail_input input = ph_mail_newest_input(mail);
+    const ph_input input = ph_messages_newest_input(messages);
     if (input.size == 1) {
         walked_m[player] = input.bytes[0];
     }
-    ph_mail_set_processed(mail, input.number); // it will be, when the next datagram says so
+    ph_messages_set_processed_input(messages,
+                                    input.number); // it will be, when the next datagram says so
 }
 
 static void* (*volatile wipe)(void*, int, size_t) = memset; // which compilers may not leave out
@@ -69,7 +70,7 @@ static bool open_host(const uint8_t* key)
     def.world = world;
     def.tick_us = TICK_US;
     def.client_capacity = PLAYERS;
-    def.heed = heed;
+    def.on_messages = on_messages;
     memcpy(def.private_key, key, sizeof def.private_key);
     const bool is_open = ph_host_open(&def, &host) == PH_OK;
     wipe(def.private_key, 0, sizeof def.private_key);
@@ -83,7 +84,7 @@ static bool write_token(const uint8_t* key, const char* path)
     uint8_t token[PH_TOKEN_SIZE];
     ph_token_def def = ph_token_def_default();
     def.create_s = (uint64_t)time(NULL);
-    def.addresses[def.address_count++] = ph_host_public(host);
+    def.addresses[def.address_count++] = ph_host_public_address(host);
     memcpy(def.private_key, key, sizeof def.private_key);
     const bool is_made = ph_token_write(&def, token) == PH_OK;
     wipe(def.private_key, 0, sizeof def.private_key);
@@ -100,13 +101,13 @@ static void tick(double angle)
     for (ph_net_event event; ph_host_next_event(host, &event);) {
         const ph_viewer_def viewer = ph_viewer_def_default(); // 13 kbit/s, a spectator at (0, 0, 0)
         if (event.kind == PH_NET_CONNECTED && ph_host_admit(host, event.client, &viewer) == PH_OK) {
-            ph_mail_post(ph_host_mail(host, event.client), "welcome", 7);
+            ph_messages_send(ph_host_messages(host, event.client), "welcome", 7);
             walked_m[event.client] = 0;
         }
     }
     for (int i = 0; i < ph_host_client_count(host); ++i) {
         const int player = ph_host_client_at(host, i);
-        ph_world_set_eye(world, ph_host_viewer(host, player), 1000 * walked_m[player], 0, 0);
+        ph_viewer_set_eye(world, ph_host_viewer(host, player), 1000 * walked_m[player], 0, 0);
     }
     for (int i = 0; i < DANCERS; ++i) {
         const double x_mm = 500.0 * i * cos(i + angle);

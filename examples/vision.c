@@ -24,7 +24,7 @@ int main(void)
     }
     ph_viewer_id viewers[6];
     for (int i = 0; i < 6; ++i) {
-        const ph_spawn spawn = {.name = (uint64_t)i, .position_mm = {1000 * metres[i], 0, 0}};
+        const ph_spawn spawn = {.key = (uint64_t)i, .position_mm = {1000 * metres[i], 0, 0}};
         ph_viewer_def viewer = ph_viewer_def_default();
         viewer.radius_mm = 50000;
         viewer.visible_max = 2;
@@ -36,16 +36,17 @@ int main(void)
     puts("in which slot  who sees whom   A  B  C  D  E  F");
     for (int i = 0; i < 6; ++i) {
         char row[] = "  .  .  .  .  .  .";
-        ph_sight sight;
-        ph_world_sight(world, viewers[i], &sight);
-        for (int slot = 0; slot < sight.slot_count; ++slot) {
+        ph_vision vision;
+        ph_viewer_get_vision(world, viewers[i], &vision);
+        for (int slot = 0; slot < vision.slot_count; ++slot) {
             uint64_t name;
-            const ph_entity_id seen = ph_world_entity_at(world, sight.entities[slot]);
+            const ph_entity_id seen = ph_world_entity_at(world, vision.entities[slot]);
             if (ph_world_identify(world, seen, &name, NULL) == PH_OK) {
                 row[3 * name + 2] = (char)('0' + slot);
             }
         }
-        printf("%c at %3d m, sees %d others:   %s\n", 'A' + i, metres[i], sight.visible_count, row);
+        printf("%c at %3d m, sees %d others:   %s\n", 'A' + i, metres[i], vision.visible_count,
+               row);
     }
     ph_world_destroy(world);
     ph_schema_destroy(schema);

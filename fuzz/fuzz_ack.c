@@ -13,8 +13,11 @@
 #include "world/world_state.h"
 
 #include "packet/header.h"
+#include "tools/tools.h"
 
 #include <pinhole/client.h>
+#include <pinhole/stats.h>
+#include <pinhole/viewer.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -58,7 +61,7 @@ static ph_sender* sender_of(const session* it)
 
 static void spawn(session* it, int index, int32_t x_mm)
 {
-    const ph_spawn spawned = {.name = it->next_name++, .position_mm = {x_mm, 0, 0}};
+    const ph_spawn spawned = {.key = it->next_name++, .position_mm = {x_mm, 0, 0}};
     fuzz_demand(ph_world_spawn(it->world, &spawned, &it->entities[index]) == PH_OK);
 }
 
@@ -134,7 +137,7 @@ static void tick_and_send(session* it, uint32_t weather)
     it->now_us += 100000;
     it->weather = weather;
     ph_world_tick(it->world);
-    fuzz_demand(ph_world_send(it->world, it->viewer, it->now_us, deliver, it) == PH_OK);
+    fuzz_demand(ph_viewer_send(it->world, it->viewer, it->now_us, deliver, it) == PH_OK);
     fuzz_demand(sender_of(it)->flight.count <= PH_FLIGHT_MAX);
 }
 
@@ -154,8 +157,8 @@ static void take_picture(const session* it, picture* made)
     fuzz_demand(made->size <= sizeof made->bytes);
     memcpy(made->bytes, sender, sender->size_bytes);
     memcpy(made->bytes + sender->size_bytes, sender->flight.units, ring_bytes);
-    const size_t counts = offsetof(ph_sender, stats) + offsetof(ph_viewer_stats, acks_new);
-    const size_t counts_end = offsetof(ph_sender, stats) + offsetof(ph_viewer_stats, kbps);
+    const size_t counts = offsetof(ph_sender, stats) + offsetof(ph_viewer_stats, new_acks);
+    const size_t counts_end = offsetof(ph_sender, stats) + offsetof(ph_viewer_stats, sent_kbps);
     memset(made->bytes + counts, 0, counts_end - counts);
 }
 
@@ -179,9 +182,9 @@ static ph_result acknowledge(session* it, const void* bytes, size_t size)
     const ph_viewer_stats counts = sender_of(it)->stats;
     const uint32_t horizon = sender_of(it)->horizon;
     const uint64_t fates = sender_of(it)->acked;
-    const ph_result result = ph_world_acknowledge(it->world, it->viewer, it->now_us, bytes, size);
+    const ph_result result = ph_viewer_receive_ack(it->world, it->viewer, it->now_us, bytes, size);
     const ph_viewer_stats* now = &sender_of(it)->stats;
-    if (now->acks_new == counts.acks_new) {
+    if (now->new_acks == counts.new_acks) {
         take_picture(it, &after);
         fuzz_demand(after.size == before.size &&
                     memcmp(after.bytes, before.bytes, after.size) == 0);
@@ -190,14 +193,14 @@ static ph_result acknowledge(session* it, const void* bytes, size_t size)
         fuzz_demand(ph_world_validate(it->world));
     }
     fuzz_demand((result == PH_OK) ==
-                (now->acks_new + now->acks_old == counts.acks_new + counts.acks_old + 1));
+                (now->new_acks + now->old_acks == counts.new_acks + counts.old_acks + 1));
     return result;
 }
 
 static void acknowledge_honestly(session* it)
 {
     uint8_t bytes[PH_ACK_SIZE];
-    const size_t size = ph_client_ack(it->client, it->now_us, bytes);
+    const size_t size = ph_client_write_ack(it->client, it->now_us, bytes);
     if (size > 0) {
         fuzz_demand(acknowledge(it, bytes, size) == PH_OK || it->is_forgery_believed);
     }
@@ -207,11 +210,11 @@ static void acknowledge_honestly(session* it)
 static void forge(session* it, const uint8_t* bytes, size_t size)
 {
     uint8_t honest[PH_ACK_SIZE];
-    const bool is_true = ph_client_ack(it->client, it->now_us, honest) == size &&
+    const bool is_true = ph_client_write_ack(it->client, it->now_us, honest) == size &&
                          size == PH_ACK_SIZE && memcmp(honest, bytes, size) == 0;
-    const uint64_t believed = sender_of(it)->stats.acks_new;
+    const uint64_t believed = sender_of(it)->stats.new_acks;
     acknowledge(it, bytes, size);
-    if (!is_true && sender_of(it)->stats.acks_new != believed) {
+    if (!is_true && sender_of(it)->stats.new_acks != believed) {
         it->is_forgery_believed = true;
     }
 }
@@ -241,7 +244,7 @@ static void forge_likely(session* it, fuzz_source* from)
 static void forge_flipped(session* it, fuzz_source* from)
 {
     uint8_t bytes[PH_ACK_SIZE];
-    if (ph_client_ack(it->client, it->now_us, bytes) == 0) {
+    if (ph_client_write_ack(it->client, it->now_us, bytes) == 0) {
         return;
     }
     const uint32_t bit = fuzz_take(from, 8 * PH_ACK_SIZE);
@@ -253,7 +256,7 @@ static void forge_flipped(session* it, fuzz_source* from)
 static void replay_old(session* it, fuzz_source* from)
 {
     if (fuzz_take(from, 2) == 0) {
-        if (ph_client_ack(it->client, it->now_us, it->old_ack) > 0) {
+        if (ph_client_write_ack(it->client, it->now_us, it->old_ack) > 0) {
             acknowledge_honestly(it);
         }
     } else {
@@ -276,18 +279,18 @@ static void play(session* it, fuzz_source* from)
     }
     case 1: {
         const uint8_t health = (uint8_t)fuzz_take(from, 101);
-        ph_world_set(it->world, id, HEALTH, PH_FIELD_U8, &health, sizeof health);
+        ph_world_set_property(it->world, id, HEALTH, PH_FIELD_U8, &health, sizeof health);
         break;
     }
     case 2: {
         const ph_entity_id target = it->entities[fuzz_take(from, ENTITIES)];
-        ph_world_set(it->world, id, TARGET, PH_FIELD_ENTITY, &target, sizeof target);
+        ph_world_set_property(it->world, id, TARGET, PH_FIELD_ENTITY, &target, sizeof target);
         break;
     }
     case 3: {
         const char letters[2] = {(char)('a' + fuzz_take(from, 26)),
                                  (char)('a' + fuzz_take(from, 26))};
-        ph_world_set(it->world, id, LABEL, PH_FIELD_TEXT, letters, fuzz_take(from, 3));
+        ph_world_set_property(it->world, id, LABEL, PH_FIELD_TEXT, letters, fuzz_take(from, 3));
         break;
     }
     default:
@@ -312,20 +315,24 @@ static bool is_equal(const session* it, ph_entity_id shown)
     uint8_t health = 0;
     char shown_label[9] = "";
     char label[9] = "";
-    return ph_world_read(it->world, id, PLACE, PH_FIELD_I32X3, place_mm, 12) == PH_OK &&
-           ph_world_read(it->world, id, HEALTH, PH_FIELD_U8, &health, 1) == PH_OK &&
-           ph_world_read(it->world, id, LABEL, PH_FIELD_TEXT, label, sizeof label) == PH_OK &&
-           ph_client_read(it->client, shown, PLACE, PH_FIELD_I32X3, shown_mm, 12) == PH_OK &&
-           ph_client_read(it->client, shown, HEALTH, PH_FIELD_U8, &shown_health, 1) == PH_OK &&
-           ph_client_read(it->client, shown, LABEL, PH_FIELD_TEXT, shown_label, 9) == PH_OK &&
+    return ph_world_get_property(it->world, id, PLACE, PH_FIELD_I32X3, place_mm, 12) == PH_OK &&
+           ph_world_get_property(it->world, id, HEALTH, PH_FIELD_U8, &health, 1) == PH_OK &&
+           ph_world_get_property(it->world, id, LABEL, PH_FIELD_TEXT, label, sizeof label) ==
+               PH_OK &&
+           ph_client_get_property(it->client, shown, PLACE, PH_FIELD_I32X3, shown_mm, 12) ==
+               PH_OK &&
+           ph_client_get_property(it->client, shown, HEALTH, PH_FIELD_U8, &shown_health, 1) ==
+               PH_OK &&
+           ph_client_get_property(it->client, shown, LABEL, PH_FIELD_TEXT, shown_label, 9) ==
+               PH_OK &&
            memcmp(shown_mm, place_mm, 12) == 0 && shown_health == health &&
            strcmp(shown_label, label) == 0;
 }
 
 static bool is_settled(const session* it)
 {
-    ph_sight sight;
-    fuzz_demand(ph_world_sight(it->world, it->viewer, &sight) == PH_OK);
+    ph_vision sight;
+    fuzz_demand(ph_viewer_get_vision(it->world, it->viewer, &sight) == PH_OK);
     int count = 0;
     for (int i = 0; i < ph_client_slot_count(it->client); ++i) {
         const ph_entity_id shown = ph_client_entity_at(it->client, i);

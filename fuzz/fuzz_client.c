@@ -9,6 +9,7 @@
 #include "support/fuzz_server.h"
 
 #include "packet/header.h"
+#include "tools/tools.h"
 
 enum { STEPS_MAX = 256, CODED_MARK = 255 };
 
@@ -126,8 +127,9 @@ static void look(const ph_client* client, ph_entity_id entity)
     int32_t place_mm[3];
     if (class_index == 1) {
         uint64_t weight;
-        fuzz_demand(ph_client_read(client, entity, 0, PH_FIELD_U64, &weight, 8) == PH_OK);
-        fuzz_demand(ph_client_read(client, entity, 1, PH_FIELD_I32X3, place_mm, 12) == PH_OK);
+        fuzz_demand(ph_client_get_property(client, entity, 0, PH_FIELD_U64, &weight, 8) == PH_OK);
+        fuzz_demand(ph_client_get_property(client, entity, 1, PH_FIELD_I32X3, place_mm, 12) ==
+                    PH_OK);
         return;
     }
     double heading_deg;
@@ -135,15 +137,17 @@ static void look(const ph_client* client, ph_entity_id entity)
     ph_entity_id target;
     char label[9];
     uint8_t badge[6];
-    fuzz_demand(ph_client_read(client, entity, 0, PH_FIELD_I32X3, place_mm, 12) == PH_OK);
-    fuzz_demand(ph_client_read(client, entity, 1, PH_FIELD_F64, &heading_deg, 8) == PH_OK);
-    fuzz_demand(ph_client_read(client, entity, 2, PH_FIELD_U8, &health, 1) == PH_OK &&
+    fuzz_demand(ph_client_get_property(client, entity, 0, PH_FIELD_I32X3, place_mm, 12) == PH_OK);
+    fuzz_demand(ph_client_get_property(client, entity, 1, PH_FIELD_F64, &heading_deg, 8) == PH_OK);
+    fuzz_demand(ph_client_get_property(client, entity, 2, PH_FIELD_U8, &health, 1) == PH_OK &&
                 health <= 100);
-    fuzz_demand(ph_client_read(client, entity, 3, PH_FIELD_ENTITY, &target, sizeof target) ==
-                PH_OK);
+    fuzz_demand(ph_client_get_property(client, entity, 3, PH_FIELD_ENTITY, &target,
+                                       sizeof target) == PH_OK);
     fuzz_demand(target.index1 == 0 || ph_client_is_in_view(client, target));
-    fuzz_demand(ph_client_read(client, entity, 4, PH_FIELD_TEXT, label, sizeof label) == PH_OK);
-    fuzz_demand(ph_client_read(client, entity, 5, PH_FIELD_BYTES, badge, sizeof badge) == PH_OK);
+    fuzz_demand(ph_client_get_property(client, entity, 4, PH_FIELD_TEXT, label, sizeof label) ==
+                PH_OK);
+    fuzz_demand(ph_client_get_property(client, entity, 5, PH_FIELD_BYTES, badge, sizeof badge) ==
+                PH_OK);
 }
 
 static void poll(ph_client* client, fuzz_source* from)
@@ -165,7 +169,7 @@ static void poll(ph_client* client, fuzz_source* from)
 static void answer(ph_client* client, uint64_t now_us)
 {
     uint8_t ack[PH_ACK_SIZE];
-    fuzz_demand((ph_client_ack(client, now_us, ack) > 0) == client->session.has_begun);
+    fuzz_demand((ph_client_write_ack(client, now_us, ack) > 0) == client->session.has_begun);
     fuzz_demand(ph_client_validate(client));
 }
 
@@ -179,7 +183,7 @@ static void show(ph_client* client, uint64_t now_us)
             continue;
         }
         ph_pose pose;
-        fuzz_demand(ph_client_show(client, entity, &pose) == PH_OK);
+        fuzz_demand(ph_client_get_pose(client, entity, &pose) == PH_OK);
         for (int k = 0; k < 3; ++k) {
             fuzz_demand(pose.position_mm[k] >= -0x1p31 && pose.position_mm[k] < 0x1p31);
         }

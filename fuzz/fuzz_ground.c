@@ -12,12 +12,12 @@
 #define HEADER_SIZE (8 + 2 * PH_GROUND_LAYERS_MAX)
 
 typedef struct layers {
-    int32_t heights_mm[PH_GROUND_LAYERS_MAX];
+    int64_t heights_mm[PH_GROUND_LAYERS_MAX];
     int count;
 } layers;
 
-static int get_layers(const void* context, int32_t x_mm, int32_t y_mm,
-                      int32_t heights_mm[PH_GROUND_LAYERS_MAX])
+static int get_layers(const void* context, int64_t x_mm, int64_t y_mm,
+                      int64_t heights_mm[PH_GROUND_LAYERS_MAX])
 {
     (void)x_mm;
     (void)y_mm;
@@ -58,7 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
 
     ph_bit_reader reader = ph_bit_reader_make(message, message_size);
     const ph_altitude_level level = ph_altitude_read(&coding, &ground, 0, 0, &reader);
-    const int32_t z_mm = ph_altitude_decode(&coding, &ground, 0, 0, level);
+    const int64_t z_mm = ph_altitude_decode(&coding, &ground, 0, 0, level);
     if (ph_bit_reader_finish(&reader) != PH_OK) {
         return 0;
     }

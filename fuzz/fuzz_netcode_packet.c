@@ -6,6 +6,7 @@
 // same datagram; no sequence number opens twice; what a plain list calls old is old.
 
 #include "support/fuzz_netcode.h"
+#include "net/netcode_packet.h"
 
 #include <stdlib.h>
 #include <string.h>

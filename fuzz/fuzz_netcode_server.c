@@ -9,6 +9,8 @@
 #include "support/fuzz_netcode.h"
 
 #include "net/netcode_server_state.h"
+#include "net/net_tools.h"
+#include "net/netcode_packet.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -65,8 +67,7 @@ static void open_scene(scene* it)
     def.requests_per_second = 20;
     def.sink.send = take_answer;
     def.sink.context = it;
-    def.random = fill_plainly;
-    fuzz_demand(ph_net_server_create(&def, &it->server) == PH_OK);
+    fuzz_demand(ph_net_server_create_with(&def, fill_plainly, NULL, &it->server) == PH_OK);
     it->now_us = 1000000;
     it->unix_s = FUZZ_NETCODE_UNIX_S;
     ph_net_server_start(it->server, it->now_us, it->unix_s);
@@ -112,7 +113,7 @@ static void step_request(scene* it, fuzz_source* input)
     ph_token_secrets secrets;
     const ph_token_def def = fuzz_netcode_token(player, number, &secrets);
     uint8_t token[PH_TOKEN_SIZE];
-    fuzz_demand(ph_token_write(&def, token) == PH_OK);
+    fuzz_demand(ph_token_write_with(&def, &secrets, token) == PH_OK);
     uint8_t request[PH_NETCODE_REQUEST_SIZE] = {0};
     memcpy(request + 1, token, 21);
     memcpy(request + 22, token + 29, 1056);
@@ -142,7 +143,7 @@ static void step_sealed(scene* it, fuzz_source* input)
         const ph_address address = fuzz_netcode_address(from);
         fuzz_demand(type == PH_NETCODE_PAYLOAD && payload.size == size);
         fuzz_demand(payload.sequence == sequence);
-        fuzz_demand(ph_net_server_client(it->server, payload.client, &info));
+        fuzz_demand(ph_net_server_get_client(it->server, payload.client, &info));
         fuzz_demand(info.client_id == player);
         fuzz_demand(ph_address_is_equal(&info.address, &address));
     }
@@ -257,13 +258,12 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
         step(&it, &input);
         fuzz_demand(ph_net_server_validate(it.server));
     }
-    ph_net_server_stats stats;
-    ph_net_server_get_stats(it.server, &stats);
+    const ph_net_server_stats stats = ph_net_server_get_stats(it.server);
     uint64_t refused = 0;
     for (int i = 0; i < PH_NET_REFUSAL_COUNT; ++i) {
-        refused += stats.refused[i];
+        refused += stats.refused_datagrams[i];
     }
-    fuzz_demand(stats.datagrams_received == it.received_count);
+    fuzz_demand(stats.received_datagrams == it.received_count);
     fuzz_demand(refused + it.useful_count == it.received_count);
     ph_net_server_destroy(it.server);
     return 0;

@@ -120,12 +120,12 @@ ph_result ph_herd_put(ph_herd* herd, ph_world* world)
     for (int i = 0; i < herd->count; ++i) {
         const ph_creature creature = make_creature(herd, i);
         const ph_spawn spawn = {
-            .name = (uint64_t)i + 1,
+            .key = (uint64_t)i + 1,
             .position_mm = {creature.position_mm[0], creature.position_mm[1], 0},
         };
         ph_result result = ph_world_spawn(world, &spawn, &herd->id[i]);
         if (result == PH_OK) {
-            result = ph_world_put(world, herd->id[i], &creature, NULL);
+            result = ph_world_set_struct(world, herd->id[i], &creature, NULL);
         }
         if (result != PH_OK) {
             return result;
@@ -159,12 +159,12 @@ static void tell(ph_herd* herd, ph_world* world, int i)
     ph_herd_walk* walk = &herd->walks[i];
     const float heading_deg = (float)walk->heading_deg;
     ph_world_move(world, herd->id[i], herd->x_mm[i], herd->y_mm[i], 0);
-    ph_world_set(world, herd->id[i], PH_CREATURE_HEADING, PH_FIELD_F32, &heading_deg,
-                 sizeof heading_deg);
+    ph_world_set_property(world, herd->id[i], PH_CREATURE_HEADING, PH_FIELD_F32, &heading_deg,
+                          sizeof heading_deg);
     if (ph_rng_chance(&walk->rng, WOUND_CHANCE)) {
         const uint8_t hit_points = (uint8_t)ph_random_below(&walk->rng, PH_CREATURE_BAR_TOP);
-        ph_world_set(world, herd->id[i], PH_CREATURE_HIT_POINTS, PH_FIELD_U8, &hit_points,
-                     sizeof hit_points);
+        ph_world_set_property(world, herd->id[i], PH_CREATURE_HIT_POINTS, PH_FIELD_U8, &hit_points,
+                              sizeof hit_points);
     }
 }
 

@@ -10,7 +10,7 @@
 #include "kit/sim_dump.h"
 #include "kit/sim_session.h"
 
-#include <pinhole/world.h>
+#include <pinhole/viewer.h>
 
 #include <stdlib.h>
 

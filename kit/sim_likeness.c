@@ -9,6 +9,8 @@
 
 #include "kit/wrap.h"
 
+#include <pinhole/viewer.h>
+
 #include <string.h>
 
 typedef union value {
@@ -43,8 +45,10 @@ static bool is_same(const ends* of, int property, ph_field field)
     value there;
     value here;
     const size_t size = size_of(field);
-    if (ph_world_read(of->pair->stage->world, of->real, property, field, &there, size) != PH_OK ||
-        ph_client_read(of->pair->client, of->shown, property, field, &here, size) != PH_OK) {
+    if (ph_world_get_property(of->pair->stage->world, of->real, property, field, &there, size) !=
+            PH_OK ||
+        ph_client_get_property(of->pair->client, of->shown, property, field, &here, size) !=
+            PH_OK) {
         return false;
     }
     return field == PH_FIELD_TEXT ? strcmp(there.text, here.text) == 0
@@ -110,8 +114,8 @@ static bool is_entity_alike(const ph_sim_pair* pair, ph_entity_id real)
 bool ph_sim_is_alike(const ph_sim_pair* pair)
 {
     const ph_world* world = pair->stage->world;
-    ph_sight sight;
-    if (ph_world_sight(world, pair->viewer, &sight) != PH_OK) {
+    ph_vision sight;
+    if (ph_viewer_get_vision(world, pair->viewer, &sight) != PH_OK) {
         return false;
     }
     int count = 0;

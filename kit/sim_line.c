@@ -3,6 +3,9 @@
 
 #include "kit/sim_line.h"
 
+#include <pinhole/stats.h>
+#include <pinhole/viewer.h>
+
 #define RATE_MIN 1000 // of a controller
 
 static int bits_of(double kbps)
@@ -31,12 +34,12 @@ ph_sim_line ph_sim_line_make(const ph_sim_def* def)
 
 void ph_sim_line_control(ph_sim_line* line, ph_world* world, ph_viewer_id viewer, uint64_t now_us)
 {
-    ph_viewer_link link;
-    if (!line->is_controlled || ph_world_viewer_link(world, viewer, &link) != PH_OK ||
+    ph_viewer_network_stats link;
+    if (!line->is_controlled || ph_viewer_get_network_stats(world, viewer, &link) != PH_OK ||
         !ph_rate_update(&line->rate, now_us, &link)) {
         return;
     }
     const int rate = ph_rate_bits_per_second(&line->rate);
     const int burst_bits = (int)(rate * line->burst_s);
-    ph_world_set_budget(world, viewer, rate, burst_bits > 0 ? burst_bits : 1);
+    ph_viewer_set_budget(world, viewer, rate, burst_bits > 0 ? burst_bits : 1);
 }

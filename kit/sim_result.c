@@ -5,6 +5,8 @@
 
 #include "kit/sim_result.h"
 
+#include <pinhole/stats.h>
+
 #include <math.h>
 #include <string.h>
 
@@ -23,7 +25,7 @@ void ph_sim_traffic_merge(ph_sim_traffic* traffic, const ph_sim_traffic* other)
     for (int i = 0; i < PH_REASON_COUNT; ++i) {
         traffic->ledger.bits256[i] += other->ledger.bits256[i];
     }
-    traffic->ledger.repeat_bits256 += other->ledger.repeat_bits256;
+    traffic->ledger.resent_bits256 += other->ledger.resent_bits256;
     for (int i = 0; i < PH_PROPERTIES_MAX; ++i) {
         traffic->property_bits256[i] += other->property_bits256[i];
     }
@@ -50,7 +52,7 @@ ph_sim_traffic ph_sim_traffic_since(const ph_sim_traffic* traffic, const ph_sim_
     for (int i = 0; i < PH_REASON_COUNT; ++i) {
         since.ledger.bits256[i] -= before->ledger.bits256[i];
     }
-    since.ledger.repeat_bits256 -= before->ledger.repeat_bits256;
+    since.ledger.resent_bits256 -= before->ledger.resent_bits256;
     for (int i = 0; i < PH_PROPERTIES_MAX; ++i) {
         since.property_bits256[i] -= before->property_bits256[i];
     }
@@ -157,7 +159,7 @@ void ph_sim_result_write(const ph_sim_result* result, ph_json* json)
     ph_json_integer(json, "enters", (int64_t)traffic->enters);
     ph_json_integer(json, "leaves", (int64_t)traffic->leaves);
     ph_json_integer(json, "updates", (int64_t)traffic->updates);
-    ph_json_exact(json, "repeat_bits", (double)traffic->ledger.repeat_bits256 / 256.0);
+    ph_json_exact(json, "repeat_bits", (double)traffic->ledger.resent_bits256 / 256.0);
     ph_figures_write(&result->figures, json);
     ph_json_bool(json, "converged", result->is_converged);
     ph_json_number(json, "converge_s", result->converge_s);

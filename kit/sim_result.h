@@ -11,6 +11,7 @@
 
 #include <pinhole/packet.h>
 #include <pinhole/schema.h>
+#include <pinhole/stats.h>
 
 // What one or several viewers were sent.
 typedef struct ph_sim_traffic {

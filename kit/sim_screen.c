@@ -49,7 +49,7 @@ static void hear_events(ph_sim_screen* screen, ph_client* client)
             *card = (ph_sim_card){.entity = -1};
         } else if (event.kind == PH_EVENT_ENTER) {
             *card = (ph_sim_card){
-                .entity = ph_recording_find(screen->stage->recording, (uint32_t)event.name),
+                .entity = ph_recording_find(screen->stage->recording, (uint32_t)event.key),
                 .shown = event.entity,
             };
         }
@@ -76,7 +76,7 @@ static bool try_show(const ph_sim_screen* screen, const ph_client* client, const
                      ph_shown* shown)
 {
     ph_pose pose;
-    if (ph_client_show(client, card->shown, &pose) != PH_OK) {
+    if (ph_client_get_pose(client, card->shown, &pose) != PH_OK) {
         return false;
     }
     *shown = (ph_shown){

@@ -16,6 +16,10 @@
 #include "kit/sim_wire.h"
 
 #include "base/rng.h"
+#include "tools/tools.h"
+
+#include <pinhole/stats.h>
+#include <pinhole/viewer.h>
 
 #include <pinhole/link.h>
 
@@ -93,7 +97,7 @@ static bool create_client(ph_sim_session* session)
     def.profile = stage->def->profile;
     def.slot_capacity = slot_capacity(stage->def);
     def.ground = stage->recording->ground;
-    def.show_delay_ms = stage->def->is_delayed ? SHOW_DELAY_MS : 0;
+    def.interpolation_delay_ms = stage->def->is_delayed ? SHOW_DELAY_MS : 0;
     return ph_client_create(&def, &session->client) == PH_OK;
 }
 
@@ -198,10 +202,13 @@ static ph_result add_viewer(ph_sim_session* session)
     def.overhead_bytes = asked->overhead_bytes;
     def.sends_per_second = asked->hz > 0.0 ? asked->hz : PH_SENDS_AUTO;
     def.precision_mrad = asked->precision_mrad;
-    def.is_universal = asked->is_universal;
     def.session = (uint32_t)ph_rng_next(&rng);
     def.scheduler = asked->scheduler;
-    return ph_world_add_viewer(stage->world, &def, &session->viewer);
+    const ph_result result = ph_world_add_viewer(stage->world, &def, &session->viewer);
+    if (asked->is_universal) {
+        ph_viewer_use_universal_codes(stage->world, session->viewer);
+    }
+    return result;
 }
 
 static bool connect_viewer(ph_sim_session* session, ph_fault* fault)
@@ -215,8 +222,8 @@ static bool connect_viewer(ph_sim_session* session, ph_fault* fault)
     session->is_connected = true;
     session->first_tick = stage->tick;
     ph_viewer_stats stats;
-    ph_world_viewer_stats(stage->world, session->viewer, &stats);
-    session->burst_bits = stats.tokens_bits;
+    ph_viewer_get_stats(stage->world, session->viewer, &stats);
+    session->burst_bits = stats.token_bits;
     const ph_budget_def budget = budget_of(stage->def);
     const ph_sim_wire_def wire = {
         .bits_per_second = bits_per_second(stage->def),
@@ -264,7 +271,8 @@ bool ph_sim_session_attend(ph_sim_session* session, ph_fault* fault)
             return false;
         }
     } else {
-        ph_world_set_own(stage->world, session->viewer, stage->source->entity_id[session->entity]);
+        ph_viewer_set_entity(stage->world, session->viewer,
+                             stage->source->entity_id[session->entity]);
     }
     begin_stay(session);
     return true;
@@ -293,8 +301,8 @@ static void depart(void* context, ph_viewer_id viewer, const void* bytes, size_t
 static bool is_something_due(const ph_sim_session* session)
 {
     ph_viewer_stats stats;
-    ph_world_viewer_stats(session->stage->world, session->viewer, &stats);
-    return stats.is_something_due;
+    ph_viewer_get_stats(session->stage->world, session->viewer, &stats);
+    return stats.has_diff;
 }
 
 // The k-th send leaves at the first tick that is not before k / hz; or by the sender's own pacing.
@@ -304,7 +312,7 @@ static bool is_time_to_send(const ph_sim_session* session, uint64_t now_us)
     const double ticks = (double)(stage->tick - session->first_tick);
     const double hz = stage->def->hz;
     if (hz == 0.0) {
-        return ph_world_is_send_due(stage->world, session->viewer, now_us);
+        return ph_viewer_is_send_due(stage->world, session->viewer, now_us);
     }
     return ticks * hz >= (double)session->send_count * stage->recording->rate_hz;
 }
@@ -321,7 +329,7 @@ static void send_now(ph_sim_session* session, uint64_t now_us)
     session->send_count = (int64_t)(ticks * stage->def->hz / stage->recording->rate_hz) + 1;
     departure at = {.session = session, .now_us = now_us};
     const uint64_t start_ns = ph_sim_clock_ns();
-    ph_world_send(stage->world, session->viewer, now_us, depart, &at);
+    ph_viewer_send(stage->world, session->viewer, now_us, depart, &at);
     const uint64_t spent_ns = ph_sim_clock_ns() - start_ns;
     session->traffic.cpu_ns += session->is_there ? spent_ns : 0;
     ph_sim_wire_end_send(&session->wire, is_something_due(session));
@@ -330,7 +338,7 @@ static void send_now(ph_sim_session* session, uint64_t now_us)
 static void answer(ph_sim_session* session, uint64_t now_us)
 {
     uint8_t ack[PH_ACK_SIZE];
-    const size_t size = ph_client_ack(session->client, client_time_us(session, now_us), ack);
+    const size_t size = ph_client_write_ack(session->client, client_time_us(session, now_us), ack);
     if (size > 0) {
         ph_link_send(session->up, now_us, ack, size);
     }
@@ -369,7 +377,7 @@ static void acknowledge_until(ph_sim_session* session, uint64_t end_us)
     for (uint64_t at_us = ph_link_next_us(session->up); at_us <= end_us;
          at_us = ph_link_next_us(session->up)) {
         const size_t size = ph_link_receive(session->up, at_us, ack, sizeof ack);
-        ph_world_acknowledge(session->stage->world, session->viewer, at_us, ack, size);
+        ph_viewer_receive_ack(session->stage->world, session->viewer, at_us, ack, size);
     }
     const uint64_t spent_ns = ph_sim_clock_ns() - start_ns;
     session->traffic.cpu_ns += session->is_there ? spent_ns : 0;
@@ -450,8 +458,8 @@ void ph_sim_session_take_second(ph_sim_session* session, ph_sim_second* second)
 static void count_refused(ph_sim_session* session)
 {
     const ph_client_stats stats = ph_client_get_stats(session->client);
-    for (int reason = PH_REFUSAL_HELLO; reason < PH_REFUSAL_COUNT; ++reason) {
-        session->traffic.refused += stats.refused[reason];
+    for (int reason = PH_CLIENT_REFUSAL_HELLO; reason < PH_CLIENT_REFUSAL_COUNT; ++reason) {
+        session->traffic.refused += stats.refused_datagrams[reason];
     }
 }
 

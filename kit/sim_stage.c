@@ -139,7 +139,8 @@ static uint64_t traits_of(const ph_sim_stage* stage, int entity)
 // Which traits may have another value in the world than a tick ago.
 static uint64_t changes_of(const ph_sim_stage* stage, int entity)
 {
-    const uint64_t properties = ph_world_changes(stage->world, stage->source->entity_id[entity]);
+    const uint64_t properties =
+        ph_world_changed_properties(stage->world, stage->source->entity_id[entity]);
     uint64_t changed = 0;
     for (int t = 0; t < stage->trait_count; ++t) {
         changed |= (properties >> stage->traits[t].property & 1) << t;

@@ -9,6 +9,8 @@
 
 #include "kit/sim_stage.h"
 
+#include <pinhole/stats.h>
+
 typedef struct ph_sim_stay {
     ph_viewer_stats stats; // when it began
     uint64_t property_bits256[PH_PROPERTIES_MAX];

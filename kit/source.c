@@ -79,7 +79,8 @@ static double cell_of(const ph_recording* recording, const ph_feed* feed, int ro
 static ph_result set_text(ph_world* world, ph_entity_id entity, const ph_feed* feed,
                           const char* text)
 {
-    return ph_world_set(world, entity, feed->property, PH_FIELD_TEXT, text, strlen(text) + 1);
+    return ph_world_set_property(world, entity, feed->property, PH_FIELD_TEXT, text,
+                                 strlen(text) + 1);
 }
 
 static ph_result set_cell(const ph_source* source, ph_world* world, int entity, const ph_feed* feed)
@@ -93,9 +94,9 @@ static ph_result set_cell(const ph_source* source, ph_world* world, int entity, 
     const double value = isnan(cell) ? feed->initial : cell * feed->scale;
     if (feed->field == PH_FIELD_I64) {
         const int64_t whole = (int64_t)value;
-        return ph_world_set(world, id, feed->property, PH_FIELD_I64, &whole, sizeof whole);
+        return ph_world_set_property(world, id, feed->property, PH_FIELD_I64, &whole, sizeof whole);
     }
-    return ph_world_set(world, id, feed->property, PH_FIELD_F64, &value, sizeof value);
+    return ph_world_set_property(world, id, feed->property, PH_FIELD_F64, &value, sizeof value);
 }
 
 static bool is_same_cell(double a, double b)
@@ -112,7 +113,7 @@ static void vanish(ph_source* source, ph_world* world, int entity)
 static ph_result appear(ph_source* source, ph_world* world, int entity)
 {
     const ph_spawn spawn = {
-        .name = source->recording->id[entity],
+        .key = source->recording->id[entity],
         .position_mm = {source->x_mm[entity], source->y_mm[entity], source->z_mm[entity]},
     };
     ph_result result = ph_world_spawn(world, &spawn, &source->entity_id[entity]);

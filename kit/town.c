@@ -61,25 +61,27 @@ static int32_t climb_mm(int32_t x_mm, int32_t y_mm)
     return 0;
 }
 
-int ph_town_layers(const void* context, int32_t x_mm, int32_t y_mm,
-                   int32_t heights_mm[PH_GROUND_LAYERS_MAX])
+int ph_town_layers(const void* context, int64_t x_mm, int64_t y_mm,
+                   int64_t heights_mm[PH_GROUND_LAYERS_MAX])
 {
     (void)context;
-    heights_mm[0] = street_mm(x_mm, y_mm);
-    if (is_on_gallery(x_mm, y_mm)) {
+    const int32_t x = (int32_t)x_mm;
+    const int32_t y = (int32_t)y_mm;
+    heights_mm[0] = street_mm(x, y);
+    if (is_on_gallery(x, y)) {
         heights_mm[1] = heights_mm[0] + PH_TOWN_RISE_MM;
         return 2;
     }
-    heights_mm[0] += climb_mm(x_mm, y_mm);
+    heights_mm[0] += climb_mm(x, y);
     return 1;
 }
 
 int32_t ph_town_stand_mm(int32_t x_mm, int32_t y_mm, int32_t z_mm)
 {
-    int32_t heights_mm[PH_GROUND_LAYERS_MAX];
+    int64_t heights_mm[PH_GROUND_LAYERS_MAX];
     const int count = ph_town_layers(NULL, x_mm, y_mm, heights_mm);
     const bool is_upstairs = count == 2 && z_mm - heights_mm[0] > PH_TOWN_RISE_MM / 2;
-    return heights_mm[is_upstairs ? 1 : 0];
+    return (int32_t)heights_mm[is_upstairs ? 1 : 0];
 }
 
 bool ph_town_is_open(int32_t x_mm, int32_t y_mm, int32_t z_mm)

@@ -33,8 +33,8 @@ enum {
 
 // The ground as ph_ground wants it; context is not used. One layer, two where the gallery is above
 // the street. Integers only.
-int ph_town_layers(const void* context, int32_t x_mm, int32_t y_mm,
-                   int32_t heights_mm[PH_GROUND_LAYERS_MAX]);
+int ph_town_layers(const void* context, int64_t x_mm, int64_t y_mm,
+                   int64_t heights_mm[PH_GROUND_LAYERS_MAX]);
 
 // The layer nearest to z_mm: where one who was there stands now.
 int32_t ph_town_stand_mm(int32_t x_mm, int32_t y_mm, int32_t z_mm);

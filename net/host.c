@@ -8,6 +8,11 @@
 
 #include "base/allocator.h"
 #include "net/netcode_server_state.h"
+#include "tools/tools.h"
+#include "net/net_tools.h"
+#include "net/netcode_packet.h"
+
+#include <pinhole/viewer.h>
 
 #include <sodium.h>
 #include <string.h>
@@ -26,14 +31,14 @@ ph_host_def ph_host_def_default(void)
 {
     return (ph_host_def){
         .tick_us = 100000,
-        .listen = ph_socket_def_default().local,
+        .listen_address = ph_socket_def_default().local_address,
         .client_capacity = 64,
         .cookie = COOKIE,
     };
 }
 
 // Where the caller's datagrams go while nothing else runs.
-static ph_outbox* own_outbox(const ph_host* host)
+static ph_socket_batch* own_outbox(const ph_host* host)
 {
     return &ph_host_lanes_pile(&host->lanes, 0)->outbox;
 }
@@ -50,15 +55,15 @@ static void send_of_netcode(void* context, const ph_address* to, const void* byt
             ph_host_session_pay(host, session, size, ph_socket_now_us());
         }
     }
-    ph_outbox_send(own_outbox(host), to, bytes, size);
+    ph_socket_batch_add(own_outbox(host), to, bytes, size);
 }
 
 static ph_address public_address(const ph_host* host, const ph_host_def* def)
 {
     ph_address address =
-        def->public_address.kind != PH_ADDRESS_NONE ? def->public_address : def->listen;
+        def->public_address.kind != PH_ADDRESS_NONE ? def->public_address : def->listen_address;
     if (address.port == 0) {
-        address.port = ph_host_local(host).port;
+        address.port = ph_host_local_address(host).port;
     }
     return address;
 }
@@ -66,9 +71,9 @@ static ph_address public_address(const ph_host* host, const ph_host_def* def)
 // All addresses of a machine are none that a client could send to, and no token could name this host.
 static bool is_reachable(const ph_host_def* def)
 {
-    const uint8_t any[sizeof def->listen.bytes] = {0};
+    const uint8_t any[sizeof def->listen_address.bytes] = {0};
     return def->public_address.kind != PH_ADDRESS_NONE ||
-           memcmp(def->listen.bytes, any, sizeof any) != 0;
+           memcmp(def->listen_address.bytes, any, sizeof any) != 0;
 }
 
 static ph_result create_server(ph_host* host, const ph_host_def* def)
@@ -144,12 +149,12 @@ void ph_host_close(ph_host* host)
     ph_release(&allocator, host, sizeof *host);
 }
 
-ph_address ph_host_local(const ph_host* host)
+ph_address ph_host_local_address(const ph_host* host)
 {
-    return ph_socket_local(host->lanes.sockets[0]);
+    return ph_socket_local_address(host->lanes.sockets[0]);
 }
 
-ph_address ph_host_public(const ph_host* host)
+ph_address ph_host_public_address(const ph_host* host)
 {
     return host->public_address;
 }
@@ -188,7 +193,7 @@ void ph_host_tick(ph_host* host)
 {
     const uint64_t now_us = ph_socket_now_us();
     ph_net_server_tick(host->server, now_us, (uint64_t)time(NULL));
-    ph_outbox_flush(own_outbox(host));
+    ph_socket_batch_flush(own_outbox(host));
     for (int i = 0; i < host->sessions.count && !host->def.is_rate_fixed; ++i) {
         const int client = host->sessions.active[i];
         if (ph_host_session_is_due(host, client, now_us)) {
@@ -216,13 +221,13 @@ ph_result ph_host_admit(ph_host* host, int client, const ph_viewer_def* viewer)
 void ph_host_disconnect(ph_host* host, int client)
 {
     ph_net_server_disconnect(host->server, client);
-    ph_outbox_flush(own_outbox(host));
+    ph_socket_batch_flush(own_outbox(host));
 }
 
 void ph_host_stop(ph_host* host)
 {
     ph_net_server_stop(host->server);
-    ph_outbox_flush(own_outbox(host));
+    ph_socket_batch_flush(own_outbox(host));
 }
 
 // ---- sending
@@ -239,7 +244,7 @@ static int pick(const ph_host* host, int chunk, uint64_t now_us, int clients[CHU
         const int client =
             sessions->active[place - (place < sessions->count ? 0 : sessions->count)];
         const ph_host_turn* turn = &sessions->turns[client];
-        if (turn->has_mail || ph_host_turn_may_be_due(host, turn, now_us)) {
+        if (turn->has_messages || ph_host_turn_may_be_due(host, turn, now_us)) {
             clients[count++] = client;
         }
     }
@@ -322,19 +327,19 @@ ph_viewer_id ph_host_viewer(const ph_host* host, int client)
     return session != NULL ? session->viewer : (ph_viewer_id){0};
 }
 
-bool ph_host_client(const ph_host* host, int client, ph_net_client_info* info)
+bool ph_host_get_client(const ph_host* host, int client, ph_net_client_info* info)
 {
-    return ph_net_server_client(host->server, client, info);
+    return ph_net_server_get_client(host->server, client, info);
 }
 
-ph_mail* ph_host_mail(ph_host* host, int client)
+ph_messages* ph_host_messages(ph_host* host, int client)
 {
     const ph_host_session* session = ph_host_sessions_find(&host->sessions, client);
     if (session == NULL) {
         return NULL;
     }
-    host->sessions.turns[client].has_mail = true; // whoever asks has something to say
-    return session->mail;
+    host->sessions.turns[client].has_messages = true; // whoever asks has something to say
+    return session->messages;
 }
 
 int ph_host_bits_per_second(const ph_host* host, int client)
@@ -349,13 +354,13 @@ ph_host_stats ph_host_get_stats(const ph_host* host)
     for (int i = 0; i < host->sessions.count; ++i) {
         ph_host_session_count(&host->sessions.by_client[host->sessions.active[i]], &stats);
     }
-    stats.sends_put_off = host->put_off;
-    ph_net_server_get_stats(host->server, &stats.net);
+    stats.postponed_sends = host->put_off;
+    stats.net = ph_net_server_get_stats(host->server);
     stats.socket = ph_host_lanes_stats(&host->lanes);
     return stats;
 }
 
-void ph_host_set_clock(ph_host* host, ph_now_ns* now_ns, void* context)
+void ph_host_set_clock(ph_host* host, ph_now_ns_fn* now_ns, void* context)
 {
     PH_ASSERT(host->lanes.count == 1); // threads would add to the same times
 

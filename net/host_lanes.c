@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum {
-    STRANGERS_MAX = 4 * PH_SOCKET_BATCH,
+    STRANGERS_MAX = 4 * PH_SOCKET_BATCH_MAX,
     // What one thread takes from every lane before it calls the others: to wake them takes as long.
     ALONE_MAX = 16,
     // Of all lanes together: more than a tick's worth from as many clients as there can be. Then the
@@ -48,7 +48,7 @@ ph_result ph_host_lanes_open(ph_host_lanes* lanes, const ph_host_def* def)
         .allocator = def->allocator,
     };
     ph_socket_def socket = ph_socket_def_default();
-    socket.local = def->listen;
+    socket.local_address = def->listen_address;
     socket.allocator = def->allocator;
     const int wanted = lanes->count < PH_SOCKETS_MAX ? lanes->count : PH_SOCKETS_MAX;
     const ph_result result =
@@ -97,9 +97,9 @@ ph_host_pile* ph_host_lanes_pile(const ph_host_lanes* lanes, int lane)
 
 typedef struct arrivals {
     int count;
-    ph_datagram datagrams[PH_SOCKET_BATCH];
-    int clients[PH_SOCKET_BATCH]; // -1: not of this lane
-    ph_net_payload payloads[PH_SOCKET_BATCH];
+    ph_datagram datagrams[PH_SOCKET_BATCH_MAX];
+    int clients[PH_SOCKET_BATCH_MAX]; // -1: not of this lane
+    ph_net_payload payloads[PH_SOCKET_BATCH_MAX];
 } arrivals;
 
 // Those of clients of this lane; -1 for all others.
@@ -186,7 +186,7 @@ static void meet_strangers(ph_host* host)
         }
         lane->stranger_count = 0;
     }
-    ph_outbox_flush(&ph_host_lanes_pile(&host->lanes, 0)->outbox); // answers of netcode
+    ph_socket_batch_flush(&ph_host_lanes_pile(&host->lanes, 0)->outbox); // answers of netcode
 }
 
 // ---- all lanes
@@ -206,8 +206,8 @@ static void receive_lane(void* context, int index)
 {
     const ph_host* host = context;
     const ph_host_lane* lane = &host->lanes.lanes[index];
-    while (lane->has_more && lane->stranger_count + PH_SOCKET_BATCH <= STRANGERS_MAX) {
-        receive_batch(host, index, PH_SOCKET_BATCH);
+    while (lane->has_more && lane->stranger_count + PH_SOCKET_BATCH_MAX <= STRANGERS_MAX) {
+        receive_batch(host, index, PH_SOCKET_BATCH_MAX);
     }
 }
 
@@ -229,9 +229,9 @@ ph_socket_stats ph_host_lanes_stats(const ph_host_lanes* lanes)
     ph_socket_stats sum = {0};
     for (int i = 0; i < lanes->socket_count; ++i) {
         const ph_socket_stats one = ph_socket_get_stats(lanes->sockets[i]);
-        sum.received += one.received;
-        sum.sent += one.sent;
-        sum.unsent += one.unsent;
+        sum.received_datagrams += one.received_datagrams;
+        sum.sent_datagrams += one.sent_datagrams;
+        sum.unsent_datagrams += one.unsent_datagrams;
         sum.receive_calls += one.receive_calls;
         sum.send_calls += one.send_calls;
     }

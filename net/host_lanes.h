@@ -5,7 +5,7 @@
 // comes in. All sockets have the same address; what a client sends comes always by the same one, its
 // lane. So the threads open, read and acknowledge side by side, each what is in its lane:
 //
-//   from a client in its own lane     its thread: opened, mail and acknowledgement taken
+//   from a client in its own lane     its thread: opened, messages and acknowledgement taken
 //   from anybody else                 kept, and given to netcode afterwards, on the caller's thread:
 //                                     requests, responses, and who is found in another lane
 

@@ -10,7 +10,7 @@
 
 void ph_host_pile_begin(ph_host_pile* pile, ph_socket* socket)
 {
-    ph_outbox_begin(&pile->outbox, socket);
+    ph_socket_batch_begin(&pile->outbox, socket);
     pile->count = 0;
     pile->used = 0;
 }
@@ -35,7 +35,7 @@ void ph_host_pile_add(ph_host_pile* pile, int client, size_t size, uint64_t now_
 }
 
 typedef struct passing {
-    ph_outbox* outbox;
+    ph_socket_batch* outbox;
     ph_host_session* session;
     uint64_t now_us;
 } passing;
@@ -45,15 +45,15 @@ static void pass(void* context, const ph_address* to, const void* bytes, size_t 
     const passing* now = context;
     ph_host_session* session = now->session;
     ph_wire_meter_pass(&session->meter, size + (size_t)session->header_bytes, now->now_us);
-    ph_outbox_send(now->outbox, to, bytes, size);
+    ph_socket_batch_add(now->outbox, to, bytes, size);
 }
 
 // Whether the outbox has room for it without sending what it has: sealed, and with a keep-alive.
-static bool has_room(const ph_outbox* outbox, const ph_host_payload* payload)
+static bool has_room(const ph_socket_batch* outbox, const ph_host_payload* payload)
 {
     const size_t most =
         (size_t)payload->size + PH_HOST_KEEP_ALIVE_BYTES + 2 * (size_t)PH_NETCODE_OVERHEAD_MAX;
-    return outbox->count + 2 <= PH_SOCKET_BATCH && outbox->used + most <= sizeof outbox->bytes;
+    return outbox->count + 2 <= PH_SOCKET_BATCH_MAX && outbox->used + most <= sizeof outbox->bytes;
 }
 
 // As many as are sent with one call, from this one on. @return The first that is left.
@@ -79,7 +79,7 @@ void ph_host_pile_send(ph_host* host, ph_host_pile* pile)
         const uint64_t start_ns = ph_host_now_ns(host);
         first = seal(host, pile, first, &bytes);
         const uint64_t sealed_ns = ph_host_now_ns(host);
-        ph_outbox_flush(&pile->outbox);
+        ph_socket_batch_flush(&pile->outbox);
         if (host->now_ns != NULL) {
             host->times.seal_ns += sealed_ns - start_ns;
             host->times.send_ns += ph_host_now_ns(host) - sealed_ns;

@@ -21,7 +21,7 @@ typedef struct ph_host_payload {
 enum { PH_PILE_PAYLOADS = 256 };
 
 typedef struct ph_host_pile {
-    ph_outbox outbox;
+    ph_socket_batch outbox;
     int count;
     size_t used;
     ph_host_payload payloads[PH_PILE_PAYLOADS];

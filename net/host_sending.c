@@ -8,6 +8,9 @@
 
 #include "base/compiler.h"
 #include "net/netcode_server_state.h"
+#include "net/netcode_packet.h"
+
+#include <pinhole/viewer.h>
 
 #include <stddef.h>
 
@@ -24,7 +27,8 @@ bool ph_host_session_is_due(const ph_host* host, int client, uint64_t now_us)
     const ph_host_turn* turn = &host->sessions.turns[client];
     return ph_host_turn_may_be_due(host, turn, now_us) &&
            (turn->period_us > 0 ||
-            ph_world_is_send_due(host->def.world, host->sessions.by_client[client].viewer, now_us));
+            ph_viewer_is_send_due(host->def.world, host->sessions.by_client[client].viewer,
+                                  now_us));
 }
 
 typedef struct sending {
@@ -35,8 +39,7 @@ typedef struct sending {
     uint64_t now_us;
 } sending;
 
-_Static_assert(PH_MAIL_DATAGRAM_MAX <= PH_NETCODE_PAYLOAD_MAX,
-               "what mail packs has room in a pile");
+_Static_assert(PH_PAYLOAD_MAX <= PH_NETCODE_PAYLOAD_MAX, "what messages packs has room in a pile");
 
 static void deliver(void* context, ph_viewer_id viewer, const void* bytes, size_t size)
 {
@@ -44,8 +47,8 @@ static void deliver(void* context, ph_viewer_id viewer, const void* bytes, size_
     const sending* now = context;
     const ph_host_session* session = now->session;
     uint8_t* place = ph_host_pile_place(now->host, now->pile);
-    ph_host_pile_add(now->pile, session->client, ph_mail_pack(session->mail, bytes, size, place),
-                     now->now_us);
+    ph_host_pile_add(now->pile, session->client,
+                     ph_messages_pack(session->messages, bytes, size, place), now->now_us);
 }
 
 // Until the client is known to be connected, netcode sends a keep-alive before each payload.
@@ -73,21 +76,21 @@ static void reserve(const sending* now)
     const int keep_alive_bytes =
         PH_HOST_KEEP_ALIVE_BYTES + session->header_bytes + PH_HOST_ENVELOPE_BYTES + excess;
     const int each =
-        PH_MAIL_EMPTY_SIZE + excess + (is_doubled(host, session) ? keep_alive_bytes : 0);
-    const int next = (int)ph_mail_wants(session->mail, now->now_us) - PH_MAIL_EMPTY_SIZE;
-    now->turn->has_mail = next > 0 || !ph_mail_is_delivered(session->mail);
-    ph_world_reserve(host->def.world, session->viewer, each, next);
+        PH_MESSAGES_EMPTY_SIZE + excess + (is_doubled(host, session) ? keep_alive_bytes : 0);
+    const int next = (int)ph_messages_plan(session->messages, now->now_us) - PH_MESSAGES_EMPTY_SIZE;
+    now->turn->has_messages = next > 0 || !ph_messages_is_all_acked(session->messages);
+    ph_viewer_reserve(host->def.world, session->viewer, each, next);
 }
 
-// Mail that no packet would take along.
-static void send_mail_alone(sending* now)
+// Messages that no packet would take along.
+static void send_message_alone(sending* now)
 {
     ph_host_session* session = now->session;
     const size_t size =
-        is_doubled(now->host, session) ? 0 : ph_mail_wants_alone(session->mail, now->now_us);
+        is_doubled(now->host, session) ? 0 : ph_messages_plan_alone(session->messages, now->now_us);
     const int paid_bytes = (int)size + excess_bytes(now->host, session);
     if (size > 0 &&
-        ph_world_spend(now->host->def.world, session->viewer, now->now_us, paid_bytes) == PH_OK) {
+        ph_viewer_spend(now->host->def.world, session->viewer, now->now_us, paid_bytes) == PH_OK) {
         deliver(now, session->viewer, NULL, 0);
     }
 }
@@ -96,8 +99,8 @@ void ph_host_session_pay(const ph_host* host, ph_host_session* session, size_t s
                          uint64_t now_us)
 {
     ph_wire_meter_pass(&session->meter, size + (size_t)session->header_bytes, now_us);
-    ph_world_spend(host->def.world, session->viewer, now_us,
-                   PH_HOST_KEEP_ALIVE_BYTES + excess_bytes(host, session));
+    ph_viewer_spend(host->def.world, session->viewer, now_us,
+                    PH_HOST_KEEP_ALIVE_BYTES + excess_bytes(host, session));
 }
 
 // ---- before its turn
@@ -117,7 +120,7 @@ static void send(sending* now)
     plan_next(now->turn, now->now_us);
     ++now->session->sends;
     reserve(now);
-    ph_world_send(now->host->def.world, now->session->viewer, now->now_us, deliver, now);
+    ph_viewer_send(now->host->def.world, now->session->viewer, now->now_us, deliver, now);
 }
 
 void ph_host_session_serve(ph_host* host, int client, uint64_t now_us, ph_host_pile* pile)
@@ -132,7 +135,7 @@ void ph_host_session_serve(ph_host* host, int client, uint64_t now_us, ph_host_p
     if (ph_host_session_is_due(host, client, now_us)) {
         send(&now);
     }
-    if (now.turn->has_mail) {
-        send_mail_alone(&now);
+    if (now.turn->has_messages) {
+        send_message_alone(&now);
     }
 }

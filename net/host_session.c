@@ -8,6 +8,9 @@
 #include "base/allocator.h"
 #include "base/compiler.h"
 
+#include <pinhole/stats.h>
+#include <pinhole/viewer.h>
+
 #include <sodium.h>
 #include <stddef.h>
 
@@ -83,11 +86,11 @@ static void unlist(ph_host_sessions* sessions, int client)
 void ph_host_session_count(const ph_host_session* session, ph_host_stats* stats)
 {
     stats->sends += session->sends;
-    stats->datagrams += session->meter.datagrams;
-    stats->wire_bytes += session->meter.bytes;
-    stats->overruns += session->meter.overruns;
-    stats->acks += session->acks;
-    stats->strange_payloads += session->strange_payloads;
+    stats->sent_datagrams += session->meter.datagrams;
+    stats->sent_wire_bytes += session->meter.bytes;
+    stats->over_budget_datagrams += session->meter.overruns;
+    stats->new_acks += session->acks;
+    stats->refused_payloads += session->strange_payloads;
 }
 
 // ---- coming and going
@@ -105,25 +108,26 @@ static ph_result add_viewer(ph_host* host, ph_host_session* session, const ph_vi
     return ph_world_add_viewer(host->def.world, &def, &session->viewer);
 }
 
-static ph_result create_mail(const ph_host* host, ph_host_session* session,
-                             const ph_viewer_def* viewer)
+static ph_result create_messages(const ph_host* host, ph_host_session* session,
+                                 const ph_viewer_def* viewer)
 {
-    const int room = ph_world_reserve_max(host->def.world, session->viewer);
+    const int room = ph_viewer_reserve_max(host->def.world, session->viewer);
     const int usable = room - overhead_of(session) - PH_HOST_KEEP_ALIVE_BYTES;
-    ph_mail_def def = ph_mail_def_default();
+    ph_messages_def def = ph_messages_def_default();
     def.bits_per_second = viewer->bits_per_second;
     def.overhead_bytes = overhead_of(session);
     def.allocator = host->def.allocator;
     def.section_max = SECTION_MAX < usable ? SECTION_MAX : usable;
-    return def.section_max < PH_MAIL_SECTION_MIN ? PH_ERROR_RANGE
-                                                 : ph_mail_create(&def, &session->mail);
+    return def.section_max < PH_MESSAGES_SECTION_MIN ? PH_ERROR_RANGE
+                                                     : ph_messages_create(&def, &session->messages);
 }
 
 // As deep as the world's bucket: the burst, or a second, and never less than the dearest enter beside
 // all that is reserved.
 static int64_t depth_of(const ph_host* host, const ph_host_session* session, int bits_per_second)
 {
-    const int enter_bytes = PH_PAYLOAD_MAX - ph_world_reserve_max(host->def.world, session->viewer);
+    const int enter_bytes =
+        PH_PAYLOAD_MAX - ph_viewer_reserve_max(host->def.world, session->viewer);
     const int64_t least_bits = 8 * (int64_t)(enter_bytes + 2 * overhead_of(session) +
                                              PH_HOST_KEEP_ALIVE_BYTES + SECTION_MAX);
     const int64_t wanted_bits = session->burst_bits != 0 ? session->burst_bits : bits_per_second;
@@ -138,7 +142,7 @@ static void begin_counting(const ph_host* host, ph_host_session* session, int bi
     if (bits_per_second > 0) {
         ph_rate_def rate = ph_rate_def_default();
         rate.limit_bits_per_second = bits_per_second;
-        rate.first_bits_per_second = bits_per_second;
+        rate.start_bits_per_second = bits_per_second;
         session->rate = ph_rate_make(&rate);
     }
 }
@@ -157,7 +161,7 @@ static ph_host_turn turn_of(int client, double sends_per_second, uint64_t now_us
 ph_result ph_host_session_begin(ph_host* host, int client, const ph_viewer_def* viewer)
 {
     ph_net_client_info info;
-    if (!ph_net_server_client(host->server, client, &info) ||
+    if (!ph_net_server_get_client(host->server, client, &info) ||
         ph_host_sessions_find(&host->sessions, client) != NULL) {
         return PH_ERROR_VALUE;
     }
@@ -172,7 +176,7 @@ ph_result ph_host_session_begin(ph_host* host, int client, const ph_viewer_def* 
     if (result != PH_OK) {
         return result;
     }
-    result = create_mail(host, session, viewer);
+    result = create_messages(host, session, viewer);
     if (result != PH_OK) {
         ph_world_remove_viewer(host->def.world, session->viewer);
         return result;
@@ -180,7 +184,7 @@ ph_result ph_host_session_begin(ph_host* host, int client, const ph_viewer_def* 
     const uint64_t now_us = ph_socket_now_us();
     begin_counting(host, session, viewer->bits_per_second, now_us);
     host->sessions.turns[client] =
-        turn_of(client, ph_world_sends_per_second(host->def.world, session->viewer), now_us);
+        turn_of(client, ph_viewer_sends_per_second(host->def.world, session->viewer), now_us);
     list(&host->sessions, client);
     return PH_OK;
 }
@@ -192,8 +196,8 @@ void ph_host_session_end(ph_host* host, int client)
         return;
     }
     ph_world_remove_viewer(host->def.world, session->viewer);
-    ph_mail_destroy(session->mail);
-    session->mail = NULL;
+    ph_messages_destroy(session->messages);
+    session->messages = NULL;
     ph_host_session_count(session, &host->sessions.ended);
     unlist(&host->sessions, client);
 }
@@ -203,16 +207,16 @@ void ph_host_session_end(ph_host* host, int client)
 void ph_host_session_adapt(ph_host* host, ph_host_session* session, uint64_t now_us)
 {
     ph_world* world = host->def.world;
-    ph_viewer_link link;
+    ph_viewer_network_stats link;
     if (session->meter.bits_per_second == 0 ||
-        ph_world_viewer_link(world, session->viewer, &link) != PH_OK ||
+        ph_viewer_get_network_stats(world, session->viewer, &link) != PH_OK ||
         !ph_rate_update(&session->rate, now_us, &link)) {
         return;
     }
     const int bits_per_second = ph_rate_bits_per_second(&session->rate);
-    if (ph_world_set_budget(world, session->viewer, bits_per_second, session->burst_bits) ==
+    if (ph_viewer_set_budget(world, session->viewer, bits_per_second, session->burst_bits) ==
         PH_OK) {
-        ph_mail_set_budget(session->mail, bits_per_second);
+        ph_messages_set_budget(session->messages, bits_per_second);
         ph_wire_meter_change(&session->meter, bits_per_second,
                              depth_of(host, session, bits_per_second), now_us);
     }
@@ -223,21 +227,24 @@ void ph_host_session_adapt(ph_host* host, ph_host_session* session, uint64_t now
 void ph_host_session_take(const ph_host* host, ph_host_session* session,
                           const ph_net_payload* payload, uint64_t now_us)
 {
-    ph_mail_rest rest;
-    if (ph_mail_unpack(session->mail, now_us, payload->bytes, payload->size, &rest) != PH_OK) {
+    ph_messages_rest rest;
+    if (ph_messages_unpack(session->messages, now_us, payload->bytes, payload->size, &rest) !=
+        PH_OK) {
         ++session->strange_payloads;
         return;
     }
-    if (payload->size - rest.size > PH_MAIL_EMPTY_SIZE) {
-        host->sessions.turns[session->client].has_mail = true; // at least a receipt, or an answer
-        if (host->def.heed != NULL) {
-            host->def.heed(host->def.heed_context, session->client, session->mail);
+    if (payload->size - rest.size > PH_MESSAGES_EMPTY_SIZE) {
+        host->sessions.turns[session->client].has_messages =
+            true; // at least a receipt, or an answer
+        if (host->def.on_messages != NULL) {
+            host->def.on_messages(host->def.on_messages_context, session->client,
+                                  session->messages);
         }
     }
     if (rest.size == 0) {
         return;
     }
-    if (ph_world_acknowledge(host->def.world, session->viewer, now_us, rest.bytes, rest.size) ==
+    if (ph_viewer_receive_ack(host->def.world, session->viewer, now_us, rest.bytes, rest.size) ==
         PH_OK) {
         ++session->acks;
     } else {

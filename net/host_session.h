@@ -17,13 +17,13 @@
 typedef struct ph_host_turn {
     uint64_t next_send_us;
     uint32_t period_us; // between sends; 0: whenever the world finds it best
-    bool has_mail;      // that waits to be sent, or to be known to have arrived
+    bool has_messages;  // that waits to be sent, or to be known to have arrived
 } ph_host_turn;
 
 typedef struct ph_host_session {
     // What a payload from it looks at, and a send: a cache line, where the allocator begins at one.
     ph_viewer_id viewer;
-    ph_mail* mail;
+    ph_messages* messages;
     int32_t client;
     int32_t header_bytes; // IP and UDP, before every datagram
     uint64_t sends;
@@ -69,7 +69,7 @@ void ph_host_session_end(ph_host* host, int client); // nothing for those who ar
 // Before a send, on the thread of the tick: sends less while its link shows loss or growing delay.
 void ph_host_session_adapt(ph_host* host, ph_host_session* session, uint64_t now_us);
 
-// What the client has sent: mail, which is taken, and an acknowledgement behind it, which is for the
+// What the client has sent: messages, which is taken, and an acknowledgement behind it, which is for the
 // world.
 void ph_host_session_take(const ph_host* host, ph_host_session* session,
                           const ph_net_payload* payload, uint64_t now_us);
@@ -83,7 +83,7 @@ bool ph_host_session_is_due(const ph_host* host, int client, uint64_t now_us);
 void ph_host_session_pay(const ph_host* host, ph_host_session* session, size_t size,
                          uint64_t now_us);
 
-// Its turn in a tick: a send, if its time has come, and mail that cannot wait for one. Payloads go to
+// Its turn in a tick: a send, if its time has come, and messages that cannot wait for one. Payloads go to
 // the pile. On any thread, for one session by one at a time.
 void ph_host_session_serve(ph_host* host, int client, uint64_t now_us, ph_host_pile* pile);
 

@@ -9,6 +9,8 @@
 
 #include "net/host_lanes.h"
 #include "net/host_session.h"
+#include "tools/tools.h"
+#include "net/net_tools.h"
 
 #include <stdatomic.h>
 
@@ -27,13 +29,13 @@ struct ph_host {
     uint64_t put_off;
 
     // For those who want to know where the time goes.
-    ph_now_ns* now_ns; // NULL: nobody
+    ph_now_ns_fn* now_ns; // NULL: nobody
     void* clock_context;
     ph_host_times times;
 };
 
 // Work for each index below count, on all threads.
-static inline void ph_host_run(ph_host* host, int count, ph_job* work)
+static inline void ph_host_run(ph_host* host, int count, ph_job_fn* work)
 {
     if (host->def.pool != NULL) {
         ph_pool_run(host->def.pool, count, work, host);

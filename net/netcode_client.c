@@ -15,6 +15,7 @@
 #include "base/allocator.h"
 #include "net/netcode_bytes.h"
 #include "net/netcode_private.h"
+#include "net/netcode_packet.h"
 
 #include <limits.h>
 #include <sodium.h>
@@ -28,7 +29,7 @@ enum {
 
 struct ph_net_client {
     ph_net_client_def def;
-    ph_net_client_status state;
+    ph_net_client_state state;
     ph_token token;    // all zero when the state is 0 or below
     int address;       // which of the token's we talk to
     ph_address server; // the same, kept for the curious
@@ -81,8 +82,8 @@ void ph_net_client_destroy(ph_net_client* client)
 static void hand_over(ph_net_client* client, const uint8_t* datagram, size_t size)
 {
     client->sent_us = client->now_us;
-    ++client->stats.datagrams_sent;
-    client->stats.bytes_sent += size;
+    ++client->stats.sent_datagrams;
+    client->stats.sent_bytes += size;
     if (client->def.sink.send != NULL) {
         client->def.sink.send(client->def.sink.context, &client->server, datagram, size);
     }
@@ -126,14 +127,14 @@ bool ph_net_client_send(ph_net_client* client, const void* bytes, size_t size)
         return false;
     }
     send_packet(client, PH_NETCODE_PAYLOAD, bytes, size);
-    ++client->stats.payloads_sent;
+    ++client->stats.sent_payloads;
     return true;
 }
 
 // ---- states
 
 // Over, for the reason that the state names.
-static void end(ph_net_client* client, ph_net_client_status state)
+static void end(ph_net_client* client, ph_net_client_state state)
 {
     client->state = state;
     client->index = -1;
@@ -154,7 +155,7 @@ static void turn_to(ph_net_client* client, int address)
 }
 
 // This server has failed us while we were connecting.
-static void give_up_server(ph_net_client* client, ph_net_client_status state)
+static void give_up_server(ph_net_client* client, ph_net_client_state state)
 {
     if (client->address + 1 < client->token.address_count) {
         turn_to(client, client->address + 1);
@@ -282,7 +283,7 @@ static bool take_payload(ph_net_client* client, const ph_netcode_opened* packet,
     if (client->state != PH_NET_CLIENT_CONNECTED) {
         return false;
     }
-    ++client->stats.payloads_received;
+    ++client->stats.received_payloads;
     *payload = (ph_net_payload){
         .bytes = packet->data,
         .size = packet->data_size,
@@ -356,18 +357,18 @@ ph_net_refusal ph_net_client_receive(ph_net_client* client, const ph_address* fr
                                      size_t size, ph_net_payload* payload)
 {
     *payload = (ph_net_payload){0};
-    ++client->stats.datagrams_received;
-    client->stats.bytes_received += size;
+    ++client->stats.received_datagrams;
+    client->stats.received_bytes += size;
     const ph_net_refusal refusal = receive(client, from, bytes, size, payload);
     if (refusal != PH_NET_REFUSAL_NONE) {
-        ++client->stats.refused[refusal];
+        ++client->stats.refused_datagrams[refusal];
     }
     return refusal;
 }
 
 // ---- questions
 
-ph_net_client_status ph_net_client_state(const ph_net_client* client)
+ph_net_client_state ph_net_client_get_state(const ph_net_client* client)
 {
     return client->state;
 }
@@ -387,14 +388,14 @@ ph_address ph_net_client_server(const ph_net_client* client)
     return client->server;
 }
 
-void ph_net_client_get_stats(const ph_net_client* client, ph_net_client_stats* stats)
+ph_net_client_stats ph_net_client_get_stats(const ph_net_client* client)
 {
-    *stats = client->stats;
+    return client->stats;
 }
 
-const char* ph_net_client_status_text(ph_net_client_status status)
+const char* ph_net_client_state_text(ph_net_client_state state)
 {
-    switch (status) {
+    switch (state) {
     case PH_NET_CLIENT_TOKEN_EXPIRED:
         return "token expired";
     case PH_NET_CLIENT_INVALID_TOKEN:

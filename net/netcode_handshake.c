@@ -11,6 +11,7 @@
 //                   ◀───────── keep-alive (26): index, number of clients
 
 #include "net/netcode_server_state.h"
+#include "net/netcode_packet.h"
 
 #include <sodium.h>
 
@@ -33,8 +34,8 @@ static void answer(ph_net_server* server, const ph_address* to, ph_netcode_type 
     const ph_netcode_lock lock = {.protocol_id = server->def.protocol_id, .key = key};
     const size_t datagram_size =
         ph_netcode_seal(&lock, type, server->global_sequence++, data, size, datagram);
-    ++server->stats.datagrams_sent;
-    server->stats.bytes_sent += datagram_size;
+    ++server->stats.sent_datagrams;
+    server->stats.sent_bytes += datagram_size;
     if (server->def.sink.send != NULL) {
         server->def.sink.send(server->def.sink.context, to, datagram, datagram_size);
     }
@@ -183,7 +184,7 @@ static int take_slot(ph_net_server* server, const ph_pending* pending,
     if (used != NULL) {
         used->is_spent = true;
     }
-    ++server->stats.connected;
+    ++server->stats.connected_clients;
     return client;
 }
 

@@ -6,10 +6,9 @@
 //
 //   associated data, 22:  | version 13 | protocol id 8 | prefix 1 |
 
-#include <pinhole/net/netcode_packet.h>
-
 #include "net/netcode_bytes.h"
 #include "net/netcode_private.h"
+#include "net/netcode_packet.h"
 
 #include <sodium.h>
 

@@ -15,7 +15,7 @@
 #include "net/address_key.h"
 #include "net/netcode_bytes.h"
 
-#include <pinhole/net/netcode_packet.h>
+#include <pinhole/net/netcode_common.h>
 
 typedef struct ph_pending {
     ph_address address;

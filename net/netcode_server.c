@@ -8,6 +8,8 @@
 #include "net/netcode_server_state.h"
 
 #include "base/allocator.h"
+#include "net/net_tools.h"
+#include "net/netcode_packet.h"
 
 #include <sodium.h>
 
@@ -68,8 +70,8 @@ static bool is_sound(const ph_net_server_def* def)
 
 static void fill_random(const ph_net_server* server, void* bytes, size_t size)
 {
-    if (server->def.random != NULL) {
-        server->def.random(server->def.random_context, bytes, size);
+    if (server->random != NULL) {
+        server->random(server->random_context, bytes, size);
     } else {
         randombytes_buf(bytes, size);
     }
@@ -95,7 +97,8 @@ static ph_result create_tables(ph_net_server* server)
     return result;
 }
 
-ph_result ph_net_server_create(const ph_net_server_def* def, ph_net_server** server)
+ph_result ph_net_server_create_with(const ph_net_server_def* def, ph_net_random_fn* random,
+                                    void* context, ph_net_server** server)
 {
     PH_ASSERT(def->cookie == COOKIE);
 
@@ -109,6 +112,8 @@ ph_result ph_net_server_create(const ph_net_server_def* def, ph_net_server** ser
         return PH_ERROR_MEMORY;
     }
     created->def = *def;
+    created->random = random;
+    created->random_context = context;
     fill_in(&created->def);
     // Set here and never again: after a stop and a start it goes on where it was.
     created->global_sequence = UINT64_C(1) << 63;
@@ -119,6 +124,11 @@ ph_result ph_net_server_create(const ph_net_server_def* def, ph_net_server** ser
     }
     *server = created;
     return PH_OK;
+}
+
+ph_result ph_net_server_create(const ph_net_server_def* def, ph_net_server** server)
+{
+    return ph_net_server_create_with(def, NULL, NULL, server);
 }
 
 void ph_net_server_destroy(ph_net_server* server)
@@ -213,18 +223,18 @@ void ph_net_server_tick(ph_net_server* server, uint64_t now_us, uint64_t unix_s)
 
 static void add_counts(ph_net_server_stats* stats, const ph_net_slot* slot)
 {
-    stats->datagrams_received += slot->datagrams_received;
-    stats->bytes_received += slot->bytes_received;
-    stats->payloads_received += slot->payloads_received;
-    stats->datagrams_sent += slot->datagrams_sent;
-    stats->bytes_sent += slot->bytes_sent;
-    stats->payloads_sent += slot->payloads_sent;
+    stats->received_datagrams += slot->datagrams_received;
+    stats->received_bytes += slot->bytes_received;
+    stats->received_payloads += slot->payloads_received;
+    stats->sent_datagrams += slot->datagrams_sent;
+    stats->sent_bytes += slot->bytes_sent;
+    stats->sent_payloads += slot->payloads_sent;
 }
 
 void ph_net_server_end(ph_net_server* server, int client, ph_net_end reason)
 {
     add_counts(&server->stats, &server->slots.slots[client]);
-    ++server->stats.ended[reason];
+    ++server->stats.disconnected_clients[reason];
     ph_net_slots_end(&server->slots, client, reason);
 }
 
@@ -269,7 +279,7 @@ bool ph_net_server_next_event(ph_net_server* server, ph_net_event* event)
     return ph_net_slots_next_event(&server->slots, event);
 }
 
-bool ph_net_server_client(const ph_net_server* server, int client, ph_net_client_info* info)
+bool ph_net_server_get_client(const ph_net_server* server, int client, ph_net_client_info* info)
 {
     *info = (ph_net_client_info){0};
     const ph_net_slot* slot = ph_net_slots_at(&server->slots, client);
@@ -279,25 +289,27 @@ bool ph_net_server_client(const ph_net_server* server, int client, ph_net_client
     info->client_id = slot->client_id;
     info->address = slot->address;
     info->is_confirmed = ph_net_slot_is_confirmed(slot);
-    info->received_us = slot->received_us;
-    info->packets_received = slot->datagrams_received;
-    info->bytes_received = slot->bytes_received;
-    info->packets_sent = slot->datagrams_sent;
-    info->bytes_sent = slot->bytes_sent;
+    info->newest_us = slot->received_us;
+    info->received_packets = slot->datagrams_received;
+    info->received_bytes = slot->bytes_received;
+    info->sent_packets = slot->datagrams_sent;
+    info->sent_bytes = slot->bytes_sent;
     return true;
 }
 
-void ph_net_server_get_stats(const ph_net_server* server, ph_net_server_stats* stats)
+ph_net_server_stats ph_net_server_get_stats(const ph_net_server* server)
 {
-    *stats = server->stats;
-    stats->client_count = server->slots.connected_count;
-    stats->pending_count = server->pending.count;
+    ph_net_server_stats stats = server->stats;
+    stats.client_count = server->slots.connected_count;
+    stats.pending_count = server->pending.count;
     for (int i = 0; i < PH_NET_REFUSAL_COUNT; ++i) {
-        stats->refused[i] = atomic_load_explicit(&server->refused[i], memory_order_relaxed);
+        stats.refused_datagrams[i] =
+            atomic_load_explicit(&server->refused[i], memory_order_relaxed);
     }
     for (int client = 0; client < server->slots.capacity; ++client) {
-        add_counts(stats, &server->slots.slots[client]);
+        add_counts(&stats, &server->slots.slots[client]);
     }
+    return stats;
 }
 
 bool ph_net_server_validate(const ph_net_server* server)

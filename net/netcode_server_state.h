@@ -6,13 +6,17 @@
 #ifndef PINHOLE_NET_NETCODE_SERVER_STATE_H
 #define PINHOLE_NET_NETCODE_SERVER_STATE_H
 
+#include "net/net_tools.h"
 #include "net/netcode_pending.h"
 #include "net/netcode_private.h"
 #include "net/netcode_slots.h"
 #include "net/netcode_used_tokens.h"
+#include "net/netcode_packet.h"
 
 struct ph_net_server {
-    ph_net_server_def def; // holds the private key
+    ph_net_server_def def;    // holds the private key
+    ph_net_random_fn* random; // NULL: libsodium
+    void* random_context;
     bool is_running;
     uint64_t now_us;
     uint64_t unix_s;

@@ -13,6 +13,7 @@
 
 #include "base/hash.h"
 #include "net/address_key.h"
+#include "net/netcode_packet.h"
 
 #include <pinhole/net/netcode_server.h>
 

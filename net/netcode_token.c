@@ -9,6 +9,8 @@
 
 #include "net/netcode_bytes.h"
 #include "net/netcode_private.h"
+#include "net/net_tools.h"
+#include "net/netcode_packet.h"
 
 #include <sodium.h>
 
@@ -61,7 +63,8 @@ static void seal_private(const ph_token_def* def, const ph_token_secrets* secret
     sodium_memzero(&token, sizeof token);
 }
 
-ph_result ph_token_write(const ph_token_def* def, uint8_t token[PH_TOKEN_SIZE])
+ph_result ph_token_write_with(const ph_token_def* def, const ph_token_secrets* secrets,
+                              uint8_t token[PH_TOKEN_SIZE])
 {
     PH_ASSERT(def->cookie == COOKIE);
 
@@ -70,26 +73,28 @@ ph_result ph_token_write(const ph_token_def* def, uint8_t token[PH_TOKEN_SIZE])
     if (result != PH_OK) {
         return result;
     }
-    ph_netcode_start();
-    ph_token_secrets secrets;
-    if (def->secrets != NULL) {
-        secrets = *def->secrets;
-    } else {
-        randombytes_buf(&secrets, sizeof secrets);
-    }
-
     uint8_t* at = ph_put_version(token);
     at = ph_put_u64(at, def->protocol_id);
     at = ph_put_u64(at, def->create_s);
     at = ph_put_u64(at, def->create_s + def->lifetime_s);
-    at = ph_put_bytes(at, secrets.nonce, PH_TOKEN_NONCE_SIZE);
-    seal_private(def, &secrets, at);
+    at = ph_put_bytes(at, secrets->nonce, PH_TOKEN_NONCE_SIZE);
+    ph_netcode_start();
+    seal_private(def, secrets, at);
     at = ph_put_u32(at + PH_TOKEN_PRIVATE_SIZE, (uint32_t)def->timeout_s);
     at = ph_put_addresses(at, def->addresses, def->address_count);
-    at = ph_put_bytes(at, secrets.client_to_server_key, PH_NETCODE_KEY_SIZE);
-    ph_put_bytes(at, secrets.server_to_client_key, PH_NETCODE_KEY_SIZE);
-    sodium_memzero(&secrets, sizeof secrets);
+    at = ph_put_bytes(at, secrets->client_to_server_key, PH_NETCODE_KEY_SIZE);
+    ph_put_bytes(at, secrets->server_to_client_key, PH_NETCODE_KEY_SIZE);
     return PH_OK;
+}
+
+ph_result ph_token_write(const ph_token_def* def, uint8_t token[PH_TOKEN_SIZE])
+{
+    ph_netcode_start();
+    ph_token_secrets secrets;
+    randombytes_buf(&secrets, sizeof secrets);
+    const ph_result result = ph_token_write_with(def, &secrets, token);
+    sodium_memzero(&secrets, sizeof secrets);
+    return result;
 }
 
 static ph_token_fault read_token(const uint8_t* at, ph_token* token)

@@ -5,6 +5,7 @@
 // one client and nothing else that changes, but for the counts of refusals, which are atomic.
 
 #include "net/netcode_server_state.h"
+#include "net/netcode_packet.h"
 
 // ---- to clients
 
@@ -146,8 +147,8 @@ ph_net_refusal ph_net_server_open(ph_net_server* server, int client, void* bytes
 static ph_net_refusal receive_from_stranger(ph_net_server* server, const ph_address* from,
                                             uint8_t* bytes, size_t size)
 {
-    ++server->stats.datagrams_received;
-    server->stats.bytes_received += size;
+    ++server->stats.received_datagrams;
+    server->stats.received_bytes += size;
     if (!server->is_running) {
         return PH_NET_REFUSAL_STOPPED;
     }

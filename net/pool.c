@@ -31,7 +31,7 @@ struct ph_pool {
     unsigned run_number;
     int busy_count; // threads that have not finished this run
     bool is_over;
-    ph_job* work;
+    ph_job_fn* work;
     void* context;
     int count;
     atomic_int next; // the first index that nobody has taken
@@ -132,7 +132,7 @@ int ph_pool_thread_count(const ph_pool* pool)
     return pool->started_count + 1;
 }
 
-void ph_pool_run(ph_pool* pool, int count, ph_job* work, void* context)
+void ph_pool_run(ph_pool* pool, int count, ph_job_fn* work, void* context)
 {
     PH_ASSERT(count >= 0);
 
@@ -153,7 +153,7 @@ void ph_pool_run(ph_pool* pool, int count, ph_job* work, void* context)
     pthread_mutex_unlock(&pool->mutex);
 }
 
-void ph_pool_run_jobs(void* pool, int count, ph_job* job, void* job_context)
+void ph_pool_run_jobs(void* pool, int count, ph_job_fn* job, void* job_context)
 {
     ph_pool_run(pool, count, job, job_context);
 }

@@ -7,6 +7,7 @@
 // gets lost as before, it was not our doing. A few operations per call.
 
 #include <pinhole/net/rate.h>
+#include <pinhole/stats.h>
 
 #include <math.h>
 
@@ -80,10 +81,10 @@ ph_rate ph_rate_make(const ph_rate_def* def)
     const double limit = def->limit_bits_per_second;
     ph_rate rate = {
         .limit = limit,
-        .least = def->least_bits_per_second != 0
-                     ? def->least_bits_per_second
+        .least = def->min_bits_per_second != 0
+                     ? def->min_bits_per_second
                      : greater(RATE_MIN, lesser(limit / 4.0, LEAST_DEFAULT)),
-        .rate = def->first_bits_per_second != 0 ? def->first_bits_per_second
+        .rate = def->start_bits_per_second != 0 ? def->start_bits_per_second
                                                 : lesser(limit, FIRST_DEFAULT),
     };
     PH_ASSERT(RATE_MIN <= rate.least && rate.least <= rate.rate && rate.rate <= limit);
@@ -132,19 +133,19 @@ typedef struct epoch {
     double delivered_bps;
 } epoch;
 
-static epoch look_back(const ph_rate* rate, uint64_t now_us, const ph_viewer_link* link)
+static epoch look_back(const ph_rate* rate, uint64_t now_us, const ph_viewer_network_stats* link)
 {
-    const ph_viewer_link* start = &rate->start;
-    const double datagrams = (double)(link->datagrams - start->datagrams);
-    const double bytes = (double)(link->wire_bytes - start->wire_bytes);
-    const double trips = (double)(link->round_trips - start->round_trips);
+    const ph_viewer_network_stats* start = &rate->start;
+    const double datagrams = (double)(link->sent_datagrams - start->sent_datagrams);
+    const double bytes = (double)(link->sent_wire_bytes - start->sent_wire_bytes);
+    const double trips = (double)(link->rtt_samples - start->rtt_samples);
     epoch seen = {
         .seconds = (double)(now_us - rate->start_us) * 1e-6,
-        .packets = (double)(link->resolved - start->resolved),
-        .lost = (double)(link->lost - start->lost),
+        .packets = (double)(link->resolved_packets - start->resolved_packets),
+        .lost = (double)(link->lost_packets - start->lost_packets),
     };
     if (trips > 0.0) {
-        seen.rtt_ms = (double)(link->round_trips_us - start->round_trips_us) / trips * 1e-3;
+        seen.rtt_ms = (double)(link->rtt_sum_us - start->rtt_sum_us) / trips * 1e-3;
     }
     seen.interval_ms = seen.seconds * 1e3 / greater(datagrams, 1.0);
     seen.sent_bps = 8.0 * bytes / seen.seconds;
@@ -153,16 +154,16 @@ static epoch look_back(const ph_rate* rate, uint64_t now_us, const ph_viewer_lin
     return seen;
 }
 
-static void begin_epoch(ph_rate* rate, uint64_t now_us, const ph_viewer_link* link)
+static void begin_epoch(ph_rate* rate, uint64_t now_us, const ph_viewer_network_stats* link)
 {
     rate->start = *link;
     rate->start_us = now_us;
 }
 
-static bool is_over(const ph_rate* rate, uint64_t now_us, const ph_viewer_link* link)
+static bool is_over(const ph_rate* rate, uint64_t now_us, const ph_viewer_network_stats* link)
 {
     const uint64_t lasted_us = now_us - rate->start_us;
-    const uint64_t packets = link->resolved - rate->start.resolved;
+    const uint64_t packets = link->resolved_packets - rate->start.resolved_packets;
     return (lasted_us >= EPOCH_MIN_US && packets >= EPOCH_PACKETS) ||
            (lasted_us >= EPOCH_MAX_US && packets > 0);
 }
@@ -384,12 +385,12 @@ static void end_epoch(ph_rate* rate, uint64_t now_us, const epoch* seen)
 // ---- the whole
 
 // Datagrams leave and nothing comes back.
-static bool is_silent(const ph_rate* rate, uint64_t now_us, const ph_viewer_link* link)
+static bool is_silent(const ph_rate* rate, uint64_t now_us, const ph_viewer_network_stats* link)
 {
     const uint64_t usual_us = SILENCE_US + (uint64_t)(2e3 * rate->rtt_ms);
-    return link->datagrams - rate->heard_datagrams >= SILENCE_DATAGRAMS &&
-           link->datagrams > rate->start.datagrams && now_us - rate->heard_us > usual_us &&
-           now_us - rate->lowered_us > usual_us;
+    return link->sent_datagrams - rate->heard_datagrams >= SILENCE_DATAGRAMS &&
+           link->sent_datagrams > rate->start.sent_datagrams &&
+           now_us - rate->heard_us > usual_us && now_us - rate->lowered_us > usual_us;
 }
 
 // A rate that was hardly used comes back as it was, however long it was silent, as it would not rise by
@@ -405,7 +406,7 @@ static void heed_silence(ph_rate* rate, uint64_t now_us)
     lower(rate, now_us, PH_RATE_DRAINING, rate->rate / 2.0);
 }
 
-bool ph_rate_update(ph_rate* rate, uint64_t now_us, const ph_viewer_link* link)
+bool ph_rate_update(ph_rate* rate, uint64_t now_us, const ph_viewer_network_stats* link)
 {
     const int before = ph_rate_bits_per_second(rate);
     if (!rate->is_started) {
@@ -414,13 +415,13 @@ bool ph_rate_update(ph_rate* rate, uint64_t now_us, const ph_viewer_link* link)
         rate->lowered_us = now_us;
         begin_epoch(rate, now_us, link);
     }
-    if (link->resolved != rate->heard_resolved) {
-        rate->heard_resolved = link->resolved;
-        rate->heard_datagrams = link->datagrams;
+    if (link->resolved_packets != rate->heard_resolved) {
+        rate->heard_resolved = link->resolved_packets;
+        rate->heard_datagrams = link->sent_datagrams;
         rate->heard_us = now_us;
     }
-    if (rate->first_rtt_ms == 0.0 && link->round_trips > 0) {
-        rate->first_rtt_ms = (double)link->round_trips_us * 1e-3 / (double)link->round_trips;
+    if (rate->first_rtt_ms == 0.0 && link->rtt_samples > 0) {
+        rate->first_rtt_ms = (double)link->rtt_sum_us * 1e-3 / (double)link->rtt_samples;
     }
     if (is_silent(rate, now_us, link)) {
         heed_silence(rate, now_us);

@@ -225,7 +225,7 @@ ph_socket_def ph_socket_def_default(void)
 {
     const uint8_t loopback[4] = {127, 0, 0, 1};
     return (ph_socket_def){
-        .local = ph_address_make_ipv4(loopback, 0),
+        .local_address = ph_address_make_ipv4(loopback, 0),
         .receive_buffer_bytes = BUFFER_BYTES_USUAL,
         .send_buffer_bytes = BUFFER_BYTES_USUAL,
         .cookie = COOKIE,
@@ -248,8 +248,8 @@ static bool share(ph_socket_number number)
 static ph_result bind_number(ph_socket* socket, const ph_socket_def* def)
 {
     struct sockaddr_storage storage = {0};
-    const ph_sockaddr_size size = ph_sockaddr_put(socket, &def->local, &storage);
-    if (def->local.kind == PH_ADDRESS_IPV6) {
+    const ph_sockaddr_size size = ph_sockaddr_put(socket, &def->local_address, &storage);
+    if (def->local_address.kind == PH_ADDRESS_IPV6) {
         set_option(socket->number, IPPROTO_IPV6, IPV6_V6ONLY, 0);
     }
     set_buffers(socket->number, def);
@@ -267,7 +267,7 @@ static ph_result bind_number(ph_socket* socket, const ph_socket_def* def)
 
 static ph_result open_number(ph_socket* opened, const ph_socket_def* def, bool is_shared)
 {
-    const int family = def->local.kind == PH_ADDRESS_IPV6 ? AF_INET6 : AF_INET;
+    const int family = def->local_address.kind == PH_ADDRESS_IPV6 ? AF_INET6 : AF_INET;
     opened->number = socket(family, SOCK_DGRAM, IPPROTO_UDP);
     if (!is_number(opened->number)) {
         return PH_ERROR_SYSTEM;
@@ -285,7 +285,7 @@ static ph_result open_socket(const ph_socket_def* def, bool is_shared, ph_socket
     PH_ASSERT(def->cookie == COOKIE);
 
     *socket = NULL;
-    if (def->local.kind == PH_ADDRESS_NONE) {
+    if (def->local_address.kind == PH_ADDRESS_NONE) {
         return PH_ERROR_VALUE;
     }
     ph_socket* opened = ph_allocate_zeroed(&def->allocator, sizeof *opened);
@@ -293,7 +293,7 @@ static ph_result open_socket(const ph_socket_def* def, bool is_shared, ph_socket
         return PH_ERROR_MEMORY;
     }
     opened->allocator = def->allocator;
-    opened->local = def->local;
+    opened->local = def->local_address;
     ph_result result = start_system() ? PH_OK : PH_ERROR_SYSTEM;
     if (result == PH_OK) {
         result = open_number(opened, def, is_shared);
@@ -329,7 +329,7 @@ ph_result ph_socket_open_shared(const ph_socket_def* def, int count, ph_socket**
     }
     *opened = 1;
     ph_socket_def same = *def;
-    same.local = sockets[0]->local;
+    same.local_address = sockets[0]->local;
     if (count > 1 && share(sockets[0]->number)) {
         while (*opened < count && open_socket(&same, true, &sockets[*opened]) == PH_OK) {
             ++*opened;
@@ -349,7 +349,7 @@ void ph_socket_close(ph_socket* socket)
     ph_release(&allocator, socket, sizeof *socket);
 }
 
-ph_address ph_socket_local(const ph_socket* socket)
+ph_address ph_socket_local_address(const ph_socket* socket)
 {
     return socket->local;
 }
@@ -387,7 +387,7 @@ int ph_socket_receive(ph_socket* socket, ph_datagram* datagrams, int max)
 {
     PH_ASSERT(max > 0);
 
-    const int limit = max < PH_SOCKET_BATCH ? max : PH_SOCKET_BATCH;
+    const int limit = max < PH_SOCKET_BATCH_MAX ? max : PH_SOCKET_BATCH_MAX;
     const int received = ph_socket_receive_batch(socket, datagrams, limit);
     for (int i = 0; i < received; ++i) {
         datagrams[i].peer = ph_sockaddr_take(&socket->from[i]);
@@ -398,7 +398,7 @@ int ph_socket_receive(ph_socket* socket, ph_datagram* datagrams, int max)
 
 int ph_socket_send(ph_socket* socket, const ph_datagram* datagrams, int datagram_count)
 {
-    PH_ASSERT(datagram_count >= 0 && datagram_count <= PH_SOCKET_BATCH);
+    PH_ASSERT(datagram_count >= 0 && datagram_count <= PH_SOCKET_BATCH_MAX);
 
     const int sent = ph_socket_send_batch(socket, datagrams, datagram_count);
     count(&socket->sent, sent);
@@ -409,9 +409,9 @@ int ph_socket_send(ph_socket* socket, const ph_datagram* datagrams, int datagram
 ph_socket_stats ph_socket_get_stats(const ph_socket* socket)
 {
     return (ph_socket_stats){
-        .received = atomic_load_explicit(&socket->received, memory_order_relaxed),
-        .sent = atomic_load_explicit(&socket->sent, memory_order_relaxed),
-        .unsent = atomic_load_explicit(&socket->unsent, memory_order_relaxed),
+        .received_datagrams = atomic_load_explicit(&socket->received, memory_order_relaxed),
+        .sent_datagrams = atomic_load_explicit(&socket->sent, memory_order_relaxed),
+        .unsent_datagrams = atomic_load_explicit(&socket->unsent, memory_order_relaxed),
         .receive_calls = atomic_load_explicit(&socket->receive_calls, memory_order_relaxed),
         .send_calls = atomic_load_explicit(&socket->send_calls, memory_order_relaxed),
     };
@@ -419,14 +419,14 @@ ph_socket_stats ph_socket_get_stats(const ph_socket* socket)
 
 // ---- the outbox
 
-void ph_outbox_begin(ph_outbox* outbox, ph_socket* socket)
+void ph_socket_batch_begin(ph_socket_batch* outbox, ph_socket* socket)
 {
     outbox->socket = socket;
     outbox->count = 0;
     outbox->used = 0;
 }
 
-void ph_outbox_flush(ph_outbox* outbox)
+void ph_socket_batch_flush(ph_socket_batch* outbox)
 {
     if (outbox->count > 0) {
         ph_socket_send(outbox->socket, outbox->datagrams, outbox->count);
@@ -435,13 +435,13 @@ void ph_outbox_flush(ph_outbox* outbox)
     outbox->used = 0;
 }
 
-void ph_outbox_send(void* context, const ph_address* to, const void* bytes, size_t size)
+void ph_socket_batch_add(void* context, const ph_address* to, const void* bytes, size_t size)
 {
     PH_ASSERT(size <= PH_NETCODE_DATAGRAM_MAX);
 
-    ph_outbox* outbox = context;
-    if (outbox->count == PH_SOCKET_BATCH || outbox->used + size > sizeof outbox->bytes) {
-        ph_outbox_flush(outbox);
+    ph_socket_batch* outbox = context;
+    if (outbox->count == PH_SOCKET_BATCH_MAX || outbox->used + size > sizeof outbox->bytes) {
+        ph_socket_batch_flush(outbox);
     }
     uint8_t* copy = outbox->bytes + outbox->used;
     memcpy(copy, bytes, size);

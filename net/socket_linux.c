@@ -21,7 +21,7 @@ static struct mmsghdr message_of(struct iovec* part, struct sockaddr_storage* pe
 
 void ph_socket_prepare(ph_socket* socket)
 {
-    for (int i = 0; i < PH_SOCKET_BATCH; ++i) {
+    for (int i = 0; i < PH_SOCKET_BATCH_MAX; ++i) {
         struct sockaddr_storage* from = &socket->from[i];
         socket->parts[i] = (struct iovec){.iov_base = socket->bytes[i], .iov_len = PH_SOCKET_ROOM};
         socket->messages[i] = message_of(&socket->parts[i], from, sizeof *from);
@@ -45,9 +45,9 @@ int ph_socket_receive_batch(ph_socket* socket, ph_datagram* datagrams, int max)
 }
 
 typedef struct batch {
-    struct mmsghdr messages[PH_SOCKET_BATCH];
-    struct iovec parts[PH_SOCKET_BATCH];
-    struct sockaddr_storage peers[PH_SOCKET_BATCH];
+    struct mmsghdr messages[PH_SOCKET_BATCH_MAX];
+    struct iovec parts[PH_SOCKET_BATCH_MAX];
+    struct sockaddr_storage peers[PH_SOCKET_BATCH_MAX];
 } batch;
 
 // What the kernel can be given; those for which it has no way are left out.

@@ -46,13 +46,13 @@ struct ph_socket {
     atomic_uint_fast64_t unsent;
     atomic_uint_fast64_t receive_calls;
     atomic_uint_fast64_t send_calls;
-    struct sockaddr_storage from[PH_SOCKET_BATCH];
+    struct sockaddr_storage from[PH_SOCKET_BATCH_MAX];
 #if PH_SOCKET_HAS_BATCHES
     // Where the system puts what comes: the same places every time.
-    struct mmsghdr messages[PH_SOCKET_BATCH];
-    struct iovec parts[PH_SOCKET_BATCH];
+    struct mmsghdr messages[PH_SOCKET_BATCH_MAX];
+    struct iovec parts[PH_SOCKET_BATCH_MAX];
 #endif
-    uint8_t bytes[PH_SOCKET_BATCH][PH_SOCKET_ROOM];
+    uint8_t bytes[PH_SOCKET_BATCH_MAX][PH_SOCKET_ROOM];
 };
 
 // As the system writes addresses; for a socket of IPv6 also those of IPv4. @return The size, 0 when

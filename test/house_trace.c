@@ -19,7 +19,7 @@
 #include "kit/creature.h"
 
 #include <pinhole/client.h>
-#include <pinhole/world.h>
+#include <pinhole/viewer.h>
 
 #include <math.h>
 #include <pthread.h>
@@ -172,13 +172,13 @@ static void do_call(scene* s, call_kind kind, uint64_t now_us)
 {
     switch (kind) {
     case CALL_SEND:
-        ph_world_send(s->world, s->viewer, now_us, deliver, s);
+        ph_viewer_send(s->world, s->viewer, now_us, deliver, s);
         break;
     case CALL_RECEIVE:
         ph_client_receive(s->client, now_us, s->packet, s->packet_size);
         break;
     default:
-        ph_world_acknowledge(s->world, s->viewer, now_us, s->ack, s->ack_size);
+        ph_viewer_receive_ack(s->world, s->viewer, now_us, s->ack, s->ack_size);
         break;
     }
 }
@@ -249,7 +249,7 @@ static void spawn(scene* s, int i)
         .position_mm = {creature.position_mm[0], creature.position_mm[1], 0},
     };
     need(ph_world_spawn(s->world, &spawn, &s->id[i]) == PH_OK &&
-             ph_world_put(s->world, s->id[i], &creature, NULL) == PH_OK,
+             ph_world_set_struct(s->world, s->id[i], &creature, NULL) == PH_OK,
          "creature");
 }
 
@@ -314,12 +314,12 @@ static void move(scene* s, int i)
         return;
     }
     const float heading_deg = (float)s->heading_deg[i];
-    ph_world_set(s->world, s->id[i], PH_CREATURE_HEADING, PH_FIELD_F32, &heading_deg,
-                 sizeof heading_deg);
+    ph_world_set_property(s->world, s->id[i], PH_CREATURE_HEADING, PH_FIELD_F32, &heading_deg,
+                          sizeof heading_deg);
     if (ph_rng_chance(&s->rng, WOUND_CHANCE)) {
         const uint8_t hit_points = (uint8_t)ph_rng_below(&s->rng, PH_CREATURE_BAR_TOP);
-        ph_world_set(s->world, s->id[i], PH_CREATURE_HIT_POINTS, PH_FIELD_U8, &hit_points,
-                     sizeof hit_points);
+        ph_world_set_property(s->world, s->id[i], PH_CREATURE_HIT_POINTS, PH_FIELD_U8, &hit_points,
+                              sizeof hit_points);
     }
 }
 
@@ -333,7 +333,7 @@ static void tick(scene* s)
 
 static uint64_t now(const scene* s)
 {
-    return (uint64_t)ph_world_now(s->world) * TICK_US;
+    return (uint64_t)ph_world_tick_count(s->world) * TICK_US;
 }
 
 // One send and its answer, which comes with the next tick. how is make_call or trace.
@@ -345,7 +345,7 @@ static void exchange(scene* s, void (*how)(scene*, call_kind, uint64_t), bool is
     const bool has_arrived = s->packet_size > 0 && !is_lost;
     if (has_arrived) {
         how(s, CALL_RECEIVE, now(s));
-        s->ack_size = ph_client_ack(s->client, now(s), s->ack);
+        s->ack_size = ph_client_write_ack(s->client, now(s), s->ack);
     }
     tick(s);
     if (has_arrived) {
@@ -362,9 +362,9 @@ static void run(scene* s, int ticks)
 
 static void play(scene* s)
 {
-    ph_world_set_budget(s->world, s->viewer, JOIN_BITS_PER_SECOND, JOIN_BURST_BITS);
+    ph_viewer_set_budget(s->world, s->viewer, JOIN_BITS_PER_SECOND, JOIN_BURST_BITS);
     run(s, JOIN_TICKS);
-    ph_world_set_budget(s->world, s->viewer, BITS_PER_SECOND, 0);
+    ph_viewer_set_budget(s->world, s->viewer, BITS_PER_SECOND, 0);
     run(s, SETTLE_TICKS);
     need(ph_client_entity_count(s->client) == CREATURES, "client that knows every creature");
 }

@@ -10,6 +10,10 @@
 #include "packet/header.h"
 #include "replication/sender.h"
 #include "world/world_state.h"
+#include "tools/tools.h"
+
+#include <pinhole/stats.h>
+#include <pinhole/viewer.h>
 
 #define SEND_US 200000
 #define FAR_MM 20000 // nobody gets there within a tick
@@ -49,8 +53,9 @@ static void send(fixture* x, int count)
 {
     for (int i = 0; i < count; ++i) {
         x->health = (uint8_t)((x->health + 1) % 90);
-        assert_int_equal(ph_world_set(x->f.world, x->entity, HEALTH, PH_FIELD_U8, &x->health, 1),
-                         PH_OK);
+        assert_int_equal(
+            ph_world_set_property(x->f.world, x->entity, HEALTH, PH_FIELD_U8, &x->health, 1),
+            PH_OK);
         inbox_step(&x->box, SEND_US);
         assert_int_equal(x->box.count, 1);
     }
@@ -64,10 +69,10 @@ static void news_resolves_everything_up_to_its_number(void** state)
     assert_int_equal(x->box.letters[0].header.number, 1006);
     assert_int_equal(inbox_ack(&x->box, 1004, 0xB), PH_OK);
     const ph_viewer_stats stats = inbox_stats(&x->box);
-    assert_int_equal(stats.acks_new, 1);
-    assert_int_equal(stats.resolved, 4);
-    assert_int_equal(stats.lost, 1); // 1002
-    assert_int_equal(stats.in_flight, 2);
+    assert_int_equal(stats.new_acks, 1);
+    assert_int_equal(stats.resolved_packets, 4);
+    assert_int_equal(stats.lost_packets, 1); // 1002
+    assert_int_equal(stats.in_flight_count, 2);
     send(x, 1);
     assert_int_equal(x->box.letters[0].header.horizon, 1004);
     assert_false(x->box.letters[0].header.has_hello);
@@ -83,9 +88,9 @@ static void what_comes_late_or_twice_is_old(void** state)
     assert_int_equal(inbox_ack(&x->box, 4, 0xD), PH_OK);
     assert_int_equal(inbox_ack(&x->box, 3, 0x6), PH_OK);
     const ph_viewer_stats stats = inbox_stats(&x->box);
-    assert_int_equal(stats.acks_new, 1);
-    assert_int_equal(stats.acks_old, 2);
-    assert_int_equal(stats.resolved, 4);
+    assert_int_equal(stats.new_acks, 1);
+    assert_int_equal(stats.old_acks, 2);
+    assert_int_equal(stats.resolved_packets, 4);
     teardown(x);
 }
 
@@ -101,13 +106,13 @@ static void contradictions_change_nothing(void** state)
     assert_int_equal(inbox_ack(&x->box, 2, 0x3), PH_ERROR_VALUE);
     assert_int_equal(inbox_ack(&x->box, 5, 0x1F), PH_ERROR_VALUE); // news, but contrary
     ph_viewer_stats stats = inbox_stats(&x->box);
-    assert_int_equal(stats.acks_contrary, 4);
-    assert_int_equal(stats.resolved, 3);
-    assert_int_equal(stats.in_flight, 2);
+    assert_int_equal(stats.contrary_acks, 4);
+    assert_int_equal(stats.resolved_packets, 3);
+    assert_int_equal(stats.in_flight_count, 2);
     assert_int_equal(inbox_ack(&x->box, 5, 0x17), PH_OK);
     stats = inbox_stats(&x->box);
-    assert_int_equal(stats.resolved, 5);
-    assert_int_equal(stats.lost, 1);
+    assert_int_equal(stats.resolved_packets, 5);
+    assert_int_equal(stats.lost_packets, 1);
     teardown(x);
 }
 
@@ -125,9 +130,9 @@ static void the_impossible_is_refused(void** state)
     assert_int_equal(inbox_ack(&x->box, 53, 0xF), PH_ERROR_VALUE); // the session was applied?
     assert_int_equal(inbox_ack(&x->box, 51, 0x2), PH_ERROR_VALUE);
     const ph_viewer_stats stats = inbox_stats(&x->box);
-    assert_int_equal(stats.acks_impossible, 8);
-    assert_int_equal(stats.resolved, 0);
-    assert_int_equal(stats.in_flight, 3);
+    assert_int_equal(stats.impossible_acks, 8);
+    assert_int_equal(stats.resolved_packets, 0);
+    assert_int_equal(stats.in_flight_count, 3);
     teardown(x);
 }
 
@@ -139,12 +144,12 @@ static void bytes_of_another_size_are_malformed(void** state)
     const uint8_t bytes[PH_ACK_SIZE + 1] = {1};
     for (size_t size = 0; size <= PH_ACK_SIZE + 1; ++size) {
         if (size != PH_ACK_SIZE) {
-            assert_int_equal(ph_world_acknowledge(x->f.world, x->viewer, 0, bytes, size),
+            assert_int_equal(ph_viewer_receive_ack(x->f.world, x->viewer, 0, bytes, size),
                              PH_ERROR_VALUE);
         }
     }
-    assert_int_equal(inbox_stats(&x->box).acks_malformed, PH_ACK_SIZE + 1);
-    assert_int_equal(ph_world_acknowledge(x->f.world, (ph_viewer_id){0}, 0, bytes, PH_ACK_SIZE),
+    assert_int_equal(inbox_stats(&x->box).malformed_acks, PH_ACK_SIZE + 1);
+    assert_int_equal(ph_viewer_receive_ack(x->f.world, (ph_viewer_id){0}, 0, bytes, PH_ACK_SIZE),
                      PH_ERROR_STALE);
     teardown(x);
 }
@@ -159,8 +164,8 @@ static void numbers_wrap(void** state)
     }
     assert_int_equal(inbox_newest(&x->box), 19);
     const ph_viewer_stats stats = inbox_stats(&x->box);
-    assert_int_equal(stats.acks_new, 30);
-    assert_int_equal(stats.lost, 0);
+    assert_int_equal(stats.new_acks, 30);
+    assert_int_equal(stats.lost_packets, 0);
     assert_int_equal(inbox_ack(&x->box, UINT32_MAX - 10, 0), PH_ERROR_VALUE);
     teardown(x);
 }
@@ -197,7 +202,7 @@ static ph_result ack_late(fixture* x, uint8_t lag_ms)
     ph_ack_write(
         &(ph_ack){.newest = newest, .applied = (UINT64_C(1) << newest) - 1, .lag_ms = lag_ms},
         bytes);
-    return ph_world_acknowledge(x->f.world, x->viewer, x->box.now_us, bytes, sizeof bytes);
+    return ph_viewer_receive_ack(x->f.world, x->viewer, x->box.now_us, bytes, sizeof bytes);
 }
 
 // The first answer got lost, the one that came left 50 ms later: the way is no longer for that, and
@@ -210,8 +215,8 @@ static void an_answer_that_was_given_again_makes_no_way_longer(void** state)
     x->box.now_us += 130000;
     assert_int_equal(ack_late(x, 50), PH_OK);
     assert_true(inbox_stats(&x->box).rtt_ms == 80.0);
-    assert_int_equal(inbox_stats(&x->box).round_trips, 1);
-    assert_int_equal(inbox_stats(&x->box).round_trips_us, 80000);
+    assert_int_equal(inbox_stats(&x->box).rtt_samples, 1);
+    assert_int_equal(inbox_stats(&x->box).rtt_sum_us, 80000);
     x->box.now_us -= SEND_US - 30000;
     send(x, 1); // 30 ms later
     assert_int_equal(x->box.letters[0].header.wait, (30 + 50) / 8);
@@ -228,13 +233,13 @@ static void answers_of_an_unknown_or_impossible_lag_measure_nothing(void** state
     send(x, 1);
     x->box.now_us += 400000;
     assert_int_equal(ack_late(x, PH_ACK_LAG_UNKNOWN), PH_OK);
-    assert_int_equal(inbox_stats(&x->box).round_trips, 0);
+    assert_int_equal(inbox_stats(&x->box).rtt_samples, 0);
     assert_true(inbox_stats(&x->box).rtt_ms == 0.0);
     send(x, 1);
     assert_int_equal(x->box.letters[0].header.wait, PH_WAIT_UNKNOWN);
     x->box.now_us += 80000;
     assert_int_equal(ack_late(x, 80), PH_OK);
-    assert_int_equal(inbox_stats(&x->box).round_trips, 1);
+    assert_int_equal(inbox_stats(&x->box).rtt_samples, 1);
     teardown(x);
 }
 
@@ -245,7 +250,7 @@ static void forged_acknowledgements_do_no_harm(void** state)
     test_rng rng = {.state = 4103};
     fixture* x = setup(7);
     for (int round = 0; round < 3000; ++round) {
-        if (inbox_stats(&x->box).in_flight < PH_FLIGHT_MAX) {
+        if (inbox_stats(&x->box).in_flight_count < PH_FLIGHT_MAX) {
             send(x, 1);
         } else {
             inbox_ack_all(&x->box);
@@ -257,11 +262,11 @@ static void forged_acknowledgements_do_no_harm(void** state)
         for (size_t i = 0; i < sizeof bytes; ++i) {
             bytes[i] = (uint8_t)test_rng_next(&rng);
         }
-        (void)ph_world_acknowledge(x->f.world, x->viewer, x->box.now_us, bytes, sizeof bytes);
+        (void)ph_viewer_receive_ack(x->f.world, x->viewer, x->box.now_us, bytes, sizeof bytes);
         assert_true(ph_world_validate(x->f.world));
     }
     const ph_viewer_stats stats = inbox_stats(&x->box);
-    assert_true(stats.acks_contrary > 100 && stats.acks_impossible > 100);
+    assert_true(stats.contrary_acks > 100 && stats.impossible_acks > 100);
     teardown(x);
 }
 
@@ -280,12 +285,13 @@ static void change(fixture* x, unsigned changes)
         if (is_asked && properties[i] == POSITION) {
             ph_world_move(x->f.world, x->entity, number * 1000, number * -700, 0);
         } else if (is_asked && properties[i] == HEADING) {
-            ph_world_set(x->f.world, x->entity, HEADING, PH_FIELD_F32, &heading_deg,
-                         sizeof heading_deg);
+            ph_world_set_property(x->f.world, x->entity, HEADING, PH_FIELD_F32, &heading_deg,
+                                  sizeof heading_deg);
         } else if (is_asked && properties[i] == HEALTH) {
-            ph_world_set(x->f.world, x->entity, HEALTH, PH_FIELD_U8, &health, sizeof health);
+            ph_world_set_property(x->f.world, x->entity, HEALTH, PH_FIELD_U8, &health,
+                                  sizeof health);
         } else if (is_asked) {
-            ph_world_set(x->f.world, x->entity, MONEY, PH_FIELD_I64, &money, sizeof money);
+            ph_world_set_property(x->f.world, x->entity, MONEY, PH_FIELD_I64, &money, sizeof money);
         }
     }
 }

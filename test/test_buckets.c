@@ -6,6 +6,8 @@
 
 #include "support/ranked_slots.h"
 
+#include <pinhole/schedule.h>
+
 #include <math.h>
 #include <string.h>
 
@@ -205,7 +207,7 @@ static ph_visit walker(uint32_t mileage_mm, float change)
         .distance_mm = 50000.0f,
         .weight = 1.0f,
         .mileage_mm = mileage_mm,
-        .due = POSITION | HAT | LAST,
+        .diff = POSITION | HAT | LAST,
         .significant = POSITION | HAT,
         .position = POSITION,
         .change = change,
@@ -269,7 +271,7 @@ static void nothing_goes_that_is_not_due(void** state)
 {
     (void)state;
     ph_visit visit = walker(1000, 1.0f);
-    visit.due = HAT;
+    visit.diff = HAT;
     visit.significant = visit.lost = visit.settled = UINT64_MAX;
     assert_true(filter(&visit) == HAT);
 }

@@ -9,7 +9,8 @@
 #include "kit/budget.h"
 #include "support/random_schema.h"
 
-#include <pinhole/world.h>
+#include <pinhole/viewer.h>
+#include <pinhole/stats.h>
 
 #include <string.h>
 
@@ -58,9 +59,9 @@ static int64_t least_of_world(const ph_schema* schema, ph_profile profile)
     ph_viewer_id viewer;
     assert_int_equal(ph_world_add_viewer(world, &def, &viewer), PH_OK);
     ph_viewer_stats stats;
-    assert_int_equal(ph_world_viewer_stats(world, viewer, &stats), PH_OK);
+    assert_int_equal(ph_viewer_get_stats(world, viewer, &stats), PH_OK);
     ph_world_destroy(world);
-    return stats.tokens_bits;
+    return stats.token_bits;
 }
 
 // More would hide overruns of a sender that saves up too much.

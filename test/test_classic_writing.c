@@ -10,11 +10,14 @@
 #include "replication/sender.h"
 #include "world/world_state.h"
 
+#include <pinhole/stats.h>
+#include <pinhole/viewer.h>
+
 #define SEND_US 200000
 
 static ph_entity_id spawn(told_world* x, int class_index, uint64_t name, int32_t x_mm)
 {
-    const ph_spawn def = {.class_index = class_index, .name = name, .position_mm = {x_mm, 0, 0}};
+    const ph_spawn def = {.class_index = class_index, .key = name, .position_mm = {x_mm, 0, 0}};
     ph_entity_id id;
     assert_int_equal(ph_world_spawn(x->f.world, &def, &id), PH_OK);
     return id;
@@ -27,7 +30,7 @@ static void move(told_world* x, ph_entity_id id, int32_t x_mm)
 
 static uint64_t position_bits(const told_world* x, int class_index)
 {
-    return ph_world_property_bits256(x->f.world, x->viewer, class_index, POSITION) /
+    return ph_viewer_property_bits256(x->f.world, x->viewer, class_index, POSITION) /
            PH_COST_PER_BIT;
 }
 
@@ -51,7 +54,7 @@ static void updates_of_several_classes_are_counted_as_their_own(void** state)
     assert_int_equal(inbox_only(&x->box)->count, COUNT);
     assert_int_equal(position_bits(x, 0), 2 * 3 * 16);
     assert_int_equal(position_bits(x, STONE), 3 * 3 * 20);
-    assert_int_equal(inbox_stats(&x->box).updates, COUNT);
+    assert_int_equal(inbox_stats(&x->box).sent_updates, COUNT);
     told_teardown(x);
 }
 
@@ -63,15 +66,15 @@ static void what_is_sent_again_is_counted_as_a_repeat(void** state)
     const ph_entity_id id = told_person(x, 1, 1000);
     move(x, id, 1000);
     inbox_step(&x->box, SEND_US);
-    assert_true(inbox_stats(&x->box).ledger.repeat_bits256 == 0);
+    assert_true(inbox_stats(&x->box).ledger.resent_bits256 == 0);
     inbox_lose_all(&x->box);
     inbox_step(&x->box, SEND_US);
     assert_int_equal(inbox_only(&x->box)->count, 1);
-    assert_int_equal(inbox_stats(&x->box).ledger.repeat_bits256, 61 * PH_COST_PER_BIT);
+    assert_int_equal(inbox_stats(&x->box).ledger.resent_bits256, 61 * PH_COST_PER_BIT);
     inbox_lose_all(&x->box);
     told_set_health(x, id, 7);
     inbox_step(&x->box, SEND_US);
-    assert_int_equal(inbox_stats(&x->box).ledger.repeat_bits256, (61 + 48) * PH_COST_PER_BIT);
+    assert_int_equal(inbox_stats(&x->box).ledger.resent_bits256, (61 + 48) * PH_COST_PER_BIT);
     told_teardown(x);
 }
 

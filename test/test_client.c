@@ -7,6 +7,9 @@
 #include "support/client_scene.h"
 
 #include "client/client_state.h"
+#include "tools/tools.h"
+
+#include <pinhole/stats.h>
 
 #include <string.h>
 
@@ -83,7 +86,7 @@ static void a_new_client_knows_nothing(void** state)
     client_scene* scene = *state;
     uint8_t ack[PH_ACK_SIZE];
     ph_event event;
-    assert_int_equal(ph_client_ack(scene->client, scene->now_us, ack), 0);
+    assert_int_equal(ph_client_write_ack(scene->client, scene->now_us, ack), 0);
     assert_false(ph_client_poll(scene->client, &event));
     assert_int_equal(ph_client_slot_count(scene->client), 0);
     assert_int_equal(ph_client_entity_count(scene->client), 0);
@@ -104,16 +107,16 @@ static void a_hello_begins_the_session(void** state)
     assert_int_equal(ph_client_entity_count(scene->client), 1);
     const ph_client_stats stats = ph_client_get_stats(scene->client);
     assert_int_equal(stats.tick_us, SCENE_TICK_US);
-    assert_int_equal(stats.newest_number, SCENE_SESSION + 1);
+    assert_int_equal(stats.newest_sequence, SCENE_SESSION + 1);
 }
 
 static void packets_before_a_hello_are_dropped(void** state)
 {
     client_scene* scene = *state;
     client_packet packet = client_packet_after(scene, 2, 1);
-    client_scene_refuse(scene, &packet, PH_REFUSAL_EARLY);
+    client_scene_refuse(scene, &packet, PH_CLIENT_REFUSAL_EARLY);
     client_packet probe = client_packet_probe(scene, 2);
-    client_scene_refuse(scene, &probe, PH_REFUSAL_EARLY);
+    client_scene_refuse(scene, &probe, PH_CLIENT_REFUSAL_EARLY);
 }
 
 static void another_server_is_refused(void** state)
@@ -122,13 +125,13 @@ static void another_server_is_refused(void** state)
     const client_packet good = client_packet_make(scene, 1);
     client_packet packet = good;
     packet.header.hello.fingerprint ^= 1;
-    client_scene_refuse(scene, &packet, PH_REFUSAL_HELLO);
+    client_scene_refuse(scene, &packet, PH_CLIENT_REFUSAL_HELLO);
     packet = good;
     packet.header.hello.version = PH_CLASSIC_VERSION + 1;
-    client_scene_refuse(scene, &packet, PH_REFUSAL_HELLO);
+    client_scene_refuse(scene, &packet, PH_CLIENT_REFUSAL_HELLO);
     packet = good;
     packet.header.hello.slot_count = SCENE_SLOTS + 1;
-    client_scene_refuse(scene, &packet, PH_REFUSAL_HELLO);
+    client_scene_refuse(scene, &packet, PH_CLIENT_REFUSAL_HELLO);
     packet = good;
     assert_int_equal(client_scene_send(scene, &packet), PH_OK);
 }
@@ -140,13 +143,13 @@ static void a_hello_that_says_something_else_is_refused(void** state)
     client_packet packet = good;
     packet.header.hello.session -= 1;
     packet.header.horizon -= 1;
-    client_scene_refuse(scene, &packet, PH_REFUSAL_HELLO);
+    client_scene_refuse(scene, &packet, PH_CLIENT_REFUSAL_HELLO);
     packet = good;
     packet.header.hello.tick_us += 1;
-    client_scene_refuse(scene, &packet, PH_REFUSAL_HELLO);
+    client_scene_refuse(scene, &packet, PH_CLIENT_REFUSAL_HELLO);
     packet = good;
     packet.header.hello.slot_count -= 1;
-    client_scene_refuse(scene, &packet, PH_REFUSAL_HELLO);
+    client_scene_refuse(scene, &packet, PH_CLIENT_REFUSAL_HELLO);
     packet = good;
     assert_int_equal(client_scene_send(scene, &packet), PH_OK);
 }
@@ -156,7 +159,7 @@ static void a_hello_with_broken_records_begins_nothing(void** state)
     client_scene* scene = *state;
     client_packet packet = client_packet_make(scene, 1);
     client_packet_enter(&packet, 0, 2, SCENE_WALKER, 10);
-    client_scene_refuse(scene, &packet, PH_REFUSAL_RECORD);
+    client_scene_refuse(scene, &packet, PH_CLIENT_REFUSAL_RECORD);
     assert_int_equal(ph_client_slot_count(scene->client), 0);
 }
 
@@ -167,21 +170,21 @@ static void old_and_doubled_packets_are_dropped(void** state)
     client_scene* scene = *state;
     client_packet third = client_packet_after(scene, 3, 1);
     assert_int_equal(client_scene_send(scene, &third), PH_OK);
-    client_scene_refuse(scene, &third, PH_REFUSAL_OLD);
+    client_scene_refuse(scene, &third, PH_CLIENT_REFUSAL_OLD);
     client_packet second = client_packet_after(scene, 2, 1);
     client_record_health(client_packet_update(&second, 0, 1), &second, 7);
-    client_scene_refuse(scene, &second, PH_REFUSAL_OLD);
+    client_scene_refuse(scene, &second, PH_CLIENT_REFUSAL_OLD);
     client_packet first = client_packet_make(scene, 1);
-    client_scene_refuse(scene, &first, PH_REFUSAL_OLD);
+    client_scene_refuse(scene, &first, PH_CLIENT_REFUSAL_OLD);
 }
 
 static void impossible_numbers_are_refused(void** state)
 {
     client_scene* scene = *state;
     client_packet unheard = client_packet_after(scene, 4, 2); // 2 was never heard of
-    client_scene_refuse(scene, &unheard, PH_REFUSAL_NUMBER);
+    client_scene_refuse(scene, &unheard, PH_CLIENT_REFUSAL_SEQUENCE);
     client_packet far_probe = client_packet_probe(scene, 66);
-    client_scene_refuse(scene, &far_probe, PH_REFUSAL_NUMBER);
+    client_scene_refuse(scene, &far_probe, PH_CLIENT_REFUSAL_SEQUENCE);
 }
 
 static void a_horizon_does_not_go_back(void** state)
@@ -190,9 +193,9 @@ static void a_horizon_does_not_go_back(void** state)
     client_packet second = client_packet_after(scene, 2, 1);
     assert_int_equal(client_scene_send(scene, &second), PH_OK);
     client_packet back = client_packet_after(scene, 3, 0);
-    client_scene_refuse(scene, &back, PH_REFUSAL_NUMBER);
+    client_scene_refuse(scene, &back, PH_CLIENT_REFUSAL_SEQUENCE);
     client_packet hello = client_packet_make(scene, 3);
-    client_scene_refuse(scene, &hello, PH_REFUSAL_NUMBER);
+    client_scene_refuse(scene, &hello, PH_CLIENT_REFUSAL_SEQUENCE);
 }
 
 static void numbers_wrap(void** state)
@@ -206,7 +209,7 @@ static void numbers_wrap(void** state)
         client_packet_enter(&packet, 0, 1, SCENE_WALKER, 10);
         assert_int_equal(client_scene_send(scene, &packet), PH_OK);
     }
-    assert_int_equal(ph_client_get_stats(scene->client).newest_number, 2);
+    assert_int_equal(ph_client_get_stats(scene->client).newest_sequence, 2);
 }
 
 // ---- probes
@@ -218,12 +221,12 @@ static void a_probe_is_heard_of_and_never_applied(void** state)
     assert_int_equal(client_scene_send(scene, &probe), PH_OK);
     uint8_t bytes[PH_ACK_SIZE];
     ph_ack ack;
-    assert_int_equal(ph_client_ack(scene->client, scene->now_us, bytes), PH_ACK_SIZE);
+    assert_int_equal(ph_client_write_ack(scene->client, scene->now_us, bytes), PH_ACK_SIZE);
     assert_true(ph_ack_read(bytes, sizeof bytes, &ack));
     assert_int_equal(ack.newest, SCENE_SESSION + 3);
     assert_int_equal(ack.applied, 1 << 2);
     client_packet late = client_packet_after(scene, 3, 1);
-    client_scene_refuse(scene, &late, PH_REFUSAL_OLD);
+    client_scene_refuse(scene, &late, PH_CLIENT_REFUSAL_OLD);
 }
 
 static void a_probe_may_be_repeated(void** state)
@@ -234,9 +237,9 @@ static void a_probe_may_be_repeated(void** state)
     const uint64_t digest = ph_client_digest(scene->client);
     assert_int_equal(client_scene_send(scene, &probe), PH_OK);
     assert_int_equal(ph_client_digest(scene->client), digest);
-    assert_int_equal(ph_client_get_stats(scene->client).probes, 2);
+    assert_int_equal(ph_client_get_stats(scene->client).received_probes, 2);
     client_packet old = client_packet_probe(scene, 2);
-    client_scene_refuse(scene, &old, PH_REFUSAL_OLD);
+    client_scene_refuse(scene, &old, PH_CLIENT_REFUSAL_OLD);
 }
 
 static void a_probe_with_a_hello_begins_the_session(void** state)
@@ -249,7 +252,7 @@ static void a_probe_with_a_hello_begins_the_session(void** state)
     assert_int_equal(ph_client_slot_count(scene->client), SCENE_SLOTS);
     uint8_t bytes[PH_ACK_SIZE];
     ph_ack ack;
-    assert_int_equal(ph_client_ack(scene->client, scene->now_us, bytes), PH_ACK_SIZE);
+    assert_int_equal(ph_client_write_ack(scene->client, scene->now_us, bytes), PH_ACK_SIZE);
     assert_true(ph_ack_read(bytes, sizeof bytes, &ack));
     assert_int_equal(ack.newest, SCENE_SESSION + 64);
     assert_int_equal(ack.applied, 0);
@@ -274,7 +277,7 @@ static void a_reserved_horizon_is_refused(void** state)
     client_packet packet = client_packet_after(scene, 2, 1);
     client_packet_write(&packet);
     packet.bytes[4] = (uint8_t)((packet.bytes[4] & 0x80) | 65);
-    client_scene_refuse(scene, &packet, PH_REFUSAL_RECORD);
+    client_scene_refuse(scene, &packet, PH_CLIENT_REFUSAL_RECORD);
 }
 
 // Whatever comes behind its version, and if nothing does.
@@ -286,7 +289,7 @@ static void a_shorter_hello_of_another_version_is_another_server(void** state)
     packet.bytes[PH_HEADER_BITS / 8] = 0x20; // version 2, from the middle of this byte on
     packet.bytes[PH_HEADER_BITS / 8 + 1] &= 0xF0;
     packet.size = PH_HEADER_BITS / 8 + 2;
-    client_scene_refuse(scene, &packet, PH_REFUSAL_HELLO);
+    client_scene_refuse(scene, &packet, PH_CLIENT_REFUSAL_HELLO);
 }
 
 static void a_probe_that_goes_on_is_refused(void** state)
@@ -295,10 +298,10 @@ static void a_probe_that_goes_on_is_refused(void** state)
     client_packet probe = client_packet_probe(scene, 3);
     client_packet_write(&probe);
     probe.bytes[probe.size++] = 0;
-    client_scene_refuse(scene, &probe, PH_REFUSAL_SIZE);
+    client_scene_refuse(scene, &probe, PH_CLIENT_REFUSAL_SIZE);
     probe.size -= 1;
     probe.bytes[probe.size - 1] |= 0x80;
-    client_scene_refuse(scene, &probe, PH_REFUSAL_RECORD);
+    client_scene_refuse(scene, &probe, PH_CLIENT_REFUSAL_RECORD);
 }
 
 // A server that believes something else than we do: nothing of it is applied, and yet it gets on.
@@ -308,7 +311,7 @@ static void refused_packets_do_not_wedge_the_session(void** state)
     for (int i = 2; i <= 65; ++i) {
         client_packet packet = client_packet_after(scene, i, 1);
         client_record_health(client_packet_update(&packet, 5, 1), &packet, 50);
-        client_scene_refuse(scene, &packet, PH_REFUSAL_RECORD);
+        client_scene_refuse(scene, &packet, PH_CLIENT_REFUSAL_RECORD);
     }
     client_packet probe = client_packet_probe(scene, 65);
     assert_int_equal(client_scene_send(scene, &probe), PH_OK);
@@ -338,7 +341,7 @@ static void every_shorter_packet_is_refused(void** state)
     client_packet_write(&without);
     for (packet.size = 1; packet.size < whole; ++packet.size) {
         if (packet.size != without.size) {
-            client_scene_refuse(scene, &packet, PH_REFUSAL_SIZE);
+            client_scene_refuse(scene, &packet, PH_CLIENT_REFUSAL_SIZE);
         }
     }
     assert_int_equal(client_scene_receive(scene, packet.bytes, 0), PH_ERROR_VALUE);
@@ -353,12 +356,12 @@ static void a_packet_that_goes_on_is_refused(void** state)
     client_packet_write(&packet);
     const size_t whole = packet.size;
     packet.bytes[packet.size++] = 0; // with the padding: slot 0 once more
-    client_scene_refuse(scene, &packet, PH_REFUSAL_RECORD);
+    client_scene_refuse(scene, &packet, PH_CLIENT_REFUSAL_RECORD);
     packet.size = PH_PAYLOAD_MAX + 1;
-    client_scene_refuse(scene, &packet, PH_REFUSAL_SIZE);
+    client_scene_refuse(scene, &packet, PH_CLIENT_REFUSAL_SIZE);
     packet.size = whole;
     packet.bytes[whole - 1] |= 0x80; // padding
-    client_scene_refuse(scene, &packet, PH_REFUSAL_RECORD);
+    client_scene_refuse(scene, &packet, PH_CLIENT_REFUSAL_RECORD);
 }
 
 // ---- stats
@@ -372,12 +375,12 @@ static void stats_count_what_happened(void** state)
     client_record_health(client_packet_update(&packet, 0, 1), &packet, 50);
     assert_int_equal(client_scene_send(scene, &packet), PH_OK);
     const ph_client_stats stats = ph_client_get_stats(scene->client);
-    assert_int_equal(stats.datagrams, 2);
-    assert_int_equal(stats.applied, 2);
-    assert_int_equal(stats.enters, 3);
-    assert_int_equal(stats.leaves, 1);
-    assert_int_equal(stats.updates, 1);
-    assert_int_equal(stats.newest_number, SCENE_SESSION + 4);
+    assert_int_equal(stats.received_datagrams, 2);
+    assert_int_equal(stats.applied_packets, 2);
+    assert_int_equal(stats.applied_enters, 3);
+    assert_int_equal(stats.applied_leaves, 1);
+    assert_int_equal(stats.applied_updates, 1);
+    assert_int_equal(stats.newest_sequence, SCENE_SESSION + 4);
     assert_true(stats.loss == 0.5); // 2 and 3
 }
 
@@ -387,7 +390,7 @@ static void the_round_trip_and_the_tick_are_known(void** state)
     assert_true(ph_client_get_stats(scene->client).rtt_ms == 0.0);
     // 100 ms after packet 1, with our answer, which lay there for 32..40 ms.
     uint8_t ack[PH_ACK_SIZE];
-    assert_int_equal(ph_client_ack(scene->client, scene->now_us, ack), PH_ACK_SIZE);
+    assert_int_equal(ph_client_write_ack(scene->client, scene->now_us, ack), PH_ACK_SIZE);
     client_packet packet = client_packet_after(scene, 2, 1);
     packet.header.wait = 4;
     assert_int_equal(client_scene_send(scene, &packet), PH_OK);
@@ -474,11 +477,11 @@ static void kbps_is_that_of_the_last_full_second(void** state)
         ph_client_receive(scene->client, start_us + (uint64_t)i * 100000, junk, sizeof junk);
     }
     ph_client_receive(scene->client, start_us + 1000000, junk, sizeof junk);
-    assert_true(ph_client_get_stats(scene->client).kbps == 10.0);
+    assert_true(ph_client_get_stats(scene->client).received_kbps == 10.0);
     ph_client_receive(scene->client, start_us + 2000000, junk, sizeof junk);
-    assert_true(ph_client_get_stats(scene->client).kbps == 1.0);
+    assert_true(ph_client_get_stats(scene->client).received_kbps == 1.0);
     ph_client_receive(scene->client, start_us + 9000000, junk, sizeof junk);
-    assert_true(ph_client_get_stats(scene->client).kbps == 0.0);
+    assert_true(ph_client_get_stats(scene->client).received_kbps == 0.0);
 }
 
 #define FRESH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)

@@ -69,7 +69,7 @@ static reply reply_of(ph_client* client, uint64_t now_us)
     made.digest = ph_client_digest(client);
     made.baseline_digest =
         client->def.profile == PH_PROFILE_PINHOLE ? ph_client_baseline_digest(client) : 0;
-    made.ack_size = ph_client_ack(client, now_us, made.ack);
+    made.ack_size = ph_client_write_ack(client, now_us, made.ack);
     return made;
 }
 

@@ -10,6 +10,8 @@
 #include "client/client_state.h"
 #include "packet/header.h"
 
+#include <pinhole/stats.h>
+
 #include <string.h>
 
 static coded_scene scene;
@@ -92,7 +94,7 @@ static void numbers_go_on_beyond_16_bits(void** state)
     const int newest = (int)(scene.base.client->session.arrivals.receipt.newest - SCENE_SESSION);
     client_packet packet = coded_packet_place(&scene, newest + 1, newest, 4800);
     coded_scene_apply(&scene, &packet);
-    assert_int_equal(ph_client_get_stats(scene.base.client).newest_number,
+    assert_int_equal(ph_client_get_stats(scene.base.client).newest_sequence,
                      SCENE_SESSION + (uint32_t)newest + 1);
     coded_scene_teardown(&scene);
 }
@@ -166,7 +168,7 @@ static void an_enter_is_told_again_until_it_is_known(void** state)
         coded_scene_apply(&scene, &packet);
         assert_int_equal(client_scene_walker(&scene.base, 12).health, i);
     }
-    assert_int_equal(ph_client_get_stats(scene.base.client).enters, 3);
+    assert_int_equal(ph_client_get_stats(scene.base.client).applied_enters, 3);
     client_packet packet = coded_packet_after(&scene, 6, 3);
     client_record* it = client_packet_update(&packet, 3, 1);
     client_record_health(it, &packet, 50);
@@ -223,8 +225,8 @@ static void what_came_once_is_old_when_it_comes_again(void** state)
     coded_scene_apply(&scene, &packet);
     client_packet later = coded_packet_place(&scene, 9, 2, 32);
     coded_scene_apply(&scene, &later);
-    coded_scene_refuse(&scene, &packet, PH_REFUSAL_OLD);
-    coded_scene_refuse(&scene, &later, PH_REFUSAL_OLD);
+    coded_scene_refuse(&scene, &packet, PH_CLIENT_REFUSAL_OLD);
+    coded_scene_refuse(&scene, &later, PH_CLIENT_REFUSAL_OLD);
     coded_scene_teardown(&scene);
 }
 
@@ -245,12 +247,12 @@ static void a_newcomer_moves_as_it_was_told(void** state)
     ph_pose to = {0};
     ph_pose standing = {0};
     ph_client_advance(client, scene.base.now_us);
-    assert_int_equal(ph_client_show(client, ph_client_find(client, 12), &from), PH_OK);
+    assert_int_equal(ph_client_get_pose(client, ph_client_find(client, 12), &from), PH_OK);
     for (int i = 1; i <= 10; ++i) {
         ph_client_advance(client, scene.base.now_us + (uint64_t)i * 20000);
     }
-    assert_int_equal(ph_client_show(client, ph_client_find(client, 12), &to), PH_OK);
-    assert_int_equal(ph_client_show(client, ph_client_find(client, 13), &standing), PH_OK);
+    assert_int_equal(ph_client_get_pose(client, ph_client_find(client, 12), &to), PH_OK);
+    assert_int_equal(ph_client_get_pose(client, ph_client_find(client, 13), &standing), PH_OK);
     const double velocity_s = ph_baseline_velocity_ticks(SCENE_TICK_US) * SCENE_TICK_US * 1e-6;
     const double way_mm = 1600.0 / velocity_s * 0.2;
     assert_true(to.position_mm[0] - from.position_mm[0] > 0.8 * way_mm);

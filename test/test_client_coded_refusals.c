@@ -8,6 +8,8 @@
 #include "client/client_state.h"
 #include "packet/header.h"
 
+#include <pinhole/stats.h>
+
 #include <string.h>
 
 static coded_scene scene;
@@ -30,13 +32,13 @@ static void a_refused_packet_does_not_move_the_baselines(void** state)
         coded_scene_apply(&scene, &packet);
     }
     client_packet packet = forged(11, 9);
-    coded_scene_refuse(&scene, &packet, PH_REFUSAL_RECORD);
+    coded_scene_refuse(&scene, &packet, PH_CLIENT_REFUSAL_RECORD);
     // The server itself has not heard of anything yet.
     packet = coded_packet_place(&scene, 10, 1, 48);
     coded_scene_apply(&scene, &packet);
     assert_int_equal(coded_scene_x_mm(&scene, 10), 48);
     packet = forged(12, 10);
-    coded_scene_refuse(&scene, &packet, PH_REFUSAL_RECORD);
+    coded_scene_refuse(&scene, &packet, PH_CLIENT_REFUSAL_RECORD);
     packet = coded_packet_place(&scene, 11, 5, 64);
     coded_scene_apply(&scene, &packet);
     assert_int_equal(coded_scene_x_mm(&scene, 10), 64);
@@ -52,7 +54,7 @@ static void a_horizon_that_goes_back_is_refused(void** state)
     packet = coded_packet_place(&scene, 3, 2, 32);
     coded_scene_apply(&scene, &packet);
     packet = coded_packet_place(&scene, 4, 1, 48);
-    coded_scene_refuse(&scene, &packet, PH_REFUSAL_NUMBER);
+    coded_scene_refuse(&scene, &packet, PH_CLIENT_REFUSAL_SEQUENCE);
     coded_scene_teardown(&scene);
 }
 
@@ -61,7 +63,7 @@ static void a_horizon_ahead_of_what_came_is_refused(void** state)
     (void)state;
     coded_scene_setup_begun(&scene);
     client_packet packet = coded_packet_place(&scene, 4, 2, 16);
-    coded_scene_refuse(&scene, &packet, PH_REFUSAL_NUMBER);
+    coded_scene_refuse(&scene, &packet, PH_CLIENT_REFUSAL_SEQUENCE);
     coded_scene_teardown(&scene);
 }
 
@@ -71,7 +73,7 @@ static void an_enter_of_somebody_known_is_refused(void** state)
     coded_scene_setup_begun(&scene);
     client_packet packet = coded_packet_after(&scene, 2, 1);
     client_packet_enter(&packet, 0, 1, SCENE_WALKER, 10);
-    coded_scene_refuse(&scene, &packet, PH_REFUSAL_RECORD);
+    coded_scene_refuse(&scene, &packet, PH_CLIENT_REFUSAL_RECORD);
     coded_scene_teardown(&scene);
 }
 
@@ -83,7 +85,7 @@ static void an_update_of_somebody_who_left_is_refused(void** state)
     client_packet_leave(&packet, 0, 1);
     coded_scene_apply(&scene, &packet);
     packet = coded_packet_place(&scene, 3, 1, 16);
-    coded_scene_refuse(&scene, &packet, PH_REFUSAL_RECORD);
+    coded_scene_refuse(&scene, &packet, PH_CLIENT_REFUSAL_RECORD);
     coded_scene_teardown(&scene);
 }
 
@@ -102,7 +104,7 @@ static void an_update_of_whom_another_one_has_followed_is_refused(void** state)
     client_packet_enter(&packet, 0, 2, SCENE_STONE, 20);
     coded_scene_apply(&scene, &packet);
     packet = coded_packet_place(&scene, 4, 1, 16);
-    coded_scene_refuse(&scene, &packet, PH_REFUSAL_RECORD);
+    coded_scene_refuse(&scene, &packet, PH_CLIENT_REFUSAL_RECORD);
     coded_scene_teardown(&scene);
 }
 
@@ -112,7 +114,7 @@ static void a_slot_is_told_once(void** state)
     coded_scene_setup_begun(&scene);
     client_packet packet = coded_packet_place(&scene, 2, 1, 16);
     client_packet_leave(&packet, 0, 1);
-    coded_scene_refuse(&scene, &packet, PH_REFUSAL_RECORD);
+    coded_scene_refuse(&scene, &packet, PH_CLIENT_REFUSAL_RECORD);
     coded_scene_teardown(&scene);
 }
 
@@ -122,10 +124,10 @@ static void a_slot_that_does_not_exist_is_refused(void** state)
     coded_scene_setup_begun(&scene);
     client_packet packet = coded_packet_after(&scene, 2, 1);
     client_packet_leave(&packet, SCENE_SLOTS, 1);
-    coded_scene_refuse(&scene, &packet, PH_REFUSAL_RECORD);
+    coded_scene_refuse(&scene, &packet, PH_CLIENT_REFUSAL_RECORD);
     packet = coded_packet_after(&scene, 2, 1);
     client_packet_enter(&packet, SCENE_SLOTS, 1, SCENE_WALKER, 12);
-    coded_scene_refuse(&scene, &packet, PH_REFUSAL_RECORD);
+    coded_scene_refuse(&scene, &packet, PH_CLIENT_REFUSAL_RECORD);
     coded_scene_teardown(&scene);
 }
 
@@ -135,10 +137,10 @@ static void an_association_of_nobody_is_refused(void** state)
     coded_scene_setup_begun(&scene);
     client_packet packet = coded_packet_after(&scene, 2, 1);
     client_packet_leave(&packet, 0, 2);
-    coded_scene_refuse(&scene, &packet, PH_REFUSAL_RECORD);
+    coded_scene_refuse(&scene, &packet, PH_CLIENT_REFUSAL_RECORD);
     packet = coded_packet_after(&scene, 2, 1);
     client_packet_enter(&packet, 5, 2, SCENE_WALKER, 12);
-    coded_scene_refuse(&scene, &packet, PH_REFUSAL_RECORD);
+    coded_scene_refuse(&scene, &packet, PH_CLIENT_REFUSAL_RECORD);
     coded_scene_teardown(&scene);
 }
 
@@ -149,11 +151,11 @@ static void a_reference_to_nobody_is_refused(void** state)
     client_packet packet = coded_packet_after(&scene, 2, 1);
     client_record* it = client_packet_update(&packet, 0, 1);
     client_record_target(it, &packet, 7, 1);
-    coded_scene_refuse(&scene, &packet, PH_REFUSAL_RECORD);
+    coded_scene_refuse(&scene, &packet, PH_CLIENT_REFUSAL_RECORD);
     packet = coded_packet_after(&scene, 2, 1);
     it = client_packet_update(&packet, 0, 1);
     client_record_target(it, &packet, 1, 2);
-    coded_scene_refuse(&scene, &packet, PH_REFUSAL_RECORD);
+    coded_scene_refuse(&scene, &packet, PH_CLIENT_REFUSAL_RECORD);
     coded_scene_teardown(&scene);
 }
 
@@ -164,7 +166,7 @@ static void a_place_without_an_eye_is_refused(void** state)
     client_packet packet = coded_packet_make(&scene, 1);
     packet.header.has_eye = false;
     client_packet_enter(&packet, 0, 1, SCENE_WALKER, 10);
-    coded_scene_refuse(&scene, &packet, PH_REFUSAL_RECORD);
+    coded_scene_refuse(&scene, &packet, PH_CLIENT_REFUSAL_RECORD);
     coded_scene_teardown(&scene);
 }
 
@@ -186,7 +188,7 @@ static void a_tick_that_goes_back_is_refused(void** state)
     coded_scene_apply(&scene, &packet);
     packet = coded_packet_place(&scene, 3, 1, 32);
     packet.header.whole_tick = 49;
-    coded_scene_refuse(&scene, &packet, PH_REFUSAL_NUMBER);
+    coded_scene_refuse(&scene, &packet, PH_CLIENT_REFUSAL_SEQUENCE);
     packet = coded_packet_place(&scene, 3, 1, 32);
     packet.header.whole_tick = 50;
     coded_scene_apply(&scene, &packet);
@@ -206,7 +208,7 @@ static void a_tick_is_told_as_a_whole_when_nothing_is_known_to_be_applied(void**
     packet = coded_packet_after(&scene, 2, 1);
     packet.header.tick = 5;
     write_bare(&packet);
-    coded_scene_refuse(&scene, &packet, PH_REFUSAL_NUMBER);
+    coded_scene_refuse(&scene, &packet, PH_CLIENT_REFUSAL_SEQUENCE);
     packet = coded_packet_after(&scene, 2, 1);
     packet.header.whole_tick = 123456;
     coded_scene_apply(&scene, &packet);
@@ -223,7 +225,7 @@ static void a_tick_told_as_a_whole_without_need_is_refused(void** state)
     packet.header.tick = PH_CODED_TICK_WHOLE;
     packet.header.whole_tick = 1 + PH_CODED_TICK_WHOLE - 1;
     write_bare(&packet);
-    coded_scene_refuse(&scene, &packet, PH_REFUSAL_NUMBER);
+    coded_scene_refuse(&scene, &packet, PH_CLIENT_REFUSAL_SEQUENCE);
     coded_scene_teardown(&scene);
 }
 
@@ -233,15 +235,15 @@ static void another_hello_is_refused(void** state)
     coded_scene_setup(&scene);
     client_packet packet = coded_packet_make(&scene, 1);
     packet.header.hello.fingerprint ^= 1;
-    coded_scene_refuse(&scene, &packet, PH_REFUSAL_HELLO);
+    coded_scene_refuse(&scene, &packet, PH_CLIENT_REFUSAL_HELLO);
     packet = coded_packet_make(&scene, 1);
     packet.header.hello.version = PH_CLASSIC_VERSION;
-    coded_scene_refuse(&scene, &packet, PH_REFUSAL_HELLO);
+    coded_scene_refuse(&scene, &packet, PH_CLIENT_REFUSAL_HELLO);
     packet = coded_packet_make(&scene, 1);
     coded_scene_apply(&scene, &packet);
     packet = coded_packet_make(&scene, 2);
     packet.header.hello.precision = 5;
-    coded_scene_refuse(&scene, &packet, PH_REFUSAL_HELLO);
+    coded_scene_refuse(&scene, &packet, PH_CLIENT_REFUSAL_HELLO);
     coded_scene_teardown(&scene);
 }
 
@@ -260,7 +262,7 @@ static void a_packet_without_all_of_its_header_is_refused(void** state)
         assert_int_equal(ph_client_digest(scene.base.client), digest);
     }
     const ph_client_stats stats = ph_client_get_stats(scene.base.client);
-    assert_int_equal(stats.refused[PH_REFUSAL_SIZE], PH_CODED_HEADER_BITS_MIN / 8);
+    assert_int_equal(stats.refused_datagrams[PH_CLIENT_REFUSAL_SIZE], PH_CODED_HEADER_BITS_MIN / 8);
     coded_scene_apply(&scene, &packet);
     coded_scene_teardown(&scene);
 }

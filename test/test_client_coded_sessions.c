@@ -10,6 +10,8 @@
 
 #include "client/client_state.h"
 
+#include <pinhole/stats.h>
+
 #include <string.h>
 
 enum { SESSIONS = 12, PACKETS = 150, SLOTS = 12, NAMES = 1000 };
@@ -249,7 +251,7 @@ static void forge(int number)
     packet.header.whole_tick = server.tick + 1;
     client_packet_enter(&packet, 14, 1, SCENE_WALKER, NAMES);
     client_packet_enter(&packet, 15, 1, SCENE_WALKER, NAMES);
-    coded_scene_refuse(&server.scene, &packet, PH_REFUSAL_RECORD);
+    coded_scene_refuse(&server.scene, &packet, PH_CLIENT_REFUSAL_RECORD);
 }
 
 static void step(int number)
@@ -299,7 +301,8 @@ static void run(uint64_t seed)
         step(i);
     }
     assert_in_range(server.scene.applied_count, PACKETS / 2, PACKETS);
-    assert_in_range(ph_client_get_stats(server.scene.base.client).updates, PACKETS, INT32_MAX);
+    assert_in_range(ph_client_get_stats(server.scene.base.client).applied_updates, PACKETS,
+                    INT32_MAX);
     coded_scene_teardown(&server.scene);
 }
 

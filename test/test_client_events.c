@@ -4,6 +4,9 @@
 // What a game is told, in which order, and how little of it is kept while it does not ask.
 
 #include "support/client_scene.h"
+#include "tools/tools.h"
+
+#include <pinhole/stats.h>
 
 #include <string.h>
 
@@ -30,7 +33,7 @@ static void expect(client_scene* scene, ph_event_kind kind, uint64_t name, uint6
     assert_true(ph_client_poll(scene->client, &event));
     assert_true(ph_client_validate(scene->client));
     assert_int_equal(event.kind, kind);
-    assert_int_equal(event.name, name);
+    assert_int_equal(event.key, name);
     assert_int_equal(event.properties, properties);
     assert_int_equal(event.class_index, SCENE_WALKER);
     assert_int_equal(ph_client_is_in_view(scene->client, event.entity), kind != PH_EVENT_LEAVE);
@@ -163,7 +166,7 @@ static void a_refused_packet_takes_nothing_from_what_is_owed(void** state)
     client_packet_leave(&packet, 0, 1);
     client_packet_enter(&packet, 1, 2, SCENE_WALKER, 12);
     client_record_health(client_packet_update(&packet, 5, 1), &packet, 1); // nobody is there
-    client_scene_refuse(scene, &packet, PH_REFUSAL_RECORD);
+    client_scene_refuse(scene, &packet, PH_CLIENT_REFUSAL_RECORD);
     expect(scene, PH_EVENT_LEAVE, 11, 0);
     expect(scene, PH_EVENT_UPDATE, 10, BIT(WALKER_HEALTH));
     expect_nothing(scene);

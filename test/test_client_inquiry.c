@@ -36,7 +36,7 @@ static ph_result read_own(const client_scene* scene, int property, ph_field fiel
                           size_t size)
 {
     const ph_entity_id own = ph_client_entity_at(scene->client, 0);
-    return ph_client_read(scene->client, own, property, field, value, size);
+    return ph_client_get_property(scene->client, own, property, field, value, size);
 }
 
 static void a_struct_is_filled(void** state)
@@ -45,7 +45,7 @@ static void a_struct_is_filled(void** state)
     walker seen;
     memset(&seen, 0xEE, sizeof seen);
     const ph_entity_id own = ph_client_entity_at(scene->client, 0);
-    assert_int_equal(ph_client_get(scene->client, own, &seen), PH_OK);
+    assert_int_equal(ph_client_get_struct(scene->client, own, &seen), PH_OK);
     assert_memory_equal(seen.position_mm, place_mm, sizeof place_mm);
     assert_true(seen.heading_deg == 0.0);
     assert_int_equal(seen.health, 42);
@@ -117,9 +117,10 @@ static void stale_ids_name_nobody(void** state)
         uint64_t name;
         const ph_client* client = scene->client;
         assert_false(ph_client_is_in_view(client, ids[i]));
-        assert_int_equal(ph_client_get(client, ids[i], &seen), PH_ERROR_STALE);
-        assert_int_equal(ph_client_read(client, ids[i], WALKER_HEALTH, PH_FIELD_U8, &health, 1),
-                         PH_ERROR_STALE);
+        assert_int_equal(ph_client_get_struct(client, ids[i], &seen), PH_ERROR_STALE);
+        assert_int_equal(
+            ph_client_get_property(client, ids[i], WALKER_HEALTH, PH_FIELD_U8, &health, 1),
+            PH_ERROR_STALE);
         assert_int_equal(ph_client_identify(client, ids[i], &name, NULL), PH_ERROR_STALE);
         assert_null(ph_client_user(client, ids[i]));
     }

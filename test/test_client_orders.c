@@ -9,6 +9,7 @@
 #include "support/client_scene.h"
 
 #include "client/client_state.h"
+#include "tools/tools.h"
 
 #include <string.h>
 
@@ -58,7 +59,8 @@ static int health_of(const ph_client* client, uint64_t name)
 {
     uint8_t health = 0;
     const ph_entity_id id = ph_client_find(client, name);
-    assert_int_equal(ph_client_read(client, id, WALKER_HEALTH, PH_FIELD_U8, &health, 1), PH_OK);
+    assert_int_equal(ph_client_get_property(client, id, WALKER_HEALTH, PH_FIELD_U8, &health, 1),
+                     PH_OK);
     return health;
 }
 
@@ -80,7 +82,7 @@ static void check(ph_client* client, int newest, uint64_t applied)
 {
     uint8_t bytes[PH_ACK_SIZE];
     ph_ack ack;
-    assert_int_equal(ph_client_ack(client, 0, bytes), PH_ACK_SIZE);
+    assert_int_equal(ph_client_write_ack(client, 0, bytes), PH_ACK_SIZE);
     assert_true(ph_ack_read(bytes, sizeof bytes, &ack));
     assert_int_equal(ack.newest, SCENE_SESSION + newest);
     assert_int_equal(ack.applied, applied);

@@ -8,6 +8,8 @@
 
 #include "client/client_state.h"
 
+#include <pinhole/stats.h>
+
 #include <string.h>
 
 static int setup(void** state)
@@ -63,8 +65,8 @@ static void what_an_enter_does_not_mention_is_initial(void** state)
     const walker seen = client_scene_walker(scene, 12);
     assert_int_equal(seen.health, 100);
     assert_string_equal(seen.name, "");
-    assert_int_equal(ph_client_get_stats(scene->client).enters, 3);
-    assert_int_equal(ph_client_get_stats(scene->client).updates, 1);
+    assert_int_equal(ph_client_get_stats(scene->client).applied_enters, 3);
+    assert_int_equal(ph_client_get_stats(scene->client).applied_updates, 1);
 }
 
 static void a_slot_is_used_again_after_its_leave(void** state)
@@ -93,7 +95,7 @@ static void a_leave_may_be_said_again(void** state)
         client_packet_leave(&packet, 1, 1);
         assert_int_equal(client_scene_send(scene, &packet), PH_OK);
     }
-    assert_int_equal(ph_client_get_stats(scene->client).leaves, 1);
+    assert_int_equal(ph_client_get_stats(scene->client).applied_leaves, 1);
 }
 
 static void a_leave_of_somebody_never_seen_counts_on(void** state)
@@ -102,10 +104,10 @@ static void a_leave_of_somebody_never_seen_counts_on(void** state)
     client_packet never = client_packet_after(scene, 2, 1);
     client_packet_leave(&never, 2, 1);
     assert_int_equal(client_scene_send(scene, &never), PH_OK);
-    assert_int_equal(ph_client_get_stats(scene->client).leaves, 0);
+    assert_int_equal(ph_client_get_stats(scene->client).applied_leaves, 0);
     client_packet same = client_packet_after(scene, 3, 2);
     client_packet_enter(&same, 2, 1, SCENE_WALKER, 12);
-    client_scene_refuse(scene, &same, PH_REFUSAL_RECORD);
+    client_scene_refuse(scene, &same, PH_CLIENT_REFUSAL_RECORD);
     client_packet next = client_packet_after(scene, 3, 2);
     client_packet_enter(&next, 2, 2, SCENE_WALKER, 12);
     assert_int_equal(client_scene_send(scene, &next), PH_OK);
@@ -127,11 +129,11 @@ static void other_associations_are_refused(void** state)
             client_packet leave = client_packet_after(scene, 2, 1);
             client_packet_leave(&leave, slot, association);
             if (!(is_entered && steps == 0)) {
-                client_scene_refuse(scene, &update, PH_REFUSAL_RECORD);
+                client_scene_refuse(scene, &update, PH_CLIENT_REFUSAL_RECORD);
             }
             if (steps != (is_entered ? 0 : 1)) {
-                client_scene_refuse(scene, &enter, PH_REFUSAL_RECORD);
-                client_scene_refuse(scene, &leave, PH_REFUSAL_RECORD);
+                client_scene_refuse(scene, &enter, PH_CLIENT_REFUSAL_RECORD);
+                client_scene_refuse(scene, &leave, PH_CLIENT_REFUSAL_RECORD);
             }
         }
     }
@@ -142,10 +144,10 @@ static void a_slot_does_not_change_its_entity_without_a_leave(void** state)
     client_scene* scene = *state;
     client_packet name = client_packet_after(scene, 2, 1);
     client_packet_enter(&name, 1, 1, SCENE_WALKER, 12);
-    client_scene_refuse(scene, &name, PH_REFUSAL_RECORD);
+    client_scene_refuse(scene, &name, PH_CLIENT_REFUSAL_RECORD);
     client_packet class = client_packet_after(scene, 2, 1);
     client_packet_enter(&class, 1, 1, SCENE_STONE, 11);
-    client_scene_refuse(scene, &class, PH_REFUSAL_RECORD);
+    client_scene_refuse(scene, &class, PH_CLIENT_REFUSAL_RECORD);
 }
 
 // ---- order within a packet
@@ -158,7 +160,7 @@ static void slots_beyond_the_session_are_refused(void** state)
     client_scene_begin(scene);
     client_packet packet = client_packet_after(scene, 2, 1);
     client_packet_enter(&packet, SCENE_SLOTS, 1, SCENE_WALKER, 12);
-    client_scene_refuse(scene, &packet, PH_REFUSAL_RECORD);
+    client_scene_refuse(scene, &packet, PH_CLIENT_REFUSAL_RECORD);
     client_packet last = client_packet_after(scene, 2, 1);
     client_packet_enter(&last, SCENE_SLOTS - 1, 1, SCENE_WALKER, 12);
     assert_int_equal(client_scene_send(scene, &last), PH_OK);
@@ -170,15 +172,15 @@ static void slots_that_do_not_ascend_are_refused(void** state)
     client_packet leaves = client_packet_after(scene, 2, 1);
     client_packet_leave(&leaves, 1, 1);
     client_packet_leave(&leaves, 0, 1);
-    client_scene_refuse(scene, &leaves, PH_REFUSAL_RECORD);
+    client_scene_refuse(scene, &leaves, PH_CLIENT_REFUSAL_RECORD);
     client_packet enters = client_packet_after(scene, 2, 1);
     client_packet_enter(&enters, 3, 1, SCENE_WALKER, 12);
     client_packet_enter(&enters, 2, 1, SCENE_WALKER, 13);
-    client_scene_refuse(scene, &enters, PH_REFUSAL_RECORD);
+    client_scene_refuse(scene, &enters, PH_CLIENT_REFUSAL_RECORD);
     client_packet updates = client_packet_after(scene, 2, 1);
     client_record_health(client_packet_update(&updates, 1, 1), &updates, 1);
     client_record_health(client_packet_update(&updates, 0, 1), &updates, 1);
-    client_scene_refuse(scene, &updates, PH_REFUSAL_RECORD);
+    client_scene_refuse(scene, &updates, PH_CLIENT_REFUSAL_RECORD);
 }
 
 static void a_slot_twice_is_refused(void** state)
@@ -187,15 +189,15 @@ static void a_slot_twice_is_refused(void** state)
     client_packet updates = client_packet_after(scene, 2, 1);
     client_record_health(client_packet_update(&updates, 1, 1), &updates, 1);
     client_record_health(client_packet_update(&updates, 1, 1), &updates, 2);
-    client_scene_refuse(scene, &updates, PH_REFUSAL_RECORD);
+    client_scene_refuse(scene, &updates, PH_CLIENT_REFUSAL_RECORD);
     client_packet left = client_packet_after(scene, 2, 1);
     client_packet_leave(&left, 1, 1);
     client_record_health(client_packet_update(&left, 1, 1), &left, 1);
-    client_scene_refuse(scene, &left, PH_REFUSAL_RECORD);
+    client_scene_refuse(scene, &left, PH_CLIENT_REFUSAL_RECORD);
     client_packet reused = client_packet_after(scene, 2, 1);
     client_packet_leave(&reused, 1, 1);
     client_packet_enter(&reused, 1, 2, SCENE_WALKER, 12);
-    client_scene_refuse(scene, &reused, PH_REFUSAL_RECORD);
+    client_scene_refuse(scene, &reused, PH_CLIENT_REFUSAL_RECORD);
 }
 
 static void counts_without_their_records_are_refused(void** state)
@@ -204,7 +206,7 @@ static void counts_without_their_records_are_refused(void** state)
     client_packet packet = client_packet_after(scene, 2, 1);
     packet.header.leave_count = PH_HEADER_COUNT_MAX;
     packet.header.enter_count = PH_HEADER_COUNT_MAX;
-    client_scene_refuse(scene, &packet, PH_REFUSAL_SIZE);
+    client_scene_refuse(scene, &packet, PH_CLIENT_REFUSAL_SIZE);
 }
 
 static void a_class_that_does_not_exist_is_refused(void** state)
@@ -216,7 +218,7 @@ static void a_class_that_does_not_exist_is_refused(void** state)
     // Behind the header come slot and association, then the class.
     const int at = PH_HEADER_BITS + PH_CLASSIC_SLOT_BITS_MIN + PH_CLASSIC_ASSOCIATION_BITS;
     packet.bytes[(at + 1) / 8] |= (uint8_t)(1u << ((at + 1) % 8));
-    client_scene_refuse(scene, &packet, PH_REFUSAL_RECORD);
+    client_scene_refuse(scene, &packet, PH_CLIENT_REFUSAL_RECORD);
 }
 
 // ---- names
@@ -237,7 +239,7 @@ static void whoever_enters_elsewhere_has_left(void** state)
     client_packet reused = client_packet_after(scene, 4, 3);
     client_packet_enter(&reused, 1, 2, SCENE_WALKER, 12);
     assert_int_equal(client_scene_send(scene, &reused), PH_OK);
-    assert_int_equal(ph_client_get_stats(scene->client).leaves, 1);
+    assert_int_equal(ph_client_get_stats(scene->client).applied_leaves, 1);
 }
 
 static void a_name_in_two_slots_is_refused(void** state)
@@ -246,11 +248,11 @@ static void a_name_in_two_slots_is_refused(void** state)
     client_packet twice = client_packet_after(scene, 2, 1);
     client_packet_enter(&twice, 5, 1, SCENE_WALKER, 12);
     client_packet_enter(&twice, 6, 1, SCENE_WALKER, 12);
-    client_scene_refuse(scene, &twice, PH_REFUSAL_RECORD);
+    client_scene_refuse(scene, &twice, PH_CLIENT_REFUSAL_RECORD);
     client_packet updated = client_packet_after(scene, 2, 1);
     client_packet_enter(&updated, 5, 1, SCENE_WALKER, 11);
     client_record_health(client_packet_update(&updated, 1, 1), &updated, 1);
-    client_scene_refuse(scene, &updated, PH_REFUSAL_RECORD);
+    client_scene_refuse(scene, &updated, PH_CLIENT_REFUSAL_RECORD);
     client_packet left = client_packet_after(scene, 2, 1);
     client_packet_leave(&left, 1, 1);
     client_packet_enter(&left, 5, 1, SCENE_WALKER, 11);
@@ -338,13 +340,13 @@ static void references_to_nobody_are_refused(void** state)
         client_packet packet = client_packet_after(scene, 2, 1);
         client_record_target(client_packet_update(&packet, 0, 1), &packet, targets[i].slot,
                              targets[i].association);
-        client_scene_refuse(scene, &packet, PH_REFUSAL_RECORD);
+        client_scene_refuse(scene, &packet, PH_CLIENT_REFUSAL_RECORD);
     }
     // Not even to one that enters with the same packet: the server cannot know that it will.
     client_packet both = client_packet_after(scene, 2, 1);
     client_packet_enter(&both, 2, 1, SCENE_WALKER, 12);
     client_record_target(client_packet_update(&both, 0, 1), &both, 2, 1);
-    client_scene_refuse(scene, &both, PH_REFUSAL_RECORD);
+    client_scene_refuse(scene, &both, PH_CLIENT_REFUSAL_RECORD);
 }
 
 // ---- positions
@@ -380,7 +382,7 @@ static void a_position_without_an_eye_is_refused(void** state)
     client_packet packet = client_packet_make(scene, 1);
     packet.header.has_eye = false;
     client_packet_enter(&packet, 0, 1, SCENE_WALKER, 10);
-    client_scene_refuse(scene, &packet, PH_REFUSAL_RECORD);
+    client_scene_refuse(scene, &packet, PH_CLIENT_REFUSAL_RECORD);
     client_packet empty = client_packet_make(scene, 1);
     empty.header.has_eye = false;
     client_packet_leave(&empty, 0, 1);
@@ -418,9 +420,9 @@ static void a_stone_lies_on_the_ground(void** state)
     for (int i = 0; i < 4; ++i) {
         int32_t place_mm[3];
         const ph_entity_id stone = ph_client_find(scene->client, 20 + (uint64_t)i);
-        assert_int_equal(
-            ph_client_read(scene->client, stone, 0, PH_FIELD_I32X3, place_mm, sizeof place_mm),
-            PH_OK);
+        assert_int_equal(ph_client_get_property(scene->client, stone, 0, PH_FIELD_I32X3, place_mm,
+                                                sizeof place_mm),
+                         PH_OK);
         assert_int_equal(place_mm[0], places[i][0]);
         assert_int_equal(place_mm[2], places[i][3]);
     }

@@ -7,6 +7,9 @@
 #include "support/client_scene.h"
 
 #include "client/client_state.h"
+#include "tools/tools.h"
+
+#include <pinhole/stats.h>
 
 #include <math.h>
 #include <string.h>
@@ -46,7 +49,7 @@ static int answer_at(uint64_t now_us)
 {
     uint8_t bytes[PH_ACK_SIZE];
     ph_ack ack;
-    assert_int_equal(ph_client_ack(scene.client, now_us, bytes), PH_ACK_SIZE);
+    assert_int_equal(ph_client_write_ack(scene.client, now_us, bytes), PH_ACK_SIZE);
     assert_true(ph_ack_read(bytes, sizeof bytes, &ack));
     assert_true(ph_client_validate(scene.client));
     return ack.lag_ms;
@@ -212,8 +215,8 @@ static void the_end_of_time_does_no_harm(void** state)
     for (int i = 0; i < 3; ++i) {
         ph_client_advance(scene.client, moments_us[i]);
         ph_pose pose;
-        assert_int_equal(ph_client_show(scene.client, ph_client_find(scene.client, WALKER), &pose),
-                         PH_OK);
+        assert_int_equal(
+            ph_client_get_pose(scene.client, ph_client_find(scene.client, WALKER), &pose), PH_OK);
         assert_true(isfinite(pose.position_mm[0]));
         assert_true(isfinite(ph_client_server_time_us(scene.client, moments_us[i])));
         send_at(2 + i, 1 + i, moments_us[i], (uint32_t)i);

@@ -41,8 +41,8 @@ typedef struct fixture {
 } fixture;
 
 // A floor at 0, and a gallery 4 m above it where x is positive.
-static int layers_at(const void* context, int32_t x_mm, int32_t y_mm,
-                     int32_t heights_mm[PH_GROUND_LAYERS_MAX])
+static int layers_at(const void* context, int64_t x_mm, int64_t y_mm,
+                     int64_t heights_mm[PH_GROUND_LAYERS_MAX])
 {
     (void)context;
     (void)y_mm;

@@ -9,6 +9,9 @@
 #include "support/test_session.h"
 
 #include "world/world_state.h"
+#include "tools/tools.h"
+
+#include <pinhole/stats.h>
 
 enum { STEPS = 150, STEPS_MAX = 6000 };
 
@@ -97,19 +100,19 @@ static void every_bit_is_in_the_ledger(void** state)
         stir(&session, STEPS, 12);
         for (int viewer = 0; viewer < def.viewer_count; ++viewer) {
             ph_viewer_stats stats;
-            assert_int_equal(
-                ph_world_viewer_stats(session.world, session.viewers[viewer].id, &stats), PH_OK);
+            assert_int_equal(ph_viewer_get_stats(session.world, session.viewers[viewer].id, &stats),
+                             PH_OK);
             uint64_t sum = 0;
             for (int reason = 0; reason < PH_REASON_COUNT; ++reason) {
                 sum += stats.ledger.bits256[reason];
             }
-            assert_int_equal(sum, 2048 * stats.payload_bytes);
-            assert_true(stats.ledger.repeat_bits256 <= sum);
+            assert_int_equal(sum, 2048 * stats.sent_payload_bytes);
+            assert_true(stats.ledger.resent_bits256 <= sum);
             uint64_t properties = 0;
             for (int class_index = 0; class_index < session.world->store.class_count;
                  ++class_index) {
                 for (int p = 0; p < session_property_count(&session, class_index); ++p) {
-                    properties += ph_world_property_bits256(
+                    properties += ph_viewer_property_bits256(
                         session.world, session.viewers[viewer].id, class_index, p);
                 }
             }

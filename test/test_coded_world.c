@@ -11,6 +11,10 @@
 #include "replication/shown_estimate.h"
 #include "replication/sender.h"
 #include "world/world_state.h"
+#include "tools/tools.h"
+
+#include <pinhole/stats.h>
+#include <pinhole/viewer.h>
 
 #include <string.h>
 
@@ -77,7 +81,7 @@ static void answer(fixture* x, bool is_applied)
     uint8_t bytes[PH_ACK_SIZE];
     ph_ack_write(&(ph_ack){.newest = sender->newest, .applied = sender->acked << news | fates},
                  bytes);
-    assert_int_equal(ph_world_acknowledge(x->f.world, x->viewer, x->now_us, bytes, sizeof bytes),
+    assert_int_equal(ph_viewer_receive_ack(x->f.world, x->viewer, x->now_us, bytes, sizeof bytes),
                      PH_OK);
 }
 
@@ -99,7 +103,7 @@ static void step_and_answer(fixture* x)
 static ph_viewer_stats stats_of(const fixture* x)
 {
     ph_viewer_stats stats;
-    assert_int_equal(ph_world_viewer_stats(x->f.world, x->viewer, &stats), PH_OK);
+    assert_int_equal(ph_viewer_get_stats(x->f.world, x->viewer, &stats), PH_OK);
     return stats;
 }
 
@@ -169,17 +173,17 @@ static void an_enter_is_told_again_when_it_is_lost_or_not_answered_for(void** st
         walk(&x, tick);
         step(&x);
     }
-    assert_int_equal(stats_of(&x).enters, PERSONS);
+    assert_int_equal(stats_of(&x).sent_enters, PERSONS);
     answer(&x, false);
     walk(&x, 6);
     for (int i = 0; i < 4; ++i) {
         step(&x);
     }
-    assert_int_equal(stats_of(&x).enters, 2 * PERSONS);
+    assert_int_equal(stats_of(&x).sent_enters, 2 * PERSONS);
     for (int i = 0; i < 6; ++i) {
         step(&x);
     }
-    assert_int_equal(stats_of(&x).enters, 3 * PERSONS);
+    assert_int_equal(stats_of(&x).sent_enters, 3 * PERSONS);
     teardown(&x);
 }
 
@@ -226,9 +230,9 @@ static int count_coarse(int32_t step_mm, int turning_ticks)
 
 static double priority_of(const fixture* x, ph_entity_id entity)
 {
-    ph_why why;
-    assert_int_equal(ph_world_why(x->f.world, x->viewer, entity, &why), PH_OK);
-    assert_int_equal(why.state, PH_WHY_ENTERING);
+    ph_explanation why;
+    assert_int_equal(ph_viewer_explain(x->f.world, x->viewer, entity, &why), PH_OK);
+    assert_int_equal(why.state, PH_EXPLAIN_ENTERING);
     return why.priority;
 }
 
@@ -249,14 +253,14 @@ static void who_is_missing_for_longer_comes_sooner_in_doubt_too(void** state)
     }
     const ph_entity_id late = small_world_spawn_at(&x.f, 2, -5000, 0);
     step(&x);
-    assert_int_equal(stats_of(&x).enters, 3);
+    assert_int_equal(stats_of(&x).sent_enters, 3);
     for (int i = 0; i < 7; ++i) {
         ph_world_move(x.f.world, early, 5000 + 16 * i, 0, 0);
         ph_world_move(x.f.world, late, -5000 - 16 * i, 0, 0);
         ph_world_tick(x.f.world);
         x.now_us += TICK_US;
     }
-    ph_world_is_send_due(x.f.world, x.viewer, x.now_us); // time passes
+    ph_viewer_is_send_due(x.f.world, x.viewer, x.now_us); // time passes
     assert_true(priority_of(&x, early) > 1.5 * priority_of(&x, late));
     teardown(&x);
 }
@@ -334,11 +338,11 @@ static void who_has_nothing_to_say_is_silent(void** state)
     for (int i = 0; i < 40; ++i) {
         step_and_answer(&x);
     }
-    const uint64_t datagrams = stats_of(&x).datagrams;
+    const uint64_t datagrams = stats_of(&x).sent_datagrams;
     for (int i = 0; i < 40; ++i) {
         step_and_answer(&x);
     }
-    assert_int_equal(stats_of(&x).datagrams, datagrams);
+    assert_int_equal(stats_of(&x).sent_datagrams, datagrams);
     walk(&x, 1);
     step(&x);
     assert_int_equal(x.datagrams, 1);
@@ -362,8 +366,8 @@ static void a_crowd_is_told_of_in_few_datagrams(void** state)
             datagrams[is_small] += x.datagrams;
         }
         const ph_viewer_stats stats = stats_of(&x);
-        assert_true((double)stats.wire_bytes * 8.0 > 0.9 * 20.0 * def.bits_per_second);
-        assert_true((int64_t)stats.wire_bytes * 8 <=
+        assert_true((double)stats.sent_wire_bytes * 8.0 > 0.9 * 20.0 * def.bits_per_second);
+        assert_true((int64_t)stats.sent_wire_bytes * 8 <=
                     20 * def.bits_per_second + sender_of(&x)->depth_bits);
         teardown(&x);
     }
@@ -401,10 +405,10 @@ static void leaves_hurry(void** state)
     assert_true(ticks_to_next_datagram(&x, &tick) > 7);
     assert_int_equal(ph_world_despawn(x.f.world, leaver), PH_OK);
     assert_in_range(ticks_to_next_datagram(&x, &tick), 6, 7);
-    assert_int_equal(stats_of(&x).leaves, 1);
+    assert_int_equal(stats_of(&x).sent_leaves, 1);
     answer(&x, false);
     assert_in_range(ticks_to_next_datagram(&x, &tick), 4, 5);
-    assert_int_equal(stats_of(&x).leaves, 2);
+    assert_int_equal(stats_of(&x).sent_leaves, 2);
     teardown(&x);
 }
 
@@ -412,13 +416,13 @@ static void leaves_hurry(void** state)
 static ph_ledger spent_on_update(fixture* x)
 {
     const ph_viewer_stats before = stats_of(x);
-    for (int i = 0; i < 10 && stats_of(x).updates == before.updates; ++i) {
+    for (int i = 0; i < 10 && stats_of(x).sent_updates == before.sent_updates; ++i) {
         step(x);
     }
     const ph_viewer_stats after = stats_of(x);
-    assert_int_equal(after.updates, before.updates + 1);
-    ph_ledger spent = {.repeat_bits256 =
-                           after.ledger.repeat_bits256 - before.ledger.repeat_bits256};
+    assert_int_equal(after.sent_updates, before.sent_updates + 1);
+    ph_ledger spent = {.resent_bits256 =
+                           after.ledger.resent_bits256 - before.ledger.resent_bits256};
     for (int reason = 0; reason < PH_REASON_COUNT; ++reason) {
         spent.bits256[reason] = after.ledger.bits256[reason] - before.ledger.bits256[reason];
     }
@@ -435,22 +439,22 @@ static void a_lost_update_is_booked_as_said_again(void** state)
     const ph_entity_id only = small_world_spawn_at(&x.f, 1, 0, 0);
     step_and_answer(&x);
     ph_world_move(x.f.world, only, 700, -3000, 0);
-    assert_int_equal(spent_on_update(&x).repeat_bits256, 0);
+    assert_int_equal(spent_on_update(&x).resent_bits256, 0);
     answer(&x, false);
     const ph_ledger again = spent_on_update(&x);
     const uint64_t place256 = again.bits256[PH_REASON_PROPERTY];
     assert_true(place256 > 0 && again.bits256[PH_REASON_MASK] > 0);
-    assert_int_equal(again.repeat_bits256,
+    assert_int_equal(again.resent_bits256,
                      again.bits256[PH_REASON_SLOT] + again.bits256[PH_REASON_MASK] + place256);
     answer(&x, false);
     const uint8_t health = 33;
-    assert_int_equal(ph_world_set(x.f.world, only, HEALTH, PH_FIELD_U8, &health, sizeof health),
-                     PH_OK);
-    const uint64_t health256 = ph_world_property_bits256(x.f.world, x.viewer, 0, HEALTH);
+    assert_int_equal(
+        ph_world_set_property(x.f.world, only, HEALTH, PH_FIELD_U8, &health, sizeof health), PH_OK);
+    const uint64_t health256 = ph_viewer_property_bits256(x.f.world, x.viewer, 0, HEALTH);
     const ph_ledger both = spent_on_update(&x);
-    const uint64_t news256 = ph_world_property_bits256(x.f.world, x.viewer, 0, HEALTH) - health256;
+    const uint64_t news256 = ph_viewer_property_bits256(x.f.world, x.viewer, 0, HEALTH) - health256;
     assert_true(news256 > 0);
-    assert_int_equal(both.repeat_bits256, both.bits256[PH_REASON_PROPERTY] - news256);
+    assert_int_equal(both.resent_bits256, both.bits256[PH_REASON_PROPERTY] - news256);
     teardown(&x);
 }
 
@@ -462,7 +466,7 @@ static void the_rhythm_can_be_asked_for(void** state)
     setup(&x, &def);
     spawn_persons(&x);
     ph_world_tick(x.f.world);
-    assert_true(ph_world_is_send_due(x.f.world, x.viewer, x.now_us));
+    assert_true(ph_viewer_is_send_due(x.f.world, x.viewer, x.now_us));
     for (int i = 0; i < 40; ++i) {
         step_and_answer(&x);
     }
@@ -471,12 +475,12 @@ static void the_rhythm_can_be_asked_for(void** state)
     walk(&x, 1);
     step(&x);
     assert_int_equal(x.datagrams, 1);
-    assert_false(ph_world_is_send_due(x.f.world, x.viewer, x.now_us));
-    assert_false(ph_world_is_send_due(x.f.world, x.viewer, x.now_us + 900000));
-    assert_true(ph_world_is_send_due(x.f.world, x.viewer, x.now_us + 1000000));
-    assert_false(ph_world_is_send_due(x.f.world, (ph_viewer_id){7, 7}, x.now_us));
-    assert_true(ph_world_sends_per_second(x.f.world, x.viewer) == PH_SENDS_AUTO);
-    assert_true(ph_world_sends_per_second(x.f.world, (ph_viewer_id){7, 7}) == 0.0);
+    assert_false(ph_viewer_is_send_due(x.f.world, x.viewer, x.now_us));
+    assert_false(ph_viewer_is_send_due(x.f.world, x.viewer, x.now_us + 900000));
+    assert_true(ph_viewer_is_send_due(x.f.world, x.viewer, x.now_us + 1000000));
+    assert_false(ph_viewer_is_send_due(x.f.world, (ph_viewer_id){7, 7}, x.now_us));
+    assert_true(ph_viewer_sends_per_second(x.f.world, x.viewer) == PH_SENDS_AUTO);
+    assert_true(ph_viewer_sends_per_second(x.f.world, (ph_viewer_id){7, 7}) == 0.0);
     teardown(&x);
 }
 
@@ -496,7 +500,7 @@ static void a_warm_world_allocates_nothing(void** state)
         answer(&x, tick % 5 != 0);
     }
     assert_int_equal(x.f.memory.allocate_count, before);
-    assert_true(stats_of(&x).updates > 1000);
+    assert_true(stats_of(&x).sent_updates > 1000);
     teardown(&x);
 }
 

@@ -8,7 +8,8 @@
 #include "support/test_support.h"
 
 #include <pinhole/client.h>
-#include <pinhole/world.h>
+#include <pinhole/viewer.h>
+#include <pinhole/stats.h>
 
 enum { LEAST_IN_VIEW = 300, MOST_IN_VIEW = 1200, SPARE = 40, TICK_US = 100000, SIDE_MM = 150000 };
 
@@ -48,7 +49,7 @@ static void spawn(fixture* f)
     int32_t* at_mm = f->at_mm[f->count];
     at_mm[0] = somewhere(f);
     at_mm[1] = somewhere(f);
-    const ph_spawn spawned = {.name = f->next_name++, .position_mm = {at_mm[0], at_mm[1], 0}};
+    const ph_spawn spawned = {.key = f->next_name++, .position_mm = {at_mm[0], at_mm[1], 0}};
     assert_int_equal(ph_world_spawn(f->world, &spawned, &f->ids[f->count++]), PH_OK);
 }
 
@@ -79,19 +80,19 @@ static void setup(fixture* f, ph_profile profile, uint64_t seed)
     client_def.slot_capacity = 2 * f->def.visible_max;
     assert_int_equal(ph_client_create(&client_def, &f->client), PH_OK);
     ph_viewer_stats stats;
-    ph_world_viewer_stats(f->world, f->viewer, &stats);
-    f->depth_bits = stats.tokens_bits;
+    ph_viewer_get_stats(f->world, f->viewer, &stats);
+    f->depth_bits = stats.token_bits;
     f->level = f->depth_bits * PARTS;
-    assert_int_equal(ph_world_set_budget(f->world, f->viewer, 0, 1), PH_OK);
+    assert_int_equal(ph_viewer_set_budget(f->world, f->viewer, 0, 1), PH_OK);
 }
 
 static void teardown(fixture* f)
 {
     ph_viewer_stats stats;
-    ph_world_viewer_stats(f->world, f->viewer, &stats);
-    if (stats.withheld > 0) {
+    ph_viewer_get_stats(f->world, f->viewer, &stats);
+    if (stats.withheld_datagrams > 0) {
         fail_msg("seed %u: %llu datagrams were withheld", f->def.session,
-                 (unsigned long long)stats.withheld);
+                 (unsigned long long)stats.withheld_datagrams);
     }
     ph_client_destroy(f->client);
     ph_world_destroy(f->world);
@@ -120,10 +121,10 @@ static void step(fixture* f)
 {
     uint8_t ack[PH_ACK_SIZE];
     ph_world_tick(f->world);
-    assert_int_equal(ph_world_send(f->world, f->viewer, f->now_us, deliver, f), PH_OK);
-    const size_t size = ph_client_ack(f->client, f->now_us, ack);
+    assert_int_equal(ph_viewer_send(f->world, f->viewer, f->now_us, deliver, f), PH_OK);
+    const size_t size = ph_client_write_ack(f->client, f->now_us, ack);
     if (size > 0) {
-        ph_world_acknowledge(f->world, f->viewer, f->now_us, ack, size);
+        ph_viewer_receive_ack(f->world, f->viewer, f->now_us, ack, size);
     }
     f->now_us += TICK_US;
     f->level += (int64_t)TICK_US * f->def.bits_per_second;
@@ -166,7 +167,7 @@ static void run_one(ph_profile profile, uint64_t seed, int* datagrams)
         step(&f);
     }
     f.is_limited = true;
-    assert_int_equal(ph_world_set_budget(f.world, f.viewer, f.def.bits_per_second, 1), PH_OK);
+    assert_int_equal(ph_viewer_set_budget(f.world, f.viewer, f.def.bits_per_second, 1), PH_OK);
     for (int tick = 0; tick < 200; ++tick) {
         come_and_go(&f, most);
         if (tick % 8 == 0) {

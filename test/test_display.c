@@ -24,7 +24,7 @@ static ph_pose pose_of(const client_scene* scene, uint64_t name)
 {
     ph_pose pose;
     const ph_entity_id entity = ph_client_find(scene->client, name);
-    assert_int_equal(ph_client_show(scene->client, entity, &pose), PH_OK);
+    assert_int_equal(ph_client_get_pose(scene->client, entity, &pose), PH_OK);
     return pose;
 }
 
@@ -46,10 +46,10 @@ static void walk(client_scene* scene, int first, int last)
     }
 }
 
-static void begin(client_scene* scene, int show_delay_ms)
+static void begin(client_scene* scene, int interpolation_delay_ms)
 {
     client_scene_setup(scene);
-    scene->client->display.delay_us = show_delay_ms * 1000;
+    scene->client->display.delay_us = interpolation_delay_ms * 1000;
     client_scene_begin(scene);
     client_packet packet = client_packet_after(scene, 2, 1);
     client_record* it = client_packet_update(&packet, 0, 1);
@@ -108,7 +108,7 @@ static void a_measured_round_trip_moves_the_clock(void** state)
         client_packet packet = client_packet_after(&scene, i, i - 1);
         packet.header.wait = 7; // 60 ms of 100
         uint8_t ack[PH_ACK_SIZE];
-        assert_int_equal(ph_client_ack(scene.client, scene.now_us, ack), PH_ACK_SIZE);
+        assert_int_equal(ph_client_write_ack(scene.client, scene.now_us, ack), PH_ACK_SIZE);
         assert_int_equal(client_scene_send(&scene, &packet), PH_OK);
     }
     const double now_us = ph_client_server_time_us(scene.client, scene.now_us + 90000);
@@ -231,8 +231,8 @@ static void who_has_left_is_not_shown(void** state)
     client_packet_leave(&leave, 0, 1);
     assert_int_equal(client_scene_send(&scene, &leave), PH_OK);
     ph_pose pose;
-    assert_int_equal(ph_client_show(scene.client, entity, &pose), PH_ERROR_STALE);
-    assert_int_equal(ph_client_show(scene.client, (ph_entity_id){0}, &pose), PH_ERROR_STALE);
+    assert_int_equal(ph_client_get_pose(scene.client, entity, &pose), PH_ERROR_STALE);
+    assert_int_equal(ph_client_get_pose(scene.client, (ph_entity_id){0}, &pose), PH_ERROR_STALE);
     client_scene_teardown(&scene);
 }
 
@@ -267,7 +267,7 @@ static void delays_out_of_range_are_refused(void** state)
     for (int i = 0; i < 4; ++i) {
         ph_client_def def = ph_client_def_default();
         def.schema = schema;
-        def.show_delay_ms = delays_ms[i];
+        def.interpolation_delay_ms = delays_ms[i];
         ph_client* client;
         const bool is_good = delays_ms[i] >= 0 && delays_ms[i] <= 10000;
         assert_int_equal(ph_client_create(&def, &client), is_good ? PH_OK : PH_ERROR_RANGE);

@@ -7,7 +7,8 @@
 #include "support/test_links.h"
 
 #include <pinhole/client.h>
-#include <pinhole/world.h>
+#include <pinhole/viewer.h>
+#include <pinhole/stats.h>
 
 #define FRAME_US 10000
 #define HERE_MM 10000
@@ -46,7 +47,7 @@ static void setup(fixture* f, ph_profile profile, double loss)
     client.schema = f->schema;
     world.profile = profile;
     client.profile = profile;
-    viewer.patience_ms = 100;
+    viewer.max_starve_ms = 100;
     f->tick_us = world.tick_us;
     assert_int_equal(ph_world_create(&world, &f->world), PH_OK);
     assert_int_equal(ph_world_add_viewer(f->world, &viewer, &f->viewer), PH_OK);
@@ -72,10 +73,10 @@ static void carry(fixture* f)
     size_t size;
     while ((size = ph_link_receive(f->down, f->now_us, bytes, sizeof bytes)) > 0) {
         assert_int_equal(ph_client_receive(f->client, f->now_us, bytes, size), PH_OK);
-        ph_link_send(f->up, f->now_us, ack, ph_client_ack(f->client, f->now_us, ack));
+        ph_link_send(f->up, f->now_us, ack, ph_client_write_ack(f->client, f->now_us, ack));
     }
     while ((size = ph_link_receive(f->up, f->now_us, bytes, sizeof bytes)) > 0) {
-        assert_int_equal(ph_world_acknowledge(f->world, f->viewer, f->now_us, bytes, size), PH_OK);
+        assert_int_equal(ph_viewer_receive_ack(f->world, f->viewer, f->now_us, bytes, size), PH_OK);
     }
 }
 
@@ -84,7 +85,7 @@ static void run(fixture* f, int jump_frame)
     bool has_been_there = false;
     for (int frame = 0; frame < 300; ++frame, f->now_us += FRAME_US) {
         if (frame == 0) {
-            const ph_spawn spawn = {.name = 7, .position_mm = {HERE_MM}};
+            const ph_spawn spawn = {.key = 7, .position_mm = {HERE_MM}};
             assert_int_equal(ph_world_spawn(f->world, &spawn, &f->entity), PH_OK);
         }
         ph_world_move(f->world, f->entity, frame < jump_frame ? HERE_MM : THERE_MM, 0, 0);
@@ -95,7 +96,7 @@ static void run(fixture* f, int jump_frame)
         carry(f);
         ph_client_advance(f->client, f->now_us);
         ph_pose pose;
-        if (ph_client_show(f->client, ph_client_find(f->client, 7), &pose) == PH_OK) {
+        if (ph_client_get_pose(f->client, ph_client_find(f->client, 7), &pose) == PH_OK) {
             const double x_mm = pose.position_mm[0];
             const bool is_there = x_mm >= THERE_MM - STEP_MM && x_mm <= THERE_MM + STEP_MM;
             assert_true(is_there || (x_mm >= HERE_MM - STEP_MM && x_mm <= HERE_MM + STEP_MM));
@@ -115,8 +116,8 @@ static void play_all(ph_profile profile, double loss)
         setup(&f, profile, loss);
         run(&f, jump_frame);
         ph_viewer_stats stats;
-        assert_int_equal(ph_world_viewer_stats(f.world, f.viewer, &stats), PH_OK);
-        repeated += stats.enters > 1;
+        assert_int_equal(ph_viewer_get_stats(f.world, f.viewer, &stats), PH_OK);
+        repeated += stats.sent_enters > 1;
         teardown(&f);
     }
     assert_true(repeated > 0);

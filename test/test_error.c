@@ -6,6 +6,8 @@
 
 #include "support/ranked_slots.h"
 
+#include <pinhole/schedule.h>
+
 #include <math.h>
 
 #define POSITION UINT64_C(1)
@@ -147,7 +149,7 @@ static uint64_t filter_only(const ranked_slots* f, uint64_t significant)
     const ph_visit visit = {
         .distance_mm = f->distance_mm[0],
         .weight = 1.0f,
-        .due = POSITION | HEADING | HAT,
+        .diff = POSITION | HEADING | HAT,
         .significant = significant,
         .position = POSITION,
         .heading = HEADING,
@@ -207,11 +209,12 @@ static void what_has_settled_or_got_lost_goes_however_small(void** state)
     setup(&f);
     f.error_mm[0] = 0.0f;
     ranked_slots_rank(&f);
-    ph_visit visit = {.due = POSITION | HAT,
+    ph_visit visit = {.diff = POSITION | HAT,
                       .settled = POSITION,
                       .position = POSITION,
                       .heading = HEADING,
-                      .errors = &f.errors, .note = f.notes[0]};
+                      .errors = &f.errors,
+                      .note = f.notes[0]};
     assert_int_equal(f.scheduler.filter(f.scheduler.context, &visit), POSITION);
     visit.settled = 0;
     visit.lost = HAT | HEADING; // of which only the hat is due

@@ -7,6 +7,8 @@
 
 #include "support/test_session.h"
 
+#include <pinhole/viewer.h>
+
 #include <stdio.h>
 
 enum { STEPS_MAX = 6000, WIDE_ROUNDS = 40 };
@@ -113,10 +115,10 @@ static void step_pair(pair* of)
     uint8_t ack[PH_ACK_SIZE];
     of->now_us += SESSION_TICK_US;
     ph_world_tick(of->world);
-    assert_int_equal(ph_world_send(of->world, of->viewer, of->now_us, hand_over, of), PH_OK);
-    const size_t size = ph_client_ack(of->client, of->now_us, ack);
+    assert_int_equal(ph_viewer_send(of->world, of->viewer, of->now_us, hand_over, of), PH_OK);
+    const size_t size = ph_client_write_ack(of->client, of->now_us, ack);
     if (size > 0) {
-        ph_world_acknowledge(of->world, of->viewer, of->now_us, ack, size);
+        ph_viewer_receive_ack(of->world, of->viewer, of->now_us, ack, size);
     }
 }
 
@@ -147,19 +149,21 @@ static bool is_told(ph_profile profile, double distance_m, int32_t x_mm, int32_t
     assert_int_equal(ph_client_create(&client_def, &of.client), PH_OK);
     ph_entity_id entity;
     assert_int_equal(
-        ph_world_spawn(of.world, &(ph_spawn){.name = 7, .position_mm = {x_mm, y_mm, 0}}, &entity),
+        ph_world_spawn(of.world, &(ph_spawn){.key = 7, .position_mm = {x_mm, y_mm, 0}}, &entity),
         PH_OK);
     for (int tick = 0; tick < 20; ++tick) {
         step_pair(&of);
     }
     const uint8_t health = 42;
-    assert_int_equal(ph_world_set(of.world, entity, 1, PH_FIELD_U8, &health, sizeof health), PH_OK);
+    assert_int_equal(
+        ph_world_set_property(of.world, entity, 1, PH_FIELD_U8, &health, sizeof health), PH_OK);
     for (int tick = 0; tick < 40; ++tick) {
         step_pair(&of);
     }
     uint8_t shown = 0;
     const ph_entity_id seen = ph_client_find(of.client, 7);
-    assert_int_equal(ph_client_read(of.client, seen, 1, PH_FIELD_U8, &shown, sizeof shown), PH_OK);
+    assert_int_equal(ph_client_get_property(of.client, seen, 1, PH_FIELD_U8, &shown, sizeof shown),
+                     PH_OK);
     ph_client_destroy(of.client);
     ph_world_destroy(of.world);
     ph_schema_destroy(schema);

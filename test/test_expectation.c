@@ -2,11 +2,14 @@
 // SPDX-License-Identifier: MIT
 
 // What a sender expects its client to show, and why an entity is told of when it is: through
-// ph_world_why(), with packets that arrive or get lost as the test wants.
+// ph_viewer_explain(), with packets that arrive or get lost as the test wants.
 
 #include "support/test_support.h"
 #include "support/inbox.h"
 #include "support/small_world.h"
+
+#include <pinhole/stats.h>
+#include <pinhole/viewer.h>
 
 #include <math.h>
 #include <string.h>
@@ -67,10 +70,10 @@ static void move(fixture* x, int32_t way_mm)
     assert_int_equal(ph_world_move(x->f.world, x->id, x->x_mm, 0, 0), PH_OK);
 }
 
-static ph_why why(const fixture* x)
+static ph_explanation why(const fixture* x)
 {
-    ph_why answer;
-    assert_int_equal(ph_world_why(x->f.world, x->viewer, x->id, &answer), PH_OK);
+    ph_explanation answer;
+    assert_int_equal(ph_viewer_explain(x->f.world, x->viewer, x->id, &answer), PH_OK);
     return answer;
 }
 
@@ -111,7 +114,7 @@ static void who_stops_is_shown_too_far(void** state)
     walk(x, 10, 200);
     move(x, 0);
     ph_world_tick(x->f.world);
-    const ph_why answer = why(x);
+    const ph_explanation answer = why(x);
     assert_true(answer.error_mm > 200.0 - GUESSING_MM);
     assert_true(fabs(answer.error_mrad - 1000.0 * answer.error_mm / answer.range_mm) < 1e-6);
     assert_true(answer.growth_mrad_s > 0.0);
@@ -218,7 +221,8 @@ static void a_turn_is_an_error_until_it_is_told(void** state)
     fixture* x = setup();
     const float degrees = 90.0f;
     assert_int_equal(
-        ph_world_set(x->f.world, x->id, HEADING, PH_FIELD_F32, &degrees, sizeof degrees), PH_OK);
+        ph_world_set_property(x->f.world, x->id, HEADING, PH_FIELD_F32, &degrees, sizeof degrees),
+        PH_OK);
     ph_world_tick(x->f.world);
     assert_true(fabs(why(x).heading_rad - PH_TURN_RADIANS / 4.0) < 0.05);
     inbox_send(&x->box, TICK_US);
@@ -237,10 +241,10 @@ static void who_is_shown_to_more_is_where_it_was(void** state)
     for (int i = 0; i < 5; ++i) {
         inbox_step(&x->box, TICK_US);
     }
-    const ph_why before = why(x);
+    const ph_explanation before = why(x);
     assert_int_equal(ph_world_set_visibility(x->f.world, x->id, 3, false, false), PH_OK);
-    const ph_why after = why(x);
-    assert_int_equal(after.state, PH_WHY_ENTERED);
+    const ph_explanation after = why(x);
+    assert_int_equal(after.state, PH_EXPLAIN_ENTERED);
     assert_true(after.error_mm == before.error_mm && after.growth_mrad_s == before.growth_mrad_s);
     teardown(x);
 }
@@ -254,21 +258,22 @@ static void why_knows_what_was_told_and_when(void** state)
     const ph_entity_id newcomer = small_world_spawn_at(&x->f, 2, 20000, 0);
     const ph_entity_id hidden = small_world_spawn_at(&x->f, 3, 200000000, 0);
     ph_world_tick(x->f.world);
-    ph_why answer;
-    assert_int_equal(ph_world_why(x->f.world, x->viewer, newcomer, &answer), PH_OK);
-    assert_int_equal(answer.state, PH_WHY_NEWCOMER);
-    assert_true(answer.served_ms == -1.0 && answer.priority > 0.0 && answer.distance_mm == 20000.0);
+    ph_explanation answer;
+    assert_int_equal(ph_viewer_explain(x->f.world, x->viewer, newcomer, &answer), PH_OK);
+    assert_int_equal(answer.state, PH_EXPLAIN_NEWCOMER);
+    assert_true(answer.since_sent_ms == -1.0 && answer.priority > 0.0 &&
+                answer.distance_mm == 20000.0);
     inbox_send(&x->box, TICK_US);
-    assert_int_equal(ph_world_why(x->f.world, x->viewer, newcomer, &answer), PH_OK);
-    assert_int_equal(answer.state, PH_WHY_ENTERING);
-    assert_true(answer.served_ms == 0.0);
+    assert_int_equal(ph_viewer_explain(x->f.world, x->viewer, newcomer, &answer), PH_OK);
+    assert_int_equal(answer.state, PH_EXPLAIN_ENTERING);
+    assert_true(answer.since_sent_ms == 0.0);
     inbox_ack_all(&x->box);
     inbox_step(&x->box, TICK_US);
-    assert_int_equal(ph_world_why(x->f.world, x->viewer, newcomer, &answer), PH_OK);
-    assert_int_equal(answer.state, PH_WHY_ENTERED);
-    assert_true(answer.served_ms == 100.0 && answer.priority == 0.0 && answer.dirty == 0);
-    assert_int_equal(ph_world_why(x->f.world, x->viewer, hidden, &answer), PH_OK);
-    assert_int_equal(answer.state, PH_WHY_UNSEEN);
+    assert_int_equal(ph_viewer_explain(x->f.world, x->viewer, newcomer, &answer), PH_OK);
+    assert_int_equal(answer.state, PH_EXPLAIN_ENTERED);
+    assert_true(answer.since_sent_ms == 100.0 && answer.priority == 0.0 && answer.dirty == 0);
+    assert_int_equal(ph_viewer_explain(x->f.world, x->viewer, hidden, &answer), PH_OK);
+    assert_int_equal(answer.state, PH_EXPLAIN_UNSEEN);
     teardown(x);
 }
 
@@ -276,11 +281,12 @@ static void why_refuses_what_is_gone(void** state)
 {
     (void)state;
     fixture* x = setup();
-    ph_why answer;
-    assert_int_equal(ph_world_why(x->f.world, (ph_viewer_id){0}, x->id, &answer), PH_ERROR_STALE);
+    ph_explanation answer;
+    assert_int_equal(ph_viewer_explain(x->f.world, (ph_viewer_id){0}, x->id, &answer),
+                     PH_ERROR_STALE);
     assert_int_equal(ph_world_despawn(x->f.world, x->id), PH_OK);
-    assert_int_equal(ph_world_why(x->f.world, x->viewer, x->id, &answer), PH_ERROR_STALE);
-    assert_int_equal(answer.state, PH_WHY_UNSEEN);
+    assert_int_equal(ph_viewer_explain(x->f.world, x->viewer, x->id, &answer), PH_ERROR_STALE);
+    assert_int_equal(answer.state, PH_EXPLAIN_UNSEEN);
     teardown(x);
 }
 
@@ -289,11 +295,11 @@ static void why_answers_for_every_scheduler(void** state)
 {
     (void)state;
     fixture* x = setup_with(ph_scheduler_score());
-    assert_int_equal(ph_world_set_hint(x->f.world, x->viewer, x->id, 4.0), PH_OK);
+    assert_int_equal(ph_viewer_set_hint(x->f.world, x->viewer, x->id, 4.0), PH_OK);
     move(x, 500);
     ph_world_tick(x->f.world);
-    const ph_why first = why(x);
-    const ph_why second = why(x);
+    const ph_explanation first = why(x);
+    const ph_explanation second = why(x);
     assert_true(first.weight == 4.0 && first.mileage_mm == 500.0);
     assert_true(first.priority > 0.0 && first.priority == second.priority);
     assert_true(first.score == second.score);

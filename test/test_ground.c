@@ -12,12 +12,12 @@
 
 // The same layers everywhere.
 typedef struct plain {
-    int32_t heights_mm[PH_GROUND_LAYERS_MAX];
+    int64_t heights_mm[PH_GROUND_LAYERS_MAX];
     int count;
 } plain;
 
-static int plain_layers(const void* context, int32_t x_mm, int32_t y_mm,
-                        int32_t heights_mm[PH_GROUND_LAYERS_MAX])
+static int plain_layers(const void* context, int64_t x_mm, int64_t y_mm,
+                        int64_t heights_mm[PH_GROUND_LAYERS_MAX])
 {
     (void)x_mm;
     (void)y_mm;
@@ -41,13 +41,13 @@ static int32_t distance_mm(int64_t a, int64_t b)
     return away < INT32_MAX ? (int32_t)away : INT32_MAX;
 }
 
-static ph_altitude_level encode(const ph_altitude* coding, const plain* p, int32_t z_mm)
+static ph_altitude_level encode(const ph_altitude* coding, const plain* p, int64_t z_mm)
 {
     const ph_ground ground = ground_of(p);
     return ph_altitude_encode(coding, &ground, 7, -7, z_mm);
 }
 
-static int32_t decode(const ph_altitude* coding, const plain* p, ph_altitude_level level)
+static int64_t decode(const ph_altitude* coding, const plain* p, ph_altitude_level level)
 {
     const ph_ground ground = ground_of(p);
     return ph_altitude_decode(coding, &ground, 7, -7, level);
@@ -299,7 +299,7 @@ static void altitude_is_within_tolerance_or_step_and_settles_at_once(void** stat
         assert_int_equal(read.layer, level.layer);
         assert_int_equal(read.steps, level.steps);
 
-        const int32_t shown_mm = decode(&coding, &p, level);
+        const int64_t shown_mm = decode(&coding, &p, level);
         const int32_t step_mm = 1 << coding.escape_shift;
         const int32_t away_mm = distance_mm(z_mm, shown_mm);
         const int32_t allowed_mm =
@@ -336,10 +336,10 @@ static ph_raster* make_raster(int32_t origin_x_mm, int32_t origin_y_mm, int32_t 
 }
 
 // How many layers a raster has at a place, and the lowest.
-static int layers_at(const ph_raster* raster, int32_t x_mm, int32_t y_mm, int32_t* lowest_mm)
+static int layers_at(const ph_raster* raster, int32_t x_mm, int32_t y_mm, int64_t* lowest_mm)
 {
     const ph_ground ground = ph_raster_ground(raster);
-    int32_t heights_mm[PH_GROUND_LAYERS_MAX] = {0};
+    int64_t heights_mm[PH_GROUND_LAYERS_MAX] = {0};
     const int count = ground.layers(ground.context, x_mm, y_mm, heights_mm);
     *lowest_mm = heights_mm[0];
     return count;
@@ -351,7 +351,7 @@ static void raster_gives_each_cell_its_own_layers(void** state)
     ph_raster* raster = make_raster(-1500, 700, 1000, 5, 4);
     for (int32_t row = 0; row < 4; ++row) {
         for (int32_t column = 0; column < 5; ++column) {
-            const int32_t heights_mm[2] = {100 * row + column, 100000};
+            const int64_t heights_mm[2] = {100 * row + column, 100000};
             assert_int_equal(ph_raster_set(raster, column, row, heights_mm, 2), PH_OK);
         }
     }
@@ -359,7 +359,7 @@ static void raster_gives_each_cell_its_own_layers(void** state)
         for (int32_t column = 0; column < 5; ++column) {
             const int32_t x_mm = -1500 + 1000 * column;
             const int32_t y_mm = 700 + 1000 * row;
-            int32_t lowest_mm;
+            int64_t lowest_mm;
             assert_int_equal(layers_at(raster, x_mm, y_mm, &lowest_mm), 2);
             assert_int_equal(lowest_mm, 100 * row + column);
             assert_int_equal(layers_at(raster, x_mm + 999, y_mm + 999, &lowest_mm), 2);
@@ -373,9 +373,9 @@ static void raster_starts_empty_and_has_nothing_outside(void** state)
 {
     (void)state;
     ph_raster* raster = make_raster(-1000, -1000, 1000, 2, 2);
-    int32_t lowest_mm;
+    int64_t lowest_mm;
     assert_int_equal(layers_at(raster, 0, 0, &lowest_mm), 0);
-    const int32_t floor_mm = 42;
+    const int64_t floor_mm = 42;
     for (int32_t cell = 0; cell < 4; ++cell) {
         assert_int_equal(ph_raster_set(raster, cell % 2, cell / 2, &floor_mm, 1), PH_OK);
     }
@@ -394,9 +394,9 @@ static void raster_reaches_the_ends_of_the_world_and_over_them(void** state)
     (void)state;
     // Two cells on each side of the wrap.
     ph_raster* raster = make_raster(INT32_MAX - 1999, INT32_MIN, INT32_MAX, 2, 2);
-    const int32_t floor_mm = 42;
+    const int64_t floor_mm = 42;
     assert_int_equal(ph_raster_set(raster, 0, 0, &floor_mm, 1), PH_OK);
-    int32_t lowest_mm;
+    int64_t lowest_mm;
     assert_int_equal(layers_at(raster, INT32_MAX, INT32_MIN, &lowest_mm), 1);
     assert_int_equal(layers_at(raster, INT32_MIN, INT32_MIN, &lowest_mm), 1);
     assert_int_equal(layers_at(raster, INT32_MIN, -2, &lowest_mm), 1);
@@ -409,7 +409,7 @@ static void raster_refuses_cells_and_layers_that_are_none(void** state)
 {
     (void)state;
     ph_raster* raster = make_raster(0, 0, 1000, 2, 3);
-    const int32_t eight[9] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+    const int64_t eight[9] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
     assert_int_equal(ph_raster_set(raster, 1, 2, eight, 8), PH_OK);
     assert_int_equal(ph_raster_set(raster, 1, 2, eight, 9), PH_ERROR_RANGE);
     assert_int_equal(ph_raster_set(raster, 1, 2, eight, -1), PH_ERROR_RANGE);
@@ -417,10 +417,10 @@ static void raster_refuses_cells_and_layers_that_are_none(void** state)
     assert_int_equal(ph_raster_set(raster, 0, 3, eight, 1), PH_ERROR_RANGE);
     assert_int_equal(ph_raster_set(raster, -1, 0, eight, 1), PH_ERROR_RANGE);
     assert_int_equal(ph_raster_set(raster, 0, -1, eight, 1), PH_ERROR_RANGE);
-    const int32_t twice[3] = {11, 12, 12};
+    const int64_t twice[3] = {11, 12, 12};
     assert_int_equal(ph_raster_set(raster, 1, 2, twice, 3), PH_ERROR_RANGE);
     // Nothing changed.
-    int32_t lowest_mm;
+    int64_t lowest_mm;
     assert_int_equal(layers_at(raster, 1000, 2000, &lowest_mm), 8);
     assert_int_equal(lowest_mm, 1);
     assert_int_equal(ph_raster_set(raster, 1, 2, NULL, 0), PH_OK);

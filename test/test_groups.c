@@ -33,14 +33,14 @@ static void viewers_that_stand_together_are_one_group(void** state)
     groups_scene_add(&s, 7, 1000 * METRE, 0);
     assert_int_equal(group_of(&s, 0), -1);
     groups_scene_update(&s);
-    assert_int_equal(s.stats.groups, 2);
+    assert_int_equal(s.stats.group_count, 2);
     for (uint32_t i = 1; i < 5; ++i) {
         assert_int_equal(group_of(&s, i), group_of(&s, 0));
     }
     assert_int_not_equal(group_of(&s, 7), group_of(&s, 0));
     assert_int_equal(group_of(&s, 6), -1);
     assert_int_equal(group_of(&s, UINT32_MAX), -1);
-    assert_int_equal(s.stats.splits + s.stats.merges, 0);
+    assert_int_equal(s.stats.split_groups + s.stats.merged_groups, 0);
     groups_scene_teardown(&s);
 }
 
@@ -68,8 +68,8 @@ static void classes_never_mix(void** state)
     }
     groups_scene_update(&s);
     groups_scene_update(&s); // nor do they merge
-    assert_int_equal(s.stats.groups, 5);
-    assert_int_equal(s.stats.merges, 0);
+    assert_int_equal(s.stats.group_count, 5);
+    assert_int_equal(s.stats.merged_groups, 0);
     for (uint32_t i = 0; i < 5; ++i) {
         assert_int_equal(group_of(&s, i), group_of(&s, i + 5));
     }
@@ -87,11 +87,11 @@ static void a_viewer_of_another_class_changes_its_group(void** state)
     groups_scene_update(&s);
     s.eyes[2].sees = 8;
     groups_scene_update(&s);
-    assert_int_equal(s.stats.groups, 2);
-    assert_int_equal(s.stats.splits, 0);
+    assert_int_equal(s.stats.group_count, 2);
+    assert_int_equal(s.stats.split_groups, 0);
     s.eyes[2].sees = 1;
     groups_scene_update(&s);
-    assert_int_equal(s.stats.groups, 1);
+    assert_int_equal(s.stats.group_count, 1);
     groups_scene_teardown(&s);
 }
 
@@ -108,11 +108,11 @@ static void a_group_ends_with_its_last_member(void** state)
     groups_scene_remove(&s, 4);
     assert_true(ph_groups_validate(s.groups, s.eyes));
     ph_groups_stats(s.groups, &s.stats);
-    assert_int_equal(s.stats.groups, 0);
+    assert_int_equal(s.stats.group_count, 0);
     groups_scene_add(&s, 4, 0, 0);
     groups_scene_remove(&s, 4); // before it had a group
     groups_scene_update(&s);
-    assert_int_equal(s.stats.groups, 0);
+    assert_int_equal(s.stats.group_count, 0);
     groups_scene_teardown(&s);
 }
 
@@ -149,11 +149,11 @@ static void a_member_too_far_from_the_centre_leaves(void** state)
     groups_scene_update(&s);
     walk(&s, 50, 60 * METRE, 0); // the centre follows by 0.6 m
     groups_scene_update(&s);
-    assert_int_equal(s.stats.groups, 1);
+    assert_int_equal(s.stats.group_count, 1);
     walk(&s, 50, METRE, 0);
     groups_scene_update(&s);
-    assert_int_equal(s.stats.groups, 2);
-    assert_int_equal(s.stats.splits, 1);
+    assert_int_equal(s.stats.group_count, 2);
+    assert_int_equal(s.stats.split_groups, 1);
     assert_int_not_equal(group_of(&s, 50), group_of(&s, 0));
     groups_scene_teardown(&s);
 }
@@ -167,12 +167,12 @@ static void who_leaves_joins_a_group_that_is_near_enough(void** state)
         groups_scene_add(&s, i, i < 10 ? 0 : 100 * METRE, 0);
     }
     groups_scene_update(&s);
-    assert_int_equal(s.stats.groups, 2);
+    assert_int_equal(s.stats.group_count, 2);
     walk(&s, 0, 85 * METRE, 0);
     groups_scene_update(&s);
-    assert_int_equal(s.stats.groups, 2);
+    assert_int_equal(s.stats.group_count, 2);
     assert_int_equal(group_of(&s, 0), group_of(&s, 10));
-    assert_int_equal(s.stats.splits, 1);
+    assert_int_equal(s.stats.split_groups, 1);
     groups_scene_teardown(&s);
 }
 
@@ -188,8 +188,8 @@ static void who_teleports_does_not_take_the_centre_along(void** state)
     groups_scene_update(&s);
     walk(&s, 99, 1000 * 1000 * METRE, 0);
     groups_scene_update(&s);
-    assert_int_equal(s.stats.splits, 1);
-    assert_int_equal(s.stats.groups, 2);
+    assert_int_equal(s.stats.split_groups, 1);
+    assert_int_equal(s.stats.group_count, 2);
     groups_scene_teardown(&s);
 }
 
@@ -205,9 +205,9 @@ static void a_pair_that_parts_splits_once(void** state)
         walk(&s, 0, METRE, 0);
         walk(&s, 1, -METRE, 0);
     }
-    assert_int_equal(s.stats.groups, 2);
-    assert_int_equal(s.stats.splits, 1);
-    assert_int_equal(s.stats.merges, 0);
+    assert_int_equal(s.stats.group_count, 2);
+    assert_int_equal(s.stats.split_groups, 1);
+    assert_int_equal(s.stats.merged_groups, 0);
     groups_scene_teardown(&s);
 }
 
@@ -222,16 +222,16 @@ static void groups_that_grow_together_merge(void** state)
         groups_scene_add(&s, i, i < 10 ? 0 : 50 * METRE, 0);
     }
     groups_scene_update(&s);
-    assert_int_equal(s.stats.groups, 2);
+    assert_int_equal(s.stats.group_count, 2);
     for (uint32_t i = 0; i < 10; ++i) {
         walk(&s, i, 30 * METRE, 0);
     }
     groups_scene_update(&s); // exactly the merge distance is not nearer
-    assert_int_equal(s.stats.groups, 2);
+    assert_int_equal(s.stats.group_count, 2);
     walk(&s, 0, 10, 0); // the centre by one millimetre
     groups_scene_update(&s);
-    assert_int_equal(s.stats.groups, 1);
-    assert_int_equal(s.stats.merges, 1);
+    assert_int_equal(s.stats.group_count, 1);
+    assert_int_equal(s.stats.merged_groups, 1);
     groups_scene_teardown(&s);
 }
 
@@ -251,13 +251,13 @@ static void groups_do_not_merge_when_somebody_would_have_to_leave(void** state)
     }
     groups_scene_update(&s); // centres at 0 and at 15 m, 58 m to every member
     groups_scene_update(&s);
-    assert_int_equal(s.stats.groups, 2);
-    assert_int_equal(s.stats.merges + s.stats.splits, 0);
+    assert_int_equal(s.stats.group_count, 2);
+    assert_int_equal(s.stats.merged_groups + s.stats.split_groups, 0);
     for (uint32_t i = 0; i < 4; ++i) {
         s.eyes[i].y_mm /= 2;
     }
     groups_scene_update(&s);
-    assert_int_equal(s.stats.groups, 1);
+    assert_int_equal(s.stats.group_count, 1);
     groups_scene_teardown(&s);
 }
 
@@ -277,8 +277,8 @@ static void a_small_group_merges_into_a_large_one(void** state)
     }
     walk(&s, 10, -81 * METRE, 0);
     groups_scene_update(&s);
-    assert_int_equal(s.stats.groups, 1);
-    assert_int_equal(s.stats.splits, 0);
+    assert_int_equal(s.stats.group_count, 1);
+    assert_int_equal(s.stats.split_groups, 0);
     groups_scene_teardown(&s);
 }
 
@@ -293,14 +293,14 @@ static void a_crowd_that_walks_to_one_point_ends_in_one_group(void** state)
                          (int32_t)test_rng_below(&rng, 1000 * METRE) - 500 * METRE);
     }
     groups_scene_update(&s);
-    assert_true(s.stats.groups > 50);
+    assert_true(s.stats.group_count > 50);
     for (int tick = 0; tick < 200; ++tick) {
         for (uint32_t i = 0; i < GROUPS_VIEWERS; ++i) {
             walk(&s, i, -s.eyes[i].x_mm / 50, -s.eyes[i].y_mm / 50);
         }
         groups_scene_update(&s);
     }
-    assert_int_equal(s.stats.groups, 1);
+    assert_int_equal(s.stats.group_count, 1);
     groups_scene_teardown(&s);
 }
 
@@ -320,9 +320,9 @@ static void two_groups_that_pass_each_other_are_two_again(void** state)
             walk(&s, i, i < 10 ? 2 * METRE : -2 * METRE, 0);
         }
     }
-    assert_int_equal(s.stats.groups, 2);
-    assert_in_range(s.stats.merges, 1, 3);
-    assert_in_range(s.stats.splits, 1, 20);
+    assert_int_equal(s.stats.group_count, 2);
+    assert_in_range(s.stats.merged_groups, 1, 3);
+    assert_in_range(s.stats.split_groups, 1, 20);
     for (uint32_t i = 0; i < 20; ++i) {
         assert_int_equal(group_of(&s, i), group_of(&s, i < 10 ? 0 : 10));
     }
@@ -368,9 +368,9 @@ static void a_random_walk_causes_no_ping_pong(void** state)
         }
     }
     assert_int_equal(returns, 0);
-    assert_true(s.stats.splits + s.stats.merges > 0);
+    assert_true(s.stats.split_groups + s.stats.merged_groups > 0);
     // Less than one event per tick for two hundred viewers.
-    assert_in_range(s.stats.splits + s.stats.merges, 1, TICKS / 2);
+    assert_in_range(s.stats.split_groups + s.stats.merged_groups, 1, TICKS / 2);
     groups_scene_teardown(&s);
 }
 
@@ -388,8 +388,8 @@ static void dancing_on_the_split_distance_splits_once(void** state)
         s.eyes[50].x_mm = tick % 2 == 0 ? 58 * METRE : 63 * METRE;
         groups_scene_update(&s);
     }
-    assert_int_equal(s.stats.splits, 1);
-    assert_int_equal(s.stats.merges, 0);
+    assert_int_equal(s.stats.split_groups, 1);
+    assert_int_equal(s.stats.merged_groups, 0);
     groups_scene_teardown(&s);
 }
 
@@ -407,13 +407,13 @@ static void a_group_may_stand_on_the_edge_of_the_world(void** state)
     }
     for (int tick = 0; tick < 50; ++tick) {
         groups_scene_update(&s);
-        assert_int_equal(s.stats.groups, 1);
+        assert_int_equal(s.stats.group_count, 1);
         groups_scene_check_all(&s);
         for (uint32_t i = 0; i < 20; ++i) {
             walk(&s, i, METRE, METRE);
         }
     }
-    assert_int_equal(s.stats.splits, 0);
+    assert_int_equal(s.stats.split_groups, 0);
     groups_scene_teardown(&s);
 }
 
@@ -425,11 +425,11 @@ static void groups_merge_across_the_edge_of_the_world(void** state)
     groups_scene_add(&s, 0, INT32_MAX - 30 * METRE, 0);
     groups_scene_add(&s, 1, INT32_MIN + 30 * METRE, 0);
     groups_scene_update(&s);
-    assert_int_equal(s.stats.groups, 2);
+    assert_int_equal(s.stats.group_count, 2);
     walk(&s, 0, 21 * METRE, 0);
     walk(&s, 1, -21 * METRE, 0);
     groups_scene_update(&s);
-    assert_int_equal(s.stats.groups, 1);
+    assert_int_equal(s.stats.group_count, 1);
     groups_scene_teardown(&s);
 }
 

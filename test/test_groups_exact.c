@@ -146,7 +146,7 @@ static void a_thousand_random_worlds_equal_brute_force(void** state)
             groups_scene_check_all(&s);
             shake(&s, &rng);
         }
-        lists += s.stats.lists;
+        lists += s.stats.made_lists;
         shared_lists += s.stats.shared_lists;
         groups_scene_teardown(&s);
     }
@@ -176,7 +176,7 @@ static void bounds_are_rounded_to_the_safe_side(void** state)
             s.eyes[viewer].own = test_rng_below(&rng, 2) == 0 ? viewer : PH_ENTITY_NONE;
         }
         groups_scene_update(&s);
-        assert_int_equal(s.stats.groups, 1);
+        assert_int_equal(s.stats.group_count, 1);
         groups_scene_check_all(&s);
         groups_scene_teardown(&s);
     }
@@ -195,12 +195,12 @@ static void one_list_serves_a_whole_group(void** state)
     }
     groups_scene_update(&s);
     groups_scene_check_all(&s);
-    assert_int_equal(s.stats.lists, 3);
+    assert_int_equal(s.stats.made_lists, 3);
     assert_int_equal(s.stats.shared_lists, 30);
     groups_scene_check_all(&s); // the list of the last group is still there
     groups_scene_update(&s);
     groups_scene_check(&s, 2, 0); // but not after an update
-    assert_int_equal(s.stats.lists, 7);
+    assert_int_equal(s.stats.made_lists, 7);
     groups_scene_teardown(&s);
 }
 
@@ -213,10 +213,10 @@ static void a_viewer_alone_needs_no_list(void** state)
     groups_scene_spawn(&s, 0, 0);
     groups_scene_update(&s);
     groups_scene_check(&s, 0, 1);
-    assert_int_equal(s.stats.lists, 0);
+    assert_int_equal(s.stats.made_lists, 0);
     groups_scene_add(&s, 1, 0, 0);
     groups_scene_check(&s, 1, 1); // before its first update
-    assert_int_equal(s.stats.lists, 0);
+    assert_int_equal(s.stats.made_lists, 0);
     groups_scene_teardown(&s);
 }
 
@@ -235,7 +235,7 @@ static void a_crowd_on_one_point_sees_its_nearest(void** state)
         s.eyes[i].radius_mm = i % 2 == 0 ? 0 : METRE;
     }
     groups_scene_update(&s);
-    assert_int_equal(s.stats.groups, 2);
+    assert_int_equal(s.stats.group_count, 2);
     groups_scene_check_all(&s);
     ph_seen seen[10];
     assert_int_equal(
@@ -293,7 +293,7 @@ static void a_random_life_stays_sound_and_exact(void** state)
             groups_scene_check(&s, asked, 5);
         }
     }
-    assert_true(s.stats.splits > 1000 && s.stats.merges > 1000);
+    assert_true(s.stats.split_groups > 1000 && s.stats.merged_groups > 1000);
     groups_scene_teardown(&s);
 }
 

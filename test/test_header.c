@@ -5,6 +5,8 @@
 
 #include "support/test_support.h"
 
+#include <pinhole/stats.h>
+
 #include <string.h>
 
 enum { BYTES_MAX = 48 };

@@ -35,7 +35,7 @@ static void the_world_follows_the_herd(void** state)
         moved += herd->x_mm[0] != x_mm ? 1 : 0;
         for (int i = 0; i < COUNT; ++i) {
             ph_creature creature = {0};
-            assert_int_equal(ph_world_get(world, herd->id[i], &creature), PH_OK);
+            assert_int_equal(ph_world_get_struct(world, herd->id[i], &creature), PH_OK);
             assert_in_range(herd->x_mm[i] - creature.position_mm[0], 0, 15);
             assert_in_range(herd->y_mm[i] - creature.position_mm[1], 0, 15);
         }

@@ -1,14 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// A host and real clients on loopback: who is let in and what he is shown, mail, ends, turns that are put
+// A host and real clients on loopback: who is let in and what he is shown, messages, ends, turns that are put
 // off, memory. `test/check_serve.py` has the crowds.
 
 #include "net/host_state.h"
 #include "net/netcode_server_state.h"
 #include "test_memory.h"
 #include "test_support.h"
-
 #include <pinhole/net/host.h>
 #include <pinhole/net/netcode.h>
 #include <pinhole/pinhole.h>
@@ -36,27 +35,27 @@ typedef struct stage {
     int connected;
     int ended;
     atomic_int heeded;                  // messages
-    char text[PH_MAIL_MESSAGE_MAX + 1]; // the last one of client 0
+    char text[PH_MESSAGE_SIZE_MAX + 1]; // the last one of client 0
     bool is_closed;                     // nobody is admitted
     uint64_t send_until_us;
     ph_profile profile;
 } stage;
 
-static void heed(void* context, int client, ph_mail* mail)
+static void heed(void* context, int client, ph_messages* messages)
 {
     stage* s = context;
-    assert_ptr_equal(mail, ph_host_mail(s->host, client));
+    assert_ptr_equal(messages, ph_host_messages(s->host, client));
     if (s->pool != NULL) {
         ph_socket_sleep(200); // long enough for another thread to come
     }
-    char text[PH_MAIL_MESSAGE_MAX + 1];
-    for (size_t size; (size = ph_mail_take(mail, (uint8_t*)text)) > 0; ++s->heeded) {
+    char text[PH_MESSAGE_SIZE_MAX + 1];
+    for (size_t size; (size = ph_messages_receive(messages, (uint8_t*)text)) > 0; ++s->heeded) {
         if (client == 0) {
             text[size] = '\0';
             strcpy(s->text, text);
         }
     }
-    ph_mail_set_processed(mail, ph_mail_newest_input(mail).number);
+    ph_messages_set_processed_input(messages, ph_messages_newest_input(messages).number);
 }
 
 static void make_world(stage* s)
@@ -69,7 +68,7 @@ static void make_world(stage* s)
     def.profile = s->profile;
     assert_int_equal(ph_world_create(&def, &s->world), PH_OK);
     for (uint32_t i = 0; i < ENTITIES; ++i) {
-        const ph_spawn spawn = {.name = i, .position_mm = {(int32_t)i * 1000, 0, 0}};
+        const ph_spawn spawn = {.key = i, .position_mm = {(int32_t)i * 1000, 0, 0}};
         assert_int_equal(ph_world_spawn(s->world, &spawn, &s->entities[i]), PH_OK);
     }
 }
@@ -81,8 +80,8 @@ static ph_host_def def_of(stage* s)
     def.tick_us = TICK_US;
     def.client_capacity = THRONG;
     def.pool = s->pool;
-    def.heed = heed;
-    def.heed_context = s;
+    def.on_messages = heed;
+    def.on_messages_context = s;
     def.allocator = test_memory_allocator(&s->memory);
     memcpy(def.private_key, KEY, sizeof KEY);
     return def;
@@ -133,11 +132,11 @@ static void tick(stage* s)
 
 typedef struct player {
     ph_socket* socket;
-    ph_outbox outbox;
+    ph_socket_batch outbox;
     ph_net_client* net;
     ph_client* view;
-    ph_mail* mail;
-    char text[PH_MAIL_MESSAGE_MAX + 1];
+    ph_messages* messages;
+    char text[PH_MESSAGE_SIZE_MAX + 1];
     int views; // datagrams with something to see
 } player;
 
@@ -147,7 +146,7 @@ static void connect_to(const stage* s, player* p, uint64_t id)
     ph_token_def def = ph_token_def_default();
     def.client_id = id;
     def.create_s = (uint64_t)time(NULL);
-    def.addresses[def.address_count++] = ph_host_public(s->host);
+    def.addresses[def.address_count++] = ph_host_public_address(s->host);
     memcpy(def.private_key, KEY, sizeof KEY);
     assert_int_equal(ph_token_write(&def, token), PH_OK);
     ph_net_client_connect(p->net, token, sizeof token, ph_socket_now_us());
@@ -157,63 +156,64 @@ static void join(const stage* s, player* p, uint64_t id)
 {
     *p = (player){0};
     const ph_socket_def socket_def = ph_socket_def_default();
-    const ph_mail_def mail_def = ph_mail_def_default();
+    const ph_messages_def message_def = ph_messages_def_default();
     ph_net_client_def net_def = ph_net_client_def_default();
     ph_client_def view_def = ph_client_def_default();
-    net_def.sink = (ph_net_sink){ph_outbox_send, &p->outbox};
+    net_def.sink = (ph_net_sink){ph_socket_batch_add, &p->outbox};
     view_def.schema = s->schema;
     assert_int_equal(ph_socket_open(&socket_def, &p->socket), PH_OK);
     assert_int_equal(ph_net_client_create(&net_def, &p->net), PH_OK);
     assert_int_equal(ph_client_create(&view_def, &p->view), PH_OK);
-    assert_int_equal(ph_mail_create(&mail_def, &p->mail), PH_OK);
-    ph_outbox_begin(&p->outbox, p->socket);
+    assert_int_equal(ph_messages_create(&message_def, &p->messages), PH_OK);
+    ph_socket_batch_begin(&p->outbox, p->socket);
     connect_to(s, p, id);
-    ph_outbox_flush(&p->outbox);
+    ph_socket_batch_flush(&p->outbox);
 }
 
 static void leave(player* p)
 {
     ph_net_client_disconnect(p->net);
-    ph_outbox_flush(&p->outbox);
+    ph_socket_batch_flush(&p->outbox);
     ph_net_client_destroy(p->net);
     ph_client_destroy(p->view);
-    ph_mail_destroy(p->mail);
+    ph_messages_destroy(p->messages);
     ph_socket_close(p->socket);
 }
 
 static void hear(player* p, ph_datagram* datagram, uint64_t now_us)
 {
     ph_net_payload payload;
-    ph_mail_rest packet;
+    ph_messages_rest packet;
     ph_net_client_receive(p->net, &datagram->peer, datagram->bytes, datagram->size, &payload);
     if (payload.size == 0) {
         return;
     }
-    assert_int_equal(ph_mail_unpack(p->mail, now_us, payload.bytes, payload.size, &packet), PH_OK);
+    assert_int_equal(ph_messages_unpack(p->messages, now_us, payload.bytes, payload.size, &packet),
+                     PH_OK);
     if (packet.size > 0) {
         ph_client_receive(p->view, now_us, packet.bytes, packet.size);
         ++p->views;
     }
     if (p->text[0] == '\0') {
-        p->text[ph_mail_take(p->mail, (uint8_t*)p->text)] = '\0';
+        p->text[ph_messages_receive(p->messages, (uint8_t*)p->text)] = '\0';
     }
     uint8_t ack[PH_ACK_SIZE];
-    uint8_t whole[PH_MAIL_DATAGRAM_MAX];
-    ph_mail_wants(p->mail, now_us);
-    const size_t size = ph_client_ack(p->view, now_us, ack);
-    ph_net_client_send(p->net, whole, ph_mail_pack(p->mail, ack, size, whole));
+    uint8_t whole[PH_PAYLOAD_MAX];
+    ph_messages_plan(p->messages, now_us);
+    const size_t size = ph_client_write_ack(p->view, now_us, ack);
+    ph_net_client_send(p->net, whole, ph_messages_pack(p->messages, ack, size, whole));
 }
 
 static void play(player* p)
 {
     const uint64_t now_us = ph_socket_now_us();
-    ph_datagram datagrams[PH_SOCKET_BATCH];
-    const int count = ph_socket_receive(p->socket, datagrams, PH_SOCKET_BATCH);
+    ph_datagram datagrams[PH_SOCKET_BATCH_MAX];
+    const int count = ph_socket_receive(p->socket, datagrams, PH_SOCKET_BATCH_MAX);
     for (int i = 0; i < count; ++i) {
         hear(p, &datagrams[i], now_us);
     }
     ph_net_client_tick(p->net, now_us);
-    ph_outbox_flush(&p->outbox);
+    ph_socket_batch_flush(&p->outbox);
 }
 
 // Until everybody sees everything; whoever waits longer than five seconds waits in vain.
@@ -248,17 +248,18 @@ static void show_to(int threads)
     assert_int_equal(s.connected, PLAYERS);
     assert_int_equal(ph_host_client_count(s.host), PLAYERS);
     const ph_host_stats stats = ph_host_get_stats(s.host);
-    assert_true(stats.datagrams >= PLAYERS && stats.acks >= PLAYERS && stats.sends >= PLAYERS);
-    assert_true(stats.wire_bytes > stats.datagrams * 48);
-    assert_int_equal(stats.overruns, 0);
-    assert_int_equal(stats.strange_payloads, 0);
+    assert_true(stats.sent_datagrams >= PLAYERS && stats.new_acks >= PLAYERS &&
+                stats.sends >= PLAYERS);
+    assert_true(stats.sent_wire_bytes > stats.sent_datagrams * 48);
+    assert_int_equal(stats.over_budget_datagrams, 0);
+    assert_int_equal(stats.refused_payloads, 0);
     for (int i = 0; i < PLAYERS; ++i) {
         leave(&players[i]);
     }
     tick(&s);
     assert_int_equal(s.ended, PLAYERS);
     assert_int_equal(ph_host_client_count(s.host), 0);
-    assert_int_equal(ph_host_get_stats(s.host).datagrams, stats.datagrams);
+    assert_int_equal(ph_host_get_stats(s.host).sent_datagrams, stats.sent_datagrams);
     teardown(&s);
 }
 
@@ -281,25 +282,27 @@ static void messages_and_input_go_both_ways(void** state)
     player p;
     setup(&s, 0);
     join(&s, &p, 7);
-    ph_mail_post(p.mail, "hello", 5);
-    ph_mail_set_input(p.mail, 3, "x", 1);
+    ph_messages_send(p.messages, "hello", 5);
+    ph_messages_set_input(p.messages, 3, "x", 1);
     assert_true(show_all(&s, &p, 1));
     const int client = ph_host_client_at(s.host, 0);
-    ph_mail_post(ph_host_mail(s.host, client), "welcome", 7);
-    for (int i = 0; i < TICKS_MAX && (p.text[0] == '\0' || ph_mail_processed(p.mail) != 3); ++i) {
+    ph_messages_send(ph_host_messages(s.host, client), "welcome", 7);
+    for (int i = 0;
+         i < TICKS_MAX && (p.text[0] == '\0' || ph_messages_processed_input(p.messages) != 3);
+         ++i) {
         tick(&s);
         play(&p);
     }
     assert_string_equal(s.text, "hello");
     assert_string_equal(p.text, "welcome");
-    assert_int_equal(ph_mail_processed(p.mail), 3);
+    assert_int_equal(ph_messages_processed_input(p.messages), 3);
     assert_true(s.heeded >= 1);
     leave(&p);
     teardown(&s);
 }
 
 // The next datagram of the view is a second away.
-static void mail_does_not_wait_for_the_view(void** state)
+static void message_does_not_wait_for_the_view(void** state)
 {
     (void)state;
     stage s;
@@ -313,7 +316,7 @@ static void mail_does_not_wait_for_the_view(void** state)
         tick(&s);
         play(&p);
     }
-    ph_mail_post(ph_host_mail(s.host, ph_host_client_at(s.host, 0)), "welcome", 7);
+    ph_messages_send(ph_host_messages(s.host, ph_host_client_at(s.host, 0)), "welcome", 7);
     for (int i = 0; i < 40 && p.text[0] == '\0'; ++i) {
         tick(&s);
         play(&p);
@@ -346,8 +349,8 @@ static double bits_beyond(stage* s, double seconds)
     const double spent_s = (double)(ph_socket_now_us() - start_us) * 1e-6;
     const ph_host_stats stats = ph_host_get_stats(s->host);
     leave(&p);
-    assert_int_equal(stats.overruns, 0);
-    return (double)stats.wire_bytes * 8.0 - spent_s * s->viewer.bits_per_second;
+    assert_int_equal(stats.over_budget_datagrams, 0);
+    return (double)stats.sent_wire_bytes * 8.0 - spent_s * s->viewer.bits_per_second;
 }
 
 static void nobody_is_sent_more_than_the_budget(void** state)
@@ -368,11 +371,11 @@ static void nobody_is_sent_more_than_the_budget(void** state)
 static int64_t unpaid_bytes(const stage* s)
 {
     ph_viewer_stats stats = {0};
-    assert_int_equal(ph_world_viewer_stats(s->world, ph_host_viewer(s->host, 0), &stats), PH_OK);
-    return (int64_t)ph_host_get_stats(s->host).wire_bytes - (int64_t)stats.wire_bytes;
+    assert_int_equal(ph_viewer_get_stats(s->world, ph_host_viewer(s->host, 0), &stats), PH_OK);
+    return (int64_t)ph_host_get_stats(s->host).sent_wire_bytes - (int64_t)stats.sent_wire_bytes;
 }
 
-// Numbers of more than three bytes make every datagram longer: those of the view, mail that goes alone
+// Numbers of more than three bytes make every datagram longer: those of the view, messages that goes alone
 // between two of them, keep-alives. There is always enough to pay for all of them.
 static void datagrams_of_a_long_connection_are_paid_in_full(void** state)
 {
@@ -387,17 +390,17 @@ static void datagrams_of_a_long_connection_are_paid_in_full(void** state)
     s.host->server->def.keep_alive_ms = 3 * TICK_US / 1000;
     for (uint64_t sequence = UINT64_C(1) << 24; sequence != 0; sequence <<= 32) {
         s.host->server->slots.slots[0].sequence = sequence;
-        const uint64_t datagrams = ph_host_get_stats(s.host).datagrams;
+        const uint64_t datagrams = ph_host_get_stats(s.host).sent_datagrams;
         const int64_t before_bytes = unpaid_bytes(&s);
         for (int i = 0; i < 40; ++i) {
             if (i % 10 == 0) {
-                ph_mail_post(ph_host_mail(s.host, 0), "welcome", 7);
+                ph_messages_send(ph_host_messages(s.host, 0), "welcome", 7);
             }
             move_all(&s);
             tick(&s);
             play(&p);
         }
-        assert_true(ph_host_get_stats(s.host).datagrams > datagrams + 5);
+        assert_true(ph_host_get_stats(s.host).sent_datagrams > datagrams + 5);
         assert_true(unpaid_bytes(&s) <= before_bytes);
     }
     leave(&p);
@@ -435,8 +438,8 @@ static void a_burst_outlives_a_change_of_the_rate(void** state)
         tick(&s);
     }
     assert_in_range(ph_host_bits_per_second(s.host, client), 1000, 12999);
-    assert_int_equal(ph_world_viewer_stats(s.world, ph_host_viewer(s.host, client), &stats), PH_OK);
-    assert_in_range(stats.tokens_bits, 100000, 200000);
+    assert_int_equal(ph_viewer_get_stats(s.world, ph_host_viewer(s.host, client), &stats), PH_OK);
+    assert_in_range(stats.token_bits, 100000, 200000);
     leave(&p);
     teardown(&s);
 }
@@ -455,7 +458,7 @@ static void classic_sends_five_times_a_second(void** state)
         play(&p);
     }
     const uint64_t spent_us = ph_socket_now_us() - start_us;
-    assert_int_equal(ph_world_sends_per_second(s.world, ph_host_viewer(s.host, 0)), 5);
+    assert_int_equal(ph_viewer_sends_per_second(s.world, ph_host_viewer(s.host, 0)), 5);
     assert_in_range(ph_host_get_stats(s.host).sends, 1, spent_us / 200000 + 2);
     leave(&p);
     teardown(&s);
@@ -475,9 +478,9 @@ static void who_is_not_admitted_is_shown_nothing(void** state)
     }
     assert_int_equal(ph_host_client_count(s.host), 0);
     assert_int_equal(ph_host_viewer(s.host, 0).index1, 0);
-    assert_null(ph_host_mail(s.host, 0));
+    assert_null(ph_host_messages(s.host, 0));
     assert_int_equal(ph_host_bits_per_second(s.host, 0), 0);
-    assert_int_equal(ph_host_get_stats(s.host).datagrams, 0);
+    assert_int_equal(ph_host_get_stats(s.host).sent_datagrams, 0);
     // Later, but only once, and only who is connected.
     const ph_viewer_def viewer = ph_viewer_def_default();
     assert_int_equal(ph_host_admit(s.host, 1, &viewer), PH_ERROR_VALUE);
@@ -501,11 +504,12 @@ static void who_is_sent_away_hears_of_it(void** state)
     tick(&s);
     assert_int_equal(s.ended, 1);
     assert_int_equal(ph_host_client_count(s.host), 0);
-    for (int i = 0; i < TICKS_MAX && ph_net_client_state(p.net) == PH_NET_CLIENT_CONNECTED; ++i) {
+    for (int i = 0; i < TICKS_MAX && ph_net_client_get_state(p.net) == PH_NET_CLIENT_CONNECTED;
+         ++i) {
         ph_socket_wait(p.socket, TICK_US);
         play(&p);
     }
-    assert_int_equal(ph_net_client_state(p.net), PH_NET_CLIENT_DISCONNECTED);
+    assert_int_equal(ph_net_client_get_state(p.net), PH_NET_CLIENT_DISCONNECTED);
     leave(&p);
     teardown(&s);
 }
@@ -516,7 +520,7 @@ static void show_to_crowd(stage* s)
     static player crowd[CROWD]; // too large for the stack
     for (int i = 0; i < CROWD; ++i) {
         join(s, &crowd[i], (uint64_t)i + 1);
-        ph_mail_post(crowd[i].mail, "hello", 5);
+        ph_messages_send(crowd[i].messages, "hello", 5);
     }
     assert_true(show_all(s, crowd, CROWD));
     for (int i = 0; i < TICKS_MAX && s->heeded < CROWD; ++i) {
@@ -527,11 +531,11 @@ static void show_to_crowd(stage* s)
     }
     assert_int_equal(s->heeded, CROWD);
     const ph_host_stats before = ph_host_get_stats(s->host);
-    assert_int_equal(before.overruns, 0);
+    assert_int_equal(before.over_budget_datagrams, 0);
     ph_host_send(s->host, 0);
     if (s->pool == NULL) {
-        assert_int_equal(ph_host_get_stats(s->host).sends_put_off,
-                         before.sends_put_off + CROWD - 32);
+        assert_int_equal(ph_host_get_stats(s->host).postponed_sends,
+                         before.postponed_sends + CROWD - 32);
     }
     for (int i = 0; i < CROWD; ++i) {
         leave(&crowd[i]);
@@ -555,7 +559,7 @@ static void who_never_has_time_serves_all_the_same(void** state)
     setup(&s, 0);
     s.send_until_us = 0;
     show_to_crowd(&s);
-    assert_true(ph_host_get_stats(s.host).sends_put_off > CROWD - 32);
+    assert_true(ph_host_get_stats(s.host).postponed_sends > CROWD - 32);
     teardown(&s);
 }
 
@@ -567,10 +571,10 @@ static void play_cut_ticks(stage* s, player* throng, int ticks)
         throng[i].views = 0;
     }
     for (int i = 0; i < ticks; ++i) {
-        const uint64_t put_off = ph_host_get_stats(s->host).sends_put_off;
+        const uint64_t put_off = ph_host_get_stats(s->host).postponed_sends;
         move_all(s);
         tick(s);
-        assert_true(ph_host_get_stats(s->host).sends_put_off > put_off);
+        assert_true(ph_host_get_stats(s->host).postponed_sends > put_off);
         for (int j = 0; j < THRONG; ++j) {
             play(&throng[j]);
         }
@@ -622,16 +626,16 @@ static void what_comes_has_come_now(void** state)
     join(&s, &p, 77);
     assert_true(show_all(&s, &p, 1));
     const int client = ph_host_client_at(s.host, 0);
-    assert_false(ph_host_client(s.host, client + 1, &info));
+    assert_false(ph_host_get_client(s.host, client + 1, &info));
     ph_socket_sleep(3 * TICK_US);
     const uint64_t sent_us = ph_socket_now_us();
     ph_net_client_send(p.net, "\0", 1);
-    ph_outbox_flush(&p.outbox);
+    ph_socket_batch_flush(&p.outbox);
     ph_host_receive(s.host, sent_us + TICK_US);
-    assert_true(ph_host_client(s.host, client, &info));
-    assert_in_range(info.received_us, sent_us, sent_us + 100 * TICK_US);
+    assert_true(ph_host_get_client(s.host, client, &info));
+    assert_in_range(info.newest_us, sent_us, sent_us + 100 * TICK_US);
     assert_int_equal(info.client_id, 77);
-    assert_int_equal(info.address.port, ph_socket_local(p.socket).port);
+    assert_int_equal(info.address.port, ph_socket_local_address(p.socket).port);
     leave(&p);
     teardown(&s);
 }
@@ -643,10 +647,10 @@ static void a_port_that_somebody_has_is_taken(void** state)
     setup(&s, 0);
     ph_host_def def = def_of(&s);
     ph_host* other = NULL;
-    def.listen = ph_host_local(s.host);
+    def.listen_address = ph_host_local_address(s.host);
     assert_int_equal(ph_host_open(&def, &other), PH_ERROR_TAKEN);
     assert_null(other);
-    def.listen = (ph_address){0};
+    def.listen_address = (ph_address){0};
     assert_int_equal(ph_host_open(&def, &other), PH_ERROR_VALUE);
     def = def_of(&s);
     def.client_capacity = 0;
@@ -661,14 +665,14 @@ static void a_host_on_all_addresses_is_told_its_own(void** state)
     setup(&s, 0);
     ph_host_def def = def_of(&s);
     ph_host* other = NULL;
-    assert_int_equal(ph_address_parse("[::]:0", &def.listen), PH_OK);
+    assert_int_equal(ph_address_parse("[::]:0", &def.listen_address), PH_OK);
     assert_int_equal(ph_host_open(&def, &other), PH_ERROR_VALUE);
-    assert_int_equal(ph_address_parse("0.0.0.0:0", &def.listen), PH_OK);
+    assert_int_equal(ph_address_parse("0.0.0.0:0", &def.listen_address), PH_OK);
     assert_int_equal(ph_host_open(&def, &other), PH_ERROR_VALUE);
     assert_null(other);
     assert_int_equal(ph_address_parse("127.0.0.1:0", &def.public_address), PH_OK);
     assert_int_equal(ph_host_open(&def, &other), PH_OK);
-    assert_int_equal(ph_host_public(other).port, ph_host_local(other).port);
+    assert_int_equal(ph_host_public_address(other).port, ph_host_local_address(other).port);
     ph_host_close(other);
     teardown(&s);
 }
@@ -715,7 +719,7 @@ int main(void)
         cmocka_unit_test(who_has_a_token_is_shown_the_world),
         cmocka_unit_test(threads_show_the_same),
         cmocka_unit_test(messages_and_input_go_both_ways),
-        cmocka_unit_test(mail_does_not_wait_for_the_view),
+        cmocka_unit_test(message_does_not_wait_for_the_view),
         cmocka_unit_test(nobody_is_sent_more_than_the_budget),
         cmocka_unit_test(datagrams_of_a_long_connection_are_paid_in_full),
         cmocka_unit_test(a_burst_is_part_of_the_budget),

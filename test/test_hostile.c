@@ -10,6 +10,10 @@
 
 #include "client/client_state.h"
 #include "packet/header.h"
+#include "tools/tools.h"
+
+#include <pinhole/stats.h>
+#include <pinhole/viewer.h>
 
 #include <string.h>
 
@@ -289,7 +293,7 @@ static void attack_world(test_rng* rng, int viewer)
         ph_ack_write(&(ph_ack){.newest = newest, .applied = applied}, bytes);
     }
     const ph_result result =
-        ph_world_acknowledge(session.world, from->id, session.now_us, bytes, size);
+        ph_viewer_receive_ack(session.world, from->id, session.now_us, bytes, size);
     assert_true(result == PH_OK || result == PH_ERROR_VALUE);
     refused_acks += result == PH_ERROR_VALUE;
 }
@@ -311,8 +315,8 @@ static void attack_worlds(ph_profile profile)
             assert_true(ph_world_validate(session.world));
         }
         ph_viewer_stats stats;
-        ph_world_viewer_stats(session.world, session.viewers[0].id, &stats);
-        assert_true(stats.acks_malformed > 0 && stats.acks_impossible > 0);
+        ph_viewer_get_stats(session.world, session.viewers[0].id, &stats);
+        assert_true(stats.malformed_acks > 0 && stats.impossible_acks > 0);
         session_settle(&session, 2000); // the others
         session_teardown(&session);
     }
@@ -385,7 +389,7 @@ static void throw_rubbish(test_session* at, int viewer, const void* bytes, size_
     memcpy(heard->bytes, bytes, size);
     heard->size = size;
     uint8_t ack[PH_ACK_SIZE];
-    ph_client_ack(victim->client, at->now_us, ack);
+    ph_client_write_ack(victim->client, at->now_us, ack);
     ++heard_count;
     for (int i = 0; i < 6; ++i) {
         parcel it;
@@ -399,9 +403,9 @@ static void throw_rubbish(test_session* at, int viewer, const void* bytes, size_
         const bool is_probe = result == PH_OK && is_replay; // one that said so before
         assert_true(result != PH_OK || is_probe);
         const bool is_random = below(&attacker, 2) == 0;
-        assert_int_equal(ph_world_acknowledge(at->world, victim->id, at->now_us,
-                                              is_random ? it.bytes : ack,
-                                              is_random ? it.size : PH_ACK_SIZE - 1),
+        assert_int_equal(ph_viewer_receive_ack(at->world, victim->id, at->now_us,
+                                               is_random ? it.bytes : ack,
+                                               is_random ? it.size : PH_ACK_SIZE - 1),
                          PH_ERROR_VALUE);
     }
 }
@@ -420,7 +424,7 @@ static void lie(test_session* at, int viewer, const void* bytes, size_t size)
         ack.applied = i % 2 == 0 ? UINT64_MAX >> below(&attacker, 64) : test_rng_next(&attacker);
         uint8_t forged[PH_ACK_SIZE];
         ph_ack_write(&ack, forged);
-        ph_world_acknowledge(at->world, liar->id, at->now_us, forged, sizeof forged);
+        ph_viewer_receive_ack(at->world, liar->id, at->now_us, forged, sizeof forged);
     }
 }
 

@@ -9,7 +9,7 @@
 #include "base/hash.h"
 
 #include <pinhole/net/pool.h>
-#include <pinhole/world.h>
+#include <pinhole/viewer.h>
 
 #include <string.h>
 
@@ -32,7 +32,7 @@ static void note(void* context, ph_viewer_id viewer, const void* bytes, size_t s
     ++all->datagrams[index];
 }
 
-static ph_world* make_world(const ph_schema* schema, ph_profile profile, ph_run_jobs* run_jobs,
+static ph_world* make_world(const ph_schema* schema, ph_profile profile, ph_run_jobs_fn* run_jobs,
                             void* context)
 {
     ph_world_def def = ph_world_def_default();
@@ -44,7 +44,7 @@ static ph_world* make_world(const ph_schema* schema, ph_profile profile, ph_run_
     ph_world* world;
     assert_int_equal(ph_world_create(&def, &world), PH_OK);
     for (uint32_t i = 0; i < WALKERS; ++i) {
-        assert_int_equal(ph_world_spawn(world, &(ph_spawn){.name = i}, &(ph_entity_id){0}), PH_OK);
+        assert_int_equal(ph_world_spawn(world, &(ph_spawn){.key = i}, &(ph_entity_id){0}), PH_OK);
     }
     ph_viewer_id ids[VIEWERS];
     for (int32_t i = 0; i < VIEWERS; ++i) {
@@ -58,7 +58,7 @@ static ph_world* make_world(const ph_schema* schema, ph_profile profile, ph_run_
     return world;
 }
 
-static post play(ph_profile profile, ph_run_jobs* run_jobs, void* context)
+static post play(ph_profile profile, ph_run_jobs_fn* run_jobs, void* context)
 {
     post all = {{0}, {0}};
     ph_schema* schema;
@@ -77,7 +77,7 @@ static post play(ph_profile profile, ph_run_jobs* run_jobs, void* context)
     return all;
 }
 
-static void backwards(void* context, int count, ph_job* job, void* job_context)
+static void backwards(void* context, int count, ph_job_fn* job, void* job_context)
 {
     ++*(int*)context;
     for (int i = count; i-- > 0;) {

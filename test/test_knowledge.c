@@ -10,6 +10,8 @@
 #include "packet/classic_records.h"
 #include "replication/replica.h"
 
+#include <pinhole/schedule.h>
+
 #include <string.h>
 
 enum { SLOT = 3, SLOTS = 8, UNITS = 400 };

@@ -23,6 +23,10 @@
 #include "support/test_session.h"
 
 #include "packet/header.h"
+#include "tools/tools.h"
+
+#include <pinhole/stats.h>
+#include <pinhole/viewer.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -56,20 +60,20 @@ static void capture(test_session* of, int place, const void* bytes, size_t size)
 
 static void spawn(uint64_t name, int32_t x_mm)
 {
-    session_spawn_as(&session, &(ph_spawn){.name = name, .position_mm = {x_mm, 0, 9000}});
+    session_spawn_as(&session, &(ph_spawn){.key = name, .position_mm = {x_mm, 0, 9000}});
 }
 
 static void set_title(const char* title)
 {
-    assert_int_equal(
-        ph_world_set(session.world, session.ids[ANN], TITLE, PH_FIELD_TEXT, title, strlen(title)),
-        PH_OK);
+    assert_int_equal(ph_world_set_property(session.world, session.ids[ANN], TITLE, PH_FIELD_TEXT,
+                                           title, strlen(title)),
+                     PH_OK);
 }
 
 static void turn(double heading_deg)
 {
-    assert_int_equal(ph_world_set(session.world, session.ids[ANN], HEADING, PH_FIELD_F64,
-                                  &heading_deg, sizeof heading_deg),
+    assert_int_equal(ph_world_set_property(session.world, session.ids[ANN], HEADING, PH_FIELD_F64,
+                                           &heading_deg, sizeof heading_deg),
                      PH_OK);
 }
 
@@ -101,7 +105,7 @@ static void move_all(int32_t x_mm)
     for (int i = 0; i < session.entity_count; ++i) {
         ph_world_move(session.world, session.ids[i], x_mm + 1000 * i, 0, 9000);
     }
-    assert_int_equal(ph_world_set_eye(session.world, viewer->id, x_mm, 0, 0), PH_OK);
+    assert_int_equal(ph_viewer_set_eye(session.world, viewer->id, x_mm, 0, 0), PH_OK);
 }
 
 // One of the five packets.
@@ -130,8 +134,8 @@ static void play(int number)
         move_all(AWAY_MM);
         break;
     default:
-        ph_world_set(session.world, session.ids[ANN], LEADER, PH_FIELD_ENTITY, &session.ids[BOB],
-                     sizeof(ph_entity_id));
+        ph_world_set_property(session.world, session.ids[ANN], LEADER, PH_FIELD_ENTITY,
+                              &session.ids[BOB], sizeof(ph_entity_id));
         turn(180);
         break;
     }
@@ -143,9 +147,9 @@ static void play(int number)
 static double shown_heading(ph_entity_id id)
 {
     double heading_deg;
-    assert_int_equal(
-        ph_client_read(viewer->client, id, HEADING, PH_FIELD_F64, &heading_deg, sizeof heading_deg),
-        PH_OK);
+    assert_int_equal(ph_client_get_property(viewer->client, id, HEADING, PH_FIELD_F64, &heading_deg,
+                                            sizeof heading_deg),
+                     PH_OK);
     return heading_deg;
 }
 
@@ -158,8 +162,8 @@ static void check_shown(void)
         }
         int32_t at_mm[3];
         char title[10];
-        ph_client_read(viewer->client, id, POSITION, PH_FIELD_I32X3, at_mm, sizeof at_mm);
-        ph_client_read(viewer->client, id, TITLE, PH_FIELD_TEXT, title, sizeof title);
+        ph_client_get_property(viewer->client, id, POSITION, PH_FIELD_I32X3, at_mm, sizeof at_mm);
+        ph_client_get_property(viewer->client, id, TITLE, PH_FIELD_TEXT, title, sizeof title);
         const int32_t here_mm = 1000 * (int32_t)(name - 10);
         assert_true(abs(at_mm[0] - here_mm) < 4 || abs(at_mm[0] - here_mm - AWAY_MM) < 4);
         const double heading_deg = shown_heading(id);
@@ -182,13 +186,13 @@ static ph_result receive(int number)
 static void acknowledge(const uint8_t ack[PH_ACK_SIZE])
 {
     assert_int_equal(
-        ph_world_acknowledge(session.world, viewer->id, session.now_us, ack, PH_ACK_SIZE), PH_OK);
+        ph_viewer_receive_ack(session.world, viewer->id, session.now_us, ack, PH_ACK_SIZE), PH_OK);
 }
 
 static void answer(void)
 {
     uint8_t ack[PH_ACK_SIZE];
-    if (ph_client_ack(viewer->client, session.now_us, ack) > 0) {
+    if (ph_client_write_ack(viewer->client, session.now_us, ack) > 0) {
         acknowledge(ack);
     }
 }
@@ -253,7 +257,7 @@ static void acknowledge_sequence(const int* sequence, int length, int applied)
     for (int i = 1; i <= PACKETS; ++i) {
         if ((applied >> i & 1) != 0) {
             assert_int_equal(receive(i), PH_OK);
-            ph_client_ack(viewer->client, session.now_us, acks[ack_count++]);
+            ph_client_write_ack(viewer->client, session.now_us, acks[ack_count++]);
         }
     }
     for (int i = 0; i < length; ++i) {
@@ -300,7 +304,7 @@ static void meet_fates(const fate fates[PACKETS + 1])
             if (fates[old] != FATE_ALL_LATE) {
                 answer();
             } else {
-                is_late[old] = ph_client_ack(viewer->client, session.now_us, late[old]) > 0;
+                is_late[old] = ph_client_write_ack(viewer->client, session.now_us, late[old]) > 0;
             }
         }
         if (now > 4 && is_late[now - 4]) {
@@ -342,8 +346,9 @@ static const char* shown_title(void)
 {
     static char title[10];
     const ph_entity_id id = ph_client_find(viewer->client, 10);
-    assert_int_equal(ph_client_read(viewer->client, id, TITLE, PH_FIELD_TEXT, title, sizeof title),
-                     PH_OK);
+    assert_int_equal(
+        ph_client_get_property(viewer->client, id, TITLE, PH_FIELD_TEXT, title, sizeof title),
+        PH_OK);
     return title;
 }
 
@@ -391,8 +396,8 @@ static void a_slot_is_used_again_only_when_the_client_has_left_it(void** state)
         send(); // the leave is lost
         ph_world_set_visibility(session.world, session.ids[BOB], UINT32_MAX, false, false);
         send(); // and comes back in another slot, or waits for one
-        ph_sight sight;
-        ph_world_sight(session.world, viewer->id, &sight);
+        ph_vision sight;
+        ph_viewer_get_vision(session.world, viewer->id, &sight);
         assert_int_equal(sight.entities[slot], PH_ENTITY_NONE);
     }
     heal();
@@ -469,7 +474,7 @@ static void mute_for(int sends)
 static ph_viewer_stats stats(void)
 {
     ph_viewer_stats is;
-    assert_int_equal(ph_world_viewer_stats(session.world, viewer->id, &is), PH_OK);
+    assert_int_equal(ph_viewer_get_stats(session.world, viewer->id, &is), PH_OK);
     return is;
 }
 
@@ -479,13 +484,13 @@ static void one_answer_resolves_a_hundred_sends(void** state)
     setup();
     play(1);
     mute_for(100);
-    assert_int_equal(stats().in_flight, PH_FLIGHT_MAX);
-    assert_int_equal(sent_count, PH_FLIGHT_MAX + (int)stats().probes);
-    assert_in_range(stats().probes, 3, 4); // 3.7 s
+    assert_int_equal(stats().in_flight_count, PH_FLIGHT_MAX);
+    assert_int_equal(sent_count, PH_FLIGHT_MAX + (int)stats().sent_probes);
+    assert_in_range(stats().sent_probes, 3, 4); // 3.7 s
     assert_int_equal(receive(sent_count), PH_OK);
     answer();
-    assert_int_equal(stats().in_flight, 0);
-    assert_int_equal(stats().lost, PH_FLIGHT_MAX);
+    assert_int_equal(stats().in_flight_count, 0);
+    assert_int_equal(stats().lost_packets, PH_FLIGHT_MAX);
     heal();
 }
 
@@ -495,9 +500,9 @@ static void a_client_that_never_answers_costs_a_probe_a_second(void** state)
     setup();
     play(1);
     mute_for(1000);
-    assert_int_equal(stats().in_flight, PH_FLIGHT_MAX);
-    assert_in_range(stats().probes, 90, 94); // 93.7 s
-    assert_int_equal(sent_count, PH_FLIGHT_MAX + (int)stats().probes);
+    assert_int_equal(stats().in_flight_count, PH_FLIGHT_MAX);
+    assert_in_range(stats().sent_probes, 90, 94); // 93.7 s
+    assert_int_equal(sent_count, PH_FLIGHT_MAX + (int)stats().sent_probes);
     assert_true(ph_world_validate(session.world));
     heal();
 }
@@ -511,14 +516,14 @@ static void forge(uint32_t newest, uint64_t applied, size_t size)
     applied |= has_come ? UINT64_C(1) << ago : 0;
     ph_ack_write(&(ph_ack){.newest = newest, .applied = applied}, bytes);
     const ph_viewer_stats before = stats();
-    assert_int_equal(ph_world_acknowledge(session.world, viewer->id, session.now_us, bytes, size),
+    assert_int_equal(ph_viewer_receive_ack(session.world, viewer->id, session.now_us, bytes, size),
                      PH_ERROR_VALUE);
     const ph_viewer_stats after = stats();
-    assert_int_equal(after.in_flight, before.in_flight);
-    assert_int_equal(after.resolved, before.resolved);
-    assert_int_equal(after.acks_new, before.acks_new);
-    assert_int_equal(after.acks_contrary + after.acks_impossible + after.acks_malformed,
-                     before.acks_contrary + before.acks_impossible + before.acks_malformed + 1);
+    assert_int_equal(after.in_flight_count, before.in_flight_count);
+    assert_int_equal(after.resolved_packets, before.resolved_packets);
+    assert_int_equal(after.new_acks, before.new_acks);
+    assert_int_equal(after.contrary_acks + after.impossible_acks + after.malformed_acks,
+                     before.contrary_acks + before.impossible_acks + before.malformed_acks + 1);
 }
 
 static void forged_answers_change_nothing(void** state)

@@ -186,8 +186,8 @@ static void positions_are_rounded_down_to_the_step(void** state)
 }
 
 // A floor at 1,000 where x is below 100, else at 3,000.
-static int steep(const void* context, int32_t x_mm, int32_t y_mm,
-                 int32_t heights_mm[PH_GROUND_LAYERS_MAX])
+static int steep(const void* context, int64_t x_mm, int64_t y_mm,
+                 int64_t heights_mm[PH_GROUND_LAYERS_MAX])
 {
     (void)context;
     (void)y_mm;

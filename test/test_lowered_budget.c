@@ -7,7 +7,8 @@
 #include "support/test_support.h"
 
 #include <pinhole/client.h>
-#include <pinhole/world.h>
+#include <pinhole/viewer.h>
+#include <pinhole/stats.h>
 
 enum { ENTITIES = 300, TICK_US = 100000 };
 
@@ -30,7 +31,7 @@ static void setup(fixture* f, ph_profile profile, int bits_per_second)
     world_def.profile = profile;
     assert_int_equal(ph_world_create(&world_def, &f->world), PH_OK);
     for (int i = 0; i < ENTITIES; ++i) {
-        const ph_spawn spawned = {.name = (uint64_t)i, .position_mm = {i * 100, 0, 0}};
+        const ph_spawn spawned = {.key = (uint64_t)i, .position_mm = {i * 100, 0, 0}};
         assert_int_equal(ph_world_spawn(f->world, &spawned, &f->ids[i]), PH_OK);
     }
     ph_viewer_def viewer_def = ph_viewer_def_default();
@@ -64,9 +65,9 @@ static void step(fixture* f)
     uint8_t ack[PH_ACK_SIZE];
     ph_world_tick(f->world);
     ph_world_send_all(f->world, f->now_us, deliver, f);
-    const size_t size = ph_client_ack(f->client, f->now_us, ack);
+    const size_t size = ph_client_write_ack(f->client, f->now_us, ack);
     if (size > 0) {
-        ph_world_acknowledge(f->world, f->viewer, f->now_us, ack, size);
+        ph_viewer_receive_ack(f->world, f->viewer, f->now_us, ack, size);
     }
     f->now_us += TICK_US;
 }
@@ -82,8 +83,8 @@ static void stir(fixture* f, test_rng* rng)
 static bool is_something_due(const fixture* f)
 {
     ph_viewer_stats stats;
-    ph_world_viewer_stats(f->world, f->viewer, &stats);
-    return stats.is_something_due;
+    ph_viewer_get_stats(f->world, f->viewer, &stats);
+    return stats.has_diff;
 }
 
 // After so many ticks at so much, in which everybody moves.
@@ -96,7 +97,7 @@ static void lower_after(ph_profile profile, int ticks, int bits_per_second)
         stir(&f, &rng);
         step(&f);
     }
-    assert_int_equal(ph_world_set_budget(f.world, f.viewer, 4000, 1), PH_OK);
+    assert_int_equal(ph_viewer_set_budget(f.world, f.viewer, 4000, 1), PH_OK);
     stir(&f, &rng);
     int tick = 0;
     do {

@@ -6,6 +6,7 @@
 #include "netcode_stage.h"
 
 #include "net/netcode_private.h"
+#include "net/netcode_packet.h"
 
 #include <string.h>
 
@@ -105,7 +106,7 @@ static void a_token_leads_to_a_connection(void** state)
     assert_memory_equal(event.user_data, def.user_data, sizeof def.user_data);
     stage_expect_no_event(x);
     ph_net_client_info info;
-    assert_true(ph_net_server_client(x->server, 0, &info));
+    assert_true(ph_net_server_get_client(x->server, 0, &info));
     assert_int_equal(info.client_id, STAGE_FIRST_ID);
     assert_true(ph_address_is_equal(&info.address, &x->ports[0].address));
     stage_teardown(x);
@@ -222,8 +223,7 @@ static void no_byte_of_a_request_can_be_changed(void** state)
         }
     }
     assert_int_equal(x->queue_count, 0);
-    ph_net_server_stats stats;
-    ph_net_server_get_stats(x->server, &stats);
+    const ph_net_server_stats stats = ph_net_server_get_stats(x->server);
     assert_int_equal(stats.pending_count, 0);
     assert_int_equal(request_from(x, "10.9.9.9:1", &it), PH_NET_REFUSAL_NONE);
     stage_teardown(x);
@@ -479,10 +479,10 @@ static void a_handshake_lapses_after_its_timeout(void** state)
     x->queue_count = 0;
     ph_net_server_stats stats;
     stage_run(x, 1900);
-    ph_net_server_get_stats(x->server, &stats);
+    stats = ph_net_server_get_stats(x->server);
     assert_int_equal(stats.pending_count, 1);
     stage_run(x, 1100);
-    ph_net_server_get_stats(x->server, &stats);
+    stats = ph_net_server_get_stats(x->server);
     assert_int_equal(stats.pending_count, 0);
     assert_int_equal(respond(x, &it), PH_NET_REFUSAL_ADDRESS);
     stage_teardown(x);

@@ -6,6 +6,7 @@
 // Nothing of it may count, get an answer, or disturb who is connected.
 
 #include "netcode_stage.h"
+#include "net/netcode_packet.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -136,8 +137,7 @@ static void a_million_forgeries_at_a_server(void** state)
     test_rng rng = {.state = 1001};
     forgery it = {.memory = malloc(STAGE_DATAGRAM_MAX)};
     const int payloads_before = x->server_payloads;
-    ph_net_server_stats before;
-    ph_net_server_get_stats(x->server, &before);
+    const ph_net_server_stats before = ph_net_server_get_stats(x->server);
     for (int round = 0; round < ROUNDS; ++round) {
         forge(&it, &rng);
         it.from = x->ports[test_rng_below(&rng, STAGE_CLIENTS)].address;
@@ -153,17 +153,16 @@ static void a_million_forgeries_at_a_server(void** state)
         }
     }
     free(it.memory);
-    ph_net_server_stats after;
-    ph_net_server_get_stats(x->server, &after);
+    const ph_net_server_stats after = ph_net_server_get_stats(x->server);
     assert_int_equal(after.client_count, 3);
     assert_int_equal(after.pending_count, 1);
     uint64_t refused = 0;
     for (int i = 0; i < PH_NET_REFUSAL_COUNT; ++i) {
-        refused += after.refused[i] - before.refused[i];
+        refused += after.refused_datagrams[i] - before.refused_datagrams[i];
     }
     assert_int_equal(refused, ROUNDS); // each of them, once
-    assert_true(after.refused[PH_NET_REFUSAL_SEAL] > 1000);
-    assert_true(after.refused[PH_NET_REFUSAL_TOKEN_SEAL] > 1000);
+    assert_true(after.refused_datagrams[PH_NET_REFUSAL_SEAL] > 1000);
+    assert_true(after.refused_datagrams[PH_NET_REFUSAL_TOKEN_SEAL] > 1000);
     stage_expect_no_event(x);
     ph_net_client_send(x->clients[0], "still here", 10);
     stage_deliver(x);
@@ -178,7 +177,7 @@ static void attack_client(netcode_stage* x, int client, uint64_t seed, int round
     test_rng rng = {.state = seed};
     forgery it = {.memory = malloc(STAGE_DATAGRAM_MAX)};
     const ph_address server = ph_net_client_server(x->clients[client]);
-    const ph_net_client_status status = stage_state(x, client);
+    const ph_net_client_state status = stage_state(x, client);
     for (int round = 0; round < rounds; ++round) {
         forge(&it, &rng);
         ph_net_payload payload;
@@ -211,9 +210,8 @@ static void a_million_forgeries_at_a_client(void** state)
     assert_int_equal(stage_state(x, 5), PH_NET_CLIENT_SENDING_RESPONSE);
     attack_client(x, 5, 2003, ROUNDS / 4);
 
-    ph_net_client_stats stats;
-    ph_net_client_get_stats(x->clients[0], &stats);
-    assert_true(stats.refused[PH_NET_REFUSAL_SEAL] > 1000);
+    const ph_net_client_stats stats = ph_net_client_get_stats(x->clients[0]);
+    assert_true(stats.refused_datagrams[PH_NET_REFUSAL_SEAL] > 1000);
     const int before = x->client_payloads;
     ph_net_server_send(x->server, 0, "still here", 10);
     stage_deliver(x);

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 #include "test_support.h"
-
-#include <pinhole/net/netcode_packet.h>
+#include "net/netcode_packet.h"
 
 #include <string.h>
 

@@ -113,10 +113,9 @@ static void both_directions_of_all_clients_at_once(void** state)
         assert_int_equal(f->x->client_payloads - before, PAYLOADS);
     }
     assert_int_equal(stage_refused(f->x, PH_NET_REFUSAL_SEAL), CLIENTS);
-    ph_net_server_stats stats;
-    ph_net_server_get_stats(f->x->server, &stats);
-    assert_int_equal(stats.payloads_received, CLIENTS * PAYLOADS);
-    assert_int_equal(stats.payloads_sent, CLIENTS * PAYLOADS);
+    const ph_net_server_stats stats = ph_net_server_get_stats(f->x->server);
+    assert_int_equal(stats.received_payloads, CLIENTS * PAYLOADS);
+    assert_int_equal(stats.sent_payloads, CLIENTS * PAYLOADS);
     stage_teardown(f->x);
 }
 
@@ -132,15 +131,14 @@ static fixture* say_goodbye(void)
     ph_pool* pool = ph_pool_create(THREADS);
     ph_pool_run(pool, CLIENTS * 2, work, f);
     ph_pool_destroy(pool);
-    ph_net_server_stats stats;
-    ph_net_server_get_stats(f->x->server, &stats);
+    const ph_net_server_stats stats = ph_net_server_get_stats(f->x->server);
     assert_int_equal(stats.client_count, CLIENTS);
     for (int i = 0; i < CLIENTS; ++i) {
         // Those after it, and the damaged one.
         assert_int_equal(f->up[i].refused_count, PAYLOADS - PAYLOADS / 2 - 1 + 1);
         assert_false(ph_net_server_send(f->x->server, i, "x", 1));
         ph_net_client_info info;
-        assert_false(ph_net_server_client(f->x->server, i, &info));
+        assert_false(ph_net_server_get_client(f->x->server, i, &info));
     }
     return f;
 }

@@ -4,15 +4,15 @@
 // The promise: no datagram is ever over the budget, at any budget from 2 to 1000 kbit/s, and what is
 // due is sent when there are tokens. Beside every viewer stands a token bucket of our own, exact in
 // millionths of a bit, that pays for what comes over the link; it never goes below zero. And what the
-// world says that it has left is what the rule of ph_world_set_budget() leaves it, to the bit.
+// world says that it has left is what the rule of ph_viewer_set_budget() leaves it, to the bit.
 //
 // The same with bytes that the caller adds to datagrams, or sends beside them.
 //
 // And nobody waits for ever: an entity with something due is served within
 //
-//     patience + a period + 4 * slots * (the dearest datagram) / rate
+//     max_starve_ms + a period + 4 * slots * (the dearest datagram) / rate
 //
-// because the one that has waited longest beyond the patience has a quarter of the bits.
+// because the one that has waited longest beyond max_starve_ms has a quarter of the bits.
 
 #include "support/test_session.h"
 
@@ -20,6 +20,9 @@
 #include "packet/header.h"
 #include "packet/layout.h"
 #include "world/world_state.h"
+
+#include <pinhole/stats.h>
+#include <pinhole/viewer.h>
 
 #include <math.h>
 #include <string.h>
@@ -212,7 +215,7 @@ static void change_budget(test_session* session, int viewer)
         burst = session->def.is_wide ? draw_burst(&session->rng)
                                      : (int)test_rng_below(&session->rng, 50000);
     }
-    assert_int_equal(ph_world_set_budget(session->world, session->viewers[viewer].id, rate, burst),
+    assert_int_equal(ph_viewer_set_budget(session->world, session->viewers[viewer].id, rate, burst),
                      PH_OK);
     model_fill(bucket, session->now_us);
     bucket->rate = rate;
@@ -247,7 +250,7 @@ static void reserve(test_session* session, int viewer)
 {
     addition* added = &((test_state*)session->context)->additions[viewer];
     const ph_viewer_id id = session->viewers[viewer].id;
-    const int most = ph_world_reserve_max(session->world, id);
+    const int most = ph_viewer_reserve_max(session->world, id);
     if (test_rng_below(&session->rng, 4) == 0) {
         const int few = most < 60 ? most : 60;
         const int limit = test_rng_below(&session->rng, 4) == 0 ? most : few;
@@ -255,9 +258,9 @@ static void reserve(test_session* session, int viewer)
     }
     const int left = most - added->each_bytes;
     added->next_bytes = (int)test_rng_below(&session->rng, (uint64_t)left + 1);
-    assert_int_equal(ph_world_reserve(session->world, id, added->each_bytes, left + 1),
+    assert_int_equal(ph_viewer_reserve(session->world, id, added->each_bytes, left + 1),
                      PH_ERROR_RANGE);
-    assert_int_equal(ph_world_reserve(session->world, id, added->each_bytes, added->next_bytes),
+    assert_int_equal(ph_viewer_reserve(session->world, id, added->each_bytes, added->next_bytes),
                      PH_OK);
     deepen(session, viewer);
 }
@@ -271,7 +274,7 @@ static void spend(test_session* session, int viewer)
     const int64_t bits = 8 * (int64_t)(bytes + session->viewers[viewer].def.overhead_bytes);
     const bool can_pay = account_bits(&state->accounts[viewer]) >= bits;
     const ph_result result =
-        ph_world_spend(session->world, session->viewers[viewer].id, session->now_us, bytes);
+        ph_viewer_spend(session->world, session->viewers[viewer].id, session->now_us, bytes);
     assert_int_equal(result, can_pay ? PH_OK : PH_ERROR_FULL);
     if (can_pay) {
         pay_for(session, viewer, (size_t)bytes);
@@ -291,18 +294,20 @@ static void check_ledger(const test_session* session, int viewer, const ph_viewe
     uint64_t values = 0;
     for (int c = 0; c < ph_schema_class_count(session->schema); ++c) {
         for (int p = 0; p < session_property_count(session, c); ++p) {
-            values += ph_world_property_bits256(session->world, session->viewers[viewer].id, c, p);
+            values += ph_viewer_property_bits256(session->world, session->viewers[viewer].id, c, p);
         }
     }
-    assert_int_equal(sum, 2048 * stats->payload_bytes);
+    assert_int_equal(sum, 2048 * stats->sent_payload_bytes);
     assert_int_equal(values, stats->ledger.bits256[PH_REASON_PROPERTY]);
-    assert_true(stats->ledger.repeat_bits256 <= sum);
+    assert_true(stats->ledger.resent_bits256 <= sum);
     const addition* added = &((const test_state*)session->context)->additions[viewer];
-    assert_int_equal(stats->datagrams, session->viewers[viewer].packet_count + added->spent_count);
+    assert_int_equal(stats->sent_datagrams,
+                     session->viewers[viewer].packet_count + added->spent_count);
     assert_int_equal(stats->ledger.bits256[PH_REASON_RESERVED], 2048 * added->sum_bytes);
-    assert_int_equal(stats->wire_bytes,
-                     stats->payload_bytes +
-                         stats->datagrams * (uint64_t)session->viewers[viewer].def.overhead_bytes);
+    assert_int_equal(stats->sent_wire_bytes,
+                     stats->sent_payload_bytes +
+                         stats->sent_datagrams *
+                             (uint64_t)session->viewers[viewer].def.overhead_bytes);
 }
 
 // Two things wait in the pinhole profile: news of whoever's enter is on its way, and, unless half of
@@ -329,7 +334,7 @@ static bool must_have_been_sent(const test_session* session, int viewer,
     }
     const bool may_be_coarse =
         sender->precision != 0 && sender->bits_per_second != 0 &&
-        stats->tokens_bits <= sender->depth_bits / 2 + dearest_bits(session, viewer);
+        stats->token_bits <= sender->depth_bits / 2 + dearest_bits(session, viewer);
     for (int slot = 0; slot < replicas->slot_count; ++slot) {
         if (ph_replicas_is_leaving(replicas, slot)) {
             if (replicas->dirty[slot] != 0 && !ph_replicas_is_gone(replicas, slot)) {
@@ -361,8 +366,8 @@ static void send_and_check(test_session* session, int viewer)
     account* said = &((test_state*)session->context)->accounts[viewer];
     const ph_viewer_id id = session->viewers[viewer].id;
     ph_viewer_stats stats;
-    ph_world_viewer_stats(session->world, id, &stats);
-    const bool was_due = stats.is_something_due && stats.in_flight < PH_FLIGHT_MAX;
+    ph_viewer_get_stats(session->world, id, &stats);
+    const bool was_due = stats.has_diff && stats.in_flight_count < PH_FLIGHT_MAX;
     const bool is_adding = ((test_state*)session->context)->is_adding;
     if (is_adding) {
         reserve(session, viewer);
@@ -376,17 +381,18 @@ static void send_and_check(test_session* session, int viewer)
         spend(session, viewer);
     }
     session_send_to(session, viewer);
-    ph_world_viewer_stats(session->world, id, &stats);
-    if (stats.tokens_bits != account_bits(said)) {
+    ph_viewer_get_stats(session->world, id, &stats);
+    if (stats.token_bits != account_bits(said)) {
         fail_msg("%s: viewer %d has %lld bits left, by the rule %lld", session_label(session),
-                 viewer, (long long)stats.tokens_bits, (long long)account_bits(said));
+                 viewer, (long long)stats.token_bits, (long long)account_bits(said));
     }
-    const bool can_pay = stats.tokens_bits >= dearest_bits(session, viewer);
+    const bool can_pay = stats.token_bits >= dearest_bits(session, viewer);
     spoken_count[session->def.profile] += was_due && can_pay;
-    if (stats.is_something_due && stats.in_flight < PH_FLIGHT_MAX && can_pay &&
+    if (stats.has_diff && stats.in_flight_count < PH_FLIGHT_MAX && can_pay &&
         must_have_been_sent(session, viewer, &stats)) {
         fail_msg("%s: a send to viewer %d left something due, %d in flight, and %lld bits for it",
-                 session_label(session), viewer, stats.in_flight, (long long)stats.tokens_bits);
+                 session_label(session), viewer, stats.in_flight_count,
+                 (long long)stats.token_bits);
     }
     check_ledger(session, viewer, &stats);
 }
@@ -400,11 +406,11 @@ static void note_answers(const test_session* session)
             continue;
         }
         ph_viewer_stats stats;
-        ph_world_viewer_stats(session->world, session->viewers[i].id, &stats);
-        if (stats.acks_new != state->accounts[i].acks_new) {
+        ph_viewer_get_stats(session->world, session->viewers[i].id, &stats);
+        if (stats.new_acks != state->accounts[i].acks_new) {
             account_pass(&state->accounts[i], session->now_us);
         }
-        state->accounts[i].acks_new = stats.acks_new;
+        state->accounts[i].acks_new = stats.new_acks;
     }
 }
 
@@ -592,7 +598,7 @@ static void note_service(test_session* session, int viewer, const void* bytes, s
     }
 }
 
-static void check_patience(test_session* session, int viewer)
+static void check_max_starve(test_session* session, int viewer)
 {
     test_state* state = session->context;
     const session_viewer* seer = &session->viewers[viewer];
@@ -600,7 +606,7 @@ static void check_patience(test_session* session, int viewer)
     const double period_us = sends_per_second > 0.0 ? 1e6 / sends_per_second : 1e6;
     const double drain_us = 4.0 * seer->def.slot_count * (double)dearest_bits(session, viewer) *
                             1e6 / seer->def.bits_per_second;
-    const double bound_us = 1000.0 * seer->def.patience_ms + period_us + drain_us;
+    const double bound_us = 1000.0 * seer->def.max_starve_ms + period_us + drain_us;
     for (int slot = 0; slot < seer->def.slot_count; ++slot) {
         uint64_t* since_us = &state->due_since_us[viewer][slot];
         if (session_is_slot_equal(session, viewer, slot)) {
@@ -639,14 +645,14 @@ static void wait_at_most(ph_profile profile)
         for (int step = 0; step < 900; ++step) {
             for (int e = 0; e < session.entity_count; ++e) {
                 session_walk(&session, e, 500);
-                ph_world_set_hint(session.world, session.viewers[e % 2].id, session.ids[e],
-                                  e % 3 == 0 ? 0.0 : 1.0);
+                ph_viewer_set_hint(session.world, session.viewers[e % 2].id, session.ids[e],
+                                   e % 3 == 0 ? 0.0 : 1.0);
             }
             session_stir(&session, 2);
             session_step(&session);
             if (step % 5 == 0) {
-                check_patience(&session, 0);
-                check_patience(&session, 1);
+                check_max_starve(&session, 0);
+                check_max_starve(&session, 1);
             }
         }
         teardown(&session);

@@ -55,7 +55,7 @@ static void teardown(stage* s)
 static void come(stage* s, int count)
 {
     for (int i = 0; i < count; ++i) {
-        const ph_spawn spawn = {.name = (uint64_t)i,
+        const ph_spawn spawn = {.key = (uint64_t)i,
                                 .position_mm = {place_mm(i, false), place_mm(i, true), 0}};
         assert_int_equal(ph_world_spawn(s->world, &spawn, &s->crowd[i]), PH_OK);
     }
@@ -71,21 +71,21 @@ static void deliver(void* context, ph_viewer_id viewer, const void* bytes, size_
 static void send(stage* s)
 {
     ph_world_tick(s->world);
-    assert_int_equal(ph_world_send(s->world, s->viewer, s->now_us, deliver, s), PH_OK);
+    assert_int_equal(ph_viewer_send(s->world, s->viewer, s->now_us, deliver, s), PH_OK);
 }
 
 static void answer(const stage* s)
 {
     uint8_t ack[PH_ACK_SIZE];
-    const size_t size = ph_client_ack(s->client, s->now_us, ack);
-    ph_world_acknowledge(s->world, s->viewer, s->now_us, ack, size);
+    const size_t size = ph_client_write_ack(s->client, s->now_us, ack);
+    ph_viewer_receive_ack(s->world, s->viewer, s->now_us, ack, size);
 }
 
 static uint64_t enters_of(const stage* s)
 {
     ph_viewer_stats stats;
-    assert_int_equal(ph_world_viewer_stats(s->world, s->viewer, &stats), PH_OK);
-    return stats.enters;
+    assert_int_equal(ph_viewer_get_stats(s->world, s->viewer, &stats), PH_OK);
+    return stats.sent_enters;
 }
 
 static void nobody_is_told_twice_at_once(void** state)
@@ -120,7 +120,7 @@ static void who_can_be_paid_for_is_told_exactly(void** state)
     ph_client_advance(s.client, s.now_us);
     for (int i = 0; i < CROWD; ++i) {
         ph_pose pose;
-        assert_int_equal(ph_client_show(s.client, ph_client_find(s.client, (uint64_t)i), &pose),
+        assert_int_equal(ph_client_get_pose(s.client, ph_client_find(s.client, (uint64_t)i), &pose),
                          PH_OK);
         assert_true(fabs(pose.position_mm[0] - place_mm(i, false)) <= STEP_MM);
         assert_true(fabs(pose.position_mm[1] - place_mm(i, true)) <= STEP_MM);
@@ -145,8 +145,8 @@ static void the_greatest_steps_are_told(void** state)
     }
     assert_int_equal(ph_client_entity_count(s.client), 3);
     ph_viewer_stats stats;
-    assert_int_equal(ph_world_viewer_stats(s.world, s.viewer, &stats), PH_OK);
-    assert_true(stats.updates > 0);
+    assert_int_equal(ph_viewer_get_stats(s.world, s.viewer, &stats), PH_OK);
+    assert_true(stats.sent_updates > 0);
     teardown(&s);
 }
 

@@ -16,6 +16,7 @@
 
 #include "base/hash.h"
 #include "client/client_state.h"
+#include "tools/tools.h"
 
 #include <math.h>
 #include <string.h>
@@ -66,8 +67,8 @@ static void note_place(const test_session* session, const session_entity* entity
     next->name = entity->name;
     next->next1 = *head1;
     *head1 = place_count;
-    assert_int_equal(ph_world_read(session->world, entity->id, property, PH_FIELD_I32X3, next->mm,
-                                   sizeof next->mm),
+    assert_int_equal(ph_world_get_property(session->world, entity->id, property, PH_FIELD_I32X3,
+                                           next->mm, sizeof next->mm),
                      PH_OK);
 }
 
@@ -92,7 +93,8 @@ static void note_entity(const test_session* session, const session_entity* entit
 {
     present* now = present_of(entity->id);
     const bool is_new = memcmp(&now->id, &entity->id, sizeof now->id) != 0;
-    const uint64_t changes = is_new ? UINT64_MAX : ph_world_changes(session->world, entity->id);
+    const uint64_t changes =
+        is_new ? UINT64_MAX : ph_world_changed_properties(session->world, entity->id);
     now->id = entity->id;
     for (int p = 0; p < session_property_count(session, entity->class_index); ++p) {
         if ((changes >> p & 1) == 0) {
@@ -100,7 +102,7 @@ static void note_entity(const test_session* session, const session_entity* entit
         }
         const ph_property_def* def = session_property(session, entity->class_index, p);
         if (!is_new) {
-            note(entity->name, p, now->values[p], ph_world_now(session->world));
+            note(entity->name, p, now->values[p], ph_world_tick_count(session->world));
         }
         now->values[p] = session_world_value(session->world, entity->id, def, p);
         note(entity->name, p, now->values[p], STILL_SO);
@@ -117,7 +119,7 @@ static void note_end(test_session* session, const session_entity* entity)
         return; // it never saw a tick
     }
     for (int p = 0; p < session_property_count(session, entity->class_index); ++p) {
-        note(entity->name, p, now->values[p], ph_world_now(session->world));
+        note(entity->name, p, now->values[p], ph_world_tick_count(session->world));
     }
 }
 
@@ -161,8 +163,8 @@ static bool is_coarse_right(const test_session* session, const session_viewer* v
                             double precision_mrad)
 {
     int32_t mm[3];
-    assert_int_equal(ph_client_read(viewer->client, id, property, PH_FIELD_I32X3, mm, sizeof mm),
-                     PH_OK);
+    assert_int_equal(
+        ph_client_get_property(viewer->client, id, property, PH_FIELD_I32X3, mm, sizeof mm), PH_OK);
     const ph_known_eye eye = eye_of(viewer->client);
     const double stated_mm = precision_mrad * 1e-3 * distance_mm(eye.mm, mm);
     if (nearest_mm(shown->name, mm) > stated_mm) {
@@ -170,7 +172,7 @@ static bool is_coarse_right(const test_session* session, const session_viewer* v
     }
     const ph_property_def* def = session_property(session, shown->class_index, property);
     note(shown->name, property, session_client_value(viewer->client, id, def, property),
-         ph_world_now(session->world));
+         ph_world_tick_count(session->world));
     ++coarse_count;
     return true;
 }

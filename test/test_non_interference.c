@@ -12,6 +12,8 @@
 
 #include "support/test_session.h"
 
+#include <pinhole/viewer.h>
+
 #include <string.h>
 
 enum {
@@ -56,7 +58,7 @@ static uint64_t below(test_rng* rng, uint64_t limit)
 
 // ---- the public story
 
-static void draw_place(tale* t, test_rng* rng, int32_t position_mm[3])
+static void draw_place(tale* t, test_rng* rng, int64_t position_mm[3])
 {
     for (int axis = 0; axis < 2; ++axis) {
         position_mm[axis] = (int32_t)((uint32_t)t->session.origin_mm +
@@ -102,7 +104,7 @@ static void set_public(tale* t, int who, int p)
 
 static void set_all(tale* t, int who)
 {
-    int32_t position_mm[3];
+    int64_t position_mm[3];
     draw_place(t, &t->session.rng, position_mm);
     ph_world_move(t->session.world, t->actors[who].id, position_mm[0], position_mm[1],
                   position_mm[2]);
@@ -119,7 +121,7 @@ static void change_own(tale* t)
     const int who = 4 * (int)below(&t->session.rng, ACTORS / 4);
     t->own = is_nobody ? -1 : who;
     const ph_entity_id id = is_nobody ? (ph_entity_id){0} : t->actors[who].id;
-    assert_int_equal(ph_world_set_own(t->session.world, t->session.viewers[0].id, id), PH_OK);
+    assert_int_equal(ph_viewer_set_entity(t->session.world, t->session.viewers[0].id, id), PH_OK);
     const int count =
         is_nobody ? 0 : session_property_count(&t->session, t->actors[who].class_index);
     for (int p = 0; p < count; ++p) {
@@ -132,7 +134,7 @@ static void change_own(tale* t)
 static void spawn_actor(tale* t, int who)
 {
     const ph_spawn spawn = {.class_index = t->actors[who].class_index,
-                            .name = 1 + (uint64_t)who,
+                            .key = 1 + (uint64_t)who,
                             .seen_by = PUBLIC_MASK};
     assert_int_equal(ph_world_spawn(t->session.world, &spawn, &t->actors[who].id), PH_OK);
 }
@@ -189,7 +191,7 @@ static void show(tale* t, int who)
     }
     ph_world_set_visibility(t->session.world, it->id, PUBLIC_MASK, false, false);
     // A hint goes with whom it was about, who may be somebody else now.
-    ph_world_set_hint(t->session.world, t->session.viewers[0].id, it->id, 1.0);
+    ph_viewer_set_hint(t->session.world, t->session.viewers[0].id, it->id, 1.0);
     // Half of them come back with what they had: that it changed meanwhile, there and back, is a secret.
     if (it->is_kept) {
         restore(t, who);
@@ -208,8 +210,8 @@ static void move_crowd(tale* t, bool is_near)
     while (property_of(t, first->class_index, p)->coding != PH_CODING_POSITION) {
         ++p;
     }
-    assert_int_equal(ph_world_read(t->session.world, first->id, p, PH_FIELD_I32X3, position_mm,
-                                   sizeof position_mm),
+    assert_int_equal(ph_world_get_property(t->session.world, first->id, p, PH_FIELD_I32X3,
+                                           position_mm, sizeof position_mm),
                      PH_OK);
     const uint32_t radius_mm = (uint32_t)t->session.wide.viewers.radius_max_mm;
     const uint32_t wide_mm = is_near ? radius_mm / 16 : radius_mm + radius_mm / 2 + 100;
@@ -262,7 +264,7 @@ static int spawn_secret(tale* t)
     const bool is_callback = t->session.def.may_see != NULL;
     ph_spawn spawn = {0};
     spawn.class_index = (int)below(rng, (uint64_t)ph_schema_class_count(t->session.schema));
-    spawn.name = SECRET_NAMES + t->next_secret++;
+    spawn.key = SECRET_NAMES + t->next_secret++;
     spawn.seen_by = is_callback ? UINT32_MAX : SECRET_MASK;
     spawn.is_always_visible = below(rng, 8) == 0;
     if (!is_callback && below(rng, 4) == 0) {
@@ -277,7 +279,7 @@ static void change_secret(tale* t, ph_entity_id id, int class_index)
 {
     test_rng* rng = &t->hidden;
     const int p = (int)below(rng, (uint64_t)session_property_count(&t->session, class_index));
-    int32_t position_mm[3];
+    int64_t position_mm[3];
     draw_place(t, rng, position_mm);
     ph_world_move(t->session.world, id, position_mm[0], position_mm[1], position_mm[2]);
     set_value(t, id, property_of(t, class_index, p), p, rng, t->session.ids,
@@ -324,7 +326,7 @@ static void stir_others(tale* t)
     }
     ph_viewer_def def = ph_viewer_def_default();
     if (t->session.def.is_wide) {
-        def = draw_viewer_def(rng, &t->session.wide.viewers);
+        def = draw_viewer_def(rng, &t->session.wide.viewers, &t->session.is_next_universal);
     } else {
         def.visible_max = 1 + (int)below(rng, 20);
         def.slot_count = 48;
@@ -399,7 +401,7 @@ static ph_viewer_def plain_viewer(const session_def* def)
     viewer.scheduler = def->seed % 5 < 2    ? ph_scheduler_buckets()
                        : def->seed % 5 == 2 ? ph_scheduler_error()
                                             : ph_scheduler_score();
-    viewer.patience_ms = def->seed % 2 == 0 ? 3000 : 100;
+    viewer.max_starve_ms = def->seed % 2 == 0 ? 3000 : 100;
     // Fewer than there are, so that ranks and ties matter; or more than can be served at once, so that
     // it matters who waits.
     viewer.visible_max = def->seed % 4 == 0 ? 6 : 20;
@@ -410,7 +412,8 @@ static ph_viewer_def plain_viewer(const session_def* def)
 static ph_viewer_def viewer_of(tale* t)
 {
     ph_viewer_def viewer = t->session.def.is_wide
-                               ? draw_viewer_def(&t->session.rng, &t->session.wide.viewers)
+                               ? draw_viewer_def(&t->session.rng, &t->session.wide.viewers,
+                                                 &t->session.is_next_universal)
                                : plain_viewer(&t->session.def);
     viewer.entity = t->actors[0].id;
     viewer.audience = AUDIENCE;
@@ -459,8 +462,8 @@ static void tell_between(tale* t, int step)
     const bool is_blind = below(rng, 12) == 0;
     const int hinted = (int)below(rng, ACTORS);
     const double weight = below(rng, 3) == 0 ? 0.0 : (double)below(rng, 50);
-    ph_world_set_hint(t->session.world, t->session.viewers[0].id, t->actors[hinted].id,
-                      t->actors[hinted].hidden_since < 0 ? weight : 1.0);
+    ph_viewer_set_hint(t->session.world, t->session.viewers[0].id, t->actors[hinted].id,
+                       t->actors[hinted].hidden_since < 0 ? weight : 1.0);
     if (is_to_hide) {
         hide(t, who, step);
     }
@@ -472,7 +475,7 @@ static void tell_between(tale* t, int step)
         change_unseen(t, own_before, t->session.ids, t->session.entity_count);
     }
     if (is_blind) {
-        ph_world_set_sees(t->session.world, t->session.viewers[0].id, 0);
+        ph_viewer_set_sees(t->session.world, t->session.viewers[0].id, 0);
     }
     for (int i = 1; t->has_secrets && is_to_hide && i < ACTORS; i += 2) {
         if (i != who && below(&t->hidden, 2) != 0) {
@@ -504,7 +507,7 @@ static void play(tale* t, const session_def* def, uint64_t hidden_seed, bool is_
         }
         session_send(&t->session);
         session_exchange(&t->session);
-        ph_world_set_sees(t->session.world, t->session.viewers[0].id, PUBLIC_MASK);
+        ph_viewer_set_sees(t->session.world, t->session.viewers[0].id, PUBLIC_MASK);
     }
     session_teardown(&t->session);
 }
@@ -525,7 +528,7 @@ static tale other;
 static uint64_t wide_packets; // of drawn worlds
 
 static session_def def_of(int number, ph_profile profile, ph_vision_kind vision,
-                          ph_may_see* may_see)
+                          ph_may_see_fn* may_see)
 {
     return (session_def){
         .seed = 8000 + (uint64_t)number,
@@ -538,7 +541,7 @@ static session_def def_of(int number, ph_profile profile, ph_vision_kind vision,
     };
 }
 
-static void compare_all(ph_profile profile, ph_vision_kind vision, ph_may_see* may_see)
+static void compare_all(ph_profile profile, ph_vision_kind vision, ph_may_see_fn* may_see)
 {
     for (int i = 0; i < 12; ++i) {
         const session_def def = def_of(i, profile, vision, may_see);

@@ -10,6 +10,10 @@
 
 #include "replication/sender.h"
 #include "world/world_state.h"
+#include "tools/tools.h"
+
+#include <pinhole/stats.h>
+#include <pinhole/viewer.h>
 
 #include <string.h>
 
@@ -49,8 +53,8 @@ typedef struct fixture {
 static fixture shared; // too large for a stack
 
 // One floor at 1 m, everywhere.
-static int floor_heights(const void* context, int32_t x_mm, int32_t y_mm,
-                         int32_t heights_mm[PH_GROUND_LAYERS_MAX])
+static int floor_heights(const void* context, int64_t x_mm, int64_t y_mm,
+                         int64_t heights_mm[PH_GROUND_LAYERS_MAX])
 {
     (void)context;
     (void)x_mm;
@@ -62,7 +66,7 @@ static int floor_heights(const void* context, int32_t x_mm, int32_t y_mm,
 static ph_entity_id spawn(fixture* x, uint64_t name, int32_t x_mm)
 {
     ph_entity_id id;
-    const ph_spawn newcomer = {.name = name, .position_mm = {x_mm, 0, 1003}};
+    const ph_spawn newcomer = {.key = name, .position_mm = {x_mm, 0, 1003}};
     assert_int_equal(ph_world_spawn(x->world, &newcomer, &id), PH_OK);
     return id;
 }
@@ -107,14 +111,14 @@ static void teardown(fixture* x)
 
 static void set(fixture* x, ph_entity_id id, int property, int32_t value)
 {
-    assert_int_equal(ph_world_set(x->world, id, property, PH_FIELD_I32, &value, sizeof value),
-                     PH_OK);
+    assert_int_equal(
+        ph_world_set_property(x->world, id, property, PH_FIELD_I32, &value, sizeof value), PH_OK);
 }
 
 static void turn(fixture* x, ph_entity_id id, float degrees)
 {
-    assert_int_equal(ph_world_set(x->world, id, TURN, PH_FIELD_F32, &degrees, sizeof degrees),
-                     PH_OK);
+    assert_int_equal(
+        ph_world_set_property(x->world, id, TURN, PH_FIELD_F32, &degrees, sizeof degrees), PH_OK);
 }
 
 static int slot_of(const fixture* x, ph_entity_id id)
@@ -130,7 +134,7 @@ static const ph_record* told(const fixture* x, ph_entity_id id)
 static void step_and_ack(fixture* x)
 {
     inbox_step(&x->box, SEND_US);
-    if (x->box.count > 0 && inbox_stats(&x->box).in_flight > 0) {
+    if (x->box.count > 0 && inbox_stats(&x->box).in_flight_count > 0) {
         inbox_ack_all(&x->box);
     }
 }
@@ -198,7 +202,7 @@ static void a_limited_property_goes_when_it_is_near_enough(void** state)
     set(x, other, NEAR, 5);
     step_and_ack(x);
     assert_true(told(x, other)->properties == BIT(POSITION));
-    assert_false(inbox_stats(&x->box).is_something_due);
+    assert_false(inbox_stats(&x->box).has_diff);
     assert_int_equal(ph_world_move(x->world, other, 49000, 0, 1003), PH_OK);
     step_and_ack(x);
     assert_true(told(x, other)->properties == (BIT(POSITION) | BIT(NEAR)));
@@ -242,14 +246,14 @@ static void a_small_difference_counts_after_a_second(void** state)
     for (int i = 0; i < 10; ++i) {
         ph_world_tick(x->world);
     }
-    const uint64_t before = inbox_stats(&x->box).significant_updates;
+    const uint64_t before = inbox_stats(&x->box).sent_significant_updates;
     turn(x, other, 3.0f);
     step_and_ack(x); // spare bits: it goes, but not as significant
     assert_true(told(x, other)->properties == BIT(TURN));
-    assert_int_equal(inbox_stats(&x->box).significant_updates, before);
+    assert_int_equal(inbox_stats(&x->box).sent_significant_updates, before);
     turn(x, other, 9.0f);
     step_and_ack(x);
-    assert_int_equal(inbox_stats(&x->box).significant_updates, before + 1);
+    assert_int_equal(inbox_stats(&x->box).sent_significant_updates, before + 1);
     // Lost for longer than a second: it goes at once, and still differs by little.
     turn(x, other, 11.0f);
     inbox_step(&x->box, SEND_US);
@@ -258,22 +262,22 @@ static void a_small_difference_counts_after_a_second(void** state)
     }
     inbox_lose_all(&x->box);
     inbox_step(&x->box, SEND_US);
-    assert_int_equal(inbox_stats(&x->box).significant_updates, before + 1);
+    assert_int_equal(inbox_stats(&x->box).sent_significant_updates, before + 1);
     teardown(x);
 }
 
-// A hint of 0 means last, but patience brings everybody its turn.
+// A hint of 0 means last, but max_starve_ms brings each entity its turn.
 static void nobody_waits_for_ever(void** state)
 {
     (void)state;
     ph_viewer_def def = ph_viewer_def_default();
     def.bits_per_second = 3000;
-    def.patience_ms = 5000;
+    def.max_starve_ms = 5000;
     fixture* x = setup_with(def);
     ph_entity_id ids[40];
     for (int i = 0; i < 40; ++i) {
         ids[i] = spawn(x, 10 + (uint64_t)i, 1000 + i);
-        assert_int_equal(ph_world_set_hint(x->world, x->viewer, ids[i], i == 39 ? 0.0 : 5.0),
+        assert_int_equal(ph_viewer_set_hint(x->world, x->viewer, ids[i], i == 39 ? 0.0 : 5.0),
                          PH_OK);
     }
     double oldest_ms = 0.0;
@@ -284,7 +288,7 @@ static void nobody_waits_for_ever(void** state)
                              PH_OK);
         }
         step_and_ack(x);
-        const double waited_ms = inbox_stats(&x->box).oldest_due_ms;
+        const double waited_ms = inbox_stats(&x->box).longest_wait_ms;
         oldest_ms = i > 200 && waited_ms > oldest_ms ? waited_ms : oldest_ms;
         served_count += i > 200 && told(x, ids[39]) != NULL;
     }
@@ -311,7 +315,7 @@ static void a_hint_brings_its_entity_forward(void** state)
                              PH_OK);
         }
         if (i == 100) {
-            assert_int_equal(ph_world_set_hint(x->world, x->viewer, ids[30], 20.0), PH_OK);
+            assert_int_equal(ph_viewer_set_hint(x->world, x->viewer, ids[30], 20.0), PH_OK);
         }
         step_and_ack(x);
         for (int k = 0; i > 100 && k < 40; ++k) {
@@ -332,7 +336,7 @@ static void a_distant_walk_is_told_in_strides(void** state)
         def.bits_per_second = is_rich != 0 ? 100000 : 4000;
         fixture* x = setup_with(def);
         const ph_entity_id walker = spawn(x, 2, 200000);
-        assert_int_equal(ph_world_set_hint(x->world, x->viewer, walker, 1e6), PH_OK);
+        assert_int_equal(ph_viewer_set_hint(x->world, x->viewer, walker, 1e6), PH_OK);
         ph_entity_id ids[30];
         for (int i = 0; i < 30; ++i) {
             ids[i] = spawn(x, 10 + (uint64_t)i, 20000);
@@ -359,12 +363,12 @@ static void hints_outlive_a_lack_of_memory(void** state)
     fixture* x = setup();
     const ph_entity_id other = spawn(x, 2, 1000);
     x->memory.fail_at = x->memory.allocate_count + 1;
-    assert_int_equal(ph_world_set_hint(x->world, x->viewer, other, 2.0), PH_ERROR_MEMORY);
-    assert_int_equal(ph_world_set_hint(x->world, x->viewer, other, 2.0), PH_OK);
-    assert_int_equal(ph_world_set_hint(x->world, x->viewer, other, -1.0), PH_ERROR_RANGE);
-    assert_int_equal(ph_world_set_hint(x->world, x->viewer, other, 1e7), PH_ERROR_RANGE);
-    assert_int_equal(ph_world_set_hint(x->world, x->viewer, (ph_entity_id){0}, 1), PH_ERROR_STALE);
-    assert_int_equal(ph_world_set_hint(x->world, (ph_viewer_id){0}, other, 1), PH_ERROR_STALE);
+    assert_int_equal(ph_viewer_set_hint(x->world, x->viewer, other, 2.0), PH_ERROR_MEMORY);
+    assert_int_equal(ph_viewer_set_hint(x->world, x->viewer, other, 2.0), PH_OK);
+    assert_int_equal(ph_viewer_set_hint(x->world, x->viewer, other, -1.0), PH_ERROR_RANGE);
+    assert_int_equal(ph_viewer_set_hint(x->world, x->viewer, other, 1e7), PH_ERROR_RANGE);
+    assert_int_equal(ph_viewer_set_hint(x->world, x->viewer, (ph_entity_id){0}, 1), PH_ERROR_STALE);
+    assert_int_equal(ph_viewer_set_hint(x->world, (ph_viewer_id){0}, other, 1), PH_ERROR_STALE);
     inbox_step(&x->box, SEND_US);
     const ph_sender* sender = x->world->viewers.viewers[0].sender;
     assert_true(sender->replicas.weight[slot_of(x, other)] == 2.0f);
@@ -381,21 +385,23 @@ static void the_world_shows_the_ground_as_clients_do(void** state)
     int32_t shown_mm[3];
     assert_int_equal(ph_world_move(x->world, other, 1000, 0, 1100), PH_OK);
     assert_int_equal(
-        ph_world_read(x->world, other, POSITION, PH_FIELD_I32X3, shown_mm, sizeof shown_mm), PH_OK);
+        ph_world_get_property(x->world, other, POSITION, PH_FIELD_I32X3, shown_mm, sizeof shown_mm),
+        PH_OK);
     assert_int_equal(shown_mm[2], 1003);
     ph_world_tick(x->world);
     // Within the same step of 16 mm, but out of the tolerance: it flies.
     assert_int_equal(ph_world_move(x->world, other, 1000, 0, 1104), PH_OK);
-    assert_true(ph_world_changes(x->world, other) == BIT(POSITION));
+    assert_true(ph_world_changed_properties(x->world, other) == BIT(POSITION));
     assert_int_equal(
-        ph_world_read(x->world, other, POSITION, PH_FIELD_I32X3, shown_mm, sizeof shown_mm), PH_OK);
+        ph_world_get_property(x->world, other, POSITION, PH_FIELD_I32X3, shown_mm, sizeof shown_mm),
+        PH_OK);
     assert_int_equal(shown_mm[2], 1104);
     ph_world_tick(x->world);
     // Anywhere within the tolerance is the same place.
     assert_int_equal(ph_world_move(x->world, other, 1000, 0, 1050), PH_OK);
     ph_world_tick(x->world);
     assert_int_equal(ph_world_move(x->world, other, 1000, 0, 950), PH_OK);
-    assert_true(ph_world_changes(x->world, other) == 0);
+    assert_true(ph_world_changed_properties(x->world, other) == 0);
     teardown(x);
 }
 
@@ -417,8 +423,8 @@ static void every_bit_is_in_the_ledger(void** state)
             const int32_t x_mm = (int32_t)test_rng_below(&rng, 300000);
             assert_int_equal(ph_world_move(x->world, ids[i], x_mm, 0, 1003), PH_OK);
             set(x, ids[i], NEAR, (int32_t)test_rng_below(&rng, 100));
-            assert_int_equal(ph_world_set(x->world, ids[i], FRIEND, PH_FIELD_ENTITY,
-                                          &ids[test_rng_below(&rng, 30)], sizeof ids[0]),
+            assert_int_equal(ph_world_set_property(x->world, ids[i], FRIEND, PH_FIELD_ENTITY,
+                                                   &ids[test_rng_below(&rng, 30)], sizeof ids[0]),
                              PH_OK);
         }
         inbox_step(&x->box, SEND_US);
@@ -433,17 +439,17 @@ static void every_bit_is_in_the_ledger(void** state)
         assert_true((stats.ledger.bits256[reason] > 0) == (reason != PH_REASON_RESERVED));
         sum += stats.ledger.bits256[reason];
     }
-    assert_true(sum == 2048 * stats.payload_bytes);
-    assert_int_equal(stats.payload_bytes, x->box.bytes);
-    assert_int_equal(stats.wire_bytes, stats.payload_bytes + 48 * stats.datagrams);
-    assert_true(stats.ledger.repeat_bits256 > 0 && stats.ledger.repeat_bits256 < sum);
+    assert_true(sum == 2048 * stats.sent_payload_bytes);
+    assert_int_equal(stats.sent_payload_bytes, x->box.bytes);
+    assert_int_equal(stats.sent_wire_bytes, stats.sent_payload_bytes + 48 * stats.sent_datagrams);
+    assert_true(stats.ledger.resent_bits256 > 0 && stats.ledger.resent_bits256 < sum);
     uint64_t by_property = 0;
     for (int p = 0; p < PROPERTY_COUNT; ++p) {
-        by_property += ph_world_property_bits256(x->world, x->viewer, 0, p);
+        by_property += ph_viewer_property_bits256(x->world, x->viewer, 0, p);
     }
     assert_true(by_property == stats.ledger.bits256[PH_REASON_PROPERTY]);
-    assert_true(ph_world_property_bits256(x->world, x->viewer, 0, PROPERTY_COUNT) == 0);
-    assert_true(ph_world_property_bits256(x->world, x->viewer, 1, 0) == 0);
+    assert_true(ph_viewer_property_bits256(x->world, x->viewer, 0, PROPERTY_COUNT) == 0);
+    assert_true(ph_viewer_property_bits256(x->world, x->viewer, 1, 0) == 0);
     teardown(x);
 }
 

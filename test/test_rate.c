@@ -7,6 +7,8 @@
 
 #include "support/rate_stage.h"
 
+#include <pinhole/stats.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -251,10 +253,10 @@ static void silence_lowers_to_the_least_and_no_further(void** state)
     (void)state;
     ph_rate_def def = ph_rate_def_default();
     ph_rate rate = ph_rate_make(&def);
-    ph_viewer_link link = {0};
+    ph_viewer_network_stats link = {0};
     for (uint64_t now_us = 1000000; now_us < 60000000; now_us += 100000) {
-        link.datagrams += 1;
-        link.wire_bytes += 160;
+        link.sent_datagrams += 1;
+        link.sent_wire_bytes += 160;
         ph_rate_update(&rate, now_us, &link);
     }
     assert_int_equal(ph_rate_bits_per_second(&rate), 3250);
@@ -262,7 +264,8 @@ static void silence_lowers_to_the_least_and_no_further(void** state)
 
 // Sends and answers of one client, two a second; all of its rate is used. Senders fall silent but for a
 // probe a second when they have not been answered for two seconds.
-static void talk(ph_rate* rate, ph_viewer_link* link, uint64_t* now_us, int ticks, bool is_answered)
+static void talk(ph_rate* rate, ph_viewer_network_stats* link, uint64_t* now_us, int ticks,
+                 bool is_answered)
 {
     enum { ROUND_TRIP_US = 80000, PERIOD_US = 500000, SENDS_IN_SILENCE = 4 };
     for (int i = 0; i < ticks; ++i) {
@@ -270,13 +273,14 @@ static void talk(ph_rate* rate, ph_viewer_link* link, uint64_t* now_us, int tick
         const bool is_sending = is_answered || i < SENDS_IN_SILENCE || i % 2 == 0;
         const bool is_probe = !is_answered && i >= SENDS_IN_SILENCE;
         if (is_sending) {
-            link->datagrams += 1;
-            link->wire_bytes += is_probe ? 60 : (uint64_t)ph_rate_bits_per_second(rate) / 8 / 2;
+            link->sent_datagrams += 1;
+            link->sent_wire_bytes +=
+                is_probe ? 60 : (uint64_t)ph_rate_bits_per_second(rate) / 8 / 2;
         }
         if (is_answered) {
-            link->resolved = link->datagrams;
-            link->round_trips += 1;
-            link->round_trips_us += ROUND_TRIP_US;
+            link->resolved_packets = link->sent_datagrams;
+            link->rtt_samples += 1;
+            link->rtt_sum_us += ROUND_TRIP_US;
         }
         ph_rate_update(rate, *now_us, link);
     }
@@ -287,7 +291,7 @@ static void a_rate_that_was_used_comes_back_lower_after_silence(void** state)
     (void)state;
     ph_rate_def def = ph_rate_def_default();
     ph_rate rate = ph_rate_make(&def);
-    ph_viewer_link link = {0};
+    ph_viewer_network_stats link = {0};
     uint64_t now_us = 1000000;
     talk(&rate, &link, &now_us, 300, true);
     assert_int_equal(ph_rate_bits_per_second(&rate), 13000);

@@ -31,7 +31,7 @@ static ph_scene* make_town(void)
 static int find_layer(const ph_scene* scene, int index)
 {
     const ph_ground* ground = &scene->info->ground;
-    int32_t heights_mm[PH_GROUND_LAYERS_MAX];
+    int64_t heights_mm[PH_GROUND_LAYERS_MAX];
     const int count =
         ground->layers(ground->context, scene->x_mm[index], scene->y_mm[index], heights_mm);
     for (int i = 0; i < count; ++i) {
@@ -87,7 +87,7 @@ static void altitudes_on_the_wire_are_layers(void** state)
                 ph_altitude_encode(&info->altitude, &info->ground, x_mm, y_mm, scene->z_mm[i]);
             assert_true(level.layer >= 0);
             const int32_t z_mm =
-                ph_altitude_decode(&info->altitude, &info->ground, x_mm, y_mm, level);
+                (int32_t)ph_altitude_decode(&info->altitude, &info->ground, x_mm, y_mm, level);
             assert_in_range(abs(z_mm - scene->z_mm[i]), 0, 250);
         }
     }
@@ -244,7 +244,7 @@ static void people_meet_in_groups(void** state)
 static void the_ground_has_two_layers_where_the_gallery_is(void** state)
 {
     (void)state;
-    int32_t heights_mm[PH_GROUND_LAYERS_MAX];
+    int64_t heights_mm[PH_GROUND_LAYERS_MAX];
     assert_int_equal(ph_town_layers(NULL, 60000, 0, heights_mm), 1);
     assert_int_equal(heights_mm[0], 1500);
     assert_int_equal(ph_town_layers(NULL, 60000, 30000, heights_mm), 2);

@@ -34,7 +34,7 @@ static void refuses_properties_with_a_reason(void** state)
     } rows[] = {
         {{.name = "p", .coding = PH_CODING_COUNT}, "there is no coding 16"},
         {{.name = "p", .coding = PH_CODING_BOOL, .field = PH_FIELD_COUNT},
-         "there is no field type 20"},
+         "there is no field type 21"},
         {{.name = "p", .coding = PH_CODING_BOOL, .when = (ph_send)2},
          "when must be PH_SEND_ON_CHANGE or PH_SEND_ONCE, got 2"},
         {{.name = "p", .coding = PH_CODING_BOOL, .audience = (ph_audience)3},

@@ -5,6 +5,8 @@
 
 #include "support/ranked_slots.h"
 
+#include <pinhole/schedule.h>
+
 #include <math.h>
 
 enum { ONE_SLOT = 5 };
@@ -145,7 +147,7 @@ static ph_visit walker(uint32_t mileage_mm)
         .distance_mm = 50000.0f,
         .weight = 1.0f,
         .mileage_mm = mileage_mm,
-        .due = POSITION | HEADING | LAST,
+        .diff = POSITION | HEADING | LAST,
         .significant = POSITION,
         .position = POSITION,
     };
@@ -202,7 +204,7 @@ static void nothing_goes_that_is_not_due(void** state)
     ranked_slots f;
     setup(&f);
     ph_visit visit = walker(1000000);
-    visit.due = HEADING;
+    visit.diff = HEADING;
     visit.significant = visit.lost = visit.settled = UINT64_MAX;
     assert_true(filter(&f, &visit) == HEADING);
 }

@@ -21,6 +21,8 @@ static void it_understands_random_sessions(void** state)
 
 #include "client/client_state.h"
 
+#include <pinhole/stats.h>
+
 #include <inttypes.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -98,10 +100,11 @@ static void tell_packet(test_session* session, int viewer, const void* bytes, si
     }
     static ph_client_stats before;
     const ph_client_stats now = ph_client_get_stats(session->viewers[0].client);
-    if (now.datagrams == 1) {
+    if (now.received_datagrams == 1) {
         before = (ph_client_stats){0};
     }
-    const bool is_applied = now.applied + now.probes > before.applied + before.probes;
+    const bool is_applied =
+        now.applied_packets + now.received_probes > before.applied_packets + before.received_probes;
     before = now;
     *(is_applied ? &applied_count : &dropped_count) += 1;
     golden_print(&line, "packet %d ", is_applied);

@@ -9,6 +9,9 @@
 #include "replication/sender.h"
 #include "world/world_state.h"
 
+#include <pinhole/stats.h>
+#include <pinhole/viewer.h>
+
 #include <math.h>
 
 #define SECOND_US UINT64_C(1000000)
@@ -69,7 +72,7 @@ static void acknowledge(fixture* x)
     for (int i = 0; i < 8; ++i) {
         bytes[4 + i] = (uint8_t)(applied >> 8 * i);
     }
-    assert_int_equal(ph_world_acknowledge(x->f.world, x->viewer, x->now_us, bytes, sizeof bytes),
+    assert_int_equal(ph_viewer_receive_ack(x->f.world, x->viewer, x->now_us, bytes, sizeof bytes),
                      PH_OK);
 }
 
@@ -81,7 +84,7 @@ static void step(fixture* x, uint64_t elapsed_us)
         assert_int_equal(ph_world_move(x->f.world, x->people[i], x_mm, 0, 0), PH_OK);
     }
     ph_world_tick(x->f.world);
-    assert_int_equal(ph_world_send(x->f.world, x->viewer, x->now_us, count, &x->counter), PH_OK);
+    assert_int_equal(ph_viewer_send(x->f.world, x->viewer, x->now_us, count, &x->counter), PH_OK);
     acknowledge(x);
 }
 
@@ -136,15 +139,15 @@ static void without_a_limit_everything_goes_at_once(void** state)
     fixture x;
     setup(&x, def);
     for (int i = 0; i < 60; ++i) {
-        assert_int_equal(ph_world_put(x.f.world, x.people[i], &test_somebody, NULL), PH_OK);
+        assert_int_equal(ph_world_set_struct(x.f.world, x.people[i], &test_somebody, NULL), PH_OK);
     }
     step(&x, 0);
     assert_true(x.counter.datagrams[0] > 1); // so many do not fit into one
     assert_true(x.counter.largest <= PH_PAYLOAD_MAX);
     ph_viewer_stats stats;
-    assert_int_equal(ph_world_viewer_stats(x.f.world, x.viewer, &stats), PH_OK);
-    assert_int_equal(stats.enters, 60);
-    assert_false(stats.is_something_due);
+    assert_int_equal(ph_viewer_get_stats(x.f.world, x.viewer, &stats), PH_OK);
+    assert_int_equal(stats.sent_enters, 60);
+    assert_false(stats.has_diff);
     small_world_teardown(&x.f);
 }
 
@@ -159,14 +162,14 @@ static void a_raised_budget_does_not_count_for_the_past(void** state)
         step(&x, SECOND_US);
     }
     const int64_t before = ph_token_bucket_bits(&sender_of(&x)->bucket);
-    assert_int_equal(ph_world_set_budget(x.f.world, x.viewer, 1000000, 0), PH_OK);
+    assert_int_equal(ph_viewer_set_budget(x.f.world, x.viewer, 1000000, 0), PH_OK);
     ph_sender_pass_time(sender_of(&x), x.now_us + 500000);
     assert_int_equal(ph_token_bucket_bits(&sender_of(&x)->bucket), before + 500);
     ph_sender_pass_time(sender_of(&x), x.now_us + 600000);
     assert_int_equal(ph_token_bucket_bits(&sender_of(&x)->bucket), before + 500 + 100000);
-    assert_int_equal(ph_world_set_budget(x.f.world, x.viewer, 999, 0), PH_ERROR_RANGE);
-    assert_int_equal(ph_world_set_budget(x.f.world, x.viewer, 1000, -1), PH_ERROR_RANGE);
-    assert_int_equal(ph_world_set_budget(x.f.world, (ph_viewer_id){0}, 0, 0), PH_ERROR_STALE);
+    assert_int_equal(ph_viewer_set_budget(x.f.world, x.viewer, 999, 0), PH_ERROR_RANGE);
+    assert_int_equal(ph_viewer_set_budget(x.f.world, x.viewer, 1000, -1), PH_ERROR_RANGE);
+    assert_int_equal(ph_viewer_set_budget(x.f.world, (ph_viewer_id){0}, 0, 0), PH_ERROR_STALE);
     small_world_teardown(&x.f);
 }
 
@@ -174,8 +177,8 @@ static void a_raised_budget_does_not_count_for_the_past(void** state)
 static int64_t tokens_of(const fixture* x)
 {
     ph_viewer_stats stats;
-    assert_int_equal(ph_world_viewer_stats(x->f.world, x->viewer, &stats), PH_OK);
-    return stats.tokens_bits;
+    assert_int_equal(ph_viewer_get_stats(x->f.world, x->viewer, &stats), PH_OK);
+    return stats.token_bits;
 }
 
 static void ignore(void* context, ph_viewer_id viewer, const void* bytes, size_t size)
@@ -197,13 +200,13 @@ static void a_budget_of_before_the_first_send_begins_full(void** state)
         def.burst_bits = BURSTS[i][0];
         setup(&x, def);
         assert_int_equal(tokens_of(&x), BURSTS[i][0]);
-        assert_int_equal(ph_world_set_budget(x.f.world, x.viewer, 5000, BURSTS[i][1]), PH_OK);
+        assert_int_equal(ph_viewer_set_budget(x.f.world, x.viewer, 5000, BURSTS[i][1]), PH_OK);
         assert_int_equal(tokens_of(&x), BURSTS[i][1]);
-        assert_int_equal(ph_world_spend(x.f.world, x.viewer, x.now_us, 52), PH_OK);
+        assert_int_equal(ph_viewer_spend(x.f.world, x.viewer, x.now_us, 52), PH_OK);
         assert_int_equal(tokens_of(&x), BURSTS[i][1] - 800);
         // From then on what is there stays, up to the burst.
-        assert_int_equal(ph_world_set_budget(x.f.world, x.viewer, 5000, 60000), PH_OK);
-        assert_int_equal(ph_world_spend(x.f.world, x.viewer, x.now_us, 52), PH_OK);
+        assert_int_equal(ph_viewer_set_budget(x.f.world, x.viewer, 5000, 60000), PH_OK);
+        assert_int_equal(ph_viewer_spend(x.f.world, x.viewer, x.now_us, 52), PH_OK);
         assert_int_equal(tokens_of(&x), BURSTS[i][1] - 1600);
         small_world_teardown(&x.f);
     }
@@ -217,13 +220,13 @@ static void what_is_reserved_before_the_first_send_is_full_too(void** state)
     def.burst_bits = 1;
     setup(&x, def);
     const int64_t least_bits = tokens_of(&x);
-    assert_int_equal(ph_world_reserve(x.f.world, x.viewer, 100, 20), PH_OK);
+    assert_int_equal(ph_viewer_reserve(x.f.world, x.viewer, 100, 20), PH_OK);
     assert_int_equal(tokens_of(&x), least_bits + 960);
-    assert_int_equal(ph_world_spend(x.f.world, x.viewer, x.now_us, 52), PH_OK);
+    assert_int_equal(ph_viewer_spend(x.f.world, x.viewer, x.now_us, 52), PH_OK);
     assert_int_equal(tokens_of(&x), least_bits + 960 - 800);
     // Later a deeper bucket is only deeper.
-    assert_int_equal(ph_world_reserve(x.f.world, x.viewer, 200, 20), PH_OK);
-    assert_int_equal(ph_world_spend(x.f.world, x.viewer, x.now_us, 2), PH_OK);
+    assert_int_equal(ph_viewer_reserve(x.f.world, x.viewer, 200, 20), PH_OK);
+    assert_int_equal(ph_viewer_spend(x.f.world, x.viewer, x.now_us, 2), PH_OK);
     assert_int_equal(tokens_of(&x), least_bits + 960 - 800 - 400);
     small_world_teardown(&x.f);
 }
@@ -236,23 +239,23 @@ static void time_without_a_limit_saves_nothing_up(void** state)
     ph_viewer_def def = ph_viewer_def_default();
     def.bits_per_second = 10000;
     setup(&x, def);
-    assert_int_equal(ph_world_spend(x.f.world, x.viewer, x.now_us, 1000), PH_OK);
+    assert_int_equal(ph_viewer_spend(x.f.world, x.viewer, x.now_us, 1000), PH_OK);
     assert_int_equal(tokens_of(&x), 10000 - 8384);
     // To none and back, with and without a send between.
     for (int i = 0; i < 2; ++i) {
-        assert_int_equal(ph_world_set_budget(x.f.world, x.viewer, 0, 10000), PH_OK);
+        assert_int_equal(ph_viewer_set_budget(x.f.world, x.viewer, 0, 10000), PH_OK);
         x.now_us += SECOND_US;
         if (i == 1) {
-            ph_world_send(x.f.world, x.viewer, x.now_us, ignore, NULL);
+            ph_viewer_send(x.f.world, x.viewer, x.now_us, ignore, NULL);
             x.now_us += SECOND_US;
         }
-        assert_int_equal(ph_world_set_budget(x.f.world, x.viewer, 10000, 0), PH_OK);
-        assert_int_equal(ph_world_spend(x.f.world, x.viewer, x.now_us, 2), PH_OK);
+        assert_int_equal(ph_viewer_set_budget(x.f.world, x.viewer, 10000, 0), PH_OK);
+        assert_int_equal(ph_viewer_spend(x.f.world, x.viewer, x.now_us, 2), PH_OK);
         assert_int_equal(tokens_of(&x), 10000 - 8384 - 400 * (i + 1));
     }
     // And from then on time counts again.
     x.now_us += SECOND_US / 10;
-    assert_int_equal(ph_world_spend(x.f.world, x.viewer, x.now_us, 2), PH_OK);
+    assert_int_equal(ph_viewer_spend(x.f.world, x.viewer, x.now_us, 2), PH_OK);
     assert_int_equal(tokens_of(&x), 10000 - 8384 - 1200 + 1000);
     small_world_teardown(&x.f);
 }
@@ -270,20 +273,20 @@ static void what_did_not_fit_comes_first(void** state)
     const ph_entity_id large = small_world_spawn_at(&f, 2, 50000, 0);
     person much = test_somebody;
     much.position_mm[0] = 50000;
-    assert_int_equal(ph_world_put(f.world, large, &much, NULL), PH_OK);
+    assert_int_equal(ph_world_set_struct(f.world, large, &much, NULL), PH_OK);
     ph_world_tick(f.world);
     ph_sender* sender = f.world->viewers.viewers[0].sender;
     counter c = {0};
     // Room for header, hello, eye and one small enter, a little more than that.
     ph_sender_pass_time(sender, 1000000);
     ph_token_bucket_spend(&sender->bucket, ph_token_bucket_bits(&sender->bucket) - 8 * (48 + 64));
-    assert_int_equal(ph_world_send(f.world, viewer, 1000000, count, &c), PH_OK);
-    assert_int_equal(sender->stats.enters, 1);
+    assert_int_equal(ph_viewer_send(f.world, viewer, 1000000, count, &c), PH_OK);
+    assert_int_equal(sender->stats.sent_enters, 1);
     assert_int_equal(sender->first_slot, small_world_slot(&f, viewer, large));
     small_world_spawn_at(&f, 3, 2000, 0);
     ph_world_tick(f.world);
-    for (uint64_t now_us = 1000000; sender->stats.enters == 1; now_us += 10000) {
-        assert_int_equal(ph_world_send(f.world, viewer, now_us, count, &c), PH_OK);
+    for (uint64_t now_us = 1000000; sender->stats.sent_enters == 1; now_us += 10000) {
+        assert_int_equal(ph_viewer_send(f.world, viewer, now_us, count, &c), PH_OK);
     }
     assert_int_equal(sender->replicas.state[small_world_slot(&f, viewer, large)],
                      PH_REPLICA_ENTERING);
@@ -301,7 +304,7 @@ static void an_enter_on_its_way_is_not_told_again_without_need(void** state)
     for (int i = 0; i < 60; ++i) {
         step(&x, 200000);
     }
-    assert_int_equal(sender_of(&x)->stats.enters, 60);
+    assert_int_equal(sender_of(&x)->stats.sent_enters, 60);
     const ph_entity_id late = small_world_spawn_at(&x.f, 99, 500, 500);
     for (int i = 0; i < 10; ++i) { // without an answer
         x.now_us += 200000;
@@ -311,9 +314,9 @@ static void an_enter_on_its_way_is_not_told_again_without_need(void** state)
         }
         assert_int_equal(ph_world_move(x.f.world, late, 500 + 100 * i, 500, 0), PH_OK);
         ph_world_tick(x.f.world);
-        assert_int_equal(ph_world_send(x.f.world, x.viewer, x.now_us, count, &x.counter), PH_OK);
+        assert_int_equal(ph_viewer_send(x.f.world, x.viewer, x.now_us, count, &x.counter), PH_OK);
     }
-    assert_int_equal(sender_of(&x)->stats.enters, 61);
+    assert_int_equal(sender_of(&x)->stats.sent_enters, 61);
     small_world_teardown(&x.f);
 }
 
@@ -327,11 +330,11 @@ static void a_full_second_gives_the_rate(void** state)
         step(&x, 200000);
     }
     ph_viewer_stats stats;
-    assert_int_equal(ph_world_viewer_stats(x.f.world, x.viewer, &stats), PH_OK);
-    assert_true(stats.kbps > 12.0 && stats.kbps < 14.0);
+    assert_int_equal(ph_viewer_get_stats(x.f.world, x.viewer, &stats), PH_OK);
+    assert_true(stats.sent_kbps > 12.0 && stats.sent_kbps < 14.0);
     ph_sender_pass_time(sender_of(&x), x.now_us + 3 * SECOND_US);
-    assert_int_equal(ph_world_viewer_stats(x.f.world, x.viewer, &stats), PH_OK);
-    assert_true(stats.kbps == 0.0);
+    assert_int_equal(ph_viewer_get_stats(x.f.world, x.viewer, &stats), PH_OK);
+    assert_true(stats.sent_kbps == 0.0);
     small_world_teardown(&x.f);
 }
 
@@ -355,7 +358,7 @@ static void senseless_viewers_are_refused(void** state)
     REFUSED(sends_per_second, 0.05);
     REFUSED(sends_per_second, 1001.0);
     REFUSED(sends_per_second, (double)NAN);
-    REFUSED(patience_ms, -1);
+    REFUSED(max_starve_ms, -1);
     REFUSED(scheduler.rank, ph_scheduler_score().rank); // half of one
 #undef REFUSED
     small_world_teardown(&f);

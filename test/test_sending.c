@@ -9,6 +9,10 @@
 
 #include "replication/sender.h"
 #include "world/world_state.h"
+#include "tools/tools.h"
+
+#include <pinhole/stats.h>
+#include <pinhole/viewer.h>
 
 #include <string.h>
 
@@ -99,7 +103,7 @@ static void a_lost_enter_is_told_again(void** state)
     assert_int_equal(enter->kind, PH_RECORD_ENTER);
     assert_int_equal(told_health(x, enter), 33);
     assert_int_equal(enter->association & 3, 1);
-    assert_true(inbox_stats(&x->box).ledger.repeat_bits256 > 0);
+    assert_true(inbox_stats(&x->box).ledger.resent_bits256 > 0);
     told_teardown(x);
 }
 
@@ -184,7 +188,7 @@ static void a_lost_way_there_needs_no_way_back(void** state)
     inbox_lose_all(&x->box);
     inbox_step(&x->box, SEND_US);
     assert_int_equal(x->box.count, 0);
-    assert_false(inbox_stats(&x->box).is_something_due);
+    assert_false(inbox_stats(&x->box).has_diff);
     told_teardown(x);
 }
 
@@ -202,7 +206,7 @@ static void a_newer_packet_makes_good_for_a_lost_one(void** state)
     assert_int_equal(inbox_ack(&x->box, newest, 5), PH_OK); // the one between is lost
     inbox_step(&x->box, SEND_US);
     assert_int_equal(x->box.count, 0);
-    assert_int_equal(inbox_stats(&x->box).lost, 1);
+    assert_int_equal(inbox_stats(&x->box).lost_packets, 1);
     told_teardown(x);
 }
 
@@ -214,7 +218,8 @@ static void texts_are_told_when_they_change(void** state)
     const char* const names[] = {"Ada", "Ida", ""};
     for (int i = 0; i < 3; ++i) {
         assert_int_equal(
-            ph_world_set(x->f.world, id, NAME, PH_FIELD_TEXT, names[i], strlen(names[i])), PH_OK);
+            ph_world_set_property(x->f.world, id, NAME, PH_FIELD_TEXT, names[i], strlen(names[i])),
+            PH_OK);
         inbox_step(&x->box, SEND_US);
         const ph_record* update = inbox_find(&x->box, told_slot(x, id));
         assert_true(update->properties == BIT(NAME));
@@ -251,7 +256,7 @@ static void without_answers_only_probes_go_out(void** state)
     assert_int_equal(probe_count, (100 - PH_FLIGHT_MAX) * SEND_US / SECOND_US);
     // One answer resolves everything.
     assert_int_equal(inbox_ack(&x->box, inbox_newest(&x->box), UINT64_MAX >> 1 << 1), PH_OK);
-    assert_int_equal(inbox_stats(&x->box).in_flight, 0);
+    assert_int_equal(inbox_stats(&x->box).in_flight_count, 0);
     told_set_health(x, id, 99);
     inbox_step(&x->box, SEND_US);
     assert_int_equal(told_health(x, inbox_find(&x->box, told_slot(x, id))), 99);
@@ -291,7 +296,7 @@ static void a_client_that_never_answers_gets_hellos(void** state)
             assert_int_equal(x->box.letters[k].header.horizon, 0);
         }
     }
-    assert_int_equal(inbox_stats(&x->box).in_flight, PH_FLIGHT_MAX);
+    assert_int_equal(inbox_stats(&x->box).in_flight_count, PH_FLIGHT_MAX);
     assert_true(ph_world_validate(x->f.world));
     told_teardown(x);
 }
@@ -310,9 +315,9 @@ static void a_raised_budget_keeps_what_is_in_flight(void** state)
     }
     assert_int_equal(inbox_ack(&x->box, 4, 0xF), PH_OK); // the ring no longer begins at its front
     x->f.memory.fail_at = x->f.memory.allocate_count + 1;
-    assert_int_equal(ph_world_set_budget(x->f.world, x->viewer, 0, 0), PH_ERROR_MEMORY);
+    assert_int_equal(ph_viewer_set_budget(x->f.world, x->viewer, 0, 0), PH_ERROR_MEMORY);
     assert_true(ph_world_validate(x->f.world));
-    assert_int_equal(ph_world_set_budget(x->f.world, x->viewer, 0, 0), PH_OK);
+    assert_int_equal(ph_viewer_set_budget(x->f.world, x->viewer, 0, 0), PH_OK);
     assert_true(ph_world_validate(x->f.world));
     inbox_lose_all(&x->box);
     inbox_step(&x->box, SEND_US);
@@ -370,8 +375,8 @@ static void the_longest_wait_is_that_of_somebody_with_news(void** state)
         }
         ph_world_tick(x->f.world); // it knows of changes from now on
         const ph_viewer_stats stats = inbox_stats(&x->box);
-        assert_true(stats.is_something_due);
-        assert_int_equal((int)stats.oldest_due_ms, 800);
+        assert_true(stats.has_diff);
+        assert_int_equal((int)stats.longest_wait_ms, 800);
         told_teardown(x);
     }
 }

@@ -7,9 +7,11 @@
 // not stop it.
 
 #include "test_support.h"
+#include "tools/tools.h"
 
 #include <pinhole/client.h>
-#include <pinhole/world.h>
+#include <pinhole/viewer.h>
+#include <pinhole/stats.h>
 
 #include <string.h>
 
@@ -67,18 +69,18 @@ static void setup(fixture* f, const plan* p)
     def.slot_count = SLOTS;
     def.bits_per_second = p->bits_per_second;
     def.sends_per_second = p->sends_per_second;
-    def.patience_ms = PATIENCE_MS;
+    def.max_starve_ms = PATIENCE_MS;
     def.scheduler = p->is_buckets ? ph_scheduler_buckets() : ph_scheduler_score();
     assert_int_equal(ph_world_add_viewer(f->world, &def, &f->viewer), PH_OK);
     const double period_us = 1e6 / p->sends_per_second + (double)STEP_US;
     f->bound_us =
         1000.0 * PATIENCE_MS + period_us + 4.0 * SLOTS * DEAREST_BITS * 1e6 / p->bits_per_second;
     for (int i = 0; i < CROWD; ++i) {
-        const ph_spawn spawn = {.name = (uint64_t)i,
+        const ph_spawn spawn = {.key = (uint64_t)i,
                                 .position_mm = {(i % 20) * 2000 - 20000, (i / 20) * 2000, 0}};
         assert_int_equal(ph_world_spawn(f->world, &spawn, &f->crowd[i]), PH_OK);
         if (i % 2 == 1) {
-            ph_world_set_hint(f->world, f->viewer, f->crowd[i], 0.0);
+            ph_viewer_set_hint(f->world, f->viewer, f->crowd[i], 0.0);
         }
         for (int k = 0; k < PROPERTIES; ++k) {
             f->told_us[i][k] = f->now_us;
@@ -100,8 +102,8 @@ static void stir(fixture* f, int step)
     for (int i = 0; i < CROWD; ++i) {
         const int32_t health = 500 + (step * 7 + i) % 100;
         const double turn_deg = (step * 3 + i) % 20;
-        ph_world_set(f->world, f->crowd[i], 1, PH_FIELD_I32, &health, sizeof health);
-        ph_world_set(f->world, f->crowd[i], 2, PH_FIELD_F64, &turn_deg, sizeof turn_deg);
+        ph_world_set_property(f->world, f->crowd[i], 1, PH_FIELD_I32, &health, sizeof health);
+        ph_world_set_property(f->world, f->crowd[i], 2, PH_FIELD_F64, &turn_deg, sizeof turn_deg);
         ph_world_move(f->world, f->crowd[i], (i % 20) * 2000 - 20000 + (step % 2) * 400 + step * 16,
                       (i / 20) * 2000, 0);
     }
@@ -114,7 +116,7 @@ static void hear(fixture* f)
     while (ph_client_poll(f->client, &event)) {
         for (int k = 0; k < PROPERTIES && event.kind != PH_EVENT_LEAVE; ++k) {
             if (event.kind == PH_EVENT_ENTER || (event.properties >> k & 1) != 0) {
-                f->told_us[event.name][k] = f->now_us;
+                f->told_us[event.key][k] = f->now_us;
             }
         }
     }
@@ -133,10 +135,10 @@ static void deliver(void* context, ph_viewer_id viewer, const void* bytes, size_
 static void check(const fixture* f, const plan* p)
 {
     ph_viewer_stats stats;
-    ph_world_viewer_stats(f->world, f->viewer, &stats);
-    if (1000.0 * stats.oldest_due_ms > f->bound_us) {
+    ph_viewer_get_stats(f->world, f->viewer, &stats);
+    if (1000.0 * stats.longest_wait_ms > f->bound_us) {
         fail_msg("%d bit/s, %d %% lost: somebody has waited for %.1f s, more than %.1f",
-                 p->bits_per_second, p->loss_percent, stats.oldest_due_ms / 1000.0,
+                 p->bits_per_second, p->loss_percent, stats.longest_wait_ms / 1000.0,
                  f->bound_us * 1e-6);
     }
     for (int i = 0; p->loss_percent == 0 && i < CROWD; ++i) {
@@ -160,9 +162,9 @@ static void run(const plan* p)
         ph_world_tick(f.world);
         ph_world_send_all(f.world, f.now_us, deliver, &f);
         uint8_t ack[PH_ACK_SIZE];
-        const size_t size = ph_client_ack(f.client, f.now_us, ack);
+        const size_t size = ph_client_write_ack(f.client, f.now_us, ack);
         if (size > 0) {
-            ph_world_acknowledge(f.world, f.viewer, f.now_us, ack, size);
+            ph_viewer_receive_ack(f.world, f.viewer, f.now_us, ack, size);
         }
         hear(&f);
         check(&f, p);

@@ -10,6 +10,8 @@
 #include "kit/recording_csv.h"
 #include "kit/sim_likeness.h"
 
+#include <pinhole/viewer.h>
+
 #include <string.h>
 
 #define TICK_US UINT64_C(100000)
@@ -36,10 +38,10 @@ static void exchange(fixture* f)
 {
     for (int i = 0; i < 5; ++i) {
         f->now_us += TICK_US;
-        ph_world_send(f->stage->world, f->pair.viewer, f->now_us, deliver, f);
+        ph_viewer_send(f->stage->world, f->pair.viewer, f->now_us, deliver, f);
         uint8_t ack[PH_ACK_SIZE];
-        const size_t size = ph_client_ack(f->client, f->now_us, ack);
-        ph_world_acknowledge(f->stage->world, f->pair.viewer, f->now_us, ack, size);
+        const size_t size = ph_client_write_ack(f->client, f->now_us, ack);
+        ph_viewer_receive_ack(f->stage->world, f->pair.viewer, f->now_us, ack, size);
         ph_sim_stage_tick(f->stage);
     }
 }
@@ -110,10 +112,11 @@ static void a_value_that_was_not_told_is_found(void** state)
     const int trait = f.stage->trait_count - 1;
     int64_t value = 0;
     const int property = f.stage->traits[trait].property;
-    ph_world_read(f.stage->world, own, property, PH_FIELD_I64, &value, sizeof value);
+    ph_world_get_property(f.stage->world, own, property, PH_FIELD_I64, &value, sizeof value);
     value = value == 0 ? 1 : 0;
     assert_int_equal(
-        ph_world_set(f.stage->world, own, property, PH_FIELD_I64, &value, sizeof value), PH_OK);
+        ph_world_set_property(f.stage->world, own, property, PH_FIELD_I64, &value, sizeof value),
+        PH_OK);
     assert_int_equal(ph_sim_differing(&f.pair, shown, f.pair.entity, UINT64_MAX),
                      (uint64_t)1 << trait);
     assert_false(ph_sim_is_alike(&f.pair));
@@ -135,9 +138,9 @@ static void a_value_beyond_the_edge_of_the_world_is_found(void** state)
     exchange(&f);
     assert_true(ph_sim_is_alike(&f.pair));
     int64_t health = 5;
-    assert_int_equal(ph_world_set(f.stage->world, f.stage->source->entity_id[1],
-                                  f.stage->traits[0].property, PH_FIELD_I64, &health,
-                                  sizeof health),
+    assert_int_equal(ph_world_set_property(f.stage->world, f.stage->source->entity_id[1],
+                                           f.stage->traits[0].property, PH_FIELD_I64, &health,
+                                           sizeof health),
                      PH_OK);
     assert_false(ph_sim_is_alike(&f.pair));
     tear_down(&f);

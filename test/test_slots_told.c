@@ -7,6 +7,8 @@
 #include "support/test_support.h"
 #include "support/told_world.h"
 
+#include <pinhole/viewer.h>
+
 #define SEND_US 200000
 
 // ---- leaves
@@ -28,7 +30,7 @@ static void a_leave_is_told_until_it_is_known(void** state)
         assert_int_equal(inbox_find(&x->box, slot)->kind, PH_RECORD_LEAVE);
         inbox_step(&x->box, SEND_US); // on its way
         assert_int_equal(x->box.count, 0);
-        assert_int_equal(ph_world_free_slot(x->f.world, x->viewer, slot), PH_ERROR_VALUE);
+        assert_int_equal(ph_viewer_free_slot(x->f.world, x->viewer, slot), PH_ERROR_VALUE);
         inbox_lose_all(&x->box);
     }
     inbox_step(&x->box, SEND_US);
@@ -85,7 +87,7 @@ static void whoever_never_arrived_needs_no_leave(void** state)
     const ph_record* enter = inbox_find(&x->box, told_slot(x, second));
     assert_int_equal(enter->name, 2);
     assert_int_equal(enter->association & 3, 1); // the same number again
-    assert_int_equal(inbox_stats(&x->box).leaves, 0);
+    assert_int_equal(inbox_stats(&x->box).sent_leaves, 0);
     told_teardown(x);
 }
 
@@ -169,11 +171,11 @@ static void an_eye_is_told_until_it_is_known(void** state)
     inbox_step(&x->box, SEND_US);
     assert_false(inbox_only(&x->box)->header.has_eye);
     // A step is not worth it, 200 m are.
-    assert_int_equal(ph_world_set_eye(x->f.world, x->viewer, 5000, 0, 0), PH_OK);
+    assert_int_equal(ph_viewer_set_eye(x->f.world, x->viewer, 5000, 0, 0), PH_OK);
     told_set_health(x, id, 3);
     inbox_step(&x->box, SEND_US);
     assert_false(inbox_only(&x->box)->header.has_eye);
-    assert_int_equal(ph_world_set_eye(x->f.world, x->viewer, 200000, 0, 0), PH_OK);
+    assert_int_equal(ph_viewer_set_eye(x->f.world, x->viewer, 200000, 0, 0), PH_OK);
     told_set_health(x, id, 4);
     inbox_step(&x->box, SEND_US);
     assert_true(inbox_only(&x->box)->header.has_eye);
@@ -211,7 +213,7 @@ static void after_a_lost_teleport_packets_still_bring_their_eye(void** state)
     (void)state;
     told_world* x = told_setup();
     const ph_entity_id id = told_person(x, 1, 1000);
-    assert_int_equal(ph_world_set_eye(x->f.world, x->viewer, 5000000, 0, 0), PH_OK);
+    assert_int_equal(ph_viewer_set_eye(x->f.world, x->viewer, 5000000, 0, 0), PH_OK);
     assert_int_equal(ph_world_move(x->f.world, id, 5001000, 0, 0), PH_OK);
     for (int i = 0; i < 3; ++i) {
         inbox_step(&x->box, SEND_US);
@@ -228,8 +230,9 @@ static void after_a_lost_teleport_packets_still_bring_their_eye(void** state)
 
 static void put_target(told_world* x, ph_entity_id id, ph_entity_id target)
 {
-    assert_int_equal(ph_world_set(x->f.world, id, TARGET, PH_FIELD_ENTITY, &target, sizeof target),
-                     PH_OK);
+    assert_int_equal(
+        ph_world_set_property(x->f.world, id, TARGET, PH_FIELD_ENTITY, &target, sizeof target),
+        PH_OK);
 }
 
 static void a_reference_waits_for_its_target_to_arrive(void** state)

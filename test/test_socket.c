@@ -21,10 +21,10 @@ enum { WAIT_US = 2000000 };
 static ph_socket* open_at(const char* text)
 {
     ph_socket_def def = ph_socket_def_default();
-    assert_int_equal(ph_address_parse(text, &def.local), PH_OK);
+    assert_int_equal(ph_address_parse(text, &def.local_address), PH_OK);
     ph_socket* socket = NULL;
     assert_int_equal(ph_socket_open(&def, &socket), PH_OK);
-    assert_int_not_equal(ph_socket_local(socket).port, 0);
+    assert_int_not_equal(ph_socket_local_address(socket).port, 0);
     return socket;
 }
 
@@ -32,7 +32,7 @@ static ph_socket* open_at(const char* text)
 static bool has_ipv6(void)
 {
     ph_socket_def def = ph_socket_def_default();
-    ph_address_parse("[::1]:0", &def.local);
+    ph_address_parse("[::1]:0", &def.local_address);
     ph_socket* socket = NULL;
     const bool is_open = ph_socket_open(&def, &socket) == PH_OK;
     ph_socket_close(socket);
@@ -62,11 +62,11 @@ static void answer(const char* here, const char* there)
 {
     ph_socket* server = open_at(here);
     ph_socket* client = open_at(there);
-    ph_address server_address = ph_socket_local(server);
+    ph_address server_address = ph_socket_local_address(server);
     ph_address from;
     send_text(client, &server_address, "hello");
     expect_text(server, "hello", &from);
-    const ph_address client_address = ph_socket_local(client);
+    const ph_address client_address = ph_socket_local_address(client);
     assert_true(ph_address_is_equal(&from, &client_address));
     send_text(server, &from, "welcome");
     expect_text(client, "welcome", &from);
@@ -93,7 +93,7 @@ static void a_socket_for_all_addresses_takes_both_kinds(void** state)
     ph_socket* server = open_at("[::]:0");
     ph_socket* client = open_at("127.0.0.1:0");
     const uint8_t loopback[4] = {127, 0, 0, 1};
-    const ph_address to = ph_address_make_ipv4(loopback, ph_socket_local(server).port);
+    const ph_address to = ph_address_make_ipv4(loopback, ph_socket_local_address(server).port);
     ph_address from;
     send_text(client, &to, "old");
     expect_text(server, "old", &from);
@@ -109,32 +109,32 @@ static void a_socket_for_all_addresses_takes_both_kinds(void** state)
 static void an_outbox_sends_all_it_was_given(void** state)
 {
     (void)state;
-    enum { COUNT = 3 * PH_SOCKET_BATCH + 7 };
+    enum { COUNT = 3 * PH_SOCKET_BATCH_MAX + 7 };
     ph_socket* server = open_at("127.0.0.1:0");
     ph_socket* client = open_at("127.0.0.1:0");
-    const ph_address to = ph_socket_local(server);
-    static ph_outbox outbox;
-    ph_outbox_begin(&outbox, client);
+    const ph_address to = ph_socket_local_address(server);
+    static ph_socket_batch outbox;
+    ph_socket_batch_begin(&outbox, client);
     for (int i = 0; i < COUNT; ++i) {
         uint8_t bytes[PH_NETCODE_DATAGRAM_MAX];
         memset(bytes, i, sizeof bytes);
-        ph_outbox_send(&outbox, &to, bytes, 1 + (size_t)(i * 37 % PH_NETCODE_DATAGRAM_MAX));
+        ph_socket_batch_add(&outbox, &to, bytes, 1 + (size_t)(i * 37 % PH_NETCODE_DATAGRAM_MAX));
     }
-    ph_outbox_flush(&outbox);
-    ph_outbox_flush(&outbox); // nothing left
+    ph_socket_batch_flush(&outbox);
+    ph_socket_batch_flush(&outbox); // nothing left
     int received = 0;
     while (received < COUNT && ph_socket_wait(server, WAIT_US)) {
-        ph_datagram datagrams[PH_SOCKET_BATCH];
-        const int count = ph_socket_receive(server, datagrams, PH_SOCKET_BATCH);
+        ph_datagram datagrams[PH_SOCKET_BATCH_MAX];
+        const int count = ph_socket_receive(server, datagrams, PH_SOCKET_BATCH_MAX);
         for (int i = 0; i < count; ++i, ++received) {
             assert_int_equal(datagrams[i].size, 1 + received * 37 % PH_NETCODE_DATAGRAM_MAX);
             assert_int_equal(datagrams[i].bytes[datagrams[i].size - 1], (uint8_t)received);
         }
     }
     assert_int_equal(received, COUNT);
-    assert_int_equal(ph_socket_get_stats(client).sent, COUNT);
-    assert_int_equal(ph_socket_get_stats(client).unsent, 0);
-    assert_int_equal(ph_socket_get_stats(server).received, COUNT);
+    assert_int_equal(ph_socket_get_stats(client).sent_datagrams, COUNT);
+    assert_int_equal(ph_socket_get_stats(client).unsent_datagrams, 0);
+    assert_int_equal(ph_socket_get_stats(server).received_datagrams, COUNT);
     ph_socket_close(client);
     ph_socket_close(server);
 }
@@ -146,7 +146,7 @@ static void an_oversized_datagram_is_recognised(void** state)
     ph_socket* client = open_at("127.0.0.1:0");
     uint8_t bytes[4000] = {0};
     const ph_datagram large = {
-        .peer = ph_socket_local(server), .bytes = bytes, .size = sizeof bytes};
+        .peer = ph_socket_local_address(server), .bytes = bytes, .size = sizeof bytes};
     assert_int_equal(ph_socket_send(client, &large, 1), 1);
     ph_datagram datagram;
     assert_true(ph_socket_wait(server, WAIT_US));
@@ -160,8 +160,8 @@ static void nothing_to_receive_does_not_block(void** state)
 {
     (void)state;
     ph_socket* socket = open_at("127.0.0.1:0");
-    ph_datagram datagrams[PH_SOCKET_BATCH];
-    assert_int_equal(ph_socket_receive(socket, datagrams, PH_SOCKET_BATCH), 0);
+    ph_datagram datagrams[PH_SOCKET_BATCH_MAX];
+    assert_int_equal(ph_socket_receive(socket, datagrams, PH_SOCKET_BATCH_MAX), 0);
     assert_false(ph_socket_wait(socket, 0));
     const uint64_t start_us = ph_socket_now_us();
     assert_false(ph_socket_wait(socket, 2000));
@@ -176,7 +176,8 @@ static void fill_three(ph_datagram three[3], const ph_socket* to)
 {
     static uint8_t bytes[] = {1, 2, 3};
     for (int i = 0; i < 3; ++i) {
-        three[i] = (ph_datagram){.peer = ph_socket_local(to), .bytes = &bytes[i], .size = 1};
+        three[i] =
+            (ph_datagram){.peer = ph_socket_local_address(to), .bytes = &bytes[i], .size = 1};
     }
 }
 
@@ -191,8 +192,8 @@ static uint64_t lose_alone(const char* nowhere)
     assert_int_equal(ph_address_parse(nowhere, &three[1].peer), PH_OK);
     assert_int_equal(ph_socket_send(client, three, 3), 2);
     const ph_socket_stats stats = ph_socket_get_stats(client);
-    assert_int_equal(stats.sent, 2);
-    assert_int_equal(stats.unsent, 1);
+    assert_int_equal(stats.sent_datagrams, 2);
+    assert_int_equal(stats.unsent_datagrams, 1);
     ph_address from;
     expect_text(server, "\1", &from);
     expect_text(server, "\3", &from);
@@ -244,7 +245,7 @@ static void a_full_socket_loses_the_rest_and_goes_on(void** state)
     three[1].size = sizeof large;
     let_little_fit(client);
     assert_int_equal(ph_socket_send(client, three, 3), 1);
-    assert_int_equal(ph_socket_get_stats(client).unsent, 2);
+    assert_int_equal(ph_socket_get_stats(client).unsent_datagrams, 2);
     ph_address from;
     expect_text(server, "\1", &from);
     send_text(client, &three[0].peer, "next");
@@ -269,8 +270,8 @@ static void count_arrivals(crowd* all)
 {
     int total = 0;
     while (total < SENDERS * EACH && ph_socket_wait(all->server, WAIT_US)) {
-        ph_datagram datagrams[PH_SOCKET_BATCH];
-        const int count = ph_socket_receive(all->server, datagrams, PH_SOCKET_BATCH);
+        ph_datagram datagrams[PH_SOCKET_BATCH_MAX];
+        const int count = ph_socket_receive(all->server, datagrams, PH_SOCKET_BATCH_MAX);
         for (int i = 0; i < count; ++i, ++total) {
             ++all->received[datagrams[i].bytes[0]];
         }
@@ -286,13 +287,13 @@ static void take_part(void* context, int index)
         return;
     }
     const uint8_t who = (uint8_t)(index - 1);
-    const ph_address to = ph_socket_local(all->server);
-    ph_outbox outbox;
-    ph_outbox_begin(&outbox, all->client);
+    const ph_address to = ph_socket_local_address(all->server);
+    ph_socket_batch outbox;
+    ph_socket_batch_begin(&outbox, all->client);
     for (int i = 0; i < EACH; ++i) {
-        ph_outbox_send(&outbox, &to, &who, 1);
+        ph_socket_batch_add(&outbox, &to, &who, 1);
     }
-    ph_outbox_flush(&outbox);
+    ph_socket_batch_flush(&outbox);
 }
 
 static void threads_send_through_one_socket(void** state)
@@ -304,7 +305,7 @@ static void threads_send_through_one_socket(void** state)
     for (int i = 0; i < SENDERS; ++i) {
         assert_int_equal(all.received[i], EACH);
     }
-    assert_int_equal(ph_socket_get_stats(all.client).sent, SENDERS * EACH);
+    assert_int_equal(ph_socket_get_stats(all.client).sent_datagrams, SENDERS * EACH);
     ph_pool_destroy(pool);
     ph_socket_close(all.client);
     ph_socket_close(all.server);
@@ -315,11 +316,11 @@ static void a_taken_port_is_said_to_be(void** state)
     (void)state;
     ph_socket* first = open_at("127.0.0.1:0");
     ph_socket_def def = ph_socket_def_default();
-    def.local = ph_socket_local(first);
+    def.local_address = ph_socket_local_address(first);
     ph_socket* second = first;
     assert_int_equal(ph_socket_open(&def, &second), PH_ERROR_TAKEN);
     assert_null(second);
-    def.local = (ph_address){0};
+    def.local_address = (ph_address){0};
     assert_int_equal(ph_socket_open(&def, &second), PH_ERROR_VALUE);
     ph_socket_close(first);
 }
@@ -343,9 +344,9 @@ static shared open_shared(void)
 #if defined(__linux__)
     assert_int_equal(all.count, SHARERS);
 #endif
-    all.address = ph_socket_local(all.sockets[0]);
+    all.address = ph_socket_local_address(all.sockets[0]);
     for (int i = 1; i < all.count; ++i) {
-        const ph_address other = ph_socket_local(all.sockets[i]);
+        const ph_address other = ph_socket_local_address(all.sockets[i]);
         assert_true(ph_address_is_equal(&all.address, &other));
     }
     return all;
@@ -399,7 +400,7 @@ static void any_of_them_answers(void** state)
     (void)state;
     shared all = open_shared();
     ph_socket* client = open_at("127.0.0.1:0");
-    const ph_address to = ph_socket_local(client);
+    const ph_address to = ph_socket_local_address(client);
     for (int i = 0; i < all.count; ++i) {
         ph_address from;
         send_text(all.sockets[i], &to, "welcome");
@@ -415,7 +416,7 @@ static void an_address_is_shared_among_nobody_else(void** state)
     (void)state;
     shared all = open_shared();
     ph_socket_def def = ph_socket_def_default();
-    def.local = all.address;
+    def.local_address = all.address;
     ph_socket* others[SHARERS];
     int count = 1;
     assert_int_equal(ph_socket_open_shared(&def, SHARERS, others, &count), PH_ERROR_TAKEN);

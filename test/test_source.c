@@ -11,6 +11,7 @@
 #include "kit/scene.h"
 #include "kit/source.h"
 #include "support/test_memory.h"
+#include "tools/tools.h"
 
 #include <math.h>
 #include <string.h>
@@ -75,10 +76,12 @@ static double read_number(const fixture* f, int entity, int property)
 {
     double value = -12345.0;
     const ph_entity_id id = f->source->entity_id[entity];
-    if (ph_world_read(f->world, id, property, PH_FIELD_F64, &value, sizeof value) != PH_OK) {
+    if (ph_world_get_property(f->world, id, property, PH_FIELD_F64, &value, sizeof value) !=
+        PH_OK) {
         int64_t whole = -12345;
-        assert_int_equal(ph_world_read(f->world, id, property, PH_FIELD_I64, &whole, sizeof whole),
-                         PH_OK);
+        assert_int_equal(
+            ph_world_get_property(f->world, id, property, PH_FIELD_I64, &whole, sizeof whole),
+            PH_OK);
         value = (double)whole;
     }
     return value;
@@ -87,8 +90,8 @@ static double read_number(const fixture* f, int entity, int property)
 static void assert_position(const fixture* f, int entity, int32_t x_mm, int32_t y_mm, int32_t z_mm)
 {
     int32_t mm[3];
-    assert_int_equal(ph_world_read(f->world, f->source->entity_id[entity], POSITION, PH_FIELD_I32X3,
-                                   mm, sizeof mm),
+    assert_int_equal(ph_world_get_property(f->world, f->source->entity_id[entity], POSITION,
+                                           PH_FIELD_I32X3, mm, sizeof mm),
                      PH_OK);
     assert_int_equal(mm[0], x_mm);
     assert_int_equal(mm[1], y_mm);
@@ -212,9 +215,9 @@ static void only_what_changed_is_set(void** state)
     put(&f);
     ph_world_tick(f.world);
     step(&f);
-    assert_int_equal(ph_world_changes(f.world, f.source->entity_id[WOLF]),
+    assert_int_equal(ph_world_changed_properties(f.world, f.source->entity_id[WOLF]),
                      1u << POSITION | 1u << HEALTH | 1u << SPEED);
-    assert_int_equal(ph_world_changes(f.world, f.source->entity_id[CHEST]), 0);
+    assert_int_equal(ph_world_changed_properties(f.world, f.source->entity_id[CHEST]), 0);
     assert_position(&f, WOLF, 1040, 2032, 0);
     assert_true(read_number(&f, WOLF, HEALTH) == 98.0);
     end(&f);
@@ -321,8 +324,8 @@ static void a_schema_of_ones_own_is_filled(void** state)
     begin_yard(&f, "test/recordings/wolf.schema");
     put(&f);
     char kind[16];
-    assert_int_equal(ph_world_read(f.world, f.source->entity_id[CHEST], KIND_AS_TEXT, PH_FIELD_TEXT,
-                                   kind, sizeof kind),
+    assert_int_equal(ph_world_get_property(f.world, f.source->entity_id[CHEST], KIND_AS_TEXT,
+                                           PH_FIELD_TEXT, kind, sizeof kind),
                      PH_OK);
     assert_string_equal(kind, "chest");
     assert_true(read_number(&f, CHEST, HEALTH_OF_OWN) == 100.0);
@@ -338,7 +341,7 @@ static void a_name_that_is_taken_ends_the_put(void** state)
     fixture f;
     begin_yard(&f, NULL);
     ph_entity_id stranger;
-    assert_int_equal(ph_world_spawn(f.world, &(ph_spawn){.name = 9}, &stranger), PH_OK);
+    assert_int_equal(ph_world_spawn(f.world, &(ph_spawn){.key = 9}, &stranger), PH_OK);
     assert_int_equal(ph_source_put(f.source, f.world), PH_ERROR_TAKEN);
     assert_int_equal(ph_world_despawn(f.world, stranger), PH_OK);
     put(&f);
@@ -372,8 +375,8 @@ static void no_memory_leaves_nothing_half_done(void** state)
 static void assert_is_there(const fixture* f, int entity)
 {
     int32_t mm[3];
-    assert_int_equal(ph_world_read(f->world, f->source->entity_id[entity], POSITION, PH_FIELD_I32X3,
-                                   mm, sizeof mm),
+    assert_int_equal(ph_world_get_property(f->world, f->source->entity_id[entity], POSITION,
+                                           PH_FIELD_I32X3, mm, sizeof mm),
                      PH_OK);
     assert_int_equal(mm[0], f->source->x_mm[entity] & ~15);
     assert_int_equal(mm[1], f->source->y_mm[entity] & ~15);

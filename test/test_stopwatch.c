@@ -7,6 +7,9 @@
 #include "support/test_support.h"
 #include "support/inbox.h"
 #include "support/small_world.h"
+#include "tools/tools.h"
+
+#include <pinhole/viewer.h>
 
 #define SEND_US 200000
 
@@ -97,7 +100,7 @@ static void what_a_game_does_in_deliver_does_not_count(void** state)
     ph_world_set_clock(x->f.world, next_ns, &x->now_ns);
     small_world_spawn(&x->f, 1);
     ph_world_tick(x->f.world);
-    assert_int_equal(ph_world_send(x->f.world, x->viewer, SEND_US, deliver_slowly, &x->now_ns),
+    assert_int_equal(ph_viewer_send(x->f.world, x->viewer, SEND_US, deliver_slowly, &x->now_ns),
                      PH_OK);
     assert_true(x->now_ns > 1000000);
     assert_in_range(sum_of(x->f.world), 1, 100);

@@ -10,6 +10,9 @@
 #include "replication/sender.h"
 #include "world/world_state.h"
 
+#include <pinhole/stats.h>
+#include <pinhole/viewer.h>
+
 typedef struct fixture {
     small_world f;
     ph_viewer_id viewer;
@@ -39,7 +42,7 @@ static void setup(fixture* x, int bits_per_second)
     small_world_setup(&x->f, 256);
     ph_viewer_def def = ph_viewer_def_default();
     def.bits_per_second = bits_per_second;
-    def.patience_ms = 2000;
+    def.max_starve_ms = 2000;
     def.sees = 1;
     assert_int_equal(ph_world_add_viewer(x->f.world, &def, &x->viewer), PH_OK);
 }
@@ -61,7 +64,7 @@ static void acknowledge(fixture* x)
     for (int i = 0; i < 8; ++i) {
         bytes[4 + i] = (uint8_t)(applied >> 8 * i);
     }
-    assert_int_equal(ph_world_acknowledge(x->f.world, x->viewer, x->now_us, bytes, sizeof bytes),
+    assert_int_equal(ph_viewer_receive_ack(x->f.world, x->viewer, x->now_us, bytes, sizeof bytes),
                      PH_OK);
 }
 
@@ -69,7 +72,7 @@ static void step(fixture* x, bool is_answered)
 {
     x->now_us += 200000;
     ph_world_tick(x->f.world);
-    assert_int_equal(ph_world_send(x->f.world, x->viewer, x->now_us, take_in, x), PH_OK);
+    assert_int_equal(ph_viewer_send(x->f.world, x->viewer, x->now_us, take_in, x), PH_OK);
     if (is_answered) {
         acknowledge(x);
     }
@@ -91,7 +94,8 @@ static known_one make_known_one(fixture* x)
 static void hurt(fixture* x, const known_one* it)
 {
     const uint8_t health = 5;
-    assert_int_equal(ph_world_set(x->f.world, it->id, HEALTH, PH_FIELD_U8, &health, 1), PH_OK);
+    assert_int_equal(ph_world_set_property(x->f.world, it->id, HEALTH, PH_FIELD_U8, &health, 1),
+                     PH_OK);
 }
 
 static void changes_touch_their_slot(void** state)
@@ -142,10 +146,10 @@ static void asking_writes_nothing(void** state)
     const ph_viewer* viewer = &x.f.world->viewers.viewers[x.viewer.index1 - 1];
     const uint32_t before_tick = viewer->sender->propagated_tick;
     ph_viewer_stats stats;
-    assert_int_equal(ph_world_viewer_stats(x.f.world, x.viewer, &stats), PH_OK);
-    assert_true(stats.is_something_due);
-    ph_why why;
-    assert_int_equal(ph_world_why(x.f.world, x.viewer, it.id, &why), PH_OK);
+    assert_int_equal(ph_viewer_get_stats(x.f.world, x.viewer, &stats), PH_OK);
+    assert_true(stats.has_diff);
+    ph_explanation why;
+    assert_int_equal(ph_viewer_explain(x.f.world, x.viewer, it.id, &why), PH_OK);
     assert_true(why.dirty == BIT(HEALTH) && why.change > 0.0);
     assert_int_equal(viewer->sender->propagated_tick, before_tick);
     assert_true(viewer->sender->replicas.dirty[it.slot] == 0);
@@ -181,7 +185,7 @@ static uint64_t play(uint64_t unseen_seed)
     for (int i = 0; i < 40; ++i) {
         seen_ids[i] = small_world_spawn_at(&x.f, (uint64_t)i, 500 * i, 0);
         const ph_spawn ghost = {
-            .name = 1000 + (uint64_t)i, .position_mm = {300 * i, 0, 0}, .seen_by = 2};
+            .key = 1000 + (uint64_t)i, .position_mm = {300 * i, 0, 0}, .seen_by = 2};
         assert_int_equal(ph_world_spawn(x.f.world, &ghost, &unseen_ids[i]), PH_OK);
     }
     for (int round = 0; round < 300; ++round) {
@@ -194,8 +198,8 @@ static uint64_t play(uint64_t unseen_seed)
                 target = unseen_ids[ghost];
             }
             if (choice % 8 != 0) {
-                assert_int_equal(ph_world_set(x.f.world, seen_ids[i], TARGET, PH_FIELD_ENTITY,
-                                              &target, sizeof target),
+                assert_int_equal(ph_world_set_property(x.f.world, seen_ids[i], TARGET,
+                                                       PH_FIELD_ENTITY, &target, sizeof target),
                                  PH_OK);
             }
             // Most rest: then nothing but the reference could make them wait.

@@ -7,6 +7,8 @@
 #include "support/inbox.h"
 #include "support/small_world.h"
 
+#include <pinhole/viewer.h>
+
 #include <string.h>
 
 #define SEND_US 200000
@@ -35,7 +37,7 @@ static uint64_t filter(void* context, const ph_visit* visit)
 {
     spy* seen = context;
     seen->visit_change = visit->change;
-    return visit->significant & visit->due;
+    return visit->significant & visit->diff;
 }
 
 static float sent(void* context, float score)
@@ -98,8 +100,9 @@ static void teardown(fixture* x)
 
 static void set_health(fixture* x, uint8_t health)
 {
-    assert_int_equal(ph_world_set(x->f.world, x->id, HEALTH, PH_FIELD_U8, &health, sizeof health),
-                     PH_OK);
+    assert_int_equal(
+        ph_world_set_property(x->f.world, x->id, HEALTH, PH_FIELD_U8, &health, sizeof health),
+        PH_OK);
 }
 
 static void at_rest_nothing_has_changed(void** state)
@@ -225,8 +228,8 @@ static void discard(void* context, ph_viewer_id viewer, const void* bytes, size_
 static void send(ph_world* world, ph_viewer_id viewer)
 {
     ph_world_tick(world);
-    const uint64_t now_us = (uint64_t)ph_world_now(world) * SEND_US;
-    assert_int_equal(ph_world_send(world, viewer, now_us, discard, NULL), PH_OK);
+    const uint64_t now_us = (uint64_t)ph_world_tick_count(world) * SEND_US;
+    assert_int_equal(ph_viewer_send(world, viewer, now_us, discard, NULL), PH_OK);
 }
 
 // What a stranger's scheduler learns when somebody puts on a hat and pays for it.
@@ -251,12 +254,13 @@ static float change_with_purse(uint32_t purse)
                                           .wants_change = true};
     ph_viewer_id viewer;
     ph_entity_id id;
-    assert_int_equal(ph_world_spawn(world, &(ph_spawn){.name = 1}, &id), PH_OK);
+    assert_int_equal(ph_world_spawn(world, &(ph_spawn){.key = 1}, &id), PH_OK);
     assert_int_equal(ph_world_add_viewer(world, &viewer_def, &viewer), PH_OK);
     send(world, viewer);
     const uint8_t hat = 3;
-    assert_int_equal(ph_world_set(world, id, HAT, PH_FIELD_U8, &hat, sizeof hat), PH_OK);
-    assert_int_equal(ph_world_set(world, id, PURSE, PH_FIELD_U32, &purse, sizeof purse), PH_OK);
+    assert_int_equal(ph_world_set_property(world, id, HAT, PH_FIELD_U8, &hat, sizeof hat), PH_OK);
+    assert_int_equal(ph_world_set_property(world, id, PURSE, PH_FIELD_U32, &purse, sizeof purse),
+                     PH_OK);
     send(world, viewer);
     ph_world_destroy(world);
     ph_schema_destroy(schema);

@@ -7,9 +7,11 @@
 #include "test_support.h"
 
 #include <pinhole/client.h>
-#include <pinhole/world.h>
+#include <pinhole/viewer.h>
+#include <pinhole/stats.h>
 
 #include "base/hash.h"
+#include "tools/tools.h"
 
 #include <string.h>
 
@@ -58,7 +60,7 @@ static void teardown(fixture* f)
 static ph_entity_id spawn(fixture* f, uint64_t name, int32_t x_mm)
 {
     ph_entity_id id;
-    const ph_spawn def = {.name = name, .position_mm = {x_mm, 0, 0}};
+    const ph_spawn def = {.key = name, .position_mm = {x_mm, 0, 0}};
     assert_int_equal(ph_world_spawn(f->world, &def, &id), PH_OK);
     return id;
 }
@@ -78,10 +80,10 @@ static void deliver(void* context, ph_viewer_id viewer, const void* bytes, size_
 static void send(fixture* f)
 {
     f->now_us += SEND_US;
-    assert_int_equal(ph_world_send(f->world, f->viewer, f->now_us, deliver, f), PH_OK);
+    assert_int_equal(ph_viewer_send(f->world, f->viewer, f->now_us, deliver, f), PH_OK);
     uint8_t ack[PH_ACK_SIZE];
-    const size_t size = ph_client_ack(f->client, f->now_us, ack);
-    assert_int_equal(ph_world_acknowledge(f->world, f->viewer, f->now_us, ack, size), PH_OK);
+    const size_t size = ph_client_write_ack(f->client, f->now_us, ack);
+    assert_int_equal(ph_viewer_receive_ack(f->world, f->viewer, f->now_us, ack, size), PH_OK);
 }
 
 static void step(fixture* f, int times)
@@ -94,15 +96,16 @@ static void step(fixture* f, int times)
 
 static void point(fixture* f, ph_entity_id from, ph_entity_id to)
 {
-    assert_int_equal(ph_world_set(f->world, from, TARGET, PH_FIELD_ENTITY, &to, sizeof to), PH_OK);
+    assert_int_equal(ph_world_set_property(f->world, from, TARGET, PH_FIELD_ENTITY, &to, sizeof to),
+                     PH_OK);
 }
 
 // Whom the client thinks it points at; 0: nobody.
 static uint64_t target_of(const fixture* f, uint64_t name)
 {
     ph_entity_id target = {0};
-    assert_int_equal(ph_client_read(f->client, ph_client_find(f->client, name), TARGET,
-                                    PH_FIELD_ENTITY, &target, sizeof target),
+    assert_int_equal(ph_client_get_property(f->client, ph_client_find(f->client, name), TARGET,
+                                            PH_FIELD_ENTITY, &target, sizeof target),
                      PH_OK);
     uint64_t found = 0;
     if (target.index1 != 0) {
@@ -154,8 +157,8 @@ static void a_reference_of_somebody_hidden_for_a_moment_is_told(void** state)
     step(&f, 3);
     assert_int_equal(target_of(&f, 2), 3);
     ph_viewer_stats stats;
-    ph_world_viewer_stats(f.world, f.viewer, &stats);
-    assert_false(stats.is_something_due);
+    ph_viewer_get_stats(f.world, f.viewer, &stats);
+    assert_false(stats.has_diff);
     teardown(&f);
 }
 
@@ -176,7 +179,8 @@ static void note(void* context, ph_viewer_id viewer, const void* bytes, size_t s
 static void turn(fixture* f, ph_entity_id entity, double heading_deg)
 {
     assert_int_equal(
-        ph_world_set(f->world, entity, 1, PH_FIELD_F64, &heading_deg, sizeof heading_deg), PH_OK);
+        ph_world_set_property(f->world, entity, 1, PH_FIELD_F64, &heading_deg, sizeof heading_deg),
+        PH_OK);
 }
 
 // Somebody turns there and back while it is hidden, or does not; then it is shown, and comes near
@@ -208,7 +212,7 @@ static uint64_t tell_tale(bool has_turned)
             turn(f, hidden, step == 98 ? 90.0 : 10.0);
         }
         if (step == 100) {
-            ph_world_set_hint(f->world, f->viewer, hidden, 1000.0);
+            ph_viewer_set_hint(f->world, f->viewer, hidden, 1000.0);
             veil(f, hidden, SEEN);
         }
         if (step >= 103) {
@@ -216,10 +220,10 @@ static uint64_t tell_tale(bool has_turned)
         }
         ph_world_tick(f->world);
         f->now_us += SEND_US;
-        ph_world_send(f->world, f->viewer, f->now_us, note, &t);
+        ph_viewer_send(f->world, f->viewer, f->now_us, note, &t);
         uint8_t ack[PH_ACK_SIZE];
-        const size_t size = ph_client_ack(f->client, f->now_us, ack);
-        ph_world_acknowledge(f->world, f->viewer, f->now_us, ack, size);
+        const size_t size = ph_client_write_ack(f->client, f->now_us, ack);
+        ph_viewer_receive_ack(f->world, f->viewer, f->now_us, ack, size);
     }
     teardown(f);
     return ph_hash_value(&t.packets);
@@ -233,8 +237,8 @@ static void when_something_changed_while_it_was_hidden_is_a_secret(void** state)
 
 static void set_secret(fixture* f, ph_entity_id entity, int32_t value)
 {
-    assert_int_equal(ph_world_set(f->world, entity, SECRET, PH_FIELD_I32, &value, sizeof value),
-                     PH_OK);
+    assert_int_equal(
+        ph_world_set_property(f->world, entity, SECRET, PH_FIELD_I32, &value, sizeof value), PH_OK);
 }
 
 static void what_only_an_owner_knows_ends_with_owning(void** state)
@@ -249,15 +253,15 @@ static void what_only_an_owner_knows_ends_with_owning(void** state)
         step(&f, 4);
         set_secret(&f, own, 5);
         ph_world_tick(f.world);
-        assert_int_equal(ph_world_set_own(f.world, f.viewer, (ph_entity_id){0}), PH_OK);
+        assert_int_equal(ph_viewer_set_entity(f.world, f.viewer, (ph_entity_id){0}), PH_OK);
         set_secret(&f, own, 777);
         if (is_hidden != 0) {
             veil(&f, own, HIDDEN);
         }
         send(&f);
         int32_t known = 0;
-        ph_client_read(f.client, ph_client_find(f.client, 2), SECRET, PH_FIELD_I32, &known,
-                       sizeof known);
+        ph_client_get_property(f.client, ph_client_find(f.client, 2), SECRET, PH_FIELD_I32, &known,
+                               sizeof known);
         assert_int_equal(known, 3);
         teardown(&f);
     }

@@ -10,9 +10,11 @@
 
 #include "replication/sender.h"
 #include "world/world_state.h"
+#include "tools/tools.h"
 
 #include <pinhole/client.h>
-#include <pinhole/world.h>
+#include <pinhole/viewer.h>
+#include <pinhole/stats.h>
 
 enum { ENTITIES = 20, TICK_US = 100000, CLASS_PROPERTIES = 2 };
 
@@ -52,7 +54,7 @@ static void setup(fixture* f, ph_profile profile)
     world_def.profile = profile;
     assert_int_equal(ph_world_create(&world_def, &f->world), PH_OK);
     for (int i = 0; i < ENTITIES; ++i) {
-        const ph_spawn spawned = {.name = (uint64_t)i, .position_mm = {i * 1024, 0, 0}};
+        const ph_spawn spawned = {.key = (uint64_t)i, .position_mm = {i * 1024, 0, 0}};
         assert_int_equal(ph_world_spawn(f->world, &spawned, &f->ids[i]), PH_OK);
     }
     ph_viewer_def viewer_def = ph_viewer_def_default();
@@ -91,10 +93,10 @@ static void step(fixture* f)
     uint8_t ack[PH_ACK_SIZE];
     f->now_us += TICK_US;
     ph_world_tick(f->world);
-    assert_int_equal(ph_world_send(f->world, f->viewer, f->now_us, deliver, f), PH_OK);
-    const size_t size = ph_client_ack(f->client, f->now_us, ack);
+    assert_int_equal(ph_viewer_send(f->world, f->viewer, f->now_us, deliver, f), PH_OK);
+    const size_t size = ph_client_write_ack(f->client, f->now_us, ack);
     if (size > 0) {
-        assert_int_equal(ph_world_acknowledge(f->world, f->viewer, f->now_us, ack, size), PH_OK);
+        assert_int_equal(ph_viewer_receive_ack(f->world, f->viewer, f->now_us, ack, size), PH_OK);
     }
     assert_true(ph_world_validate(f->world));
 }
@@ -102,7 +104,7 @@ static void step(fixture* f)
 static ph_viewer_stats stats_of(const fixture* f)
 {
     ph_viewer_stats stats;
-    assert_int_equal(ph_world_viewer_stats(f->world, f->viewer, &stats), PH_OK);
+    assert_int_equal(ph_viewer_get_stats(f->world, f->viewer, &stats), PH_OK);
     return stats;
 }
 
@@ -115,9 +117,9 @@ static void check_ledger(const fixture* f)
     }
     uint64_t properties = 0;
     for (int property = 0; property < CLASS_PROPERTIES; ++property) {
-        properties += ph_world_property_bits256(f->world, f->viewer, 0, property);
+        properties += ph_viewer_property_bits256(f->world, f->viewer, 0, property);
     }
-    assert_int_equal(sum, 2048 * stats.payload_bytes);
+    assert_int_equal(sum, 2048 * stats.sent_payload_bytes);
     assert_int_equal(properties, stats.ledger.bits256[PH_REASON_PROPERTY]);
 }
 
@@ -131,15 +133,15 @@ static void send_in_vain(fixture* f, mischief planned)
     f->planned = MISCHIEF_NONE;
     f->sender->reserved_bytes = 0;
     const ph_viewer_stats after = stats_of(f);
-    assert_int_equal(after.withheld, before.withheld + 1);
+    assert_int_equal(after.withheld_datagrams, before.withheld_datagrams + 1);
     assert_int_equal(f->delivered, delivered);
-    assert_int_equal(after.datagrams, before.datagrams);
-    assert_int_equal(after.wire_bytes, before.wire_bytes);
-    assert_int_equal(after.enters, before.enters);
-    assert_int_equal(after.leaves, before.leaves);
-    assert_int_equal(after.updates, before.updates);
-    assert_int_equal(after.significant_updates, before.significant_updates);
-    assert_int_equal(after.in_flight, before.in_flight + 1);
+    assert_int_equal(after.sent_datagrams, before.sent_datagrams);
+    assert_int_equal(after.sent_wire_bytes, before.sent_wire_bytes);
+    assert_int_equal(after.sent_enters, before.sent_enters);
+    assert_int_equal(after.sent_leaves, before.sent_leaves);
+    assert_int_equal(after.sent_updates, before.sent_updates);
+    assert_int_equal(after.sent_significant_updates, before.sent_significant_updates);
+    assert_int_equal(after.in_flight_count, before.in_flight_count + 1);
     check_ledger(f);
 }
 
@@ -151,7 +153,8 @@ static void stir(fixture* f, int round)
         const uint8_t health = (uint8_t)(10 + round);
         if (i % 2 == 0) {
             assert_int_equal(
-                ph_world_set(f->world, f->ids[i], 1, PH_FIELD_U8, &health, sizeof health), PH_OK);
+                ph_world_set_property(f->world, f->ids[i], 1, PH_FIELD_U8, &health, sizeof health),
+                PH_OK);
         }
     }
 }
@@ -162,9 +165,9 @@ static void settle(fixture* f)
         step(f);
     }
     const ph_viewer_stats stats = stats_of(f);
-    assert_false(stats.is_something_due);
-    assert_int_equal(stats.in_flight, 0);
-    assert_int_equal(stats.lost, stats.withheld);
+    assert_false(stats.has_diff);
+    assert_int_equal(stats.in_flight_count, 0);
+    assert_int_equal(stats.lost_packets, stats.withheld_datagrams);
     assert_int_equal(ph_client_entity_count(f->client), ENTITIES);
     check_ledger(f);
 }
@@ -175,10 +178,10 @@ static void check_all_told(const fixture* f, int round)
         const ph_entity_id id = ph_client_find(f->client, (uint64_t)i);
         int32_t at_mm[3];
         uint8_t health;
-        assert_int_equal(ph_client_read(f->client, id, 0, PH_FIELD_I32X3, at_mm, sizeof at_mm),
-                         PH_OK);
-        assert_int_equal(ph_client_read(f->client, id, 1, PH_FIELD_U8, &health, sizeof health),
-                         PH_OK);
+        assert_int_equal(
+            ph_client_get_property(f->client, id, 0, PH_FIELD_I32X3, at_mm, sizeof at_mm), PH_OK);
+        assert_int_equal(
+            ph_client_get_property(f->client, id, 1, PH_FIELD_U8, &health, sizeof health), PH_OK);
         assert_int_equal(at_mm[1], round * 2048);
         assert_int_equal(health, i % 2 == 0 ? 10 + round : 0);
     }
@@ -200,7 +203,7 @@ static void what_is_withheld_is_told_again(void** state)
         send_in_vain(&f, MISCHIEF_ROOM);
         settle(&f);
         check_all_told(&f, 2);
-        assert_int_equal(stats_of(&f).withheld, 3);
+        assert_int_equal(stats_of(&f).withheld_datagrams, 3);
         teardown(&f);
     }
 }

@@ -20,7 +20,7 @@ static void a_spawned_entity_is_found_by_its_name(void** state)
     (void)state;
     small_world f;
     small_world_setup(&f, 16);
-    const ph_spawn stone = {.class_index = 1, .name = 42, .position_mm = {5, 6, 7}};
+    const ph_spawn stone = {.class_index = 1, .key = 42, .position_mm = {5, 6, 7}};
     ph_entity_id id;
     assert_int_equal(ph_world_spawn(f.world, &stone, &id), PH_OK);
     assert_true(ph_world_is_alive(f.world, id));
@@ -33,8 +33,9 @@ static void a_spawned_entity_is_found_by_its_name(void** state)
     assert_int_equal(class_index, 1);
     assert_int_equal(ph_world_identify(f.world, id, NULL, NULL), PH_OK);
     int32_t position_mm[3];
-    assert_int_equal(ph_world_read(f.world, id, 0, PH_FIELD_I32X3, position_mm, sizeof position_mm),
-                     PH_OK);
+    assert_int_equal(
+        ph_world_get_property(f.world, id, 0, PH_FIELD_I32X3, position_mm, sizeof position_mm),
+        PH_OK);
     assert_int_equal(position_mm[0], 5);
     assert_int_equal(position_mm[2], 7);
     assert_int_equal(ph_world_entity_count(f.world), 1);
@@ -48,7 +49,7 @@ static void a_taken_name_and_an_unknown_class_are_refused(void** state)
     small_world_setup(&f, 16);
     const ph_entity_id first = small_world_spawn(&f, 7);
     ph_entity_id id = first;
-    assert_int_equal(ph_world_spawn(f.world, &(ph_spawn){.name = 7}, &id), PH_ERROR_TAKEN);
+    assert_int_equal(ph_world_spawn(f.world, &(ph_spawn){.key = 7}, &id), PH_ERROR_TAKEN);
     assert_true(test_is_none(id));
     assert_int_equal(ph_world_spawn(f.world, &(ph_spawn){.class_index = 2}, &id), PH_ERROR_VALUE);
     assert_int_equal(ph_world_spawn(f.world, &(ph_spawn){.class_index = -1}, &id), PH_ERROR_VALUE);
@@ -72,15 +73,17 @@ static void every_call_recognises_a_stale_id(void** state)
     assert_false(ph_world_is_alive(f.world, id));
     assert_int_equal(ph_world_despawn(f.world, id), PH_ERROR_STALE);
     assert_int_equal(ph_world_identify(f.world, id, NULL, NULL), PH_ERROR_STALE);
-    assert_int_equal(ph_world_put(f.world, id, &test_somebody, NULL), PH_ERROR_STALE);
-    assert_int_equal(ph_world_get(f.world, id, &state_of), PH_ERROR_STALE);
-    assert_int_equal(ph_world_set(f.world, id, HEALTH, PH_FIELD_U8, &health, 1), PH_ERROR_STALE);
-    assert_int_equal(ph_world_read(f.world, id, HEALTH, PH_FIELD_U8, &health, 1), PH_ERROR_STALE);
+    assert_int_equal(ph_world_set_struct(f.world, id, &test_somebody, NULL), PH_ERROR_STALE);
+    assert_int_equal(ph_world_get_struct(f.world, id, &state_of), PH_ERROR_STALE);
+    assert_int_equal(ph_world_set_property(f.world, id, HEALTH, PH_FIELD_U8, &health, 1),
+                     PH_ERROR_STALE);
+    assert_int_equal(ph_world_get_property(f.world, id, HEALTH, PH_FIELD_U8, &health, 1),
+                     PH_ERROR_STALE);
     assert_int_equal(ph_world_move(f.world, id, 1, 2, 3), PH_ERROR_STALE);
     assert_int_equal(ph_world_set_visibility(f.world, id, 1, false, false), PH_ERROR_STALE);
-    assert_int_equal(ph_world_changes(f.world, id), 0);
+    assert_int_equal(ph_world_changed_properties(f.world, id), 0);
     assert_int_equal(ph_world_mileage(f.world, id), 0);
-    assert_int_equal(ph_world_changes(f.world, other), 0);
+    assert_int_equal(ph_world_changed_properties(f.world, other), 0);
     assert_int_equal(ph_world_despawn(f.world, (ph_entity_id){0}), PH_ERROR_STALE);
     small_world_teardown(&f);
 }
@@ -91,19 +94,19 @@ static void a_new_entity_has_initial_values_whoever_had_its_row(void** state)
     small_world f;
     small_world_setup(&f, 16);
     const ph_entity_id first = small_world_spawn(&f, 1);
-    assert_int_equal(ph_world_put(f.world, first, &test_somebody, NULL), PH_OK);
+    assert_int_equal(ph_world_set_struct(f.world, first, &test_somebody, NULL), PH_OK);
     assert_int_equal(ph_world_despawn(f.world, first), PH_OK);
     const ph_entity_id second = small_world_spawn(&f, 2);
     person shown;
     memset(&shown, 0xAA, sizeof shown);
-    assert_int_equal(ph_world_get(f.world, second, &shown), PH_OK);
+    assert_int_equal(ph_world_get_struct(f.world, second, &shown), PH_OK);
     assert_int_equal(shown.position_mm[0], 0);
     assert_int_equal(shown.health, 100);
     assert_string_equal(shown.name, "");
     assert_int_equal(shown.badge.length, 0);
     assert_true(test_is_none(shown.target));
     assert_int_equal(shown.money, 0);
-    assert_int_equal(ph_world_changes(f.world, second), 0);
+    assert_int_equal(ph_world_changed_properties(f.world, second), 0);
     assert_int_equal(ph_world_mileage(f.world, second), 0);
     small_world_teardown(&f);
 }
@@ -121,9 +124,9 @@ static void what_was_put_comes_back_as_clients_see_it(void** state)
     put.target = other;
     put.heading_deg = 91.0f;
     put.velocity[0] = 1.2f;
-    assert_int_equal(ph_world_put(f.world, id, &put, NULL), PH_OK);
+    assert_int_equal(ph_world_set_struct(f.world, id, &put, NULL), PH_OK);
     person shown = {.unbound = 1234};
-    assert_int_equal(ph_world_get(f.world, id, &shown), PH_OK);
+    assert_int_equal(ph_world_get_struct(f.world, id, &shown), PH_OK);
     assert_int_equal(shown.position_mm[0], 1000 - 1000 % 16);
     assert_int_equal(shown.position_mm[1], -2000); // 125 steps
     assert_int_equal(shown.position_mm[2], 300 - 300 % 16);
@@ -146,27 +149,27 @@ static void only_real_changes_set_a_bit(void** state)
     small_world_setup(&f, 16);
     const ph_entity_id id = small_world_spawn(&f, 1);
     person put = test_somebody;
-    assert_int_equal(ph_world_put(f.world, id, &put, NULL), PH_OK);
+    assert_int_equal(ph_world_set_struct(f.world, id, &put, NULL), PH_OK);
     // The target is still nobody.
-    assert_int_equal(ph_world_changes(f.world, id), (BIT(MOOD) - 1) & ~BIT(TARGET));
+    assert_int_equal(ph_world_changed_properties(f.world, id), (BIT(MOOD) - 1) & ~BIT(TARGET));
     ph_world_tick(f.world);
-    assert_int_equal(ph_world_changes(f.world, id), 0);
-    assert_int_equal(ph_world_put(f.world, id, &put, NULL), PH_OK);
-    assert_int_equal(ph_world_changes(f.world, id), 0);
+    assert_int_equal(ph_world_changed_properties(f.world, id), 0);
+    assert_int_equal(ph_world_set_struct(f.world, id, &put, NULL), PH_OK);
+    assert_int_equal(ph_world_changed_properties(f.world, id), 0);
 
     put.heading_deg += 0.3f; // less than half a part
     put.velocity[2] += 0.2f;
     put.unbound = 5;
-    assert_int_equal(ph_world_put(f.world, id, &put, NULL), PH_OK);
-    assert_int_equal(ph_world_changes(f.world, id), 0);
+    assert_int_equal(ph_world_set_struct(f.world, id, &put, NULL), PH_OK);
+    assert_int_equal(ph_world_changed_properties(f.world, id), 0);
     put.velocity[2] = 0.5f;
-    assert_int_equal(ph_world_put(f.world, id, &put, NULL), PH_OK);
-    assert_int_equal(ph_world_changes(f.world, id), BIT(VELOCITY));
+    assert_int_equal(ph_world_set_struct(f.world, id, &put, NULL), PH_OK);
+    assert_int_equal(ph_world_changed_properties(f.world, id), BIT(VELOCITY));
     put.health = 78;
-    assert_int_equal(ph_world_put(f.world, id, &put, NULL), PH_OK);
+    assert_int_equal(ph_world_set_struct(f.world, id, &put, NULL), PH_OK);
     put.health = 77; // there and back is still a change: the bit says "look", not "differs"
-    assert_int_equal(ph_world_put(f.world, id, &put, NULL), PH_OK);
-    assert_int_equal(ph_world_changes(f.world, id), BIT(VELOCITY) | BIT(HEALTH));
+    assert_int_equal(ph_world_set_struct(f.world, id, &put, NULL), PH_OK);
+    assert_int_equal(ph_world_changed_properties(f.world, id), BIT(VELOCITY) | BIT(HEALTH));
     small_world_teardown(&f);
 }
 
@@ -178,23 +181,23 @@ static void each_kind_of_content_is_compared(void** state)
     const ph_entity_id other = small_world_spawn(&f, 2);
     const ph_entity_id id = small_world_spawn(&f, 1);
     person put = test_somebody;
-    assert_int_equal(ph_world_put(f.world, id, &put, NULL), PH_OK);
+    assert_int_equal(ph_world_set_struct(f.world, id, &put, NULL), PH_OK);
     ph_world_tick(f.world);
     strcpy(put.name, "Adb"); // same length
-    assert_int_equal(ph_world_put(f.world, id, &put, NULL), PH_OK);
-    assert_int_equal(ph_world_changes(f.world, id), BIT(NAME));
+    assert_int_equal(ph_world_set_struct(f.world, id, &put, NULL), PH_OK);
+    assert_int_equal(ph_world_changed_properties(f.world, id), BIT(NAME));
     strcpy(put.name, "Ad");
     put.badge.bytes[7] = 9; // beyond its length
-    assert_int_equal(ph_world_put(f.world, id, &put, NULL), PH_OK);
-    assert_int_equal(ph_world_changes(f.world, id), BIT(NAME));
+    assert_int_equal(ph_world_set_struct(f.world, id, &put, NULL), PH_OK);
+    assert_int_equal(ph_world_changed_properties(f.world, id), BIT(NAME));
     put.badge.length = 8;
     put.target = other;
     put.money += INT64_C(1) << 33; // the low word stays
-    assert_int_equal(ph_world_put(f.world, id, &put, NULL), PH_OK);
-    assert_int_equal(ph_world_changes(f.world, id),
+    assert_int_equal(ph_world_set_struct(f.world, id, &put, NULL), PH_OK);
+    assert_int_equal(ph_world_changed_properties(f.world, id),
                      BIT(NAME) | BIT(BADGE) | BIT(TARGET) | BIT(MONEY));
     person shown;
-    assert_int_equal(ph_world_get(f.world, id, &shown), PH_OK);
+    assert_int_equal(ph_world_get_struct(f.world, id, &shown), PH_OK);
     assert_string_equal(shown.name, "Ad");
     assert_int_equal(shown.badge.bytes[7], 9);
     assert_int_equal(shown.money, put.money);
@@ -210,23 +213,23 @@ static void a_refused_put_changes_nothing(void** state)
     person put = test_somebody;
     put.health = 101;
     int refused = -1;
-    assert_int_equal(ph_world_put(f.world, id, &put, &refused), PH_ERROR_VALUE);
+    assert_int_equal(ph_world_set_struct(f.world, id, &put, &refused), PH_ERROR_VALUE);
     assert_int_equal(refused, HEALTH);
     put = test_somebody;
     put.heading_deg = NAN;
-    assert_int_equal(ph_world_put(f.world, id, &put, &refused), PH_ERROR_NOT_A_NUMBER);
+    assert_int_equal(ph_world_set_struct(f.world, id, &put, &refused), PH_ERROR_NOT_A_NUMBER);
     assert_int_equal(refused, HEADING);
     put = test_somebody;
     strcpy(put.name, "\xC3"); // half a character
-    assert_int_equal(ph_world_put(f.world, id, &put, &refused), PH_ERROR_TEXT);
+    assert_int_equal(ph_world_set_struct(f.world, id, &put, &refused), PH_ERROR_TEXT);
     assert_int_equal(refused, NAME);
     put = test_somebody;
     put.badge.length = 9;
-    assert_int_equal(ph_world_put(f.world, id, &put, NULL), PH_ERROR_TOO_LONG);
-    assert_int_equal(ph_world_changes(f.world, id), 0);
+    assert_int_equal(ph_world_set_struct(f.world, id, &put, NULL), PH_ERROR_TOO_LONG);
+    assert_int_equal(ph_world_changed_properties(f.world, id), 0);
     assert_int_equal(ph_world_mileage(f.world, id), 0);
     person shown;
-    assert_int_equal(ph_world_get(f.world, id, &shown), PH_OK);
+    assert_int_equal(ph_world_get_struct(f.world, id, &shown), PH_OK);
     assert_int_equal(shown.position_mm[0], 0);
     assert_int_equal(shown.health, 100);
     small_world_teardown(&f);
@@ -241,29 +244,40 @@ static void single_properties_are_set_and_read(void** state)
     const float vector[3] = {0};
     const uint32_t mood = 4;
     const int32_t place_mm[3] = {160, 320, 480};
-    assert_int_equal(ph_world_set(f.world, id, HEALTH, PH_FIELD_U32, &(uint32_t){12}, 4), PH_OK);
-    assert_int_equal(ph_world_set(f.world, id, MOOD, PH_FIELD_U32, &mood, 4), PH_OK);
-    assert_int_equal(ph_world_set(f.world, id, POSITION, PH_FIELD_I32X3, place_mm, 12), PH_OK);
-    assert_int_equal(ph_world_changes(f.world, id), BIT(HEALTH) | BIT(MOOD) | BIT(POSITION));
+    assert_int_equal(ph_world_set_property(f.world, id, HEALTH, PH_FIELD_U32, &(uint32_t){12}, 4),
+                     PH_OK);
+    assert_int_equal(ph_world_set_property(f.world, id, MOOD, PH_FIELD_U32, &mood, 4), PH_OK);
+    assert_int_equal(ph_world_set_property(f.world, id, POSITION, PH_FIELD_I32X3, place_mm, 12),
+                     PH_OK);
+    assert_int_equal(ph_world_changed_properties(f.world, id),
+                     BIT(HEALTH) | BIT(MOOD) | BIT(POSITION));
     uint8_t small = 0;
-    assert_int_equal(ph_world_read(f.world, id, MOOD, PH_FIELD_U8, &small, 1), PH_OK);
+    assert_int_equal(ph_world_get_property(f.world, id, MOOD, PH_FIELD_U8, &small, 1), PH_OK);
     assert_int_equal(small, 4);
     int32_t back_mm[3];
-    assert_int_equal(ph_world_read(f.world, id, POSITION, PH_FIELD_I32X3, back_mm, 12), PH_OK);
+    assert_int_equal(ph_world_get_property(f.world, id, POSITION, PH_FIELD_I32X3, back_mm, 12),
+                     PH_OK);
     assert_memory_equal(back_mm, place_mm, 12);
     // Not this property, not this type, not this size.
-    assert_int_equal(ph_world_set(f.world, id, PERSON_COUNT, PH_FIELD_U8, &small, 1),
+    assert_int_equal(ph_world_set_property(f.world, id, PERSON_COUNT, PH_FIELD_U8, &small, 1),
                      PH_ERROR_VALUE);
-    assert_int_equal(ph_world_set(f.world, id, -1, PH_FIELD_U8, &small, 1), PH_ERROR_VALUE);
-    assert_int_equal(ph_world_set(f.world, id, HEALTH, PH_FIELD_F32X3, vector, 12), PH_ERROR_VALUE);
-    assert_int_equal(ph_world_set(f.world, id, HEALTH, PH_FIELD_TEXT, "12", 2), PH_ERROR_VALUE);
-    assert_int_equal(ph_world_set(f.world, id, NAME, PH_FIELD_U8, &small, 1), PH_ERROR_VALUE);
-    assert_int_equal(ph_world_set(f.world, id, HEALTH, PH_FIELD_U8, &small, 2), PH_ERROR_VALUE);
-    assert_int_equal(ph_world_set(f.world, id, HEALTH, PH_FIELD_NONE, &small, 0), PH_ERROR_VALUE);
-    assert_int_equal(ph_world_read(f.world, id, HEALTH, PH_FIELD_COUNT, &small, 1), PH_ERROR_VALUE);
-    assert_int_equal(ph_world_set(f.world, id, MOOD, PH_FIELD_U32, &(uint32_t){5}, 4),
+    assert_int_equal(ph_world_set_property(f.world, id, -1, PH_FIELD_U8, &small, 1),
                      PH_ERROR_VALUE);
-    assert_int_equal(ph_world_read(f.world, id, PERSON_COUNT, PH_FIELD_U8, &small, 1),
+    assert_int_equal(ph_world_set_property(f.world, id, HEALTH, PH_FIELD_F32X3, vector, 12),
+                     PH_ERROR_VALUE);
+    assert_int_equal(ph_world_set_property(f.world, id, HEALTH, PH_FIELD_TEXT, "12", 2),
+                     PH_ERROR_VALUE);
+    assert_int_equal(ph_world_set_property(f.world, id, NAME, PH_FIELD_U8, &small, 1),
+                     PH_ERROR_VALUE);
+    assert_int_equal(ph_world_set_property(f.world, id, HEALTH, PH_FIELD_U8, &small, 2),
+                     PH_ERROR_VALUE);
+    assert_int_equal(ph_world_set_property(f.world, id, HEALTH, PH_FIELD_NONE, &small, 0),
+                     PH_ERROR_VALUE);
+    assert_int_equal(ph_world_get_property(f.world, id, HEALTH, PH_FIELD_COUNT, &small, 1),
+                     PH_ERROR_VALUE);
+    assert_int_equal(ph_world_set_property(f.world, id, MOOD, PH_FIELD_U32, &(uint32_t){5}, 4),
+                     PH_ERROR_VALUE);
+    assert_int_equal(ph_world_get_property(f.world, id, PERSON_COUNT, PH_FIELD_U8, &small, 1),
                      PH_ERROR_VALUE);
     small_world_teardown(&f);
 }
@@ -275,33 +289,40 @@ static void texts_are_set_and_read_within_their_size(void** state)
     small_world_setup(&f, 16);
     const ph_entity_id id = small_world_spawn(&f, 1);
     char name[16];
-    assert_int_equal(ph_world_set(f.world, id, NAME, PH_FIELD_TEXT, "Grace Hopper", 5), PH_OK);
-    assert_int_equal(ph_world_read(f.world, id, NAME, PH_FIELD_TEXT, name, 6), PH_OK);
+    assert_int_equal(ph_world_set_property(f.world, id, NAME, PH_FIELD_TEXT, "Grace Hopper", 5),
+                     PH_OK);
+    assert_int_equal(ph_world_get_property(f.world, id, NAME, PH_FIELD_TEXT, name, 6), PH_OK);
     assert_string_equal(name, "Grace");
-    assert_int_equal(ph_world_read(f.world, id, NAME, PH_FIELD_TEXT, name, 5), PH_ERROR_TOO_LONG);
-    assert_int_equal(ph_world_set(f.world, id, NAME, PH_FIELD_TEXT, "Bo\0xx", 5), PH_OK);
-    assert_int_equal(ph_world_read(f.world, id, NAME, PH_FIELD_TEXT, name, 16), PH_OK);
-    assert_string_equal(name, "Bo");
-    assert_int_equal(ph_world_set(f.world, id, NAME, PH_FIELD_TEXT, "1234567890123456", 16),
+    assert_int_equal(ph_world_get_property(f.world, id, NAME, PH_FIELD_TEXT, name, 5),
                      PH_ERROR_TOO_LONG);
-    assert_int_equal(ph_world_set(f.world, id, NAME, PH_FIELD_TEXT, "\xFF", 1), PH_ERROR_TEXT);
-    assert_int_equal(ph_world_set(f.world, id, NAME, PH_FIELD_TEXT, "", 0), PH_OK);
-    assert_int_equal(ph_world_read(f.world, id, NAME, PH_FIELD_TEXT, name, 1), PH_OK);
+    assert_int_equal(ph_world_set_property(f.world, id, NAME, PH_FIELD_TEXT, "Bo\0xx", 5), PH_OK);
+    assert_int_equal(ph_world_get_property(f.world, id, NAME, PH_FIELD_TEXT, name, 16), PH_OK);
+    assert_string_equal(name, "Bo");
+    assert_int_equal(
+        ph_world_set_property(f.world, id, NAME, PH_FIELD_TEXT, "1234567890123456", 16),
+        PH_ERROR_TOO_LONG);
+    assert_int_equal(ph_world_set_property(f.world, id, NAME, PH_FIELD_TEXT, "\xFF", 1),
+                     PH_ERROR_TEXT);
+    assert_int_equal(ph_world_set_property(f.world, id, NAME, PH_FIELD_TEXT, "", 0), PH_OK);
+    assert_int_equal(ph_world_get_property(f.world, id, NAME, PH_FIELD_TEXT, name, 1), PH_OK);
     assert_string_equal(name, "");
     struct {
         uint16_t length;
         uint8_t bytes[10];
     } bytes = {4, {9, 8, 7, 6}};
-    assert_int_equal(ph_world_set(f.world, id, BADGE, PH_FIELD_BYTES, &bytes, 5), PH_ERROR_VALUE);
-    assert_int_equal(ph_world_set(f.world, id, BADGE, PH_FIELD_BYTES, &bytes, 1), PH_ERROR_VALUE);
-    assert_int_equal(ph_world_set(f.world, id, BADGE, PH_FIELD_BYTES, &bytes, 6), PH_OK);
+    assert_int_equal(ph_world_set_property(f.world, id, BADGE, PH_FIELD_BYTES, &bytes, 5),
+                     PH_ERROR_VALUE);
+    assert_int_equal(ph_world_set_property(f.world, id, BADGE, PH_FIELD_BYTES, &bytes, 1),
+                     PH_ERROR_VALUE);
+    assert_int_equal(ph_world_set_property(f.world, id, BADGE, PH_FIELD_BYTES, &bytes, 6), PH_OK);
     bytes.length = 9;
-    assert_int_equal(ph_world_set(f.world, id, BADGE, PH_FIELD_BYTES, &bytes, sizeof bytes),
-                     PH_ERROR_TOO_LONG);
-    assert_int_equal(ph_world_read(f.world, id, BADGE, PH_FIELD_BYTES, &bytes, 5),
+    assert_int_equal(
+        ph_world_set_property(f.world, id, BADGE, PH_FIELD_BYTES, &bytes, sizeof bytes),
+        PH_ERROR_TOO_LONG);
+    assert_int_equal(ph_world_get_property(f.world, id, BADGE, PH_FIELD_BYTES, &bytes, 5),
                      PH_ERROR_TOO_LONG);
     memset(&bytes, 0, sizeof bytes);
-    assert_int_equal(ph_world_read(f.world, id, BADGE, PH_FIELD_BYTES, &bytes, 6), PH_OK);
+    assert_int_equal(ph_world_get_property(f.world, id, BADGE, PH_FIELD_BYTES, &bytes, 6), PH_OK);
     assert_int_equal(bytes.length, 4);
     assert_int_equal(bytes.bytes[3], 6);
     small_world_teardown(&f);
@@ -316,33 +337,34 @@ static void a_reference_to_who_is_gone_reads_as_none(void** state)
     const ph_entity_id id = small_world_spawn(&f, 1);
     person put = test_somebody;
     put.target = other;
-    assert_int_equal(ph_world_put(f.world, id, &put, NULL), PH_OK);
+    assert_int_equal(ph_world_set_struct(f.world, id, &put, NULL), PH_OK);
     assert_int_equal(ph_world_despawn(f.world, other), PH_OK);
     ph_world_tick(f.world);
     const ph_entity_id heir = small_world_spawn(&f, 3);
     assert_int_equal(heir.index1, other.index1);
     person shown;
     ph_entity_id read = heir;
-    assert_int_equal(ph_world_get(f.world, id, &shown), PH_OK);
+    assert_int_equal(ph_world_get_struct(f.world, id, &shown), PH_OK);
     assert_true(test_is_none(shown.target));
-    assert_int_equal(ph_world_read(f.world, id, TARGET, PH_FIELD_ENTITY, &read, sizeof read),
-                     PH_OK);
+    assert_int_equal(
+        ph_world_get_property(f.world, id, TARGET, PH_FIELD_ENTITY, &read, sizeof read), PH_OK);
     assert_true(test_is_none(read));
 
     // Put back as it was read, or as it was put: it names nobody as before, so nothing changes.
-    assert_int_equal(ph_world_put(f.world, id, &shown, NULL), PH_OK);
-    assert_int_equal(ph_world_changes(f.world, id), 0);
-    assert_int_equal(ph_world_set(f.world, id, TARGET, PH_FIELD_ENTITY, &other, sizeof other),
-                     PH_OK);
-    assert_int_equal(ph_world_changes(f.world, id), 0);
-    assert_int_equal(ph_world_set(f.world, id, TARGET, PH_FIELD_ENTITY, &heir, sizeof heir), PH_OK);
-    assert_int_equal(ph_world_changes(f.world, id), BIT(TARGET));
+    assert_int_equal(ph_world_set_struct(f.world, id, &shown, NULL), PH_OK);
+    assert_int_equal(ph_world_changed_properties(f.world, id), 0);
+    assert_int_equal(
+        ph_world_set_property(f.world, id, TARGET, PH_FIELD_ENTITY, &other, sizeof other), PH_OK);
+    assert_int_equal(ph_world_changed_properties(f.world, id), 0);
+    assert_int_equal(
+        ph_world_set_property(f.world, id, TARGET, PH_FIELD_ENTITY, &heir, sizeof heir), PH_OK);
+    assert_int_equal(ph_world_changed_properties(f.world, id), BIT(TARGET));
 
     // An id that nobody ever had never comes to name test_somebody.
     put.target = (ph_entity_id){.index1 = 3, .generation = 1};
-    assert_int_equal(ph_world_put(f.world, id, &put, NULL), PH_OK);
+    assert_int_equal(ph_world_set_struct(f.world, id, &put, NULL), PH_OK);
     assert_true(test_is_same(small_world_spawn(&f, 4), put.target));
-    assert_int_equal(ph_world_get(f.world, id, &shown), PH_OK);
+    assert_int_equal(ph_world_get_struct(f.world, id, &shown), PH_OK);
     assert_true(test_is_none(shown.target));
     small_world_teardown(&f);
 }
@@ -356,19 +378,19 @@ static void a_move_below_a_step_sets_no_bit_but_counts(void** state)
     small_world_setup(&f, 16);
     const ph_entity_id id = small_world_spawn(&f, 1);
     assert_int_equal(ph_world_move(f.world, id, 15, 15, 15), PH_OK);
-    assert_int_equal(ph_world_changes(f.world, id), 0);
+    assert_int_equal(ph_world_changed_properties(f.world, id), 0);
     assert_int_equal(ph_world_mileage(f.world, id), 26); // 25.98
     assert_int_equal(ph_world_move(f.world, id, 15, 15, 16), PH_OK);
-    assert_int_equal(ph_world_changes(f.world, id), BIT(POSITION));
+    assert_int_equal(ph_world_changed_properties(f.world, id), BIT(POSITION));
     assert_int_equal(ph_world_mileage(f.world, id), 27);
     ph_world_tick(f.world);
     // The exact millimetres are kept: from 15, one more is the next step.
     assert_int_equal(ph_world_move(f.world, id, 16, 15, 16), PH_OK);
-    assert_int_equal(ph_world_changes(f.world, id), BIT(POSITION));
+    assert_int_equal(ph_world_changed_properties(f.world, id), BIT(POSITION));
     ph_world_tick(f.world);
     // A jump by the whole window of the wire leaves the 16 bits that are sent as they were.
     assert_int_equal(ph_world_move(f.world, id, 16 + (1 << 20), 15, 16), PH_OK);
-    assert_int_equal(ph_world_changes(f.world, id), BIT(POSITION));
+    assert_int_equal(ph_world_changed_properties(f.world, id), BIT(POSITION));
     small_world_teardown(&f);
 }
 

@@ -8,6 +8,9 @@
 #include "support/small_world.h"
 
 #include "world/world_state.h"
+#include "tools/tools.h"
+
+#include <pinhole/viewer.h>
 
 #include <math.h>
 
@@ -23,12 +26,12 @@ static void a_world_grows_with_its_entities(void** state)
         put.health = (uint8_t)(i % 101);
         put.target = ids[i / 2];
         put.name[0] = (char)('a' + i % 26);
-        assert_int_equal(ph_world_put(f.world, ids[i], &put, NULL), PH_OK);
+        assert_int_equal(ph_world_set_struct(f.world, ids[i], &put, NULL), PH_OK);
     }
     assert_true(ph_world_validate(f.world));
     for (int i = 0; i < 300; ++i) {
         person shown;
-        assert_int_equal(ph_world_get(f.world, ids[i], &shown), PH_OK);
+        assert_int_equal(ph_world_get_struct(f.world, ids[i], &shown), PH_OK);
         assert_int_equal(shown.health, i % 101);
         assert_true(test_is_same(shown.target, ids[i / 2]));
         assert_int_equal(shown.name[0], 'a' + i % 26);
@@ -67,7 +70,7 @@ static ph_viewer_id fill(small_world* f, ph_vision_kind kind)
     small_world_again(f);
     for (int i = 0; i < f->def.entity_capacity; ++i) {
         const ph_entity_id id = small_world_spawn(f, (uint64_t)i);
-        assert_int_equal(ph_world_put(f->world, id, &test_somebody, NULL), PH_OK);
+        assert_int_equal(ph_world_set_struct(f->world, id, &test_somebody, NULL), PH_OK);
     }
     const ph_viewer_def viewer_def = ph_viewer_def_default();
     ph_viewer_id viewer;
@@ -82,14 +85,14 @@ static void assert_as_filled(small_world* f, ph_viewer_id viewer)
     assert_true(ph_world_validate(f->world));
     ph_world_tick(f->world);
     assert_true(ph_world_validate(f->world));
-    ph_sight sight;
-    assert_int_equal(ph_world_sight(f->world, viewer, &sight), PH_OK);
+    ph_vision sight;
+    assert_int_equal(ph_viewer_get_vision(f->world, viewer, &sight), PH_OK);
     assert_int_equal(sight.visible_count, f->def.entity_capacity);
     assert_int_equal(sight.enter_count + sight.leave_count, 0);
     for (int i = 0; i < f->def.entity_capacity; ++i) {
         person shown;
-        assert_int_equal(ph_world_get(f->world, ph_world_find(f->world, (uint64_t)i), &shown),
-                         PH_OK);
+        assert_int_equal(
+            ph_world_get_struct(f->world, ph_world_find(f->world, (uint64_t)i), &shown), PH_OK);
         assert_string_equal(shown.name, "Ada");
     }
 }
@@ -106,7 +109,7 @@ static void a_spawn_survives_every_lack_of_memory(void** state)
             const ph_viewer_id viewer = fill(&f, (ph_vision_kind)kind);
             f.memory.fail_at = f.memory.allocate_count + ++n;
             ph_entity_id id;
-            result = ph_world_spawn(f.world, &(ph_spawn){.name = 99}, &id);
+            result = ph_world_spawn(f.world, &(ph_spawn){.key = 99}, &id);
             if (result != PH_OK) {
                 assert_int_equal(result, PH_ERROR_MEMORY);
                 assert_true(test_is_none(id));
@@ -212,7 +215,7 @@ static void ticks_are_counted(void** state)
     small_world f;
     small_world_setup(&f, 16);
     for (uint32_t i = 0; i < 5; ++i) {
-        assert_int_equal(ph_world_now(f.world), i);
+        assert_int_equal(ph_world_tick_count(f.world), i);
         ph_world_tick(f.world);
     }
     small_world_teardown(&f);
@@ -241,7 +244,7 @@ static void validate_sees_damage(void** state)
     const ph_entity_id id = small_world_spawn(&f, 2);
     person put = test_somebody;
     put.target = target;
-    assert_int_equal(ph_world_put(f.world, id, &put, NULL), PH_OK);
+    assert_int_equal(ph_world_set_struct(f.world, id, &put, NULL), PH_OK);
     ph_world_despawn(f.world, small_world_spawn(&f, 3));
     ph_entities* entities = &f.world->store.entities;
     ph_table* table = &f.world->store.tables[0];

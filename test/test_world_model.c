@@ -8,6 +8,9 @@
 #include "support/small_world.h"
 
 #include "entities/entities.h"
+#include "tools/tools.h"
+
+#include <pinhole/viewer.h>
 
 #include <math.h>
 #include <string.h>
@@ -127,7 +130,7 @@ static int angle_level(float angle_deg)
 static void assert_person(const model* m, const model_entity* e)
 {
     person shown;
-    assert_int_equal(ph_world_get(m->f.world, e->id, &shown), PH_OK);
+    assert_int_equal(ph_world_get_struct(m->f.world, e->id, &shown), PH_OK);
     for (int axis = 0; axis < 3; ++axis) {
         const double steps = floor((double)e->position_mm[axis] / 16.0);
         assert_true((double)shown.position_mm[axis] == steps * 16.0);
@@ -139,7 +142,7 @@ static void assert_person(const model* m, const model_entity* e)
     assert_true(test_is_same(shown.target, is_alive(m, e->target) ? e->target : (ph_entity_id){0}));
     assert_int_equal(shown.money, e->money);
     int32_t mood;
-    assert_int_equal(ph_world_read(m->f.world, e->id, MOOD, PH_FIELD_I32, &mood, 4), PH_OK);
+    assert_int_equal(ph_world_get_property(m->f.world, e->id, MOOD, PH_FIELD_I32, &mood, 4), PH_OK);
     assert_int_equal(mood, e->mood);
 }
 
@@ -148,7 +151,7 @@ static void assert_entity(const model* m, const model_entity* e)
     const ph_world* world = m->f.world;
     assert_int_equal(ph_world_is_alive(world, e->id), e->is_alive);
     if (!e->is_alive) {
-        assert_int_equal(ph_world_changes(world, e->id), 0);
+        assert_int_equal(ph_world_changed_properties(world, e->id), 0);
         return;
     }
     uint64_t name;
@@ -157,11 +160,12 @@ static void assert_entity(const model* m, const model_entity* e)
     assert_int_equal(name, e->name);
     assert_int_equal(class_index, e->class_index);
     assert_true(test_is_same(ph_world_find(world, name), e->id));
-    assert_int_equal(ph_world_changes(world, e->id), e->changes);
+    assert_int_equal(ph_world_changed_properties(world, e->id), e->changes);
     assert_int_equal(ph_world_mileage(world, e->id), e->mileage_mm);
     if (class_index == STONE) {
         int32_t position_mm[3];
-        assert_int_equal(ph_world_read(world, e->id, 0, PH_FIELD_I32X3, position_mm, 12), PH_OK);
+        assert_int_equal(ph_world_get_property(world, e->id, 0, PH_FIELD_I32X3, position_mm, 12),
+                         PH_OK);
         assert_memory_equal(position_mm, e->position_mm, 12);
     } else {
         assert_person(m, e);
@@ -172,8 +176,8 @@ static void assert_entity(const model* m, const model_entity* e)
 static void assert_sights(const model* m)
 {
     for (int v = 0; v < VIEWER_COUNT; ++v) {
-        ph_sight sight;
-        assert_int_equal(ph_world_sight(m->f.world, m->viewers[v], &sight), PH_OK);
+        ph_vision sight;
+        assert_int_equal(ph_viewer_get_vision(m->f.world, m->viewers[v], &sight), PH_OK);
         int count = 0;
         for (int slot = 1; slot < sight.slot_count; ++slot) {
             count += sight.entities[slot] != PH_ENTITY_NONE;
@@ -190,7 +194,7 @@ static void assert_all(const model* m)
 {
     assert_true(ph_world_validate(m->f.world));
     assert_int_equal(ph_world_entity_count(m->f.world), m->live_count);
-    assert_int_equal(ph_world_now(m->f.world), m->ticks);
+    assert_int_equal(ph_world_tick_count(m->f.world), m->ticks);
     for (int i = 0; i < MODEL_MAX; ++i) {
         assert_entity(m, &m->entities[i]);
     }
@@ -200,7 +204,7 @@ static void assert_all(const model* m)
 // ---- operations
 
 // Most near each other, some far away, some on the edge of the world.
-static void draw_place(model* m, int32_t place_mm[3])
+static void draw_place(model* m, int64_t place_mm[3])
 {
     for (int axis = 0; axis < 3; ++axis) {
         const int32_t near_mm = draw(m, 600000) - 300000;
@@ -219,24 +223,25 @@ static void spawn(model* m)
     }
     ph_spawn new_one = {0};
     new_one.class_index = draw(m, 4) == 0 ? STONE : 0;
-    new_one.name = (uint64_t)draw(m, NAME_COUNT);
+    new_one.key = (uint64_t)draw(m, NAME_COUNT);
     new_one.seen_by = (uint32_t)draw(m, 4);
     new_one.is_always_visible = draw(m, 50) == 0;
     new_one.is_never_visible = draw(m, 20) == 0;
     draw_place(m, new_one.position_mm);
-    const bool is_taken = find_name(m, new_one.name) != NULL;
+    const bool is_taken = find_name(m, new_one.key) != NULL;
     ph_entity_id id;
     assert_int_equal(ph_world_spawn(m->f.world, &new_one, &id), is_taken ? PH_ERROR_TAKEN : PH_OK);
     if (is_taken) {
         return;
     }
-    *e = (model_entity){
-        .is_alive = true,
-        .id = id,
-        .name = new_one.name,
-        .class_index = new_one.class_index,
-        .health = 100,
-        .position_mm = {new_one.position_mm[0], new_one.position_mm[1], new_one.position_mm[2]}};
+    *e = (model_entity){.is_alive = true,
+                        .id = id,
+                        .name = new_one.key,
+                        .class_index = new_one.class_index,
+                        .health = 100,
+                        .position_mm = {(int32_t)new_one.position_mm[0],
+                                        (int32_t)new_one.position_mm[1],
+                                        (int32_t)new_one.position_mm[2]}};
     ++m->live_count;
 }
 
@@ -251,8 +256,9 @@ static void despawn(model* m)
 static void move(model* m, bool is_far)
 {
     model_entity* e = any(m);
-    int32_t to_mm[3];
-    draw_place(m, to_mm);
+    int64_t drawn_mm[3];
+    draw_place(m, drawn_mm);
+    int32_t to_mm[3] = {(int32_t)drawn_mm[0], (int32_t)drawn_mm[1], (int32_t)drawn_mm[2]};
     for (int axis = 0; axis < 3 && !is_far; ++axis) {
         const int way_mm = draw(m, 4) == 0 ? draw(m, 7) - 3 : draw(m, 4001) - 2000;
         to_mm[axis] = (int32_t)((uint32_t)e->position_mm[axis] + (uint32_t)way_mm);
@@ -286,7 +292,7 @@ static void put(model* m)
         state.velocity[axis] = (float)velocity[axis] * 0.5f + 0.1f;
     }
     int refused = -1;
-    const ph_result result = ph_world_put(m->f.world, e->id, &state, &refused);
+    const ph_result result = ph_world_set_struct(m->f.world, e->id, &state, &refused);
     if (state.health > 100) {
         assert_int_equal(result, PH_ERROR_VALUE);
         assert_int_equal(refused, HEALTH);
@@ -319,20 +325,24 @@ static void set(model* m)
     ignored = *e;
     switch (draw(m, 4)) {
     case 0:
-        assert_int_equal(ph_world_set(world, e->id, MOOD, PH_FIELD_I32, &value, 4), expected);
+        assert_int_equal(ph_world_set_property(world, e->id, MOOD, PH_FIELD_I32, &value, 4),
+                         expected);
         model_number(changed, MOOD, &changed->mood, value);
         return;
     case 1:
-        assert_int_equal(ph_world_set(world, e->id, HEALTH, PH_FIELD_I32, &value, 4), expected);
+        assert_int_equal(ph_world_set_property(world, e->id, HEALTH, PH_FIELD_I32, &value, 4),
+                         expected);
         model_number(changed, HEALTH, &changed->health, value);
         return;
     case 2:
-        assert_int_equal(ph_world_set(world, e->id, NAME, PH_FIELD_TEXT, text, 1), expected);
+        assert_int_equal(ph_world_set_property(world, e->id, NAME, PH_FIELD_TEXT, text, 1),
+                         expected);
         model_text(changed, text);
         return;
     default:
         assert_int_equal(
-            ph_world_set(world, e->id, TARGET, PH_FIELD_ENTITY, &target, sizeof target), expected);
+            ph_world_set_property(world, e->id, TARGET, PH_FIELD_ENTITY, &target, sizeof target),
+            expected);
         model_target(m, changed, target);
         return;
     }
@@ -352,15 +362,16 @@ static void change_visibility(model* m)
 static void tick(model* m)
 {
     for (int v = 0; v < VIEWER_COUNT; ++v) {
-        ph_sight sight;
-        assert_int_equal(ph_world_sight(m->f.world, m->viewers[v], &sight), PH_OK);
+        ph_vision sight;
+        assert_int_equal(ph_viewer_get_vision(m->f.world, m->viewers[v], &sight), PH_OK);
         for (int i = 0; i < sight.leave_count; ++i) {
-            assert_int_equal(ph_world_free_slot(m->f.world, m->viewers[v], sight.leaves[i]), PH_OK);
+            assert_int_equal(ph_viewer_free_slot(m->f.world, m->viewers[v], sight.leaves[i]),
+                             PH_OK);
         }
     }
     if (draw(m, 10) == 0) {
         const ph_entity_id own = any(m)->id;
-        assert_int_equal(ph_world_set_own(m->f.world, m->viewers[draw(m, 2)], own),
+        assert_int_equal(ph_viewer_set_entity(m->f.world, m->viewers[draw(m, 2)], own),
                          is_alive(m, own) || own.index1 == 0 ? PH_OK : PH_ERROR_STALE);
     }
     const int allocate_count = m->f.memory.allocate_count;

@@ -8,6 +8,9 @@
 #include "support/test_support.h"
 #include "support/small_world.h"
 
+#include <pinhole/stats.h>
+#include <pinhole/viewer.h>
+
 enum { ENTITY_COUNT = 120, HIDDEN_COUNT = 80, VIEWER_COUNT = 12, SPY_COUNT = 4 };
 
 // Names from here on are hidden by the game's callback.
@@ -74,7 +77,7 @@ static int draw(test_rng* rng, int limit)
 static ph_spawn draw_spawn(test_rng* rng, uint64_t name, int32_t spread_mm)
 {
     const int32_t cell_mm = 4000;
-    ph_spawn spawn = {.name = name};
+    ph_spawn spawn = {.key = name};
     spawn.seen_by = (uint32_t)draw(rng, 4);
     spawn.is_always_visible = draw(rng, 30) == 0;
     spawn.position_mm[0] = draw(rng, spread_mm / cell_mm) * cell_mm;
@@ -100,13 +103,14 @@ static void common_event(one_world* w, test_rng rng)
         ph_world_set_visibility(world, w->entities[i], spawn.seen_by, spawn.is_always_visible,
                                 draw(&rng, 4) == 0);
     } else if (choice < 90) {
-        ph_world_set_eye(world, viewer, spawn.position_mm[0], spawn.position_mm[1], 0);
+        ph_viewer_set_eye(world, viewer, spawn.position_mm[0], spawn.position_mm[1], 0);
     } else if (choice < 94) {
-        ph_world_set_own(world, viewer, draw(&rng, 3) == 0 ? (ph_entity_id){0} : w->entities[i]);
+        ph_viewer_set_entity(world, viewer,
+                             draw(&rng, 3) == 0 ? (ph_entity_id){0} : w->entities[i]);
     } else if (choice < 96) {
-        ph_world_set_sees(world, viewer, (uint32_t)(1 + draw(&rng, 3)));
+        ph_viewer_set_sees(world, viewer, (uint32_t)(1 + draw(&rng, 3)));
     } else {
-        ph_world_free_slot(world, viewer, draw(&rng, 20));
+        ph_viewer_free_slot(world, viewer, draw(&rng, 20));
     }
 }
 
@@ -126,7 +130,7 @@ static void secret_event(one_world* w, test_rng* rng)
         ph_world_despawn(world, w->hidden[i]);
     }
     if (draw(rng, 10) == 0) {
-        ph_world_set_own(world, w->spies[draw(rng, SPY_COUNT)], w->hidden[i]);
+        ph_viewer_set_entity(world, w->spies[draw(rng, SPY_COUNT)], w->hidden[i]);
     }
 }
 
@@ -143,8 +147,8 @@ static uint64_t name_at(const one_world* w, ph_entity_index index)
 static void assert_same_sights(const one_world* a, const one_world* b)
 {
     for (int v = 0; v < VIEWER_COUNT; ++v) {
-        const ph_sight one = small_world_sight(&a->f, a->viewers[v]);
-        const ph_sight other = small_world_sight(&b->f, b->viewers[v]);
+        const ph_vision one = small_world_sight(&a->f, a->viewers[v]);
+        const ph_vision other = small_world_sight(&b->f, b->viewers[v]);
         assert_int_equal(one.visible_count, other.visible_count);
         for (int slot = 0; slot < one.slot_count; ++slot) {
             assert_int_equal(name_at(a, one.entities[slot]), name_at(b, other.entities[slot]));
@@ -162,7 +166,7 @@ static void free_all(one_world* w)
     for (int v = 0; v < VIEWER_COUNT; ++v) {
         const int slot_count = small_world_sight(&w->f, w->viewers[v]).slot_count;
         for (int slot = 0; slot < slot_count; ++slot) {
-            ph_world_free_slot(w->f.world, w->viewers[v], slot);
+            ph_viewer_free_slot(w->f.world, w->viewers[v], slot);
         }
     }
 }
@@ -192,7 +196,7 @@ static uint64_t live_twice(plan first, plan second, uint64_t seed)
             free_all(&b);
         }
     }
-    const uint64_t enters = ph_world_vision_stats(b.f.world).enters;
+    const uint64_t enters = ph_world_get_stats(b.f.world).vision.enters;
     small_world_teardown(&a.f);
     small_world_teardown(&b.f);
     return enters;

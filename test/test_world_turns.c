@@ -8,6 +8,10 @@
 #include "support/small_world.h"
 
 #include "world/world_state.h"
+#include "tools/tools.h"
+
+#include <pinhole/stats.h>
+#include <pinhole/viewer.h>
 
 // ---- eyes
 
@@ -20,7 +24,7 @@ static void the_eye_stays_where_its_entity_died(void** state)
     const ph_entity_id neighbour = small_world_spawn_at(&f, 2, 1001000, 0);
     const ph_viewer_id viewer = small_world_add_viewer(&f, own, 10);
     ph_world_tick(f.world);
-    assert_int_equal(ph_world_set_eye(f.world, viewer, 0, 0, 0), PH_ERROR_VALUE);
+    assert_int_equal(ph_viewer_set_eye(f.world, viewer, 0, 0, 0), PH_ERROR_VALUE);
     assert_int_equal(ph_world_despawn(f.world, own), PH_OK);
     ph_world_tick(f.world);
     assert_true(small_world_sees(&f, viewer, neighbour));
@@ -30,7 +34,7 @@ static void the_eye_stays_where_its_entity_died(void** state)
     assert_int_equal(heir.index1, own.index1);
     ph_world_tick(f.world);
     assert_true(small_world_sees(&f, viewer, heir));
-    assert_int_equal(ph_world_set_eye(f.world, viewer, 5000000, 0, 0), PH_OK);
+    assert_int_equal(ph_viewer_set_eye(f.world, viewer, 5000000, 0, 0), PH_OK);
     for (int tick = 0; tick < 20; ++tick) {
         ph_world_tick(f.world);
     }
@@ -75,7 +79,7 @@ static void an_eye_that_was_moved_does_not_go_back_to_the_dead(void** state)
     ph_entity_id neighbour;
     const ph_viewer_id viewer = move_and_die(&f, &neighbour);
     const ph_entity_id elsewhere = small_world_spawn_at(&f, 4, -90000000, 0);
-    assert_int_equal(ph_world_set_eye(f.world, viewer, -90000000, 0, 0), PH_OK);
+    assert_int_equal(ph_viewer_set_eye(f.world, viewer, -90000000, 0, 0), PH_OK);
     ph_world_tick(f.world);
     assert_true(small_world_sees(&f, viewer, elsewhere));
     assert_false(small_world_sees(&f, viewer, neighbour));
@@ -89,7 +93,7 @@ static void a_spectator_begins_where_its_last_entity_died(void** state)
     small_world_setup(&f, 16);
     ph_entity_id neighbour;
     const ph_viewer_id viewer = move_and_die(&f, &neighbour);
-    assert_int_equal(ph_world_set_own(f.world, viewer, (ph_entity_id){0}), PH_OK);
+    assert_int_equal(ph_viewer_set_entity(f.world, viewer, (ph_entity_id){0}), PH_OK);
     ph_world_tick(f.world);
     assert_true(small_world_sees(&f, viewer, neighbour));
     small_world_teardown(&f);
@@ -105,7 +109,7 @@ static void a_viewer_can_change_its_entity(void** state)
     const ph_viewer_id viewer = small_world_add_viewer(&f, first, 10);
     ph_world_tick(f.world);
     assert_true(small_world_sees(&f, viewer, second));
-    assert_int_equal(ph_world_set_own(f.world, viewer, second), PH_OK);
+    assert_int_equal(ph_viewer_set_entity(f.world, viewer, second), PH_OK);
     ph_world_tick(f.world);
     assert_true(small_world_sees(&f, viewer, first));
     small_world_free_left(&f, viewer);
@@ -113,11 +117,11 @@ static void a_viewer_can_change_its_entity(void** state)
     assert_int_equal(small_world_slot(&f, viewer, second), 0);
     // Without one it is a spectator where the last one stands now.
     assert_int_equal(ph_world_move(f.world, second, 1000000, 0, 0), PH_OK);
-    assert_int_equal(ph_world_set_own(f.world, viewer, (ph_entity_id){0}), PH_OK);
+    assert_int_equal(ph_viewer_set_entity(f.world, viewer, (ph_entity_id){0}), PH_OK);
     ph_world_tick(f.world);
     assert_true(small_world_sees(&f, viewer, second));
     assert_int_equal(ph_world_despawn(f.world, first), PH_OK);
-    assert_int_equal(ph_world_set_own(f.world, viewer, first), PH_ERROR_STALE);
+    assert_int_equal(ph_viewer_set_entity(f.world, viewer, first), PH_ERROR_STALE);
     small_world_teardown(&f);
 }
 
@@ -140,7 +144,7 @@ static void refreshes_are_spread_and_a_new_viewer_does_not_wait(void** state)
         viewers[v] = small_world_add_viewer(&f, (ph_entity_id){0}, 10);
     }
     ph_world_tick(f.world);
-    assert_int_equal(ph_world_vision_stats(f.world).refreshes, 8);
+    assert_int_equal(ph_world_get_stats(f.world).vision.refreshes, 8);
     for (int v = 0; v < 8; ++v) {
         assert_true(small_world_sees(&f, viewers[v], other));
         assert_int_equal(small_world_sight(&f, viewers[v]).enter_count, 1);
@@ -149,7 +153,7 @@ static void refreshes_are_spread_and_a_new_viewer_does_not_wait(void** state)
     assert_int_equal(ph_world_move(f.world, newcomer, INSIDE_MM, 0, 0), PH_OK);
     for (int tick = 1; tick <= 4; ++tick) {
         ph_world_tick(f.world);
-        assert_int_equal(ph_world_vision_stats(f.world).refreshes, 8 + 2 * tick);
+        assert_int_equal(ph_world_get_stats(f.world).vision.refreshes, 8 + 2 * tick);
         int enter_count = 0, seeing_count = 0;
         for (int v = 0; v < 8; ++v) {
             enter_count += small_world_sight(&f, viewers[v]).enter_count;
@@ -173,7 +177,7 @@ static void a_viewer_with_another_entity_does_not_wait_for_its_turn(void** state
     const ph_entity_id neighbour = small_world_spawn_at(&f, 3, 50000000, 0);
     const ph_viewer_id viewer = small_world_add_viewer(&f, first, 10);
     ph_world_tick(f.world);
-    assert_int_equal(ph_world_set_own(f.world, viewer, second), PH_OK);
+    assert_int_equal(ph_viewer_set_entity(f.world, viewer, second), PH_OK);
     ph_world_tick(f.world);
     assert_true(small_world_sees(&f, viewer, neighbour));
     assert_int_equal(small_world_slot(&f, viewer, first), -1);
@@ -204,14 +208,14 @@ static void what_is_gone_or_hidden_leaves_out_of_turn(void** state)
     assert_int_equal(ph_world_set_visibility(f.world, secret, 1u << 31, false, false), PH_OK);
     ph_world_tick(f.world); // this viewer sees all masks
     assert_true(small_world_sees(&f, viewer, secret));
-    assert_int_equal(ph_world_set_sees(f.world, viewer, def.sees >> 1), PH_OK);
+    assert_int_equal(ph_viewer_set_sees(f.world, viewer, def.sees >> 1), PH_OK);
     ph_world_tick(f.world);
     assert_int_equal(small_world_sight(&f, viewer).visible_count, 0);
     // Its own entity is no stranger to it, whoever may see that.
-    const uint64_t refreshes = ph_world_vision_stats(f.world).refreshes;
+    const uint64_t refreshes = ph_world_get_stats(f.world).vision.refreshes;
     assert_int_equal(ph_world_set_visibility(f.world, own, 1, false, true), PH_OK);
     ph_world_tick(f.world);
-    assert_int_equal(ph_world_vision_stats(f.world).refreshes, refreshes);
+    assert_int_equal(ph_world_get_stats(f.world).vision.refreshes, refreshes);
     assert_int_equal(small_world_slot(&f, viewer, own), 0);
     small_world_teardown(&f);
 }
@@ -269,7 +273,7 @@ static void whoever_appears_in_view_is_seen_at_once(void** state)
     assert_int_equal(ph_world_set_visibility(f.world, spawned, 1, false, false), PH_OK);
     ph_world_tick(f.world);
     assert_true(small_world_sees(&f, viewer, spawned));
-    const ph_spawn beacon = {.name = 9, .position_mm = {50000000, 0, 0}, .is_always_visible = true};
+    const ph_spawn beacon = {.key = 9, .position_mm = {50000000, 0, 0}, .is_always_visible = true};
     ph_entity_id seen_always;
     assert_int_equal(ph_world_spawn(f.world, &beacon, &seen_always), PH_OK);
     ph_world_tick(f.world);
@@ -287,16 +291,16 @@ static void an_eye_that_leaps_looks_around_at_once(void** state)
     const ph_entity_id neighbour = small_world_spawn_at(&f, 2, 50000000, 0);
     ph_world_tick(f.world);
     assert_int_equal(ph_world_move(f.world, own, 50001000, 0, 0), PH_OK);
-    assert_int_equal(ph_world_set_eye(f.world, spectator, 50001000, 0, 0), PH_OK);
+    assert_int_equal(ph_viewer_set_eye(f.world, spectator, 50001000, 0, 0), PH_OK);
     ph_world_tick(f.world);
     assert_true(small_world_sees(&f, viewer, neighbour));
     assert_true(small_world_sees(&f, spectator, neighbour));
     // A step is no leap.
-    const uint64_t refreshes = ph_world_vision_stats(f.world).refreshes;
+    const uint64_t refreshes = ph_world_get_stats(f.world).vision.refreshes;
     assert_int_equal(ph_world_move(f.world, own, 50002000, 0, 0), PH_OK);
-    assert_int_equal(ph_world_set_eye(f.world, spectator, 50002000, 0, 0), PH_OK);
+    assert_int_equal(ph_viewer_set_eye(f.world, spectator, 50002000, 0, 0), PH_OK);
     ph_world_tick(f.world);
-    assert_int_equal(ph_world_vision_stats(f.world).refreshes, refreshes);
+    assert_int_equal(ph_world_get_stats(f.world).vision.refreshes, refreshes);
     small_world_teardown(&f);
 }
 
@@ -308,12 +312,12 @@ static void nobody_is_refreshed_for_whom_it_may_not_see(void** state)
     ph_entity_id own;
     const ph_viewer_id viewer = setup_waiting(&f, &own);
     const ph_viewer_def def = ph_viewer_def_default();
-    assert_int_equal(ph_world_set_sees(f.world, viewer, def.sees >> 1), PH_OK);
+    assert_int_equal(ph_viewer_set_sees(f.world, viewer, def.sees >> 1), PH_OK);
     const ph_entity_id jumper = small_world_spawn_at(&f, 2, 50000000, 0);
     ph_world_tick(f.world);
-    const uint64_t refreshes = ph_world_vision_stats(f.world).refreshes;
+    const uint64_t refreshes = ph_world_get_stats(f.world).vision.refreshes;
     ph_entity_id secret;
-    const ph_spawn spawn = {.name = 3, .seen_by = ~(def.sees >> 1)};
+    const ph_spawn spawn = {.key = 3, .seen_by = ~(def.sees >> 1)};
     assert_int_equal(ph_world_spawn(f.world, &spawn, &secret), PH_OK);
     ph_world_tick(f.world);
     assert_int_equal(ph_world_move(f.world, secret, 50000000, 0, 0), PH_OK);
@@ -323,7 +327,7 @@ static void nobody_is_refreshed_for_whom_it_may_not_see(void** state)
     const ph_entity_id mortal = small_world_spawn_at(&f, 4, 0, 0);
     assert_int_equal(ph_world_despawn(f.world, mortal), PH_OK);
     ph_world_tick(f.world);
-    assert_int_equal(ph_world_vision_stats(f.world).refreshes, refreshes);
+    assert_int_equal(ph_world_get_stats(f.world).vision.refreshes, refreshes);
     assert_int_equal(f.world->store.entities.arrived_count, 0);
     small_world_teardown(&f);
 }
@@ -333,7 +337,7 @@ enum { CROWD = 60, VIEWERS = 4 };
 // Which viewers still show somebody that is gone or hidden, asked of the world alone.
 static bool shows_vanished(const small_world* f, ph_viewer_id viewer, uint32_t sees)
 {
-    const ph_sight sight = small_world_sight(f, viewer);
+    const ph_vision sight = small_world_sight(f, viewer);
     const ph_entities* entities = &f->world->store.entities;
     for (int slot = 1; slot < sight.slot_count; ++slot) {
         const ph_entity_index index = sight.entities[slot];
@@ -410,7 +414,7 @@ exactly_those_who_show_the_vanished_or_miss_the_new_are_refreshed_out_of_turn(vo
     ph_viewer_id viewers[VIEWERS];
     for (int v = 0; v < VIEWERS; ++v) {
         viewers[v] = small_world_add_viewer(&f, (ph_entity_id){0}, v % 2 == 0 ? 5 : CROWD);
-        assert_int_equal(ph_world_set_sees(f.world, viewers[v], 1u << v), PH_OK);
+        assert_int_equal(ph_viewer_set_sees(f.world, viewers[v], 1u << v), PH_OK);
     }
     ph_world_tick(f.world);
     int shown_count = 0;
@@ -418,11 +422,11 @@ exactly_those_who_show_the_vanished_or_miss_the_new_are_refreshed_out_of_turn(vo
         for (uint64_t n = test_rng_below(&rng, tick % 8 == 0 ? 400 : 12); n > 0; --n) {
             change_somebody(&f, crowd, &rng);
         }
-        uint64_t expected = ph_world_vision_stats(f.world).refreshes;
+        uint64_t expected = ph_world_get_stats(f.world).vision.refreshes;
         for (int v = 0; v < VIEWERS; ++v) {
             const bool is_urgent = tick % 10 == v; // else they would come to see nobody
             if (is_urgent) {
-                assert_int_equal(ph_world_set_sees(f.world, viewers[v], 1u << v), PH_OK);
+                assert_int_equal(ph_viewer_set_sees(f.world, viewers[v], 1u << v), PH_OK);
             }
             expected += is_urgent || shows_vanished(&f, viewers[v], 1u << v) ||
                         sees_appearance(&f, viewers[v], 1u << v, crowd);
@@ -431,7 +435,7 @@ exactly_those_who_show_the_vanished_or_miss_the_new_are_refreshed_out_of_turn(vo
         for (int i = 0; i < CROWD; ++i) {
             crowd[i].has_appeared = false;
         }
-        assert_int_equal(ph_world_vision_stats(f.world).refreshes, expected);
+        assert_int_equal(ph_world_get_stats(f.world).vision.refreshes, expected);
         for (int v = 0; v < VIEWERS; ++v) {
             shown_count += small_world_sight(&f, viewers[v]).visible_count;
             small_world_free_left(&f, viewers[v]);
@@ -483,7 +487,7 @@ static void an_index_in_a_sight_never_names_somebody_else(void** state)
     const ph_entity_id heir = small_world_spawn_at(&f, 2, 0, 0);
     assert_true(ph_world_validate(f.world));
     assert_int_not_equal(heir.index1, other.index1);
-    const ph_sight sight = small_world_sight(&f, viewer);
+    const ph_vision sight = small_world_sight(&f, viewer);
     assert_true(test_is_none(ph_world_entity_at(f.world, sight.entities[slot])));
     ph_world_tick(f.world);
     // Rested, the index is given out again.

@@ -11,6 +11,10 @@
 #include "kit/scene.h"
 #include "vision/select.h"
 #include "world/world_state.h"
+#include "tools/tools.h"
+
+#include <pinhole/stats.h>
+#include <pinhole/viewer.h>
 
 #include <stdlib.h>
 
@@ -32,7 +36,7 @@ static void a_viewer_sees_the_nearest_and_its_own_entity_is_slot_0(void** state)
     assert_int_equal(small_world_slot(&f, viewer, own), 0);
     assert_true(small_world_sees(&f, viewer, near) && small_world_sees(&f, viewer, middle));
     assert_false(small_world_sees(&f, viewer, far) || small_world_sees(&f, viewer, out_of_range));
-    const ph_sight sight = small_world_sight(&f, viewer);
+    const ph_vision sight = small_world_sight(&f, viewer);
     assert_int_equal(sight.slot_count, 4);
     assert_int_equal(sight.visible_count, 2);
     // Its own first, then nearest first.
@@ -55,7 +59,7 @@ static void a_spectator_sees_from_its_eye_across_the_edge_of_the_world(void** st
     const ph_viewer_id viewer = small_world_add_viewer(&f, (ph_entity_id){0}, 10);
     ph_world_tick(f.world);
     assert_int_equal(small_world_sight(&f, viewer).visible_count, 0);
-    assert_int_equal(ph_world_set_eye(f.world, viewer, INT32_MAX, INT32_MAX, 0), PH_OK);
+    assert_int_equal(ph_viewer_set_eye(f.world, viewer, INT32_MAX, INT32_MAX, 0), PH_OK);
     ph_world_tick(f.world);
     assert_true(small_world_sees(&f, viewer, east) && small_world_sees(&f, viewer, west));
     assert_int_equal(small_world_sight(&f, viewer).entities[0], PH_ENTITY_NONE);
@@ -103,7 +107,7 @@ static void masks_flags_and_the_games_callback_decide_who_may_be_seen(void** sta
                  small_world_sees(&f, viewer, never) || small_world_sees(&f, viewer, odd_always));
 
     // Whom it may see is another matter from now on.
-    assert_int_equal(ph_world_set_sees(f.world, viewer, 2), PH_OK);
+    assert_int_equal(ph_viewer_set_sees(f.world, viewer, 2), PH_OK);
     ph_world_tick(f.world);
     assert_true(small_world_sees(&f, viewer, masked) &&
                 small_world_sees(&f, viewer, even)); // seen by everybody
@@ -145,7 +149,7 @@ static void assert_nearest(const small_world* f, ph_viewer_id viewer)
     ph_seen scratch[200];
     ph_seen seen[200];
     const int count = ph_nearest_brute_force(&crowd, eye, eye->wanted, scratch, seen);
-    const ph_sight sight = small_world_sight(f, viewer);
+    const ph_vision sight = small_world_sight(f, viewer);
     assert_int_equal(sight.visible_count, count);
     for (int i = 0; i < count; ++i) {
         assert_true(ph_slots_find(f->world->viewers.viewers[index].slots, seen[i].entity) > 0);
@@ -204,7 +208,7 @@ static void a_left_slot_is_free_when_the_game_says_so(void** state)
     const ph_viewer_id viewer = small_world_add_viewer(&f, (ph_entity_id){0}, 1);
     ph_world_tick(f.world);
     assert_int_equal(small_world_slot(&f, viewer, other), 1);
-    assert_int_equal(ph_world_free_slot(f.world, viewer, 1), PH_ERROR_VALUE);
+    assert_int_equal(ph_viewer_free_slot(f.world, viewer, 1), PH_ERROR_VALUE);
     assert_int_equal(ph_world_despawn(f.world, other), PH_OK);
     ph_world_tick(f.world);
     assert_int_equal(small_world_sight(&f, viewer).leave_count, 1);
@@ -213,11 +217,11 @@ static void a_left_slot_is_free_when_the_game_says_so(void** state)
     const ph_entity_id next = small_world_spawn_at(&f, 3, 1000, 0);
     ph_world_tick(f.world); // the only slot still rests
     assert_false(small_world_sees(&f, viewer, next));
-    assert_int_equal(ph_world_vision_stats(f.world).waits, 1);
-    assert_int_equal(ph_world_free_slot(f.world, viewer, 1), PH_OK);
-    assert_int_equal(ph_world_free_slot(f.world, viewer, 1), PH_ERROR_VALUE);
-    assert_int_equal(ph_world_free_slot(f.world, viewer, -1), PH_ERROR_VALUE);
-    assert_int_equal(ph_world_free_slot(f.world, viewer, 2), PH_ERROR_VALUE);
+    assert_int_equal(ph_world_get_stats(f.world).vision.slot_waits, 1);
+    assert_int_equal(ph_viewer_free_slot(f.world, viewer, 1), PH_OK);
+    assert_int_equal(ph_viewer_free_slot(f.world, viewer, 1), PH_ERROR_VALUE);
+    assert_int_equal(ph_viewer_free_slot(f.world, viewer, -1), PH_ERROR_VALUE);
+    assert_int_equal(ph_viewer_free_slot(f.world, viewer, 2), PH_ERROR_VALUE);
     ph_world_tick(f.world);
     assert_true(small_world_sees(&f, viewer, next));
     small_world_teardown(&f);
@@ -240,7 +244,7 @@ static void a_teleport_changes_everything_at_once(void** state)
     assert_int_equal(small_world_sight(&f, viewer).visible_count, 50);
     assert_int_equal(ph_world_move(f.world, own, 0, 1000000000, 0), PH_OK);
     ph_world_tick(f.world);
-    const ph_sight sight = small_world_sight(&f, viewer);
+    const ph_vision sight = small_world_sight(&f, viewer);
     assert_int_equal(sight.leave_count, 50);
     assert_int_equal(sight.enter_count, 50);
     assert_int_equal(sight.visible_count, 50);
@@ -260,7 +264,7 @@ static void a_jump_right_after_the_enter_leaves_nobody_behind_in_sight(void** st
     }
     ph_world_tick(f.world);
     assert_int_equal(small_world_sight(&f, viewer).visible_count, 8);
-    assert_int_equal(ph_world_set_eye(f.world, viewer, 100000000, 0, 0), PH_OK);
+    assert_int_equal(ph_viewer_set_eye(f.world, viewer, 100000000, 0, 0), PH_OK);
     ph_world_tick(f.world);
     assert_int_equal(small_world_sight(&f, viewer).visible_count, 0);
     assert_int_equal(small_world_sight(&f, viewer).leave_count, 8);
@@ -341,7 +345,7 @@ static uint64_t count_events_on_the_edge(double hysteresis, int stay_ticks)
         ph_world_tick(f.world);
         small_world_free_left(&f, viewer);
     }
-    const ph_vision_stats stats = ph_world_vision_stats(f.world);
+    const ph_vision_stats stats = ph_world_get_stats(f.world).vision;
     ph_scene_destroy(scene);
     small_world_teardown(&f);
     return stats.enters + stats.leaves;
@@ -401,15 +405,15 @@ static void every_call_recognises_a_stale_viewer(void** state)
     assert_int_equal(ph_world_remove_viewer(f.world, viewer), PH_OK);
     const ph_viewer_id other = small_world_add_viewer(&f, (ph_entity_id){0}, 10);
     assert_int_equal(other.index1, viewer.index1);
-    ph_sight sight = {.slot_count = 7};
+    ph_vision sight = {.slot_count = 7};
     assert_int_equal(ph_world_remove_viewer(f.world, viewer), PH_ERROR_STALE);
-    assert_int_equal(ph_world_set_eye(f.world, viewer, 0, 0, 0), PH_ERROR_STALE);
-    assert_int_equal(ph_world_set_own(f.world, viewer, (ph_entity_id){0}), PH_ERROR_STALE);
-    assert_int_equal(ph_world_set_sees(f.world, viewer, 1), PH_ERROR_STALE);
-    assert_int_equal(ph_world_free_slot(f.world, viewer, 1), PH_ERROR_STALE);
-    assert_int_equal(ph_world_sight(f.world, viewer, &sight), PH_ERROR_STALE);
+    assert_int_equal(ph_viewer_set_eye(f.world, viewer, 0, 0, 0), PH_ERROR_STALE);
+    assert_int_equal(ph_viewer_set_entity(f.world, viewer, (ph_entity_id){0}), PH_ERROR_STALE);
+    assert_int_equal(ph_viewer_set_sees(f.world, viewer, 1), PH_ERROR_STALE);
+    assert_int_equal(ph_viewer_free_slot(f.world, viewer, 1), PH_ERROR_STALE);
+    assert_int_equal(ph_viewer_get_vision(f.world, viewer, &sight), PH_ERROR_STALE);
     assert_int_equal(sight.slot_count, 0);
-    assert_int_equal(ph_world_sight(f.world, (ph_viewer_id){0}, &sight), PH_ERROR_STALE);
+    assert_int_equal(ph_viewer_get_vision(f.world, (ph_viewer_id){0}, &sight), PH_ERROR_STALE);
     small_world_teardown(&f);
 }
 
@@ -447,9 +451,9 @@ static void a_warm_tick_allocates_nothing(void** state)
                 small_world_free_left(&f, viewers[v]);
             }
         }
-        const ph_vision_stats stats = ph_world_vision_stats(f.world);
+        const ph_vision_stats stats = ph_world_get_stats(f.world).vision;
         assert_true(stats.refreshes == 12 * 201 && stats.enters > 500 && stats.leaves > 100);
-        assert_true((stats.lists > 0) == (kind == PH_VISION_GROUPS));
+        assert_true((stats.made_lists > 0) == (kind == PH_VISION_GROUPS));
         ph_scene_destroy(scene);
         small_world_teardown(&f);
     }
@@ -466,10 +470,10 @@ static void waits_of_removed_viewers_still_count(void** state)
     assert_int_equal(ph_world_despawn(f.world, other), PH_OK);
     small_world_spawn_at(&f, 2, 0, 0);
     ph_world_tick(f.world);
-    const uint64_t waits = ph_world_vision_stats(f.world).waits;
+    const uint64_t waits = ph_world_get_stats(f.world).vision.slot_waits;
     assert_true(waits > 0);
     assert_int_equal(ph_world_remove_viewer(f.world, viewer), PH_OK);
-    assert_int_equal(ph_world_vision_stats(f.world).waits, waits);
+    assert_int_equal(ph_world_get_stats(f.world).vision.slot_waits, waits);
     small_world_teardown(&f);
 }
 

@@ -49,6 +49,5 @@ ph_token_def fuzz_netcode_token(uint32_t player, uint32_t number, ph_token_secre
     def.addresses[1] = fuzz_netcode_address(FUZZ_NETCODE_ADDRESSES - 1);
     def.address_count = 2;
     memset(def.user_data, (int)player, sizeof def.user_data);
-    def.secrets = secrets;
     return def;
 }

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-static int layers(const void* context, int32_t x_mm, int32_t y_mm, int32_t heights_mm[])
+static int layers(const void* context, int64_t x_mm, int64_t y_mm, int64_t heights_mm[])
 {
     (void)context;
     heights_mm[0] = 1000;

@@ -32,8 +32,8 @@ static const char DECLARATIONS[] = "class creature\n"
                                    "class mark\n"
                                    "place: position 12 step 64\n";
 
-static int floors(const void* context, int32_t x_mm, int32_t y_mm,
-                  int32_t heights_mm[PH_GROUND_LAYERS_MAX])
+static int floors(const void* context, int64_t x_mm, int64_t y_mm,
+                  int64_t heights_mm[PH_GROUND_LAYERS_MAX])
 {
     (void)context;
     const int count = (int)(((uint32_t)x_mm >> 14 ^ (uint32_t)y_mm >> 15) % 4);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// What every other header rests on: export marks, results, assertions, memory.
+// What every other header rests on: export marks, results, assertions, memory, jobs, ids.
 
 #ifndef PINHOLE_BASE_H
 #define PINHOLE_BASE_H
@@ -66,7 +66,7 @@ extern "C" {
 /// compiled with, PH_VERSION_TEXT: a shared library may be another. Never NULL. Static storage.
 PH_API const char* ph_version(void);
 
-/// What a call has to say. Everything but PH_OK means that nothing was done (a writer or reader
+/// How a call went. Everything but PH_OK means that nothing was done (a writer or reader
 /// that failed is to be thrown away, or rolled back).
 typedef enum ph_result {
     PH_OK = 0,
@@ -98,7 +98,7 @@ typedef enum ph_result {
     PH_ERROR_SCHEMA,
     /// An id of something that is gone, or never was.
     PH_ERROR_STALE,
-    /// A name that is already taken.
+    /// A key, a port or the like that is in use already.
     PH_ERROR_TAKEN,
     /// The operating system said no.
     PH_ERROR_SYSTEM,
@@ -133,19 +133,34 @@ typedef struct ph_allocator {
 } ph_allocator;
 
 /// A piece of work, by its index.
-typedef void ph_job(void* context, int index);
+typedef void ph_job_fn(void* context, int index);
 
-/// Does a job for every index below count, in any order, on any threads, each exactly once, and comes back
-/// when all are done. What the caller wrote before is visible to the jobs, and the other way round
+/// Does a job for every index below count, in any order, on any threads, each exactly once, and comes
+/// back when all are done. What the caller wrote before is visible to the jobs, and the other way round
 /// afterwards. ph_pool_run_jobs() of pinhole/net/pool.h is one.
-typedef void ph_run_jobs(void* context, int count, ph_job* job, void* job_context);
+typedef void ph_run_jobs_fn(void* context, int count, ph_job_fn* job, void* job_context);
 
-/// Names one entity of one world. Opaque, passed by value; {0} is null.
-/// A despawned entity's id is recognised as stale and never reaches another entity.
+/// The most that one datagram carries, in bytes; lower headers and a secure envelope not counted.
+#define PH_PAYLOAD_MAX 1200
+
+/// Positions are int64 millimetres in the whole contract. For now each coordinate lies within this range,
+/// 4,295 km, and wraps at its ends: what stands at one end is next to what stands at the other. Beyond it
+/// they are refused.
+#define PH_POSITION_MIN_MM INT64_C(-2147483648)
+#define PH_POSITION_MAX_MM INT64_C(2147483647)
+
+/// Names one entity of one world or client. Opaque, passed by value; {0} is null.
+/// The id of an entity that is gone is recognised as stale and never reaches another entity.
 typedef struct ph_entity_id {
     uint32_t index1;
     uint32_t generation;
 } ph_entity_id;
+
+/// Names one viewer of one world. Opaque, passed by value; {0} is null. Becomes stale in the same way.
+typedef struct ph_viewer_id {
+    uint32_t index1;
+    uint32_t generation;
+} ph_viewer_id;
 
 #ifdef __cplusplus
 }

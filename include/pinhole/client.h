@@ -1,29 +1,34 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// The receiving side: takes datagrams, keeps what they tell, answers with acknowledgements. It
-// lives from bytes alone; the transport is the game's, and time comes in as an argument.
+// The receiving side: takes datagrams, keeps what they say, answers with acks, and shows the entities
+// at any moment. It lives from bytes alone; the transport is the game's, and time comes in as an
+// argument.
 //
 //     ph_client_receive(client, now_us, datagram, size);
 //     if (now_us >= ph_client_ack_due_us(client)) {      // after datagrams, and once per frame
-//         send(server, ack, ph_client_ack(client, now_us, ack));
+//         send(server, ack, ph_client_write_ack(client, now_us, ack));
 //     }
 //     ph_event event;
 //     while (ph_client_poll(client, &event)) { ... }
 //
 //     ph_client_advance(client, now_us);                 // once per frame
-//     ph_client_show(client, entity, &pose);
+//     ph_client_get_pose(client, entity, &pose);
 //
-// An entity is named by an id {slot + 1, association}; it becomes stale when the entity leaves the
-// view. References between entities are such ids, too; they name nobody once theirs is stale.
+// An entity has the game's key, and an id {slot + 1, association} that becomes stale when the entity
+// leaves the view. References between entities are such ids, too; they are {0} once theirs is stale.
 //
 // A client is one connection to one server: its session begins with the first packet and ends with
-// the client. Whoever connects again, to whatever server, makes a new one. Memory is taken at creation and at no other time. For each slot of slot_capacity it is
-// twice the largest class as it goes over the wire (what is known, and the packet that is being
-// examined) and some 300 bytes; 360 KB for 512 slots and a class of 25 properties. The pinhole
-// profile also takes what both ends know of each slot, twice (some 100 bytes and two packed classes),
-// and a ring of what the server does not know yet that we know: 256 KB, less for a few dozen slots.
-// That is 360 KB more for 512 slots.
+// the client. Another connection takes a new client.
+//
+// Threads: one at a time; clients share nothing.
+//
+// Memory is taken at creation and at no other time. For each slot of slot_capacity it is twice the
+// largest class as it goes over the wire (what is known, and the packet that is being examined) and
+// some 300 bytes; 360 KB for 512 slots and a class of 25 properties. The pinhole profile also takes the
+// baselines of each slot, twice (some 100 bytes and two packed classes), and a ring of what was applied
+// and is not yet part of the baselines: 256 KB, less for a few dozen slots. That is 360 KB more for 512
+// slots.
 
 #ifndef PINHOLE_CLIENT_H
 #define PINHOLE_CLIENT_H
@@ -46,15 +51,15 @@ typedef struct ph_client_def {
     /// How packets are written: the server's world must have the same.
     /// Default PH_PROFILE_PINHOLE.
     ph_profile profile;
-    /// Slots at most, 2..65535: a server that uses more is refused. Default 512.
+    /// Slots at most, 2..65,535: a server that uses more is refused. Default 512.
     int slot_capacity;
     /// What there is to stand on, the same as the server's. Zero-initialised: nothing.
     ph_ground ground;
-    /// What ph_client_show() shows. 0: the present, the motion that is known carried on. Otherwise
-    /// the past of so many milliseconds, at most 10,000, exactly as it was between the positions
-    /// told; it should be longer than the way of a packet and the interval of updates together, and
+    /// What ph_client_get_pose() shows. 0: the present, by extrapolation of the motion that is known.
+    /// Otherwise the past of so many milliseconds, at most 10,000, interpolated between the positions
+    /// received; it should be longer than the way of a packet and the interval of updates together, and
     /// not longer than five intervals.
-    int show_delay_ms;
+    int interpolation_delay_ms;
     /// Zero-initialised means malloc and free.
     ph_allocator allocator;
     /// Set by ph_client_def_default(). Do not touch.
@@ -76,26 +81,26 @@ PH_API void ph_client_destroy(ph_client* client);
 /// counts microseconds from anywhere and never goes back; here and below, what is later than 2^62 (in
 /// some 146,000 years) counts as that.
 ///
-/// A refused datagram leaves no trace but a count. Its number does not count as heard of either: a
+/// A refused datagram leaves no trace but a count. Its sequence does not count as received either: a
 /// forged one cannot push real ones aside (whether a datagram is the server's is the transport's to
-/// know), and the next acknowledgement of a newer packet says that this one was not applied. Should
-/// everything be refused, the server's probes go on counting, and the session with them.
+/// know), and the next ack of a newer packet says that this one was not applied. Should everything be
+/// refused, the server's probes go on counting, and the session with them.
 /// @return PH_OK; PH_ERROR_STALE for one that comes too late, twice or before any hello, which is
 /// no fault; PH_ERROR_SCHEMA when the server's schema, profile, slot count or session is not ours;
 /// PH_ERROR_VALUE for anything that no server sends. The stats count each by its reason.
 PH_API ph_result ph_client_receive(ph_client* client, uint64_t now_us, const void* bytes,
                                    size_t size);
 
-/// Writes what the server should hear, when ph_client_ack_due_us() says so; send it at once. Each says
-/// everything, any may be lost. The round trip, and with it the server's time, is measured from here, so
-/// write none that is not sent.
+/// Writes the ack that the server should get, when ph_client_ack_due_us() says so; send it at once. Each
+/// says everything, any may be lost. The round trip, and with it the server's time, is measured from
+/// here, so write none that is not sent.
 /// @return PH_ACK_SIZE, or 0 before the first packet.
-PH_API size_t ph_client_ack(ph_client* client, uint64_t now_us, uint8_t bytes[PH_ACK_SIZE]);
+PH_API size_t ph_client_write_ack(ph_client* client, uint64_t now_us, uint8_t bytes[PH_ACK_SIZE]);
 
-/// When the next one should be written, in our time; UINT64_MAX: not before another datagram comes.
-/// For a packet that was not answered yet that is when it came. One that came 300 ms or more after the
-/// one before it is answered once more, 50 ms after its answer, in case that got lost: the next packet,
-/// and with it the next answer, may be a second away.
+/// When the next ack should be written, in our time; UINT64_MAX: not before another datagram comes.
+/// For a packet that was not acked yet that is when it came. One that came 300 ms or more after the
+/// one before it is acked once more, 50 ms after its ack, in case that got lost: the next packet, and
+/// with it the next ack, may be a second away.
 PH_API uint64_t ph_client_ack_due_us(const ph_client* client);
 
 // ---- what happened
@@ -113,17 +118,17 @@ typedef struct ph_event {
     ph_event_kind kind;
     int class_index;
     ph_entity_id entity; // LEAVE: stale already
-    /// The game's own name for it.
-    uint64_t name;
-    /// ENTER, UPDATE: bit p says that property p was told. What an ENTER does not mention is at its
+    /// The game's own number for it.
+    uint64_t key;
+    /// ENTER, UPDATE: bit p says that property p was received. What an ENTER does not mention is at its
     /// initial value.
     uint64_t properties;
     /// What the game has set for it; LEAVE gives it back.
     void* user;
 } ph_event;
 
-/// The next event: all LEAVEs first, then the others, each by slot. So whoever changes the slot
-/// leaves before entering. @return False when there is none.
+/// The next event: all LEAVEs first, then the others, each by slot. So what changes its slot leaves
+/// before it enters. @return False when there is none.
 PH_API bool ph_client_poll(ph_client* client, ph_event* event);
 
 // ---- what is known
@@ -136,36 +141,39 @@ PH_API int ph_client_entity_count(const ph_client* client);
 PH_API int ph_client_slot_count(const ph_client* client);
 PH_API ph_entity_id ph_client_entity_at(const ph_client* client, int slot);
 
-/// The entity of this name in view, or {0}. No two have the same: one that enters in a new slot has
-/// left the old one, even if that leave got lost on the way; it is left at once then.
-PH_API ph_entity_id ph_client_find(const ph_client* client, uint64_t name);
+/// The entity with this key in view, or {0}. No two have the same: one that enters in a new slot has
+/// left the old one, even if that leave got lost on the way; it leaves at once then.
+PH_API ph_entity_id ph_client_find(const ph_client* client, uint64_t key);
 
 PH_API bool ph_client_is_in_view(const ph_client* client, ph_entity_id entity);
 
-/// Either pointer may be NULL. @return PH_OK or PH_ERROR_STALE.
-PH_API ph_result ph_client_identify(const ph_client* client, ph_entity_id entity, uint64_t* name,
+/// Key and class of an entity in view. Either pointer may be NULL. @return PH_OK or PH_ERROR_STALE.
+PH_API ph_result ph_client_identify(const ph_client* client, ph_entity_id entity, uint64_t* key,
                                     int* class_index);
 
-/// Fills the game's struct with what is known. Unbound bytes are left alone. What was never told is
+/// Fills the game's struct with what is known. Unbound bytes are left alone. What was never received is
 /// at its default. @return PH_OK or PH_ERROR_STALE.
-PH_API ph_result ph_client_get(const ph_client* client, ph_entity_id entity, void* state);
+PH_API ph_result ph_client_get_struct(const ph_client* client, ph_entity_id entity, void* state);
 
-/// Reads one property into a value of the given field type and size, as ph_world_read() does.
+/// Gets one property as a value of the given field type and size, as ph_world_get_property() does.
 /// @return PH_OK, PH_ERROR_STALE, PH_ERROR_VALUE (no such property, wrong type or size, or the
 /// field cannot hold the value), PH_ERROR_TOO_LONG (a text does not fit).
-PH_API ph_result ph_client_read(const ph_client* client, ph_entity_id entity, int property,
-                                ph_field field, void* value, size_t size);
+PH_API ph_result ph_client_get_property(const ph_client* client, ph_entity_id entity, int property,
+                                        ph_field field, void* value, size_t size);
 
 /// A pointer of the game's for each entity; NULL when it enters. Best set when the ENTER is polled:
-/// of somebody who leaves before that, no LEAVE tells.
+/// an entity that leaves before that has no LEAVE. @return PH_OK or PH_ERROR_STALE.
 PH_API ph_result ph_client_set_user(ph_client* client, ph_entity_id entity, void* user);
+/// The pointer, or NULL for a stale id.
 PH_API void* ph_client_user(const ph_client* client, ph_entity_id entity);
 
 // ---- what is shown
 
 /// An entity at the moment of the last ph_client_advance(); docs/motion.md says how it is found.
 typedef struct ph_pose {
-    /// -2^31 <= each < 2^31. Of x and y the middle of the step that the coding rounds to.
+    /// In mm, within PH_POSITION_MIN_MM..PH_POSITION_MAX_MM + 1; of x and y the middle of the step that
+    /// the coding rounds to. A double, since motion between updates is finer than a millimetre; it counts
+    /// whole millimetres up to 2^53, which is further than positions will ever go.
     double position_mm[3];
     /// 0 <= it < 360. The first property of its class named "heading" with the coding ANGLE.
     double heading_deg;
@@ -178,68 +186,13 @@ typedef struct ph_pose {
 PH_API void ph_client_advance(ph_client* client, uint64_t now_us);
 
 /// What is shown of one entity, at the moment of the last ph_client_advance(): without that nothing
-/// moves. One that entered since the last frame is where it was told to be.
+/// moves. One that entered since the last frame is where its enter says.
 /// @return PH_OK or PH_ERROR_STALE.
-PH_API ph_result ph_client_show(const ph_client* client, ph_entity_id entity, ph_pose* pose);
+PH_API ph_result ph_client_get_pose(const ph_client* client, ph_entity_id entity, ph_pose* pose);
 
 /// The server's time at a moment of ours, as well as packets tell: its ticks times their length,
 /// counted from wherever the first packet stood. 0 before the first packet.
 PH_API double ph_client_server_time_us(const ph_client* client, uint64_t now_us);
-
-// ---- how it goes
-
-/// Why datagrams were refused or dropped.
-typedef enum ph_refusal {
-    /// Came twice, or after a newer one. No fault.
-    PH_REFUSAL_OLD = 0,
-    /// A packet before any hello. No fault.
-    PH_REFUSAL_EARLY,
-    /// Another schema, version, slot count, session or tick length.
-    PH_REFUSAL_HELLO,
-    /// A number or horizon that this server cannot have sent.
-    PH_REFUSAL_NUMBER,
-    /// Ends too early, is larger than any, or goes on behind the end of a probe.
-    PH_REFUSAL_SIZE,
-    /// A value, slot or record that no server writes, or not to a client that knows what we know;
-    /// a header that no server writes, such as one with a reserved horizon code.
-    PH_REFUSAL_RECORD,
-    PH_REFUSAL_COUNT
-} ph_refusal;
-
-typedef struct ph_client_stats {
-    /// All that came, refused ones included.
-    uint64_t datagrams;
-    uint64_t bytes;
-    /// Packets applied; probes, which tell only how far the server is; and all others.
-    uint64_t applied;
-    uint64_t probes;
-    uint64_t refused[PH_REFUSAL_COUNT];
-    /// Entities that came into view and left it.
-    uint64_t enters;
-    uint64_t leaves;
-    /// Records of entities in view, an enter that was told again included.
-    uint64_t updates;
-    /// Payload of the last full second before the newest datagram.
-    double kbps;
-    /// Share of the last 64 packet numbers that were not applied, 0..1: lost, late, refused, or heard
-    /// of from a probe alone.
-    double loss;
-    /// Smoothed, from the acknowledgement that first named a packet to the arrival of the first one
-    /// that was sent in the knowledge of it, less the time that the acknowledgement lay at the
-    /// server. 0 before the first measurement.
-    double rtt_ms;
-    /// Number and tick of the newest applied packet. A classic packet has 11 bits of the tick; the
-    /// rest is counted from the first packet by our own clock. Pinhole: the server's own tick.
-    uint32_t newest_number;
-    uint32_t newest_tick;
-    /// Length of a tick of the server; 0 before the first packet.
-    uint32_t tick_us;
-} ph_client_stats;
-
-PH_API ph_client_stats ph_client_get_stats(const ph_client* client);
-
-/// True when every structure is sound. Slow; for tests.
-PH_API bool ph_client_validate(const ph_client* client);
 
 #ifdef __cplusplus
 }

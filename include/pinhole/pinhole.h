@@ -1,7 +1,22 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Everything at once. Each header can also be included by itself.
+// Everything at once. Each header can also be included by itself; in the order in which a game meets
+// them:
+//
+//   base.h                        results, memory, ids
+//   schema.h                      what entities are made of
+//   world.h, viewer.h             the server: entities and their state; players and their datagrams
+//   vision.h, schedule.h          which entities a viewer sees; which of them are sent first
+//   client.h                      the client: what arrives, and what is shown
+//   message.h                     reliable messages and input, both ways
+//   stats.h                       how all of it is doing
+//   packet.h                      profiles and sizes
+//   ground.h                      what there is to stand on, for altitudes that cost almost nothing
+//   bits.h, entropy.h             writing messages of your own, bit by bit
+//   integers.h, fixed.h, angle.h, quaternion.h, text.h, coordinate.h    the codings
+//
+// Secure connections over UDP are in pinhole/net/ (host.h for servers) and in a library of their own.
 
 #ifndef PINHOLE_PINHOLE_H
 #define PINHOLE_PINHOLE_H
@@ -23,11 +38,13 @@
 
 #include <pinhole/packet.h>
 #include <pinhole/schedule.h>
+#include <pinhole/stats.h>
 #include <pinhole/vision.h>
 
 #include <pinhole/client.h>
 #include <pinhole/link.h>
-#include <pinhole/mail.h>
+#include <pinhole/message.h>
+#include <pinhole/viewer.h>
 #include <pinhole/world.h>
 
 #endif

@@ -1,10 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Which entities a packet tells of first. A scheduler is four functions over plain arrays that the
-// world fills; a game may bring its own. Around every scheduler stand the same rules: leaves and
-// newcomers first, only what differs from what was last sent, exactly the budget, and nobody waits
-// for ever (patience_ms of ph_viewer_def).
+// Which entities a packet carries first. A scheduler is four functions over plain arrays that the
+// world fills. Three are ready; a game may bring its own:
+//
+//     def.scheduler = ph_scheduler_buckets();     // of ph_viewer_def
+//
+// Around every scheduler stand the same rules: leaves and newcomers first, only what differs from what
+// was last sent, exactly the budget, and no entity starves (max_starve_ms of ph_viewer_def).
 
 #ifndef PINHOLE_SCHEDULE_H
 #define PINHOLE_SCHEDULE_H
@@ -20,7 +23,7 @@ extern "C" {
 typedef struct ph_ranking_errors {
     /// From the eye, in space, in mm, at least 1,000.
     const float* range_mm;
-    /// Between the position shown and the true one, in mm; 0 where nobody is shown yet.
+    /// Between the position shown and the true one, in mm; 0 where nothing is shown yet.
     const float* error_mm;
     /// How fast the two move apart, in mm/s.
     const float* growth_mm_s;
@@ -28,18 +31,18 @@ typedef struct ph_ranking_errors {
     const float* turn_rad;
     /// Since the newest position that was sent, in s; of newcomers, since they came into view.
     const float* age_s;
-    /// 1 for a newcomer, 0 for who is shown; between them, the chance that an enter got lost.
+    /// 1 for a newcomer, 0 for what is shown; between them, the chance that an enter got lost.
     const float* missing;
     /// What a position would take, in bits, at about.
     const float* position_bits;
-    /// What else records take, at about: who it is; a heading; other properties; a whole enter.
+    /// What else records take, at about: slot and mask; a heading; other properties; a whole enter.
     float record_bits;
     float heading_bits;
     float other_bits;
     float enter_bits;
 } ph_ranking_errors;
 
-/// One viewer at one send; arrays by slot. Slots that show nobody have distance INFINITY.
+/// One viewer at one send; arrays by slot. Empty slots have distance INFINITY.
 typedef struct ph_ranking {
     int slot_count;
     /// To the viewer, in the plane, |dx| + |dy| in mm, at least 1.
@@ -48,7 +51,7 @@ typedef struct ph_ranking {
     const float* weight;
     /// Path since the position was last sent, in mm.
     const uint32_t* mileage_mm;
-    /// Bit p: property p may differ from what was last sent. 0: nothing to tell.
+    /// Bit p: property p may differ from what was last sent. 0: nothing to send.
     const uint64_t* dirty;
     /// The scheduler's own memory of each slot, kept between sends; 0 when a slot takes an entity.
     float* score;
@@ -61,24 +64,24 @@ typedef struct ph_ranking {
     /// every difference is significant, else an eighth for each significant difference, at most 1;
     /// times the weight of the property; as a path, so there and back counts twice. References,
     /// properties for certain audiences and what got lost count 1 each. 0 when nothing but the
-    /// position may be due. NULL unless the scheduler wants_change.
+    /// position may differ. NULL unless the scheduler wants_change.
     const float* change;
     /// NULL unless the scheduler wants_errors.
     const ph_ranking_errors* errors;
 } ph_ranking;
 
-/// One entity whose turn it is.
+/// One entity that is about to be compared and written.
 typedef struct ph_visit {
     float distance_mm;
     float weight;
     float score;
     uint32_t mileage_mm;
     /// Bit p: property p differs from what was last sent, and may be sent to this viewer now.
-    uint64_t due;
+    uint64_t diff;
     /// Of these, what its policy calls a significant difference: at least `significant`, or any
     /// after a second without change, or lost on the way.
     uint64_t significant;
-    /// Of these, what was said before and got lost.
+    /// Of these, what was sent before and got lost.
     uint64_t lost;
     /// Of these, what has not changed for a second: waiting would gather nothing more.
     uint64_t settled;
@@ -95,15 +98,15 @@ typedef struct ph_visit {
     uint32_t note;
 } ph_visit;
 
-/// A choice. Must be fast, must not allocate, must depend on nothing but its arguments; is called
-/// for different viewers from different threads. {0} stands for
-/// that of the profile: classic ph_scheduler_score(), pinhole ph_scheduler_error().
+/// A scheduler. Its functions must be fast, must not allocate and must depend on nothing but their
+/// arguments; they are called for different viewers from different threads. {0} stands for that of the
+/// profile: classic ph_scheduler_score(), pinhole ph_scheduler_error().
 typedef struct ph_scheduler {
     const char* name;
     void* context;
     /// Once per send.
     void (*rank)(void* context, const ph_ranking* ranking);
-    /// Once per visit, in order of priority, until the budget is spent. @return Which of `due` to
+    /// Once per visit, in order of priority, until the budget is spent. @return Which of `diff` to
     /// send now. What is held back goes out later, or now if bits are left at the end.
     uint64_t (*filter)(void* context, const ph_visit* visit);
     /// The score after a record was sent; one that was visited in vain keeps its score.
@@ -115,7 +118,7 @@ typedef struct ph_scheduler {
     /// Whether it looks at `errors`, which cost memory (some 120 bytes for each slot) and time; has
     /// `change`, too, in which headings then count only beside something else.
     bool wants_errors;
-    /// Newcomers are not told of before all others, but when their priority says so.
+    /// Newcomers are not sent before all others, but when their priority says so.
     bool ranks_newcomers;
 } ph_scheduler;
 
@@ -126,7 +129,7 @@ PH_API ph_scheduler ph_scheduler_score(void);
 
 /// Each property has a priority by how much of the picture its change concerns: the path of a
 /// position, or half a metre for each `change` of something else ("put on a hat"), over the distance;
-/// times the hint and the sends since something has been due. Rounded down to a quarter of a power of
+/// times the hint and the sends since it has differed. Rounded down to a quarter of a power of
 /// two: buckets on shelves, whose order needs no sorting. An entity stands in the bucket of its best
 /// property. A position goes if it is at most two shelves below, has settled or was lost; everything
 /// else when its difference is significant.
@@ -135,8 +138,9 @@ PH_API ph_scheduler ph_scheduler_buckets(void);
 /// What a record is expected to remove of visible error, per bit: the angle between what the client
 /// will show when it arrives and the truth, times the time since the last position. A heading counts
 /// for a radian 25 mm and an eighth of the position's error, another look ("put on a hat") 50 mm,
-/// a newcomer three metres for ten seconds; all over the distance, times the hint. What nobody would see (0.1 mrad) waits for spare
-/// bits. Its filter goes by the notes that its rank leaves: take both or neither.
+/// a newcomer three metres for ten seconds; all over the distance, times the hint. What is too small to
+/// be seen (0.1 mrad) waits for spare bits. Its filter goes by the notes that its rank leaves: take both
+/// or neither.
 PH_API ph_scheduler ph_scheduler_error(void);
 
 #ifdef __cplusplus

@@ -6,7 +6,7 @@
 // both ends compare fingerprints when they connect.
 //
 //     typedef struct kart {
-//         int32_t position_mm[3];
+//         int64_t position_mm[3];
 //         float heading_deg;
 //         uint8_t shells;
 //         char name[32];
@@ -14,7 +14,7 @@
 //
 //     static const ph_property_def kart_properties[] = {
 //         {.name = "position", .coding = PH_CODING_POSITION,
-//          .field = PH_FIELD_I32X3, .offset = offsetof(kart, position_mm)},
+//          .field = PH_FIELD_I64X3, .offset = offsetof(kart, position_mm)},
 //         {.name = "heading", .coding = PH_CODING_ANGLE, .bits = 8,
 //          .significant = 5, .distance_m = 50,
 //          .field = PH_FIELD_F32, .offset = offsetof(kart, heading_deg)},
@@ -63,7 +63,7 @@ typedef enum ph_coding {
     PH_CODING_STRING,     // UTF-8, max_length bytes
     PH_CODING_BYTES,      // max_length bytes
     PH_CODING_ENTITY,     // a reference to an entity
-    PH_CODING_POSITION,   // the entity's place: int32 mm; every class has exactly one
+    PH_CODING_POSITION,   // the entity's place in mm; every class has exactly one
     PH_CODING_COUNT
 } ph_coding;
 
@@ -81,7 +81,8 @@ typedef enum ph_field {
     PH_FIELD_U64,
     PH_FIELD_F32,
     PH_FIELD_F64,
-    PH_FIELD_I32X3,  // int32_t[3]: position in mm
+    PH_FIELD_I32X3,  // int32_t[3]
+    PH_FIELD_I64X3,  // int64_t[3]: position in mm
     PH_FIELD_F32X3,  // float[3]
     PH_FIELD_F64X3,  // double[3]
     PH_FIELD_F32X4,  // float[4]: x, y, z, w

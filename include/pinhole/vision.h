@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Who sees whom. A viewer sees the N nearest entities within its radius that it may see, exactly,
-// and has a short name, a slot, for each. Two ways lead to the same result:
+// Vision: which entities a viewer sees (elsewhere: interest management, relevancy). A viewer sees the N
+// nearest entities within its radius that it may see, exactly, and has a small number, a slot, for
+// each. Two ways lead to the same result:
 //
 //   grid     entities in cells; from the viewer's cell outwards until nothing nearer can follow.
 //            The choice for almost every game.
@@ -12,6 +13,14 @@
 //
 // What has entered stays until it is clearly gone (hysteresis), so nothing flickers at the edge.
 // Distances are measured in the plane (x, y), across the edge of the 32-bit world too.
+//
+//     def.vision.kind = PH_VISION_GROUPS;             // of ph_world_def
+//     ...
+//     ph_vision vision;
+//     ph_viewer_get_vision(world, viewer, &vision);   // after a tick
+//     for (int i = 0; i < vision.enter_count; ++i) {
+//         ph_entity_index newcomer = vision.entities[vision.enters[i]];
+//     }
 
 #ifndef PINHOLE_VISION_H
 #define PINHOLE_VISION_H
@@ -29,7 +38,7 @@ typedef enum ph_vision_kind {
     PH_VISION_GROUPS,
 } ph_vision_kind;
 
-/// How a world finds who sees whom. Start from ph_vision_def_default().
+/// How a world finds what each viewer sees. Start from ph_vision_def_default().
 typedef struct ph_vision_def {
     ph_vision_kind kind;
     /// Grid: side of a cell. Default 131072 (2^17 mm, 131 m); rounded up to a power of two.
@@ -40,10 +49,10 @@ typedef struct ph_vision_def {
     /// Groups: groups whose centres are nearer than this become one, if no member would have to
     /// leave at once. Less than half of group_split_mm. Default 20 m.
     int32_t group_merge_mm;
-    /// Each viewer's vision is refreshed at least every so many ticks, in turn. Default 1. Whoever walks
-    /// into view is seen that much later, whoever leaves goes that much later. What happens at once is
-    /// seen at once: whom the game spawns within a viewer's reach, shows or moves there by a jump, and
-    /// where a viewer's own entity jumps to.
+    /// Each viewer's vision is refreshed at least every so many ticks, in turn. Default 1. What walks
+    /// into view enters that much later, what walks out leaves that much later. Sudden changes are seen
+    /// at once: what the game spawns within a viewer's reach, shows or moves there by a jump, and where
+    /// a viewer's own entity jumps to.
     int refresh_ticks;
     /// An entity stays visible for at least so many ticks after it entered, unless it is gone, may
     /// no longer be seen, or is further away than twice the viewer's radius. Default 10.
@@ -60,7 +69,7 @@ typedef uint32_t ph_entity_index;
 #define PH_ENTITY_NONE UINT32_MAX
 
 /// What one viewer sees: its slots. Slot 0 is the viewer's own entity.
-typedef struct ph_sight {
+typedef struct ph_vision {
     /// By slot: the entity, or PH_ENTITY_NONE. A leaving slot keeps PH_ENTITY_NONE until it is
     /// freed.
     const ph_entity_index* entities;
@@ -74,24 +83,7 @@ typedef struct ph_sight {
     int enter_count;
     const uint16_t* leaves;
     int leave_count;
-} ph_sight;
-
-/// How vision went, since the world was created.
-typedef struct ph_vision_stats {
-    uint64_t refreshes;
-    uint64_t enters;
-    uint64_t leaves;
-    /// Newcomers that had to wait because every slot was taken or resting.
-    uint64_t waits;
-    /// Groups only: how many there are now, and what became of them.
-    int groups;
-    uint64_t splits;
-    uint64_t merges;
-    /// Groups only: candidate lists made, and viewers that were served from a list made for
-    /// another.
-    uint64_t lists;
-    uint64_t shared_lists;
-} ph_vision_stats;
+} ph_vision;
 
 #ifdef __cplusplus
 }

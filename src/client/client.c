@@ -38,7 +38,7 @@ static bool is_client_def_sensible(const ph_client_def* def)
 
     return def->schema != NULL && def->profile >= 0 && def->profile < PH_PROFILE_COUNT &&
            def->slot_capacity >= SLOT_CAPACITY_MIN && def->slot_capacity <= SLOT_CAPACITY_MAX &&
-           def->show_delay_ms >= 0 && def->show_delay_ms <= SHOW_DELAY_MAX_MS;
+           def->interpolation_delay_ms >= 0 && def->interpolation_delay_ms <= SHOW_DELAY_MAX_MS;
 }
 
 static ph_result create_client_parts(ph_client* client)
@@ -63,7 +63,7 @@ static ph_result create_client_parts(ph_client* client)
     }
     if (result == PH_OK) {
         result = ph_display_create(&client->display, &client->layouts, allocator, capacity);
-        client->display.delay_us = (int64_t)client->def.show_delay_ms * 1000;
+        client->display.delay_us = (int64_t)client->def.interpolation_delay_ms * 1000;
     }
     return result;
 }
@@ -105,7 +105,7 @@ void ph_client_destroy(ph_client* client)
 
 // ---- acknowledgements and events
 
-size_t ph_client_ack(ph_client* client, uint64_t now_us, uint8_t bytes[PH_ACK_SIZE])
+size_t ph_client_write_ack(ph_client* client, uint64_t now_us, uint8_t bytes[PH_ACK_SIZE])
 {
     if (!client->session.has_begun) {
         return 0;
@@ -144,7 +144,7 @@ ph_client_stats ph_client_get_stats(const ph_client* client)
 {
     const ph_session* session = &client->session;
     ph_client_stats stats = client->counts;
-    stats.kbps = (double)client->rate.last_bytes * 8.0 / 1000.0;
+    stats.received_kbps = (double)client->rate.last_bytes * 8.0 / 1000.0;
     if (session->has_begun) {
         stats.loss = loss_of(session);
         stats.rtt_ms = client->display.clock.rtt_us / 1000.0;
@@ -241,7 +241,7 @@ static void load_words(const ph_client_entities* entities, int slot, int p, uint
     }
 }
 
-ph_result ph_client_get(const ph_client* client, ph_entity_id entity, void* state)
+ph_result ph_client_get_struct(const ph_client* client, ph_entity_id entity, void* state)
 {
     const ph_client_entities* entities = &client->entities;
     const int slot = ph_client_entities_slot_of(entities, entity);
@@ -267,8 +267,8 @@ ph_result ph_client_get(const ph_client* client, ph_entity_id entity, void* stat
     return PH_OK;
 }
 
-ph_result ph_client_read(const ph_client* client, ph_entity_id entity, int property, ph_field field,
-                         void* value, size_t size)
+ph_result ph_client_get_property(const ph_client* client, ph_entity_id entity, int property,
+                                 ph_field field, void* value, size_t size)
 {
     const ph_client_entities* entities = &client->entities;
     const int slot = ph_client_entities_slot_of(entities, entity);

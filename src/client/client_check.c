@@ -6,6 +6,7 @@
 #include "client/client_state.h"
 
 #include "base/hash.h"
+#include "tools/tools.h"
 
 static bool is_session_sound(const ph_client* client)
 {

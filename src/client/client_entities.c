@@ -360,7 +360,7 @@ static ph_event take_leave(ph_events* events, int slot)
         .kind = PH_EVENT_LEAVE,
         .class_index = left->class_index,
         .entity = {.index1 = (uint32_t)slot + 1, .generation = left->association},
-        .name = left->name,
+        .key = left->name,
         .user = left->user,
     };
 }
@@ -371,7 +371,7 @@ static ph_event take_change(ph_events* events, const ph_client_entities* entitie
         .kind = ph_bitset_test(&events->is_announced, slot) ? PH_EVENT_UPDATE : PH_EVENT_ENTER,
         .class_index = entities->class_index[slot],
         .entity = {.index1 = (uint32_t)slot + 1, .generation = entities->association[slot]},
-        .name = entities->name[slot],
+        .key = entities->name[slot],
         .properties = events->changed[slot],
         .user = entities->user[slot],
     };

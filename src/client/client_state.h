@@ -13,6 +13,7 @@
 #include "client/receive.h"
 
 #include <pinhole/client.h>
+#include <pinhole/stats.h>
 
 struct ph_client {
     ph_client_def def;

@@ -191,7 +191,7 @@ void ph_client_advance(ph_client* client, uint64_t now_us)
     ph_display_advance(&client->display, &client->entities, ph_clock_clamp_us(now_us));
 }
 
-ph_result ph_client_show(const ph_client* client, ph_entity_id entity, ph_pose* pose)
+ph_result ph_client_get_pose(const ph_client* client, ph_entity_id entity, ph_pose* pose)
 {
     const int slot = ph_client_entities_slot_of(&client->entities, entity);
     if (slot < 0) {

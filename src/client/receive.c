@@ -204,7 +204,7 @@ static void leave_slot(ph_client* client, int slot)
 {
     ph_events_leave(&client->events, &client->entities, slot);
     ph_client_entities_leave(&client->entities, slot);
-    ++client->counts.leaves;
+    ++client->counts.applied_leaves;
 }
 
 static void apply_leave(ph_client* client, const ph_record* record)
@@ -226,11 +226,11 @@ static void apply_enter(ph_client* client, const ph_record* record)
     const uint64_t properties = ph_client_entities_enter(&client->entities, record);
     if (is_again) {
         ph_events_update(&client->events, record->slot, properties);
-        ++client->counts.updates;
+        ++client->counts.applied_updates;
     } else {
         ph_events_enter(&client->events, record->slot, properties);
         ph_display_enter(&client->display, record->slot);
-        ++client->counts.enters;
+        ++client->counts.applied_enters;
     }
     ph_display_update(&client->display, &client->entities, record, properties);
 }
@@ -240,7 +240,7 @@ static void apply_update(ph_client* client, const ph_record* record)
     ph_client_entities_update(&client->entities, record);
     ph_events_update(&client->events, record->slot, record->properties);
     ph_display_update(&client->display, &client->entities, record, record->properties);
-    ++client->counts.updates;
+    ++client->counts.applied_updates;
 }
 
 static int64_t server_us_of(uint64_t tick, uint32_t tick_us)
@@ -285,8 +285,8 @@ static void apply_packet(ph_client* client, const ph_header* header, uint64_t no
     for (int i = decoded->update_first; i < decoded->count; ++i) {
         apply_update(client, &decoded->records[i]);
     }
-    client->counts.newest_number = header->number;
-    ++client->counts.applied;
+    client->counts.newest_sequence = header->number;
+    ++client->counts.applied_packets;
 }
 
 // ---- one datagram
@@ -310,18 +310,18 @@ static void count_bytes(ph_client* client, uint64_t now_us, size_t size)
         rate->bytes = 0;
     }
     rate->bytes += size;
-    ++client->counts.datagrams;
-    client->counts.bytes += size;
+    ++client->counts.received_datagrams;
+    client->counts.received_bytes += size;
 }
 
-static ph_result refuse(ph_client* client, ph_refusal reason)
+static ph_result refuse(ph_client* client, ph_client_refusal reason)
 {
-    ++client->counts.refused[reason];
+    ++client->counts.refused_datagrams[reason];
     switch (reason) {
-    case PH_REFUSAL_OLD:
-    case PH_REFUSAL_EARLY:
+    case PH_CLIENT_REFUSAL_OLD:
+    case PH_CLIENT_REFUSAL_EARLY:
         return PH_ERROR_STALE;
-    case PH_REFUSAL_HELLO:
+    case PH_CLIENT_REFUSAL_HELLO:
         return PH_ERROR_SCHEMA;
     default:
         return PH_ERROR_VALUE;
@@ -331,7 +331,7 @@ static ph_result refuse(ph_client* client, ph_refusal reason)
 static ph_result refuse_bytes(ph_client* client, const datagram* in)
 {
     const bool is_short = ph_bit_reader_result(in->raw) == PH_ERROR_END;
-    return refuse(client, is_short ? PH_REFUSAL_SIZE : PH_REFUSAL_RECORD);
+    return refuse(client, is_short ? PH_CLIENT_REFUSAL_SIZE : PH_CLIENT_REFUSAL_RECORD);
 }
 
 // A session begins with the first hello that suits us; every later one must say the same.
@@ -398,7 +398,7 @@ static ph_result receive_probe(ph_client* client, const ph_session* session, dat
         const ph_arrival arrival = {.time_us = in->now_us, .is_heard = true};
         ph_arrivals_add(arrivals, in->header.number, &arrival);
     }
-    ++client->counts.probes;
+    ++client->counts.received_probes;
     return PH_OK;
 }
 
@@ -448,7 +448,7 @@ static ph_result receive_pinhole(ph_client* client, const ph_session* session, d
     const ph_header* header = &in->header;
     uint64_t tick;
     if (!ph_arrivals_try_pinhole_tick(&session->arrivals, header, &tick)) {
-        return refuse(client, PH_REFUSAL_NUMBER);
+        return refuse(client, PH_CLIENT_REFUSAL_SEQUENCE);
     }
     ph_client_baselines* baselines = &client->baselines;
     ph_client_baselines_advance(baselines, header->horizon);
@@ -500,7 +500,7 @@ ph_result ph_client_receive(ph_client* client, uint64_t now_us, const void* byte
     datagram in = {.now_us = ph_clock_clamp_us(now_us)};
     count_bytes(client, in.now_us, size);
     if (size > PH_PAYLOAD_MAX) {
-        return refuse(client, PH_REFUSAL_SIZE);
+        return refuse(client, PH_CLIENT_REFUSAL_SIZE);
     }
     open_datagram(client, bytes, size, &in);
     if (ph_bit_reader_result(in.raw) != PH_OK) {
@@ -508,18 +508,19 @@ ph_result ph_client_receive(ph_client* client, uint64_t now_us, const void* byte
     }
     const ph_header* header = &in.header;
     if (header->has_hello && !is_hello_ours(client, &header->hello)) {
-        return refuse(client, PH_REFUSAL_HELLO);
+        return refuse(client, PH_CLIENT_REFUSAL_HELLO);
     }
     if (!client->session.has_begun) {
         if (!header->has_hello) {
-            return refuse(client, PH_REFUSAL_EARLY);
+            return refuse(client, PH_CLIENT_REFUSAL_EARLY);
         }
         init_session(&client->candidate, &header->hello);
     }
     const ph_session* session = client->session.has_begun ? &client->session : &client->candidate;
     const ph_news news = judge_sequence(session, header);
     if (news != PH_NEWS_NEW) {
-        return refuse(client, news == PH_NEWS_OLD ? PH_REFUSAL_OLD : PH_REFUSAL_NUMBER);
+        return refuse(client,
+                      news == PH_NEWS_OLD ? PH_CLIENT_REFUSAL_OLD : PH_CLIENT_REFUSAL_SEQUENCE);
     }
     if (header->is_probe) {
         return receive_probe(client, session, &in);

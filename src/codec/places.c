@@ -4,7 +4,10 @@
 // Positions: truncated absolute coordinates, altitudes as layers of a ground, and a raster that is a
 // ground. Shortened once per moved entity, for all viewers; restored once per position received.
 
+#include "codec/places.h"
+
 #include "base/allocator.h"
+#include "base/position.h"
 #include "pinhole/coordinate.h"
 #include "pinhole/ground.h"
 #include "pinhole/integers.h"
@@ -77,17 +80,29 @@ struct ph_raster {
 
 // The layers at one place.
 typedef struct place_layers {
-    int32_t heights_mm[PH_GROUND_LAYERS_MAX];
+    int64_t heights_mm[PH_GROUND_LAYERS_MAX];
     int count;
 } place_layers;
 
-static place_layers place_layers_at(const ph_ground* ground, int32_t x_mm, int32_t y_mm)
+int ph_ground_layers(const ph_ground* ground, int64_t x_mm, int64_t y_mm,
+                     int64_t heights_mm[PH_GROUND_LAYERS_MAX])
+{
+    const int given =
+        ground->layers != NULL ? ground->layers(ground->context, x_mm, y_mm, heights_mm) : 0;
+    PH_ASSERT(given >= 0 && given <= PH_GROUND_LAYERS_MAX);
+    int count = 0;
+    for (int i = 0; i < given; ++i) {
+        if (ph_is_coordinate(heights_mm[i])) {
+            heights_mm[count++] = heights_mm[i];
+        }
+    }
+    return count;
+}
+
+static place_layers place_layers_at(const ph_ground* ground, int64_t x_mm, int64_t y_mm)
 {
     place_layers set = {.count = 0};
-    if (ground->layers != NULL) {
-        set.count = ground->layers(ground->context, x_mm, y_mm, set.heights_mm);
-    }
-    PH_ASSERT(set.count >= 0 && set.count <= PH_GROUND_LAYERS_MAX);
+    set.count = ph_ground_layers(ground, x_mm, y_mm, set.heights_mm);
     return set;
 }
 
@@ -115,7 +130,7 @@ static int64_t steps_end(const ph_altitude* coding)
 }
 
 // Rounds down, below zero too, where C leaves the right shift to the compiler.
-static int32_t steps_of(const ph_altitude* coding, int32_t z_mm)
+static int32_t steps_of(const ph_altitude* coding, int64_t z_mm)
 {
     const uint32_t above_lowest = (uint32_t)z_mm + UINT32_C(0x80000000);
     return (int32_t)((int64_t)(above_lowest >> coding->escape_shift) - steps_end(coding));
@@ -156,7 +171,7 @@ ph_result ph_altitude_check(const ph_altitude* coding)
 // refuses it when a layer would serve: so no altitude has two encodings, and what was decoded
 // encodes to the same.
 ph_altitude_level ph_altitude_encode(const ph_altitude* coding, const ph_ground* ground,
-                                     int32_t x_mm, int32_t y_mm, int32_t z_mm)
+                                     int64_t x_mm, int64_t y_mm, int64_t z_mm)
 {
     PH_ASSERT(ph_altitude_check(coding) == PH_OK);
 
@@ -172,14 +187,14 @@ ph_altitude_level ph_altitude_encode(const ph_altitude* coding, const ph_ground*
     return (ph_altitude_level){.layer = -1, .steps = steps};
 }
 
-int32_t ph_altitude_decode(const ph_altitude* coding, const ph_ground* ground, int32_t x_mm,
-                           int32_t y_mm, ph_altitude_level level)
+int64_t ph_altitude_decode(const ph_altitude* coding, const ph_ground* ground, int64_t x_mm,
+                           int64_t y_mm, ph_altitude_level level)
 {
     PH_ASSERT(ph_altitude_check(coding) == PH_OK);
 
     if (level.layer < 0) {
         PH_ASSERT(level.steps >= -steps_end(coding) && level.steps < steps_end(coding));
-        return (int32_t)altitude_of(coding, level.steps);
+        return altitude_of(coding, level.steps);
     }
     const place_layers set = place_layers_at(ground, x_mm, y_mm);
     if (set.count == 0) {
@@ -188,16 +203,16 @@ int32_t ph_altitude_decode(const ph_altitude* coding, const ph_ground* ground, i
     return set.heights_mm[level.layer < set.count ? level.layer : set.count - 1];
 }
 
-int ph_altitude_cost_bits(const ph_altitude* coding, const ph_ground* ground, int32_t x_mm,
-                          int32_t y_mm, ph_altitude_level level)
+int ph_altitude_cost_bits(const ph_altitude* coding, const ph_ground* ground, int64_t x_mm,
+                          int64_t y_mm, ph_altitude_level level)
 {
     const place_layers set = place_layers_at(ground, x_mm, y_mm);
     const int index_bits = ph_range_cost_bits(0, set.count);
     return level.layer < 0 ? index_bits + 32 - coding->escape_shift : index_bits;
 }
 
-void ph_altitude_write(const ph_altitude* coding, const ph_ground* ground, int32_t x_mm,
-                       int32_t y_mm, ph_bit_writer* writer, ph_altitude_level level)
+void ph_altitude_write(const ph_altitude* coding, const ph_ground* ground, int64_t x_mm,
+                       int64_t y_mm, ph_bit_writer* writer, ph_altitude_level level)
 {
     PH_ASSERT(ph_altitude_check(coding) == PH_OK);
 
@@ -212,8 +227,8 @@ void ph_altitude_write(const ph_altitude* coding, const ph_ground* ground, int32
     }
 }
 
-ph_altitude_level ph_altitude_read(const ph_altitude* coding, const ph_ground* ground, int32_t x_mm,
-                                   int32_t y_mm, ph_bit_reader* reader)
+ph_altitude_level ph_altitude_read(const ph_altitude* coding, const ph_ground* ground, int64_t x_mm,
+                                   int64_t y_mm, ph_bit_reader* reader)
 {
     PH_ASSERT(ph_altitude_check(coding) == PH_OK);
 
@@ -251,7 +266,8 @@ ph_result ph_raster_create(const ph_raster_def* def, ph_raster** raster)
     PH_ASSERT(def->cookie == RASTER_COOKIE);
 
     *raster = NULL;
-    if (def->cell_mm < 1 || def->columns < 1 || def->rows < 1) {
+    if (def->cell_mm < 1 || def->columns < 1 || def->rows < 1 ||
+        !ph_is_coordinate(def->origin_x_mm) || !ph_is_coordinate(def->origin_y_mm)) {
         return PH_ERROR_RANGE;
     }
     const size_t size_bytes = raster_size_bytes((size_t)def->columns, (size_t)def->rows);
@@ -279,7 +295,7 @@ void ph_raster_destroy(ph_raster* raster)
     }
 }
 
-static bool ascends(const int32_t* heights_mm, int count)
+static bool ascends(const int64_t* heights_mm, int count)
 {
     for (int i = 1; i < count; ++i) {
         if (heights_mm[i] <= heights_mm[i - 1]) {
@@ -289,7 +305,7 @@ static bool ascends(const int32_t* heights_mm, int count)
     return true;
 }
 
-ph_result ph_raster_set(ph_raster* raster, int32_t column, int32_t row, const int32_t* heights_mm,
+ph_result ph_raster_set(ph_raster* raster, int32_t column, int32_t row, const int64_t* heights_mm,
                         int count)
 {
     if (column < 0 || column >= raster->def.columns || row < 0 || row >= raster->def.rows) {
@@ -298,9 +314,13 @@ ph_result ph_raster_set(ph_raster* raster, int32_t column, int32_t row, const in
     if (count < 0 || count > PH_GROUND_LAYERS_MAX || !ascends(heights_mm, count)) {
         return PH_ERROR_RANGE;
     }
+    if (count > 0 &&
+        !(ph_is_coordinate(heights_mm[0]) && ph_is_coordinate(heights_mm[count - 1]))) {
+        return PH_ERROR_RANGE;
+    }
     const size_t cell = (size_t)row * (size_t)raster->def.columns + (size_t)column;
     for (int i = 0; i < count; ++i) {
-        raster->heights_mm[cell][i] = heights_mm[i];
+        raster->heights_mm[cell][i] = (int32_t)heights_mm[i];
     }
     raster->counts[cell] = (uint8_t)count;
     return PH_OK;
@@ -308,13 +328,13 @@ ph_result ph_raster_set(ph_raster* raster, int32_t column, int32_t row, const in
 
 // Distance from the origin, going up and round: what lies below the origin comes out far above it,
 // and a raster may lie across the place where coordinates wrap.
-static uint32_t cell_along(int32_t coordinate_mm, int32_t origin_mm, int32_t cell_mm)
+static uint32_t cell_along(int64_t coordinate_mm, int64_t origin_mm, int32_t cell_mm)
 {
     return ((uint32_t)coordinate_mm - (uint32_t)origin_mm) / (uint32_t)cell_mm;
 }
 
-static int raster_layers(const void* context, int32_t x_mm, int32_t y_mm,
-                         int32_t heights_mm[PH_GROUND_LAYERS_MAX])
+static int raster_layers(const void* context, int64_t x_mm, int64_t y_mm,
+                         int64_t heights_mm[PH_GROUND_LAYERS_MAX])
 {
     const ph_raster* raster = context;
     const ph_raster_def* def = &raster->def;

@@ -12,42 +12,42 @@
 #define LEFT_BITS 4
 #define FRAGMENT_SIZE_BITS 6
 
-_Static_assert(PH_MAIL_WINDOW == MASK_BITS + 1, "the first of the window needs no bit");
+_Static_assert(PH_MESSAGE_WINDOW == MASK_BITS + 1, "the first of the window needs no bit");
 
-_Static_assert(PH_MAIL_WINDOW == 1 << STEP_BITS, "a step stays in the window");
+_Static_assert(PH_MESSAGE_WINDOW == 1 << STEP_BITS, "a step stays in the window");
 
-_Static_assert(PH_MAIL_LEFT_MAX == (1 << LEFT_BITS) - 1, "left fills its field");
+_Static_assert(PH_MESSAGE_LEFT_MAX == (1 << LEFT_BITS) - 1, "left fills its field");
 
-_Static_assert(PH_MAIL_FRAGMENT_BYTES == 1 << FRAGMENT_SIZE_BITS, "so does a size, less one");
+_Static_assert(PH_MESSAGE_FRAGMENT_SIZE == 1 << FRAGMENT_SIZE_BITS, "so does a size, less one");
 
-_Static_assert(PH_MAIL_INPUT_MAX == (1 << SIZE_BITS) - 1, "and that of an input");
+_Static_assert(PH_INPUT_SIZE_MAX == (1 << SIZE_BITS) - 1, "and that of an input");
 
-_Static_assert(8 * PH_MAIL_BESIDE_INPUT >=
-                   PH_MAIL_FLAG_BITS + (MESSAGE_NUMBER_BITS + 1 + MASK_BITS) +
+_Static_assert(8 * PH_MESSAGES_BESIDE_INPUT >=
+                   PH_MESSAGE_FLAG_BITS + (MESSAGE_NUMBER_BITS + 1 + MASK_BITS) +
                        (MESSAGE_NUMBER_BITS + 1 + SIZE_BITS) +
                        (MESSAGE_NUMBER_BITS + 1 + MESSAGE_NUMBER_BITS) +
                        (MESSAGE_NUMBER_BITS + LEFT_BITS + FRAGMENT_SIZE_BITS + 1) +
-                       8 * PH_MAIL_FRAGMENT_BYTES,
+                       8 * PH_MESSAGE_FRAGMENT_SIZE,
                "everything but the bytes of an input, and a full fragment");
 
 // ---- costs
 
-int ph_mail_receipt_bits(uint32_t mask)
+int ph_message_ack_bits(uint32_t mask)
 {
     return MESSAGE_NUMBER_BITS + 1 + (mask != 0 ? MASK_BITS : 0);
 }
 
-int ph_mail_input_bits(bool has_blob, int size)
+int ph_message_input_bits(bool has_blob, int size)
 {
     return MESSAGE_NUMBER_BITS + 1 + (has_blob ? SIZE_BITS + 8 * size : 0);
 }
 
-int ph_mail_answer_bits(bool is_all_processed)
+int ph_message_answer_bits(bool is_all_processed)
 {
     return MESSAGE_NUMBER_BITS + 1 + (is_all_processed ? 0 : MESSAGE_NUMBER_BITS);
 }
 
-int ph_mail_fragment_bits(const ph_mail_fragment* fragment, int step)
+int ph_message_fragment_bits(const ph_message_fragment* fragment, int step)
 {
     const int name_bits = step == 0 ? MESSAGE_NUMBER_BITS : 1 + (step > 1 ? STEP_BITS : 0);
     const int size_bits = fragment->left == 0 ? FRAGMENT_SIZE_BITS : 0;
@@ -56,15 +56,15 @@ int ph_mail_fragment_bits(const ph_mail_fragment* fragment, int step)
 
 // ---- writing
 
-static void write_receipt(const ph_mail_section* section, ph_bit_writer* writer)
+static void write_ack(const ph_message_section* section, ph_bit_writer* writer)
 {
-    const bool has_mask = section->receipt_mask != 0;
-    ph_bits_write(writer, section->receipt_next, MESSAGE_NUMBER_BITS);
+    const bool has_mask = section->ack_mask != 0;
+    ph_bits_write(writer, section->ack_next, MESSAGE_NUMBER_BITS);
     ph_bits_write(writer, has_mask, 1);
-    ph_bits_write(writer, section->receipt_mask, has_mask ? MASK_BITS : 0);
+    ph_bits_write(writer, section->ack_mask, has_mask ? MASK_BITS : 0);
 }
 
-static void write_input(const ph_mail_section* section, ph_bit_writer* writer)
+static void write_input(const ph_message_section* section, ph_bit_writer* writer)
 {
     ph_bits_write(writer, section->input_number, MESSAGE_NUMBER_BITS);
     ph_bits_write(writer, section->has_blob, 1);
@@ -74,7 +74,7 @@ static void write_input(const ph_mail_section* section, ph_bit_writer* writer)
     }
 }
 
-static void write_answer(const ph_mail_section* section, ph_bit_writer* writer)
+static void write_answer(const ph_message_section* section, ph_bit_writer* writer)
 {
     const bool is_all_processed = section->answer_processed == section->answer_received;
     ph_bits_write(writer, section->answer_received, MESSAGE_NUMBER_BITS);
@@ -84,13 +84,13 @@ static void write_answer(const ph_mail_section* section, ph_bit_writer* writer)
 
 static void write_step(int step, ph_bit_writer* writer)
 {
-    PH_ASSERT(step >= 1 && step < PH_MAIL_WINDOW);
+    PH_ASSERT(step >= 1 && step < PH_MESSAGE_WINDOW);
 
     ph_bits_write(writer, step > 1, 1);
     ph_bits_write(writer, (uint64_t)step - 2, step > 1 ? STEP_BITS : 0);
 }
 
-static void write_fragment(const ph_mail_fragment* fragment, ph_bit_writer* writer)
+static void write_fragment(const ph_message_fragment* fragment, ph_bit_writer* writer)
 {
     ph_bits_write(writer, fragment->left, LEFT_BITS);
     ph_bits_write(writer, (uint64_t)fragment->size - 1,
@@ -98,9 +98,9 @@ static void write_fragment(const ph_mail_fragment* fragment, ph_bit_writer* writ
     ph_bits_write_bytes(writer, fragment->bytes, fragment->size);
 }
 
-static void write_fragments(const ph_mail_section* section, ph_bit_writer* writer)
+static void write_fragments(const ph_message_section* section, ph_bit_writer* writer)
 {
-    const ph_mail_fragment* fragments = section->fragments;
+    const ph_message_fragment* fragments = section->fragments;
     ph_bits_write(writer, fragments[0].number, MESSAGE_NUMBER_BITS);
     write_fragment(&fragments[0], writer);
     for (int i = 1; i < section->fragment_count; ++i) {
@@ -111,15 +111,15 @@ static void write_fragments(const ph_mail_section* section, ph_bit_writer* write
     ph_bits_write(writer, 0, 1);
 }
 
-size_t ph_mail_section_write(const ph_mail_section* section, uint8_t* bytes, size_t capacity)
+size_t ph_message_section_write(const ph_message_section* section, uint8_t* bytes, size_t capacity)
 {
     ph_bit_writer writer = ph_bit_writer_make(bytes, capacity);
-    ph_bits_write(&writer, section->has_receipt, 1);
+    ph_bits_write(&writer, section->has_ack, 1);
     ph_bits_write(&writer, section->has_input, 1);
     ph_bits_write(&writer, section->has_answer, 1);
     ph_bits_write(&writer, section->fragment_count > 0, 1);
-    if (section->has_receipt) {
-        write_receipt(section, &writer);
+    if (section->has_ack) {
+        write_ack(section, &writer);
     }
     if (section->has_input) {
         write_input(section, &writer);
@@ -143,16 +143,17 @@ static void refuse_if(ph_bit_reader* reader, bool is_strange)
     }
 }
 
-static void read_receipt(ph_bit_reader* reader, ph_mail_section* section)
+static void read_ack(ph_bit_reader* reader, ph_message_section* section)
 {
-    section->receipt_next = (uint16_t)ph_bits_read(reader, MESSAGE_NUMBER_BITS);
+    section->ack_next = (uint16_t)ph_bits_read(reader, MESSAGE_NUMBER_BITS);
     if (ph_bits_read(reader, 1) != 0) {
-        section->receipt_mask = (uint32_t)ph_bits_read(reader, MASK_BITS);
-        refuse_if(reader, section->receipt_mask == 0);
+        section->ack_mask = (uint32_t)ph_bits_read(reader, MASK_BITS);
+        refuse_if(reader, section->ack_mask == 0);
     }
 }
 
-static void read_input(ph_bit_reader* reader, ph_mail_section* section, ph_mail_storage* storage)
+static void read_input(ph_bit_reader* reader, ph_message_section* section,
+                       ph_message_storage* storage)
 {
     section->input_number = (uint16_t)ph_bits_read(reader, MESSAGE_NUMBER_BITS);
     section->has_blob = ph_bits_read(reader, 1) != 0;
@@ -163,7 +164,7 @@ static void read_input(ph_bit_reader* reader, ph_mail_section* section, ph_mail_
     }
 }
 
-static void read_answer(ph_bit_reader* reader, ph_mail_section* section)
+static void read_answer(ph_bit_reader* reader, ph_message_section* section)
 {
     section->answer_received = (uint16_t)ph_bits_read(reader, MESSAGE_NUMBER_BITS);
     section->answer_processed = section->answer_received;
@@ -174,12 +175,12 @@ static void read_answer(ph_bit_reader* reader, ph_mail_section* section)
 }
 
 static void read_fragment(ph_bit_reader* reader, uint16_t number, uint8_t* bytes,
-                          ph_mail_fragment* fragment)
+                          ph_message_fragment* fragment)
 {
-    *fragment = (ph_mail_fragment){.number = number, .bytes = bytes};
+    *fragment = (ph_message_fragment){.number = number, .bytes = bytes};
     fragment->left = (uint8_t)ph_bits_read(reader, LEFT_BITS);
     fragment->size = fragment->left == 0 ? (uint8_t)(ph_bits_read(reader, FRAGMENT_SIZE_BITS) + 1)
-                                         : PH_MAIL_FRAGMENT_BYTES;
+                                         : PH_MESSAGE_FRAGMENT_SIZE;
     ph_bits_read_bytes(reader, bytes, fragment->size);
 }
 
@@ -191,8 +192,8 @@ static uint16_t read_message_step(ph_bit_reader* reader)
     return (uint16_t)(ph_bits_read(reader, STEP_BITS) + 2);
 }
 
-static void read_fragments(ph_bit_reader* reader, ph_mail_section* section,
-                           ph_mail_storage* storage)
+static void read_fragments(ph_bit_reader* reader, ph_message_section* section,
+                           ph_message_storage* storage)
 {
     const uint16_t first = (uint16_t)ph_bits_read(reader, MESSAGE_NUMBER_BITS);
     uint16_t number = first;
@@ -202,7 +203,7 @@ static void read_fragments(ph_bit_reader* reader, ph_mail_section* section,
     while (ph_bits_read(reader, 1) != 0) {
         number = (uint16_t)(number + read_message_step(reader));
         // So there are never more than a window has, and the reader is not kept busy either.
-        refuse_if(reader, (uint16_t)(number - first) >= PH_MAIL_WINDOW);
+        refuse_if(reader, (uint16_t)(number - first) >= PH_MESSAGE_WINDOW);
         if (ph_bit_reader_result(reader) != PH_OK) {
             return;
         }
@@ -220,17 +221,17 @@ static size_t read_padding(ph_bit_reader* reader, size_t size)
     return ph_bit_reader_result(reader) == PH_OK ? size - left_bits / 8 : 0;
 }
 
-size_t ph_mail_section_read(const void* bytes, size_t size, ph_mail_section* section,
-                            ph_mail_storage* storage)
+size_t ph_message_section_read(const void* bytes, size_t size, ph_message_section* section,
+                               ph_message_storage* storage)
 {
-    *section = (ph_mail_section){0};
+    *section = (ph_message_section){0};
     ph_bit_reader reader = ph_bit_reader_make(bytes, size);
-    section->has_receipt = ph_bits_read(&reader, 1) != 0;
+    section->has_ack = ph_bits_read(&reader, 1) != 0;
     section->has_input = ph_bits_read(&reader, 1) != 0;
     section->has_answer = ph_bits_read(&reader, 1) != 0;
     const bool has_fragments = ph_bits_read(&reader, 1) != 0;
-    if (section->has_receipt) {
-        read_receipt(&reader, section);
+    if (section->has_ack) {
+        read_ack(&reader, section);
     }
     if (section->has_input) {
         read_input(&reader, section, storage);

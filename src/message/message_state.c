@@ -17,30 +17,30 @@ static int numbers_ahead(uint16_t a, uint16_t b)
     return (int16_t)(uint16_t)(a - b);
 }
 
-static ph_mail_arrived* ring_at(const ph_mail_inbox* inbox, uint16_t number)
+static ph_message_arrived* ring_at(const ph_message_inbox* inbox, uint16_t number)
 {
     return &inbox->arrived[number & (inbox->capacity - 1)];
 }
 
-static uint8_t* bytes_at(const ph_mail_inbox* inbox, uint16_t number)
+static uint8_t* bytes_at(const ph_message_inbox* inbox, uint16_t number)
 {
     return inbox->bytes[number & (inbox->capacity - 1)];
 }
 
-static bool is_here(const ph_mail_inbox* inbox, uint16_t number)
+static bool is_here(const ph_message_inbox* inbox, uint16_t number)
 {
     const int place = numbers_ahead(number, inbox->next);
     if (place < 0) {
         return numbers_ahead(number, inbox->taken) >= 0;
     }
-    return place < PH_MAIL_WINDOW && (inbox->early >> place & 1) != 0;
+    return place < PH_MESSAGE_WINDOW && (inbox->early >> place & 1) != 0;
 }
 
 // ---- judging
 
-static bool is_same(const ph_mail_inbox* inbox, const ph_mail_fragment* fragment)
+static bool is_same(const ph_message_inbox* inbox, const ph_message_fragment* fragment)
 {
-    const ph_mail_arrived* arrived = ring_at(inbox, fragment->number);
+    const ph_message_arrived* arrived = ring_at(inbox, fragment->number);
     return arrived->left == fragment->left && arrived->size == fragment->size &&
            memcmp(bytes_at(inbox, fragment->number), fragment->bytes, fragment->size) == 0;
 }
@@ -51,7 +51,7 @@ static bool may_follow(int left, int left_behind)
     return left == 0 || left_behind == left - 1;
 }
 
-static bool fits_neighbours(const ph_mail_inbox* inbox, const ph_mail_fragment* fragment)
+static bool fits_neighbours(const ph_message_inbox* inbox, const ph_message_fragment* fragment)
 {
     const uint16_t before = (uint16_t)(fragment->number - 1);
     const uint16_t behind = (uint16_t)(fragment->number + 1);
@@ -59,33 +59,34 @@ static bool fits_neighbours(const ph_mail_inbox* inbox, const ph_mail_fragment* 
            (!is_here(inbox, behind) || may_follow(fragment->left, ring_at(inbox, behind)->left));
 }
 
-ph_mail_refusal ph_mail_inbox_judge(const ph_mail_inbox* inbox, const ph_mail_section* section)
+ph_messages_refusal ph_message_inbox_judge(const ph_message_inbox* inbox,
+                                           const ph_message_section* section)
 {
     for (int i = 0; i < section->fragment_count; ++i) {
-        const ph_mail_fragment* fragment = &section->fragments[i];
-        if (numbers_ahead(fragment->number, inbox->next) >= PH_MAIL_WINDOW) {
-            return PH_MAIL_BEYOND_WINDOW;
+        const ph_message_fragment* fragment = &section->fragments[i];
+        if (numbers_ahead(fragment->number, inbox->next) >= PH_MESSAGE_WINDOW) {
+            return PH_MESSAGES_REFUSAL_WINDOW;
         }
         const bool was_here = is_here(inbox, fragment->number);
         if (was_here && !is_same(inbox, fragment)) {
-            return PH_MAIL_CONTRARY;
+            return PH_MESSAGES_REFUSAL_CONTRARY;
         }
         // Those that were taken are forgotten: nothing can be said about them.
         if (!was_here && numbers_ahead(fragment->number, inbox->next) >= 0 &&
             !fits_neighbours(inbox, fragment)) {
-            return PH_MAIL_CONTRARY;
+            return PH_MESSAGES_REFUSAL_CONTRARY;
         }
         if (i > 0 && fragment->number == (uint16_t)(fragment[-1].number + 1) &&
             !may_follow(fragment[-1].left, fragment->left)) {
-            return PH_MAIL_CONTRARY;
+            return PH_MESSAGES_REFUSAL_CONTRARY;
         }
     }
-    return PH_MAIL_REFUSAL_COUNT;
+    return PH_MESSAGES_REFUSAL_COUNT;
 }
 
 // ---- storing and taking
 
-static void advance(ph_mail_inbox* inbox)
+static void advance(ph_message_inbox* inbox)
 {
     while ((inbox->early & 1) != 0) {
         inbox->early >>= 1;
@@ -93,26 +94,27 @@ static void advance(ph_mail_inbox* inbox)
     }
 }
 
-ph_mail_storing ph_mail_inbox_store(ph_mail_inbox* inbox, const ph_mail_fragment* fragment)
+ph_message_storing ph_message_inbox_store(ph_message_inbox* inbox,
+                                          const ph_message_fragment* fragment)
 {
     const int place = numbers_ahead(fragment->number, inbox->next);
-    PH_ASSERT(place < PH_MAIL_WINDOW);
+    PH_ASSERT(place < PH_MESSAGE_WINDOW);
 
     if (place < 0 || is_here(inbox, fragment->number)) {
-        return PH_MAIL_DOUBLED;
+        return PH_MESSAGE_DOUBLED;
     }
     if ((uint16_t)(fragment->number - inbox->taken) >= inbox->capacity) {
-        return PH_MAIL_WITHOUT_ROOM;
+        return PH_MESSAGE_WITHOUT_ROOM;
     }
     *ring_at(inbox, fragment->number) =
-        (ph_mail_arrived){.left = fragment->left, .size = fragment->size};
+        (ph_message_arrived){.left = fragment->left, .size = fragment->size};
     memcpy(bytes_at(inbox, fragment->number), fragment->bytes, fragment->size);
     inbox->early |= UINT32_C(1) << place;
     advance(inbox);
-    return PH_MAIL_STORED;
+    return PH_MESSAGE_STORED;
 }
 
-size_t ph_mail_inbox_take(ph_mail_inbox* inbox, uint8_t bytes[PH_MAIL_MESSAGE_MAX])
+size_t ph_message_inbox_take(ph_message_inbox* inbox, uint8_t bytes[PH_MESSAGE_SIZE_MAX])
 {
     if (inbox->taken == inbox->next) {
         return 0;
@@ -123,7 +125,7 @@ size_t ph_mail_inbox_take(ph_mail_inbox* inbox, uint8_t bytes[PH_MAIL_MESSAGE_MA
     }
     size_t size = 0;
     for (int i = 0; i <= behind; ++i, ++inbox->taken) {
-        const ph_mail_arrived* arrived = ring_at(inbox, inbox->taken);
+        const ph_message_arrived* arrived = ring_at(inbox, inbox->taken);
         memcpy(bytes + size, bytes_at(inbox, inbox->taken), arrived->size);
         size += arrived->size;
     }
@@ -144,27 +146,27 @@ size_t ph_mail_inbox_take(ph_mail_inbox* inbox, uint8_t bytes[PH_MAIL_MESSAGE_MA
 #define DEVIATION_SHARE 4.0
 #define DEVIATIONS 4.0
 
-static ph_mail_sent* mail_outbox_at(const ph_mail_outbox* outbox, uint16_t number)
+static ph_message_sent* message_outbox_at(const ph_message_outbox* outbox, uint16_t number)
 {
     return &outbox->sent[number & (outbox->capacity - 1)];
 }
 
-static uint8_t* mail_outbox_bytes_at(const ph_mail_outbox* outbox, uint16_t number)
+static uint8_t* message_outbox_bytes_at(const ph_message_outbox* outbox, uint16_t number)
 {
     return outbox->bytes[number & (outbox->capacity - 1)];
 }
 
-bool ph_mail_outbox_post(ph_mail_outbox* outbox, const uint8_t* bytes, size_t size)
+bool ph_message_outbox_post(ph_message_outbox* outbox, const uint8_t* bytes, size_t size)
 {
-    const int count = (int)((size + PH_MAIL_FRAGMENT_BYTES - 1) / PH_MAIL_FRAGMENT_BYTES);
-    if (ph_mail_outbox_count(outbox) + count > outbox->capacity) {
+    const int count = (int)((size + PH_MESSAGE_FRAGMENT_SIZE - 1) / PH_MESSAGE_FRAGMENT_SIZE);
+    if (ph_message_outbox_count(outbox) + count > outbox->capacity) {
         return false;
     }
     for (int left = count - 1; left >= 0; --left) {
-        const size_t part = left > 0 ? PH_MAIL_FRAGMENT_BYTES : size;
-        *mail_outbox_at(outbox, outbox->end) =
-            (ph_mail_sent){.left = (uint8_t)left, .size = (uint8_t)part};
-        memcpy(mail_outbox_bytes_at(outbox, outbox->end), bytes, part);
+        const size_t part = left > 0 ? PH_MESSAGE_FRAGMENT_SIZE : size;
+        *message_outbox_at(outbox, outbox->end) =
+            (ph_message_sent){.left = (uint8_t)left, .size = (uint8_t)part};
+        memcpy(message_outbox_bytes_at(outbox, outbox->end), bytes, part);
         bytes += part;
         size -= part;
         ++outbox->end;
@@ -176,7 +178,7 @@ bool ph_mail_outbox_post(ph_mail_outbox* outbox, const uint8_t* bytes, size_t si
 
 // What was sent twice waits longer, but not much: the share limits what is sent, and a link that loses
 // a third would else be silent for seconds.
-static double wait_us(const ph_mail_outbox* outbox, int send_count)
+static double wait_us(const ph_message_outbox* outbox, int send_count)
 {
     double wait =
         outbox->rtt_us == 0.0 ? FIRST_WAIT_US : outbox->rtt_us + DEVIATIONS * outbox->deviation_us;
@@ -185,7 +187,7 @@ static double wait_us(const ph_mail_outbox* outbox, int send_count)
     return wait < WAIT_MAX_US ? wait : WAIT_MAX_US;
 }
 
-static bool is_due(const ph_mail_outbox* outbox, const ph_mail_sent* sent, uint64_t now_us)
+static bool is_due(const ph_message_outbox* outbox, const ph_message_sent* sent, uint64_t now_us)
 {
     if (sent->is_delivered) {
         return false;
@@ -203,28 +205,28 @@ static bool is_due(const ph_mail_outbox* outbox, const ph_mail_sent* sent, uint6
            (double)(now_us - sent->sent_us) >= wait_us(outbox, sent->send_count);
 }
 
-bool ph_mail_outbox_try_due(const ph_mail_outbox* outbox, uint16_t from, uint64_t now_us,
-                            ph_mail_fragment* fragment)
+bool ph_message_outbox_try_due(const ph_message_outbox* outbox, uint16_t from, uint64_t now_us,
+                               ph_message_fragment* fragment)
 {
     uint16_t number = numbers_ahead(from, outbox->oldest) > 0 ? from : outbox->oldest;
     for (; numbers_ahead(number, outbox->end) < 0 &&
-           numbers_ahead(number, outbox->oldest) < PH_MAIL_WINDOW;
+           numbers_ahead(number, outbox->oldest) < PH_MESSAGE_WINDOW;
          ++number) {
-        const ph_mail_sent* sent = mail_outbox_at(outbox, number);
+        const ph_message_sent* sent = message_outbox_at(outbox, number);
         if (is_due(outbox, sent, now_us)) {
-            *fragment = (ph_mail_fragment){.number = number,
-                                           .left = sent->left,
-                                           .size = sent->size,
-                                           .bytes = mail_outbox_bytes_at(outbox, number)};
+            *fragment = (ph_message_fragment){.number = number,
+                                              .left = sent->left,
+                                              .size = sent->size,
+                                              .bytes = message_outbox_bytes_at(outbox, number)};
             return true;
         }
     }
     return false;
 }
 
-void ph_mail_outbox_note_sent(ph_mail_outbox* outbox, uint16_t number, uint64_t now_us)
+void ph_message_outbox_note_sent(ph_message_outbox* outbox, uint16_t number, uint64_t now_us)
 {
-    ph_mail_sent* sent = mail_outbox_at(outbox, number);
+    ph_message_sent* sent = message_outbox_at(outbox, number);
     sent->sent_us = now_us;
     sent->send_count = (uint8_t)(sent->send_count + (sent->send_count < UINT8_MAX));
     if (numbers_ahead(number, outbox->unsent) >= 0) {
@@ -232,14 +234,14 @@ void ph_mail_outbox_note_sent(ph_mail_outbox* outbox, uint16_t number, uint64_t 
     }
 }
 
-// ---- receipts
+// ---- acks
 
-bool ph_mail_outbox_is_possible(const ph_mail_outbox* outbox, uint16_t next, uint32_t mask)
+bool ph_message_outbox_is_possible(const ph_message_outbox* outbox, uint16_t next, uint32_t mask)
 {
     if (numbers_ahead(next, outbox->unsent) > 0) {
         return false;
     }
-    for (int i = 0; i < PH_MAIL_WINDOW - 1; ++i) {
+    for (int i = 0; i < PH_MESSAGE_WINDOW - 1; ++i) {
         if ((mask >> i & 1) != 0 && numbers_ahead((uint16_t)(next + 1 + i), outbox->unsent) >= 0) {
             return false;
         }
@@ -247,7 +249,7 @@ bool ph_mail_outbox_is_possible(const ph_mail_outbox* outbox, uint16_t next, uin
     return true;
 }
 
-static void measure_rtt(ph_mail_outbox* outbox, double rtt_us)
+static void measure_rtt(ph_message_outbox* outbox, double rtt_us)
 {
     if (outbox->rtt_us == 0.0) {
         outbox->rtt_us = rtt_us > 1.0 ? rtt_us : 1.0;
@@ -261,25 +263,25 @@ static void measure_rtt(ph_mail_outbox* outbox, double rtt_us)
 }
 
 // Of one that went out twice it is not known which arrived.
-static void note_delivered(ph_mail_outbox* outbox, uint16_t number, uint64_t* latest_us)
+static void note_delivered(ph_message_outbox* outbox, uint16_t number, uint64_t* latest_us)
 {
-    ph_mail_sent* sent = mail_outbox_at(outbox, number);
+    ph_message_sent* sent = message_outbox_at(outbox, number);
     if (!sent->is_delivered && sent->send_count == 1 && sent->sent_us > *latest_us) {
         *latest_us = sent->sent_us;
     }
     sent->is_delivered = true;
 }
 
-int ph_mail_outbox_take_receipt(ph_mail_outbox* outbox, uint64_t now_us, uint16_t next,
-                                uint32_t mask)
+int ph_message_outbox_take_ack(ph_message_outbox* outbox, uint64_t now_us, uint16_t next,
+                               uint32_t mask)
 {
-    PH_ASSERT(ph_mail_outbox_is_possible(outbox, next, mask));
+    PH_ASSERT(ph_message_outbox_is_possible(outbox, next, mask));
 
     uint64_t latest_us = 0;
     for (uint16_t number = outbox->oldest; numbers_ahead(number, next) < 0; ++number) {
         note_delivered(outbox, number, &latest_us);
     }
-    for (int i = 0; i < PH_MAIL_WINDOW - 1; ++i) {
+    for (int i = 0; i < PH_MESSAGE_WINDOW - 1; ++i) {
         const uint16_t number = (uint16_t)(next + 1 + i);
         if ((mask >> i & 1) != 0 && numbers_ahead(number, outbox->oldest) >= 0) {
             note_delivered(outbox, number, &latest_us);
@@ -291,8 +293,8 @@ int ph_mail_outbox_take_receipt(ph_mail_outbox* outbox, uint64_t now_us, uint16_
     }
     int message_count = 0;
     while (outbox->oldest != outbox->unsent &&
-           mail_outbox_at(outbox, outbox->oldest)->is_delivered) {
-        message_count += mail_outbox_at(outbox, outbox->oldest)->left == 0;
+           message_outbox_at(outbox, outbox->oldest)->is_delivered) {
+        message_count += message_outbox_at(outbox, outbox->oldest)->left == 0;
         ++outbox->oldest;
     }
     return message_count;

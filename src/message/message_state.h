@@ -10,6 +10,8 @@
 #include "message/message_section.h"
 #include "schedule/pacing.h"
 
+#include <pinhole/stats.h>
+
 // ---- the inbox
 //
 // Fragments that have come, until their messages are taken. A ring by number:
@@ -18,35 +20,37 @@
 //
 // Once per fragment and message, some tens of nanoseconds.
 
-typedef struct ph_mail_arrived {
+typedef struct ph_message_arrived {
     uint8_t left;
     uint8_t size;
-} ph_mail_arrived;
+} ph_message_arrived;
 
-typedef struct ph_mail_inbox {
-    ph_mail_arrived* arrived; // by number, modulo capacity
-    uint8_t (*bytes)[PH_MAIL_FRAGMENT_BYTES];
+typedef struct ph_message_inbox {
+    ph_message_arrived* arrived; // by number, modulo capacity
+    uint8_t (*bytes)[PH_MESSAGE_FRAGMENT_SIZE];
     int capacity;   // a power of two
     uint16_t taken; // the first of the next message
     uint16_t next;  // the first that has not come
     uint32_t early; // bit i: next + i has come; never bit 0
-} ph_mail_inbox;
+} ph_message_inbox;
 
-// PH_MAIL_REFUSAL_COUNT when the fragments of a section can be what the other end has sent, else why
+// PH_MESSAGES_REFUSAL_COUNT when the fragments of a section can be what the other end has sent, else why
 // not. Changes nothing.
-ph_mail_refusal ph_mail_inbox_judge(const ph_mail_inbox* inbox, const ph_mail_section* section);
+ph_messages_refusal ph_message_inbox_judge(const ph_message_inbox* inbox,
+                                           const ph_message_section* section);
 
-typedef enum ph_mail_storing {
-    PH_MAIL_STORED,
-    PH_MAIL_DOUBLED,
-    PH_MAIL_WITHOUT_ROOM,
-} ph_mail_storing;
+typedef enum ph_message_storing {
+    PH_MESSAGE_STORED,
+    PH_MESSAGE_DOUBLED,
+    PH_MESSAGE_WITHOUT_ROOM,
+} ph_message_storing;
 
 // Only of a section that was judged possible.
-ph_mail_storing ph_mail_inbox_store(ph_mail_inbox* inbox, const ph_mail_fragment* fragment);
+ph_message_storing ph_message_inbox_store(ph_message_inbox* inbox,
+                                          const ph_message_fragment* fragment);
 
 // @return Bytes of the next message, 0 when it is not complete.
-size_t ph_mail_inbox_take(ph_mail_inbox* inbox, uint8_t bytes[PH_MAIL_MESSAGE_MAX]);
+size_t ph_message_inbox_take(ph_message_inbox* inbox, uint8_t bytes[PH_MESSAGE_SIZE_MAX]);
 
 // ---- the outbox
 //
@@ -56,20 +60,20 @@ size_t ph_mail_inbox_take(ph_mail_inbox* inbox, uint8_t bytes[PH_MAIL_MESSAGE_MA
 //   | delivered, free ... | oldest .. (in the window: sent, some of them delivered) .. unsent .. | end ..
 //
 // A fragment goes out, and again when it counts as lost: when one that was sent clearly later has
-// arrived, or when the usual round trip and more has passed. Posting and receipts take some tens of
+// arrived, or when the usual round trip and more has passed. Posting and acks take some tens of
 // nanoseconds for each fragment; what is due is looked for in the window, 32 of them.
 
-typedef struct ph_mail_sent {
+typedef struct ph_message_sent {
     uint64_t sent_us; // last
     uint8_t send_count;
     uint8_t left;
     uint8_t size;
     bool is_delivered;
-} ph_mail_sent;
+} ph_message_sent;
 
-typedef struct ph_mail_outbox {
-    ph_mail_sent* sent; // by number, modulo capacity
-    uint8_t (*bytes)[PH_MAIL_FRAGMENT_BYTES];
+typedef struct ph_message_outbox {
+    ph_message_sent* sent; // by number, modulo capacity
+    uint8_t (*bytes)[PH_MESSAGE_FRAGMENT_SIZE];
     int capacity;    // a power of two
     uint16_t oldest; // the first not known to have arrived
     uint16_t unsent; // the first that was never sent
@@ -79,48 +83,48 @@ typedef struct ph_mail_outbox {
     double rtt_us; // 0: none yet
     double deviation_us;
     uint64_t proven_us; // when the latest of those that arrived was sent
-} ph_mail_outbox;
+} ph_message_outbox;
 
-static inline int ph_mail_outbox_count(const ph_mail_outbox* outbox)
+static inline int ph_message_outbox_count(const ph_message_outbox* outbox)
 {
     return (uint16_t)(outbox->end - outbox->oldest);
 }
 
-// @return False, and nothing is queued, when there is no room. Size 1..PH_MAIL_MESSAGE_MAX.
-bool ph_mail_outbox_post(ph_mail_outbox* outbox, const uint8_t* bytes, size_t size);
+// @return False, and nothing is queued, when there is no room. Size 1..PH_MESSAGE_SIZE_MAX.
+bool ph_message_outbox_post(ph_message_outbox* outbox, const uint8_t* bytes, size_t size);
 
 // The first fragment from this number on that should be sent now. @return False when there is none.
-bool ph_mail_outbox_try_due(const ph_mail_outbox* outbox, uint16_t from, uint64_t now_us,
-                            ph_mail_fragment* fragment);
+bool ph_message_outbox_try_due(const ph_message_outbox* outbox, uint16_t from, uint64_t now_us,
+                               ph_message_fragment* fragment);
 
-void ph_mail_outbox_note_sent(ph_mail_outbox* outbox, uint16_t number, uint64_t now_us);
+void ph_message_outbox_note_sent(ph_message_outbox* outbox, uint16_t number, uint64_t now_us);
 
 // Whether nothing in it was never sent.
-bool ph_mail_outbox_is_possible(const ph_mail_outbox* outbox, uint16_t next, uint32_t mask);
+bool ph_message_outbox_is_possible(const ph_message_outbox* outbox, uint16_t next, uint32_t mask);
 
 // Only of what is possible. @return Messages that are delivered now and were not before.
-int ph_mail_outbox_take_receipt(ph_mail_outbox* outbox, uint64_t now_us, uint16_t next,
-                                uint32_t mask);
+int ph_message_outbox_take_ack(ph_message_outbox* outbox, uint64_t now_us, uint16_t next,
+                               uint32_t mask);
 
 // ---- one end of a connection, in one block of memory:
 //
-//   | ph_mail | sent | bytes of the outbox | arrived | bytes of the inbox |
+//   | ph_messages | sent | bytes of the outbox | arrived | bytes of the inbox |
 
 // Answers are repeated, because their arrival is not acked.
-#define PH_MAIL_ANSWER_REPEATS 2
+#define PH_MESSAGE_ANSWER_REPEATS 2
 
 // What was promised when the caller asked how much room the next section will take.
-typedef struct ph_mail_promise {
+typedef struct ph_message_promise {
     size_t room;
     uint64_t now_us;
-} ph_mail_promise;
+} ph_message_promise;
 
 // What a section that says nothing looks at, and most say nothing, stands together at the front: a cache
 // line when it is read; when it is written, also one of the outbox and one of counts.
-struct ph_mail {
+struct ph_messages {
     uint64_t sections_read; // of the stats
-    ph_mail_promise promise;
-    int receipts_owed; // sections that shall carry one
+    ph_message_promise promise;
+    int acks_owed; // sections that shall carry one
     int answers_owed;
 
     // Since when messages, or anything else, wait for a datagram; 0: they do not.
@@ -134,19 +138,19 @@ struct ph_mail {
     uint8_t input_size;
     uint8_t their_size;
 
-    ph_mail_outbox outbox;
-    ph_mail_stats stats;
+    ph_message_outbox outbox;
+    ph_messages_stats stats;
 
     // The other end's.
     uint32_t their_number; // 0: none
     uint32_t their_processed;
 
-    ph_mail_inbox inbox;
+    ph_message_inbox inbox;
     ph_token_bucket share;
-    ph_mail_def def;
+    ph_messages_def def;
     size_t size_bytes;
-    uint8_t input_bytes[PH_MAIL_INPUT_MAX];
-    uint8_t their_bytes[PH_MAIL_INPUT_MAX];
+    uint8_t input_bytes[PH_INPUT_SIZE_MAX];
+    uint8_t their_bytes[PH_INPUT_SIZE_MAX];
 };
 
 #endif

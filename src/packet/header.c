@@ -10,6 +10,7 @@
 
 #include <pinhole/bits.h>
 #include <pinhole/integers.h>
+#include <pinhole/stats.h>
 
 #define HORIZON_PROBE 0
 #define HORIZON_HELLO_PROBE 126

@@ -11,6 +11,7 @@
 
 #include "packet/pinhole_records.h"
 
+#include "codec/places.h"
 #include "base/bitset.h"
 #include "packet/header.h"
 
@@ -169,7 +170,7 @@ int64_t ph_coded_coordinate(ph_coder* coder, ph_coded_axis how, int shift, uint3
 enum { LAYER_EXPECTED, LAYER_OTHER, LAYER_NONE };
 
 typedef struct ground_layers {
-    int32_t heights_mm[PH_GROUND_LAYERS_MAX];
+    int64_t heights_mm[PH_GROUND_LAYERS_MAX];
     int count;
     int expected; // the one nearest to the altitude expected
 } ground_layers;
@@ -178,13 +179,10 @@ static ground_layers find_layers(const ph_ground* ground, const uint32_t words[3
                                  uint32_t expected_mm)
 {
     ground_layers set = {0};
-    if (ground->layers != NULL) {
-        set.count =
-            ground->layers(ground->context, (int32_t)words[0], (int32_t)words[1], set.heights_mm);
-    }
+    set.count = ph_ground_layers(ground, (int32_t)words[0], (int32_t)words[1], set.heights_mm);
     int64_t nearest_mm = INT64_MAX;
     for (int i = 0; i < set.count; ++i) {
-        const int64_t way_mm = (int64_t)set.heights_mm[i] - (int32_t)expected_mm;
+        const int64_t way_mm = set.heights_mm[i] - (int32_t)expected_mm;
         const int64_t away_mm = way_mm < 0 ? -way_mm : way_mm;
         if (away_mm < nearest_mm) {
             nearest_mm = away_mm;

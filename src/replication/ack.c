@@ -16,6 +16,7 @@
 #include "replication/send.h"
 #include "replication/sender.h"
 #include "replication/shown_estimate.h"
+#include "tools/tools.h"
 
 #define ACK_RTT_SHARE 8.0 // smoothing: an eighth of the new
 #define LOSS_SHARE 16.0   // of each packet
@@ -110,8 +111,8 @@ static void resolve_oldest(const ph_send_context* context, bool is_applied)
     ph_flight_retire(&sender->flight);
     ++sender->horizon;
     sender->acked = sender->acked << 1 | (is_applied ? 1 : 0);
-    ++sender->stats.resolved;
-    sender->stats.lost += !is_applied;
+    ++sender->stats.resolved_packets;
+    sender->stats.lost_packets += !is_applied;
     sender->stats.loss += ((is_applied ? 0.0 : 1.0) - sender->stats.loss) / LOSS_SHARE;
 }
 
@@ -120,8 +121,8 @@ static void resolve_oldest(const ph_send_context* context, bool is_applied)
 // heard_us: when the first ack that named this packet would have come.
 static void measure_round_trip(ph_sender* sender, uint64_t sent_us, uint64_t heard_us)
 {
-    ++sender->stats.round_trips;
-    sender->stats.round_trips_us += heard_us - sent_us;
+    ++sender->stats.rtt_samples;
+    sender->stats.rtt_sum_us += heard_us - sent_us;
     const double rtt_ms = (double)(heard_us - sent_us) / 1000.0;
     double* smooth_ms = &sender->stats.rtt_ms;
     *smooth_ms = *smooth_ms == 0.0 ? rtt_ms : *smooth_ms + (rtt_ms - *smooth_ms) / ACK_RTT_SHARE;
@@ -157,7 +158,7 @@ ph_result ph_ack_receive(const ph_send_context* context, uint64_t now_us, const 
     ph_viewer_stats* stats = &sender->stats;
     ph_ack ack;
     if (!ph_ack_read(bytes, size, &ack)) {
-        ++stats->acks_malformed;
+        ++stats->malformed_acks;
         return PH_ERROR_VALUE;
     }
     switch (judge_ack(sender, &ack)) {
@@ -165,18 +166,18 @@ ph_result ph_ack_receive(const ph_send_context* context, uint64_t now_us, const 
         ph_stopwatch watch = ph_stopwatch_make(context->clock, &sender->times);
         ph_sender_pass_time(sender, now_us);
         apply_ack(context, &ack);
-        ++stats->acks_new;
+        ++stats->new_acks;
         ph_stopwatch_lap(&watch, PH_STAGE_ACKS);
         return PH_OK;
     }
     case ACK_OLD:
-        ++stats->acks_old;
+        ++stats->old_acks;
         return PH_OK;
     case ACK_CONTRARY:
-        ++stats->acks_contrary;
+        ++stats->contrary_acks;
         return PH_ERROR_VALUE;
     default:
-        ++stats->acks_impossible;
+        ++stats->impossible_acks;
         return PH_ERROR_VALUE;
     }
 }

@@ -93,7 +93,7 @@ static void count_update(ph_encoder* encoder, const ph_packet_record* chosen,
     encoder->ledger.bits256[PH_REASON_SLOT] += slot256;
     encoder->ledger.bits256[PH_REASON_MASK] += mask256;
     encoder->ledger.bits256[PH_REASON_PROPERTY] += values256;
-    encoder->ledger.repeat_bits256 += repeated256;
+    encoder->ledger.resent_bits256 += repeated256;
 }
 
 // An update that was counted is not sent, or not in that form.

@@ -312,18 +312,18 @@ uint64_t* ph_encoder_property_bits256(const ph_encoder* encoder, int slot)
 static void count_records(ph_encoder* encoder)
 {
     ph_viewer_stats* stats = &encoder->sender->stats;
-    stats->leaves += (uint64_t)encoder->counts[PH_RECORD_LEAVE];
-    stats->enters += (uint64_t)encoder->counts[PH_RECORD_ENTER];
-    stats->updates += (uint64_t)encoder->counts[PH_RECORD_UPDATE];
+    stats->sent_leaves += (uint64_t)encoder->counts[PH_RECORD_LEAVE];
+    stats->sent_enters += (uint64_t)encoder->counts[PH_RECORD_ENTER];
+    stats->sent_updates += (uint64_t)encoder->counts[PH_RECORD_UPDATE];
     for (int i = 0; i < encoder->count; ++i) {
         const ph_packet_record* chosen = &encoder->chosen[i];
         if (chosen->kind == PH_RECORD_UPDATE) {
-            stats->significant_updates += chosen->is_significant;
+            stats->sent_significant_updates += chosen->is_significant;
             continue;
         }
         const bool is_enter = chosen->kind == PH_RECORD_ENTER;
         encoder->ledger.bits256[is_enter ? PH_REASON_ENTER : PH_REASON_LEAVE] += chosen->cost256;
-        encoder->ledger.repeat_bits256 += chosen->is_repeat ? chosen->cost256 : 0;
+        encoder->ledger.resent_bits256 += chosen->is_repeat ? chosen->cost256 : 0;
     }
 }
 
@@ -371,7 +371,7 @@ static bool is_ledger_exact(const ph_sender* sender)
     for (int reason = 0; reason < PH_REASON_COUNT; ++reason) {
         sum256 += sender->stats.ledger.bits256[reason];
     }
-    return sum256 == sender->stats.payload_bytes * 8 * PH_COST_PER_BIT;
+    return sum256 == sender->stats.sent_payload_bytes * 8 * PH_COST_PER_BIT;
 }
 #endif
 
@@ -385,7 +385,7 @@ static void pay(ph_encoder* encoder, size_t size)
     for (int reason = 0; reason < PH_REASON_COUNT; ++reason) {
         sum->bits256[reason] += encoder->ledger.bits256[reason];
     }
-    sum->repeat_bits256 += encoder->ledger.repeat_bits256;
+    sum->resent_bits256 += encoder->ledger.resent_bits256;
     const int added_bytes = sender->reserved_bytes + sender->reserved_next_bytes;
     sum->bits256[PH_REASON_RESERVED] += 8 * PH_COST_PER_BIT * (uint64_t)added_bytes;
     sender->reserved_next_bytes = 0;
@@ -400,7 +400,7 @@ static void pay(ph_encoder* encoder, size_t size)
 // never acks it, as if the network had lost it, and what it said is sent again.
 static void withhold(ph_encoder* encoder)
 {
-    ++encoder->sender->stats.withheld;
+    ++encoder->sender->stats.withheld_datagrams;
     for (int i = 0; i < encoder->count; ++i) {
         if (encoder->chosen[i].kind == PH_RECORD_UPDATE) {
             encoder->table->take_back(encoder, &encoder->chosen[i]);
@@ -448,6 +448,6 @@ size_t ph_encoder_probe(ph_encoder* encoder)
     clear_records(encoder);
     const size_t size = encoder->table->finish(encoder);
     pay(encoder, size);
-    ++sender->stats.probes;
+    ++sender->stats.sent_probes;
     return size;
 }

@@ -18,7 +18,7 @@ static float manhattan_mm(const ph_send_context* context, ph_entity_index entity
     return fmaxf(fabsf((float)dx) + fabsf((float)dy), 1.0f);
 }
 
-static void tell_errors(const ph_error_lanes* lanes, ph_why* why)
+static void tell_errors(const ph_error_lanes* lanes, ph_explanation* why)
 {
     const double mrad_per_mm = 1000.0 / (double)*lanes->range_mm;
     why->range_mm = (double)*lanes->range_mm;
@@ -30,7 +30,7 @@ static void tell_errors(const ph_error_lanes* lanes, ph_why* why)
 }
 
 // Every array has one element: that of the slot.
-static void ask_scheduler(const ph_send_context* context, int slot, ph_why* why)
+static void ask_scheduler(const ph_send_context* context, int slot, ph_explanation* why)
 {
     const ph_sender* sender = context->sender;
     const ph_replicas* replicas = &sender->replicas;
@@ -75,19 +75,19 @@ static void ask_scheduler(const ph_send_context* context, int slot, ph_why* why)
 }
 
 // PH_WHY_... by ph_replica_state.
-static ph_why_state state_of(const ph_replicas* replicas, int slot)
+static ph_explain_state state_of(const ph_replicas* replicas, int slot)
 {
     switch (replicas->state[slot]) {
     case PH_REPLICA_ABSENT:
-        return PH_WHY_NEWCOMER;
+        return PH_EXPLAIN_NEWCOMER;
     case PH_REPLICA_ENTERING:
-        return PH_WHY_ENTERING;
+        return PH_EXPLAIN_ENTERING;
     default:
-        return PH_WHY_ENTERED;
+        return PH_EXPLAIN_ENTERED;
     }
 }
 
-void ph_explain(const ph_send_context* context, int slot, ph_why* why)
+void ph_explain(const ph_send_context* context, int slot, ph_explanation* why)
 {
     const ph_sender* sender = context->sender;
     const ph_replicas* replicas = &sender->replicas;
@@ -97,11 +97,11 @@ void ph_explain(const ph_send_context* context, int slot, ph_why* why)
     why->dirty = ph_dirty_of(context, slot);
     why->weight = (double)replicas->weight[slot];
     why->score = (double)replicas->score[slot];
-    if (why->state != PH_WHY_NEWCOMER) {
-        why->served_ms = now_ms - ph_replicas_at(replicas, slot)->served_ms;
+    if (why->state != PH_EXPLAIN_NEWCOMER) {
+        why->since_sent_ms = now_ms - ph_replicas_at(replicas, slot)->served_ms;
     }
     if (replicas->waiting_ms[slot] != 0) {
-        why->waited_ms = now_ms - replicas->waiting_ms[slot];
+        why->wait_ms = now_ms - replicas->waiting_ms[slot];
     }
     ask_scheduler(context, slot, why);
 }
@@ -152,10 +152,10 @@ static void look_for_due(const ph_send_context* context, ph_viewer_stats* stats)
     const ph_sender* sender = context->sender;
     for (int slot = 0; slot < sender->replicas.slot_count; ++slot) {
         const double waited = waited_ms(sender, slot);
-        const bool may_count = !stats->is_something_due || waited > stats->oldest_due_ms;
+        const bool may_count = !stats->has_diff || waited > stats->longest_wait_ms;
         if (may_count && is_slot_due(context, slot)) {
-            stats->is_something_due = true;
-            stats->oldest_due_ms = waited;
+            stats->has_diff = true;
+            stats->longest_wait_ms = waited;
         }
     }
 }
@@ -164,9 +164,9 @@ void ph_viewer_stats_fill(const ph_send_context* context, ph_viewer_stats* stats
 {
     const ph_sender* sender = context->sender;
     *stats = sender->stats;
-    stats->kbps = (double)sender->last_second_bytes * 8.0 / 1000.0;
-    stats->in_flight = sender->flight.count;
-    stats->tokens_bits =
+    stats->sent_kbps = (double)sender->last_second_bytes * 8.0 / 1000.0;
+    stats->in_flight_count = sender->flight.count;
+    stats->token_bits =
         sender->is_started ? ph_token_bucket_bits(&sender->bucket) : sender->depth_bits;
     look_for_due(context, stats);
 }

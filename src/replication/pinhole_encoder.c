@@ -409,7 +409,7 @@ static uint64_t sum_updates(ph_encoder* encoder)
         const ph_packet_record* chosen = &encoder->chosen[i];
         if (chosen->kind == PH_RECORD_UPDATE) {
             updates256 += chosen->cost256;
-            encoder->ledger.repeat_bits256 +=
+            encoder->ledger.resent_bits256 +=
                 PH_UNLIKELY(chosen->lost != 0) ? repeated256(encoder, chosen) : 0;
         }
     }

@@ -26,7 +26,7 @@ enum { SCAN_SLOTS = 64 };
 
 // ---- what ticks leave for sends
 
-void ph_propagate_vision(const ph_store* store, ph_sender* sender, const ph_sight* sight)
+void ph_propagate_vision(const ph_store* store, ph_sender* sender, const ph_vision* sight)
 {
     ph_replicas* replicas = &sender->replicas;
     for (int i = 0; i < sight->leave_count; ++i) {
@@ -290,7 +290,7 @@ PH_WIDE static void scan_waiting(ph_sending* send)
     uint32_t* restrict waiting_ms = send->sender->replicas.waiting_ms;
     const int slot_end = send->context->slot_end;
     const uint32_t now_ms = send->now_ms;
-    const uint32_t patience_ms = send->sender->patience_ms;
+    const uint32_t max_starve_ms = send->sender->max_starve_ms;
     int overdue_count = 0;
     int dirty_count = 0;
     for (int slot = 0; slot < slot_end; ++slot) {
@@ -299,7 +299,7 @@ PH_WIDE static void scan_waiting(ph_sending* send)
         const bool is_dirty = (either != 0) & (shows[slot] != PH_ENTITY_NONE);
         const uint32_t since_ms = waiting_ms[slot] != 0 ? waiting_ms[slot] : now_ms;
         waiting_ms[slot] = is_dirty ? since_ms : 0;
-        overdue_count += is_dirty & (now_ms - since_ms > patience_ms);
+        overdue_count += is_dirty & (now_ms - since_ms > max_starve_ms);
         dirty_count += is_dirty;
     }
     send->overdue_count = overdue_count;

@@ -15,6 +15,7 @@
 #include "base/allocator.h"
 #include "base/bitset.h"
 #include "base/compiler.h"
+#include "tools/tools.h"
 
 #define PROBE_PERIOD_US UINT64_C(1000000)
 
@@ -185,7 +186,7 @@ static uint64_t filter_diff(const ph_sending* send, const ph_place* at, const ph
         .weight = replicas->weight[slot],
         .score = replicas->score[slot],
         .mileage_mm = send->mileage_mm[slot],
-        .due = diff->due,
+        .diff = diff->due,
         .significant = diff->significant | lost,
         .lost = lost,
         .settled = diff->settled,
@@ -453,8 +454,8 @@ static void learn_prices(ph_sending* send, bool is_all_sent, uint64_t enters_bef
                          uint64_t updates_before)
 {
     ph_sender* sender = send->sender;
-    const int updates = (int)(sender->stats.updates - updates_before);
-    const int enters = (int)(sender->stats.enters - enters_before);
+    const int updates = (int)(sender->stats.sent_updates - updates_before);
+    const int enters = (int)(sender->stats.sent_enters - enters_before);
     ph_price_learn(&sender->prices.enter256, send->encoder.enters256, enters);
     const int others = send->dirty_count - enters;
     ph_price_learn(&sender->prices.slot256, send->encoder.others256,
@@ -462,7 +463,7 @@ static void learn_prices(ph_sending* send, bool is_all_sent, uint64_t enters_bef
 }
 
 void ph_send_run(ph_sending* send, const ph_send_context* context, uint64_t now_us,
-                 ph_deliver* deliver, void* deliver_context)
+                 ph_deliver_fn* deliver, void* deliver_context)
 {
     ph_sender* sender = context->sender;
     send->context = context;
@@ -488,8 +489,8 @@ void ph_send_run(ph_sending* send, const ph_send_context* context, uint64_t now_
     ph_rank_slots(send);
     ph_send_queue_begin(send);
     ph_stopwatch_lap(&send->watch, PH_STAGE_SCORE);
-    const uint64_t enters_before = sender->stats.enters;
-    const uint64_t updates_before = sender->stats.updates;
+    const uint64_t enters_before = sender->stats.sent_enters;
+    const uint64_t updates_before = sender->stats.sent_updates;
     const bool is_all_sent = visit_slots(send);
     ph_stopwatch_lap(&send->watch, PH_STAGE_PICK);
     if (send->sent_count > 0) {

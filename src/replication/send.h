@@ -20,7 +20,8 @@
 #include "replication/encoder.h"
 #include "replication/shown_estimate.h"
 
-#include <pinhole/world.h>
+#include <pinhole/viewer.h>
+#include <pinhole/stats.h>
 
 #include <stdatomic.h>
 
@@ -81,7 +82,7 @@ typedef struct ph_sending {
     const ph_send_context* context;
     ph_sender* sender;
     uint32_t now_ms; // never 0
-    ph_deliver* deliver;
+    ph_deliver_fn* deliver;
     void* deliver_context;
     ph_stopwatch watch;
     // By slot, from rank.c on.
@@ -92,7 +93,7 @@ typedef struct ph_sending {
     uint32_t* notes; // the scheduler's
     ph_error_lanes lanes;
     ph_ranking_errors errors; // {0} where there is no estimate
-    int overdue_count;        // slots that have waited for longer than patience allows
+    int overdue_count;        // slots that have waited for longer than max_starve_ms
     int dirty_count;          // slots of which something may be due
     bool may_be_coarse;       // positions in updates
     int sent_count;           // packets
@@ -158,7 +159,7 @@ void ph_send_blocks_give_back(ph_send_blocks* blocks, const ph_sending* block);
 // ---- what a tick leaves for the sends that follow it
 
 // Which entities came into the view and which left it.
-void ph_propagate_vision(const ph_store* store, ph_sender* sender, const ph_sight* sight);
+void ph_propagate_vision(const ph_store* store, ph_sender* sender, const ph_vision* sight);
 
 // Which properties may have become due, up to the last tick whose changes are filed.
 void ph_propagate_dirty(const ph_store* store, ph_sender* sender, const ph_slots* slots,
@@ -175,13 +176,13 @@ bool ph_send_is_worth(const ph_send_context* context, uint64_t now_us);
 
 // As many packets as are due and can be paid for, each handed to `deliver`.
 void ph_send_run(ph_sending* block, const ph_send_context* context, uint64_t now_us,
-                 ph_deliver* deliver, void* deliver_context);
+                 ph_deliver_fn* deliver, void* deliver_context);
 
-// @return As ph_world_acknowledge().
+// @return As ph_viewer_receive_ack().
 ph_result ph_ack_receive(const ph_send_context* context, uint64_t now_us, const void* bytes,
                          size_t size);
 
-void ph_explain(const ph_send_context* context, int slot, ph_why* why);
+void ph_explain(const ph_send_context* context, int slot, ph_explanation* why);
 void ph_viewer_stats_fill(const ph_send_context* context, ph_viewer_stats* stats);
 
 #endif

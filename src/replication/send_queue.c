@@ -4,7 +4,7 @@
 // In which order a send visits slots: stage after stage (send.h lists them), each with an order of its
 // own, worked out when the stage begins.
 //
-// After the leaves, what has waited longer than patience allows goes before all others, longest first,
+// After the leaves, what has waited longer than max_starve_ms goes before all others, longest first,
 // with a quarter of the bits: newcomers could else keep it waiting for ever. Its credit is a quarter
 // of what the last packet cost; what is not used is not saved, and a dear record may borrow. So a
 // stage may be interrupted by overdue slots whenever another packet was paid for.
@@ -104,7 +104,7 @@ static void begin_overdue(ph_sending* send)
     for (int slot = 0; slot < slot_end; ++slot) {
         const uint32_t since_ms = waiting_ms[slot];
         const bool is_overdue =
-            since_ms != 0 && send->now_ms - since_ms > send->sender->patience_ms;
+            since_ms != 0 && send->now_ms - since_ms > send->sender->max_starve_ms;
         queue->waited[slot] = is_overdue ? waited_rank(send->now_ms, since_ms) : 0.0f;
     }
     ph_order_begin(&queue->overdue, queue->waited, slot_end, &queue->overdue_memory);

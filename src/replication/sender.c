@@ -11,6 +11,7 @@
 #include "packet/pinhole_records.h"
 #include "replication/shown_estimate.h"
 #include "schedule/pacing.h"
+#include "tools/tools.h"
 
 #include <string.h>
 
@@ -176,7 +177,7 @@ static void set_defaults(ph_sender* sender, const ph_sender_def* def)
     sender->least_depth_bits = least_depth_bits(&size_of);
     sender->least_update_bits = is_pinhole ? 0 : least_update_bits(def);
     sender->scheduler = ph_sender_scheduler(def);
-    sender->patience_ms = (uint32_t)viewer->patience_ms;
+    sender->max_starve_ms = (uint32_t)viewer->max_starve_ms;
     sender->first_slot = PH_SLOT_NONE;
     sender->overdue_credit_bits = 1; // the first of them may go at once
     sender->now_ms = 1;
@@ -187,7 +188,6 @@ static void set_defaults(ph_sender* sender, const ph_sender_def* def)
     sender->eye_number = viewer->session;
     sender->precision =
         is_pinhole ? (uint32_t)(viewer->precision_mrad * PRECISION_STEPS_PER_MRAD + 0.5) : 0;
-    sender->is_universal = viewer->is_universal;
     sender->prices = (ph_prices){.slot256 = FIRST_SLOT_PRICE256, .enter256 = FIRST_ENTER_PRICE256};
     sender->period_parts = period_parts(viewer->sends_per_second, is_pinhole);
     const int class_count = class_info->layouts.count;
@@ -358,9 +358,9 @@ void ph_sender_pay(ph_sender* sender, int payload_bytes)
 {
     const int wire_bytes = payload_bytes + sender->overhead_bytes;
     ph_token_bucket_spend(&sender->bucket, 8 * (int64_t)wire_bytes);
-    ++sender->stats.datagrams;
-    sender->stats.payload_bytes += (uint64_t)payload_bytes;
-    sender->stats.wire_bytes += (uint64_t)wire_bytes;
+    ++sender->stats.sent_datagrams;
+    sender->stats.sent_payload_bytes += (uint64_t)payload_bytes;
+    sender->stats.sent_wire_bytes += (uint64_t)wire_bytes;
     sender->second_bytes += (uint64_t)wire_bytes;
 }
 
@@ -686,5 +686,5 @@ bool ph_sender_validate(const ph_sender* sender)
            ph_hash_map_validate(&sender->hints.weights) &&
            sender->newest - sender->horizon == (uint32_t)flight->count &&
            sender->newest - sender->session == (uint32_t)sender->packet_count &&
-           sender->stats.resolved + (uint64_t)flight->count == sender->packet_count;
+           sender->stats.resolved_packets + (uint64_t)flight->count == sender->packet_count;
 }

@@ -17,8 +17,10 @@
 #include "entities/store.h"
 #include "replication/replica.h"
 #include "schedule/pacing.h"
+#include "tools/tools.h"
 
-#include <pinhole/world.h>
+#include <pinhole/viewer.h>
+#include <pinhole/stats.h>
 
 // ---- hints
 
@@ -43,7 +45,7 @@ float ph_hints_weight(const ph_hints* hints, ph_entity_id entity);
 
 // The clock that the game has lent.
 typedef struct ph_lent_clock {
-    ph_now_ns* now_ns; // NULL: none, and nothing is measured
+    ph_now_ns_fn* now_ns; // NULL: none, and nothing is measured
     void* context;
 } ph_lent_clock;
 
@@ -101,7 +103,7 @@ typedef struct ph_sender {
 
     // Order of service.
     ph_scheduler scheduler;
-    uint32_t patience_ms;
+    uint32_t max_starve_ms;
     int64_t overdue_credit_bits; // what slots that wait too long may have now, before the others
     uint16_t first_slot;         // did not fit last time, comes first now; or PH_SLOT_NONE
 
@@ -191,7 +193,7 @@ void ph_sender_pay(ph_sender* sender, int payload_bytes);
 // Time passes: tokens come in, seconds become full.
 void ph_sender_pass_time(ph_sender* sender, uint64_t now_us);
 
-// As ph_world_sends_per_second().
+// As ph_viewer_sends_per_second().
 double ph_sender_often(const ph_sender* sender);
 
 // Whether ph_world_send_all() sends to it now; if so, its next time is set. Viewers are spread over

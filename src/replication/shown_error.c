@@ -443,7 +443,7 @@ ph_ranking_errors ph_shown_errors_fill(const ph_error_span* span)
         .record_bits = f.prices->record_bits,
         .heading_bits = f.prices->heading_bits,
         .other_bits = f.prices->other_bits,
-        .enter_bits = stats->enters == 0 ? f.prices->enter_bits
-                                         : (float)(enters_bits / (double)stats->enters),
+        .enter_bits = stats->sent_enters == 0 ? f.prices->enter_bits
+                                              : (float)(enters_bits / (double)stats->sent_enters),
     };
 }

@@ -79,7 +79,7 @@ static uint64_t score_filter(void* context, const ph_visit* visit)
         (double)visit->mileage_mm * MILEAGE_FACTOR > (double)visit->distance_mm;
     const uint64_t pressing = visit->lost | visit->settled;
     const uint64_t position = is_far_enough ? visit->position : pressing & visit->position;
-    return ((visit->significant & ~visit->position) | position) & visit->due;
+    return ((visit->significant & ~visit->position) | position) & visit->diff;
 }
 
 ph_scheduler ph_scheduler_score(void)
@@ -161,7 +161,7 @@ static uint64_t buckets_filter(void* context, const ph_visit* visit)
     // Differences that are not significant did not bring the entity here.
     const float changed_mm = others != 0 ? CHANGE_MM * visit->change : 0.0f;
     const uint64_t position = moved_mm * SHELVES_ALONG >= changed_mm ? visit->position : 0;
-    return (position | others | visit->lost | visit->settled) & visit->due;
+    return (position | others | visit->lost | visit->settled) & visit->diff;
 }
 
 ph_scheduler ph_scheduler_buckets(void)
@@ -313,7 +313,7 @@ static uint64_t error_filter(void* context, const ph_visit* visit)
     uint64_t chosen = (visit->note & WORTH_OTHERS) != 0 ? visit->significant & ~named : 0;
     chosen |= (visit->note & WORTH_POSITION) != 0 ? visit->position : 0;
     chosen |= (visit->note & WORTH_HEADING) != 0 ? visit->heading : 0;
-    return (chosen | visit->settled | visit->lost) & visit->due;
+    return (chosen | visit->settled | visit->lost) & visit->diff;
 }
 
 // There is nothing to remember: errors tell it all.

@@ -8,6 +8,7 @@
 #include "schema/property.h"
 
 #include "pinhole/schema.h"
+#include "base/position.h"
 #include "schema/vocabulary.h"
 
 #include <pinhole/quaternion.h>
@@ -160,6 +161,35 @@ static ph_result restore_quaternion(const ph_property* property, ph_field field,
     return PH_OK;
 }
 
+// ---- positions: 64 bits in the contract, 32 bits inside
+
+static ph_result quantise_position(ph_field field, const void* value, uint32_t* words)
+{
+    if (field == PH_FIELD_I32X3) {
+        memcpy(words, value, 3 * sizeof words[0]);
+        return PH_OK;
+    }
+    int64_t position_mm[3];
+    memcpy(position_mm, value, sizeof position_mm);
+    if (!ph_is_position(position_mm)) {
+        return PH_ERROR_VALUE;
+    }
+    for (int i = 0; i < 3; ++i) {
+        words[i] = (uint32_t)position_mm[i];
+    }
+    return PH_OK;
+}
+
+static void restore_position(ph_field field, const uint32_t* words, void* value)
+{
+    if (field == PH_FIELD_I32X3) {
+        memcpy(value, words, 3 * sizeof words[0]);
+        return;
+    }
+    const int64_t position_mm[3] = {(int32_t)words[0], (int32_t)words[1], (int32_t)words[2]};
+    memcpy(value, position_mm, sizeof position_mm);
+}
+
 // ---- any of them
 
 ph_result ph_property_quantise_field(const ph_property* property, ph_field field, const void* value,
@@ -180,9 +210,10 @@ ph_result ph_property_quantise_field(const ph_property* property, ph_field field
     case PH_CODING_QUATERNION:
         return quantise_quaternion(property, field, value, words);
     case PH_CODING_ENTITY:
-    case PH_CODING_POSITION:
         memcpy(words, value, (size_t)property->words * sizeof words[0]);
         return PH_OK;
+    case PH_CODING_POSITION:
+        return quantise_position(field, value, words);
     default:
         return quantise_whole(property, field, value, words);
     }
@@ -206,8 +237,10 @@ ph_result ph_property_restore_field(const ph_property* property, ph_field field,
     case PH_CODING_QUATERNION:
         return restore_quaternion(property, field, words, value);
     case PH_CODING_ENTITY:
-    case PH_CODING_POSITION:
         memcpy(value, words, (size_t)property->words * sizeof words[0]);
+        return PH_OK;
+    case PH_CODING_POSITION:
+        restore_position(field, words, value);
         return PH_OK;
     default:
         return restore_whole(property, field, words, value);
@@ -361,6 +394,7 @@ static const field_row KIND_ROWS[] = {
     [PH_FIELD_F32] = {"f32", PH_FIELD_F32, 4},
     [PH_FIELD_F64] = {"f64", PH_FIELD_F64, 8},
     [PH_FIELD_I32X3] = {"i32x3", PH_FIELD_I32, 12},
+    [PH_FIELD_I64X3] = {"i64x3", PH_FIELD_I64, 24},
     [PH_FIELD_F32X3] = {"f32x3", PH_FIELD_F32, 12},
     [PH_FIELD_F64X3] = {"f64x3", PH_FIELD_F64, 24},
     [PH_FIELD_F32X4] = {"f32x4", PH_FIELD_F32, 16},

@@ -57,7 +57,7 @@ static const ph_coding_row WORD_ROWS[] = {
     [PH_CODING_POSITION] = {"position",
                             COMMON | PARAMETER(BITS) | PARAMETER(STEP) | PARAMETER(GROUND) |
                                 PARAMETER(SIGNIFICANT),
-                            FIELD(I32X3), PH_PARAMETER_BITS, true},
+                            FIELD(I32X3) | FIELD(I64X3), PH_PARAMETER_BITS, true},
 };
 
 _Static_assert(sizeof WORD_ROWS / sizeof WORD_ROWS[0] == PH_CODING_COUNT,

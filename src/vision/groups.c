@@ -207,10 +207,10 @@ int ph_groups_nearest(ph_groups* groups, const ph_grid* grid, const ph_crowd* cr
 
 void ph_groups_stats(const ph_groups* groups, ph_vision_stats* stats)
 {
-    stats->groups = groups->group_count;
-    stats->splits = groups->splits;
-    stats->merges = groups->merges;
-    stats->lists = groups->lists;
+    stats->group_count = groups->group_count;
+    stats->split_groups = groups->splits;
+    stats->merged_groups = groups->merges;
+    stats->made_lists = groups->lists;
     stats->shared_lists = groups->shared_lists;
 }
 

@@ -32,6 +32,8 @@
 #include "vision/grid.h"
 #include "vision/group_candidates.h"
 
+#include <pinhole/stats.h>
+
 typedef struct ph_groups ph_groups;
 
 // Of the def the two distances count: 0 < group_merge_mm < group_split_mm / 2.

@@ -533,9 +533,9 @@ ph_slot_list ph_slots_shown(const ph_slots* slots)
     return (ph_slot_list){slots->shown, slots->listed_count};
 }
 
-ph_sight ph_slots_sight(const ph_slots* slots)
+ph_vision ph_slots_sight(const ph_slots* slots)
 {
-    return (ph_sight){
+    return (ph_vision){
         .entities = slots->entities,
         .slot_count = slots->slot_count,
         .visible_count = slots->shown_count,

@@ -94,7 +94,7 @@ typedef struct ph_slot_list {
 ph_slot_list ph_slots_shown(const ph_slots* slots);
 
 // Borrowed until the next call that changes the slots.
-ph_sight ph_slots_sight(const ph_slots* slots);
+ph_vision ph_slots_sight(const ph_slots* slots);
 
 ph_slot_state ph_slots_state(const ph_slots* slots, int slot);
 

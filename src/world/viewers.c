@@ -93,7 +93,7 @@ ph_id ph_viewers_add(ph_viewers* viewers, const ph_viewer* viewer, const ph_eye*
 void ph_viewers_remove(ph_viewers* viewers, ph_id id)
 {
     ph_viewer* viewer = &viewers->viewers[ph_id_index(id)];
-    viewers->stats.waits += ph_slots_waits(viewer->slots);
+    viewers->stats.slot_waits += ph_slots_waits(viewer->slots);
     ph_slots_destroy(viewer->slots);
     ph_sender_destroy(viewer->sender);
     *viewer = (ph_viewer){0};
@@ -141,7 +141,7 @@ static bool is_vanished(const ph_entities* entities, const ph_eye* eye, int slot
 static bool shows_vanished_anywhere(const ph_slots* slots, const ph_entities* entities,
                                     const ph_eye* eye)
 {
-    const ph_sight sight = ph_slots_sight(slots);
+    const ph_vision sight = ph_slots_sight(slots);
     for (int slot = 0; slot < sight.slot_count; ++slot) {
         const ph_entity_index entity = sight.entities[slot];
         if (entity != PH_ENTITY_NONE && is_vanished(entities, eye, slot, entity)) {
@@ -218,7 +218,7 @@ static bool is_lost_to(const ph_viewer* viewer, const ph_eye* eye, const ph_crow
 static bool shows_departed(const ph_viewer* viewer, const ph_eye* eye, const ph_entities* entities,
                            const ph_crowd* crowd)
 {
-    const ph_sight sight = ph_slots_sight(viewer->slots);
+    const ph_vision sight = ph_slots_sight(viewer->slots);
     if (entities->arrived_count <= sight.slot_count) {
         for (int i = 0; i < entities->arrived_count; ++i) {
             const ph_entity_index entity = entities->arrived[i];
@@ -290,7 +290,7 @@ static void refresh_one(ph_viewers* viewers, ph_viewer_turn turn, const ph_refre
             ph_nearby_find_newcomers(nearby, &viewer->view, viewer->slots, missing);
     }
     ph_slots_refresh(viewer->slots, &step);
-    const ph_sight sight = ph_slots_sight(viewer->slots);
+    const ph_vision sight = ph_slots_sight(viewer->slots);
     viewer->refreshed_tick = refresh->tick;
     viewer->is_sight_new = sight.enter_count + sight.leave_count > 0;
     viewer->is_urgent = false;
@@ -349,7 +349,7 @@ void ph_viewers_propagate(ph_viewers* viewers, const ph_store* store)
             continue;
         }
         if (viewer->refreshed_tick == store->tick && viewer->is_sight_new) {
-            const ph_sight sight = ph_slots_sight(viewer->slots);
+            const ph_vision sight = ph_slots_sight(viewer->slots);
             ph_propagate_vision(store, viewer->sender, &sight);
         }
         if (store->tick - viewer->sender->propagated_tick > PH_RECENT_TICKS) {
@@ -363,7 +363,7 @@ void ph_viewers_propagate(ph_viewers* viewers, const ph_store* store)
 // Whether the slots and what the client was told of them agree.
 static bool is_knowledge_sound(const ph_viewer* viewer)
 {
-    const ph_sight sight = ph_slots_sight(viewer->slots);
+    const ph_vision sight = ph_slots_sight(viewer->slots);
     const ph_replicas* replicas = &viewer->sender->replicas;
     int newcomer_count = 0;
     for (int slot = 0; slot < sight.slot_count; ++slot) {
@@ -387,7 +387,7 @@ static bool is_viewer_sound(const ph_viewers* viewers, int index, const ph_entit
         !ph_sender_validate(viewer->sender) || !is_knowledge_sound(viewer)) {
         return false;
     }
-    const ph_sight sight = ph_slots_sight(viewer->slots);
+    const ph_vision sight = ph_slots_sight(viewer->slots);
     for (int slot = 0; slot < sight.slot_count; ++slot) {
         const ph_entity_index entity = sight.entities[slot];
         // Somebody who lives, or whose index still rests.

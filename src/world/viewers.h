@@ -21,6 +21,7 @@
 #include "vision/slots.h"
 
 #include <pinhole/world.h>
+#include <pinhole/stats.h>
 
 struct ph_sender;
 

@@ -7,6 +7,7 @@
 #include "base/allocator.h"
 #include "replication/send.h"
 #include "world/world_state.h"
+#include "tools/tools.h"
 
 // ---- creation
 
@@ -124,12 +125,12 @@ void ph_world_tick(ph_world* world)
     ph_stopwatch_lap(&watch, PH_STAGE_KNOWLEDGE);
 }
 
-void ph_world_set_clock(ph_world* world, ph_now_ns* now_ns, void* context)
+void ph_world_set_clock(ph_world* world, ph_now_ns_fn* now_ns, void* context)
 {
     world->clock = (ph_lent_clock){now_ns, context};
 }
 
-uint32_t ph_world_now(const ph_world* world)
+uint32_t ph_world_tick_count(const ph_world* world)
 {
     return world->store.tick;
 }

@@ -5,6 +5,7 @@
 // calls per tick, and a spawn may allocate. Then their state, in and out: put, move, set, get, read.
 // Putting is the hot one: once per entity and tick.
 
+#include "base/position.h"
 #include "entities/columns.h"
 #include "schema/property.h"
 #include "world/world_state.h"
@@ -25,15 +26,19 @@ ph_result ph_world_spawn(ph_world* world, const ph_spawn* spawn, ph_entity_id* e
     if (spawn->class_index < 0 || spawn->class_index >= world->store.class_count) {
         return PH_ERROR_VALUE;
     }
-    if (ph_entities_has_name(&world->store.entities, spawn->name, NULL)) {
+    if (!ph_is_position(spawn->position_mm)) {
+        return PH_ERROR_VALUE;
+    }
+    if (ph_entities_has_name(&world->store.entities, spawn->key, NULL)) {
         return PH_ERROR_TAKEN;
     }
     if (ph_world_make_room(world, spawn->class_index) != PH_OK) {
         return PH_ERROR_MEMORY;
     }
     const ph_newcomer newcomer = {
-        .name = spawn->name,
-        .position_mm = {spawn->position_mm[0], spawn->position_mm[1], spawn->position_mm[2]},
+        .name = spawn->key,
+        .position_mm = {(int32_t)spawn->position_mm[0], (int32_t)spawn->position_mm[1],
+                        (int32_t)spawn->position_mm[2]},
         // A zero-initialised struct means everybody; later, a mask of 0 means nobody.
         .seen_by = spawn->seen_by != 0 ? spawn->seen_by : UINT32_MAX,
         .flags = flags_of(spawn->is_always_visible, spawn->is_never_visible),
@@ -273,7 +278,8 @@ static ph_result quantise_all(const ph_class* described, const void* state, quan
     return PH_OK;
 }
 
-ph_result ph_world_put(ph_world* world, ph_entity_id entity, const void* state, int* property)
+ph_result ph_world_set_struct(ph_world* world, ph_entity_id entity, const void* state,
+                              int* property)
 {
     placed at;
     if (!try_find_place(world, entity, &at)) {
@@ -299,15 +305,18 @@ ph_result ph_world_put(ph_world* world, ph_entity_id entity, const void* state, 
     return PH_OK;
 }
 
-ph_result ph_world_move(ph_world* world, ph_entity_id entity, int32_t x_mm, int32_t y_mm,
-                        int32_t z_mm)
+ph_result ph_world_move(ph_world* world, ph_entity_id entity, int64_t x_mm, int64_t y_mm,
+                        int64_t z_mm)
 {
     placed at;
     if (!try_find_place(world, entity, &at)) {
         return PH_ERROR_STALE;
     }
+    if (!ph_is_position((int64_t[3]){x_mm, y_mm, z_mm})) {
+        return PH_ERROR_VALUE;
+    }
     world->store.entities.changes[at.index] |=
-        store_position(world, at, (int32_t[3]){x_mm, y_mm, z_mm});
+        store_position(world, at, (int32_t[3]){(int32_t)x_mm, (int32_t)y_mm, (int32_t)z_mm});
     return PH_OK;
 }
 
@@ -343,8 +352,8 @@ static ph_result text_of_value(const ph_property* described, ph_field field, con
     return result;
 }
 
-ph_result ph_world_set(ph_world* world, ph_entity_id entity, int property, ph_field field,
-                       const void* value, size_t size)
+ph_result ph_world_set_property(ph_world* world, ph_entity_id entity, int property, ph_field field,
+                                const void* value, size_t size)
 {
     placed at;
     if (!try_find_place(world, entity, &at)) {
@@ -384,7 +393,7 @@ static void load_field(const ph_world* world, placed at, int property, uint32_t*
     }
 }
 
-ph_result ph_world_get(const ph_world* world, ph_entity_id entity, void* state)
+ph_result ph_world_get_struct(const ph_world* world, ph_entity_id entity, void* state)
 {
     placed at;
     if (!try_find_place(world, entity, &at)) {
@@ -407,8 +416,8 @@ ph_result ph_world_get(const ph_world* world, ph_entity_id entity, void* state)
     return PH_OK;
 }
 
-ph_result ph_world_read(const ph_world* world, ph_entity_id entity, int property, ph_field field,
-                        void* value, size_t size)
+ph_result ph_world_get_property(const ph_world* world, ph_entity_id entity, int property,
+                                ph_field field, void* value, size_t size)
 {
     placed at;
     if (!try_find_place(world, entity, &at)) {
@@ -428,7 +437,7 @@ ph_result ph_world_read(const ph_world* world, ph_entity_id entity, int property
     return ph_property_restore_field(one, field, words, value);
 }
 
-uint64_t ph_world_changes(const ph_world* world, ph_entity_id entity)
+uint64_t ph_world_changed_properties(const ph_world* world, ph_entity_id entity)
 {
     const ph_entity_index index = ph_entities_find(&world->store.entities, entity);
     return index != PH_ENTITY_NONE ? world->store.entities.changes[index] : 0;

@@ -6,6 +6,7 @@
 
 #include "world/world_state.h"
 
+#include "base/position.h"
 #include "vision/slots.h"
 
 #include <math.h>
@@ -63,7 +64,7 @@ ph_viewer_def ph_viewer_def_default(void)
         .bits_per_second = 13000,
         .overhead_bytes = 48,
         .precision_mrad = 1.0,
-        .patience_ms = 10000,
+        .max_starve_ms = 10000,
         .cookie = VIEWER_COOKIE,
     };
 }
@@ -106,15 +107,15 @@ static bool is_sending_sensible(const ph_viewer_def* def)
            (def->sends_per_second == 0.0 || def->sends_per_second == PH_SENDS_AUTO ||
             (def->sends_per_second >= SENDS_MIN && def->sends_per_second <= SENDS_MAX)) &&
            def->precision_mrad >= 0.0 && def->precision_mrad <= PRECISION_MAX_MRAD &&
-           def->patience_ms >= 0 && (has_all || has_none);
+           def->max_starve_ms >= 0 && (has_all || has_none);
 }
 
 bool ph_viewer_def_is_sensible(const ph_viewer_def* def, int32_t radius_max_mm)
 {
     PH_ASSERT(def->cookie == VIEWER_COOKIE); // start from ph_viewer_def_default()
 
-    return def->radius_mm >= 0 && def->radius_mm <= radius_max_mm && def->visible_max >= 1 &&
-           def->visible_max <= PH_VISIBLE_MAX &&
+    return ph_is_position(def->eye_mm) && def->radius_mm >= 0 && def->radius_mm <= radius_max_mm &&
+           def->visible_max >= 1 && def->visible_max <= PH_VISIBLE_MAX &&
            (def->slot_count == 0 ||
             (def->slot_count > def->visible_max && def->slot_count <= PH_SLOT_COUNT_MAX)) &&
            is_sending_sensible(def);

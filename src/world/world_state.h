@@ -22,8 +22,9 @@
 #include "vision/nearby.h"
 #include "replication/send.h"
 #include "world/viewers.h"
+#include "tools/tools.h"
 
-#include <pinhole/world.h>
+#include <pinhole/viewer.h>
 
 // Half way round the world: nothing is further along an axis.
 #define PH_RADIUS_MAX_MM (INT64_C(1) << 31)

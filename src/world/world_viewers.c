@@ -4,9 +4,11 @@
 // The public functions about viewers: coming and going, what they see, budgets and hints, sends, acks,
 // questions, what the caller adds to datagrams. A few calls per viewer and tick; adding one allocates.
 
+#include "base/position.h"
 #include "replication/send.h"
 #include "replication/sender.h"
 #include "world/world_state.h"
+#include "tools/tools.h"
 
 #include <pinhole/entropy.h>
 
@@ -27,8 +29,8 @@ static ph_eye eye_of(ph_world* world, const ph_viewer_def* def)
 {
     const double hysteresis = world->def.vision.hysteresis;
     return (ph_eye){
-        .x_mm = def->eye_mm[0],
-        .y_mm = def->eye_mm[1],
+        .x_mm = (int32_t)def->eye_mm[0],
+        .y_mm = (int32_t)def->eye_mm[1],
         .sees = def->sees,
         .own = PH_ENTITY_NONE,
         .radius_mm = ph_wider_radius(def->radius_mm, hysteresis),
@@ -68,7 +70,7 @@ ph_result ph_world_add_viewer(ph_world* world, const ph_viewer_def* def, ph_view
     const ph_eye eye = eye_of(world, def);
     ph_viewer made = {
         .own = def->entity,
-        .eye_z_mm = def->eye_mm[2],
+        .eye_z_mm = (int32_t)def->eye_mm[2],
         .audience = def->audience,
         .radius_mm = def->radius_mm,
         .visible_max = def->visible_max,
@@ -124,8 +126,8 @@ ph_result ph_world_remove_viewer(ph_world* world, ph_viewer_id viewer)
 
 // ---- changes
 
-ph_result ph_world_set_eye(ph_world* world, ph_viewer_id viewer, int32_t x_mm, int32_t y_mm,
-                           int32_t z_mm)
+ph_result ph_viewer_set_eye(ph_world* world, ph_viewer_id viewer, int64_t x_mm, int64_t y_mm,
+                            int64_t z_mm)
 {
     uint32_t index;
     if (!ph_world_try_viewer(world, viewer, &index)) {
@@ -135,14 +137,17 @@ ph_result ph_world_set_eye(ph_world* world, ph_viewer_id viewer, int32_t x_mm, i
     if (ph_world_is_alive(world, moved->own)) {
         return PH_ERROR_VALUE;
     }
+    if (!ph_is_position((int64_t[3]){x_mm, y_mm, z_mm})) {
+        return PH_ERROR_VALUE;
+    }
     moved->own = (ph_entity_id){0}; // or the next tick would look from where it died
-    const int32_t eye_mm[3] = {x_mm, y_mm, z_mm};
+    const int32_t eye_mm[3] = {(int32_t)x_mm, (int32_t)y_mm, (int32_t)z_mm};
     ph_viewers_look_from(&world->viewers, index, eye_mm, world->store.entities.jump_mm);
     world->is_sorted = false;
     return PH_OK;
 }
 
-ph_result ph_world_set_own(ph_world* world, ph_viewer_id viewer, ph_entity_id entity)
+ph_result ph_viewer_set_entity(ph_world* world, ph_viewer_id viewer, ph_entity_id entity)
 {
     uint32_t index;
     if (!ph_world_try_viewer(world, viewer, &index) ||
@@ -158,7 +163,7 @@ ph_result ph_world_set_own(ph_world* world, ph_viewer_id viewer, ph_entity_id en
     return PH_OK;
 }
 
-ph_result ph_world_set_sees(ph_world* world, ph_viewer_id viewer, uint32_t sees)
+ph_result ph_viewer_set_sees(ph_world* world, ph_viewer_id viewer, uint32_t sees)
 {
     uint32_t index;
     if (!ph_world_try_viewer(world, viewer, &index)) {
@@ -173,11 +178,11 @@ ph_result ph_world_set_sees(ph_world* world, ph_viewer_id viewer, uint32_t sees)
 
 // ---- what is seen
 
-ph_result ph_world_sight(const ph_world* world, ph_viewer_id viewer, ph_sight* sight)
+ph_result ph_viewer_get_vision(const ph_world* world, ph_viewer_id viewer, ph_vision* sight)
 {
     uint32_t index;
     if (!ph_world_try_viewer(world, viewer, &index)) {
-        *sight = (ph_sight){0};
+        *sight = (ph_vision){0};
         return PH_ERROR_STALE;
     }
     const ph_viewer* seer = &world->viewers.viewers[index];
@@ -189,7 +194,7 @@ ph_result ph_world_sight(const ph_world* world, ph_viewer_id viewer, ph_sight* s
     return PH_OK;
 }
 
-ph_result ph_world_free_slot(ph_world* world, ph_viewer_id viewer, int slot)
+ph_result ph_viewer_free_slot(ph_world* world, ph_viewer_id viewer, int slot)
 {
     uint32_t index;
     if (!ph_world_try_viewer(world, viewer, &index)) {
@@ -211,8 +216,8 @@ ph_result ph_world_free_slot(ph_world* world, ph_viewer_id viewer, int slot)
 
 // ---- what is sent
 
-ph_result ph_world_set_budget(ph_world* world, ph_viewer_id viewer, int bits_per_second,
-                              int burst_bits)
+ph_result ph_viewer_set_budget(ph_world* world, ph_viewer_id viewer, int bits_per_second,
+                               int burst_bits)
 {
     uint32_t index;
     if (!ph_world_try_viewer(world, viewer, &index)) {
@@ -225,8 +230,8 @@ ph_result ph_world_set_budget(ph_world* world, ph_viewer_id viewer, int bits_per
                                 bits_per_second, burst_bits);
 }
 
-ph_result ph_world_set_hint(ph_world* world, ph_viewer_id viewer, ph_entity_id entity,
-                            double weight)
+ph_result ph_viewer_set_hint(ph_world* world, ph_viewer_id viewer, ph_entity_id entity,
+                             double weight)
 {
     uint32_t index;
     const ph_entity_index hinted = ph_entities_find(&world->store.entities, entity);
@@ -246,18 +251,31 @@ ph_result ph_world_set_hint(ph_world* world, ph_viewer_id viewer, ph_entity_id e
     return result;
 }
 
-ph_vision_stats ph_world_vision_stats(const ph_world* world)
+ph_world_stats ph_world_get_stats(const ph_world* world)
 {
-    ph_vision_stats stats = world->viewers.stats;
+    ph_world_stats stats = {
+        .entity_count = ph_world_entity_count(world),
+        .ticks = world->store.tick,
+        .vision = world->viewers.stats,
+    };
     for (int i = 0; i < world->viewers.ids.used_count; ++i) {
         if (world->viewers.viewers[i].slots != NULL) {
-            stats.waits += ph_slots_waits(world->viewers.viewers[i].slots);
+            ++stats.viewer_count;
+            stats.vision.slot_waits += ph_slots_waits(world->viewers.viewers[i].slots);
         }
     }
     if (world->nearby.groups != NULL) {
-        ph_groups_stats(world->nearby.groups, &stats);
+        ph_groups_stats(world->nearby.groups, &stats.vision);
     }
     return stats;
+}
+
+void ph_viewer_use_universal_codes(ph_world* world, ph_viewer_id viewer)
+{
+    uint32_t index;
+    if (ph_world_try_viewer(world, viewer, &index)) {
+        world->viewers.viewers[index].sender->is_universal = true;
+    }
 }
 
 // ---- sends, to one viewer or to all whose time has come; acks; questions
@@ -280,8 +298,8 @@ ph_send_context ph_world_send_context(const ph_world* world, uint32_t index)
     return ph_send_context_make(&world->store, &seer);
 }
 
-ph_result ph_world_send(ph_world* world, ph_viewer_id viewer, uint64_t now_us, ph_deliver* deliver,
-                        void* context)
+ph_result ph_viewer_send(ph_world* world, ph_viewer_id viewer, uint64_t now_us,
+                         ph_deliver_fn* deliver, void* context)
 {
     uint32_t index;
     if (!ph_world_try_viewer(world, viewer, &index)) {
@@ -303,7 +321,7 @@ static bool is_worth_sending(const ph_world* world, uint32_t index, uint64_t now
     return ph_send_is_worth(&context, now_us);
 }
 
-bool ph_world_is_send_due(ph_world* world, ph_viewer_id viewer, uint64_t now_us)
+bool ph_viewer_is_send_due(ph_world* world, ph_viewer_id viewer, uint64_t now_us)
 {
     uint32_t index;
     return ph_world_try_viewer(world, viewer, &index) &&
@@ -311,7 +329,7 @@ bool ph_world_is_send_due(ph_world* world, ph_viewer_id viewer, uint64_t now_us)
             is_worth_sending(world, index, now_us));
 }
 
-double ph_world_sends_per_second(const ph_world* world, ph_viewer_id viewer)
+double ph_viewer_sends_per_second(const ph_world* world, ph_viewer_id viewer)
 {
     uint32_t index;
     return ph_world_try_viewer(world, viewer, &index)
@@ -329,7 +347,7 @@ static bool is_time(const ph_world* world, uint32_t index, uint64_t now_us)
 typedef struct send_all {
     ph_world* world;
     uint64_t now_us;
-    ph_deliver* deliver;
+    ph_deliver_fn* deliver;
     void* context;
 } send_all;
 
@@ -356,7 +374,7 @@ static void send_if_due(void* context, int index)
     }
 }
 
-void ph_world_send_all(ph_world* world, uint64_t now_us, ph_deliver* deliver, void* context)
+void ph_world_send_all(ph_world* world, uint64_t now_us, ph_deliver_fn* deliver, void* context)
 {
     const int count = world->viewers.ids.used_count;
     send_all all = {world, now_us, deliver, context};
@@ -383,8 +401,8 @@ ph_result ph_world_set_sends_at_once(ph_world* world, int count)
     return ph_send_blocks_reserve(&world->sends, count, 0);
 }
 
-ph_result ph_world_acknowledge(ph_world* world, ph_viewer_id viewer, uint64_t now_us,
-                               const void* bytes, size_t size)
+ph_result ph_viewer_receive_ack(ph_world* world, ph_viewer_id viewer, uint64_t now_us,
+                                const void* bytes, size_t size)
 {
     uint32_t index;
     if (!ph_world_try_viewer(world, viewer, &index)) {
@@ -396,9 +414,10 @@ ph_result ph_world_acknowledge(ph_world* world, ph_viewer_id viewer, uint64_t no
 
 // ---- how a viewer is doing
 
-ph_result ph_world_why(const ph_world* world, ph_viewer_id viewer, ph_entity_id entity, ph_why* why)
+ph_result ph_viewer_explain(const ph_world* world, ph_viewer_id viewer, ph_entity_id entity,
+                            ph_explanation* why)
 {
-    *why = (ph_why){.state = PH_WHY_UNSEEN, .served_ms = -1.0};
+    *why = (ph_explanation){.state = PH_EXPLAIN_UNSEEN, .since_sent_ms = -1.0};
     uint32_t index;
     const ph_entity_index asked = ph_entities_find(&world->store.entities, entity);
     if (!ph_world_try_viewer(world, viewer, &index) || asked == PH_ENTITY_NONE) {
@@ -412,7 +431,7 @@ ph_result ph_world_why(const ph_world* world, ph_viewer_id viewer, ph_entity_id 
     return PH_OK;
 }
 
-ph_result ph_world_viewer_stats(const ph_world* world, ph_viewer_id viewer, ph_viewer_stats* stats)
+ph_result ph_viewer_get_stats(const ph_world* world, ph_viewer_id viewer, ph_viewer_stats* stats)
 {
     uint32_t index;
     if (!ph_world_try_viewer(world, viewer, &index)) {
@@ -424,8 +443,8 @@ ph_result ph_world_viewer_stats(const ph_world* world, ph_viewer_id viewer, ph_v
     return PH_OK;
 }
 
-uint64_t ph_world_property_bits256(const ph_world* world, ph_viewer_id viewer, int class_index,
-                                   int property)
+uint64_t ph_viewer_property_bits256(const ph_world* world, ph_viewer_id viewer, int class_index,
+                                    int property)
 {
     uint32_t index;
     const ph_store* store = &world->store;
@@ -458,7 +477,7 @@ static ph_sender* find_sender(const ph_world* world, ph_viewer_id viewer)
     return ph_world_try_viewer(world, viewer, &index) ? world->viewers.viewers[index].sender : NULL;
 }
 
-ph_result ph_world_reserve(ph_world* world, ph_viewer_id viewer, int each_bytes, int next_bytes)
+ph_result ph_viewer_reserve(ph_world* world, ph_viewer_id viewer, int each_bytes, int next_bytes)
 {
     ph_sender* sender = find_sender(world, viewer);
     if (sender == NULL) {
@@ -472,13 +491,13 @@ ph_result ph_world_reserve(ph_world* world, ph_viewer_id viewer, int each_bytes,
     return PH_OK;
 }
 
-int ph_world_reserve_max(const ph_world* world, ph_viewer_id viewer)
+int ph_viewer_reserve_max(const ph_world* world, ph_viewer_id viewer)
 {
     const ph_sender* sender = find_sender(world, viewer);
     return sender != NULL ? ph_sender_reserve_max(sender) : 0;
 }
 
-ph_result ph_world_spend(ph_world* world, ph_viewer_id viewer, uint64_t now_us, int bytes)
+ph_result ph_viewer_spend(ph_world* world, ph_viewer_id viewer, uint64_t now_us, int bytes)
 {
     ph_sender* sender = find_sender(world, viewer);
     if (sender == NULL) {
@@ -496,21 +515,22 @@ ph_result ph_world_spend(ph_world* world, ph_viewer_id viewer, uint64_t now_us, 
     return PH_OK;
 }
 
-ph_result ph_world_viewer_link(const ph_world* world, ph_viewer_id viewer, ph_viewer_link* link)
+ph_result ph_viewer_get_network_stats(const ph_world* world, ph_viewer_id viewer,
+                                      ph_viewer_network_stats* link)
 {
     const ph_sender* sender = find_sender(world, viewer);
     if (sender == NULL) {
-        *link = (ph_viewer_link){0};
+        *link = (ph_viewer_network_stats){0};
         return PH_ERROR_STALE;
     }
     const ph_viewer_stats* stats = &sender->stats;
-    *link = (ph_viewer_link){
-        .datagrams = stats->datagrams,
-        .wire_bytes = stats->wire_bytes,
-        .resolved = stats->resolved,
-        .lost = stats->lost,
-        .round_trips = stats->round_trips,
-        .round_trips_us = stats->round_trips_us,
+    *link = (ph_viewer_network_stats){
+        .sent_datagrams = stats->sent_datagrams,
+        .sent_wire_bytes = stats->sent_wire_bytes,
+        .resolved_packets = stats->resolved_packets,
+        .lost_packets = stats->lost_packets,
+        .rtt_samples = stats->rtt_samples,
+        .rtt_sum_us = stats->rtt_sum_us,
     };
     return PH_OK;
 }

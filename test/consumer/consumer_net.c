@@ -66,10 +66,10 @@ int main(void)
     ph_net_server_start(server, 0, 1000);
     ph_net_client_connect(client, token, sizeof token, 0);
     ph_net_client_send(client, "hello", 5);
-    printf("%s, %zu bytes\n", ph_net_client_status_text(ph_net_client_state(client)),
+    printf("%s, %zu bytes\n", ph_net_client_state_text(ph_net_client_get_state(client)),
            received.size);
     const int is_good =
-        ph_net_client_state(client) == PH_NET_CLIENT_CONNECTED && received.size == 5;
+        ph_net_client_get_state(client) == PH_NET_CLIENT_CONNECTED && received.size == 5;
     ph_net_client_destroy(client);
     ph_net_server_destroy(server);
     return is_good ? 0 : 1;

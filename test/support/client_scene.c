@@ -6,6 +6,9 @@
 #include "client_scene.h"
 
 #include "client/client_state.h"
+#include "tools/tools.h"
+
+#include <pinhole/stats.h>
 
 #include <string.h>
 
@@ -64,7 +67,7 @@ ph_schema* client_scene_schema(void)
     return schema;
 }
 
-static int layers(const void* context, int32_t x_mm, int32_t y_mm, int32_t heights_mm[])
+static int layers(const void* context, int64_t x_mm, int64_t y_mm, int64_t heights_mm[])
 {
     (void)context;
     int count = 0;
@@ -267,12 +270,12 @@ ph_result client_scene_send(client_scene* scene, client_packet* packet)
     return client_scene_receive(scene, packet->bytes, packet->size);
 }
 
-void client_scene_refuse(client_scene* scene, client_packet* packet, ph_refusal reason)
+void client_scene_refuse(client_scene* scene, client_packet* packet, ph_client_refusal reason)
 {
-    static const ph_result results[PH_REFUSAL_COUNT] = {
-        [PH_REFUSAL_OLD] = PH_ERROR_STALE,    [PH_REFUSAL_EARLY] = PH_ERROR_STALE,
-        [PH_REFUSAL_HELLO] = PH_ERROR_SCHEMA, [PH_REFUSAL_NUMBER] = PH_ERROR_VALUE,
-        [PH_REFUSAL_SIZE] = PH_ERROR_VALUE,   [PH_REFUSAL_RECORD] = PH_ERROR_VALUE,
+    static const ph_result results[PH_CLIENT_REFUSAL_COUNT] = {
+        [PH_CLIENT_REFUSAL_OLD] = PH_ERROR_STALE,    [PH_CLIENT_REFUSAL_EARLY] = PH_ERROR_STALE,
+        [PH_CLIENT_REFUSAL_HELLO] = PH_ERROR_SCHEMA, [PH_CLIENT_REFUSAL_SEQUENCE] = PH_ERROR_VALUE,
+        [PH_CLIENT_REFUSAL_SIZE] = PH_ERROR_VALUE,   [PH_CLIENT_REFUSAL_RECORD] = PH_ERROR_VALUE,
     };
     if (packet->size == 0) {
         client_packet_write(packet);
@@ -282,10 +285,12 @@ void client_scene_refuse(client_scene* scene, client_packet* packet, ph_refusal 
     assert_int_equal(client_scene_receive(scene, packet->bytes, packet->size), results[reason]);
     const ph_client_stats after = ph_client_get_stats(scene->client);
     assert_int_equal(ph_client_digest(scene->client), digest);
-    for (int i = 0; i < PH_REFUSAL_COUNT; ++i) {
-        assert_int_equal(after.refused[i], before.refused[i] + (i == (int)reason ? 1 : 0));
+    for (int i = 0; i < PH_CLIENT_REFUSAL_COUNT; ++i) {
+        assert_int_equal(after.refused_datagrams[i],
+                         before.refused_datagrams[i] + (i == (int)reason ? 1 : 0));
     }
-    assert_int_equal(after.applied + after.probes, before.applied + before.probes);
+    assert_int_equal(after.applied_packets + after.received_probes,
+                     before.applied_packets + before.received_probes);
 }
 
 void client_scene_begin(client_scene* scene)
@@ -303,6 +308,6 @@ walker client_scene_walker(const client_scene* scene, uint64_t name)
 {
     walker it = {0};
     const ph_entity_id id = ph_client_find(scene->client, name);
-    assert_int_equal(ph_client_get(scene->client, id, &it), PH_OK);
+    assert_int_equal(ph_client_get_struct(scene->client, id, &it), PH_OK);
     return it;
 }

@@ -18,6 +18,7 @@
 #include "packet/header.h"
 
 #include <pinhole/client.h>
+#include <pinhole/stats.h>
 
 enum {
     SCENE_SESSION = 1000, // numbers of packets count from here in these tests: 1 is 1001
@@ -124,7 +125,7 @@ ph_result client_scene_send(client_scene* scene, client_packet* packet);
 ph_result client_scene_receive(client_scene* scene, const void* bytes, size_t size);
 
 // Sends what must be refused for this reason, and compares the client before and after.
-void client_scene_refuse(client_scene* scene, client_packet* packet, ph_refusal reason);
+void client_scene_refuse(client_scene* scene, client_packet* packet, ph_client_refusal reason);
 
 // Session begun: walkers 10 and 11 in slots 0 and 1, association 1, health 100; packet 1 and its
 // events are over. The next one may have horizon 1.

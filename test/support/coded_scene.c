@@ -10,6 +10,8 @@
 #include "packet/header.h"
 #include "packet/pinhole_records.h"
 
+#include <pinhole/stats.h>
+
 #include <string.h>
 
 void coded_scene_setup(coded_scene* scene)
@@ -241,7 +243,7 @@ void coded_scene_apply(coded_scene* scene, client_packet* packet)
     assert_int_equal(coded_scene_send(scene, packet), PH_OK);
 }
 
-void coded_scene_refuse(coded_scene* scene, client_packet* packet, ph_refusal reason)
+void coded_scene_refuse(coded_scene* scene, client_packet* packet, ph_client_refusal reason)
 {
     if (packet->size == 0) {
         coded_packet_write(scene, packet);

@@ -18,6 +18,8 @@
 #include "packet/baseline.h"
 #include "packet/pinhole_records.h"
 
+#include <pinhole/stats.h>
+
 enum { CODED_PACKETS_MAX = 400, CODED_CLASSES = 2, CODED_STRIDE = 128 };
 
 // All baselines at one horizon.
@@ -71,7 +73,7 @@ ph_result coded_scene_send(coded_scene* scene, client_packet* packet);
 void coded_scene_apply(coded_scene* scene, client_packet* packet);
 
 // Sends what must be refused for this reason, and compares the client before and after.
-void coded_scene_refuse(coded_scene* scene, client_packet* packet, ph_refusal reason);
+void coded_scene_refuse(coded_scene* scene, client_packet* packet, ph_client_refusal reason);
 
 // Where the walker of this name is.
 int32_t coded_scene_x_mm(const coded_scene* scene, uint64_t name);

@@ -5,6 +5,8 @@
 
 #include "draw.h"
 
+#include <pinhole/viewer.h>
+
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -421,7 +423,7 @@ static void own_rank(void* context, const ph_ranking* ranking)
 static uint64_t own_filter(void* context, const ph_visit* visit)
 {
     (void)context;
-    return visit->due & (visit->due >> 1 | visit->lost | UINT64_C(0x5555555555555555));
+    return visit->diff & (visit->diff >> 1 | visit->lost | UINT64_C(0x5555555555555555));
 }
 
 static float own_sent(void* context, float score)
@@ -447,7 +449,7 @@ static ph_scheduler draw_own_scheduler(test_rng* rng)
     return own;
 }
 
-ph_viewer_def draw_viewer_def(test_rng* rng, const draw_viewer_limits* limits)
+ph_viewer_def draw_viewer_def(test_rng* rng, const draw_viewer_limits* limits, bool* is_universal)
 {
     ph_viewer_def def = ph_viewer_def_default();
     // Mostly far enough to see something.
@@ -462,8 +464,8 @@ ph_viewer_def draw_viewer_def(test_rng* rng, const draw_viewer_limits* limits)
     def.overhead_bytes = (int)draw_whole(rng, 0, 1000);
     def.sends_per_second = draw_sends(rng, limits->sends_per_second);
     def.precision_mrad = draw_real(rng, 0.0, 60.0);
-    def.is_universal = one_in(rng, 4);
-    def.patience_ms = (int)draw_whole(rng, 0, INT_MAX);
+    *is_universal = one_in(rng, 4);
+    def.max_starve_ms = (int)draw_whole(rng, 0, INT_MAX);
     switch (below(rng, 5)) {
     case 0:
         def.scheduler = ph_scheduler_score();

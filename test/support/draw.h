@@ -13,7 +13,7 @@
 
 #include "test_support.h"
 
-#include <pinhole/world.h>
+#include <pinhole/viewer.h>
 
 // How many rounds a random test runs: usually so many, PH_TEST_ROUNDS times as many when that is
 // set. Rounds are numbered from PH_TEST_FIRST on, usually 0: a round that failed is run alone by
@@ -64,8 +64,8 @@ typedef struct draw_viewer_limits {
     double sends_per_second; // no slower than this
 } draw_viewer_limits;
 
-// All but entity, eye, masks and session.
-ph_viewer_def draw_viewer_def(test_rng* rng, const draw_viewer_limits* limits);
+// All but entity, eye, masks and session; and whether it writes codes in place of the models.
+ph_viewer_def draw_viewer_def(test_rng* rng, const draw_viewer_limits* limits, bool* is_universal);
 
 // bits_per_second of a viewer: 0 (no limit) sometimes.
 int draw_budget(test_rng* rng, int least);

@@ -20,7 +20,7 @@ typedef struct ground_row {
     int32_t x_to;
     int32_t y_from;
     int32_t y_to;
-    int32_t heights_mm[PH_GROUND_LAYERS_MAX];
+    int64_t heights_mm[PH_GROUND_LAYERS_MAX];
     int count;
 } ground_row;
 
@@ -30,8 +30,8 @@ static const ground_row GROUND[] = {
     {-100000, 0, 0, 100000, {0, 1500, 3000, 4500, 6000, 7500, 9000, 10500}, 8},
 };
 
-static int ground_layers(const void* context, int32_t x_mm, int32_t y_mm,
-                         int32_t heights_mm[PH_GROUND_LAYERS_MAX])
+static int ground_layers(const void* context, int64_t x_mm, int64_t y_mm,
+                         int64_t heights_mm[PH_GROUND_LAYERS_MAX])
 {
     (void)context;
     for (size_t i = 0; i < sizeof GROUND / sizeof GROUND[0]; ++i) {
@@ -54,8 +54,8 @@ static void compare_ground(const char* file_name)
         length += snprintf(text + length, sizeof text - (size_t)length, "%d %d %d %d", row->x_from,
                            row->x_to, row->y_from, row->y_to);
         for (int k = 0; k < row->count; ++k) {
-            length +=
-                snprintf(text + length, sizeof text - (size_t)length, " %d", row->heights_mm[k]);
+            length += snprintf(text + length, sizeof text - (size_t)length, " %d",
+                               (int)row->heights_mm[k]);
         }
         length += snprintf(text + length, sizeof text - (size_t)length, "\n");
     }

@@ -11,6 +11,8 @@
 
 #include "vision/groups.h"
 
+#include <pinhole/stats.h>
+
 enum {
     GROUPS_CROWD = 400,
     GROUPS_VIEWERS = 200,

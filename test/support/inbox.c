@@ -9,6 +9,9 @@
 #include "replication/sender.h"
 #include "world/world_state.h"
 
+#include <pinhole/stats.h>
+#include <pinhole/viewer.h>
+
 #include <string.h>
 
 static const ph_sender* sender_of(const inbox* box)
@@ -101,7 +104,7 @@ void inbox_send(inbox* box, uint64_t elapsed_us)
 {
     box->now_us += elapsed_us;
     box->count = 0;
-    assert_int_equal(ph_world_send(box->world, box->viewer, box->now_us, deliver, box), PH_OK);
+    assert_int_equal(ph_viewer_send(box->world, box->viewer, box->now_us, deliver, box), PH_OK);
 }
 
 void inbox_step(inbox* box, uint64_t elapsed_us)
@@ -114,7 +117,7 @@ ph_result inbox_ack(inbox* box, uint32_t newest, uint64_t applied)
 {
     uint8_t bytes[PH_ACK_SIZE];
     ph_ack_write(&(ph_ack){.newest = newest, .applied = applied}, bytes);
-    return ph_world_acknowledge(box->world, box->viewer, box->now_us, bytes, sizeof bytes);
+    return ph_viewer_receive_ack(box->world, box->viewer, box->now_us, bytes, sizeof bytes);
 }
 
 static uint64_t fates(const inbox* box, bool is_applied)
@@ -169,6 +172,6 @@ uint32_t inbox_newest(const inbox* box)
 ph_viewer_stats inbox_stats(const inbox* box)
 {
     ph_viewer_stats stats;
-    assert_int_equal(ph_world_viewer_stats(box->world, box->viewer, &stats), PH_OK);
+    assert_int_equal(ph_viewer_get_stats(box->world, box->viewer, &stats), PH_OK);
     return stats;
 }

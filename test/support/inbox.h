@@ -11,6 +11,8 @@
 #include "packet/classic_records.h"
 #include "packet/header.h"
 
+#include <pinhole/stats.h>
+
 enum {
     INBOX_LETTERS_MAX = 128,
     INBOX_RECORDS_MAX = 160,

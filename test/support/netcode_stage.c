@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 #include "netcode_stage.h"
+#include "net/net_tools.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +40,7 @@ static void fill_random(void* context, void* bytes, size_t size)
 
 static void create_server(netcode_stage* x)
 {
-    assert_int_equal(ph_net_server_create(&x->server_def, &x->server), PH_OK);
+    assert_int_equal(ph_net_server_create_with(&x->server_def, fill_random, x, &x->server), PH_OK);
     ph_net_server_start(x->server, x->now_us, x->unix_s);
 }
 
@@ -72,8 +73,6 @@ netcode_stage* stage_setup(int client_capacity)
     def->client_capacity = client_capacity;
     def->sink.send = enqueue;
     def->sink.context = &x->server_port;
-    def->random = fill_random;
-    def->random_context = x;
     def->allocator = test_memory_allocator(&x->memory);
     create_server(x);
     for (int client = 0; client < STAGE_CLIENTS; ++client) {
@@ -221,16 +220,15 @@ void stage_run(netcode_stage* x, int duration_ms)
 
 // ---- questions
 
-ph_net_client_status stage_state(const netcode_stage* x, int client)
+ph_net_client_state stage_state(const netcode_stage* x, int client)
 {
-    return ph_net_client_state(x->clients[client]);
+    return ph_net_client_get_state(x->clients[client]);
 }
 
 uint64_t stage_refused(const netcode_stage* x, ph_net_refusal refusal)
 {
-    ph_net_server_stats stats;
-    ph_net_server_get_stats(x->server, &stats);
-    return stats.refused[refusal];
+    const ph_net_server_stats stats = ph_net_server_get_stats(x->server);
+    return stats.refused_datagrams[refusal];
 }
 
 ph_net_event stage_expect_event(netcode_stage* x, ph_net_event_kind kind)

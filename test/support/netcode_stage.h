@@ -7,7 +7,7 @@
 //     netcode_stage* x = stage_setup(4);
 //     stage_connect(x, 0);                 // client 0 begins, with a token for player 1000
 //     stage_run(x, 300);                   // 300 ms in steps of 10
-//     assert_int_equal(ph_net_client_state(x->clients[0]), PH_NET_CLIENT_CONNECTED);
+//     assert_int_equal(ph_net_client_get_state(x->clients[0]), PH_NET_CLIENT_CONNECTED);
 //     stage_teardown(x);
 
 #ifndef PINHOLE_TEST_NETCODE_STAGE_H
@@ -93,7 +93,7 @@ void stage_deliver(netcode_stage* x);
 void stage_step(netcode_stage* x);
 void stage_run(netcode_stage* x, int duration_ms);
 
-ph_net_client_status stage_state(const netcode_stage* x, int client);
+ph_net_client_state stage_state(const netcode_stage* x, int client);
 uint64_t stage_refused(const netcode_stage* x, ph_net_refusal refusal);
 
 // Hands a datagram to the server as if it came from there. @return What it said.

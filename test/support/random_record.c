@@ -9,8 +9,8 @@
 #include <string.h>
 
 // Squares of 8 m: nothing, a floor, a floor and a bridge, or eight storeys.
-static int layers_at(const void* context, int32_t x_mm, int32_t y_mm,
-                     int32_t heights_mm[PH_GROUND_LAYERS_MAX])
+static int layers_at(const void* context, int64_t x_mm, int64_t y_mm,
+                     int64_t heights_mm[PH_GROUND_LAYERS_MAX])
 {
     (void)context;
     static const int counts[] = {0, 1, 2, PH_GROUND_LAYERS_MAX};

@@ -5,6 +5,8 @@
 
 #include "ranked_slots.h"
 
+#include <pinhole/schedule.h>
+
 #include <string.h>
 
 void ranked_slots_setup(ranked_slots* slots, ph_scheduler scheduler)

@@ -81,8 +81,8 @@ static void send_datagram(rate_stage* stage, rate_client* client)
     ++client->newest;
     memcpy(bytes, &client->newest, sizeof client->newest);
     client->sent_us[client->newest % RATE_PACKETS_MAX] = stage->now_us;
-    client->link.datagrams += 1;
-    client->link.wire_bytes += size + OVERHEAD_BYTES;
+    client->link.sent_datagrams += 1;
+    client->link.sent_wire_bytes += size + OVERHEAD_BYTES;
     ph_link_send(client->down, stage->now_us, bytes, size);
 }
 
@@ -93,11 +93,11 @@ static void take_answer(rate_stage* stage, rate_client* client, uint32_t number)
     if (number <= client->resolved) {
         return;
     }
-    client->link.resolved += number - client->resolved;
-    client->link.lost += number - client->resolved - 1;
+    client->link.resolved_packets += number - client->resolved;
+    client->link.lost_packets += number - client->resolved - 1;
     client->resolved = number;
-    client->link.round_trips += 1;
-    client->link.round_trips_us += stage->now_us - client->sent_us[number % RATE_PACKETS_MAX];
+    client->link.rtt_samples += 1;
+    client->link.rtt_sum_us += stage->now_us - client->sent_us[number % RATE_PACKETS_MAX];
 }
 
 static size_t carry(rate_stage* stage, rate_client* client)

@@ -12,6 +12,7 @@
 #include "test_support.h"
 
 #include <pinhole/net/rate.h>
+#include <pinhole/stats.h>
 
 enum { RATE_CLIENTS_MAX = 8, RATE_PACKETS_MAX = 4096 };
 
@@ -19,7 +20,7 @@ typedef struct rate_client {
     ph_rate rate;
     ph_link* down;
     ph_link* up;
-    ph_viewer_link link;
+    ph_viewer_network_stats link;
     uint64_t sent_us[RATE_PACKETS_MAX]; // by number, modulo
     uint32_t newest;                    // number sent
     uint32_t resolved;                  // up to here

@@ -20,8 +20,8 @@ static const char declarations[] = "class kart\n"
                                    " place: position 32 step 1\n";
 
 // Two floors everywhere.
-static int floors(const void* context, int32_t x_mm, int32_t y_mm,
-                  int32_t heights_mm[PH_GROUND_LAYERS_MAX])
+static int floors(const void* context, int64_t x_mm, int64_t y_mm,
+                  int64_t heights_mm[PH_GROUND_LAYERS_MAX])
 {
     (void)context;
     (void)x_mm;

@@ -11,6 +11,8 @@
 #include "replication/sender.h"
 #include "world/world_state.h"
 
+#include <pinhole/stats.h>
+
 enum { MANY_SLOTS = 1000 };
 
 static const ph_sender* sender_of(const test_session* session, int viewer)
@@ -58,17 +60,18 @@ void session_check_baselines(test_session* session, int viewer)
     const ph_client* client = session->viewers[viewer].client;
     session_baselines* seen = &session->viewers[viewer].baselines;
     const ph_client_stats stats = ph_client_get_stats(client);
-    if (session->def.profile != PH_PROFILE_PINHOLE || stats.applied == seen->applied_count) {
+    if (session->def.profile != PH_PROFILE_PINHOLE ||
+        stats.applied_packets == seen->applied_count) {
         return;
     }
-    seen->applied_count = stats.applied;
-    if (!is_looked_at(session, viewer, stats.newest_number)) {
+    seen->applied_count = stats.applied_packets;
+    if (!is_looked_at(session, viewer, stats.newest_sequence)) {
         return;
     }
     ++seen->compared_count;
     if (ph_client_baseline_digest(client) !=
-        seen->digests[stats.newest_number % BASELINES_REMEMBERED]) {
+        seen->digests[stats.newest_sequence % BASELINES_REMEMBERED]) {
         fail_msg("%s: viewer %d has other baselines for packet %u", session_label(session), viewer,
-                 (unsigned)stats.newest_number);
+                 (unsigned)stats.newest_sequence);
     }
 }

@@ -8,6 +8,8 @@
 
 #include "world/world_state.h"
 
+#include <pinhole/viewer.h>
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -46,7 +48,7 @@ static bool is_within(const test_session* session, const session_viewer* viewer,
 // By entity: whether the sight that is being looked at shows it.
 static bool is_seen[SESSION_PLACES_MAX];
 
-static void note_seen(const ph_sight* sight)
+static void note_seen(const ph_vision* sight)
 {
     memset(is_seen, 0, sizeof is_seen);
     for (int slot = 0; slot < sight->slot_count; ++slot) {
@@ -63,16 +65,16 @@ static uint64_t expected_value(const test_session* session, ph_entity_id id,
     const uint64_t value = session_world_value(session->world, id, def, property);
     if (def->coding == PH_CODING_ENTITY && value != SESSION_NOBODY) {
         ph_entity_id target;
-        assert_int_equal(
-            ph_world_read(session->world, id, property, PH_FIELD_ENTITY, &target, sizeof target),
-            PH_OK);
+        assert_int_equal(ph_world_get_property(session->world, id, property, PH_FIELD_ENTITY,
+                                               &target, sizeof target),
+                         PH_OK);
         return is_seen[target.index1 - 1] ? value : SESSION_NOBODY;
     }
     return value;
 }
 
 static bool is_entity_equal(const test_session* session, const session_viewer* viewer,
-                            const ph_sight* sight, int slot, char why[200])
+                            const ph_vision* sight, int slot, char why[200])
 {
     const ph_entity_index index = sight->entities[slot];
     const session_entity* entity = session_find(session, ph_world_entity_at(session->world, index));
@@ -101,7 +103,7 @@ static bool is_entity_equal(const test_session* session, const session_viewer* v
 }
 
 static bool is_shown(const test_session* session, const session_viewer* viewer,
-                     const ph_sight* sight, int slot, char why[200])
+                     const ph_vision* sight, int slot, char why[200])
 {
     const bool is_there = sight->entities[slot] != PH_ENTITY_NONE;
     const ph_entity_id shown = ph_client_entity_at(viewer->client, slot);
@@ -134,8 +136,8 @@ bool session_is_slot_equal(const test_session* session, int viewer, int slot)
 {
     const session_viewer* seer = &session->viewers[viewer];
     char why[200];
-    ph_sight sight;
-    assert_int_equal(ph_world_sight(session->world, seer->id, &sight), PH_OK);
+    ph_vision sight;
+    assert_int_equal(ph_viewer_get_vision(session->world, seer->id, &sight), PH_OK);
     note_seen(&sight);
     return is_shown(session, seer, &sight, slot, why);
 }
@@ -144,8 +146,8 @@ bool session_is_equal(const test_session* session, int viewer, char why[200])
 {
     char scratch[200];
     const session_viewer* seer = &session->viewers[viewer];
-    ph_sight sight;
-    assert_int_equal(ph_world_sight(session->world, seer->id, &sight), PH_OK);
+    ph_vision sight;
+    assert_int_equal(ph_viewer_get_vision(session->world, seer->id, &sight), PH_OK);
     note_seen(&sight);
     for (int slot = 0; slot < sight.slot_count; ++slot) {
         if (!is_shown(session, seer, &sight, slot, why != NULL ? why : scratch)) {

@@ -6,6 +6,8 @@
 
 #include "test_session.h"
 
+#include <pinhole/viewer.h>
+
 // Vision, as a test without a view of it would note it down.
 static void note_slot(test_session* session, session_viewer* viewer, ph_entity_index entity,
                       int slot)
@@ -13,7 +15,7 @@ static void note_slot(test_session* session, session_viewer* viewer, ph_entity_i
     const ph_entity_id id = ph_world_entity_at(session->world, entity);
     session_shown* shown = &viewer->shown[slot];
     if (id.index1 != shown->id.index1 || id.generation != shown->id.generation) {
-        *shown = (session_shown){.id = id, .since_tick = ph_world_now(session->world)};
+        *shown = (session_shown){.id = id, .since_tick = ph_world_tick_count(session->world)};
         assert_int_equal(ph_world_identify(session->world, id, &shown->name, &shown->class_index),
                          PH_OK);
     }
@@ -22,8 +24,8 @@ static void note_slot(test_session* session, session_viewer* viewer, ph_entity_i
 // Of thousands of slots only those that were taken just now.
 static void note_sight(test_session* session, session_viewer* viewer)
 {
-    ph_sight sight;
-    assert_int_equal(ph_world_sight(session->world, viewer->id, &sight), PH_OK);
+    ph_vision sight;
+    assert_int_equal(ph_viewer_get_vision(session->world, viewer->id, &sight), PH_OK);
     const bool is_large = sight.slot_count > SESSION_SLOTS_MAX;
     const int count = is_large ? sight.enter_count : sight.slot_count;
     for (int i = 0; i < count; ++i) {
@@ -71,8 +73,8 @@ void session_send(test_session* session)
 
 void session_send_to(test_session* session, int viewer)
 {
-    assert_int_equal(ph_world_send(session->world, session->viewers[viewer].id, session->now_us,
-                                   deliver, session),
+    assert_int_equal(ph_viewer_send(session->world, session->viewers[viewer].id, session->now_us,
+                                    deliver, session),
                      PH_OK);
 }
 
@@ -94,7 +96,7 @@ static void carry_down(test_session* session, int place)
             session->on_received(session, place, bytes, size);
         }
         uint8_t ack[PH_ACK_SIZE];
-        const size_t ack_size = ph_client_ack(viewer->client, session->now_us, ack);
+        const size_t ack_size = ph_client_write_ack(viewer->client, session->now_us, ack);
         if (ack_size > 0 && !viewer->is_mute) {
             ph_link_send(viewer->up, session->now_us, ack, ack_size);
         }
@@ -108,7 +110,7 @@ static void carry_up(test_session* session, int place)
     size_t size;
     while ((size = ph_link_receive(viewer->up, session->now_us, ack, sizeof ack)) > 0) {
         const ph_result result =
-            ph_world_acknowledge(session->world, viewer->id, session->now_us, ack, size);
+            ph_viewer_receive_ack(session->world, viewer->id, session->now_us, ack, size);
         if (result != PH_OK) {
             fail_msg("%s: an honest acknowledgement of viewer %d is refused",
                      session_label(session), place);

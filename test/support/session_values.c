@@ -163,19 +163,22 @@ static void set_value(ph_world* world, ph_entity_id entity, const ph_property_de
         return;
     case PH_CODING_STRING:
     case PH_CODING_BYTES:
-        result = ph_world_set(world, entity, property,
-                              def->coding == PH_CODING_STRING ? PH_FIELD_TEXT : PH_FIELD_BYTES,
-                              bytes, draw_text(def, rng, is_wide, bytes));
+        result =
+            ph_world_set_property(world, entity, property,
+                                  def->coding == PH_CODING_STRING ? PH_FIELD_TEXT : PH_FIELD_BYTES,
+                                  bytes, draw_text(def, rng, is_wide, bytes));
         break;
     case PH_CODING_ENTITY:
         if (target_count > 0 && test_rng_below(rng, 4) > 0) {
             target = targets[test_rng_below(rng, (uint64_t)target_count)];
         }
-        result = ph_world_set(world, entity, property, PH_FIELD_ENTITY, &target, sizeof target);
+        result =
+            ph_world_set_property(world, entity, property, PH_FIELD_ENTITY, &target, sizeof target);
         break;
     case PH_CODING_QUATERNION:
         draw_quaternion(rng, is_wide, reals);
-        result = ph_world_set(world, entity, property, PH_FIELD_F64X4, reals, 4 * sizeof(double));
+        result = ph_world_set_property(world, entity, property, PH_FIELD_F64X4, reals,
+                                       4 * sizeof(double));
         break;
     case PH_CODING_VEC3:
         for (int i = 0; i < 3; ++i) {
@@ -183,7 +186,8 @@ static void set_value(ph_world* world, ph_entity_id entity, const ph_property_de
                                 : draw_level(rng, i == 2 ? def->z_lo : def->lo,
                                              i == 2 ? def->z_hi : def->hi);
         }
-        result = ph_world_set(world, entity, property, PH_FIELD_F64X3, reals, 3 * sizeof(double));
+        result = ph_world_set_property(world, entity, property, PH_FIELD_F64X3, reals,
+                                       3 * sizeof(double));
         break;
     case PH_CODING_FIXED:
     case PH_CODING_ANGLE:
@@ -191,12 +195,13 @@ static void set_value(ph_world* world, ph_entity_id entity, const ph_property_de
                        ? (is_wide ? draw_level(rng, 0, def->turn) : between(rng, 0, def->turn))
                    : is_wide ? draw_level(rng, def->lo, def->hi)
                              : between(rng, def->lo, def->hi);
-        result = ph_world_set(world, entity, property, PH_FIELD_F64, reals, sizeof(double));
+        result =
+            ph_world_set_property(world, entity, property, PH_FIELD_F64, reals, sizeof(double));
         break;
     default:
         whole = is_wide ? draw_whole(rng, (int64_t)def->lo, (int64_t)top_of(def))
                         : (int64_t)floor(between(rng, def->lo, top_of(def) + 0.999));
-        result = ph_world_set(world, entity, property, PH_FIELD_I64, &whole, sizeof whole);
+        result = ph_world_set_property(world, entity, property, PH_FIELD_I64, &whole, sizeof whole);
         break;
     }
     if (result != PH_OK) {
@@ -273,7 +278,7 @@ uint64_t session_world_value(const ph_world* world, ph_entity_id entity, const p
     const ph_field field = field_of(def->coding);
     const bool is_text = field == PH_FIELD_TEXT || field == PH_FIELD_BYTES;
     const size_t size = is_text ? sizeof raw.bytes : ph_field_size(field, 0);
-    assert_int_equal(ph_world_read(world, entity, property, field, raw.bytes, size), PH_OK);
+    assert_int_equal(ph_world_get_property(world, entity, property, field, raw.bytes, size), PH_OK);
     if (field == PH_FIELD_ENTITY) {
         ph_entity_id target;
         uint64_t name;
@@ -291,7 +296,8 @@ uint64_t session_client_value(const ph_client* client, ph_entity_id entity,
     const ph_field field = field_of(def->coding);
     const bool is_text = field == PH_FIELD_TEXT || field == PH_FIELD_BYTES;
     const size_t size = is_text ? sizeof raw.bytes : ph_field_size(field, 0);
-    assert_int_equal(ph_client_read(client, entity, property, field, raw.bytes, size), PH_OK);
+    assert_int_equal(ph_client_get_property(client, entity, property, field, raw.bytes, size),
+                     PH_OK);
     if (field == PH_FIELD_ENTITY) {
         ph_entity_id target;
         uint64_t name;

@@ -35,7 +35,7 @@ typedef struct slots_scene {
     int event_count;                  // enters and leaves so far
     test_memory memory;
     ph_slots* slots;
-    ph_sight sight; // after the last refresh
+    ph_vision sight; // after the last refresh
 } slots_scene;
 
 void scene_setup(slots_scene* scene, int slot_count, int wanted);

@@ -4,6 +4,9 @@
 #include "support/small_world.h"
 
 #include "support/test_support.h"
+#include "tools/tools.h"
+
+#include <pinhole/viewer.h>
 
 static const ph_property_def person_properties[PERSON_COUNT] = {
     [POSITION] = {.name = "position",
@@ -102,7 +105,7 @@ void small_world_teardown(small_world* f)
 
 ph_entity_id small_world_spawn(small_world* f, uint64_t name)
 {
-    const ph_spawn new_person = {.name = name};
+    const ph_spawn new_person = {.key = name};
     ph_entity_id id;
     assert_int_equal(ph_world_spawn(f->world, &new_person, &id), PH_OK);
     return id;
@@ -111,7 +114,7 @@ ph_entity_id small_world_spawn(small_world* f, uint64_t name)
 ph_entity_id small_world_spawn_at(small_world* f, uint64_t name, int32_t x_mm, int32_t y_mm)
 {
     ph_entity_id id;
-    const ph_spawn new_person = {.name = name, .position_mm = {x_mm, y_mm, 0}};
+    const ph_spawn new_person = {.key = name, .position_mm = {x_mm, y_mm, 0}};
     assert_int_equal(ph_world_spawn(f->world, &new_person, &id), PH_OK);
     return id;
 }
@@ -126,16 +129,16 @@ ph_viewer_id small_world_add_viewer(small_world* f, ph_entity_id own, int visibl
     return id;
 }
 
-ph_sight small_world_sight(const small_world* f, ph_viewer_id viewer)
+ph_vision small_world_sight(const small_world* f, ph_viewer_id viewer)
 {
-    ph_sight sight;
-    assert_int_equal(ph_world_sight(f->world, viewer, &sight), PH_OK);
+    ph_vision sight;
+    assert_int_equal(ph_viewer_get_vision(f->world, viewer, &sight), PH_OK);
     return sight;
 }
 
 int small_world_slot(const small_world* f, ph_viewer_id viewer, ph_entity_id entity)
 {
-    const ph_sight sight = small_world_sight(f, viewer);
+    const ph_vision sight = small_world_sight(f, viewer);
     for (int slot = 0; slot < sight.slot_count; ++slot) {
         if (test_is_same(ph_world_entity_at(f->world, sight.entities[slot]), entity)) {
             return slot;
@@ -151,9 +154,9 @@ bool small_world_sees(const small_world* f, ph_viewer_id viewer, ph_entity_id en
 
 void small_world_free_left(small_world* f, ph_viewer_id viewer)
 {
-    const ph_sight sight = small_world_sight(f, viewer);
+    const ph_vision sight = small_world_sight(f, viewer);
     for (int i = 0; i < sight.leave_count; ++i) {
-        assert_int_equal(ph_world_free_slot(f->world, viewer, sight.leaves[i]), PH_OK);
+        assert_int_equal(ph_viewer_free_slot(f->world, viewer, sight.leaves[i]), PH_OK);
     }
 }
 

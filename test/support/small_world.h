@@ -57,7 +57,7 @@ ph_entity_id small_world_spawn_at(small_world* f, uint64_t name, int32_t x_mm, i
 // own may be {0}.
 ph_viewer_id small_world_add_viewer(small_world* f, ph_entity_id own, int visible_max);
 
-ph_sight small_world_sight(const small_world* f, ph_viewer_id viewer);
+ph_vision small_world_sight(const small_world* f, ph_viewer_id viewer);
 
 // The slot in which a viewer sees an entity, or -1; seeing does not count the own one in slot 0.
 int small_world_slot(const small_world* f, ph_viewer_id viewer, ph_entity_id entity);

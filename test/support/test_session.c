@@ -6,6 +6,10 @@
 #include "test_session.h"
 
 #include "random_record.h"
+#include "tools/tools.h"
+
+#include <pinhole/stats.h>
+#include <pinhole/viewer.h>
 
 #include <limits.h>
 #include <math.h>
@@ -30,7 +34,7 @@ const char* session_label(const test_session* session)
                                 session->def.profile == PH_PROFILE_PINHOLE ? "pinhole" : "classic",
                                 (unsigned long long)session->def.seed, (int)session->def.schema,
                                 session->def.vision == PH_VISION_GRID ? "grid" : "groups",
-                                session->world != NULL ? ph_world_now(session->world) : 0);
+                                session->world != NULL ? ph_world_tick_count(session->world) : 0);
     if (session->def.is_wide) {
         const draw_viewer_limits* limits = &session->wide.viewers;
         snprintf(
@@ -53,7 +57,7 @@ static void note_initial(test_session* session, const ph_world_def* def)
     assert_int_equal(ph_world_create(def, &world), PH_OK);
     for (int c = 0; c < ph_schema_class_count(session->schema); ++c) {
         ph_entity_id id;
-        const ph_spawn spawn = {.class_index = c, .name = (uint64_t)c};
+        const ph_spawn spawn = {.class_index = c, .key = (uint64_t)c};
         assert_int_equal(ph_world_spawn(world, &spawn, &id), PH_OK);
         for (int p = 0; p < session_property_count(session, c); ++p) {
             const ph_property_def* property = session_property(session, c, p);
@@ -243,7 +247,7 @@ int session_property_count(const test_session* session, int class_index)
 }
 
 // 2,000 km away there is nothing else.
-static void draw_place(test_session* session, bool is_far, int32_t position_mm[3])
+static void draw_place(test_session* session, bool is_far, int64_t position_mm[3])
 {
     for (int axis = 0; axis < 2; ++axis) {
         const uint32_t offset = (uint32_t)below(session, (uint64_t)session->side_mm);
@@ -285,7 +289,7 @@ int session_spawn_as(test_session* session, const ph_spawn* spawn)
     }
     const int place = session->entity_count++;
     session_entity* entity = &session->entities[place];
-    *entity = (session_entity){.name = spawn->name, .class_index = spawn->class_index};
+    *entity = (session_entity){.name = spawn->key, .class_index = spawn->class_index};
     assert_int_equal(ph_world_spawn(session->world, spawn, &entity->id), PH_OK);
     session->ids[place] = entity->id;
     assert_true(entity->id.index1 < SESSION_PLACES_MAX);
@@ -298,7 +302,7 @@ int session_spawn(test_session* session)
     // One after the other: the order within an initialiser is the compiler's choice.
     ph_spawn spawn = {0};
     spawn.class_index = (int)below(session, (uint64_t)ph_schema_class_count(session->schema));
-    spawn.name = draw_name(session);
+    spawn.key = draw_name(session);
     spawn.seen_by = draw_mask(session);
     spawn.is_always_visible = below(session, 24) == 0;
     spawn.is_never_visible = below(session, 24) == 0;
@@ -359,7 +363,7 @@ void session_set_any(test_session* session, int entity)
     session_set(session, entity, (int)below(session, (uint64_t)count));
 }
 
-static void move_to(test_session* session, int entity, const int32_t position_mm[3])
+static void move_to(test_session* session, int entity, const int64_t position_mm[3])
 {
     session_entity* moved = &session->entities[entity];
     assert_int_equal(
@@ -385,10 +389,10 @@ static int position_of(const test_session* session, int class_index)
 void session_walk(test_session* session, int entity, int32_t reach_mm)
 {
     const session_entity* walking = &session->entities[entity];
-    int32_t position_mm[3];
-    assert_int_equal(ph_world_read(session->world, walking->id,
-                                   position_of(session, walking->class_index), PH_FIELD_I32X3,
-                                   position_mm, sizeof position_mm),
+    int64_t position_mm[3];
+    assert_int_equal(ph_world_get_property(session->world, walking->id,
+                                           position_of(session, walking->class_index),
+                                           PH_FIELD_I64X3, position_mm, sizeof position_mm),
                      PH_OK);
     for (int axis = 0; axis < 3; ++axis) {
         const uint32_t way = (uint32_t)below(session, 2 * (uint64_t)reach_mm + 1);
@@ -399,7 +403,7 @@ void session_walk(test_session* session, int entity, int32_t reach_mm)
 
 void session_teleport(test_session* session, int entity)
 {
-    int32_t position_mm[3];
+    int64_t position_mm[3];
     draw_place(session, below(session, 4) == 0, position_mm);
     move_to(session, entity, position_mm);
 }
@@ -422,7 +426,8 @@ static int draw_rate(test_session* session)
 
 static ph_viewer_def wide_viewer_def(test_session* session)
 {
-    ph_viewer_def def = draw_viewer_def(&session->rng, &session->wide.viewers);
+    ph_viewer_def def =
+        draw_viewer_def(&session->rng, &session->wide.viewers, &session->is_next_universal);
     if (session->entity_count > 0 && below(session, 4) > 0) {
         def.entity = session->ids[below(session, (uint64_t)session->entity_count)];
     }
@@ -452,9 +457,8 @@ ph_viewer_def session_viewer_def(test_session* session)
     def.bits_per_second = draw_rate(session);
     def.burst_bits = below(session, 2) == 0 ? 0 : (int)below(session, 40000);
     def.overhead_bytes = below(session, 2) == 0 ? 48 : (int)below(session, 100);
-    def.is_universal = session->def.is_universal;
     def.sends_per_second = below(session, 2) == 0 ? 10.0 : 5.0;
-    def.patience_ms = 2000 + (int)below(session, 8000);
+    def.max_starve_ms = 2000 + (int)below(session, 8000);
     const uint64_t choice = below(session, 3);
     if (choice == 0) {
         def.scheduler = ph_scheduler_buckets();
@@ -495,8 +499,12 @@ int session_join_as(test_session* session, const ph_viewer_def* def)
     viewer->packets = ph_hash_make(0);
     assert_true(def->slot_count <= SESSION_SLOTS_MAX || session->def.is_wide);
     assert_int_equal(ph_world_add_viewer(session->world, &viewer->def, &viewer->id), PH_OK);
-    ph_sight sight;
-    assert_int_equal(ph_world_sight(session->world, viewer->id, &sight), PH_OK);
+    if (session->def.is_universal || session->is_next_universal) {
+        ph_viewer_use_universal_codes(session->world, viewer->id);
+    }
+    session->is_next_universal = false;
+    ph_vision sight;
+    assert_int_equal(ph_viewer_get_vision(session->world, viewer->id, &sight), PH_OK);
     viewer->def.slot_count = sight.slot_count;
     viewer->shown = calloc((size_t)sight.slot_count, sizeof *viewer->shown);
     assert_non_null(viewer->shown);
@@ -510,7 +518,7 @@ int session_join_as(test_session* session, const ph_viewer_def* def)
         if (client_def.slot_capacity > session->wide.viewers.slot_count_max) {
             client_def.slot_capacity = sight.slot_count;
         }
-        client_def.show_delay_ms = (int)draw_whole(&rng, 0, 10000);
+        client_def.interpolation_delay_ms = (int)draw_whole(&rng, 0, 10000);
     }
     client_def.profile = session->def.profile;
     client_def.ground = random_record_ground();
@@ -531,10 +539,10 @@ void session_leave(test_session* session, int viewer)
 {
     session_viewer* leaving = &session->viewers[viewer];
     ph_viewer_stats stats;
-    assert_int_equal(ph_world_viewer_stats(session->world, leaving->id, &stats), PH_OK);
-    if (stats.withheld != 0) {
+    assert_int_equal(ph_viewer_get_stats(session->world, leaving->id, &stats), PH_OK);
+    if (stats.withheld_datagrams != 0) {
         fail_msg("%s: %llu datagrams to viewer %d would have been over", session_label(session),
-                 (unsigned long long)stats.withheld, viewer);
+                 (unsigned long long)stats.withheld_datagrams, viewer);
     }
     assert_int_equal(ph_world_remove_viewer(session->world, leaving->id), PH_OK);
     free(leaving->shown);
@@ -558,7 +566,7 @@ static void stir_viewer(test_session* session)
         return;
     }
     const int some = (int)below(session, (uint64_t)session->entity_count);
-    int32_t eye_mm[3];
+    int64_t eye_mm[3];
     switch (below(session, 24)) {
     case 0:
         session_leave(session, place);
@@ -566,32 +574,33 @@ static void stir_viewer(test_session* session)
     case 1:
     case 2:
         viewer->own = below(session, 4) == 0 ? (ph_entity_id){0} : session->ids[some];
-        assert_int_equal(ph_world_set_own(session->world, viewer->id, viewer->own), PH_OK);
+        assert_int_equal(ph_viewer_set_entity(session->world, viewer->id, viewer->own), PH_OK);
         break;
     case 3:
     case 4:
         viewer->def.sees = draw_mask(session);
-        assert_int_equal(ph_world_set_sees(session->world, viewer->id, viewer->def.sees), PH_OK);
+        assert_int_equal(ph_viewer_set_sees(session->world, viewer->id, viewer->def.sees), PH_OK);
         break;
     case 5:
     case 6:
         viewer->def.bits_per_second = draw_rate(session);
-        assert_int_equal(ph_world_set_budget(session->world, viewer->id,
-                                             viewer->def.bits_per_second,
-                                             session->def.is_wide ? draw_burst(&session->rng) : 0),
+        assert_int_equal(ph_viewer_set_budget(session->world, viewer->id,
+                                              viewer->def.bits_per_second,
+                                              session->def.is_wide ? draw_burst(&session->rng) : 0),
                          PH_OK);
         break;
     case 7:
     case 8:
     case 9:
-        assert_int_equal(ph_world_set_hint(session->world, viewer->id, session->ids[some],
-                                           session->def.is_wide ? draw_real(&session->rng, 0.0, 1e6)
-                                                                : (double)below(session, 4)),
+        assert_int_equal(ph_viewer_set_hint(session->world, viewer->id, session->ids[some],
+                                            session->def.is_wide
+                                                ? draw_real(&session->rng, 0.0, 1e6)
+                                                : (double)below(session, 4)),
                          PH_OK);
         break;
     default:
         draw_place(session, below(session, 16) == 0, eye_mm);
-        ph_world_set_eye(session->world, viewer->id, eye_mm[0], eye_mm[1], eye_mm[2]);
+        ph_viewer_set_eye(session->world, viewer->id, eye_mm[0], eye_mm[1], eye_mm[2]);
         break;
     }
 }

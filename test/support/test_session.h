@@ -26,6 +26,8 @@
 
 #include "base/hash.h"
 
+#include <pinhole/viewer.h>
+
 enum {
     SESSION_ENTITIES_MAX = 6600,
     SESSION_PLACES_MAX = 4 * SESSION_ENTITIES_MAX, // of entities in the world, over its whole time
@@ -41,8 +43,8 @@ typedef struct session_def {
     session_schema schema;
     ph_vision_kind vision;
     ph_profile profile;
-    bool is_universal;   // pinhole profile: without its models
-    ph_may_see* may_see; // its context is the session
+    bool is_universal;      // pinhole profile: without its models
+    ph_may_see_fn* may_see; // its context is the session
     int entity_count;
     int viewer_count;
     int visible_max;        // 0: random, 4..24
@@ -119,8 +121,9 @@ struct test_session {
     uint64_t dead_name; // somebody's who is gone, or 0
     session_viewer viewers[SESSION_VIEWERS_MAX];
     uint32_t next_session;
-    uint64_t packet_count; // to all
-    bool is_stirred;       // since the last step
+    bool is_next_universal; // the viewer that joins next writes codes, in place of the models
+    uint64_t packet_count;  // to all
+    bool is_stirred;        // since the last step
     // Optional: a datagram leaves the world; a client has got one; a restless step has stirred; an
     // entity is about to go.
     session_hook* on_sent;

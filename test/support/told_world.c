@@ -5,6 +5,8 @@
 
 #include "support/test_support.h"
 
+#include <pinhole/viewer.h>
+
 #define SEND_US 200000
 
 static told_world shared;
@@ -49,8 +51,8 @@ ph_entity_id told_person(told_world* x, uint64_t name, int32_t x_mm)
 
 void told_set_health(told_world* x, ph_entity_id id, uint8_t health)
 {
-    assert_int_equal(ph_world_set(x->f.world, id, HEALTH, PH_FIELD_U8, &health, sizeof health),
-                     PH_OK);
+    assert_int_equal(
+        ph_world_set_property(x->f.world, id, HEALTH, PH_FIELD_U8, &health, sizeof health), PH_OK);
 }
 
 uint32_t told_health(const told_world* x, const ph_record* record)

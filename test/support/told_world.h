@@ -9,6 +9,8 @@
 #include "support/inbox.h"
 #include "support/small_world.h"
 
+#include <pinhole/viewer.h>
+
 typedef struct told_world {
     small_world f;
     ph_viewer_id viewer;

@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: MIT
 
 // Where datagrams come from and go to: an IPv4 or IPv6 address with its port. Plain values without
-// any socket; text both ways. Whoever owns the socket fills them in.
+// any socket; text both ways.
+//
+//     ph_address server;
+//     if (ph_address_parse("192.0.2.1:40000", &server) != PH_OK) { ... }
 
 #ifndef PINHOLE_NET_ADDRESS_H
 #define PINHOLE_NET_ADDRESS_H

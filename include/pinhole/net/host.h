@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// A world's doors: UDP sockets, secure connections, and for everybody who is let in a viewer of the
-// world, mail, and a rate that follows what the link carries. The world and all that moves in it stay the
-// game's.
+// A server in one object: UDP sockets, secure connections, and for each client that is admitted a viewer
+// of the world, messages, and a rate that follows what the link carries. The world and all that moves in
+// it stay the game's.
 //
 //     ph_host_open(&def, &host);
 //     for (;;) {
@@ -17,34 +17,35 @@
 //         ph_host_send(host, UINT64_MAX);
 //     }
 //
-// Every bit of every datagram to a client is paid from its viewer's budget: packets of the view, mail,
+// Every bit of every datagram to a client is paid from its viewer's budget: packets of the view, messages,
 // the secure envelope, IP and UDP headers, and what netcode says by itself while the connection stands.
-// A second bucket at the socket counts whatever exceeds it all the same.
+// A second bucket at the socket counts what exceeds it all the same.
 //
 // One thread uses a host. With a pool, receiving and sending are spread over its threads, each with a
 // socket of its own where the system can do that; between the calls nothing runs. Everything is
-// allocated when it opens and when somebody is admitted. Time is that of ph_socket_now_us().
+// allocated when it opens and when a client is admitted. Time is that of ph_socket_now_us().
 
 #ifndef PINHOLE_NET_HOST_H
 #define PINHOLE_NET_HOST_H
 
-#include <pinhole/mail.h>
+#include <pinhole/message.h>
 #include <pinhole/net/netcode_server.h>
 #include <pinhole/net/pool.h>
 #include <pinhole/net/socket.h>
-#include <pinhole/world.h>
+#include <pinhole/stats.h>
+#include <pinhole/viewer.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/// A datagram has brought messages or input: take them from the mail, and answer by it. Called within
+/// A datagram has brought messages or input: receive them, and answer by ph_messages_send(). Called within
 /// ph_host_receive(); with a pool on any of its threads, for different clients at the same time. So use
-/// this mail and what the game keeps for this client, and nothing else: of the world change nothing, not
-/// even this client's eye, but note what is wanted and do it in the tick; and of the host neither receive,
-/// tick, take events, admit, disconnect or send, nor ask for the mail of others. Whoever likes that
-/// better leaves heed out and asks ph_host_mail() of everybody at each tick.
-typedef void ph_host_heed(void* context, int client, ph_mail* mail);
+/// these messages and what the game keeps for this client, and nothing else: of the world change nothing,
+/// not even this client's eye, but note what is wanted and do it in the tick; and of the host neither
+/// receive, tick, take events, admit, disconnect or send, nor ask for the messages of others. A game may
+/// also leave it out and ask ph_host_messages() of each client at each tick.
+typedef void ph_host_on_messages_fn(void* context, int client, ph_messages* messages);
 
 /// How to open one. Start from ph_host_def_default() and change what you need.
 typedef struct ph_host_def {
@@ -54,26 +55,27 @@ typedef struct ph_host_def {
     uint32_t tick_us;
 
     /// Where to listen. Default 127.0.0.1, any port. The IPv6 address :: also takes what comes by IPv4.
-    ph_address listen;
-    /// Under which address clients reach it, as in their tokens. {0} (the default): as listen, unless
+    ph_address listen_address;
+    /// Under which address clients reach it, as in their tokens. {0} (the default): as listen_address, unless
     /// that is 0.0.0.0 or ::, all addresses of the machine and none to send to; port 0: the one that the
     /// socket got.
     ph_address public_address;
     /// Tokens of another protocol are refused. Default 0.
     uint64_t protocol_id;
     /// What the backend seals tokens with; each token lets its owner in once. They want a timeout of 5 s
-    /// or more: who has nothing to be told hears something every 1.5 s, and any of it may be lost.
+    /// or more: a client for which there is nothing new is sent something every 1.5 s, and any of it may be
+    /// lost.
     uint8_t private_key[PH_NETCODE_KEY_SIZE];
     /// How many clients fit: 1..PH_NET_CLIENTS_MAX. Default 64.
     int client_capacity;
 
     /// Sends as much as the budget allows, whatever the links show. Default false.
     bool is_rate_fixed;
-    /// Who works; outlives the host. NULL (the default): the caller's thread alone.
+    /// The threads that work; outlives the host. NULL (the default): the caller's thread alone.
     ph_pool* pool;
-    /// NULL (the default): nobody takes messages or input.
-    ph_host_heed* heed;
-    void* heed_context;
+    /// NULL (the default): the game asks ph_host_messages().
+    ph_host_on_messages_fn* on_messages;
+    void* on_messages_context;
     /// Zero-initialised means malloc and free. Best one that hands out whole cache lines.
     ph_allocator allocator;
     /// Set by ph_host_def_default(). Do not touch.
@@ -84,37 +86,38 @@ typedef struct ph_host ph_host;
 
 PH_API ph_host_def ph_host_def_default(void);
 
-/// Opens the doors. The def holds the private key: wipe it afterwards.
-/// @return PH_OK, PH_ERROR_TAKEN (somebody else has the port), PH_ERROR_VALUE (an address, or none that
+/// Opens the sockets. The def holds the private key: wipe it afterwards.
+/// @return PH_OK, PH_ERROR_TAKEN (the port is in use), PH_ERROR_VALUE (an address, or none that
 /// clients could reach, or the capacity), PH_ERROR_MEMORY, or PH_ERROR_SYSTEM; *host is NULL unless PH_OK.
 PH_API ph_result ph_host_open(const ph_host_def* def, ph_host** host);
 
-/// Tells nobody: stop it first. Removes its viewers from the world; events that were not taken are lost.
+/// Sends nothing: stop it first. Removes its viewers from the world; events that were not taken are lost.
 /// NULL is allowed.
 PH_API void ph_host_close(ph_host* host);
 
 /// Where it listens, and under which address clients reach it, with the port that it got.
-PH_API ph_address ph_host_local(const ph_host* host);
-PH_API ph_address ph_host_public(const ph_host* host);
+PH_API ph_address ph_host_local_address(const ph_host* host);
+PH_API ph_address ph_host_public_address(const ph_host* host);
 
 // ---- a tick, in this order
 
 /// Receives all that has come, and waits for more until then; does not wait when it is past.
 PH_API void ph_host_receive(ph_host* host, uint64_t until_us);
 
-/// Who came and who went; whoever was silent too long is gone. Budgets follow the links.
+/// Connects and disconnects; what was silent too long is disconnected. Budgets follow the links.
 PH_API void ph_host_tick(ph_host* host);
 
-/// Takes the next event, as ph_net_server_next_event(). Who has gone is no longer admitted by then. The
+/// Takes the next event, as ph_net_server_next_event(). A client that has gone is no longer admitted by
+/// then. The
 /// index of a client is its own until its PH_NET_DISCONNECTED is taken here.
 PH_API bool ph_host_next_event(ph_host* host, ph_net_event* event);
 
-/// Gives a client that has connected a view of the world, and mail. Of the def, overhead_bytes and
+/// Gives a client that has connected a view of the world, and messages. Of the def, overhead_bytes and
 /// session are filled in here. The viewer's eye, entity and so on are the game's to change; its budget
-/// and its end are the host's: not ph_world_set_budget, _reserve, _spend, _remove_viewer.
+/// and its end are the host's: not ph_viewer_set_budget, ph_viewer_reserve, ph_viewer_spend, ph_world_remove_viewer.
 /// @return PH_OK; PH_ERROR_VALUE (it was admitted before; or there is no such client, which is no fault:
 /// it may have left before its event was taken); PH_ERROR_RANGE (also when the schema's largest enter
-/// leaves mail no room), PH_ERROR_STALE or PH_ERROR_MEMORY, as ph_world_add_viewer(). The client stays
+/// leaves messages no room), PH_ERROR_STALE or PH_ERROR_MEMORY, as ph_world_add_viewer(). The client stays
 /// connected whatever comes of it.
 PH_API ph_result ph_host_admit(ph_host* host, int client, const ph_viewer_def* viewer);
 
@@ -122,12 +125,12 @@ PH_API ph_result ph_host_admit(ph_host* host, int client, const ph_viewer_def* v
 PH_API void ph_host_disconnect(ph_host* host, int client);
 
 /// After the world's tick: sends to all whose time has come. After until_us no group of 32 clients is
-/// begun any more, but for the first one of each thread, as somebody must be served however late it is.
-/// Those left come first the next time, so that under overload everybody is sent to less often, and
-/// nobody less than others.
+/// begun any more, but for the first one of each thread, so that some are served however late it is.
+/// Those left come first the next time, so that under overload all are sent to less often, and none less
+/// than others.
 PH_API void ph_host_send(ph_host* host, uint64_t until_us);
 
-/// Tells all clients that it is over, and lets nobody in any more. The events are still to be taken.
+/// Disconnects all clients, and lets none in any more. The events are still to be taken.
 PH_API void ph_host_stop(ph_host* host);
 
 // ---- clients
@@ -136,46 +139,35 @@ PH_API void ph_host_stop(ph_host* host);
 PH_API int ph_host_client_count(const ph_host* host);
 PH_API int ph_host_client_at(const ph_host* host, int i);
 
-/// Who is connected, admitted or not: id, address and counts, for bans and logs.
-/// @return false, with *info all zero, when nobody is. Any index will do.
-PH_API bool ph_host_client(const ph_host* host, int client, ph_net_client_info* info);
+/// One that is connected, admitted or not: id, address and counts, for bans and logs.
+/// @return false, with *info all zero, when no client has this index. Any index will do.
+PH_API bool ph_host_get_client(const ph_host* host, int client, ph_net_client_info* info);
 
 /// Of a client that is admitted; else {0}, NULL, 0. Any index will do.
 PH_API ph_viewer_id ph_host_viewer(const ph_host* host, int client);
-/// Valid until the client's PH_NET_DISCONNECTED is taken. Ask each time: what is posted to a mail that
+/// Valid until the client's PH_NET_DISCONNECTED is taken. Ask each time: messages sent by a pointer that
 /// was not asked for since the last send may wait for the next packet of the view.
-PH_API ph_mail* ph_host_mail(ph_host* host, int client);
+PH_API ph_messages* ph_host_messages(ph_host* host, int client);
 /// What it may be sent now; 0 also for no limit.
 PH_API int ph_host_bits_per_second(const ph_host* host, int client);
 
-// ---- figures
+// ---- statistics
 
-/// Counts since it was opened, of all clients, those that have gone included.
+/// Since it was opened, of all clients, those that have gone included; named as pinhole/stats.h says.
 typedef struct ph_host_stats {
-    uint64_t sends;            ///< turns in which a client was sent to
-    uint64_t sends_put_off;    ///< turns that a send had no time for, due or not
-    uint64_t datagrams;        ///< to clients that were admitted
-    uint64_t wire_bytes;       ///< of these, headers included
-    uint64_t overruns;         ///< of these, those beyond the budget: 0, unless something is wrong
-    uint64_t acks;             ///< that were of use
-    uint64_t strange_payloads; ///< that no client of ours sends
+    uint64_t sends;                 ///< turns in which a client was sent to
+    uint64_t postponed_sends;       ///< turns that a send had no time for
+    uint64_t sent_datagrams;        ///< to clients that were admitted
+    uint64_t sent_wire_bytes;       ///< of these, headers included
+    uint64_t over_budget_datagrams; ///< of these; 0, unless something is wrong
+    uint64_t new_acks;
+    uint64_t refused_payloads; ///< that no client of ours sends
     ph_net_server_stats net;
     ph_socket_stats socket;
 } ph_host_stats;
 
 /// Goes over all clients: once a second, not once a packet.
 PH_API ph_host_stats ph_host_get_stats(const ph_host* host);
-
-/// What sealing and the sockets took, in ns.
-typedef struct ph_host_times {
-    uint64_t seal_ns;
-    uint64_t send_ns;
-} ph_host_times;
-
-/// Lends it a clock to measure sends by; NULL, as at the start: nothing is measured. Asserts that there
-/// is one thread only: no pool, or one of one.
-PH_API void ph_host_set_clock(ph_host* host, ph_now_ns* now_ns, void* context);
-PH_API ph_host_times ph_host_stage_times(const ph_host* host);
 
 #ifdef __cplusplus
 }

@@ -9,7 +9,7 @@
 
 #include <pinhole/net/address.h>
 #include <pinhole/net/netcode_client.h>
-#include <pinhole/net/netcode_packet.h>
+#include <pinhole/net/netcode_common.h>
 #include <pinhole/net/netcode_server.h>
 #include <pinhole/net/netcode_token.h>
 

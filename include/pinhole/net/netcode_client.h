@@ -13,7 +13,7 @@
 //             ph_net_client_receive(client, &from, bytes, size, &payload);
 //         }
 //         ph_net_client_tick(client, now_us);
-//         if (ph_net_client_state(client) == PH_NET_CLIENT_CONNECTED) {
+//         if (ph_net_client_get_state(client) == PH_NET_CLIENT_CONNECTED) {
 //             ph_net_client_send(client, bytes, size);
 //         }
 //     }
@@ -28,7 +28,7 @@ extern "C" {
 #endif
 
 /// The numbers are those of the standard. Below 0: over, and why; above 0: under way or connected.
-typedef enum ph_net_client_status {
+typedef enum ph_net_client_state {
     PH_NET_CLIENT_TOKEN_EXPIRED = -6,
     PH_NET_CLIENT_INVALID_TOKEN = -5,
     PH_NET_CLIENT_TIMED_OUT = -4,
@@ -39,10 +39,10 @@ typedef enum ph_net_client_status {
     PH_NET_CLIENT_SENDING_REQUEST = 1,
     PH_NET_CLIENT_SENDING_RESPONSE = 2,
     PH_NET_CLIENT_CONNECTED = 3,
-} ph_net_client_status;
+} ph_net_client_state;
 
 /// A few lower-case words ("request timed out"), never NULL. Static storage.
-PH_API const char* ph_net_client_status_text(ph_net_client_status status);
+PH_API const char* ph_net_client_state_text(ph_net_client_state state);
 
 /// How to build a client. Start from ph_net_client_def_default() and change what you need.
 typedef struct ph_net_client_def {
@@ -67,7 +67,7 @@ PH_API ph_net_client_def ph_net_client_def_default(void);
 /// @return PH_OK, or PH_ERROR_MEMORY with *client set to NULL.
 PH_API ph_result ph_net_client_create(const ph_net_client_def* def, ph_net_client** client);
 
-/// Wipes the keys and gives the memory back. Tells nobody: disconnect first. NULL is allowed.
+/// Wipes the keys and gives the memory back. Sends nothing: disconnect first. NULL is allowed.
 PH_API void ph_net_client_destroy(ph_net_client* client);
 
 /// Begins to connect with a token, which is copied; a connection that there was ends first. The
@@ -99,7 +99,7 @@ PH_API bool ph_net_client_send(ph_net_client* client, const void* bytes, size_t 
 /// Nothing when it is not connecting or connected: an error stays to be read.
 PH_API void ph_net_client_disconnect(ph_net_client* client);
 
-PH_API ph_net_client_status ph_net_client_state(const ph_net_client* client);
+PH_API ph_net_client_state ph_net_client_get_state(const ph_net_client* client);
 
 /// The index that the server gave us, 0 or more, and how many clients it takes. -1 and 0 unless
 /// connected.
@@ -109,18 +109,18 @@ PH_API int ph_net_client_max_clients(const ph_net_client* client);
 /// The server that we talk to, or talked to last. {0} before the first.
 PH_API ph_address ph_net_client_server(const ph_net_client* client);
 
-/// Since creation. Datagrams without UDP and IP headers.
+/// Since creation; named as pinhole/stats.h says. Bytes without UDP and IP headers.
 typedef struct ph_net_client_stats {
-    uint64_t datagrams_received; ///< refused ones included
-    uint64_t bytes_received;
-    uint64_t payloads_received;
-    uint64_t datagrams_sent;
-    uint64_t bytes_sent;
-    uint64_t payloads_sent;
-    uint64_t refused[PH_NET_REFUSAL_COUNT]; ///< those of use are not counted under NONE
+    uint64_t received_datagrams; ///< refused ones included
+    uint64_t received_bytes;
+    uint64_t received_payloads;
+    uint64_t sent_datagrams;
+    uint64_t sent_bytes;
+    uint64_t sent_payloads;
+    uint64_t refused_datagrams[PH_NET_REFUSAL_COUNT]; ///< by ph_net_refusal; NONE stays 0
 } ph_net_client_stats;
 
-PH_API void ph_net_client_get_stats(const ph_net_client* client, ph_net_client_stats* stats);
+PH_API ph_net_client_stats ph_net_client_get_stats(const ph_net_client* client);
 
 #ifdef __cplusplus
 }

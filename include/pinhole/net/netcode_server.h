@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// The server's side of netcode 1.02: lets in who has a token, keeps connections alive, ends them.
+// The server's side of netcode 1.02: lets players with a token in, keeps connections alive, ends them.
 // It has no socket, no clock and no thread: datagrams that arrive are handed in, those to be sent
 // come out through a callback, time is told.
 //
@@ -14,7 +14,7 @@
 //             if (payload.size > 0) { ... of payload.client ... }
 //         }
 //         ph_net_event event;
-//         while (ph_net_server_next_event(server, &event)) { ... who came, who went ... }
+//         while (ph_net_server_next_event(server, &event)) { ... connected, disconnected ... }
 //         ph_net_server_send(server, client, bytes, size);
 //     }
 //
@@ -23,8 +23,8 @@
 // long as no two of them are at the same client; and ph_net_server_open, likewise. (Sealing and
 // opening for one client at the same time is allowed, too: the directions share nothing but two
 // flags, which are atomic.) So a front-end spreads what costs most, opening and sealing, over all
-// threads, and gives strangers' datagrams and the tick to one. A sink must be fit for the threads that
-// use it.
+// threads, and gives the datagrams of unknown senders and the tick to one. A sink must be fit for the
+// threads that use it.
 
 #ifndef PINHOLE_NET_NETCODE_SERVER_H
 #define PINHOLE_NET_NETCODE_SERVER_H
@@ -72,17 +72,13 @@ typedef struct ph_net_server_def {
     /// server that counts bits and sends rarely takes more, well below the timeout of its tokens.
     int keep_alive_ms;
 
-    /// A token lets its owner in once. The standard lets him in again, from the same address, until
-    /// the token expires; then two connections have the same keys and sequence numbers, and
-    /// whoever records both learns something of what they say. Default false: the standard.
+    /// A token lets its owner in once. The standard lets it in again, from the same address, until
+    /// the token expires; then two connections have the same keys and sequence numbers, and an
+    /// eavesdropper who records both learns something of what they say. Default false: the standard.
     bool refuses_spent_tokens;
 
     /// Where datagrams go.
     ph_net_sink sink;
-
-    /// Where keys come from. NULL (the default) means libsodium; anything else is for tests.
-    ph_net_random* random;
-    void* random_context;
 
     /// Zero-initialised means malloc and free. All is allocated at creation.
     ph_allocator allocator;
@@ -100,16 +96,16 @@ PH_API ph_net_server_def ph_net_server_def_default(void);
 ///         PH_ERROR_MEMORY, with *server set to NULL and nothing leaked.
 PH_API ph_result ph_net_server_create(const ph_net_server_def* def, ph_net_server** server);
 
-/// Wipes all keys and gives the memory back. Tells nobody: stop it first. NULL is allowed.
+/// Wipes all keys and gives the memory back. Sends nothing: stop it first. NULL is allowed.
 PH_API void ph_net_server_destroy(ph_net_server* server);
 
 // ---- time ----------------------------------------------------------------------------------------
 
-/// Opens the doors. now_us is any clock that never jumps; it decides when connections time out.
+/// Starts: requests are answered from now on. now_us is any clock that never jumps; it decides when connections time out.
 /// unix_s is the time of day in seconds; it decides which tokens have expired, and nothing else.
 PH_API void ph_net_server_start(ph_net_server* server, uint64_t now_us, uint64_t unix_s);
 
-/// Tells everybody and closes the doors: as ph_net_server_disconnect_all, and from now on nothing is
+/// Disconnects all clients and stops: as ph_net_server_disconnect_all, and from now on nothing is
 /// received. The events are still there to be taken. May be started again.
 PH_API void ph_net_server_stop(ph_net_server* server);
 
@@ -190,7 +186,7 @@ typedef struct ph_net_event {
 /// Takes the next event, the oldest first. Each connection makes one of either kind, in this order.
 /// None is ever lost: the index of a client is free for another only when its end was taken here.
 /// Payloads do not wait for events: in a batch of datagrams, one that connects may be followed by
-/// that client's first payload. Who needs the order takes the events after each datagram.
+/// that client's first payload. Where the order matters, take the events after each datagram.
 /// @return false when there is none.
 PH_API bool ph_net_server_next_event(ph_net_server* server, ph_net_event* event);
 
@@ -199,36 +195,34 @@ typedef struct ph_net_client_info {
     uint64_t client_id;
     ph_address address;
     bool is_confirmed;         ///< a packet has come since the handshake
-    uint64_t received_us;      ///< when the newest came
-    uint64_t packets_received; ///< since it connected
-    uint64_t bytes_received;   ///< of datagrams, UDP and IP headers not counted
-    uint64_t packets_sent;
-    uint64_t bytes_sent;
+    uint64_t newest_us;        ///< when the newest packet came
+    uint64_t received_packets; ///< since it connected
+    uint64_t received_bytes;   ///< of datagrams, UDP and IP headers not counted
+    uint64_t sent_packets;
+    uint64_t sent_bytes;
 } ph_net_client_info;
 
-/// @return false, with *info all zero, when nobody is connected there. Any index will do.
-PH_API bool ph_net_server_client(const ph_net_server* server, int client, ph_net_client_info* info);
+/// @return false, with *info all zero, when no client has this index. Any index will do.
+PH_API bool ph_net_server_get_client(const ph_net_server* server, int client,
+                                     ph_net_client_info* info);
 
-/// Since creation, but for the counts that say otherwise. Datagrams without UDP and IP headers.
+/// Since creation; named as pinhole/stats.h says. Bytes without UDP and IP headers.
 typedef struct ph_net_server_stats {
-    int client_count;  ///< connected now
-    int pending_count; ///< between request and response now
-    uint64_t connected;
-    uint64_t ended[PH_NET_END_COUNT];
-    uint64_t datagrams_received; ///< refused ones included
-    uint64_t bytes_received;
-    uint64_t payloads_received;
-    uint64_t datagrams_sent;
-    uint64_t bytes_sent;
-    uint64_t payloads_sent;
-    uint64_t refused[PH_NET_REFUSAL_COUNT]; ///< those of use are not counted under NONE
+    int client_count;                                ///< connected now
+    int pending_count;                               ///< between request and response now
+    uint64_t connected_clients;                      ///< all that ever were
+    uint64_t disconnected_clients[PH_NET_END_COUNT]; ///< by ph_net_end
+    uint64_t received_datagrams;                     ///< refused ones included
+    uint64_t received_bytes;
+    uint64_t received_payloads;
+    uint64_t sent_datagrams;
+    uint64_t sent_bytes;
+    uint64_t sent_payloads;
+    uint64_t refused_datagrams[PH_NET_REFUSAL_COUNT]; ///< by ph_net_refusal; NONE stays 0
 } ph_net_server_stats;
 
 /// Goes over all clients: once a second, not once a packet.
-PH_API void ph_net_server_get_stats(const ph_net_server* server, ph_net_server_stats* stats);
-
-/// Whether all tables agree with each other. For tests; slow.
-PH_API bool ph_net_server_validate(const ph_net_server* server);
+PH_API ph_net_server_stats ph_net_server_get_stats(const ph_net_server* server);
 
 #ifdef __cplusplus
 }

@@ -5,12 +5,22 @@
 // the player has logged in), and the only way into a server. A token names the player, the servers,
 // the time until which it is good, and the two keys of the connection; the same once more sealed
 // with a key that only backend and servers have. Made once per connection.
+//
+//     ph_token_def def = ph_token_def_default();
+//     def.client_id = player;
+//     def.create_s = (uint64_t)time(NULL);
+//     def.addresses[0] = server;
+//     def.address_count = 1;
+//     memcpy(def.private_key, key, sizeof def.private_key);
+//     uint8_t token[PH_TOKEN_SIZE];
+//     ph_token_write(&def, token);                  // to the player, as bytes
+//
+// No object and no memory; from any thread.
 
 #ifndef PINHOLE_NET_NETCODE_TOKEN_H
 #define PINHOLE_NET_NETCODE_TOKEN_H
 
-#include <pinhole/net/address.h>
-#include <pinhole/net/netcode_packet.h>
+#include <pinhole/net/netcode_common.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -44,8 +54,8 @@ typedef struct ph_token_def {
     /// The time now, in Unix seconds.
     uint64_t create_s;
 
-    /// How long a client may begin to connect with it, in seconds. Default 30. What is long lived
-    /// can be stolen for long.
+    /// How long a client may begin to connect with it, in seconds. Default 30. What is valid
+    /// for long can be stolen for long.
     uint32_t lifetime_s;
 
     /// The connection ends after this time without a packet, in seconds; negative is never, for
@@ -61,9 +71,6 @@ typedef struct ph_token_def {
 
     /// What the backend wants to tell the server about the player. The client cannot read it.
     uint8_t user_data[PH_TOKEN_USER_DATA_SIZE];
-
-    /// NULL means libsodium's randomness; anything else is for tests.
-    const ph_token_secrets* secrets;
 
     /// Set by ph_token_def_default(). Do not touch.
     uint32_t cookie;

@@ -29,10 +29,10 @@ PH_API int ph_pool_thread_count(const ph_pool* pool);
 
 /// From one thread at a time. All that the caller wrote before is visible to the work, and all that
 /// the work wrote to the caller afterwards.
-PH_API void ph_pool_run(ph_pool* pool, int count, ph_job* work, void* context);
+PH_API void ph_pool_run(ph_pool* pool, int count, ph_job_fn* work, void* context);
 
 /// The same for worlds: run_jobs = ph_pool_run_jobs and run_jobs_context = the pool, in ph_world_def.
-PH_API void ph_pool_run_jobs(void* pool, int count, ph_job* job, void* job_context);
+PH_API void ph_pool_run_jobs(void* pool, int count, ph_job_fn* job, void* job_context);
 
 #ifdef __cplusplus
 }

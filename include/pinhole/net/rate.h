@@ -8,10 +8,10 @@
 //
 //     ph_rate rate = ph_rate_make(&def);
 //     ...                                            // every tick, or a few times a second
-//     ph_world_viewer_link(world, viewer, &link);
-//     if (ph_rate_update(&rate, now_us, &link)) {
-//         ph_world_set_budget(world, viewer, ph_rate_bits_per_second(&rate), 0);
-//         ph_mail_set_budget(mail, ph_rate_bits_per_second(&rate));
+//     ph_viewer_get_network_stats(world, viewer, &stats);
+//     if (ph_rate_update(&rate, now_us, &stats)) {
+//         ph_viewer_set_budget(world, viewer, ph_rate_bits_per_second(&rate), 0);
+//         ph_messages_set_budget(messages, ph_rate_bits_per_second(&rate));
 //     }
 //
 // What it takes for a bottleneck: round trips that grow beyond the shortest of the last half minute, and
@@ -22,8 +22,7 @@
 #ifndef PINHOLE_NET_RATE_H
 #define PINHOLE_NET_RATE_H
 
-#include <pinhole/base.h>
-#include <pinhole/world.h>
+#include <pinhole/stats.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -33,9 +32,9 @@ typedef struct ph_rate_def {
     /// The budget, bits per second. Default 13,000.
     int limit_bits_per_second;
     /// Never less than this, however bad the link is. Default 0: a quarter of the limit, at most 4,000.
-    int least_bits_per_second;
+    int min_bits_per_second;
     /// Where to begin. Default 0: at the limit, at most at 64,000.
-    int first_bits_per_second;
+    int start_bits_per_second;
     /// Set by ph_rate_def_default(). Do not touch.
     uint32_t cookie;
 } ph_rate_def;
@@ -56,7 +55,7 @@ typedef enum ph_rate_state {
 /// A short lower-case name ("rising"), never NULL. Static storage.
 PH_API const char* ph_rate_state_name(ph_rate_state state);
 
-/// One client's. A plain value: copy it at will; the fields are private.
+/// The rate of one client. A plain value: copy it at will; the fields are private.
 typedef struct ph_rate {
     double rate; // bits per second
     double limit;
@@ -65,16 +64,16 @@ typedef struct ph_rate {
     ph_rate_state state;
 
     // The present epoch, which ends when enough is known about packets sent at this rate.
-    ph_viewer_link start;
+    ph_viewer_network_stats start;
     uint64_t start_us;
-    uint64_t deaf_us;  // until then answers are about what was sent before
-    uint64_t heard_us; // when the last answer came
+    uint64_t deaf_us;  // until then acks are about what was sent before
+    uint64_t heard_us; // when the last ack came
     uint64_t heard_resolved;
     uint64_t heard_datagrams; // that had been sent by then
     bool is_started;
 
     // Round trips.
-    double first_rtt_ms;   // of the first answers; 0: none yet
+    double first_rtt_ms;   // of the first acks; 0: none yet
     double rtt_ms;         // of the last epoch; 0: none yet
     double base_rtt_ms[2]; // the shortest of this and of the former half of the memory; 0: none
     uint64_t base_us;      // when this half began
@@ -94,14 +93,14 @@ typedef struct ph_rate {
     bool was_used; // in the last epoch
 } ph_rate;
 
-/// PH_ASSERTs 1,000 <= least <= first <= limit, where they are not 0.
+/// PH_ASSERTs 1,000 <= min <= start <= limit, where they are not 0.
 PH_API ph_rate ph_rate_make(const ph_rate_def* def);
 
 /// Tells it what is known by now. As often as you like: a few times a second are enough. now_us as for
 /// the world. @return Whether the rate has changed.
-PH_API bool ph_rate_update(ph_rate* rate, uint64_t now_us, const ph_viewer_link* link);
+PH_API bool ph_rate_update(ph_rate* rate, uint64_t now_us, const ph_viewer_network_stats* stats);
 
-/// What to send at, least..limit.
+/// What to send at, min..limit.
 PH_API int ph_rate_bits_per_second(const ph_rate* rate);
 
 /// Another limit (from the operator, or because the machine is overloaded); the rate stays, or is

@@ -4,33 +4,32 @@
 // A UDP socket that talks to any number of peers: never connected, never blocking, many datagrams
 // with one call into the system where that has such a call (Linux), one at a time elsewhere.
 //
-//     while ((count = ph_socket_receive(socket, datagrams, PH_SOCKET_BATCH)) > 0) { ... }
-//     ph_outbox outbox;
-//     ph_outbox_begin(&outbox, socket);
-//     ph_net_server_seal(server, client, bytes, size, &(ph_net_sink){ph_outbox_send, &outbox});
-//     ph_outbox_flush(&outbox);
+//     while ((count = ph_socket_receive(socket, datagrams, PH_SOCKET_BATCH_MAX)) > 0) { ... }
+//     ph_socket_batch batch;
+//     ph_socket_batch_begin(&batch, socket);
+//     ph_net_server_seal(server, client, bytes, size, &(ph_net_sink){ph_socket_batch_add, &batch});
+//     ph_socket_batch_flush(&batch);
 //
-// What cannot be sent at once is lost, as a network may lose it on the way: nobody waits for a
-// full buffer. Nothing is allocated after the opening.
+// What cannot be sent at once is lost, as a network may lose it on the way: a full buffer is not waited
+// for. Nothing is allocated after the opening.
 
 #ifndef PINHOLE_NET_SOCKET_H
 #define PINHOLE_NET_SOCKET_H
 
-#include <pinhole/net/address.h>
-#include <pinhole/net/netcode_packet.h>
+#include <pinhole/net/netcode_common.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/// The most that one receive hands out, and that an outbox holds.
-#define PH_SOCKET_BATCH 64
+/// The most that one receive hands out, and that a batch holds.
+#define PH_SOCKET_BATCH_MAX 64
 
 /// How to open a socket. Start from ph_socket_def_default() and change what you need.
 typedef struct ph_socket_def {
     /// Where it listens; its kind decides what the socket is. Port 0: any that is free. Default
     /// 127.0.0.1:0. The IPv6 address :: also takes what comes by IPv4.
-    ph_address local;
+    ph_address local_address;
     /// What the system shall keep for us while we are busy, in bytes; it may keep less. Default
     /// 4 MiB: a few thousand datagrams.
     int receive_buffer_bytes;
@@ -45,7 +44,7 @@ typedef struct ph_socket ph_socket;
 
 PH_API ph_socket_def ph_socket_def_default(void);
 
-/// @return PH_OK, PH_ERROR_VALUE (no address), PH_ERROR_TAKEN (somebody else has the port),
+/// @return PH_OK, PH_ERROR_VALUE (no address), PH_ERROR_TAKEN (the port is in use),
 /// PH_ERROR_MEMORY, or PH_ERROR_SYSTEM for anything else that the system says no to; *socket is
 /// NULL then.
 PH_API ph_result ph_socket_open(const ph_socket_def* def, ph_socket** socket);
@@ -55,7 +54,7 @@ PH_API void ph_socket_close(ph_socket* socket); // NULL is allowed
 #define PH_SOCKETS_MAX 64
 
 /// Opens up to count sockets with the same address, one for each thread: what comes from a peer to
-/// one address of ours comes always to the same one of them, and any of them may send to anybody. Linux;
+/// one address of ours comes always to the same one of them, and any of them may send to any peer. Linux;
 /// elsewhere, and where the system refuses the others, it is one. No other user can open the address
 /// as well, nor can this function once more; a program of the same user that asks the system for it can,
 /// and gets its share: a server wants a user of its own.
@@ -64,13 +63,13 @@ PH_API ph_result ph_socket_open_shared(const ph_socket_def* def, int count, ph_s
                                        int* opened);
 
 /// Where it listens, with the port that it got.
-PH_API ph_address ph_socket_local(const ph_socket* socket);
+PH_API ph_address ph_socket_local_address(const ph_socket* socket);
 
 /// What the system knows it by (a file descriptor, or a SOCKET), for waiting on several.
 PH_API intptr_t ph_socket_handle(const ph_socket* socket);
 
 /// What time it is, by a clock of the system that never jumps and is the same in all processes of a
-/// machine; counted from anywhere. For all who are told the time.
+/// machine; counted from anywhere. What every now_us of this library may be.
 PH_API uint64_t ph_socket_now_us(void);
 
 /// Does nothing for so long, or a little longer.
@@ -91,44 +90,44 @@ typedef struct ph_datagram {
     size_t size;
 } ph_datagram;
 
-/// Takes what has arrived, at most PH_SOCKET_BATCH. The bytes may be changed and are valid until the
+/// Takes what has arrived, at most PH_SOCKET_BATCH_MAX. The bytes may be changed and are valid until the
 /// next receive. One thread at a time. @return How many; 0 when there is nothing.
 PH_API int ph_socket_receive(ph_socket* socket, ph_datagram* datagrams, int max);
 
-/// Sends count datagrams, at most PH_SOCKET_BATCH. Several threads may send at the same time, also
+/// Sends count datagrams, at most PH_SOCKET_BATCH_MAX. Several threads may send at the same time, also
 /// while another one receives. @return How many the system took; the others are lost and counted.
 PH_API int ph_socket_send(ph_socket* socket, const ph_datagram* datagrams, int count);
 
 typedef struct ph_socket_stats {
-    uint64_t received;
-    uint64_t sent;
-    uint64_t unsent;        ///< that the system would not take
-    uint64_t receive_calls; ///< into the system
+    uint64_t received_datagrams;
+    uint64_t sent_datagrams;
+    uint64_t unsent_datagrams; ///< that the system would not take
+    uint64_t receive_calls;    ///< into the system
     uint64_t send_calls;
 } ph_socket_stats;
 
-/// Counts since the opening. May be asked while others send.
+/// Since the opening; named as pinhole/stats.h says. May be asked while others send.
 PH_API ph_socket_stats ph_socket_get_stats(const ph_socket* socket);
 
-// ---- what is on its way to the socket
+// ---- many datagrams with one call
 
 /// Datagrams that wait to be sent with one call. About 25 KB: one for each thread, on its stack or
 /// wherever. Plain data; belongs to one thread.
-typedef struct ph_outbox {
+typedef struct ph_socket_batch {
     ph_socket* socket;
     int count;
     size_t used;
-    ph_datagram datagrams[PH_SOCKET_BATCH];
+    ph_datagram datagrams[PH_SOCKET_BATCH_MAX];
     uint8_t bytes[16 * PH_NETCODE_DATAGRAM_MAX];
-} ph_outbox;
+} ph_socket_batch;
 
-PH_API void ph_outbox_begin(ph_outbox* outbox, ph_socket* socket);
+PH_API void ph_socket_batch_begin(ph_socket_batch* batch, ph_socket* socket);
 
-/// Copies a datagram, and sends all when it is full. A ph_net_send; the context is the outbox.
-PH_API void ph_outbox_send(void* outbox, const ph_address* to, const void* bytes, size_t size);
+/// Copies a datagram, and sends all when it is full. A ph_net_send_fn; the context is the batch.
+PH_API void ph_socket_batch_add(void* batch, const ph_address* to, const void* bytes, size_t size);
 
 /// Sends what waits.
-PH_API void ph_outbox_flush(ph_outbox* outbox);
+PH_API void ph_socket_batch_flush(ph_socket_batch* batch);
 
 #ifdef __cplusplus
 }

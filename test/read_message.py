@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Pinhole authors
 # SPDX-License-Identifier: MIT
-"""A second reader of mail sections, made from docs/wire_mail.md alone. Standard library only.
+"""A second reader of message sections, made from docs/wire_message.md alone. Standard library only.
 
-    test/read_mail.py --check [FILE]    every section of the golden file says what stands behind it
-    test/read_mail.py --flip [FILE]     every single changed bit is noticed: refused, or another meaning
-    test/read_mail.py HEX ...           prints what sections say
+    test/read_message.py --check [FILE]    every section of the golden file says what stands behind it
+    test/read_message.py --flip [FILE]     every single changed bit is noticed: refused, or another meaning
+    test/read_message.py HEX ...           prints what sections say
 
 What depends on the connection (which numbers are possible) is not judged here.
 """
@@ -13,7 +13,7 @@ What depends on the connection (which numbers are possible) is not judged here.
 import pathlib
 import sys
 
-GOLDEN = pathlib.Path(__file__).resolve().parent / "golden" / "mail" / "sections.txt"
+GOLDEN = pathlib.Path(__file__).resolve().parent / "golden" / "message" / "sections.txt"
 WINDOW = 32
 FRAGMENT_BYTES = 64
 
@@ -39,14 +39,14 @@ class Bits:
         return bytes(self.field(8) for _ in range(count))
 
 
-def read_receipt(bits):
+def read_ack(bits):
     following = bits.field(16)
     if not bits.field(1):
-        return f"receipt {following}"
+        return f"ack {following}"
     mask = bits.field(31)
     if mask == 0:
         raise Refused("a mask that says nothing")
-    return f"receipt {following} mask {mask:08x}"
+    return f"ack {following} mask {mask:08x}"
 
 
 def read_input(bits):
@@ -90,10 +90,10 @@ def read_fragments(bits):
 def read(data):
     """What a section says, as text, and the bytes it takes."""
     bits = Bits(data)
-    has_receipt, has_input, has_answer, has_fragments = (bits.field(1) for _ in range(4))
+    has_ack, has_input, has_answer, has_fragments = (bits.field(1) for _ in range(4))
     said = []
-    if has_receipt:
-        said.append(read_receipt(bits))
+    if has_ack:
+        said.append(read_ack(bits))
     if has_input:
         said.append(read_input(bits))
     if has_answer:
@@ -120,7 +120,7 @@ def check(path):
             print(f"{data.hex()}\n  should say: {text}\n  says:       {said} ({used} of {len(data)} bytes)")
             return 1
         count += 1
-    print(f"mail: {count} sections say what they should")
+    print(f"messages: {count} sections say what they should")
     return 0 if count else 1
 
 
@@ -138,7 +138,7 @@ def flip(path):
                 print(f"{data.hex()}: bit {bit} may change and nobody notices")
                 return 1
             count += 1
-    print(f"mail: {count} changed bits noticed")
+    print(f"messages: {count} changed bits noticed")
     return 0 if count else 1
 
 

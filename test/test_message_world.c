@@ -1,16 +1,17 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// A front-end in small: view, mail and input in the same datagrams over a bad network, by the lines that
-// mail.h shows. Never over the budget on the wire, whatever is posted; the view is not starved; all of it
+// A front-end in small: view, messages and input in the same datagrams over a bad network, by the lines that
+// messages.h shows. Never over the budget on the wire, whatever is posted; the view is not starved; all of it
 // arrives.
 
-#include "support/mail_pair.h"
+#include "support/message_pair.h"
 #include "support/test_links.h"
 
 #include <pinhole/client.h>
 #include <pinhole/net/rate.h>
-#include <pinhole/world.h>
+#include <pinhole/viewer.h>
+#include <pinhole/stats.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -19,7 +20,7 @@
 enum { ENTITIES = 30, TICK_US = 50000, RATE = 13000, OVERHEAD = 48 };
 
 typedef struct front_end {
-    mail_pair pair; // 0: server, 1: client
+    message_pair pair; // 0: server, 1: client
     ph_schema* schema;
     ph_world* world;
     ph_client* client;
@@ -44,8 +45,8 @@ static const char declarations[] = "class walker\nplace: position\nhealth: range
 static void setup(front_end* f, ph_profile profile, double loss)
 {
     *f = (front_end){.rng = {.state = 55}, .bucket_bits = 2 * RATE};
-    const ph_mail_def mail_def = ph_mail_def_default();
-    mail_pair_setup(&f->pair, &mail_def);
+    const ph_messages_def message_def = ph_messages_def_default();
+    message_pair_setup(&f->pair, &message_def);
     assert_int_equal(ph_schema_parse(declarations, sizeof declarations - 1, NULL, &f->schema, NULL),
                      PH_OK);
     ph_world_def world_def = ph_world_def_default();
@@ -54,7 +55,7 @@ static void setup(front_end* f, ph_profile profile, double loss)
     world_def.tick_us = TICK_US;
     assert_int_equal(ph_world_create(&world_def, &f->world), PH_OK);
     for (int i = 0; i < ENTITIES; ++i) {
-        const ph_spawn spawned = {.name = (uint64_t)i + 1, .position_mm = {i * 2000, 0, 0}};
+        const ph_spawn spawned = {.key = (uint64_t)i + 1, .position_mm = {i * 2000, 0, 0}};
         assert_int_equal(ph_world_spawn(f->world, &spawned, &f->ids[i]), PH_OK);
     }
     ph_viewer_def viewer_def = ph_viewer_def_default();
@@ -86,7 +87,7 @@ static void teardown(front_end* f)
     ph_client_destroy(f->client);
     ph_world_destroy(f->world);
     ph_schema_destroy(f->schema);
-    mail_pair_teardown(&f->pair);
+    message_pair_teardown(&f->pair);
 }
 
 // ---- the server
@@ -107,49 +108,52 @@ static void deliver(void* context, ph_viewer_id viewer, const void* bytes, size_
 {
     (void)viewer;
     front_end* f = context;
-    uint8_t datagram[PH_MAIL_DATAGRAM_MAX];
+    uint8_t datagram[PH_PAYLOAD_MAX];
     f->view_bytes += size;
-    send_down(f, datagram, ph_mail_pack(f->pair.ends[0], bytes, size, datagram));
+    send_down(f, datagram, ph_messages_pack(f->pair.ends[0], bytes, size, datagram));
 }
 
 static void control(front_end* f)
 {
-    ph_viewer_link link;
-    ph_world_viewer_link(f->world, f->viewer, &link);
+    ph_viewer_network_stats link;
+    ph_viewer_get_network_stats(f->world, f->viewer, &link);
     if (ph_rate_update(&f->rate, f->pair.now_us, &link)) {
         const int rate = ph_rate_bits_per_second(&f->rate);
-        assert_int_equal(ph_world_set_budget(f->world, f->viewer, rate, 2 * RATE), PH_OK);
-        ph_mail_set_budget(f->pair.ends[0], rate);
+        assert_int_equal(ph_viewer_set_budget(f->world, f->viewer, rate, 2 * RATE), PH_OK);
+        ph_messages_set_budget(f->pair.ends[0], rate);
     }
 }
 
 static void serve(front_end* f)
 {
-    ph_mail* mail = f->pair.ends[0];
+    ph_messages* messages = f->pair.ends[0];
     const uint64_t now_us = f->pair.now_us;
-    uint8_t bytes[PH_MAIL_DATAGRAM_MAX];
+    uint8_t bytes[PH_PAYLOAD_MAX];
     size_t size;
     while ((size = ph_link_receive(f->up, now_us, bytes, sizeof bytes)) > 0) {
-        ph_mail_rest rest;
-        assert_int_equal(ph_mail_unpack(mail, now_us, bytes, size, &rest), PH_OK);
+        ph_messages_rest rest;
+        assert_int_equal(ph_messages_unpack(messages, now_us, bytes, size, &rest), PH_OK);
         if (rest.size > 0) {
             assert_int_equal(
-                ph_world_acknowledge(f->world, f->viewer, now_us, rest.bytes, rest.size), PH_OK);
+                ph_viewer_receive_ack(f->world, f->viewer, now_us, rest.bytes, rest.size), PH_OK);
         }
-        assert_int_equal(ph_mail_set_processed(mail, ph_mail_newest_input(mail).number), PH_OK);
+        assert_int_equal(
+            ph_messages_set_processed_input(messages, ph_messages_newest_input(messages).number),
+            PH_OK);
     }
     if (f->is_controlled) {
         control(f);
     }
     ph_world_tick(f->world);
-    if (ph_world_is_send_due(f->world, f->viewer, now_us)) {
-        const int next = (int)ph_mail_wants(mail, now_us) - PH_MAIL_EMPTY_SIZE;
-        assert_int_equal(ph_world_reserve(f->world, f->viewer, PH_MAIL_EMPTY_SIZE, next), PH_OK);
-        ph_world_send(f->world, f->viewer, now_us, deliver, f);
+    if (ph_viewer_is_send_due(f->world, f->viewer, now_us)) {
+        const int next = (int)ph_messages_plan(messages, now_us) - PH_MESSAGES_EMPTY_SIZE;
+        assert_int_equal(ph_viewer_reserve(f->world, f->viewer, PH_MESSAGES_EMPTY_SIZE, next),
+                         PH_OK);
+        ph_viewer_send(f->world, f->viewer, now_us, deliver, f);
     }
-    const size_t alone = ph_mail_wants_alone(mail, now_us);
-    if (alone > 0 && ph_world_spend(f->world, f->viewer, now_us, (int)alone) == PH_OK) {
-        size = ph_mail_pack(mail, NULL, 0, bytes);
+    const size_t alone = ph_messages_plan_alone(messages, now_us);
+    if (alone > 0 && ph_viewer_spend(f->world, f->viewer, now_us, (int)alone) == PH_OK) {
+        size = ph_messages_pack(messages, NULL, 0, bytes);
         assert_int_equal(size, alone);
         ++f->alone_count;
         send_down(f, bytes, size);
@@ -160,22 +164,22 @@ static void serve(front_end* f)
 
 static void play(front_end* f)
 {
-    ph_mail* mail = f->pair.ends[1];
+    ph_messages* messages = f->pair.ends[1];
     const uint64_t now_us = f->pair.now_us;
-    uint8_t bytes[PH_MAIL_DATAGRAM_MAX];
+    uint8_t bytes[PH_PAYLOAD_MAX];
     size_t size;
     while ((size = ph_link_receive(f->down, now_us, bytes, sizeof bytes)) > 0) {
-        ph_mail_rest rest;
-        assert_int_equal(ph_mail_unpack(mail, now_us, bytes, size, &rest), PH_OK);
+        ph_messages_rest rest;
+        assert_int_equal(ph_messages_unpack(messages, now_us, bytes, size, &rest), PH_OK);
         if (rest.size > 0) {
             const ph_result result = ph_client_receive(f->client, now_us, rest.bytes, rest.size);
             assert_true(result == PH_OK || result == PH_ERROR_STALE);
         }
     }
     uint8_t ack[PH_ACK_SIZE];
-    const size_t ack_size = ph_client_ack(f->client, now_us, ack);
-    ph_mail_wants(mail, now_us);
-    size = ph_mail_pack(mail, ack, ack_size, bytes);
+    const size_t ack_size = ph_client_write_ack(f->client, now_us, ack);
+    ph_messages_plan(messages, now_us);
+    size = ph_messages_pack(messages, ack, ack_size, bytes);
     ph_link_send(f->up, now_us, bytes, size);
 }
 
@@ -196,8 +200,8 @@ static bool is_equal(const front_end* f)
         const ph_entity_id shown = ph_client_find(f->client, (uint64_t)i + 1);
         int32_t shown_mm[3];
         int32_t true_mm[3];
-        if (ph_client_read(f->client, shown, 0, PH_FIELD_I32X3, shown_mm, 12) != PH_OK ||
-            ph_world_read(f->world, f->ids[i], 0, PH_FIELD_I32X3, true_mm, 12) != PH_OK ||
+        if (ph_client_get_property(f->client, shown, 0, PH_FIELD_I32X3, shown_mm, 12) != PH_OK ||
+            ph_world_get_property(f->world, f->ids[i], 0, PH_FIELD_I32X3, true_mm, 12) != PH_OK ||
             memcmp(shown_mm, true_mm, 12) != 0) {
             return false;
         }
@@ -217,14 +221,14 @@ static void a_flood_of_messages_starves_nobody(void** state)
         uint32_t posted = 0;
         uint32_t taken = 0;
         for (int tick = 0; tick < 1200; ++tick) {
-            while (mail_pair_post(&f.pair, 0, 80, posted) == PH_OK) {
+            while (message_pair_post(&f.pair, 0, 80, posted) == PH_OK) {
                 ++posted;
             }
             step(&f, true);
-            uint8_t message[PH_MAIL_MESSAGE_MAX];
+            uint8_t message[PH_MESSAGE_SIZE_MAX];
             uint8_t expected[80];
-            while (ph_mail_take(f.pair.ends[1], message) > 0) {
-                mail_pair_fill(expected, sizeof expected, taken++);
+            while (ph_messages_receive(f.pair.ends[1], message) > 0) {
+                message_pair_fill(expected, sizeof expected, taken++);
                 assert_memory_equal(message, expected, sizeof expected);
             }
         }
@@ -232,14 +236,14 @@ static void a_flood_of_messages_starves_nobody(void** state)
         const uint64_t most = 60 * RATE / 8;
         assert_true(f.wire_bytes > 95 * most / 100);
         assert_true(f.view_bytes > 40 * most / 100);
-        const ph_mail_stats stats = ph_mail_get_stats(f.pair.ends[0]);
-        assert_in_range(stats.bytes_written, 20 * most / 100, 29 * most / 100);
+        const ph_messages_stats stats = ph_messages_get_stats(f.pair.ends[0]);
+        assert_in_range(stats.sent_bytes, 20 * most / 100, 29 * most / 100);
         assert_true(taken > 150);
         // What the world counts is what went over the wire.
         ph_viewer_stats figures;
-        ph_world_viewer_stats(f.world, f.viewer, &figures);
-        assert_int_equal(figures.wire_bytes, f.wire_bytes);
-        assert_int_equal(figures.ledger.bits256[PH_REASON_RESERVED], 2048 * stats.bytes_written);
+        ph_viewer_get_stats(f.world, f.viewer, &figures);
+        assert_int_equal(figures.sent_wire_bytes, f.wire_bytes);
+        assert_int_equal(figures.ledger.bits256[PH_REASON_RESERVED], 2048 * stats.sent_bytes);
         teardown(&f);
     }
 }
@@ -252,27 +256,27 @@ static void view_messages_and_input_arrive_with_a_third_lost(void** state)
         setup(&f, (ph_profile)profile, 0.3);
         for (uint32_t tick = 0; tick < 300; ++tick) {
             if (tick % 10 == 0) {
-                mail_pair_post(&f.pair, 0, 40, tick);
-                mail_pair_post(&f.pair, 1, 40, tick);
+                message_pair_post(&f.pair, 0, 40, tick);
+                message_pair_post(&f.pair, 1, 40, tick);
             }
-            ph_mail_set_input(f.pair.ends[1], tick + 1, "forward", 7);
+            ph_messages_set_input(f.pair.ends[1], tick + 1, "forward", 7);
             step(&f, true);
         }
         for (int tick = 0; tick < 400; ++tick) {
             step(&f, false);
         }
         for (uint32_t tick = 0; tick < 300; tick += 10) {
-            mail_pair_expect(&f.pair, 1, 40, tick);
-            mail_pair_expect(&f.pair, 0, 40, tick);
+            message_pair_expect(&f.pair, 1, 40, tick);
+            message_pair_expect(&f.pair, 0, 40, tick);
         }
-        assert_int_equal(ph_mail_processed(f.pair.ends[1]), 300);
+        assert_int_equal(ph_messages_processed_input(f.pair.ends[1]), 300);
         assert_true(is_equal(&f));
         teardown(&f);
     }
 }
 
-// Nothing moves, so nothing is sent of the view: mail goes by itself.
-static void mail_goes_alone_when_the_view_is_silent(void** state)
+// Nothing moves, so nothing is sent of the view: messages goes by itself.
+static void message_goes_alone_when_the_view_is_silent(void** state)
 {
     (void)state;
     front_end f;
@@ -281,10 +285,10 @@ static void mail_goes_alone_when_the_view_is_silent(void** state)
         step(&f, false);
     }
     f.alone_count = 0;
-    mail_pair_post(&f.pair, 0, 40, 1);
+    message_pair_post(&f.pair, 0, 40, 1);
     int waited = 0;
-    uint8_t message[PH_MAIL_MESSAGE_MAX];
-    while (ph_mail_take(f.pair.ends[1], message) == 0) {
+    uint8_t message[PH_MESSAGE_SIZE_MAX];
+    while (ph_messages_receive(f.pair.ends[1], message) == 0) {
         step(&f, false);
         assert_true(++waited < 20);
     }
@@ -294,10 +298,10 @@ static void mail_goes_alone_when_the_view_is_silent(void** state)
 
 static uint32_t take_messages(front_end* f, uint32_t taken)
 {
-    uint8_t message[PH_MAIL_MESSAGE_MAX];
+    uint8_t message[PH_MESSAGE_SIZE_MAX];
     uint8_t expected[30];
-    while (ph_mail_take(f->pair.ends[1], message) > 0) {
-        mail_pair_fill(expected, sizeof expected, taken++);
+    while (ph_messages_receive(f->pair.ends[1], message) > 0) {
+        message_pair_fill(expected, sizeof expected, taken++);
         assert_memory_equal(message, expected, sizeof expected);
     }
     return taken;
@@ -317,7 +321,7 @@ static double queue_ms(ph_profile profile, bool is_controlled)
     for (uint32_t tick = 0; tick < 2800; ++tick) {
         const bool is_moving = tick < 2400;
         if (is_moving && tick % 20 == 0) {
-            mail_pair_post(&f.pair, 0, 30, tick / 20);
+            message_pair_post(&f.pair, 0, 30, tick / 20);
         }
         step(&f, is_moving);
         taken = take_messages(&f, taken);
@@ -347,22 +351,22 @@ static void nothing_is_reserved_beyond_the_room(void** state)
     (void)state;
     front_end f;
     setup(&f, PH_PROFILE_CLASSIC, 0.0);
-    const int most = ph_world_reserve_max(f.world, f.viewer);
+    const int most = ph_viewer_reserve_max(f.world, f.viewer);
     assert_in_range(most, PH_PAYLOAD_MAX - 100, PH_PAYLOAD_MAX - 40);
-    assert_int_equal(ph_world_reserve(f.world, f.viewer, -1, 0), PH_ERROR_RANGE);
-    assert_int_equal(ph_world_reserve(f.world, f.viewer, 0, -1), PH_ERROR_RANGE);
-    assert_int_equal(ph_world_reserve(f.world, f.viewer, most, 1), PH_ERROR_RANGE);
-    assert_int_equal(ph_world_reserve(f.world, f.viewer, 1, INT32_MAX), PH_ERROR_RANGE);
-    assert_int_equal(ph_world_reserve(f.world, f.viewer, most, 0), PH_OK);
-    assert_int_equal(ph_world_spend(f.world, f.viewer, 0, 0), PH_ERROR_RANGE);
-    assert_int_equal(ph_world_spend(f.world, f.viewer, 0, PH_PAYLOAD_MAX + 1), PH_ERROR_RANGE);
+    assert_int_equal(ph_viewer_reserve(f.world, f.viewer, -1, 0), PH_ERROR_RANGE);
+    assert_int_equal(ph_viewer_reserve(f.world, f.viewer, 0, -1), PH_ERROR_RANGE);
+    assert_int_equal(ph_viewer_reserve(f.world, f.viewer, most, 1), PH_ERROR_RANGE);
+    assert_int_equal(ph_viewer_reserve(f.world, f.viewer, 1, INT32_MAX), PH_ERROR_RANGE);
+    assert_int_equal(ph_viewer_reserve(f.world, f.viewer, most, 0), PH_OK);
+    assert_int_equal(ph_viewer_spend(f.world, f.viewer, 0, 0), PH_ERROR_RANGE);
+    assert_int_equal(ph_viewer_spend(f.world, f.viewer, 0, PH_PAYLOAD_MAX + 1), PH_ERROR_RANGE);
     const ph_viewer_id nobody = {0};
-    ph_viewer_link link = {.lost = 1};
-    assert_int_equal(ph_world_reserve(f.world, nobody, 0, 0), PH_ERROR_STALE);
-    assert_int_equal(ph_world_spend(f.world, nobody, 0, 1), PH_ERROR_STALE);
-    assert_int_equal(ph_world_reserve_max(f.world, nobody), 0);
-    assert_int_equal(ph_world_viewer_link(f.world, nobody, &link), PH_ERROR_STALE);
-    assert_int_equal(link.lost, 0);
+    ph_viewer_network_stats link = {.lost_packets = 1};
+    assert_int_equal(ph_viewer_reserve(f.world, nobody, 0, 0), PH_ERROR_STALE);
+    assert_int_equal(ph_viewer_spend(f.world, nobody, 0, 1), PH_ERROR_STALE);
+    assert_int_equal(ph_viewer_reserve_max(f.world, nobody), 0);
+    assert_int_equal(ph_viewer_get_network_stats(f.world, nobody, &link), PH_ERROR_STALE);
+    assert_int_equal(link.lost_packets, 0);
     teardown(&f);
 }
 
@@ -402,8 +406,8 @@ static void the_largest_class_leaves_no_room_and_no_less(void** state)
         const ph_viewer_def viewer_def = ph_viewer_def_default();
         assert_int_equal(ph_world_create(&def, &world), PH_OK);
         assert_int_equal(ph_world_add_viewer(world, &viewer_def, &viewer), PH_OK);
-        assert_in_range(ph_world_reserve_max(world, viewer), 0, 60);
-        assert_int_equal(ph_world_reserve(world, viewer, 0, 0), PH_OK);
+        assert_in_range(ph_viewer_reserve_max(world, viewer), 0, 60);
+        assert_int_equal(ph_viewer_reserve(world, viewer, 0, 0), PH_OK);
         ph_world_destroy(world);
     }
     ph_schema_destroy(schema);
@@ -418,15 +422,15 @@ static void the_link_is_told_as_the_figures_have_it(void** state)
         step(&f, true);
     }
     ph_viewer_stats stats;
-    ph_viewer_link link;
-    assert_int_equal(ph_world_viewer_stats(f.world, f.viewer, &stats), PH_OK);
-    assert_int_equal(ph_world_viewer_link(f.world, f.viewer, &link), PH_OK);
-    assert_int_equal(link.datagrams, stats.datagrams);
-    assert_int_equal(link.wire_bytes, stats.wire_bytes);
-    assert_int_equal(link.resolved, stats.resolved);
-    assert_int_equal(link.lost, stats.lost);
-    assert_true(link.round_trips > 20 && link.round_trips == stats.round_trips);
-    const double mean_ms = (double)link.round_trips_us / (double)link.round_trips / 1000.0;
+    ph_viewer_network_stats link;
+    assert_int_equal(ph_viewer_get_stats(f.world, f.viewer, &stats), PH_OK);
+    assert_int_equal(ph_viewer_get_network_stats(f.world, f.viewer, &link), PH_OK);
+    assert_int_equal(link.sent_datagrams, stats.sent_datagrams);
+    assert_int_equal(link.sent_wire_bytes, stats.sent_wire_bytes);
+    assert_int_equal(link.resolved_packets, stats.resolved_packets);
+    assert_int_equal(link.lost_packets, stats.lost_packets);
+    assert_true(link.rtt_samples > 20 && link.rtt_samples == stats.rtt_samples);
+    const double mean_ms = (double)link.rtt_sum_us / (double)link.rtt_samples / 1000.0;
     assert_true(mean_ms > 80.0 && mean_ms < 200.0); // and a tick or two
     teardown(&f);
 }
@@ -436,7 +440,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_flood_of_messages_starves_nobody),
         cmocka_unit_test(view_messages_and_input_arrive_with_a_third_lost),
-        cmocka_unit_test(mail_goes_alone_when_the_view_is_silent),
+        cmocka_unit_test(message_goes_alone_when_the_view_is_silent),
         cmocka_unit_test(the_controller_keeps_the_queue_short),
         cmocka_unit_test(nothing_is_reserved_beyond_the_room),
         cmocka_unit_test(the_largest_class_leaves_no_room_and_no_less),

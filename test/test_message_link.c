@@ -1,11 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Mail over bad networks: everything arrives, in order and once, while a third is lost both ways, the
+// Messages over bad networks: everything arrives, in order and once, while a third is lost both ways, the
 // rest comes in another order and some of it twice.
 
-#include "support/mail_pair.h"
+#include "support/message_pair.h"
 #include "support/test_links.h"
+
+#include <pinhole/stats.h>
 
 #include <string.h>
 
@@ -19,7 +21,7 @@ typedef struct side {
 } side;
 
 typedef struct network {
-    mail_pair pair;
+    message_pair pair;
     side sides[2];
     test_rng rng;
 } network;
@@ -27,7 +29,7 @@ typedef struct network {
 static size_t size_of(int from, uint32_t number)
 {
     test_rng rng = {.state = number * 2 + (uint32_t)from};
-    return test_rng_below(&rng, 8) == 0 ? 1 + test_rng_below(&rng, PH_MAIL_MESSAGE_MAX)
+    return test_rng_below(&rng, 8) == 0 ? 1 + test_rng_below(&rng, PH_MESSAGE_SIZE_MAX)
                                         : 1 + test_rng_below(&rng, 60);
 }
 
@@ -35,7 +37,7 @@ static void post_some(network* net, int from)
 {
     side* it = &net->sides[from];
     while (it->posted < MESSAGES && test_rng_below(&net->rng, 4) == 0) {
-        if (mail_pair_post(&net->pair, from, size_of(from, it->posted), it->posted) != PH_OK) {
+        if (message_pair_post(&net->pair, from, size_of(from, it->posted), it->posted) != PH_OK) {
             return;
         }
         ++it->posted;
@@ -46,13 +48,13 @@ static void take_all(network* net, int at)
 {
     const int from = 1 - at;
     side* sender = &net->sides[from];
-    uint8_t bytes[PH_MAIL_MESSAGE_MAX];
-    uint8_t expected[PH_MAIL_MESSAGE_MAX];
+    uint8_t bytes[PH_MESSAGE_SIZE_MAX];
+    uint8_t expected[PH_MESSAGE_SIZE_MAX];
     size_t size;
-    while ((size = ph_mail_take(net->pair.ends[at], bytes)) > 0) {
+    while ((size = ph_messages_receive(net->pair.ends[at], bytes)) > 0) {
         assert_true(sender->taken < sender->posted);
         assert_int_equal(size, size_of(from, sender->taken));
-        mail_pair_fill(expected, size, sender->taken);
+        message_pair_fill(expected, size, sender->taken);
         assert_memory_equal(bytes, expected, size);
         ++sender->taken;
     }
@@ -61,30 +63,31 @@ static void take_all(network* net, int at)
 // Numbers never go back, and what came is what was set.
 static void check_input(network* net)
 {
-    ph_mail* server = net->pair.ends[1];
-    const ph_mail_input input = ph_mail_newest_input(server);
+    ph_messages* server = net->pair.ends[1];
+    const ph_input input = ph_messages_newest_input(server);
     if (input.number > 0) {
         uint8_t expected[12];
-        mail_pair_fill(expected, sizeof expected, input.number);
+        message_pair_fill(expected, sizeof expected, input.number);
         assert_int_equal(input.size, sizeof expected);
         assert_memory_equal(input.bytes, expected, sizeof expected);
-        assert_int_equal(ph_mail_set_processed(server, input.number), PH_OK);
+        assert_int_equal(ph_messages_set_processed_input(server, input.number), PH_OK);
     }
-    assert_true(ph_mail_processed(net->pair.ends[0]) <= input.number);
+    assert_true(ph_messages_processed_input(net->pair.ends[0]) <= input.number);
 }
 
 static void send_and_receive(network* net, int from)
 {
-    uint8_t bytes[PH_MAIL_DATAGRAM_MAX];
-    ph_mail_wants(net->pair.ends[from], net->pair.now_us);
-    const size_t size = ph_mail_pack(net->pair.ends[from], "packet", 6, bytes);
+    uint8_t bytes[PH_PAYLOAD_MAX];
+    ph_messages_plan(net->pair.ends[from], net->pair.now_us);
+    const size_t size = ph_messages_pack(net->pair.ends[from], "packet", 6, bytes);
     ph_link_send(net->sides[from].link, net->pair.now_us, bytes, size);
     size_t arrived;
     while ((arrived = ph_link_receive(net->sides[1 - from].link, net->pair.now_us, bytes,
                                       sizeof bytes)) > 0) {
-        ph_mail_rest rest;
+        ph_messages_rest rest;
         assert_int_equal(
-            ph_mail_unpack(net->pair.ends[from], net->pair.now_us, bytes, arrived, &rest), PH_OK);
+            ph_messages_unpack(net->pair.ends[from], net->pair.now_us, bytes, arrived, &rest),
+            PH_OK);
         assert_int_equal(rest.size, 6);
         assert_memory_equal(rest.bytes, "packet", 6);
         take_all(net, from);
@@ -94,8 +97,9 @@ static void send_and_receive(network* net, int from)
 static bool is_done(const network* net)
 {
     return net->sides[0].taken == MESSAGES && net->sides[1].taken == MESSAGES &&
-           ph_mail_is_delivered(net->pair.ends[0]) && ph_mail_is_delivered(net->pair.ends[1]) &&
-           ph_mail_processed(net->pair.ends[0]) == net->sides[0].input;
+           ph_messages_is_all_acked(net->pair.ends[0]) &&
+           ph_messages_is_all_acked(net->pair.ends[1]) &&
+           ph_messages_processed_input(net->pair.ends[0]) == net->sides[0].input;
 }
 
 static void step(network* net, int tick)
@@ -109,20 +113,21 @@ static void step(network* net, int tick)
     }
     if (tick < 2000 && tick % 3 == 0) {
         uint8_t input[12];
-        mail_pair_fill(input, sizeof input, ++net->sides[0].input);
+        message_pair_fill(input, sizeof input, ++net->sides[0].input);
         assert_int_equal(
-            ph_mail_set_input(net->pair.ends[0], net->sides[0].input, input, sizeof input), PH_OK);
+            ph_messages_set_input(net->pair.ends[0], net->sides[0].input, input, sizeof input),
+            PH_OK);
     }
     check_input(net);
     net->pair.now_us += TICK_US;
 }
 
 // @return Seconds until everything has arrived and is known to have.
-static double run(const ph_link_def* link, const ph_mail_def* def, uint64_t seed)
+static double run(const ph_link_def* link, const ph_messages_def* def, uint64_t seed)
 {
     static network net;
     net = (network){.rng = {.state = seed}};
-    mail_pair_setup(&net.pair, def);
+    message_pair_setup(&net.pair, def);
     for (int i = 0; i < 2; ++i) {
         ph_link_def made = *link;
         made.seed = seed;
@@ -135,13 +140,13 @@ static double run(const ph_link_def* link, const ph_mail_def* def, uint64_t seed
         step(&net, tick++);
     }
     for (int i = 0; i < 2; ++i) {
-        const ph_mail_stats stats = ph_mail_get_stats(net.pair.ends[i]);
-        assert_int_equal(stats.posted, MESSAGES);
-        assert_int_equal(stats.delivered, MESSAGES);
-        assert_int_equal(stats.taken, MESSAGES);
+        const ph_messages_stats stats = ph_messages_get_stats(net.pair.ends[i]);
+        assert_int_equal(stats.sent_messages, MESSAGES);
+        assert_int_equal(stats.acked_messages, MESSAGES);
+        assert_int_equal(stats.received_messages, MESSAGES);
         ph_link_destroy(net.sides[i].link);
     }
-    mail_pair_teardown(&net.pair);
+    message_pair_teardown(&net.pair);
     return tick * (TICK_US * 1e-6);
 }
 
@@ -165,7 +170,7 @@ static void everything_arrives_with_a_third_lost(void** state)
 static void everything_arrives_within_a_small_share(void** state)
 {
     (void)state;
-    ph_mail_def def = ph_mail_def_default();
+    ph_messages_def def = ph_messages_def_default();
     def.bits_per_second = 40000;
     const ph_link_def link = {.delay_us = 30000, .jitter_us = 20000, .loss = 0.3};
     for (uint64_t seed = 30; seed < 33; ++seed) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Sections of mail under fire. The first byte chooses: one section as bytes, which is read, written
+// Sections of messages under fire. The first byte chooses: one section as bytes, which is read, written
 // again and compared; or two living ends, between which things happen by the input: posts, inputs, lost
 // and late sections, some with a few bits turned. A refused section changes nothing but its count. As long
 // as no forged one was believed, everything arrives in order.
@@ -9,6 +9,7 @@
 #include "support/fuzz_source.h"
 
 #include "message/message_state.h"
+#include "tools/tools.h"
 
 #include <string.h>
 
@@ -18,27 +19,27 @@ enum { STEPS_MAX = 400, HELD_MAX = 4, ROUNDS_MAX = 400 };
 
 static void read_and_write_again(const uint8_t* bytes, size_t size)
 {
-    ph_mail_section section;
-    ph_mail_storage storage;
-    const size_t used = ph_mail_section_read(bytes, size, &section, &storage);
+    ph_message_section section;
+    ph_message_storage storage;
+    const size_t used = ph_message_section_read(bytes, size, &section, &storage);
     if (used == 0) {
         return;
     }
-    uint8_t again[PH_MAIL_WINDOW * (PH_MAIL_FRAGMENT_BYTES + 4) + PH_MAIL_INPUT_MAX + 32];
+    uint8_t again[PH_MESSAGE_WINDOW * (PH_MESSAGE_FRAGMENT_SIZE + 4) + PH_INPUT_SIZE_MAX + 32];
     fuzz_demand(used <= size);
-    fuzz_demand(ph_mail_section_write(&section, again, sizeof again) == used);
+    fuzz_demand(ph_message_section_write(&section, again, sizeof again) == used);
     fuzz_demand(memcmp(again, bytes, used) == 0);
 }
 
 // ---- two ends
 
 typedef struct section_bytes {
-    uint8_t bytes[PH_MAIL_DATAGRAM_MAX];
+    uint8_t bytes[PH_PAYLOAD_MAX];
     size_t size;
 } section_bytes;
 
 typedef struct session {
-    ph_mail* ends[2];
+    ph_messages* ends[2];
     uint32_t posted[2];
     uint32_t taken[2]; // of what this end posted
     uint32_t inputs[2];
@@ -48,7 +49,7 @@ typedef struct session {
     bool is_forgery_believed;
 } session;
 
-static size_t message_of(uint32_t number, uint8_t bytes[PH_MAIL_MESSAGE_MAX])
+static size_t message_of(uint32_t number, uint8_t bytes[PH_MESSAGE_SIZE_MAX])
 {
     const size_t size = 1 + number * 37 % 400;
     memset(bytes, (int)(number & 255), size);
@@ -57,11 +58,11 @@ static size_t message_of(uint32_t number, uint8_t bytes[PH_MAIL_MESSAGE_MAX])
 
 static void take_messages(session* it, int at)
 {
-    uint8_t bytes[PH_MAIL_MESSAGE_MAX];
-    uint8_t expected[PH_MAIL_MESSAGE_MAX];
+    uint8_t bytes[PH_MESSAGE_SIZE_MAX];
+    uint8_t expected[PH_MESSAGE_SIZE_MAX];
     size_t size;
-    while ((size = ph_mail_take(it->ends[at], bytes)) > 0) {
-        fuzz_demand(size <= PH_MAIL_MESSAGE_MAX);
+    while ((size = ph_messages_receive(it->ends[at], bytes)) > 0) {
+        fuzz_demand(size <= PH_MESSAGE_SIZE_MAX);
         if (!it->is_forgery_believed) {
             fuzz_demand(it->taken[1 - at] < it->posted[1 - at]);
             fuzz_demand(size == message_of(it->taken[1 - at]++, expected));
@@ -72,15 +73,17 @@ static void take_messages(session* it, int at)
 
 static void arrive(session* it, int at, const section_bytes* section, bool is_forged)
 {
-    static ph_mail before; // the part that decides; bytes of fragments are compared by their effect
-    ph_mail* mail = it->ends[at];
+    static ph_messages
+        before; // the part that decides; bytes of fragments are compared by their effect
+    ph_messages* messages = it->ends[at];
     size_t used;
-    before = *mail;
-    const ph_result result = ph_mail_read(mail, it->now_us, section->bytes, section->size, &used);
+    before = *messages;
+    const ph_result result =
+        ph_messages_read_section(messages, it->now_us, section->bytes, section->size, &used);
     if (result != PH_OK) {
         fuzz_demand(is_forged || it->is_forgery_believed);
-        before.stats = mail->stats;
-        fuzz_demand(memcmp(&before, mail, sizeof before) == 0);
+        before.stats = messages->stats;
+        fuzz_demand(memcmp(&before, messages, sizeof before) == 0);
         return;
     }
     it->is_forgery_believed = it->is_forgery_believed || is_forged;
@@ -90,7 +93,7 @@ static void arrive(session* it, int at, const section_bytes* section, bool is_fo
 static section_bytes write(session* it, int from)
 {
     section_bytes made;
-    made.size = ph_mail_write(it->ends[from], it->now_us, PH_MAIL_DATAGRAM_MAX, made.bytes);
+    made.size = ph_messages_write_section(it->ends[from], it->now_us, PH_PAYLOAD_MAX, made.bytes);
     fuzz_demand(made.size >= 1 && made.size <= (size_t)it->ends[from]->def.section_max);
     return made;
 }
@@ -127,20 +130,21 @@ static void release(session* it, int from, uint32_t which)
 static void step(session* it, fuzz_source* input)
 {
     const int from = (int)fuzz_take(input, 2);
-    uint8_t message[PH_MAIL_MESSAGE_MAX];
+    uint8_t message[PH_MESSAGE_SIZE_MAX];
     switch (fuzz_take(input, 8)) {
     case 0: {
         const size_t size = message_of(it->posted[from], message);
-        it->posted[from] += ph_mail_post(it->ends[from], message, size) == PH_OK;
+        it->posted[from] += ph_messages_send(it->ends[from], message, size) == PH_OK;
         break;
     }
     case 1:
         message[0] = (uint8_t)it->inputs[from];
         it->inputs[from] += 1 + fuzz_take(input, 60); // a section is never 32,768 of them late
-        ph_mail_set_input(it->ends[from], it->inputs[from], message, fuzz_take(input, 2));
+        ph_messages_set_input(it->ends[from], it->inputs[from], message, fuzz_take(input, 2));
         break;
     case 2:
-        ph_mail_set_processed(it->ends[from], ph_mail_newest_input(it->ends[from]).number);
+        ph_messages_set_processed_input(it->ends[from],
+                                        ph_messages_newest_input(it->ends[from]).number);
         break;
     case 3:
         write(it, from); // lost
@@ -174,7 +178,7 @@ static void settle(session* it)
     }
     for (int from = 0; from < 2; ++from) {
         fuzz_demand(it->taken[from] == it->posted[from]);
-        fuzz_demand(ph_mail_is_delivered(it->ends[from]));
+        fuzz_demand(ph_messages_is_all_acked(it->ends[from]));
     }
 }
 
@@ -182,10 +186,10 @@ static void run_session(fuzz_source* input)
 {
     static session it;
     it = (session){.now_us = 1000000};
-    ph_mail_def def = ph_mail_def_default();
+    ph_messages_def def = ph_messages_def_default();
     def.bits_per_second = 0;
     for (int i = 0; i < 2; ++i) {
-        fuzz_demand(ph_mail_create(&def, &it.ends[i]) == PH_OK);
+        fuzz_demand(ph_messages_create(&def, &it.ends[i]) == PH_OK);
     }
     for (int i = 0; i < STEPS_MAX && input->left > 0; ++i) {
         step(&it, input);
@@ -194,7 +198,7 @@ static void run_session(fuzz_source* input)
         settle(&it);
     }
     for (int i = 0; i < 2; ++i) {
-        ph_mail_destroy(it.ends[i]);
+        ph_messages_destroy(it.ends[i]);
     }
 }
 

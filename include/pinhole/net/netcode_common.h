@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// What both sides of netcode 1.02 have in common: sizes, where datagrams go, and why one was ignored.
+// A game uses netcode_server.h and netcode_client.h, which include this; most use host.h.
+
+#ifndef PINHOLE_NET_NETCODE_COMMON_H
+#define PINHOLE_NET_NETCODE_COMMON_H
+
+#include <pinhole/net/address.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Bytes of every key.
+#define PH_NETCODE_KEY_SIZE 32
+
+/// The most that one payload carries, in bytes; the least is 1. As PH_PAYLOAD_MAX.
+#define PH_NETCODE_PAYLOAD_MAX 1200
+
+/// No datagram is larger, in bytes. A socket reads into one byte more, so that a larger one is
+/// recognised instead of cut.
+#define PH_NETCODE_DATAGRAM_MAX 1225
+
+/// What sealing adds to a payload at most, in bytes: prefix 1, sequence 8, tag 16. Usually 19 or 20.
+#define PH_NETCODE_OVERHEAD_MAX 25
+
+// Why a datagram was ignored. The names are for metrics and never change.
+#define PH_NET_REFUSALS(X)                                                                         \
+    X(NONE, "none")                           /* it was not */                                     \
+    X(STOPPED, "stopped")                     /* the server is stopped */                          \
+    X(SIZE, "size")                           /* too short or too long for any of its type */      \
+    X(TYPE, "type")                           /* unknown, or never sent in this direction */       \
+    X(SEQUENCE_BYTES, "sequence_bytes")       /* their number is not 1..8 */                       \
+    X(ADDRESS, "address")                     /* no connection with this address, none pending */  \
+    X(REPLAYED, "replayed")                   /* seen before, or too old to know */                \
+    X(SEAL, "seal")                           /* forged or damaged: the tag is wrong */            \
+    X(DATA_SIZE, "data_size")                 /* sealed, but not as long as its type demands */    \
+    X(STATE, "state")                         /* genuine, but nothing to do with it now */         \
+    X(VERSION, "version")                     /* a request of another version of the standard */   \
+    X(PROTOCOL, "protocol")                   /* a request for another game */                     \
+    X(EXPIRED, "expired")                     /* a request with an old token */                    \
+    X(BUSY, "busy")                           /* more requests than the server opens a second */   \
+    X(TOKEN_SEAL, "token_seal")               /* forged, or made with another key */               \
+    X(TOKEN_DATA, "token_data")               /* opens, but makes no sense */                      \
+    X(TOKEN_SERVER, "token_server")           /* for other servers */                              \
+    X(TOKEN_USED, "token_used")               /* from another address before, or spent */          \
+    X(ADDRESS_CONNECTED, "address_connected") /* that address is connected already */              \
+    X(CLIENT_CONNECTED, "client_connected")   /* that client id is connected already */            \
+    X(FULL, "full")                           /* no slot is free; answered with "denied" */        \
+    X(CHALLENGE, "challenge")                 /* a response whose challenge is not ours */
+
+typedef enum ph_net_refusal {
+#define PH_NET_REFUSAL_VALUE(name, text) PH_NET_REFUSAL_##name,
+    PH_NET_REFUSALS(PH_NET_REFUSAL_VALUE)
+#undef PH_NET_REFUSAL_VALUE
+        PH_NET_REFUSAL_COUNT
+} ph_net_refusal;
+
+/// A short lower-case name ("seal"), never NULL. Static storage.
+PH_API const char* ph_net_refusal_name(ph_net_refusal refusal);
+
+/// Takes a datagram that is to be sent. bytes are borrowed for the call.
+typedef void ph_net_send_fn(void* context, const ph_address* to, const void* bytes, size_t size);
+
+/// Where datagrams go. {0} drops them.
+typedef struct ph_net_sink {
+    ph_net_send_fn* send;
+    void* context;
+} ph_net_sink;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,181 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Golden sections, byte for byte: written anew and compared with test/golden/message/sections.txt, which
+// test/read_message.py reads by the document alone. With PINHOLE_GOLDEN_WRITE in the environment the file is
+// written instead; read the difference.
+
+#include "support/test_support.h"
+
+#include "message/message_section.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char path[] = "test/golden/message/sections.txt";
+static const char heading[] =
+    "# Sections of messages, and what they say. docs/wire_message.md has the format; written by\n"
+    "# test/test_message_golden.c, read by test/read_message.py.\n";
+
+enum { TEXT_MAX = 65536, SECTIONS = 12 };
+
+static const uint8_t payload[PH_MESSAGE_FRAGMENT_SIZE] =
+    "Through a pinhole, all of the world, in sixty-four small bytes.";
+
+static ph_message_fragment part(uint16_t number, uint8_t left, uint8_t size)
+{
+    return (ph_message_fragment){.number = number, .left = left, .size = size, .bytes = payload};
+}
+
+static void make_sections(ph_message_section sections[SECTIONS])
+{
+    memset(sections, 0, SECTIONS * sizeof *sections);
+    sections[1] = (ph_message_section){.fragment_count = 1, .fragments = {part(1, 0, 7)}};
+    sections[2] = (ph_message_section){.has_ack = true, .ack_next = 2};
+    sections[3] = (ph_message_section){.has_ack = true, .ack_next = 65535, .ack_mask = 0x40000005};
+    sections[4] = (ph_message_section){.has_input = true,
+                                       .has_blob = true,
+                                       .input_number = 4660,
+                                       .input_size = 3,
+                                       .input_bytes = payload};
+    sections[5] = (ph_message_section){.has_input = true, .has_blob = true, .input_number = 9};
+    sections[6] = (ph_message_section){.has_input = true, .input_number = 9};
+    sections[7] =
+        (ph_message_section){.has_answer = true, .answer_received = 9, .answer_processed = 9};
+    sections[8] =
+        (ph_message_section){.has_answer = true, .answer_received = 3, .answer_processed = 65534};
+    sections[9] = (ph_message_section){
+        .fragment_count = 3,
+        .fragments = {part(65534, 1, PH_MESSAGE_FRAGMENT_SIZE), part(65535, 0, 1), part(0, 0, 2)}};
+    sections[10] = (ph_message_section){
+        .fragment_count = 3, .fragments = {part(10, 0, 4), part(12, 0, 4), part(41, 0, 4)}};
+    sections[11] = (ph_message_section){.has_ack = true,
+                                        .ack_next = 300,
+                                        .ack_mask = 1,
+                                        .has_input = true,
+                                        .has_blob = true,
+                                        .input_number = 77,
+                                        .input_size = 2,
+                                        .input_bytes = payload,
+                                        .has_answer = true,
+                                        .answer_received = 78,
+                                        .answer_processed = 70,
+                                        .fragment_count = 1,
+                                        .fragments = {part(512, 15, PH_MESSAGE_FRAGMENT_SIZE)}};
+}
+
+// ---- as text
+
+static int add_hex(char* text, const uint8_t* bytes, size_t size)
+{
+    int length = 0;
+    for (size_t i = 0; i < size; ++i) {
+        length += sprintf(text + length, "%02x", bytes[i]);
+    }
+    return length;
+}
+
+static int describe_parts(const ph_message_section* it, char* text)
+{
+    int length = 0;
+    if (it->has_ack && it->ack_mask == 0) {
+        length += sprintf(text + length, "ack %u; ", it->ack_next);
+    } else if (it->has_ack) {
+        length += sprintf(text + length, "ack %u mask %08x; ", it->ack_next, it->ack_mask);
+    }
+    if (it->has_input && it->has_blob) {
+        length += sprintf(text + length, "input %u blob %s", it->input_number,
+                          it->input_size == 0 ? "-" : "");
+        length += add_hex(text + length, it->input_bytes, it->input_size);
+        length += sprintf(text + length, "; ");
+    } else if (it->has_input) {
+        length += sprintf(text + length, "input %u asks; ", it->input_number);
+    }
+    if (it->has_answer && it->answer_received == it->answer_processed) {
+        length += sprintf(text + length, "answer %u all; ", it->answer_received);
+    } else if (it->has_answer) {
+        length += sprintf(text + length, "answer %u processed %u; ", it->answer_received,
+                          it->answer_processed);
+    }
+    return length;
+}
+
+static int describe(const ph_message_section* it, char* text)
+{
+    int length = describe_parts(it, text);
+    for (int i = 0; i < it->fragment_count; ++i) {
+        const ph_message_fragment* fragment = &it->fragments[i];
+        length +=
+            sprintf(text + length, "fragment %u left %u bytes ", fragment->number, fragment->left);
+        length += add_hex(text + length, fragment->bytes, fragment->size);
+        length += sprintf(text + length, "; ");
+    }
+    return length == 0 ? sprintf(text, "nothing") : length - 2;
+}
+
+static int write_text(char* text)
+{
+    ph_message_section sections[SECTIONS];
+    make_sections(sections);
+    int length = sprintf(text, "%s", heading);
+    for (int i = 0; i < SECTIONS; ++i) {
+        uint8_t bytes[PH_PAYLOAD_MAX];
+        const size_t size = ph_message_section_write(&sections[i], bytes, sizeof bytes);
+        assert_true(size > 0);
+        length += add_hex(text + length, bytes, size);
+        length += sprintf(text + length, " = ");
+        length += describe(&sections[i], text + length);
+        length += sprintf(text + length, "\n");
+    }
+    return length;
+}
+
+// ---- tests
+
+static void sections_are_written_as_ever(void** state)
+{
+    (void)state;
+    static char made[TEXT_MAX];
+    static char kept[TEXT_MAX];
+    const int length = write_text(made);
+    const bool is_writing = getenv("PINHOLE_GOLDEN_WRITE") != NULL;
+    FILE* file = fopen(path, is_writing ? "wb" : "rb");
+    assert_non_null(file);
+    if (is_writing) {
+        assert_int_equal(fwrite(made, 1, (size_t)length, file), length);
+    } else {
+        kept[fread(kept, 1, sizeof kept - 1, file)] = '\0';
+        assert_string_equal(made, kept);
+    }
+    fclose(file);
+}
+
+static void sections_are_read_as_they_were_written(void** state)
+{
+    (void)state;
+    ph_message_section sections[SECTIONS];
+    make_sections(sections);
+    for (int i = 0; i < SECTIONS; ++i) {
+        uint8_t bytes[PH_PAYLOAD_MAX];
+        const size_t size = ph_message_section_write(&sections[i], bytes, sizeof bytes);
+        bytes[size] = 0xFF; // of the packet behind it
+        ph_message_section read;
+        ph_message_storage storage;
+        static char said[TEXT_MAX];
+        static char meant[TEXT_MAX];
+        assert_int_equal(ph_message_section_read(bytes, size + 1, &read, &storage), size);
+        describe(&read, said);
+        describe(&sections[i], meant);
+        assert_string_equal(said, meant);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sections_are_written_as_ever),
+        cmocka_unit_test(sections_are_read_as_they_were_written),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
