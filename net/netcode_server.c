@@ -115,9 +115,15 @@ ph_result ph_net_server_create_with(const ph_net_server_def* def, ph_net_random_
     created->random = random;
     created->random_context = context;
     fill_in(&created->def);
-    // Set here and never again: after a stop and a start it goes on where it was.
-    created->global_sequence = UINT64_C(1) << 63;
     const ph_result result = create_tables(created);
+    // Set here and never again: after a stop and a start it goes on where it was. A token has one
+    // server-to-client key for all servers that it names and for all their starts. Two packets with one
+    // key and number would give away the key that seals: so each server object counts from a place of
+    // its own, of 2^61 in the upper half. With 2^32 packets each, two of them meet with a chance of
+    // 2^-28.
+    uint64_t start = 0;
+    fill_random(created, &start, sizeof start);
+    created->global_sequence = UINT64_C(1) << 63 | start >> 3;
     if (result != PH_OK) {
         ph_net_server_destroy(created);
         return result;

@@ -112,6 +112,41 @@ static void a_token_leads_to_a_connection(void** state)
     stage_teardown(x);
 }
 
+// The sequence number of the last datagram in the queue.
+static uint64_t last_sequence(const netcode_stage* x)
+{
+    const stage_datagram* last = &x->queue[x->queue_count - 1];
+    ph_netcode_opened peeked;
+    assert_int_equal(ph_netcode_peek(last->bytes, last->size, &peeked), PH_NET_REFUSAL_NONE);
+    return peeked.sequence;
+}
+
+// The attack: a man in the middle sends the client's request to a second server that its token
+// names, or to the same one after a restart, until both have sealed two challenges with the same key
+// and number. These give away the key of Poly1305, and packets from the server can be forged.
+static void challenges_of_two_servers_never_have_a_number_in_common(void** state)
+{
+    (void)state;
+    enum { CHALLENGES = 64 };
+    netcode_stage* x = stage_setup(4);
+    const made_request it = make_good_request(x, STAGE_FIRST_ID);
+    uint64_t sequences[2][CHALLENGES];
+    for (int start = 0; start < 2; ++start) {
+        for (int i = 0; i < CHALLENGES; ++i) {
+            assert_int_equal(request_from(x, "10.9.9.9:1", &it), PH_NET_REFUSAL_NONE);
+            sequences[start][i] = last_sequence(x);
+            assert_true(sequences[start][i] >> 63 == 1); // never one of a connection
+        }
+        stage_remake_server(x);
+    }
+    for (int i = 0; i < CHALLENGES; ++i) {
+        for (int k = 0; k < CHALLENGES; ++k) {
+            assert_true(sequences[0][i] != sequences[1][k]);
+        }
+    }
+    stage_teardown(x);
+}
+
 static void payloads_go_both_ways(void** state)
 {
     (void)state;
@@ -541,6 +576,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_token_leads_to_a_connection),
+        cmocka_unit_test(challenges_of_two_servers_never_have_a_number_in_common),
         cmocka_unit_test(payloads_go_both_ways),
         cmocka_unit_test(a_request_of_another_size_is_refused),
         cmocka_unit_test(a_request_of_another_version_is_refused),
