@@ -147,7 +147,7 @@ static bool check(bots_options* options)
         return complain("say the server's key, as in '--key server.key'; pinhole serve names the "
                         "file when it makes one.");
     }
-    if (ph_address_parse(options->server_text, &options->server) != PH_OK ||
+    if (ph_address_parse(options->server_text, &options->server, NULL) != PH_OK ||
         options->server.port == 0) {
         return complain("--server takes an address in numbers with a port, as in '--server "
                         "127.0.0.1:40000'.");

@@ -170,13 +170,13 @@ static ph_address reachable(const ph_address* listen)
 
 static bool read_addresses(serve_options* options)
 {
-    if (ph_address_parse(options->listen_text, &options->listen) != PH_OK) {
+    if (ph_address_parse(options->listen_text, &options->listen, NULL) != PH_OK) {
         return complain("--listen takes an address in numbers with a port, as in '--listen "
                         "0.0.0.0:40000' or '--listen [::1]:40000'.");
     }
     options->public_address = reachable(&options->listen);
     if (options->public_text != NULL &&
-        ph_address_parse(options->public_text, &options->public_address) != PH_OK) {
+        ph_address_parse(options->public_text, &options->public_address, NULL) != PH_OK) {
         return complain("--public takes an address in numbers with a port, as in '--public "
                         "192.0.2.1:40000'.");
     }

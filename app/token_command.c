@@ -107,7 +107,7 @@ static bool read_servers(const char* text, ph_token_def* def)
             return false;
         }
         memcpy(one, text, length);
-        if (ph_address_parse(one, address) != PH_OK || address->port == 0) {
+        if (ph_address_parse(one, address, NULL) != PH_OK || address->port == 0) {
             return false;
         }
         ++def->address_count;

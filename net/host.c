@@ -7,6 +7,7 @@
 #include "net/host_state.h"
 
 #include "base/allocator.h"
+#include "base/check.h"
 #include "net/netcode_server_state.h"
 #include "tools/tools.h"
 #include "net/net_tools.h"
@@ -76,6 +77,26 @@ static bool is_reachable(const ph_host_def* def)
            memcmp(def->listen_address.bytes, any, sizeof any) != 0;
 }
 
+static void check_def(ph_check* check, const ph_host_def* def)
+{
+    ph_check_that(check, def->world != NULL, "ph_host_def.world", "NULL", "a world");
+    ph_check_range(check, "ph_host_def.tick_us", def->tick_us, 1, PH_NO_END);
+    ph_check_that(check,
+                  def->listen_address.kind == PH_ADDRESS_IPV4 ||
+                      def->listen_address.kind == PH_ADDRESS_IPV6,
+                  "ph_host_def.listen_address", "none", "an IPv4 or IPv6 address");
+    ph_check_range(check, "ph_host_def.client_capacity", def->client_capacity, 1,
+                   PH_NET_CLIENTS_MAX);
+    char listen[PH_ADDRESS_TEXT_MAX];
+    if (check->result == PH_OK && !is_reachable(def)) {
+        check->result =
+            ph_fail(check, PH_ERROR_ARGUMENT, "ph_host_def.public_address",
+                    "is none, and ph_host_def.listen_address is %s, all addresses of the machine; "
+                    "it must be the one that clients send to",
+                    ph_address_print(&def->listen_address, listen));
+    }
+}
+
 static ph_result create_server(ph_host* host, const ph_host_def* def)
 {
     ph_net_server_def server = ph_net_server_def_default();
@@ -112,23 +133,23 @@ static ph_result open_parts(ph_host* host, const ph_host_def* def)
 ph_result ph_host_open(const ph_host_def* def, ph_host** host)
 {
     PH_ASSERT(def->cookie == COOKIE); // start from ph_host_def_default()
-    PH_ASSERT(def->world != NULL);
 
     *host = NULL;
-    if (def->client_capacity < 1 || def->client_capacity > PH_NET_CLIENTS_MAX ||
-        !is_reachable(def)) {
-        return PH_ERROR_VALUE;
+    ph_check check = ph_check_begin(def->on_error, def->on_error_context, __func__);
+    check_def(&check, def);
+    if (check.result != PH_OK) {
+        return check.result;
     }
     ph_host* opened = ph_allocate_zeroed(&def->allocator, sizeof *opened);
     if (opened == NULL) {
-        return PH_ERROR_MEMORY;
+        return ph_fail_memory(&check);
     }
     opened->def = *def;
     sodium_memzero(opened->def.private_key, sizeof opened->def.private_key);
     const ph_result result = open_parts(opened, def);
     if (result != PH_OK) {
         ph_host_close(opened);
-        return result;
+        return result == PH_ERROR_MEMORY ? ph_fail_memory(&check) : result;
     }
     *host = opened;
     return PH_OK;

@@ -6,6 +6,7 @@
 #include "net/host_state.h"
 
 #include "base/allocator.h"
+#include "base/check.h"
 #include "net/netcode_server_state.h"
 
 #include <string.h>
@@ -50,11 +51,20 @@ ph_result ph_host_lanes_open(ph_host_lanes* lanes, const ph_host_def* def)
     ph_socket_def socket = ph_socket_def_default();
     socket.local_address = def->listen_address;
     socket.allocator = def->allocator;
+    ph_error error = {0};
+    socket.on_error = ph_error_keep;
+    socket.on_error_context = &error;
     const int wanted = lanes->count < PH_SOCKETS_MAX ? lanes->count : PH_SOCKETS_MAX;
     const ph_result result =
         ph_socket_open_shared(&socket, wanted, lanes->sockets, &lanes->socket_count);
     if (result != PH_OK) {
-        return result;
+        // What the socket says of its def is true of ours, too.
+        const ph_check call = ph_check_begin(def->on_error, def->on_error_context, "ph_host_open");
+        const char* said = strchr(error.text, ' ');
+        return result == PH_ERROR_MEMORY
+                   ? result
+                   : ph_fail(&call, result, "ph_host_def.listen_address", "%s",
+                             said != NULL ? said + 1 : "cannot be opened");
     }
     lanes->lanes = ph_allocate_zeroed(&def->allocator, (size_t)lanes->count * sizeof(ph_host_lane));
     lanes->lane_of =

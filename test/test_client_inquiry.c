@@ -88,22 +88,23 @@ static void texts_are_read_where_they_fit(void** state)
     assert_memory_equal(badge, &length, 2);
     assert_memory_equal(badge + 2, "abc", 3);
     assert_int_equal(read_own(scene, WALKER_BADGE, PH_FIELD_BYTES, badge, 4), PH_ERROR_TOO_LONG);
-    assert_int_equal(read_own(scene, WALKER_BADGE, PH_FIELD_BYTES, badge, 1), PH_ERROR_VALUE);
+    assert_int_equal(read_own(scene, WALKER_BADGE, PH_FIELD_BYTES, badge, 1), PH_ERROR_ARGUMENT);
 }
 
 static void wrong_questions_are_refused(void** state)
 {
     client_scene* scene = *state;
     uint8_t value[32];
-    assert_int_equal(read_own(scene, -1, PH_FIELD_U8, value, 1), PH_ERROR_VALUE);
-    assert_int_equal(read_own(scene, WALKER_PROPERTY_COUNT, PH_FIELD_U8, value, 1), PH_ERROR_VALUE);
-    assert_int_equal(read_own(scene, WALKER_HEALTH, PH_FIELD_NONE, value, 0), PH_ERROR_VALUE);
-    assert_int_equal(read_own(scene, WALKER_HEALTH, PH_FIELD_COUNT, value, 1), PH_ERROR_VALUE);
-    assert_int_equal(read_own(scene, WALKER_HEALTH, PH_FIELD_U8, value, 2), PH_ERROR_VALUE);
-    assert_int_equal(read_own(scene, WALKER_HEALTH, PH_FIELD_TEXT, value, 32), PH_ERROR_VALUE);
-    assert_int_equal(read_own(scene, WALKER_HEALTH, PH_FIELD_F32X4, value, 16), PH_ERROR_VALUE);
-    assert_int_equal(read_own(scene, WALKER_NAME, PH_FIELD_BYTES, value, 32), PH_ERROR_VALUE);
-    assert_int_equal(read_own(scene, WALKER_BADGE, PH_FIELD_TEXT, value, 32), PH_ERROR_VALUE);
+    assert_int_equal(read_own(scene, -1, PH_FIELD_U8, value, 1), PH_ERROR_ARGUMENT);
+    assert_int_equal(read_own(scene, WALKER_PROPERTY_COUNT, PH_FIELD_U8, value, 1),
+                     PH_ERROR_ARGUMENT);
+    assert_int_equal(read_own(scene, WALKER_HEALTH, PH_FIELD_NONE, value, 0), PH_ERROR_ARGUMENT);
+    assert_int_equal(read_own(scene, WALKER_HEALTH, PH_FIELD_COUNT, value, 1), PH_ERROR_ARGUMENT);
+    assert_int_equal(read_own(scene, WALKER_HEALTH, PH_FIELD_U8, value, 2), PH_ERROR_ARGUMENT);
+    assert_int_equal(read_own(scene, WALKER_HEALTH, PH_FIELD_TEXT, value, 32), PH_ERROR_ARGUMENT);
+    assert_int_equal(read_own(scene, WALKER_HEALTH, PH_FIELD_F32X4, value, 16), PH_ERROR_ARGUMENT);
+    assert_int_equal(read_own(scene, WALKER_NAME, PH_FIELD_BYTES, value, 32), PH_ERROR_ARGUMENT);
+    assert_int_equal(read_own(scene, WALKER_BADGE, PH_FIELD_TEXT, value, 32), PH_ERROR_ARGUMENT);
 }
 
 static void stale_ids_name_nobody(void** state)

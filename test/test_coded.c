@@ -54,9 +54,9 @@ static int layers_at(const void* context, int64_t x_mm, int64_t y_mm,
 static void setup(fixture* f)
 {
     *f = (fixture){.ground = {.layers = layers_at}};
-    ph_schema_error error;
+    ph_error error;
     if (ph_schema_parse(SCHEMA, sizeof SCHEMA - 1, NULL, &f->schema, &error) != PH_OK) {
-        fail_msg("%s", error.message);
+        fail_msg("%s", error.text);
     }
     assert_int_equal(ph_layouts_create(&f->layouts, f->schema, NULL), PH_OK);
     for (int i = 0; i < CLASSES; ++i) {

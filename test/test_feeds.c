@@ -28,9 +28,9 @@ static ph_schema* parse(const char* properties)
     char text[500];
     snprintf(text, sizeof text, "class c\nposition: position\n%s", properties);
     ph_schema* schema;
-    ph_schema_error error = {0};
+    ph_error error = {0};
     if (ph_schema_parse(text, strlen(text), NULL, &schema, &error) != PH_OK) {
-        fail_msg("%d:%d: %s", error.line, error.column, error.message);
+        fail_msg("%d:%d: %s", error.line, error.column, error.text);
     }
     return schema;
 }

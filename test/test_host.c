@@ -483,9 +483,9 @@ static void who_is_not_admitted_is_shown_nothing(void** state)
     assert_int_equal(ph_host_get_stats(s.host).sent_datagrams, 0);
     // Later, but only once, and only who is connected.
     const ph_viewer_def viewer = ph_viewer_def_default();
-    assert_int_equal(ph_host_admit(s.host, 1, &viewer), PH_ERROR_VALUE);
+    assert_int_equal(ph_host_admit(s.host, 1, &viewer), PH_ERROR_STALE);
     assert_int_equal(ph_host_admit(s.host, 0, &viewer), PH_OK);
-    assert_int_equal(ph_host_admit(s.host, 0, &viewer), PH_ERROR_VALUE);
+    assert_int_equal(ph_host_admit(s.host, 0, &viewer), PH_ERROR_ARGUMENT);
     assert_int_equal(ph_host_bits_per_second(s.host, 0), 13000);
     assert_true(show_all(&s, &p, 1));
     leave(&p);
@@ -651,10 +651,10 @@ static void a_port_that_somebody_has_is_taken(void** state)
     assert_int_equal(ph_host_open(&def, &other), PH_ERROR_TAKEN);
     assert_null(other);
     def.listen_address = (ph_address){0};
-    assert_int_equal(ph_host_open(&def, &other), PH_ERROR_VALUE);
+    assert_int_equal(ph_host_open(&def, &other), PH_ERROR_ARGUMENT);
     def = def_of(&s);
     def.client_capacity = 0;
-    assert_int_equal(ph_host_open(&def, &other), PH_ERROR_VALUE);
+    assert_int_equal(ph_host_open(&def, &other), PH_ERROR_ARGUMENT);
     teardown(&s);
 }
 
@@ -665,12 +665,12 @@ static void a_host_on_all_addresses_is_told_its_own(void** state)
     setup(&s, 0);
     ph_host_def def = def_of(&s);
     ph_host* other = NULL;
-    assert_int_equal(ph_address_parse("[::]:0", &def.listen_address), PH_OK);
-    assert_int_equal(ph_host_open(&def, &other), PH_ERROR_VALUE);
-    assert_int_equal(ph_address_parse("0.0.0.0:0", &def.listen_address), PH_OK);
-    assert_int_equal(ph_host_open(&def, &other), PH_ERROR_VALUE);
+    assert_int_equal(ph_address_parse("[::]:0", &def.listen_address, NULL), PH_OK);
+    assert_int_equal(ph_host_open(&def, &other), PH_ERROR_ARGUMENT);
+    assert_int_equal(ph_address_parse("0.0.0.0:0", &def.listen_address, NULL), PH_OK);
+    assert_int_equal(ph_host_open(&def, &other), PH_ERROR_ARGUMENT);
     assert_null(other);
-    assert_int_equal(ph_address_parse("127.0.0.1:0", &def.public_address), PH_OK);
+    assert_int_equal(ph_address_parse("127.0.0.1:0", &def.public_address, NULL), PH_OK);
     assert_int_equal(ph_host_open(&def, &other), PH_OK);
     assert_int_equal(ph_host_public_address(other).port, ph_host_local_address(other).port);
     ph_host_close(other);

@@ -75,8 +75,8 @@ static void no_message_is_empty_or_too_long(void** state)
     message_pair pair;
     message_pair_setup(&pair, NULL);
     uint8_t bytes[PH_MESSAGE_SIZE_MAX + 1] = {0};
-    assert_int_equal(ph_messages_send(pair.ends[0], bytes, 0), PH_ERROR_RANGE);
-    assert_int_equal(ph_messages_send(pair.ends[0], bytes, sizeof bytes), PH_ERROR_RANGE);
+    assert_int_equal(ph_messages_send(pair.ends[0], bytes, 0), PH_ERROR_ARGUMENT);
+    assert_int_equal(ph_messages_send(pair.ends[0], bytes, sizeof bytes), PH_ERROR_ARGUMENT);
     assert_true(ph_messages_is_all_acked(pair.ends[0]));
     message_pair_teardown(&pair);
 }
@@ -485,7 +485,7 @@ static void senseless_declarations_are_refused(void** state)
         ph_messages_def def = ph_messages_def_default();
         memcpy((char*)&def + wrong[i].offset, &wrong[i].value, sizeof(int));
         ph_messages* messages = (ph_messages*)&def;
-        assert_int_equal(ph_messages_create(&def, &messages), PH_ERROR_RANGE);
+        assert_int_equal(ph_messages_create(&def, &messages), PH_ERROR_ARGUMENT);
         assert_null(messages);
     }
 }

@@ -320,7 +320,7 @@ static void a_server_that_cannot_be_is_refused(void** state)
     defs[7].requests_per_second = -1;
     for (int i = 0; i < 8; ++i) {
         ph_net_server* server;
-        assert_int_equal(ph_net_server_create(&defs[i], &server), PH_ERROR_VALUE);
+        assert_int_equal(ph_net_server_create(&defs[i], &server), PH_ERROR_ARGUMENT);
         assert_null(server);
     }
 }

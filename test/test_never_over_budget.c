@@ -259,7 +259,7 @@ static void reserve(test_session* session, int viewer)
     const int left = most - added->each_bytes;
     added->next_bytes = (int)test_rng_below(&session->rng, (uint64_t)left + 1);
     assert_int_equal(ph_viewer_reserve(session->world, id, added->each_bytes, left + 1),
-                     PH_ERROR_RANGE);
+                     PH_ERROR_ARGUMENT);
     assert_int_equal(ph_viewer_reserve(session->world, id, added->each_bytes, added->next_bytes),
                      PH_OK);
     deepen(session, viewer);

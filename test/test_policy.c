@@ -365,8 +365,8 @@ static void hints_outlive_a_lack_of_memory(void** state)
     x->memory.fail_at = x->memory.allocate_count + 1;
     assert_int_equal(ph_viewer_set_hint(x->world, x->viewer, other, 2.0), PH_ERROR_MEMORY);
     assert_int_equal(ph_viewer_set_hint(x->world, x->viewer, other, 2.0), PH_OK);
-    assert_int_equal(ph_viewer_set_hint(x->world, x->viewer, other, -1.0), PH_ERROR_RANGE);
-    assert_int_equal(ph_viewer_set_hint(x->world, x->viewer, other, 1e7), PH_ERROR_RANGE);
+    assert_int_equal(ph_viewer_set_hint(x->world, x->viewer, other, -1.0), PH_ERROR_ARGUMENT);
+    assert_int_equal(ph_viewer_set_hint(x->world, x->viewer, other, 1e7), PH_ERROR_ARGUMENT);
     assert_int_equal(ph_viewer_set_hint(x->world, x->viewer, (ph_entity_id){0}, 1), PH_ERROR_STALE);
     assert_int_equal(ph_viewer_set_hint(x->world, (ph_viewer_id){0}, other, 1), PH_ERROR_STALE);
     inbox_step(&x->box, SEND_US);

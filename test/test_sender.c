@@ -167,8 +167,8 @@ static void a_raised_budget_does_not_count_for_the_past(void** state)
     assert_int_equal(ph_token_bucket_bits(&sender_of(&x)->bucket), before + 500);
     ph_sender_pass_time(sender_of(&x), x.now_us + 600000);
     assert_int_equal(ph_token_bucket_bits(&sender_of(&x)->bucket), before + 500 + 100000);
-    assert_int_equal(ph_viewer_set_budget(x.f.world, x.viewer, 999, 0), PH_ERROR_RANGE);
-    assert_int_equal(ph_viewer_set_budget(x.f.world, x.viewer, 1000, -1), PH_ERROR_RANGE);
+    assert_int_equal(ph_viewer_set_budget(x.f.world, x.viewer, 999, 0), PH_ERROR_ARGUMENT);
+    assert_int_equal(ph_viewer_set_budget(x.f.world, x.viewer, 1000, -1), PH_ERROR_ARGUMENT);
     assert_int_equal(ph_viewer_set_budget(x.f.world, (ph_viewer_id){0}, 0, 0), PH_ERROR_STALE);
     small_world_teardown(&x.f);
 }
@@ -348,7 +348,7 @@ static void senseless_viewers_are_refused(void** state)
     do {                                                                                           \
         ph_viewer_def def = ph_viewer_def_default();                                               \
         def.field = value;                                                                         \
-        assert_int_equal(ph_world_add_viewer(f.world, &def, &viewer), PH_ERROR_RANGE);             \
+        assert_int_equal(ph_world_add_viewer(f.world, &def, &viewer), PH_ERROR_ARGUMENT);          \
     } while (0)
     REFUSED(bits_per_second, -1);
     REFUSED(bits_per_second, 999);

@@ -30,7 +30,7 @@ static void a_leave_is_told_until_it_is_known(void** state)
         assert_int_equal(inbox_find(&x->box, slot)->kind, PH_RECORD_LEAVE);
         inbox_step(&x->box, SEND_US); // on its way
         assert_int_equal(x->box.count, 0);
-        assert_int_equal(ph_viewer_free_slot(x->f.world, x->viewer, slot), PH_ERROR_VALUE);
+        assert_int_equal(ph_viewer_free_slot(x->f.world, x->viewer, slot), PH_ERROR_ARGUMENT);
         inbox_lose_all(&x->box);
     }
     inbox_step(&x->box, SEND_US);

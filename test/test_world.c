@@ -51,8 +51,10 @@ static void a_taken_name_and_an_unknown_class_are_refused(void** state)
     ph_entity_id id = first;
     assert_int_equal(ph_world_spawn(f.world, &(ph_spawn){.key = 7}, &id), PH_ERROR_TAKEN);
     assert_true(test_is_none(id));
-    assert_int_equal(ph_world_spawn(f.world, &(ph_spawn){.class_index = 2}, &id), PH_ERROR_VALUE);
-    assert_int_equal(ph_world_spawn(f.world, &(ph_spawn){.class_index = -1}, &id), PH_ERROR_VALUE);
+    assert_int_equal(ph_world_spawn(f.world, &(ph_spawn){.class_index = 2}, &id),
+                     PH_ERROR_ARGUMENT);
+    assert_int_equal(ph_world_spawn(f.world, &(ph_spawn){.class_index = -1}, &id),
+                     PH_ERROR_ARGUMENT);
     assert_int_equal(ph_world_entity_count(f.world), 1);
     assert_int_equal(ph_world_despawn(f.world, first), PH_OK);
     small_world_spawn(&f, 7);
@@ -260,25 +262,25 @@ static void single_properties_are_set_and_read(void** state)
     assert_memory_equal(back_mm, place_mm, 12);
     // Not this property, not this type, not this size.
     assert_int_equal(ph_world_set_property(f.world, id, PERSON_COUNT, PH_FIELD_U8, &small, 1),
-                     PH_ERROR_VALUE);
+                     PH_ERROR_ARGUMENT);
     assert_int_equal(ph_world_set_property(f.world, id, -1, PH_FIELD_U8, &small, 1),
-                     PH_ERROR_VALUE);
+                     PH_ERROR_ARGUMENT);
     assert_int_equal(ph_world_set_property(f.world, id, HEALTH, PH_FIELD_F32X3, vector, 12),
-                     PH_ERROR_VALUE);
+                     PH_ERROR_ARGUMENT);
     assert_int_equal(ph_world_set_property(f.world, id, HEALTH, PH_FIELD_TEXT, "12", 2),
-                     PH_ERROR_VALUE);
+                     PH_ERROR_ARGUMENT);
     assert_int_equal(ph_world_set_property(f.world, id, NAME, PH_FIELD_U8, &small, 1),
-                     PH_ERROR_VALUE);
+                     PH_ERROR_ARGUMENT);
     assert_int_equal(ph_world_set_property(f.world, id, HEALTH, PH_FIELD_U8, &small, 2),
-                     PH_ERROR_VALUE);
+                     PH_ERROR_ARGUMENT);
     assert_int_equal(ph_world_set_property(f.world, id, HEALTH, PH_FIELD_NONE, &small, 0),
-                     PH_ERROR_VALUE);
+                     PH_ERROR_ARGUMENT);
     assert_int_equal(ph_world_get_property(f.world, id, HEALTH, PH_FIELD_COUNT, &small, 1),
-                     PH_ERROR_VALUE);
+                     PH_ERROR_ARGUMENT);
     assert_int_equal(ph_world_set_property(f.world, id, MOOD, PH_FIELD_U32, &(uint32_t){5}, 4),
                      PH_ERROR_VALUE);
     assert_int_equal(ph_world_get_property(f.world, id, PERSON_COUNT, PH_FIELD_U8, &small, 1),
-                     PH_ERROR_VALUE);
+                     PH_ERROR_ARGUMENT);
     small_world_teardown(&f);
 }
 
@@ -313,7 +315,7 @@ static void texts_are_set_and_read_within_their_size(void** state)
     assert_int_equal(ph_world_set_property(f.world, id, BADGE, PH_FIELD_BYTES, &bytes, 5),
                      PH_ERROR_VALUE);
     assert_int_equal(ph_world_set_property(f.world, id, BADGE, PH_FIELD_BYTES, &bytes, 1),
-                     PH_ERROR_VALUE);
+                     PH_ERROR_ARGUMENT);
     assert_int_equal(ph_world_set_property(f.world, id, BADGE, PH_FIELD_BYTES, &bytes, 6), PH_OK);
     bytes.length = 9;
     assert_int_equal(

@@ -187,7 +187,7 @@ static void senseless_worlds_are_refused(void** state)
     do {                                                                                           \
         ph_world_def def = f.def;                                                                  \
         def.field = value;                                                                         \
-        assert_int_equal(ph_world_create(&def, &world), PH_ERROR_RANGE);                           \
+        assert_int_equal(ph_world_create(&def, &world), PH_ERROR_ARGUMENT);                        \
         assert_null(world);                                                                        \
     } while (0)
     REFUSED(schema, NULL);

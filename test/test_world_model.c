@@ -316,7 +316,7 @@ static void set(model* m)
     model_entity* e = any(m);
     const bool is_person = e->is_alive && e->class_index == 0;
     ph_world* world = m->f.world;
-    const ph_result expected = is_person ? PH_OK : e->is_alive ? PH_ERROR_VALUE : PH_ERROR_STALE;
+    const ph_result expected = is_person ? PH_OK : e->is_alive ? PH_ERROR_ARGUMENT : PH_ERROR_STALE;
     const int value = draw(m, 5);
     const ph_entity_id target = any(m)->id;
     const char text[] = {(char)('a' + value), '\0'};

@@ -24,7 +24,7 @@ static void the_eye_stays_where_its_entity_died(void** state)
     const ph_entity_id neighbour = small_world_spawn_at(&f, 2, 1001000, 0);
     const ph_viewer_id viewer = small_world_add_viewer(&f, own, 10);
     ph_world_tick(f.world);
-    assert_int_equal(ph_viewer_set_eye(f.world, viewer, 0, 0, 0), PH_ERROR_VALUE);
+    assert_int_equal(ph_viewer_set_eye(f.world, viewer, 0, 0, 0), PH_ERROR_ARGUMENT);
     assert_int_equal(ph_world_despawn(f.world, own), PH_OK);
     ph_world_tick(f.world);
     assert_true(small_world_sees(&f, viewer, neighbour));

@@ -208,7 +208,7 @@ static void a_left_slot_is_free_when_the_game_says_so(void** state)
     const ph_viewer_id viewer = small_world_add_viewer(&f, (ph_entity_id){0}, 1);
     ph_world_tick(f.world);
     assert_int_equal(small_world_slot(&f, viewer, other), 1);
-    assert_int_equal(ph_viewer_free_slot(f.world, viewer, 1), PH_ERROR_VALUE);
+    assert_int_equal(ph_viewer_free_slot(f.world, viewer, 1), PH_ERROR_ARGUMENT);
     assert_int_equal(ph_world_despawn(f.world, other), PH_OK);
     ph_world_tick(f.world);
     assert_int_equal(small_world_sight(&f, viewer).leave_count, 1);
@@ -219,9 +219,9 @@ static void a_left_slot_is_free_when_the_game_says_so(void** state)
     assert_false(small_world_sees(&f, viewer, next));
     assert_int_equal(ph_world_get_stats(f.world).vision.slot_waits, 1);
     assert_int_equal(ph_viewer_free_slot(f.world, viewer, 1), PH_OK);
-    assert_int_equal(ph_viewer_free_slot(f.world, viewer, 1), PH_ERROR_VALUE);
-    assert_int_equal(ph_viewer_free_slot(f.world, viewer, -1), PH_ERROR_VALUE);
-    assert_int_equal(ph_viewer_free_slot(f.world, viewer, 2), PH_ERROR_VALUE);
+    assert_int_equal(ph_viewer_free_slot(f.world, viewer, 1), PH_ERROR_ARGUMENT);
+    assert_int_equal(ph_viewer_free_slot(f.world, viewer, -1), PH_ERROR_ARGUMENT);
+    assert_int_equal(ph_viewer_free_slot(f.world, viewer, 2), PH_ERROR_ARGUMENT);
     ph_world_tick(f.world);
     assert_true(small_world_sees(&f, viewer, next));
     small_world_teardown(&f);
@@ -384,7 +384,7 @@ static void senseless_viewers_are_refused(void** state)
     for (int i = 0; i < 8; ++i) {
         ph_viewer_id viewer = {1, 1};
         assert_int_equal(ph_world_add_viewer(f.world, &defs[i], &viewer),
-                         i == 7 ? PH_ERROR_STALE : PH_ERROR_RANGE);
+                         i == 7 ? PH_ERROR_STALE : PH_ERROR_ARGUMENT);
         assert_int_equal(viewer.index1, 0);
     }
     ph_viewer_def largest = sound;

@@ -7,6 +7,7 @@
 #include "schema/schema_text.h"
 
 #include "base/allocator.h"
+#include "base/check.h"
 #include "base/compiler.h"
 #include "pinhole/schema.h"
 #include "schema/prepare.h"
@@ -231,7 +232,7 @@ typedef char name_buffer[PH_SCHEMA_NAME_MAX + 1];
 
 typedef struct parser {
     ph_scanner scanner;
-    ph_schema_error error;
+    ph_error error;
     // Tables for as many classes and properties as there are lines.
     ph_class_def* classes;
     ph_property_def* properties;
@@ -256,7 +257,7 @@ static bool complain(parser* p, int column, const char* format, ...)
     p->error.column = column;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(p->error.message, sizeof p->error.message, format, arguments);
+    vsnprintf(p->error.text, sizeof p->error.text, format, arguments);
     va_end(arguments);
     return false;
 }
@@ -507,7 +508,7 @@ static size_t count_rows(const char* text, size_t length)
 }
 
 ph_result ph_schema_parse(const char* text, size_t length, const ph_allocator* allocator,
-                          ph_schema** schema, ph_schema_error* error)
+                          ph_schema** schema, ph_error* error)
 {
     PH_ASSERT(schema != NULL && (text != NULL || length == 0));
 
@@ -522,16 +523,19 @@ ph_result ph_schema_parse(const char* text, size_t length, const ph_allocator* a
     p.names = ph_allocate_array(&source, rows, sizeof(name_buffer));
     ph_result result = PH_ERROR_MEMORY;
     if (p.classes == NULL || p.properties == NULL || p.names == NULL) {
+        (void)ph_error_set(&p.error, result, __func__, NULL, "the allocator had no memory left");
         goto cleanup;
     }
     result = PH_ERROR_SCHEMA;
     if (read_all(&p)) {
         result = ph_schema_create(p.classes, p.class_count, &source, schema, &p.error);
     }
-    if (result == PH_ERROR_SCHEMA && error != NULL) {
-        *error = p.error;
-    }
 cleanup:
+    if (result != PH_OK && error != NULL) {
+        *error = p.error;
+        error->result = result;
+        error->function = __func__;
+    }
     ph_release_array(&source, p.names, rows, sizeof(name_buffer));
     ph_release_array(&source, p.properties, rows, sizeof(ph_property_def));
     ph_release_array(&source, p.classes, class_rows, sizeof(ph_class_def));

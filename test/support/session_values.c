@@ -90,9 +90,9 @@ ph_schema* session_schema_make(session_schema kind, uint64_t seed)
         break;
     }
     ph_schema* schema = NULL;
-    ph_schema_error error;
+    ph_error error;
     if (ph_schema_create(classes, count, NULL, &schema, &error) != PH_OK) {
-        fail_msg("schema %d, seed %llu: %s", (int)kind, (unsigned long long)seed, error.message);
+        fail_msg("schema %d, seed %llu: %s", (int)kind, (unsigned long long)seed, error.text);
     }
     return schema;
 }
