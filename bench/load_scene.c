@@ -111,7 +111,7 @@ static bool spawn(load_scene* scene, int i)
         .position_mm = {creature.position_mm[0], creature.position_mm[1], 0},
     };
     return ph_world_spawn(scene->world, &spawn, &walker->id) == PH_OK &&
-           ph_world_set_struct(scene->world, walker->id, &creature, NULL) == PH_OK;
+           ph_world_set_struct(scene->world, walker->id, &creature) == PH_OK;
 }
 
 static bool connect(load_scene* scene, int i, ph_scheduler scheduler)

@@ -125,7 +125,7 @@ ph_result ph_herd_put(ph_herd* herd, ph_world* world)
         };
         ph_result result = ph_world_spawn(world, &spawn, &herd->id[i]);
         if (result == PH_OK) {
-            result = ph_world_set_struct(world, herd->id[i], &creature, NULL);
+            result = ph_world_set_struct(world, herd->id[i], &creature);
         }
         if (result != PH_OK) {
             return result;

@@ -73,7 +73,7 @@ static void the_whole_range_goes_in_and_out(void** state)
                      PH_OK);
     assert_at(f, PH_POSITION_MIN_MM, PH_POSITION_MAX_MM, -1);
     const wagon w = {.position_mm = {PH_POSITION_MAX_MM, 7, PH_POSITION_MIN_MM}};
-    assert_int_equal(ph_world_set_struct(f->world, f->entity, &w, NULL), PH_OK);
+    assert_int_equal(ph_world_set_struct(f->world, f->entity, &w), PH_OK);
     assert_at(f, PH_POSITION_MAX_MM, 7, PH_POSITION_MIN_MM);
     const int32_t narrow_mm[3] = {INT32_MIN, INT32_MAX, 5};
     assert_int_equal(

@@ -139,7 +139,7 @@ static void without_a_limit_everything_goes_at_once(void** state)
     fixture x;
     setup(&x, def);
     for (int i = 0; i < 60; ++i) {
-        assert_int_equal(ph_world_set_struct(x.f.world, x.people[i], &test_somebody, NULL), PH_OK);
+        assert_int_equal(ph_world_set_struct(x.f.world, x.people[i], &test_somebody), PH_OK);
     }
     step(&x, 0);
     assert_true(x.counter.datagrams[0] > 1); // so many do not fit into one
@@ -273,7 +273,7 @@ static void what_did_not_fit_comes_first(void** state)
     const ph_entity_id large = small_world_spawn_at(&f, 2, 50000, 0);
     person much = test_somebody;
     much.position_mm[0] = 50000;
-    assert_int_equal(ph_world_set_struct(f.world, large, &much, NULL), PH_OK);
+    assert_int_equal(ph_world_set_struct(f.world, large, &much), PH_OK);
     ph_world_tick(f.world);
     ph_sender* sender = f.world->viewers.viewers[0].sender;
     counter c = {0};

@@ -26,7 +26,7 @@ static void a_world_grows_with_its_entities(void** state)
         put.health = (uint8_t)(i % 101);
         put.target = ids[i / 2];
         put.name[0] = (char)('a' + i % 26);
-        assert_int_equal(ph_world_set_struct(f.world, ids[i], &put, NULL), PH_OK);
+        assert_int_equal(ph_world_set_struct(f.world, ids[i], &put), PH_OK);
     }
     assert_true(ph_world_validate(f.world));
     for (int i = 0; i < 300; ++i) {
@@ -70,7 +70,7 @@ static ph_viewer_id fill(small_world* f, ph_vision_kind kind)
     small_world_again(f);
     for (int i = 0; i < f->def.entity_capacity; ++i) {
         const ph_entity_id id = small_world_spawn(f, (uint64_t)i);
-        assert_int_equal(ph_world_set_struct(f->world, id, &test_somebody, NULL), PH_OK);
+        assert_int_equal(ph_world_set_struct(f->world, id, &test_somebody), PH_OK);
     }
     const ph_viewer_def viewer_def = ph_viewer_def_default();
     ph_viewer_id viewer;
@@ -244,7 +244,7 @@ static void validate_sees_damage(void** state)
     const ph_entity_id id = small_world_spawn(&f, 2);
     person put = test_somebody;
     put.target = target;
-    assert_int_equal(ph_world_set_struct(f.world, id, &put, NULL), PH_OK);
+    assert_int_equal(ph_world_set_struct(f.world, id, &put), PH_OK);
     ph_world_despawn(f.world, small_world_spawn(&f, 3));
     ph_entities* entities = &f.world->store.entities;
     ph_table* table = &f.world->store.tables[0];

@@ -143,6 +143,9 @@ typedef struct ph_property_def {
     /// POSITION: altitude is the index of a ground layer within this tolerance; 0 means a plain z.
     int ground_tolerance_mm;
 
+    /// A number outside of lo..hi is refused instead of clamped. Codings with a range only.
+    bool is_strict;
+
     /// Spends one bit so that default_value costs that bit alone. Numbers and VEC3 only.
     int has_default;
     /// Also what a property is before it is put for the first time. Numbers only. When lo..hi does

@@ -11,7 +11,7 @@
 //     ph_entity_id kart;
 //     ph_world_spawn(world, &(ph_spawn){.key = 7}, &kart);
 //     for (;;) {
-//         ph_world_set_struct(world, kart, &my_kart, NULL);   // whenever it changes
+//         ph_world_set_struct(world, kart, &my_kart);         // whenever it changes
 //         ph_world_tick(world);                               // every tick_us
 //         ...                                                 // send: viewer.h
 //     }
@@ -149,11 +149,12 @@ PH_API ph_result ph_world_identify(const ph_world* world, ph_entity_id entity, u
 // the class and a value with its field type; it may be bound or not.
 
 /// Sets every bound property from the game's struct, and notes what changed. A reference to an entity
-/// that is gone is kept as {0}.
-/// @return PH_OK, PH_ERROR_STALE, or why a value was refused (*property, if not NULL, says which);
-/// nothing is changed then.
-PH_API ph_result ph_world_set_struct(ph_world* world, ph_entity_id entity, const void* state,
-                                     int* property);
+/// that is gone is kept as {0}. A number out of its range becomes the nearest inside and is counted
+/// (clamped_values of ph_world_stats); is_strict of ph_property_def refuses it instead. NaN, text that is
+/// not UTF-8, a rotation whose length is not 1, an alternative that an ENUM does not have and positions out
+/// of range are refused: on_error names the property, which keeps its value. All others are set.
+/// @return PH_OK, PH_ERROR_STALE, or why the first value that was refused was.
+PH_API ph_result ph_world_set_struct(ph_world* world, ph_entity_id entity, const void* state);
 
 /// Fills the game's struct with the state as clients will see it: quantised, coordinates rounded
 /// down to the step of the wire, the height that of the ground's layer where there is one, a
@@ -162,7 +163,7 @@ PH_API ph_result ph_world_set_struct(ph_world* world, ph_entity_id entity, const
 PH_API ph_result ph_world_get_struct(const ph_world* world, ph_entity_id entity, void* state);
 
 /// Sets one property from a value of the given field type; any will do that the coding can be bound
-/// to. size is that of the value: for TEXT the string ends there, or before at a zero byte; BYTES
+/// to. Clamps and refuses as ph_world_set_struct(). size is that of the value: for TEXT the string ends there, or before at a zero byte; BYTES
 /// begin with their length, as in a struct.
 /// @return PH_OK, PH_ERROR_STALE, PH_ERROR_ARGUMENT (no such property, wrong type or size), or why it
 /// was refused; nothing is changed then.

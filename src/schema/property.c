@@ -248,6 +248,55 @@ ph_result ph_property_restore_field(const ph_property* property, ph_field field,
     }
 }
 
+// ---- and clamped
+
+// Half a step beyond an end is rounded to it; more is outside.
+static bool is_ladder_outside(const ph_property* property, ph_field field, const void* value)
+{
+    const ph_field element = ph_field_element(field);
+    for (int i = 0; i < property->words; ++i) {
+        const ph_fixed* ladder = &property->fixed[i];
+        const double number = ph_field_load_real(element, component_at(element, value, i));
+        if (number < ladder->lo - 0.5 * ladder->step || number > ladder->hi + 0.5 * ladder->step) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void clamp_whole(const ph_property* property, ph_field field, const void* value,
+                        uint32_t* words)
+{
+    int64_t number;
+    // What an int64 does not hold is above it.
+    const bool is_below =
+        ph_field_load_whole(field, value, &number) && number < property->integer.lo;
+    split_property(is_below ? 0 : (uint64_t)(property->integer.hi - property->integer.lo),
+                   property->words, words);
+}
+
+ph_result ph_property_take(const ph_property* property, ph_field field, const void* value,
+                           uint32_t* words, bool* is_clamped)
+{
+    const ph_result result = ph_property_quantise_field(property, field, value, words);
+    const ph_coding coding = property->def.coding;
+    if (coding == PH_CODING_FIXED || coding == PH_CODING_VEC3) {
+        if (result == PH_OK && PH_UNLIKELY(is_ladder_outside(property, field, value))) {
+            *is_clamped = !property->def.is_strict;
+            return *is_clamped ? PH_OK : PH_ERROR_VALUE;
+        }
+        return result;
+    }
+    const bool is_whole = coding >= PH_CODING_BOOL && coding <= PH_CODING_RICE;
+    if (PH_LIKELY(result == PH_OK) || !is_whole || coding == PH_CODING_ENUM ||
+        property->def.is_strict || !ph_coding_suits(coding, field)) {
+        return result;
+    }
+    clamp_whole(property, field, value, words);
+    *is_clamped = true;
+    return PH_OK;
+}
+
 bool ph_property_suits(const ph_property* property, ph_field field, size_t size)
 {
     if (field <= PH_FIELD_NONE || field >= PH_FIELD_COUNT) {

@@ -81,6 +81,12 @@ uint64_t ph_property_top(const ph_property* property, int word);
 // outside are refused.
 ph_result ph_property_quantise(const ph_property* property, const void* base, uint32_t* words);
 
+// As ph_property_quantise_field(), but a number outside of its range becomes the nearest inside, and
+// *is_clamped true; unless the property is strict, which makes it PH_ERROR_VALUE. ENUM is always
+// strict: there is no nearest alternative.
+ph_result ph_property_take(const ph_property* property, ph_field field, const void* value,
+                           uint32_t* words, bool* is_clamped);
+
 // The other way: writes the field. Only bound properties.
 void ph_property_restore(const ph_property* property, const uint32_t* words, void* base);
 

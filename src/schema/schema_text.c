@@ -133,6 +133,14 @@ static const char* read_once(ph_scanner* scanner, ph_word* value, ph_property_de
     return NULL;
 }
 
+static const char* read_strict(ph_scanner* scanner, ph_word* value, ph_property_def* def)
+{
+    (void)scanner;
+    (void)value;
+    def->is_strict = true;
+    return NULL;
+}
+
 static const char* read_owner(ph_scanner* scanner, ph_word* value, ph_property_def* def)
 {
     (void)scanner;
@@ -155,6 +163,7 @@ static const ph_option OPTIONS[] = {
     {"k", PH_PARAMETER_RICE_K, read_k},
     {"arithmetic", PH_PARAMETER_ARITHMETIC, read_arithmetic},
     {"ground", PH_PARAMETER_GROUND, read_ground},
+    {"strict", PH_PARAMETER_STRICT, read_strict},
     {"default", PH_PARAMETER_DEFAULT, read_default},
     {"initial", PH_PARAMETER_DEFAULT, read_initial},
     {"distance", PH_PARAMETER_DISTANCE, read_distance},
@@ -640,6 +649,9 @@ static void print_default(printer* out, const ph_property* property)
 
 static void print_policy(printer* out, const ph_property_def* def)
 {
+    if (def->is_strict) {
+        print(out, " strict");
+    }
     if (def->distance_m != 0.0) {
         print_number(out, "distance", def->distance_m);
     }

@@ -126,14 +126,8 @@ ph_entity_id ph_world_entity_at(const ph_world* world, ph_entity_index index)
 
 // ---- state, in and out
 //
-// Each value is quantised here, once for all viewers. A put is refused as a whole before anything is
-// changed: first all values are quantised into scratch on the stack, then all are stored.
-
-// Every property of one put, quantised.
-typedef struct quantised {
-    uint32_t words[PH_PROPERTIES_MAX][PH_VALUE_WORDS_MAX];
-    ph_text texts[PH_PROPERTIES_MAX];
-} quantised;
+// Each value is quantised here, once for all viewers. A number out of range is clamped, what is none (NaN,
+// text that is not UTF-8) is refused by itself: the rest of a struct still counts.
 
 // One entity and where its state is.
 typedef struct placed {
@@ -261,55 +255,46 @@ static uint64_t store(ph_world* world, placed at, int property, uint32_t* words,
     return (uint64_t)has_changed << property;
 }
 
-// @return PH_OK, or why *refused, a property, cannot be kept.
-static ph_result quantise_all(const ph_class* described, const void* state, quantised* values,
-                              int* refused)
+// One bound property of the game's struct. What is refused is reported and counted, and keeps the value
+// that it has. @return PH_OK, or why it was refused; *changes gets the bit of the property if it changed.
+static ph_result set_bound(ph_world* world, placed at, int p, const void* state, uint64_t* changes)
 {
-    for (int p = 0; p < described->def.property_count; ++p) {
-        const ph_property* property = &described->properties[p];
-        if (property->def.field == PH_FIELD_NONE) {
-            continue;
-        }
-        const ph_result result = property->is_text
-                                     ? ph_property_text(property, state, &values->texts[p])
-                                     : ph_property_quantise(property, state, values->words[p]);
-        if (result != PH_OK) {
-            *refused = p;
-            return result;
-        }
+    const ph_class* described = at.table->described;
+    const ph_property* property = &described->properties[p];
+    const uint8_t* value = (const uint8_t*)state + property->def.offset;
+    uint32_t words[PH_VALUE_WORDS_MAX];
+    ph_text text = {0};
+    bool is_clamped = false;
+    const ph_result result = property->is_text ? ph_property_text(property, state, &text)
+                                               : ph_property_take(property, property->def.field,
+                                                                  value, words, &is_clamped);
+    if (PH_UNLIKELY(result != PH_OK)) {
+        const ph_check call = ph_world_call(world, "ph_world_set_struct");
+        ++world->refused_values;
+        return ph_property_fail(&call, described, p, result, property->def.field, value);
     }
+    world->clamped_values += is_clamped;
+    *changes |= store(world, at, p, words, &text);
     return PH_OK;
 }
 
-ph_result ph_world_set_struct(ph_world* world, ph_entity_id entity, const void* state,
-                              int* property)
+ph_result ph_world_set_struct(ph_world* world, ph_entity_id entity, const void* state)
 {
     placed at;
     if (!try_find_place(world, entity, &at)) {
         return ph_world_fail_entity(world, __func__, entity);
     }
     const ph_class* described = at.table->described;
-    quantised values;
-    int refused = 0;
-    const ph_result result = quantise_all(described, state, &values, &refused);
-    if (result != PH_OK) {
-        const ph_check call = ph_world_call(world, __func__);
-        const ph_property_def* def = &described->properties[refused].def;
-        (void)ph_property_fail(&call, described, refused, result, def->field,
-                               (const uint8_t*)state + def->offset);
-        if (property != NULL) {
-            *property = refused;
-        }
-        return result;
-    }
+    ph_result first = PH_OK;
     uint64_t changes = 0;
     for (int p = 0; p < described->def.property_count; ++p) {
         if (described->properties[p].def.field != PH_FIELD_NONE) {
-            changes |= store(world, at, p, values.words[p], &values.texts[p]);
+            const ph_result result = set_bound(world, at, p, state, &changes);
+            first = first == PH_OK ? result : first;
         }
     }
     world->store.entities.changes[at.index] |= changes;
-    return PH_OK;
+    return first;
 }
 
 ph_result ph_world_move(ph_world* world, ph_entity_id entity, int64_t x_mm, int64_t y_mm,
@@ -376,9 +361,12 @@ ph_result ph_world_set_property(ph_world* world, ph_entity_id entity, int proper
     uint32_t words[PH_VALUE_WORDS_MAX];
     ph_text text = {0};
     const ph_property* one = &described->properties[property];
+    bool is_clamped = false;
     const ph_result result = one->is_text ? text_of_value(one, field, value, size, &text)
-                                          : ph_property_quantise_field(one, field, value, words);
+                                          : ph_property_take(one, field, value, words, &is_clamped);
+    world->clamped_values += is_clamped;
     if (result != PH_OK) {
+        ++world->refused_values;
         return ph_property_fail(&call, described, property, result, field, value);
     }
     world->store.entities.changes[at.index] |= store(world, at, property, words, &text);

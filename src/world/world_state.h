@@ -64,6 +64,8 @@ struct ph_world {
     ph_viewers viewers;
     ph_nearby nearby;
     ph_send_blocks sends;
+    uint64_t clamped_values;
+    uint64_t refused_values;
     ph_lent_clock clock;  // {0}: nothing is measured
     ph_stage_times times; // of the ticks; those of sends are with the senders
     bool are_ways_wanted; // by the scheduler of a viewer; pinhole worlds always note them

@@ -278,6 +278,8 @@ ph_world_stats ph_world_get_stats(const ph_world* world)
     ph_world_stats stats = {
         .entity_count = ph_world_entity_count(world),
         .ticks = world->store.tick,
+        .clamped_values = world->clamped_values,
+        .refused_values = world->refused_values,
         .vision = world->viewers.stats,
     };
     for (int i = 0; i < world->viewers.ids.used_count; ++i) {
