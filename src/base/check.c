@@ -60,17 +60,6 @@ const char* ph_real_text(double value, char text[PH_COUNT_TEXT_SIZE])
 
 // ---- sentences
 
-void ph_error_keep(void* context, const ph_error* error)
-{
-    *(ph_error*)context = *error;
-}
-
-void ph_error_print(void* context, const ph_error* error)
-{
-    (void)context;
-    fprintf(stderr, "pinhole: %s\n", error->text);
-}
-
 static void fill(ph_error* error, ph_result result, const char* function, const char* field,
                  const char* format, va_list arguments)
 {

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// The version, the words for results, and the end of the program when an assertion fails. None of
-// them runs in normal operation.
+// The version, the words for results, what may be done with an error, and the end of the program when
+// an assertion fails. None of them runs in normal operation.
 
-#include "pinhole/base.h"
+#include "pinhole/error.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,6 +44,17 @@ const char* ph_result_text(ph_result result)
         return "This result is unknown.";
     }
     return TEXTS[result];
+}
+
+void ph_error_keep(void* context, const ph_error* error)
+{
+    *(ph_error*)context = *error;
+}
+
+void ph_error_print(void* context, const ph_error* error)
+{
+    (void)context;
+    fprintf(stderr, "pinhole: %s\n", error->text);
 }
 
 void ph_assert_fail(const char* condition, const char* file, int line)
