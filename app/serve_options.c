@@ -42,7 +42,7 @@ static void print_help(const app_option* table)
            "  pinhole serve scene:town\n"
            "  pinhole serve crowd.csv.gz --rate 16 --listen 0.0.0.0:40000 --public "
            "192.0.2.1:40000 --key server.key\n"
-           "  pinhole serve herd --entities 2000 --clients 2000 --metrics 9100 --truth 0\n"
+           "  pinhole serve load --entities 2000 --clients 2000 --metrics 9100 --truth 0\n"
            "\n"
            "example: pinhole serve scene:town --listen [::1]:40000\n");
 }
@@ -103,11 +103,11 @@ static void fill_rows(serve_options* o, app_option rows[ROW_COUNT])
          .hi = 1000},
         {.name = "--loop",
          .summary = "seconds of the source that are played in a loop; 0: all, of scenes 60",
-         .decimal = &o->film_s,
+         .decimal = &o->loop_s,
          .lo = 0,
          .hi = 86400},
         {.name = "--entities",
-         .summary = "of a scene or herd; 0: as usual",
+         .summary = "of a scene or load; 0: as usual",
          .number = &o->entities,
          .lo = 0,
          .hi = 100000},

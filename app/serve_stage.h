@@ -7,21 +7,21 @@
 #ifndef PH_APP_SERVE_STAGE_H
 #define PH_APP_SERVE_STAGE_H
 
-#include "kit/herd.h"
+#include "kit/load_scene.h"
 #include "kit/large_pages.h"
 #include "kit/sim_material.h"
 #include "kit/source.h"
 
 #include <pinhole/world.h>
 
-#define SERVE_HERD "herd"
+#define SERVE_LOAD "load"
 
 // Twice a second: a walker has come two metres nearer by then, from 250 m away. What happens at once
 // (whoever is spawned, or jumps) is seen at once in any case.
 #define SERVE_VISION_HZ_USUAL 2.0
 
 typedef struct serve_stage_def {
-    const char* source; // a recording, scene:NAME or SERVE_HERD
+    const char* source; // a recording, scene:NAME or SERVE_LOAD
     const char* schema_path;
     int rate_hz;  // 0: as the source says
     int entities; // of scenes and herds; 0: as usual
@@ -45,7 +45,7 @@ typedef struct serve_stage {
     bool is_standing; // nobody moves; for those who compare
     ph_sim_material material;
     ph_source* source; // NULL: it is the herd
-    ph_herd* herd;
+    ph_load_scene* load;
     ph_large_pages* pages; // the world lies in
 } serve_stage;
 

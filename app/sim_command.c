@@ -180,7 +180,7 @@ static bool run_trials(sim_job* job)
     return true;
 }
 
-// ---- telling
+// ---- output
 
 static bool write_plot(const sim_report* report)
 {

@@ -217,7 +217,7 @@ static bool measure(net_scene* scene, int rounds, net_result* result)
     return true;
 }
 
-// ---- telling
+// ---- output
 
 static double ratio_of(const net_result* result)
 {

@@ -7,7 +7,7 @@
 #ifndef PH_BENCH_LOAD_YARDSTICKS_H
 #define PH_BENCH_LOAD_YARDSTICKS_H
 
-#include "load_scene.h"
+#include "load_session.h"
 #include "naive_front_end.h"
 
 typedef struct load_yardsticks {
@@ -20,7 +20,7 @@ typedef struct load_yardsticks {
 } load_yardsticks;
 
 // Who sees whom is taken from the scene as it stands. @return False when there is no memory.
-bool load_yardsticks_make(load_yardsticks* yardsticks, const load_scene* scene,
+bool load_yardsticks_make(load_yardsticks* yardsticks, const load_session* scene,
                           int fields_per_send);
 void load_yardsticks_destroy(load_yardsticks* yardsticks);
 

@@ -38,7 +38,7 @@ static void allow_sockets(int count)
 static bool make_server(net_scene* scene, ph_profile profile, ph_fault* fault)
 {
     const serve_stage_def stage = {
-        .source = SERVE_HERD,
+        .source = SERVE_LOAD,
         .entities = scene->client_count,
         .seed = SEED,
         .profile = profile,

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 // The truth of a measurement: where everybody is at every tick, and what else is known of them. Read
-// from a file (kit/recording_csv.h) or filmed from a scene (kit/film.h); it never changes afterwards,
+// from a file (kit/recording_csv.h) or recorded from a scene (kit/scene_recording.h); it never changes afterwards,
 // so any number of threads may read it at once.
 //
 //   rows, by entity, then by tick           spans
@@ -52,7 +52,7 @@ typedef struct ph_recording {
     int32_t* y_mm;
     int32_t* z_mm;
     float* heading_deg; // 0 <= heading < 360, from the x axis towards the y axis
-    int32_t* line;      // of the file; 0: filmed
+    int32_t* line;      // of the file; 0: recorded
     ph_column* columns;
     int column_count;
     ph_span* spans;

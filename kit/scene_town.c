@@ -364,9 +364,9 @@ static void dodge(const ph_scene* scene, int index, const ph_walker* opponent)
     there.y_mm += self->dodge_y_mm_s / scene->rate_hz;
     const double apart_mm =
         ph_plane_length(opponent->x_mm - there.x_mm, opponent->y_mm - there.y_mm);
-    const double astray_mm =
+    const double sideways_mm =
         ph_plane_length(self->ring_x_mm - there.x_mm, self->ring_y_mm - there.y_mm);
-    if (apart_mm >= NEAREST_MM && apart_mm <= ARM_MM && astray_mm <= RING_MM &&
+    if (apart_mm >= NEAREST_MM && apart_mm <= ARM_MM && sideways_mm <= RING_MM &&
         is_open(&there, stand_mm(&there, self->z_mm))) {
         *walker = there;
         self->z_mm = stand_mm(walker, self->z_mm);

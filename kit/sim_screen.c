@@ -5,7 +5,7 @@
 
 #include "kit/sim_screen.h"
 
-#include "kit/sim_likeness.h"
+#include "kit/sim_equality.h"
 
 #include <stdlib.h>
 

@@ -7,7 +7,7 @@
 #ifndef PINHOLE_NET_HOST_SESSION_H
 #define PINHOLE_NET_HOST_SESSION_H
 
-#include "net/host_pile.h"
+#include "net/host_send_batch.h"
 #include "net/wire_meter.h"
 
 #include <pinhole/net/host.h>
@@ -84,8 +84,8 @@ void ph_host_session_pay(const ph_host* host, ph_host_session* session, size_t s
                          uint64_t now_us);
 
 // Its turn in a tick: a send, if its time has come, and messages that cannot wait for one. Payloads go to
-// the pile. On any thread, for one session by one at a time.
-void ph_host_session_serve(ph_host* host, int client, uint64_t now_us, ph_host_pile* pile);
+// the batch. On any thread, for one session by one at a time.
+void ph_host_session_serve(ph_host* host, int client, uint64_t now_us, ph_host_send_batch* batch);
 
 // The secure envelope of a datagram: prefix, three bytes of sequence number (enough for 16 million
 // packets; from then on the bytes beyond are paid with the payload), tag; and the payload of netcode's

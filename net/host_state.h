@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// What a host consists of. host.c opens it and ticks, host_lanes.c receives, host_session.c has one
+// What a host consists of. host.c opens it and ticks, host_workers.c receives, host_session.c has one
 // client's coming and going and what comes from it, host_sending.c what goes to it.
 
 #ifndef PINHOLE_NET_HOST_STATE_H
 #define PINHOLE_NET_HOST_STATE_H
 
-#include "net/host_lanes.h"
+#include "net/host_workers.h"
 #include "net/host_session.h"
 #include "tools/tools.h"
 #include "net/net_tools.h"
@@ -18,7 +18,7 @@ struct ph_host {
     ph_host_def def; // without the key
     ph_net_server* server;
     ph_address public_address;
-    ph_host_lanes lanes;
+    ph_host_workers workers;
     ph_host_sessions sessions;
 
     // The present sends.

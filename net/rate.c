@@ -395,7 +395,7 @@ static bool is_silent(const ph_rate* rate, uint64_t now_us, const ph_viewer_netw
 
 // A rate that was hardly used comes back as it was, however long it was silent, as it would not rise by
 // itself. Whether it was used is asked of the time before: in silence senders fall silent, too.
-static void heed_silence(ph_rate* rate, uint64_t now_us)
+static void check_silence(ph_rate* rate, uint64_t now_us)
 {
     const bool is_first = rate->lowered_us <= rate->heard_us;
     if (rate->was_used) {
@@ -424,7 +424,7 @@ bool ph_rate_update(ph_rate* rate, uint64_t now_us, const ph_viewer_network_stat
         rate->first_rtt_ms = (double)link->rtt_sum_us * 1e-3 / (double)link->rtt_samples;
     }
     if (is_silent(rate, now_us, link)) {
-        heed_silence(rate, now_us);
+        check_silence(rate, now_us);
         begin_epoch(rate, now_us, link);
     } else if (now_us < rate->deaf_us) {
         begin_epoch(rate, now_us, link);

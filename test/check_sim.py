@@ -221,7 +221,7 @@ def check_ablation(recording):
     names = [row["name"] for row in rows]
     expect(names[0] == "classic" and names[-1] == "pinhole" and len(set(names)) == len(names), f"ablation: {names}")
     words = {word for name in names[1:-1] for word in name.replace(",", "").split()}
-    expect({"scheduler", "rhythm", "prediction", "precision", "models", "+", "-"} == words, "ablation: every part")
+    expect({"scheduler", "pacing", "prediction", "precision", "models", "+", "-"} == words, "ablation: every part")
     expect(all(row["overruns"] == 0 and row["converged"] for row in rows), "ablation: the promises hold in every row")
     code, output, _ = run(recording, "--viewers", 1, "--seconds", 11, "--ablate")
     expect(code == 0 and all(f"\n{name} " in output for name in names), "ablation: a table with every row")

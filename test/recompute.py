@@ -6,7 +6,7 @@
     pinhole sim RECORDING --rate 16 --viewers 4 --dump DUMP --json > RESULT.json
     test/recompute.py RECORDING DUMP --rate 16 --viewers 4 --json RESULT.json
 
-Follows the words of kit/meter.h and kit/past.h, plainly: it sorts, and looks back through the last
+Follows the words of kit/meter.h and kit/truth_history.h, plainly: it sorts, and looks back through the last
 second again and again. Shares no code with the program. Without --json it prints the figures. With
 it, every figure must agree, and the exit code says whether: 0 yes, 1 no, 2 the files make no sense.
 

@@ -458,7 +458,7 @@ static void a_lost_update_is_booked_as_said_again(void** state)
     teardown(&x);
 }
 
-static void the_rhythm_can_be_asked_for(void** state)
+static void the_pacing_can_be_asked_for(void** state)
 {
     (void)state;
     fixture x;
@@ -529,7 +529,7 @@ int main(void)
         cmocka_unit_test(a_crowd_is_told_of_in_few_datagrams),
         cmocka_unit_test(leaves_hurry),
         cmocka_unit_test(a_lost_update_is_booked_as_said_again),
-        cmocka_unit_test(the_rhythm_can_be_asked_for),
+        cmocka_unit_test(the_pacing_can_be_asked_for),
         cmocka_unit_test(a_warm_world_allocates_nothing),
         cmocka_unit_test(slots_are_twice_as_many_as_are_visible),
     };

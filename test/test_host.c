@@ -34,14 +34,14 @@ typedef struct stage {
     ph_viewer_def viewer; // of whoever comes
     int connected;
     int ended;
-    atomic_int heeded;                  // messages
+    atomic_int messages_received;       // messages
     char text[PH_MESSAGE_SIZE_MAX + 1]; // the last one of client 0
     bool is_closed;                     // nobody is admitted
     uint64_t send_until_us;
     ph_profile profile;
 } stage;
 
-static void heed(void* context, int client, ph_messages* messages)
+static void on_messages(void* context, int client, ph_messages* messages)
 {
     stage* s = context;
     assert_ptr_equal(messages, ph_host_messages(s->host, client));
@@ -49,7 +49,8 @@ static void heed(void* context, int client, ph_messages* messages)
         ph_socket_sleep(200); // long enough for another thread to come
     }
     char text[PH_MESSAGE_SIZE_MAX + 1];
-    for (size_t size; (size = ph_messages_receive(messages, (uint8_t*)text)) > 0; ++s->heeded) {
+    for (size_t size; (size = ph_messages_receive(messages, (uint8_t*)text)) > 0;
+         ++s->messages_received) {
         if (client == 0) {
             text[size] = '\0';
             strcpy(s->text, text);
@@ -80,7 +81,7 @@ static ph_host_def def_of(stage* s)
     def.tick_us = TICK_US;
     def.client_capacity = THRONG;
     def.pool = s->pool;
-    def.on_messages = heed;
+    def.on_messages = on_messages;
     def.on_messages_context = s;
     def.allocator = test_memory_allocator(&s->memory);
     memcpy(def.private_key, KEY, sizeof KEY);
@@ -296,7 +297,7 @@ static void messages_and_input_go_both_ways(void** state)
     assert_string_equal(s.text, "hello");
     assert_string_equal(p.text, "welcome");
     assert_int_equal(ph_messages_processed_input(p.messages), 3);
-    assert_true(s.heeded >= 1);
+    assert_true(s.messages_received >= 1);
     leave(&p);
     teardown(&s);
 }
@@ -523,13 +524,13 @@ static void show_to_crowd(stage* s)
         ph_messages_send(crowd[i].messages, "hello", 5);
     }
     assert_true(show_all(s, crowd, CROWD));
-    for (int i = 0; i < TICKS_MAX && s->heeded < CROWD; ++i) {
+    for (int i = 0; i < TICKS_MAX && s->messages_received < CROWD; ++i) {
         tick(s);
         for (int j = 0; j < CROWD; ++j) {
             play(&crowd[j]);
         }
     }
-    assert_int_equal(s->heeded, CROWD);
+    assert_int_equal(s->messages_received, CROWD);
     const ph_host_stats before = ph_host_get_stats(s->host);
     assert_int_equal(before.over_budget_datagrams, 0);
     ph_host_send(s->host, 0);

@@ -494,13 +494,15 @@ static void a_cleared_meter_counts_anew_and_remembers(void** state)
 static void without_memory_there_is_no_meter(void** state)
 {
     (void)state;
-    ph_past* past;
-    assert_int_equal(ph_past_create(&(ph_past_def){.entity_count = 3, .rate_hz = 5}, &past), PH_OK);
+    ph_truth_history* history;
+    assert_int_equal(
+        ph_truth_history_create(&(ph_truth_history_def){.entity_count = 3, .rate_hz = 5}, &history),
+        PH_OK);
     ph_result result = PH_ERROR_MEMORY;
     for (int n = 1; result != PH_OK; ++n) {
         test_memory memory = {.fail_at = n};
         ph_meter_def def = {
-            .past = past,
+            .history = history,
             .property_distance_m = STAGE_DISTANCES_M,
             .property_count = 2,
             .allocator = test_memory_allocator(&memory),
@@ -511,7 +513,7 @@ static void without_memory_there_is_no_meter(void** state)
         ph_meter_destroy(meter);
         test_memory_assert_clean(&memory);
     }
-    ph_past_destroy(past);
+    ph_truth_history_destroy(history);
 }
 
 int main(void)

@@ -69,23 +69,23 @@ static void frames_allocate_nothing(void** state)
     made_play* play = new_play();
     test_memory memory = {0};
     const ph_allocator allocator = test_memory_allocator(&memory);
-    const ph_past_def past_def = {
+    const ph_truth_history_def history_def = {
         .entity_count = MADE_PLAY_ENTITIES, .rate_hz = MADE_PLAY_RATE_HZ, .allocator = allocator};
-    ph_past* past;
-    assert_int_equal(ph_past_create(&past_def, &past), PH_OK);
+    ph_truth_history* history;
+    assert_int_equal(ph_truth_history_create(&history_def, &history), PH_OK);
     const ph_meter_def def = {
-        .past = past, .radius_mm = 100000, .slots = 250, .allocator = allocator};
+        .history = history, .radius_mm = 100000, .slots = 250, .allocator = allocator};
     ph_meter* meter;
     assert_int_equal(ph_meter_create(&def, &meter), PH_OK);
     const int allocations = memory.allocate_count;
     for (int tick = 0; tick < MADE_PLAY_TICKS; ++tick) {
         const ph_truth_moment now = made_play_moment(play, tick);
-        ph_past_step(past, &now);
+        ph_truth_history_step(history, &now);
         ph_meter_frame(meter, play->frames[0][tick].shown, play->frames[0][tick].count);
     }
     assert_int_equal(memory.allocate_count, allocations);
     ph_meter_destroy(meter);
-    ph_past_destroy(past);
+    ph_truth_history_destroy(history);
     test_memory_assert_clean(&memory);
     free(play);
 }

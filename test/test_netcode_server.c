@@ -232,7 +232,7 @@ static void a_silent_client_times_out(void** state)
     stage_teardown(x);
 }
 
-static void without_a_timeout_silence_is_patience(void** state)
+static void without_a_timeout_silence_ends_nothing(void** state)
 {
     (void)state;
     netcode_stage* x = stage_setup(2);
@@ -530,7 +530,7 @@ int main(void)
         cmocka_unit_test(payloads_make_keep_alives_needless),
         cmocka_unit_test(payloads_come_with_a_keep_alive_until_confirmed),
         cmocka_unit_test(a_silent_client_times_out),
-        cmocka_unit_test(without_a_timeout_silence_is_patience),
+        cmocka_unit_test(without_a_timeout_silence_ends_nothing),
         cmocka_unit_test(clocks_that_jump_end_no_connection),
         cmocka_unit_test(a_client_that_leaves_is_gone_at_once),
         cmocka_unit_test(one_disconnect_packet_of_ten_is_enough),

@@ -21,7 +21,7 @@ enum {
     PROPERTIES = 3,
     STEPS = 150,
     DEAREST_BITS = 1500,
-    PATIENCE_MS = 1000
+    MAX_STARVE_MS = 1000
 };
 #define STEP_US UINT64_C(100000)
 
@@ -69,12 +69,12 @@ static void setup(fixture* f, const plan* p)
     def.slot_count = SLOTS;
     def.bits_per_second = p->bits_per_second;
     def.sends_per_second = p->sends_per_second;
-    def.max_starve_ms = PATIENCE_MS;
+    def.max_starve_ms = MAX_STARVE_MS;
     def.scheduler = p->is_buckets ? ph_scheduler_buckets() : ph_scheduler_score();
     assert_int_equal(ph_world_add_viewer(f->world, &def, &f->viewer), PH_OK);
     const double period_us = 1e6 / p->sends_per_second + (double)STEP_US;
     f->bound_us =
-        1000.0 * PATIENCE_MS + period_us + 4.0 * SLOTS * DEAREST_BITS * 1e6 / p->bits_per_second;
+        1000.0 * MAX_STARVE_MS + period_us + 4.0 * SLOTS * DEAREST_BITS * 1e6 / p->bits_per_second;
     for (int i = 0; i < CROWD; ++i) {
         const ph_spawn spawn = {.key = (uint64_t)i,
                                 .position_mm = {(i % 20) * 2000 - 20000, (i / 20) * 2000, 0}};

@@ -6,7 +6,7 @@
 #include "test_support.h"
 
 #include "kit/derive.h"
-#include "kit/film.h"
+#include "kit/scene_recording.h"
 #include "kit/recording_csv.h"
 #include "kit/scene.h"
 #include "kit/source.h"
@@ -392,18 +392,18 @@ static void a_scene_arrives_in_the_world(void** state)
 {
     (void)state;
     for (int s = 0; ph_scene_name(s) != NULL; ++s) {
-        const ph_film_def def = {
+        const ph_scene_recording_def def = {
             .scene = ph_scene_name(s), .count = 20, .rate_hz = 2, .seconds = 30.0, .seed = 5};
         ph_fault fault;
-        ph_recording* film = ph_film_scene(&def, &fault);
-        assert_non_null(film);
+        ph_recording* recording = ph_scene_recording_make(&def, &fault);
+        assert_non_null(recording);
         fixture f;
-        begin(&f, film, NULL);
+        begin(&f, recording, NULL);
         do {
             put(&f);
             ph_world_tick(f.world);
             assert_int_equal(ph_world_entity_count(f.world), f.source->present_count);
-            for (int e = 0; e < film->entity_count; ++e) {
+            for (int e = 0; e < recording->entity_count; ++e) {
                 if (f.source->present[e]) {
                     assert_is_there(&f, e);
                 }

@@ -124,7 +124,7 @@ static void all_on_one_point(fixture* f)
     }
 }
 
-static void veil_some(fixture* f)
+static void hide_some(fixture* f)
 {
     for (int i = 0; i < f->world.crowd.capacity; ++i) {
         if (draw(f, 4) == 0) {
@@ -165,7 +165,7 @@ static void happen(fixture* f)
         all_on_one_point(f);
         break;
     case 2:
-        veil_some(f);
+        hide_some(f);
         break;
     case 3:
         replace_some(f);

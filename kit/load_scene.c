@@ -3,7 +3,7 @@
 
 // Runs once per creature and tick, some 200 ns.
 
-#include "kit/herd.h"
+#include "kit/load_scene.h"
 
 #include "kit/creature.h"
 #include "kit/random.h"
@@ -19,85 +19,85 @@
 #define WOUND_CHANCE 0.01 // a tick
 #define PI 3.14159265358979323846
 
-typedef struct ph_herd_walk {
+typedef struct ph_load_scene_walk {
     double x_mm;
     double y_mm;
     double heading_deg;
     double step_mm; // per tick
     ph_rng rng;
-} ph_herd_walk;
+} ph_load_scene_walk;
 
-static double side_of(const ph_herd* herd)
+static double side_of(const ph_load_scene* load)
 {
-    return 1e6 * sqrt(herd->count / PER_KM2);
+    return 1e6 * sqrt(load->count / PER_KM2);
 }
 
-static void take_place(ph_herd* herd, int i)
+static void take_place(ph_load_scene* load, int i)
 {
-    herd->x_mm[i] = (int32_t)herd->walks[i].x_mm;
-    herd->y_mm[i] = (int32_t)herd->walks[i].y_mm;
+    load->x_mm[i] = (int32_t)load->walks[i].x_mm;
+    load->y_mm[i] = (int32_t)load->walks[i].y_mm;
 }
 
 // ---- memory
 
-static void place(ph_herd* herd, int i, uint64_t seed)
+static void place(ph_load_scene* load, int i, uint64_t seed)
 {
-    ph_herd_walk* walk = &herd->walks[i];
+    ph_load_scene_walk* walk = &load->walks[i];
     walk->rng = ph_random_part(seed, (uint64_t)i);
-    walk->x_mm = ph_random_between(&walk->rng, 0.0, side_of(herd));
-    walk->y_mm = ph_random_between(&walk->rng, 0.0, side_of(herd));
+    walk->x_mm = ph_random_between(&walk->rng, 0.0, side_of(load));
+    walk->y_mm = ph_random_between(&walk->rng, 0.0, side_of(load));
     walk->heading_deg = ph_random_between(&walk->rng, 0.0, 360.0);
     walk->step_mm = ph_random_between(&walk->rng, STEP_MM_MIN, STEP_MM_MAX);
-    take_place(herd, i);
+    take_place(load, i);
 }
 
-ph_herd* ph_herd_create(int count, uint64_t seed)
+ph_load_scene* ph_load_scene_create(int count, uint64_t seed)
 {
     PH_ASSERT(count > 0);
 
-    ph_herd* herd = calloc(1, sizeof *herd);
-    if (herd == NULL) {
+    ph_load_scene* load = calloc(1, sizeof *load);
+    if (load == NULL) {
         return NULL;
     }
     const ph_class_def creature = ph_creature_class();
     const size_t room = (size_t)count;
-    herd->count = count;
-    herd->id = calloc(room, sizeof *herd->id);
-    herd->x_mm = calloc(room, sizeof *herd->x_mm);
-    herd->y_mm = calloc(room, sizeof *herd->y_mm);
-    herd->walks = calloc(room, sizeof *herd->walks);
-    if (herd->id == NULL || herd->x_mm == NULL || herd->y_mm == NULL || herd->walks == NULL ||
-        ph_schema_create(&creature, 1, NULL, &herd->schema, NULL) != PH_OK) {
-        ph_herd_destroy(herd);
+    load->count = count;
+    load->id = calloc(room, sizeof *load->id);
+    load->x_mm = calloc(room, sizeof *load->x_mm);
+    load->y_mm = calloc(room, sizeof *load->y_mm);
+    load->walks = calloc(room, sizeof *load->walks);
+    if (load->id == NULL || load->x_mm == NULL || load->y_mm == NULL || load->walks == NULL ||
+        ph_schema_create(&creature, 1, NULL, &load->schema, NULL) != PH_OK) {
+        ph_load_scene_destroy(load);
         return NULL;
     }
     for (int i = 0; i < count; ++i) {
-        place(herd, i, seed);
+        place(load, i, seed);
     }
-    return herd;
+    return load;
 }
 
-void ph_herd_destroy(ph_herd* herd)
+void ph_load_scene_destroy(ph_load_scene* load)
 {
-    if (herd == NULL) {
+    if (load == NULL) {
         return;
     }
-    ph_schema_destroy(herd->schema);
-    free(herd->walks);
-    free(herd->y_mm);
-    free(herd->x_mm);
-    free(herd->id);
-    free(herd);
+    ph_schema_destroy(load->schema);
+    free(load->walks);
+    free(load->y_mm);
+    free(load->x_mm);
+    free(load->id);
+    free(load);
 }
 
 // ---- into a world
 
-static ph_creature make_creature(const ph_herd* herd, int i)
+static ph_creature make_creature(const ph_load_scene* load, int i)
 {
-    const ph_herd_walk* walk = &herd->walks[i];
+    const ph_load_scene_walk* walk = &load->walks[i];
     ph_rng rng = ph_rng_split(&walk->rng, 0); // the walk does not depend on the looks
     ph_creature creature = {
-        .position_mm = {herd->x_mm[i], herd->y_mm[i], 0},
+        .position_mm = {load->x_mm[i], load->y_mm[i], 0},
         .heading_deg = (float)walk->heading_deg,
         .sheet = (uint32_t)ph_random_below(&rng, 4000),
         .mode = 1,
@@ -115,17 +115,17 @@ static ph_creature make_creature(const ph_herd* herd, int i)
     return creature;
 }
 
-ph_result ph_herd_put(ph_herd* herd, ph_world* world)
+ph_result ph_load_scene_put(ph_load_scene* load, ph_world* world)
 {
-    for (int i = 0; i < herd->count; ++i) {
-        const ph_creature creature = make_creature(herd, i);
+    for (int i = 0; i < load->count; ++i) {
+        const ph_creature creature = make_creature(load, i);
         const ph_spawn spawn = {
             .key = (uint64_t)i + 1,
             .position_mm = {creature.position_mm[0], creature.position_mm[1], 0},
         };
-        ph_result result = ph_world_spawn(world, &spawn, &herd->id[i]);
+        ph_result result = ph_world_spawn(world, &spawn, &load->id[i]);
         if (result == PH_OK) {
-            result = ph_world_set_struct(world, herd->id[i], &creature, NULL);
+            result = ph_world_set_struct(world, load->id[i], &creature, NULL);
         }
         if (result != PH_OK) {
             return result;
@@ -141,7 +141,7 @@ static double inside(double place_mm, double side_mm)
     return place_mm < 0.0 ? 0.0 : place_mm > side_mm ? side_mm : place_mm;
 }
 
-static void walk_on(ph_herd_walk* walk, double side_mm)
+static void walk_on(ph_load_scene_walk* walk, double side_mm)
 {
     const double radians = walk->heading_deg * PI / 180.0;
     const double x_mm = walk->x_mm + walk->step_mm * cos(radians);
@@ -154,26 +154,26 @@ static void walk_on(ph_herd_walk* walk, double side_mm)
     }
 }
 
-static void tell(ph_herd* herd, ph_world* world, int i)
+static void tell(ph_load_scene* load, ph_world* world, int i)
 {
-    ph_herd_walk* walk = &herd->walks[i];
+    ph_load_scene_walk* walk = &load->walks[i];
     const float heading_deg = (float)walk->heading_deg;
-    ph_world_move(world, herd->id[i], herd->x_mm[i], herd->y_mm[i], 0);
-    ph_world_set_property(world, herd->id[i], PH_CREATURE_HEADING, PH_FIELD_F32, &heading_deg,
+    ph_world_move(world, load->id[i], load->x_mm[i], load->y_mm[i], 0);
+    ph_world_set_property(world, load->id[i], PH_CREATURE_HEADING, PH_FIELD_F32, &heading_deg,
                           sizeof heading_deg);
     if (ph_rng_chance(&walk->rng, WOUND_CHANCE)) {
         const uint8_t hit_points = (uint8_t)ph_random_below(&walk->rng, PH_CREATURE_BAR_TOP);
-        ph_world_set_property(world, herd->id[i], PH_CREATURE_HIT_POINTS, PH_FIELD_U8, &hit_points,
+        ph_world_set_property(world, load->id[i], PH_CREATURE_HIT_POINTS, PH_FIELD_U8, &hit_points,
                               sizeof hit_points);
     }
 }
 
-void ph_herd_step(ph_herd* herd, ph_world* world)
+void ph_load_scene_step(ph_load_scene* load, ph_world* world)
 {
-    const double side_mm = side_of(herd);
-    for (int i = 0; i < herd->count; ++i) {
-        walk_on(&herd->walks[i], side_mm);
-        take_place(herd, i);
-        tell(herd, world, i);
+    const double side_mm = side_of(load);
+    for (int i = 0; i < load->count; ++i) {
+        walk_on(&load->walks[i], side_mm);
+        take_place(load, i);
+        tell(load, world, i);
     }
 }

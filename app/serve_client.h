@@ -2,16 +2,16 @@
 // SPDX-License-Identifier: MIT
 
 // What a client is to the stage: somebody through whose eyes it looks, or an eye that goes where the
-// client says. Different guests may be used on different threads.
+// client says. Different clients may be used on different threads.
 
-#ifndef PH_APP_SERVE_GUEST_H
-#define PH_APP_SERVE_GUEST_H
+#ifndef PH_APP_SERVE_CLIENT_H
+#define PH_APP_SERVE_CLIENT_H
 
 #include "serve_stage.h"
 
 #include <pinhole/net/host.h>
 
-typedef struct serve_guest {
+typedef struct serve_client {
     uint64_t client_id;
     ph_entity_id entity;
     int actor;         // through whose eyes it looks
@@ -21,21 +21,21 @@ typedef struct serve_guest {
     // the queue back.
     uint64_t messages;
     uint64_t messages_dropped;
-} serve_guest;
+} serve_client;
 
 // Another one takes this place.
-void serve_guest_begin(serve_guest* guest, const serve_stage* stage, uint64_t client_id);
+void serve_client_begin(serve_client* client, const serve_stage* stage, uint64_t client_id);
 
 // What has come: messages go back to whoever sent them; input of 12 bytes, three coordinates in mm
 // (little-endian), takes the eye there.
-void serve_guest_heed(serve_guest* guest, ph_messages* messages);
+void serve_client_receive(serve_client* client, ph_messages* messages);
 
 // Once per tick, before the world's tick: the eye follows its actor, also when that comes back, or goes
 // where the client has said.
-void serve_guest_follow(serve_guest* guest, const serve_stage* stage, const ph_host* host,
-                        int client);
+void serve_client_follow(serve_client* client, const serve_stage* stage, const ph_host* host,
+                         int index);
 
 // Where its eye is.
-void serve_guest_eye(const serve_guest* guest, const serve_stage* stage, int32_t eye_mm[3]);
+void serve_client_eye(const serve_client* client, const serve_stage* stage, int32_t eye_mm[3]);
 
 #endif

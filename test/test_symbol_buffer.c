@@ -67,7 +67,7 @@ static void check(ph_entropy_reader* reader, const item* it)
     }
 }
 
-static void a_tape_plays_what_was_put_on_it(void** state)
+static void a_symbol_buffer_writes_what_was_added(void** state)
 {
     (void)state;
     test_rng rng = {.state = 4711};
@@ -163,7 +163,7 @@ static void a_bit_writer_goes_over_whole(void** state)
     assert_int_equal(ph_bits_read(&reader.raw, 2), 2);
 }
 
-static void a_full_tape_stays_full(void** state)
+static void a_full_symbol_buffer_stays_full(void** state)
 {
     (void)state;
     uint32_t tokens[4] = {0, 0, 0, 99};
@@ -232,10 +232,10 @@ static void a_run_writes_what_single_symbols_would(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_tape_plays_what_was_put_on_it),
+        cmocka_unit_test(a_symbol_buffer_writes_what_was_added),
         cmocka_unit_test(marks_say_what_it_was_for),
         cmocka_unit_test(a_bit_writer_goes_over_whole),
-        cmocka_unit_test(a_full_tape_stays_full),
+        cmocka_unit_test(a_full_symbol_buffer_stays_full),
         cmocka_unit_test(a_run_writes_what_single_symbols_would),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,35 +3,35 @@
 
 // Once for some batches, and a microsecond for each datagram of it beside the system's call.
 
-#include "net/host_pile.h"
+#include "net/host_send_batch.h"
 
 #include "net/host_state.h"
 #include "net/netcode_server_state.h"
 
-void ph_host_pile_begin(ph_host_pile* pile, ph_socket* socket)
+void ph_host_send_batch_begin(ph_host_send_batch* batch, ph_socket* socket)
 {
-    ph_socket_batch_begin(&pile->outbox, socket);
-    pile->count = 0;
-    pile->used = 0;
+    ph_socket_batch_begin(&batch->outbox, socket);
+    batch->count = 0;
+    batch->used = 0;
 }
 
-uint8_t* ph_host_pile_place(ph_host* host, ph_host_pile* pile)
+uint8_t* ph_host_send_batch_place(ph_host* host, ph_host_send_batch* batch)
 {
-    if (pile->count == PH_PILE_PAYLOADS ||
-        pile->used + PH_NETCODE_PAYLOAD_MAX > sizeof pile->bytes) {
-        ph_host_pile_send(host, pile);
+    if (batch->count == PH_SEND_BATCH_PAYLOADS ||
+        batch->used + PH_NETCODE_PAYLOAD_MAX > sizeof batch->bytes) {
+        ph_host_send_batch_send(host, batch);
     }
-    return pile->bytes + pile->used;
+    return batch->bytes + batch->used;
 }
 
-void ph_host_pile_add(ph_host_pile* pile, int client, size_t size, uint64_t now_us)
+void ph_host_send_batch_add(ph_host_send_batch* batch, int client, size_t size, uint64_t now_us)
 {
-    pile->payloads[pile->count++] = (ph_host_payload){
+    batch->payloads[batch->count++] = (ph_host_payload){
         .now_us = now_us,
         .client = client,
         .size = (int32_t)size,
     };
-    pile->used += size;
+    batch->used += size;
 }
 
 typedef struct passing {
@@ -57,13 +57,13 @@ static bool has_room(const ph_socket_batch* outbox, const ph_host_payload* paylo
 }
 
 // As many as are sent with one call, from this one on. @return The first that is left.
-static int seal(const ph_host* host, ph_host_pile* pile, int first, const uint8_t** bytes)
+static int seal(const ph_host* host, ph_host_send_batch* batch, int first, const uint8_t** bytes)
 {
-    passing now = {.outbox = &pile->outbox};
+    passing now = {.outbox = &batch->outbox};
     const ph_net_sink sink = {pass, &now};
     int i = first;
-    for (; i < pile->count && has_room(&pile->outbox, &pile->payloads[i]); ++i) {
-        const ph_host_payload* payload = &pile->payloads[i];
+    for (; i < batch->count && has_room(&batch->outbox, &batch->payloads[i]); ++i) {
+        const ph_host_payload* payload = &batch->payloads[i];
         now.session = &host->sessions.by_client[payload->client];
         now.now_us = payload->now_us;
         ph_net_server_seal(host->server, payload->client, *bytes, (size_t)payload->size, &sink);
@@ -72,19 +72,19 @@ static int seal(const ph_host* host, ph_host_pile* pile, int first, const uint8_
     return i;
 }
 
-void ph_host_pile_send(ph_host* host, ph_host_pile* pile)
+void ph_host_send_batch_send(ph_host* host, ph_host_send_batch* batch)
 {
-    const uint8_t* bytes = pile->bytes;
-    for (int first = 0; first < pile->count;) {
+    const uint8_t* bytes = batch->bytes;
+    for (int first = 0; first < batch->count;) {
         const uint64_t start_ns = ph_host_now_ns(host);
-        first = seal(host, pile, first, &bytes);
+        first = seal(host, batch, first, &bytes);
         const uint64_t sealed_ns = ph_host_now_ns(host);
-        ph_socket_batch_flush(&pile->outbox);
+        ph_socket_batch_flush(&batch->outbox);
         if (host->now_ns != NULL) {
             host->times.seal_ns += sealed_ns - start_ns;
             host->times.send_ns += ph_host_now_ns(host) - sealed_ns;
         }
     }
-    pile->count = 0;
-    pile->used = 0;
+    batch->count = 0;
+    batch->used = 0;
 }

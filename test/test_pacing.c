@@ -76,7 +76,7 @@ static void without_a_limit_it_is_always_time(void** state)
 }
 
 // The aim: few in view are told of often, a crowd about once a second.
-static void rhythm_follows_the_crowd(void** state)
+static void pacing_follows_the_entity_count(void** state)
 {
     (void)state;
     const int64_t news_bits[] = {100, 1000, 5000};
@@ -109,7 +109,7 @@ int main(void)
         cmocka_unit_test(a_full_datagram_is_enough),
         cmocka_unit_test(a_full_bucket_is_enough),
         cmocka_unit_test(without_a_limit_it_is_always_time),
-        cmocka_unit_test(rhythm_follows_the_crowd),
+        cmocka_unit_test(pacing_follows_the_entity_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,7 +65,7 @@ static ph_entity_id spawn(fixture* f, uint64_t name, int32_t x_mm)
     return id;
 }
 
-static void veil(fixture* f, ph_entity_id entity, uint32_t seen_by)
+static void set_seen_by(fixture* f, ph_entity_id entity, uint32_t seen_by)
 {
     assert_int_equal(ph_world_set_visibility(f->world, entity, seen_by, false, false), PH_OK);
 }
@@ -128,12 +128,12 @@ static void a_reference_to_somebody_just_hidden_is_one_to_nobody(void** state)
     step(&f, 4);
     point(&f, from, other);
     ph_world_tick(f.world);
-    veil(&f, hidden, HIDDEN);
+    set_seen_by(&f, hidden, HIDDEN);
     point(&f, from, hidden);
     send(&f);
     assert_int_equal(target_of(&f, 2), 0);
     // Shown again before anybody has noticed.
-    veil(&f, hidden, SEEN);
+    set_seen_by(&f, hidden, SEEN);
     send(&f);
     assert_int_equal(target_of(&f, 2), 3);
     teardown(&f);
@@ -151,9 +151,9 @@ static void a_reference_of_somebody_hidden_for_a_moment_is_told(void** state)
     const ph_entity_id to = spawn(&f, 3, 2000);
     point(&f, from, to);
     step(&f, 1); // its enter is sent and acknowledged
-    veil(&f, from, HIDDEN);
+    set_seen_by(&f, from, HIDDEN);
     send(&f);
-    veil(&f, from, SEEN);
+    set_seen_by(&f, from, SEEN);
     step(&f, 3);
     assert_int_equal(target_of(&f, 2), 3);
     ph_viewer_stats stats;
@@ -202,7 +202,7 @@ static uint64_t tell_tale(bool has_turned)
         crowd[i] = spawn(f, 10 + (uint64_t)i, 5000 + i * 100);
     }
     const ph_entity_id hidden = spawn(f, 1, 60000);
-    veil(f, hidden, HIDDEN);
+    set_seen_by(f, hidden, HIDDEN);
     turn(f, hidden, 10.0);
     for (int step = 0; step < 160; ++step) {
         for (int i = 0; i < CROWD; ++i) {
@@ -213,7 +213,7 @@ static uint64_t tell_tale(bool has_turned)
         }
         if (step == 100) {
             ph_viewer_set_hint(f->world, f->viewer, hidden, 1000.0);
-            veil(f, hidden, SEEN);
+            set_seen_by(f, hidden, SEEN);
         }
         if (step >= 103) {
             ph_world_move(f->world, hidden, 4000, step * 900 - 50000, 0);
@@ -256,7 +256,7 @@ static void what_only_an_owner_knows_ends_with_owning(void** state)
         assert_int_equal(ph_viewer_set_entity(f.world, f.viewer, (ph_entity_id){0}), PH_OK);
         set_secret(&f, own, 777);
         if (is_hidden != 0) {
-            veil(&f, own, HIDDEN);
+            set_seen_by(&f, own, HIDDEN);
         }
         send(&f);
         int32_t known = 0;

@@ -3,7 +3,7 @@
 
 // The last second of the truth, next to looking back through everything that ever was.
 
-#include "kit/past.h"
+#include "kit/truth_history.h"
 
 #include "support/test_memory.h"
 #include "support/test_support.h"
@@ -82,9 +82,9 @@ static bool is_jump(const moment* moments, int tick, int entity)
     return distance_mm(&moments[tick - 1], &moments[tick], entity) * RATE_HZ > 100000.0;
 }
 
-static void check_entity(const ph_past* past, const moment* moments, int entity)
+static void check_entity(const ph_truth_history* history, const moment* moments, int entity)
 {
-    const int tick = past->tick;
+    const int tick = history->tick;
     const int stay = first_of_stay(moments, tick, entity);
     double longest_mm = 0.0;
     bool has_jumped = false;
@@ -95,9 +95,9 @@ static void check_entity(const ph_past* past, const moment* moments, int entity)
         has_jumped = has_jumped || (at >= 0 && is_jump(moments, at, entity));
     }
     const int from = stay > tick - RATE_HZ ? stay : tick - RATE_HZ;
-    const ph_trail* trail = &past->trails[entity];
+    const ph_trail* trail = &history->trails[entity];
     assert_int_equal(trail->first_tick, stay);
-    assert_int_equal(ph_past_has_jumped(past, entity), has_jumped);
+    assert_int_equal(ph_truth_history_has_jumped(history, entity), has_jumped);
     assert_true(fabs(trail->longest_step_mm - longest_mm) < 1e-6);
     for (int axis = 0; axis < 3; ++axis) {
         assert_int_equal(trail->way_mm[axis],
@@ -112,23 +112,23 @@ static void equals_looking_back_through_everything(void** state)
     (void)state;
     static moment moments[TICK_COUNT];
     test_rng rng = {.state = 61};
-    ph_past* past;
-    const ph_past_def def = {.entity_count = ENTITY_COUNT, .rate_hz = RATE_HZ};
-    assert_int_equal(ph_past_create(&def, &past), PH_OK);
+    ph_truth_history* history;
+    const ph_truth_history_def def = {.entity_count = ENTITY_COUNT, .rate_hz = RATE_HZ};
+    assert_int_equal(ph_truth_history_create(&def, &history), PH_OK);
     for (int tick = 0; tick < TICK_COUNT; ++tick) {
         draw_moment(&rng, &moments[tick > 0 ? tick - 1 : 0], &moments[tick]);
         const ph_truth_moment truth = truth_of(&moments[tick]);
-        ph_past_step(past, &truth);
+        ph_truth_history_step(history, &truth);
         int listed = 0;
         for (int i = 0; i < ENTITY_COUNT; ++i) {
             if (moments[tick].present[i]) {
-                assert_int_equal(past->present[listed++], i);
-                check_entity(past, moments, i);
+                assert_int_equal(history->present[listed++], i);
+                check_entity(history, moments, i);
             }
         }
-        assert_int_equal(past->present_count, listed);
+        assert_int_equal(history->present_count, listed);
     }
-    ph_past_destroy(past);
+    ph_truth_history_destroy(history);
 }
 
 // From 2^31 - 10 to -2^31 + 20 it is 30 mm, not 4,295 km.
@@ -139,28 +139,30 @@ static void distances_cross_the_edge_of_the_world(void** state)
         .present = {true, true},
         .mm = {{INT32_MAX - 9, INT32_MIN + 20}, {40, 0}, {INT32_MIN, INT32_MAX - 119}},
     };
-    ph_past* past;
-    assert_int_equal(ph_past_create(&(ph_past_def){.entity_count = 2, .rate_hz = 1}, &past), PH_OK);
+    ph_truth_history* history;
+    assert_int_equal(
+        ph_truth_history_create(&(ph_truth_history_def){.entity_count = 2, .rate_hz = 1}, &history),
+        PH_OK);
     const ph_truth_moment truth = truth_of(&now);
-    ph_past_step(past, &truth);
-    assert_true(ph_past_planar2(past, 0, 1) == 50 * 50);
-    assert_true(ph_past_planar2(past, 1, 0) == 50 * 50);
-    assert_true(ph_past_distance2(past, 0, 1) == 50 * 50 + 120 * 120);
-    ph_past_destroy(past);
+    ph_truth_history_step(history, &truth);
+    assert_true(ph_truth_history_planar2(history, 0, 1) == 50 * 50);
+    assert_true(ph_truth_history_planar2(history, 1, 0) == 50 * 50);
+    assert_true(ph_truth_history_distance2(history, 0, 1) == 50 * 50 + 120 * 120);
+    ph_truth_history_destroy(history);
 }
 
-static void without_memory_there_is_no_past(void** state)
+static void without_memory_there_is_no_history(void** state)
 {
     (void)state;
     ph_result result = PH_ERROR_MEMORY;
     for (int n = 1; result != PH_OK; ++n) {
         test_memory memory = {.fail_at = n};
-        const ph_past_def def = {
+        const ph_truth_history_def def = {
             .entity_count = 4, .rate_hz = 3, .allocator = test_memory_allocator(&memory)};
-        ph_past* past;
-        result = ph_past_create(&def, &past);
-        assert_true((past != NULL) == (result == PH_OK));
-        ph_past_destroy(past);
+        ph_truth_history* history;
+        result = ph_truth_history_create(&def, &history);
+        assert_true((history != NULL) == (result == PH_OK));
+        ph_truth_history_destroy(history);
         test_memory_assert_clean(&memory);
     }
 }
@@ -170,7 +172,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equals_looking_back_through_everything),
         cmocka_unit_test(distances_cross_the_edge_of_the_world),
-        cmocka_unit_test(without_memory_there_is_no_past),
+        cmocka_unit_test(without_memory_there_is_no_history),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@
 // are equal levels. While a run is measured, only what changed at one of the ends is compared; the
 // whole is compared while the world stands still.
 
-#include "kit/sim_likeness.h"
+#include "kit/sim_equality.h"
 
 #include "kit/wrap.h"
 
@@ -85,13 +85,13 @@ static bool are_values_alike(const ends* of, int entity)
 {
     const ph_sim_stage* stage = of->pair->stage;
     const ph_class_def* kind = ph_schema_class(stage->schema, 0);
-    const ph_feeds* feeds = &stage->source->feeds;
-    for (int i = 0; i < feeds->count; ++i) {
-        const ph_feed* feed = &feeds->feed[i];
-        const ph_property_def* property = &kind->properties[feed->property];
+    const ph_column_bindings* bindings = &stage->source->bindings;
+    for (int i = 0; i < bindings->count; ++i) {
+        const ph_column_binding* binding = &bindings->items[i];
+        const ph_property_def* property = &kind->properties[binding->property];
         const bool is_due =
             ph_sim_is_for_all(property) && is_within(of->pair, entity, property->distance_m);
-        if (is_due && !is_same(of, feed->property, feed->field)) {
+        if (is_due && !is_same(of, binding->property, binding->field)) {
             return false;
         }
     }
@@ -111,7 +111,7 @@ static bool is_entity_alike(const ph_sim_pair* pair, ph_entity_id real)
            are_values_alike(&of, entity);
 }
 
-bool ph_sim_is_alike(const ph_sim_pair* pair)
+bool ph_sim_is_equal(const ph_sim_pair* pair)
 {
     const ph_world* world = pair->stage->world;
     ph_vision sight;

@@ -5,8 +5,8 @@
 // entity of one viewer; and clients that answer every packet a tick or two later, but for one in a
 // hundred that is lost. Ten ticks a second, five sends a second to each viewer.
 
-#ifndef PH_BENCH_LOAD_SCENE_H
-#define PH_BENCH_LOAD_SCENE_H
+#ifndef PH_BENCH_LOAD_SESSION_H
+#define PH_BENCH_LOAD_SESSION_H
 
 #include "kit/large_pages.h"
 #include "packet/header.h"
@@ -37,25 +37,25 @@ typedef struct load_walker {
 } load_walker;
 
 // The end of a packet that its header stands at: the front of classic, the back of pinhole.
-typedef struct load_letter {
+typedef struct load_packet {
     uint8_t bytes[64];
     uint8_t size;
-} load_letter;
+} load_packet;
 
-enum { LOAD_LETTERS_MAX = 4 };
+enum { LOAD_PACKETS_MAX = 4 };
 
 // The far end of one viewer.
 typedef struct load_client {
     ph_viewer_id viewer;
     ph_receipt receipt;
-    load_letter letters[LOAD_LETTERS_MAX]; // since the last time it looked
-    int letter_count;
+    load_packet packets[LOAD_PACKETS_MAX]; // since the last time it looked
+    int packet_count;
     uint8_t ack[PH_ACK_SIZE];
     uint32_t ack_tick; // when it arrives; 0: there is none
     ph_rng rng;        // decides what is lost
 } load_client;
 
-typedef struct load_scene {
+typedef struct load_session {
     ph_profile profile;
     int viewer_count;
     double side_mm; // of the square they walk in
@@ -68,19 +68,19 @@ typedef struct load_scene {
     uint64_t live_bytes;   // of the world
     double bytes_per_viewer;
     ph_pool* pool; // NULL: everything on this thread
-} load_scene;
+} load_session;
 
 // Everybody connected, entered, and the budget's bucket at its usual level.
 // @return False when there is no memory for it; the program ends then, so nothing is given back.
-bool load_scene_make(load_scene* scene, ph_profile profile, int viewer_count,
-                     ph_scheduler scheduler);
-void load_scene_destroy(load_scene* scene);
+bool load_session_make(load_session* scene, ph_profile profile, int viewer_count,
+                       ph_scheduler scheduler);
+void load_session_destroy(load_session* scene);
 
 // One tick in three parts: the game moves everybody, the world does its work, the clients look at
 // what came.
-void load_scene_move(load_scene* scene);
-void load_scene_work(load_scene* scene);
-void load_scene_answer(load_scene* scene);
+void load_session_move(load_session* scene);
+void load_session_work(load_session* scene);
+void load_session_answer(load_session* scene);
 
 // Sums over all viewers.
 typedef struct load_counts {
@@ -92,6 +92,6 @@ typedef struct load_counts {
     uint64_t updates;
     uint64_t visible; // entities in view now
 } load_counts;
-load_counts load_scene_counts(const load_scene* scene);
+load_counts load_session_counts(const load_session* scene);
 
 #endif

@@ -85,14 +85,14 @@ static bool live(const session_def* def, int in, int out)
     if (ph_client_create(&client_def, &client) != PH_OK) {
         return false;
     }
-    envelope letter;
+    envelope datagram;
     uint8_t bytes[PH_PAYLOAD_MAX];
-    while (read_all(in, &letter, sizeof letter) && letter.size > 0) {
-        if (letter.size > sizeof bytes || !read_all(in, bytes, (size_t)letter.size)) {
+    while (read_all(in, &datagram, sizeof datagram) && datagram.size > 0) {
+        if (datagram.size > sizeof bytes || !read_all(in, bytes, (size_t)datagram.size)) {
             return false;
         }
-        ph_client_receive(client, letter.now_us, bytes, (size_t)letter.size);
-        const reply made = reply_of(client, letter.now_us);
+        ph_client_receive(client, datagram.now_us, bytes, (size_t)datagram.size);
+        const reply made = reply_of(client, datagram.now_us);
         if (!write_all(out, &made, sizeof made)) {
             return false;
         }
@@ -136,8 +136,8 @@ static void compare(test_session* session, int viewer, const void* bytes, size_t
     if (viewer != 0) {
         return;
     }
-    const envelope letter = {.now_us = session->now_us, .size = size};
-    assert_true(write_all(to_child, &letter, sizeof letter));
+    const envelope datagram = {.now_us = session->now_us, .size = size};
+    assert_true(write_all(to_child, &datagram, sizeof datagram));
     assert_true(write_all(to_child, bytes, size));
     reply there;
     assert_true(read_all(from_child, &there, sizeof there));

@@ -4,29 +4,29 @@
 // Which column of a recording feeds which property of a schema: matched by name, checked value by
 // value before anything is played.
 
-#ifndef PINHOLE_KIT_FEEDS_H
-#define PINHOLE_KIT_FEEDS_H
+#ifndef PINHOLE_KIT_COLUMN_BINDINGS_H
+#define PINHOLE_KIT_COLUMN_BINDINGS_H
 
 #include "kit/recording.h"
 
-enum { PH_FEED_HEADING = -1 };
+enum { PH_BINDING_HEADING = -1 };
 
-typedef struct ph_feed {
+typedef struct ph_column_binding {
     int property;   // of the schema's only class
-    int column;     // of the recording, or PH_FEED_HEADING
+    int column;     // of the recording, or PH_BINDING_HEADING
     ph_field field; // as what it is set: I64, F64 or TEXT
     double scale;   // from the column's unit to the property's: degrees to parts of its turn
     double initial; // what an empty cell stands for, in the property's unit; TEXT: the empty string
-} ph_feed;
+} ph_column_binding;
 
-typedef struct ph_feeds {
-    ph_feed feed[PH_PROPERTIES_MAX];
+typedef struct ph_column_bindings {
+    ph_column_binding items[PH_PROPERTIES_MAX];
     int count;
     // For a note to whoever gave the schema.
-    uint64_t ignored_columns;  // bit by column: no property wants it, or all its cells are empty
-    uint64_t unfed_properties; // bit by property: it keeps its initial value
+    uint64_t ignored_columns;    // bit by column: no property wants it, or all its cells are empty
+    uint64_t unbound_properties; // bit by property: it keeps its initial value
     bool is_heading_ignored;
-} ph_feeds;
+} ph_column_bindings;
 
 // Position is fed by x_mm, y_mm and z_mm, whatever it is called; "heading" or "heading_deg" by
 // heading_deg; all others by the column of their name. Whole numbers and words (by their number)
@@ -34,7 +34,7 @@ typedef struct ph_feeds {
 // words feed strings.
 // @return false with *fault filled: the schema has several classes, a column cannot feed the
 // property of its name, or a value is outside of what was declared; with its line, if it has one.
-bool ph_feeds_make(const ph_schema* schema, const ph_recording* recording, ph_feeds* feeds,
-                   ph_fault* fault);
+bool ph_column_bindings_make(const ph_schema* schema, const ph_recording* recording,
+                             ph_column_bindings* bindings, ph_fault* fault);
 
 #endif

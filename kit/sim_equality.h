@@ -3,8 +3,8 @@
 
 // Whether a client has what the world has: the same integers behind every value.
 
-#ifndef PINHOLE_KIT_SIM_LIKENESS_H
-#define PINHOLE_KIT_SIM_LIKENESS_H
+#ifndef PINHOLE_KIT_SIM_EQUALITY_H
+#define PINHOLE_KIT_SIM_EQUALITY_H
 
 #include "kit/sim_stage.h"
 
@@ -22,6 +22,6 @@ typedef struct ph_sim_pair {
 uint64_t ph_sim_differing(const ph_sim_pair* pair, ph_entity_id shown, int entity, uint64_t traits);
 
 // Same entities in view, same positions, same values within their distance.
-bool ph_sim_is_alike(const ph_sim_pair* pair);
+bool ph_sim_is_equal(const ph_sim_pair* pair);
 
 #endif

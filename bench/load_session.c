@@ -3,7 +3,7 @@
 
 // Walkers, viewers and clients of `pinhole bench load`.
 
-#include "load_scene.h"
+#include "load_session.h"
 
 #include "base/allocator.h"
 #include "kit/creature.h"
@@ -39,7 +39,7 @@
 
 static void* allocate(void* context, size_t size)
 {
-    load_scene* scene = context;
+    load_session* scene = context;
     const ph_allocator pages = ph_large_pages_allocator(scene->pages);
     void* memory = pages.allocate(pages.context, size);
     scene->live_bytes += memory != NULL ? size : 0;
@@ -48,7 +48,7 @@ static void* allocate(void* context, size_t size)
 
 static void release(void* context, void* memory, size_t size)
 {
-    load_scene* scene = context;
+    load_session* scene = context;
     const ph_allocator pages = ph_large_pages_allocator(scene->pages);
     scene->live_bytes -= size;
     pages.release(pages.context, memory, size);
@@ -56,7 +56,7 @@ static void release(void* context, void* memory, size_t size)
 
 // ---- the crowd
 
-static bool make_world(load_scene* scene)
+static bool make_world(load_session* scene)
 {
     const ph_class_def creature = ph_creature_class();
     if (ph_schema_create(&creature, 1, NULL, &scene->schema, NULL) != PH_OK) {
@@ -94,7 +94,7 @@ static ph_creature make_creature(ph_rng* rng, int i)
     return creature;
 }
 
-static bool spawn(load_scene* scene, int i)
+static bool spawn(load_session* scene, int i)
 {
     ph_rng* rng = &scene->rng;
     load_walker* walker = &scene->walkers[i];
@@ -114,7 +114,7 @@ static bool spawn(load_scene* scene, int i)
            ph_world_set_struct(scene->world, walker->id, &creature, NULL) == PH_OK;
 }
 
-static bool connect(load_scene* scene, int i, ph_scheduler scheduler)
+static bool connect(load_session* scene, int i, ph_scheduler scheduler)
 {
     load_client* client = &scene->clients[i];
     ph_viewer_def def = ph_viewer_def_default();
@@ -131,7 +131,7 @@ static bool connect(load_scene* scene, int i, ph_scheduler scheduler)
     return ph_world_add_viewer(scene->world, &def, &client->viewer) == PH_OK;
 }
 
-static bool set_budgets(load_scene* scene, int bits_per_second, int burst_bits)
+static bool set_budgets(load_session* scene, int bits_per_second, int burst_bits)
 {
     for (int i = 0; i < scene->viewer_count; ++i) {
         if (ph_viewer_set_budget(scene->world, scene->clients[i].viewer, bits_per_second,
@@ -142,16 +142,16 @@ static bool set_budgets(load_scene* scene, int bits_per_second, int burst_bits)
     return true;
 }
 
-static void run(load_scene* scene, int ticks)
+static void run(load_session* scene, int ticks)
 {
     for (int i = 0; i < ticks; ++i) {
-        load_scene_move(scene);
-        load_scene_work(scene);
-        load_scene_answer(scene);
+        load_session_move(scene);
+        load_session_work(scene);
+        load_session_answer(scene);
     }
 }
 
-static bool populate(load_scene* scene, ph_scheduler scheduler)
+static bool populate(load_session* scene, ph_scheduler scheduler)
 {
     for (int i = 0; i < scene->viewer_count; ++i) {
         if (!spawn(scene, i)) {
@@ -169,11 +169,11 @@ static bool populate(load_scene* scene, ph_scheduler scheduler)
     return true;
 }
 
-bool load_scene_make(load_scene* scene, ph_profile profile, int viewer_count,
-                     ph_scheduler scheduler)
+bool load_session_make(load_session* scene, ph_profile profile, int viewer_count,
+                       ph_scheduler scheduler)
 {
     const ph_allocator memory = {0};
-    *scene = (load_scene){
+    *scene = (load_session){
         .profile = profile,
         .viewer_count = viewer_count,
         .side_mm = 1e6 * sqrt(viewer_count / PER_KM2),
@@ -198,7 +198,7 @@ bool load_scene_make(load_scene* scene, ph_profile profile, int viewer_count,
     return true;
 }
 
-void load_scene_destroy(load_scene* scene)
+void load_session_destroy(load_session* scene)
 {
     const ph_allocator memory = {0};
     const size_t count = (size_t)scene->viewer_count;
@@ -216,7 +216,7 @@ static double inside(double place_mm, double side_mm)
     return place_mm < 0.0 ? 0.0 : place_mm > side_mm ? side_mm : place_mm;
 }
 
-static void walk(load_scene* scene, load_walker* walker)
+static void walk(load_session* scene, load_walker* walker)
 {
     ph_rng* rng = &scene->rng;
     const double radians = walker->heading_deg * PI / 180.0;
@@ -230,7 +230,7 @@ static void walk(load_scene* scene, load_walker* walker)
     }
 }
 
-void load_scene_move(load_scene* scene)
+void load_session_move(load_session* scene)
 {
     for (int i = 0; i < scene->viewer_count; ++i) {
         load_walker* walker = &scene->walkers[i];
@@ -259,18 +259,18 @@ static void deliver(void* context, ph_viewer_id viewer, const void* bytes, size_
     (void)viewer;
     const delivery* to = context;
     load_client* client = to->client;
-    if (client->letter_count < LOAD_LETTERS_MAX) {
-        load_letter* letter = &client->letters[client->letter_count++];
-        letter->size = (uint8_t)(size < sizeof letter->bytes ? size : sizeof letter->bytes);
-        const size_t first = to->profile == PH_PROFILE_PINHOLE ? size - letter->size : 0;
-        memcpy(letter->bytes, (const uint8_t*)bytes + first, letter->size);
+    if (client->packet_count < LOAD_PACKETS_MAX) {
+        load_packet* packet = &client->packets[client->packet_count++];
+        packet->size = (uint8_t)(size < sizeof packet->bytes ? size : sizeof packet->bytes);
+        const size_t first = to->profile == PH_PROFILE_PINHOLE ? size - packet->size : 0;
+        memcpy(packet->bytes, (const uint8_t*)bytes + first, packet->size);
     }
 }
 
 // What ph_world_send_all() does, for one viewer: every other tick, so that all are spread evenly.
 static void serve(void* context, int i)
 {
-    load_scene* scene = context;
+    load_session* scene = context;
     load_client* client = &scene->clients[i];
     const uint32_t tick = ph_world_tick_count(scene->world);
     const uint64_t now_us = (uint64_t)tick * LOAD_TICK_US;
@@ -286,7 +286,7 @@ static void serve(void* context, int i)
     }
 }
 
-void load_scene_work(load_scene* scene)
+void load_session_work(load_session* scene)
 {
     ph_world_tick(scene->world);
     if (scene->pool != NULL) {
@@ -300,24 +300,24 @@ void load_scene_work(load_scene* scene)
 
 // ---- the clients
 
-static ph_header read_header(const load_client* client, const load_letter* letter,
+static ph_header read_header(const load_client* client, const load_packet* packet,
                              ph_profile profile)
 {
     ph_header header;
     if (profile == PH_PROFILE_PINHOLE) {
         ph_entropy_reader reader;
-        ph_entropy_reader_init(&reader, letter->bytes, letter->size);
+        ph_entropy_reader_init(&reader, packet->bytes, packet->size);
         ph_coded_header_read(&reader.raw, client->receipt.newest, &header);
     } else {
-        ph_bit_reader reader = ph_bit_reader_make(letter->bytes, letter->size);
+        ph_bit_reader reader = ph_bit_reader_make(packet->bytes, packet->size);
         ph_header_read(&reader, &header);
     }
     return header;
 }
 
-static void read_letter(load_client* client, const load_letter* letter, ph_profile profile)
+static void read_packet(load_client* client, const load_packet* packet, ph_profile profile)
 {
-    const ph_header header = read_header(client, letter, profile);
+    const ph_header header = read_header(client, packet, profile);
     const bool is_new =
         ph_receipt_judge(&client->receipt, header.number, header.horizon) == PH_NEWS_NEW;
     if (is_new && !ph_rng_chance(&client->rng, LOSS)) {
@@ -325,18 +325,18 @@ static void read_letter(load_client* client, const load_letter* letter, ph_profi
     }
 }
 
-void load_scene_answer(load_scene* scene)
+void load_session_answer(load_session* scene)
 {
     const uint32_t tick = ph_world_tick_count(scene->world);
     for (int i = 0; i < scene->viewer_count; ++i) {
         load_client* client = &scene->clients[i];
-        if (client->letter_count == 0) {
+        if (client->packet_count == 0) {
             continue;
         }
-        for (int k = 0; k < client->letter_count; ++k) {
-            read_letter(client, &client->letters[k], scene->profile);
+        for (int k = 0; k < client->packet_count; ++k) {
+            read_packet(client, &client->packets[k], scene->profile);
         }
-        client->letter_count = 0;
+        client->packet_count = 0;
         ph_ack_write(&client->receipt, client->ack);
         client->ack_tick = tick + 1 + (uint32_t)(ph_rng_next(&client->rng) & 1);
     }
@@ -344,7 +344,7 @@ void load_scene_answer(load_scene* scene)
 
 // ---- figures
 
-load_counts load_scene_counts(const load_scene* scene)
+load_counts load_session_counts(const load_session* scene)
 {
     load_counts counts = {0};
     for (int i = 0; i < scene->viewer_count; ++i) {

@@ -3,7 +3,7 @@
 
 // Runs once per run of the simulator, for every actor and tick.
 
-#include "kit/film.h"
+#include "kit/scene_recording.h"
 
 #include "kit/rows.h"
 #include "kit/scene.h"
@@ -78,7 +78,7 @@ static int tick_count_of(double seconds, int rate_hz)
     return count < 1.0 ? 1 : count > 1e9 ? 1000000000 : (int)count;
 }
 
-ph_recording* ph_film_scene(const ph_film_def* def, ph_fault* fault)
+ph_recording* ph_scene_recording_make(const ph_scene_recording_def* def, ph_fault* fault)
 {
     if (ph_scene_find(def->scene) == NULL) {
         ph_fault_set(fault, 0, 0, "there is no scene %.40s", def->scene);

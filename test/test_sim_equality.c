@@ -6,9 +6,9 @@
 #include "test_support.h"
 
 #include "kit/derive.h"
-#include "kit/film.h"
+#include "kit/scene_recording.h"
 #include "kit/recording_csv.h"
-#include "kit/sim_likeness.h"
+#include "kit/sim_equality.h"
 
 #include <pinhole/viewer.h>
 
@@ -76,8 +76,9 @@ static void set_up_on(fixture* f, ph_recording* recording)
 static void set_up(fixture* f)
 {
     ph_fault fault = {0};
-    const ph_film_def film = {.scene = "town", .count = 12, .seconds = 2.0, .seed = 3};
-    set_up_on(f, ph_film_scene(&film, &fault));
+    const ph_scene_recording_def recording = {
+        .scene = "town", .count = 12, .seconds = 2.0, .seed = 3};
+    set_up_on(f, ph_scene_recording_make(&recording, &fault));
 }
 
 static void tear_down(fixture* f)
@@ -93,10 +94,10 @@ static void a_client_is_alike_once_it_was_told_everything(void** state)
     (void)state;
     fixture f;
     set_up(&f);
-    assert_false(ph_sim_is_alike(&f.pair));
+    assert_false(ph_sim_is_equal(&f.pair));
     exchange(&f);
     assert_true(ph_client_entity_count(f.client) > 1);
-    assert_true(ph_sim_is_alike(&f.pair));
+    assert_true(ph_sim_is_equal(&f.pair));
     tear_down(&f);
 }
 
@@ -119,9 +120,9 @@ static void a_value_that_was_not_told_is_found(void** state)
         PH_OK);
     assert_int_equal(ph_sim_differing(&f.pair, shown, f.pair.entity, UINT64_MAX),
                      (uint64_t)1 << trait);
-    assert_false(ph_sim_is_alike(&f.pair));
+    assert_false(ph_sim_is_equal(&f.pair));
     exchange(&f);
-    assert_true(ph_sim_is_alike(&f.pair));
+    assert_true(ph_sim_is_equal(&f.pair));
     tear_down(&f);
 }
 
@@ -136,13 +137,13 @@ static void a_value_beyond_the_edge_of_the_world_is_found(void** state)
     fixture f;
     set_up_on(&f, ph_recording_parse(TEXT, strlen(TEXT), &def, &fault));
     exchange(&f);
-    assert_true(ph_sim_is_alike(&f.pair));
+    assert_true(ph_sim_is_equal(&f.pair));
     int64_t health = 5;
     assert_int_equal(ph_world_set_property(f.stage->world, f.stage->source->entity_id[1],
                                            f.stage->traits[0].property, PH_FIELD_I64, &health,
                                            sizeof health),
                      PH_OK);
-    assert_false(ph_sim_is_alike(&f.pair));
+    assert_false(ph_sim_is_equal(&f.pair));
     tear_down(&f);
 }
 
@@ -156,7 +157,7 @@ static void a_step_that_was_not_told_is_found(void** state)
     const int own = f.pair.entity;
     ph_world_move(f.stage->world, source->entity_id[own], source->x_mm[own] + 16, source->y_mm[own],
                   source->z_mm[own]);
-    assert_false(ph_sim_is_alike(&f.pair));
+    assert_false(ph_sim_is_equal(&f.pair));
     tear_down(&f);
 }
 
@@ -172,9 +173,9 @@ static void somebody_who_left_and_is_still_shown_is_found(void** state)
     }
     ph_world_despawn(f.stage->world, f.stage->source->entity_id[other]);
     ph_sim_stage_tick(f.stage);
-    assert_false(ph_sim_is_alike(&f.pair));
+    assert_false(ph_sim_is_equal(&f.pair));
     exchange(&f);
-    assert_true(ph_sim_is_alike(&f.pair));
+    assert_true(ph_sim_is_equal(&f.pair));
     tear_down(&f);
 }
 

@@ -4,7 +4,7 @@
 // Runs once per run of the simulator; the values of a column are looked at one by one only when one
 // of them is wrong.
 
-#include "kit/feeds.h"
+#include "kit/column_bindings.h"
 
 #include <pinhole/text.h>
 
@@ -14,7 +14,7 @@
 typedef struct matching {
     const ph_recording* recording;
     const ph_property_def* def;
-    int column; // or PH_FEED_HEADING
+    int column; // or PH_BINDING_HEADING
     ph_fault* fault;
 } matching;
 
@@ -26,13 +26,13 @@ static ph_column heading_column(void)
 
 static ph_column described(const matching* m)
 {
-    return m->column == PH_FEED_HEADING ? heading_column() : m->recording->columns[m->column];
+    return m->column == PH_BINDING_HEADING ? heading_column() : m->recording->columns[m->column];
 }
 
 static double value_at(const matching* m, int row)
 {
-    return m->column == PH_FEED_HEADING ? (double)m->recording->heading_deg[row]
-                                        : m->recording->columns[m->column].value[row];
+    return m->column == PH_BINDING_HEADING ? (double)m->recording->heading_deg[row]
+                                           : m->recording->columns[m->column].value[row];
 }
 
 // ---- what a coding takes
@@ -185,11 +185,11 @@ static bool match(const matching* m, ph_field* field)
     return refuse_kind(m, is_word ? "words" : "numbers");
 }
 
-// The column for a property, PH_FEED_HEADING, or -2 for none.
+// The column for a property, PH_BINDING_HEADING, or -2 for none.
 static int column_for(const ph_recording* recording, const char* name)
 {
     if (strcmp(name, "heading") == 0 || strcmp(name, "heading_deg") == 0) {
-        return PH_FEED_HEADING;
+        return PH_BINDING_HEADING;
     }
     const int column = ph_recording_find_column(recording, name);
     return column >= 0 && recording->columns[column].kind != PH_COLUMN_EMPTY ? column : -2;
@@ -206,24 +206,24 @@ static double scale_of(const matching* m)
 
 // ---- all
 
-static void note_ignored(const ph_recording* recording, ph_feeds* feeds)
+static void note_ignored(const ph_recording* recording, ph_column_bindings* bindings)
 {
-    feeds->is_heading_ignored = true;
-    feeds->ignored_columns = (UINT64_C(1) << recording->column_count) - 1;
-    for (int i = 0; i < feeds->count; ++i) {
-        const int column = feeds->feed[i].column;
-        if (column == PH_FEED_HEADING) {
-            feeds->is_heading_ignored = false;
+    bindings->is_heading_ignored = true;
+    bindings->ignored_columns = (UINT64_C(1) << recording->column_count) - 1;
+    for (int i = 0; i < bindings->count; ++i) {
+        const int column = bindings->items[i].column;
+        if (column == PH_BINDING_HEADING) {
+            bindings->is_heading_ignored = false;
         } else {
-            feeds->ignored_columns &= ~(UINT64_C(1) << column);
+            bindings->ignored_columns &= ~(UINT64_C(1) << column);
         }
     }
 }
 
-bool ph_feeds_make(const ph_schema* schema, const ph_recording* recording, ph_feeds* feeds,
-                   ph_fault* fault)
+bool ph_column_bindings_make(const ph_schema* schema, const ph_recording* recording,
+                             ph_column_bindings* bindings, ph_fault* fault)
 {
-    *feeds = (ph_feeds){0};
+    *bindings = (ph_column_bindings){0};
     if (ph_schema_class_count(schema) != 1) {
         return ph_fault_set(fault, 0, 0, "the schema has %d classes; a recording knows only one",
                             ph_schema_class_count(schema));
@@ -235,20 +235,20 @@ bool ph_feeds_make(const ph_schema* schema, const ph_recording* recording, ph_fe
             continue;
         }
         m.column = column_for(recording, m.def->name);
-        if (m.column < PH_FEED_HEADING) {
-            feeds->unfed_properties |= UINT64_C(1) << p;
+        if (m.column < PH_BINDING_HEADING) {
+            bindings->unbound_properties |= UINT64_C(1) << p;
             continue;
         }
-        ph_feed* feed = &feeds->feed[feeds->count];
-        *feed = (ph_feed){.property = p,
-                          .column = m.column,
-                          .scale = scale_of(&m),
-                          .initial = m.def->default_value};
-        if (!match(&m, &feed->field)) {
+        ph_column_binding* binding = &bindings->items[bindings->count];
+        *binding = (ph_column_binding){.property = p,
+                                       .column = m.column,
+                                       .scale = scale_of(&m),
+                                       .initial = m.def->default_value};
+        if (!match(&m, &binding->field)) {
             return false;
         }
-        ++feeds->count;
+        ++bindings->count;
     }
-    note_ignored(recording, feeds);
+    note_ignored(recording, bindings);
     return true;
 }

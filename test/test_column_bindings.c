@@ -6,7 +6,7 @@
 #include "test_support.h"
 
 #include "kit/derive.h"
-#include "kit/feeds.h"
+#include "kit/column_bindings.h"
 #include "kit/recording_csv.h"
 
 #include <math.h>
@@ -35,27 +35,27 @@ static ph_schema* parse(const char* properties)
     return schema;
 }
 
-static ph_feeds feeds_of(const char* properties)
+static ph_column_bindings bindings_of(const char* properties)
 {
     ph_recording* yard = load_yard();
     ph_schema* schema = parse(properties);
-    ph_feeds feeds;
+    ph_column_bindings bindings;
     ph_fault fault = {0};
-    if (!ph_feeds_make(schema, yard, &feeds, &fault)) {
+    if (!ph_column_bindings_make(schema, yard, &bindings, &fault)) {
         fail_msg("%d: %s", fault.line, fault.message);
     }
     ph_schema_destroy(schema);
     ph_recording_destroy(yard);
-    return feeds;
+    return bindings;
 }
 
 static void assert_refused(const char* properties, const char* expected)
 {
     ph_recording* yard = load_yard();
     ph_schema* schema = parse(properties);
-    ph_feeds feeds;
+    ph_column_bindings bindings;
     ph_fault fault = {0};
-    assert_false(ph_feeds_make(schema, yard, &feeds, &fault));
+    assert_false(ph_column_bindings_make(schema, yard, &bindings, &fault));
     char said[300];
     snprintf(said, sizeof said, "%d:%d: %s", fault.line, fault.column, fault.message);
     assert_string_equal(said, expected);
@@ -66,39 +66,41 @@ static void assert_refused(const char* properties, const char* expected)
 // The columns of yard.csv.
 enum { KIND, HEALTH, SPEED, TILT_DEG, LEVEL };
 
-static void properties_are_fed_by_the_column_of_their_name(void** state)
+static void properties_are_bound_to_the_column_of_their_name(void** state)
 {
     (void)state;
-    const ph_feeds feeds = feeds_of("speed: fixed -2..2 step 0.5\nkind: enum 5\nheading: angle\n");
-    assert_int_equal(feeds.count, 3);
-    assert_int_equal(feeds.feed[0].property, 1);
-    assert_int_equal(feeds.feed[0].column, SPEED);
-    assert_int_equal(feeds.feed[0].field, PH_FIELD_F64);
-    assert_int_equal(feeds.feed[1].column, KIND);
-    assert_int_equal(feeds.feed[1].field, PH_FIELD_I64);
-    assert_int_equal(feeds.feed[2].property, 3);
-    assert_int_equal(feeds.feed[2].column, PH_FEED_HEADING);
+    const ph_column_bindings bindings =
+        bindings_of("speed: fixed -2..2 step 0.5\nkind: enum 5\nheading: angle\n");
+    assert_int_equal(bindings.count, 3);
+    assert_int_equal(bindings.items[0].property, 1);
+    assert_int_equal(bindings.items[0].column, SPEED);
+    assert_int_equal(bindings.items[0].field, PH_FIELD_F64);
+    assert_int_equal(bindings.items[1].column, KIND);
+    assert_int_equal(bindings.items[1].field, PH_FIELD_I64);
+    assert_int_equal(bindings.items[2].property, 3);
+    assert_int_equal(bindings.items[2].column, PH_BINDING_HEADING);
 }
 
-static void columns_that_nobody_wants_are_noted(void** state)
+static void columns_without_a_property_are_noted(void** state)
 {
     (void)state;
-    const ph_feeds feeds = feeds_of("level: varint\nkind: string 5\n");
-    assert_int_equal(feeds.ignored_columns, 1u << HEALTH | 1u << SPEED | 1u << TILT_DEG);
-    assert_true(feeds.is_heading_ignored);
-    assert_int_equal(feeds.unfed_properties, 0);
-    assert_false(feeds_of("heading_deg: fixed 0..360 step 1\n").is_heading_ignored);
+    const ph_column_bindings bindings = bindings_of("level: varint\nkind: string 5\n");
+    assert_int_equal(bindings.ignored_columns, 1u << HEALTH | 1u << SPEED | 1u << TILT_DEG);
+    assert_true(bindings.is_heading_ignored);
+    assert_int_equal(bindings.unbound_properties, 0);
+    assert_false(bindings_of("heading_deg: fixed 0..360 step 1\n").is_heading_ignored);
 }
 
-static void properties_that_nothing_feeds_are_noted(void** state)
+static void properties_without_a_column_are_noted(void** state)
 {
     (void)state;
-    const ph_feeds feeds = feeds_of("heading: angle\nmood: bool\nlevel: range 0..9\nhat: bool\n");
-    assert_int_equal(feeds.unfed_properties, 1u << 2 | 1u << 4);
-    assert_int_equal(feeds.count, 2);
+    const ph_column_bindings bindings =
+        bindings_of("heading: angle\nmood: bool\nlevel: range 0..9\nhat: bool\n");
+    assert_int_equal(bindings.unbound_properties, 1u << 2 | 1u << 4);
+    assert_int_equal(bindings.count, 2);
 }
 
-static void a_column_of_empty_cells_feeds_nothing(void** state)
+static void a_column_of_empty_cells_is_bound_to_nothing(void** state)
 {
     (void)state;
     const char csv[] = "# rate 2\ntick,entity,x_mm,y_mm,z_mm,heading_deg,hat\n0,1,0,0,0,0,\n";
@@ -107,11 +109,11 @@ static void a_column_of_empty_cells_feeds_nothing(void** state)
     ph_recording* made = ph_recording_parse(csv, sizeof csv - 1, &def, &fault);
     assert_non_null(made);
     ph_schema* schema = parse("hat: range 3..9\n");
-    ph_feeds feeds;
-    assert_true(ph_feeds_make(schema, made, &feeds, &fault));
-    assert_int_equal(feeds.count, 0);
-    assert_int_equal(feeds.ignored_columns, 1);
-    assert_int_equal(feeds.unfed_properties, 1u << 1);
+    ph_column_bindings bindings;
+    assert_true(ph_column_bindings_make(schema, made, &bindings, &fault));
+    assert_int_equal(bindings.count, 0);
+    assert_int_equal(bindings.ignored_columns, 1);
+    assert_int_equal(bindings.unbound_properties, 1u << 1);
     ph_schema_destroy(schema);
     ph_recording_destroy(made);
 }
@@ -119,20 +121,20 @@ static void a_column_of_empty_cells_feeds_nothing(void** state)
 static void degrees_are_turned_into_the_unit_of_the_angle(void** state)
 {
     (void)state;
-    const ph_feeds feeds =
-        feeds_of("heading: angle turn 400\ntilt_deg: angle\nlevel: angle turn 7\n");
-    assert_true(fabs(feeds.feed[0].scale - 400.0 / 360.0) < 1e-12);
-    assert_true(feeds.feed[1].scale == 1.0);
-    assert_true(feeds.feed[2].scale == 1.0);
+    const ph_column_bindings bindings =
+        bindings_of("heading: angle turn 400\ntilt_deg: angle\nlevel: angle turn 7\n");
+    assert_true(fabs(bindings.items[0].scale - 400.0 / 360.0) < 1e-12);
+    assert_true(bindings.items[1].scale == 1.0);
+    assert_true(bindings.items[2].scale == 1.0);
 }
 
 static void an_empty_cell_stands_for_the_initial_value(void** state)
 {
     (void)state;
-    const ph_feeds feeds =
-        feeds_of("health: range 50..100\nspeed: fixed -2..2 step 0.5 default 1\n");
-    assert_true(feeds.feed[0].initial == 50.0);
-    assert_true(feeds.feed[1].initial == 1.0);
+    const ph_column_bindings bindings =
+        bindings_of("health: range 50..100\nspeed: fixed -2..2 step 0.5 default 1\n");
+    assert_true(bindings.items[0].initial == 50.0);
+    assert_true(bindings.items[1].initial == 1.0);
 }
 
 static void a_derived_schema_wants_every_column(void** state)
@@ -142,12 +144,12 @@ static void a_derived_schema_wants_every_column(void** state)
     ph_fault fault;
     ph_schema* schema = ph_derive_schema(yard, &fault);
     assert_non_null(schema);
-    ph_feeds feeds;
-    assert_true(ph_feeds_make(schema, yard, &feeds, &fault));
-    assert_int_equal(feeds.count, 6);
-    assert_int_equal(feeds.ignored_columns, 0);
-    assert_int_equal(feeds.unfed_properties, 0);
-    assert_false(feeds.is_heading_ignored);
+    ph_column_bindings bindings;
+    assert_true(ph_column_bindings_make(schema, yard, &bindings, &fault));
+    assert_int_equal(bindings.count, 6);
+    assert_int_equal(bindings.ignored_columns, 0);
+    assert_int_equal(bindings.unbound_properties, 0);
+    assert_false(bindings.is_heading_ignored);
     ph_schema_destroy(schema);
     ph_recording_destroy(yard);
 }
@@ -202,10 +204,10 @@ static void several_classes_are_refused(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(properties_are_fed_by_the_column_of_their_name),
-        cmocka_unit_test(columns_that_nobody_wants_are_noted),
-        cmocka_unit_test(properties_that_nothing_feeds_are_noted),
-        cmocka_unit_test(a_column_of_empty_cells_feeds_nothing),
+        cmocka_unit_test(properties_are_bound_to_the_column_of_their_name),
+        cmocka_unit_test(columns_without_a_property_are_noted),
+        cmocka_unit_test(properties_without_a_column_are_noted),
+        cmocka_unit_test(a_column_of_empty_cells_is_bound_to_nothing),
         cmocka_unit_test(degrees_are_turned_into_the_unit_of_the_angle),
         cmocka_unit_test(an_empty_cell_stands_for_the_initial_value),
         cmocka_unit_test(a_derived_schema_wants_every_column),
