@@ -282,7 +282,7 @@ static void take_payload(bot* of, uint64_t now_us, const ph_net_payload* payload
 }
 
 // Nothing that a network does on its own: what it doubles or delays is refused as a replay. Before we
-// are connected, whoever had this port may still be sent something.
+// are connected, datagrams for the former owner of this port may still come.
 static bool is_fault(bool was_connected, ph_net_refusal refusal)
 {
     return was_connected && (refusal == PH_NET_REFUSAL_SEAL || refusal == PH_NET_REFUSAL_DATA_SIZE);

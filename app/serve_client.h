@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// What a client is to the stage: somebody through whose eyes it looks, or an eye that goes where the
+// What a client is to the stage: an entity that it looks from, or an eye that goes where the
 // client says. Different clients may be used on different threads.
 
 #ifndef PH_APP_SERVE_CLIENT_H
@@ -14,19 +14,19 @@
 typedef struct serve_client {
     uint64_t client_id;
     ph_entity_id entity;
-    int actor;         // through whose eyes it looks
+    int actor;         // that it looks from
     bool is_free;      // the client says where its eye is; it follows no actor
     int32_t eye_mm[3]; // when it is free
-    // Of all who were here, one after the other: messages that came, and those that did not fit into
+    // Of all clients of this slot, one after the other: messages that came, and those that did not fit into
     // the queue back.
     uint64_t messages;
     uint64_t messages_dropped;
 } serve_client;
 
-// Another one takes this place.
+// Another client takes this slot.
 void serve_client_begin(serve_client* client, const serve_stage* stage, uint64_t client_id);
 
-// What has come: messages go back to whoever sent them; input of 12 bytes, three coordinates in mm
+// What has come: messages go back to their sender; input of 12 bytes, three coordinates in mm
 // (little-endian), takes the eye there.
 void serve_client_receive(serve_client* client, ph_messages* messages);
 

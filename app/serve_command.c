@@ -27,7 +27,7 @@
 #define SECOND_US UINT64_C(1000000)
 // Of the time of a tick, sends may take so much; the rest is for what comes in.
 #define SEND_SHARE 0.8
-// Whoever asks for metrics or the truth waits no longer than this.
+// A question for metrics or the truth waits no longer than this.
 #define SLICE_US 20000
 
 typedef struct serve_job {

@@ -37,7 +37,7 @@ static bool complain(ph_result result, ph_fault* fault)
     }
     return ph_fault_set(fault, 0, 0, "%s",
                         result == PH_ERROR_TAKEN
-                            ? "somebody else listens on that port; --listen takes another one"
+                            ? "another program listens on that port; --listen takes another one"
                             : "the system does not let us listen there; it may be no address of "
                               "this machine");
 }

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// The front-end: a host, the stage behind it, and a client for each client. One tick:
+// The front-end: a host, the stage behind it, and a serve_client for each client. One tick:
 //
 //   wait, receive what comes        all threads; acknowledgements go into the world at once
-//   who came, who went              viewers of the world
+//   connects and disconnects        viewers of the world
 //   the stage moves, the world ticks
 //   sends                           all threads
 

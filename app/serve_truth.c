@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 // Once per tick and listener: some 20 bytes for each entity. A listener that does not read misses
-// ticks; nobody waits for it.
+// ticks; the server does not wait for it.
 
 #if !defined(_DEFAULT_SOURCE)
 #define _DEFAULT_SOURCE
@@ -32,7 +32,7 @@ enum {
 };
 
 typedef struct listener {
-    int number; // of its socket; -1: nobody
+    int number; // of its socket; -1: none
     truth_bytes in;
     truth_bytes out;
 } listener;
@@ -90,7 +90,7 @@ serve_truth* serve_truth_open(const serve_truth_def* def, ph_fault* fault)
         truth->listeners[i].number = -1;
     }
     if (!listen_at(truth, def->port)) {
-        ph_fault_set(fault, 0, 0, "nobody can listen on port %d of 127.0.0.1", def->port);
+        ph_fault_set(fault, 0, 0, "cannot listen on port %d of 127.0.0.1", def->port);
         serve_truth_close(truth);
         return NULL;
     }

@@ -391,7 +391,7 @@ static const app_option more[] = {
      .value = "WORD",
      .choices = "both|classic|pinhole"},
     {.name = "--schedule",
-     .summary = "who goes first; auto: that of the profile",
+     .summary = "which entity goes first; auto: by profile",
      .text = &schedule_text,
      .value = "WORD",
      .choices = "auto|score|buckets|error"},
@@ -403,7 +403,7 @@ static void print_text(void)
     printf(
         "As many creatures with 25 properties as viewers, all of them walking; each viewer has\n"
         "250 of them in view and gets 13 kbit/s in five sends a second, at ten ticks a second.\n"
-        "Who walks into or out of its view is looked at twice a second, as by pinhole serve.\n"
+        "Its view is refreshed twice a second, as by pinhole serve.\n"
         "Clients acknowledge a tick or two later; one packet in a hundred is lost.\n"
         "\n"
         "  us_per_viewer_tick  all that the world does: tick, sends and acknowledgements\n"

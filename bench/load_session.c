@@ -29,7 +29,7 @@
 #define LOSS 0.01
 #define PI 3.14159265358979323846
 
-// Until everybody has been told of everybody; no more at once than a client takes.
+// Until every client has all entities in its view; no more at once than a client takes.
 #define JOIN_BITS_PER_SECOND 150000
 #define JOIN_BURST_BITS 35000
 #define JOIN_TICKS 40

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// The crowd of `pinhole bench load`: as many creatures as viewers, all of them walking, each the own
+// The session of `pinhole bench load`: as many creatures as viewers, all of them walking, each the own
 // entity of one viewer; and clients that answer every packet a tick or two later, but for one in a
 // hundred that is lost. Ten ticks a second, five sends a second to each viewer.
 
@@ -21,7 +21,8 @@ enum {
     LOAD_TICK_US = 100000,
     LOAD_TICKS_PER_SECOND = 10,
     LOAD_SENDS_PER_SECOND = 5,
-    LOAD_VISIONS_PER_SECOND = 2, // as pinhole serve does; who appears at once is seen at once
+    LOAD_VISIONS_PER_SECOND =
+        2, // as pinhole serve does; an entity that appears at once is seen at once
     LOAD_BITS_PER_SECOND = 13000,
     LOAD_VISIBLE = 250,
     LOAD_OVERHEAD_BYTES = 48,
@@ -70,13 +71,13 @@ typedef struct load_session {
     ph_pool* pool; // NULL: everything on this thread
 } load_session;
 
-// Everybody connected, entered, and the budget's bucket at its usual level.
+// All viewers connected, all entities entered, and the budget's bucket at its usual level.
 // @return False when there is no memory for it; the program ends then, so nothing is given back.
 bool load_session_make(load_session* scene, ph_profile profile, int viewer_count,
                        ph_scheduler scheduler);
 void load_session_destroy(load_session* scene);
 
-// One tick in three parts: the game moves everybody, the world does its work, the clients look at
+// One tick in three parts: the game moves all entities, the world does its work, the clients look at
 // what came.
 void load_session_move(load_session* scene);
 void load_session_work(load_session* scene);

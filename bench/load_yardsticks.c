@@ -88,7 +88,7 @@ void load_yardsticks_destroy(load_yardsticks* yardsticks)
     *yardsticks = (load_yardsticks){0};
 }
 
-// All in step, so that whoever is in view stays there; a tenth of them turns.
+// All in step, so that entities in view stay there; a tenth of them turns.
 void load_yardsticks_move(load_yardsticks* yardsticks)
 {
     ++yardsticks->tick;

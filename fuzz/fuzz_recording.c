@@ -101,7 +101,7 @@ static void append_row(text* to, const ph_recording* made, int entity, int tick,
     append(to, "\n");
 }
 
-// Ticks without anybody are many in some inputs: goes from one occupied tick to the next.
+// Ticks without any entity are many in some inputs: goes from one occupied tick to the next.
 static int next_tick(const ph_recording* made, int tick)
 {
     int next = made->tick_count;

@@ -161,7 +161,7 @@ static bool check_words(const matching* m)
 
 static bool refuse_kind(const matching* m, const char* kind)
 {
-    return ph_fault_set(m->fault, 0, 0, "column %s holds %s, which cannot feed property %s",
+    return ph_fault_set(m->fault, 0, 0, "column %s holds %s, which cannot set property %s",
                         described(m).name, kind, m->def->name);
 }
 
@@ -195,7 +195,7 @@ static int column_for(const ph_recording* recording, const char* name)
     return column >= 0 && recording->columns[column].kind != PH_COLUMN_EMPTY ? column : -2;
 }
 
-// A column in degrees feeds an angle of any unit.
+// A column in degrees sets an angle of any unit.
 static double scale_of(const matching* m)
 {
     const ph_column column = described(m);

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// A herd of creatures with 25 properties each (kit/creature.h) that walk about in a square, turn now
+// The load scene: creatures with 25 properties each (kit/creature.h) that walk about in a square, turn now
 // and then, and are wounded: the load that a server of an online role-playing game has. As many to
-// the km2 as give everybody 250 in view. The same count and seed give the same motion.
+// the km2 as give each of them 250 in view. The same count and seed give the same motion.
 //
 //     ph_load_scene* load = ph_load_scene_create(2000, 1);
-//     ph_load_scene_put(load, world);            // spawns all; the world's schema is the herd's
+//     ph_load_scene_put(load, world);            // spawns all; the world's schema is the scene's
 //     for (...) {
 //         ph_load_scene_step(load, world);
 //         ph_world_tick(world);
@@ -37,7 +37,7 @@ typedef struct ph_load_scene {
 ph_load_scene* ph_load_scene_create(int count, uint64_t seed);
 void ph_load_scene_destroy(ph_load_scene* load); // NULL is allowed
 
-// Spawns everybody where it is. Once. @return PH_OK, or why not.
+// Spawns all creatures where they are. Once. @return PH_OK, or why not.
 ph_result ph_load_scene_put(ph_load_scene* load, ph_world* world);
 
 // Goes on by a tenth of a second.

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// One viewer's meter. Runs once per viewer and frame: a sweep over all who are present (who is near,
-// who is in the core), then one look at each shown entity. Some 50 ns per shown entity.
+// One viewer's meter. Runs once per viewer and frame: a sweep over all entities that are present (which are near,
+// which are in the core), then one look at each shown entity. Some 50 ns per shown entity.
 //
 // Of each entity it remembers the ticks at which something last was so; "for the last second" is
 // then one comparison, and nothing has to be cleared from frame to frame:
@@ -53,7 +53,7 @@ struct ph_meter {
     int reach_count;
     glance* glances;      // by entity
     int32_t* differ_tick; // by entity and property: since when it differs, while it does
-    ph_near* core;        // scratch of a frame: who is in the core
+    ph_near* core;        // scratch of a frame: the entities of the core
     int core_count;
     int32_t first_tick; // of the viewer's first frame
     int32_t stay_tick;  // the first of its present stay
@@ -180,14 +180,14 @@ int32_t ph_meter_hundredths(double heading_deg)
     return turned < 0 ? turned + 36000 : turned;
 }
 
-// ---- who is there
+// ---- which entities are near
 
 static bool is_a_second(const ph_meter* meter, int32_t first_tick)
 {
     return meter->last_tick - first_tick >= meter->def.history->rate_hz;
 }
 
-// Finds all who are near, and among them those in the core.
+// Finds all entities that are near, and among them those in the core.
 static void look_around(ph_meter* meter)
 {
     const ph_truth_history* history = meter->def.history;
@@ -205,7 +205,7 @@ static void look_around(ph_meter* meter)
                                              .entity = entity};
         }
     }
-    // Whoever is nearer than one of these is one of these: ranks among them are true ranks.
+    // An entity that is nearer than one of these is one of these: ranks among them are true ranks.
     meter->core_count = ph_nearest_select(meter->core, count, meter->core_rank);
 }
 

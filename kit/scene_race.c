@@ -18,7 +18,7 @@ enum { RACING, SPINNING, STRANDED };
 #define CAR_WIDTH_MM 2600.0
 #define SIDEWAYS_MM_S 4500.0
 #define SIDEWAYS_MM_S2 9000.0
-// Nobody ahead: further away than anyone looks.
+// No car ahead: further away than any driver looks.
 #define FREE_MM 1e9
 #define SPINS_PER_S (1.0 / 150.0)
 #define SLIDING_MM_S2 11000.0
@@ -28,7 +28,7 @@ typedef struct racer {
     double side_mm;        // to the left of it
     double sideways_mm_s;  // how fast side_mm changes
     double speed_mm_s;     // along the track, or of the slide
-    double liked_side_mm;  // when nobody is in the way
+    double liked_side_mm;  // when no car is in the way
     double daring;         // share of the track's limit that the driver takes just now
     double position_mm[2]; // on the plane
     double slide_deg;      // direction of a slide

@@ -48,7 +48,7 @@ static bool play(ph_scene* scene, int tick_count, ph_rows* rows, ph_fault* fault
         }
     }
     return rows->count > 0 ||
-           ph_fault_set(fault, 0, 0, "nobody is ever present in the scene %s", scene->name);
+           ph_fault_set(fault, 0, 0, "no actor is ever present in the scene %s", scene->name);
 }
 
 static ph_recording* finish(const ph_scene* scene, const ph_rows* rows, ph_fault* fault)

@@ -21,7 +21,7 @@ typedef struct ph_scene_recording_def {
 
 // Actor i has id i; tick 0 is the scene's first moment. Costs 24 bytes, and 8 for each extra column,
 // for every actor and tick.
-// @return NULL with *fault filled: no such scene, nobody ever present, or no memory.
+// @return NULL with *fault filled: no such scene, no actor ever present, or no memory.
 ph_recording* ph_scene_recording_make(const ph_scene_recording_def* def, ph_fault* fault);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// What one client shows, frame by frame, in the words of the meter. Keeps a card for every slot: who
+// What one client shows, frame by frame, in the words of the meter. Keeps a card for every slot: which entity
 // is there, and which of its values differ from the truth. Only what changed at one of the ends
 // since the last frame is compared again.
 

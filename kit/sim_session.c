@@ -29,7 +29,7 @@
 // How far behind the present a client shows that is told to: the way of a packet, and the usual time
 // between two records of one entity at 13 kbit/s.
 #define SHOW_DELAY_MS 500
-// A client's clock is off by up to so much; nobody tells it by how much.
+// A client's clock is off by up to so much; it is not told by how much.
 #define OFFSET_MAX_US UINT64_C(100000000000)
 
 enum { DIRECTION_DOWN = 0, DIRECTION_UP = 1 };

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #define US_PER_SECOND 1000000u
-// Nobody cares what o'clock it is where a run begins; but 0 is special to many.
+// Any start time would do but 0, which many fields use for "none".
 #define START_US UINT64_C(5000000)
 
 // ---- what clients are judged by

@@ -48,7 +48,7 @@ void ph_source_destroy(ph_source* source); // NULL is allowed
 // Goes on to the next tick. @return false, and stays, at the last one.
 bool ph_source_step(ph_source* source);
 
-// Goes on to the first tick, in the same world: whoever is elsewhere there jumps.
+// Goes on to the first tick, in the same world: an entity that is elsewhere there jumps.
 void ph_source_loop(ph_source* source);
 
 // Back to the first tick, for another world.

@@ -26,7 +26,7 @@
 #include <pinhole/base.h>
 
 // The truth of one tick, arrays by entity number. The other arrays mean nothing where present is
-// false. heading_deg may be NULL: nobody has one.
+// false. heading_deg may be NULL: no entity has one.
 typedef struct ph_truth_moment {
     const bool* present;
     const int32_t* x_mm;

@@ -20,7 +20,7 @@
 
 #define COOKIE 0x686f7374u // "host"
 
-// Who is sent to once a second is kept alive by that, even when a send comes some ticks late: so it is
+// A client that is sent to once a second is kept alive by that, even when a send comes some ticks late: so it is
 // more than a second.
 enum { KEEP_ALIVE_MS = 1500, CHUNK = 32 };
 enum { GATHER_US = 1000 };
@@ -161,7 +161,7 @@ ph_address ph_host_public_address(const ph_host* host)
 
 // ---- receiving
 
-// What comes first is seldom alone: one call for many costs less than a call for each, and nobody
+// What comes first is seldom alone: one call for many costs less than a call for each, and nothing
 // but the next tick waits for it.
 static void gather(uint64_t until_us)
 {
@@ -233,7 +233,7 @@ void ph_host_stop(ph_host* host)
 
 // ---- sending
 
-// Those of a chunk who may be sent to now.
+// The clients of a chunk that may be sent to now.
 static int pick(const ph_host* host, int chunk, uint64_t now_us, int clients[CHUNK])
 {
     const ph_host_sessions* sessions = &host->sessions;
@@ -262,7 +262,7 @@ static void send_chunk(ph_host* host, int chunk, uint64_t now_us, ph_host_send_b
 }
 
 // One of the threads, by its own socket: takes the next chunk until none is left, or no time. For one
-// there is always time, or a server that is late at every tick would never send to anybody. Whoever has
+// there is always time, or a server that is late at every tick would never send at all. A thread that has
 // no time takes none: so what is taken is served, and what is left is all behind it.
 static void send_by_worker(void* context, int worker)
 {
@@ -282,8 +282,8 @@ static void send_by_worker(void* context, int worker)
     ph_host_send_batch_send(host, batch);
 }
 
-// The next sends begin with the first one who got no turn. All before him got one, and nobody behind
-// him: whatever the threads do, nobody is more than one turn ahead of another, as long as nobody
+// The next sends begin with the first client that got no turn. All before it got one, and none behind
+// it: whatever the threads do, no client is more than one turn ahead of another, as long as none
 // comes or goes.
 static void go_on_with_the_rest(ph_host* host)
 {
@@ -339,7 +339,7 @@ ph_messages* ph_host_messages(ph_host* host, int client)
     if (session == NULL) {
         return NULL;
     }
-    host->sessions.turns[client].has_messages = true; // whoever asks has something to say
+    host->sessions.turns[client].has_messages = true; // a caller that asks has something to send
     return session->messages;
 }
 

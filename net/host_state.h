@@ -25,11 +25,11 @@ struct ph_host {
     int first; // place in the active list at which they begin
     uint64_t until_us;
     int chunk_count;
-    atomic_int next_chunk; // the first one that nobody has taken
+    atomic_int next_chunk; // the first one that no thread has taken
     uint64_t put_off;
 
-    // For those who want to know where the time goes.
-    ph_now_ns_fn* now_ns; // NULL: nobody
+    // Where the time goes, when it is asked for.
+    ph_now_ns_fn* now_ns; // NULL: not asked for
     void* clock_context;
     ph_host_times times;
 };
@@ -46,7 +46,7 @@ static inline void ph_host_run(ph_host* host, int count, ph_job_fn* work)
     }
 }
 
-// 0 when nobody wants to know.
+// 0 when it is not asked for.
 static inline uint64_t ph_host_now_ns(const ph_host* host)
 {
     return host->now_ns != NULL ? host->now_ns(host->clock_context) : 0;

@@ -57,7 +57,7 @@
 #define NEAR_SHARE 0.03
 #define NEAR_FROM 0.85
 #define NEAR_TO 1.1
-#define USED_SHARE 0.6 // of the rate: below, nobody knows whether more would do
+#define USED_SHARE 0.6 // of the rate: below, it is unknown whether the link carries more
 
 ph_rate_def ph_rate_def_default(void)
 {
@@ -228,7 +228,7 @@ static void lower(ph_rate* rate, uint64_t now_us, ph_rate_state state, double wa
     rate->growing_count = 0;
 }
 
-// Of a client that hardly uses its rate nobody knows what the link would deliver.
+// Of a client that hardly uses its rate it is unknown what the link would deliver.
 static bool is_used(const ph_rate* rate, const epoch* seen)
 {
     return seen->sent_bps >= USED_SHARE * rate->rate;
@@ -309,7 +309,7 @@ static void end_rising(ph_rate* rate, uint64_t now_us, const epoch* seen, bool h
 }
 
 // The queue is gone; or it goes; or it stays, whatever is sent: then the way has become longer. Without a
-// round trip nobody knows.
+// round trip it is unknown.
 static void end_draining(ph_rate* rate, uint64_t now_us, const epoch* seen)
 {
     if (seen->rtt_ms == 0.0) {

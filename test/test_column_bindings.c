@@ -183,15 +183,14 @@ static void words_need_room(void** state)
 {
     (void)state;
     assert_refused("kind: range 0..7\nlevel: string 9\n",
-                   "0:0: column level holds numbers, which cannot feed property level");
+                   "0:0: column level holds numbers, which cannot set property level");
     assert_refused("kind: range -7..0\n", "4:0: column kind: 'wolf' is word number 1, outside of "
                                           "-7..0 of property kind");
     assert_refused("kind: string 4\n", "6:0: column kind: 'chest' is no text of at most 4 bytes as "
                                        "property kind needs it");
-    assert_refused("kind: angle\n",
-                   "0:0: column kind holds words, which cannot feed property kind");
+    assert_refused("kind: angle\n", "0:0: column kind holds words, which cannot set property kind");
     assert_refused("level: entity\n",
-                   "0:0: column level holds numbers, which cannot feed property level");
+                   "0:0: column level holds numbers, which cannot set property level");
 }
 
 static void several_classes_are_refused(void** state)
