@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// The truth as a server tells it (truth_wire.h): where every entity is, and what clients should know
-// while the world stands still.
+// The truth as a server tells it (truth_wire.h): where every entity is, and what clients should
+// know while the world stands still.
 
 #ifndef PH_APP_BOTS_TRUTH_H
 #define PH_APP_BOTS_TRUTH_H

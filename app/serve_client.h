@@ -17,8 +17,8 @@ typedef struct serve_client {
     int actor;         // that it looks from
     bool is_free;      // the client says where its eye is; it follows no actor
     int32_t eye_mm[3]; // when it is free
-    // Of all clients of this slot, one after the other: messages that came, and those that did not fit into
-    // the queue back.
+    // Of all clients of this slot, one after the other: messages that came, and those that did not
+    // fit into the queue back.
     uint64_t messages;
     uint64_t messages_dropped;
 } serve_client;
@@ -30,8 +30,8 @@ void serve_client_begin(serve_client* client, const serve_stage* stage, uint64_t
 // (little-endian), takes the eye there.
 void serve_client_receive(serve_client* client, ph_messages* messages);
 
-// Once per tick, before the world's tick: the eye follows its actor, also when that comes back, or goes
-// where the client has said.
+// Once per tick, before the world's tick: the eye follows its actor, also when that comes back, or
+// goes where the client has said.
 void serve_client_follow(serve_client* client, const serve_stage* stage, const ph_host* host,
                          int index);
 

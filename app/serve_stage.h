@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// What is hosted: a world, and what moves in it. A recording or a scene in a loop, or the load scene, which
-// goes on for ever. Stepped once per tick on one thread.
+// What is hosted: a world, and what moves in it. A recording or a scene in a loop, or the load
+// scene, which goes on for ever. Stepped once per tick on one thread.
 
 #ifndef PH_APP_SERVE_STAGE_H
 #define PH_APP_SERVE_STAGE_H

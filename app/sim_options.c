@@ -53,7 +53,9 @@ static void print_help(const app_option* table)
            "  pinhole sim crowd.csv.gz --rate 16 --compare --profile classic --schedule buckets\n"
            "  pinhole sim crowd.csv.gz --rate 16 --ablate\n"
            "  pinhole sim crowd.csv.gz --rate 16 --sweep 4,8,13,26,52 --plot error.svg\n"
-           "  pinhole sim crowd.csv.gz --rate 16 --dump shown.csv --json > result.json\n");
+           "  pinhole sim crowd.csv.gz --rate 16 --dump shown.csv --json > result.json\n"
+           "\n"
+           "example: pinhole sim scene:town\n");
 }
 
 // ---- what belongs together

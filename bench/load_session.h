@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// The session of `pinhole bench load`: as many creatures as viewers, all of them walking, each the own
-// entity of one viewer; and clients that answer every packet a tick or two later, but for one in a
-// hundred that is lost. Ten ticks a second, five sends a second to each viewer.
+// The session of `pinhole bench load`: as many creatures as viewers, all of them walking, each the
+// own entity of one viewer; and clients that answer every packet a tick or two later, but for one
+// in a hundred that is lost. Ten ticks a second, five sends a second to each viewer.
 
 #ifndef PH_BENCH_LOAD_SESSION_H
 #define PH_BENCH_LOAD_SESSION_H
@@ -77,8 +77,8 @@ bool load_session_make(load_session* scene, ph_profile profile, int viewer_count
                        ph_scheduler scheduler);
 void load_session_destroy(load_session* scene);
 
-// One tick in three parts: the game moves all entities, the world does its work, the clients look at
-// what came.
+// One tick in three parts: the game moves all entities, the world does its work, the clients look
+// at what came.
 void load_session_move(load_session* scene);
 void load_session_work(load_session* scene);
 void load_session_answer(load_session* scene);

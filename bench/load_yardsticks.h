@@ -19,7 +19,8 @@ typedef struct load_yardsticks {
     uint64_t checksum; // so that nothing is left out
 } load_yardsticks;
 
-// What each viewer sees is taken from the session as it stands. @return False when there is no memory.
+// What each viewer sees is taken from the session as it stands. @return False when there is no
+// memory.
 bool load_yardsticks_make(load_yardsticks* yardsticks, const load_session* scene,
                           int fields_per_send);
 void load_yardsticks_destroy(load_yardsticks* yardsticks);

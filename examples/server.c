@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// A game server on a real network: a hundred dancers, shown to every client with a token, at 13 kbit/s each.
-// Run it, then example_client with the token that it leaves:
+// A game server on a real network: a hundred dancers, shown to every client with a token, at 13
+// kbit/s each. Run it, then example_client with the token that it leaves:
 //
 //     example_server client.token 10 & example_client client.token
 

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// The load scene: creatures with 25 properties each (kit/creature.h) that walk about in a square, turn now
-// and then, and are wounded: the load that a server of an online role-playing game has. As many to
-// the km2 as give each of them 250 in view. The same count and seed give the same motion.
+// The load scene: creatures with 25 properties each (kit/creature.h) that walk about in a square,
+// turn now and then, and are wounded: the load that a server of an online role-playing game has. As
+// many to the km2 as give each of them 250 in view. The same count and seed give the same motion.
 //
 //     ph_load_scene* load = ph_load_scene_create(2000, 1);
 //     ph_load_scene_put(load, world);            // spawns all; the world's schema is the scene's

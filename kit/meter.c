@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// One viewer's meter. Runs once per viewer and frame: a sweep over all entities that are present (which are near,
-// which are in the core), then one look at each shown entity. Some 50 ns per shown entity.
+// One viewer's meter. Runs once per viewer and frame: a sweep over all entities that are present
+// (which are near, which are in the core), then one look at each shown entity. Some 50 ns per shown
+// entity.
 //
 // Of each entity it remembers the ticks at which something last was so; "for the last second" is
 // then one comparison, and nothing has to be cleared from frame to frame:

@@ -91,9 +91,9 @@ typedef struct ph_meter ph_meter;
 ph_result ph_meter_create(const ph_meter_def* def, ph_meter** meter);
 void ph_meter_destroy(ph_meter* meter); // NULL is allowed
 
-// After every step of the history: counts what is shown now, each entity at most once, in any order.
-// Does nothing while the viewer's entity is absent. Meters of one history may run on several threads.
-// Allocates nothing.
+// After every step of the history: counts what is shown now, each entity at most once, in any
+// order. Does nothing while the viewer's entity is absent. Meters of one history may run on several
+// threads. Allocates nothing.
 void ph_meter_frame(ph_meter* meter, const ph_shown* shown, int shown_count);
 
 // What was counted so far. Valid until the meter is destroyed.

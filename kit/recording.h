@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// The truth of a measurement: where every entity is at every tick, and what else is known of it. Read
-// from a file (kit/recording_csv.h) or recorded from a scene (kit/scene_recording.h); it never changes afterwards,
-// so any number of threads may read it at once.
+// The truth of a measurement: where every entity is at every tick, and what else is known of it.
+// Read from a file (kit/recording_csv.h) or recorded from a scene (kit/scene_recording.h); it never
+// changes afterwards, so any number of threads may read it at once.
 //
 //   rows, by entity, then by tick           spans
 //   ┌ entity 0 ─────────┬ entity 1 ──┐      entity 0: ticks 0..2  from row 0

@@ -49,7 +49,7 @@ typedef struct ph_trail {
 // Before every tick, by more than a second of any rate.
 #define PH_TRUTH_HISTORY_NEVER (INT32_MIN / 2)
 
-// Read-only outside history.c.
+// Read-only outside truth_history.c.
 typedef struct ph_truth_history {
     int entity_count;
     int rate_hz;

@@ -20,8 +20,8 @@
 
 #define COOKIE 0x686f7374u // "host"
 
-// A client that is sent to once a second is kept alive by that, even when a send comes some ticks late: so it is
-// more than a second.
+// A client that is sent to once a second is kept alive by that, even when a send comes some ticks
+// late: so it is more than a second.
 enum { KEEP_ALIVE_MS = 1500, CHUNK = 32 };
 enum { GATHER_US = 1000 };
 
@@ -262,8 +262,8 @@ static void send_chunk(ph_host* host, int chunk, uint64_t now_us, ph_host_send_b
 }
 
 // One of the threads, by its own socket: takes the next chunk until none is left, or no time. For one
-// there is always time, or a server that is late at every tick would never send at all. A thread that has
-// no time takes none: so what is taken is served, and what is left is all behind it.
+// there is always time, or a server that is late at every tick would never send at all. A thread
+// that has no time takes none: so what is taken is served, and what is left is all behind it.
 static void send_by_worker(void* context, int worker)
 {
     ph_host* host = context;
@@ -282,9 +282,9 @@ static void send_by_worker(void* context, int worker)
     ph_host_send_batch_send(host, batch);
 }
 
-// The next sends begin with the first client that got no turn. All before it got one, and none behind
-// it: whatever the threads do, no client is more than one turn ahead of another, as long as none
-// comes or goes.
+// The next sends begin with the first client that got no turn. All before it got one, and none
+// behind it: whatever the threads do, no client is more than one turn ahead of another, as long as
+// none comes or goes.
 static void go_on_with_the_rest(ph_host* host)
 {
     const int served = atomic_load(&host->next_chunk) * CHUNK;

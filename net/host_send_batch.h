@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Payloads that wait to be sealed and sent by a worker's socket. A send of the world takes so much code
-// and memory that nothing of libsodium or the system is in a cache behind it; so these take turns only
-// once for some batches of datagrams: the first one waits for two milliseconds or so. Belongs to one
-// thread at a time.
+// Payloads that wait to be sealed and sent by a worker's socket. A send of the world takes so much
+// code and memory that nothing of libsodium or the system is in a cache behind it; so these take
+// turns only once for some batches of datagrams: the first one waits for two milliseconds or so.
+// Belongs to one thread at a time.
 
 #ifndef PINHOLE_NET_HOST_SEND_BATCH_H
 #define PINHOLE_NET_HOST_SEND_BATCH_H

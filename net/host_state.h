@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// What a host consists of. host.c opens it and ticks, host_workers.c receives, host_session.c has one
-// client's coming and going and what comes from it, host_sending.c what goes to it.
+// What a host consists of. host.c opens it and ticks, host_workers.c receives, host_session.c has
+// one client's coming and going and what comes from it, host_sending.c what goes to it.
 
 #ifndef PINHOLE_NET_HOST_STATE_H
 #define PINHOLE_NET_HOST_STATE_H

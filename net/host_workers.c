@@ -11,33 +11,34 @@
 #include <string.h>
 
 enum {
-    STRANGERS_MAX = 4 * PH_SOCKET_BATCH_MAX,
-    // What one thread takes from every worker before it calls the others: to wake them takes as long.
+    UNMATCHED_MAX = 4 * PH_SOCKET_BATCH_MAX,
+    // What one thread takes from every worker before it calls the others: to wake them takes as
+    // long.
     ALONE_MAX = 16,
-    // Of all workers together: more than a tick's worth from as many clients as there can be. Then the
-    // clock is looked at, so that a flood cannot hold up the tick.
+    // Of all workers together: more than a tick's worth from as many clients as there can be. Then
+    // the clock is looked at, so that a flood cannot hold up the tick.
     BATCHES_MAX = 1024,
 };
 
-typedef struct ph_host_stranger {
+typedef struct ph_host_unmatched {
     ph_address from;
     size_t size;
     uint8_t bytes[PH_NETCODE_DATAGRAM_MAX + 1];
-} stranger;
+} unmatched_datagram;
 
 struct ph_host_worker {
     ph_host_send_batch batch;
     bool has_more; // its socket has, as far as is known
     int batches;   // since the workers were last asked
-    int stranger_count;
-    stranger* strangers; // room for STRANGERS_MAX; NULL where there is no socket
+    int unmatched_count;
+    unmatched_datagram* unmatched; // room for UNMATCHED_MAX; NULL where there is no socket
 };
 
 // ---- memory
 
-static size_t stranger_room(const ph_host_workers* workers)
+static size_t unmatched_room(const ph_host_workers* workers)
 {
-    return (size_t)workers->socket_count * STRANGERS_MAX;
+    return (size_t)workers->socket_count * UNMATCHED_MAX;
 }
 
 ph_result ph_host_workers_open(ph_host_workers* workers, const ph_host_def* def)
@@ -60,13 +61,13 @@ ph_result ph_host_workers_open(ph_host_workers* workers, const ph_host_def* def)
         ph_allocate_zeroed(&def->allocator, (size_t)workers->count * sizeof(ph_host_worker));
     workers->worker_of = ph_allocate_array(&def->allocator, (size_t)def->client_capacity,
                                            sizeof *workers->worker_of);
-    workers->strangers =
-        ph_allocate_array(&def->allocator, stranger_room(workers), sizeof(stranger));
-    if (workers->workers == NULL || workers->worker_of == NULL || workers->strangers == NULL) {
+    workers->unmatched =
+        ph_allocate_array(&def->allocator, unmatched_room(workers), sizeof(unmatched_datagram));
+    if (workers->workers == NULL || workers->worker_of == NULL || workers->unmatched == NULL) {
         return PH_ERROR_MEMORY;
     }
     for (int i = 0; i < workers->socket_count; ++i) {
-        workers->workers[i].strangers = &workers->strangers[i * STRANGERS_MAX];
+        workers->workers[i].unmatched = &workers->unmatched[i * UNMATCHED_MAX];
     }
     for (int i = 0; i < workers->count; ++i) {
         ph_host_send_batch_begin(&workers->workers[i].batch,
@@ -84,7 +85,8 @@ void ph_host_workers_close(ph_host_workers* workers)
         ph_socket_close(workers->sockets[i]);
     }
     const ph_allocator allocator = workers->allocator;
-    ph_release_array(&allocator, workers->strangers, stranger_room(workers), sizeof(stranger));
+    ph_release_array(&allocator, workers->unmatched, unmatched_room(workers),
+                     sizeof(unmatched_datagram));
     ph_release_array(&allocator, workers->worker_of, (size_t)workers->client_capacity,
                      sizeof *workers->worker_of);
     ph_release(&allocator, workers->workers, (size_t)workers->count * sizeof(ph_host_worker));
@@ -96,7 +98,7 @@ ph_host_send_batch* ph_host_workers_batch(const ph_host_workers* workers, int wo
     return &workers->workers[worker].batch;
 }
 
-// ---- those who are connected
+// ---- connected clients
 
 typedef struct arrivals {
     int count;
@@ -141,7 +143,7 @@ static void take(const ph_host* host, const ph_net_payload* payloads, int count)
 
 static void keep(ph_host_worker* worker, const ph_datagram* datagram)
 {
-    stranger* kept = &worker->strangers[worker->stranger_count++];
+    unmatched_datagram* kept = &worker->unmatched[worker->unmatched_count++];
     kept->from = datagram->peer;
     kept->size = datagram->size;
     memcpy(kept->bytes, datagram->bytes, datagram->size);
@@ -164,14 +166,14 @@ static void receive_batch(const ph_host* host, int index, int max)
     take(host, all.payloads, all.count);
 }
 
-// ---- everybody else
+// ---- unmatched datagrams
 
-static void meet(ph_host* host, int worker, stranger* other)
+static void receive_unmatched(ph_host* host, int worker, unmatched_datagram* other)
 {
     ph_net_payload payload;
     if (ph_net_server_receive(host->server, &other->from, other->bytes, other->size, &payload) !=
         PH_NET_REFUSAL_NONE) {
-        return; // anybody can forge the address of a client
+        return; // any sender can forge the address of a client
     }
     take(host, &payload, 1);
     const int client = ph_net_server_find(host->server, &other->from);
@@ -180,14 +182,14 @@ static void meet(ph_host* host, int worker, stranger* other)
     }
 }
 
-static void meet_strangers(ph_host* host)
+static void receive_all_unmatched(ph_host* host)
 {
     for (int i = 0; i < host->workers.socket_count; ++i) {
         ph_host_worker* worker = &host->workers.workers[i];
-        for (int j = 0; j < worker->stranger_count; ++j) {
-            meet(host, i, &worker->strangers[j]);
+        for (int j = 0; j < worker->unmatched_count; ++j) {
+            receive_unmatched(host, i, &worker->unmatched[j]);
         }
-        worker->stranger_count = 0;
+        worker->unmatched_count = 0;
     }
     ph_socket_batch_flush(&ph_host_workers_batch(&host->workers, 0)->outbox); // answers of netcode
 }
@@ -204,12 +206,12 @@ static bool has_more(const ph_host_workers* workers)
     return false;
 }
 
-// Until it is empty, or might have no room for strangers.
+// Until it is empty, or might have no room for unmatched datagrams.
 static void receive_worker(void* context, int index)
 {
     const ph_host* host = context;
     const ph_host_worker* worker = &host->workers.workers[index];
-    while (worker->has_more && worker->stranger_count + PH_SOCKET_BATCH_MAX <= STRANGERS_MAX) {
+    while (worker->has_more && worker->unmatched_count + PH_SOCKET_BATCH_MAX <= UNMATCHED_MAX) {
         receive_batch(host, index, PH_SOCKET_BATCH_MAX);
     }
 }
@@ -220,10 +222,10 @@ void ph_host_workers_receive(ph_host* host)
         host->workers.workers[i].batches = 0;
         receive_batch(host, i, ALONE_MAX);
     }
-    meet_strangers(host);
+    receive_all_unmatched(host);
     while (has_more(&host->workers)) {
         ph_host_run(host, host->workers.socket_count, receive_worker);
-        meet_strangers(host);
+        receive_all_unmatched(host);
     }
 }
 

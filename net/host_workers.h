@@ -1,13 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// The sockets of a host, one for each of its threads where the system can do that, and the way of what
-// comes in. All sockets have the same address; what a client sends comes always by the same one, its
-// worker. So the threads open, read and acknowledge side by side, each what is in its worker:
+// The workers of a host, one for each of its threads, and how they receive. Where the system can do
+// that, each worker has a socket; all sockets have the same address, and what one client sends
+// always comes by the same socket, so the client belongs to that worker. The workers open, read and
+// acknowledge in parallel:
 //
-//   from a client in its own worker     its thread: opened, messages and acknowledgement taken
-//   from anybody else                 kept, and given to netcode afterwards, on the caller's thread:
-//                                     requests, responses, and who is found in another worker
+//   from a client of this worker      on its thread: opened, messages and acknowledgement taken
+//   from any other address            kept, and given to netcode afterwards, on the caller's thread:
+//                                     requests, responses, and clients of another worker
 
 #ifndef PINHOLE_NET_HOST_WORKERS_H
 #define PINHOLE_NET_HOST_WORKERS_H
@@ -20,12 +21,12 @@ typedef struct ph_host_worker ph_host_worker;
 typedef struct ph_host_workers {
     ph_host_worker* workers; // one for each thread
     int count;
-    ph_socket*
-        sockets[PH_SOCKETS_MAX]; // of the first workers; the others only send, by any of these
+    // Of the first workers; the others only send, by any of these.
+    ph_socket* sockets[PH_SOCKETS_MAX];
     int socket_count;
-    struct ph_host_stranger*
-        strangers;      // of the workers with a socket: who is given to netcode later
-    int16_t* worker_of; // by client; -1: nobody has come by any
+    // Of the workers with a socket: datagrams that are given to netcode later.
+    struct ph_host_unmatched* unmatched;
+    int16_t* worker_of; // by client; -1: nothing has come by any
     int client_capacity;
     ph_allocator allocator;
 } ph_host_workers;

@@ -256,7 +256,8 @@ void ph_net_server_disconnect(ph_net_server* server, int client)
 
 void ph_net_server_disconnect_all(ph_net_server* server)
 {
-    // Round by round: where a system's buffer is full for a while, no client loses all of its packets.
+    // Round by round: where a system's buffer is full for a while, no client loses all of its
+    // packets.
     for (int i = 1; i < DISCONNECT_PACKETS; ++i) {
         for (int client = 0; client < server->slots.capacity; ++client) {
             if (ph_net_slots_at(&server->slots, client) != NULL) {

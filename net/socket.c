@@ -315,8 +315,8 @@ ph_result ph_socket_open(const ph_socket_def* def, ph_socket** socket)
     return open_socket(def, false, socket);
 }
 
-// The first one is bound before it may share, so that an address that another socket has, whether that would
-// share it or not, is taken.
+// The first one is bound before it may share, so that an address that another socket has, whether
+// that would share it or not, is taken.
 ph_result ph_socket_open_shared(const ph_socket_def* def, int count, ph_socket** sockets,
                                 int* opened)
 {

@@ -30,12 +30,12 @@ def main():
         heard = server.communicate(timeout=TIMEOUT_S)[0]
     print(heard, client.stdout, sep="---\n")
     wanted = {"the server hears the client": "player 0 says: hello" in heard,
-              "nobody else can read the token": is_private,
+              "only its owner can read the token": is_private,
               "the server ends well": server.returncode == 0,
               "the client is welcome": "the server says: welcome" in client.stdout,
               "the client sees all": "100 dancers in view" in client.stdout,
               "the client is told the end": ": disconnected;" in client.stdout,
-              "input is messages_received": "up to number 0\n" not in client.stdout,
+              "input is processed": "up to number 0\n" not in client.stdout,
               "the client ends well": client.returncode == 0}
     missing = [name for name, is_so in wanted.items() if not is_so]
     print(f"not so: {missing}" if missing else "examples: ok")

@@ -5,8 +5,8 @@
 
     test/check_serve.py [PROGRAM] [CHECK ...]      (default build/pinhole, all checks)
 
-Servers and bots are real processes; ports are the system's choice. How fast anything is, is not asked; but that nobody is
-told more than the budget allows, that every bot comes to equal the world, and that bad clients do not disturb good ones.
+Servers and bots are real processes; ports are the system's choice. How fast anything is, is not asked; but that no client is
+sent more than the budget allows, that every bot comes to equal the world, and that bad clients do not disturb good ones.
 """
 
 import contextlib
@@ -151,7 +151,7 @@ def expect_well(name, outcome):
 
 
 def check_many(folder):
-    """64 bots: all connect, nobody is told too much, all come to equal the world; metrics and log tell of it."""
+    """64 bots: all connect, none is sent more than its budget, all come to equal the world; metrics and log tell of it."""
     key = make_key(folder, "many.key")
     with server("many", folder, "scene:town", key=key) as one:
         outcome = bots(one, "--bots", "64", "--seconds", "3", "--chat", "2")
@@ -218,7 +218,7 @@ def check_loss(folder):
 
 
 def check_wrong_key(folder):
-    """Who has no token of this server gets nothing."""
+    """A client without a token of this server gets nothing."""
     with server("wrong key", folder, "scene:town", key=make_key(folder, "right.key")) as one:
         wrong = make_key(folder, "wrong.key")
         status, figures, _ = bots(one, "--bots", "4", "--seconds", "1", "--converge", "1", key=wrong)
@@ -229,7 +229,7 @@ def check_wrong_key(folder):
 
 
 def check_full(folder):
-    """A full server says so, and is open again when somebody has gone."""
+    """A full server says so, and is open again when a client has gone."""
     with server("full", folder, "scene:town", "--clients", "8", key=make_key(folder, "full.key")) as one:
         status, figures, _ = bots(one, "--bots", "10", "--seconds", "1", "--converge", "0", "--ramp", "0")
         expect(status == 1 and figures.get("never_connected") == 2, f"full: exit {status}, {figures}")
@@ -305,7 +305,7 @@ class Troublemakers:
 
 
 def good_bots(of):
-    """20 in a load, whose figures depend on nothing but what the server sends them, and when."""
+    """20 in the load scene, whose figures depend on nothing but what the server sends them, and when."""
     return subprocess.Popen(bots_command(of, "--bots", "20", "--seconds", "12", "--ramp", "0"), stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE, text=True)
 
@@ -362,7 +362,7 @@ def check_faults(folder):
     """Among bad clients of all kinds (Troublemakers) the good ones are sent as much, and show as little error, as without them.
 
     Two servers in one try differ by less than 1 % where the machine lets them tick. Where it does not, they show more error,
-    whoever their clients are (14 ticks missed of 120: 20 %). Two signs of that say that a try proves nothing: the server without bad
+    whatever their clients are (14 ticks missed of 120: 20 %). Two signs of that say that a try proves nothing: the server without bad
     clients missed ticks as well; or the other one has waited for the machine much longer than it ran. One that spends its time on
     bad clients has run."""
     key = make_key(folder, "faults.key")

@@ -16,7 +16,7 @@
 #include <pinhole/viewer.h>
 
 #define SEND_US 200000
-#define FAR_MM 20000 // nobody gets there within a tick
+#define FAR_MM 20000 // no entity gets there within a tick
 
 typedef struct fixture {
     small_world f;
@@ -329,7 +329,7 @@ static void what_was_applied_is_known(void** state)
     teardown(x);
 }
 
-// The place of somebody who has jumped is known as one behind that jump.
+// The place of an entity that has jumped is known as one behind that jump.
 static void jumps_that_were_applied_are_known(void** state)
 {
     (void)state;

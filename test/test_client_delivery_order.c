@@ -15,8 +15,8 @@
 
 enum { PACKETS = 5, DELIVERIES = 7, ANN = 20, BOB = 21, SLOTS = 8 };
 
-// Who is where with which health after each packet; 0: not in view. Ann goes away with the third
-// packet and comes back at once, into another slot; Bob does so with the fifth.
+// Which entity is where, with which health, after each packet; 0: not in view. Ann goes away with
+// the third packet and comes back at once, into another slot; Bob does so with the fifth.
 typedef struct estimates {
     int ann_slot;
     int ann_health;

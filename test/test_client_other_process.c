@@ -73,7 +73,7 @@ static reply reply_of(ph_client* client, uint64_t now_us)
     return made;
 }
 
-// In the child: nothing of cmocka, and nobody else's memory.
+// In the child: nothing of cmocka, and no memory of the parent.
 static bool live(const session_def* def, int in, int out)
 {
     ph_client_def client_def = ph_client_def_default();

@@ -106,7 +106,7 @@ static void wrong_questions_are_refused(void** state)
     assert_int_equal(read_own(scene, WALKER_BADGE, PH_FIELD_TEXT, value, 32), PH_ERROR_VALUE);
 }
 
-static void stale_ids_name_nobody(void** state)
+static void stale_ids_name_no_entity(void** state)
 {
     client_scene* scene = *state;
     const ph_entity_id ids[] = {{0, 0}, {1, 0},          {1, 2}, {3, 1}, {SCENE_SLOTS + 1, 1},
@@ -129,7 +129,7 @@ static void stale_ids_name_nobody(void** state)
     assert_int_equal(ph_client_entity_at(scene->client, 5).index1, 0);
 }
 
-static void who_is_there_is_told(void** state)
+static void entities_in_view_are_listed(void** state)
 {
     client_scene* scene = *state;
     int class_index = 7;
@@ -149,8 +149,8 @@ int main(void)
         TEST(a_property_is_read_as_any_field_that_holds_it),
         TEST(texts_are_read_where_they_fit),
         TEST(wrong_questions_are_refused),
-        TEST(stale_ids_name_nobody),
-        TEST(who_is_there_is_told),
+        TEST(stale_ids_name_no_entity),
+        TEST(entities_in_view_are_listed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,7 +16,7 @@ static ph_entities setup(void)
     return entities;
 }
 
-// Somebody who has walked 50 mm in a tick of 50 ms.
+// An entity that has walked 50 mm in a tick of 50 ms.
 static ph_entity_index add_walker(ph_entities* entities, uint64_t name)
 {
     const ph_entity_index index =

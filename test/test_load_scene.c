@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// The herd: everybody is in the world, moves there as the herd says, and the same seed moves them
-// alike.
+// The load scene: all creatures are in the world, move there as the scene says, and the same seed
+// moves them alike.
 
 #include "test_support.h"
 

@@ -23,7 +23,7 @@ static made_play* new_play(void)
     return play;
 }
 
-// If a fault did not occur, nobody would have measured it.
+// If a fault did not occur, it was not measured.
 static void the_play_has_every_kind_of_fault(void** state)
 {
     (void)state;
@@ -41,7 +41,7 @@ static void the_play_has_every_kind_of_fault(void** state)
 }
 
 // As on one thread, and on as many as there are viewers.
-static void the_result_does_not_depend_on_who_measures_whom(void** state)
+static void the_result_does_not_depend_on_the_order_of_meters(void** state)
 {
     (void)state;
     made_play* play = new_play();
@@ -104,7 +104,7 @@ static FILE* open_in(const char* folder, const char* name)
     return file;
 }
 
-// Not the number in the truth: whoever mixes them up is found out.
+// Not the number in the truth: code that mixes them up is found out.
 static int id_of(int entity)
 {
     return 100 + 7 * entity;
@@ -179,7 +179,7 @@ int main(int argument_count, char** arguments)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_play_has_every_kind_of_fault),
-        cmocka_unit_test(the_result_does_not_depend_on_who_measures_whom),
+        cmocka_unit_test(the_result_does_not_depend_on_the_order_of_meters),
         cmocka_unit_test(frames_allocate_nothing),
     };
     if (argument_count > 1) {

@@ -384,7 +384,7 @@ static void a_challenge_does_not_outlive_a_restart(void** state)
     stage_teardown(x);
 }
 
-// ---- who comes back
+// ---- clients that come back
 
 static void a_client_comes_back_with_a_new_token(void** state)
 {
@@ -454,7 +454,7 @@ static void a_spent_token_is_good_again_unless_forbidden(void** state)
 
 // ---- events
 
-// Nobody took the event of its end, so the slot is not free yet: no event is ever lost.
+// The event of its end was not taken, so the slot is not free yet: no event is ever lost.
 static void a_slot_is_free_when_its_end_was_heard(void** state)
 {
     (void)state;

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// What netcode_server.h allows several threads to do at once, under ThreadSanitizer: find anybody,
-// seal for different clients, open what came from different clients, and both for the same one.
+// What netcode_server.h allows several threads to do at once, under ThreadSanitizer: find any
+// client, seal for different clients, open what came from different clients, and both for the same
+// one.
 
 #include "netcode_stage.h"
 
@@ -119,7 +120,7 @@ static void both_directions_of_all_clients_at_once(void** state)
     stage_teardown(f->x);
 }
 
-// All clients say goodbye while somebody seals for them.
+// All clients disconnect while a thread seals for them.
 static fixture* say_goodbye(void)
 {
     fixture* f = setup();
@@ -145,7 +146,7 @@ static fixture* say_goodbye(void)
 
 static void expect_all_gone(fixture* f)
 {
-    assert_int_equal(f->x->queue_count, 0); // nobody is told what he has said
+    assert_int_equal(f->x->queue_count, 0); // no client gets its own disconnect back
     for (int i = 0; i < CLIENTS; ++i) {
         stage_expect_event(f->x, PH_NET_CONNECTED);
     }

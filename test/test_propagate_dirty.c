@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// What a tick leaves for the next sends, and what it does not: nothing of those who are not seen.
+// What a tick leaves for the next sends, and what it does not: nothing of entities that are not
+// seen.
 
 #include "support/test_support.h"
 #include "support/small_world.h"
@@ -78,7 +79,7 @@ static void step(fixture* x, bool is_answered)
     }
 }
 
-// Somebody whom the client has.
+// An entity that the client has.
 typedef struct known_one {
     ph_entity_id id;
     int slot;
@@ -173,11 +174,12 @@ static void filed_changes_survive_growth(void** state)
     small_world_teardown(&x.f);
 }
 
-// One run: people who point at each other and at the unseen. What the unseen do is up to the seed.
+// One run: entities that point at each other and at the unseen. What the unseen do is up to the
+// seed.
 static uint64_t play(uint64_t unseen_seed)
 {
     fixture x;
-    setup(&x, 4000); // less than all the news: who waits since when makes a difference
+    setup(&x, 4000); // less than all the news: which entity waits since when makes a difference
     test_rng rng = {.state = 4106};
     test_rng unseen = {.state = unseen_seed};
     ph_entity_id seen_ids[40];
@@ -190,7 +192,7 @@ static uint64_t play(uint64_t unseen_seed)
     }
     for (int round = 0; round < 300; ++round) {
         for (int i = 0; i < 40; ++i) {
-            // Either somebody seen, the same in every run, or one of the unseen.
+            // Either an entity that is seen, the same in every run, or one of the unseen.
             const uint64_t choice = test_rng_below(&rng, 80);
             ph_entity_id target = choice < 40 ? seen_ids[choice] : (ph_entity_id){0};
             const uint64_t ghost = test_rng_below(&unseen, 41);

@@ -394,7 +394,7 @@ static void rows_are_found_by_entity_and_tick(void** state)
 
 enum { RANDOM_TICKS = 60, RANDOM_ENTITIES = 20 };
 
-// Writes a recording in which anybody comes and goes; x tells tick and entity.
+// Writes a recording in which entities come and go; x tells tick and entity.
 static void write_random(bool is_there[RANDOM_TICKS][RANDOM_ENTITIES], test_rng* rng, char* text)
 {
     text += sprintf(text, "%s", HEAD);

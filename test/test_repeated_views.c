@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 // A viewer that looks again and again, each time beginning where it ended: its views are those of
-// brute force whatever has happened in between, and so is who it is shown.
+// brute force whatever has happened in between, and so are the entities that it is shown.
 
 #include "support/random_crowd.h"
 #include "support/test_memory.h"
@@ -17,7 +17,7 @@ enum {
     WORLDS = 60,
     STEPS = 30,
     VIEWERS = 3,                       // that stand together; the first is looked at
-    SLOTS = 2 * RANDOM_CROWD_MAX + 10, // so many that nobody ever waits
+    SLOTS = 2 * RANDOM_CROWD_MAX + 10, // so many that no entity ever waits
 };
 
 typedef struct fixture {

@@ -373,7 +373,7 @@ static void an_enter_on_its_way_keeps_the_slot(void** state)
         ph_replicas_leave(&f.replicas, SLOT);
         assert_int_equal(f.replicas.state[SLOT], PH_REPLICA_LEAVING_UNSURE);
         assert_false(ph_replicas_is_gone(&f.replicas, SLOT));
-        // Applied: the client has it, and needs a leave. Lost: nobody has.
+        // Applied: the client has it, and needs a leave. Lost: it has not.
         assert_int_equal(resolve(&f, is_applied != 0), is_applied == 0);
         assert_int_equal(f.replicas.state[SLOT],
                          is_applied != 0 ? PH_REPLICA_LEAVING : PH_REPLICA_LEAVING_UNSURE);

@@ -12,8 +12,8 @@
 //   4   Bob is seen again; all of them, and the viewer, are 3 km away at once
 //   5   Ann follows Bob, and looks back
 //
-// Whatever comes, Ann never shows a third title or a fourth heading, nobody ever stands in a wrong
-// kilometre, and at the end, when packets come through again, everything is equal.
+// Whatever comes, Ann never shows a third title or a fourth heading, no entity ever stands in a
+// wrong kilometre, and at the end, when packets come through again, everything is equal.
 //
 // In the pinhole profile an enter is not repeated while it is on its way. So there Ann and Bob have
 // come before, by a packet that was answered, and she has no title yet; and both ends agree on the

@@ -169,7 +169,7 @@ static void what_got_lost_counts_again(void** state)
     teardown(x);
 }
 
-// Somebody new takes the slot: what its former entity went through is forgotten.
+// A new entity takes the slot: what its former entity went through is forgotten.
 static void a_newcomer_has_not_changed(void** state)
 {
     (void)state;
@@ -207,7 +207,7 @@ static void a_scheduler_that_does_not_ask_is_told_nothing(void** state)
     teardown(x);
 }
 
-// ---- what is not for everybody
+// ---- what is not for all viewers
 
 enum { PLACE, HAT, PURSE };
 
@@ -232,7 +232,7 @@ static void send(ph_world* world, ph_viewer_id viewer)
     assert_int_equal(ph_viewer_send(world, viewer, now_us, discard, NULL), PH_OK);
 }
 
-// What a stranger's scheduler learns when somebody puts on a hat and pays for it.
+// What another viewer's scheduler learns when an entity puts on a hat and pays for it.
 static float change_with_purse(uint32_t purse)
 {
     const ph_class_def class_def = {

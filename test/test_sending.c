@@ -353,8 +353,9 @@ static void a_warm_send_allocates_nothing(void** state)
 
 // ---- figures
 
-// The one who has waited for longest counts, whichever slot it has, and only while it has something due.
-static void the_longest_wait_is_that_of_somebody_with_news(void** state)
+// The entity that has waited for longest counts, whichever slot it has, and only while it has
+// something due.
+static void the_longest_wait_is_that_of_an_entity_with_news(void** state)
 {
     (void)state;
     enum { PEOPLE = 4, IDLE = 2 };
@@ -400,7 +401,7 @@ int main(void)
         cmocka_unit_test(a_client_that_never_answers_gets_hellos),
         cmocka_unit_test(a_raised_budget_keeps_what_is_in_flight),
         cmocka_unit_test(a_warm_send_allocates_nothing),
-        cmocka_unit_test(the_longest_wait_is_that_of_somebody_with_news),
+        cmocka_unit_test(the_longest_wait_is_that_of_an_entity_with_news),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

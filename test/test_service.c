@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Nobody waits for ever, also where many datagrams go out at once: hundreds in view who all change
-// all the time, half of them of no interest to the viewer, from 20 kbit/s to 3 Mbit/s. The bound is
-// that of world.h. Every property has a clock of its own; a record that leaves another one out does
-// not stop it.
+// No entity waits for ever, also where many datagrams go out at once: hundreds in view that all
+// change all the time, half of them of no interest to the viewer, from 20 kbit/s to 3 Mbit/s. The
+// bound is that of world.h. Every property has a clock of its own; a record that leaves another one
+// out does not stop it.
 
 #include "test_support.h"
 #include "tools/tools.h"
@@ -137,7 +137,7 @@ static void check(const fixture* f, const plan* p)
     ph_viewer_stats stats;
     ph_viewer_get_stats(f->world, f->viewer, &stats);
     if (1000.0 * stats.longest_wait_ms > f->bound_us) {
-        fail_msg("%d bit/s, %d %% lost: somebody has waited for %.1f s, more than %.1f",
+        fail_msg("%d bit/s, %d %% lost: an entity has waited for %.1f s, more than %.1f",
                  p->bits_per_second, p->loss_percent, stats.longest_wait_ms / 1000.0,
                  f->bound_us * 1e-6);
     }
@@ -173,7 +173,7 @@ static void run(const plan* p)
     teardown(&f);
 }
 
-static void nobody_waits_at_any_rate(void** state)
+static void no_entity_waits_at_any_rate(void** state)
 {
     (void)state;
     static const int RATES[] = {100000, 300000, 1000000, 3000000};
@@ -183,7 +183,7 @@ static void nobody_waits_at_any_rate(void** state)
     }
 }
 
-static void nobody_waits_when_packets_get_lost(void** state)
+static void no_entity_waits_when_packets_get_lost(void** state)
 {
     (void)state;
     run(&(plan){.bits_per_second = 300000, .sends_per_second = 5, .loss_percent = 20});
@@ -195,8 +195,8 @@ static void nobody_waits_when_packets_get_lost(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nobody_waits_at_any_rate),
-        cmocka_unit_test(nobody_waits_when_packets_get_lost),
+        cmocka_unit_test(no_entity_waits_at_any_rate),
+        cmocka_unit_test(no_entity_waits_when_packets_get_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

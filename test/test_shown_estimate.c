@@ -40,7 +40,7 @@ static void add_viewer(fixture* x, ph_scheduler scheduler)
     inbox_setup(&x->box, x->f.world, x->f.schema, x->viewer);
 }
 
-// Somebody stands 8 m away, and the client knows.
+// An entity stands 8 m away, and the client has it.
 static fixture* setup_with(ph_scheduler scheduler)
 {
     fixture* x = &shared;
@@ -95,7 +95,7 @@ static void rest(fixture* x)
     }
 }
 
-static void who_goes_on_as_told_is_shown_right(void** state)
+static void an_entity_that_keeps_its_velocity_is_shown_right(void** state)
 {
     (void)state;
     fixture* x = setup();
@@ -107,7 +107,7 @@ static void who_goes_on_as_told_is_shown_right(void** state)
 }
 
 // 200 mm a tick, one tick and half a round trip (none here, so the least that is assumed).
-static void who_stops_is_shown_too_far(void** state)
+static void an_entity_that_stops_is_shown_too_far(void** state)
 {
     (void)state;
     fixture* x = setup();
@@ -122,7 +122,7 @@ static void who_stops_is_shown_too_far(void** state)
 }
 
 // Its place has not changed since it was told, but the client would carry it on.
-static void who_stops_is_told_to_stand_once(void** state)
+static void a_stop_is_sent_once(void** state)
 {
     (void)state;
     fixture* x = setup();
@@ -139,7 +139,7 @@ static void who_stops_is_told_to_stand_once(void** state)
 }
 
 // Until it is known to stand: what tells so may get lost.
-static void who_stops_is_told_again_after_a_loss(void** state)
+static void a_stop_is_sent_again_after_a_loss(void** state)
 {
     (void)state;
     fixture* x = setup();
@@ -155,7 +155,7 @@ static void who_stops_is_told_again_after_a_loss(void** state)
     teardown(x);
 }
 
-static void who_sets_out_is_shown_behind(void** state)
+static void an_entity_that_sets_out_is_shown_behind(void** state)
 {
     (void)state;
     fixture* x = setup();
@@ -233,7 +233,7 @@ static void a_turn_is_an_error_until_it_is_told(void** state)
 }
 
 // Where it came from is unknown until the next tick, not 2,147 km away.
-static void who_is_shown_to_more_is_where_it_was(void** state)
+static void an_entity_shown_to_more_is_where_it_was(void** state)
 {
     (void)state;
     fixture* x = setup();
@@ -362,16 +362,16 @@ static void a_viewer_that_finds_no_memory_leaves_nothing(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_goes_on_as_told_is_shown_right),
-        cmocka_unit_test(who_stops_is_shown_too_far),
-        cmocka_unit_test(who_stops_is_told_to_stand_once),
-        cmocka_unit_test(who_stops_is_told_again_after_a_loss),
-        cmocka_unit_test(who_sets_out_is_shown_behind),
+        cmocka_unit_test(an_entity_that_keeps_its_velocity_is_shown_right),
+        cmocka_unit_test(an_entity_that_stops_is_shown_too_far),
+        cmocka_unit_test(a_stop_is_sent_once),
+        cmocka_unit_test(a_stop_is_sent_again_after_a_loss),
+        cmocka_unit_test(an_entity_that_sets_out_is_shown_behind),
         cmocka_unit_test(a_lost_sample_is_expected_no_more),
         cmocka_unit_test(a_loss_leaves_what_is_still_on_its_way),
         cmocka_unit_test(a_jump_ends_the_motion),
         cmocka_unit_test(a_turn_is_an_error_until_it_is_told),
-        cmocka_unit_test(who_is_shown_to_more_is_where_it_was),
+        cmocka_unit_test(an_entity_shown_to_more_is_where_it_was),
         cmocka_unit_test(why_knows_what_was_told_and_when),
         cmocka_unit_test(why_refuses_what_is_gone),
         cmocka_unit_test(why_answers_for_every_scheduler),

@@ -161,7 +161,7 @@ static void a_step_that_was_not_told_is_found(void** state)
     tear_down(&f);
 }
 
-static void somebody_who_left_and_is_still_shown_is_found(void** state)
+static void an_entity_that_left_and_is_still_shown_is_found(void** state)
 {
     (void)state;
     fixture f;
@@ -186,7 +186,7 @@ int main(void)
         cmocka_unit_test(a_value_that_was_not_told_is_found),
         cmocka_unit_test(a_value_beyond_the_edge_of_the_world_is_found),
         cmocka_unit_test(a_step_that_was_not_told_is_found),
-        cmocka_unit_test(somebody_who_left_and_is_still_shown_is_found),
+        cmocka_unit_test(an_entity_that_left_and_is_still_shown_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Who leaves a view, where a view is seen from, and who points at whom: the slots of a viewer as its
-// client comes to know them, with acknowledgements written by hand.
+// Which entities leave a view, where a view is seen from, and which entity refers to which: the
+// slots of a viewer as its client comes to know them, with acknowledgements written by hand.
 
 #include "support/test_support.h"
 #include "support/viewed_world.h"
@@ -72,7 +72,7 @@ static void a_slot_is_used_again_with_the_next_number(void** state)
     viewed_teardown(x);
 }
 
-static void whoever_never_arrived_needs_no_leave(void** state)
+static void an_entity_that_never_arrived_needs_no_leave(void** state)
 {
     (void)state;
     viewed_world* x = setup_narrow();
@@ -109,7 +109,7 @@ static void a_leave_may_arrive_without_its_enter(void** state)
     viewed_teardown(x);
 }
 
-// Enter and leave are both lost: nobody knows of it, the number is used again.
+// Enter and leave are both lost: the client never had it, the number is used again.
 static void enter_and_leave_may_both_be_lost(void** state)
 {
     (void)state;
@@ -284,7 +284,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_leave_is_told_until_it_is_known),
         cmocka_unit_test(a_slot_is_used_again_with_the_next_number),
-        cmocka_unit_test(whoever_never_arrived_needs_no_leave),
+        cmocka_unit_test(an_entity_that_never_arrived_needs_no_leave),
         cmocka_unit_test(a_leave_may_arrive_without_its_enter),
         cmocka_unit_test(enter_and_leave_may_both_be_lost),
         cmocka_unit_test(the_dead_are_told_of_no_more),

@@ -100,7 +100,7 @@ static void point(fixture* f, ph_entity_id from, ph_entity_id to)
                      PH_OK);
 }
 
-// Whom the client thinks it points at; 0: nobody.
+// The entity that it refers to at the client; 0: none.
 static uint64_t target_of(const fixture* f, uint64_t name)
 {
     ph_entity_id target = {0};
@@ -116,7 +116,7 @@ static uint64_t target_of(const fixture* f, uint64_t name)
 
 static const char POINTING[] = "class d\n    place: position\n    target: entity\n";
 
-static void a_reference_to_somebody_just_hidden_is_one_to_nobody(void** state)
+static void a_reference_to_an_entity_just_hidden_is_none(void** state)
 {
     (void)state;
     fixture f;
@@ -132,15 +132,15 @@ static void a_reference_to_somebody_just_hidden_is_one_to_nobody(void** state)
     point(&f, from, hidden);
     send(&f);
     assert_int_equal(target_of(&f, 2), 0);
-    // Shown again before anybody has noticed.
+    // Shown again before a send.
     set_seen_by(&f, hidden, SEEN);
     send(&f);
     assert_int_equal(target_of(&f, 2), 3);
     teardown(&f);
 }
 
-// Its reference becomes one to somebody in view while it is hidden for a moment.
-static void a_reference_of_somebody_hidden_for_a_moment_is_told(void** state)
+// Its reference becomes one to an entity in view while it is hidden for a moment.
+static void a_reference_of_an_entity_hidden_for_a_moment_is_sent(void** state)
 {
     (void)state;
     fixture f;
@@ -183,7 +183,7 @@ static void turn(fixture* f, ph_entity_id entity, double heading_deg)
         PH_OK);
 }
 
-// Somebody turns there and back while it is hidden, or does not; then it is shown, and comes near
+// An entity turns there and back while it is hidden, or does not; then it is shown, and comes near
 // enough for its heading to be told.
 static uint64_t tell_tale(bool has_turned)
 {
@@ -270,8 +270,8 @@ static void what_only_an_owner_knows_ends_with_owning(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_reference_to_somebody_just_hidden_is_one_to_nobody),
-        cmocka_unit_test(a_reference_of_somebody_hidden_for_a_moment_is_told),
+        cmocka_unit_test(a_reference_to_an_entity_just_hidden_is_none),
+        cmocka_unit_test(a_reference_of_an_entity_hidden_for_a_moment_is_sent),
         cmocka_unit_test(when_something_changed_while_it_was_hidden_is_a_secret),
         cmocka_unit_test(what_only_an_owner_knows_ends_with_owning),
     };

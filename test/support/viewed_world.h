@@ -26,7 +26,7 @@ void viewed_teardown(viewed_world* x);
 // The slot in which the viewer sees an entity, which it does.
 int viewed_slot(const viewed_world* x, ph_entity_id id);
 
-// Somebody whose enter is known to have arrived.
+// An entity whose enter is known to have arrived.
 ph_entity_id viewed_person(viewed_world* x, uint64_t name, int32_t x_mm);
 
 void viewed_set_health(viewed_world* x, ph_entity_id id, uint8_t health);
