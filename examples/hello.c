@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// A hundred dancers circle a viewer, who watches over a link that loses one datagram in ten.
+// A hundred dancers circle a viewer, which watches over a link that loses one datagram in ten.
 
 #include <pinhole/pinhole.h>
 

@@ -17,7 +17,7 @@
 enum { ANGLE_BITS = 8 };
 
 // No end is more steps than this from 0: decimals are dropped until that holds. More would be no
-// help to anybody, and a step must not drown in the rounding of the ends.
+// use, and a step must not drown in the rounding of the ends.
 #define STEPS_MAX 1073741824.0
 
 static bool ends_with(const char* name, const char* ending)

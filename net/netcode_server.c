@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// The server's tables, its clock, and who is connected. Datagrams are in netcode_traffic.c, those of
-// strangers in netcode_handshake.c. The tick goes over all slots, a few microseconds for each
+// The server's tables, its clock, and its connections. Datagrams are in netcode_traffic.c, those of
+// unknown senders in netcode_handshake.c. The tick goes over all slots, a few microseconds for each
 // thousand plus what it sends.
 
 #include "net/netcode_server_state.h"
@@ -267,7 +267,8 @@ void ph_net_server_disconnect(ph_net_server* server, int client)
 
 void ph_net_server_disconnect_all(ph_net_server* server)
 {
-    // Round by round: where a system's buffer is full for a while, nobody loses all of its packets.
+    // Round by round: where a system's buffer is full for a while, no client loses all of its
+    // packets.
     for (int i = 1; i < DISCONNECT_PACKETS; ++i) {
         for (int client = 0; client < server->slots.capacity; ++client) {
             if (ph_net_slots_at(&server->slots, client) != NULL) {

@@ -171,7 +171,7 @@ static void set_option(ph_socket_number number, int level, int option, int value
     setsockopt(number, level, option, (const void*)&value, sizeof value);
 }
 
-// The larger ones are for whoever may have them; the others get as much as the system allows.
+// A process with the privilege gets the larger buffers; others get as much as the system allows.
 static void set_buffers(ph_socket_number number, const ph_socket_def* def)
 {
     set_option(number, SOL_SOCKET, SO_RCVBUF, def->receive_buffer_bytes);
@@ -352,8 +352,8 @@ ph_result ph_socket_open(const ph_socket_def* def, ph_socket** socket)
     return open_socket(def, false, socket);
 }
 
-// The first one is bound before it may share, so that an address that somebody has, whether he would
-// share it or not, is taken.
+// The first one is bound before it may share, so that an address that another socket has, whether
+// that would share it or not, is taken.
 ph_result ph_socket_open_shared(const ph_socket_def* def, int count, ph_socket** sockets,
                                 int* opened)
 {

@@ -356,7 +356,7 @@ static void flags_are_added_up_at_every_density(void** state)
     }
 }
 
-static void when_nobody_is_told_there_are_no_flags(void** state)
+static void without_records_there_are_no_flags(void** state)
 {
     (void)state;
     fixture f;
@@ -457,7 +457,7 @@ int main(void)
         cmocka_unit_test(an_enter_may_say_that_it_jumped),
         cmocka_unit_test(densities_follow_the_share_told),
         cmocka_unit_test(flags_are_added_up_at_every_density),
-        cmocka_unit_test(when_nobody_is_told_there_are_no_flags),
+        cmocka_unit_test(without_records_there_are_no_flags),
         cmocka_unit_test(every_model_is_one_that_the_coder_may_use),
         cmocka_unit_test(bytes_never_change),
     };

@@ -232,7 +232,7 @@ static void a_silent_client_times_out(void** state)
     stage_teardown(x);
 }
 
-static void without_a_timeout_silence_is_patience(void** state)
+static void without_a_timeout_silence_ends_nothing(void** state)
 {
     (void)state;
     netcode_stage* x = stage_setup(2);
@@ -385,7 +385,7 @@ static void a_challenge_does_not_outlive_a_restart(void** state)
     stage_teardown(x);
 }
 
-// ---- who comes back
+// ---- clients that come back
 
 static void a_client_comes_back_with_a_new_token(void** state)
 {
@@ -455,7 +455,7 @@ static void a_spent_token_is_good_again_unless_forbidden(void** state)
 
 // ---- events
 
-// Nobody took the event of its end, so the slot is not free yet: no event is ever lost.
+// The event of its end was not taken, so the slot is not free yet: no event is ever lost.
 static void a_slot_is_free_when_its_end_was_heard(void** state)
 {
     (void)state;
@@ -531,7 +531,7 @@ int main(void)
         cmocka_unit_test(payloads_make_keep_alives_needless),
         cmocka_unit_test(payloads_come_with_a_keep_alive_until_confirmed),
         cmocka_unit_test(a_silent_client_times_out),
-        cmocka_unit_test(without_a_timeout_silence_is_patience),
+        cmocka_unit_test(without_a_timeout_silence_ends_nothing),
         cmocka_unit_test(clocks_that_jump_end_no_connection),
         cmocka_unit_test(a_client_that_leaves_is_gone_at_once),
         cmocka_unit_test(one_disconnect_packet_of_ten_is_enough),

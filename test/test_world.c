@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 // Entities and their state: what is put comes back quantised, what changed is marked, what is gone
-// is gone, and no lack of memory leaves a trace. Who sees whom is in test_world_vision.c.
+// is gone, and no lack of memory leaves a trace. What viewers see is in test_world_vision.c.
 
 #include "support/test_support.h"
 #include "support/small_world.h"
@@ -70,12 +70,12 @@ static void every_call_recognises_a_stale_id(void** state)
     assert_int_equal(ph_world_despawn(f.world, id), PH_OK);
     const ph_entity_id other = small_world_spawn(&f, 2); // has the same index
     assert_int_equal(other.index1, id.index1);
-    person state_of = test_somebody;
+    person state_of = test_entity;
     uint8_t health = 5;
     assert_false(ph_world_is_alive(f.world, id));
     assert_int_equal(ph_world_despawn(f.world, id), PH_ERROR_STALE);
     assert_int_equal(ph_world_identify(f.world, id, NULL, NULL), PH_ERROR_STALE);
-    assert_int_equal(ph_world_set_struct(f.world, id, &test_somebody), PH_ERROR_STALE);
+    assert_int_equal(ph_world_set_struct(f.world, id, &test_entity), PH_ERROR_STALE);
     assert_int_equal(ph_world_get_struct(f.world, id, &state_of), PH_ERROR_STALE);
     assert_int_equal(ph_world_set_property(f.world, id, HEALTH, PH_FIELD_U8, &health, 1),
                      PH_ERROR_STALE);
@@ -90,13 +90,13 @@ static void every_call_recognises_a_stale_id(void** state)
     small_world_teardown(&f);
 }
 
-static void a_new_entity_has_initial_values_whoever_had_its_row(void** state)
+static void a_new_entity_has_initial_values_whatever_had_its_row(void** state)
 {
     (void)state;
     small_world f;
     small_world_setup(&f, 16);
     const ph_entity_id first = small_world_spawn(&f, 1);
-    assert_int_equal(ph_world_set_struct(f.world, first, &test_somebody), PH_OK);
+    assert_int_equal(ph_world_set_struct(f.world, first, &test_entity), PH_OK);
     assert_int_equal(ph_world_despawn(f.world, first), PH_OK);
     const ph_entity_id second = small_world_spawn(&f, 2);
     person shown;
@@ -122,7 +122,7 @@ static void what_was_put_comes_back_as_clients_see_it(void** state)
     small_world_setup(&f, 16);
     const ph_entity_id other = small_world_spawn(&f, 9);
     const ph_entity_id id = small_world_spawn(&f, 1);
-    person put = test_somebody;
+    person put = test_entity;
     put.target = other;
     put.heading_deg = 91.0f;
     put.velocity[0] = 1.2f;
@@ -150,9 +150,9 @@ static void only_real_changes_set_a_bit(void** state)
     small_world f;
     small_world_setup(&f, 16);
     const ph_entity_id id = small_world_spawn(&f, 1);
-    person put = test_somebody;
+    person put = test_entity;
     assert_int_equal(ph_world_set_struct(f.world, id, &put), PH_OK);
-    // The target is still nobody.
+    // The target is still none.
     assert_int_equal(ph_world_changed_properties(f.world, id), (BIT(MOOD) - 1) & ~BIT(TARGET));
     ph_world_tick(f.world);
     assert_int_equal(ph_world_changed_properties(f.world, id), 0);
@@ -182,7 +182,7 @@ static void each_kind_of_content_is_compared(void** state)
     small_world_setup(&f, 16);
     const ph_entity_id other = small_world_spawn(&f, 2);
     const ph_entity_id id = small_world_spawn(&f, 1);
-    person put = test_somebody;
+    person put = test_entity;
     assert_int_equal(ph_world_set_struct(f.world, id, &put), PH_OK);
     ph_world_tick(f.world);
     strcpy(put.name, "Adb"); // same length
@@ -299,14 +299,14 @@ static void texts_are_set_and_read_within_their_size(void** state)
     small_world_teardown(&f);
 }
 
-static void a_reference_to_who_is_gone_reads_as_none(void** state)
+static void a_reference_to_an_entity_that_is_gone_reads_as_none(void** state)
 {
     (void)state;
     small_world f;
     small_world_setup(&f, 16);
     const ph_entity_id other = small_world_spawn(&f, 2);
     const ph_entity_id id = small_world_spawn(&f, 1);
-    person put = test_somebody;
+    person put = test_entity;
     put.target = other;
     assert_int_equal(ph_world_set_struct(f.world, id, &put), PH_OK);
     assert_int_equal(ph_world_despawn(f.world, other), PH_OK);
@@ -321,7 +321,7 @@ static void a_reference_to_who_is_gone_reads_as_none(void** state)
         ph_world_get_property(f.world, id, TARGET, PH_FIELD_ENTITY, &read, sizeof read), PH_OK);
     assert_true(test_is_none(read));
 
-    // Put back as it was read, or as it was put: it names nobody as before, so nothing changes.
+    // Put back as it was read, or as it was put: it names no entity as before, so nothing changes.
     assert_int_equal(ph_world_set_struct(f.world, id, &shown), PH_OK);
     assert_int_equal(ph_world_changed_properties(f.world, id), 0);
     assert_int_equal(
@@ -331,7 +331,7 @@ static void a_reference_to_who_is_gone_reads_as_none(void** state)
         ph_world_set_property(f.world, id, TARGET, PH_FIELD_ENTITY, &heir, sizeof heir), PH_OK);
     assert_int_equal(ph_world_changed_properties(f.world, id), BIT(TARGET));
 
-    // An id that nobody ever had never comes to name test_somebody.
+    // An id that no entity ever had never comes to name one.
     put.target = (ph_entity_id){.index1 = 3, .generation = 1};
     assert_int_equal(ph_world_set_struct(f.world, id, &put), PH_OK);
     assert_true(test_is_same(small_world_spawn(&f, 4), put.target));
@@ -432,13 +432,13 @@ int main(void)
         cmocka_unit_test(a_spawned_entity_is_found_by_its_name),
         cmocka_unit_test(a_taken_name_and_an_unknown_class_are_refused),
         cmocka_unit_test(every_call_recognises_a_stale_id),
-        cmocka_unit_test(a_new_entity_has_initial_values_whoever_had_its_row),
+        cmocka_unit_test(a_new_entity_has_initial_values_whatever_had_its_row),
         cmocka_unit_test(what_was_put_comes_back_as_clients_see_it),
         cmocka_unit_test(only_real_changes_set_a_bit),
         cmocka_unit_test(each_kind_of_content_is_compared),
         cmocka_unit_test(single_properties_are_set_and_read),
         cmocka_unit_test(texts_are_set_and_read_within_their_size),
-        cmocka_unit_test(a_reference_to_who_is_gone_reads_as_none),
+        cmocka_unit_test(a_reference_to_an_entity_that_is_gone_reads_as_none),
         cmocka_unit_test(a_move_below_a_step_sets_no_bit_but_counts),
         cmocka_unit_test(mileage_counts_the_way_not_the_distance),
         cmocka_unit_test(mileage_wraps),

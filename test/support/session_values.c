@@ -284,7 +284,7 @@ uint64_t session_world_value(const ph_world* world, ph_entity_id entity, const p
         uint64_t name;
         memcpy(&target, raw.bytes, sizeof target);
         return ph_world_identify(world, target, &name, NULL) == PH_OK ? session_name_value(name)
-                                                                      : SESSION_NOBODY;
+                                                                      : SESSION_NO_ENTITY;
     }
     return hash_raw(&raw, field);
 }
@@ -303,7 +303,7 @@ uint64_t session_client_value(const ph_client* client, ph_entity_id entity,
         uint64_t name;
         memcpy(&target, raw.bytes, sizeof target);
         return ph_client_identify(client, target, &name, NULL) == PH_OK ? session_name_value(name)
-                                                                        : SESSION_NOBODY;
+                                                                        : SESSION_NO_ENTITY;
     }
     return hash_raw(&raw, field);
 }
