@@ -307,7 +307,7 @@ static ph_header read_header(const load_client* client, const load_letter* lette
     if (profile == PH_PROFILE_PINHOLE) {
         ph_entropy_reader reader;
         ph_entropy_reader_init(&reader, letter->bytes, letter->size);
-        ph_coded_header_read(&reader.raw, client->receipt.newest, &header);
+        ph_pinhole_header_read(&reader.raw, client->receipt.newest, &header);
     } else {
         ph_bit_reader reader = ph_bit_reader_make(letter->bytes, letter->size);
         ph_header_read(&reader, &header);

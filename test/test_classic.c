@@ -246,24 +246,24 @@ static void a_bill_says_what_each_bit_was_for(void** state)
     record_fixture* f = *state;
     ph_record record = record_of(f, PH_RECORD_UPDATE, KART, PLACE | HEADING | TARGET);
     record.is_jump = true;
-    ph_record_bits bill = {.slot_bits = 1000, .mask_bits = 2000, .property_bits = {[1] = 3000}};
-    assert_int_equal(ph_classic_record_bits(&f->frame, &record, &bill), 10 + 10 + 48 + 8 + 1);
-    assert_int_equal(bill.slot_bits, 1010);
-    assert_int_equal(bill.mask_bits, 2000 + 3 + 1 + 1 + 5);
-    assert_int_equal(bill.property_bits[0], 0);
-    assert_int_equal(bill.property_bits[1], 3048);
-    assert_int_equal(bill.property_bits[2], 8);
-    assert_int_equal(bill.property_bits[3], 1);
+    ph_record_bits stats = {.slot_bits = 1000, .mask_bits = 2000, .property_bits = {[1] = 3000}};
+    assert_int_equal(ph_classic_record_bits(&f->frame, &record, &stats), 10 + 10 + 48 + 8 + 1);
+    assert_int_equal(stats.slot_bits, 1010);
+    assert_int_equal(stats.mask_bits, 2000 + 3 + 1 + 1 + 5);
+    assert_int_equal(stats.property_bits[0], 0);
+    assert_int_equal(stats.property_bits[1], 3048);
+    assert_int_equal(stats.property_bits[2], 8);
+    assert_int_equal(stats.property_bits[3], 1);
     record = (ph_record){.kind = PH_RECORD_LEAVE};
-    bill = (ph_record_bits){0};
-    assert_int_equal(ph_classic_record_bits(&f->frame, &record, &bill), 10);
-    assert_int_equal(bill.slot_bits, 10);
+    stats = (ph_record_bits){0};
+    assert_int_equal(ph_classic_record_bits(&f->frame, &record, &stats), 10);
+    assert_int_equal(stats.slot_bits, 10);
     record = record_of(f, PH_RECORD_ENTER, STAR, 1);
-    bill = (ph_record_bits){0};
-    assert_int_equal(ph_classic_record_bits(&f->frame, &record, &bill), 10 + 8 + 44 + 1 + 96 + 1);
-    assert_int_equal(bill.slot_bits, 10 + 8 + 44);
-    assert_int_equal(bill.mask_bits, 2);
-    assert_int_equal(bill.property_bits[0], 96);
+    stats = (ph_record_bits){0};
+    assert_int_equal(ph_classic_record_bits(&f->frame, &record, &stats), 10 + 8 + 44 + 1 + 96 + 1);
+    assert_int_equal(stats.slot_bits, 10 + 8 + 44);
+    assert_int_equal(stats.mask_bits, 2);
+    assert_int_equal(stats.property_bits[0], 96);
 }
 
 int main(void)

@@ -159,15 +159,15 @@ static void answers_about_what_was_never_set_are_refused(void** state)
     (void)state;
     message_pair pair;
     message_pair_setup(&pair, NULL);
-    ph_message_section answer = {.has_answer = true};
+    ph_message_section answer = {.has_input_ack = true};
     refuse(&pair, &answer, PH_MESSAGES_REFUSAL_ACK);
     ph_messages_set_input(pair.ends[1], 10, NULL, 0);
-    answer.answer_received = answer.answer_processed = 11;
+    answer.input_received = answer.input_processed = 11;
     refuse(&pair, &answer, PH_MESSAGES_REFUSAL_ACK);
-    answer.answer_received = 10;
-    answer.answer_processed = (uint16_t)-1; // 11 behind
+    answer.input_received = 10;
+    answer.input_processed = (uint16_t)-1; // 11 behind
     refuse(&pair, &answer, PH_MESSAGES_REFUSAL_ACK);
-    answer.answer_processed = 3;
+    answer.input_processed = 3;
     accept(&pair, &answer);
     assert_int_equal(ph_messages_processed_input(pair.ends[1]), 3);
     message_pair_teardown(&pair);

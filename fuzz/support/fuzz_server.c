@@ -41,7 +41,7 @@ ph_frame fuzz_frame_of(const ph_client* client, const ph_header* header)
 
 static uint8_t version_of(const ph_client* client)
 {
-    return client->def.profile == PH_PROFILE_PINHOLE ? PH_CODED_VERSION : PH_CLASSIC_VERSION;
+    return client->def.profile == PH_PROFILE_PINHOLE ? PH_PINHOLE_VERSION : PH_CLASSIC_VERSION;
 }
 
 ph_header fuzz_make_header(const ph_client* client, fuzz_source* from)
@@ -81,7 +81,7 @@ size_t fuzz_write_probe(const ph_client* client, fuzz_source* from, uint8_t byte
     if (client->def.profile == PH_PROFILE_PINHOLE) {
         ph_entropy_writer writer;
         ph_entropy_writer_init(&writer, bytes, PH_PAYLOAD_MAX);
-        ph_coded_header_write(&header, &writer.raw);
+        ph_pinhole_header_write(&header, &writer.raw);
         return ph_entropy_writer_finish(&writer);
     }
     ph_bit_writer writer = ph_bit_writer_make(bytes, PH_PAYLOAD_MAX);

@@ -88,12 +88,12 @@ bool ph_arrivals_try_pinhole_tick(const ph_arrivals* arrivals, const ph_header* 
 {
     uint64_t base = 0;
     const bool has_base = try_tick_at(arrivals, header->horizon, &base);
-    const bool is_whole = header->tick == PH_CODED_TICK_WHOLE;
+    const bool is_whole = header->tick == PH_PINHOLE_TICK_WHOLE;
     if (!has_base && !is_whole) {
         return false;
     }
     const uint32_t low = is_whole ? header->whole_tick : (uint32_t)base + header->tick;
-    const bool is_needless = has_base && is_whole && low - (uint32_t)base < PH_CODED_TICK_WHOLE;
+    const bool is_needless = has_base && is_whole && low - (uint32_t)base < PH_PINHOLE_TICK_WHOLE;
     const ph_arrival* last = &arrivals->last;
     const uint32_t passed = low - (uint32_t)last->tick;
     *tick = last->is_applied ? last->tick + passed : low;
@@ -339,7 +339,7 @@ static bool is_hello_ours(const ph_client* client, const ph_hello* hello)
 {
     const ph_hello* first = &client->session.hello;
     const bool is_version_ours = client->def.profile == PH_PROFILE_PINHOLE
-                                     ? ph_coded_is_version(hello->version)
+                                     ? ph_pinhole_is_version(hello->version)
                                      : hello->version == PH_CLASSIC_VERSION;
     if (!is_version_ours || hello->fingerprint != ph_schema_fingerprint(client->def.schema) ||
         hello->slot_count > client->def.slot_capacity) {
@@ -487,7 +487,7 @@ static void open_datagram(const ph_client* client, const void* bytes, size_t siz
     if (in->is_pinhole) {
         in->raw = &in->coded.raw;
         ph_entropy_reader_init(&in->coded, bytes, size);
-        ph_coded_header_read(in->raw, client->session.arrivals.receipt.newest, &in->header);
+        ph_pinhole_header_read(in->raw, client->session.arrivals.receipt.newest, &in->header);
     } else {
         in->raw = &in->classic;
         in->classic = ph_bit_reader_make(bytes, size);

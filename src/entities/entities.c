@@ -53,7 +53,7 @@ static void lay_out_entities(ph_entities* entities, void* block, int capacity)
     entities->y_mm = (void*)carve_array(&rest, count * sizeof(int32_t));
     entities->seen_by = (void*)carve_array(&rest, count * sizeof(uint32_t));
     entities->was_mm = (void*)carve_array(&rest, count * 3 * sizeof(int32_t));
-    entities->way_mm = (void*)carve_array(&rest, count * 3 * sizeof(int32_t));
+    entities->displacement_mm = (void*)carve_array(&rest, count * 3 * sizeof(int32_t));
     entities->live_place = (void*)carve_array(&rest, count * sizeof(uint32_t));
     entities->live = (void*)carve_array(&rest, count * sizeof(ph_entity_index));
     entities->resting = (void*)carve_array(&rest, count * sizeof(ph_entity_index));
@@ -83,7 +83,7 @@ static void copy_entities(ph_entities* to, const ph_entities* from)
     memcpy(to->y_mm, from->y_mm, count * sizeof(int32_t));
     memcpy(to->seen_by, from->seen_by, count * sizeof(uint32_t));
     memcpy(to->was_mm, from->was_mm, count * 3 * sizeof(int32_t));
-    memcpy(to->way_mm, from->way_mm, count * 3 * sizeof(int32_t));
+    memcpy(to->displacement_mm, from->displacement_mm, count * 3 * sizeof(int32_t));
     memcpy(to->live_place, from->live_place, count * sizeof(uint32_t));
     memcpy(to->live, from->live, count * sizeof(ph_entity_index));
     memcpy(to->resting, from->resting, count * sizeof(ph_entity_index));
@@ -207,8 +207,8 @@ ph_entity_index ph_entities_add(ph_entities* entities, const ph_newcomer* newcom
     memcpy(&entities->was_mm[3 * (size_t)index], newcomer->position_mm,
            sizeof newcomer->position_mm);
     // Where it was spawned nobody has seen it, if it was moved since.
-    memset(&entities->way_mm[3 * (size_t)index], 0, sizeof newcomer->position_mm);
-    entities->way_mm[3 * (size_t)index] = PH_NO_WAY;
+    memset(&entities->displacement_mm[3 * (size_t)index], 0, sizeof newcomer->position_mm);
+    entities->displacement_mm[3 * (size_t)index] = PH_NO_DISPLACEMENT;
     entities->refers[index] = 0;
     entities->seen_by[index] = newcomer->seen_by;
     entities->flags[index] = newcomer->flags;
@@ -248,7 +248,7 @@ void ph_entities_set_visibility(ph_entities* entities, ph_entity_index index, ui
                                 uint8_t flags)
 {
     if (is_unveiled(entities, index, seen_by, flags)) {
-        entities->way_mm[3 * (size_t)index] = PH_NO_WAY;
+        entities->displacement_mm[3 * (size_t)index] = PH_NO_DISPLACEMENT;
         memset(entities->whereabouts[index].velocity_mm_s, 0,
                sizeof entities->whereabouts[index].velocity_mm_s);
         if ((flags & PH_SEEN_NEVER) == 0) {
@@ -323,12 +323,12 @@ ph_entity_id ph_entities_id(const ph_entities* entities, ph_entity_index index)
 }
 
 // Squares of three differences of at most 2^31 sum to less than 2^64.
-static uint64_t squared_way(const int32_t from_mm[3], const int32_t to_mm[3])
+static uint64_t squared_distance(const int32_t from_mm[3], const int32_t to_mm[3])
 {
     uint64_t sum = 0;
     for (int axis = 0; axis < 3; ++axis) {
-        const int64_t way = (int32_t)((uint32_t)to_mm[axis] - (uint32_t)from_mm[axis]);
-        sum += (uint64_t)(way * way);
+        const int64_t difference_mm = (int32_t)((uint32_t)to_mm[axis] - (uint32_t)from_mm[axis]);
+        sum += (uint64_t)(difference_mm * difference_mm);
     }
     return sum;
 }
@@ -344,15 +344,15 @@ static uint32_t root_of(uint64_t square)
     return (uint32_t)(sqrt((double)square) + 0.5);
 }
 
-uint32_t ph_way_length(const int32_t from_mm[3], const int32_t to_mm[3])
+uint32_t ph_distance_mm(const int32_t from_mm[3], const int32_t to_mm[3])
 {
-    return root_of(squared_way(from_mm, to_mm));
+    return root_of(squared_distance(from_mm, to_mm));
 }
 
 void ph_entities_move(ph_entities* entities, ph_entity_index index, const int32_t position_mm[3])
 {
     ph_whereabouts* at = &entities->whereabouts[index];
-    const uint64_t square = squared_way(at->position_mm, position_mm);
+    const uint64_t square = squared_distance(at->position_mm, position_mm);
     at->mileage_mm += root_of(square);
     // No move is as long as 2^32 mm, whose square would not fit.
     const bool is_jump = entities->jump_mm <= UINT32_MAX &&
@@ -365,38 +365,39 @@ void ph_entities_move(ph_entities* entities, ph_entity_index index, const int32_
 }
 
 // @return False when that was a jump, which is no way to go on.
-static bool measure_way(const ph_entities* entities, const int32_t from_mm[3],
-                        const int32_t to_mm[3], int32_t way_mm[3])
+static bool measure_displacement(const ph_entities* entities, const int32_t from_mm[3],
+                                 const int32_t to_mm[3], int32_t displacement_mm[3])
 {
     bool is_step = true;
     for (int axis = 0; axis < 3; ++axis) {
-        way_mm[axis] = (int32_t)((uint32_t)to_mm[axis] - (uint32_t)from_mm[axis]);
-        is_step =
-            is_step && way_mm[axis] <= entities->jump_mm && way_mm[axis] >= -entities->jump_mm;
+        displacement_mm[axis] = (int32_t)((uint32_t)to_mm[axis] - (uint32_t)from_mm[axis]);
+        is_step = is_step && displacement_mm[axis] <= entities->jump_mm &&
+                  displacement_mm[axis] >= -entities->jump_mm;
     }
     return is_step;
 }
 
-void ph_entities_note_ways(ph_entities* entities, float tick_s)
+void ph_entities_note_displacements(ph_entities* entities, float tick_s)
 {
     for (int i = 0; i < entities->live_count; ++i) {
         const ph_entity_index index = entities->live[i];
         ph_whereabouts* at = &entities->whereabouts[index];
         int32_t* was_mm = &entities->was_mm[3 * (size_t)index];
-        int32_t* way_mm = &entities->way_mm[3 * (size_t)index];
-        if (way_mm[0] == PH_NO_WAY || !measure_way(entities, was_mm, at->position_mm, way_mm)) {
-            memset(way_mm, 0, 3 * sizeof way_mm[0]);
+        int32_t* displacement_mm = &entities->displacement_mm[3 * (size_t)index];
+        if (displacement_mm[0] == PH_NO_DISPLACEMENT ||
+            !measure_displacement(entities, was_mm, at->position_mm, displacement_mm)) {
+            memset(displacement_mm, 0, 3 * sizeof displacement_mm[0]);
         }
         for (int axis = 0; axis < 3; ++axis) {
             was_mm[axis] = at->position_mm[axis];
-            at->velocity_mm_s[axis] = (float)way_mm[axis] / tick_s;
+            at->velocity_mm_s[axis] = (float)displacement_mm[axis] / tick_s;
         }
     }
 }
 
-ph_crowd ph_entities_crowd(const ph_entities* entities)
+ph_entity_arrays ph_entities_arrays(const ph_entities* entities)
 {
-    return (ph_crowd){
+    return (ph_entity_arrays){
         .x_mm = entities->x_mm,
         .y_mm = entities->y_mm,
         .seen_by = entities->seen_by,

@@ -21,13 +21,13 @@
 
 #include "base/hash.h"
 #include "base/id_pool.h"
-#include "vision/crowd.h"
+#include "vision/entity_arrays.h"
 
 // What one move adds to the mileage at most: 1,049 m. A jump of thousands of kilometres is no
 // path; counted in full, two of them could bring the sum round to where it was.
 #define PH_MILEAGE_MOVE_MAX (UINT32_C(1) << 20)
 // The first part of a way that there is not, until the next tick.
-#define PH_NO_WAY INT32_MIN
+#define PH_NO_DISPLACEMENT INT32_MIN
 // For so many ticks changes are remembered: viewers look at them when they are sent to.
 #define PH_RECENT_TICKS 4
 
@@ -54,11 +54,11 @@ typedef struct ph_entities {
     uint64_t* recent;      // what changed before the last tick; then before the last two, and so on
     int32_t* x_mm;         // as in whereabouts: all of them are swept
     int32_t* y_mm;
-    uint32_t* seen_by;    // mask
-    int32_t* was_mm;      // three each: where it was at the last tick
-    int32_t* way_mm;      // three each: from the tick before to that one; none after a jump, or
-                          // from where it may have been hidden
-    uint32_t* live_place; // where live[] names it
+    uint32_t* seen_by;        // mask
+    int32_t* was_mm;          // three each: where it was at the last tick
+    int32_t* displacement_mm; // three each: from the tick before to that one; none after a jump, or
+                              // from where it may have been hidden
+    uint32_t* live_place;     // where live[] names it
     ph_entity_index* live;
     ph_entity_index* resting; // despawned, but their indices are not given out before the next tick
     ph_entity_index*
@@ -148,14 +148,14 @@ void ph_entities_note_reference(ph_entities* entities, ph_entity_index index, bo
 void ph_entities_move(ph_entities* entities, ph_entity_index index, const int32_t position_mm[3]);
 
 // A tick: what each has moved since the last one is its way now. For worlds that tell of velocities.
-void ph_entities_note_ways(ph_entities* entities, float tick_s);
+void ph_entities_note_displacements(ph_entities* entities, float tick_s);
 
 // Length of a way, to the nearest millimetre, at most PH_MILEAGE_MOVE_MAX; across the world's edge
 // it is the short one.
-uint32_t ph_way_length(const int32_t from_mm[3], const int32_t to_mm[3]);
+uint32_t ph_distance_mm(const int32_t from_mm[3], const int32_t to_mm[3]);
 
 // As vision looks at them. Borrowed until the next add, remove or reserve.
-ph_crowd ph_entities_crowd(const ph_entities* entities);
+ph_entity_arrays ph_entities_arrays(const ph_entities* entities);
 
 // Whether ids, names, live list and resting list agree. For tests; walks everything.
 bool ph_entities_validate(const ph_entities* entities);

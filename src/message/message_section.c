@@ -42,7 +42,7 @@ int ph_message_input_bits(bool has_blob, int size)
     return MESSAGE_NUMBER_BITS + 1 + (has_blob ? SIZE_BITS + 8 * size : 0);
 }
 
-int ph_message_answer_bits(bool is_all_processed)
+int ph_message_input_ack_bits(bool is_all_processed)
 {
     return MESSAGE_NUMBER_BITS + 1 + (is_all_processed ? 0 : MESSAGE_NUMBER_BITS);
 }
@@ -74,12 +74,12 @@ static void write_input(const ph_message_section* section, ph_bit_writer* writer
     }
 }
 
-static void write_answer(const ph_message_section* section, ph_bit_writer* writer)
+static void write_input_ack(const ph_message_section* section, ph_bit_writer* writer)
 {
-    const bool is_all_processed = section->answer_processed == section->answer_received;
-    ph_bits_write(writer, section->answer_received, MESSAGE_NUMBER_BITS);
+    const bool is_all_processed = section->input_processed == section->input_received;
+    ph_bits_write(writer, section->input_received, MESSAGE_NUMBER_BITS);
     ph_bits_write(writer, is_all_processed, 1);
-    ph_bits_write(writer, section->answer_processed, is_all_processed ? 0 : MESSAGE_NUMBER_BITS);
+    ph_bits_write(writer, section->input_processed, is_all_processed ? 0 : MESSAGE_NUMBER_BITS);
 }
 
 static void write_step(int step, ph_bit_writer* writer)
@@ -116,7 +116,7 @@ size_t ph_message_section_write(const ph_message_section* section, uint8_t* byte
     ph_bit_writer writer = ph_bit_writer_make(bytes, capacity);
     ph_bits_write(&writer, section->has_ack, 1);
     ph_bits_write(&writer, section->has_input, 1);
-    ph_bits_write(&writer, section->has_answer, 1);
+    ph_bits_write(&writer, section->has_input_ack, 1);
     ph_bits_write(&writer, section->fragment_count > 0, 1);
     if (section->has_ack) {
         write_ack(section, &writer);
@@ -124,8 +124,8 @@ size_t ph_message_section_write(const ph_message_section* section, uint8_t* byte
     if (section->has_input) {
         write_input(section, &writer);
     }
-    if (section->has_answer) {
-        write_answer(section, &writer);
+    if (section->has_input_ack) {
+        write_input_ack(section, &writer);
     }
     if (section->fragment_count > 0) {
         write_fragments(section, &writer);
@@ -164,13 +164,13 @@ static void read_input(ph_bit_reader* reader, ph_message_section* section,
     }
 }
 
-static void read_answer(ph_bit_reader* reader, ph_message_section* section)
+static void read_input_ack(ph_bit_reader* reader, ph_message_section* section)
 {
-    section->answer_received = (uint16_t)ph_bits_read(reader, MESSAGE_NUMBER_BITS);
-    section->answer_processed = section->answer_received;
+    section->input_received = (uint16_t)ph_bits_read(reader, MESSAGE_NUMBER_BITS);
+    section->input_processed = section->input_received;
     if (ph_bits_read(reader, 1) == 0) {
-        section->answer_processed = (uint16_t)ph_bits_read(reader, MESSAGE_NUMBER_BITS);
-        refuse_if(reader, section->answer_processed == section->answer_received);
+        section->input_processed = (uint16_t)ph_bits_read(reader, MESSAGE_NUMBER_BITS);
+        refuse_if(reader, section->input_processed == section->input_received);
     }
 }
 
@@ -228,7 +228,7 @@ size_t ph_message_section_read(const void* bytes, size_t size, ph_message_sectio
     ph_bit_reader reader = ph_bit_reader_make(bytes, size);
     section->has_ack = ph_bits_read(&reader, 1) != 0;
     section->has_input = ph_bits_read(&reader, 1) != 0;
-    section->has_answer = ph_bits_read(&reader, 1) != 0;
+    section->has_input_ack = ph_bits_read(&reader, 1) != 0;
     const bool has_fragments = ph_bits_read(&reader, 1) != 0;
     if (section->has_ack) {
         read_ack(&reader, section);
@@ -236,8 +236,8 @@ size_t ph_message_section_read(const void* bytes, size_t size, ph_message_sectio
     if (section->has_input) {
         read_input(&reader, section, storage);
     }
-    if (section->has_answer) {
-        read_answer(&reader, section);
+    if (section->has_input_ack) {
+        read_input_ack(&reader, section);
     }
     if (has_fragments) {
         read_fragments(&reader, section, storage);

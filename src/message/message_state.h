@@ -111,7 +111,7 @@ int ph_message_outbox_take_ack(ph_message_outbox* outbox, uint64_t now_us, uint1
 //   | ph_messages | sent | bytes of the outbox | arrived | bytes of the inbox |
 
 // Answers are repeated, because their arrival is not acked.
-#define PH_MESSAGE_ANSWER_REPEATS 2
+#define PH_MESSAGE_INPUT_ACK_REPEATS 2
 
 // What was promised when the caller asked how much room the next section will take.
 typedef struct ph_message_promise {
@@ -125,7 +125,7 @@ struct ph_messages {
     uint64_t sections_read; // of the stats
     ph_message_promise promise;
     int acks_owed; // sections that shall carry one
-    int answers_owed;
+    int input_acks_owed;
 
     // Since when messages, or anything else, wait for a datagram; 0: they do not.
     uint64_t messages_wait_us;

@@ -200,30 +200,30 @@ void ph_header_read(ph_bit_reader* reader, ph_header* header)
 #define FIXED_BITS                                                                                 \
     (HEADER_NUMBER_BITS + PH_HORIZON_BITS + PH_TICK_BITS + PH_WAIT_BITS + 1 + DENSITY_BITS)
 
-_Static_assert(FIXED_BITS + 2 == PH_CODED_HEADER_BITS_MIN, "two counts of one bit each");
+_Static_assert(FIXED_BITS + 2 == PH_PINHOLE_HEADER_BITS_MIN, "two counts of one bit each");
 
-_Static_assert(PH_CODED_COUNT_MAX < 127, "a gamma of at most 13 bits");
+_Static_assert(PH_PINHOLE_COUNT_MAX < 127, "a gamma of at most 13 bits");
 
-bool ph_coded_is_version(int version)
+bool ph_pinhole_is_version(int version)
 {
-    return version == PH_CODED_VERSION || version == PH_UNIVERSAL_VERSION;
+    return version == PH_PINHOLE_VERSION || version == PH_UNIVERSAL_VERSION;
 }
 
-static bool coded_header_is_foreign(const ph_header* header)
+static bool pinhole_header_is_foreign(const ph_header* header)
 {
-    return header->has_hello && !ph_coded_is_version(header->hello.version);
+    return header->has_hello && !ph_pinhole_is_version(header->hello.version);
 }
 
 // A probe has no records to be read by its tick.
 static bool has_whole_tick(const ph_header* header)
 {
-    return !header->is_probe && header->tick == PH_CODED_TICK_WHOLE;
+    return !header->is_probe && header->tick == PH_PINHOLE_TICK_WHOLE;
 }
 
 // What both writer and reader ask of a header; a hello of another version may say anything.
-static bool coded_header_is_sound(const ph_header* header)
+static bool pinhole_header_is_sound(const ph_header* header)
 {
-    if (coded_header_is_foreign(header)) {
+    if (pinhole_header_is_foreign(header)) {
         return true;
     }
     if (header->is_probe ? header->density != 0 || header->tick != 0
@@ -233,7 +233,7 @@ static bool coded_header_is_sound(const ph_header* header)
     return header_is_sound(header);
 }
 
-int ph_coded_header_bits(const ph_header* header)
+int ph_pinhole_header_bits(const ph_header* header)
 {
     return FIXED_BITS + ph_gamma_cost_bits((uint32_t)header->leave_count) +
            ph_gamma_cost_bits((uint32_t)header->enter_count) +
@@ -241,30 +241,30 @@ int ph_coded_header_bits(const ph_header* header)
            (has_whole_tick(header) ? WHOLE_TICK_BITS : 0) + (header->has_eye ? PH_EYE_BITS : 0);
 }
 
-static void write_coded_hello(const ph_hello* hello, ph_bit_writer* writer)
+static void write_pinhole_hello(const ph_hello* hello, ph_bit_writer* writer)
 {
     ph_bits_write(writer, hello->version, 8);
     header_write_hello(hello, writer);
     ph_bits_write(writer, hello->precision, PRECISION_BITS);
 }
 
-static void read_coded_hello(ph_bit_reader* reader, ph_hello* hello)
+static void read_pinhole_hello(ph_bit_reader* reader, ph_hello* hello)
 {
     hello->version = (uint8_t)ph_bits_read(reader, 8);
-    if (!ph_coded_is_version(hello->version)) {
+    if (!ph_pinhole_is_version(hello->version)) {
         return; // it may be shorter than ours
     }
     header_read_hello(hello, reader);
     hello->precision = (uint16_t)ph_bits_read(reader, PRECISION_BITS);
 }
 
-void ph_coded_header_write(const ph_header* header, ph_bit_writer* writer)
+void ph_pinhole_header_write(const ph_header* header, ph_bit_writer* writer)
 {
-    PH_ASSERT(coded_header_is_sound(header));
+    PH_ASSERT(pinhole_header_is_sound(header));
     PH_ASSERT(header->tick < 1 << PH_TICK_BITS && header->wait <= PH_WAIT_UNKNOWN);
     PH_ASSERT(header->density < 1 << DENSITY_BITS);
-    PH_ASSERT(header->leave_count >= 0 && header->leave_count <= PH_CODED_COUNT_MAX);
-    PH_ASSERT(header->enter_count >= 0 && header->enter_count <= PH_CODED_COUNT_MAX);
+    PH_ASSERT(header->leave_count >= 0 && header->leave_count <= PH_PINHOLE_COUNT_MAX);
+    PH_ASSERT(header->enter_count >= 0 && header->enter_count <= PH_PINHOLE_COUNT_MAX);
 
     ph_bits_write(writer, header->number, HEADER_NUMBER_BITS);
     header_write_horizon(header, writer);
@@ -275,7 +275,7 @@ void ph_coded_header_write(const ph_header* header, ph_bit_writer* writer)
     ph_gamma_write(writer, (uint32_t)header->leave_count);
     ph_gamma_write(writer, (uint32_t)header->enter_count);
     if (header->has_hello) {
-        write_coded_hello(&header->hello, writer);
+        write_pinhole_hello(&header->hello, writer);
     }
     if (has_whole_tick(header)) {
         ph_bits_write(writer, header->whole_tick, WHOLE_TICK_BITS);
@@ -293,14 +293,14 @@ static uint32_t extend_number(uint32_t low, uint32_t near_number)
 static int read_count(ph_bit_reader* reader)
 {
     const uint32_t count = ph_gamma_read(reader);
-    if (count > PH_CODED_COUNT_MAX) {
+    if (count > PH_PINHOLE_COUNT_MAX) {
         ph_bit_reader_fail(reader, PH_ERROR_VALUE);
         return 0;
     }
     return (int)count;
 }
 
-void ph_coded_header_read(ph_bit_reader* reader, uint32_t newest, ph_header* header)
+void ph_pinhole_header_read(ph_bit_reader* reader, uint32_t newest, ph_header* header)
 {
     ph_header read = {0};
     const uint32_t low = (uint32_t)ph_bits_read(reader, HEADER_NUMBER_BITS);
@@ -312,17 +312,17 @@ void ph_coded_header_read(ph_bit_reader* reader, uint32_t newest, ph_header* hea
     read.leave_count = read_count(reader);
     read.enter_count = read_count(reader);
     if (read.has_hello) {
-        read_coded_hello(reader, &read.hello);
+        read_pinhole_hello(reader, &read.hello);
     }
-    if (has_whole_tick(&read) && !coded_header_is_foreign(&read)) {
+    if (has_whole_tick(&read) && !pinhole_header_is_foreign(&read)) {
         read.whole_tick = (uint32_t)ph_bits_read(reader, WHOLE_TICK_BITS);
     }
     read.number = extend_number(low, read.has_hello ? read.hello.session : newest);
     // A code that stands for nothing comes out as a horizon too far behind.
     read.horizon = read.has_hello ? read.hello.session : read.number - code;
-    read.has_eye = read.has_eye && !coded_header_is_foreign(&read);
+    read.has_eye = read.has_eye && !pinhole_header_is_foreign(&read);
     header_read_eye(&read, reader);
-    if (!coded_header_is_sound(&read)) {
+    if (!pinhole_header_is_sound(&read)) {
         ph_bit_reader_fail(reader, PH_ERROR_VALUE);
     }
     *header = ph_bit_reader_result(reader) == PH_OK ? read : (ph_header){0};

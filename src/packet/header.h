@@ -40,7 +40,7 @@ typedef struct ph_hello {
     uint32_t tick_us;
     uint16_t slot_count;
     uint8_t version;
-    uint16_t precision; // pinhole profile, see ph_coded_frame; classic: 0
+    uint16_t precision; // pinhole profile, see ph_pinhole_frame; classic: 0
 } ph_hello;
 
 typedef struct ph_header {
@@ -49,7 +49,7 @@ typedef struct ph_header {
     uint16_t tick;       // 0..2047
     uint32_t whole_tick; // pinhole profile, see below; classic: 0
     uint8_t wait;        // 0..PH_WAIT_UNKNOWN
-    uint8_t density;     // pinhole profile, see ph_coded_best_density(); classic: 0
+    uint8_t density;     // pinhole profile, see ph_pinhole_best_density(); classic: 0
     bool is_probe;
     bool has_hello;
     bool has_eye;
@@ -87,7 +87,7 @@ int ph_slot_bits(int slot_count);
 //                  2047: all of it follows. So no clock has a say in how positions are read
 //   wait       5
 //   eye        1
-//   density    4   ph_coded_best_density()
+//   density    4   ph_pinhole_best_density()
 //   leaves   1-13  gamma
 //   enters   1-13  gamma
 //   [hello]        as in classic, version 2 (or 3: universal codes); behind it precision 16
@@ -96,26 +96,26 @@ int ph_slot_bits(int slot_count);
 //
 // Once per packet; nothing allocates.
 
-#define PH_CODED_VERSION 2
+#define PH_PINHOLE_VERSION 2
 // The same with universal codes in place of the models.
 #define PH_UNIVERSAL_VERSION 3
-#define PH_CODED_TICK_WHOLE 2047
-#define PH_CODED_COUNT_MAX 126 // of leaves, and of enters
-#define PH_CODED_HEADER_BITS_MIN 46
-#define PH_CODED_HEADER_BITS_MAX (46 + 2 * 12 + PH_HELLO_BITS + 16 + 32 + PH_EYE_BITS)
+#define PH_PINHOLE_TICK_WHOLE 2047
+#define PH_PINHOLE_COUNT_MAX 126 // of leaves, and of enters
+#define PH_PINHOLE_HEADER_BITS_MIN 46
+#define PH_PINHOLE_HEADER_BITS_MAX (46 + 2 * 12 + PH_HELLO_BITS + 16 + 32 + PH_EYE_BITS)
 
-bool ph_coded_is_version(int version);
+bool ph_pinhole_is_version(int version);
 
 // Exact.
-int ph_coded_header_bits(const ph_header* header);
+int ph_pinhole_header_bits(const ph_header* header);
 
 // To the raw end of an entropy writer.
-void ph_coded_header_write(const ph_header* header, ph_bit_writer* writer);
+void ph_pinhole_header_write(const ph_header* header, ph_bit_writer* writer);
 
 // From the raw end of an entropy reader. newest: the number that the client has heard of last; a
 // hello needs none. Fails for what no sender writes, as ph_header_read() does; *header is {0} then. Of a
 // hello of another version nothing is read but the version, and nothing is checked.
-void ph_coded_header_read(ph_bit_reader* reader, uint32_t newest, ph_header* header);
+void ph_pinhole_header_read(ph_bit_reader* reader, uint32_t newest, ph_header* header);
 
 // Acknowledgements, and the receiving end's memory of which packets it applied.
 //

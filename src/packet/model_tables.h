@@ -29,7 +29,7 @@
 #define PH_NUMBER_SYMBOLS 34 // lengths, and "absolute"
 
 // X(family, models, symbols)
-#define PH_CODED_FAMILIES(X)                                                                       \
+#define PH_PINHOLE_FAMILIES(X)                                                                     \
     X(TOLD, 240, 2)       /* (density - 1) * PH_URGENCIES + urgency */                             \
     X(MASK_PLACE, 8, 2)   /* newest record's kind * 2 + moving; only a position */                 \
     X(MASK_HEADING, 8, 5) /* position and heading */                                               \
@@ -76,41 +76,41 @@
     X(BESIDE_SAME, 3, 2)   /* the same of one value: another one, the same */                      \
     X(BESIDE_NUMBER, 12, PH_NUMBER_SYMBOLS) /* by the width of its range, and the same */
 
-typedef enum ph_coded_family {
+typedef enum ph_pinhole_family {
 #define X(family, models, symbols) PH_FAMILY_##family,
-    PH_CODED_FAMILIES(X)
+    PH_PINHOLE_FAMILIES(X)
 #undef X
         PH_FAMILY_COUNT
-} ph_coded_family;
+} ph_pinhole_family;
 
 // Where each family begins.
 enum {
 #define X(family, models, symbols)                                                                 \
     PH_AT_##family, PH_LAST_##family = PH_AT_##family + (models) * ((symbols) + 1) - 1,
-    PH_CODED_FAMILIES(X)
+    PH_PINHOLE_FAMILIES(X)
 #undef X
-        PH_CODED_ENTRIES
+        PH_PINHOLE_ENTRIES
 };
 
-typedef struct ph_coded_family_info {
+typedef struct ph_pinhole_family_info {
     const char* name;
     uint16_t first; // entry
     uint16_t models;
     uint16_t symbols;
-} ph_coded_family_info;
+} ph_pinhole_family_info;
 
-extern const ph_coded_family_info ph_coded_families[PH_FAMILY_COUNT];
+extern const ph_pinhole_family_info ph_pinhole_families[PH_FAMILY_COUNT];
 
 // Made by `pinhole bench learn`.
-extern const uint16_t ph_coded_cumulative[PH_CODED_ENTRIES];
+extern const uint16_t ph_pinhole_cumulative[PH_PINHOLE_ENTRIES];
 
-extern const uint16_t ph_coded_costs[PH_CODED_ENTRIES];
+extern const uint16_t ph_pinhole_costs[PH_PINHOLE_ENTRIES];
 
 // How often symbols were used, at the places of their costs; and the bits beside them.
-typedef struct ph_coded_counts {
-    uint64_t seen[PH_CODED_ENTRIES];
+typedef struct ph_pinhole_counts {
+    uint64_t seen[PH_PINHOLE_ENTRIES];
     uint64_t raw_bits;
     uint64_t uniform256; // 1/256 bit
-} ph_coded_counts;
+} ph_pinhole_counts;
 
 #endif

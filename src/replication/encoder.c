@@ -56,16 +56,16 @@ static void make_header(ph_encoder* encoder, uint32_t number, bool is_probe)
 {
     const ph_sender* sender = encoder->sender;
     const ph_store* store = encoder->context->store;
-    const uint64_t lain = (sender->now_us - sender->answered_us) / PH_WAIT_UNIT_US;
+    const uint64_t lain = (sender->now_us - sender->newest_ack_us) / PH_WAIT_UNIT_US;
     ph_header* header = &encoder->header;
     *header = (ph_header){
         .number = number,
-        .horizon = sender->is_answered ? sender->horizon : sender->session,
-        .wait = (uint8_t)(sender->is_answered && lain < PH_WAIT_UNKNOWN ? lain : PH_WAIT_UNKNOWN),
-        .has_hello = !sender->is_answered,
+        .horizon = sender->has_ack ? sender->horizon : sender->session,
+        .wait = (uint8_t)(sender->has_ack && lain < PH_WAIT_UNKNOWN ? lain : PH_WAIT_UNKNOWN),
+        .has_hello = !sender->has_ack,
         .is_probe = is_probe,
     };
-    if (is_probe && sender->is_answered) {
+    if (is_probe && sender->has_ack) {
         header->horizon = number;
     }
     if (header->has_hello) {

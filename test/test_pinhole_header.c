@@ -23,13 +23,13 @@ static ph_header hello_header(void)
     ph_header header = plain_header();
     header.has_hello = true;
     header.horizon = 69999;
-    header.tick = PH_CODED_TICK_WHOLE;
+    header.tick = PH_PINHOLE_TICK_WHOLE;
     header.whole_tick = 4000000000;
     header.hello = (ph_hello){.fingerprint = UINT64_C(0x123456789ABCDEF0),
                               .session = 69999,
                               .tick_us = 50000,
                               .slot_count = 500,
-                              .version = PH_CODED_VERSION,
+                              .version = PH_PINHOLE_VERSION,
                               .precision = 1024};
     return header;
 }
@@ -38,17 +38,17 @@ static size_t write_header(const ph_header* header, uint8_t bytes[BYTES])
 {
     memset(bytes, 0, BYTES);
     ph_bit_writer writer = ph_bit_writer_make(bytes, BYTES);
-    ph_coded_header_write(header, &writer);
-    assert_int_equal(ph_bit_writer_size_bits(&writer), ph_coded_header_bits(header));
-    assert_in_range(ph_coded_header_bits(header), PH_CODED_HEADER_BITS_MIN,
-                    PH_CODED_HEADER_BITS_MAX);
+    ph_pinhole_header_write(header, &writer);
+    assert_int_equal(ph_bit_writer_size_bits(&writer), ph_pinhole_header_bits(header));
+    assert_in_range(ph_pinhole_header_bits(header), PH_PINHOLE_HEADER_BITS_MIN,
+                    PH_PINHOLE_HEADER_BITS_MAX);
     return ph_bit_writer_finish(&writer);
 }
 
 static ph_result read_header(const uint8_t* bytes, size_t size, uint32_t newest, ph_header* header)
 {
     ph_bit_reader reader = ph_bit_reader_make(bytes, size);
-    ph_coded_header_read(&reader, newest, header);
+    ph_pinhole_header_read(&reader, newest, header);
     return ph_bit_reader_result(&reader);
 }
 
@@ -65,15 +65,15 @@ static void headers_come_back(void** state)
 {
     (void)state;
     ph_header header = plain_header();
-    assert_int_equal(ph_coded_header_bits(&header), PH_CODED_HEADER_BITS_MIN);
+    assert_int_equal(ph_pinhole_header_bits(&header), PH_PINHOLE_HEADER_BITS_MIN);
     assert_returns(&header, 69995);
     header.has_eye = true;
     header.eye_mm[0] = -5;
     header.eye_mm[2] = INT32_MIN;
-    header.leave_count = PH_CODED_COUNT_MAX;
+    header.leave_count = PH_PINHOLE_COUNT_MAX;
     header.enter_count = 3;
     assert_returns(&header, 69995);
-    header.tick = PH_CODED_TICK_WHOLE;
+    header.tick = PH_PINHOLE_TICK_WHOLE;
     header.whole_tick = 123456789;
     assert_returns(&header, 69995);
     header = hello_header();
@@ -147,7 +147,7 @@ static void a_hello_of_another_version_only_says_which(void** state)
     const size_t size = write_header(&header, bytes);
     ph_header read;
     // From the end of its version on, wherever it ends.
-    for (size_t cut = (PH_CODED_HEADER_BITS_MIN + 8 + 7) / 8; cut <= size; ++cut) {
+    for (size_t cut = (PH_PINHOLE_HEADER_BITS_MIN + 8 + 7) / 8; cut <= size; ++cut) {
         assert_int_equal(read_header(bytes, cut, 0, &read), PH_OK);
         assert_true(read.has_hello && !read.has_eye);
         assert_int_equal(read.hello.version, PH_UNIVERSAL_VERSION + 1);
@@ -163,7 +163,7 @@ static void counts_above_the_most_are_refused(void** state)
     ph_bits_write(&writer, header.number, 16);
     ph_bits_write(&writer, 10, 7);
     ph_bits_write(&writer, 0, 11 + 5 + 1 + 4);
-    ph_gamma_write(&writer, PH_CODED_COUNT_MAX + 1);
+    ph_gamma_write(&writer, PH_PINHOLE_COUNT_MAX + 1);
     ph_gamma_write(&writer, 0);
     const size_t size = ph_bit_writer_finish(&writer);
     ph_header read;
