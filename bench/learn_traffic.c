@@ -181,8 +181,8 @@ static void resolve(traffic* it, int tick)
             }
             ph_baseline_take(&state->baseline, state->known, &it->game->rules, record,
                              (uint32_t)oldest->tick);
-            if (record->kind == PH_RECORD_ENTER && record->name > it->frame.name_base) {
-                it->frame.name_base = record->name;
+            if (record->kind == PH_RECORD_ENTER && record->key > it->frame.key_base) {
+                it->frame.key_base = record->key;
             }
         }
         oldest->is_open = false;
@@ -304,7 +304,7 @@ static void fill_enter(const traffic* it, slot_state* state, int tick)
     ph_record* record = &state->next.record;
     learn_game_words(it->game, row, state->next.words);
     *record = (ph_record){.kind = PH_RECORD_ENTER,
-                          .name = recording->id[state->entity],
+                          .key = recording->id[state->entity],
                           .association = state->association,
                           .words = state->next.words,
                           .properties = it->layout->position};

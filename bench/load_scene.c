@@ -319,9 +319,9 @@ static void read_letter(load_client* client, const load_letter* letter, ph_profi
 {
     const ph_header header = read_header(client, letter, profile);
     const bool is_new =
-        ph_receipt_judge(&client->receipt, header.number, header.horizon) == PH_NEWS_NEW;
+        ph_receipt_judge(&client->receipt, header.sequence, header.horizon) == PH_NEWS_NEW;
     if (is_new && !ph_rng_chance(&client->rng, LOSS)) {
-        ph_receipt_note(&client->receipt, header.number, !header.is_probe);
+        ph_receipt_note(&client->receipt, header.sequence, !header.is_probe);
     }
 }
 

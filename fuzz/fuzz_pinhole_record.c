@@ -145,11 +145,11 @@ static void take(client* it, const packet* read)
         const ph_record* record = &read->coded[i].record;
         ph_baseline_take(&it->baselines[record->slot], it->known[record->slot], &it->rules, record,
                          it->frame.tick);
-        if (record->kind == PH_RECORD_ENTER && record->name > it->frame.name_base) {
-            it->frame.name_base = record->name;
+        if (record->kind == PH_RECORD_ENTER && record->key > it->frame.key_base) {
+            it->frame.key_base = record->key;
         }
     }
-    it->newest = read->header.number;
+    it->newest = read->header.sequence;
 }
 
 static void receive(client* it, const uint8_t* bytes, size_t size)

@@ -140,14 +140,14 @@ static void an_enter_has_class_and_name(void** state)
 {
     record_fixture* f = *state;
     ph_record record = record_of(f, PH_RECORD_ENTER, KART, PLACE | NAME);
-    record.name = (UINT64_C(1) << 43) - 1;
+    record.key = (UINT64_C(1) << 43) - 1;
     ph_layout_store_text(&f->layouts.layouts[KART], f->texts, 4,
                          (ph_text){(const uint8_t*)"ab", 2});
     assert_written(f, &record,
                    (field[]){HEAD,
                              {KART, 8},
                              {0, 1},
-                             {record.name, 43},
+                             {record.key, 43},
                              {0, 1},
                              {0, 48},
                              {1, 1},
@@ -157,12 +157,11 @@ static void an_enter_has_class_and_name(void** state)
                              {'b', 8},
                              END});
     record = record_of(f, PH_RECORD_ENTER, ROCK, 1);
-    record.name = UINT64_C(1) << 43;
+    record.key = UINT64_C(1) << 43;
     f->words[2] = 4000;
     assert_written(
         f, &record,
-        (field[]){
-            HEAD, {ROCK, 8}, {1, 1}, {record.name, 64}, {0, 1}, {0, 32}, {1, 2}, {0, 1}, END});
+        (field[]){HEAD, {ROCK, 8}, {1, 1}, {record.key, 64}, {0, 1}, {0, 32}, {1, 2}, {0, 1}, END});
 }
 
 static void a_reference_is_none_or_slot_and_association(void** state)
@@ -220,7 +219,7 @@ static void a_class_of_64_properties_is_told_in_whole(void** state)
         record = (ph_record){.kind = PH_RECORD_ENTER, .words = read};
         ph_bit_reader reader = ph_bit_reader_make(bytes, ph_bit_writer_finish(&writer));
         ph_classic_read_slot(&frame, &reader, &record);
-        ph_classic_read_name(&frame, &reader, &record);
+        ph_classic_read_key(&frame, &reader, &record);
         ph_classic_read_body(&frame, &reader, &record);
         assert_int_equal(ph_bit_reader_finish(&reader), PH_OK);
         assert_true(record.properties == UINT64_MAX);

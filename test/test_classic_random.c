@@ -37,7 +37,7 @@ static void read_record(const ph_frame* frame, ph_bit_reader* reader, ph_record*
     }
     record->class_index = class_index;
     if (kind == PH_RECORD_ENTER) {
-        ph_classic_read_name(frame, reader, record);
+        ph_classic_read_key(frame, reader, record);
     }
     ph_classic_read_body(frame, reader, record);
 }
@@ -78,7 +78,7 @@ static void assert_same(const fixture* f)
     assert_int_equal(read->class_index, sent->class_index);
     assert_true(read->properties == sent->properties);
     assert_true(read->is_jump == sent->is_jump);
-    assert_true(sent->kind != PH_RECORD_ENTER || read->name == sent->name);
+    assert_true(sent->kind != PH_RECORD_ENTER || read->key == sent->key);
     for (int i = 0; i < layout->described->def.property_count; ++i) {
         if ((sent->properties >> i & 1) != 0) {
             assert_same_value(layout, i, &f->sent, &f->read);

@@ -25,7 +25,7 @@ static ph_pinhole_counts all_counts;
 static ph_header packet(uint32_t number, uint32_t horizon, int density)
 {
     return (ph_header){
-        .number = number, .horizon = horizon, .wait = 4, .density = (uint8_t)density};
+        .sequence = number, .horizon = horizon, .wait = 4, .density = (uint8_t)density};
 }
 
 static ph_header with_eye(ph_header header, const int32_t eye_mm[3])
@@ -184,7 +184,7 @@ static void first_enters(void)
                                                        .place = 11,
                                                        .velocity = 4,
                                                        .heading = 6,
-                                                       .name = 3,
+                                                       .key = 3,
                                                        .motion = PH_MOTION_AHEAD});
     enter(1, 1, 101);
     golden_pinhole_velocity(&golden, 2, 22, 0);
@@ -381,7 +381,7 @@ static void leaves(void)
     update(1, "place");
     end("14_left_but_known");
 
-    ph_header probe = {.number = 65545, .horizon = 65545, .is_probe = true};
+    ph_header probe = {.sequence = 65545, .horizon = 65545, .is_probe = true};
     begin(probe, 0, EYE_LATER);
     end("15_probe");
 
@@ -443,7 +443,7 @@ static void crowd(void)
                                                        .place = 9,
                                                        .velocity = 3,
                                                        .heading = 12,
-                                                       .name = 2,
+                                                       .key = 2,
                                                        .motion = PH_MOTION_AHEAD});
     crowd_of_chests();
     dress_creature(60);

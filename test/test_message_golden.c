@@ -25,7 +25,7 @@ static const uint8_t payload[PH_MESSAGE_FRAGMENT_SIZE] =
 
 static ph_message_fragment part(uint16_t number, uint8_t left, uint8_t size)
 {
-    return (ph_message_fragment){.number = number, .left = left, .size = size, .bytes = payload};
+    return (ph_message_fragment){.sequence = number, .left = left, .size = size, .bytes = payload};
 }
 
 static void make_sections(ph_message_section sections[SECTIONS])
@@ -106,8 +106,8 @@ static int describe(const ph_message_section* it, char* text)
     int length = describe_parts(it, text);
     for (int i = 0; i < it->fragment_count; ++i) {
         const ph_message_fragment* fragment = &it->fragments[i];
-        length +=
-            sprintf(text + length, "fragment %u left %u bytes ", fragment->number, fragment->left);
+        length += sprintf(text + length, "fragment %u left %u bytes ", fragment->sequence,
+                          fragment->left);
         length += add_hex(text + length, fragment->bytes, fragment->size);
         length += sprintf(text + length, "; ");
     }

@@ -87,7 +87,7 @@ static walker* stand(fixture* f, int index, uint32_t run, uint32_t height)
     it->coded = (ph_pinhole_record){.record = {.kind = PH_RECORD_ENTER,
                                                .slot = (uint16_t)(7 + index),
                                                .association = 1,
-                                               .name = 100 + (uint64_t)index,
+                                               .key = 100 + (uint64_t)index,
                                                .words = it->words,
                                                .texts = it->texts}};
     for (int i = 0; i < f->layout->described->def.property_count; ++i) {
@@ -177,7 +177,7 @@ static void all_of_it_comes_back(void** state)
     for (int i = 0; i < 3; ++i) {
         const ph_record* told = &f.told[i].coded.record;
         const ph_record* read = &f.read[i].coded.record;
-        assert_true(read->properties == told->properties && read->name == told->name);
+        assert_true(read->properties == told->properties && read->key == told->key);
         assert_memory_equal(read->velocity, told->velocity, sizeof told->velocity);
         for (int p = PLACE; p < NAME; ++p) {
             assert_true((told->properties >> p & 1) == 0 ||

@@ -15,7 +15,8 @@ enum { BYTES = 64 };
 
 static ph_header plain_header(void)
 {
-    return (ph_header){.number = 70000, .horizon = 69990, .tick = 2046, .wait = 31, .density = 15};
+    return (ph_header){
+        .sequence = 70000, .horizon = 69990, .tick = 2046, .wait = 31, .density = 15};
 }
 
 static ph_header hello_header(void)
@@ -83,7 +84,7 @@ static void headers_come_back(void** state)
 static void a_probe_names_the_newest_number(void** state)
 {
     (void)state;
-    const ph_header header = {.number = 70000, .horizon = 70000, .is_probe = true};
+    const ph_header header = {.sequence = 70000, .horizon = 70000, .is_probe = true};
     assert_returns(&header, 69980);
 }
 
@@ -92,11 +93,11 @@ static void numbers_are_those_nearest_to_the_newest(void** state)
     (void)state;
     for (uint32_t i = 0; i < 200; ++i) {
         const uint32_t newest = i * UINT32_C(123456789);
-        ph_header header = {.number = newest + 32767, .density = 1};
-        header.horizon = header.number - 1;
+        ph_header header = {.sequence = newest + 32767, .density = 1};
+        header.horizon = header.sequence - 1;
         assert_returns(&header, newest);
-        header.number = newest - 32768;
-        header.horizon = header.number - 64;
+        header.sequence = newest - 32768;
+        header.horizon = header.sequence - 64;
         assert_returns(&header, newest);
     }
 }
@@ -108,7 +109,7 @@ static void assert_refused(const ph_header* header, size_t bit, uint8_t flip)
     const size_t size = write_header(header, bytes);
     bytes[bit / 8] ^= (uint8_t)(flip << bit % 8);
     ph_header read;
-    assert_int_equal(read_header(bytes, size, header->number, &read), PH_ERROR_VALUE);
+    assert_int_equal(read_header(bytes, size, header->sequence, &read), PH_ERROR_VALUE);
     const ph_header empty = {0};
     assert_memory_equal(&read, &empty, sizeof empty);
 }
@@ -120,7 +121,7 @@ static void what_no_sender_writes_is_refused(void** state)
     ph_header header = plain_header();
     assert_refused(&header, 16 + 6, 1);
     // A probe with a density, with an eye.
-    header = (ph_header){.number = 9, .horizon = 9, .is_probe = true};
+    header = (ph_header){.sequence = 9, .horizon = 9, .is_probe = true};
     assert_refused(&header, 16 + 7 + 11 + 5 + 1, 1);
     uint8_t bytes[BYTES];
     ph_header read;
@@ -160,14 +161,14 @@ static void counts_above_the_most_are_refused(void** state)
     const ph_header header = plain_header();
     uint8_t bytes[BYTES] = {0};
     ph_bit_writer writer = ph_bit_writer_make(bytes, sizeof bytes);
-    ph_bits_write(&writer, header.number, 16);
+    ph_bits_write(&writer, header.sequence, 16);
     ph_bits_write(&writer, 10, 7);
     ph_bits_write(&writer, 0, 11 + 5 + 1 + 4);
     ph_gamma_write(&writer, PH_PINHOLE_COUNT_MAX + 1);
     ph_gamma_write(&writer, 0);
     const size_t size = ph_bit_writer_finish(&writer);
     ph_header read;
-    assert_int_equal(read_header(bytes, size, header.number, &read), PH_ERROR_VALUE);
+    assert_int_equal(read_header(bytes, size, header.sequence, &read), PH_ERROR_VALUE);
 }
 
 int main(void)

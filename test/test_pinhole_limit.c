@@ -100,7 +100,7 @@ static ph_pinhole_record dearest_enter(fixture* f)
                                           .properties = layout->all,
                                           .association = 3,
                                           .slot = UINT16_MAX,
-                                          .name = UINT64_MAX,
+                                          .key = UINT64_MAX,
                                           .is_jump = true,
                                           .velocity = {INT16_MAX, -INT16_MAX, INT16_MAX},
                                           .words = f->words,
@@ -109,7 +109,7 @@ static ph_pinhole_record dearest_enter(fixture* f)
 
 static ph_header dearest_header(void)
 {
-    return (ph_header){.number = 6,
+    return (ph_header){.sequence = 6,
                        .horizon = 5,
                        .tick = PH_PINHOLE_TICK_WHOLE,
                        .wait = 31,

@@ -64,7 +64,7 @@ static void assert_same_record(const fixture* f, const ph_pinhole_record* sent,
     assert_int_equal(read->record.class_index, sent->record.class_index);
     assert_true(read->record.properties == sent->record.properties);
     assert_true(read->record.is_jump == sent->record.is_jump);
-    assert_true(read->record.name == sent->record.name);
+    assert_true(read->record.key == sent->record.key);
     assert_int_equal(read->coarse, sent->coarse);
     assert_memory_equal(read->record.velocity, sent->record.velocity, sizeof sent->record.velocity);
     for (int i = 0; i < layout->described->def.property_count; ++i) {

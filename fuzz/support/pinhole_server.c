@@ -39,7 +39,7 @@ static ph_pinhole_frame pinhole_frame(const ph_client* client, const ph_frame* f
     return (ph_pinhole_frame){
         .frame = *frame,
         .packings = client->baselines.packings,
-        .name_base = client->baselines.name_base,
+        .key_base = client->baselines.key_base,
         .tick = tick,
         .tick_us = hello->tick_us,
         .density = header->density,
@@ -152,7 +152,7 @@ size_t fuzz_write_pinhole(ph_client* client, fuzz_source* from, uint8_t bytes[PH
         coded.spread = (ph_pinhole_spread){.place = (uint8_t)fuzz_take(from, PH_SPREADS),
                                            .velocity = (uint8_t)fuzz_take(from, PH_SPREADS),
                                            .heading = (uint8_t)fuzz_take(from, PH_SPREADS),
-                                           .name = (uint8_t)fuzz_take(from, PH_NAME_SPREADS),
+                                           .key = (uint8_t)fuzz_take(from, PH_KEY_SPREADS),
                                            .motion = (uint8_t)fuzz_take(from, PH_MOTIONS)};
     }
     if (coded.precision != 0) {

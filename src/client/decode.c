@@ -117,7 +117,7 @@ static uint32_t association_steps(const ph_client_entities* entities, int slot, 
 }
 
 // Makes the association number whole. @return Whether the slot's entity can have such a record; of
-// an enter, class and name are read already.
+// an enter, class and key are read already.
 static bool try_complete_association(const ph_client_entities* entities, ph_record* record)
 {
     const int slot = record->slot;
@@ -131,7 +131,7 @@ static bool try_complete_association(const ph_client_entities* entities, ph_reco
         return steps == 0 ? entities->association[slot] != 0 : steps == 1 && !is_entered;
     case PH_RECORD_ENTER:
         // The entity that the slot shows, once more as a whole; or the next one in an empty slot.
-        return is_entered ? steps == 0 && entities->name[slot] == record->name &&
+        return is_entered ? steps == 0 && entities->key[slot] == record->key &&
                                 entities->class_index[slot] == record->class_index
                           : steps == 1;
     default:
@@ -173,27 +173,27 @@ static bool is_left_in_packet(const ph_decoded_packet* decoded, int slot)
     return false;
 }
 
-static bool is_entered_before(const ph_decoded_packet* decoded, int record, uint64_t name)
+static bool is_entered_before(const ph_decoded_packet* decoded, int record, uint64_t key)
 {
     for (int i = decoded->enter_first; i < record; ++i) {
-        if (decoded->records[i].name == name) {
+        if (decoded->records[i].key == key) {
             return true;
         }
     }
     return false;
 }
 
-// Of the whole packet: names are those of a server's entities, and none is in two slots. An entity
+// Of the whole packet: keys are those of a server's entities, and none is in two slots. An entity
 // that we have in another slot has left that one, whether its leave arrived or not; but then the
 // packet has no other record of it.
-static bool are_names_possible(const ph_decoded_packet* decoded, const ph_client_entities* entities)
+static bool are_keys_possible(const ph_decoded_packet* decoded, const ph_client_entities* entities)
 {
     for (int i = decoded->enter_first; i < decoded->update_first; ++i) {
         const ph_record* record = &decoded->records[i];
-        if (is_entered_before(decoded, i, record->name)) {
+        if (is_entered_before(decoded, i, record->key)) {
             return false;
         }
-        const int known = ph_client_entities_find(entities, record->name);
+        const int known = ph_client_entities_find(entities, record->key);
         if (known >= 0 && known != record->slot && ph_bitset_test(&decoded->is_mentioned, known) &&
             !is_left_in_packet(decoded, known)) {
             return false;
@@ -220,7 +220,7 @@ static bool try_read_classic(ph_decoded_packet* decoded, const ph_decode_source*
     if (kind == PH_RECORD_UPDATE) {
         record->class_index = source->entities->class_index[record->slot];
     } else if (kind == PH_RECORD_ENTER) {
-        ph_classic_read_name(frame, reader, record);
+        ph_classic_read_key(frame, reader, record);
     }
     if (ph_bit_reader_result(reader) != PH_OK ||
         !try_complete_association(source->entities, record)) {
@@ -259,7 +259,7 @@ bool ph_decode_classic(ph_decoded_packet* decoded, const ph_decode_source* sourc
             return false;
         }
     }
-    return ph_bit_reader_finish(reader) == PH_OK && are_names_possible(decoded, source->entities);
+    return ph_bit_reader_finish(reader) == PH_OK && are_keys_possible(decoded, source->entities);
 }
 
 // ---- pinhole packets: leaves, enters, then a flag for each slot that is entered in the baselines
@@ -362,5 +362,5 @@ bool ph_decode_pinhole(ph_decoded_packet* decoded, const ph_decode_source* sourc
         }
     }
     return ph_entropy_reader_finish(reader) == PH_OK &&
-           are_names_possible(decoded, source->entities);
+           are_keys_possible(decoded, source->entities);
 }

@@ -13,7 +13,7 @@
 
 #define NOBODY UINT64_MAX
 // Names come from the game, not from strangers: any seed will do.
-#define ENTITY_NAME_SEED UINT64_C(0x70696E686F6C65)
+#define ENTITY_KEY_SEED UINT64_C(0x70696E686F6C65)
 
 // One array of cache lines, three of 8 bytes and one of several times 8, eight of 4 and two of three
 // times 4, four of 1. Widest first: every array is aligned whatever the capacity.
@@ -46,7 +46,7 @@ static void lay_out_entities(ph_entities* entities, void* block, int capacity)
     uint8_t* rest = beginning_of(block);
     entities->whereabouts = (void*)carve_array(&rest, count * sizeof(ph_whereabouts));
     entities->spawn_order = (void*)carve_array(&rest, count * sizeof(uint64_t));
-    entities->name = (void*)carve_array(&rest, count * sizeof(uint64_t));
+    entities->key = (void*)carve_array(&rest, count * sizeof(uint64_t));
     entities->changes = (void*)carve_array(&rest, count * sizeof(uint64_t));
     entities->recent = (void*)carve_array(&rest, count * PH_RECENT_TICKS * sizeof(uint64_t));
     entities->x_mm = (void*)carve_array(&rest, count * sizeof(int32_t));
@@ -73,7 +73,7 @@ static void copy_entities(ph_entities* to, const ph_entities* from)
     const size_t count = (size_t)from->capacity;
     memcpy(to->whereabouts, from->whereabouts, count * sizeof(ph_whereabouts));
     memcpy(to->spawn_order, from->spawn_order, count * sizeof(uint64_t));
-    memcpy(to->name, from->name, count * sizeof(uint64_t));
+    memcpy(to->key, from->key, count * sizeof(uint64_t));
     memcpy(to->changes, from->changes, count * sizeof(uint64_t));
     for (uint32_t ticks = 1; ticks <= PH_RECENT_TICKS; ++ticks) {
         memcpy(ph_entities_recent(to, ticks), ph_entities_recent(from, ticks),
@@ -100,7 +100,7 @@ ph_result ph_entities_create(ph_entities* entities, const ph_allocator* allocato
     *entities = (ph_entities){.allocator = *allocator, .jump_mm = INT64_MAX};
     ph_result result = ph_id_pool_create(&entities->ids, allocator, capacity);
     if (result == PH_OK) {
-        result = ph_hash_map_create(&entities->by_name, allocator, capacity, ENTITY_NAME_SEED);
+        result = ph_hash_map_create(&entities->by_key, allocator, capacity, ENTITY_KEY_SEED);
     }
     if (result == PH_OK) {
         result = ph_entities_reserve(entities, capacity);
@@ -115,7 +115,7 @@ void ph_entities_destroy(ph_entities* entities)
 {
     ph_release_array(&entities->allocator, entities->block, room_of(entities->capacity),
                      BYTES_PER_ENTITY);
-    ph_hash_map_destroy(&entities->by_name);
+    ph_hash_map_destroy(&entities->by_key);
     ph_id_pool_destroy(&entities->ids);
     *entities = (ph_entities){0};
 }
@@ -127,7 +127,7 @@ ph_result ph_entities_reserve(ph_entities* entities, int capacity)
     }
     // The pool may end up with more room than the arrays, which decide: see ph_entities_is_full().
     if (ph_id_pool_reserve(&entities->ids, capacity) != PH_OK ||
-        ph_hash_map_reserve(&entities->by_name, capacity) != PH_OK) {
+        ph_hash_map_reserve(&entities->by_key, capacity) != PH_OK) {
         return PH_ERROR_MEMORY;
     }
     void* block = ph_allocate_array(&entities->allocator, room_of(capacity), BYTES_PER_ENTITY);
@@ -156,10 +156,10 @@ bool ph_entities_is_full(const ph_entities* entities)
     return entities->ids.live_count + entities->ids.retired_count >= entities->capacity;
 }
 
-bool ph_entities_has_name(const ph_entities* entities, uint64_t name, ph_entity_index* index)
+bool ph_entities_has_key(const ph_entities* entities, uint64_t key, ph_entity_index* index)
 {
     uint32_t found;
-    if (!ph_hash_map_try_find(&entities->by_name, name, &found)) {
+    if (!ph_hash_map_try_find(&entities->by_key, key, &found)) {
         return false;
     }
     if (index != NULL) {
@@ -193,11 +193,11 @@ ph_entity_index ph_entities_add(ph_entities* entities, const ph_newcomer* newcom
 
     const ph_id id = ph_id_pool_take(&entities->ids);
     const ph_entity_index index = id.index1 - 1;
-    const bool is_named = ph_hash_map_insert(&entities->by_name, newcomer->name, index);
+    const bool is_named = ph_hash_map_insert(&entities->by_key, newcomer->key, index);
     PH_ASSERT(is_named);
     (void)is_named;
     entities->spawn_order[index] = entities->next_spawn_order++;
-    entities->name[index] = newcomer->name;
+    entities->key[index] = newcomer->key;
     entities->changes[index] = 0;
     for (uint32_t ticks = 1; ticks <= PH_RECENT_TICKS; ++ticks) {
         ph_entities_recent(entities, ticks)[index] = 0;
@@ -223,7 +223,7 @@ void ph_entities_remove(ph_entities* entities, ph_entity_index index, bool is_to
 {
     PH_ASSERT(entities->spawn_order[index] != NOBODY);
 
-    ph_hash_map_remove(&entities->by_name, entities->name[index]);
+    ph_hash_map_remove(&entities->by_key, entities->key[index]);
     const uint32_t place = entities->live_place[index];
     const ph_entity_index last = entities->live[--entities->live_count];
     entities->live[place] = last;
@@ -417,7 +417,7 @@ static bool is_index_sound(const ph_entities* entities, ph_entity_index index, i
            entities->whereabouts[index].position_mm[0] == entities->x_mm[index] &&
            entities->whereabouts[index].position_mm[1] == entities->y_mm[index] &&
            ph_id_pool_at(&entities->ids, (int)index).index1 != 0 &&
-           ph_entities_has_name(entities, entities->name[index], &named) && named == index &&
+           ph_entities_has_key(entities, entities->key[index], &named) && named == index &&
            (entities->flags[index] & ~(PH_SEEN_ALWAYS | PH_SEEN_NEVER)) == 0;
 }
 
@@ -432,8 +432,8 @@ static int count_somebody(const ph_entities* entities)
 
 bool ph_entities_validate(const ph_entities* entities)
 {
-    if (!ph_id_pool_validate(&entities->ids) || !ph_hash_map_validate(&entities->by_name) ||
-        entities->by_name.count != entities->live_count ||
+    if (!ph_id_pool_validate(&entities->ids) || !ph_hash_map_validate(&entities->by_key) ||
+        entities->by_key.count != entities->live_count ||
         entities->ids.live_count != entities->live_count + entities->resting_count ||
         entities->ids.capacity < entities->capacity ||
         count_somebody(entities) != entities->live_count) {

@@ -305,7 +305,7 @@ static bool try_add_fragment(composed_section* d, const ph_message_fragment* fra
     ph_message_section* section = &d->section;
     const int count = section->fragment_count;
     const int step =
-        count == 0 ? 0 : (uint16_t)(fragment->number - section->fragments[count - 1].number);
+        count == 0 ? 0 : (uint16_t)(fragment->sequence - section->fragments[count - 1].sequence);
     const int64_t bits = ph_message_fragment_bits(fragment, step);
     const int64_t paid_bits = whole_bytes(d->bits + bits) - whole_bytes(bare_bits);
     if (paid_bits > d->share_bits || !try_take(d, bits)) {
@@ -323,7 +323,7 @@ static void add_fragments(const ph_messages* messages, uint64_t now_us, composed
     uint16_t from = messages->outbox.oldest;
     while (ph_message_outbox_try_due(&messages->outbox, from, now_us, &fragment) &&
            try_add_fragment(d, &fragment, bare_bits)) {
-        from = (uint16_t)(fragment.number + 1);
+        from = (uint16_t)(fragment.sequence + 1);
     }
 }
 
@@ -348,7 +348,7 @@ static void compose_alone(ph_messages* messages, uint64_t now_us, size_t room, c
         const int last = --d->section.fragment_count;
         const ph_message_fragment* fragments = d->section.fragments;
         const int step =
-            last == 0 ? 0 : (uint16_t)(fragments[last].number - fragments[last - 1].number);
+            last == 0 ? 0 : (uint16_t)(fragments[last].sequence - fragments[last - 1].sequence);
         d->bits -= ph_message_fragment_bits(&fragments[last], step);
     }
     d->paid_bits = overhead_bits + whole_bytes(d->bits);
@@ -451,11 +451,11 @@ static void note_written(ph_messages* messages, uint64_t now_us, const composed_
                          size_t size)
 {
     for (int i = 0; i < d->section.fragment_count; ++i) {
-        const uint16_t number = d->section.fragments[i].number;
-        const bool is_first = (int16_t)(uint16_t)(number - messages->outbox.unsent) >= 0;
+        const uint16_t sequence = d->section.fragments[i].sequence;
+        const bool is_first = (int16_t)(uint16_t)(sequence - messages->outbox.unsent) >= 0;
         ++messages->stats.sent_fragments;
         messages->stats.resent_fragments += !is_first;
-        ph_message_outbox_note_sent(&messages->outbox, number, now_us);
+        ph_message_outbox_note_sent(&messages->outbox, sequence, now_us);
     }
     messages->acks_owed -= d->section.has_ack;
     messages->input_acks_owed -= d->section.has_input_ack;

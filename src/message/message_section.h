@@ -12,7 +12,7 @@
 //                                                  where bit i of the mask is set
 //   [input]      number 16 | blob? 1 | [size 8 | bytes]
 //   [input ack]  received 16 | all processed? 1 | [processed 16]
-//   [fragments]  number 16 | fragment | then, as long as a 1 says that another one follows:
+//   [fragments]  sequence 16 | fragment | then, as long as a 1 says that another one follows:
 //                step? 1 | [step - 2 5] | fragment
 //   fragment     left 4 | [size - 1 6, if left is 0] | bytes
 //
@@ -34,7 +34,7 @@ _Static_assert((PH_MESSAGE_LEFT_MAX + 1) * PH_MESSAGE_FRAGMENT_SIZE == PH_MESSAG
                "the largest message has the most fragments");
 
 typedef struct ph_message_fragment {
-    uint16_t number;
+    uint16_t sequence;
     uint8_t left; // fragments of its message behind it; if any, it is a full one
     uint8_t size; // 1..PH_MESSAGE_FRAGMENT_SIZE
     const uint8_t* bytes;
@@ -65,7 +65,7 @@ typedef struct ph_message_storage {
 // ---- exact costs
 
 #define PH_MESSAGE_FLAG_BITS 4
-#define PH_MESSAGE_FIRST_NUMBER_BITS 16
+#define PH_MESSAGE_FIRST_SEQUENCE_BITS 16
 
 int ph_message_ack_bits(uint32_t mask);
 

@@ -122,10 +122,9 @@ int ph_classic_least_bits(const ph_frame* frame, const ph_layout* layout, uint64
            ((properties & ~layout->position) != 0 ? layout->flag_count : 0);
 }
 
-static int name_bits(uint64_t name)
+static int key_bits(uint64_t key)
 {
-    return 1 +
-           (name >> PH_CLASSIC_NAME_BITS == 0 ? PH_CLASSIC_NAME_BITS : PH_CLASSIC_WIDE_NAME_BITS);
+    return 1 + (key >> PH_CLASSIC_KEY_BITS == 0 ? PH_CLASSIC_KEY_BITS : PH_CLASSIC_WIDE_KEY_BITS);
 }
 
 static int position_bits(const ph_frame* frame, const shape* it)
@@ -184,7 +183,7 @@ int ph_classic_record_bits(const ph_frame* frame, const ph_record* record, ph_re
     if (record->kind != PH_RECORD_LEAVE) {
         const shape it = shape_of(frame, record);
         const bool is_enter = record->kind == PH_RECORD_ENTER;
-        who_bits += is_enter ? PH_CLASSIC_CLASS_BITS + name_bits(record->name) : 0;
+        who_bits += is_enter ? PH_CLASSIC_CLASS_BITS + key_bits(record->key) : 0;
         mask_bits =
             it.time_bits + (is_enter ? 0 : 1) + 1 + (it.rest != 0 ? it.layout->flag_count : 0);
         values = values_bits(frame, &it, record, stats);
@@ -214,16 +213,16 @@ _Static_assert(PH_CLASSIC_SLOT_BITS_MAX + PH_CLASSIC_ASSOCIATION_BITS + TIME_SPE
                    PH_BITS_FAST_WIDTH,
                "slot, association, time, the flag of the position, x");
 
-static void write_name(const ph_record* record, ph_bit_writer* writer)
+static void write_key(const ph_record* record, ph_bit_writer* writer)
 {
     ph_bits_write(writer, record->class_index, PH_CLASSIC_CLASS_BITS);
-    const bool is_wide = record->name >> PH_CLASSIC_NAME_BITS != 0;
+    const bool is_wide = record->key >> PH_CLASSIC_KEY_BITS != 0;
     if (!is_wide) {
-        ph_bits_write(writer, record->name << 1, 1 + PH_CLASSIC_NAME_BITS);
+        ph_bits_write(writer, record->key << 1, 1 + PH_CLASSIC_KEY_BITS);
         return;
     }
     ph_bits_write_bool(writer, true);
-    ph_bits_write(writer, record->name, PH_CLASSIC_WIDE_NAME_BITS);
+    ph_bits_write(writer, record->key, PH_CLASSIC_WIDE_KEY_BITS);
 }
 
 static inline void write_reference(const ph_frame* frame, const uint32_t* words,
@@ -387,7 +386,7 @@ void ph_classic_write_record(const ph_frame* frame, const ph_record* record, ph_
     ph_bits_write(writer, who_of(frame, record), frame->slot_bits + PH_CLASSIC_ASSOCIATION_BITS);
     if (record->kind == PH_RECORD_ENTER) {
         const shape it = shape_of(frame, record);
-        write_name(record, writer);
+        write_key(record, writer);
         write_body(frame, &it, record, (head){it.time, it.time_bits}, writer, NULL);
     }
 }
@@ -409,12 +408,12 @@ void ph_classic_read_slot(const ph_frame* frame, ph_bit_reader* reader, ph_recor
     record->association = (uint32_t)ph_bits_read(reader, PH_CLASSIC_ASSOCIATION_BITS);
 }
 
-void ph_classic_read_name(const ph_frame* frame, ph_bit_reader* reader, ph_record* record)
+void ph_classic_read_key(const ph_frame* frame, ph_bit_reader* reader, ph_record* record)
 {
     const int class_index = (int)ph_bits_read(reader, PH_CLASSIC_CLASS_BITS);
     const bool is_wide = ph_bits_read_bool(reader);
-    record->name = ph_bits_read(reader, is_wide ? PH_CLASSIC_WIDE_NAME_BITS : PH_CLASSIC_NAME_BITS);
-    const bool is_overlong = is_wide && record->name >> PH_CLASSIC_NAME_BITS == 0;
+    record->key = ph_bits_read(reader, is_wide ? PH_CLASSIC_WIDE_KEY_BITS : PH_CLASSIC_KEY_BITS);
+    const bool is_overlong = is_wide && record->key >> PH_CLASSIC_KEY_BITS == 0;
     if (is_overlong || class_index >= frame->layouts->count) {
         ph_bit_reader_fail(reader, PH_ERROR_VALUE);
     }

@@ -20,12 +20,12 @@
 #define PH_MAGNITUDES_DIRECT 16
 #define PH_MAGNITUDES (PH_MAGNITUDES_DIRECT + 28)
 #define PH_LENGTHS 33      // of a number in bits, 0..32
-#define PH_NAME_LENGTHS 65 // 0..64
+#define PH_KEY_LENGTHS 65  // 0..64
 #define PH_SLOT_LENGTHS 17 // 0..16
 #define PH_SIDES 17        // lengths of x that count for y, 0..16
 #define PH_SPREADS 16      // of places, velocities and headings
 #define PH_SIDE_PARTS 5    // how far x goes, in quarters of what the spread says, 0..4
-#define PH_NAME_SPREADS 32
+#define PH_KEY_SPREADS 32
 #define PH_NUMBER_SYMBOLS 34 // lengths, and "absolute"
 
 // X(family, models, symbols)
@@ -53,8 +53,8 @@
     X(SLOT, 4, PH_SLOT_LENGTHS)     /* leave, enter: behind the first, a gap; behind a next one */ \
     X(ASSOCIATION, 1, 2)            /* of the next slot: another one, the same */                  \
     X(NAME, 2, 2)                   /* of the first, of others: up to the base, above it */        \
-    X(NAME_ABOVE, 1, PH_NAME_LENGTHS)                                                              \
-    X(NAME_BESIDE, 1 + PH_NAME_SPREADS, PH_NAME_LENGTHS) /* not stated: below, above; by spread */ \
+    X(NAME_ABOVE, 1, PH_KEY_LENGTHS)                                                               \
+    X(NAME_BESIDE, 1 + PH_KEY_SPREADS, PH_KEY_LENGTHS) /* not stated: below, above; by spread */   \
     X(ENTER_X, 1, PH_LENGTHS)                                                                      \
     X(ENTER_Y, 1, PH_LENGTHS)                                                                      \
     X(ENTER_Z, 1, PH_LENGTHS)                                                                      \

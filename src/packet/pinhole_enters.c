@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: MIT
 
 // Leaves and enters of the pinhole profile. The first of a packet is told by itself, others from the one
-// before them: slots and names as gaps, places and velocities as differences. How far enters of a packet
+// before them: slots and keys as gaps, places and velocities as differences. How far enters of a packet
 // are from each other, its spread, is stated before the first.
 //
 //   leave   slot | association
-//   enter   slot | association | class | name | place | jump | heading, velocity | other values
+//   enter   slot | association | class | key | place | jump | heading, velocity | other values
 //
 // Once per enter or leave.
 
@@ -17,7 +17,7 @@
 
 #include <string.h>
 
-// ---- slot, association, class and name
+// ---- slot, association, class and key
 
 static void code_slot(const ph_pinhole_frame* frame, ph_coder* coder, ph_pinhole_record* coded)
 {
@@ -59,43 +59,43 @@ static void code_association(ph_coder* coder, ph_pinhole_record* coded)
     }
 }
 
-// Of the first: names up to the greatest one known are about equally likely; above it, near ones are
+// Of the first: keys up to the greatest one known are about equally likely; above it, near ones are
 // likelier.
-static uint64_t code_first_name(const ph_pinhole_frame* frame, ph_coder* coder, uint64_t name)
+static uint64_t code_first_key(const ph_pinhole_frame* frame, ph_coder* coder, uint64_t key)
 {
-    const uint64_t base = frame->name_base;
-    const bool is_above = base < UINT64_MAX && ph_coder_flag(coder, PH_FAMILY_NAME, 0, name > base);
+    const uint64_t base = frame->key_base;
+    const bool is_above = base < UINT64_MAX && ph_coder_flag(coder, PH_FAMILY_NAME, 0, key > base);
     if (is_above) {
-        const uint64_t given = coder->reader != NULL ? 0 : name - base - 1;
+        const uint64_t given = coder->reader != NULL ? 0 : key - base - 1;
         const uint64_t above = ph_coder_length(coder, PH_FAMILY_NAME_ABOVE, 0, given);
         ph_coder_refuse_if(coder, above > UINT64_MAX - base - 1);
         return base + 1 + above;
     }
     if (base < UINT32_MAX) {
-        return ph_coder_uniform(coder, (uint32_t)name, (uint32_t)base + 1);
+        return ph_coder_uniform(coder, (uint32_t)key, (uint32_t)base + 1);
     }
-    const uint64_t told = ph_coder_raw(coder, name, ph_width_of(base));
+    const uint64_t told = ph_coder_raw(coder, key, ph_width_of(base));
     ph_coder_refuse_if(coder, told > base);
     return told;
 }
 
-// Of others: entities that stand together have often come together, and have names that follow each other.
-static uint64_t code_name(const ph_pinhole_frame* frame, ph_coder* coder, uint64_t beside,
-                          uint64_t name)
+// Of others: entities that stand together have often come together, and have keys that follow each other.
+static uint64_t code_key(const ph_pinhole_frame* frame, ph_coder* coder, uint64_t beside,
+                         uint64_t key)
 {
     const bool is_reading = coder->reader != NULL;
-    const int spread = frame->spread.name;
+    const int spread = frame->spread.key;
     const bool is_above =
-        beside < UINT64_MAX && ph_coder_flag(coder, PH_FAMILY_NAME, 1, name > beside);
+        beside < UINT64_MAX && ph_coder_flag(coder, PH_FAMILY_NAME, 1, key > beside);
     const int model = spread != 0 ? 1 + spread : is_above ? 1 : 0;
     if (is_above) {
-        const uint64_t above = ph_coder_length(coder, PH_FAMILY_NAME_BESIDE, model,
-                                               is_reading ? 0 : name - beside - 1);
+        const uint64_t above =
+            ph_coder_length(coder, PH_FAMILY_NAME_BESIDE, model, is_reading ? 0 : key - beside - 1);
         ph_coder_refuse_if(coder, above > UINT64_MAX - beside - 1);
         return beside + 1 + above;
     }
     const uint64_t below =
-        ph_coder_length(coder, PH_FAMILY_NAME_BESIDE, model, is_reading ? 0 : beside - name);
+        ph_coder_length(coder, PH_FAMILY_NAME_BESIDE, model, is_reading ? 0 : beside - key);
     ph_coder_refuse_if(coder, below > beside);
     return beside - below;
 }
@@ -111,9 +111,9 @@ void ph_pinhole_identity(const ph_pinhole_frame* frame, ph_coder* coder, ph_pinh
     const bool is_reading = coder->reader != NULL;
     record->class_index = (uint8_t)ph_coder_uniform(coder, is_reading ? 0 : record->class_index,
                                                     (uint32_t)frame->frame.layouts->count);
-    const uint64_t given = is_reading ? 0 : record->name;
-    record->name = coded->before != NULL ? code_name(frame, coder, coded->before->name, given)
-                                         : code_first_name(frame, coder, given);
+    const uint64_t given = is_reading ? 0 : record->key;
+    record->key = coded->before != NULL ? code_key(frame, coder, coded->before->key, given)
+                                        : code_first_key(frame, coder, given);
 }
 
 // ---- places
@@ -376,7 +376,7 @@ ph_pinhole_neighbour ph_pinhole_neighbour_of(const ph_pinhole_frame* frame,
         return neighbour;
     }
     const ph_layout* layout = &frame->frame.layouts->layouts[record->class_index];
-    neighbour.name = record->name;
+    neighbour.key = record->key;
     neighbour.class_index = record->class_index;
     neighbour.shift = (uint8_t)layout->coordinate.shift;
     neighbour.coarse = before != NULL ? coded->coarse : frame->spread.coarse;
@@ -421,8 +421,8 @@ void ph_pinhole_steps_add(ph_pinhole_steps* steps, const ph_pinhole_frame* frame
         const int64_t displacement_mm = (int32_t)(to->place[i] - from->place[i]);
         steps->place_bits += width_between(0, displacement_mm >> to->shift);
     }
-    steps->name_bits +=
-        ph_word_width(from->name < to->name ? to->name - from->name : from->name - to->name);
+    steps->key_bits +=
+        ph_word_width(from->key < to->key ? to->key - from->key : from->key - to->key);
     steps->count += 1;
     if (to->is_beside) {
         add_motion_step(steps, &frame->frame.layouts->layouts[to->class_index], from, to);
@@ -450,7 +450,7 @@ ph_pinhole_spread ph_pinhole_steps_spread(const ph_pinhole_steps* steps)
         .velocity =
             mean_width(steps->velocity_bits[motion], 2 * steps->beside_count, PH_SPREADS - 1),
         .heading = mean_width(steps->heading_bits, steps->beside_count, PH_SPREADS - 1),
-        .name = mean_width(steps->name_bits, steps->count, PH_NAME_SPREADS - 1),
+        .key = mean_width(steps->key_bits, steps->count, PH_KEY_SPREADS - 1),
         .motion = (uint8_t)motion,
     };
 }
@@ -458,13 +458,13 @@ ph_pinhole_spread ph_pinhole_steps_spread(const ph_pinhole_steps* steps)
 // ---- the spread in the packet
 
 #define SPREAD_BITS 4
-#define NAME_SPREAD_BITS 5
+#define KEY_SPREAD_BITS 5
 #define MOTION_BITS 2
 
-_Static_assert(PH_SPREADS == 1 << SPREAD_BITS && PH_NAME_SPREADS == 1 << NAME_SPREAD_BITS,
+_Static_assert(PH_SPREADS == 1 << SPREAD_BITS && PH_KEY_SPREADS == 1 << KEY_SPREAD_BITS,
                "spreads fill their fields");
 
-#define STATED_BITS (1 + 3 * SPREAD_BITS + NAME_SPREAD_BITS + MOTION_BITS)
+#define STATED_BITS (1 + 3 * SPREAD_BITS + KEY_SPREAD_BITS + MOTION_BITS)
 #define COARSE_BITS_MAX 7
 
 _Static_assert(PH_SPREAD_BITS_MAX == COARSE_BITS_MAX + STATED_BITS, "all of it");
@@ -472,7 +472,7 @@ _Static_assert(PH_SPREAD_BITS_MAX == COARSE_BITS_MAX + STATED_BITS, "all of it")
 static bool is_stated(const ph_pinhole_spread* spread)
 {
     return spread->place != 0 || spread->velocity != 0 || spread->heading != 0 ||
-           spread->name != 0 || spread->motion != PH_MOTION_RESTING;
+           spread->key != 0 || spread->motion != PH_MOTION_RESTING;
 }
 
 static bool has_coarse(const ph_pinhole_frame* frame)
@@ -504,7 +504,7 @@ void ph_pinhole_write_spread(const ph_pinhole_frame* frame, ph_entropy_writer* w
         ph_bits_write(&writer->raw, spread->place, SPREAD_BITS);
         ph_bits_write(&writer->raw, spread->velocity, SPREAD_BITS);
         ph_bits_write(&writer->raw, spread->heading, SPREAD_BITS);
-        ph_bits_write(&writer->raw, spread->name, NAME_SPREAD_BITS);
+        ph_bits_write(&writer->raw, spread->key, KEY_SPREAD_BITS);
         ph_bits_write(&writer->raw, spread->motion, MOTION_BITS);
     }
 }
@@ -527,7 +527,7 @@ void ph_pinhole_read_spread(ph_pinhole_frame* frame, ph_entropy_reader* reader, 
     frame->spread.place = (uint8_t)ph_bits_read(&reader->raw, SPREAD_BITS);
     frame->spread.velocity = (uint8_t)ph_bits_read(&reader->raw, SPREAD_BITS);
     frame->spread.heading = (uint8_t)ph_bits_read(&reader->raw, SPREAD_BITS);
-    frame->spread.name = (uint8_t)ph_bits_read(&reader->raw, NAME_SPREAD_BITS);
+    frame->spread.key = (uint8_t)ph_bits_read(&reader->raw, KEY_SPREAD_BITS);
     frame->spread.motion = (uint8_t)ph_bits_read(&reader->raw, MOTION_BITS);
     if (!is_stated(&frame->spread) || frame->spread.motion >= PH_MOTIONS) {
         ph_bit_reader_fail(&reader->raw, PH_ERROR_VALUE);

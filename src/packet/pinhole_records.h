@@ -13,9 +13,9 @@
 //             residuals, time since the baseline
 //   heading   residual of the last one, or of the direction of motion where that was the better guess
 //   numbers   difference or absolute, whichever is cheaper; everything else by its plain coding, raw
-//   enter     slot, association, class, name, position, whether it jumped since an enter that may have
+//   enter     slot, association, class, key, position, whether it jumped since an enter that may have
 //             arrived, heading, velocity, other values. The first is told from the eye, the greatest
-//             name known and initial values, others from the enter before them. Slots that are
+//             key known and initial values, others from the enter before them. Slots that are
 //             entered in the baseline cannot be entered
 //
 // An update says nothing of slot or association: both follow from the baseline. Costs are in 1/256
@@ -42,7 +42,7 @@
 // The most that the first enter of a packet takes beside its values but the position, each in its
 // plain coding: no symbol costs more than the bits of its model. (Others may take more; one that does
 // not fit behind another one is the first of the next packet.)
-//   slot 15 + 15, association 2, class 8, name 15 + 15 + 63, position 3 * (15 + 32) + 15 (its layer),
+//   slot 15 + 15, association 2, class 8, key 15 + 15 + 63, position 3 * (15 + 32) + 15 (its layer),
 //   jump 15, velocity 15 + 3 * (15 + 15), heading 15 + 15, others 15 + 63; and what rounding costs of
 //   64 values in parts of a bit takes
 #define PH_PINHOLE_ENTER_BITS_MAX 520
@@ -61,7 +61,7 @@ typedef struct ph_pinhole_spread {
     uint8_t place;    // 0..PH_SPREADS-1, in steps that are not coarse
     uint8_t velocity; // 0..PH_SPREADS-1
     uint8_t heading;  // 0..PH_SPREADS-1
-    uint8_t name;     // 0..PH_NAME_SPREADS-1
+    uint8_t key;      // 0..PH_KEY_SPREADS-1
     uint8_t motion;   // ph_pinhole_motion
     uint8_t coarse;   // 0..PH_COARSE_MAX: how coarse their places are at most; 0: all are exact
 } ph_pinhole_spread;
@@ -70,7 +70,7 @@ typedef struct ph_pinhole_spread {
 typedef struct ph_pinhole_frame {
     ph_frame frame;             // its eye is that of the packet, as in classic
     const ph_packing* packings; // by class
-    uint64_t name_base;         // greatest name of all enters up to the horizon, at first 0
+    uint64_t key_base;          // greatest key of all enters up to the horizon, at first 0
     uint32_t tick;              // of the packet, all 32 bits
     uint32_t tick_us;
     int density; // 0..PH_DENSITIES-1: how many of the slots are told, as in the header
@@ -96,7 +96,7 @@ typedef struct ph_forecast {
 // The leave or enter before one of the same kind: slots are told as gaps, and an enter is told
 // from its neighbour. What that had in common with the one before itself is likely to go on.
 typedef struct ph_pinhole_neighbour {
-    uint64_t name;
+    uint64_t key;
     uint64_t properties; // told
     uint64_t differing;  // others that are not as those of the one before; texts, references: told
     const uint32_t* words; // of its record
@@ -165,7 +165,7 @@ uint32_t ph_pinhole_buffer(const ph_pinhole_frame* frame, const ph_layout* layou
 uint32_t ph_pinhole_write(const ph_pinhole_frame* frame, ph_entropy_writer* writer,
                           const ph_pinhole_record* coded);
 
-// LEAVE, ENTER: first slot, association (its two low bits), class and name, with `before` set by the
+// LEAVE, ENTER: first slot, association (its two low bits), class and key, with `before` set by the
 // caller; then the values of an ENTER. UPDATE: slot, class, association, baseline, known and blocks are set
 // by the caller. Only what was told is written to the blocks, and of an enter what is initial. Fails
 // the reader for what no sender writes; the blocks are worth nothing then. Whether a slot exists, or
@@ -239,7 +239,7 @@ typedef struct ph_pinhole_steps {
     int place_bits;   // sums of widths
     int velocity_bits[PH_MOTIONS];
     int heading_bits;
-    int name_bits;
+    int key_bits;
 } ph_pinhole_steps;
 
 void ph_pinhole_steps_add(ph_pinhole_steps* steps, const ph_pinhole_frame* frame,
@@ -327,7 +327,7 @@ uint64_t ph_pinhole_ranks_of(uint64_t others, uint64_t properties);
 
 uint64_t ph_pinhole_properties_of(uint64_t others, uint64_t ranks);
 
-// Slot and association of a leave or enter, then class and name of an enter; and what of an enter.
+// Slot and association of a leave or enter, then class and key of an enter; and what of an enter.
 void ph_pinhole_identity(const ph_pinhole_frame* frame, ph_coder* coder, ph_pinhole_record* coded);
 
 void ph_pinhole_enter(const ph_pinhole_frame* frame, ph_coder* coder, ph_pinhole_record* coded);

@@ -37,7 +37,7 @@
 // ---- the symbol buffer
 
 // The longest record: up to 1,200 bytes of texts in pieces of 24 bits, and 64 properties of at most
-// seven tokens each, some more for the position, slot and name.
+// seven tokens each, some more for the position, slot and key.
 #define PH_SYMBOL_BUFFER_RECORD_MAX 1280
 
 // Tokens go to the caller's memory. {0} has no room. Once it is full it stays so, and what it says of

@@ -103,7 +103,7 @@ static void load_present_position(const ph_send_context* context, const ph_place
     ph_layout_round_position(at->layout, &context->store->ground, position_mm, words);
 }
 
-// Only an entity that the client is known to have has a name there; no other leaves a trace.
+// Only an entity that the client is known to have has a key there; no other leaves a trace.
 static void load_reference(const ph_send_context* context, const uint32_t* id_words,
                            uint32_t* words)
 {

@@ -47,7 +47,7 @@ static void fill_pinhole_header(const ph_encoder* encoder, ph_header* header)
         !header->has_hello && sender->has_applied_tick && since < PH_PINHOLE_TICK_WHOLE;
     header->tick = (uint16_t)(is_near ? since : PH_PINHOLE_TICK_WHOLE);
     header->whole_tick = is_near ? 0 : tick;
-    const bool is_eye_in_flight = (int32_t)(sender->eye_number - sender->horizon) > 0;
+    const bool is_eye_in_flight = (int32_t)(sender->eye_sequence - sender->horizon) > 0;
     header->has_eye = !sender->has_eye || (!is_eye_in_flight && ph_encoder_needs_eye(encoder));
 }
 
@@ -130,7 +130,7 @@ static void begin_pinhole(ph_encoder* encoder)
     pinhole->frame = (ph_pinhole_frame){
         .frame = encoder->frame,
         .packings = store->class_info.packings,
-        .name_base = baselines->name_base,
+        .key_base = baselines->key_base,
         .tick = store->tick,
         .tick_us = store->tick_us,
         .growths = store->growths,

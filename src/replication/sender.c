@@ -185,7 +185,7 @@ static void set_defaults(ph_sender* sender, const ph_sender_def* def)
     sender->newest = viewer->session;
     sender->horizon = viewer->session;
     sender->eye_margin_mm = eye_margin(class_info, viewer->radius_mm, is_pinhole);
-    sender->eye_number = viewer->session;
+    sender->eye_sequence = viewer->session;
     sender->precision =
         is_pinhole ? (uint32_t)(viewer->precision_mrad * PRECISION_STEPS_PER_MRAD + 0.5) : 0;
     sender->prices = (ph_prices){.slot256 = FIRST_SLOT_PRICE256, .enter256 = FIRST_ENTER_PRICE256};

@@ -123,7 +123,7 @@ typedef struct ph_sender {
     bool has_eye;
     int32_t eye_mm[3];
     int32_t eye_margin_mm; // further away from it, a new one is sent
-    uint32_t eye_number;   // of the newest packet that carried one
+    uint32_t eye_sequence; // of the newest packet that carried one
 
     // Pinhole profile.
     uint32_t applied_tick; // of the newest packet known to be applied, if there is one

@@ -131,7 +131,7 @@ static float tick_seconds(const ph_replicas* replicas)
     return (float)replicas->rules.tick_us * 1e-6f;
 }
 
-// The velocity that an enter of the pinhole profile states stands behind its values and its name, in
+// The velocity that an enter of the pinhole profile states stands behind its values and its key, in
 // steps in a leg.
 PH_OUT_OF_LINE static void state_velocity(ph_shown_estimate* estimate, const ph_replicas* replicas,
                                           const ph_layout* layout, const ph_flight_item* enter)

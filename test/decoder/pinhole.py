@@ -233,7 +233,7 @@ class PinholePacket(Packet):
     def read_name(self):
         if self.before is not None:
             return self.read_name_beside(self.before.entity.name)
-        base = self.known.name_base
+        base = self.known.key_base
         if base < WORD64 - 1 and self.coder.flag("NAME", 0):
             name = base + 1 + self.coder.length("NAME_ABOVE", 0)
             require(name < WORD64, "a name above 64 bits")

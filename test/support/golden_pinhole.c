@@ -56,7 +56,7 @@ void golden_pinhole_moment(const golden_pinhole* golden, const golden_past* past
     *moment = (golden_moment){0};
     for (int i = 0; i < past->count; ++i) {
         const golden_content* packet = &past->packets[i];
-        if (horizon - packet->header.number > INT32_MAX) {
+        if (horizon - packet->header.sequence > INT32_MAX) {
             return; // it is newer, and so are all behind it
         }
         moment->tick = packet->tick;
@@ -65,8 +65,8 @@ void golden_pinhole_moment(const golden_pinhole* golden, const golden_past* past
             const ph_record* record = &packet->coded[k].record;
             ph_baseline_take(&moment->baselines[record->slot], moment->known[record->slot], &rules,
                              record, packet->tick);
-            if (record->kind == PH_RECORD_ENTER && record->name > moment->name_base) {
-                moment->name_base = record->name;
+            if (record->kind == PH_RECORD_ENTER && record->key > moment->key_base) {
+                moment->key_base = record->key;
             }
         }
     }
@@ -77,7 +77,7 @@ static ph_pinhole_frame frame_of(golden_pinhole* golden, const golden_moment* mo
 {
     return (ph_pinhole_frame){.frame = golden->base.frame,
                               .packings = golden->packings,
-                              .name_base = moment->name_base,
+                              .key_base = moment->key_base,
                               .tick = tick,
                               .tick_us = golden->hello.tick_us,
                               .density = header->density,
@@ -313,7 +313,7 @@ static void read_packet(golden_pinhole* golden, const golden_moment* moment, con
     *content = (golden_content){0};
     ph_header* header = &content->header;
     const uint32_t newest = golden->heard.count > 0
-                                ? golden->heard.packets[golden->heard.count - 1].header.number
+                                ? golden->heard.packets[golden->heard.count - 1].header.sequence
                                 : golden->hello.session;
     ph_pinhole_header_read(&reader.raw, newest, header);
     content->tick =

@@ -47,7 +47,7 @@ typedef struct golden_past {
 typedef struct golden_moment {
     ph_baseline baselines[GOLDEN_SLOTS];
     uint8_t known[GOLDEN_SLOTS][GOLDEN_KNOWN];
-    uint64_t name_base;
+    uint64_t key_base;
     uint32_t tick; // of the newest packet applied
     bool has_tick;
 } golden_moment;

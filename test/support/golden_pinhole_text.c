@@ -18,7 +18,7 @@ static void print_header(golden_lines* lines, const golden_content* content)
     golden_print(lines,
                  "header number=%" PRIu32 " horizon=%" PRIu32 " tick=%d wait=%d probe=%d hello=%d "
                  "eye=%d density=%d leaves=%d enters=%d",
-                 header->number, header->horizon, header->tick, header->wait, header->is_probe,
+                 header->sequence, header->horizon, header->tick, header->wait, header->is_probe,
                  header->has_hello, header->has_eye, header->density, header->leave_count,
                  header->enter_count);
     if (!header->is_probe) {
@@ -58,7 +58,7 @@ static void print_spread(golden_lines* lines, const golden_content* content)
 {
     golden_print(lines, "spread coarse=%d place=%d velocity=%d heading=%d name=%d motion=%d\n",
                  content->spread.coarse, content->spread.place, content->spread.velocity,
-                 content->spread.heading, content->spread.name, content->spread.motion);
+                 content->spread.heading, content->spread.key, content->spread.motion);
 }
 
 static void print_record(golden_lines* lines, const golden_pinhole* golden,
@@ -79,7 +79,7 @@ static void print_record(golden_lines* lines, const golden_pinhole* golden,
     const ph_layout* layout = &golden->base.layouts.layouts[record->class_index];
     golden_print(lines, " class=%s", layout->described->def.name);
     if (record->kind == PH_RECORD_ENTER) {
-        golden_print(lines, " name=%" PRIu64 " jump=%d coarse=%d velocity=%d,%d,%d", record->name,
+        golden_print(lines, " name=%" PRIu64 " jump=%d coarse=%d velocity=%d,%d,%d", record->key,
                      record->is_jump, coded->before != NULL ? coded->coarse : 0,
                      record->velocity[0], record->velocity[1], record->velocity[2]);
     } else {
@@ -122,7 +122,7 @@ void golden_print_slot(golden_lines* lines, const ph_client_entities* entities, 
                            .words = ph_client_entities_words(entities, slot),
                            .texts = ph_client_entities_texts(entities, slot)};
     golden_print(lines, "slot=%d association=%" PRIu32 " class=%s name=%" PRIu64 " :", slot,
-                 entities->association[slot], layout->described->def.name, entities->name[slot]);
+                 entities->association[slot], layout->described->def.name, entities->key[slot]);
     golden_print_values(lines, layout, &all);
 }
 

@@ -130,8 +130,8 @@ static void fill_enter(const pinhole_pair* pair, const ph_layout* layout, ph_pin
         uint32_t* place = record->words + layout->word[layout->described->position];
         coded->coarse = (uint8_t)ph_pinhole_round_enter(&pair->frame, layout, place);
     }
-    record->name = test_rng_next(rng);
-    record->name >>= test_rng_below(rng, 64);
+    record->key = test_rng_next(rng);
+    record->key >>= test_rng_below(rng, 64);
     record->properties = layout->position;
     for (int i = 0; i < layout->described->def.property_count; ++i) {
         if (!ph_layout_is_initial(layout, record->words, record->texts, i)) {
@@ -207,13 +207,13 @@ void pinhole_pair_fill(pinhole_pair* pair, const pinhole_end* end, pinhole_packe
     packet->leave_count = 0;
     packet->enter_count = 0;
     packet->tick = pair->frame.tick;
-    pair->frame.name_base = end->name_base;
+    pair->frame.key_base = end->key_base;
     packet->spread = (ph_pinhole_spread){0};
     if (one_in(rng, 2)) {
         packet->spread.place = (uint8_t)test_rng_below(rng, PH_SPREADS);
         packet->spread.velocity = (uint8_t)test_rng_below(rng, PH_SPREADS);
         packet->spread.heading = (uint8_t)test_rng_below(rng, PH_SPREADS);
-        packet->spread.name = (uint8_t)test_rng_below(rng, PH_NAME_SPREADS);
+        packet->spread.key = (uint8_t)test_rng_below(rng, PH_KEY_SPREADS);
         packet->spread.motion = (uint8_t)test_rng_below(rng, PH_MOTIONS);
     }
     if (pair->frame.precision != 0 && one_in(rng, 2)) {
@@ -241,7 +241,7 @@ static void write_one(const pinhole_pair* pair, ph_entropy_writer* writer,
 size_t pinhole_pair_write(pinhole_pair* pair, const pinhole_end* end, const pinhole_packet* packet,
                           uint8_t* bytes, uint64_t* cost256)
 {
-    pair->frame.name_base = end->name_base;
+    pair->frame.key_base = end->key_base;
     ph_entropy_writer writer;
     ph_entropy_writer_init(&writer, bytes, PINHOLE_BYTES_MAX);
     ph_bits_write(&writer.raw, (uint64_t)packet->leave_count, COUNT_BITS);
@@ -332,7 +332,7 @@ static bool read_updates(const pinhole_pair* pair, const pinhole_end* end,
 ph_result pinhole_pair_read(pinhole_pair* pair, const pinhole_end* end, const uint8_t* bytes,
                             size_t size, pinhole_packet* packet)
 {
-    pair->frame.name_base = end->name_base;
+    pair->frame.key_base = end->key_base;
     ph_entropy_reader reader;
     ph_entropy_reader_init(&reader, bytes, size);
     packet->count = 0;
@@ -359,15 +359,15 @@ void pinhole_pair_take(const pinhole_pair* pair, pinhole_end* end, const pinhole
         const ph_record* record = &packet->coded[i].record;
         ph_baseline_take(&end->baselines[record->slot], end->known[record->slot], &pair->rules,
                          record, packet->tick);
-        if (record->kind == PH_RECORD_ENTER && record->name > end->name_base) {
-            end->name_base = record->name;
+        if (record->kind == PH_RECORD_ENTER && record->key > end->key_base) {
+            end->key_base = record->key;
         }
     }
 }
 
 uint64_t pinhole_pair_digest(const pinhole_pair* pair, const pinhole_end* end)
 {
-    uint64_t digest = end->name_base;
+    uint64_t digest = end->key_base;
     for (int i = 0; i < PINHOLE_SLOTS; ++i) {
         digest = digest * 31 + ph_baseline_digest(&end->baselines[i], end->known[i], &pair->rules);
     }

@@ -22,7 +22,7 @@ enum {
 typedef struct pinhole_end {
     ph_baseline baselines[PINHOLE_SLOTS];
     uint8_t known[PINHOLE_SLOTS][PINHOLE_KNOWN_MAX];
-    uint64_t name_base;
+    uint64_t key_base;
 } pinhole_end;
 
 /// Records as they stand in a packet: leaves, enters, updates. They point into the packet.

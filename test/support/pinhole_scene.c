@@ -78,7 +78,7 @@ pinhole_baselines pinhole_scene_baselines(const pinhole_scene* scene, uint32_t h
     pinhole_baselines made = {0};
     for (int i = 0; i < scene->applied_count; ++i) {
         const client_packet* packet = &scene->applied[i];
-        if ((int32_t)(horizon - packet->header.number) < 0) {
+        if ((int32_t)(horizon - packet->header.sequence) < 0) {
             break;
         }
         made.tick = packet->header.whole_tick;
@@ -90,8 +90,8 @@ pinhole_baselines pinhole_scene_baselines(const pinhole_scene* scene, uint32_t h
             record.words = words;
             ph_baseline_take(&made.slots[record.slot], made.known[record.slot], &rules, &record,
                              packet->header.whole_tick);
-            if (record.kind == PH_RECORD_ENTER && record.name > made.name_base) {
-                made.name_base = record.name;
+            if (record.kind == PH_RECORD_ENTER && record.key > made.key_base) {
+                made.key_base = record.key;
             }
         }
     }
@@ -120,7 +120,7 @@ ph_pinhole_frame pinhole_scene_frame(const pinhole_scene* scene, const client_pa
                   .slot_bits = packet->slot_bits,
                   .eye_mm = {packet->eye_mm[0], packet->eye_mm[1], packet->eye_mm[2]}},
         .packings = scene->packings,
-        .name_base = baselines->name_base,
+        .key_base = baselines->key_base,
         .tick = packet->header.whole_tick,
         .tick_us = SCENE_TICK_US,
         .density = packet->header.density,

@@ -26,7 +26,7 @@ enum { PINHOLE_PACKETS_MAX = 400, PINHOLE_CLASSES = 2, PINHOLE_STRIDE = 128 };
 typedef struct pinhole_baselines {
     ph_baseline slots[SCENE_SLOTS];
     uint8_t known[SCENE_SLOTS][PINHOLE_STRIDE];
-    uint64_t name_base;
+    uint64_t key_base;
     uint32_t tick; // of the newest packet applied
     bool has_tick;
 } pinhole_baselines;
