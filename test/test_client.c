@@ -205,7 +205,7 @@ static void numbers_wrap(void** state)
         client_packet packet = client_packet_make(scene, 1);
         packet.header.hello.session = UINT32_MAX - 2;
         packet.header.horizon = UINT32_MAX - 2;
-        packet.header.number = UINT32_MAX - 2 + i;
+        packet.header.sequence = UINT32_MAX - 2 + i;
         client_packet_enter(&packet, 0, 1, SCENE_WALKER, 10);
         assert_int_equal(client_scene_send(scene, &packet), PH_OK);
     }

@@ -55,7 +55,7 @@ static void an_item_reads_back(void** state)
         fixture f;
         setup(&f, is_wide != 0);
         const uint64_t properties = is_wide != 0 ? UINT64_C(0x8000000100000005) : 5;
-        const ph_flight_stamp stamp = {.sent_us = 12345, .number = 7, .tick = UINT32_MAX};
+        const ph_flight_stamp stamp = {.sent_us = 12345, .sequence = 7, .tick = UINT32_MAX};
         assert_true(ph_flight_begin(&f.flight, &stamp, NULL));
         const uint16_t place = add(&f.flight, 65534, properties, "hello");
         ph_flight_commit(&f.flight);
@@ -71,7 +71,7 @@ static void an_item_reads_back(void** state)
         assert_memory_equal(item.values, "hello\0\0", 8); // no rubbish up to the next unit
         assert_true(item.is_jump);
         assert_int_equal(ph_flight_oldest(&f.flight)->stamp.sent_us, 12345);
-        assert_int_equal(ph_flight_oldest(&f.flight)->stamp.number, 7);
+        assert_int_equal(ph_flight_oldest(&f.flight)->stamp.sequence, 7);
         assert_int_equal(ph_flight_oldest(&f.flight)->stamp.tick, UINT32_MAX);
         assert_true(ph_flight_validate(&f.flight));
     }

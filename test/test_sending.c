@@ -34,7 +34,7 @@ static void a_newcomer_is_told_as_a_whole(void** state)
     assert_int_equal(packet->header.enter_count, 1);
     const ph_record* enter = inbox_find(&x->box, viewed_slot(x, id));
     assert_int_equal(enter->kind, PH_RECORD_ENTER);
-    assert_int_equal(enter->name, 4711);
+    assert_int_equal(enter->key, 4711);
     assert_int_equal(enter->association & 3, 1);
     assert_true(enter->properties == (BIT(POSITION) | BIT(HEALTH))); // the rest is initial
     assert_int_equal(viewed_health(x, enter), 50);
@@ -249,7 +249,7 @@ static void without_answers_only_probes_go_out(void** state)
             const bool is_probe = inbox_only(&x->box)->header.is_probe;
             packet_count += !is_probe;
             probe_count += is_probe;
-            assert_true(!is_probe || x->box.packets[0].header.number == inbox_newest(&x->box));
+            assert_true(!is_probe || x->box.packets[0].header.sequence == inbox_newest(&x->box));
         }
     }
     assert_int_equal(packet_count, PH_FLIGHT_MAX);

@@ -68,7 +68,7 @@ static void a_slot_is_used_again_with_the_next_number(void** state)
     assert_int_equal(viewed_slot(x, second), slot);
     assert_int_equal(enter->kind, PH_RECORD_ENTER);
     assert_int_equal(enter->association & 3, 2);
-    assert_int_equal(enter->name, 2);
+    assert_int_equal(enter->key, 2);
     viewed_teardown(x);
 }
 
@@ -85,7 +85,7 @@ static void an_entity_that_never_arrived_needs_no_leave(void** state)
     assert_int_equal(x->box.count, 0); // the slot was left; the send has freed it
     inbox_step(&x->box, SEND_US);
     const ph_record* enter = inbox_find(&x->box, viewed_slot(x, second));
-    assert_int_equal(enter->name, 2);
+    assert_int_equal(enter->key, 2);
     assert_int_equal(enter->association & 3, 1); // the same number again
     assert_int_equal(inbox_stats(&x->box).sent_leaves, 0);
     viewed_teardown(x);

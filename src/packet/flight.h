@@ -47,7 +47,7 @@ typedef struct ph_flight_item {
 // What a packet is known by.
 typedef struct ph_flight_stamp {
     uint64_t sent_us;
-    uint32_t number;
+    uint32_t sequence;
     uint32_t tick;
 } ph_flight_stamp;
 

@@ -147,8 +147,8 @@ static void apply_ack(const ph_send_context* context, const ph_ack* ack)
     if ((ack->applied & 1) != 0 && ack->lag_ms != PH_ACK_LAG_UNKNOWN && heard_us >= sent_us) {
         measure_round_trip(sender, sent_us, heard_us);
     }
-    sender->is_answered = true;
-    sender->answered_us = heard_us;
+    sender->has_ack = true;
+    sender->newest_ack_us = heard_us;
 }
 
 ph_result ph_ack_receive(const ph_send_context* context, uint64_t now_us, const void* bytes,

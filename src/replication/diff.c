@@ -23,8 +23,7 @@
 ph_send_context ph_send_context_make(const ph_store* store, const ph_seer* seer)
 {
     const ph_slot_list shown = ph_slots_shown(seer->slots);
-    const bool is_in_doubt =
-        ph_entities_has_visibility_changed(&store->entities) || seer->is_urgent;
+    const bool may_hide = ph_entities_has_visibility_changed(&store->entities) || seer->is_urgent;
     return (ph_send_context){
         .store = store,
         .viewer = seer->id,
@@ -41,8 +40,8 @@ ph_send_context ph_send_context_make(const ph_store* store, const ph_seer* seer)
         .audience = seer->audience,
         .settle_ticks = (uint32_t)((SETTLE_US + store->tick_us - 1) / store->tick_us),
         .own = ph_entities_find(&store->entities, seer->own),
-        .is_in_doubt = is_in_doubt,
-        .are_all_there = !is_in_doubt && store->entities.resting_count == 0,
+        .may_hide = may_hide,
+        .are_all_there = !may_hide && store->entities.resting_count == 0,
     };
 }
 
@@ -104,7 +103,7 @@ static void load_present_position(const ph_send_context* context, const ph_place
     ph_layout_round_position(at->layout, &context->store->ground, position_mm, words);
 }
 
-// Only an entity that the client is known to have has a name there; no other leaves a trace.
+// Only an entity that the client is known to have has a key there; no other leaves a trace.
 static void load_reference(const ph_send_context* context, const uint32_t* id_words,
                            uint32_t* words)
 {

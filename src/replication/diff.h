@@ -46,14 +46,14 @@ typedef struct ph_send_context {
     ph_entity_index own;   // the viewer's own entity now, which slot 0 may not show any more
     // Visibility was changed since the last tick, or the viewer is to see others: slots may show an
     // entity that is not there for this viewer.
-    bool is_in_doubt;
+    bool may_hide;
     bool are_all_there; // the entities that slots show: none was despawned either
 } ph_send_context;
 
 ph_send_context ph_send_context_make(const ph_store* store, const ph_seer* seer);
 
 // Whether the slot shows an entity that may be told of now: one that lives, and was not hidden since
-// the last tick; in slot 0 the viewer's own entity only. Always so unless is_in_doubt, or it was
+// the last tick; in slot 0 the viewer's own entity only. Always so unless may_hide, or it was
 // despawned.
 bool ph_send_context_is_there(const ph_send_context* context, int slot);
 

@@ -18,15 +18,15 @@ static float manhattan_mm(const ph_send_context* context, ph_entity_index entity
     return fmaxf(fabsf((float)dx) + fabsf((float)dy), 1.0f);
 }
 
-static void tell_errors(const ph_error_lanes* lanes, ph_explanation* why)
+static void tell_errors(const ph_error_arrays* error_arrays, ph_explanation* why)
 {
-    const double mrad_per_mm = 1000.0 / (double)*lanes->range_mm;
-    why->range_mm = (double)*lanes->range_mm;
-    why->error_mm = (double)*lanes->error_mm;
+    const double mrad_per_mm = 1000.0 / (double)*error_arrays->range_mm;
+    why->range_mm = (double)*error_arrays->range_mm;
+    why->error_mm = (double)*error_arrays->error_mm;
     why->error_mrad = why->error_mm * mrad_per_mm;
-    why->growth_mrad_s = (double)*lanes->growth_mm_s * mrad_per_mm;
-    why->heading_rad = (double)*lanes->turn_rad;
-    why->position_bits = (double)*lanes->position_bits;
+    why->growth_mrad_s = (double)*error_arrays->growth_mm_s * mrad_per_mm;
+    why->heading_rad = (double)*error_arrays->turn_rad;
+    why->position_bits = (double)*error_arrays->position_bits;
 }
 
 // Every array has one element: that of the slot.
@@ -43,7 +43,7 @@ static void ask_scheduler(const ph_send_context* context, int slot, ph_explanati
     float priority = 0.0f;
     uint32_t note = 0;
     float memory[PH_ERROR_LANES];
-    const ph_error_lanes lanes = ph_error_lanes_make(memory, 1);
+    const ph_error_arrays error_arrays = ph_error_arrays_make(memory, 1);
     ph_ranking_errors errors;
     const uint16_t shown = (uint16_t)slot;
     if (sender->replicas.estimates != NULL) {
@@ -51,9 +51,9 @@ static void ask_scheduler(const ph_send_context* context, int slot, ph_explanati
                                                        .first = slot,
                                                        .count = 1,
                                                        .shown = {&shown, 1},
-                                                       .lanes = &lanes,
+                                                       .error_arrays = &error_arrays,
                                                        .dirty = &why->dirty});
-        tell_errors(&lanes, why);
+        tell_errors(&error_arrays, why);
     }
     const ph_ranking ranking = {
         .slot_count = 1,

@@ -54,7 +54,7 @@ static void lay_out_block(ph_sending* send, int slot_count)
     send->queue.waited = words + 4 * count;
     send->mileage_mm = (uint32_t*)(words + 5 * count);
     send->notes = (uint32_t*)(words + 6 * count);
-    send->lanes = ph_error_lanes_make(words + 7 * count, slot_count);
+    send->error_arrays = ph_error_arrays_make(words + 7 * count, slot_count);
     uint16_t* halves = (uint16_t*)(words + (7 + PH_ERROR_LANES) * count);
     send->queue.visited = halves;
     send->queue.order_memory = (ph_order_memory){
@@ -203,7 +203,7 @@ static uint64_t filter_diff(const ph_sending* send, const ph_place* at, const ph
 static bool is_coarse_worth_it(const ph_sending* send, const ph_place* at, int coarse)
 {
     const int64_t step_mm = INT64_C(1) << (at->layout->coordinate.shift + coarse);
-    return send->lanes.error_mm[at->slot] >= COARSE_STEPS * (float)step_mm;
+    return send->error_arrays.error_mm[at->slot] >= COARSE_STEPS * (float)step_mm;
 }
 
 // How coarse the position is told now, if it is chosen. An entity that stands is told exactly where,
@@ -294,9 +294,9 @@ static outcome visit_slot(ph_sending* send, ph_send_turn turn)
     ph_replicas* replicas = &send->sender->replicas;
     const int slot = turn.slot;
     const ph_replica_state state = replicas->state[slot];
-    const bool is_doubtful = ph_sender_is_ack_late(send->sender, slot);
+    const bool is_ack_late = ph_sender_is_ack_late(send->sender, slot);
     const uint64_t dirty = replicas->dirty[slot];
-    if (dirty == 0 && !is_doubtful) {
+    if (dirty == 0 && !is_ack_late) {
         return OUTCOME_NOTHING;
     }
     const ph_place* at = ph_record_builder_move(&send->encoder.builder, slot);
@@ -307,7 +307,7 @@ static outcome visit_slot(ph_sending* send, ph_send_turn turn)
     if (!ph_send_context_is_there(send->context, slot)) {
         return OUTCOME_NOTHING;
     }
-    const bool is_enter_due = state == PH_REPLICA_ABSENT || is_doubtful;
+    const bool is_enter_due = state == PH_REPLICA_ABSENT || is_ack_late;
     if (!is_enter_due && !turn.is_overdue && ph_send_queue_is_told(send, slot)) {
         return OUTCOME_NOTHING;
     }

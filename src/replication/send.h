@@ -91,7 +91,7 @@ typedef struct ph_sending {
     float* change;
     float* priority; // the scheduler's
     uint32_t* notes; // the scheduler's
-    ph_error_lanes lanes;
+    ph_error_arrays error_arrays;
     ph_ranking_errors errors; // {0} where there is no estimate
     int overdue_count;        // slots that have waited for longer than max_starve_ms
     int dirty_count;          // slots of which something may be due

@@ -65,11 +65,11 @@ int ph_groups_order(const ph_groups* groups, const uint32_t** viewers);
 // As ph_grid_gather() and ph_grid_nearest(), for a viewer that was added; make the group's list when
 // another one is there. A viewer that is alone in its group needs none and asks the grid. scratch as
 // for the grid. The eye is the one of the last update, but for its own entity.
-ph_sweep ph_groups_gather(ph_groups* groups, const ph_grid* grid, const ph_crowd* crowd,
+ph_sweep ph_groups_gather(ph_groups* groups, const ph_grid* grid, const ph_entity_arrays* arrays,
                           uint32_t viewer, const ph_eye* eye, int wanted, const ph_view* last,
                           ph_seen* scratch);
 
-int ph_groups_nearest(ph_groups* groups, const ph_grid* grid, const ph_crowd* crowd,
+int ph_groups_nearest(ph_groups* groups, const ph_grid* grid, const ph_entity_arrays* arrays,
                       uint32_t viewer, const ph_eye* eye, int first, ph_seen* scratch,
                       ph_seen* seen);
 

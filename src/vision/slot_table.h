@@ -7,7 +7,7 @@
 #ifndef PH_VISION_SLOT_TABLE_H
 #define PH_VISION_SLOT_TABLE_H
 
-#include "vision/crowd.h"
+#include "vision/entity_arrays.h"
 
 #include <pinhole/vision.h>
 

@@ -29,7 +29,7 @@
 #ifndef PH_VISION_SLOTS_H
 #define PH_VISION_SLOTS_H
 
-#include "vision/crowd.h"
+#include "vision/entity_arrays.h"
 #include "vision/slot_table.h"
 
 typedef enum ph_slot_state {
@@ -51,7 +51,7 @@ ph_result ph_slots_create(const ph_allocator* allocator, int slot_count, ph_slot
 void ph_slots_destroy(ph_slots* slots); // NULL is allowed
 
 typedef struct ph_slots_step {
-    const ph_crowd* crowd;
+    const ph_entity_arrays* arrays;
     const ph_eye* eye;   // the wanted and radius of an exact vision, before hysteresis;
                          // wanted is at most slot_count - 1
     const ph_view* view; // of the wider question

@@ -7,7 +7,7 @@
 #ifndef PH_VISION_SWEEP_H
 #define PH_VISION_SWEEP_H
 
-#include "vision/crowd.h"
+#include "vision/entity_arrays.h"
 
 #include <pinhole/base.h>
 
@@ -89,7 +89,7 @@ void ph_cut_find(const int32_t* key, int count, int wanted, ph_cut* cut);
 // PH_SWEEP_STEP: that many elements past the last one can be read, whatever they hold.
 #define PH_SWEEP_STEP 8
 
-typedef struct ph_lineup {
+typedef struct ph_cell_sorted {
     int32_t* x_mm;
     int32_t* y_mm;
     uint32_t* seen_by;
@@ -97,14 +97,14 @@ typedef struct ph_lineup {
     uint64_t* spawn_order;
     uint32_t* place_of;     // by entity, of those who have one; NULL: they have to be looked for
     uint32_t seen_by_every; // mask: bits that seen_by has at every place
-} ph_lineup;
+} ph_cell_sorted;
 
 // Start from ph_sweep_make().
 typedef struct ph_sweep {
-    const ph_lineup* lineup;
+    const ph_cell_sorted* sorted;
     const ph_eye* eye;
     int32_t* key;
-    uint32_t* place; // in the lineup
+    uint32_t* place; // in the sorted
     int count;
     int row_count;      // of cells that were looked at: what it cost beside the candidates
     int64_t radius_mm;  // counted last
@@ -118,9 +118,10 @@ typedef struct ph_sweep {
 int ph_sweep_scratch_count(int capacity);
 
 // scratch must be allocated memory, not a declared array: other types are kept in it.
-ph_sweep ph_sweep_make(const ph_lineup* lineup, const ph_eye* eye, ph_seen* scratch, int capacity);
+ph_sweep ph_sweep_make(const ph_cell_sorted* sorted, const ph_eye* eye, ph_seen* scratch,
+                       int capacity);
 
-// Gathers the places begin..end-1 of the lineup and asks the eye's callback about them. A place is
+// Gathers the places begin..end-1 of the sorted and asks the eye's callback about them. A place is
 // gathered once at most.
 void ph_sweep_gather(ph_sweep* sweep, uint32_t begin, uint32_t end);
 

@@ -3,8 +3,8 @@
 
 // What vision looks at: plain arrays that the world fills, and who is looking.
 
-#ifndef PH_VISION_CROWD_H
-#define PH_VISION_CROWD_H
+#ifndef PH_VISION_ENTITY_ARRAYS_H
+#define PH_VISION_ENTITY_ARRAYS_H
 
 #include "base/math.h"
 
@@ -15,7 +15,7 @@
 #define PH_SEEN_NEVER 2u
 
 // All entities, as parallel arrays by entity index. Borrowed for the length of a call.
-typedef struct ph_crowd {
+typedef struct ph_entity_arrays {
     const int32_t* x_mm;
     const int32_t* y_mm;
     const uint32_t* seen_by;     // mask: an eye sees it only when its sees meets this
@@ -25,7 +25,7 @@ typedef struct ph_crowd {
     const ph_entity_index* live; // the entities there are, in no particular order
     int live_count;
     int capacity; // every index is below it
-} ph_crowd;
+} ph_entity_arrays;
 
 // May answer no for reasons of the game (invisible, other instance). Called only for entities that
 // the masks allow; must depend on nothing that this viewer may not know.
@@ -43,7 +43,7 @@ typedef struct ph_eye {
     int64_t enter_mm;              // radius_mm at most: nearer ones enter; only views ask
     ph_visible_callback* callback; // NULL: masks alone decide
     void* context;
-    uint8_t* verdicts; // by entity: what the callback said; NULL: nobody wants to know
+    uint8_t* visibility; // by entity: what the callback said; NULL: nobody wants to know
 } ph_eye;
 
 // One answer. Nearer means: smaller distance2, then smaller spawn order. ALWAYS entities come
