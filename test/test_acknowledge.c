@@ -243,7 +243,7 @@ static void answers_of_an_unknown_or_impossible_lag_measure_nothing(void** state
     teardown(x);
 }
 
-// Whatever strangers send, the world stays sound, and honest answers still count.
+// Whatever unknown senders send, the world stays sound, and honest answers still count.
 static void forged_acknowledgements_do_no_harm(void** state)
 {
     (void)state;

@@ -258,7 +258,7 @@ static void a_probe_with_a_hello_begins_the_session(void** state)
     assert_int_equal(ack.applied, 0);
 }
 
-// Sent before the server heard of us, and on its way for long: its horizon is not asked for.
+// Sent before the server heard of us, and in flight for long: its horizon is not asked for.
 static void a_probe_with_a_hello_may_come_late(void** state)
 {
     client_scene* scene = *state;

@@ -167,7 +167,7 @@ static void a_flag_costs_next_to_nothing_once_it_is_named(void** state)
     teardown(&f);
 }
 
-// It changed and changed back while the change was on its way.
+// It changed and changed back while the change was in flight.
 static void a_value_that_is_known_can_be_told_again(void** state)
 {
     (void)state;

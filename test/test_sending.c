@@ -53,7 +53,7 @@ static void until_its_enter_is_known_every_record_is_an_enter(void** state)
         inbox_step(&x->box, SEND_US);
         assert_int_equal(inbox_find(&x->box, viewed_slot(x, id))->kind, PH_RECORD_ENTER);
     }
-    assert_int_equal(inbox_ack(&x->box, 1, 1), PH_OK); // the first; two are still on their way
+    assert_int_equal(inbox_ack(&x->box, 1, 1), PH_OK); // the first; two are still in flight
     viewed_set_health(x, id, 20);
     inbox_step(&x->box, SEND_US);
     assert_int_equal(inbox_find(&x->box, viewed_slot(x, id))->kind, PH_RECORD_UPDATE);
@@ -123,12 +123,12 @@ static void what_the_client_has_is_not_told(void** state)
     const ph_record* update = inbox_find(&x->box, viewed_slot(x, id));
     assert_int_equal(update->kind, PH_RECORD_UPDATE);
     assert_true(update->properties == BIT(HEALTH));
-    inbox_step(&x->box, SEND_US); // on its way
+    inbox_step(&x->box, SEND_US); // in flight
     assert_int_equal(x->box.count, 0);
     viewed_teardown(x);
 }
 
-// A, then B, then A again while B is on its way: the client must not end with B.
+// A, then B, then A again while B is in flight: the client must not end with B.
 static void there_and_back_is_told_while_the_way_there_is_in_flight(void** state)
 {
     (void)state;

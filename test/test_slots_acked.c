@@ -28,7 +28,7 @@ static void a_leave_is_told_until_it_is_known(void** state)
     for (int i = 0; i < 3; ++i) {
         inbox_step(&x->box, SEND_US);
         assert_int_equal(inbox_find(&x->box, slot)->kind, PH_RECORD_LEAVE);
-        inbox_step(&x->box, SEND_US); // on its way
+        inbox_step(&x->box, SEND_US); // in flight
         assert_int_equal(x->box.count, 0);
         assert_int_equal(ph_viewer_free_slot(x->f.world, x->viewer, slot), PH_ERROR_ARGUMENT);
         inbox_lose_all(&x->box);
@@ -91,7 +91,7 @@ static void an_entity_that_never_arrived_needs_no_leave(void** state)
     viewed_teardown(x);
 }
 
-// It left while its enter was on its way. The enter is lost, the leave arrives: the number counts.
+// It left while its enter was in flight. The enter is lost, the leave arrives: the number counts.
 static void a_leave_may_arrive_without_its_enter(void** state)
 {
     (void)state;
