@@ -353,7 +353,7 @@ static bool must_have_been_sent(const test_session* session, int viewer,
         ph_send_context_place(&context, slot, &at);
         ph_diff_compare(&context, &at, replicas->dirty[slot] & mask, NULL, &due);
         if (replicas->state[slot] == PH_REPLICA_ABSENT ||
-            (due.due & ~may_wait(&context, slot, may_be_coarse)) != 0) {
+            (due.different & ~may_wait(&context, slot, may_be_coarse)) != 0) {
             return true;
         }
     }

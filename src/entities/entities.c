@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-#define NOBODY UINT64_MAX
+#define NO_ENTITY_ORDER UINT64_MAX
 // Names come from the game, not from strangers: any seed will do.
 #define ENTITY_KEY_SEED UINT64_C(0x70696E686F6C65)
 
@@ -136,13 +136,13 @@ ph_result ph_entities_reserve(ph_entities* entities, int capacity)
     }
     ph_entities grown = *entities;
     lay_out_entities(&grown, block, capacity);
-    // Blank beyond the old end: nobody there, and no index looks like rubbish in a debugger.
+    // Blank beyond the old end: no entity there, and no index looks like rubbish in a debugger.
     memset(block, 0, room_of(capacity) * BYTES_PER_ENTITY);
     if (entities->block != NULL) {
         copy_entities(&grown, entities);
     }
     for (int i = entities->capacity; i < capacity; ++i) {
-        grown.spawn_order[i] = NOBODY;
+        grown.spawn_order[i] = NO_ENTITY_ORDER;
     }
     ph_release_array(&entities->allocator, entities->block, room_of(entities->capacity),
                      BYTES_PER_ENTITY);
@@ -178,7 +178,7 @@ static void put_at(ph_entities* entities, ph_entity_index index, const int32_t p
     entities->y_mm[index] = position_mm[1];
 }
 
-// Whoever comes to be somewhere at once, not step by step. An index stays listed when its entity dies.
+// Entities that came to a place at once, not step by step. An index stays listed when its entity dies.
 static void note_arrival(ph_entities* entities, ph_entity_index index)
 {
     if (entities->has_arrived[index] == 0) {
@@ -206,7 +206,7 @@ ph_entity_index ph_entities_add(ph_entities* entities, const ph_newcomer* newcom
     put_at(entities, index, newcomer->position_mm);
     memcpy(&entities->was_mm[3 * (size_t)index], newcomer->position_mm,
            sizeof newcomer->position_mm);
-    // Where it was spawned nobody has seen it, if it was moved since.
+    // No viewer has seen it where it was spawned, if it was moved since.
     memset(&entities->displacement_mm[3 * (size_t)index], 0, sizeof newcomer->position_mm);
     entities->displacement_mm[3 * (size_t)index] = PH_NO_DISPLACEMENT;
     entities->refers[index] = 0;
@@ -221,14 +221,14 @@ ph_entity_index ph_entities_add(ph_entities* entities, const ph_newcomer* newcom
 
 void ph_entities_remove(ph_entities* entities, ph_entity_index index, bool is_to_rest)
 {
-    PH_ASSERT(entities->spawn_order[index] != NOBODY);
+    PH_ASSERT(entities->spawn_order[index] != NO_ENTITY_ORDER);
 
     ph_hash_map_remove(&entities->by_key, entities->key[index]);
     const uint32_t place = entities->live_place[index];
     const ph_entity_index last = entities->live[--entities->live_count];
     entities->live[place] = last;
     entities->live_place[last] = place;
-    entities->spawn_order[index] = NOBODY;
+    entities->spawn_order[index] = NO_ENTITY_ORDER;
     entities->referring_count -= entities->refers[index];
     if (is_to_rest) {
         entities->resting[entities->resting_count++] = index;
@@ -279,7 +279,7 @@ void ph_entities_wake(ph_entities* entities)
     entities->arrived_count = 0;
 }
 
-// Cheaper than asking who has changed: some bytes an entity, at the speed of memory.
+// Cheaper than asking which have changed: some bytes an entity, at the speed of memory.
 void ph_entities_file_changes(ph_entities* entities)
 {
     const size_t count = (size_t)entities->ids.used_count;
@@ -307,7 +307,7 @@ ph_entity_index ph_entities_find_or_resting(const ph_entities* entities, ph_enti
 ph_entity_index ph_entities_find(const ph_entities* entities, ph_entity_id id)
 {
     const ph_entity_index index = ph_entities_find_or_resting(entities, id);
-    if (index == PH_ENTITY_NONE || entities->spawn_order[index] == NOBODY) {
+    if (index == PH_ENTITY_NONE || entities->spawn_order[index] == NO_ENTITY_ORDER) {
         return PH_ENTITY_NONE;
     }
     return index;
@@ -315,7 +315,7 @@ ph_entity_index ph_entities_find(const ph_entities* entities, ph_entity_id id)
 
 ph_entity_id ph_entities_id(const ph_entities* entities, ph_entity_index index)
 {
-    if (index >= (uint32_t)entities->capacity || entities->spawn_order[index] == NOBODY) {
+    if (index >= (uint32_t)entities->capacity || entities->spawn_order[index] == NO_ENTITY_ORDER) {
         return (ph_entity_id){0};
     }
     const ph_id id = ph_id_pool_at(&entities->ids, (int)index);
@@ -425,7 +425,7 @@ static int count_somebody(const ph_entities* entities)
 {
     int count = 0;
     for (int i = 0; i < entities->capacity; ++i) {
-        count += entities->spawn_order[i] != NOBODY;
+        count += entities->spawn_order[i] != NO_ENTITY_ORDER;
     }
     return count;
 }
@@ -452,7 +452,8 @@ bool ph_entities_validate(const ph_entities* entities)
     }
     for (int i = 0; i < entities->resting_count; ++i) {
         const ph_entity_index index = entities->resting[i];
-        if (index >= (uint32_t)entities->capacity || entities->spawn_order[index] != NOBODY ||
+        if (index >= (uint32_t)entities->capacity ||
+            entities->spawn_order[index] != NO_ENTITY_ORDER ||
             ph_id_pool_at(&entities->ids, (int)index).index1 == 0) {
             return false;
         }

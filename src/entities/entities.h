@@ -38,7 +38,7 @@ typedef struct ph_whereabouts {
     uint32_t mileage_mm;    // path length, modulo 2^32
     float velocity_mm_s[3]; // of its way; 0 when it has none
     uint32_t row;           // in the table of its class
-    uint32_t stir;          // what else everybody may see has changed, as a path (columns.h)
+    uint32_t stir;          // what else all viewers may see has changed, as a path (columns.h)
     uint32_t moved_tick;    // when the position last changed
     uint16_t jumps;         // moves that were too long to be a path, modulo 2^16
     uint8_t spare[22];
@@ -48,7 +48,7 @@ _Static_assert(sizeof(ph_whereabouts) == 64, "one in a cache line");
 
 typedef struct ph_entities {
     ph_whereabouts* whereabouts;
-    uint64_t* spawn_order; // ascending with time; UINT64_MAX: nobody
+    uint64_t* spawn_order; // ascending with time; UINT64_MAX: no entity
     uint64_t* key;         // given by the game, unique
     uint64_t* changes;     // bit p: property p has changed since the last tick
     uint64_t* recent;      // what changed before the last tick; then before the last two, and so on
@@ -63,9 +63,9 @@ typedef struct ph_entities {
     ph_entity_index* resting; // despawned, but their indices are not given out before the next tick
     ph_entity_index*
         visibility_changed;   // whose visibility was set since the last tick; may name one twice
-    ph_entity_index* arrived; // spawned, shown to more, or jumped since the last tick; nobody twice
+    ph_entity_index* arrived; // spawned, shown to more, or jumped since the last tick; none twice
     uint8_t* class_index;
-    uint8_t* refers;      // 1: a reference of it may name somebody
+    uint8_t* refers;      // 1: a reference of it may name an entity
     uint8_t* flags;       // PH_SEEN_ALWAYS, PH_SEEN_NEVER
     uint8_t* has_arrived; // 1: `arrived` names it
     int live_count;
@@ -114,7 +114,7 @@ ph_entity_index ph_entities_add(ph_entities* entities, const ph_newcomer* newcom
 // that a holder of the index (a sight of the last tick) cannot take a newcomer for it.
 void ph_entities_remove(ph_entities* entities, ph_entity_index index, bool is_to_rest);
 
-// Changes who may see it.
+// Changes which viewers may see it.
 void ph_entities_set_visibility(ph_entities* entities, ph_entity_index index, uint32_t seen_by,
                                 uint8_t flags);
 

@@ -403,7 +403,7 @@ static size_t largest(const ph_messages* messages, size_t room)
     return room < most ? room : most;
 }
 
-// From the first time that somebody asks; times begin at 1, as 0 says that nothing waits.
+// From the first call that asks; times begin at 1, as 0 says that nothing waits.
 static void note_waiting(uint64_t* since_us, bool is_waiting, uint64_t now_us)
 {
     if (!is_waiting) {

@@ -24,7 +24,7 @@
 #include <pinhole/bits.h>
 #include <pinhole/message.h>
 
-// Fragments that may be on their way without an ack, each but the first with its bit in the mask.
+// Fragments that may be in flight without an ack, each but the first with its bit in the mask.
 #define PH_MESSAGE_WINDOW 32
 #define PH_MESSAGE_LEFT_MAX 15
 // How far what was processed lies behind what was received; this, or more, says nothing.

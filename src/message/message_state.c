@@ -138,7 +138,7 @@ size_t ph_message_inbox_take(ph_message_inbox* inbox, uint8_t bytes[PH_MESSAGE_S
 #define FIRST_WAIT_US 300000.0
 #define WAIT_MIN_US 50000.0
 #define WAIT_MAX_US 3000000.0
-// How long one that was sent later must have been on its way before the earlier one counts as lost:
+// How long one that was sent later must have been in flight before the earlier one counts as lost:
 // a part of the round trip, as reordering goes.
 #define REORDER_SHARE 4.0
 #define REORDER_MIN_US 10000.0

@@ -18,7 +18,7 @@
 #define NEW_HEADING_SIZE 24
 #define NEW_TURNED_SIZE 20
 #define NEW_REST_SIZE 12
-// A way shorter than this many steps has no direction worth guessing from.
+// A displacement shorter than this many steps has no direction worth guessing from.
 #define WAY_STEPS_MIN 12
 
 // ---- sizes of residuals
@@ -116,7 +116,7 @@ static uint8_t size_faded(uint8_t old, uint8_t now)
 
 // ---- directions
 
-// CORDIC: the way is turned towards the x axis by angles whose tangents are 1, 1/2, 1/4 ..., and
+// CORDIC: the displacement is turned towards the x axis by angles whose tangents are 1, 1/2, 1/4 ..., and
 // the angles are added up; or from the x axis by angles that add up to the direction. Shifts and
 // additions only.
 
@@ -138,7 +138,7 @@ uint16_t ph_direction_of(int32_t x, int32_t y)
     const int64_t behind = -(int64_t)(x < 0);
     int64_t ahead = (x ^ behind) - behind;
     int64_t aside = (y ^ behind) - behind;
-    // Short ways are made long, or the shifts below would leave nothing of them.
+    // Short displacements are made long, or the shifts below would leave nothing of them.
     const int64_t longest = ahead > llabs(aside) ? ahead : llabs(aside);
     const int64_t scale = INT64_C(1) << (LENGTH_BITS + 2 - ph_word_width((uint64_t)longest));
     ahead *= scale;
@@ -416,7 +416,7 @@ static inline residual residual_of(uint8_t x, uint8_t y, uint8_t z)
     return (residual){.plane = (uint8_t)((x + y + 1) / 2), .z = z};
 }
 
-// A way of so many steps, in a time.
+// So many steps off the forecast, after a time.
 typedef struct deviation {
     uint32_t steps[3];
     uint32_t ticks;

@@ -271,7 +271,7 @@ static void write_altitude(const ph_frame* frame, const shape* it, ph_bit_writer
     *writer = copy;
 }
 
-// bill may be NULL.
+// stats may be NULL.
 static inline void write_values(const ph_frame* frame, const shape* it, const ph_record* record,
                                 ph_bit_writer* writer, ph_record_bits* stats)
 {
@@ -304,7 +304,7 @@ static inline head with(head before, uint64_t value, int count)
     return (head){before.bits | field << before.count, before.count + count};
 }
 
-// bill may be NULL.
+// stats may be NULL.
 static inline void write_body(const ph_frame* frame, const shape* it, const ph_record* record,
                               head before, ph_bit_writer* writer, ph_record_bits* stats)
 {

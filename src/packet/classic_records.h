@@ -84,7 +84,7 @@ typedef union ph_record_bits {
     uint32_t parts[PH_PROPERTIES_MAX + 2]; // the same by number
 } ph_record_bits;
 
-// Exact. bill may be NULL.
+// Exact. stats may be NULL.
 int ph_classic_record_bits(const ph_frame* frame, const ph_record* record, ph_record_bits* stats);
 
 void ph_classic_write_record(const ph_frame* frame, const ph_record* record, ph_bit_writer* writer);
@@ -95,7 +95,7 @@ void ph_classic_write_record(const ph_frame* frame, const ph_record* record, ph_
 // The least that an update of such properties may cost: to ask before anything is worked out.
 int ph_classic_least_bits(const ph_frame* frame, const ph_layout* layout, uint64_t properties);
 
-// An update by itself, from the lowest bit of the first byte on, and its stats, which is not added to:
+// An update by itself, from the lowest bit of the first byte on, and its bit statistics, which are set, not added to:
 // other properties' bits stay as they are. @return How many bits.
 int ph_classic_write_update(const ph_frame* frame, const ph_record* record, uint8_t* bytes,
                             ph_record_bits* stats);

@@ -2272,7 +2272,7 @@ const uint16_t ph_pinhole_costs[PH_PINHOLE_ENTRIES] = {
 
 // clang-format on
 
-// Which models there are, for whoever walks all tables. The tables themselves are made by a program
+// Which models there are, for callers that walk all tables. The tables themselves are made by a program
 // and stand in a file of their own.
 
 const ph_pinhole_family_info ph_pinhole_families[PH_FAMILY_COUNT] = {

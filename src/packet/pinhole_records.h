@@ -153,7 +153,7 @@ int ph_pinhole_round_enter(const ph_pinhole_frame* frame, const ph_layout* layou
 // ---- records
 
 // All return what the record costs, in 1/256 bit; of an update without that of being told.
-// bill (in 1/256 bit here) is added to; may be NULL.
+// stats (in 1/256 bit here) are added to; may be NULL.
 uint32_t ph_pinhole_cost256(const ph_pinhole_frame* frame, const ph_pinhole_record* coded,
                             ph_record_bits* stats);
 

@@ -14,8 +14,8 @@
 // What an enter is expected to turn away from its direction, and how far that is worth trying.
 #define FIRST_HEADING_SIZE 20
 #define FIRST_HEADING_PART_BITS 3
-// Velocities are short ways: what counts for the direction is the way of so many times as long.
-#define FIRST_HEADING_WAYS 4
+// Velocities are short displacements: the direction is computed from one that is so many times as long.
+#define FIRST_HEADING_FACTOR 4
 
 // An update of something that the client is known to have a value of.
 static bool has_known(const ph_pinhole_frame* frame, const ph_pinhole_record* coded, int property)
@@ -503,7 +503,7 @@ static bool try_direction(const ph_pinhole_record* coded, const ph_layout* layou
     const ph_baseline stands = {0};
     const int shift = layout->coordinate.shift;
     for (int i = 0; i < 3; ++i) {
-        words[i] = (uint32_t)(FIRST_HEADING_WAYS * coded->record.velocity[i]) << shift;
+        words[i] = (uint32_t)(FIRST_HEADING_FACTOR * coded->record.velocity[i]) << shift;
     }
     *level = ph_baseline_turned(&stands, layout, UINT32_MAX, words);
     return *level != UINT32_MAX;

@@ -135,7 +135,7 @@ uint32_t ph_symbol_buffer_uniform_cost256(uint32_t count)
     return ph_uniform_cost(count) + ((count & (count - 1)) != 0 ? 1 : 0);
 }
 
-// A mark is the number of what a bill has.
+// A mark is the index of a part in the bit statistics.
 _Static_assert(offsetof(ph_record_bits, parts[PH_SYMBOL_BUFFER_MASK]) ==
                        offsetof(ph_record_bits, mask_bits) &&
                    offsetof(ph_record_bits, parts[PH_SYMBOL_BUFFER_WHO]) ==

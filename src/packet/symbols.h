@@ -142,7 +142,7 @@ typedef struct ph_symbol_buffer_costs {
     uint64_t others256[2];   // from PH_SYMBOL_BUFFER_MASK on
 } ph_symbol_buffer_costs;
 
-// Symbols and raw bits of several records, on their way to the packet.
+// Symbols and raw bits of several records, not yet in the packet.
 #define PH_SYMBOL_PLAYER_ENTRIES 256
 
 typedef struct ph_symbol_player {
@@ -165,7 +165,7 @@ void ph_symbol_player_play(ph_symbol_player* player, const uint32_t* tokens,
 
 void ph_symbol_player_end(ph_symbol_player* player);
 
-// What one record costs, without playing it: what is marked in a stats, in 1/256 bit, is added to.
+// What one record costs, without playing it: the parts that it marks are added to stats, in 1/256 bit.
 void ph_symbol_buffer_add_stats(const uint32_t* tokens, ph_record_bits* stats);
 
 // What one record says how often. Only needed when tables are learned.

@@ -182,7 +182,7 @@ void ph_send_run(ph_sending* block, const ph_send_context* context, uint64_t now
 ph_result ph_ack_receive(const ph_send_context* context, uint64_t now_us, const void* bytes,
                          size_t size);
 
-void ph_explain(const ph_send_context* context, int slot, ph_explanation* why);
+void ph_explain(const ph_send_context* context, int slot, ph_explanation* explanation);
 void ph_viewer_stats_fill(const ph_send_context* context, ph_viewer_stats* stats);
 
 #endif

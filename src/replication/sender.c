@@ -469,7 +469,7 @@ void ph_price_learn(uint32_t* price256, int64_t cost256, int count)
     }
 }
 
-// Of all dirty slots, without comparing. Dirty references are to be up to date: see
+// Of all dirty slots, without a diff. Dirty references are to be up to date: see
 // ph_scan_references().
 static int64_t news_bits(const ph_sender* sender)
 {

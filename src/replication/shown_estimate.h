@@ -88,7 +88,7 @@ void ph_shown_estimates_settle(const ph_replicas* replicas);
 
 // ---- errors
 
-// In memory of PH_ERROR_LANES * count floats.
+// In memory of PH_ERROR_ARRAYS * count floats.
 typedef struct ph_error_arrays {
     float* range_mm;
     float* error_mm;
@@ -100,7 +100,7 @@ typedef struct ph_error_arrays {
     float* extrapolated_mm; // by the motion that the client extrapolates; not ranked
 } ph_error_arrays;
 
-#define PH_ERROR_LANES 8
+#define PH_ERROR_ARRAYS 8
 
 ph_error_arrays ph_error_arrays_make(float* memory, int count);
 

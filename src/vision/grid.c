@@ -247,7 +247,7 @@ int ph_grid_scratch_count(const ph_grid* grid)
 
 // ---- rebuilding: a counting sort
 
-// Notes each one's cell and how many are in it, two entries further on. Who is always or never seen
+// Notes each one's cell and how many are in it, two entries further on. One that is always or never seen
 // is in no cell.
 static void count_cells(ph_grid* grid, const ph_entity_arrays* arrays)
 {
@@ -279,7 +279,7 @@ static void sum_cells(ph_grid* grid)
 }
 
 // Each entity moves its cell's begin on, so in the end every begin has become the one of the next
-// cell, and stands where it belongs. Those in no cell go to the end, where nobody looks.
+// cell, and stands where it belongs. Those in no cell go to the end, where no query looks.
 static void place_entities(ph_grid* grid, const ph_entity_arrays* arrays)
 {
     uint32_t* next = grid->cell_start + 1;
@@ -369,7 +369,7 @@ bool ph_grid_validate(const ph_grid* grid, const ph_entity_arrays* arrays)
         grid->cell_start[ph_grid_cell_count(grid)] != (uint32_t)grid->count) {
         return false;
     }
-    // Nobody twice: as many as there should be, and each spawn order in one cell only once would
+    // None twice: as many as there should be, and each spawn order in one cell only once would
     // need a set; the sum of all is as good against mistakes.
     uint64_t sum = 0;
     for (uint32_t cell = 0; cell < ph_grid_cell_count(grid); ++cell) {
@@ -397,11 +397,11 @@ bool ph_grid_validate(const ph_grid* grid, const ph_entity_arrays* arrays)
 //      one can follow: everything inside the circle was looked at. Else the circle grows, and only
 //      what is new is swept.
 //
-// What an eye may not see makes an estimate better or worse, never an answer.
+// What an eye may not see changes an estimate, never a result.
 
 // Eye coordinates are moved up by whole worlds, so that no cell around them has a negative number.
 #define WORLD_OFFSET (INT64_C(1) << 33)
-// How much further the first circle goes than the last answer: a tenth more would be found there,
+// How much further the first circle goes than the last result: a tenth more would be found there,
 // and a circle that is too small costs more than one that is too large.
 #define LAST_SLACK 0.05
 
@@ -578,7 +578,7 @@ static void gather_run(void* context, uint32_t begin, uint32_t end)
     ph_sweep_gather(context, begin, end);
 }
 
-// The first circle: a little further than the last answer reached, if there was one.
+// The first circle: a little further than the last result reached, if there was one.
 static int64_t first_radius(const cell_walk* walk, const ph_view* last, int wanted,
                             int64_t radius_mm_max)
 {
@@ -590,7 +590,7 @@ static int64_t first_radius(const cell_walk* walk, const ph_view* last, int want
 }
 
 // Gathers until `wanted` are found within a circle that was looked at in full, or the radius is
-// reached, at once when there is nobody left to gather.
+// reached, at once when none is left to gather.
 static void sweep_until_found(const cell_walk* walk, ph_sweep* sweep, const ph_view* last,
                               int wanted)
 {

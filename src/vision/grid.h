@@ -56,7 +56,7 @@ ph_result ph_grid_create(const ph_allocator* allocator, int32_t cell_mm, int cap
 
 void ph_grid_destroy(ph_grid* grid);
 
-// Makes room for more; whoever grows must rebuild before the next question. On PH_ERROR_MEMORY
+// Makes room for more; the caller must rebuild before the next question. On PH_ERROR_MEMORY
 // everything is as it was.
 ph_result ph_grid_reserve(ph_grid* grid, int capacity, int64_t radius_mm_max);
 
@@ -72,9 +72,9 @@ void ph_grid_rebuild(ph_grid* grid, const ph_entity_arrays* arrays);
 int ph_grid_nearest(const ph_grid* grid, const ph_entity_arrays* arrays, const ph_eye* eye,
                     int first, ph_seen* scratch, ph_seen* seen);
 
-// Gathers enough for an answer of `wanted`, ALWAYS entities not counted, as a sweep that can be
-// asked for views and answers; it lives in the scratch. `last` is the view of the last time, or NULL: the
-// answer is the same.
+// Gathers enough for a result of `wanted`, ALWAYS entities not counted, as a sweep that can be
+// asked for views and results; it lives in the scratch. `last` is the view of the last time, or NULL: the
+// result is the same.
 ph_sweep ph_grid_gather(const ph_grid* grid, const ph_eye* eye, int wanted, const ph_view* last,
                         ph_seen* scratch);
 

@@ -18,7 +18,7 @@ enum { CELL_COUNT = 9 };
 // ---- the map
 //
 // A sort by x with a sweep would find the pairs to merge as well, but degrades where many groups stand in
-// a column, and gives no answer while groups are being founded.
+// a column, and gives no result while groups are being founded.
 
 size_t ph_group_map_size(int group_count)
 {
@@ -97,9 +97,9 @@ int ph_group_walk_next(ph_group_walk* walk)
 // triangle inequality, across the edge of the world too (each axis is a circle). All of these are
 // rounded up.
 //
-//   radius        An answer is within radius of m, so within radius + reach of c.
+//   radius        A result is within radius of m, so within radius + reach of c.
 //   nearest       Let wanted + 1 of what the class sees be within d of c. At most one of them is
-//                 m's own entity, so wanted answers are within d + reach of m. What is nearer to m than the
+//                 m's own entity, so wanted results are within d + reach of m. What is nearer to m than the
 //                 last of them, or as near, is within d + 2 * reach of c.
 //
 // ALWAYS entities are in no list, but count among the wanted + 1, as each takes a place from m as
@@ -181,7 +181,7 @@ static int64_t list_radius(const ph_candidates* candidates, const ph_grid* grid,
                            ph_seen* scratch)
 {
     const int64_t by_radius_mm = centre->radius_mm + reach_mm;
-    // There are never more answers than entities, so `nearest` is large enough.
+    // There are never more results than entities, so `nearest` is large enough.
     if (centre->callback != NULL || centre->wanted >= candidates->capacity) {
         return by_radius_mm;
     }

@@ -47,7 +47,7 @@ void ph_group_map_insert(ph_group_map* map, int group, ph_group_place place);
 
 // Goes over all groups in the nine cells around a place, the others whose cells share a chain with
 // them included, some of them twice: the caller looks at distance and class. After
-// PH_GROUP_WALK_MAX groups it ends: a pile of thousands that cannot merge must not cost the square
+// PH_GROUP_WALK_MAX groups it ends: thousands at one place that cannot merge must not cost the square
 // of its size.
 #define PH_GROUP_WALK_MAX 256
 

@@ -291,7 +291,7 @@ static ph_group_place place_of(const ph_group* at)
     return (ph_group_place){.x_mm = at->x_mm, .y_mm = at->y_mm, .class_key = at->class_key};
 }
 
-// Gives the numbers of groups that have lost everybody back.
+// Returns the numbers of groups without members.
 static void end_empty_groups(ph_groups* groups)
 {
     for (int i = 0; i < groups->group_end; ++i) {
@@ -311,7 +311,7 @@ static void set_loose(ph_groups* groups, int viewer)
 // Who is of another class now, or has jumped, is no longer part of the centre of gravity.
 static void drop_strangers(ph_groups* groups, const ph_eye* eyes)
 {
-    // At most half the world: its square is still a number, and who is further has jumped.
+    // At most half the world: its square is still a number, and a viewer that is further has jumped.
     const int64_t half_world_mm = INT64_C(1) << 31;
     const int64_t jump_mm = 2 * groups->split_mm;
     const uint64_t jump2 = square_mm(jump_mm < half_world_mm ? jump_mm : half_world_mm);
@@ -466,7 +466,7 @@ static void common_centre(const ph_group* a, const ph_group* b, int32_t* x_mm, i
     *y_mm = (int32_t)((uint32_t)a->y_mm + (uint32_t)(to_b_y_mm * b->member_count / count));
 }
 
-// Whether everybody would be within the split distance of the common centre, even the furthest on
+// Whether all members would be within the split distance of the common centre, even the furthest on
 // the far side.
 static bool would_hold(const ph_groups* groups, const ph_group* a, const ph_group* b)
 {

@@ -19,7 +19,7 @@
 //
 // The candidates of a group are a superset of what any member sees: if the class sees more than
 // `wanted` entities within a distance d of the centre (one more, as a member's own entity is no
-// answer), then no member's nearest lie further from the centre than d + 2 * reach, nor than radius
+// result), then no member's nearest lie further from the centre than d + 2 * reach, nor than radius
 // + reach. With a callback only the second bound holds. Each member then takes its own nearest from
 // the list, so the result does not depend on the group at all.
 //
@@ -94,7 +94,7 @@ bool ph_groups_validate(const ph_groups* groups, const ph_eye* eyes);
 
 // Marks in group_of.
 enum {
-    PH_GROUP_NO_VIEWER = -1, // nobody was added here
+    PH_GROUP_NO_VIEWER = -1, // no viewer was added here
     PH_GROUP_LOOSE = -2,     // to be given a group by the update
 };
 

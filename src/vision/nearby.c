@@ -148,7 +148,7 @@ const uint32_t* ph_nearby_order(const ph_nearby* nearby)
     return viewers;
 }
 
-// ALWAYS entities are in nobody's sweep. The spawn orders below which they are seen: those who were
+// ALWAYS entities are in no sweep. The spawn orders below which they are seen: those that were
 // spawned first come first.
 static uint64_t end_of_orders(const ph_seen* seen, int count)
 {

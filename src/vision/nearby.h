@@ -23,7 +23,7 @@ typedef struct ph_nearby {
     int visibility_count;
     ph_eye eye;     // that asked the last question
     ph_sweep sweep; // its candidates, in the scratch
-    ph_seen* seen;  // who was found: at first those who are always seen
+    ph_seen* seen;  // entities found: first those that are always seen
     int always_count;
     int seen_count;
     ph_allocator allocator;
@@ -42,7 +42,7 @@ ph_result ph_nearby_create(ph_nearby* nearby, const ph_allocator* allocator,
 
 void ph_nearby_destroy(ph_nearby* nearby);
 
-// More entities, more viewers, larger questions. On PH_ERROR_MEMORY all answers are as before. More
+// More entities, more viewers, larger questions. On PH_ERROR_MEMORY all results are as before. More
 // room for entities empties the grid until the next sorting.
 ph_result ph_nearby_reserve_entities(ph_nearby* nearby, int entity_capacity, int viewer_capacity);
 

@@ -81,7 +81,7 @@ int ph_select_results(ph_seen* found, int always_count, int count, int wanted, i
     PH_ASSERT(0 <= first && first <= wanted);
     PH_ASSERT(0 <= always_count && always_count <= count);
 
-    // Their distance of 0 would tie with those who stand on the eye, and they go before these.
+    // Their distance of 0 would tie with those that stand on the eye, and they go before these.
     const int always_kept = ph_select_nearest(found, always_count, wanted);
     ph_select_nearest(found, always_kept, first);
     const int kept =

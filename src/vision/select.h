@@ -34,7 +34,7 @@ bool ph_eye_may_see(const ph_eye* eye, const ph_entity_arrays* arrays, ph_entity
 // particular order. @return min(count, wanted).
 int ph_select_nearest(ph_seen* seen, int count, int wanted);
 
-// The answer to a question for `wanted`, in place: of found[0..count), of which the first
+// The result of a query for `wanted`, in place: of found[0..count), of which the first
 // always_count are ALWAYS entities, moves the `wanted` to the front that come first, and of these
 // the `first` that come first to the very front. first <= wanted. @return How many.
 int ph_select_results(ph_seen* found, int always_count, int count, int wanted, int first);
@@ -42,7 +42,7 @@ int ph_select_results(ph_seen* found, int always_count, int count, int wanted, i
 // Sorts nearest first. For the few that enter.
 void ph_sort_nearest(ph_seen* seen, int count);
 
-// The answer by looking at every entity: what grid and groups must equal. For tests and benchmarks.
+// The result by looking at every entity: what grid and groups must equal. For tests and benchmarks.
 // scratch holds arrays->live_count.
 int ph_nearest_brute_force(const ph_entity_arrays* arrays, const ph_eye* eye, int first,
                            ph_seen* scratch, ph_seen* seen);

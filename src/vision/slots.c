@@ -178,7 +178,7 @@ static ph_slot_list list_members(const ph_slots* slots)
     return (ph_slot_list){slots->shown + own, slots->listed_count - own};
 }
 
-// Lists those that have to be looked at one by one: who would not enter, or has anything special about
+// Lists those that have to be looked at one by one: what would not enter, or has anything special about
 // it. @return How many.
 static int list_unusual(const ph_slots* slots, const ph_slots_step* step, uint16_t* unusual)
 {
@@ -211,7 +211,7 @@ typedef struct stay_keys {
     int32_t wide_in;
 } stay_keys;
 
-// Marks those of a few members who may or may not enter or stay. @return How many others surely would
+// Marks those of a few members that may or may not enter or stay. @return How many others surely would
 // not enter. Compilers make vectors of it, although places have to be fetched one by one.
 PH_WIDE static uint32_t mark_undecided(const ph_slots* slots, const ph_slots_step* step,
                                        ph_slot_list some, stay_keys keys, uint32_t* restrict mark)
@@ -235,7 +235,7 @@ PH_WIDE static uint32_t mark_undecided(const ph_slots* slots, const ph_slots_ste
     return outside_count;
 }
 
-// The same where nobody is special: for nearly all, how far away they are about is enough. Lists the
+// The same where no entity is special: for nearly all, their approximate distance is enough. Lists the
 // others. @return How many.
 static int list_undecided(const ph_slots* slots, const ph_slots_step* step, uint16_t* undecided,
                           int* outside_count)
@@ -318,7 +318,7 @@ static bool is_in_reach(uint64_t distance2, const ph_eye* eye)
     return (distance2 + 3) / 4 <= (uint64_t)eye->radius_mm * (uint64_t)eye->radius_mm;
 }
 
-// For a member that is not within reach. The filter comes before the stay time: who may no
+// For a member that is not within reach. The filter comes before the stay time: what may no
 // longer be seen is gone at once, and so is what a teleport left behind.
 static bool may_stay(const ph_slots* slots, const ph_slots_step* step, int slot)
 {
@@ -399,8 +399,8 @@ static int list_past_wanted(const ph_slots* slots, const ph_slots_step* step, ui
 }
 
 // Makes the furthest members past the wanted ones leave. Only when the slots run out, which at twice the
-// visible limit takes a teleport or a client that does not answer. So the distances are worked out again
-// at every comparison instead of being kept for everybody.
+// visible limit takes a teleport or a client that does not ack. So the distances are worked out again
+// at every comparison instead of being kept for all.
 static void evict_furthest(ph_slots* slots, const ph_slots_step* step, int evict_count)
 {
     uint16_t* heap = slots->leaves; // not filled yet
@@ -415,7 +415,7 @@ static void evict_furthest(ph_slots* slots, const ph_slots_step* step, int evict
     }
 }
 
-// Those that wait get the slots that rest now; only for the others somebody has to go.
+// Those that wait get the slots that rest now; only for the others an entity has to leave.
 static void admit(ph_slots* slots, const ph_slots_step* step)
 {
     const int newcomer_count = step->newcomer_count;

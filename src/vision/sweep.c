@@ -186,7 +186,7 @@ static void hide_own(const ph_sweep* sweep, uint32_t begin, uint32_t count)
     if (own == PH_ENTITY_NONE) {
         return;
     }
-    // Where it would be, if it has a place: else this is where another one is, or nobody.
+    // Where it would be, if it has a place: else this is where another one is, or none.
     uint32_t at = sorted->place_of != NULL ? sorted->place_of[own] - begin : 0;
     while (sorted->place_of == NULL && at < count && sorted->entity[begin + at] != own) {
         ++at;

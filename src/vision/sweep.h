@@ -54,7 +54,7 @@ static inline int32_t ph_key_maybe_below(float distance2)
 // How many keys are up to a limit.
 int ph_key_count(const int32_t* key, int count, int32_t limit);
 
-// Lists who is marked, where most are not: these are passed over by four. Both arrays have room for
+// Lists the marked ones, where most are not marked: those are skipped four at a time. Both arrays have room for
 // PH_MARKS_STEP more. @return How many.
 #define PH_MARKS_STEP 4
 
@@ -79,8 +79,8 @@ void ph_cut_find(const int32_t* key, int count, int wanted, ph_cut* cut);
 //
 // Each candidate has a key of 32 bits: its distance squared as a float, a few units in the last
 // place from the truth, and infinite when the eye may not see it. Keys are swept with plain loops
-// that compilers turn into vectors. They find the cut but for a narrow band; who is in the band is
-// decided by exact distance and spawn order. So the answer is exact, whatever the rounding.
+// that compilers turn into vectors. They find the cut but for a narrow band; what is in the band is
+// decided by exact distance and spawn order. So the result is exact, whatever the rounding.
 //
 //   key     |  .3  inf   .1   .7   .2 | ...      place   |  17   18   19   20   21 | ...
 //   cut     ------ surely in ------[ band ]------ surely out ------>
@@ -95,7 +95,7 @@ typedef struct ph_cell_sorted {
     uint32_t* seen_by;
     ph_entity_index* entity;
     uint64_t* spawn_order;
-    uint32_t* place_of;     // by entity, of those who have one; NULL: they have to be looked for
+    uint32_t* place_of;     // by entity, of those that have one; NULL: they have to be looked for
     uint32_t seen_by_every; // mask: bits that seen_by has at every place
 } ph_cell_sorted;
 

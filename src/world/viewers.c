@@ -129,7 +129,7 @@ void ph_viewers_follow(ph_viewers* viewers, uint32_t viewer, const ph_entities* 
     }
 }
 
-// Whether what this slot shows is gone, or hidden from everybody but its own viewer.
+// Whether what this slot shows is gone, or hidden from all viewers but its own.
 static bool is_vanished(const ph_entities* entities, const ph_eye* eye, int slot,
                         ph_entity_index entity)
 {
@@ -164,8 +164,8 @@ static bool shows_vanished_of(const ph_slots* slots, const ph_entities* entities
 }
 
 // A viewer that waits for its turn must not go on showing what is gone or hidden since: the first
-// because the index will soon be somebody else's, the second because what may not be seen is not
-// sent. A game's own callback is not asked: its answers change without a word, and count from the
+// because the index will soon be another entity's, the second because what may not be seen is not
+// sent. A game's own callback is not asked: its results change without notice, and count from the
 // next turn. Few vanish in a tick, and most of them far away: each is looked up, which costs about
 // as much as looking at one slot.
 static bool shows_vanished(const ph_viewers* viewers, uint32_t viewer, const ph_entities* entities)
@@ -185,8 +185,8 @@ static bool shows_vanished(const ph_viewers* viewers, uint32_t viewer, const ph_
                              entities->visibility_changed_count);
 }
 
-// Whether somebody who has arrived came into the reach of newcomers, may be seen and is not shown yet.
-// Distances first: slots are cold, and of many who arrive most are far away.
+// Whether an entity that has arrived came into the reach of newcomers, may be seen and is not shown yet.
+// Distances first: slots are cold, and of many that arrive most are far away.
 static bool misses_arrival(const ph_viewer* viewer, const ph_eye* eye, const ph_entities* entities,
                            const ph_entity_arrays* arrays)
 {
@@ -213,7 +213,7 @@ static bool is_lost_to(const ph_viewer* viewer, const ph_eye* eye, const ph_enti
                viewer->view.wide.distance2;
 }
 
-// Whether somebody who is shown went out of reach at once. Of those who have arrived or of those who are
+// Whether an entity that is shown went out of reach at once. Of those that have arrived or of those that are
 // shown the fewer are looked at.
 static bool shows_departed(const ph_viewer* viewer, const ph_eye* eye, const ph_entities* entities,
                            const ph_entity_arrays* arrays)
@@ -239,8 +239,8 @@ static bool shows_departed(const ph_viewer* viewer, const ph_eye* eye, const ph_
     return false;
 }
 
-// Whether somebody has come into view or left it at once: spawned, shown to more, or by a jump; or the eye
-// itself has leapt. Whoever comes step by step is seen when it is the viewer's turn. Whom the viewer may
+// Whether an entity has come into view or left it at once: spawned, shown to more, or by a jump; or the eye
+// itself has leapt. An entity that comes step by step is seen when it is the viewer's turn. What the viewer may
 // not see leaves no trace in when it is refreshed.
 static bool sees_arrival(const ph_viewers* viewers, uint32_t viewer, const ph_entities* entities,
                          const ph_entity_arrays* arrays)
@@ -391,7 +391,7 @@ static bool is_viewer_sound(const ph_viewers* viewers, int index, const ph_entit
     const ph_vision sight = ph_slots_sight(viewer->slots);
     for (int slot = 0; slot < sight.slot_count; ++slot) {
         const ph_entity_index entity = sight.entities[slot];
-        // Somebody who lives, or whose index still rests.
+        // A live entity, or one with an index that still rests.
         if (entity != PH_ENTITY_NONE && (entity >= (uint32_t)entities->capacity ||
                                          ph_id_pool_at(&entities->ids, (int)entity).index1 == 0)) {
             return false;

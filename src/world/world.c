@@ -108,7 +108,7 @@ void ph_world_tick(ph_world* world)
     if (world->def.profile == PH_PROFILE_PINHOLE || world->are_displacements_wanted) {
         ph_entities_note_displacements(&world->store.entities, world->store.tick_s);
     }
-    // Nobody looks: nothing to sort.
+    // Without viewers there is nothing to sort for.
     if (world->viewers.ids.live_count > 0) {
         const ph_refresh refresh = {
             .entities = &world->store.entities,
@@ -123,7 +123,7 @@ void ph_world_tick(ph_world* world)
     }
     ph_entities_wake(&world->store.entities);
     ph_entities_file_changes(&world->store.entities);
-    ph_stopwatch_lap(&watch, PH_STAGE_KNOWLEDGE);
+    ph_stopwatch_lap(&watch, PH_STAGE_REPLICAS);
 }
 
 void ph_world_set_clock(ph_world* world, ph_now_ns_fn* now_ns, void* context)
