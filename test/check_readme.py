@@ -27,7 +27,7 @@ def blocks(text):
 
 
 def dead_links():
-    for document in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]:
+    for document in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]:
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", document.read_text()):
             if not (document.parent / target).exists():
                 yield f"{document.relative_to(ROOT)}: there is no {target}"
