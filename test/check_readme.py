@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: MIT
 """The README's hello world is examples/hello.c, short enough to be read, and its output is what that program
 prints; no link in the documents leads nowhere; files and functions that docs/architecture.md names exist, where it
-says, and it names every file of src/; no line of a document is longer than 120 characters.
+says, and it names every file of src/; no line of a document but the CHANGELOG is longer than 120
+characters.
 Usage: check_readme.py FOLDER [--write]  (FOLDER holds example_hello; --write puts code and output into the README)."""
 
 import fnmatch
@@ -44,6 +45,8 @@ def dead_links():
 
 def long_lines():
     for document in documents():
+        if document.name == "CHANGELOG.md":
+            continue
         for number, line in enumerate(document.read_text().splitlines(), 1):
             if len(line) > COLUMNS_MAX:
                 yield f"{document.relative_to(ROOT)}:{number}: {len(line)} characters, at most {COLUMNS_MAX}"
@@ -93,7 +96,7 @@ def main():
         text = text[:found.start(1)] + code + text[found.end(1):found.start(2)] + output + text[found.end(2):]
         README.write_text(text)
         return 0
-    faults = [*dead_links(), *wrong_names()]
+    faults = [*dead_links(), *wrong_names(), *long_lines()]
     if EXAMPLE.read_text().count("\n") > LINES_MAX:
         faults.append(f"{EXAMPLE.relative_to(ROOT)}: more than {LINES_MAX} lines")
     if found[1] != code:
