@@ -2,9 +2,12 @@
 # SPDX-FileCopyrightText: 2026 The Pinhole authors
 # SPDX-License-Identifier: MIT
 """The README's hello world is examples/hello.c, short enough to be read, and its output is what that program
-prints, and so does the one in C++; no link in the documents leads nowhere.
+prints, and so does the one in C++; no link in the documents leads nowhere; files and functions that docs/architecture.md names exist, where it
+says, and it names every file of src/; no line of a document but the CHANGELOG is longer than 120
+characters.
 Usage: check_readme.py FOLDER [--write]  (FOLDER holds example_hello; --write puts code and output into the README)."""
 
+import fnmatch
 import pathlib
 import re
 import subprocess
@@ -13,7 +16,10 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
 EXAMPLE = ROOT / "examples/hello.c"
+ARCHITECTURE = ROOT / "docs/architecture.md"
 LINES_MAX = 84
+COLUMNS_MAX = 120
+CODE_FOLDERS = ["include", "src", "net", "kit", "app", "bench", "examples", "test", "fuzz"]
 
 
 def body_of(example):
@@ -26,11 +32,55 @@ def blocks(text):
     return re.search(r"## Hello, world.*?```c\n(.*?)```\n\n```\n(.*?)```", text, re.DOTALL)
 
 
+def documents():
+    return [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
+
+
 def dead_links():
-    for document in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]:
+    for document in documents():
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", document.read_text()):
             if not (document.parent / target).exists():
                 yield f"{document.relative_to(ROOT)}: there is no {target}"
+
+
+def long_lines():
+    for document in documents():
+        if document.name == "CHANGELOG.md":
+            continue
+        for number, line in enumerate(document.read_text().splitlines(), 1):
+            if len(line) > COLUMNS_MAX:
+                yield f"{document.relative_to(ROOT)}:{number}: {len(line)} characters, at most {COLUMNS_MAX}"
+
+
+def misplaced(sources):
+    """Functions that are not in the file that docs/architecture.md gives: `name()` (`file`), or | `file` | `name()`."""
+    text = ARCHITECTURE.read_text()
+    pairs = [match.groups() for match in re.finditer(r"`(\w+)\(\)`\s+\(`([\w/]+\.[ch])`\)", text)]
+    pairs += [(match[2], match[1]) for match in re.finditer(r"\| `([\w/]+\.[ch])` \| `(\w+)\(\)`", text)]
+    for name, file in pairs:
+        code = "".join(path.read_text() for path in sources if str(path).endswith("/" + file))
+        if not re.search(rf"^\w[^;=]*\b{name}\(", code, re.MULTILINE):
+            yield f"{ARCHITECTURE.relative_to(ROOT)}: {name}() is not in {file}"
+
+
+def wrong_names():
+    """What docs/architecture.md names in backquotes and the tree does not have, and files of src/ it leaves out."""
+    sources = [path for folder in CODE_FOLDERS for path in (ROOT / folder).rglob("*.[ch]")]
+    words = set(re.findall(r"\w+", "\n".join(path.read_text(errors="replace") for path in sources)))
+    paths = ["/" + str(path.relative_to(ROOT)) for path in sources]
+    named = set()
+    for number, line in enumerate(ARCHITECTURE.read_text().splitlines(), 1):
+        for name in re.findall(r"`([^`]+)`", line):
+            place = f"{ARCHITECTURE.relative_to(ROOT)}:{number}"
+            named.add(name.split("/")[-1])
+            if re.fullmatch(r"[\w./*-]+\.[ch]", name) and not any(fnmatch.fnmatch(path, "*/" + name) for path in paths):
+                yield f"{place}: there is no file {name}"
+            if re.fullmatch(r"\w+\(\)", name) and name[:-2] not in words:
+                yield f"{place}: there is no function {name}"
+    yield from misplaced(sources)
+    for path in sources:
+        if path.is_relative_to(ROOT / "src") and not {path.name, path.stem} & named:
+            yield f"{ARCHITECTURE.relative_to(ROOT)}: does not name {path.relative_to(ROOT)}"
 
 
 def main():
@@ -48,7 +98,7 @@ def main():
         text = text[:found.start(1)] + code + text[found.end(1):found.start(2)] + output + text[found.end(2):]
         README.write_text(text)
         return 0
-    faults = list(dead_links())
+    faults = [*dead_links(), *wrong_names(), *long_lines()]
     if EXAMPLE.read_text().count("\n") > LINES_MAX:
         faults.append(f"{EXAMPLE.relative_to(ROOT)}: more than {LINES_MAX} lines")
     if found[1] != code:
@@ -57,7 +107,7 @@ def main():
         faults.append("README.md: the output of 'Hello, world' is not what the example prints (--write mends it)")
     if cpp_output != output:
         faults.append("examples/hello_cpp.cpp prints something else than examples/hello.c")
-    print("\n".join(faults) or "README.md and the links of all documents are right")
+    print("\n".join(faults) or "README.md, docs/architecture.md, links and lines of all documents are right")
     return 1 if faults else 0
 
 

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: MIT
 
 // Made by `pinhole bench learn`; do not edit. The models of the pinhole profile, learned on
-// recordings and scenes of different kinds: docs/learning.md. Changing a number changes the wire.
+// recordings and scenes of different kinds: docs/internals/learning.md. Changing a number changes
+// the wire.
 
 #include "packet/model_tables.h"
 
