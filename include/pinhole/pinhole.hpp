@@ -803,7 +803,7 @@ class schema : public owner<ph_schema>
 
     /// ph_schema_create() of classes in this order; error may be nullptr.
     template <class... States, int... Capacities>
-    [[nodiscard]] ph_result create(ph_schema_error* error,
+    [[nodiscard]] ph_result create(ph_error* error,
                                    const class_builder<States, Capacities>&... classes) noexcept
     {
         static_assert(sizeof...(classes) > 0, "pinhole: a schema has at least one class");
@@ -813,7 +813,7 @@ class schema : public owner<ph_schema>
 
     /// ph_schema_create().
     [[nodiscard]] ph_result create(const ph_class_def* classes, int class_count,
-                                   ph_schema_error* error = nullptr,
+                                   ph_error* error = nullptr,
                                    const ph_allocator* allocator = nullptr) noexcept
     {
         reset();
@@ -824,7 +824,7 @@ class schema : public owner<ph_schema>
     }
 
     /// ph_schema_parse().
-    [[nodiscard]] ph_result parse(std::string_view text, ph_schema_error* error = nullptr,
+    [[nodiscard]] ph_result parse(std::string_view text, ph_error* error = nullptr,
                                   const ph_allocator* allocator = nullptr) noexcept
     {
         reset();
@@ -964,12 +964,12 @@ class world : public owner<ph_world>
 
     // state
 
-    /// refused, if not nullptr, says which property was.
+    /// Of a property that is refused, on_error of the def says which it is.
     template <class State>
-    [[nodiscard]] ph_result set_struct(entity<State> target, const std::common_type_t<State>& state,
-                                       int* refused = nullptr) noexcept
+    [[nodiscard]] ph_result set_struct(entity<State> target,
+                                       const std::common_type_t<State>& state) noexcept
     {
-        return ph_world_set_struct(get(), target, std::addressof(state), refused);
+        return ph_world_set_struct(get(), target, std::addressof(state));
     }
 
     template <class State>

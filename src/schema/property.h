@@ -148,7 +148,7 @@ void ph_property_read(const ph_property* property, ph_bit_reader* reader, uint32
 ph_result ph_property_fail(const ph_check* call, const ph_class* type, int property,
                            ph_result result, ph_field field, const void* value);
 
-// The same for a value that did not fit into a field of this type and size on its way out. @return result.
+// The same for a value that did not fit into a field of this type and size when it was read. @return result.
 ph_result ph_property_fail_out(const ph_check* call, const ph_class* type, int property,
                                ph_result result, ph_field field, size_t size);
 

@@ -255,7 +255,7 @@ static void one_property_too_many_is_refused(void**)
     four.add(ph_property_bool("spotted"));
     four.add(ph_property_bool("peeled"));
     pinhole::schema schema;
-    ph_schema_error error = {};
+    ph_error error = {};
     assert_int_equal(schema.create(&error, four), PH_ERROR_SCHEMA);
     CHECK(!schema);
     assert_non_null(std::strstr(error.message, "property_count"));
@@ -320,8 +320,7 @@ static void members_arrive_as_they_were_set(void**)
     CHECK(second && !s.world.find(creatures, 2) && !s.world.find(bananas, 3));
 
     const creature sent = drawn_creature(second);
-    int refused = -1;
-    assert_int_equal(s.world.set_struct(first, sent, &refused), PH_OK);
+    assert_int_equal(s.world.set_struct(first, sent), PH_OK);
     creature kept;
     assert_int_equal(s.world.get_struct(first, kept), PH_OK);
     assert_same(sent, kept);
@@ -472,7 +471,7 @@ static void failing_creates_leave_an_empty_owner(void**)
     pinhole::schema wrong("class banana\n place: blue\n");
     CHECK(!wrong);
     assert_int_equal(wrong.find_class("banana"), -1);
-    ph_schema_error error = {};
+    ph_error error = {};
     assert_int_equal(wrong.parse("class banana\n place: blue\n", &error), PH_ERROR_SCHEMA);
     assert_int_equal(error.line, 2);
     CHECK(!pinhole::world(wrong));

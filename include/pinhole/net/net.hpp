@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Secure connections over UDP for C++17, in the manner of pinhole/pinhole.hpp: owners of a server's host, a
+// Secure connections over UDP for C++17, as in pinhole/pinhole.hpp: owners of a server's host, a
 // client's connection, sockets and threads. Needs libpinhole-net.
 //
 //     ph_host_def def = ph_host_def_default();
