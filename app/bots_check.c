@@ -88,7 +88,7 @@ static bool is_within(const int32_t* eye_mm, const int32_t* place_mm, double dis
     return distance_m == 0.0 || hypot(x_mm, y_mm) <= distance_m * 1000.0;
 }
 
-// A reference to somebody whom this client does not see is none for it.
+// A reference to an entity that this client does not see is none for it.
 static bool is_value_alike(const bot* of, ph_entity_id entity, int property,
                            const ph_property_def* def, uint64_t expected)
 {

@@ -13,7 +13,7 @@ endif()
 
 set(pinhole_options "")
 if(pinhole_has_gnu_flags)
-    # No fused multiply-add behind our back: the same bits on every machine. And nobody asks errno
+    # No fused multiply-add behind our back: the same bits on every machine. And no code asks errno
     # about roots: they are taken in vectors then, with the same bits.
     list(APPEND pinhole_options -ffp-contract=off -fno-math-errno
         -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wmissing-prototypes -Wstrict-prototypes)

@@ -51,7 +51,7 @@ configure_file(cmake/pinhole.pc.in pinhole${pinhole_postfix}.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/pinhole${pinhole_postfix}.pc
     DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-# An export of its own: who does not ask for the component needs no libsodium.
+# An export of its own: a project that does not ask for the component needs no libsodium.
 if(TARGET pinhole_net)
     install(TARGETS pinhole_net EXPORT pinhole_net_targets ARCHIVE)
     if(TARGET pinhole_net_shared)

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Who is between request and response: for each source address the keys that its token brought.
+// Clients between request and response: for each source address the keys that its token brought.
 // Bounded; the newest request counts, and when there is no room the one that has waited longest is
 // forgotten. An entry costs its owner a token, so strangers cannot fill the table.
 // Put and find once per handshake packet, lapse once a second.

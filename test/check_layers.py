@@ -44,6 +44,7 @@ OUTSIDE_SRC = {"net", "rate", "host"}
 # Public header -> the layer it belongs to. A new header in include/pinhole/ is registered here.
 PUBLIC_HEADERS = {
     "base.h": "base",
+    "error.h": "base",
     "stats.h": "base",
     "bits.h": "bits",
     "integers.h": "bits",

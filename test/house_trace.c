@@ -245,11 +245,11 @@ static void spawn(scene* s, int i)
     };
     snprintf(creature.name, sizeof creature.name, "Homin %d", i);
     const ph_spawn spawn = {
-        .name = (uint64_t)i + 1,
+        .key = (uint64_t)i + 1,
         .position_mm = {creature.position_mm[0], creature.position_mm[1], 0},
     };
     need(ph_world_spawn(s->world, &spawn, &s->id[i]) == PH_OK &&
-             ph_world_set_struct(s->world, s->id[i], &creature, NULL) == PH_OK,
+             ph_world_set_struct(s->world, s->id[i], &creature) == PH_OK,
          "creature");
 }
 

@@ -70,13 +70,13 @@ static void senseless_defs_are_refused(void** state)
         ph_client_def def = ph_client_def_default();
         def.schema = scene->schema;
         def.slot_capacity = capacities[i];
-        assert_int_equal(ph_client_create(&def, &client), PH_ERROR_RANGE);
+        assert_int_equal(ph_client_create(&def, &client), PH_ERROR_ARGUMENT);
     }
     ph_client_def def = ph_client_def_default();
-    assert_int_equal(ph_client_create(&def, &client), PH_ERROR_RANGE);
+    assert_int_equal(ph_client_create(&def, &client), PH_ERROR_ARGUMENT);
     def.schema = scene->schema;
     def.profile = PH_PROFILE_COUNT;
-    assert_int_equal(ph_client_create(&def, &client), PH_ERROR_RANGE);
+    assert_int_equal(ph_client_create(&def, &client), PH_ERROR_ARGUMENT);
     assert_null(client);
     ph_client_destroy(NULL);
 }

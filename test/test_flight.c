@@ -228,7 +228,7 @@ static bool try_send_next(ph_flight* flight, model_packet* packets, int first, i
     return try_send(flight, &packets[(first + count) % PH_FLIGHT_MAX], older, rng);
 }
 
-// The oldest is gone: nobody may look for it any more.
+// The oldest is gone: no code may look for it any more.
 static void forget_oldest(model_packet* packets, int first)
 {
     model_packet* next = &packets[(first + 1) % PH_FLIGHT_MAX];

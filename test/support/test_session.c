@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// The game of a session: who comes and goes, and what changes.
+// The game of a session: entities that come and go, and what changes.
 
 #include "test_session.h"
 
