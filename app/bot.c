@@ -116,7 +116,7 @@ void bot_destroy(bot* of)
         return;
     }
     if (of->net != NULL && !of->is_gone) {
-        ph_link_destroy(of->up); // a goodbye is not delayed
+        ph_link_destroy(of->up); // its disconnect is not delayed
         of->up = NULL;
         ph_net_client_disconnect(of->net);
     }

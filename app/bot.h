@@ -94,7 +94,7 @@ typedef struct bot {
 
 // @return NULL when there is no memory, or no socket to be had.
 bot* bot_create(const bot_terms* terms, uint64_t client_id, bot_behaviour behaviour);
-void bot_destroy(bot* of); // NULL is allowed; says goodbye
+void bot_destroy(bot* of); // NULL is allowed; disconnects
 
 // Begins to connect, with a new token.
 bool bot_start(bot* of, uint64_t now_us);

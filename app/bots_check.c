@@ -45,7 +45,7 @@ static void check_one(bot* of, const bots_truth* truth, ph_entity_id entity, uin
         return;
     }
     if (!bots_truth_place(truth, name, now_us, place_mm)) {
-        ++of->strangers; // it has just left, and the news is on its way
+        ++of->strangers; // it has just left, and the news is in flight
         return;
     }
     const double error_mm = distance_mm(pose.position_mm, place_mm);

@@ -297,7 +297,7 @@ static bool run(serve_job* job)
     return true;
 }
 
-static void say_goodbye(serve_job* job)
+static void disconnect_all(serve_job* job)
 {
     const serve_report now = serve_report_make(job->front, &job->pace, job->stage->world);
     ph_host_stop(serve_front_host(job->front));
@@ -317,7 +317,7 @@ int serve_command(int argc, char** argv)
     if (is_done) {
         tell_start(&job);
         is_done = run(&job);
-        say_goodbye(&job);
+        disconnect_all(&job);
     }
     close_all(&job);
     return is_done ? APP_EXIT_OK : APP_EXIT_FAILURE;

@@ -260,7 +260,7 @@ static void fill_rows(sim_options* o, app_option rows[ROW_COUNT])
                    &o->is_compared),
         switch_row("--ablate", "each part on its own, and each taken away, as a table",
                    &o->is_ablated),
-        choice_row("--show", "motion carried on to now, or interpolated 0.5 s late", &o->show,
+        choice_row("--show", "motion extrapolated to now, or interpolated 0.5 s late", &o->show,
                    "now|delayed"),
         choice_row("--properties", "every column, or position and heading only", &o->properties,
                    "all|pose"),

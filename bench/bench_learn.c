@@ -152,9 +152,9 @@ static void print_cross(const learn_game* games, int count, const double* offset
 {
     static learn_tables own[GAMES_MAX];
     static learn_tables others[GAMES_MAX];
-    const ph_coded_counts* all[GAMES_MAX];
+    const ph_pinhole_counts* all[GAMES_MAX];
     for (int g = 0; g < count; ++g) {
-        const ph_coded_counts* one[] = {&games[g].counts};
+        const ph_pinhole_counts* one[] = {&games[g].counts};
         learn_tables_make(&own[g], one, 1, offsets);
         int rest = 0;
         for (int i = 0; i < count; ++i) {
@@ -191,7 +191,7 @@ static bool write_tables(const learn_game* games, int count, const double* offse
                          const char* path)
 {
     static learn_tables tables;
-    const ph_coded_counts* all[GAMES_MAX];
+    const ph_pinhole_counts* all[GAMES_MAX];
     for (int i = 0; i < count; ++i) {
         all[i] = &games[i].counts;
     }

@@ -50,8 +50,8 @@ static const char* const PROFILE_NAMES[PH_PROFILE_COUNT] = {
 };
 
 static const char* const STAGE_NAMES[PH_STAGE_COUNT] = {
-    [PH_STAGE_VISION] = "vision", [PH_STAGE_KNOWLEDGE] = "knowledge", [PH_STAGE_SCORE] = "score",
-    [PH_STAGE_PICK] = "pick",     [PH_STAGE_ENCODE] = "encode",       [PH_STAGE_ACKS] = "acks",
+    [PH_STAGE_VISION] = "vision", [PH_STAGE_REPLICAS] = "knowledge", [PH_STAGE_SCORE] = "score",
+    [PH_STAGE_PICK] = "pick",     [PH_STAGE_ENCODE] = "encode",      [PH_STAGE_ACKS] = "acks",
 };
 
 // What is measured of one load. Times are in us per viewer and tick; the best of the rounds, and

@@ -139,7 +139,7 @@ static void share_out(const net_round* round, const ph_host_times* host,
                       const double stage_ns[PH_STAGE_COUNT], net_shares* shares)
 {
     double* ns = shares->stages_ns;
-    ns[NET_SCHEDULE] = stage_ns[PH_STAGE_VISION] + stage_ns[PH_STAGE_KNOWLEDGE] +
+    ns[NET_SCHEDULE] = stage_ns[PH_STAGE_VISION] + stage_ns[PH_STAGE_REPLICAS] +
                        stage_ns[PH_STAGE_SCORE] + stage_ns[PH_STAGE_PICK];
     ns[NET_ENCODE] = stage_ns[PH_STAGE_ENCODE];
     ns[NET_SEAL] = (double)host->seal_ns;

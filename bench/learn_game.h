@@ -39,7 +39,7 @@ typedef struct learn_game {
     ph_layouts layouts;
     ph_packing packing; // of the only class
     ph_baseline_rules rules;
-    ph_coded_counts counts;
+    ph_pinhole_counts counts;
     learn_figures figures;
     learn_packet* packets;
     int packet_count;

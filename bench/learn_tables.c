@@ -63,7 +63,7 @@ static void curve_spread(int spread, int symbols, double* weights)
     }
 }
 
-static int spread_of(ph_coded_family family, int model)
+static int spread_of(ph_pinhole_family family, int model)
 {
     if (family == PH_FAMILY_BESIDE_Y) {
         return model >= PH_SIDES ? 1 + (model - PH_SIDES) / PH_SIDE_PARTS : 0;
@@ -123,9 +123,10 @@ static const double PLAIN_CURVES[PH_FAMILY_COUNT][11] = {
     [PH_FAMILY_BESIDE_SAME] = {1, 1},
 };
 
-static void curve_of(ph_coded_family family, int model, const double* told_offsets, double* weights)
+static void curve_of(ph_pinhole_family family, int model, const double* told_offsets,
+                     double* weights)
 {
-    const ph_coded_family_info* info = &ph_coded_families[family];
+    const ph_pinhole_family_info* info = &ph_pinhole_families[family];
     if (family == PH_FAMILY_TOLD) {
         curve_told(model, told_offsets, weights);
     } else if (info->symbols == PH_MAGNITUDES) {
@@ -146,7 +147,7 @@ static void curve_of(ph_coded_family family, int model, const double* told_offse
 // ---- tables
 
 // Counts of one game, made to weigh as much as those of any other.
-static double scale_of(const ph_coded_family_info* info, const ph_coded_counts* counts)
+static double scale_of(const ph_pinhole_family_info* info, const ph_pinhole_counts* counts)
 {
     double total = 0.0;
     for (int i = 0; i < info->models * (info->symbols + 1); ++i) {
@@ -155,10 +156,10 @@ static double scale_of(const ph_coded_family_info* info, const ph_coded_counts* 
     return total > 0.0 ? fmin(GAME_WEIGHT / total, SCALE_MAX) : 0.0;
 }
 
-static void make_model(learn_tables* tables, ph_coded_family family, int model,
+static void make_model(learn_tables* tables, ph_pinhole_family family, int model,
                        const double* weights)
 {
-    const ph_coded_family_info* info = &ph_coded_families[family];
+    const ph_pinhole_family_info* info = &ph_pinhole_families[family];
     const int first = info->first + model * (info->symbols + 1);
     double total = 0.0;
     for (int i = 0; i < info->symbols; ++i) {
@@ -177,23 +178,23 @@ static void make_model(learn_tables* tables, ph_coded_family family, int model,
     tables->costs[first + info->symbols] = 0;
 }
 
-static double weight_of_curve(ph_coded_family family, int model)
+static double weight_of_curve(ph_pinhole_family family, int model)
 {
-    if (ph_coded_families[family].symbols == PH_MAGNITUDES || spread_of(family, model) != 0) {
+    if (ph_pinhole_families[family].symbols == PH_MAGNITUDES || spread_of(family, model) != 0) {
         return CURVE_WEIGHT;
     }
     return family >= PH_FAMILY_SLOT ? CURVE_WEIGHT_ENTERS : CURVE_WEIGHT_FEW;
 }
 
-void learn_tables_make(learn_tables* tables, const ph_coded_counts* const* games, int game_count,
+void learn_tables_make(learn_tables* tables, const ph_pinhole_counts* const* games, int game_count,
                        const double told_offsets[PH_URGENCIES])
 {
     for (int family = 0; family < PH_FAMILY_COUNT; ++family) {
-        const ph_coded_family_info* info = &ph_coded_families[family];
+        const ph_pinhole_family_info* info = &ph_pinhole_families[family];
         for (int model = 0; model < info->models; ++model) {
             double weights[SYMBOLS_MAX] = {0};
-            curve_of((ph_coded_family)family, model, told_offsets, weights);
-            const double curve_weight = weight_of_curve((ph_coded_family)family, model);
+            curve_of((ph_pinhole_family)family, model, told_offsets, weights);
+            const double curve_weight = weight_of_curve((ph_pinhole_family)family, model);
             double total = 0.0;
             for (int i = 0; i < info->symbols; ++i) {
                 total += weights[i];
@@ -208,15 +209,15 @@ void learn_tables_make(learn_tables* tables, const ph_coded_counts* const* games
                     weights[i] += scale * (double)seen[i];
                 }
             }
-            make_model(tables, (ph_coded_family)family, model, weights);
+            make_model(tables, (ph_pinhole_family)family, model, weights);
         }
     }
 }
 
-double learn_tables_bits(const learn_tables* tables, const ph_coded_counts* counts)
+double learn_tables_bits(const learn_tables* tables, const ph_pinhole_counts* counts)
 {
     double bits = (double)counts->raw_bits + (double)counts->uniform256 / PH_COST_PER_BIT;
-    for (int i = 0; i < PH_CODED_ENTRIES; ++i) {
+    for (int i = 0; i < PH_PINHOLE_ENTRIES; ++i) {
         bits += (double)counts->seen[i] * tables->costs[i] / PH_COST_PER_BIT;
     }
     return bits;
@@ -226,9 +227,9 @@ double learn_tables_bits(const learn_tables* tables, const ph_coded_counts* coun
 
 static void print_array(const char* name, const uint16_t* numbers, FILE* file)
 {
-    fprintf(file, "\nconst uint16_t %s[PH_CODED_ENTRIES] = {\n", name);
+    fprintf(file, "\nconst uint16_t %s[PH_PINHOLE_ENTRIES] = {\n", name);
     for (int family = 0; family < PH_FAMILY_COUNT; ++family) {
-        const ph_coded_family_info* info = &ph_coded_families[family];
+        const ph_pinhole_family_info* info = &ph_pinhole_families[family];
         fprintf(file, "    // %s\n", info->name);
         const int count = info->models * (info->symbols + 1);
         for (int i = 0; i < count; ++i) {
@@ -255,7 +256,7 @@ void learn_tables_print(const learn_tables* tables, FILE* file)
             "#include \"packet/model_tables.h\"\n"
             "\n"
             "// clang-format off\n");
-    print_array("ph_coded_cumulative", tables->cumulative, file);
-    print_array("ph_coded_costs", tables->costs, file);
+    print_array("ph_pinhole_cumulative", tables->cumulative, file);
+    print_array("ph_pinhole_costs", tables->costs, file);
     fprintf(file, "// clang-format on\n");
 }

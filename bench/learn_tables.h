@@ -13,17 +13,17 @@
 #include <stdio.h>
 
 typedef struct learn_tables {
-    uint16_t cumulative[PH_CODED_ENTRIES];
-    uint16_t costs[PH_CODED_ENTRIES]; // 1/256 bit, rounded up
+    uint16_t cumulative[PH_PINHOLE_ENTRIES];
+    uint16_t costs[PH_PINHOLE_ENTRIES]; // 1/256 bit, rounded up
 } learn_tables;
 
 // From the counts of several games; of none: the smooth curves alone. Which slots are told follows a
 // curve, not counts: the odds grow with the density, and with an offset for each urgency.
-void learn_tables_make(learn_tables* tables, const ph_coded_counts* const* games, int game_count,
+void learn_tables_make(learn_tables* tables, const ph_pinhole_counts* const* games, int game_count,
                        const double told_offsets[PH_URGENCIES]);
 
 // What the symbols counted would cost with these tables, with the bits beside them.
-double learn_tables_bits(const learn_tables* tables, const ph_coded_counts* counts);
+double learn_tables_bits(const learn_tables* tables, const ph_pinhole_counts* counts);
 
 // As the C file src/packet/model_tables.c.
 void learn_tables_print(const learn_tables* tables, FILE* file);

@@ -26,7 +26,7 @@
 // Of a packet, so that newcomers do not keep out all others.
 #define ENTER_SHARE 0.5
 #define NEAREST_MM 1000.0
-// As in world/coded_writing.c.
+// As in world/pinhole_writing.c.
 #define SPREAD_WORTH 4
 // 1 mrad, as worlds have it unless they are asked for something else.
 #define PRECISION 1024
@@ -61,7 +61,7 @@ typedef struct slot_state {
 typedef struct traffic {
     learn_game* game;
     const ph_layout* layout;
-    ph_coded_frame frame;
+    ph_pinhole_frame frame;
     ph_told_costs told_costs;
     ph_rng rng;
     slot_state slots[SLOTS];
@@ -181,8 +181,8 @@ static void resolve(traffic* it, int tick)
             }
             ph_baseline_take(&state->baseline, state->known, &it->game->rules, record,
                              (uint32_t)oldest->tick);
-            if (record->kind == PH_RECORD_ENTER && record->name > it->frame.name_base) {
-                it->frame.name_base = record->name;
+            if (record->kind == PH_RECORD_ENTER && record->key > it->frame.key_base) {
+                it->frame.key_base = record->key;
             }
         }
         oldest->is_open = false;
@@ -251,9 +251,10 @@ static int compare_scores(const void* a, const void* b)
     return left->score < right->score ? 1 : left->score > right->score ? -1 : 0;
 }
 
-static ph_coded_record coded_of(const slot_state* state, const sent_record* sent, int slot)
+static ph_pinhole_record pinhole_record_of(const slot_state* state, const sent_record* sent,
+                                           int slot)
 {
-    ph_coded_record coded = {
+    ph_pinhole_record coded = {
         .record = sent->record, .baseline = &state->baseline, .known = state->known};
     coded.record.slot = (uint16_t)slot;
     coded.record.words = (uint32_t*)sent->words;
@@ -279,15 +280,16 @@ static void choose(traffic* it, int packet_bits, int tick)
     double left256 = packet_bits * (double)PH_COST_PER_BIT;
     for (int i = 0; i < count && left256 > 0; ++i) {
         const int slot = (int)(candidates[i] - it->slots);
-        const ph_coded_record coded = coded_of(candidates[i], &candidates[i]->next, slot);
+        const ph_pinhole_record coded =
+            pinhole_record_of(candidates[i], &candidates[i]->next, slot);
         candidates[i]->is_chosen = true;
-        left256 -= ph_coded_cost256(&it->frame, &coded, NULL) + 3.0 * PH_COST_PER_BIT;
+        left256 -= ph_pinhole_cost256(&it->frame, &coded, NULL) + 3.0 * PH_COST_PER_BIT;
     }
 }
 
 // ---- a packet
 
-static void keep(flight* flown, const ph_coded_record* coded, const sent_record* sent)
+static void keep(flight* flown, const ph_pinhole_record* coded, const sent_record* sent)
 {
     sent_record* kept = &flown->records[flown->count++];
     *kept = *sent;
@@ -302,7 +304,7 @@ static void fill_enter(const traffic* it, slot_state* state, int tick)
     ph_record* record = &state->next.record;
     learn_game_words(it->game, row, state->next.words);
     *record = (ph_record){.kind = PH_RECORD_ENTER,
-                          .name = recording->id[state->entity],
+                          .key = recording->id[state->entity],
                           .association = state->association,
                           .words = state->next.words,
                           .properties = it->layout->position};
@@ -332,20 +334,20 @@ static int gather_enters(traffic* it, int packet_bits, int tick, int slots[SLOTS
             continue;
         }
         fill_enter(it, state, tick);
-        const ph_coded_record coded = coded_of(state, &state->next, i);
-        left256 -= ph_coded_cost256(&it->frame, &coded, NULL);
+        const ph_pinhole_record coded = pinhole_record_of(state, &state->next, i);
+        left256 -= ph_pinhole_cost256(&it->frame, &coded, NULL);
         slots[count++] = i;
     }
     return count;
 }
 
-static ph_coded_neighbour neighbour_at(const traffic* it, int slot,
-                                       const ph_coded_neighbour* before)
+static ph_pinhole_neighbour neighbour_at(const traffic* it, int slot,
+                                         const ph_pinhole_neighbour* before)
 {
-    ph_coded_record coded = coded_of(&it->slots[slot], &it->slots[slot].next, slot);
+    ph_pinhole_record coded = pinhole_record_of(&it->slots[slot], &it->slots[slot].next, slot);
     coded.before = before;
     coded.coarse = it->slots[slot].coarse;
-    return ph_coded_neighbour_of(&it->frame, &coded);
+    return ph_pinhole_neighbour_of(&it->frame, &coded);
 }
 
 // One time in three nothing is stated, so that this is learned, too.
@@ -354,15 +356,15 @@ static void choose_spread(traffic* it, const int* slots, int count)
     if (count < SPREAD_WORTH || ph_rng_below(&it->rng, 3) == 0) {
         return;
     }
-    ph_coded_steps steps = {0};
-    ph_coded_neighbour from = neighbour_at(it, slots[0], NULL);
+    ph_pinhole_steps steps = {0};
+    ph_pinhole_neighbour from = neighbour_at(it, slots[0], NULL);
     for (int i = 1; i < count; ++i) {
-        const ph_coded_neighbour to = neighbour_at(it, slots[i], &from);
-        ph_coded_steps_add(&steps, &it->frame, &from, &to);
+        const ph_pinhole_neighbour to = neighbour_at(it, slots[i], &from);
+        ph_pinhole_steps_add(&steps, &it->frame, &from, &to);
         from = to;
     }
     const uint8_t coarse = it->frame.spread.coarse;
-    it->frame.spread = ph_coded_steps_spread(&steps);
+    it->frame.spread = ph_pinhole_steps_spread(&steps);
     it->frame.spread.coarse = coarse;
 }
 
@@ -373,11 +375,11 @@ static void round_crowd(traffic* it, const int* slots, int count)
     const int some = 1 + (int)ph_rng_below(&it->rng, 3);
     const int most = count >= CROWD ? PH_COARSE_MAX : some;
     it->frame.spread =
-        (ph_coded_spread){.coarse = (uint8_t)(ph_rng_below(&it->rng, 2) == 0 ? most : 0)};
+        (ph_pinhole_spread){.coarse = (uint8_t)(ph_rng_below(&it->rng, 2) == 0 ? most : 0)};
     for (int i = 0; i < count; ++i) {
         slot_state* state = &it->slots[slots[i]];
         uint32_t* words = position_words(it, &state->next);
-        state->coarse = (uint8_t)ph_coded_round_enter(&it->frame, it->layout, words);
+        state->coarse = (uint8_t)ph_pinhole_round_enter(&it->frame, it->layout, words);
     }
 }
 
@@ -389,14 +391,14 @@ static void write_enters(traffic* it, ph_entropy_writer* writer, flight* flown, 
     it->frame.precision = PRECISION;
     round_crowd(it, slots, count);
     choose_spread(it, slots, count);
-    ph_coded_neighbour before;
+    ph_pinhole_neighbour before;
     for (int i = 0; i < count; ++i) {
         slot_state* state = &it->slots[slots[i]];
-        ph_coded_record coded = coded_of(state, &state->next, slots[i]);
+        ph_pinhole_record coded = pinhole_record_of(state, &state->next, slots[i]);
         coded.before = i > 0 ? &before : NULL;
         coded.coarse = state->coarse;
-        const uint32_t cost256 = ph_coded_write(&it->frame, writer, &coded);
-        before = ph_coded_neighbour_of(&it->frame, &coded);
+        const uint32_t cost256 = ph_pinhole_write(&it->frame, writer, &coded);
+        before = ph_pinhole_neighbour_of(&it->frame, &coded);
         ph_baseline_take(&state->shown, state->shown_known, &it->game->rules, &coded.record,
                          (uint32_t)tick);
         keep(flown, &coded, &state->next);
@@ -407,18 +409,18 @@ static void write_enters(traffic* it, ph_entropy_writer* writer, flight* flown, 
     it->frame.precision = 0; // updates are exact here
 }
 
-static void bill_update(traffic* it, const ph_coded_record* coded)
+static void bill_update(traffic* it, const ph_pinhole_record* coded)
 {
-    ph_record_bits bill = {0};
-    (void)ph_coded_cost256(&it->frame, coded, &bill);
+    ph_record_bits stats = {0};
+    (void)ph_pinhole_cost256(&it->frame, coded, &stats);
     learn_figures* figures = &it->game->figures;
     const int heading = it->layout->heading_property;
     figures->updates += 1;
-    figures->mask256 += bill.mask_bits;
+    figures->mask256 += stats.mask_bits;
     for (int i = 0; i < it->layout->described->def.property_count; ++i) {
         *(i == it->layout->described->position ? &figures->position256
           : i == heading                       ? &figures->heading256
-                                               : &figures->others256) += bill.property_bits[i];
+                                               : &figures->others256) += stats.property_bits[i];
     }
 }
 
@@ -433,7 +435,7 @@ static int best_density(const traffic* it, const learn_packet* packet)
     for (int urgency = 0; urgency < PH_URGENCIES; ++urgency) {
         sums.told[urgency] = packet->told[urgency];
     }
-    return ph_coded_best_density(&sums, &it->told_costs);
+    return ph_pinhole_best_density(&sums, &it->told_costs);
 }
 
 static bool write_updates(traffic* it, ph_entropy_writer* writer, flight* flown, int tick)
@@ -442,7 +444,7 @@ static bool write_updates(traffic* it, ph_entropy_writer* writer, flight* flown,
     learn_packet packet = {0};
     for (int i = 0; i < SLOTS; ++i) {
         if (it->slots[i].baseline.is_entered) {
-            urgencies[i] = ph_coded_urgency(&it->frame, &it->slots[i].baseline);
+            urgencies[i] = ph_pinhole_urgency(&it->frame, &it->slots[i].baseline);
             *(it->slots[i].is_chosen ? &packet.told[urgencies[i]] : &packet.silent[urgencies[i]]) +=
                 1;
         }
@@ -453,13 +455,13 @@ static bool write_updates(traffic* it, ph_entropy_writer* writer, flight* flown,
         if (!state->baseline.is_entered) {
             continue;
         }
-        ph_coded_write_told(&it->frame, writer, urgencies[i], state->is_chosen);
+        ph_pinhole_write_told(&it->frame, writer, urgencies[i], state->is_chosen);
         it->game->figures.told256 +=
-            ph_coded_flag_cost256(it->frame.density, urgencies[i], state->is_chosen);
+            ph_pinhole_flag_cost256(it->frame.density, urgencies[i], state->is_chosen);
         if (state->is_chosen) {
-            const ph_coded_record coded = coded_of(state, &state->next, i);
+            const ph_pinhole_record coded = pinhole_record_of(state, &state->next, i);
             bill_update(it, &coded);
-            ph_coded_write(&it->frame, writer, &coded);
+            ph_pinhole_write(&it->frame, writer, &coded);
             ph_baseline_take(&state->shown, state->shown_known, &it->game->rules, &coded.record,
                              (uint32_t)tick);
             keep(flown, &coded, &state->next);
@@ -494,12 +496,12 @@ static void start(traffic* it, learn_game* game, const learn_viewer* viewer)
     it->layout = &game->layouts.layouts[0];
     it->rng = ph_rng_make(viewer->seed);
     ph_told_costs_fill(&it->told_costs);
-    it->frame = (ph_coded_frame){.frame = {.layouts = &game->layouts,
-                                           .ground = &game->material.recording->ground,
-                                           .slot_bits = PH_CLASSIC_SLOT_BITS_MIN},
-                                 .packings = &game->packing,
-                                 .tick_us = game->rules.tick_us,
-                                 .counts = &game->counts};
+    it->frame = (ph_pinhole_frame){.frame = {.layouts = &game->layouts,
+                                             .ground = &game->material.recording->ground,
+                                             .slot_bits = PH_CLASSIC_SLOT_BITS_MIN},
+                                   .packings = &game->packing,
+                                   .tick_us = game->rules.tick_us,
+                                   .counts = &game->counts};
     for (int i = 0; i < SLOTS; ++i) {
         it->slots[i].entity = -1;
     }

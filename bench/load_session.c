@@ -307,7 +307,7 @@ static ph_header read_header(const load_client* client, const load_packet* packe
     if (profile == PH_PROFILE_PINHOLE) {
         ph_entropy_reader reader;
         ph_entropy_reader_init(&reader, packet->bytes, packet->size);
-        ph_coded_header_read(&reader.raw, client->receipt.newest, &header);
+        ph_pinhole_header_read(&reader.raw, client->receipt.newest, &header);
     } else {
         ph_bit_reader reader = ph_bit_reader_make(packet->bytes, packet->size);
         ph_header_read(&reader, &header);
@@ -319,9 +319,9 @@ static void read_packet(load_client* client, const load_packet* packet, ph_profi
 {
     const ph_header header = read_header(client, packet, profile);
     const bool is_new =
-        ph_receipt_judge(&client->receipt, header.number, header.horizon) == PH_NEWS_NEW;
+        ph_receipt_judge(&client->receipt, header.sequence, header.horizon) == PH_NEWS_NEW;
     if (is_new && !ph_rng_chance(&client->rng, LOSS)) {
-        ph_receipt_note(&client->receipt, header.number, !header.is_probe);
+        ph_receipt_note(&client->receipt, header.sequence, !header.is_probe);
     }
 }
 

@@ -70,9 +70,9 @@ static bool make_crowd(vision_scene* scene, ph_rng* rng)
         live[i] = (ph_entity_index)i;
     }
     for (int tick = 0; tick < 2; ++tick) {
-        scene->crowds[tick] =
-            (ph_crowd){scene->x_mm[tick], scene->y_mm[tick], seen_by, flags, spawn_order, live,
-                       (int)count,        (int)count};
+        scene->crowds[tick] = (ph_entity_arrays){
+            scene->x_mm[tick], scene->y_mm[tick], seen_by, flags, spawn_order, live,
+            (int)count,        (int)count};
     }
     return true;
 }
@@ -151,7 +151,7 @@ static bool make_sort(vision_scene* scene)
         return false;
     }
     for (int tick = 0; tick < 2; ++tick) {
-        const ph_crowd* crowd = &scene->crowds[tick];
+        const ph_entity_arrays* crowd = &scene->crowds[tick];
         for (size_t i = 0; i < count; ++i) {
             scene->records[tick][i] =
                 (vision_record){crowd->x_mm[i], crowd->y_mm[i], crowd->seen_by[i],
@@ -273,7 +273,7 @@ static bool is_same(ph_seen* left, ph_seen* right, int count)
 static bool is_answer_exact(const vision_scene* scene, uint32_t viewer, ph_seen* all,
                             ph_seen* exact)
 {
-    const ph_crowd* crowd = &scene->crowds[1];
+    const ph_entity_arrays* crowd = &scene->crowds[1];
     const ph_eye* eye = &scene->eyes[viewer];
     const int count = ph_nearest_brute_force(crowd, eye, eye->wanted, all, exact);
     if (ph_grid_nearest(scene->grid, crowd, eye, eye->wanted, scene->scratch, scene->seen) !=
@@ -407,12 +407,12 @@ uint64_t vision_groups(const void* data)
     return sum;
 }
 
-static uint32_t copy_run(const ph_lineup* lineup, vision_run run, vision_record* copies)
+static uint32_t copy_run(const ph_cell_sorted* sorted, vision_run run, vision_record* copies)
 {
     for (uint32_t i = run.begin; i < run.end; ++i) {
         copies[i - run.begin] =
-            (vision_record){lineup->x_mm[i], lineup->y_mm[i], lineup->seen_by[i], lineup->entity[i],
-                            lineup->spawn_order[i]};
+            (vision_record){sorted->x_mm[i], sorted->y_mm[i], sorted->seen_by[i], sorted->entity[i],
+                            sorted->spawn_order[i]};
     }
     return run.end - run.begin;
 }
@@ -424,7 +424,7 @@ uint64_t vision_sweep(const void* data)
     for (int i = 0; i < scene->def.viewer_count; ++i) {
         uint32_t count = 0;
         for (int run = scene->first_run[i]; run < scene->first_run[i + 1]; ++run) {
-            count += copy_run(&scene->grid->lineup, scene->runs[run], scene->copies + count);
+            count += copy_run(&scene->grid->sorted, scene->runs[run], scene->copies + count);
         }
         bench_use(scene->copies, count * sizeof *scene->copies);
         sum += count;
@@ -435,7 +435,7 @@ uint64_t vision_sweep(const void* data)
 uint64_t vision_brute_force(const void* data)
 {
     const vision_scene* scene = data;
-    const ph_crowd* crowd = &scene->crowds[1];
+    const ph_entity_arrays* crowd = &scene->crowds[1];
     uint64_t sum = 0;
     for (int i = 0; i < VISION_BRUTE_VIEWERS; ++i) {
         const ph_eye* eye = &scene->eyes[i];

@@ -11,7 +11,7 @@
 #include "packet/header.h"
 #include "tools/tools.h"
 
-enum { STEPS_MAX = 256, CODED_MARK = 255 };
+enum { STEPS_MAX = 256, PINHOLE_MARK = 255 };
 
 static const char declarations[] = "class walker\n"
                                    "place: position\n"
@@ -64,7 +64,7 @@ static ph_header read_header(const ph_client* client, const uint8_t* bytes, size
     if (client->def.profile == PH_PROFILE_PINHOLE) {
         ph_entropy_reader reader;
         ph_entropy_reader_init(&reader, bytes, size);
-        ph_coded_header_read(&reader.raw, client->session.arrivals.receipt.newest, &header);
+        ph_pinhole_header_read(&reader.raw, client->session.arrivals.receipt.newest, &header);
     } else {
         ph_bit_reader reader = ph_bit_reader_make(bytes, size);
         ph_header_read(&reader, &header);
@@ -79,7 +79,7 @@ static void check_taken(const ph_client* client, const ph_frame* frame, const ph
         check_order(&client->decoded);
     }
     if (client->def.profile == PH_PROFILE_PINHOLE) {
-        fuzz_check_coded(client, frame, header, bytes, size);
+        fuzz_check_pinhole(client, frame, header, bytes, size);
     } else {
         fuzz_check_classic(client, frame, bytes, size);
     }
@@ -103,7 +103,7 @@ static size_t write_packet(ph_client* client, fuzz_source* from, bool is_careles
                            uint8_t bytes[PH_PAYLOAD_MAX])
 {
     return client->def.profile == PH_PROFILE_PINHOLE
-               ? fuzz_write_coded(client, from, bytes)
+               ? fuzz_write_pinhole(client, from, bytes)
                : fuzz_write_classic(client, from, is_careless, bytes);
 }
 
@@ -229,11 +229,11 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
 {
     fuzz_source from = {.bytes = data, .left = size};
     // Inputs of the classic profile came first, and mean what they did.
-    const bool is_coded = from.left > 0 && from.bytes[0] == CODED_MARK;
-    if (is_coded) {
+    const bool is_pinhole = from.left > 0 && from.bytes[0] == PINHOLE_MARK;
+    if (is_pinhole) {
         fuzz_take(&from, 256);
     }
-    ph_client* client = make_client(is_coded ? PH_PROFILE_PINHOLE : PH_PROFILE_CLASSIC);
+    ph_client* client = make_client(is_pinhole ? PH_PROFILE_PINHOLE : PH_PROFILE_CLASSIC);
     uint64_t now_us = 0;
     for (int i = 0; i < STEPS_MAX && from.left > 0; ++i) {
         now_us += (uint64_t)1000 << fuzz_take(&from, 20);

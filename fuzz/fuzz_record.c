@@ -24,7 +24,7 @@ static void copy_record(const ph_frame* frame, ph_record_kind kind, ph_bit_reade
     ph_classic_read_slot(frame, reader, &record);
     record.class_index = (uint8_t)(record.slot % frame->layouts->count);
     if (kind == PH_RECORD_ENTER) {
-        ph_classic_read_name(frame, reader, &record);
+        ph_classic_read_key(frame, reader, &record);
     }
     if (kind != PH_RECORD_LEAVE) {
         ph_classic_read_body(frame, reader, &record);

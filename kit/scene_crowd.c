@@ -13,7 +13,7 @@ enum { COMING, THERE };
 
 #define FAR_MM 200000.0
 #define NEAR_MM 30000.0
-// What one person takes up in the throng.
+// What one actor takes up in the crowd.
 #define ROOM_MM2 500000.0
 #define PI 3.14159265358979323846
 
@@ -51,7 +51,7 @@ static void step(ph_scene* scene, int index)
     if (!ph_walker_step(walker, scene->rate_hz)) {
         return;
     }
-    // No actor stands still for long in a throng: a step to the side, a look round.
+    // No actor stands still for long in a crowd: a step to the side, a look round.
     actor->mode = THERE;
     actor->wait_steps = ph_scene_draw_steps(scene, actor, 0.5, 6.0);
     walker->cruise_mm_s = 800.0;

@@ -67,7 +67,7 @@ typedef struct ph_sim_def {
     double bottleneck_kbps;
     bool is_uncontrolled;
     uint64_t seed;
-    bool is_delayed; // what is shown lies behind by a delay, instead of being carried on to now
+    bool is_delayed; // what is shown lies behind by a delay, instead of being extrapolated to now
     double seconds;  // of the recording that are played; 0: all. Viewers are chosen from all of it
     double standstill_s; // the second run waits so long at most
     // Leaves out the second run: `converged` is false then. For tests and demos.

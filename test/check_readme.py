@@ -2,9 +2,9 @@
 # SPDX-FileCopyrightText: 2026 The Pinhole authors
 # SPDX-License-Identifier: MIT
 """The README's hello world is examples/hello.c, short enough to be read, and its output is what that program
-prints; no link in the documents leads nowhere; files and functions that docs/architecture.md names exist, where it
-says, and it names every file of src/, net/ and kit/; no line of a document but the CHANGELOG is longer than 120
-characters.
+prints, and so does the one in C++; no link in the documents leads nowhere; files and functions that
+docs/architecture.md names exist, where it says, and it names every file of src/, net/ and kit/; no line of a document
+but the CHANGELOG is longer than 120 characters.
 Usage: check_readme.py FOLDER [--write]  (FOLDER holds example_hello; --write puts code and output into the README)."""
 
 import fnmatch
@@ -96,6 +96,8 @@ def main():
     if not found:
         print("README.md: the section 'Hello, world' has no code block followed by an output block")
         return 1
+    in_cpp = program.with_name(f"{program.name}_cpp")
+    cpp_output = subprocess.run([in_cpp], capture_output=True, text=True, check=True).stdout if in_cpp.exists() else output
     if "--write" in sys.argv:
         text = text[:found.start(1)] + code + text[found.end(1):found.start(2)] + output + text[found.end(2):]
         README.write_text(text)
@@ -107,6 +109,8 @@ def main():
         faults.append(f"README.md: the code of 'Hello, world' is not {EXAMPLE.relative_to(ROOT)} (--write mends it)")
     if found[2] != output:
         faults.append("README.md: the output of 'Hello, world' is not what the example prints (--write mends it)")
+    if cpp_output != output:
+        faults.append("examples/hello_cpp.cpp prints something else than examples/hello.c")
     print("\n".join(faults) or "README.md, docs/architecture.md, links and lines of all documents are right")
     return 1 if faults else 0
 

@@ -66,7 +66,7 @@ static void news_resolves_everything_up_to_its_number(void** state)
     (void)state;
     fixture* x = setup(1000);
     send(x, 6);
-    assert_int_equal(x->box.packets[0].header.number, 1006);
+    assert_int_equal(x->box.packets[0].header.sequence, 1006);
     assert_int_equal(inbox_ack(&x->box, 1004, 0xB), PH_OK);
     const ph_viewer_stats stats = inbox_stats(&x->box);
     assert_int_equal(stats.new_acks, 1);
@@ -243,7 +243,7 @@ static void answers_of_an_unknown_or_impossible_lag_measure_nothing(void** state
     teardown(x);
 }
 
-// Whatever strangers send, the world stays sound, and honest answers still count.
+// Whatever unknown senders send, the world stays sound, and honest answers still count.
 static void forged_acknowledgements_do_no_harm(void** state)
 {
     (void)state;

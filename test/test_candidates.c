@@ -106,8 +106,8 @@ static void a_list_holds_no_entity_that_may_not_be_seen(void** state)
     f.scene.flags[1] = PH_SEEN_NEVER;
     assert_int_equal(list_length(&f, 0), 11);
     for (int i = 0; i < f.candidates.count; ++i) {
-        assert_int_equal(f.candidates.lineup.entity[i] % 2, 1);
-        assert_int_not_equal(f.candidates.lineup.entity[i], 1);
+        assert_int_equal(f.candidates.sorted.entity[i] % 2, 1);
+        assert_int_not_equal(f.candidates.sorted.entity[i], 1);
     }
     teardown(&f);
 }
@@ -156,7 +156,7 @@ static void no_memory_leaves_the_list_as_it_was(void** state)
     assert_int_equal(ph_candidates_reserve(&f.candidates, &f.allocator, 10000), PH_ERROR_MEMORY);
     assert_int_equal(f.candidates.count, 11);
     assert_int_equal(f.candidates.capacity, GROUPS_CROWD);
-    assert_int_equal(f.candidates.lineup.entity[10] < GROUPS_CROWD, 1);
+    assert_int_equal(f.candidates.sorted.entity[10] < GROUPS_CROWD, 1);
     teardown(&f);
 }
 

@@ -140,14 +140,14 @@ static void an_enter_has_class_and_name(void** state)
 {
     record_fixture* f = *state;
     ph_record record = record_of(f, PH_RECORD_ENTER, KART, PLACE | NAME);
-    record.name = (UINT64_C(1) << 43) - 1;
+    record.key = (UINT64_C(1) << 43) - 1;
     ph_layout_store_text(&f->layouts.layouts[KART], f->texts, 4,
                          (ph_text){(const uint8_t*)"ab", 2});
     assert_written(f, &record,
                    (field[]){HEAD,
                              {KART, 8},
                              {0, 1},
-                             {record.name, 43},
+                             {record.key, 43},
                              {0, 1},
                              {0, 48},
                              {1, 1},
@@ -157,12 +157,11 @@ static void an_enter_has_class_and_name(void** state)
                              {'b', 8},
                              END});
     record = record_of(f, PH_RECORD_ENTER, ROCK, 1);
-    record.name = UINT64_C(1) << 43;
+    record.key = UINT64_C(1) << 43;
     f->words[2] = 4000;
     assert_written(
         f, &record,
-        (field[]){
-            HEAD, {ROCK, 8}, {1, 1}, {record.name, 64}, {0, 1}, {0, 32}, {1, 2}, {0, 1}, END});
+        (field[]){HEAD, {ROCK, 8}, {1, 1}, {record.key, 64}, {0, 1}, {0, 32}, {1, 2}, {0, 1}, END});
 }
 
 static void a_reference_is_none_or_slot_and_association(void** state)
@@ -220,7 +219,7 @@ static void a_class_of_64_properties_is_told_in_whole(void** state)
         record = (ph_record){.kind = PH_RECORD_ENTER, .words = read};
         ph_bit_reader reader = ph_bit_reader_make(bytes, ph_bit_writer_finish(&writer));
         ph_classic_read_slot(&frame, &reader, &record);
-        ph_classic_read_name(&frame, &reader, &record);
+        ph_classic_read_key(&frame, &reader, &record);
         ph_classic_read_body(&frame, &reader, &record);
         assert_int_equal(ph_bit_reader_finish(&reader), PH_OK);
         assert_true(record.properties == UINT64_MAX);
@@ -246,24 +245,24 @@ static void a_bill_says_what_each_bit_was_for(void** state)
     record_fixture* f = *state;
     ph_record record = record_of(f, PH_RECORD_UPDATE, KART, PLACE | HEADING | TARGET);
     record.is_jump = true;
-    ph_record_bits bill = {.slot_bits = 1000, .mask_bits = 2000, .property_bits = {[1] = 3000}};
-    assert_int_equal(ph_classic_record_bits(&f->frame, &record, &bill), 10 + 10 + 48 + 8 + 1);
-    assert_int_equal(bill.slot_bits, 1010);
-    assert_int_equal(bill.mask_bits, 2000 + 3 + 1 + 1 + 5);
-    assert_int_equal(bill.property_bits[0], 0);
-    assert_int_equal(bill.property_bits[1], 3048);
-    assert_int_equal(bill.property_bits[2], 8);
-    assert_int_equal(bill.property_bits[3], 1);
+    ph_record_bits stats = {.slot_bits = 1000, .mask_bits = 2000, .property_bits = {[1] = 3000}};
+    assert_int_equal(ph_classic_record_bits(&f->frame, &record, &stats), 10 + 10 + 48 + 8 + 1);
+    assert_int_equal(stats.slot_bits, 1010);
+    assert_int_equal(stats.mask_bits, 2000 + 3 + 1 + 1 + 5);
+    assert_int_equal(stats.property_bits[0], 0);
+    assert_int_equal(stats.property_bits[1], 3048);
+    assert_int_equal(stats.property_bits[2], 8);
+    assert_int_equal(stats.property_bits[3], 1);
     record = (ph_record){.kind = PH_RECORD_LEAVE};
-    bill = (ph_record_bits){0};
-    assert_int_equal(ph_classic_record_bits(&f->frame, &record, &bill), 10);
-    assert_int_equal(bill.slot_bits, 10);
+    stats = (ph_record_bits){0};
+    assert_int_equal(ph_classic_record_bits(&f->frame, &record, &stats), 10);
+    assert_int_equal(stats.slot_bits, 10);
     record = record_of(f, PH_RECORD_ENTER, STAR, 1);
-    bill = (ph_record_bits){0};
-    assert_int_equal(ph_classic_record_bits(&f->frame, &record, &bill), 10 + 8 + 44 + 1 + 96 + 1);
-    assert_int_equal(bill.slot_bits, 10 + 8 + 44);
-    assert_int_equal(bill.mask_bits, 2);
-    assert_int_equal(bill.property_bits[0], 96);
+    stats = (ph_record_bits){0};
+    assert_int_equal(ph_classic_record_bits(&f->frame, &record, &stats), 10 + 8 + 44 + 1 + 96 + 1);
+    assert_int_equal(stats.slot_bits, 10 + 8 + 44);
+    assert_int_equal(stats.mask_bits, 2);
+    assert_int_equal(stats.property_bits[0], 96);
 }
 
 int main(void)

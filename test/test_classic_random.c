@@ -18,11 +18,11 @@ typedef struct fixture {
     random_record read;
 } fixture;
 
-static uint64_t bill_total(const ph_record_bits* bill)
+static uint64_t stats_total(const ph_record_bits* stats)
 {
-    uint64_t bits = (uint64_t)bill->slot_bits + bill->mask_bits;
+    uint64_t bits = (uint64_t)stats->slot_bits + stats->mask_bits;
     for (int i = 0; i < PH_PROPERTIES_MAX; ++i) {
-        bits += bill->property_bits[i];
+        bits += stats->property_bits[i];
     }
     return bits;
 }
@@ -37,7 +37,7 @@ static void read_record(const ph_frame* frame, ph_bit_reader* reader, ph_record*
     }
     record->class_index = class_index;
     if (kind == PH_RECORD_ENTER) {
-        ph_classic_read_name(frame, reader, record);
+        ph_classic_read_key(frame, reader, record);
     }
     ph_classic_read_body(frame, reader, record);
 }
@@ -78,7 +78,7 @@ static void assert_same(const fixture* f)
     assert_int_equal(read->class_index, sent->class_index);
     assert_true(read->properties == sent->properties);
     assert_true(read->is_jump == sent->is_jump);
-    assert_true(sent->kind != PH_RECORD_ENTER || read->name == sent->name);
+    assert_true(sent->kind != PH_RECORD_ENTER || read->key == sent->key);
     for (int i = 0; i < layout->described->def.property_count; ++i) {
         if ((sent->properties >> i & 1) != 0) {
             assert_same_value(layout, i, &f->sent, &f->read);
@@ -89,7 +89,7 @@ static void assert_same(const fixture* f)
     }
 }
 
-// By itself an update is the same bits, and its bill is that of the cost, property by property.
+// By itself an update is the same bits, and its bit statistics are those of the cost, property by property.
 static void assert_update_by_itself(const fixture* f, const ph_record* sent,
                                     const ph_record_bits* cost)
 {
@@ -97,15 +97,15 @@ static void assert_update_by_itself(const fixture* f, const ph_record* sent,
     uint8_t bytes[PH_CLASSIC_RECORD_BYTES] = {0};
     uint8_t copied[BYTES_MAX] = {0};
     uint8_t written[BYTES_MAX] = {0};
-    ph_record_bits bill;
-    const int bits = ph_classic_write_update(&f->stage.frame, sent, bytes, &bill);
-    assert_int_equal(bits, bill_total(cost));
+    ph_record_bits stats;
+    const int bits = ph_classic_write_update(&f->stage.frame, sent, bytes, &stats);
+    assert_int_equal(bits, stats_total(cost));
     assert_true(ph_classic_least_bits(&f->stage.frame, layout, sent->properties) <= bits);
-    assert_int_equal(bill.slot_bits, cost->slot_bits);
-    assert_int_equal(bill.mask_bits, cost->mask_bits);
+    assert_int_equal(stats.slot_bits, cost->slot_bits);
+    assert_int_equal(stats.mask_bits, cost->mask_bits);
     for (int i = 0; i < layout->described->def.property_count; ++i) {
         const bool is_told = (sent->properties >> i & 1) != 0;
-        assert_int_equal(is_told ? bill.property_bits[i] : 0, cost->property_bits[i]);
+        assert_int_equal(is_told ? stats.property_bits[i] : 0, cost->property_bits[i]);
     }
     ph_bit_writer copy = ph_bit_writer_make(copied, sizeof copied);
     ph_bit_writer writer = ph_bit_writer_make(written, sizeof written);
@@ -128,13 +128,13 @@ static void check_one(void* context, test_rng* rng)
     ph_classic_write_record(&f->stage.frame, sent, &writer);
     assert_int_equal(ph_bit_writer_result(&writer), PH_OK);
 
-    ph_record_bits bill = {0};
-    const int cost_bits = ph_classic_record_bits(&f->stage.frame, sent, &bill);
+    ph_record_bits stats = {0};
+    const int cost_bits = ph_classic_record_bits(&f->stage.frame, sent, &stats);
     assert_int_equal(ph_bit_writer_size_bits(&writer), before_bits + cost_bits);
-    assert_true(bill_total(&bill) == (uint64_t)cost_bits);
+    assert_true(stats_total(&stats) == (uint64_t)cost_bits);
     assert_int_equal(ph_classic_record_bits(&f->stage.frame, sent, NULL), cost_bits);
     if (sent->kind == PH_RECORD_UPDATE) {
-        assert_update_by_itself(f, sent, &bill);
+        assert_update_by_itself(f, sent, &stats);
     }
     if (sent->kind == PH_RECORD_ENTER) {
         assert_true(cost_bits <= f->stage.layouts.layouts[sent->class_index].enter_bits_max);

@@ -14,7 +14,7 @@ static ph_result read_fields(record_fixture* f, ph_record* record, const field* 
     ph_bit_reader reader = ph_bit_reader_make(f->bytes, size);
     ph_classic_read_slot(&f->frame, &reader, record);
     if (record->kind == PH_RECORD_ENTER) {
-        ph_classic_read_name(&f->frame, &reader, record);
+        ph_classic_read_key(&f->frame, &reader, record);
     }
     ph_classic_read_body(&f->frame, &reader, record);
     return ph_bit_reader_finish(&reader);
@@ -95,7 +95,7 @@ static void a_wide_name_that_need_not_be_is_refused(void** state)
     assert_refused(f, PH_RECORD_ENTER, KART, narrow);
     ph_record record = record_of(f, PH_RECORD_ENTER, KART, 0);
     assert_int_equal(read_fields(f, &record, wide), PH_OK);
-    assert_true(record.name == UINT64_C(1) << 43);
+    assert_true(record.key == UINT64_C(1) << 43);
 }
 
 static void a_class_that_does_not_exist_is_refused(void** state)
@@ -106,7 +106,7 @@ static void a_class_that_does_not_exist_is_refused(void** state)
     ph_bit_reader reader = ph_bit_reader_make(f->bytes, size);
     ph_record record = {.kind = PH_RECORD_ENTER};
     ph_classic_read_slot(&f->frame, &reader, &record);
-    ph_classic_read_name(&f->frame, &reader, &record);
+    ph_classic_read_key(&f->frame, &reader, &record);
     assert_int_equal(ph_bit_reader_result(&reader), PH_ERROR_VALUE);
     assert_int_equal(record.class_index, 0);
 }

@@ -205,7 +205,7 @@ static void numbers_wrap(void** state)
         client_packet packet = client_packet_make(scene, 1);
         packet.header.hello.session = UINT32_MAX - 2;
         packet.header.horizon = UINT32_MAX - 2;
-        packet.header.number = UINT32_MAX - 2 + i;
+        packet.header.sequence = UINT32_MAX - 2 + i;
         client_packet_enter(&packet, 0, 1, SCENE_WALKER, 10);
         assert_int_equal(client_scene_send(scene, &packet), PH_OK);
     }
@@ -258,7 +258,7 @@ static void a_probe_with_a_hello_begins_the_session(void** state)
     assert_int_equal(ack.applied, 0);
 }
 
-// Sent before the server heard of us, and on its way for long: its horizon is not asked for.
+// Sent before the server heard of us, and in flight for long: its horizon is not asked for.
 static void a_probe_with_a_hello_may_come_late(void** state)
 {
     client_scene* scene = *state;

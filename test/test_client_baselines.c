@@ -46,7 +46,7 @@ static ph_record record_of(const fixture* f, ph_record_kind kind, int slot, uint
     return (ph_record){.kind = (uint8_t)kind,
                        .slot = (uint16_t)slot,
                        .association = 1,
-                       .name = 100u + (uint32_t)slot,
+                       .key = 100u + (uint32_t)slot,
                        .class_index = SCENE_WALKER,
                        .properties = layout->all & ~layout->texts,
                        .words = words};
@@ -77,7 +77,7 @@ static void it_moves_on_to_a_number_and_no_further(void** state)
     ph_client_baselines_commit(&f.baselines);
     assert_true(is_entered(&f, 0) && is_entered(&f, 1) && is_entered(&f, 2));
     assert_false(is_entered(&f, 3));
-    assert_int_equal(f.baselines.name_base, 102);
+    assert_int_equal(f.baselines.key_base, 102);
     assert_int_equal(f.baselines.flight.count, 1);
     assert_true(ph_client_baselines_validate(&f.baselines));
     teardown(&f);
@@ -100,7 +100,7 @@ static void it_goes_back_to_where_it_was(void** state)
         assert_int_not_equal(ph_client_baselines_digest(&f.baselines, SLOTS), before);
         ph_client_baselines_roll_back(&f.baselines);
         assert_int_equal(ph_client_baselines_digest(&f.baselines, SLOTS), before);
-        assert_int_equal(f.baselines.name_base, 107);
+        assert_int_equal(f.baselines.key_base, 107);
         assert_int_equal(f.baselines.flight.count, 3);
         assert_true(ph_client_baselines_validate(&f.baselines));
     }

@@ -13,7 +13,7 @@
 enum { ROUNDS = 300, VALUES = 40, TOKENS = 400, BYTES = 1200 };
 
 typedef struct value {
-    ph_coded_family family;
+    ph_pinhole_family family;
     int model;
     int size; // of a residual
     int64_t value;
@@ -22,8 +22,8 @@ typedef struct value {
 
 static value random_value(test_rng* rng)
 {
-    value made = {.family = (ph_coded_family)test_rng_below(rng, PH_FAMILY_COUNT)};
-    const ph_coded_family_info* info = &ph_coded_families[made.family];
+    value made = {.family = (ph_pinhole_family)test_rng_below(rng, PH_FAMILY_COUNT)};
+    const ph_pinhole_family_info* info = &ph_pinhole_families[made.family];
     made.model = (int)test_rng_below(rng, info->models);
     made.is_residual = info->symbols == PH_MAGNITUDES;
     if (made.is_residual) {

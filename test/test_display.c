@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// What a client shows of the packets that it got: motion carried on to now or delayed, headings,
+// What a client shows of the packets that it got: motion extrapolated to now or delayed, headings,
 // teleports, newcomers in old slots; without allocating.
 
 #include "support/client_scene.h"

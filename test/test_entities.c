@@ -20,10 +20,10 @@ static ph_entities setup(void)
 static ph_entity_index add_walker(ph_entities* entities, uint64_t name)
 {
     const ph_entity_index index =
-        ph_entities_add(entities, &(ph_newcomer){.name = name, .seen_by = 1});
-    ph_entities_note_ways(entities, 0.05f);
+        ph_entities_add(entities, &(ph_newcomer){.key = name, .seen_by = 1});
+    ph_entities_note_displacements(entities, 0.05f);
     ph_entities_move(entities, index, (int32_t[3]){0, 50, 0});
-    ph_entities_note_ways(entities, 0.05f);
+    ph_entities_note_displacements(entities, 0.05f);
     return index;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// The ledger of what is on its way: what went in comes out, oldest first, round and round.
+// The ledger of what is in flight: what went in comes out, oldest first, round and round.
 
 #include "support/test_support.h"
 
@@ -55,7 +55,7 @@ static void an_item_reads_back(void** state)
         fixture f;
         setup(&f, is_wide != 0);
         const uint64_t properties = is_wide != 0 ? UINT64_C(0x8000000100000005) : 5;
-        const ph_flight_stamp stamp = {.sent_us = 12345, .number = 7, .tick = UINT32_MAX};
+        const ph_flight_stamp stamp = {.sent_us = 12345, .sequence = 7, .tick = UINT32_MAX};
         assert_true(ph_flight_begin(&f.flight, &stamp, NULL));
         const uint16_t place = add(&f.flight, 65534, properties, "hello");
         ph_flight_commit(&f.flight);
@@ -71,7 +71,7 @@ static void an_item_reads_back(void** state)
         assert_memory_equal(item.values, "hello\0\0", 8); // no rubbish up to the next unit
         assert_true(item.is_jump);
         assert_int_equal(ph_flight_oldest(&f.flight)->stamp.sent_us, 12345);
-        assert_int_equal(ph_flight_oldest(&f.flight)->stamp.number, 7);
+        assert_int_equal(ph_flight_oldest(&f.flight)->stamp.sequence, 7);
         assert_int_equal(ph_flight_oldest(&f.flight)->stamp.tick, UINT32_MAX);
         assert_true(ph_flight_validate(&f.flight));
     }
@@ -179,7 +179,7 @@ static void assert_packet(const ph_flight* flight, const ph_flight_packet* packe
     }
 }
 
-// older: the packet sent before, if it is still on its way. Items stand behind its first.
+// older: the packet sent before, if it is still in flight. Items stand behind its first.
 static bool try_send(ph_flight* flight, model_packet* sent, const model_packet* older,
                      test_rng* rng)
 {

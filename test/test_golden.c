@@ -20,7 +20,7 @@ static golden_session golden;
 static ph_header packet(uint32_t number, uint32_t horizon)
 {
     return (ph_header){
-        .number = number, .horizon = horizon, .tick = (uint16_t)(number * 2 % 2048), .wait = 4};
+        .sequence = number, .horizon = horizon, .tick = (uint16_t)(number * 2 % 2048), .wait = 4};
 }
 
 static ph_header with_eye(ph_header header, const int32_t eye_mm[3])
@@ -211,7 +211,7 @@ static void leaves_and_eyes(void)
     golden_update(&golden, 0, 1, "place", false);
     golden_end(&golden, "narrow_10_new_eye");
 
-    header = (ph_header){.number = 1010, .horizon = 1010, .tick = 2047, .is_probe = true};
+    header = (ph_header){.sequence = 1010, .horizon = 1010, .tick = 2047, .is_probe = true};
     golden_begin(&golden, &header, EYE_LATER);
     golden_end(&golden, "narrow_11_probe");
 

@@ -7,8 +7,8 @@
 // docs/wire_pinhole.md in the same commit.
 
 #include "support/golden_apart.h"
-#include "support/golden_coded.h"
-#include "support/golden_coded_text.h"
+#include "support/golden_pinhole.h"
+#include "support/golden_pinhole_text.h"
 
 #include "packet/header.h"
 
@@ -18,14 +18,14 @@
 static const int32_t EYE[3] = {40000, 50000, 1700};
 static const int32_t EYE_LATER[3] = {44000, 50000, 1700};
 
-static golden_coded golden;
+static golden_pinhole golden;
 // Of all sessions.
-static ph_coded_counts all_counts;
+static ph_pinhole_counts all_counts;
 
 static ph_header packet(uint32_t number, uint32_t horizon, int density)
 {
     return (ph_header){
-        .number = number, .horizon = horizon, .wait = 4, .density = (uint8_t)density};
+        .sequence = number, .horizon = horizon, .wait = 4, .density = (uint8_t)density};
 }
 
 static ph_header with_eye(ph_header header, const int32_t eye_mm[3])
@@ -51,12 +51,12 @@ static ph_header with_counts(ph_header header, int leaves, int enters)
 
 static void begin(ph_header header, uint32_t tick, const int32_t eye_mm[3])
 {
-    golden_coded_begin(&golden, &header, tick, eye_mm);
+    golden_pinhole_begin(&golden, &header, tick, eye_mm);
 }
 
 static void end(const char* name)
 {
-    golden_coded_end(&golden, name);
+    golden_pinhole_end(&golden, name);
 }
 
 static void update(int slot, const char* properties)
@@ -92,11 +92,11 @@ static void enter(int slot, uint32_t association, uint64_t name)
 
 static void end_session(void)
 {
-    golden_coded_shown(&golden);
-    for (int i = 0; i < PH_CODED_ENTRIES; ++i) {
+    golden_pinhole_shown(&golden);
+    for (int i = 0; i < PH_PINHOLE_ENTRIES; ++i) {
         all_counts.seen[i] += golden.counts.seen[i];
     }
-    golden_coded_teardown(&golden);
+    golden_pinhole_teardown(&golden);
 }
 
 // ---- a session of 256 slots, 20 ticks a second, coarse by up to 1 mrad
@@ -154,10 +154,10 @@ static void first_enters(void)
     begin(with_counts(with_eye(with_hello(packet(65532, 0, 0)), EYE), 0, 8), 1003, EYE);
     enter(0, 1, 100);
     enter(1, 1, 101); // moves, and looks where it goes
-    golden_coded_velocity(&golden, -1, 20, 0);
+    golden_pinhole_velocity(&golden, -1, 20, 0);
     enter(2, 1, 0);
     enter(3, 1, 5000000000);
-    golden_coded_velocity(&golden, 300, 310, -12);
+    golden_pinhole_velocity(&golden, 300, 310, -12);
     enter(4, 1, 104);
     enter(5, 1, 105);
     enter(6, 1, 106);
@@ -180,22 +180,22 @@ static void first_enters(void)
     number(11, "heading", 205);                 // as the one before looks
     number(13, "heading", 4);
     begin(with_counts(with_eye(with_hello(packet(65533, 0, 0)), EYE), 0, 5), 1006, EYE);
-    golden_coded_spread(&golden, (ph_coded_spread){.coarse = 4,
-                                                   .place = 11,
-                                                   .velocity = 4,
-                                                   .heading = 6,
-                                                   .name = 3,
-                                                   .motion = PH_MOTION_AHEAD});
+    golden_pinhole_spread(&golden, (ph_pinhole_spread){.coarse = 4,
+                                                       .place = 11,
+                                                       .velocity = 4,
+                                                       .heading = 6,
+                                                       .key = 3,
+                                                       .motion = PH_MOTION_AHEAD});
     enter(1, 1, 101);
-    golden_coded_velocity(&golden, 2, 22, 0);
-    golden_coded_jump(&golden);
+    golden_pinhole_velocity(&golden, 2, 22, 0);
+    golden_pinhole_jump(&golden);
     enter(10, 1, 110);
-    golden_coded_velocity(&golden, 10, 10, 0);
+    golden_pinhole_velocity(&golden, 10, 10, 0);
     enter(11, 1, 111);
     enter(12, 1, 112);
-    golden_coded_velocity(&golden, 2, 0, 0); // too slow to have a direction
+    golden_pinhole_velocity(&golden, 2, 0, 0); // too slow to have a direction
     enter(13, 1, 113);
-    golden_coded_velocity(&golden, 20, 1, 0); // and looks where it goes
+    golden_pinhole_velocity(&golden, 20, 1, 0); // and looks where it goes
     end("04_more_enters");
 }
 
@@ -269,10 +269,10 @@ static void far_and_coarse(void)
     update(3, "place"); // could be coarse, is exact
     place(5, 142500, 51007, 0);
     update(5, "place");
-    golden_coded_coarse(&golden);
+    golden_pinhole_coarse(&golden);
     place(11, -150100, -50040, 900);
     update(11, "place");
-    golden_coded_coarse(&golden);
+    golden_pinhole_coarse(&golden);
     end("09_coarse");
 }
 
@@ -381,7 +381,7 @@ static void leaves(void)
     update(1, "place");
     end("14_left_but_known");
 
-    ph_header probe = {.number = 65545, .horizon = 65545, .is_probe = true};
+    ph_header probe = {.sequence = 65545, .horizon = 65545, .is_probe = true};
     begin(probe, 0, EYE_LATER);
     end("15_probe");
 
@@ -431,7 +431,7 @@ static void crowd_of_chests(void)
         number(30 + i, "is_open", i == 6 ? 1 : 0);
         enter(30 + i, 1, 200 + 3 * (uint64_t)i);
         if (i > 1) {
-            golden_coded_coarse(&golden);
+            golden_pinhole_coarse(&golden);
         }
     }
 }
@@ -439,12 +439,12 @@ static void crowd_of_chests(void)
 static void crowd(void)
 {
     begin(with_counts(packet(65551, 65548, 5), 0, 14), 1094, EYE_LATER);
-    golden_coded_spread(&golden, (ph_coded_spread){.coarse = 7,
-                                                   .place = 9,
-                                                   .velocity = 3,
-                                                   .heading = 12,
-                                                   .name = 2,
-                                                   .motion = PH_MOTION_AHEAD});
+    golden_pinhole_spread(&golden, (ph_pinhole_spread){.coarse = 7,
+                                                       .place = 9,
+                                                       .velocity = 3,
+                                                       .heading = 12,
+                                                       .key = 2,
+                                                       .motion = PH_MOTION_AHEAD});
     crowd_of_chests();
     dress_creature(60);
     dress_creature(61);
@@ -457,18 +457,18 @@ static void crowd(void)
     golden_vector(&golden.base, 61, "speed", 1, 2, 3);
     golden_text(&golden.base, 61, "name", "", 0);
     enter(60, 1, 300);
-    golden_coded_velocity(&golden, 0, -60, 1);
+    golden_pinhole_velocity(&golden, 0, -60, 1);
     enter(61, 1, 299);
-    golden_coded_velocity(&golden, 5, -38, 1);
+    golden_pinhole_velocity(&golden, 5, -38, 1);
     newcomer(62, "fish", 44100, 50900, 200);
     newcomer(63, "fish", 44200, 50950, 220);
     newcomer(64, "fish", 44300, 50990, 220);
     number(62, "heading", 30);
     number(63, "heading", 120);
     enter(62, 1, 301);
-    golden_coded_velocity(&golden, 300, 170, 0);
+    golden_pinhole_velocity(&golden, 300, 170, 0);
     enter(63, 1, 302);
-    golden_coded_velocity(&golden, -172, 299, 0);
+    golden_pinhole_velocity(&golden, -172, 299, 0);
     enter(64, 1, 303);
     end("20_crowd");
 }
@@ -480,7 +480,7 @@ static void play_main(const char* session, int version)
                             .tick_us = 50000,
                             .session = 65530,
                             .precision = 1024};
-    golden_coded_setup(&golden, session, &hello);
+    golden_pinhole_setup(&golden, session, &hello);
     first_enters();
     motion();
     far_and_coarse();
@@ -494,7 +494,7 @@ static void play_main(const char* session, int version)
 static void main_session(void** state)
 {
     (void)state;
-    play_main("main", PH_CODED_VERSION);
+    play_main("main", PH_PINHOLE_VERSION);
 }
 
 // The same without the models.
@@ -519,9 +519,11 @@ static void take_apart(const char* file_name)
 static void wide_session(void** state)
 {
     (void)state;
-    const ph_hello hello = {
-        .version = PH_CODED_VERSION, .slot_count = 1000, .tick_us = 100000, .session = UINT32_MAX};
-    golden_coded_setup(&golden, "wide", &hello);
+    const ph_hello hello = {.version = PH_PINHOLE_VERSION,
+                            .slot_count = 1000,
+                            .tick_us = 100000,
+                            .session = UINT32_MAX};
+    golden_pinhole_setup(&golden, "wide", &hello);
     newcomer(0, "walker", 40000, 50000, -200);
     newcomer(256, "mark", 40000, 50000, 1700);
     newcomer(999, "creature", 40000, 50000, 1700);
@@ -529,7 +531,7 @@ static void wide_session(void** state)
     enter(0, 1, 1);
     enter(256, 1, 4294967295u);
     enter(999, 1, 3);
-    golden_coded_velocity(&golden, -32767, 1, 32767);
+    golden_pinhole_velocity(&golden, -32767, 1, 32767);
     end("01_enters");
 
     begin(with_counts(packet(1, 0, 8), 1, 1), 4294967001u, EYE);
@@ -603,7 +605,7 @@ static void tables_as_text(void** state)
 // Alphabets larger than this are not shown in full, but some symbol of them is.
 enum { SMALL_ALPHABET = 11 };
 
-static uint64_t seen_of(const ph_coded_family_info* info, int symbol)
+static uint64_t seen_of(const ph_pinhole_family_info* info, int symbol)
 {
     uint64_t seen = 0;
     for (int model = 0; model < info->models; ++model) {
@@ -613,7 +615,7 @@ static uint64_t seen_of(const ph_coded_family_info* info, int symbol)
 }
 
 // @return How many symbols that should be shown are not.
-static int missing_of(const ph_coded_family_info* info)
+static int missing_of(const ph_pinhole_family_info* info)
 {
     int missing = 0;
     for (int symbol = 0; symbol < info->symbols; ++symbol) {
@@ -633,7 +635,7 @@ static void every_family_and_every_symbol_of_the_small_ones(void** state)
     (void)state;
     int missing = 0;
     for (int i = 0; i < PH_FAMILY_COUNT; ++i) {
-        missing += missing_of(&ph_coded_families[i]);
+        missing += missing_of(&ph_pinhole_families[i]);
     }
     assert_int_equal(missing, 0);
 }
@@ -645,13 +647,13 @@ static void every_kind_of_symbol_of_the_large_ones(void** state)
     uint64_t direct = 0;
     uint64_t by_length = 0;
     for (int i = 0; i < PH_FAMILY_COUNT; ++i) {
-        const ph_coded_family_info* info = &ph_coded_families[i];
+        const ph_pinhole_family_info* info = &ph_pinhole_families[i];
         for (int symbol = 0; info->symbols == PH_MAGNITUDES && symbol < PH_MAGNITUDES; ++symbol) {
             *(symbol < PH_MAGNITUDES_DIRECT ? &direct : &by_length) += seen_of(info, symbol);
         }
     }
     assert_true(direct > 0 && by_length > 0);
-    const ph_coded_family_info* numbers = &ph_coded_families[PH_FAMILY_NUMBER];
+    const ph_pinhole_family_info* numbers = &ph_pinhole_families[PH_FAMILY_NUMBER];
     assert_true(seen_of(numbers, 0) > 0);
     assert_true(seen_of(numbers, PH_NUMBER_SYMBOLS - 1) > 0);
 }

@@ -118,7 +118,7 @@ static void make_plain(random_crowd* world, int count)
         world->spawn_order[i] = (uint64_t)i + 10;
         world->live[i] = (ph_entity_index)i;
     }
-    world->crowd = (ph_crowd){
+    world->crowd = (ph_entity_arrays){
         .x_mm = world->x_mm,
         .y_mm = world->y_mm,
         .seen_by = world->seen_by,
@@ -188,8 +188,8 @@ static void distances_that_differ_by_a_hair_are_told_apart(void** state)
         world->spawn_order[i] = (uint64_t)i;
         world->live[i] = (ph_entity_index)i;
     }
-    world->crowd = (ph_crowd){world->x_mm,        world->y_mm, world->seen_by, world->flags,
-                              world->spawn_order, world->live, COUNT,          COUNT};
+    world->crowd = (ph_entity_arrays){world->x_mm,        world->y_mm, world->seen_by, world->flags,
+                                      world->spawn_order, world->live, COUNT,          COUNT};
     setup(&f, 1 << 25, RADIUS_MM);
     for (int wanted = 0; wanted <= COUNT; wanted += 20) {
         const ph_eye eye = eye_at(0, 0, RADIUS_MM - wanted % 3, wanted);
@@ -246,7 +246,8 @@ static void a_crowd_on_one_point_is_seen_by_spawn_order(void** state)
         spawn_order[i] = (uint64_t)(i * 7919LL % COUNT);
         live[i] = (ph_entity_index)i;
     }
-    const ph_crowd crowd = {position, position, seen_by, flags, spawn_order, live, COUNT, COUNT};
+    const ph_entity_arrays crowd = {position,    position, seen_by, flags,
+                                    spawn_order, live,     COUNT,   COUNT};
     fixture f = {.world.crowd = crowd};
     setup(&f, 131072, 250000);
     const ph_eye eye = eye_at(3000, 4000, 250000, WANTED);

@@ -5,7 +5,7 @@
 
 #include "support/test_support.h"
 
-#include "vision/crowd.h"
+#include "vision/entity_arrays.h"
 #include "vision/group_candidates.h"
 
 enum { GROUPS = 300, HEADS = 1024 };

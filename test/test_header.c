@@ -13,7 +13,7 @@ enum { BYTES_MAX = 48 };
 
 static ph_header packet_header(void)
 {
-    return (ph_header){.number = 1000,
+    return (ph_header){.sequence = 1000,
                        .horizon = 998,
                        .tick = 2047,
                        .wait = 3,
@@ -23,7 +23,7 @@ static ph_header packet_header(void)
 
 static ph_header hello_header(void)
 {
-    return (ph_header){.number = 7001,
+    return (ph_header){.sequence = 7001,
                        .horizon = 7000,
                        .tick = 5,
                        .wait = PH_WAIT_UNKNOWN,
@@ -55,7 +55,7 @@ static ph_result read(const uint8_t* bytes, size_t size, ph_header* header)
 
 static void assert_same(const ph_header* a, const ph_header* b)
 {
-    assert_int_equal(a->number, b->number);
+    assert_int_equal(a->sequence, b->sequence);
     assert_int_equal(a->horizon, b->horizon);
     assert_int_equal(a->tick, b->tick);
     assert_int_equal(a->wait, b->wait);
@@ -133,7 +133,7 @@ static void every_kind_survives(void** state)
     (void)state;
     ph_header header = packet_header();
     assert_survives(&header);
-    header.horizon = header.number - 64;
+    header.horizon = header.sequence - 64;
     header.has_eye = true;
     header.eye_mm[1] = -5;
     assert_survives(&header);
@@ -143,7 +143,7 @@ static void every_kind_survives(void** state)
     memset(header.eye_mm, 0, sizeof header.eye_mm);
     header.is_probe = true;
     assert_survives(&header);
-    header = (ph_header){.number = 3, .horizon = 3, .tick = 9, .wait = 30, .is_probe = true};
+    header = (ph_header){.sequence = 3, .horizon = 3, .tick = 9, .wait = 30, .is_probe = true};
     assert_survives(&header);
 }
 
@@ -151,11 +151,11 @@ static void horizons_wrap(void** state)
 {
     (void)state;
     ph_header header = packet_header();
-    header.number = 5;
+    header.sequence = 5;
     header.horizon = UINT32_MAX - 10;
     assert_survives(&header);
     header = hello_header();
-    header.number = 3;
+    header.sequence = 3;
     header.horizon = header.hello.session = UINT32_MAX;
     assert_survives(&header);
 }
@@ -165,13 +165,13 @@ static void random_headers_survive(void** state)
     (void)state;
     test_rng rng = {.state = 68};
     for (int i = 0; i < 5000; ++i) {
-        ph_header header = {.number = (uint32_t)test_rng_next(&rng),
+        ph_header header = {.sequence = (uint32_t)test_rng_next(&rng),
                             .tick = (uint16_t)test_rng_below(&rng, 2048),
                             .wait = (uint8_t)test_rng_below(&rng, 32),
                             .has_hello = test_rng_below(&rng, 2) == 0,
                             .is_probe = test_rng_below(&rng, 3) == 0};
         const uint32_t ahead = 1 + (uint32_t)test_rng_below(&rng, 64);
-        header.horizon = header.number - (header.is_probe && !header.has_hello ? 0 : ahead);
+        header.horizon = header.sequence - (header.is_probe && !header.has_hello ? 0 : ahead);
         if (header.has_hello) {
             header.hello = (ph_hello){.fingerprint = test_rng_next(&rng),
                                       .session = header.horizon,

@@ -17,8 +17,15 @@
 #include <time.h>
 
 // CROWD: more than are sent to together, and so many that what they send wakes other threads.
-// THRONG: more than three threads send to together.
-enum { ENTITIES = 20, PLAYERS = 4, CROWD = 64, THRONG = 128, TICK_US = 10000, TICKS_MAX = 500 };
+// MANY_PLAYERS: more than three threads send to together.
+enum {
+    ENTITIES = 20,
+    PLAYERS = 4,
+    CROWD = 64,
+    MANY_PLAYERS = 128,
+    TICK_US = 10000,
+    TICKS_MAX = 500
+};
 static const char SCHEMA[] = "class thing\n    place: position\n";
 static const uint8_t KEY[PH_NETCODE_KEY_SIZE] = "a key of 32 bytes for the tests";
 
@@ -79,7 +86,7 @@ static ph_host_def def_of(stage* s)
     ph_host_def def = ph_host_def_default();
     def.world = s->world;
     def.tick_us = TICK_US;
-    def.client_capacity = THRONG;
+    def.client_capacity = MANY_PLAYERS;
     def.pool = s->pool;
     def.on_messages = on_messages;
     def.on_messages_context = s;
@@ -565,31 +572,31 @@ static void a_host_that_is_always_late_serves_all_the_same(void** state)
 }
 
 // Every client has something to see at every tick, and never is there time for all of them.
-static void play_cut_ticks(stage* s, player* throng, int ticks)
+static void play_cut_ticks(stage* s, player* players, int ticks)
 {
     s->send_until_us = 0;
-    for (int i = 0; i < THRONG; ++i) {
-        throng[i].views = 0;
+    for (int i = 0; i < MANY_PLAYERS; ++i) {
+        players[i].views = 0;
     }
     for (int i = 0; i < ticks; ++i) {
         const uint64_t put_off = ph_host_get_stats(s->host).postponed_sends;
         move_all(s);
         tick(s);
         assert_true(ph_host_get_stats(s->host).postponed_sends > put_off);
-        for (int j = 0; j < THRONG; ++j) {
-            play(&throng[j]);
+        for (int j = 0; j < MANY_PLAYERS; ++j) {
+            play(&players[j]);
         }
     }
 }
 
 // Turns go around, so no client is more than one ahead.
-static void assert_same_views(const player* throng)
+static void assert_same_views(const player* players)
 {
-    int least = throng[0].views;
-    int most = throng[0].views;
-    for (int i = 1; i < THRONG; ++i) {
-        least = throng[i].views < least ? throng[i].views : least;
-        most = throng[i].views > most ? throng[i].views : most;
+    int least = players[0].views;
+    int most = players[0].views;
+    for (int i = 1; i < MANY_PLAYERS; ++i) {
+        least = players[i].views < least ? players[i].views : least;
+        most = players[i].views > most ? players[i].views : most;
     }
     assert_true(least > 0);
     assert_in_range(most - least, 0, 1);
@@ -599,19 +606,19 @@ static void assert_same_views(const player* throng)
 static void threads_that_never_have_time_send_to_all_alike(void** state)
 {
     (void)state;
-    static player throng[THRONG]; // too large for the stack
+    static player players[MANY_PLAYERS]; // too large for the stack
     stage s;
     setup(&s, 3);
     s.viewer.bits_per_second = 1000000; // time is all that is scarce
     s.viewer.sends_per_second = 1000.0;
-    for (int i = 0; i < THRONG; ++i) {
-        join(&s, &throng[i], (uint64_t)i + 1);
+    for (int i = 0; i < MANY_PLAYERS; ++i) {
+        join(&s, &players[i], (uint64_t)i + 1);
     }
-    assert_true(show_all(&s, throng, THRONG));
-    play_cut_ticks(&s, throng, 200);
-    assert_same_views(throng);
-    for (int i = 0; i < THRONG; ++i) {
-        leave(&throng[i]);
+    assert_true(show_all(&s, players, MANY_PLAYERS));
+    play_cut_ticks(&s, players, 200);
+    assert_same_views(players);
+    for (int i = 0; i < MANY_PLAYERS; ++i) {
+        leave(&players[i]);
     }
     teardown(&s);
 }

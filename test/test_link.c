@@ -474,7 +474,7 @@ static void a_run_has_a_golden_hash(void** state)
 
 // ---- a change
 
-static void a_change_leaves_what_is_on_its_way(void** state)
+static void a_change_leaves_what_is_in_flight(void** state)
 {
     (void)state;
     ph_link* link = test_link_create(&(ph_link_def){.delay_us = 1000});
@@ -538,7 +538,7 @@ int main(void)
         cmocka_unit_test(more_loss_takes_more_and_changes_nothing_else),
         cmocka_unit_test(another_seed_or_key_is_another_network),
         cmocka_unit_test(a_run_has_a_golden_hash),
-        cmocka_unit_test(a_change_leaves_what_is_on_its_way),
+        cmocka_unit_test(a_change_leaves_what_is_in_flight),
         cmocka_unit_test(a_change_keeps_seed_key_and_allocator),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,7 +25,7 @@ static const uint8_t payload[PH_MESSAGE_FRAGMENT_SIZE] =
 
 static ph_message_fragment part(uint16_t number, uint8_t left, uint8_t size)
 {
-    return (ph_message_fragment){.number = number, .left = left, .size = size, .bytes = payload};
+    return (ph_message_fragment){.sequence = number, .left = left, .size = size, .bytes = payload};
 }
 
 static void make_sections(ph_message_section sections[SECTIONS])
@@ -42,9 +42,9 @@ static void make_sections(ph_message_section sections[SECTIONS])
     sections[5] = (ph_message_section){.has_input = true, .has_blob = true, .input_number = 9};
     sections[6] = (ph_message_section){.has_input = true, .input_number = 9};
     sections[7] =
-        (ph_message_section){.has_answer = true, .answer_received = 9, .answer_processed = 9};
+        (ph_message_section){.has_input_ack = true, .input_received = 9, .input_processed = 9};
     sections[8] =
-        (ph_message_section){.has_answer = true, .answer_received = 3, .answer_processed = 65534};
+        (ph_message_section){.has_input_ack = true, .input_received = 3, .input_processed = 65534};
     sections[9] = (ph_message_section){
         .fragment_count = 3,
         .fragments = {part(65534, 1, PH_MESSAGE_FRAGMENT_SIZE), part(65535, 0, 1), part(0, 0, 2)}};
@@ -58,9 +58,9 @@ static void make_sections(ph_message_section sections[SECTIONS])
                                         .input_number = 77,
                                         .input_size = 2,
                                         .input_bytes = payload,
-                                        .has_answer = true,
-                                        .answer_received = 78,
-                                        .answer_processed = 70,
+                                        .has_input_ack = true,
+                                        .input_received = 78,
+                                        .input_processed = 70,
                                         .fragment_count = 1,
                                         .fragments = {part(512, 15, PH_MESSAGE_FRAGMENT_SIZE)}};
 }
@@ -92,11 +92,11 @@ static int describe_parts(const ph_message_section* it, char* text)
     } else if (it->has_input) {
         length += sprintf(text + length, "input %u asks; ", it->input_number);
     }
-    if (it->has_answer && it->answer_received == it->answer_processed) {
-        length += sprintf(text + length, "answer %u all; ", it->answer_received);
-    } else if (it->has_answer) {
-        length += sprintf(text + length, "answer %u processed %u; ", it->answer_received,
-                          it->answer_processed);
+    if (it->has_input_ack && it->input_received == it->input_processed) {
+        length += sprintf(text + length, "answer %u all; ", it->input_received);
+    } else if (it->has_input_ack) {
+        length += sprintf(text + length, "answer %u processed %u; ", it->input_received,
+                          it->input_processed);
     }
     return length;
 }
@@ -106,8 +106,8 @@ static int describe(const ph_message_section* it, char* text)
     int length = describe_parts(it, text);
     for (int i = 0; i < it->fragment_count; ++i) {
         const ph_message_fragment* fragment = &it->fragments[i];
-        length +=
-            sprintf(text + length, "fragment %u left %u bytes ", fragment->number, fragment->left);
+        length += sprintf(text + length, "fragment %u left %u bytes ", fragment->sequence,
+                          fragment->left);
         length += add_hex(text + length, fragment->bytes, fragment->size);
         length += sprintf(text + length, "; ");
     }

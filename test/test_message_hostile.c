@@ -14,7 +14,7 @@
 
 static ph_message_fragment fragment_of(uint16_t number, uint8_t left, const uint8_t* bytes)
 {
-    return (ph_message_fragment){.number = number,
+    return (ph_message_fragment){.sequence = number,
                                  .left = left,
                                  .size = left > 0 ? PH_MESSAGE_FRAGMENT_SIZE : 5,
                                  .bytes = bytes};
@@ -159,15 +159,15 @@ static void answers_about_what_was_never_set_are_refused(void** state)
     (void)state;
     message_pair pair;
     message_pair_setup(&pair, NULL);
-    ph_message_section answer = {.has_answer = true};
+    ph_message_section answer = {.has_input_ack = true};
     refuse(&pair, &answer, PH_MESSAGES_REFUSAL_ACK);
     ph_messages_set_input(pair.ends[1], 10, NULL, 0);
-    answer.answer_received = answer.answer_processed = 11;
+    answer.input_received = answer.input_processed = 11;
     refuse(&pair, &answer, PH_MESSAGES_REFUSAL_ACK);
-    answer.answer_received = 10;
-    answer.answer_processed = (uint16_t)-1; // 11 behind
+    answer.input_received = 10;
+    answer.input_processed = (uint16_t)-1; // 11 behind
     refuse(&pair, &answer, PH_MESSAGES_REFUSAL_ACK);
-    answer.answer_processed = 3;
+    answer.input_processed = 3;
     accept(&pair, &answer);
     assert_int_equal(ph_messages_processed_input(pair.ends[1]), 3);
     message_pair_teardown(&pair);
@@ -205,11 +205,11 @@ static void fragments_beyond_the_window_are_refused(void** state)
     const uint8_t bytes[PH_MESSAGE_FRAGMENT_SIZE] = {0};
     ph_message_section section = {.fragment_count = 1, .fragments = {fragment_of(32, 0, bytes)}};
     refuse(&pair, &section, PH_MESSAGES_REFUSAL_WINDOW);
-    section.fragments[0].number = 31;
+    section.fragments[0].sequence = 31;
     accept(&pair, &section);
-    section.fragments[0].number = 0;
+    section.fragments[0].sequence = 0;
     accept(&pair, &section);
-    section.fragments[0].number = 33;
+    section.fragments[0].sequence = 33;
     refuse(&pair, &section, PH_MESSAGES_REFUSAL_WINDOW);
     message_pair_teardown(&pair);
 }
@@ -251,7 +251,7 @@ static void endless_messages_are_refused(void** state)
         ph_message_section section = {.fragment_count = 1,
                                       .fragments = {fragment_of(i, (uint8_t)(15 - i), bytes)}};
         accept(&pair, &section);
-        section.fragments[0].number = (uint16_t)(i + 1);
+        section.fragments[0].sequence = (uint16_t)(i + 1);
         section.fragments[0].left = 15;
         section.fragments[0].size = PH_MESSAGE_FRAGMENT_SIZE;
         if (i < 15) {

@@ -51,7 +51,7 @@ static void walking_with_the_truth_has_no_jolts(void** state)
     meter_stage_close(&stage);
 }
 
-// Shown as the client may show it: carried on beyond the edge, then told of on the other side.
+// Shown as the client may show it: extrapolated beyond the edge, then told of on the other side.
 static void walking_across_the_edge_of_the_world_is_no_jolt(void** state)
 {
     (void)state;

@@ -523,7 +523,7 @@ static void a_handshake_lapses_after_its_timeout(void** state)
     stage_teardown(x);
 }
 
-// ---- what a stranger gets
+// ---- what an unknown sender gets
 
 static size_t longest_answer;
 static size_t shortest_question;

@@ -121,7 +121,7 @@ static void both_directions_of_all_clients_at_once(void** state)
 }
 
 // All clients disconnect while a thread seals for them.
-static fixture* say_goodbye(void)
+static fixture* disconnect_all(void)
 {
     fixture* f = setup();
     for (int i = 0; i < CLIENTS; ++i) {
@@ -159,7 +159,7 @@ static void expect_all_gone(fixture* f)
 static void a_goodbye_waits_for_the_tick(void** state)
 {
     (void)state;
-    fixture* f = say_goodbye();
+    fixture* f = disconnect_all();
     ph_net_server_tick(f->x->server, f->x->now_us, f->x->unix_s);
     expect_all_gone(f);
 }
@@ -167,7 +167,7 @@ static void a_goodbye_waits_for_the_tick(void** state)
 static void a_goodbye_may_be_the_last_word(void** state)
 {
     (void)state;
-    fixture* f = say_goodbye();
+    fixture* f = disconnect_all();
     ph_net_server_disconnect_all(f->x->server);
     expect_all_gone(f);
 }

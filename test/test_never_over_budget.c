@@ -32,7 +32,7 @@
 enum { WIDE_ROUNDS = 60 };
 
 // What improbable symbols may add to an enter of the pinhole profile.
-#define CODED_ENTER_EXTRA_BITS (PH_CODED_ENTER_BITS_MAX - PH_CLASSIC_ENTER_BITS_MAX)
+#define PINHOLE_ENTER_EXTRA_BITS (PH_PINHOLE_ENTER_BITS_MAX - PH_CLASSIC_ENTER_BITS_MAX)
 
 typedef struct model {
     int64_t level; // in parts
@@ -83,10 +83,11 @@ static uint64_t
 static int64_t dearest_bits(const test_session* session, int viewer)
 {
     const test_state* state = session->context;
-    const bool is_coded = session->def.profile == PH_PROFILE_PINHOLE;
+    const bool is_pinhole = session->def.profile == PH_PROFILE_PINHOLE;
     const int classic_bits = PH_HEADER_BITS + PH_HELLO_BITS + PH_EYE_BITS;
-    const int coded_bits = PH_CODED_HEADER_BITS_MAX + PH_CODED_SLACK_BITS + CODED_ENTER_EXTRA_BITS;
-    const int payload_bits = (is_coded ? coded_bits : classic_bits) + state->enter_bits_max;
+    const int pinhole_bits =
+        PH_PINHOLE_HEADER_BITS_MAX + PH_PINHOLE_SLACK_BITS + PINHOLE_ENTER_EXTRA_BITS;
+    const int payload_bits = (is_pinhole ? pinhole_bits : classic_bits) + state->enter_bits_max;
     const int payload_bytes = (payload_bits + 7) / 8;
     return 8 * (int64_t)((payload_bytes < PH_PAYLOAD_MAX ? payload_bytes : PH_PAYLOAD_MAX) +
                          session->viewers[viewer].def.overhead_bytes +
@@ -352,7 +353,7 @@ static bool must_have_been_sent(const test_session* session, int viewer,
         ph_send_context_place(&context, slot, &at);
         ph_diff_compare(&context, &at, replicas->dirty[slot] & mask, NULL, &due);
         if (replicas->state[slot] == PH_REPLICA_ABSENT ||
-            (due.due & ~may_wait(&context, slot, may_be_coarse)) != 0) {
+            (due.different & ~may_wait(&context, slot, may_be_coarse)) != 0) {
             return true;
         }
     }

@@ -46,9 +46,9 @@ static void a_second_is_the_longest(void** state)
 {
     (void)state;
     ph_pacing pacing = make(0, 0);
-    pacing.since_us = PH_RHYTHM_LONGEST_US - 1;
+    pacing.since_us = PH_PACING_LONGEST_US - 1;
     assert_false(is_due(pacing));
-    pacing.since_us = PH_RHYTHM_LONGEST_US;
+    pacing.since_us = PH_PACING_LONGEST_US;
     assert_true(is_due(pacing));
 }
 

@@ -30,7 +30,7 @@ static void take_in(void* context, ph_viewer_id viewer, const void* bytes, size_
 }
 
 // As the next send will find it.
-static const ph_replicas* knowledge_of(const fixture* x)
+static const ph_replicas* replicas_of(const fixture* x)
 {
     const ph_send_context context = ph_world_send_context(x->f.world, x->viewer.index1 - 1);
     ph_propagate_dirty(context.store, context.sender, context.slots, context.store->tick);
@@ -105,12 +105,12 @@ static void changes_touch_their_slot(void** state)
     fixture x;
     setup(&x, 0);
     const known_one it = make_known_one(&x);
-    assert_true(knowledge_of(&x)->dirty[it.slot] == 0);
+    assert_true(replicas_of(&x)->dirty[it.slot] == 0);
     hurt(&x, &it);
     ph_world_tick(x.f.world);
-    assert_true(knowledge_of(&x)->dirty[it.slot] == BIT(HEALTH));
+    assert_true(replicas_of(&x)->dirty[it.slot] == BIT(HEALTH));
     ph_world_tick(x.f.world);
-    assert_true(knowledge_of(&x)->dirty[it.slot] == BIT(HEALTH)); // until it is sent
+    assert_true(replicas_of(&x)->dirty[it.slot] == BIT(HEALTH)); // until it is sent
     small_world_teardown(&x.f);
 }
 
@@ -129,7 +129,7 @@ static void no_change_is_forgotten_before_the_next_send(void** state)
                 }
                 ph_world_tick(x.f.world);
             }
-            assert_true(knowledge_of(&x)->dirty[it.slot] == BIT(HEALTH));
+            assert_true(replicas_of(&x)->dirty[it.slot] == BIT(HEALTH));
             small_world_teardown(&x.f);
         }
     }
@@ -170,7 +170,7 @@ static void filed_changes_survive_growth(void** state)
         small_world_spawn_at(&x.f, 2 + (uint64_t)i, 2000 + 10 * i, 0);
     }
     assert_true(x.f.world->store.entities.capacity > capacity);
-    assert_true(knowledge_of(&x)->dirty[it.slot] == BIT(HEALTH));
+    assert_true(replicas_of(&x)->dirty[it.slot] == BIT(HEALTH));
     small_world_teardown(&x.f);
 }
 

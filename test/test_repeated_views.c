@@ -86,7 +86,7 @@ static void setup(fixture* f, ph_vision_kind kind)
                                .viewer_capacity = VIEWERS,
                                .radius_mm_max = f->radius_mm_max};
     assert_int_equal(ph_nearby_create(&f->nearby, &allocator, &def), PH_OK);
-    assert_int_equal(ph_nearby_reserve_answers(&f->nearby, RANDOM_CROWD_MAX), PH_OK);
+    assert_int_equal(ph_nearby_reserve_results(&f->nearby, RANDOM_CROWD_MAX), PH_OK);
     assert_int_equal(ph_slots_create(&allocator, SLOTS, &f->slots), PH_OK);
     f->next_order = 2000000;
     f->view = (ph_view){0};
@@ -146,7 +146,7 @@ static void replace_some(fixture* f)
 
 static void remove_some(fixture* f)
 {
-    ph_crowd* crowd = &f->world.crowd;
+    ph_entity_arrays* crowd = &f->world.crowd;
     for (int i = crowd->live_count - 1; i >= 0; --i) {
         if (draw(f, 20) == 0) {
             f->world.spawn_order[f->world.live[i]] = UINT64_MAX;
@@ -204,7 +204,7 @@ static void look_at_all(fixture* f)
 
 static void assert_view_is_exact(const fixture* f)
 {
-    const ph_crowd* crowd = &f->world.crowd;
+    const ph_entity_arrays* crowd = &f->world.crowd;
     const ph_view* view = &f->view;
     int enter_count = 0;
     for (int i = 0; i < crowd->live_count; ++i) {
@@ -234,7 +234,7 @@ static void assert_view_is_exact(const fixture* f)
 
 static void assert_shows_the_exact(const fixture* f)
 {
-    const ph_crowd* crowd = &f->world.crowd;
+    const ph_entity_arrays* crowd = &f->world.crowd;
     for (int i = 0; i < crowd->live_count; ++i) {
         const ph_entity_index entity = crowd->live[i];
         const int slot = ph_slots_find(f->slots, entity);
@@ -256,8 +256,8 @@ static void refresh(fixture* f)
     ph_eye exact = f->eye;
     exact.wanted = f->first;
     exact.radius_mm = f->eye.enter_mm;
-    exact.verdicts = f->nearby.verdicts;
-    ph_slots_step step = {.crowd = &f->world.crowd,
+    exact.visibility = f->nearby.visibility;
+    ph_slots_step step = {.arrays = &f->world.crowd,
                           .eye = &exact,
                           .view = &f->view,
                           .newcomers = f->nearby.seen,

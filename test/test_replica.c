@@ -165,7 +165,7 @@ static void an_enter_makes_everything_known(void** state)
 }
 
 // All enters of send() were after two jumps.
-static void an_entity_has_jumped_since_any_enter_on_its_way(void** state)
+static void an_entity_has_jumped_since_any_enter_in_flight(void** state)
 {
     (void)state;
     fixture f;
@@ -198,7 +198,7 @@ static void the_newest_is_the_last_that_was_sent(void** state)
     assert_int_equal(newest(&f, B), 4);
     assert_false(resolve(&f, true));
     assert_false(resolve(&f, true));
-    assert_int_equal(newest(&f, A), 3); // still on its way
+    assert_int_equal(newest(&f, A), 3); // still in flight
     assert_false(resolve(&f, false));
     assert_int_equal(newest(&f, A), 1); // known
     assert_int_equal(newest(&f, B), 2);
@@ -288,7 +288,7 @@ static void two_lost_positions_give_the_whole_path_back(void** state)
     }
 }
 
-// It is known to be gone with the first, but the slot rests until nothing of it is on its way.
+// It is known to be gone with the first, but the slot rests until nothing of it is in flight.
 static void a_leave_may_be_told_twice(void** state)
 {
     (void)state;
@@ -362,7 +362,7 @@ static void a_newcomer_that_leaves_is_gone_at_once(void** state)
     teardown(&f);
 }
 
-static void an_enter_on_its_way_keeps_the_slot(void** state)
+static void an_enter_in_flight_keeps_the_slot(void** state)
 {
     (void)state;
     for (int is_applied = 0; is_applied <= 1; ++is_applied) {
@@ -468,7 +468,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(replicas_begin_with_a_cache_line),
         cmocka_unit_test(an_enter_makes_everything_known),
-        cmocka_unit_test(an_entity_has_jumped_since_any_enter_on_its_way),
+        cmocka_unit_test(an_entity_has_jumped_since_any_enter_in_flight),
         cmocka_unit_test(the_newest_is_the_last_that_was_sent),
         cmocka_unit_test(a_loss_touches_what_nothing_newer_has_told),
         cmocka_unit_test(a_second_enter_counts_for_all_properties),
@@ -479,7 +479,7 @@ int main(void)
         cmocka_unit_test(a_lost_leave_waits_for_the_one_behind_it),
         cmocka_unit_test(a_leave_frees_the_slot_when_it_is_applied),
         cmocka_unit_test(a_newcomer_that_leaves_is_gone_at_once),
-        cmocka_unit_test(an_enter_on_its_way_keeps_the_slot),
+        cmocka_unit_test(an_enter_in_flight_keeps_the_slot),
         cmocka_unit_test(an_item_in_place_of_the_newest_counts_once),
         cmocka_unit_test(a_loss_gives_the_scheduler_its_score_back),
         cmocka_unit_test(validate_sees_damage),

@@ -15,7 +15,7 @@
 // Whatever comes, Ann never shows a third title or a fourth heading, no entity ever stands in a
 // wrong kilometre, and at the end, when packets come through again, everything is equal.
 //
-// In the pinhole profile an enter is not repeated while it is on its way. So there Ann and Bob have
+// In the pinhole profile an enter is not repeated while it is in flight. So there Ann and Bob have
 // come before, by a packet that was answered, and she has no title yet; and both ends agree on the
 // baselines of every packet.
 
@@ -352,7 +352,7 @@ static const char* shown_title(void)
     return title;
 }
 
-static void what_changed_there_and_back_is_told_while_the_change_is_on_its_way(void** state)
+static void what_changed_there_and_back_is_told_while_the_change_is_in_flight(void** state)
 {
     (void)state;
     setup();
@@ -561,7 +561,7 @@ static int play_profile(ph_profile played)
         cmocka_unit_test(packets_come_in_any_order_or_never_or_twice),
         cmocka_unit_test(acknowledgements_come_in_any_order_or_never_or_twice),
         cmocka_unit_test(every_packet_meets_every_fate),
-        cmocka_unit_test(what_changed_there_and_back_is_told_while_the_change_is_on_its_way),
+        cmocka_unit_test(what_changed_there_and_back_is_told_while_the_change_is_in_flight),
         cmocka_unit_test(an_update_after_a_lost_enter_is_an_enter),
         cmocka_unit_test(a_slot_is_used_again_only_when_the_client_has_left_it),
         cmocka_unit_test(a_slot_shows_one_after_the_other),

@@ -17,7 +17,7 @@ static void it_understands_random_sessions(void** state)
 
 #else
 
-#include "support/golden_coded_text.h"
+#include "support/golden_pinhole_text.h"
 
 #include "client/client_state.h"
 

@@ -66,7 +66,7 @@ typedef struct fixture {
     uint8_t flags[3];
     uint64_t spawn_order[3];
     ph_entity_index live[3];
-    ph_crowd crowd;
+    ph_entity_arrays crowd;
     ph_eye eye;
 } fixture;
 
@@ -79,7 +79,8 @@ static void setup(fixture* f)
         .live = {0, 1, 2},
         .eye = {.sees = 1, .own = PH_ENTITY_NONE, .radius_mm = 100, .wanted = 3},
     };
-    f->crowd = (ph_crowd){f->x_mm, f->y_mm, f->seen_by, f->flags, f->spawn_order, f->live, 3, 3};
+    f->crowd =
+        (ph_entity_arrays){f->x_mm, f->y_mm, f->seen_by, f->flags, f->spawn_order, f->live, 3, 3};
 }
 
 static void masks_must_meet(void** state)

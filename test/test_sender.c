@@ -295,7 +295,7 @@ static void what_did_not_fit_comes_first(void** state)
 }
 
 // Each further record would be a whole enter: the others come first.
-static void an_enter_on_its_way_is_not_told_again_without_need(void** state)
+static void an_enter_in_flight_is_not_told_again_without_need(void** state)
 {
     (void)state;
     ph_viewer_def def = ph_viewer_def_default();
@@ -452,7 +452,7 @@ int main(void)
         cmocka_unit_test(what_is_reserved_before_the_first_send_is_full_too),
         cmocka_unit_test(time_without_a_limit_saves_nothing_up),
         cmocka_unit_test(what_did_not_fit_comes_first),
-        cmocka_unit_test(an_enter_on_its_way_is_not_told_again_without_need),
+        cmocka_unit_test(an_enter_in_flight_is_not_told_again_without_need),
         cmocka_unit_test(a_full_second_gives_the_rate),
         cmocka_unit_test(senseless_viewers_are_refused),
         cmocka_unit_test(slots_are_twice_the_visible_as_long_as_they_are_cheap),

@@ -34,7 +34,7 @@ static void a_newcomer_is_told_as_a_whole(void** state)
     assert_int_equal(packet->header.enter_count, 1);
     const ph_record* enter = inbox_find(&x->box, viewed_slot(x, id));
     assert_int_equal(enter->kind, PH_RECORD_ENTER);
-    assert_int_equal(enter->name, 4711);
+    assert_int_equal(enter->key, 4711);
     assert_int_equal(enter->association & 3, 1);
     assert_true(enter->properties == (BIT(POSITION) | BIT(HEALTH))); // the rest is initial
     assert_int_equal(viewed_health(x, enter), 50);
@@ -53,7 +53,7 @@ static void until_its_enter_is_known_every_record_is_an_enter(void** state)
         inbox_step(&x->box, SEND_US);
         assert_int_equal(inbox_find(&x->box, viewed_slot(x, id))->kind, PH_RECORD_ENTER);
     }
-    assert_int_equal(inbox_ack(&x->box, 1, 1), PH_OK); // the first; two are still on their way
+    assert_int_equal(inbox_ack(&x->box, 1, 1), PH_OK); // the first; two are still in flight
     viewed_set_health(x, id, 20);
     inbox_step(&x->box, SEND_US);
     assert_int_equal(inbox_find(&x->box, viewed_slot(x, id))->kind, PH_RECORD_UPDATE);
@@ -123,12 +123,12 @@ static void what_the_client_has_is_not_told(void** state)
     const ph_record* update = inbox_find(&x->box, viewed_slot(x, id));
     assert_int_equal(update->kind, PH_RECORD_UPDATE);
     assert_true(update->properties == BIT(HEALTH));
-    inbox_step(&x->box, SEND_US); // on its way
+    inbox_step(&x->box, SEND_US); // in flight
     assert_int_equal(x->box.count, 0);
     viewed_teardown(x);
 }
 
-// A, then B, then A again while B is on its way: the client must not end with B.
+// A, then B, then A again while B is in flight: the client must not end with B.
 static void there_and_back_is_told_while_the_way_there_is_in_flight(void** state)
 {
     (void)state;
@@ -249,7 +249,7 @@ static void without_answers_only_probes_go_out(void** state)
             const bool is_probe = inbox_only(&x->box)->header.is_probe;
             packet_count += !is_probe;
             probe_count += is_probe;
-            assert_true(!is_probe || x->box.packets[0].header.number == inbox_newest(&x->box));
+            assert_true(!is_probe || x->box.packets[0].header.sequence == inbox_newest(&x->box));
         }
     }
     assert_int_equal(packet_count, PH_FLIGHT_MAX);

@@ -182,9 +182,9 @@ static void a_lost_sample_is_expected_no_more(void** state)
     teardown(x);
 }
 
-// The older of two is lost, the newer still on its way: the motion is that from the known sample, of
+// The older of two is lost, the newer still in flight: the motion is that from the known sample, of
 // two seconds ago, to the newer one. So it is shown too slow, but not where the known sample was.
-static void a_loss_leaves_what_is_still_on_its_way(void** state)
+static void a_loss_leaves_what_is_still_in_flight(void** state)
 {
     (void)state;
     fixture* x = setup();
@@ -368,7 +368,7 @@ int main(void)
         cmocka_unit_test(a_stop_is_sent_again_after_a_loss),
         cmocka_unit_test(an_entity_that_sets_out_is_shown_behind),
         cmocka_unit_test(a_lost_sample_is_expected_no_more),
-        cmocka_unit_test(a_loss_leaves_what_is_still_on_its_way),
+        cmocka_unit_test(a_loss_leaves_what_is_still_in_flight),
         cmocka_unit_test(a_jump_ends_the_motion),
         cmocka_unit_test(a_turn_is_an_error_until_it_is_told),
         cmocka_unit_test(an_entity_shown_to_more_is_where_it_was),

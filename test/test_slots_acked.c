@@ -28,7 +28,7 @@ static void a_leave_is_told_until_it_is_known(void** state)
     for (int i = 0; i < 3; ++i) {
         inbox_step(&x->box, SEND_US);
         assert_int_equal(inbox_find(&x->box, slot)->kind, PH_RECORD_LEAVE);
-        inbox_step(&x->box, SEND_US); // on its way
+        inbox_step(&x->box, SEND_US); // in flight
         assert_int_equal(x->box.count, 0);
         assert_int_equal(ph_viewer_free_slot(x->f.world, x->viewer, slot), PH_ERROR_ARGUMENT);
         inbox_lose_all(&x->box);
@@ -68,7 +68,7 @@ static void a_slot_is_used_again_with_the_next_number(void** state)
     assert_int_equal(viewed_slot(x, second), slot);
     assert_int_equal(enter->kind, PH_RECORD_ENTER);
     assert_int_equal(enter->association & 3, 2);
-    assert_int_equal(enter->name, 2);
+    assert_int_equal(enter->key, 2);
     viewed_teardown(x);
 }
 
@@ -85,13 +85,13 @@ static void an_entity_that_never_arrived_needs_no_leave(void** state)
     assert_int_equal(x->box.count, 0); // the slot was left; the send has freed it
     inbox_step(&x->box, SEND_US);
     const ph_record* enter = inbox_find(&x->box, viewed_slot(x, second));
-    assert_int_equal(enter->name, 2);
+    assert_int_equal(enter->key, 2);
     assert_int_equal(enter->association & 3, 1); // the same number again
     assert_int_equal(inbox_stats(&x->box).sent_leaves, 0);
     viewed_teardown(x);
 }
 
-// It left while its enter was on its way. The enter is lost, the leave arrives: the number counts.
+// It left while its enter was in flight. The enter is lost, the leave arrives: the number counts.
 static void a_leave_may_arrive_without_its_enter(void** state)
 {
     (void)state;

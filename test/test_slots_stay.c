@@ -111,7 +111,7 @@ static void with_the_largest_radius_every_entity_may_stay(void** state)
     s.y_mm[1] = INT32_MIN;
     s.eye.radius_mm = INT64_C(1) << 31;
     const ph_view empty = {0};
-    const ph_slots_step seen_by_no_query = {.crowd = &s.crowd,
+    const ph_slots_step seen_by_no_query = {.arrays = &s.crowd,
                                             .eye = &s.eye,
                                             .view = &empty,
                                             .tick = s.tick,

@@ -77,7 +77,7 @@ static void every_stage_is_measured(void** state)
     inbox_ack_all(&x->box);
     const ph_stage_times times = ph_world_stage_times(x->f.world);
     assert_int_equal(times.ns[PH_STAGE_VISION], 1);
-    assert_int_equal(times.ns[PH_STAGE_KNOWLEDGE], 2);
+    assert_int_equal(times.ns[PH_STAGE_REPLICAS], 2);
     assert_int_equal(times.ns[PH_STAGE_SCORE], 1);
     assert_int_equal(times.ns[PH_STAGE_PICK], 2);
     assert_int_equal(times.ns[PH_STAGE_ENCODE], 1);

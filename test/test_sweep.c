@@ -21,17 +21,17 @@ typedef struct fixture {
     uint32_t seen_by[PADDED];
     ph_entity_index entity[PADDED];
     uint64_t spawn_order[PADDED];
-    ph_lineup lineup;
+    ph_cell_sorted sorted;
     uint32_t count;
     ph_seen* scratch;
     ph_seen seen[RANDOM_CROWD_MAX + 1];
 } fixture;
 
-// The lineup of all but those that are always or never seen: a sweep knows no flags.
+// The cell-sorted entities of all but those that are always or never seen: a sweep knows no flags.
 static void setup(fixture* f, test_rng* rng)
 {
     random_crowd_make(&f->world, rng);
-    const ph_crowd* crowd = &f->world.crowd;
+    const ph_entity_arrays* crowd = &f->world.crowd;
     f->count = 0;
     for (int i = 0; i < crowd->live_count; ++i) {
         const ph_entity_index entity = crowd->live[i];
@@ -42,11 +42,11 @@ static void setup(fixture* f, test_rng* rng)
         f->entity[f->count] = entity;
         f->spawn_order[f->count++] = crowd->spawn_order[entity];
     }
-    f->lineup = (ph_lineup){.x_mm = f->x_mm,
-                            .y_mm = f->y_mm,
-                            .seen_by = f->seen_by,
-                            .entity = f->entity,
-                            .spawn_order = f->spawn_order};
+    f->sorted = (ph_cell_sorted){.x_mm = f->x_mm,
+                                 .y_mm = f->y_mm,
+                                 .seen_by = f->seen_by,
+                                 .entity = f->entity,
+                                 .spawn_order = f->spawn_order};
     f->scratch = malloc((size_t)ph_sweep_scratch_count((int)f->count) * sizeof(ph_seen));
     assert_non_null(f->scratch);
 }
@@ -60,7 +60,7 @@ static void equals_brute_force_in_any_pieces(void** state)
         setup(&f, &rng);
         const ph_eye eye = random_eye_make(&f.world, &rng);
         const int first = (int)test_rng_below(&rng, (uint64_t)eye.wanted + 1);
-        ph_sweep sweep = ph_sweep_make(&f.lineup, &eye, f.scratch, (int)f.count);
+        ph_sweep sweep = ph_sweep_make(&f.sorted, &eye, f.scratch, (int)f.count);
         uint32_t done = 0;
         while (done < f.count) {
             const uint32_t left = f.count - done;
@@ -84,11 +84,11 @@ static void expectations_may_cut_through_keys_that_are_wrong(void** state)
     static fixture f;
     test_rng rng = {.state = 1001};
     ph_seen all[COUNT];
-    f.lineup = (ph_lineup){.x_mm = f.x_mm,
-                           .y_mm = f.y_mm,
-                           .seen_by = f.seen_by,
-                           .entity = f.entity,
-                           .spawn_order = f.spawn_order};
+    f.sorted = (ph_cell_sorted){.x_mm = f.x_mm,
+                                .y_mm = f.y_mm,
+                                .seen_by = f.seen_by,
+                                .entity = f.entity,
+                                .spawn_order = f.spawn_order};
     f.scratch = malloc((size_t)ph_sweep_scratch_count(COUNT) * sizeof(ph_seen));
     assert_non_null(f.scratch);
     for (uint32_t i = 0; i < COUNT; ++i) {
@@ -104,7 +104,7 @@ static void expectations_may_cut_through_keys_that_are_wrong(void** state)
     const ph_eye eye = {
         .sees = 1, .own = PH_ENTITY_NONE, .radius_mm = INT64_C(1) << 31, .enter_mm = FAR_MM};
     for (int round = 0; round < 5000; ++round) {
-        ph_sweep sweep = ph_sweep_make(&f.lineup, &eye, f.scratch, COUNT);
+        ph_sweep sweep = ph_sweep_make(&f.sorted, &eye, f.scratch, COUNT);
         ph_sweep_gather(&sweep, 0, COUNT);
         ph_sweep_count_within(&sweep, eye.radius_mm);
         const int wanted = 1 + (int)test_rng_below(&rng, COUNT);
@@ -138,15 +138,15 @@ static void an_entity_just_beyond_the_radius_does_not_enter(void** state)
         .entity = {0, 1, 2, 3, 4},
         .spawn_order = {0, 1, 2, 3, 4},
     };
-    f.lineup = (ph_lineup){.x_mm = f.x_mm,
-                           .y_mm = f.y_mm,
-                           .seen_by = f.seen_by,
-                           .entity = f.entity,
-                           .spawn_order = f.spawn_order};
+    f.sorted = (ph_cell_sorted){.x_mm = f.x_mm,
+                                .y_mm = f.y_mm,
+                                .seen_by = f.seen_by,
+                                .entity = f.entity,
+                                .spawn_order = f.spawn_order};
     f.scratch = malloc((size_t)ph_sweep_scratch_count(COUNT) * sizeof(ph_seen));
     assert_non_null(f.scratch);
     const ph_eye eye = {.sees = 1, .own = PH_ENTITY_NONE, .radius_mm = 1100, .enter_mm = 1000};
-    ph_sweep sweep = ph_sweep_make(&f.lineup, &eye, f.scratch, COUNT);
+    ph_sweep sweep = ph_sweep_make(&f.sorted, &eye, f.scratch, COUNT);
     ph_sweep_gather(&sweep, 0, COUNT);
     ph_sweep_count_within(&sweep, eye.radius_mm);
     ph_view view = {0};
@@ -185,7 +185,7 @@ static void asks_the_callback_before_anything_counts(void** state)
     for (uint32_t i = 0; i < f.count; ++i) {
         maskable += f.seen_by[i] != 0;
     }
-    ph_sweep sweep = ph_sweep_make(&f.lineup, &eye, f.scratch, (int)f.count);
+    ph_sweep sweep = ph_sweep_make(&f.sorted, &eye, f.scratch, (int)f.count);
     ph_sweep_gather(&sweep, 0, f.count);
     assert_int_equal(calls, maskable);
     assert_int_equal(ph_sweep_count_within(&sweep, eye.radius_mm), 0);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// What is put on a symbol buffer is what a reader finds in the packet, at its cost and on its bill; a symbol buffer
+// What is put on a symbol buffer is what a reader finds in the packet, at its cost and in its bit statistics; a symbol buffer
 // that is full stays full.
 
 #include "test_support.h"
@@ -40,7 +40,7 @@ static uint32_t put(ph_symbol_buffer* symbols, const item* it)
     switch (it->kind) {
     case 0:
         ph_symbol_buffer_put(symbols, PH_TOKEN_SYMBOL, PH_AT_TOLD + (uint32_t)it->value);
-        return ph_coded_costs[PH_AT_TOLD + it->value];
+        return ph_pinhole_costs[PH_AT_TOLD + it->value];
     case 1:
         ph_symbol_buffer_uniform(symbols, (uint32_t)it->value, it->count);
         return ph_symbol_buffer_uniform_cost256(it->count);
@@ -52,7 +52,7 @@ static uint32_t put(ph_symbol_buffer* symbols, const item* it)
 
 static void check(ph_entropy_reader* reader, const item* it)
 {
-    const ph_model told = {.cumulative = &ph_coded_cumulative[PH_AT_TOLD], .count = 2};
+    const ph_model told = {.cumulative = &ph_pinhole_cumulative[PH_AT_TOLD], .count = 2};
     const uint64_t mask = it->width < 64 ? (UINT64_C(1) << it->width) - 1 : UINT64_MAX;
     switch (it->kind) {
     case 0:
@@ -117,17 +117,17 @@ static void marks_say_what_it_was_for(void** state)
     ph_entropy_writer_init(&writer, bytes, sizeof bytes);
     uint64_t properties256[8] = {[4] = 9, [5] = 11};
     ph_symbol_buffer_costs costs = {.properties256 = properties256};
-    ph_record_bits bill = {.property_bits = {[4] = 9}};
-    static ph_coded_counts counts;
+    ph_record_bits stats = {.property_bits = {[4] = 9}};
+    static ph_pinhole_counts counts;
     ph_symbol_player player;
     ph_symbol_player_begin(&player, &writer);
     ph_symbol_player_play(&player, tokens, &costs);
-    ph_symbol_buffer_bill(tokens, &bill);
+    ph_symbol_buffer_add_stats(tokens, &stats);
     ph_symbol_buffer_count(tokens, &counts);
-    assert_int_equal(bill.slot_bits, 3 * PH_COST_PER_BIT);
-    assert_int_equal(bill.mask_bits, 1 * PH_COST_PER_BIT);
-    assert_int_equal(bill.property_bits[5], 20 * PH_COST_PER_BIT);
-    assert_int_equal(bill.property_bits[4], 9);
+    assert_int_equal(stats.slot_bits, 3 * PH_COST_PER_BIT);
+    assert_int_equal(stats.mask_bits, 1 * PH_COST_PER_BIT);
+    assert_int_equal(stats.property_bits[5], 20 * PH_COST_PER_BIT);
+    assert_int_equal(stats.property_bits[4], 9);
     assert_int_equal(costs.others256[PH_SYMBOL_BUFFER_WHO - PH_SYMBOL_BUFFER_MASK],
                      3 * PH_COST_PER_BIT);
     assert_int_equal(costs.others256[0], 1 * PH_COST_PER_BIT);
@@ -187,7 +187,7 @@ static size_t finish(ph_entropy_writer* writer)
 
 static size_t write_singly(const int symbols[ITEMS], uint8_t* bytes, size_t capacity)
 {
-    const ph_model told = {.cumulative = &ph_coded_cumulative[PH_AT_TOLD], .count = 2};
+    const ph_model told = {.cumulative = &ph_pinhole_cumulative[PH_AT_TOLD], .count = 2};
     ph_entropy_writer writer;
     ph_entropy_writer_init(&writer, bytes, capacity);
     for (int i = 0; i < ITEMS; ++i) {
@@ -204,7 +204,7 @@ static size_t write_in_a_run(const int symbols[ITEMS], uint8_t* bytes, size_t ca
     for (int i = 0; i < ITEMS; ++i) {
         entries[i] = (uint16_t)(PH_AT_TOLD + symbols[i]);
     }
-    ph_entropy_write_entries(&writer, ph_coded_cumulative, entries, ITEMS);
+    ph_entropy_write_entries(&writer, ph_pinhole_cumulative, entries, ITEMS);
     return finish(&writer);
 }
 

@@ -185,7 +185,7 @@ static void turn(fixture* f, ph_entity_id entity, double heading_deg)
 
 // An entity turns there and back while it is hidden, or does not; then it is shown, and comes near
 // enough for its heading to be told.
-static uint64_t tell_tale(bool has_turned)
+static uint64_t hash_of_packets(bool has_turned)
 {
     static tale t;
     fixture* f = &t.f;
@@ -232,7 +232,7 @@ static uint64_t tell_tale(bool has_turned)
 static void when_something_changed_while_it_was_hidden_is_a_secret(void** state)
 {
     (void)state;
-    assert_true(tell_tale(false) == tell_tale(true));
+    assert_true(hash_of_packets(false) == hash_of_packets(true));
 }
 
 static void set_secret(fixture* f, ph_entity_id entity, int32_t value)

@@ -415,7 +415,7 @@ static void a_way_is_measured_to_the_nearest_millimetre(void** state)
             to_mm[axis] = (int32_t)((uint32_t)from_mm[axis] + (i % 2 == 0 ? way : 0u - way));
             square += (uint64_t)way * way;
         }
-        const uint64_t length = ph_way_length(from_mm, to_mm);
+        const uint64_t length = ph_distance_mm(from_mm, to_mm);
         if (length == PH_MILEAGE_MOVE_MAX) {
             assert_true(4 * square >= (2 * length - 1) * (2 * length - 1));
         } else {

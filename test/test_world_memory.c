@@ -251,7 +251,7 @@ static void validate_sees_damage(void** state)
     assert_damage_is_seen(f.world, &entities->live_count, sizeof entities->live_count);
     assert_damage_is_seen(f.world, &entities->live[0], sizeof entities->live[0]);
     assert_damage_is_seen(f.world, &entities->live_place[1], sizeof entities->live_place[1]);
-    assert_damage_is_seen(f.world, &entities->name[0], sizeof entities->name[0]);
+    assert_damage_is_seen(f.world, &entities->key[0], sizeof entities->key[0]);
     assert_damage_is_seen(f.world, &entities->flags[0], sizeof entities->flags[0]);
     assert_damage_is_seen(f.world, &entities->spawn_order[0], sizeof entities->spawn_order[0]);
     assert_damage_is_seen(f.world, &entities->spawn_order[2], sizeof entities->spawn_order[2]);

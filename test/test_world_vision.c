@@ -144,7 +144,7 @@ static void a_mask_without_bits_hides_unless_it_was_never_set(void** state)
 static void assert_nearest(const small_world* f, ph_viewer_id viewer)
 {
     const uint32_t index = viewer.index1 - 1;
-    const ph_crowd crowd = ph_entities_crowd(&f->world->store.entities);
+    const ph_entity_arrays crowd = ph_entities_arrays(&f->world->store.entities);
     const ph_eye* eye = &f->world->viewers.eyes[index];
     ph_seen scratch[200];
     ph_seen seen[200];

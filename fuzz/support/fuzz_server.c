@@ -41,7 +41,7 @@ ph_frame fuzz_frame_of(const ph_client* client, const ph_header* header)
 
 static uint8_t version_of(const ph_client* client)
 {
-    return client->def.profile == PH_PROFILE_PINHOLE ? PH_CODED_VERSION : PH_CLASSIC_VERSION;
+    return client->def.profile == PH_PROFILE_PINHOLE ? PH_PINHOLE_VERSION : PH_CLASSIC_VERSION;
 }
 
 ph_header fuzz_make_header(const ph_client* client, fuzz_source* from)
@@ -50,13 +50,13 @@ ph_header fuzz_make_header(const ph_client* client, fuzz_source* from)
     const uint32_t newest = session->has_begun ? session->arrivals.receipt.newest : FUZZ_SESSION;
     const uint32_t horizon = session->has_begun ? session->horizon : FUZZ_SESSION;
     ph_header header = {
-        .number = newest + 1 + fuzz_take(from, 3),
+        .sequence = newest + 1 + fuzz_take(from, 3),
         .horizon = horizon + fuzz_take(from, newest - horizon + 1),
         .tick = (uint16_t)(fuzz_take(from, 256) * 8),
         .wait = (uint8_t)fuzz_take(from, PH_WAIT_UNKNOWN + 1),
         .has_hello = !session->has_begun || (horizon == FUZZ_SESSION && fuzz_take(from, 2) == 0),
     };
-    if (header.number - header.horizon > PH_FLIGHT_MAX) {
+    if (header.sequence - header.horizon > PH_FLIGHT_MAX) {
         header.horizon = newest;
     }
     if (header.has_hello) {
@@ -66,8 +66,8 @@ ph_header fuzz_make_header(const ph_client* client, fuzz_source* from)
                                   .tick_us = 50000,
                                   .slot_count = FUZZ_SLOTS,
                                   .version = version_of(client)};
-        header.number =
-            header.number - FUZZ_SESSION > PH_FLIGHT_MAX ? FUZZ_SESSION + 1 : header.number;
+        header.sequence =
+            header.sequence - FUZZ_SESSION > PH_FLIGHT_MAX ? FUZZ_SESSION + 1 : header.sequence;
     }
     header.has_eye = !fuzz_eye_of(client, &header).is_known || fuzz_take(from, 4) == 0;
     header.eye_mm[0] = header.has_eye ? (int32_t)(fuzz_take(from, 256) * 100000) : 0;
@@ -76,12 +76,13 @@ ph_header fuzz_make_header(const ph_client* client, fuzz_source* from)
 
 size_t fuzz_write_probe(const ph_client* client, fuzz_source* from, uint8_t bytes[PH_PAYLOAD_MAX])
 {
-    const ph_header header = {
-        .number = client->session.arrivals.receipt.newest + fuzz_take(from, 70), .is_probe = true};
+    const ph_header header = {.sequence =
+                                  client->session.arrivals.receipt.newest + fuzz_take(from, 70),
+                              .is_probe = true};
     if (client->def.profile == PH_PROFILE_PINHOLE) {
         ph_entropy_writer writer;
         ph_entropy_writer_init(&writer, bytes, PH_PAYLOAD_MAX);
-        ph_coded_header_write(&header, &writer.raw);
+        ph_pinhole_header_write(&header, &writer.raw);
         return ph_entropy_writer_finish(&writer);
     }
     ph_bit_writer writer = ph_bit_writer_make(bytes, PH_PAYLOAD_MAX);
@@ -174,7 +175,7 @@ void fuzz_make_record(const ph_client* client, ph_record_kind kind, int slot, fu
     if (kind == PH_RECORD_ENTER && !is_entered) {
         record->class_index = (uint8_t)fuzz_take(from, 2);
     }
-    record->name = is_entered ? entities->name[slot] : fuzz_take(from, 2 * FUZZ_SLOTS);
+    record->key = is_entered ? entities->key[slot] : fuzz_take(from, 2 * FUZZ_SLOTS);
     make_values(client, record, from);
 }
 

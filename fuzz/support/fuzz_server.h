@@ -46,13 +46,13 @@ fuzz_plan fuzz_make_plan(const ph_client* client, ph_header* header, fuzz_source
 
 size_t fuzz_write_classic(const ph_client* client, fuzz_source* from, bool is_careless,
                           uint8_t bytes[PH_PAYLOAD_MAX]);
-size_t fuzz_write_coded(ph_client* client, fuzz_source* from, uint8_t bytes[PH_PAYLOAD_MAX]);
+size_t fuzz_write_pinhole(ph_client* client, fuzz_source* from, uint8_t bytes[PH_PAYLOAD_MAX]);
 size_t fuzz_write_probe(const ph_client* client, fuzz_source* from, uint8_t bytes[PH_PAYLOAD_MAX]);
 
 // What the client has just taken, written again; frame as it was before: must be the same bytes.
 void fuzz_check_classic(const ph_client* client, const ph_frame* frame, const uint8_t* bytes,
                         size_t size);
-void fuzz_check_coded(const ph_client* client, const ph_frame* frame, const ph_header* header,
-                      const uint8_t* bytes, size_t size);
+void fuzz_check_pinhole(const ph_client* client, const ph_frame* frame, const ph_header* header,
+                        const uint8_t* bytes, size_t size);
 
 #endif

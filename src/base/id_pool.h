@@ -57,7 +57,7 @@ ph_result ph_id_pool_reserve(ph_id_pool* pool, int capacity);
 // Returns an id that was never issued by this pool before, or {0} when the pool is full.
 ph_id ph_id_pool_take(ph_id_pool* pool);
 
-// Ends an id. From now on it is stale, whoever gets its index.
+// Ends an id. From now on it is stale, whichever entity gets its index.
 // @return false, with nothing done, when it is not live: null, stale or never issued.
 bool ph_id_pool_give_back(ph_id_pool* pool, ph_id id);
 

@@ -576,9 +576,10 @@ void ph_adaptive_learn(ph_adaptive* model, int symbol)
     const int rate = learning_rate(model->seen);
     for (int i = 1; i < model->count; ++i) {
         const int target = i <= symbol ? i : PH_MODEL_TOTAL - model->count + i;
-        const int way = target - model->cumulative[i];
+        const int difference = target - model->cumulative[i];
         // A right shift that rounds down for negative numbers, too, on every compiler.
-        const int step = way >= 0 ? way >> rate : -((-way + (1 << rate) - 1) >> rate);
+        const int step =
+            difference >= 0 ? difference >> rate : -((-difference + (1 << rate) - 1) >> rate);
         model->cumulative[i] = (uint16_t)(model->cumulative[i] + step);
     }
     if (model->seen < SEEN_MAX) {

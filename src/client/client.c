@@ -185,9 +185,9 @@ ph_entity_id ph_client_entity_at(const ph_client* client, int slot)
     return entity_id_at(entities, slot);
 }
 
-ph_entity_id ph_client_find(const ph_client* client, uint64_t name)
+ph_entity_id ph_client_find(const ph_client* client, uint64_t key)
 {
-    const int slot = ph_client_entities_find(&client->entities, name);
+    const int slot = ph_client_entities_find(&client->entities, key);
     return slot >= 0 ? entity_id_at(&client->entities, slot) : (ph_entity_id){0};
 }
 
@@ -196,15 +196,15 @@ bool ph_client_is_in_view(const ph_client* client, ph_entity_id entity)
     return ph_client_entities_slot_of(&client->entities, entity) >= 0;
 }
 
-ph_result ph_client_identify(const ph_client* client, ph_entity_id entity, uint64_t* name,
+ph_result ph_client_identify(const ph_client* client, ph_entity_id entity, uint64_t* key,
                              int* class_index)
 {
     const int slot = ph_client_entities_slot_of(&client->entities, entity);
     if (slot < 0) {
         return PH_ERROR_STALE;
     }
-    if (name != NULL) {
-        *name = client->entities.name[slot];
+    if (key != NULL) {
+        *key = client->entities.key[slot];
     }
     if (class_index != NULL) {
         *class_index = client->entities.class_index[slot];

@@ -178,11 +178,11 @@ void ph_client_baselines_advance(ph_client_baselines* baselines, uint32_t sequen
     PH_ASSERT(baselines->advanced_count == 0 && baselines->saved_count == 0);
 
     const ph_flight* flight = &baselines->flight;
-    baselines->saved_name_base = baselines->name_base;
+    baselines->saved_key_base = baselines->key_base;
     for (; baselines->advanced_count < flight->count; ++baselines->advanced_count) {
         const int index = (flight->first + baselines->advanced_count) % PH_FLIGHT_MAX;
         const ph_flight_packet* packet = &flight->packets[index];
-        if (ph_number_is_ahead(packet->stamp.number, sequence)) {
+        if (ph_sequence_is_ahead(packet->stamp.sequence, sequence)) {
             break; // it is newer
         }
         ph_flight_walk walk = ph_flight_walk_make(flight, packet);
@@ -190,8 +190,8 @@ void ph_client_baselines_advance(ph_client_baselines* baselines, uint32_t sequen
             const ph_flight_item item = ph_flight_read(flight, walk.place);
             fold_item(baselines, &item, packet->stamp.tick);
         }
-        if (baselines->greatest_names[index] > baselines->name_base) {
-            baselines->name_base = baselines->greatest_names[index];
+        if (baselines->greatest_keys[index] > baselines->key_base) {
+            baselines->key_base = baselines->greatest_keys[index];
         }
     }
 }
@@ -213,7 +213,7 @@ void ph_client_baselines_roll_back(ph_client_baselines* baselines)
         baselines->slots[slot] = baselines->saved_slots[i];
         memcpy(packed_of(baselines, slot), baselines->saved_known + (size_t)i * stride, stride);
     }
-    baselines->name_base = baselines->saved_name_base;
+    baselines->key_base = baselines->saved_key_base;
     forget_saved(baselines);
 }
 
@@ -290,16 +290,16 @@ void ph_client_baselines_add(ph_client_baselines* baselines, uint32_t sequence, 
     }
     ph_flight* flight = &baselines->flight;
     const int index = (flight->first + flight->count) % PH_FLIGHT_MAX;
-    const ph_flight_stamp stamp = {.number = sequence, .tick = tick};
+    const ph_flight_stamp stamp = {.sequence = sequence, .tick = tick};
     ph_flight_begin(flight, &stamp, NULL);
-    uint64_t greatest_name = 0;
+    uint64_t greatest_key = 0;
     for (int i = 0; i < count; ++i) {
         keep_record(baselines, &records[i]);
-        if (records[i].kind == PH_RECORD_ENTER && records[i].name > greatest_name) {
-            greatest_name = records[i].name;
+        if (records[i].kind == PH_RECORD_ENTER && records[i].key > greatest_key) {
+            greatest_key = records[i].key;
         }
     }
-    baselines->greatest_names[index] = greatest_name;
+    baselines->greatest_keys[index] = greatest_key;
     ph_flight_commit(flight);
 }
 
@@ -321,7 +321,7 @@ static bool are_packets_in_order(const ph_flight* flight)
         const ph_flight_stamp* older =
             &flight->packets[(flight->first + i - 1) % PH_FLIGHT_MAX].stamp;
         const ph_flight_stamp* newer = &flight->packets[(flight->first + i) % PH_FLIGHT_MAX].stamp;
-        if (newer->number - older->number - 1 >= PH_FLIGHT_MAX ||
+        if (newer->sequence - older->sequence - 1 >= PH_FLIGHT_MAX ||
             newer->tick - older->tick > INT32_MAX) {
             return false;
         }

@@ -43,10 +43,10 @@ typedef struct ph_client_baselines {
     uint8_t* known;  // stride bytes for each slot
     uint32_t stride; // bytes of the widest class
     int capacity;
-    uint64_t name_base; // greatest name of all enters up to the horizon
+    uint64_t key_base; // greatest key of all enters up to the horizon
     ph_flight flight;
-    uint64_t greatest_names[PH_FLIGHT_MAX]; // of the enters of each of flight.packets, or 0
-    uint32_t* units;                        // of the flight
+    uint64_t greatest_keys[PH_FLIGHT_MAX]; // of the enters of each of flight.packets, or 0
+    uint32_t* units;                       // of the flight
     uint32_t unit_count;
     uint32_t* words; // a block as wide as the widest class
     // While advanced: how it was before.
@@ -55,7 +55,7 @@ typedef struct ph_client_baselines {
     uint16_t* saved; // the slots, in no order
     ph_client_baseline* saved_slots;
     uint8_t* saved_known;
-    uint64_t saved_name_base;
+    uint64_t saved_key_base;
     uint64_t* saved_words;
     ph_bitset is_saved; // by slot
     ph_allocator allocator;

@@ -15,7 +15,7 @@ static bool is_session_sound(const ph_client* client)
         return client->entities.slot_count == 0;
     }
     return session->hello.slot_count == client->entities.slot_count &&
-           !ph_number_is_ahead(session->horizon, session->arrivals.receipt.newest) &&
+           !ph_sequence_is_ahead(session->horizon, session->arrivals.receipt.newest) &&
            ph_arrivals_validate(&session->arrivals);
 }
 
@@ -68,13 +68,13 @@ static void add_session(ph_hash* hash, const ph_session* session)
 static void add_entity(ph_hash* hash, const ph_client_entities* entities, int slot)
 {
     const ph_layout* layout = ph_client_entities_layout(entities, slot);
-    ph_hash_add_u64(hash, entities->name[slot]);
+    ph_hash_add_u64(hash, entities->key[slot]);
     ph_hash_add_u64(hash, entities->class_index[slot]);
     ph_hash_add_u64(hash, (uintptr_t)entities->user[slot]);
     ph_hash_add(hash, ph_client_entities_words(entities, slot),
                 (size_t)layout->word_count * sizeof(uint32_t));
     ph_hash_add(hash, ph_client_entities_texts(entities, slot), layout->text_bytes);
-    ph_hash_add_u64(hash, (uint64_t)ph_client_entities_find(entities, entities->name[slot]));
+    ph_hash_add_u64(hash, (uint64_t)ph_client_entities_find(entities, entities->key[slot]));
 }
 
 static void add_owed(ph_hash* hash, const ph_events* events, int slot)
@@ -85,7 +85,7 @@ static void add_owed(ph_hash* hash, const ph_events* events, int slot)
                               (uint64_t)ph_bitset_test(&events->is_change_owed, slot));
     if (ph_bitset_test(&events->is_leave_owed, slot)) {
         const ph_left* left = &events->left[slot];
-        ph_hash_add_u64(hash, left->name);
+        ph_hash_add_u64(hash, left->key);
         ph_hash_add_u64(hash, (uintptr_t)left->user);
         ph_hash_add_u64(hash, (uint64_t)left->association << 8 | left->class_index);
     }
@@ -137,7 +137,7 @@ static void add_display(ph_hash* hash, const ph_display* display)
 static void add_applied(ph_hash* hash, const ph_flight* flight, int index)
 {
     const ph_flight_packet* packet = &flight->packets[index];
-    ph_hash_add_u64(hash, (uint64_t)packet->stamp.number << 32 | packet->stamp.tick);
+    ph_hash_add_u64(hash, (uint64_t)packet->stamp.sequence << 32 | packet->stamp.tick);
     ph_flight_walk walk = ph_flight_walk_make(flight, packet);
     for (int i = 0; i < packet->item_count; ++i, ph_flight_walk_on(&walk)) {
         const ph_flight_item item = ph_flight_read(flight, walk.place);
@@ -150,7 +150,7 @@ static void add_applied(ph_hash* hash, const ph_flight* flight, int index)
 static void add_baselines(ph_hash* hash, const ph_client_baselines* baselines)
 {
     ph_hash_add_u64(hash, ph_client_baselines_digest(baselines, baselines->capacity));
-    ph_hash_add_u64(hash, baselines->name_base);
+    ph_hash_add_u64(hash, baselines->key_base);
     ph_hash_add(hash, baselines->known, (size_t)baselines->capacity * baselines->stride);
     for (int i = 0; i < baselines->capacity; ++i) {
         const ph_client_baseline* slot = &baselines->slots[i];
@@ -159,7 +159,7 @@ static void add_baselines(ph_hash* hash, const ph_client_baselines* baselines)
     }
     for (int i = 0; i < baselines->flight.count; ++i) {
         const int index = (baselines->flight.first + i) % PH_FLIGHT_MAX;
-        ph_hash_add_u64(hash, baselines->greatest_names[index]);
+        ph_hash_add_u64(hash, baselines->greatest_keys[index]);
         add_applied(hash, &baselines->flight, index);
     }
 }
@@ -178,7 +178,7 @@ uint64_t ph_client_digest(const ph_client* client)
     add_session(&hash, &client->session);
     ph_hash_add_u64(&hash, (uint64_t)entities->slot_count);
     ph_hash_add_u64(&hash, (uint64_t)entities->entered_count);
-    ph_hash_add_u64(&hash, (uint64_t)entities->slot_of_name.count);
+    ph_hash_add_u64(&hash, (uint64_t)entities->slot_of_key.count);
     for (int i = 0; i < entities->capacity; ++i) {
         ph_hash_add_u64(&hash, entities->association[i]);
         ph_hash_add_u64(&hash, ph_bitset_test(&entities->is_entered, i));

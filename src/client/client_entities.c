@@ -12,7 +12,7 @@
 #include <string.h>
 
 // Names come from our own server: they need no protection from collisions, and slots are few.
-#define SLOT_OF_NAME_SEED UINT64_C(0x6D6972726F72)
+#define SLOT_OF_KEY_SEED UINT64_C(0x6D6972726F72)
 #define EVENT_BITSETS 3
 
 // ---- entities: creation
@@ -24,13 +24,13 @@ static bool allocate_entities(ph_client_entities* entities)
     const size_t count = (size_t)entities->capacity;
     const size_t bit_words = (size_t)ph_bitset_word_count(entities->capacity);
     entities->association = ph_allocate_array(allocator, count, sizeof(uint32_t));
-    entities->name = ph_allocate_array(allocator, count, sizeof(uint64_t));
+    entities->key = ph_allocate_array(allocator, count, sizeof(uint64_t));
     entities->class_index = ph_allocate_array(allocator, count, sizeof(uint8_t));
     entities->user = ph_allocate_array(allocator, count, sizeof(void*));
     entities->words =
         ph_allocate_array(allocator, count, (size_t)layouts->word_count_max * sizeof(uint32_t));
     entities->entered_words = ph_allocate_array(allocator, bit_words, sizeof(uint64_t));
-    bool is_complete = entities->association != NULL && entities->name != NULL &&
+    bool is_complete = entities->association != NULL && entities->key != NULL &&
                        entities->class_index != NULL && entities->user != NULL &&
                        entities->words != NULL && entities->entered_words != NULL;
     if (layouts->text_bytes_max > 0) {
@@ -47,8 +47,8 @@ ph_result ph_client_entities_create(ph_client_entities* entities, const ph_layou
 
     *entities =
         (ph_client_entities){.layouts = layouts, .capacity = capacity, .allocator = *allocator};
-    if (!allocate_entities(entities) || ph_hash_map_create(&entities->slot_of_name, allocator,
-                                                           capacity, SLOT_OF_NAME_SEED) != PH_OK) {
+    if (!allocate_entities(entities) || ph_hash_map_create(&entities->slot_of_key, allocator,
+                                                           capacity, SLOT_OF_KEY_SEED) != PH_OK) {
         ph_client_entities_destroy(entities);
         return PH_ERROR_MEMORY;
     }
@@ -62,7 +62,7 @@ void ph_client_entities_destroy(ph_client_entities* entities)
     const size_t count = (size_t)entities->capacity;
     if (count > 0) {
         const ph_layouts* layouts = entities->layouts;
-        ph_hash_map_destroy(&entities->slot_of_name);
+        ph_hash_map_destroy(&entities->slot_of_key);
         ph_release_array(allocator, entities->texts, count, layouts->text_bytes_max);
         ph_release_array(allocator, entities->entered_words,
                          (size_t)ph_bitset_word_count(entities->capacity), sizeof(uint64_t));
@@ -70,7 +70,7 @@ void ph_client_entities_destroy(ph_client_entities* entities)
                          (size_t)layouts->word_count_max * sizeof(uint32_t));
         ph_release_array(allocator, entities->user, count, sizeof(void*));
         ph_release_array(allocator, entities->class_index, count, sizeof(uint8_t));
-        ph_release_array(allocator, entities->name, count, sizeof(uint64_t));
+        ph_release_array(allocator, entities->key, count, sizeof(uint64_t));
         ph_release_array(allocator, entities->association, count, sizeof(uint32_t));
     }
     *entities = (ph_client_entities){0};
@@ -84,7 +84,7 @@ void ph_client_entities_begin(ph_client_entities* entities, int slot_count)
     entities->entered_count = 0;
     entities->is_entered = ph_bitset_make(entities->entered_words, entities->capacity);
     memset(entities->association, 0, (size_t)entities->capacity * sizeof(uint32_t));
-    ph_hash_map_clear(&entities->slot_of_name);
+    ph_hash_map_clear(&entities->slot_of_key);
 }
 
 // ---- entities: questions
@@ -118,10 +118,10 @@ int ph_client_entities_slot_of(const ph_client_entities* entities, ph_entity_id 
                : -1;
 }
 
-int ph_client_entities_find(const ph_client_entities* entities, uint64_t name)
+int ph_client_entities_find(const ph_client_entities* entities, uint64_t key)
 {
     uint32_t slot;
-    return ph_hash_map_try_find(&entities->slot_of_name, name, &slot) ? (int)slot : -1;
+    return ph_hash_map_try_find(&entities->slot_of_key, key, &slot) ? (int)slot : -1;
 }
 
 // ---- entities: changes
@@ -164,12 +164,12 @@ static void occupy(ph_client_entities* entities, const ph_record* record)
 {
     const int slot = record->slot;
     entities->association[slot] = record->association;
-    entities->name[slot] = record->name;
+    entities->key[slot] = record->key;
     entities->class_index[slot] = record->class_index;
     entities->user[slot] = NULL;
     ph_bitset_set(&entities->is_entered, slot);
     ++entities->entered_count;
-    const bool has_room = ph_hash_map_insert(&entities->slot_of_name, record->name, (uint32_t)slot);
+    const bool has_room = ph_hash_map_insert(&entities->slot_of_key, record->key, (uint32_t)slot);
     PH_ASSERT(has_room);
     (void)has_room;
 }
@@ -197,7 +197,7 @@ void ph_client_entities_leave(ph_client_entities* entities, int slot)
 
     ph_bitset_clear(&entities->is_entered, slot);
     --entities->entered_count;
-    ph_hash_map_remove(&entities->slot_of_name, entities->name[slot]);
+    ph_hash_map_remove(&entities->slot_of_key, entities->key[slot]);
 }
 
 void ph_client_entities_skip(ph_client_entities* entities, int slot)
@@ -230,9 +230,10 @@ static bool are_client_references_sound(const ph_client_entities* entities, int 
     for (uint64_t left = layout->references; left != 0; left &= left - 1) {
         const uint32_t* words =
             ph_client_entities_words(entities, slot) + layout->word[ph_word_lowest_bit(left)];
-        if (words[0] == 0 ? words[1] != 0
-                          : words[0] > (uint32_t)entities->slot_count ||
-                                ph_number_is_ahead(words[1], entities->association[words[0] - 1])) {
+        if (words[0] == 0
+                ? words[1] != 0
+                : words[0] > (uint32_t)entities->slot_count ||
+                      ph_sequence_is_ahead(words[1], entities->association[words[0] - 1])) {
             return false;
         }
     }
@@ -256,7 +257,7 @@ static bool is_client_slot_sound(const ph_client_entities* entities, int slot)
 {
     return slot < entities->slot_count && entities->association[slot] != 0 &&
            entities->class_index[slot] < entities->layouts->count &&
-           ph_client_entities_find(entities, entities->name[slot]) == slot &&
+           ph_client_entities_find(entities, entities->key[slot]) == slot &&
            are_texts_sound(entities, slot) && are_client_references_sound(entities, slot) &&
            is_position_sound(entities, slot);
 }
@@ -277,8 +278,8 @@ bool ph_client_entities_validate(const ph_client_entities* entities)
     }
     return entities->slot_count <= entities->capacity && ph_bitset_validate(entered) &&
            ph_bitset_count(entered) == entities->entered_count &&
-           entities->slot_of_name.count == entities->entered_count &&
-           ph_hash_map_validate(&entities->slot_of_name);
+           entities->slot_of_key.count == entities->entered_count &&
+           ph_hash_map_validate(&entities->slot_of_key);
 }
 
 // ---- events: creation
@@ -343,7 +344,7 @@ void ph_events_leave(ph_events* events, const ph_client_entities* entities, int 
     PH_ASSERT(!ph_bitset_test(&events->is_leave_owed, slot));
     ph_bitset_set(&events->is_leave_owed, slot);
     events->left[slot] = (ph_left){
-        .name = entities->name[slot],
+        .key = entities->key[slot],
         .user = entities->user[slot],
         .association = entities->association[slot],
         .class_index = entities->class_index[slot],
@@ -360,7 +361,7 @@ static ph_event take_leave(ph_events* events, int slot)
         .kind = PH_EVENT_LEAVE,
         .class_index = left->class_index,
         .entity = {.index1 = (uint32_t)slot + 1, .generation = left->association},
-        .key = left->name,
+        .key = left->key,
         .user = left->user,
     };
 }
@@ -371,7 +372,7 @@ static ph_event take_change(ph_events* events, const ph_client_entities* entitie
         .kind = ph_bitset_test(&events->is_announced, slot) ? PH_EVENT_UPDATE : PH_EVENT_ENTER,
         .class_index = entities->class_index[slot],
         .entity = {.index1 = (uint32_t)slot + 1, .generation = entities->association[slot]},
-        .key = entities->name[slot],
+        .key = entities->key[slot],
         .properties = events->changed[slot],
         .user = entities->user[slot],
     };

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// The slots as the client has them: which entity each shows, its values, and a map from names to
+// The slots as the client has them: which entity each shows, its values, and a map from keys to
 // slots. Parallel arrays by slot; the values of a slot stand together, because a record touches
 // most of them and no loop goes over one property of all slots.
 //
@@ -9,7 +9,7 @@
 //                                               Modulo 2^32: after 4 billion entities in one slot its
 //                                               ids and references begin again
 //   is_entered    1      0      0      1        shows one now
-//   class, name   2,17   .      .      0,4
+//   class, key   2,17   .      .      0,4
 //   words         |x y z heading target target ...|  |...|      layout.h, each as wide as the widest
 //   texts         |length, bytes|  |...|
 //
@@ -45,14 +45,14 @@ typedef struct ph_client_entities {
     int slot_count; // of the session; 0 before
     int entered_count;
     uint32_t* association;
-    uint64_t* name;
+    uint64_t* key;
     uint8_t* class_index;
     void** user; // the game's
     uint32_t* words;
     uint8_t* texts; // NULL when no class has any
     uint64_t* entered_words;
     ph_bitset is_entered;
-    ph_hash_map slot_of_name; // of those entered; a name is never in two slots
+    ph_hash_map slot_of_key; // of those entered; a key is never in two slots
     ph_allocator allocator;
 } ph_client_entities;
 
@@ -77,8 +77,8 @@ uint8_t* ph_client_entities_texts(const ph_client_entities* entities,
 // The slot that shows this entity, or -1. Any bits may be asked about.
 int ph_client_entities_slot_of(const ph_client_entities* entities, ph_entity_id entity);
 
-// The slot that shows this name, or -1.
-int ph_client_entities_find(const ph_client_entities* entities, uint64_t name);
+// The slot that shows this key, or -1.
+int ph_client_entities_find(const ph_client_entities* entities, uint64_t key);
 
 // Changes. All were checked before; they cannot fail.
 
@@ -94,14 +94,14 @@ void ph_client_entities_leave(ph_client_entities* entities, int slot);
 // The slot's next entity came and went, and its enter never arrived.
 void ph_client_entities_skip(ph_client_entities* entities, int slot);
 
-// Whether counts, names and values are such as packets can make them. For tests.
+// Whether counts, keys and values are such as packets can make them. For tests.
 bool ph_client_entities_validate(const ph_client_entities* entities);
 
 // ---- events
 
 // An entity that has left.
 typedef struct ph_left {
-    uint64_t name;
+    uint64_t key;
     void* user;
     uint32_t association;
     uint8_t class_index;

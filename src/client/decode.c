@@ -117,7 +117,7 @@ static uint32_t association_steps(const ph_client_entities* entities, int slot, 
 }
 
 // Makes the association number whole. @return Whether the slot's entity can have such a record; of
-// an enter, class and name are read already.
+// an enter, class and key are read already.
 static bool try_complete_association(const ph_client_entities* entities, ph_record* record)
 {
     const int slot = record->slot;
@@ -131,7 +131,7 @@ static bool try_complete_association(const ph_client_entities* entities, ph_reco
         return steps == 0 ? entities->association[slot] != 0 : steps == 1 && !is_entered;
     case PH_RECORD_ENTER:
         // The entity that the slot shows, once more as a whole; or the next one in an empty slot.
-        return is_entered ? steps == 0 && entities->name[slot] == record->name &&
+        return is_entered ? steps == 0 && entities->key[slot] == record->key &&
                                 entities->class_index[slot] == record->class_index
                           : steps == 1;
     default:
@@ -173,27 +173,27 @@ static bool is_left_in_packet(const ph_decoded_packet* decoded, int slot)
     return false;
 }
 
-static bool is_entered_before(const ph_decoded_packet* decoded, int record, uint64_t name)
+static bool is_entered_before(const ph_decoded_packet* decoded, int record, uint64_t key)
 {
     for (int i = decoded->enter_first; i < record; ++i) {
-        if (decoded->records[i].name == name) {
+        if (decoded->records[i].key == key) {
             return true;
         }
     }
     return false;
 }
 
-// Of the whole packet: names are those of a server's entities, and none is in two slots. An entity
+// Of the whole packet: keys are those of a server's entities, and none is in two slots. An entity
 // that we have in another slot has left that one, whether its leave arrived or not; but then the
 // packet has no other record of it.
-static bool are_names_possible(const ph_decoded_packet* decoded, const ph_client_entities* entities)
+static bool are_keys_possible(const ph_decoded_packet* decoded, const ph_client_entities* entities)
 {
     for (int i = decoded->enter_first; i < decoded->update_first; ++i) {
         const ph_record* record = &decoded->records[i];
-        if (is_entered_before(decoded, i, record->name)) {
+        if (is_entered_before(decoded, i, record->key)) {
             return false;
         }
-        const int known = ph_client_entities_find(entities, record->name);
+        const int known = ph_client_entities_find(entities, record->key);
         if (known >= 0 && known != record->slot && ph_bitset_test(&decoded->is_mentioned, known) &&
             !is_left_in_packet(decoded, known)) {
             return false;
@@ -220,7 +220,7 @@ static bool try_read_classic(ph_decoded_packet* decoded, const ph_decode_source*
     if (kind == PH_RECORD_UPDATE) {
         record->class_index = source->entities->class_index[record->slot];
     } else if (kind == PH_RECORD_ENTER) {
-        ph_classic_read_name(frame, reader, record);
+        ph_classic_read_key(frame, reader, record);
     }
     if (ph_bit_reader_result(reader) != PH_OK ||
         !try_complete_association(source->entities, record)) {
@@ -259,15 +259,15 @@ bool ph_decode_classic(ph_decoded_packet* decoded, const ph_decode_source* sourc
             return false;
         }
     }
-    return ph_bit_reader_finish(reader) == PH_OK && are_names_possible(decoded, source->entities);
+    return ph_bit_reader_finish(reader) == PH_OK && are_keys_possible(decoded, source->entities);
 }
 
 // ---- pinhole packets: leaves, enters, then a flag for each slot that is entered in the baselines
 
 // A leave or an enter; the next one is coded as a difference to it.
 static bool try_read_change(ph_decoded_packet* decoded, const ph_decode_source* source,
-                            const ph_coded_frame* frame, ph_record_kind kind,
-                            ph_coded_neighbour* before, ph_entropy_reader* reader)
+                            const ph_pinhole_frame* frame, ph_record_kind kind,
+                            ph_pinhole_neighbour* before, ph_entropy_reader* reader)
 {
     const int kind_first = kind == PH_RECORD_ENTER ? decoded->enter_first : 0;
     const bool is_first = decoded->count == kind_first;
@@ -275,9 +275,9 @@ static bool try_read_change(ph_decoded_packet* decoded, const ph_decode_source* 
     if (row == NULL) {
         return false;
     }
-    ph_coded_record coded = {.record = *row, .before = is_first ? NULL : before};
+    ph_pinhole_record coded = {.record = *row, .before = is_first ? NULL : before};
     ph_record* record = &coded.record;
-    ph_coded_read_who(frame, reader, &coded);
+    ph_pinhole_read_identity(frame, reader, &coded);
     if (reader->raw.result != PH_OK || !is_slot_next(decoded, source, kind_first, record->slot) ||
         !try_complete_association(source->entities, record)) {
         return false;
@@ -287,13 +287,13 @@ static bool try_read_change(ph_decoded_packet* decoded, const ph_decode_source* 
         if (source->baselines->slots[record->slot].baseline.is_entered) {
             return false;
         }
-        ph_coded_read(frame, reader, &coded);
+        ph_pinhole_read(frame, reader, &coded);
         if (reader->raw.result != PH_OK || !try_complete_values(source, record)) {
             return false;
         }
     }
     *row = *record;
-    *before = ph_coded_neighbour_of(frame, &coded);
+    *before = ph_pinhole_neighbour_of(frame, &coded);
     close_row(decoded);
     return true;
 }
@@ -312,7 +312,7 @@ static bool try_read_update(ph_decoded_packet* decoded, const ph_decode_source* 
         acked->association != entities->association[slot]) {
         return false;
     }
-    ph_coded_record coded = {
+    ph_pinhole_record coded = {
         .record = *row,
         .baseline = &acked->baseline,
         .known = baselines->known + (size_t)slot * baselines->stride,
@@ -320,7 +320,7 @@ static bool try_read_update(ph_decoded_packet* decoded, const ph_decode_source* 
     coded.record.slot = (uint16_t)slot;
     coded.record.association = acked->association;
     coded.record.class_index = acked->baseline.class_index;
-    ph_coded_read(&source->frame, reader, &coded);
+    ph_pinhole_read(&source->frame, reader, &coded);
     if (reader->raw.result != PH_OK || !try_complete_values(source, &coded.record)) {
         return false;
     }
@@ -333,8 +333,8 @@ bool ph_decode_pinhole(ph_decoded_packet* decoded, const ph_decode_source* sourc
                        ph_entropy_reader* reader)
 {
     const ph_header* header = source->header;
-    ph_coded_frame frame = source->frame; // with the spread of the enters
-    ph_coded_neighbour before;
+    ph_pinhole_frame frame = source->frame; // with the spread of the enters
+    ph_pinhole_neighbour before;
     clear_rows(decoded);
     for (int i = 0; i < header->leave_count; ++i) {
         if (!try_read_change(decoded, source, &frame, PH_RECORD_LEAVE, &before, reader)) {
@@ -343,7 +343,7 @@ bool ph_decode_pinhole(ph_decoded_packet* decoded, const ph_decode_source* sourc
     }
     decoded->enter_first = decoded->count;
     if (header->enter_count > 0) {
-        ph_coded_read_spread(&frame, reader, header->enter_count);
+        ph_pinhole_read_spread(&frame, reader, header->enter_count);
     }
     decoded->spread = frame.spread;
     for (int i = 0; i < header->enter_count; ++i) {
@@ -355,12 +355,12 @@ bool ph_decode_pinhole(ph_decoded_packet* decoded, const ph_decode_source* sourc
     for (int slot = 0; slot < source->slot_count && reader->raw.result == PH_OK; ++slot) {
         const ph_baseline* baseline = &source->baselines->slots[slot].baseline;
         if (baseline->is_entered &&
-            ph_coded_read_told(&source->frame, reader,
-                               ph_coded_urgency(&source->frame, baseline)) &&
+            ph_pinhole_read_told(&source->frame, reader,
+                                 ph_pinhole_urgency(&source->frame, baseline)) &&
             !try_read_update(decoded, source, slot, reader)) {
             return false;
         }
     }
     return ph_entropy_reader_finish(reader) == PH_OK &&
-           are_names_possible(decoded, source->entities);
+           are_keys_possible(decoded, source->entities);
 }

@@ -24,7 +24,7 @@ typedef struct ph_decoded_packet {
     int count;
     int enter_first; // the first that is no leave
     int update_first;
-    ph_coded_spread spread; // pinhole profile: of the enters, as stated
+    ph_pinhole_spread spread; // pinhole profile: of the enters, as stated
     int capacity;
     uint32_t* words;
     uint8_t* texts; // NULL when no class has any
@@ -46,7 +46,7 @@ typedef struct ph_decode_source {
     const ph_header* header;
     const ph_client_entities* entities;   // as they are before the packet
     const ph_client_baselines* baselines; // pinhole profile: at the horizon of the header
-    ph_coded_frame frame;                 // classic: only frame.frame
+    ph_pinhole_frame frame;               // classic: only frame.frame
     int slot_count;
     bool is_eye_known;
 } ph_decode_source;

@@ -88,12 +88,12 @@ bool ph_arrivals_try_pinhole_tick(const ph_arrivals* arrivals, const ph_header* 
 {
     uint64_t base = 0;
     const bool has_base = try_tick_at(arrivals, header->horizon, &base);
-    const bool is_whole = header->tick == PH_CODED_TICK_WHOLE;
+    const bool is_whole = header->tick == PH_PINHOLE_TICK_WHOLE;
     if (!has_base && !is_whole) {
         return false;
     }
     const uint32_t low = is_whole ? header->whole_tick : (uint32_t)base + header->tick;
-    const bool is_needless = has_base && is_whole && low - (uint32_t)base < PH_CODED_TICK_WHOLE;
+    const bool is_needless = has_base && is_whole && low - (uint32_t)base < PH_PINHOLE_TICK_WHOLE;
     const ph_arrival* last = &arrivals->last;
     const uint32_t passed = low - (uint32_t)last->tick;
     *tick = last->is_applied ? last->tick + passed : low;
@@ -218,7 +218,7 @@ static void apply_leave(ph_client* client, const ph_record* record)
 
 static void apply_enter(ph_client* client, const ph_record* record)
 {
-    const int known = ph_client_entities_find(&client->entities, record->name);
+    const int known = ph_client_entities_find(&client->entities, record->key);
     if (known >= 0 && known != record->slot) {
         leave_slot(client, known); // the server has left it; that record got lost or comes later
     }
@@ -258,7 +258,7 @@ static ph_known_eye carried_eye(const ph_header* header)
 }
 
 // The clock learns first, because what is shown depends on it. Leaves before enters: they make room
-// for names.
+// for keys.
 static void apply_packet(ph_client* client, const ph_header* header, uint64_t now_us, uint64_t tick)
 {
     ph_session* session = &client->session;
@@ -273,7 +273,7 @@ static void apply_packet(ph_client* client, const ph_header* header, uint64_t no
         ph_arrivals_rtt_us(&session->arrivals, now_us, header->horizon, header->wait);
     const int64_t server_us = server_us_of(tick, session->hello.tick_us);
     ph_display_begin_packet(&client->display, now_us, server_us, rtt_us);
-    ph_arrivals_add(&session->arrivals, header->number, &arrival);
+    ph_arrivals_add(&session->arrivals, header->sequence, &arrival);
     session->horizon = header->horizon;
     const ph_decoded_packet* decoded = &client->decoded;
     for (int i = 0; i < decoded->enter_first; ++i) {
@@ -285,7 +285,7 @@ static void apply_packet(ph_client* client, const ph_header* header, uint64_t no
     for (int i = decoded->update_first; i < decoded->count; ++i) {
         apply_update(client, &decoded->records[i]);
     }
-    client->counts.newest_sequence = header->number;
+    client->counts.newest_sequence = header->sequence;
     ++client->counts.applied_packets;
 }
 
@@ -339,7 +339,7 @@ static bool is_hello_ours(const ph_client* client, const ph_hello* hello)
 {
     const ph_hello* first = &client->session.hello;
     const bool is_version_ours = client->def.profile == PH_PROFILE_PINHOLE
-                                     ? ph_coded_is_version(hello->version)
+                                     ? ph_pinhole_is_version(hello->version)
                                      : hello->version == PH_CLASSIC_VERSION;
     if (!is_version_ours || hello->fingerprint != ph_schema_fingerprint(client->def.schema) ||
         hello->slot_count > client->def.slot_capacity) {
@@ -392,11 +392,11 @@ static ph_result receive_probe(ph_client* client, const ph_session* session, dat
     }
     begin_session(client, session);
     ph_arrivals* arrivals = &client->session.arrivals;
-    if (in->header.number == arrivals->receipt.newest) {
+    if (in->header.sequence == arrivals->receipt.newest) {
         ph_arrivals_add_again(arrivals);
     } else {
         const ph_arrival arrival = {.time_us = in->now_us, .is_heard = true};
-        ph_arrivals_add(arrivals, in->header.number, &arrival);
+        ph_arrivals_add(arrivals, in->header.sequence, &arrival);
     }
     ++client->counts.received_probes;
     return PH_OK;
@@ -418,7 +418,7 @@ static ph_decode_source source_of(const ph_client* client, const ph_session* ses
                             .slot_bits = session->slot_bits,
                             .eye_mm = {eye.mm[0], eye.mm[1], eye.mm[2]}},
                   .packings = client->baselines.packings,
-                  .name_base = client->baselines.name_base,
+                  .key_base = client->baselines.key_base,
                   .tick = (uint32_t)tick,
                   .tick_us = session->hello.tick_us,
                   .density = header->density,
@@ -461,7 +461,7 @@ static ph_result receive_pinhole(ph_client* client, const ph_session* session, d
     }
     begin_session(client, session);
     ph_client_baselines_commit(baselines);
-    ph_client_baselines_add(baselines, header->number, (uint32_t)tick, decoded->records,
+    ph_client_baselines_add(baselines, header->sequence, (uint32_t)tick, decoded->records,
                             decoded->count);
     apply_packet(client, header, in->now_us, tick);
     return PH_OK;
@@ -471,13 +471,13 @@ static ph_result receive_pinhole(ph_client* client, const ph_session* session, d
 static ph_news judge_sequence(const ph_session* session, const ph_header* header)
 {
     const ph_receipt* receipt = &session->arrivals.receipt;
-    if (header->is_probe && header->number == receipt->newest) {
+    if (header->is_probe && header->sequence == receipt->newest) {
         return PH_NEWS_NEW;
     }
     // A probe has no horizon: it may have been sent long ago.
-    const uint32_t horizon = header->is_probe ? header->number : header->horizon;
-    const ph_news news = ph_receipt_judge(receipt, header->number, horizon);
-    const bool is_behind = ph_number_is_ahead(session->horizon, horizon);
+    const uint32_t horizon = header->is_probe ? header->sequence : header->horizon;
+    const ph_news news = ph_receipt_judge(receipt, header->sequence, horizon);
+    const bool is_behind = ph_sequence_is_ahead(session->horizon, horizon);
     return news == PH_NEWS_NEW && is_behind ? PH_NEWS_IMPOSSIBLE : news;
 }
 
@@ -487,7 +487,7 @@ static void open_datagram(const ph_client* client, const void* bytes, size_t siz
     if (in->is_pinhole) {
         in->raw = &in->coded.raw;
         ph_entropy_reader_init(&in->coded, bytes, size);
-        ph_coded_header_read(in->raw, client->session.arrivals.receipt.newest, &in->header);
+        ph_pinhole_header_read(in->raw, client->session.arrivals.receipt.newest, &in->header);
     } else {
         in->raw = &in->classic;
         in->classic = ph_bit_reader_make(bytes, size);

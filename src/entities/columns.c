@@ -20,8 +20,8 @@ static uint64_t distance_of(const uint32_t* a, const uint32_t* b)
 {
     double square = 0.0;
     for (int axis = 0; axis < 3; ++axis) {
-        const double way = (double)(int32_t)(a[axis] - b[axis]);
-        square += way * way;
+        const double difference = (double)(int32_t)(a[axis] - b[axis]);
+        square += difference * difference;
     }
     return (uint64_t)sqrt(square);
 }
@@ -31,21 +31,21 @@ static uint64_t number_difference(const ph_property* property, const uint32_t* a
     const bool is_wide = property->words > 1;
     const uint64_t x = a[0] | (is_wide ? (uint64_t)a[1] << 32 : 0);
     const uint64_t y = b[0] | (is_wide ? (uint64_t)b[1] << 32 : 0);
-    const uint64_t way = x > y ? x - y : y - x;
+    const uint64_t difference = x > y ? x - y : y - x;
     if (property->def.coding != PH_CODING_ANGLE) {
-        return way;
+        return difference;
     }
-    // The way round the other side of the circle may be shorter.
+    // The difference round the other side of the circle may be shorter.
     const uint64_t circle = UINT64_C(1) << property->angle.width;
-    return way < circle - way ? way : circle - way;
+    return difference < circle - difference ? difference : circle - difference;
 }
 
 static uint64_t largest_difference(const uint32_t* a, const uint32_t* b, int count)
 {
     uint32_t largest = 0;
     for (int i = 0; i < count; ++i) {
-        const uint32_t way = a[i] > b[i] ? a[i] - b[i] : b[i] - a[i];
-        largest = way > largest ? way : largest;
+        const uint32_t difference = a[i] > b[i] ? a[i] - b[i] : b[i] - a[i];
+        largest = difference > largest ? difference : largest;
     }
     return largest;
 }

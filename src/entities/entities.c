@@ -11,9 +11,9 @@
 #include <math.h>
 #include <string.h>
 
-#define NOBODY UINT64_MAX
+#define NO_ENTITY_ORDER UINT64_MAX
 // Names come from the game, not from strangers: any seed will do.
-#define ENTITY_NAME_SEED UINT64_C(0x70696E686F6C65)
+#define ENTITY_KEY_SEED UINT64_C(0x70696E686F6C65)
 
 // One array of cache lines, three of 8 bytes and one of several times 8, eight of 4 and two of three
 // times 4, four of 1. Widest first: every array is aligned whatever the capacity.
@@ -46,14 +46,14 @@ static void lay_out_entities(ph_entities* entities, void* block, int capacity)
     uint8_t* rest = beginning_of(block);
     entities->whereabouts = (void*)carve_array(&rest, count * sizeof(ph_whereabouts));
     entities->spawn_order = (void*)carve_array(&rest, count * sizeof(uint64_t));
-    entities->name = (void*)carve_array(&rest, count * sizeof(uint64_t));
+    entities->key = (void*)carve_array(&rest, count * sizeof(uint64_t));
     entities->changes = (void*)carve_array(&rest, count * sizeof(uint64_t));
     entities->recent = (void*)carve_array(&rest, count * PH_RECENT_TICKS * sizeof(uint64_t));
     entities->x_mm = (void*)carve_array(&rest, count * sizeof(int32_t));
     entities->y_mm = (void*)carve_array(&rest, count * sizeof(int32_t));
     entities->seen_by = (void*)carve_array(&rest, count * sizeof(uint32_t));
     entities->was_mm = (void*)carve_array(&rest, count * 3 * sizeof(int32_t));
-    entities->way_mm = (void*)carve_array(&rest, count * 3 * sizeof(int32_t));
+    entities->displacement_mm = (void*)carve_array(&rest, count * 3 * sizeof(int32_t));
     entities->live_place = (void*)carve_array(&rest, count * sizeof(uint32_t));
     entities->live = (void*)carve_array(&rest, count * sizeof(ph_entity_index));
     entities->resting = (void*)carve_array(&rest, count * sizeof(ph_entity_index));
@@ -73,7 +73,7 @@ static void copy_entities(ph_entities* to, const ph_entities* from)
     const size_t count = (size_t)from->capacity;
     memcpy(to->whereabouts, from->whereabouts, count * sizeof(ph_whereabouts));
     memcpy(to->spawn_order, from->spawn_order, count * sizeof(uint64_t));
-    memcpy(to->name, from->name, count * sizeof(uint64_t));
+    memcpy(to->key, from->key, count * sizeof(uint64_t));
     memcpy(to->changes, from->changes, count * sizeof(uint64_t));
     for (uint32_t ticks = 1; ticks <= PH_RECENT_TICKS; ++ticks) {
         memcpy(ph_entities_recent(to, ticks), ph_entities_recent(from, ticks),
@@ -83,7 +83,7 @@ static void copy_entities(ph_entities* to, const ph_entities* from)
     memcpy(to->y_mm, from->y_mm, count * sizeof(int32_t));
     memcpy(to->seen_by, from->seen_by, count * sizeof(uint32_t));
     memcpy(to->was_mm, from->was_mm, count * 3 * sizeof(int32_t));
-    memcpy(to->way_mm, from->way_mm, count * 3 * sizeof(int32_t));
+    memcpy(to->displacement_mm, from->displacement_mm, count * 3 * sizeof(int32_t));
     memcpy(to->live_place, from->live_place, count * sizeof(uint32_t));
     memcpy(to->live, from->live, count * sizeof(ph_entity_index));
     memcpy(to->resting, from->resting, count * sizeof(ph_entity_index));
@@ -100,7 +100,7 @@ ph_result ph_entities_create(ph_entities* entities, const ph_allocator* allocato
     *entities = (ph_entities){.allocator = *allocator, .jump_mm = INT64_MAX};
     ph_result result = ph_id_pool_create(&entities->ids, allocator, capacity);
     if (result == PH_OK) {
-        result = ph_hash_map_create(&entities->by_name, allocator, capacity, ENTITY_NAME_SEED);
+        result = ph_hash_map_create(&entities->by_key, allocator, capacity, ENTITY_KEY_SEED);
     }
     if (result == PH_OK) {
         result = ph_entities_reserve(entities, capacity);
@@ -115,7 +115,7 @@ void ph_entities_destroy(ph_entities* entities)
 {
     ph_release_array(&entities->allocator, entities->block, room_of(entities->capacity),
                      BYTES_PER_ENTITY);
-    ph_hash_map_destroy(&entities->by_name);
+    ph_hash_map_destroy(&entities->by_key);
     ph_id_pool_destroy(&entities->ids);
     *entities = (ph_entities){0};
 }
@@ -127,7 +127,7 @@ ph_result ph_entities_reserve(ph_entities* entities, int capacity)
     }
     // The pool may end up with more room than the arrays, which decide: see ph_entities_is_full().
     if (ph_id_pool_reserve(&entities->ids, capacity) != PH_OK ||
-        ph_hash_map_reserve(&entities->by_name, capacity) != PH_OK) {
+        ph_hash_map_reserve(&entities->by_key, capacity) != PH_OK) {
         return PH_ERROR_MEMORY;
     }
     void* block = ph_allocate_array(&entities->allocator, room_of(capacity), BYTES_PER_ENTITY);
@@ -136,13 +136,13 @@ ph_result ph_entities_reserve(ph_entities* entities, int capacity)
     }
     ph_entities grown = *entities;
     lay_out_entities(&grown, block, capacity);
-    // Blank beyond the old end: nobody there, and no index looks like rubbish in a debugger.
+    // Blank beyond the old end: no entity there, and no index looks like rubbish in a debugger.
     memset(block, 0, room_of(capacity) * BYTES_PER_ENTITY);
     if (entities->block != NULL) {
         copy_entities(&grown, entities);
     }
     for (int i = entities->capacity; i < capacity; ++i) {
-        grown.spawn_order[i] = NOBODY;
+        grown.spawn_order[i] = NO_ENTITY_ORDER;
     }
     ph_release_array(&entities->allocator, entities->block, room_of(entities->capacity),
                      BYTES_PER_ENTITY);
@@ -156,10 +156,10 @@ bool ph_entities_is_full(const ph_entities* entities)
     return entities->ids.live_count + entities->ids.retired_count >= entities->capacity;
 }
 
-bool ph_entities_has_name(const ph_entities* entities, uint64_t name, ph_entity_index* index)
+bool ph_entities_has_key(const ph_entities* entities, uint64_t key, ph_entity_index* index)
 {
     uint32_t found;
-    if (!ph_hash_map_try_find(&entities->by_name, name, &found)) {
+    if (!ph_hash_map_try_find(&entities->by_key, key, &found)) {
         return false;
     }
     if (index != NULL) {
@@ -178,7 +178,7 @@ static void put_at(ph_entities* entities, ph_entity_index index, const int32_t p
     entities->y_mm[index] = position_mm[1];
 }
 
-// Whoever comes to be somewhere at once, not step by step. An index stays listed when its entity dies.
+// Entities that came to a place at once, not step by step. An index stays listed when its entity dies.
 static void note_arrival(ph_entities* entities, ph_entity_index index)
 {
     if (entities->has_arrived[index] == 0) {
@@ -193,11 +193,11 @@ ph_entity_index ph_entities_add(ph_entities* entities, const ph_newcomer* newcom
 
     const ph_id id = ph_id_pool_take(&entities->ids);
     const ph_entity_index index = id.index1 - 1;
-    const bool is_named = ph_hash_map_insert(&entities->by_name, newcomer->name, index);
+    const bool is_named = ph_hash_map_insert(&entities->by_key, newcomer->key, index);
     PH_ASSERT(is_named);
     (void)is_named;
     entities->spawn_order[index] = entities->next_spawn_order++;
-    entities->name[index] = newcomer->name;
+    entities->key[index] = newcomer->key;
     entities->changes[index] = 0;
     for (uint32_t ticks = 1; ticks <= PH_RECENT_TICKS; ++ticks) {
         ph_entities_recent(entities, ticks)[index] = 0;
@@ -206,9 +206,9 @@ ph_entity_index ph_entities_add(ph_entities* entities, const ph_newcomer* newcom
     put_at(entities, index, newcomer->position_mm);
     memcpy(&entities->was_mm[3 * (size_t)index], newcomer->position_mm,
            sizeof newcomer->position_mm);
-    // Where it was spawned nobody has seen it, if it was moved since.
-    memset(&entities->way_mm[3 * (size_t)index], 0, sizeof newcomer->position_mm);
-    entities->way_mm[3 * (size_t)index] = PH_NO_WAY;
+    // No viewer has seen it where it was spawned, if it was moved since.
+    memset(&entities->displacement_mm[3 * (size_t)index], 0, sizeof newcomer->position_mm);
+    entities->displacement_mm[3 * (size_t)index] = PH_NO_DISPLACEMENT;
     entities->refers[index] = 0;
     entities->seen_by[index] = newcomer->seen_by;
     entities->flags[index] = newcomer->flags;
@@ -221,14 +221,14 @@ ph_entity_index ph_entities_add(ph_entities* entities, const ph_newcomer* newcom
 
 void ph_entities_remove(ph_entities* entities, ph_entity_index index, bool is_to_rest)
 {
-    PH_ASSERT(entities->spawn_order[index] != NOBODY);
+    PH_ASSERT(entities->spawn_order[index] != NO_ENTITY_ORDER);
 
-    ph_hash_map_remove(&entities->by_name, entities->name[index]);
+    ph_hash_map_remove(&entities->by_key, entities->key[index]);
     const uint32_t place = entities->live_place[index];
     const ph_entity_index last = entities->live[--entities->live_count];
     entities->live[place] = last;
     entities->live_place[last] = place;
-    entities->spawn_order[index] = NOBODY;
+    entities->spawn_order[index] = NO_ENTITY_ORDER;
     entities->referring_count -= entities->refers[index];
     if (is_to_rest) {
         entities->resting[entities->resting_count++] = index;
@@ -248,7 +248,7 @@ void ph_entities_set_visibility(ph_entities* entities, ph_entity_index index, ui
                                 uint8_t flags)
 {
     if (is_unveiled(entities, index, seen_by, flags)) {
-        entities->way_mm[3 * (size_t)index] = PH_NO_WAY;
+        entities->displacement_mm[3 * (size_t)index] = PH_NO_DISPLACEMENT;
         memset(entities->whereabouts[index].velocity_mm_s, 0,
                sizeof entities->whereabouts[index].velocity_mm_s);
         if ((flags & PH_SEEN_NEVER) == 0) {
@@ -279,7 +279,7 @@ void ph_entities_wake(ph_entities* entities)
     entities->arrived_count = 0;
 }
 
-// Cheaper than asking who has changed: some bytes an entity, at the speed of memory.
+// Cheaper than asking which have changed: some bytes an entity, at the speed of memory.
 void ph_entities_file_changes(ph_entities* entities)
 {
     const size_t count = (size_t)entities->ids.used_count;
@@ -307,7 +307,7 @@ ph_entity_index ph_entities_find_or_resting(const ph_entities* entities, ph_enti
 ph_entity_index ph_entities_find(const ph_entities* entities, ph_entity_id id)
 {
     const ph_entity_index index = ph_entities_find_or_resting(entities, id);
-    if (index == PH_ENTITY_NONE || entities->spawn_order[index] == NOBODY) {
+    if (index == PH_ENTITY_NONE || entities->spawn_order[index] == NO_ENTITY_ORDER) {
         return PH_ENTITY_NONE;
     }
     return index;
@@ -315,7 +315,7 @@ ph_entity_index ph_entities_find(const ph_entities* entities, ph_entity_id id)
 
 ph_entity_id ph_entities_id(const ph_entities* entities, ph_entity_index index)
 {
-    if (index >= (uint32_t)entities->capacity || entities->spawn_order[index] == NOBODY) {
+    if (index >= (uint32_t)entities->capacity || entities->spawn_order[index] == NO_ENTITY_ORDER) {
         return (ph_entity_id){0};
     }
     const ph_id id = ph_id_pool_at(&entities->ids, (int)index);
@@ -323,12 +323,12 @@ ph_entity_id ph_entities_id(const ph_entities* entities, ph_entity_index index)
 }
 
 // Squares of three differences of at most 2^31 sum to less than 2^64.
-static uint64_t squared_way(const int32_t from_mm[3], const int32_t to_mm[3])
+static uint64_t squared_distance(const int32_t from_mm[3], const int32_t to_mm[3])
 {
     uint64_t sum = 0;
     for (int axis = 0; axis < 3; ++axis) {
-        const int64_t way = (int32_t)((uint32_t)to_mm[axis] - (uint32_t)from_mm[axis]);
-        sum += (uint64_t)(way * way);
+        const int64_t difference_mm = (int32_t)((uint32_t)to_mm[axis] - (uint32_t)from_mm[axis]);
+        sum += (uint64_t)(difference_mm * difference_mm);
     }
     return sum;
 }
@@ -344,15 +344,15 @@ static uint32_t root_of(uint64_t square)
     return (uint32_t)(sqrt((double)square) + 0.5);
 }
 
-uint32_t ph_way_length(const int32_t from_mm[3], const int32_t to_mm[3])
+uint32_t ph_distance_mm(const int32_t from_mm[3], const int32_t to_mm[3])
 {
-    return root_of(squared_way(from_mm, to_mm));
+    return root_of(squared_distance(from_mm, to_mm));
 }
 
 void ph_entities_move(ph_entities* entities, ph_entity_index index, const int32_t position_mm[3])
 {
     ph_whereabouts* at = &entities->whereabouts[index];
-    const uint64_t square = squared_way(at->position_mm, position_mm);
+    const uint64_t square = squared_distance(at->position_mm, position_mm);
     at->mileage_mm += root_of(square);
     // No move is as long as 2^32 mm, whose square would not fit.
     const bool is_jump = entities->jump_mm <= UINT32_MAX &&
@@ -365,38 +365,39 @@ void ph_entities_move(ph_entities* entities, ph_entity_index index, const int32_
 }
 
 // @return False when that was a jump, which is no way to go on.
-static bool measure_way(const ph_entities* entities, const int32_t from_mm[3],
-                        const int32_t to_mm[3], int32_t way_mm[3])
+static bool measure_displacement(const ph_entities* entities, const int32_t from_mm[3],
+                                 const int32_t to_mm[3], int32_t displacement_mm[3])
 {
     bool is_step = true;
     for (int axis = 0; axis < 3; ++axis) {
-        way_mm[axis] = (int32_t)((uint32_t)to_mm[axis] - (uint32_t)from_mm[axis]);
-        is_step =
-            is_step && way_mm[axis] <= entities->jump_mm && way_mm[axis] >= -entities->jump_mm;
+        displacement_mm[axis] = (int32_t)((uint32_t)to_mm[axis] - (uint32_t)from_mm[axis]);
+        is_step = is_step && displacement_mm[axis] <= entities->jump_mm &&
+                  displacement_mm[axis] >= -entities->jump_mm;
     }
     return is_step;
 }
 
-void ph_entities_note_ways(ph_entities* entities, float tick_s)
+void ph_entities_note_displacements(ph_entities* entities, float tick_s)
 {
     for (int i = 0; i < entities->live_count; ++i) {
         const ph_entity_index index = entities->live[i];
         ph_whereabouts* at = &entities->whereabouts[index];
         int32_t* was_mm = &entities->was_mm[3 * (size_t)index];
-        int32_t* way_mm = &entities->way_mm[3 * (size_t)index];
-        if (way_mm[0] == PH_NO_WAY || !measure_way(entities, was_mm, at->position_mm, way_mm)) {
-            memset(way_mm, 0, 3 * sizeof way_mm[0]);
+        int32_t* displacement_mm = &entities->displacement_mm[3 * (size_t)index];
+        if (displacement_mm[0] == PH_NO_DISPLACEMENT ||
+            !measure_displacement(entities, was_mm, at->position_mm, displacement_mm)) {
+            memset(displacement_mm, 0, 3 * sizeof displacement_mm[0]);
         }
         for (int axis = 0; axis < 3; ++axis) {
             was_mm[axis] = at->position_mm[axis];
-            at->velocity_mm_s[axis] = (float)way_mm[axis] / tick_s;
+            at->velocity_mm_s[axis] = (float)displacement_mm[axis] / tick_s;
         }
     }
 }
 
-ph_crowd ph_entities_crowd(const ph_entities* entities)
+ph_entity_arrays ph_entities_arrays(const ph_entities* entities)
 {
-    return (ph_crowd){
+    return (ph_entity_arrays){
         .x_mm = entities->x_mm,
         .y_mm = entities->y_mm,
         .seen_by = entities->seen_by,
@@ -416,7 +417,7 @@ static bool is_index_sound(const ph_entities* entities, ph_entity_index index, i
            entities->whereabouts[index].position_mm[0] == entities->x_mm[index] &&
            entities->whereabouts[index].position_mm[1] == entities->y_mm[index] &&
            ph_id_pool_at(&entities->ids, (int)index).index1 != 0 &&
-           ph_entities_has_name(entities, entities->name[index], &named) && named == index &&
+           ph_entities_has_key(entities, entities->key[index], &named) && named == index &&
            (entities->flags[index] & ~(PH_SEEN_ALWAYS | PH_SEEN_NEVER)) == 0;
 }
 
@@ -424,15 +425,15 @@ static int count_somebody(const ph_entities* entities)
 {
     int count = 0;
     for (int i = 0; i < entities->capacity; ++i) {
-        count += entities->spawn_order[i] != NOBODY;
+        count += entities->spawn_order[i] != NO_ENTITY_ORDER;
     }
     return count;
 }
 
 bool ph_entities_validate(const ph_entities* entities)
 {
-    if (!ph_id_pool_validate(&entities->ids) || !ph_hash_map_validate(&entities->by_name) ||
-        entities->by_name.count != entities->live_count ||
+    if (!ph_id_pool_validate(&entities->ids) || !ph_hash_map_validate(&entities->by_key) ||
+        entities->by_key.count != entities->live_count ||
         entities->ids.live_count != entities->live_count + entities->resting_count ||
         entities->ids.capacity < entities->capacity ||
         count_somebody(entities) != entities->live_count) {
@@ -451,7 +452,8 @@ bool ph_entities_validate(const ph_entities* entities)
     }
     for (int i = 0; i < entities->resting_count; ++i) {
         const ph_entity_index index = entities->resting[i];
-        if (index >= (uint32_t)entities->capacity || entities->spawn_order[index] != NOBODY ||
+        if (index >= (uint32_t)entities->capacity ||
+            entities->spawn_order[index] != NO_ENTITY_ORDER ||
             ph_id_pool_at(&entities->ids, (int)index).index1 == 0) {
             return false;
         }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// The entities of a world: ids, names, and the few numbers of each that are swept or looked up every
+// The entities of a world: ids, keys, and the few numbers of each that are swept or looked up every
 // tick. Everything else an entity has is in the table of its class (columns.h).
 //
 // One block of parallel arrays by entity index. Indices are handed out by an id pool; the live ones
@@ -21,13 +21,13 @@
 
 #include "base/hash.h"
 #include "base/id_pool.h"
-#include "vision/crowd.h"
+#include "vision/entity_arrays.h"
 
 // What one move adds to the mileage at most: 1,049 m. A jump of thousands of kilometres is no
 // path; counted in full, two of them could bring the sum round to where it was.
 #define PH_MILEAGE_MOVE_MAX (UINT32_C(1) << 20)
 // The first part of a way that there is not, until the next tick.
-#define PH_NO_WAY INT32_MIN
+#define PH_NO_DISPLACEMENT INT32_MIN
 // For so many ticks changes are remembered: viewers look at them when they are sent to.
 #define PH_RECENT_TICKS 4
 
@@ -38,7 +38,7 @@ typedef struct ph_whereabouts {
     uint32_t mileage_mm;    // path length, modulo 2^32
     float velocity_mm_s[3]; // of its way; 0 when it has none
     uint32_t row;           // in the table of its class
-    uint32_t stir;          // what else everybody may see has changed, as a path (columns.h)
+    uint32_t stir;          // what else all viewers may see has changed, as a path (columns.h)
     uint32_t moved_tick;    // when the position last changed
     uint16_t jumps;         // moves that were too long to be a path, modulo 2^16
     uint8_t spare[22];
@@ -48,24 +48,24 @@ _Static_assert(sizeof(ph_whereabouts) == 64, "one in a cache line");
 
 typedef struct ph_entities {
     ph_whereabouts* whereabouts;
-    uint64_t* spawn_order; // ascending with time; UINT64_MAX: nobody
-    uint64_t* name;        // given by the game, unique
+    uint64_t* spawn_order; // ascending with time; UINT64_MAX: no entity
+    uint64_t* key;         // given by the game, unique
     uint64_t* changes;     // bit p: property p has changed since the last tick
     uint64_t* recent;      // what changed before the last tick; then before the last two, and so on
     int32_t* x_mm;         // as in whereabouts: all of them are swept
     int32_t* y_mm;
-    uint32_t* seen_by;    // mask
-    int32_t* was_mm;      // three each: where it was at the last tick
-    int32_t* way_mm;      // three each: from the tick before to that one; none after a jump, or
-                          // from where it may have been hidden
-    uint32_t* live_place; // where live[] names it
+    uint32_t* seen_by;        // mask
+    int32_t* was_mm;          // three each: where it was at the last tick
+    int32_t* displacement_mm; // three each: from the tick before to that one; none after a jump, or
+                              // from where it may have been hidden
+    uint32_t* live_place;     // where live[] names it
     ph_entity_index* live;
     ph_entity_index* resting; // despawned, but their indices are not given out before the next tick
     ph_entity_index*
         visibility_changed;   // whose visibility was set since the last tick; may name one twice
-    ph_entity_index* arrived; // spawned, shown to more, or jumped since the last tick; nobody twice
+    ph_entity_index* arrived; // spawned, shown to more, or jumped since the last tick; none twice
     uint8_t* class_index;
-    uint8_t* refers;      // 1: a reference of it may name somebody
+    uint8_t* refers;      // 1: a reference of it may name an entity
     uint8_t* flags;       // PH_SEEN_ALWAYS, PH_SEEN_NEVER
     uint8_t* has_arrived; // 1: `arrived` names it
     int live_count;
@@ -77,7 +77,7 @@ typedef struct ph_entities {
     int capacity;                      // of every array
     void* block;                       // that holds them all
     ph_id_pool ids;
-    ph_hash_map by_name; // name -> index
+    ph_hash_map by_key; // key -> index
     uint64_t next_spawn_order;
     int64_t jump_mm; // longer moves are jumps; INT64_MAX unless it is set
     ph_allocator allocator;
@@ -85,7 +85,7 @@ typedef struct ph_entities {
 
 // What a new entity starts with.
 typedef struct ph_newcomer {
-    uint64_t name;
+    uint64_t key;
     int32_t position_mm[3];
     uint32_t seen_by;
     uint8_t flags;
@@ -104,17 +104,17 @@ ph_result ph_entities_reserve(ph_entities* entities, int capacity);
 // True when no index is left: reserve first.
 bool ph_entities_is_full(const ph_entities* entities);
 
-// Whether a name is taken; *index, unless NULL, is then the entity that has it.
-bool ph_entities_has_name(const ph_entities* entities, uint64_t name, ph_entity_index* index);
+// Whether a key is taken; *index, unless NULL, is then the entity that has it.
+bool ph_entities_has_key(const ph_entities* entities, uint64_t key, ph_entity_index* index);
 
-// Adds one; not when full, nor under a taken name. The row is the caller's to set.
+// Adds one; not when full, nor under a taken key. The row is the caller's to set.
 ph_entity_index ph_entities_add(ph_entities* entities, const ph_newcomer* newcomer);
 
 // Removes a live one: its id is stale from now on. While it rests its index names no other, so
 // that a holder of the index (a sight of the last tick) cannot take a newcomer for it.
 void ph_entities_remove(ph_entities* entities, ph_entity_index index, bool is_to_rest);
 
-// Changes who may see it.
+// Changes which viewers may see it.
 void ph_entities_set_visibility(ph_entities* entities, ph_entity_index index, uint32_t seen_by,
                                 uint8_t flags);
 
@@ -148,16 +148,16 @@ void ph_entities_note_reference(ph_entities* entities, ph_entity_index index, bo
 void ph_entities_move(ph_entities* entities, ph_entity_index index, const int32_t position_mm[3]);
 
 // A tick: what each has moved since the last one is its way now. For worlds that tell of velocities.
-void ph_entities_note_ways(ph_entities* entities, float tick_s);
+void ph_entities_note_displacements(ph_entities* entities, float tick_s);
 
 // Length of a way, to the nearest millimetre, at most PH_MILEAGE_MOVE_MAX; across the world's edge
 // it is the short one.
-uint32_t ph_way_length(const int32_t from_mm[3], const int32_t to_mm[3]);
+uint32_t ph_distance_mm(const int32_t from_mm[3], const int32_t to_mm[3]);
 
 // As vision looks at them. Borrowed until the next add, remove or reserve.
-ph_crowd ph_entities_crowd(const ph_entities* entities);
+ph_entity_arrays ph_entities_arrays(const ph_entities* entities);
 
-// Whether ids, names, live list and resting list agree. For tests; walks everything.
+// Whether ids, keys, live list and resting list agree. For tests; walks everything.
 bool ph_entities_validate(const ph_entities* entities);
 
 #endif

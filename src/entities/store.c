@@ -170,7 +170,7 @@ ph_result ph_store_make_row(ph_store* store, int class_index)
 
 // ---- validation
 
-// References name somebody who lives or lived, or nobody.
+// References name an entity that lives or lived, or none.
 static bool are_references_sound(const ph_store* store, const ph_table* table, uint32_t row)
 {
     for (int p = 0; p < table->described->def.property_count; ++p) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// What is on its way lies in a binary heap, the next to arrive at the root. Runs once per datagram
+// Datagrams in flight lie in a binary heap, the next to arrive at the root. Runs once per datagram
 // and in the long run allocates nothing: the places behind the heap keep the buffers of what left.
 //
 //   transits  | root | ... heap ... | spare buffers ... |

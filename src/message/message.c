@@ -211,7 +211,7 @@ ph_result ph_messages_set_processed_input(ph_messages* messages, uint32_t number
     }
     if (number > messages->their_processed) {
         messages->their_processed = number;
-        messages->answers_owed = PH_MESSAGE_ANSWER_REPEATS;
+        messages->input_acks_owed = PH_MESSAGE_INPUT_ACK_REPEATS;
     }
     return PH_OK;
 }
@@ -248,21 +248,21 @@ ph_messages_stats ph_messages_get_stats(const ph_messages* messages)
 // ---- what the next section says
 //
 // Composing changes nothing, so that asking how much room it would take and
-// writing it come to the same. What goes first: acks and answers, as they are few bytes and the
+// writing it come to the same. What goes first: acks, as they are few bytes and the
 // other end waits for them; input, as it is old with the next one; then fragments, the oldest first,
 // none past one that does not fit, as long as the share pays for them.
 
 #define US_PER_MS 1000
-// Acks and answers alone are hardly worth a datagram.
+// Acks alone are hardly worth a datagram.
 #define REST_WAITS 10
 
-typedef struct section_draft {
+typedef struct composed_section {
     ph_message_section section;
     int64_t bits;       // so far
     int64_t room_bits;  // at most
     int64_t share_bits; // that fragments may still take
     int64_t paid_bits;  // from the share
-} section_draft;
+} composed_section;
 
 static int64_t whole_bytes(int64_t bits)
 {
@@ -273,14 +273,14 @@ static int64_t whole_bytes(int64_t bits)
 // most connections, and then there is nothing to compose.
 static bool is_idle(const ph_messages* messages)
 {
-    return messages->acks_owed == 0 && messages->answers_owed == 0 &&
+    return messages->acks_owed == 0 && messages->input_acks_owed == 0 &&
            messages->input_processed == messages->input_number &&
            ph_message_outbox_count(&messages->outbox) == 0;
 }
 
 // ---- composing
 
-static bool try_take(section_draft* d, int64_t bits)
+static bool try_take(composed_section* d, int64_t bits)
 {
     if (d->bits + bits > d->room_bits) {
         return false;
@@ -289,7 +289,7 @@ static bool try_take(section_draft* d, int64_t bits)
     return true;
 }
 
-static void add_ack(const ph_messages* messages, section_draft* d)
+static void add_ack(const ph_messages* messages, composed_section* d)
 {
     const uint32_t mask = messages->inbox.early >> 1;
     if (messages->acks_owed > 0 && try_take(d, ph_message_ack_bits(mask))) {
@@ -299,19 +299,19 @@ static void add_ack(const ph_messages* messages, section_draft* d)
     }
 }
 
-static void add_answer(const ph_messages* messages, section_draft* d)
+static void add_input_ack(const ph_messages* messages, composed_section* d)
 {
     const uint32_t lag_all = messages->their_number - messages->their_processed;
     const uint32_t lag = lag_all < PH_MESSAGE_LAG_UNKNOWN ? lag_all : PH_MESSAGE_LAG_UNKNOWN;
-    if (messages->answers_owed > 0 && try_take(d, ph_message_answer_bits(lag == 0))) {
-        d->section.has_answer = true;
-        d->section.answer_received = (uint16_t)messages->their_number;
-        d->section.answer_processed = (uint16_t)(messages->their_number - lag);
+    if (messages->input_acks_owed > 0 && try_take(d, ph_message_input_ack_bits(lag == 0))) {
+        d->section.has_input_ack = true;
+        d->section.input_received = (uint16_t)messages->their_number;
+        d->section.input_processed = (uint16_t)(messages->their_number - lag);
     }
 }
 
 // Until it is known to have arrived with its bytes, and until it is known to be processed as a question.
-static void add_input(const ph_messages* messages, section_draft* d)
+static void add_input(const ph_messages* messages, composed_section* d)
 {
     const bool has_blob = messages->input_delivered != messages->input_number;
     if (messages->input_processed != messages->input_number &&
@@ -325,13 +325,13 @@ static void add_input(const ph_messages* messages, section_draft* d)
 }
 
 // The share pays for the whole bytes by which fragments make a section longer.
-static bool try_add_fragment(section_draft* d, const ph_message_fragment* fragment,
+static bool try_add_fragment(composed_section* d, const ph_message_fragment* fragment,
                              int64_t bare_bits)
 {
     ph_message_section* section = &d->section;
     const int count = section->fragment_count;
     const int step =
-        count == 0 ? 0 : (uint16_t)(fragment->number - section->fragments[count - 1].number);
+        count == 0 ? 0 : (uint16_t)(fragment->sequence - section->fragments[count - 1].sequence);
     const int64_t bits = ph_message_fragment_bits(fragment, step);
     const int64_t paid_bits = whole_bytes(d->bits + bits) - whole_bytes(bare_bits);
     if (paid_bits > d->share_bits || !try_take(d, bits)) {
@@ -342,30 +342,30 @@ static bool try_add_fragment(section_draft* d, const ph_message_fragment* fragme
     return true;
 }
 
-static void add_fragments(const ph_messages* messages, uint64_t now_us, section_draft* d)
+static void add_fragments(const ph_messages* messages, uint64_t now_us, composed_section* d)
 {
     const int64_t bare_bits = d->bits;
     ph_message_fragment fragment;
     uint16_t from = messages->outbox.oldest;
     while (ph_message_outbox_try_due(&messages->outbox, from, now_us, &fragment) &&
            try_add_fragment(d, &fragment, bare_bits)) {
-        from = (uint16_t)(fragment.number + 1);
+        from = (uint16_t)(fragment.sequence + 1);
     }
 }
 
-static void compose(ph_messages* messages, uint64_t now_us, size_t room, section_draft* d)
+static void compose(ph_messages* messages, uint64_t now_us, size_t room, composed_section* d)
 {
-    *d = (section_draft){.bits = PH_MESSAGE_FLAG_BITS, .room_bits = 8 * (int64_t)room};
+    *d = (composed_section){.bits = PH_MESSAGE_FLAG_BITS, .room_bits = 8 * (int64_t)room};
     ph_token_bucket_fill(&messages->share, now_us);
     d->share_bits = ph_token_bucket_bits(&messages->share);
     add_ack(messages, d);
-    add_answer(messages, d);
+    add_input_ack(messages, d);
     add_input(messages, d);
     add_fragments(messages, now_us, d);
 }
 
 // In a datagram of its own it pays for everything, so that is taken off before.
-static void compose_alone(ph_messages* messages, uint64_t now_us, size_t room, section_draft* d)
+static void compose_alone(ph_messages* messages, uint64_t now_us, size_t room, composed_section* d)
 {
     compose(messages, now_us, room, d);
     const int64_t overhead_bits = 8 * (int64_t)messages->def.overhead_bytes;
@@ -374,23 +374,23 @@ static void compose_alone(ph_messages* messages, uint64_t now_us, size_t room, s
         const int last = --d->section.fragment_count;
         const ph_message_fragment* fragments = d->section.fragments;
         const int step =
-            last == 0 ? 0 : (uint16_t)(fragments[last].number - fragments[last - 1].number);
+            last == 0 ? 0 : (uint16_t)(fragments[last].sequence - fragments[last - 1].sequence);
         d->bits -= ph_message_fragment_bits(&fragments[last], step);
     }
     d->paid_bits = overhead_bits + whole_bytes(d->bits);
 }
 
-static bool has_messages(const section_draft* d)
+static bool has_messages(const composed_section* d)
 {
     return d->section.fragment_count > 0;
 }
 
-static bool says_nothing(const section_draft* d)
+static bool says_nothing(const composed_section* d)
 {
     return d->bits == PH_MESSAGE_FLAG_BITS;
 }
 
-static size_t size_of(const section_draft* d)
+static size_t size_of(const composed_section* d)
 {
     return (size_t)(whole_bytes(d->bits) / 8);
 }
@@ -403,7 +403,7 @@ static size_t largest(const ph_messages* messages, size_t room)
     return room < most ? room : most;
 }
 
-// From the first time that somebody asks; times begin at 1, as 0 says that nothing waits.
+// From the first call that asks; times begin at 1, as 0 says that nothing waits.
 static void note_waiting(uint64_t* since_us, bool is_waiting, uint64_t now_us)
 {
     if (!is_waiting) {
@@ -419,7 +419,7 @@ static bool has_waited(uint64_t since_us, uint64_t now_us, int max_wait_ms)
            now_us - since_us >= (uint64_t)max_wait_ms * US_PER_MS;
 }
 
-static void note_draft(ph_messages* messages, uint64_t now_us, const section_draft* d)
+static void note_composed(ph_messages* messages, uint64_t now_us, const composed_section* d)
 {
     ph_message_fragment due;
     const bool is_due =
@@ -446,9 +446,9 @@ size_t ph_messages_plan(ph_messages* messages, uint64_t now_us)
         note_idle(messages);
         return promise(messages, now_us, PH_MESSAGES_EMPTY_SIZE);
     }
-    section_draft d;
+    composed_section d;
     compose(messages, now_us, largest(messages, PH_PAYLOAD_MAX), &d);
-    note_draft(messages, now_us, &d);
+    note_composed(messages, now_us, &d);
     return promise(messages, now_us, size_of(&d));
 }
 
@@ -458,9 +458,9 @@ size_t ph_messages_plan_alone(ph_messages* messages, uint64_t now_us)
         note_idle(messages);
         return 0;
     }
-    section_draft d;
+    composed_section d;
     compose_alone(messages, now_us, largest(messages, PH_PAYLOAD_MAX), &d);
-    note_draft(messages, now_us, &d);
+    note_composed(messages, now_us, &d);
     const int max_wait_ms = messages->def.max_wait_ms;
     const bool is_time =
         (has_messages(&d) && has_waited(messages->messages_wait_us, now_us, max_wait_ms)) ||
@@ -473,18 +473,18 @@ size_t ph_messages_plan_alone(ph_messages* messages, uint64_t now_us)
 
 // ---- writing
 
-static void note_written(ph_messages* messages, uint64_t now_us, const section_draft* d,
+static void note_written(ph_messages* messages, uint64_t now_us, const composed_section* d,
                          size_t size)
 {
     for (int i = 0; i < d->section.fragment_count; ++i) {
-        const uint16_t number = d->section.fragments[i].number;
-        const bool is_first = (int16_t)(uint16_t)(number - messages->outbox.unsent) >= 0;
+        const uint16_t sequence = d->section.fragments[i].sequence;
+        const bool is_first = (int16_t)(uint16_t)(sequence - messages->outbox.unsent) >= 0;
         ++messages->stats.sent_fragments;
         messages->stats.resent_fragments += !is_first;
-        ph_message_outbox_note_sent(&messages->outbox, number, now_us);
+        ph_message_outbox_note_sent(&messages->outbox, sequence, now_us);
     }
     messages->acks_owed -= d->section.has_ack;
-    messages->answers_owed -= d->section.has_answer;
+    messages->input_acks_owed -= d->section.has_input_ack;
     messages->rest_waits_us = says_nothing(d) ? messages->rest_waits_us : 0;
     if (d->section.fragment_count > 0) {
         messages->messages_wait_us = 0;
@@ -495,8 +495,8 @@ static void note_written(ph_messages* messages, uint64_t now_us, const section_d
     ph_token_bucket_spend(&messages->share, d->paid_bits < have_bits ? d->paid_bits : have_bits);
 }
 
-static size_t write_draft(ph_messages* messages, uint64_t now_us, const section_draft* d,
-                          uint8_t* bytes)
+static size_t write_composed(ph_messages* messages, uint64_t now_us, const composed_section* d,
+                             uint8_t* bytes)
 {
     const size_t size = ph_message_section_write(&d->section, bytes, size_of(d));
     PH_ASSERT(size == size_of(d));
@@ -509,9 +509,9 @@ size_t ph_messages_write_section(ph_messages* messages, uint64_t now_us, size_t 
 {
     PH_ASSERT(room >= PH_MESSAGES_EMPTY_SIZE);
 
-    section_draft d;
+    composed_section d;
     compose(messages, now_us, largest(messages, room), &d);
-    return write_draft(messages, now_us, &d, bytes);
+    return write_composed(messages, now_us, &d, bytes);
 }
 
 // All four flags of the section are zero, and so is what fills its byte.
@@ -532,13 +532,13 @@ static size_t write_promised(ph_messages* messages, size_t packet_size, uint8_t*
     const ph_message_promise promised = messages->promise;
     const size_t room_left = PH_PAYLOAD_MAX - packet_size;
     const size_t room = promised.room < room_left ? promised.room : room_left;
-    section_draft d;
+    composed_section d;
     if (packet_size == 0) {
         compose_alone(messages, promised.now_us, room, &d);
     } else {
         compose(messages, promised.now_us, room, &d);
     }
-    return write_draft(messages, promised.now_us, &d, bytes);
+    return write_composed(messages, promised.now_us, &d, bytes);
 }
 
 size_t ph_messages_pack(ph_messages* messages, const void* packet, size_t size,
@@ -596,7 +596,7 @@ static ph_messages_refusal judge_input(const ph_messages* messages,
 static void take_input(ph_messages* messages, const ph_message_section* section)
 {
     const int64_t number = extend_message_number(section->input_number, messages->their_number);
-    messages->answers_owed = PH_MESSAGE_ANSWER_REPEATS;
+    messages->input_acks_owed = PH_MESSAGE_INPUT_ACK_REPEATS;
     if (number > messages->their_number) {
         messages->their_number = (uint32_t)number;
         messages->their_size = section->input_size;
@@ -606,20 +606,18 @@ static void take_input(ph_messages* messages, const ph_message_section* section)
 
 // ---- what the other end says of our input
 
-static bool is_answer_possible(const ph_messages* messages, const ph_message_section* section)
+static bool is_input_ack_possible(const ph_messages* messages, const ph_message_section* section)
 {
-    const int64_t received =
-        extend_message_number(section->answer_received, messages->input_number);
-    const int64_t lag = (uint16_t)(section->answer_received - section->answer_processed);
+    const int64_t received = extend_message_number(section->input_received, messages->input_number);
+    const int64_t lag = (uint16_t)(section->input_received - section->input_processed);
     return received >= 1 && received <= messages->input_number &&
            (lag <= received || lag == PH_MESSAGE_LAG_UNKNOWN);
 }
 
-static void take_answer(ph_messages* messages, const ph_message_section* section)
+static void take_input_ack(ph_messages* messages, const ph_message_section* section)
 {
-    const int64_t received =
-        extend_message_number(section->answer_received, messages->input_number);
-    const int64_t lag = (uint16_t)(section->answer_received - section->answer_processed);
+    const int64_t received = extend_message_number(section->input_received, messages->input_number);
+    const int64_t lag = (uint16_t)(section->input_received - section->input_processed);
     if (received > messages->input_delivered) {
         messages->input_delivered = (uint32_t)received;
     }
@@ -637,7 +635,7 @@ static ph_messages_refusal judge_arrival(const ph_messages* messages,
         !ph_message_outbox_is_possible(&messages->outbox, section->ack_next, section->ack_mask)) {
         return PH_MESSAGES_REFUSAL_ACK;
     }
-    if (section->has_answer && !is_answer_possible(messages, section)) {
+    if (section->has_input_ack && !is_input_ack_possible(messages, section)) {
         return PH_MESSAGES_REFUSAL_ACK;
     }
     const ph_messages_refusal input =
@@ -663,8 +661,8 @@ static void take_section(ph_messages* messages, uint64_t now_us, const ph_messag
         messages->stats.acked_messages += (uint64_t)ph_message_outbox_take_ack(
             &messages->outbox, now_us, section->ack_next, section->ack_mask);
     }
-    if (section->has_answer) {
-        take_answer(messages, section);
+    if (section->has_input_ack) {
+        take_input_ack(messages, section);
     }
     if (section->has_input) {
         take_input(messages, section);

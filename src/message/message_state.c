@@ -12,26 +12,26 @@
 // ---- the inbox
 
 // Numbers wrap: how far a is ahead of b, behind it if negative.
-static int numbers_ahead(uint16_t a, uint16_t b)
+static int sequences_ahead(uint16_t a, uint16_t b)
 {
     return (int16_t)(uint16_t)(a - b);
 }
 
-static ph_message_arrived* ring_at(const ph_message_inbox* inbox, uint16_t number)
+static ph_message_arrived* ring_at(const ph_message_inbox* inbox, uint16_t sequence)
 {
-    return &inbox->arrived[number & (inbox->capacity - 1)];
+    return &inbox->arrived[sequence & (inbox->capacity - 1)];
 }
 
-static uint8_t* bytes_at(const ph_message_inbox* inbox, uint16_t number)
+static uint8_t* bytes_at(const ph_message_inbox* inbox, uint16_t sequence)
 {
-    return inbox->bytes[number & (inbox->capacity - 1)];
+    return inbox->bytes[sequence & (inbox->capacity - 1)];
 }
 
-static bool is_here(const ph_message_inbox* inbox, uint16_t number)
+static bool is_here(const ph_message_inbox* inbox, uint16_t sequence)
 {
-    const int place = numbers_ahead(number, inbox->next);
+    const int place = sequences_ahead(sequence, inbox->next);
     if (place < 0) {
-        return numbers_ahead(number, inbox->taken) >= 0;
+        return sequences_ahead(sequence, inbox->taken) >= 0;
     }
     return place < PH_MESSAGE_WINDOW && (inbox->early >> place & 1) != 0;
 }
@@ -40,9 +40,9 @@ static bool is_here(const ph_message_inbox* inbox, uint16_t number)
 
 static bool is_same(const ph_message_inbox* inbox, const ph_message_fragment* fragment)
 {
-    const ph_message_arrived* arrived = ring_at(inbox, fragment->number);
+    const ph_message_arrived* arrived = ring_at(inbox, fragment->sequence);
     return arrived->left == fragment->left && arrived->size == fragment->size &&
-           memcmp(bytes_at(inbox, fragment->number), fragment->bytes, fragment->size) == 0;
+           memcmp(bytes_at(inbox, fragment->sequence), fragment->bytes, fragment->size) == 0;
 }
 
 // Fragments of one message count down, the last is 0; so no message is ever too long.
@@ -53,8 +53,8 @@ static bool may_follow(int left, int left_behind)
 
 static bool fits_neighbours(const ph_message_inbox* inbox, const ph_message_fragment* fragment)
 {
-    const uint16_t before = (uint16_t)(fragment->number - 1);
-    const uint16_t behind = (uint16_t)(fragment->number + 1);
+    const uint16_t before = (uint16_t)(fragment->sequence - 1);
+    const uint16_t behind = (uint16_t)(fragment->sequence + 1);
     return (!is_here(inbox, before) || may_follow(ring_at(inbox, before)->left, fragment->left)) &&
            (!is_here(inbox, behind) || may_follow(fragment->left, ring_at(inbox, behind)->left));
 }
@@ -64,19 +64,19 @@ ph_messages_refusal ph_message_inbox_judge(const ph_message_inbox* inbox,
 {
     for (int i = 0; i < section->fragment_count; ++i) {
         const ph_message_fragment* fragment = &section->fragments[i];
-        if (numbers_ahead(fragment->number, inbox->next) >= PH_MESSAGE_WINDOW) {
+        if (sequences_ahead(fragment->sequence, inbox->next) >= PH_MESSAGE_WINDOW) {
             return PH_MESSAGES_REFUSAL_WINDOW;
         }
-        const bool was_here = is_here(inbox, fragment->number);
+        const bool was_here = is_here(inbox, fragment->sequence);
         if (was_here && !is_same(inbox, fragment)) {
             return PH_MESSAGES_REFUSAL_CONTRARY;
         }
         // Those that were taken are forgotten: nothing can be said about them.
-        if (!was_here && numbers_ahead(fragment->number, inbox->next) >= 0 &&
+        if (!was_here && sequences_ahead(fragment->sequence, inbox->next) >= 0 &&
             !fits_neighbours(inbox, fragment)) {
             return PH_MESSAGES_REFUSAL_CONTRARY;
         }
-        if (i > 0 && fragment->number == (uint16_t)(fragment[-1].number + 1) &&
+        if (i > 0 && fragment->sequence == (uint16_t)(fragment[-1].sequence + 1) &&
             !may_follow(fragment[-1].left, fragment->left)) {
             return PH_MESSAGES_REFUSAL_CONTRARY;
         }
@@ -97,18 +97,18 @@ static void advance(ph_message_inbox* inbox)
 ph_message_storing ph_message_inbox_store(ph_message_inbox* inbox,
                                           const ph_message_fragment* fragment)
 {
-    const int place = numbers_ahead(fragment->number, inbox->next);
+    const int place = sequences_ahead(fragment->sequence, inbox->next);
     PH_ASSERT(place < PH_MESSAGE_WINDOW);
 
-    if (place < 0 || is_here(inbox, fragment->number)) {
+    if (place < 0 || is_here(inbox, fragment->sequence)) {
         return PH_MESSAGE_DOUBLED;
     }
-    if ((uint16_t)(fragment->number - inbox->taken) >= inbox->capacity) {
+    if ((uint16_t)(fragment->sequence - inbox->taken) >= inbox->capacity) {
         return PH_MESSAGE_WITHOUT_ROOM;
     }
-    *ring_at(inbox, fragment->number) =
+    *ring_at(inbox, fragment->sequence) =
         (ph_message_arrived){.left = fragment->left, .size = fragment->size};
-    memcpy(bytes_at(inbox, fragment->number), fragment->bytes, fragment->size);
+    memcpy(bytes_at(inbox, fragment->sequence), fragment->bytes, fragment->size);
     inbox->early |= UINT32_C(1) << place;
     advance(inbox);
     return PH_MESSAGE_STORED;
@@ -120,7 +120,7 @@ size_t ph_message_inbox_take(ph_message_inbox* inbox, uint8_t bytes[PH_MESSAGE_S
         return 0;
     }
     const int behind = ring_at(inbox, inbox->taken)->left;
-    if (numbers_ahead(inbox->next, inbox->taken) <= behind) {
+    if (sequences_ahead(inbox->next, inbox->taken) <= behind) {
         return 0;
     }
     size_t size = 0;
@@ -138,7 +138,7 @@ size_t ph_message_inbox_take(ph_message_inbox* inbox, uint8_t bytes[PH_MESSAGE_S
 #define FIRST_WAIT_US 300000.0
 #define WAIT_MIN_US 50000.0
 #define WAIT_MAX_US 3000000.0
-// How long one that was sent later must have been on its way before the earlier one counts as lost:
+// How long one that was sent later must have been in flight before the earlier one counts as lost:
 // a part of the round trip, as reordering goes.
 #define REORDER_SHARE 4.0
 #define REORDER_MIN_US 10000.0
@@ -146,14 +146,14 @@ size_t ph_message_inbox_take(ph_message_inbox* inbox, uint8_t bytes[PH_MESSAGE_S
 #define DEVIATION_SHARE 4.0
 #define DEVIATIONS 4.0
 
-static ph_message_sent* message_outbox_at(const ph_message_outbox* outbox, uint16_t number)
+static ph_message_sent* message_outbox_at(const ph_message_outbox* outbox, uint16_t sequence)
 {
-    return &outbox->sent[number & (outbox->capacity - 1)];
+    return &outbox->sent[sequence & (outbox->capacity - 1)];
 }
 
-static uint8_t* message_outbox_bytes_at(const ph_message_outbox* outbox, uint16_t number)
+static uint8_t* message_outbox_bytes_at(const ph_message_outbox* outbox, uint16_t sequence)
 {
-    return outbox->bytes[number & (outbox->capacity - 1)];
+    return outbox->bytes[sequence & (outbox->capacity - 1)];
 }
 
 bool ph_message_outbox_post(ph_message_outbox* outbox, const uint8_t* bytes, size_t size)
@@ -208,29 +208,29 @@ static bool is_due(const ph_message_outbox* outbox, const ph_message_sent* sent,
 bool ph_message_outbox_try_due(const ph_message_outbox* outbox, uint16_t from, uint64_t now_us,
                                ph_message_fragment* fragment)
 {
-    uint16_t number = numbers_ahead(from, outbox->oldest) > 0 ? from : outbox->oldest;
-    for (; numbers_ahead(number, outbox->end) < 0 &&
-           numbers_ahead(number, outbox->oldest) < PH_MESSAGE_WINDOW;
-         ++number) {
-        const ph_message_sent* sent = message_outbox_at(outbox, number);
+    uint16_t sequence = sequences_ahead(from, outbox->oldest) > 0 ? from : outbox->oldest;
+    for (; sequences_ahead(sequence, outbox->end) < 0 &&
+           sequences_ahead(sequence, outbox->oldest) < PH_MESSAGE_WINDOW;
+         ++sequence) {
+        const ph_message_sent* sent = message_outbox_at(outbox, sequence);
         if (is_due(outbox, sent, now_us)) {
-            *fragment = (ph_message_fragment){.number = number,
+            *fragment = (ph_message_fragment){.sequence = sequence,
                                               .left = sent->left,
                                               .size = sent->size,
-                                              .bytes = message_outbox_bytes_at(outbox, number)};
+                                              .bytes = message_outbox_bytes_at(outbox, sequence)};
             return true;
         }
     }
     return false;
 }
 
-void ph_message_outbox_note_sent(ph_message_outbox* outbox, uint16_t number, uint64_t now_us)
+void ph_message_outbox_note_sent(ph_message_outbox* outbox, uint16_t sequence, uint64_t now_us)
 {
-    ph_message_sent* sent = message_outbox_at(outbox, number);
+    ph_message_sent* sent = message_outbox_at(outbox, sequence);
     sent->sent_us = now_us;
     sent->send_count = (uint8_t)(sent->send_count + (sent->send_count < UINT8_MAX));
-    if (numbers_ahead(number, outbox->unsent) >= 0) {
-        outbox->unsent = (uint16_t)(number + 1);
+    if (sequences_ahead(sequence, outbox->unsent) >= 0) {
+        outbox->unsent = (uint16_t)(sequence + 1);
     }
 }
 
@@ -238,11 +238,12 @@ void ph_message_outbox_note_sent(ph_message_outbox* outbox, uint16_t number, uin
 
 bool ph_message_outbox_is_possible(const ph_message_outbox* outbox, uint16_t next, uint32_t mask)
 {
-    if (numbers_ahead(next, outbox->unsent) > 0) {
+    if (sequences_ahead(next, outbox->unsent) > 0) {
         return false;
     }
     for (int i = 0; i < PH_MESSAGE_WINDOW - 1; ++i) {
-        if ((mask >> i & 1) != 0 && numbers_ahead((uint16_t)(next + 1 + i), outbox->unsent) >= 0) {
+        if ((mask >> i & 1) != 0 &&
+            sequences_ahead((uint16_t)(next + 1 + i), outbox->unsent) >= 0) {
             return false;
         }
     }
@@ -263,9 +264,9 @@ static void measure_rtt(ph_message_outbox* outbox, double rtt_us)
 }
 
 // Of one that went out twice it is not known which arrived.
-static void note_delivered(ph_message_outbox* outbox, uint16_t number, uint64_t* latest_us)
+static void note_delivered(ph_message_outbox* outbox, uint16_t sequence, uint64_t* latest_us)
 {
-    ph_message_sent* sent = message_outbox_at(outbox, number);
+    ph_message_sent* sent = message_outbox_at(outbox, sequence);
     if (!sent->is_delivered && sent->send_count == 1 && sent->sent_us > *latest_us) {
         *latest_us = sent->sent_us;
     }
@@ -278,13 +279,13 @@ int ph_message_outbox_take_ack(ph_message_outbox* outbox, uint64_t now_us, uint1
     PH_ASSERT(ph_message_outbox_is_possible(outbox, next, mask));
 
     uint64_t latest_us = 0;
-    for (uint16_t number = outbox->oldest; numbers_ahead(number, next) < 0; ++number) {
-        note_delivered(outbox, number, &latest_us);
+    for (uint16_t sequence = outbox->oldest; sequences_ahead(sequence, next) < 0; ++sequence) {
+        note_delivered(outbox, sequence, &latest_us);
     }
     for (int i = 0; i < PH_MESSAGE_WINDOW - 1; ++i) {
-        const uint16_t number = (uint16_t)(next + 1 + i);
-        if ((mask >> i & 1) != 0 && numbers_ahead(number, outbox->oldest) >= 0) {
-            note_delivered(outbox, number, &latest_us);
+        const uint16_t sequence = (uint16_t)(next + 1 + i);
+        if ((mask >> i & 1) != 0 && sequences_ahead(sequence, outbox->oldest) >= 0) {
+            note_delivered(outbox, sequence, &latest_us);
         }
     }
     if (latest_us > 0 && now_us >= latest_us) {

@@ -14,7 +14,7 @@
 
 // ---- the inbox
 //
-// Fragments that have come, until their messages are taken. A ring by number:
+// Fragments that have come, until their messages are taken. A ring by sequence:
 //
 //   | free ... | taken .. (complete, in order) .. next .. (some have come, some not) .. next + 31 | free ...
 //
@@ -26,7 +26,7 @@ typedef struct ph_message_arrived {
 } ph_message_arrived;
 
 typedef struct ph_message_inbox {
-    ph_message_arrived* arrived; // by number, modulo capacity
+    ph_message_arrived* arrived; // by sequence, modulo capacity
     uint8_t (*bytes)[PH_MESSAGE_FRAGMENT_SIZE];
     int capacity;   // a power of two
     uint16_t taken; // the first of the next message
@@ -55,7 +55,7 @@ size_t ph_message_inbox_take(ph_message_inbox* inbox, uint8_t bytes[PH_MESSAGE_S
 // ---- the outbox
 //
 // Fragments of messages from the moment they are posted until the other end is known to have them. A
-// ring by number:
+// ring by sequence:
 //
 //   | delivered, free ... | oldest .. (in the window: sent, some of them delivered) .. unsent .. | end ..
 //
@@ -72,7 +72,7 @@ typedef struct ph_message_sent {
 } ph_message_sent;
 
 typedef struct ph_message_outbox {
-    ph_message_sent* sent; // by number, modulo capacity
+    ph_message_sent* sent; // by sequence, modulo capacity
     uint8_t (*bytes)[PH_MESSAGE_FRAGMENT_SIZE];
     int capacity;    // a power of two
     uint16_t oldest; // the first not known to have arrived
@@ -93,11 +93,11 @@ static inline int ph_message_outbox_count(const ph_message_outbox* outbox)
 // @return False, and nothing is queued, when there is no room. Size 1..PH_MESSAGE_SIZE_MAX.
 bool ph_message_outbox_post(ph_message_outbox* outbox, const uint8_t* bytes, size_t size);
 
-// The first fragment from this number on that should be sent now. @return False when there is none.
+// The first fragment from this sequence on that should be sent now. @return False when there is none.
 bool ph_message_outbox_try_due(const ph_message_outbox* outbox, uint16_t from, uint64_t now_us,
                                ph_message_fragment* fragment);
 
-void ph_message_outbox_note_sent(ph_message_outbox* outbox, uint16_t number, uint64_t now_us);
+void ph_message_outbox_note_sent(ph_message_outbox* outbox, uint16_t sequence, uint64_t now_us);
 
 // Whether nothing in it was never sent.
 bool ph_message_outbox_is_possible(const ph_message_outbox* outbox, uint16_t next, uint32_t mask);
@@ -111,7 +111,7 @@ int ph_message_outbox_take_ack(ph_message_outbox* outbox, uint64_t now_us, uint1
 //   | ph_messages | sent | bytes of the outbox | arrived | bytes of the inbox |
 
 // Answers are repeated, because their arrival is not acked.
-#define PH_MESSAGE_ANSWER_REPEATS 2
+#define PH_MESSAGE_INPUT_ACK_REPEATS 2
 
 // What was promised when the caller asked how much room the next section will take.
 typedef struct ph_message_promise {
@@ -125,7 +125,7 @@ struct ph_messages {
     uint64_t sections_read; // of the stats
     ph_message_promise promise;
     int acks_owed; // sections that shall carry one
-    int answers_owed;
+    int input_acks_owed;
 
     // Since when messages, or anything else, wait for a datagram; 0: they do not.
     uint64_t messages_wait_us;

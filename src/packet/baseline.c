@@ -18,7 +18,7 @@
 #define NEW_HEADING_SIZE 24
 #define NEW_TURNED_SIZE 20
 #define NEW_REST_SIZE 12
-// A way shorter than this many steps has no direction worth guessing from.
+// A displacement shorter than this many steps has no direction worth guessing from.
 #define WAY_STEPS_MIN 12
 
 // ---- sizes of residuals
@@ -116,7 +116,7 @@ static uint8_t size_faded(uint8_t old, uint8_t now)
 
 // ---- directions
 
-// CORDIC: the way is turned towards the x axis by angles whose tangents are 1, 1/2, 1/4 ..., and
+// CORDIC: the displacement is turned towards the x axis by angles whose tangents are 1, 1/2, 1/4 ..., and
 // the angles are added up; or from the x axis by angles that add up to the direction. Shifts and
 // additions only.
 
@@ -138,7 +138,7 @@ uint16_t ph_direction_of(int32_t x, int32_t y)
     const int64_t behind = -(int64_t)(x < 0);
     int64_t ahead = (x ^ behind) - behind;
     int64_t aside = (y ^ behind) - behind;
-    // Short ways are made long, or the shifts below would leave nothing of them.
+    // Short displacements are made long, or the shifts below would leave nothing of them.
     const int64_t longest = ahead > llabs(aside) ? ahead : llabs(aside);
     const int64_t scale = INT64_C(1) << (LENGTH_BITS + 2 - ph_word_width((uint64_t)longest));
     ahead *= scale;
@@ -169,7 +169,7 @@ static int32_t rounded_part(int64_t value)
     return value < 0 ? -magnitude : magnitude;
 }
 
-void ph_direction_go(uint16_t direction, int32_t length, int32_t way[2])
+void ph_direction_go(uint16_t direction, int32_t length, int32_t displacement[2])
 {
     PH_ASSERT(length >= 0 && length <= UINT16_MAX);
 
@@ -186,21 +186,21 @@ void ph_direction_go(uint16_t direction, int32_t length, int32_t way[2])
         ahead = next;
         left -= (int32_t)turn * ANGLES[i];
     }
-    way[0] = rounded_part(is_behind ? -ahead : ahead);
-    way[1] = rounded_part(is_behind ? -aside : aside);
+    displacement[0] = rounded_part(is_behind ? -ahead : ahead);
+    displacement[1] = rounded_part(is_behind ? -aside : aside);
 }
 
 // ---- time and motion
 
 // From one coordinate to another, the shorter way round.
-static int32_t way_between(int32_t from_mm, int32_t to_mm)
+static int32_t shortest_mm(int32_t from_mm, int32_t to_mm)
 {
     return (int32_t)((uint32_t)to_mm - (uint32_t)from_mm);
 }
 
-static uint32_t magnitude_of(int32_t way)
+static uint32_t magnitude_of(int32_t displacement)
 {
-    return way < 0 ? 0 - (uint32_t)way : (uint32_t)way;
+    return displacement < 0 ? 0 - (uint32_t)displacement : (uint32_t)displacement;
 }
 
 uint64_t ph_baseline_time_us(uint32_t from_tick, uint32_t to_tick, uint32_t tick_us)
@@ -251,12 +251,12 @@ static const uint32_t reciprocals[PH_RECIPROCALS] = {
     RECIPROCALS_FROM(60),
 };
 
-int32_t ph_baseline_carried(int32_t way_mm, uint32_t ticks, uint32_t ahead)
+int32_t ph_baseline_extrapolated(int32_t displacement_mm, uint32_t ticks, uint32_t ahead)
 {
-    const uint32_t way_ticks = magnitude_of(way_mm) * ahead + ticks / 2;
-    const int32_t carried_mm =
-        (int32_t)((uint64_t)way_ticks * reciprocals[ticks] >> RECIPROCAL_BITS);
-    return way_mm < 0 ? -carried_mm : carried_mm;
+    const uint32_t displacement_ticks = magnitude_of(displacement_mm) * ahead + ticks / 2;
+    const int32_t extrapolated_mm =
+        (int32_t)((uint64_t)displacement_ticks * reciprocals[ticks] >> RECIPROCAL_BITS);
+    return displacement_mm < 0 ? -extrapolated_mm : extrapolated_mm;
 }
 
 void ph_baseline_predict(const ph_baseline* baseline, uint32_t tick, uint32_t tick_us,
@@ -266,9 +266,9 @@ void ph_baseline_predict(const ph_baseline* baseline, uint32_t tick, uint32_t ti
 
     const int32_t* newest_mm = baseline->position_mm[0];
     const int32_t* former_mm = baseline->position_mm[1];
-    int32_t x_mm = way_between(former_mm[0], newest_mm[0]);
-    int32_t y_mm = way_between(former_mm[1], newest_mm[1]);
-    int32_t z_mm = way_between(former_mm[2], newest_mm[2]) & -(int32_t)!baseline->has_ground;
+    int32_t x_mm = shortest_mm(former_mm[0], newest_mm[0]);
+    int32_t y_mm = shortest_mm(former_mm[1], newest_mm[1]);
+    int32_t z_mm = shortest_mm(former_mm[2], newest_mm[2]) & -(int32_t)!baseline->has_ground;
     uint32_t ahead = tick - baseline->tick[0];
     if (PH_UNLIKELY((uint64_t)ahead * tick_us > PH_CARRY_US)) {
         ahead = ahead <= INT32_MAX ? PH_CARRY_US / tick_us : 0;
@@ -279,9 +279,9 @@ void ph_baseline_predict(const ph_baseline* baseline, uint32_t tick, uint32_t ti
     } else if (ahead != between) { // else it keeps its pacing, as most do
         const uint32_t farthest_mm = magnitude_of(x_mm) | magnitude_of(y_mm) | magnitude_of(z_mm);
         if (PH_LIKELY(farthest_mm < PH_CARRIED_MM_END && (between | ahead) < PH_RECIPROCALS)) {
-            x_mm = ph_baseline_carried(x_mm, between, ahead);
-            y_mm = ph_baseline_carried(y_mm, between, ahead);
-            z_mm = ph_baseline_carried(z_mm, between, ahead);
+            x_mm = ph_baseline_extrapolated(x_mm, between, ahead);
+            y_mm = ph_baseline_extrapolated(y_mm, between, ahead);
+            z_mm = ph_baseline_extrapolated(z_mm, between, ahead);
         } else {
             x_mm = (int32_t)divide_rounded((int64_t)x_mm * ahead, between);
             y_mm = (int32_t)divide_rounded((int64_t)y_mm * ahead, between);
@@ -318,15 +318,15 @@ int ph_baseline_velocity_ticks(uint32_t tick_us)
     return ticks > 0 ? (int)ticks : 1;
 }
 
-void ph_baseline_velocity(const ph_layout* layout, uint32_t tick_us, const int32_t way_mm[3],
-                          int ticks, int16_t velocity[3])
+void ph_baseline_velocity(const ph_layout* layout, uint32_t tick_us,
+                          const int32_t displacement_mm[3], int ticks, int16_t velocity[3])
 {
     PH_ASSERT(ticks >= 1);
 
     const int64_t step_ticks = (int64_t)ticks << layout->coordinate.shift;
     for (int i = 0; i < 3; ++i) {
-        const int64_t steps =
-            divide_rounded((int64_t)way_mm[i] * ph_baseline_velocity_ticks(tick_us), step_ticks);
+        const int64_t steps = divide_rounded(
+            (int64_t)displacement_mm[i] * ph_baseline_velocity_ticks(tick_us), step_ticks);
         velocity[i] = (int16_t)(steps > INT16_MAX    ? INT16_MAX
                                 : steps < -INT16_MAX ? -INT16_MAX
                                                      : steps);
@@ -347,20 +347,23 @@ static uint32_t level_of_direction(uint16_t direction, int width)
 uint32_t ph_baseline_turned(const ph_baseline* baseline, const ph_layout* layout,
                             uint32_t known_level, const uint32_t* position_words)
 {
-    int32_t way_mm[2] = {0};
+    int32_t displacement_mm[2] = {0};
     for (int i = 0; i < 2; ++i) {
         if (position_words != NULL) {
-            way_mm[i] = way_between(baseline->position_mm[0][i], (int32_t)position_words[i]);
+            displacement_mm[i] =
+                shortest_mm(baseline->position_mm[0][i], (int32_t)position_words[i]);
         } else if (baseline->sample_count == 2) {
-            way_mm[i] = way_between(baseline->position_mm[1][i], baseline->position_mm[0][i]);
+            displacement_mm[i] =
+                shortest_mm(baseline->position_mm[1][i], baseline->position_mm[0][i]);
         }
     }
     const uint64_t long_mm = (uint64_t)WAY_STEPS_MIN << layout->coordinate.shift;
-    if ((uint64_t)magnitude_of(way_mm[0]) + magnitude_of(way_mm[1]) < long_mm) {
+    if ((uint64_t)magnitude_of(displacement_mm[0]) + magnitude_of(displacement_mm[1]) < long_mm) {
         return known_level;
     }
     const ph_property* heading = &layout->described->properties[layout->heading_property];
-    return level_of_direction(ph_direction_of(way_mm[0], way_mm[1]), heading->angle.width);
+    return level_of_direction(ph_direction_of(displacement_mm[0], displacement_mm[1]),
+                              heading->angle.width);
 }
 
 static uint64_t turn_size_between(int width, uint32_t from_level, uint32_t to_level)
@@ -413,13 +416,13 @@ static inline residual residual_of(uint8_t x, uint8_t y, uint8_t z)
     return (residual){.plane = (uint8_t)((x + y + 1) / 2), .z = z};
 }
 
-// A way of so many steps, in a time.
-typedef struct off_way {
+// So many steps off the forecast, after a time.
+typedef struct deviation {
     uint32_t steps[3];
     uint32_t ticks;
-} off_way;
+} deviation;
 
-PH_OUT_OF_LINE static residual work_out_residual(off_way off, uint32_t tick_us)
+PH_OUT_OF_LINE static residual work_out_residual(deviation off, uint32_t tick_us)
 {
     const uint64_t time_us = ph_baseline_time_us(0, off.ticks, tick_us);
     uint8_t sizes[3];
@@ -433,7 +436,7 @@ static inline uint32_t steps_to(const uint8_t* word, int32_t from_mm, int shift,
 {
     int32_t to_mm;
     memcpy(&to_mm, word, sizeof to_mm);
-    return (magnitude_of(way_between(from_mm, to_mm)) + half) >> shift;
+    return (magnitude_of(shortest_mm(from_mm, to_mm)) + half) >> shift;
 }
 
 static inline residual find_residual(const ph_baseline* baseline, const ph_baseline_rules* rules,
@@ -449,7 +452,7 @@ static inline residual find_residual(const ph_baseline* baseline, const ph_basel
     const uint32_t ticks = tick - baseline->tick[0];
     if (PH_UNLIKELY((x | y | z) >= PH_SIZES || ticks >= PH_GROWTH_TICKS ||
                     rules->normals == NULL)) {
-        return work_out_residual((off_way){.steps = {x, y, z}, .ticks = ticks}, rules->tick_us);
+        return work_out_residual((deviation){.steps = {x, y, z}, .ticks = ticks}, rules->tick_us);
     }
     const uint8_t* normal = rules->normals->size[ticks];
     return residual_of(normal[x], normal[y], normal[z]);

@@ -56,7 +56,7 @@ uint8_t ph_size_of(uint64_t steps);
 // Time 0 counts as 1 us. Nothing is no smaller for having been short.
 uint8_t ph_size_normal(uint8_t size, uint64_t time_us, int growth);
 
-// The other way; may be negative.
+// The other displacement; may be negative.
 int ph_size_stretched(uint8_t normal, uint64_t time_us, int growth);
 
 // Growths of positions by ticks, and normal sizes of small residuals of positions by ticks and steps.
@@ -72,14 +72,14 @@ void ph_normals_fill(ph_normals* normals, uint32_t tick_us);
 
 // ---- directions
 //
-// The direction of a way in the plane, in integers: both ends compute it and must agree to the last bit,
+// The direction of a displacement in the plane, in integers: both ends compute it and must agree to the last bit,
 // which no atan2 of a C library promises. Once or twice per record that tells a heading.
 
-// From the x axis towards the y axis, in 1/65536 of a turn, at most 8 of them off. 0 for no way.
+// From the x axis towards the y axis, in 1/65536 of a turn, at most 8 of them off. 0 for no displacement.
 uint16_t ph_direction_of(int32_t x, int32_t y);
 
 // The other way round: so far in this direction, rounded to nearest. length 0..65535.
-void ph_direction_go(uint16_t direction, int32_t length, int32_t way[2]);
+void ph_direction_go(uint16_t direction, int32_t length, int32_t displacement[2]);
 
 // ---- a baseline
 
@@ -146,12 +146,12 @@ void ph_baseline_step(ph_baseline* baseline, const ph_baseline_rules* rules,
 
 void ph_baseline_jump(ph_baseline* baseline, const uint8_t* position, uint32_t tick);
 
-// A velocity is the way, in steps of the class, of so many ticks: about an eighth of a second.
+// A velocity is the displacement, in steps of the class, over so many ticks: about an eighth of a second.
 int ph_baseline_velocity_ticks(uint32_t tick_us);
 
-// From a way of some ticks (1 or more), rounded and clamped to what a record holds.
-void ph_baseline_velocity(const ph_layout* layout, uint32_t tick_us, const int32_t way_mm[3],
-                          int ticks, int16_t velocity[3]);
+// From a displacement over some ticks (1 or more), rounded and clamped to what a record holds.
+void ph_baseline_velocity(const ph_layout* layout, uint32_t tick_us,
+                          const int32_t displacement_mm[3], int ticks, int16_t velocity[3]);
 
 // The level of the heading's coding, if it turned into the direction of motion: of the way to
 // position_words, or of the last step when they are NULL. One that stands still is not turned: its level is
@@ -175,12 +175,12 @@ ph_baseline_moves ph_baseline_moves_of(const ph_baseline* baseline);
 // Time from a tick of the baseline to another one; 0 when that is not later.
 uint64_t ph_baseline_time_us(uint32_t from_tick, uint32_t to_tick, uint32_t tick_us);
 
-// A way of so many ticks, extrapolated for others; to nearest. Exact for ways below this and less ticks
+// The displacement over some ticks, extrapolated to others; to nearest. Exact for displacements below this and fewer ticks
 // than reciprocals.
 #define PH_CARRIED_MM_END (INT32_C(1) << 19)
 #define PH_RECIPROCALS 64
 
-int32_t ph_baseline_carried(int32_t way_mm, uint32_t ticks, uint32_t ahead);
+int32_t ph_baseline_extrapolated(int32_t displacement_mm, uint32_t ticks, uint32_t ahead);
 
 // Where the motion leads at a tick: the last step extrapolated, for a limited time. On a ground only x
 // and y are: one that changes from one layer to another stays there. The slot is entered.

@@ -122,10 +122,9 @@ int ph_classic_least_bits(const ph_frame* frame, const ph_layout* layout, uint64
            ((properties & ~layout->position) != 0 ? layout->flag_count : 0);
 }
 
-static int name_bits(uint64_t name)
+static int key_bits(uint64_t key)
 {
-    return 1 +
-           (name >> PH_CLASSIC_NAME_BITS == 0 ? PH_CLASSIC_NAME_BITS : PH_CLASSIC_WIDE_NAME_BITS);
+    return 1 + (key >> PH_CLASSIC_KEY_BITS == 0 ? PH_CLASSIC_KEY_BITS : PH_CLASSIC_WIDE_KEY_BITS);
 }
 
 static int position_bits(const ph_frame* frame, const shape* it)
@@ -162,21 +161,21 @@ static int value_bits(const ph_frame* frame, const ph_layout* layout, const ph_r
 }
 
 static int values_bits(const ph_frame* frame, const shape* it, const ph_record* record,
-                       ph_record_bits* bill)
+                       ph_record_bits* stats)
 {
     int total_bits = 0;
     for (uint64_t left = it->rest; left != 0; left &= left - 1) {
         const int property = ph_word_lowest_bit(left);
         const int bits = value_bits(frame, it->layout, record, property);
         total_bits += bits;
-        if (bill != NULL) {
-            bill->property_bits[property] += (uint32_t)bits;
+        if (stats != NULL) {
+            stats->property_bits[property] += (uint32_t)bits;
         }
     }
     return total_bits;
 }
 
-int ph_classic_record_bits(const ph_frame* frame, const ph_record* record, ph_record_bits* bill)
+int ph_classic_record_bits(const ph_frame* frame, const ph_record* record, ph_record_bits* stats)
 {
     int who_bits = frame->slot_bits + PH_CLASSIC_ASSOCIATION_BITS;
     int mask_bits = 0;
@@ -184,21 +183,21 @@ int ph_classic_record_bits(const ph_frame* frame, const ph_record* record, ph_re
     if (record->kind != PH_RECORD_LEAVE) {
         const shape it = shape_of(frame, record);
         const bool is_enter = record->kind == PH_RECORD_ENTER;
-        who_bits += is_enter ? PH_CLASSIC_CLASS_BITS + name_bits(record->name) : 0;
+        who_bits += is_enter ? PH_CLASSIC_CLASS_BITS + key_bits(record->key) : 0;
         mask_bits =
             it.time_bits + (is_enter ? 0 : 1) + 1 + (it.rest != 0 ? it.layout->flag_count : 0);
-        values = values_bits(frame, &it, record, bill);
+        values = values_bits(frame, &it, record, stats);
         if (it.position_words != NULL) {
             const int bits = position_bits(frame, &it);
             values += bits;
-            if (bill != NULL) {
-                bill->property_bits[it.layout->position_property] += (uint32_t)bits;
+            if (stats != NULL) {
+                stats->property_bits[it.layout->position_property] += (uint32_t)bits;
             }
         }
     }
-    if (bill != NULL) {
-        bill->slot_bits += (uint32_t)who_bits;
-        bill->mask_bits += (uint32_t)mask_bits;
+    if (stats != NULL) {
+        stats->slot_bits += (uint32_t)who_bits;
+        stats->mask_bits += (uint32_t)mask_bits;
     }
     return who_bits + mask_bits + values;
 }
@@ -214,16 +213,16 @@ _Static_assert(PH_CLASSIC_SLOT_BITS_MAX + PH_CLASSIC_ASSOCIATION_BITS + TIME_SPE
                    PH_BITS_FAST_WIDTH,
                "slot, association, time, the flag of the position, x");
 
-static void write_name(const ph_record* record, ph_bit_writer* writer)
+static void write_key(const ph_record* record, ph_bit_writer* writer)
 {
     ph_bits_write(writer, record->class_index, PH_CLASSIC_CLASS_BITS);
-    const bool is_wide = record->name >> PH_CLASSIC_NAME_BITS != 0;
+    const bool is_wide = record->key >> PH_CLASSIC_KEY_BITS != 0;
     if (!is_wide) {
-        ph_bits_write(writer, record->name << 1, 1 + PH_CLASSIC_NAME_BITS);
+        ph_bits_write(writer, record->key << 1, 1 + PH_CLASSIC_KEY_BITS);
         return;
     }
     ph_bits_write_bool(writer, true);
-    ph_bits_write(writer, record->name, PH_CLASSIC_WIDE_NAME_BITS);
+    ph_bits_write(writer, record->key, PH_CLASSIC_WIDE_KEY_BITS);
 }
 
 static inline void write_reference(const ph_frame* frame, const uint32_t* words,
@@ -272,9 +271,9 @@ static void write_altitude(const ph_frame* frame, const shape* it, ph_bit_writer
     *writer = copy;
 }
 
-// bill may be NULL.
+// stats may be NULL.
 static inline void write_values(const ph_frame* frame, const shape* it, const ph_record* record,
-                                ph_bit_writer* writer, ph_record_bits* bill)
+                                ph_bit_writer* writer, ph_record_bits* stats)
 {
     const ph_layout* layout = it->layout;
     ph_bits_write(writer, presence_flags(layout, it->rest), layout->flag_count);
@@ -284,8 +283,8 @@ static inline void write_values(const ph_frame* frame, const shape* it, const ph
                   !ph_layout_is_initial(layout, record->words, record->texts, property));
         const size_t before_bits = ph_bit_writer_size_bits(writer);
         write_value(frame, layout, record, property, writer);
-        if (bill != NULL) {
-            bill->property_bits[property] = bits_since(writer, before_bits);
+        if (stats != NULL) {
+            stats->property_bits[property] = bits_since(writer, before_bits);
         }
     }
 }
@@ -305,9 +304,9 @@ static inline head with(head before, uint64_t value, int count)
     return (head){before.bits | field << before.count, before.count + count};
 }
 
-// bill may be NULL.
+// stats may be NULL.
 static inline void write_body(const ph_frame* frame, const shape* it, const ph_record* record,
-                              head before, ph_bit_writer* writer, ph_record_bits* bill)
+                              head before, ph_bit_writer* writer, ph_record_bits* stats)
 {
     const ph_layout* layout = it->layout;
     if (it->position_words != NULL) {
@@ -323,15 +322,15 @@ static inline void write_body(const ph_frame* frame, const shape* it, const ph_r
             write_altitude(frame, it, writer);
             before = (head){0};
         }
-        if (bill != NULL) {
-            bill->property_bits[layout->position_property] =
+        if (stats != NULL) {
+            stats->property_bits[layout->position_property] =
                 bits_since(writer, begin_bits) + (uint32_t)before.count;
         }
     }
     before = with(before, it->rest != 0 ? 1 : 0, 1);
     ph_bits_write(writer, before.bits, before.count);
     if (it->rest != 0) {
-        write_values(frame, it, record, writer, bill);
+        write_values(frame, it, record, writer, stats);
     }
 }
 
@@ -353,24 +352,24 @@ static inline head record_head(const ph_frame* frame, const shape* it, const ph_
 
 // An update in any form.
 static void write_fields(const ph_frame* frame, const shape* it, const ph_record* record,
-                         ph_bit_writer* writer, ph_record_bits* bill)
+                         ph_bit_writer* writer, ph_record_bits* stats)
 {
     ph_bit_writer own = *writer;
-    write_body(frame, it, record, record_head(frame, it, record), &own, bill);
+    write_body(frame, it, record, record_head(frame, it, record), &own, stats);
     *writer = own;
 }
 
 int ph_classic_write_update(const ph_frame* frame, const ph_record* record, uint8_t* bytes,
-                            ph_record_bits* bill)
+                            ph_record_bits* stats)
 {
     PH_ASSERT(record->kind == PH_RECORD_UPDATE);
 
     const shape it = shape_of(frame, record);
-    bill->slot_bits = (uint32_t)(frame->slot_bits + PH_CLASSIC_ASSOCIATION_BITS);
-    bill->mask_bits =
+    stats->slot_bits = (uint32_t)(frame->slot_bits + PH_CLASSIC_ASSOCIATION_BITS);
+    stats->mask_bits =
         (uint32_t)it.time_bits + 2 + (uint32_t)(it.rest != 0 ? it.layout->flag_count : 0);
     ph_bit_writer writer = ph_bit_writer_make(bytes, PH_CLASSIC_RECORD_BYTES);
-    write_fields(frame, &it, record, &writer, bill);
+    write_fields(frame, &it, record, &writer, stats);
     ph_bit_writer_finish(&writer);
     PH_ASSERT(ph_bit_writer_result(&writer) == PH_OK);
     return (int)ph_bit_writer_size_bits(&writer);
@@ -379,15 +378,15 @@ int ph_classic_write_update(const ph_frame* frame, const ph_record* record, uint
 void ph_classic_write_record(const ph_frame* frame, const ph_record* record, ph_bit_writer* writer)
 {
     if (record->kind == PH_RECORD_UPDATE) {
-        ph_record_bits bill;
+        ph_record_bits stats;
         const shape it = shape_of(frame, record);
-        write_fields(frame, &it, record, writer, &bill);
+        write_fields(frame, &it, record, writer, &stats);
         return;
     }
     ph_bits_write(writer, who_of(frame, record), frame->slot_bits + PH_CLASSIC_ASSOCIATION_BITS);
     if (record->kind == PH_RECORD_ENTER) {
         const shape it = shape_of(frame, record);
-        write_name(record, writer);
+        write_key(record, writer);
         write_body(frame, &it, record, (head){it.time, it.time_bits}, writer, NULL);
     }
 }
@@ -409,12 +408,12 @@ void ph_classic_read_slot(const ph_frame* frame, ph_bit_reader* reader, ph_recor
     record->association = (uint32_t)ph_bits_read(reader, PH_CLASSIC_ASSOCIATION_BITS);
 }
 
-void ph_classic_read_name(const ph_frame* frame, ph_bit_reader* reader, ph_record* record)
+void ph_classic_read_key(const ph_frame* frame, ph_bit_reader* reader, ph_record* record)
 {
     const int class_index = (int)ph_bits_read(reader, PH_CLASSIC_CLASS_BITS);
     const bool is_wide = ph_bits_read_bool(reader);
-    record->name = ph_bits_read(reader, is_wide ? PH_CLASSIC_WIDE_NAME_BITS : PH_CLASSIC_NAME_BITS);
-    const bool is_overlong = is_wide && record->name >> PH_CLASSIC_NAME_BITS == 0;
+    record->key = ph_bits_read(reader, is_wide ? PH_CLASSIC_WIDE_KEY_BITS : PH_CLASSIC_KEY_BITS);
+    const bool is_overlong = is_wide && record->key >> PH_CLASSIC_KEY_BITS == 0;
     if (is_overlong || class_index >= frame->layouts->count) {
         ph_bit_reader_fail(reader, PH_ERROR_VALUE);
     }

@@ -5,11 +5,11 @@
 // kind in ascending order of slots, no slot twice in a packet; zero bits up to the next byte.
 //
 //   leave    slot 8 | association 2
-//   enter    slot 8 | association 2 | class 8 | name 44 | time 1 | position 48 | rest 1 | ...
+//   enter    slot 8 | association 2 | class 8 | key 44 | time 1 | position 48 | rest 1 | ...
 //   update   slot 8 | association 2 | time 1 | position? 1 | position 48 | rest 1 | ...
 //
 //   slot      8 bits, or as many as the viewer's slot count needs if that is more
-//   name      1 bit and 43, or for larger names 1 bit and 64
+//   key       1 bit and 43, or for larger keys 1 bit and 64
 //   time      0; or 1 and two more bits, not both 0: it jumped since the position that the client is
 //             known to have, in an enter since one that an earlier enter may have told; its position
 //             is in full
@@ -35,14 +35,14 @@
 #define PH_CLASSIC_ASSOCIATION_BITS 2
 #define PH_CLASSIC_ASSOCIATION_MASK ((1u << PH_CLASSIC_ASSOCIATION_BITS) - 1)
 #define PH_CLASSIC_CLASS_BITS 8
-#define PH_CLASSIC_NAME_BITS 43      // behind a bit of 0
-#define PH_CLASSIC_WIDE_NAME_BITS 64 // behind a bit of 1
+#define PH_CLASSIC_KEY_BITS 43      // behind a bit of 0
+#define PH_CLASSIC_WIDE_KEY_BITS 64 // behind a bit of 1
 
 // The most that an enter costs beside its values and presence flags: slot, association, class, a
-// wide name, three bits of time, the rest flag.
+// wide key, three bits of time, the rest flag.
 #define PH_CLASSIC_ENTER_BITS_MAX                                                                  \
     (PH_CLASSIC_SLOT_BITS_MAX + PH_CLASSIC_ASSOCIATION_BITS + PH_CLASSIC_CLASS_BITS + 1 +          \
-     PH_CLASSIC_WIDE_NAME_BITS + 3 + 1)
+     PH_CLASSIC_WIDE_KEY_BITS + 3 + 1)
 
 typedef enum ph_record_kind {
     PH_RECORD_LEAVE = 0,
@@ -53,7 +53,7 @@ typedef enum ph_record_kind {
 // What one packet says of one slot. The blocks are laid out by the class (layout.h); only what
 // `properties` names is written or read.
 typedef struct ph_record {
-    uint64_t name;        // ENTER
+    uint64_t key;         // ENTER
     uint64_t properties;  // ENTER: the position always
     uint32_t association; // counts the slot's entities; the wire has its two low bits
     uint16_t slot;
@@ -79,13 +79,13 @@ typedef union ph_record_bits {
     struct {
         uint32_t property_bits[PH_PROPERTIES_MAX];
         uint32_t mask_bits; // every flag
-        uint32_t slot_bits; // slot and association, in an enter also class and name
+        uint32_t slot_bits; // slot and association, in an enter also class and key
     };
     uint32_t parts[PH_PROPERTIES_MAX + 2]; // the same by number
 } ph_record_bits;
 
-// Exact. bill may be NULL.
-int ph_classic_record_bits(const ph_frame* frame, const ph_record* record, ph_record_bits* bill);
+// Exact. stats may be NULL.
+int ph_classic_record_bits(const ph_frame* frame, const ph_record* record, ph_record_bits* stats);
 
 void ph_classic_write_record(const ph_frame* frame, const ph_record* record, ph_bit_writer* writer);
 
@@ -95,10 +95,10 @@ void ph_classic_write_record(const ph_frame* frame, const ph_record* record, ph_
 // The least that an update of such properties may cost: to ask before anything is worked out.
 int ph_classic_least_bits(const ph_frame* frame, const ph_layout* layout, uint64_t properties);
 
-// An update by itself, from the lowest bit of the first byte on, and its bill, which is not added to:
+// An update by itself, from the lowest bit of the first byte on, and its bit statistics, which are set, not added to:
 // other properties' bits stay as they are. @return How many bits.
 int ph_classic_write_update(const ph_frame* frame, const ph_record* record, uint8_t* bytes,
-                            ph_record_bits* bill);
+                            ph_record_bits* stats);
 
 // So many bits that stand by themselves; up to eight bytes behind them may be looked at.
 void ph_classic_write_kept(const uint8_t* bytes, int bits, ph_bit_writer* writer);
@@ -110,8 +110,8 @@ void ph_classic_write_kept(const uint8_t* bytes, int bits, ph_bit_writer* writer
 // then. Whether a slot, or that of a reference, exists at all is for the caller to check.
 void ph_classic_read_slot(const ph_frame* frame, ph_bit_reader* reader, ph_record* record);
 
-// ENTER only, between the two: class and name. Fails for a class that does not exist.
-void ph_classic_read_name(const ph_frame* frame, ph_bit_reader* reader, ph_record* record);
+// ENTER only, between the two: class and key. Fails for a class that does not exist.
+void ph_classic_read_key(const ph_frame* frame, ph_bit_reader* reader, ph_record* record);
 
 void ph_classic_read_body(const ph_frame* frame, ph_bit_reader* reader, ph_record* record);
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// The ring of what is on its way; flight.h has the drawing.
+// The ring of packets in flight; flight.h has the drawing.
 
 #include "packet/flight.h"
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// What is in flight to one client: per packet without an answer, what it carried.
+// What is in flight to one client: per packet without an ack, what it contained.
 //
 // Packets come to an end in the order in which they were sent, because an acknowledgement speaks of
 // all up to its newest. So they lie in a ring, each as a row of items, an item for each record:
@@ -47,7 +47,7 @@ typedef struct ph_flight_item {
 // What a packet is known by.
 typedef struct ph_flight_stamp {
     uint64_t sent_us;
-    uint32_t number;
+    uint32_t sequence;
     uint32_t tick;
 } ph_flight_stamp;
 

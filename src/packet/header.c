@@ -31,7 +31,7 @@ int ph_slot_bits(int slot_count)
     return bits > PH_CLASSIC_SLOT_BITS_MIN ? bits : PH_CLASSIC_SLOT_BITS_MIN;
 }
 
-bool ph_number_is_ahead(uint32_t a, uint32_t b)
+bool ph_sequence_is_ahead(uint32_t a, uint32_t b)
 {
     return a - b - 1 < UINT32_C(0x7FFFFFFF);
 }
@@ -43,7 +43,7 @@ static uint32_t horizon_code(const ph_header* header)
     if (header->has_hello) {
         return header->is_probe ? HORIZON_HELLO_PROBE : HORIZON_HELLO;
     }
-    return header->is_probe ? HORIZON_PROBE : header->number - header->horizon;
+    return header->is_probe ? HORIZON_PROBE : header->sequence - header->horizon;
 }
 
 static void header_write_horizon(const ph_header* header, ph_bit_writer* writer)
@@ -51,7 +51,7 @@ static void header_write_horizon(const ph_header* header, ph_bit_writer* writer)
     ph_bits_write(writer, horizon_code(header), PH_HORIZON_BITS);
 }
 
-// What the code says of the packet: is_probe and has_hello. @return The code: how far the number is
+// What the code says of the packet: is_probe and has_hello. @return The code: how far the sequence is
 // ahead of the horizon, unless there is a hello. One that stands for nothing is too far.
 static uint32_t header_read_horizon(ph_header* header, ph_bit_reader* reader)
 {
@@ -97,10 +97,10 @@ static void header_read_eye(ph_header* header, ph_bit_reader* reader)
 
 // ---- what must be true
 
-// How far a number may be ahead of its horizon. A probe without a hello does not tell.
-static bool is_ahead(uint32_t number, uint32_t horizon)
+// How far a sequence may be ahead of its horizon. A probe without a hello does not tell.
+static bool is_ahead(uint32_t sequence, uint32_t horizon)
 {
-    const uint32_t ahead = number - horizon;
+    const uint32_t ahead = sequence - horizon;
     return ahead >= 1 && ahead <= PH_FLIGHT_MAX;
 }
 
@@ -113,9 +113,9 @@ static bool header_is_sound(const ph_header* header)
         return false;
     }
     if (!header->has_hello) {
-        return header->is_probe || is_ahead(header->number, header->horizon);
+        return header->is_probe || is_ahead(header->sequence, header->horizon);
     }
-    return is_ahead(header->number, hello->session) && hello->slot_count >= SLOT_COUNT_MIN &&
+    return is_ahead(header->sequence, hello->session) && hello->slot_count >= SLOT_COUNT_MIN &&
            hello->tick_us >= HELLO_TICK_US_MIN && hello->tick_us <= HELLO_TICK_US_MAX;
 }
 
@@ -153,7 +153,7 @@ void ph_header_write(const ph_header* header, ph_bit_writer* writer)
     PH_ASSERT(header->leave_count >= 0 && header->leave_count <= PH_HEADER_COUNT_MAX);
     PH_ASSERT(header->enter_count >= 0 && header->enter_count <= PH_HEADER_COUNT_MAX);
 
-    ph_bits_write(writer, header->number, 32);
+    ph_bits_write(writer, header->sequence, 32);
     header_write_horizon(header, writer);
     ph_bits_write(writer, header->tick, PH_TICK_BITS);
     ph_bits_write(writer, header->wait, PH_WAIT_BITS);
@@ -169,8 +169,8 @@ void ph_header_write(const ph_header* header, ph_bit_writer* writer)
 
 void ph_header_read(ph_bit_reader* reader, ph_header* header)
 {
-    ph_header read = {.number = (uint32_t)ph_bits_read(reader, 32)};
-    read.horizon = read.number - header_read_horizon(&read, reader);
+    ph_header read = {.sequence = (uint32_t)ph_bits_read(reader, 32)};
+    read.horizon = read.sequence - header_read_horizon(&read, reader);
     read.tick = (uint16_t)ph_bits_read(reader, PH_TICK_BITS);
     read.wait = (uint8_t)ph_bits_read(reader, PH_WAIT_BITS);
     read.has_eye = ph_bits_read_bool(reader);
@@ -193,37 +193,37 @@ void ph_header_read(ph_bit_reader* reader, ph_header* header)
 
 // ---- the header of a pinhole packet
 
-#define HEADER_NUMBER_BITS 16
+#define HEADER_SEQUENCE_BITS 16
 #define DENSITY_BITS 4
 #define PRECISION_BITS 16
 #define WHOLE_TICK_BITS 32
 #define FIXED_BITS                                                                                 \
-    (HEADER_NUMBER_BITS + PH_HORIZON_BITS + PH_TICK_BITS + PH_WAIT_BITS + 1 + DENSITY_BITS)
+    (HEADER_SEQUENCE_BITS + PH_HORIZON_BITS + PH_TICK_BITS + PH_WAIT_BITS + 1 + DENSITY_BITS)
 
-_Static_assert(FIXED_BITS + 2 == PH_CODED_HEADER_BITS_MIN, "two counts of one bit each");
+_Static_assert(FIXED_BITS + 2 == PH_PINHOLE_HEADER_BITS_MIN, "two counts of one bit each");
 
-_Static_assert(PH_CODED_COUNT_MAX < 127, "a gamma of at most 13 bits");
+_Static_assert(PH_PINHOLE_COUNT_MAX < 127, "a gamma of at most 13 bits");
 
-bool ph_coded_is_version(int version)
+bool ph_pinhole_is_version(int version)
 {
-    return version == PH_CODED_VERSION || version == PH_UNIVERSAL_VERSION;
+    return version == PH_PINHOLE_VERSION || version == PH_UNIVERSAL_VERSION;
 }
 
-static bool coded_header_is_foreign(const ph_header* header)
+static bool pinhole_header_is_foreign(const ph_header* header)
 {
-    return header->has_hello && !ph_coded_is_version(header->hello.version);
+    return header->has_hello && !ph_pinhole_is_version(header->hello.version);
 }
 
 // A probe has no records to be read by its tick.
 static bool has_whole_tick(const ph_header* header)
 {
-    return !header->is_probe && header->tick == PH_CODED_TICK_WHOLE;
+    return !header->is_probe && header->tick == PH_PINHOLE_TICK_WHOLE;
 }
 
 // What both writer and reader ask of a header; a hello of another version may say anything.
-static bool coded_header_is_sound(const ph_header* header)
+static bool pinhole_header_is_sound(const ph_header* header)
 {
-    if (coded_header_is_foreign(header)) {
+    if (pinhole_header_is_foreign(header)) {
         return true;
     }
     if (header->is_probe ? header->density != 0 || header->tick != 0
@@ -233,7 +233,7 @@ static bool coded_header_is_sound(const ph_header* header)
     return header_is_sound(header);
 }
 
-int ph_coded_header_bits(const ph_header* header)
+int ph_pinhole_header_bits(const ph_header* header)
 {
     return FIXED_BITS + ph_gamma_cost_bits((uint32_t)header->leave_count) +
            ph_gamma_cost_bits((uint32_t)header->enter_count) +
@@ -241,32 +241,32 @@ int ph_coded_header_bits(const ph_header* header)
            (has_whole_tick(header) ? WHOLE_TICK_BITS : 0) + (header->has_eye ? PH_EYE_BITS : 0);
 }
 
-static void write_coded_hello(const ph_hello* hello, ph_bit_writer* writer)
+static void write_pinhole_hello(const ph_hello* hello, ph_bit_writer* writer)
 {
     ph_bits_write(writer, hello->version, 8);
     header_write_hello(hello, writer);
     ph_bits_write(writer, hello->precision, PRECISION_BITS);
 }
 
-static void read_coded_hello(ph_bit_reader* reader, ph_hello* hello)
+static void read_pinhole_hello(ph_bit_reader* reader, ph_hello* hello)
 {
     hello->version = (uint8_t)ph_bits_read(reader, 8);
-    if (!ph_coded_is_version(hello->version)) {
+    if (!ph_pinhole_is_version(hello->version)) {
         return; // it may be shorter than ours
     }
     header_read_hello(hello, reader);
     hello->precision = (uint16_t)ph_bits_read(reader, PRECISION_BITS);
 }
 
-void ph_coded_header_write(const ph_header* header, ph_bit_writer* writer)
+void ph_pinhole_header_write(const ph_header* header, ph_bit_writer* writer)
 {
-    PH_ASSERT(coded_header_is_sound(header));
+    PH_ASSERT(pinhole_header_is_sound(header));
     PH_ASSERT(header->tick < 1 << PH_TICK_BITS && header->wait <= PH_WAIT_UNKNOWN);
     PH_ASSERT(header->density < 1 << DENSITY_BITS);
-    PH_ASSERT(header->leave_count >= 0 && header->leave_count <= PH_CODED_COUNT_MAX);
-    PH_ASSERT(header->enter_count >= 0 && header->enter_count <= PH_CODED_COUNT_MAX);
+    PH_ASSERT(header->leave_count >= 0 && header->leave_count <= PH_PINHOLE_COUNT_MAX);
+    PH_ASSERT(header->enter_count >= 0 && header->enter_count <= PH_PINHOLE_COUNT_MAX);
 
-    ph_bits_write(writer, header->number, HEADER_NUMBER_BITS);
+    ph_bits_write(writer, header->sequence, HEADER_SEQUENCE_BITS);
     header_write_horizon(header, writer);
     ph_bits_write(writer, header->tick, PH_TICK_BITS);
     ph_bits_write(writer, header->wait, PH_WAIT_BITS);
@@ -275,7 +275,7 @@ void ph_coded_header_write(const ph_header* header, ph_bit_writer* writer)
     ph_gamma_write(writer, (uint32_t)header->leave_count);
     ph_gamma_write(writer, (uint32_t)header->enter_count);
     if (header->has_hello) {
-        write_coded_hello(&header->hello, writer);
+        write_pinhole_hello(&header->hello, writer);
     }
     if (has_whole_tick(header)) {
         ph_bits_write(writer, header->whole_tick, WHOLE_TICK_BITS);
@@ -283,27 +283,27 @@ void ph_coded_header_write(const ph_header* header, ph_bit_writer* writer)
     header_write_eye(header, writer);
 }
 
-// The number with these low bits that is nearest to the given one.
-static uint32_t extend_number(uint32_t low, uint32_t near_number)
+// The sequence with these low bits that is nearest to the given one.
+static uint32_t extend_sequence(uint32_t low, uint32_t near_sequence)
 {
-    const uint32_t ahead = (low - near_number) & UINT16_MAX;
-    return near_number + ahead - (ahead > INT16_MAX ? UINT32_C(1) << HEADER_NUMBER_BITS : 0);
+    const uint32_t ahead = (low - near_sequence) & UINT16_MAX;
+    return near_sequence + ahead - (ahead > INT16_MAX ? UINT32_C(1) << HEADER_SEQUENCE_BITS : 0);
 }
 
 static int read_count(ph_bit_reader* reader)
 {
     const uint32_t count = ph_gamma_read(reader);
-    if (count > PH_CODED_COUNT_MAX) {
+    if (count > PH_PINHOLE_COUNT_MAX) {
         ph_bit_reader_fail(reader, PH_ERROR_VALUE);
         return 0;
     }
     return (int)count;
 }
 
-void ph_coded_header_read(ph_bit_reader* reader, uint32_t newest, ph_header* header)
+void ph_pinhole_header_read(ph_bit_reader* reader, uint32_t newest, ph_header* header)
 {
     ph_header read = {0};
-    const uint32_t low = (uint32_t)ph_bits_read(reader, HEADER_NUMBER_BITS);
+    const uint32_t low = (uint32_t)ph_bits_read(reader, HEADER_SEQUENCE_BITS);
     const uint32_t code = header_read_horizon(&read, reader);
     read.tick = (uint16_t)ph_bits_read(reader, PH_TICK_BITS);
     read.wait = (uint8_t)ph_bits_read(reader, PH_WAIT_BITS);
@@ -312,17 +312,17 @@ void ph_coded_header_read(ph_bit_reader* reader, uint32_t newest, ph_header* hea
     read.leave_count = read_count(reader);
     read.enter_count = read_count(reader);
     if (read.has_hello) {
-        read_coded_hello(reader, &read.hello);
+        read_pinhole_hello(reader, &read.hello);
     }
-    if (has_whole_tick(&read) && !coded_header_is_foreign(&read)) {
+    if (has_whole_tick(&read) && !pinhole_header_is_foreign(&read)) {
         read.whole_tick = (uint32_t)ph_bits_read(reader, WHOLE_TICK_BITS);
     }
-    read.number = extend_number(low, read.has_hello ? read.hello.session : newest);
+    read.sequence = extend_sequence(low, read.has_hello ? read.hello.session : newest);
     // A code that stands for nothing comes out as a horizon too far behind.
-    read.horizon = read.has_hello ? read.hello.session : read.number - code;
-    read.has_eye = read.has_eye && !coded_header_is_foreign(&read);
+    read.horizon = read.has_hello ? read.hello.session : read.sequence - code;
+    read.has_eye = read.has_eye && !pinhole_header_is_foreign(&read);
     header_read_eye(&read, reader);
-    if (!coded_header_is_sound(&read)) {
+    if (!pinhole_header_is_sound(&read)) {
         ph_bit_reader_fail(reader, PH_ERROR_VALUE);
     }
     *header = ph_bit_reader_result(reader) == PH_OK ? read : (ph_header){0};
@@ -368,27 +368,27 @@ ph_receipt ph_receipt_make(uint32_t session)
     return (ph_receipt){.newest = session};
 }
 
-ph_news ph_receipt_judge(const ph_receipt* receipt, uint32_t number, uint32_t horizon)
+ph_news ph_receipt_judge(const ph_receipt* receipt, uint32_t sequence, uint32_t horizon)
 {
-    if (!ph_number_is_ahead(number, receipt->newest)) {
+    if (!ph_sequence_is_ahead(sequence, receipt->newest)) {
         return PH_NEWS_OLD;
     }
     // A probe knows no horizon. Whatever it is, the newest heard of is not behind it.
-    const uint32_t known = horizon == number ? receipt->newest : horizon;
-    if (ph_number_is_ahead(known, receipt->newest) || number - known > PH_FLIGHT_MAX) {
+    const uint32_t known = horizon == sequence ? receipt->newest : horizon;
+    if (ph_sequence_is_ahead(known, receipt->newest) || sequence - known > PH_FLIGHT_MAX) {
         return PH_NEWS_IMPOSSIBLE;
     }
     return PH_NEWS_NEW;
 }
 
-void ph_receipt_note(ph_receipt* receipt, uint32_t number, bool is_applied)
+void ph_receipt_note(ph_receipt* receipt, uint32_t sequence, bool is_applied)
 {
-    PH_ASSERT(ph_number_is_ahead(number, receipt->newest));
+    PH_ASSERT(ph_sequence_is_ahead(sequence, receipt->newest));
 
-    const uint32_t ahead = number - receipt->newest;
+    const uint32_t ahead = sequence - receipt->newest;
     const uint64_t earlier = ahead < 64 ? receipt->applied << ahead : 0;
     receipt->applied = earlier | (is_applied ? 1 : 0);
-    receipt->newest = number;
+    receipt->newest = sequence;
 }
 
 // ---- names

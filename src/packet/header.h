@@ -3,10 +3,10 @@
 
 // What stands at the front of a classic packet: 68 bits, then what they announce.
 //
-//   number    32   of this packet; a probe names the newest one sent, which it is not itself
-//   horizon    7   1..64: number - horizon, the newest number up to which the sender knows
+//   sequence  32   of this packet; a probe names the newest one sent, which it is not itself
+//   horizon    7   1..64: sequence - horizon, the newest sequence up to which the sender knows
 //                  the fate of all; 0: a probe; 126: a probe, 127: a packet, with a hello, whose
-//                  horizon is the session's number
+//                  horizon is the session's sequence
 //   tick      11   low bits of the world's tick; the client knows the rest by its own clock
 //   wait       5   how long the newest ack had lain at the sender when this packet left, in units
 //                  of 8 ms; 31: longer, or no ack yet. The client learns its round trip from it: from
@@ -40,16 +40,16 @@ typedef struct ph_hello {
     uint32_t tick_us;
     uint16_t slot_count;
     uint8_t version;
-    uint16_t precision; // pinhole profile, see ph_coded_frame; classic: 0
+    uint16_t precision; // pinhole profile, see ph_pinhole_frame; classic: 0
 } ph_hello;
 
 typedef struct ph_header {
-    uint32_t number;
-    uint32_t horizon;    // with a hello: the session's number; of a probe without: number
+    uint32_t sequence;
+    uint32_t horizon;    // with a hello: the session's sequence; of a probe without: sequence
     uint16_t tick;       // 0..2047
     uint32_t whole_tick; // pinhole profile, see below; classic: 0
     uint8_t wait;        // 0..PH_WAIT_UNKNOWN
-    uint8_t density;     // pinhole profile, see ph_coded_best_density(); classic: 0
+    uint8_t density;     // pinhole profile, see ph_pinhole_best_density(); classic: 0
     bool is_probe;
     bool has_hello;
     bool has_eye;
@@ -65,7 +65,7 @@ int ph_header_bits(const ph_header* header);
 void ph_header_write(const ph_header* header, ph_bit_writer* writer);
 
 // Fails the reader for what no sender writes: reserved horizons, a probe with an eye or records, a
-// hello whose number is not 1..PH_FLIGHT_MAX ahead of its session, whose tick length is not
+// hello whose sequence is not 1..PH_FLIGHT_MAX ahead of its session, whose tick length is not
 // 1,000..10,000,000 us or whose slot count is below 2. *header is {0} then. Of a
 // hello of another version nothing is read but the version, and nothing is checked. Nothing may follow
 // a probe: ph_bit_reader_finish() finds that out.
@@ -80,14 +80,14 @@ int ph_slot_bits(int slot_count);
 // What stands at the front of a pinhole packet, all of it raw bits: 46 of them without enters and
 // leaves.
 //
-//   number    16   low bits; the client knows the rest from the newest number that it has heard of,
+//   sequence  16   low bits; the client knows the rest from the newest sequence that it has heard of,
 //                  or from the session
 //   horizon    7   as in classic, with its codes for probes and hellos
 //   tick      11   ticks since that of the newest packet known (at the horizon) to be applied, 0..2046;
 //                  2047: all of it follows. So no clock has a say in how positions are read
 //   wait       5
 //   eye        1
-//   density    4   ph_coded_best_density()
+//   density    4   ph_pinhole_best_density()
 //   leaves   1-13  gamma
 //   enters   1-13  gamma
 //   [hello]        as in classic, version 2 (or 3: universal codes); behind it precision 16
@@ -96,40 +96,40 @@ int ph_slot_bits(int slot_count);
 //
 // Once per packet; nothing allocates.
 
-#define PH_CODED_VERSION 2
+#define PH_PINHOLE_VERSION 2
 // The same with universal codes in place of the models.
 #define PH_UNIVERSAL_VERSION 3
-#define PH_CODED_TICK_WHOLE 2047
-#define PH_CODED_COUNT_MAX 126 // of leaves, and of enters
-#define PH_CODED_HEADER_BITS_MIN 46
-#define PH_CODED_HEADER_BITS_MAX (46 + 2 * 12 + PH_HELLO_BITS + 16 + 32 + PH_EYE_BITS)
+#define PH_PINHOLE_TICK_WHOLE 2047
+#define PH_PINHOLE_COUNT_MAX 126 // of leaves, and of enters
+#define PH_PINHOLE_HEADER_BITS_MIN 46
+#define PH_PINHOLE_HEADER_BITS_MAX (46 + 2 * 12 + PH_HELLO_BITS + 16 + 32 + PH_EYE_BITS)
 
-bool ph_coded_is_version(int version);
+bool ph_pinhole_is_version(int version);
 
 // Exact.
-int ph_coded_header_bits(const ph_header* header);
+int ph_pinhole_header_bits(const ph_header* header);
 
 // To the raw end of an entropy writer.
-void ph_coded_header_write(const ph_header* header, ph_bit_writer* writer);
+void ph_pinhole_header_write(const ph_header* header, ph_bit_writer* writer);
 
-// From the raw end of an entropy reader. newest: the number that the client has heard of last; a
+// From the raw end of an entropy reader. newest: the sequence that the client has heard of last; a
 // hello needs none. Fails for what no sender writes, as ph_header_read() does; *header is {0} then. Of a
 // hello of another version nothing is read but the version, and nothing is checked.
-void ph_coded_header_read(ph_bit_reader* reader, uint32_t newest, ph_header* header);
+void ph_pinhole_header_read(ph_bit_reader* reader, uint32_t newest, ph_header* header);
 
 // Acknowledgements, and the receiving end's memory of which packets it applied.
 //
 // Packets are applied only in ascending order: one that is not newer than the newest heard of is
-// dropped unread. So an ack is a promise about all packets up to its newest number:
+// dropped unread. So an ack is a promise about all packets up to its newest sequence:
 //
-//   newest     32 bits   the newest number heard of, applied or not
+//   newest     32 bits   the newest sequence heard of, applied or not
 //   applied    64 bits   bit i (the lowest first): newest - i was applied
-//   lag         8 bits   how long after the first one that named this newest number it leaves, in ms
+//   lag         8 bits   how long after the first one that named this newest sequence it leaves, in ms
 //
 // Numbers wrap: they are compared by difference. One ack per packet, nothing allocates.
 
-// Whether a comes behind b: less than half of all numbers ahead.
-bool ph_number_is_ahead(uint32_t a, uint32_t b);
+// Whether a comes behind b: less than half of all sequences ahead.
+bool ph_sequence_is_ahead(uint32_t a, uint32_t b);
 
 typedef struct ph_ack {
     uint32_t newest;
@@ -147,24 +147,24 @@ void ph_ack_write(const ph_ack* ack, uint8_t bytes[PH_ACK_SIZE]);
 bool ph_ack_read(const void* bytes, size_t size, ph_ack* ack);
 
 // The receiving end: what it keeps is what it says, but for the lag. Begins with a hello at the
-// session's number; numbers up to it count as never applied.
+// session's sequence; sequences up to it count as never applied.
 typedef ph_ack ph_receipt;
 
 ph_receipt ph_receipt_make(uint32_t session);
 
-// Whether this number is newer than everything heard of. A new one is at most PH_FLIGHT_MAX ahead of
+// Whether this sequence is newer than everything heard of. A new one is at most PH_FLIGHT_MAX ahead of
 // its horizon, and that is not ahead of the newest heard of: the sender could not know of it. A
-// probe, whose horizon is its own number, is at most PH_FLIGHT_MAX ahead of the newest.
+// probe, whose horizon is its own sequence, is at most PH_FLIGHT_MAX ahead of the newest.
 typedef enum ph_news {
     PH_NEWS_OLD = 0,
     PH_NEWS_NEW,
     PH_NEWS_IMPOSSIBLE,
 } ph_news;
 
-ph_news ph_receipt_judge(const ph_receipt* receipt, uint32_t number, uint32_t horizon);
+ph_news ph_receipt_judge(const ph_receipt* receipt, uint32_t sequence, uint32_t horizon);
 
-// A new number was heard of; whether its packet was applied (a probe never is). Only what was judged
+// A new sequence was heard of; whether its packet was applied (a probe never is). Only what was judged
 // new.
-void ph_receipt_note(ph_receipt* receipt, uint32_t number, bool is_applied);
+void ph_receipt_note(ph_receipt* receipt, uint32_t sequence, bool is_applied);
 
 #endif

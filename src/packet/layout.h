@@ -103,7 +103,7 @@ void ph_layout_round_position(const ph_layout* layout, const ph_ground* ground,
 //
 //   creature   | x y z | heading | behaviour | target ...      offset[p], size[p]
 //
-// Made once per class; packing and comparing run for every property of every visit.
+// Made once per class; packing and the diff run for every property of every visit.
 
 // Bytes of the largest value: four words.
 #define PH_PACKED_MAX (PH_VALUE_WORDS_MAX * 4)

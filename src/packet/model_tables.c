@@ -9,7 +9,7 @@
 
 // clang-format off
 
-const uint16_t ph_coded_cumulative[PH_CODED_ENTRIES] = {
+const uint16_t ph_pinhole_cumulative[PH_PINHOLE_ENTRIES] = {
     // TOLD
     0, 32726, 32768, 0, 32757, 32768, 0, 32762, 32768, 0, 32761, 32768, 0,
     32606, 32768, 0, 32597, 32768, 0, 32611, 32768, 0, 32592, 32768, 0, 32545,
@@ -1140,7 +1140,7 @@ const uint16_t ph_coded_cumulative[PH_CODED_ENTRIES] = {
     29756, 30058, 30352, 32768,
 };
 
-const uint16_t ph_coded_costs[PH_CODED_ENTRIES] = {
+const uint16_t ph_pinhole_costs[PH_PINHOLE_ENTRIES] = {
     // TOLD
     1, 2460, 0, 1, 2955, 0, 1, 3179, 0, 1, 3122, 0, 2,
     1961, 0, 2, 1942, 0, 2, 1973, 0, 2, 1931, 0, 3, 1843,
@@ -2273,11 +2273,11 @@ const uint16_t ph_coded_costs[PH_CODED_ENTRIES] = {
 
 // clang-format on
 
-// Which models there are, for whoever walks all tables. The tables themselves are made by a program
+// Which models there are, for callers that walk all tables. The tables themselves are made by a program
 // and stand in a file of their own.
 
-const ph_coded_family_info ph_coded_families[PH_FAMILY_COUNT] = {
+const ph_pinhole_family_info ph_pinhole_families[PH_FAMILY_COUNT] = {
 #define X(family, models, symbols) {#family, PH_AT_##family, (models), (symbols)},
-    PH_CODED_FAMILIES(X)
+    PH_PINHOLE_FAMILIES(X)
 #undef X
 };

@@ -20,16 +20,16 @@
 #define PH_MAGNITUDES_DIRECT 16
 #define PH_MAGNITUDES (PH_MAGNITUDES_DIRECT + 28)
 #define PH_LENGTHS 33      // of a number in bits, 0..32
-#define PH_NAME_LENGTHS 65 // 0..64
+#define PH_KEY_LENGTHS 65  // 0..64
 #define PH_SLOT_LENGTHS 17 // 0..16
 #define PH_SIDES 17        // lengths of x that count for y, 0..16
 #define PH_SPREADS 16      // of places, velocities and headings
 #define PH_SIDE_PARTS 5    // how far x goes, in quarters of what the spread says, 0..4
-#define PH_NAME_SPREADS 32
+#define PH_KEY_SPREADS 32
 #define PH_NUMBER_SYMBOLS 34 // lengths, and "absolute"
 
 // X(family, models, symbols)
-#define PH_CODED_FAMILIES(X)                                                                       \
+#define PH_PINHOLE_FAMILIES(X)                                                                     \
     X(TOLD, 240, 2)       /* (density - 1) * PH_URGENCIES + urgency */                             \
     X(MASK_PLACE, 8, 2)   /* newest record's kind * 2 + moving; only a position */                 \
     X(MASK_HEADING, 8, 5) /* position and heading */                                               \
@@ -53,8 +53,8 @@
     X(SLOT, 4, PH_SLOT_LENGTHS)     /* leave, enter: behind the first, a gap; behind a next one */ \
     X(ASSOCIATION, 1, 2)            /* of the next slot: another one, the same */                  \
     X(NAME, 2, 2)                   /* of the first, of others: up to the base, above it */        \
-    X(NAME_ABOVE, 1, PH_NAME_LENGTHS)                                                              \
-    X(NAME_BESIDE, 1 + PH_NAME_SPREADS, PH_NAME_LENGTHS) /* not stated: below, above; by spread */ \
+    X(NAME_ABOVE, 1, PH_KEY_LENGTHS)                                                               \
+    X(NAME_BESIDE, 1 + PH_KEY_SPREADS, PH_KEY_LENGTHS) /* not stated: below, above; by spread */   \
     X(ENTER_X, 1, PH_LENGTHS)                                                                      \
     X(ENTER_Y, 1, PH_LENGTHS)                                                                      \
     X(ENTER_Z, 1, PH_LENGTHS)                                                                      \
@@ -76,41 +76,41 @@
     X(BESIDE_SAME, 3, 2)   /* the same of one value: another one, the same */                      \
     X(BESIDE_NUMBER, 12, PH_NUMBER_SYMBOLS) /* by the width of its range, and the same */
 
-typedef enum ph_coded_family {
+typedef enum ph_pinhole_family {
 #define X(family, models, symbols) PH_FAMILY_##family,
-    PH_CODED_FAMILIES(X)
+    PH_PINHOLE_FAMILIES(X)
 #undef X
         PH_FAMILY_COUNT
-} ph_coded_family;
+} ph_pinhole_family;
 
 // Where each family begins.
 enum {
 #define X(family, models, symbols)                                                                 \
     PH_AT_##family, PH_LAST_##family = PH_AT_##family + (models) * ((symbols) + 1) - 1,
-    PH_CODED_FAMILIES(X)
+    PH_PINHOLE_FAMILIES(X)
 #undef X
-        PH_CODED_ENTRIES
+        PH_PINHOLE_ENTRIES
 };
 
-typedef struct ph_coded_family_info {
+typedef struct ph_pinhole_family_info {
     const char* name;
     uint16_t first; // entry
     uint16_t models;
     uint16_t symbols;
-} ph_coded_family_info;
+} ph_pinhole_family_info;
 
-extern const ph_coded_family_info ph_coded_families[PH_FAMILY_COUNT];
+extern const ph_pinhole_family_info ph_pinhole_families[PH_FAMILY_COUNT];
 
 // Made by `pinhole bench learn`.
-extern const uint16_t ph_coded_cumulative[PH_CODED_ENTRIES];
+extern const uint16_t ph_pinhole_cumulative[PH_PINHOLE_ENTRIES];
 
-extern const uint16_t ph_coded_costs[PH_CODED_ENTRIES];
+extern const uint16_t ph_pinhole_costs[PH_PINHOLE_ENTRIES];
 
 // How often symbols were used, at the places of their costs; and the bits beside them.
-typedef struct ph_coded_counts {
-    uint64_t seen[PH_CODED_ENTRIES];
+typedef struct ph_pinhole_counts {
+    uint64_t seen[PH_PINHOLE_ENTRIES];
     uint64_t raw_bits;
     uint64_t uniform256; // 1/256 bit
-} ph_coded_counts;
+} ph_pinhole_counts;
 
 #endif

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: MIT
 
 // Leaves and enters of the pinhole profile. The first of a packet is told by itself, others from the one
-// before them: slots and names as gaps, places and velocities as differences. How far enters of a packet
+// before them: slots and keys as gaps, places and velocities as differences. How far enters of a packet
 // are from each other, its spread, is stated before the first.
 //
 //   leave   slot | association
-//   enter   slot | association | class | name | place | jump | heading, velocity | other values
+//   enter   slot | association | class | key | place | jump | heading, velocity | other values
 //
 // Once per enter or leave.
 
@@ -17,9 +17,9 @@
 
 #include <string.h>
 
-// ---- slot, association, class and name
+// ---- slot, association, class and key
 
-static void code_slot(const ph_coded_frame* frame, ph_coder* coder, ph_coded_record* coded)
+static void code_slot(const ph_pinhole_frame* frame, ph_coder* coder, ph_pinhole_record* coded)
 {
     ph_record* record = &coded->record;
     const bool is_reading = coder->reader != NULL;
@@ -41,10 +41,10 @@ static void code_slot(const ph_coded_frame* frame, ph_coder* coder, ph_coded_rec
 }
 
 // Slots that follow each other have mostly been used as often as each other.
-static void code_association(ph_coder* coder, ph_coded_record* coded)
+static void code_association(ph_coder* coder, ph_pinhole_record* coded)
 {
     ph_record* record = &coded->record;
-    const ph_coded_neighbour* before = coded->before;
+    const ph_pinhole_neighbour* before = coded->before;
     const bool has_likely = before != NULL && record->slot == before->slot + 1;
     const uint32_t likely = has_likely ? before->association & PH_CLASSIC_ASSOCIATION_MASK : 0;
     const uint32_t given = record->association & PH_CLASSIC_ASSOCIATION_MASK;
@@ -59,48 +59,48 @@ static void code_association(ph_coder* coder, ph_coded_record* coded)
     }
 }
 
-// Of the first: names up to the greatest one known are about equally likely; above it, near ones are
+// Of the first: keys up to the greatest one known are about equally likely; above it, near ones are
 // likelier.
-static uint64_t code_first_name(const ph_coded_frame* frame, ph_coder* coder, uint64_t name)
+static uint64_t code_first_key(const ph_pinhole_frame* frame, ph_coder* coder, uint64_t key)
 {
-    const uint64_t base = frame->name_base;
-    const bool is_above = base < UINT64_MAX && ph_coder_flag(coder, PH_FAMILY_NAME, 0, name > base);
+    const uint64_t base = frame->key_base;
+    const bool is_above = base < UINT64_MAX && ph_coder_flag(coder, PH_FAMILY_NAME, 0, key > base);
     if (is_above) {
-        const uint64_t given = coder->reader != NULL ? 0 : name - base - 1;
+        const uint64_t given = coder->reader != NULL ? 0 : key - base - 1;
         const uint64_t above = ph_coder_length(coder, PH_FAMILY_NAME_ABOVE, 0, given);
         ph_coder_refuse_if(coder, above > UINT64_MAX - base - 1);
         return base + 1 + above;
     }
     if (base < UINT32_MAX) {
-        return ph_coder_uniform(coder, (uint32_t)name, (uint32_t)base + 1);
+        return ph_coder_uniform(coder, (uint32_t)key, (uint32_t)base + 1);
     }
-    const uint64_t told = ph_coder_raw(coder, name, ph_width_of(base));
+    const uint64_t told = ph_coder_raw(coder, key, ph_width_of(base));
     ph_coder_refuse_if(coder, told > base);
     return told;
 }
 
-// Of others: entities that stand together have often come together, and have names that follow each other.
-static uint64_t code_name(const ph_coded_frame* frame, ph_coder* coder, uint64_t beside,
-                          uint64_t name)
+// Of others: entities that stand together have often come together, and have keys that follow each other.
+static uint64_t code_key(const ph_pinhole_frame* frame, ph_coder* coder, uint64_t beside,
+                         uint64_t key)
 {
     const bool is_reading = coder->reader != NULL;
-    const int spread = frame->spread.name;
+    const int spread = frame->spread.key;
     const bool is_above =
-        beside < UINT64_MAX && ph_coder_flag(coder, PH_FAMILY_NAME, 1, name > beside);
+        beside < UINT64_MAX && ph_coder_flag(coder, PH_FAMILY_NAME, 1, key > beside);
     const int model = spread != 0 ? 1 + spread : is_above ? 1 : 0;
     if (is_above) {
-        const uint64_t above = ph_coder_length(coder, PH_FAMILY_NAME_BESIDE, model,
-                                               is_reading ? 0 : name - beside - 1);
+        const uint64_t above =
+            ph_coder_length(coder, PH_FAMILY_NAME_BESIDE, model, is_reading ? 0 : key - beside - 1);
         ph_coder_refuse_if(coder, above > UINT64_MAX - beside - 1);
         return beside + 1 + above;
     }
     const uint64_t below =
-        ph_coder_length(coder, PH_FAMILY_NAME_BESIDE, model, is_reading ? 0 : beside - name);
+        ph_coder_length(coder, PH_FAMILY_NAME_BESIDE, model, is_reading ? 0 : beside - key);
     ph_coder_refuse_if(coder, below > beside);
     return beside - below;
 }
 
-void ph_coded_who(const ph_coded_frame* frame, ph_coder* coder, ph_coded_record* coded)
+void ph_pinhole_identity(const ph_pinhole_frame* frame, ph_coder* coder, ph_pinhole_record* coded)
 {
     ph_record* record = &coded->record;
     code_slot(frame, coder, coded);
@@ -111,18 +111,18 @@ void ph_coded_who(const ph_coded_frame* frame, ph_coder* coder, ph_coded_record*
     const bool is_reading = coder->reader != NULL;
     record->class_index = (uint8_t)ph_coder_uniform(coder, is_reading ? 0 : record->class_index,
                                                     (uint32_t)frame->frame.layouts->count);
-    const uint64_t given = is_reading ? 0 : record->name;
-    record->name = coded->before != NULL ? code_name(frame, coder, coded->before->name, given)
-                                         : code_first_name(frame, coder, given);
+    const uint64_t given = is_reading ? 0 : record->key;
+    record->key = coded->before != NULL ? code_key(frame, coder, coded->before->key, given)
+                                        : code_first_key(frame, coder, given);
 }
 
 // ---- places
 
 // How the three coordinates of a place are told from another one.
 typedef struct place_models {
-    ph_coded_axis x;
-    ph_coded_axis y; // its model is chosen by x where it has several
-    ph_coded_axis z;
+    ph_pinhole_axis x;
+    ph_pinhole_axis y; // its model is chosen by x where it has several
+    ph_pinhole_axis z;
     int coarse;
     int spread; // of places, in steps as coarse as that; 0: not stated
 } place_models;
@@ -139,25 +139,25 @@ static int model_of_y(const place_models* how, uint64_t x_steps)
            (int)(parts < PH_SIDE_PARTS ? parts : PH_SIDE_PARTS - 1);
 }
 
-static void code_place(const ph_coded_frame* frame, ph_coder* coder, const ph_layout* layout,
+static void code_place(const ph_pinhole_frame* frame, ph_coder* coder, const ph_layout* layout,
                        const place_models* how, const uint32_t from[3], uint32_t words[3])
 {
     const int shift = layout->coordinate.shift + how->coarse;
-    const int64_t x_steps = ph_coded_coordinate(coder, how->x, shift, from[0], &words[0]);
-    ph_coded_axis y = how->y;
+    const int64_t x_steps = ph_pinhole_coordinate(coder, how->x, shift, from[0], &words[0]);
+    ph_pinhole_axis y = how->y;
     if (y.family == PH_FAMILY_BESIDE_Y) {
         y.model = model_of_y(how, ph_coder_magnitude_of(x_steps));
     }
-    ph_coded_coordinate(coder, y, shift, from[1], &words[1]);
+    ph_pinhole_coordinate(coder, y, shift, from[1], &words[1]);
     if (layout->has_ground) {
-        ph_coded_altitude(frame, coder, layout, how->z, from[2], words);
+        ph_pinhole_altitude(frame, coder, layout, how->z, from[2], words);
     } else {
-        ph_coded_coordinate(coder, how->z, shift, from[2], &words[2]);
+        ph_pinhole_coordinate(coder, how->z, shift, from[2], &words[2]);
     }
 }
 
-void ph_coded_place(const ph_coded_frame* frame, ph_coder* coder, const ph_layout* layout,
-                    uint32_t words[3])
+void ph_pinhole_place(const ph_pinhole_frame* frame, ph_coder* coder, const ph_layout* layout,
+                      uint32_t words[3])
 {
     const place_models how = {.x = {.family = PH_FAMILY_ENTER_X, .is_length = true},
                               .y = {.family = PH_FAMILY_ENTER_Y, .is_length = true},
@@ -168,8 +168,8 @@ void ph_coded_place(const ph_coded_frame* frame, ph_coder* coder, const ph_layou
 }
 
 // Steps of more than 2^31 mm do not exist; such a record ends as refused, but with steps that do.
-static void code_coarse_beside(const ph_coded_frame* frame, ph_coder* coder, ph_coded_record* coded,
-                               const ph_layout* layout)
+static void code_coarse_beside(const ph_pinhole_frame* frame, ph_coder* coder,
+                               ph_pinhole_record* coded, const ph_layout* layout)
 {
     const int limit = frame->spread.coarse;
     coded->coarse = limit == 0 ? 0
@@ -180,11 +180,11 @@ static void code_coarse_beside(const ph_coded_frame* frame, ph_coder* coder, ph_
     coded->coarse = is_refused ? 0 : coded->coarse;
 }
 
-static void code_place_beside(const ph_coded_frame* frame, ph_coder* coder, ph_coded_record* coded,
-                              const ph_layout* layout, uint32_t words[3])
+static void code_place_beside(const ph_pinhole_frame* frame, ph_coder* coder,
+                              ph_pinhole_record* coded, const ph_layout* layout, uint32_t words[3])
 {
     code_coarse_beside(frame, coder, coded, layout);
-    const ph_coded_neighbour* before = coded->before;
+    const ph_pinhole_neighbour* before = coded->before;
     const bool is_next = coded->record.slot == before->slot + 1;
     const uint32_t low = (UINT32_C(1) << layout->coordinate.shift) - 1;
     const int finer = frame->spread.place - coded->coarse;
@@ -204,9 +204,9 @@ static void code_place_beside(const ph_coded_frame* frame, ph_coder* coder, ph_c
     };
     code_place(frame, coder, layout, &how, before->place, words);
     if (coder->reader != NULL && coded->coarse != 0) {
-        ph_coder_refuse_if(coder, !ph_coded_is_fine_enough(ph_coded_enter_precision(frame),
-                                                           layout->coordinate.shift, coded->coarse,
-                                                           ph_coded_distance(frame, words)));
+        ph_coder_refuse_if(coder, !ph_pinhole_is_fine_enough(
+                                      ph_pinhole_enter_precision(frame), layout->coordinate.shift,
+                                      coded->coarse, ph_pinhole_distance(frame, words)));
     }
 }
 
@@ -242,9 +242,9 @@ static uint16_t direction_of(const ph_layout* layout, uint32_t level)
                                              : level >> (width - DIRECTION_BITS));
 }
 
-void ph_coded_expected_velocity(const ph_layout* layout, ph_coded_motion motion,
-                                const ph_coded_neighbour* before, uint32_t heading,
-                                int32_t velocity[3])
+void ph_pinhole_expected_velocity(const ph_layout* layout, ph_pinhole_motion motion,
+                                  const ph_pinhole_neighbour* before, uint32_t heading,
+                                  int32_t velocity[3])
 {
     for (int i = 0; i < 3; ++i) {
         velocity[i] = motion == PH_MOTION_RESTING ? 0 : before->velocity[i];
@@ -254,7 +254,7 @@ void ph_coded_expected_velocity(const ph_layout* layout, ph_coded_motion motion,
     }
 }
 
-static void code_first_velocity(ph_coder* coder, ph_coded_record* coded)
+static void code_first_velocity(ph_coder* coder, ph_pinhole_record* coded)
 {
     int16_t* velocity = coded->record.velocity;
     if (!ph_coder_flag(coder, PH_FAMILY_ENTER_MOVING, 0, !is_rest(velocity))) {
@@ -268,10 +268,10 @@ static void code_first_velocity(ph_coder* coder, ph_coded_record* coded)
     ph_coder_refuse_if(coder, is_rest(velocity));
 }
 
-static void code_velocity_beside(const ph_coded_frame* frame, ph_coder* coder,
-                                 ph_coded_record* coded, const ph_layout* layout)
+static void code_velocity_beside(const ph_pinhole_frame* frame, ph_coder* coder,
+                                 ph_pinhole_record* coded, const ph_layout* layout)
 {
-    const ph_coded_neighbour* before = coded->before;
+    const ph_pinhole_neighbour* before = coded->before;
     const int spread = frame->spread.velocity;
     int16_t* velocity = coded->record.velocity;
     const int state = (spread == 0 ? 1 : spread == 1 ? 3 : 5) + (is_rest(before->velocity) ? 0 : 1);
@@ -280,8 +280,8 @@ static void code_velocity_beside(const ph_coded_frame* frame, ph_coder* coder,
         return;
     }
     int32_t expected[3];
-    ph_coded_expected_velocity(layout, (ph_coded_motion)frame->spread.motion, before,
-                               ph_coded_heading_of(layout, &coded->record), expected);
+    ph_pinhole_expected_velocity(layout, (ph_pinhole_motion)frame->spread.motion, before,
+                                 ph_pinhole_heading_of(layout, &coded->record), expected);
     for (int i = 0; i < 3; ++i) {
         const int model = i == 2 ? (expected[2] == 0 ? 1 : 2) : spread != 0 ? 2 + spread : 0;
         const int64_t told =
@@ -299,58 +299,58 @@ static uint64_t code_enter_flags(ph_coder* coder, const ph_layout* layout, const
 {
     const uint64_t others = layout->others;
     const uint64_t given =
-        coder->reader != NULL ? 0 : ph_coded_ranks_of(others, record->properties);
+        coder->reader != NULL ? 0 : ph_pinhole_ranks_of(others, record->properties);
     if (others == 0 || !ph_coder_flag(coder, PH_FAMILY_ENTER_OTHERS, 0, given != 0)) {
         return 0;
     }
     const uint64_t told = ph_coder_raw(coder, given, ph_word_count_bits(others));
     ph_coder_refuse_if(coder, told == 0);
-    return ph_coded_properties_of(others, told);
+    return ph_pinhole_properties_of(others, told);
 }
 
 // By itself: its motion says where it is headed.
-static uint64_t code_enter_alone(const ph_coded_frame* frame, ph_coder* coder,
-                                 ph_coded_record* coded, const ph_layout* layout)
+static uint64_t code_enter_alone(const ph_pinhole_frame* frame, ph_coder* coder,
+                                 ph_pinhole_record* coded, const ph_layout* layout)
 {
     code_first_velocity(coder, coded);
     ph_coder_mark(coder, layout->position_property);
     if (layout->heading != 0) {
-        ph_coded_first_heading(coder, coded, layout);
+        ph_pinhole_first_heading(coder, coded, layout);
         ph_coder_mark(coder, layout->heading_property);
     }
     const uint64_t others = code_enter_flags(coder, layout, &coded->record);
     ph_coder_mark(coder, PH_SYMBOL_BUFFER_MASK);
     for (uint64_t left = others; left != 0; left &= left - 1) {
         const int property = ph_word_lowest_bit(left);
-        ph_coded_value(frame, coder, coded, layout, property);
+        ph_pinhole_value(frame, coder, coded, layout, property);
         ph_coder_mark(coder, property);
     }
     return others;
 }
 
 // From another one of its class: where it is headed says how it moves.
-static uint64_t code_enter_beside(const ph_coded_frame* frame, ph_coder* coder,
-                                  ph_coded_record* coded, const ph_layout* layout)
+static uint64_t code_enter_beside(const ph_pinhole_frame* frame, ph_coder* coder,
+                                  ph_pinhole_record* coded, const ph_layout* layout)
 {
     ph_coder_mark(coder, layout->position_property);
     if (layout->heading != 0) {
-        ph_coded_heading_beside(frame, coder, coded, layout);
+        ph_pinhole_heading_beside(frame, coder, coded, layout);
         ph_coder_mark(coder, layout->heading_property);
     }
     code_velocity_beside(frame, coder, coded, layout);
     ph_coder_mark(coder, layout->position_property);
-    return layout->others != 0 ? ph_coded_others_beside(frame, coder, coded, layout) : 0;
+    return layout->others != 0 ? ph_pinhole_others_beside(frame, coder, coded, layout) : 0;
 }
 
-void ph_coded_enter(const ph_coded_frame* frame, ph_coder* coder, ph_coded_record* coded)
+void ph_pinhole_enter(const ph_pinhole_frame* frame, ph_coder* coder, ph_pinhole_record* coded)
 {
     ph_record* record = &coded->record;
-    const ph_layout* layout = ph_coded_layout(frame, record);
+    const ph_layout* layout = ph_pinhole_layout(frame, record);
     uint32_t* words = record->words + layout->position_word;
     if (coded->before != NULL) {
         code_place_beside(frame, coder, coded, layout, words);
     } else {
-        ph_coded_place(frame, coder, layout, words);
+        ph_pinhole_place(frame, coder, layout, words);
     }
     record->is_jump = ph_coder_flag(coder, PH_FAMILY_ENTER_JUMP, 0, record->is_jump);
     const bool is_beside =
@@ -362,11 +362,12 @@ void ph_coded_enter(const ph_coded_frame* frame, ph_coder* coder, ph_coded_recor
 
 // ---- what the next one is told from
 
-ph_coded_neighbour ph_coded_neighbour_of(const ph_coded_frame* frame, const ph_coded_record* coded)
+ph_pinhole_neighbour ph_pinhole_neighbour_of(const ph_pinhole_frame* frame,
+                                             const ph_pinhole_record* coded)
 {
     const ph_record* record = &coded->record;
-    const ph_coded_neighbour* before = coded->before;
-    ph_coded_neighbour neighbour = {
+    const ph_pinhole_neighbour* before = coded->before;
+    ph_pinhole_neighbour neighbour = {
         .slot = record->slot,
         .association = record->association,
         .is_next = before != NULL && record->slot == before->slot + 1,
@@ -375,7 +376,7 @@ ph_coded_neighbour ph_coded_neighbour_of(const ph_coded_frame* frame, const ph_c
         return neighbour;
     }
     const ph_layout* layout = &frame->frame.layouts->layouts[record->class_index];
-    neighbour.name = record->name;
+    neighbour.key = record->key;
     neighbour.class_index = record->class_index;
     neighbour.shift = (uint8_t)layout->coordinate.shift;
     neighbour.coarse = before != NULL ? coded->coarse : frame->spread.coarse;
@@ -383,10 +384,10 @@ ph_coded_neighbour ph_coded_neighbour_of(const ph_coded_frame* frame, const ph_c
     neighbour.words = record->words;
     memcpy(neighbour.place, record->words + layout->position_word, sizeof neighbour.place);
     memcpy(neighbour.velocity, record->velocity, sizeof neighbour.velocity);
-    neighbour.heading = ph_coded_heading_of(layout, record);
+    neighbour.heading = ph_pinhole_heading_of(layout, record);
     neighbour.is_flat = before != NULL && neighbour.place[2] == before->place[2];
     neighbour.is_beside = before != NULL && record->class_index == before->class_index;
-    neighbour.differing = neighbour.is_beside ? ph_coded_differing(layout, before, record) : 0;
+    neighbour.differing = neighbour.is_beside ? ph_pinhole_differing(layout, before, record) : 0;
     return neighbour;
 }
 
@@ -395,12 +396,13 @@ static int width_between(int64_t from, int64_t to)
     return ph_word_width((uint64_t)(from < to ? to - from : from - to));
 }
 
-static void add_motion_step(ph_coded_steps* steps, const ph_layout* layout,
-                            const ph_coded_neighbour* from, const ph_coded_neighbour* to)
+static void add_motion_step(ph_pinhole_steps* steps, const ph_layout* layout,
+                            const ph_pinhole_neighbour* from, const ph_pinhole_neighbour* to)
 {
     for (int motion = 0; motion < PH_MOTIONS; ++motion) {
         int32_t expected[3];
-        ph_coded_expected_velocity(layout, (ph_coded_motion)motion, from, to->heading, expected);
+        ph_pinhole_expected_velocity(layout, (ph_pinhole_motion)motion, from, to->heading,
+                                     expected);
         steps->velocity_bits[motion] += width_between(expected[0], to->velocity[0]) +
                                         width_between(expected[1], to->velocity[1]);
     }
@@ -412,15 +414,15 @@ static void add_motion_step(ph_coded_steps* steps, const ph_layout* layout,
     steps->beside_count += 1;
 }
 
-void ph_coded_steps_add(ph_coded_steps* steps, const ph_coded_frame* frame,
-                        const ph_coded_neighbour* from, const ph_coded_neighbour* to)
+void ph_pinhole_steps_add(ph_pinhole_steps* steps, const ph_pinhole_frame* frame,
+                          const ph_pinhole_neighbour* from, const ph_pinhole_neighbour* to)
 {
     for (int i = 0; i < 2; ++i) {
-        const int64_t way_mm = (int32_t)(to->place[i] - from->place[i]);
-        steps->place_bits += width_between(0, way_mm >> to->shift);
+        const int64_t displacement_mm = (int32_t)(to->place[i] - from->place[i]);
+        steps->place_bits += width_between(0, displacement_mm >> to->shift);
     }
-    steps->name_bits +=
-        ph_word_width(from->name < to->name ? to->name - from->name : from->name - to->name);
+    steps->key_bits +=
+        ph_word_width(from->key < to->key ? to->key - from->key : from->key - to->key);
     steps->count += 1;
     if (to->is_beside) {
         add_motion_step(steps, &frame->frame.layouts->layouts[to->class_index], from, to);
@@ -434,21 +436,21 @@ static uint8_t mean_width(int sum, int count, int most)
     return (uint8_t)(mean < 1 ? 1 : mean < most ? mean : most);
 }
 
-ph_coded_spread ph_coded_steps_spread(const ph_coded_steps* steps)
+ph_pinhole_spread ph_pinhole_steps_spread(const ph_pinhole_steps* steps)
 {
     if (steps->count == 0) {
-        return (ph_coded_spread){0};
+        return (ph_pinhole_spread){0};
     }
     int motion = 0;
     for (int other = 1; other < PH_MOTIONS; ++other) {
         motion = steps->velocity_bits[other] < steps->velocity_bits[motion] ? other : motion;
     }
-    return (ph_coded_spread){
+    return (ph_pinhole_spread){
         .place = mean_width(steps->place_bits, 2 * steps->count, PH_SPREADS - 1),
         .velocity =
             mean_width(steps->velocity_bits[motion], 2 * steps->beside_count, PH_SPREADS - 1),
         .heading = mean_width(steps->heading_bits, steps->beside_count, PH_SPREADS - 1),
-        .name = mean_width(steps->name_bits, steps->count, PH_NAME_SPREADS - 1),
+        .key = mean_width(steps->key_bits, steps->count, PH_KEY_SPREADS - 1),
         .motion = (uint8_t)motion,
     };
 }
@@ -456,29 +458,29 @@ ph_coded_spread ph_coded_steps_spread(const ph_coded_steps* steps)
 // ---- the spread in the packet
 
 #define SPREAD_BITS 4
-#define NAME_SPREAD_BITS 5
+#define KEY_SPREAD_BITS 5
 #define MOTION_BITS 2
 
-_Static_assert(PH_SPREADS == 1 << SPREAD_BITS && PH_NAME_SPREADS == 1 << NAME_SPREAD_BITS,
+_Static_assert(PH_SPREADS == 1 << SPREAD_BITS && PH_KEY_SPREADS == 1 << KEY_SPREAD_BITS,
                "spreads fill their fields");
 
-#define STATED_BITS (1 + 3 * SPREAD_BITS + NAME_SPREAD_BITS + MOTION_BITS)
+#define STATED_BITS (1 + 3 * SPREAD_BITS + KEY_SPREAD_BITS + MOTION_BITS)
 #define COARSE_BITS_MAX 7
 
 _Static_assert(PH_SPREAD_BITS_MAX == COARSE_BITS_MAX + STATED_BITS, "all of it");
 
-static bool is_stated(const ph_coded_spread* spread)
+static bool is_stated(const ph_pinhole_spread* spread)
 {
     return spread->place != 0 || spread->velocity != 0 || spread->heading != 0 ||
-           spread->name != 0 || spread->motion != PH_MOTION_RESTING;
+           spread->key != 0 || spread->motion != PH_MOTION_RESTING;
 }
 
-static bool has_coarse(const ph_coded_frame* frame)
+static bool has_coarse(const ph_pinhole_frame* frame)
 {
     return frame->precision != 0;
 }
 
-int ph_coded_spread_bits(const ph_coded_frame* frame, int enter_count)
+int ph_pinhole_spread_bits(const ph_pinhole_frame* frame, int enter_count)
 {
     if (enter_count < 2) {
         return 0;
@@ -487,9 +489,10 @@ int ph_coded_spread_bits(const ph_coded_frame* frame, int enter_count)
            (has_coarse(frame) ? ph_gamma_cost_bits(frame->spread.coarse) : 0);
 }
 
-void ph_coded_write_spread(const ph_coded_frame* frame, ph_entropy_writer* writer, int enter_count)
+void ph_pinhole_write_spread(const ph_pinhole_frame* frame, ph_entropy_writer* writer,
+                             int enter_count)
 {
-    const ph_coded_spread* spread = &frame->spread;
+    const ph_pinhole_spread* spread = &frame->spread;
     if (enter_count < 2) {
         return;
     }
@@ -501,14 +504,14 @@ void ph_coded_write_spread(const ph_coded_frame* frame, ph_entropy_writer* write
         ph_bits_write(&writer->raw, spread->place, SPREAD_BITS);
         ph_bits_write(&writer->raw, spread->velocity, SPREAD_BITS);
         ph_bits_write(&writer->raw, spread->heading, SPREAD_BITS);
-        ph_bits_write(&writer->raw, spread->name, NAME_SPREAD_BITS);
+        ph_bits_write(&writer->raw, spread->key, KEY_SPREAD_BITS);
         ph_bits_write(&writer->raw, spread->motion, MOTION_BITS);
     }
 }
 
-void ph_coded_read_spread(ph_coded_frame* frame, ph_entropy_reader* reader, int enter_count)
+void ph_pinhole_read_spread(ph_pinhole_frame* frame, ph_entropy_reader* reader, int enter_count)
 {
-    frame->spread = (ph_coded_spread){0};
+    frame->spread = (ph_pinhole_spread){0};
     if (enter_count < 2) {
         return;
     }
@@ -524,7 +527,7 @@ void ph_coded_read_spread(ph_coded_frame* frame, ph_entropy_reader* reader, int 
     frame->spread.place = (uint8_t)ph_bits_read(&reader->raw, SPREAD_BITS);
     frame->spread.velocity = (uint8_t)ph_bits_read(&reader->raw, SPREAD_BITS);
     frame->spread.heading = (uint8_t)ph_bits_read(&reader->raw, SPREAD_BITS);
-    frame->spread.name = (uint8_t)ph_bits_read(&reader->raw, NAME_SPREAD_BITS);
+    frame->spread.key = (uint8_t)ph_bits_read(&reader->raw, KEY_SPREAD_BITS);
     frame->spread.motion = (uint8_t)ph_bits_read(&reader->raw, MOTION_BITS);
     if (!is_stated(&frame->spread) || frame->spread.motion >= PH_MOTIONS) {
         ph_bit_reader_fail(&reader->raw, PH_ERROR_VALUE);

@@ -28,11 +28,11 @@ _Static_assert(OFF_STEP8 >> (OFF_STEP8_WIDTH - 1) == 1, "that is how long it is"
 
 static uint32_t away(uint32_t from_mm, uint32_t to_mm)
 {
-    const uint32_t way_mm = to_mm - from_mm;
-    return (int32_t)way_mm < 0 ? 0 - way_mm : way_mm;
+    const uint32_t displacement_mm = to_mm - from_mm;
+    return (int32_t)displacement_mm < 0 ? 0 - displacement_mm : displacement_mm;
 }
 
-uint32_t ph_coded_distance(const ph_coded_frame* frame, const uint32_t words[3])
+uint32_t ph_pinhole_distance(const ph_pinhole_frame* frame, const uint32_t words[3])
 {
     uint32_t most_mm = 0;
     for (int i = 0; i < 3; ++i) {
@@ -42,18 +42,18 @@ uint32_t ph_coded_distance(const ph_coded_frame* frame, const uint32_t words[3])
     return most_mm;
 }
 
-bool ph_coded_is_fine_enough(uint64_t precision, int shift, int coarse, uint64_t distance_mm)
+bool ph_pinhole_is_fine_enough(uint64_t precision, int shift, int coarse, uint64_t distance_mm)
 {
     return OFF_STEP8 << (shift + coarse) <= 8 * distance_mm * precision;
 }
 
-// The greatest that ph_coded_is_fine_enough(): how often the step can be doubled.
-static int coarse_at(const ph_coded_frame* frame, int shift, const int32_t predicted_mm[3],
+// The greatest that ph_pinhole_is_fine_enough(): how often the step can be doubled.
+static int coarse_at(const ph_pinhole_frame* frame, int shift, const int32_t predicted_mm[3],
                      uint64_t time_us)
 {
     const uint32_t words[3] = {(uint32_t)predicted_mm[0], (uint32_t)predicted_mm[1],
                                (uint32_t)predicted_mm[2]};
-    uint64_t distance_mm = ph_coded_distance(frame, words);
+    uint64_t distance_mm = ph_pinhole_distance(frame, words);
     if (time_us < CALM_US) {
         distance_mm = distance_mm * time_us / CALM_US;
     }
@@ -66,8 +66,8 @@ static int coarse_at(const ph_coded_frame* frame, int shift, const int32_t predi
     return coarse < PH_COARSE_MAX ? coarse : PH_COARSE_MAX;
 }
 
-void ph_coded_forecast(const ph_coded_frame* frame, const ph_baseline* baseline,
-                       ph_forecast* forecast)
+void ph_pinhole_forecast(const ph_pinhole_frame* frame, const ph_baseline* baseline,
+                         ph_forecast* forecast)
 {
     const int growth = ph_baseline_growth(baseline, frame->growths, frame->tick, frame->tick_us);
     forecast->plane_size = baseline->plane_size + growth;
@@ -79,10 +79,10 @@ void ph_coded_forecast(const ph_coded_frame* frame, const ph_baseline* baseline,
                            : coarse_at(frame, baseline->shift, forecast->position_mm, time_us);
 }
 
-int ph_coded_coarse(const ph_coded_frame* frame, const ph_baseline* baseline)
+int ph_pinhole_coarse(const ph_pinhole_frame* frame, const ph_baseline* baseline)
 {
     ph_forecast forecast;
-    ph_coded_forecast(frame, baseline, &forecast);
+    ph_pinhole_forecast(frame, baseline, &forecast);
     return forecast.coarse;
 }
 
@@ -90,7 +90,7 @@ int ph_coded_coarse(const ph_coded_frame* frame, const ph_baseline* baseline)
 
 // How a position is rounded.
 typedef struct rounding {
-    const ph_coded_frame* frame;
+    const ph_pinhole_frame* frame;
     const ph_layout* layout;
     int coarse;
     uint64_t precision;
@@ -112,8 +112,8 @@ static bool try_rounded(const rounding* how, uint32_t x, uint32_t y, uint32_t z,
 {
     const uint32_t rounded[3] = {x, y, z};
     if (how->coarse != 0 &&
-        !ph_coded_is_fine_enough(how->precision, how->layout->coordinate.shift, how->coarse,
-                                 ph_coded_distance(how->frame, rounded))) {
+        !ph_pinhole_is_fine_enough(how->precision, how->layout->coordinate.shift, how->coarse,
+                                   ph_pinhole_distance(how->frame, rounded))) {
         return false;
     }
     words[0] = x;
@@ -147,31 +147,32 @@ static bool round_within(const rounding how, uint32_t words[3])
                        round_word(&how, words[2]), words);
 }
 
-bool ph_coded_round(const ph_coded_frame* frame, const ph_layout* layout, int coarse,
-                    uint32_t words[3])
+bool ph_pinhole_round(const ph_pinhole_frame* frame, const ph_layout* layout, int coarse,
+                      uint32_t words[3])
 {
     return round_within((rounding){frame, layout, coarse, frame->precision}, words);
 }
 
-uint64_t ph_coded_enter_precision(const ph_coded_frame* frame)
+uint64_t ph_pinhole_enter_precision(const ph_pinhole_frame* frame)
 {
     const uint64_t wide = PH_ENTER_PRECISION * (uint64_t)frame->precision;
     const uint64_t most = wide < PH_ENTER_PRECISION_MAX ? wide : PH_ENTER_PRECISION_MAX;
     return frame->precision > most ? frame->precision : most;
 }
 
-int ph_coded_round_enter(const ph_coded_frame* frame, const ph_layout* layout, uint32_t words[3])
+int ph_pinhole_round_enter(const ph_pinhole_frame* frame, const ph_layout* layout,
+                           uint32_t words[3])
 {
-    const uint64_t distance_mm = ph_coded_distance(frame, words);
+    const uint64_t distance_mm = ph_pinhole_distance(frame, words);
     int coarse = 0;
     while (coarse < frame->spread.coarse &&
-           ph_coded_is_fine_enough(ph_coded_enter_precision(frame), layout->coordinate.shift,
-                                   coarse + 1, distance_mm)) {
+           ph_pinhole_is_fine_enough(ph_pinhole_enter_precision(frame), layout->coordinate.shift,
+                                     coarse + 1, distance_mm)) {
         ++coarse;
     }
     // What it is rounded to may be nearer.
     for (; coarse > 0; --coarse) {
-        if (round_within((rounding){frame, layout, coarse, ph_coded_enter_precision(frame)},
+        if (round_within((rounding){frame, layout, coarse, ph_pinhole_enter_precision(frame)},
                          words)) {
             return coarse;
         }
@@ -183,13 +184,13 @@ int ph_coded_round_enter(const ph_coded_frame* frame, const ph_layout* layout, u
 
 // The residual to be expected by now, as an angle: in bits, from 2^-16 on. What rests has no residuals for
 // long, whatever the time: the first four urgencies are for that.
-int ph_coded_urgency(const ph_coded_frame* frame, const ph_baseline* baseline)
+int ph_pinhole_urgency(const ph_pinhole_frame* frame, const ph_baseline* baseline)
 {
     enum { NEAREST_MM = 1000, RESTING = 4, LEAST_BITS = 16 };
     const int32_t* newest_mm = baseline->position_mm[0];
     const uint32_t words[3] = {(uint32_t)newest_mm[0], (uint32_t)newest_mm[1],
                                (uint32_t)newest_mm[2]};
-    const uint32_t distance_mm = ph_coded_distance(frame, words);
+    const uint32_t distance_mm = ph_pinhole_distance(frame, words);
     const int size = baseline->plane_size +
                      ph_baseline_growth(baseline, frame->growths, frame->tick, frame->tick_us) +
                      PH_SIZE_PER_BIT * (baseline->shift - 1 + LEAST_BITS) -
@@ -205,14 +206,14 @@ int ph_coded_urgency(const ph_coded_frame* frame, const ph_baseline* baseline)
 
 // Counted in two halves, of every other slot, because a count that follows another one of the same urgency
 // would wait for it. The frame is copied, so that it stays in registers.
-void ph_coded_urgencies(const ph_coded_frame* frame, const ph_baseline* slots, int slot_end,
-                        uint8_t* urgencies, int counts[PH_URGENCIES + 1])
+void ph_pinhole_urgencies(const ph_pinhole_frame* frame, const ph_baseline* slots, int slot_end,
+                          uint8_t* urgencies, int counts[PH_URGENCIES + 1])
 {
-    const ph_coded_frame own = *frame;
+    const ph_pinhole_frame own = *frame;
     int halves[2][PH_URGENCIES + 1] = {{0}};
     for (int slot = 0; slot < slot_end; ++slot) {
         const int urgency =
-            slots[slot].is_entered ? ph_coded_urgency(&own, &slots[slot]) : PH_URGENCY_NONE;
+            slots[slot].is_entered ? ph_pinhole_urgency(&own, &slots[slot]) : PH_URGENCY_NONE;
         urgencies[slot] = (uint8_t)urgency;
         ++halves[slot % 2][urgency];
     }
@@ -232,27 +233,27 @@ static int flag_model(int density, int urgency)
     return (density - 1) * PH_URGENCIES + urgency;
 }
 
-int ph_coded_flag_entry(int density, int urgency, bool is_told)
+int ph_pinhole_flag_entry(int density, int urgency, bool is_told)
 {
     enum { ENTRIES = 3 }; // told or not, and the end
     return PH_AT_TOLD + ENTRIES * flag_model(density, urgency) + (is_told ? 1 : 0);
 }
 
-uint32_t ph_coded_flag_cost256(int density, int urgency, bool is_told)
+uint32_t ph_pinhole_flag_cost256(int density, int urgency, bool is_told)
 {
     enum { IMPOSSIBLE256 = 16 * PH_COST_PER_BIT };
     if (density == PH_DENSITY_NOBODY) {
         return is_told ? IMPOSSIBLE256 : 0;
     }
-    return ph_coded_costs[ph_coded_flag_entry(density, urgency, is_told)];
+    return ph_pinhole_costs[ph_pinhole_flag_entry(density, urgency, is_told)];
 }
 
 void ph_told_costs_fill(ph_told_costs* costs)
 {
     for (int urgency = 0; urgency < PH_URGENCIES; ++urgency) {
         for (int density = 0; density < PH_DENSITIES; ++density) {
-            const int silent256 = (int)ph_coded_flag_cost256(density, urgency, false);
-            const int told256 = (int)ph_coded_flag_cost256(density, urgency, true);
+            const int silent256 = (int)ph_pinhole_flag_cost256(density, urgency, false);
+            const int told256 = (int)ph_pinhole_flag_cost256(density, urgency, true);
             costs->silent256[urgency][density] = (int16_t)silent256;
             costs->turned256[urgency][density] = (int16_t)(told256 - silent256);
         }
@@ -284,7 +285,7 @@ int32_t ph_told_sums_cost256(const ph_told_sums* sums, const ph_told_costs* cost
 }
 
 // Where no slot is told that costs nothing; to be told would cost the most of all there.
-int ph_coded_best_density(const ph_told_sums* sums, const ph_told_costs* costs)
+int ph_pinhole_best_density(const ph_told_sums* sums, const ph_told_costs* costs)
 {
     if (ph_told_sums_cost256(sums, costs, PH_DENSITY_NOBODY) == 0) {
         return PH_DENSITY_NOBODY;
@@ -299,22 +300,22 @@ int ph_coded_best_density(const ph_told_sums* sums, const ph_told_costs* costs)
     return best;
 }
 
-void ph_coded_write_told(const ph_coded_frame* frame, ph_entropy_writer* writer, int urgency,
-                         bool is_told)
+void ph_pinhole_write_told(const ph_pinhole_frame* frame, ph_entropy_writer* writer, int urgency,
+                           bool is_told)
 {
     PH_ASSERT(!is_told || frame->density != PH_DENSITY_NOBODY);
 
     if (frame->density == PH_DENSITY_NOBODY) {
         return;
     }
-    const uint16_t entry = (uint16_t)ph_coded_flag_entry(frame->density, urgency, is_told);
-    ph_entropy_write_entries(writer, ph_coded_cumulative, &entry, 1);
+    const uint16_t entry = (uint16_t)ph_pinhole_flag_entry(frame->density, urgency, is_told);
+    ph_entropy_write_entries(writer, ph_pinhole_cumulative, &entry, 1);
     if (frame->counts != NULL) {
         ++frame->counts->seen[entry];
     }
 }
 
-bool ph_coded_read_told(const ph_coded_frame* frame, ph_entropy_reader* reader, int urgency)
+bool ph_pinhole_read_told(const ph_pinhole_frame* frame, ph_entropy_reader* reader, int urgency)
 {
     if (frame->density == PH_DENSITY_NOBODY) {
         return false;

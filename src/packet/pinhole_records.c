@@ -4,10 +4,10 @@
 // Updates of the pinhole profile: which properties, then the position, then the other values; and the
 // entrances for records of all kinds, which differ in the coder that they make.
 //
-//   ph_coded_buffer()   an update that may be sent, into a symbol buffer: the case that runs most
-//   ph_coded_write()    any record, through a symbol buffer of its own, into the packet
-//   ph_coded_cost256()  any record, only its cost
-//   ph_coded_read()     any record, from a packet
+//   ph_pinhole_buffer()   an update that may be sent, into a symbol buffer: the case that runs most
+//   ph_pinhole_write()    any record, through a symbol buffer of its own, into the packet
+//   ph_pinhole_cost256()  any record, only its cost
+//   ph_pinhole_read()     any record, from a packet
 
 #include "packet/pinhole_records.h"
 
@@ -16,12 +16,12 @@
 #include "packet/header.h"
 
 // A schema promises that an enter always fits a datagram, whatever else stands in it.
-_Static_assert(PH_CLASS_BITS_MAX + PH_CODED_ENTER_BITS_MAX + PH_CODED_SLACK_BITS +
-                       PH_CODED_HEADER_BITS_MAX <=
+_Static_assert(PH_CLASS_BITS_MAX + PH_PINHOLE_ENTER_BITS_MAX + PH_PINHOLE_SLACK_BITS +
+                       PH_PINHOLE_HEADER_BITS_MAX <=
                    8 * PH_PAYLOAD_MAX,
                "one enter with the dearest values");
 
-_Static_assert(PH_CODED_ENTER_BITS_MAX >=
+_Static_assert(PH_PINHOLE_ENTER_BITS_MAX >=
                    (PH_MODEL_BITS + 15) + 2 + 8 + (2 * PH_MODEL_BITS + 63) +
                        (3 * (PH_MODEL_BITS + 32) + PH_MODEL_BITS) + PH_MODEL_BITS +
                        (PH_MODEL_BITS + 3 * (PH_MODEL_BITS + 15)) + 2 * PH_MODEL_BITS +
@@ -33,7 +33,7 @@ _Static_assert(PH_CODED_ENTER_BITS_MAX >=
 // What a class can tell beside its position decides which masks there are: a heading is 1, others are 2.
 typedef struct mask_set {
     uint8_t masks[11];
-    ph_coded_family family;
+    ph_pinhole_family family;
 } mask_set;
 
 static const mask_set MASK_SETS[] = {
@@ -60,7 +60,7 @@ PH_ALWAYS_INLINE int code_mask(ph_coder* coder, const ph_layout* layout,
     int symbol = 0; // a position alone, whatever the class
     while (coder->reader == NULL && mask != set->masks[symbol]) {
         ++symbol;
-        PH_ASSERT(symbol < ph_coded_families[set->family].symbols);
+        PH_ASSERT(symbol < ph_pinhole_families[set->family].symbols);
     }
     return set->masks[ph_coder_symbol(coder, set->family, model, symbol)];
 }
@@ -84,7 +84,7 @@ static uint64_t code_named(ph_coder* coder, int available, int count, uint64_t r
     return told;
 }
 
-uint64_t ph_coded_ranks_of(uint64_t others, uint64_t properties)
+uint64_t ph_pinhole_ranks_of(uint64_t others, uint64_t properties)
 {
     uint64_t ranks = 0;
     uint64_t bit = 1;
@@ -94,7 +94,7 @@ uint64_t ph_coded_ranks_of(uint64_t others, uint64_t properties)
     return ranks;
 }
 
-uint64_t ph_coded_properties_of(uint64_t others, uint64_t ranks)
+uint64_t ph_pinhole_properties_of(uint64_t others, uint64_t ranks)
 {
     uint64_t properties = 0;
     for (uint64_t left = others; left != 0; left &= left - 1, ranks >>= 1) {
@@ -105,12 +105,12 @@ uint64_t ph_coded_properties_of(uint64_t others, uint64_t ranks)
 
 static uint64_t code_others(ph_coder* coder, const ph_layout* layout, const ph_record* record)
 {
-    static const ph_coded_family families[] = {PH_FAMILY_OTHERS_2, PH_FAMILY_OTHERS_3,
-                                               PH_FAMILY_OTHERS_MANY};
+    static const ph_pinhole_family families[] = {PH_FAMILY_OTHERS_2, PH_FAMILY_OTHERS_3,
+                                                 PH_FAMILY_OTHERS_MANY};
     const uint64_t others = layout->others;
     const int available = ph_word_count_bits(others);
     const bool is_reading = coder->reader != NULL;
-    const uint64_t given = is_reading ? 0 : ph_coded_ranks_of(others, record->properties);
+    const uint64_t given = is_reading ? 0 : ph_pinhole_ranks_of(others, record->properties);
     int count = is_reading ? 1 : ph_word_count_bits(given);
     if (available > 1) {
         const int most = available <= NAMED_MAX ? available : NAMED_MAX + 1;
@@ -124,7 +124,7 @@ static uint64_t code_others(ph_coder* coder, const ph_layout* layout, const ph_r
         told = ph_coder_raw(coder, given, available);
         ph_coder_refuse_if(coder, ph_word_count_bits(told) <= NAMED_MAX);
     }
-    return ph_coded_properties_of(others, told);
+    return ph_pinhole_properties_of(others, told);
 }
 
 // ---- one coordinate
@@ -136,8 +136,8 @@ static uint64_t code_others(ph_coder* coder, const ph_layout* layout, const ph_r
 PH_ALWAYS_INLINE int32_t steps_from(uint32_t expected, uint32_t word, int shift)
 {
     const uint32_t less_than_half = ((UINT32_C(1) << shift) - 1) / 2;
-    const int32_t way = (int32_t)(word - expected + less_than_half);
-    return way < 0 ? ~(~way >> shift) : way >> shift;
+    const int32_t difference = (int32_t)(word - expected + less_than_half);
+    return difference < 0 ? ~(~difference >> shift) : difference >> shift;
 }
 
 // Sets the word when it is read; else it is there already.
@@ -154,8 +154,8 @@ PH_ALWAYS_INLINE void take_steps(ph_coder* coder, uint32_t expected, int shift, 
     PH_ASSERT(*word == told);
 }
 
-int64_t ph_coded_coordinate(ph_coder* coder, ph_coded_axis how, int shift, uint32_t expected,
-                            uint32_t* word)
+int64_t ph_pinhole_coordinate(ph_coder* coder, ph_pinhole_axis how, int shift, uint32_t expected,
+                              uint32_t* word)
 {
     const int64_t given = coder->reader != NULL ? 0 : steps_from(expected, *word, shift);
     const int64_t steps = how.is_length
@@ -182,8 +182,8 @@ static ground_layers find_layers(const ph_ground* ground, const uint32_t words[3
     set.count = ph_ground_layers(ground, (int32_t)words[0], (int32_t)words[1], set.heights_mm);
     int64_t nearest_mm = INT64_MAX;
     for (int i = 0; i < set.count; ++i) {
-        const int64_t way_mm = set.heights_mm[i] - (int32_t)expected_mm;
-        const int64_t away_mm = way_mm < 0 ? -way_mm : way_mm;
+        const int64_t displacement_mm = set.heights_mm[i] - (int32_t)expected_mm;
+        const int64_t away_mm = displacement_mm < 0 ? -displacement_mm : displacement_mm;
         if (away_mm < nearest_mm) {
             nearest_mm = away_mm;
             set.expected = i;
@@ -192,7 +192,8 @@ static ground_layers find_layers(const ph_ground* ground, const uint32_t words[3
     return set;
 }
 
-static int told_layer(const ph_coded_frame* frame, const ph_layout* layout, const uint32_t words[3])
+static int told_layer(const ph_pinhole_frame* frame, const ph_layout* layout,
+                      const uint32_t words[3])
 {
     return ph_altitude_encode(ph_layout_altitude(layout), frame->frame.ground, (int32_t)words[0],
                               (int32_t)words[1], (int32_t)words[2])
@@ -208,8 +209,8 @@ static int code_other_layer(ph_coder* coder, const ground_layers* set, int layer
     return other >= set->expected && set->count >= 2 ? other + 1 : other;
 }
 
-void ph_coded_altitude(const ph_coded_frame* frame, ph_coder* coder, const ph_layout* layout,
-                       ph_coded_axis how, uint32_t expected_mm, uint32_t words[3])
+void ph_pinhole_altitude(const ph_pinhole_frame* frame, ph_coder* coder, const ph_layout* layout,
+                         ph_pinhole_axis how, uint32_t expected_mm, uint32_t words[3])
 {
     const ground_layers set = find_layers(frame->frame.ground, words, expected_mm);
     const bool is_reading = coder->reader != NULL;
@@ -217,8 +218,8 @@ void ph_coded_altitude(const ph_coded_frame* frame, ph_coder* coder, const ph_la
     int symbol = layer < 0 ? LAYER_NONE : layer == set.expected ? LAYER_EXPECTED : LAYER_OTHER;
     symbol = set.count == 0 ? LAYER_NONE : ph_coder_symbol(coder, PH_FAMILY_LAYER, 0, symbol);
     if (symbol == LAYER_NONE) {
-        ph_coded_coordinate(coder, how, ph_layout_altitude(layout)->escape_shift, expected_mm,
-                            &words[2]);
+        ph_pinhole_coordinate(coder, how, ph_layout_altitude(layout)->escape_shift, expected_mm,
+                              &words[2]);
         // An escape to where a layer would have served.
         ph_coder_refuse_if(coder, is_reading && told_layer(frame, layout, words) >= 0);
     } else {
@@ -232,15 +233,15 @@ void ph_coded_altitude(const ph_coded_frame* frame, ph_coder* coder, const ph_la
 
 // Relative to where the motion of the baseline leads; coarse as the record says. Residuals of x and y tend
 // to be large together, so that of x has a part in the size expected of y.
-PH_ALWAYS_INLINE void code_position(const ph_coded_frame* frame, ph_coder* coder,
-                                    ph_coded_record* coded, const ph_layout* layout,
+PH_ALWAYS_INLINE void code_position(const ph_pinhole_frame* frame, ph_coder* coder,
+                                    ph_pinhole_record* coded, const ph_layout* layout,
                                     ph_baseline_moves moves)
 {
     uint32_t* words = coded->record.words + layout->position_word;
     ph_forecast made;
     const ph_forecast* forecast = coded->forecast;
     if (PH_UNLIKELY(forecast == NULL)) {
-        ph_coded_forecast(frame, coded->baseline, &made);
+        ph_pinhole_forecast(frame, coded->baseline, &made);
         forecast = &made;
     }
     PH_ASSERT(coder->reader != NULL || coded->coarse == 0 || coded->coarse == forecast->coarse);
@@ -253,8 +254,8 @@ PH_ALWAYS_INLINE void code_position(const ph_coded_frame* frame, ph_coder* coder
     const int shift = layout->coordinate.shift + coded->coarse;
     const int z_size = forecast->z_size - fewer;
     int size = forecast->plane_size - fewer;
-    ph_coded_family family = moves.is_level ? PH_FAMILY_X_MOVING : PH_FAMILY_X_RESTING;
-    const ph_coded_family z_family = moves.is_rising ? PH_FAMILY_Z_MOVING : PH_FAMILY_Z_RESTING;
+    ph_pinhole_family family = moves.is_level ? PH_FAMILY_X_MOVING : PH_FAMILY_X_RESTING;
+    const ph_pinhole_family z_family = moves.is_rising ? PH_FAMILY_Z_MOVING : PH_FAMILY_Z_RESTING;
     for (int axis = 0; axis < (layout->has_ground ? 2 : 3); ++axis) {
         const uint32_t expected = (uint32_t)forecast->position_mm[axis];
         const int64_t given = coder->reader != NULL ? 0 : steps_from(expected, words[axis], shift);
@@ -265,42 +266,43 @@ PH_ALWAYS_INLINE void code_position(const ph_coded_frame* frame, ph_coder* coder
     }
     if (layout->has_ground) {
         ph_coder copy = ph_coder_copy(coder);
-        ph_coded_altitude(frame, &copy, layout,
-                          (ph_coded_axis){.family = z_family, .size = forecast->z_size},
-                          (uint32_t)forecast->position_mm[2], words);
+        ph_pinhole_altitude(frame, &copy, layout,
+                            (ph_pinhole_axis){.family = z_family, .size = forecast->z_size},
+                            (uint32_t)forecast->position_mm[2], words);
         ph_coder_take(coder, &copy);
     }
     if (coder->reader != NULL && coded->coarse != 0) {
-        ph_coder_refuse_if(coder, !ph_coded_is_fine_enough(frame->precision,
-                                                           layout->coordinate.shift, coded->coarse,
-                                                           ph_coded_distance(frame, words)));
+        ph_coder_refuse_if(
+            coder, !ph_pinhole_is_fine_enough(frame->precision, layout->coordinate.shift,
+                                              coded->coarse, ph_pinhole_distance(frame, words)));
     }
 }
 
 // ---- an update
 
 // What is rarer than a position where motion led to.
-static void code_rest(const ph_coded_frame* frame, ph_coder* coder, const ph_coded_record* coded,
-                      const ph_layout* layout, int mask, uint64_t others)
+static void code_rest(const ph_pinhole_frame* frame, ph_coder* coder,
+                      const ph_pinhole_record* coded, const ph_layout* layout, int mask,
+                      uint64_t others)
 {
     if ((mask & PH_UPDATE_HAD_JUMP) != 0) {
-        ph_coded_place(frame, coder, layout, coded->record.words + layout->position_word);
+        ph_pinhole_place(frame, coder, layout, coded->record.words + layout->position_word);
         ph_coder_mark(coder, layout->position_property);
     }
     if ((mask & PH_UPDATE_HAD_HEADING) != 0) {
-        ph_coded_heading(frame, coder, coded, layout);
+        ph_pinhole_heading(frame, coder, coded, layout);
         ph_coder_mark(coder, layout->heading_property);
     }
     for (uint64_t left = others; left != 0; left &= left - 1) {
         const int property = ph_word_lowest_bit(left);
-        ph_coded_value(frame, coder, coded, layout, property);
+        ph_pinhole_value(frame, coder, coded, layout, property);
         ph_coder_mark(coder, property);
     }
 }
 
 // given: what the record tells, unless that is read.
-PH_ALWAYS_INLINE void code_update(const ph_coded_frame* frame, ph_coder* coder,
-                                  ph_coded_record* coded, const ph_layout* layout, int given)
+PH_ALWAYS_INLINE void code_update(const ph_pinhole_frame* frame, ph_coder* coder,
+                                  ph_pinhole_record* coded, const ph_layout* layout, int given)
 {
     ph_record* record = &coded->record;
     const ph_baseline_moves moves = ph_baseline_moves_of(coded->baseline);
@@ -331,17 +333,18 @@ PH_ALWAYS_INLINE void code_update(const ph_coded_frame* frame, ph_coder* coder,
 
 // ---- the entrances
 
-const ph_layout* ph_coded_layout(const ph_coded_frame* frame, const ph_record* record)
+const ph_layout* ph_pinhole_layout(const ph_pinhole_frame* frame, const ph_record* record)
 {
     PH_ASSERT(record->class_index < frame->frame.layouts->count);
     return &frame->frame.layouts->layouts[record->class_index];
 }
 
 // By any coder.
-static void code_any_update(const ph_coded_frame* frame, ph_coder* coder, ph_coded_record* coded)
+static void code_any_update(const ph_pinhole_frame* frame, ph_coder* coder,
+                            ph_pinhole_record* coded)
 {
     const ph_record* record = &coded->record;
-    const ph_layout* layout = ph_coded_layout(frame, record);
+    const ph_layout* layout = ph_pinhole_layout(frame, record);
     PH_ASSERT(coded->baseline->is_entered && coded->baseline->class_index == record->class_index);
     PH_ASSERT(coder->reader != NULL || record->properties != 0);
     const int mask =
@@ -349,30 +352,30 @@ static void code_any_update(const ph_coded_frame* frame, ph_coder* coder, ph_cod
     code_update(frame, coder, coded, layout, mask);
 }
 
-static void code_record(const ph_coded_frame* frame, ph_coder* coder, ph_coded_record* coded)
+static void code_record(const ph_pinhole_frame* frame, ph_coder* coder, ph_pinhole_record* coded)
 {
     if (coded->record.kind == PH_RECORD_UPDATE) {
         code_any_update(frame, coder, coded);
         return;
     }
     PH_ASSERT(coded->record.slot >> frame->frame.slot_bits == 0);
-    ph_coded_who(frame, coder, coded);
+    ph_pinhole_identity(frame, coder, coded);
     ph_coder_mark(coder, PH_SYMBOL_BUFFER_WHO);
     if (coded->record.kind == PH_RECORD_ENTER) {
-        ph_coded_enter(frame, coder, coded);
+        ph_pinhole_enter(frame, coder, coded);
     }
 }
 
-uint32_t ph_coded_cost256(const ph_coded_frame* frame, const ph_coded_record* coded,
-                          ph_record_bits* bill)
+uint32_t ph_pinhole_cost256(const ph_pinhole_frame* frame, const ph_pinhole_record* coded,
+                            ph_record_bits* stats)
 {
-    ph_coder coder = {.bill = bill, .is_universal = frame->is_universal};
-    ph_coded_record copy = *coded;
+    ph_coder coder = {.stats = stats, .is_universal = frame->is_universal};
+    ph_pinhole_record copy = *coded;
     code_record(frame, &coder, &copy);
     return coder.cost256;
 }
 
-static uint32_t buffer_any(const ph_coded_frame* frame, ph_coded_record* coded,
+static uint32_t buffer_any(const ph_pinhole_frame* frame, ph_pinhole_record* coded,
                            ph_symbol_buffer* symbols)
 {
     ph_coder coder = ph_coder_make_buffer(symbols, frame->is_universal);
@@ -381,12 +384,12 @@ static uint32_t buffer_any(const ph_coded_frame* frame, ph_coded_record* coded,
     return coder.cost256;
 }
 
-uint32_t ph_coded_buffer(const ph_coded_frame* frame, const ph_layout* layout,
-                         ph_coded_record* coded, ph_symbol_buffer* symbols)
+uint32_t ph_pinhole_buffer(const ph_pinhole_frame* frame, const ph_layout* layout,
+                           ph_pinhole_record* coded, ph_symbol_buffer* symbols)
 {
     const ph_record* record = &coded->record;
     PH_ASSERT(record->kind == PH_RECORD_UPDATE && record->properties != 0);
-    PH_ASSERT(layout == ph_coded_layout(frame, record));
+    PH_ASSERT(layout == ph_pinhole_layout(frame, record));
     PH_ASSERT(coded->baseline->is_entered && coded->baseline->class_index == record->class_index);
 
     if (PH_UNLIKELY(frame->is_universal)) {
@@ -399,12 +402,12 @@ uint32_t ph_coded_buffer(const ph_coded_frame* frame, const ph_layout* layout,
     return coder.cost256;
 }
 
-uint32_t ph_coded_write(const ph_coded_frame* frame, ph_entropy_writer* writer,
-                        const ph_coded_record* coded)
+uint32_t ph_pinhole_write(const ph_pinhole_frame* frame, ph_entropy_writer* writer,
+                          const ph_pinhole_record* coded)
 {
     uint32_t tokens[PH_SYMBOL_BUFFER_RECORD_MAX];
     ph_symbol_buffer symbols = ph_symbol_buffer_make(tokens, PH_SYMBOL_BUFFER_RECORD_MAX);
-    ph_coded_record copy = *coded;
+    ph_pinhole_record copy = *coded;
     const uint32_t cost256 = buffer_any(frame, &copy, &symbols);
     PH_ASSERT(!symbols.is_full);
     ph_symbol_player player;
@@ -417,16 +420,17 @@ uint32_t ph_coded_write(const ph_coded_frame* frame, ph_entropy_writer* writer,
     return cost256;
 }
 
-void ph_coded_read_who(const ph_coded_frame* frame, ph_entropy_reader* reader,
-                       ph_coded_record* coded)
+void ph_pinhole_read_identity(const ph_pinhole_frame* frame, ph_entropy_reader* reader,
+                              ph_pinhole_record* coded)
 {
     PH_ASSERT(coded->record.kind != PH_RECORD_UPDATE);
 
     ph_coder coder = {.reader = reader, .is_universal = frame->is_universal};
-    ph_coded_who(frame, &coder, coded);
+    ph_pinhole_identity(frame, &coder, coded);
 }
 
-void ph_coded_read(const ph_coded_frame* frame, ph_entropy_reader* reader, ph_coded_record* coded)
+void ph_pinhole_read(const ph_pinhole_frame* frame, ph_entropy_reader* reader,
+                     ph_pinhole_record* coded)
 {
     PH_ASSERT(coded->record.kind != PH_RECORD_LEAVE);
 
@@ -435,6 +439,6 @@ void ph_coded_read(const ph_coded_frame* frame, ph_entropy_reader* reader, ph_co
     if (coded->record.kind == PH_RECORD_UPDATE) {
         code_any_update(frame, &coder, coded);
     } else {
-        ph_coded_enter(frame, &coder, coded);
+        ph_pinhole_enter(frame, &coder, coded);
     }
 }

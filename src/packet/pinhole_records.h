@@ -13,14 +13,14 @@
 //             residuals, time since the baseline
 //   heading   residual of the last one, or of the direction of motion where that was the better guess
 //   numbers   difference or absolute, whichever is cheaper; everything else by its plain coding, raw
-//   enter     slot, association, class, name, position, whether it jumped since an enter that may have
+//   enter     slot, association, class, key, position, whether it jumped since an enter that may have
 //             arrived, heading, velocity, other values. The first is told from the eye, the greatest
-//             name known and initial values, others from the enter before them. Slots that are
+//             key known and initial values, others from the enter before them. Slots that are
 //             entered in the baseline cannot be entered
 //
 // An update says nothing of slot or association: both follow from the baseline. Costs are in 1/256
 // bit, rounded up; a packet is never larger than their sum rounded up to bits, plus
-// PH_CODED_SLACK_BITS, rounded up to bytes.
+// PH_PINHOLE_SLACK_BITS, rounded up to bytes.
 //
 // The chapters: pinhole_forecast.c has what both ends expect of a slot before a packet tells anything,
 // and the flags; pinhole_records.c records and updates; pinhole_values.c values except positions;
@@ -34,7 +34,7 @@
 #include "packet/symbols.h"
 
 // What the last symbol of a packet takes to be told from what follows.
-#define PH_CODED_SLACK_BITS 2
+#define PH_PINHOLE_SLACK_BITS 2
 #define PH_COARSE_MAX 7
 #define PH_DENSITIES 16
 #define PH_DENSITY_NOBODY 0 // no slot is told, and there are no flags that say so
@@ -42,39 +42,39 @@
 // The most that the first enter of a packet takes beside its values but the position, each in its
 // plain coding: no symbol costs more than the bits of its model. (Others may take more; one that does
 // not fit behind another one is the first of the next packet.)
-//   slot 15 + 15, association 2, class 8, name 15 + 15 + 63, position 3 * (15 + 32) + 15 (its layer),
+//   slot 15 + 15, association 2, class 8, key 15 + 15 + 63, position 3 * (15 + 32) + 15 (its layer),
 //   jump 15, velocity 15 + 3 * (15 + 15), heading 15 + 15, others 15 + 63; and what rounding costs of
 //   64 values in parts of a bit takes
-#define PH_CODED_ENTER_BITS_MAX 520
+#define PH_PINHOLE_ENTER_BITS_MAX 520
 
 // What velocity an enter is expected to have.
-typedef enum ph_coded_motion {
+typedef enum ph_pinhole_motion {
     PH_MOTION_RESTING, // none
     PH_MOTION_BESIDE,  // that of the one before
     PH_MOTION_AHEAD,   // as fast as that, to where it is headed itself; without a heading as BESIDE
     PH_MOTIONS,
-} ph_coded_motion;
+} ph_pinhole_motion;
 
 // How far enters of one packet are from those before them, as widths of the differences: what their
 // models are chosen by. 0: not stated.
-typedef struct ph_coded_spread {
+typedef struct ph_pinhole_spread {
     uint8_t place;    // 0..PH_SPREADS-1, in steps that are not coarse
     uint8_t velocity; // 0..PH_SPREADS-1
     uint8_t heading;  // 0..PH_SPREADS-1
-    uint8_t name;     // 0..PH_NAME_SPREADS-1
-    uint8_t motion;   // ph_coded_motion
+    uint8_t key;      // 0..PH_KEY_SPREADS-1
+    uint8_t motion;   // ph_pinhole_motion
     uint8_t coarse;   // 0..PH_COARSE_MAX: how coarse their places are at most; 0: all are exact
-} ph_coded_spread;
+} ph_pinhole_spread;
 
 // What the records of one packet have in common.
-typedef struct ph_coded_frame {
+typedef struct ph_pinhole_frame {
     ph_frame frame;             // its eye is that of the packet, as in classic
     const ph_packing* packings; // by class
-    uint64_t name_base;         // greatest name of all enters up to the horizon, at first 0
+    uint64_t key_base;          // greatest key of all enters up to the horizon, at first 0
     uint32_t tick;              // of the packet, all 32 bits
     uint32_t tick_us;
     int density; // 0..PH_DENSITIES-1: how many of the slots are told, as in the header
-    ph_coded_spread spread;
+    ph_pinhole_spread spread;
     // Positions may be coarser the further away, never by more than this angle, in 1/1024 mrad (those
     // of enters by more, see PH_ENTER_PRECISION); 0: always exact. Both ends have it from the hello.
     uint32_t precision;
@@ -82,8 +82,8 @@ typedef struct ph_coded_frame {
     // Universal codes in place of the models, see symbols.h. Both ends have it from the hello.
     bool is_universal;
     // Optional: how often each symbol was used, for learning tables (NULL in games). Writing counts.
-    struct ph_coded_counts* counts;
-} ph_coded_frame;
+    struct ph_pinhole_counts* counts;
+} ph_pinhole_frame;
 
 // What both ends expect of a slot's position at the tick of a packet.
 typedef struct ph_forecast {
@@ -95,8 +95,8 @@ typedef struct ph_forecast {
 
 // The leave or enter before one of the same kind: slots are told as gaps, and an enter is told
 // from its neighbour. What that had in common with the one before itself is likely to go on.
-typedef struct ph_coded_neighbour {
-    uint64_t name;
+typedef struct ph_pinhole_neighbour {
+    uint64_t key;
     uint64_t properties; // told
     uint64_t differing;  // others that are not as those of the one before; texts, references: told
     const uint32_t* words; // of its record
@@ -111,34 +111,34 @@ typedef struct ph_coded_neighbour {
     bool is_next;   // it has the slot behind that of the one before
     bool is_flat;   // and is as high
     bool is_beside; // the one before is of its class
-} ph_coded_neighbour;
+} ph_pinhole_neighbour;
 
 // A record and what it is a difference to.
-typedef struct ph_coded_record {
+typedef struct ph_pinhole_record {
     ph_record record;
     const ph_baseline* baseline; // UPDATE
     const uint8_t* known;        // UPDATE: packed
     // UPDATE with a position: what was worked out already, or NULL.
     const ph_forecast* forecast;
-    const ph_coded_neighbour* before; // LEAVE, ENTER: NULL for the first of its kind
-    // UPDATE with a position: 0, or what ph_coded_coarse() says. ENTER: as it was rounded
+    const ph_pinhole_neighbour* before; // LEAVE, ENTER: NULL for the first of its kind
+    // UPDATE with a position: 0, or what ph_pinhole_coarse() says. ENTER: as it was rounded
     uint8_t coarse;
-} ph_coded_record;
+} ph_pinhole_record;
 
 // ---- forecast and precision
 
-void ph_coded_forecast(const ph_coded_frame* frame, const ph_baseline* baseline,
-                       ph_forecast* forecast);
+void ph_pinhole_forecast(const ph_pinhole_frame* frame, const ph_baseline* baseline,
+                         ph_forecast* forecast);
 
 // How many low bits beyond the step a position may lack by distance and interval, by what both ends
 // know: 0..PH_COARSE_MAX. The same as in the forecast.
-int ph_coded_coarse(const ph_coded_frame* frame, const ph_baseline* baseline);
+int ph_pinhole_coarse(const ph_pinhole_frame* frame, const ph_baseline* baseline);
 
 // Rounds position words to the nearest multiple of the step << coarse (with a ground, z anew).
 // @return False, with the words as they were, when the place is so near that coarse is too coarse for
 // it: tell it exactly then.
-bool ph_coded_round(const ph_coded_frame* frame, const ph_layout* layout, int coarse,
-                    uint32_t words[3]);
+bool ph_pinhole_round(const ph_pinhole_frame* frame, const ph_layout* layout, int coarse,
+                      uint32_t words[3]);
 
 // One that enters in a crowd may be told with less precision: better to be seen there at once than
 // exactly, and most will have moved on when the next record comes.
@@ -147,32 +147,34 @@ bool ph_coded_round(const ph_coded_frame* frame, const ph_layout* layout, int co
 
 // Rounds the position words of an enter as far as that and the frame's spread allow. @return How
 // coarse they are.
-int ph_coded_round_enter(const ph_coded_frame* frame, const ph_layout* layout, uint32_t words[3]);
+int ph_pinhole_round_enter(const ph_pinhole_frame* frame, const ph_layout* layout,
+                           uint32_t words[3]);
 
 // ---- records
 
 // All return what the record costs, in 1/256 bit; of an update without that of being told.
-// bill (in 1/256 bit here) is added to; may be NULL.
-uint32_t ph_coded_cost256(const ph_coded_frame* frame, const ph_coded_record* coded,
-                          ph_record_bits* bill);
+// stats (in 1/256 bit here) are added to; may be NULL.
+uint32_t ph_pinhole_cost256(const ph_pinhole_frame* frame, const ph_pinhole_record* coded,
+                            ph_record_bits* stats);
 
 // An UPDATE is worked out once, to be written later by ph_symbol_player_play(): going over a record is
 // what costs time. The frame's density may be another one then. layout: that of the record's class.
-uint32_t ph_coded_buffer(const ph_coded_frame* frame, const ph_layout* layout,
-                         ph_coded_record* coded, ph_symbol_buffer* symbols);
+uint32_t ph_pinhole_buffer(const ph_pinhole_frame* frame, const ph_layout* layout,
+                           ph_pinhole_record* coded, ph_symbol_buffer* symbols);
 
-uint32_t ph_coded_write(const ph_coded_frame* frame, ph_entropy_writer* writer,
-                        const ph_coded_record* coded);
+uint32_t ph_pinhole_write(const ph_pinhole_frame* frame, ph_entropy_writer* writer,
+                          const ph_pinhole_record* coded);
 
-// LEAVE, ENTER: first slot, association (its two low bits), class and name, with `before` set by the
+// LEAVE, ENTER: first slot, association (its two low bits), class and key, with `before` set by the
 // caller; then the values of an ENTER. UPDATE: slot, class, association, baseline, known and blocks are set
 // by the caller. Only what was told is written to the blocks, and of an enter what is initial. Fails
 // the reader for what no sender writes; the blocks are worth nothing then. Whether a slot exists, or
 // is entered already, is for the caller to check.
-void ph_coded_read_who(const ph_coded_frame* frame, ph_entropy_reader* reader,
-                       ph_coded_record* coded);
+void ph_pinhole_read_identity(const ph_pinhole_frame* frame, ph_entropy_reader* reader,
+                              ph_pinhole_record* coded);
 
-void ph_coded_read(const ph_coded_frame* frame, ph_entropy_reader* reader, ph_coded_record* coded);
+void ph_pinhole_read(const ph_pinhole_frame* frame, ph_entropy_reader* reader,
+                     ph_pinhole_record* coded);
 
 // ---- flags
 //
@@ -180,20 +182,20 @@ void ph_coded_read(const ph_coded_frame* frame, ph_entropy_reader* reader, ph_co
 // as the stated density and the slot's urgency make it. Once per slot and packet.
 
 // How much a viewer is likely to miss news of a slot, by what both ends know: 0..PH_URGENCIES-1.
-int ph_coded_urgency(const ph_coded_frame* frame, const ph_baseline* baseline);
+int ph_pinhole_urgency(const ph_pinhole_frame* frame, const ph_baseline* baseline);
 
 // The same of all slots, PH_URGENCY_NONE of those that are not entered; and how many have each.
 #define PH_URGENCY_NONE PH_URGENCIES
 
-void ph_coded_urgencies(const ph_coded_frame* frame, const ph_baseline* slots, int slot_end,
-                        uint8_t* urgencies, int counts[PH_URGENCIES + 1]);
+void ph_pinhole_urgencies(const ph_pinhole_frame* frame, const ph_baseline* slots, int slot_end,
+                          uint8_t* urgencies, int counts[PH_URGENCIES + 1]);
 
-// Where the tables have a flag: an index of ph_coded_cumulative and ph_coded_costs.
-int ph_coded_flag_entry(int density, int urgency, bool is_told);
+// Where the tables have a flag: an index of ph_pinhole_cumulative and ph_pinhole_costs.
+int ph_pinhole_flag_entry(int density, int urgency, bool is_told);
 
 // Where the density says that no slot is told, none can be: that has a price all the same, so that sums
 // over it are 0 exactly when none is. No packet is ever paid for at it.
-uint32_t ph_coded_flag_cost256(int density, int urgency, bool is_told);
+uint32_t ph_pinhole_flag_cost256(int density, int urgency, bool is_told);
 
 // What flags cost, by urgency, for all densities side by side.
 typedef struct ph_told_costs {
@@ -217,120 +219,122 @@ void ph_told_sums_begin(ph_told_sums* sums, const ph_told_costs* costs,
 int32_t ph_told_sums_cost256(const ph_told_sums* sums, const ph_told_costs* costs, int density);
 
 // The cheapest density. The sender may state any other one than PH_DENSITY_NOBODY when a slot is told.
-int ph_coded_best_density(const ph_told_sums* sums, const ph_told_costs* costs);
+int ph_pinhole_best_density(const ph_told_sums* sums, const ph_told_costs* costs);
 
-void ph_coded_write_told(const ph_coded_frame* frame, ph_entropy_writer* writer, int urgency,
-                         bool is_told);
+void ph_pinhole_write_told(const ph_pinhole_frame* frame, ph_entropy_writer* writer, int urgency,
+                           bool is_told);
 
-bool ph_coded_read_told(const ph_coded_frame* frame, ph_entropy_reader* reader, int urgency);
+bool ph_pinhole_read_told(const ph_pinhole_frame* frame, ph_entropy_reader* reader, int urgency);
 
 // ---- enters
 
 // What the next leave or enter is told from. The words of the record stay where they are.
-ph_coded_neighbour ph_coded_neighbour_of(const ph_coded_frame* frame, const ph_coded_record* coded);
+ph_pinhole_neighbour ph_pinhole_neighbour_of(const ph_pinhole_frame* frame,
+                                             const ph_pinhole_record* coded);
 
 // The spread that suits so many steps from one enter to the next.
-typedef struct ph_coded_steps {
+typedef struct ph_pinhole_steps {
     int count;
     int beside_count; // of these, to one of the same class
     int place_bits;   // sums of widths
     int velocity_bits[PH_MOTIONS];
     int heading_bits;
-    int name_bits;
-} ph_coded_steps;
+    int key_bits;
+} ph_pinhole_steps;
 
-void ph_coded_steps_add(ph_coded_steps* steps, const ph_coded_frame* frame,
-                        const ph_coded_neighbour* from, const ph_coded_neighbour* to);
+void ph_pinhole_steps_add(ph_pinhole_steps* steps, const ph_pinhole_frame* frame,
+                          const ph_pinhole_neighbour* from, const ph_pinhole_neighbour* to);
 
 // Places are as coarse as they are: that is the caller's to state.
-ph_coded_spread ph_coded_steps_spread(const ph_coded_steps* steps);
+ph_pinhole_spread ph_pinhole_steps_spread(const ph_pinhole_steps* steps);
 
 // The spread stands before the enters of a packet that has two or more; any of them is legal.
 #define PH_SPREAD_BITS_MAX 27
 
-int ph_coded_spread_bits(const ph_coded_frame* frame, int enter_count);
+int ph_pinhole_spread_bits(const ph_pinhole_frame* frame, int enter_count);
 
-void ph_coded_write_spread(const ph_coded_frame* frame, ph_entropy_writer* writer, int enter_count);
+void ph_pinhole_write_spread(const ph_pinhole_frame* frame, ph_entropy_writer* writer,
+                             int enter_count);
 
-void ph_coded_read_spread(ph_coded_frame* frame, ph_entropy_reader* reader, int enter_count);
+void ph_pinhole_read_spread(ph_pinhole_frame* frame, ph_entropy_reader* reader, int enter_count);
 
 // ---- between the chapters
 //
 // Words and texts of the record are given when they are written, filled when they are read.
 
-const ph_layout* ph_coded_layout(const ph_coded_frame* frame, const ph_record* record);
+const ph_layout* ph_pinhole_layout(const ph_pinhole_frame* frame, const ph_record* record);
 
 // From the eye: the largest of three coordinates, which is never more than the distance, and exact.
-uint32_t ph_coded_distance(const ph_coded_frame* frame, const uint32_t words[3]);
+uint32_t ph_pinhole_distance(const ph_pinhole_frame* frame, const uint32_t words[3]);
 
 // Whether rounding to step << coarse stays within an angle, seen from so far.
-bool ph_coded_is_fine_enough(uint64_t precision, int shift, int coarse, uint64_t distance_mm);
+bool ph_pinhole_is_fine_enough(uint64_t precision, int shift, int coarse, uint64_t distance_mm);
 
 // The angle by which positions of enters may be coarse.
-uint64_t ph_coded_enter_precision(const ph_coded_frame* frame);
+uint64_t ph_pinhole_enter_precision(const ph_pinhole_frame* frame);
 
 // How the steps of a coordinate are coded: as a residual of a size, or by their length.
-typedef struct ph_coded_axis {
-    ph_coded_family family;
+typedef struct ph_pinhole_axis {
+    ph_pinhole_family family;
     int size;
     int model; // of a length
     bool is_length;
-} ph_coded_axis;
+} ph_pinhole_axis;
 
 // A coordinate whose low `shift` bits are zero, told as a number of steps from the one expected.
 // @return How many.
-int64_t ph_coded_coordinate(ph_coder* coder, ph_coded_axis how, int shift, uint32_t expected,
-                            uint32_t* word);
+int64_t ph_pinhole_coordinate(ph_coder* coder, ph_pinhole_axis how, int shift, uint32_t expected,
+                              uint32_t* word);
 
 // z where the class has a ground; x and y of the words are known already.
-void ph_coded_altitude(const ph_coded_frame* frame, ph_coder* coder, const ph_layout* layout,
-                       ph_coded_axis how, uint32_t expected_mm, uint32_t words[3]);
+void ph_pinhole_altitude(const ph_pinhole_frame* frame, ph_coder* coder, const ph_layout* layout,
+                         ph_pinhole_axis how, uint32_t expected_mm, uint32_t words[3]);
 
 // A position relative to the eye: of a jump, and of the first that enters.
-void ph_coded_place(const ph_coded_frame* frame, ph_coder* coder, const ph_layout* layout,
-                    uint32_t words[3]);
+void ph_pinhole_place(const ph_pinhole_frame* frame, ph_coder* coder, const ph_layout* layout,
+                      uint32_t words[3]);
 
 // A heading of an update: difference to what is known or to the direction of motion. The record's
 // position, if it tells one, is there already.
-void ph_coded_heading(const ph_coded_frame* frame, ph_coder* coder, const ph_coded_record* coded,
-                      const ph_layout* layout);
+void ph_pinhole_heading(const ph_pinhole_frame* frame, ph_coder* coder,
+                        const ph_pinhole_record* coded, const ph_layout* layout);
 
 // The level of an enter's heading, told or initial; 0 without a heading.
-uint32_t ph_coded_heading_of(const ph_layout* layout, const ph_record* record);
+uint32_t ph_pinhole_heading_of(const ph_layout* layout, const ph_record* record);
 
 // The heading of an enter, whose velocity is there already; or of one that is told from another one of
 // its class. Both set or clear its bit of the record's properties.
-void ph_coded_first_heading(ph_coder* coder, ph_coded_record* coded, const ph_layout* layout);
+void ph_pinhole_first_heading(ph_coder* coder, ph_pinhole_record* coded, const ph_layout* layout);
 
-void ph_coded_heading_beside(const ph_coded_frame* frame, ph_coder* coder, ph_coded_record* coded,
-                             const ph_layout* layout);
+void ph_pinhole_heading_beside(const ph_pinhole_frame* frame, ph_coder* coder,
+                               ph_pinhole_record* coded, const ph_layout* layout);
 
 // Any other value of an update, a difference where that is cheaper; or of an enter, never at its
 // initial value.
-void ph_coded_value(const ph_coded_frame* frame, ph_coder* coder, const ph_coded_record* coded,
-                    const ph_layout* layout, int property);
+void ph_pinhole_value(const ph_pinhole_frame* frame, ph_coder* coder,
+                      const ph_pinhole_record* coded, const ph_layout* layout, int property);
 
 // All other values of an enter that is told from one of its class. @return Which are not initial.
-uint64_t ph_coded_others_beside(const ph_coded_frame* frame, ph_coder* coder,
-                                const ph_coded_record* coded, const ph_layout* layout);
+uint64_t ph_pinhole_others_beside(const ph_pinhole_frame* frame, ph_coder* coder,
+                                  const ph_pinhole_record* coded, const ph_layout* layout);
 
 // Those in which an enter differs from the one before; of texts and references, those it tells.
-uint64_t ph_coded_differing(const ph_layout* layout, const ph_coded_neighbour* before,
-                            const ph_record* record);
+uint64_t ph_pinhole_differing(const ph_layout* layout, const ph_pinhole_neighbour* before,
+                              const ph_record* record);
 
 // The properties of a class that are not its position or heading, pressed together, and back.
-uint64_t ph_coded_ranks_of(uint64_t others, uint64_t properties);
+uint64_t ph_pinhole_ranks_of(uint64_t others, uint64_t properties);
 
-uint64_t ph_coded_properties_of(uint64_t others, uint64_t ranks);
+uint64_t ph_pinhole_properties_of(uint64_t others, uint64_t ranks);
 
-// Slot and association of a leave or enter, then class and name of an enter; and what of an enter.
-void ph_coded_who(const ph_coded_frame* frame, ph_coder* coder, ph_coded_record* coded);
+// Slot and association of a leave or enter, then class and key of an enter; and what of an enter.
+void ph_pinhole_identity(const ph_pinhole_frame* frame, ph_coder* coder, ph_pinhole_record* coded);
 
-void ph_coded_enter(const ph_coded_frame* frame, ph_coder* coder, ph_coded_record* coded);
+void ph_pinhole_enter(const ph_pinhole_frame* frame, ph_coder* coder, ph_pinhole_record* coded);
 
 // The velocity that is expected of one with this heading (a level), behind another one of its class.
-void ph_coded_expected_velocity(const ph_layout* layout, ph_coded_motion motion,
-                                const ph_coded_neighbour* before, uint32_t heading,
-                                int32_t velocity[3]);
+void ph_pinhole_expected_velocity(const ph_layout* layout, ph_pinhole_motion motion,
+                                  const ph_pinhole_neighbour* before, uint32_t heading,
+                                  int32_t velocity[3]);
 
 #endif

@@ -14,17 +14,18 @@
 // What an enter is expected to turn away from its direction, and how far that is worth trying.
 #define FIRST_HEADING_SIZE 20
 #define FIRST_HEADING_PART_BITS 3
-// Velocities are short ways: what counts for the direction is the way of so many times as long.
-#define FIRST_HEADING_WAYS 4
+// Velocities are short displacements: the direction is computed from one that is so many times as long.
+#define FIRST_HEADING_FACTOR 4
 
 // An update of something that the client is known to have a value of.
-static bool has_known(const ph_coded_frame* frame, const ph_coded_record* coded, int property)
+static bool has_known(const ph_pinhole_frame* frame, const ph_pinhole_record* coded, int property)
 {
     return coded->record.kind == PH_RECORD_UPDATE &&
            frame->packings[coded->record.class_index].size[property] > 0;
 }
 
-static uint64_t load_known(const ph_coded_frame* frame, const ph_coded_record* coded, int property)
+static uint64_t load_known(const ph_pinhole_frame* frame, const ph_pinhole_record* coded,
+                           int property)
 {
     const ph_packing* packing = &frame->packings[coded->record.class_index];
     uint32_t words[PH_VALUE_WORDS_MAX] = {0};
@@ -34,7 +35,7 @@ static uint64_t load_known(const ph_coded_frame* frame, const ph_coded_record* c
 
 // ---- plain codings
 
-static void code_reference(const ph_coded_frame* frame, ph_coder* coder, uint32_t* words)
+static void code_reference(const ph_pinhole_frame* frame, ph_coder* coder, uint32_t* words)
 {
     const bool is_reading = coder->reader != NULL;
     const bool is_some = ph_coder_raw(coder, !is_reading && words[0] != 0 ? 1 : 0, 1) != 0;
@@ -54,7 +55,7 @@ static void code_reference(const ph_coded_frame* frame, ph_coder* coder, uint32_
     }
 }
 
-static void read_plain(ph_coder* coder, const ph_coded_record* coded, const ph_layout* layout,
+static void read_plain(ph_coder* coder, const ph_pinhole_record* coded, const ph_layout* layout,
                        int property)
 {
     const ph_property* described = &layout->described->properties[property];
@@ -70,7 +71,7 @@ static void read_plain(ph_coder* coder, const ph_coded_record* coded, const ph_l
     ph_layout_store_text(layout, coded->record.texts, property, text);
 }
 
-static int plain_bits(const ph_coded_record* coded, const ph_layout* layout, int property)
+static int plain_bits(const ph_pinhole_record* coded, const ph_layout* layout, int property)
 {
     const ph_property* described = &layout->described->properties[property];
     const ph_text text =
@@ -78,7 +79,7 @@ static int plain_bits(const ph_coded_record* coded, const ph_layout* layout, int
     return ph_property_cost_bits(described, coded->record.words + layout->word[property], text);
 }
 
-static void write_plain(ph_coder* coder, const ph_coded_record* coded, const ph_layout* layout,
+static void write_plain(ph_coder* coder, const ph_pinhole_record* coded, const ph_layout* layout,
                         int property)
 {
     const ph_property* described = &layout->described->properties[property];
@@ -99,8 +100,8 @@ static uint32_t alternatives_of(const ph_property* property)
     return (uint32_t)((uint64_t)property->integer.hi - (uint64_t)property->integer.lo) + 1;
 }
 
-static void code_absolute(const ph_coded_frame* frame, ph_coder* coder,
-                          const ph_coded_record* coded, const ph_layout* layout, int property)
+static void code_absolute(const ph_pinhole_frame* frame, ph_coder* coder,
+                          const ph_pinhole_record* coded, const ph_layout* layout, int property)
 {
     const ph_property* described = &layout->described->properties[property];
     uint32_t* words = coded->record.words + layout->word[property];
@@ -123,7 +124,7 @@ typedef struct known_difference {
     uint64_t known;
     int64_t value;
     int length; // in bits, of its magnitude
-    ph_coded_family family;
+    ph_pinhole_family family;
     int model; // by the width of the range
     bool is_wrapping;
     uint64_t top; // the greatest value
@@ -157,7 +158,8 @@ static void set_difference(known_difference* it, uint64_t value)
 
 // Both ends decide alike, from the value itself.
 static bool is_absolute_cheaper(const ph_coder* coder, const known_difference* it,
-                                const ph_coded_record* coded, const ph_layout* layout, int property)
+                                const ph_pinhole_record* coded, const ph_layout* layout,
+                                int property)
 {
     if (it->length > DIFFERENCE_LENGTH_MAX) {
         return true;
@@ -180,8 +182,8 @@ static uint64_t add_difference(ph_coder* coder, const known_difference* it, uint
 {
     uint64_t value = is_negative ? it->known - magnitude : it->known + magnitude;
     if (it->is_wrapping) {
-        const bool is_long_way = magnitude > it->top / 2 + (is_negative ? 1 : 0);
-        ph_coder_refuse_if(coder, is_long_way);
+        const bool is_longer_turn = magnitude > it->top / 2 + (is_negative ? 1 : 0);
+        ph_coder_refuse_if(coder, is_longer_turn);
         value &= it->top;
     }
     ph_coder_refuse_if(coder, value > it->top);
@@ -194,8 +196,9 @@ static uint64_t number_of(const ph_property* property, const uint32_t* words)
 }
 
 // A difference by its length or, where that is cheaper, absolute.
-static void code_number(const ph_coded_frame* frame, ph_coder* coder, const ph_coded_record* coded,
-                        const ph_layout* layout, int property, known_difference* it)
+static void code_number(const ph_pinhole_frame* frame, ph_coder* coder,
+                        const ph_pinhole_record* coded, const ph_layout* layout, int property,
+                        known_difference* it)
 {
     const bool is_reading = coder->reader != NULL;
     const ph_property* described = &layout->described->properties[property];
@@ -229,8 +232,8 @@ static void code_number(const ph_coded_frame* frame, ph_coder* coder, const ph_c
 }
 
 // One of two values: nearly always the other one.
-static void code_either(const ph_coded_frame* frame, ph_coder* coder, const ph_coded_record* coded,
-                        const ph_layout* layout, int property)
+static void code_either(const ph_pinhole_frame* frame, ph_coder* coder,
+                        const ph_pinhole_record* coded, const ph_layout* layout, int property)
 {
     uint32_t* words = coded->record.words + layout->word[property];
     const uint32_t known = (uint32_t)load_known(frame, coded, property);
@@ -250,8 +253,8 @@ static bool is_ordered(const ph_property* property)
     return property->is_number && property->def.coding != PH_CODING_ENUM;
 }
 
-void ph_coded_value(const ph_coded_frame* frame, ph_coder* coder, const ph_coded_record* coded,
-                    const ph_layout* layout, int property)
+void ph_pinhole_value(const ph_pinhole_frame* frame, ph_coder* coder,
+                      const ph_pinhole_record* coded, const ph_layout* layout, int property)
 {
     const ph_property* described = &layout->described->properties[property];
     const bool is_known = has_known(frame, coded, property);
@@ -272,7 +275,7 @@ void ph_coded_value(const ph_coded_frame* frame, ph_coder* coder, const ph_coded
 // ---- others, beside another enter
 
 // What differed between the two before is likely to differ again.
-static int history_of(const ph_coded_neighbour* before, uint64_t properties)
+static int history_of(const ph_pinhole_neighbour* before, uint64_t properties)
 {
     return !before->is_beside ? 0 : (before->differing & properties) == 0 ? 1 : 2;
 }
@@ -283,7 +286,7 @@ static bool is_compared(const ph_layout* layout, int property)
     return ((layout->texts | layout->references) >> property & 1) == 0;
 }
 
-static const uint32_t* words_beside(const ph_layout* layout, const ph_coded_neighbour* before,
+static const uint32_t* words_beside(const ph_layout* layout, const ph_pinhole_neighbour* before,
                                     int property)
 {
     return is_compared(layout, property) && (before->properties >> property & 1) != 0
@@ -291,7 +294,7 @@ static const uint32_t* words_beside(const ph_layout* layout, const ph_coded_neig
                : layout->described->properties[property].initial;
 }
 
-static bool is_as_beside(const ph_layout* layout, const ph_coded_neighbour* before,
+static bool is_as_beside(const ph_layout* layout, const ph_pinhole_neighbour* before,
                          const ph_record* record, int property)
 {
     const ph_property* described = &layout->described->properties[property];
@@ -304,8 +307,8 @@ static bool is_as_beside(const ph_layout* layout, const ph_coded_neighbour* befo
                   (size_t)described->words * sizeof words[0]) == 0;
 }
 
-uint64_t ph_coded_differing(const ph_layout* layout, const ph_coded_neighbour* before,
-                            const ph_record* record)
+uint64_t ph_pinhole_differing(const ph_layout* layout, const ph_pinhole_neighbour* before,
+                              const ph_record* record)
 {
     uint64_t differing = 0;
     for (uint64_t left = layout->others; left != 0; left &= left - 1) {
@@ -316,7 +319,7 @@ uint64_t ph_coded_differing(const ph_layout* layout, const ph_coded_neighbour* b
     return differing;
 }
 
-static void copy_beside(const ph_coded_record* coded, const ph_layout* layout, int property)
+static void copy_beside(const ph_pinhole_record* coded, const ph_layout* layout, int property)
 {
     if (is_compared(layout, property)) {
         uint32_t* words = coded->record.words + layout->word[property];
@@ -326,7 +329,7 @@ static void copy_beside(const ph_coded_record* coded, const ph_layout* layout, i
 }
 
 // What a record does not tell is initial, but need not be there.
-static void fill_untold(const ph_coded_record* coded, const ph_layout* layout)
+static void fill_untold(const ph_pinhole_record* coded, const ph_layout* layout)
 {
     const uint64_t untold = layout->others & ~coded->record.properties;
     for (uint64_t left = untold & ~layout->texts; left != 0; left &= left - 1) {
@@ -337,7 +340,7 @@ static void fill_untold(const ph_coded_record* coded, const ph_layout* layout)
     }
 }
 
-static void refuse_unless_different(ph_coder* coder, const ph_coded_record* coded,
+static void refuse_unless_different(ph_coder* coder, const ph_pinhole_record* coded,
                                     const ph_layout* layout, int property)
 {
     const ph_record* record = &coded->record;
@@ -355,11 +358,11 @@ static void refuse_unless_different(ph_coder* coder, const ph_coded_record* code
 
 // A number as a difference; of anything else whether it is the same, or else itself. @return Whether
 // it is the same.
-static bool code_value_beside(const ph_coded_frame* frame, ph_coder* coder,
-                              const ph_coded_record* coded, const ph_layout* layout, int property,
+static bool code_value_beside(const ph_pinhole_frame* frame, ph_coder* coder,
+                              const ph_pinhole_record* coded, const ph_layout* layout, int property,
                               bool is_same)
 {
-    const ph_coded_neighbour* before = coded->before;
+    const ph_pinhole_neighbour* before = coded->before;
     const ph_property* described = &layout->described->properties[property];
     const uint32_t* beside = words_beside(layout, before, property);
     uint32_t* words = coded->record.words + layout->word[property];
@@ -396,8 +399,8 @@ static uint64_t told_of(const ph_layout* layout, const ph_record* record, int pr
 }
 
 // One after the other; not all are the same.
-static uint64_t code_values_beside(const ph_coded_frame* frame, ph_coder* coder,
-                                   const ph_coded_record* coded, const ph_layout* layout,
+static uint64_t code_values_beside(const ph_pinhole_frame* frame, ph_coder* coder,
+                                   const ph_pinhole_record* coded, const ph_layout* layout,
                                    uint64_t differing)
 {
     ph_record record = coded->record;
@@ -412,12 +415,12 @@ static uint64_t code_values_beside(const ph_coded_frame* frame, ph_coder* coder,
     return record.properties;
 }
 
-uint64_t ph_coded_others_beside(const ph_coded_frame* frame, ph_coder* coder,
-                                const ph_coded_record* coded, const ph_layout* layout)
+uint64_t ph_pinhole_others_beside(const ph_pinhole_frame* frame, ph_coder* coder,
+                                  const ph_pinhole_record* coded, const ph_layout* layout)
 {
-    const ph_coded_neighbour* before = coded->before;
+    const ph_pinhole_neighbour* before = coded->before;
     const bool is_reading = coder->reader != NULL;
-    const uint64_t given = is_reading ? 0 : ph_coded_differing(layout, before, &coded->record);
+    const uint64_t given = is_reading ? 0 : ph_pinhole_differing(layout, before, &coded->record);
     const bool is_same = ph_coder_flag(coder, PH_FAMILY_BESIDE_OTHERS,
                                        history_of(before, layout->others), given == 0);
     ph_coder_mark(coder, PH_SYMBOL_BUFFER_MASK);
@@ -430,7 +433,7 @@ uint64_t ph_coded_others_beside(const ph_coded_frame* frame, ph_coder* coder,
     fill_untold(coded, layout);
     ph_record read = coded->record;
     read.properties = code_values_beside(frame, coder, coded, layout, given);
-    ph_coder_refuse_if(coder, ph_coded_differing(layout, before, &read) == 0);
+    ph_coder_refuse_if(coder, ph_pinhole_differing(layout, before, &read) == 0);
     return read.properties;
 }
 
@@ -452,8 +455,8 @@ static uint32_t turned_level(ph_coder* coder, int width, uint32_t from_level, in
     return level;
 }
 
-void ph_coded_heading(const ph_coded_frame* frame, ph_coder* coder, const ph_coded_record* coded,
-                      const ph_layout* layout)
+void ph_pinhole_heading(const ph_pinhole_frame* frame, ph_coder* coder,
+                        const ph_pinhole_record* coded, const ph_layout* layout)
 {
     const int property = layout->heading_property;
     if (!has_known(frame, coded, property)) {
@@ -462,12 +465,12 @@ void ph_coded_heading(const ph_coded_frame* frame, ph_coder* coder, const ph_cod
     }
     const ph_baseline* baseline = coded->baseline;
     const ph_record* record = &coded->record;
-    const bool has_way = (record->properties & layout->position) != 0 && !record->is_jump;
-    const uint32_t* place = has_way ? record->words + layout->position_word : NULL;
+    const bool has_displacement = (record->properties & layout->position) != 0 && !record->is_jump;
+    const uint32_t* place = has_displacement ? record->words + layout->position_word : NULL;
     uint32_t from_level = (uint32_t)load_known(frame, coded, property);
     const uint64_t time_us =
         ph_baseline_time_us(baseline->heading_tick, frame->tick, frame->tick_us);
-    ph_coded_family family = PH_FAMILY_HEADING_KEPT;
+    ph_pinhole_family family = PH_FAMILY_HEADING_KEPT;
     int size = ph_size_stretched(baseline->heading_size, time_us, PH_GROWTH_HEADING);
     if (baseline->turned_size < size) {
         family = PH_FAMILY_HEADING_TURNED;
@@ -494,19 +497,19 @@ static bool is_near(int width, uint32_t from_level, uint32_t level)
 }
 
 // The direction of a velocity, if it has one.
-static bool try_direction(const ph_coded_record* coded, const ph_layout* layout, uint32_t* level)
+static bool try_direction(const ph_pinhole_record* coded, const ph_layout* layout, uint32_t* level)
 {
     uint32_t words[3];
     const ph_baseline stands = {0};
     const int shift = layout->coordinate.shift;
     for (int i = 0; i < 3; ++i) {
-        words[i] = (uint32_t)(FIRST_HEADING_WAYS * coded->record.velocity[i]) << shift;
+        words[i] = (uint32_t)(FIRST_HEADING_FACTOR * coded->record.velocity[i]) << shift;
     }
     *level = ph_baseline_turned(&stands, layout, UINT32_MAX, words);
     return *level != UINT32_MAX;
 }
 
-uint32_t ph_coded_heading_of(const ph_layout* layout, const ph_record* record)
+uint32_t ph_pinhole_heading_of(const ph_layout* layout, const ph_record* record)
 {
     if (layout->heading == 0) {
         return 0;
@@ -516,7 +519,7 @@ uint32_t ph_coded_heading_of(const ph_layout* layout, const ph_record* record)
                : layout->described->properties[layout->heading_property].initial[0];
 }
 
-void ph_coded_first_heading(ph_coder* coder, ph_coded_record* coded, const ph_layout* layout)
+void ph_pinhole_first_heading(ph_coder* coder, ph_pinhole_record* coded, const ph_layout* layout)
 {
     const int property = layout->heading_property;
     const ph_property* described = &layout->described->properties[property];
@@ -547,14 +550,15 @@ void ph_coded_first_heading(ph_coder* coder, ph_coded_record* coded, const ph_la
                        (symbol == FIRST_NEAR) != is_near_it || *level == described->initial[0]);
 }
 
-void ph_coded_heading_beside(const ph_coded_frame* frame, ph_coder* coder, ph_coded_record* coded,
-                             const ph_layout* layout)
+void ph_pinhole_heading_beside(const ph_pinhole_frame* frame, ph_coder* coder,
+                               ph_pinhole_record* coded, const ph_layout* layout)
 {
     const int property = layout->heading_property;
     const ph_property* described = &layout->described->properties[property];
     const int width = described->angle.width;
     const uint32_t beside = coded->before->heading;
-    const int64_t given = turn_between(width, beside, ph_coded_heading_of(layout, &coded->record));
+    const int64_t given =
+        turn_between(width, beside, ph_pinhole_heading_of(layout, &coded->record));
     const int64_t turn =
         ph_coder_signed_length(coder, PH_FAMILY_BESIDE_HEADING, frame->spread.heading, given);
     const uint32_t level = turned_level(coder, width, beside, turn);

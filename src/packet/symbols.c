@@ -14,7 +14,7 @@
 
 #define UNIFORM_BITS_MAX 16
 
-_Static_assert(PH_CODED_ENTRIES <= PH_TOKEN_VALUE_MASK + 1, "an entry fits a token");
+_Static_assert(PH_PINHOLE_ENTRIES <= PH_TOKEN_VALUE_MASK + 1, "an entry fits a token");
 
 _Static_assert(PH_SYMBOL_BUFFER_WHO <= PH_TOKEN_MARK_MASK, "every mark is another one");
 
@@ -65,7 +65,7 @@ static void write_entries(ph_symbol_player* player)
     if (player->entry_count == 0) {
         return;
     }
-    ph_entropy_write_entries(player->writer, ph_coded_cumulative, player->entries,
+    ph_entropy_write_entries(player->writer, ph_pinhole_cumulative, player->entries,
                              player->entry_count);
     player->entry_count = 0;
 }
@@ -135,19 +135,19 @@ uint32_t ph_symbol_buffer_uniform_cost256(uint32_t count)
     return ph_uniform_cost(count) + ((count & (count - 1)) != 0 ? 1 : 0);
 }
 
-// A mark is the number of what a bill has.
+// A mark is the index of a part in the bit statistics.
 _Static_assert(offsetof(ph_record_bits, parts[PH_SYMBOL_BUFFER_MASK]) ==
                        offsetof(ph_record_bits, mask_bits) &&
                    offsetof(ph_record_bits, parts[PH_SYMBOL_BUFFER_WHO]) ==
                        offsetof(ph_record_bits, slot_bits),
                "behind the properties");
 
-void ph_symbol_buffer_bill(const uint32_t* tokens, ph_record_bits* bill)
+void ph_symbol_buffer_add_stats(const uint32_t* tokens, ph_record_bits* stats)
 {
     for (;; ++tokens) {
         const uint32_t kind = *tokens >> PH_TOKEN_KIND_SHIFT;
         if (kind == PH_TOKEN_MARK) {
-            bill->parts[*tokens >> PH_TOKEN_COST_BITS & PH_TOKEN_MARK_MASK] +=
+            stats->parts[*tokens >> PH_TOKEN_COST_BITS & PH_TOKEN_MARK_MASK] +=
                 *tokens & ((UINT32_C(1) << PH_TOKEN_COST_BITS) - 1);
         } else if (kind == PH_TOKEN_UNIFORM) {
             ++tokens;
@@ -157,7 +157,7 @@ void ph_symbol_buffer_bill(const uint32_t* tokens, ph_record_bits* bill)
     }
 }
 
-void ph_symbol_buffer_count(const uint32_t* tokens, ph_coded_counts* counts)
+void ph_symbol_buffer_count(const uint32_t* tokens, ph_pinhole_counts* counts)
 {
     for (;;) {
         const uint32_t token = *tokens++;
@@ -182,17 +182,17 @@ void ph_symbol_buffer_count(const uint32_t* tokens, ph_coded_counts* counts)
 
 // ---- symbols
 
-static bool has_model(bool is_universal, ph_coded_family family)
+static bool has_model(bool is_universal, ph_pinhole_family family)
 {
     return !is_universal || family == PH_FAMILY_TOLD;
 }
 
-uint32_t ph_coder_symbol_cost256(const ph_coder* coder, ph_coded_family family, int model,
+uint32_t ph_coder_symbol_cost256(const ph_coder* coder, ph_pinhole_family family, int model,
                                  int symbol)
 {
-    const ph_coded_family_info* info = &ph_coded_families[family];
+    const ph_pinhole_family_info* info = &ph_pinhole_families[family];
     if (has_model(coder->is_universal, family)) {
-        return ph_coded_costs[info->first + model * (info->symbols + 1) + symbol];
+        return ph_pinhole_costs[info->first + model * (info->symbols + 1) + symbol];
     }
     const int bits = info->symbols == 2 ? 1 : ph_gamma_cost_bits((uint32_t)symbol);
     return (uint32_t)bits * PH_COST_PER_BIT;
@@ -213,14 +213,15 @@ static uint32_t code_gamma(ph_coder* coder, uint32_t value)
     return value;
 }
 
-int ph_coder_read_symbol(ph_entropy_reader* reader, bool is_universal, ph_coded_family family,
+int ph_coder_read_symbol(ph_entropy_reader* reader, bool is_universal, ph_pinhole_family family,
                          int model)
 {
-    const ph_coded_family_info* info = &ph_coded_families[family];
+    const ph_pinhole_family_info* info = &ph_pinhole_families[family];
     PH_ASSERT(model >= 0 && model < info->models);
     if (has_model(is_universal, family)) {
         const int first = info->first + model * (info->symbols + 1);
-        const ph_model table = {.cumulative = ph_coded_cumulative + first, .count = info->symbols};
+        const ph_model table = {.cumulative = ph_pinhole_cumulative + first,
+                                .count = info->symbols};
         return ph_entropy_read(reader, &table);
     }
     if (info->symbols == 2) {
@@ -234,9 +235,9 @@ int ph_coder_read_symbol(ph_entropy_reader* reader, bool is_universal, ph_coded_
     return (int)told;
 }
 
-void ph_coder_tell_universal(ph_coder* coder, ph_coded_family family, int symbol)
+void ph_coder_tell_universal(ph_coder* coder, ph_pinhole_family family, int symbol)
 {
-    if (ph_coded_families[family].symbols == 2) {
+    if (ph_pinhole_families[family].symbols == 2) {
         ph_coder_raw(coder, (uint64_t)symbol, 1);
     } else {
         code_gamma(coder, (uint32_t)symbol); // the likelier symbols of a family stand in front
@@ -277,13 +278,13 @@ uint64_t ph_coder_below_length(ph_coder* coder, int length, uint64_t value)
     return highest | (ph_coder_raw(coder, value, length - 1) & (highest - 1));
 }
 
-uint64_t ph_coder_length(ph_coder* coder, ph_coded_family family, int model, uint64_t value)
+uint64_t ph_coder_length(ph_coder* coder, ph_pinhole_family family, int model, uint64_t value)
 {
     const int length = ph_coder_symbol(coder, family, model, ph_word_width(value));
     return ph_coder_below_length(coder, length, value);
 }
 
-int64_t ph_coder_signed_length(ph_coder* coder, ph_coded_family family, int model, int64_t value)
+int64_t ph_coder_signed_length(ph_coder* coder, ph_pinhole_family family, int model, int64_t value)
 {
     const uint64_t magnitude = ph_coder_length(coder, family, model, ph_coder_magnitude_of(value));
     const bool is_negative = magnitude != 0 && ph_coder_raw(coder, value < 0 ? 1 : 0, 1) != 0;
@@ -302,7 +303,7 @@ static uint64_t universal_magnitude(ph_coder* coder, int low_bits, uint64_t valu
 // A symbol for small magnitudes as they are, for larger ones by their length. Beyond the last scale, half
 // a bit is split off for each further scale. No number is longer than 32 bits, so nothing is gained by
 // splitting off more than 16.
-int64_t ph_coder_any_residual(ph_coder* coder, ph_coded_family family, int scale, int64_t steps)
+int64_t ph_coder_any_residual(ph_coder* coder, ph_pinhole_family family, int scale, int64_t steps)
 {
     enum { SCALE_MAX = PH_SCALES - 1 + 2 * 16, DIRECT_BITS = 4 };
     _Static_assert(1 << DIRECT_BITS == PH_MAGNITUDES_DIRECT, "direct up to a length");

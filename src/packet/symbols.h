@@ -37,7 +37,7 @@
 // ---- the symbol buffer
 
 // The longest record: up to 1,200 bytes of texts in pieces of 24 bits, and 64 properties of at most
-// seven tokens each, some more for the position, slot and name.
+// seven tokens each, some more for the position, slot and key.
 #define PH_SYMBOL_BUFFER_RECORD_MAX 1280
 
 // Tokens go to the caller's memory. {0} has no room. Once it is full it stays so, and what it says of
@@ -142,7 +142,7 @@ typedef struct ph_symbol_buffer_costs {
     uint64_t others256[2];   // from PH_SYMBOL_BUFFER_MASK on
 } ph_symbol_buffer_costs;
 
-// Symbols and raw bits of several records, on their way to the packet.
+// Symbols and raw bits of several records, not yet in the packet.
 #define PH_SYMBOL_PLAYER_ENTRIES 256
 
 typedef struct ph_symbol_player {
@@ -165,11 +165,11 @@ void ph_symbol_player_play(ph_symbol_player* player, const uint32_t* tokens,
 
 void ph_symbol_player_end(ph_symbol_player* player);
 
-// What one record costs, without playing it: what is marked in a bill, in 1/256 bit, is added to.
-void ph_symbol_buffer_bill(const uint32_t* tokens, ph_record_bits* bill);
+// What one record costs, without playing it: the parts that it marks are added to stats, in 1/256 bit.
+void ph_symbol_buffer_add_stats(const uint32_t* tokens, ph_record_bits* stats);
 
 // What one record says how often. Only needed when tables are learned.
-void ph_symbol_buffer_count(const uint32_t* tokens, ph_coded_counts* counts);
+void ph_symbol_buffer_count(const uint32_t* tokens, ph_pinhole_counts* counts);
 
 // What one of count equally likely values costs, never too little.
 uint32_t ph_symbol_buffer_uniform_cost256(uint32_t count);
@@ -180,11 +180,11 @@ uint32_t ph_symbol_buffer_uniform_cost256(uint32_t count);
 typedef struct ph_coder {
     ph_symbol_buffer symbols;  // {0}: none
     ph_entropy_reader* reader; // NULL: it does not read
-    ph_record_bits* bill;      // not while reading: may be NULL; in 1/256 bit, added to
+    ph_record_bits* stats;     // not while reading: may be NULL; in 1/256 bit, added to
     bool is_universal;
-    bool is_buffering;  // a symbol buffer for symbols of the models: the case that runs most
-    uint32_t cost256;   // never less than what is written takes
-    uint32_t billed256; // of that
+    bool is_buffering;   // a symbol buffer for symbols of the models: the case that runs most
+    uint32_t cost256;    // never less than what is written takes
+    uint32_t counted256; // of that
 } ph_coder;
 
 // A coder stays in registers only as long as no function that is not inline gets its address. Such
@@ -216,11 +216,11 @@ PH_ALWAYS_INLINE ph_coder ph_coder_copy(const ph_coder* coder)
                                   .gathered_bits = symbols->gathered_bits,
                                   .gathered = symbols->gathered},
                       .reader = coder->reader,
-                      .bill = coder->bill,
+                      .stats = coder->stats,
                       .is_universal = coder->is_universal,
                       .is_buffering = coder->is_buffering,
                       .cost256 = coder->cost256,
-                      .billed256 = coder->billed256};
+                      .counted256 = coder->counted256};
 }
 
 PH_ALWAYS_INLINE void ph_coder_take(ph_coder* coder, const ph_coder* copy)
@@ -230,7 +230,7 @@ PH_ALWAYS_INLINE void ph_coder_take(ph_coder* coder, const ph_coder* copy)
     coder->symbols.gathered_bits = copy->symbols.gathered_bits;
     coder->symbols.gathered = copy->symbols.gathered;
     coder->cost256 = copy->cost256;
-    coder->billed256 = copy->billed256;
+    coder->counted256 = copy->counted256;
 }
 
 PH_ALWAYS_INLINE bool ph_coder_has_buffer(const ph_coder* coder)
@@ -249,21 +249,22 @@ PH_ALWAYS_INLINE void ph_coder_refuse_if(ph_coder* coder, bool is_wrong)
 // ---- symbols
 
 // What a symbol takes, in 1/256 bit.
-uint32_t ph_coder_symbol_cost256(const ph_coder* coder, ph_coded_family family, int model,
+uint32_t ph_coder_symbol_cost256(const ph_coder* coder, ph_pinhole_family family, int model,
                                  int symbol);
 
-int ph_coder_read_symbol(ph_entropy_reader* reader, bool is_universal, ph_coded_family family,
+int ph_coder_read_symbol(ph_entropy_reader* reader, bool is_universal, ph_pinhole_family family,
                          int model);
 
-void ph_coder_tell_universal(ph_coder* coder, ph_coded_family family, int symbol);
+void ph_coder_tell_universal(ph_coder* coder, ph_pinhole_family family, int symbol);
 
 // A symbol of one model of a family.
-PH_ALWAYS_INLINE int ph_coder_symbol(ph_coder* coder, ph_coded_family family, int model, int symbol)
+PH_ALWAYS_INLINE int ph_coder_symbol(ph_coder* coder, ph_pinhole_family family, int model,
+                                     int symbol)
 {
     if (coder->reader != NULL) {
         return ph_coder_read_symbol(coder->reader, coder->is_universal, family, model);
     }
-    const ph_coded_family_info* info = &ph_coded_families[family];
+    const ph_pinhole_family_info* info = &ph_pinhole_families[family];
     PH_ASSERT(model >= 0 && model < info->models);
     PH_ASSERT(symbol >= 0 && symbol < info->symbols);
     if (coder->is_universal && family != PH_FAMILY_TOLD) {
@@ -273,14 +274,15 @@ PH_ALWAYS_INLINE int ph_coder_symbol(ph_coder* coder, ph_coded_family family, in
         return symbol;
     }
     const int entry = info->first + model * (info->symbols + 1) + symbol;
-    coder->cost256 += ph_coded_costs[entry];
+    coder->cost256 += ph_pinhole_costs[entry];
     if (ph_coder_has_buffer(coder)) {
         ph_symbol_buffer_put(&coder->symbols, PH_TOKEN_SYMBOL, (uint32_t)entry);
     }
     return symbol;
 }
 
-PH_ALWAYS_INLINE bool ph_coder_flag(ph_coder* coder, ph_coded_family family, int model, bool is_set)
+PH_ALWAYS_INLINE bool ph_coder_flag(ph_coder* coder, ph_pinhole_family family, int model,
+                                    bool is_set)
 {
     return ph_coder_symbol(coder, family, model, is_set ? 1 : 0) != 0;
 }
@@ -309,10 +311,10 @@ uint64_t ph_coder_below_length(ph_coder* coder, int length, uint64_t value);
 
 // A number by its length in bits as a symbol, then what follows its highest bit. Lengths up to
 // the family's last symbol.
-uint64_t ph_coder_length(ph_coder* coder, ph_coded_family family, int model, uint64_t value);
+uint64_t ph_coder_length(ph_coder* coder, ph_pinhole_family family, int model, uint64_t value);
 
 // The same with a sign; 0 has none.
-int64_t ph_coder_signed_length(ph_coder* coder, ph_coded_family family, int model, int64_t value);
+int64_t ph_coder_signed_length(ph_coder* coder, ph_pinhole_family family, int model, int64_t value);
 
 PH_ALWAYS_INLINE uint64_t ph_coder_magnitude_of(int64_t value)
 {
@@ -324,12 +326,12 @@ PH_ALWAYS_INLINE uint64_t ph_coder_magnitude_of(int64_t value)
 // models. Beyond the last scale low bits are raw.
 #define PH_SIZE_PER_SCALE (PH_SIZE_PER_BIT / 2)
 
-int64_t ph_coder_any_residual(ph_coder* coder, ph_coded_family family, int scale, int64_t steps);
+int64_t ph_coder_any_residual(ph_coder* coder, ph_pinhole_family family, int scale, int64_t steps);
 
 // Small ones with a model, to a symbol buffer, are what most records mostly consist of. Whether a number
 // is negative is random, so its sign is no branch: 0 has a sign of no bits. No more than eight such signs
 // follow each other without other raw bits, so they are only gathered.
-PH_ALWAYS_INLINE int64_t ph_coder_residual(ph_coder* coder, ph_coded_family family, int size,
+PH_ALWAYS_INLINE int64_t ph_coder_residual(ph_coder* coder, ph_pinhole_family family, int size,
                                            int64_t steps)
 {
     const int scale = (size > 0 ? size : 0) / PH_SIZE_PER_SCALE;
@@ -349,19 +351,19 @@ PH_ALWAYS_INLINE int64_t ph_coder_residual(ph_coder* coder, ph_coded_family fami
     return told;
 }
 
-// ---- bills
+// ---- bit statistics
 
 // All since the last mark was for this property, PH_SYMBOL_BUFFER_MASK or PH_SYMBOL_BUFFER_WHO.
 PH_ALWAYS_INLINE void ph_coder_mark(ph_coder* coder, int property)
 {
-    const uint32_t since256 = coder->cost256 - coder->billed256;
+    const uint32_t since256 = coder->cost256 - coder->counted256;
     if (ph_coder_has_buffer(coder)) {
         ph_symbol_buffer_mark(&coder->symbols, property, since256);
     }
-    if (coder->bill != NULL) {
-        coder->bill->parts[property] += since256;
+    if (coder->stats != NULL) {
+        coder->stats->parts[property] += since256;
     }
-    coder->billed256 = coder->cost256;
+    coder->counted256 = coder->cost256;
 }
 
 #endif

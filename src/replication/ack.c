@@ -143,12 +143,12 @@ static void apply_ack(const ph_send_context* context, const ph_ack* ack)
     const uint64_t lag_us = 1000 * (uint64_t)ack->lag_ms;
     const uint64_t heard_us = sender->now_us > lag_us ? sender->now_us - lag_us : 0;
     // A packet that was never applied may be known from a probe alone, sent much later; and a client
-    // may say that it answered before it can have heard anything.
+    // may claim an ack from before it can have received anything.
     if ((ack->applied & 1) != 0 && ack->lag_ms != PH_ACK_LAG_UNKNOWN && heard_us >= sent_us) {
         measure_round_trip(sender, sent_us, heard_us);
     }
-    sender->is_answered = true;
-    sender->answered_us = heard_us;
+    sender->has_ack = true;
+    sender->newest_ack_us = heard_us;
 }
 
 ph_result ph_ack_receive(const ph_send_context* context, uint64_t now_us, const void* bytes,

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Comparing integers with integers, for every slot that a send visits. Most visits find that the
+// The diff compares integers with integers, for every slot that a send visits. Most visits find that the
 // entity has moved, and nothing else; one looks into one or two items in flight: some tens of
 // nanoseconds. Changes nothing but the masks of the replica, in ph_diff_keep().
 
@@ -23,8 +23,7 @@
 ph_send_context ph_send_context_make(const ph_store* store, const ph_seer* seer)
 {
     const ph_slot_list shown = ph_slots_shown(seer->slots);
-    const bool is_in_doubt =
-        ph_entities_has_visibility_changed(&store->entities) || seer->is_urgent;
+    const bool may_hide = ph_entities_has_visibility_changed(&store->entities) || seer->is_urgent;
     return (ph_send_context){
         .store = store,
         .viewer = seer->id,
@@ -41,8 +40,8 @@ ph_send_context ph_send_context_make(const ph_store* store, const ph_seer* seer)
         .audience = seer->audience,
         .settle_ticks = (uint32_t)((SETTLE_US + store->tick_us - 1) / store->tick_us),
         .own = ph_entities_find(&store->entities, seer->own),
-        .is_in_doubt = is_in_doubt,
-        .are_all_there = !is_in_doubt && store->entities.resting_count == 0,
+        .may_hide = may_hide,
+        .are_all_there = !may_hide && store->entities.resting_count == 0,
     };
 }
 
@@ -104,7 +103,7 @@ static void load_present_position(const ph_send_context* context, const ph_place
     ph_layout_round_position(at->layout, &context->store->ground, position_mm, words);
 }
 
-// Only an entity that the client is known to have has a name there; no other leaves a trace.
+// Only an entity that the client is known to have has a key there; no other leaves a trace.
 static void load_reference(const ph_send_context* context, const uint32_t* id_words,
                            uint32_t* words)
 {
@@ -199,7 +198,7 @@ static void judge_difference(const ph_send_context* context, const ph_place* at,
         put_out_of_range(at, it->property, diff);
         return;
     }
-    diff->due |= bit;
+    diff->different |= bit;
     // Of a reference nothing may be told by when it changed, perhaps from one unseen to another.
     if ((layout->references & bit) != 0 || is_settled(context, at, it->changed_tick)) {
         diff->settled |= bit;
@@ -231,7 +230,7 @@ static void compare_position(const ph_send_context* context, const ph_place* at,
         const uint32_t moved_tick = context->store->entities.whereabouts[at->entity].moved_tick;
         judge_difference(context, at, &(differing){property, moved_tick, words, newest}, diff);
     } else if (context->sender->replicas.overshoots[at->slot] != 0) {
-        diff->due |= at->layout->position;
+        diff->different |= at->layout->position;
         diff->significant |= at->layout->position;
     }
 }
@@ -252,7 +251,7 @@ void ph_diff_compare(const ph_send_context* context, const ph_place* at, uint64_
 {
     const ph_layout* layout = at->layout;
     uint32_t value[PH_VALUE_WORDS_MAX];
-    diff->due = 0;
+    diff->different = 0;
     diff->significant = 0;
     diff->large = 0;
     diff->settled = 0;
@@ -277,8 +276,8 @@ void ph_diff_keep(ph_replicas* replicas, const ph_place* at, uint64_t asked, con
 {
     ph_replica* replica = at->replica;
     uint64_t* dirty = &replicas->dirty[at->slot];
-    *dirty = (*dirty & ~asked) | diff->due;
-    replica->lost &= ~asked | diff->due | diff->out_of_range;
+    *dirty = (*dirty & ~asked) | diff->different;
+    replica->lost &= ~asked | diff->different | diff->out_of_range;
     if (((replica->out_of_range & asked) | diff->out_of_range) != 0) {
         float* wake_mm2 = &replicas->wake_mm2[at->slot];
         replica->out_of_range &= ~asked;

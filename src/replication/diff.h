@@ -46,14 +46,14 @@ typedef struct ph_send_context {
     ph_entity_index own;   // the viewer's own entity now, which slot 0 may not show any more
     // Visibility was changed since the last tick, or the viewer is to see others: slots may show an
     // entity that is not there for this viewer.
-    bool is_in_doubt;
+    bool may_hide;
     bool are_all_there; // the entities that slots show: none was despawned either
 } ph_send_context;
 
 ph_send_context ph_send_context_make(const ph_store* store, const ph_seer* seer);
 
 // Whether the slot shows an entity that may be told of now: one that lives, and was not hidden since
-// the last tick; in slot 0 the viewer's own entity only. Always so unless is_in_doubt, or it was
+// the last tick; in slot 0 the viewer's own entity only. Always so unless may_hide, or it was
 // despawned.
 bool ph_send_context_is_there(const ph_send_context* context, int slot);
 
@@ -73,7 +73,7 @@ void ph_send_context_place(const ph_send_context* context, int slot, ph_place* a
 
 // What differs, as masks of properties.
 typedef struct ph_diff {
-    uint64_t due;         // differs from the newest sent; of a position also: the client overshoots
+    uint64_t different;   // differs from the newest sent; of a position also: the client overshoots
     uint64_t significant; // of these: by the property's policy, or because it has settled
     uint64_t large;       // of these: by the property's significant difference alone
     uint64_t settled;     // of these: unchanged for a second that the viewer saw
@@ -86,7 +86,7 @@ typedef struct ph_diff {
 void ph_diff_compare(const ph_send_context* context, const ph_place* at, uint64_t asked,
                      uint32_t* words, ph_diff* diff);
 
-// Of the dirty mask of the slot, keeps what of `asked` was found to be due, and remembers what was
+// Of the dirty mask of the slot, keeps what of `asked` was found to differ, and remembers what was
 // found to be out of range.
 void ph_diff_keep(ph_replicas* replicas, const ph_place* at, uint64_t asked, const ph_diff* diff);
 

@@ -52,21 +52,21 @@ bool ph_encoder_needs_eye(const ph_encoder* encoder)
     return !sender->has_eye;
 }
 
-static void make_header(ph_encoder* encoder, uint32_t number, bool is_probe)
+static void make_header(ph_encoder* encoder, uint32_t sequence, bool is_probe)
 {
     const ph_sender* sender = encoder->sender;
     const ph_store* store = encoder->context->store;
-    const uint64_t lain = (sender->now_us - sender->answered_us) / PH_WAIT_UNIT_US;
+    const uint64_t lain = (sender->now_us - sender->newest_ack_us) / PH_WAIT_UNIT_US;
     ph_header* header = &encoder->header;
     *header = (ph_header){
-        .number = number,
-        .horizon = sender->is_answered ? sender->horizon : sender->session,
-        .wait = (uint8_t)(sender->is_answered && lain < PH_WAIT_UNKNOWN ? lain : PH_WAIT_UNKNOWN),
-        .has_hello = !sender->is_answered,
+        .sequence = sequence,
+        .horizon = sender->has_ack ? sender->horizon : sender->session,
+        .wait = (uint8_t)(sender->has_ack && lain < PH_WAIT_UNKNOWN ? lain : PH_WAIT_UNKNOWN),
+        .has_hello = !sender->has_ack,
         .is_probe = is_probe,
     };
-    if (is_probe && sender->is_answered) {
-        header->horizon = number;
+    if (is_probe && sender->has_ack) {
+        header->horizon = sequence;
     }
     if (header->has_hello) {
         header->hello = (ph_hello){
@@ -95,7 +95,7 @@ static bool begin_flight(ph_encoder* encoder)
     ph_flight* flight = &encoder->sender->flight;
     const ph_flight_stamp stamp = {
         .sent_us = encoder->sender->now_us,
-        .number = encoder->header.number,
+        .sequence = encoder->header.sequence,
         .tick = encoder->context->store->tick,
     };
     return ph_flight_has_place(flight) &&
@@ -176,7 +176,7 @@ void ph_record_builder_build(ph_record_builder* builder, const ph_record_request
     const uint16_t jumps = entities->whereabouts[at->entity].jumps;
     if (request->kind == PH_RECORD_ENTER) {
         const ph_sender* sender = context->sender;
-        record->name = entities->name[at->entity];
+        record->key = entities->key[at->entity];
         record->is_jump = ph_replicas_has_jumped(&sender->replicas, at->slot, jumps);
     } else {
         record->is_jump =
@@ -396,7 +396,7 @@ static void pay(ph_encoder* encoder, size_t size)
 
 // ---- finishing
 
-// It goes nowhere, and is not paid for. Its number stays taken and its records in flight: the client
+// It goes nowhere, and is not paid for. Its sequence stays taken and its records in flight: the client
 // never acks it, as if the network had lost it, and what it said is sent again.
 static void withhold(ph_encoder* encoder)
 {
@@ -419,7 +419,7 @@ size_t ph_encoder_finish(ph_encoder* encoder)
     ++sender->packet_count;
     header->leave_count = encoder->counts[PH_RECORD_LEAVE];
     header->enter_count = encoder->counts[PH_RECORD_ENTER];
-    sender->eye_number = header->has_eye ? header->number : sender->eye_number;
+    sender->eye_sequence = header->has_eye ? header->sequence : sender->eye_sequence;
     const size_t size = encoder->table->finish(encoder);
     encoder->is_open = false;
     // Whatever was counted before: the promise is kept here.

@@ -101,7 +101,7 @@ _Static_assert(PH_PINHOLE_TOKENS_MAX >= PH_SYMBOL_BUFFER_RECORD_MAX,
                "any record fits an empty one");
 
 typedef struct ph_pinhole_packet {
-    ph_coded_frame frame;
+    ph_pinhole_frame frame;
     // The cost of the packet as it would be written now.
     int head_bits; // header and spread
     ph_told_sums flags;
@@ -225,7 +225,7 @@ void ph_encoder_note(ph_encoder* encoder, const ph_addition* addition);
 // What a leave or an enter of the builder's slot adds to the cost of the packet goes to records256.
 // @return What it costs by itself, in 1/256 bit, and the record as it is sent.
 uint32_t ph_enter_coder_join(ph_encoder* encoder, const ph_record_request* request,
-                             ph_coded_record* made);
+                             ph_pinhole_record* made);
 
 // States another spread if that is cheaper.
 void ph_enter_coder_settle(ph_encoder* encoder);

@@ -32,24 +32,25 @@ static bool is_velocity_public(const ph_send_context* context, int slot)
 
 // As it is sent, but for what it is told from.
 static void build_enter_or_leave(ph_encoder* encoder, const ph_record_request* request,
-                                 ph_coded_record* made)
+                                 ph_pinhole_record* made)
 {
-    const ph_coded_frame* frame = &encoder->pinhole.frame;
+    const ph_pinhole_frame* frame = &encoder->pinhole.frame;
     const ph_send_context* context = encoder->context;
-    *made = (ph_coded_record){0};
+    *made = (ph_pinhole_record){0};
     ph_record_builder_build(&encoder->builder, request, &made->record);
     if (request->kind != PH_RECORD_ENTER) {
         return;
     }
     const ph_place* at = &encoder->builder.at;
-    const int32_t* way_mm = &context->store->entities.way_mm[3 * (size_t)at->entity];
-    if (is_velocity_public(context, at->slot) && way_mm[0] != PH_NO_WAY) {
-        ph_baseline_velocity(at->layout, frame->tick_us, way_mm, 1, made->record.velocity);
+    const int32_t* displacement_mm =
+        &context->store->entities.displacement_mm[3 * (size_t)at->entity];
+    if (is_velocity_public(context, at->slot) && displacement_mm[0] != PH_NO_DISPLACEMENT) {
+        ph_baseline_velocity(at->layout, frame->tick_us, displacement_mm, 1, made->record.velocity);
     }
     // What is told once is told exactly.
     if (frame->spread.coarse != 0 && (at->layout->once & at->layout->position) == 0) {
         uint32_t* words = made->record.words + at->layout->position_word;
-        made->coarse = (uint8_t)ph_coded_round_enter(frame, at->layout, words);
+        made->coarse = (uint8_t)ph_pinhole_round_enter(frame, at->layout, words);
     }
 }
 
@@ -57,7 +58,7 @@ static void build_enter_or_leave(ph_encoder* encoder, const ph_record_request* r
 
 // Leaves or enters in slot order, as places among the chosen ones.
 typedef struct slot_order {
-    uint16_t places[PH_CODED_COUNT_MAX + 1];
+    uint16_t places[PH_PINHOLE_COUNT_MAX + 1];
     int count;
 } slot_order;
 
@@ -86,8 +87,8 @@ static slot_order order_of(const ph_encoder* encoder, ph_record_kind kind)
 
 // From one record to the next.
 typedef struct enter_walk {
-    ph_coded_record made;
-    ph_coded_neighbour before;
+    ph_pinhole_record made;
+    ph_pinhole_neighbour before;
     bool is_begun;
 } enter_walk;
 
@@ -102,7 +103,7 @@ static void walk_to(ph_encoder* encoder, enter_walk* walk, const ph_packet_recor
 // of the one before, which it was told from.
 static void walk_on(ph_encoder* encoder, enter_walk* walk)
 {
-    const ph_coded_frame* frame = &encoder->pinhole.frame;
+    const ph_pinhole_frame* frame = &encoder->pinhole.frame;
     ph_record* record = &walk->made.record;
     if (record->kind == PH_RECORD_ENTER) {
         uint32_t(*kept)[PH_RECORD_WORDS_MAX] = encoder->pinhole.neighbour_words;
@@ -111,7 +112,7 @@ static void walk_on(ph_encoder* encoder, enter_walk* walk)
         memcpy(words, record->words, (size_t)layout->word_count * sizeof(uint32_t));
         record->words = words;
     }
-    walk->before = ph_coded_neighbour_of(frame, &walk->made);
+    walk->before = ph_pinhole_neighbour_of(frame, &walk->made);
     walk->is_begun = true;
 }
 
@@ -119,26 +120,26 @@ static void walk_on(ph_encoder* encoder, enter_walk* walk)
 
 // What those from first to end - 1 cost; steps, if it is not NULL, has those from each to the next.
 static int64_t stretch256(ph_encoder* encoder, const slot_order* order, int first, int end,
-                          ph_coded_steps* steps)
+                          ph_pinhole_steps* steps)
 {
-    const ph_coded_frame* frame = &encoder->pinhole.frame;
+    const ph_pinhole_frame* frame = &encoder->pinhole.frame;
     enter_walk walk = {.is_begun = false};
     int64_t cost256 = 0;
     for (int i = first > NEIGHBOUR_REACH ? first - NEIGHBOUR_REACH : 0; i < end && i < order->count;
          ++i) {
-        const ph_coded_neighbour before = walk.before;
+        const ph_pinhole_neighbour before = walk.before;
         walk_to(encoder, &walk, &encoder->chosen[order->places[i]]);
-        cost256 += i >= first ? ph_coded_cost256(frame, &walk.made, NULL) : 0;
+        cost256 += i >= first ? ph_pinhole_cost256(frame, &walk.made, NULL) : 0;
         walk_on(encoder, &walk);
         if (steps != NULL && i > 0) {
-            ph_coded_steps_add(steps, frame, &before, &walk.before);
+            ph_pinhole_steps_add(steps, frame, &before, &walk.before);
         }
     }
     return cost256;
 }
 
 uint32_t ph_enter_coder_join(ph_encoder* encoder, const ph_record_request* request,
-                             ph_coded_record* made)
+                             ph_pinhole_record* made)
 {
     const slot_order former = order_of(encoder, request->kind);
     slot_order joined = former;
@@ -166,13 +167,13 @@ void ph_enter_coder_settle(ph_encoder* encoder)
     }
     ph_pinhole_packet* pinhole = &encoder->pinhole;
     const slot_order entering = order_of(encoder, PH_RECORD_ENTER);
-    const ph_coded_spread former = pinhole->frame.spread;
-    const int former_bits = ph_coded_spread_bits(&pinhole->frame, entering.count);
-    ph_coded_steps steps = {0};
+    const ph_pinhole_spread former = pinhole->frame.spread;
+    const int former_bits = ph_pinhole_spread_bits(&pinhole->frame, entering.count);
+    ph_pinhole_steps steps = {0};
     const int64_t former256 = stretch256(encoder, &entering, 0, entering.count, &steps);
-    pinhole->frame.spread = ph_coded_steps_spread(&steps);
+    pinhole->frame.spread = ph_pinhole_steps_spread(&steps);
     pinhole->frame.spread.coarse = former.coarse;
-    const int bits = ph_coded_spread_bits(&pinhole->frame, entering.count);
+    const int bits = ph_pinhole_spread_bits(&pinhole->frame, entering.count);
     const int64_t now256 = stretch256(encoder, &entering, 0, entering.count, NULL);
     if (now256 + PH_COST_PER_BIT * bits >= former256 + PH_COST_PER_BIT * former_bits) {
         pinhole->frame.spread = former;
@@ -190,7 +191,7 @@ void ph_enter_coder_write(ph_encoder* encoder, ph_record_kind kind, ph_entropy_w
     for (int i = 0; i < order.count; ++i) {
         ph_packet_record* chosen = &encoder->chosen[order.places[i]];
         walk_to(encoder, &walk, chosen);
-        chosen->cost256 = ph_coded_write(&encoder->pinhole.frame, writer, &walk.made);
+        chosen->cost256 = ph_pinhole_write(&encoder->pinhole.frame, writer, &walk.made);
         walk_on(encoder, &walk);
     }
 }

@@ -18,19 +18,19 @@ static float manhattan_mm(const ph_send_context* context, ph_entity_index entity
     return fmaxf(fabsf((float)dx) + fabsf((float)dy), 1.0f);
 }
 
-static void tell_errors(const ph_error_lanes* lanes, ph_explanation* why)
+static void tell_errors(const ph_error_arrays* error_arrays, ph_explanation* explanation)
 {
-    const double mrad_per_mm = 1000.0 / (double)*lanes->range_mm;
-    why->range_mm = (double)*lanes->range_mm;
-    why->error_mm = (double)*lanes->error_mm;
-    why->error_mrad = why->error_mm * mrad_per_mm;
-    why->growth_mrad_s = (double)*lanes->growth_mm_s * mrad_per_mm;
-    why->heading_rad = (double)*lanes->turn_rad;
-    why->position_bits = (double)*lanes->position_bits;
+    const double mrad_per_mm = 1000.0 / (double)*error_arrays->range_mm;
+    explanation->range_mm = (double)*error_arrays->range_mm;
+    explanation->error_mm = (double)*error_arrays->error_mm;
+    explanation->error_mrad = explanation->error_mm * mrad_per_mm;
+    explanation->growth_mrad_s = (double)*error_arrays->growth_mm_s * mrad_per_mm;
+    explanation->heading_rad = (double)*error_arrays->turn_rad;
+    explanation->position_bits = (double)*error_arrays->position_bits;
 }
 
 // Every array has one element: that of the slot.
-static void ask_scheduler(const ph_send_context* context, int slot, ph_explanation* why)
+static void ask_scheduler(const ph_send_context* context, int slot, ph_explanation* explanation)
 {
     const ph_sender* sender = context->sender;
     const ph_replicas* replicas = &sender->replicas;
@@ -38,12 +38,12 @@ static void ask_scheduler(const ph_send_context* context, int slot, ph_explanati
     const float distance_mm = manhattan_mm(context, entity);
     const uint32_t mileage_mm =
         context->store->entities.whereabouts[entity].mileage_mm - replicas->mileage_mm[slot];
-    const float change = ph_change_of(context, slot, why->dirty);
+    const float change = ph_change_of(context, slot, explanation->dirty);
     float score = replicas->score[slot];
     float priority = 0.0f;
     uint32_t note = 0;
-    float memory[PH_ERROR_LANES];
-    const ph_error_lanes lanes = ph_error_lanes_make(memory, 1);
+    float memory[PH_ERROR_ARRAYS];
+    const ph_error_arrays error_arrays = ph_error_arrays_make(memory, 1);
     ph_ranking_errors errors;
     const uint16_t shown = (uint16_t)slot;
     if (sender->replicas.estimates != NULL) {
@@ -51,16 +51,16 @@ static void ask_scheduler(const ph_send_context* context, int slot, ph_explanati
                                                        .first = slot,
                                                        .count = 1,
                                                        .shown = {&shown, 1},
-                                                       .lanes = &lanes,
-                                                       .dirty = &why->dirty});
-        tell_errors(&lanes, why);
+                                                       .error_arrays = &error_arrays,
+                                                       .dirty = &explanation->dirty});
+        tell_errors(&error_arrays, explanation);
     }
     const ph_ranking ranking = {
         .slot_count = 1,
         .distance_mm = &distance_mm,
         .weight = &replicas->weight[slot],
         .mileage_mm = &mileage_mm,
-        .dirty = &why->dirty,
+        .dirty = &explanation->dirty,
         .score = &score,
         .priority = &priority,
         .notes = &note,
@@ -68,10 +68,10 @@ static void ask_scheduler(const ph_send_context* context, int slot, ph_explanati
         .errors = sender->scheduler.wants_errors ? &errors : NULL,
     };
     sender->scheduler.rank(sender->scheduler.context, &ranking);
-    why->distance_mm = (double)distance_mm;
-    why->mileage_mm = mileage_mm;
-    why->change = (double)change;
-    why->priority = (double)priority;
+    explanation->distance_mm = (double)distance_mm;
+    explanation->mileage_mm = mileage_mm;
+    explanation->change = (double)change;
+    explanation->priority = (double)priority;
 }
 
 // PH_WHY_... by ph_replica_state.
@@ -87,30 +87,30 @@ static ph_explain_state state_of(const ph_replicas* replicas, int slot)
     }
 }
 
-void ph_explain(const ph_send_context* context, int slot, ph_explanation* why)
+void ph_explain(const ph_send_context* context, int slot, ph_explanation* explanation)
 {
     const ph_sender* sender = context->sender;
     const ph_replicas* replicas = &sender->replicas;
     const uint32_t now_ms = sender->now_ms;
-    why->state = state_of(replicas, slot);
-    why->slot = slot;
-    why->dirty = ph_dirty_of(context, slot);
-    why->weight = (double)replicas->weight[slot];
-    why->score = (double)replicas->score[slot];
-    if (why->state != PH_EXPLAIN_NEWCOMER) {
-        why->since_sent_ms = now_ms - ph_replicas_at(replicas, slot)->served_ms;
+    explanation->state = state_of(replicas, slot);
+    explanation->slot = slot;
+    explanation->dirty = ph_dirty_of(context, slot);
+    explanation->weight = (double)replicas->weight[slot];
+    explanation->score = (double)replicas->score[slot];
+    if (explanation->state != PH_EXPLAIN_NEWCOMER) {
+        explanation->since_sent_ms = now_ms - ph_replicas_at(replicas, slot)->served_ms;
     }
     if (replicas->waiting_ms[slot] != 0) {
-        why->wait_ms = now_ms - replicas->waiting_ms[slot];
+        explanation->wait_ms = now_ms - replicas->waiting_ms[slot];
     }
-    ask_scheduler(context, slot, why);
+    ask_scheduler(context, slot, explanation);
 }
 
 // ---- how a viewer is doing: most figures are kept as they happen; what is due is looked for when the
 // game asks
 
 // Whether this slot has something that the next send would say, if it could.
-static bool is_slot_due(const ph_send_context* context, int slot)
+static bool is_slot_waiting(const ph_send_context* context, int slot)
 {
     const ph_sender* sender = context->sender;
     const ph_replicas* replicas = &sender->replicas;
@@ -134,7 +134,7 @@ static bool is_slot_due(const ph_send_context* context, int slot)
     ph_diff diff;
     ph_send_context_place(context, slot, &at);
     ph_diff_compare(context, &at, asked & mask, NULL, &diff);
-    return diff.due != 0;
+    return diff.different != 0;
 }
 
 // How long a slot has been waiting, if it has something due. Milliseconds wrap after 49 days; the time of a
@@ -146,14 +146,14 @@ static double waited_ms(const ph_sender* sender, int slot)
     return since_ms != 0 && passed_ms <= INT32_MAX ? passed_ms : 0.0;
 }
 
-// Only who has waited for longer than those before can change the answer: of hundreds, few are compared.
-static void look_for_due(const ph_send_context* context, ph_viewer_stats* stats)
+// Only a slot that has waited for longer than those before can change the result: of hundreds, few are compared.
+static void look_for_waiting(const ph_send_context* context, ph_viewer_stats* stats)
 {
     const ph_sender* sender = context->sender;
     for (int slot = 0; slot < sender->replicas.slot_count; ++slot) {
         const double waited = waited_ms(sender, slot);
         const bool may_count = !stats->has_diff || waited > stats->longest_wait_ms;
-        if (may_count && is_slot_due(context, slot)) {
+        if (may_count && is_slot_waiting(context, slot)) {
             stats->has_diff = true;
             stats->longest_wait_ms = waited;
         }
@@ -168,5 +168,5 @@ void ph_viewer_stats_fill(const ph_send_context* context, ph_viewer_stats* stats
     stats->in_flight_count = sender->flight.count;
     stats->token_bits =
         sender->is_started ? ph_token_bucket_bits(&sender->bucket) : sender->depth_bits;
-    look_for_due(context, stats);
+    look_for_waiting(context, stats);
 }

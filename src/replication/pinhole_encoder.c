@@ -36,7 +36,7 @@ static void fill_pinhole_header(const ph_encoder* encoder, ph_header* header)
     const ph_sender* sender = encoder->sender;
     if (header->has_hello) {
         header->hello.version =
-            (uint8_t)(sender->is_universal ? PH_UNIVERSAL_VERSION : PH_CODED_VERSION);
+            (uint8_t)(sender->is_universal ? PH_UNIVERSAL_VERSION : PH_PINHOLE_VERSION);
     }
     if (header->is_probe) {
         return;
@@ -44,10 +44,10 @@ static void fill_pinhole_header(const ph_encoder* encoder, ph_header* header)
     const uint32_t tick = encoder->context->store->tick;
     const uint32_t since = tick - sender->applied_tick;
     const bool is_near =
-        !header->has_hello && sender->has_applied_tick && since < PH_CODED_TICK_WHOLE;
-    header->tick = (uint16_t)(is_near ? since : PH_CODED_TICK_WHOLE);
+        !header->has_hello && sender->has_applied_tick && since < PH_PINHOLE_TICK_WHOLE;
+    header->tick = (uint16_t)(is_near ? since : PH_PINHOLE_TICK_WHOLE);
     header->whole_tick = is_near ? 0 : tick;
-    const bool is_eye_in_flight = (int32_t)(sender->eye_number - sender->horizon) > 0;
+    const bool is_eye_in_flight = (int32_t)(sender->eye_sequence - sender->horizon) > 0;
     header->has_eye = !sender->has_eye || (!is_eye_in_flight && ph_encoder_needs_eye(encoder));
 }
 
@@ -57,8 +57,8 @@ static int head_bits_with(ph_encoder* encoder, int leaves, int enters)
     ph_header* header = &encoder->header;
     header->leave_count = encoder->counts[PH_RECORD_LEAVE] + leaves;
     header->enter_count = encoder->counts[PH_RECORD_ENTER] + enters;
-    return ph_coded_header_bits(header) +
-           ph_coded_spread_bits(&encoder->pinhole.frame, header->enter_count);
+    return ph_pinhole_header_bits(header) +
+           ph_pinhole_spread_bits(&encoder->pinhole.frame, header->enter_count);
 }
 
 // ---- what the packet costs
@@ -68,7 +68,7 @@ static int64_t packet_bits(const ph_pinhole_packet* pinhole, int head_bits)
 {
     const uint64_t cost256 = (uint64_t)(pinhole->flags256 + pinhole->records256);
     return head_bits + (int64_t)((cost256 + PH_COST_PER_BIT - 1) / PH_COST_PER_BIT) +
-           PH_CODED_SLACK_BITS;
+           PH_PINHOLE_SLACK_BITS;
 }
 
 // The density that makes the flags cheapest, and what they cost at that.
@@ -76,7 +76,7 @@ static void choose_density(ph_encoder* encoder)
 {
     ph_pinhole_packet* pinhole = &encoder->pinhole;
     const ph_told_costs* costs = &encoder->context->store->told_costs;
-    pinhole->frame.density = ph_coded_best_density(&pinhole->flags, costs);
+    pinhole->frame.density = ph_pinhole_best_density(&pinhole->flags, costs);
     pinhole->flags256 = ph_told_sums_cost256(&pinhole->flags, costs, pinhole->frame.density);
 }
 
@@ -127,10 +127,10 @@ static void begin_pinhole(ph_encoder* encoder)
     const ph_store* store = encoder->context->store;
     const size_t slot_count = (size_t)sender->replicas.slot_count;
     ph_pinhole_packet* pinhole = &encoder->pinhole;
-    pinhole->frame = (ph_coded_frame){
+    pinhole->frame = (ph_pinhole_frame){
         .frame = encoder->frame,
         .packings = store->class_info.packings,
-        .name_base = baselines->name_base,
+        .key_base = baselines->key_base,
         .tick = store->tick,
         .tick_us = store->tick_us,
         .growths = store->growths,
@@ -147,8 +147,8 @@ static void begin_pinhole(ph_encoder* encoder)
         --baselines->entered_end; // it has left since
     }
     int counts[PH_URGENCIES + 1]; // the last: of slots that have none
-    ph_coded_urgencies(&pinhole->frame, baselines->slots, baselines->entered_end,
-                       encoder->urgencies, counts);
+    ph_pinhole_urgencies(&pinhole->frame, baselines->slots, baselines->entered_end,
+                         encoder->urgencies, counts);
     ph_told_sums_begin(&pinhole->flags, &store->told_costs, counts);
     pinhole->flags256 = pinhole->flags.silent256[pinhole->frame.density];
     // What suited the last packet may be too dear when the budget was lowered since: then no slot is told,
@@ -165,8 +165,8 @@ static const ph_forecast* forecast_of(ph_encoder* encoder, int slot)
 {
     ph_pinhole_packet* pinhole = &encoder->pinhole;
     if (pinhole->forecast_slot != slot) {
-        ph_coded_forecast(&pinhole->frame, &encoder->sender->replicas.baselines.slots[slot],
-                          &pinhole->forecast);
+        ph_pinhole_forecast(&pinhole->frame, &encoder->sender->replicas.baselines.slots[slot],
+                            &pinhole->forecast);
         pinhole->forecast_slot = slot;
     }
     return &pinhole->forecast;
@@ -184,7 +184,7 @@ int ph_encoder_coarse(ph_encoder* encoder)
 // An update as a difference to the baseline; as coarse as was chosen, or exact where that would be too
 // coarse. @return Whether its position was rounded.
 static bool build_update(ph_encoder* encoder, const ph_record_request* request,
-                         ph_coded_record* made)
+                         ph_pinhole_record* made)
 {
     const ph_layout* layout = encoder->builder.at.layout;
     ph_record_builder_build(&encoder->builder, request, &made->record);
@@ -204,7 +204,7 @@ static bool build_update(ph_encoder* encoder, const ph_record_request* request,
     const uint32_t x = words[0];
     const uint32_t y = words[1];
     const uint32_t z = words[2];
-    if (!ph_coded_round(&encoder->pinhole.frame, layout, request->coarse, words)) {
+    if (!ph_pinhole_round(&encoder->pinhole.frame, layout, request->coarse, words)) {
         return false;
     }
     made->coarse = (uint8_t)request->coarse;
@@ -275,7 +275,7 @@ static bool add_pinhole_enter_or_leave(ph_encoder* encoder, const ph_record_requ
     const bool is_enter = request->kind == PH_RECORD_ENTER;
     const int head_bits = head_bits_with(encoder, is_enter ? 0 : 1, is_enter ? 1 : 0);
     const int64_t records_before256 = pinhole->records256;
-    ph_coded_record made;
+    ph_pinhole_record made;
     const uint32_t cost256 = ph_enter_coder_join(encoder, request, &made);
     ph_addition addition = {
         .request = request, .record = &made.record, .cost256 = cost256, .coarse = made.coarse};
@@ -299,10 +299,10 @@ static bool add_pinhole_update(ph_encoder* encoder, const ph_record_request* req
         whole.coarse =
             (request->properties & layout->position) != 0 ? request->coarse : before->coarse;
     }
-    ph_coded_record made;
+    ph_pinhole_record made;
     const bool is_rounded = build_update(encoder, &whole, &made);
     uint32_t* tokens = pinhole->symbols.next;
-    const uint32_t cost256 = ph_coded_buffer(&pinhole->frame, layout, &made, &pinhole->symbols);
+    const uint32_t cost256 = ph_pinhole_buffer(&pinhole->frame, layout, &made, &pinhole->symbols);
     const int64_t more256 = before != NULL ? (int64_t)cost256 - before->cost256 : cost256;
     pinhole->records256 += more256;
     if (before == NULL) {
@@ -353,10 +353,10 @@ static uint64_t write_flags(const ph_encoder* encoder, ph_entropy_writer* writer
         }
         const ph_packet_record* chosen = update_of(encoder, slot);
         if (chosen == NULL) {
-            ph_symbol_player_put(&player, ph_coded_flag_entry(density, urgency, false));
+            ph_symbol_player_put(&player, ph_pinhole_flag_entry(density, urgency, false));
             continue;
         }
-        ph_symbol_player_put(&player, ph_coded_flag_entry(density, urgency, true));
+        ph_symbol_player_put(&player, ph_pinhole_flag_entry(density, urgency, true));
         costs.properties256 = ph_encoder_property_bits256(encoder, slot);
         ph_symbol_player_play(&player, &encoder->pinhole.tokens[chosen->kept], &costs);
     }
@@ -369,14 +369,14 @@ static uint64_t repeated256(const ph_encoder* encoder, const ph_packet_record* c
 {
     const ph_pinhole_packet* pinhole = &encoder->pinhole;
     ph_record_bits of = {0};
-    ph_symbol_buffer_bill(&pinhole->tokens[chosen->kept], &of);
+    ph_symbol_buffer_add_stats(&pinhole->tokens[chosen->kept], &of);
     uint64_t cost256 = 0;
     for (uint64_t left = chosen->lost; left != 0; left &= left - 1) {
         cost256 += of.property_bits[ph_word_lowest_bit(left)];
     }
     if (chosen->lost == chosen->properties) {
         const int urgency = encoder->urgencies[chosen->slot];
-        cost256 += of.mask_bits + ph_coded_flag_cost256(pinhole->frame.density, urgency, true);
+        cost256 += of.mask_bits + ph_pinhole_flag_cost256(pinhole->frame.density, urgency, true);
     }
     return cost256;
 }
@@ -393,7 +393,7 @@ static bool is_cost_exact(const ph_encoder* encoder, uint64_t updates256)
         const int urgency = encoder->urgencies[slot];
         const bool is_told = update_of(encoder, slot) != NULL;
         flags256 += urgency != PH_URGENCY_NONE
-                        ? ph_coded_flag_cost256(pinhole->frame.density, urgency, is_told)
+                        ? ph_pinhole_flag_cost256(pinhole->frame.density, urgency, is_told)
                         : 0;
     }
     return flags256 == pinhole->flags256 && (encoder->count > encoder->counts[PH_RECORD_UPDATE] ||
@@ -423,7 +423,7 @@ static size_t finish_pinhole(ph_encoder* encoder)
     ph_entropy_writer writer;
     ph_entropy_writer_init(&writer, encoder->bytes, PH_PAYLOAD_MAX);
     if (header->is_probe) {
-        ph_coded_header_write(header, &writer.raw);
+        ph_pinhole_header_write(header, &writer.raw);
         return ph_entropy_writer_finish(&writer);
     }
     const int enter_count = encoder->counts[PH_RECORD_ENTER];
@@ -433,12 +433,12 @@ static size_t finish_pinhole(ph_encoder* encoder)
     choose_density(encoder);
     header->density = (uint8_t)pinhole->frame.density;
     encoder->sender->density = pinhole->frame.density;
-    ph_coded_header_write(header, &writer.raw);
+    ph_pinhole_header_write(header, &writer.raw);
     if (encoder->counts[PH_RECORD_LEAVE] > 0) {
         ph_enter_coder_write(encoder, PH_RECORD_LEAVE, &writer);
     }
     if (enter_count > 0) {
-        ph_coded_write_spread(&pinhole->frame, &writer, enter_count);
+        ph_pinhole_write_spread(&pinhole->frame, &writer, enter_count);
         ph_enter_coder_write(encoder, PH_RECORD_ENTER, &writer);
     }
     const uint64_t updates256 = sum_updates(encoder);
@@ -457,7 +457,7 @@ static void take_back_pinhole(ph_encoder* encoder, const ph_packet_record* chose
 {
     uint64_t* property_bits256 = ph_encoder_property_bits256(encoder, chosen->slot);
     ph_record_bits of = {0};
-    ph_symbol_buffer_bill(&encoder->pinhole.tokens[chosen->kept], &of);
+    ph_symbol_buffer_add_stats(&encoder->pinhole.tokens[chosen->kept], &of);
     for (uint64_t left = chosen->properties; left != 0; left &= left - 1) {
         const int property = ph_word_lowest_bit(left);
         property_bits256[property] -= of.property_bits[property];
@@ -465,10 +465,10 @@ static void take_back_pinhole(ph_encoder* encoder, const ph_packet_record* chose
 }
 
 const ph_encoder_table ph_pinhole_encoder = {
-    .kind_count_max = PH_CODED_COUNT_MAX,
+    .kind_count_max = PH_PINHOLE_COUNT_MAX,
     .hello_bits = PH_HELLO_BITS + HELLO_PRECISION_BITS,
     .has_baselines = true,
-    .header_bits = ph_coded_header_bits,
+    .header_bits = ph_pinhole_header_bits,
     .fill_header = fill_pinhole_header,
     .begin = begin_pinhole,
     .enter_or_leave = add_pinhole_enter_or_leave,

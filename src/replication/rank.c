@@ -168,8 +168,8 @@ PH_WIDE static void scan_places(ph_sending* send)
     // An entity that the client has never heard of has gone no way since; one that is not there is
     // nowhere.
     const bool has_newcomers = send->sender->replicas.newcomer_count > 0;
-    for (int slot = 0; (has_newcomers || context->is_in_doubt) && slot < slot_end; ++slot) {
-        const bool is_absent = context->is_in_doubt && !ph_send_context_is_there(context, slot);
+    for (int slot = 0; (has_newcomers || context->may_hide) && slot < slot_end; ++slot) {
+        const bool is_absent = context->may_hide && !ph_send_context_is_there(context, slot);
         if (is_absent || send->sender->replicas.state[slot] == PH_REPLICA_ABSENT) {
             send->mileage_mm[slot] = 0;
         }
@@ -180,8 +180,8 @@ PH_WIDE static void scan_places(ph_sending* send)
 // ---- references
 
 // References of a slot that may map to another slot than before.
-static uint64_t doubtful_references(const ph_send_context* context, int slot, uint64_t references,
-                                    bool is_stale)
+static uint64_t suspect_references(const ph_send_context* context, int slot, uint64_t references,
+                                   bool is_stale)
 {
     const ph_replicas* replicas = &context->sender->replicas;
     if (!is_stale || replicas->points[slot]) {
@@ -190,12 +190,12 @@ static uint64_t doubtful_references(const ph_send_context* context, int slot, ui
     const ph_store* store = context->store;
     const ph_table* table = &store->tables[replicas->class_index[slot]];
     const uint32_t row = store->entities.whereabouts[context->entities[slot]].row;
-    uint64_t doubtful = replicas->dirty[slot] & references;
+    uint64_t suspect = replicas->dirty[slot] & references;
     for (uint64_t left = references; left != 0; left &= left - 1) {
         const bool is_named = *ph_table_value(table, ph_word_lowest_bit(left), row) != 0;
-        doubtful |= is_named ? left & -left : 0;
+        suspect |= is_named ? left & -left : 0;
     }
-    return doubtful;
+    return suspect;
 }
 
 // References are compared at once, not when their turn comes: that one has changed from an unseen
@@ -213,7 +213,7 @@ static void settle_references(const ph_send_context* context, int slot, uint64_t
         replicas->dirty[slot] &= ~references; // all are stale until it can be asked again
         return;
     }
-    const uint64_t asked = doubtful_references(context, slot, references, is_stale);
+    const uint64_t asked = suspect_references(context, slot, references, is_stale);
     ph_place at;
     ph_diff diff;
     ph_send_context_place(context, slot, &at);
@@ -248,7 +248,7 @@ void ph_scan_references(const ph_send_context* context)
     const bool is_stale = replicas->are_references_stale;
     // An entity that is not there is passed over, and so is what points at it; it may be back before
     // the next tick.
-    replicas->are_references_stale = context->is_in_doubt;
+    replicas->are_references_stale = context->may_hide;
     if (!(is_stale && has_pointers) && (dirty_of_known(replicas, slot_end) & of_all) == 0) {
         return; // as most of the time
     }
@@ -268,7 +268,7 @@ void ph_scan_references(const ph_send_context* context)
 // ---- what waits
 
 // An entity that was entered, and should have been acked by now, waits for its turn like others.
-static void scan_doubts(const ph_sending* send)
+static void scan_late_acks(const ph_sending* send)
 {
     const ph_slot_list shown = send->context->shown;
     ph_replicas* replicas = &send->sender->replicas;
@@ -310,7 +310,7 @@ void ph_scan_slots(ph_sending* send)
 {
     scan_places(send);
     if (send->sender->ack_wait_ms != 0 && send->sender->flight.count > 0) {
-        scan_doubts(send);
+        scan_late_acks(send);
     }
     ph_scan_references(send->context);
     scan_waiting(send);
@@ -353,15 +353,15 @@ static void find_overshoots(ph_sending* send)
     const ph_layout* layouts = send->context->store->class_info.layouts.layouts;
     const uint8_t* state = replicas->state;
     const uint8_t* class_index = replicas->class_index;
-    const float* error_mm = send->lanes.error_mm;
-    const float* carried_mm = send->lanes.carried_mm;
+    const float* error_mm = send->error_arrays.error_mm;
+    const float* extrapolated_mm = send->error_arrays.extrapolated_mm;
     uint8_t* restrict overshoots = send->sender->replicas.overshoots;
     uint64_t* restrict dirty = replicas->dirty;
     const int slot_end = send->context->slot_end;
     for (int slot = 0; slot < slot_end; ++slot) {
         overshoots[slot] =
             (uint8_t)((state[slot] == PH_REPLICA_ENTERED) & (error_mm[slot] > OVERSHOOT_MM) &
-                      (carried_mm[slot] > OVERSHOOT_MM));
+                      (extrapolated_mm[slot] > OVERSHOOT_MM));
         // Unpredictable branch: use a mask.
         dirty[slot] |= layouts[class_index[slot]].position & -(uint64_t)overshoots[slot];
     }
@@ -381,7 +381,7 @@ void ph_rank_slots(ph_sending* send)
             .context = context,
             .count = context->slot_end,
             .shown = context->shown,
-            .lanes = &send->lanes,
+            .error_arrays = &send->error_arrays,
             .dirty = replicas->dirty,
         });
         find_overshoots(send);

@@ -198,13 +198,13 @@ void ph_replicas_sent(ph_replicas* replicas, const ph_flight_item* item, uint16_
 }
 
 _Static_assert(PH_ENTER_EXTRA_BYTES == sizeof(uint64_t) + 3 * sizeof(int16_t),
-               "a name and a velocity");
+               "a key and a velocity");
 
 void ph_enter_extra_store(const ph_flight_item* item, const ph_record* enter)
 {
     uint8_t* extra = item->values + item->value_bytes - PH_ENTER_EXTRA_BYTES;
-    memcpy(extra, &enter->name, sizeof enter->name);
-    memcpy(extra + sizeof enter->name, enter->velocity, sizeof enter->velocity);
+    memcpy(extra, &enter->key, sizeof enter->key);
+    memcpy(extra + sizeof enter->key, enter->velocity, sizeof enter->velocity);
 }
 
 // ---- acked
@@ -217,9 +217,9 @@ static void enter_baseline(ph_replicas* replicas, const ph_flight_item* item, ui
     const ph_packing* packing = &replicas->rules.packings[class_index];
     ph_record enter = {.class_index = (uint8_t)class_index};
     const uint8_t* extra = item->values + item->value_bytes - PH_ENTER_EXTRA_BYTES;
-    memcpy(&enter.name, extra, sizeof enter.name);
-    memcpy(enter.velocity, extra + sizeof enter.name, sizeof enter.velocity);
-    baselines->name_base = enter.name > baselines->name_base ? enter.name : baselines->name_base;
+    memcpy(&enter.key, extra, sizeof enter.key);
+    memcpy(enter.velocity, extra + sizeof enter.key, sizeof enter.velocity);
+    baselines->key_base = enter.key > baselines->key_base ? enter.key : baselines->key_base;
     baselines->entered_end =
         item->slot < baselines->entered_end ? baselines->entered_end : item->slot + 1;
     ph_baseline_enter(&baselines->slots[item->slot], &replicas->rules, &enter,

@@ -71,7 +71,7 @@ _Static_assert(sizeof(ph_replica) == 40, "with a position behind it less than a 
 // Pinhole profile.
 typedef struct ph_baselines {
     ph_baseline* slots; // by slot; NULL: classic
-    uint64_t name_base; // greatest name of all enters that were acked
+    uint64_t key_base;  // greatest key of all enters that were acked
     int entered_end;    // slots from here on are not entered
 } ph_baselines;
 
@@ -161,7 +161,7 @@ bool ph_replicas_lost(ph_replicas* replicas, const ph_flight_item* item);
 
 // What follows the values of an enter in the flight; value_bytes counts it already. Pinhole profile.
 //
-//   | values | name 8 | velocity 2 2 2 |
+//   | values | key 8 | velocity 2 2 2 |
 #define PH_ENTER_EXTRA_BYTES 14
 
 void ph_enter_extra_store(const ph_flight_item* item, const ph_record* enter);

@@ -37,7 +37,7 @@ enum { CROWD = 24, CROWD_ENTER_BITS = 24 };
 // Bytes of a block: the send itself, then its arrays by slot.
 static size_t block_bytes(int slot_count)
 {
-    enum { WORDS = 7 + PH_ERROR_LANES, HALVES = 8 };
+    enum { WORDS = 7 + PH_ERROR_ARRAYS, HALVES = 8 };
     return sizeof(ph_sending) +
            (size_t)slot_count * (WORDS * sizeof(float) + HALVES * sizeof(uint16_t));
 }
@@ -54,8 +54,8 @@ static void lay_out_block(ph_sending* send, int slot_count)
     send->queue.waited = words + 4 * count;
     send->mileage_mm = (uint32_t*)(words + 5 * count);
     send->notes = (uint32_t*)(words + 6 * count);
-    send->lanes = ph_error_lanes_make(words + 7 * count, slot_count);
-    uint16_t* halves = (uint16_t*)(words + (7 + PH_ERROR_LANES) * count);
+    send->error_arrays = ph_error_arrays_make(words + 7 * count, slot_count);
+    uint16_t* halves = (uint16_t*)(words + (7 + PH_ERROR_ARRAYS) * count);
     send->queue.visited = halves;
     send->queue.order_memory = (ph_order_memory){
         .ready = halves + count, .buckets = halves + 2 * count, .scratch = halves + 3 * count};
@@ -179,14 +179,14 @@ static uint64_t filter_diff(const ph_sending* send, const ph_place* at, const ph
     const ph_replicas* replicas = &send->sender->replicas;
     const ph_scheduler* scheduler = &send->sender->scheduler;
     const int slot = at->slot;
-    const uint64_t lost = at->replica->lost & diff->due;
+    const uint64_t lost = at->replica->lost & diff->different;
     const bool has_errors = scheduler->wants_errors;
     const ph_visit visit = {
         .distance_mm = send->distance_mm[slot],
         .weight = replicas->weight[slot],
         .score = replicas->score[slot],
         .mileage_mm = send->mileage_mm[slot],
-        .diff = diff->due,
+        .diff = diff->different,
         .significant = diff->significant | lost,
         .lost = lost,
         .settled = diff->settled,
@@ -197,13 +197,13 @@ static uint64_t filter_diff(const ph_sending* send, const ph_place* at, const ph
         .heading = has_errors ? at->layout->heading : 0,
         .note = send->notes[slot],
     };
-    return scheduler->filter(scheduler->context, &visit) & diff->due;
+    return scheduler->filter(scheduler->context, &visit) & diff->different;
 }
 
 static bool is_coarse_worth_it(const ph_sending* send, const ph_place* at, int coarse)
 {
     const int64_t step_mm = INT64_C(1) << (at->layout->coordinate.shift + coarse);
-    return send->lanes.error_mm[at->slot] >= COARSE_STEPS * (float)step_mm;
+    return send->error_arrays.error_mm[at->slot] >= COARSE_STEPS * (float)step_mm;
 }
 
 // How coarse the position is told now, if it is chosen. An entity that stands is told exactly where,
@@ -265,7 +265,7 @@ static void ask_for_enter(ph_sending* send, const ph_place* at, ph_record_reques
 static void ask_for_update(ph_sending* send, const ph_place* at, ph_send_turn turn,
                            const ph_diff* diff, ph_record_request* request)
 {
-    const uint64_t chosen = turn.is_filtered ? filter_diff(send, at, diff) : diff->due;
+    const uint64_t chosen = turn.is_filtered ? filter_diff(send, at, diff) : diff->different;
     if (chosen == 0) {
         return;
     }
@@ -294,9 +294,9 @@ static outcome visit_slot(ph_sending* send, ph_send_turn turn)
     ph_replicas* replicas = &send->sender->replicas;
     const int slot = turn.slot;
     const ph_replica_state state = replicas->state[slot];
-    const bool is_doubtful = ph_sender_is_ack_late(send->sender, slot);
+    const bool is_ack_late = ph_sender_is_ack_late(send->sender, slot);
     const uint64_t dirty = replicas->dirty[slot];
-    if (dirty == 0 && !is_doubtful) {
+    if (dirty == 0 && !is_ack_late) {
         return OUTCOME_NOTHING;
     }
     const ph_place* at = ph_record_builder_move(&send->encoder.builder, slot);
@@ -307,7 +307,7 @@ static outcome visit_slot(ph_sending* send, ph_send_turn turn)
     if (!ph_send_context_is_there(send->context, slot)) {
         return OUTCOME_NOTHING;
     }
-    const bool is_enter_due = state == PH_REPLICA_ABSENT || is_doubtful;
+    const bool is_enter_due = state == PH_REPLICA_ABSENT || is_ack_late;
     if (!is_enter_due && !turn.is_overdue && ph_send_queue_is_told(send, slot)) {
         return OUTCOME_NOTHING;
     }
@@ -317,13 +317,13 @@ static outcome visit_slot(ph_sending* send, ph_send_turn turn)
         const uint64_t mask = ph_sender_mask(send->sender, send->context->store->class_count, slot);
         ph_diff_compare(send->context, at, dirty & mask, send->encoder.builder.words, &diff);
         ph_diff_keep(replicas, at, dirty, &diff);
-        is_enter =
-            diff.due != 0 && state != PH_REPLICA_ENTERED && !is_enter_enough(send, slot, turn);
+        is_enter = diff.different != 0 && state != PH_REPLICA_ENTERED &&
+                   !is_enter_enough(send, slot, turn);
     }
     ph_record_request request = {.slot = slot};
     if (is_enter) {
         ask_for_enter(send, at, &request, &diff);
-    } else if (diff.due != 0 && state == PH_REPLICA_ENTERED) {
+    } else if (diff.different != 0 && state == PH_REPLICA_ENTERED) {
         ask_for_update(send, at, turn, &diff, &request);
     }
     const outcome result =
@@ -485,7 +485,7 @@ void ph_send_run(ph_sending* send, const ph_send_context* context, uint64_t now_
         return;
     }
     ph_scan_slots(send);
-    ph_stopwatch_lap(&send->watch, PH_STAGE_KNOWLEDGE);
+    ph_stopwatch_lap(&send->watch, PH_STAGE_REPLICAS);
     ph_rank_slots(send);
     ph_send_queue_begin(send);
     ph_stopwatch_lap(&send->watch, PH_STAGE_SCORE);

@@ -91,7 +91,7 @@ typedef struct ph_sending {
     float* change;
     float* priority; // the scheduler's
     uint32_t* notes; // the scheduler's
-    ph_error_lanes lanes;
+    ph_error_arrays error_arrays;
     ph_ranking_errors errors; // {0} where there is no estimate
     int overdue_count;        // slots that have waited for longer than max_starve_ms
     int dirty_count;          // slots of which something may be due
@@ -182,7 +182,7 @@ void ph_send_run(ph_sending* block, const ph_send_context* context, uint64_t now
 ph_result ph_ack_receive(const ph_send_context* context, uint64_t now_us, const void* bytes,
                          size_t size);
 
-void ph_explain(const ph_send_context* context, int slot, ph_explanation* why);
+void ph_explain(const ph_send_context* context, int slot, ph_explanation* explanation);
 void ph_viewer_stats_fill(const ph_send_context* context, ph_viewer_stats* stats);
 
 #endif

@@ -86,9 +86,9 @@ static void rank_refined(ph_sending* send)
 {
     const uint64_t* dirty = send->sender->replicas.dirty;
     for (int slot = 0; slot < send->context->slot_end; ++slot) {
-        const bool is_due = send->context->entities[slot] != PH_ENTITY_NONE && dirty[slot] != 0;
+        const bool is_waiting = send->context->entities[slot] != PH_ENTITY_NONE && dirty[slot] != 0;
         const float priority = send->priority[slot] > 0.0f ? send->priority[slot] : FLT_MIN;
-        send->queue.rank[slot] = is_due ? priority : 0.0f;
+        send->queue.rank[slot] = is_waiting ? priority : 0.0f;
     }
 }
 

@@ -31,7 +31,7 @@
 #define PINHOLE_EYE_SHARE 32
 #define CLASSIC_SENDS_PER_SECOND 5.0
 // What an enter of the pinhole profile may take beyond the classic one: improbable symbols.
-#define PINHOLE_ENTER_EXTRA_BITS (PH_CODED_ENTER_BITS_MAX - PH_CLASSIC_ENTER_BITS_MAX)
+#define PINHOLE_ENTER_EXTRA_BITS (PH_PINHOLE_ENTER_BITS_MAX - PH_CLASSIC_ENTER_BITS_MAX)
 #define PRECISION_STEPS_PER_MRAD 1024.0
 // Prices to begin with, and how fast they follow: an eighth of the new.
 #define FIRST_SLOT_PRICE256 (10 * PH_COST_PER_BIT)
@@ -71,7 +71,7 @@ static int64_t least_depth_bits(const sizing* of)
 {
     const int classic_bits = PH_HEADER_BITS + PH_HELLO_BITS + PH_EYE_BITS;
     const int pinhole_bits =
-        PH_CODED_HEADER_BITS_MAX + PH_CODED_SLACK_BITS + PINHOLE_ENTER_EXTRA_BITS;
+        PH_PINHOLE_HEADER_BITS_MAX + PH_PINHOLE_SLACK_BITS + PINHOLE_ENTER_EXTRA_BITS;
     const int payload_bits =
         (of->is_pinhole ? pinhole_bits : classic_bits) + of->class_info->layouts.enter_bits_max;
     // Presence flags are in both sums: of the largest classes more than a datagram holds.
@@ -185,7 +185,7 @@ static void set_defaults(ph_sender* sender, const ph_sender_def* def)
     sender->newest = viewer->session;
     sender->horizon = viewer->session;
     sender->eye_margin_mm = eye_margin(class_info, viewer->radius_mm, is_pinhole);
-    sender->eye_number = viewer->session;
+    sender->eye_sequence = viewer->session;
     sender->precision =
         is_pinhole ? (uint32_t)(viewer->precision_mrad * PRECISION_STEPS_PER_MRAD + 0.5) : 0;
     sender->prices = (ph_prices){.slot256 = FIRST_SLOT_PRICE256, .enter256 = FIRST_ENTER_PRICE256};
@@ -215,10 +215,10 @@ ph_result ph_sender_create(const ph_allocator* allocator, const ph_sender_def* d
         .is_pinhole = is_pinhole,
     };
     const size_t mask_count = 2 * (size_t)class_info->layouts.count;
-    const size_t bill_count = (size_t)class_info->property_count;
+    const size_t property_count = (size_t)class_info->property_count;
     const size_t slots_size = ph_replicas_bytes(&replicas);
     const size_t size =
-        sizeof(ph_sender) + (mask_count + bill_count) * sizeof(uint64_t) + slots_size;
+        sizeof(ph_sender) + (mask_count + property_count) * sizeof(uint64_t) + slots_size;
     ph_sender* made = ph_allocate_zeroed(allocator, size);
     if (made == NULL) {
         return PH_ERROR_MEMORY;
@@ -228,7 +228,7 @@ ph_result ph_sender_create(const ph_allocator* allocator, const ph_sender_def* d
     made->is_pinhole = is_pinhole;
     made->masks = (uint64_t*)(made + 1);
     made->property_bits256 = made->masks + mask_count;
-    uint8_t* slots = (uint8_t*)(made->property_bits256 + bill_count);
+    uint8_t* slots = (uint8_t*)(made->property_bits256 + property_count);
     replicas.flight = &made->flight;
     replicas.scheduler = &made->scheduler;
     ph_replicas_init(&made->replicas, &replicas, slots);
@@ -469,7 +469,7 @@ void ph_price_learn(uint32_t* price256, int64_t cost256, int count)
     }
 }
 
-// Of all dirty slots, without comparing. Dirty references are to be up to date: see
+// Of all dirty slots, without a diff. Dirty references are to be up to date: see
 // ph_scan_references().
 static int64_t news_bits(const ph_sender* sender)
 {
@@ -544,8 +544,8 @@ bool ph_sender_is_worth(ph_sender* sender)
     PH_ASSERT(sender->is_started);
 
     const int64_t header_bits =
-        (sender->is_pinhole ? PH_CODED_HEADER_BITS_MIN + PH_CODED_SLACK_BITS : PH_HEADER_BITS) +
-        (sender->is_answered ? 0 : PH_HELLO_BITS);
+        (sender->is_pinhole ? PH_PINHOLE_HEADER_BITS_MIN + PH_PINHOLE_SLACK_BITS : PH_HEADER_BITS) +
+        (sender->has_ack ? 0 : PH_HELLO_BITS);
     ph_pacing pacing = {
         .tokens_bits = ph_token_bucket_bits(&sender->bucket),
         .depth_bits = sender->depth_bits,

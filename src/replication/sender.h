@@ -113,17 +113,17 @@ typedef struct ph_sender {
     uint32_t horizon;      // up to which every packet is acked or lost
     uint64_t packet_count; // sent
     uint64_t acked;        // bit i: packet horizon - i was applied
-    bool is_answered;
-    uint64_t answered_us; // when the newest ack came, less its lag
-    uint64_t sent_us;     // when the newest datagram left
-    uint64_t now_us;      // the latest time heard of
-    uint32_t now_ms;      // the same, but never 0, which says that a slot does not wait
+    bool has_ack;
+    uint64_t newest_ack_us; // when the newest ack came, less its lag
+    uint64_t sent_us;       // when the newest datagram left
+    uint64_t now_us;        // the latest time heard of
+    uint32_t now_ms;        // the same, but never 0, which says that a slot does not wait
 
     // The eye that the client has: of the newest applied packet that carried one.
     bool has_eye;
     int32_t eye_mm[3];
     int32_t eye_margin_mm; // further away from it, a new one is sent
-    uint32_t eye_number;   // of the newest packet that carried one
+    uint32_t eye_sequence; // of the newest packet that carried one
 
     // Pinhole profile.
     uint32_t applied_tick; // of the newest packet known to be applied, if there is one

@@ -8,7 +8,7 @@
 // What is known of entities lies here and there: it is first laid side by side, ERROR_SLOTS slots at a
 // time, and then worked out by loops that compilers turn into vectors:
 //
-//   estimates, entities   -> shown_motions | x x x | y y y | ...   -> ph_error_lanes
+//   estimates, entities   -> shown_motions | x x x | y y y | ...   -> ph_error_arrays
 
 #include "replication/shown_estimate.h"
 
@@ -42,18 +42,18 @@ static const bit_prices CLASSIC_PRICES = {13.0f, 48.0f, 0.0f, 9.0f, 12.0f, 130.0
 
 static const bit_prices PINHOLE_PRICES = {3.0f, 3.0f, 2.0f, 4.0f, 6.0f, 80.0f};
 
-ph_error_lanes ph_error_lanes_make(float* memory, int count)
+ph_error_arrays ph_error_arrays_make(float* memory, int count)
 {
     const size_t length = (size_t)count;
-    ph_error_lanes lanes = {.range_mm = memory};
-    lanes.error_mm = lanes.range_mm + length;
-    lanes.growth_mm_s = lanes.error_mm + length;
-    lanes.turn_rad = lanes.growth_mm_s + length;
-    lanes.age_s = lanes.turn_rad + length;
-    lanes.missing = lanes.age_s + length;
-    lanes.position_bits = lanes.missing + length;
-    lanes.carried_mm = lanes.position_bits + length;
-    return lanes;
+    ph_error_arrays error_arrays = {.range_mm = memory};
+    error_arrays.error_mm = error_arrays.range_mm + length;
+    error_arrays.growth_mm_s = error_arrays.error_mm + length;
+    error_arrays.turn_rad = error_arrays.growth_mm_s + length;
+    error_arrays.age_s = error_arrays.turn_rad + length;
+    error_arrays.missing = error_arrays.age_s + length;
+    error_arrays.position_bits = error_arrays.missing + length;
+    error_arrays.extrapolated_mm = error_arrays.position_bits + length;
+    return error_arrays;
 }
 
 // What is the same for all slots.
@@ -61,7 +61,7 @@ typedef struct error_fill {
     const ph_shown_estimates* estimates;
     const ph_send_context* context;
     const ph_replicas* replicas;
-    const ph_error_lanes* lanes; // the first is of slot `first`
+    const ph_error_arrays* error_arrays; // the first is of slot `first`
     int first;
     const uint64_t* dirty; // at the same places
     const bit_prices* prices;
@@ -90,7 +90,7 @@ typedef struct shown_motions {
 typedef struct error_results {
     float* error_mm;
     float* growth_mm_s;
-    float* carried_mm; // beyond its sample
+    float* extrapolated_mm; // beyond its sample
 } error_results;
 
 // Slots of a section of which something is in flight.
@@ -202,7 +202,7 @@ PH_WIDE static void measure_ranges(const error_fill* f, const shown_motions* res
 typedef struct axis_error {
     float off_mm;
     float apart_mm_s;
-    float carried_mm;
+    float extrapolated_mm;
 } axis_error;
 
 // How far it is extrapolated.
@@ -218,12 +218,12 @@ static inline axis_error error_along(const shown_motions* all, int i, int axis,
 {
     const float shown_mm_s = all->velocity_mm_s[axis][i] + ride->bend * all->bend_mm_s[axis][i];
     const float true_mm_s = all->true_mm_s[axis][i];
-    const float carried_mm = shown_mm_s * ride->reach_s;
+    const float extrapolated_mm = shown_mm_s * ride->reach_s;
     return (axis_error){
         .off_mm = (float)ph_difference_mm(all->true_mm[axis][i], all->sample_mm[axis][i]) +
-                  (true_mm_s * ride->half_rtt_s - carried_mm),
+                  (true_mm_s * ride->half_rtt_s - extrapolated_mm),
         .apart_mm_s = true_mm_s - ph_float_if(ride->goes, shown_mm_s),
-        .carried_mm = carried_mm,
+        .extrapolated_mm = extrapolated_mm,
     };
 }
 
@@ -232,7 +232,7 @@ PH_WIDE static void measure_errors(const error_fill* f, const shown_motions* res
 {
     float* restrict error_mm = fit->error_mm;
     float* restrict growth_mm_s = fit->growth_mm_s;
-    float* restrict carried_mm = fit->carried_mm;
+    float* restrict extrapolated_mm = fit->extrapolated_mm;
     const float tick_s = f->tick_s;
     const float half_rtt_s = f->half_rtt_s;
     for (int i = 0; i < count; ++i) {
@@ -249,7 +249,8 @@ PH_WIDE static void measure_errors(const error_fill* f, const shown_motions* res
         const axis_error z = error_along(all, i, 2, &ride);
         error_mm[i] = sqrtf(sum_of_squares(x.off_mm, y.off_mm, z.off_mm));
         growth_mm_s[i] = sqrtf(sum_of_squares(x.apart_mm_s, y.apart_mm_s, z.apart_mm_s));
-        carried_mm[i] = sqrtf(sum_of_squares(x.carried_mm, y.carried_mm, z.carried_mm));
+        extrapolated_mm[i] =
+            sqrtf(sum_of_squares(x.extrapolated_mm, y.extrapolated_mm, z.extrapolated_mm));
     }
 }
 
@@ -326,7 +327,7 @@ PH_OUT_OF_LINE static bool lay_unsure(const error_fill* f, const error_section* 
         return false;
     }
     lay_newcomer(f, slot, sent, slot - of->first);
-    f->lanes->missing[slot - f->first] = is_newcomer ? 1.0f : OVERDUE_LOSS;
+    f->error_arrays->missing[slot - f->first] = is_newcomer ? 1.0f : OVERDUE_LOSS;
     return true;
 }
 
@@ -340,7 +341,7 @@ static void lay_section(const error_fill* f, const error_section* of, shown_moti
     const uint8_t* state = f->replicas->state;
     const uint8_t* class_index = f->replicas->class_index;
     const uint64_t* dirty = f->dirty + (of->first - f->first);
-    float* turn_rad = f->lanes->turn_rad + (of->first - f->first);
+    float* turn_rad = f->error_arrays->turn_rad + (of->first - f->first);
     error_class as = {.class_index = -1};
     int open_count = 0;
     for (int i = 0; i < of->shown_count; ++i) {
@@ -367,28 +368,28 @@ static void lay_section(const error_fill* f, const error_section* of, shown_moti
 
 static void fill_section(const error_fill* f, const error_section* of)
 {
-    const int lane = of->first - f->first;
+    const int offset = of->first - f->first;
     const error_results fit = {
-        .error_mm = f->lanes->error_mm + lane,
-        .growth_mm_s = f->lanes->growth_mm_s + lane,
-        .carried_mm = f->lanes->carried_mm + lane,
+        .error_mm = f->error_arrays->error_mm + offset,
+        .growth_mm_s = f->error_arrays->growth_mm_s + offset,
+        .extrapolated_mm = f->error_arrays->extrapolated_mm + offset,
     };
     shown_motions sent;
     open_slots open;
     if (of->shown_count < of->count) {
         lay_empty(f, &sent);
     }
-    memset(f->lanes->turn_rad + lane, 0, (size_t)of->count * sizeof(float));
-    memset(f->lanes->missing + lane, 0, (size_t)of->count * sizeof(float));
+    memset(f->error_arrays->turn_rad + offset, 0, (size_t)of->count * sizeof(float));
+    memset(f->error_arrays->missing + offset, 0, (size_t)of->count * sizeof(float));
     lay_section(f, of, &sent, &open);
-    measure_ranges(f, &sent, of->count, f->lanes->range_mm + lane);
+    measure_ranges(f, &sent, of->count, f->error_arrays->range_mm + offset);
     measure_errors(f, &sent, of->count, &fit);
     if (open.count > 0) {
         weigh_losses(f, of->first, &sent, &open, fit.error_mm);
     }
-    price_positions(f, &sent, of->count, fit.error_mm, f->lanes->position_bits + lane);
+    price_positions(f, &sent, of->count, fit.error_mm, f->error_arrays->position_bits + offset);
     for (int i = 0; i < of->count; ++i) {
-        f->lanes->age_s[lane + i] = sent.ticks[i] * f->tick_s;
+        f->error_arrays->age_s[offset + i] = sent.ticks[i] * f->tick_s;
     }
 }
 
@@ -401,7 +402,7 @@ static error_fill make_error_fill(const ph_error_span* span)
         .estimates = sender->replicas.estimates,
         .context = context,
         .replicas = &sender->replicas,
-        .lanes = span->lanes,
+        .error_arrays = span->error_arrays,
         .first = span->first,
         .dirty = span->dirty,
         .prices = sender->is_pinhole ? &PINHOLE_PRICES : &CLASSIC_PRICES,
@@ -433,13 +434,13 @@ ph_ranking_errors ph_shown_errors_fill(const ph_error_span* span)
     const ph_viewer_stats* stats = &span->context->sender->stats;
     const double enters_bits = (double)stats->ledger.bits256[PH_REASON_ENTER] / 256.0;
     return (ph_ranking_errors){
-        .range_mm = span->lanes->range_mm,
-        .error_mm = span->lanes->error_mm,
-        .growth_mm_s = span->lanes->growth_mm_s,
-        .turn_rad = span->lanes->turn_rad,
-        .age_s = span->lanes->age_s,
-        .missing = span->lanes->missing,
-        .position_bits = span->lanes->position_bits,
+        .range_mm = span->error_arrays->range_mm,
+        .error_mm = span->error_arrays->error_mm,
+        .growth_mm_s = span->error_arrays->growth_mm_s,
+        .turn_rad = span->error_arrays->turn_rad,
+        .age_s = span->error_arrays->age_s,
+        .missing = span->error_arrays->missing,
+        .position_bits = span->error_arrays->position_bits,
         .record_bits = f.prices->record_bits,
         .heading_bits = f.prices->heading_bits,
         .other_bits = f.prices->other_bits,

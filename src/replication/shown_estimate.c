@@ -82,13 +82,13 @@ void ph_shown_estimates_destroy(ph_shown_estimates* estimates)
 // ---- samples
 
 // A short step is mostly rounding: the velocity is then that of the last leg and the step together.
-PH_OUT_OF_LINE static void join_step(ph_shown_estimate* estimate, const float way_mm[3],
+PH_OUT_OF_LINE static void join_step(ph_shown_estimate* estimate, const float displacement_mm[3],
                                      float step_s)
 {
     const float joined_s = estimate->leg_s;
     for (int k = 0; k < 3; ++k) {
         const float former = estimate->velocity_mm_s[k];
-        estimate->velocity_mm_s[k] = (way_mm[k] + former * joined_s) / (step_s + joined_s);
+        estimate->velocity_mm_s[k] = (displacement_mm[k] + former * joined_s) / (step_s + joined_s);
     }
     estimate->leg_s = step_s + joined_s;
     estimate->interval_s = step_s;
@@ -104,22 +104,24 @@ static inline void turn_along(ph_shown_estimate* estimate, int axis, float veloc
 // stored one by one stalls for longer than all the rest takes.
 static inline void add_step(ph_shown_estimate* estimate, const int32_t position_mm[3], float step_s)
 {
-    const float way_mm[3] = {
+    const float displacement_mm[3] = {
         (float)ph_difference_mm(position_mm[0], estimate->position_mm[0]),
         (float)ph_difference_mm(position_mm[1], estimate->position_mm[1]),
         (float)ph_difference_mm(position_mm[2], estimate->position_mm[2]),
     };
-    const float way2 = way_mm[0] * way_mm[0] + way_mm[1] * way_mm[1] + way_mm[2] * way_mm[2];
-    const bool stands = way2 <= 0.0f;
-    if (step_s < PH_LEG_S && !stands && way2 < PH_LEG_MM * PH_LEG_MM) {
-        join_step(estimate, way_mm, step_s);
+    const float distance2 = displacement_mm[0] * displacement_mm[0] +
+                            displacement_mm[1] * displacement_mm[1] +
+                            displacement_mm[2] * displacement_mm[2];
+    const bool stands = distance2 <= 0.0f;
+    if (step_s < PH_LEG_S && !stands && distance2 < PH_LEG_MM * PH_LEG_MM) {
+        join_step(estimate, displacement_mm, step_s);
         return;
     }
     const float before_s = estimate->leg_s;
     const float bend = before_s > 0.0f && !stands ? ph_bend_share(step_s, before_s) : 0.0f;
-    turn_along(estimate, 0, way_mm[0] / step_s, bend);
-    turn_along(estimate, 1, way_mm[1] / step_s, bend);
-    turn_along(estimate, 2, way_mm[2] / step_s, bend);
+    turn_along(estimate, 0, displacement_mm[0] / step_s, bend);
+    turn_along(estimate, 1, displacement_mm[1] / step_s, bend);
+    turn_along(estimate, 2, displacement_mm[2] / step_s, bend);
     estimate->leg_s = step_s;
     estimate->interval_s = step_s;
 }
@@ -129,7 +131,7 @@ static float tick_seconds(const ph_replicas* replicas)
     return (float)replicas->rules.tick_us * 1e-6f;
 }
 
-// The velocity that an enter of the pinhole profile states stands behind its values and its name, in
+// The velocity that an enter of the pinhole profile states stands behind its values and its key, in
 // steps in a leg.
 PH_OUT_OF_LINE static void state_velocity(ph_shown_estimate* estimate, const ph_replicas* replicas,
                                           const ph_layout* layout, const ph_flight_item* enter)

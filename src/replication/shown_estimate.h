@@ -88,8 +88,8 @@ void ph_shown_estimates_settle(const ph_replicas* replicas);
 
 // ---- errors
 
-// In memory of PH_ERROR_LANES * count floats.
-typedef struct ph_error_lanes {
+// In memory of PH_ERROR_ARRAYS * count floats.
+typedef struct ph_error_arrays {
     float* range_mm;
     float* error_mm;
     float* growth_mm_s;
@@ -97,24 +97,24 @@ typedef struct ph_error_lanes {
     float* age_s;
     float* missing;
     float* position_bits;
-    float* carried_mm; // by the motion that the client extrapolates; not ranked
-} ph_error_lanes;
+    float* extrapolated_mm; // by the motion that the client extrapolates; not ranked
+} ph_error_arrays;
 
-#define PH_ERROR_LANES 8
+#define PH_ERROR_ARRAYS 8
 
-ph_error_lanes ph_error_lanes_make(float* memory, int count);
+ph_error_arrays ph_error_arrays_make(float* memory, int count);
 
-// Slots from `first` on; the lanes begin with that one.
+// Slots from `first` on; the error_arrays begin with that one.
 typedef struct ph_error_span {
     const struct ph_send_context* context; // of a sender with estimates
     int first;
     int count;
     ph_slot_list shown; // of these, all that show an entity
-    const ph_error_lanes* lanes;
+    const ph_error_arrays* error_arrays;
     const uint64_t* dirty; // what may be due
 } ph_error_span;
 
-// The result borrows the lanes.
+// The result borrows the error_arrays.
 ph_ranking_errors ph_shown_errors_fill(const ph_error_span* span);
 
 #endif

@@ -83,7 +83,7 @@ void ph_token_bucket_change(ph_token_bucket* bucket, int64_t bits_per_second, in
 
 bool ph_pacing_is_due(const ph_pacing* pacing)
 {
-    if (pacing->since_us >= PH_RHYTHM_LONGEST_US) {
+    if (pacing->since_us >= PH_PACING_LONGEST_US) {
         return true;
     }
     if (pacing->news_bits == 0) {

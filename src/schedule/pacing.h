@@ -35,19 +35,19 @@ void ph_token_bucket_spend(ph_token_bucket* bucket, int64_t bits);
 void ph_token_bucket_change(ph_token_bucket* bucket, int64_t bits_per_second, int64_t depth_bits);
 
 // When to send. A datagram costs its overhead before its first bit, so sending a part of the news
-// now and the rest later makes everybody's news older than sending all of it a little later. Where
+// now and the rest later makes the news of all entities older than sending all of it a little later. Where
 // few have news, that is often; where many have and the budget is small, about once a second. Pure;
 // once per viewer and tick.
 
-// Nobody is left without a word for longer.
-#define PH_RHYTHM_LONGEST_US 1000000
+// No client waits for a datagram for longer.
+#define PH_PACING_LONGEST_US 1000000
 
 typedef struct ph_pacing {
     int64_t tokens_bits;   // that may be spent now
     int64_t depth_bits;    // the most that can ever be saved up
     int64_t overhead_bits; // of a datagram, its header included
     int64_t room_bits;     // what one datagram carries at most, beside that
-    int64_t news_bits;     // what everything worth telling now would take; 0: nothing is
+    int64_t news_bits;     // what everything worth sending now would take; 0: nothing is
     uint64_t since_us;     // the last datagram
 } ph_pacing;
 

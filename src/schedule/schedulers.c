@@ -47,7 +47,7 @@ static float waiting_lost(void* context, float score, float score_then)
 #define GAIN_AT_1_MM 10000.0f
 #define TOUCHING_MM 100.0f
 #define TOUCHING_GAIN 100.0f
-// Path in units of the distance that makes a position worth telling: a hundredth of it.
+// Path in units of the distance that makes a position worth sending: a hundredth of it.
 #define MILEAGE_FACTOR 100.0
 
 PH_WIDE static void score_rank(void* context, const ph_ranking* ranking)
@@ -102,7 +102,7 @@ ph_scheduler ph_scheduler_score(void)
 //
 // What a change concerns: an angle, length over distance. Of a position the length is its path since
 // it was told of, so that walking round a wall counts. Everything else is measured in looks (a hat put
-// on is another look), summed up when a property changes and not when a viewer looks: comparing all
+// on is another look), summed up when a property changes and not when a viewer looks: to compare all
 // values of all pairs is what made the first algorithm too slow. Another look counts as if half a
 // metre of the picture had moved. Counting every significant turn of five degrees as much was tried:
 // in a dense crowd a third of the bits went into headings.
@@ -187,7 +187,7 @@ ph_scheduler ph_scheduler_buckets(void)
 //   others      50 mm for another look ("put on a hat"). Cars with six more properties at 4 kbit/s:
 //               500 mm 60 mrad and 274 ms stale, 150 mm 33 and 266, 50 mm 20 and 337
 //   missing     3 m, for 10 s: as if the place had been empty all the time; and nine times that more
-//               with every second since it came into view, lost enters and those in doubt included.
+//               with every second since it came into view, enters that are lost or not acked yet included.
 //               (Cars with six more properties at 4 kbit/s, ten seeds: without 0.010 % missing, with
 //               four times 0.0005, nine 0.0002; walkers at 4 kbit/s 0.54, 0.51 and 0.50 %, at 27.1,
 //               27.4 and 27.4 mrad)
@@ -257,7 +257,7 @@ static float about(float range_mm)
     return range_mm;
 }
 
-// What of a slot is worth telling: `rank` leaves a sum of these as a note for `filter`.
+// What of a slot is worth sending: `rank` leaves a sum of these as a note for `filter`.
 enum { WORTH_POSITION = 1, WORTH_HEADING = 2, WORTH_OTHERS = 4 };
 
 // What removes enough of the error, for its bits and by itself. A sum of WORTH_...

@@ -39,7 +39,7 @@ static bool is_whole(double value)
     return floor(value) == value && fabs(value) <= PH_WHOLE_MAX;
 }
 
-// What VARINT, TWO_BIT, GAMMA and RICE hold when nobody says.
+// What VARINT, TWO_BIT, GAMMA and RICE hold when the declaration does not say.
 static void spell_out_range(ph_property_def* def)
 {
     def->lo = 0.0;
@@ -444,7 +444,7 @@ static bool says(const ph_property_def* def, ph_parameter parameter)
     }
 }
 
-// A parameter that has no meaning is a mistake of the one who wrote it, and would be lost in print.
+// A parameter that has no meaning is a mistake in the declaration, and would be lost in print.
 static bool check_unused(const ph_property_def* def, ph_problem* problem)
 {
     for (ph_parameter parameter = 0; parameter < PH_PARAMETERS_END; ++parameter) {
@@ -473,8 +473,8 @@ static bool check_field(ph_property_def* def, ph_problem* problem)
     return true;
 }
 
-// A reference names only whom the client has. With an enter its target often comes later, so one
-// that is told once would mostly be told as nobody, for ever.
+// A reference names only entities that the client has. With an enter its target often comes later, so one
+// that is told once would mostly be sent as none, for ever.
 static bool check_reference(const ph_property_def* def, ph_problem* problem)
 {
     if (def->coding == PH_CODING_ENTITY && def->when == PH_SEND_ONCE) {

@@ -40,7 +40,7 @@ bool ph_property_prepare(const ph_property_def* def, ph_property* property, ph_p
 // Whether a class or property may be called this. NULL may not.
 bool ph_name_is_valid(const char* name);
 
-// What default_value of a prepared number or VEC3 is when nobody says: 0, or the end of lo..hi that
+// What default_value of a prepared number or VEC3 is when none is declared: 0, or the end of lo..hi that
 // is nearer to it.
 double ph_property_automatic_initial(const ph_property* property);
 

@@ -11,7 +11,7 @@
 //   VEC3                       three levels
 //   QUATERNION                 two words: the 3 n + 2 bits of the wire, low word first
 //   STRING, BYTES              one word: a version that changes with the content; the bytes live
-//                              beside, with whoever counts the versions
+//                              beside, with the counter of versions
 //   ENTITY                     two words: index1, generation
 //   POSITION                   three words: x, y, z in mm as uint32 (the wire drops bits later)
 //
@@ -39,8 +39,8 @@ typedef struct ph_property {
     // What every value costs, but for the bit that says default, and the default; 0: that depends
     // on the value, or there are several defaults.
     int constant_bits;
-    ph_integer integer;  // BOOL, ENUM, RANGE, VARINT, TWO_BIT, GAMMA, RICE
-    ph_fixed fixed[3];   // FIXED: the first; VEC3: x, y, z
+    ph_integer integer; // BOOL, ENUM, RANGE, VARINT, TWO_BIT, GAMMA, RICE
+    ph_fixed fixed[3];  // FIXED: the first; VEC3: x, y, z
     ph_angle angle;
     ph_coordinate coordinate;             // POSITION
     ph_altitude altitude;                 // POSITION with a ground (def.ground_tolerance_mm > 0)

@@ -432,7 +432,7 @@ static void add_coding(ph_hash* hash, const ph_property* property)
     }
 }
 
-// Of what is told once nobody keeps what is known, so the pinhole profile writes no differences to it.
+// A property that is sent once has no baseline, so the pinhole profile writes no differences to it.
 // Positions are kept all the same.
 static void add_once(ph_hash* hash, const ph_property* property)
 {

@@ -25,9 +25,9 @@ bool ph_client_validate(const ph_client* client);
 // What the time of a world goes into.
 typedef enum ph_stage {
     PH_STAGE_VISION = 0, // sorting the entities, refreshing visions
-    PH_STAGE_KNOWLEDGE,  // which properties may differ, where everything is
+    PH_STAGE_REPLICAS,   // which properties may differ, where everything is
     PH_STAGE_SCORE,      // the scheduler's ranks
-    PH_STAGE_PICK,       // visiting entities in that order: comparing, filtering, adding what fits
+    PH_STAGE_PICK,       // visiting entities in that order: diff, filter, adding what fits
     PH_STAGE_ENCODE,     // writing the packets
     PH_STAGE_ACKS,
     PH_STAGE_COUNT

@@ -63,8 +63,8 @@ void ph_spiral_fill(ph_spiral_step* steps, int reach)
 enum { TABLE_BITS_MAX = 24 };
 
 // All places are gone over in each tick: a radius alone makes no more than 2^TABLE_BITS_FEW of them, or
-// some 2^CROWD_BITS_MORE for two entities.
-enum { TABLE_BITS_FEW = 14, CROWD_BITS_MORE = 4 };
+// some 2^ENTITY_BITS_MORE for two entities.
+enum { TABLE_BITS_FEW = 14, ENTITY_BITS_MORE = 4 };
 
 // Far enough to estimate a density; beyond, the estimate is stretched.
 enum { SPIRAL_REACH_MAX = 24 };
@@ -94,11 +94,11 @@ static void choose_shape(ph_grid* grid)
     }
     const int world_bits = 32 - grid->cell_shift;
     const int side_bits = ph_least(bits_for((diameter >> grid->cell_shift) + 2), world_bits);
-    const int crowd_bits = ph_least(bits_for((uint64_t)grid->capacity / 2 + 1), TABLE_BITS_MAX);
-    const int most_bits = ph_greatest(crowd_bits + CROWD_BITS_MORE, TABLE_BITS_FEW) / 2;
+    const int entity_bits = ph_least(bits_for((uint64_t)grid->capacity / 2 + 1), TABLE_BITS_MAX);
+    const int most_bits = ph_greatest(entity_bits + ENTITY_BITS_MORE, TABLE_BITS_FEW) / 2;
     const int wide_bits = ph_least(side_bits, most_bits);
-    grid->column_bits = ph_least(ph_greatest(wide_bits, (crowd_bits + 1) / 2), world_bits);
-    grid->row_bits = ph_least(ph_greatest(wide_bits, crowd_bits / 2), world_bits);
+    grid->column_bits = ph_least(ph_greatest(wide_bits, (entity_bits + 1) / 2), world_bits);
+    grid->row_bits = ph_least(ph_greatest(wide_bits, entity_bits / 2), world_bits);
     // A spiral must not come to the same place twice.
     const int side = 1 << ph_least(grid->column_bits, grid->row_bits);
     const int64_t reach = (grid->radius_mm_max >> grid->cell_shift) + 1;
@@ -123,12 +123,12 @@ static void release_grid(ph_grid* grid)
     const ph_allocator* allocator = &grid->allocator;
     const size_t padded = padded_capacity(grid);
     ph_release_array(allocator, grid->cell_start, cell_start_count(grid), sizeof *grid->cell_start);
-    ph_release_array(allocator, grid->lineup.x_mm, padded, sizeof *grid->lineup.x_mm);
-    ph_release_array(allocator, grid->lineup.y_mm, padded, sizeof *grid->lineup.y_mm);
-    ph_release_array(allocator, grid->lineup.seen_by, padded, sizeof *grid->lineup.seen_by);
-    ph_release_array(allocator, grid->lineup.entity, padded, sizeof *grid->lineup.entity);
-    ph_release_array(allocator, grid->lineup.spawn_order, padded, sizeof *grid->lineup.spawn_order);
-    ph_release_array(allocator, grid->lineup.place_of, padded, sizeof *grid->lineup.place_of);
+    ph_release_array(allocator, grid->sorted.x_mm, padded, sizeof *grid->sorted.x_mm);
+    ph_release_array(allocator, grid->sorted.y_mm, padded, sizeof *grid->sorted.y_mm);
+    ph_release_array(allocator, grid->sorted.seen_by, padded, sizeof *grid->sorted.seen_by);
+    ph_release_array(allocator, grid->sorted.entity, padded, sizeof *grid->sorted.entity);
+    ph_release_array(allocator, grid->sorted.spawn_order, padded, sizeof *grid->sorted.spawn_order);
+    ph_release_array(allocator, grid->sorted.place_of, padded, sizeof *grid->sorted.place_of);
     ph_release_array(allocator, grid->always, padded, sizeof *grid->always);
     ph_release_array(allocator, grid->cell_of, padded, sizeof *grid->cell_of);
     ph_release_array(allocator, grid->spiral, (size_t)grid->spiral_count, sizeof *grid->spiral);
@@ -139,12 +139,12 @@ static void clear_grid(ph_grid* grid)
 {
     const size_t padded = padded_capacity(grid);
     memset(grid->cell_start, 0, cell_start_count(grid) * sizeof *grid->cell_start);
-    memset(grid->lineup.x_mm, 0, padded * sizeof *grid->lineup.x_mm);
-    memset(grid->lineup.y_mm, 0, padded * sizeof *grid->lineup.y_mm);
-    memset(grid->lineup.seen_by, 0, padded * sizeof *grid->lineup.seen_by);
-    memset(grid->lineup.entity, 0xFF, padded * sizeof *grid->lineup.entity);
-    memset(grid->lineup.spawn_order, 0xFF, padded * sizeof *grid->lineup.spawn_order);
-    memset(grid->lineup.place_of, 0, padded * sizeof *grid->lineup.place_of);
+    memset(grid->sorted.x_mm, 0, padded * sizeof *grid->sorted.x_mm);
+    memset(grid->sorted.y_mm, 0, padded * sizeof *grid->sorted.y_mm);
+    memset(grid->sorted.seen_by, 0, padded * sizeof *grid->sorted.seen_by);
+    memset(grid->sorted.entity, 0xFF, padded * sizeof *grid->sorted.entity);
+    memset(grid->sorted.spawn_order, 0xFF, padded * sizeof *grid->sorted.spawn_order);
+    memset(grid->sorted.place_of, 0, padded * sizeof *grid->sorted.place_of);
 }
 
 // An empty grid of the shape that capacity and radius ask for, or everything NULL.
@@ -154,7 +154,7 @@ static ph_result allocate_grid(ph_grid* grid)
     const size_t padded = padded_capacity(grid);
     grid->cell_start =
         ph_allocate_array(allocator, cell_start_count(grid), sizeof *grid->cell_start);
-    grid->lineup = (ph_lineup){
+    grid->sorted = (ph_cell_sorted){
         .x_mm = ph_allocate_array(allocator, padded, sizeof(int32_t)),
         .y_mm = ph_allocate_array(allocator, padded, sizeof(int32_t)),
         .seen_by = ph_allocate_array(allocator, padded, sizeof(uint32_t)),
@@ -165,10 +165,10 @@ static ph_result allocate_grid(ph_grid* grid)
     grid->always = ph_allocate_array(allocator, padded, sizeof *grid->always);
     grid->cell_of = ph_allocate_array(allocator, padded, sizeof *grid->cell_of);
     grid->spiral = ph_allocate_array(allocator, (size_t)grid->spiral_count, sizeof *grid->spiral);
-    const ph_lineup* lineup = &grid->lineup;
-    if (grid->cell_start == NULL || lineup->x_mm == NULL || lineup->y_mm == NULL ||
-        lineup->seen_by == NULL || lineup->entity == NULL || lineup->spawn_order == NULL ||
-        lineup->place_of == NULL || grid->always == NULL || grid->cell_of == NULL ||
+    const ph_cell_sorted* sorted = &grid->sorted;
+    if (grid->cell_start == NULL || sorted->x_mm == NULL || sorted->y_mm == NULL ||
+        sorted->seen_by == NULL || sorted->entity == NULL || sorted->spawn_order == NULL ||
+        sorted->place_of == NULL || grid->always == NULL || grid->cell_of == NULL ||
         grid->spiral == NULL) {
         release_grid(grid);
         return PH_ERROR_MEMORY;
@@ -247,19 +247,19 @@ int ph_grid_scratch_count(const ph_grid* grid)
 
 // ---- rebuilding: a counting sort
 
-// Notes each one's cell and how many are in it, two entries further on. Who is always or never seen
+// Notes each one's cell and how many are in it, two entries further on. One that is always or never seen
 // is in no cell.
-static void count_cells(ph_grid* grid, const ph_crowd* crowd)
+static void count_cells(ph_grid* grid, const ph_entity_arrays* arrays)
 {
     uint32_t* counts = grid->cell_start + 2;
     memset(grid->cell_start, 0, cell_start_count(grid) * sizeof *grid->cell_start);
     const uint32_t nowhere = ph_grid_cell_count(grid);
     uint32_t* cell_of = grid->cell_of;
-    for (int i = 0; i < crowd->live_count; ++i) {
-        const ph_entity_index entity = crowd->live[i];
-        const uint32_t column = (uint32_t)crowd->x_mm[entity] >> grid->cell_shift;
-        const uint32_t row = (uint32_t)crowd->y_mm[entity] >> grid->cell_shift;
-        const bool is_placed = (crowd->flags[entity] & (PH_SEEN_ALWAYS | PH_SEEN_NEVER)) == 0;
+    for (int i = 0; i < arrays->live_count; ++i) {
+        const ph_entity_index entity = arrays->live[i];
+        const uint32_t column = (uint32_t)arrays->x_mm[entity] >> grid->cell_shift;
+        const uint32_t row = (uint32_t)arrays->y_mm[entity] >> grid->cell_shift;
+        const bool is_placed = (arrays->flags[entity] & (PH_SEEN_ALWAYS | PH_SEEN_NEVER)) == 0;
         const uint32_t cell = is_placed ? ph_grid_cell_at(grid, column, row) : nowhere;
         cell_of[i] = cell;
         ++counts[cell];
@@ -279,89 +279,89 @@ static void sum_cells(ph_grid* grid)
 }
 
 // Each entity moves its cell's begin on, so in the end every begin has become the one of the next
-// cell, and stands where it belongs. Those in no cell go to the end, where nobody looks.
-static void place_entities(ph_grid* grid, const ph_crowd* crowd)
+// cell, and stands where it belongs. Those in no cell go to the end, where no query looks.
+static void place_entities(ph_grid* grid, const ph_entity_arrays* arrays)
 {
     uint32_t* next = grid->cell_start + 1;
     const uint32_t* cell_of = grid->cell_of;
-    const ph_lineup lineup = grid->lineup;
-    for (int i = 0; i < crowd->live_count; ++i) {
-        const ph_entity_index entity = crowd->live[i];
+    const ph_cell_sorted sorted = grid->sorted;
+    for (int i = 0; i < arrays->live_count; ++i) {
+        const ph_entity_index entity = arrays->live[i];
         const uint32_t place = next[cell_of[i]]++;
-        lineup.entity[place] = entity;
-        lineup.place_of[entity] = place; // mostly in order, as entities are here
+        sorted.entity[place] = entity;
+        sorted.place_of[entity] = place; // mostly in order, as entities are here
     }
 }
 
 // In a pass of its own: to read here and there and write in order is faster than the other way
 // round.
-static void copy_to_cells(ph_grid* grid, const ph_crowd* crowd)
+static void copy_to_cells(ph_grid* grid, const ph_entity_arrays* arrays)
 {
-    const ph_lineup lineup = grid->lineup;
+    const ph_cell_sorted sorted = grid->sorted;
     uint32_t seen_by_every = UINT32_MAX;
-    for (int place = 0; place < crowd->live_count; ++place) {
-        const ph_entity_index entity = lineup.entity[place];
-        const uint32_t seen_by = crowd->seen_by[entity];
+    for (int place = 0; place < arrays->live_count; ++place) {
+        const ph_entity_index entity = sorted.entity[place];
+        const uint32_t seen_by = arrays->seen_by[entity];
         seen_by_every &= seen_by;
-        lineup.x_mm[place] = crowd->x_mm[entity];
-        lineup.y_mm[place] = crowd->y_mm[entity];
-        lineup.seen_by[place] = seen_by;
-        lineup.spawn_order[place] = crowd->spawn_order[entity];
+        sorted.x_mm[place] = arrays->x_mm[entity];
+        sorted.y_mm[place] = arrays->y_mm[entity];
+        sorted.seen_by[place] = seen_by;
+        sorted.spawn_order[place] = arrays->spawn_order[entity];
     }
-    grid->lineup.seen_by_every = seen_by_every;
+    grid->sorted.seen_by_every = seen_by_every;
 }
 
-static void list_always(ph_grid* grid, const ph_crowd* crowd)
+static void list_always(ph_grid* grid, const ph_entity_arrays* arrays)
 {
     grid->always_count = 0;
-    for (int place = grid->count; place < crowd->live_count; ++place) {
-        const ph_entity_index entity = grid->lineup.entity[place];
-        if ((crowd->flags[entity] & PH_SEEN_NEVER) == 0) {
+    for (int place = grid->count; place < arrays->live_count; ++place) {
+        const ph_entity_index entity = grid->sorted.entity[place];
+        if ((arrays->flags[entity] & PH_SEEN_NEVER) == 0) {
             grid->always[grid->always_count++] = entity;
         }
     }
 }
 
-void ph_grid_rebuild(ph_grid* grid, const ph_crowd* crowd)
+void ph_grid_rebuild(ph_grid* grid, const ph_entity_arrays* arrays)
 {
-    PH_ASSERT(crowd->capacity <= grid->capacity && crowd->live_count <= crowd->capacity);
+    PH_ASSERT(arrays->capacity <= grid->capacity && arrays->live_count <= arrays->capacity);
 
-    count_cells(grid, crowd);
+    count_cells(grid, arrays);
     sum_cells(grid);
-    place_entities(grid, crowd);
-    copy_to_cells(grid, crowd);
+    place_entities(grid, arrays);
+    copy_to_cells(grid, arrays);
     grid->count = (int)grid->cell_start[ph_grid_cell_count(grid)];
-    list_always(grid, crowd);
+    list_always(grid, arrays);
 }
 
 // ---- validation
 
-static bool is_place_right(const ph_grid* grid, const ph_crowd* crowd, uint32_t cell,
+static bool is_place_right(const ph_grid* grid, const ph_entity_arrays* arrays, uint32_t cell,
                            uint32_t place)
 {
-    const ph_lineup* lineup = &grid->lineup;
-    const ph_entity_index entity = lineup->entity[place];
-    if (entity >= (uint32_t)crowd->capacity || crowd->spawn_order[entity] == UINT64_MAX) {
+    const ph_cell_sorted* sorted = &grid->sorted;
+    const ph_entity_index entity = sorted->entity[place];
+    if (entity >= (uint32_t)arrays->capacity || arrays->spawn_order[entity] == UINT64_MAX) {
         return false;
     }
-    const uint32_t column = (uint32_t)crowd->x_mm[entity] >> grid->cell_shift;
-    const uint32_t row = (uint32_t)crowd->y_mm[entity] >> grid->cell_shift;
+    const uint32_t column = (uint32_t)arrays->x_mm[entity] >> grid->cell_shift;
+    const uint32_t row = (uint32_t)arrays->y_mm[entity] >> grid->cell_shift;
     return ph_grid_cell_at(grid, column, row) == cell &&
-           lineup->x_mm[place] == crowd->x_mm[entity] &&
-           lineup->y_mm[place] == crowd->y_mm[entity] &&
-           lineup->seen_by[place] == crowd->seen_by[entity] &&
-           lineup->spawn_order[place] == crowd->spawn_order[entity] &&
-           lineup->place_of[entity] == place &&
-           (lineup->seen_by[place] & lineup->seen_by_every) == lineup->seen_by_every &&
-           (crowd->flags[entity] & (PH_SEEN_ALWAYS | PH_SEEN_NEVER)) == 0;
+           sorted->x_mm[place] == arrays->x_mm[entity] &&
+           sorted->y_mm[place] == arrays->y_mm[entity] &&
+           sorted->seen_by[place] == arrays->seen_by[entity] &&
+           sorted->spawn_order[place] == arrays->spawn_order[entity] &&
+           sorted->place_of[entity] == place &&
+           (sorted->seen_by[place] & sorted->seen_by_every) == sorted->seen_by_every &&
+           (arrays->flags[entity] & (PH_SEEN_ALWAYS | PH_SEEN_NEVER)) == 0;
 }
 
-bool ph_grid_validate(const ph_grid* grid, const ph_crowd* crowd)
+bool ph_grid_validate(const ph_grid* grid, const ph_entity_arrays* arrays)
 {
     int placed = 0;
     int always = 0;
-    for (int i = 0; i < crowd->live_count; ++i) {
-        const uint8_t flags = crowd->flags[crowd->live[i]];
+    for (int i = 0; i < arrays->live_count; ++i) {
+        const uint8_t flags = arrays->flags[arrays->live[i]];
         placed += (flags & (PH_SEEN_ALWAYS | PH_SEEN_NEVER)) == 0;
         always += (flags & (PH_SEEN_ALWAYS | PH_SEEN_NEVER)) == PH_SEEN_ALWAYS;
     }
@@ -369,21 +369,21 @@ bool ph_grid_validate(const ph_grid* grid, const ph_crowd* crowd)
         grid->cell_start[ph_grid_cell_count(grid)] != (uint32_t)grid->count) {
         return false;
     }
-    // Nobody twice: as many as there should be, and each spawn order in one cell only once would
+    // None twice: as many as there should be, and each spawn order in one cell only once would
     // need a set; the sum of all is as good against mistakes.
     uint64_t sum = 0;
     for (uint32_t cell = 0; cell < ph_grid_cell_count(grid); ++cell) {
         for (uint32_t place = grid->cell_start[cell]; place < grid->cell_start[cell + 1]; ++place) {
-            if (!is_place_right(grid, crowd, cell, place)) {
+            if (!is_place_right(grid, arrays, cell, place)) {
                 return false;
             }
-            sum += grid->lineup.spawn_order[place];
+            sum += grid->sorted.spawn_order[place];
         }
     }
-    for (int i = 0; i < crowd->live_count; ++i) {
-        const ph_entity_index entity = crowd->live[i];
-        const bool is_placed = (crowd->flags[entity] & (PH_SEEN_ALWAYS | PH_SEEN_NEVER)) == 0;
-        sum -= is_placed ? crowd->spawn_order[entity] : 0;
+    for (int i = 0; i < arrays->live_count; ++i) {
+        const ph_entity_index entity = arrays->live[i];
+        const bool is_placed = (arrays->flags[entity] & (PH_SEEN_ALWAYS | PH_SEEN_NEVER)) == 0;
+        sum -= is_placed ? arrays->spawn_order[entity] : 0;
     }
     return sum == 0;
 }
@@ -397,11 +397,11 @@ bool ph_grid_validate(const ph_grid* grid, const ph_crowd* crowd)
 //      one can follow: everything inside the circle was looked at. Else the circle grows, and only
 //      what is new is swept.
 //
-// What an eye may not see makes an estimate better or worse, never an answer.
+// What an eye may not see changes an estimate, never a result.
 
 // Eye coordinates are moved up by whole worlds, so that no cell around them has a negative number.
 #define WORLD_OFFSET (INT64_C(1) << 33)
-// How much further the first circle goes than the last answer: a tenth more would be found there,
+// How much further the first circle goes than the last result: a tenth more would be found there,
 // and a circle that is too small costs more than one that is too large.
 #define LAST_SLACK 0.05
 
@@ -411,7 +411,7 @@ typedef struct cell_walk {
     int64_t y_mm;
     int64_t column; // of the eye's cell
     int64_t row;
-    void (*visit)(void* context, uint32_t begin, uint32_t end); // places of the lineup
+    void (*visit)(void* context, uint32_t begin, uint32_t end); // places of the sorted
     void* context;
 } cell_walk;
 
@@ -578,7 +578,7 @@ static void gather_run(void* context, uint32_t begin, uint32_t end)
     ph_sweep_gather(context, begin, end);
 }
 
-// The first circle: a little further than the last answer reached, if there was one.
+// The first circle: a little further than the last result reached, if there was one.
 static int64_t first_radius(const cell_walk* walk, const ph_view* last, int wanted,
                             int64_t radius_mm_max)
 {
@@ -590,7 +590,7 @@ static int64_t first_radius(const cell_walk* walk, const ph_view* last, int want
 }
 
 // Gathers until `wanted` are found within a circle that was looked at in full, or the radius is
-// reached, at once when there is nobody left to gather.
+// reached, at once when none is left to gather.
 static void sweep_until_found(const cell_walk* walk, ph_sweep* sweep, const ph_view* last,
                               int wanted)
 {
@@ -614,14 +614,14 @@ static void sweep_until_found(const cell_walk* walk, ph_sweep* sweep, const ph_v
 
 // ---- questions
 
-int ph_grid_always(const ph_grid* grid, const ph_crowd* crowd, const ph_eye* eye, int first,
-                   ph_seen* scratch, ph_seen* seen)
+int ph_grid_always(const ph_grid* grid, const ph_entity_arrays* arrays, const ph_eye* eye,
+                   int first, ph_seen* scratch, ph_seen* seen)
 {
     int count = 0;
     for (int i = 0; i < grid->always_count; ++i) {
         const ph_entity_index entity = grid->always[i];
-        if (ph_eye_may_see(eye, crowd, entity)) {
-            scratch[count++] = (ph_seen){0, crowd->spawn_order[entity], entity};
+        if (ph_eye_may_see(eye, arrays, entity)) {
+            scratch[count++] = (ph_seen){0, arrays->spawn_order[entity], entity};
         }
     }
     count = ph_select_nearest(scratch, count, eye->wanted);
@@ -635,7 +635,7 @@ ph_sweep ph_grid_gather(const ph_grid* grid, const ph_eye* eye, int wanted, cons
 {
     PH_ASSERT(0 <= eye->radius_mm && eye->radius_mm <= INT64_C(1) << 31);
 
-    ph_sweep sweep = ph_sweep_make(&grid->lineup, eye, scratch, grid->capacity);
+    ph_sweep sweep = ph_sweep_make(&grid->sorted, eye, scratch, grid->capacity);
     cell_walk walk = make_walk(grid, eye);
     walk.visit = gather_run;
     walk.context = &sweep;
@@ -643,12 +643,12 @@ ph_sweep ph_grid_gather(const ph_grid* grid, const ph_eye* eye, int wanted, cons
     return sweep;
 }
 
-int ph_grid_nearest(const ph_grid* grid, const ph_crowd* crowd, const ph_eye* eye, int first,
-                    ph_seen* scratch, ph_seen* seen)
+int ph_grid_nearest(const ph_grid* grid, const ph_entity_arrays* arrays, const ph_eye* eye,
+                    int first, ph_seen* scratch, ph_seen* seen)
 {
     PH_ASSERT(0 <= first && first <= eye->wanted);
 
-    const int always_count = ph_grid_always(grid, crowd, eye, first, scratch, seen);
+    const int always_count = ph_grid_always(grid, arrays, eye, first, scratch, seen);
     const int wanted = eye->wanted - always_count;
     if (wanted == 0) {
         return always_count;
@@ -659,7 +659,7 @@ int ph_grid_nearest(const ph_grid* grid, const ph_crowd* crowd, const ph_eye* ey
 }
 
 typedef struct collection {
-    const ph_lineup* lineup;
+    const ph_cell_sorted* sorted;
     const ph_eye* eye;
     ph_entity_index* entities;
     int count;
@@ -668,27 +668,27 @@ typedef struct collection {
 static void collect_run(void* context, uint32_t begin, uint32_t end)
 {
     collection* into = context;
-    const ph_lineup* lineup = into->lineup;
+    const ph_cell_sorted* sorted = into->sorted;
     const ph_eye* eye = into->eye;
     const uint64_t radius2 = (uint64_t)(eye->radius_mm * eye->radius_mm);
     for (uint32_t i = begin; i < end; ++i) {
         const uint64_t distance2 =
-            ph_distance2(lineup->x_mm[i], lineup->y_mm[i], eye->x_mm, eye->y_mm);
-        if (distance2 <= radius2 && (lineup->seen_by[i] & eye->sees) != 0 &&
-            lineup->entity[i] != eye->own && ph_eye_ask(eye, lineup->entity[i])) {
-            into->entities[into->count++] = lineup->entity[i];
+            ph_distance2(sorted->x_mm[i], sorted->y_mm[i], eye->x_mm, eye->y_mm);
+        if (distance2 <= radius2 && (sorted->seen_by[i] & eye->sees) != 0 &&
+            sorted->entity[i] != eye->own && ph_eye_ask(eye, sorted->entity[i])) {
+            into->entities[into->count++] = sorted->entity[i];
         }
     }
 }
 
-int ph_grid_within(const ph_grid* grid, const ph_crowd* crowd, const ph_eye* eye,
+int ph_grid_within(const ph_grid* grid, const ph_entity_arrays* arrays, const ph_eye* eye,
                    ph_entity_index* entities)
 {
-    (void)crowd; // all that counts was copied
+    (void)arrays; // all that counts was copied
 
     PH_ASSERT(0 <= eye->radius_mm && eye->radius_mm <= INT64_C(1) << 31);
 
-    collection into = {.lineup = &grid->lineup, .eye = eye, .entities = entities};
+    collection into = {.sorted = &grid->sorted, .eye = eye, .entities = entities};
     cell_walk walk = make_walk(grid, eye);
     walk.visit = collect_run;
     walk.context = &into;

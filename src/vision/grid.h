@@ -56,12 +56,12 @@ ph_result ph_grid_create(const ph_allocator* allocator, int32_t cell_mm, int cap
 
 void ph_grid_destroy(ph_grid* grid);
 
-// Makes room for more; whoever grows must rebuild before the next question. On PH_ERROR_MEMORY
+// Makes room for more; the caller must rebuild before the next question. On PH_ERROR_MEMORY
 // everything is as it was.
 ph_result ph_grid_reserve(ph_grid* grid, int capacity, int64_t radius_mm_max);
 
-// Sorts the crowd into cells. Allocates nothing; crowd->capacity is at most the reserved one.
-void ph_grid_rebuild(ph_grid* grid, const ph_crowd* crowd);
+// Sorts the entities into cells. Allocates nothing; arrays->capacity is at most the reserved one.
+void ph_grid_rebuild(ph_grid* grid, const ph_entity_arrays* arrays);
 
 // The eye->wanted nearest that it may see within its radius, exactly; seen[0..count) in no
 // particular order, but the nearest `first` of them (or all, if fewer) come first as a set. first
@@ -69,12 +69,12 @@ void ph_grid_rebuild(ph_grid* grid, const ph_crowd* crowd);
 // may. scratch is the caller's (one per thread), see ph_grid_scratch_count(); it must be allocated
 // memory, not a declared array, as other types are kept in it. Allocates nothing.
 // @return How many.
-int ph_grid_nearest(const ph_grid* grid, const ph_crowd* crowd, const ph_eye* eye, int first,
-                    ph_seen* scratch, ph_seen* seen);
+int ph_grid_nearest(const ph_grid* grid, const ph_entity_arrays* arrays, const ph_eye* eye,
+                    int first, ph_seen* scratch, ph_seen* seen);
 
-// Gathers enough for an answer of `wanted`, ALWAYS entities not counted, as a sweep that can be
-// asked for views and answers; it lives in the scratch. `last` is the view of the last time, or NULL: the
-// answer is the same.
+// Gathers enough for a result of `wanted`, ALWAYS entities not counted, as a sweep that can be
+// asked for views and results; it lives in the scratch. `last` is the view of the last time, or NULL: the
+// result is the same.
 ph_sweep ph_grid_gather(const ph_grid* grid, const ph_eye* eye, int wanted, const ph_view* last,
                         ph_seen* scratch);
 
@@ -82,23 +82,23 @@ ph_sweep ph_grid_gather(const ph_grid* grid, const ph_eye* eye, int wanted, cons
 int ph_grid_scratch_count(const ph_grid* grid);
 
 // The part of ph_grid_nearest() that is about ALWAYS entities, at most eye->wanted of them.
-int ph_grid_always(const ph_grid* grid, const ph_crowd* crowd, const ph_eye* eye, int first,
-                   ph_seen* scratch, ph_seen* seen);
+int ph_grid_always(const ph_grid* grid, const ph_entity_arrays* arrays, const ph_eye* eye,
+                   int first, ph_seen* scratch, ph_seen* seen);
 
 // All that is within radius_mm of (x, y) and that `sees` may see, ALWAYS entities excepted: the
 // candidates of a group. The eye's own entity and its callback count as in every question.
 // @return How many were written to entities (capacity: the reserved one).
-int ph_grid_within(const ph_grid* grid, const ph_crowd* crowd, const ph_eye* eye,
+int ph_grid_within(const ph_grid* grid, const ph_entity_arrays* arrays, const ph_eye* eye,
                    ph_entity_index* entities);
 
-// True when the arrays agree with the crowd. For tests.
-bool ph_grid_validate(const ph_grid* grid, const ph_crowd* crowd);
+// True when the arrays agree with the entity arrays. For tests.
+bool ph_grid_validate(const ph_grid* grid, const ph_entity_arrays* arrays);
 
 // ---- what is inside a grid; for grid.c
 //
 //   cell_start   | 0 | 2 | 2 | 5 | ...    one per cell, row by row, and one for the end
 //                  |       \    \.
-//   lineup       | a b | c d e | f ...    entities by cell; x, y, masks and all else in this order
+//   sorted       | a b | c d e | f ...    entities by cell; x, y, masks and all else in this order
 //
 // A place of the table stands for all cells of the world with the same low bits of column and row.
 
@@ -113,11 +113,11 @@ struct ph_grid {
     int row_bits;
     uint32_t* cell_start;
 
-    ph_lineup lineup;
+    ph_cell_sorted sorted;
     int count; // entities in cells
     ph_entity_index* always;
     int always_count;
-    uint32_t* cell_of; // by place in the crowd's list of the living; used while rebuilding
+    uint32_t* cell_of; // by place in the list of live entities; used while rebuilding
 
     ph_spiral_step* spiral;
     int spiral_reach;

@@ -18,7 +18,7 @@ enum { CELL_COUNT = 9 };
 // ---- the map
 //
 // A sort by x with a sweep would find the pairs to merge as well, but degrades where many groups stand in
-// a column, and gives no answer while groups are being founded.
+// a column, and gives no result while groups are being founded.
 
 size_t ph_group_map_size(int group_count)
 {
@@ -97,9 +97,9 @@ int ph_group_walk_next(ph_group_walk* walk)
 // triangle inequality, across the edge of the world too (each axis is a circle). All of these are
 // rounded up.
 //
-//   radius        An answer is within radius of m, so within radius + reach of c.
+//   radius        A result is within radius of m, so within radius + reach of c.
 //   nearest       Let wanted + 1 of what the class sees be within d of c. At most one of them is
-//                 m's own entity, so wanted answers are within d + reach of m. What is nearer to m than the
+//                 m's own entity, so wanted results are within d + reach of m. What is nearer to m than the
 //                 last of them, or as near, is within d + 2 * reach of c.
 //
 // ALWAYS entities are in no list, but count among the wanted + 1, as each takes a place from m as
@@ -142,13 +142,13 @@ ph_result ph_candidates_reserve(ph_candidates* candidates, const ph_allocator* a
     const size_t count = padded_candidates(capacity);
     candidates->block = block;
     candidates->capacity = capacity;
-    candidates->lineup.spawn_order = block;
-    candidates->nearest = (ph_seen*)(void*)(candidates->lineup.spawn_order + count);
-    candidates->lineup.x_mm = (int32_t*)(void*)(candidates->nearest + count);
-    candidates->lineup.y_mm = candidates->lineup.x_mm + count;
-    candidates->lineup.seen_by = (uint32_t*)(candidates->lineup.y_mm + count);
-    candidates->lineup.entity = candidates->lineup.seen_by + count;
-    candidates->found = candidates->lineup.entity + count;
+    candidates->sorted.spawn_order = block;
+    candidates->nearest = (ph_seen*)(void*)(candidates->sorted.spawn_order + count);
+    candidates->sorted.x_mm = (int32_t*)(void*)(candidates->nearest + count);
+    candidates->sorted.y_mm = candidates->sorted.x_mm + count;
+    candidates->sorted.seen_by = (uint32_t*)(candidates->sorted.y_mm + count);
+    candidates->sorted.entity = candidates->sorted.seen_by + count;
+    candidates->found = candidates->sorted.entity + count;
     return PH_OK;
 }
 
@@ -177,11 +177,11 @@ int64_t ph_square_root_up(uint64_t square)
 
 // How far from the centre the list has to go.
 static int64_t list_radius(const ph_candidates* candidates, const ph_grid* grid,
-                           const ph_crowd* crowd, const ph_eye* centre, int64_t reach_mm,
+                           const ph_entity_arrays* arrays, const ph_eye* centre, int64_t reach_mm,
                            ph_seen* scratch)
 {
     const int64_t by_radius_mm = centre->radius_mm + reach_mm;
-    // There are never more answers than entities, so `nearest` is large enough.
+    // There are never more results than entities, so `nearest` is large enough.
     if (centre->callback != NULL || centre->wanted >= candidates->capacity) {
         return by_radius_mm;
     }
@@ -189,7 +189,7 @@ static int64_t list_radius(const ph_candidates* candidates, const ph_grid* grid,
     asked.own = PH_ENTITY_NONE;
     asked.wanted = centre->wanted + 1;
     asked.radius_mm = by_radius_mm < QUESTION_MAX_MM ? by_radius_mm : QUESTION_MAX_MM;
-    const int count = ph_grid_nearest(grid, crowd, &asked, 0, scratch, candidates->nearest);
+    const int count = ph_grid_nearest(grid, arrays, &asked, 0, scratch, candidates->nearest);
     if (count < asked.wanted) {
         return by_radius_mm;
     }
@@ -202,35 +202,36 @@ static int64_t list_radius(const ph_candidates* candidates, const ph_grid* grid,
     return by_nearest_mm < by_radius_mm ? by_nearest_mm : by_radius_mm;
 }
 
-static void copy_found(ph_candidates* candidates, const ph_crowd* crowd)
+static void copy_found(ph_candidates* candidates, const ph_entity_arrays* arrays)
 {
-    ph_lineup* lineup = &candidates->lineup;
-    lineup->seen_by_every = UINT32_MAX;
+    ph_cell_sorted* sorted = &candidates->sorted;
+    sorted->seen_by_every = UINT32_MAX;
     for (int i = 0; i < candidates->count; ++i) {
         const ph_entity_index entity = candidates->found[i];
-        lineup->x_mm[i] = crowd->x_mm[entity];
-        lineup->y_mm[i] = crowd->y_mm[entity];
-        lineup->seen_by[i] = crowd->seen_by[entity];
-        lineup->seen_by_every &= crowd->seen_by[entity];
-        lineup->entity[i] = entity;
-        lineup->spawn_order[i] = crowd->spawn_order[entity];
+        sorted->x_mm[i] = arrays->x_mm[entity];
+        sorted->y_mm[i] = arrays->y_mm[entity];
+        sorted->seen_by[i] = arrays->seen_by[entity];
+        sorted->seen_by_every &= arrays->seen_by[entity];
+        sorted->entity[i] = entity;
+        sorted->spawn_order[i] = arrays->spawn_order[entity];
     }
 }
 
-bool ph_candidates_try_make(ph_candidates* candidates, const ph_grid* grid, const ph_crowd* crowd,
-                            const ph_eye* centre, int64_t reach_mm, ph_seen* scratch)
+bool ph_candidates_try_make(ph_candidates* candidates, const ph_grid* grid,
+                            const ph_entity_arrays* arrays, const ph_eye* centre, int64_t reach_mm,
+                            ph_seen* scratch)
 {
-    PH_ASSERT(reach_mm >= 0 && crowd->live_count <= candidates->capacity);
+    PH_ASSERT(reach_mm >= 0 && arrays->live_count <= candidates->capacity);
 
     ph_eye asked = *centre;
     asked.own = PH_ENTITY_NONE;
-    asked.radius_mm = list_radius(candidates, grid, crowd, centre, reach_mm, scratch);
+    asked.radius_mm = list_radius(candidates, grid, arrays, centre, reach_mm, scratch);
     if (asked.radius_mm > QUESTION_MAX_MM) {
         return false;
     }
     asked.callback = NULL; // asked by each member for itself
-    candidates->count = ph_grid_within(grid, crowd, &asked, candidates->found);
-    copy_found(candidates, crowd);
+    candidates->count = ph_grid_within(grid, arrays, &asked, candidates->found);
+    copy_found(candidates, arrays);
     return true;
 }
 
@@ -238,7 +239,7 @@ bool ph_candidates_try_make(ph_candidates* candidates, const ph_grid* grid, cons
 
 ph_sweep ph_candidates_gather(const ph_candidates* candidates, const ph_eye* eye, ph_seen* scratch)
 {
-    ph_sweep sweep = ph_sweep_make(&candidates->lineup, eye, scratch, candidates->count);
+    ph_sweep sweep = ph_sweep_make(&candidates->sorted, eye, scratch, candidates->count);
     ph_sweep_gather(&sweep, 0, (uint32_t)candidates->count);
     ph_sweep_count_within(&sweep, eye->radius_mm);
     return sweep;

@@ -47,7 +47,7 @@ void ph_group_map_insert(ph_group_map* map, int group, ph_group_place place);
 
 // Goes over all groups in the nine cells around a place, the others whose cells share a chain with
 // them included, some of them twice: the caller looks at distance and class. After
-// PH_GROUP_WALK_MAX groups it ends: a pile of thousands that cannot merge must not cost the square
+// PH_GROUP_WALK_MAX groups it ends: thousands at one place that cannot merge must not cost the square
 // of its size.
 #define PH_GROUP_WALK_MAX 256
 
@@ -72,7 +72,7 @@ int ph_group_walk_next(ph_group_walk* walk);
 
 // {0} has no room and may be reserved and destroyed. Fields are read-only outside group_candidates.c.
 typedef struct ph_candidates {
-    ph_lineup lineup;
+    ph_cell_sorted sorted;
     ph_entity_index* found; // what the grid found
     ph_seen* nearest;       // what is nearest to the centre
     void* block;            // holds all of these
@@ -93,8 +93,9 @@ int64_t ph_square_root_up(uint64_t square);
 // Makes the list for all eyes that are like this one (mask, radius, wanted, callback or none) and
 // at most reach_mm from its place; whose own entity it is does not matter. scratch as for the grid.
 // @return false when such a list would reach further than the grid can be asked.
-bool ph_candidates_try_make(ph_candidates* candidates, const ph_grid* grid, const ph_crowd* crowd,
-                            const ph_eye* centre, int64_t reach_mm, ph_seen* scratch);
+bool ph_candidates_try_make(ph_candidates* candidates, const ph_grid* grid,
+                            const ph_entity_arrays* arrays, const ph_eye* centre, int64_t reach_mm,
+                            ph_seen* scratch);
 
 // As ph_grid_gather(), for one of these eyes.
 ph_sweep ph_candidates_gather(const ph_candidates* candidates, const ph_eye* eye, ph_seen* scratch);

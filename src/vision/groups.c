@@ -159,8 +159,8 @@ int ph_groups_order(const ph_groups* groups, const uint32_t** viewers)
 // ---- questions
 
 // Makes the list of this group the one that is there. @return Whether it can be used.
-static bool prepare_list(ph_groups* groups, const ph_grid* grid, const ph_crowd* crowd, int index,
-                         const ph_eye* eye, ph_seen* scratch)
+static bool prepare_list(ph_groups* groups, const ph_grid* grid, const ph_entity_arrays* arrays,
+                         int index, const ph_eye* eye, ph_seen* scratch)
 {
     if (groups->list_group == index) {
         groups->shared_lists += groups->is_list_sound;
@@ -171,13 +171,13 @@ static bool prepare_list(ph_groups* groups, const ph_grid* grid, const ph_crowd*
     centre.x_mm = at->x_mm;
     centre.y_mm = at->y_mm;
     groups->is_list_sound =
-        ph_candidates_try_make(&groups->candidates, grid, crowd, &centre, at->reach_mm, scratch);
+        ph_candidates_try_make(&groups->candidates, grid, arrays, &centre, at->reach_mm, scratch);
     groups->list_group = index;
     groups->lists += groups->is_list_sound;
     return groups->is_list_sound;
 }
 
-ph_sweep ph_groups_gather(ph_groups* groups, const ph_grid* grid, const ph_crowd* crowd,
+ph_sweep ph_groups_gather(ph_groups* groups, const ph_grid* grid, const ph_entity_arrays* arrays,
                           uint32_t viewer, const ph_eye* eye, int wanted, const ph_view* last,
                           ph_seen* scratch)
 {
@@ -185,23 +185,23 @@ ph_sweep ph_groups_gather(ph_groups* groups, const ph_grid* grid, const ph_crowd
 
     const int index = groups->group_of[viewer];
     if (index < 0 || groups->groups[index].member_count == 1 ||
-        !prepare_list(groups, grid, crowd, index, eye, scratch)) {
+        !prepare_list(groups, grid, arrays, index, eye, scratch)) {
         return ph_grid_gather(grid, eye, wanted, last, scratch);
     }
     PH_ASSERT(ph_group_is_member(&groups->groups[index], eye));
     return ph_candidates_gather(&groups->candidates, eye, scratch);
 }
 
-int ph_groups_nearest(ph_groups* groups, const ph_grid* grid, const ph_crowd* crowd,
+int ph_groups_nearest(ph_groups* groups, const ph_grid* grid, const ph_entity_arrays* arrays,
                       uint32_t viewer, const ph_eye* eye, int first, ph_seen* scratch,
                       ph_seen* seen)
 {
     PH_ASSERT(0 <= first && first <= eye->wanted);
 
-    const int always_count = ph_grid_always(grid, crowd, eye, first, scratch, seen);
+    const int always_count = ph_grid_always(grid, arrays, eye, first, scratch, seen);
     const int wanted = eye->wanted - always_count;
     const int first_left = first > always_count ? first - always_count : 0;
-    ph_sweep sweep = ph_groups_gather(groups, grid, crowd, viewer, eye, wanted, NULL, scratch);
+    ph_sweep sweep = ph_groups_gather(groups, grid, arrays, viewer, eye, wanted, NULL, scratch);
     return always_count + ph_sweep_take(&sweep, wanted, first_left, seen + always_count);
 }
 
@@ -291,7 +291,7 @@ static ph_group_place place_of(const ph_group* at)
     return (ph_group_place){.x_mm = at->x_mm, .y_mm = at->y_mm, .class_key = at->class_key};
 }
 
-// Gives the numbers of groups that have lost everybody back.
+// Returns the numbers of groups without members.
 static void end_empty_groups(ph_groups* groups)
 {
     for (int i = 0; i < groups->group_end; ++i) {
@@ -311,7 +311,7 @@ static void set_loose(ph_groups* groups, int viewer)
 // Who is of another class now, or has jumped, is no longer part of the centre of gravity.
 static void drop_strangers(ph_groups* groups, const ph_eye* eyes)
 {
-    // At most half the world: its square is still a number, and who is further has jumped.
+    // At most half the world: its square is still a number, and a viewer that is further has jumped.
     const int64_t half_world_mm = INT64_C(1) << 31;
     const int64_t jump_mm = 2 * groups->split_mm;
     const uint64_t jump2 = square_mm(jump_mm < half_world_mm ? jump_mm : half_world_mm);
@@ -459,14 +459,14 @@ static void measure_reaches(ph_groups* groups, const ph_eye* eyes)
 // Where the centre of gravity of both would be: on the way from a to b, by weight.
 static void common_centre(const ph_group* a, const ph_group* b, int32_t* x_mm, int32_t* y_mm)
 {
-    const int64_t way_x_mm = ph_difference_mm(b->x_mm, a->x_mm);
-    const int64_t way_y_mm = ph_difference_mm(b->y_mm, a->y_mm);
+    const int64_t to_b_x_mm = ph_difference_mm(b->x_mm, a->x_mm);
+    const int64_t to_b_y_mm = ph_difference_mm(b->y_mm, a->y_mm);
     const int64_t count = (int64_t)a->member_count + b->member_count;
-    *x_mm = (int32_t)((uint32_t)a->x_mm + (uint32_t)(way_x_mm * b->member_count / count));
-    *y_mm = (int32_t)((uint32_t)a->y_mm + (uint32_t)(way_y_mm * b->member_count / count));
+    *x_mm = (int32_t)((uint32_t)a->x_mm + (uint32_t)(to_b_x_mm * b->member_count / count));
+    *y_mm = (int32_t)((uint32_t)a->y_mm + (uint32_t)(to_b_y_mm * b->member_count / count));
 }
 
-// Whether everybody would be within the split distance of the common centre, even the furthest on
+// Whether all members would be within the split distance of the common centre, even the furthest on
 // the far side.
 static bool would_hold(const ph_groups* groups, const ph_group* a, const ph_group* b)
 {

@@ -19,7 +19,7 @@
 //
 // The candidates of a group are a superset of what any member sees: if the class sees more than
 // `wanted` entities within a distance d of the centre (one more, as a member's own entity is no
-// answer), then no member's nearest lie further from the centre than d + 2 * reach, nor than radius
+// result), then no member's nearest lie further from the centre than d + 2 * reach, nor than radius
 // + reach. With a callback only the second bound holds. Each member then takes its own nearest from
 // the list, so the result does not depend on the group at all.
 //
@@ -65,11 +65,11 @@ int ph_groups_order(const ph_groups* groups, const uint32_t** viewers);
 // As ph_grid_gather() and ph_grid_nearest(), for a viewer that was added; make the group's list when
 // another one is there. A viewer that is alone in its group needs none and asks the grid. scratch as
 // for the grid. The eye is the one of the last update, but for its own entity.
-ph_sweep ph_groups_gather(ph_groups* groups, const ph_grid* grid, const ph_crowd* crowd,
+ph_sweep ph_groups_gather(ph_groups* groups, const ph_grid* grid, const ph_entity_arrays* arrays,
                           uint32_t viewer, const ph_eye* eye, int wanted, const ph_view* last,
                           ph_seen* scratch);
 
-int ph_groups_nearest(ph_groups* groups, const ph_grid* grid, const ph_crowd* crowd,
+int ph_groups_nearest(ph_groups* groups, const ph_grid* grid, const ph_entity_arrays* arrays,
                       uint32_t viewer, const ph_eye* eye, int first, ph_seen* scratch,
                       ph_seen* seen);
 
@@ -94,7 +94,7 @@ bool ph_groups_validate(const ph_groups* groups, const ph_eye* eyes);
 
 // Marks in group_of.
 enum {
-    PH_GROUP_NO_VIEWER = -1, // nobody was added here
+    PH_GROUP_NO_VIEWER = -1, // no viewer was added here
     PH_GROUP_LOOSE = -2,     // to be given a group by the update
 };
 

@@ -25,18 +25,18 @@ static ph_result reserve_seen(const ph_allocator* allocator, ph_seen** seen, int
     return PH_OK;
 }
 
-static ph_result reserve_verdicts(ph_nearby* nearby, int entity_capacity)
+static ph_result reserve_visibility(ph_nearby* nearby, int entity_capacity)
 {
-    if (entity_capacity <= nearby->verdict_count) {
+    if (entity_capacity <= nearby->visibility_count) {
         return PH_OK;
     }
     uint8_t* grown = ph_allocate_zeroed(&nearby->allocator, (size_t)entity_capacity);
     if (grown == NULL) {
         return PH_ERROR_MEMORY;
     }
-    ph_release(&nearby->allocator, nearby->verdicts, (size_t)nearby->verdict_count);
-    nearby->verdicts = grown;
-    nearby->verdict_count = entity_capacity;
+    ph_release(&nearby->allocator, nearby->visibility, (size_t)nearby->visibility_count);
+    nearby->visibility = grown;
+    nearby->visibility_count = entity_capacity;
     return PH_OK;
 }
 
@@ -65,7 +65,7 @@ ph_result ph_nearby_create(ph_nearby* nearby, const ph_allocator* allocator,
                               ph_grid_scratch_count(nearby->grid));
     }
     if (result == PH_OK) {
-        result = reserve_verdicts(nearby, def->entity_capacity);
+        result = reserve_visibility(nearby, def->entity_capacity);
     }
     if (result != PH_OK) {
         ph_nearby_destroy(nearby);
@@ -77,7 +77,7 @@ void ph_nearby_destroy(ph_nearby* nearby)
 {
     const ph_allocator* allocator = &nearby->allocator;
     ph_release_array(allocator, nearby->seen, (size_t)nearby->seen_count, sizeof(ph_seen));
-    ph_release(allocator, nearby->verdicts, (size_t)nearby->verdict_count);
+    ph_release(allocator, nearby->visibility, (size_t)nearby->visibility_count);
     ph_release_array(allocator, nearby->scratch, (size_t)nearby->scratch_count, sizeof(ph_seen));
     ph_groups_destroy(nearby->groups);
     ph_grid_destroy(nearby->grid);
@@ -90,7 +90,7 @@ ph_result ph_nearby_reserve_entities(ph_nearby* nearby, int entity_capacity, int
     ph_result result = reserve_seen(&nearby->allocator, &nearby->scratch, &nearby->scratch_count,
                                     ph_sweep_scratch_count(entity_capacity));
     if (result == PH_OK) {
-        result = reserve_verdicts(nearby, entity_capacity);
+        result = reserve_visibility(nearby, entity_capacity);
     }
     if (result == PH_OK && nearby->groups != NULL) {
         result = ph_groups_reserve(nearby->groups, viewer_capacity, entity_capacity);
@@ -109,7 +109,7 @@ ph_result ph_nearby_reserve_viewers(ph_nearby* nearby, int entity_capacity, int 
     return ph_groups_reserve(nearby->groups, viewer_capacity, entity_capacity);
 }
 
-ph_result ph_nearby_reserve_answers(ph_nearby* nearby, int wanted)
+ph_result ph_nearby_reserve_results(ph_nearby* nearby, int wanted)
 {
     return reserve_seen(&nearby->allocator, &nearby->seen, &nearby->seen_count, wanted);
 }
@@ -130,9 +130,9 @@ void ph_nearby_remove(ph_nearby* nearby, uint32_t viewer)
     }
 }
 
-void ph_nearby_sort(ph_nearby* nearby, const ph_crowd* crowd, const ph_eye* eyes)
+void ph_nearby_sort(ph_nearby* nearby, const ph_entity_arrays* arrays, const ph_eye* eyes)
 {
-    ph_grid_rebuild(nearby->grid, crowd);
+    ph_grid_rebuild(nearby->grid, arrays);
     if (nearby->groups != NULL) {
         ph_groups_update(nearby->groups, eyes);
     }
@@ -148,7 +148,7 @@ const uint32_t* ph_nearby_order(const ph_nearby* nearby)
     return viewers;
 }
 
-// ALWAYS entities are in nobody's sweep. The spawn orders below which they are seen: those who were
+// ALWAYS entities are in no sweep. The spawn orders below which they are seen: those that were
 // spawned first come first.
 static uint64_t end_of_orders(const ph_seen* seen, int count)
 {
@@ -159,16 +159,16 @@ static uint64_t end_of_orders(const ph_seen* seen, int count)
     return end;
 }
 
-void ph_nearby_ask(ph_nearby* nearby, const ph_crowd* crowd, const ph_eye* eye, int first,
+void ph_nearby_ask(ph_nearby* nearby, const ph_entity_arrays* arrays, const ph_eye* eye, int first,
                    ph_view* view)
 {
     PH_ASSERT(eye->wanted <= nearby->seen_count && eye->radius_mm <= nearby->radius_mm_max);
 
     nearby->eye = *eye;
-    nearby->eye.verdicts = nearby->verdicts;
+    nearby->eye.visibility = nearby->visibility;
     eye = &nearby->eye; // the sweep goes on looking at it
     const int always_count =
-        ph_grid_always(nearby->grid, crowd, eye, first, nearby->scratch, nearby->seen);
+        ph_grid_always(nearby->grid, arrays, eye, first, nearby->scratch, nearby->seen);
     nearby->always_count = ph_least(always_count, first);
     view->near_always_end = end_of_orders(nearby->seen, nearby->always_count);
     view->wide_always_end = end_of_orders(nearby->seen, always_count);
@@ -176,7 +176,7 @@ void ph_nearby_ask(ph_nearby* nearby, const ph_crowd* crowd, const ph_eye* eye, 
     const int first_left = first - nearby->always_count;
     nearby->sweep = nearby->groups == NULL
                         ? ph_grid_gather(nearby->grid, eye, wanted, view, nearby->scratch)
-                        : ph_groups_gather(nearby->groups, nearby->grid, crowd, eye->viewer, eye,
+                        : ph_groups_gather(nearby->groups, nearby->grid, arrays, eye->viewer, eye,
                                            wanted, view, nearby->scratch);
     ph_sweep_view(&nearby->sweep, wanted, first_left, view);
     view->enter_count += nearby->always_count;
@@ -199,8 +199,8 @@ int ph_nearby_find_newcomers(ph_nearby* nearby, const ph_view* view, const ph_sl
     return always_count + count;
 }
 
-bool ph_nearby_validate(const ph_nearby* nearby, const ph_crowd* crowd, const ph_eye* eyes)
+bool ph_nearby_validate(const ph_nearby* nearby, const ph_entity_arrays* arrays, const ph_eye* eyes)
 {
-    return ph_grid_validate(nearby->grid, crowd) &&
+    return ph_grid_validate(nearby->grid, arrays) &&
            (nearby->groups == NULL || ph_groups_validate(nearby->groups, eyes));
 }

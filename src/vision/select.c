@@ -67,21 +67,21 @@ void ph_sort_nearest(ph_seen* seen, int count)
     }
 }
 
-bool ph_eye_may_see(const ph_eye* eye, const ph_crowd* crowd, ph_entity_index entity)
+bool ph_eye_may_see(const ph_eye* eye, const ph_entity_arrays* arrays, ph_entity_index entity)
 {
-    if (entity == eye->own || (crowd->flags[entity] & PH_SEEN_NEVER) != 0 ||
-        (crowd->seen_by[entity] & eye->sees) == 0) {
+    if (entity == eye->own || (arrays->flags[entity] & PH_SEEN_NEVER) != 0 ||
+        (arrays->seen_by[entity] & eye->sees) == 0) {
         return false;
     }
     return ph_eye_ask(eye, entity);
 }
 
-int ph_select_answers(ph_seen* found, int always_count, int count, int wanted, int first)
+int ph_select_results(ph_seen* found, int always_count, int count, int wanted, int first)
 {
     PH_ASSERT(0 <= first && first <= wanted);
     PH_ASSERT(0 <= always_count && always_count <= count);
 
-    // Their distance of 0 would tie with those who stand on the eye, and they go before these.
+    // Their distance of 0 would tie with those that stand on the eye, and they go before these.
     const int always_kept = ph_select_nearest(found, always_count, wanted);
     ph_select_nearest(found, always_kept, first);
     const int kept =
@@ -93,8 +93,8 @@ int ph_select_answers(ph_seen* found, int always_count, int count, int wanted, i
     return always_kept + kept;
 }
 
-int ph_nearest_brute_force(const ph_crowd* crowd, const ph_eye* eye, int first, ph_seen* scratch,
-                           ph_seen* seen)
+int ph_nearest_brute_force(const ph_entity_arrays* arrays, const ph_eye* eye, int first,
+                           ph_seen* scratch, ph_seen* seen)
 {
     PH_ASSERT(0 <= first && first <= eye->wanted);
     PH_ASSERT(0 <= eye->radius_mm && eye->radius_mm <= INT64_C(1) << 31);
@@ -102,23 +102,23 @@ int ph_nearest_brute_force(const ph_crowd* crowd, const ph_eye* eye, int first, 
     const uint64_t radius2 = (uint64_t)(eye->radius_mm * eye->radius_mm);
     int always_count = 0;
     int count = 0;
-    for (int i = 0; i < crowd->live_count; ++i) {
-        const ph_entity_index entity = crowd->live[i];
-        const bool is_always = (crowd->flags[entity] & PH_SEEN_ALWAYS) != 0;
+    for (int i = 0; i < arrays->live_count; ++i) {
+        const ph_entity_index entity = arrays->live[i];
+        const bool is_always = (arrays->flags[entity] & PH_SEEN_ALWAYS) != 0;
         const uint64_t distance2 =
             is_always
                 ? 0
-                : ph_distance2(crowd->x_mm[entity], crowd->y_mm[entity], eye->x_mm, eye->y_mm);
-        if (distance2 > radius2 || !ph_eye_may_see(eye, crowd, entity)) {
+                : ph_distance2(arrays->x_mm[entity], arrays->y_mm[entity], eye->x_mm, eye->y_mm);
+        if (distance2 > radius2 || !ph_eye_may_see(eye, arrays, entity)) {
             continue;
         }
-        scratch[count] = (ph_seen){distance2, crowd->spawn_order[entity], entity};
+        scratch[count] = (ph_seen){distance2, arrays->spawn_order[entity], entity};
         if (is_always) {
             swap_seen(&scratch[count], &scratch[always_count++]);
         }
         ++count;
     }
-    count = ph_select_answers(scratch, always_count, count, eye->wanted, first);
+    count = ph_select_results(scratch, always_count, count, eye->wanted, first);
     memcpy(seen, scratch, (size_t)count * sizeof *seen);
     return count;
 }

@@ -6,7 +6,7 @@
 #ifndef PH_VISION_SELECT_H
 #define PH_VISION_SELECT_H
 
-#include "vision/crowd.h"
+#include "vision/entity_arrays.h"
 
 static inline bool ph_seen_is_nearer(const ph_seen* a, const ph_seen* b)
 {
@@ -21,30 +21,30 @@ static inline bool ph_eye_ask(const ph_eye* eye, ph_entity_index entity)
         return true;
     }
     const bool is_visible = eye->callback(eye->context, eye->viewer, entity);
-    if (eye->verdicts != NULL) {
-        eye->verdicts[entity] = is_visible;
+    if (eye->visibility != NULL) {
+        eye->visibility[entity] = is_visible;
     }
     return is_visible;
 }
 
 // True when the eye may see it: masks, flags, own entity, callback. Distance is not considered.
-bool ph_eye_may_see(const ph_eye* eye, const ph_crowd* crowd, ph_entity_index entity);
+bool ph_eye_may_see(const ph_eye* eye, const ph_entity_arrays* arrays, ph_entity_index entity);
 
 // Moves the `wanted` nearest to the front, the furthest of them to the very front, the others in no
 // particular order. @return min(count, wanted).
 int ph_select_nearest(ph_seen* seen, int count, int wanted);
 
-// The answer to a question for `wanted`, in place: of found[0..count), of which the first
+// The result of a query for `wanted`, in place: of found[0..count), of which the first
 // always_count are ALWAYS entities, moves the `wanted` to the front that come first, and of these
 // the `first` that come first to the very front. first <= wanted. @return How many.
-int ph_select_answers(ph_seen* found, int always_count, int count, int wanted, int first);
+int ph_select_results(ph_seen* found, int always_count, int count, int wanted, int first);
 
 // Sorts nearest first. For the few that enter.
 void ph_sort_nearest(ph_seen* seen, int count);
 
-// The answer by looking at every entity: what grid and groups must equal. For tests and benchmarks.
-// scratch holds crowd->live_count.
-int ph_nearest_brute_force(const ph_crowd* crowd, const ph_eye* eye, int first, ph_seen* scratch,
-                           ph_seen* seen);
+// The result by looking at every entity: what grid and groups must equal. For tests and benchmarks.
+// scratch holds arrays->live_count.
+int ph_nearest_brute_force(const ph_entity_arrays* arrays, const ph_eye* eye, int first,
+                           ph_seen* scratch, ph_seen* seen);
 
 #endif

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: MIT
 
 // From an entity to the slot that shows it: a small hash table over the slots of one viewer, in the
-// caller's memory. Finding runs once per answer of every query; entering and leaving are rare.
+// caller's memory. Finding runs once per result of every query; entering and leaving are rare.
 
 #ifndef PH_VISION_SLOT_TABLE_H
 #define PH_VISION_SLOT_TABLE_H
 
-#include "vision/crowd.h"
+#include "vision/entity_arrays.h"
 
 #include <pinhole/vision.h>
 
@@ -75,7 +75,7 @@ int ph_slot_table_count(const ph_slot_table* table);
 #define PH_CHAIN_LENGTH 64
 
 // Those seen are sorted, nearest first; positions are by entity. The nearest are told first, so only
-// those may change places who are about as far away as each other, within the same power of two, and
+// entities may change places that are about equally far away, within the same power of two, and
 // no more than PH_CHAIN_LENGTH of them: behind each one comes the nearest to it of those that are
 // left.
 void ph_chain_neighbours(ph_seen* seen, int count, const int32_t* x_mm, const int32_t* y_mm);

@@ -90,7 +90,7 @@ static void enter_slot(ph_slots* slots, int slot, ph_entity_index entity, const 
 {
     ph_slot_table_insert(&slots->table, entity, slot);
     slots->entities[slot] = entity;
-    slots->spawn_orders[slot] = step->crowd->spawn_order[entity];
+    slots->spawn_orders[slot] = step->arrays->spawn_order[entity];
     slots->entered[slot] = step->tick;
     slots->states[slot] = PH_SLOT_SHOWN;
     slots->shown_count += slot != 0;
@@ -136,7 +136,7 @@ static int take_free(ph_slots* slots)
 // The own entity needs no permission and no distance; all it needs is to live.
 static void refresh_own(ph_slots* slots, const ph_slots_step* step)
 {
-    const uint64_t* spawn_order = step->crowd->spawn_order;
+    const uint64_t* spawn_order = step->arrays->spawn_order;
     ph_entity_index own = step->eye->own;
     if (own != PH_ENTITY_NONE && spawn_order[own] == UINT64_MAX) {
         own = PH_ENTITY_NONE;
@@ -161,11 +161,11 @@ static void refresh_own(ph_slots* slots, const ph_slots_step* step)
 
 static ph_seen member_as_seen(const ph_slots* slots, const ph_slots_step* step, int slot)
 {
-    const ph_crowd* crowd = step->crowd;
+    const ph_entity_arrays* arrays = step->arrays;
     const ph_entity_index entity = slots->entities[slot];
     ph_seen seen = {.spawn_order = slots->spawn_orders[slot], .entity = entity};
-    if ((crowd->flags[entity] & PH_SEEN_ALWAYS) == 0) {
-        seen.distance2 = ph_distance2(crowd->x_mm[entity], crowd->y_mm[entity], step->eye->x_mm,
+    if ((arrays->flags[entity] & PH_SEEN_ALWAYS) == 0) {
+        seen.distance2 = ph_distance2(arrays->x_mm[entity], arrays->y_mm[entity], step->eye->x_mm,
                                       step->eye->y_mm);
     }
     return seen;
@@ -178,7 +178,7 @@ static ph_slot_list list_members(const ph_slots* slots)
     return (ph_slot_list){slots->shown + own, slots->listed_count - own};
 }
 
-// Lists those that have to be looked at one by one: who would not enter, or has anything special about
+// Lists those that have to be looked at one by one: what would not enter, or has anything special about
 // it. @return How many.
 static int list_unusual(const ph_slots* slots, const ph_slots_step* step, uint16_t* unusual)
 {
@@ -190,14 +190,14 @@ static int list_unusual(const ph_slots* slots, const ph_slots_step* step, uint16
     const ph_slot_list members = list_members(slots);
     const ph_entity_index* entities = slots->entities;
     const uint64_t* spawn_orders = slots->spawn_orders;
-    const ph_crowd crowd = *step->crowd;
+    const ph_entity_arrays arrays = *step->arrays;
     int count = 0;
     for (int i = 0; i < members.count; ++i) {
         const size_t slot = members.slots[i];
         const size_t entity = entities[slot];
-        if (ph_distance2(crowd.x_mm[entity], crowd.y_mm[entity], eye_x, eye_y) >= enter2 ||
-            crowd.spawn_order[entity] != spawn_orders[slot] ||
-            (crowd.seen_by[entity] & sees) == 0 || crowd.flags[entity] != 0) {
+        if (ph_distance2(arrays.x_mm[entity], arrays.y_mm[entity], eye_x, eye_y) >= enter2 ||
+            arrays.spawn_order[entity] != spawn_orders[slot] ||
+            (arrays.seen_by[entity] & sees) == 0 || arrays.flags[entity] != 0) {
             unusual[count++] = (uint16_t)slot;
         }
     }
@@ -211,14 +211,14 @@ typedef struct stay_keys {
     int32_t wide_in;
 } stay_keys;
 
-// Marks those of a few members who may or may not enter or stay. @return How many others surely would
+// Marks those of a few members that may or may not enter or stay. @return How many others surely would
 // not enter. Compilers make vectors of it, although places have to be fetched one by one.
-PH_WIDE static uint32_t mark_doubtful(const ph_slots* slots, const ph_slots_step* step,
-                                      ph_slot_list some, stay_keys keys, uint32_t* restrict mark)
+PH_WIDE static uint32_t mark_undecided(const ph_slots* slots, const ph_slots_step* step,
+                                       ph_slot_list some, stay_keys keys, uint32_t* restrict mark)
 {
     const ph_entity_index* entities = slots->entities;
-    const int32_t* x_mm = step->crowd->x_mm;
-    const int32_t* y_mm = step->crowd->y_mm;
+    const int32_t* x_mm = step->arrays->x_mm;
+    const int32_t* y_mm = step->arrays->y_mm;
     const int32_t eye_x = step->eye->x_mm;
     const int32_t eye_y = step->eye->y_mm;
     uint32_t outside_count = 0;
@@ -235,10 +235,10 @@ PH_WIDE static uint32_t mark_doubtful(const ph_slots* slots, const ph_slots_step
     return outside_count;
 }
 
-// The same where nobody is special: for nearly all, how far away they are about is enough. Lists the
+// The same where no entity is special: for nearly all, their approximate distance is enough. Lists the
 // others. @return How many.
-static int list_doubtful(const ph_slots* slots, const ph_slots_step* step, uint16_t* doubtful,
-                         int* outside_count)
+static int list_undecided(const ph_slots* slots, const ph_slots_step* step, uint16_t* undecided,
+                          int* outside_count)
 {
     const ph_view* view = step->view;
     const stay_keys keys = {
@@ -253,10 +253,10 @@ static int list_doubtful(const ph_slots* slots, const ph_slots_step* step, uint1
         const ph_slot_list some = {members.slots + from, ph_least(left, SOME_COUNT)};
         uint32_t mark[SOME_COUNT + PH_MARKS_STEP];
         uint32_t marked[SOME_COUNT + PH_MARKS_STEP];
-        *outside_count += (int)mark_doubtful(slots, step, some, keys, mark);
+        *outside_count += (int)mark_undecided(slots, step, some, keys, mark);
         const int marked_count = ph_marks_list(mark, some.count, marked);
         for (int i = 0; i < marked_count; ++i) {
-            doubtful[count++] = some.slots[marked[i]];
+            undecided[count++] = some.slots[marked[i]];
         }
     }
     return count;
@@ -265,14 +265,14 @@ static int list_doubtful(const ph_slots* slots, const ph_slots_step* step, uint1
 // The callback was asked by the question already about all within reach.
 static bool is_allowed(const ph_eye* eye, ph_entity_index entity)
 {
-    return eye->callback != NULL && eye->verdicts != NULL ? eye->verdicts[entity] != 0
-                                                          : ph_eye_ask(eye, entity);
+    return eye->callback != NULL && eye->visibility != NULL ? eye->visibility[entity] != 0
+                                                            : ph_eye_ask(eye, entity);
 }
 
 static bool is_within(const ph_slots_step* step, const ph_seen* member, const ph_reach* reach,
                       uint64_t always_end)
 {
-    return (step->crowd->flags[member->entity] & PH_SEEN_ALWAYS) != 0
+    return (step->arrays->flags[member->entity] & PH_SEEN_ALWAYS) != 0
                ? member->spawn_order < always_end
                : ph_reach_has(reach, member->distance2, member->spawn_order);
 }
@@ -280,12 +280,12 @@ static bool is_within(const ph_slots_step* step, const ph_seen* member, const ph
 // Whether a member is within the wide reach, and may be seen.
 static bool is_seen(const ph_slots_step* step, const ph_seen* member)
 {
-    const ph_crowd* crowd = step->crowd;
+    const ph_entity_arrays* arrays = step->arrays;
     const ph_entity_index entity = member->entity;
     return is_within(step, member, &step->view->wide, step->view->wide_always_end) &&
-           crowd->spawn_order[entity] == member->spawn_order &&
-           (crowd->seen_by[entity] & step->eye->sees) != 0 &&
-           (crowd->flags[entity] & PH_SEEN_NEVER) == 0 && is_allowed(step->eye, entity);
+           arrays->spawn_order[entity] == member->spawn_order &&
+           (arrays->seen_by[entity] & step->eye->sees) != 0 &&
+           (arrays->flags[entity] & PH_SEEN_NEVER) == 0 && is_allowed(step->eye, entity);
 }
 
 // Marks the members that are not within reach. @return How many would not enter, if they were not there
@@ -297,7 +297,7 @@ static int judge_members(ph_slots* slots, const ph_slots_step* step)
     uint16_t* unusual = slots->leaves; // not filled yet
     int outside_count = 0;
     const int unusual_count = step->is_calm && step->eye->callback == NULL
-                                  ? list_doubtful(slots, step, unusual, &outside_count)
+                                  ? list_undecided(slots, step, unusual, &outside_count)
                                   : list_unusual(slots, step, unusual);
     for (int i = 0; i < unusual_count; ++i) {
         const int slot = unusual[i];
@@ -318,15 +318,15 @@ static bool is_in_reach(uint64_t distance2, const ph_eye* eye)
     return (distance2 + 3) / 4 <= (uint64_t)eye->radius_mm * (uint64_t)eye->radius_mm;
 }
 
-// For a member that is not within reach. The filter comes before the stay time: who may no
+// For a member that is not within reach. The filter comes before the stay time: what may no
 // longer be seen is gone at once, and so is what a teleport left behind.
 static bool may_stay(const ph_slots* slots, const ph_slots_step* step, int slot)
 {
     const ph_entity_index entity = slots->entities[slot];
-    return slots->spawn_orders[slot] == step->crowd->spawn_order[entity] &&
+    return slots->spawn_orders[slot] == step->arrays->spawn_order[entity] &&
            step->tick - slots->entered[slot] < (uint32_t)step->stay_ticks &&
            is_in_reach(member_as_seen(slots, step, slot).distance2, step->eye) &&
-           ph_eye_may_see(step->eye, step->crowd, entity);
+           ph_eye_may_see(step->eye, step->arrays, entity);
 }
 
 // The next slot with this mark, from this one on: there is one.
@@ -376,7 +376,7 @@ static void sift_slot_down(const ph_slots* slots, const ph_slots_step* step, uin
 // Lists the members past the wanted ones. @return How many.
 static int list_past_wanted(const ph_slots* slots, const ph_slots_step* step, uint16_t* past)
 {
-    const ph_crowd crowd = *step->crowd;
+    const ph_entity_arrays arrays = *step->arrays;
     const ph_view* view = step->view;
     const ph_slot_list members = list_members(slots);
     int count = 0;
@@ -386,9 +386,9 @@ static int list_past_wanted(const ph_slots* slots, const ph_slots_step* step, ui
             continue; // since this refresh began
         }
         const ph_entity_index entity = slots->entities[slot];
-        if (ph_distance2(crowd.x_mm[entity], crowd.y_mm[entity], step->eye->x_mm, step->eye->y_mm) <
-                view->near.distance2 &&
-            crowd.flags[entity] == 0) {
+        if (ph_distance2(arrays.x_mm[entity], arrays.y_mm[entity], step->eye->x_mm,
+                         step->eye->y_mm) < view->near.distance2 &&
+            arrays.flags[entity] == 0) {
             continue;
         }
         const ph_seen member = member_as_seen(slots, step, slot);
@@ -399,8 +399,8 @@ static int list_past_wanted(const ph_slots* slots, const ph_slots_step* step, ui
 }
 
 // Makes the furthest members past the wanted ones leave. Only when the slots run out, which at twice the
-// visible limit takes a teleport or a client that does not answer. So the distances are worked out again
-// at every comparison instead of being kept for everybody.
+// visible limit takes a teleport or a client that does not ack. So the distances are worked out again
+// at every comparison instead of being kept for all.
 static void evict_furthest(ph_slots* slots, const ph_slots_step* step, int evict_count)
 {
     uint16_t* heap = slots->leaves; // not filled yet
@@ -415,14 +415,15 @@ static void evict_furthest(ph_slots* slots, const ph_slots_step* step, int evict
     }
 }
 
-// Those that wait get the slots that rest now; only for the others somebody has to go.
+// Those that wait get the slots that rest now; only for the others an entity has to leave.
 static void admit(ph_slots* slots, const ph_slots_step* step)
 {
     const int newcomer_count = step->newcomer_count;
     ph_sort_nearest(step->newcomers, newcomer_count);
     const int admitted_count = ph_least(newcomer_count, slots->free_count);
     if (step->is_chained) {
-        ph_chain_neighbours(step->newcomers, admitted_count, step->crowd->x_mm, step->crowd->y_mm);
+        ph_chain_neighbours(step->newcomers, admitted_count, step->arrays->x_mm,
+                            step->arrays->y_mm);
     }
     int admitted = 0;
     for (; admitted < admitted_count; ++admitted) {

@@ -29,7 +29,7 @@
 #ifndef PH_VISION_SLOTS_H
 #define PH_VISION_SLOTS_H
 
-#include "vision/crowd.h"
+#include "vision/entity_arrays.h"
 #include "vision/slot_table.h"
 
 typedef enum ph_slot_state {
@@ -51,20 +51,20 @@ ph_result ph_slots_create(const ph_allocator* allocator, int slot_count, ph_slot
 void ph_slots_destroy(ph_slots* slots); // NULL is allowed
 
 typedef struct ph_slots_step {
-    const ph_crowd* crowd;
+    const ph_entity_arrays* arrays;
     const ph_eye* eye;   // the wanted and radius of an exact vision, before hysteresis;
                          // wanted is at most slot_count - 1
     const ph_view* view; // of the wider question
-    ph_seen* newcomers;  // who is to enter, see ph_slots_judge(). Is reordered
+    ph_seen* newcomers;  // what is to enter, see ph_slots_judge(). Is reordered
     int newcomer_count;
-    uint32_t tick;   // may wrap
-    int stay_ticks;  // 0 or more
-    bool is_calm;    // since the last refresh nobody shown was gone or hidden, and nobody is ALWAYS
-                     // there: the answer is the same, but found with less looking
+    uint32_t tick;  // may wrap
+    int stay_ticks; // 0 or more
+    bool is_calm;   // since the last refresh no shown entity was gone or hidden, and none is ALWAYS
+                    // there: the result is the same, but found with less looking
     bool is_chained; // newcomers about as near as each other take slots as slot_table.h has it
 } ph_slots_step;
 
-// The first half of a refresh: who is shown is looked at where it is now. @return How many are to
+// The first half of a refresh: each shown entity is looked at where it is now. @return How many are to
 // enter: these are within the view's `enter`, and ph_slots_sift() finds them there. Newcomers are not looked at.
 int ph_slots_judge(ph_slots* slots, const ph_slots_step* step);
 
@@ -84,7 +84,7 @@ int ph_slots_find(const ph_slots* slots, ph_entity_index entity);
 // The client knows of the leave: the slot may be used again. Only resting slots.
 void ph_slots_free(ph_slots* slots, int slot);
 
-// The slots that show somebody, 0 included, ascending: half of all there are, or fewer. Borrowed
+// The slots that show an entity, 0 included, ascending: half of all there are, or fewer. Borrowed
 // until the next refresh.
 typedef struct ph_slot_list {
     const uint16_t* slots;
@@ -121,9 +121,9 @@ struct ph_slots {
     uint16_t* free_ring; // free slots, the one that was freed first at free_head; without slot 0
     uint16_t* enters;
     uint16_t* leaves;
-    uint16_t* shown; // slots that show somebody, ascending
+    uint16_t* shown; // slots that show an entity, ascending
     uint8_t* states; // ph_slot_state
-    uint8_t* marks;  // slot_mark; all NONE when the last refresh left nobody unseen or behind
+    uint8_t* marks;  // slot_mark; all NONE when the last refresh left none unseen or behind
     int slot_count;
     int free_head;
     int free_count;
@@ -138,7 +138,7 @@ struct ph_slots {
     ph_allocator allocator;
 };
 
-// Whether the step may say that it is_calm: everybody shown is there, may be seen, and by nothing but its
+// Whether the step may say that it is_calm: every shown entity is there, may be seen, and by nothing but its
 // distance. Looks at all slots.
 bool ph_slots_are_calm(const ph_slots* slots, const ph_slots_step* step);
 

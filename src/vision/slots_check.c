@@ -96,12 +96,12 @@ bool ph_slots_validate(const ph_slots* slots)
 
 bool ph_slots_are_calm(const ph_slots* slots, const ph_slots_step* step)
 {
-    const ph_crowd* crowd = step->crowd;
+    const ph_entity_arrays* arrays = step->arrays;
     for (int slot = 1; slot < slots->slot_count; ++slot) {
         const ph_entity_index entity = slots->entities[slot];
         if (entity != PH_ENTITY_NONE &&
-            (crowd->spawn_order[entity] != slots->spawn_orders[slot] ||
-             (crowd->seen_by[entity] & step->eye->sees) == 0 || crowd->flags[entity] != 0)) {
+            (arrays->spawn_order[entity] != slots->spawn_orders[slot] ||
+             (arrays->seen_by[entity] & step->eye->sees) == 0 || arrays->flags[entity] != 0)) {
             return false;
         }
     }

@@ -77,13 +77,13 @@ static void narrow_cut(ph_cut* cut, int wanted, int32_t guess, int within)
 }
 
 // In a crowd of even density distance squared is evenly spread, so a guess in proportion is nearly
-// right. It aims a little beside the rank, towards the wider side, to cut that off.
+// right. The target lies a little beside the rank, towards the wider side, to cut that off.
 static int32_t guess_by_proportion(const ph_cut* cut, int wanted)
 {
     const int below = wanted - cut->low_count;
     const int above = cut->high_count - wanted;
-    const float aim = (float)below + (below > above ? -0.25f : 0.25f) * (float)BAND_COUNT;
-    const float share = aim / (float)(cut->high_count - cut->low_count);
+    const float target = (float)below + (below > above ? -0.25f : 0.25f) * (float)BAND_COUNT;
+    const float share = target / (float)(cut->high_count - cut->low_count);
     const float low = cut->low > 0 ? ph_key_float(cut->low) : 0.0f;
     return ph_key_of(low + (ph_key_float(cut->high) - low) * share);
 }
@@ -133,12 +133,13 @@ int ph_sweep_scratch_count(int capacity)
     return (int)((bytes + sizeof(ph_seen) - 1) / sizeof(ph_seen)) + capacity;
 }
 
-ph_sweep ph_sweep_make(const ph_lineup* lineup, const ph_eye* eye, ph_seen* scratch, int capacity)
+ph_sweep ph_sweep_make(const ph_cell_sorted* sorted, const ph_eye* eye, ph_seen* scratch,
+                       int capacity)
 {
     const size_t padded = padded_count(capacity);
     uint32_t* words = (uint32_t*)(void*)scratch;
     return (ph_sweep){
-        .lineup = lineup,
+        .sorted = sorted,
         .eye = eye,
         .key = (int32_t*)(void*)words,
         .place = words + padded,
@@ -152,8 +153,8 @@ ph_sweep ph_sweep_make(const ph_lineup* lineup, const ph_eye* eye, ph_seen* scra
 // Whole steps: what is too much is overwritten by the next places, or never looked at.
 PH_WIDE static void make_keys(const ph_sweep* sweep, uint32_t begin, uint32_t count)
 {
-    const int32_t* restrict x_mm = sweep->lineup->x_mm + begin;
-    const int32_t* restrict y_mm = sweep->lineup->y_mm + begin;
+    const int32_t* restrict x_mm = sweep->sorted->x_mm + begin;
+    const int32_t* restrict y_mm = sweep->sorted->y_mm + begin;
     int32_t* restrict key = sweep->key + sweep->count;
     uint32_t* restrict place = sweep->place + sweep->count;
     const int32_t eye_x = sweep->eye->x_mm;
@@ -169,7 +170,7 @@ PH_WIDE static void make_keys(const ph_sweep* sweep, uint32_t begin, uint32_t co
 
 static void hide_masked(const ph_sweep* sweep, uint32_t begin, uint32_t count)
 {
-    const uint32_t* seen_by = sweep->lineup->seen_by + begin;
+    const uint32_t* seen_by = sweep->sorted->seen_by + begin;
     int32_t* restrict key = sweep->key + sweep->count;
     const uint32_t sees = sweep->eye->sees;
     for (uint32_t i = 0; i < count; ++i) {
@@ -180,17 +181,17 @@ static void hide_masked(const ph_sweep* sweep, uint32_t begin, uint32_t count)
 
 static void hide_own(const ph_sweep* sweep, uint32_t begin, uint32_t count)
 {
-    const ph_lineup* lineup = sweep->lineup;
+    const ph_cell_sorted* sorted = sweep->sorted;
     const ph_entity_index own = sweep->eye->own;
     if (own == PH_ENTITY_NONE) {
         return;
     }
-    // Where it would be, if it has a place: else this is where another one is, or nobody.
-    uint32_t at = lineup->place_of != NULL ? lineup->place_of[own] - begin : 0;
-    while (lineup->place_of == NULL && at < count && lineup->entity[begin + at] != own) {
+    // Where it would be, if it has a place: else this is where another one is, or none.
+    uint32_t at = sorted->place_of != NULL ? sorted->place_of[own] - begin : 0;
+    while (sorted->place_of == NULL && at < count && sorted->entity[begin + at] != own) {
         ++at;
     }
-    if (at < count && lineup->entity[begin + at] == own) {
+    if (at < count && sorted->entity[begin + at] == own) {
         sweep->key[sweep->count + (int)at] = PH_KEY_HIDDEN;
     }
 }
@@ -198,7 +199,7 @@ static void hide_own(const ph_sweep* sweep, uint32_t begin, uint32_t count)
 // The callback is asked before anything is counted.
 static void ask_callback(const ph_sweep* sweep, uint32_t begin, uint32_t count)
 {
-    const ph_entity_index* entity = sweep->lineup->entity + begin;
+    const ph_entity_index* entity = sweep->sorted->entity + begin;
     int32_t* key = sweep->key + sweep->count;
     for (uint32_t i = 0; i < count; ++i) {
         if (key[i] != PH_KEY_HIDDEN && !ph_eye_ask(sweep->eye, entity[i])) {
@@ -212,12 +213,12 @@ void ph_sweep_gather(ph_sweep* sweep, uint32_t begin, uint32_t end)
     PH_ASSERT(begin <= end);
 
     const uint32_t count = end - begin;
-    const ph_lineup* lineup = sweep->lineup;
+    const ph_cell_sorted* sorted = sweep->sorted;
     if (count == 0) {
         return;
     }
     make_keys(sweep, begin, count);
-    if ((lineup->seen_by_every & sweep->eye->sees) == 0) {
+    if ((sorted->seen_by_every & sweep->eye->sees) == 0) {
         hide_masked(sweep, begin, count);
     }
     hide_own(sweep, begin, count);
@@ -261,12 +262,12 @@ static int list_between(const ph_sweep* sweep, int32_t low, int32_t high)
 
 static ph_seen see_place(const ph_sweep* sweep, uint32_t place)
 {
-    const ph_lineup* lineup = sweep->lineup;
+    const ph_cell_sorted* sorted = sweep->sorted;
     return (ph_seen){
-        .distance2 = ph_distance2(lineup->x_mm[place], lineup->y_mm[place], sweep->eye->x_mm,
+        .distance2 = ph_distance2(sorted->x_mm[place], sorted->y_mm[place], sweep->eye->x_mm,
                                   sweep->eye->y_mm),
-        .spawn_order = lineup->spawn_order[place],
-        .entity = lineup->entity[place],
+        .spawn_order = sorted->spawn_order[place],
+        .entity = sorted->entity[place],
     };
 }
 

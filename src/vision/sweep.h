@@ -7,7 +7,7 @@
 #ifndef PH_VISION_SWEEP_H
 #define PH_VISION_SWEEP_H
 
-#include "vision/crowd.h"
+#include "vision/entity_arrays.h"
 
 #include <pinhole/base.h>
 
@@ -54,7 +54,7 @@ static inline int32_t ph_key_maybe_below(float distance2)
 // How many keys are up to a limit.
 int ph_key_count(const int32_t* key, int count, int32_t limit);
 
-// Lists who is marked, where most are not: these are passed over by four. Both arrays have room for
+// Lists the marked ones, where most are not marked: those are skipped four at a time. Both arrays have room for
 // PH_MARKS_STEP more. @return How many.
 #define PH_MARKS_STEP 4
 
@@ -79,8 +79,8 @@ void ph_cut_find(const int32_t* key, int count, int wanted, ph_cut* cut);
 //
 // Each candidate has a key of 32 bits: its distance squared as a float, a few units in the last
 // place from the truth, and infinite when the eye may not see it. Keys are swept with plain loops
-// that compilers turn into vectors. They find the cut but for a narrow band; who is in the band is
-// decided by exact distance and spawn order. So the answer is exact, whatever the rounding.
+// that compilers turn into vectors. They find the cut but for a narrow band; what is in the band is
+// decided by exact distance and spawn order. So the result is exact, whatever the rounding.
 //
 //   key     |  .3  inf   .1   .7   .2 | ...      place   |  17   18   19   20   21 | ...
 //   cut     ------ surely in ------[ band ]------ surely out ------>
@@ -89,22 +89,22 @@ void ph_cut_find(const int32_t* key, int count, int wanted, ph_cut* cut);
 // PH_SWEEP_STEP: that many elements past the last one can be read, whatever they hold.
 #define PH_SWEEP_STEP 8
 
-typedef struct ph_lineup {
+typedef struct ph_cell_sorted {
     int32_t* x_mm;
     int32_t* y_mm;
     uint32_t* seen_by;
     ph_entity_index* entity;
     uint64_t* spawn_order;
-    uint32_t* place_of;     // by entity, of those who have one; NULL: they have to be looked for
+    uint32_t* place_of;     // by entity, of those that have one; NULL: they have to be looked for
     uint32_t seen_by_every; // mask: bits that seen_by has at every place
-} ph_lineup;
+} ph_cell_sorted;
 
 // Start from ph_sweep_make().
 typedef struct ph_sweep {
-    const ph_lineup* lineup;
+    const ph_cell_sorted* sorted;
     const ph_eye* eye;
     int32_t* key;
-    uint32_t* place; // in the lineup
+    uint32_t* place; // in the sorted
     int count;
     int row_count;      // of cells that were looked at: what it cost beside the candidates
     int64_t radius_mm;  // counted last
@@ -118,9 +118,10 @@ typedef struct ph_sweep {
 int ph_sweep_scratch_count(int capacity);
 
 // scratch must be allocated memory, not a declared array: other types are kept in it.
-ph_sweep ph_sweep_make(const ph_lineup* lineup, const ph_eye* eye, ph_seen* scratch, int capacity);
+ph_sweep ph_sweep_make(const ph_cell_sorted* sorted, const ph_eye* eye, ph_seen* scratch,
+                       int capacity);
 
-// Gathers the places begin..end-1 of the lineup and asks the eye's callback about them. A place is
+// Gathers the places begin..end-1 of the sorted and asks the eye's callback about them. A place is
 // gathered once at most.
 void ph_sweep_gather(ph_sweep* sweep, uint32_t begin, uint32_t end);
 

@@ -106,9 +106,9 @@ void ph_viewers_look_from(ph_viewers* viewers, uint32_t viewer, const int32_t ey
                           int64_t jump_mm)
 {
     ph_eye* eye = &viewers->eyes[viewer];
-    const uint64_t way2 = ph_distance2(eye->x_mm, eye->y_mm, eye_mm[0], eye_mm[1]);
+    const uint64_t distance2 = ph_distance2(eye->x_mm, eye->y_mm, eye_mm[0], eye_mm[1]);
     // No way is as long as 2^32 mm, whose square would not fit.
-    if (jump_mm <= UINT32_MAX && way2 > (uint64_t)jump_mm * (uint64_t)jump_mm) {
+    if (jump_mm <= UINT32_MAX && distance2 > (uint64_t)jump_mm * (uint64_t)jump_mm) {
         viewers->viewers[viewer].has_leapt = true;
     }
     eye->x_mm = eye_mm[0];
@@ -129,7 +129,7 @@ void ph_viewers_follow(ph_viewers* viewers, uint32_t viewer, const ph_entities* 
     }
 }
 
-// Whether what this slot shows is gone, or hidden from everybody but its own viewer.
+// Whether what this slot shows is gone, or hidden from all viewers but its own.
 static bool is_vanished(const ph_entities* entities, const ph_eye* eye, int slot,
                         ph_entity_index entity)
 {
@@ -164,8 +164,8 @@ static bool shows_vanished_of(const ph_slots* slots, const ph_entities* entities
 }
 
 // A viewer that waits for its turn must not go on showing what is gone or hidden since: the first
-// because the index will soon be somebody else's, the second because what may not be seen is not
-// sent. A game's own callback is not asked: its answers change without a word, and count from the
+// because the index will soon be another entity's, the second because what may not be seen is not
+// sent. A game's own callback is not asked: its results change without notice, and count from the
 // next turn. Few vanish in a tick, and most of them far away: each is looked up, which costs about
 // as much as looking at one slot.
 static bool shows_vanished(const ph_viewers* viewers, uint32_t viewer, const ph_entities* entities)
@@ -185,44 +185,44 @@ static bool shows_vanished(const ph_viewers* viewers, uint32_t viewer, const ph_
                              entities->visibility_changed_count);
 }
 
-// Whether somebody who has arrived came into the reach of newcomers, may be seen and is not shown yet.
-// Distances first: slots are cold, and of many who arrive most are far away.
+// Whether an entity that has arrived came into the reach of newcomers, may be seen and is not shown yet.
+// Distances first: slots are cold, and of many that arrive most are far away.
 static bool misses_arrival(const ph_viewer* viewer, const ph_eye* eye, const ph_entities* entities,
-                           const ph_crowd* crowd)
+                           const ph_entity_arrays* arrays)
 {
     const uint64_t enter2 = viewer->view.enter.distance2;
     for (int i = 0; i < entities->arrived_count; ++i) {
         const ph_entity_index entity = entities->arrived[i];
         const uint64_t distance2 =
-            ph_distance2(crowd->x_mm[entity], crowd->y_mm[entity], eye->x_mm, eye->y_mm);
-        if ((distance2 < enter2 || (crowd->flags[entity] & PH_SEEN_ALWAYS) != 0) &&
-            crowd->spawn_order[entity] != UINT64_MAX && // it may have died since
-            ph_slots_find(viewer->slots, entity) < 0 && ph_eye_may_see(eye, crowd, entity)) {
+            ph_distance2(arrays->x_mm[entity], arrays->y_mm[entity], eye->x_mm, eye->y_mm);
+        if ((distance2 < enter2 || (arrays->flags[entity] & PH_SEEN_ALWAYS) != 0) &&
+            arrays->spawn_order[entity] != UINT64_MAX && // it may have died since
+            ph_slots_find(viewer->slots, entity) < 0 && ph_eye_may_see(eye, arrays, entity)) {
             return true;
         }
     }
     return false;
 }
 
-static bool is_lost_to(const ph_viewer* viewer, const ph_eye* eye, const ph_crowd* crowd,
+static bool is_lost_to(const ph_viewer* viewer, const ph_eye* eye, const ph_entity_arrays* arrays,
                        ph_entity_index entity)
 {
-    return (crowd->flags[entity] & PH_SEEN_ALWAYS) == 0 &&
-           crowd->spawn_order[entity] != UINT64_MAX &&
-           ph_distance2(crowd->x_mm[entity], crowd->y_mm[entity], eye->x_mm, eye->y_mm) >
+    return (arrays->flags[entity] & PH_SEEN_ALWAYS) == 0 &&
+           arrays->spawn_order[entity] != UINT64_MAX &&
+           ph_distance2(arrays->x_mm[entity], arrays->y_mm[entity], eye->x_mm, eye->y_mm) >
                viewer->view.wide.distance2;
 }
 
-// Whether somebody who is shown went out of reach at once. Of those who have arrived or of those who are
+// Whether an entity that is shown went out of reach at once. Of those that have arrived or of those that are
 // shown the fewer are looked at.
 static bool shows_departed(const ph_viewer* viewer, const ph_eye* eye, const ph_entities* entities,
-                           const ph_crowd* crowd)
+                           const ph_entity_arrays* arrays)
 {
     const ph_vision sight = ph_slots_sight(viewer->slots);
     if (entities->arrived_count <= sight.slot_count) {
         for (int i = 0; i < entities->arrived_count; ++i) {
             const ph_entity_index entity = entities->arrived[i];
-            if (is_lost_to(viewer, eye, crowd, entity) &&
+            if (is_lost_to(viewer, eye, arrays, entity) &&
                 ph_slots_find(viewer->slots, entity) >= 0) {
                 return true;
             }
@@ -232,24 +232,24 @@ static bool shows_departed(const ph_viewer* viewer, const ph_eye* eye, const ph_
     for (int slot = 0; slot < sight.slot_count; ++slot) {
         const ph_entity_index entity = sight.entities[slot];
         if (entity != PH_ENTITY_NONE && entities->has_arrived[entity] != 0 &&
-            is_lost_to(viewer, eye, crowd, entity)) {
+            is_lost_to(viewer, eye, arrays, entity)) {
             return true;
         }
     }
     return false;
 }
 
-// Whether somebody has come into view or left it at once: spawned, shown to more, or by a jump; or the eye
-// itself has leapt. Whoever comes step by step is seen when it is the viewer's turn. Whom the viewer may
+// Whether an entity has come into view or left it at once: spawned, shown to more, or by a jump; or the eye
+// itself has leapt. An entity that comes step by step is seen when it is the viewer's turn. What the viewer may
 // not see leaves no trace in when it is refreshed.
 static bool sees_arrival(const ph_viewers* viewers, uint32_t viewer, const ph_entities* entities,
-                         const ph_crowd* crowd)
+                         const ph_entity_arrays* arrays)
 {
     const ph_viewer* seer = &viewers->viewers[viewer];
     const ph_eye* eye = &viewers->eyes[viewer];
     return seer->has_leapt ||
-           (entities->arrived_count > 0 && (misses_arrival(seer, eye, entities, crowd) ||
-                                            shows_departed(seer, eye, entities, crowd)));
+           (entities->arrived_count > 0 && (misses_arrival(seer, eye, entities, arrays) ||
+                                            shows_departed(seer, eye, entities, arrays)));
 }
 
 static bool is_turn(uint32_t viewer, const ph_refresh* refresh)
@@ -264,7 +264,7 @@ static bool may_show_vanished(const ph_viewers* viewers, uint32_t viewer, const 
 }
 
 static void refresh_one(ph_viewers* viewers, ph_viewer_turn turn, const ph_refresh* refresh,
-                        const ph_crowd* crowd)
+                        const ph_entity_arrays* arrays)
 {
     ph_viewer* viewer = &viewers->viewers[turn.viewer];
     const ph_eye* wider = &viewers->eyes[turn.viewer];
@@ -272,10 +272,10 @@ static void refresh_one(ph_viewers* viewers, ph_viewer_turn turn, const ph_refre
     exact.radius_mm = viewer->radius_mm;
     exact.wanted = viewer->visible_max;
     ph_nearby* nearby = refresh->nearby;
-    ph_nearby_ask(nearby, crowd, wider, exact.wanted, &viewer->view);
-    exact.verdicts = nearby->verdicts;
+    ph_nearby_ask(nearby, arrays, wider, exact.wanted, &viewer->view);
+    exact.visibility = nearby->visibility;
     ph_slots_step step = {
-        .crowd = crowd,
+        .arrays = arrays,
         .eye = &exact,
         .view = &viewer->view,
         .newcomers = nearby->seen,
@@ -310,7 +310,8 @@ static void follow_all(ph_viewers* viewers, const ph_entities* entities)
 }
 
 // Lists whose turn it is. @return How many.
-static int list_turns(ph_viewers* viewers, const ph_refresh* refresh, const ph_crowd* crowd)
+static int list_turns(ph_viewers* viewers, const ph_refresh* refresh,
+                      const ph_entity_arrays* arrays)
 {
     // An order names the living only; without one, the index goes over all that ever were.
     const uint32_t* order = ph_nearby_order(refresh->nearby);
@@ -323,7 +324,7 @@ static int list_turns(ph_viewers* viewers, const ph_refresh* refresh, const ph_c
         }
         const bool is_calm = !may_show_vanished(viewers, viewer, refresh);
         if (!is_calm || is_turn(viewer, refresh) ||
-            sees_arrival(viewers, viewer, refresh->entities, crowd)) {
+            sees_arrival(viewers, viewer, refresh->entities, arrays)) {
             viewers->turns[listed++] = (ph_viewer_turn){viewer, is_calm};
         }
     }
@@ -333,11 +334,11 @@ static int list_turns(ph_viewers* viewers, const ph_refresh* refresh, const ph_c
 void ph_viewers_refresh(ph_viewers* viewers, const ph_refresh* refresh)
 {
     follow_all(viewers, refresh->entities);
-    const ph_crowd crowd = ph_entities_crowd(refresh->entities);
-    ph_nearby_sort(refresh->nearby, &crowd, viewers->eyes);
-    const int count = list_turns(viewers, refresh, &crowd);
+    const ph_entity_arrays arrays = ph_entities_arrays(refresh->entities);
+    ph_nearby_sort(refresh->nearby, &arrays, viewers->eyes);
+    const int count = list_turns(viewers, refresh, &arrays);
     for (int i = 0; i < count; ++i) {
-        refresh_one(viewers, viewers->turns[i], refresh, &crowd);
+        refresh_one(viewers, viewers->turns[i], refresh, &arrays);
     }
 }
 
@@ -361,7 +362,7 @@ void ph_viewers_propagate(ph_viewers* viewers, const ph_store* store)
 // ---- soundness
 
 // Whether the slots and what the client was told of them agree.
-static bool is_knowledge_sound(const ph_viewer* viewer)
+static bool are_replicas_sound(const ph_viewer* viewer)
 {
     const ph_vision sight = ph_slots_sight(viewer->slots);
     const ph_replicas* replicas = &viewer->sender->replicas;
@@ -384,13 +385,13 @@ static bool is_viewer_sound(const ph_viewers* viewers, int index, const ph_entit
     const ph_eye* eye = &viewers->eyes[index];
     if (eye->viewer != (uint32_t)index || eye->wanted < viewer->visible_max ||
         eye->radius_mm < viewer->radius_mm || !ph_slots_validate(viewer->slots) ||
-        !ph_sender_validate(viewer->sender) || !is_knowledge_sound(viewer)) {
+        !ph_sender_validate(viewer->sender) || !are_replicas_sound(viewer)) {
         return false;
     }
     const ph_vision sight = ph_slots_sight(viewer->slots);
     for (int slot = 0; slot < sight.slot_count; ++slot) {
         const ph_entity_index entity = sight.entities[slot];
-        // Somebody who lives, or whose index still rests.
+        // A live entity, or one with an index that still rests.
         if (entity != PH_ENTITY_NONE && (entity >= (uint32_t)entities->capacity ||
                                          ph_id_pool_at(&entities->ids, (int)entity).index1 == 0)) {
             return false;

@@ -36,7 +36,7 @@ typedef struct ph_viewer {
     int visible_max;
     ph_view view; // of the last refresh
     uint32_t refreshed_tick;
-    bool is_sight_new; // the last refresh let somebody enter or leave
+    bool is_sight_new; // an entity entered or left in the last refresh
     bool is_urgent;    // to be refreshed by the next tick, whatever its turn
     bool is_send_late; // its send found no scratch block: see ph_world_send_all()
     bool has_leapt;    // the same, because its eye was moved by as much as a jump

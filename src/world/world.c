@@ -11,7 +11,7 @@
 
 // ---- creation
 
-static ph_result create_lookout(ph_world* world)
+static ph_result create_nearby(ph_world* world)
 {
     const ph_vision_def* vision = &world->def.vision;
     const ph_nearby_def def = {
@@ -53,7 +53,7 @@ ph_result ph_world_create(const ph_world_def* def, ph_world** world)
         result = ph_viewers_create(&made->viewers, &def->allocator, def->viewer_capacity);
     }
     if (result == PH_OK) {
-        result = create_lookout(made);
+        result = create_nearby(made);
     }
     if (result != PH_OK) {
         ph_world_destroy(made);
@@ -105,10 +105,10 @@ void ph_world_tick(ph_world* world)
 {
     ph_stopwatch watch = ph_stopwatch_make(world->clock, &world->times);
     ++world->store.tick;
-    if (world->def.profile == PH_PROFILE_PINHOLE || world->are_ways_wanted) {
-        ph_entities_note_ways(&world->store.entities, world->store.tick_s);
+    if (world->def.profile == PH_PROFILE_PINHOLE || world->are_displacements_wanted) {
+        ph_entities_note_displacements(&world->store.entities, world->store.tick_s);
     }
-    // Nobody looks: nothing to sort.
+    // Without viewers there is nothing to sort for.
     if (world->viewers.ids.live_count > 0) {
         const ph_refresh refresh = {
             .entities = &world->store.entities,
@@ -123,7 +123,7 @@ void ph_world_tick(ph_world* world)
     }
     ph_entities_wake(&world->store.entities);
     ph_entities_file_changes(&world->store.entities);
-    ph_stopwatch_lap(&watch, PH_STAGE_KNOWLEDGE);
+    ph_stopwatch_lap(&watch, PH_STAGE_REPLICAS);
 }
 
 void ph_world_set_clock(ph_world* world, ph_now_ns_fn* now_ns, void* context)
@@ -140,9 +140,9 @@ uint32_t ph_world_tick_count(const ph_world* world)
 
 static bool is_vision_sound(const ph_world* world)
 {
-    const ph_crowd crowd = ph_entities_crowd(&world->store.entities);
+    const ph_entity_arrays arrays = ph_entities_arrays(&world->store.entities);
     return ph_viewers_validate(&world->viewers, &world->store.entities) &&
-           (!world->is_sorted || ph_nearby_validate(&world->nearby, &crowd, world->viewers.eyes));
+           (!world->is_sorted || ph_nearby_validate(&world->nearby, &arrays, world->viewers.eyes));
 }
 
 bool ph_world_validate(const ph_world* world)

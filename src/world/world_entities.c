@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// The public functions about entities. First which exist: spawn, despawn, names, visibility; a few
+// The public functions about entities. First which exist: spawn, despawn, keys, visibility; a few
 // calls per tick, and a spawn may allocate. Then their state, in and out: put, move, set, get, read.
 // Putting is the hot one: once per entity and tick.
 
@@ -30,7 +30,7 @@ ph_result ph_world_spawn(ph_world* world, const ph_spawn* spawn, ph_entity_id* e
     if (check.result != PH_OK) {
         return check.result;
     }
-    if (ph_entities_has_name(&world->store.entities, spawn->key, NULL)) {
+    if (ph_entities_has_key(&world->store.entities, spawn->key, NULL)) {
         return ph_fail(&check, PH_ERROR_TAKEN, "ph_spawn.key",
                        "is %llu, which another entity has; it must be unique in the world",
                        (unsigned long long)spawn->key);
@@ -39,10 +39,10 @@ ph_result ph_world_spawn(ph_world* world, const ph_spawn* spawn, ph_entity_id* e
         return ph_fail_memory(&check);
     }
     const ph_newcomer newcomer = {
-        .name = spawn->key,
+        .key = spawn->key,
         .position_mm = {(int32_t)spawn->position_mm[0], (int32_t)spawn->position_mm[1],
                         (int32_t)spawn->position_mm[2]},
-        // A zero-initialised struct means everybody; later, a mask of 0 means nobody.
+        // In a zero-initialised struct 0 means all viewers; later, a mask of 0 means none.
         .seen_by = spawn->seen_by != 0 ? spawn->seen_by : UINT32_MAX,
         .flags = flags_of(spawn->is_always_visible, spawn->is_never_visible),
         .class_index = (uint8_t)spawn->class_index,
@@ -64,7 +64,7 @@ ph_result ph_world_despawn(ph_world* world, ph_entity_id entity)
     }
     ph_table_give_back_row(&world->store.tables[entities->class_index[index]],
                            entities->whereabouts[index].row);
-    // Without viewers nobody holds on to an index, and a world that is never ticked may go on for
+    // Without viewers nothing refers to an index, and a world that is never ticked may go on for
     // ever.
     ph_entities_remove(entities, index, world->viewers.ids.live_count > 0);
     world->is_sorted = false;
@@ -81,24 +81,24 @@ int ph_world_entity_count(const ph_world* world)
     return world->store.entities.live_count;
 }
 
-ph_entity_id ph_world_find(const ph_world* world, uint64_t name)
+ph_entity_id ph_world_find(const ph_world* world, uint64_t key)
 {
     ph_entity_index index;
-    if (!ph_entities_has_name(&world->store.entities, name, &index)) {
+    if (!ph_entities_has_key(&world->store.entities, key, &index)) {
         return (ph_entity_id){0};
     }
     return ph_entities_id(&world->store.entities, index);
 }
 
-ph_result ph_world_identify(const ph_world* world, ph_entity_id entity, uint64_t* name,
+ph_result ph_world_identify(const ph_world* world, ph_entity_id entity, uint64_t* key,
                             int* class_index)
 {
     const ph_entity_index index = ph_entities_find(&world->store.entities, entity);
     if (index == PH_ENTITY_NONE) {
         return ph_world_fail_entity(world, __func__, entity);
     }
-    if (name != NULL) {
-        *name = world->store.entities.name[index];
+    if (key != NULL) {
+        *key = world->store.entities.key[index];
     }
     if (class_index != NULL) {
         *class_index = world->store.entities.class_index[index];
@@ -202,7 +202,7 @@ static uint64_t store_position(ph_world* world, placed at, const int32_t positio
     return (uint64_t)has_changed << property;
 }
 
-// An id that names nobody is kept as none: it can never come to name somebody else.
+// A stale id is kept as none: it can never come to name another entity.
 static void forget_stale(const ph_world* world, uint32_t words[2])
 {
     const ph_entity_id id = {.index1 = words[0], .generation = words[1]};
@@ -212,7 +212,7 @@ static void forget_stale(const ph_world* world, uint32_t words[2])
     }
 }
 
-// Of what only some may be told nobody else must feel the change.
+// A property with an audience: its change must not affect other viewers.
 static void stir(ph_world* world, placed at, int property, const uint32_t* before,
                  const uint32_t* after)
 {
@@ -375,7 +375,7 @@ ph_result ph_world_set_property(ph_world* world, ph_entity_id entity, int proper
 
 // ---- out again
 
-// The words as clients see them: coordinates rounded to the steps and layers of the wire, nobody
+// The words as clients see them: coordinates rounded to the steps and layers of the wire, none
 // where a reference is stale. Everything but text.
 static void load_field(const ph_world* world, placed at, int property, uint32_t* words)
 {

@@ -66,10 +66,10 @@ struct ph_world {
     ph_send_blocks sends;
     uint64_t clamped_values;
     uint64_t refused_values;
-    ph_lent_clock clock;  // {0}: nothing is measured
-    ph_stage_times times; // of the ticks; those of sends are with the senders
-    bool are_ways_wanted; // by the scheduler of a viewer; pinhole worlds always note them
-    bool is_sorted;       // nearby knows the entities and eyes as they are now; for validation
+    ph_lent_clock clock;           // {0}: nothing is measured
+    ph_stage_times times;          // of the ticks; those of sends are with the senders
+    bool are_displacements_wanted; // by the scheduler of a viewer; pinhole worlds always note them
+    bool is_sorted; // nearby knows the entities and eyes as they are now; for validation
 };
 
 // Room for one more entity of this class. @return PH_OK, or PH_ERROR_MEMORY with the world as it

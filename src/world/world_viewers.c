@@ -43,7 +43,7 @@ static ph_eye eye_of(ph_world* world, const ph_viewer_def* def)
 // On PH_ERROR_MEMORY some of them may have more room than they need; nothing else has changed.
 static ph_result make_room(ph_world* world, int wanted)
 {
-    if (ph_nearby_reserve_answers(&world->nearby, wanted) != PH_OK) {
+    if (ph_nearby_reserve_results(&world->nearby, wanted) != PH_OK) {
         return PH_ERROR_MEMORY;
     }
     if (!ph_viewers_is_full(&world->viewers)) {
@@ -82,8 +82,8 @@ ph_result ph_world_add_viewer(ph_world* world, const ph_viewer_def* def, ph_view
         .profile = world->def.profile,
         .slot_count = ph_slot_count_of(def, world->def.profile),
     };
-    world->are_ways_wanted =
-        world->are_ways_wanted || ph_sender_scheduler(&sender_def).wants_errors;
+    world->are_displacements_wanted =
+        world->are_displacements_wanted || ph_sender_scheduler(&sender_def).wants_errors;
     if (make_room(world, eye.wanted) != PH_OK ||
         ph_send_blocks_reserve(&world->sends, 1, sender_def.slot_count) != PH_OK ||
         ph_slots_create(&world->def.allocator, sender_def.slot_count, &made.slots) != PH_OK) {

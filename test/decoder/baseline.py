@@ -288,18 +288,18 @@ class Known:
     """What applied packets up to a horizon have made of all slots."""
 
     slots: dict = dataclasses.field(default_factory=dict)
-    name_base: int = 0
+    key_base: int = 0
     tick: int = None
     """Of the newest of those packets."""
 
     def after(self, records, tick, tick_us):
-        slots, name_base = dict(self.slots), self.name_base
+        slots, key_base = dict(self.slots), self.key_base
         for record in records:
             if isinstance(record, Leave):
                 slots.pop(record.slot, None)
             elif isinstance(record, Enter):
                 slots[record.slot] = Baseline.entered(record, tick, tick_us)
-                name_base = max(name_base, record.entity.name)
+                key_base = max(key_base, record.entity.name)
             else:
                 slots[record.slot] = slots[record.slot].updated(record, tick)
-        return Known(slots, name_base, tick)
+        return Known(slots, key_base, tick)

@@ -6,7 +6,7 @@ and test/golden/pinhole/README.md say what the files are."""
 import struct
 
 from decoder.classic import ClassicReceiver
-from decoder.coded import CodedReceiver
+from decoder.pinhole import PinholeReceiver
 from decoder.fields import Refused, require
 from decoder.ground import Ground
 from decoder.schema_text import expect, parse_schema
@@ -41,7 +41,7 @@ class Format:
     def receiver(self):
         if self.tables is None:
             return ClassicReceiver(self.classes, self.ground)
-        return CodedReceiver(self.classes, self.ground, self.tables)
+        return PinholeReceiver(self.classes, self.ground, self.tables)
 
 
 def sessions_of(directory):

@@ -11,7 +11,7 @@ came and whether the library applied it, and what its client shows at the end.
 """
 
 from decoder.classic import ClassicReceiver
-from decoder.coded import CodedReceiver
+from decoder.pinhole import PinholeReceiver
 from decoder.fields import WORD32, Refused
 from decoder.golden import apply_text, difference
 from decoder.schema_text import expect, parse_schema
@@ -39,7 +39,7 @@ class Story:
         classes = parse_schema("".join(line + "\n" for line in self.schema))
         if self.profile == "classic":
             return ClassicReceiver(classes, Squares())
-        return CodedReceiver(classes, Squares(), self.tables)
+        return PinholeReceiver(classes, Squares(), self.tables)
 
     def take_packet(self, said):
         verdict, data = said.split()

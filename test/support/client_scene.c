@@ -125,7 +125,7 @@ client_packet client_packet_after(const client_scene* scene, int number, int hor
         .layouts = &scene->layouts,
         .ground = &scene->ground,
         .slot_bits = ph_slot_bits(scene->slot_count),
-        .header = {.number = SCENE_SESSION + (uint32_t)number,
+        .header = {.sequence = SCENE_SESSION + (uint32_t)number,
                    .horizon = SCENE_SESSION + (uint32_t)horizon,
                    .tick = (uint16_t)(number % (1 << PH_TICK_BITS)),
                    .wait = PH_WAIT_UNKNOWN},
@@ -174,7 +174,7 @@ client_record* client_packet_enter(client_packet* packet, int slot, uint32_t ass
 {
     client_record* it = add(packet, PH_RECORD_ENTER, slot, association);
     it->record.class_index = (uint8_t)class_index;
-    it->record.name = name;
+    it->record.key = name;
     ph_layout_reset(&packet->layouts->layouts[class_index], it->words, it->texts);
     client_record_place(it, packet, 0, 0, 0);
     return it;

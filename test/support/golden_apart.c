@@ -28,11 +28,11 @@ static uint64_t raw(apart* it, const char* what, int bits)
     return value;
 }
 
-static int symbol(apart* it, ph_coded_family family, int model)
+static int symbol(apart* it, ph_pinhole_family family, int model)
 {
-    const ph_coded_family_info* info = &ph_coded_families[family];
+    const ph_pinhole_family_info* info = &ph_pinhole_families[family];
     const ph_model table = {.cumulative =
-                                ph_coded_cumulative + info->first + model * (info->symbols + 1),
+                                ph_pinhole_cumulative + info->first + model * (info->symbols + 1),
                             .count = info->symbols};
     const uint64_t code = it->reader.code;
     const uint64_t range = it->reader.range;
@@ -53,7 +53,7 @@ static uint64_t below(apart* it, const char* what, int length)
     return (UINT64_C(1) << (length - 1)) + raw(it, what, length - 1);
 }
 
-static int64_t residual(apart* it, ph_coded_family family, int size)
+static int64_t residual(apart* it, ph_pinhole_family family, int size)
 {
     const int whole = size <= 0 ? 0 : size / 4;
     const int scale = whole < 45 ? whole : 45;
@@ -94,7 +94,7 @@ static void take_leaves(apart* it)
 }
 
 // A walker that rests on the ground, told its position alone.
-static void take_walk(apart* it, const golden_coded* golden)
+static void take_walk(apart* it, const golden_pinhole* golden)
 {
     const ph_baseline* baseline = &golden->moment.baselines[0];
     const uint64_t time_us =
@@ -112,7 +112,7 @@ static void take_walk(apart* it, const golden_coded* golden)
                  (int)y_steps);
 }
 
-void golden_print_apart(golden_lines* lines, const golden_coded* golden, const uint8_t* bytes,
+void golden_print_apart(golden_lines* lines, const golden_pinhole* golden, const uint8_t* bytes,
                         size_t size)
 {
     apart it = {.lines = lines, .slot_bits = golden->frame.frame.slot_bits};
@@ -125,7 +125,7 @@ void golden_print_apart(golden_lines* lines, const golden_coded* golden, const u
         if (!baseline->is_entered) {
             continue;
         }
-        const int urgency = ph_coded_urgency(&golden->frame, baseline);
+        const int urgency = ph_pinhole_urgency(&golden->frame, baseline);
         const int model = PH_URGENCIES * (golden->frame.density - 1) + urgency;
         if (symbol(&it, PH_FAMILY_TOLD, model) != 0) {
             assert_int_equal(slot, 0);

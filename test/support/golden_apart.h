@@ -7,12 +7,12 @@
 #ifndef PINHOLE_GOLDEN_APART_H
 #define PINHOLE_GOLDEN_APART_H
 
-#include "golden_coded.h"
+#include "golden_pinhole.h"
 #include "golden_text.h"
 
 /// The packet that is the last of the session: two leaves, then an update of slot 0, a walker with a
 /// position on the ground. One line for each thing read.
-void golden_print_apart(golden_lines* lines, const golden_coded* golden, const uint8_t* bytes,
+void golden_print_apart(golden_lines* lines, const golden_pinhole* golden, const uint8_t* bytes,
                         size_t size);
 
 #endif

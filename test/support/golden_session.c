@@ -240,7 +240,7 @@ void golden_enter(golden_session* golden, int slot, uint32_t association, uint64
 {
     ph_record* record = add(golden, PH_RECORD_ENTER, slot, association);
     const ph_layout* layout = layout_at(golden, slot);
-    record->name = name;
+    record->key = name;
     record->properties = layout->position;
     for (int i = 0; i < layout->described->def.property_count; ++i) {
         if (!ph_layout_is_initial(layout, record->words, record->texts, i)) {

@@ -33,7 +33,7 @@ static void print_header(golden_lines* lines, const ph_header* header)
     golden_print(lines,
                  "header number=%" PRIu32 " horizon=%" PRIu32
                  " tick=%d wait=%d probe=%d hello=%d eye=%d leaves=%d enters=%d\n",
-                 header->number, header->horizon, header->tick, header->wait, header->is_probe,
+                 header->sequence, header->horizon, header->tick, header->wait, header->is_probe,
                  header->has_hello, header->has_eye, header->leave_count, header->enter_count);
     if (header->has_hello) {
         const ph_hello* hello = &header->hello;
@@ -126,7 +126,7 @@ static void print_record(golden_lines* lines, const ph_frame* frame, const ph_re
     const ph_layout* layout = &frame->layouts->layouts[record->class_index];
     golden_print(lines, " class=%s", layout->described->def.name);
     if (record->kind == PH_RECORD_ENTER) {
-        golden_print(lines, " name=%" PRIu64, record->name);
+        golden_print(lines, " name=%" PRIu64, record->key);
     }
     golden_print(lines, " jump=%d bits=%d :", record->is_jump, bits);
     golden_print_values(lines, layout, record);
@@ -162,7 +162,7 @@ void golden_print_bytes(golden_lines* lines, const golden_session* golden, const
         ph_classic_read_slot(&golden->frame, &reader, &record);
         record.class_index = golden->class_of[record.slot];
         if (record.kind == PH_RECORD_ENTER) {
-            ph_classic_read_name(&golden->frame, &reader, &record);
+            ph_classic_read_key(&golden->frame, &reader, &record);
         }
         if (record.kind != PH_RECORD_LEAVE) {
             ph_classic_read_body(&golden->frame, &reader, &record);

@@ -14,13 +14,13 @@
 void groups_scene_setup(groups_scene* scene)
 {
     *scene = (groups_scene){0};
-    scene->crowd = (ph_crowd){.x_mm = scene->x_mm,
-                              .y_mm = scene->y_mm,
-                              .seen_by = scene->seen_by,
-                              .flags = scene->flags,
-                              .spawn_order = scene->spawn_order,
-                              .live = scene->live,
-                              .capacity = GROUPS_CROWD};
+    scene->crowd = (ph_entity_arrays){.x_mm = scene->x_mm,
+                                      .y_mm = scene->y_mm,
+                                      .seen_by = scene->seen_by,
+                                      .flags = scene->flags,
+                                      .spawn_order = scene->spawn_order,
+                                      .live = scene->live,
+                                      .capacity = GROUPS_CROWD};
     for (int i = 0; i < GROUPS_CROWD; ++i) {
         scene->spawn_order[i] = UINT64_MAX;
     }

@@ -27,7 +27,7 @@ typedef struct groups_scene {
     uint8_t flags[GROUPS_CROWD];
     uint64_t spawn_order[GROUPS_CROWD];
     ph_entity_index live[GROUPS_CROWD];
-    ph_crowd crowd;
+    ph_entity_arrays crowd;
     ph_eye eyes[GROUPS_VIEWERS];
     bool is_added[GROUPS_VIEWERS];
     ph_vision_def def;

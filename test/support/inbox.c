@@ -49,7 +49,7 @@ static void read_record(inbox* box, inbox_packet* packet, const ph_frame* frame,
     ph_classic_read_slot(frame, reader, record);
     assert_true(record->slot < INBOX_SLOTS_MAX);
     if (kind == PH_RECORD_ENTER) {
-        ph_classic_read_name(frame, reader, record);
+        ph_classic_read_key(frame, reader, record);
         box->class_of_slot[record->slot] = record->class_index;
     }
     record->class_index = box->class_of_slot[record->slot];

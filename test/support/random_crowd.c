@@ -94,7 +94,7 @@ void random_crowd_make(random_crowd* made, test_rng* rng)
             made->live[live_count++] = (ph_entity_index)i;
         }
     }
-    made->crowd = (ph_crowd){
+    made->crowd = (ph_entity_arrays){
         .x_mm = made->x_mm,
         .y_mm = made->y_mm,
         .seen_by = made->seen_by,
@@ -114,7 +114,7 @@ bool random_eye_callback(void* context, uint32_t viewer, ph_entity_index entity)
 
 ph_eye random_eye_make(const random_crowd* made, test_rng* rng)
 {
-    const ph_crowd* crowd = &made->crowd;
+    const ph_entity_arrays* crowd = &made->crowd;
     const ph_entity_index near = (ph_entity_index)test_rng_below(rng, (uint64_t)crowd->capacity);
     const bool is_own = test_rng_below(rng, 2) == 0;
     const int64_t aside_mm = is_own ? 0 : below(rng, made->side_mm) - made->side_mm / 2;
@@ -148,8 +148,8 @@ static void assert_same_set(ph_seen* left, ph_seen* right, int count)
     }
 }
 
-void assert_exact_answer(const ph_crowd* crowd, const ph_eye* eye, int first, const ph_seen* seen,
-                         int count)
+void assert_exact_answer(const ph_entity_arrays* crowd, const ph_eye* eye, int first,
+                         const ph_seen* seen, int count)
 {
     const size_t size = (size_t)(crowd->live_count + count + 1) * sizeof(ph_seen);
     ph_seen* scratch = malloc(size);

@@ -10,7 +10,7 @@
 
 #include "test_support.h"
 
-#include "vision/crowd.h"
+#include "vision/entity_arrays.h"
 
 enum { RANDOM_CROWD_MAX = 1200 };
 
@@ -22,7 +22,7 @@ typedef struct random_crowd {
     uint64_t spawn_order[RANDOM_CROWD_MAX];
     ph_entity_index live[RANDOM_CROWD_MAX];
     int64_t side_mm; // the area they are in
-    ph_crowd crowd;
+    ph_entity_arrays crowd;
 } random_crowd;
 
 /// A crowd of up to RANDOM_CROWD_MAX with some indices unused.
@@ -36,7 +36,7 @@ ph_eye random_eye_make(const random_crowd* made, test_rng* rng);
 bool random_eye_callback(void* context, uint32_t viewer, ph_entity_index entity);
 
 /// Asserts that seen is the exact answer, the nearest `first` of it in front.
-void assert_exact_answer(const ph_crowd* crowd, const ph_eye* eye, int first, const ph_seen* seen,
-                         int count);
+void assert_exact_answer(const ph_entity_arrays* crowd, const ph_eye* eye, int first,
+                         const ph_seen* seen, int count);
 
 #endif

@@ -178,7 +178,7 @@ void random_record_make(random_record* made, const ph_frame* frame, test_rng* rn
     record->slot = (uint16_t)test_rng_below(rng, UINT64_C(1) << frame->slot_bits);
     record->association = (uint32_t)test_rng_next(rng);
     if (record->kind == PH_RECORD_ENTER) {
-        record->name = up_to(rng, UINT64_MAX);
+        record->key = up_to(rng, UINT64_MAX);
         record->properties = told(made, layout);
         record->is_jump = one_in(rng, 4);
     } else if (record->kind == PH_RECORD_UPDATE) {

@@ -14,13 +14,13 @@
 void scene_setup(slots_scene* scene, int slot_count, int wanted)
 {
     *scene = (slots_scene){.tick = 1000};
-    scene->crowd = (ph_crowd){.x_mm = scene->x_mm,
-                              .y_mm = scene->y_mm,
-                              .seen_by = scene->seen_by,
-                              .flags = scene->flags,
-                              .spawn_order = scene->spawn_order,
-                              .live = scene->live,
-                              .capacity = SCENE_CROWD};
+    scene->crowd = (ph_entity_arrays){.x_mm = scene->x_mm,
+                                      .y_mm = scene->y_mm,
+                                      .seen_by = scene->seen_by,
+                                      .flags = scene->flags,
+                                      .spawn_order = scene->spawn_order,
+                                      .live = scene->live,
+                                      .capacity = SCENE_CROWD};
     scene->eye =
         (ph_eye){.sees = 1, .own = PH_ENTITY_NONE, .radius_mm = SCENE_RADIUS, .wanted = wanted};
     for (int i = 0; i < SCENE_CROWD; ++i) {
@@ -124,7 +124,7 @@ void scene_refresh(slots_scene* scene)
     const int seen_count = scene_look(scene, seen);
     const ph_view view = view_of(scene, seen, seen_count);
     ph_slots_step step = {
-        .crowd = &scene->crowd,
+        .arrays = &scene->crowd,
         .eye = &scene->eye,
         .view = &view,
         .newcomers = seen,

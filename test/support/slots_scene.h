@@ -24,7 +24,7 @@ typedef struct slots_scene {
     uint8_t flags[SCENE_CROWD];
     uint64_t spawn_order[SCENE_CROWD];
     ph_entity_index live[SCENE_CROWD];
-    ph_crowd crowd;
+    ph_entity_arrays crowd;
     ph_eye eye; // a spectator at (0, 0) until told otherwise
     uint32_t tick;
     int stay_ticks;

@@ -3,7 +3,7 @@
 
 // Prints packets of the pinhole profile, from both ends, and its static tables.
 
-#include "golden_coded_text.h"
+#include "golden_pinhole_text.h"
 
 #include "client/client_state.h"
 #include "packet/pinhole_records.h"
@@ -18,7 +18,7 @@ static void print_header(golden_lines* lines, const golden_content* content)
     golden_print(lines,
                  "header number=%" PRIu32 " horizon=%" PRIu32 " tick=%d wait=%d probe=%d hello=%d "
                  "eye=%d density=%d leaves=%d enters=%d",
-                 header->number, header->horizon, header->tick, header->wait, header->is_probe,
+                 header->sequence, header->horizon, header->tick, header->wait, header->is_probe,
                  header->has_hello, header->has_eye, header->density, header->leave_count,
                  header->enter_count);
     if (!header->is_probe) {
@@ -36,8 +36,8 @@ static void print_header(golden_lines* lines, const golden_content* content)
     golden_print_eye(lines, header);
 }
 
-static void print_baseline(golden_lines* lines, const golden_coded* golden,
-                           const ph_coded_frame* frame, const ph_baseline* it, int slot)
+static void print_baseline(golden_lines* lines, const golden_pinhole* golden,
+                           const ph_pinhole_frame* frame, const ph_baseline* it, int slot)
 {
     const ph_class* described = golden->base.layouts.layouts[it->class_index].described;
     golden_print(lines, "baseline slot=%d class=%s mask=%d sizes=%d,%d,%d,%d heading_tick=%" PRIu32,
@@ -50,25 +50,25 @@ static void print_baseline(golden_lines* lines, const golden_coded* golden,
     int32_t predicted_mm[3];
     ph_baseline_predict(it, frame->tick, frame->tick_us, predicted_mm);
     golden_print(lines, " predicted=%d,%d,%d coarse=%d urgency=%d\n", predicted_mm[0],
-                 predicted_mm[1], predicted_mm[2], ph_coded_coarse(frame, it),
-                 ph_coded_urgency(frame, it));
+                 predicted_mm[1], predicted_mm[2], ph_pinhole_coarse(frame, it),
+                 ph_pinhole_urgency(frame, it));
 }
 
 static void print_spread(golden_lines* lines, const golden_content* content)
 {
     golden_print(lines, "spread coarse=%d place=%d velocity=%d heading=%d name=%d motion=%d\n",
                  content->spread.coarse, content->spread.place, content->spread.velocity,
-                 content->spread.heading, content->spread.name, content->spread.motion);
+                 content->spread.heading, content->spread.key, content->spread.motion);
 }
 
-static void print_record(golden_lines* lines, const golden_coded* golden,
+static void print_record(golden_lines* lines, const golden_pinhole* golden,
                          const golden_content* content, int index)
 {
     if (index == content->header.leave_count && content->header.enter_count >= 2) {
         print_spread(lines, content);
     }
     static const char* const kinds[] = {"leave", "enter", "update"};
-    const ph_coded_record* coded = &content->coded[index];
+    const ph_pinhole_record* coded = &content->coded[index];
     const ph_record* record = &coded->record;
     golden_print(lines, "%s slot=%d association=%" PRIu32, kinds[record->kind], record->slot,
                  record->association & 3);
@@ -79,7 +79,7 @@ static void print_record(golden_lines* lines, const golden_coded* golden,
     const ph_layout* layout = &golden->base.layouts.layouts[record->class_index];
     golden_print(lines, " class=%s", layout->described->def.name);
     if (record->kind == PH_RECORD_ENTER) {
-        golden_print(lines, " name=%" PRIu64 " jump=%d coarse=%d velocity=%d,%d,%d", record->name,
+        golden_print(lines, " name=%" PRIu64 " jump=%d coarse=%d velocity=%d,%d,%d", record->key,
                      record->is_jump, coded->before != NULL ? coded->coarse : 0,
                      record->velocity[0], record->velocity[1], record->velocity[2]);
     } else {
@@ -89,11 +89,11 @@ static void print_record(golden_lines* lines, const golden_coded* golden,
     golden_print_values(lines, layout, record);
 }
 
-void golden_print_coded(golden_lines* lines, golden_coded* golden, const golden_moment* moment,
-                        const golden_content* content)
+void golden_print_pinhole(golden_lines* lines, golden_pinhole* golden, const golden_moment* moment,
+                          const golden_content* content)
 {
     const ph_header* header = &content->header;
-    ph_coded_frame frame = golden->frame;
+    ph_pinhole_frame frame = golden->frame;
     frame.tick = content->tick;
     frame.density = header->density;
     print_header(lines, content);
@@ -122,7 +122,7 @@ void golden_print_slot(golden_lines* lines, const ph_client_entities* entities, 
                            .words = ph_client_entities_words(entities, slot),
                            .texts = ph_client_entities_texts(entities, slot)};
     golden_print(lines, "slot=%d association=%" PRIu32 " class=%s name=%" PRIu64 " :", slot,
-                 entities->association[slot], layout->described->def.name, entities->name[slot]);
+                 entities->association[slot], layout->described->def.name, entities->key[slot]);
     golden_print_values(lines, layout, &all);
 }
 
@@ -162,11 +162,11 @@ static void put_row(page* out, const uint16_t* numbers, int count)
     put(out, "\n");
 }
 
-static void put_family(page* out, const ph_coded_family_info* info)
+static void put_family(page* out, const ph_pinhole_family_info* info)
 {
     put(out, "family %s %d %d\n", info->name, info->models, info->symbols);
     for (int model = 0; model < info->models; ++model) {
-        const uint16_t* entry = ph_coded_cumulative + info->first + model * (info->symbols + 1);
+        const uint16_t* entry = ph_pinhole_cumulative + info->first + model * (info->symbols + 1);
         uint16_t parts[PH_MODEL_SYMBOLS_MAX];
         for (int i = 0; i < info->symbols; ++i) {
             parts[i] = (uint16_t)(entry[i + 1] - entry[i]);
@@ -175,11 +175,11 @@ static void put_family(page* out, const ph_coded_family_info* info)
     }
 }
 
-static void put_costs(page* out, const ph_coded_family_info* info)
+static void put_costs(page* out, const ph_pinhole_family_info* info)
 {
     put(out, "costs %s %d %d\n", info->name, info->models, info->symbols);
     for (int model = 0; model < info->models; ++model) {
-        put_row(out, ph_coded_costs + info->first + model * (info->symbols + 1), info->symbols);
+        put_row(out, ph_pinhole_costs + info->first + model * (info->symbols + 1), info->symbols);
     }
 }
 
@@ -189,9 +189,9 @@ size_t golden_print_tables(char* text, size_t capacity)
     put(&out, "# The static models of the pinhole profile, docs/wire_pinhole.md. One model a line: "
               "parts of 32768.\n");
     for (int i = 0; i < PH_FAMILY_COUNT; ++i) {
-        put_family(&out, &ph_coded_families[i]);
+        put_family(&out, &ph_pinhole_families[i]);
     }
-    put_costs(&out, &ph_coded_families[PH_FAMILY_NUMBER]);
-    put_costs(&out, &ph_coded_families[PH_FAMILY_BESIDE_NUMBER]);
+    put_costs(&out, &ph_pinhole_families[PH_FAMILY_NUMBER]);
+    put_costs(&out, &ph_pinhole_families[PH_FAMILY_BESIDE_NUMBER]);
     return out.length;
 }

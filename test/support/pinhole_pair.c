@@ -3,7 +3,7 @@
 
 // Random packets of the pinhole profile, there and back.
 
-#include "coded_pair.h"
+#include "pinhole_pair.h"
 #include "packet/pinhole_records.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ static bool one_in(test_rng* rng, uint64_t count)
     return test_rng_below(rng, count) == 0;
 }
 
-void coded_pair_setup(coded_pair* pair, test_rng* rng)
+void pinhole_pair_setup(pinhole_pair* pair, test_rng* rng)
 {
     random_schema_fill(&pair->tables, rng);
     ph_error error;
@@ -34,19 +34,19 @@ void coded_pair_setup(coded_pair* pair, test_rng* rng)
     // One draw a statement: compilers choose the order within one.
     const ph_frame frame = random_frame_make(&pair->layouts, &pair->ground, rng);
     const uint32_t tick = (uint32_t)test_rng_next(rng);
-    pair->frame = (ph_coded_frame){
+    pair->frame = (ph_pinhole_frame){
         .frame = frame, .packings = pair->packings, .tick = tick, .tick_us = tick_us};
 }
 
-void coded_pair_teardown(coded_pair* pair)
+void pinhole_pair_teardown(pinhole_pair* pair)
 {
     ph_layouts_destroy(&pair->layouts);
     ph_schema_destroy(pair->schema);
 }
 
-void coded_pair_next(coded_pair* pair, test_rng* rng)
+void pinhole_pair_next(pinhole_pair* pair, test_rng* rng)
 {
-    ph_coded_frame* frame = &pair->frame;
+    ph_pinhole_frame* frame = &pair->frame;
     frame->tick += (uint32_t)test_rng_below(rng, UINT64_C(1) << test_rng_below(rng, 10));
     frame->density = 1 + (int)test_rng_below(rng, PH_DENSITIES - 1);
     frame->precision = one_in(rng, 2) ? 0 : (uint32_t)test_rng_below(rng, 65536);
@@ -58,7 +58,7 @@ void coded_pair_next(coded_pair* pair, test_rng* rng)
 // ---- filling
 
 // Where it is expected, a little off, or far away.
-static void draw_position(const coded_pair* pair, const ph_baseline* baseline,
+static void draw_position(const pinhole_pair* pair, const ph_baseline* baseline,
                           const ph_layout* layout, test_rng* rng, uint32_t* words)
 {
     int32_t position_mm[3];
@@ -71,7 +71,7 @@ static void draw_position(const coded_pair* pair, const ph_baseline* baseline,
     ph_layout_round_position(layout, &pair->ground, position_mm, words);
 }
 
-static void fill_update(coded_pair* pair, const coded_end* end, ph_coded_record* coded,
+static void fill_update(pinhole_pair* pair, const pinhole_end* end, ph_pinhole_record* coded,
                         test_rng* rng)
 {
     ph_record* record = &coded->record;
@@ -92,19 +92,19 @@ static void fill_update(coded_pair* pair, const coded_end* end, ph_coded_record*
     if (!one_in(rng, 4)) {
         draw_position(pair, baseline, layout, rng, words);
     }
-    const int coarse = ph_coded_coarse(&pair->frame, baseline);
+    const int coarse = ph_pinhole_coarse(&pair->frame, baseline);
     uint32_t rounded[3];
     memcpy(rounded, words, sizeof rounded);
-    if (coarse > 0 && one_in(rng, 2) && ph_coded_round(&pair->frame, layout, coarse, rounded)) {
+    if (coarse > 0 && one_in(rng, 2) && ph_pinhole_round(&pair->frame, layout, coarse, rounded)) {
         memcpy(words, rounded, sizeof rounded);
         coded->coarse = (uint8_t)coarse;
     }
 }
 
 // Of some values, or of all, what the one before has.
-static void copy_before(const ph_layout* layout, const ph_coded_record* coded, test_rng* rng)
+static void copy_before(const ph_layout* layout, const ph_pinhole_record* coded, test_rng* rng)
 {
-    const ph_coded_neighbour* other = coded->before;
+    const ph_pinhole_neighbour* other = coded->before;
     if (other == NULL || other->class_index != coded->record.class_index || one_in(rng, 3)) {
         return;
     }
@@ -121,17 +121,17 @@ static void copy_before(const ph_layout* layout, const ph_coded_record* coded, t
     }
 }
 
-static void fill_enter(const coded_pair* pair, const ph_layout* layout, ph_coded_record* coded,
+static void fill_enter(const pinhole_pair* pair, const ph_layout* layout, ph_pinhole_record* coded,
                        test_rng* rng)
 {
     ph_record* record = &coded->record;
     copy_before(layout, coded, rng);
     if (coded->before != NULL) {
         uint32_t* place = record->words + layout->word[layout->described->position];
-        coded->coarse = (uint8_t)ph_coded_round_enter(&pair->frame, layout, place);
+        coded->coarse = (uint8_t)ph_pinhole_round_enter(&pair->frame, layout, place);
     }
-    record->name = test_rng_next(rng);
-    record->name >>= test_rng_below(rng, 64);
+    record->key = test_rng_next(rng);
+    record->key >>= test_rng_below(rng, 64);
     record->properties = layout->position;
     for (int i = 0; i < layout->described->def.property_count; ++i) {
         if (!ph_layout_is_initial(layout, record->words, record->texts, i)) {
@@ -143,33 +143,34 @@ static void fill_enter(const coded_pair* pair, const ph_layout* layout, ph_coded
     }
 }
 
-static const ph_coded_neighbour* before(const coded_pair* pair, coded_packet* packet, uint8_t kind)
+static const ph_pinhole_neighbour* before(const pinhole_pair* pair, pinhole_packet* packet,
+                                          uint8_t kind)
 {
     if (packet->count == 0 || packet->coded[packet->count - 1].record.kind != kind) {
         return NULL;
     }
-    ph_coded_neighbour* neighbour = &packet->neighbours[packet->count];
-    *neighbour = ph_coded_neighbour_of(&pair->frame, &packet->coded[packet->count - 1]);
+    ph_pinhole_neighbour* neighbour = &packet->neighbours[packet->count];
+    *neighbour = ph_pinhole_neighbour_of(&pair->frame, &packet->coded[packet->count - 1]);
     return neighbour;
 }
 
-static void add_record(coded_pair* pair, const coded_end* end, coded_packet* packet, int slot,
+static void add_record(pinhole_pair* pair, const pinhole_end* end, pinhole_packet* packet, int slot,
                        uint8_t kind, test_rng* rng)
 {
     random_record* blocks = &packet->blocks[packet->count];
-    ph_coded_record* coded = &packet->coded[packet->count];
+    ph_pinhole_record* coded = &packet->coded[packet->count];
     const int class_index = kind == PH_RECORD_UPDATE
                                 ? end->baselines[slot].class_index
                                 : (int)test_rng_below(rng, (uint64_t)pair->layouts.count);
     const ph_layout* layout = &pair->layouts.layouts[class_index];
     *coded =
-        (ph_coded_record){.record = {.kind = kind,
-                                     .slot = (uint16_t)slot,
-                                     .association = (uint32_t)test_rng_next(rng),
-                                     .class_index = (uint8_t)class_index,
-                                     .words = blocks->words,
-                                     .texts = layout->text_bytes > 0 ? blocks->texts : NULL},
-                          .before = kind != PH_RECORD_UPDATE ? before(pair, packet, kind) : NULL};
+        (ph_pinhole_record){.record = {.kind = kind,
+                                       .slot = (uint16_t)slot,
+                                       .association = (uint32_t)test_rng_next(rng),
+                                       .class_index = (uint8_t)class_index,
+                                       .words = blocks->words,
+                                       .texts = layout->text_bytes > 0 ? blocks->texts : NULL},
+                            .before = kind != PH_RECORD_UPDATE ? before(pair, packet, kind) : NULL};
     ph_layout_reset(layout, blocks->words, blocks->texts);
     for (int i = 0; i < layout->described->def.property_count; ++i) {
         random_value_make(&pair->frame.frame, layout, i, rng, blocks->words, blocks->texts);
@@ -195,23 +196,24 @@ static int draw_kind(bool is_entered, test_rng* rng)
     return one_in(rng, 8) ? PH_RECORD_LEAVE : PH_RECORD_ENTER;
 }
 
-void coded_pair_fill(coded_pair* pair, const coded_end* end, coded_packet* packet, test_rng* rng)
+void pinhole_pair_fill(pinhole_pair* pair, const pinhole_end* end, pinhole_packet* packet,
+                       test_rng* rng)
 {
-    int kinds[CODED_SLOTS];
-    for (int i = 0; i < CODED_SLOTS; ++i) {
+    int kinds[PINHOLE_SLOTS];
+    for (int i = 0; i < PINHOLE_SLOTS; ++i) {
         kinds[i] = draw_kind(end->baselines[i].is_entered, rng);
     }
     packet->count = 0;
     packet->leave_count = 0;
     packet->enter_count = 0;
     packet->tick = pair->frame.tick;
-    pair->frame.name_base = end->name_base;
-    packet->spread = (ph_coded_spread){0};
+    pair->frame.key_base = end->key_base;
+    packet->spread = (ph_pinhole_spread){0};
     if (one_in(rng, 2)) {
         packet->spread.place = (uint8_t)test_rng_below(rng, PH_SPREADS);
         packet->spread.velocity = (uint8_t)test_rng_below(rng, PH_SPREADS);
         packet->spread.heading = (uint8_t)test_rng_below(rng, PH_SPREADS);
-        packet->spread.name = (uint8_t)test_rng_below(rng, PH_NAME_SPREADS);
+        packet->spread.key = (uint8_t)test_rng_below(rng, PH_KEY_SPREADS);
         packet->spread.motion = (uint8_t)test_rng_below(rng, PH_MOTIONS);
     }
     if (pair->frame.precision != 0 && one_in(rng, 2)) {
@@ -219,7 +221,7 @@ void coded_pair_fill(coded_pair* pair, const coded_end* end, coded_packet* packe
     }
     pair->frame.spread = packet->spread;
     for (int kind = PH_RECORD_LEAVE; kind <= PH_RECORD_UPDATE; ++kind) {
-        for (int i = 0; i < CODED_SLOTS; ++i) {
+        for (int i = 0; i < PINHOLE_SLOTS; ++i) {
             if (kinds[i] == kind) {
                 add_record(pair, end, packet, i, (uint8_t)kind, rng);
             }
@@ -229,19 +231,19 @@ void coded_pair_fill(coded_pair* pair, const coded_end* end, coded_packet* packe
 
 // ---- there and back
 
-static void write_one(const coded_pair* pair, ph_entropy_writer* writer,
-                      const ph_coded_record* coded, uint64_t* cost256)
+static void write_one(const pinhole_pair* pair, ph_entropy_writer* writer,
+                      const ph_pinhole_record* coded, uint64_t* cost256)
 {
-    *cost256 += ph_coded_cost256(&pair->frame, coded, NULL);
-    ph_coded_write(&pair->frame, writer, coded);
+    *cost256 += ph_pinhole_cost256(&pair->frame, coded, NULL);
+    ph_pinhole_write(&pair->frame, writer, coded);
 }
 
-size_t coded_pair_write(coded_pair* pair, const coded_end* end, const coded_packet* packet,
-                        uint8_t* bytes, uint64_t* cost256)
+size_t pinhole_pair_write(pinhole_pair* pair, const pinhole_end* end, const pinhole_packet* packet,
+                          uint8_t* bytes, uint64_t* cost256)
 {
-    pair->frame.name_base = end->name_base;
+    pair->frame.key_base = end->key_base;
     ph_entropy_writer writer;
-    ph_entropy_writer_init(&writer, bytes, CODED_BYTES_MAX);
+    ph_entropy_writer_init(&writer, bytes, PINHOLE_BYTES_MAX);
     ph_bits_write(&writer.raw, (uint64_t)packet->leave_count, COUNT_BITS);
     ph_bits_write(&writer.raw, (uint64_t)packet->enter_count, COUNT_BITS);
     *cost256 = 2 * COUNT_BITS * PH_COST_PER_BIT;
@@ -250,19 +252,20 @@ size_t coded_pair_write(coded_pair* pair, const coded_end* end, const coded_pack
         write_one(pair, &writer, &packet->coded[next], cost256);
     }
     pair->frame.spread = packet->spread;
-    ph_coded_write_spread(&pair->frame, &writer, packet->enter_count);
-    *cost256 += (uint64_t)ph_coded_spread_bits(&pair->frame, packet->enter_count) * PH_COST_PER_BIT;
+    ph_pinhole_write_spread(&pair->frame, &writer, packet->enter_count);
+    *cost256 +=
+        (uint64_t)ph_pinhole_spread_bits(&pair->frame, packet->enter_count) * PH_COST_PER_BIT;
     for (; next < packet->leave_count + packet->enter_count; ++next) {
         write_one(pair, &writer, &packet->coded[next], cost256);
     }
-    for (int i = 0; i < CODED_SLOTS; ++i) {
+    for (int i = 0; i < PINHOLE_SLOTS; ++i) {
         if (!end->baselines[i].is_entered) {
             continue;
         }
-        const int urgency = ph_coded_urgency(&pair->frame, &end->baselines[i]);
+        const int urgency = ph_pinhole_urgency(&pair->frame, &end->baselines[i]);
         const bool is_told = next < packet->count && packet->coded[next].record.slot == i;
-        *cost256 += ph_coded_flag_cost256(pair->frame.density, urgency, is_told);
-        ph_coded_write_told(&pair->frame, &writer, urgency, is_told);
+        *cost256 += ph_pinhole_flag_cost256(pair->frame.density, urgency, is_told);
+        ph_pinhole_write_told(&pair->frame, &writer, urgency, is_told);
         if (is_told) {
             write_one(pair, &writer, &packet->coded[next++], cost256);
         }
@@ -271,63 +274,65 @@ size_t coded_pair_write(coded_pair* pair, const coded_end* end, const coded_pack
     return ph_entropy_writer_finish(&writer);
 }
 
-static ph_coded_record* start_record(const coded_pair* pair, coded_packet* packet, uint8_t kind)
+static ph_pinhole_record* start_record(const pinhole_pair* pair, pinhole_packet* packet,
+                                       uint8_t kind)
 {
     random_record* blocks = &packet->blocks[packet->count];
-    ph_coded_record* coded = &packet->coded[packet->count];
+    ph_pinhole_record* coded = &packet->coded[packet->count];
     memset(blocks->words, 0xAB, sizeof blocks->words);
     memset(blocks->texts, 0xAB, sizeof blocks->texts);
-    *coded =
-        (ph_coded_record){.record = {.kind = kind, .words = blocks->words, .texts = blocks->texts},
-                          .before = kind != PH_RECORD_UPDATE ? before(pair, packet, kind) : NULL};
+    *coded = (ph_pinhole_record){
+        .record = {.kind = kind, .words = blocks->words, .texts = blocks->texts},
+        .before = kind != PH_RECORD_UPDATE ? before(pair, packet, kind) : NULL};
     packet->count += 1;
     return coded;
 }
 
 // False also for what the client itself checks.
-static bool read_named(const coded_pair* pair, const coded_end* end, ph_entropy_reader* reader,
-                       coded_packet* packet, uint8_t kind)
+static bool read_named(const pinhole_pair* pair, const pinhole_end* end, ph_entropy_reader* reader,
+                       pinhole_packet* packet, uint8_t kind)
 {
-    ph_coded_record* coded = start_record(pair, packet, kind);
-    ph_coded_read_who(&pair->frame, reader, coded);
-    if (coded->record.slot >= CODED_SLOTS) {
+    ph_pinhole_record* coded = start_record(pair, packet, kind);
+    ph_pinhole_read_identity(&pair->frame, reader, coded);
+    if (coded->record.slot >= PINHOLE_SLOTS) {
         return false;
     }
     if (kind == PH_RECORD_ENTER) {
         if (end->baselines[coded->record.slot].is_entered) {
             return false;
         }
-        ph_coded_read(&pair->frame, reader, coded);
+        ph_pinhole_read(&pair->frame, reader, coded);
     }
     return ph_entropy_reader_result(reader) == PH_OK;
 }
 
-static bool read_updates(const coded_pair* pair, const coded_end* end, ph_entropy_reader* reader,
-                         coded_packet* packet)
+static bool read_updates(const pinhole_pair* pair, const pinhole_end* end,
+                         ph_entropy_reader* reader, pinhole_packet* packet)
 {
-    for (int i = 0; i < CODED_SLOTS; ++i) {
+    for (int i = 0; i < PINHOLE_SLOTS; ++i) {
         const ph_baseline* baseline = &end->baselines[i];
         if (!baseline->is_entered ||
-            !ph_coded_read_told(&pair->frame, reader, ph_coded_urgency(&pair->frame, baseline))) {
+            !ph_pinhole_read_told(&pair->frame, reader,
+                                  ph_pinhole_urgency(&pair->frame, baseline))) {
             continue;
         }
-        if (packet->count == CODED_SLOTS) {
+        if (packet->count == PINHOLE_SLOTS) {
             return false; // told twice: a leave stood for it already
         }
-        ph_coded_record* coded = start_record(pair, packet, PH_RECORD_UPDATE);
+        ph_pinhole_record* coded = start_record(pair, packet, PH_RECORD_UPDATE);
         coded->record.slot = (uint16_t)i;
         coded->record.class_index = baseline->class_index;
         coded->baseline = baseline;
         coded->known = end->known[i];
-        ph_coded_read(&pair->frame, reader, coded);
+        ph_pinhole_read(&pair->frame, reader, coded);
     }
     return true;
 }
 
-ph_result coded_pair_read(coded_pair* pair, const coded_end* end, const uint8_t* bytes, size_t size,
-                          coded_packet* packet)
+ph_result pinhole_pair_read(pinhole_pair* pair, const pinhole_end* end, const uint8_t* bytes,
+                            size_t size, pinhole_packet* packet)
 {
-    pair->frame.name_base = end->name_base;
+    pair->frame.key_base = end->key_base;
     ph_entropy_reader reader;
     ph_entropy_reader_init(&reader, bytes, size);
     packet->count = 0;
@@ -335,11 +340,11 @@ ph_result coded_pair_read(coded_pair* pair, const coded_end* end, const uint8_t*
     packet->leave_count = (int)ph_bits_read(&reader.raw, COUNT_BITS);
     packet->enter_count = (int)ph_bits_read(&reader.raw, COUNT_BITS);
     const int named = packet->leave_count + packet->enter_count;
-    bool is_read = named <= CODED_SLOTS;
+    bool is_read = named <= PINHOLE_SLOTS;
     for (int i = 0; i < named && is_read; ++i) {
         const uint8_t kind = i < packet->leave_count ? PH_RECORD_LEAVE : PH_RECORD_ENTER;
         if (i == packet->leave_count) {
-            ph_coded_read_spread(&pair->frame, &reader, packet->enter_count);
+            ph_pinhole_read_spread(&pair->frame, &reader, packet->enter_count);
             packet->spread = pair->frame.spread;
         }
         is_read = read_named(pair, end, &reader, packet, kind);
@@ -348,22 +353,22 @@ ph_result coded_pair_read(coded_pair* pair, const coded_end* end, const uint8_t*
     return is_read ? ph_entropy_reader_finish(&reader) : PH_ERROR_VALUE;
 }
 
-void coded_pair_take(const coded_pair* pair, coded_end* end, const coded_packet* packet)
+void pinhole_pair_take(const pinhole_pair* pair, pinhole_end* end, const pinhole_packet* packet)
 {
     for (int i = 0; i < packet->count; ++i) {
         const ph_record* record = &packet->coded[i].record;
         ph_baseline_take(&end->baselines[record->slot], end->known[record->slot], &pair->rules,
                          record, packet->tick);
-        if (record->kind == PH_RECORD_ENTER && record->name > end->name_base) {
-            end->name_base = record->name;
+        if (record->kind == PH_RECORD_ENTER && record->key > end->key_base) {
+            end->key_base = record->key;
         }
     }
 }
 
-uint64_t coded_pair_digest(const coded_pair* pair, const coded_end* end)
+uint64_t pinhole_pair_digest(const pinhole_pair* pair, const pinhole_end* end)
 {
-    uint64_t digest = end->name_base;
-    for (int i = 0; i < CODED_SLOTS; ++i) {
+    uint64_t digest = end->key_base;
+    for (int i = 0; i < PINHOLE_SLOTS; ++i) {
         digest = digest * 31 + ph_baseline_digest(&end->baselines[i], end->known[i], &pair->rules);
     }
     return digest;

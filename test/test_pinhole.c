@@ -9,7 +9,7 @@
 #include "base/hash.h"
 #include "packet/model_tables.h"
 
-#include "support/coded_pair.h"
+#include "support/pinhole_pair.h"
 
 #include <string.h>
 
@@ -32,7 +32,7 @@ typedef struct fixture {
     ph_packing packings[CLASSES];
     ph_baseline_rules rules;
     ph_ground ground;
-    ph_coded_frame frame;
+    ph_pinhole_frame frame;
     ph_baseline baseline;
     uint8_t known[64];
     uint32_t words[WORDS];
@@ -65,10 +65,10 @@ static void setup(fixture* f)
     f->rules =
         (ph_baseline_rules){.layouts = &f->layouts, .packings = f->packings, .tick_us = TICK_US};
     f->frame =
-        (ph_coded_frame){.frame = {.layouts = &f->layouts, .ground = &f->ground, .slot_bits = 8},
-                         .packings = f->packings,
-                         .tick = 1000,
-                         .tick_us = TICK_US};
+        (ph_pinhole_frame){.frame = {.layouts = &f->layouts, .ground = &f->ground, .slot_bits = 8},
+                           .packings = f->packings,
+                           .tick = 1000,
+                           .tick_us = TICK_US};
 }
 
 static void teardown(fixture* f)
@@ -91,36 +91,36 @@ static void enter(fixture* f, uint8_t class_index)
     ph_baseline_take(&f->baseline, f->known, &f->rules, &record, f->frame.tick - 4);
 }
 
-static ph_coded_record update_of(fixture* f, uint64_t properties)
+static ph_pinhole_record update_of(fixture* f, uint64_t properties)
 {
-    return (ph_coded_record){.record = {.kind = PH_RECORD_UPDATE,
-                                        .class_index = f->baseline.class_index,
-                                        .properties = properties,
-                                        .words = f->words},
-                             .baseline = &f->baseline,
-                             .known = f->known};
+    return (ph_pinhole_record){.record = {.kind = PH_RECORD_UPDATE,
+                                          .class_index = f->baseline.class_index,
+                                          .properties = properties,
+                                          .words = f->words},
+                               .baseline = &f->baseline,
+                               .known = f->known};
 }
 
-static double bits_of(const fixture* f, const ph_coded_record* coded)
+static double bits_of(const fixture* f, const ph_pinhole_record* coded)
 {
-    return ph_coded_cost256(&f->frame, coded, NULL) / (double)PH_COST_PER_BIT;
+    return ph_pinhole_cost256(&f->frame, coded, NULL) / (double)PH_COST_PER_BIT;
 }
 
-static size_t write_one(fixture* f, const ph_coded_record* coded)
+static size_t write_one(fixture* f, const ph_pinhole_record* coded)
 {
     ph_entropy_writer writer;
     ph_entropy_writer_init(&writer, f->bytes, sizeof f->bytes);
-    ph_coded_write(&f->frame, &writer, coded);
+    ph_pinhole_write(&f->frame, &writer, coded);
     return ph_entropy_writer_finish(&writer);
 }
 
-static ph_coded_record read_one(fixture* f, size_t size, ph_result* result)
+static ph_pinhole_record read_one(fixture* f, size_t size, ph_result* result)
 {
-    ph_coded_record coded = update_of(f, 0);
+    ph_pinhole_record coded = update_of(f, 0);
     coded.record.words = f->read_words;
     ph_entropy_reader reader;
     ph_entropy_reader_init(&reader, f->bytes, size);
-    ph_coded_read(&f->frame, &reader, &coded);
+    ph_pinhole_read(&f->frame, &reader, &coded);
     *result = ph_entropy_reader_finish(&reader);
     return coded;
 }
@@ -141,7 +141,7 @@ static void what_was_expected_is_cheaper_than_a_residual(void** state)
     setup(&f);
     enter(&f, 0);
     predict(&f, f.words);
-    const ph_coded_record coded = update_of(&f, 1u << PLACE);
+    const ph_pinhole_record coded = update_of(&f, 1u << PLACE);
     const double expected = bits_of(&f, &coded);
     f.words[1] += 16 * 8;
     const double near_bits = bits_of(&f, &coded);
@@ -160,14 +160,14 @@ static void a_flag_costs_next_to_nothing_once_it_is_named(void** state)
     enter(&f, 0);
     const ph_layout* layout = &f.layouts.layouts[0];
     f.words[layout->word[IS_ARMED]] = 1;
-    const ph_coded_record coded = update_of(&f, 1u << IS_ARMED);
-    ph_record_bits bill = {0};
-    (void)ph_coded_cost256(&f.frame, &coded, &bill);
-    assert_true(bill.property_bits[IS_ARMED] < PH_COST_PER_BIT / 4);
+    const ph_pinhole_record coded = update_of(&f, 1u << IS_ARMED);
+    ph_record_bits stats = {0};
+    (void)ph_pinhole_cost256(&f.frame, &coded, &stats);
+    assert_true(stats.property_bits[IS_ARMED] < PH_COST_PER_BIT / 4);
     teardown(&f);
 }
 
-// It changed and changed back while the change was on its way.
+// It changed and changed back while the change was in flight.
 static void a_value_that_is_known_can_be_told_again(void** state)
 {
     (void)state;
@@ -175,10 +175,10 @@ static void a_value_that_is_known_can_be_told_again(void** state)
     setup(&f);
     enter(&f, 0);
     const uint64_t properties = 1u << IS_ARMED | 1u << HEALTH | 1u << KIND | 1u << HEADING;
-    const ph_coded_record coded = update_of(&f, properties);
+    const ph_pinhole_record coded = update_of(&f, properties);
     const size_t size = write_one(&f, &coded);
     ph_result result;
-    const ph_coded_record read = read_one(&f, size, &result);
+    const ph_pinhole_record read = read_one(&f, size, &result);
     assert_int_equal(result, PH_OK);
     assert_true(read.record.properties == properties);
     teardown(&f);
@@ -191,7 +191,7 @@ static void small_changes_of_numbers_are_cheaper_than_large_ones(void** state)
     setup(&f);
     enter(&f, 0);
     const ph_layout* layout = &f.layouts.layouts[0];
-    const ph_coded_record coded = update_of(&f, 1u << HEALTH);
+    const ph_pinhole_record coded = update_of(&f, 1u << HEALTH);
     f.words[layout->word[HEALTH]] = 1;
     const double small = bits_of(&f, &coded);
     f.words[layout->word[HEALTH]] = 1000;
@@ -208,7 +208,7 @@ static void the_layer_that_is_expected_costs_little(void** state)
     enter(&f, 1);
     predict(&f, f.words);
     f.words[2] = 0;
-    const ph_coded_record coded = update_of(&f, 1u << PLACE);
+    const ph_pinhole_record coded = update_of(&f, 1u << PLACE);
     const double floor_bits = bits_of(&f, &coded);
     f.words[2] = 4000;
     const double gallery_bits = bits_of(&f, &coded);
@@ -241,10 +241,10 @@ static void rounding_stays_within_the_angle(void** state)
         f.baseline.position_mm[1][0] = (int32_t)away;
         f.frame.precision = 1 + (uint32_t)test_rng_below(&rng, 4096);
         f.frame.tick += (uint32_t)test_rng_below(&rng, 20);
-        const int coarse = ph_coded_coarse(&f.frame, &f.baseline);
+        const int coarse = ph_pinhole_coarse(&f.frame, &f.baseline);
         uint32_t words[3] = {away + (uint32_t)test_rng_below(&rng, 512) / 16 * 16, 48, 160};
         const uint32_t exact[3] = {words[0], words[1], words[2]};
-        if (!ph_coded_round(&f.frame, &f.layouts.layouts[0], coarse, words) || coarse == 0) {
+        if (!ph_pinhole_round(&f.frame, &f.layouts.layouts[0], coarse, words) || coarse == 0) {
             assert_true(coarse > 0 || memcmp(words, exact, sizeof words) == 0);
             continue;
         }
@@ -271,19 +271,19 @@ static void a_coarse_position_comes_back_coarse_and_is_cheaper(void** state)
     enter(&f, 0);
     f.frame.tick += 20;
     f.frame.precision = 20 * 1024;
-    const int coarse = ph_coded_coarse(&f.frame, &f.baseline);
+    const int coarse = ph_pinhole_coarse(&f.frame, &f.baseline);
     assert_true(coarse >= 2);
     predict(&f, f.words);
     f.words[0] += 16 * 37;
     f.words[1] += 16 * 21;
-    ph_coded_record coded = update_of(&f, 1u << PLACE);
+    ph_pinhole_record coded = update_of(&f, 1u << PLACE);
     const double exact_bits = bits_of(&f, &coded);
-    assert_true(ph_coded_round(&f.frame, &f.layouts.layouts[0], coarse, f.words));
+    assert_true(ph_pinhole_round(&f.frame, &f.layouts.layouts[0], coarse, f.words));
     coded.coarse = (uint8_t)coarse;
     assert_true(bits_of(&f, &coded) < exact_bits);
     const size_t size = write_one(&f, &coded);
     ph_result result;
-    const ph_coded_record read = read_one(&f, size, &result);
+    const ph_pinhole_record read = read_one(&f, size, &result);
     assert_int_equal(result, PH_OK);
     assert_int_equal(read.coarse, coarse);
     assert_memory_equal(f.read_words, f.words, 3 * sizeof f.words[0]);
@@ -300,7 +300,7 @@ static void densities_follow_the_share_told(void** state)
     ph_told_sums_begin(&sums, &costs, slots);
     int last = 0;
     for (int told = 0; told <= slots[8]; ++told) {
-        const int density = ph_coded_best_density(&sums, &costs);
+        const int density = ph_pinhole_best_density(&sums, &costs);
         assert_true(density >= last && density < PH_DENSITIES);
         assert_true((density == PH_DENSITY_NOBODY) == (told == 0));
         last = density;
@@ -315,8 +315,8 @@ static int32_t flags_cost256(int density, const int told[PH_URGENCIES],
 {
     uint32_t cost256 = 0;
     for (int urgency = 0; urgency < PH_URGENCIES; ++urgency) {
-        cost256 += (uint32_t)told[urgency] * ph_coded_flag_cost256(density, urgency, true) +
-                   (uint32_t)silent[urgency] * ph_coded_flag_cost256(density, urgency, false);
+        cost256 += (uint32_t)told[urgency] * ph_pinhole_flag_cost256(density, urgency, true) +
+                   (uint32_t)silent[urgency] * ph_pinhole_flag_cost256(density, urgency, false);
     }
     return (int32_t)cost256;
 }
@@ -345,7 +345,7 @@ static void flags_are_added_up_at_every_density(void** state)
             ++told[urgency];
             --silent[urgency];
         }
-        const int best = ph_coded_best_density(&sums, &costs);
+        const int best = ph_pinhole_best_density(&sums, &costs);
         const int32_t best256 = ph_told_sums_cost256(&sums, &costs, best);
         for (int density = 0; density < PH_DENSITIES; ++density) {
             const int32_t cost256 = ph_told_sums_cost256(&sums, &costs, density);
@@ -365,14 +365,14 @@ static void without_records_there_are_no_flags(void** state)
     ph_entropy_writer writer;
     ph_entropy_writer_init(&writer, f.bytes, sizeof f.bytes);
     for (int urgency = 0; urgency < PH_URGENCIES; ++urgency) {
-        assert_int_equal(ph_coded_flag_cost256(f.frame.density, urgency, false), 0);
-        ph_coded_write_told(&f.frame, &writer, urgency, false);
+        assert_int_equal(ph_pinhole_flag_cost256(f.frame.density, urgency, false), 0);
+        ph_pinhole_write_told(&f.frame, &writer, urgency, false);
     }
     const size_t size = ph_entropy_writer_finish(&writer);
     assert_int_equal(size, 0);
     ph_entropy_reader reader;
     ph_entropy_reader_init(&reader, f.bytes, size);
-    assert_false(ph_coded_read_told(&f.frame, &reader, 7));
+    assert_false(ph_pinhole_read_told(&f.frame, &reader, 7));
     assert_int_equal(ph_entropy_reader_finish(&reader), PH_OK);
     teardown(&f);
 }
@@ -384,16 +384,16 @@ static void an_enter_may_say_that_it_jumped(void** state)
     setup(&f);
     ph_layout_reset(&f.layouts.layouts[0], f.words, NULL);
     for (int i = 0; i < 2; ++i) {
-        const ph_coded_record coded = {.record = {.kind = PH_RECORD_ENTER,
-                                                  .properties = 1u << PLACE,
-                                                  .is_jump = i == 1,
-                                                  .words = f.words}};
+        const ph_pinhole_record coded = {.record = {.kind = PH_RECORD_ENTER,
+                                                    .properties = 1u << PLACE,
+                                                    .is_jump = i == 1,
+                                                    .words = f.words}};
         const size_t size = write_one(&f, &coded);
-        ph_coded_record read = {.record = {.kind = PH_RECORD_ENTER, .words = f.read_words}};
+        ph_pinhole_record read = {.record = {.kind = PH_RECORD_ENTER, .words = f.read_words}};
         ph_entropy_reader reader;
         ph_entropy_reader_init(&reader, f.bytes, size);
-        ph_coded_read_who(&f.frame, &reader, &read);
-        ph_coded_read(&f.frame, &reader, &read);
+        ph_pinhole_read_identity(&f.frame, &reader, &read);
+        ph_pinhole_read(&f.frame, &reader, &read);
         assert_int_equal(ph_entropy_reader_finish(&reader), PH_OK);
         assert_int_equal(read.record.is_jump, i == 1);
     }
@@ -404,14 +404,14 @@ static void every_model_is_one_that_the_coder_may_use(void** state)
 {
     (void)state;
     for (int family = 0; family < PH_FAMILY_COUNT; ++family) {
-        const ph_coded_family_info* info = &ph_coded_families[family];
+        const ph_pinhole_family_info* info = &ph_pinhole_families[family];
         for (int model = 0; model < info->models; ++model) {
             const int first = info->first + model * (info->symbols + 1);
-            const ph_model table = {ph_coded_cumulative + first, info->symbols};
+            const ph_model table = {ph_pinhole_cumulative + first, info->symbols};
             assert_true(ph_model_is_valid(&table));
             for (int i = 0; i < info->symbols; ++i) {
                 const uint32_t cost256 = ph_model_cost(&table, i);
-                assert_in_range(ph_coded_costs[first + i], cost256, cost256 + 1);
+                assert_in_range(ph_pinhole_costs[first + i], cost256, cost256 + 1);
             }
         }
     }
@@ -421,25 +421,25 @@ static void every_model_is_one_that_the_coder_may_use(void** state)
 static void bytes_never_change(void** state)
 {
     (void)state;
-    static coded_pair pair;
-    static coded_end end;
-    static coded_packet packet;
-    static uint8_t bytes[CODED_BYTES_MAX];
+    static pinhole_pair pair;
+    static pinhole_end end;
+    static pinhole_packet packet;
+    static uint8_t bytes[PINHOLE_BYTES_MAX];
     test_rng rng = {.state = 2025};
     ph_hash hash = ph_hash_make(0);
     for (int i = 0; i < 20; ++i) {
         memset(&end, 0, sizeof end);
-        coded_pair_setup(&pair, &rng);
+        pinhole_pair_setup(&pair, &rng);
         for (int k = 0; k < 20; ++k) {
-            coded_pair_next(&pair, &rng);
-            coded_pair_fill(&pair, &end, &packet, &rng);
+            pinhole_pair_next(&pair, &rng);
+            pinhole_pair_fill(&pair, &end, &packet, &rng);
             uint64_t cost256;
-            const size_t size = coded_pair_write(&pair, &end, &packet, bytes, &cost256);
+            const size_t size = pinhole_pair_write(&pair, &end, &packet, bytes, &cost256);
             ph_hash_add(&hash, bytes, size);
-            coded_pair_take(&pair, &end, &packet);
+            pinhole_pair_take(&pair, &end, &packet);
         }
-        ph_hash_add_u64(&hash, coded_pair_digest(&pair, &end));
-        coded_pair_teardown(&pair);
+        ph_hash_add_u64(&hash, pinhole_pair_digest(&pair, &end));
+        pinhole_pair_teardown(&pair);
     }
     assert_int_equal(ph_hash_value(&hash), UINT64_C(0x80BA51EB39FD134D));
 }

@@ -7,7 +7,7 @@ import dataclasses
 
 from decoder.baseline import (MASK_HEADING, MASK_JUMP, MASK_OTHERS, MASK_POSITION, POSITION_GROWTH,
                               Enter, Known, Leave, Update, log8, stretched)
-from decoder.coded_values import (COARSE_MAX, MOTION_AHEAD, allowed_coarse, differing_from, reach,
+from decoder.pinhole_values import (COARSE_MAX, MOTION_AHEAD, allowed_coarse, differing_from, reach,
                                   read_entered_heading, read_entered_velocity, read_heading,
                                   read_heading_beside, read_other, read_others_beside, read_place,
                                   read_place_beside, read_position, read_velocity_beside)
@@ -51,7 +51,7 @@ class Before:
 Spread = collections.namedtuple("Spread", "coarse place velocity heading name motion")
 
 
-class CodedPacket(Packet):
+class PinholePacket(Packet):
     VERSIONS = (2, 3)
     HAS_ARITHMETIC = True
 
@@ -233,7 +233,7 @@ class CodedPacket(Packet):
     def read_name(self):
         if self.before is not None:
             return self.read_name_beside(self.before.entity.name)
-        base = self.known.name_base
+        base = self.known.key_base
         if base < WORD64 - 1 and self.coder.flag("NAME", 0):
             name = base + 1 + self.coder.length("NAME_ABOVE", 0)
             require(name < WORD64, "a name above 64 bits")
@@ -350,10 +350,10 @@ class CodedPacket(Packet):
         return told, coarse
 
 
-class CodedReceiver(Receiver):
+class PinholeReceiver(Receiver):
     """Keeps what it applied until a later packet states a horizon that reaches it."""
 
-    PACKET = CodedPacket
+    PACKET = PinholePacket
 
     def __init__(self, classes, ground, tables):
         super().__init__(classes, ground)

@@ -6,25 +6,25 @@
 
 #include "packet/pinhole_records.h"
 
-#include "support/coded_pair.h"
+#include "support/pinhole_pair.h"
 
 #include <string.h>
 
 enum { SCHEMAS = 150, PACKETS = 24, MUTATIONS = 12 };
 
 typedef struct fixture {
-    coded_pair pair;
-    coded_end sender;
-    coded_end client;
-    coded_packet sent;
-    coded_packet read;
-    uint8_t bytes[CODED_BYTES_MAX];
-    uint8_t again[CODED_BYTES_MAX];
+    pinhole_pair pair;
+    pinhole_end sender;
+    pinhole_end client;
+    pinhole_packet sent;
+    pinhole_packet read;
+    uint8_t bytes[PINHOLE_BYTES_MAX];
+    uint8_t again[PINHOLE_BYTES_MAX];
 } fixture;
 
 static void setup(fixture* f, test_rng* rng)
 {
-    coded_pair_setup(&f->pair, rng);
+    pinhole_pair_setup(&f->pair, rng);
     memset(&f->sender, 0, sizeof f->sender);
     memset(&f->client, 0, sizeof f->client);
 }
@@ -50,8 +50,8 @@ static void assert_same_value(const ph_layout* layout, int property, const ph_re
     }
 }
 
-static void assert_same_record(const fixture* f, const ph_coded_record* sent,
-                               const ph_coded_record* read)
+static void assert_same_record(const fixture* f, const ph_pinhole_record* sent,
+                               const ph_pinhole_record* read)
 {
     assert_int_equal(read->record.slot, sent->record.slot);
     if (sent->record.kind != PH_RECORD_UPDATE) {
@@ -64,7 +64,7 @@ static void assert_same_record(const fixture* f, const ph_coded_record* sent,
     assert_int_equal(read->record.class_index, sent->record.class_index);
     assert_true(read->record.properties == sent->record.properties);
     assert_true(read->record.is_jump == sent->record.is_jump);
-    assert_true(read->record.name == sent->record.name);
+    assert_true(read->record.key == sent->record.key);
     assert_int_equal(read->coarse, sent->coarse);
     assert_memory_equal(read->record.velocity, sent->record.velocity, sizeof sent->record.velocity);
     for (int i = 0; i < layout->described->def.property_count; ++i) {
@@ -87,24 +87,24 @@ static void what_is_written_costs_its_price_and_comes_back(void** state)
     for (int i = 0; i < SCHEMAS; ++i) {
         setup(&f, &rng);
         for (int k = 0; k < PACKETS; ++k) {
-            coded_pair_next(&f.pair, &rng);
-            coded_pair_fill(&f.pair, &f.sender, &f.sent, &rng);
+            pinhole_pair_next(&f.pair, &rng);
+            pinhole_pair_fill(&f.pair, &f.sender, &f.sent, &rng);
             uint64_t cost256;
-            const size_t size = coded_pair_write(&f.pair, &f.sender, &f.sent, f.bytes, &cost256);
+            const size_t size = pinhole_pair_write(&f.pair, &f.sender, &f.sent, f.bytes, &cost256);
             const uint64_t most_bits =
-                (cost256 + PH_COST_PER_BIT - 1) / PH_COST_PER_BIT + PH_CODED_SLACK_BITS;
+                (cost256 + PH_COST_PER_BIT - 1) / PH_COST_PER_BIT + PH_PINHOLE_SLACK_BITS;
             assert_true(size > 0 && size <= (most_bits + 7) / 8);
-            assert_int_equal(coded_pair_read(&f.pair, &f.client, f.bytes, size, &f.read), PH_OK);
+            assert_int_equal(pinhole_pair_read(&f.pair, &f.client, f.bytes, size, &f.read), PH_OK);
             assert_int_equal(f.read.count, f.sent.count);
             for (int r = 0; r < f.sent.count; ++r) {
                 assert_same_record(&f, &f.sent.coded[r], &f.read.coded[r]);
             }
-            coded_pair_take(&f.pair, &f.sender, &f.sent);
-            coded_pair_take(&f.pair, &f.client, &f.read);
-            assert_true(coded_pair_digest(&f.pair, &f.sender) ==
-                        coded_pair_digest(&f.pair, &f.client));
+            pinhole_pair_take(&f.pair, &f.sender, &f.sent);
+            pinhole_pair_take(&f.pair, &f.client, &f.read);
+            assert_true(pinhole_pair_digest(&f.pair, &f.sender) ==
+                        pinhole_pair_digest(&f.pair, &f.client));
         }
-        coded_pair_teardown(&f.pair);
+        pinhole_pair_teardown(&f.pair);
     }
 }
 
@@ -117,20 +117,21 @@ static void a_bill_adds_up_to_the_cost(void** state)
     for (int i = 0; i < SCHEMAS / 4; ++i) {
         setup(&f, &rng);
         for (int k = 0; k < PACKETS; ++k) {
-            coded_pair_next(&f.pair, &rng);
-            coded_pair_fill(&f.pair, &f.sender, &f.sent, &rng);
+            pinhole_pair_next(&f.pair, &rng);
+            pinhole_pair_fill(&f.pair, &f.sender, &f.sent, &rng);
             for (int r = 0; r < f.sent.count; ++r) {
-                ph_record_bits bill = {0};
-                const uint32_t cost256 = ph_coded_cost256(&f.pair.frame, &f.sent.coded[r], &bill);
-                uint64_t total = (uint64_t)bill.slot_bits + bill.mask_bits;
+                ph_record_bits stats = {0};
+                const uint32_t cost256 =
+                    ph_pinhole_cost256(&f.pair.frame, &f.sent.coded[r], &stats);
+                uint64_t total = (uint64_t)stats.slot_bits + stats.mask_bits;
                 for (int p = 0; p < PH_PROPERTIES_MAX; ++p) {
-                    total += bill.property_bits[p];
+                    total += stats.property_bits[p];
                 }
                 assert_true(total == cost256);
             }
-            coded_pair_take(&f.pair, &f.sender, &f.sent);
+            pinhole_pair_take(&f.pair, &f.sender, &f.sent);
         }
-        coded_pair_teardown(&f.pair);
+        pinhole_pair_teardown(&f.pair);
     }
 }
 
@@ -141,12 +142,12 @@ static void check_mutated(fixture* f, size_t size, test_rng* rng)
     for (int i = 0; i < flips; ++i) {
         f->again[test_rng_below(rng, size)] ^= (uint8_t)(1u << test_rng_below(rng, 8));
     }
-    if (coded_pair_read(&f->pair, &f->client, f->again, size, &f->read) != PH_OK) {
+    if (pinhole_pair_read(&f->pair, &f->client, f->again, size, &f->read) != PH_OK) {
         return;
     }
-    static uint8_t rewritten[CODED_BYTES_MAX];
+    static uint8_t rewritten[PINHOLE_BYTES_MAX];
     uint64_t cost256;
-    assert_int_equal(coded_pair_write(&f->pair, &f->client, &f->read, rewritten, &cost256), size);
+    assert_int_equal(pinhole_pair_write(&f->pair, &f->client, &f->read, rewritten, &cost256), size);
     assert_memory_equal(rewritten, f->again, size);
 }
 
@@ -158,17 +159,17 @@ static void what_is_accepted_is_what_a_sender_writes(void** state)
     for (int i = 0; i < SCHEMAS; ++i) {
         setup(&f, &rng);
         for (int k = 0; k < PACKETS; ++k) {
-            coded_pair_next(&f.pair, &rng);
-            coded_pair_fill(&f.pair, &f.sender, &f.sent, &rng);
+            pinhole_pair_next(&f.pair, &rng);
+            pinhole_pair_fill(&f.pair, &f.sender, &f.sent, &rng);
             uint64_t cost256;
-            const size_t size = coded_pair_write(&f.pair, &f.sender, &f.sent, f.bytes, &cost256);
+            const size_t size = pinhole_pair_write(&f.pair, &f.sender, &f.sent, f.bytes, &cost256);
             for (int m = 0; m < MUTATIONS; ++m) {
                 check_mutated(&f, size, &rng);
             }
-            coded_pair_take(&f.pair, &f.sender, &f.sent);
-            coded_pair_take(&f.pair, &f.client, &f.sent);
+            pinhole_pair_take(&f.pair, &f.sender, &f.sent);
+            pinhole_pair_take(&f.pair, &f.client, &f.sent);
         }
-        coded_pair_teardown(&f.pair);
+        pinhole_pair_teardown(&f.pair);
     }
 }
 
@@ -181,20 +182,20 @@ static void both_ends_agree_whatever_is_lost(void** state)
     for (int i = 0; i < SCHEMAS / 3; ++i) {
         setup(&f, &rng);
         for (int k = 0; k < 2 * PACKETS; ++k) {
-            coded_pair_next(&f.pair, &rng);
-            coded_pair_fill(&f.pair, &f.sender, &f.sent, &rng);
+            pinhole_pair_next(&f.pair, &rng);
+            pinhole_pair_fill(&f.pair, &f.sender, &f.sent, &rng);
             uint64_t cost256;
-            const size_t size = coded_pair_write(&f.pair, &f.sender, &f.sent, f.bytes, &cost256);
+            const size_t size = pinhole_pair_write(&f.pair, &f.sender, &f.sent, f.bytes, &cost256);
             if (test_rng_below(&rng, 3) == 0) {
                 continue;
             }
-            assert_int_equal(coded_pair_read(&f.pair, &f.client, f.bytes, size, &f.read), PH_OK);
-            coded_pair_take(&f.pair, &f.client, &f.read);
-            coded_pair_take(&f.pair, &f.sender, &f.sent);
-            assert_true(coded_pair_digest(&f.pair, &f.sender) ==
-                        coded_pair_digest(&f.pair, &f.client));
+            assert_int_equal(pinhole_pair_read(&f.pair, &f.client, f.bytes, size, &f.read), PH_OK);
+            pinhole_pair_take(&f.pair, &f.client, &f.read);
+            pinhole_pair_take(&f.pair, &f.sender, &f.sent);
+            assert_true(pinhole_pair_digest(&f.pair, &f.sender) ==
+                        pinhole_pair_digest(&f.pair, &f.client));
         }
-        coded_pair_teardown(&f.pair);
+        pinhole_pair_teardown(&f.pair);
     }
 }
 

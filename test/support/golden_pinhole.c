@@ -3,11 +3,11 @@
 
 // Golden packets of the pinhole profile: baselines, writing, reading, the files.
 
-#include "golden_coded.h"
+#include "golden_pinhole.h"
 
 #include "base/hash.h"
 #include "client/client_state.h"
-#include "golden_coded_text.h"
+#include "golden_pinhole_text.h"
 #include "packet/header.h"
 #include "packet/pinhole_records.h"
 
@@ -16,9 +16,9 @@
 
 #define FOLDER "pinhole/"
 
-void golden_coded_setup(golden_coded* golden, const char* session, const ph_hello* hello)
+void golden_pinhole_setup(golden_pinhole* golden, const char* session, const ph_hello* hello)
 {
-    *golden = (golden_coded){.session = session, .hello = *hello};
+    *golden = (golden_pinhole){.session = session, .hello = *hello};
     golden_setup_in(&golden->base, FOLDER, hello->slot_count);
     golden->hello.fingerprint = ph_schema_fingerprint(golden->base.schema);
     assert_in_range(golden->base.layouts.count, 1, GOLDEN_CLASSES);
@@ -34,7 +34,7 @@ void golden_coded_setup(golden_coded* golden, const char* session, const ph_hell
     assert_int_equal(ph_client_create(&def, &golden->client), PH_OK);
 }
 
-void golden_coded_teardown(golden_coded* golden)
+void golden_pinhole_teardown(golden_pinhole* golden)
 {
     ph_client_destroy(golden->client);
     golden_teardown(&golden->base);
@@ -42,21 +42,21 @@ void golden_coded_teardown(golden_coded* golden)
 
 // ---- baselines
 
-static ph_baseline_rules rules_of(const golden_coded* golden)
+static ph_baseline_rules rules_of(const golden_pinhole* golden)
 {
     return (ph_baseline_rules){.layouts = &golden->base.layouts,
                                .packings = golden->packings,
                                .tick_us = golden->hello.tick_us};
 }
 
-void golden_coded_moment(const golden_coded* golden, const golden_past* past, uint32_t horizon,
-                         golden_moment* moment)
+void golden_pinhole_moment(const golden_pinhole* golden, const golden_past* past, uint32_t horizon,
+                           golden_moment* moment)
 {
     const ph_baseline_rules rules = rules_of(golden);
     *moment = (golden_moment){0};
     for (int i = 0; i < past->count; ++i) {
         const golden_content* packet = &past->packets[i];
-        if (horizon - packet->header.number > INT32_MAX) {
+        if (horizon - packet->header.sequence > INT32_MAX) {
             return; // it is newer, and so are all behind it
         }
         moment->tick = packet->tick;
@@ -65,41 +65,41 @@ void golden_coded_moment(const golden_coded* golden, const golden_past* past, ui
             const ph_record* record = &packet->coded[k].record;
             ph_baseline_take(&moment->baselines[record->slot], moment->known[record->slot], &rules,
                              record, packet->tick);
-            if (record->kind == PH_RECORD_ENTER && record->name > moment->name_base) {
-                moment->name_base = record->name;
+            if (record->kind == PH_RECORD_ENTER && record->key > moment->key_base) {
+                moment->key_base = record->key;
             }
         }
     }
 }
 
-static ph_coded_frame frame_of(golden_coded* golden, const golden_moment* moment,
-                               const ph_header* header, uint32_t tick)
+static ph_pinhole_frame frame_of(golden_pinhole* golden, const golden_moment* moment,
+                                 const ph_header* header, uint32_t tick)
 {
-    return (ph_coded_frame){.frame = golden->base.frame,
-                            .packings = golden->packings,
-                            .name_base = moment->name_base,
-                            .tick = tick,
-                            .tick_us = golden->hello.tick_us,
-                            .density = header->density,
-                            .precision = golden->hello.precision,
-                            .is_universal = golden->hello.version == PH_UNIVERSAL_VERSION};
+    return (ph_pinhole_frame){.frame = golden->base.frame,
+                              .packings = golden->packings,
+                              .key_base = moment->key_base,
+                              .tick = tick,
+                              .tick_us = golden->hello.tick_us,
+                              .density = header->density,
+                              .precision = golden->hello.precision,
+                              .is_universal = golden->hello.version == PH_UNIVERSAL_VERSION};
 }
 
 // ---- the script
 
-void golden_coded_begin(golden_coded* golden, const ph_header* header, uint32_t tick,
-                        const int32_t eye_mm[3])
+void golden_pinhole_begin(golden_pinhole* golden, const ph_header* header, uint32_t tick,
+                          const int32_t eye_mm[3])
 {
     ph_header full = *header;
     if (full.has_hello) {
         full.hello = golden->hello;
         full.horizon = golden->hello.session;
     }
-    golden_coded_moment(golden, &golden->sent, full.horizon, &golden->moment);
+    golden_pinhole_moment(golden, &golden->sent, full.horizon, &golden->moment);
     if (!full.is_probe) {
         const uint32_t since = tick - golden->moment.tick;
-        const bool is_near = golden->moment.has_tick && since < PH_CODED_TICK_WHOLE;
-        full.tick = is_near ? (uint16_t)since : PH_CODED_TICK_WHOLE;
+        const bool is_near = golden->moment.has_tick && since < PH_PINHOLE_TICK_WHOLE;
+        full.tick = is_near ? (uint16_t)since : PH_PINHOLE_TICK_WHOLE;
         full.whole_tick = is_near ? 0 : tick;
     }
     golden_begin(&golden->base, &full, eye_mm);
@@ -108,13 +108,13 @@ void golden_coded_begin(golden_coded* golden, const ph_header* header, uint32_t 
     golden->frame.counts = &golden->counts;
 }
 
-static ph_record* last_record(golden_coded* golden)
+static ph_record* last_record(golden_pinhole* golden)
 {
     assert_true(golden->base.record_count > 0);
     return &golden->base.records[golden->base.record_count - 1];
 }
 
-void golden_coded_velocity(golden_coded* golden, int x, int y, int z)
+void golden_pinhole_velocity(golden_pinhole* golden, int x, int y, int z)
 {
     ph_record* record = last_record(golden);
     assert_int_equal(record->kind, PH_RECORD_ENTER);
@@ -123,36 +123,36 @@ void golden_coded_velocity(golden_coded* golden, int x, int y, int z)
     record->velocity[2] = (int16_t)z;
 }
 
-void golden_coded_spread(golden_coded* golden, ph_coded_spread spread)
+void golden_pinhole_spread(golden_pinhole* golden, ph_pinhole_spread spread)
 {
     golden->frame.spread = spread;
 }
 
-void golden_coded_jump(golden_coded* golden)
+void golden_pinhole_jump(golden_pinhole* golden)
 {
     ph_record* record = last_record(golden);
     assert_int_equal(record->kind, PH_RECORD_ENTER);
     record->is_jump = true;
 }
 
-void golden_coded_coarse(golden_coded* golden)
+void golden_pinhole_coarse(golden_pinhole* golden)
 {
     const ph_record* record = last_record(golden);
     const ph_layout* layout = &golden->base.layouts.layouts[record->class_index];
     uint32_t* words = record->words + layout->word[layout->described->position];
     int coarse;
     if (record->kind == PH_RECORD_ENTER) {
-        coarse = ph_coded_round_enter(&golden->frame, layout, words);
+        coarse = ph_pinhole_round_enter(&golden->frame, layout, words);
     } else {
-        coarse = ph_coded_coarse(&golden->frame, &golden->moment.baselines[record->slot]);
-        assert_true(ph_coded_round(&golden->frame, layout, coarse, words));
+        coarse = ph_pinhole_coarse(&golden->frame, &golden->moment.baselines[record->slot]);
+        assert_true(ph_pinhole_round(&golden->frame, layout, coarse, words));
     }
     assert_true(coarse > 0);
     golden->coarse[golden->base.record_count - 1] = (uint8_t)coarse;
 }
 
 // What the script says, as the sender has it.
-static void gather(const golden_coded* golden, golden_content* content)
+static void gather(const golden_pinhole* golden, golden_content* content)
 {
     const golden_session* base = &golden->base;
     *content = (golden_content){
@@ -162,7 +162,7 @@ static void gather(const golden_coded* golden, golden_content* content)
         .spread = golden->frame.spread,
     };
     for (int i = 0; i < base->record_count; ++i) {
-        ph_coded_record* coded = &content->coded[i];
+        ph_pinhole_record* coded = &content->coded[i];
         coded->record = base->records[i];
         memcpy(content->words[i], coded->record.words, sizeof content->words[i]);
         memcpy(content->texts[i], coded->record.texts, sizeof content->texts[i]);
@@ -174,32 +174,32 @@ static void gather(const golden_coded* golden, golden_content* content)
 
 // ---- writing
 
-static const ph_coded_neighbour* before_of(const ph_coded_frame* frame, golden_content* content,
-                                           int index)
+static const ph_pinhole_neighbour* before_of(const ph_pinhole_frame* frame, golden_content* content,
+                                             int index)
 {
     if (index == 0 || content->coded[index - 1].record.kind != content->coded[index].record.kind ||
         content->coded[index].record.kind == PH_RECORD_UPDATE) {
         return NULL;
     }
-    content->neighbours[index] = ph_coded_neighbour_of(frame, &content->coded[index - 1]);
+    content->neighbours[index] = ph_pinhole_neighbour_of(frame, &content->coded[index - 1]);
     return &content->neighbours[index];
 }
 
-static void write_record(const ph_coded_frame* frame, ph_entropy_writer* writer,
+static void write_record(const ph_pinhole_frame* frame, ph_entropy_writer* writer,
                          golden_content* content, int index)
 {
     const size_t before = ph_bit_writer_size_bits(&writer->raw);
-    ph_coded_write(frame, writer, &content->coded[index]);
+    ph_pinhole_write(frame, writer, &content->coded[index]);
     content->raw_bits[index] = (int)(ph_bit_writer_size_bits(&writer->raw) - before);
 }
 
-static void write_records(const ph_coded_frame* frame, const golden_moment* moment,
+static void write_records(const ph_pinhole_frame* frame, const golden_moment* moment,
                           ph_entropy_writer* writer, golden_content* content)
 {
     const int named = content->header.leave_count + content->header.enter_count;
     for (int i = 0; i < named; ++i) {
         if (i == content->header.leave_count) {
-            ph_coded_write_spread(frame, writer, content->header.enter_count);
+            ph_pinhole_write_spread(frame, writer, content->header.enter_count);
         }
         content->coded[i].before = before_of(frame, content, i);
         write_record(frame, writer, content, i);
@@ -211,7 +211,7 @@ static void write_records(const ph_coded_frame* frame, const golden_moment* mome
             continue;
         }
         const bool is_told = next < content->count && content->coded[next].record.slot == slot;
-        ph_coded_write_told(frame, writer, ph_coded_urgency(frame, baseline), is_told);
+        ph_pinhole_write_told(frame, writer, ph_pinhole_urgency(frame, baseline), is_told);
         if (is_told) {
             content->coded[next].baseline = baseline;
             content->coded[next].known = moment->known[slot];
@@ -221,12 +221,12 @@ static void write_records(const ph_coded_frame* frame, const golden_moment* mome
     assert_int_equal(next, content->count);
 }
 
-static size_t write_packet(const golden_coded* golden, golden_content* content,
+static size_t write_packet(const golden_pinhole* golden, golden_content* content,
                            uint8_t bytes[PH_PAYLOAD_MAX])
 {
     ph_entropy_writer writer;
     ph_entropy_writer_init(&writer, bytes, PH_PAYLOAD_MAX);
-    ph_coded_header_write(&content->header, &writer.raw);
+    ph_pinhole_header_write(&content->header, &writer.raw);
     if (!content->header.is_probe) {
         write_records(&golden->frame, &golden->moment, &writer, content);
     }
@@ -242,28 +242,28 @@ static size_t write_packet(const golden_coded* golden, golden_content* content,
 
 // ---- reading
 
-static ph_coded_record* open_record(const ph_coded_frame* frame, golden_content* content,
-                                    ph_record_kind kind)
+static ph_pinhole_record* open_record(const ph_pinhole_frame* frame, golden_content* content,
+                                      ph_record_kind kind)
 {
     assert_true(content->count < GOLDEN_RECORDS);
     const int index = content->count++;
-    ph_coded_record* coded = &content->coded[index];
-    *coded = (ph_coded_record){.record = {.kind = (uint8_t)kind,
-                                          .words = content->words[index],
-                                          .texts = content->texts[index]}};
+    ph_pinhole_record* coded = &content->coded[index];
+    *coded = (ph_pinhole_record){.record = {.kind = (uint8_t)kind,
+                                            .words = content->words[index],
+                                            .texts = content->texts[index]}};
     coded->before = before_of(frame, content, index);
     return coded;
 }
 
-static void read_named(const ph_coded_frame* frame, ph_entropy_reader* reader,
+static void read_named(const ph_pinhole_frame* frame, ph_entropy_reader* reader,
                        golden_content* content, ph_record_kind kind)
 {
     const size_t before = reader->raw.position_bits;
-    ph_coded_record* coded = open_record(frame, content, kind);
-    ph_coded_read_who(frame, reader, coded);
+    ph_pinhole_record* coded = open_record(frame, content, kind);
+    ph_pinhole_read_identity(frame, reader, coded);
     assert_true(coded->record.slot < GOLDEN_SLOTS);
     if (kind == PH_RECORD_ENTER) {
-        ph_coded_read(frame, reader, coded);
+        ph_pinhole_read(frame, reader, coded);
     }
     content->raw_bits[content->count - 1] = (int)(reader->raw.position_bits - before);
 }
@@ -283,29 +283,29 @@ static uint32_t association_of(const golden_past* past, int slot)
     return association;
 }
 
-static void read_updates(const golden_coded* golden, const ph_coded_frame* frame,
+static void read_updates(const golden_pinhole* golden, const ph_pinhole_frame* frame,
                          const golden_moment* moment, ph_entropy_reader* reader,
                          golden_content* content)
 {
     for (int slot = 0; slot < GOLDEN_SLOTS; ++slot) {
         const ph_baseline* baseline = &moment->baselines[slot];
         if (!baseline->is_entered ||
-            !ph_coded_read_told(frame, reader, ph_coded_urgency(frame, baseline))) {
+            !ph_pinhole_read_told(frame, reader, ph_pinhole_urgency(frame, baseline))) {
             continue;
         }
         const size_t before = reader->raw.position_bits;
-        ph_coded_record* coded = open_record(frame, content, PH_RECORD_UPDATE);
+        ph_pinhole_record* coded = open_record(frame, content, PH_RECORD_UPDATE);
         coded->record.slot = (uint16_t)slot;
         coded->record.class_index = baseline->class_index;
         coded->record.association = association_of(&golden->heard, slot);
         coded->baseline = baseline;
         coded->known = moment->known[slot];
-        ph_coded_read(frame, reader, coded);
+        ph_pinhole_read(frame, reader, coded);
         content->raw_bits[content->count - 1] = (int)(reader->raw.position_bits - before);
     }
 }
 
-static void read_packet(golden_coded* golden, const golden_moment* moment, const uint8_t* bytes,
+static void read_packet(golden_pinhole* golden, const golden_moment* moment, const uint8_t* bytes,
                         size_t size, golden_content* content)
 {
     ph_entropy_reader reader;
@@ -313,15 +313,15 @@ static void read_packet(golden_coded* golden, const golden_moment* moment, const
     *content = (golden_content){0};
     ph_header* header = &content->header;
     const uint32_t newest = golden->heard.count > 0
-                                ? golden->heard.packets[golden->heard.count - 1].header.number
+                                ? golden->heard.packets[golden->heard.count - 1].header.sequence
                                 : golden->hello.session;
-    ph_coded_header_read(&reader.raw, newest, header);
+    ph_pinhole_header_read(&reader.raw, newest, header);
     content->tick =
-        header->tick == PH_CODED_TICK_WHOLE ? header->whole_tick : moment->tick + header->tick;
-    ph_coded_frame frame = frame_of(golden, moment, header, content->tick);
+        header->tick == PH_PINHOLE_TICK_WHOLE ? header->whole_tick : moment->tick + header->tick;
+    ph_pinhole_frame frame = frame_of(golden, moment, header, content->tick);
     for (int i = 0; i < header->leave_count + header->enter_count; ++i) {
         if (i == header->leave_count) {
-            ph_coded_read_spread(&frame, &reader, header->enter_count);
+            ph_pinhole_read_spread(&frame, &reader, header->enter_count);
             content->spread = frame.spread;
         }
         read_named(&frame, &reader, content,
@@ -348,14 +348,14 @@ static void add(golden_past* past, const golden_content* content)
     }
 }
 
-static void compare(const golden_coded* golden, const char* name, const void* bytes, size_t size)
+static void compare(const golden_pinhole* golden, const char* name, const void* bytes, size_t size)
 {
     char file_name[200];
     snprintf(file_name, sizeof file_name, FOLDER "%s_%s", golden->session, name);
     golden_compare(file_name, bytes, size);
 }
 
-static void compare_both(const golden_coded* golden, const char* name, const uint8_t* bytes,
+static void compare_both(const golden_pinhole* golden, const char* name, const uint8_t* bytes,
                          size_t size, const golden_lines* said)
 {
     char file_name[100];
@@ -365,14 +365,14 @@ static void compare_both(const golden_coded* golden, const char* name, const uin
     compare(golden, file_name, said->text, (size_t)said->length);
 }
 
-void golden_coded_shown(golden_coded* golden)
+void golden_pinhole_shown(golden_pinhole* golden)
 {
     static golden_lines lines;
     golden_print_shown(&lines, golden->client);
     compare(golden, "shown.txt", lines.text, (size_t)lines.length);
 }
 
-static void give_to_client(golden_coded* golden, const golden_content* content,
+static void give_to_client(golden_pinhole* golden, const golden_content* content,
                            const uint8_t* bytes, size_t size)
 {
     golden->now_us += golden->hello.tick_us;
@@ -389,7 +389,7 @@ static void give_to_client(golden_coded* golden, const golden_content* content,
     assert_true(ph_client_baseline_digest(golden->client) == ph_hash_value(&hash));
 }
 
-void golden_coded_end(golden_coded* golden, const char* name)
+void golden_pinhole_end(golden_pinhole* golden, const char* name)
 {
     static golden_content said;
     static golden_content heard;
@@ -399,13 +399,13 @@ void golden_coded_end(golden_coded* golden, const char* name)
     uint8_t bytes[PH_PAYLOAD_MAX] = {0};
     gather(golden, &said);
     const size_t size = write_packet(golden, &said, bytes);
-    golden_print_coded(&said_lines, golden, &golden->moment, &said);
+    golden_print_pinhole(&said_lines, golden, &golden->moment, &said);
 
-    golden_coded_moment(golden, &golden->heard, said.header.horizon, &moment);
+    golden_pinhole_moment(golden, &golden->heard, said.header.horizon, &moment);
     read_packet(golden, &moment, bytes, size, &heard);
     heard.end_bits[0] = said.end_bits[0];
     heard.end_bits[2] = said.end_bits[2];
-    golden_print_coded(&heard_lines, golden, &moment, &heard);
+    golden_print_pinhole(&heard_lines, golden, &moment, &heard);
     assert_string_equal(said_lines.text, heard_lines.text);
 
     give_to_client(golden, &said, bytes, size);

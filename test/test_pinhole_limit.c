@@ -25,7 +25,7 @@ typedef struct fixture {
     ph_schema* schema;
     ph_layouts layouts;
     ph_packing packing;
-    ph_coded_frame frame;
+    ph_pinhole_frame frame;
     uint32_t words[WORDS];
     uint8_t texts[TEXTS];
 } fixture;
@@ -65,9 +65,9 @@ static void setup(fixture* f)
     assert_int_equal(ph_class_max_bits(f->layouts.layouts[0].described), PH_CLASS_BITS_MAX);
     f->packing = ph_packing_make(&f->layouts.layouts[0]);
     f->frame =
-        (ph_coded_frame){.frame = {.layouts = &f->layouts, .slot_bits = PH_CLASSIC_SLOT_BITS_MAX},
-                         .packings = &f->packing,
-                         .tick_us = 50000};
+        (ph_pinhole_frame){.frame = {.layouts = &f->layouts, .slot_bits = PH_CLASSIC_SLOT_BITS_MAX},
+                           .packings = &f->packing,
+                           .tick_us = 50000};
 }
 
 static void teardown(fixture* f)
@@ -77,7 +77,7 @@ static void teardown(fixture* f)
 }
 
 // Everything at its widest: nothing is near anything, nothing is initial.
-static ph_coded_record dearest_enter(fixture* f)
+static ph_pinhole_record dearest_enter(fixture* f)
 {
     const ph_layout* layout = &f->layouts.layouts[0];
     const ph_class* described = layout->described;
@@ -96,29 +96,30 @@ static ph_coded_record dearest_enter(fixture* f)
     for (int i = 0; i < 3; ++i) {
         f->words[layout->word[described->position] + i] = UINT32_C(1) << 31;
     }
-    return (ph_coded_record){.record = {.kind = PH_RECORD_ENTER,
-                                        .properties = layout->all,
-                                        .association = 3,
-                                        .slot = UINT16_MAX,
-                                        .name = UINT64_MAX,
-                                        .is_jump = true,
-                                        .velocity = {INT16_MAX, -INT16_MAX, INT16_MAX},
-                                        .words = f->words,
-                                        .texts = f->texts}};
+    return (ph_pinhole_record){.record = {.kind = PH_RECORD_ENTER,
+                                          .properties = layout->all,
+                                          .association = 3,
+                                          .slot = UINT16_MAX,
+                                          .key = UINT64_MAX,
+                                          .is_jump = true,
+                                          .velocity = {INT16_MAX, -INT16_MAX, INT16_MAX},
+                                          .words = f->words,
+                                          .texts = f->texts}};
 }
 
 static ph_header dearest_header(void)
 {
-    return (ph_header){
-        .number = 6,
-        .horizon = 5,
-        .tick = PH_CODED_TICK_WHOLE,
-        .wait = 31,
-        .has_hello = true,
-        .has_eye = true,
-        .enter_count = 1,
-        .hello = {
-            .session = 5, .tick_us = 50000, .slot_count = UINT16_MAX, .version = PH_CODED_VERSION}};
+    return (ph_header){.sequence = 6,
+                       .horizon = 5,
+                       .tick = PH_PINHOLE_TICK_WHOLE,
+                       .wait = 31,
+                       .has_hello = true,
+                       .has_eye = true,
+                       .enter_count = 1,
+                       .hello = {.session = 5,
+                                 .tick_us = 50000,
+                                 .slot_count = UINT16_MAX,
+                                 .version = PH_PINHOLE_VERSION}};
 }
 
 static void the_dearest_enter_fits_a_datagram(void** state)
@@ -126,16 +127,16 @@ static void the_dearest_enter_fits_a_datagram(void** state)
     (void)state;
     static fixture f;
     setup(&f);
-    const ph_coded_record coded = dearest_enter(&f);
+    const ph_pinhole_record coded = dearest_enter(&f);
     const ph_header header = dearest_header();
-    const uint32_t cost256 = ph_coded_cost256(&f.frame, &coded, NULL);
+    const uint32_t cost256 = ph_pinhole_cost256(&f.frame, &coded, NULL);
     assert_true(cost256 > PH_CLASS_BITS_MAX * PH_COST_PER_BIT);
-    assert_true(cost256 <= (PH_CLASS_BITS_MAX + PH_CODED_ENTER_BITS_MAX) * PH_COST_PER_BIT);
+    assert_true(cost256 <= (PH_CLASS_BITS_MAX + PH_PINHOLE_ENTER_BITS_MAX) * PH_COST_PER_BIT);
     uint8_t bytes[PH_PAYLOAD_MAX];
     ph_entropy_writer writer;
     ph_entropy_writer_init(&writer, bytes, sizeof bytes);
-    ph_coded_header_write(&header, &writer.raw);
-    ph_coded_write(&f.frame, &writer, &coded);
+    ph_pinhole_header_write(&header, &writer.raw);
+    ph_pinhole_write(&f.frame, &writer, &coded);
     assert_int_equal(ph_entropy_writer_result(&writer), PH_OK);
     assert_in_range(ph_entropy_writer_finish(&writer), PH_CLASS_BITS_MAX / 8, PH_PAYLOAD_MAX);
     teardown(&f);
@@ -163,7 +164,7 @@ static void the_flags_of_a_full_view_cost_less_than_an_enter_has_more(void** sta
             sums.told[told] = 1;
             // At this density, so at the best as well, and of any mixture of them.
             assert_in_range(ph_told_sums_cost256(&sums, &costs, 1), 1, spare256);
-            const int best = ph_coded_best_density(&sums, &costs);
+            const int best = ph_pinhole_best_density(&sums, &costs);
             assert_int_not_equal(best, PH_DENSITY_NOBODY);
             assert_true(ph_told_sums_cost256(&sums, &costs, best) <=
                         ph_told_sums_cost256(&sums, &costs, 1));

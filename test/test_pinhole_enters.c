@@ -26,8 +26,8 @@ static const double TURN = 6.283185307179586;
 typedef struct walker {
     uint32_t words[WORDS];
     uint8_t texts[TEXTS];
-    ph_coded_record coded;
-    ph_coded_neighbour before;
+    ph_pinhole_record coded;
+    ph_pinhole_neighbour before;
 } walker;
 
 typedef struct fixture {
@@ -35,7 +35,7 @@ typedef struct fixture {
     ph_layouts layouts;
     const ph_layout* layout;
     ph_packing packing;
-    ph_coded_frame frame;
+    ph_pinhole_frame frame;
     walker told[3];
     walker read[3];
     uint8_t bytes[BYTES];
@@ -49,10 +49,10 @@ static void setup_schema(fixture* f, const char* schema)
     assert_int_equal(ph_layouts_create(&f->layouts, f->schema, NULL), PH_OK);
     f->layout = &f->layouts.layouts[0];
     f->packing = ph_packing_make(f->layout);
-    f->frame = (ph_coded_frame){.frame = {.layouts = &f->layouts, .slot_bits = 8},
-                                .packings = &f->packing,
-                                .tick_us = 50000,
-                                .precision = 1024};
+    f->frame = (ph_pinhole_frame){.frame = {.layouts = &f->layouts, .slot_bits = 8},
+                                  .packings = &f->packing,
+                                  .tick_us = 50000,
+                                  .precision = 1024};
 }
 
 static void setup(fixture* f)
@@ -71,7 +71,7 @@ static void join(fixture* f, walker* all, int index)
 {
     walker* it = &all[index];
     if (index > 0) {
-        it->before = ph_coded_neighbour_of(&f->frame, &all[index - 1].coded);
+        it->before = ph_pinhole_neighbour_of(&f->frame, &all[index - 1].coded);
     }
     it->coded.before = index > 0 ? &it->before : NULL;
 }
@@ -84,12 +84,12 @@ static walker* stand(fixture* f, int index, uint32_t run, uint32_t height)
     it->words[f->layout->word[PLACE]] = 16 * 625 + 16 * 31 * (uint32_t)index;
     it->words[f->layout->word[RUN]] = run;
     it->words[f->layout->word[HEIGHT]] = height;
-    it->coded = (ph_coded_record){.record = {.kind = PH_RECORD_ENTER,
-                                             .slot = (uint16_t)(7 + index),
-                                             .association = 1,
-                                             .name = 100 + (uint64_t)index,
-                                             .words = it->words,
-                                             .texts = it->texts}};
+    it->coded = (ph_pinhole_record){.record = {.kind = PH_RECORD_ENTER,
+                                               .slot = (uint16_t)(7 + index),
+                                               .association = 1,
+                                               .key = 100 + (uint64_t)index,
+                                               .words = it->words,
+                                               .texts = it->texts}};
     for (int i = 0; i < f->layout->described->def.property_count; ++i) {
         const bool is_told =
             i == PLACE || !ph_layout_is_initial(f->layout, it->words, it->texts, i);
@@ -101,16 +101,16 @@ static walker* stand(fixture* f, int index, uint32_t run, uint32_t height)
 
 static double bits_of(const fixture* f, const walker* it)
 {
-    return ph_coded_cost256(&f->frame, &it->coded, NULL) / (double)PH_COST_PER_BIT;
+    return ph_pinhole_cost256(&f->frame, &it->coded, NULL) / (double)PH_COST_PER_BIT;
 }
 
 static void write_all(fixture* f, int count)
 {
     ph_entropy_writer writer;
     ph_entropy_writer_init(&writer, f->bytes, sizeof f->bytes);
-    ph_coded_write_spread(&f->frame, &writer, count);
+    ph_pinhole_write_spread(&f->frame, &writer, count);
     for (int i = 0; i < count; ++i) {
-        ph_coded_write(&f->frame, &writer, &f->told[i].coded);
+        ph_pinhole_write(&f->frame, &writer, &f->told[i].coded);
     }
     f->size = ph_entropy_writer_finish(&writer);
 }
@@ -119,14 +119,14 @@ static ph_result read_all(fixture* f, int count)
 {
     ph_entropy_reader reader;
     ph_entropy_reader_init(&reader, f->bytes, f->size);
-    ph_coded_read_spread(&f->frame, &reader, count);
+    ph_pinhole_read_spread(&f->frame, &reader, count);
     for (int i = 0; i < count && ph_entropy_reader_result(&reader) == PH_OK; ++i) {
         walker* it = &f->read[i];
-        it->coded = (ph_coded_record){
+        it->coded = (ph_pinhole_record){
             .record = {.kind = PH_RECORD_ENTER, .words = it->words, .texts = it->texts}};
         join(f, f->read, i);
-        ph_coded_read_who(&f->frame, &reader, &it->coded);
-        ph_coded_read(&f->frame, &reader, &it->coded);
+        ph_pinhole_read_identity(&f->frame, &reader, &it->coded);
+        ph_pinhole_read(&f->frame, &reader, &it->coded);
     }
     return ph_entropy_reader_finish(&reader);
 }
@@ -171,13 +171,13 @@ static void all_of_it_comes_back(void** state)
     walker* last = stand(&f, 2, 0, 0); // nothing but initial values beside another one
     ph_layout_store_text(f.layout, last->texts, NAME, (ph_text){(const uint8_t*)"Anna", 4});
     last->coded.record.properties |= 1u << NAME;
-    f.frame.spread = (ph_coded_spread){.place = 5, .velocity = 2, .motion = PH_MOTION_AHEAD};
+    f.frame.spread = (ph_pinhole_spread){.place = 5, .velocity = 2, .motion = PH_MOTION_AHEAD};
     write_all(&f, 3);
     assert_int_equal(read_all(&f, 3), PH_OK);
     for (int i = 0; i < 3; ++i) {
         const ph_record* told = &f.told[i].coded.record;
         const ph_record* read = &f.read[i].coded.record;
-        assert_true(read->properties == told->properties && read->name == told->name);
+        assert_true(read->properties == told->properties && read->key == told->key);
         assert_memory_equal(read->velocity, told->velocity, sizeof told->velocity);
         for (int p = PLACE; p < NAME; ++p) {
             assert_true((told->properties >> p & 1) == 0 ||
@@ -196,13 +196,13 @@ static void ahead_is_where_one_is_headed_as_fast_as_the_one_before(void** state)
     (void)state;
     fixture f;
     setup(&f);
-    const ph_coded_neighbour before = {.velocity = {30, -40, 5}};
+    const ph_pinhole_neighbour before = {.velocity = {30, -40, 5}};
     int32_t velocity[3];
-    ph_coded_expected_velocity(f.layout, PH_MOTION_AHEAD, &before, 64, velocity);
+    ph_pinhole_expected_velocity(f.layout, PH_MOTION_AHEAD, &before, 64, velocity);
     assert_true(velocity[0] == 0 && velocity[1] == 50 && velocity[2] == 5);
-    ph_coded_expected_velocity(f.layout, PH_MOTION_BESIDE, &before, 64, velocity);
+    ph_pinhole_expected_velocity(f.layout, PH_MOTION_BESIDE, &before, 64, velocity);
     assert_true(velocity[0] == 30 && velocity[1] == -40 && velocity[2] == 5);
-    ph_coded_expected_velocity(f.layout, PH_MOTION_RESTING, &before, 64, velocity);
+    ph_pinhole_expected_velocity(f.layout, PH_MOTION_RESTING, &before, 64, velocity);
     assert_true(velocity[0] == 0 && velocity[1] == 0 && velocity[2] == 0);
     teardown(&f);
 }
@@ -237,7 +237,7 @@ static void crowds_are_rounded_within_the_angle_and_the_limit(void** state)
         const uint32_t exact[3] = {words[0], words[1], words[2]};
         f.frame.precision = 1 + (uint32_t)test_rng_below(&rng, 60 * 1024);
         f.frame.spread.coarse = (uint8_t)test_rng_below(&rng, PH_COARSE_MAX + 1);
-        const int coarse = ph_coded_round_enter(&f.frame, f.layout, words);
+        const int coarse = ph_pinhole_round_enter(&f.frame, f.layout, words);
         assert_true(coarse <= f.frame.spread.coarse);
         coarsest = coarse > coarsest ? coarse : coarsest;
         double off2 = 0;
@@ -316,7 +316,7 @@ static void the_spread_says_nothing_that_there_is_not(void** state)
     (void)state;
     fixture f;
     setup(&f);
-    const ph_coded_spread wrong[] = {
+    const ph_pinhole_spread wrong[] = {
         {.coarse = PH_COARSE_MAX + 1},
         {.motion = PH_MOTIONS},
     };
@@ -324,11 +324,11 @@ static void the_spread_says_nothing_that_there_is_not(void** state)
         f.frame.spread = wrong[i];
         ph_entropy_writer writer;
         ph_entropy_writer_init(&writer, f.bytes, sizeof f.bytes);
-        ph_coded_write_spread(&f.frame, &writer, 2);
+        ph_pinhole_write_spread(&f.frame, &writer, 2);
         f.size = ph_entropy_writer_finish(&writer);
         ph_entropy_reader reader;
         ph_entropy_reader_init(&reader, f.bytes, f.size);
-        ph_coded_read_spread(&f.frame, &reader, 2);
+        ph_pinhole_read_spread(&f.frame, &reader, 2);
         assert_int_equal(ph_entropy_reader_result(&reader), PH_ERROR_VALUE);
     }
     teardown(&f);

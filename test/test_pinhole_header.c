@@ -15,7 +15,8 @@ enum { BYTES = 64 };
 
 static ph_header plain_header(void)
 {
-    return (ph_header){.number = 70000, .horizon = 69990, .tick = 2046, .wait = 31, .density = 15};
+    return (ph_header){
+        .sequence = 70000, .horizon = 69990, .tick = 2046, .wait = 31, .density = 15};
 }
 
 static ph_header hello_header(void)
@@ -23,13 +24,13 @@ static ph_header hello_header(void)
     ph_header header = plain_header();
     header.has_hello = true;
     header.horizon = 69999;
-    header.tick = PH_CODED_TICK_WHOLE;
+    header.tick = PH_PINHOLE_TICK_WHOLE;
     header.whole_tick = 4000000000;
     header.hello = (ph_hello){.fingerprint = UINT64_C(0x123456789ABCDEF0),
                               .session = 69999,
                               .tick_us = 50000,
                               .slot_count = 500,
-                              .version = PH_CODED_VERSION,
+                              .version = PH_PINHOLE_VERSION,
                               .precision = 1024};
     return header;
 }
@@ -38,17 +39,17 @@ static size_t write_header(const ph_header* header, uint8_t bytes[BYTES])
 {
     memset(bytes, 0, BYTES);
     ph_bit_writer writer = ph_bit_writer_make(bytes, BYTES);
-    ph_coded_header_write(header, &writer);
-    assert_int_equal(ph_bit_writer_size_bits(&writer), ph_coded_header_bits(header));
-    assert_in_range(ph_coded_header_bits(header), PH_CODED_HEADER_BITS_MIN,
-                    PH_CODED_HEADER_BITS_MAX);
+    ph_pinhole_header_write(header, &writer);
+    assert_int_equal(ph_bit_writer_size_bits(&writer), ph_pinhole_header_bits(header));
+    assert_in_range(ph_pinhole_header_bits(header), PH_PINHOLE_HEADER_BITS_MIN,
+                    PH_PINHOLE_HEADER_BITS_MAX);
     return ph_bit_writer_finish(&writer);
 }
 
 static ph_result read_header(const uint8_t* bytes, size_t size, uint32_t newest, ph_header* header)
 {
     ph_bit_reader reader = ph_bit_reader_make(bytes, size);
-    ph_coded_header_read(&reader, newest, header);
+    ph_pinhole_header_read(&reader, newest, header);
     return ph_bit_reader_result(&reader);
 }
 
@@ -65,15 +66,15 @@ static void headers_come_back(void** state)
 {
     (void)state;
     ph_header header = plain_header();
-    assert_int_equal(ph_coded_header_bits(&header), PH_CODED_HEADER_BITS_MIN);
+    assert_int_equal(ph_pinhole_header_bits(&header), PH_PINHOLE_HEADER_BITS_MIN);
     assert_returns(&header, 69995);
     header.has_eye = true;
     header.eye_mm[0] = -5;
     header.eye_mm[2] = INT32_MIN;
-    header.leave_count = PH_CODED_COUNT_MAX;
+    header.leave_count = PH_PINHOLE_COUNT_MAX;
     header.enter_count = 3;
     assert_returns(&header, 69995);
-    header.tick = PH_CODED_TICK_WHOLE;
+    header.tick = PH_PINHOLE_TICK_WHOLE;
     header.whole_tick = 123456789;
     assert_returns(&header, 69995);
     header = hello_header();
@@ -83,7 +84,7 @@ static void headers_come_back(void** state)
 static void a_probe_names_the_newest_number(void** state)
 {
     (void)state;
-    const ph_header header = {.number = 70000, .horizon = 70000, .is_probe = true};
+    const ph_header header = {.sequence = 70000, .horizon = 70000, .is_probe = true};
     assert_returns(&header, 69980);
 }
 
@@ -92,11 +93,11 @@ static void numbers_are_those_nearest_to_the_newest(void** state)
     (void)state;
     for (uint32_t i = 0; i < 200; ++i) {
         const uint32_t newest = i * UINT32_C(123456789);
-        ph_header header = {.number = newest + 32767, .density = 1};
-        header.horizon = header.number - 1;
+        ph_header header = {.sequence = newest + 32767, .density = 1};
+        header.horizon = header.sequence - 1;
         assert_returns(&header, newest);
-        header.number = newest - 32768;
-        header.horizon = header.number - 64;
+        header.sequence = newest - 32768;
+        header.horizon = header.sequence - 64;
         assert_returns(&header, newest);
     }
 }
@@ -108,7 +109,7 @@ static void assert_refused(const ph_header* header, size_t bit, uint8_t flip)
     const size_t size = write_header(header, bytes);
     bytes[bit / 8] ^= (uint8_t)(flip << bit % 8);
     ph_header read;
-    assert_int_equal(read_header(bytes, size, header->number, &read), PH_ERROR_VALUE);
+    assert_int_equal(read_header(bytes, size, header->sequence, &read), PH_ERROR_VALUE);
     const ph_header empty = {0};
     assert_memory_equal(&read, &empty, sizeof empty);
 }
@@ -120,7 +121,7 @@ static void what_no_sender_writes_is_refused(void** state)
     ph_header header = plain_header();
     assert_refused(&header, 16 + 6, 1);
     // A probe with a density, with an eye.
-    header = (ph_header){.number = 9, .horizon = 9, .is_probe = true};
+    header = (ph_header){.sequence = 9, .horizon = 9, .is_probe = true};
     assert_refused(&header, 16 + 7 + 11 + 5 + 1, 1);
     uint8_t bytes[BYTES];
     ph_header read;
@@ -147,7 +148,7 @@ static void a_hello_of_another_version_only_says_which(void** state)
     const size_t size = write_header(&header, bytes);
     ph_header read;
     // From the end of its version on, wherever it ends.
-    for (size_t cut = (PH_CODED_HEADER_BITS_MIN + 8 + 7) / 8; cut <= size; ++cut) {
+    for (size_t cut = (PH_PINHOLE_HEADER_BITS_MIN + 8 + 7) / 8; cut <= size; ++cut) {
         assert_int_equal(read_header(bytes, cut, 0, &read), PH_OK);
         assert_true(read.has_hello && !read.has_eye);
         assert_int_equal(read.hello.version, PH_UNIVERSAL_VERSION + 1);
@@ -160,14 +161,14 @@ static void counts_above_the_most_are_refused(void** state)
     const ph_header header = plain_header();
     uint8_t bytes[BYTES] = {0};
     ph_bit_writer writer = ph_bit_writer_make(bytes, sizeof bytes);
-    ph_bits_write(&writer, header.number, 16);
+    ph_bits_write(&writer, header.sequence, 16);
     ph_bits_write(&writer, 10, 7);
     ph_bits_write(&writer, 0, 11 + 5 + 1 + 4);
-    ph_gamma_write(&writer, PH_CODED_COUNT_MAX + 1);
+    ph_gamma_write(&writer, PH_PINHOLE_COUNT_MAX + 1);
     ph_gamma_write(&writer, 0);
     const size_t size = ph_bit_writer_finish(&writer);
     ph_header read;
-    assert_int_equal(read_header(bytes, size, header.number, &read), PH_ERROR_VALUE);
+    assert_int_equal(read_header(bytes, size, header.sequence, &read), PH_ERROR_VALUE);
 }
 
 int main(void)

@@ -6,12 +6,12 @@
 // baselines that are worked out anew for each packet from all that was applied up to its horizon;
 // read back by those of the other end, which has only what it read; and given to a real client.
 //
-//   golden_coded_begin(&golden, &header, tick, eye);
+//   golden_pinhole_begin(&golden, &header, tick, eye);
 //   golden_update(&golden.base, 3, 1, "place", false);
-//   golden_coded_end(&golden, "03_walk");
+//   golden_pinhole_end(&golden, "03_walk");
 
-#ifndef PINHOLE_GOLDEN_CODED_H
-#define PINHOLE_GOLDEN_CODED_H
+#ifndef PINHOLE_GOLDEN_PINHOLE_H
+#define PINHOLE_GOLDEN_PINHOLE_H
 
 #include "golden_session.h"
 
@@ -27,9 +27,9 @@ typedef struct golden_content {
     ph_header header;
     uint32_t tick;
     int count;
-    ph_coded_record coded[GOLDEN_RECORDS];
-    ph_coded_neighbour neighbours[GOLDEN_RECORDS]; // of which each is told, if it is
-    ph_coded_spread spread;
+    ph_pinhole_record coded[GOLDEN_RECORDS];
+    ph_pinhole_neighbour neighbours[GOLDEN_RECORDS]; // of which each is told, if it is
+    ph_pinhole_spread spread;
     uint32_t words[GOLDEN_RECORDS][GOLDEN_WORDS];
     uint8_t texts[GOLDEN_RECORDS][GOLDEN_TEXTS];
     // How many raw bits each record took; and of the whole: of symbols, raw, left over.
@@ -47,13 +47,13 @@ typedef struct golden_past {
 typedef struct golden_moment {
     ph_baseline baselines[GOLDEN_SLOTS];
     uint8_t known[GOLDEN_SLOTS][GOLDEN_KNOWN];
-    uint64_t name_base;
+    uint64_t key_base;
     uint32_t tick; // of the newest packet applied
     bool has_tick;
 } golden_moment;
 
 /// Large: one static object.
-typedef struct golden_coded {
+typedef struct golden_pinhole {
     golden_session base;
     const char* session; // what its files begin with
     ph_packing packings[GOLDEN_CLASSES];
@@ -62,36 +62,36 @@ typedef struct golden_coded {
     uint64_t now_us;
     golden_past sent;
     golden_past heard;
-    golden_moment moment; // of the packet at hand
-    ph_coded_frame frame; // the same
+    golden_moment moment;   // of the packet at hand
+    ph_pinhole_frame frame; // the same
     uint8_t coarse[GOLDEN_RECORDS];
-    ph_coded_counts counts; // of all symbols written
-} golden_coded;
+    ph_pinhole_counts counts; // of all symbols written
+} golden_pinhole;
 
 /// session: what its files begin with. hello: all but the fingerprint, which is filled in.
-void golden_coded_setup(golden_coded* golden, const char* session, const ph_hello* hello);
-void golden_coded_teardown(golden_coded* golden);
+void golden_pinhole_setup(golden_pinhole* golden, const char* session, const ph_hello* hello);
+void golden_pinhole_teardown(golden_pinhole* golden);
 
 /// The header's tick field follows from the tick. Probes have neither.
-void golden_coded_begin(golden_coded* golden, const ph_header* header, uint32_t tick,
-                        const int32_t eye_mm[3]);
-/// Of the enters of the packet: see ph_coded_spread.
-void golden_coded_spread(golden_coded* golden, ph_coded_spread spread);
+void golden_pinhole_begin(golden_pinhole* golden, const ph_header* header, uint32_t tick,
+                          const int32_t eye_mm[3]);
+/// Of the enters of the packet: see ph_pinhole_spread.
+void golden_pinhole_spread(golden_pinhole* golden, ph_pinhole_spread spread);
 /// Of the enter added last, in steps.
-void golden_coded_velocity(golden_coded* golden, int x, int y, int z);
+void golden_pinhole_velocity(golden_pinhole* golden, int x, int y, int z);
 /// The enter added last says that its entity jumped since an earlier one.
-void golden_coded_jump(golden_coded* golden);
+void golden_pinhole_jump(golden_pinhole* golden);
 /// The enter or update added last tells its position as coarsely as it may.
-void golden_coded_coarse(golden_coded* golden);
+void golden_pinhole_coarse(golden_pinhole* golden);
 /// Compares with test/golden/pinhole/<session>_<name>.bin and .txt; with PINHOLE_GOLDEN_WRITE in the
 /// environment, writes the two files first. The packet is applied by both ends and by the client.
-void golden_coded_end(golden_coded* golden, const char* name);
+void golden_pinhole_end(golden_pinhole* golden, const char* name);
 
 /// The same with <session>_shown.txt: what the client shows by now.
-void golden_coded_shown(golden_coded* golden);
+void golden_pinhole_shown(golden_pinhole* golden);
 
 /// What one end knows of all slots at a horizon.
-void golden_coded_moment(const golden_coded* golden, const golden_past* past, uint32_t horizon,
-                         golden_moment* moment);
+void golden_pinhole_moment(const golden_pinhole* golden, const golden_past* past, uint32_t horizon,
+                           golden_moment* moment);
 
 #endif

@@ -4,9 +4,9 @@
 // Random sessions of the pinhole profile: a server that keeps the rules of enters and leaves, hears
 // of its client late, and whose packets get lost; and an attacker who forges packets in between.
 // After each packet that counts the client has what it was told, and its baselines are those worked
-// out from the very first packet (coded_scene.h does that); a forged one has left no trace.
+// out from the very first packet (pinhole_scene.h does that); a forged one has left no trace.
 
-#include "support/coded_scene.h"
+#include "support/pinhole_scene.h"
 
 #include "client/client_state.h"
 
@@ -36,7 +36,7 @@ typedef struct sent_packet {
 
 // Larger than a stack should have to bear.
 static struct {
-    coded_scene scene;
+    pinhole_scene scene;
     server_slot slots[SLOTS];
     sent_packet sent[PACKETS + 1];
     int sent_count;
@@ -207,8 +207,8 @@ static void add_records(client_packet* packet)
 static client_packet start_packet(int number)
 {
     const bool is_answered = server.known_count > 0;
-    client_packet packet = is_answered ? coded_packet_after(&server.scene, number, horizon())
-                                       : coded_packet_make(&server.scene, number);
+    client_packet packet = is_answered ? pinhole_packet_after(&server.scene, number, horizon())
+                                       : pinhole_packet_make(&server.scene, number);
     packet.header.has_eye = !server.is_eye_known || below(8) == 0;
     packet.header.density = (uint8_t)below(PH_DENSITIES);
     packet.header.whole_tick = server.tick;
@@ -245,13 +245,13 @@ static void check_record(const client_record* it)
 static void forge(int number)
 {
     const uint32_t newest = server.scene.base.client->session.arrivals.receipt.newest;
-    client_packet packet = coded_packet_after(&server.scene, number, 0);
+    client_packet packet = pinhole_packet_after(&server.scene, number, 0);
     packet.header.horizon = newest;
     packet.header.has_eye = true;
     packet.header.whole_tick = server.tick + 1;
     client_packet_enter(&packet, 14, 1, SCENE_WALKER, NAMES);
     client_packet_enter(&packet, 15, 1, SCENE_WALKER, NAMES);
-    coded_scene_refuse(&server.scene, &packet, PH_CLIENT_REFUSAL_RECORD);
+    pinhole_scene_refuse(&server.scene, &packet, PH_CLIENT_REFUSAL_RECORD);
 }
 
 static void step(int number)
@@ -271,7 +271,7 @@ static void step(int number)
     sent->is_applied = (int)below(100) >= loss_pct;
     ++server.sent_count;
     if (sent->is_applied) {
-        assert_int_equal(coded_scene_send(&server.scene, &sent->packet), PH_OK);
+        assert_int_equal(pinhole_scene_send(&server.scene, &sent->packet), PH_OK);
         for (int i = 0; i < sent->packet.count; ++i) {
             check_record(&sent->packet.records[i]);
         }
@@ -287,7 +287,7 @@ static void run(uint64_t seed)
     server.tick = below(UINT32_MAX);
     server.is_eye_known = false;
     memset(server.slots, 0, sizeof server.slots);
-    coded_scene_setup(&server.scene);
+    pinhole_scene_setup(&server.scene);
     server.scene.precision = (uint16_t)(below(2) * 1024);
     for (int i = 1; i <= PACKETS; ++i) {
         // At most 64 without an answer.
@@ -303,7 +303,7 @@ static void run(uint64_t seed)
     assert_in_range(server.scene.applied_count, PACKETS / 2, PACKETS);
     assert_in_range(ph_client_get_stats(server.scene.base.client).applied_updates, PACKETS,
                     INT32_MAX);
-    coded_scene_teardown(&server.scene);
+    pinhole_scene_teardown(&server.scene);
 }
 
 static void losses_and_forgeries_never_part_the_baselines(void** state)

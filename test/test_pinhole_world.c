@@ -69,7 +69,7 @@ static void deliver(void* context, ph_viewer_id viewer, const void* bytes, size_
     x->bytes += size;
 }
 
-// Everything on its way was applied, or nothing was.
+// Everything in flight was applied, or nothing was.
 static void answer(fixture* x, bool is_applied)
 {
     const ph_sender* sender = sender_of(x);

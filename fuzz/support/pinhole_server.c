@@ -26,20 +26,20 @@ static uint32_t make_tick(const ph_client* client, fuzz_source* from, ph_header*
         ph_arrivals_try_pinhole_tick(arrivals, header, &tick)) {
         return (uint32_t)tick;
     }
-    header->tick = PH_CODED_TICK_WHOLE;
+    header->tick = PH_PINHOLE_TICK_WHOLE;
     header->whole_tick =
-        (uint32_t)arrivals->last.tick + PH_CODED_TICK_WHOLE + fuzz_take(from, 256) * 64;
+        (uint32_t)arrivals->last.tick + PH_PINHOLE_TICK_WHOLE + fuzz_take(from, 256) * 64;
     return header->whole_tick;
 }
 
-static ph_coded_frame coded_frame(const ph_client* client, const ph_frame* frame,
-                                  const ph_header* header, uint32_t tick)
+static ph_pinhole_frame pinhole_frame(const ph_client* client, const ph_frame* frame,
+                                      const ph_header* header, uint32_t tick)
 {
     const ph_hello* hello = client->session.has_begun ? &client->session.hello : &header->hello;
-    return (ph_coded_frame){
+    return (ph_pinhole_frame){
         .frame = *frame,
         .packings = client->baselines.packings,
-        .name_base = client->baselines.name_base,
+        .key_base = client->baselines.key_base,
         .tick = tick,
         .tick_us = hello->tick_us,
         .density = header->density,
@@ -48,32 +48,32 @@ static ph_coded_frame coded_frame(const ph_client* client, const ph_frame* frame
 }
 
 // Only what the baselines are of can be written.
-static void write_update(const ph_client* client, const ph_coded_frame* frame, int slot,
+static void write_update(const ph_client* client, const ph_pinhole_frame* frame, int slot,
                          fuzz_source* from, ph_entropy_writer* writer)
 {
     const ph_baseline* baseline = &client->baselines.slots[slot].baseline;
     fuzz_record made;
     fuzz_make_record(client, PH_RECORD_UPDATE, slot, from, &made);
-    ph_coded_record coded = {
+    ph_pinhole_record coded = {
         .record = made.record, .baseline = baseline, .known = known_of(client, slot)};
-    const int coarse = ph_coded_coarse(frame, baseline);
+    const int coarse = ph_pinhole_coarse(frame, baseline);
     const ph_layout* layout = &client->layouts.layouts[baseline->class_index];
     uint32_t* place = made.words + layout->word[layout->described->position];
     uint32_t rounded[3];
     memcpy(rounded, place, sizeof rounded);
     const bool is_moved = (made.record.properties & layout->position) != 0 && !made.record.is_jump;
-    if (is_moved && fuzz_take(from, 2) == 0 && ph_coded_round(frame, layout, coarse, rounded)) {
+    if (is_moved && fuzz_take(from, 2) == 0 && ph_pinhole_round(frame, layout, coarse, rounded)) {
         memcpy(place, rounded, sizeof rounded);
         coded.coarse = (uint8_t)coarse;
     }
-    ph_coded_write(frame, writer, &coded);
+    ph_pinhole_write(frame, writer, &coded);
 }
 
-static void write_changes(const ph_client* client, const ph_coded_frame* frame,
+static void write_changes(const ph_client* client, const ph_pinhole_frame* frame,
                           const fuzz_plan* plan, ph_record_kind kind, fuzz_source* from,
                           ph_entropy_writer* writer)
 {
-    ph_coded_neighbour before;
+    ph_pinhole_neighbour before;
     fuzz_record records[2]; // this one, and the one that it is told from
     int count = 0;
     for (int slot = 0; slot < FUZZ_SLOTS; ++slot) {
@@ -86,14 +86,14 @@ static void write_changes(const ph_client* client, const ph_coded_frame* frame,
             made->record.velocity[i] =
                 (int16_t)(fuzz_take(from, 3) == 0 ? fuzz_take(from, 256) : 0);
         }
-        ph_coded_record coded = {.record = made->record, .before = count == 0 ? NULL : &before};
+        ph_pinhole_record coded = {.record = made->record, .before = count == 0 ? NULL : &before};
         if (kind == PH_RECORD_ENTER) {
             const ph_layout* layout = &frame->frame.layouts->layouts[made->record.class_index];
-            coded.coarse = (uint8_t)ph_coded_round_enter(
+            coded.coarse = (uint8_t)ph_pinhole_round_enter(
                 frame, layout, made->record.words + layout->position_word);
         }
-        ph_coded_write(frame, writer, &coded);
-        before = ph_coded_neighbour_of(frame, &coded);
+        ph_pinhole_write(frame, writer, &coded);
+        before = ph_pinhole_neighbour_of(frame, &coded);
         ++count;
     }
 }
@@ -118,7 +118,7 @@ static bool is_writable(const ph_client* client, int slot)
            client->entities.class_index[slot] == client->baselines.slots[slot].baseline.class_index;
 }
 
-static void write_updates(const ph_client* client, const ph_coded_frame* frame,
+static void write_updates(const ph_client* client, const ph_pinhole_frame* frame,
                           const fuzz_plan* plan, fuzz_source* from, ph_entropy_writer* writer)
 {
     for (int slot = 0; slot < FUZZ_SLOTS; ++slot) {
@@ -128,7 +128,7 @@ static void write_updates(const ph_client* client, const ph_coded_frame* frame,
             const bool is_told = frame->density != PH_DENSITY_NOBODY && is_writable(client, slot) &&
                                  (plan->kind1[slot] == PH_RECORD_UPDATE + 1 ||
                                   (plan->kind1[slot] != 0 && fuzz_take(from, 16) == 1));
-            ph_coded_write_told(frame, writer, ph_coded_urgency(frame, baseline), is_told);
+            ph_pinhole_write_told(frame, writer, ph_pinhole_urgency(frame, baseline), is_told);
             if (is_told) {
                 write_update(client, frame, slot, from, writer);
             }
@@ -136,7 +136,7 @@ static void write_updates(const ph_client* client, const ph_coded_frame* frame,
     }
 }
 
-size_t fuzz_write_coded(ph_client* client, fuzz_source* from, uint8_t bytes[PH_PAYLOAD_MAX])
+size_t fuzz_write_pinhole(ph_client* client, fuzz_source* from, uint8_t bytes[PH_PAYLOAD_MAX])
 {
     ph_header header = fuzz_make_header(client, from);
     header.density = (uint8_t)fuzz_take(from, PH_DENSITIES);
@@ -147,22 +147,22 @@ size_t fuzz_write_coded(ph_client* client, fuzz_source* from, uint8_t bytes[PH_P
     ph_client_baselines_advance(&client->baselines, header.horizon);
     forget_needless(client, &header, &plan, from);
     const ph_frame frame = fuzz_frame_of(client, &header);
-    ph_coded_frame coded = coded_frame(client, &frame, &header, tick);
+    ph_pinhole_frame coded = pinhole_frame(client, &frame, &header, tick);
     if (fuzz_take(from, 2) == 1) {
-        coded.spread = (ph_coded_spread){.place = (uint8_t)fuzz_take(from, PH_SPREADS),
-                                         .velocity = (uint8_t)fuzz_take(from, PH_SPREADS),
-                                         .heading = (uint8_t)fuzz_take(from, PH_SPREADS),
-                                         .name = (uint8_t)fuzz_take(from, PH_NAME_SPREADS),
-                                         .motion = (uint8_t)fuzz_take(from, PH_MOTIONS)};
+        coded.spread = (ph_pinhole_spread){.place = (uint8_t)fuzz_take(from, PH_SPREADS),
+                                           .velocity = (uint8_t)fuzz_take(from, PH_SPREADS),
+                                           .heading = (uint8_t)fuzz_take(from, PH_SPREADS),
+                                           .key = (uint8_t)fuzz_take(from, PH_KEY_SPREADS),
+                                           .motion = (uint8_t)fuzz_take(from, PH_MOTIONS)};
     }
     if (coded.precision != 0) {
         coded.spread.coarse = (uint8_t)fuzz_take(from, PH_COARSE_MAX + 1);
     }
     ph_entropy_writer writer;
     ph_entropy_writer_init(&writer, bytes, PH_PAYLOAD_MAX);
-    ph_coded_header_write(&header, &writer.raw);
+    ph_pinhole_header_write(&header, &writer.raw);
     write_changes(client, &coded, &plan, PH_RECORD_LEAVE, from, &writer);
-    ph_coded_write_spread(&coded, &writer, header.enter_count);
+    ph_pinhole_write_spread(&coded, &writer, header.enter_count);
     write_changes(client, &coded, &plan, PH_RECORD_ENTER, from, &writer);
     write_updates(client, &coded, &plan, from, &writer);
     ph_client_baselines_roll_back(&client->baselines);
@@ -171,7 +171,7 @@ size_t fuzz_write_coded(ph_client* client, fuzz_source* from, uint8_t bytes[PH_P
 
 // ---- written again
 
-static void write_updates_again(const ph_client* client, const ph_coded_frame* frame,
+static void write_updates_again(const ph_client* client, const ph_pinhole_frame* frame,
                                 ph_entropy_writer* writer)
 {
     const ph_decoded_packet* decoded = &client->decoded;
@@ -182,12 +182,12 @@ static void write_updates_again(const ph_client* client, const ph_coded_frame* f
             continue;
         }
         const bool is_told = next < decoded->count && decoded->records[next].slot == slot;
-        ph_coded_write_told(frame, writer, ph_coded_urgency(frame, baseline), is_told);
+        ph_pinhole_write_told(frame, writer, ph_pinhole_urgency(frame, baseline), is_told);
         if (is_told) {
-            const ph_coded_record coded = {.record = decoded->records[next++],
-                                           .baseline = baseline,
-                                           .known = known_of(client, slot)};
-            ph_coded_write(frame, writer, &coded);
+            const ph_pinhole_record coded = {.record = decoded->records[next++],
+                                             .baseline = baseline,
+                                             .known = known_of(client, slot)};
+            ph_pinhole_write(frame, writer, &coded);
         }
     }
     fuzz_demand(next == decoded->count);
@@ -195,30 +195,30 @@ static void write_updates_again(const ph_client* client, const ph_coded_frame* f
 
 // The client stands at the packet's horizon now. How coarse a position was is not kept: those
 // packets are left out.
-void fuzz_check_coded(const ph_client* client, const ph_frame* frame, const ph_header* header,
-                      const uint8_t* bytes, size_t size)
+void fuzz_check_pinhole(const ph_client* client, const ph_frame* frame, const ph_header* header,
+                        const uint8_t* bytes, size_t size)
 {
     if (client->session.hello.precision != 0) {
         return;
     }
     const ph_decoded_packet* decoded = &client->decoded;
-    ph_coded_frame coded =
-        coded_frame(client, frame, header, (uint32_t)client->session.arrivals.last.tick);
+    ph_pinhole_frame coded =
+        pinhole_frame(client, frame, header, (uint32_t)client->session.arrivals.last.tick);
     coded.spread = decoded->spread;
     uint8_t written[PH_PAYLOAD_MAX] = {0};
     ph_entropy_writer writer;
     ph_entropy_writer_init(&writer, written, sizeof written);
-    ph_coded_header_write(header, &writer.raw);
-    ph_coded_neighbour before;
+    ph_pinhole_header_write(header, &writer.raw);
+    ph_pinhole_neighbour before;
     for (int i = 0; i < decoded->update_first && !header->is_probe; ++i) {
         const bool is_first = i == 0 || i == decoded->enter_first;
-        const ph_coded_record it = {.record = decoded->records[i],
-                                    .before = is_first ? NULL : &before};
+        const ph_pinhole_record it = {.record = decoded->records[i],
+                                      .before = is_first ? NULL : &before};
         if (i == decoded->enter_first) {
-            ph_coded_write_spread(&coded, &writer, header->enter_count);
+            ph_pinhole_write_spread(&coded, &writer, header->enter_count);
         }
-        ph_coded_write(&coded, &writer, &it);
-        before = ph_coded_neighbour_of(&coded, &it);
+        ph_pinhole_write(&coded, &writer, &it);
+        before = ph_pinhole_neighbour_of(&coded, &it);
     }
     if (!header->is_probe) {
         write_updates_again(client, &coded, &writer);
