@@ -2,9 +2,9 @@
 # SPDX-FileCopyrightText: 2026 The Pinhole authors
 # SPDX-License-Identifier: MIT
 """The README's hello world is examples/hello.c, short enough to be read, and its output is what that program
-prints, and so does the one in C++; no link in the documents leads nowhere; files and functions that docs/architecture.md names exist, where it
-says, and it names every file of src/; no line of a document but the CHANGELOG is longer than 120
-characters.
+prints, and so does the one in C++; no link in the documents leads nowhere; files and functions that
+docs/architecture.md names exist, where it says, and it names every file of src/, net/ and kit/; no line of a document
+but the CHANGELOG is longer than 120 characters.
 Usage: check_readme.py FOLDER [--write]  (FOLDER holds example_hello; --write puts code and output into the README)."""
 
 import fnmatch
@@ -20,6 +20,7 @@ ARCHITECTURE = ROOT / "docs/architecture.md"
 LINES_MAX = 84
 COLUMNS_MAX = 120
 CODE_FOLDERS = ["include", "src", "net", "kit", "app", "bench", "examples", "test", "fuzz"]
+NAMED_FOLDERS = ["src", "net", "kit"]
 
 
 def body_of(example):
@@ -64,10 +65,11 @@ def misplaced(sources):
 
 
 def wrong_names():
-    """What docs/architecture.md names in backquotes and the tree does not have, and files of src/ it leaves out."""
+    """What docs/architecture.md names in backquotes and the tree does not have, and files it leaves out."""
     sources = [path for folder in CODE_FOLDERS for path in (ROOT / folder).rglob("*.[ch]")]
     words = set(re.findall(r"\w+", "\n".join(path.read_text(errors="replace") for path in sources)))
     paths = ["/" + str(path.relative_to(ROOT)) for path in sources]
+    stems = {path.stem for path in sources}
     named = set()
     for number, line in enumerate(ARCHITECTURE.read_text().splitlines(), 1):
         for name in re.findall(r"`([^`]+)`", line):
@@ -75,11 +77,13 @@ def wrong_names():
             named.add(name.split("/")[-1])
             if re.fullmatch(r"[\w./*-]+\.[ch]", name) and not any(fnmatch.fnmatch(path, "*/" + name) for path in paths):
                 yield f"{place}: there is no file {name}"
+            if line.startswith(f"| `{name}`") and re.fullmatch(r"[a-z_]+", name) and name not in stems:
+                yield f"{place}: there is no file {name}"
             if re.fullmatch(r"\w+\(\)", name) and name[:-2] not in words:
                 yield f"{place}: there is no function {name}"
     yield from misplaced(sources)
     for path in sources:
-        if path.is_relative_to(ROOT / "src") and not {path.name, path.stem} & named:
+        if path.relative_to(ROOT).parts[0] in NAMED_FOLDERS and not {path.name, path.stem} & named:
             yield f"{ARCHITECTURE.relative_to(ROOT)}: does not name {path.relative_to(ROOT)}"
 
 
