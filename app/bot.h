@@ -54,7 +54,7 @@ typedef struct bot_difference {
         BOT_MISSES,      // an entity
         BOT_OTHER_VALUE,
     } kind;
-    uint64_t name; // of the entity
+    uint64_t key; // of the entity
     int property;
     int expected; // entities in view
     int found;

@@ -22,7 +22,7 @@ static double distance_mm(const double a[3], const double b[3])
 
 static bool find_eye(const bot* of, const bots_truth* truth, uint64_t now_us, double eye_mm[3])
 {
-    uint64_t name = 0;
+    uint64_t key = 0;
     const ph_entity_id own = ph_client_entity_at(of->client, 0);
     if (of->input_number > 0) {
         for (int axis = 0; axis < 3; ++axis) {
@@ -30,21 +30,21 @@ static bool find_eye(const bot* of, const bots_truth* truth, uint64_t now_us, do
         }
         return true;
     }
-    return ph_client_identify(of->client, own, &name, NULL) == PH_OK &&
-           bots_truth_place(truth, name, now_us, eye_mm);
+    return ph_client_identify(of->client, own, &key, NULL) == PH_OK &&
+           bots_truth_place(truth, key, now_us, eye_mm);
 }
 
 static void check_one(bot* of, const bots_truth* truth, ph_entity_id entity, uint64_t now_us,
                       const double* eye_mm, bots_errors* errors)
 {
-    uint64_t name = 0;
+    uint64_t key = 0;
     ph_pose pose;
     double place_mm[3];
-    if (ph_client_identify(of->client, entity, &name, NULL) != PH_OK ||
+    if (ph_client_identify(of->client, entity, &key, NULL) != PH_OK ||
         ph_client_get_pose(of->client, entity, &pose) != PH_OK) {
         return;
     }
-    if (!bots_truth_place(truth, name, now_us, place_mm)) {
+    if (!bots_truth_place(truth, key, now_us, place_mm)) {
         ++of->strangers; // it has just left, and the news is in flight
         return;
     }
@@ -100,13 +100,13 @@ static bool is_value_alike(const bot* of, ph_entity_id entity, int property,
            ph_client_find(of->client, expected - 1).index1 == 0;
 }
 
-static bool is_entity_alike(bot* of, const bots_truth* truth, uint64_t name, const int32_t* eye_mm)
+static bool is_entity_alike(bot* of, const bots_truth* truth, uint64_t key, const int32_t* eye_mm)
 {
-    const int at = bots_truth_find_state(truth, name);
-    const int32_t* place_mm = truth_moment_find(&truth->now, name);
-    const ph_entity_id entity = ph_client_find(of->client, name);
+    const int at = bots_truth_find_state(truth, key);
+    const int32_t* place_mm = truth_moment_find(&truth->now, key);
+    const ph_entity_id entity = ph_client_find(of->client, key);
     int class_index = 0;
-    of->difference = (bot_difference){.kind = BOT_MISSES, .name = name};
+    of->difference = (bot_difference){.kind = BOT_MISSES, .key = key};
     if (at < 0 || place_mm == NULL ||
         ph_client_identify(of->client, entity, NULL, &class_index) != PH_OK ||
         class_index != truth->state_class[at]) {
@@ -128,7 +128,7 @@ static bool is_entity_alike(bot* of, const bots_truth* truth, uint64_t name, con
 
 bool bots_check_alike(bot* of, const bots_truth* truth, const truth_sight* sight)
 {
-    truth_reader names = sight->names;
+    truth_reader keys = sight->keys;
     of->difference = (bot_difference){
         .kind = sight->is_connected ? BOT_OTHER_COUNT : BOT_UNKNOWN_TO_SERVER,
         .expected = sight->count,
@@ -138,7 +138,7 @@ bool bots_check_alike(bot* of, const bots_truth* truth, const truth_sight* sight
         return false;
     }
     for (int i = 0; i < sight->count; ++i) {
-        if (!is_entity_alike(of, truth, truth_take(&names, 8), sight->eye_mm)) {
+        if (!is_entity_alike(of, truth, truth_take(&keys, 8), sight->eye_mm)) {
             return false;
         }
     }

@@ -191,7 +191,7 @@ static void explain(const bots_swarm* swarm)
         if (of->behaviour == BOT_GOOD && of->converged_us == 0) {
             fprintf(stderr, "  client %llu %s: entity %llu, property %d; %d in view, %d wanted\n",
                     (unsigned long long)of->client_id, KINDS[how->kind],
-                    (unsigned long long)how->name, how->property, how->found, how->expected);
+                    (unsigned long long)how->key, how->property, how->found, how->expected);
             ++told;
         }
     }

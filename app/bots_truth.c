@@ -48,11 +48,11 @@ static bool make_room(truth_moment* moment, int count)
         return true;
     }
     const size_t room = (size_t)count;
-    free(moment->name);
+    free(moment->key);
     free(moment->place_mm);
-    moment->name = malloc(room * sizeof *moment->name);
+    moment->key = malloc(room * sizeof *moment->key);
     moment->place_mm = malloc(room * sizeof *moment->place_mm);
-    moment->capacity = moment->name != NULL && moment->place_mm != NULL ? count : 0;
+    moment->capacity = moment->key != NULL && moment->place_mm != NULL ? count : 0;
     return moment->capacity == count;
 }
 
@@ -71,7 +71,7 @@ static bool take_tick(bots_truth* truth, truth_reader* in)
     }
     now->count = (int)count;
     for (int i = 0; i < now->count; ++i) {
-        now->name[i] = truth_take(in, 8);
+        now->key[i] = truth_take(in, 8);
         for (int axis = 0; axis < 3; ++axis) {
             now->place_mm[i][axis] = truth_take_i32(in);
         }
@@ -82,11 +82,11 @@ static bool take_tick(bots_truth* truth, truth_reader* in)
 
 static void forget_state(bots_truth* truth)
 {
-    free(truth->state_name);
+    free(truth->state_key);
     free(truth->state_class);
     free(truth->state_first);
     free(truth->state_values);
-    truth->state_name = NULL;
+    truth->state_key = NULL;
     truth->state_class = NULL;
     truth->state_first = NULL;
     truth->state_values = NULL;
@@ -101,17 +101,17 @@ static bool take_state(bots_truth* truth, truth_reader* in)
     if (in->has_failed || count > in->left) {
         return false;
     }
-    truth->state_name = malloc((count + 1) * sizeof *truth->state_name);
+    truth->state_key = malloc((count + 1) * sizeof *truth->state_key);
     truth->state_class = malloc((count + 1) * sizeof *truth->state_class);
     truth->state_first = malloc((count + 1) * sizeof *truth->state_first);
     truth->state_values = malloc(values_max * sizeof *truth->state_values);
-    if (truth->state_name == NULL || truth->state_class == NULL || truth->state_first == NULL ||
+    if (truth->state_key == NULL || truth->state_class == NULL || truth->state_first == NULL ||
         truth->state_values == NULL) {
         return false;
     }
     int used = 0;
     for (size_t i = 0; i < count && !in->has_failed; ++i) {
-        truth->state_name[i] = truth_take(in, 8);
+        truth->state_key[i] = truth_take(in, 8);
         truth->state_class[i] = (int)truth_take(in, 1);
         truth->state_first[i] = used;
         const int value_count = (int)truth_take(in, 1);
@@ -130,7 +130,7 @@ static bool take_sight(bots_truth* truth, truth_reader* in)
     for (int axis = 0; axis < 3; ++axis) {
         sight.eye_mm[axis] = truth_take_i32(in);
     }
-    sight.names = *in;
+    sight.keys = *in;
     sight.count = (int)(in->left / 8);
     if (!in->has_failed && truth->on_sight != NULL) {
         truth->on_sight(truth->context, &sight);
@@ -266,9 +266,9 @@ void bots_truth_close(bots_truth* truth)
         close(truth->number);
     }
     forget_state(truth);
-    free(truth->now.name);
+    free(truth->now.key);
     free(truth->now.place_mm);
-    free(truth->before.name);
+    free(truth->before.key);
     free(truth->before.place_mm);
     truth_bytes_destroy(&truth->in);
     truth_bytes_destroy(&truth->out);
@@ -291,28 +291,28 @@ void bots_truth_ask_sight(bots_truth* truth, uint64_t client_id)
 // ---- questions
 
 // Ascending. Names are often numbers without a gap: then the first look finds them.
-static int find(const uint64_t* names, int count, uint64_t name)
+static int find(const uint64_t* keys, int count, uint64_t key)
 {
-    const uint64_t guess = count > 0 ? name - names[0] : 0;
-    if (guess < (uint64_t)count && names[guess] == name) {
+    const uint64_t guess = count > 0 ? key - keys[0] : 0;
+    if (guess < (uint64_t)count && keys[guess] == key) {
         return (int)guess;
     }
     int low = 0;
     int high = count;
     while (low < high) {
         const int middle = (low + high) / 2;
-        if (names[middle] < name) {
+        if (keys[middle] < key) {
             low = middle + 1;
         } else {
             high = middle;
         }
     }
-    return low < count && names[low] == name ? low : -1;
+    return low < count && keys[low] == key ? low : -1;
 }
 
-const int32_t* truth_moment_find(const truth_moment* moment, uint64_t name)
+const int32_t* truth_moment_find(const truth_moment* moment, uint64_t key)
 {
-    const int i = find(moment->name, moment->count, name);
+    const int i = find(moment->key, moment->count, key);
     return i >= 0 ? moment->place_mm[i] : NULL;
 }
 
@@ -328,13 +328,13 @@ static bool is_jump(const int32_t* now, const int32_t* before, uint32_t tick_us)
     return square > longest_mm * longest_mm;
 }
 
-bool bots_truth_place(const bots_truth* truth, uint64_t name, uint64_t now_us, double place_mm[3])
+bool bots_truth_place(const bots_truth* truth, uint64_t key, uint64_t now_us, double place_mm[3])
 {
-    const int32_t* now = truth_moment_find(&truth->now, name);
+    const int32_t* now = truth_moment_find(&truth->now, key);
     if (now == NULL) {
         return false;
     }
-    const int32_t* before = truth_moment_find(&truth->before, name);
+    const int32_t* before = truth_moment_find(&truth->before, key);
     const bool is_moving = before != NULL && !is_jump(now, before, truth->hello.tick_us);
     const uint64_t since_us = now_us > truth->now.due_us ? now_us - truth->now.due_us : 0;
     const double ticks = (double)since_us / truth->hello.tick_us;
@@ -346,7 +346,7 @@ bool bots_truth_place(const bots_truth* truth, uint64_t name, uint64_t now_us, d
     return true;
 }
 
-int bots_truth_find_state(const bots_truth* truth, uint64_t name)
+int bots_truth_find_state(const bots_truth* truth, uint64_t key)
 {
-    return truth->has_state ? find(truth->state_name, truth->state_count, name) : -1;
+    return truth->has_state ? find(truth->state_key, truth->state_count, key) : -1;
 }

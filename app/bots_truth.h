@@ -26,7 +26,7 @@ typedef struct truth_moment {
     uint64_t due_us; // by ph_socket_now_us()
     bool is_standing;
     int count;
-    uint64_t* name;
+    uint64_t* key;
     int32_t (*place_mm)[3];
     int capacity;
 } truth_moment;
@@ -46,7 +46,7 @@ typedef struct truth_sight {
     uint64_t client_id;
     bool is_connected;
     int32_t eye_mm[3];
-    truth_reader names; // 8 bytes each
+    truth_reader keys; // 8 bytes each
     int count;
 } truth_sight;
 
@@ -59,10 +59,10 @@ typedef struct bots_truth {
     truth_moment now;
     truth_moment before;
     uint64_t tick_count; // moments that came
-    // While the world stands: by name ascending, where values of an entity begin.
+    // While the world stands: by key ascending, where values of an entity begin.
     bool has_state;
     int state_count;
-    uint64_t* state_name;
+    uint64_t* state_key;
     int* state_class;
     int* state_first;
     uint64_t* state_values;
@@ -85,13 +85,13 @@ void bots_truth_ask(bots_truth* truth, truth_kind kind);
 void bots_truth_ask_sight(bots_truth* truth, uint64_t client_id);
 
 // Where an entity is in a moment, or NULL.
-const int32_t* truth_moment_find(const truth_moment* moment, uint64_t name);
+const int32_t* truth_moment_find(const truth_moment* moment, uint64_t key);
 
 // Where it is now that time has gone on: it moves as it did in the last tick. @return False when it
 // does not exist.
-bool bots_truth_place(const bots_truth* truth, uint64_t name, uint64_t now_us, double place_mm[3]);
+bool bots_truth_place(const bots_truth* truth, uint64_t key, uint64_t now_us, double place_mm[3]);
 
 // Index of an entity in the state, or -1.
-int bots_truth_find_state(const bots_truth* truth, uint64_t name);
+int bots_truth_find_state(const bots_truth* truth, uint64_t key);
 
 #endif

@@ -156,7 +156,7 @@ ph_entity_id serve_stage_entity(const serve_stage* stage, int actor)
     return stage->load != NULL ? stage->load->id[actor] : stage->source->entity_id[actor];
 }
 
-uint64_t serve_stage_name(const serve_stage* stage, int actor)
+uint64_t serve_stage_key(const serve_stage* stage, int actor)
 {
     return stage->load != NULL ? (uint64_t)actor + 1 : stage->source->recording->id[actor];
 }

@@ -62,7 +62,7 @@ int serve_stage_choose(const serve_stage* stage, uint64_t client_id);
 
 // One actor, 0..actor_count-1.
 ph_entity_id serve_stage_entity(const serve_stage* stage, int actor); // {0} while it is absent
-uint64_t serve_stage_name(const serve_stage* stage, int actor);
+uint64_t serve_stage_key(const serve_stage* stage, int actor);
 void serve_stage_place(const serve_stage* stage, int actor, int32_t place_mm[3]); // or was last
 
 #endif

@@ -170,7 +170,7 @@ static void say_tick(const serve_truth* truth, truth_bytes* out, uint64_t due_us
         }
         int32_t place_mm[3];
         serve_stage_place(stage, i, place_mm);
-        truth_put(out, serve_stage_name(stage, i), 8);
+        truth_put(out, serve_stage_key(stage, i), 8);
         for (int axis = 0; axis < 3; ++axis) {
             truth_put(out, (uint32_t)place_mm[axis], 4);
         }
@@ -181,11 +181,11 @@ static void say_tick(const serve_truth* truth, truth_bytes* out, uint64_t due_us
 static void say_entity(const serve_stage* stage, truth_bytes* out, int actor)
 {
     const ph_entity_id entity = serve_stage_entity(stage, actor);
-    uint64_t name = 0;
+    uint64_t key = 0;
     int class_index = 0;
-    ph_world_identify(stage->world, entity, &name, &class_index);
+    ph_world_identify(stage->world, entity, &key, &class_index);
     const ph_class_def* kind = ph_schema_class(stage->schema, class_index);
-    truth_put(out, name, 8);
+    truth_put(out, key, 8);
     truth_put(out, (uint64_t)class_index, 1);
     truth_put(out, (uint64_t)kind->property_count, 1);
     for (int p = 0; p < kind->property_count; ++p) {
@@ -225,13 +225,13 @@ static void say_sight(const serve_truth* truth, truth_bytes* out, uint64_t clien
         truth_put(out, (uint32_t)eye_mm[axis], 4);
     }
     for (int slot = 0; is_known && slot < sight.slot_count; ++slot) {
-        uint64_t name = 0;
+        uint64_t key = 0;
         const bool is_there =
             sight.entities[slot] != PH_ENTITY_NONE &&
-            ph_world_identify(world, ph_world_entity_at(world, sight.entities[slot]), &name,
-                              NULL) == PH_OK;
+            ph_world_identify(world, ph_world_entity_at(world, sight.entities[slot]), &key, NULL) ==
+                PH_OK;
         if (is_there) {
-            truth_put(out, name, 8);
+            truth_put(out, key, 8);
         }
     }
     truth_end(out, start);

@@ -207,7 +207,7 @@ uint64_t truth_value_of_world(const ph_world* world, ph_entity_id entity, int pr
                               const ph_property_def* def)
 {
     value read = {0};
-    uint64_t name = 0;
+    uint64_t key = 0;
     const form of = form_of(def->coding);
     if (ph_world_get_property(world, entity, property, of.field, &read, of.size) != PH_OK) {
         return 0;
@@ -215,14 +215,14 @@ uint64_t truth_value_of_world(const ph_world* world, ph_entity_id entity, int pr
     if (of.field != PH_FIELD_ENTITY) {
         return hash_of(&read, &of);
     }
-    return ph_world_identify(world, read.entity, &name, NULL) == PH_OK ? name + 1 : 0;
+    return ph_world_identify(world, read.entity, &key, NULL) == PH_OK ? key + 1 : 0;
 }
 
 uint64_t truth_value_of_client(const ph_client* client, ph_entity_id entity, int property,
                                const ph_property_def* def)
 {
     value read = {0};
-    uint64_t name = 0;
+    uint64_t key = 0;
     const form of = form_of(def->coding);
     if (ph_client_get_property(client, entity, property, of.field, &read, of.size) != PH_OK) {
         return 0;
@@ -230,5 +230,5 @@ uint64_t truth_value_of_client(const ph_client* client, ph_entity_id entity, int
     if (of.field != PH_FIELD_ENTITY) {
         return hash_of(&read, &of);
     }
-    return ph_client_identify(client, read.entity, &name, NULL) == PH_OK ? name + 1 : 0;
+    return ph_client_identify(client, read.entity, &key, NULL) == PH_OK ? key + 1 : 0;
 }

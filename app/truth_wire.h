@@ -18,11 +18,11 @@
 typedef enum truth_kind {
     // version, profile, tick_us, bits_per_second, depth of the bucket in bits, source, schema
     TRUTH_HELLO = 1,
-    // tick, time in us (of ph_socket_now_us), whether it stands, count; by name ascending: name, x, y, z
+    // tick, time in us (of ph_socket_now_us), whether it stands, count; by key ascending: key, x, y, z
     TRUTH_TICK,
-    // count; each: name, class, count of properties, what truth_value_... says of each
+    // count; each: key, class, count of properties, what truth_value_... says of each
     TRUTH_STATE,
-    // client id, whether it is connected, its eye x, y, z, names of all that it should have in view
+    // client id, whether it is connected, its eye x, y, z, keys of all that it should have in view
     TRUTH_SIGHT,
     // ticks missed, turns put off, overruns, datagrams, bytes on the wire
     TRUTH_FIGURES,
@@ -75,7 +75,7 @@ size_t truth_next(const truth_bytes* in, truth_kind* kind, truth_reader* body);
 // ---- values that both ends can compare
 
 // A number for the value of one property at either end, the same if and only if (but for an accident
-// in 2^64) the levels are. References: the name of the target plus one, 0 for none.
+// in 2^64) the levels are. References: the key of the target plus one, 0 for none.
 uint64_t truth_value_of_world(const ph_world* world, ph_entity_id entity, int property,
                               const ph_property_def* def);
 uint64_t truth_value_of_client(const ph_client* client, ph_entity_id entity, int property,

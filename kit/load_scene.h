@@ -23,7 +23,7 @@ enum { PH_LOAD_SCENE_RATE_HZ = 10 };
 // So far that even in a corner of the square there are enough in view.
 #define PH_LOAD_SCENE_RADIUS_MM 500000
 
-// Arrays by creature, read-only outside. The name of creature i is i + 1.
+// Arrays by creature, read-only outside. The key of creature i is i + 1.
 typedef struct ph_load_scene {
     int count;
     ph_schema* schema; // of the one class

@@ -37,11 +37,10 @@ typedef struct ph_truth_moment {
 
 // What became of one entity. The way and the longest step are valid while it is present.
 typedef struct ph_trail {
-    int32_t
-        first_tick; // of its stay, or of its last one; PH_TRUTH_HISTORY_NEVER when there was none
-    int32_t last_tick; // at which it was present; PH_TRUTH_HISTORY_NEVER likewise
-    int32_t jump_tick; // of its last jump; PH_TRUTH_HISTORY_NEVER when there was none
-    int32_t way_mm[3]; // wraps with the world's coordinates
+    int32_t first_tick; // of its stay, or of its last one; or PH_TRUTH_HISTORY_NEVER
+    int32_t last_tick;  // at which it was present; PH_TRUTH_HISTORY_NEVER likewise
+    int32_t jump_tick;  // of its last jump; PH_TRUTH_HISTORY_NEVER when there was none
+    int32_t way_mm[3];  // wraps with the world's coordinates
     double way_length_mm;
     double longest_step_mm; // of the last second; 0 when there was none
 } ph_trail;

@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Payloads that wait to be sealed and sent by a worker's socket. A send of the world takes so much
-// code and memory that nothing of libsodium or the system is in a cache behind it; so these take
-// turns only once for some batches of datagrams: the first one waits for two milliseconds or so.
-// Belongs to one thread at a time.
+// Payloads that wait to be sealed and sent by a worker's socket. A send of the world evicts libsodium
+// and the system's code from the caches, so the worker makes many payloads, then seals and sends all
+// of them: the first one waits for about two milliseconds. Belongs to one thread at a time.
 
 #ifndef PINHOLE_NET_HOST_SEND_BATCH_H
 #define PINHOLE_NET_HOST_SEND_BATCH_H
@@ -17,7 +16,7 @@ typedef struct ph_host_payload {
     int32_t size;
 } ph_host_payload;
 
-// With room for so many of a quarter of the largest, or for fewer that are larger.
+// Room for so many payloads of a quarter of the largest size, or for fewer that are larger.
 enum { PH_SEND_BATCH_PAYLOADS = 256 };
 
 typedef struct ph_host_send_batch {
@@ -33,10 +32,10 @@ void ph_host_send_batch_begin(ph_host_send_batch* batch, ph_socket* socket);
 // Where the next payload goes, PH_NETCODE_PAYLOAD_MAX bytes. Sends all when there is no room.
 uint8_t* ph_host_send_batch_place(ph_host* host, ph_host_send_batch* batch);
 
-// The payload stands there.
+// Adds the payload that the caller has written there.
 void ph_host_send_batch_add(ph_host_send_batch* batch, int client, size_t size, uint64_t now_us);
 
-// Seals and sends all.
+// Seals and sends all payloads.
 void ph_host_send_batch_send(ph_host* host, ph_host_send_batch* batch);
 
 #endif

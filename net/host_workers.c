@@ -13,8 +13,8 @@
 
 enum {
     UNMATCHED_MAX = 4 * PH_SOCKET_BATCH_MAX,
-    // What one thread takes from every worker before it calls the others: to wake them takes as
-    // long.
+    // Datagrams that one thread takes from every socket before it wakes the other threads: waking
+    // them takes as long.
     ALONE_MAX = 16,
     // Of all workers together: more than a tick's worth from as many clients as there can be. Then
     // the clock is looked at, so that a flood cannot hold up the tick.
