@@ -168,8 +168,8 @@ void ph_flight_retire(ph_flight* flight);
 
 // ---- growth
 
-// Moves everything into a larger ring; no packet is open. Places become others: ph_flight_moved() says which, asked of
-// a copy of the flight as it was.
+// Moves everything into a larger ring; no packet is open. Places become others: ph_flight_moved()
+// says which, asked of a copy of the flight as it was.
 void ph_flight_move(ph_flight* flight, uint32_t* units, uint32_t capacity);
 
 uint16_t ph_flight_moved(const ph_flight* before, uint16_t place);

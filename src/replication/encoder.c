@@ -210,7 +210,7 @@ void ph_record_builder_item(const ph_record_builder* builder, const ph_record* r
     const ph_replicas* replicas = &builder->context->sender->replicas;
     const ph_whereabouts* where = &builder->context->store->entities.whereabouts[at->entity];
     const bool has_extra = has_baselines && record->kind == PH_RECORD_ENTER;
-    // What is told once is never compared later.
+    // What is sent once is never compared later.
     const uint64_t kept_once = has_baselines ? layout->position : 0;
     item->properties = record->properties & ~(layout->once & ~kept_once);
     item->value_bytes = (uint16_t)(ph_packing_size(at->packing, item->properties) +

@@ -146,7 +146,8 @@ static double waited_ms(const ph_sender* sender, int slot)
     return since_ms != 0 && passed_ms <= INT32_MAX ? passed_ms : 0.0;
 }
 
-// Only a slot that has waited for longer than those before can change the result: of hundreds, few are compared.
+// Only a slot that has waited for longer than those before can change the result: of hundreds, few
+// are compared.
 static void look_for_waiting(const ph_send_context* context, ph_viewer_stats* stats)
 {
     const ph_sender* sender = context->sender;

@@ -37,7 +37,7 @@
 #define FIRST_SLOT_PRICE256 (10 * PH_COST_PER_BIT)
 #define FIRST_ENTER_PRICE256 (80 * PH_COST_PER_BIT)
 #define PRICE_SHARE 8
-// Of all that could be told, this much is worth waiting for when the scheduler knows what is seen to
+// Of all that could be sent, this much is worth waiting for when the scheduler knows what is seen to
 // be wrong; the rest is hardly seen. Eight viewers among walkers for 50 s at 13 kbit/s: 13.9 mrad with
 // 100, 8.1 with 70, 8.0 with 50, 9.8 with 35; cars hardly care. Fitted to these walkers alone.
 #define NEWS_PERCENT 60
