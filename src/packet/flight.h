@@ -3,7 +3,7 @@
 
 // What is in flight to one client: per packet without an ack, what it contained.
 //
-// Packets come to an end in the order in which they were sent, because an acknowledgement speaks of
+// Packets come to an end in the order in which they were sent, because an acknowledgement covers
 // all up to its newest. So they lie in a ring, each as a row of items, an item for each record:
 //
 //   units   | eye? item item item | item item |    free     | item ... item |

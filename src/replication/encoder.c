@@ -56,12 +56,12 @@ static void make_header(ph_encoder* encoder, uint32_t sequence, bool is_probe)
 {
     const ph_sender* sender = encoder->sender;
     const ph_store* store = encoder->context->store;
-    const uint64_t lain = (sender->now_us - sender->newest_ack_us) / PH_WAIT_UNIT_US;
+    const uint64_t waited = (sender->now_us - sender->newest_ack_us) / PH_WAIT_UNIT_US;
     ph_header* header = &encoder->header;
     *header = (ph_header){
         .sequence = sequence,
         .horizon = sender->has_ack ? sender->horizon : sender->session,
-        .wait = (uint8_t)(sender->has_ack && lain < PH_WAIT_UNKNOWN ? lain : PH_WAIT_UNKNOWN),
+        .wait = (uint8_t)(sender->has_ack && waited < PH_WAIT_UNKNOWN ? waited : PH_WAIT_UNKNOWN),
         .has_hello = !sender->has_ack,
         .is_probe = is_probe,
     };

@@ -7,11 +7,11 @@
 //
 //   packet  | header | leaves | spread | enters | flag [record] flag flag [record] ... |
 //
-// Every slot that the client is known to have costs a flag, told or not, by how urgent it is and
+// Every slot that the client is known to have costs a flag, sent or not, by how urgent it is and
 // how many are sent: the header states a density for that. So the encoder adds up what all flags
-// cost at the present density, and counts the told ones by urgency: another density may be chosen
+// cost at the present density, and counts the sent ones by urgency: another density may be chosen
 // at any time. All costs are those of the packet as it would be written now: while no slot is sent
-// there may be no flags at all, and the first one that is told brings those of all.
+// there may be no flags at all, and the first one that is sent brings those of all.
 //
 // Begun for every packet, with a look at every slot up to the last one that is entered; a few additions per
 // record.
@@ -232,7 +232,7 @@ static uint16_t replace_item(ph_encoder* encoder, ph_flight_item* item)
 }
 
 // A record whose cost is counted goes into flight; of the addition the item is yet to come. is_rounded: the
-// position is due still. @return False, with nothing done, when the flight or the packet is too small.
+// position still differs. @return False, with nothing done, when the flight or the packet is too small.
 static bool try_note(ph_encoder* encoder, ph_addition* addition, int head_bits, bool is_rounded)
 {
     ph_sender* sender = encoder->sender;
@@ -257,7 +257,7 @@ static bool try_note(ph_encoder* encoder, ph_addition* addition, int head_bits, 
     ph_encoder_note(encoder, addition);
     ph_replicas_sent(replicas, &item, addition->place, addition->record->words);
     if (is_rounded) {
-        // The clock goes on for whatever else is due.
+        // The clock goes on for what else differs.
         if (replicas->dirty[slot] == 0) {
             replicas->waiting_ms[slot] = 0;
         }

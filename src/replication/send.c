@@ -3,7 +3,7 @@
 
 // One send to one viewer, from top to bottom: refresh the replicas and rank the slots (rank.c), visit
 // slot after slot in the order of the queue (send_queue.c), compare each with what was sent (diff.c),
-// add what fits to the packet (encoder.c), until nothing is due or nothing more can be paid for.
+// add what fits to the packet (encoder.c), until nothing differs or the budget is spent.
 //
 // A record is added only when its exact cost fits. One that would not even fit an empty packet waits
 // until it can be paid for: its slot comes first in the next send.
@@ -276,7 +276,7 @@ static void ask_for_update(ph_sending* send, const ph_place* at, ph_send_turn tu
     request->coarse = position_coarseness(send, at, turn, diff, chosen);
 }
 
-// What has nothing due does not wait, and what has nothing due but its position has settled: changes
+// A slot without a difference does not wait; one that differs only in its position has settled: changes
 // that are to come count from now on.
 static void note_rest(ph_sending* send, const ph_place* at)
 {
@@ -386,7 +386,7 @@ static put_off_result put_off(ph_sending* send, ph_send_turn turn, outcome resul
     return ph_send_queue_retry(&send->queue, turn) || is_full ? PUT_OFF_NEXT_PACKET : PUT_OFF_GO_ON;
 }
 
-// @return Whether everything that is due has gone out.
+// @return Whether everything that differs was sent.
 static bool visit_slots(ph_sending* send)
 {
     ph_send_turn turn;

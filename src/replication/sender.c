@@ -239,7 +239,7 @@ ph_result ph_sender_create(const ph_allocator* allocator, const ph_sender_def* d
     if (ring != NULL) {
         ph_flight_init(&made->flight, ring, units, class_info->is_wide);
     }
-    // A client of the pinhole profile relies on being told what stands, whatever the scheduler is.
+    // A client of the pinhole profile relies on being sent what stands still, whatever the scheduler is.
     if (ring == NULL ||
         ((is_pinhole || made->scheduler.wants_errors) &&
          ph_shown_estimates_create(allocator, def->slot_count, &class_info->layouts, is_pinhole,

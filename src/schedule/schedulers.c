@@ -246,7 +246,7 @@ static float density_of(const ph_ranking_errors* errors, int slot, gains gain)
     return larger(larger(moving, standing), all);
 }
 
-// Newcomers about as far away as each other are told in the order of their slots: neighbours come
+// Newcomers about as far away as each other are sent in the order of their slots: neighbours come
 // together then, and each is coded relative to the one before.
 static float about(float range_mm)
 {
