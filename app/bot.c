@@ -90,7 +90,7 @@ static bool create_client(bot* of)
            ph_messages_create(&messages, &of->messages) == PH_OK;
 }
 
-bot* bot_create(const bot_terms* terms, uint64_t client_id, bot_manner manner)
+bot* bot_create(const bot_terms* terms, uint64_t client_id, bot_behaviour behaviour)
 {
     bot* of = calloc(1, sizeof *of);
     if (of == NULL) {
@@ -98,7 +98,7 @@ bot* bot_create(const bot_terms* terms, uint64_t client_id, bot_manner manner)
     }
     of->terms = terms;
     of->client_id = client_id;
-    of->manner = manner;
+    of->behaviour = behaviour;
     ph_net_client_def net = ph_net_client_def_default();
     net.sink = (ph_net_sink){send_datagram, of};
     net.keep_alive_ms = KEEP_ALIVE_MS;
@@ -116,7 +116,7 @@ void bot_destroy(bot* of)
         return;
     }
     if (of->net != NULL && !of->is_gone) {
-        ph_link_destroy(of->up); // a goodbye is not delayed
+        ph_link_destroy(of->up); // its disconnect is not delayed
         of->up = NULL;
         ph_net_client_disconnect(of->net);
     }
@@ -225,7 +225,7 @@ static void roam(bot* of, uint64_t now_us)
 
 static void play(bot* of, uint64_t now_us)
 {
-    if (of->connected_us == 0 || of->manner == BOT_MUTE) {
+    if (of->connected_us == 0 || of->behaviour == BOT_MUTE) {
         return;
     }
     chat(of, now_us);
@@ -240,7 +240,7 @@ static void answer(bot* of, uint64_t now_us)
 {
     uint8_t ack[PH_ACK_SIZE];
     uint8_t whole[PH_PAYLOAD_MAX];
-    if (of->manner == BOT_MUTE) {
+    if (of->behaviour == BOT_MUTE) {
         return;
     }
     ph_messages_plan(of->messages, now_us);
@@ -251,7 +251,7 @@ static void answer(bot* of, uint64_t now_us)
 // Without anything new: the last answer may be lost.
 static uint64_t answer_due_us(const bot* of)
 {
-    const bool is_able = bot_is_connected(of) && of->manner != BOT_MUTE;
+    const bool is_able = bot_is_connected(of) && of->behaviour != BOT_MUTE;
     return is_able ? ph_client_ack_due_us(of->client) : UINT64_MAX;
 }
 
@@ -282,7 +282,7 @@ static void take_payload(bot* of, uint64_t now_us, const ph_net_payload* payload
 }
 
 // Nothing that a network does on its own: what it doubles or delays is refused as a replay. Before we
-// are connected, whoever had this port may still be sent something.
+// are connected, datagrams for the former owner of this port may still come.
 static bool is_fault(bool was_connected, ph_net_refusal refusal)
 {
     return was_connected && (refusal == PH_NET_REFUSAL_SEAL || refusal == PH_NET_REFUSAL_DATA_SIZE);
@@ -340,7 +340,7 @@ static void take_from_socket(bot* of, uint64_t now_us)
 static void send_messages_alone(bot* of, uint64_t now_us)
 {
     uint8_t whole[PH_PAYLOAD_MAX];
-    if (bot_is_connected(of) && of->manner != BOT_MUTE &&
+    if (bot_is_connected(of) && of->behaviour != BOT_MUTE &&
         ph_messages_plan_alone(of->messages, now_us) > 0) {
         ph_net_client_send(of->net, whole, ph_messages_pack(of->messages, NULL, 0, whole));
     }
@@ -349,7 +349,8 @@ static void send_messages_alone(bot* of, uint64_t now_us)
 static void plan(bot* of, uint64_t now_us)
 {
     const uint64_t due_us = answer_due_us(of);
-    of->next_us = of->manner == BOT_FLOOD ? now_us + FLOOD_EVERY_US : of->ticked_us + TICK_EVERY_US;
+    of->next_us =
+        of->behaviour == BOT_FLOOD ? now_us + FLOOD_EVERY_US : of->ticked_us + TICK_EVERY_US;
     of->next_us = due_us < of->next_us ? due_us : of->next_us;
     if (of->down != NULL) {
         const uint64_t down_us = ph_link_next_us(of->down);
@@ -361,13 +362,13 @@ static void plan(bot* of, uint64_t now_us)
 
 static void misbehave(bot* of, uint64_t now_us)
 {
-    if (of->manner == BOT_VANISH && of->connected_us != 0 &&
+    if (of->behaviour == BOT_VANISH && of->connected_us != 0 &&
         now_us - of->connected_us > VANISH_US) {
         of->is_gone = true;
         ph_socket_close(of->socket);
         of->socket = NULL;
     }
-    if (of->manner == BOT_FLOOD && bot_is_connected(of)) {
+    if (of->behaviour == BOT_FLOOD && bot_is_connected(of)) {
         const uint8_t nonsense[FLOOD_BYTES] = {(uint8_t)now_us, 1, 2, 3};
         uint64_t due = of->flooded_us == 0 ? 1 : (now_us - of->flooded_us) / FLOOD_EVERY_US;
         of->flooded_us = due > 0 ? now_us : of->flooded_us;
@@ -404,7 +405,7 @@ void bot_tick(bot* of, uint64_t now_us)
         play(of, now_us);
         send_messages_alone(of, now_us);
     }
-    if (of->manner != BOT_GOOD) {
+    if (of->behaviour != BOT_GOOD) {
         misbehave(of, now_us);
     }
     plan(of, now_us);

@@ -16,12 +16,12 @@
 #include <pinhole/net/netcode_client.h>
 #include <pinhole/net/socket.h>
 
-typedef enum bot_manner {
+typedef enum bot_behaviour {
     BOT_GOOD = 0,
     BOT_MUTE,   // never acknowledges
     BOT_FLOOD,  // sends nonsense as fast as a good link allows
     BOT_VANISH, // goes away after a while without a word
-} bot_manner;
+} bot_behaviour;
 
 // What all bots have in common.
 typedef struct bot_terms {
@@ -30,7 +30,7 @@ typedef struct bot_terms {
     ph_ground ground;
     ph_address server;
     uint8_t key[PH_NETCODE_KEY_SIZE];
-    int64_t bits_per_second; // that the server keeps to; 0: no limit, or nobody knows
+    int64_t bits_per_second; // that the server keeps to; 0: no limit, or unknown
     int64_t depth_bits;
     ph_link_def link; // delay_us, jitter_us, loss and seed
     bool has_link;
@@ -64,7 +64,7 @@ typedef struct bot_difference {
 typedef struct bot {
     const bot_terms* terms;
     uint64_t client_id;
-    bot_manner manner;
+    bot_behaviour behaviour;
     ph_socket* socket;
     ph_net_client* net;
     ph_client* client;
@@ -93,8 +93,8 @@ typedef struct bot {
 } bot;
 
 // @return NULL when there is no memory, or no socket to be had.
-bot* bot_create(const bot_terms* terms, uint64_t client_id, bot_manner manner);
-void bot_destroy(bot* of); // NULL is allowed; says goodbye
+bot* bot_create(const bot_terms* terms, uint64_t client_id, bot_behaviour behaviour);
+void bot_destroy(bot* of); // NULL is allowed; disconnects
 
 // Begins to connect, with a new token.
 bool bot_start(bot* of, uint64_t now_us);

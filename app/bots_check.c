@@ -45,7 +45,7 @@ static void check_one(bot* of, const bots_truth* truth, ph_entity_id entity, uin
         return;
     }
     if (!bots_truth_place(truth, name, now_us, place_mm)) {
-        ++of->strangers; // it has just left, and the news is on its way
+        ++of->strangers; // it has just left, and the news is in flight
         return;
     }
     const double error_mm = distance_mm(pose.position_mm, place_mm);
@@ -88,7 +88,7 @@ static bool is_within(const int32_t* eye_mm, const int32_t* place_mm, double dis
     return distance_m == 0.0 || hypot(x_mm, y_mm) <= distance_m * 1000.0;
 }
 
-// A reference to somebody whom this client does not see is none for it.
+// A reference to an entity that this client does not see is none for it.
 static bool is_value_alike(const bot* of, ph_entity_id entity, int property,
                            const ph_property_def* def, uint64_t expected)
 {

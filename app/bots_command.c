@@ -11,7 +11,7 @@
 #include "key_file.h"
 #include "scene_help.h"
 
-#include "kit/herd.h"
+#include "kit/load_scene.h"
 #include "kit/scene.h"
 #include "kit/sim_material.h"
 #include "kit/recording.h"
@@ -27,7 +27,7 @@ typedef struct bots_job {
     bot_terms terms;
     bots_truth* truth;
     ph_sim_material material; // without the truth
-    ph_herd* herd;
+    ph_load_scene* load;
     bots_swarm* swarm;
 } bots_job;
 
@@ -71,10 +71,10 @@ static bool open_source(bots_job* job, ph_fault* fault)
     }
     job->terms.profile = options->profile;
     job->terms.ground = ground_of(options->source);
-    if (strcmp(options->source, "herd") == 0) {
-        job->herd = ph_herd_create(1, 1);
-        job->terms.schema = job->herd != NULL ? job->herd->schema : NULL;
-        return job->herd != NULL || ph_fault_set_memory(fault);
+    if (strcmp(options->source, "load") == 0) {
+        job->load = ph_load_scene_create(1, 1);
+        job->terms.schema = job->load != NULL ? job->load->schema : NULL;
+        return job->load != NULL || ph_fault_set_memory(fault);
     }
     const ph_sim_material_def def = {
         .source = options->source, .rate_hz = options->rate_hz, .seed = 1};
@@ -126,7 +126,7 @@ static void close_all(bots_job* job)
     bots_swarm_destroy(job->swarm);
     bots_truth_close(job->truth);
     ph_sim_material_close(&job->material);
-    ph_herd_destroy(job->herd);
+    ph_load_scene_destroy(job->load);
     app_key_wipe(job->terms.key);
 }
 

@@ -27,7 +27,7 @@ static void print_help(const app_option* table)
         "with the truth that the server offers on loopback (pinhole serve --truth PORT); at the\n"
         "end the server lets its world stand still, and every bot must come to equal it. The\n"
         "exit status is 1 when a bot was refused or lost, a datagram was over the budget, one\n"
-        "was not understood, or somebody did not become equal.\n"
+        "was not understood, or a bot did not become equal.\n"
         "\n"
         "options:\n");
     app_options_print(table);
@@ -147,7 +147,7 @@ static bool check(bots_options* options)
         return complain("say the server's key, as in '--key server.key'; pinhole serve names the "
                         "file when it makes one.");
     }
-    if (ph_address_parse(options->server_text, &options->server) != PH_OK ||
+    if (ph_address_parse(options->server_text, &options->server, NULL) != PH_OK ||
         options->server.port == 0) {
         return complain("--server takes an address in numbers with a port, as in '--server "
                         "127.0.0.1:40000'.");

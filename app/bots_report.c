@@ -65,7 +65,7 @@ bots_report bots_report_make(const bots_swarm* swarm, double seconds)
     };
     const uint64_t now_us = ph_socket_now_us();
     for (int i = 0; i < swarm->def.count; ++i) {
-        if (swarm->bots[i]->manner == BOT_GOOD) {
+        if (swarm->bots[i]->behaviour == BOT_GOOD) {
             add_bot(&report, swarm->bots[i], now_us);
         }
     }
@@ -76,7 +76,7 @@ bots_report bots_report_make(const bots_swarm* swarm, double seconds)
     return report;
 }
 
-// ---- telling
+// ---- output
 
 static void print_spread(const char* name, const ph_spread_summary* spread)
 {
@@ -188,7 +188,7 @@ static void explain(const bots_swarm* swarm)
     for (int i = 0; i < swarm->def.count && told < EXPLAINED_MAX; ++i) {
         const bot* of = swarm->bots[i];
         const bot_difference* how = &of->difference;
-        if (of->manner == BOT_GOOD && of->converged_us == 0) {
+        if (of->behaviour == BOT_GOOD && of->converged_us == 0) {
             fprintf(stderr, "  client %llu %s: entity %llu, property %d; %d in view, %d wanted\n",
                     (unsigned long long)of->client_id, KINDS[how->kind],
                     (unsigned long long)how->name, how->property, how->found, how->expected);

@@ -33,7 +33,7 @@ static void allow_sockets(int count)
     }
 }
 
-static bot_manner manner_of(const bots_swarm_def* def, int i)
+static bot_behaviour behaviour_of(const bots_swarm_def* def, int i)
 {
     const int from_end = def->count - 1 - i;
     if (from_end < def->mute) {
@@ -49,7 +49,7 @@ static bool create_bots(bots_swarm* swarm)
 {
     for (int i = 0; i < swarm->def.count; ++i) {
         swarm->bots[i] = bot_create(swarm->def.terms, swarm->def.first_id + (uint64_t)i,
-                                    manner_of(&swarm->def, i));
+                                    behaviour_of(&swarm->def, i));
         if (swarm->bots[i] == NULL) {
             return false;
         }
@@ -198,7 +198,7 @@ static void judge_some(bots_swarm* swarm)
     for (int i = 0; i < count; ++i) {
         bot* of = swarm->bots[swarm->judge_next];
         swarm->judge_next = (swarm->judge_next + 1) % swarm->def.count;
-        if (of->manner == BOT_GOOD && bot_is_connected(of)) {
+        if (of->behaviour == BOT_GOOD && bot_is_connected(of)) {
             bots_check_error(of, truth, ph_socket_now_us(), &swarm->errors);
         }
     }
@@ -229,7 +229,7 @@ static void ask_for_sights(const bots_swarm* swarm)
 {
     for (int i = 0; i < swarm->def.count; ++i) {
         const bot* of = swarm->bots[i];
-        if (of->manner == BOT_GOOD && of->converged_us == 0) {
+        if (of->behaviour == BOT_GOOD && of->converged_us == 0) {
             bots_truth_ask_sight(swarm->def.truth, of->client_id);
         }
     }
@@ -277,7 +277,7 @@ int bots_swarm_connected(const bots_swarm* swarm)
     int count = 0;
     for (int i = 0; i < swarm->def.count; ++i) {
         const bot* of = swarm->bots[i];
-        count += of->manner == BOT_GOOD && bot_is_connected(of) ? 1 : 0;
+        count += of->behaviour == BOT_GOOD && bot_is_connected(of) ? 1 : 0;
     }
     return count;
 }

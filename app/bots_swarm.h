@@ -37,7 +37,7 @@ typedef struct bots_swarm {
 
 // @return NULL with *fault filled.
 bots_swarm* bots_swarm_create(const bots_swarm_def* def, ph_fault* fault);
-void bots_swarm_destroy(bots_swarm* swarm); // NULL is allowed; everybody says goodbye
+void bots_swarm_destroy(bots_swarm* swarm); // NULL is allowed; all bots disconnect
 
 // Goes on until then, or until the server's truth ends. @return False when that happened.
 bool bots_swarm_run(bots_swarm* swarm, uint64_t until_us);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// The truth as a server tells it (truth_wire.h): where everybody is, and what clients should know
-// while the world stands still.
+// The truth as a server tells it (truth_wire.h): where every entity is, and what clients should
+// know while the world stands still.
 
 #ifndef PH_APP_BOTS_TRUTH_H
 #define PH_APP_BOTS_TRUTH_H
@@ -21,7 +21,7 @@ typedef struct truth_hello {
     ph_schema* schema;
 } truth_hello;
 
-// Where everybody is at one tick, by name ascending.
+// Where every entity is at one tick, by key ascending.
 typedef struct truth_moment {
     uint64_t due_us; // by ph_socket_now_us()
     bool is_standing;

@@ -135,7 +135,7 @@ static app_parse parse(demo_options* options, int argc, char** argv)
     list_scenes(scenes);
     const app_option table[] = {
         {.name = "--scene",
-         .summary = "who moves",
+         .summary = "what moves",
          .text = &options->scene,
          .value = "NAME",
          .choices = scenes},
@@ -180,7 +180,7 @@ static app_parse parse(demo_options* options, int argc, char** argv)
          .lo = 0,
          .hi = INT32_MAX},
         {.name = "--vision",
-         .summary = "how it is found who sees whom",
+         .summary = "how visible entities are found",
          .text = &options->vision,
          .value = "WAY",
          .choices = "grid|groups"},
@@ -221,7 +221,7 @@ static ph_sim_def sim_of(demo_options* options)
     return def;
 }
 
-// Viewers are chosen from who goes furthest in more time than is played, if that is short.
+// Viewers are the entities that go furthest, in more time than is played if that is short.
 static bool open_material(const demo_options* options, ph_sim_material* material, ph_fault* fault)
 {
     char source[SOURCE_MAX];

@@ -19,7 +19,7 @@
 
 enum { DIGITS = 2 * PH_NETCODE_KEY_SIZE, TEXT_MAX = DIGITS + 2 };
 
-// A memset of what nobody reads any more may be left out.
+// The compiler may leave out a memset of bytes that are not read any more.
 static void wipe(void* from, size_t size)
 {
     volatile uint8_t* bytes = from;

@@ -51,7 +51,7 @@ static int help_on(int argc, char** argv)
 static int run(int argc, char** argv)
 {
     if (argc < 2) {
-        print_help(stderr); // whoever wrote a script that gives no command wants to know
+        print_help(stderr); // the author of a script that gives no command wants to know
         return APP_EXIT_USAGE;
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {

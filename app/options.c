@@ -14,6 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+// Help is at most so wide; the second line of an option begins where its summary does.
+enum { HELP_COLUMNS = 100, HELP_INDENT = 19 };
+
 // The row for "--name" or "--name=value"; *value is what stands behind the sign, or NULL.
 static const app_option* find(const app_option* table, const char* argument, const char** value)
 {
@@ -210,22 +213,58 @@ static const char* placeholder(const app_option* row)
     return row->value != NULL ? row->value : "N";
 }
 
+// What follows the summary: range, choices, default.
+static void describe_values(const app_option* row, char* text, size_t capacity)
+{
+    text[0] = '\0';
+    if (row->number != NULL) {
+        snprintf(text, capacity, " (%d..%d, default %d)", row->lo, row->hi, *row->number);
+    } else if (row->decimal != NULL) {
+        snprintf(text, capacity, " (%d..%d, default %g)", row->lo, row->hi, *row->decimal);
+    } else if (row->choices != NULL && *row->text == NULL) {
+        snprintf(text, capacity, " (%s)", row->choices);
+    } else if (row->choices != NULL) {
+        snprintf(text, capacity, " (%s, default %s)", row->choices, *row->text);
+    }
+}
+
+// How much of the text goes on a line: it breaks at the last space that leaves the line in its
+// width. A word that is longer than a line is not broken.
+static size_t line_length(const char* text, size_t width)
+{
+    size_t length = strlen(text);
+    while (length > width) {
+        size_t space = length;
+        do {
+            --space;
+        } while (space > 0 && text[space] != ' ');
+        if (space == 0) {
+            break;
+        }
+        length = space;
+    }
+    return length;
+}
+
 static void print_row(const app_option* row)
 {
     char left[40];
     const char* value = placeholder(row);
     snprintf(left, sizeof left, "%s%s%s", row->name, value[0] != '\0' ? " " : "", value);
-    printf("  %-16s %s", left, row->summary);
-    if (row->number != NULL) {
-        printf(" (%d..%d, default %d)", row->lo, row->hi, *row->number);
-    } else if (row->decimal != NULL) {
-        printf(" (%d..%d, default %g)", row->lo, row->hi, *row->decimal);
-    } else if (row->choices != NULL && *row->text == NULL) {
-        printf(" (%s)", row->choices);
-    } else if (row->choices != NULL) {
-        printf(" (%s, default %s)", row->choices, *row->text);
+    char values[256];
+    describe_values(row, values, sizeof values);
+    char text[512];
+    snprintf(text, sizeof text, "%s%s", row->summary, values);
+
+    const int indent = printf("  %-16s ", left);
+    const char* rest = text;
+    size_t length = line_length(rest, (size_t)(HELP_COLUMNS - indent));
+    printf("%.*s\n", (int)length, rest);
+    for (rest += length; *rest != '\0'; rest += length) {
+        ++rest; // the space
+        length = line_length(rest, (size_t)(HELP_COLUMNS - HELP_INDENT));
+        printf("%*s%.*s\n", HELP_INDENT, "", (int)length, rest);
     }
-    printf("\n");
 }
 
 void app_options_print(const app_option* table)

@@ -41,7 +41,8 @@ typedef struct app_usage {
 } app_usage;
 
 // The same, and the help where it is asked for. @return Whether to go on; if not, *status is what the
-// program returns: whoever goes on and then finds something wrong says so, and returns it as well.
+// program returns: a command that goes on and then finds something wrong says so, and returns it as
+// well.
 bool app_options_read(const app_usage* usage, const app_option* table, int argc, char** argv,
                       int* status);
 

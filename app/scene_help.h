@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// What is said when somebody names a scene that there is not.
+// What is printed for the name of a scene that does not exist.
 
 #ifndef PH_APP_SCENE_HELP_H
 #define PH_APP_SCENE_HELP_H

@@ -27,7 +27,7 @@
 #define SECOND_US UINT64_C(1000000)
 // Of the time of a tick, sends may take so much; the rest is for what comes in.
 #define SEND_SHARE 0.8
-// Whoever asks for metrics or the truth waits no longer than this.
+// A question for metrics or the truth waits no longer than this.
 #define SLICE_US 20000
 
 typedef struct serve_job {
@@ -97,7 +97,7 @@ static bool open_stage(serve_job* job, ph_fault* fault)
         .schema_path = options->schema_path,
         .rate_hz = options->rate_hz,
         .entities = options->entities,
-        .loop_s = options->film_s,
+        .loop_s = options->loop_s,
         .seed = (uint64_t)options->seed,
         .profile = options->profile,
         .client_capacity = options->clients,
@@ -186,7 +186,7 @@ static void close_all(serve_job* job)
     }
 }
 
-// ---- telling
+// ---- output
 
 static void tell_key(const serve_job* job)
 {
@@ -297,7 +297,7 @@ static bool run(serve_job* job)
     return true;
 }
 
-static void say_goodbye(serve_job* job)
+static void disconnect_all(serve_job* job)
 {
     const serve_report now = serve_report_make(job->front, &job->pace, job->stage->world);
     ph_host_stop(serve_front_host(job->front));
@@ -317,7 +317,7 @@ int serve_command(int argc, char** argv)
     if (is_done) {
         tell_start(&job);
         is_done = run(&job);
-        say_goodbye(&job);
+        disconnect_all(&job);
     }
     close_all(&job);
     return is_done ? APP_EXIT_OK : APP_EXIT_FAILURE;

@@ -17,17 +17,17 @@ struct serve_front {
     serve_stage* stage;
     ph_viewer_def view; // what all clients have in common
     ph_host* host;
-    serve_guest* guests; // by client
+    serve_client* clients; // by the client's index at the host
     int client_capacity;
     uint64_t game_ns;
 };
 
 // ---- opening
 
-static void heed(void* context, int client, ph_messages* messages)
+static void on_messages(void* context, int client, ph_messages* messages)
 {
     const serve_front* front = context;
-    serve_guest_heed(&front->guests[client], messages);
+    serve_client_receive(&front->clients[client], messages);
 }
 
 static bool complain(ph_result result, ph_fault* fault)
@@ -37,7 +37,7 @@ static bool complain(ph_result result, ph_fault* fault)
     }
     return ph_fault_set(fault, 0, 0, "%s",
                         result == PH_ERROR_TAKEN
-                            ? "somebody else listens on that port; --listen takes another one"
+                            ? "another program listens on that port; --listen takes another one"
                             : "the system does not let us listen there; it may be no address of "
                               "this machine");
 }
@@ -54,7 +54,7 @@ static bool open_host(serve_front* front, const serve_front_def* def, ph_fault* 
     host.client_capacity = def->client_capacity;
     host.is_rate_fixed = def->is_rate_fixed;
     host.pool = def->pool;
-    host.on_messages = heed;
+    host.on_messages = on_messages;
     host.on_messages_context = front;
     host.allocator = ph_large_pages_allocator(def->stage->pages);
     const ph_result result = ph_host_open(&host, &front->host);
@@ -75,16 +75,16 @@ static ph_viewer_def view_of(const serve_front_def* def)
 serve_front* serve_front_create(const serve_front_def* def, ph_fault* fault)
 {
     serve_front* front = calloc(1, sizeof *front);
-    serve_guest* guests = calloc((size_t)def->client_capacity, sizeof *guests);
-    if (front == NULL || guests == NULL) {
+    serve_client* clients = calloc((size_t)def->client_capacity, sizeof *clients);
+    if (front == NULL || clients == NULL) {
         free(front);
-        free(guests);
+        free(clients);
         ph_fault_set_memory(fault);
         return NULL;
     }
     front->stage = def->stage;
     front->view = view_of(def);
-    front->guests = guests;
+    front->clients = clients;
     front->client_capacity = def->client_capacity;
     if (!open_host(front, def, fault)) {
         serve_front_destroy(front);
@@ -99,7 +99,7 @@ void serve_front_destroy(serve_front* front)
         return;
     }
     ph_host_close(front->host);
-    free(front->guests);
+    free(front->clients);
     free(front);
 }
 
@@ -107,12 +107,12 @@ void serve_front_destroy(serve_front* front)
 
 static void admit(serve_front* front, const ph_net_event* event)
 {
-    serve_guest* guest = &front->guests[event->client];
-    serve_guest_begin(guest, front->stage, event->client_id);
+    serve_client* client = &front->clients[event->client];
+    serve_client_begin(client, front->stage, event->client_id);
     ph_viewer_def view = front->view;
-    view.entity = guest->entity;
+    view.entity = client->entity;
     int32_t place_mm[3];
-    serve_stage_place(front->stage, guest->actor, place_mm);
+    serve_stage_place(front->stage, client->actor, place_mm);
     for (int axis = 0; axis < 3; ++axis) {
         view.eye_mm[axis] = place_mm[axis];
     }
@@ -143,7 +143,7 @@ bool serve_front_tick(serve_front* front, ph_fault* fault)
     }
     for (int i = 0; i < ph_host_client_count(host); ++i) {
         const int client = ph_host_client_at(host, i);
-        serve_guest_follow(&front->guests[client], front->stage, host, client);
+        serve_client_follow(&front->clients[client], front->stage, host, client);
     }
     ph_world_tick(front->stage->world);
     return true;
@@ -156,12 +156,12 @@ ph_host* serve_front_host(const serve_front* front)
     return front->host;
 }
 
-const serve_guest* serve_front_find(const serve_front* front, uint64_t client_id, int* client)
+const serve_client* serve_front_find(const serve_front* front, uint64_t client_id, int* index)
 {
     for (int i = 0; i < ph_host_client_count(front->host); ++i) {
-        *client = ph_host_client_at(front->host, i);
-        if (front->guests[*client].client_id == client_id) {
-            return &front->guests[*client];
+        *index = ph_host_client_at(front->host, i);
+        if (front->clients[*index].client_id == client_id) {
+            return &front->clients[*index];
         }
     }
     return NULL;
@@ -186,8 +186,8 @@ serve_counts serve_front_counts(const serve_front* front)
         .host = ph_host_get_stats(front->host),
     };
     for (int i = 0; i < front->client_capacity; ++i) {
-        counts.messages += front->guests[i].messages;
-        counts.messages_dropped += front->guests[i].messages_dropped;
+        counts.messages += front->clients[i].messages;
+        counts.messages_dropped += front->clients[i].messages_dropped;
     }
     return counts;
 }

@@ -1,17 +1,17 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// The front-end: a host, the stage behind it, and a guest for each client. One tick:
+// The front-end: a host, the stage behind it, and a serve_client for each client. One tick:
 //
 //   wait, receive what comes        all threads; acknowledgements go into the world at once
-//   who came, who went              viewers of the world
+//   connects and disconnects        viewers of the world
 //   the stage moves, the world ticks
 //   sends                           all threads
 
 #ifndef PH_APP_SERVE_FRONT_H
 #define PH_APP_SERVE_FRONT_H
 
-#include "serve_guest.h"
+#include "serve_client.h"
 
 #include <pinhole/net/host.h>
 
@@ -50,8 +50,8 @@ ph_host* serve_front_host(const serve_front* front);
 // Connections come and go, the stage moves, the world ticks. @return False with *fault filled.
 bool serve_front_tick(serve_front* front, ph_fault* fault);
 
-// The guest with this id, and its place at the host; NULL when there is none.
-const serve_guest* serve_front_find(const serve_front* front, uint64_t client_id, int* client);
+// The client with this id, and its place at the host; NULL when there is none.
+const serve_client* serve_front_find(const serve_front* front, uint64_t client_id, int* index);
 
 serve_counts serve_front_counts(const serve_front* front);
 

@@ -47,7 +47,7 @@ serve_report serve_report_make(const serve_front* front, ph_pace* pace, const ph
     return report;
 }
 
-// ---- telling
+// ---- output
 
 static double per_second(uint64_t before, uint64_t now, double seconds)
 {

@@ -21,9 +21,9 @@ typedef struct serve_report {
     uint64_t cpu_us; // of the process
     uint64_t now_us;
     double worst_late_ms; // tick of the last second
-    double rtt_ms;        // mean of those clients of whom it is known
+    double rtt_ms;        // mean of those clients of which it is known
     double loss;          // mean, 0..1
-    double oldest_due_ms; // the longest that anybody's client has waited for something
+    double oldest_due_ms; // the longest that any client has waited for something
 } serve_report;
 
 serve_report serve_report_make(const serve_front* front, ph_pace* pace, const ph_world* world);

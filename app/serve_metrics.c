@@ -106,7 +106,7 @@ serve_metrics* serve_metrics_open(int port, ph_fault* fault)
         return NULL;
     }
     if (!open_host(metrics, port)) {
-        ph_fault_set(fault, 0, 0, "nobody can listen on port %d of 127.0.0.1", port);
+        ph_fault_set(fault, 0, 0, "cannot listen on port %d of 127.0.0.1", port);
         serve_metrics_close(metrics);
         return NULL;
     }

@@ -30,7 +30,8 @@ static void print_help(const app_option* table)
            "\n"
            "usage: " COMMAND " SOURCE [options]\n"
            "\n"
-           "Plays a recording or a scene in a loop and shows it to whoever has a connect token.\n"
+           "Plays a recording or a scene in a loop and shows it to every client with a connect "
+           "token.\n"
            "Each client looks through the eyes of one entity, chosen by the client's number.\n"
            "SIGTERM or Ctrl-C: the clients are told, the exit status is 0. docs/serving.md says\n"
            "what the log and the metrics mean.\n"
@@ -40,9 +41,9 @@ static void print_help(const app_option* table)
     printf("\n"
            "examples:\n"
            "  pinhole serve scene:town\n"
-           "  pinhole serve crowd.csv.gz --rate 16 --listen 0.0.0.0:40000 --public "
-           "192.0.2.1:40000 --key server.key\n"
-           "  pinhole serve herd --entities 2000 --clients 2000 --metrics 9100 --truth 0\n"
+           "  pinhole serve crowd.csv.gz --rate 16 --listen 0.0.0.0:40000 \\\n"
+           "                --public 192.0.2.1:40000 --key server.key\n"
+           "  pinhole serve load --entities 2000 --clients 2000 --metrics 9100 --truth 0\n"
            "\n"
            "example: pinhole serve scene:town --listen [::1]:40000\n");
 }
@@ -51,7 +52,7 @@ static void fill_rows(serve_options* o, app_option rows[ROW_COUNT])
 {
     const app_option all[] = {
         {.name = "SOURCE",
-         .summary = "a recording, scene:NAME, or herd: creatures with 25 properties",
+         .summary = "a recording, scene:NAME, or load: creatures with 25 properties",
          .text = &o->source,
          .value = "scene:town"},
         {.name = "--listen",
@@ -103,11 +104,11 @@ static void fill_rows(serve_options* o, app_option rows[ROW_COUNT])
          .hi = 1000},
         {.name = "--loop",
          .summary = "seconds of the source that are played in a loop; 0: all, of scenes 60",
-         .decimal = &o->film_s,
+         .decimal = &o->loop_s,
          .lo = 0,
          .hi = 86400},
         {.name = "--entities",
-         .summary = "of a scene or herd; 0: as usual",
+         .summary = "of a scene or load; 0: as usual",
          .number = &o->entities,
          .lo = 0,
          .hi = 100000},
@@ -116,7 +117,7 @@ static void fill_rows(serve_options* o, app_option rows[ROW_COUNT])
          .text = &o->schema_path,
          .value = "FILE"},
         {.name = "--radius",
-         .summary = "how far a client sees, in m; 0: 250, of a herd 500",
+         .summary = "how far a client sees, in m; 0: 250, of load 500",
          .decimal = &o->radius_m,
          .lo = 0,
          .hi = 2000000},
@@ -127,8 +128,8 @@ static void fill_rows(serve_options* o, app_option rows[ROW_COUNT])
          .hi = PH_VISIBLE_MAX},
         {.name = "--vision-hz",
          .summary =
-             "how often a second it is looked who walked into or out of view; whoever appears "
-             "or jumps is seen at once",
+             "how often a second a client's view is refreshed for entities that walk; one that "
+             "appears or jumps is seen at once",
          .decimal = &o->vision_hz,
          .lo = 1,
          .hi = 1000},
@@ -170,13 +171,13 @@ static ph_address reachable(const ph_address* listen)
 
 static bool read_addresses(serve_options* options)
 {
-    if (ph_address_parse(options->listen_text, &options->listen) != PH_OK) {
+    if (ph_address_parse(options->listen_text, &options->listen, NULL) != PH_OK) {
         return complain("--listen takes an address in numbers with a port, as in '--listen "
                         "0.0.0.0:40000' or '--listen [::1]:40000'.");
     }
     options->public_address = reachable(&options->listen);
     if (options->public_text != NULL &&
-        ph_address_parse(options->public_text, &options->public_address) != PH_OK) {
+        ph_address_parse(options->public_text, &options->public_address, NULL) != PH_OK) {
         return complain("--public takes an address in numbers with a port, as in '--public "
                         "192.0.2.1:40000'.");
     }

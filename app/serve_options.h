@@ -25,7 +25,7 @@ typedef struct serve_options {
     const char* truth_text;
     int seed;
     int seconds; // 0: until a signal
-    double film_s;
+    double loop_s;
     double kbps;
     double radius_m; // 0: as usual for the source
     double vision_hz;

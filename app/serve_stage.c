@@ -10,20 +10,21 @@
 
 #define US_PER_SECOND 1000000u
 #define RADIUS_M_USUAL 250.0
-enum { HERD_COUNT_USUAL = 500 };
+enum { LOAD_COUNT_USUAL = 500 };
 
 // ---- memory
 
-static bool open_herd(serve_stage* stage, const serve_stage_def* def, ph_fault* fault)
+static bool open_load(serve_stage* stage, const serve_stage_def* def, ph_fault* fault)
 {
-    stage->herd = ph_herd_create(def->entities > 0 ? def->entities : HERD_COUNT_USUAL, def->seed);
-    if (stage->herd == NULL) {
+    stage->load =
+        ph_load_scene_create(def->entities > 0 ? def->entities : LOAD_COUNT_USUAL, def->seed);
+    if (stage->load == NULL) {
         return ph_fault_set_memory(fault);
     }
-    stage->schema = stage->herd->schema;
-    stage->actor_count = stage->herd->count;
-    stage->tick_us = US_PER_SECOND / PH_HERD_RATE_HZ;
-    stage->radius_mm = PH_HERD_RADIUS_MM;
+    stage->schema = stage->load->schema;
+    stage->actor_count = stage->load->count;
+    stage->tick_us = US_PER_SECOND / PH_LOAD_SCENE_RATE_HZ;
+    stage->radius_mm = PH_LOAD_SCENE_RADIUS_MM;
     return true;
 }
 
@@ -84,7 +85,7 @@ static bool create_world(serve_stage* stage, const serve_stage_def* def, ph_faul
 
 static bool put(serve_stage* stage, ph_fault* fault)
 {
-    const ph_result result = stage->herd != NULL ? ph_herd_put(stage->herd, stage->world)
+    const ph_result result = stage->load != NULL ? ph_load_scene_put(stage->load, stage->world)
                                                  : ph_source_put(stage->source, stage->world);
     return result == PH_OK ||
            ph_fault_set(fault, 0, 0, "it does not go into the world: %s", ph_result_text(result));
@@ -97,8 +98,8 @@ serve_stage* serve_stage_create(const serve_stage_def* def, ph_fault* fault)
         ph_fault_set_memory(fault);
         return NULL;
     }
-    const bool is_herd = strcmp(def->source, SERVE_HERD) == 0;
-    if ((is_herd ? open_herd(stage, def, fault) : open_recording(stage, def, fault)) &&
+    const bool is_load = strcmp(def->source, SERVE_LOAD) == 0;
+    if ((is_load ? open_load(stage, def, fault) : open_recording(stage, def, fault)) &&
         create_world(stage, def, fault) && put(stage, fault)) {
         return stage;
     }
@@ -113,7 +114,7 @@ void serve_stage_destroy(serve_stage* stage)
     }
     ph_world_destroy(stage->world);
     ph_large_pages_destroy(stage->pages);
-    ph_herd_destroy(stage->herd);
+    ph_load_scene_destroy(stage->load);
     ph_source_destroy(stage->source);
     ph_sim_material_close(&stage->material);
     free(stage);
@@ -126,8 +127,8 @@ bool serve_stage_step(serve_stage* stage, ph_fault* fault)
     if (stage->is_standing) {
         return true;
     }
-    if (stage->herd != NULL) {
-        ph_herd_step(stage->herd, stage->world);
+    if (stage->load != NULL) {
+        ph_load_scene_step(stage->load, stage->world);
         return true;
     }
     if (!ph_source_step(stage->source)) {
@@ -152,18 +153,18 @@ int serve_stage_choose(const serve_stage* stage, uint64_t client_id)
 
 ph_entity_id serve_stage_entity(const serve_stage* stage, int actor)
 {
-    return stage->herd != NULL ? stage->herd->id[actor] : stage->source->entity_id[actor];
+    return stage->load != NULL ? stage->load->id[actor] : stage->source->entity_id[actor];
 }
 
 uint64_t serve_stage_name(const serve_stage* stage, int actor)
 {
-    return stage->herd != NULL ? (uint64_t)actor + 1 : stage->source->recording->id[actor];
+    return stage->load != NULL ? (uint64_t)actor + 1 : stage->source->recording->id[actor];
 }
 
 void serve_stage_place(const serve_stage* stage, int actor, int32_t place_mm[3])
 {
-    const bool is_herd = stage->herd != NULL;
-    place_mm[0] = is_herd ? stage->herd->x_mm[actor] : stage->source->x_mm[actor];
-    place_mm[1] = is_herd ? stage->herd->y_mm[actor] : stage->source->y_mm[actor];
-    place_mm[2] = is_herd ? 0 : stage->source->z_mm[actor];
+    const bool is_load = stage->load != NULL;
+    place_mm[0] = is_load ? stage->load->x_mm[actor] : stage->source->x_mm[actor];
+    place_mm[1] = is_load ? stage->load->y_mm[actor] : stage->source->y_mm[actor];
+    place_mm[2] = is_load ? 0 : stage->source->z_mm[actor];
 }

@@ -1,36 +1,36 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// What is hosted: a world, and who moves in it. A recording or a scene in a loop, or a herd that
-// goes on for ever. Stepped once per tick on one thread.
+// What is hosted: a world, and what moves in it. A recording or a scene in a loop, or the load
+// scene, which goes on for ever. Stepped once per tick on one thread.
 
 #ifndef PH_APP_SERVE_STAGE_H
 #define PH_APP_SERVE_STAGE_H
 
-#include "kit/herd.h"
+#include "kit/load_scene.h"
 #include "kit/large_pages.h"
 #include "kit/sim_material.h"
 #include "kit/source.h"
 
 #include <pinhole/world.h>
 
-#define SERVE_HERD "herd"
+#define SERVE_LOAD "load"
 
 // Twice a second: a walker has come two metres nearer by then, from 250 m away. What happens at once
-// (whoever is spawned, or jumps) is seen at once in any case.
+// (an entity is spawned, or jumps) is seen at once in any case.
 #define SERVE_VISION_HZ_USUAL 2.0
 
 typedef struct serve_stage_def {
-    const char* source; // a recording, scene:NAME or SERVE_HERD
+    const char* source; // a recording, scene:NAME or SERVE_LOAD
     const char* schema_path;
     int rate_hz;  // 0: as the source says
-    int entities; // of scenes and herds; 0: as usual
+    int entities; // of scenes and load; 0: as usual
     double loop_s;
     uint64_t seed;
     ph_profile profile;
     int client_capacity;
     double radius_m; // 0: as usual
-    // How often a second it is looked who walked into or out of a client's view; 0: as usual.
+    // How often a second each client's view is refreshed for entities that walk; 0: as usual.
     double vision_hz;
 } serve_stage_def;
 
@@ -42,18 +42,18 @@ typedef struct serve_stage {
     uint32_t tick_us;
     int32_t radius_mm;
     int actor_count;  // entities that there ever are
-    bool is_standing; // nobody moves; for those who compare
+    bool is_standing; // nothing moves, so that clients can be compared with it
     ph_sim_material material;
-    ph_source* source; // NULL: it is the herd
-    ph_herd* herd;
+    ph_source* source; // NULL: it is the load scene
+    ph_load_scene* load;
     ph_large_pages* pages; // the world lies in
 } serve_stage;
 
-// At the first tick, everybody put. @return NULL with *fault filled.
+// At the first tick, all entities spawned. @return NULL with *fault filled.
 serve_stage* serve_stage_create(const serve_stage_def* def, ph_fault* fault);
 void serve_stage_destroy(serve_stage* stage); // NULL is allowed
 
-// Moves everybody on to the next tick, which is the world's to make. @return False with *fault
+// Moves all entities on to the next tick, which is the world's to make. @return False with *fault
 // filled.
 bool serve_stage_step(serve_stage* stage, ph_fault* fault);
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 // Once per tick and listener: some 20 bytes for each entity. A listener that does not read misses
-// ticks; nobody waits for it.
+// ticks; the server does not wait for it.
 
 #if !defined(_DEFAULT_SOURCE)
 #define _DEFAULT_SOURCE
@@ -32,7 +32,7 @@ enum {
 };
 
 typedef struct listener {
-    int number; // of its socket; -1: nobody
+    int number; // of its socket; -1: none
     truth_bytes in;
     truth_bytes out;
 } listener;
@@ -90,7 +90,7 @@ serve_truth* serve_truth_open(const serve_truth_def* def, ph_fault* fault)
         truth->listeners[i].number = -1;
     }
     if (!listen_at(truth, def->port)) {
-        ph_fault_set(fault, 0, 0, "nobody can listen on port %d of 127.0.0.1", def->port);
+        ph_fault_set(fault, 0, 0, "cannot listen on port %d of 127.0.0.1", def->port);
         serve_truth_close(truth);
         return NULL;
     }
@@ -209,17 +209,17 @@ static void say_state(const serve_truth* truth, truth_bytes* out)
 static void say_sight(const serve_truth* truth, truth_bytes* out, uint64_t client_id)
 {
     const ph_world* world = truth->def.stage->world;
-    int client = 0;
-    const serve_guest* guest = serve_front_find(truth->def.front, client_id, &client);
-    const ph_viewer_id viewer = ph_host_viewer(serve_front_host(truth->def.front), client);
+    int index = 0;
+    const serve_client* client = serve_front_find(truth->def.front, client_id, &index);
+    const ph_viewer_id viewer = ph_host_viewer(serve_front_host(truth->def.front), index);
     ph_vision sight = {0};
-    const bool is_known = guest != NULL && ph_viewer_get_vision(world, viewer, &sight) == PH_OK;
+    const bool is_known = client != NULL && ph_viewer_get_vision(world, viewer, &sight) == PH_OK;
     const size_t start = truth_begin(out, TRUTH_SIGHT);
     truth_put(out, client_id, 8);
     truth_put(out, is_known ? 1 : 0, 1);
     int32_t eye_mm[3] = {0};
     if (is_known) {
-        serve_guest_eye(guest, truth->def.stage, eye_mm);
+        serve_client_eye(client, truth->def.stage, eye_mm);
     }
     for (int axis = 0; axis < 3; ++axis) {
         truth_put(out, (uint32_t)eye_mm[axis], 4);

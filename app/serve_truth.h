@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Offers the truth to those who check clients (`pinhole bots`), over TCP on 127.0.0.1 and nowhere
-// else. It tells everything to whoever connects, and lets them stop the world: never for players.
+// Offers the truth to programs that check clients (`pinhole bots`), over TCP on 127.0.0.1 and
+// nowhere else. It tells everything to every connection, and lets it stop the world: never for
+// players.
 
 #ifndef PH_APP_SERVE_TRUTH_H
 #define PH_APP_SERVE_TRUTH_H

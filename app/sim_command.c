@@ -138,7 +138,7 @@ static bool complain_run(const sim_job* job, const ph_fault* fault)
 {
     complain(job->options.source, fault);
     if (strcmp(job->options.source, APP_SCENE_PREFIX "still") == 0) {
-        fprintf(stderr, "In this scene nobody ever moves: it is for tests and benchmarks. Try "
+        fprintf(stderr, "In this scene nothing ever moves: it is for tests and benchmarks. Try "
                         "scene:wander.\n");
     }
     return false;
@@ -180,7 +180,7 @@ static bool run_trials(sim_job* job)
     return true;
 }
 
-// ---- telling
+// ---- output
 
 static bool write_plot(const sim_report* report)
 {

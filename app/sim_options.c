@@ -53,7 +53,9 @@ static void print_help(const app_option* table)
            "  pinhole sim crowd.csv.gz --rate 16 --compare --profile classic --schedule buckets\n"
            "  pinhole sim crowd.csv.gz --rate 16 --ablate\n"
            "  pinhole sim crowd.csv.gz --rate 16 --sweep 4,8,13,26,52 --plot error.svg\n"
-           "  pinhole sim crowd.csv.gz --rate 16 --dump shown.csv --json > result.json\n");
+           "  pinhole sim crowd.csv.gz --rate 16 --dump shown.csv --json > result.json\n"
+           "\n"
+           "example: pinhole sim scene:town\n");
 }
 
 // ---- what belongs together
@@ -247,8 +249,8 @@ static void fill_rows(sim_options* o, app_option rows[ROW_COUNT])
                    &def->overhead_bytes, 0, 1000),
         choice_row("--profile", "all parts together; pinhole unless named", &o->asked.profile,
                    "classic|pinhole"),
-        choice_row("--schedule", "who goes first; classic score, pinhole error", &o->asked.schedule,
-                   "score|buckets|error"),
+        choice_row("--schedule", "which entity goes first; classic score, pinhole error",
+                   &o->asked.schedule, "score|buckets|error"),
         choice_row("--coding", "of values; classic plain, pinhole model", &o->asked.coding,
                    "plain|delta|model"),
         choice_row("--precision", "of positions; classic fixed, pinhole distance",
@@ -258,7 +260,7 @@ static void fill_rows(sim_options* o, app_option rows[ROW_COUNT])
                    &o->is_compared),
         switch_row("--ablate", "each part on its own, and each taken away, as a table",
                    &o->is_ablated),
-        choice_row("--show", "motion carried on to now, or interpolated 0.5 s late", &o->show,
+        choice_row("--show", "motion extrapolated to now, or interpolated 0.5 s late", &o->show,
                    "now|delayed"),
         choice_row("--properties", "every column, or position and heading only", &o->properties,
                    "all|pose"),

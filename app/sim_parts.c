@@ -104,7 +104,7 @@ void sim_parts_apply(const sim_parts* parts, ph_sim_def* def)
 const sim_parts sim_ablation[SIM_ABLATION_COUNT] = {
     {.name = "classic", .profile = "classic"},
     {.name = "+ scheduler", .profile = "classic", .schedule = BEST_SCHEDULE},
-    {.name = "+ rhythm", .profile = "classic", .hz = "auto"},
+    {.name = "+ pacing", .profile = "classic", .hz = "auto"},
     {.name = "+ prediction", .profile = "classic", .coding = "delta"},
     {.name = "+ prediction, precision",
      .profile = "classic",
@@ -112,7 +112,7 @@ const sim_parts sim_ablation[SIM_ABLATION_COUNT] = {
      .precision = "distance"},
     {.name = "+ prediction, models", .profile = "classic", .coding = "model"},
     {.name = "- scheduler", .profile = "pinhole", .schedule = "score"},
-    {.name = "- rhythm", .profile = "pinhole", .hz = "5"},
+    {.name = "- pacing", .profile = "pinhole", .hz = "5"},
     {.name = "- prediction", .profile = "pinhole", .coding = "plain"},
     {.name = "- precision", .profile = "pinhole", .precision = "fixed"},
     {.name = "- models", .profile = "pinhole", .coding = "delta"},

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Which parts of the library a run uses, by the words of the options: who goes first, how values
-// are coded, how exact positions are, how often is sent. A profile is a choice of all of them; each
-// can be exchanged alone.
+// Which parts of the library a run uses, by the words of the options: which entity goes first, how
+// values are coded, how exact positions are, how often is sent. A profile is a choice of all of
+// them; each can be exchanged alone.
 //
 //              schedule   coding   precision   hz
 //   classic    score      plain    fixed       5

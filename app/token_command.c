@@ -49,7 +49,7 @@ static void print_help(const app_option* table)
            "\n"
            "What a backend does for a player who has logged in. The token (2048 bytes) holds\n"
            "the keys of one connection: give it to its player alone, and keep its life short.\n"
-           "The key belongs to backend and servers, and to nobody else.\n"
+           "The key belongs to backend and servers only.\n"
            "\n"
            "options:\n");
     app_options_print(table);
@@ -107,7 +107,7 @@ static bool read_servers(const char* text, ph_token_def* def)
             return false;
         }
         memcpy(one, text, length);
-        if (ph_address_parse(one, address) != PH_OK || address->port == 0) {
+        if (ph_address_parse(one, address, NULL) != PH_OK || address->port == 0) {
             return false;
         }
         ++def->address_count;

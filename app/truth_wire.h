@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// What a server and those who check it say to each other over loopback: which world it is, where
-// everybody is at every tick, and, while the world stands still, all that a client should know.
+// What a server and the programs that check it exchange over loopback: which world it is, where
+// every entity is at every tick, and, while the world stands still, all that a client should know.
 //
 //   | size of the rest, 4 bytes | kind, 1 byte | body |       all numbers little-endian
 //

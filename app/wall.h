@@ -19,7 +19,7 @@ uint64_t app_wall_unix_s(void);
 // Processor time of this process, all threads.
 uint64_t app_wall_cpu_us(void);
 
-// Fills bytes that nobody can guess; at most 256. @return False when the system has none.
+// Fills bytes that cannot be guessed; at most 256. @return False when the system has none.
 bool app_wall_random(void* bytes, size_t size);
 
 #endif

@@ -24,7 +24,7 @@ static const app_command benches[] = {
 #if defined(PH_APP_NET)
     {"net", "a server on a real network: us per datagram, by stage", bench_net},
 #endif
-    {"vision", "who sees whom: ns per entity of upkeep, us per question", bench_vision},
+    {"vision", "finding visible entities: ns per entity of upkeep, us per question", bench_vision},
     {0},
 };
 

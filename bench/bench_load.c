@@ -7,7 +7,7 @@
 #include "bench.h"
 
 #include "command.h"
-#include "load_scene.h"
+#include "load_session.h"
 #include "load_yardsticks.h"
 #include "options.h"
 #include "timer.h"
@@ -84,7 +84,7 @@ static uint64_t clock_ns(void* context)
     return (uint64_t)bench_wall_ns();
 }
 
-static double per_viewer_tick(const load_scene* scene, double ns)
+static double per_viewer_tick(const load_session* scene, double ns)
 {
     return ns / 1000.0 / ((double)scene->viewer_count * ROUND_TICKS);
 }
@@ -95,27 +95,27 @@ static void keep_least(double* least, double value)
 }
 
 // @return Time of the world's work, by the clock that is asked for.
-static double run_round(load_scene* scene, double (*now_ns)(void), double* put_ns)
+static double run_round(load_session* scene, double (*now_ns)(void), double* put_ns)
 {
     double work_ns = 0.0;
     for (int i = 0; i < ROUND_TICKS; ++i) {
         const double begin_ns = now_ns();
-        load_scene_move(scene);
+        load_session_move(scene);
         const double moved_ns = now_ns();
-        load_scene_work(scene);
+        load_session_work(scene);
         work_ns += now_ns() - moved_ns;
         *put_ns += moved_ns - begin_ns;
-        load_scene_answer(scene);
+        load_session_answer(scene);
     }
     return work_ns;
 }
 
-static void measure_plain(load_scene* scene, load_result* result)
+static void measure_plain(load_session* scene, load_result* result)
 {
-    const load_counts before = load_scene_counts(scene);
+    const load_counts before = load_session_counts(scene);
     double put_ns = 0.0;
     const double ns = run_round(scene, bench_cpu_ns, &put_ns);
-    const load_counts after = load_scene_counts(scene);
+    const load_counts after = load_session_counts(scene);
     const double us = per_viewer_tick(scene, ns);
     if (result->us == 0.0 || us < result->us) {
         result->us = us;
@@ -125,7 +125,7 @@ static void measure_plain(load_scene* scene, load_result* result)
     keep_least(&result->put_ns, 1000.0 * per_viewer_tick(scene, put_ns));
 }
 
-static void measure_stages(load_scene* scene, load_result* result)
+static void measure_stages(load_session* scene, load_result* result)
 {
     const ph_stage_times before = ph_world_stage_times(scene->world);
     double put_ns = 0.0;
@@ -149,7 +149,7 @@ static double stage_us(const load_result* result, int stage)
     return result->us * result->stage_ns[stage] / sum_ns;
 }
 
-static void measure_threads(load_scene* scene, ph_pool* const* pools, load_result* result)
+static void measure_threads(load_session* scene, ph_pool* const* pools, load_result* result)
 {
     for (int i = 0; i < LOAD_THREADS_MAX; ++i) {
         double put_ns = 0.0;
@@ -172,7 +172,7 @@ static double run_yardstick(load_yardsticks* yardsticks, void (*tick)(load_yards
     return ns;
 }
 
-static void measure_yardsticks(const load_scene* scene, load_yardsticks* yardsticks,
+static void measure_yardsticks(const load_session* scene, load_yardsticks* yardsticks,
                                load_result* result)
 {
     yardsticks->naive.update_count = 0;
@@ -187,12 +187,12 @@ static void measure_yardsticks(const load_scene* scene, load_yardsticks* yardsti
 // ---- one load
 
 // What the viewers get, over the length of a round.
-static int describe(load_scene* scene, load_result* result)
+static int describe(load_session* scene, load_result* result)
 {
-    const load_counts before = load_scene_counts(scene);
+    const load_counts before = load_session_counts(scene);
     double put_ns = 0.0;
     run_round(scene, bench_cpu_ns, &put_ns);
-    const load_counts after = load_scene_counts(scene);
+    const load_counts after = load_session_counts(scene);
     const double seconds = (double)ROUND_TICKS / LOAD_TICKS_PER_SECOND * scene->viewer_count;
     const double updates = (double)(after.updates - before.updates);
     const double enters = (double)(after.enters - before.enters);
@@ -233,14 +233,14 @@ static ph_scheduler scheduler_of(const char* name)
 
 // One profile at one load.
 typedef struct load_bench {
-    load_scene scene;
+    load_session scene;
     load_yardsticks yardsticks;
 } load_bench;
 
 static bool make_bench(load_bench* bench, const load_request* request, load_result* result)
 {
-    if (!load_scene_make(&bench->scene, result->profile, result->viewers,
-                         scheduler_of(request->schedule))) {
+    if (!load_session_make(&bench->scene, result->profile, result->viewers,
+                           scheduler_of(request->schedule))) {
         return false;
     }
     const int fields_per_send = describe(&bench->scene, result);
@@ -272,7 +272,7 @@ static bool measure_load(const load_request* request, int viewers, load_result* 
     }
     for (int i = 0; i < request->profile_count; ++i) {
         load_yardsticks_destroy(&benches[i].yardsticks);
-        load_scene_destroy(&benches[i].scene);
+        load_session_destroy(&benches[i].scene);
     }
     return true;
 }
@@ -391,7 +391,7 @@ static const app_option more[] = {
      .value = "WORD",
      .choices = "both|classic|pinhole"},
     {.name = "--schedule",
-     .summary = "who goes first; auto: that of the profile",
+     .summary = "which entity goes first; auto: by profile",
      .text = &schedule_text,
      .value = "WORD",
      .choices = "auto|score|buckets|error"},
@@ -403,7 +403,7 @@ static void print_text(void)
     printf(
         "As many creatures with 25 properties as viewers, all of them walking; each viewer has\n"
         "250 of them in view and gets 13 kbit/s in five sends a second, at ten ticks a second.\n"
-        "Who walks into or out of its view is looked at twice a second, as by pinhole serve.\n"
+        "Its view is refreshed twice a second, as by pinhole serve.\n"
         "Clients acknowledge a tick or two later; one packet in a hundred is lost.\n"
         "\n"
         "  us_per_viewer_tick  all that the world does: tick, sends and acknowledgements\n"

@@ -46,7 +46,7 @@ typedef struct net_result {
     int clients;
     double total;
     double worst_total;
-    double game; // the herd's steps: the game's part, in no other figure
+    double game; // the steps of the load scene: the game's part, in no other figure
     double bare_send;
     double seal_alone;
     double shares[NET_STAGE_COUNT]; // of the total
@@ -217,7 +217,7 @@ static bool measure(net_scene* scene, int rounds, net_result* result)
     return true;
 }
 
-// ---- telling
+// ---- output
 
 static double ratio_of(const net_result* result)
 {
@@ -290,12 +290,12 @@ static void print_text(void)
 {
     printf(
         "The front-end of pinhole serve on one thread, with as many creatures of 25 properties\n"
-        "as clients, 250 of them in everybody's view, 13 kbit/s in five sends a second. Who walks\n"
-        "into or out of view is looked at twice a second, as by pinhole serve. The\n"
+        "as clients, 250 of them in each client's view, 13 kbit/s in five sends a second. Views\n"
+        "are refreshed twice a second, as by pinhole serve. The\n"
         "clients are real, on loopback; their part is not measured. Processor time for each\n"
         "datagram, of all that the server does for it and for what comes back:\n"
         "\n"
-        "  schedule   who sees whom, what is due, who goes first\n"
+        "  schedule   which entities are visible, what is due, which goes first\n"
         "  encode     writing packets\n"
         "  seal       netcode: ChaCha20-Poly1305\n"
         "  send       the outbox and sendmmsg\n"

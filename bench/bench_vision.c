@@ -4,7 +4,7 @@
 // `pinhole bench vision`: what the grid costs per tick and entity, what a question for the 250
 // nearest costs in crowds of different density, and how both grow. Next to them, in the same run: a
 // plain counting sort of the same entities, a plain sweep that copies the candidates of the same
-// questions, and looking at everybody.
+// questions, and brute force.
 
 #include "bench.h"
 
@@ -102,22 +102,19 @@ static const row rows[CASE_COUNT] = {
                            SCENE_1000},
     [CASE_QUERY_250] = {"query_250_us", "question, 250 per km2", vision_query, SCENE_250},
     [CASE_SWEEP_250] = {"sweep_250_us", "  plain sweep, same ones", vision_sweep, SCENE_250},
-    [CASE_BRUTE_250] = {"brute_force_250_us", "  looking at everybody", vision_brute_force,
-                        SCENE_250},
+    [CASE_BRUTE_250] = {"brute_force_250_us", "  brute force", vision_brute_force, SCENE_250},
     [CASE_QUERY_1000] = {"query_1000_us", "question, 1,000 per km2", vision_query, SCENE_1000},
     [CASE_SWEEP_1000] = {"sweep_1000_us", "  plain sweep, same ones", vision_sweep, SCENE_1000},
-    [CASE_BRUTE_1000] = {"brute_force_1000_us", "  looking at everybody", vision_brute_force,
-                         SCENE_1000},
+    [CASE_BRUTE_1000] = {"brute_force_1000_us", "  brute force", vision_brute_force, SCENE_1000},
     [CASE_QUERY_10000] = {"query_10000_us", "question, 10,000 per km2", vision_query, SCENE_10000},
     [CASE_SWEEP_10000] = {"sweep_10000_us", "  plain sweep, same ones", vision_sweep, SCENE_10000},
-    [CASE_BRUTE_10000] = {"brute_force_10000_us", "  looking at everybody", vision_brute_force,
-                          SCENE_10000},
+    [CASE_BRUTE_10000] = {"brute_force_10000_us", "  brute force", vision_brute_force, SCENE_10000},
     [CASE_QUERY_HOT_SPOT] = {"query_hot_spot_us", "question, hot spot of 5,000", vision_query,
                              SCENE_HOT_SPOT},
     [CASE_SWEEP_HOT_SPOT] = {"sweep_hot_spot_us", "  plain sweep, same ones", vision_sweep,
                              SCENE_HOT_SPOT},
-    [CASE_BRUTE_HOT_SPOT] = {"brute_force_hot_spot_us", "  looking at everybody",
-                             vision_brute_force, SCENE_HOT_SPOT},
+    [CASE_BRUTE_HOT_SPOT] = {"brute_force_hot_spot_us", "  brute force", vision_brute_force,
+                             SCENE_HOT_SPOT},
     [CASE_WIDER] = {"query_wider_1000_us", "275, the 250 nearest first", vision_query_wide,
                     SCENE_1000},
     [CASE_DEFAULT_RADIUS] = {"query_radius_250m_us", "all within 250 m, 1,000/km2", vision_query,
@@ -156,7 +153,7 @@ static const bench_ratio ratios[] = {
      4.0, 4.0, false},
     {"query_per_sweep_hot_spot", "hot spot: question / sweep", CASE_QUERY_HOT_SPOT,
      CASE_SWEEP_HOT_SPOT, 4.0, 4.0, false},
-    {"brute_force_per_query_1000", "1,000/km2: everybody / it", CASE_BRUTE_1000, CASE_QUERY_1000,
+    {"brute_force_per_query_1000", "1,000/km2: brute force / it", CASE_BRUTE_1000, CASE_QUERY_1000,
      50.0, 100.0, true},
     {"groups_per_grid_instance", "200 see 500: groups / grid", CASE_GROUPS_INSTANCE,
      CASE_GRID_INSTANCE, 2.5, 1.0, false},
@@ -249,19 +246,19 @@ static void print_report(const bench_time* times, int rounds, bool is_json)
 
 static void print_text(void)
 {
-    printf(
-        "Upkeep is the grid's rebuilding when all of %d entities have moved, next to a plain\n"
-        "counting sort of the same entities by cell. A question is for the exact %d nearest of\n"
-        "one viewer within 1 km, next to a plain sweep that copies all entities of the cells\n"
-        "that the answer's circle touches, and to looking at everybody. Groups: the same question\n"
-        "through groups of viewers, their upkeep included. %d answers per crowd are compared\n"
-        "with looking at everybody before anything is timed.\n",
-        ENTITIES, WANTED, SAMPLES);
+    printf("Upkeep is the grid's rebuilding when all of %d entities have moved, next to a plain\n"
+           "counting sort of the same entities by cell. A question is for the exact %d nearest of\n"
+           "one viewer within 1 km, next to a plain sweep that copies all entities of the cells\n"
+           "that the answer's circle touches, and to brute force over all entities. Groups: the "
+           "same question\n"
+           "through groups of viewers, their upkeep included. %d answers per crowd are compared\n"
+           "with brute force before anything is timed.\n",
+           ENTITIES, WANTED, SAMPLES);
 }
 
 static const bench_about about = {
     .command = "pinhole bench vision",
-    .summary = "who sees whom",
+    .summary = "which entities each viewer sees",
     .print_text = print_text,
     .example = "--json --rounds 5",
     .rounds_default = ROUNDS_DEFAULT,

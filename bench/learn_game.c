@@ -18,7 +18,7 @@ bool learn_game_open(learn_game* game, const ph_sim_material_def* def, ph_fault*
         return false;
     }
     const ph_recording* recording = game->material.recording;
-    if (!ph_feeds_make(game->material.schema, recording, &game->feeds, fault)) {
+    if (!ph_column_bindings_make(game->material.schema, recording, &game->bindings, fault)) {
         ph_sim_material_close(&game->material);
         return false;
     }
@@ -41,19 +41,20 @@ void learn_game_close(learn_game* game)
     *game = (learn_game){0};
 }
 
-static void feed_word(const learn_game* game, const ph_feed* feed, int row, uint32_t* words)
+static void bind_word(const learn_game* game, const ph_column_binding* binding, int row,
+                      uint32_t* words)
 {
     const ph_recording* recording = game->material.recording;
     const ph_layout* layout = &game->layouts.layouts[0];
-    const ph_property* property = &layout->described->properties[feed->property];
-    const double cell = feed->column == PH_FEED_HEADING
+    const ph_property* property = &layout->described->properties[binding->property];
+    const double cell = binding->column == PH_BINDING_HEADING
                             ? (double)recording->heading_deg[row]
-                            : recording->columns[feed->column].value[row];
-    const double value = isnan(cell) ? feed->initial : cell * feed->scale;
+                            : recording->columns[binding->column].value[row];
+    const double value = isnan(cell) ? binding->initial : cell * binding->scale;
     const int64_t whole = (int64_t)value;
-    const void* field = feed->field == PH_FIELD_I64 ? (const void*)&whole : (const void*)&value;
-    (void)ph_property_quantise_field(property, feed->field, field,
-                                     words + layout->word[feed->property]);
+    const void* field = binding->field == PH_FIELD_I64 ? (const void*)&whole : (const void*)&value;
+    (void)ph_property_quantise_field(property, binding->field, field,
+                                     words + layout->word[binding->property]);
 }
 
 void learn_game_words(const learn_game* game, int row, uint32_t* words)
@@ -61,9 +62,9 @@ void learn_game_words(const learn_game* game, int row, uint32_t* words)
     const ph_recording* recording = game->material.recording;
     const ph_layout* layout = &game->layouts.layouts[0];
     ph_layout_reset(layout, words, NULL);
-    for (int i = 0; i < game->feeds.count; ++i) {
-        if (game->feeds.feed[i].field != PH_FIELD_TEXT) {
-            feed_word(game, &game->feeds.feed[i], row, words);
+    for (int i = 0; i < game->bindings.count; ++i) {
+        if (game->bindings.items[i].field != PH_FIELD_TEXT) {
+            bind_word(game, &game->bindings.items[i], row, words);
         }
     }
     const int32_t position_mm[3] = {recording->x_mm[row], recording->y_mm[row],

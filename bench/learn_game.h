@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// What tables are learned on: a recording or a filmed scene, with its schema, as the words that a
+// What tables are learned on: a recording or a recorded scene, with its schema, as the words that a
 // record of an entity would carry at a tick; and what was counted on it.
 
 #ifndef PH_LEARN_GAME_H
 #define PH_LEARN_GAME_H
 
-#include "kit/feeds.h"
+#include "kit/column_bindings.h"
 #include "kit/sim_material.h"
 #include "packet/pinhole_records.h"
 #include "packet/model_tables.h"
@@ -35,7 +35,7 @@ typedef struct learn_packet {
 typedef struct learn_game {
     const char* name;
     ph_sim_material material;
-    ph_feeds feeds;
+    ph_column_bindings bindings;
     ph_layouts layouts;
     ph_packing packing; // of the only class
     ph_baseline_rules rules;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Counts become tables. Runs when somebody learns; floating point is welcome here, because what
+// Counts become tables. Runs when tables are learned; floating point is welcome here, because what
 // leaves this file is a table of integers that both ends share.
 
 #include "learn_tables.h"

@@ -23,7 +23,7 @@
 #define DELAY_S 0.15
 #define LOSS 0.02
 #define JUMP_MM_PER_S 100000.0
-// Of a packet, so that newcomers do not keep out everybody else.
+// Of a packet, so that newcomers do not keep out all others.
 #define ENTER_SHARE 0.5
 #define NEAREST_MM 1000.0
 // As in world/pinhole_writing.c.
@@ -88,7 +88,7 @@ static double distance_mm(const int32_t a_mm[3], const int32_t b_mm[3])
     return sqrt(x * x + y * y + z * z);
 }
 
-// ---- who is seen
+// ---- which entities are in view
 
 static void free_slot(traffic* it, int slot)
 {
@@ -189,7 +189,7 @@ static void resolve(traffic* it, int tick)
     }
 }
 
-// ---- what is worth telling
+// ---- what is worth sending
 
 static bool is_worth(const traffic* it, const slot_state* state, int property, double away_mm)
 {
@@ -323,7 +323,7 @@ static void fill_enter(const traffic* it, slot_state* state, int tick)
     }
 }
 
-// Those who may enter now, as many as fit.
+// The entities that may enter now, as many as fit.
 static int gather_enters(traffic* it, int packet_bits, int tick, int slots[SLOTS])
 {
     double left256 = ENTER_SHARE * packet_bits * PH_COST_PER_BIT;

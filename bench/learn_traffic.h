@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// A model of the traffic to one viewer, small enough to learn from in seconds: who is seen with the
-// largest error is told first, up to a number of bits; packets are known to have arrived a round
-// trip later, or get lost. Symbols are counted as the pinhole profile writes them.
+// A model of the traffic to one viewer, small enough to learn from in seconds: the entity with the
+// largest visible error is sent first, up to a number of bits; packets are known to have arrived a
+// round trip later, or get lost. Symbols are counted as the pinhole profile writes them.
 
 #ifndef PH_LEARN_TRAFFIC_H
 #define PH_LEARN_TRAFFIC_H

@@ -30,7 +30,7 @@
 #define TURN_TICKS 10
 #define PERIOD (LOAD_TICKS_PER_SECOND / LOAD_SENDS_PER_SECOND)
 
-static void look(naive_front_end* naive, const load_scene* scene, int i)
+static void look(naive_front_end* naive, const load_session* scene, int i)
 {
     naive_viewer* viewer = &naive->viewers[i];
     ph_vision sight;
@@ -48,7 +48,8 @@ static void look(naive_front_end* naive, const load_scene* scene, int i)
     }
 }
 
-bool load_yardsticks_make(load_yardsticks* yardsticks, const load_scene* scene, int fields_per_send)
+bool load_yardsticks_make(load_yardsticks* yardsticks, const load_session* scene,
+                          int fields_per_send)
 {
     const ph_allocator memory = {0};
     const size_t count = (size_t)scene->viewer_count;
@@ -87,7 +88,7 @@ void load_yardsticks_destroy(load_yardsticks* yardsticks)
     *yardsticks = (load_yardsticks){0};
 }
 
-// All in step, so that whoever is in view stays there; a tenth of them turns.
+// All in step, so that entities in view stay there; a tenth of them turns.
 void load_yardsticks_move(load_yardsticks* yardsticks)
 {
     ++yardsticks->tick;

@@ -7,7 +7,7 @@
 #ifndef PH_BENCH_LOAD_YARDSTICKS_H
 #define PH_BENCH_LOAD_YARDSTICKS_H
 
-#include "load_scene.h"
+#include "load_session.h"
 #include "naive_front_end.h"
 
 typedef struct load_yardsticks {
@@ -19,12 +19,13 @@ typedef struct load_yardsticks {
     uint64_t checksum; // so that nothing is left out
 } load_yardsticks;
 
-// Who sees whom is taken from the scene as it stands. @return False when there is no memory.
-bool load_yardsticks_make(load_yardsticks* yardsticks, const load_scene* scene,
+// What each viewer sees is taken from the session as it stands. @return False when there is no
+// memory.
+bool load_yardsticks_make(load_yardsticks* yardsticks, const load_session* scene,
                           int fields_per_send);
 void load_yardsticks_destroy(load_yardsticks* yardsticks);
 
-// One tick: everybody moves, then half of the viewers are sent to by each.
+// One tick: all entities move, then half of the viewers are sent to by each.
 void load_yardsticks_move(load_yardsticks* yardsticks);
 void load_yardsticks_naive(load_yardsticks* yardsticks);
 void load_yardsticks_bound(load_yardsticks* yardsticks);

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: MIT
 
 // The article's algorithm as one writes it down in an afternoon, and right: an array of structs, a
-// score for everybody in view, qsort, every property of everybody visited compared with a copy of
-// what the client has, and a bit stream that takes a byte at a time. Who sees whom is given, nothing
-// gets lost, and there is no enter or leave: what it leaves out is in its favour.
+// score for each entity in view, qsort, every property of each visited entity compared with a copy
+// of what the client has, and a bit stream that takes a byte at a time. What each viewer sees is
+// given, nothing gets lost, and there is no enter or leave: what it leaves out is in its favour.
 
 #ifndef PH_BENCH_NAIVE_FRONT_END_H
 #define PH_BENCH_NAIVE_FRONT_END_H

@@ -17,7 +17,7 @@ enum {
     VISIBLE = 250,
     SLOTS_MAX = 512,
     JOIN_TICKS = 300,   // at most, until all are connected
-    SETTLE_TICKS = 120, // until everybody has heard of everybody
+    SETTLE_TICKS = 120, // until every client has all entities in its view
     STARTS_PER_TICK = 100,
 };
 #define CLASSIC_HZ 5.0
@@ -38,7 +38,7 @@ static void allow_sockets(int count)
 static bool make_server(net_scene* scene, ph_profile profile, ph_fault* fault)
 {
     const serve_stage_def stage = {
-        .source = SERVE_HERD,
+        .source = SERVE_LOAD,
         .entities = scene->client_count,
         .seed = SEED,
         .profile = profile,

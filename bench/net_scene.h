@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// The server of `pinhole bench net`: the front-end of `pinhole serve` with a herd of 25 properties,
-// and as many real clients on loopback as it has creatures, all in one process. The clients' part is
-// never measured. Time is that on the wall: ten ticks a second.
+// The server of `pinhole bench net`: the front-end of `pinhole serve` with the load scene of 25
+// properties, and as many real clients on loopback as it has creatures, all in one process. The
+// clients' part is never measured. Time is that on the wall: ten ticks a second.
 
 #ifndef PH_BENCH_NET_SCENE_H
 #define PH_BENCH_NET_SCENE_H
@@ -22,8 +22,8 @@ typedef struct net_scene {
     uint64_t due_us; // the next tick
 } net_scene;
 
-// Everybody connected, and after some seconds everybody told of. @return False with *fault filled;
-// what there is is destroyed by net_scene_destroy() all the same.
+// All clients connected, and after some seconds all entities entered. @return False with *fault
+// filled; what there is is destroyed by net_scene_destroy() all the same.
 bool net_scene_make(net_scene* scene, ph_profile profile, int client_count, ph_fault* fault);
 void net_scene_destroy(net_scene* scene);
 

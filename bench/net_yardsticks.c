@@ -21,7 +21,7 @@ struct net_yardsticks {
     size_t bytes;
     struct sockaddr_in* peers;
     struct mmsghdr* messages;
-    struct iovec part; // the same bytes to everybody
+    struct iovec part; // the same bytes to all
     uint8_t data[PH_NETCODE_DATAGRAM_MAX];
     uint8_t sealed[PH_NETCODE_DATAGRAM_MAX];
     uint8_t key[PH_NETCODE_KEY_SIZE];

@@ -16,7 +16,7 @@ typedef struct net_yardsticks net_yardsticks;
 net_yardsticks* net_yardsticks_make(const ph_address* peers, int count, size_t datagram_bytes);
 void net_yardsticks_destroy(net_yardsticks* yardsticks); // NULL is allowed
 
-// One to everybody. @return ns of processor time for each.
+// One datagram to each client. @return ns of processor time for each.
 double net_yardsticks_send(net_yardsticks* yardsticks);
 double net_yardsticks_seal(net_yardsticks* yardsticks);
 

@@ -42,7 +42,7 @@ double bench_wall_ns(void);
 // Median over best: 1.0 is a quiet machine.
 double bench_time_spread(const bench_time* time);
 
-// Tells the compiler that somebody reads these bytes.
+// Tells the compiler that these bytes are read.
 void bench_use(const void* bytes, size_t size);
 
 #endif

@@ -16,7 +16,7 @@
 
 #define SEED 20240301
 #define CELL_MM 131072 // the default of ph_vision_def
-#define STEP_MM 300    // what somebody walks in a tick, at most
+#define STEP_MM 300    // what an entity walks in a tick, at most
 
 static void* take(size_t count, size_t size)
 {

@@ -39,7 +39,7 @@ typedef struct vision_run {
 
 typedef struct vision_scene {
     vision_scene_def def;
-    int32_t* x_mm[2]; // two ticks: everybody has moved between them
+    int32_t* x_mm[2]; // two ticks: all entities have moved between them
     int32_t* y_mm[2];
     ph_entity_arrays crowds[2];
     ph_eye* eyes;

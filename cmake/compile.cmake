@@ -13,7 +13,7 @@ endif()
 
 set(pinhole_options "")
 if(pinhole_has_gnu_flags)
-    # No fused multiply-add behind our back: the same bits on every machine. And nobody asks errno
+    # No fused multiply-add behind our back: the same bits on every machine. And no code asks errno
     # about roots: they are taken in vectors then, with the same bits.
     list(APPEND pinhole_options -ffp-contract=off -fno-math-errno
         -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wmissing-prototypes -Wstrict-prototypes)
@@ -60,5 +60,42 @@ function(pinhole_compile target)
         set_target_properties(${target} PROPERTIES C_VISIBILITY_PRESET hidden)
     endif()
     target_compile_options(${target} PRIVATE ${pinhole_options} ${pinhole_instrument_compile})
+    target_link_options(${target} PRIVATE ${pinhole_instrument_link})
+endfunction()
+
+# Examples and tests in C++, where there is a compiler of the same make as that for C: sanitizers do not mix. Not for
+# other systems. Sets pinhole_has_cpp.
+macro(pinhole_find_cpp)
+    set(pinhole_has_cpp OFF)
+    if(NOT CMAKE_CROSSCOMPILING AND NOT PINHOLE_NO_EXTENSIONS)
+        if(NOT CMAKE_CXX_COMPILER)
+            string(REGEX REPLACE "gcc([^/]*)$" "g++\\1" pinhole_cpp "${CMAKE_C_COMPILER}")
+            string(REGEX REPLACE "clang([^/]*)$" "clang++\\1" pinhole_cpp "${pinhole_cpp}")
+            if(NOT pinhole_cpp STREQUAL CMAKE_C_COMPILER AND EXISTS "${pinhole_cpp}")
+                set(CMAKE_CXX_COMPILER "${pinhole_cpp}")
+            endif()
+        endif()
+        include(CheckLanguage)
+        check_language(CXX)
+        if(CMAKE_CXX_COMPILER)
+            enable_language(CXX)
+            set(pinhole_has_cpp ON)
+        else()
+            message(STATUS "no C++ compiler was found: examples and tests in C++ are left out")
+        endif()
+    endif()
+endmacro()
+
+function(pinhole_compile_cpp target)
+    set_target_properties(${target} PROPERTIES
+        CXX_STANDARD 17
+        CXX_STANDARD_REQUIRED ON
+        CXX_EXTENSIONS OFF)
+    set(options ${pinhole_options})
+    list(REMOVE_ITEM options -Wmissing-prototypes -Wstrict-prototypes)
+    if(pinhole_has_gnu_flags)
+        list(APPEND options -Wold-style-cast)
+    endif()
+    target_compile_options(${target} PRIVATE ${options} ${pinhole_instrument_compile})
     target_link_options(${target} PRIVATE ${pinhole_instrument_link})
 endfunction()

@@ -8,7 +8,7 @@ include(CMakePackageConfigHelpers)
 
 set(pinhole_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/pinhole)
 
-file(GLOB public_headers CONFIGURE_DEPENDS include/pinhole/*.h)
+file(GLOB public_headers CONFIGURE_DEPENDS include/pinhole/*.h include/pinhole/*.hpp)
 
 install(TARGETS pinhole_static EXPORT pinhole_targets ARCHIVE)
 if(TARGET pinhole_shared)
@@ -51,7 +51,7 @@ configure_file(cmake/pinhole.pc.in pinhole${pinhole_postfix}.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/pinhole${pinhole_postfix}.pc
     DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-# An export of its own: who does not ask for the component needs no libsodium.
+# An export of its own: a project that does not ask for the component needs no libsodium.
 if(TARGET pinhole_net)
     install(TARGETS pinhole_net EXPORT pinhole_net_targets ARCHIVE)
     if(TARGET pinhole_net_shared)
@@ -59,7 +59,7 @@ if(TARGET pinhole_net)
     endif()
     install(FILES cmake/FindSodium.cmake DESTINATION ${pinhole_package_dir})
     install(DIRECTORY include/pinhole/net DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/pinhole
-        FILES_MATCHING PATTERN "*.h")
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
     install(EXPORT pinhole_net_targets NAMESPACE pinhole:: FILE pinhole-net-targets.cmake
         DESTINATION ${pinhole_package_dir})
     set(pinhole_pc_sodium libsodium)

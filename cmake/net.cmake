@@ -8,7 +8,7 @@
 # Its sockets and threads need no libsodium: where that is missing, they are a library for the kit.
 
 file(GLOB net_sources CONFIGURE_DEPENDS net/*.c)
-file(GLOB net_headers CONFIGURE_DEPENDS include/pinhole/net/*.h net/*.h)
+file(GLOB net_headers CONFIGURE_DEPENDS include/pinhole/net/*.h include/pinhole/net/*.hpp net/*.h)
 
 list(APPEND CMAKE_MODULE_PATH ${PROJECT_SOURCE_DIR}/cmake)
 find_package(Sodium MODULE QUIET)

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 
 # test/test_<name>.c    cmocka program test_<name>, run by ctest
+# test/cpp/test_<name>.cpp   the same in C++17
 # fuzz/fuzz_<name>.c    replay_<name>: plain program that runs the kept corpus, by ctest, any compiler
 #                       fuzz_<name>: libFuzzer program, clang only
 
@@ -65,6 +66,19 @@ if(PINHOLE_TESTS)
         add_test(NAME ${program} COMMAND ${program} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
         set_tests_properties(${program} PROPERTIES LABELS unit)
     endforeach()
+
+    # Builds for some of the tests leave them out.
+    file(GLOB cpp_sources CONFIGURE_DEPENDS test/cpp/test_*.cpp)
+    if(pinhole_has_cpp AND NOT PINHOLE_TEST_LIST)
+        foreach(source IN LISTS cpp_sources)
+            cmake_path(GET source STEM program)
+            add_executable(${program} ${source})
+            pinhole_compile_cpp(${program})
+            target_link_libraries(${program} PRIVATE pinhole_test_support)
+            add_test(NAME ${program} COMMAND ${program} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+            set_tests_properties(${program} PROPERTIES LABELS unit)
+        endforeach()
+    endif()
 
     if(NOT PINHOLE_SANITIZE STREQUAL "thread" AND NOT PINHOLE_COVERAGE)
         foreach(source IN LISTS fuzz_sources)

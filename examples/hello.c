@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// A hundred dancers circle a viewer, who watches over a link that loses one datagram in ten.
+// A hundred dancers circle a viewer, which watches over a link that loses one datagram in ten.
 
 #include <pinhole/pinhole.h>
 
@@ -44,6 +44,7 @@ int main(void)
     ph_client_def client_def = ph_client_def_default();
     const ph_viewer_def viewer_def = ph_viewer_def_default(); // 13 kbit/s; the eye is at (0, 0, 0)
     world_def.schema = client_def.schema = schema;
+    world_def.on_error = client_def.on_error = ph_error_print; // should a call be wrong
     ph_world* world = NULL;
     ph_client* client = NULL;
     ph_viewer_id viewer = {0};
@@ -63,7 +64,7 @@ int main(void)
         ph_world_send_all(world, now_us, deliver, link);
         uint8_t data[PH_PAYLOAD_MAX];
         for (size_t size; (size = ph_link_receive(link, now_us, data, sizeof data)) > 0;) {
-            ph_client_receive(client, now_us, data, size); // here the answer goes back at once
+            ph_client_receive(client, now_us, data, size); // here the ack goes back at once
             ph_viewer_receive_ack(world, viewer, now_us, data,
                                   ph_client_write_ack(client, now_us, data));
         }

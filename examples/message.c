@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// A message of a game's own: written in as few bits as it needs, read back by somebody who trusts
-// nobody.
+// A message of a game's own: written in as few bits as it needs, read back by a program that trusts
+// no sender.
 
 #include <pinhole/pinhole.h>
 

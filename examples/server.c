@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// A game server on a real network: a hundred dancers, shown to whoever has a token, at 13 kbit/s each.
-// Run it, then example_client with the token that it leaves:
+// A game server on a real network: a hundred dancers, shown to every client with a token, at 13
+// kbit/s each. Run it, then example_client with the token that it leaves:
 //
 //     example_server client.token 10 & example_client client.token
 
@@ -78,7 +78,7 @@ static bool open_host(const uint8_t* key)
 }
 
 // What a backend does for a player who has logged in. Only backend and servers have the key, and
-// nobody but the player may read the token.
+// only the player may read the token.
 static bool write_token(const uint8_t* key, const char* path)
 {
     uint8_t token[PH_TOKEN_SIZE];
@@ -134,7 +134,7 @@ int main(int argc, char** argv)
         ph_host_receive(host, due_us); // waits until then
         tick(0.01 * i);
     }
-    ph_host_stop(host); // tells everybody
+    ph_host_stop(host); // tells all clients
     ph_host_close(host);
     puts("the dance is over");
     return 0;

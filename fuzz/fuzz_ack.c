@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 // Acknowledgements under fire: a live world with one viewer, its client behind a link that loses and
-// holds back, and somebody who forges. The input is a list of things that happen. After each the
+// holds back, and an attacker who forges. The input is a list of things that happen. After each the
 // world is sound; a refused acknowledgement has changed nothing but its count. As long as no forged
 // one was believed, the client is never sent anything that it must refuse, its own acknowledgements
 // are always taken, and in the end it shows what the world has.

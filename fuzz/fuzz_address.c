@@ -14,10 +14,10 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
     memcpy(text, data, size);
     text[size] = '\0';
     ph_address address;
-    if (ph_address_parse(text, &address) == PH_OK) {
+    if (ph_address_parse(text, &address, NULL) == PH_OK) {
         char printed[PH_ADDRESS_TEXT_MAX];
         ph_address again;
-        if (ph_address_parse(ph_address_print(&address, printed), &again) != PH_OK ||
+        if (ph_address_parse(ph_address_print(&address, printed), &again, NULL) != PH_OK ||
             !ph_address_is_equal(&address, &again) || strlen(printed) >= PH_ADDRESS_TEXT_MAX) {
             abort();
         }

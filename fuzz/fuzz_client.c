@@ -173,7 +173,7 @@ static void answer(ph_client* client, uint64_t now_us)
     fuzz_demand(ph_client_validate(client));
 }
 
-// A frame: whatever was told, everybody is shown somewhere in the world.
+// A frame: whatever was sent, every entity is shown somewhere in the world.
 static void show(ph_client* client, uint64_t now_us)
 {
     ph_client_advance(client, now_us);

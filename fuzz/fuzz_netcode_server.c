@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// A server among clients who know the keys of their tokens and nothing of manners. The input is a
-// list of things that happen. After each the server is sound; strangers get less than they sent; a
-// payload comes out only as its owner sealed it, from where it is connected; every datagram is
-// either of use or counted; events come in pairs.
+// A server among clients that know the keys of their tokens and keep to no protocol. The input is a
+// list of things that happen. After each the server is sound; unknown senders get less than they
+// sent; a payload comes out only as its owner sealed it, from where it is connected; every datagram
+// is either of use or counted; events come in pairs.
 
 #include "support/fuzz_netcode.h"
 

@@ -8,7 +8,7 @@
 #include "support/fuzz_source.h"
 
 #include "kit/derive.h"
-#include "kit/feeds.h"
+#include "kit/column_bindings.h"
 #include "kit/observers.h"
 #include "kit/recording_csv.h"
 
@@ -101,7 +101,7 @@ static void append_row(text* to, const ph_recording* made, int entity, int tick,
     append(to, "\n");
 }
 
-// Ticks without anybody are many in some inputs: goes from one occupied tick to the next.
+// Ticks without any entity are many in some inputs: goes from one occupied tick to the next.
 static int next_tick(const ph_recording* made, int tick)
 {
     int next = made->tick_count;
@@ -167,9 +167,9 @@ static void check_derived(const ph_recording* made)
     ph_fault fault = {0};
     ph_schema* schema = ph_derive_schema(made, &fault);
     fuzz_demand(schema != NULL);
-    ph_feeds feeds;
-    fuzz_demand(ph_feeds_make(schema, made, &feeds, &fault));
-    fuzz_demand(feeds.unfed_properties == 0 && !feeds.is_heading_ignored);
+    ph_column_bindings bindings;
+    fuzz_demand(ph_column_bindings_make(schema, made, &bindings, &fault));
+    fuzz_demand(bindings.unbound_properties == 0 && !bindings.is_heading_ignored);
     ph_schema_destroy(schema);
 }
 

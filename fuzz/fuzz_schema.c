@@ -19,7 +19,7 @@ static char* print(const ph_schema* schema, size_t* length)
     return text;
 }
 
-static void check_error(const ph_schema_error* error, const uint8_t* data, size_t size)
+static void check_error(const ph_error* error, const uint8_t* data, size_t size)
 {
     int line_count = 1;
     for (size_t i = 0; i < size; ++i) {
@@ -27,14 +27,13 @@ static void check_error(const ph_schema_error* error, const uint8_t* data, size_
     }
     fuzz_demand(error->line >= 1 && error->line <= line_count);
     fuzz_demand(error->column >= 1 && (size_t)error->column <= size + 1);
-    fuzz_demand(error->message[0] != '\0' &&
-                memchr(error->message, '\0', sizeof error->message) != NULL);
+    fuzz_demand(error->text[0] != '\0' && memchr(error->text, '\0', sizeof error->text) != NULL);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
 {
     ph_schema* schema = NULL;
-    ph_schema_error error = {0};
+    ph_error error = {0};
     if (ph_schema_parse((const char*)data, size, NULL, &schema, &error) != PH_OK) {
         fuzz_demand(schema == NULL);
         check_error(&error, data, size);

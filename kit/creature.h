@@ -69,7 +69,7 @@ typedef struct ph_creature {
     uint32_t appearance_b;
     uint32_t appearance_c;
     ph_entity_id mount; // what it sits on
-    ph_entity_id rider; // who sits on it
+    ph_entity_id rider; // the entity that sits on it
     uint8_t hit_points; // bars, 0..PH_CREATURE_BAR_TOP
     uint8_t stamina;
     uint8_t sap;
@@ -82,7 +82,7 @@ typedef struct ph_creature {
     uint16_t effect_count;
     uint8_t effects[PH_CREATURE_EFFECTS_MAX];
     uint8_t clan;   // 0: none; 0..15
-    uint8_t people; // of the one who owns it; 0..7
+    uint8_t people; // of its owner; 0..7
 } ph_creature;
 
 // The class, bound to ph_creature. Static storage: valid for ever.

@@ -17,7 +17,7 @@
 enum { ANGLE_BITS = 8 };
 
 // No end is more steps than this from 0: decimals are dropped until that holds. More would be no
-// help to anybody, and a step must not drown in the rounding of the ends.
+// use, and a step must not drown in the rounding of the ends.
 #define STEPS_MAX 1073741824.0
 
 static bool ends_with(const char* name, const char* ending)
@@ -102,10 +102,10 @@ static ph_property_def make_property(const ph_column* column)
 static ph_schema* finish(const ph_class_def* class_def, ph_fault* fault)
 {
     ph_schema* schema = NULL;
-    ph_schema_error error = {0};
+    ph_error error = {0};
     if (ph_schema_create(class_def, 1, NULL, &schema, &error) != PH_OK) {
         ph_fault_set(fault, 0, 0, "no schema fits: %s",
-                     error.message[0] != '\0' ? error.message : "there is not enough memory");
+                     error.text[0] != '\0' ? error.text : "there is not enough memory");
     }
     return schema;
 }
@@ -142,10 +142,10 @@ ph_schema* ph_derive_load(const char* path, ph_fault* fault)
         return NULL;
     }
     ph_schema* schema = NULL;
-    ph_schema_error error = {0};
+    ph_error error = {0};
     const ph_result result = ph_schema_parse(text.bytes, text.length, NULL, &schema, &error);
     if (result == PH_ERROR_SCHEMA) {
-        ph_fault_set(fault, error.line, error.column, "%s", error.message);
+        ph_fault_set(fault, error.line, error.column, "%s", error.text);
     } else if (result != PH_OK) {
         ph_fault_set_memory(fault);
     }

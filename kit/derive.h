@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// The schema that a recording gets when nobody gives one, and one from a file.
+// The schema that a recording gets when none is given, and one from a file.
 //
 //   position             position 16 step 16; on a scene's ground with the tolerance of the scene
 //   heading_deg          heading: angle 8 distance 50 significant 5

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Who has a recording need not know what maps are made of, so it is kept by pointer.
+// Kept by pointer, so that the header of recordings need not include that of hash maps.
 static bool reserve_numbers(ph_lexicon* lexicon, int capacity)
 {
     if (lexicon->numbers == NULL) {

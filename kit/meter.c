@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// One viewer's meter. Runs once per viewer and frame: a sweep over all who are present (who is near,
-// who is in the core), then one look at each shown entity. Some 50 ns per shown entity.
+// One viewer's meter. Runs once per viewer and frame: a sweep over all entities that are present
+// (which are near, which are in the core), then one look at each shown entity. Some 50 ns per shown
+// entity.
 //
 // Of each entity it remembers the ticks at which something last was so; "for the last second" is
 // then one comparison, and nothing has to be cleared from frame to frame:
@@ -53,7 +54,7 @@ struct ph_meter {
     int reach_count;
     glance* glances;      // by entity
     int32_t* differ_tick; // by entity and property: since when it differs, while it does
-    ph_near* core;        // scratch of a frame: who is in the core
+    ph_near* core;        // scratch of a frame: the entities of the core
     int core_count;
     int32_t first_tick; // of the viewer's first frame
     int32_t stay_tick;  // the first of its present stay
@@ -65,7 +66,7 @@ struct ph_meter {
 
 static size_t entity_count(const ph_meter* meter)
 {
-    return (size_t)meter->def.past->entity_count;
+    return (size_t)meter->def.history->entity_count;
 }
 
 static size_t differ_count(const ph_meter* meter)
@@ -96,7 +97,7 @@ static bool take_memory(ph_meter* meter)
         ph_allocate_array(allocator, differ_count(meter), sizeof *meter->differ_tick);
     meter->core = ph_allocate_array(allocator, count, sizeof *meter->core);
     return meter->glances != NULL && meter->differ_tick != NULL && meter->core != NULL &&
-           ph_figures_create(&meter->figures, meter->def.past->rate_hz, allocator) == PH_OK;
+           ph_figures_create(&meter->figures, meter->def.history->rate_hz, allocator) == PH_OK;
 }
 
 static void add_reach(ph_meter* meter, double distance_m, int property)
@@ -125,12 +126,12 @@ static void set_limits(ph_meter* meter)
         add_reach(meter, def->property_distance_m[i], i);
     }
     meter->def.property_distance_m = NULL; // the caller's
-    meter->last_tick = PH_PAST_NEVER;
+    meter->last_tick = PH_TRUTH_HISTORY_NEVER;
 }
 
 ph_result ph_meter_create(const ph_meter_def* def, ph_meter** meter)
 {
-    PH_ASSERT(def->viewer >= 0 && def->viewer < def->past->entity_count);
+    PH_ASSERT(def->viewer >= 0 && def->viewer < def->history->entity_count);
     PH_ASSERT(def->radius_mm >= 0 && def->slots >= 0);
     PH_ASSERT(def->property_count >= 0 && def->property_count <= PH_METER_PROPERTIES_MAX);
 
@@ -146,10 +147,10 @@ ph_result ph_meter_create(const ph_meter_def* def, ph_meter** meter)
         return PH_ERROR_MEMORY;
     }
     for (size_t i = 0; i < entity_count(made); ++i) {
-        made->glances[i] = (glance){.core_first = PH_PAST_NEVER,
-                                    .core_last = PH_PAST_NEVER,
-                                    .near_last = PH_PAST_NEVER,
-                                    .shown_last = PH_PAST_NEVER};
+        made->glances[i] = (glance){.core_first = PH_TRUTH_HISTORY_NEVER,
+                                    .core_last = PH_TRUTH_HISTORY_NEVER,
+                                    .near_last = PH_TRUTH_HISTORY_NEVER,
+                                    .shown_last = PH_TRUTH_HISTORY_NEVER};
     }
     *meter = made;
     return PH_OK;
@@ -180,32 +181,32 @@ int32_t ph_meter_hundredths(double heading_deg)
     return turned < 0 ? turned + 36000 : turned;
 }
 
-// ---- who is there
+// ---- which entities are near
 
 static bool is_a_second(const ph_meter* meter, int32_t first_tick)
 {
-    return meter->last_tick - first_tick >= meter->def.past->rate_hz;
+    return meter->last_tick - first_tick >= meter->def.history->rate_hz;
 }
 
-// Finds all who are near, and among them those in the core.
+// Finds all entities that are near, and among them those in the core.
 static void look_around(ph_meter* meter)
 {
-    const ph_past* past = meter->def.past;
+    const ph_truth_history* history = meter->def.history;
     int count = 0;
-    for (int i = 0; i < past->present_count; ++i) {
-        const int32_t entity = past->present[i];
-        const uint64_t planar2 = ph_past_planar2(past, meter->def.viewer, entity);
+    for (int i = 0; i < history->present_count; ++i) {
+        const int32_t entity = history->present[i];
+        const uint64_t planar2 = ph_truth_history_planar2(history, meter->def.viewer, entity);
         if ((double)planar2 > meter->near2 || entity == meter->def.viewer) {
             continue;
         }
-        meter->glances[entity].near_last = past->tick;
+        meter->glances[entity].near_last = history->tick;
         if ((double)planar2 <= meter->core2) {
             meter->core[count++] = (ph_near){.distance2 = planar2,
-                                             .first_tick = past->trails[entity].first_tick,
+                                             .first_tick = history->trails[entity].first_tick,
                                              .entity = entity};
         }
     }
-    // Whoever is nearer than one of these is one of these: ranks among them are true ranks.
+    // An entity that is nearer than one of these is one of these: ranks among them are true ranks.
     meter->core_count = ph_nearest_select(meter->core, count, meter->core_rank);
 }
 
@@ -230,9 +231,9 @@ static double square_of(const double v[3])
 
 static void judge_position(ph_meter* meter, int32_t entity, const int64_t tenths[3])
 {
-    const ph_past* past = meter->def.past;
-    const int32_t truth_mm[3] = {past->now.x_mm[entity], past->now.y_mm[entity],
-                                 past->now.z_mm[entity]};
+    const ph_truth_history* history = meter->def.history;
+    const int32_t truth_mm[3] = {history->now.x_mm[entity], history->now.y_mm[entity],
+                                 history->now.z_mm[entity]};
     double off_mm[3];
     for (int i = 0; i < 3; ++i) {
         off_mm[i] = (double)ph_wrap_tenths((int64_t)truth_mm[i] * 10, tenths[i]) / 10.0;
@@ -240,14 +241,14 @@ static void judge_position(ph_meter* meter, int32_t entity, const int64_t tenths
     const double error_mm = sqrt(square_of(off_mm));
     ph_spread_add(&meter->figures.error_mm, error_mm);
 
-    const double distance2 = (double)ph_past_distance2(past, meter->def.viewer, entity);
+    const double distance2 = (double)ph_truth_history_distance2(history, meter->def.viewer, entity);
     const double distance_mm = fmax(sqrt(distance2), DISTANCE_FLOOR_MM);
     ph_spread_add(&meter->figures.error_mrad, fmin(1000.0 * error_mm / distance_mm, MRAD_MAX));
 }
 
 static void judge_heading(ph_meter* meter, const ph_shown* shown)
 {
-    const int32_t truth = ph_meter_hundredths(meter->def.past->now.heading_deg[shown->entity]);
+    const int32_t truth = ph_meter_hundredths(meter->def.history->now.heading_deg[shown->entity]);
     const int32_t turn = (ph_meter_hundredths(shown->heading_deg) - truth + 36000) % 36000;
     ph_spread_add(&meter->figures.heading_deg, (turn <= 18000 ? turn : 36000 - turn) / 100.0);
 }
@@ -289,17 +290,17 @@ static uint64_t judge_properties(ph_meter* meter, const ph_shown* shown, uint64_
             since[p] = meter->last_tick;
         }
         const int32_t ticks = meter->last_tick - since[p];
-        ph_spread_add(stale_ms, 1000.0 * ticks / meter->def.past->rate_hz);
+        ph_spread_add(stale_ms, 1000.0 * ticks / meter->def.history->rate_hz);
     }
     return differing;
 }
 
 static bool is_jolt(const ph_meter* meter, int32_t entity, const int64_t tenths[3])
 {
-    const ph_past* past = meter->def.past;
-    const ph_trail* trail = &past->trails[entity];
+    const ph_truth_history* history = meter->def.history;
+    const ph_trail* trail = &history->trails[entity];
     const glance* before = &meter->glances[entity];
-    if (before->shown_last != past->tick - 1 || ph_past_has_jumped(past, entity)) {
+    if (before->shown_last != history->tick - 1 || ph_truth_history_has_jumped(history, entity)) {
         return false;
     }
     double moved_mm[3];
@@ -317,37 +318,40 @@ static bool is_jolt(const ph_meter* meter, int32_t entity, const int64_t tenths[
 // Of an entity that the truth has, too. @return Which of its properties differ.
 static uint64_t judge_present(ph_meter* meter, const ph_shown* shown, const int64_t tenths[3])
 {
-    const ph_past* past = meter->def.past;
+    const ph_truth_history* history = meter->def.history;
     const glance* before = &meter->glances[shown->entity];
-    const double planar2 = (double)ph_past_planar2(past, meter->def.viewer, shown->entity);
+    const double planar2 =
+        (double)ph_truth_history_planar2(history, meter->def.viewer, shown->entity);
     judge_position(meter, shown->entity, tenths);
-    if (shown->has_heading && past->now.heading_deg != NULL &&
+    if (shown->has_heading && history->now.heading_deg != NULL &&
         planar2 <= HEADING_DISTANCE_MM * HEADING_DISTANCE_MM) {
         judge_heading(meter, shown);
     }
     meter->figures.jolt_count += is_jolt(meter, shown->entity, tenths) ? 1 : 0;
-    const uint64_t former = before->shown_last == past->tick - 1 ? before->differing : 0;
+    const uint64_t former = before->shown_last == history->tick - 1 ? before->differing : 0;
     return judge_properties(meter, shown, former, planar2);
 }
 
 static void judge(ph_meter* meter, const ph_shown* shown)
 {
-    const ph_past* past = meter->def.past;
+    const ph_truth_history* history = meter->def.history;
     glance* before = &meter->glances[shown->entity];
-    PH_ASSERT(before->shown_last != past->tick); // each at most once
+    PH_ASSERT(before->shown_last != history->tick); // each at most once
 
     ++meter->figures.shown_count;
-    if (is_a_second(meter, meter->stay_tick) && before->near_last < past->tick - past->rate_hz) {
+    if (is_a_second(meter, meter->stay_tick) &&
+        before->near_last < history->tick - history->rate_hz) {
         ++meter->figures.ghost_count;
     }
     const int64_t tenths[3] = {ph_meter_tenths(shown->position_mm[0]),
                                ph_meter_tenths(shown->position_mm[1]),
                                ph_meter_tenths(shown->position_mm[2])};
-    before->differing = past->now.present[shown->entity] ? judge_present(meter, shown, tenths) : 0;
+    before->differing =
+        history->now.present[shown->entity] ? judge_present(meter, shown, tenths) : 0;
     for (int i = 0; i < 3; ++i) {
         before->tenths[i] = tenths[i];
     }
-    before->shown_last = past->tick;
+    before->shown_last = history->tick;
 }
 
 // ---- what must be shown
@@ -376,24 +380,24 @@ static void judge_core(ph_meter* meter)
 
 void ph_meter_frame(ph_meter* meter, const ph_shown* shown, int shown_count)
 {
-    const ph_past* past = meter->def.past;
-    PH_ASSERT(past->tick > meter->last_tick);
+    const ph_truth_history* history = meter->def.history;
+    PH_ASSERT(history->tick > meter->last_tick);
 
-    if (!past->now.present[meter->def.viewer]) {
+    if (!history->now.present[meter->def.viewer]) {
         return;
     }
-    if (meter->last_tick == PH_PAST_NEVER) {
-        meter->first_tick = past->tick;
+    if (meter->last_tick == PH_TRUTH_HISTORY_NEVER) {
+        meter->first_tick = history->tick;
     }
-    if (meter->last_tick != past->tick - 1) {
-        meter->stay_tick = past->tick;
+    if (meter->last_tick != history->tick - 1) {
+        meter->stay_tick = history->tick;
     }
-    meter->last_tick = past->tick;
+    meter->last_tick = history->tick;
 
     look_around(meter);
     remember_core(meter);
     for (int i = 0; i < shown_count; ++i) {
-        PH_ASSERT(shown[i].entity >= 0 && shown[i].entity < past->entity_count);
+        PH_ASSERT(shown[i].entity >= 0 && shown[i].entity < history->entity_count);
         if (shown[i].entity != meter->def.viewer) {
             judge(meter, &shown[i]);
         }

@@ -4,7 +4,7 @@
 // Measures what one viewer's client shows against the truth, frame by frame. test/recompute.py
 // follows the words below and must arrive at the same figures.
 //
-//     ph_past_step(past, &now);
+//     ph_truth_history_step(history, &now);
 //     ph_meter_frame(meter, shown, shown_count);
 //     ... at the end, in the order of the viewers ...
 //     ph_figures_merge(&total, ph_meter_figures(meter));
@@ -37,7 +37,7 @@
 //                 - by more than 3 x its longest true step of the last second + 50 mm, or
 //                 - by more than 50 mm against the direction of its way: the part of the movement
 //                   along the way is below -50 mm; a way of length 0 has no direction.
-//                 Step, jump and way: see kit/past.h.
+//                 Step, jump and way: see kit/truth_history.h.
 //
 // Of the entities themselves, each other than the viewer's own:
 //   in the core   at one tick: it is present, at most 0.9 x radius from the eye, and its rank is at
@@ -56,7 +56,7 @@
 #define PINHOLE_KIT_METER_H
 
 #include "kit/figures.h"
-#include "kit/past.h"
+#include "kit/truth_history.h"
 
 #define PH_METER_PROPERTIES_MAX 64
 
@@ -75,7 +75,7 @@ typedef struct ph_shown {
 
 typedef struct ph_meter_def {
     // Required; outlives the meter, and is stepped before each frame.
-    const ph_past* past;
+    const ph_truth_history* history;
     int32_t viewer; // the viewer's own entity
     int32_t radius_mm;
     int slots; // entities visible at most
@@ -91,9 +91,9 @@ typedef struct ph_meter ph_meter;
 ph_result ph_meter_create(const ph_meter_def* def, ph_meter** meter);
 void ph_meter_destroy(ph_meter* meter); // NULL is allowed
 
-// After every step of the past: counts what is shown now, each entity at most once, in any order.
-// Does nothing while the viewer's entity is absent. Meters of one past may run on several threads.
-// Allocates nothing.
+// After every step of the history: counts what is shown now, each entity at most once, in any
+// order. Does nothing while the viewer's entity is absent. Meters of one history may run on several
+// threads. Allocates nothing.
 void ph_meter_frame(ph_meter* meter, const ph_shown* shown, int shown_count);
 
 // What was counted so far. Valid until the meter is destroyed.

@@ -3,7 +3,7 @@
 
 // Angles in the plane, the same bits on every machine: the C library's sine is not. Built from + -
 // * / and square root alone, which are exact to the last bit everywhere as long as nothing is fused
-// (-ffp-contract=off). Good to 10^-5, which is plenty for people who walk about.
+// (-ffp-contract=off). Good to 10^-5, which is plenty for actors that walk about.
 
 #ifndef PINHOLE_KIT_PLANE_H
 #define PINHOLE_KIT_PLANE_H

@@ -352,7 +352,7 @@ static void spread_names(plot_sheet* sheet, const int* order, const double* end_
         sheet->name_y[order[i]] = (down[i] + up[i]) / 2.0;
         furthest_px = fmax(furthest_px, fabs(sheet->name_y[order[i]] - end_y[i]));
     }
-    // In a pile that has to be moved far nobody could tell whose name is whose: the legend can.
+    // Names that have to be moved far cannot be matched with their lines: the legend names these.
     const double most_px = furthest_px <= NAME_SHIFT ? NAME_SHIFT : 2.0;
     for (int i = 0; i < count; ++i) {
         sheet->has_name[order[i]] = fabs(sheet->name_y[order[i]] - end_y[i]) <= most_px;

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Text of a plot: made safe for XML, and how much room it will need in a font that nobody knows yet.
+// Text of a plot: made safe for XML, and how much room it will need in a font that is not known
+// yet.
 
 #ifndef PINHOLE_KIT_PLOT_TEXT_H
 #define PINHOLE_KIT_PLOT_TEXT_H

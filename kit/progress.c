@@ -31,7 +31,7 @@ bool ph_progress_is_wanted(void)
     return isatty(fileno(stderr)) == 1;
 }
 
-// "12 s left", "3 min 05 s left", "2 h 07 min left"; nothing as long as nobody can know.
+// "12 s left", "3 min 05 s left", "2 h 07 min left"; nothing as long as it cannot be known.
 static void format_time_left(char* text, double share, double now_s)
 {
     text[0] = '\0';

@@ -1,16 +1,16 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// The truth of a measurement: where everybody is at every tick, and what else is known of them. Read
-// from a file (kit/recording_csv.h) or filmed from a scene (kit/film.h); it never changes afterwards,
-// so any number of threads may read it at once.
+// The truth of a measurement: where every entity is at every tick, and what else is known of it.
+// Read from a file (kit/recording_csv.h) or recorded from a scene (kit/scene_recording.h); it never
+// changes afterwards, so any number of threads may read it at once.
 //
 //   rows, by entity, then by tick           spans
 //   ┌ entity 0 ─────────┬ entity 1 ──┐      entity 0: ticks 0..2  from row 0
 //   │ t0 t1 t2 │ t7 t8  │ t1 t2 t3   │                ticks 7..8  from row 3
 //   └───────────────────┴────────────┘      entity 1: ticks 1..3  from row 5
 //
-// By entity, because whoever measures asks for the last second of one entity; and as most are
+// By entity, because a meter asks for the last second of one entity; and as most are
 // present without a break, (tick, entity) leads to its row in a few instructions.
 //
 // Ticks count from 0 here; first_tick is what the file calls that tick. Entities count from 0 in the
@@ -52,7 +52,7 @@ typedef struct ph_recording {
     int32_t* y_mm;
     int32_t* z_mm;
     float* heading_deg; // 0 <= heading < 360, from the x axis towards the y axis
-    int32_t* line;      // of the file; 0: filmed
+    int32_t* line;      // of the file; 0: recorded
     ph_column* columns;
     int column_count;
     ph_span* spans;

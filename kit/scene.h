@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// People who move about, for tests, benchmarks and the demo. The same name, count, rate and seed
+// Actors that move about, for tests, benchmarks and the demo. The same name, count, rate and seed
 // give the same motion to the last bit, with every compiler.
 //
 //   wander   people walk between places, stop there, look around, go indoors and come out again;
 //            1,000 to the km2
-//   crowd    everybody walks to one point from up to 200 m away and stays there, stepping about
+//   crowd    all walk to one point from up to 200 m away and stay there, stepping about
 //   edge     actor 0 stands in the middle; all others dance to and fro on a circle of
 //            PH_SCENE_EDGE_RADIUS_MM around it, some across it by a step, some by tens of metres
-//   still    everybody stands where it is; 1,000 to the km2
+//   still    all stand where they are; 1,000 to the km2
 //   race     cars at 20 to 60 m/s on a closed track with hills: they brake for corners, overtake,
 //            now and then spin off and are put back
 //   asteroids  bodies drift and spin in a ball of 120 m radius, each pushed once a second on average;
@@ -51,7 +51,7 @@ typedef struct ph_scene_info {
     int default_rate_hz;
     const ph_scene_column* extras; // extra_count of them; NULL when there are none
     int extra_count;
-    // What actors stand on; ground.layers is NULL when altitudes are just altitudes. Those who
+    // What actors stand on; ground.layers is NULL when altitudes are just altitudes. Those that
     // stand have exactly the height of a layer, all others fly or jump.
     ph_ground ground;
     // How altitudes on that ground are best written.

@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-// Everybody is within the usual radius of everybody: see PH_SCENE_EDGE_RADIUS_MM.
+// Every asteroid is within the usual radius of every other one: see PH_SCENE_EDGE_RADIUS_MM.
 #define BALL_RADIUS_MM 120000.0
 #define IMPULSES_PER_S 1.0
 #define WEAKEST_IMPULSE_MM_S 2000.0

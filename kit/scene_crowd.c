@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Everybody walks to one point: the market, the concert, the dragon. The worst that can happen to
+// All actors walk to one point: the market, the concert, the dragon. The worst that can happen to
 // vision.
 
 #include "kit/plane.h"
@@ -13,11 +13,11 @@ enum { COMING, THERE };
 
 #define FAR_MM 200000.0
 #define NEAR_MM 30000.0
-// What one person takes up in the throng.
+// What one actor takes up in the crowd.
 #define ROOM_MM2 500000.0
 #define PI 3.14159265358979323846
 
-// Somewhere in the disc that holds everybody.
+// Somewhere in the disc that holds all actors.
 static void choose_spot(const ph_scene* scene, ph_actor* actor)
 {
     const double throng_mm = sqrt(scene->count * ROOM_MM2 / PI);
@@ -51,7 +51,7 @@ static void step(ph_scene* scene, int index)
     if (!ph_walker_step(walker, scene->rate_hz)) {
         return;
     }
-    // Nobody stands still for long in a throng: a step to the side, a look round.
+    // No actor stands still for long in a crowd: a step to the side, a look round.
     actor->mode = THERE;
     actor->wait_steps = ph_scene_draw_steps(scene, actor, 0.5, 6.0);
     walker->cruise_mm_s = 800.0;

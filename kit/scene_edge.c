@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Dancing on the edge of somebody's vision: everybody steps to and fro across it. Without
+// On the edge of one actor's vision: all others step to and fro across it. Without
 // hysteresis each step would be an enter or a leave.
 
 #include "kit/plane.h"

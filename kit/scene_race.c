@@ -18,7 +18,7 @@ enum { RACING, SPINNING, STRANDED };
 #define CAR_WIDTH_MM 2600.0
 #define SIDEWAYS_MM_S 4500.0
 #define SIDEWAYS_MM_S2 9000.0
-// Nobody ahead: further away than anyone looks.
+// No car ahead: further away than any driver looks.
 #define FREE_MM 1e9
 #define SPINS_PER_S (1.0 / 150.0)
 #define SLIDING_MM_S2 11000.0
@@ -28,7 +28,7 @@ typedef struct racer {
     double side_mm;        // to the left of it
     double sideways_mm_s;  // how fast side_mm changes
     double speed_mm_s;     // along the track, or of the slide
-    double liked_side_mm;  // when nobody is in the way
+    double liked_side_mm;  // when no car is in the way
     double daring;         // share of the track's limit that the driver takes just now
     double position_mm[2]; // on the plane
     double slide_deg;      // direction of a slide
@@ -62,7 +62,7 @@ static void prepare(ph_scene* scene)
 }
 
 // Where on the track it likes to be and how hard it drives, for a while.
-static void choose_manner(const ph_scene* scene, int index)
+static void choose_driving(const ph_scene* scene, int index)
 {
     ph_actor* actor = ph_scene_actor(scene, index);
     racer* car = &find_stage(scene)->cars[index];
@@ -93,7 +93,7 @@ static void begin(ph_scene* scene, int index)
     car->way_mm = ph_racetrack_wrap_mm(&stage->track, length_mm - back_mm);
     car->side_mm = index % 2 == 0 ? 2500.0 : -2500.0;
     car->speed_mm_s = PH_RACETRACK_SLOWEST_MM_S;
-    choose_manner(scene, index);
+    choose_driving(scene, index);
     place_on_track(&stage->track, car);
 }
 
@@ -164,7 +164,7 @@ static void race(const ph_scene* scene, int index)
     racer* car = &stage->cars[index];
     ph_actor* actor = ph_scene_actor(scene, index);
     if (--actor->wait_steps <= 0) {
-        choose_manner(scene, index);
+        choose_driving(scene, index);
     }
     const ph_racetrack_spot spot = ph_racetrack_find(&stage->track, car->way_mm);
     double wanted_mm_s = spot.limit_mm_s * car->daring;
@@ -217,7 +217,7 @@ static void put_back(const ph_scene* scene, int index)
     car->speed_mm_s = PH_RACETRACK_SLOWEST_MM_S;
     car->sideways_mm_s = 0.0;
     car->side_mm = 0.0;
-    choose_manner(scene, index);
+    choose_driving(scene, index);
     place_on_track(&stage->track, car);
 }
 

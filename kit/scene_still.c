@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Everybody stands where it is: what remains to be sent when nothing changes.
+// All actors stand where they are: what remains to be sent when nothing changes.
 
 #include "kit/scene_play.h"
 

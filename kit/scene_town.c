@@ -38,7 +38,7 @@ enum { MEETING_COUNT = sizeof MEETING_PLACES / sizeof MEETING_PLACES[0], GROUP_C
 enum { FLYER_OF = 8 };
 #define CLIMB_MM_S 4000.0
 #define DESCENT_MM 30000.0 // before its goal
-// Nobody walks in the middle of the street; the gallery is 8 m wide.
+// No player walks in the middle of the street; the gallery is 8 m wide.
 #define LANE_MM 2500.0
 // So near to a crossing people turn off.
 #define CORNER_MM 1500.0
@@ -52,7 +52,7 @@ enum { FLYER_OF = 8 };
 #define DODGE_LOW_MM_S 2500.0
 #define DODGE_HIGH_MM_S 5000.0
 #define NEAREST_MM 1500.0
-// A fight stays where it is: who strays would set out beside the ramp instead of up it.
+// A fight stays where it is: a fighter that strays would set out beside the ramp instead of up it.
 #define RING_MM 2500.0
 
 typedef struct player {
@@ -283,7 +283,7 @@ static bool may_fight(const ph_scene* scene, int index)
     return ph_scene_actor(scene, index)->mode == STANDING && scene->extra[HEALTH][index] > 40;
 }
 
-// @return Somebody within arm's reach who stands on the same floor, or -1.
+// @return A player within arm's reach that stands on the same floor, or -1.
 static int find_opponent(const ph_scene* scene, int index)
 {
     const ph_walker* walker = &ph_scene_actor(scene, index)->walker;
@@ -364,9 +364,9 @@ static void dodge(const ph_scene* scene, int index, const ph_walker* opponent)
     there.y_mm += self->dodge_y_mm_s / scene->rate_hz;
     const double apart_mm =
         ph_plane_length(opponent->x_mm - there.x_mm, opponent->y_mm - there.y_mm);
-    const double astray_mm =
+    const double sideways_mm =
         ph_plane_length(self->ring_x_mm - there.x_mm, self->ring_y_mm - there.y_mm);
-    if (apart_mm >= NEAREST_MM && apart_mm <= ARM_MM && astray_mm <= RING_MM &&
+    if (apart_mm >= NEAREST_MM && apart_mm <= ARM_MM && sideways_mm <= RING_MM &&
         is_open(&there, stand_mm(&there, self->z_mm))) {
         *walker = there;
         self->z_mm = stand_mm(walker, self->z_mm);
@@ -512,7 +512,7 @@ const ph_play ph_play_town = {
              .extras = COLUMNS,
              .extra_count = COLUMN_COUNT,
              .ground = {.layers = ph_town_layers},
-             // A stair is 250 mm: who is rounded onto the next one still stands on it.
+             // A stair is 250 mm: a player that is rounded onto the next one still stands on it.
              .altitude = {.tolerance_mm = 300, .escape_shift = 4}},
     .begin = begin,
     .step = step,

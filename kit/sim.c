@@ -255,13 +255,14 @@ static void explain_no_viewer(const ph_recording* recording, ph_fault* fault)
     const bool is_short = recording->tick_count < PH_OBSERVER_SECONDS_MIN * recording->rate_hz;
     if (is_short) {
         ph_fault_set(fault, 0, 0,
-                     "%g s are too short: a viewer is somebody who is present for %d s and moves "
+                     "%g s are too short: a viewer is an entity that is present for %d s and moves "
                      "10 m, so %d s are the least",
                      (double)recording->tick_count / recording->rate_hz, PH_OBSERVER_SECONDS_MIN,
                      PH_OBSERVER_SECONDS_MIN);
         return;
     }
-    ph_fault_set(fault, 0, 0, "nobody in it is present for %d s and moves 10 m: there is no viewer",
+    ph_fault_set(fault, 0, 0,
+                 "no entity in it is present for %d s and moves 10 m: there is no viewer",
                  PH_OBSERVER_SECONDS_MIN);
 }
 

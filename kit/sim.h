@@ -19,7 +19,7 @@
 //     all that arrives until the next tick, each at its own time:
 //       datagram ──▶ client, whose answer goes at once ──▶ up link ──▶ world
 //
-// A client knows its datagrams and a clock of its own, which is off by hours that nobody tells it.
+// A client knows its datagrams and a clock of its own, which is off by hours that it is not told.
 
 #ifndef PINHOLE_KIT_SIM_H
 #define PINHOLE_KIT_SIM_H
@@ -67,23 +67,23 @@ typedef struct ph_sim_def {
     double bottleneck_kbps;
     bool is_uncontrolled;
     uint64_t seed;
-    bool is_delayed; // what is shown lies behind by a delay, instead of being carried on to now
+    bool is_delayed; // what is shown lies behind by a delay, instead of being extrapolated to now
     double seconds;  // of the recording that are played; 0: all. Viewers are chosen from all of it
     double standstill_s; // the second run waits so long at most
     // Leaves out the second run: `converged` is false then. For tests and demos.
     bool skips_standstill;
     FILE* dump; // NULL: none
-    // Called now and then with the share of the work that is done, 0..1. NULL: nobody is.
+    // Called now and then with the share of the work that is done, 0..1. NULL: not called.
     void (*progress)(void* context, double done);
     void* progress_context;
-    // Called after each full second for every viewer, on the caller's thread. NULL: nobody is.
+    // Called after each full second for every viewer, on the caller's thread. NULL: not called.
     void (*on_second)(void* context, const ph_sim_second* second);
     void* second_context;
 } ph_sim_def;
 
 ph_sim_def ph_sim_def_default(void);
 
-// @return False with *fault filled: no memory, nobody to look through the eyes of, schema and
+// @return False with *fault filled: no memory, no entity to be a viewer, schema and
 // recording do not match, or an option that the world refuses.
 bool ph_sim_run(const ph_sim_def* def, const struct ph_recording* recording,
                 const ph_schema* schema, ph_pool* pool, ph_sim_result* result, ph_fault* fault);

@@ -13,7 +13,7 @@
 #include <pinhole/net/rate.h>
 
 typedef struct ph_sim_line {
-    ph_bottleneck bottleneck; // without a rate when nobody asks for one
+    ph_bottleneck bottleneck; // without a rate when none is asked for
     ph_rate rate;
     double burst_s;
     bool is_controlled;

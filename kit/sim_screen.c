@@ -5,12 +5,12 @@
 
 #include "kit/sim_screen.h"
 
-#include "kit/sim_likeness.h"
+#include "kit/sim_equality.h"
 
 #include <stdlib.h>
 
 typedef struct ph_sim_card {
-    int entity; // in the truth; -1: nobody
+    int entity; // in the truth; -1: none
     ph_entity_id shown;
     uint64_t asked;     // traits that may differ otherwise than was found last
     uint64_t differing; // as was found last

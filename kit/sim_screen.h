@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// What one client shows, frame by frame, in the words of the meter. Keeps a card for every slot: who
-// is there, and which of its values differ from the truth. Only what changed at one of the ends
-// since the last frame is compared again.
+// What one client shows, frame by frame, in the words of the meter. Keeps a card for every slot:
+// which entity is there, and which of its values differ from the truth. Only what changed at one of
+// the ends since the last frame is compared again.
 
 #ifndef PINHOLE_KIT_SIM_SCREEN_H
 #define PINHOLE_KIT_SIM_SCREEN_H

@@ -10,7 +10,7 @@
 #include "kit/meter.h"
 #include "kit/sim_clock.h"
 #include "kit/sim_dump.h"
-#include "kit/sim_likeness.h"
+#include "kit/sim_equality.h"
 #include "kit/sim_screen.h"
 #include "kit/sim_stay.h"
 #include "kit/sim_wire.h"
@@ -29,7 +29,7 @@
 // How far behind the present a client shows that is told to: the way of a packet, and the usual time
 // between two records of one entity at 13 kbit/s.
 #define SHOW_DELAY_MS 500
-// A client's clock is off by up to so much; nobody tells it by how much.
+// A client's clock is off by up to so much; it is not told by how much.
 #define OFFSET_MAX_US UINT64_C(100000000000)
 
 enum { DIRECTION_DOWN = 0, DIRECTION_UP = 1 };
@@ -109,7 +109,7 @@ static bool create_meter(const ph_sim_session* session, ph_meter** meter)
         distance_m[t] = stage->traits[t].distance_m;
     }
     const ph_meter_def def = {
-        .past = stage->past,
+        .history = stage->history,
         .viewer = session->entity,
         .radius_mm = (int32_t)(stage->def->radius_m * 1000.0),
         .slots = stage->def->slots,
@@ -486,7 +486,7 @@ bool ph_sim_session_is_equal(const ph_sim_session* session)
         .viewer = session->viewer,
         .entity = session->entity,
     };
-    return !session->is_connected || ph_sim_is_alike(&pair);
+    return !session->is_connected || ph_sim_is_equal(&pair);
 }
 
 bool ph_sim_session_dump(ph_sim_session* session, FILE* file)

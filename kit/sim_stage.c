@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #define US_PER_SECOND 1000000u
-// Nobody cares what o'clock it is where a run begins; but 0 is special to many.
+// Any start time would do but 0, which many fields use for "none".
 #define START_US UINT64_C(5000000)
 
 // ---- what clients are judged by
@@ -24,15 +24,15 @@ bool ph_sim_is_for_all(const ph_property_def* property)
 static void choose_traits(ph_sim_stage* stage)
 {
     const ph_class_def* kind = ph_schema_class(stage->schema, 0);
-    const ph_feeds* feeds = &stage->source->feeds;
-    for (int i = 0; i < feeds->count; ++i) {
-        const ph_feed* feed = &feeds->feed[i];
-        const ph_property_def* property = &kind->properties[feed->property];
-        if (feed->column != PH_FEED_HEADING && ph_sim_is_for_all(property)) {
+    const ph_column_bindings* bindings = &stage->source->bindings;
+    for (int i = 0; i < bindings->count; ++i) {
+        const ph_column_binding* binding = &bindings->items[i];
+        const ph_property_def* property = &kind->properties[binding->property];
+        if (binding->column != PH_BINDING_HEADING && ph_sim_is_for_all(property)) {
             stage->traits[stage->trait_count++] = (ph_sim_trait){
-                .property = feed->property,
-                .column = feed->column,
-                .field = feed->field,
+                .property = binding->property,
+                .column = binding->column,
+                .field = binding->field,
                 .distance_m = property->distance_m,
             };
         }
@@ -65,10 +65,10 @@ static bool fill(ph_sim_stage* stage, ph_fault* fault)
     const size_t count = (size_t)stage->recording->entity_count;
     stage->has = calloc(count, sizeof *stage->has);
     stage->changed = calloc(count, sizeof *stage->changed);
-    const ph_past_def past = {.entity_count = stage->recording->entity_count,
-                              .rate_hz = stage->recording->rate_hz};
+    const ph_truth_history_def history = {.entity_count = stage->recording->entity_count,
+                                          .rate_hz = stage->recording->rate_hz};
     if (stage->has == NULL || stage->changed == NULL ||
-        ph_past_create(&past, &stage->past) != PH_OK) {
+        ph_truth_history_create(&history, &stage->history) != PH_OK) {
         return ph_fault_set_memory(fault);
     }
     stage->source = ph_source_create(stage->recording, stage->schema, fault);
@@ -108,7 +108,7 @@ void ph_sim_stage_destroy(ph_sim_stage* stage)
     }
     ph_world_destroy(stage->world);
     ph_source_destroy(stage->source);
-    ph_past_destroy(stage->past);
+    ph_truth_history_destroy(stage->history);
     free(stage->changed);
     free(stage->has);
     free(stage);
@@ -153,7 +153,7 @@ static void note_changes(ph_sim_stage* stage)
     const ph_source* source = stage->source;
     for (int e = 0; e < stage->recording->entity_count; ++e) {
         const bool is_new =
-            source->present[e] && stage->past->trails[e].last_tick != stage->tick - 1;
+            source->present[e] && stage->history->trails[e].last_tick != stage->tick - 1;
         stage->has[e] = source->present[e] ? traits_of(stage, e) : 0;
         stage->changed[e] = is_new ? UINT64_MAX : changes_of(stage, e);
     }
@@ -178,7 +178,7 @@ bool ph_sim_stage_put(ph_sim_stage* stage, ph_fault* fault)
         .z_mm = source->z_mm,
         .heading_deg = source->heading_deg,
     };
-    ph_past_step(stage->past, &now);
+    ph_truth_history_step(stage->history, &now);
     return true;
 }
 

@@ -7,7 +7,7 @@
 #ifndef PINHOLE_KIT_SIM_STAGE_H
 #define PINHOLE_KIT_SIM_STAGE_H
 
-#include "kit/past.h"
+#include "kit/truth_history.h"
 #include "kit/recording.h"
 #include "kit/sim.h"
 #include "kit/source.h"
@@ -29,7 +29,7 @@ typedef struct ph_sim_stage {
     const ph_schema* schema;
     ph_source* source;
     ph_world* world;
-    ph_past* past;
+    ph_truth_history* history;
     ph_sim_trait traits[PH_PROPERTIES_MAX];
     int trait_count;
     int position;      // the property that is one

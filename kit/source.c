@@ -70,33 +70,35 @@ double ph_source_value(const ph_source* source, int column, int entity)
 
 // ---- into a world
 
-static double cell_of(const ph_recording* recording, const ph_feed* feed, int row)
+static double cell_of(const ph_recording* recording, const ph_column_binding* binding, int row)
 {
-    return feed->column == PH_FEED_HEADING ? (double)recording->heading_deg[row]
-                                           : recording->columns[feed->column].value[row];
+    return binding->column == PH_BINDING_HEADING ? (double)recording->heading_deg[row]
+                                                 : recording->columns[binding->column].value[row];
 }
 
-static ph_result set_text(ph_world* world, ph_entity_id entity, const ph_feed* feed,
+static ph_result set_text(ph_world* world, ph_entity_id entity, const ph_column_binding* binding,
                           const char* text)
 {
-    return ph_world_set_property(world, entity, feed->property, PH_FIELD_TEXT, text,
+    return ph_world_set_property(world, entity, binding->property, PH_FIELD_TEXT, text,
                                  strlen(text) + 1);
 }
 
-static ph_result set_cell(const ph_source* source, ph_world* world, int entity, const ph_feed* feed)
+static ph_result set_cell(const ph_source* source, ph_world* world, int entity,
+                          const ph_column_binding* binding)
 {
     const ph_entity_id id = source->entity_id[entity];
-    const double cell = cell_of(source->recording, feed, source->row[entity]);
-    if (feed->field == PH_FIELD_TEXT) {
-        const ph_column* column = &source->recording->columns[feed->column];
-        return set_text(world, id, feed, isnan(cell) ? "" : column->lexicon.words[(int)cell]);
+    const double cell = cell_of(source->recording, binding, source->row[entity]);
+    if (binding->field == PH_FIELD_TEXT) {
+        const ph_column* column = &source->recording->columns[binding->column];
+        return set_text(world, id, binding, isnan(cell) ? "" : column->lexicon.words[(int)cell]);
     }
-    const double value = isnan(cell) ? feed->initial : cell * feed->scale;
-    if (feed->field == PH_FIELD_I64) {
+    const double value = isnan(cell) ? binding->initial : cell * binding->scale;
+    if (binding->field == PH_FIELD_I64) {
         const int64_t whole = (int64_t)value;
-        return ph_world_set_property(world, id, feed->property, PH_FIELD_I64, &whole, sizeof whole);
+        return ph_world_set_property(world, id, binding->property, PH_FIELD_I64, &whole,
+                                     sizeof whole);
     }
-    return ph_world_set_property(world, id, feed->property, PH_FIELD_F64, &value, sizeof value);
+    return ph_world_set_property(world, id, binding->property, PH_FIELD_F64, &value, sizeof value);
 }
 
 static bool is_same_cell(double a, double b)
@@ -117,8 +119,8 @@ static ph_result appear(ph_source* source, ph_world* world, int entity)
         .position_mm = {source->x_mm[entity], source->y_mm[entity], source->z_mm[entity]},
     };
     ph_result result = ph_world_spawn(world, &spawn, &source->entity_id[entity]);
-    for (int f = 0; f < source->feeds.count && result == PH_OK; ++f) {
-        result = set_cell(source, world, entity, &source->feeds.feed[f]);
+    for (int f = 0; f < source->bindings.count && result == PH_OK; ++f) {
+        result = set_cell(source, world, entity, &source->bindings.items[f]);
     }
     if (result != PH_OK) {
         vanish(source, world, entity);
@@ -138,10 +140,10 @@ static ph_result change(ph_source* source, ph_world* world, int entity)
         result = ph_world_move(world, source->entity_id[entity], recording->x_mm[row],
                                recording->y_mm[row], recording->z_mm[row]);
     }
-    for (int f = 0; f < source->feeds.count && result == PH_OK; ++f) {
-        const ph_feed* feed = &source->feeds.feed[f];
-        if (!is_same_cell(cell_of(recording, feed, row), cell_of(recording, feed, old))) {
-            result = set_cell(source, world, entity, feed);
+    for (int f = 0; f < source->bindings.count && result == PH_OK; ++f) {
+        const ph_column_binding* binding = &source->bindings.items[f];
+        if (!is_same_cell(cell_of(recording, binding, row), cell_of(recording, binding, old))) {
+            result = set_cell(source, world, entity, binding);
         }
     }
     return result;
@@ -197,7 +199,7 @@ ph_source* ph_source_create(const ph_recording* recording, const ph_schema* sche
     if (!is_made) {
         ph_fault_set_memory(fault);
     }
-    is_made = is_made && ph_feeds_make(schema, recording, &source->feeds, fault);
+    is_made = is_made && ph_column_bindings_make(schema, recording, &source->bindings, fault);
     if (!is_made) {
         ph_source_destroy(source);
         return NULL;

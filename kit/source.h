@@ -15,7 +15,7 @@
 #ifndef PINHOLE_KIT_SOURCE_H
 #define PINHOLE_KIT_SOURCE_H
 
-#include "kit/feeds.h"
+#include "kit/column_bindings.h"
 
 #include <pinhole/world.h>
 
@@ -23,7 +23,7 @@
 typedef struct ph_source {
     const ph_recording* recording;
     const ph_schema* schema;
-    ph_feeds feeds;
+    ph_column_bindings bindings;
     int tick; // 0..recording->tick_count - 1
     int present_count;
     bool* present;
@@ -40,7 +40,7 @@ typedef struct ph_source {
 
 // At the first tick. Recording and schema are borrowed and outlive the source.
 // @return NULL with *fault filled: no memory, or schema and recording do not match, see
-// ph_feeds_make().
+// ph_column_bindings_make().
 ph_source* ph_source_create(const ph_recording* recording, const ph_schema* schema,
                             ph_fault* fault);
 void ph_source_destroy(ph_source* source); // NULL is allowed
@@ -48,7 +48,7 @@ void ph_source_destroy(ph_source* source); // NULL is allowed
 // Goes on to the next tick. @return false, and stays, at the last one.
 bool ph_source_step(ph_source* source);
 
-// Goes on to the first tick, in the same world: whoever is elsewhere there jumps.
+// Goes on to the first tick, in the same world: an entity that is elsewhere there jumps.
 void ph_source_loop(ph_source* source);
 
 // Back to the first tick, for another world.

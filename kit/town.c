@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 // Heights are asked for once per player and step, and by every reader and writer of an altitude;
-// ways once per place that somebody passes.
+// ways once per place that an actor passes.
 
 #include "kit/town.h"
 
@@ -45,7 +45,7 @@ static bool is_on_gallery(int32_t x_mm, int32_t y_mm)
            is_within(x_mm, -TERRACE_HALF_WIDTH_MM, TERRACE_HALF_WIDTH_MM);
 }
 
-// How high the ramps and the stairs are above the street; 0 beside them. They are solid: nobody
+// How high the ramps and the stairs are above the street; 0 beside them. They are solid: no actor
 // walks below.
 static int32_t climb_mm(int32_t x_mm, int32_t y_mm)
 {

@@ -36,7 +36,7 @@ enum {
 int ph_town_layers(const void* context, int64_t x_mm, int64_t y_mm,
                    int64_t heights_mm[PH_GROUND_LAYERS_MAX]);
 
-// The layer nearest to z_mm: where one who was there stands now.
+// The layer nearest to z_mm: where an actor that was there stands now.
 int32_t ph_town_stand_mm(int32_t x_mm, int32_t y_mm, int32_t z_mm);
 
 // Whether there is room to run about: on the street, and not in the row of the gallery and its ways

@@ -5,7 +5,7 @@
 
 #include "kit/truth.h"
 
-#include "kit/film.h"
+#include "kit/scene_recording.h"
 #include "kit/recording_csv.h"
 
 #include <string.h>
@@ -19,7 +19,7 @@ ph_recording* ph_truth_open(const ph_truth_def* def, ph_fault* fault)
             .rate_hz = def->rate_hz, .seconds = def->seconds, .is_pose_only = def->is_pose_only};
         return ph_recording_load(def->source, &file, fault);
     }
-    const ph_film_def film = {
+    const ph_scene_recording_def recording = {
         .scene = def->source + length,
         .count = def->count,
         .rate_hz = def->rate_hz,
@@ -27,5 +27,5 @@ ph_recording* ph_truth_open(const ph_truth_def* def, ph_fault* fault)
         .seed = def->seed,
         .is_pose_only = def->is_pose_only,
     };
-    return ph_film_scene(&film, fault);
+    return ph_scene_recording_make(&recording, fault);
 }

@@ -18,7 +18,7 @@ static const struct {
     [PH_GAIT_PLAYER] = {.turn_deg_s = 400.0, .acceleration_mm_s2 = 25000.0},
 };
 
-// Who faces away from the goal by more than this turns before it walks.
+// A walker that faces away from the goal by more than this turns before it walks.
 #define SHARP_TURN_DEG 50.0
 // Nearer than this is there.
 #define ARRIVED_MM 150.0

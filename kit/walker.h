@@ -24,7 +24,8 @@ typedef struct ph_walker {
     double cruise_mm_s; // on a free way
     double goal_x_mm;
     double goal_y_mm;
-    double swerve_deg; // added to the way to the goal: whoever steers by hand is off by some
+    double
+        swerve_deg; // added to the direction of the goal: a player who steers by hand is off by some
     ph_gait gait;
 } ph_walker;
 

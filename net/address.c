@@ -6,6 +6,8 @@
 
 #include <pinhole/net/address.h>
 
+#include "base/check.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -193,12 +195,14 @@ static const char* read_address(const char* text, ph_address* address)
     return text;
 }
 
-ph_result ph_address_parse(const char* text, ph_address* address)
+ph_result ph_address_parse(const char* text, ph_address* address, ph_error* error)
 {
     const char* end = read_address(text, address);
     if (end == NULL || *end != '\0') {
         *address = (ph_address){0};
-        return PH_ERROR_TEXT;
+        return ph_error_set(error, PH_ERROR_TEXT, __func__, "text",
+                            "is \"%.60s\"; it must be like 192.0.2.1:40000 or [2001:db8::1]:40000",
+                            text);
     }
     return PH_OK;
 }

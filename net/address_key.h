@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Addresses as keys of a hash map. Strangers choose addresses, so the key is SipHash under a
-// secret: nobody can aim at one bucket, nor at one key. Once per datagram.
+// Addresses as keys of a hash map. Unknown senders choose addresses, so the key is SipHash under a
+// secret: no sender can aim at one bucket, nor at one key. Once per datagram.
 
 #ifndef PINHOLE_NET_ADDRESS_KEY_H
 #define PINHOLE_NET_ADDRESS_KEY_H

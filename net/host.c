@@ -7,6 +7,7 @@
 #include "net/host_state.h"
 
 #include "base/allocator.h"
+#include "base/check.h"
 #include "net/netcode_server_state.h"
 #include "tools/tools.h"
 #include "net/net_tools.h"
@@ -20,8 +21,8 @@
 
 #define COOKIE 0x686f7374u // "host"
 
-// Who is sent to once a second is kept alive by that, even when a send comes some ticks late: so it is
-// more than a second.
+// A client that is sent to once a second is kept alive by that, even when a send comes some ticks
+// late: so it is more than a second.
 enum { KEEP_ALIVE_MS = 1500, CHUNK = 32 };
 enum { GATHER_US = 1000 };
 
@@ -40,7 +41,7 @@ ph_host_def ph_host_def_default(void)
 // Where the caller's datagrams go while nothing else runs.
 static ph_socket_batch* own_outbox(const ph_host* host)
 {
-    return &ph_host_lanes_pile(&host->lanes, 0)->outbox;
+    return &ph_host_workers_batch(&host->workers, 0)->outbox;
 }
 
 // What netcode says by itself. Only keep-alives belong to a budget: the rest comes before a session
@@ -76,6 +77,26 @@ static bool is_reachable(const ph_host_def* def)
            memcmp(def->listen_address.bytes, any, sizeof any) != 0;
 }
 
+static void check_def(ph_check* check, const ph_host_def* def)
+{
+    ph_check_that(check, def->world != NULL, "ph_host_def.world", "NULL", "a world");
+    ph_check_range(check, "ph_host_def.tick_us", def->tick_us, 1, PH_NO_END);
+    ph_check_that(check,
+                  def->listen_address.kind == PH_ADDRESS_IPV4 ||
+                      def->listen_address.kind == PH_ADDRESS_IPV6,
+                  "ph_host_def.listen_address", "none", "an IPv4 or IPv6 address");
+    ph_check_range(check, "ph_host_def.client_capacity", def->client_capacity, 1,
+                   PH_NET_CLIENTS_MAX);
+    char listen[PH_ADDRESS_TEXT_MAX];
+    if (check->result == PH_OK && !is_reachable(def)) {
+        check->result =
+            ph_fail(check, PH_ERROR_ARGUMENT, "ph_host_def.public_address",
+                    "is none, and ph_host_def.listen_address is %s, all addresses of the machine; "
+                    "it must be the one that clients send to",
+                    ph_address_print(&def->listen_address, listen));
+    }
+}
+
 static ph_result create_server(ph_host* host, const ph_host_def* def)
 {
     ph_net_server_def server = ph_net_server_def_default();
@@ -97,10 +118,10 @@ static ph_result create_server(ph_host* host, const ph_host_def* def)
 
 static ph_result open_parts(ph_host* host, const ph_host_def* def)
 {
-    ph_result result = ph_host_lanes_open(&host->lanes, def);
+    ph_result result = ph_host_workers_open(&host->workers, def);
     if (result == PH_OK) {
         // Each thread sends to one client at a time.
-        result = ph_world_set_sends_at_once(def->world, host->lanes.count);
+        result = ph_world_set_sends_at_once(def->world, host->workers.count);
     }
     if (result == PH_OK) {
         host->public_address = public_address(host, def);
@@ -112,23 +133,23 @@ static ph_result open_parts(ph_host* host, const ph_host_def* def)
 ph_result ph_host_open(const ph_host_def* def, ph_host** host)
 {
     PH_ASSERT(def->cookie == COOKIE); // start from ph_host_def_default()
-    PH_ASSERT(def->world != NULL);
 
     *host = NULL;
-    if (def->client_capacity < 1 || def->client_capacity > PH_NET_CLIENTS_MAX ||
-        !is_reachable(def)) {
-        return PH_ERROR_VALUE;
+    ph_check check = ph_check_begin(def->on_error, def->on_error_context, __func__);
+    check_def(&check, def);
+    if (check.result != PH_OK) {
+        return check.result;
     }
     ph_host* opened = ph_allocate_zeroed(&def->allocator, sizeof *opened);
     if (opened == NULL) {
-        return PH_ERROR_MEMORY;
+        return ph_fail_memory(&check);
     }
     opened->def = *def;
     sodium_memzero(opened->def.private_key, sizeof opened->def.private_key);
     const ph_result result = open_parts(opened, def);
     if (result != PH_OK) {
         ph_host_close(opened);
-        return result;
+        return result == PH_ERROR_MEMORY ? ph_fail_memory(&check) : result;
     }
     *host = opened;
     return PH_OK;
@@ -144,14 +165,14 @@ void ph_host_close(ph_host* host)
     }
     ph_net_server_destroy(host->server);
     ph_host_sessions_destroy(&host->sessions);
-    ph_host_lanes_close(&host->lanes);
+    ph_host_workers_close(&host->workers);
     const ph_allocator allocator = host->def.allocator;
     ph_release(&allocator, host, sizeof *host);
 }
 
 ph_address ph_host_local_address(const ph_host* host)
 {
-    return ph_socket_local_address(host->lanes.sockets[0]);
+    return ph_socket_local_address(host->workers.sockets[0]);
 }
 
 ph_address ph_host_public_address(const ph_host* host)
@@ -161,7 +182,7 @@ ph_address ph_host_public_address(const ph_host* host)
 
 // ---- receiving
 
-// What comes first is seldom alone: one call for many costs less than a call for each, and nobody
+// What comes first is seldom alone: one call for many costs less than a call for each, and nothing
 // but the next tick waits for it.
 static void gather(uint64_t until_us)
 {
@@ -176,12 +197,13 @@ void ph_host_receive(ph_host* host, uint64_t until_us)
     for (;;) {
         // What comes now has come now, or a silence would seem to begin at the last tick.
         ph_net_server_advance(host->server, ph_socket_now_us(), (uint64_t)time(NULL));
-        ph_host_lanes_receive(host);
+        ph_host_workers_receive(host);
         const uint64_t now_us = ph_socket_now_us();
         if (now_us >= until_us) {
             return;
         }
-        if (ph_socket_wait_any(host->lanes.sockets, host->lanes.socket_count, until_us - now_us)) {
+        if (ph_socket_wait_any(host->workers.sockets, host->workers.socket_count,
+                               until_us - now_us)) {
             gather(until_us);
         }
     }
@@ -232,7 +254,7 @@ void ph_host_stop(ph_host* host)
 
 // ---- sending
 
-// Those of a chunk who may be sent to now.
+// The clients of a chunk that may be sent to now.
 static int pick(const ph_host* host, int chunk, uint64_t now_us, int clients[CHUNK])
 {
     const ph_host_sessions* sessions = &host->sessions;
@@ -251,22 +273,22 @@ static int pick(const ph_host* host, int chunk, uint64_t now_us, int clients[CHU
     return count;
 }
 
-static void send_chunk(ph_host* host, int chunk, uint64_t now_us, ph_host_pile* pile)
+static void send_chunk(ph_host* host, int chunk, uint64_t now_us, ph_host_send_batch* batch)
 {
     int clients[CHUNK];
     const int count = pick(host, chunk, now_us, clients);
     for (int i = 0; i < count; ++i) {
-        ph_host_session_serve(host, clients[i], now_us, pile);
+        ph_host_session_serve(host, clients[i], now_us, batch);
     }
 }
 
 // One of the threads, by its own socket: takes the next chunk until none is left, or no time. For one
-// there is always time, or a server that is late at every tick would never send to anybody. Whoever has
-// no time takes none: so what is taken is served, and what is left is all behind it.
-static void send_by_lane(void* context, int lane)
+// there is always time, or a server that is late at every tick would never send at all. A thread
+// that has no time takes none: so what is taken is served, and what is left is all behind it.
+static void send_by_worker(void* context, int worker)
 {
     ph_host* host = context;
-    ph_host_pile* pile = ph_host_lanes_pile(&host->lanes, lane);
+    ph_host_send_batch* batch = ph_host_workers_batch(&host->workers, worker);
     for (bool is_first = true;; is_first = false) {
         const uint64_t now_us = ph_socket_now_us();
         if (!is_first && now_us > host->until_us) {
@@ -276,14 +298,14 @@ static void send_by_lane(void* context, int lane)
         if (chunk >= host->chunk_count) {
             break;
         }
-        send_chunk(host, chunk, now_us, pile);
+        send_chunk(host, chunk, now_us, batch);
     }
-    ph_host_pile_send(host, pile);
+    ph_host_send_batch_send(host, batch);
 }
 
-// The next sends begin with the first one who got no turn. All before him got one, and nobody behind
-// him: whatever the threads do, nobody is more than one turn ahead of another, as long as nobody
-// comes or goes.
+// The next sends begin with the first client that got no turn. All before it got one, and none
+// behind it: whatever the threads do, no client is more than one turn ahead of another, as long as
+// none comes or goes.
 static void go_on_with_the_rest(ph_host* host)
 {
     const int served = atomic_load(&host->next_chunk) * CHUNK;
@@ -303,7 +325,7 @@ void ph_host_send(ph_host* host, uint64_t until_us)
     host->first %= host->sessions.count;
     host->until_us = until_us;
     atomic_store(&host->next_chunk, 0);
-    ph_host_run(host, host->lanes.count, send_by_lane);
+    ph_host_run(host, host->workers.count, send_by_worker);
     go_on_with_the_rest(host);
 }
 
@@ -338,7 +360,7 @@ ph_messages* ph_host_messages(ph_host* host, int client)
     if (session == NULL) {
         return NULL;
     }
-    host->sessions.turns[client].has_messages = true; // whoever asks has something to say
+    host->sessions.turns[client].has_messages = true; // a caller that asks has something to send
     return session->messages;
 }
 
@@ -356,13 +378,13 @@ ph_host_stats ph_host_get_stats(const ph_host* host)
     }
     stats.postponed_sends = host->put_off;
     stats.net = ph_net_server_get_stats(host->server);
-    stats.socket = ph_host_lanes_stats(&host->lanes);
+    stats.socket = ph_host_workers_stats(&host->workers);
     return stats;
 }
 
 void ph_host_set_clock(ph_host* host, ph_now_ns_fn* now_ns, void* context)
 {
-    PH_ASSERT(host->lanes.count == 1); // threads would add to the same times
+    PH_ASSERT(host->workers.count == 1); // threads would add to the same times
 
     host->now_ns = now_ns;
     host->clock_context = context;

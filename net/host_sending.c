@@ -14,8 +14,8 @@
 
 #include <stddef.h>
 
-// Payloads get their numbers when the pile is sealed, and there may be a keep-alive before each.
-enum { NUMBERS_AHEAD = 2 * PH_PILE_PAYLOADS };
+// Payloads get their numbers when the batch is sealed, and there may be a keep-alive before each.
+enum { NUMBERS_AHEAD = 2 * PH_SEND_BATCH_PAYLOADS };
 
 bool ph_host_turn_may_be_due(const ph_host* host, const ph_host_turn* turn, uint64_t now_us)
 {
@@ -35,20 +35,20 @@ typedef struct sending {
     ph_host* host;
     ph_host_session* session;
     ph_host_turn* turn;
-    ph_host_pile* pile;
+    ph_host_send_batch* batch;
     uint64_t now_us;
 } sending;
 
-_Static_assert(PH_PAYLOAD_MAX <= PH_NETCODE_PAYLOAD_MAX, "what messages packs has room in a pile");
+_Static_assert(PH_PAYLOAD_MAX <= PH_NETCODE_PAYLOAD_MAX, "what messages packs has room in a batch");
 
 static void deliver(void* context, ph_viewer_id viewer, const void* bytes, size_t size)
 {
     (void)viewer;
     const sending* now = context;
     const ph_host_session* session = now->session;
-    uint8_t* place = ph_host_pile_place(now->host, now->pile);
-    ph_host_pile_add(now->pile, session->client,
-                     ph_messages_pack(session->messages, bytes, size, place), now->now_us);
+    uint8_t* place = ph_host_send_batch_place(now->host, now->batch);
+    ph_host_send_batch_add(now->batch, session->client,
+                           ph_messages_pack(session->messages, bytes, size, place), now->now_us);
 }
 
 // Until the client is known to be connected, netcode sends a keep-alive before each payload.
@@ -123,13 +123,13 @@ static void send(sending* now)
     ph_viewer_send(now->host->def.world, now->session->viewer, now->now_us, deliver, now);
 }
 
-void ph_host_session_serve(ph_host* host, int client, uint64_t now_us, ph_host_pile* pile)
+void ph_host_session_serve(ph_host* host, int client, uint64_t now_us, ph_host_send_batch* batch)
 {
     sending now = {
         .host = host,
         .session = &host->sessions.by_client[client],
         .turn = &host->sessions.turns[client],
-        .pile = pile,
+        .batch = batch,
         .now_us = now_us,
     };
     if (ph_host_session_is_due(host, client, now_us)) {

@@ -6,6 +6,7 @@
 #include "net/host_state.h"
 
 #include "base/allocator.h"
+#include "base/check.h"
 #include "base/compiler.h"
 
 #include <pinhole/stats.h>
@@ -117,9 +118,16 @@ static ph_result create_messages(const ph_host* host, ph_host_session* session,
     def.bits_per_second = viewer->bits_per_second;
     def.overhead_bytes = overhead_of(session);
     def.allocator = host->def.allocator;
+    def.on_error = host->def.on_error;
+    def.on_error_context = host->def.on_error_context;
     def.section_max = SECTION_MAX < usable ? SECTION_MAX : usable;
-    return def.section_max < PH_MESSAGES_SECTION_MIN ? PH_ERROR_RANGE
-                                                     : ph_messages_create(&def, &session->messages);
+    if (def.section_max < PH_MESSAGES_SECTION_MIN) {
+        const ph_check call = ph_check_begin(def.on_error, def.on_error_context, "ph_host_admit");
+        return ph_fail(&call, PH_ERROR_ARGUMENT, "ph_host_def.world",
+                       "has a class whose enter takes %d bytes; messages need %d bytes beside it",
+                       PH_PAYLOAD_MAX - room, PH_MESSAGES_SECTION_MIN + room - usable);
+    }
+    return ph_messages_create(&def, &session->messages);
 }
 
 // As deep as the world's bucket: the burst, or a second, and never less than the dearest enter beside
@@ -161,9 +169,14 @@ static ph_host_turn turn_of(int client, double sends_per_second, uint64_t now_us
 ph_result ph_host_session_begin(ph_host* host, int client, const ph_viewer_def* viewer)
 {
     ph_net_client_info info;
-    if (!ph_net_server_get_client(host->server, client, &info) ||
-        ph_host_sessions_find(&host->sessions, client) != NULL) {
-        return PH_ERROR_VALUE;
+    if (!ph_net_server_get_client(host->server, client, &info)) {
+        return PH_ERROR_STALE; // no fault: it may have left before its event was taken
+    }
+    const ph_check call =
+        ph_check_begin(host->def.on_error, host->def.on_error_context, "ph_host_admit");
+    if (ph_host_sessions_find(&host->sessions, client) != NULL) {
+        return ph_fail(&call, PH_ERROR_ARGUMENT, "client",
+                       "is %d, which was admitted before; it must be one that was not", client);
     }
     ph_host_session* session = &host->sessions.by_client[client];
     *session = (ph_host_session){

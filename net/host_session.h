@@ -7,13 +7,13 @@
 #ifndef PINHOLE_NET_HOST_SESSION_H
 #define PINHOLE_NET_HOST_SESSION_H
 
-#include "net/host_pile.h"
+#include "net/host_send_batch.h"
 #include "net/wire_meter.h"
 
 #include <pinhole/net/host.h>
 #include <pinhole/net/rate.h>
 
-// What every tick looks at, of everybody: four in a cache line.
+// What every tick reads of every client: four in a cache line.
 typedef struct ph_host_turn {
     uint64_t next_send_us;
     uint32_t period_us; // between sends; 0: whenever the world finds it best
@@ -48,13 +48,13 @@ typedef struct ph_host_sessions {
     int32_t* place;             // by client: where in active; -1
     int capacity;
     int count;
-    ph_host_stats ended; // what those who have gone had counted
+    ph_host_stats ended; // the counts of sessions that have ended
     ph_allocator allocator;
 } ph_host_sessions;
 
 ph_result ph_host_sessions_create(ph_host_sessions* sessions, int capacity,
                                   const ph_allocator* allocator);
-void ph_host_sessions_destroy(ph_host_sessions* sessions); // when nobody is there any more
+void ph_host_sessions_destroy(ph_host_sessions* sessions); // when no session is left
 
 // The session of an admitted client, or NULL. Any index will do.
 ph_host_session* ph_host_sessions_find(const ph_host_sessions* sessions, int client);
@@ -62,9 +62,10 @@ ph_host_session* ph_host_sessions_find(const ph_host_sessions* sessions, int cli
 // Adds what a session has counted.
 void ph_host_session_count(const ph_host_session* session, ph_host_stats* stats);
 
-// Somebody is admitted; as ph_host_admit().
+// A client is admitted; as ph_host_admit().
 ph_result ph_host_session_begin(ph_host* host, int client, const ph_viewer_def* viewer);
-void ph_host_session_end(ph_host* host, int client); // nothing for those who are not admitted
+void ph_host_session_end(ph_host* host,
+                         int client); // does nothing for a client that is not admitted
 
 // Before a send, on the thread of the tick: sends less while its link shows loss or growing delay.
 void ph_host_session_adapt(ph_host* host, ph_host_session* session, uint64_t now_us);
@@ -84,8 +85,8 @@ void ph_host_session_pay(const ph_host* host, ph_host_session* session, size_t s
                          uint64_t now_us);
 
 // Its turn in a tick: a send, if its time has come, and messages that cannot wait for one. Payloads go to
-// the pile. On any thread, for one session by one at a time.
-void ph_host_session_serve(ph_host* host, int client, uint64_t now_us, ph_host_pile* pile);
+// the batch. On any thread, for one session by one at a time.
+void ph_host_session_serve(ph_host* host, int client, uint64_t now_us, ph_host_send_batch* batch);
 
 // The secure envelope of a datagram: prefix, three bytes of sequence number (enough for 16 million
 // packets; from then on the bytes beyond are paid with the payload), tag; and the payload of netcode's

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// What a host consists of. host.c opens it and ticks, host_lanes.c receives, host_session.c has one
-// client's coming and going and what comes from it, host_sending.c what goes to it.
+// What a host consists of. host.c opens it and ticks, host_workers.c receives, host_session.c has
+// one client's coming and going and what comes from it, host_sending.c what goes to it.
 
 #ifndef PINHOLE_NET_HOST_STATE_H
 #define PINHOLE_NET_HOST_STATE_H
 
-#include "net/host_lanes.h"
+#include "net/host_workers.h"
 #include "net/host_session.h"
 #include "tools/tools.h"
 #include "net/net_tools.h"
@@ -18,18 +18,18 @@ struct ph_host {
     ph_host_def def; // without the key
     ph_net_server* server;
     ph_address public_address;
-    ph_host_lanes lanes;
+    ph_host_workers workers;
     ph_host_sessions sessions;
 
     // The present sends.
     int first; // place in the active list at which they begin
     uint64_t until_us;
     int chunk_count;
-    atomic_int next_chunk; // the first one that nobody has taken
+    atomic_int next_chunk; // the first one that no thread has taken
     uint64_t put_off;
 
-    // For those who want to know where the time goes.
-    ph_now_ns_fn* now_ns; // NULL: nobody
+    // Where the time goes, when it is asked for.
+    ph_now_ns_fn* now_ns; // NULL: not asked for
     void* clock_context;
     ph_host_times times;
 };
@@ -46,7 +46,7 @@ static inline void ph_host_run(ph_host* host, int count, ph_job_fn* work)
     }
 }
 
-// 0 when nobody wants to know.
+// 0 when it is not asked for.
 static inline uint64_t ph_host_now_ns(const ph_host* host)
 {
     return host->now_ns != NULL ? host->now_ns(host->clock_context) : 0;

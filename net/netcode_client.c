@@ -13,6 +13,7 @@
 #include <pinhole/net/netcode_client.h>
 
 #include "base/allocator.h"
+#include "base/check.h"
 #include "net/netcode_bytes.h"
 #include "net/netcode_private.h"
 #include "net/netcode_packet.h"
@@ -55,12 +56,17 @@ ph_net_client_def ph_net_client_def_default(void)
 ph_result ph_net_client_create(const ph_net_client_def* def, ph_net_client** client)
 {
     PH_ASSERT(def->cookie == COOKIE);
-    PH_ASSERT(def->keep_alive_ms >= 1);
 
+    *client = NULL;
+    ph_check check = ph_check_begin(def->on_error, def->on_error_context, __func__);
+    ph_check_range(&check, "ph_net_client_def.keep_alive_ms", def->keep_alive_ms, 1, PH_NO_END);
+    if (check.result != PH_OK) {
+        return check.result;
+    }
     ph_netcode_start();
     *client = ph_allocate_zeroed(&def->allocator, sizeof **client);
     if (*client == NULL) {
-        return PH_ERROR_MEMORY;
+        return ph_fail_memory(&check);
     }
     (*client)->def = *def;
     (*client)->index = -1;
@@ -170,7 +176,12 @@ void ph_net_client_connect(ph_net_client* client, const void* token, size_t size
     client->now_us = now_us;
     client->start_us = now_us;
     client->sequence = 0;
-    if (ph_token_read(token, size, &client->token) != PH_TOKEN_GOOD) {
+    const ph_token_fault fault = ph_token_read(token, size, &client->token);
+    if (fault != PH_TOKEN_GOOD) {
+        const ph_check call =
+            ph_check_begin(client->def.on_error, client->def.on_error_context, __func__);
+        (void)ph_fail(&call, PH_ERROR_ARGUMENT, "token", "is of no use: %s",
+                      ph_token_fault_text(fault));
         end(client, PH_NET_CLIENT_INVALID_TOKEN);
         return;
     }

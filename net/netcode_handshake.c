@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// How a client gets in. Everything here may come from anybody, so what costs nothing is tested
-// first, nothing is kept of who has no token, and no answer is larger than what it answers.
+// How a client connects. Every datagram here may come from any sender, so what costs nothing is
+// tested first, nothing is kept of a sender without a token, and no answer is larger than what it
+// answers.
 //
 //   client                     server
 //   request (1078)  ─────────▶ token opens? remember its keys

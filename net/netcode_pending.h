@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Who is between request and response: for each source address the keys that its token brought.
+// Clients between request and response: for each source address the keys that its token brought.
 // Bounded; the newest request counts, and when there is no room the one that has waited longest is
-// forgotten. An entry costs its owner a token, so strangers cannot fill the table.
+// forgotten. An entry costs its owner a token, so unknown senders cannot fill the table.
 // Put and find once per handshake packet, lapse once a second.
 //
 //   by_address: key of the address -> index      entries: linked oldest -> newest, or free

@@ -1,13 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// The server's tables, its clock, and who is connected. Datagrams are in netcode_traffic.c, those of
-// strangers in netcode_handshake.c. The tick goes over all slots, a few microseconds for each
+// The server's tables, its clock, and its connections. Datagrams are in netcode_traffic.c, those of
+// unknown senders in netcode_handshake.c. The tick goes over all slots, a few microseconds for each
 // thousand plus what it sends.
 
 #include "net/netcode_server_state.h"
 
 #include "base/allocator.h"
+#include "base/check.h"
 #include "net/net_tools.h"
 #include "net/netcode_packet.h"
 
@@ -51,21 +52,23 @@ static void fill_in(ph_net_server_def* def)
     }
 }
 
-static bool is_sound(const ph_net_server_def* def)
+static void check_def(ph_check* check, const ph_net_server_def* def)
 {
-    if (def->client_capacity < 1 || def->client_capacity > PH_NET_CLIENTS_MAX ||
-        def->pending_capacity < 0 || def->used_token_capacity < 0 || def->requests_per_second < 0 ||
-        def->keep_alive_ms < 1 || def->address_count < 1 ||
-        def->address_count > PH_NET_SERVER_ADDRESSES_MAX) {
-        return false;
+    ph_check_range(check, "ph_net_server_def.client_capacity", def->client_capacity, 1,
+                   PH_NET_CLIENTS_MAX);
+    ph_check_range(check, "ph_net_server_def.pending_capacity", def->pending_capacity, 0,
+                   PH_NO_END);
+    ph_check_range(check, "ph_net_server_def.used_token_capacity", def->used_token_capacity, 0,
+                   PH_NO_END);
+    ph_check_range(check, "ph_net_server_def.requests_per_second", def->requests_per_second, 0,
+                   PH_NO_END);
+    ph_check_range(check, "ph_net_server_def.keep_alive_ms", def->keep_alive_ms, 1, PH_NO_END);
+    ph_check_range(check, "ph_net_server_def.address_count", def->address_count, 1,
+                   PH_NET_SERVER_ADDRESSES_MAX);
+    for (int i = 0; i < def->address_count && check->result == PH_OK; ++i) {
+        ph_check_range(check, "ph_net_server_def.addresses.kind", def->addresses[i].kind,
+                       PH_ADDRESS_IPV4, PH_ADDRESS_IPV6);
     }
-    for (int i = 0; i < def->address_count; ++i) {
-        const unsigned kind = def->addresses[i].kind;
-        if (kind != PH_ADDRESS_IPV4 && kind != PH_ADDRESS_IPV6) {
-            return false;
-        }
-    }
-    return true;
 }
 
 static void fill_random(const ph_net_server* server, void* bytes, size_t size)
@@ -103,24 +106,32 @@ ph_result ph_net_server_create_with(const ph_net_server_def* def, ph_net_random_
     PH_ASSERT(def->cookie == COOKIE);
 
     *server = NULL;
-    if (!is_sound(def)) {
-        return PH_ERROR_VALUE;
+    ph_check check = ph_check_begin(def->on_error, def->on_error_context, "ph_net_server_create");
+    check_def(&check, def);
+    if (check.result != PH_OK) {
+        return check.result;
     }
     ph_netcode_start();
     ph_net_server* created = ph_allocate_zeroed(&def->allocator, sizeof *created);
     if (created == NULL) {
-        return PH_ERROR_MEMORY;
+        return ph_fail_memory(&check);
     }
     created->def = *def;
     created->random = random;
     created->random_context = context;
     fill_in(&created->def);
-    // Set here and never again: after a stop and a start it goes on where it was.
-    created->global_sequence = UINT64_C(1) << 63;
     const ph_result result = create_tables(created);
+    // Set here and never again: after a stop and a start it goes on where it was. A token has one
+    // server-to-client key for all servers that it names and for all their starts. Two packets with one
+    // key and number would give away the key that seals: so each server object counts from a place of
+    // its own, of 2^61 in the upper half. With 2^32 packets each, two of them meet with a chance of
+    // 2^-28.
+    uint64_t start = 0;
+    fill_random(created, &start, sizeof start);
+    created->global_sequence = UINT64_C(1) << 63 | start >> 3;
     if (result != PH_OK) {
         ph_net_server_destroy(created);
-        return result;
+        return ph_fail_memory(&check); // nothing else can fail
     }
     *server = created;
     return PH_OK;
@@ -256,7 +267,8 @@ void ph_net_server_disconnect(ph_net_server* server, int client)
 
 void ph_net_server_disconnect_all(ph_net_server* server)
 {
-    // Round by round: where a system's buffer is full for a while, nobody loses all of its packets.
+    // Round by round: where a system's buffer is full for a while, no client loses all of its
+    // packets.
     for (int i = 1; i < DISCONNECT_PACKETS; ++i) {
         for (int client = 0; client < server->slots.capacity; ++client) {
             if (ph_net_slots_at(&server->slots, client) != NULL) {

@@ -39,7 +39,8 @@ struct ph_net_server {
     _Atomic uint64_t refused[PH_NET_REFUSAL_COUNT];
 };
 
-// What follows happens at this time; as ph_net_server_tick(), but nothing is sent and nobody ends.
+// What follows happens at this time; as ph_net_server_tick(), but nothing is sent and no connection
+// ends.
 void ph_net_server_advance(ph_net_server* server, uint64_t now_us, uint64_t unix_s);
 
 // Ends a connection, and keeps what it has counted.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 // The connections of a server: a slot for each, found by address or by client id, and the events of
-// their beginning and end. A slot whose end nobody has heard of yet is not given to another, so
+// their beginning and end. A slot whose end event was not taken yet is not given to another, so
 // there are never more events than two for each slot.
 // Find once per datagram; take and end once per connection; allocates at creation only.
 //

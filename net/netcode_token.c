@@ -7,6 +7,7 @@
 
 #include <pinhole/net/netcode_token.h>
 
+#include "base/check.h"
 #include "net/netcode_bytes.h"
 #include "net/netcode_private.h"
 #include "net/net_tools.h"
@@ -27,18 +28,19 @@ ph_token_def ph_token_def_default(void)
     return (ph_token_def){.lifetime_s = 30, .timeout_s = 10, .cookie = COOKIE};
 }
 
-static ph_result check(const ph_token_def* def)
+static ph_result check_def(const ph_token_def* def)
 {
-    if (def->address_count < 1 || def->address_count > PH_TOKEN_ADDRESSES_MAX) {
-        return PH_ERROR_VALUE;
+    ph_check check = ph_check_begin(def->on_error, def->on_error_context, "ph_token_write");
+    ph_check_range(&check, "ph_token_def.address_count", def->address_count, 1,
+                   PH_TOKEN_ADDRESSES_MAX);
+    for (int i = 0; i < def->address_count && check.result == PH_OK; ++i) {
+        ph_check_range(&check, "ph_token_def.addresses.kind", def->addresses[i].kind,
+                       PH_ADDRESS_IPV4, PH_ADDRESS_IPV6);
     }
-    for (int i = 0; i < def->address_count; ++i) {
-        if (def->addresses[i].kind != PH_ADDRESS_IPV4 &&
-            def->addresses[i].kind != PH_ADDRESS_IPV6) {
-            return PH_ERROR_VALUE;
-        }
-    }
-    return def->create_s > UINT64_MAX - def->lifetime_s ? PH_ERROR_RANGE : PH_OK;
+    ph_check_that(&check, def->create_s <= UINT64_MAX - def->lifetime_s, "ph_token_def.create_s",
+                  "so late that the end of the token is after the end of time",
+                  "a time in Unix seconds");
+    return check.result;
 }
 
 static void seal_private(const ph_token_def* def, const ph_token_secrets* secrets,
@@ -69,7 +71,7 @@ ph_result ph_token_write_with(const ph_token_def* def, const ph_token_secrets* s
     PH_ASSERT(def->cookie == COOKIE);
 
     memset(token, 0, PH_TOKEN_SIZE);
-    const ph_result result = check(def);
+    const ph_result result = check_def(def);
     if (result != PH_OK) {
         return result;
     }

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-// Tags of genuine tokens are as good as random: who can choose one has the private key.
+// Tags of genuine tokens are as good as random: only a holder of the private key can choose one.
 static uint64_t key_of(const uint8_t tag[PH_NETCODE_TAG_SIZE])
 {
     return ph_number_at(tag, 8);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// The threads sleep between two runs. A run wakes them, everybody takes the next index until none is
+// The threads sleep between two runs. A run wakes them, each takes the next index until none is
 // left, and the last one to finish wakes the caller. A run costs some 10 us beside its work.
 
 #if !defined(_WIN32) && !defined(_POSIX_C_SOURCE)
@@ -16,7 +16,7 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-// More would not be of use to anybody.
+// More threads than this would only wait for each other.
 enum { THREADS_MAX = 256 };
 
 static const ph_allocator MEMORY = {0}; // malloc and free
@@ -34,7 +34,7 @@ struct ph_pool {
     ph_job_fn* work;
     void* context;
     int count;
-    atomic_int next; // the first index that nobody has taken
+    atomic_int next; // the first index that no thread has taken
 };
 
 static void take_part(ph_pool* pool)

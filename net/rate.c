@@ -57,7 +57,7 @@
 #define NEAR_SHARE 0.03
 #define NEAR_FROM 0.85
 #define NEAR_TO 1.1
-#define USED_SHARE 0.6 // of the rate: below, nobody knows whether more would do
+#define USED_SHARE 0.6 // of the rate: below, it is unknown whether the link carries more
 
 ph_rate_def ph_rate_def_default(void)
 {
@@ -228,7 +228,7 @@ static void lower(ph_rate* rate, uint64_t now_us, ph_rate_state state, double wa
     rate->growing_count = 0;
 }
 
-// Of a client that hardly uses its rate nobody knows what the link would deliver.
+// Of a client that hardly uses its rate it is unknown what the link would deliver.
 static bool is_used(const ph_rate* rate, const epoch* seen)
 {
     return seen->sent_bps >= USED_SHARE * rate->rate;
@@ -309,7 +309,7 @@ static void end_rising(ph_rate* rate, uint64_t now_us, const epoch* seen, bool h
 }
 
 // The queue is gone; or it goes; or it stays, whatever is sent: then the way has become longer. Without a
-// round trip nobody knows.
+// round trip it is unknown.
 static void end_draining(ph_rate* rate, uint64_t now_us, const epoch* seen)
 {
     if (seen->rtt_ms == 0.0) {
@@ -395,7 +395,7 @@ static bool is_silent(const ph_rate* rate, uint64_t now_us, const ph_viewer_netw
 
 // A rate that was hardly used comes back as it was, however long it was silent, as it would not rise by
 // itself. Whether it was used is asked of the time before: in silence senders fall silent, too.
-static void heed_silence(ph_rate* rate, uint64_t now_us)
+static void check_silence(ph_rate* rate, uint64_t now_us)
 {
     const bool is_first = rate->lowered_us <= rate->heard_us;
     if (rate->was_used) {
@@ -424,7 +424,7 @@ bool ph_rate_update(ph_rate* rate, uint64_t now_us, const ph_viewer_network_stat
         rate->first_rtt_ms = (double)link->rtt_sum_us * 1e-3 / (double)link->rtt_samples;
     }
     if (is_silent(rate, now_us, link)) {
-        heed_silence(rate, now_us);
+        check_silence(rate, now_us);
         begin_epoch(rate, now_us, link);
     } else if (now_us < rate->deaf_us) {
         begin_epoch(rate, now_us, link);

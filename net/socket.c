@@ -7,19 +7,22 @@
 #include "net/socket_system.h"
 
 #include "base/allocator.h"
+#include "base/check.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #if defined(_WIN32)
 #include <windows.h> // behind winsock2.h, which socket_system.h has
 #else
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <time.h>
 #include <unistd.h>
 #endif
 
+#define SYSTEM_TEXT_SIZE 96
 #define COOKIE 0x736f636bu // "sock"
 #define BUFFER_BYTES_USUAL (4 << 20)
 
@@ -58,6 +61,12 @@ static bool unblock(ph_socket_number number)
 static bool is_port_taken(void)
 {
     return WSAGetLastError() == WSAEADDRINUSE;
+}
+
+static const char* system_text(char text[SYSTEM_TEXT_SIZE])
+{
+    snprintf(text, SYSTEM_TEXT_SIZE, "error %d of Windows sockets", WSAGetLastError());
+    return text;
 }
 
 uint64_t ph_socket_now_us(void)
@@ -121,6 +130,12 @@ static bool is_port_taken(void)
     return errno == EADDRINUSE;
 }
 
+static const char* system_text(char text[SYSTEM_TEXT_SIZE])
+{
+    snprintf(text, SYSTEM_TEXT_SIZE, "%s", strerror(errno));
+    return text;
+}
+
 uint64_t ph_socket_now_us(void)
 {
     struct timespec now;
@@ -156,7 +171,7 @@ static void set_option(ph_socket_number number, int level, int option, int value
     setsockopt(number, level, option, (const void*)&value, sizeof value);
 }
 
-// The larger ones are for whoever may have them; the others get as much as the system allows.
+// A process with the privilege gets the larger buffers; others get as much as the system allows.
 static void set_buffers(ph_socket_number number, const ph_socket_def* def)
 {
     set_option(number, SOL_SOCKET, SO_RCVBUF, def->receive_buffer_bytes);
@@ -275,9 +290,21 @@ static ph_result open_number(ph_socket* opened, const ph_socket_def* def, bool i
     const ph_result result =
         is_shared && !share(opened->number) ? PH_ERROR_SYSTEM : bind_number(opened, def);
     if (result != PH_OK) {
+        const int kept = errno; // of what failed, not of the closing
         close_number(opened->number);
+        errno = kept;
     }
     return result;
+}
+
+static ph_result fail_to_open(const ph_check* call, ph_result result, const ph_address* address)
+{
+    char system[SYSTEM_TEXT_SIZE];
+    system_text(system);
+    char text[PH_ADDRESS_TEXT_MAX];
+    return ph_fail(call, result, "ph_socket_def.local_address",
+                   "is %s; the operating system refuses it: %s", ph_address_print(address, text),
+                   system);
 }
 
 static ph_result open_socket(const ph_socket_def* def, bool is_shared, ph_socket** socket)
@@ -285,12 +312,20 @@ static ph_result open_socket(const ph_socket_def* def, bool is_shared, ph_socket
     PH_ASSERT(def->cookie == COOKIE);
 
     *socket = NULL;
-    if (def->local_address.kind == PH_ADDRESS_NONE) {
-        return PH_ERROR_VALUE;
+    ph_check check = ph_check_begin(def->on_error, def->on_error_context, "ph_socket_open");
+    ph_check_that(&check,
+                  def->local_address.kind == PH_ADDRESS_IPV4 ||
+                      def->local_address.kind == PH_ADDRESS_IPV6,
+                  "ph_socket_def.local_address", "none", "an IPv4 or IPv6 address");
+    ph_check_range(&check, "ph_socket_def.receive_buffer_bytes", def->receive_buffer_bytes, 0,
+                   PH_NO_END);
+    ph_check_range(&check, "ph_socket_def.send_buffer_bytes", def->send_buffer_bytes, 0, PH_NO_END);
+    if (check.result != PH_OK) {
+        return check.result;
     }
     ph_socket* opened = ph_allocate_zeroed(&def->allocator, sizeof *opened);
     if (opened == NULL) {
-        return PH_ERROR_MEMORY;
+        return ph_fail_memory(&check);
     }
     opened->allocator = def->allocator;
     opened->local = def->local_address;
@@ -298,12 +333,14 @@ static ph_result open_socket(const ph_socket_def* def, bool is_shared, ph_socket
     if (result == PH_OK) {
         result = open_number(opened, def, is_shared);
         if (result != PH_OK) {
+            const int kept = errno;
             stop_system();
+            errno = kept;
         }
     }
     if (result != PH_OK) {
         ph_release(&def->allocator, opened, sizeof *opened);
-        return result;
+        return fail_to_open(&check, result, &def->local_address);
     }
     ph_socket_prepare(opened);
     *socket = opened;
@@ -315,8 +352,8 @@ ph_result ph_socket_open(const ph_socket_def* def, ph_socket** socket)
     return open_socket(def, false, socket);
 }
 
-// The first one is bound before it may share, so that an address that somebody has, whether he would
-// share it or not, is taken.
+// The first one is bound before it may share, so that an address that another socket has, whether
+// that would share it or not, is taken.
 ph_result ph_socket_open_shared(const ph_socket_def* def, int count, ph_socket** sockets,
                                 int* opened)
 {
@@ -330,6 +367,7 @@ ph_result ph_socket_open_shared(const ph_socket_def* def, int count, ph_socket**
     *opened = 1;
     ph_socket_def same = *def;
     same.local_address = sockets[0]->local;
+    same.on_error = NULL; // one is enough, that there are no more is no fault
     if (count > 1 && share(sockets[0]->number)) {
         while (*opened < count && open_socket(&same, true, &sockets[*opened]) == PH_OK) {
             ++*opened;

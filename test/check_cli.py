@@ -42,6 +42,8 @@ VISION_RATIOS = [
     "query_40k_per_1k_viewers",
 ]
 
+HELP_COLUMNS = 100
+
 complaints = []
 
 
@@ -60,11 +62,14 @@ def check_help():
                       ("bench", "bits", "--help"), ("help", "bench", "bits"),
                       ("bench", "vision", "--help"), ("demo", "--help"), ("help", "demo"),
                       ("serve", "--help"), ("bots", "--help"), ("token", "--help"),
-                      ("bench", "net", "--help")):
+                      ("bench", "net", "--help"), ("sim", "--help"), ("bench", "load", "--help"),
+                      ("bench", "learn", "--help")):
         status, output, errors = run(*arguments)
         name = " ".join(("pinhole", *arguments))
         expect(status == 0 and not errors, f"`{name}`: exit {status}, says {errors!r} on standard error")
         expect("example: pinhole " in output, f"`{name}` gives no example")
+        for line in output.splitlines():
+            expect(len(line) <= HELP_COLUMNS, f"`{name}` prints a line of {len(line)} columns: {line!r}")
     expect("bits" in run("bench")[1], "`pinhole bench` does not list the bench bits")
     status, output, errors = run()
     expect(status == 2 and not output and "commands:" in errors and "example: pinhole sim scene:town" in errors,

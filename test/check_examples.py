@@ -15,27 +15,27 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROGRAMS = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "build/release").resolve()
 SECONDS = 3
-PATIENCE_S = 30
+TIMEOUT_S = 30
 
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
         token = pathlib.Path(folder) / "client.token"
         server = subprocess.Popen([PROGRAMS / "example_server", token, str(SECONDS)], stdout=subprocess.PIPE, text=True)
-        deadline = time.monotonic() + PATIENCE_S
+        deadline = time.monotonic() + TIMEOUT_S
         while (not token.exists() or token.stat().st_size < 2048) and time.monotonic() < deadline:
             time.sleep(0.02)
         is_private = token.stat().st_mode & 0o077 == 0
-        client = subprocess.run([PROGRAMS / "example_client", token], stdout=subprocess.PIPE, text=True, timeout=PATIENCE_S)
-        heard = server.communicate(timeout=PATIENCE_S)[0]
+        client = subprocess.run([PROGRAMS / "example_client", token], stdout=subprocess.PIPE, text=True, timeout=TIMEOUT_S)
+        heard = server.communicate(timeout=TIMEOUT_S)[0]
     print(heard, client.stdout, sep="---\n")
     wanted = {"the server hears the client": "player 0 says: hello" in heard,
-              "nobody else can read the token": is_private,
+              "only its owner can read the token": is_private,
               "the server ends well": server.returncode == 0,
               "the client is welcome": "the server says: welcome" in client.stdout,
               "the client sees all": "100 dancers in view" in client.stdout,
               "the client is told the end": ": disconnected;" in client.stdout,
-              "input is heeded": "up to number 0\n" not in client.stdout,
+              "input is processed": "up to number 0\n" not in client.stdout,
               "the client ends well": client.returncode == 0}
     missing = [name for name, is_so in wanted.items() if not is_so]
     print(f"not so: {missing}" if missing else "examples: ok")

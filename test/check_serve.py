@@ -5,8 +5,8 @@
 
     test/check_serve.py [PROGRAM] [CHECK ...]      (default build/pinhole, all checks)
 
-Servers and bots are real processes; ports are the system's choice. How fast anything is, is not asked; but that nobody is
-told more than the budget allows, that every bot comes to equal the world, and that bad clients do not disturb good ones.
+Servers and bots are real processes; ports are the system's choice. How fast anything is, is not asked; but that no client is
+sent more than the budget allows, that every bot comes to equal the world, and that bad clients do not disturb good ones.
 """
 
 import contextlib
@@ -24,11 +24,12 @@ import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROGRAM = str(ROOT / "build/pinhole")
-PATIENCE_S = 60
-# Good clients among bad ones (check_faults): what is more counts as disturbed; so often it must be seen, in so many tries.
+TIMEOUT_S = 60
+# Good clients among bad ones (check_faults): what is more counts as disturbed. A real disturbance is there in every try; beside
+# busy loops one of five tries differed by 7 % by chance (the other way). So often it must be seen without a good try, of so many:
 DISTURBED_MAX = 1.05
-DISTURBED_TRIES = 2
-TRIES_MAX = 6
+DISTURBED_TRIES = 4
+TRIES_MAX = 8
 # A server that has time waits as long as it runs, on a busy machine five times as long; one that is kept from its ticks 30 times.
 WAITED_MAX = 10
 
@@ -68,7 +69,7 @@ class Server:
         self.key_text = pathlib.Path(made).read_text().strip().lower()
 
     def await_line(self, pattern):
-        deadline = time.monotonic() + PATIENCE_S
+        deadline = time.monotonic() + TIMEOUT_S
         while time.monotonic() < deadline and self.process.poll() is None:
             found = re.search(pattern, self.log.read_text(), re.MULTILINE)
             if found:
@@ -77,13 +78,13 @@ class Server:
         raise RuntimeError(f"the server does not say {pattern!r}, but:\n{self.log.read_text()}")
 
     def metrics(self):
-        with urllib.request.urlopen(self.metrics_url, timeout=PATIENCE_S) as answer:
+        with urllib.request.urlopen(self.metrics_url, timeout=TIMEOUT_S) as answer:
             self.last_metrics = answer.read().decode()
         return dict(re.findall(r"^(\w+(?:\{[^}]*\})?) (\S+)$", self.last_metrics, re.MULTILINE))
 
     def metric(self, name, least):
         """Metrics are made once a second: waits until one has got there."""
-        deadline = time.monotonic() + PATIENCE_S
+        deadline = time.monotonic() + TIMEOUT_S
         found = float(self.metrics()[name])
         while found < least and time.monotonic() < deadline:
             time.sleep(0.1)
@@ -93,7 +94,7 @@ class Server:
     def stop(self, name, sent=signal.SIGTERM):
         self.metrics()
         self.process.send_signal(sent)
-        status = self.process.wait(PATIENCE_S)
+        status = self.process.wait(TIMEOUT_S)
         text = self.log.read_text()
         expect(status == 0, f"{name}: the server exits with {status} after {sent.name}:\n{text[-2000:]}")
         expect("ERROR: " not in text and "WARNING: ThreadSanitizer" not in text,
@@ -151,7 +152,7 @@ def expect_well(name, outcome):
 
 
 def check_many(folder):
-    """64 bots: all connect, nobody is told too much, all come to equal the world; metrics and log tell of it."""
+    """64 bots: all connect, none is sent more than its budget, all come to equal the world; metrics and log tell of it."""
     key = make_key(folder, "many.key")
     with server("many", folder, "scene:town", key=key) as one:
         outcome = bots(one, "--bots", "64", "--seconds", "3", "--chat", "2")
@@ -165,7 +166,7 @@ def check_many(folder):
         expect(float(metrics["pinhole_overruns_total"]) == 0 and float(metrics["pinhole_datagrams_sent_total"]) > 300,
                f"many: metrics say {metrics}")
         try:
-            urllib.request.urlopen(one.metrics_url + "x", timeout=PATIENCE_S)
+            urllib.request.urlopen(one.metrics_url + "x", timeout=TIMEOUT_S)
             expect(False, "many: there is a page beside /metrics")
         except urllib.error.HTTPError as error:
             expect(error.code == 404, f"many: another page is answered with {error.code}")
@@ -200,7 +201,7 @@ def has_ipv6():
 def check_loss(folder):
     """30 % lost each way, more to tell than the budget allows, by IPv6 where there is one: all arrives all the same."""
     key = make_key(folder, "loss.key")
-    one = Server(folder, "herd", "--entities", "50", "--profile", "classic", "--kbps", "8", key=key,
+    one = Server(folder, "load", "--entities", "50", "--profile", "classic", "--kbps", "8", key=key,
                  listen="[::1]:0" if has_ipv6() else "127.0.0.1:0")
     try:
         outcome = bots(one, "--bots", "10", "--seconds", "4", "--loss", "30", "--rtt", "60", "--jitter", "20", "--chat", "2",
@@ -218,7 +219,7 @@ def check_loss(folder):
 
 
 def check_wrong_key(folder):
-    """Who has no token of this server gets nothing."""
+    """A client without a token of this server gets nothing."""
     with server("wrong key", folder, "scene:town", key=make_key(folder, "right.key")) as one:
         wrong = make_key(folder, "wrong.key")
         status, figures, _ = bots(one, "--bots", "4", "--seconds", "1", "--converge", "1", key=wrong)
@@ -229,7 +230,7 @@ def check_wrong_key(folder):
 
 
 def check_full(folder):
-    """A full server says so, and is open again when somebody has gone."""
+    """A full server says so, and is open again when a client has gone."""
     with server("full", folder, "scene:town", "--clients", "8", key=make_key(folder, "full.key")) as one:
         status, figures, _ = bots(one, "--bots", "10", "--seconds", "1", "--converge", "0", "--ramp", "0")
         expect(status == 1 and figures.get("never_connected") == 2, f"full: exit {status}, {figures}")
@@ -288,7 +289,7 @@ class Troublemakers:
         self.jumping = self.start(self.EACH, 700)
 
     def start(self, count, first_id, *arguments):
-        command = blind_bots_command(self.of, "herd", "--profile", "classic", "--bots", str(count), "--seconds", "600",
+        command = blind_bots_command(self.of, "load", "--profile", "classic", "--bots", str(count), "--seconds", "600",
                                      "--first-id", str(first_id), *arguments)
         return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
@@ -305,7 +306,7 @@ class Troublemakers:
 
 
 def good_bots(of):
-    """20 in a herd, whose figures depend on nothing but what the server sends them, and when."""
+    """20 in the load scene, whose figures depend on nothing but what the server sends them, and when."""
     return subprocess.Popen(bots_command(of, "--bots", "20", "--seconds", "12", "--ramp", "0"), stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE, text=True)
 
@@ -328,8 +329,8 @@ def seconds_of_cpu(of):
 
 def compare_servers(folder, key):
     """The same world twice at the same time; bad clients join one of the two servers. Returns what became of the good bots."""
-    herd = ("herd", "--entities", "100", "--profile", "classic", "--seed", "1")
-    with server("quiet", folder, *herd, key=key) as alone, server("disturbed", folder, *herd, key=key) as shared:
+    load = ("load", "--entities", "100", "--profile", "classic", "--seed", "1")
+    with server("quiet", folder, *load, key=key) as alone, server("disturbed", folder, *load, key=key) as shared:
         processes, others = [], None
         try:
             processes = [good_bots(alone), good_bots(shared)]
@@ -362,7 +363,7 @@ def check_faults(folder):
     """Among bad clients of all kinds (Troublemakers) the good ones are sent as much, and show as little error, as without them.
 
     Two servers in one try differ by less than 1 % where the machine lets them tick. Where it does not, they show more error,
-    whoever their clients are (14 ticks missed of 120: 20 %). Two signs of that say that a try proves nothing: the server without bad
+    whatever their clients are (14 ticks missed of 120: 20 %). Two signs of that say that a try proves nothing: the server without bad
     clients missed ticks as well; or the other one has waited for the machine much longer than it ran. One that spends its time on
     bad clients has run."""
     key = make_key(folder, "faults.key")
@@ -398,7 +399,7 @@ def check_frozen(folder):
 
 def check_stalled(folder):
     """Bots that were stopped for longer than the tolerance of their meters: what came meanwhile, all at once, was not too much."""
-    with server("stalled", folder, "herd", "--entities", "100", "--profile", "classic", key=make_key(folder, "stalled.key")) as one:
+    with server("stalled", folder, "load", "--entities", "100", "--profile", "classic", key=make_key(folder, "stalled.key")) as one:
         main = subprocess.Popen(bots_command(one, "--bots", "8", "--seconds", "7"), stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, text=True)
         one.metric("pinhole_clients", 8)

@@ -149,7 +149,7 @@ def check_variants(recording, folder):
 
 
 def check_edge(folder):
-    """Two who walk across the edge of the world, side by side: to them it is a step like any other."""
+    """Two entities that walk across the edge of the world, side by side: to them it is a step like any other."""
     recording, dump, told = folder / "edge.csv", folder / "edge_dump.csv", folder / "edge.json"
     rows = [f"# rate {RATE}", "tick,entity,x_mm,y_mm,z_mm,heading_deg,health"]
     for tick in range(RATE * SECONDS):
@@ -221,7 +221,7 @@ def check_ablation(recording):
     names = [row["name"] for row in rows]
     expect(names[0] == "classic" and names[-1] == "pinhole" and len(set(names)) == len(names), f"ablation: {names}")
     words = {word for name in names[1:-1] for word in name.replace(",", "").split()}
-    expect({"scheduler", "rhythm", "prediction", "precision", "models", "+", "-"} == words, "ablation: every part")
+    expect({"scheduler", "pacing", "prediction", "precision", "models", "+", "-"} == words, "ablation: every part")
     expect(all(row["overruns"] == 0 and row["converged"] for row in rows), "ablation: the promises hold in every row")
     code, output, _ = run(recording, "--viewers", 1, "--seconds", 11, "--ablate")
     expect(code == 0 and all(f"\n{name} " in output for name in names), "ablation: a table with every row")
@@ -237,7 +237,7 @@ def check_texts(recording):
     code, output, errors = run(recording, "--viewers", 2, "--seconds", 12)
     keys = NUMBERS + [f"{spread}.{part}" for spread in SPREADS for part in PARTS]
     expect(code == 0 and all(key in output for key in keys) and "derived schema" in output, "the table has every figure")
-    expect(errors == "", "no progress bar where nobody looks")
+    expect(errors == "", "no progress bar without a terminal")
 
 
 def check_mistakes(recording, folder):

@@ -249,7 +249,7 @@ static void spawn(scene* s, int i)
         .position_mm = {creature.position_mm[0], creature.position_mm[1], 0},
     };
     need(ph_world_spawn(s->world, &spawn, &s->id[i]) == PH_OK &&
-             ph_world_set_struct(s->world, s->id[i], &creature, NULL) == PH_OK,
+             ph_world_set_struct(s->world, s->id[i], &creature) == PH_OK,
          "creature");
 }
 

@@ -135,7 +135,7 @@ def flip(path):
             except Refused:
                 said, used = "refused", 0
             if said == text and used == len(data):
-                print(f"{data.hex()}: bit {bit} may change and nobody notices")
+                print(f"{data.hex()}: bit {bit} may change unnoticed")
                 return 1
             count += 1
     print(f"messages: {count} changed bits noticed")

@@ -6,7 +6,7 @@
     pinhole sim RECORDING --rate 16 --viewers 4 --dump DUMP --json > RESULT.json
     test/recompute.py RECORDING DUMP --rate 16 --viewers 4 --json RESULT.json
 
-Follows the words of kit/meter.h and kit/past.h, plainly: it sorts, and looks back through the last
+Follows the words of kit/meter.h and kit/truth_history.h, plainly: it sorts, and looks back through the last
 second again and again. Shares no code with the program. Without --json it prints the figures. With
 it, every figure must agree, and the exit code says whether: 0 yes, 1 no, 2 the files make no sense.
 
@@ -217,7 +217,7 @@ class Viewer:
         self.counts.join_ticks.append(join_ticks)
 
     def look_around(self, tick):
-        """Who is near and who is in the core: for how many frames in a row, up to this one."""
+        """Which entities are near and which are in the core: for how many frames in a row, up to this one."""
         eye = self.truth.paths[self.viewer][tick]
         ranked = sorted((planar2(eye, place), self.truth.stays[entity, tick], entity)
                         for entity, place in self.truth.ticks[tick].items() if entity != self.viewer)
@@ -226,7 +226,7 @@ class Viewer:
         self.nears = self.nears[-self.rate:] + [{entity for far2, _, entity in ranked if far2 <= self.near_mm**2}]
 
     def judge_missing(self, tick, shown):
-        """Returns whom joining asks for."""
+        """Returns the entities that joining asks for."""
         must = [entity for entity, ticks in self.streaks.items() if ticks > self.rate]
         self.counts.must += len(must)
         self.counts.missing += sum(entity not in shown for entity in must)

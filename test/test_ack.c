@@ -63,7 +63,7 @@ static void numbers_up_to_the_newest_are_old(void** state)
     assert_int_equal(ph_receipt_judge(&receipt, 1001, 990), PH_NEWS_NEW);
 }
 
-static void a_horizon_that_nobody_can_have_told_is_impossible(void** state)
+static void a_horizon_that_no_sender_can_have_sent_is_impossible(void** state)
 {
     (void)state;
     const ph_receipt receipt = {.newest = 1000};
@@ -153,7 +153,7 @@ int main(void)
         cmocka_unit_test(another_size_is_no_ack),
         cmocka_unit_test(a_session_begins_with_nothing_applied),
         cmocka_unit_test(numbers_up_to_the_newest_are_old),
-        cmocka_unit_test(a_horizon_that_nobody_can_have_told_is_impossible),
+        cmocka_unit_test(a_horizon_that_no_sender_can_have_sent_is_impossible),
         cmocka_unit_test(at_most_64_packets_are_in_flight),
         cmocka_unit_test(a_probe_is_at_most_64_ahead),
         cmocka_unit_test(numbers_wrap),

@@ -16,7 +16,7 @@
 #include <pinhole/viewer.h>
 
 #define SEND_US 200000
-#define FAR_MM 20000 // nobody gets there within a tick
+#define FAR_MM 20000 // no entity gets there within a tick
 
 typedef struct fixture {
     small_world f;
@@ -66,7 +66,7 @@ static void news_resolves_everything_up_to_its_number(void** state)
     (void)state;
     fixture* x = setup(1000);
     send(x, 6);
-    assert_int_equal(x->box.letters[0].header.sequence, 1006);
+    assert_int_equal(x->box.packets[0].header.sequence, 1006);
     assert_int_equal(inbox_ack(&x->box, 1004, 0xB), PH_OK);
     const ph_viewer_stats stats = inbox_stats(&x->box);
     assert_int_equal(stats.new_acks, 1);
@@ -74,8 +74,8 @@ static void news_resolves_everything_up_to_its_number(void** state)
     assert_int_equal(stats.lost_packets, 1); // 1002
     assert_int_equal(stats.in_flight_count, 2);
     send(x, 1);
-    assert_int_equal(x->box.letters[0].header.horizon, 1004);
-    assert_false(x->box.letters[0].header.has_hello);
+    assert_int_equal(x->box.packets[0].header.horizon, 1004);
+    assert_false(x->box.packets[0].header.has_hello);
     teardown(x);
 }
 
@@ -219,7 +219,7 @@ static void an_answer_that_was_given_again_makes_no_way_longer(void** state)
     assert_int_equal(inbox_stats(&x->box).rtt_sum_us, 80000);
     x->box.now_us -= SEND_US - 30000;
     send(x, 1); // 30 ms later
-    assert_int_equal(x->box.letters[0].header.wait, (30 + 50) / 8);
+    assert_int_equal(x->box.packets[0].header.wait, (30 + 50) / 8);
     teardown(x);
 }
 
@@ -236,14 +236,14 @@ static void answers_of_an_unknown_or_impossible_lag_measure_nothing(void** state
     assert_int_equal(inbox_stats(&x->box).rtt_samples, 0);
     assert_true(inbox_stats(&x->box).rtt_ms == 0.0);
     send(x, 1);
-    assert_int_equal(x->box.letters[0].header.wait, PH_WAIT_UNKNOWN);
+    assert_int_equal(x->box.packets[0].header.wait, PH_WAIT_UNKNOWN);
     x->box.now_us += 80000;
     assert_int_equal(ack_late(x, 80), PH_OK);
     assert_int_equal(inbox_stats(&x->box).rtt_samples, 1);
     teardown(x);
 }
 
-// Whatever strangers send, the world stays sound, and honest answers still count.
+// Whatever unknown senders send, the world stays sound, and honest answers still count.
 static void forged_acknowledgements_do_no_harm(void** state)
 {
     (void)state;
@@ -329,7 +329,7 @@ static void what_was_applied_is_known(void** state)
     teardown(x);
 }
 
-// The place of somebody who has jumped is known as one behind that jump.
+// The place of an entity that has jumped is known as one behind that jump.
 static void jumps_that_were_applied_are_known(void** state)
 {
     (void)state;

@@ -10,7 +10,7 @@
 static void assert_reads_as(const char* text, const char* printed)
 {
     ph_address address;
-    assert_int_equal(ph_address_parse(text, &address), PH_OK);
+    assert_int_equal(ph_address_parse(text, &address, NULL), PH_OK);
     char again[PH_ADDRESS_TEXT_MAX];
     assert_string_equal(ph_address_print(&address, again), printed);
 }
@@ -19,7 +19,7 @@ static void ipv4_is_read_and_printed(void** state)
 {
     (void)state;
     ph_address address;
-    assert_int_equal(ph_address_parse("192.0.2.255:40000", &address), PH_OK);
+    assert_int_equal(ph_address_parse("192.0.2.255:40000", &address, NULL), PH_OK);
     const uint8_t bytes[4] = {192, 0, 2, 255};
     const ph_address expected = ph_address_make_ipv4(bytes, 40000);
     assert_true(ph_address_is_equal(&address, &expected));
@@ -32,7 +32,7 @@ static void ipv6_is_read_and_printed_short(void** state)
 {
     (void)state;
     ph_address address;
-    assert_int_equal(ph_address_parse("[2001:db8::ff01]:7", &address), PH_OK);
+    assert_int_equal(ph_address_parse("[2001:db8::ff01]:7", &address, NULL), PH_OK);
     const uint8_t bytes[16] = {0x20, 0x01, 0x0d, 0xb8, [14] = 0xff, [15] = 0x01};
     const ph_address expected = ph_address_make_ipv6(bytes, 7);
     assert_true(ph_address_is_equal(&address, &expected));
@@ -122,7 +122,7 @@ static void nonsense_is_refused(void** state)
     };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; ++i) {
         ph_address address = {.port = 7, .kind = 9};
-        if (ph_address_parse(texts[i], &address) != PH_ERROR_TEXT) {
+        if (ph_address_parse(texts[i], &address, NULL) != PH_ERROR_TEXT) {
             fail_msg("\"%s\" was read", texts[i]);
         }
         assert_true(ph_address_is_equal(&address, &(ph_address){0}));
@@ -143,7 +143,7 @@ static void every_address_is_read_as_it_was_printed(void** state)
             round % 2 == 0 ? ph_address_make_ipv4(bytes, port) : ph_address_make_ipv6(bytes, port);
         char text[PH_ADDRESS_TEXT_MAX];
         ph_address read;
-        assert_int_equal(ph_address_parse(ph_address_print(&made, text), &read), PH_OK);
+        assert_int_equal(ph_address_parse(ph_address_print(&made, text), &read, NULL), PH_OK);
         assert_true(ph_address_is_equal(&made, &read));
     }
 }

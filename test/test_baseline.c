@@ -85,7 +85,7 @@ static int32_t predicted_x(const fixture* f, uint32_t tick)
     return position_mm[0];
 }
 
-static void who_enters_stays_unless_it_brings_a_velocity(void** state)
+static void an_entity_that_enters_stays_unless_it_brings_a_velocity(void** state)
 {
     (void)state;
     fixture f;
@@ -197,7 +197,7 @@ static void residuals_grow_and_fade(void** state)
     teardown(&f);
 }
 
-static void an_update_of_nobody_and_a_leave_leave_nothing(void** state)
+static void an_update_of_no_entity_and_a_leave_leave_nothing(void** state)
 {
     (void)state;
     fixture f;
@@ -299,7 +299,7 @@ static void directions_are_right_all_the_way_round(void** state)
     assert_in_range(ph_direction_of(0, INT32_MIN), 49151, 49153);
 }
 
-// Both ends work them out, whoever built them: not one may ever change.
+// Both ends work them out, with any compiler: not one may ever change.
 static void directions_are_those_of_all_versions(void** state)
 {
     (void)state;
@@ -499,7 +499,7 @@ static void on_a_ground_altitudes_stay(void** state)
     teardown(&f);
 }
 
-// Nobody knows afterwards what it was: a client has no words for it to compare with.
+// What it was is unknown afterwards: a client has no words for it to compare with.
 static void a_heading_told_once_leaves_no_sizes(void** state)
 {
     (void)state;
@@ -537,7 +537,7 @@ static void a_velocity_is_a_way_of_an_eighth_of_a_second_in_steps(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_enters_stays_unless_it_brings_a_velocity),
+        cmocka_unit_test(an_entity_that_enters_stays_unless_it_brings_a_velocity),
         cmocka_unit_test(motion_goes_on_through_the_two_newest_samples),
         cmocka_unit_test(motion_is_not_carried_on_for_ever),
         cmocka_unit_test(a_tick_before_the_newest_sample_is_no_time),
@@ -545,7 +545,7 @@ int main(void)
         cmocka_unit_test(a_jump_leaves_no_motion),
         cmocka_unit_test(a_second_sample_of_the_same_tick_replaces_the_first),
         cmocka_unit_test(residuals_grow_and_fade),
-        cmocka_unit_test(an_update_of_nobody_and_a_leave_leave_nothing),
+        cmocka_unit_test(an_update_of_no_entity_and_a_leave_leave_nothing),
         cmocka_unit_test(an_enter_starts_from_initial_values),
         cmocka_unit_test(headings_are_guessed_from_where_it_goes),
         cmocka_unit_test(a_digest_sees_all_but_texts_and_high_associations),

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Shelves and buckets: what makes a priority, what goes along, that nobody starves, and the same bits
-// everywhere.
+// Shelves and buckets: what makes a priority, what goes along, that no entity starves, and the same
+// bits everywhere.
 
 #include "support/ranked_slots.h"
 
@@ -15,7 +15,7 @@
 #define HAT UINT64_C(2)
 #define LAST (UINT64_C(1) << 63)
 
-// Everybody stands 8 m away and has walked one: an eighth, the first bucket of its shelf.
+// All entities stand 8 m away and have walked one metre: an eighth, the first bucket of its shelf.
 static void setup(ranked_slots* f)
 {
     ranked_slots_setup(f, ph_scheduler_buckets());
@@ -41,7 +41,7 @@ static void a_position_counts_by_its_path_over_the_distance(void** state)
     assert_true(f.priority[2] == 0.5f);
 }
 
-// Someone puts on a hat, without moving.
+// An entity puts on a hat, without moving.
 static void something_else_counts_as_half_a_metre_each(void** state)
 {
     (void)state;
@@ -92,7 +92,7 @@ static void the_weight_multiplies(void** state)
     assert_true(f.priority[1] == 0.0f);
 }
 
-static void nothing_due_and_nobody_there_have_no_priority(void** state)
+static void nothing_due_and_an_empty_slot_have_no_priority(void** state)
 {
     (void)state;
     ranked_slots f;
@@ -148,9 +148,9 @@ static void waiting_multiplies(void** state)
     }
 }
 
-// Somebody who stands 50 m away puts on a hat, among those who walk about at 20 m. One in 32 is
+// An entity that stands 50 m away puts on a hat, among others that walk about at 20 m. One in 32 is
 // served at every send.
-static void nobody_starves(void** state)
+static void no_entity_starves(void** state)
 {
     (void)state;
     ranked_slots f;
@@ -180,7 +180,7 @@ static void nobody_starves(void** state)
             is_served |= best == RANKED_SLOTS - 1;
         }
     }
-    assert_true(sends > 32); // not before everybody else was there once
+    assert_true(sends > 32); // not before every other entity was there once
 }
 
 static void sent_starts_anew_and_lost_adds_back(void** state)
@@ -323,11 +323,11 @@ int main(void)
         cmocka_unit_test(an_entity_stands_where_its_best_property_does),
         cmocka_unit_test(the_smallest_thing_that_is_due_has_its_turn),
         cmocka_unit_test(the_weight_multiplies),
-        cmocka_unit_test(nothing_due_and_nobody_there_have_no_priority),
+        cmocka_unit_test(nothing_due_and_an_empty_slot_have_no_priority),
         cmocka_unit_test(only_the_slots_it_is_given_are_touched),
         cmocka_unit_test(a_shelf_has_four_buckets),
         cmocka_unit_test(waiting_multiplies),
-        cmocka_unit_test(nobody_starves),
+        cmocka_unit_test(no_entity_starves),
         cmocka_unit_test(sent_starts_anew_and_lost_adds_back),
         cmocka_unit_test(a_position_up_to_two_shelves_below_goes_along),
         cmocka_unit_test(a_position_further_below_waits),

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// How far a list goes, and that it goes no further. That nobody is missing from it is shown by
+// How far a list goes, and that it goes no further. That no entity is missing from it is shown by
 // test_groups_exact.c.
 
 #include "support/groups_scene.h"
@@ -61,7 +61,7 @@ static void a_list_ends_behind_the_nearest_and_twice_the_reach(void** state)
     // Eleven within 10 m, one more than wanted.
     assert_int_equal(list_length(&f, 0), 11);
     assert_int_equal(list_length(&f, 5 * METRE), 21);
-    f.centre.own = 3; // is somebody's own, not everybody's
+    f.centre.own = 3; // is one viewer's own, not that of all
     assert_int_equal(list_length(&f, 0), 11);
     teardown(&f);
 }
@@ -83,7 +83,7 @@ static void a_list_ends_behind_radius_and_reach(void** state)
     teardown(&f);
 }
 
-static void who_is_always_visible_takes_places_but_is_in_no_list(void** state)
+static void an_always_visible_entity_takes_places_but_is_in_no_list(void** state)
 {
     (void)state;
     fixture f;
@@ -95,7 +95,7 @@ static void who_is_always_visible_takes_places_but_is_in_no_list(void** state)
     teardown(&f);
 }
 
-static void a_list_holds_nobody_who_may_not_be_seen(void** state)
+static void a_list_holds_no_entity_that_may_not_be_seen(void** state)
 {
     (void)state;
     fixture f;
@@ -165,8 +165,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_list_ends_behind_the_nearest_and_twice_the_reach),
         cmocka_unit_test(a_list_ends_behind_radius_and_reach),
-        cmocka_unit_test(who_is_always_visible_takes_places_but_is_in_no_list),
-        cmocka_unit_test(a_list_holds_nobody_who_may_not_be_seen),
+        cmocka_unit_test(an_always_visible_entity_takes_places_but_is_in_no_list),
+        cmocka_unit_test(a_list_holds_no_entity_that_may_not_be_seen),
         cmocka_unit_test(no_list_reaches_further_than_half_the_world),
         cmocka_unit_test(roots_are_rounded_up),
         cmocka_unit_test(no_memory_leaves_the_list_as_it_was),

@@ -37,7 +37,7 @@ static void each_is_followed_by_the_nearest_of_those_left(void** state)
     }
 }
 
-static void who_is_twice_as_far_away_comes_later(void** state)
+static void an_entity_twice_as_far_away_comes_later(void** state)
 {
     (void)state;
     put(0, 4000, 0);
@@ -64,7 +64,7 @@ static void only_so_many_change_places(void** state)
     assert_int_equal(seen[1].entity, 2); // on the same side
 }
 
-static void nobody_is_no_trouble(void** state)
+static void no_entities_are_no_trouble(void** state)
 {
     (void)state;
     ph_chain_neighbours(seen, 0, x_mm, y_mm);
@@ -77,9 +77,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_is_followed_by_the_nearest_of_those_left),
-        cmocka_unit_test(who_is_twice_as_far_away_comes_later),
+        cmocka_unit_test(an_entity_twice_as_far_away_comes_later),
         cmocka_unit_test(only_so_many_change_places),
-        cmocka_unit_test(nobody_is_no_trouble),
+        cmocka_unit_test(no_entities_are_no_trouble),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

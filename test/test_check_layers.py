@@ -18,6 +18,8 @@ SOUND = {
     "include/pinhole/bits.h": "#include <pinhole/base.h>\n",
     "include/pinhole/fixed.h": '#include "pinhole/bits.h"\n',
     "include/pinhole/pinhole.h": "#include <pinhole/fixed.h>\n#include <pinhole/bits.h>\n",
+    "include/pinhole/pinhole.hpp": "#include <pinhole/pinhole.h>\n#include <type_traits>\n",
+    "include/pinhole/net/net.hpp": "#include <pinhole/net/address.h>\n#include <pinhole/pinhole.hpp>\n",
     "src/base/arena.h": "#include <pinhole/base.h>\n",
     "src/base/arena.c": '#include "base/arena.h"\n',
     "src/bits/word.h": "#include <pinhole/bits.h>\n",
@@ -74,6 +76,16 @@ class CheckLayers(unittest.TestCase):
 
     def test_indented_include_is_seen(self):
         self.complains({"src/base/arena.c": '  #  include "bits/word.h"\n'}, "src/base/arena.c:3:")
+
+    def test_core_header_for_cpp_needs_net(self):
+        self.complains({"include/pinhole/pinhole.hpp": "#include <pinhole/net/address.h>\n"},
+                       "include/pinhole/pinhole.hpp:3: must not include include/pinhole/net/address.h: the library comes without")
+
+    def test_header_of_cpp_in_c(self):
+        self.complains({"include/pinhole/base.h": "#include <type_traits>\n"}, "include/pinhole/base.h:3: <type_traits>")
+
+    def test_large_header_in_cpp(self):
+        self.complains({"include/pinhole/pinhole.hpp": "#include <iostream>\n"}, "include/pinhole/pinhole.hpp:3: <iostream>")
 
     def test_sibling_layer(self):
         self.complains({"src/vision/grid.h": '#include "bits/word.h"\n'}, "src/vision/grid.h:3:")

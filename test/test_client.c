@@ -70,13 +70,13 @@ static void senseless_defs_are_refused(void** state)
         ph_client_def def = ph_client_def_default();
         def.schema = scene->schema;
         def.slot_capacity = capacities[i];
-        assert_int_equal(ph_client_create(&def, &client), PH_ERROR_RANGE);
+        assert_int_equal(ph_client_create(&def, &client), PH_ERROR_ARGUMENT);
     }
     ph_client_def def = ph_client_def_default();
-    assert_int_equal(ph_client_create(&def, &client), PH_ERROR_RANGE);
+    assert_int_equal(ph_client_create(&def, &client), PH_ERROR_ARGUMENT);
     def.schema = scene->schema;
     def.profile = PH_PROFILE_COUNT;
-    assert_int_equal(ph_client_create(&def, &client), PH_ERROR_RANGE);
+    assert_int_equal(ph_client_create(&def, &client), PH_ERROR_ARGUMENT);
     assert_null(client);
     ph_client_destroy(NULL);
 }
@@ -258,7 +258,7 @@ static void a_probe_with_a_hello_begins_the_session(void** state)
     assert_int_equal(ack.applied, 0);
 }
 
-// Sent before the server heard of us, and on its way for long: its horizon is not asked for.
+// Sent before the server heard of us, and in flight for long: its horizon is not asked for.
 static void a_probe_with_a_hello_may_come_late(void** state)
 {
     client_scene* scene = *state;

@@ -120,13 +120,13 @@ static void an_enter_told_again_is_an_update(void** state)
     expect_nothing(scene);
 }
 
-static void who_came_and_went_is_not_mentioned(void** state)
+static void an_entity_that_came_and_went_is_not_mentioned(void** state)
 {
     client_scene* scene = *state;
     send_enter(scene, 2, 2, 1, 12);
     send_leave(scene, 3, 2, 1);
     expect_nothing(scene);
-    // Nor when somebody who was known had the slot before.
+    // Nor when a known entity had the slot before.
     send_leave(scene, 4, 1, 1);
     send_enter(scene, 5, 1, 2, 13);
     send_leave(scene, 6, 1, 2);
@@ -136,7 +136,7 @@ static void who_came_and_went_is_not_mentioned(void** state)
     expect_nothing(scene);
 }
 
-static void news_of_who_left_are_dropped(void** state)
+static void news_of_an_entity_that_left_are_dropped(void** state)
 {
     client_scene* scene = *state;
     send_update(scene, 2, 50);
@@ -146,7 +146,7 @@ static void news_of_who_left_are_dropped(void** state)
 }
 
 // Also when the new slot was mentioned before, and comes first.
-static void who_changes_the_slot_leaves_before_entering(void** state)
+static void an_entity_that_changes_the_slot_leaves_before_entering(void** state)
 {
     client_scene* scene = *state;
     send_leave(scene, 2, 0, 1);
@@ -165,7 +165,7 @@ static void a_refused_packet_takes_nothing_from_what_is_owed(void** state)
     client_packet packet = client_packet_after(scene, 4, 3);
     client_packet_leave(&packet, 0, 1);
     client_packet_enter(&packet, 1, 2, SCENE_WALKER, 12);
-    client_record_health(client_packet_update(&packet, 5, 1), &packet, 1); // nobody is there
+    client_record_health(client_packet_update(&packet, 5, 1), &packet, 1); // no entity is there
     client_scene_refuse(scene, &packet, PH_CLIENT_REFUSAL_RECORD);
     expect(scene, PH_EVENT_LEAVE, 11, 0);
     expect(scene, PH_EVENT_UPDATE, 10, BIT(WALKER_HEALTH));
@@ -207,9 +207,9 @@ int main(void)
         TEST(updates_of_one_entity_come_together),
         TEST(updates_before_the_enter_was_told_belong_to_it),
         TEST(an_enter_told_again_is_an_update),
-        TEST(who_came_and_went_is_not_mentioned),
-        TEST(news_of_who_left_are_dropped),
-        TEST(who_changes_the_slot_leaves_before_entering),
+        TEST(an_entity_that_came_and_went_is_not_mentioned),
+        TEST(news_of_an_entity_that_left_are_dropped),
+        TEST(an_entity_that_changes_the_slot_leaves_before_entering),
         TEST(a_refused_packet_takes_nothing_from_what_is_owed),
         TEST(user_pointers_come_with_the_events),
     };

@@ -99,7 +99,7 @@ static void numbers_go_on_beyond_16_bits(void** state)
     pinhole_scene_teardown(&scene);
 }
 
-// Nobody's clock has a say: our own stands still, or runs away.
+// No local clock matters: our own stands still, or runs away.
 static void a_tick_is_certain_whatever_our_clock_says(void** state)
 {
     (void)state;

@@ -67,7 +67,7 @@ static void a_horizon_ahead_of_what_came_is_refused(void** state)
     pinhole_scene_teardown(&scene);
 }
 
-static void an_enter_of_somebody_known_is_refused(void** state)
+static void an_enter_of_a_known_entity_is_refused(void** state)
 {
     (void)state;
     pinhole_scene_setup_begun(&scene);
@@ -77,7 +77,7 @@ static void an_enter_of_somebody_known_is_refused(void** state)
     pinhole_scene_teardown(&scene);
 }
 
-static void an_update_of_somebody_who_left_is_refused(void** state)
+static void an_update_of_an_entity_that_left_is_refused(void** state)
 {
     (void)state;
     pinhole_scene_setup_begun(&scene);
@@ -90,7 +90,7 @@ static void an_update_of_somebody_who_left_is_refused(void** state)
 }
 
 // The baseline is one of a walker, and by now there is a stone.
-static void an_update_of_whom_another_one_has_followed_is_refused(void** state)
+static void an_update_of_an_entity_that_was_replaced_is_refused(void** state)
 {
     (void)state;
     pinhole_scene_setup(&scene);
@@ -131,7 +131,7 @@ static void a_slot_that_does_not_exist_is_refused(void** state)
     pinhole_scene_teardown(&scene);
 }
 
-static void an_association_of_nobody_is_refused(void** state)
+static void an_association_of_no_entity_is_refused(void** state)
 {
     (void)state;
     pinhole_scene_setup_begun(&scene);
@@ -144,7 +144,7 @@ static void an_association_of_nobody_is_refused(void** state)
     pinhole_scene_teardown(&scene);
 }
 
-static void a_reference_to_nobody_is_refused(void** state)
+static void a_reference_to_no_entity_is_refused(void** state)
 {
     (void)state;
     pinhole_scene_setup_begun(&scene);
@@ -289,13 +289,13 @@ int main(void)
         cmocka_unit_test(a_refused_packet_does_not_move_the_baselines),
         cmocka_unit_test(a_horizon_that_goes_back_is_refused),
         cmocka_unit_test(a_horizon_ahead_of_what_came_is_refused),
-        cmocka_unit_test(an_enter_of_somebody_known_is_refused),
-        cmocka_unit_test(an_update_of_somebody_who_left_is_refused),
-        cmocka_unit_test(an_update_of_whom_another_one_has_followed_is_refused),
+        cmocka_unit_test(an_enter_of_a_known_entity_is_refused),
+        cmocka_unit_test(an_update_of_an_entity_that_left_is_refused),
+        cmocka_unit_test(an_update_of_an_entity_that_was_replaced_is_refused),
         cmocka_unit_test(a_slot_is_told_once),
         cmocka_unit_test(a_slot_that_does_not_exist_is_refused),
-        cmocka_unit_test(an_association_of_nobody_is_refused),
-        cmocka_unit_test(a_reference_to_nobody_is_refused),
+        cmocka_unit_test(an_association_of_no_entity_is_refused),
+        cmocka_unit_test(a_reference_to_no_entity_is_refused),
         cmocka_unit_test(a_place_without_an_eye_is_refused),
         cmocka_unit_test(a_tick_that_goes_back_is_refused),
         cmocka_unit_test(a_tick_is_told_as_a_whole_when_nothing_is_known_to_be_applied),

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 // Random sessions of the pinhole profile: a server that keeps the rules of enters and leaves, hears
-// of its client late, and whose packets get lost; and somebody else who forges packets in between.
+// of its client late, and whose packets get lost; and an attacker who forges packets in between.
 // After each packet that counts the client has what it was told, and its baselines are those worked
 // out from the very first packet (pinhole_scene.h does that); a forged one has left no trace.
 
@@ -109,7 +109,7 @@ static void tell_place(client_record* it, const client_packet* packet, const ser
     client_record_place(it, packet, slot->place_mm[0], slot->place_mm[1], slot->place_mm[2]);
 }
 
-// Somebody whose enter is known to have come, and who is not about to leave.
+// An entity whose enter is known to have come, and which is not about to leave.
 static int find_target(void)
 {
     const int slot = (int)below(SLOTS);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// What records do to a client: who is in which slot, which records no server writes, names,
-// references, positions around an eye, the ground.
+// What records do to a client: which entity is in which slot, which records no server writes,
+// names, references, positions around an eye, the ground.
 
 #include "support/client_scene.h"
 
@@ -98,7 +98,7 @@ static void a_leave_may_be_said_again(void** state)
     assert_int_equal(ph_client_get_stats(scene->client).applied_leaves, 1);
 }
 
-static void a_leave_of_somebody_never_seen_counts_on(void** state)
+static void a_leave_of_an_entity_never_seen_counts_on(void** state)
 {
     client_scene* scene = *state;
     client_packet never = client_packet_after(scene, 2, 1);
@@ -223,7 +223,7 @@ static void a_class_that_does_not_exist_is_refused(void** state)
 
 // ---- names
 
-static void whoever_enters_elsewhere_has_left(void** state)
+static void an_entity_that_enters_elsewhere_has_left(void** state)
 {
     client_scene* scene = *state;
     client_packet packet = client_packet_after(scene, 2, 1);
@@ -329,7 +329,7 @@ static void a_reference_is_exact_whatever_its_two_bits(void** state)
     }
 }
 
-static void references_to_nobody_are_refused(void** state)
+static void references_to_no_entity_are_refused(void** state)
 {
     client_scene* scene = *state;
     const struct {
@@ -458,7 +458,7 @@ int main(void)
         TEST(what_an_enter_does_not_mention_is_initial),
         TEST(a_slot_is_used_again_after_its_leave),
         TEST(a_leave_may_be_said_again),
-        TEST(a_leave_of_somebody_never_seen_counts_on),
+        TEST(a_leave_of_an_entity_never_seen_counts_on),
         TEST(other_associations_are_refused),
         TEST(a_slot_does_not_change_its_entity_without_a_leave),
         TEST(slots_beyond_the_session_are_refused),
@@ -466,13 +466,13 @@ int main(void)
         TEST(a_slot_twice_is_refused),
         TEST(counts_without_their_records_are_refused),
         TEST(a_class_that_does_not_exist_is_refused),
-        TEST(whoever_enters_elsewhere_has_left),
+        TEST(an_entity_that_enters_elsewhere_has_left),
         TEST(a_name_in_two_slots_is_refused),
         TEST(references_name_entities_in_view),
         TEST(a_reference_may_be_taken_back),
         TEST(a_reference_ends_with_its_entity),
         TEST(a_reference_is_exact_whatever_its_two_bits),
-        TEST(references_to_nobody_are_refused),
+        TEST(references_to_no_entity_are_refused),
         TEST(positions_stand_around_the_eye_of_the_horizon),
         TEST(a_position_without_an_eye_is_refused),
         TEST(positions_outside_the_window_come_in_full),

@@ -118,7 +118,7 @@ static void without_an_answer_nothing_is_measured(void** state)
     assert_true(ph_client_get_stats(scene.client).rtt_ms == 0.0);
 }
 
-// A second later the probe comes again: one of two answers was heard, and nobody knows which.
+// A second later the probe comes again: one of two answers was heard, and it is unknown which.
 static void a_probe_that_is_asked_again_measures_nothing(void** state)
 {
     (void)state;

@@ -89,7 +89,7 @@ static void universal_codes_read_what_was_written(void** state)
     play(true, 62);
 }
 
-// Nobody writes a symbol that there is not.
+// No writer writes a symbol that does not exist.
 static void a_universal_symbol_beyond_the_last_is_refused(void** state)
 {
     (void)state;

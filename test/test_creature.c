@@ -15,9 +15,9 @@ static ph_schema* make_schema(void)
 {
     const ph_class_def type = ph_creature_class();
     ph_schema* schema = NULL;
-    ph_schema_error error = {0};
+    ph_error error = {0};
     if (ph_schema_create(&type, 1, NULL, &schema, &error) != PH_OK) {
-        print_error("%s\n", error.message);
+        print_error("%s\n", error.text);
         fail();
     }
     return schema;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 // The promise of test_never_over_budget.c for viewers with hundreds of entities in view: there the flags of
-// all who are not told of are a good part of a small datagram, and the first who is told of after a
+// all entities without a record are a good part of a small datagram, and the first record after a
 // datagram without any brings all of them at once.
 
 #include "support/test_support.h"
@@ -141,7 +141,7 @@ static void walk(fixture* f, int reach_mm)
     }
 }
 
-// Some come, some go: datagrams that tell of nobody else.
+// Some come, some go: datagrams that tell of no other entity.
 static void come_and_go(fixture* f, int most)
 {
     for (int i = below(f, most + 1); i > 0 && f->count < MOST_IN_VIEW + SPARE; --i) {

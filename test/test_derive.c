@@ -6,7 +6,7 @@
 #include "test_support.h"
 
 #include "kit/derive.h"
-#include "kit/film.h"
+#include "kit/scene_recording.h"
 #include "kit/recording_csv.h"
 
 #include <string.h>
@@ -105,9 +105,9 @@ static void large_whole_numbers_are_a_range(void** state)
 static void a_scene_gives_position_and_heading(void** state)
 {
     (void)state;
-    const ph_film_def def = {.scene = "still", .count = 2, .seconds = 1.0};
+    const ph_scene_recording_def def = {.scene = "still", .count = 2, .seconds = 1.0};
     ph_fault fault;
-    assert_prints(ph_film_scene(&def, &fault), POSE);
+    assert_prints(ph_scene_recording_make(&def, &fault), POSE);
 }
 
 static void a_ground_gives_its_tolerance(void** state)

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// What a client shows of the packets that it got: motion carried on to now or delayed, headings,
+// What a client shows of the packets that it got: motion extrapolated to now or delayed, headings,
 // teleports, newcomers in old slots; without allocating.
 
 #include "support/client_scene.h"
@@ -171,7 +171,7 @@ static void a_newcomer_is_there_before_the_next_frame(void** state)
     client_scene_teardown(&scene);
 }
 
-// Whoever takes over a slot has nothing of the motion of the one before.
+// An entity that takes over a slot has nothing of the motion of the one before.
 static void a_slot_begins_anew_with_each_entity(void** state)
 {
     (void)state;
@@ -221,7 +221,7 @@ static void a_class_without_a_heading_shows_none(void** state)
     client_scene_teardown(&scene);
 }
 
-static void who_has_left_is_not_shown(void** state)
+static void an_entity_that_has_left_is_not_shown(void** state)
 {
     (void)state;
     client_scene scene;
@@ -270,7 +270,7 @@ static void delays_out_of_range_are_refused(void** state)
         def.interpolation_delay_ms = delays_ms[i];
         ph_client* client;
         const bool is_good = delays_ms[i] >= 0 && delays_ms[i] <= 10000;
-        assert_int_equal(ph_client_create(&def, &client), is_good ? PH_OK : PH_ERROR_RANGE);
+        assert_int_equal(ph_client_create(&def, &client), is_good ? PH_OK : PH_ERROR_ARGUMENT);
         assert_true(client == NULL || client->display.delay_us == delays_ms[i] * 1000);
         ph_client_destroy(client);
     }
@@ -290,7 +290,7 @@ int main(void)
         cmocka_unit_test(a_slot_begins_anew_with_each_entity),
         cmocka_unit_test(headings_come_with_and_without_positions),
         cmocka_unit_test(a_class_without_a_heading_shows_none),
-        cmocka_unit_test(who_has_left_is_not_shown),
+        cmocka_unit_test(an_entity_that_has_left_is_not_shown),
         cmocka_unit_test(showing_allocates_nothing),
         cmocka_unit_test(a_frame_before_any_packet_does_nothing),
         cmocka_unit_test(delays_out_of_range_are_refused),

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// An entity that enters and is put elsewhere before the server knows that anybody has heard of it:
+// An entity that enters and is put elsewhere before the server knows that a client has it:
 // a client shows it here, then there, and nowhere else. A whole session with a round trip of 300 ms.
 
 #include "support/test_links.h"
@@ -34,7 +34,7 @@ static void deliver(void* context, ph_viewer_id viewer, const void* bytes, size_
     ph_link_send(f->down, f->now_us, bytes, size);
 }
 
-// In the pinhole profile an enter that nobody has answered is repeated only for somebody overdue.
+// In the pinhole profile an enter without an ack is repeated only for an overdue entity.
 static void setup(fixture* f, ph_profile profile, double loss)
 {
     static const char TEXT[] = "class d\nplace: position\n";
@@ -52,7 +52,8 @@ static void setup(fixture* f, ph_profile profile, double loss)
     assert_int_equal(ph_world_create(&world, &f->world), PH_OK);
     assert_int_equal(ph_world_add_viewer(f->world, &viewer, &f->viewer), PH_OK);
     assert_int_equal(ph_client_create(&client, &f->client), PH_OK);
-    f->down = test_link_create(&(ph_link_def){.seed = 1, .key = 1, .delay_us = 150000, .loss = loss});
+    f->down =
+        test_link_create(&(ph_link_def){.seed = 1, .key = 1, .delay_us = 150000, .loss = loss});
     f->up = test_link_create(&(ph_link_def){.seed = 1, .key = 2, .delay_us = 150000});
     assert_true(f->down != NULL && f->up != NULL);
 }

@@ -16,7 +16,7 @@ static ph_entities setup(void)
     return entities;
 }
 
-// Somebody who has walked 50 mm in a tick of 50 ms.
+// An entity that has walked 50 mm in a tick of 50 ms.
 static ph_entity_index add_walker(ph_entities* entities, uint64_t name)
 {
     const ph_entity_index index =
@@ -27,7 +27,7 @@ static ph_entity_index add_walker(ph_entities* entities, uint64_t name)
     return index;
 }
 
-static void who_is_unveiled_has_no_velocity(void** state)
+static void an_entity_shown_again_has_no_velocity(void** state)
 {
     (void)state;
     ph_entities entities = setup();
@@ -55,7 +55,7 @@ static void no_record_is_a_part_of_two_cache_lines(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_is_unveiled_has_no_velocity),
+        cmocka_unit_test(an_entity_shown_again_has_no_velocity),
         cmocka_unit_test(no_record_is_a_part_of_two_cache_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// The range coder against what nobody wrote: changed bits, random bytes, misuse, endless reading.
+// The range coder against what no encoder wrote: changed bits, random bytes, misuse, endless
+// reading.
 
 #include "support/entropy_items.h"
 

@@ -14,7 +14,7 @@
 #define HEADING UINT64_C(2)
 #define HAT UINT64_C(4)
 
-// Everybody is shown 100 mm away from the truth, 10 m away, since half a second.
+// Every entity is shown 100 mm away from the truth, 10 m away, since half a second.
 static void setup(ranked_slots* f)
 {
     ranked_slots_setup(f, ph_scheduler_error());
@@ -61,7 +61,7 @@ static void what_will_drift_goes_before_what_stands(void** state)
     assert_true(f.priority[1] > f.priority[0]);
 }
 
-static void who_was_told_of_long_ago_goes_first(void** state)
+static void an_entity_sent_long_ago_goes_first(void** state)
 {
     (void)state;
     ranked_slots f;
@@ -119,7 +119,7 @@ static void a_hint_weighs(void** state)
     assert_true(f.priority[2] == 0.0f);
 }
 
-static void who_is_not_there_or_has_nothing_due_is_not_visited(void** state)
+static void an_empty_slot_or_one_with_nothing_due_is_not_visited(void** state)
 {
     (void)state;
     ranked_slots f;
@@ -132,7 +132,7 @@ static void who_is_not_there_or_has_nothing_due_is_not_visited(void** state)
     assert_true(f.priority[3] > 0.0f);
 }
 
-static void who_is_right_but_has_something_due_is_visited_last(void** state)
+static void an_entity_shown_right_with_something_due_is_visited_last(void** state)
 {
     (void)state;
     ranked_slots f;
@@ -191,7 +191,7 @@ static void a_little_turn_does_not_go_along(void** state)
     assert_int_equal(filter(&f, 0), POSITION);
 }
 
-static void what_nobody_would_see_waits(void** state)
+static void what_no_viewer_would_see_waits(void** state)
 {
     (void)state;
     ranked_slots f;
@@ -286,16 +286,16 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_larger_angle_goes_first),
         cmocka_unit_test(what_will_drift_goes_before_what_stands),
-        cmocka_unit_test(who_was_told_of_long_ago_goes_first),
+        cmocka_unit_test(an_entity_sent_long_ago_goes_first),
         cmocka_unit_test(of_two_equal_errors_the_cheaper_goes_first),
         cmocka_unit_test(a_near_newcomer_goes_before_a_far_update),
         cmocka_unit_test(a_far_newcomer_goes_after_a_near_update),
         cmocka_unit_test(a_hint_weighs),
-        cmocka_unit_test(who_is_not_there_or_has_nothing_due_is_not_visited),
-        cmocka_unit_test(who_is_right_but_has_something_due_is_visited_last),
+        cmocka_unit_test(an_empty_slot_or_one_with_nothing_due_is_not_visited),
+        cmocka_unit_test(an_entity_shown_right_with_something_due_is_visited_last),
         cmocka_unit_test(only_what_is_wrong_is_sent),
         cmocka_unit_test(a_little_turn_does_not_go_along),
-        cmocka_unit_test(what_nobody_would_see_waits),
+        cmocka_unit_test(what_no_viewer_would_see_waits),
         cmocka_unit_test(what_has_settled_or_got_lost_goes_however_small),
         cmocka_unit_test(a_note_may_be_anything),
         cmocka_unit_test(scores_are_left_alone),

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: MIT
 
 // The promise: after the world stops changing, every client equals the world's quantised state,
-// exactly: who is visible, every property within its distance and audience, references, texts.
-// Whatever was lost, doubled or reordered before, and even if half of everything goes on being lost.
+// exactly: which entities are visible, every property within its distance and audience, references,
+// texts. Whatever was lost, doubled or reordered before, and even if half of everything goes on
+// being lost.
 
 #include "support/test_session.h"
 
@@ -122,7 +123,7 @@ static void step_pair(pair* of)
     }
 }
 
-// A value that is sent so far, of somebody so far away: whether a change of it comes.
+// A value that is sent so far, of an entity so far away: whether a change of it comes.
 static bool is_told(ph_profile profile, double distance_m, int32_t x_mm, int32_t y_mm)
 {
     const ph_property_def properties[] = {
@@ -170,8 +171,9 @@ static bool is_told(ph_profile profile, double distance_m, int32_t x_mm, int32_t
     return shown == health;
 }
 
-// A schema allows 5,000 km. Squares of more than 2^32-1 mm do not fit 64 bits, and nobody is that far away.
-static void the_greatest_distances_reach_everybody(void** state)
+// A schema allows 5,000 km. Squares of more than 2^32-1 mm do not fit 64 bits, and no entity is
+// that far away.
+static void the_greatest_distances_reach_every_viewer(void** state)
 {
     (void)state;
     static const double DISTANCES_M[] = {4294967.295, 4294967.296, 4294967.297, 4294968.0,
@@ -234,7 +236,7 @@ int main(void)
         cmocka_unit_test(clients_equal_the_world_by_grid_in_pinhole),
         cmocka_unit_test(clients_equal_the_world_by_groups),
         cmocka_unit_test(clients_equal_the_world_by_groups_in_pinhole),
-        cmocka_unit_test(the_greatest_distances_reach_everybody),
+        cmocka_unit_test(the_greatest_distances_reach_every_viewer),
         draw_unit_test(clients_equal_the_world_at_any_setting),
         draw_unit_test(clients_equal_the_world_at_any_setting_in_pinhole),
         cmocka_unit_test(many_packets_were_sent),

@@ -10,9 +10,9 @@
 static uint64_t fingerprint_of(const ph_class_def* classes, int class_count)
 {
     ph_schema* schema = NULL;
-    ph_schema_error error = {0};
+    ph_error error = {0};
     if (ph_schema_create(classes, class_count, NULL, &schema, &error) != PH_OK) {
-        print_error("%s\n", error.message);
+        print_error("%s\n", error.text);
         fail();
     }
     const uint64_t fingerprint = ph_schema_fingerprint(schema);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// The ledger of what is on its way: what went in comes out, oldest first, round and round.
+// The ledger of what is in flight: what went in comes out, oldest first, round and round.
 
 #include "support/test_support.h"
 
@@ -179,7 +179,7 @@ static void assert_packet(const ph_flight* flight, const ph_flight_packet* packe
     }
 }
 
-// older: the packet sent before, if it is still on its way. Items stand behind its first.
+// older: the packet sent before, if it is still in flight. Items stand behind its first.
 static bool try_send(ph_flight* flight, model_packet* sent, const model_packet* older,
                      test_rng* rng)
 {
@@ -228,7 +228,7 @@ static bool try_send_next(ph_flight* flight, model_packet* packets, int first, i
     return try_send(flight, &packets[(first + count) % PH_FLIGHT_MAX], older, rng);
 }
 
-// The oldest is gone: nobody may look for it any more.
+// The oldest is gone: no code may look for it any more.
 static void forget_oldest(model_packet* packets, int first)
 {
     model_packet* next = &packets[(first + 1) % PH_FLIGHT_MAX];

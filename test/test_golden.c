@@ -187,7 +187,7 @@ static void leaves_and_eyes(void)
     ph_header header = with_counts(with_eye(packet(1007, 1005), EYE_LATER), 2, 0);
     golden_begin(&golden, &header, EYE_LATER);
     golden_leave(&golden, 2, 1);
-    golden_leave(&golden, 9, 1); // whom the client never saw
+    golden_leave(&golden, 9, 1); // which the client never saw
     golden_place(&golden, 0, 640500, 50007, -199);
     golden_update(&golden, 0, 1, "place", true);
     golden_end(&golden, "narrow_08_leaves_and_eye");

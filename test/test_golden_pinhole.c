@@ -366,7 +366,7 @@ static void leaves(void)
     golden_session* base = &golden.base;
     begin(with_counts(packet(65543, 65541, 5), 2, 2), 1082, EYE_LATER);
     golden_leave(base, 2, 1);
-    golden_leave(base, 40, 1); // whom the client never saw
+    golden_leave(base, 40, 1); // which the client never saw
     newcomer(7, "mark", 44000, 50064, 1728);
     enter(7, 1, 5000000001);
     newcomer(8, "walker", 44500, 50500, -200);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// The grid gives exactly what looking at everybody gives, whatever the crowd, and nothing that may
+// The grid gives exactly what brute force gives, whatever the crowd, and nothing that may
 // not be seen changes it.
 
 #include "test_support.h"
@@ -84,7 +84,7 @@ static int compare_indices(const void* left, const void* right)
     return (a > b) - (a < b);
 }
 
-static void within_finds_everybody_in_the_radius_once(void** state)
+static void within_finds_every_entity_in_the_radius_once(void** state)
 {
     (void)state;
     test_rng rng = {.state = 77};
@@ -230,7 +230,7 @@ static void always_seen_comes_first_from_any_distance(void** state)
     teardown(&f);
 }
 
-// 100,000 on one point: the eye sees those who were there first.
+// 100,000 on one point: the eye sees those that were there first.
 static void a_crowd_on_one_point_is_seen_by_spawn_order(void** state)
 {
     (void)state;
@@ -396,8 +396,8 @@ static void cells_grow_rather_than_the_table(void** state)
 }
 
 // How far the largest radius reaches costs nothing where few are: the table has no more places than suit
-// them, all of which a rebuild goes over, and a question ends when everybody was looked at, not at the
-// radius. Counted, not timed: places of the table, and rows of it that questions look at.
+// them, all of which a rebuild goes over, and a question ends when every entity was looked at, not
+// at the radius. Counted, not timed: places of the table, and rows of it that questions look at.
 static void a_huge_radius_costs_no_more_than_the_crowd(void** state)
 {
     (void)state;
@@ -428,7 +428,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equals_brute_force_in_1000_random_worlds),
-        cmocka_unit_test(within_finds_everybody_in_the_radius_once),
+        cmocka_unit_test(within_finds_every_entity_in_the_radius_once),
         cmocka_unit_test(sees_across_the_edge_of_the_world),
         cmocka_unit_test(distances_that_differ_by_a_hair_are_told_apart),
         cmocka_unit_test(own_entity_is_never_an_answer),

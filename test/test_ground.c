@@ -411,14 +411,14 @@ static void raster_refuses_cells_and_layers_that_are_none(void** state)
     ph_raster* raster = make_raster(0, 0, 1000, 2, 3);
     const int64_t eight[9] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
     assert_int_equal(ph_raster_set(raster, 1, 2, eight, 8), PH_OK);
-    assert_int_equal(ph_raster_set(raster, 1, 2, eight, 9), PH_ERROR_RANGE);
-    assert_int_equal(ph_raster_set(raster, 1, 2, eight, -1), PH_ERROR_RANGE);
-    assert_int_equal(ph_raster_set(raster, 2, 0, eight, 1), PH_ERROR_RANGE);
-    assert_int_equal(ph_raster_set(raster, 0, 3, eight, 1), PH_ERROR_RANGE);
-    assert_int_equal(ph_raster_set(raster, -1, 0, eight, 1), PH_ERROR_RANGE);
-    assert_int_equal(ph_raster_set(raster, 0, -1, eight, 1), PH_ERROR_RANGE);
+    assert_int_equal(ph_raster_set(raster, 1, 2, eight, 9), PH_ERROR_ARGUMENT);
+    assert_int_equal(ph_raster_set(raster, 1, 2, eight, -1), PH_ERROR_ARGUMENT);
+    assert_int_equal(ph_raster_set(raster, 2, 0, eight, 1), PH_ERROR_ARGUMENT);
+    assert_int_equal(ph_raster_set(raster, 0, 3, eight, 1), PH_ERROR_ARGUMENT);
+    assert_int_equal(ph_raster_set(raster, -1, 0, eight, 1), PH_ERROR_ARGUMENT);
+    assert_int_equal(ph_raster_set(raster, 0, -1, eight, 1), PH_ERROR_ARGUMENT);
     const int64_t twice[3] = {11, 12, 12};
-    assert_int_equal(ph_raster_set(raster, 1, 2, twice, 3), PH_ERROR_RANGE);
+    assert_int_equal(ph_raster_set(raster, 1, 2, twice, 3), PH_ERROR_ARGUMENT);
     // Nothing changed.
     int64_t lowest_mm;
     assert_int_equal(layers_at(raster, 1000, 2000, &lowest_mm), 8);
@@ -497,18 +497,18 @@ static void raster_declarations_are_checked(void** state)
     (void)state;
     ph_raster_def def = ph_raster_def_default();
     assert_int_equal(def.cell_mm, 1000);
-    assert_int_equal(creation(def), PH_ERROR_RANGE);
+    assert_int_equal(creation(def), PH_ERROR_ARGUMENT);
     def.columns = 1;
-    assert_int_equal(creation(def), PH_ERROR_RANGE);
+    assert_int_equal(creation(def), PH_ERROR_ARGUMENT);
     def.rows = 1;
     assert_int_equal(creation(def), PH_OK);
     def.columns = 0;
-    assert_int_equal(creation(def), PH_ERROR_RANGE);
+    assert_int_equal(creation(def), PH_ERROR_ARGUMENT);
     def.columns = -1;
-    assert_int_equal(creation(def), PH_ERROR_RANGE);
+    assert_int_equal(creation(def), PH_ERROR_ARGUMENT);
     def.columns = 1;
     def.cell_mm = 0;
-    assert_int_equal(creation(def), PH_ERROR_RANGE);
+    assert_int_equal(creation(def), PH_ERROR_ARGUMENT);
 }
 
 int main(void)

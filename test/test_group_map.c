@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Whoever is within reach is found, across the edge of the world too.
+// Every entity within reach is found, across the edge of the world too.
 
 #include "support/test_support.h"
 
@@ -49,7 +49,7 @@ static void sizes_and_cells_are_powers_of_two(void** state)
     assert_int_equal(ph_group_map_shift(INT32_MAX), 31);
 }
 
-static void an_empty_map_has_nobody_near(void** state)
+static void an_empty_map_has_nothing_near(void** state)
 {
     (void)state;
     fixture f;
@@ -60,7 +60,7 @@ static void an_empty_map_has_nobody_near(void** state)
 }
 
 // Reaches from a millimetre to half the world; places in a square of ten reaches around the edge.
-static void everybody_within_reach_is_found(void** state)
+static void every_entity_within_reach_is_found(void** state)
 {
     (void)state;
     test_rng rng = {.state = 61};
@@ -92,7 +92,7 @@ static void everybody_within_reach_is_found(void** state)
     }
 }
 
-static void a_walk_over_a_pile_ends(void** state)
+static void a_walk_over_many_at_one_place_ends(void** state)
 {
     (void)state;
     fixture f;
@@ -112,9 +112,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_and_cells_are_powers_of_two),
-        cmocka_unit_test(an_empty_map_has_nobody_near),
-        cmocka_unit_test(everybody_within_reach_is_found),
-        cmocka_unit_test(a_walk_over_a_pile_ends),
+        cmocka_unit_test(an_empty_map_has_nothing_near),
+        cmocka_unit_test(every_entity_within_reach_is_found),
+        cmocka_unit_test(a_walk_over_many_at_one_place_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

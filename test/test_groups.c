@@ -20,7 +20,7 @@ static void walk(groups_scene* s, uint32_t viewer, int32_t dx_mm, int32_t dy_mm)
     eye->y_mm = (int32_t)((uint32_t)eye->y_mm + (uint32_t)dy_mm);
 }
 
-// ---- who is together
+// ---- which viewers are together
 
 static void viewers_that_stand_together_are_one_group(void** state)
 {
@@ -158,7 +158,7 @@ static void a_member_too_far_from_the_centre_leaves(void** state)
     groups_scene_teardown(&s);
 }
 
-static void who_leaves_joins_a_group_that_is_near_enough(void** state)
+static void a_viewer_that_leaves_joins_a_group_that_is_near_enough(void** state)
 {
     (void)state;
     groups_scene s;
@@ -177,7 +177,7 @@ static void who_leaves_joins_a_group_that_is_near_enough(void** state)
 }
 
 // One of a hundred goes to the other end of the world: the others do not notice.
-static void who_teleports_does_not_take_the_centre_along(void** state)
+static void a_viewer_that_teleports_does_not_take_the_centre_along(void** state)
 {
     (void)state;
     groups_scene s;
@@ -235,9 +235,9 @@ static void groups_that_grow_together_merge(void** state)
     groups_scene_teardown(&s);
 }
 
-// Two groups around nearly the same centre, but with members on the brink: together somebody would
-// have to leave at once.
-static void groups_do_not_merge_when_somebody_would_have_to_leave(void** state)
+// Two groups around nearly the same centre, but with members on the brink: together one of them
+// would have to leave at once.
+static void groups_do_not_merge_when_a_member_would_have_to_leave(void** state)
 {
     (void)state;
     groups_scene s;
@@ -329,7 +329,7 @@ static void two_groups_that_pass_each_other_are_two_again(void** state)
     groups_scene_teardown(&s);
 }
 
-// Nobody goes back to a group within a second of leaving it, and all in all little happens: a
+// No viewer goes back to a group within a second of leaving it, and all in all little happens: a
 // viewer that takes 1.5 m a tick needs 14 ticks for the 20 m between leaving and joining.
 static void a_random_walk_causes_no_ping_pong(void** state)
 {
@@ -542,11 +542,11 @@ int main(void)
         cmocka_unit_test(a_group_ends_with_its_last_member),
         cmocka_unit_test(the_order_names_every_viewer_once_and_group_by_group),
         cmocka_unit_test(a_member_too_far_from_the_centre_leaves),
-        cmocka_unit_test(who_leaves_joins_a_group_that_is_near_enough),
-        cmocka_unit_test(who_teleports_does_not_take_the_centre_along),
+        cmocka_unit_test(a_viewer_that_leaves_joins_a_group_that_is_near_enough),
+        cmocka_unit_test(a_viewer_that_teleports_does_not_take_the_centre_along),
         cmocka_unit_test(a_pair_that_parts_splits_once),
         cmocka_unit_test(groups_that_grow_together_merge),
-        cmocka_unit_test(groups_do_not_merge_when_somebody_would_have_to_leave),
+        cmocka_unit_test(groups_do_not_merge_when_a_member_would_have_to_leave),
         cmocka_unit_test(a_small_group_merges_into_a_large_one),
         cmocka_unit_test(a_crowd_that_walks_to_one_point_ends_in_one_group),
         cmocka_unit_test(two_groups_that_pass_each_other_are_two_again),

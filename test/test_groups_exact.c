@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Groups find what brute force finds, whoever shares a list with whom: random worlds of all shapes,
+// Groups find what brute force finds, whichever viewers share a list: random worlds of all shapes,
 // a random life, and how many lists that takes.
 
 #include "support/groups_scene.h"
@@ -156,7 +156,7 @@ static void a_thousand_random_worlds_equal_brute_force(void** state)
 }
 
 // Distances that are no whole numbers, members and entities exactly on the bounds: a rounding that
-// goes the wrong way loses somebody here.
+// goes the wrong way loses an entity here.
 static void bounds_are_rounded_to_the_safe_side(void** state)
 {
     (void)state;

@@ -204,7 +204,8 @@ static void the_same_calls_give_the_same_layout(void** state)
     teardown(&two);
 }
 
-// Without the seed, whoever knows the hash could fill one bucket and make each search a long walk.
+// Without the seed, an attacker who knows the hash could fill one bucket and make each search a
+// long walk.
 static void keys_chosen_against_one_seed_are_harmless_under_another(void** state)
 {
     (void)state;

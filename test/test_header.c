@@ -81,7 +81,7 @@ static void assert_survives(const ph_header* header)
     assert_same(header, &again);
 }
 
-// Overwrites a field that begins at a bit, as somebody else's sender might.
+// Overwrites a field that begins at a bit, as a foreign sender might.
 static void patch(uint8_t* bytes, int at, uint64_t value, int width)
 {
     for (int i = 0; i < width; ++i) {
@@ -261,7 +261,7 @@ static void a_hello_out_of_range_is_refused(void** state)
     }
 }
 
-// Nobody knows what another version means by the rest, but that it is another can be said.
+// It is unknown what another version means by the rest, but that it is another can be said.
 static void another_version_is_read_and_not_judged(void** state)
 {
     (void)state;

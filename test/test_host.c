@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// A host and real clients on loopback: who is let in and what he is shown, messages, ends, turns that are put
-// off, memory. `test/check_serve.py` has the crowds.
+// A host and real clients on loopback: which clients are admitted and what they are shown,
+// messages, ends, turns that are put off, memory. `test/check_serve.py` has the crowds.
 
 #include "net/host_state.h"
 #include "net/netcode_server_state.h"
@@ -17,8 +17,15 @@
 #include <time.h>
 
 // CROWD: more than are sent to together, and so many that what they send wakes other threads.
-// THRONG: more than three threads send to together.
-enum { ENTITIES = 20, PLAYERS = 4, CROWD = 64, THRONG = 128, TICK_US = 10000, TICKS_MAX = 500 };
+// MANY_PLAYERS: more than three threads send to together.
+enum {
+    ENTITIES = 20,
+    PLAYERS = 4,
+    CROWD = 64,
+    MANY_PLAYERS = 128,
+    TICK_US = 10000,
+    TICKS_MAX = 500
+};
 static const char SCHEMA[] = "class thing\n    place: position\n";
 static const uint8_t KEY[PH_NETCODE_KEY_SIZE] = "a key of 32 bytes for the tests";
 
@@ -31,17 +38,17 @@ typedef struct stage {
     ph_pool* pool;
     test_memory memory; // of the host
     ph_entity_id entities[ENTITIES];
-    ph_viewer_def viewer; // of whoever comes
+    ph_viewer_def viewer; // of every client
     int connected;
     int ended;
-    atomic_int heeded;                  // messages
+    atomic_int messages_received;       // messages
     char text[PH_MESSAGE_SIZE_MAX + 1]; // the last one of client 0
-    bool is_closed;                     // nobody is admitted
+    bool is_closed;                     // no client is admitted
     uint64_t send_until_us;
     ph_profile profile;
 } stage;
 
-static void heed(void* context, int client, ph_messages* messages)
+static void on_messages(void* context, int client, ph_messages* messages)
 {
     stage* s = context;
     assert_ptr_equal(messages, ph_host_messages(s->host, client));
@@ -49,7 +56,8 @@ static void heed(void* context, int client, ph_messages* messages)
         ph_socket_sleep(200); // long enough for another thread to come
     }
     char text[PH_MESSAGE_SIZE_MAX + 1];
-    for (size_t size; (size = ph_messages_receive(messages, (uint8_t*)text)) > 0; ++s->heeded) {
+    for (size_t size; (size = ph_messages_receive(messages, (uint8_t*)text)) > 0;
+         ++s->messages_received) {
         if (client == 0) {
             text[size] = '\0';
             strcpy(s->text, text);
@@ -78,9 +86,9 @@ static ph_host_def def_of(stage* s)
     ph_host_def def = ph_host_def_default();
     def.world = s->world;
     def.tick_us = TICK_US;
-    def.client_capacity = THRONG;
+    def.client_capacity = MANY_PLAYERS;
     def.pool = s->pool;
-    def.on_messages = heed;
+    def.on_messages = on_messages;
     def.on_messages_context = s;
     def.allocator = test_memory_allocator(&s->memory);
     memcpy(def.private_key, KEY, sizeof KEY);
@@ -216,7 +224,7 @@ static void play(player* p)
     ph_socket_batch_flush(&p->outbox);
 }
 
-// Until everybody sees everything; whoever waits longer than five seconds waits in vain.
+// Until every client sees everything; gives up after five seconds.
 static bool show_all(stage* s, player* players, int count)
 {
     for (int i = 0; i < TICKS_MAX; ++i) {
@@ -263,7 +271,7 @@ static void show_to(int threads)
     teardown(&s);
 }
 
-static void who_has_a_token_is_shown_the_world(void** state)
+static void a_client_with_a_token_is_shown_the_world(void** state)
 {
     (void)state;
     show_to(0);
@@ -296,7 +304,7 @@ static void messages_and_input_go_both_ways(void** state)
     assert_string_equal(s.text, "hello");
     assert_string_equal(p.text, "welcome");
     assert_int_equal(ph_messages_processed_input(p.messages), 3);
-    assert_true(s.heeded >= 1);
+    assert_true(s.messages_received >= 1);
     leave(&p);
     teardown(&s);
 }
@@ -334,8 +342,8 @@ static void move_all(stage* s)
     }
 }
 
-// Everybody moves all the time, so all that may be sent is sent. What is on the wire, in bits, beyond
-// what these seconds may carry.
+// All entities move all the time, so all that may be sent is sent. What is on the wire, in bits,
+// beyond what these seconds may carry.
 static double bits_beyond(stage* s, double seconds)
 {
     player p;
@@ -353,7 +361,7 @@ static double bits_beyond(stage* s, double seconds)
     return (double)stats.sent_wire_bytes * 8.0 - spent_s * s->viewer.bits_per_second;
 }
 
-static void nobody_is_sent_more_than_the_budget(void** state)
+static void no_client_is_sent_more_than_the_budget(void** state)
 {
     (void)state;
     stage s;
@@ -420,7 +428,7 @@ static void a_burst_is_part_of_the_budget(void** state)
     teardown(&s);
 }
 
-// Datagrams leave and nobody answers: the rate falls, and what is saved up stays.
+// Datagrams leave and no ack comes: the rate falls, and what is saved up stays.
 static void a_burst_outlives_a_change_of_the_rate(void** state)
 {
     (void)state;
@@ -444,7 +452,7 @@ static void a_burst_outlives_a_change_of_the_rate(void** state)
     teardown(&s);
 }
 
-// Whoever leaves it to the profile is not sent to at each tick.
+// A client whose send rate is left to the profile is not sent to at each tick.
 static void classic_sends_five_times_a_second(void** state)
 {
     (void)state;
@@ -464,7 +472,7 @@ static void classic_sends_five_times_a_second(void** state)
     teardown(&s);
 }
 
-static void who_is_not_admitted_is_shown_nothing(void** state)
+static void a_client_that_is_not_admitted_is_shown_nothing(void** state)
 {
     (void)state;
     stage s;
@@ -481,18 +489,18 @@ static void who_is_not_admitted_is_shown_nothing(void** state)
     assert_null(ph_host_messages(s.host, 0));
     assert_int_equal(ph_host_bits_per_second(s.host, 0), 0);
     assert_int_equal(ph_host_get_stats(s.host).sent_datagrams, 0);
-    // Later, but only once, and only who is connected.
+    // Later, but only once, and only a connected client.
     const ph_viewer_def viewer = ph_viewer_def_default();
-    assert_int_equal(ph_host_admit(s.host, 1, &viewer), PH_ERROR_VALUE);
+    assert_int_equal(ph_host_admit(s.host, 1, &viewer), PH_ERROR_STALE);
     assert_int_equal(ph_host_admit(s.host, 0, &viewer), PH_OK);
-    assert_int_equal(ph_host_admit(s.host, 0, &viewer), PH_ERROR_VALUE);
+    assert_int_equal(ph_host_admit(s.host, 0, &viewer), PH_ERROR_ARGUMENT);
     assert_int_equal(ph_host_bits_per_second(s.host, 0), 13000);
     assert_true(show_all(&s, &p, 1));
     leave(&p);
     teardown(&s);
 }
 
-static void who_is_sent_away_hears_of_it(void** state)
+static void a_client_that_is_disconnected_hears_of_it(void** state)
 {
     (void)state;
     stage s;
@@ -523,13 +531,13 @@ static void show_to_crowd(stage* s)
         ph_messages_send(crowd[i].messages, "hello", 5);
     }
     assert_true(show_all(s, crowd, CROWD));
-    for (int i = 0; i < TICKS_MAX && s->heeded < CROWD; ++i) {
+    for (int i = 0; i < TICKS_MAX && s->messages_received < CROWD; ++i) {
         tick(s);
         for (int j = 0; j < CROWD; ++j) {
             play(&crowd[j]);
         }
     }
-    assert_int_equal(s->heeded, CROWD);
+    assert_int_equal(s->messages_received, CROWD);
     const ph_host_stats before = ph_host_get_stats(s->host);
     assert_int_equal(before.over_budget_datagrams, 0);
     ph_host_send(s->host, 0);
@@ -551,8 +559,8 @@ static void threads_take_what_a_crowd_says(void** state)
     teardown(&s);
 }
 
-// Some turns are put off, but nobody waits for ever.
-static void who_never_has_time_serves_all_the_same(void** state)
+// Some turns are put off, but no client waits for ever.
+static void a_host_that_is_always_late_serves_all_the_same(void** state)
 {
     (void)state;
     stage s;
@@ -563,32 +571,32 @@ static void who_never_has_time_serves_all_the_same(void** state)
     teardown(&s);
 }
 
-// Everybody has something to see at every tick, and never is there time for all of them.
-static void play_cut_ticks(stage* s, player* throng, int ticks)
+// Every client has something to see at every tick, and never is there time for all of them.
+static void play_cut_ticks(stage* s, player* players, int ticks)
 {
     s->send_until_us = 0;
-    for (int i = 0; i < THRONG; ++i) {
-        throng[i].views = 0;
+    for (int i = 0; i < MANY_PLAYERS; ++i) {
+        players[i].views = 0;
     }
     for (int i = 0; i < ticks; ++i) {
         const uint64_t put_off = ph_host_get_stats(s->host).postponed_sends;
         move_all(s);
         tick(s);
         assert_true(ph_host_get_stats(s->host).postponed_sends > put_off);
-        for (int j = 0; j < THRONG; ++j) {
-            play(&throng[j]);
+        for (int j = 0; j < MANY_PLAYERS; ++j) {
+            play(&players[j]);
         }
     }
 }
 
-// Turns go around, so nobody is more than one ahead.
-static void assert_same_views(const player* throng)
+// Turns go around, so no client is more than one ahead.
+static void assert_same_views(const player* players)
 {
-    int least = throng[0].views;
-    int most = throng[0].views;
-    for (int i = 1; i < THRONG; ++i) {
-        least = throng[i].views < least ? throng[i].views : least;
-        most = throng[i].views > most ? throng[i].views : most;
+    int least = players[0].views;
+    int most = players[0].views;
+    for (int i = 1; i < MANY_PLAYERS; ++i) {
+        least = players[i].views < least ? players[i].views : least;
+        most = players[i].views > most ? players[i].views : most;
     }
     assert_true(least > 0);
     assert_in_range(most - least, 0, 1);
@@ -598,19 +606,19 @@ static void assert_same_views(const player* throng)
 static void threads_that_never_have_time_send_to_all_alike(void** state)
 {
     (void)state;
-    static player throng[THRONG]; // too large for the stack
+    static player players[MANY_PLAYERS]; // too large for the stack
     stage s;
     setup(&s, 3);
     s.viewer.bits_per_second = 1000000; // time is all that is scarce
     s.viewer.sends_per_second = 1000.0;
-    for (int i = 0; i < THRONG; ++i) {
-        join(&s, &throng[i], (uint64_t)i + 1);
+    for (int i = 0; i < MANY_PLAYERS; ++i) {
+        join(&s, &players[i], (uint64_t)i + 1);
     }
-    assert_true(show_all(&s, throng, THRONG));
-    play_cut_ticks(&s, throng, 200);
-    assert_same_views(throng);
-    for (int i = 0; i < THRONG; ++i) {
-        leave(&throng[i]);
+    assert_true(show_all(&s, players, MANY_PLAYERS));
+    play_cut_ticks(&s, players, 200);
+    assert_same_views(players);
+    for (int i = 0; i < MANY_PLAYERS; ++i) {
+        leave(&players[i]);
     }
     teardown(&s);
 }
@@ -640,7 +648,7 @@ static void what_comes_has_come_now(void** state)
     teardown(&s);
 }
 
-static void a_port_that_somebody_has_is_taken(void** state)
+static void a_port_in_use_is_taken(void** state)
 {
     (void)state;
     stage s;
@@ -651,10 +659,10 @@ static void a_port_that_somebody_has_is_taken(void** state)
     assert_int_equal(ph_host_open(&def, &other), PH_ERROR_TAKEN);
     assert_null(other);
     def.listen_address = (ph_address){0};
-    assert_int_equal(ph_host_open(&def, &other), PH_ERROR_VALUE);
+    assert_int_equal(ph_host_open(&def, &other), PH_ERROR_ARGUMENT);
     def = def_of(&s);
     def.client_capacity = 0;
-    assert_int_equal(ph_host_open(&def, &other), PH_ERROR_VALUE);
+    assert_int_equal(ph_host_open(&def, &other), PH_ERROR_ARGUMENT);
     teardown(&s);
 }
 
@@ -665,12 +673,12 @@ static void a_host_on_all_addresses_is_told_its_own(void** state)
     setup(&s, 0);
     ph_host_def def = def_of(&s);
     ph_host* other = NULL;
-    assert_int_equal(ph_address_parse("[::]:0", &def.listen_address), PH_OK);
-    assert_int_equal(ph_host_open(&def, &other), PH_ERROR_VALUE);
-    assert_int_equal(ph_address_parse("0.0.0.0:0", &def.listen_address), PH_OK);
-    assert_int_equal(ph_host_open(&def, &other), PH_ERROR_VALUE);
+    assert_int_equal(ph_address_parse("[::]:0", &def.listen_address, NULL), PH_OK);
+    assert_int_equal(ph_host_open(&def, &other), PH_ERROR_ARGUMENT);
+    assert_int_equal(ph_address_parse("0.0.0.0:0", &def.listen_address, NULL), PH_OK);
+    assert_int_equal(ph_host_open(&def, &other), PH_ERROR_ARGUMENT);
     assert_null(other);
-    assert_int_equal(ph_address_parse("127.0.0.1:0", &def.public_address), PH_OK);
+    assert_int_equal(ph_address_parse("127.0.0.1:0", &def.public_address, NULL), PH_OK);
     assert_int_equal(ph_host_open(&def, &other), PH_OK);
     assert_int_equal(ph_host_public_address(other).port, ph_host_local_address(other).port);
     ph_host_close(other);
@@ -716,22 +724,22 @@ static void no_memory_is_told_and_nothing_leaks(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_has_a_token_is_shown_the_world),
+        cmocka_unit_test(a_client_with_a_token_is_shown_the_world),
         cmocka_unit_test(threads_show_the_same),
         cmocka_unit_test(messages_and_input_go_both_ways),
         cmocka_unit_test(message_does_not_wait_for_the_view),
-        cmocka_unit_test(nobody_is_sent_more_than_the_budget),
+        cmocka_unit_test(no_client_is_sent_more_than_the_budget),
         cmocka_unit_test(datagrams_of_a_long_connection_are_paid_in_full),
         cmocka_unit_test(a_burst_is_part_of_the_budget),
         cmocka_unit_test(a_burst_outlives_a_change_of_the_rate),
         cmocka_unit_test(classic_sends_five_times_a_second),
-        cmocka_unit_test(who_is_not_admitted_is_shown_nothing),
-        cmocka_unit_test(who_is_sent_away_hears_of_it),
+        cmocka_unit_test(a_client_that_is_not_admitted_is_shown_nothing),
+        cmocka_unit_test(a_client_that_is_disconnected_hears_of_it),
         cmocka_unit_test(threads_take_what_a_crowd_says),
-        cmocka_unit_test(who_never_has_time_serves_all_the_same),
+        cmocka_unit_test(a_host_that_is_always_late_serves_all_the_same),
         cmocka_unit_test(threads_that_never_have_time_send_to_all_alike),
         cmocka_unit_test(what_comes_has_come_now),
-        cmocka_unit_test(a_port_that_somebody_has_is_taken),
+        cmocka_unit_test(a_port_in_use_is_taken),
         cmocka_unit_test(a_host_on_all_addresses_is_told_its_own),
         cmocka_unit_test(no_memory_is_told_and_nothing_leaks),
     };

@@ -3,7 +3,7 @@
 
 // The promise: bytes from outside do no harm. Random, mutated, replayed and forged ones, millions of
 // them, in both directions: nothing breaks, what is refused leaves no trace, a session among rubbish
-// goes on as if there were none, and a client that lies harms nobody but itself.
+// goes on as if there were none, and a client that lies harms only itself.
 
 #include "support/random_record.h"
 #include "support/test_session.h"
@@ -374,7 +374,7 @@ static void rubbish_to_a_pinhole_world_breaks_nothing_at_any_setting(void** stat
 
 typedef enum attack {
     ATTACK_NONE,
-    ATTACK_NETWORK, // rubbish and replays, in both directions, to everybody
+    ATTACK_NETWORK, // rubbish and replays, in both directions, to all
     ATTACK_CLIENT,  // viewer 0 answers at random
 } attack;
 
@@ -508,7 +508,7 @@ static void rubbish_on_the_network_changes_nothing(void** state)
     }
 }
 
-static void a_client_that_lies_harms_nobody_else(void** state)
+static void a_client_that_lies_harms_no_other(void** state)
 {
     (void)state;
     for (uint64_t seed = 50; seed < 56; ++seed) {
@@ -525,7 +525,7 @@ int main(void)
         cmocka_unit_test(rubbish_to_a_world_breaks_nothing),
         cmocka_unit_test(rubbish_to_a_pinhole_world_breaks_nothing),
         cmocka_unit_test(rubbish_on_the_network_changes_nothing),
-        cmocka_unit_test(a_client_that_lies_harms_nobody_else),
+        cmocka_unit_test(a_client_that_lies_harms_no_other),
         draw_unit_test(rubbish_to_a_client_leaves_no_trace_at_any_setting),
         draw_unit_test(rubbish_to_a_pinhole_client_leaves_no_trace_at_any_setting),
         draw_unit_test(rubbish_to_a_world_breaks_nothing_at_any_setting),

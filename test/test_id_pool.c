@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// The promise of ids: one that was given back never matches again, whoever has its index now.
+// The promise of ids: one that was given back never matches again, whatever has its index now.
 
 #include "support/test_support.h"
 #include "support/test_memory.h"

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Sends to all viewers as jobs: on however many threads and in whichever order they run, everybody gets the
-// same datagrams. Also run under ThreadSanitizer.
+// Sends to all viewers as jobs: on however many threads and in whichever order they run, every
+// viewer gets the same datagrams. Also run under ThreadSanitizer.
 
 #include "support/test_support.h"
 
@@ -51,7 +51,7 @@ static ph_world* make_world(const ph_schema* schema, ph_profile profile, ph_run_
         ph_viewer_def viewer = ph_viewer_def_default();
         viewer.session = 7;
         viewer.eye_mm[0] = 1000 * i;
-        viewer.bits_per_second = 0; // or nothing new would be sent soon, as nobody answers
+        viewer.bits_per_second = 0; // or nothing new would be sent soon, as no client answers
         assert_int_equal(ph_world_add_viewer(world, &viewer, &ids[i]), PH_OK);
     }
     assert_int_equal(ph_world_remove_viewer(world, ids[GONE]), PH_OK);
@@ -85,7 +85,7 @@ static void backwards(void* context, int count, ph_job_fn* job, void* job_contex
     }
 }
 
-static void everybody_gets_the_same_in_any_order(void** state)
+static void every_viewer_gets_the_same_in_any_order(void** state)
 {
     (void)state;
     for (int profile = PH_PROFILE_CLASSIC; profile <= PH_PROFILE_PINHOLE; ++profile) {
@@ -101,7 +101,7 @@ static void everybody_gets_the_same_in_any_order(void** state)
     }
 }
 
-static void everybody_gets_the_same_from_many_threads(void** state)
+static void every_viewer_gets_the_same_from_many_threads(void** state)
 {
     (void)state;
     ph_pool* pool = ph_pool_create(4);
@@ -117,8 +117,8 @@ static void everybody_gets_the_same_from_many_threads(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(everybody_gets_the_same_in_any_order),
-        cmocka_unit_test(everybody_gets_the_same_from_many_threads),
+        cmocka_unit_test(every_viewer_gets_the_same_in_any_order),
+        cmocka_unit_test(every_viewer_gets_the_same_from_many_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

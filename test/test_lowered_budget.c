@@ -87,7 +87,7 @@ static bool is_something_due(const fixture* f)
     return stats.has_diff;
 }
 
-// After so many ticks at so much, in which everybody moves.
+// After so many ticks at so much, in which all entities move.
 static void lower_after(ph_profile profile, int ticks, int bits_per_second)
 {
     fixture f;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 // One end of a connection and the other: messages, shares, what is promised. Input has its own file,
-// and so have lossy links and those who lie.
+// and so have lossy links and hostile peers.
 
 #include "support/message_pair.h"
 #include "tools/tools.h"
@@ -75,8 +75,8 @@ static void no_message_is_empty_or_too_long(void** state)
     message_pair pair;
     message_pair_setup(&pair, NULL);
     uint8_t bytes[PH_MESSAGE_SIZE_MAX + 1] = {0};
-    assert_int_equal(ph_messages_send(pair.ends[0], bytes, 0), PH_ERROR_RANGE);
-    assert_int_equal(ph_messages_send(pair.ends[0], bytes, sizeof bytes), PH_ERROR_RANGE);
+    assert_int_equal(ph_messages_send(pair.ends[0], bytes, 0), PH_ERROR_ARGUMENT);
+    assert_int_equal(ph_messages_send(pair.ends[0], bytes, sizeof bytes), PH_ERROR_ARGUMENT);
     assert_true(ph_messages_is_all_acked(pair.ends[0]));
     message_pair_teardown(&pair);
 }
@@ -117,7 +117,7 @@ static void a_full_outbox_tells_the_caller(void** state)
     message_pair_teardown(&pair);
 }
 
-static void what_nobody_takes_is_not_lost(void** state)
+static void a_message_that_is_not_taken_is_not_lost(void** state)
 {
     (void)state;
     ph_messages_def def = ph_messages_def_default();
@@ -187,7 +187,7 @@ static void what_was_overtaken_is_sent_again_at_once(void** state)
     message_pair_post(&pair, 0, 10, 2);
     message_pair_carry(&pair, 0, true);
     message_pair_carry(&pair, 1, true);
-    pair.now_us += 1000; // far less than anybody waits for an ack
+    pair.now_us += 1000; // far less than a sender waits for an ack
     message_pair_carry(&pair, 0, true);
     for (uint32_t i = 0; i < 3; ++i) {
         message_pair_expect(&pair, 1, 10, i);
@@ -485,7 +485,7 @@ static void senseless_declarations_are_refused(void** state)
         ph_messages_def def = ph_messages_def_default();
         memcpy((char*)&def + wrong[i].offset, &wrong[i].value, sizeof(int));
         ph_messages* messages = (ph_messages*)&def;
-        assert_int_equal(ph_messages_create(&def, &messages), PH_ERROR_RANGE);
+        assert_int_equal(ph_messages_create(&def, &messages), PH_ERROR_ARGUMENT);
         assert_null(messages);
     }
 }
@@ -514,7 +514,7 @@ int main(void)
         cmocka_unit_test(no_message_is_empty_or_too_long),
         cmocka_unit_test(half_a_message_is_not_delivered),
         cmocka_unit_test(a_full_outbox_tells_the_caller),
-        cmocka_unit_test(what_nobody_takes_is_not_lost),
+        cmocka_unit_test(a_message_that_is_not_taken_is_not_lost),
         cmocka_unit_test(numbers_wrap),
         cmocka_unit_test(what_was_overtaken_is_sent_again_at_once),
         cmocka_unit_test(what_got_lost_is_sent_again_after_the_measured_round_trip),

@@ -240,7 +240,7 @@ static void fragments_that_contradict_are_refused(void** state)
     message_pair_teardown(&pair);
 }
 
-// However many fragments somebody sends, no message ever becomes too long.
+// However many fragments a sender sends, no message ever becomes too long.
 static void endless_messages_are_refused(void** state)
 {
     (void)state;

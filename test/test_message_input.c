@@ -174,17 +174,17 @@ static void numbers_and_sizes_that_cannot_be_are_refused(void** state)
     ph_messages* client = pair.ends[CLIENT];
     ph_messages* server = pair.ends[SERVER];
     const uint8_t bytes[PH_INPUT_SIZE_MAX] = {0};
-    assert_int_equal(ph_messages_set_input(client, 0, bytes, 1), PH_ERROR_RANGE);
-    assert_int_equal(ph_messages_set_input(client, 32768, bytes, 1), PH_ERROR_RANGE);
-    assert_int_equal(ph_messages_set_input(client, 5, bytes, 15), PH_ERROR_RANGE); // 96 - 82
+    assert_int_equal(ph_messages_set_input(client, 0, bytes, 1), PH_ERROR_ARGUMENT);
+    assert_int_equal(ph_messages_set_input(client, 32768, bytes, 1), PH_ERROR_ARGUMENT);
+    assert_int_equal(ph_messages_set_input(client, 5, bytes, 15), PH_ERROR_ARGUMENT); // 96 - 82
     assert_int_equal(ph_messages_set_input(client, 5, bytes, 14), PH_OK);
-    assert_int_equal(ph_messages_set_input(client, 5, bytes, 14), PH_ERROR_RANGE);
-    assert_int_equal(ph_messages_set_input(client, 4, bytes, 14), PH_ERROR_RANGE);
-    assert_int_equal(ph_messages_set_processed_input(server, 1), PH_ERROR_RANGE);
+    assert_int_equal(ph_messages_set_input(client, 5, bytes, 14), PH_ERROR_ARGUMENT);
+    assert_int_equal(ph_messages_set_input(client, 4, bytes, 14), PH_ERROR_ARGUMENT);
+    assert_int_equal(ph_messages_set_processed_input(server, 1), PH_ERROR_ARGUMENT);
     message_pair_carry(&pair, CLIENT, true);
-    assert_int_equal(ph_messages_set_processed_input(server, 6), PH_ERROR_RANGE);
+    assert_int_equal(ph_messages_set_processed_input(server, 6), PH_ERROR_ARGUMENT);
     assert_int_equal(ph_messages_set_processed_input(server, 5), PH_OK);
-    assert_int_equal(ph_messages_set_processed_input(server, 4), PH_ERROR_RANGE);
+    assert_int_equal(ph_messages_set_processed_input(server, 4), PH_ERROR_ARGUMENT);
     message_pair_teardown(&pair);
 }
 

@@ -211,8 +211,8 @@ static bool is_equal(const front_end* f)
 
 // ---- tests
 
-// Everybody jumps about, and there is always more to say than the budget carries.
-static void a_flood_of_messages_starves_nobody(void** state)
+// All entities jump about, and there is always more to say than the budget carries.
+static void a_flood_of_messages_starves_no_entity(void** state)
 {
     (void)state;
     for (int profile = 0; profile < PH_PROFILE_COUNT; ++profile) {
@@ -353,19 +353,19 @@ static void nothing_is_reserved_beyond_the_room(void** state)
     setup(&f, PH_PROFILE_CLASSIC, 0.0);
     const int most = ph_viewer_reserve_max(f.world, f.viewer);
     assert_in_range(most, PH_PAYLOAD_MAX - 100, PH_PAYLOAD_MAX - 40);
-    assert_int_equal(ph_viewer_reserve(f.world, f.viewer, -1, 0), PH_ERROR_RANGE);
-    assert_int_equal(ph_viewer_reserve(f.world, f.viewer, 0, -1), PH_ERROR_RANGE);
-    assert_int_equal(ph_viewer_reserve(f.world, f.viewer, most, 1), PH_ERROR_RANGE);
-    assert_int_equal(ph_viewer_reserve(f.world, f.viewer, 1, INT32_MAX), PH_ERROR_RANGE);
+    assert_int_equal(ph_viewer_reserve(f.world, f.viewer, -1, 0), PH_ERROR_ARGUMENT);
+    assert_int_equal(ph_viewer_reserve(f.world, f.viewer, 0, -1), PH_ERROR_ARGUMENT);
+    assert_int_equal(ph_viewer_reserve(f.world, f.viewer, most, 1), PH_ERROR_ARGUMENT);
+    assert_int_equal(ph_viewer_reserve(f.world, f.viewer, 1, INT32_MAX), PH_ERROR_ARGUMENT);
     assert_int_equal(ph_viewer_reserve(f.world, f.viewer, most, 0), PH_OK);
-    assert_int_equal(ph_viewer_spend(f.world, f.viewer, 0, 0), PH_ERROR_RANGE);
-    assert_int_equal(ph_viewer_spend(f.world, f.viewer, 0, PH_PAYLOAD_MAX + 1), PH_ERROR_RANGE);
-    const ph_viewer_id nobody = {0};
+    assert_int_equal(ph_viewer_spend(f.world, f.viewer, 0, 0), PH_ERROR_ARGUMENT);
+    assert_int_equal(ph_viewer_spend(f.world, f.viewer, 0, PH_PAYLOAD_MAX + 1), PH_ERROR_ARGUMENT);
+    const ph_viewer_id none = {0};
     ph_viewer_network_stats link = {.lost_packets = 1};
-    assert_int_equal(ph_viewer_reserve(f.world, nobody, 0, 0), PH_ERROR_STALE);
-    assert_int_equal(ph_viewer_spend(f.world, nobody, 0, 1), PH_ERROR_STALE);
-    assert_int_equal(ph_viewer_reserve_max(f.world, nobody), 0);
-    assert_int_equal(ph_viewer_get_network_stats(f.world, nobody, &link), PH_ERROR_STALE);
+    assert_int_equal(ph_viewer_reserve(f.world, none, 0, 0), PH_ERROR_STALE);
+    assert_int_equal(ph_viewer_spend(f.world, none, 0, 1), PH_ERROR_STALE);
+    assert_int_equal(ph_viewer_reserve_max(f.world, none), 0);
+    assert_int_equal(ph_viewer_get_network_stats(f.world, none, &link), PH_ERROR_STALE);
     assert_int_equal(link.lost_packets, 0);
     teardown(&f);
 }
@@ -438,7 +438,7 @@ static void the_link_is_told_as_the_figures_have_it(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_flood_of_messages_starves_nobody),
+        cmocka_unit_test(a_flood_of_messages_starves_no_entity),
         cmocka_unit_test(view_messages_and_input_arrive_with_a_third_lost),
         cmocka_unit_test(message_goes_alone_when_the_view_is_silent),
         cmocka_unit_test(the_controller_keeps_the_queue_short),

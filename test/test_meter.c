@@ -244,7 +244,7 @@ static void a_property_is_asked_within_its_distance_only(void** state)
 }
 
 // It differs all the time, but is not shown at tick 2: 0, 100, nothing, 0.
-static void who_is_not_shown_starts_anew(void** state)
+static void an_entity_that_is_not_shown_starts_anew(void** state)
 {
     (void)state;
     meter_stage stage;
@@ -303,7 +303,7 @@ static void missing_begins_after_a_second(void** state)
 }
 
 // Absent at tick 5, back at tick 6: asked for from tick 16 on. 20 ticks: 16, 17, 18, 19.
-static void whoever_comes_back_has_another_second(void** state)
+static void an_entity_that_comes_back_has_another_second(void** state)
 {
     (void)state;
     meter_stage stage;
@@ -317,7 +317,7 @@ static void whoever_comes_back_has_another_second(void** state)
     meter_stage_close(&stage);
 }
 
-// The same when it is the viewer who was away.
+// The same when it is the viewer that was away.
 static void a_viewer_that_comes_back_has_another_second(void** state)
 {
     (void)state;
@@ -391,7 +391,7 @@ static void a_ghost_is_gone_for_a_second(void** state)
 }
 
 // 1: at 120 m, 1.2 x radius. 2: a millimetre further from tick 0 on, a ghost from tick 10 on.
-static void who_is_far_away_for_a_second_is_a_ghost_too(void** state)
+static void an_entity_far_away_for_a_second_is_a_ghost_too(void** state)
 {
     (void)state;
     meter_stage stage;
@@ -444,7 +444,7 @@ static void newcomers_do_not_hold_up_joining(void** state)
 }
 
 // Starts at tick 4, its last frame is tick 18: 1.4 s.
-static void who_never_joins_counts_with_all_its_time(void** state)
+static void a_viewer_that_never_joins_counts_with_all_its_time(void** state)
 {
     (void)state;
     meter_stage stage;
@@ -459,7 +459,7 @@ static void who_never_joins_counts_with_all_its_time(void** state)
     meter_stage_close(&stage);
 }
 
-static void who_is_alone_has_joined_at_once(void** state)
+static void a_viewer_that_is_alone_has_joined_at_once(void** state)
 {
     (void)state;
     meter_stage stage;
@@ -494,13 +494,15 @@ static void a_cleared_meter_counts_anew_and_remembers(void** state)
 static void without_memory_there_is_no_meter(void** state)
 {
     (void)state;
-    ph_past* past;
-    assert_int_equal(ph_past_create(&(ph_past_def){.entity_count = 3, .rate_hz = 5}, &past), PH_OK);
+    ph_truth_history* history;
+    assert_int_equal(
+        ph_truth_history_create(&(ph_truth_history_def){.entity_count = 3, .rate_hz = 5}, &history),
+        PH_OK);
     ph_result result = PH_ERROR_MEMORY;
     for (int n = 1; result != PH_OK; ++n) {
         test_memory memory = {.fail_at = n};
         ph_meter_def def = {
-            .past = past,
+            .history = history,
             .property_distance_m = STAGE_DISTANCES_M,
             .property_count = 2,
             .allocator = test_memory_allocator(&memory),
@@ -511,7 +513,7 @@ static void without_memory_there_is_no_meter(void** state)
         ph_meter_destroy(meter);
         test_memory_assert_clean(&memory);
     }
-    ph_past_destroy(past);
+    ph_truth_history_destroy(history);
 }
 
 int main(void)
@@ -529,19 +531,19 @@ int main(void)
         cmocka_unit_test(headings_count_within_50_m),
         cmocka_unit_test(stale_is_how_long_it_has_differed),
         cmocka_unit_test(a_property_is_asked_within_its_distance_only),
-        cmocka_unit_test(who_is_not_shown_starts_anew),
+        cmocka_unit_test(an_entity_that_is_not_shown_starts_anew),
         cmocka_unit_test(the_64th_property_is_one_like_any_other),
         cmocka_unit_test(missing_begins_after_a_second),
-        cmocka_unit_test(whoever_comes_back_has_another_second),
+        cmocka_unit_test(an_entity_that_comes_back_has_another_second),
         cmocka_unit_test(a_viewer_that_comes_back_has_another_second),
         cmocka_unit_test(the_core_ends_at_nine_tenths_of_the_radius),
         cmocka_unit_test(the_core_ends_at_nine_tenths_of_the_slots),
         cmocka_unit_test(a_ghost_is_gone_for_a_second),
-        cmocka_unit_test(who_is_far_away_for_a_second_is_a_ghost_too),
+        cmocka_unit_test(an_entity_far_away_for_a_second_is_a_ghost_too),
         cmocka_unit_test(joining_ends_with_95_of_a_hundred),
         cmocka_unit_test(newcomers_do_not_hold_up_joining),
-        cmocka_unit_test(who_never_joins_counts_with_all_its_time),
-        cmocka_unit_test(who_is_alone_has_joined_at_once),
+        cmocka_unit_test(a_viewer_that_never_joins_counts_with_all_its_time),
+        cmocka_unit_test(a_viewer_that_is_alone_has_joined_at_once),
         cmocka_unit_test(a_cleared_meter_counts_anew_and_remembers),
         cmocka_unit_test(without_memory_there_is_no_meter),
     };

@@ -51,7 +51,7 @@ static void walking_with_the_truth_has_no_jolts(void** state)
     meter_stage_close(&stage);
 }
 
-// Shown as the client may show it: carried on beyond the edge, then told of on the other side.
+// Shown as the client may show it: extrapolated beyond the edge, then told of on the other side.
 static void walking_across_the_edge_of_the_world_is_no_jolt(void** state)
 {
     (void)state;
@@ -101,7 +101,7 @@ static void a_jolt_goes_back_by_more_than_50_mm(void** state)
 }
 
 // Forth by 100 mm and back again, five times in a second: there is no way, but the steps are long.
-static void who_gets_nowhere_has_no_direction(void** state)
+static void an_entity_that_gets_nowhere_has_no_direction(void** state)
 {
     (void)state;
     meter_stage stage;
@@ -256,7 +256,7 @@ int main(void)
         cmocka_unit_test(walking_across_the_edge_of_the_world_is_no_jolt),
         cmocka_unit_test(a_jolt_is_longer_than_three_steps_and_50_mm),
         cmocka_unit_test(a_jolt_goes_back_by_more_than_50_mm),
-        cmocka_unit_test(who_gets_nowhere_has_no_direction),
+        cmocka_unit_test(an_entity_that_gets_nowhere_has_no_direction),
         cmocka_unit_test(the_longest_step_is_that_of_the_last_second),
         cmocka_unit_test(the_direction_is_that_of_the_last_second),
         cmocka_unit_test(the_first_shown_frame_is_exempt),

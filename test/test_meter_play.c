@@ -23,7 +23,7 @@ static made_play* new_play(void)
     return play;
 }
 
-// If a fault did not occur, nobody would have measured it.
+// If a fault did not occur, it was not measured.
 static void the_play_has_every_kind_of_fault(void** state)
 {
     (void)state;
@@ -41,7 +41,7 @@ static void the_play_has_every_kind_of_fault(void** state)
 }
 
 // As on one thread, and on as many as there are viewers.
-static void the_result_does_not_depend_on_who_measures_whom(void** state)
+static void the_result_does_not_depend_on_the_order_of_meters(void** state)
 {
     (void)state;
     made_play* play = new_play();
@@ -69,23 +69,23 @@ static void frames_allocate_nothing(void** state)
     made_play* play = new_play();
     test_memory memory = {0};
     const ph_allocator allocator = test_memory_allocator(&memory);
-    const ph_past_def past_def = {
+    const ph_truth_history_def history_def = {
         .entity_count = MADE_PLAY_ENTITIES, .rate_hz = MADE_PLAY_RATE_HZ, .allocator = allocator};
-    ph_past* past;
-    assert_int_equal(ph_past_create(&past_def, &past), PH_OK);
+    ph_truth_history* history;
+    assert_int_equal(ph_truth_history_create(&history_def, &history), PH_OK);
     const ph_meter_def def = {
-        .past = past, .radius_mm = 100000, .slots = 250, .allocator = allocator};
+        .history = history, .radius_mm = 100000, .slots = 250, .allocator = allocator};
     ph_meter* meter;
     assert_int_equal(ph_meter_create(&def, &meter), PH_OK);
     const int allocations = memory.allocate_count;
     for (int tick = 0; tick < MADE_PLAY_TICKS; ++tick) {
         const ph_truth_moment now = made_play_moment(play, tick);
-        ph_past_step(past, &now);
+        ph_truth_history_step(history, &now);
         ph_meter_frame(meter, play->frames[0][tick].shown, play->frames[0][tick].count);
     }
     assert_int_equal(memory.allocate_count, allocations);
     ph_meter_destroy(meter);
-    ph_past_destroy(past);
+    ph_truth_history_destroy(history);
     test_memory_assert_clean(&memory);
     free(play);
 }
@@ -104,7 +104,7 @@ static FILE* open_in(const char* folder, const char* name)
     return file;
 }
 
-// Not the number in the truth: whoever mixes them up is found out.
+// Not the number in the truth: code that mixes them up is found out.
 static int id_of(int entity)
 {
     return 100 + 7 * entity;
@@ -179,7 +179,7 @@ int main(int argument_count, char** arguments)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_play_has_every_kind_of_fault),
-        cmocka_unit_test(the_result_does_not_depend_on_who_measures_whom),
+        cmocka_unit_test(the_result_does_not_depend_on_the_order_of_meters),
         cmocka_unit_test(frames_allocate_nothing),
     };
     if (argument_count > 1) {

@@ -37,7 +37,7 @@ static void the_share_is_learned_for_each_age(void** state)
     assert_true(between > 0.34f && between < 0.99f);
 }
 
-static void who_is_vouched_for_moves_in_full_through_silence(void** state)
+static void a_vouched_entity_moves_in_full_through_silence(void** state)
 {
     (void)state;
     ph_motion_model motion_model = ph_motion_model_make();
@@ -71,7 +71,7 @@ static void the_share_stays_within_bounds(void** state)
 
 // Regular samples: silence of a little more than an interval means something. Irregular ones: it
 // does not.
-static void patience_follows_the_rhythm(void** state)
+static void max_starve_time_follows_the_pacing(void** state)
 {
     (void)state;
     test_rng rng = {.state = 12};
@@ -135,9 +135,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(velocities_are_followed_until_samples_say_otherwise),
         cmocka_unit_test(the_share_is_learned_for_each_age),
-        cmocka_unit_test(who_is_vouched_for_moves_in_full_through_silence),
+        cmocka_unit_test(a_vouched_entity_moves_in_full_through_silence),
         cmocka_unit_test(the_share_stays_within_bounds),
-        cmocka_unit_test(patience_follows_the_rhythm),
+        cmocka_unit_test(max_starve_time_follows_the_pacing),
         cmocka_unit_test(newcomers_are_expected_to_move_as_others_did),
         cmocka_unit_test(where_most_newcomers_stand_none_is_expected_to_move),
         cmocka_unit_test(a_late_second_sample_is_no_mover),

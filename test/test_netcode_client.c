@@ -260,7 +260,7 @@ static void after_the_last_server_the_last_failure_stands(void** state)
     ph_token_def def = stage_token_def(x, 1);
     def.addresses[1] = nowhere();
     def.address_count = 2;
-    stage_connect_with(x, 1, &def); // full, then nobody
+    stage_connect_with(x, 1, &def); // full, then silent
     stage_deliver(x);
     assert_int_equal(stage_state(x, 1), PH_NET_CLIENT_SENDING_REQUEST);
     stage_run(x, 2000);
@@ -270,7 +270,7 @@ static void after_the_last_server_the_last_failure_stands(void** state)
     def.addresses[1] = def.addresses[0];
     def.addresses[0] = nowhere();
     def.address_count = 2;
-    stage_connect_with(x, 2, &def); // nobody, then full
+    stage_connect_with(x, 2, &def); // silent, then full
     stage_run(x, 2100);
     assert_int_equal(stage_state(x, 2), PH_NET_CLIENT_DENIED);
     stage_teardown(x);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// How a client gets in, and everybody who does not.
+// How a client connects, and every sender that does not.
 
 #include "netcode_stage.h"
 
@@ -64,7 +64,7 @@ static size_t make_response(netcode_stage* x, const ph_token* token, uint64_t se
                            response);
 }
 
-// Somebody at 10.9.9.9:1 who was sent a challenge, and what it will answer.
+// A client at 10.9.9.9:1 that was sent a challenge, and its response.
 typedef struct candidate {
     ph_address from;
     made_request request;
@@ -109,6 +109,41 @@ static void a_token_leads_to_a_connection(void** state)
     assert_true(ph_net_server_get_client(x->server, 0, &info));
     assert_int_equal(info.client_id, STAGE_FIRST_ID);
     assert_true(ph_address_is_equal(&info.address, &x->ports[0].address));
+    stage_teardown(x);
+}
+
+// The sequence number of the last datagram in the queue.
+static uint64_t last_sequence(const netcode_stage* x)
+{
+    const stage_datagram* last = &x->queue[x->queue_count - 1];
+    ph_netcode_opened peeked;
+    assert_int_equal(ph_netcode_peek(last->bytes, last->size, &peeked), PH_NET_REFUSAL_NONE);
+    return peeked.sequence;
+}
+
+// The attack: a man in the middle sends the client's request to a second server that its token
+// names, or to the same one after a restart, until both have sealed two challenges with the same key
+// and number. These give away the key of Poly1305, and packets from the server can be forged.
+static void challenges_of_two_servers_never_have_a_number_in_common(void** state)
+{
+    (void)state;
+    enum { CHALLENGES = 64 };
+    netcode_stage* x = stage_setup(4);
+    const made_request it = make_good_request(x, STAGE_FIRST_ID);
+    uint64_t sequences[2][CHALLENGES];
+    for (int start = 0; start < 2; ++start) {
+        for (int i = 0; i < CHALLENGES; ++i) {
+            assert_int_equal(request_from(x, "10.9.9.9:1", &it), PH_NET_REFUSAL_NONE);
+            sequences[start][i] = last_sequence(x);
+            assert_true(sequences[start][i] >> 63 == 1); // never one of a connection
+        }
+        stage_remake_server(x);
+    }
+    for (int i = 0; i < CHALLENGES; ++i) {
+        for (int k = 0; k < CHALLENGES; ++k) {
+            assert_true(sequences[0][i] != sequences[1][k]);
+        }
+    }
     stage_teardown(x);
 }
 
@@ -290,7 +325,7 @@ static void a_connected_player_cannot_connect_again(void** state)
     x->queue_count = 0;
     stage_join(x, 0);
     assert_int_equal(respond(x, &it), PH_NET_REFUSAL_CLIENT_CONNECTED);
-    // And who asks now does not get a challenge.
+    // And a request now does not get a challenge.
     const made_request late = make_good_request(x, STAGE_FIRST_ID);
     assert_int_equal(request_from(x, "10.9.9.9:2", &late), PH_NET_REFUSAL_CLIENT_CONNECTED);
     assert_int_equal(x->queue_count, 0);
@@ -310,7 +345,7 @@ static void a_full_server_denies(void** state)
     stage_teardown(x);
 }
 
-// The last slot went to somebody else between challenge and response.
+// The last slot went to another client between challenge and response.
 static void a_response_to_a_full_server_is_denied(void** state)
 {
     (void)state;
@@ -420,8 +455,8 @@ static void no_byte_of_a_response_can_be_changed(void** state)
     stage_teardown(x);
 }
 
-// Somebody has recorded a whole handshake, and repeats it under the same address after the end of
-// that connection. The token would do once more; the answer to an old challenge does not.
+// An attacker has recorded a whole handshake, and repeats it under the same address after the end
+// of that connection. The token would do once more; the answer to an old challenge does not.
 static void a_recorded_handshake_is_of_no_use(void** state)
 {
     (void)state;
@@ -451,7 +486,7 @@ static void an_answer_to_an_earlier_challenge_will_do(void** state)
     stage_teardown(x);
 }
 
-// Whoever holds two tokens cannot mix them.
+// A client with two tokens cannot mix them.
 static void a_challenge_of_another_player_is_refused(void** state)
 {
     (void)state;
@@ -488,7 +523,7 @@ static void a_handshake_lapses_after_its_timeout(void** state)
     stage_teardown(x);
 }
 
-// ---- what a stranger gets
+// ---- what an unknown sender gets
 
 static size_t longest_answer;
 static size_t shortest_question;
@@ -517,7 +552,7 @@ static void answers_are_smaller_than_questions(void** state)
     stage_teardown(x);
 }
 
-static void nobody_without_a_token_gets_an_answer(void** state)
+static void no_client_without_a_token_gets_an_answer(void** state)
 {
     (void)state;
     netcode_stage* x = stage_setup(2);
@@ -541,6 +576,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_token_leads_to_a_connection),
+        cmocka_unit_test(challenges_of_two_servers_never_have_a_number_in_common),
         cmocka_unit_test(payloads_go_both_ways),
         cmocka_unit_test(a_request_of_another_size_is_refused),
         cmocka_unit_test(a_request_of_another_version_is_refused),
@@ -564,7 +600,7 @@ int main(void)
         cmocka_unit_test(a_challenge_of_another_player_is_refused),
         cmocka_unit_test(a_handshake_lapses_after_its_timeout),
         cmocka_unit_test(answers_are_smaller_than_questions),
-        cmocka_unit_test(nobody_without_a_token_gets_an_answer),
+        cmocka_unit_test(no_client_without_a_token_gets_an_answer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

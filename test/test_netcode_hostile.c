@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// A million datagrams at either side, from somebody who has recorded everything but has no key:
+// A million datagrams at either side, from an attacker who has recorded everything but has no key:
 // noise, and genuine datagrams that were changed, cut, lengthened, repeated, or sent from elsewhere.
-// Nothing of it may count, get an answer, or disturb who is connected.
+// Nothing of it may count, get an answer, or disturb a connected client.
 
 #include "netcode_stage.h"
 #include "net/netcode_packet.h"
@@ -148,7 +148,7 @@ static void a_million_forgeries_at_a_server(void** state)
             fail_msg("round %d of seed 1001 was taken", round);
         }
         if (round % TICK_EVERY == 0) {
-            stage_step(x); // those who are connected keep each other alive
+            stage_step(x); // connected ends keep each other alive
             assert_int_equal(x->server_payloads, payloads_before);
         }
     }

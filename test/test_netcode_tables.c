@@ -22,7 +22,7 @@ static ph_address numbered(uint32_t number)
 
 // ---- pending
 
-static void a_full_table_forgets_who_waited_longest(void** state)
+static void a_full_table_forgets_the_client_that_waited_longest(void** state)
 {
     (void)state;
     test_memory memory = {0};
@@ -320,7 +320,7 @@ static void a_server_that_cannot_be_is_refused(void** state)
     defs[7].requests_per_second = -1;
     for (int i = 0; i < 8; ++i) {
         ph_net_server* server;
-        assert_int_equal(ph_net_server_create(&defs[i], &server), PH_ERROR_VALUE);
+        assert_int_equal(ph_net_server_create(&defs[i], &server), PH_ERROR_ARGUMENT);
         assert_null(server);
     }
 }
@@ -378,7 +378,7 @@ static void a_server_fills_to_its_last_slot(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_full_table_forgets_who_waited_longest),
+        cmocka_unit_test(a_full_table_forgets_the_client_that_waited_longest),
         cmocka_unit_test(entries_lapse_by_their_own_timeouts),
         cmocka_unit_test(what_is_forgotten_is_wiped),
         cmocka_unit_test(pending_agrees_with_a_plain_list),

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// What netcode_server.h allows several threads to do at once, under ThreadSanitizer: find anybody,
-// seal for different clients, open what came from different clients, and both for the same one.
+// What netcode_server.h allows several threads to do at once, under ThreadSanitizer: find any
+// client, seal for different clients, open what came from different clients, and both for the same
+// one.
 
 #include "netcode_stage.h"
 
@@ -13,28 +14,28 @@
 enum { CLIENTS = STAGE_CLIENTS, PAYLOADS = 40, THREADS = 4 };
 
 // What one client has got, or is about to send. Work on one side of a client touches nothing else.
-typedef struct mailbox {
-    stage_datagram letters[PAYLOADS];
+typedef struct datagram_queue {
+    stage_datagram datagrams[PAYLOADS];
     int count;
     int taken_count;
     int refused_count;
-} mailbox;
+} datagram_queue;
 
 typedef struct fixture {
     netcode_stage* x;
-    mailbox down[CLIENTS];
-    mailbox up[CLIENTS];
+    datagram_queue down[CLIENTS];
+    datagram_queue up[CLIENTS];
 } fixture;
 
 static fixture the_fixture;
 
-static void put_into_mailbox(void* context, const ph_address* to, const void* bytes, size_t size)
+static void put_into_queue(void* context, const ph_address* to, const void* bytes, size_t size)
 {
-    mailbox* box = context;
-    stage_datagram* letter = &box->letters[box->count++];
-    letter->to = *to;
-    letter->size = size;
-    memcpy(letter->bytes, bytes, size);
+    datagram_queue* box = context;
+    stage_datagram* datagram = &box->datagrams[box->count++];
+    datagram->to = *to;
+    datagram->size = size;
+    memcpy(datagram->bytes, bytes, size);
 }
 
 static fixture* setup(void)
@@ -48,35 +49,35 @@ static fixture* setup(void)
     }
     stage_deliver(f->x);
     for (int i = 0; i < CLIENTS; ++i) {
-        mailbox* box = &f->up[i];
+        datagram_queue* box = &f->up[i];
         for (int n = 0; n < PAYLOADS; ++n) {
             ph_net_client_send(f->x->clients[i], "upwards", 7);
-            box->letters[box->count++] = f->x->queue[--f->x->queue_count];
+            box->datagrams[box->count++] = f->x->queue[--f->x->queue_count];
         }
-        box->letters[3].bytes[5] ^= 1; // one is damaged
+        box->datagrams[3].bytes[5] ^= 1; // one is damaged
     }
     return f;
 }
 
 static void seal_for(fixture* f, int client)
 {
-    const ph_net_sink sink = {.send = put_into_mailbox, .context = &f->down[client]};
+    const ph_net_sink sink = {.send = put_into_queue, .context = &f->down[client]};
     for (int n = 0; n < PAYLOADS; ++n) {
         const size_t cost = ph_net_server_cost(f->x->server, client, 9);
         const bool is_sealed = ph_net_server_seal(f->x->server, client, "downwards", 9, &sink);
-        f->down[client].taken_count += is_sealed && f->down[client].letters[n].size == cost;
+        f->down[client].taken_count += is_sealed && f->down[client].datagrams[n].size == cost;
     }
 }
 
 static void open_from(fixture* f, int client)
 {
-    mailbox* box = &f->up[client];
+    datagram_queue* box = &f->up[client];
     const int found = ph_net_server_find(f->x->server, &f->x->ports[client].address);
     for (int n = 0; n < box->count; ++n) {
-        stage_datagram* letter = &box->letters[n];
+        stage_datagram* datagram = &box->datagrams[n];
         ph_net_payload payload;
         const ph_net_refusal refusal =
-            ph_net_server_open(f->x->server, found, letter->bytes, letter->size, &payload);
+            ph_net_server_open(f->x->server, found, datagram->bytes, datagram->size, &payload);
         box->taken_count += payload.size == 7 && payload.client == client;
         box->refused_count += refusal != PH_NET_REFUSAL_NONE;
     }
@@ -106,9 +107,9 @@ static void both_directions_of_all_clients_at_once(void** state)
         assert_int_equal(f->down[i].count, PAYLOADS);
         const int before = f->x->client_payloads;
         for (int n = 0; n < PAYLOADS; ++n) {
-            const stage_datagram* letter = &f->down[i].letters[n];
-            assert_true(ph_address_is_equal(&letter->to, &f->x->ports[i].address));
-            stage_hand_to_client(f->x, i, letter->bytes, letter->size);
+            const stage_datagram* datagram = &f->down[i].datagrams[n];
+            assert_true(ph_address_is_equal(&datagram->to, &f->x->ports[i].address));
+            stage_hand_to_client(f->x, i, datagram->bytes, datagram->size);
         }
         assert_int_equal(f->x->client_payloads - before, PAYLOADS);
     }
@@ -119,13 +120,13 @@ static void both_directions_of_all_clients_at_once(void** state)
     stage_teardown(f->x);
 }
 
-// All clients say goodbye while somebody seals for them.
-static fixture* say_goodbye(void)
+// All clients disconnect while a thread seals for them.
+static fixture* disconnect_all(void)
 {
     fixture* f = setup();
     for (int i = 0; i < CLIENTS; ++i) {
         ph_net_client_disconnect(f->x->clients[i]);
-        f->up[i].letters[PAYLOADS / 2] = f->x->queue[0];
+        f->up[i].datagrams[PAYLOADS / 2] = f->x->queue[0];
         f->x->queue_count = 0;
     }
     ph_pool* pool = ph_pool_create(THREADS);
@@ -145,7 +146,7 @@ static fixture* say_goodbye(void)
 
 static void expect_all_gone(fixture* f)
 {
-    assert_int_equal(f->x->queue_count, 0); // nobody is told what he has said
+    assert_int_equal(f->x->queue_count, 0); // no client gets its own disconnect back
     for (int i = 0; i < CLIENTS; ++i) {
         stage_expect_event(f->x, PH_NET_CONNECTED);
     }
@@ -158,7 +159,7 @@ static void expect_all_gone(fixture* f)
 static void a_goodbye_waits_for_the_tick(void** state)
 {
     (void)state;
-    fixture* f = say_goodbye();
+    fixture* f = disconnect_all();
     ph_net_server_tick(f->x->server, f->x->now_us, f->x->unix_s);
     expect_all_gone(f);
 }
@@ -166,7 +167,7 @@ static void a_goodbye_waits_for_the_tick(void** state)
 static void a_goodbye_may_be_the_last_word(void** state)
 {
     (void)state;
-    fixture* f = say_goodbye();
+    fixture* f = disconnect_all();
     ph_net_server_disconnect_all(f->x->server);
     expect_all_gone(f);
 }

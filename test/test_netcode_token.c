@@ -57,15 +57,15 @@ static void only_sound_ones_are_made(void** state)
     uint8_t token[PH_TOKEN_SIZE];
     ph_token_def def = sound_def();
     def.address_count = 0;
-    assert_int_equal(ph_token_write(&def, token), PH_ERROR_VALUE);
+    assert_int_equal(ph_token_write(&def, token), PH_ERROR_ARGUMENT);
     assert_memory_equal(token, zeros, sizeof token);
     def.address_count = 33;
-    assert_int_equal(ph_token_write(&def, token), PH_ERROR_VALUE);
+    assert_int_equal(ph_token_write(&def, token), PH_ERROR_ARGUMENT);
     def.address_count = 3; // the third is none
-    assert_int_equal(ph_token_write(&def, token), PH_ERROR_VALUE);
+    assert_int_equal(ph_token_write(&def, token), PH_ERROR_ARGUMENT);
     def = sound_def();
     def.create_s = UINT64_MAX - 29;
-    assert_int_equal(ph_token_write(&def, token), PH_ERROR_RANGE);
+    assert_int_equal(ph_token_write(&def, token), PH_ERROR_ARGUMENT);
     def.create_s = UINT64_MAX - 30;
     assert_int_equal(ph_token_write(&def, token), PH_OK);
 }

@@ -209,24 +209,24 @@ static void private_tokens_open(void** state)
     for_each("token", 4, open_private);
 }
 
-typedef struct letter {
+typedef struct sent_datagram {
     uint8_t bytes[PH_NETCODE_DATAGRAM_MAX];
     size_t size;
-} letter;
+} sent_datagram;
 
-static void keep_letter(void* context, const ph_address* to, const void* bytes, size_t size)
+static void keep_datagram(void* context, const ph_address* to, const void* bytes, size_t size)
 {
     (void)to;
-    letter* kept = context;
+    sent_datagram* kept = context;
     memcpy(kept->bytes, bytes, size);
     kept->size = size;
 }
 
 static void request_with(const vector* it)
 {
-    letter sent = {.size = 0};
+    sent_datagram sent = {.size = 0};
     ph_net_client_def def = ph_net_client_def_default();
-    def.sink.send = keep_letter;
+    def.sink.send = keep_datagram;
     def.sink.context = &sent;
     ph_net_client* client;
     assert_int_equal(ph_net_client_create(&def, &client), PH_OK);

@@ -8,7 +8,7 @@
 //
 // The same with bytes that the caller adds to datagrams, or sends beside them.
 //
-// And nobody waits for ever: an entity with something due is served within
+// And no entity waits for ever: an entity with something due is served within
 //
 //     max_starve_ms + a period + 4 * slots * (the dearest datagram) / rate
 //
@@ -260,7 +260,7 @@ static void reserve(test_session* session, int viewer)
     const int left = most - added->each_bytes;
     added->next_bytes = (int)test_rng_below(&session->rng, (uint64_t)left + 1);
     assert_int_equal(ph_viewer_reserve(session->world, id, added->each_bytes, left + 1),
-                     PH_ERROR_RANGE);
+                     PH_ERROR_ARGUMENT);
     assert_int_equal(ph_viewer_reserve(session->world, id, added->each_bytes, added->next_bytes),
                      PH_OK);
     deepen(session, viewer);
@@ -311,8 +311,9 @@ static void check_ledger(const test_session* session, int viewer, const ph_viewe
                              (uint64_t)session->viewers[viewer].def.overhead_bytes);
 }
 
-// Two things wait in the pinhole profile: news of whoever's enter is on its way, and, unless half of
-// the bucket is full and a datagram more, positions that are as fine as the viewer asks for.
+// Two things wait in the pinhole profile: news of an entity whose enter is in flight, and, unless
+// half of the bucket is full and a datagram more, positions that are as fine as the viewer asks
+// for.
 static uint64_t may_wait(const ph_send_context* context, int slot, bool may_be_coarse)
 {
     const ph_replicas* replicas = &context->sender->replicas;
@@ -623,7 +624,7 @@ static void check_max_starve(test_session* session, int viewer)
     }
 }
 
-// Everybody moves all the time; a few do not matter to the viewers at all.
+// All entities move all the time; a few do not matter to the viewers at all.
 static void wait_at_most(ph_profile profile)
 {
     static test_session session;
@@ -660,13 +661,13 @@ static void wait_at_most(ph_profile profile)
     }
 }
 
-static void nobody_waits_longer_than_the_bound(void** state)
+static void no_entity_waits_longer_than_the_bound(void** state)
 {
     (void)state;
     wait_at_most(PH_PROFILE_CLASSIC);
 }
 
-static void nobody_waits_longer_than_the_bound_in_pinhole(void** state)
+static void no_entity_waits_longer_than_the_bound_in_pinhole(void** state)
 {
     (void)state;
     wait_at_most(PH_PROFILE_PINHOLE);
@@ -692,8 +693,8 @@ int main(void)
         cmocka_unit_test(what_the_caller_adds_is_in_the_budget),
         draw_unit_test(no_datagram_is_over_the_budget_at_any_setting),
         draw_unit_test(no_datagram_is_over_the_budget_at_any_setting_in_pinhole),
-        cmocka_unit_test(nobody_waits_longer_than_the_bound),
-        cmocka_unit_test(nobody_waits_longer_than_the_bound_in_pinhole),
+        cmocka_unit_test(no_entity_waits_longer_than_the_bound),
+        cmocka_unit_test(no_entity_waits_longer_than_the_bound_in_pinhole),
         cmocka_unit_test(many_packets_were_paid_for),
     };
     draw_filter_tests();

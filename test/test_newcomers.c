@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Many who come into view at once, from a world to a client of the pinhole profile: each is told of
-// once, at whatever time, and exactly where the budget pays for it.
+// Many entities that come into view at once, from a world to a client of the pinhole profile: each
+// is sent once, at whatever time, and exactly where the budget pays for it.
 
 #include "test_support.h"
 
@@ -88,7 +88,7 @@ static uint64_t enters_of(const stage* s)
     return stats.sent_enters;
 }
 
-static void nobody_is_told_twice_at_once(void** state)
+static void no_entity_is_sent_twice_at_once(void** state)
 {
     (void)state;
     const uint64_t starts_us[] = {0, 999, 1000, MS_WRAP_US - 1, MS_WRAP_US, MS_WRAP_US + 999};
@@ -108,7 +108,7 @@ static void nobody_is_told_twice_at_once(void** state)
     }
 }
 
-static void who_can_be_paid_for_is_told_exactly(void** state)
+static void an_entity_that_can_be_paid_for_is_sent_exactly(void** state)
 {
     (void)state;
     stage s;
@@ -153,8 +153,8 @@ static void the_greatest_steps_are_told(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nobody_is_told_twice_at_once),
-        cmocka_unit_test(who_can_be_paid_for_is_told_exactly),
+        cmocka_unit_test(no_entity_is_sent_twice_at_once),
+        cmocka_unit_test(an_entity_that_can_be_paid_for_is_sent_exactly),
         cmocka_unit_test(the_greatest_steps_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

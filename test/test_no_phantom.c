@@ -4,10 +4,11 @@
 // The promise: a client never shows an entity under another's slot, and never a value that the
 // entity did not have at some tick, or when a send began, since it came into this viewer's view.
 //
-// After every datagram, of every entity that it told of: the slot shows whom the world's sight
-// shows there, or showed last (a slot takes nobody else before the client has left it); the class is
-// right; each property has a value that the entity has, or had since, or the initial one. What is
-// not for this viewer's audience stays initial for ever. Now and then everything is looked through.
+// After every datagram, of every entity that it told of: the slot shows what the world's sight
+// shows there, or showed last (a slot takes no other entity before the client has left it); the
+// class is right; each property has a value that the entity has, or had since, or the initial one.
+// What is not for this viewer's audience stays initial for ever. Now and then everything is looked
+// through.
 //
 // In the pinhole profile an update may tell a position coarsely: within the stated angle, seen from
 // the eye that the packet goes by, of a place where the entity was. All else is exact there, too.
@@ -31,7 +32,7 @@ static uint64_t packet_count[PH_PROFILE_COUNT];
 static uint64_t look_count[PH_PROFILE_COUNT];
 static uint64_t coarse_count;
 
-// Every place that anybody ever was at, as the wire has it; coarse ones are looked for here.
+// Every place that any entity ever was at, as the wire has it; coarse ones are looked for here.
 typedef struct place {
     uint64_t name;
     int32_t mm[3];
@@ -212,7 +213,7 @@ static void check_value(const test_session* session, const session_viewer* viewe
     const ph_entity_id id = ph_client_entity_at(viewer->client, slot);
     const uint64_t value = session_client_value(viewer->client, id, def, property);
     ++look_count[session->def.profile];
-    if ((value == session->initial[shown->class_index][property] || value == SESSION_NOBODY) &&
+    if ((value == session->initial[shown->class_index][property] || value == SESSION_NO_ENTITY) &&
         def->coding != PH_CODING_POSITION) {
         return;
     }
@@ -256,7 +257,7 @@ static void check_all(const test_session* session, const session_viewer* viewer)
     }
 }
 
-// An enter of somebody who is shown already is no event of its own.
+// An enter of an entity that is shown already is no event of its own.
 static bool is_enter_record(const ph_client* client, int slot)
 {
     const ph_decoded_packet* decoded = &client->decoded;

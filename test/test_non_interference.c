@@ -3,8 +3,8 @@
 
 // The promise: no bit of a packet depends on an entity that its viewer may not see. Two worlds play
 // the same public story before the same viewer; what is hidden differs in everything: how many there
-// are, who, when they came, where they are, what they are like, who points at them, who else looks
-// on. Every packet to the viewer is the same, bit by bit.
+// are, which, when they came, where they are, what they are like, what refers to them, what other
+// viewers look on. Every packet to the viewer is the same, bit by bit.
 //
 // Public actors disappear from time to time. While they are hidden, each world does with them what
 // it likes; when they come back, the story says what they are like. The viewer's own entity changes,
@@ -40,7 +40,7 @@ typedef struct actor {
 
 typedef struct tale {
     test_session session; // its entities are the hidden ones; its dice are public
-    test_rng hidden;      // dice of what nobody sees
+    test_rng hidden;      // dice of what no viewer sees
     bool has_secrets;
     bool is_spoiled; // one visible thing is different
     actor actors[ACTORS];
@@ -80,63 +80,63 @@ static const ph_property_def* property_of(const tale* t, int class_index, int p)
 }
 
 // References of odd actors belong to the secrets, and what is for others.
-static bool is_public(const tale* t, int who, int p)
+static bool is_public(const tale* t, int index, int p)
 {
-    const ph_property_def* def = property_of(t, t->actors[who].class_index, p);
-    if (def->audience == PH_AUDIENCE_OWNER && who != t->own) {
+    const ph_property_def* def = property_of(t, t->actors[index].class_index, p);
+    if (def->audience == PH_AUDIENCE_OWNER && index != t->own) {
         return false;
     }
     if (def->audience == PH_AUDIENCE_MASK && (def->audience_mask & AUDIENCE) == 0) {
         return false;
     }
-    return who % 2 == 0 || def->coding != PH_CODING_ENTITY;
+    return index % 2 == 0 || def->coding != PH_CODING_ENTITY;
 }
 
-static void set_public(tale* t, int who, int p)
+static void set_public(tale* t, int index, int p)
 {
-    const actor* it = &t->actors[who];
-    // Somebody who never disappears.
+    const actor* it = &t->actors[index];
+    // An entity that never disappears.
     const ph_entity_id target = t->actors[4 * below(&t->session.rng, ACTORS / 4)].id;
-    if (is_public(t, who, p)) {
+    if (is_public(t, index, p)) {
         set_value(t, it->id, property_of(t, it->class_index, p), p, &t->session.rng, &target, 1);
     }
 }
 
-static void set_all(tale* t, int who)
+static void set_all(tale* t, int index)
 {
     int64_t position_mm[3];
     draw_place(t, &t->session.rng, position_mm);
-    ph_world_move(t->session.world, t->actors[who].id, position_mm[0], position_mm[1],
+    ph_world_move(t->session.world, t->actors[index].id, position_mm[0], position_mm[1],
                   position_mm[2]);
-    const int count = session_property_count(&t->session, t->actors[who].class_index);
+    const int count = session_property_count(&t->session, t->actors[index].class_index);
     for (int p = 0; p < count; ++p) {
-        set_public(t, who, p);
+        set_public(t, index, p);
     }
 }
 
-// Somebody who never disappears, or nobody. What only the owner is told was a secret until now.
+// An entity that never disappears, or none. What only the owner is told was a secret until now.
 static void change_own(tale* t)
 {
-    const bool is_nobody = below(&t->session.rng, 5) == 0;
-    const int who = 4 * (int)below(&t->session.rng, ACTORS / 4);
-    t->own = is_nobody ? -1 : who;
-    const ph_entity_id id = is_nobody ? (ph_entity_id){0} : t->actors[who].id;
+    const bool is_none = below(&t->session.rng, 5) == 0;
+    const int index = 4 * (int)below(&t->session.rng, ACTORS / 4);
+    t->own = is_none ? -1 : index;
+    const ph_entity_id id = is_none ? (ph_entity_id){0} : t->actors[index].id;
     assert_int_equal(ph_viewer_set_entity(t->session.world, t->session.viewers[0].id, id), PH_OK);
     const int count =
-        is_nobody ? 0 : session_property_count(&t->session, t->actors[who].class_index);
+        is_none ? 0 : session_property_count(&t->session, t->actors[index].class_index);
     for (int p = 0; p < count; ++p) {
-        if (property_of(t, t->actors[who].class_index, p)->audience == PH_AUDIENCE_OWNER) {
-            set_public(t, who, p);
+        if (property_of(t, t->actors[index].class_index, p)->audience == PH_AUDIENCE_OWNER) {
+            set_public(t, index, p);
         }
     }
 }
 
-static void spawn_actor(tale* t, int who)
+static void spawn_actor(tale* t, int index)
 {
-    const ph_spawn spawn = {.class_index = t->actors[who].class_index,
-                            .key = 1 + (uint64_t)who,
+    const ph_spawn spawn = {.class_index = t->actors[index].class_index,
+                            .key = 1 + (uint64_t)index,
                             .seen_by = PUBLIC_MASK};
-    assert_int_equal(ph_world_spawn(t->session.world, &spawn, &t->actors[who].id), PH_OK);
+    assert_int_equal(ph_world_spawn(t->session.world, &spawn, &t->actors[index].id), PH_OK);
 }
 
 static bool ask_game(void* context, ph_viewer_id viewer, ph_entity_id entity)
@@ -151,34 +151,34 @@ static bool ask_game(void* context, ph_viewer_id viewer, ph_entity_id entity)
 }
 
 // As it was when it was hidden; where nothing has changed since, this changes nothing.
-static void restore(tale* t, int who)
+static void restore(tale* t, int index)
 {
     const test_rng dice = t->session.rng;
-    t->session.rng = t->actors[who].dress;
-    set_all(t, who);
+    t->session.rng = t->actors[index].dress;
+    set_all(t, index);
     t->session.rng = dice;
 }
 
-static void hide(tale* t, int who, int step)
+static void hide(tale* t, int index, int step)
 {
-    t->actors[who].is_kept = below(&t->session.rng, 2) == 0;
-    t->actors[who].dress.state = test_rng_next(&t->session.rng);
-    t->actors[who].is_reborn = t->session.def.is_wide && below(&t->session.rng, 2) == 0;
-    if (t->actors[who].is_kept) {
-        restore(t, who);
+    t->actors[index].is_kept = below(&t->session.rng, 2) == 0;
+    t->actors[index].dress.state = test_rng_next(&t->session.rng);
+    t->actors[index].is_reborn = t->session.def.is_wide && below(&t->session.rng, 2) == 0;
+    if (t->actors[index].is_kept) {
+        restore(t, index);
     }
-    t->actors[who].hidden_since = step;
+    t->actors[index].hidden_since = step;
     if (t->session.def.may_see == NULL) {
-        ph_world_set_visibility(t->session.world, t->actors[who].id, SECRET_MASK, false, false);
+        ph_world_set_visibility(t->session.world, t->actors[index].id, SECRET_MASK, false, false);
     }
 }
 
-static void change_unseen(tale* t, int who, const ph_entity_id* targets, int target_count);
+static void change_unseen(tale* t, int index, const ph_entity_id* targets, int target_count);
 
-// Whoever pointed in secret at somebody hidden must not do so when it can be seen.
-static void show(tale* t, int who)
+// An entity that referred in secret to a hidden one must not do so when it can be seen.
+static void show(tale* t, int index)
 {
-    actor* it = &t->actors[who];
+    actor* it = &t->actors[index];
     for (int i = 1; t->has_secrets && i < ACTORS; i += 2) {
         change_unseen(t, i, t->session.ids, t->session.entity_count);
     }
@@ -187,21 +187,21 @@ static void show(tale* t, int who)
         ph_world_despawn(t->session.world, it->id);
     }
     if (!ph_world_is_alive(t->session.world, it->id)) {
-        spawn_actor(t, who);
+        spawn_actor(t, index);
     }
     ph_world_set_visibility(t->session.world, it->id, PUBLIC_MASK, false, false);
-    // A hint goes with whom it was about, who may be somebody else now.
+    // A hint goes with the entity that it was about, which may be another one now.
     ph_viewer_set_hint(t->session.world, t->session.viewers[0].id, it->id, 1.0);
     // Half of them come back with what they had: that it changed meanwhile, there and back, is a secret.
     if (it->is_kept) {
-        restore(t, who);
+        restore(t, index);
     } else {
-        set_all(t, who);
+        set_all(t, index);
     }
 }
 
 // One in four actors stays; all of these but the first one and the viewer's own stand on the very same spot, and come
-// and go together: more than there is room for, so that spawn order decides who is seen.
+// and go together: more than there is room for, so that spawn order decides which are seen.
 static void move_crowd(tale* t, bool is_near)
 {
     int32_t position_mm[3];
@@ -217,9 +217,9 @@ static void move_crowd(tale* t, bool is_near)
     const uint32_t wide_mm = is_near ? radius_mm / 16 : radius_mm + radius_mm / 2 + 100;
     const uint32_t away_mm = t->session.def.is_wide ? wide_mm : is_near ? 3000 : 200000;
     position_mm[0] = (int32_t)((uint32_t)position_mm[0] + away_mm);
-    for (int who = 4; who < ACTORS; who += 4) {
-        if (who != t->own) {
-            ph_world_move(t->session.world, t->actors[who].id, position_mm[0], position_mm[1],
+    for (int index = 4; index < ACTORS; index += 4) {
+        if (index != t->own) {
+            ph_world_move(t->session.world, t->actors[index].id, position_mm[0], position_mm[1],
                           position_mm[2]);
         }
     }
@@ -229,20 +229,20 @@ static void tell_public(tale* t, int step)
 {
     test_rng* rng = &t->session.rng;
     for (int i = 0; i < 30; ++i) {
-        const int who = (int)below(rng, ACTORS);
-        const int count = session_property_count(&t->session, t->actors[who].class_index);
+        const int index = (int)below(rng, ACTORS);
+        const int count = session_property_count(&t->session, t->actors[index].class_index);
         const int p = (int)below(rng, (uint64_t)count);
         const uint64_t kind = below(rng, 12);
-        if (t->actors[who].hidden_since >= 0) {
-            if (kind < 2 && step - t->actors[who].hidden_since > 2 * HIDDEN_FOR_SURE) {
-                show(t, who);
+        if (t->actors[index].hidden_since >= 0) {
+            if (kind < 2 && step - t->actors[index].hidden_since > 2 * HIDDEN_FOR_SURE) {
+                show(t, index);
             }
-        } else if (kind == 0 && who % 4 != 0) {
-            hide(t, who, step);
+        } else if (kind == 0 && index % 4 != 0) {
+            hide(t, index, step);
         } else if (kind == 1 && below(rng, 3) == 0) {
-            set_all(t, who);
+            set_all(t, index);
         } else {
-            set_public(t, who, p);
+            set_public(t, index, p);
         }
     }
     if (step % 12 == 0) {
@@ -287,21 +287,21 @@ static void change_secret(tale* t, ph_entity_id id, int class_index)
 }
 
 // What the viewer is not told of an actor, though it may see it; references go to some of these.
-static void change_unseen(tale* t, int who, const ph_entity_id* targets, int target_count)
+static void change_unseen(tale* t, int index, const ph_entity_id* targets, int target_count)
 {
-    const actor* it = &t->actors[who];
+    const actor* it = &t->actors[index];
     const bool is_alive = ph_world_is_alive(t->session.world, it->id);
     for (int p = 0; p < session_property_count(&t->session, it->class_index); ++p) {
-        if (is_alive && !is_public(t, who, p)) {
+        if (is_alive && !is_public(t, index, p)) {
             set_value(t, it->id, property_of(t, it->class_index, p), p, &t->hidden, targets,
                       target_count);
         }
     }
 }
 
-static void abuse_hidden_actor(tale* t, int who, int step)
+static void abuse_hidden_actor(tale* t, int index, int step)
 {
-    const actor* it = &t->actors[who];
+    const actor* it = &t->actors[index];
     if (it->hidden_since < 0 || step - it->hidden_since < HIDDEN_FOR_SURE ||
         !ph_world_is_alive(t->session.world, it->id)) {
         return;
@@ -315,7 +315,7 @@ static void abuse_hidden_actor(tale* t, int who, int step)
     }
 }
 
-// Others who look on, who may see more or less, and who may not answer.
+// Other viewers, which may see more or less, and may not answer.
 static void stir_others(tale* t)
 {
     test_rng* rng = &t->hidden;
@@ -342,13 +342,13 @@ static void stir_others(tale* t)
 static void tell_secrets(tale* t, int step)
 {
     const int changes = (int)below(&t->hidden, 16);
-    for (int who = 0; who < ACTORS; ++who) {
+    for (int index = 0; index < ACTORS; ++index) {
         if (below(&t->hidden, 3) == 0) {
-            change_unseen(t, who, t->session.ids, t->session.entity_count);
+            change_unseen(t, index, t->session.ids, t->session.entity_count);
         }
     }
     for (int i = 0; i < changes; ++i) {
-        const int who = (int)below(&t->hidden, ACTORS);
+        const int index = (int)below(&t->hidden, ACTORS);
         const int count = t->session.entity_count;
         const int some = count > 0 ? (int)below(&t->hidden, (uint64_t)count) : -1;
         ++t->secret_changes;
@@ -363,7 +363,7 @@ static void tell_secrets(tale* t, int step)
             break;
         case 2:
         case 3:
-            abuse_hidden_actor(t, who, step);
+            abuse_hidden_actor(t, index, step);
             break;
         case 4:
             if (below(&t->hidden, 4) == 0) {
@@ -403,7 +403,7 @@ static ph_viewer_def plain_viewer(const session_def* def)
                                             : ph_scheduler_score();
     viewer.max_starve_ms = def->seed % 2 == 0 ? 3000 : 100;
     // Fewer than there are, so that ranks and ties matter; or more than can be served at once, so that
-    // it matters who waits.
+    // it matters which entities wait.
     viewer.visible_max = def->seed % 4 == 0 ? 6 : 20;
     viewer.slot_count = 2 * viewer.visible_max;
     return viewer;
@@ -431,41 +431,42 @@ static void begin(tale* t, const session_def* def, uint64_t hidden_seed)
     for (int i = 0; t->has_secrets && i < ACTORS; ++i) {
         spawn_secret(t);
     }
-    for (int who = 0; who < ACTORS; ++who) {
+    for (int index = 0; index < ACTORS; ++index) {
         // Whose places in the world become free in any order, so that actors have others.
         if (t->has_secrets && below(&t->hidden, 3) > 0 && t->session.entity_count > 0) {
             session_despawn(&t->session, (int)below(&t->hidden, (uint64_t)t->session.entity_count));
         }
-        t->actors[who].class_index = who % ph_schema_class_count(t->session.schema);
-        t->actors[who].hidden_since = -1;
-        spawn_actor(t, who);
+        t->actors[index].class_index = index % ph_schema_class_count(t->session.schema);
+        t->actors[index].hidden_since = -1;
+        spawn_actor(t, index);
     }
-    for (int who = 0; who < ACTORS; ++who) {
-        set_all(t, who);
+    for (int index = 0; index < ACTORS; ++index) {
+        set_all(t, index);
     }
     move_crowd(t, true);
     const ph_viewer_def viewer = viewer_of(t);
     session_join_as(&t->session, &viewer);
     for (uint64_t i = hidden_seed; i > 1; --i) {
-        session_join_as(&t->session, &viewer); // others like it, who share its group
+        session_join_as(&t->session, &viewer); // others like it, which share its group
     }
 }
 
-// Between a tick and its sends: somebody is hidden, the viewer gets another entity or may see nobody
-// for a moment, and that counts at once. What the game does with the hidden, and who points at them, is a secret
-// already. A game's own "no" counts from the next turn: not here.
+// Between a tick and its sends: an entity is hidden, the viewer gets another entity or may see
+// nothing for a moment, and that counts at once. What the game does with the hidden, and what
+// refers to them, is a secret already. A game's own "no" counts from the next turn: not here.
 static void tell_between(tale* t, int step)
 {
     test_rng* rng = &t->session.rng;
-    const int who = 1 + (int)below(rng, ACTORS - 1);
-    const bool is_to_hide = below(rng, 2) == 0 && who % 4 != 0 && t->actors[who].hidden_since < 0;
+    const int index = 1 + (int)below(rng, ACTORS - 1);
+    const bool is_to_hide =
+        below(rng, 2) == 0 && index % 4 != 0 && t->actors[index].hidden_since < 0;
     const bool is_blind = below(rng, 12) == 0;
     const int hinted = (int)below(rng, ACTORS);
     const double weight = below(rng, 3) == 0 ? 0.0 : (double)below(rng, 50);
     ph_viewer_set_hint(t->session.world, t->session.viewers[0].id, t->actors[hinted].id,
                        t->actors[hinted].hidden_since < 0 ? weight : 1.0);
     if (is_to_hide) {
-        hide(t, who, step);
+        hide(t, index, step);
     }
     const int own_before = t->own;
     if (below(rng, 8) == 0) {
@@ -478,12 +479,12 @@ static void tell_between(tale* t, int step)
         ph_viewer_set_sees(t->session.world, t->session.viewers[0].id, 0);
     }
     for (int i = 1; t->has_secrets && is_to_hide && i < ACTORS; i += 2) {
-        if (i != who && below(&t->hidden, 2) != 0) {
-            change_unseen(t, i, &t->actors[who].id, 1);
+        if (i != index && below(&t->hidden, 2) != 0) {
+            change_unseen(t, i, &t->actors[index].id, 1);
         }
     }
     if (t->has_secrets && is_to_hide) {
-        change_secret(t, t->actors[who].id, t->actors[who].class_index);
+        change_secret(t, t->actors[index].id, t->actors[index].class_index);
     }
 }
 

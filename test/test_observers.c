@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Who is chosen to look on: made-up recordings at one tick a second.
+// Which entities are chosen as viewers: made-up recordings at one tick a second.
 
 #include "test_support.h"
 
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// One who walks along x, or along z.
+// An entity that walks along x, or along z.
 typedef struct walker {
     int id;
     int first_tick;

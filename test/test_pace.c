@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Ticks are due on a grid that nobody who is late can shift; what is missed is counted.
+// Ticks are due on a grid that a late caller cannot shift; what is missed is counted.
 
 #include "test_support.h"
 

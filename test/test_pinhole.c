@@ -54,9 +54,9 @@ static int layers_at(const void* context, int64_t x_mm, int64_t y_mm,
 static void setup(fixture* f)
 {
     *f = (fixture){.ground = {.layers = layers_at}};
-    ph_schema_error error;
+    ph_error error;
     if (ph_schema_parse(SCHEMA, sizeof SCHEMA - 1, NULL, &f->schema, &error) != PH_OK) {
-        fail_msg("%s", error.message);
+        fail_msg("%s", error.text);
     }
     assert_int_equal(ph_layouts_create(&f->layouts, f->schema, NULL), PH_OK);
     for (int i = 0; i < CLASSES; ++i) {
@@ -167,7 +167,7 @@ static void a_flag_costs_next_to_nothing_once_it_is_named(void** state)
     teardown(&f);
 }
 
-// It changed and changed back while the change was on its way.
+// It changed and changed back while the change was in flight.
 static void a_value_that_is_known_can_be_told_again(void** state)
 {
     (void)state;
@@ -356,7 +356,7 @@ static void flags_are_added_up_at_every_density(void** state)
     }
 }
 
-static void when_nobody_is_told_there_are_no_flags(void** state)
+static void without_records_there_are_no_flags(void** state)
 {
     (void)state;
     fixture f;
@@ -457,7 +457,7 @@ int main(void)
         cmocka_unit_test(an_enter_may_say_that_it_jumped),
         cmocka_unit_test(densities_follow_the_share_told),
         cmocka_unit_test(flags_are_added_up_at_every_density),
-        cmocka_unit_test(when_nobody_is_told_there_are_no_flags),
+        cmocka_unit_test(without_records_there_are_no_flags),
         cmocka_unit_test(every_model_is_one_that_the_coder_may_use),
         cmocka_unit_test(bytes_never_change),
     };

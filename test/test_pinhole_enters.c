@@ -255,7 +255,7 @@ static void crowds_are_rounded_within_the_angle_and_the_limit(void** state)
     teardown(&f);
 }
 
-// Two who are 10 m away, or nearer, as coarse as is said without asking.
+// Two entities that are 10 m away, or nearer, as coarse as is said without asking.
 static void tell_coarsely(fixture* f, uint32_t x_mm, int coarse)
 {
     stand(f, 0, 0, 0);

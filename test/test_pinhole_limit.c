@@ -142,9 +142,9 @@ static void the_dearest_enter_fits_a_datagram(void** state)
     teardown(&f);
 }
 
-// An update brings the flags of all who are known. It lacks what only an enter says: so where an enter fits,
-// an update does, too, in a full view and beside as many who are on their way out, whatever both ends expect
-// of them.
+// An update brings the flags of all known entities. It lacks what only an enter says: so where an
+// enter fits, an update does, too, in a full view and beside as many that are leaving, whatever
+// both ends expect of them.
 static void the_flags_of_a_full_view_cost_less_than_an_enter_has_more(void** state)
 {
     (void)state;

@@ -3,8 +3,8 @@
 
 // Whole sessions of the pinhole profile between the world and real clients, over networks that lose,
 // double and reorder: both ends agree on the baselines of every packet that counts, every bit is in
-// the ledger, nobody spends more than it may, and in the end everybody has everything exactly. It is
-// the session that compares the baselines (session_baselines.h).
+// the ledger, no viewer is sent more than its budget, and in the end every client has everything
+// exactly. It is the session that compares the baselines (session_baselines.h).
 
 #include "support/test_session.h"
 

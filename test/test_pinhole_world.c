@@ -69,7 +69,7 @@ static void deliver(void* context, ph_viewer_id viewer, const void* bytes, size_
     x->bytes += size;
 }
 
-// Everything on its way was applied, or nothing was.
+// Everything in flight was applied, or nothing was.
 static void answer(fixture* x, bool is_applied)
 {
     const ph_sender* sender = sender_of(x);
@@ -166,7 +166,7 @@ static void an_enter_is_told_again_when_it_is_lost_or_not_answered_for(void** st
     (void)state;
     fixture x;
     ph_viewer_def def = viewer_def();
-    def.bits_per_second = 5000; // so that nobody has bits to spare
+    def.bits_per_second = 5000; // so that no datagram has bits to spare
     setup(&x, &def);
     spawn_persons(&x);
     for (int tick = 0; tick < 5; ++tick) {
@@ -189,7 +189,7 @@ static void an_enter_is_told_again_when_it_is_lost_or_not_answered_for(void** st
 
 // ---- precision
 
-// How often somebody far away is told of coarsely, who moves by so much each tick and turns round now
+// How often an entity far away is sent coarsely that moves by so much each tick and turns round now
 // and then; it ends at rest, and exactly there.
 static int count_coarse(int32_t step_mm, int turning_ticks)
 {
@@ -197,9 +197,9 @@ static int count_coarse(int32_t step_mm, int turning_ticks)
     ph_viewer_def def = viewer_def();
     def.precision_mrad = 5.0;
     def.bits_per_second = 4000;
-    def.scheduler = ph_scheduler_score(); // by error, nobody need be told of steady motion
+    def.scheduler = ph_scheduler_score(); // by error, steady motion need not be sent
     setup(&x, &def);
-    spawn_persons(&x); // so that nobody has bits to spare
+    spawn_persons(&x); // so that no datagram has bits to spare
     const ph_entity_id far_one = small_world_spawn_at(&x.f, 1000, FAR_MM, 0);
     for (int i = 0; i < 20; ++i) {
         walk(&x, i);
@@ -236,9 +236,9 @@ static double priority_of(const fixture* x, ph_entity_id entity)
     return why.priority;
 }
 
-// Both were told of at the same time, and nobody answers; one of them came into view a second earlier,
+// Both were sent at the same time, and no ack comes; one of them came into view a second earlier,
 // and its first enter is known to be lost.
-static void who_is_missing_for_longer_comes_sooner_in_doubt_too(void** state)
+static void an_entity_missing_for_longer_comes_sooner_when_unacked_too(void** state)
 {
     (void)state;
     fixture x;
@@ -328,7 +328,7 @@ static void what_became_exact_is_expected_as_it_is_applied(void** state)
 
 // ---- pacing
 
-static void who_has_nothing_to_say_is_silent(void** state)
+static void a_sender_with_nothing_due_is_silent(void** state)
 {
     (void)state;
     fixture x;
@@ -429,7 +429,7 @@ static ph_ledger spent_on_update(fixture* x)
     return spent;
 }
 
-// What was lost counts; who and which only when nothing else is said.
+// What was lost counts; which entity and property only when nothing else is said.
 static void a_lost_update_is_booked_as_said_again(void** state)
 {
     (void)state;
@@ -458,7 +458,7 @@ static void a_lost_update_is_booked_as_said_again(void** state)
     teardown(&x);
 }
 
-static void the_rhythm_can_be_asked_for(void** state)
+static void the_pacing_can_be_asked_for(void** state)
 {
     (void)state;
     fixture x;
@@ -521,15 +521,15 @@ int main(void)
         cmocka_unit_test(an_enter_says_how_it_moves),
         cmocka_unit_test(a_jump_is_no_velocity),
         cmocka_unit_test(an_enter_is_told_again_when_it_is_lost_or_not_answered_for),
-        cmocka_unit_test(who_is_missing_for_longer_comes_sooner_in_doubt_too),
+        cmocka_unit_test(an_entity_missing_for_longer_comes_sooner_when_unacked_too),
         cmocka_unit_test(far_away_is_coarse_where_much_is_wrong),
         cmocka_unit_test(with_bits_to_spare_everything_is_exact),
         cmocka_unit_test(what_became_exact_is_expected_as_it_is_applied),
-        cmocka_unit_test(who_has_nothing_to_say_is_silent),
+        cmocka_unit_test(a_sender_with_nothing_due_is_silent),
         cmocka_unit_test(a_crowd_is_told_of_in_few_datagrams),
         cmocka_unit_test(leaves_hurry),
         cmocka_unit_test(a_lost_update_is_booked_as_said_again),
-        cmocka_unit_test(the_rhythm_can_be_asked_for),
+        cmocka_unit_test(the_pacing_can_be_asked_for),
         cmocka_unit_test(a_warm_world_allocates_nothing),
         cmocka_unit_test(slots_are_twice_as_many_as_are_visible),
     };

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// When a property is worth sending, and to whom: distances, audiences, significance, hints; and
-// what every bit was for.
+// When a property is worth sending, and to which viewers: distances, audiences, significance,
+// hints; and what every bit was for.
 
 #include "support/test_support.h"
 #include "support/inbox.h"
@@ -139,7 +139,7 @@ static void step_and_ack(fixture* x)
     }
 }
 
-// ---- who gets what
+// ---- which viewer gets what
 
 static void the_owners_property_goes_to_the_owner_alone(void** state)
 {
@@ -267,7 +267,7 @@ static void a_small_difference_counts_after_a_second(void** state)
 }
 
 // A hint of 0 means last, but max_starve_ms brings each entity its turn.
-static void nobody_waits_for_ever(void** state)
+static void no_entity_waits_for_ever(void** state)
 {
     (void)state;
     ph_viewer_def def = ph_viewer_def_default();
@@ -293,7 +293,8 @@ static void nobody_waits_for_ever(void** state)
         served_count += i > 200 && told(x, ids[39]) != NULL;
     }
     assert_true(served_count >= 8);
-    // Patience, and 41 records of at most 16 bytes with a quarter of what overhead leaves.
+    // The max starve time, and 41 records of at most 16 bytes with a quarter of what overhead
+    // leaves.
     assert_true(oldest_ms < 5000.0 + 41 * 16 * 8 / (0.25 * (3000.0 - 5 * (48 + 9) * 8)) * 1000.0);
     teardown(x);
 }
@@ -365,8 +366,8 @@ static void hints_outlive_a_lack_of_memory(void** state)
     x->memory.fail_at = x->memory.allocate_count + 1;
     assert_int_equal(ph_viewer_set_hint(x->world, x->viewer, other, 2.0), PH_ERROR_MEMORY);
     assert_int_equal(ph_viewer_set_hint(x->world, x->viewer, other, 2.0), PH_OK);
-    assert_int_equal(ph_viewer_set_hint(x->world, x->viewer, other, -1.0), PH_ERROR_RANGE);
-    assert_int_equal(ph_viewer_set_hint(x->world, x->viewer, other, 1e7), PH_ERROR_RANGE);
+    assert_int_equal(ph_viewer_set_hint(x->world, x->viewer, other, -1.0), PH_ERROR_ARGUMENT);
+    assert_int_equal(ph_viewer_set_hint(x->world, x->viewer, other, 1e7), PH_ERROR_ARGUMENT);
     assert_int_equal(ph_viewer_set_hint(x->world, x->viewer, (ph_entity_id){0}, 1), PH_ERROR_STALE);
     assert_int_equal(ph_viewer_set_hint(x->world, (ph_viewer_id){0}, other, 1), PH_ERROR_STALE);
     inbox_step(&x->box, SEND_US);
@@ -462,7 +463,7 @@ int main(void)
         cmocka_unit_test(a_limited_property_goes_when_it_is_near_enough),
         cmocka_unit_test(a_limited_property_goes_when_the_eye_is_near_enough),
         cmocka_unit_test(a_small_difference_counts_after_a_second),
-        cmocka_unit_test(nobody_waits_for_ever),
+        cmocka_unit_test(no_entity_waits_for_ever),
         cmocka_unit_test(a_hint_brings_its_entity_forward),
         cmocka_unit_test(a_distant_walk_is_told_in_strides),
         cmocka_unit_test(hints_outlive_a_lack_of_memory),

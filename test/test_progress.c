@@ -28,7 +28,7 @@ static void the_line_has_a_bar_a_share_and_the_time_left(void** state)
     assert_line(1.0, 30.0, "sim  [########################] 100 %  0 s left");
 }
 
-static void nobody_guesses_too_early(void** state)
+static void no_time_is_guessed_too_early(void** state)
 {
     (void)state;
     assert_line(0.0, 5.0, "sim  [------------------------]   0 %");
@@ -97,7 +97,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_line_has_a_bar_a_share_and_the_time_left),
-        cmocka_unit_test(nobody_guesses_too_early),
+        cmocka_unit_test(no_time_is_guessed_too_early),
         cmocka_unit_test(odd_shares_and_long_labels_keep_the_line_in_shape),
         cmocka_unit_test(nothing_is_written_when_it_is_not_wanted),
         cmocka_unit_test(it_writes_ten_times_a_second_at_most_and_cleans_up),

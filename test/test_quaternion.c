@@ -467,7 +467,7 @@ static void what_is_not_a_number_is_refused_and_never_written(void** state)
 }
 
 #if defined(NDEBUG) && !defined(PH_ENABLE_ASSERTS)
-// Levels that nobody checked give a rotation, not a read outside of them.
+// Unchecked levels give a rotation, not a read outside of them.
 static void impossible_levels_decode_to_the_identity(void** state)
 {
     (void)state;

@@ -214,7 +214,7 @@ static void clients_behind_one_bottleneck_share_it(void** state)
 
 // Beats of 200 ms and a queue of six datagrams: all of them would fill it before the first epoch is over,
 // and then always the same ones would find it full, whatever they send.
-static void a_steady_beat_lets_nobody_starve(void** state)
+static void a_steady_beat_lets_no_sender_starve(void** state)
 {
     (void)state;
     begin(7, 5, 0.01);
@@ -229,7 +229,7 @@ static void a_steady_beat_lets_nobody_starve(void** state)
     rate_stage_teardown(&stage);
 }
 
-// The one that comes last finds the line taken, by those who have found out what it carries.
+// The one that comes last finds the line taken, by senders that have found out what it carries.
 static void a_latecomer_gets_its_share(void** state)
 {
     (void)state;
@@ -305,7 +305,7 @@ static void a_rate_that_was_used_comes_back_lower_after_silence(void** state)
     assert_in_range(back, 10900, 11100);
 }
 
-static void whoever_has_nothing_to_send_is_left_alone(void** state)
+static void a_sender_with_nothing_to_send_keeps_its_rate(void** state)
 {
     (void)state;
     begin(40, 10, 0.01);
@@ -314,7 +314,7 @@ static void whoever_has_nothing_to_send_is_left_alone(void** state)
     stage.clients[0].use = 0.4;
     const rate_figures figures = run("8 kbit/s, and only 5 are used", 60.0);
     assert_true(figures.rate_bps > 0.9 * LIMIT);
-    // Nor does it rise by that: nobody knows whether more would do.
+    // Nor does it rise by that: it is unknown whether the link carries more.
     stage.clients[0].rate.rate = 7000.0;
     assert_true(run("the same from 7 on", 20.0).rate_bps < 7001.0);
     rate_stage_teardown(&stage);
@@ -386,11 +386,11 @@ int main(void)
         cmocka_unit_test(a_short_queue_is_found_by_its_losses),
         cmocka_unit_test(when_the_bottleneck_goes_the_rate_comes_back),
         cmocka_unit_test(clients_behind_one_bottleneck_share_it),
-        cmocka_unit_test(a_steady_beat_lets_nobody_starve),
+        cmocka_unit_test(a_steady_beat_lets_no_sender_starve),
         cmocka_unit_test(a_latecomer_gets_its_share),
         cmocka_unit_test(silence_lowers_to_the_least_and_no_further),
         cmocka_unit_test(a_rate_that_was_used_comes_back_lower_after_silence),
-        cmocka_unit_test(whoever_has_nothing_to_send_is_left_alone),
+        cmocka_unit_test(a_sender_with_nothing_to_send_keeps_its_rate),
         cmocka_unit_test(an_idle_client_keeps_its_rate_through_heavy_loss),
         cmocka_unit_test(a_client_that_was_idle_finds_a_bottleneck),
         cmocka_unit_test(a_new_limit_counts_at_once),

@@ -5,7 +5,7 @@
 
 #include "test_support.h"
 
-#include "kit/film.h"
+#include "kit/scene_recording.h"
 #include "kit/recording_csv.h"
 #include "kit/scene.h"
 #include "kit/truth.h"
@@ -394,7 +394,7 @@ static void rows_are_found_by_entity_and_tick(void** state)
 
 enum { RANDOM_TICKS = 60, RANDOM_ENTITIES = 20 };
 
-// Writes a recording in which anybody comes and goes; x tells tick and entity.
+// Writes a recording in which entities come and go; x tells tick and entity.
 static void write_random(bool is_there[RANDOM_TICKS][RANDOM_ENTITIES], test_rng* rng, char* text)
 {
     text += sprintf(text, "%s", HEAD);
@@ -458,52 +458,52 @@ static void the_fullest_tick_is_the_first_with_the_most(void** state)
 
 // ---- scenes
 
-static void a_film_shows_what_the_scene_shows(void** state)
+static void a_recorded_scene_shows_what_the_scene_shows(void** state)
 {
     (void)state;
     const ph_truth_def def = {.source = "scene:wander", .count = 30, .rate_hz = 4, .seconds = 50.0};
     ph_fault fault;
-    ph_recording* film = ph_truth_open(&def, &fault);
-    assert_non_null(film);
-    assert_int_equal(film->rate_hz, 4);
-    assert_int_equal(film->tick_count, 200);
+    ph_recording* recording = ph_truth_open(&def, &fault);
+    assert_non_null(recording);
+    assert_int_equal(recording->rate_hz, 4);
+    assert_int_equal(recording->tick_count, 200);
     ph_scene* scene = ph_scene_create("wander", 30, 4, 0);
     int absent_count = 0;
     for (int t = 0; t < 200; ++t) {
-        for (int e = 0; e < film->entity_count; ++e) {
-            const int actor = (int)film->id[e];
-            const int row = ph_recording_row(film, e, t);
+        for (int e = 0; e < recording->entity_count; ++e) {
+            const int actor = (int)recording->id[e];
+            const int row = ph_recording_row(recording, e, t);
             assert_int_equal(row >= 0, scene->present[actor]);
             absent_count += row < 0 ? 1 : 0;
             if (row >= 0) {
-                assert_int_equal(film->x_mm[row], scene->x_mm[actor]);
-                assert_int_equal(film->z_mm[row], scene->z_mm[actor]);
-                assert_true(film->heading_deg[row] == scene->heading_deg[actor]);
+                assert_int_equal(recording->x_mm[row], scene->x_mm[actor]);
+                assert_int_equal(recording->z_mm[row], scene->z_mm[actor]);
+                assert_true(recording->heading_deg[row] == scene->heading_deg[actor]);
             }
         }
         ph_scene_step(scene);
     }
     assert_true(absent_count > 0);
     ph_scene_destroy(scene);
-    ph_recording_destroy(film);
+    ph_recording_destroy(recording);
 }
 
-static void a_film_has_the_columns_and_the_ground_of_its_scene(void** state)
+static void a_recorded_scene_has_the_columns_and_the_ground_of_its_scene(void** state)
 {
     (void)state;
-    const ph_film_def def = {.scene = "town", .count = 5, .seconds = 2.0};
+    const ph_scene_recording_def def = {.scene = "town", .count = 5, .seconds = 2.0};
     ph_fault fault;
-    ph_recording* film = ph_film_scene(&def, &fault);
-    assert_non_null(film);
+    ph_recording* recording = ph_scene_recording_make(&def, &fault);
+    assert_non_null(recording);
     const ph_scene_info* info = ph_scene_find("town");
-    assert_int_equal(film->rate_hz, info->default_rate_hz);
-    assert_int_equal(film->column_count, info->extra_count);
-    assert_string_equal(film->columns[0].name, info->extras[0].name);
-    assert_true(film->columns[0].low == info->extras[0].low);
-    assert_true(film->columns[0].high == info->extras[0].high);
-    assert_true(film->ground.layers == info->ground.layers);
-    assert_int_equal(film->altitude.tolerance_mm, info->altitude.tolerance_mm);
-    ph_recording_destroy(film);
+    assert_int_equal(recording->rate_hz, info->default_rate_hz);
+    assert_int_equal(recording->column_count, info->extra_count);
+    assert_string_equal(recording->columns[0].name, info->extras[0].name);
+    assert_true(recording->columns[0].low == info->extras[0].low);
+    assert_true(recording->columns[0].high == info->extras[0].high);
+    assert_true(recording->ground.layers == info->ground.layers);
+    assert_int_equal(recording->altitude.tolerance_mm, info->altitude.tolerance_mm);
+    ph_recording_destroy(recording);
 }
 
 static void a_scene_that_does_not_exist_is_named(void** state)
@@ -557,8 +557,8 @@ int main(void)
         cmocka_unit_test(rows_are_found_by_entity_and_tick),
         cmocka_unit_test(every_row_is_found_and_no_other),
         cmocka_unit_test(the_fullest_tick_is_the_first_with_the_most),
-        cmocka_unit_test(a_film_shows_what_the_scene_shows),
-        cmocka_unit_test(a_film_has_the_columns_and_the_ground_of_its_scene),
+        cmocka_unit_test(a_recorded_scene_shows_what_the_scene_shows),
+        cmocka_unit_test(a_recorded_scene_has_the_columns_and_the_ground_of_its_scene),
         cmocka_unit_test(a_scene_that_does_not_exist_is_named),
         cmocka_unit_test(a_truth_may_be_a_file),
     };

@@ -113,8 +113,8 @@ static double distance_mm(const ph_scene* scene, int index)
     return ph_plane_length(scene->x_mm[index], scene->y_mm[index]);
 }
 
-// At any rate: nobody is faster than a runner, and headings are what they say.
-static void everybody_moves_like_people(void** state)
+// At any rate: no actor is faster than a runner, and headings are what they say.
+static void actors_move_like_people(void** state)
 {
     (void)state;
     const int rates_hz[] = {1, 5, 10, 20, 60};
@@ -202,7 +202,7 @@ static void dancers_cross_the_edge_again_and_again(void** state)
     ph_scene_destroy(scene);
 }
 
-static void nobody_moves_in_a_still_scene(void** state)
+static void no_actor_moves_in_a_still_scene(void** state)
 {
     (void)state;
     ph_scene* scene = ph_scene_create("still", 100, 10, 8);
@@ -242,11 +242,11 @@ int main(void)
         cmocka_unit_test(what_is_no_scene_is_refused),
         cmocka_unit_test(zero_means_as_many_and_as_often_as_the_scene_likes),
         cmocka_unit_test(extras_stay_within_their_declared_ranges),
-        cmocka_unit_test(everybody_moves_like_people),
+        cmocka_unit_test(actors_move_like_people),
         cmocka_unit_test(wanderers_walk_stop_turn_and_go_indoors),
         cmocka_unit_test(a_crowd_ends_up_on_one_spot),
         cmocka_unit_test(dancers_cross_the_edge_again_and_again),
-        cmocka_unit_test(nobody_moves_in_a_still_scene),
+        cmocka_unit_test(no_actor_moves_in_a_still_scene),
         cmocka_unit_test(angles_are_good_to_a_hundred_thousandth),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -110,7 +110,7 @@ static void cars_drive_twenty_to_sixty_metres_a_second(void** state)
     ph_scene_destroy(scene);
 }
 
-static void who_spins_off_jumps_back_to_the_track(void** state)
+static void a_car_that_spins_off_jumps_back_to_the_track(void** state)
 {
     (void)state;
     ph_racetrack* track = malloc(sizeof *track);
@@ -142,12 +142,12 @@ static void who_spins_off_jumps_back_to_the_track(void** state)
     free(track);
 }
 
-// Who was ahead when two cars were last near each other: 1 the first, -1 the second, 0 unknown.
+// Which was ahead when two cars were last near each other: 1 the first, -1 the second, 0 unknown.
 typedef struct order {
     int lead[CAR_COUNT][CAR_COUNT];
 } order;
 
-// Passing somebody who stands, or by being put back, is not overtaking.
+// Passing a car that stands, or by being put back, is not overtaking.
 static void forget(order* order_so_far, int index)
 {
     for (int i = 0; i < CAR_COUNT; ++i) {
@@ -235,7 +235,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_track_is_closed_smooth_and_can_be_braked_for),
         cmocka_unit_test(cars_drive_twenty_to_sixty_metres_a_second),
-        cmocka_unit_test(who_spins_off_jumps_back_to_the_track),
+        cmocka_unit_test(a_car_that_spins_off_jumps_back_to_the_track),
         cmocka_unit_test(cars_overtake_each_other),
         cmocka_unit_test(the_heading_follows_the_way),
     };

@@ -42,7 +42,7 @@ static int find_layer(const ph_scene* scene, int index)
     return -1;
 }
 
-static void everybody_stands_on_a_layer_or_flies(void** state)
+static void every_player_stands_on_a_layer_or_flies(void** state)
 {
     (void)state;
     ph_scene* scene = make_town();
@@ -94,7 +94,7 @@ static void altitudes_on_the_wire_are_layers(void** state)
     ph_scene_destroy(scene);
 }
 
-static void nobody_falls_in_town(uint64_t seed)
+static void no_player_falls_in_town(uint64_t seed)
 {
     ph_scene* scene = ph_scene_create("town", PLAYER_COUNT, RATE_HZ, seed);
     for (int step = 0; step < SECONDS * RATE_HZ; ++step) {
@@ -122,18 +122,18 @@ static void nobody_falls_in_town(uint64_t seed)
     ph_scene_destroy(scene);
 }
 
-// The corner between stairs and terrace is the place for it: who cuts it too short steps into the
-// air. One seed has one such player or none, so it takes several.
-static void nobody_falls_off_the_gallery(void** state)
+// The corner between stairs and terrace is the place for it: a player that cuts it too short steps
+// into the air. One seed has one such player or none, so it takes several.
+static void no_player_falls_off_the_gallery(void** state)
 {
     (void)state;
     for (uint64_t seed = 2024; seed < 2034; ++seed) {
-        nobody_falls_in_town(seed);
+        no_player_falls_in_town(seed);
     }
 }
 
 typedef struct tally {
-    int changes[5];    // by column, of those who were there before and after
+    int changes[5];    // by column, of players that were there before and after
     int activities[5]; // moments by activity
     int present;       // moments
     int comings;       // absent, then there
@@ -219,7 +219,7 @@ static void people_stand_walk_run_fly_and_go_indoors(void** state)
     assert_in_range(counts.comings, 80, 1000);
 }
 
-// How many others are within a conversation's distance, for those who stand.
+// How many others are within a conversation's distance, for players that stand.
 static void people_meet_in_groups(void** state)
 {
     (void)state;
@@ -277,9 +277,9 @@ static void every_place_can_be_reached_from_every_other(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(everybody_stands_on_a_layer_or_flies),
+        cmocka_unit_test(every_player_stands_on_a_layer_or_flies),
         cmocka_unit_test(altitudes_on_the_wire_are_layers),
-        cmocka_unit_test(nobody_falls_off_the_gallery),
+        cmocka_unit_test(no_player_falls_off_the_gallery),
         cmocka_unit_test(equipment_changes_every_few_tens_of_seconds),
         cmocka_unit_test(health_changes_several_times_a_second_for_a_few),
         cmocka_unit_test(people_stand_walk_run_fly_and_go_indoors),

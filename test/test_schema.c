@@ -57,9 +57,9 @@ static ph_schema* make_with(ph_property_def property)
     const ph_class_def type = {
         .name = "kart", .properties = properties, .property_count = 2, .struct_size = 4096};
     ph_schema* schema = NULL;
-    ph_schema_error error = {0};
+    ph_error error = {0};
     if (ph_schema_create(&type, 1, NULL, &schema, &error) != PH_OK) {
-        print_error("%s\n", error.message);
+        print_error("%s\n", error.text);
         fail();
     }
     return schema;

@@ -15,11 +15,11 @@
 static void assert_refused(const ph_class_def* classes, int class_count, const char* message)
 {
     ph_schema* schema = (ph_schema*)&schema;
-    ph_schema_error error = {.line = 7, .column = 7};
+    ph_error error = {.line = 7, .column = 7};
     assert_int_equal(ph_schema_create(classes, class_count, NULL, &schema, &error),
                      PH_ERROR_SCHEMA);
     assert_null(schema);
-    assert_string_equal(error.message, message);
+    assert_string_equal(error.text, message);
     assert_int_equal(error.line, 0);
     assert_int_equal(error.column, 0);
     assert_int_equal(ph_schema_create(classes, class_count, NULL, &schema, NULL), PH_ERROR_SCHEMA);
@@ -197,7 +197,7 @@ static void refuses_properties_with_a_reason(void** state)
         const ph_property_def properties[] = {ph_property_position("position"), rows[i].def};
         const ph_class_def type = {
             .name = "kart", .properties = properties, .property_count = 2, .struct_size = 100};
-        char message[sizeof((ph_schema_error*)0)->message];
+        char message[sizeof((ph_error*)0)->text];
         snprintf(message, sizeof message, "class kart, property %s: %s", rows[i].def.name,
                  rows[i].reason);
         assert_refused(&type, 1, message);

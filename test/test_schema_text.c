@@ -17,9 +17,9 @@
 static ph_schema* parse(const char* text)
 {
     ph_schema* schema = NULL;
-    ph_schema_error error = {0};
+    ph_error error = {0};
     if (ph_schema_parse(text, strlen(text), NULL, &schema, &error) != PH_OK) {
-        print_error("%d:%d: %s\n%s\n", error.line, error.column, error.message, text);
+        print_error("%d:%d: %s\n%s\n", error.line, error.column, error.text, text);
         fail();
     }
     return schema;
@@ -223,9 +223,9 @@ static void random_schemas_survive_print_and_parse(void** state)
     for (int round = 0; round < 300; ++round) {
         random_schema_fill(&tables, &rng);
         ph_schema* schema = NULL;
-        ph_schema_error error = {0};
+        ph_error error = {0};
         if (ph_schema_create(tables.classes, tables.class_count, NULL, &schema, &error) != PH_OK) {
-            print_error("round %d: %s\n", round, error.message);
+            print_error("round %d: %s\n", round, error.text);
             fail();
         }
         assert_true(ph_schema_print(schema, texts[0], sizeof texts[0]) < sizeof texts[0]);
@@ -376,15 +376,14 @@ static void errors_say_where_and_what(void** state)
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         ph_schema* schema = (ph_schema*)&schema;
-        ph_schema_error error = {0};
+        ph_error error = {0};
         const size_t length = strlen(rows[i].text);
         assert_int_equal(ph_schema_parse(rows[i].text, length, NULL, &schema, &error),
                          PH_ERROR_SCHEMA);
         assert_null(schema);
-        if (strcmp(error.message, rows[i].message) != 0 || error.line != rows[i].line ||
+        if (strcmp(error.text, rows[i].message) != 0 || error.line != rows[i].line ||
             error.column != rows[i].column) {
-            print_error("%s\ngave %d:%d: %s\n", rows[i].text, error.line, error.column,
-                        error.message);
+            print_error("%s\ngave %d:%d: %s\n", rows[i].text, error.line, error.column, error.text);
             fail();
         }
         assert_int_equal(ph_schema_parse(rows[i].text, length, NULL, &schema, NULL),
@@ -397,10 +396,10 @@ static void a_zero_byte_is_no_letter(void** state)
     (void)state;
     static const char text[] = "class c\0d\np: position\n";
     ph_schema* schema;
-    ph_schema_error error;
+    ph_error error;
     assert_int_equal(ph_schema_parse(text, sizeof text - 1, NULL, &schema, &error),
                      PH_ERROR_SCHEMA);
-    assert_string_equal(error.message,
+    assert_string_equal(error.text,
                         "expected a name (at most 31 letters, digits and underscores, not a digit "
                         "first), found 'c?d'");
     assert_int_equal(ph_schema_parse(NULL, 0, NULL, &schema, &error), PH_ERROR_SCHEMA);
@@ -419,9 +418,9 @@ static void limits_are_those_of_a_schema(void** state)
         }
     }
     ph_schema* schema;
-    ph_schema_error error;
+    ph_error error;
     assert_int_equal(ph_schema_parse(text, length, NULL, &schema, &error), PH_ERROR_SCHEMA);
-    assert_string_equal(error.message, "expected at most 256 classes");
+    assert_string_equal(error.text, "expected at most 256 classes");
     assert_int_equal(error.line, 513);
 
     length = (size_t)snprintf(text, sizeof text, "class c\np: position\n");
@@ -432,7 +431,7 @@ static void limits_are_those_of_a_schema(void** state)
         }
     }
     assert_int_equal(ph_schema_parse(text, length, NULL, &schema, &error), PH_ERROR_SCHEMA);
-    assert_string_equal(error.message, "expected at most 64 properties in class c");
+    assert_string_equal(error.text, "expected at most 64 properties in class c");
     assert_int_equal(error.line, 66);
     assert_int_equal(error.column, 2);
 }

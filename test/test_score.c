@@ -15,7 +15,7 @@ enum { ONE_SLOT = 5 };
 #define HEADING UINT64_C(2)
 #define LAST (UINT64_C(1) << 63)
 
-// Everybody stands 10 m away and has something to tell.
+// Every entity stands 10 m away and has something due.
 static void setup(ranked_slots* f)
 {
     ranked_slots_setup(f, ph_scheduler_score());
@@ -45,7 +45,7 @@ static void grows_by_nearness_at_every_send(void** state)
     assert_memory_equal(f.priority, f.score, sizeof f.score);
 }
 
-static void who_is_within_a_hand_gets_100_more(void** state)
+static void an_entity_within_a_hand_gets_100_more(void** state)
 {
     (void)state;
     ranked_slots f;
@@ -102,7 +102,7 @@ static void with_nothing_to_tell_the_score_grows_without_priority(void** state)
     assert_true(f.priority[0] == 2.0f);
 }
 
-static void a_slot_that_shows_nobody_stays_at_zero(void** state)
+static void an_empty_slot_stays_at_zero(void** state)
 {
     (void)state;
     ranked_slots f;
@@ -269,11 +269,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(grows_by_nearness_at_every_send),
-        cmocka_unit_test(who_is_within_a_hand_gets_100_more),
+        cmocka_unit_test(an_entity_within_a_hand_gets_100_more),
         cmocka_unit_test(the_weight_multiplies),
         cmocka_unit_test(at_weight_0_an_old_score_gives_no_priority),
         cmocka_unit_test(with_nothing_to_tell_the_score_grows_without_priority),
-        cmocka_unit_test(a_slot_that_shows_nobody_stays_at_zero),
+        cmocka_unit_test(an_empty_slot_stays_at_zero),
         cmocka_unit_test(only_the_slots_it_is_given_are_touched),
         cmocka_unit_test(sent_starts_anew_and_lost_adds_back),
         cmocka_unit_test(a_position_goes_when_its_path_exceeds_a_hundredth),

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Choosing, sorting, and who may be seen at all.
+// Choosing, sorting, and which entities may be seen at all.
 
 #include "test_support.h"
 
@@ -168,7 +168,7 @@ static void brute_force_breaks_ties_by_spawn_order(void** state)
     assert_int_equal(seen[1].entity, 2);
 }
 
-// ALWAYS goes before one who stands on the eye and was there earlier.
+// ALWAYS goes before an entity that stands on the eye and was there earlier.
 static void brute_force_puts_the_always_seen_first(void** state)
 {
     (void)state;

@@ -31,7 +31,8 @@ static void count(void* context, ph_viewer_id viewer, const void* bytes, size_t 
     c->largest = size > c->largest ? size : c->largest;
 }
 
-// A viewer among people who all move at every tick, whose client never answers but is believed to.
+// A viewer among entities that all move at every tick, whose client never answers but is believed
+// to.
 typedef struct fixture {
     small_world f;
     ph_entity_id people[60];
@@ -139,7 +140,7 @@ static void without_a_limit_everything_goes_at_once(void** state)
     fixture x;
     setup(&x, def);
     for (int i = 0; i < 60; ++i) {
-        assert_int_equal(ph_world_set_struct(x.f.world, x.people[i], &test_somebody, NULL), PH_OK);
+        assert_int_equal(ph_world_set_struct(x.f.world, x.people[i], &test_entity), PH_OK);
     }
     step(&x, 0);
     assert_true(x.counter.datagrams[0] > 1); // so many do not fit into one
@@ -167,13 +168,13 @@ static void a_raised_budget_does_not_count_for_the_past(void** state)
     assert_int_equal(ph_token_bucket_bits(&sender_of(&x)->bucket), before + 500);
     ph_sender_pass_time(sender_of(&x), x.now_us + 600000);
     assert_int_equal(ph_token_bucket_bits(&sender_of(&x)->bucket), before + 500 + 100000);
-    assert_int_equal(ph_viewer_set_budget(x.f.world, x.viewer, 999, 0), PH_ERROR_RANGE);
-    assert_int_equal(ph_viewer_set_budget(x.f.world, x.viewer, 1000, -1), PH_ERROR_RANGE);
+    assert_int_equal(ph_viewer_set_budget(x.f.world, x.viewer, 999, 0), PH_ERROR_ARGUMENT);
+    assert_int_equal(ph_viewer_set_budget(x.f.world, x.viewer, 1000, -1), PH_ERROR_ARGUMENT);
     assert_int_equal(ph_viewer_set_budget(x.f.world, (ph_viewer_id){0}, 0, 0), PH_ERROR_STALE);
     small_world_teardown(&x.f);
 }
 
-// What did not fit comes first the next time, before whoever is nearer.
+// What did not fit comes first the next time, before any entity that is nearer.
 static int64_t tokens_of(const fixture* x)
 {
     ph_viewer_stats stats;
@@ -231,7 +232,7 @@ static void what_is_reserved_before_the_first_send_is_full_too(void** state)
     small_world_teardown(&x.f);
 }
 
-// Nobody knows when in the time since the last send the limit came or went: none of it counts.
+// It is unknown when since the last send the limit came or went: none of that time counts.
 static void time_without_a_limit_saves_nothing_up(void** state)
 {
     (void)state;
@@ -271,9 +272,9 @@ static void what_did_not_fit_comes_first(void** state)
     assert_int_equal(ph_world_add_viewer(f.world, &def, &viewer), PH_OK);
     small_world_spawn_at(&f, 1, 1000, 0);
     const ph_entity_id large = small_world_spawn_at(&f, 2, 50000, 0);
-    person much = test_somebody;
+    person much = test_entity;
     much.position_mm[0] = 50000;
-    assert_int_equal(ph_world_set_struct(f.world, large, &much, NULL), PH_OK);
+    assert_int_equal(ph_world_set_struct(f.world, large, &much), PH_OK);
     ph_world_tick(f.world);
     ph_sender* sender = f.world->viewers.viewers[0].sender;
     counter c = {0};
@@ -294,7 +295,7 @@ static void what_did_not_fit_comes_first(void** state)
 }
 
 // Each further record would be a whole enter: the others come first.
-static void an_enter_on_its_way_is_not_told_again_without_need(void** state)
+static void an_enter_in_flight_is_not_told_again_without_need(void** state)
 {
     (void)state;
     ph_viewer_def def = ph_viewer_def_default();
@@ -348,7 +349,7 @@ static void senseless_viewers_are_refused(void** state)
     do {                                                                                           \
         ph_viewer_def def = ph_viewer_def_default();                                               \
         def.field = value;                                                                         \
-        assert_int_equal(ph_world_add_viewer(f.world, &def, &viewer), PH_ERROR_RANGE);             \
+        assert_int_equal(ph_world_add_viewer(f.world, &def, &viewer), PH_ERROR_ARGUMENT);          \
     } while (0)
     REFUSED(bits_per_second, -1);
     REFUSED(bits_per_second, 999);
@@ -451,7 +452,7 @@ int main(void)
         cmocka_unit_test(what_is_reserved_before_the_first_send_is_full_too),
         cmocka_unit_test(time_without_a_limit_saves_nothing_up),
         cmocka_unit_test(what_did_not_fit_comes_first),
-        cmocka_unit_test(an_enter_on_its_way_is_not_told_again_without_need),
+        cmocka_unit_test(an_enter_in_flight_is_not_told_again_without_need),
         cmocka_unit_test(a_full_second_gives_the_rate),
         cmocka_unit_test(senseless_viewers_are_refused),
         cmocka_unit_test(slots_are_twice_the_visible_as_long_as_they_are_cheap),

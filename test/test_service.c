@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Nobody waits for ever, also where many datagrams go out at once: hundreds in view who all change
-// all the time, half of them of no interest to the viewer, from 20 kbit/s to 3 Mbit/s. The bound is
-// that of world.h. Every property has a clock of its own; a record that leaves another one out does
-// not stop it.
+// No entity waits for ever, also where many datagrams go out at once: hundreds in view that all
+// change all the time, half of them of no interest to the viewer, from 20 kbit/s to 3 Mbit/s. The
+// bound is that of world.h. Every property has a clock of its own; a record that leaves another one
+// out does not stop it.
 
 #include "test_support.h"
 #include "tools/tools.h"
@@ -21,7 +21,7 @@ enum {
     PROPERTIES = 3,
     STEPS = 150,
     DEAREST_BITS = 1500,
-    PATIENCE_MS = 1000
+    MAX_STARVE_MS = 1000
 };
 #define STEP_US UINT64_C(100000)
 
@@ -69,12 +69,12 @@ static void setup(fixture* f, const plan* p)
     def.slot_count = SLOTS;
     def.bits_per_second = p->bits_per_second;
     def.sends_per_second = p->sends_per_second;
-    def.max_starve_ms = PATIENCE_MS;
+    def.max_starve_ms = MAX_STARVE_MS;
     def.scheduler = p->is_buckets ? ph_scheduler_buckets() : ph_scheduler_score();
     assert_int_equal(ph_world_add_viewer(f->world, &def, &f->viewer), PH_OK);
     const double period_us = 1e6 / p->sends_per_second + (double)STEP_US;
     f->bound_us =
-        1000.0 * PATIENCE_MS + period_us + 4.0 * SLOTS * DEAREST_BITS * 1e6 / p->bits_per_second;
+        1000.0 * MAX_STARVE_MS + period_us + 4.0 * SLOTS * DEAREST_BITS * 1e6 / p->bits_per_second;
     for (int i = 0; i < CROWD; ++i) {
         const ph_spawn spawn = {.key = (uint64_t)i,
                                 .position_mm = {(i % 20) * 2000 - 20000, (i / 20) * 2000, 0}};
@@ -137,7 +137,7 @@ static void check(const fixture* f, const plan* p)
     ph_viewer_stats stats;
     ph_viewer_get_stats(f->world, f->viewer, &stats);
     if (1000.0 * stats.longest_wait_ms > f->bound_us) {
-        fail_msg("%d bit/s, %d %% lost: somebody has waited for %.1f s, more than %.1f",
+        fail_msg("%d bit/s, %d %% lost: an entity has waited for %.1f s, more than %.1f",
                  p->bits_per_second, p->loss_percent, stats.longest_wait_ms / 1000.0,
                  f->bound_us * 1e-6);
     }
@@ -173,7 +173,7 @@ static void run(const plan* p)
     teardown(&f);
 }
 
-static void nobody_waits_at_any_rate(void** state)
+static void no_entity_waits_at_any_rate(void** state)
 {
     (void)state;
     static const int RATES[] = {100000, 300000, 1000000, 3000000};
@@ -183,7 +183,7 @@ static void nobody_waits_at_any_rate(void** state)
     }
 }
 
-static void nobody_waits_when_packets_get_lost(void** state)
+static void no_entity_waits_when_packets_get_lost(void** state)
 {
     (void)state;
     run(&(plan){.bits_per_second = 300000, .sends_per_second = 5, .loss_percent = 20});
@@ -195,8 +195,8 @@ static void nobody_waits_when_packets_get_lost(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nobody_waits_at_any_rate),
-        cmocka_unit_test(nobody_waits_when_packets_get_lost),
+        cmocka_unit_test(no_entity_waits_at_any_rate),
+        cmocka_unit_test(no_entity_waits_when_packets_get_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,7 +6,7 @@
 #include "test_support.h"
 
 #include "kit/derive.h"
-#include "kit/film.h"
+#include "kit/scene_recording.h"
 #include "kit/sim.h"
 #include "kit/sim_dump.h"
 
@@ -23,8 +23,9 @@ typedef struct fixture {
 static void set_up(fixture* f, const char* scene, int count, double seconds)
 {
     ph_fault fault = {0};
-    const ph_film_def film = {.scene = scene, .count = count, .seconds = seconds, .seed = 7};
-    f->recording = ph_film_scene(&film, &fault);
+    const ph_scene_recording_def recording = {
+        .scene = scene, .count = count, .seconds = seconds, .seed = 7};
+    f->recording = ph_scene_recording_make(&recording, &fault);
     assert_non_null(f->recording);
     f->schema = ph_derive_schema(f->recording, &fault);
     assert_non_null(f->schema);

@@ -118,7 +118,7 @@ static void dancing_on_the_radius_causes_no_storm(void** state)
         }
         scene_refresh(&s);
     }
-    assert_int_equal(s.event_count, 50); // everybody entered once and never left
+    assert_int_equal(s.event_count, 50); // every entity entered once and never left
     scene_teardown(&s);
 }
 
@@ -215,7 +215,7 @@ static void the_slot_that_is_free_for_longest_is_taken_next(void** state)
 
 // ---- gone, hidden, replaced
 
-static void who_is_gone_leaves_at_once(void** state)
+static void an_entity_that_is_gone_leaves_at_once(void** state)
 {
     (void)state;
     slots_scene s;
@@ -259,7 +259,7 @@ static bool is_even(void* context, uint32_t viewer, ph_entity_index entity)
     return entity % 2 == 0;
 }
 
-static void who_may_not_be_seen_leaves_at_once_whatever_its_stay_time(void** state)
+static void an_entity_that_may_not_be_seen_leaves_at_once_whatever_its_stay_time(void** state)
 {
     (void)state;
     slots_scene s;
@@ -284,7 +284,7 @@ static void who_may_not_be_seen_leaves_at_once_whatever_its_stay_time(void** sta
     scene_teardown(&s);
 }
 
-static void who_may_be_seen_again_is_a_newcomer(void** state)
+static void an_entity_that_may_be_seen_again_is_a_newcomer(void** state)
 {
     (void)state;
     slots_scene s;
@@ -421,7 +421,7 @@ static void another_own_entity_enters_slot_0_when_the_leave_is_known(void** stat
     scene_teardown(&s);
 }
 
-static void a_spectator_has_nobody_in_slot_0(void** state)
+static void a_spectator_has_no_entity_in_slot_0(void** state)
 {
     (void)state;
     slots_scene s;
@@ -512,15 +512,15 @@ int main(void)
         cmocka_unit_test(a_member_keeps_its_slot_for_its_whole_stay),
         cmocka_unit_test(a_slot_that_was_left_rests_until_it_is_freed),
         cmocka_unit_test(the_slot_that_is_free_for_longest_is_taken_next),
-        cmocka_unit_test(who_is_gone_leaves_at_once),
+        cmocka_unit_test(an_entity_that_is_gone_leaves_at_once),
         cmocka_unit_test(an_index_that_another_entity_has_now_leaves_and_enters),
-        cmocka_unit_test(who_may_not_be_seen_leaves_at_once_whatever_its_stay_time),
-        cmocka_unit_test(who_may_be_seen_again_is_a_newcomer),
+        cmocka_unit_test(an_entity_that_may_not_be_seen_leaves_at_once_whatever_its_stay_time),
+        cmocka_unit_test(an_entity_that_may_be_seen_again_is_a_newcomer),
         cmocka_unit_test(what_may_not_be_seen_changes_nothing),
         cmocka_unit_test(it_makes_no_difference_to_be_told_that_nothing_happened),
         cmocka_unit_test(the_own_entity_is_slot_0_and_not_counted),
         cmocka_unit_test(another_own_entity_enters_slot_0_when_the_leave_is_known),
-        cmocka_unit_test(a_spectator_has_nobody_in_slot_0),
+        cmocka_unit_test(a_spectator_has_no_entity_in_slot_0),
         cmocka_unit_test(a_dead_own_entity_leaves_slot_0),
         cmocka_unit_test(no_memory_gives_no_slots),
         cmocka_unit_test(the_smallest_and_the_largest_table_work),

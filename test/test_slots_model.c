@@ -156,7 +156,8 @@ static int furthest_past(const model* m, const slots_scene* s, const ph_seen* se
 
 static int model_admit(model* m, const slots_scene* s, const ph_seen* seen, int seen_count)
 {
-    // Answers are ranked with the always visible first; who enters is ranked by distance alone.
+    // Answers are ranked with the always visible first; entities that enter are ranked by distance
+    // alone.
     ph_seen sorted[SCENE_CROWD];
     const int near_count = seen_count < s->eye.wanted ? seen_count : s->eye.wanted;
     memcpy(sorted, seen, (size_t)near_count * sizeof(*seen));

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// More newcomers than free slots: who waits, who leaves early, and that nobody waits for ever.
+// More newcomers than free slots: which wait, which entities leave early, and that none waits for
+// ever.
 
 #include "support/slots_scene.h"
 #include "support/test_support.h"
@@ -27,7 +28,8 @@ static void a_newcomer_without_a_slot_makes_the_furthest_past_wanted_leave(void*
     assert_false(scene_is_shown(&s, 21));
     assert_true(scene_is_shown(&s, 9));
     assert_int_equal(ph_slots_waits(s.slots), 1);
-    scene_refresh(&s); // still waits, but a resting slot is enough for it: nobody else has to go
+    scene_refresh(
+        &s); // still waits, but a resting slot is enough for it: no other entity has to go
     assert_int_equal(s.sight.leave_count, 0);
     assert_int_equal(ph_slots_waits(s.slots), 2);
     ph_slots_free(s.slots, 9);
@@ -62,8 +64,8 @@ static void an_always_visible_member_is_the_last_to_leave_early(void** state)
     scene_teardown(&s);
 }
 
-// Always visible ones come before those who stand on the eye, though both have distance 0.
-static void who_is_wanted_never_leaves_early(void** state)
+// Always visible ones come before those that stand on the eye, though both have distance 0.
+static void a_wanted_entity_never_leaves_early(void** state)
 {
     (void)state;
     slots_scene s;
@@ -109,8 +111,8 @@ static void with_few_slots_the_nearest_newcomers_get_them(void** state)
 }
 
 // A hundred metres from one crowd to another, there and back, while leaves are known only three
-// ticks later and everybody could stay for longer than that.
-static void after_a_teleport_everybody_enters_in_the_end(void** state)
+// ticks later and every entity could stay for longer than that.
+static void after_a_teleport_every_entity_enters_in_the_end(void** state)
 {
     (void)state;
     slots_scene s;
@@ -160,9 +162,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_newcomer_without_a_slot_makes_the_furthest_past_wanted_leave),
         cmocka_unit_test(an_always_visible_member_is_the_last_to_leave_early),
-        cmocka_unit_test(who_is_wanted_never_leaves_early),
+        cmocka_unit_test(a_wanted_entity_never_leaves_early),
         cmocka_unit_test(with_few_slots_the_nearest_newcomers_get_them),
-        cmocka_unit_test(after_a_teleport_everybody_enters_in_the_end),
+        cmocka_unit_test(after_a_teleport_every_entity_enters_in_the_end),
         cmocka_unit_test(a_teleport_with_room_for_both_changes_everything_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

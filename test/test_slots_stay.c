@@ -9,8 +9,8 @@
 #include "vision/slots.h"
 
 // Without a rank or radius to hold on to, the stay time bounds the storm: with a stay of 50 ticks
-// nobody can enter more than once in 50.
-static void the_stay_time_bounds_how_often_anybody_enters(void** state)
+// no entity can enter more than once in 50.
+static void the_stay_time_bounds_how_often_an_entity_enters(void** state)
 {
     (void)state;
     test_rng rng = {.state = 9};
@@ -57,7 +57,7 @@ static void a_member_stays_for_the_stay_time_even_when_ticks_wrap(void** state)
     scene_teardown(&s);
 }
 
-static void beyond_twice_the_radius_nobody_stays(void** state)
+static void beyond_twice_the_radius_no_entity_stays(void** state)
 {
     (void)state;
     slots_scene s;
@@ -99,7 +99,7 @@ static void the_always_visible_stay_at_any_distance(void** state)
 }
 
 // The square of twice the largest radius does not fit into 64 bits.
-static void with_the_largest_radius_everybody_may_stay(void** state)
+static void with_the_largest_radius_every_entity_may_stay(void** state)
 {
     (void)state;
     slots_scene s;
@@ -110,10 +110,10 @@ static void with_the_largest_radius_everybody_may_stay(void** state)
     s.x_mm[1] = INT32_MIN;
     s.y_mm[1] = INT32_MIN;
     s.eye.radius_mm = INT64_C(1) << 31;
-    const ph_view nobody = {0};
+    const ph_view empty = {0};
     const ph_slots_step seen_by_no_query = {.arrays = &s.crowd,
                                             .eye = &s.eye,
-                                            .view = &nobody,
+                                            .view = &empty,
                                             .tick = s.tick,
                                             .stay_ticks = s.stay_ticks};
     assert_int_equal(ph_slots_judge(s.slots, &seen_by_no_query), 0);
@@ -125,11 +125,11 @@ static void with_the_largest_radius_everybody_may_stay(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_stay_time_bounds_how_often_anybody_enters),
+        cmocka_unit_test(the_stay_time_bounds_how_often_an_entity_enters),
         cmocka_unit_test(a_member_stays_for_the_stay_time_even_when_ticks_wrap),
-        cmocka_unit_test(beyond_twice_the_radius_nobody_stays),
+        cmocka_unit_test(beyond_twice_the_radius_no_entity_stays),
         cmocka_unit_test(the_always_visible_stay_at_any_distance),
-        cmocka_unit_test(with_the_largest_radius_everybody_may_stay),
+        cmocka_unit_test(with_the_largest_radius_every_entity_may_stay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

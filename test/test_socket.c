@@ -21,7 +21,7 @@ enum { WAIT_US = 2000000 };
 static ph_socket* open_at(const char* text)
 {
     ph_socket_def def = ph_socket_def_default();
-    assert_int_equal(ph_address_parse(text, &def.local_address), PH_OK);
+    assert_int_equal(ph_address_parse(text, &def.local_address, NULL), PH_OK);
     ph_socket* socket = NULL;
     assert_int_equal(ph_socket_open(&def, &socket), PH_OK);
     assert_int_not_equal(ph_socket_local_address(socket).port, 0);
@@ -32,7 +32,7 @@ static ph_socket* open_at(const char* text)
 static bool has_ipv6(void)
 {
     ph_socket_def def = ph_socket_def_default();
-    ph_address_parse("[::1]:0", &def.local_address);
+    ph_address_parse("[::1]:0", &def.local_address, NULL);
     ph_socket* socket = NULL;
     const bool is_open = ph_socket_open(&def, &socket) == PH_OK;
     ph_socket_close(socket);
@@ -189,7 +189,7 @@ static uint64_t lose_alone(const char* nowhere)
     ph_socket* client = open_at("127.0.0.1:0");
     ph_datagram three[3];
     fill_three(three, server);
-    assert_int_equal(ph_address_parse(nowhere, &three[1].peer), PH_OK);
+    assert_int_equal(ph_address_parse(nowhere, &three[1].peer, NULL), PH_OK);
     assert_int_equal(ph_socket_send(client, three, 3), 2);
     const ph_socket_stats stats = ph_socket_get_stats(client);
     assert_int_equal(stats.sent_datagrams, 2);
@@ -208,8 +208,8 @@ static void what_has_no_way_to_its_peer_is_lost_alone(void** state)
     lose_alone("[2001:db8::1]:9");
 }
 
-// Nobody may send to all without asking for that first. Each of the three is a call of its own: up to
-// the one that is refused, that one, and the rest.
+// No socket may send to all without asking for that first. Each of the three is a call of its own:
+// up to the one that is refused, that one, and the rest.
 static void what_the_system_refuses_is_lost_alone(void** state)
 {
     (void)state;
@@ -286,12 +286,12 @@ static void take_part(void* context, int index)
         count_arrivals(all);
         return;
     }
-    const uint8_t who = (uint8_t)(index - 1);
+    const uint8_t sender = (uint8_t)(index - 1);
     const ph_address to = ph_socket_local_address(all->server);
     ph_socket_batch outbox;
     ph_socket_batch_begin(&outbox, all->client);
     for (int i = 0; i < EACH; ++i) {
-        ph_socket_batch_add(&outbox, &to, &who, 1);
+        ph_socket_batch_add(&outbox, &to, &sender, 1);
     }
     ph_socket_batch_flush(&outbox);
 }
@@ -321,7 +321,7 @@ static void a_taken_port_is_said_to_be(void** state)
     assert_int_equal(ph_socket_open(&def, &second), PH_ERROR_TAKEN);
     assert_null(second);
     def.local_address = (ph_address){0};
-    assert_int_equal(ph_socket_open(&def, &second), PH_ERROR_VALUE);
+    assert_int_equal(ph_socket_open(&def, &second), PH_ERROR_ARGUMENT);
     ph_socket_close(first);
 }
 
@@ -411,7 +411,7 @@ static void any_of_them_answers(void** state)
     close_shared(&all);
 }
 
-static void an_address_is_shared_among_nobody_else(void** state)
+static void an_address_is_shared_with_no_other_host(void** state)
 {
     (void)state;
     shared all = open_shared();
@@ -442,7 +442,7 @@ int main(void)
         cmocka_unit_test(threads_send_through_one_socket),
         cmocka_unit_test(a_peer_always_comes_to_the_same_socket),
         cmocka_unit_test(any_of_them_answers),
-        cmocka_unit_test(an_address_is_shared_among_nobody_else),
+        cmocka_unit_test(an_address_is_shared_with_no_other_host),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,7 +6,7 @@
 #include "test_support.h"
 
 #include "kit/derive.h"
-#include "kit/film.h"
+#include "kit/scene_recording.h"
 #include "kit/recording_csv.h"
 #include "kit/scene.h"
 #include "kit/source.h"
@@ -130,7 +130,7 @@ static void the_arrays_show_the_present_tick(void** state)
     end(&f);
 }
 
-static void whoever_is_absent_stays_where_it_was(void** state)
+static void an_absent_entity_stays_where_it_was(void** state)
 {
     (void)state;
     fixture f;
@@ -157,7 +157,7 @@ static void the_last_tick_is_the_end(void** state)
 
 // ---- in a world
 
-static void a_put_spawns_everybody_with_all_values(void** state)
+static void a_put_spawns_every_entity_with_all_values(void** state)
 {
     (void)state;
     fixture f;
@@ -245,7 +245,7 @@ static void a_move_along_any_axis_arrives(void** state)
     end(&f);
 }
 
-static void those_who_vanish_are_despawned_and_come_back(void** state)
+static void entities_that_vanish_are_despawned_and_come_back(void** state)
 {
     (void)state;
     fixture f;
@@ -297,7 +297,7 @@ static void a_rewound_source_plays_into_another_world(void** state)
     end(&f);
 }
 
-// Who is there at both ends stays the same entity; who is not, comes and goes.
+// What is there at both ends stays the same entity; what is not, comes and goes.
 static void a_loop_goes_on_in_the_same_world(void** state)
 {
     (void)state;
@@ -392,18 +392,18 @@ static void a_scene_arrives_in_the_world(void** state)
 {
     (void)state;
     for (int s = 0; ph_scene_name(s) != NULL; ++s) {
-        const ph_film_def def = {
+        const ph_scene_recording_def def = {
             .scene = ph_scene_name(s), .count = 20, .rate_hz = 2, .seconds = 30.0, .seed = 5};
         ph_fault fault;
-        ph_recording* film = ph_film_scene(&def, &fault);
-        assert_non_null(film);
+        ph_recording* recording = ph_scene_recording_make(&def, &fault);
+        assert_non_null(recording);
         fixture f;
-        begin(&f, film, NULL);
+        begin(&f, recording, NULL);
         do {
             put(&f);
             ph_world_tick(f.world);
             assert_int_equal(ph_world_entity_count(f.world), f.source->present_count);
-            for (int e = 0; e < film->entity_count; ++e) {
+            for (int e = 0; e < recording->entity_count; ++e) {
                 if (f.source->present[e]) {
                     assert_is_there(&f, e);
                 }
@@ -417,14 +417,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_arrays_show_the_present_tick),
-        cmocka_unit_test(whoever_is_absent_stays_where_it_was),
+        cmocka_unit_test(an_absent_entity_stays_where_it_was),
         cmocka_unit_test(the_last_tick_is_the_end),
-        cmocka_unit_test(a_put_spawns_everybody_with_all_values),
+        cmocka_unit_test(a_put_spawns_every_entity_with_all_values),
         cmocka_unit_test(an_empty_cell_is_the_initial_value),
         cmocka_unit_test(a_cell_that_becomes_empty_is_the_initial_value_again),
         cmocka_unit_test(only_what_changed_is_set),
         cmocka_unit_test(a_move_along_any_axis_arrives),
-        cmocka_unit_test(those_who_vanish_are_despawned_and_come_back),
+        cmocka_unit_test(entities_that_vanish_are_despawned_and_come_back),
         cmocka_unit_test(ticks_may_be_left_out_between_two_puts),
         cmocka_unit_test(a_rewound_source_plays_into_another_world),
         cmocka_unit_test(a_loop_goes_on_in_the_same_world),

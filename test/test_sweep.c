@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// A sweep over everybody gives what brute force gives, in whatever pieces they are gathered.
+// A sweep over all entities gives what brute force gives, in whatever pieces they are gathered.
 
 #include "test_support.h"
 
@@ -27,7 +27,7 @@ typedef struct fixture {
     ph_seen seen[RANDOM_CROWD_MAX + 1];
 } fixture;
 
-// The sorted of all but those who are always or never seen: a sweep knows no flags.
+// The cell-sorted entities of all but those that are always or never seen: a sweep knows no flags.
 static void setup(fixture* f, test_rng* rng)
 {
     random_crowd_make(&f->world, rng);
@@ -114,7 +114,7 @@ static void expectations_may_cut_through_keys_that_are_wrong(void** state)
             .wide.distance2 = all[test_rng_below(&rng, COUNT)].distance2,
         };
         ph_sweep_view(&sweep, wanted, first, &view);
-        assert_int_equal(view.enter_count, first); // nobody is beyond the circle
+        assert_int_equal(view.enter_count, first); // no entity is beyond the circle
         for (int i = 0; i < COUNT; ++i) {
             const ph_seen* seen = &all[i];
             assert_int_equal(ph_reach_has(&view.near, seen->distance2, seen->spawn_order),
@@ -127,7 +127,7 @@ static void expectations_may_cut_through_keys_that_are_wrong(void** state)
 }
 
 // Two stand a hair beyond the radius, equally far, and the nearest end between them: neither enters.
-static void who_is_beyond_the_radius_by_a_hair_does_not_enter(void** state)
+static void an_entity_just_beyond_the_radius_does_not_enter(void** state)
 {
     (void)state;
     enum { COUNT = 5, WITHIN = 2, FIRST = 3, WANTED = 4 };
@@ -198,7 +198,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equals_brute_force_in_any_pieces),
         cmocka_unit_test(expectations_may_cut_through_keys_that_are_wrong),
-        cmocka_unit_test(who_is_beyond_the_radius_by_a_hair_does_not_enter),
+        cmocka_unit_test(an_entity_just_beyond_the_radius_does_not_enter),
         cmocka_unit_test(asks_the_callback_before_anything_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 // What is shown of one entity: extrapolated, without jumps and without walking backwards; teleports at
-// once; who stands exactly where it stands; with a delay exactly between samples.
+// once; an entity at rest exactly where it stands; with a delay exactly between samples.
 
 #include "support/test_support.h"
 
@@ -103,7 +103,7 @@ static void a_straight_walk_is_shown_where_it_is_now(void** state)
 
 // The same place told twice: it stands there, and the walk before it bends nothing. Samples of 50 ms,
 // which else count as legs with those before.
-static void who_is_told_twice_at_a_place_stands_there(void** state)
+static void an_entity_sent_twice_at_a_place_stands_there(void** state)
 {
     (void)state;
     fixture f = make_fixture(0);
@@ -195,7 +195,7 @@ static double speed_after(int64_t leg_us, int32_t way_mm)
     return (double)target.speed_mm_s;
 }
 
-static void who_was_fast_long_ago_does_not_catch_up_as_fast(void** state)
+static void an_entity_fast_long_ago_does_not_catch_up_as_fast(void** state)
 {
     (void)state;
     assert_true(fabs(speed_after(900000, 450) - 2000.0) < 1.0);
@@ -204,7 +204,7 @@ static void who_was_fast_long_ago_does_not_catch_up_as_fast(void** state)
     assert_true(fabs(speed_after(1100000, 0) - 2000.0) < 1.0); // it has just stopped
 }
 
-static void who_stands_is_shown_exactly_there(void** state)
+static void an_entity_at_rest_is_shown_exactly_there(void** state)
 {
     (void)state;
     fixture f = make_fixture(0);
@@ -231,8 +231,8 @@ static void silence_ends_the_motion_and_goes_back_gently(void** state)
     assert_true(furthest > f.track.newest_mm[0] + 600.0);
 }
 
-// Shown 200 mm too far ahead of somebody who slowed down: it waits more than it walks back.
-static void who_was_shown_too_far_ahead_hardly_walks_back(void** state)
+// Shown 200 mm too far ahead of an entity that slowed down: it waits more than it walks back.
+static void an_entity_shown_too_far_ahead_hardly_walks_back(void** state)
 {
     (void)state;
     fixture f = make_fixture(0);
@@ -315,7 +315,7 @@ static void a_newcomer_goes_where_it_looks(void** state)
 }
 
 // The class learns that velocities are not worth following for long.
-static void who_turns_all_the_time_is_not_followed_far(void** state)
+static void an_entity_that_turns_all_the_time_is_not_extrapolated_far(void** state)
 {
     (void)state;
     fixture f = make_fixture(0);
@@ -554,19 +554,19 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_straight_walk_is_shown_where_it_is_now),
-        cmocka_unit_test(who_is_told_twice_at_a_place_stands_there),
+        cmocka_unit_test(an_entity_sent_twice_at_a_place_stands_there),
         cmocka_unit_test(a_walk_that_begins_with_its_velocity_is_shown_where_it_is_now),
         cmocka_unit_test(a_straight_walk_never_goes_back),
         cmocka_unit_test(nothing_is_shown_faster_than_its_limit),
-        cmocka_unit_test(who_was_fast_long_ago_does_not_catch_up_as_fast),
-        cmocka_unit_test(who_stands_is_shown_exactly_there),
+        cmocka_unit_test(an_entity_fast_long_ago_does_not_catch_up_as_fast),
+        cmocka_unit_test(an_entity_at_rest_is_shown_exactly_there),
         cmocka_unit_test(silence_ends_the_motion_and_goes_back_gently),
-        cmocka_unit_test(who_was_shown_too_far_ahead_hardly_walks_back),
+        cmocka_unit_test(an_entity_shown_too_far_ahead_hardly_walks_back),
         cmocka_unit_test(a_teleport_is_shown_at_once),
         cmocka_unit_test(a_difference_that_would_take_long_is_one_leap),
         cmocka_unit_test(a_turn_is_bent_towards),
         cmocka_unit_test(a_newcomer_goes_where_it_looks),
-        cmocka_unit_test(who_turns_all_the_time_is_not_followed_far),
+        cmocka_unit_test(an_entity_that_turns_all_the_time_is_not_extrapolated_far),
         cmocka_unit_test(a_delay_shows_every_sample_exactly),
         cmocka_unit_test(a_delayed_teleport_is_shown_when_its_time_comes),
         cmocka_unit_test(a_delay_without_samples_stands),

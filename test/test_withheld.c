@@ -145,7 +145,7 @@ static void send_in_vain(fixture* f, mischief planned)
     check_ledger(f);
 }
 
-// Everybody somewhere else, half of them with another health.
+// All entities somewhere else, half of them with another health.
 static void stir(fixture* f, int round)
 {
     for (int i = 0; i < ENTITIES; ++i) {

@@ -279,7 +279,7 @@ static void put(model* m)
     }
     const int heading = draw(m, 3) == 0 ? draw(m, 256) : e->heading;
     person state = {.heading_deg = (float)heading * 360.0f / 256.0f + 0.3f};
-    state.health = (uint8_t)draw(m, 102); // 101 is refused
+    state.health = (uint8_t)draw(m, 102); // 101 becomes 100
     state.target = draw(m, 2) == 0 ? any(m)->id : e->target;
     state.money = e->money + draw(m, 3) - 1;
     memcpy(state.position_mm, e->position_mm, sizeof state.position_mm);
@@ -291,17 +291,11 @@ static void put(model* m)
         velocity[axis] = draw(m, 8) == 0 ? draw(m, 41) - 20 : e->velocity[axis];
         state.velocity[axis] = (float)velocity[axis] * 0.5f + 0.1f;
     }
-    int refused = -1;
-    const ph_result result = ph_world_set_struct(m->f.world, e->id, &state, &refused);
-    if (state.health > 100) {
-        assert_int_equal(result, PH_ERROR_VALUE);
-        assert_int_equal(refused, HEALTH);
-        return;
-    }
+    const ph_result result = ph_world_set_struct(m->f.world, e->id, &state);
     assert_int_equal(result, PH_OK);
     model_move(e, state.position_mm);
     model_number(e, HEADING, &e->heading, heading);
-    model_number(e, HEALTH, &e->health, state.health);
+    model_number(e, HEALTH, &e->health, state.health > 100 ? 100 : state.health);
     model_text(e, state.name);
     model_target(m, e, state.target);
     for (int axis = 0; axis < 3; ++axis) {
@@ -316,7 +310,7 @@ static void set(model* m)
     model_entity* e = any(m);
     const bool is_person = e->is_alive && e->class_index == 0;
     ph_world* world = m->f.world;
-    const ph_result expected = is_person ? PH_OK : e->is_alive ? PH_ERROR_VALUE : PH_ERROR_STALE;
+    const ph_result expected = is_person ? PH_OK : e->is_alive ? PH_ERROR_ARGUMENT : PH_ERROR_STALE;
     const int value = draw(m, 5);
     const ph_entity_id target = any(m)->id;
     const char text[] = {(char)('a' + value), '\0'};

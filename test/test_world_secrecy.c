@@ -3,7 +3,7 @@
 
 // Two worlds with the same history, compared slot by slot at every tick: one of them also holds
 // entities, and viewers, that the others may know nothing of; or one finds its viewers' visions by
-// grid, the other by groups. Nobody may be able to tell.
+// grid, the other by groups. No client may be able to tell.
 
 #include "support/test_support.h"
 #include "support/small_world.h"

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Where a viewer looks from, and when its turn comes: what becomes of an eye, who is refreshed in
-// turn and who out of turn.
+// Where a viewer looks from, and when its turn comes: what becomes of an eye, which viewers are
+// refreshed in turn and which out of turn.
 
 #include "support/test_support.h"
 #include "support/small_world.h"
@@ -24,12 +24,12 @@ static void the_eye_stays_where_its_entity_died(void** state)
     const ph_entity_id neighbour = small_world_spawn_at(&f, 2, 1001000, 0);
     const ph_viewer_id viewer = small_world_add_viewer(&f, own, 10);
     ph_world_tick(f.world);
-    assert_int_equal(ph_viewer_set_eye(f.world, viewer, 0, 0, 0), PH_ERROR_VALUE);
+    assert_int_equal(ph_viewer_set_eye(f.world, viewer, 0, 0, 0), PH_ERROR_ARGUMENT);
     assert_int_equal(ph_world_despawn(f.world, own), PH_OK);
     ph_world_tick(f.world);
     assert_true(small_world_sees(&f, viewer, neighbour));
     assert_int_equal(small_world_sight(&f, viewer).entities[0], PH_ENTITY_NONE);
-    // Whoever gets the index of the dead one is not taken for it.
+    // The entity that gets the index of the dead one is not taken for it.
     const ph_entity_id heir = small_world_spawn_at(&f, 3, 1002000, 0);
     assert_int_equal(heir.index1, own.index1);
     ph_world_tick(f.world);
@@ -149,7 +149,7 @@ static void refreshes_are_spread_and_a_new_viewer_does_not_wait(void** state)
         assert_true(small_world_sees(&f, viewers[v], other));
         assert_int_equal(small_world_sight(&f, viewers[v]).enter_count, 1);
     }
-    // From now on a quarter of them in each tick, and everybody within four.
+    // From now on a quarter of them in each tick, and all of them within four.
     assert_int_equal(ph_world_move(f.world, newcomer, INSIDE_MM, 0, 0), PH_OK);
     for (int tick = 1; tick <= 4; ++tick) {
         ph_world_tick(f.world);
@@ -211,7 +211,7 @@ static void what_is_gone_or_hidden_leaves_out_of_turn(void** state)
     assert_int_equal(ph_viewer_set_sees(f.world, viewer, def.sees >> 1), PH_OK);
     ph_world_tick(f.world);
     assert_int_equal(small_world_sight(&f, viewer).visible_count, 0);
-    // Its own entity is no stranger to it, whoever may see that.
+    // A viewer always sees its own entity, whichever viewers may see that.
     const uint64_t refreshes = ph_world_get_stats(f.world).vision.refreshes;
     assert_int_equal(ph_world_set_visibility(f.world, own, 1, false, true), PH_OK);
     ph_world_tick(f.world);
@@ -220,7 +220,7 @@ static void what_is_gone_or_hidden_leaves_out_of_turn(void** state)
     small_world_teardown(&f);
 }
 
-// Where everybody waits for a turn that never comes.
+// Where all viewers wait for a turn that never comes.
 static ph_viewer_id setup_waiting(small_world* f, ph_entity_id* own)
 {
     small_world_setup(f, 16);
@@ -232,7 +232,7 @@ static ph_viewer_id setup_waiting(small_world* f, ph_entity_id* own)
     return viewer;
 }
 
-static void whoever_walks_into_view_waits_for_a_turn(void** state)
+static void an_entity_that_walks_into_view_waits_for_a_turn(void** state)
 {
     (void)state;
     small_world f;
@@ -246,7 +246,7 @@ static void whoever_walks_into_view_waits_for_a_turn(void** state)
     small_world_teardown(&f);
 }
 
-static void whoever_appears_in_view_is_seen_at_once(void** state)
+static void an_entity_that_appears_in_view_is_seen_at_once(void** state)
 {
     (void)state;
     small_world f;
@@ -260,7 +260,7 @@ static void whoever_appears_in_view_is_seen_at_once(void** state)
     assert_int_equal(ph_world_move(f.world, far, 2000, 0, 0), PH_OK);
     ph_world_tick(f.world);
     assert_true(small_world_sees(&f, viewer, far));
-    // And whoever jumps away is gone at once, but for those who have just come.
+    // And an entity that jumps away is gone at once, but for those that have just come.
     for (int tick = 0; tick < f.def.vision.stay_ticks; ++tick) {
         ph_world_tick(f.world);
     }
@@ -304,8 +304,8 @@ static void an_eye_that_leaps_looks_around_at_once(void** state)
     small_world_teardown(&f);
 }
 
-// Who may not see it, or is too far away, is not refreshed for anybody's sake.
-static void nobody_is_refreshed_for_whom_it_may_not_see(void** state)
+// A viewer that may not see an entity, or is too far away, is not refreshed because of it.
+static void no_viewer_is_refreshed_for_an_entity_it_may_not_see(void** state)
 {
     (void)state;
     small_world f;
@@ -334,7 +334,7 @@ static void nobody_is_refreshed_for_whom_it_may_not_see(void** state)
 
 enum { CROWD = 60, VIEWERS = 4 };
 
-// Which viewers still show somebody that is gone or hidden, asked of the world alone.
+// Which viewers still show an entity that is gone or hidden, asked of the world alone.
 static bool shows_vanished(const small_world* f, ph_viewer_id viewer, uint32_t sees)
 {
     const ph_vision sight = small_world_sight(f, viewer);
@@ -354,11 +354,11 @@ typedef struct crowd_member {
     ph_entity_id id;
     uint32_t seen_by;
     bool is_hidden;
-    bool has_appeared; // since the last tick, for those who may see it now
+    bool has_appeared; // since the last tick, for viewers that may see it now
 } crowd_member;
 
-// Whether somebody has appeared within reach of this viewer, who does not show it yet; or beyond the reach
-// of one who does.
+// Whether an entity has appeared within reach of this viewer, which does not show it yet; or beyond
+// the reach of one that does.
 static bool sees_appearance(const small_world* f, ph_viewer_id viewer, uint32_t sees,
                             const crowd_member* crowd)
 {
@@ -376,8 +376,8 @@ static bool sees_appearance(const small_world* f, ph_viewer_id viewer, uint32_t 
     return false;
 }
 
-// Spawns where there is nobody; else hides, shows, or kills.
-static void change_somebody(small_world* f, crowd_member* crowd, test_rng* rng)
+// Spawns where there is no entity; else hides, shows, or kills.
+static void change_one(small_world* f, crowd_member* crowd, test_rng* rng)
 {
     const uint64_t i = test_rng_below(rng, CROWD);
     const uint64_t choice = test_rng_below(rng, 8);
@@ -399,10 +399,10 @@ static void change_somebody(small_world* f, crowd_member* crowd, test_rng* rng)
     }
 }
 
-// Between two ticks nobody changes, few, or more than there are slots, or than there is room to
-// write down; it is never the turn of a viewer that knows of nothing.
+// Between two ticks no entity changes, or few do, or more than there are slots, or than there is
+// room to write down; it is never the turn of a viewer that knows of nothing.
 static void
-exactly_those_who_show_the_vanished_or_miss_the_new_are_refreshed_out_of_turn(void** state)
+exactly_viewers_that_show_the_vanished_or_miss_the_new_are_refreshed_out_of_turn(void** state)
 {
     (void)state;
     small_world f;
@@ -420,11 +420,11 @@ exactly_those_who_show_the_vanished_or_miss_the_new_are_refreshed_out_of_turn(vo
     int shown_count = 0;
     for (int tick = 0; tick < 3000; ++tick) {
         for (uint64_t n = test_rng_below(&rng, tick % 8 == 0 ? 400 : 12); n > 0; --n) {
-            change_somebody(&f, crowd, &rng);
+            change_one(&f, crowd, &rng);
         }
         uint64_t expected = ph_world_get_stats(f.world).vision.refreshes;
         for (int v = 0; v < VIEWERS; ++v) {
-            const bool is_urgent = tick % 10 == v; // else they would come to see nobody
+            const bool is_urgent = tick % 10 == v; // else they would come to see nothing
             if (is_urgent) {
                 assert_int_equal(ph_viewer_set_sees(f.world, viewers[v], 1u << v), PH_OK);
             }
@@ -446,7 +446,7 @@ exactly_those_who_show_the_vanished_or_miss_the_new_are_refreshed_out_of_turn(vo
 }
 
 // Visibilities are set so often that there is no room to write them all down, and then there is.
-static void whoever_is_hidden_last_leaves_however_many_came_before(void** state)
+static void an_entity_hidden_last_leaves_however_many_came_before(void** state)
 {
     (void)state;
     for (int set_count = 0; set_count < 6; ++set_count) {
@@ -474,7 +474,7 @@ static void whoever_is_hidden_last_leaves_however_many_came_before(void** state)
     }
 }
 
-static void an_index_in_a_sight_never_names_somebody_else(void** state)
+static void an_index_in_a_sight_never_names_another_entity(void** state)
 {
     (void)state;
     small_world f;
@@ -508,14 +508,14 @@ int main(void)
         cmocka_unit_test(refreshes_are_spread_and_a_new_viewer_does_not_wait),
         cmocka_unit_test(a_viewer_with_another_entity_does_not_wait_for_its_turn),
         cmocka_unit_test(what_is_gone_or_hidden_leaves_out_of_turn),
-        cmocka_unit_test(whoever_walks_into_view_waits_for_a_turn),
-        cmocka_unit_test(whoever_appears_in_view_is_seen_at_once),
+        cmocka_unit_test(an_entity_that_walks_into_view_waits_for_a_turn),
+        cmocka_unit_test(an_entity_that_appears_in_view_is_seen_at_once),
         cmocka_unit_test(an_eye_that_leaps_looks_around_at_once),
-        cmocka_unit_test(nobody_is_refreshed_for_whom_it_may_not_see),
+        cmocka_unit_test(no_viewer_is_refreshed_for_an_entity_it_may_not_see),
         cmocka_unit_test(
-            exactly_those_who_show_the_vanished_or_miss_the_new_are_refreshed_out_of_turn),
-        cmocka_unit_test(whoever_is_hidden_last_leaves_however_many_came_before),
-        cmocka_unit_test(an_index_in_a_sight_never_names_somebody_else),
+            exactly_viewers_that_show_the_vanished_or_miss_the_new_are_refreshed_out_of_turn),
+        cmocka_unit_test(an_entity_hidden_last_leaves_however_many_came_before),
+        cmocka_unit_test(an_index_in_a_sight_never_names_another_entity),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Viewers of a world and whom they see; where their eyes are and when they are refreshed is in
-// test_world_turns.c. How the nearest are found is tested with grid and groups, how slots are given
-// with the slots.
+// Viewers of a world and the entities that they see; where their eyes are and when they are
+// refreshed is in test_world_turns.c. How the nearest are found is tested with grid and groups, how
+// slots are given with the slots.
 
 #include "support/test_support.h"
 #include "support/small_world.h"
@@ -18,7 +18,7 @@
 
 #include <stdlib.h>
 
-// ---- whom it sees
+// ---- what it sees
 
 static void a_viewer_sees_the_nearest_and_its_own_entity_is_slot_0(void** state)
 {
@@ -75,7 +75,7 @@ static bool is_even(void* context, ph_viewer_id viewer, ph_entity_id entity)
     return name % 2 == 0;
 }
 
-static void masks_flags_and_the_games_callback_decide_who_may_be_seen(void** state)
+static void masks_flags_and_the_games_callback_decide_what_may_be_seen(void** state)
 {
     (void)state;
     small_world f;
@@ -106,11 +106,11 @@ static void masks_flags_and_the_games_callback_decide_who_may_be_seen(void** sta
     assert_false(small_world_sees(&f, viewer, odd) || small_world_sees(&f, viewer, masked) ||
                  small_world_sees(&f, viewer, never) || small_world_sees(&f, viewer, odd_always));
 
-    // Whom it may see is another matter from now on.
+    // From now on it may see others.
     assert_int_equal(ph_viewer_set_sees(f.world, viewer, 2), PH_OK);
     ph_world_tick(f.world);
     assert_true(small_world_sees(&f, viewer, masked) &&
-                small_world_sees(&f, viewer, even)); // seen by everybody
+                small_world_sees(&f, viewer, even)); // seen by all viewers
     assert_false(small_world_sees(&f, viewer, always) || small_world_sees(&f, viewer, never));
     small_world_teardown(&f);
 }
@@ -125,7 +125,7 @@ static void a_mask_without_bits_hides_unless_it_was_never_set(void** state)
     const ph_entity_id other = small_world_spawn_at(&f, 2, 1000, 0);
     const ph_viewer_id viewer = small_world_add_viewer(&f, own, 10);
     ph_world_tick(f.world);
-    assert_true(small_world_sees(&f, viewer, other)); // spawned with 0: for everybody
+    assert_true(small_world_sees(&f, viewer, other)); // spawned with 0: for all viewers
     assert_int_equal(ph_world_set_visibility(f.world, other, 0, false, false), PH_OK);
     assert_int_equal(ph_world_set_visibility(f.world, own, 0, false, false), PH_OK);
     ph_world_tick(f.world);
@@ -208,7 +208,7 @@ static void a_left_slot_is_free_when_the_game_says_so(void** state)
     const ph_viewer_id viewer = small_world_add_viewer(&f, (ph_entity_id){0}, 1);
     ph_world_tick(f.world);
     assert_int_equal(small_world_slot(&f, viewer, other), 1);
-    assert_int_equal(ph_viewer_free_slot(f.world, viewer, 1), PH_ERROR_VALUE);
+    assert_int_equal(ph_viewer_free_slot(f.world, viewer, 1), PH_ERROR_ARGUMENT);
     assert_int_equal(ph_world_despawn(f.world, other), PH_OK);
     ph_world_tick(f.world);
     assert_int_equal(small_world_sight(&f, viewer).leave_count, 1);
@@ -219,9 +219,9 @@ static void a_left_slot_is_free_when_the_game_says_so(void** state)
     assert_false(small_world_sees(&f, viewer, next));
     assert_int_equal(ph_world_get_stats(f.world).vision.slot_waits, 1);
     assert_int_equal(ph_viewer_free_slot(f.world, viewer, 1), PH_OK);
-    assert_int_equal(ph_viewer_free_slot(f.world, viewer, 1), PH_ERROR_VALUE);
-    assert_int_equal(ph_viewer_free_slot(f.world, viewer, -1), PH_ERROR_VALUE);
-    assert_int_equal(ph_viewer_free_slot(f.world, viewer, 2), PH_ERROR_VALUE);
+    assert_int_equal(ph_viewer_free_slot(f.world, viewer, 1), PH_ERROR_ARGUMENT);
+    assert_int_equal(ph_viewer_free_slot(f.world, viewer, -1), PH_ERROR_ARGUMENT);
+    assert_int_equal(ph_viewer_free_slot(f.world, viewer, 2), PH_ERROR_ARGUMENT);
     ph_world_tick(f.world);
     assert_true(small_world_sees(&f, viewer, next));
     small_world_teardown(&f);
@@ -253,7 +253,7 @@ static void a_teleport_changes_everything_at_once(void** state)
 }
 
 // The stay time is for the edge, not for another place.
-static void a_jump_right_after_the_enter_leaves_nobody_behind_in_sight(void** state)
+static void a_jump_right_after_the_enter_leaves_nothing_behind_in_sight(void** state)
 {
     (void)state;
     small_world f;
@@ -271,7 +271,7 @@ static void a_jump_right_after_the_enter_leaves_nobody_behind_in_sight(void** st
     small_world_teardown(&f);
 }
 
-static void who_enters_is_within_the_radius_who_leaves_a_tenth_beyond(void** state)
+static void entities_enter_within_the_radius_and_leave_a_tenth_beyond(void** state)
 {
     (void)state;
     small_world f;
@@ -354,7 +354,7 @@ static uint64_t count_events_on_the_edge(double hysteresis, int stay_ticks)
 static void dancing_on_the_edge_causes_no_storm(void** state)
 {
     (void)state;
-    // Everybody enters, and only those that dance far out leave and come back.
+    // All entities enter, and only those that dance far out leave and come back.
     const uint64_t calm = count_events_on_the_edge(1.1, 10);
     const uint64_t storm = count_events_on_the_edge(1.0, 0);
     assert_in_range(calm, 90, 250);
@@ -384,7 +384,7 @@ static void senseless_viewers_are_refused(void** state)
     for (int i = 0; i < 8; ++i) {
         ph_viewer_id viewer = {1, 1};
         assert_int_equal(ph_world_add_viewer(f.world, &defs[i], &viewer),
-                         i == 7 ? PH_ERROR_STALE : PH_ERROR_RANGE);
+                         i == 7 ? PH_ERROR_STALE : PH_ERROR_ARGUMENT);
         assert_int_equal(viewer.index1, 0);
     }
     ph_viewer_def largest = sound;
@@ -482,13 +482,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_viewer_sees_the_nearest_and_its_own_entity_is_slot_0),
         cmocka_unit_test(a_spectator_sees_from_its_eye_across_the_edge_of_the_world),
-        cmocka_unit_test(masks_flags_and_the_games_callback_decide_who_may_be_seen),
+        cmocka_unit_test(masks_flags_and_the_games_callback_decide_what_may_be_seen),
         cmocka_unit_test(a_mask_without_bits_hides_unless_it_was_never_set),
         cmocka_unit_test(without_hysteresis_a_sight_is_exactly_the_nearest),
         cmocka_unit_test(a_left_slot_is_free_when_the_game_says_so),
         cmocka_unit_test(a_teleport_changes_everything_at_once),
-        cmocka_unit_test(a_jump_right_after_the_enter_leaves_nobody_behind_in_sight),
-        cmocka_unit_test(who_enters_is_within_the_radius_who_leaves_a_tenth_beyond),
+        cmocka_unit_test(a_jump_right_after_the_enter_leaves_nothing_behind_in_sight),
+        cmocka_unit_test(entities_enter_within_the_radius_and_leave_a_tenth_beyond),
         cmocka_unit_test(a_tenth_more_than_the_visible_limit_stays_and_no_more),
         cmocka_unit_test(dancing_on_the_edge_causes_no_storm),
         cmocka_unit_test(senseless_viewers_are_refused),

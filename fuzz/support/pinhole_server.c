@@ -98,7 +98,7 @@ static void write_changes(const ph_client* client, const ph_pinhole_frame* frame
     }
 }
 
-// A server enters nobody whom it knows to be there; one in four forgets.
+// A server sends no enter of an entity that the client has; one in four does.
 static void forget_needless(const ph_client* client, ph_header* header, fuzz_plan* plan,
                             fuzz_source* from)
 {
@@ -124,7 +124,7 @@ static void write_updates(const ph_client* client, const ph_pinhole_frame* frame
     for (int slot = 0; slot < FUZZ_SLOTS; ++slot) {
         const ph_baseline* baseline = &client->baselines.slots[slot].baseline;
         if (baseline->is_entered) {
-            // Of who is left, too, now and then.
+            // Of an entity that has left, too, now and then.
             const bool is_told = frame->density != PH_DENSITY_NONE && is_writable(client, slot) &&
                                  (plan->kind1[slot] == PH_RECORD_UPDATE + 1 ||
                                   (plan->kind1[slot] != 0 && fuzz_take(from, 16) == 1));

@@ -70,6 +70,8 @@ PH_API const char* ph_version(void);
 /// that failed is to be thrown away, or rolled back).
 typedef enum ph_result {
     PH_OK = 0,
+    /// A field of a def or an argument is not allowed. on_error says which, and what is (error.h).
+    PH_ERROR_ARGUMENT,
     /// The allocator returned NULL.
     PH_ERROR_MEMORY,
     /// Writing: the buffer is full. Reading: the bytes end before the value does.

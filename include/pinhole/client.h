@@ -34,6 +34,7 @@
 #define PINHOLE_CLIENT_H
 
 #include <pinhole/base.h>
+#include <pinhole/error.h>
 #include <pinhole/ground.h>
 #include <pinhole/packet.h>
 #include <pinhole/schema.h>
@@ -62,13 +63,16 @@ typedef struct ph_client_def {
     int interpolation_delay_ms;
     /// Zero-initialised means malloc and free.
     ph_allocator allocator;
+    /// Is told what was wrong with a call (pinhole/error.h). Default NULL.
+    ph_error_fn* on_error;
+    void* on_error_context;
     /// Set by ph_client_def_default(). Do not touch.
     uint32_t cookie;
 } ph_client_def;
 
 PH_API ph_client_def ph_client_def_default(void);
 
-/// @return PH_OK, PH_ERROR_RANGE (a def field makes no sense), or PH_ERROR_MEMORY; *client is NULL
+/// @return PH_OK, PH_ERROR_ARGUMENT (a field of the def), or PH_ERROR_MEMORY; *client is NULL
 /// unless PH_OK and nothing is leaked.
 PH_API ph_result ph_client_create(const ph_client_def* def, ph_client** client);
 
@@ -156,8 +160,8 @@ PH_API ph_result ph_client_identify(const ph_client* client, ph_entity_id entity
 PH_API ph_result ph_client_get_struct(const ph_client* client, ph_entity_id entity, void* state);
 
 /// Gets one property as a value of the given field type and size, as ph_world_get_property() does.
-/// @return PH_OK, PH_ERROR_STALE, PH_ERROR_VALUE (no such property, wrong type or size, or the
-/// field cannot hold the value), PH_ERROR_TOO_LONG (a text does not fit).
+/// @return PH_OK, PH_ERROR_STALE, PH_ERROR_ARGUMENT (no such property, wrong type or size),
+/// PH_ERROR_VALUE (the field cannot hold the value), PH_ERROR_TOO_LONG (a text does not fit).
 PH_API ph_result ph_client_get_property(const ph_client* client, ph_entity_id entity, int property,
                                         ph_field field, void* value, size_t size);
 

@@ -23,6 +23,7 @@
 #define PINHOLE_GROUND_H
 
 #include <pinhole/bits.h>
+#include <pinhole/error.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -95,6 +96,9 @@ typedef struct ph_raster_def {
     int32_t rows;
     /// Zero-initialised means malloc and free.
     ph_allocator allocator;
+    /// Is told what was wrong with a call (pinhole/error.h). Default NULL.
+    ph_error_fn* on_error;
+    void* on_error_context;
     /// Set by ph_raster_def_default(). Do not touch.
     uint32_t cookie;
 } ph_raster_def;
@@ -104,14 +108,14 @@ typedef struct ph_raster ph_raster;
 PH_API ph_raster_def ph_raster_def_default(void);
 
 /// Creates a raster without layers.
-/// @return PH_OK, PH_ERROR_RANGE, or PH_ERROR_MEMORY with *raster set to NULL.
+/// @return PH_OK, PH_ERROR_ARGUMENT, or PH_ERROR_MEMORY; *raster is NULL unless PH_OK.
 PH_API ph_result ph_raster_create(const ph_raster_def* def, ph_raster** raster);
 
 /// NULL is allowed.
 PH_API void ph_raster_destroy(ph_raster* raster);
 
 /// Sets the layers of one cell; heights must be strictly ascending, count 0..PH_GROUND_LAYERS_MAX.
-/// @return PH_OK, or PH_ERROR_RANGE with nothing changed.
+/// @return PH_OK, or PH_ERROR_ARGUMENT with nothing changed.
 PH_API ph_result ph_raster_set(ph_raster* raster, int32_t column, int32_t row,
                                const int64_t* heights_mm, int count);
 

@@ -30,7 +30,7 @@
 #ifndef PINHOLE_LINK_H
 #define PINHOLE_LINK_H
 
-#include <pinhole/base.h>
+#include <pinhole/error.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -82,13 +82,16 @@ typedef struct ph_link_def {
     ph_bottleneck* bottleneck;
     /// Zero-initialised means malloc and free. Copied; its context outlives the link.
     ph_allocator allocator;
+    /// Told what was wrong with a failing call, see pinhole/error.h. NULL: nothing is told.
+    ph_error_fn* on_error;
+    void* on_error_context;
 } ph_link_def;
 
 /// One direction of a simulated network. Opaque.
 typedef struct ph_link ph_link;
 
 /// Creates a link with nothing on its way.
-/// @return PH_OK, PH_ERROR_RANGE (a probability is not 0..1, or a field of the bottleneck is negative), or
+/// @return PH_OK, PH_ERROR_ARGUMENT (a probability is not 0..1, or a field of the bottleneck is negative), or
 /// PH_ERROR_MEMORY; *link is NULL unless PH_OK.
 PH_API ph_result ph_link_create(const ph_link_def* def, ph_link** link);
 
@@ -113,20 +116,21 @@ PH_API uint64_t ph_link_next_us(const ph_link* link);
 /// Changes the network from now on; what is on its way stays as it is. Seed, key and allocator stay,
 /// whatever the def says. Each property is drawn by itself: with another loss the same datagrams have the
 /// same jitter, and what a lower loss takes, a higher one takes, too.
-/// @return PH_OK, or PH_ERROR_RANGE as ph_link_create(), with the link as it was.
+/// @return PH_OK, or PH_ERROR_ARGUMENT as ph_link_create(), with the link as it was.
 PH_API ph_result ph_link_change(ph_link* link, const ph_link_def* def);
 
-/// Datagrams since the link was created. sent + duplicated = lost + received + those on their way.
+/// Since the link was created; named as in pinhole/stats.h. Sent and duplicated datagrams together are the
+/// lost ones, the received ones and those on their way.
 typedef struct ph_link_stats {
-    /// Sent, lost ones included; and the bytes of these.
-    uint64_t sent;
-    uint64_t bytes_sent;
-    /// Lost, those included that the bottleneck dropped.
-    uint64_t lost;
+    /// Lost ones included; and the bytes of these.
+    uint64_t sent_datagrams;
+    uint64_t sent_bytes;
+    /// Those included that the bottleneck dropped.
+    uint64_t lost_datagrams;
     /// Second copies.
-    uint64_t duplicated;
+    uint64_t duplicated_datagrams;
     /// Taken out, second copies included.
-    uint64_t received;
+    uint64_t received_datagrams;
 } ph_link_stats;
 
 /// What a link has done so far.

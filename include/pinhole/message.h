@@ -43,6 +43,7 @@
 #define PINHOLE_MESSAGE_H
 
 #include <pinhole/base.h>
+#include <pinhole/error.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -90,6 +91,9 @@ typedef struct ph_messages_def {
     int receive_queue_fragments;
     /// Zero-initialised means malloc and free.
     ph_allocator allocator;
+    /// Is told what was wrong with a call (pinhole/error.h). Default NULL.
+    ph_error_fn* on_error;
+    void* on_error_context;
     /// Set by ph_messages_def_default(). Do not touch.
     uint32_t cookie;
 } ph_messages_def;
@@ -97,7 +101,7 @@ typedef struct ph_messages_def {
 PH_API ph_messages_def ph_messages_def_default(void);
 
 /// Creates one end of a connection; the other one is new, too. All its memory is taken here.
-/// @return PH_OK, PH_ERROR_RANGE (a def field makes no sense), or PH_ERROR_MEMORY; *messages is NULL
+/// @return PH_OK, PH_ERROR_ARGUMENT (a field of the def), or PH_ERROR_MEMORY; *messages is NULL
 /// unless PH_OK.
 PH_API ph_result ph_messages_create(const ph_messages_def* def, ph_messages** messages);
 
@@ -110,7 +114,7 @@ PH_API void ph_messages_set_budget(ph_messages* messages, int bits_per_second);
 // ---- messages
 
 /// Queues a message behind those that wait. The bytes are copied.
-/// @return PH_OK, PH_ERROR_RANGE (the size is not 1..PH_MESSAGE_SIZE_MAX), or PH_ERROR_FULL: the other
+/// @return PH_OK, PH_ERROR_ARGUMENT (the size is not 1..PH_MESSAGE_SIZE_MAX), or PH_ERROR_FULL: the other
 /// end, or the budget, does not keep up; nothing was queued, try again later.
 PH_API ph_result ph_messages_send(ph_messages* messages, const void* bytes, size_t size);
 
@@ -127,7 +131,7 @@ PH_API bool ph_messages_is_all_acked(const ph_messages* messages);
 /// What the player does now. Inputs are counted from 1 by the game, each number higher than the last;
 /// some may be left out, but not 32,768 or more beyond the newest that the other end is known to have.
 /// Replaces the one before, arrived or not: put the last few of them in, if each counts.
-/// @return PH_OK or PH_ERROR_RANGE (number or size) with everything as before.
+/// @return PH_OK or PH_ERROR_ARGUMENT (number or size) with everything as before.
 PH_API ph_result ph_messages_set_input(ph_messages* messages, uint32_t number, const void* bytes,
                                        size_t size);
 
@@ -144,7 +148,7 @@ PH_API ph_input ph_messages_newest_input(const ph_messages* messages);
 
 /// Tells the other end that its input up to this number has had its effect on the world. A server that
 /// does not need that says so at once, or the client goes on asking.
-/// @return PH_OK, or PH_ERROR_RANGE: higher than the newest that came, or lower than what was said
+/// @return PH_OK, or PH_ERROR_ARGUMENT: higher than the newest that came, or lower than what was said
 /// before.
 PH_API ph_result ph_messages_set_processed_input(ph_messages* messages, uint32_t number);
 

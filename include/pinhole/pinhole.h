@@ -4,7 +4,7 @@
 // Everything at once. Each header can also be included by itself; in the order in which a game meets
 // them:
 //
-//   base.h                        results, memory, ids
+//   base.h, error.h               results, memory, ids; what was wrong with a call
 //   schema.h                      what entities are made of
 //   world.h, viewer.h             the server: entities and their state; players and their datagrams
 //   vision.h, schedule.h          which entities a viewer sees; which of them are sent first
@@ -22,6 +22,7 @@
 #define PINHOLE_PINHOLE_H
 
 #include <pinhole/base.h>
+#include <pinhole/error.h>
 
 #include <pinhole/bits.h>
 #include <pinhole/entropy.h>

@@ -28,6 +28,7 @@
 #define PINHOLE_SCHEMA_H
 
 #include <pinhole/base.h>
+#include <pinhole/error.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -142,6 +143,9 @@ typedef struct ph_property_def {
     /// POSITION: altitude is the index of a ground layer within this tolerance; 0 means a plain z.
     int ground_tolerance_mm;
 
+    /// A number outside of lo..hi is refused instead of clamped. Codings with a range only.
+    bool is_strict;
+
     /// Spends one bit so that default_value costs that bit alone. Numbers and VEC3 only.
     int has_default;
     /// Also what a property is before it is put for the first time. Numbers only. When lo..hi does
@@ -176,28 +180,22 @@ typedef struct ph_class_def {
     size_t struct_size;
 } ph_class_def;
 
-/// Where and why a schema was refused. Line and column count from 1 and are 0 for C tables.
-typedef struct ph_schema_error {
-    int line;
-    int column;
-    char message[200];
-} ph_schema_error;
-
 /// A checked set of classes. It never changes, and may be used by any number of worlds, clients and
 /// threads at once. It keeps copies of everything it was made from.
 typedef struct ph_schema ph_schema;
 
 /// Makes a schema from tables of 1..PH_CLASSES_MAX classes. allocator may be NULL (malloc and
-/// free); error may be NULL.
-/// @return PH_OK, PH_ERROR_SCHEMA with *error filled, or PH_ERROR_MEMORY; *schema is NULL unless
+/// free); error may be NULL: it says where and why a schema was refused.
+/// @return PH_OK, or PH_ERROR_SCHEMA or PH_ERROR_MEMORY with *error filled; *schema is NULL unless
 /// PH_OK.
 PH_API ph_result ph_schema_create(const ph_class_def* classes, int class_count,
                                   const ph_allocator* allocator, ph_schema** schema,
-                                  ph_schema_error* error);
+                                  ph_error* error);
 
-/// The same from text (docs/schema.md). Its properties are bound to no struct.
+/// The same from text (docs/schema.md). Its properties are bound to no struct. The error has line and
+/// column.
 PH_API ph_result ph_schema_parse(const char* text, size_t length, const ph_allocator* allocator,
-                                 ph_schema** schema, ph_schema_error* error);
+                                 ph_schema** schema, ph_error* error);
 
 /// NULL is allowed. Nothing may use the schema any more.
 PH_API void ph_schema_destroy(ph_schema* schema);

@@ -95,6 +95,11 @@ typedef struct ph_world_stats {
     int entity_count;
     int viewer_count;
     uint64_t ticks;
+    /// Values of ph_world_set_struct() and ph_world_set_property() that were outside of their range and
+    /// became the nearest inside; and those that could not be kept (NaN, text that is not UTF-8, numbers
+    /// out of range of a strict property): on_error names each.
+    uint64_t clamped_values;
+    uint64_t refused_values;
     ph_vision_stats vision;
 } ph_world_stats;
 

@@ -90,7 +90,7 @@ typedef struct ph_viewer_def {
 PH_API ph_viewer_def ph_viewer_def_default(void);
 
 /// Adds a viewer. It sees nothing before the next tick.
-/// @return PH_OK, PH_ERROR_STALE (its entity), PH_ERROR_RANGE, PH_ERROR_MEMORY with the world as it
+/// @return PH_OK, PH_ERROR_STALE (its entity), PH_ERROR_ARGUMENT, PH_ERROR_MEMORY with the world as it
 /// was; *viewer is {0} unless PH_OK.
 PH_API ph_result ph_world_add_viewer(ph_world* world, const ph_viewer_def* def,
                                      ph_viewer_id* viewer);
@@ -101,8 +101,8 @@ PH_API ph_result ph_world_remove_viewer(ph_world* world, ph_viewer_id viewer);
 // ---- what it sees
 
 /// Moves a spectator's eye. A viewer with an entity follows it; when that is gone, the eye stays,
-/// and may be moved. @return PH_OK, PH_ERROR_STALE, or PH_ERROR_VALUE for a viewer whose entity
-/// lives, and for a position out of range.
+/// and may be moved. @return PH_OK, PH_ERROR_STALE, or PH_ERROR_ARGUMENT for a viewer whose
+/// entity lives, and for a position out of range.
 PH_API ph_result ph_viewer_set_eye(ph_world* world, ph_viewer_id viewer, int64_t x_mm, int64_t y_mm,
                                    int64_t z_mm);
 
@@ -116,7 +116,7 @@ PH_API ph_result ph_viewer_set_sees(ph_world* world, ph_viewer_id viewer, uint32
 /// How much an entity matters to this viewer beside its distance ("my target", "attacks me"): 1 is
 /// usual, 0 leaves it the bits that nothing else needs, or until max_starve_ms. Stays until it is set
 /// again or the entity is gone, in view or not. 0..1,000,000.
-/// @return PH_OK, PH_ERROR_STALE (viewer or entity), PH_ERROR_RANGE, PH_ERROR_MEMORY.
+/// @return PH_OK, PH_ERROR_STALE (viewer or entity), PH_ERROR_ARGUMENT, PH_ERROR_MEMORY.
 PH_API ph_result ph_viewer_set_hint(ph_world* world, ph_viewer_id viewer, ph_entity_id entity,
                                     double weight);
 
@@ -132,7 +132,7 @@ PH_API ph_entity_id ph_world_entity_at(const ph_world* world, ph_entity_index in
 /// For games that tell their clients of vision by their own means, without ph_viewer_send(): the
 /// client knows that the slot was left, it may be used again. Slots that were not left are refused,
 /// and those that a send has told of: these become free by themselves.
-/// @return PH_OK, PH_ERROR_STALE or PH_ERROR_VALUE.
+/// @return PH_OK, PH_ERROR_STALE or PH_ERROR_ARGUMENT.
 PH_API ph_result ph_viewer_free_slot(ph_world* world, ph_viewer_id viewer, int slot);
 
 // ---- sending
@@ -180,7 +180,7 @@ PH_API bool ph_viewer_is_send_due(ph_world* world, ph_viewer_id viewer, uint64_t
 PH_API double ph_viewer_sends_per_second(const ph_world* world, ph_viewer_id viewer);
 
 /// Makes room for so many sends at the same time, 1..256; never less than before. Not while one runs.
-/// @return PH_OK, PH_ERROR_RANGE, or PH_ERROR_MEMORY with everything as before.
+/// @return PH_OK, PH_ERROR_ARGUMENT, or PH_ERROR_MEMORY with everything as before.
 PH_API ph_result ph_world_set_sends_at_once(ph_world* world, int count);
 
 /// Takes an ack, or any bytes that came in its place. Allocates nothing.
@@ -196,7 +196,7 @@ PH_API ph_result ph_viewer_receive_ack(ph_world* world, ph_viewer_id viewer, uin
 /// to the new burst. The time is known from sends, and from new acks: what has passed since the last one
 /// counts at the lowest rate of that time, up to its smallest burst. Without a limit nothing is spent or
 /// saved up: if there was none for a part of that time, none of it counts.
-/// @return PH_OK, PH_ERROR_STALE, PH_ERROR_RANGE, or PH_ERROR_MEMORY with everything as before.
+/// @return PH_OK, PH_ERROR_STALE, PH_ERROR_ARGUMENT, or PH_ERROR_MEMORY with everything as before.
 PH_API ph_result ph_viewer_set_budget(ph_world* world, ph_viewer_id viewer, int bits_per_second,
                                       int burst_bits);
 
@@ -209,7 +209,7 @@ PH_API ph_result ph_viewer_set_budget(ph_world* world, ph_viewer_id viewer, int 
 /// next_bytes is 0 again after the next datagram. The burst is deep enough for the largest enter beside
 /// the most that was ever reserved; what it grows by is to be saved up first, unless nothing was sent
 /// yet: the bucket is full at the first send. Allocates nothing; not during a send.
-/// @return PH_OK, PH_ERROR_STALE, or PH_ERROR_RANGE with everything as before: less than 0, or
+/// @return PH_OK, PH_ERROR_STALE, or PH_ERROR_ARGUMENT with everything as before: less than 0, or
 /// together more than ph_viewer_reserve_max().
 PH_API ph_result ph_viewer_reserve(ph_world* world, ph_viewer_id viewer, int each_bytes,
                                    int next_bytes);
@@ -220,7 +220,7 @@ PH_API int ph_viewer_reserve_max(const ph_world* world, ph_viewer_id viewer);
 
 /// Pays for a datagram of the caller's own, which carries no packet: so many bytes of payload, and
 /// overhead_bytes. 1..PH_PAYLOAD_MAX; what is reserved is not added.
-/// @return PH_OK, PH_ERROR_STALE, PH_ERROR_RANGE, or PH_ERROR_FULL when the budget cannot pay for it
+/// @return PH_OK, PH_ERROR_STALE, PH_ERROR_ARGUMENT, or PH_ERROR_FULL when the budget cannot pay for it
 /// now: do not send it.
 PH_API ph_result ph_viewer_spend(ph_world* world, ph_viewer_id viewer, uint64_t now_us, int bytes);
 

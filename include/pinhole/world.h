@@ -11,7 +11,7 @@
 //     ph_entity_id kart;
 //     ph_world_spawn(world, &(ph_spawn){.key = 7}, &kart);
 //     for (;;) {
-//         ph_world_set_struct(world, kart, &my_kart, NULL);   // whenever it changes
+//         ph_world_set_struct(world, kart, &my_kart);         // whenever it changes
 //         ph_world_tick(world);                               // every tick_us
 //         ...                                                 // send: viewer.h
 //     }
@@ -31,6 +31,7 @@
 #define PINHOLE_WORLD_H
 
 #include <pinhole/base.h>
+#include <pinhole/error.h>
 #include <pinhole/ground.h>
 #include <pinhole/packet.h>
 #include <pinhole/schema.h>
@@ -84,6 +85,9 @@ typedef struct ph_world_def {
     int sends_at_once;
     /// Zero-initialised means malloc and free.
     ph_allocator allocator;
+    /// Is told what was wrong with a call (pinhole/error.h). Default NULL.
+    ph_error_fn* on_error;
+    void* on_error_context;
     /// Set by ph_world_def_default(). Do not touch.
     uint32_t cookie;
 } ph_world_def;
@@ -91,7 +95,7 @@ typedef struct ph_world_def {
 PH_API ph_world_def ph_world_def_default(void);
 
 /// Creates a world without entities and viewers.
-/// @return PH_OK, PH_ERROR_RANGE (a def field makes no sense), or PH_ERROR_MEMORY; *world is NULL
+/// @return PH_OK, PH_ERROR_ARGUMENT (a field of the def), or PH_ERROR_MEMORY; *world is NULL
 /// unless PH_OK and nothing is leaked.
 PH_API ph_result ph_world_create(const ph_world_def* def, ph_world** world);
 
@@ -119,7 +123,7 @@ typedef struct ph_spawn {
 } ph_spawn;
 
 /// Adds an entity. Viewers see it from the next tick.
-/// @return PH_OK, PH_ERROR_VALUE (no such class or position), PH_ERROR_TAKEN (the key), PH_ERROR_MEMORY with the
+/// @return PH_OK, PH_ERROR_ARGUMENT (no such class or position), PH_ERROR_TAKEN (the key), PH_ERROR_MEMORY with the
 /// world as it was; *entity is {0} unless PH_OK.
 PH_API ph_result ph_world_spawn(ph_world* world, const ph_spawn* spawn, ph_entity_id* entity);
 
@@ -145,11 +149,12 @@ PH_API ph_result ph_world_identify(const ph_world* world, ph_entity_id entity, u
 // the class and a value with its field type; it may be bound or not.
 
 /// Sets every bound property from the game's struct, and notes what changed. A reference to an entity
-/// that is gone is kept as {0}.
-/// @return PH_OK, PH_ERROR_STALE, or why a value was refused (*property, if not NULL, says which);
-/// nothing is changed then.
-PH_API ph_result ph_world_set_struct(ph_world* world, ph_entity_id entity, const void* state,
-                                     int* property);
+/// that is gone is kept as {0}. A number out of its range becomes the nearest inside and is counted
+/// (clamped_values of ph_world_stats); is_strict of ph_property_def refuses it instead. NaN, text that is
+/// not UTF-8, a rotation whose length is not 1, an alternative that an ENUM does not have and positions out
+/// of range are refused: on_error names the property, which keeps its value. All others are set.
+/// @return PH_OK, PH_ERROR_STALE, or why the first value that was refused was.
+PH_API ph_result ph_world_set_struct(ph_world* world, ph_entity_id entity, const void* state);
 
 /// Fills the game's struct with the state as clients will see it: quantised, coordinates rounded
 /// down to the step of the wire, the height that of the ground's layer where there is one, a
@@ -158,22 +163,22 @@ PH_API ph_result ph_world_set_struct(ph_world* world, ph_entity_id entity, const
 PH_API ph_result ph_world_get_struct(const ph_world* world, ph_entity_id entity, void* state);
 
 /// Sets one property from a value of the given field type; any will do that the coding can be bound
-/// to. size is that of the value: for TEXT the string ends there, or before at a zero byte; BYTES
+/// to. Clamps and refuses as ph_world_set_struct(). size is that of the value: for TEXT the string ends there, or before at a zero byte; BYTES
 /// begin with their length, as in a struct.
-/// @return PH_OK, PH_ERROR_STALE, PH_ERROR_VALUE (no such property, wrong type or size), or why it
+/// @return PH_OK, PH_ERROR_STALE, PH_ERROR_ARGUMENT (no such property, wrong type or size), or why it
 /// was refused; nothing is changed then.
 PH_API ph_result ph_world_set_property(ph_world* world, ph_entity_id entity, int property,
                                        ph_field field, const void* value, size_t size);
 
 /// Gets one property, as ph_world_get_struct() does, as a value of the given field type and size.
 /// TEXT is ended by a zero byte, BYTES begin with their length: size must have room for it.
-/// @return PH_OK, PH_ERROR_STALE, PH_ERROR_VALUE (no such property, wrong type or size, or the
-/// field cannot hold the value), PH_ERROR_TOO_LONG (a text does not fit).
+/// @return PH_OK, PH_ERROR_STALE, PH_ERROR_ARGUMENT (no such property, wrong type or size),
+/// PH_ERROR_VALUE (the field cannot hold the value), PH_ERROR_TOO_LONG (a text does not fit).
 PH_API ph_result ph_world_get_property(const ph_world* world, ph_entity_id entity, int property,
                                        ph_field field, void* value, size_t size);
 
-/// Moves an entity; the same as setting its position. @return PH_OK, PH_ERROR_STALE, or PH_ERROR_VALUE: not
-/// within PH_POSITION_MIN_MM..PH_POSITION_MAX_MM, nothing is changed.
+/// Moves an entity; the same as setting its position. @return PH_OK, PH_ERROR_STALE, or PH_ERROR_ARGUMENT:
+/// not within PH_POSITION_MIN_MM..PH_POSITION_MAX_MM, nothing is changed.
 PH_API ph_result ph_world_move(ph_world* world, ph_entity_id entity, int64_t x_mm, int64_t y_mm,
                                int64_t z_mm);
 

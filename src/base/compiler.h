@@ -9,6 +9,8 @@
 
 #include "pinhole/base.h"
 
+#include <stdio.h> // says how mingw formats
+
 // For functions that only make sense as part of their caller: whose arguments are mostly constants, or
 // whose structs are to live in registers. A single one that is called after all takes the address of
 // such a struct, and with it all registers.
@@ -27,7 +29,9 @@
 
 // PH_PRINTF(text, first) before a function that takes a format as printf does: which of its parameters
 // that is, counted from 1, and which is the first value.
-#if defined(PH_HAS_EXTENSIONS)
+#if defined(PH_HAS_EXTENSIONS) && defined(__MINGW_PRINTF_FORMAT)
+#define PH_PRINTF(text, first) __attribute__((format(__MINGW_PRINTF_FORMAT, text, first)))
+#elif defined(PH_HAS_EXTENSIONS)
 #define PH_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #else
 #define PH_PRINTF(text, first)

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// The version, the words for results, and the end of the program when an assertion fails. None of
-// them runs in normal operation.
+// The version, the words for results, what may be done with an error, and the end of the program when
+// an assertion fails. None of them runs in normal operation.
 
-#include "pinhole/base.h"
+#include "pinhole/error.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +16,7 @@ const char* ph_version(void)
 
 static const char* const TEXTS[] = {
     [PH_OK] = "Done.",
+    [PH_ERROR_ARGUMENT] = "A field of a def or an argument is not allowed; on_error says which.",
     [PH_ERROR_MEMORY] = "The allocator had no memory left.",
     [PH_ERROR_END] = "The buffer ends before the value does.",
     [PH_ERROR_VALUE] = "The value lies outside its declared range, or its encoding is not legal.",
@@ -29,7 +30,7 @@ static const char* const TEXTS[] = {
     [PH_ERROR_WIDTH] = "The declaration needs more levels or bits than the coding has.",
     [PH_ERROR_SCHEMA] = "The declaration or text makes no sense.",
     [PH_ERROR_STALE] = "The id names something that is gone, or never was.",
-    [PH_ERROR_TAKEN] = "The name is already taken.",
+    [PH_ERROR_TAKEN] = "The key, address or the like is in use already.",
     [PH_ERROR_SYSTEM] = "The operating system said no.",
     [PH_ERROR_FULL] = "There is no room for it now.",
 };
@@ -43,6 +44,17 @@ const char* ph_result_text(ph_result result)
         return "This result is unknown.";
     }
     return TEXTS[result];
+}
+
+void ph_error_keep(void* context, const ph_error* error)
+{
+    *(ph_error*)context = *error;
+}
+
+void ph_error_print(void* context, const ph_error* error)
+{
+    (void)context;
+    fprintf(stderr, "pinhole: %s\n", error->text);
 }
 
 void ph_assert_fail(const char* condition, const char* file, int line)

@@ -32,13 +32,16 @@ ph_client_def ph_client_def_default(void)
     };
 }
 
-static bool is_client_def_sensible(const ph_client_def* def)
+static void check_client_def(ph_check* check, const ph_client_def* def)
 {
     PH_ASSERT(def->cookie == CLIENT_COOKIE); // start from ph_client_def_default()
 
-    return def->schema != NULL && def->profile >= 0 && def->profile < PH_PROFILE_COUNT &&
-           def->slot_capacity >= SLOT_CAPACITY_MIN && def->slot_capacity <= SLOT_CAPACITY_MAX &&
-           def->interpolation_delay_ms >= 0 && def->interpolation_delay_ms <= SHOW_DELAY_MAX_MS;
+    ph_check_that(check, def->schema != NULL, "ph_client_def.schema", "NULL", "a schema");
+    ph_check_range(check, "ph_client_def.profile", def->profile, 0, PH_PROFILE_COUNT - 1);
+    ph_check_range(check, "ph_client_def.slot_capacity", def->slot_capacity, SLOT_CAPACITY_MIN,
+                   SLOT_CAPACITY_MAX);
+    ph_check_range(check, "ph_client_def.interpolation_delay_ms", def->interpolation_delay_ms, 0,
+                   SHOW_DELAY_MAX_MS);
 }
 
 static ph_result create_client_parts(ph_client* client)
@@ -71,18 +74,20 @@ static ph_result create_client_parts(ph_client* client)
 ph_result ph_client_create(const ph_client_def* def, ph_client** client)
 {
     *client = NULL;
-    if (!is_client_def_sensible(def)) {
-        return PH_ERROR_RANGE;
+    ph_check check = ph_check_begin(def->on_error, def->on_error_context, __func__);
+    check_client_def(&check, def);
+    if (check.result != PH_OK) {
+        return check.result;
     }
     ph_client* made = ph_allocate_zeroed(&def->allocator, sizeof(ph_client));
     if (made == NULL) {
-        return PH_ERROR_MEMORY;
+        return ph_fail_memory(&check);
     }
     made->def = *def;
     const ph_result result = create_client_parts(made);
     if (result != PH_OK) {
         ph_client_destroy(made);
-        return result;
+        return ph_fail_memory(&check); // nothing else can fail
     }
     *client = made;
     return PH_OK;
@@ -276,17 +281,22 @@ ph_result ph_client_get_property(const ph_client* client, ph_entity_id entity, i
         return PH_ERROR_STALE;
     }
     const ph_layout* layout = ph_client_entities_layout(entities, slot);
-    if (property < 0 || property >= layout->described->def.property_count ||
-        !ph_property_suits(&layout->described->properties[property], field, size)) {
-        return PH_ERROR_VALUE;
+    ph_check call = ph_check_begin(client->def.on_error, client->def.on_error_context, __func__);
+    if (ph_property_check_call(&call, layout->described, property, field, size) != PH_OK) {
+        return PH_ERROR_ARGUMENT;
     }
     const ph_property* described = &layout->described->properties[property];
+    ph_result result;
     if (described->is_text) {
         const ph_text text =
             ph_layout_text(layout, ph_client_entities_texts(entities, slot), property);
-        return ph_text_restore(text, field, value, size);
+        result = ph_text_restore(text, field, value, size);
+    } else {
+        uint32_t words[PH_VALUE_WORDS_MAX];
+        load_words(entities, slot, property, words);
+        result = ph_property_restore_field(described, field, words, value);
     }
-    uint32_t words[PH_VALUE_WORDS_MAX];
-    load_words(entities, slot, property, words);
-    return ph_property_restore_field(described, field, words, value);
+    return result == PH_OK
+               ? PH_OK
+               : ph_property_fail_out(&call, layout->described, property, result, field, size);
 }

@@ -7,6 +7,7 @@
 #include "codec/places.h"
 
 #include "base/allocator.h"
+#include "base/check.h"
 #include "base/position.h"
 #include "pinhole/coordinate.h"
 #include "pinhole/ground.h"
@@ -266,17 +267,21 @@ ph_result ph_raster_create(const ph_raster_def* def, ph_raster** raster)
     PH_ASSERT(def->cookie == RASTER_COOKIE);
 
     *raster = NULL;
-    if (def->cell_mm < 1 || def->columns < 1 || def->rows < 1 ||
-        !ph_is_coordinate(def->origin_x_mm) || !ph_is_coordinate(def->origin_y_mm)) {
-        return PH_ERROR_RANGE;
+    ph_check check = ph_check_begin(def->on_error, def->on_error_context, __func__);
+    ph_check_range(&check, "ph_raster_def.cell_mm", def->cell_mm, 1, PH_NO_END);
+    ph_check_range(&check, "ph_raster_def.columns", def->columns, 1, PH_NO_END);
+    ph_check_range(&check, "ph_raster_def.rows", def->rows, 1, PH_NO_END);
+    ph_check_range(&check, "ph_raster_def.origin_x_mm", def->origin_x_mm, PH_POSITION_MIN_MM,
+                   PH_POSITION_MAX_MM);
+    ph_check_range(&check, "ph_raster_def.origin_y_mm", def->origin_y_mm, PH_POSITION_MIN_MM,
+                   PH_POSITION_MAX_MM);
+    if (check.result != PH_OK) {
+        return check.result;
     }
     const size_t size_bytes = raster_size_bytes((size_t)def->columns, (size_t)def->rows);
-    if (size_bytes == 0) {
-        return PH_ERROR_MEMORY;
-    }
-    ph_raster* made = ph_allocate(&def->allocator, size_bytes);
+    ph_raster* made = size_bytes > 0 ? ph_allocate(&def->allocator, size_bytes) : NULL;
     if (made == NULL) {
-        return PH_ERROR_MEMORY;
+        return ph_fail_memory(&check);
     }
     const size_t cell_count = (size_t)def->columns * (size_t)def->rows;
     made->def = *def;
@@ -295,28 +300,20 @@ void ph_raster_destroy(ph_raster* raster)
     }
 }
 
-static bool ascends(const int64_t* heights_mm, int count)
-{
-    for (int i = 1; i < count; ++i) {
-        if (heights_mm[i] <= heights_mm[i - 1]) {
-            return false;
-        }
-    }
-    return true;
-}
-
 ph_result ph_raster_set(ph_raster* raster, int32_t column, int32_t row, const int64_t* heights_mm,
                         int count)
 {
-    if (column < 0 || column >= raster->def.columns || row < 0 || row >= raster->def.rows) {
-        return PH_ERROR_RANGE;
+    const ph_raster_def* def = &raster->def;
+    ph_check check = ph_check_begin(def->on_error, def->on_error_context, __func__);
+    ph_check_range(&check, "column", column, 0, def->columns - 1);
+    ph_check_range(&check, "row", row, 0, def->rows - 1);
+    ph_check_range(&check, "count", count, 0, PH_GROUND_LAYERS_MAX);
+    for (int i = 0; i < count && check.result == PH_OK; ++i) {
+        ph_check_range(&check, "heights_mm", heights_mm[i],
+                       i > 0 ? heights_mm[i - 1] + 1 : PH_POSITION_MIN_MM, PH_POSITION_MAX_MM);
     }
-    if (count < 0 || count > PH_GROUND_LAYERS_MAX || !ascends(heights_mm, count)) {
-        return PH_ERROR_RANGE;
-    }
-    if (count > 0 &&
-        !(ph_is_coordinate(heights_mm[0]) && ph_is_coordinate(heights_mm[count - 1]))) {
-        return PH_ERROR_RANGE;
+    if (check.result != PH_OK) {
+        return check.result;
     }
     const size_t cell = (size_t)row * (size_t)raster->def.columns + (size_t)column;
     for (int i = 0; i < count; ++i) {

@@ -12,9 +12,11 @@
 #include "pinhole/link.h"
 
 #include "base/allocator.h"
+#include "base/check.h"
 #include "base/hash.h"
 #include "base/rng.h"
 
+#include <limits.h>
 #include <string.h>
 
 enum { TRANSITS_AT_FIRST = 16 };
@@ -40,29 +42,38 @@ struct ph_link {
 
 // ---- create, change, destroy
 
-// Written so that NaN is none.
-static bool is_probability(double number)
+static ph_result check_link_def(const ph_link_def* def, const char* function)
 {
-    return number >= 0.0 && number <= 1.0;
+    ph_check check = ph_check_begin(def->on_error, def->on_error_context, function);
+    ph_check_real(&check, "ph_link_def.loss", def->loss, 0.0, 1.0);
+    ph_check_real(&check, "ph_link_def.duplication", def->duplication, 0.0, 1.0);
+    const ph_bottleneck* narrow = def->bottleneck;
+    if (narrow != NULL) {
+        ph_check_range(&check, "ph_bottleneck.bits_per_second", narrow->bits_per_second, 0,
+                       INT_MAX);
+        ph_check_range(&check, "ph_bottleneck.queue_bytes", narrow->queue_bytes, 0, INT_MAX);
+        ph_check_range(&check, "ph_bottleneck.overhead_bytes", narrow->overhead_bytes, 0, INT_MAX);
+    }
+    return check.result;
 }
 
-static bool is_link_def_valid(const ph_link_def* def)
+static ph_check link_call(const ph_link* link, const char* function)
 {
-    const ph_bottleneck* narrow = def->bottleneck;
-    return is_probability(def->loss) && is_probability(def->duplication) &&
-           (narrow == NULL || (narrow->bits_per_second >= 0 && narrow->queue_bytes >= 0 &&
-                               narrow->overhead_bytes >= 0));
+    return ph_check_begin(link->def.on_error, link->def.on_error_context, function);
 }
 
 ph_result ph_link_create(const ph_link_def* def, ph_link** link)
 {
     *link = NULL;
-    if (!is_link_def_valid(def)) {
-        return PH_ERROR_RANGE;
+    const ph_result result = check_link_def(def, "ph_link_create");
+    if (result != PH_OK) {
+        return result;
     }
     ph_link* created = ph_allocate_zeroed(&def->allocator, sizeof *created);
     if (created == NULL) {
-        return PH_ERROR_MEMORY;
+        const ph_check call =
+            ph_check_begin(def->on_error, def->on_error_context, "ph_link_create");
+        return ph_fail_memory(&call);
     }
     created->def = *def;
     *link = created;
@@ -84,8 +95,9 @@ void ph_link_destroy(ph_link* link)
 
 ph_result ph_link_change(ph_link* link, const ph_link_def* def)
 {
-    if (!is_link_def_valid(def)) {
-        return PH_ERROR_RANGE;
+    const ph_result result = check_link_def(def, "ph_link_change");
+    if (result != PH_OK) {
+        return result;
     }
     const ph_link_def before = link->def;
     link->def = *def;
@@ -246,23 +258,24 @@ ph_result ph_link_send(ph_link* link, uint64_t now_us, const void* bytes, size_t
 {
     PH_ASSERT(1 <= size && size <= PH_LINK_DATAGRAM_MAX);
 
-    const fate drawn = draw_fate(&link->def, link->stats.sent);
+    const fate drawn = draw_fate(&link->def, link->stats.sent_datagrams);
     const size_t copies = drawn.is_lost ? 0 : drawn.is_duplicated ? 2 : 1;
     if (!reserve_transits(link, copies, size)) {
-        return PH_ERROR_MEMORY;
+        const ph_check call = link_call(link, "ph_link_send");
+        return ph_fail_memory(&call);
     }
-    link->stats.sent += 1;
-    link->stats.bytes_sent += size;
+    link->stats.sent_datagrams += 1;
+    link->stats.sent_bytes += size;
     // A datagram is lost behind the bottleneck: it takes its time there all the same.
     uint64_t leave_us;
     if (!pass_bottleneck(link->def.bottleneck, now_us, size, &leave_us) || copies == 0) {
-        link->stats.lost += 1;
+        link->stats.lost_datagrams += 1;
         return PH_OK;
     }
     for (size_t copy = 0; copy < copies; ++copy) {
         put_transit(link, leave_us + link->def.delay_us + drawn.jitter_us[copy], bytes, size);
     }
-    link->stats.duplicated += copies - 1;
+    link->stats.duplicated_datagrams += copies - 1;
     return PH_OK;
 }
 
@@ -280,7 +293,7 @@ size_t ph_link_receive(ph_link* link, uint64_t now_us, void* bytes, size_t capac
     link->count -= 1;
     swap_transits(&link->transits[0], &link->transits[link->count]);
     move_root_down(link->transits, link->count);
-    link->stats.received += 1;
+    link->stats.received_datagrams += 1;
     return size;
 }
 

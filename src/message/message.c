@@ -6,9 +6,11 @@
 // message_state.h what is kept.
 
 #include "base/allocator.h"
+#include "base/check.h"
 #include "message/message_state.h"
 #include "tools/tools.h"
 
+#include <limits.h>
 #include <string.h>
 
 #define COOKIE 0x4D41494Cu
@@ -35,20 +37,33 @@ ph_messages_def ph_messages_def_default(void)
 
 // ---- life
 
-static bool is_queue_sensible(int fragments)
+static void check_queue(ph_check* check, const char* field, int fragments)
 {
-    return fragments >= FRAGMENTS_MIN && fragments <= FRAGMENTS_MAX &&
-           (fragments & (fragments - 1)) == 0;
+    if (check->result == PH_OK && (fragments < FRAGMENTS_MIN || fragments > FRAGMENTS_MAX ||
+                                   (fragments & (fragments - 1)) != 0)) {
+        char is[PH_COUNT_TEXT_SIZE];
+        check->result =
+            ph_fail(check, PH_ERROR_ARGUMENT, field,
+                    "is %s; it must be a power of two in 32..1,024", ph_count_text(fragments, is));
+    }
 }
 
-static bool is_def_sensible(const ph_messages_def* def)
+static void check_messages_def(ph_check* check, const ph_messages_def* def)
 {
-    return def->bits_per_second >= 0 && def->share_percent >= 1 && def->share_percent <= 100 &&
-           def->section_max >= PH_MESSAGES_SECTION_MIN && def->section_max <= PH_PAYLOAD_MAX &&
-           def->overhead_bytes >= 0 && def->overhead_bytes <= MESSAGE_OVERHEAD_BYTES_MAX &&
-           def->max_wait_ms >= 0 && def->max_wait_ms <= MAX_WAIT_MS_MAX &&
-           is_queue_sensible(def->send_queue_fragments) &&
-           is_queue_sensible(def->receive_queue_fragments);
+    ph_check_range(check, "ph_messages_def.bits_per_second", def->bits_per_second, 0, PH_NO_END);
+    ph_check_range(check, "ph_messages_def.share_percent", def->share_percent, 1, 100);
+    ph_check_range(check, "ph_messages_def.section_max", def->section_max, PH_MESSAGES_SECTION_MIN,
+                   PH_PAYLOAD_MAX);
+    ph_check_range(check, "ph_messages_def.overhead_bytes", def->overhead_bytes, 0,
+                   MESSAGE_OVERHEAD_BYTES_MAX);
+    ph_check_range(check, "ph_messages_def.max_wait_ms", def->max_wait_ms, 0, MAX_WAIT_MS_MAX);
+    check_queue(check, "ph_messages_def.send_queue_fragments", def->send_queue_fragments);
+    check_queue(check, "ph_messages_def.receive_queue_fragments", def->receive_queue_fragments);
+}
+
+static ph_check messages_call(const ph_messages* messages, const char* function)
+{
+    return ph_check_begin(messages->def.on_error, messages->def.on_error_context, function);
 }
 
 // Rounded up, as 0 is no limit.
@@ -89,12 +104,14 @@ ph_result ph_messages_create(const ph_messages_def* def, ph_messages** messages)
     PH_ASSERT(def->cookie == COOKIE); // start from ph_messages_def_default()
 
     *messages = NULL;
-    if (!is_def_sensible(def)) {
-        return PH_ERROR_RANGE;
+    ph_check check = ph_check_begin(def->on_error, def->on_error_context, __func__);
+    check_messages_def(&check, def);
+    if (check.result != PH_OK) {
+        return check.result;
     }
     ph_messages* made = ph_allocate_zeroed(&def->allocator, bytes_of(def));
     if (made == NULL) {
-        return PH_ERROR_MEMORY;
+        return ph_fail_memory(&check);
     }
     made->def = *def;
     made->size_bytes = bytes_of(def);
@@ -130,7 +147,10 @@ void ph_messages_set_budget(ph_messages* messages, int bits_per_second)
 ph_result ph_messages_send(ph_messages* messages, const void* bytes, size_t size)
 {
     if (size < 1 || size > PH_MESSAGE_SIZE_MAX) {
-        return PH_ERROR_RANGE;
+        ph_check check = messages_call(messages, __func__);
+        ph_check_range(&check, "size", size > INT_MAX ? INT_MAX : (int64_t)size, 1,
+                       PH_MESSAGE_SIZE_MAX);
+        return check.result;
     }
     if (!ph_message_outbox_post(&messages->outbox, bytes, size)) {
         return PH_ERROR_FULL;
@@ -156,10 +176,14 @@ bool ph_messages_is_all_acked(const ph_messages* messages)
 ph_result ph_messages_set_input(ph_messages* messages, uint32_t number, const void* bytes,
                                 size_t size)
 {
-    const size_t most = (size_t)messages->def.section_max - PH_MESSAGES_BESIDE_INPUT;
-    if (number <= messages->input_number || number - messages->input_delivered > INPUT_AHEAD_MAX ||
-        size > PH_INPUT_SIZE_MAX || size > most) {
-        return PH_ERROR_RANGE;
+    const int room = messages->def.section_max - PH_MESSAGES_BESIDE_INPUT;
+    ph_check check = messages_call(messages, __func__);
+    ph_check_range(&check, "number", number, (int64_t)messages->input_number + 1,
+                   (int64_t)messages->input_delivered + INPUT_AHEAD_MAX);
+    ph_check_range(&check, "size", size > INT_MAX ? INT_MAX : (int64_t)size, 0,
+                   room < PH_INPUT_SIZE_MAX ? room : PH_INPUT_SIZE_MAX);
+    if (check.result != PH_OK) {
+        return check.result;
     }
     messages->input_number = number;
     messages->input_size = (uint8_t)size;
@@ -181,7 +205,9 @@ ph_input ph_messages_newest_input(const ph_messages* messages)
 ph_result ph_messages_set_processed_input(ph_messages* messages, uint32_t number)
 {
     if (number > messages->their_number || number < messages->their_processed) {
-        return PH_ERROR_RANGE;
+        ph_check check = messages_call(messages, __func__);
+        ph_check_range(&check, "number", number, messages->their_processed, messages->their_number);
+        return check.result;
     }
     if (number > messages->their_processed) {
         messages->their_processed = number;

@@ -429,6 +429,8 @@ static bool says(const ph_property_def* def, ph_parameter parameter)
         return def->is_arithmetic;
     case PH_PARAMETER_GROUND:
         return def->ground_tolerance_mm != 0;
+    case PH_PARAMETER_STRICT:
+        return def->is_strict;
     case PH_PARAMETER_DEFAULT:
         return def->has_default != 0 || def->default_value != 0.0;
     case PH_PARAMETER_DISTANCE:

@@ -16,6 +16,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 _Static_assert(sizeof(ph_entity_id) == 2 * sizeof(uint32_t), "an id is kept as two words");
@@ -247,6 +248,55 @@ ph_result ph_property_restore_field(const ph_property* property, ph_field field,
     }
 }
 
+// ---- and clamped
+
+// Half a step beyond an end is rounded to it; more is outside.
+static bool is_ladder_outside(const ph_property* property, ph_field field, const void* value)
+{
+    const ph_field element = ph_field_element(field);
+    for (int i = 0; i < property->words; ++i) {
+        const ph_fixed* ladder = &property->fixed[i];
+        const double number = ph_field_load_real(element, component_at(element, value, i));
+        if (number < ladder->lo - 0.5 * ladder->step || number > ladder->hi + 0.5 * ladder->step) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void clamp_whole(const ph_property* property, ph_field field, const void* value,
+                        uint32_t* words)
+{
+    int64_t number;
+    // What an int64 does not hold is above it.
+    const bool is_below =
+        ph_field_load_whole(field, value, &number) && number < property->integer.lo;
+    split_property(is_below ? 0 : (uint64_t)(property->integer.hi - property->integer.lo),
+                   property->words, words);
+}
+
+ph_result ph_property_take(const ph_property* property, ph_field field, const void* value,
+                           uint32_t* words, bool* is_clamped)
+{
+    const ph_result result = ph_property_quantise_field(property, field, value, words);
+    const ph_coding coding = property->def.coding;
+    if (coding == PH_CODING_FIXED || coding == PH_CODING_VEC3) {
+        if (result == PH_OK && PH_UNLIKELY(is_ladder_outside(property, field, value))) {
+            *is_clamped = !property->def.is_strict;
+            return *is_clamped ? PH_OK : PH_ERROR_VALUE;
+        }
+        return result;
+    }
+    const bool is_whole = coding >= PH_CODING_BOOL && coding <= PH_CODING_RICE;
+    if (PH_LIKELY(result == PH_OK) || !is_whole || coding == PH_CODING_ENUM ||
+        property->def.is_strict || !ph_coding_suits(coding, field)) {
+        return result;
+    }
+    clamp_whole(property, field, value, words);
+    *is_clamped = true;
+    return PH_OK;
+}
+
 bool ph_property_suits(const ph_property* property, ph_field field, size_t size)
 {
     if (field <= PH_FIELD_NONE || field >= PH_FIELD_COUNT) {
@@ -363,6 +413,132 @@ ph_result ph_text_restore(ph_text text, ph_field field, void* value, size_t size
         bytes[text.length] = '\0';
     }
     return PH_OK;
+}
+
+// ---- what was wrong with a value
+
+// "class.property", as errors name it.
+static const char* full_name(const ph_class* type, int property, char text[PH_ERROR_FIELD_SIZE])
+{
+    snprintf(text, PH_ERROR_FIELD_SIZE, "%s.%s", type->def.name,
+             type->properties[property].def.name);
+    return text;
+}
+
+static ph_result fail_whole(const ph_check* call, const char* name, const ph_property* property,
+                            ph_field field, const void* value)
+{
+    char is[PH_COUNT_TEXT_SIZE];
+    char lo[PH_COUNT_TEXT_SIZE];
+    char hi[PH_COUNT_TEXT_SIZE];
+    int64_t number;
+    const bool is_counted = ph_field_load_whole(field, value, &number);
+    return ph_fail(call, PH_ERROR_VALUE, name, "is %s; it must be %s..%s",
+                   is_counted ? ph_count_text(number, is) : "above 9,223,372,036,854,775,807",
+                   ph_count_text(property->integer.lo, lo),
+                   ph_count_text(property->integer.hi, hi));
+}
+
+static ph_result fail_position(const ph_check* call, const char* name, const void* value)
+{
+    int64_t position_mm[3];
+    memcpy(position_mm, value, sizeof position_mm);
+    ph_check check = *call;
+    ph_check_position(&check, name, position_mm);
+    return PH_ERROR_VALUE;
+}
+
+// The first number that is none, or lies outside.
+static ph_result fail_real(const ph_check* call, const char* name, const ph_property* property,
+                           ph_result result, ph_field field, const void* value)
+{
+    const ph_field element = ph_field_element(field);
+    const size_t size = ph_field_size(element, 0);
+    const int count = (int)(ph_field_size(field, 0) / size);
+    for (int i = 0; i < count; ++i) {
+        const double number = ph_field_load_real(element, (const uint8_t*)value + (size_t)i * size);
+        const bool has_range = result == PH_ERROR_VALUE;
+        const ph_fixed* ladder = &property->fixed[has_range ? i : 0];
+        if (has_range ? number >= ladder->lo && number <= ladder->hi : isfinite(number)) {
+            continue;
+        }
+        char is[PH_COUNT_TEXT_SIZE];
+        char lo[PH_COUNT_TEXT_SIZE];
+        char hi[PH_COUNT_TEXT_SIZE];
+        const char* spelled = ph_real_text(number, is);
+        return has_range
+                   ? ph_fail(call, result, name, "is %s; it must be %s..%s", spelled,
+                             ph_real_text(ladder->lo, lo), ph_real_text(ladder->hi, hi))
+                   : ph_fail(call, result, name, "is %s; it must be a finite number", spelled);
+    }
+    return result;
+}
+
+ph_result ph_property_fail(const ph_check* call, const ph_class* type, int property,
+                           ph_result result, ph_field field, const void* value)
+{
+    if (call->on_error == NULL) {
+        return result;
+    }
+    const ph_property* one = &type->properties[property];
+    char name[PH_ERROR_FIELD_SIZE];
+    full_name(type, property, name);
+    switch (result) {
+    case PH_ERROR_TEXT:
+        return ph_fail(call, result, name, "is not UTF-8; it must be UTF-8 without a zero byte");
+    case PH_ERROR_TOO_LONG:
+        return ph_fail(call, result, name, "is too long; it must be at most %d bytes",
+                       one->def.max_length);
+    case PH_ERROR_NOT_UNIT:
+        return ph_fail(call, result, name, "is no rotation; its length must be 1, within 1 %%");
+    case PH_ERROR_NOT_A_NUMBER:
+        return fail_real(call, name, one, result, field, value);
+    default:
+        break;
+    }
+    if (!ph_coding_suits(one->def.coding, field)) {
+        return ph_fail(call, PH_ERROR_ARGUMENT, name, "takes no value of field type %s",
+                       ph_field_name(field));
+    }
+    return one->def.coding == PH_CODING_POSITION ? fail_position(call, name, value)
+           : one->def.coding == PH_CODING_FIXED || one->def.coding == PH_CODING_VEC3
+               ? fail_real(call, name, one, result, field, value)
+               : fail_whole(call, name, one, field, value);
+}
+
+ph_result ph_property_fail_out(const ph_check* call, const ph_class* type, int property,
+                               ph_result result, ph_field field, size_t size)
+{
+    char name[PH_ERROR_FIELD_SIZE];
+    return ph_fail(call, result, full_name(type, property, name),
+                   "does not fit into field type %s of %lu bytes", ph_field_name(field),
+                   (unsigned long)size);
+}
+
+ph_result ph_property_check_call(ph_check* call, const ph_class* type, int property, ph_field field,
+                                 size_t size)
+{
+    ph_check_range(call, "property", property, 0, type->def.property_count - 1);
+    ph_check_range(call, "field", field, PH_FIELD_NONE + 1, PH_FIELD_COUNT - 1);
+    if (call->result != PH_OK) {
+        return call->result;
+    }
+    const ph_coding coding = type->properties[property].def.coding;
+    if (ph_property_suits(&type->properties[property], field, size) &&
+        ph_coding_suits(coding, field)) {
+        return PH_OK;
+    }
+    char name[PH_ERROR_FIELD_SIZE];
+    full_name(type, property, name);
+    if (coding == PH_CODING_STRING || coding == PH_CODING_BYTES ||
+        !ph_coding_suits(coding, field)) {
+        return call->result = ph_fail(call, PH_ERROR_ARGUMENT, name,
+                                      "takes no value of field type %s and %lu bytes",
+                                      ph_field_name(field), (unsigned long)size);
+    }
+    return call->result = ph_fail(call, PH_ERROR_ARGUMENT, "size",
+                                  "is %lu; it must be %lu for field type %s", (unsigned long)size,
+                                  (unsigned long)ph_field_size(field, 0), ph_field_name(field));
 }
 
 // ---- fields of the game's structs

@@ -20,6 +20,8 @@
 #ifndef PH_SCHEMA_PROPERTY_H
 #define PH_SCHEMA_PROPERTY_H
 
+#include "base/check.h"
+
 #include <pinhole/angle.h>
 #include <pinhole/coordinate.h>
 #include <pinhole/fixed.h>
@@ -79,6 +81,12 @@ uint64_t ph_property_top(const ph_property* property, int word);
 // outside are refused.
 ph_result ph_property_quantise(const ph_property* property, const void* base, uint32_t* words);
 
+// As ph_property_quantise_field(), but a number outside of its range becomes the nearest inside, and
+// *is_clamped true; unless the property is strict, which makes it PH_ERROR_VALUE. ENUM is always
+// strict: there is no nearest alternative.
+ph_result ph_property_take(const ph_property* property, ph_field field, const void* value,
+                           uint32_t* words, bool* is_clamped);
+
 // The other way: writes the field. Only bound properties.
 void ph_property_restore(const ph_property* property, const uint32_t* words, void* base);
 
@@ -132,6 +140,22 @@ void ph_property_write(const ph_property* property, ph_bit_writer* writer, const
 // 0: versions are the caller's). On failure words are the initial ones and the text is empty.
 void ph_property_read(const ph_property* property, ph_bit_reader* reader, uint32_t* words,
                       uint8_t* text_buffer, uint16_t* text_length);
+
+// ---- what was wrong with a value, as a sentence (base/check.h)
+
+// Reports why a value was refused: result is what quantising or checking it gave, value points at the
+// field. @return result.
+ph_result ph_property_fail(const ph_check* call, const ph_class* type, int property,
+                           ph_result result, ph_field field, const void* value);
+
+// The same for a value that did not fit into a field of this type and size when it was read out. @return result.
+ph_result ph_property_fail_out(const ph_check* call, const ph_class* type, int property,
+                               ph_result result, ph_field field, size_t size);
+
+// Checks that there is such a property and that it can take or give this field type and size.
+// @return PH_OK or PH_ERROR_ARGUMENT, reported.
+ph_result ph_property_check_call(ph_check* call, const ph_class* type, int property, ph_field field,
+                                 size_t size);
 
 // Fields of the game's structs: how large they are, what they hold, and how one number gets in and
 // out of them. Copied byte by byte: a game may pack its structs, so nothing is assumed aligned.

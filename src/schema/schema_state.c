@@ -8,6 +8,7 @@
 #include "schema/schema_state.h"
 
 #include "base/allocator.h"
+#include "base/check.h"
 #include "base/compiler.h"
 #include "base/hash.h"
 #include "schema/property.h"
@@ -19,20 +20,20 @@
 
 // Returns false, so that a check can end with it.
 PH_PRINTF(2, 3)
-static bool fail_schema(ph_schema_error* error, const char* format, ...)
+static bool fail_schema(ph_error* error, const char* format, ...)
 {
     if (error == NULL) {
         return false;
     }
-    *error = (ph_schema_error){0};
+    *error = (ph_error){.result = PH_ERROR_SCHEMA, .function = "ph_schema_create"};
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(error->message, sizeof error->message, format, arguments);
+    vsnprintf(error->text, sizeof error->text, format, arguments);
     va_end(arguments);
     return false;
 }
 
-void ph_schema_explain(ph_schema_error* error, const ph_class_def* type, int property_index,
+void ph_schema_explain(ph_error* error, const ph_class_def* type, int property_index,
                        const char* message)
 {
     if (error == NULL) {
@@ -44,7 +45,8 @@ void ph_schema_explain(ph_schema_error* error, const ph_class_def* type, int pro
         snprintf(number, sizeof number, "%d", property_index);
         name = number;
     }
-    snprintf(error->message, sizeof error->message, "class %s, property %s: %s", type->name, name,
+    snprintf(error->field, sizeof error->field, "%s.%s", type->name, name);
+    snprintf(error->text, sizeof error->text, "class %s, property %s: %s", type->name, name,
              message);
 }
 
@@ -78,7 +80,7 @@ static bool check_property(const ph_class_def* type, int index, ph_problem* prob
     return true;
 }
 
-bool ph_schema_check_size(const ph_class_def* type, ph_schema_error* error)
+bool ph_schema_check_size(const ph_class_def* type, ph_error* error)
 {
     int bits = 0;
     for (int i = 0; i < type->property_count; ++i) {
@@ -99,7 +101,7 @@ bool ph_schema_check_size(const ph_class_def* type, ph_schema_error* error)
     return true;
 }
 
-static bool check_class(const ph_class_def* type, ph_schema_error* error)
+static bool check_class(const ph_class_def* type, ph_error* error)
 {
     const int count = type->property_count;
     if (count < 1 || count > PH_PROPERTIES_MAX || type->properties == NULL) {
@@ -124,7 +126,7 @@ static bool check_class(const ph_class_def* type, ph_schema_error* error)
     return ph_schema_check_size(type, error);
 }
 
-bool ph_schema_check(const ph_class_def* classes, int class_count, ph_schema_error* error)
+bool ph_schema_check(const ph_class_def* classes, int class_count, ph_error* error)
 {
     if (class_count < 1 || class_count > PH_CLASSES_MAX || classes == NULL) {
         return fail_schema(error, "class_count must be 1..%d, got %d", PH_CLASSES_MAX,
@@ -219,8 +221,7 @@ static void fill_class(ph_class* type, const ph_class_def* def, ph_property_def*
 }
 
 ph_result ph_schema_create(const ph_class_def* classes, int class_count,
-                           const ph_allocator* allocator, ph_schema** schema,
-                           ph_schema_error* error)
+                           const ph_allocator* allocator, ph_schema** schema, ph_error* error)
 {
     PH_ASSERT(schema != NULL);
 
@@ -234,7 +235,8 @@ ph_result ph_schema_create(const ph_class_def* classes, int class_count,
         sizeof(ph_schema) + sizes.classes + sizes.properties + sizes.defs + sizes.names;
     uint8_t* block = ph_allocate_zeroed(&source, size_bytes);
     if (block == NULL) {
-        return PH_ERROR_MEMORY;
+        return ph_error_set(error, PH_ERROR_MEMORY, __func__, NULL, "%s",
+                            "the allocator had no memory left");
     }
 
     ph_schema* made = (ph_schema*)(void*)block;

@@ -27,15 +27,15 @@ uint64_t ph_fingerprint_of(const ph_class* classes, int class_count);
 // Whether a table of classes makes sense.
 
 // @return False with *error filled; error may be NULL. Line and column are 0.
-bool ph_schema_check(const ph_class_def* classes, int class_count, ph_schema_error* error);
+bool ph_schema_check(const ph_class_def* classes, int class_count, ph_error* error);
 
 // Whether everything about one entity of the class fits into a datagram (PH_CLASS_BITS_MAX). Its
 // properties are good. @return False with *error filled; error may be NULL. Line and column are 0.
-bool ph_schema_check_size(const ph_class_def* type, ph_schema_error* error);
+bool ph_schema_check_size(const ph_class_def* type, ph_error* error);
 
 // Writes "class kart, property heading: ..." for a refused property of a class. Line and column are
 // left alone. error may be NULL.
-void ph_schema_explain(ph_schema_error* error, const ph_class_def* type, int property_index,
+void ph_schema_explain(ph_error* error, const ph_class_def* type, int property_index,
                        const char* message);
 
 #endif

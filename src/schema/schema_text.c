@@ -7,6 +7,7 @@
 #include "schema/schema_text.h"
 
 #include "base/allocator.h"
+#include "base/check.h"
 #include "base/compiler.h"
 #include "pinhole/schema.h"
 #include "schema/prepare.h"
@@ -132,6 +133,14 @@ static const char* read_once(ph_scanner* scanner, ph_word* value, ph_property_de
     return NULL;
 }
 
+static const char* read_strict(ph_scanner* scanner, ph_word* value, ph_property_def* def)
+{
+    (void)scanner;
+    (void)value;
+    def->is_strict = true;
+    return NULL;
+}
+
 static const char* read_owner(ph_scanner* scanner, ph_word* value, ph_property_def* def)
 {
     (void)scanner;
@@ -154,6 +163,7 @@ static const ph_option OPTIONS[] = {
     {"k", PH_PARAMETER_RICE_K, read_k},
     {"arithmetic", PH_PARAMETER_ARITHMETIC, read_arithmetic},
     {"ground", PH_PARAMETER_GROUND, read_ground},
+    {"strict", PH_PARAMETER_STRICT, read_strict},
     {"default", PH_PARAMETER_DEFAULT, read_default},
     {"initial", PH_PARAMETER_DEFAULT, read_initial},
     {"distance", PH_PARAMETER_DISTANCE, read_distance},
@@ -231,7 +241,7 @@ typedef char name_buffer[PH_SCHEMA_NAME_MAX + 1];
 
 typedef struct parser {
     ph_scanner scanner;
-    ph_schema_error error;
+    ph_error error;
     // Tables for as many classes and properties as there are lines.
     ph_class_def* classes;
     ph_property_def* properties;
@@ -256,7 +266,7 @@ static bool complain(parser* p, int column, const char* format, ...)
     p->error.column = column;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(p->error.message, sizeof p->error.message, format, arguments);
+    vsnprintf(p->error.text, sizeof p->error.text, format, arguments);
     va_end(arguments);
     return false;
 }
@@ -507,7 +517,7 @@ static size_t count_rows(const char* text, size_t length)
 }
 
 ph_result ph_schema_parse(const char* text, size_t length, const ph_allocator* allocator,
-                          ph_schema** schema, ph_schema_error* error)
+                          ph_schema** schema, ph_error* error)
 {
     PH_ASSERT(schema != NULL && (text != NULL || length == 0));
 
@@ -522,16 +532,19 @@ ph_result ph_schema_parse(const char* text, size_t length, const ph_allocator* a
     p.names = ph_allocate_array(&source, rows, sizeof(name_buffer));
     ph_result result = PH_ERROR_MEMORY;
     if (p.classes == NULL || p.properties == NULL || p.names == NULL) {
+        (void)ph_error_set(&p.error, result, __func__, NULL, "the allocator had no memory left");
         goto cleanup;
     }
     result = PH_ERROR_SCHEMA;
     if (read_all(&p)) {
         result = ph_schema_create(p.classes, p.class_count, &source, schema, &p.error);
     }
-    if (result == PH_ERROR_SCHEMA && error != NULL) {
-        *error = p.error;
-    }
 cleanup:
+    if (result != PH_OK && error != NULL) {
+        *error = p.error;
+        error->result = result;
+        error->function = __func__;
+    }
     ph_release_array(&source, p.names, rows, sizeof(name_buffer));
     ph_release_array(&source, p.properties, rows, sizeof(ph_property_def));
     ph_release_array(&source, p.classes, class_rows, sizeof(ph_class_def));
@@ -636,6 +649,9 @@ static void print_default(printer* out, const ph_property* property)
 
 static void print_policy(printer* out, const ph_property_def* def)
 {
+    if (def->is_strict) {
+        print(out, " strict");
+    }
     if (def->distance_m != 0.0) {
         print_number(out, "distance", def->distance_m);
     }

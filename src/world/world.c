@@ -26,12 +26,13 @@ static ph_result create_nearby(ph_world* world)
 ph_result ph_world_create(const ph_world_def* def, ph_world** world)
 {
     *world = NULL;
-    if (!ph_world_def_is_sensible(def)) {
-        return PH_ERROR_RANGE;
+    if (ph_world_def_check(def) != PH_OK) {
+        return PH_ERROR_ARGUMENT;
     }
+    const ph_check call = ph_check_begin(def->on_error, def->on_error_context, __func__);
     ph_world* made = ph_allocate_zeroed(&def->allocator, sizeof(ph_world));
     if (made == NULL) {
-        return PH_ERROR_MEMORY;
+        return ph_fail_memory(&call);
     }
     made->def = *def;
     made->def.jump_mm = ph_jump_limit(def);
@@ -56,7 +57,7 @@ ph_result ph_world_create(const ph_world_def* def, ph_world** world)
     }
     if (result != PH_OK) {
         ph_world_destroy(made);
-        return result;
+        return ph_fail_memory(&call); // nothing else can fail
     }
     *world = made;
     return PH_OK;

@@ -23,17 +23,20 @@ static uint8_t flags_of(bool is_always_visible, bool is_never_visible)
 ph_result ph_world_spawn(ph_world* world, const ph_spawn* spawn, ph_entity_id* entity)
 {
     *entity = (ph_entity_id){0};
-    if (spawn->class_index < 0 || spawn->class_index >= world->store.class_count) {
-        return PH_ERROR_VALUE;
-    }
-    if (!ph_is_position(spawn->position_mm)) {
-        return PH_ERROR_VALUE;
+    ph_check check = ph_world_call(world, __func__);
+    ph_check_range(&check, "ph_spawn.class_index", spawn->class_index, 0,
+                   world->store.class_count - 1);
+    ph_check_position(&check, "ph_spawn.position_mm", spawn->position_mm);
+    if (check.result != PH_OK) {
+        return check.result;
     }
     if (ph_entities_has_key(&world->store.entities, spawn->key, NULL)) {
-        return PH_ERROR_TAKEN;
+        return ph_fail(&check, PH_ERROR_TAKEN, "ph_spawn.key",
+                       "is %llu, which another entity has; it must be unique in the world",
+                       (unsigned long long)spawn->key);
     }
     if (ph_world_make_room(world, spawn->class_index) != PH_OK) {
-        return PH_ERROR_MEMORY;
+        return ph_fail_memory(&check);
     }
     const ph_newcomer newcomer = {
         .key = spawn->key,
@@ -57,7 +60,7 @@ ph_result ph_world_despawn(ph_world* world, ph_entity_id entity)
     ph_entities* entities = &world->store.entities;
     const ph_entity_index index = ph_entities_find(entities, entity);
     if (index == PH_ENTITY_NONE) {
-        return PH_ERROR_STALE;
+        return ph_world_fail_entity(world, __func__, entity);
     }
     ph_table_give_back_row(&world->store.tables[entities->class_index[index]],
                            entities->whereabouts[index].row);
@@ -92,7 +95,7 @@ ph_result ph_world_identify(const ph_world* world, ph_entity_id entity, uint64_t
 {
     const ph_entity_index index = ph_entities_find(&world->store.entities, entity);
     if (index == PH_ENTITY_NONE) {
-        return PH_ERROR_STALE;
+        return ph_world_fail_entity(world, __func__, entity);
     }
     if (key != NULL) {
         *key = world->store.entities.key[index];
@@ -108,7 +111,7 @@ ph_result ph_world_set_visibility(ph_world* world, ph_entity_id entity, uint32_t
 {
     const ph_entity_index index = ph_entities_find(&world->store.entities, entity);
     if (index == PH_ENTITY_NONE) {
-        return PH_ERROR_STALE;
+        return ph_world_fail_entity(world, __func__, entity);
     }
     ph_entities_set_visibility(&world->store.entities, index, seen_by,
                                flags_of(is_always_visible, is_never_visible));
@@ -123,14 +126,8 @@ ph_entity_id ph_world_entity_at(const ph_world* world, ph_entity_index index)
 
 // ---- state, in and out
 //
-// Each value is quantised here, once for all viewers. A put is refused as a whole before anything is
-// changed: first all values are quantised into scratch on the stack, then all are stored.
-
-// Every property of one put, quantised.
-typedef struct quantised {
-    uint32_t words[PH_PROPERTIES_MAX][PH_VALUE_WORDS_MAX];
-    ph_text texts[PH_PROPERTIES_MAX];
-} quantised;
+// Each value is quantised here, once for all viewers. A number out of range is clamped, what is none (NaN,
+// text that is not UTF-8) is refused by itself: the rest of a struct still counts.
 
 // One entity and where its state is.
 typedef struct placed {
@@ -258,51 +255,46 @@ static uint64_t store(ph_world* world, placed at, int property, uint32_t* words,
     return (uint64_t)has_changed << property;
 }
 
-// @return PH_OK, or why *refused, a property, cannot be kept.
-static ph_result quantise_all(const ph_class* described, const void* state, quantised* values,
-                              int* refused)
+// One bound property of the game's struct. What is refused is reported and counted, and keeps the value
+// that it has. @return PH_OK, or why it was refused; *changes gets the bit of the property if it changed.
+static ph_result set_bound(ph_world* world, placed at, int p, const void* state, uint64_t* changes)
 {
-    for (int p = 0; p < described->def.property_count; ++p) {
-        const ph_property* property = &described->properties[p];
-        if (property->def.field == PH_FIELD_NONE) {
-            continue;
-        }
-        const ph_result result = property->is_text
-                                     ? ph_property_text(property, state, &values->texts[p])
-                                     : ph_property_quantise(property, state, values->words[p]);
-        if (result != PH_OK) {
-            *refused = p;
-            return result;
-        }
+    const ph_class* described = at.table->described;
+    const ph_property* property = &described->properties[p];
+    const uint8_t* value = (const uint8_t*)state + property->def.offset;
+    uint32_t words[PH_VALUE_WORDS_MAX];
+    ph_text text = {0};
+    bool is_clamped = false;
+    const ph_result result = property->is_text ? ph_property_text(property, state, &text)
+                                               : ph_property_take(property, property->def.field,
+                                                                  value, words, &is_clamped);
+    if (PH_UNLIKELY(result != PH_OK)) {
+        const ph_check call = ph_world_call(world, "ph_world_set_struct");
+        ++world->refused_values;
+        return ph_property_fail(&call, described, p, result, property->def.field, value);
     }
+    world->clamped_values += is_clamped;
+    *changes |= store(world, at, p, words, &text);
     return PH_OK;
 }
 
-ph_result ph_world_set_struct(ph_world* world, ph_entity_id entity, const void* state,
-                              int* property)
+ph_result ph_world_set_struct(ph_world* world, ph_entity_id entity, const void* state)
 {
     placed at;
     if (!try_find_place(world, entity, &at)) {
-        return PH_ERROR_STALE;
+        return ph_world_fail_entity(world, __func__, entity);
     }
     const ph_class* described = at.table->described;
-    quantised values;
-    int refused = 0;
-    const ph_result result = quantise_all(described, state, &values, &refused);
-    if (result != PH_OK) {
-        if (property != NULL) {
-            *property = refused;
-        }
-        return result;
-    }
+    ph_result first = PH_OK;
     uint64_t changes = 0;
     for (int p = 0; p < described->def.property_count; ++p) {
         if (described->properties[p].def.field != PH_FIELD_NONE) {
-            changes |= store(world, at, p, values.words[p], &values.texts[p]);
+            const ph_result result = set_bound(world, at, p, state, &changes);
+            first = first == PH_OK ? result : first;
         }
     }
     world->store.entities.changes[at.index] |= changes;
-    return PH_OK;
+    return first;
 }
 
 ph_result ph_world_move(ph_world* world, ph_entity_id entity, int64_t x_mm, int64_t y_mm,
@@ -310,10 +302,12 @@ ph_result ph_world_move(ph_world* world, ph_entity_id entity, int64_t x_mm, int6
 {
     placed at;
     if (!try_find_place(world, entity, &at)) {
-        return PH_ERROR_STALE;
+        return ph_world_fail_entity(world, __func__, entity);
     }
     if (!ph_is_position((int64_t[3]){x_mm, y_mm, z_mm})) {
-        return PH_ERROR_VALUE;
+        ph_check check = ph_world_call(world, __func__);
+        ph_check_position(&check, "position", (int64_t[3]){x_mm, y_mm, z_mm});
+        return check.result;
     }
     world->store.entities.changes[at.index] |=
         store_position(world, at, (int32_t[3]){(int32_t)x_mm, (int32_t)y_mm, (int32_t)z_mm});
@@ -357,22 +351,26 @@ ph_result ph_world_set_property(ph_world* world, ph_entity_id entity, int proper
 {
     placed at;
     if (!try_find_place(world, entity, &at)) {
-        return PH_ERROR_STALE;
+        return ph_world_fail_entity(world, __func__, entity);
     }
     const ph_class* described = at.table->described;
-    if (property < 0 || property >= described->def.property_count ||
-        !ph_property_suits(&described->properties[property], field, size)) {
-        return PH_ERROR_VALUE;
+    ph_check call = ph_world_call(world, __func__);
+    if (ph_property_check_call(&call, described, property, field, size) != PH_OK) {
+        return PH_ERROR_ARGUMENT;
     }
     uint32_t words[PH_VALUE_WORDS_MAX];
     ph_text text = {0};
     const ph_property* one = &described->properties[property];
+    bool is_clamped = false;
     const ph_result result = one->is_text ? text_of_value(one, field, value, size, &text)
-                                          : ph_property_quantise_field(one, field, value, words);
-    if (result == PH_OK) {
-        world->store.entities.changes[at.index] |= store(world, at, property, words, &text);
+                                          : ph_property_take(one, field, value, words, &is_clamped);
+    world->clamped_values += is_clamped;
+    if (result != PH_OK) {
+        ++world->refused_values;
+        return ph_property_fail(&call, described, property, result, field, value);
     }
-    return result;
+    world->store.entities.changes[at.index] |= store(world, at, property, words, &text);
+    return PH_OK;
 }
 
 // ---- out again
@@ -397,7 +395,7 @@ ph_result ph_world_get_struct(const ph_world* world, ph_entity_id entity, void* 
 {
     placed at;
     if (!try_find_place(world, entity, &at)) {
-        return PH_ERROR_STALE;
+        return ph_world_fail_entity(world, __func__, entity);
     }
     const ph_class* described = at.table->described;
     for (int p = 0; p < described->def.property_count; ++p) {
@@ -421,20 +419,24 @@ ph_result ph_world_get_property(const ph_world* world, ph_entity_id entity, int 
 {
     placed at;
     if (!try_find_place(world, entity, &at)) {
-        return PH_ERROR_STALE;
+        return ph_world_fail_entity(world, __func__, entity);
     }
     const ph_class* described = at.table->described;
-    if (property < 0 || property >= described->def.property_count ||
-        !ph_property_suits(&described->properties[property], field, size)) {
-        return PH_ERROR_VALUE;
+    ph_check call = ph_world_call(world, __func__);
+    if (ph_property_check_call(&call, described, property, field, size) != PH_OK) {
+        return PH_ERROR_ARGUMENT;
     }
     const ph_property* one = &described->properties[property];
+    ph_result result;
     if (one->is_text) {
-        return ph_text_restore(ph_table_text(at.table, property, at.row), field, value, size);
+        result = ph_text_restore(ph_table_text(at.table, property, at.row), field, value, size);
+    } else {
+        uint32_t words[PH_VALUE_WORDS_MAX];
+        load_field(world, at, property, words);
+        result = ph_property_restore_field(one, field, words, value);
     }
-    uint32_t words[PH_VALUE_WORDS_MAX];
-    load_field(world, at, property, words);
-    return ph_property_restore_field(one, field, words, value);
+    return result == PH_OK ? PH_OK
+                           : ph_property_fail_out(&call, described, property, result, field, size);
 }
 
 uint64_t ph_world_changed_properties(const ph_world* world, ph_entity_id entity)

@@ -6,7 +6,6 @@
 
 #include "world/world_state.h"
 
-#include "base/position.h"
 #include "vision/slots.h"
 
 #include <math.h>
@@ -69,57 +68,120 @@ ph_viewer_def ph_viewer_def_default(void)
     };
 }
 
-static bool is_vision_sensible(const ph_vision_def* def)
+static void check_vision(ph_check* check, const ph_vision_def* def)
 {
-    // NaN compares false to everything and is refused, too.
-    return (def->kind == PH_VISION_GRID || def->kind == PH_VISION_GROUPS) && def->cell_mm > 0 &&
-           def->group_split_mm > 0 && def->group_merge_mm > 0 &&
-           def->group_merge_mm < def->group_split_mm - def->group_merge_mm &&
-           def->refresh_ticks >= 1 && def->stay_ticks >= 0 && def->hysteresis >= 1.0 &&
-           def->hysteresis <= HYSTERESIS_MAX;
+    ph_check_range(check, "ph_world_def.vision.kind", def->kind, PH_VISION_GRID, PH_VISION_GROUPS);
+    ph_check_range(check, "ph_world_def.vision.cell_mm", def->cell_mm, 1, PH_NO_END);
+    ph_check_range(check, "ph_world_def.vision.group_split_mm", def->group_split_mm, 1, PH_NO_END);
+    // Less than half of it, rounded so that an odd distance counts.
+    ph_check_range(check, "ph_world_def.vision.group_merge_mm", def->group_merge_mm, 1,
+                   (def->group_split_mm - 1) / 2);
+    ph_check_range(check, "ph_world_def.vision.refresh_ticks", def->refresh_ticks, 1, PH_NO_END);
+    ph_check_range(check, "ph_world_def.vision.stay_ticks", def->stay_ticks, 0, PH_NO_END);
+    ph_check_real(check, "ph_world_def.vision.hysteresis", def->hysteresis, 1.0, HYSTERESIS_MAX);
 }
 
-bool ph_world_def_is_sensible(const ph_world_def* def)
+ph_result ph_world_def_check(const ph_world_def* def)
 {
     PH_ASSERT(def->cookie == WORLD_COOKIE); // start from ph_world_def_default()
 
-    return def->schema != NULL && def->entity_capacity >= 0 && def->viewer_capacity >= 0 &&
-           def->radius_max_mm >= 0 && is_vision_sensible(&def->vision) &&
-           (unsigned)def->profile < PH_PROFILE_COUNT && def->tick_us >= WORLD_TICK_US_MIN &&
-           def->tick_us <= WORLD_TICK_US_MAX && def->jump_mm >= 0 && def->sends_at_once >= 1 &&
-           def->sends_at_once <= PH_SENDS_AT_ONCE_MAX;
+    ph_check check = ph_check_begin(def->on_error, def->on_error_context, "ph_world_create");
+    ph_check_that(&check, def->schema != NULL, "ph_world_def.schema", "NULL", "a schema");
+    ph_check_range(&check, "ph_world_def.entity_capacity", def->entity_capacity, 0, PH_NO_END);
+    ph_check_range(&check, "ph_world_def.viewer_capacity", def->viewer_capacity, 0, PH_NO_END);
+    ph_check_range(&check, "ph_world_def.radius_max_mm", def->radius_max_mm, 0, PH_NO_END);
+    check_vision(&check, &def->vision);
+    ph_check_range(&check, "ph_world_def.profile", def->profile, 0, PH_PROFILE_COUNT - 1);
+    ph_check_range(&check, "ph_world_def.tick_us", def->tick_us, WORLD_TICK_US_MIN,
+                   WORLD_TICK_US_MAX);
+    ph_check_range(&check, "ph_world_def.jump_mm", def->jump_mm, 0, PH_NO_END);
+    ph_check_range(&check, "ph_world_def.sends_at_once", def->sends_at_once, 1,
+                   PH_SENDS_AT_ONCE_MAX);
+    return check.result;
 }
 
-bool ph_budget_is_sensible(int bits_per_second, int burst_bits)
+void ph_budget_check(ph_check* check, const char* rate_field, int bits_per_second,
+                     const char* burst_field, int burst_bits)
 {
-    return (bits_per_second == 0 || bits_per_second >= BITS_PER_SECOND_MIN) && burst_bits >= 0;
+    if (bits_per_second < BITS_PER_SECOND_MIN && bits_per_second != 0 && check->result == PH_OK) {
+        char is[PH_COUNT_TEXT_SIZE];
+        check->result = ph_fail(check, PH_ERROR_ARGUMENT, rate_field,
+                                "is %s; it must be 0 (no limit), or 1,000 or more",
+                                ph_count_text(bits_per_second, is));
+    }
+    ph_check_range(check, burst_field, burst_bits, 0, PH_NO_END);
 }
 
-static bool is_sending_sensible(const ph_viewer_def* def)
+static void check_scheduler(ph_check* check, const ph_scheduler* scheduler)
 {
-    const ph_scheduler* scheduler = &def->scheduler;
     const bool has_all = scheduler->rank != NULL && scheduler->filter != NULL &&
                          scheduler->sent != NULL && scheduler->lost != NULL;
     const bool has_none = scheduler->rank == NULL && scheduler->filter == NULL &&
                           scheduler->sent == NULL && scheduler->lost == NULL;
-    return ph_budget_is_sensible(def->bits_per_second, def->burst_bits) &&
-           def->overhead_bytes >= 0 && def->overhead_bytes <= VIEWER_OVERHEAD_BYTES_MAX &&
-           (def->sends_per_second == 0.0 || def->sends_per_second == PH_SENDS_AUTO ||
-            (def->sends_per_second >= SENDS_MIN && def->sends_per_second <= SENDS_MAX)) &&
-           def->precision_mrad >= 0.0 && def->precision_mrad <= PRECISION_MAX_MRAD &&
-           def->max_starve_ms >= 0 && (has_all || has_none);
+    ph_check_that(check, has_all || has_none, "ph_viewer_def.scheduler", "incomplete",
+                  "{0}, or have rank, filter, sent and lost");
 }
 
-bool ph_viewer_def_is_sensible(const ph_viewer_def* def, int32_t radius_max_mm)
+static void check_sending(ph_check* check, const ph_viewer_def* def)
+{
+    ph_budget_check(check, "ph_viewer_def.bits_per_second", def->bits_per_second,
+                    "ph_viewer_def.burst_bits", def->burst_bits);
+    ph_check_range(check, "ph_viewer_def.overhead_bytes", def->overhead_bytes, 0,
+                   VIEWER_OVERHEAD_BYTES_MAX);
+    const double sends = def->sends_per_second;
+    if (sends != 0.0 && sends != PH_SENDS_AUTO && !(sends >= SENDS_MIN && sends <= SENDS_MAX) &&
+        check->result == PH_OK) {
+        char is[PH_COUNT_TEXT_SIZE];
+        check->result =
+            ph_fail(check, PH_ERROR_ARGUMENT, "ph_viewer_def.sends_per_second",
+                    "is %s; it must be 0, PH_SENDS_AUTO, or 0.1..1,000", ph_real_text(sends, is));
+    }
+    ph_check_real(check, "ph_viewer_def.precision_mrad", def->precision_mrad, 0.0,
+                  PRECISION_MAX_MRAD);
+    ph_check_range(check, "ph_viewer_def.max_starve_ms", def->max_starve_ms, 0, PH_NO_END);
+    check_scheduler(check, &def->scheduler);
+}
+
+void ph_viewer_def_check(ph_check* check, const ph_viewer_def* def, int32_t radius_max_mm)
 {
     PH_ASSERT(def->cookie == VIEWER_COOKIE); // start from ph_viewer_def_default()
 
-    return ph_is_position(def->eye_mm) && def->radius_mm >= 0 && def->radius_mm <= radius_max_mm &&
-           def->visible_max >= 1 && def->visible_max <= PH_VISIBLE_MAX &&
-           (def->slot_count == 0 ||
-            (def->slot_count > def->visible_max && def->slot_count <= PH_SLOT_COUNT_MAX)) &&
-           is_sending_sensible(def);
+    ph_check_position(check, "ph_viewer_def.eye_mm", def->eye_mm);
+    ph_check_range(check, "ph_viewer_def.radius_mm", def->radius_mm, 0, radius_max_mm);
+    ph_check_range(check, "ph_viewer_def.visible_max", def->visible_max, 1, PH_VISIBLE_MAX);
+    if (def->slot_count != 0) {
+        ph_check_range(check, "ph_viewer_def.slot_count", def->slot_count,
+                       (int64_t)def->visible_max + 1, PH_SLOT_COUNT_MAX);
+    }
+    check_sending(check, def);
 }
+
+// ---- what was wrong with a call
+
+ph_check ph_world_call(const ph_world* world, const char* function)
+{
+    return ph_check_begin(world->def.on_error, world->def.on_error_context, function);
+}
+
+ph_result ph_world_fail_entity(const ph_world* world, const char* function, ph_entity_id entity)
+{
+    const ph_check call = ph_world_call(world, function);
+    return ph_fail_stale(&call, "entity", entity.index1, entity.generation);
+}
+
+ph_result ph_world_fail_viewer(const ph_world* world, const char* function, ph_viewer_id viewer)
+{
+    const ph_check call = ph_world_call(world, function);
+    return ph_fail_stale(&call, "viewer", viewer.index1, viewer.generation);
+}
+
+ph_result ph_world_fail_memory(const ph_world* world, const char* function)
+{
+    const ph_check call = ph_world_call(world, function);
+    return ph_fail_memory(&call);
+}
+
+// ---- what zeros and factors stand for
 
 // 100 m/s for the length of a tick.
 int32_t ph_jump_limit(const ph_world_def* def)

@@ -14,6 +14,7 @@
 #ifndef PH_WORLD_WORLD_STATE_H
 #define PH_WORLD_WORLD_STATE_H
 
+#include "base/check.h"
 #include "entities/store.h"
 #include "entities/columns.h"
 #include "entities/entities.h"
@@ -29,11 +30,23 @@
 // Half way round the world: nothing is further along an axis.
 #define PH_RADIUS_MAX_MM (INT64_C(1) << 31)
 
-bool ph_world_def_is_sensible(const ph_world_def* def);
+// Reports the first field that is wrong. @return PH_OK or PH_ERROR_ARGUMENT.
+ph_result ph_world_def_check(const ph_world_def* def);
 
-bool ph_viewer_def_is_sensible(const ph_viewer_def* def, int32_t radius_max_mm);
+void ph_viewer_def_check(ph_check* check, const ph_viewer_def* def, int32_t radius_max_mm);
 
-bool ph_budget_is_sensible(int bits_per_second, int burst_bits);
+void ph_budget_check(ph_check* check, const char* rate_field, int bits_per_second,
+                     const char* burst_field, int burst_bits);
+
+// What was wrong with a call of this public function: to check arguments by, or at once.
+ph_check ph_world_call(const ph_world* world, const char* function);
+
+// @return PH_ERROR_STALE.
+ph_result ph_world_fail_entity(const ph_world* world, const char* function, ph_entity_id entity);
+ph_result ph_world_fail_viewer(const ph_world* world, const char* function, ph_viewer_id viewer);
+
+// @return PH_ERROR_MEMORY.
+ph_result ph_world_fail_memory(const ph_world* world, const char* function);
 
 // What the zeros of a declaration stand for.
 int32_t ph_jump_limit(const ph_world_def* def);
@@ -51,6 +64,8 @@ struct ph_world {
     ph_viewers viewers;
     ph_nearby nearby;
     ph_send_blocks sends;
+    uint64_t clamped_values;
+    uint64_t refused_values;
     ph_lent_clock clock;           // {0}: nothing is measured
     ph_stage_times times;          // of the ticks; those of sends are with the senders
     bool are_displacements_wanted; // by the scheduler of a viewer; pinhole worlds always note them

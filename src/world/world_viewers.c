@@ -4,7 +4,6 @@
 // The public functions about viewers: coming and going, what they see, budgets and hints, sends, acks,
 // questions, what the caller adds to datagrams. A few calls per viewer and tick; adding one allocates.
 
-#include "base/position.h"
 #include "replication/send.h"
 #include "replication/sender.h"
 #include "world/world_state.h"
@@ -61,11 +60,13 @@ static ph_result make_room(ph_world* world, int wanted)
 ph_result ph_world_add_viewer(ph_world* world, const ph_viewer_def* def, ph_viewer_id* viewer)
 {
     *viewer = (ph_viewer_id){0};
-    if (!ph_viewer_def_is_sensible(def, world->def.radius_max_mm)) {
-        return PH_ERROR_RANGE;
+    ph_check check = ph_world_call(world, __func__);
+    ph_viewer_def_check(&check, def, world->def.radius_max_mm);
+    if (check.result != PH_OK) {
+        return check.result;
     }
     if (def->entity.index1 != 0 && !ph_world_is_alive(world, def->entity)) {
-        return PH_ERROR_STALE;
+        return ph_world_fail_entity(world, __func__, def->entity);
     }
     const ph_eye eye = eye_of(world, def);
     ph_viewer made = {
@@ -86,11 +87,11 @@ ph_result ph_world_add_viewer(ph_world* world, const ph_viewer_def* def, ph_view
     if (make_room(world, eye.wanted) != PH_OK ||
         ph_send_blocks_reserve(&world->sends, 1, sender_def.slot_count) != PH_OK ||
         ph_slots_create(&world->def.allocator, sender_def.slot_count, &made.slots) != PH_OK) {
-        return PH_ERROR_MEMORY;
+        return ph_fail_memory(&check);
     }
     if (ph_sender_create(&world->def.allocator, &sender_def, &made.sender) != PH_OK) {
         ph_slots_destroy(made.slots);
-        return PH_ERROR_MEMORY;
+        return ph_fail_memory(&check);
     }
     made.sender->propagated_tick = world->store.tick;
     const ph_id id = ph_viewers_add(&world->viewers, &made, &eye);
@@ -115,7 +116,7 @@ ph_result ph_world_remove_viewer(ph_world* world, ph_viewer_id viewer)
 {
     uint32_t index;
     if (!ph_world_try_viewer(world, viewer, &index)) {
-        return PH_ERROR_STALE;
+        return ph_world_fail_viewer(world, __func__, viewer);
     }
     ph_nearby_remove(&world->nearby, index);
     ph_viewers_remove(&world->viewers,
@@ -131,14 +132,17 @@ ph_result ph_viewer_set_eye(ph_world* world, ph_viewer_id viewer, int64_t x_mm, 
 {
     uint32_t index;
     if (!ph_world_try_viewer(world, viewer, &index)) {
-        return PH_ERROR_STALE;
+        return ph_world_fail_viewer(world, __func__, viewer);
     }
     ph_viewer* moved = &world->viewers.viewers[index];
+    ph_check check = ph_world_call(world, __func__);
     if (ph_world_is_alive(world, moved->own)) {
-        return PH_ERROR_VALUE;
+        return ph_fail(&check, PH_ERROR_ARGUMENT, "viewer",
+                       "has an entity that its eye follows; it must be a spectator");
     }
-    if (!ph_is_position((int64_t[3]){x_mm, y_mm, z_mm})) {
-        return PH_ERROR_VALUE;
+    ph_check_position(&check, "eye", (int64_t[3]){x_mm, y_mm, z_mm});
+    if (check.result != PH_OK) {
+        return check.result;
     }
     moved->own = (ph_entity_id){0}; // or the next tick would look from where it died
     const int32_t eye_mm[3] = {(int32_t)x_mm, (int32_t)y_mm, (int32_t)z_mm};
@@ -150,9 +154,11 @@ ph_result ph_viewer_set_eye(ph_world* world, ph_viewer_id viewer, int64_t x_mm, 
 ph_result ph_viewer_set_entity(ph_world* world, ph_viewer_id viewer, ph_entity_id entity)
 {
     uint32_t index;
-    if (!ph_world_try_viewer(world, viewer, &index) ||
-        (entity.index1 != 0 && !ph_world_is_alive(world, entity))) {
-        return PH_ERROR_STALE;
+    if (!ph_world_try_viewer(world, viewer, &index)) {
+        return ph_world_fail_viewer(world, __func__, viewer);
+    }
+    if (entity.index1 != 0 && !ph_world_is_alive(world, entity)) {
+        return ph_world_fail_entity(world, __func__, entity);
     }
     // The eye of a spectator begins where the last own entity is now.
     ph_viewers_follow(&world->viewers, index, &world->store.entities);
@@ -167,7 +173,7 @@ ph_result ph_viewer_set_sees(ph_world* world, ph_viewer_id viewer, uint32_t sees
 {
     uint32_t index;
     if (!ph_world_try_viewer(world, viewer, &index)) {
-        return PH_ERROR_STALE;
+        return ph_world_fail_viewer(world, __func__, viewer);
     }
     world->viewers.eyes[index].sees = sees;
     world->viewers.viewers[index].sender->widened_tick = world->store.tick;
@@ -178,18 +184,18 @@ ph_result ph_viewer_set_sees(ph_world* world, ph_viewer_id viewer, uint32_t sees
 
 // ---- what is seen
 
-ph_result ph_viewer_get_vision(const ph_world* world, ph_viewer_id viewer, ph_vision* sight)
+ph_result ph_viewer_get_vision(const ph_world* world, ph_viewer_id viewer, ph_vision* vision)
 {
     uint32_t index;
     if (!ph_world_try_viewer(world, viewer, &index)) {
-        *sight = (ph_vision){0};
-        return PH_ERROR_STALE;
+        *vision = (ph_vision){0};
+        return ph_world_fail_viewer(world, __func__, viewer);
     }
     const ph_viewer* seer = &world->viewers.viewers[index];
-    *sight = ph_slots_sight(seer->slots);
+    *vision = ph_slots_sight(seer->slots);
     if (seer->refreshed_tick != world->store.tick) {
-        sight->enter_count = 0;
-        sight->leave_count = 0;
+        vision->enter_count = 0;
+        vision->leave_count = 0;
     }
     return PH_OK;
 }
@@ -198,16 +204,23 @@ ph_result ph_viewer_free_slot(ph_world* world, ph_viewer_id viewer, int slot)
 {
     uint32_t index;
     if (!ph_world_try_viewer(world, viewer, &index)) {
-        return PH_ERROR_STALE;
+        return ph_world_fail_viewer(world, __func__, viewer);
     }
     ph_slots* slots = world->viewers.viewers[index].slots;
-    if (slot < 0 || slot >= ph_slots_sight(slots).slot_count ||
-        ph_slots_state(slots, slot) != PH_SLOT_RESTING) {
-        return PH_ERROR_VALUE;
+    ph_check check = ph_world_call(world, __func__);
+    ph_check_range(&check, "slot", slot, 0, ph_slots_sight(slots).slot_count - 1);
+    if (check.result != PH_OK) {
+        return check.result;
+    }
+    if (ph_slots_state(slots, slot) != PH_SLOT_RESTING) {
+        return ph_fail(&check, PH_ERROR_ARGUMENT, "slot", "is %d; it must be one that was left",
+                       slot);
     }
     ph_replicas* replicas = &world->viewers.viewers[index].sender->replicas;
     if (!ph_replicas_is_gone(replicas, slot)) {
-        return PH_ERROR_VALUE; // its client was told of it by a send, and will say when it is free
+        return ph_fail(&check, PH_ERROR_ARGUMENT, "slot",
+                       "is %d, which a send has told the client of; it becomes free by an ack",
+                       slot);
     }
     ph_replicas_free(replicas, slot);
     ph_slots_free(slots, slot);
@@ -221,13 +234,17 @@ ph_result ph_viewer_set_budget(ph_world* world, ph_viewer_id viewer, int bits_pe
 {
     uint32_t index;
     if (!ph_world_try_viewer(world, viewer, &index)) {
-        return PH_ERROR_STALE;
+        return ph_world_fail_viewer(world, __func__, viewer);
     }
-    if (!ph_budget_is_sensible(bits_per_second, burst_bits)) {
-        return PH_ERROR_RANGE;
+    ph_check check = ph_world_call(world, __func__);
+    ph_budget_check(&check, "bits_per_second", bits_per_second, "burst_bits", burst_bits);
+    if (check.result != PH_OK) {
+        return check.result;
     }
-    return ph_sender_set_budget(world->viewers.viewers[index].sender, &world->store.class_info,
-                                bits_per_second, burst_bits);
+    const ph_result result =
+        ph_sender_set_budget(world->viewers.viewers[index].sender, &world->store.class_info,
+                             bits_per_second, burst_bits);
+    return result == PH_OK ? PH_OK : ph_fail_memory(&check);
 }
 
 ph_result ph_viewer_set_hint(ph_world* world, ph_viewer_id viewer, ph_entity_id entity,
@@ -235,11 +252,16 @@ ph_result ph_viewer_set_hint(ph_world* world, ph_viewer_id viewer, ph_entity_id 
 {
     uint32_t index;
     const ph_entity_index hinted = ph_entities_find(&world->store.entities, entity);
-    if (!ph_world_try_viewer(world, viewer, &index) || hinted == PH_ENTITY_NONE) {
-        return PH_ERROR_STALE;
+    if (!ph_world_try_viewer(world, viewer, &index)) {
+        return ph_world_fail_viewer(world, __func__, viewer);
     }
-    if (!(weight >= 0.0 && weight <= HINT_MAX)) { // NaN, too
-        return PH_ERROR_RANGE;
+    if (hinted == PH_ENTITY_NONE) {
+        return ph_world_fail_entity(world, __func__, entity);
+    }
+    ph_check check = ph_world_call(world, __func__);
+    ph_check_real(&check, "weight", weight, 0.0, HINT_MAX);
+    if (check.result != PH_OK) {
+        return check.result;
     }
     ph_viewer* seer = &world->viewers.viewers[index];
     const ph_result result = ph_hints_set(&seer->sender->hints, &world->store.entities,
@@ -248,7 +270,7 @@ ph_result ph_viewer_set_hint(ph_world* world, ph_viewer_id viewer, ph_entity_id 
     if (result == PH_OK && slot >= 0) {
         seer->sender->replicas.weight[slot] = (float)weight;
     }
-    return result;
+    return result == PH_OK ? PH_OK : ph_fail_memory(&check);
 }
 
 ph_world_stats ph_world_get_stats(const ph_world* world)
@@ -256,6 +278,8 @@ ph_world_stats ph_world_get_stats(const ph_world* world)
     ph_world_stats stats = {
         .entity_count = ph_world_entity_count(world),
         .ticks = world->store.tick,
+        .clamped_values = world->clamped_values,
+        .refused_values = world->refused_values,
         .vision = world->viewers.stats,
     };
     for (int i = 0; i < world->viewers.ids.used_count; ++i) {
@@ -303,11 +327,14 @@ ph_result ph_viewer_send(ph_world* world, ph_viewer_id viewer, uint64_t now_us,
 {
     uint32_t index;
     if (!ph_world_try_viewer(world, viewer, &index)) {
-        return PH_ERROR_STALE;
+        return ph_world_fail_viewer(world, __func__, viewer);
     }
     ph_sending* block = ph_send_blocks_take(&world->sends);
     if (block == NULL) {
-        return PH_ERROR_FULL;
+        const ph_check call = ph_world_call(world, __func__);
+        return ph_fail(&call, PH_ERROR_FULL, NULL,
+                       "more sends run at once than ph_world_def.sends_at_once (%d) allows",
+                       world->sends.count);
     }
     const ph_send_context sending = ph_world_send_context(world, index);
     ph_send_run(block, &sending, now_us, deliver, context);
@@ -395,10 +422,13 @@ void ph_world_send_all(ph_world* world, uint64_t now_us, ph_deliver_fn* deliver,
 
 ph_result ph_world_set_sends_at_once(ph_world* world, int count)
 {
-    if (count < 1 || count > PH_SENDS_AT_ONCE_MAX) {
-        return PH_ERROR_RANGE;
+    ph_check check = ph_world_call(world, __func__);
+    ph_check_range(&check, "count", count, 1, PH_SENDS_AT_ONCE_MAX);
+    if (check.result != PH_OK) {
+        return check.result;
     }
-    return ph_send_blocks_reserve(&world->sends, count, 0);
+    return ph_send_blocks_reserve(&world->sends, count, 0) == PH_OK ? PH_OK
+                                                                    : ph_fail_memory(&check);
 }
 
 ph_result ph_viewer_receive_ack(ph_world* world, ph_viewer_id viewer, uint64_t now_us,
@@ -406,7 +436,7 @@ ph_result ph_viewer_receive_ack(ph_world* world, ph_viewer_id viewer, uint64_t n
 {
     uint32_t index;
     if (!ph_world_try_viewer(world, viewer, &index)) {
-        return PH_ERROR_STALE;
+        return ph_world_fail_viewer(world, __func__, viewer);
     }
     const ph_send_context context = ph_world_send_context(world, index);
     return ph_ack_receive(&context, now_us, bytes, size);
@@ -415,18 +445,21 @@ ph_result ph_viewer_receive_ack(ph_world* world, ph_viewer_id viewer, uint64_t n
 // ---- how a viewer is doing
 
 ph_result ph_viewer_explain(const ph_world* world, ph_viewer_id viewer, ph_entity_id entity,
-                            ph_explanation* why)
+                            ph_explanation* explanation)
 {
-    *why = (ph_explanation){.state = PH_EXPLAIN_UNSEEN, .since_sent_ms = -1.0};
+    *explanation = (ph_explanation){.state = PH_EXPLAIN_UNSEEN, .since_sent_ms = -1.0};
     uint32_t index;
     const ph_entity_index asked = ph_entities_find(&world->store.entities, entity);
-    if (!ph_world_try_viewer(world, viewer, &index) || asked == PH_ENTITY_NONE) {
-        return PH_ERROR_STALE;
+    if (!ph_world_try_viewer(world, viewer, &index)) {
+        return ph_world_fail_viewer(world, __func__, viewer);
+    }
+    if (asked == PH_ENTITY_NONE) {
+        return ph_world_fail_entity(world, __func__, entity);
     }
     const int slot = ph_slots_find(world->viewers.viewers[index].slots, asked);
     if (slot >= 0) {
         const ph_send_context context = ph_world_send_context(world, index);
-        ph_explain(&context, slot, why);
+        ph_explain(&context, slot, explanation);
     }
     return PH_OK;
 }
@@ -436,7 +469,7 @@ ph_result ph_viewer_get_stats(const ph_world* world, ph_viewer_id viewer, ph_vie
     uint32_t index;
     if (!ph_world_try_viewer(world, viewer, &index)) {
         *stats = (ph_viewer_stats){0};
-        return PH_ERROR_STALE;
+        return ph_world_fail_viewer(world, __func__, viewer);
     }
     const ph_send_context context = ph_world_send_context(world, index);
     ph_viewer_stats_fill(&context, stats);
@@ -481,11 +514,14 @@ ph_result ph_viewer_reserve(ph_world* world, ph_viewer_id viewer, int each_bytes
 {
     ph_sender* sender = find_sender(world, viewer);
     if (sender == NULL) {
-        return PH_ERROR_STALE;
+        return ph_world_fail_viewer(world, __func__, viewer);
     }
-    const int most_bytes = ph_sender_reserve_max(sender);
-    if (each_bytes < 0 || next_bytes < 0 || next_bytes > most_bytes - each_bytes) {
-        return PH_ERROR_RANGE;
+    ph_check check = ph_world_call(world, __func__);
+    const int64_t most_bytes = ph_sender_reserve_max(sender);
+    ph_check_range(&check, "each_bytes", each_bytes, 0, most_bytes);
+    ph_check_range(&check, "next_bytes", next_bytes, 0, most_bytes - each_bytes);
+    if (check.result != PH_OK) {
+        return check.result;
     }
     ph_sender_reserve(sender, each_bytes, next_bytes);
     return PH_OK;
@@ -501,10 +537,12 @@ ph_result ph_viewer_spend(ph_world* world, ph_viewer_id viewer, uint64_t now_us,
 {
     ph_sender* sender = find_sender(world, viewer);
     if (sender == NULL) {
-        return PH_ERROR_STALE;
+        return ph_world_fail_viewer(world, __func__, viewer);
     }
-    if (bytes < 1 || bytes > PH_PAYLOAD_MAX) {
-        return PH_ERROR_RANGE;
+    ph_check check = ph_world_call(world, __func__);
+    ph_check_range(&check, "bytes", bytes, 1, PH_PAYLOAD_MAX);
+    if (check.result != PH_OK) {
+        return check.result;
     }
     ph_sender_pass_time(sender, now_us);
     if (8 * (int64_t)(bytes + sender->overhead_bytes) > ph_token_bucket_bits(&sender->bucket)) {
@@ -521,7 +559,7 @@ ph_result ph_viewer_get_network_stats(const ph_world* world, ph_viewer_id viewer
     const ph_sender* sender = find_sender(world, viewer);
     if (sender == NULL) {
         *link = (ph_viewer_network_stats){0};
-        return PH_ERROR_STALE;
+        return ph_world_fail_viewer(world, __func__, viewer);
     }
     const ph_viewer_stats* stats = &sender->stats;
     *link = (ph_viewer_network_stats){

@@ -3,7 +3,7 @@
 
 // A C++17 program outside the tree: built by make test against the installed library.
 
-#include <pinhole/pinhole.h>
+#include <pinhole/pinhole.hpp>
 
 #include <array>
 #include <cstddef>
@@ -26,9 +26,39 @@ static bool check_values()
            ph_angle_encode(&degrees, -90.0, &level) == PH_OK && level == 192;
 }
 
+struct chest {
+    std::int64_t place_mm[3];
+    std::uint8_t coins;
+};
+
+// A struct bound by its members, a world that ends by itself, and what it sends.
+static bool check_world()
+{
+    const pinhole::schema schema(pinhole::class_builder<chest>("chest")
+                                     .position("place", &chest::place_mm)
+                                     .range("coins", &chest::coins, 0, 100));
+    pinhole::world world(schema);
+    pinhole::client client(schema);
+    pinhole::viewer_id viewer;
+    pinhole::entity<chest> made;
+    const auto chests = schema.find_class<chest>("chest");
+    const chest full = {{1600, 3200, 0}, 77};
+    if (!world || !client || world.add_viewer(ph_viewer_def_default(), viewer) != PH_OK ||
+        world.spawn(chests, ph_spawn{}, made) != PH_OK || world.set_struct(made, full) != PH_OK) {
+        return false;
+    }
+    world.tick();
+    world.send_all(0, [&](pinhole::viewer_id, const void* bytes, std::size_t size) {
+        client.receive(1000, bytes, size);
+    });
+    chest shown = {};
+    return client.get_struct(client.entity_of(chests, client.find(0)), shown) == PH_OK &&
+           shown.coins == 77 && shown.place_mm[1] == 3200;
+}
+
 int main()
 {
-    if (!check_values()) {
+    if (!check_values() || !check_world()) {
         return 1;
     }
     std::array<std::uint8_t, 16> bytes;

@@ -53,8 +53,8 @@ int main(void)
     }
     ph_token_def token_def = ph_token_def_default();
     uint8_t token[PH_TOKEN_SIZE];
-    if (ph_address_parse("[::1]:40000", &server_address) != PH_OK ||
-        ph_address_parse("127.0.0.1:50000", &client_address) != PH_OK || !create()) {
+    if (ph_address_parse("[::1]:40000", &server_address, NULL) != PH_OK ||
+        ph_address_parse("127.0.0.1:50000", &client_address, NULL) != PH_OK || !create()) {
         return 1;
     }
     token_def.create_s = 1000;

@@ -10,7 +10,7 @@ from decoder.fields import WORD32, signed, width
 SIZE_MAX = 255
 QUARTER_SECOND_US = 250_000
 EIGHTH_SECOND_US = 125_000
-FORESIGHT_US = 4_000_000
+EXTRAPOLATION_MAX_US = 4_000_000
 POSITION_GROWTH, HEADING_GROWTH = 7, 3
 EIGHTHS = (280, 305, 332, 363, 395, 431, 470)
 TURNS = (131072, 77376, 40884, 20753, 10417, 5213, 2607, 1304, 652, 326, 163, 81, 41, 20)
@@ -50,7 +50,7 @@ def size_of(n):
 
 
 def growth(time_us, g):
-    return truncated((log8(min(time_us, FORESIGHT_US)) - log8(QUARTER_SECOND_US)) * g, 4)
+    return truncated((log8(min(time_us, EXTRAPOLATION_MAX_US)) - log8(QUARTER_SECOND_US)) * g, 4)
 
 
 def normal(size, time_us, g):
@@ -215,7 +215,7 @@ class Baseline:
         newest, ahead_us = self.newest(), self.since_sample_us(tick)
         if len(self.samples) < 2 or self.samples[1].tick == newest.tick or ahead_us == 0:
             return newest.place
-        ticks = min(ahead_us, FORESIGHT_US) // self.tick_us
+        ticks = min(ahead_us, EXTRAPOLATION_MAX_US) // self.tick_us
         between = (newest.tick - self.samples[1].tick) % WORD32
         moved = [carried(step, ticks, between) for step in self.motion()]
         if self.of_class.place().coding.tolerance:
@@ -254,12 +254,12 @@ class Baseline:
         sample = Sample(tick, record.told[self.of_class.place().name])
         if record.mask & MASK_JUMP:
             return {"samples": (sample,)}
-        x, y, z = self.surprises(sample)
+        x, y, z = self.residuals(sample)
         older = self.samples[1:] if self.newest().tick == tick else self.samples[:1]
         return {"samples": (sample, *older), "plane": faded(self.plane, (x + y + 1) // 2),
                 "z": faded(self.z, z)}
 
-    def surprises(self, sample):
+    def residuals(self, sample):
         shift = self.of_class.place().coding.shift
         half = (1 << shift) // 2
         passed_us = self.since_sample_us(sample.tick)

@@ -63,19 +63,19 @@ class ClassicPacket(Packet):
             read_record(self.bits.at)
             count -= 1
 
-    def read_who(self):
+    def read_record_slot(self):
         slot, association, state = self.read_slot()
         self.touch(slot)
         return slot, association, state
 
     def read_leave(self, start):
-        slot, association, state = self.read_who()
+        slot, association, state = self.read_record_slot()
         self.leave(slot, state, association)
         self.lines.append(f"leave slot={slot} association={association} "
                           f"bits={self.bits.at - start}")
 
     def read_enter(self, start):
-        slot, association, state = self.read_who()
+        slot, association, state = self.read_record_slot()
         entity = self.read_entity()
         number = self.number_of_enter(slot, state, association, entity)
         jump, is_full = self.read_time()
@@ -95,7 +95,7 @@ class ClassicPacket(Packet):
         return Entity(name, self.receiver.classes[index])
 
     def read_update(self, start):
-        slot, association, state = self.read_who()
+        slot, association, state = self.read_record_slot()
         require(state.distance(association) == 0 and state.entity is not None,
                 f"slot {slot}: an impossible update")
         of_class = state.entity.of_class

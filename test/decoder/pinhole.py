@@ -137,7 +137,7 @@ class PinholePacket(Packet):
         self.leave_displaced()
 
     def read_spread(self):
-        """How far those who enter together are apart."""
+        """How far entities that enter together are apart."""
         self.spread = Spread(0, 0, 0, 0, 0, 0)
         if self.enters < 2:
             return
@@ -152,7 +152,7 @@ class PinholePacket(Packet):
         self.lines.append("spread coarse={} place={} velocity={} heading={} name={} motion={}".format(
             *self.spread))
 
-    def read_who(self, is_enter):
+    def read_record_slot(self, is_enter):
         start = self.bits.at
         if self.before is None:
             slot = self.bits.read(self.hello.slot_bits())
@@ -176,7 +176,7 @@ class PinholePacket(Packet):
         return association
 
     def read_leave(self):
-        start, slot, association, state = self.read_who(0)
+        start, slot, association, state = self.read_record_slot(0)
         self.leave(slot, state, association)
         self.before = Before(slot, association, self.is_next(slot))
         self.records.append(Leave(slot))
@@ -184,7 +184,7 @@ class PinholePacket(Packet):
                           f"raw={self.bits.at - start}")
 
     def read_enter(self):
-        start, slot, association, state = self.read_who(1)
+        start, slot, association, state = self.read_record_slot(1)
         require(slot not in self.known.slots, f"slot {slot} is entered at the horizon")
         of_class = self.receiver.classes[self.coder.uniform(len(self.receiver.classes))]
         entity = Entity(self.read_name(), of_class)

@@ -137,18 +137,18 @@ def read_position(packet, baseline):
     shift, motion = coding.shift + coarse, "MOVING" if baseline.is_moving() else "RESTING"
 
     size = stretched(baseline.plane, passed_us, POSITION_GROWTH) - 8 * coarse
-    steps = coder.surprise("X_" + motion, size)
+    steps = coder.residual("X_" + motion, size)
     x = coordinate(expected[0], shift, steps)
     size = truncated(3 * size + size_of(abs(steps)), 4)
-    y = coordinate(expected[1], shift, coder.surprise("Y_" + motion, size))
+    y = coordinate(expected[1], shift, coder.residual("Y_" + motion, size))
 
     family = "Z_MOVING" if baseline.is_rising() else "Z_RESTING"
     size = stretched(baseline.z, passed_us, POSITION_GROWTH)
     if coding.tolerance:
         z = read_altitude(packet, (x, y), expected[2], coding,
-                          lambda: coder.surprise(family, size))
+                          lambda: coder.residual(family, size))
     else:
-        z = coordinate(expected[2], shift, coder.surprise(family, size - 8 * coarse))
+        z = coordinate(expected[2], shift, coder.residual(family, size - 8 * coarse))
     require(not coarse or is_fine(packet.hello.precision, coding.shift, coarse,
                                   reach(packet.eye, (x, y, z))), "a position that is too coarse")
     return (x, y, z), coarse
@@ -170,9 +170,9 @@ def read_heading(packet, baseline, told, mask):
     bits = heading.coding.level_bits
     by_kept = stretched(baseline.kept, baseline.since_heading_us(packet.tick), HEADING_GROWTH)
     if baseline.turned < by_kept:
-        turn = packet.coder.surprise("HEADING_TURNED", baseline.turned)
+        turn = packet.coder.residual("HEADING_TURNED", baseline.turned)
         return turned_by(baseline.guess(told, mask), turn, bits)
-    turn = packet.coder.surprise("HEADING_KEPT", by_kept)
+    turn = packet.coder.residual("HEADING_KEPT", by_kept)
     return turned_by(baseline.values[heading.name], turn, bits)
 
 
@@ -194,7 +194,7 @@ def read_entered_heading(packet, of_class, velocity):
         level = packet.bits.read(bits)
     else:
         require(guess is not None, "near to a heading that there is not")
-        level = turned_by(guess, packet.coder.surprise("HEADING_TURNED", ENTERED_TURNED), bits)
+        level = turned_by(guess, packet.coder.residual("HEADING_TURNED", ENTERED_TURNED), bits)
     require(is_near(guess, level, bits) == (kind == HEADING_NEAR), "a heading in the wrong form")
     require(level != coding.initial, "an enter that tells the initial heading")
     return level

@@ -106,13 +106,13 @@ class Coder:
     def signed(self, magnitude):
         return -magnitude if magnitude and self.raw.read(1) else magnitude
 
-    def surprise(self, family, size):
+    def residual(self, family, size):
         scale = 0 if size <= 0 else min(size // 4, 45)
         low_bits = 0 if scale <= 13 else (scale - 12) // 2
-        high = self.surprise_high(family, scale - 2 * low_bits)
+        high = self.residual_high(family, scale - 2 * low_bits)
         return self.signed(high << low_bits | self.raw.read(low_bits))
 
-    def surprise_high(self, family, model):
+    def residual_high(self, family, model):
         symbol = self.symbol(family, model)
         return symbol if symbol < 16 else self.below(symbol - 11)
 
@@ -140,7 +140,7 @@ class UniversalCoder(Coder):
         require(symbol < count, f"symbol {symbol} of {count}")
         return symbol
 
-    def surprise_high(self, family, model):
+    def residual_high(self, family, model):
         low_bits = model // 2
         return read_gamma(self.raw, 0) << low_bits | self.raw.read(low_bits)
 

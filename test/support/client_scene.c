@@ -59,9 +59,9 @@ static const ph_class_def classes[] = {
 ph_schema* client_scene_schema(void)
 {
     ph_schema* schema = NULL;
-    ph_schema_error error = {0};
+    ph_error error = {0};
     if (ph_schema_create(classes, 2, NULL, &schema, &error) != PH_OK) {
-        print_error("%s\n", error.message);
+        print_error("%s\n", error.text);
         fail();
     }
     return schema;

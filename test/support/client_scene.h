@@ -108,7 +108,7 @@ client_record* client_packet_update(client_packet* packet, int slot, uint32_t as
 
 void client_record_place(client_record* it, const client_packet* packet, int32_t x_mm, int32_t y_mm,
                          int32_t z_mm);
-// Walkers only. The target in slot -1 is nobody.
+// Walkers only. The target in slot -1 is none.
 void client_record_health(client_record* it, const client_packet* packet, int health);
 void client_record_target(client_record* it, const client_packet* packet, int slot,
                           uint32_t association);

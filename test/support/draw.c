@@ -341,10 +341,10 @@ ph_schema* draw_schema(test_rng* rng, const draw_schema_limits* limits)
         draw_class(rng, c, limits->properties_max, &tables[c], &classes[c]);
     }
     ph_schema* schema = NULL;
-    ph_schema_error error;
+    ph_error error;
     while (ph_schema_create(classes, class_count, NULL, &schema, &error) != PH_OK) {
-        if (strstr(error.message, "must fit a datagram") == NULL) {
-            fail_msg("a drawn schema is refused: %s", error.message);
+        if (strstr(error.text, "must fit a datagram") == NULL) {
+            fail_msg("a drawn schema is refused: %s", error.text);
         }
         shorten(tables, class_count);
     }

@@ -113,9 +113,9 @@ void golden_setup_in(golden_session* golden, const char* folder, int slot_count)
     *golden = (golden_session){.ground = {.layers = ground_layers}};
     snprintf(file_name, sizeof file_name, "%sschema.txt", folder);
     const size_t length = golden_load(file_name, text, sizeof text);
-    ph_schema_error error;
+    ph_error error;
     if (ph_schema_parse((const char*)text, length, NULL, &golden->schema, &error) != PH_OK) {
-        fail_msg("%s:%d:%d: %s", file_name, error.line, error.column, error.message);
+        fail_msg("%s:%d:%d: %s", file_name, error.line, error.column, error.text);
     }
     snprintf(file_name, sizeof file_name, "%sground.txt", folder);
     compare_ground(file_name);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Written for clarity: brute force looks at everybody.
+// Written for clarity: brute force looks at every entity.
 
 #include "groups_scene.h"
 

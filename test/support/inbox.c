@@ -36,15 +36,15 @@ void inbox_teardown(inbox* box)
     ph_layouts_destroy(&box->layouts);
 }
 
-static void read_record(inbox* box, inbox_letter* letter, const ph_frame* frame,
+static void read_record(inbox* box, inbox_packet* packet, const ph_frame* frame,
                         ph_record_kind kind, ph_bit_reader* reader)
 {
-    assert_true(letter->count < INBOX_RECORDS_MAX);
-    ph_record* record = &letter->records[letter->count];
+    assert_true(packet->count < INBOX_RECORDS_MAX);
+    ph_record* record = &packet->records[packet->count];
     *record = (ph_record){
         .kind = (uint8_t)kind,
-        .words = letter->words[letter->count],
-        .texts = letter->texts[letter->count],
+        .words = packet->words[packet->count],
+        .texts = packet->texts[packet->count],
     };
     ph_classic_read_slot(frame, reader, record);
     assert_true(record->slot < INBOX_SLOTS_MAX);
@@ -57,16 +57,16 @@ static void read_record(inbox* box, inbox_letter* letter, const ph_frame* frame,
         ph_classic_read_body(frame, reader, record);
     }
     assert_int_equal(ph_bit_reader_result(reader), PH_OK);
-    ++letter->count;
+    ++packet->count;
 }
 
-static void read_letter(inbox* box, inbox_letter* letter)
+static void read_packet(inbox* box, inbox_packet* packet)
 {
-    ph_bit_reader reader = ph_bit_reader_make(letter->bytes, letter->size);
-    ph_header_read(&reader, &letter->header);
+    ph_bit_reader reader = ph_bit_reader_make(packet->bytes, packet->size);
+    ph_header_read(&reader, &packet->header);
     assert_int_equal(ph_bit_reader_result(&reader), PH_OK);
-    if (letter->header.has_eye) {
-        memcpy(box->eye_mm, letter->header.eye_mm, sizeof box->eye_mm);
+    if (packet->header.has_eye) {
+        memcpy(box->eye_mm, packet->header.eye_mm, sizeof box->eye_mm);
     }
     const ph_frame frame = {
         .layouts = &box->layouts,
@@ -74,14 +74,14 @@ static void read_letter(inbox* box, inbox_letter* letter)
         .slot_bits = ph_slot_bits(sender_of(box)->replicas.slot_count),
         .eye_mm = {box->eye_mm[0], box->eye_mm[1], box->eye_mm[2]},
     };
-    for (int i = 0; i < letter->header.leave_count; ++i) {
-        read_record(box, letter, &frame, PH_RECORD_LEAVE, &reader);
+    for (int i = 0; i < packet->header.leave_count; ++i) {
+        read_record(box, packet, &frame, PH_RECORD_LEAVE, &reader);
     }
-    for (int i = 0; i < letter->header.enter_count; ++i) {
-        read_record(box, letter, &frame, PH_RECORD_ENTER, &reader);
+    for (int i = 0; i < packet->header.enter_count; ++i) {
+        read_record(box, packet, &frame, PH_RECORD_ENTER, &reader);
     }
     while (ph_bit_reader_left_bits(&reader) >= 8) {
-        read_record(box, letter, &frame, PH_RECORD_UPDATE, &reader);
+        read_record(box, packet, &frame, PH_RECORD_UPDATE, &reader);
     }
     assert_int_equal(ph_bit_reader_finish(&reader), PH_OK);
 }
@@ -91,13 +91,13 @@ static void deliver(void* context, ph_viewer_id viewer, const void* bytes, size_
     inbox* box = context;
     assert_int_equal(viewer.index1, box->viewer.index1);
     assert_in_range(size, 1, PH_PAYLOAD_MAX);
-    assert_true(box->count < INBOX_LETTERS_MAX);
-    inbox_letter* letter = &box->letters[box->count++];
-    letter->size = size;
-    letter->count = 0;
-    memcpy(letter->bytes, bytes, size);
+    assert_true(box->count < INBOX_PACKETS_MAX);
+    inbox_packet* packet = &box->packets[box->count++];
+    packet->size = size;
+    packet->count = 0;
+    memcpy(packet->bytes, bytes, size);
     box->bytes += size;
-    read_letter(box, letter);
+    read_packet(box, packet);
 }
 
 void inbox_send(inbox* box, uint64_t elapsed_us)
@@ -140,18 +140,18 @@ void inbox_lose_all(inbox* box)
     assert_int_equal(inbox_ack(box, inbox_newest(box), fates(box, false)), PH_OK);
 }
 
-inbox_letter* inbox_only(inbox* box)
+inbox_packet* inbox_only(inbox* box)
 {
     assert_int_equal(box->count, 1);
-    return &box->letters[0];
+    return &box->packets[0];
 }
 
 const ph_record* inbox_find(const inbox* box, int slot)
 {
     for (int i = 0; i < box->count; ++i) {
-        for (int k = 0; k < box->letters[i].count; ++k) {
-            if (box->letters[i].records[k].slot == slot) {
-                return &box->letters[i].records[k];
+        for (int k = 0; k < box->packets[i].count; ++k) {
+            if (box->packets[i].records[k].slot == slot) {
+                return &box->packets[i].records[k];
             }
         }
     }

@@ -14,22 +14,22 @@
 #include <pinhole/stats.h>
 
 enum {
-    INBOX_LETTERS_MAX = 128,
+    INBOX_PACKETS_MAX = 128,
     INBOX_RECORDS_MAX = 160,
     INBOX_WORDS_MAX = 32,
     INBOX_TEXT_BYTES = 64,
     INBOX_SLOTS_MAX = 512,
 };
 
-typedef struct inbox_letter {
+typedef struct inbox_packet {
     uint8_t bytes[PH_PAYLOAD_MAX];
     size_t size;
     ph_header header;
-    ph_record records[INBOX_RECORDS_MAX]; // words and texts point into the letter
+    ph_record records[INBOX_RECORDS_MAX]; // words and texts point into the packet
     uint32_t words[INBOX_RECORDS_MAX][INBOX_WORDS_MAX];
     uint8_t texts[INBOX_RECORDS_MAX][INBOX_TEXT_BYTES];
     int count;
-} inbox_letter;
+} inbox_packet;
 
 // Large: static or allocated.
 typedef struct inbox {
@@ -39,7 +39,7 @@ typedef struct inbox {
     ph_ground ground;
     int32_t eye_mm[3]; // what packets without an eye are read around: that of the last one with it
     uint8_t class_of_slot[INBOX_SLOTS_MAX];
-    inbox_letter letters[INBOX_LETTERS_MAX];
+    inbox_packet packets[INBOX_PACKETS_MAX];
     int count;    // since the last send
     size_t bytes; // of payload, since setup
     uint64_t now_us;
@@ -48,7 +48,7 @@ typedef struct inbox {
 void inbox_setup(inbox* box, ph_world* world, const ph_schema* schema, ph_viewer_id viewer);
 void inbox_teardown(inbox* box);
 
-// Time passes, then a tick and a send; the letters are those of this send.
+// Time passes, then a tick and a send; the packets are those of this send.
 void inbox_step(inbox* box, uint64_t elapsed_us);
 // The same without a tick.
 void inbox_send(inbox* box, uint64_t elapsed_us);
@@ -59,9 +59,9 @@ ph_result inbox_ack(inbox* box, uint32_t newest, uint64_t applied);
 void inbox_ack_all(inbox* box);
 void inbox_lose_all(inbox* box);
 
-// The only letter of the last send.
-inbox_letter* inbox_only(inbox* box);
-// What the letters of the last send say of a slot, or NULL.
+// The only packet of the last send.
+inbox_packet* inbox_only(inbox* box);
+// What the packets of the last send say of a slot, or NULL.
 const ph_record* inbox_find(const inbox* box, int slot);
 // What the record says of a property. It must be in it.
 const uint32_t* inbox_value(const inbox* box, const ph_record* record, int property);

@@ -180,10 +180,10 @@ ph_truth_moment made_play_moment(const made_play* play, int tick)
 
 // ---- measuring
 
-static ph_meter* make_meter(const ph_past* past, int viewer)
+static ph_meter* make_meter(const ph_truth_history* history, int viewer)
 {
     const ph_meter_def def = {
-        .past = past,
+        .history = history,
         .viewer = viewer,
         .radius_mm = MADE_PLAY_RADIUS_M * 1000,
         .slots = MADE_PLAY_SLOTS,
@@ -195,16 +195,17 @@ static ph_meter* make_meter(const ph_past* past, int viewer)
 
 void made_play_measure(const made_play* play, int first, int last, ph_figures* figures)
 {
-    const ph_past_def def = {.entity_count = MADE_PLAY_ENTITIES, .rate_hz = MADE_PLAY_RATE_HZ};
-    ph_past* past;
+    const ph_truth_history_def def = {.entity_count = MADE_PLAY_ENTITIES,
+                                      .rate_hz = MADE_PLAY_RATE_HZ};
+    ph_truth_history* history;
     ph_meter* meters[MADE_PLAY_VIEWERS] = {0};
-    assert_int_equal(ph_past_create(&def, &past), PH_OK);
+    assert_int_equal(ph_truth_history_create(&def, &history), PH_OK);
     for (int viewer = first; viewer <= last; ++viewer) {
-        meters[viewer] = make_meter(past, viewer);
+        meters[viewer] = make_meter(history, viewer);
     }
     for (int tick = 0; tick < MADE_PLAY_TICKS; ++tick) {
         const ph_truth_moment now = made_play_moment(play, tick);
-        ph_past_step(past, &now);
+        ph_truth_history_step(history, &now);
         for (int viewer = first; viewer <= last; ++viewer) {
             const made_frame* frame = &play->frames[viewer][tick];
             ph_meter_frame(meters[viewer], frame->shown, frame->count);
@@ -215,5 +216,5 @@ void made_play_measure(const made_play* play, int first, int last, ph_figures* f
         ph_figures_merge(figures, ph_meter_figures(meters[viewer]));
         ph_meter_destroy(meters[viewer]);
     }
-    ph_past_destroy(past);
+    ph_truth_history_destroy(history);
 }

@@ -48,8 +48,8 @@ void made_play_init(made_play* play, uint64_t seed);
 
 ph_truth_moment made_play_moment(const made_play* play, int tick);
 
-// Steps a past of its own and the meters of the viewers first..last through the play; *figures is
-// the sum of theirs. The caller destroys it.
+// Steps a history of its own and the meters of the viewers first..last through the play; *figures
+// is the sum of theirs. The caller destroys it.
 void made_play_measure(const made_play* play, int first, int last, ph_figures* figures);
 
 #endif

@@ -28,7 +28,7 @@ size_t message_pair_carry(message_pair* pair, int from, bool arrives);
 // There and back, so often, 50 ms each.
 void message_pair_exchange(message_pair* pair, int rounds);
 
-// A message of this size that nobody confuses with another one.
+// A message of this size that differs from every other one.
 void message_pair_fill(uint8_t* bytes, size_t size, uint32_t number);
 ph_result message_pair_post(message_pair* pair, int from, size_t size, uint32_t number);
 // The next message is there, and is this one.

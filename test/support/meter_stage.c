@@ -15,10 +15,11 @@ void meter_stage_open_with(meter_stage* stage, int entity_count, const ph_meter_
 {
     assert_in_range(entity_count, 1, METER_STAGE_ENTITIES);
     *stage = (meter_stage){0};
-    const ph_past_def past_def = {.entity_count = entity_count, .rate_hz = METER_STAGE_RATE_HZ};
-    assert_int_equal(ph_past_create(&past_def, &stage->past), PH_OK);
+    const ph_truth_history_def history_def = {.entity_count = entity_count,
+                                              .rate_hz = METER_STAGE_RATE_HZ};
+    assert_int_equal(ph_truth_history_create(&history_def, &stage->history), PH_OK);
     ph_meter_def meter_def = *def;
-    meter_def.past = stage->past;
+    meter_def.history = stage->history;
     meter_def.radius_mm = METER_STAGE_RADIUS_MM;
     assert_int_equal(ph_meter_create(&meter_def, &stage->meter), PH_OK);
     for (int i = 0; i < entity_count; ++i) {
@@ -30,7 +31,7 @@ void meter_stage_open_with(meter_stage* stage, int entity_count, const ph_meter_
 void meter_stage_close(meter_stage* stage)
 {
     ph_meter_destroy(stage->meter);
-    ph_past_destroy(stage->past);
+    ph_truth_history_destroy(stage->history);
 }
 
 void meter_stage_show(meter_stage* stage, int entity, double x_mm, double y_mm, double z_mm)
@@ -50,11 +51,11 @@ void meter_stage_tick(meter_stage* stage)
         .z_mm = stage->z_mm,
         .heading_deg = stage->heading_deg,
     };
-    ph_past_step(stage->past, &truth);
+    ph_truth_history_step(stage->history, &truth);
 
     ph_shown shown[METER_STAGE_ENTITIES];
     int count = 0;
-    for (int i = 0; i < stage->past->entity_count; ++i) {
+    for (int i = 0; i < stage->history->entity_count; ++i) {
         if (stage->is_shown[i]) {
             shown[count++] = stage->shown[i];
         }

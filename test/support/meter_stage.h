@@ -33,7 +33,7 @@ typedef struct meter_stage {
     float heading_deg[METER_STAGE_ENTITIES];
     bool is_shown[METER_STAGE_ENTITIES];
     ph_shown shown[METER_STAGE_ENTITIES];
-    ph_past* past;
+    ph_truth_history* history;
     ph_meter* meter;
 } meter_stage;
 

@@ -12,7 +12,7 @@ static netcode_stage the_stage;
 ph_address stage_address(const char* text)
 {
     ph_address address;
-    assert_int_equal(ph_address_parse(text, &address), PH_OK);
+    assert_int_equal(ph_address_parse(text, &address, NULL), PH_OK);
     return address;
 }
 

@@ -89,7 +89,7 @@ void stage_join(netcode_stage* x, int client);
 // Hands out what is in the queue, and what that brings about, until it is empty.
 void stage_deliver(netcode_stage* x);
 
-// One step of 10 ms: ticks, then all that is on its way arrives.
+// One step of 10 ms: ticks, then all that is in flight arrives.
 void stage_step(netcode_stage* x);
 void stage_run(netcode_stage* x, int duration_ms);
 

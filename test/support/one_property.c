@@ -13,9 +13,9 @@ one_property one_property_make(ph_property_def def)
     const ph_class_def type = {
         .name = "thing", .properties = properties, .property_count = 2, .struct_size = 4096};
     one_property one = {0};
-    ph_schema_error error = {0};
+    ph_error error = {0};
     if (ph_schema_create(&type, 1, NULL, &one.schema, &error) != PH_OK) {
-        print_error("%s\n", error.message);
+        print_error("%s\n", error.text);
         fail();
     }
     one.property = &ph_schema_class_at(one.schema, 0)->properties[1];

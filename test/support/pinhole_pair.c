@@ -18,10 +18,10 @@ static bool one_in(test_rng* rng, uint64_t count)
 void pinhole_pair_setup(pinhole_pair* pair, test_rng* rng)
 {
     random_schema_fill(&pair->tables, rng);
-    ph_schema_error error;
+    ph_error error;
     if (ph_schema_create(pair->tables.classes, pair->tables.class_count, NULL, &pair->schema,
                          &error) != PH_OK) {
-        fail_msg("%s", error.message);
+        fail_msg("%s", error.text);
     }
     assert_int_equal(ph_layouts_create(&pair->layouts, pair->schema, NULL), PH_OK);
     for (int i = 0; i < pair->layouts.count; ++i) {

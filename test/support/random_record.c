@@ -208,10 +208,10 @@ void random_stage_make(random_stage* stage, test_rng* rng)
 {
     random_schema_fill(&stage->tables, rng);
     const random_schema* tables = &stage->tables;
-    ph_schema_error error;
+    ph_error error;
     if (ph_schema_create(tables->classes, tables->class_count, NULL, &stage->schema, &error) !=
         PH_OK) {
-        fail_msg("%s", error.message);
+        fail_msg("%s", error.text);
     }
     assert_int_equal(ph_layouts_create(&stage->layouts, stage->schema, NULL), PH_OK);
     stage->ground = random_record_ground();

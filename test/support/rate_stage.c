@@ -146,7 +146,7 @@ static uint64_t count_of(const rate_stage* stage, bool is_lost)
     uint64_t count = 0;
     for (int i = 0; i < stage->count; ++i) {
         const ph_link_stats stats = ph_link_get_stats(stage->clients[i].down);
-        count += is_lost ? stats.lost : stats.sent;
+        count += is_lost ? stats.lost_datagrams : stats.sent_datagrams;
     }
     return count;
 }

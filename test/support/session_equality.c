@@ -58,17 +58,17 @@ static void note_seen(const ph_vision* sight)
     }
 }
 
-// A reference to somebody unseen names nobody.
+// A reference to an unseen entity names none.
 static uint64_t expected_value(const test_session* session, ph_entity_id id,
                                const ph_property_def* def, int property)
 {
     const uint64_t value = session_world_value(session->world, id, def, property);
-    if (def->coding == PH_CODING_ENTITY && value != SESSION_NOBODY) {
+    if (def->coding == PH_CODING_ENTITY && value != SESSION_NO_ENTITY) {
         ph_entity_id target;
         assert_int_equal(ph_world_get_property(session->world, id, property, PH_FIELD_ENTITY,
                                                &target, sizeof target),
                          PH_OK);
-        return is_seen[target.index1 - 1] ? value : SESSION_NOBODY;
+        return is_seen[target.index1 - 1] ? value : SESSION_NO_ENTITY;
     }
     return value;
 }

@@ -90,9 +90,9 @@ ph_schema* session_schema_make(session_schema kind, uint64_t seed)
         break;
     }
     ph_schema* schema = NULL;
-    ph_schema_error error;
+    ph_error error;
     if (ph_schema_create(classes, count, NULL, &schema, &error) != PH_OK) {
-        fail_msg("schema %d, seed %llu: %s", (int)kind, (unsigned long long)seed, error.message);
+        fail_msg("schema %d, seed %llu: %s", (int)kind, (unsigned long long)seed, error.text);
     }
     return schema;
 }
@@ -284,7 +284,7 @@ uint64_t session_world_value(const ph_world* world, ph_entity_id entity, const p
         uint64_t name;
         memcpy(&target, raw.bytes, sizeof target);
         return ph_world_identify(world, target, &name, NULL) == PH_OK ? session_name_value(name)
-                                                                      : SESSION_NOBODY;
+                                                                      : SESSION_NO_ENTITY;
     }
     return hash_raw(&raw, field);
 }
@@ -303,7 +303,7 @@ uint64_t session_client_value(const ph_client* client, ph_entity_id entity,
         uint64_t name;
         memcpy(&target, raw.bytes, sizeof target);
         return ph_client_identify(client, target, &name, NULL) == PH_OK ? session_name_value(name)
-                                                                        : SESSION_NOBODY;
+                                                                        : SESSION_NO_ENTITY;
     }
     return hash_raw(&raw, field);
 }

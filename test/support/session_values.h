@@ -33,8 +33,8 @@ void session_value_set_wide(ph_world* world, ph_entity_id entity, const ph_prope
                             int property, test_rng* rng, const ph_entity_id* targets,
                             int target_count);
 
-// What a reference to nobody hashes to.
-#define SESSION_NOBODY UINT64_C(0)
+// What a reference to no entity hashes to.
+#define SESSION_NO_ENTITY UINT64_C(0)
 
 uint64_t session_world_value(const ph_world* world, ph_entity_id entity, const ph_property_def* def,
                              int property);

@@ -69,8 +69,8 @@ int scene_look(const slots_scene* scene, ph_seen* seen)
     return ph_nearest_brute_force(&scene->crowd, &wide, scene->eye.wanted, scratch, seen);
 }
 
-// Takes one more into a reach, which says of the furthest how far it is, and of the always visible who
-// was spawned last.
+// Takes one more into a reach, which says of the furthest how far it is, and of the always visible
+// which was spawned last.
 static void widen(const slots_scene* scene, ph_reach* reach, uint64_t* always_end,
                   const ph_seen* seen)
 {
@@ -98,8 +98,8 @@ static ph_view view_of(const slots_scene* scene, const ph_seen* seen, int count)
     return view;
 }
 
-// Whether the world would say so: everybody shown is still there and may be seen, and nobody is seen
-// at any distance.
+// Whether the world would say so: every entity shown is still there and may be seen, and none is
+// seen at any distance.
 static bool is_calm(const slots_scene* scene)
 {
     for (int i = 0; i < SCENE_CROWD; ++i) {

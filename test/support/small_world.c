@@ -65,7 +65,7 @@ static const ph_class_def classes[] = {
     {.name = "stone", .properties = stone_properties, .property_count = 1},
 };
 
-const person test_somebody = {
+const person test_entity = {
     .position_mm = {1000, -2000, 300},
     .heading_deg = 90.0f,
     .health = 77,

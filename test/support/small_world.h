@@ -70,6 +70,6 @@ bool test_is_same(ph_entity_id a, ph_entity_id b);
 bool test_is_none(ph_entity_id id);
 
 // Every field filled, but for the target.
-extern const person test_somebody;
+extern const person test_entity;
 
 #endif

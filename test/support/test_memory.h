@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 // An allocator that counts, checks and fails on demand. Fresh memory is filled with 0xA5 and
-// released memory with 0x5A, so nobody gets away with reading either.
+// released memory with 0x5A, so a test that reads either fails.
 //
 //   test_memory memory = {0};
 //   ph_allocator allocator = test_memory_allocator(&memory);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// The game of a session: who comes and goes, and what changes.
+// The game of a session: entities that come and go, and what changes.
 
 #include "test_session.h"
 
@@ -157,7 +157,7 @@ static void draw_wide(test_session* session, ph_world_def* world_def)
     session->side_mm = side < 1 ? 1 : least_int(side, INT32_MAX);
     session->origin_mm = (int32_t)draw_whole(&session->rng, INT32_MIN, INT32_MAX);
     session->wide.reach_mm = wide_whole(session, 1, session->side_mm);
-    // Packets may be seconds on their way.
+    // Packets may be in flight for seconds.
     def->network.delay_us = (uint32_t)draw_whole(&session->rng, 0, 2000000);
     def->network.jitter_us = (uint32_t)draw_whole(&session->rng, 0, 1000000);
     def->network.loss = draw_real(&session->rng, 0.0, 0.5);

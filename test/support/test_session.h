@@ -37,7 +37,7 @@ enum {
     SESSION_TICK_US = 100000,
 };
 
-// Zero-initialised is a session of nobody.
+// Zero-initialised is a session without entities.
 typedef struct session_def {
     uint64_t seed;
     session_schema schema;
@@ -58,7 +58,7 @@ typedef struct session_def {
                         // most that is visible, the lowest budget
     int crowd_max;      // wide: entities at most; 0: as many as can be seen, and some more
     int slot_count_max; // wide: of a viewer; 0: as many as there can be
-    bool is_bare;       // wide: room for so many entities and viewers, but nobody is there yet
+    bool is_bare;       // wide: room for so many entities and viewers, but none is there yet
 } session_def;
 
 // What a wide session has drawn for all of its viewers; each then draws from the rest.
@@ -77,7 +77,7 @@ typedef struct session_entity {
     uint64_t once_changed; // of what is sent once: changed since the spawn
 } session_entity;
 
-// Who a slot of the world's sight shows, or showed last.
+// The entity that a slot of the world's sight shows, or showed last.
 typedef struct session_shown {
     ph_entity_id id;
     uint64_t name;
@@ -86,7 +86,7 @@ typedef struct session_shown {
 } session_shown;
 
 typedef struct session_viewer {
-    ph_viewer_id id; // {0}: nobody
+    ph_viewer_id id; // {0}: none
     ph_viewer_def def;
     ph_entity_id own;
     ph_client* client;
@@ -118,7 +118,7 @@ struct test_session {
     int32_t places1[SESSION_PLACES_MAX];    // by index1 of an id: place in entities, plus 1
     int entity_count;
     uint64_t next_name;
-    uint64_t dead_name; // somebody's who is gone, or 0
+    uint64_t dead_name; // of an entity that is gone, or 0
     session_viewer viewers[SESSION_VIEWERS_MAX];
     uint32_t next_session;
     bool is_next_universal; // the viewer that joins next writes codes, in place of the models
@@ -189,7 +189,7 @@ bool session_is_for(const ph_property_def* def, const session_viewer* viewer, in
 // not NULL, why says where.
 bool session_is_equal(const test_session* session, int viewer, char why[200]);
 
-// The same of one slot that shows somebody.
+// The same of one slot that shows an entity.
 bool session_is_slot_equal(const test_session* session, int viewer, int slot);
 
 // Steps without changes until every client is equal, and a few more; fails after so many.

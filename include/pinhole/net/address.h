@@ -5,12 +5,12 @@
 // any socket; text both ways.
 //
 //     ph_address server;
-//     if (ph_address_parse("192.0.2.1:40000", &server) != PH_OK) { ... }
+//     if (ph_address_parse("192.0.2.1:40000", &server, NULL) != PH_OK) { ... }
 
 #ifndef PINHOLE_NET_ADDRESS_H
 #define PINHOLE_NET_ADDRESS_H
 
-#include <pinhole/base.h>
+#include <pinhole/error.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -46,8 +46,8 @@ PH_API ph_address ph_address_make_ipv6(const uint8_t bytes[16], uint16_t port);
 
 /// Reads "192.0.2.1:40000", "[2001:db8::1]:40000", "[::1]" or "::1"; without a port it is 0.
 /// Numbers only, nothing is looked up; nothing may stand before or behind.
-/// @return PH_OK, or PH_ERROR_TEXT with *address set to {0}.
-PH_API ph_result ph_address_parse(const char* text, ph_address* address);
+/// @return PH_OK, or PH_ERROR_TEXT with *address set to {0} and *error, which may be NULL, filled.
+PH_API ph_result ph_address_parse(const char* text, ph_address* address, ph_error* error);
 
 /// Writes what ph_address_parse reads, always with the port; IPv6 in the short lower-case form of
 /// RFC 5952; "none" for {0}. @return text.

@@ -28,6 +28,7 @@
 #ifndef PINHOLE_NET_HOST_H
 #define PINHOLE_NET_HOST_H
 
+#include <pinhole/error.h>
 #include <pinhole/message.h>
 #include <pinhole/net/netcode_server.h>
 #include <pinhole/net/pool.h>
@@ -78,6 +79,9 @@ typedef struct ph_host_def {
     void* on_messages_context;
     /// Zero-initialised means malloc and free. Best one that hands out whole cache lines.
     ph_allocator allocator;
+    /// Is told what was wrong with a call (pinhole/error.h). Default NULL.
+    ph_error_fn* on_error;
+    void* on_error_context;
     /// Set by ph_host_def_default(). Do not touch.
     uint32_t cookie;
 } ph_host_def;
@@ -87,8 +91,8 @@ typedef struct ph_host ph_host;
 PH_API ph_host_def ph_host_def_default(void);
 
 /// Opens the sockets. The def holds the private key: wipe it afterwards.
-/// @return PH_OK, PH_ERROR_TAKEN (the port is in use), PH_ERROR_VALUE (an address, or none that
-/// clients could reach, or the capacity), PH_ERROR_MEMORY, or PH_ERROR_SYSTEM; *host is NULL unless PH_OK.
+/// @return PH_OK, PH_ERROR_TAKEN (the port is in use), PH_ERROR_ARGUMENT (a field of the def),
+/// PH_ERROR_MEMORY, or PH_ERROR_SYSTEM; *host is NULL unless PH_OK.
 PH_API ph_result ph_host_open(const ph_host_def* def, ph_host** host);
 
 /// Sends nothing: stop it first. Removes its viewers from the world; events that were not taken are lost.
@@ -114,11 +118,11 @@ PH_API bool ph_host_next_event(ph_host* host, ph_net_event* event);
 
 /// Gives a client that has connected a view of the world, and messages. Of the def, overhead_bytes and
 /// session are filled in here. The viewer's eye, entity and so on are the game's to change; its budget
-/// and its end are the host's: not ph_viewer_set_budget, ph_viewer_reserve, ph_viewer_spend, ph_world_remove_viewer.
-/// @return PH_OK; PH_ERROR_VALUE (it was admitted before; or there is no such client, which is no fault:
-/// it may have left before its event was taken); PH_ERROR_RANGE (also when the schema's largest enter
-/// leaves messages no room), PH_ERROR_STALE or PH_ERROR_MEMORY, as ph_world_add_viewer(). The client stays
-/// connected whatever comes of it.
+/// and its end are the host's: not ph_viewer_set_budget, ph_viewer_reserve, ph_viewer_spend,
+/// ph_world_remove_viewer. What is wrong with the viewer's def is reported by the world.
+/// @return PH_OK; PH_ERROR_STALE when there is no such client, which is no fault: it may have left before
+/// its event was taken; PH_ERROR_ARGUMENT (it was admitted before; the schema's largest enter leaves
+/// messages no room); else as ph_world_add_viewer(). The client stays connected whatever comes of it.
 PH_API ph_result ph_host_admit(ph_host* host, int client, const ph_viewer_def* viewer);
 
 /// Ends a connection; the event follows. Nothing when there is no such client.

@@ -55,6 +55,10 @@ typedef struct ph_net_client_def {
     /// Zero-initialised means malloc and free. All is allocated at creation, about 2.5 KB.
     ph_allocator allocator;
 
+    /// Is told what was wrong with a call (pinhole/error.h). Default NULL.
+    ph_error_fn* on_error;
+    void* on_error_context;
+
     /// Set by ph_net_client_def_default(). Do not touch.
     uint32_t cookie;
 } ph_net_client_def;
@@ -64,7 +68,7 @@ typedef struct ph_net_client ph_net_client;
 PH_API ph_net_client_def ph_net_client_def_default(void);
 
 /// Creates a client that is disconnected.
-/// @return PH_OK, or PH_ERROR_MEMORY with *client set to NULL.
+/// @return PH_OK, or PH_ERROR_ARGUMENT (a field of the def) or PH_ERROR_MEMORY with *client set to NULL.
 PH_API ph_result ph_net_client_create(const ph_net_client_def* def, ph_net_client** client);
 
 /// Wipes the keys and gives the memory back. Sends nothing: disconnect first. NULL is allowed.

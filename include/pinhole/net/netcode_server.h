@@ -83,6 +83,10 @@ typedef struct ph_net_server_def {
     /// Zero-initialised means malloc and free. All is allocated at creation.
     ph_allocator allocator;
 
+    /// Is told what was wrong with a call (pinhole/error.h). Default NULL.
+    ph_error_fn* on_error;
+    void* on_error_context;
+
     /// Set by ph_net_server_def_default(). Do not touch.
     uint32_t cookie;
 } ph_net_server_def;
@@ -92,8 +96,8 @@ typedef struct ph_net_server ph_net_server;
 PH_API ph_net_server_def ph_net_server_def_default(void);
 
 /// Creates a server that is stopped. The def holds the private key: wipe it afterwards.
-/// @return PH_OK; PH_ERROR_VALUE (number or kind of addresses, a capacity out of range) or
-///         PH_ERROR_MEMORY, with *server set to NULL and nothing leaked.
+/// @return PH_OK, or PH_ERROR_ARGUMENT (a field of the def) or PH_ERROR_MEMORY with *server set to NULL and
+///         nothing leaked.
 PH_API ph_result ph_net_server_create(const ph_net_server_def* def, ph_net_server** server);
 
 /// Wipes all keys and gives the memory back. Sends nothing: stop it first. NULL is allowed.

@@ -20,6 +20,7 @@
 #ifndef PINHOLE_NET_NETCODE_TOKEN_H
 #define PINHOLE_NET_NETCODE_TOKEN_H
 
+#include <pinhole/error.h>
 #include <pinhole/net/netcode_common.h>
 
 #ifdef __cplusplus
@@ -72,6 +73,10 @@ typedef struct ph_token_def {
     /// What the backend wants to tell the server about the player. The client cannot read it.
     uint8_t user_data[PH_TOKEN_USER_DATA_SIZE];
 
+    /// Is told what was wrong with a call (pinhole/error.h). Default NULL.
+    ph_error_fn* on_error;
+    void* on_error_context;
+
     /// Set by ph_token_def_default(). Do not touch.
     uint32_t cookie;
 } ph_token_def;
@@ -79,8 +84,7 @@ typedef struct ph_token_def {
 PH_API ph_token_def ph_token_def_default(void);
 
 /// Makes a token. The def holds the private key: wipe it when it is no longer needed.
-/// @return PH_OK; PH_ERROR_VALUE (number or kind of addresses) or PH_ERROR_RANGE (the token would
-///         outlive time), with token all zero.
+/// @return PH_OK, or PH_ERROR_ARGUMENT (a field of the def) with token all zero.
 PH_API ph_result ph_token_write(const ph_token_def* def, uint8_t token[PH_TOKEN_SIZE]);
 
 /// Why a client will not use a token.

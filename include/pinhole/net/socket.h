@@ -16,6 +16,7 @@
 #ifndef PINHOLE_NET_SOCKET_H
 #define PINHOLE_NET_SOCKET_H
 
+#include <pinhole/error.h>
 #include <pinhole/net/netcode_common.h>
 
 #ifdef __cplusplus
@@ -36,6 +37,9 @@ typedef struct ph_socket_def {
     int send_buffer_bytes;
     /// Zero-initialised means malloc and free.
     ph_allocator allocator;
+    /// Is told what was wrong with a call (pinhole/error.h). Default NULL.
+    ph_error_fn* on_error;
+    void* on_error_context;
     /// Set by ph_socket_def_default(). Do not touch.
     uint32_t cookie;
 } ph_socket_def;
@@ -44,7 +48,7 @@ typedef struct ph_socket ph_socket;
 
 PH_API ph_socket_def ph_socket_def_default(void);
 
-/// @return PH_OK, PH_ERROR_VALUE (no address), PH_ERROR_TAKEN (the port is in use),
+/// @return PH_OK, PH_ERROR_ARGUMENT (a field of the def), PH_ERROR_TAKEN (the port is in use),
 /// PH_ERROR_MEMORY, or PH_ERROR_SYSTEM for anything else that the system says no to; *socket is
 /// NULL then.
 PH_API ph_result ph_socket_open(const ph_socket_def* def, ph_socket** socket);

@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// The README's hello world in C++: a hundred dancers, watched over a link that loses one datagram in ten.
+
+#include <pinhole/pinhole.hpp>
+
+#include <cmath>
+#include <cstdio>
+
+struct dancer {
+    std::int64_t place_mm[3];
+};
+
+int main()
+{
+    pinhole::schema schema(
+        pinhole::class_builder<dancer>("dancer").position("place", &dancer::place_mm));
+    const auto dancers = schema.find_class<dancer>("dancer");
+    pinhole::world world(schema);
+    pinhole::client client(schema);
+    ph_link_def link_def = {};
+    link_def.seed = 2;
+    link_def.delay_us = 50000;
+    link_def.loss = 0.1;
+    pinhole::link link(link_def); // a simulated network, where a game has its sockets
+    pinhole::viewer_id viewer;
+    pinhole::entity<dancer> all[100];
+    bool is_well =
+        world && client && link && world.add_viewer(ph_viewer_def_default(), viewer) == PH_OK;
+    ph_spawn spawn = {};
+    for (; spawn.key < 100 && is_well; ++spawn.key) {
+        is_well = world.spawn(dancers, spawn, all[spawn.key]) == PH_OK;
+    }
+    std::puts(is_well ? "second  kbit/s  in view  updates  lost  mean error" : "cannot start");
+    for (int tick = 0; tick <= 100 && is_well; ++tick) {
+        const std::uint64_t now_us = 100000 * static_cast<std::uint64_t>(tick);
+        double error_mm = 0.0;
+        client.advance(now_us);
+        for (unsigned i = 0; i < 100; ++i) {
+            const double x_mm = std::trunc(1000.0 * i * std::cos(i + 0.002 * tick));
+            const double y_mm = std::trunc(1000.0 * i * std::sin(i + 0.002 * tick));
+            const dancer state = {
+                {static_cast<std::int64_t>(x_mm), static_cast<std::int64_t>(y_mm), 0}};
+            is_well = world.set_struct(all[i], state) == PH_OK && is_well;
+            ph_pose pose;
+            if (client.get_pose(client.find(i), pose) == PH_OK) {
+                error_mm += std::hypot(pose.position_mm[0] - x_mm, pose.position_mm[1] - y_mm) /
+                            client.entity_count();
+            }
+        }
+        world.tick();
+        world.send_all(now_us, [&](pinhole::viewer_id, const void* bytes, std::size_t size) {
+            is_well = link.send(now_us, bytes, size) == PH_OK && is_well;
+        });
+        std::uint8_t data[PH_PAYLOAD_MAX];
+        while (const std::size_t size = link.receive(now_us, data, sizeof data)) {
+            client.receive(now_us, data, size); // here the answer goes back at once
+            is_well =
+                world.receive_ack(viewer, now_us, data, client.write_ack(now_us, data)) == PH_OK &&
+                is_well;
+        }
+        ph_viewer_stats stats;
+        if (tick % 10 == 0 && world.get_viewer_stats(viewer, stats) == PH_OK) {
+            std::printf("%6d  %6.1f  %7d  %7d  %4d  %7.0f mm\n", tick / 10, stats.sent_kbps,
+                        client.entity_count(), static_cast<int>(stats.sent_updates),
+                        static_cast<int>(stats.lost_packets), error_mm);
+        }
+    }
+    return is_well ? 0 : 1;
+}

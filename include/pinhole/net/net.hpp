@@ -1,0 +1,288 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Secure connections over UDP for C++17, in the style of pinhole/pinhole.hpp: owners of a server's host, a
+// client's connection, sockets and threads. Needs libpinhole-net.
+//
+//     ph_host_def def = ph_host_def_default();
+//     def.world = world.get();
+//     auto on_messages = [&](int client, ph_messages* messages) { ... };
+//     pinhole::set_callback(def.on_messages, def.on_messages_context, on_messages);
+//     pinhole::host host;                                 // behind the world: it ends before the world does
+//     if (host.open(def) != PH_OK) { ... }
+//     for (;;) {
+//         host.receive(next_tick_us);
+//         host.tick();
+//         for (ph_net_event event; host.next_event(event);) { ... }
+//         world.tick();
+//         host.send();
+//     }
+
+#ifndef PINHOLE_NET_NET_HPP
+#define PINHOLE_NET_NET_HPP
+
+#include <pinhole/pinhole.hpp>
+
+#include <pinhole/net/host.h>
+#include <pinhole/net/netcode.h>
+#include <pinhole/net/rate.h>
+
+namespace pinhole
+{
+
+/// ph_address_parse(). @return PH_OK, or PH_ERROR_TEXT with the address set to none.
+[[nodiscard]] inline ph_result parse_address(std::string_view text, ph_address& address) noexcept
+{
+    const detail::ended_text<PH_ADDRESS_TEXT_MAX> ended(text);
+    return ph_address_parse(ended.bytes, &address);
+}
+
+template <> struct ending<ph_pool> {
+    static void end(ph_pool* object) noexcept
+    {
+        ph_pool_destroy(object);
+    }
+};
+
+/// Owns a ph_pool: threads for a host or a world, which it outlives.
+class pool : public owner<ph_pool>
+{
+  public:
+    pool() noexcept = default;
+
+    /// 0: as many threads as there are cores. Empty when there is no memory.
+    explicit pool(int thread_count) noexcept
+    {
+        reset(ph_pool_create(thread_count));
+    }
+
+    int thread_count() const noexcept
+    {
+        return ph_pool_thread_count(get());
+    }
+
+    /// ph_pool_run(). work(int index) runs for every index below count, on any of the threads.
+    template <class Work> void run(int count, Work&& work) noexcept
+    {
+        auto&& target = detail::borrowable(work);
+        const callback<ph_job_fn> bound(target);
+        ph_pool_run(get(), count, bound.function, bound.context);
+    }
+};
+
+template <> struct ending<ph_host> {
+    static void end(ph_host* object) noexcept
+    {
+        ph_host_close(object);
+    }
+};
+
+/// Owns a ph_host: a server in one object, net/host.h. Its end closes it; stop() first, to tell the clients.
+class host : public owner<ph_host>
+{
+  public:
+    host() noexcept = default;
+
+    /// Closes what it held, also when it fails.
+    [[nodiscard]] ph_result open(const ph_host_def& def) noexcept
+    {
+        return remake(ph_host_open, def);
+    }
+
+    ph_address local_address() const noexcept
+    {
+        return ph_host_local_address(get());
+    }
+
+    ph_address public_address() const noexcept
+    {
+        return ph_host_public_address(get());
+    }
+
+    void receive(std::uint64_t until_us) noexcept
+    {
+        ph_host_receive(get(), until_us);
+    }
+
+    void tick() noexcept
+    {
+        ph_host_tick(get());
+    }
+
+    /// @return False when there is no event.
+    [[nodiscard]] bool next_event(ph_net_event& event) noexcept
+    {
+        return ph_host_next_event(get(), &event);
+    }
+
+    [[nodiscard]] ph_result admit(int client, const ph_viewer_def& viewer) noexcept
+    {
+        return ph_host_admit(get(), client, &viewer);
+    }
+
+    void disconnect(int client) noexcept
+    {
+        ph_host_disconnect(get(), client);
+    }
+
+    void send(std::uint64_t until_us = UINT64_MAX) noexcept
+    {
+        ph_host_send(get(), until_us);
+    }
+
+    void stop() noexcept
+    {
+        ph_host_stop(get());
+    }
+
+    int client_count() const noexcept
+    {
+        return ph_host_client_count(get());
+    }
+
+    int client_at(int i) const noexcept
+    {
+        return ph_host_client_at(get(), i);
+    }
+
+    /// @return False when no client has this index.
+    [[nodiscard]] bool get_client(int client, ph_net_client_info& info) const noexcept
+    {
+        return ph_host_get_client(get(), client, &info);
+    }
+
+    viewer_id viewer(int client) const noexcept
+    {
+        return ph_host_viewer(get(), client);
+    }
+
+    /// The host's own: borrowed, nullptr unless the client is admitted.
+    ph_messages* messages_of(int client) noexcept
+    {
+        return ph_host_messages(get(), client);
+    }
+
+    int bits_per_second(int client) const noexcept
+    {
+        return ph_host_bits_per_second(get(), client);
+    }
+
+    ph_host_stats stats() const noexcept
+    {
+        return ph_host_get_stats(get());
+    }
+};
+
+template <> struct ending<ph_socket> {
+    static void end(ph_socket* object) noexcept
+    {
+        ph_socket_close(object);
+    }
+};
+
+/// Owns a ph_socket: net/socket.h.
+class socket : public owner<ph_socket>
+{
+  public:
+    socket() noexcept = default;
+
+    /// Closes what it held, also when it fails.
+    [[nodiscard]] ph_result open(const ph_socket_def& def) noexcept
+    {
+        return remake(ph_socket_open, def);
+    }
+
+    ph_address local_address() const noexcept
+    {
+        return ph_socket_local_address(get());
+    }
+
+    bool wait(std::uint64_t timeout_us) noexcept
+    {
+        return ph_socket_wait(get(), timeout_us);
+    }
+
+    /// @return How many datagrams there are, 0..max.
+    [[nodiscard]] int receive(ph_datagram* datagrams, int max) noexcept
+    {
+        return ph_socket_receive(get(), datagrams, max);
+    }
+
+    /// @return How many the system took; the others are lost and counted.
+    int send(const ph_datagram* datagrams, int count) noexcept
+    {
+        return ph_socket_send(get(), datagrams, count);
+    }
+
+    ph_socket_stats stats() const noexcept
+    {
+        return ph_socket_get_stats(get());
+    }
+};
+
+template <> struct ending<ph_net_client> {
+    static void end(ph_net_client* object) noexcept
+    {
+        ph_net_client_destroy(object);
+    }
+};
+
+/// Owns a ph_net_client: a client's secure connection, net/netcode_client.h. Its end sends nothing: disconnect()
+/// first.
+class net_client : public owner<ph_net_client>
+{
+  public:
+    net_client() noexcept = default;
+
+    [[nodiscard]] ph_result create(const ph_net_client_def& def) noexcept
+    {
+        return remake(ph_net_client_create, def);
+    }
+
+    void connect(const void* token, std::size_t size, std::uint64_t now_us) noexcept
+    {
+        ph_net_client_connect(get(), token, size, now_us);
+    }
+
+    void tick(std::uint64_t now_us) noexcept
+    {
+        ph_net_client_tick(get(), now_us);
+    }
+
+    void advance(std::uint64_t now_us) noexcept
+    {
+        ph_net_client_advance(get(), now_us);
+    }
+
+    /// Opens the datagram in place. The result says why it was of no use; the payload has size 0 then.
+    ph_net_refusal receive(const ph_address& from, void* bytes, std::size_t size,
+                           ph_net_payload& payload) noexcept
+    {
+        return ph_net_client_receive(get(), &from, bytes, size, &payload);
+    }
+
+    /// @return False, with nothing sent, unless connected.
+    bool send(const void* bytes, std::size_t size) noexcept
+    {
+        return ph_net_client_send(get(), bytes, size);
+    }
+
+    void disconnect() noexcept
+    {
+        ph_net_client_disconnect(get());
+    }
+
+    ph_net_client_state state() const noexcept
+    {
+        return ph_net_client_get_state(get());
+    }
+
+    ph_net_client_stats stats() const noexcept
+    {
+        return ph_net_client_get_stats(get());
+    }
+};
+
+} // namespace pinhole
+
+#endif

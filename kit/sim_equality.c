@@ -1,0 +1,132 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// Values are read at both ends in the same way, from levels that are equal or not; so equal bytes
+// are equal levels. While a run is measured, only what changed at one of the ends is compared; the
+// whole is compared while the world stands still.
+
+#include "kit/sim_equality.h"
+
+#include "kit/wrap.h"
+
+#include <pinhole/viewer.h>
+
+#include <string.h>
+
+typedef union value {
+    int64_t whole;
+    double number;
+    int32_t place[3];
+    char text[PH_TEXT_LENGTH_MAX + 1];
+} value;
+
+static size_t size_of(ph_field field)
+{
+    switch (field) {
+    case PH_FIELD_I64:
+        return sizeof(int64_t);
+    case PH_FIELD_F64:
+        return sizeof(double);
+    case PH_FIELD_I32X3:
+        return sizeof(int32_t[3]);
+    default:
+        return PH_TEXT_LENGTH_MAX + 1;
+    }
+}
+
+typedef struct ends {
+    const ph_sim_pair* pair;
+    ph_entity_id shown;
+    ph_entity_id real;
+} ends;
+
+static bool is_same(const ends* of, int property, ph_field field)
+{
+    value there;
+    value here;
+    const size_t size = size_of(field);
+    if (ph_world_get_property(of->pair->stage->world, of->real, property, field, &there, size) !=
+            PH_OK ||
+        ph_client_get_property(of->pair->client, of->shown, property, field, &here, size) !=
+            PH_OK) {
+        return false;
+    }
+    return field == PH_FIELD_TEXT ? strcmp(there.text, here.text) == 0
+                                  : memcmp(&there, &here, size) == 0;
+}
+
+uint64_t ph_sim_differing(const ph_sim_pair* pair, ph_entity_id shown, int entity, uint64_t traits)
+{
+    const ph_sim_stage* stage = pair->stage;
+    const ends of = {.pair = pair, .shown = shown, .real = stage->source->entity_id[entity]};
+    uint64_t differing = 0;
+    for (int t = 0; t < stage->trait_count && traits >> t != 0; ++t) {
+        const ph_sim_trait* trait = &stage->traits[t];
+        if ((traits >> t & 1) != 0 && !is_same(&of, trait->property, trait->field)) {
+            differing |= (uint64_t)1 << t;
+        }
+    }
+    return differing;
+}
+
+// ---- everything
+
+static bool is_within(const ph_sim_pair* pair, int entity, double distance_m)
+{
+    const ph_source* source = pair->stage->source;
+    const double x_mm = ph_wrap_mm(source->x_mm[pair->entity], source->x_mm[entity]);
+    const double y_mm = ph_wrap_mm(source->y_mm[pair->entity], source->y_mm[entity]);
+    const double distance_mm = distance_m * 1000.0;
+    return distance_m == 0.0 || x_mm * x_mm + y_mm * y_mm <= distance_mm * distance_mm;
+}
+
+// Heading included.
+static bool are_values_alike(const ends* of, int entity)
+{
+    const ph_sim_stage* stage = of->pair->stage;
+    const ph_class_def* kind = ph_schema_class(stage->schema, 0);
+    const ph_column_bindings* bindings = &stage->source->bindings;
+    for (int i = 0; i < bindings->count; ++i) {
+        const ph_column_binding* binding = &bindings->items[i];
+        const ph_property_def* property = &kind->properties[binding->property];
+        const bool is_due =
+            ph_sim_is_for_all(property) && is_within(of->pair, entity, property->distance_m);
+        if (is_due && !is_same(of, binding->property, binding->field)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_entity_alike(const ph_sim_pair* pair, ph_entity_id real)
+{
+    const ph_sim_stage* stage = pair->stage;
+    uint64_t name = 0;
+    if (ph_world_identify(stage->world, real, &name, NULL) != PH_OK) {
+        return false;
+    }
+    const ends of = {.pair = pair, .shown = ph_client_find(pair->client, name), .real = real};
+    const int entity = ph_recording_find(stage->recording, (uint32_t)name);
+    return of.shown.index1 != 0 && entity >= 0 && is_same(&of, stage->position, PH_FIELD_I32X3) &&
+           are_values_alike(&of, entity);
+}
+
+bool ph_sim_is_equal(const ph_sim_pair* pair)
+{
+    const ph_world* world = pair->stage->world;
+    ph_vision sight;
+    if (ph_viewer_get_vision(world, pair->viewer, &sight) != PH_OK) {
+        return false;
+    }
+    int count = 0;
+    for (int slot = 0; slot < sight.slot_count; ++slot) {
+        if (sight.entities[slot] == PH_ENTITY_NONE) {
+            continue;
+        }
+        ++count;
+        if (!is_entity_alike(pair, ph_world_entity_at(world, sight.entities[slot]))) {
+            return false;
+        }
+    }
+    return count == ph_client_entity_count(pair->client);
+}

@@ -1,0 +1,192 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// A client that has everything is alike; each thing that it does not have is found.
+
+#include "test_support.h"
+
+#include "kit/derive.h"
+#include "kit/scene_recording.h"
+#include "kit/recording_csv.h"
+#include "kit/sim_equality.h"
+
+#include <pinhole/viewer.h>
+
+#include <string.h>
+
+#define TICK_US UINT64_C(100000)
+
+typedef struct fixture {
+    ph_recording* recording;
+    ph_schema* schema;
+    ph_sim_def def;
+    ph_sim_stage* stage;
+    ph_client* client;
+    ph_sim_pair pair;
+    uint64_t now_us;
+} fixture;
+
+static void deliver(void* context, ph_viewer_id viewer, const void* bytes, size_t size)
+{
+    (void)viewer;
+    fixture* f = context;
+    assert_int_equal(ph_client_receive(f->client, f->now_us, bytes, size), PH_OK);
+}
+
+// Sends all that is due, over a perfect link.
+static void exchange(fixture* f)
+{
+    for (int i = 0; i < 5; ++i) {
+        f->now_us += TICK_US;
+        ph_viewer_send(f->stage->world, f->pair.viewer, f->now_us, deliver, f);
+        uint8_t ack[PH_ACK_SIZE];
+        const size_t size = ph_client_write_ack(f->client, f->now_us, ack);
+        ph_viewer_receive_ack(f->stage->world, f->pair.viewer, f->now_us, ack, size);
+        ph_sim_stage_tick(f->stage);
+    }
+}
+
+static void set_up_on(fixture* f, ph_recording* recording)
+{
+    ph_fault fault = {0};
+    assert_non_null(recording);
+    *f = (fixture){.def = ph_sim_def_default(), .now_us = 1000000, .recording = recording};
+    f->schema = ph_derive_schema(f->recording, &fault);
+    f->stage = ph_sim_stage_create(&f->def, f->recording, f->schema, &fault);
+    assert_non_null(f->stage);
+    assert_true(ph_sim_stage_put(f->stage, &fault));
+    int own = 0;
+    while (!f->stage->source->present[own]) {
+        ++own;
+    }
+    ph_viewer_def viewer = ph_viewer_def_default();
+    viewer.entity = f->stage->source->entity_id[own];
+    viewer.bits_per_second = 0;
+    ph_client_def client = ph_client_def_default();
+    client.schema = f->schema;
+    client.profile = f->def.profile;
+    client.slot_capacity = 2 * viewer.visible_max;
+    client.ground = f->recording->ground;
+    assert_int_equal(ph_client_create(&client, &f->client), PH_OK);
+    f->pair = (ph_sim_pair){.stage = f->stage, .client = f->client, .entity = own};
+    assert_int_equal(ph_world_add_viewer(f->stage->world, &viewer, &f->pair.viewer), PH_OK);
+    ph_sim_stage_tick(f->stage);
+}
+
+static void set_up(fixture* f)
+{
+    ph_fault fault = {0};
+    const ph_scene_recording_def recording = {
+        .scene = "town", .count = 12, .seconds = 2.0, .seed = 3};
+    set_up_on(f, ph_scene_recording_make(&recording, &fault));
+}
+
+static void tear_down(fixture* f)
+{
+    ph_client_destroy(f->client);
+    ph_sim_stage_destroy(f->stage);
+    ph_schema_destroy(f->schema);
+    ph_recording_destroy(f->recording);
+}
+
+static void a_client_is_alike_once_it_was_told_everything(void** state)
+{
+    (void)state;
+    fixture f;
+    set_up(&f);
+    assert_false(ph_sim_is_equal(&f.pair));
+    exchange(&f);
+    assert_true(ph_client_entity_count(f.client) > 1);
+    assert_true(ph_sim_is_equal(&f.pair));
+    tear_down(&f);
+}
+
+static void a_value_that_was_not_told_is_found(void** state)
+{
+    (void)state;
+    fixture f;
+    set_up(&f);
+    exchange(&f);
+    const ph_entity_id own = f.stage->source->entity_id[f.pair.entity];
+    const ph_entity_id shown = ph_client_find(f.client, f.recording->id[f.pair.entity]);
+    assert_int_equal(ph_sim_differing(&f.pair, shown, f.pair.entity, UINT64_MAX), 0);
+    const int trait = f.stage->trait_count - 1;
+    int64_t value = 0;
+    const int property = f.stage->traits[trait].property;
+    ph_world_get_property(f.stage->world, own, property, PH_FIELD_I64, &value, sizeof value);
+    value = value == 0 ? 1 : 0;
+    assert_int_equal(
+        ph_world_set_property(f.stage->world, own, property, PH_FIELD_I64, &value, sizeof value),
+        PH_OK);
+    assert_int_equal(ph_sim_differing(&f.pair, shown, f.pair.entity, UINT64_MAX),
+                     (uint64_t)1 << trait);
+    assert_false(ph_sim_is_equal(&f.pair));
+    exchange(&f);
+    assert_true(ph_sim_is_equal(&f.pair));
+    tear_down(&f);
+}
+
+// 4 m apart, and health is told within 100 m.
+static void a_value_beyond_the_edge_of_the_world_is_found(void** state)
+{
+    (void)state;
+    static const char TEXT[] = "# rate 10\ntick,entity,x_mm,y_mm,z_mm,heading_deg,health\n"
+                               "0,1,2147482000,0,0,0,5\n0,2,-2147482000,0,0,0,9\n";
+    const ph_recording_def def = {0};
+    ph_fault fault = {0};
+    fixture f;
+    set_up_on(&f, ph_recording_parse(TEXT, strlen(TEXT), &def, &fault));
+    exchange(&f);
+    assert_true(ph_sim_is_equal(&f.pair));
+    int64_t health = 5;
+    assert_int_equal(ph_world_set_property(f.stage->world, f.stage->source->entity_id[1],
+                                           f.stage->traits[0].property, PH_FIELD_I64, &health,
+                                           sizeof health),
+                     PH_OK);
+    assert_false(ph_sim_is_equal(&f.pair));
+    tear_down(&f);
+}
+
+static void a_step_that_was_not_told_is_found(void** state)
+{
+    (void)state;
+    fixture f;
+    set_up(&f);
+    exchange(&f);
+    const ph_source* source = f.stage->source;
+    const int own = f.pair.entity;
+    ph_world_move(f.stage->world, source->entity_id[own], source->x_mm[own] + 16, source->y_mm[own],
+                  source->z_mm[own]);
+    assert_false(ph_sim_is_equal(&f.pair));
+    tear_down(&f);
+}
+
+static void an_entity_that_left_and_is_still_shown_is_found(void** state)
+{
+    (void)state;
+    fixture f;
+    set_up(&f);
+    exchange(&f);
+    int other = f.pair.entity + 1;
+    while (ph_client_find(f.client, f.recording->id[other]).index1 == 0) {
+        ++other;
+    }
+    ph_world_despawn(f.stage->world, f.stage->source->entity_id[other]);
+    ph_sim_stage_tick(f.stage);
+    assert_false(ph_sim_is_equal(&f.pair));
+    exchange(&f);
+    assert_true(ph_sim_is_equal(&f.pair));
+    tear_down(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_client_is_alike_once_it_was_told_everything),
+        cmocka_unit_test(a_value_that_was_not_told_is_found),
+        cmocka_unit_test(a_value_beyond_the_edge_of_the_world_is_found),
+        cmocka_unit_test(a_step_that_was_not_told_is_found),
+        cmocka_unit_test(an_entity_that_left_and_is_still_shown_is_found),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
