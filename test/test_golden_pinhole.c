@@ -544,7 +544,7 @@ static void wide_session(void** state)
     update(999, "place");
     end("02_updates");
 
-    begin(with_counts(packet(2, 1, PH_DENSITY_NOBODY), 0, 1), 4294967290u, EYE);
+    begin(with_counts(packet(2, 1, PH_DENSITY_NONE), 0, 1), 4294967290u, EYE);
     newcomer(302, "mark", 40064, 50048, 1664);
     enter(302, 1, UINT64_MAX);
     end("03_greatest_name");

@@ -302,7 +302,7 @@ static void densities_follow_the_share_told(void** state)
     for (int told = 0; told <= slots[8]; ++told) {
         const int density = ph_pinhole_best_density(&sums, &costs);
         assert_true(density >= last && density < PH_DENSITIES);
-        assert_true((density == PH_DENSITY_NOBODY) == (told == 0));
+        assert_true((density == PH_DENSITY_NONE) == (told == 0));
         last = density;
         ++sums.told[8];
     }
@@ -350,7 +350,7 @@ static void flags_are_added_up_at_every_density(void** state)
         for (int density = 0; density < PH_DENSITIES; ++density) {
             const int32_t cost256 = ph_told_sums_cost256(&sums, &costs, density);
             assert_int_equal(cost256, flags_cost256(density, told, silent));
-            assert_true(best == PH_DENSITY_NOBODY || density == PH_DENSITY_NOBODY ||
+            assert_true(best == PH_DENSITY_NONE || density == PH_DENSITY_NONE ||
                         best256 <= cost256);
         }
     }
@@ -361,7 +361,7 @@ static void without_records_there_are_no_flags(void** state)
     (void)state;
     fixture f;
     setup(&f);
-    f.frame.density = PH_DENSITY_NOBODY;
+    f.frame.density = PH_DENSITY_NONE;
     ph_entropy_writer writer;
     ph_entropy_writer_init(&writer, f.bytes, sizeof f.bytes);
     for (int urgency = 0; urgency < PH_URGENCIES; ++urgency) {

@@ -165,7 +165,7 @@ static void the_flags_of_a_full_view_cost_less_than_an_enter_has_more(void** sta
             // At this density, so at the best as well, and of any mixture of them.
             assert_in_range(ph_told_sums_cost256(&sums, &costs, 1), 1, spare256);
             const int best = ph_pinhole_best_density(&sums, &costs);
-            assert_int_not_equal(best, PH_DENSITY_NOBODY);
+            assert_int_not_equal(best, PH_DENSITY_NONE);
             assert_true(ph_told_sums_cost256(&sums, &costs, best) <=
                         ph_told_sums_cost256(&sums, &costs, 1));
         }

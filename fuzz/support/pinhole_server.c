@@ -125,7 +125,7 @@ static void write_updates(const ph_client* client, const ph_pinhole_frame* frame
         const ph_baseline* baseline = &client->baselines.slots[slot].baseline;
         if (baseline->is_entered) {
             // Of an entity that has left, too, now and then.
-            const bool is_told = frame->density != PH_DENSITY_NOBODY && is_writable(client, slot) &&
+            const bool is_told = frame->density != PH_DENSITY_NONE && is_writable(client, slot) &&
                                  (plan->kind1[slot] == PH_RECORD_UPDATE + 1 ||
                                   (plan->kind1[slot] != 0 && fuzz_take(from, 16) == 1));
             ph_pinhole_write_told(frame, writer, ph_pinhole_urgency(frame, baseline), is_told);

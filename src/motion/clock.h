@@ -12,8 +12,9 @@
 //
 // One packet's offset is wrong by half the difference of what the network delayed it and our ack,
 // some 4 ms on a link with 20 ms of jitter. The average forgets (over some 32 packets), so that
-// clocks that drift apart are followed, and single packets that come much too late hardly count. What is shown follows the average at a limited speed: a clock that jumps makes everything
-// that moves jump. Once per packet; asking costs a few instructions.
+// clocks that drift apart are followed, and single packets that come much too late hardly count.
+// What is shown follows the average at a limited speed: a clock that jumps makes everything that
+// moves jump. Once per packet; asking costs a few instructions.
 
 #ifndef PH_MOTION_CLOCK_H
 #define PH_MOTION_CLOCK_H

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// What both ends know the client to have of each slot, at one and the same acked packet: the values that
-// differences of the pinhole profile are told from. The sender moves it on when an acknowledgement says
-// that a packet was applied, the client when a packet states a newer horizon; both by the same function,
-// packet after packet, so both have the same to the last bit.
+// What both ends know the client to have of each slot, at one and the same acked packet: the values
+// that differences of the pinhole profile are coded relative to. The sender moves it on when an
+// acknowledgement says that a packet was applied, the client when a packet states a newer horizon;
+// both by the same function, packet after packet, so both have the same to the last bit.
 //
 //   known      packed (layout.h): newest known value of every property
 //   samples    the two newest known positions and their ticks: the motion through them is extrapolated
@@ -72,8 +72,9 @@ void ph_normals_fill(ph_normals* normals, uint32_t tick_us);
 
 // ---- directions
 //
-// The direction of a displacement in the plane, in integers: both ends compute it and must agree to the last bit,
-// which no atan2 of a C library promises. Once or twice per record that tells a heading.
+// The direction of a displacement in the plane, in integers: both ends compute it and must agree to
+// the last bit, which no atan2 of a C library promises. Once or twice per record that tells a
+// heading.
 
 // From the x axis towards the y axis, in 1/65536 of a turn, at most 8 of them off. 0 for no displacement.
 uint16_t ph_direction_of(int32_t x, int32_t y);
@@ -135,7 +136,7 @@ void ph_baseline_enter(ph_baseline* baseline, const ph_baseline_rules* rules,
 typedef struct ph_turning {
     uint32_t known_level;
     uint32_t level;
-    const uint8_t* position; // where it is told with it; NULL: it is not, or it is that of a jump
+    const uint8_t* position; // where it is sent with it; NULL: it is not, or it is that of a jump
 } ph_turning;
 
 void ph_baseline_turn(ph_baseline* baseline, const ph_baseline_rules* rules, const ph_turning* turn,
@@ -175,8 +176,8 @@ ph_baseline_moves ph_baseline_moves_of(const ph_baseline* baseline);
 // Time from a tick of the baseline to another one; 0 when that is not later.
 uint64_t ph_baseline_time_us(uint32_t from_tick, uint32_t to_tick, uint32_t tick_us);
 
-// The displacement over some ticks, extrapolated to others; to nearest. Exact for displacements below this and fewer ticks
-// than reciprocals.
+// The displacement over some ticks, extrapolated to others; to nearest. Exact for displacements
+// below this and fewer ticks than reciprocals.
 #define PH_CARRIED_MM_END (INT32_C(1) << 19)
 #define PH_RECIPROCALS 64
 

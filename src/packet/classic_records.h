@@ -95,8 +95,8 @@ void ph_classic_write_record(const ph_frame* frame, const ph_record* record, ph_
 // The least that an update of such properties may cost: to ask before anything is worked out.
 int ph_classic_least_bits(const ph_frame* frame, const ph_layout* layout, uint64_t properties);
 
-// An update by itself, from the lowest bit of the first byte on, and its bit statistics, which are set, not added to:
-// other properties' bits stay as they are. @return How many bits.
+// An update by itself, from the lowest bit of the first byte on, and its bit statistics, which are
+// set, not added to: other properties' bits stay as they are. @return How many bits.
 int ph_classic_write_update(const ph_frame* frame, const ph_record* record, uint8_t* bytes,
                             ph_record_bits* stats);
 
@@ -105,7 +105,7 @@ void ph_classic_write_kept(const uint8_t* bytes, int bits, ph_bit_writer* writer
 
 // Reading goes in two steps, because what an update is made of depends on the slot's class:
 // first slot and association (its two low bits), then, with class_index (UPDATE) and blocks set by
-// the caller, what. The blocks must be at least as large as the class's; only what was told is
+// the caller, what. The blocks must be at least as large as the class's; only what was sent is
 // written to them. All fail the reader for what no sender writes; the blocks are worth nothing
 // then. Whether a slot, or that of a reference, exists at all is for the caller to check.
 void ph_classic_read_slot(const ph_frame* frame, ph_bit_reader* reader, ph_record* record);

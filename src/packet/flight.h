@@ -3,7 +3,7 @@
 
 // What is in flight to one client: per packet without an ack, what it contained.
 //
-// Packets come to an end in the order in which they were sent, because an acknowledgement speaks of
+// Packets come to an end in the order in which they were sent, because an acknowledgement covers
 // all up to its newest. So they lie in a ring, each as a row of items, an item for each record:
 //
 //   units   | eye? item item item | item item |    free     | item ... item |
@@ -168,8 +168,8 @@ void ph_flight_retire(ph_flight* flight);
 
 // ---- growth
 
-// Moves everything into a larger ring; no packet is open. Places become others: ph_flight_moved() says which, asked of
-// a copy of the flight as it was.
+// Moves everything into a larger ring; no packet is open. Places become others: ph_flight_moved()
+// says which, asked of a copy of the flight as it was.
 void ph_flight_move(ph_flight* flight, uint32_t* units, uint32_t capacity);
 
 uint16_t ph_flight_moved(const ph_flight* before, uint16_t place);

@@ -8,7 +8,7 @@
 //                  the fate of all; 0: a probe; 126: a probe, 127: a packet, with a hello, whose
 //                  horizon is the session's sequence
 //   tick      11   low bits of the world's tick; the client knows the rest by its own clock
-//   wait       5   how long the newest ack had lain at the sender when this packet left, in units
+//   wait       5   how long the newest ack had waited at the sender when this packet left, in units
 //                  of 8 ms; 31: longer, or no ack yet. The client learns its round trip from it: from
 //                  its ack of the horizon to this packet, less the wait
 //   eye        1   1: full coordinates of the eye follow; 0: the eye of the horizon

@@ -77,11 +77,11 @@ ph_result ph_layouts_create(ph_layouts* layouts, const ph_schema* schema,
 
 void ph_layouts_destroy(ph_layouts* layouts);
 
-// An entity of which nothing has been told: every property at its initial value, texts empty.
+// An entity of which nothing has been sent: every property at its initial value, texts empty.
 // texts may be NULL when the class has none.
 void ph_layout_reset(const ph_layout* layout, uint32_t* words, uint8_t* texts);
 
-// Whether a property has the value that it has before anything is told: what an enter leaves out. A
+// Whether a property has the value that it has before anything is sent: what an enter leaves out. A
 // text is initial when it is empty, whatever its word.
 bool ph_layout_is_initial(const ph_layout* layout, const uint32_t* words, const uint8_t* texts,
                           int property);

@@ -118,7 +118,7 @@ void ph_pinhole_identity(const ph_pinhole_frame* frame, ph_coder* coder, ph_pinh
 
 // ---- places
 
-// How the three coordinates of a place are told from another one.
+// How the three coordinates of a place are coded relative to another one.
 typedef struct place_models {
     ph_pinhole_axis x;
     ph_pinhole_axis y; // its model is chosen by x where it has several
@@ -360,7 +360,7 @@ void ph_pinhole_enter(const ph_pinhole_frame* frame, ph_coder* coder, ph_pinhole
     record->properties = (record->properties & layout->heading) | layout->position | others;
 }
 
-// ---- what the next one is told from
+// ---- what the next one is coded relative to
 
 ph_pinhole_neighbour ph_pinhole_neighbour_of(const ph_pinhole_frame* frame,
                                              const ph_pinhole_record* coded)

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 
 // What both ends expect of a slot before a packet tells anything of it: where its motion leads and how
-// far off that may be, how coarse its position may be told, how urgently a viewer waits for news; and the
-// flags that say which slots are told, whose probabilities follow from that.
+// far off that may be, how coarse its position may be sent, how urgently a viewer waits for news; and the
+// flags that say which slots are sent, whose probabilities follow from that.
 //
 // Forecasts once per record with a position, urgencies and flags once per slot and packet, the density
 // once per packet. Integers only, the same at both ends.
@@ -228,7 +228,7 @@ void ph_pinhole_urgencies(const ph_pinhole_frame* frame, const ph_baseline* slot
 
 static int flag_model(int density, int urgency)
 {
-    PH_ASSERT(density > PH_DENSITY_NOBODY && density < PH_DENSITIES);
+    PH_ASSERT(density > PH_DENSITY_NONE && density < PH_DENSITIES);
     PH_ASSERT(urgency >= 0 && urgency < PH_URGENCIES);
     return (density - 1) * PH_URGENCIES + urgency;
 }
@@ -242,7 +242,7 @@ int ph_pinhole_flag_entry(int density, int urgency, bool is_told)
 uint32_t ph_pinhole_flag_cost256(int density, int urgency, bool is_told)
 {
     enum { IMPOSSIBLE256 = 16 * PH_COST_PER_BIT };
-    if (density == PH_DENSITY_NOBODY) {
+    if (density == PH_DENSITY_NONE) {
         return is_told ? IMPOSSIBLE256 : 0;
     }
     return ph_pinhole_costs[ph_pinhole_flag_entry(density, urgency, is_told)];
@@ -284,11 +284,11 @@ int32_t ph_told_sums_cost256(const ph_told_sums* sums, const ph_told_costs* cost
     return cost256;
 }
 
-// Where no slot is told that costs nothing; to be told would cost the most of all there.
+// Where no slot is sent that costs nothing; to be told would cost the most of all there.
 int ph_pinhole_best_density(const ph_told_sums* sums, const ph_told_costs* costs)
 {
-    if (ph_told_sums_cost256(sums, costs, PH_DENSITY_NOBODY) == 0) {
-        return PH_DENSITY_NOBODY;
+    if (ph_told_sums_cost256(sums, costs, PH_DENSITY_NONE) == 0) {
+        return PH_DENSITY_NONE;
     }
     int best = 1;
     int32_t best256 = INT32_MAX;
@@ -303,9 +303,9 @@ int ph_pinhole_best_density(const ph_told_sums* sums, const ph_told_costs* costs
 void ph_pinhole_write_told(const ph_pinhole_frame* frame, ph_entropy_writer* writer, int urgency,
                            bool is_told)
 {
-    PH_ASSERT(!is_told || frame->density != PH_DENSITY_NOBODY);
+    PH_ASSERT(!is_told || frame->density != PH_DENSITY_NONE);
 
-    if (frame->density == PH_DENSITY_NOBODY) {
+    if (frame->density == PH_DENSITY_NONE) {
         return;
     }
     const uint16_t entry = (uint16_t)ph_pinhole_flag_entry(frame->density, urgency, is_told);
@@ -317,7 +317,7 @@ void ph_pinhole_write_told(const ph_pinhole_frame* frame, ph_entropy_writer* wri
 
 bool ph_pinhole_read_told(const ph_pinhole_frame* frame, ph_entropy_reader* reader, int urgency)
 {
-    if (frame->density == PH_DENSITY_NOBODY) {
+    if (frame->density == PH_DENSITY_NONE) {
         return false;
     }
     return ph_coder_read_symbol(reader, frame->is_universal, PH_FAMILY_TOLD,

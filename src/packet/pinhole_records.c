@@ -129,7 +129,8 @@ static uint64_t code_others(ph_coder* coder, const ph_layout* layout, const ph_r
 
 // ---- one coordinate
 //
-// A coordinate is told as a number of steps from the one expected. Coordinates wrap: the shorter way round.
+// A coordinate is coded as a number of steps from the one expected. Coordinates wrap: the shorter
+// way round.
 
 // The difference, rounded up. Compilers know the shift of a negative number for the one instruction that
 // it is.

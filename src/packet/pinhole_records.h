@@ -5,7 +5,7 @@
 // of static models, whose contexts both ends know. docs/wire_pinhole.md describes every symbol.
 //
 //   packet    header (raw bits, header.h) | leaves | enters | for each slot that is entered in
-//             the baseline, in ascending order: told or not; if told, which properties as one symbol,
+//             the baseline, in ascending order: sent or not; if sent, which properties as one symbol,
 //             then their values
 //   told      probability by the density that the header states, and by how much a viewer would miss
 //             the slot (urgency)
@@ -14,7 +14,7 @@
 //   heading   residual of the last one, or of the direction of motion where that was the better guess
 //   numbers   difference or absolute, whichever is cheaper; everything else by its plain coding, raw
 //   enter     slot, association, class, key, position, whether it jumped since an enter that may have
-//             arrived, heading, velocity, other values. The first is told from the eye, the greatest
+//             arrived, heading, velocity, other values. The first is coded relative to the eye, the greatest
 //             key known and initial values, others from the enter before them. Slots that are
 //             entered in the baseline cannot be entered
 //
@@ -33,11 +33,11 @@
 #include "packet/baseline.h"
 #include "packet/symbols.h"
 
-// What the last symbol of a packet takes to be told from what follows.
+// Bits that the last symbol of a packet needs, to be told apart from what follows.
 #define PH_PINHOLE_SLACK_BITS 2
 #define PH_COARSE_MAX 7
 #define PH_DENSITIES 16
-#define PH_DENSITY_NOBODY 0 // no slot is told, and there are no flags that say so
+#define PH_DENSITY_NONE 0 // no slot is sent, and there are no flags that say so
 #define PH_URGENCIES 16
 // The most that the first enter of a packet takes beside its values but the position, each in its
 // plain coding: no symbol costs more than the bits of its model. (Others may take more; one that does
@@ -73,7 +73,7 @@ typedef struct ph_pinhole_frame {
     uint64_t key_base;          // greatest key of all enters up to the horizon, at first 0
     uint32_t tick;              // of the packet, all 32 bits
     uint32_t tick_us;
-    int density; // 0..PH_DENSITIES-1: how many of the slots are told, as in the header
+    int density; // 0..PH_DENSITIES-1: how many of the slots are sent, as in the header
     ph_pinhole_spread spread;
     // Positions may be coarser the further away, never by more than this angle, in 1/1024 mrad (those
     // of enters by more, see PH_ENTER_PRECISION); 0: always exact. Both ends have it from the hello.
@@ -93,8 +93,8 @@ typedef struct ph_forecast {
     int coarse; // how many low bits beyond the step it may lack by distance and interval
 } ph_forecast;
 
-// The leave or enter before one of the same kind: slots are told as gaps, and an enter is told
-// from its neighbour. What that had in common with the one before itself is likely to go on.
+// The leave or enter before one of the same kind: slots are coded as gaps, and an enter is coded
+// relative to its neighbour. What that had in common with the one before itself is likely to go on.
 typedef struct ph_pinhole_neighbour {
     uint64_t key;
     uint64_t properties; // told
@@ -140,7 +140,7 @@ int ph_pinhole_coarse(const ph_pinhole_frame* frame, const ph_baseline* baseline
 bool ph_pinhole_round(const ph_pinhole_frame* frame, const ph_layout* layout, int coarse,
                       uint32_t words[3]);
 
-// One that enters in a crowd may be told with less precision: better to be seen there at once than
+// One that enters in a crowd may be sent with less precision: better to be seen there at once than
 // exactly, and most will have moved on when the next record comes.
 #define PH_ENTER_PRECISION 32
 #define PH_ENTER_PRECISION_MAX (32 * 1024) // unless positions are less precise anyway
@@ -167,7 +167,7 @@ uint32_t ph_pinhole_write(const ph_pinhole_frame* frame, ph_entropy_writer* writ
 
 // LEAVE, ENTER: first slot, association (its two low bits), class and key, with `before` set by the
 // caller; then the values of an ENTER. UPDATE: slot, class, association, baseline, known and blocks are set
-// by the caller. Only what was told is written to the blocks, and of an enter what is initial. Fails
+// by the caller. Only what was sent is written to the blocks, and of an enter what is initial. Fails
 // the reader for what no sender writes; the blocks are worth nothing then. Whether a slot exists, or
 // is entered already, is for the caller to check.
 void ph_pinhole_read_identity(const ph_pinhole_frame* frame, ph_entropy_reader* reader,
@@ -193,32 +193,32 @@ void ph_pinhole_urgencies(const ph_pinhole_frame* frame, const ph_baseline* slot
 // Where the tables have a flag: an index of ph_pinhole_cumulative and ph_pinhole_costs.
 int ph_pinhole_flag_entry(int density, int urgency, bool is_told);
 
-// Where the density says that no slot is told, none can be: that has a price all the same, so that sums
+// Where the density says that no slot is sent, none can be: that has a price all the same, so that sums
 // over it are 0 exactly when none is. No packet is ever paid for at it.
 uint32_t ph_pinhole_flag_cost256(int density, int urgency, bool is_told);
 
 // What flags cost, by urgency, for all densities side by side.
 typedef struct ph_told_costs {
     int16_t silent256[PH_URGENCIES][PH_DENSITIES];
-    int16_t turned256[PH_URGENCIES][PH_DENSITIES]; // how much dearer it is to be told
+    int16_t turned256[PH_URGENCIES][PH_DENSITIES]; // how much dearer it is to be sent
 } ph_told_costs;
 
 void ph_told_costs_fill(ph_told_costs* costs);
 
 // What the flags of a packet are: with so many slots the costs of all of them are less than 2^31.
 typedef struct ph_told_sums {
-    int32_t silent256[PH_DENSITIES]; // what they would cost if no slot were told
+    int32_t silent256[PH_DENSITIES]; // what they would cost if no slot were sent
     int32_t told[PH_URGENCIES];      // how many are
 } ph_told_sums;
 
-// No slot is told of so many, by urgency. One that is told later is counted in `told`.
+// So many slots of each urgency, none of them sent. One that is sent later is counted in `told`.
 void ph_told_sums_begin(ph_told_sums* sums, const ph_told_costs* costs,
                         const int silent[PH_URGENCIES]);
 
 // What they cost together, at one density.
 int32_t ph_told_sums_cost256(const ph_told_sums* sums, const ph_told_costs* costs, int density);
 
-// The cheapest density. The sender may state any other one than PH_DENSITY_NOBODY when a slot is told.
+// The cheapest density. The sender may state any other one than PH_DENSITY_NONE when a slot is sent.
 int ph_pinhole_best_density(const ph_told_sums* sums, const ph_told_costs* costs);
 
 void ph_pinhole_write_told(const ph_pinhole_frame* frame, ph_entropy_writer* writer, int urgency,
@@ -228,7 +228,7 @@ bool ph_pinhole_read_told(const ph_pinhole_frame* frame, ph_entropy_reader* read
 
 // ---- enters
 
-// What the next leave or enter is told from. The words of the record stay where they are.
+// What the next leave or enter is coded relative to. The words of the record stay where they are.
 ph_pinhole_neighbour ph_pinhole_neighbour_of(const ph_pinhole_frame* frame,
                                              const ph_pinhole_record* coded);
 
@@ -281,7 +281,7 @@ typedef struct ph_pinhole_axis {
     bool is_length;
 } ph_pinhole_axis;
 
-// A coordinate whose low `shift` bits are zero, told as a number of steps from the one expected.
+// A coordinate whose low `shift` bits are zero, coded as a number of steps from the one expected.
 // @return How many.
 int64_t ph_pinhole_coordinate(ph_coder* coder, ph_pinhole_axis how, int shift, uint32_t expected,
                               uint32_t* word);
@@ -302,8 +302,8 @@ void ph_pinhole_heading(const ph_pinhole_frame* frame, ph_coder* coder,
 // The level of an enter's heading, told or initial; 0 without a heading.
 uint32_t ph_pinhole_heading_of(const ph_layout* layout, const ph_record* record);
 
-// The heading of an enter, whose velocity is there already; or of one that is told from another one of
-// its class. Both set or clear its bit of the record's properties.
+// The heading of an enter, whose velocity is there already; or of one that is coded relative to
+// another one of its class. Both set or clear its bit of the record's properties.
 void ph_pinhole_first_heading(ph_coder* coder, ph_pinhole_record* coded, const ph_layout* layout);
 
 void ph_pinhole_heading_beside(const ph_pinhole_frame* frame, ph_coder* coder,
@@ -314,7 +314,7 @@ void ph_pinhole_heading_beside(const ph_pinhole_frame* frame, ph_coder* coder,
 void ph_pinhole_value(const ph_pinhole_frame* frame, ph_coder* coder,
                       const ph_pinhole_record* coded, const ph_layout* layout, int property);
 
-// All other values of an enter that is told from one of its class. @return Which are not initial.
+// All other values of an enter that is coded relative to one of its class. @return Which are not initial.
 uint64_t ph_pinhole_others_beside(const ph_pinhole_frame* frame, ph_coder* coder,
                                   const ph_pinhole_record* coded, const ph_layout* layout);
 

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Values of the pinhole profile except positions, once per value that is told: numbers as differences, the
-// plain codings for everything else, values of an enter that is told from another one, headings. A value
-// that is told may be the known one: it changed and changed back while the first change was in flight.
+// Values of the pinhole profile except positions, once per value that is sent: numbers as
+// differences, the plain codings for everything else, values of an enter that is coded relative to
+// another one, headings. A value that is told may be the known one: it changed and changed back
+// while the first change was in flight.
 
 #include "packet/pinhole_records.h"
 
@@ -119,7 +120,7 @@ static void code_absolute(const ph_pinhole_frame* frame, ph_coder* coder,
 
 // ---- numbers
 
-// A number, as a difference to the one that it is told from.
+// A number, as a difference to the one that it is coded relative to.
 typedef struct known_difference {
     uint64_t known;
     int64_t value;

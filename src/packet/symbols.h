@@ -108,7 +108,7 @@ PH_ALWAYS_INLINE void ph_symbol_buffer_bits(ph_symbol_buffer* symbols, uint64_t 
 // All that a bit writer holds.
 void ph_symbol_buffer_append(ph_symbol_buffer* symbols, ph_bit_writer* writer);
 
-// What a mark is for, beside properties: which of them are told; slot, association and so on.
+// What a mark is for, beside properties: which of them are sent; slot, association and so on.
 #define PH_SYMBOL_BUFFER_MASK PH_PROPERTIES_MAX
 #define PH_SYMBOL_BUFFER_WHO (PH_PROPERTIES_MAX + 1)
 
@@ -306,7 +306,7 @@ PH_ALWAYS_INLINE uint64_t ph_coder_raw(ph_coder* coder, uint64_t value, int bits
     return value;
 }
 
-// The rest of a number whose length is told already.
+// The rest of a number whose length is sent already.
 uint64_t ph_coder_below_length(ph_coder* coder, int length, uint64_t value);
 
 // A number by its length in bits as a symbol, then what follows its highest bit. Lengths up to

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// The encoder of the classic profile: whole bits. A record is written and counted when it is added, to bytes
-// of its own, so that what it costs is known by doing it; finishing the packet puts them together:
+// The encoder of the classic profile: whole bits. A record is written and counted when it is added,
+// to bytes of its own, so that what it costs is known by doing it; finishing the packet puts them
+// together:
 //
 //   kept    | record | record | record | ...     in the order in which they were added
 //   packet  | header | leaves | enters | updates, each kind in slot order | padding |

@@ -199,7 +199,7 @@ static void judge_difference(const ph_send_context* context, const ph_place* at,
         return;
     }
     diff->different |= bit;
-    // Of a reference nothing may be told by when it changed, perhaps from one unseen to another.
+    // What is sent must not reveal when a reference changed, perhaps from one unseen entity to another.
     if ((layout->references & bit) != 0 || is_settled(context, at, it->changed_tick)) {
         diff->settled |= bit;
         diff->significant |= bit;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// One viewer as replication sees it, and what its client has yet to be told of one entity: the
+// One viewer as replication sees it, and what is yet to be sent to its client of one entity: the
 // present values as they go on the wire, compared with the newest ones that were sent.
 
 #ifndef PH_REPLICATION_DIFF_H
@@ -52,7 +52,7 @@ typedef struct ph_send_context {
 
 ph_send_context ph_send_context_make(const ph_store* store, const ph_seer* seer);
 
-// Whether the slot shows an entity that may be told of now: one that lives, and was not hidden since
+// Whether the slot shows an entity that may be sent now: one that lives, and was not hidden since
 // the last tick; in slot 0 the viewer's own entity only. Always so unless may_hide, or it was
 // despawned.
 bool ph_send_context_is_there(const ph_send_context* context, int slot);

@@ -56,12 +56,12 @@ static void make_header(ph_encoder* encoder, uint32_t sequence, bool is_probe)
 {
     const ph_sender* sender = encoder->sender;
     const ph_store* store = encoder->context->store;
-    const uint64_t lain = (sender->now_us - sender->newest_ack_us) / PH_WAIT_UNIT_US;
+    const uint64_t waited = (sender->now_us - sender->newest_ack_us) / PH_WAIT_UNIT_US;
     ph_header* header = &encoder->header;
     *header = (ph_header){
         .sequence = sequence,
         .horizon = sender->has_ack ? sender->horizon : sender->session,
-        .wait = (uint8_t)(sender->has_ack && lain < PH_WAIT_UNKNOWN ? lain : PH_WAIT_UNKNOWN),
+        .wait = (uint8_t)(sender->has_ack && waited < PH_WAIT_UNKNOWN ? waited : PH_WAIT_UNKNOWN),
         .has_hello = !sender->has_ack,
         .is_probe = is_probe,
     };
@@ -210,7 +210,7 @@ void ph_record_builder_item(const ph_record_builder* builder, const ph_record* r
     const ph_replicas* replicas = &builder->context->sender->replicas;
     const ph_whereabouts* where = &builder->context->store->entities.whereabouts[at->entity];
     const bool has_extra = has_baselines && record->kind == PH_RECORD_ENTER;
-    // What is told once is never compared later.
+    // What is sent once is never compared later.
     const uint64_t kept_once = has_baselines ? layout->position : 0;
     item->properties = record->properties & ~(layout->once & ~kept_once);
     item->value_bytes = (uint16_t)(ph_packing_size(at->packing, item->properties) +

@@ -13,7 +13,7 @@
 //   encoder.c          what both profiles do
 //   classic_encoder.c  whole bits, written when they are added; an item in flight for every addition
 //   pinhole_encoder.c  costs in parts of a bit, written at the end; one item in flight for every slot
-//   enter_coder.c      pinhole: leaves and enters, which are told from one another
+//   enter_coder.c      pinhole: leaves and enters, which are coded relative to one another
 //
 // A packet of thirty records takes a few microseconds. Nothing allocates.
 
@@ -154,7 +154,7 @@ bool ph_encoder_is_full(const ph_encoder* encoder);
 // Whether there may be another record of this kind, whatever its size.
 bool ph_encoder_has_place(const ph_encoder* encoder, ph_record_kind kind);
 
-// How coarse the position of the builder's slot may be told; 0 after a jump. Pinhole only.
+// How coarse the position of the builder's slot may be sent; 0 after a jump. Pinhole only.
 int ph_encoder_coarse(ph_encoder* encoder);
 
 // Adds a record of the builder's slot; or, where there is an update of it already, more properties to that.
@@ -178,7 +178,7 @@ typedef struct ph_encoder_table {
     int kind_count_max; // leaves of a packet, and enters
     int hello_bits;
     // Both ends keep what was applied, to tell what comes next as a difference: an item in flight of an
-    // enter has more than its values, and its position even if that is told once.
+    // enter has more than its values, and its position even if that is sent once.
     bool has_baselines;
     int (*header_bits)(const ph_header* header);
     // The profile's part of a header: version, tick, whether it has an eye.

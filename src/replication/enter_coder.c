@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Leaves and enters of one pinhole packet: each is told from the one before it, in slot order, so what one
-// costs depends on its neighbours; and the spread of all enters of the packet.
+// Leaves and enters of one pinhole packet: each is coded relative to the one before it, in slot
+// order, so what one costs depends on its neighbours; and the spread of all enters of the packet.
 //
 //   leave | leave | ...        enter 3 <- enter 7 <- enter 12 <- ...
 //
-// A few hundred nanoseconds for each leave and enter, which are few. A spread is looked for when a packet is
-// nearly full, and before it is written.
+// A few hundred nanoseconds for each leave and enter, which are few. A spread is looked for when a
+// packet is nearly full, and before it is written.
 
 #include "packet/pinhole_records.h"
 #include "replication/encoder.h"
@@ -16,7 +16,7 @@
 
 // With fewer enters a spread is not worth its bits.
 #define SPREAD_WORTH 4
-// How far back what one costs depends on others: its neighbour, and what that was told from.
+// How far back what one costs depends on others: its neighbour, and what that was coded relative to.
 #define NEIGHBOUR_REACH 2
 
 // ---- one record
@@ -30,7 +30,7 @@ static bool is_velocity_public(const ph_send_context* context, int slot)
            (!store->has_filter && store->tick - context->sender->widened_tick > 1);
 }
 
-// As it is sent, but for what it is told from.
+// As it is sent, but for what it is coded relative to.
 static void build_enter_or_leave(ph_encoder* encoder, const ph_record_request* request,
                                  ph_pinhole_record* made)
 {
@@ -47,7 +47,7 @@ static void build_enter_or_leave(ph_encoder* encoder, const ph_record_request* r
     if (is_velocity_public(context, at->slot) && displacement_mm[0] != PH_NO_DISPLACEMENT) {
         ph_baseline_velocity(at->layout, frame->tick_us, displacement_mm, 1, made->record.velocity);
     }
-    // What is told once is told exactly.
+    // What is sent once is sent exactly.
     if (frame->spread.coarse != 0 && (at->layout->once & at->layout->position) == 0) {
         uint32_t* words = made->record.words + at->layout->position_word;
         made->coarse = (uint8_t)ph_pinhole_round_enter(frame, at->layout, words);
@@ -99,8 +99,8 @@ static void walk_to(ph_encoder* encoder, enter_walk* walk, const ph_packet_recor
     walk->made.before = walk->is_begun ? &walk->before : NULL;
 }
 
-// The present record is what the next is told from. Its words stay while the next is built, and so do those
-// of the one before, which it was told from.
+// The present record is what the next is coded relative to. Its words stay while the next is built,
+// and so do those of the one before, which it was coded relative to.
 static void walk_on(ph_encoder* encoder, enter_walk* walk)
 {
     const ph_pinhole_frame* frame = &encoder->pinhole.frame;

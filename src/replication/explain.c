@@ -106,7 +106,7 @@ void ph_explain(const ph_send_context* context, int slot, ph_explanation* explan
     ask_scheduler(context, slot, explanation);
 }
 
-// ---- how a viewer is doing: most figures are kept as they happen; what is due is looked for when the
+// ---- how a viewer is doing: most figures are kept as they happen; what differs is looked for when the
 // game asks
 
 // Whether this slot has something that the next send would say, if it could.
@@ -137,7 +137,7 @@ static bool is_slot_waiting(const ph_send_context* context, int slot)
     return diff.different != 0;
 }
 
-// How long a slot has been waiting, if it has something due. Milliseconds wrap after 49 days; the time of a
+// How long a slot has been waiting, if it has something to send. Milliseconds wrap after 49 days; the time of a
 // send that was told late may lie before.
 static double waited_ms(const ph_sender* sender, int slot)
 {
@@ -146,7 +146,8 @@ static double waited_ms(const ph_sender* sender, int slot)
     return since_ms != 0 && passed_ms <= INT32_MAX ? passed_ms : 0.0;
 }
 
-// Only a slot that has waited for longer than those before can change the result: of hundreds, few are compared.
+// Only a slot that has waited for longer than those before can change the result: of hundreds, few
+// are compared.
 static void look_for_waiting(const ph_send_context* context, ph_viewer_stats* stats)
 {
     const ph_sender* sender = context->sender;

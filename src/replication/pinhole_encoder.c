@@ -1,17 +1,17 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// The encoder of the pinhole profile: costs in parts of a bit. An update is worked out when it is added, to a
-// symbol buffer that is written when the packet is finished; a slot has one item in flight for all that
-// a packet says of it, because baselines move on by whole records.
+// The encoder of the pinhole profile: costs in parts of a bit. An update is worked out when it is
+// added, to a symbol buffer that is written when the packet is finished; a slot has one item in
+// flight for all that a packet says of it, because baselines move on by whole records.
 //
 //   packet  | header | leaves | spread | enters | flag [record] flag flag [record] ... |
 //
-// Every slot that the client is known to have costs a flag, told or not, by how urgent it is and how many
-// are told: the header states a density for that. So the encoder adds up what all flags cost at the present
-// density, and counts the told ones by urgency: another density may be chosen at any time. All costs are those of
-// the packet as it would be written now: while no slot is told there may be no flags at all, and the first
-// one that is told brings those of all.
+// Every slot that the client is known to have costs a flag, sent or not, by how urgent it is and
+// how many are sent: the header states a density for that. So the encoder adds up what all flags
+// cost at the present density, and counts the sent ones by urgency: another density may be chosen
+// at any time. All costs are those of the packet as it would be written now: while no slot is sent
+// there may be no flags at all, and the first one that is sent brings those of all.
 //
 // Begun for every packet, with a look at every slot up to the last one that is entered; a few additions per
 // record.
@@ -29,8 +29,8 @@
 
 // ---- the header
 
-// Ticks are counted from one that both ends know. There is no window that a position could be outside of: it
-// is enough that a new eye is in flight.
+// Ticks are counted from one that both ends know. There is no window that a position could be
+// outside of: it is enough that a new eye is in flight.
 static void fill_pinhole_header(const ph_encoder* encoder, ph_header* header)
 {
     const ph_sender* sender = encoder->sender;
@@ -80,15 +80,15 @@ static void choose_density(ph_encoder* encoder)
     pinhole->flags256 = ph_told_sums_cost256(&pinhole->flags, costs, pinhole->frame.density);
 }
 
-// An update is told, or is not after all: the flag of its slot turns. Where there were no flags, from now on
-// there are, at the density that suits it; they stay until another density is chosen.
+// An update is sent, or is not after all: the flag of its slot turns. Where there were no flags,
+// from now on there are, at the density that suits it; they stay until another density is chosen.
 static void turn_flag(ph_encoder* encoder, int slot, bool is_told)
 {
     ph_pinhole_packet* pinhole = &encoder->pinhole;
     const int urgency = encoder->urgencies[slot];
     PH_ASSERT(slot < encoder->sender->replicas.baselines.entered_end && urgency < PH_URGENCIES);
     pinhole->flags.told[urgency] += is_told ? 1 : -1;
-    if (PH_UNLIKELY(is_told && pinhole->frame.density == PH_DENSITY_NOBODY)) {
+    if (PH_UNLIKELY(is_told && pinhole->frame.density == PH_DENSITY_NONE)) {
         choose_density(encoder);
         return;
     }
@@ -151,7 +151,7 @@ static void begin_pinhole(ph_encoder* encoder)
                          encoder->urgencies, counts);
     ph_told_sums_begin(&pinhole->flags, &store->told_costs, counts);
     pinhole->flags256 = pinhole->flags.silent256[pinhole->frame.density];
-    // What suited the last packet may be too dear when the budget was lowered since: then no slot is told,
+    // What suited the last packet may be too dear when the budget was lowered since: then no slot is sent,
     // to begin with.
     if (packet_bits(pinhole, pinhole->head_bits) >= encoder->limit_bits) {
         choose_density(encoder);
@@ -232,7 +232,7 @@ static uint16_t replace_item(ph_encoder* encoder, ph_flight_item* item)
 }
 
 // A record whose cost is counted goes into flight; of the addition the item is yet to come. is_rounded: the
-// position is due still. @return False, with nothing done, when the flight or the packet is too small.
+// position still differs. @return False, with nothing done, when the flight or the packet is too small.
 static bool try_note(ph_encoder* encoder, ph_addition* addition, int head_bits, bool is_rounded)
 {
     ph_sender* sender = encoder->sender;
@@ -257,7 +257,7 @@ static bool try_note(ph_encoder* encoder, ph_addition* addition, int head_bits, 
     ph_encoder_note(encoder, addition);
     ph_replicas_sent(replicas, &item, addition->place, addition->record->words);
     if (is_rounded) {
-        // The clock goes on for whatever else is due.
+        // The clock goes on for what else differs.
         if (replicas->dirty[slot] == 0) {
             replicas->waiting_ms[slot] = 0;
         }
@@ -337,7 +337,7 @@ static inline const ph_packet_record* update_of(const ph_encoder* encoder, int s
     return &encoder->chosen[place - 1];
 }
 
-// All slots that the client has, in their order, with what is told of them. @return What masks cost.
+// All slots that the client has, in their order, with what is sent of them. @return What masks cost.
 static uint64_t write_flags(const ph_encoder* encoder, ph_entropy_writer* writer)
 {
     const uint8_t* urgencies = encoder->urgencies;
@@ -382,8 +382,8 @@ static uint64_t repeated256(const ph_encoder* encoder, const ph_packet_record* c
 }
 
 #if !defined(NDEBUG) || defined(PH_ENABLE_ASSERTS)
-// Whether the costs are those of what is written and of nothing that did not fit. Enters are told from each
-// other, and how is settled last: so records are compared where there are none.
+// Whether the costs are those of what is written and of nothing that did not fit. Enters are coded
+// relative to each other, and how is settled last: so records are compared where there are none.
 static bool is_cost_exact(const ph_encoder* encoder, uint64_t updates256)
 {
     const ph_pinhole_packet* pinhole = &encoder->pinhole;
@@ -443,7 +443,7 @@ static size_t finish_pinhole(ph_encoder* encoder)
     }
     const uint64_t updates256 = sum_updates(encoder);
     PH_ASSERT(is_cost_exact(encoder, updates256));
-    const bool has_flags = pinhole->frame.density != PH_DENSITY_NOBODY;
+    const bool has_flags = pinhole->frame.density != PH_DENSITY_NONE;
     const uint64_t masks256 = has_flags ? write_flags(encoder, &writer) : 0;
     uint64_t* bits256 = encoder->ledger.bits256;
     bits256[PH_REASON_SLOT] += (uint64_t)pinhole->flags256; // those of slots that are not told, too

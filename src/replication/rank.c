@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// What comes before the first visit of a send: the replicas hear of what ticks have changed, then one
+// What comes before the first visit of a send: what ticks have changed is propagated to the replicas, then one
 // pass over the slots each for distances and paths, for references, for what waits, for how much has
 // changed and for what is wrong on the client's screen; then the scheduler ranks. Sweeps over arrays
 // by slot, most of them in vectors: a few microseconds for 250 slots.
@@ -20,7 +20,7 @@
 // time, and then measured by loops that compilers turn into vectors.
 enum { SCAN_SLOTS = 64 };
 
-// An entity that stands is told of again when it would be shown this far away: two steps of the usual
+// An entity that stands is sent again when it would be shown this far away: two steps of the usual
 // coding. From 16 to 100 mm nothing changes by more than a hundredth.
 #define OVERSHOOT_MM 32.0f
 
@@ -48,7 +48,7 @@ void ph_propagate_vision(const ph_store* store, ph_sender* sender, const ph_visi
     }
 }
 
-// Newcomers are told of as a whole; bits that are set for them too do no harm, whatever the tick.
+// Newcomers are sent as a whole; bits that are set for them too do no harm, whatever the tick.
 void ph_propagate_dirty(const ph_store* store, ph_sender* sender, const ph_slots* slots,
                         uint32_t last_tick)
 {
@@ -137,7 +137,7 @@ PH_ALWAYS_INLINE bool measure_section(ph_sending* send, scan_section* in)
     return are_awake != 0;
 }
 
-// What was out of range may be due now.
+// What was out of range may differ in range now: it is dirty.
 static void wake_section(ph_sending* send, const scan_section* in)
 {
     ph_replicas* replicas = &send->sender->replicas;
@@ -221,7 +221,7 @@ static void settle_references(const ph_send_context* context, int slot, uint64_t
     ph_diff_keep(replicas, &at, asked, &diff);
 }
 
-// Of newcomers, which are told of as a whole, everything is dirty: they do not count.
+// Of newcomers, which are sent as a whole, everything is dirty: they do not count.
 PH_WIDE static uint64_t dirty_of_known(const ph_replicas* replicas, int slot_end)
 {
     const uint8_t* state = replicas->state;
@@ -242,7 +242,7 @@ void ph_scan_references(const ph_send_context* context)
     for (int i = 0; i < store->class_count; ++i) {
         of_all |= layouts[i].references;
     }
-    // Whether any entity at all refers to another, or did when a client was told.
+    // Whether any entity at all refers to another, or did in what a client was sent.
     const bool has_pointers = store->entities.referring_count > 0 ||
                               memchr(replicas->points, 1, (size_t)slot_end) != NULL;
     const bool is_stale = replicas->are_references_stale;
@@ -256,7 +256,7 @@ void ph_scan_references(const ph_send_context* context)
     const uint8_t stale = is_stale ? UINT8_MAX : 0;
     for (int i = 0; i < context->shown.count; ++i) {
         const int slot = context->shown.slots[i];
-        // What refers to nothing, and did not when it was last told of, need not be looked at.
+        // What refers to nothing, and did not when it was last sent, need not be looked at.
         const uint64_t points = (refers[context->entities[slot]] | replicas->points[slot]) & stale;
         const uint64_t references = layouts[replicas->class_index[slot]].references;
         if (references != 0 && ((replicas->dirty[slot] & references) | points) != 0) {
@@ -318,9 +318,9 @@ void ph_scan_slots(ph_sending* send)
 
 // ---- change
 
-// How much beside the position has changed of an entity since it was told of. Values are not compared:
+// How much beside the position has changed of an entity since it was sent. Values are not compared:
 // each entity sums up its changes as it does its path, and each replica knows the sum of when it was
-// last told of in full. Where errors are ranked a heading has its own, and counts only beside
+// last sent in full. Where errors are ranked a heading has its own, and counts only beside
 // something else.
 float ph_change_of(const ph_send_context* context, int slot, uint64_t dirty)
 {
@@ -345,7 +345,7 @@ float ph_change_of(const ph_send_context* context, int slot, uint64_t dirty)
 
 // ---- priorities
 
-// An entity that stands where it was told to be, but is going to be shown elsewhere, is told of again.
+// An entity that stands where it was last sent, but is going to be shown elsewhere, is sent again.
 // The error alone does not say so: rounded altitudes are always wrong by a little.
 static void find_overshoots(ph_sending* send)
 {

@@ -83,11 +83,11 @@ typedef struct ph_replicas {
     float* weight;        // the game's hint
     float* wake_mm2;      // nearer than this, squared, something out of range may be sent; or 0
     uint32_t* mileage_mm; // of the entity when its position was last sent
-    uint32_t* waiting_ms; // since when something has been due; 0: nothing is
+    uint32_t* waiting_ms; // since when something has differed; 0: nothing does
     uint8_t* state;       // ph_replica_state
     uint8_t* class_index; // of what the slot shows or showed last
     uint8_t* points;      // 1: a reference to an entity was sent
-    // 1: the client extrapolates a motion that has ended. The position is due once more, though it is
+    // 1: the client extrapolates a motion that has ended. The position is sent once more, though it is
     // the one that was sent last. Always 0 without estimates.
     uint8_t* overshoots;
     uint8_t* records;
@@ -172,7 +172,7 @@ void ph_enter_extra_store(const ph_flight_item* item, const ph_record* enter);
 // once. Borrowed. Only ENTERING and ENTERED.
 const uint8_t* ph_replicas_newest(const ph_replicas* replicas, int slot, int property);
 
-// Whether an earlier enter of the slot's entity, which the client may have applied, told a position
+// Whether an earlier enter of the slot's entity, which the client may have applied, had a position
 // before its last jump. Only until an enter is acked.
 bool ph_replicas_has_jumped(const ph_replicas* replicas, int slot, uint16_t jumps);
 

@@ -3,7 +3,7 @@
 
 // One send to one viewer, from top to bottom: refresh the replicas and rank the slots (rank.c), visit
 // slot after slot in the order of the queue (send_queue.c), compare each with what was sent (diff.c),
-// add what fits to the packet (encoder.c), until nothing is due or nothing more can be paid for.
+// add what fits to the packet (encoder.c), until nothing differs or the budget is spent.
 //
 // A record is added only when its exact cost fits. One that would not even fit an empty packet waits
 // until it can be paid for: its slot comes first in the next send.
@@ -22,7 +22,7 @@
 // One in so many bits goes to slots that wait too long, before the others.
 enum { OVERDUE_SHARE = 4 };
 
-// A position that is shown wrong by less than so many coarse steps is told exactly: else rounding would
+// A position that is shown wrong by less than so many coarse steps is sent exactly: else rounding would
 // be most of what is seen of it, and most of its velocity. Wanderers at 13 kbit/s: always coarse 0.48
 // mrad and 12.6 jolts a minute, with 1 0.29 and 1.8, 2 0.20 and 0.3, 4 and 8 0.19 and 0.2; asteroids,
 // which have large errors, 4.95 mrad, with 4 5.01, 8 5.13, never coarse 6.4.
@@ -136,7 +136,7 @@ static int64_t spoken_bits(const ph_sending* send)
 }
 
 // How coarse positions may be of entities that enter with the packet under way: when a crowd waits for
-// which the budget has no room, it is told of sooner with less precision. Only entities that may be
+// which the budget has no room, it is sent sooner with less precision. Only entities that may be
 // seen count: no other may leave a trace, not even by number.
 static int enter_coarseness(const ph_sending* send)
 {
@@ -206,7 +206,7 @@ static bool is_coarse_worth_it(const ph_sending* send, const ph_place* at, int c
     return send->error_arrays.error_mm[at->slot] >= COARSE_STEPS * (float)step_mm;
 }
 
-// How coarse the position is told now, if it is chosen. An entity that stands is told exactly where,
+// How coarse the position is sent now, if it is chosen. An entity that stands is sent exactly where it is,
 // and so is one that the client overshoots.
 static int position_coarseness(ph_sending* send, const ph_place* at, ph_send_turn turn,
                                const ph_diff* diff, uint64_t chosen)
@@ -276,7 +276,7 @@ static void ask_for_update(ph_sending* send, const ph_place* at, ph_send_turn tu
     request->coarse = position_coarseness(send, at, turn, diff, chosen);
 }
 
-// What has nothing due does not wait, and what has nothing due but its position has settled: changes
+// A slot without a difference does not wait; one that differs only in its position has settled: changes
 // that are to come count from now on.
 static void note_rest(ph_sending* send, const ph_place* at)
 {
@@ -386,7 +386,7 @@ static put_off_result put_off(ph_sending* send, ph_send_turn turn, outcome resul
     return ph_send_queue_retry(&send->queue, turn) || is_full ? PUT_OFF_NEXT_PACKET : PUT_OFF_GO_ON;
 }
 
-// @return Whether everything that is due has gone out.
+// @return Whether everything that differs was sent.
 static bool visit_slots(ph_sending* send)
 {
     ph_send_turn turn;

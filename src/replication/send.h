@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// One viewer's side of a connection, as its world uses it: it hears of changes, sends, takes acks, and
-// tells how it is doing. Nothing here allocates but the scratch blocks; different viewers may be
+// One viewer's side of a connection, as its world uses it: it takes changes, sends, takes acks, and
+// reports statistics. Nothing here allocates but the scratch blocks; different viewers may be
 // served by different threads.
 //
 // And one send under way, for the chapters that take part in it, in this order:
@@ -94,7 +94,7 @@ typedef struct ph_sending {
     ph_error_arrays error_arrays;
     ph_ranking_errors errors; // {0} where there is no estimate
     int overdue_count;        // slots that have waited for longer than max_starve_ms
-    int dirty_count;          // slots of which something may be due
+    int dirty_count;          // slots with a dirty property
     bool may_be_coarse;       // positions in updates
     int sent_count;           // packets
     ph_send_queue queue;
@@ -108,7 +108,7 @@ void ph_rank_slots(ph_sending* send);
 // References that changed or map to other slots than before are compared at once.
 void ph_scan_references(const ph_send_context* context);
 
-// The `change` of one slot (ph_ranking), of which this may be due.
+// The `change` of one slot (ph_ranking), of which these are dirty.
 float ph_change_of(const ph_send_context* context, int slot, uint64_t dirty);
 
 // send_queue.c: the first stage is yet to begin, when everything is ranked.
@@ -130,7 +130,7 @@ void ph_send_queue_put_off(ph_send_queue* queue, ph_send_turn turn);
 bool ph_send_queue_has_more(const ph_send_queue* queue);
 void ph_send_queue_turn_over(ph_send_queue* queue);
 
-// Whether the packet under way has the position as coarse as it may be, and nothing else is due:
+// Whether the packet under way has the position as coarse as it may be, and nothing else differs:
 // until coarse ones are refined the slot needs no turn.
 bool ph_send_queue_is_told(const ph_sending* send, int slot);
 
@@ -161,7 +161,7 @@ void ph_send_blocks_give_back(ph_send_blocks* blocks, const ph_sending* block);
 // Which entities came into the view and which left it.
 void ph_propagate_vision(const ph_store* store, ph_sender* sender, const ph_vision* sight);
 
-// Which properties may have become due, up to the last tick whose changes are filed.
+// Propagates dirty properties, up to the last tick in the change log.
 void ph_propagate_dirty(const ph_store* store, ph_sender* sender, const ph_slots* slots,
                         uint32_t last_tick);
 

@@ -126,7 +126,7 @@ void ph_send_queue_begin(ph_sending* send)
 
 // ---- stages
 
-// A moving entity is told of anew soon, and more exactly for nothing: refining is for bits that
+// A moving entity is sent anew soon, and more exactly for nothing: refining is for bits that
 // nothing else needs.
 static bool can_refine(const ph_sending* send, int64_t spoken_bits)
 {
@@ -188,7 +188,7 @@ static int next_leaving(ph_sending* send)
     return -1;
 }
 
-// What was told of meanwhile is passed over.
+// What was sent meanwhile is passed over.
 static int next_ordered(ph_sending* send, bool is_open)
 {
     ph_send_queue* queue = &send->queue;

@@ -37,7 +37,7 @@
 #define FIRST_SLOT_PRICE256 (10 * PH_COST_PER_BIT)
 #define FIRST_ENTER_PRICE256 (80 * PH_COST_PER_BIT)
 #define PRICE_SHARE 8
-// Of all that could be told, this much is worth waiting for when the scheduler knows what is seen to
+// Of all that could be sent, this much is worth waiting for when the scheduler knows what is seen to
 // be wrong; the rest is hardly seen. Eight viewers among walkers for 50 s at 13 kbit/s: 13.9 mrad with
 // 100, 8.1 with 70, 8.0 with 50, 9.8 with 35; cars hardly care. Fitted to these walkers alone.
 #define NEWS_PERCENT 60
@@ -239,7 +239,7 @@ ph_result ph_sender_create(const ph_allocator* allocator, const ph_sender_def* d
     if (ring != NULL) {
         ph_flight_init(&made->flight, ring, units, class_info->is_wide);
     }
-    // A client of the pinhole profile relies on being told what stands, whatever the scheduler is.
+    // A client of the pinhole profile relies on being sent what stands still, whatever the scheduler is.
     if (ring == NULL ||
         ((is_pinhole || made->scheduler.wants_errors) &&
          ph_shown_estimates_create(allocator, def->slot_count, &class_info->layouts, is_pinhole,

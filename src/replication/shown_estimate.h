@@ -111,7 +111,7 @@ typedef struct ph_error_span {
     int count;
     ph_slot_list shown; // of these, all that show an entity
     const ph_error_arrays* error_arrays;
-    const uint64_t* dirty; // what may be due
+    const uint64_t* dirty; // masks of properties
 } ph_error_span;
 
 // The result borrows the error_arrays.

@@ -41,7 +41,7 @@ static float waiting_lost(void* context, float score, float score_then)
     return score + score_then;
 }
 
-// ---- score: the nearer, the faster the score grows; what is told of begins anew
+// ---- score: the nearer, the faster the score grows; what is sent begins anew
 
 // Per send, times the weight.
 #define GAIN_AT_1_MM 10000.0f
@@ -71,7 +71,7 @@ PH_WIDE static void score_rank(void* context, const ph_ranking* ranking)
 }
 
 // A moving position goes by its path alone: by the plain policy of the property, every entity that
-// walks would be told of at every visit.
+// walks would be sent at every visit.
 static uint64_t score_filter(void* context, const ph_visit* visit)
 {
     (void)context;
@@ -101,7 +101,7 @@ ph_scheduler ph_scheduler_score(void)
 // by slot.
 //
 // What a change concerns: an angle, length over distance. Of a position the length is its path since
-// it was told of, so that walking round a wall counts. Everything else is measured in looks (a hat put
+// it was sent, so that walking round a wall counts. Everything else is measured in looks (a hat put
 // on is another look), summed up when a property changes and not when a viewer looks: to compare all
 // values of all pairs is what made the first algorithm too slow. Another look counts as if half a
 // metre of the picture had moved. Counting every significant turn of five degrees as much was tried:
@@ -109,7 +109,7 @@ ph_scheduler ph_scheduler_score(void)
 //
 // And an angle is multiplied by the sends it has waited for, so that nothing starves. It is also the
 // best that can be done with positions: with n entities whose errors grow at rates r, and a fixed
-// number of updates for all of them, the mean error is least when each is told of at intervals t with
+// number of updates for all of them, the mean error is least when each is sent at intervals t with
 // equal r t^2, which is angle times waiting. By the angle alone the far ones would wait too long, as
 // they do by score.
 
@@ -246,8 +246,8 @@ static float density_of(const ph_ranking_errors* errors, int slot, gains gain)
     return larger(larger(moving, standing), all);
 }
 
-// Newcomers about as far away as each other are told in the order of their slots: neighbours come
-// together then, and each is told from the one before.
+// Newcomers about as far away as each other are sent in the order of their slots: neighbours come
+// together then, and each is coded relative to the one before.
 static float about(float range_mm)
 {
     uint32_t bits;

@@ -82,9 +82,9 @@ static int bits_for(uint64_t count)
     return bits;
 }
 
-// Half as many places as entities at least, so that what shares a place by chance is little. Wide enough for
-// the largest question; where that would take too many places, cells grow instead, and where there are few
-// entities for so many, a question goes all the way round.
+// Half as many places as entities at least, so that what shares a place by chance is little. Wide
+// enough for the largest question; where that would take too many places, cells grow instead, and
+// where there are few entities for so many, a question goes all the way round.
 static void choose_shape(ph_grid* grid)
 {
     grid->cell_shift = bits_for((uint64_t)grid->cell_mm_wanted);

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Choosing the nearest of few, in place, by a heap: of those at the edge of a sweep's cut, of ALWAYS
-// entities and of newcomers, all once per viewer and refresh. Distances are chosen by the game's players, so
-// no order of the input may be slow.
+// Choosing the nearest of few, in place, by a heap: of those at the edge of a sweep's cut, of
+// ALWAYS entities and of newcomers, all once per viewer and refresh. Distances are chosen by the
+// game's players, so no order of the input may be slow.
 
 #include "vision/select.h"
 

@@ -74,7 +74,7 @@ int ph_slot_table_count(const ph_slot_table* table);
 // About as many as a packet tells of at once.
 #define PH_CHAIN_LENGTH 64
 
-// Those seen are sorted, nearest first; positions are by entity. The nearest are told first, so only
+// Those seen are sorted, nearest first; positions are by entity. The nearest are sent first, so only
 // entities may change places that are about equally far away, within the same power of two, and
 // no more than PH_CHAIN_LENGTH of them: behind each one comes the nearest to it of those that are
 // left.

@@ -64,8 +64,9 @@ typedef struct ph_slots_step {
     bool is_chained; // newcomers about as near as each other take slots as slot_table.h has it
 } ph_slots_step;
 
-// The first half of a refresh: each shown entity is looked at where it is now. @return How many are to
-// enter: these are within the view's `enter`, and ph_slots_sift() finds them there. Newcomers are not looked at.
+// The first half of a refresh: each shown entity is looked at where it is now. @return How many are
+// to enter: these are within the view's `enter`, and ph_slots_sift() finds them there. Newcomers
+// are not looked at.
 int ph_slots_judge(ph_slots* slots, const ph_slots_step* step);
 
 // Moves those to the front that are not shown. @return How many.
@@ -138,8 +139,8 @@ struct ph_slots {
     ph_allocator allocator;
 };
 
-// Whether the step may say that it is_calm: every shown entity is there, may be seen, and by nothing but its
-// distance. Looks at all slots.
+// Whether the step may say that it is_calm: every shown entity is there, may be seen, and by
+// nothing but its distance. Looks at all slots.
 bool ph_slots_are_calm(const ph_slots* slots, const ph_slots_step* step);
 
 #endif

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Two parts: the search for the key of a rank, and the candidates of a question. The loops over keys have no
-// integer division, no gather and no branch inside: gcc 12 at -O3 and clang make vectors of them.
+// Two parts: the search for the key of a rank, and the candidates of a question. The loops over
+// keys have no integer division, no gather and no branch inside: gcc 12 at -O3 and clang make
+// vectors of them.
 
 #include "vision/sweep.h"
 
@@ -245,7 +246,8 @@ int ph_sweep_count_within(ph_sweep* sweep, int64_t radius_mm)
     return sweep->within_count;
 }
 
-// Lists the places with a key above low and up to high. Without a branch: half of them are. @return How many.
+// Lists the places with a key above low and up to high. Without a branch: half of them are. @return
+// How many.
 static int list_between(const ph_sweep* sweep, int32_t low, int32_t high)
 {
     const int32_t* restrict key = sweep->key;

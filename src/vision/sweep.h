@@ -54,8 +54,8 @@ static inline int32_t ph_key_maybe_below(float distance2)
 // How many keys are up to a limit.
 int ph_key_count(const int32_t* key, int count, int32_t limit);
 
-// Lists the marked ones, where most are not marked: those are skipped four at a time. Both arrays have room for
-// PH_MARKS_STEP more. @return How many.
+// Lists the marked ones, where most are not marked: those are skipped four at a time. Both arrays
+// have room for PH_MARKS_STEP more. @return How many.
 #define PH_MARKS_STEP 4
 
 int ph_marks_list(uint32_t* mark, int count, uint32_t* marked);

@@ -137,7 +137,7 @@ static void prepare_header(client_packet* packet, const pinhole_baselines* basel
         header->leave_count += packet->records[i].record.kind == PH_RECORD_LEAVE;
         header->enter_count += packet->records[i].record.kind == PH_RECORD_ENTER;
         const bool is_update = packet->records[i].record.kind == PH_RECORD_UPDATE;
-        if (is_update && header->density == PH_DENSITY_NOBODY) {
+        if (is_update && header->density == PH_DENSITY_NONE) {
             header->density = PH_DENSITIES / 2;
         }
     }
