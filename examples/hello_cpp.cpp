@@ -19,11 +19,11 @@ int main()
     const auto dancers = schema.find_class<dancer>("dancer");
     pinhole::world world(schema);
     pinhole::client client(schema);
-    ph_link_def link_def = {};
+    ph_link_def link_def = {}; // a simulated network, where a game has its sockets
     link_def.seed = 2;
     link_def.delay_us = 50000;
     link_def.loss = 0.1;
-    pinhole::link link(link_def); // a simulated network, where a game has its sockets
+    pinhole::link link(link_def);
     pinhole::viewer_id viewer;
     pinhole::entity<dancer> all[100];
     bool is_well =
@@ -34,15 +34,14 @@ int main()
     }
     std::puts(is_well ? "second  kbit/s  in view  updates  lost  mean error" : "cannot start");
     for (int tick = 0; tick <= 100 && is_well; ++tick) {
-        const std::uint64_t now_us = 100000 * static_cast<std::uint64_t>(tick);
+        const std::uint64_t now_us = 100000 * std::uint64_t(tick);
         double error_mm = 0.0;
         client.advance(now_us);
         for (unsigned i = 0; i < 100; ++i) {
             const double x_mm = std::trunc(1000.0 * i * std::cos(i + 0.002 * tick));
             const double y_mm = std::trunc(1000.0 * i * std::sin(i + 0.002 * tick));
-            const dancer state = {
-                {static_cast<std::int64_t>(x_mm), static_cast<std::int64_t>(y_mm), 0}};
-            is_well = world.set_struct(all[i], state) == PH_OK && is_well;
+            const dancer state = {{std::int64_t(x_mm), std::int64_t(y_mm), 0}};
+            is_well &= world.set_struct(all[i], state) == PH_OK;
             ph_pose pose;
             if (client.get_pose(client.find(i), pose) == PH_OK) {
                 error_mm += std::hypot(pose.position_mm[0] - x_mm, pose.position_mm[1] - y_mm) /
@@ -51,20 +50,19 @@ int main()
         }
         world.tick();
         world.send_all(now_us, [&](pinhole::viewer_id, const void* bytes, std::size_t size) {
-            is_well = link.send(now_us, bytes, size) == PH_OK && is_well;
+            is_well &= link.send(now_us, bytes, size) == PH_OK;
         });
         std::uint8_t data[PH_PAYLOAD_MAX];
         while (const std::size_t size = link.receive(now_us, data, sizeof data)) {
             client.receive(now_us, data, size); // here the answer goes back at once
-            is_well =
-                world.receive_ack(viewer, now_us, data, client.write_ack(now_us, data)) == PH_OK &&
-                is_well;
+            const std::size_t ack_size = client.write_ack(now_us, data);
+            is_well &= world.receive_ack(viewer, now_us, data, ack_size) == PH_OK;
         }
         ph_viewer_stats stats;
         if (tick % 10 == 0 && world.get_viewer_stats(viewer, stats) == PH_OK) {
             std::printf("%6d  %6.1f  %7d  %7d  %4d  %7.0f mm\n", tick / 10, stats.sent_kbps,
-                        client.entity_count(), static_cast<int>(stats.sent_updates),
-                        static_cast<int>(stats.lost_packets), error_mm);
+                        client.entity_count(), int(stats.sent_updates), int(stats.lost_packets),
+                        error_mm);
         }
     }
     return is_well ? 0 : 1;

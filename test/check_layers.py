@@ -112,7 +112,7 @@ STANDARD_HEADERS = {
     ).split()
 }
 # For .hpp alone. Small ones: no streams, no containers that allocate.
-CPP_HEADERS = set("array cstddef cstdint memory string_view type_traits utility".split())
+CPP_HEADERS = set("array cstddef cstdint string_view type_traits utility".split())
 # Of the compiler, not of a system: allowed in a .c file, behind an #if.
 COMPILER_HEADERS = {
     "immintrin.h",

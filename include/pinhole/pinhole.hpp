@@ -58,7 +58,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -226,8 +225,7 @@ template <class Result, class Context, class... Arguments>
 struct callback<Result(Context, Arguments...)> {
     template <class Callable>
     explicit callback(Callable& callable) noexcept
-        : function(&call<Callable>),
-          context(const_cast<void*>(static_cast<const void*>(std::addressof(callable))))
+        : function(&call<Callable>), context(const_cast<void*>(static_cast<const void*>(&callable)))
     {
         static_assert(std::is_invocable_r_v<Result, Callable&, Arguments...>,
                       "pinhole: this callable cannot be called with the arguments of the callback; "
@@ -347,8 +345,8 @@ template <class State, class Member> std::size_t offset_of(Member State::*member
 {
     alignas(State) static const unsigned char storage[sizeof(State)] = {};
     const State* state = reinterpret_cast<const State*>(storage);
-    return static_cast<std::size_t>(
-        reinterpret_cast<const unsigned char*>(std::addressof(state->*member)) - storage);
+    return static_cast<std::size_t>(reinterpret_cast<const unsigned char*>(&(state->*member)) -
+                                    storage);
 }
 
 // What a callback can borrow: the callable itself, or a pointer to a plain function.
@@ -969,14 +967,14 @@ class world : public owner<ph_world>
     [[nodiscard]] ph_result set_struct(entity<State> target,
                                        const std::common_type_t<State>& state) noexcept
     {
-        return ph_world_set_struct(get(), target, std::addressof(state));
+        return ph_world_set_struct(get(), target, &state);
     }
 
     template <class State>
     [[nodiscard]] ph_result get_struct(entity<State> source,
                                        std::common_type_t<State>& state) const noexcept
     {
-        return ph_world_get_struct(get(), source, std::addressof(state));
+        return ph_world_get_struct(get(), source, &state);
     }
 
     /// One property, from a value of any type that can be bound to it.
@@ -987,8 +985,8 @@ class world : public owner<ph_world>
         static_assert(field_of<Value>::value != PH_FIELD_NONE,
                       "pinhole: a property is not set from a value of this type; see field_of in "
                       "pinhole.hpp");
-        return ph_world_set_property(get(), entity, property, field_of<Value>::value,
-                                     std::addressof(value), field_of<Value>::size);
+        return ph_world_set_property(get(), entity, property, field_of<Value>::value, &value,
+                                     field_of<Value>::size);
     }
 
     /// A text, which needs no zero byte at its end.
@@ -1007,8 +1005,8 @@ class world : public owner<ph_world>
         static_assert(
             field_of<Value>::value != PH_FIELD_NONE,
             "pinhole: a property is not got as a value of this type; see field_of in pinhole.hpp");
-        return ph_world_get_property(get(), entity, property, field_of<Value>::value,
-                                     std::addressof(value), field_of<Value>::size);
+        return ph_world_get_property(get(), entity, property, field_of<Value>::value, &value,
+                                     field_of<Value>::size);
     }
 
     [[nodiscard]] ph_result move(entity_id entity, std::int64_t x_mm, std::int64_t y_mm,
@@ -1253,7 +1251,7 @@ class client : public owner<ph_client>
     [[nodiscard]] ph_result get_struct(entity<State> source,
                                        std::common_type_t<State>& state) const noexcept
     {
-        return ph_client_get_struct(get(), source, std::addressof(state));
+        return ph_client_get_struct(get(), source, &state);
     }
 
     /// One property, as a value of any type that can be bound to it.
@@ -1264,8 +1262,8 @@ class client : public owner<ph_client>
         static_assert(
             field_of<Value>::value != PH_FIELD_NONE,
             "pinhole: a property is not got as a value of this type; see field_of in pinhole.hpp");
-        return ph_client_get_property(get(), entity, property, field_of<Value>::value,
-                                      std::addressof(value), field_of<Value>::size);
+        return ph_client_get_property(get(), entity, property, field_of<Value>::value, &value,
+                                      field_of<Value>::size);
     }
 
     [[nodiscard]] ph_result set_user(entity_id entity, void* user) noexcept

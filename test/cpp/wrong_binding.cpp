@@ -6,8 +6,6 @@
 
 #include <pinhole/pinhole.hpp>
 
-#include <string>
-
 struct thing {
     std::int64_t place_mm[3];
     std::int16_t short_place[3];
@@ -18,7 +16,7 @@ struct thing {
     char name[8];
     long double much;
     void* pointer;
-    std::string words;
+    std::string_view words;
     const int fixed_count;
     pinhole::entity_id target;
 };

@@ -30,11 +30,12 @@
 namespace pinhole
 {
 
-/// ph_address_parse(). @return PH_OK, or PH_ERROR_TEXT with the address set to none.
-[[nodiscard]] inline ph_result parse_address(std::string_view text, ph_address& address) noexcept
+/// ph_address_parse(). error may be nullptr. @return As there.
+[[nodiscard]] inline ph_result parse_address(std::string_view text, ph_address& address,
+                                             ph_error* error = nullptr) noexcept
 {
     const detail::ended_text<PH_ADDRESS_TEXT_MAX> ended(text);
-    return ph_address_parse(ended.bytes, &address);
+    return ph_address_parse(ended.bytes, &address, error);
 }
 
 template <> struct ending<ph_pool> {
