@@ -132,10 +132,9 @@ static ph_result open_parts(ph_host* host, const ph_host_def* def)
 
 ph_result ph_host_open(const ph_host_def* def, ph_host** host)
 {
-    PH_ASSERT(def->cookie == COOKIE); // start from ph_host_def_default()
-
     *host = NULL;
     ph_check check = ph_check_begin(def->on_error, def->on_error_context, __func__);
+    ph_check_made(&check, def->cookie == COOKIE, "ph_host_def");
     check_def(&check, def);
     if (check.result != PH_OK) {
         return check.result;

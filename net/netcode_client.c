@@ -55,10 +55,9 @@ ph_net_client_def ph_net_client_def_default(void)
 
 ph_result ph_net_client_create(const ph_net_client_def* def, ph_net_client** client)
 {
-    PH_ASSERT(def->cookie == COOKIE);
-
     *client = NULL;
     ph_check check = ph_check_begin(def->on_error, def->on_error_context, __func__);
+    ph_check_made(&check, def->cookie == COOKIE, "ph_net_client_def");
     ph_check_range(&check, "ph_net_client_def.keep_alive_ms", def->keep_alive_ms, 1, PH_NO_END);
     if (check.result != PH_OK) {
         return check.result;

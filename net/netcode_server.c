@@ -103,10 +103,9 @@ static ph_result create_tables(ph_net_server* server)
 ph_result ph_net_server_create_with(const ph_net_server_def* def, ph_net_random_fn* random,
                                     void* context, ph_net_server** server)
 {
-    PH_ASSERT(def->cookie == COOKIE);
-
     *server = NULL;
     ph_check check = ph_check_begin(def->on_error, def->on_error_context, "ph_net_server_create");
+    ph_check_made(&check, def->cookie == COOKIE, "ph_net_server_def");
     check_def(&check, def);
     if (check.result != PH_OK) {
         return check.result;

@@ -31,6 +31,7 @@ ph_token_def ph_token_def_default(void)
 static ph_result check_def(const ph_token_def* def)
 {
     ph_check check = ph_check_begin(def->on_error, def->on_error_context, "ph_token_write");
+    ph_check_made(&check, def->cookie == COOKIE, "ph_token_def");
     ph_check_range(&check, "ph_token_def.address_count", def->address_count, 1,
                    PH_TOKEN_ADDRESSES_MAX);
     for (int i = 0; i < def->address_count && check.result == PH_OK; ++i) {
@@ -68,8 +69,6 @@ static void seal_private(const ph_token_def* def, const ph_token_secrets* secret
 ph_result ph_token_write_with(const ph_token_def* def, const ph_token_secrets* secrets,
                               uint8_t token[PH_TOKEN_SIZE])
 {
-    PH_ASSERT(def->cookie == COOKIE);
-
     memset(token, 0, PH_TOKEN_SIZE);
     const ph_result result = check_def(def);
     if (result != PH_OK) {

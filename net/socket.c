@@ -309,10 +309,9 @@ static ph_result fail_to_open(const ph_check* call, ph_result result, const ph_a
 
 static ph_result open_socket(const ph_socket_def* def, bool is_shared, ph_socket** socket)
 {
-    PH_ASSERT(def->cookie == COOKIE);
-
     *socket = NULL;
     ph_check check = ph_check_begin(def->on_error, def->on_error_context, "ph_socket_open");
+    ph_check_made(&check, def->cookie == COOKIE, "ph_socket_def");
     ph_check_that(&check,
                   def->local_address.kind == PH_ADDRESS_IPV4 ||
                       def->local_address.kind == PH_ADDRESS_IPV6,

@@ -171,6 +171,15 @@ void ph_check_position(ph_check* check, const char* field, const int64_t positio
     }
 }
 
+void ph_check_made(ph_check* check, bool is_made, const char* def)
+{
+    if (check->result == PH_OK && !is_made) {
+        check->result =
+            ph_fail(check, PH_ERROR_ARGUMENT, def,
+                    "was not made by %s_default(); start from that and change fields", def);
+    }
+}
+
 void ph_check_that(ph_check* check, bool is_right, const char* field, const char* value,
                    const char* allowed)
 {

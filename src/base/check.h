@@ -46,6 +46,9 @@ void ph_check_real(ph_check* check, const char* field, double value, double lo, 
 // Three coordinates within PH_POSITION_MIN_MM..PH_POSITION_MAX_MM.
 void ph_check_position(ph_check* check, const char* field, const int64_t position_mm[3]);
 
+// A def that its ..._def_default() has made, which a bare {0} is not. def is its type ("ph_world_def").
+void ph_check_made(ph_check* check, bool is_made, const char* def);
+
 // Anything else. The sentence is "<field> is <value>; it must be <allowed>".
 void ph_check_that(ph_check* check, bool is_right, const char* field, const char* value,
                    const char* allowed);

@@ -34,8 +34,7 @@ ph_client_def ph_client_def_default(void)
 
 static void check_client_def(ph_check* check, const ph_client_def* def)
 {
-    PH_ASSERT(def->cookie == CLIENT_COOKIE); // start from ph_client_def_default()
-
+    ph_check_made(check, def->cookie == CLIENT_COOKIE, "ph_client_def");
     ph_check_that(check, def->schema != NULL, "ph_client_def.schema", "NULL", "a schema");
     ph_check_range(check, "ph_client_def.profile", def->profile, 0, PH_PROFILE_COUNT - 1);
     ph_check_range(check, "ph_client_def.slot_capacity", def->slot_capacity, SLOT_CAPACITY_MIN,

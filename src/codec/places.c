@@ -264,10 +264,9 @@ static size_t raster_size_bytes(size_t columns, size_t rows)
 
 ph_result ph_raster_create(const ph_raster_def* def, ph_raster** raster)
 {
-    PH_ASSERT(def->cookie == RASTER_COOKIE);
-
     *raster = NULL;
     ph_check check = ph_check_begin(def->on_error, def->on_error_context, __func__);
+    ph_check_made(&check, def->cookie == RASTER_COOKIE, "ph_raster_def");
     ph_check_range(&check, "ph_raster_def.cell_mm", def->cell_mm, 1, PH_NO_END);
     ph_check_range(&check, "ph_raster_def.columns", def->columns, 1, PH_NO_END);
     ph_check_range(&check, "ph_raster_def.rows", def->rows, 1, PH_NO_END);

@@ -101,10 +101,9 @@ static void lay_out_channel(ph_messages* messages)
 
 ph_result ph_messages_create(const ph_messages_def* def, ph_messages** messages)
 {
-    PH_ASSERT(def->cookie == COOKIE); // start from ph_messages_def_default()
-
     *messages = NULL;
     ph_check check = ph_check_begin(def->on_error, def->on_error_context, __func__);
+    ph_check_made(&check, def->cookie == COOKIE, "ph_messages_def");
     check_messages_def(&check, def);
     if (check.result != PH_OK) {
         return check.result;

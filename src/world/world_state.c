@@ -83,9 +83,8 @@ static void check_vision(ph_check* check, const ph_vision_def* def)
 
 ph_result ph_world_def_check(const ph_world_def* def)
 {
-    PH_ASSERT(def->cookie == WORLD_COOKIE); // start from ph_world_def_default()
-
     ph_check check = ph_check_begin(def->on_error, def->on_error_context, "ph_world_create");
+    ph_check_made(&check, def->cookie == WORLD_COOKIE, "ph_world_def");
     ph_check_that(&check, def->schema != NULL, "ph_world_def.schema", "NULL", "a schema");
     ph_check_range(&check, "ph_world_def.entity_capacity", def->entity_capacity, 0, PH_NO_END);
     ph_check_range(&check, "ph_world_def.viewer_capacity", def->viewer_capacity, 0, PH_NO_END);
@@ -144,8 +143,7 @@ static void check_sending(ph_check* check, const ph_viewer_def* def)
 
 void ph_viewer_def_check(ph_check* check, const ph_viewer_def* def, int32_t radius_max_mm)
 {
-    PH_ASSERT(def->cookie == VIEWER_COOKIE); // start from ph_viewer_def_default()
-
+    ph_check_made(check, def->cookie == VIEWER_COOKIE, "ph_viewer_def");
     ph_check_position(check, "ph_viewer_def.eye_mm", def->eye_mm);
     ph_check_range(check, "ph_viewer_def.radius_mm", def->radius_mm, 0, radius_max_mm);
     ph_check_range(check, "ph_viewer_def.visible_max", def->visible_max, 1, PH_VISIBLE_MAX);
