@@ -25,6 +25,8 @@
 // late: so it is more than a second.
 enum { KEEP_ALIVE_MS = 1500, CHUNK = 32 };
 enum { GATHER_US = 1000 };
+// As those of a world: its ticks, and sends at once.
+enum { TICK_US_MIN = 1000, TICK_US_MAX = 10000000, THREADS_MAX = 256 };
 
 // ---- opening and closing
 
@@ -80,13 +82,19 @@ static bool is_reachable(const ph_host_def* def)
 static void check_def(ph_check* check, const ph_host_def* def)
 {
     ph_check_that(check, def->world != NULL, "ph_host_def.world", "NULL", "a world");
-    ph_check_range(check, "ph_host_def.tick_us", def->tick_us, 1, PH_NO_END);
+    ph_check_range(check, "ph_host_def.tick_us", def->tick_us, TICK_US_MIN, TICK_US_MAX);
     ph_check_that(check,
                   def->listen_address.kind == PH_ADDRESS_IPV4 ||
                       def->listen_address.kind == PH_ADDRESS_IPV6,
                   "ph_host_def.listen_address", "none", "an IPv4 or IPv6 address");
     ph_check_range(check, "ph_host_def.client_capacity", def->client_capacity, 1,
                    PH_NET_CLIENTS_MAX);
+    ph_check_range(check, "ph_host_def.public_address.kind", def->public_address.kind,
+                   PH_ADDRESS_NONE, PH_ADDRESS_IPV6);
+    if (def->pool != NULL) {
+        ph_check_range(check, "ph_pool_thread_count() of ph_host_def.pool",
+                       ph_pool_thread_count(def->pool), 1, THREADS_MAX);
+    }
     char listen[PH_ADDRESS_TEXT_MAX];
     if (check->result == PH_OK && !is_reachable(def)) {
         check->result =

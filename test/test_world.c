@@ -282,7 +282,7 @@ static void texts_are_set_and_read_within_their_size(void** state)
         uint8_t bytes[10];
     } bytes = {4, {9, 8, 7, 6}};
     assert_int_equal(ph_world_set_property(f.world, id, BADGE, PH_FIELD_BYTES, &bytes, 5),
-                     PH_ERROR_VALUE);
+                     PH_ERROR_TOO_LONG);
     assert_int_equal(ph_world_set_property(f.world, id, BADGE, PH_FIELD_BYTES, &bytes, 1),
                      PH_ERROR_ARGUMENT);
     assert_int_equal(ph_world_set_property(f.world, id, BADGE, PH_FIELD_BYTES, &bytes, 6), PH_OK);

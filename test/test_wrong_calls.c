@@ -164,6 +164,12 @@ static char* copy_of(const char* text)
 static void defs_of_worlds(void** state)
 {
     fixture* f = *state;
+    ph_world_def bare = {.schema = f->schema, .on_error = note, .on_error_context = f};
+    ph_world* none;
+    expect_error(f, ph_world_create(&bare, &none), PH_ERROR_ARGUMENT, "ph_world_def",
+                 "ph_world_create: ph_world_def was not made by ph_world_def_default(); start from "
+                 "that and change fields");
+    assert_null(none);
     WRONG_WORLD(schema, NULL, "ph_world_def.schema is NULL; it must be a schema");
     WRONG_WORLD(entity_capacity, -1, "ph_world_def.entity_capacity is -1; it must be 0 or more");
     WRONG_WORLD(viewer_capacity, INT32_MIN,
@@ -238,6 +244,12 @@ static void defs_of_clients_and_messages(void** state)
         ph_client* client;                                                                         \
         WRONG_DEF(def, ph_client_create, &client, field, value, text);                             \
     } while (0)
+    ph_client_def bare = {.schema = f->schema, .on_error = note, .on_error_context = f};
+    ph_client* none;
+    expect_error(f, ph_client_create(&bare, &none), PH_ERROR_ARGUMENT, "ph_client_def",
+                 "ph_client_create: ph_client_def was not made by ph_client_def_default(); start "
+                 "from that and change fields");
+    assert_null(none);
     WRONG_CLIENT(schema, NULL, "ph_client_def.schema is NULL; it must be a schema");
     WRONG_CLIENT(profile, (ph_profile)9, "ph_client_def.profile is 9; it must be 0..1");
     WRONG_CLIENT(slot_capacity, 1, "ph_client_def.slot_capacity is 1; it must be 2..65,535");
@@ -278,6 +290,18 @@ static void entities(void** state)
         PH_ERROR_ARGUMENT, "ph_spawn.position_mm",
         "ph_spawn.position_mm has z = -9,223,372,036,854,775,808 mm; it must be "
         "-2,147,483,648..2,147,483,647");
+    kart outside = {.position_mm = {0, INT64_MAX, 0}};
+    expect_error(f, ph_world_set_struct(f->world, f->entity, &outside), PH_ERROR_VALUE,
+                 "kart.position",
+                 "kart.position has y = 9,223,372,036,854,775,807 mm; it must be "
+                 "-2,147,483,648..2,147,483,647");
+    ph_viewer_def of_another = ph_viewer_def_default();
+    of_another.entity = (ph_entity_id){.index1 = 77, .generation = 1};
+    ph_viewer_id viewer;
+    expect_error(
+        f, ph_world_add_viewer(f->world, &of_another, &viewer), PH_ERROR_STALE,
+        "ph_viewer_def.entity",
+        "ph_viewer_def.entity names no entity that lives; it must be {0} or the id of one");
     expect_error(f, ph_world_spawn(f->world, &(ph_spawn){.key = 1}, &made), PH_ERROR_TAKEN,
                  "ph_spawn.key",
                  "ph_spawn.key is 1, which another entity has; it must be unique in the world");

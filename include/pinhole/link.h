@@ -101,7 +101,8 @@ PH_API void ph_link_destroy(ph_link* link);
 /// Sends one datagram of 1..PH_LINK_DATAGRAM_MAX bytes. They are copied. A datagram that is lost was sent
 /// all the same: the result does not tell. Memory grows with the most that has been on its way at a time,
 /// and is used again.
-/// @return PH_OK, or PH_ERROR_MEMORY with the link and its bottleneck as they were.
+/// @return PH_OK; PH_ERROR_ARGUMENT (no bytes, or too many) or PH_ERROR_MEMORY, with the link and its
+/// bottleneck as they were.
 PH_API ph_result ph_link_send(ph_link* link, uint64_t now_us, const void* bytes, size_t size);
 
 /// Takes out the next datagram that has arrived by now: the earliest first, and of equal times the one that

@@ -948,8 +948,9 @@ class world : public owner<ph_world>
     {
         const ph_entity_id found = ph_world_find(get(), key);
         int index = -1;
-        const bool is_of_kind =
-            ph_world_identify(get(), found, nullptr, &index) == PH_OK && index == kind.index;
+        const bool is_of_kind = found.index1 != 0 &&
+                                ph_world_identify(get(), found, nullptr, &index) == PH_OK &&
+                                index == kind.index;
         return entity<State>(is_of_kind ? found : ph_entity_id{0, 0});
     }
 

@@ -164,9 +164,10 @@ void ph_check_position(ph_check* check, const char* field, const int64_t positio
     for (int axis = 0; axis < 3 && check->result == PH_OK; ++axis) {
         if (!ph_is_coordinate(position_mm[axis])) {
             char is[PH_COUNT_TEXT_SIZE];
-            check->result = ph_fail(check, PH_ERROR_ARGUMENT, field,
-                                    "has %c = %s mm; it must be -2,147,483,648..2,147,483,647",
-                                    "xyz"[axis], ph_count_text(position_mm[axis], is));
+            check->result =
+                ph_fail(check, check->failure != PH_OK ? check->failure : PH_ERROR_ARGUMENT, field,
+                        "has %c = %s mm; it must be -2,147,483,648..2,147,483,647", "xyz"[axis],
+                        ph_count_text(position_mm[axis], is));
         }
     }
 }

@@ -26,7 +26,8 @@ typedef struct ph_check {
     ph_error_fn* on_error;
     void* context;
     const char* function;
-    ph_result result; // PH_OK until a check fails
+    ph_result result;  // PH_OK until a check fails
+    ph_result failure; // what it is then; PH_OK means PH_ERROR_ARGUMENT
 } ph_check;
 
 static inline ph_check ph_check_begin(ph_error_fn* on_error, void* context, const char* function)
@@ -43,7 +44,7 @@ void ph_check_range(ph_check* check, const char* field, int64_t value, int64_t l
 // A real number within lo..hi; NaN is not.
 void ph_check_real(ph_check* check, const char* field, double value, double lo, double hi);
 
-// Three coordinates within PH_POSITION_MIN_MM..PH_POSITION_MAX_MM.
+// Three coordinates within PH_POSITION_MIN_MM..PH_POSITION_MAX_MM. Minds `failure`; the others do not need it.
 void ph_check_position(ph_check* check, const char* field, const int64_t position_mm[3]);
 
 // A def that its ..._def_default() has made, which a bare {0} is not. def is its type ("ph_world_def").

@@ -256,13 +256,15 @@ static fate draw_fate(const ph_link_def* def, uint64_t number)
 
 ph_result ph_link_send(ph_link* link, uint64_t now_us, const void* bytes, size_t size)
 {
-    PH_ASSERT(1 <= size && size <= PH_LINK_DATAGRAM_MAX);
-
+    ph_check check = link_call(link, "ph_link_send");
+    ph_check_range(&check, "size", (int64_t)size, 1, PH_LINK_DATAGRAM_MAX);
+    if (check.result != PH_OK) {
+        return check.result;
+    }
     const fate drawn = draw_fate(&link->def, link->stats.sent_datagrams);
     const size_t copies = drawn.is_lost ? 0 : drawn.is_duplicated ? 2 : 1;
     if (!reserve_transits(link, copies, size)) {
-        const ph_check call = link_call(link, "ph_link_send");
-        return ph_fail_memory(&call);
+        return ph_fail_memory(&check);
     }
     link->stats.sent_datagrams += 1;
     link->stats.sent_bytes += size;

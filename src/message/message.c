@@ -134,6 +134,7 @@ void ph_messages_set_budget(ph_messages* messages, int bits_per_second)
 {
     PH_ASSERT(bits_per_second >= 0);
 
+    bits_per_second = bits_per_second > 0 ? bits_per_second : 0;
     const int64_t share = share_of(&messages->def, bits_per_second);
     messages->def.bits_per_second = bits_per_second;
     ph_token_bucket_fill(&messages->share,

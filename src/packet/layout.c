@@ -327,22 +327,6 @@ bool ph_packing_is_same(const ph_packing* packing, int property, const uint32_t*
     return true;
 }
 
-uint32_t ph_packing_word(const ph_packing* packing, int property, const uint8_t* bytes)
-{
-    uint16_t half;
-    uint32_t whole;
-    switch (packing->size[property]) {
-    case sizeof(uint8_t):
-        return bytes[0];
-    case sizeof half:
-        memcpy(&half, bytes, sizeof half);
-        return half;
-    default:
-        memcpy(&whole, bytes, sizeof whole);
-        return whole;
-    }
-}
-
 bool ph_packing_is_same_position(const uint32_t words[3], const uint8_t* bytes)
 {
     // Word by word: words that were just written one by one and are fetched in pairs are waited for.

@@ -130,9 +130,6 @@ void ph_packing_load(const ph_packing* packing, int property, const uint8_t* byt
 bool ph_packing_is_same(const ph_packing* packing, int property, const uint32_t* words,
                         const uint8_t* bytes);
 
-// The value of a plain property (above), which is one word.
-uint32_t ph_packing_word(const ph_packing* packing, int property, const uint8_t* bytes);
-
 // Positions are three whole words, so they need no walk.
 _Static_assert(PH_PACKED_POSITION == 3 * sizeof(uint32_t), "x, y, z");
 

@@ -43,8 +43,7 @@ bool ph_encoder_needs_eye(const ph_encoder* encoder)
 {
     const ph_sender* sender = encoder->sender;
     for (int axis = 0; axis < 3; ++axis) {
-        const int64_t away_mm =
-            (int32_t)((uint32_t)encoder->eye_mm[axis] - (uint32_t)sender->eye_mm[axis]);
+        const int64_t away_mm = ph_difference_mm(encoder->eye_mm[axis], sender->eye_mm[axis]);
         if (away_mm > sender->eye_margin_mm || away_mm < -(int64_t)sender->eye_margin_mm) {
             return true;
         }

@@ -6,15 +6,14 @@
 
 #include "replication/send.h"
 #include "replication/shown_estimate.h"
-#include "replication/send.h"
 
 #include <math.h>
 
 static float manhattan_mm(const ph_send_context* context, ph_entity_index entity)
 {
     const ph_entities* entities = &context->store->entities;
-    const int32_t dx = (int32_t)((uint32_t)entities->x_mm[entity] - (uint32_t)context->eye_x_mm);
-    const int32_t dy = (int32_t)((uint32_t)entities->y_mm[entity] - (uint32_t)context->eye_y_mm);
+    const int32_t dx = ph_difference_mm(entities->x_mm[entity], context->eye_x_mm);
+    const int32_t dy = ph_difference_mm(entities->y_mm[entity], context->eye_y_mm);
     return fmaxf(fabsf((float)dx) + fabsf((float)dy), 1.0f);
 }
 
@@ -125,7 +124,7 @@ static bool is_slot_waiting(const ph_send_context* context, int slot)
     }
     const ph_store* store = context->store;
     const int class_index = replicas->class_index[slot];
-    const uint64_t mask = sender->masks[(slot == 0 ? store->class_count : 0) + class_index];
+    const uint64_t mask = ph_sender_mask(sender, store->class_count, slot);
     uint64_t asked = ph_dirty_of(context, slot) | ph_replicas_at(replicas, slot)->out_of_range;
     if (replicas->are_references_stale) {
         asked |= store->class_info.layouts.layouts[class_index].references;

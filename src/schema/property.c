@@ -251,13 +251,18 @@ ph_result ph_property_restore_field(const ph_property* property, ph_field field,
 // ---- and clamped
 
 // Half a step beyond an end is rounded to it; more is outside.
+static bool is_number_outside(const ph_fixed* ladder, double number)
+{
+    return number < ladder->lo - 0.5 * ladder->step || number > ladder->hi + 0.5 * ladder->step;
+}
+
 static bool is_ladder_outside(const ph_property* property, ph_field field, const void* value)
 {
     const ph_field element = ph_field_element(field);
     for (int i = 0; i < property->words; ++i) {
         const ph_fixed* ladder = &property->fixed[i];
         const double number = ph_field_load_real(element, component_at(element, value, i));
-        if (number < ladder->lo - 0.5 * ladder->step || number > ladder->hi + 0.5 * ladder->step) {
+        if (is_number_outside(ladder, number)) {
             return true;
         }
     }
@@ -444,6 +449,7 @@ static ph_result fail_position(const ph_check* call, const char* name, const voi
     int64_t position_mm[3];
     memcpy(position_mm, value, sizeof position_mm);
     ph_check check = *call;
+    check.failure = PH_ERROR_VALUE;
     ph_check_position(&check, name, position_mm);
     return PH_ERROR_VALUE;
 }
@@ -459,7 +465,7 @@ static ph_result fail_real(const ph_check* call, const char* name, const ph_prop
         const double number = ph_field_load_real(element, (const uint8_t*)value + (size_t)i * size);
         const bool has_range = result == PH_ERROR_VALUE;
         const ph_fixed* ladder = &property->fixed[has_range ? i : 0];
-        if (has_range ? number >= ladder->lo && number <= ladder->hi : isfinite(number)) {
+        if (has_range ? !is_number_outside(ladder, number) : isfinite(number)) {
             continue;
         }
         char is[PH_COUNT_TEXT_SIZE];
@@ -556,7 +562,7 @@ typedef struct field_row {
     size_t size; // TEXT, BYTES: what comes on top of max_length
 } field_row;
 
-static const field_row KIND_ROWS[] = {
+static const field_row FIELD_ROWS[] = {
     [PH_FIELD_NONE] = {"none", PH_FIELD_NONE, 0},
     [PH_FIELD_BOOL] = {"bool", PH_FIELD_BOOL, 1},
     [PH_FIELD_I8] = {"i8", PH_FIELD_I8, 1},
@@ -580,23 +586,24 @@ static const field_row KIND_ROWS[] = {
     [PH_FIELD_ENTITY] = {"entity", PH_FIELD_ENTITY, sizeof(ph_entity_id)},
 };
 
-_Static_assert(sizeof KIND_ROWS / sizeof KIND_ROWS[0] == PH_FIELD_COUNT, "each field needs a row");
+_Static_assert(sizeof FIELD_ROWS / sizeof FIELD_ROWS[0] == PH_FIELD_COUNT,
+               "each field needs a row");
 
 const char* ph_field_name(ph_field field)
 {
     // For messages: a wrong number is no reason to crash in one.
-    return (unsigned)field < PH_FIELD_COUNT ? KIND_ROWS[field].name : "unknown";
+    return (unsigned)field < PH_FIELD_COUNT ? FIELD_ROWS[field].name : "unknown";
 }
 
 size_t ph_field_size(ph_field field, int max_length)
 {
     const bool has_length = field == PH_FIELD_TEXT || field == PH_FIELD_BYTES;
-    return KIND_ROWS[field].size + (has_length ? (size_t)max_length : 0);
+    return FIELD_ROWS[field].size + (has_length ? (size_t)max_length : 0);
 }
 
 ph_field ph_field_element(ph_field field)
 {
-    return KIND_ROWS[field].element;
+    return FIELD_ROWS[field].element;
 }
 
 ph_field_limits ph_field_limits_of(ph_field field)
@@ -689,7 +696,7 @@ static int64_t with_sign(uint64_t value, size_t size)
 
 bool ph_field_load_whole(ph_field field, const void* bytes, int64_t* value)
 {
-    const size_t size = KIND_ROWS[field].size;
+    const size_t size = FIELD_ROWS[field].size;
     const uint64_t loaded = load_unsigned(bytes, size);
     if (is_signed(field)) {
         *value = with_sign(loaded, size);
@@ -706,7 +713,7 @@ bool ph_field_store_whole(ph_field field, int64_t value, void* bytes)
     if (value < (int64_t)limits.lo || value > (int64_t)limits.hi) {
         return false;
     }
-    store_unsigned((uint64_t)value, bytes, KIND_ROWS[field].size);
+    store_unsigned((uint64_t)value, bytes, FIELD_ROWS[field].size);
     return true;
 }
 
@@ -722,8 +729,8 @@ double ph_field_load_real(ph_field field, const void* bytes)
         memcpy(&value, bytes, sizeof value);
         return value;
     }
-    const uint64_t loaded = load_unsigned(bytes, KIND_ROWS[field].size);
-    return is_signed(field) ? (double)with_sign(loaded, KIND_ROWS[field].size) : (double)loaded;
+    const uint64_t loaded = load_unsigned(bytes, FIELD_ROWS[field].size);
+    return is_signed(field) ? (double)with_sign(loaded, FIELD_ROWS[field].size) : (double)loaded;
 }
 
 bool ph_field_store_real(ph_field field, double value, void* bytes)
@@ -739,7 +746,7 @@ bool ph_field_store_real(ph_field field, double value, void* bytes)
         const float single = (float)stored;
         memcpy(bytes, &single, sizeof single);
     } else {
-        store_unsigned((uint64_t)(int64_t)stored, bytes, KIND_ROWS[field].size);
+        store_unsigned((uint64_t)(int64_t)stored, bytes, FIELD_ROWS[field].size);
     }
     return true;
 }

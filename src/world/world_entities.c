@@ -334,7 +334,7 @@ static ph_result text_of_value(const ph_property* described, ph_field field, con
         bytes += sizeof stated;
         length = stated;
         if (length > size - sizeof stated) {
-            return PH_ERROR_VALUE;
+            return PH_ERROR_TOO_LONG;
         }
     } else {
         length = length_before_zero(value, size);

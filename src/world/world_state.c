@@ -173,12 +173,6 @@ ph_result ph_world_fail_viewer(const ph_world* world, const char* function, ph_v
     return ph_fail_stale(&call, "viewer", viewer.index1, viewer.generation);
 }
 
-ph_result ph_world_fail_memory(const ph_world* world, const char* function)
-{
-    const ph_check call = ph_world_call(world, function);
-    return ph_fail_memory(&call);
-}
-
 // ---- what zeros and factors stand for
 
 // 100 m/s for the length of a tick.

@@ -46,7 +46,6 @@ ph_result ph_world_fail_entity(const ph_world* world, const char* function, ph_e
 ph_result ph_world_fail_viewer(const ph_world* world, const char* function, ph_viewer_id viewer);
 
 // @return PH_ERROR_MEMORY.
-ph_result ph_world_fail_memory(const ph_world* world, const char* function);
 
 // What the zeros of a declaration stand for.
 int32_t ph_jump_limit(const ph_world_def* def);

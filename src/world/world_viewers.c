@@ -66,7 +66,8 @@ ph_result ph_world_add_viewer(ph_world* world, const ph_viewer_def* def, ph_view
         return check.result;
     }
     if (def->entity.index1 != 0 && !ph_world_is_alive(world, def->entity)) {
-        return ph_world_fail_entity(world, __func__, def->entity);
+        return ph_fail(&check, PH_ERROR_STALE, "ph_viewer_def.entity",
+                       "names no entity that lives; it must be {0} or the id of one");
     }
     const ph_eye eye = eye_of(world, def);
     ph_viewer made = {
