@@ -43,9 +43,9 @@ static void refuses_properties_with_a_reason(void** state)
         {{.name = "p", .field = PH_FIELD_F32},
          "coding is missing: a field of type f32 does not tell how to write it"},
         {{.name = "p", .coding = PH_CODING_STRING, .field = PH_FIELD_U8, .max_length = 3},
-         "string cannot be bound to a field of type u8"},
+         "string cannot be bound to a field of type u8; it takes text"},
         {{.name = "p", .coding = PH_CODING_POSITION, .field = PH_FIELD_F32X3},
-         "position cannot be bound to a field of type f32x3"},
+         "position cannot be bound to a field of type f32x3; it takes i32x3 or i64x3"},
         // parameters that mean nothing
         {{.name = "p", .coding = PH_CODING_BOOL, .hi = 1}, "bool takes no lo and hi"},
         {{.name = "p", .coding = PH_CODING_RANGE, .hi = 3, .bits = 2}, "range takes no bits"},
@@ -181,15 +181,18 @@ static void refuses_properties_with_a_reason(void** state)
          "audience_mask must have a bit with PH_AUDIENCE_MASK, and only with it"},
         // bindings
         {{.name = "p", .coding = PH_CODING_BOOL, .field = PH_FIELD_I64, .offset = 93},
-         "8 bytes at offset 93 do not fit into struct_size, which is 100"},
+         "8 bytes at offset 93 do not fit into struct_size, which is 100; it must be sizeof the "
+         "struct"},
         {{.name = "p",
           .coding = PH_CODING_STRING,
           .max_length = 99,
           .field = PH_FIELD_TEXT,
           .offset = 1},
-         "100 bytes at offset 1 do not fit into struct_size, which is 100"},
+         "100 bytes at offset 1 do not fit into struct_size, which is 100; it must be sizeof the "
+         "struct"},
         {{.name = "p", .coding = PH_CODING_BYTES, .max_length = 99, .field = PH_FIELD_BYTES},
-         "101 bytes at offset 0 do not fit into struct_size, which is 100"},
+         "101 bytes at offset 0 do not fit into struct_size, which is 100; it must be sizeof the "
+         "struct"},
         {{.name = "position", .coding = PH_CODING_BOOL},
          "name must be unique, but property 0 has it, too"},
     };

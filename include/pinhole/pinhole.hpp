@@ -672,6 +672,13 @@ template <class State, int Capacity = PH_PROPERTIES_MAX> class class_builder
         return *this;
     }
 
+    /// A number out of range is refused instead of clamped.
+    class_builder& strict() noexcept
+    {
+        last().is_strict = true;
+        return *this;
+    }
+
     /// With the enter only.
     class_builder& once() noexcept
     {

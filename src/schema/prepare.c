@@ -456,6 +456,20 @@ static bool check_unused(const ph_property_def* def, ph_problem* problem)
     return true;
 }
 
+// "i32x3 or i64x3": what a coding can be bound to.
+static const char* suitable_fields(ph_coding coding, char* text, size_t size)
+{
+    size_t length = 0;
+    text[0] = '\0';
+    for (int field = PH_FIELD_NONE + 1; field < PH_FIELD_COUNT && length < size; ++field) {
+        if (ph_coding_suits(coding, (ph_field)field)) {
+            length += (size_t)snprintf(text + length, size - length, "%s%s",
+                                       length > 0 ? " or " : "", ph_field_name((ph_field)field));
+        }
+    }
+    return text;
+}
+
 static bool check_field(ph_property_def* def, ph_problem* problem)
 {
     if (def->coding == PH_CODING_AUTO) {
@@ -467,8 +481,11 @@ static bool check_field(ph_property_def* def, ph_problem* problem)
                          ph_field_name(def->field));
     }
     if (def->field != PH_FIELD_NONE && !ph_coding_suits(def->coding, def->field)) {
-        return ph_refuse(problem, PH_PARAMETER_FIELD, "%s cannot be bound to a field of type %s",
-                         ph_coding_row_of(def->coding)->word, ph_field_name(def->field));
+        char fields[96];
+        return ph_refuse(problem, PH_PARAMETER_FIELD,
+                         "%s cannot be bound to a field of type %s; it takes %s",
+                         ph_coding_row_of(def->coding)->word, ph_field_name(def->field),
+                         suitable_fields(def->coding, fields, sizeof fields));
     }
     return true;
 }

@@ -65,11 +65,13 @@ static bool check_property(const ph_class_def* type, int index, ph_problem* prob
         return false;
     }
     if (def->field != PH_FIELD_NONE && is_outside(type, def)) {
-        return ph_refuse(problem, PH_PARAMETER_FIELD,
-                         "%.0f bytes at offset %.0f do not fit into struct_size, which is %.0f",
-                         // as doubles: not every C library prints a size_t
-                         (double)ph_field_size(def->field, def->max_length), (double)def->offset,
-                         (double)type->struct_size);
+        return ph_refuse(
+            problem, PH_PARAMETER_FIELD,
+            "%.0f bytes at offset %.0f do not fit into struct_size, which is %.0f; it must be "
+            "sizeof the struct",
+            // as doubles: not every C library prints a size_t
+            (double)ph_field_size(def->field, def->max_length), (double)def->offset,
+            (double)type->struct_size);
     }
     for (int i = 0; i < index; ++i) {
         if (strcmp(type->properties[i].name, def->name) == 0) {
