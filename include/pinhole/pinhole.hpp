@@ -21,8 +21,8 @@
 //
 //     ph_spawn spawn = {};
 //     pinhole::entity<kart> mine;
-//     world.spawn(schema.find_class<kart>("kart"), spawn, mine);
-//     world.set_struct(mine, my_kart);                    // a struct of another type does not compile
+//     if (world.spawn(schema.find_class<kart>("kart"), spawn, mine) != PH_OK) { ... }
+//     if (world.set_struct(mine, my_kart) != PH_OK) { ... } // another type does not compile
 //     world.tick();
 //     world.send_all(now_us, [&](pinhole::viewer_id, const void* bytes, std::size_t size) { ... });
 //
@@ -888,7 +888,7 @@ class world : public owner<ph_world>
   public:
     world() noexcept = default;
 
-    /// Empty when it is refused; create() also says why.
+    /// Empty when it is refused; on_error of the def is told why.
     explicit world(const ph_world_def& def) noexcept
     {
         static_cast<void>(create(def));
@@ -914,7 +914,8 @@ class world : public owner<ph_world>
         return ph_world_spawn(get(), &def, &entity);
     }
 
-    /// The class of the def is replaced. @return Also PH_ERROR_VALUE when there is no such class.
+    /// The class of the def is replaced. @return Also PH_ERROR_ARGUMENT when there is no such
+    /// class.
     template <class State>
     [[nodiscard]] ph_result spawn(class_id<State> kind, ph_spawn def, entity<State>& made) noexcept
     {
@@ -1163,7 +1164,7 @@ class client : public owner<ph_client>
   public:
     client() noexcept = default;
 
-    /// Empty when it is refused; create() also says why.
+    /// Empty when it is refused; on_error of the def is told why.
     explicit client(const ph_client_def& def) noexcept
     {
         static_cast<void>(create(def));
@@ -1313,7 +1314,7 @@ class messages : public owner<ph_messages>
   public:
     messages() noexcept = default;
 
-    /// Empty when it is refused; create() also says why.
+    /// Empty when it is refused; on_error of the def is told why.
     explicit messages(const ph_messages_def& def) noexcept
     {
         static_cast<void>(create(def));
@@ -1415,7 +1416,7 @@ class link : public owner<ph_link>
   public:
     link() noexcept = default;
 
-    /// Empty when it is refused; create() also says why.
+    /// Empty when it is refused; on_error of the def is told why.
     explicit link(const ph_link_def& def) noexcept
     {
         static_cast<void>(create(def));
