@@ -19,7 +19,7 @@
 // (ph_schema_parse(), ph_address_parse()) take a ph_error to fill, or NULL. There is no global
 // state and nothing is allocated; without on_error nothing is formatted either.
 //
-// These have no on_error of their own. What is wrong with them is reported
+// These have no on_error of their own. What is wrong with them is told elsewhere:
 //
 //   - ph_viewer_def and ph_vision_def: by the world;
 //   - ph_rate_def: not at all; ph_rate_make() asserts that it is right;
