@@ -26,7 +26,7 @@
 // Of a packet, so that newcomers do not keep out all others.
 #define ENTER_SHARE 0.5
 #define NEAREST_MM 1000.0
-// As in world/pinhole_writing.c.
+// As in replication/enter_coder.c.
 #define SPREAD_WORTH 4
 // 1 mrad, as worlds have it unless they are asked for something else.
 #define PRECISION 1024

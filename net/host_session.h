@@ -70,7 +70,7 @@ void ph_host_session_end(ph_host* host,
 // Before a send, on the thread of the tick: sends less while its link shows loss or growing delay.
 void ph_host_session_adapt(ph_host* host, ph_host_session* session, uint64_t now_us);
 
-// What the client has sent: messages, which is taken, and an acknowledgement behind it, which is for the
+// What the client has sent: messages, which are taken, and behind them an ack, which is for the
 // world.
 void ph_host_session_take(const ph_host* host, ph_host_session* session,
                           const ph_net_payload* payload, uint64_t now_us);

@@ -3,10 +3,10 @@
 
 // The workers of a host, one for each of its threads, and how they receive. Where the system can do
 // that, each worker has a socket; all sockets have the same address, and what one client sends
-// always comes by the same socket, so the client belongs to that worker. The workers open, read and
-// acknowledge in parallel:
+// always comes by the same socket, so the client belongs to that worker. The workers open and read
+// datagrams in parallel:
 //
-//   from a client of this worker      on its thread: opened, messages and acknowledgement taken
+//   from a client of this worker      on its thread: opened, messages and ack taken
 //   from any other address            kept, and given to netcode afterwards, on the caller's thread:
 //                                     requests, responses, and clients of another worker
 

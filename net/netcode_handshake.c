@@ -27,7 +27,8 @@ enum {
 _Static_assert(PRIVATE_AT + PH_TOKEN_PRIVATE_SIZE == PH_NETCODE_REQUEST_SIZE, "that is all");
 
 // Denied and challenge: with the keys of a connection that is none yet. Their sequence numbers come
-// from the upper half, where no connection gets to: one key, no number twice.
+// from the upper half, where no connection gets to, so they repeat none of a connection.
+// (Connections of one token repeat each other's: docs/security.md, an open limit.)
 static void answer(ph_net_server* server, const ph_address* to, ph_netcode_type type,
                    const uint8_t* key, const void* data, size_t size)
 {

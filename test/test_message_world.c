@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 // A front-end in small: view, messages and input in the same datagrams over a bad network, by the lines that
-// messages.h shows. Never over the budget on the wire, whatever is posted; the view is not starved; all of it
+// message.h shows. Never over the budget on the wire, whatever is posted; the view is not starved; all of it
 // arrives.
 
 #include "support/message_pair.h"

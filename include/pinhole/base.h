@@ -66,8 +66,9 @@ extern "C" {
 /// compiled with, PH_VERSION_TEXT: a shared library may be another. Never NULL. Static storage.
 PH_API const char* ph_version(void);
 
-/// How a call went. Everything but PH_OK means that nothing was done (a writer or reader
-/// that failed is to be thrown away, or rolled back).
+/// How a call went. Everything but PH_OK means that nothing was done (a writer or reader that
+/// failed is to be thrown away, or rolled back). The exception is ph_world_set_struct(): it sets
+/// all properties but those whose values are refused.
 typedef enum ph_result {
     PH_OK = 0,
     /// A field of a def or an argument is not allowed. on_error says which, and what is (error.h).
@@ -95,8 +96,8 @@ typedef enum ph_result {
     PH_ERROR_ZERO,
     /// A declaration: more levels or bits than the coding has.
     PH_ERROR_WIDTH,
-    /// A declaration or a text that makes no sense; the error struct of the call says where and
-    /// why.
+    /// A declaration or a text that makes no sense: the error struct of the call says where and
+    /// why. Or the other end has another schema.
     PH_ERROR_SCHEMA,
     /// An id of something that is gone, or never was.
     PH_ERROR_STALE,

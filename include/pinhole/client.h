@@ -49,10 +49,13 @@ typedef struct ph_client ph_client;
 typedef struct ph_client_def {
     /// Required; its fingerprint must be that of the server's. Must outlive the client.
     const ph_schema* schema;
-    /// How packets are written: the server's world must have the same.
-    /// Default PH_PROFILE_PINHOLE.
+    /// How packets are written: the server's world must have the same. Default PH_PROFILE_PINHOLE.
+    /// With another one nothing is ever applied: the headers differ, so the hello cannot be read,
+    /// and ph_client_receive() returns PH_ERROR_VALUE or PH_ERROR_STALE, not PH_ERROR_SCHEMA. Both
+    /// are counted in refused_datagrams of ph_client_stats.
     ph_profile profile;
-    /// Slots at most, 2..65,535: a server that uses more is refused. Default 512.
+    /// Slots at most, 2..65,535. Must be at least the slots of the server's viewer (slot_count of
+    /// ph_viewer_def); with less, every packet is refused with PH_ERROR_SCHEMA. Default 512.
     int slot_capacity;
     /// What there is to stand on, the same as the server's. Zero-initialised: nothing.
     ph_ground ground;
@@ -90,8 +93,10 @@ PH_API void ph_client_destroy(ph_client* client);
 /// know), and the next ack of a newer packet says that this one was not applied. Should everything be
 /// refused, the server's probes go on counting, and the session with them.
 /// @return PH_OK; PH_ERROR_STALE for one that comes too late, twice or before any hello, which is
-/// no fault; PH_ERROR_SCHEMA when the server's schema, profile, slot count or session is not ours;
-/// PH_ERROR_VALUE for anything that no server sends. The stats count each by its reason.
+/// no fault; PH_ERROR_SCHEMA when the server has another schema, version or session than ours, or
+/// more slots than slot_capacity; PH_ERROR_VALUE for anything that no server of our profile sends.
+/// A server with the other profile gives PH_ERROR_VALUE and PH_ERROR_STALE. The stats count each by
+/// its reason.
 PH_API ph_result ph_client_receive(ph_client* client, uint64_t now_us, const void* bytes,
                                    size_t size);
 
@@ -155,8 +160,9 @@ PH_API bool ph_client_is_in_view(const ph_client* client, ph_entity_id entity);
 PH_API ph_result ph_client_identify(const ph_client* client, ph_entity_id entity, uint64_t* key,
                                     int* class_index);
 
-/// Fills the game's struct with what is known. Unbound bytes are left alone. What was never received is
-/// at its default. @return PH_OK or PH_ERROR_STALE.
+/// Fills the game's struct with what is known. Unbound bytes are left alone. What was never
+/// received is at its default. The position is the one last received, rounded to its step; to draw
+/// the entity, use ph_client_get_pose(). @return PH_OK or PH_ERROR_STALE.
 PH_API ph_result ph_client_get_struct(const ph_client* client, ph_entity_id entity, void* state);
 
 /// Gets one property as a value of the given field type and size, as ph_world_get_property() does.
@@ -179,7 +185,8 @@ typedef struct ph_pose {
     /// the coding rounds to. A double, since motion between updates is finer than a millimetre; it counts
     /// whole millimetres up to 2^53, which is further than positions will ever go.
     double position_mm[3];
-    /// 0 <= it < 360. The first property of its class named "heading" with the coding ANGLE.
+    /// 0 <= it < 360: the property of its class that is named "heading" and has the coding ANGLE.
+    /// An angle of another name is not shown here: get it by ph_client_get_property().
     double heading_deg;
     /// Whether the class has such a property.
     bool has_heading;

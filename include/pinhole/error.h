@@ -12,19 +12,26 @@
 //         puts(error.text);                  // ph_world_def.tick_us is 0; it must be 1,000..10,000,000
 //     }
 //
-// One way for the whole library. Every def has on_error and on_error_context: the object that is made
-// from it calls on_error, on the thread of the failing call and before that returns, each time that one
-// of its functions fails because of its caller: a field of a def, an argument, a stale id, a value that
-// cannot be kept, memory, the operating system. Functions without an object (ph_schema_parse(),
-// ph_address_parse()) take a ph_error to fill, or NULL. There is no global state and nothing is
-// allocated; without on_error nothing is formatted either.
+// One way for the whole library. The def of an object has on_error and on_error_context: the object
+// that is made from it calls on_error, on the thread of the failing call and before that returns,
+// each time that one of its functions fails because of its caller: a field of a def, an argument, a
+// stale id, a value that cannot be kept, memory, the operating system. Functions without an object
+// (ph_schema_parse(), ph_address_parse()) take a ph_error to fill, or NULL. There is no global
+// state and nothing is allocated; without on_error nothing is formatted either.
+//
+// These have no on_error of their own. What is wrong with them is told elsewhere:
+//
+//   - ph_viewer_def and ph_vision_def: by the world;
+//   - ph_rate_def: not at all; ph_rate_make() asserts that it is right;
+//   - declarations of classes and properties: by the ph_error of ph_schema_create().
 //
 // What is no fault is not reported, only returned and, where it says so, counted:
 //
 //   - bytes from the network that are refused: ph_client_receive(), ph_viewer_receive_ack(),
 //     ph_messages_unpack(), ph_net_server_receive() and the like;
 //   - ids of a client's entities that have left its view: the server decides when;
-//   - functions that answer "none" (find, poll, is_alive, statistics of a stale viewer that are 0);
+//   - functions without a ph_result that answer "none" or 0 for a stale id (find, poll, is_alive,
+//     ph_viewer_property_bits256());
 //   - PH_ERROR_FULL of ph_messages_send() and ph_viewer_spend(): try again later.
 //
 // Bits and codings (bits.h, integers.h, fixed.h and so on) run millions of times a second and answer by

@@ -11,6 +11,7 @@
 //   client.h                      the client: what arrives, and what is shown
 //   message.h                     reliable messages and input, both ways
 //   stats.h                       how all of it is doing
+//   link.h                        a simulated network in memory, for tests and examples
 //   packet.h                      profiles and sizes
 //   ground.h                      what there is to stand on, for altitudes that cost almost nothing
 //   bits.h, entropy.h             writing messages of your own, bit by bit

@@ -21,8 +21,8 @@
 //
 //     ph_spawn spawn = {};
 //     pinhole::entity<kart> mine;
-//     world.spawn(schema.find_class<kart>("kart"), spawn, mine);
-//     world.set_struct(mine, my_kart);                    // a struct of another type does not compile
+//     if (world.spawn(schema.find_class<kart>("kart"), spawn, mine) != PH_OK) { ... }
+//     if (world.set_struct(mine, my_kart) != PH_OK) { ... } // another type does not compile
 //     world.tick();
 //     world.send_all(now_us, [&](pinhole::viewer_id, const void* bytes, std::size_t size) { ... });
 //
@@ -895,7 +895,7 @@ class world : public owner<ph_world>
   public:
     world() noexcept = default;
 
-    /// Empty when it is refused; create() also says why.
+    /// Empty when it is refused; on_error of the def is told why.
     explicit world(const ph_world_def& def) noexcept
     {
         static_cast<void>(create(def));
@@ -921,7 +921,8 @@ class world : public owner<ph_world>
         return ph_world_spawn(get(), &def, &entity);
     }
 
-    /// The class of the def is replaced. @return Also PH_ERROR_VALUE when there is no such class.
+    /// The class of the def is replaced. @return Also PH_ERROR_ARGUMENT when there is no such
+    /// class.
     template <class State>
     [[nodiscard]] ph_result spawn(class_id<State> kind, ph_spawn def, entity<State>& made) noexcept
     {
@@ -1171,7 +1172,7 @@ class client : public owner<ph_client>
   public:
     client() noexcept = default;
 
-    /// Empty when it is refused; create() also says why.
+    /// Empty when it is refused; on_error of the def is told why.
     explicit client(const ph_client_def& def) noexcept
     {
         static_cast<void>(create(def));
@@ -1321,7 +1322,7 @@ class messages : public owner<ph_messages>
   public:
     messages() noexcept = default;
 
-    /// Empty when it is refused; create() also says why.
+    /// Empty when it is refused; on_error of the def is told why.
     explicit messages(const ph_messages_def& def) noexcept
     {
         static_cast<void>(create(def));
@@ -1423,7 +1424,7 @@ class link : public owner<ph_link>
   public:
     link() noexcept = default;
 
-    /// Empty when it is refused; create() also says why.
+    /// Empty when it is refused; on_error of the def is told why.
     explicit link(const ph_link_def& def) noexcept
     {
         static_cast<void>(create(def));

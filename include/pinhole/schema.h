@@ -148,7 +148,7 @@ typedef struct ph_property_def {
 
     /// Spends one bit so that default_value costs that bit alone. Numbers and VEC3 only.
     int has_default;
-    /// Also what a property is before it is put for the first time. Numbers only. When lo..hi does
+    /// Also what a property is before it is set for the first time. Numbers only. When lo..hi does
     /// not hold 0, a 0 here without has_default means the end that is nearer to it. A VEC3 clamps
     /// it into the range of each component.
     double default_value;

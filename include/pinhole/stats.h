@@ -95,9 +95,10 @@ typedef struct ph_world_stats {
     int entity_count;
     int viewer_count;
     uint64_t ticks;
-    /// Values of ph_world_set_struct() and ph_world_set_property() that were outside of their range and
-    /// became the nearest inside; and those that could not be kept (NaN, text that is not UTF-8, numbers
-    /// out of range of a strict property): on_error names each.
+    /// Values of ph_world_set_struct() and ph_world_set_property() that were outside of their range
+    /// and became the nearest inside. Less than half a step beyond an end is rounding, and not
+    /// counted. And values that were refused: NaN, text that is not UTF-8 or is too long, numbers
+    /// out of range of a strict property, and so on (world.h); on_error names each.
     uint64_t clamped_values;
     uint64_t refused_values;
     ph_vision_stats vision;
@@ -248,7 +249,9 @@ typedef enum ph_client_refusal {
     PH_CLIENT_REFUSAL_OLD = 0,
     /// A packet before any hello. No fault.
     PH_CLIENT_REFUSAL_EARLY,
-    /// Another schema, version, slot count, session or tick length.
+    /// Another schema, version, session or tick length; or more slots than slot_capacity of
+    /// ph_client_def. Another profile is not among them, because its hello cannot be read: that is
+    /// refused as EARLY, SEQUENCE, SIZE or RECORD.
     PH_CLIENT_REFUSAL_HELLO,
     /// A sequence or horizon that this server cannot have sent.
     PH_CLIENT_REFUSAL_SEQUENCE,

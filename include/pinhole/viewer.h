@@ -46,13 +46,15 @@ typedef struct ph_viewer_def {
     uint32_t audience;
     /// 0 to the world's radius_max_mm, in mm. Default 250,000.
     int32_t radius_mm;
-    /// As many of the nearest enter, 1..PH_VISIBLE_MAX. Default 250. What has entered may stay a little
-    /// beyond (see hysteresis and stay_ticks of ph_vision_def), as long as there are slots: no more
-    /// than slot_count - 1 are ever visible.
+    /// As many of the nearest enter, 1..PH_VISIBLE_MAX. Default 250. What has entered may stay a
+    /// little beyond (see hysteresis and stay_ticks of ph_vision_def), as long as there are slots:
+    /// no more than slot_count - 1 are ever visible. More than 256 need a client with a larger
+    /// slot_capacity than its default, unless slot_count is given.
     int visible_max;
     /// Slots, slot 0 included; at least visible_max + 1, at most 65,535. 0 means 2 * visible_max,
     /// but with the classic profile no more than 256 as long as those suffice: a slot then costs 8
-    /// bits, its least.
+    /// bits, its least. The client's slot_capacity (ph_client_def, default 512) must be at least as
+    /// large: otherwise the client refuses every packet with PH_ERROR_SCHEMA.
     int slot_count;
     /// Bits that it may be sent per second, overhead included; 0: no limit. Default 13,000. At least
     /// 1,000.
@@ -68,11 +70,14 @@ typedef struct ph_viewer_def {
     /// pays for everything worth sending, at most once a tick, and at the latest after a second.
     /// Default 0, as is usual for the profile: classic 5 times, pinhole PH_SENDS_AUTO.
     double sends_per_second;
-    /// Positions may be coarser the further away they are, by no more than this angle seen from the
-    /// viewer, in mrad, 0..60. What rests is sent exactly all the same, and so is everything when there
-    /// is no limit to the budget. Newcomers may be off by 32 times that, but no more than 32 mrad or
-    /// the angle itself if it is greater, while more of them wait than the budget can show: they are
-    /// sent exactly when it can. 0: always exactly. Default 1; the classic profile ignores it.
+    /// How wrong a position may be sent, as an angle seen from the viewer, in mrad, 0..60: the
+    /// further away an entity is, the fewer bits its position needs. 0: always exact. Default 1.
+    /// The classic profile ignores it.
+    ///
+    /// The position of an entity at rest is always exact. Without a limit to the budget, all
+    /// positions are. While more newcomers wait than the budget can pay for, their first positions
+    /// may be wrong by 32 times the angle, but by at most 32 mrad (or the angle itself, if it is
+    /// larger). When the budget has room again, these are sent exactly.
     double precision_mrad;
     /// An entity that has had a difference for longer than this without being sent goes before those of
     /// higher priority, with up to a quarter of the bits: no entity starves. Default 10,000.
@@ -137,17 +142,21 @@ PH_API ph_result ph_viewer_free_slot(ph_world* world, ph_viewer_id viewer, int s
 
 // ---- sending
 //
-// In which order: leaves and enters, then by the scheduler's priority, then the rest. No entity waits
-// for ever: after max_starve_ms it goes before all newcomers and priorities, longest wait first, with a
-// quarter of the bits on the wire. So everything that differs about an entity in view has been sent at
-// the latest after
+// The order is: leaves and enters, then by the scheduler's priority, then the rest. What gets lost
+// is sent again, with the value it has then.
 //
-//     max_starve_ms + the time between two sends + 4 * slots * largest / rate
+// No entity waits for ever. One that has waited for max_starve_ms goes before all newcomers and
+// priorities, the longest wait first. A quarter of the bits on the wire is for these entities. So
+// every difference of an entity in view is sent after at most
 //
-// where slots is slot_count, largest the bits on the wire of a datagram with the largest enter of the
-// schema, and rate bits_per_second, or what the burst lets through if that is less (burst_bits for
-// each send), less what the caller adds; as long as acks come before too much is in flight. What gets
-// lost is sent again, with the value it has then.
+//     max_starve_ms + interval + 4 * slot_count * largest / rate
+//
+//   interval   the time between two sends
+//   largest    the bits on the wire of a datagram with the largest enter of the schema
+//   rate       bits_per_second, or burst_bits per interval if that is less; what the caller adds to
+//              datagrams is taken off
+//
+// This holds as long as acks come in time:
 //
 // At most PH_FLIGHT_MAX packets are in flight, or about two seconds of the budget; beyond that only
 // probes go out, one a second, until one is acked. So do probes when nothing differs any more but the
@@ -193,9 +202,12 @@ PH_API ph_result ph_viewer_receive_ack(ph_world* world, ph_viewer_id viewer, uin
 
 /// Changes the budget from now on; units and zeros as in ph_viewer_def. Before the first send (or
 /// ph_viewer_spend()) the bucket is full, whatever the burst is then. Later, what was saved up stays, up
-/// to the new burst. The time is known from sends, and from new acks: what has passed since the last one
-/// counts at the lowest rate of that time, up to its smallest burst. Without a limit nothing is spent or
-/// saved up: if there was none for a part of that time, none of it counts.
+/// to the new burst.
+///
+/// This call is not told the time; sends, ph_viewer_spend() and new acks are. So it is not known
+/// when, between two of those, the budget changed. For all of that time the bucket gets the lower
+/// of the old and the new rate, up to the smaller burst; after several changes, the lowest rate and
+/// the smallest burst. If one of these budgets has no limit, the bucket gets nothing for that time.
 /// @return PH_OK, PH_ERROR_STALE, PH_ERROR_ARGUMENT, or PH_ERROR_MEMORY with everything as before.
 PH_API ph_result ph_viewer_set_budget(ph_world* world, ph_viewer_id viewer, int bits_per_second,
                                       int burst_bits);

@@ -63,7 +63,9 @@ typedef struct ph_world_def {
     /// Optional filter beside the masks.
     ph_may_see_fn* may_see;
     void* may_see_context;
-    /// How packets are written. Default PH_PROFILE_PINHOLE.
+    /// How packets are written: the clients must have the same. Default PH_PROFILE_PINHOLE. A
+    /// client with another one shows nothing, and its ph_client_receive() returns PH_ERROR_VALUE or
+    /// PH_ERROR_STALE, not PH_ERROR_SCHEMA; it counts them in refused_datagrams of ph_client_stats.
     ph_profile profile;
     /// Time from one tick to the next, in microseconds, 1,000..10,000,000. Default 100,000.
     uint32_t tick_us;
@@ -123,8 +125,8 @@ typedef struct ph_spawn {
 } ph_spawn;
 
 /// Adds an entity. Viewers see it from the next tick.
-/// @return PH_OK, PH_ERROR_ARGUMENT (no such class or position), PH_ERROR_TAKEN (the key), PH_ERROR_MEMORY with the
-/// world as it was; *entity is {0} unless PH_OK.
+/// @return PH_OK, PH_ERROR_ARGUMENT (no such class or position), PH_ERROR_TAKEN (the key),
+/// PH_ERROR_MEMORY with the world as it was; *entity is {0} unless PH_OK.
 PH_API ph_result ph_world_spawn(ph_world* world, const ph_spawn* spawn, ph_entity_id* entity);
 
 /// Removes an entity; its id is stale from now on, its key free.
@@ -149,10 +151,15 @@ PH_API ph_result ph_world_identify(const ph_world* world, ph_entity_id entity, u
 // the class and a value with its field type; it may be bound or not.
 
 /// Sets every bound property from the game's struct, and notes what changed. A reference to an entity
-/// that is gone is kept as {0}. A number out of its range becomes the nearest inside and is counted
-/// (clamped_values of ph_world_stats); is_strict of ph_property_def refuses it instead. NaN, text that is
-/// not UTF-8, a rotation whose length is not 1, an alternative that an ENUM does not have and positions out
-/// of range are refused: on_error names the property, which keeps its value. All others are set.
+/// that is gone is kept as {0}.
+///
+/// A number out of its range becomes the nearest inside and is counted (clamped_values of
+/// ph_world_stats); is_strict of ph_property_def refuses it instead. Less than half a step beyond
+/// an end is rounding: not counted, not refused.
+///
+/// Refused are NaN, text that is not UTF-8 or is longer than max_length, a rotation whose length is
+/// not 1, an alternative that an ENUM does not have, and positions out of range. Such a property
+/// keeps its value, on_error names it, and refused_values counts it. All other properties are set.
 /// @return PH_OK, PH_ERROR_STALE, or why the first value that was refused was.
 PH_API ph_result ph_world_set_struct(ph_world* world, ph_entity_id entity, const void* state);
 
@@ -163,8 +170,8 @@ PH_API ph_result ph_world_set_struct(ph_world* world, ph_entity_id entity, const
 PH_API ph_result ph_world_get_struct(const ph_world* world, ph_entity_id entity, void* state);
 
 /// Sets one property from a value of the given field type; any will do that the coding can be bound
-/// to. Clamps and refuses as ph_world_set_struct(). size is that of the value: for TEXT the string ends there, or before at a zero byte; BYTES
-/// begin with their length, as in a struct.
+/// to. Clamps and refuses as ph_world_set_struct(). size is that of the value: for TEXT the string
+/// ends there, or before at a zero byte; BYTES begin with their length, as in a struct.
 /// @return PH_OK, PH_ERROR_STALE, PH_ERROR_ARGUMENT (no such property, wrong type or size), or why it
 /// was refused; nothing is changed then.
 PH_API ph_result ph_world_set_property(ph_world* world, ph_entity_id entity, int property,

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// A client from its creation to its end: acknowledgements, events, statistics, and what the game asks
+// A client from its creation to its end: acks, events, statistics, and what the game asks
 // of the entities in view (at any time, once per entity and frame or so). Memory is taken at creation
 // and at no other time; it grows with slot_capacity and the largest class alone. What comes in is in
 // receive.c, what is shown in display.c.
@@ -107,7 +107,7 @@ void ph_client_destroy(ph_client* client)
     ph_release(&allocator, client, sizeof(ph_client));
 }
 
-// ---- acknowledgements and events
+// ---- acks and events
 
 size_t ph_client_write_ack(ph_client* client, uint64_t now_us, uint8_t bytes[PH_ACK_SIZE])
 {

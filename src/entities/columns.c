@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 // The values of entities: differences by coding, a few instructions each; then rows and columns of one
-// class, whose storing runs for every property of every put.
+// class, whose storing runs for every property of every struct that is set.
 
 #include "entities/columns.h"
 

@@ -39,8 +39,9 @@ uint32_t ph_difference_stir(const ph_property* property, const uint32_t* a, cons
 //   texts[3]     length, bytes of row 0   | row 1         | ...    its content, at a fixed stride
 //
 // The position has no column: it is swept every tick and lives in entities.h. Content has room for
-// the longest string in every row, so that putting one never needs memory; keep max_length near
-// what is used. Storing runs for every property of every put; only create and reserve allocate.
+// the longest string in every row, so that setting one never needs memory; keep max_length near
+// what is used. Storing runs for every property of every struct that is set; only create and
+// reserve allocate.
 
 // Above every entity index, since capacities are ints.
 #define PH_ROW_FREE UINT32_C(0x80000000)

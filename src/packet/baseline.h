@@ -3,7 +3,7 @@
 
 // What both ends know the client to have of each slot, at one and the same acked packet: the values
 // that differences of the pinhole profile are coded relative to. The sender moves it on when an
-// acknowledgement says that a packet was applied, the client when a packet states a newer horizon;
+// ack says that a packet was applied, the client when a packet states a newer horizon;
 // both by the same function, packet after packet, so both have the same to the last bit.
 //
 //   known      packed (layout.h): newest known value of every property

@@ -3,7 +3,7 @@
 
 // What is in flight to one client: per packet without an ack, what it contained.
 //
-// Packets come to an end in the order in which they were sent, because an acknowledgement covers
+// Packets come to an end in the order in which they were sent, because an ack covers
 // all up to its newest. So they lie in a ring, each as a row of items, an item for each record:
 //
 //   units   | eye? item item item | item item |    free     | item ... item |
@@ -14,10 +14,10 @@
 // counts how many of them are still in flight; those are the first ones.
 //
 // Ends of the pinhole profile move their baselines on by what was applied, one after the other: the
-// sender when an acknowledgement tells of it, the client when a packet states a newer horizon. Both
+// sender when an ack tells of it, the client when a packet states a newer horizon. Both
 // keep in here what is to come.
 //
-// A few items are added per send and retired per acknowledgement; nothing allocates.
+// A few items are added per send and retired per ack; nothing allocates.
 
 #ifndef PH_PACKET_FLIGHT_H
 #define PH_PACKET_FLIGHT_H

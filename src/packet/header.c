@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Headers of both profiles, acknowledgements, and the names of what bits are for. Once per packet;
+// Headers of both profiles, acks, and the names of what bits are for. Once per packet;
 // header.h has the drawings.
 
 #include "packet/header.h"
@@ -228,7 +228,7 @@ static bool pinhole_header_is_sound(const ph_header* header)
     }
     if (header->is_probe ? header->density != 0 || header->tick != 0
                          : header->has_hello && !has_whole_tick(header)) {
-        return false; // before the first acknowledgement there is nothing to count ticks from
+        return false; // before the first ack there is nothing to count ticks from
     }
     return header_is_sound(header);
 }
@@ -328,7 +328,7 @@ void ph_pinhole_header_read(ph_bit_reader* reader, uint32_t newest, ph_header* h
     *header = ph_bit_reader_result(reader) == PH_OK ? read : (ph_header){0};
 }
 
-// ---- acknowledgements
+// ---- acks
 //
 // Thirteen bytes, low ones first, and the receiving end's memory.
 //

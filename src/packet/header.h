@@ -117,7 +117,7 @@ void ph_pinhole_header_write(const ph_header* header, ph_bit_writer* writer);
 // hello of another version nothing is read but the version, and nothing is checked.
 void ph_pinhole_header_read(ph_bit_reader* reader, uint32_t newest, ph_header* header);
 
-// Acknowledgements, and the receiving end's memory of which packets it applied.
+// Acks, and the receiving end's memory of which packets it applied.
 //
 // Packets are applied only in ascending order: one that is not newer than the newest heard of is
 // dropped unread. So an ack is a promise about all packets up to its newest sequence:

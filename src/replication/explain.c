@@ -73,7 +73,7 @@ static void ask_scheduler(const ph_send_context* context, int slot, ph_explanati
     explanation->priority = (double)priority;
 }
 
-// PH_WHY_... by ph_replica_state.
+// PH_EXPLAIN_... by ph_replica_state.
 static ph_explain_state state_of(const ph_replicas* replicas, int slot)
 {
     switch (replicas->state[slot]) {

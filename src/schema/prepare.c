@@ -549,7 +549,7 @@ static bool prepare_vec3_default(ph_property* property, ph_problem* problem)
     return true;
 }
 
-// Sets the default of the coding, and what the property is before it is put for the first time.
+// Sets the default of the coding, and what the property is before it is set for the first time.
 static bool prepare_default(ph_property* property, ph_problem* problem)
 {
     ph_property_def* def = &property->def;

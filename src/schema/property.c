@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 
 // Between the game's fields and the words that are kept and compared: values, texts, the fields
-// themselves, and makers of declarations. Quantising runs for every bound property of every struct that
-// is put, restoring for every struct that is read.
+// themselves, and makers of declarations. Quantising runs for every bound property of every struct
+// that is set, restoring for every struct that is got.
 
 #include "schema/property.h"
 
@@ -549,8 +549,8 @@ ph_result ph_property_check_call(ph_check* call, const ph_class* type, int prope
 
 // ---- fields of the game's structs
 //
-// Loads run for every bound property of every put, stores for every
-// property that a client shows.
+// Loads run for every bound property of every struct that is set, stores for every property that a
+// client shows.
 
 _Static_assert(sizeof(bool) == 1, "a bool is loaded as a byte");
 

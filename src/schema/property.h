@@ -15,7 +15,7 @@
 //   ENTITY                     two words: index1, generation
 //   POSITION                   three words: x, y, z in mm as uint32 (the wire drops bits later)
 //
-// Quantising runs for every property of every struct that is put; nothing here allocates.
+// Quantising runs for every property of every struct that is set; nothing here allocates.
 
 #ifndef PH_SCHEMA_PROPERTY_H
 #define PH_SCHEMA_PROPERTY_H
@@ -44,7 +44,7 @@ typedef struct ph_property {
     ph_angle angle;
     ph_coordinate coordinate;             // POSITION
     ph_altitude altitude;                 // POSITION with a ground (def.ground_tolerance_mm > 0)
-    uint32_t initial[PH_VALUE_WORDS_MAX]; // before the first put; with has_default, the default too
+    uint32_t initial[PH_VALUE_WORDS_MAX]; // before the first set; with has_default, the default too
     // A difference of so many levels is worth sending, at least 1. VEC3: in any component;
     // POSITION: in mm.
     uint64_t significant_steps;

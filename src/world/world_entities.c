@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 
 // The public functions about entities. First which exist: spawn, despawn, keys, visibility; a few
-// calls per tick, and a spawn may allocate. Then their state, in and out: put, move, set, get, read.
-// Putting is the hot one: once per entity and tick.
+// calls per tick, and a spawn may allocate. Then their state, in and out: set, get, move. Setting a
+// struct is the hot one: once per entity and tick.
 
 #include "base/position.h"
 #include "entities/columns.h"

@@ -5,7 +5,7 @@
 //
 //   world_state.c     declarations: their defaults and limits
 //   world.c           creation, growth, the tick
-//   world_entities.c  the public functions about entities: spawn, put, set, move, get, read
+//   world_entities.c  the public functions about entities: spawn, set, get, move
 //   viewers.c         the table of viewers, and their refresh once per tick
 //   world_viewers.c   the public functions about viewers: sight, sends, acks, budgets, statistics
 //

@@ -112,8 +112,7 @@ PH_API void ph_host_receive(ph_host* host, uint64_t until_us);
 PH_API void ph_host_tick(ph_host* host);
 
 /// Takes the next event, as ph_net_server_next_event(). A client that has gone is no longer admitted by
-/// then. The
-/// index of a client is its own until its PH_NET_DISCONNECTED is taken here.
+/// then. The index of a client is its own until its PH_NET_DISCONNECTED is taken here.
 PH_API bool ph_host_next_event(ph_host* host, ph_net_event* event);
 
 /// Gives a client that has connected a view of the world, and messages. Of the def, overhead_bytes and

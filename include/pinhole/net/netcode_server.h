@@ -105,8 +105,9 @@ PH_API void ph_net_server_destroy(ph_net_server* server);
 
 // ---- time ----------------------------------------------------------------------------------------
 
-/// Starts: requests are answered from now on. now_us is any clock that never jumps; it decides when connections time out.
-/// unix_s is the time of day in seconds; it decides which tokens have expired, and nothing else.
+/// Starts: requests are answered from now on. now_us is any clock that never jumps; it decides when
+/// connections time out. unix_s is the time of day in seconds; it decides which tokens have
+/// expired, and nothing else.
 PH_API void ph_net_server_start(ph_net_server* server, uint64_t now_us, uint64_t unix_s);
 
 /// Disconnects all clients and stops: as ph_net_server_disconnect_all, and from now on nothing is
