@@ -111,7 +111,9 @@ PH_API void ph_bits_read_bytes(ph_bit_reader* reader, void* bytes, size_t count)
 // instead of 3.1. So whatever a plain message needs is inline, and the out-of-line half of
 // ph_bits_write and ph_bits_read (ends of buffers, wide fields, raw ends) works on a copy.
 
+/// The half of ph_bits_write() that is not inline, with the same meaning. Call that instead.
 PH_API void ph_bits_write_slow(ph_bit_writer* writer, uint64_t value, int width);
+/// The half of ph_bits_read() that is not inline, with the same meaning. Call that instead.
 PH_API uint64_t ph_bits_read_slow(ph_bit_reader* reader, int width);
 
 // Little-endian on every machine; compiles to one move where the machine is little-endian. One test
@@ -122,6 +124,7 @@ PH_API uint64_t ph_bits_read_slow(ph_bit_reader* reader, int width);
 #endif
 #endif
 
+/// Stores value in bytes[0..8), the lowest byte first; any alignment.
 PH_INLINE void ph_bits_store64(uint8_t* bytes, uint64_t value)
 {
 #if defined(PH_BITS_IS_LITTLE_ENDIAN)
@@ -133,6 +136,7 @@ PH_INLINE void ph_bits_store64(uint8_t* bytes, uint64_t value)
 #endif
 }
 
+/// Loads bytes[0..8), the lowest byte first; any alignment.
 PH_INLINE uint64_t ph_bits_load64(const uint8_t* bytes)
 {
     uint64_t value = 0;
@@ -189,6 +193,7 @@ PH_INLINE void ph_bits_write_bool(ph_bit_writer* writer, bool value)
     ph_bits_write(writer, value ? 1u : 0u, 1);
 }
 
+/// One bit. False after a failure.
 PH_INLINE bool ph_bits_read_bool(ph_bit_reader* reader)
 {
     return ph_bits_read(reader, 1) != 0;

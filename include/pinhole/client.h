@@ -73,6 +73,7 @@ typedef struct ph_client_def {
     uint32_t cookie;
 } ph_client_def;
 
+/// The defaults named above; the schema is still to be set.
 PH_API ph_client_def ph_client_def_default(void);
 
 /// @return PH_OK, PH_ERROR_ARGUMENT (a field of the def), or PH_ERROR_MEMORY; *client is NULL
@@ -114,6 +115,7 @@ PH_API uint64_t ph_client_ack_due_us(const ph_client* client);
 
 // ---- what happened
 
+/// What an event tells: an entity came into view, got new values, or left.
 typedef enum ph_event_kind {
     PH_EVENT_ENTER = 0,
     PH_EVENT_UPDATE,
@@ -145,15 +147,16 @@ PH_API bool ph_client_poll(ph_client* client, ph_event* event);
 /// Entities in view, the viewer's own included.
 PH_API int ph_client_entity_count(const ph_client* client);
 
-/// Slots there are, 0 before the first packet; and the entity in one of them, or {0}. Slot 0 is the
-/// viewer's own.
+/// Slots there are, 0 before the first packet. Slot 0 is the viewer's own.
 PH_API int ph_client_slot_count(const ph_client* client);
+/// The entity in a slot, or {0} when it is empty. Any number will do.
 PH_API ph_entity_id ph_client_entity_at(const ph_client* client, int slot);
 
 /// The entity with this key in view, or {0}. No two have the same: one that enters in a new slot has
 /// left the old one, even if that leave got lost on the way; it leaves at once then.
 PH_API ph_entity_id ph_client_find(const ph_client* client, uint64_t key);
 
+/// Whether the id is that of an entity in view now. {0} is not.
 PH_API bool ph_client_is_in_view(const ph_client* client, ph_entity_id entity);
 
 /// Key and class of an entity in view. Either pointer may be NULL. @return PH_OK or PH_ERROR_STALE.

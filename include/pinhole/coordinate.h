@@ -20,6 +20,7 @@
 extern "C" {
 #endif
 
+/// How a coordinate is shortened.
 typedef struct ph_coordinate {
     /// Low bits dropped, 0..31. A step is 2^shift.
     int shift;

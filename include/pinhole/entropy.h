@@ -51,9 +51,11 @@ PH_API uint32_t ph_model_cost(const ph_model* model, int symbol);
 /// Cost of one of count equally likely values in 1/256 bit: 256 * log2(count).
 PH_API uint32_t ph_uniform_cost(uint32_t count);
 
+/// The most symbols of a model that learns.
+#define PH_ADAPTIVE_SYMBOLS_MAX 64
+
 /// A model that learns while it is used. For streams whose every byte arrives in order (files,
 /// reliable channels); never across packets that may get lost. Fields are private.
-#define PH_ADAPTIVE_SYMBOLS_MAX 64
 typedef struct ph_adaptive {
     uint16_t cumulative[PH_ADAPTIVE_SYMBOLS_MAX + 1];
     uint16_t count;
@@ -122,8 +124,10 @@ PH_API void ph_entropy_write_uniform(ph_entropy_writer* writer, uint32_t value, 
 /// What finish would make of it now: bits of both ends. The packet is this, rounded up to bytes.
 PH_API size_t ph_entropy_writer_size_bits(const ph_entropy_writer* writer);
 
+/// PH_OK, or the first failure of either end.
 PH_API ph_result ph_entropy_writer_result(const ph_entropy_writer* writer);
 
+/// Remembers this moment. Valid for this writer, until it is rolled back to an earlier one.
 PH_API ph_entropy_mark ph_entropy_writer_mark(const ph_entropy_writer* writer);
 
 /// Takes back everything since the mark, at both ends, a failure included.
@@ -143,6 +147,7 @@ PH_API int ph_entropy_read(ph_entropy_reader* reader, const ph_model* model);
 /// @return A value below count; 0 after a failure.
 PH_API uint32_t ph_entropy_read_uniform(ph_entropy_reader* reader, uint32_t count);
 
+/// PH_OK, or the first failure of either end.
 PH_API ph_result ph_entropy_reader_result(const ph_entropy_reader* reader);
 
 /// Says that the packet ends here, and checks that it is the one packet which says what was read:

@@ -68,6 +68,7 @@ typedef struct ph_vec3_coding {
     ph_fixed z;
 } ph_vec3_coding;
 
+/// Three numbers, in whatever unit their codings have.
 typedef struct ph_vec3 {
     double x;
     double y;
@@ -76,6 +77,7 @@ typedef struct ph_vec3 {
 
 /// A NaN fails the writer with PH_ERROR_NOT_A_NUMBER.
 PH_API void ph_vec3_write(const ph_vec3_coding* coding, ph_bit_writer* writer, ph_vec3 value);
+/// Reads x, y and z, in this order. From a failure on, components are their lo.
 PH_API ph_vec3 ph_vec3_read(const ph_vec3_coding* coding, ph_bit_reader* reader);
 
 /// Exact cost of a value. @return Bits, or 0 when a component is NaN.

@@ -105,6 +105,7 @@ typedef struct ph_raster_def {
 
 typedef struct ph_raster ph_raster;
 
+/// The defaults named above; columns and rows are still to be set.
 PH_API ph_raster_def ph_raster_def_default(void);
 
 /// Creates a raster without layers.

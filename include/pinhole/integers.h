@@ -34,6 +34,7 @@ PH_INLINE uint64_t ph_zigzag(int64_t value)
     return ((uint64_t)value << 1) ^ (value < 0 ? UINT64_MAX : 0);
 }
 
+/// Unsigned back to signed: 0, 1, 2, 3, 4 become 0, -1, 1, -2, 2.
 PH_INLINE int64_t ph_unzigzag(uint64_t code)
 {
     const uint64_t bits = (code >> 1) ^ ((code & 1) != 0 ? UINT64_MAX : 0);
@@ -42,36 +43,48 @@ PH_INLINE int64_t ph_unzigzag(uint64_t code)
 
 /// lo <= hi. lo == hi costs nothing.
 PH_API int ph_range_cost_bits(int64_t lo, int64_t hi);
+/// Writes value - lo. A value outside of lo..hi fails the writer with PH_ERROR_VALUE.
 PH_API void ph_range_write(ph_bit_writer* writer, int64_t value, int64_t lo, int64_t hi);
 /// @return A value in lo..hi; lo after a failure.
 PH_API int64_t ph_range_read(ph_bit_reader* reader, int64_t lo, int64_t hi);
 
 /// One of count alternatives, 0..count-1. count >= 1.
 PH_API int ph_enum_cost_bits(uint32_t count);
+/// Writes an alternative; one that is not below count fails the writer with PH_ERROR_VALUE.
 PH_API void ph_enum_write(ph_bit_writer* writer, uint32_t value, uint32_t count);
+/// @return A value below count; 0 after a failure.
 PH_API uint32_t ph_enum_read(ph_bit_reader* reader, uint32_t count);
 
 /// Base 128: seven bits a byte, low ones first, the high bit says that another byte follows.
 PH_API int ph_varint_cost_bits(uint64_t value);
+/// Writes any value, in 1 to 10 bytes.
 PH_API void ph_varint_write(ph_bit_writer* writer, uint64_t value);
+/// Refuses overlong forms and more than 64 bits. @return 0 after a failure.
 PH_API uint64_t ph_varint_read(ph_bit_reader* reader);
 
 /// Two bits say how many bytes follow (1..4).
 PH_API int ph_two_bit_cost_bits(uint32_t value);
+/// Writes any value, with as few bytes as hold it.
 PH_API void ph_two_bit_write(ph_bit_writer* writer, uint32_t value);
+/// Refuses more bytes than the value needs. @return 0 after a failure.
 PH_API uint32_t ph_two_bit_read(ph_bit_reader* reader);
 
 /// Elias gamma of value + 1: as many zeros as it has bits below its highest one, that one, those
 /// bits.
 PH_API int ph_gamma_cost_bits(uint32_t value);
+/// Writes any value, in 1 to 65 bits.
 PH_API void ph_gamma_write(ph_bit_writer* writer, uint32_t value);
+/// Refuses what is beyond 32 bits. @return 0 after a failure.
 PH_API uint32_t ph_gamma_read(ph_bit_reader* reader);
 
 /// Rice: value >> k as that many ones and a zero, then the k low bits; k 0..31.
 /// From a quotient of PH_RICE_ESCAPE on: that many ones, then the value in 32 bits.
 #define PH_RICE_ESCAPE 16
+/// Exact cost of a value: (value >> k) + 1 + k, or 48 from the escape on.
 PH_API int ph_rice_cost_bits(uint32_t value, int k);
+/// Writes any value. k is 0..31, and the reader must have the same.
 PH_API void ph_rice_write(ph_bit_writer* writer, uint32_t value, int k);
+/// Refuses an escape that was not needed, and what is beyond 32 bits. @return 0 after a failure.
 PH_API uint32_t ph_rice_read(ph_bit_reader* reader, int k);
 
 /// How one integer is written, as data: for tables, schemas and tools.
@@ -108,6 +121,7 @@ PH_API int ph_integer_cost_bits(const ph_integer* coding, int64_t value);
 /// No legal value costs more.
 PH_API int ph_integer_max_bits(const ph_integer* coding);
 
+/// Writes a value; one outside of lo..hi fails the writer with PH_ERROR_VALUE.
 PH_API void ph_integer_write(const ph_integer* coding, ph_bit_writer* writer, int64_t value);
 
 /// @return A legal value; lo after a failure. A default that is spelled out is refused.

@@ -98,6 +98,7 @@ typedef struct ph_messages_def {
     uint32_t cookie;
 } ph_messages_def;
 
+/// The defaults named above. They will do as they are.
 PH_API ph_messages_def ph_messages_def_default(void);
 
 /// Creates one end of a connection; the other one is new, too. All its memory is taken here.
@@ -135,6 +136,7 @@ PH_API bool ph_messages_is_all_acked(const ph_messages* messages);
 PH_API ph_result ph_messages_set_input(ph_messages* messages, uint32_t number, const void* bytes,
                                        size_t size);
 
+/// An input as it came from the other end.
 typedef struct ph_input {
     /// 0: none has come yet.
     uint32_t number;

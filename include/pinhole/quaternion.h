@@ -18,6 +18,7 @@ extern "C" {
 #define PH_QUATERNION_WIDTH_MIN 8
 #define PH_QUATERNION_WIDTH_MAX 16
 
+/// A rotation as a unit quaternion; w is the real part.
 typedef struct ph_quaternion {
     double x;
     double y;

@@ -94,6 +94,7 @@ typedef enum ph_field {
     PH_FIELD_COUNT
 } ph_field;
 
+/// When a property is sent.
 typedef enum ph_send {
     PH_SEND_ON_CHANGE = 0,
     // With the enter only; later changes are not sent. Not of an ENTITY: its target may come into
@@ -101,6 +102,7 @@ typedef enum ph_send {
     PH_SEND_ONCE,
 } ph_send;
 
+/// Which of the viewers that see an entity are sent a property of it.
 typedef enum ph_audience {
     PH_AUDIENCE_ALL = 0,
     PH_AUDIENCE_OWNER, // only the viewer whose own entity this is
@@ -209,6 +211,7 @@ PH_API size_t ph_schema_print(const ph_schema* schema, char* text, size_t capaci
 /// or bindings.
 PH_API uint64_t ph_schema_fingerprint(const ph_schema* schema);
 
+/// Classes there are, 1..PH_CLASSES_MAX.
 PH_API int ph_schema_class_count(const ph_schema* schema);
 
 /// The declaration of a class as the schema keeps it, with every default spelled out. Valid as long
@@ -217,24 +220,42 @@ PH_API const ph_class_def* ph_schema_class(const ph_schema* schema, int class_in
 
 /// @return Index, or -1.
 PH_API int ph_schema_find_class(const ph_schema* schema, const char* name);
+/// @return Index of the property in that class, which must exist; or -1.
 PH_API int ph_schema_find_property(const ph_schema* schema, int class_index, const char* name);
 
 // Makers for languages without designated initialisers: ph_property_range("hp", 0, 100) and then
 // change fields as needed.
+
+/// True or false, in one bit. This and the others keep the pointer to the name: it must last until
+/// the schema is made.
 PH_API ph_property_def ph_property_bool(const char* name);
+/// One of count alternatives, 0..count-1. count is 2 or more.
 PH_API ph_property_def ph_property_enum(const char* name, int count);
+/// Whole numbers lo..hi, all about equally likely.
 PH_API ph_property_def ph_property_range(const char* name, double lo, double hi);
+/// Whole numbers, mostly small, rarely huge. Set lo and hi for less than the field holds.
 PH_API ph_property_def ph_property_varint(const char* name);
+/// Whole numbers of 32 bits, mostly below 256. lo and hi narrow them.
 PH_API ph_property_def ph_property_two_bit(const char* name);
+/// Whole numbers of 32 bits, mostly 0, 1 or 2. lo and hi narrow them.
 PH_API ph_property_def ph_property_gamma(const char* name);
+/// Whole numbers of 32 bits with a spread of about 2^rice_k; rice_k is 0..31.
 PH_API ph_property_def ph_property_rice(const char* name, int rice_k);
+/// Numbers lo..hi in steps of step, all in the field's unit.
 PH_API ph_property_def ph_property_fixed(const char* name, double lo, double hi, double step);
+/// An angle in 2^bits parts of a full turn, which is 360 unless turn is set. 0 bits mean 8.
 PH_API ph_property_def ph_property_angle(const char* name, int bits);
+/// A rotation, with so many bits for each of three components. 0 bits mean 10.
 PH_API ph_property_def ph_property_quaternion(const char* name, int bits);
+/// Three numbers, each lo..hi in steps of step. Set z_lo and z_hi when z differs.
 PH_API ph_property_def ph_property_vec3(const char* name, double lo, double hi, double step);
+/// UTF-8 text of at most max_length bytes, 1..PH_TEXT_LENGTH_MAX.
 PH_API ph_property_def ph_property_string(const char* name, int max_length);
+/// At most max_length bytes of any kind, 1..PH_TEXT_LENGTH_MAX.
 PH_API ph_property_def ph_property_bytes(const char* name, int max_length);
+/// A reference to another entity.
 PH_API ph_property_def ph_property_entity(const char* name);
+/// The entity's place in mm, in steps of 16 unless step is set. Every class has exactly one.
 PH_API ph_property_def ph_property_position(const char* name);
 
 /// Binds a property to a field of the game's struct.

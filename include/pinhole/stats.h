@@ -91,6 +91,7 @@ typedef struct ph_vision_stats {
     uint64_t shared_lists;
 } ph_vision_stats;
 
+/// How a world is doing: what there is now, and counts since its creation.
 typedef struct ph_world_stats {
     int entity_count;
     int viewer_count;

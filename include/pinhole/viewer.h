@@ -92,6 +92,7 @@ typedef struct ph_viewer_def {
     uint32_t cookie;
 } ph_viewer_def;
 
+/// The defaults named above: a spectator at (0, 0, 0) that sees everything near it.
 PH_API ph_viewer_def ph_viewer_def_default(void);
 
 /// Adds a viewer. It sees nothing before the next tick.

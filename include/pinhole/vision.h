@@ -33,6 +33,7 @@ extern "C" {
 
 #define PH_VISIBLE_MAX 4095
 
+/// The two ways to find what is visible, as described above.
 typedef enum ph_vision_kind {
     PH_VISION_GRID = 0,
     PH_VISION_GROUPS,
@@ -62,6 +63,7 @@ typedef struct ph_vision_def {
     double hysteresis;
 } ph_vision_def;
 
+/// The defaults named above, with the grid.
 PH_API ph_vision_def ph_vision_def_default(void);
 
 /// An entity's number inside its world while it lives; what the arrays of vision name entities by.

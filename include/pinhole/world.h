@@ -94,6 +94,7 @@ typedef struct ph_world_def {
     uint32_t cookie;
 } ph_world_def;
 
+/// The defaults named above; the schema is still to be set.
 PH_API ph_world_def ph_world_def_default(void);
 
 /// Creates a world without entities and viewers.
@@ -136,6 +137,7 @@ PH_API ph_result ph_world_despawn(ph_world* world, ph_entity_id entity);
 /// Whether the id is that of an entity of this world that was not despawned. {0} is not.
 PH_API bool ph_world_is_alive(const ph_world* world, ph_entity_id entity);
 
+/// Entities alive now.
 PH_API int ph_world_entity_count(const ph_world* world);
 
 /// The entity with this key, or {0}.

@@ -53,6 +53,7 @@ PH_API ph_result ph_address_parse(const char* text, ph_address* address, ph_erro
 /// RFC 5952; "none" for {0}. @return text.
 PH_API const char* ph_address_print(const ph_address* address, char text[PH_ADDRESS_TEXT_MAX]);
 
+/// Whether kind, address and port are all the same. {0} equals {0}.
 PH_API bool ph_address_is_equal(const ph_address* a, const ph_address* b);
 
 #ifdef __cplusplus

@@ -88,6 +88,7 @@ typedef struct ph_host_def {
 
 typedef struct ph_host ph_host;
 
+/// The defaults named above; the world and the private key are still to be set.
 PH_API ph_host_def ph_host_def_default(void);
 
 /// Opens the sockets. The def holds the private key: wipe it afterwards.
@@ -99,8 +100,9 @@ PH_API ph_result ph_host_open(const ph_host_def* def, ph_host** host);
 /// NULL is allowed.
 PH_API void ph_host_close(ph_host* host);
 
-/// Where it listens, and under which address clients reach it, with the port that it got.
+/// Where it listens, with the port that it got.
 PH_API ph_address ph_host_local_address(const ph_host* host);
+/// Under which address clients reach it: what belongs into their tokens.
 PH_API ph_address ph_host_public_address(const ph_host* host);
 
 // ---- a tick, in this order
@@ -140,6 +142,7 @@ PH_API void ph_host_stop(ph_host* host);
 
 /// Those admitted, in no particular order: the i-th of so many. The order changes when one comes or goes.
 PH_API int ph_host_client_count(const ph_host* host);
+/// The index of the i-th client admitted, i in 0..ph_host_client_count()-1.
 PH_API int ph_host_client_at(const ph_host* host, int i);
 
 /// One that is connected, admitted or not: id, address and counts, for bans and logs.

@@ -65,6 +65,7 @@ typedef struct ph_net_client_def {
 
 typedef struct ph_net_client ph_net_client;
 
+/// The defaults named above; the sink is still to be set.
 PH_API ph_net_client_def ph_net_client_def_default(void);
 
 /// Creates a client that is disconnected.
@@ -103,11 +104,12 @@ PH_API bool ph_net_client_send(ph_net_client* client, const void* bytes, size_t 
 /// Nothing when it is not connecting or connected: an error stays to be read.
 PH_API void ph_net_client_disconnect(ph_net_client* client);
 
+/// What it is doing, or below 0, why it ended.
 PH_API ph_net_client_state ph_net_client_get_state(const ph_net_client* client);
 
-/// The index that the server gave us, 0 or more, and how many clients it takes. -1 and 0 unless
-/// connected.
+/// The index that the server gave us, 0 or more; -1 unless connected.
 PH_API int ph_net_client_index(const ph_net_client* client);
+/// How many clients the server takes; 0 unless connected.
 PH_API int ph_net_client_max_clients(const ph_net_client* client);
 
 /// The server that we talk to, or talked to last. {0} before the first.
@@ -124,6 +126,7 @@ typedef struct ph_net_client_stats {
     uint64_t refused_datagrams[PH_NET_REFUSAL_COUNT]; ///< by ph_net_refusal; NONE stays 0
 } ph_net_client_stats;
 
+/// A copy of the counts. They are never reset, and a new connection goes on with them.
 PH_API ph_net_client_stats ph_net_client_get_stats(const ph_net_client* client);
 
 #ifdef __cplusplus

@@ -51,6 +51,7 @@ extern "C" {
     X(FULL, "full")                           /* no slot is free; answered with "denied" */        \
     X(CHALLENGE, "challenge")                 /* a response whose challenge is not ours */
 
+/// Why a datagram was refused; the reasons stand above. NONE (0): it was not.
 typedef enum ph_net_refusal {
 #define PH_NET_REFUSAL_VALUE(name, text) PH_NET_REFUSAL_##name,
     PH_NET_REFUSALS(PH_NET_REFUSAL_VALUE)

@@ -93,6 +93,7 @@ typedef struct ph_net_server_def {
 
 typedef struct ph_net_server ph_net_server;
 
+/// The defaults named above; key, addresses and sink are still to be set.
 PH_API ph_net_server_def ph_net_server_def_default(void);
 
 /// Creates a server that is stopped. The def holds the private key: wipe it afterwards.
@@ -161,8 +162,10 @@ PH_API size_t ph_net_server_cost(const ph_net_server* server, int client, size_t
 /// Ends a connection: sends some disconnect packets (any of them will do), wipes the keys, makes an
 /// event. Nothing when there is no such client.
 PH_API void ph_net_server_disconnect(ph_net_server* server, int client);
+/// The same for all clients there are. Others may connect afterwards, unless it is stopped.
 PH_API void ph_net_server_disconnect_all(ph_net_server* server);
 
+/// What happened to a connection.
 typedef enum ph_net_event_kind {
     PH_NET_CONNECTED = 1,
     PH_NET_DISCONNECTED,
@@ -180,6 +183,7 @@ typedef enum ph_net_end {
 /// A short lower-case name ("timed_out"), never NULL. Static storage.
 PH_API const char* ph_net_end_name(ph_net_end end);
 
+/// A client that has connected, or whose connection has ended.
 typedef struct ph_net_event {
     ph_net_event_kind kind;
     ph_net_end end;     ///< of PH_NET_DISCONNECTED

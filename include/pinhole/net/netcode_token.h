@@ -81,6 +81,7 @@ typedef struct ph_token_def {
     uint32_t cookie;
 } ph_token_def;
 
+/// The defaults named above; everything else is zero and still to be set.
 PH_API ph_token_def ph_token_def_default(void);
 
 /// Makes a token. The def holds the private key: wipe it when it is no longer needed.

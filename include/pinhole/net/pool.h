@@ -25,6 +25,7 @@ typedef struct ph_pool ph_pool;
 PH_API ph_pool* ph_pool_create(int thread_count);
 PH_API void ph_pool_destroy(ph_pool* pool); // NULL is allowed; nothing may be running
 
+/// How many threads work, the caller's own included: 1 or more.
 PH_API int ph_pool_thread_count(const ph_pool* pool);
 
 /// From one thread at a time. All that the caller wrote before is visible to the work, and all that

@@ -28,6 +28,7 @@
 extern "C" {
 #endif
 
+/// How to make one. Start from ph_rate_def_default() and change what you need.
 typedef struct ph_rate_def {
     /// The budget, bits per second. Default 13,000.
     int limit_bits_per_second;
@@ -39,6 +40,7 @@ typedef struct ph_rate_def {
     uint32_t cookie;
 } ph_rate_def;
 
+/// The defaults named above. They will do as they are.
 PH_API ph_rate_def ph_rate_def_default(void);
 
 /// What is going on.
@@ -107,6 +109,7 @@ PH_API int ph_rate_bits_per_second(const ph_rate* rate);
 /// lowered to it. At least 1,000.
 PH_API void ph_rate_set_limit(ph_rate* rate, int limit_bits_per_second);
 
+/// What it is doing now; a new one is rising.
 PH_API ph_rate_state ph_rate_get_state(const ph_rate* rate);
 
 #ifdef __cplusplus

@@ -46,6 +46,7 @@ typedef struct ph_socket_def {
 
 typedef struct ph_socket ph_socket;
 
+/// The defaults named above. They will do as they are.
 PH_API ph_socket_def ph_socket_def_default(void);
 
 /// @return PH_OK, PH_ERROR_ARGUMENT (a field of the def), PH_ERROR_TAKEN (the port is in use),
@@ -102,6 +103,7 @@ PH_API int ph_socket_receive(ph_socket* socket, ph_datagram* datagrams, int max)
 /// while another one receives. @return How many the system took; the others are lost and counted.
 PH_API int ph_socket_send(ph_socket* socket, const ph_datagram* datagrams, int count);
 
+/// What went through a socket.
 typedef struct ph_socket_stats {
     uint64_t received_datagrams;
     uint64_t sent_datagrams;
@@ -125,6 +127,7 @@ typedef struct ph_socket_batch {
     uint8_t bytes[16 * PH_NETCODE_DATAGRAM_MAX];
 } ph_socket_batch;
 
+/// Makes a batch empty, whatever it was before; the socket must outlive its use.
 PH_API void ph_socket_batch_begin(ph_socket_batch* batch, ph_socket* socket);
 
 /// Copies a datagram, and sends all when it is full. A ph_net_send_fn; the context is the batch.
