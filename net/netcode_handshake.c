@@ -140,6 +140,26 @@ static ph_net_refusal admit(ph_net_server* server, const ph_address* from,
     return PH_NET_REFUSAL_NONE;
 }
 
+// With either of the server's keys.
+static ph_net_refusal open_token(const ph_net_server* server, const uint8_t* bytes,
+                                 ph_token_private* token, int* key_place)
+{
+    ph_token_seal seal = {
+        .protocol_id = server->def.protocol_id,
+        .expire_s = ph_number_at(bytes + EXPIRE_AT, 8),
+        .nonce = bytes + NONCE_AT,
+        .key = server->def.private_key,
+    };
+    *key_place = 0;
+    ph_net_refusal refusal = ph_token_private_open(bytes + PRIVATE_AT, &seal, token);
+    if (refusal == PH_NET_REFUSAL_TOKEN_SEAL && server->def.has_second_key) {
+        *key_place = 1;
+        seal.key = server->def.second_key;
+        refusal = ph_token_private_open(bytes + PRIVATE_AT, &seal, token);
+    }
+    return refusal;
+}
+
 ph_net_refusal ph_handshake_request(ph_net_server* server, const ph_address* from,
                                     const uint8_t* bytes, size_t size)
 {
@@ -152,16 +172,14 @@ ph_net_refusal ph_handshake_request(ph_net_server* server, const ph_address* fro
     }
     server->request_credit -= CREDIT_PER_REQUEST;
 
-    const ph_token_seal seal = {
-        .protocol_id = server->def.protocol_id,
-        .expire_s = ph_number_at(bytes + EXPIRE_AT, 8),
-        .nonce = bytes + NONCE_AT,
-        .key = server->def.private_key,
-    };
     ph_token_private token;
-    refusal = ph_token_private_open(bytes + PRIVATE_AT, &seal, &token);
+    int key_place;
+    refusal = open_token(server, bytes, &token, &key_place);
     if (refusal == PH_NET_REFUSAL_NONE) {
         refusal = admit(server, from, &token, bytes + TAG_AT);
+    }
+    if (refusal == PH_NET_REFUSAL_NONE) {
+        ph_pending_find(&server->pending, from)->key_place = (uint8_t)key_place;
     }
     sodium_memzero(&token, sizeof token);
     return refusal;

@@ -141,6 +141,36 @@ ph_result ph_net_server_create(const ph_net_server_def* def, ph_net_server** ser
     return ph_net_server_create_with(def, NULL, NULL, server);
 }
 
+// Where a key that opened a pending token is among the keys from now on, or -1.
+static int place_of_key(const ph_net_server_def* def, const uint8_t* key)
+{
+    if (sodium_memcmp(def->private_key, key, PH_NETCODE_KEY_SIZE) == 0) {
+        return 0;
+    }
+    return def->has_second_key && sodium_memcmp(def->second_key, key, PH_NETCODE_KEY_SIZE) == 0
+               ? 1
+               : -1;
+}
+
+void ph_net_server_set_keys(ph_net_server* server, const uint8_t private_key[PH_NETCODE_KEY_SIZE],
+                            const uint8_t* second_key)
+{
+    uint8_t former[2][PH_NETCODE_KEY_SIZE];
+    ph_net_server_def* def = &server->def;
+    memcpy(former[0], def->private_key, PH_NETCODE_KEY_SIZE);
+    memcpy(former[1], def->second_key, PH_NETCODE_KEY_SIZE);
+    memcpy(def->private_key, private_key, PH_NETCODE_KEY_SIZE);
+    def->has_second_key = second_key != NULL;
+    if (second_key != NULL) {
+        memcpy(def->second_key, second_key, PH_NETCODE_KEY_SIZE);
+    } else {
+        sodium_memzero(def->second_key, PH_NETCODE_KEY_SIZE);
+    }
+    const int places[2] = {place_of_key(def, former[0]), place_of_key(def, former[1])};
+    ph_pending_change_keys(&server->pending, places);
+    sodium_memzero(former, sizeof former);
+}
+
 void ph_net_server_destroy(ph_net_server* server)
 {
     if (server == NULL) {

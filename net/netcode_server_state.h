@@ -14,7 +14,7 @@
 #include "net/netcode_packet.h"
 
 struct ph_net_server {
-    ph_net_server_def def;    // holds the private key
+    ph_net_server_def def;    // holds the private keys
     ph_net_random_fn* random; // NULL: libsodium
     void* random_context;
     bool is_running;

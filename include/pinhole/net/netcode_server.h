@@ -46,6 +46,11 @@ typedef struct ph_net_server_def {
     /// What the backend seals tokens with.
     uint8_t private_key[PH_NETCODE_KEY_SIZE];
 
+    /// A second key whose tokens are let in, too, while one key takes the place of another: see
+    /// ph_net_server_set_keys(). Counts if has_second_key. Default none.
+    uint8_t second_key[PH_NETCODE_KEY_SIZE];
+    bool has_second_key;
+
     /// Under which addresses clients reach this server, as in their tokens: 1..8. Not the one that
     /// the socket is bound to when that is 0.0.0.0 or behind a translation of addresses.
     ph_address addresses[PH_NET_SERVER_ADDRESSES_MAX];
@@ -100,6 +105,15 @@ PH_API ph_net_server_def ph_net_server_def_default(void);
 /// @return PH_OK, or PH_ERROR_ARGUMENT (a field of the def) or PH_ERROR_MEMORY with *server set to NULL and
 ///         nothing leaked.
 PH_API ph_result ph_net_server_create(const ph_net_server_def* def, ph_net_server** server);
+
+/// Changes the keys that tokens are sealed with while the server runs; second_key may be NULL for none. Both
+/// are copied, the former ones are overwritten. Tokens of a key that is neither are refused from now on, and
+/// their handshakes that are under way end; connections stay. To change a key without refusing any client:
+/// first give all servers the new one as second_key, then the backend seals with it, and when the last token
+/// of the old one has expired, all servers get the new one alone.
+PH_API void ph_net_server_set_keys(ph_net_server* server,
+                                   const uint8_t private_key[PH_NETCODE_KEY_SIZE],
+                                   const uint8_t* second_key);
 
 /// Wipes all keys and gives the memory back. Sends nothing: stop it first. NULL is allowed.
 PH_API void ph_net_server_destroy(ph_net_server* server);
