@@ -19,8 +19,9 @@
 
 typedef struct ph_pending {
     ph_address address;
-    int32_t timeout_s; // negative is never
-    uint8_t key_place; // which of the server's keys has opened the token
+    int32_t timeout_s;    // negative is never
+    uint8_t key_place;    // which of the server's keys has opened the token
+    uint8_t server_place; // of the server among the addresses of the token
     uint64_t client_id;
     uint64_t requested_us;            // the newest request
     uint64_t first_challenge;         // responses to older ones are not of this handshake

@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "net/net_tools.h"
 #include "net/netcode_packet.h"
+#include "net/wall_clock.h"
 
 #include <sodium.h>
 
@@ -188,7 +189,9 @@ void ph_net_server_destroy(ph_net_server* server)
 
 void ph_net_server_advance(ph_net_server* server, uint64_t now_us, uint64_t unix_s)
 {
-    server->unix_s = unix_s;
+    if (unix_s > server->unix_s) {
+        server->unix_s = unix_s; // a clock that is set back brings no token back to life
+    }
     if (now_us <= server->now_us) {
         return;
     }
@@ -203,6 +206,14 @@ void ph_net_server_advance(ph_net_server* server, uint64_t now_us, uint64_t unix
     server->now_us = now_us;
 }
 
+// The time of a start, to the microsecond when it is that of the system's clock.
+static uint64_t start_us(uint64_t unix_s)
+{
+    const uint64_t now_us = ph_wall_now_us();
+    const bool is_now = now_us / 1000000 == unix_s || now_us / 1000000 == unix_s + 1;
+    return is_now ? now_us : unix_s * 1000000;
+}
+
 void ph_net_server_start(ph_net_server* server, uint64_t now_us, uint64_t unix_s)
 {
     PH_ASSERT(!server->is_running);
@@ -212,7 +223,13 @@ void ph_net_server_start(ph_net_server* server, uint64_t now_us, uint64_t unix_s
     server->request_credit = (uint64_t)server->def.requests_per_second * 1000000;
     server->now_us = now_us;
     server->lapsed_us = now_us;
-    server->unix_s = unix_s;
+    if (unix_s > server->unix_s) {
+        server->unix_s = unix_s;
+    }
+    if (!server->has_started) {
+        server->has_started = true; // later starts know which tokens were spent before
+        server->oldest_token_us = start_us(unix_s);
+    }
     server->is_running = true;
 }
 
@@ -235,6 +252,8 @@ static void tick_client(ph_net_server* server, int client)
     const ph_net_slot* slot = &server->slots.slots[client];
     if (ph_net_slot_is_leaving(slot)) {
         ph_net_server_end(server, client, PH_NET_END_CLIENT);
+    } else if (slot->packets >= PH_NET_PACKETS_END) {
+        ph_net_server_disconnect(server, client); // before its numbers are used up
     } else if (has_timed_out(server, slot)) {
         ph_net_server_end(server, client, PH_NET_END_TIMED_OUT);
     } else if (server->now_us - slot->sent_us >= (uint64_t)server->def.keep_alive_ms * 1000) {
@@ -273,7 +292,13 @@ static void add_counts(ph_net_server_stats* stats, const ph_net_slot* slot)
 
 void ph_net_server_end(ph_net_server* server, int client, ph_net_end reason)
 {
-    add_counts(&server->stats, &server->slots.slots[client]);
+    const ph_net_slot* slot = &server->slots.slots[client];
+    ph_used_token* used = ph_used_tokens_find(&server->used_tokens, slot->tag);
+    if (used != NULL) {
+        const uint64_t packets = slot->packets;
+        used->packets = packets < UINT32_MAX ? (uint32_t)packets : UINT32_MAX;
+    }
+    add_counts(&server->stats, slot);
     ++server->stats.disconnected_clients[reason];
     ph_net_slots_end(&server->slots, client, reason);
 }

@@ -19,8 +19,10 @@ struct ph_net_server {
     void* random_context;
     bool is_running;
     uint64_t now_us;
-    uint64_t unix_s;
-    uint64_t lapsed_us; // when the pending were last gone over
+    uint64_t unix_s; // the latest that was ever told
+    bool has_started;
+    uint64_t oldest_token_us; // dated tokens made before this time are refused: they may be spent
+    uint64_t lapsed_us;       // when the pending were last gone over
 
     // Packets that belong to no connection: never a number twice, never one of a connection's.
     uint64_t global_sequence;
