@@ -34,7 +34,7 @@ __attribute__((format(printf, 2, 3)))
 #endif
 void serve_writer_add(serve_writer* writer, const char* format, ...);
 
-// Lines that were lost since the start: nobody read the ones before them, or they could not be written.
+// Lines that were lost since the start: the ones before them were not read, or they could not be written.
 uint64_t serve_writer_dropped(serve_writer* writer);
 
 // Lines added from now on go to another file (a log that was rotated), and those that still wait, too. The

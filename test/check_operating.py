@@ -149,9 +149,127 @@ def check_lost_log(folder):
     os.close(writer)
 
 
+# ---- the port for metrics ------------------------------------------------------------------------
+
+
+def connect(port):
+    one = socket.create_connection(("127.0.0.1", int(port)), TIMEOUT_S)
+    one.settimeout(TIMEOUT_S)
+    return one
+
+
+def is_closed(one):
+    """Whether the other side ends the connection, sooner or later; what it says until then is thrown away."""
+    try:
+        while one.recv(65536):
+            pass
+        return True
+    except socket.timeout:
+        return False
+    except OSError:
+        return True
+
+
+def ask(port, request):
+    """Returns (status, head, body) of what is answered to some bytes."""
+    with connect(port) as one:
+        one.sendall(request.encode())
+        answer = b""
+        with contextlib.suppress(OSError):
+            while more := one.recv(65536):
+                answer += more
+    head, _, body = answer.partition(b"\r\n\r\n")
+    status = re.match(rb"HTTP/1\.1 (\d+) ", head)
+    return int(status[1]) if status else 0, head.decode(), body.decode()
+
+
+def check_metrics_port(folder):
+    """No upgrade, no other method, no name of others; HEAD has no body; 200 connections that say nothing keep no scraper away."""
+    with server("metrics port", folder, "scene:town", key=make_key(folder, "metrics.key")) as one:
+        port = one.metrics_url.split("/")[2].split(":")[1]
+        host = f"Host: 127.0.0.1:{port}\r\n"
+        upgrade = "Connection: Upgrade, HTTP2-Settings\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n"
+        for name, request, wanted in (
+            ("GET", f"GET /metrics HTTP/1.1\r\n{host}\r\n", 200),
+            ("WebSocket", f"GET /metrics HTTP/1.1\r\n{host}{upgrade}Origin: http://evil.example\r\nUpgrade: websocket\r\n\r\n", 400),
+            ("h2c", f"GET /metrics HTTP/1.1\r\n{host}{upgrade}HTTP2-Settings: AAMAAABkAAQAAP__\r\nUpgrade: h2c\r\n\r\n", 200),
+            ("HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505),
+            ("HEAD", f"HEAD /metrics HTTP/1.1\r\n{host}\r\n", 200),
+            ("POST", f"POST /metrics HTTP/1.1\r\n{host}Content-Length: 5\r\n\r\nhello", 405),
+            ("PUT", f"PUT /metrics HTTP/1.1\r\n{host}Content-Length: 0\r\n\r\n", 405),
+            ("DELETE", f"DELETE /metrics HTTP/1.1\r\n{host}\r\n", 405),
+            ("rebinding", f"GET /metrics HTTP/1.1\r\nHost: evil.example:{port}\r\n\r\n", 403),
+            ("another port", "GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", 421),
+            ("no Host", "GET /metrics HTTP/1.1\r\n\r\n", 400),
+            ("another page", f"GET / HTTP/1.1\r\n{host}\r\n", 404),
+            ("too long", f"GET /metrics HTTP/1.1\r\n{host}X: {'x' * 9000}\r\n\r\n", 431),
+        ):
+            status, head, body = ask(port, request)
+            expect(status == wanted, f"metrics port, {name}: answered with {status}, not {wanted}:\n{head}")
+            expect((body == "") == (name == "HEAD"), f"metrics port, {name}: a body of {len(body)} bytes")
+            expect(("pinhole_ticks_total" in body) == (wanted == 200 and name != "HEAD"), f"metrics port, {name}: {body[:200]!r}")
+            length = re.search(r"Content-Length: (\d+)", head)
+            expect(length and (name == "HEAD" or int(length[1]) == len(body)), f"metrics port, {name}: its length is wrong:\n{head}")
+            expect(wanted != 405 or "\r\nAllow: GET, HEAD" in head, f"metrics port, {name}: no Allow:\n{head}")
+        idle = [connect(port) for _ in range(200)]
+        for i, each in enumerate(idle):
+            with contextlib.suppress(OSError):
+                each.sendall(f"GET /metrics HTTP/1.1\r\n{upgrade}Upgrade: websocket\r\n".encode()[:10 + i])
+        expect("pinhole_ticks_total" in one.metrics(), "metrics port: idle connections keep others from reading")
+        expect(all(map(is_closed, idle)), "metrics port: idle connections are kept for ever")
+        for each in idle:
+            each.close()
+
+
+# ---- the port of the truth -----------------------------------------------------------------------
+
+
+def memory_kb(process):
+    return int(re.search(r"VmRSS:\s+(\d+) kB", pathlib.Path(f"/proc/{process.pid}/status").read_text())[1])
+
+
+def truth_question(kind, body=b""):
+    return (1 + len(body)).to_bytes(4, "little") + bytes([kind]) + body
+
+
+def check_truth_port(folder):
+    """Who asks and never reads costs a few MB and is closed; listeners that say nothing keep no bots away."""
+    with server("truth port", folder, "scene:town", key=make_key(folder, "truth.key")) as one:
+        expect_well("truth port", bots(one, "--bots", "2", "--seconds", "1"))
+        before_kb = memory_kb(one.process)
+        flood = connect(one.truth)
+        flood.setblocking(False)
+        questions, sent, quiet = truth_question(18) * 4096, 0, 0
+        deadline = time.monotonic() + TIMEOUT_S
+        # Until nothing is taken any more, or far more than a server should keep.
+        while sent < 64 << 20 and quiet < 50 and time.monotonic() < deadline:
+            try:
+                sent, quiet = sent + flood.send(questions), 0
+            except BlockingIOError:
+                quiet += 1
+                time.sleep(0.02)
+            except OSError:
+                break
+        grown_kb = memory_kb(one.process) - before_kb
+        expect(sent < 64 << 20 and grown_kb < 24 << 10, f"truth port: {sent} bytes of questions were taken, memory grew by {grown_kb} kB")
+        silent = [connect(one.truth) for _ in range(16)]
+        expect_well("truth port, silent listeners", bots(one, "--bots", "2", "--seconds", "2"))
+        long = connect(one.truth)
+        long.sendall((1000).to_bytes(4, "little") + bytes(500))
+        expect(is_closed(long), "truth port: a question of 1000 bytes is waited for")
+        flood.settimeout(TIMEOUT_S)
+        gone = select.poll()
+        gone.register(flood, select.POLLHUP | select.POLLERR)
+        expect(gone.poll(TIMEOUT_S * 1000), "truth port: who never reads is kept for ever")
+        for each in (flood, long, *silent):
+            each.close()
+
+
 CHECKS = {
     "unread_log": check_unread_log,
     "lost_log": check_lost_log,
+    "metrics_port": check_metrics_port,
+    "truth_port": check_truth_port,
 }
 
 

@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 import urllib.error
 import urllib.request
 
@@ -428,7 +429,10 @@ def run_checks(title, checks, names):
     with tempfile.TemporaryDirectory() as folder:
         for name in names or checks:
             start = time.monotonic()
-            checks[name](folder)
+            try:
+                checks[name](folder)
+            except (OSError, RuntimeError, ValueError, KeyError, subprocess.SubprocessError):
+                complaints.append(f"{name}: {traceback.format_exc()}")
             print(f"{name}: {time.monotonic() - start:.1f} s", flush=True)
     for complaint in complaints:
         print(complaint)
