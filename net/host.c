@@ -110,6 +110,8 @@ static ph_result create_server(ph_host* host, const ph_host_def* def)
     ph_net_server_def server = ph_net_server_def_default();
     server.protocol_id = def->protocol_id;
     memcpy(server.private_key, def->private_key, sizeof server.private_key);
+    memcpy(server.second_key, def->second_key, sizeof server.second_key);
+    server.has_second_key = def->has_second_key;
     server.addresses[server.address_count++] = host->public_address;
     server.client_capacity = def->client_capacity;
     server.keep_alive_ms = KEEP_ALIVE_MS;
@@ -117,7 +119,7 @@ static ph_result create_server(ph_host* host, const ph_host_def* def)
     server.allocator = def->allocator;
     server.sink = (ph_net_sink){send_of_netcode, host};
     const ph_result result = ph_net_server_create(&server, &host->server);
-    sodium_memzero(server.private_key, sizeof server.private_key);
+    sodium_memzero(&server, sizeof server);
     if (result == PH_OK) {
         ph_net_server_start(host->server, ph_socket_now_us(), (uint64_t)time(NULL));
     }
@@ -152,7 +154,9 @@ ph_result ph_host_open(const ph_host_def* def, ph_host** host)
         return ph_fail_memory(&check);
     }
     opened->def = *def;
+    // The server alone keeps the keys.
     sodium_memzero(opened->def.private_key, sizeof opened->def.private_key);
+    sodium_memzero(opened->def.second_key, sizeof opened->def.second_key);
     const ph_result result = open_parts(opened, def);
     if (result != PH_OK) {
         ph_host_close(opened);
@@ -175,6 +179,12 @@ void ph_host_close(ph_host* host)
     ph_host_workers_close(&host->workers);
     const ph_allocator allocator = host->def.allocator;
     ph_release(&allocator, host, sizeof *host);
+}
+
+void ph_host_set_keys(ph_host* host, const uint8_t private_key[PH_NETCODE_KEY_SIZE],
+                      const uint8_t* second_key)
+{
+    ph_net_server_set_keys(host->server, private_key, second_key);
 }
 
 ph_address ph_host_local_address(const ph_host* host)

@@ -21,7 +21,8 @@ typedef void ph_net_random_fn(void* context, void* bytes, size_t size);
 ph_result ph_net_server_create_with(const ph_net_server_def* def, ph_net_random_fn* random,
                                     void* context, ph_net_server** server);
 
-// ph_token_write() with keys and nonce that are given.
+// ph_token_write() with keys and nonce that are given, and as other makers write it: without the time at which it
+// was made.
 ph_result ph_token_write_with(const ph_token_def* def, const ph_token_secrets* secrets,
                               uint8_t token[PH_TOKEN_SIZE]);
 

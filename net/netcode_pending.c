@@ -149,6 +149,21 @@ void ph_pending_lapse(ph_pending_table* table, uint64_t now_us)
     }
 }
 
+void ph_pending_change_keys(ph_pending_table* table, const int places[2])
+{
+    int32_t next1;
+    for (int32_t index1 = table->oldest1; index1 != 0; index1 = next1) {
+        ph_pending* entry = &table->entries[index1 - 1];
+        next1 = entry->newer1;
+        const int place = places[entry->key_place];
+        if (place < 0) {
+            ph_pending_remove(table, entry);
+        } else {
+            entry->key_place = (uint8_t)place;
+        }
+    }
+}
+
 void ph_pending_clear(ph_pending_table* table)
 {
     while (table->oldest1 != 0) {

@@ -19,7 +19,9 @@
 
 typedef struct ph_pending {
     ph_address address;
-    int32_t timeout_s; // negative is never
+    int32_t timeout_s;    // negative is never
+    uint8_t key_place;    // which of the server's keys has opened the token
+    uint8_t server_place; // of the server among the addresses of the token
     uint64_t client_id;
     uint64_t requested_us;            // the newest request
     uint64_t first_challenge;         // responses to older ones are not of this handshake
@@ -62,6 +64,10 @@ void ph_pending_remove(ph_pending_table* table, ph_pending* entry);
 
 // Wipes all whose timeout has passed since the newest request.
 void ph_pending_lapse(ph_pending_table* table, uint64_t now_us);
+
+// The server has other keys: places says where each of the former ones is now. Wipes those whose key
+// has gone, at -1.
+void ph_pending_change_keys(ph_pending_table* table, const int places[2]);
 
 void ph_pending_clear(ph_pending_table* table);
 

@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "net/net_tools.h"
 #include "net/netcode_packet.h"
+#include "net/wall_clock.h"
 
 #include <sodium.h>
 
@@ -141,6 +142,36 @@ ph_result ph_net_server_create(const ph_net_server_def* def, ph_net_server** ser
     return ph_net_server_create_with(def, NULL, NULL, server);
 }
 
+// Where a key that opened a pending token is among the keys from now on, or -1.
+static int place_of_key(const ph_net_server_def* def, const uint8_t* key)
+{
+    if (sodium_memcmp(def->private_key, key, PH_NETCODE_KEY_SIZE) == 0) {
+        return 0;
+    }
+    return def->has_second_key && sodium_memcmp(def->second_key, key, PH_NETCODE_KEY_SIZE) == 0
+               ? 1
+               : -1;
+}
+
+void ph_net_server_set_keys(ph_net_server* server, const uint8_t private_key[PH_NETCODE_KEY_SIZE],
+                            const uint8_t* second_key)
+{
+    uint8_t former[2][PH_NETCODE_KEY_SIZE];
+    ph_net_server_def* def = &server->def;
+    memcpy(former[0], def->private_key, PH_NETCODE_KEY_SIZE);
+    memcpy(former[1], def->second_key, PH_NETCODE_KEY_SIZE);
+    memcpy(def->private_key, private_key, PH_NETCODE_KEY_SIZE);
+    def->has_second_key = second_key != NULL;
+    if (second_key != NULL) {
+        memcpy(def->second_key, second_key, PH_NETCODE_KEY_SIZE);
+    } else {
+        sodium_memzero(def->second_key, PH_NETCODE_KEY_SIZE);
+    }
+    const int places[2] = {place_of_key(def, former[0]), place_of_key(def, former[1])};
+    ph_pending_change_keys(&server->pending, places);
+    sodium_memzero(former, sizeof former);
+}
+
 void ph_net_server_destroy(ph_net_server* server)
 {
     if (server == NULL) {
@@ -158,7 +189,9 @@ void ph_net_server_destroy(ph_net_server* server)
 
 void ph_net_server_advance(ph_net_server* server, uint64_t now_us, uint64_t unix_s)
 {
-    server->unix_s = unix_s;
+    if (unix_s > server->unix_s) {
+        server->unix_s = unix_s; // a clock that is set back brings no token back to life
+    }
     if (now_us <= server->now_us) {
         return;
     }
@@ -173,6 +206,14 @@ void ph_net_server_advance(ph_net_server* server, uint64_t now_us, uint64_t unix
     server->now_us = now_us;
 }
 
+// The time of a start, to the microsecond when it is that of the system's clock.
+static uint64_t start_us(uint64_t unix_s)
+{
+    const uint64_t now_us = ph_wall_now_us();
+    const bool is_now = now_us / 1000000 == unix_s || now_us / 1000000 == unix_s + 1;
+    return is_now ? now_us : unix_s * 1000000;
+}
+
 void ph_net_server_start(ph_net_server* server, uint64_t now_us, uint64_t unix_s)
 {
     PH_ASSERT(!server->is_running);
@@ -182,7 +223,13 @@ void ph_net_server_start(ph_net_server* server, uint64_t now_us, uint64_t unix_s
     server->request_credit = (uint64_t)server->def.requests_per_second * 1000000;
     server->now_us = now_us;
     server->lapsed_us = now_us;
-    server->unix_s = unix_s;
+    if (unix_s > server->unix_s) {
+        server->unix_s = unix_s;
+    }
+    if (!server->has_started) {
+        server->has_started = true; // later starts know which tokens were spent before
+        server->oldest_token_us = start_us(unix_s);
+    }
     server->is_running = true;
 }
 
@@ -205,6 +252,8 @@ static void tick_client(ph_net_server* server, int client)
     const ph_net_slot* slot = &server->slots.slots[client];
     if (ph_net_slot_is_leaving(slot)) {
         ph_net_server_end(server, client, PH_NET_END_CLIENT);
+    } else if (slot->packets >= PH_NET_PACKETS_END) {
+        ph_net_server_disconnect(server, client); // before its numbers are used up
     } else if (has_timed_out(server, slot)) {
         ph_net_server_end(server, client, PH_NET_END_TIMED_OUT);
     } else if (server->now_us - slot->sent_us >= (uint64_t)server->def.keep_alive_ms * 1000) {
@@ -243,7 +292,13 @@ static void add_counts(ph_net_server_stats* stats, const ph_net_slot* slot)
 
 void ph_net_server_end(ph_net_server* server, int client, ph_net_end reason)
 {
-    add_counts(&server->stats, &server->slots.slots[client]);
+    const ph_net_slot* slot = &server->slots.slots[client];
+    ph_used_token* used = ph_used_tokens_find(&server->used_tokens, slot->tag);
+    if (used != NULL) {
+        const uint64_t packets = slot->packets;
+        used->packets = packets < UINT32_MAX ? (uint32_t)packets : UINT32_MAX;
+    }
+    add_counts(&server->stats, slot);
     ++server->stats.disconnected_clients[reason];
     ph_net_slots_end(&server->slots, client, reason);
 }

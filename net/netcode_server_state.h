@@ -14,13 +14,15 @@
 #include "net/netcode_packet.h"
 
 struct ph_net_server {
-    ph_net_server_def def;    // holds the private key
+    ph_net_server_def def;    // holds the private keys
     ph_net_random_fn* random; // NULL: libsodium
     void* random_context;
     bool is_running;
     uint64_t now_us;
-    uint64_t unix_s;
-    uint64_t lapsed_us; // when the pending were last gone over
+    uint64_t unix_s; // the latest that was ever told
+    bool has_started;
+    uint64_t oldest_token_us; // dated tokens made before this time are refused: they may be spent
+    uint64_t lapsed_us;       // when the pending were last gone over
 
     // Packets that belong to no connection: never a number twice, never one of a connection's.
     uint64_t global_sequence;

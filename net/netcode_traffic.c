@@ -13,10 +13,14 @@ void ph_net_server_send_packet(ph_net_server* server, int client, ph_netcode_typ
                                const void* data, size_t size, const ph_net_sink* sink)
 {
     ph_net_slot* slot = &server->slots.slots[client];
+    if (slot->packets >= PH_NET_PACKETS_MAX) {
+        return; // the tick ends it
+    }
     uint8_t datagram[PH_NETCODE_DATAGRAM_MAX];
     const ph_netcode_lock lock = {.protocol_id = server->def.protocol_id, .key = slot->send_key};
-    const size_t datagram_size =
-        ph_netcode_seal(&lock, type, slot->sequence++, data, size, datagram);
+    const uint64_t sequence = ph_net_slot_sequence(slot, 0);
+    ++slot->packets;
+    const size_t datagram_size = ph_netcode_seal(&lock, type, sequence, data, size, datagram);
     slot->sent_us = server->now_us;
     ++slot->datagrams_sent;
     slot->bytes_sent += datagram_size;
@@ -62,10 +66,10 @@ size_t ph_net_server_cost(const ph_net_server* server, int client, size_t payloa
         return 0;
     }
     if (ph_net_slot_is_confirmed(slot)) {
-        return ph_netcode_sealed_size(slot->sequence, payload_size);
+        return ph_netcode_sealed_size(ph_net_slot_sequence(slot, 0), payload_size);
     }
-    return ph_netcode_sealed_size(slot->sequence, 8) +
-           ph_netcode_sealed_size(slot->sequence + 1, payload_size);
+    return ph_netcode_sealed_size(ph_net_slot_sequence(slot, 0), 8) +
+           ph_netcode_sealed_size(ph_net_slot_sequence(slot, 1), payload_size);
 }
 
 // ---- from clients

@@ -6,6 +6,8 @@
 
 #include "net/socket_system.h"
 
+#include "net/wall_clock.h"
+
 #include "base/allocator.h"
 #include "base/check.h"
 
@@ -80,6 +82,15 @@ uint64_t ph_socket_now_us(void)
     return whole * 1000000 + part * 1000000 / (uint64_t)per_second.QuadPart;
 }
 
+uint64_t ph_wall_now_us(void)
+{
+    const uint64_t unix_epoch = UINT64_C(116444736000000000); // in units of 100 ns since 1601
+    FILETIME time;
+    GetSystemTimeAsFileTime(&time);
+    const uint64_t now = (uint64_t)time.dwHighDateTime << 32 | time.dwLowDateTime;
+    return (now - unix_epoch) / 10;
+}
+
 void ph_socket_sleep(uint64_t duration_us)
 {
     Sleep((DWORD)((duration_us + 999) / 1000));
@@ -140,6 +151,13 @@ uint64_t ph_socket_now_us(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+uint64_t ph_wall_now_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
     return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }
 

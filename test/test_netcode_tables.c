@@ -141,6 +141,14 @@ static void tag_of(uint32_t number, uint8_t tag[PH_NETCODE_TAG_SIZE])
     memcpy(tag, &number, sizeof number);
 }
 
+// As a token of another maker that never expires.
+static void add(ph_used_tokens* tokens, const uint8_t tag[PH_NETCODE_TAG_SIZE],
+                const ph_address* address)
+{
+    const ph_token_age age = {.expire_s = UINT64_MAX};
+    ph_used_tokens_add(tokens, tag, &age, address, 1);
+}
+
 static void the_oldest_token_is_forgotten_first(void** state)
 {
     (void)state;
@@ -153,7 +161,7 @@ static void the_oldest_token_is_forgotten_first(void** state)
         uint8_t tag[PH_NETCODE_TAG_SIZE];
         tag_of(i, tag);
         assert_null(ph_used_tokens_find(&tokens, tag));
-        ph_used_tokens_add(&tokens, tag, &address);
+        add(&tokens, tag, &address);
         ph_used_tokens_find(&tokens, tag)->is_spent = true;
         for (uint32_t back = 0; back < 102 && back <= i; ++back) {
             tag_of(i - back, tag);
@@ -162,11 +170,86 @@ static void the_oldest_token_is_forgotten_first(void** state)
     }
     uint8_t fresh[PH_NETCODE_TAG_SIZE];
     tag_of(5000, fresh);
-    ph_used_tokens_add(&tokens, fresh, &address);
+    add(&tokens, fresh, &address);
     assert_false(ph_used_tokens_find(&tokens, fresh)->is_spent);
     assert_true(ph_used_tokens_validate(&tokens));
     ph_used_tokens_destroy(&tokens);
     test_memory_assert_clean(&memory);
+}
+
+// Tokens come in any order; what is forgotten before it has expired is never taken for an unknown one.
+static void a_token_that_could_be_used_is_never_forgotten_silently(void** state)
+{
+    (void)state;
+    enum { ADDED = 3000 };
+    const ph_allocator allocator = {0};
+    ph_used_tokens tokens;
+    assert_int_equal(ph_used_tokens_create(&tokens, &allocator, 64, 5), PH_OK);
+    const ph_address address = numbered(9);
+    test_rng rng = {.state = 12};
+    ph_token_age ages[ADDED];
+    bool is_added[ADDED];
+    uint64_t unix_s = 1000;
+    int refused_count = 0;
+    int forgotten_count = 0;
+    for (uint32_t i = 0; i < ADDED; ++i) {
+        unix_s += test_rng_below(&rng, 4) == 0;
+        const bool is_dated = test_rng_below(&rng, 3) > 0;
+        ages[i] = (ph_token_age){
+            .expire_s = unix_s + 1 + test_rng_below(&rng, 60),
+            .is_dated = is_dated,
+            .made_us = is_dated ? unix_s * 1000000 + test_rng_below(&rng, 4) : 0,
+        };
+        uint8_t tag[PH_NETCODE_TAG_SIZE];
+        tag_of(i, tag);
+        is_added[i] = !ph_used_tokens_may_have_forgotten(&tokens, &ages[i]);
+        refused_count += !is_added[i];
+        if (is_added[i]) {
+            ph_used_tokens_add(&tokens, tag, &ages[i], &address, unix_s);
+        }
+        for (uint32_t k = i < 200 ? 0 : i - 200; k <= i; ++k) {
+            tag_of(k, tag);
+            if (is_added[k] && ages[k].expire_s > unix_s &&
+                ph_used_tokens_find(&tokens, tag) == NULL) {
+                ++forgotten_count;
+                assert_true(ph_used_tokens_may_have_forgotten(&tokens, &ages[k]));
+            }
+        }
+    }
+    assert_true(ph_used_tokens_validate(&tokens));
+    assert_true(forgotten_count > 1000); // the table was too small indeed
+    assert_in_range(refused_count, 1, ADDED - 500);
+    ph_used_tokens_destroy(&tokens);
+}
+
+// While there is room for all that last, nothing is refused; of two that never expire, the dated one is safe.
+static void expired_tokens_make_room_first(void** state)
+{
+    (void)state;
+    const ph_allocator allocator = {0};
+    ph_used_tokens tokens;
+    assert_int_equal(ph_used_tokens_create(&tokens, &allocator, 4, 5), PH_OK);
+    const ph_address address = numbered(9);
+    for (uint32_t i = 0; i < 100; ++i) {
+        const ph_token_age age = {.expire_s = 4 + i};
+        uint8_t tag[PH_NETCODE_TAG_SIZE];
+        tag_of(i, tag);
+        ph_used_tokens_add(&tokens, tag, &age, &address, i);
+        assert_false(
+            ph_used_tokens_may_have_forgotten(&tokens, &(ph_token_age){.expire_s = i + 1}));
+    }
+    const ph_token_age lasting = {.expire_s = UINT64_MAX, .is_dated = true, .made_us = 7};
+    for (uint32_t i = 0; i < 8; ++i) {
+        uint8_t tag[PH_NETCODE_TAG_SIZE];
+        tag_of(1000 + i, tag);
+        ph_used_tokens_add(&tokens, tag, &lasting, &address, 1000);
+    }
+    const ph_token_age newer = {.expire_s = UINT64_MAX, .is_dated = true, .made_us = 8};
+    const ph_token_age undated = {.expire_s = UINT64_MAX};
+    assert_true(ph_used_tokens_may_have_forgotten(&tokens, &lasting));
+    assert_false(ph_used_tokens_may_have_forgotten(&tokens, &newer));
+    assert_false(ph_used_tokens_may_have_forgotten(&tokens, &undated));
+    ph_used_tokens_destroy(&tokens);
 }
 
 // The map knows eight bytes of a tag; all sixteen count.
@@ -181,7 +264,7 @@ static void tags_that_begin_alike_are_told_apart(void** state)
         uint8_t tag[PH_NETCODE_TAG_SIZE] = {7};
         tag[15] = i;
         assert_null(ph_used_tokens_find(&tokens, tag));
-        ph_used_tokens_add(&tokens, tag, &address);
+        add(&tokens, tag, &address);
         assert_non_null(ph_used_tokens_find(&tokens, tag));
         assert_true(ph_used_tokens_validate(&tokens));
     }
@@ -191,7 +274,7 @@ static void tags_that_begin_alike_are_told_apart(void** state)
     for (uint8_t i = 0; i < 4; ++i) {
         memset(tag, i, sizeof tag);
         memset(tag, beginnings[i], 8);
-        ph_used_tokens_add(&tokens, tag, &address);
+        add(&tokens, tag, &address);
     }
     memset(tag, 1, 8);
     memset(tag + 8, 2, 8);
@@ -281,7 +364,7 @@ static void every_failing_allocation_leaves_nothing(void** state)
         ph_net_server* server = (ph_net_server*)&memory;
         const ph_result result = ph_net_server_create(&def, &server);
         if (result == PH_OK) {
-            assert_int_equal(n, 1 + 11); // all were walked
+            assert_int_equal(n, 1 + 12); // all were walked
             ph_net_server_destroy(server);
             test_memory_assert_clean(&memory);
             break;
@@ -383,6 +466,8 @@ int main(void)
         cmocka_unit_test(what_is_forgotten_is_wiped),
         cmocka_unit_test(pending_agrees_with_a_plain_list),
         cmocka_unit_test(the_oldest_token_is_forgotten_first),
+        cmocka_unit_test(a_token_that_could_be_used_is_never_forgotten_silently),
+        cmocka_unit_test(expired_tokens_make_room_first),
         cmocka_unit_test(tags_that_begin_alike_are_told_apart),
         cmocka_unit_test(slots_agree_with_a_plain_list),
         cmocka_unit_test(keys_are_wiped_at_the_end),

@@ -67,6 +67,9 @@ typedef struct ph_host_def {
     /// or more: a client for which there is nothing new is sent something every 1.5 s, and any of it may be
     /// lost.
     uint8_t private_key[PH_NETCODE_KEY_SIZE];
+    /// A second key whose tokens are let in, too, if has_second_key; see ph_host_set_keys(). Default none.
+    uint8_t second_key[PH_NETCODE_KEY_SIZE];
+    bool has_second_key;
     /// How many clients fit: 1..PH_NET_CLIENTS_MAX. Default 64.
     int client_capacity;
 
@@ -91,7 +94,7 @@ typedef struct ph_host ph_host;
 /// The defaults named above; the world and the private key are still to be set.
 PH_API ph_host_def ph_host_def_default(void);
 
-/// Opens the sockets. The def holds the private key: wipe it afterwards.
+/// Opens the sockets. The def holds the private keys: wipe them afterwards.
 /// @return PH_OK, PH_ERROR_TAKEN (the port is in use), PH_ERROR_ARGUMENT (a field of the def),
 /// PH_ERROR_MEMORY, or PH_ERROR_SYSTEM; *host is NULL unless PH_OK.
 PH_API ph_result ph_host_open(const ph_host_def* def, ph_host** host);
@@ -99,6 +102,11 @@ PH_API ph_result ph_host_open(const ph_host_def* def, ph_host** host);
 /// Sends nothing: stop it first. Removes its viewers from the world; events that were not taken are lost.
 /// NULL is allowed.
 PH_API void ph_host_close(ph_host* host);
+
+/// Changes the keys that tokens are sealed with, between other calls; as ph_net_server_set_keys(). second_key may
+/// be NULL for none.
+PH_API void ph_host_set_keys(ph_host* host, const uint8_t private_key[PH_NETCODE_KEY_SIZE],
+                             const uint8_t* second_key);
 
 /// Where it listens, with the port that it got.
 PH_API ph_address ph_host_local_address(const ph_host* host);

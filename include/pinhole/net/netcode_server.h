@@ -46,12 +46,17 @@ typedef struct ph_net_server_def {
     /// What the backend seals tokens with.
     uint8_t private_key[PH_NETCODE_KEY_SIZE];
 
+    /// A second key whose tokens are let in, too, while one key takes the place of another: see
+    /// ph_net_server_set_keys(). Counts if has_second_key. Default none.
+    uint8_t second_key[PH_NETCODE_KEY_SIZE];
+    bool has_second_key;
+
     /// Under which addresses clients reach this server, as in their tokens: 1..8. Not the one that
     /// the socket is bound to when that is 0.0.0.0 or behind a translation of addresses.
     ph_address addresses[PH_NET_SERVER_ADDRESSES_MAX];
     int address_count;
 
-    /// How many clients fit: 1..PH_NET_CLIENTS_MAX. Default 64. A client takes 1.3 KB, its
+    /// How many clients fit: 1..PH_NET_CLIENTS_MAX. Default 64. A client takes 1.6 KB, its
     /// share of the tables below included.
     int client_capacity;
 
@@ -59,9 +64,9 @@ typedef struct ph_net_server_def {
     /// forgotten. 0 (the default) means as many as clients fit, and at least 256.
     int pending_capacity;
 
-    /// How many tokens are remembered as used. Beyond that the oldest is forgotten, and could then
-    /// be used from another address while it lasts. 0 (the default) means 8 for each client that
-    /// fits, and at least 2048.
+    /// How many tokens are remembered as used. Beyond that the one that expires first is forgotten, and if
+    /// it had not expired yet, unknown tokens that expire no later are refused from then on. 0 (the default)
+    /// means 8 for each client that fits, and at least 2048.
     int used_token_capacity;
 
     /// Requests whose token is opened, for each second; the others are refused as busy, before
@@ -73,8 +78,8 @@ typedef struct ph_net_server_def {
     int keep_alive_ms;
 
     /// A token lets its owner in once. The standard lets it in again, from the same address, until
-    /// the token expires; then two connections have the same keys and sequence numbers, and an
-    /// eavesdropper who records both learns something of what they say. Default false: the standard.
+    /// the token expires; then two connections have the same keys, and an eavesdropper can play what it has
+    /// recorded of the first client into the second connection. Default false: the standard.
     bool refuses_spent_tokens;
 
     /// Where datagrams go.
@@ -101,6 +106,15 @@ PH_API ph_net_server_def ph_net_server_def_default(void);
 ///         nothing leaked.
 PH_API ph_result ph_net_server_create(const ph_net_server_def* def, ph_net_server** server);
 
+/// Changes the keys that tokens are sealed with while the server runs; second_key may be NULL for none. Both
+/// are copied, the former ones are overwritten. Tokens of a key that is neither are refused from now on, and
+/// their handshakes that are under way end; connections stay. To change a key without refusing any client:
+/// first give all servers the new one as second_key, then the backend seals with it, and when the last token
+/// of the old one has expired, all servers get the new one alone.
+PH_API void ph_net_server_set_keys(ph_net_server* server,
+                                   const uint8_t private_key[PH_NETCODE_KEY_SIZE],
+                                   const uint8_t* second_key);
+
 /// Wipes all keys and gives the memory back. Sends nothing: stop it first. NULL is allowed.
 PH_API void ph_net_server_destroy(ph_net_server* server);
 
@@ -108,7 +122,8 @@ PH_API void ph_net_server_destroy(ph_net_server* server);
 
 /// Starts: requests are answered from now on. now_us is any clock that never jumps; it decides when
 /// connections time out. unix_s is the time of day in seconds; it decides which tokens have
-/// expired, and nothing else.
+/// expired, and that of the first start, which dated tokens are too old (docs/security.md). The latest that was
+/// ever told counts.
 PH_API void ph_net_server_start(ph_net_server* server, uint64_t now_us, uint64_t unix_s);
 
 /// Disconnects all clients and stops: as ph_net_server_disconnect_all, and from now on nothing is
@@ -125,7 +140,7 @@ PH_API void ph_net_server_tick(ph_net_server* server, uint64_t now_us, uint64_t 
 typedef struct ph_net_payload {
     const uint8_t* bytes; ///< inside the datagram that was handed in
     size_t size;          ///< 1..1200; 0 is no payload
-    uint64_t sequence;    ///< the sender's count of all packets of this connection
+    uint64_t sequence;    ///< of the packet; grows, but neither from 0 nor always by one
     int client;           ///< its index; 0 at a client
 } ph_net_payload;
 
