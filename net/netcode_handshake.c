@@ -276,6 +276,9 @@ ph_net_refusal ph_handshake_response(ph_net_server* server, const ph_address* fr
     if (used == NULL) {
         return PH_NET_REFUSAL_TOKEN_OLD; // forgotten since: how far its numbers went is not known
     }
+    if (server->slots.free_count > 0 && !ph_net_server_note_spent(server, used)) {
+        return PH_NET_REFUSAL_SPENT_TOKENS;
+    }
     const int client = take_slot(server, pending, used, &challenge);
     if (client < 0) {
         answer(server, from, PH_NETCODE_DENIED, pending->server_to_client_key, NULL, 0);

@@ -81,7 +81,7 @@ static void fill_random(const ph_net_server* server, void* bytes, size_t size)
     }
 }
 
-static ph_result create_tables(ph_net_server* server)
+static ph_result create_tables(ph_net_server* server, const ph_check* call)
 {
     const ph_net_server_def* def = &server->def;
     ph_address_secret secret;
@@ -95,8 +95,7 @@ static ph_result create_tables(ph_net_server* server)
             ph_pending_create(&server->pending, &def->allocator, def->pending_capacity, &secret);
     }
     if (result == PH_OK) {
-        result = ph_used_tokens_create(&server->used_tokens, &def->allocator,
-                                       def->used_token_capacity, seed);
+        result = ph_net_server_create_used(server, call, seed);
     }
     return result;
 }
@@ -120,7 +119,7 @@ ph_result ph_net_server_create_with(const ph_net_server_def* def, ph_net_random_
     created->random = random;
     created->random_context = context;
     fill_in(&created->def);
-    const ph_result result = create_tables(created);
+    const ph_result result = create_tables(created, &check);
     // Set here and never again: after a stop and a start it goes on where it was. A token has one
     // server-to-client key for all servers that it names and for all their starts. Two packets with one
     // key and number would give away the key that seals: so each server object counts from a place of
@@ -131,7 +130,7 @@ ph_result ph_net_server_create_with(const ph_net_server_def* def, ph_net_random_
     created->global_sequence = UINT64_C(1) << 63 | start >> 3;
     if (result != PH_OK) {
         ph_net_server_destroy(created);
-        return ph_fail_memory(&check); // nothing else can fail
+        return result == PH_ERROR_MEMORY ? ph_fail_memory(&check) : result;
     }
     *server = created;
     return PH_OK;
@@ -180,6 +179,7 @@ void ph_net_server_destroy(ph_net_server* server)
     ph_net_slots_destroy(&server->slots);
     ph_pending_destroy(&server->pending);
     ph_used_tokens_destroy(&server->used_tokens);
+    ph_spent_file_close(&server->spent_file);
     const ph_allocator allocator = server->def.allocator;
     sodium_memzero(server, sizeof *server);
     ph_release(&allocator, server, sizeof *server);
@@ -228,7 +228,7 @@ void ph_net_server_start(ph_net_server* server, uint64_t now_us, uint64_t unix_s
     }
     if (!server->has_started) {
         server->has_started = true; // later starts know which tokens were spent before
-        server->oldest_token_us = start_us(unix_s);
+        ph_net_server_start_spent(server, start_us(unix_s));
     }
     server->is_running = true;
 }

@@ -31,6 +31,7 @@ typedef struct ph_used_token {
     uint32_t packets; // that were sent with its keys by connections that have ended
     bool is_dated;
     bool is_spent; // a connection was made with it
+    bool is_noted; // in the spent-tokens file
 } ph_used_token;
 
 // {0} may be destroyed. Fields are read-only outside netcode_used_tokens.c, those of a token are not.

@@ -82,6 +82,13 @@ typedef struct ph_net_server_def {
     /// recorded of the first client into the second connection. Default false: the standard.
     bool refuses_spent_tokens;
 
+    /// A file in which the server notes each token that has let a client in, and reads after a restart which were:
+    /// so tokens live longer than the server, and undated ones of other makers are not let in twice either. It
+    /// is made when there is none, read and kept by one server at a time, 32 bytes for each connection; what has
+    /// expired goes when the server starts. Without it dated tokens made before the start are refused. When it
+    /// cannot be written, newcomers are refused, and that is reported. NULL (the default): none. Copied.
+    const char* spent_tokens_path;
+
     /// Where datagrams go.
     ph_net_sink sink;
 
@@ -102,8 +109,9 @@ typedef struct ph_net_server ph_net_server;
 PH_API ph_net_server_def ph_net_server_def_default(void);
 
 /// Creates a server that is stopped. The def holds the private key: wipe it afterwards.
-/// @return PH_OK, or PH_ERROR_ARGUMENT (a field of the def) or PH_ERROR_MEMORY with *server set to NULL and
-///         nothing leaked.
+/// @return PH_OK, or PH_ERROR_ARGUMENT (a field of the def), PH_ERROR_MEMORY, PH_ERROR_TAKEN (another server has
+///         the spent-tokens file) or PH_ERROR_SYSTEM (it cannot be opened) with *server set to NULL and nothing
+///         leaked.
 PH_API ph_result ph_net_server_create(const ph_net_server_def* def, ph_net_server** server);
 
 /// Changes the keys that tokens are sealed with while the server runs; second_key may be NULL for none. Both
