@@ -17,7 +17,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { READ_MAX = 1 << 16, SCHEMA_MAX = 1 << 16, HELLO_WAIT_MS = 5000, RECORD_SIZE = 20 };
+enum {
+    READ_MAX = 1 << 16,
+    SCHEMA_MAX = 1 << 16,
+    HELLO_WAIT_MS = 5000,
+    RECORD_SIZE = 20,
+    HERE_TICKS = 4
+};
 
 // ---- what is said
 
@@ -76,7 +82,9 @@ static bool take_tick(bots_truth* truth, truth_reader* in)
             now->place_mm[i][axis] = truth_take_i32(in);
         }
     }
-    ++truth->tick_count;
+    if (truth->tick_count++ % HERE_TICKS == 0) {
+        bots_truth_ask(truth, TRUTH_HERE);
+    }
     return !in->has_failed;
 }
 
@@ -254,6 +262,8 @@ bots_truth* bots_truth_open(int port, ph_fault* fault)
         bots_truth_close(truth);
         return NULL;
     }
+    bots_truth_ask(truth, TRUTH_HERE);
+    bots_truth_serve(truth);
     return truth;
 }
 

@@ -16,6 +16,7 @@
 #include "serve_metrics.h"
 #include "serve_options.h"
 #include "serve_truth.h"
+#include "serve_writer.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -29,6 +30,8 @@
 #define SEND_SHARE 0.8
 // A question for metrics or the truth waits no longer than this.
 #define SLICE_US 20000
+// Of the log, so many bytes may wait for its reader: some 20 lines.
+enum { LOG_CAPACITY = 4096 };
 
 typedef struct serve_job {
     serve_options options;
@@ -39,6 +42,7 @@ typedef struct serve_job {
     serve_front* front;
     serve_metrics* metrics;
     serve_truth* truth;
+    serve_writer* log;
     ph_pace pace;
     serve_report first;
     serve_report last; // told of
@@ -159,6 +163,16 @@ static bool open_doors(serve_job* job, ph_fault* fault)
     return true;
 }
 
+static bool open_log(serve_job* job, ph_fault* fault)
+{
+    job->log = serve_writer_create(STDOUT_FILENO, false, LOG_CAPACITY, "log");
+    if (job->log == NULL) {
+        ph_fault_set_memory(fault);
+        return complain("log", fault);
+    }
+    return true;
+}
+
 static bool open_all(serve_job* job)
 {
     ph_fault fault = {0};
@@ -170,7 +184,7 @@ static bool open_all(serve_job* job)
         ph_fault_set_memory(&fault);
         return complain("threads", &fault);
     }
-    return open_front(job, &fault) && open_doors(job, &fault);
+    return open_front(job, &fault) && open_doors(job, &fault) && open_log(job, &fault);
 }
 
 static void close_all(serve_job* job)
@@ -184,9 +198,17 @@ static void close_all(serve_job* job)
     if (job->made_key_path[0] != '\0') {
         unlink(job->made_key_path);
     }
+    serve_writer_destroy(job->log);
 }
 
 // ---- output
+
+static serve_report look(serve_job* job)
+{
+    serve_report report = serve_report_make(job->front, &job->pace, job->stage->world);
+    report.log_dropped = serve_writer_dropped(job->log);
+    return report;
+}
 
 static void tell_key(const serve_job* job)
 {
@@ -195,9 +217,12 @@ static void tell_key(const serve_job* job)
     if (job->made_key_path[0] == '\0') {
         return;
     }
-    printf("no --key: a key for development is in %s as long as this runs. A token for client 1:\n"
-           "  pinhole token --key %s --server %s --client 1 --out client.token\n",
-           job->made_key_path, job->made_key_path, ph_address_print(&server, address));
+    serve_writer_add(job->log,
+                     "no --key: a key for development is in %s as long as this runs. A token for "
+                     "client 1:",
+                     job->made_key_path);
+    serve_writer_add(job->log, "  pinhole token --key %s --server %s --client 1 --out client.token",
+                     job->made_key_path, ph_address_print(&server, address));
 }
 
 static void tell_start(const serve_job* job)
@@ -205,33 +230,35 @@ static void tell_start(const serve_job* job)
     const serve_options* options = &job->options;
     char address[PH_ADDRESS_TEXT_MAX];
     const ph_address local = ph_host_local_address(serve_front_host(job->front));
-    printf("%s: %d entities, %.4g ticks a second, profile %s, %g kbit/s for each of %d clients, %d "
-           "threads\n",
-           options->source, job->stage->actor_count, 1e6 / job->stage->tick_us,
-           options->profile_text, options->kbps, options->clients, ph_pool_thread_count(job->pool));
-    printf("listening on %s\n", ph_address_print(&local, address));
+    serve_writer_add(
+        job->log,
+        "%s: %d entities, %.4g ticks a second, profile %s, %g kbit/s for each of %d clients, %d "
+        "threads",
+        options->source, job->stage->actor_count, 1e6 / job->stage->tick_us, options->profile_text,
+        options->kbps, options->clients, ph_pool_thread_count(job->pool));
+    serve_writer_add(job->log, "listening on %s", ph_address_print(&local, address));
     const ph_address public_address = ph_host_public_address(serve_front_host(job->front));
     if (!ph_address_is_equal(&local, &public_address)) {
-        printf("clients reach it under %s; --public says another address\n",
-               ph_address_print(&public_address, address));
+        serve_writer_add(job->log, "clients reach it under %s; --public says another address",
+                         ph_address_print(&public_address, address));
     }
     if (job->metrics != NULL) {
-        printf("metrics on http://127.0.0.1:%d/metrics\n", serve_metrics_port(job->metrics));
+        serve_writer_add(job->log, "metrics on http://127.0.0.1:%d/metrics",
+                         serve_metrics_port(job->metrics));
     }
     if (job->truth != NULL) {
-        printf("truth on 127.0.0.1:%d\n", serve_truth_port(job->truth));
+        serve_writer_add(job->log, "truth on 127.0.0.1:%d", serve_truth_port(job->truth));
     }
     tell_key(job);
-    fflush(stdout);
 }
 
 static void tell_second(serve_job* job)
 {
-    const serve_report now = serve_report_make(job->front, &job->pace, job->stage->world);
+    const serve_report now = look(job);
     if (!job->options.is_quiet) {
-        serve_log_line(stdout, &job->last, &now);
+        serve_log_line(job->log, &job->last, &now);
     }
-    serve_log_overload(stdout, &job->last, &now);
+    serve_log_overload(job->log, &job->last, &now);
     serve_metrics_set(job->metrics, &now);
     job->last = now;
 }
@@ -264,7 +291,8 @@ static bool tick(serve_job* job)
     const uint64_t due_us = ph_pace_begin(&job->pace, ph_socket_now_us());
     ph_host_receive(serve_front_host(job->front), 0);
     if (!serve_front_tick(job->front, &fault)) {
-        return complain(job->options.source, &fault);
+        serve_writer_add(job->log, COMMAND ": %s: %s.", job->options.source, fault.message);
+        return false;
     }
     serve_truth_tell(job->truth, due_us);
     ph_host_send(serve_front_host(job->front),
@@ -281,7 +309,7 @@ static bool is_over(const serve_job* job)
 static bool run(serve_job* job)
 {
     job->pace = ph_pace_make(ph_socket_now_us(), job->stage->tick_us);
-    job->first = job->last = serve_report_make(job->front, &job->pace, job->stage->world);
+    job->first = job->last = look(job);
     uint64_t told_us = job->first.now_us;
     while (!is_over(job)) {
         wait_for(job, job->pace.due_us);
@@ -299,10 +327,10 @@ static bool run(serve_job* job)
 
 static void disconnect_all(serve_job* job)
 {
-    const serve_report now = serve_report_make(job->front, &job->pace, job->stage->world);
+    const serve_report now = look(job);
     ph_host_stop(serve_front_host(job->front));
-    printf("stopping: %d clients are told\n", now.counts.clients);
-    serve_log_end(stdout, &job->first, &now);
+    serve_writer_add(job->log, "stopping: %d clients are told", now.counts.clients);
+    serve_log_end(job->log, &job->first, &now);
 }
 
 int serve_command(int argc, char** argv)
