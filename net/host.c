@@ -17,7 +17,6 @@
 
 #include <sodium.h>
 #include <string.h>
-#include <time.h>
 
 #define COOKIE 0x686f7374u // "host"
 
@@ -56,7 +55,7 @@ static void send_of_netcode(void* context, const ph_address* to, const void* byt
         ph_host_session* session =
             ph_host_sessions_find(&host->sessions, ph_net_server_find(host->server, to));
         if (session != NULL) {
-            ph_host_session_pay(host, session, size, ph_socket_now_us());
+            ph_host_session_pay(host, session, size, ph_host_now_us(host));
         }
     }
     ph_socket_batch_add(own_outbox(host), to, bytes, size);
@@ -134,14 +133,14 @@ static ph_result create_server(ph_host* host, const ph_host_def* def)
     const ph_result result = ph_net_server_create(&server, &host->server);
     sodium_memzero(&server, sizeof server);
     if (result == PH_OK) {
-        ph_net_server_start(host->server, ph_socket_now_us(), (uint64_t)time(NULL));
+        ph_net_server_start(host->server, ph_host_now_us(host), ph_host_unix_s(host));
     }
     return result;
 }
 
 static ph_result open_parts(ph_host* host, const ph_host_def* def)
 {
-    ph_result result = ph_host_workers_open(&host->workers, def);
+    ph_result result = ph_host_workers_open(&host->workers, def, host->simulation);
     if (result == PH_OK) {
         // Each thread sends to one client at a time.
         result = ph_world_set_sends_at_once(def->world, host->workers.count);
@@ -153,10 +152,11 @@ static ph_result open_parts(ph_host* host, const ph_host_def* def)
     return result == PH_OK ? create_server(host, def) : result;
 }
 
-ph_result ph_host_open(const ph_host_def* def, ph_host** host)
+ph_result ph_host_open_simulated(const ph_host_def* def, const ph_net_simulation* simulation,
+                                 ph_host** host)
 {
     *host = NULL;
-    ph_check check = ph_check_begin(def->on_error, def->on_error_context, __func__);
+    ph_check check = ph_check_begin(def->on_error, def->on_error_context, "ph_host_open");
     ph_check_made(&check, def->cookie == COOKIE, "ph_host_def");
     check_def(&check, def);
     if (check.result != PH_OK) {
@@ -167,6 +167,7 @@ ph_result ph_host_open(const ph_host_def* def, ph_host** host)
         return ph_fail_memory(&check);
     }
     opened->def = *def;
+    opened->simulation = simulation;
     // The server alone keeps the keys.
     sodium_memzero(opened->def.private_key, sizeof opened->def.private_key);
     sodium_memzero(opened->def.second_key, sizeof opened->def.second_key);
@@ -178,6 +179,11 @@ ph_result ph_host_open(const ph_host_def* def, ph_host** host)
     }
     *host = opened;
     return PH_OK;
+}
+
+ph_result ph_host_open(const ph_host_def* def, ph_host** host)
+{
+    return ph_host_open_simulated(def, NULL, host);
 }
 
 void ph_host_close(ph_host* host)
@@ -215,9 +221,9 @@ ph_address ph_host_public_address(const ph_host* host)
 
 // What comes first is seldom alone: one call for many costs less than a call for each, and nothing
 // but the next tick waits for it.
-static void gather(uint64_t until_us)
+static void gather(const ph_host* host, uint64_t until_us)
 {
-    const uint64_t now_us = ph_socket_now_us();
+    const uint64_t now_us = ph_host_now_us(host);
     if (now_us < until_us) {
         ph_socket_sleep(until_us - now_us < GATHER_US ? until_us - now_us : GATHER_US);
     }
@@ -227,15 +233,15 @@ void ph_host_receive(ph_host* host, uint64_t until_us)
 {
     for (;;) {
         // What comes now has come now, or a silence would seem to begin at the last tick.
-        ph_net_server_advance(host->server, ph_socket_now_us(), (uint64_t)time(NULL));
+        ph_net_server_advance(host->server, ph_host_now_us(host), ph_host_unix_s(host));
         ph_host_workers_receive(host);
-        const uint64_t now_us = ph_socket_now_us();
-        if (now_us >= until_us) {
+        const uint64_t now_us = ph_host_now_us(host);
+        if (now_us >= until_us || host->simulation != NULL) {
             return;
         }
         if (ph_socket_wait_any(host->workers.sockets, host->workers.socket_count,
                                until_us - now_us)) {
-            gather(until_us);
+            gather(host, until_us);
         }
     }
 }
@@ -244,8 +250,8 @@ void ph_host_receive(ph_host* host, uint64_t until_us)
 
 void ph_host_tick(ph_host* host)
 {
-    const uint64_t now_us = ph_socket_now_us();
-    ph_net_server_tick(host->server, now_us, (uint64_t)time(NULL));
+    const uint64_t now_us = ph_host_now_us(host);
+    ph_net_server_tick(host->server, now_us, ph_host_unix_s(host));
     ph_socket_batch_flush(own_outbox(host));
     for (int i = 0; i < host->sessions.count && !host->def.is_rate_fixed; ++i) {
         const int client = host->sessions.active[i];
@@ -321,7 +327,7 @@ static void send_by_worker(void* context, int worker)
     ph_host* host = context;
     ph_host_send_batch* batch = ph_host_workers_batch(&host->workers, worker);
     for (bool is_first = true;; is_first = false) {
-        const uint64_t now_us = ph_socket_now_us();
+        const uint64_t now_us = ph_host_now_us(host);
         if (!is_first && now_us > host->until_us) {
             break;
         }

@@ -13,6 +13,7 @@
 #include "net/net_tools.h"
 
 #include <stdatomic.h>
+#include <time.h>
 
 struct ph_host {
     ph_host_def def; // without the key
@@ -20,6 +21,7 @@ struct ph_host {
     ph_address public_address;
     ph_host_workers workers;
     ph_host_sessions sessions;
+    const ph_net_simulation* simulation; // NULL: the system's clock and sockets
 
     // The present sends.
     int first; // place in the active list at which they begin
@@ -44,6 +46,19 @@ static inline void ph_host_run(ph_host* host, int count, ph_job_fn* work)
     for (int i = 0; i < count; ++i) {
         work(host, i);
     }
+}
+
+// What time it is, and the time of day.
+static inline uint64_t ph_host_now_us(const ph_host* host)
+{
+    return host->simulation != NULL ? host->simulation->now_us(host->simulation->context)
+                                    : ph_socket_now_us();
+}
+
+static inline uint64_t ph_host_unix_s(const ph_host* host)
+{
+    return host->simulation != NULL ? host->simulation->unix_s(host->simulation->context)
+                                    : (uint64_t)time(NULL);
 }
 
 // 0 when it is not asked for.

@@ -42,7 +42,21 @@ static size_t unmatched_room(const ph_host_workers* workers)
     return (size_t)workers->socket_count * UNMATCHED_MAX;
 }
 
-ph_result ph_host_workers_open(ph_host_workers* workers, const ph_host_def* def)
+// One for each worker that may have one, or one that is simulated.
+static ph_result open_sockets(ph_host_workers* workers, const ph_socket_def* def,
+                              const ph_net_simulation* simulation)
+{
+    const int wanted = workers->count < PH_SOCKETS_MAX ? workers->count : PH_SOCKETS_MAX;
+    if (simulation == NULL) {
+        return ph_socket_open_shared(def, wanted, workers->sockets, &workers->socket_count);
+    }
+    const ph_result result = ph_socket_open_simulated(def, simulation, &workers->sockets[0]);
+    workers->socket_count = result == PH_OK ? 1 : 0;
+    return result;
+}
+
+ph_result ph_host_workers_open(ph_host_workers* workers, const ph_host_def* def,
+                               const ph_net_simulation* simulation)
 {
     *workers = (ph_host_workers){
         .count = def->pool != NULL ? ph_pool_thread_count(def->pool) : 1,
@@ -55,9 +69,7 @@ ph_result ph_host_workers_open(ph_host_workers* workers, const ph_host_def* def)
     ph_error error = {0};
     socket.on_error = ph_error_keep;
     socket.on_error_context = &error;
-    const int wanted = workers->count < PH_SOCKETS_MAX ? workers->count : PH_SOCKETS_MAX;
-    const ph_result result =
-        ph_socket_open_shared(&socket, wanted, workers->sockets, &workers->socket_count);
+    const ph_result result = open_sockets(workers, &socket, simulation);
     if (result != PH_OK) {
         // What the socket says of its def is true of ours, too.
         const ph_check call = ph_check_begin(def->on_error, def->on_error_context, "ph_host_open");
@@ -140,7 +152,7 @@ static void open_all(const ph_host* host, arrivals* all)
 
 static void take(const ph_host* host, const ph_net_payload* payloads, int count)
 {
-    const uint64_t now_us = ph_socket_now_us();
+    const uint64_t now_us = ph_host_now_us(host);
     for (int i = 0; i < count; ++i) {
         ph_host_session* session = payloads[i].size > 0
                                        ? ph_host_sessions_find(&host->sessions, payloads[i].client)

@@ -14,6 +14,7 @@
 #define PINHOLE_NET_HOST_WORKERS_H
 
 #include "net/host_send_batch.h"
+#include "net/net_tools.h"
 
 typedef struct ph_host_worker ph_host_worker;
 
@@ -32,7 +33,8 @@ typedef struct ph_host_workers {
 } ph_host_workers;
 
 // @return PH_OK, or why there is no socket, as ph_socket_open(); then *workers may be closed.
-ph_result ph_host_workers_open(ph_host_workers* workers, const ph_host_def* def);
+ph_result ph_host_workers_open(ph_host_workers* workers, const ph_host_def* def,
+                               const ph_net_simulation* simulation);
 void ph_host_workers_close(ph_host_workers* workers);
 
 // Where what a worker sends waits. One thread at a time has a worker; the first one is the

@@ -99,12 +99,16 @@ static ph_net_refusal test_type(const uint8_t* bytes, size_t size)
 static ph_net_refusal open_packet(const ph_net_server* server, int client, void* bytes, size_t size,
                                   ph_net_payload* payload)
 {
-    ph_net_slot* slot = ph_net_slots_at(&server->slots, client);
-    if (slot == NULL) {
+    if (client < 0 || client >= server->slots.capacity ||
+        !server->slots.slots[client].is_connected) {
         return PH_NET_REFUSAL_STATE;
     }
+    ph_net_slot* slot = &server->slots.slots[client];
     ++slot->datagrams_received;
     slot->bytes_received += size;
+    if (ph_net_slot_is_leaving(slot)) {
+        return PH_NET_REFUSAL_STATE;
+    }
     ph_net_refusal refusal = test_type(bytes, size);
     if (refusal != PH_NET_REFUSAL_NONE) {
         return refusal;

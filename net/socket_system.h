@@ -12,6 +12,8 @@
 #define _GNU_SOURCE // recvmmsg and sendmmsg
 #endif
 
+#include "net/net_tools.h"
+
 #include <pinhole/net/socket.h>
 
 #include <stdatomic.h>
@@ -41,6 +43,7 @@ struct ph_socket {
     ph_socket_number number;
     ph_address local;
     ph_allocator allocator;
+    const ph_net_simulation* simulation; // NULL: the system
     atomic_uint_fast64_t received;
     atomic_uint_fast64_t sent;
     atomic_uint_fast64_t unsent;

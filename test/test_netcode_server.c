@@ -286,6 +286,29 @@ static void a_client_that_leaves_is_gone_at_once(void** state)
     stage_teardown(x);
 }
 
+// A front-end opens a whole batch before the tick: what comes behind the goodbye is received, and refused.
+static void what_a_leaving_client_sends_is_counted(void** state)
+{
+    (void)state;
+    netcode_stage* x = stage_setup(2);
+    stage_join(x, 0);
+    ph_net_client_disconnect(x->clients[0]);
+    const ph_net_server_stats before = stats_of(x);
+    for (int i = 0; i < x->queue_count; ++i) {
+        stage_datagram* datagram = &x->queue[i];
+        ph_net_payload payload;
+        assert_int_equal(
+            ph_net_server_open(x->server, 0, datagram->bytes, datagram->size, &payload),
+            i == 0 ? PH_NET_REFUSAL_NONE : PH_NET_REFUSAL_STATE);
+    }
+    const ph_net_server_stats after = stats_of(x);
+    assert_int_equal(after.received_datagrams - before.received_datagrams, 10);
+    assert_int_equal(after.received_bytes - before.received_bytes, 10 * x->queue[0].size);
+    assert_int_equal(after.refused_datagrams[PH_NET_REFUSAL_STATE], 9);
+    x->queue_count = 0;
+    stage_teardown(x);
+}
+
 static void one_disconnect_packet_of_ten_is_enough(void** state)
 {
     (void)state;
@@ -534,6 +557,7 @@ int main(void)
         cmocka_unit_test(without_a_timeout_silence_ends_nothing),
         cmocka_unit_test(clocks_that_jump_end_no_connection),
         cmocka_unit_test(a_client_that_leaves_is_gone_at_once),
+        cmocka_unit_test(what_a_leaving_client_sends_is_counted),
         cmocka_unit_test(one_disconnect_packet_of_ten_is_enough),
         cmocka_unit_test(all_are_told_when_the_server_stops),
         cmocka_unit_test(a_restart_does_not_repeat_sequence_numbers),
