@@ -99,7 +99,7 @@ static void fill_rows(serve_options* o, app_option rows[ROW_COUNT])
          .value = "PORT"},
         {.name = "--rate",
          .summary = "ticks per second of the recording; 0: as it says",
-         .number = &o->rate_hz,
+         .decimal = &o->rate_hz,
          .lo = 0,
          .hi = 1000},
         {.name = "--loop",

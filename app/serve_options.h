@@ -17,7 +17,7 @@ typedef struct serve_options {
     const char* key_path;    // NULL: a development key
     const char* profile_text;
     const char* hz_text;
-    int rate_hz;  // 0: as the source says
+    double rate_hz;  // 0: as the source says
     int entities; // of scenes; 0: as usual
     int clients;
     int threads;              // 0: all cores
