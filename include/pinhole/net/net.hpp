@@ -30,6 +30,14 @@
 namespace pinhole
 {
 
+/// ph_address_resolve(): blocks until the resolver has answered. error may be nullptr. @return As there.
+[[nodiscard]] inline ph_result resolve_address(std::string_view text, ph_address* addresses, int max,
+                                               int& count, ph_error* error = nullptr) noexcept
+{
+    const detail::ended_text<PH_HOST_NAME_MAX> ended(text);
+    return ph_address_resolve(ended.bytes, addresses, max, &count, error);
+}
+
 /// ph_address_parse(). error may be nullptr. @return As there.
 [[nodiscard]] inline ph_result parse_address(std::string_view text, ph_address& address,
                                              ph_error* error = nullptr) noexcept
