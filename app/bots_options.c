@@ -116,7 +116,7 @@ static void fill_rows(bots_options* o, app_option rows[ROW_COUNT])
          .value = "scene:NAME"},
         {.name = "--rate",
          .summary = "without --truth: ticks per second of that recording; 0: as it says",
-         .number = &o->rate_hz,
+         .decimal = &o->rate_hz,
          .lo = 0,
          .hi = 1000},
         {.name = "--profile",

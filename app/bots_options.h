@@ -15,7 +15,7 @@ typedef struct bots_options {
     const char* source; // without the truth: what the server hosts
     const char* profile_text;
     const char* truth_text; // NULL: none
-    int rate_hz;
+    double rate_hz;
     int count;
     int first_id;
     int mute; // of the count

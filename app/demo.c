@@ -42,7 +42,7 @@ typedef struct demo_options {
 static void print_head(const demo_options* options, const ph_sim_material* material)
 {
     printf(
-        "Scene %s: %d entities at %d ticks a second, %d viewers with %g kbit/s each; round trip\n"
+        "Scene %s: %d entities at %g ticks a second, %d viewers with %g kbit/s each; round trip\n"
         "%d ms and up to %d ms of jitter each way, %g %% lost. At the start a second's worth of\n"
         "bits is saved up. The figures are those of 'pinhole sim --help', of one second each.\n\n",
         options->scene, material->recording->entity_count, material->recording->rate_hz,

@@ -140,7 +140,7 @@ static void fill_rows(serve_options* o, app_option rows[ROW_COUNT])
          .is_set = &o->has_audit_addresses},
         {.name = "--rate",
          .summary = "ticks per second of the recording; 0: as it says",
-         .number = &o->rate_hz,
+         .decimal = &o->rate_hz,
          .lo = 0,
          .hi = 1000},
         {.name = "--loop",

@@ -24,7 +24,7 @@ typedef struct serve_options {
     int pending_per_prefix;
     const char* profile_text;
     const char* hz_text;
-    int rate_hz;  // 0: as the source says
+    double rate_hz;  // 0: as the source says
     int entities; // of scenes; 0: as usual
     int clients;
     int threads;              // 0: all cores

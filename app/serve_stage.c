@@ -42,11 +42,10 @@ static bool open_recording(serve_stage* stage, const serve_stage_def* def, ph_fa
         return false;
     }
     const ph_recording* recording = stage->material.recording;
-    const unsigned rate_hz = (unsigned)recording->rate_hz;
     stage->schema = stage->material.schema;
     stage->actor_count = recording->entity_count;
     stage->ground = recording->ground;
-    stage->tick_us = (US_PER_SECOND + rate_hz / 2) / rate_hz;
+    stage->tick_us = (uint32_t)(US_PER_SECOND / recording->rate_hz + 0.5);
     stage->radius_mm = (int32_t)(RADIUS_M_USUAL * 1000.0);
     stage->source = ph_source_create(recording, stage->schema, fault);
     return stage->source != NULL;

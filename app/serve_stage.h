@@ -23,8 +23,8 @@
 typedef struct serve_stage_def {
     const char* source; // a recording, scene:NAME or SERVE_LOAD
     const char* schema_path;
-    int rate_hz;  // 0: as the source says
-    int entities; // of scenes and load; 0: as usual
+    double rate_hz; // 0: as the source says
+    int entities;   // of scenes and load; 0: as usual
     double loop_s;
     uint64_t seed;
     ph_profile profile;

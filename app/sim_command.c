@@ -23,6 +23,7 @@ typedef struct sim_job {
     sim_trial* trials;
     int trial_count;
     FILE* dump;
+    FILE* plot; // of --plot, or NULL
     ph_progress progress;
     double start_s;
     int done_count; // trials
@@ -76,6 +77,21 @@ static bool open_material(sim_job* job)
     return false;
 }
 
+// Before the run, so that a missing folder does not cost the run.
+static bool open_output(const char* path, FILE** file)
+{
+    *file = path != NULL ? fopen(path, "w") : NULL;
+    return path == NULL || *file != NULL || complain_file(path);
+}
+
+// @return Whether all of it reached the file.
+static bool close_output(FILE** file)
+{
+    FILE* done = *file;
+    *file = NULL;
+    return done == NULL || fclose(done) == 0;
+}
+
 static bool open_rest(sim_job* job)
 {
     const sim_options* options = &job->options;
@@ -87,18 +103,14 @@ static bool open_rest(sim_job* job)
         ph_fault_set_memory(&fault);
         return complain(options->source, &fault);
     }
-    if (options->dump_path != NULL) {
-        job->dump = fopen(options->dump_path, "w");
-        return job->dump != NULL || complain_file(options->dump_path);
-    }
-    return true;
+    return open_output(options->dump_path, &job->dump) &&
+           open_output(options->plot_path, &job->plot);
 }
 
 static void close_job(sim_job* job)
 {
-    if (job->dump != NULL) {
-        fclose(job->dump);
-    }
+    close_output(&job->dump);
+    close_output(&job->plot);
     free(job->trials);
     ph_pool_destroy(job->pool);
     ph_sim_material_close(&job->material);
@@ -182,17 +194,6 @@ static bool run_trials(sim_job* job)
 
 // ---- output
 
-static bool write_plot(const sim_report* report)
-{
-    const char* path = report->options->plot_path;
-    FILE* file = fopen(path, "w");
-    if (file == NULL) {
-        return complain_file(path);
-    }
-    const bool is_written = sim_report_plot(report, file);
-    return (fclose(file) == 0 && is_written) || complain_file(path);
-}
-
 static bool tell(sim_job* job)
 {
     const sim_report report = {
@@ -206,14 +207,11 @@ static bool tell(sim_job* job)
     } else {
         sim_report_print_table(&report);
     }
-    if (job->dump != NULL) {
-        FILE* dump = job->dump;
-        job->dump = NULL;
-        if (fclose(dump) != 0) {
-            return complain_file(job->options.dump_path);
-        }
+    if (!close_output(&job->dump)) {
+        return complain_file(job->options.dump_path);
     }
-    return job->options.plot_path == NULL || write_plot(&report);
+    const bool is_drawn = job->plot == NULL || sim_report_plot(&report, job->plot);
+    return (close_output(&job->plot) && is_drawn) || complain_file(job->options.plot_path);
 }
 
 int sim_command(int argc, char** argv)

@@ -22,7 +22,7 @@ typedef struct sim_options {
     const char* show;
     const char* properties;
     const char* sweep;
-    int rate_hz;
+    double rate_hz;
     double seconds;
     double loss_pct;
     int seed;

@@ -39,7 +39,7 @@ static void write_question(const sim_report* report, const sim_trial* trial, ph_
     ph_json_text(json, "precision", trial->parts->precision);
     ph_json_text(json, "show", options->show);
     ph_json_text(json, "properties", options->properties);
-    ph_json_integer(json, "rate", result->rate_hz);
+    ph_json_number(json, "rate", result->rate_hz);
     ph_json_number(json, "seconds", result->seconds);
     ph_json_integer(json, "entities", result->entity_count);
     ph_json_integer(json, "viewers", result->viewer_count);
@@ -109,7 +109,7 @@ static void print_question(const sim_report* report)
     const sim_options* options = report->options;
     const ph_sim_def* def = &options->def;
     const ph_sim_result* result = &report->trials[0].result;
-    printf("%s: %d entities, %g s at %d ticks a second, seen by %d viewers\n", options->source,
+    printf("%s: %d entities, %g s at %g ticks a second, seen by %d viewers\n", options->source,
            result->entity_count, result->seconds, result->rate_hz, result->viewer_count);
     printf("link of %g ms and 0..%g ms jitter, %g %% lost, shown %s\n", def->rtt_ms, def->jitter_ms,
            options->loss_pct, options->show);

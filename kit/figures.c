@@ -5,7 +5,7 @@
 
 #include "kit/figures.h"
 
-ph_result ph_figures_create(ph_figures* figures, int rate_hz, const ph_allocator* allocator)
+ph_result ph_figures_create(ph_figures* figures, double rate_hz, const ph_allocator* allocator)
 {
     PH_ASSERT(rate_hz >= 1);
 

@@ -15,7 +15,7 @@
 
 // {0} may be destroyed. Written by the meter alone.
 typedef struct ph_figures {
-    int rate_hz;
+    double rate_hz;
     ph_spread error_mm; // its count: shown entities that exist, summed over frames
     ph_spread error_mrad;
     ph_spread heading_deg;
@@ -43,7 +43,7 @@ typedef struct ph_figures_summary {
 
 // Takes 700 KiB. allocator may be NULL: malloc and free.
 // @return PH_OK, or PH_ERROR_MEMORY with *figures set to {0}.
-ph_result ph_figures_create(ph_figures* figures, int rate_hz, const ph_allocator* allocator);
+ph_result ph_figures_create(ph_figures* figures, double rate_hz, const ph_allocator* allocator);
 void ph_figures_destroy(ph_figures* figures); // leaves {0}
 
 // Counts from 0 again. Allocates nothing.

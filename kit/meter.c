@@ -185,7 +185,7 @@ int32_t ph_meter_hundredths(double heading_deg)
 
 static bool is_a_second(const ph_meter* meter, int32_t first_tick)
 {
-    return meter->last_tick - first_tick >= meter->def.history->rate_hz;
+    return meter->last_tick - first_tick >= meter->def.history->second_ticks;
 }
 
 // Finds all entities that are near, and among them those in the core.
@@ -340,7 +340,7 @@ static void judge(ph_meter* meter, const ph_shown* shown)
 
     ++meter->figures.shown_count;
     if (is_a_second(meter, meter->stay_tick) &&
-        before->near_last < history->tick - history->rate_hz) {
+        before->near_last < history->tick - history->second_ticks) {
         ++meter->figures.ghost_count;
     }
     const int64_t tenths[3] = {ph_meter_tenths(shown->position_mm[0]),

@@ -41,7 +41,7 @@ typedef struct ph_span {
 
 // Read-only outside kit.
 typedef struct ph_recording {
-    int rate_hz; // 1..PH_RECORDING_RATE_MAX
+    double rate_hz; // 1..PH_RECORDING_RATE_MAX
     int first_tick;
     int tick_count; // from the first row to the last; 1 or more
     int row_count;

@@ -26,7 +26,7 @@ typedef struct reading {
     ph_csv csv;
     const ph_recording_def* def;
     ph_fault* fault;
-    int rate_hz;
+    double rate_hz;
     int end_tick; // the first one that is not read
     // By column of the file.
     int role[FIELDS_MAX];
@@ -51,13 +51,14 @@ typedef struct line_row {
 static bool read_rate(reading* in, const ph_cell* cell)
 {
     ph_cell_number number;
-    if (!ph_cell_read_number(cell, &number) || number.decimals != 0 || number.digits < 1 ||
-        number.digits > PH_RECORDING_RATE_MAX) {
+    const bool is_number = ph_cell_read_number(cell, &number);
+    const double rate_hz = is_number ? ph_cell_number_value(number) : 0.0;
+    if (!(rate_hz >= 1.0 && rate_hz <= PH_RECORDING_RATE_MAX)) {
         return ph_fault_set(in->fault, in->csv.line, cell->column,
-                            "the rate must be a whole number from 1 to %d, found '%s'",
+                            "the rate must be a number from 1 to %d, such as 23.976, found '%s'",
                             PH_RECORDING_RATE_MAX, ph_cell_quote(cell).text);
     }
-    in->rate_hz = (int)number.digits;
+    in->rate_hz = rate_hz;
     return true;
 }
 
@@ -214,12 +215,11 @@ static bool read_heading(const ph_cell* cell, float* heading_deg)
     if (!ph_cell_read_number(cell, &number)) {
         return false;
     }
-    const double value = ph_cell_number_value(number);
-    if (!(value >= 0.0 && value < 360.0)) {
-        return false;
-    }
-    // A float may round up to the full turn, which is none.
-    *heading_deg = (float)value < 360.0f ? (float)value : 0.0f;
+    // Games write -180..180 and 360, too: one direction, one number.
+    const double turned = fmod(ph_cell_number_value(number), 360.0);
+    const float wrapped = (float)(turned < 0.0 ? turned + 360.0 : turned);
+    // A float may round up to the full turn, which is none; and -0 is 0.
+    *heading_deg = wrapped > 0.0f && wrapped < 360.0f ? wrapped : 0.0f;
     return true;
 }
 
@@ -243,7 +243,7 @@ static bool read_pose_cell(const reading* in, const ph_cell* cell, int field, li
         return true;
     case HEADING_DEG:
         return read_heading(cell, &line->row.heading_deg) ||
-               refuse_cell(in, cell, field, "degrees from 0 to below 360");
+               refuse_cell(in, cell, field, "a number of degrees");
     default:
         if (!read_whole(cell, INT32_MIN, INT32_MAX, &value)) {
             return refuse_cell(in, cell, field, "a whole number from -2147483648 to 2147483647");

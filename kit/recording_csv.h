@@ -30,7 +30,7 @@
 
 // Zero-initialised: as the file says, all of it.
 typedef struct ph_recording_def {
-    int rate_hz;       // goes before what the file says; 0: the file must say it
+    double rate_hz;    // goes before what the file says; 0: the file must say it
     double seconds;    // how much of it is read; 0: all
     bool is_pose_only; // leaves the extra columns out
 } ph_recording_def;

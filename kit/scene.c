@@ -156,7 +156,7 @@ static void begin(ph_scene* scene, uint64_t seed)
     }
 }
 
-ph_scene* ph_scene_create(const char* name, int count, int rate_hz, uint64_t seed)
+ph_scene* ph_scene_create(const char* name, int count, double rate_hz, uint64_t seed)
 {
     PH_ASSERT(count >= 0 && rate_hz >= 0);
     const ph_play* play = find_play(name);

@@ -48,7 +48,7 @@ typedef struct ph_scene_column {
 typedef struct ph_scene_info {
     const char* name;
     int default_count;
-    int default_rate_hz;
+    double default_rate_hz;
     const ph_scene_column* extras; // extra_count of them; NULL when there are none
     int extra_count;
     // What actors stand on; ground.layers is NULL when altitudes are just altitudes. Those that
@@ -63,7 +63,7 @@ typedef struct ph_scene {
     const char* name; // that of info
     const ph_scene_info* info;
     int count;
-    int rate_hz;
+    double rate_hz;
     uint32_t steps; // so far
     int32_t* x_mm;
     int32_t* y_mm;
@@ -76,7 +76,7 @@ typedef struct ph_scene {
 
 // A scene at its first moment. count and rate_hz are 1 or more, or 0: the scene's own.
 // @return NULL when there is no such scene, or no memory.
-ph_scene* ph_scene_create(const char* name, int count, int rate_hz, uint64_t seed);
+ph_scene* ph_scene_create(const char* name, int count, double rate_hz, uint64_t seed);
 void ph_scene_destroy(ph_scene* scene); // NULL is allowed
 
 // Goes on by 1 / rate_hz seconds.

@@ -125,7 +125,7 @@ static double passing_side_mm(const racer* ahead)
     return clamp(ahead->side_mm + aside_mm, -EDGE_MM, EDGE_MM);
 }
 
-static void steer(racer* car, double wanted_side_mm, int rate_hz)
+static void steer(racer* car, double wanted_side_mm, double rate_hz)
 {
     const double left_mm = wanted_side_mm - car->side_mm;
     // As fast as it may be here to be straight again when it is there.
@@ -139,7 +139,7 @@ static void steer(racer* car, double wanted_side_mm, int rate_hz)
 }
 
 // Engines pull less the faster they are; brakes give a little more than the track asks for.
-static void change_speed(racer* car, double wanted_mm_s, int rate_hz)
+static void change_speed(racer* car, double wanted_mm_s, double rate_hz)
 {
     const double pull_mm_s2 = 11000.0 * (1.0 - car->speed_mm_s / 75000.0);
     const double braking_mm_s2 = 1.3 * PH_RACETRACK_BRAKING_MM_S2;

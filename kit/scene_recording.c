@@ -72,7 +72,7 @@ static ph_recording* finish(const ph_scene* scene, const ph_rows* rows, ph_fault
     return made;
 }
 
-static int tick_count_of(double seconds, int rate_hz)
+static int tick_count_of(double seconds, double rate_hz)
 {
     const double count = floor((seconds > 0.0 ? seconds : SECONDS_USUAL) * rate_hz + 0.5);
     return count < 1.0 ? 1 : count > 1e9 ? 1000000000 : (int)count;

@@ -13,7 +13,7 @@
 typedef struct ph_scene_recording_def {
     const char* scene; // its name
     int count;         // 0: the scene's own
-    int rate_hz;       // 0: the scene's own
+    double rate_hz;    // 0: the scene's own
     double seconds;    // 0: 60
     uint64_t seed;
     bool is_pose_only; // leaves the extra columns out

@@ -117,7 +117,7 @@ static void heal(ph_scene* scene, int index)
     int32_t* health = &scene->extra[HEALTH][index];
     if (*health < FULL_HEALTH && --self->heal_steps <= 0) {
         *health = *health + 5 < FULL_HEALTH ? *health + 5 : FULL_HEALTH;
-        self->heal_steps = 2 * scene->rate_hz;
+        self->heal_steps = (int)(2.0 * scene->rate_hz);
     }
 }
 
@@ -239,7 +239,7 @@ static void take_off(const ph_scene* scene, int index)
 }
 
 // Towards an altitude by one step's worth. @return True when it is there.
-static bool climb(player* self, double wanted_mm, int rate_hz)
+static bool climb(player* self, double wanted_mm, double rate_hz)
 {
     const double most_mm = CLIMB_MM_S / rate_hz;
     const double left_mm = wanted_mm - self->z_mm;

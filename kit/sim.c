@@ -122,10 +122,12 @@ static void tell_progress(const run* of, int done, int all)
 
 static void tell_second(run* of)
 {
-    const int rate_hz = of->recording->rate_hz;
+    const double rate_hz = of->recording->rate_hz;
     const int ticks = of->stage->tick + 1;
-    for (int i = 0; ticks % rate_hz == 0 && i < of->session_count; ++i) {
-        ph_sim_second second = {.second = ticks / rate_hz, .viewer = i};
+    const int seconds = (int)(ticks / rate_hz);
+    const bool is_new = seconds > (int)((ticks - 1) / rate_hz);
+    for (int i = 0; is_new && i < of->session_count; ++i) {
+        ph_sim_second second = {.second = seconds, .viewer = i};
         ph_sim_session_take_second(of->sessions[i], &second);
         of->def->on_second(of->def->second_context, &second);
     }

@@ -17,7 +17,7 @@ enum { PH_SIM_RATE_MAX = 1000 };
 typedef struct ph_sim_material_def {
     const char* source;      // the path of a recording, or scene:NAME
     const char* schema_path; // NULL: derived from the source
-    int rate_hz;             // 0: as the source says
+    double rate_hz;          // 0: as the source says
     double seconds;          // 0: all; of scenes 60
     bool is_pose_only;       // position and heading, no extra columns
     int count;               // of scenes: how many actors; 0: as usual

@@ -42,7 +42,7 @@ ph_sim_traffic ph_sim_traffic_since(const ph_sim_traffic* traffic, const ph_sim_
 
 typedef struct ph_sim_result {
     const ph_schema* schema; // borrowed: names of the properties
-    int rate_hz;
+    double rate_hz;
     int viewer_count;
     int entity_count;
     double seconds;     // of the truth

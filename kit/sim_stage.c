@@ -89,11 +89,10 @@ ph_sim_stage* ph_sim_stage_create(const ph_sim_def* def, const ph_recording* rec
         ph_fault_set_memory(fault);
         return NULL;
     }
-    const unsigned rate_hz = (unsigned)recording->rate_hz;
     stage->def = def;
     stage->recording = recording;
     stage->schema = schema;
-    stage->tick_us = (US_PER_SECOND + rate_hz / 2) / rate_hz;
+    stage->tick_us = (uint32_t)(US_PER_SECOND / recording->rate_hz + 0.5);
     if (!fill(stage, fault)) {
         ph_sim_stage_destroy(stage);
         return NULL;

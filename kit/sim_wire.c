@@ -8,6 +8,7 @@
 
 #include <pinhole/base.h>
 
+#include <math.h>
 #include <stdlib.h>
 
 #define PARTS_PER_BIT INT64_C(1000000)
@@ -15,7 +16,7 @@
 bool ph_sim_wire_create(ph_sim_wire* wire, const ph_sim_wire_def* def, ph_sim_traffic* traffic)
 {
     *wire = (ph_sim_wire){0};
-    uint64_t* seconds = calloc((size_t)def->rate_hz, sizeof *seconds);
+    uint64_t* seconds = calloc((size_t)ceil(def->rate_hz), sizeof *seconds);
     if (seconds == NULL) {
         return false;
     }
@@ -60,7 +61,7 @@ void ph_sim_wire_tick(ph_sim_wire* wire, uint64_t now_us, bool is_counted)
 {
     wire->is_counted = is_counted;
     fill(wire, now_us);
-    wire->tick = (wire->tick + 1) % wire->def.rate_hz;
+    wire->tick = (wire->tick + 1) % (int)ceil(wire->def.rate_hz);
     wire->second_bytes -= wire->seconds[wire->tick];
     wire->seconds[wire->tick] = 0;
 }

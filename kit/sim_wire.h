@@ -16,7 +16,7 @@ typedef struct ph_sim_wire_def {
     int64_t bits_per_second; // 0: no limit
     int64_t depth_bits;
     int overhead_bytes;
-    int rate_hz; // ticks per second
+    double rate_hz; // ticks per second
     uint64_t now_us;
 } ph_sim_wire_def;
 

@@ -14,6 +14,11 @@ ph_recording* ph_truth_open(const ph_truth_def* def, ph_fault* fault)
 {
     static const char SCENE[] = "scene:";
     const size_t length = sizeof SCENE - 1;
+    if (def->rate_hz != 0.0 && !(def->rate_hz >= 1.0 && def->rate_hz <= PH_RECORDING_RATE_MAX)) {
+        ph_fault_set(fault, 0, 0, "the rate must be 1 to %d ticks per second, found %g",
+                     PH_RECORDING_RATE_MAX, def->rate_hz);
+        return NULL;
+    }
     if (strncmp(def->source, SCENE, length) != 0) {
         const ph_recording_def file = {
             .rate_hz = def->rate_hz, .seconds = def->seconds, .is_pose_only = def->is_pose_only};

@@ -11,7 +11,7 @@
 // Zero-initialised but for the source: as the file or the scene says.
 typedef struct ph_truth_def {
     const char* source; // the path of a recording, or scene:NAME
-    int rate_hz;        // 0: as the file's first line or the scene says; at most 1000
+    double rate_hz;     // 0: as the file's first line or the scene says; at most 1000
     double seconds;     // 0: all; of scenes 60
     bool is_pose_only;  // position and heading, no extra columns
     int count;          // scenes: how many actors; 0: as usual

@@ -24,12 +24,12 @@ typedef struct ph_place {
 
 static size_t place_count(const ph_truth_history* history)
 {
-    return (size_t)history->entity_count * (size_t)(history->rate_hz + 1);
+    return (size_t)history->entity_count * (size_t)(history->second_ticks + 1);
 }
 
 static size_t step_count(const ph_truth_history* history)
 {
-    return (size_t)history->entity_count * (size_t)history->rate_hz;
+    return (size_t)history->entity_count * (size_t)history->second_ticks;
 }
 
 void ph_truth_history_destroy(ph_truth_history* history)
@@ -71,6 +71,7 @@ ph_result ph_truth_history_create(const ph_truth_history_def* def, ph_truth_hist
     }
     made->entity_count = def->entity_count;
     made->rate_hz = def->rate_hz;
+    made->second_ticks = (int)ceil(def->rate_hz);
     made->allocator = def->allocator;
     made->tick = -1;
     if (!take_arrays(made)) {
@@ -90,7 +91,7 @@ ph_result ph_truth_history_create(const ph_truth_history_def* def, ph_truth_hist
 
 static ph_place* place_at(const ph_truth_history* history, int32_t entity, int32_t tick)
 {
-    const int32_t slots = history->rate_hz + 1;
+    const int32_t slots = history->second_ticks + 1;
     return &history->places[(size_t)entity * (size_t)slots + (size_t)(tick % slots)];
 }
 
@@ -112,7 +113,7 @@ static void measure_way(const ph_place* from, const ph_place* to, int32_t way_mm
 
 static double* steps_of(const ph_truth_history* history, int32_t entity)
 {
-    return &history->steps_mm[(size_t)entity * (size_t)history->rate_hz];
+    return &history->steps_mm[(size_t)entity * (size_t)history->second_ticks];
 }
 
 static void appear(ph_truth_history* history, int32_t entity)
@@ -124,7 +125,7 @@ static void appear(ph_truth_history* history, int32_t entity)
         .jump_tick = is_return ? history->tick : PH_TRUTH_HISTORY_NEVER,
     };
     double* steps_mm = steps_of(history, entity);
-    for (int i = 0; i < history->rate_hz; ++i) {
+    for (int i = 0; i < history->second_ticks; ++i) {
         steps_mm[i] = 0.0;
     }
 }
@@ -136,18 +137,18 @@ static void move(ph_truth_history* history, int32_t entity, const ph_place* plac
     int32_t step_mm[3];
     measure_way(place_at(history, entity, history->tick - 1), place, step_mm);
     const double length_mm = length_of(step_mm);
-    steps_mm[history->tick % history->rate_hz] = length_mm;
+    steps_mm[history->tick % history->second_ticks] = length_mm;
     if (length_mm * history->rate_hz > JUMP_MM_PER_S) {
         trail->jump_tick = history->tick;
     }
 
     double longest_mm = 0.0;
-    for (int i = 0; i < history->rate_hz; ++i) {
+    for (int i = 0; i < history->second_ticks; ++i) {
         longest_mm = steps_mm[i] > longest_mm ? steps_mm[i] : longest_mm;
     }
     trail->longest_step_mm = longest_mm;
 
-    const int32_t second_ago = history->tick - history->rate_hz;
+    const int32_t second_ago = history->tick - history->second_ticks;
     const int32_t from = trail->first_tick > second_ago ? trail->first_tick : second_ago;
     measure_way(place_at(history, entity, from), place, trail->way_mm);
     trail->way_length_mm = length_of(trail->way_mm);
@@ -194,5 +195,5 @@ uint64_t ph_truth_history_distance2(const ph_truth_history* history, int32_t a, 
 
 bool ph_truth_history_has_jumped(const ph_truth_history* history, int32_t entity)
 {
-    return history->tick - history->trails[entity].jump_tick < history->rate_hz;
+    return history->tick - history->trails[entity].jump_tick < history->second_ticks;
 }

@@ -51,7 +51,8 @@ typedef struct ph_trail {
 // Read-only outside truth_history.c.
 typedef struct ph_truth_history {
     int entity_count;
-    int rate_hz;
+    double rate_hz;
+    int second_ticks;    // R: ticks that make up a second, rounded up
     int32_t tick;        // the first is 0; -1 before
     ph_truth_moment now; // of this tick; the arrays are the caller's
     ph_trail* trails;    // by entity
@@ -64,7 +65,7 @@ typedef struct ph_truth_history {
 
 typedef struct ph_truth_history_def {
     int entity_count;       // 0 or more
-    int rate_hz;            // ticks per second, 1..1000
+    double rate_hz;         // ticks per second, 1..1000
     ph_allocator allocator; // zero-initialised means malloc and free
 } ph_truth_history_def;
 

@@ -29,7 +29,7 @@ static double clamp(double value, double low, double high)
 }
 
 // @return What is left to turn, before this step.
-static double turn_towards(ph_walker* walker, double heading_deg, int rate_hz)
+static double turn_towards(ph_walker* walker, double heading_deg, double rate_hz)
 {
     const double left_deg = ph_plane_wrap_deg(heading_deg - walker->heading_deg);
     const double most_deg = GAITS[walker->gait].turn_deg_s / rate_hz;
@@ -38,7 +38,7 @@ static double turn_towards(ph_walker* walker, double heading_deg, int rate_hz)
     return fabs(left_deg);
 }
 
-bool ph_walker_face(ph_walker* walker, double heading_deg, int rate_hz)
+bool ph_walker_face(ph_walker* walker, double heading_deg, double rate_hz)
 {
     return turn_towards(walker, heading_deg, rate_hz) <= GAITS[walker->gait].turn_deg_s / rate_hz;
 }
@@ -52,7 +52,7 @@ static double wanted_speed(const ph_walker* walker, double distance_mm, double t
     return braking_mm_s < free_mm_s ? braking_mm_s : free_mm_s;
 }
 
-bool ph_walker_step(ph_walker* walker, int rate_hz)
+bool ph_walker_step(ph_walker* walker, double rate_hz)
 {
     const double way_x_mm = walker->goal_x_mm - walker->x_mm;
     const double way_y_mm = walker->goal_y_mm - walker->y_mm;

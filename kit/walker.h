@@ -29,9 +29,9 @@ typedef struct ph_walker {
 } ph_walker;
 
 // One step of 1 / rate_hz seconds. @return True when it stands at its goal.
-bool ph_walker_step(ph_walker* walker, int rate_hz);
+bool ph_walker_step(ph_walker* walker, double rate_hz);
 
 // Turns on the spot by at most one step's worth. @return True when it looks there.
-bool ph_walker_face(ph_walker* walker, double heading_deg, int rate_hz);
+bool ph_walker_face(ph_walker* walker, double heading_deg, double rate_hz);
 
 #endif

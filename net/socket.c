@@ -32,13 +32,13 @@
 
 #if defined(_WIN32)
 
-static bool start_system(void)
+bool ph_socket_start_system(void)
 {
     WSADATA data;
     return WSAStartup(MAKEWORD(2, 2), &data) == 0;
 }
 
-static void stop_system(void)
+void ph_socket_stop_system(void)
 {
     WSACleanup();
 }
@@ -110,12 +110,12 @@ static int wait_readable(poll_entry* entries, int count, int timeout_ms)
 
 #else
 
-static bool start_system(void)
+bool ph_socket_start_system(void)
 {
     return true;
 }
 
-static void stop_system(void)
+void ph_socket_stop_system(void)
 {
 }
 
@@ -331,12 +331,12 @@ static ph_result open_number_or_none(ph_socket* opened, const ph_socket_def* def
     if (opened->simulation != NULL) {
         return PH_OK;
     }
-    ph_result result = start_system() ? PH_OK : PH_ERROR_SYSTEM;
+    ph_result result = ph_socket_start_system() ? PH_OK : PH_ERROR_SYSTEM;
     if (result == PH_OK) {
         result = open_number(opened, def, is_shared);
         if (result != PH_OK) {
             const int kept = errno;
-            stop_system();
+            ph_socket_stop_system();
             errno = kept;
         }
     }
@@ -418,7 +418,7 @@ void ph_socket_close(ph_socket* socket)
     }
     if (socket->simulation == NULL) {
         close_number(socket->number);
-        stop_system();
+        ph_socket_stop_system();
     }
     const ph_allocator allocator = socket->allocator;
     ph_release(&allocator, socket, sizeof *socket);

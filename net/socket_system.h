@@ -63,6 +63,10 @@ struct ph_socket {
 ph_sockaddr_size ph_sockaddr_put(const ph_socket* socket, const ph_address* address,
                                  struct sockaddr_storage* storage);
 
+// Around the use of the system's network calls; nested calls are allowed. Only Windows needs it.
+bool ph_socket_start_system(void);
+void ph_socket_stop_system(void);
+
 // {0} for anything but IPv4 and IPv6.
 ph_address ph_sockaddr_take(const struct sockaddr_storage* storage);
 

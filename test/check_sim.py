@@ -148,6 +148,21 @@ def check_variants(recording, folder):
     check_promises("scene", result_of("scene:town", "--seconds", 11, "--viewers", 3))
 
 
+def check_film_rate(recording, folder):
+    """A rate with decimals, as of film: recomputed as any other."""
+    film, dump, told = folder / "film.csv", folder / "film_dump.csv", folder / "film.json"
+    film.write_text(recording.read_text().replace(f"# rate {RATE}\n", "# rate 9.99\n", 1))
+    result = result_of(film, "--viewers", 3, "--dump", dump)
+    told.write_text(json.dumps(result))
+    check_promises("film", result)
+    expect(result["rate"] == 9.99 and result["seconds"] > SECONDS, "film: the rate has decimals")
+    done = subprocess.run([sys.executable, RECOMPUTE, film, dump, "--viewers", "3", "--json", told], capture_output=True,
+                          text=True)
+    expect(done.returncode == 0, f"film: recomputed {done.stdout if done.returncode else ''}")
+    asked = result_of(recording, "--rate", 9.99, "--viewers", 3)
+    expect(timeless(asked) == {**timeless(result), "source": asked["source"]}, "film: --rate says the same")
+
+
 def check_edge(folder):
     """Two entities that walk across the edge of the world, side by side: to them it is a step like any other."""
     recording, dump, told = folder / "edge.csv", folder / "edge_dump.csv", folder / "edge.json"
@@ -263,6 +278,9 @@ def check_mistakes(recording, folder):
         ((recording, "--plot", folder / "a.svg"), 2, ["--sweep"]),
         ((recording, "--dump", folder / "a.csv", "--sweep", "4,8"), 2, ["leave"]),
         ((recording, "--dump", folder / "no" / "a.csv"), 1, ["folder"]),
+        ((recording, "--sweep", "4,8", "--plot", folder / "no" / "a.svg"), 1, ["folder"]),
+        ((recording, "--rate", "0.5"), 1, ["1 to 1000 ticks per second"]),
+        (("scene:wander", "--rate", "0.5"), 1, ["1 to 1000 ticks per second"]),
         ((recording, "--viewers"), 2, ["--viewers takes"]),
         ((recording, "--viwers", 2), 2, ["'--viewers'"]),
         ((recording, recording), 2, ["there is no argument"]),
@@ -285,6 +303,7 @@ def main():
         check_recording(recording, folder)
         check_variants(recording, folder)
         check_edge(folder)
+        check_film_rate(recording, folder)
         check_notes(recording)
         check_several(recording, folder)
         check_comparison(recording)

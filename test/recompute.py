@@ -67,7 +67,7 @@ def read_rate(path):
                 return None
             words = line[1:].split()
             if len(words) >= 2 and words[0] == "rate":
-                return int(words[1])
+                return float(words[1])
     return None
 
 
@@ -136,6 +136,7 @@ class Truth:
     def __init__(self, ticks, rate):
         self.ticks = ticks
         self.rate = rate
+        self.second = math.ceil(rate)  # ticks that make up a second
         self.paths = collections.defaultdict(dict)  # entity -> {tick: Place}, ascending
         for tick in sorted(ticks):
             for entity, place in ticks[tick].items():
@@ -168,11 +169,11 @@ class Truth:
         key = entity, tick
         if key not in self.motions:
             path = self.paths[entity]
-            steps = range(tick - self.rate + 1, tick + 1)
+            steps = range(tick - self.second + 1, tick + 1)
             has_jumped = any(self.is_jump(entity, at) for at in steps)
             first = self.stays[key]
             longest = max((distance(path[at - 1], path[at]) for at in steps if at > first), default=0.0)
-            start, end = path[max(first, tick - self.rate)], path[tick]
+            start, end = path[max(first, tick - self.second)], path[tick]
             way = tuple(between(a, b) for a, b in zip(start[:3], end[:3]))
             self.motions[key] = has_jumped, longest, way
         return self.motions[key]
@@ -193,7 +194,7 @@ class Counts:
 class Viewer:
     def __init__(self, truth, viewer, options, counts):
         self.truth, self.viewer, self.counts = truth, viewer, counts
-        self.rate = truth.rate
+        self.second = truth.second
         self.core_mm = 9 * options.radius * 1000 / 10
         self.near_mm = 12 * options.radius * 1000 / 10
         self.core_rank = options.slots * 9 // 10
@@ -223,22 +224,22 @@ class Viewer:
                         for entity, place in self.truth.ticks[tick].items() if entity != self.viewer)
         core = [entity for far2, _, entity in ranked[:self.core_rank] if far2 <= self.core_mm**2]
         self.streaks = {entity: self.streaks.get(entity, 0) + 1 for entity in core}
-        self.nears = self.nears[-self.rate:] + [{entity for far2, _, entity in ranked if far2 <= self.near_mm**2}]
+        self.nears = self.nears[-self.second:] + [{entity for far2, _, entity in ranked if far2 <= self.near_mm**2}]
 
     def judge_missing(self, tick, shown):
         """Returns the entities that joining asks for."""
-        must = [entity for entity, ticks in self.streaks.items() if ticks > self.rate]
+        must = [entity for entity, ticks in self.streaks.items() if ticks > self.second]
         self.counts.must += len(must)
         self.counts.missing += sum(entity not in shown for entity in must)
         since_start = tick - self.stay + 1
-        return [entity for entity, ticks in self.streaks.items() if ticks > self.rate or ticks == since_start]
+        return [entity for entity, ticks in self.streaks.items() if ticks > self.second or ticks == since_start]
 
     def judge_shown(self, tick, shown):
         self.counts.shown += len(shown)
         for entity, place in shown.items():
             if entity not in self.truth.paths:
                 raise Nonsense(f"viewer {self.viewer} shows {entity}, which is not in the recording")
-            is_old = len(self.nears) == self.rate + 1
+            is_old = len(self.nears) == self.second + 1
             self.counts.ghosts += is_old and not any(entity in near for near in self.nears)
             if entity in self.truth.ticks[tick]:
                 self.judge_present(tick, entity, place)
@@ -335,7 +336,7 @@ def parse_options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("recording")
     parser.add_argument("dump")
-    parser.add_argument("--rate", type=int, help="ticks per second; default: as the recording says")
+    parser.add_argument("--rate", type=float, help="ticks per second; default: as the recording says")
     parser.add_argument("--seconds", type=float, default=0.0, help="length; default: all")
     parser.add_argument("--viewers", type=int, default=16)
     parser.add_argument("--radius", type=float, default=250.0, help="in m")

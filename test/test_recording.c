@@ -250,11 +250,22 @@ static void a_broken_rate_is_shown(void** state)
 {
     (void)state;
     assert_refused("# rate fast\n",
-                   "1:8: the rate must be a whole number from 1 to 1000, found 'fast'");
-    assert_refused("# rate 0\n", "1:8: the rate must be a whole number from 1 to 1000, found '0'");
-    assert_refused("#rate\n", "1:6: the rate must be a whole number from 1 to 1000, found ''");
+                   "1:8: the rate must be a number from 1 to 1000, such as 23.976, found 'fast'");
+    assert_refused("# rate 0\n",
+                   "1:8: the rate must be a number from 1 to 1000, such as 23.976, found '0'");
+    assert_refused("#rate\n",
+                   "1:6: the rate must be a number from 1 to 1000, such as 23.976, found ''");
     assert_refused("# rate 1001\n",
-                   "1:8: the rate must be a whole number from 1 to 1000, found '1001'");
+                   "1:8: the rate must be a number from 1 to 1000, such as 23.976, found '1001'");
+}
+
+static void a_rate_may_have_decimals(void** state)
+{
+    (void)state;
+    ph_recording* made =
+        parse("# rate 23.976\ntick,entity,x_mm,y_mm,z_mm,heading_deg\n0,1,0,0,0,0");
+    assert_float_equal(made->rate_hz, 23.976, 0.0);
+    ph_recording_destroy(made);
 }
 
 static void a_file_without_rows_is_refused(void** state)
@@ -308,15 +319,25 @@ static void a_broken_number_is_shown_with_its_place(void** state)
                    "'2147483648'");
 }
 
-static void a_heading_is_less_than_a_turn(void** state)
+static void a_heading_is_wrapped_into_one_turn(void** state)
 {
     (void)state;
-    assert_refused(HEAD "0,1,0,0,0,360.0\n",
-                   "3:11: heading_deg: expected degrees from 0 to below 360, found '360.0'");
-    assert_refused(HEAD "0,1,0,0,0,-0.1\n",
-                   "3:11: heading_deg: expected degrees from 0 to below 360, found '-0.1'");
+    static const struct {
+        const char* text;
+        float heading_deg;
+    } CASES[] = {
+        {HEAD "0,1,0,0,0,360.0\n", 0.0f},          {HEAD "0,1,0,0,0,-90\n", 270.0f},
+        {HEAD "0,1,0,0,0,-360\n", 0.0f},           {HEAD "0,1,0,0,0,-0.0\n", 0.0f},
+        {HEAD "0,1,0,0,0,-1080.5\n", 359.5f},      {HEAD "0,1,0,0,0,725\n", 5.0f},
+        {HEAD "0,1,0,0,0,359.9999999999\n", 0.0f},
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; ++i) {
+        ph_recording* made = parse(CASES[i].text);
+        assert_float_equal(made->heading_deg[0], CASES[i].heading_deg, 0.0f);
+        ph_recording_destroy(made);
+    }
     assert_refused(HEAD "0,1,0,0,0,north\n",
-                   "3:11: heading_deg: expected degrees from 0 to below 360, found 'north'");
+                   "3:11: heading_deg: expected a number of degrees, found 'north'");
 }
 
 static void a_line_has_as_many_cells_as_there_are_columns(void** state)
@@ -544,11 +565,12 @@ int main(void)
         cmocka_unit_test(a_missing_column_is_named),
         cmocka_unit_test(a_missing_rate_is_named),
         cmocka_unit_test(a_broken_rate_is_shown),
+        cmocka_unit_test(a_rate_may_have_decimals),
         cmocka_unit_test(a_file_without_rows_is_refused),
         cmocka_unit_test(names_of_columns_are_checked),
         cmocka_unit_test(more_columns_than_properties_are_refused),
         cmocka_unit_test(a_broken_number_is_shown_with_its_place),
-        cmocka_unit_test(a_heading_is_less_than_a_turn),
+        cmocka_unit_test(a_heading_is_wrapped_into_one_turn),
         cmocka_unit_test(a_line_has_as_many_cells_as_there_are_columns),
         cmocka_unit_test(rows_are_sorted_and_none_comes_twice),
         cmocka_unit_test(extra_cells_keep_to_the_kind_of_their_column),

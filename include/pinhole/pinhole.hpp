@@ -845,6 +845,19 @@ class schema : public owner<ph_schema>
         return ph_schema_print(get(), text, capacity);
     }
 
+    /// ph_schema_print_wire(). @return Length without the end.
+    std::size_t print_wire(char* text, std::size_t capacity) const noexcept
+    {
+        return ph_schema_print_wire(get(), text, capacity);
+    }
+
+    /// ph_schema_difference(). @return Whether there is one.
+    [[nodiscard]] bool difference(const char* name, const schema& other, const char* other_name,
+                                  char (&text)[PH_ERROR_TEXT_SIZE]) const noexcept
+    {
+        return ph_schema_difference(get(), name, other.get(), other_name, text);
+    }
+
     std::uint64_t fingerprint() const noexcept
     {
         return ph_schema_fingerprint(get());
@@ -912,6 +925,12 @@ class world : public owner<ph_world>
     [[nodiscard]] ph_result create(const ph_world_def& def) noexcept
     {
         return remake(ph_world_create, def);
+    }
+
+    /// What it was made from. Valid as long as the world.
+    const ph_world_def& def() const noexcept
+    {
+        return *ph_world_get_def(get());
     }
 
     // entities
@@ -1062,6 +1081,12 @@ class world : public owner<ph_world>
     [[nodiscard]] ph_result add_viewer(const ph_viewer_def& def, viewer_id& viewer) noexcept
     {
         return ph_world_add_viewer(get(), &def, &viewer);
+    }
+
+    /// How many slots its client must be able to hold; 0 for a stale id.
+    int viewer_slot_count(viewer_id viewer) const noexcept
+    {
+        return ph_viewer_slot_count(get(), viewer);
     }
 
     [[nodiscard]] ph_result remove_viewer(viewer_id viewer) noexcept

@@ -53,6 +53,19 @@ PH_API ph_result ph_address_parse(const char* text, ph_address* address, ph_erro
 /// RFC 5952; "none" for {0}. @return text.
 PH_API const char* ph_address_print(const ph_address* address, char text[PH_ADDRESS_TEXT_MAX]);
 
+/// Room for the name of any host with its port, the zero at the end included.
+#define PH_HOST_NAME_MAX 260
+
+/// Looks up "play.example.org:40000" by the system's resolver: up to max addresses of both kinds, in the
+/// order in which they should be tried, IPv6 and IPv4 in turns. Numbers as ph_address_parse() reads them
+/// are given back without a lookup. The port must be there. **Blocks** until the resolver has answered, for
+/// seconds when no name server does: call it from a thread that may wait, never from a tick.
+/// @return PH_OK with *count 1 or more; PH_ERROR_TEXT (not of that form), PH_ERROR_SYSTEM (no such host, or
+/// the resolver did not answer), PH_ERROR_ARGUMENT (max below 1) with *count 0 and *error, which may be
+/// NULL, filled.
+PH_API ph_result ph_address_resolve(const char* text, ph_address* addresses, int max, int* count,
+                                    ph_error* error);
+
 /// Whether kind, address and port are all the same. {0} equals {0}.
 PH_API bool ph_address_is_equal(const ph_address* a, const ph_address* b);
 

@@ -30,6 +30,14 @@
 namespace pinhole
 {
 
+/// ph_address_resolve(): blocks until the resolver has answered. error may be nullptr. @return As there.
+[[nodiscard]] inline ph_result resolve_address(std::string_view text, ph_address* addresses, int max,
+                                               int& count, ph_error* error = nullptr) noexcept
+{
+    const detail::ended_text<PH_HOST_NAME_MAX> ended(text);
+    return ph_address_resolve(ended.bytes, addresses, max, &count, error);
+}
+
 /// ph_address_parse(). error may be nullptr. @return As there.
 [[nodiscard]] inline ph_result parse_address(std::string_view text, ph_address& address,
                                              ph_error* error = nullptr) noexcept
@@ -131,6 +139,12 @@ class host : public owner<ph_host>
     void disconnect(int client) noexcept
     {
         ph_host_disconnect(get(), client);
+    }
+
+    /// ph_host_refuse(): ends the connection with a reason.
+    void refuse(int client, const char* text) noexcept
+    {
+        ph_host_refuse(get(), client, text);
     }
 
     void send(std::uint64_t until_us = UINT64_MAX) noexcept
