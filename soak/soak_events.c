@@ -131,6 +131,31 @@ static uint32_t draw_mask(const soak_stage* stage, int index, ph_rng* rng)
                                     : 1 + (uint32_t)ph_rng_below(rng, SOAK_PUBLIC_MASK);
 }
 
+static void raise(int* peak, int count)
+{
+    *peak = count > *peak ? count : *peak;
+}
+
+void soak_note_peaks(soak_stage* stage)
+{
+    int entities_of[SOAK_CLASSES_MAX] = {0};
+    for (int i = 0; i < SOAK_ENTITIES_MAX; ++i) {
+        if (stage->entities[i].class_index >= 0) {
+            raise(&stage->peaks.entities_of[stage->entities[i].class_index],
+                  ++entities_of[stage->entities[i].class_index]);
+        }
+    }
+    for (int i = 0; i < SOAK_PLAYERS_MAX; ++i) {
+        if (stage->players[i].is_admitted) {
+            raise(&stage->peaks.slots, stage->players[i].def.slot_count);
+            raise(&stage->peaks.visible, stage->players[i].def.visible_max);
+        }
+    }
+    raise(&stage->peaks.entities, stage->entity_count);
+    // Those included whose clients are dead, and will time out.
+    raise(&stage->peaks.viewers, ph_world_get_stats(stage->world).viewer_count);
+}
+
 static void spawn(soak_stage* stage, int index, ph_rng* rng)
 {
     soak_entity* entity = &stage->entities[index];
@@ -177,14 +202,19 @@ static void spawn(soak_stage* stage, int index, ph_rng* rng)
         }
     }
     entity->once_changed = 0; // all of that was before the first tick
-    if (stage->entity_count > stage->peak_entities) {
-        stage->peak_entities = stage->entity_count;
-    }
+    soak_note_peaks(stage);
 }
 
 static void despawn(soak_stage* stage, int index)
 {
     soak_entity* entity = &stage->entities[index];
+    // The eye of its owner stays where it was at the end.
+    for (int i = 0; i < SOAK_PLAYERS_MAX; ++i) {
+        soak_player* player = &stage->players[i];
+        if (player->own == index && player->own_incarnation == entity->incarnation) {
+            memcpy(player->eye_mm, entity->mm, sizeof player->eye_mm);
+        }
+    }
     check(stage, ph_world_despawn(stage->world, entity->id), stage->server_memory.failures,
           "a despawn");
     if (ph_world_is_alive(stage->world, entity->id) ||
@@ -288,6 +318,11 @@ static void change_own(soak_stage* stage, soak_player* player, ph_rng* rng)
     const ph_entity_id id = is_none ? (ph_entity_id){0} : stage->entities[index].id;
     check(stage, ph_viewer_set_entity(stage->world, player->viewer, id),
           stage->server_memory.failures, "another own entity");
+    if (player->own >= 0 && stage->entities[player->own].class_index >= 0 &&
+        stage->entities[player->own].incarnation == player->own_incarnation) {
+        memcpy(player->eye_mm, stage->entities[player->own].mm, sizeof player->eye_mm);
+    }
+    memcpy(player->left_eye_mm, player->eye_mm, sizeof player->eye_mm);
     player->own = is_none ? -1 : index;
     player->own_incarnation = stage->entities[index].incarnation;
 }
@@ -438,7 +473,7 @@ static void apply_to_viewer(soak_stage* stage, const soak_event* event, soak_pla
         move_eye(stage, player, rng);
         return;
     case SOAK_SEES:
-        player->def.sees = player->is_secret ? UINT32_MAX
+        player->def.sees = player->is_secret ? soak_secret_sees(stage)
                                              : (uint32_t)ph_rng_below(rng, SOAK_PUBLIC_MASK + 1);
         check(stage, ph_viewer_set_sees(stage->world, player->viewer, player->def.sees),
               stage->server_memory.failures, "what a viewer sees");

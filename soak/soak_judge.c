@@ -65,6 +65,25 @@ void soak_note_truth(soak_stage* stage)
     }
 }
 
+static void follow(const soak_stage* stage, soak_player* player)
+{
+    if (player->own >= 0 &&
+        stage->entities[player->own].incarnation == player->own_incarnation &&
+        stage->entities[player->own].class_index >= 0) {
+        memcpy(player->eye_mm, stage->entities[player->own].mm, sizeof player->eye_mm);
+    }
+}
+
+void soak_note_eyes(soak_stage* stage)
+{
+    for (int i = 0; i < SOAK_PLAYERS_MAX; ++i) {
+        soak_player* player = &stage->players[i];
+        follow(stage, player);
+        memcpy(player->tick_eye_mm, player->eye_mm, sizeof player->eye_mm);
+        memcpy(player->left_eye_mm, player->eye_mm, sizeof player->eye_mm);
+    }
+}
+
 void soak_note_glances(soak_stage* stage)
 {
     for (int i = 0; i < SOAK_PLAYERS_MAX; ++i) {
@@ -72,17 +91,15 @@ void soak_note_glances(soak_stage* stage)
         if (!player->is_there) {
             continue;
         }
-        if (player->own >= 0 &&
-            stage->entities[player->own].incarnation == player->own_incarnation &&
-            stage->entities[player->own].class_index >= 0) {
-            memcpy(player->eye_mm, stage->entities[player->own].mm, sizeof player->eye_mm);
-        }
+        follow(stage, player);
         soak_glance* glance = &player->glances[player->glance_count++ % SOAK_HISTORY];
         *glance = (soak_glance){.step = stage->step,
                                 .sees = player->def.sees,
                                 .own = player->own,
                                 .own_incarnation = player->own_incarnation};
         memcpy(glance->eye_mm, player->eye_mm, sizeof glance->eye_mm);
+        memcpy(glance->tick_eye_mm, player->tick_eye_mm, sizeof glance->tick_eye_mm);
+        memcpy(glance->left_eye_mm, player->left_eye_mm, sizeof glance->left_eye_mm);
     }
 }
 
@@ -179,6 +196,25 @@ static bool is_coarse_right(const soak_stage* stage, const soak_player* player, 
     return apart_mm(mm, life->mm) <= enter * 1e-3 * range_mm + 2.0 * step_mm;
 }
 
+static double flat_mm(const int64_t a_mm[3], const int64_t b_mm[3])
+{
+    const double x = (int32_t)((uint32_t)a_mm[0] - (uint32_t)b_mm[0]);
+    const double y = (int32_t)((uint32_t)a_mm[1] - (uint32_t)b_mm[1]);
+    return sqrt(x * x + y * y);
+}
+
+// A complete enter has what is not sent at its distance, or not to this player, as it is at first.
+static bool may_be_initial(const soak_player* player, const ph_property_def* def,
+                           const soak_life* life, const soak_glance* glance, bool is_its_own)
+{
+    const double margin_mm = 300.0; // the wire rounds positions
+    const double limit_mm = def->distance_m * 1000.0 - margin_mm;
+    return !is_for(def, player, is_its_own) || def->coding == PH_CODING_ENTITY ||
+           (def->distance_m > 0.0 && (flat_mm(glance->eye_mm, life->mm) >= limit_mm ||
+                                      flat_mm(glance->tick_eye_mm, life->mm) >= limit_mm ||
+                                      flat_mm(glance->left_eye_mm, life->mm) >= limit_mm));
+}
+
 // The newest value, which lies in known by now, was sent at this step: it must have been true then.
 static bool was_true(const soak_stage* stage, const soak_player* player, const soak_known* known,
                      ph_entity_id id, int p, int32_t sent_step, const soak_life* life)
@@ -211,7 +247,10 @@ static void judge_values(soak_stage* stage, soak_player* player, const ph_event*
         known->hashes[p] = soak_client_hash(player->client, event->entity, def, p);
         ++stage->result->judged_values;
         const bool is_initial = known->hashes[p] == stage->schema.initial[life->class_index][p];
-        if (!is_told || (def->coding == PH_CODING_ENTITY && is_initial)) {
+        if (is_initial && may_be_initial(player, def, life, glance, is_its_own)) {
+            continue;
+        }
+        if (!is_told) {
             if (!is_initial) {
                 soak_fail(stage, SOAK_PROMISE_PHANTOM,
                           "player %d, slot %u, entity %d: property %d was not told, but is not "
@@ -221,13 +260,15 @@ static void judge_values(soak_stage* stage, soak_player* player, const ph_event*
             }
             continue;
         }
-        if (!is_for(def, player, is_its_own) && !is_initial) {
+        if (!is_for(def, player, is_its_own)) {
             soak_fail(stage, SOAK_PROMISE_LEAK,
                       "player %d, entity %d: property %d is not for its audience", player->index,
                       known->entity, p);
             return;
         }
         if (!was_true(stage, player, known, event->entity, p, sent_step, life)) {
+            if (getenv("SOAKDBG")) { double v=0,w=0; ph_client_get_property(player->client, event->entity, p, PH_FIELD_F64, &v, 8); ph_world_get_property(stage->world, stage->entities[known->entity].id, p, PH_FIELD_F64, &w, 8);
+            fprintf(stderr, "DBG kind %d told %llx v %.17g w %.17g bits %d turn %g when %d aud %d def %d %g dist %g known %llx past %llx step %d eye %lld\n", event->kind, (unsigned long long)event->properties, v, w, def->bits, def->turn, def->when, def->audience, def->has_default, def->default_value, def->distance_m, (unsigned long long)known->hashes[p], (unsigned long long)value_at(&stage->entities[known->entity], p, sent_step)->hash, sent_step, 0LL);}
             soak_fail(stage, SOAK_PROMISE_PHANTOM,
                       "player %d, slot %u, entity %d: property %d (coding %d) was not so %d steps ago",
                       player->index, event->entity.index1 - 1, known->entity, p, (int)def->coding,
@@ -271,13 +312,30 @@ static void judge_event(soak_stage* stage, soak_player* player, const ph_event* 
     judge_values(stage, player, event, sent_step, life, glance);
 }
 
+// One that is too old to be judged.
+static void take_event(const soak_stage* stage, soak_player* player, const ph_event* event)
+{
+    soak_known* known = &player->known[event->entity.index1 - 1];
+    known->entity = event->kind == PH_EVENT_LEAVE ? -1 : soak_entity_of(stage, event->key);
+    for (int p = 0; known->entity >= 0 && p < soak_property_count(&stage->schema, event->class_index);
+         ++p) {
+        const ph_property_def* def = soak_property(&stage->schema, event->class_index, p);
+        known->hashes[p] = soak_client_hash(player->client, event->entity, def, p);
+    }
+}
+
 void soak_judge_packet(soak_stage* stage, soak_player* player, int32_t sent_step)
 {
     ph_event event;
     ++stage->result->judged_packets;
     while (ph_client_poll(player->client, &event)) {
-        if (!player->is_liar && stage->step - sent_step <= SOAK_DELAY_MAX && !stage->is_over) {
+        if (player->is_liar || stage->is_over) {
+            continue;
+        }
+        if (stage->step - sent_step <= SOAK_DELAY_MAX) {
             judge_event(stage, player, &event, sent_step);
+        } else {
+            take_event(stage, player, &event);
         }
     }
 }
@@ -304,7 +362,8 @@ static int compare_candidates(const void* left, const void* right)
     if (a->is_always != b->is_always) {
         return a->is_always ? -1 : 1;
     }
-    if (a->square_mm != b->square_mm) {
+    // Those that are seen at any distance go by their age alone.
+    if (!a->is_always && a->square_mm != b->square_mm) {
         return a->square_mm < b->square_mm ? -1 : 1;
     }
     return a->spawn_order < b->spawn_order ? -1 : 1;
@@ -314,7 +373,7 @@ static double square_mm(const int64_t a_mm[3], const int64_t b_mm[3])
 {
     const double x = (int32_t)((uint32_t)a_mm[0] - (uint32_t)b_mm[0]);
     const double y = (int32_t)((uint32_t)a_mm[1] - (uint32_t)b_mm[1]);
-    return x * x + y * y;
+    return x * x + y * y; // a whole number
 }
 
 static bool is_present_own(const soak_stage* stage, const soak_player* player, int index)
@@ -435,6 +494,14 @@ bool soak_is_equal(const soak_stage* stage, const soak_player* player, char why[
         const bool is_shown = shown.index1 != 0;
         if (is_shown ? !expected.may[i] : expected.must[i]) {
             snprintf(why, 200, "entity %d is %s", i, is_shown ? "shown, and should not" : "missing");
+            if (getenv("SOAKDBG")) {
+                candidate list[SOAK_ENTITIES_MAX];
+                int n = list_candidates(stage, player, list);
+                fprintf(stderr, "DBG radius %d max %d slots %d own %d kind %d\n", player->def.radius_mm, player->def.visible_max, player->def.slot_count, player->own, stage->params.vision.kind);
+                for (int k = 0; k < n; ++k) fprintf(stderr, " DBG rank %d entity %d always %d away %.1f shown %d\n", k, list[k].entity, list[k].is_always, sqrt(list[k].square_mm), ph_client_find(player->client, soak_key_of(stage, list[k].entity)).index1 != 0);
+                ph_vision v; ph_viewer_get_vision(stage->world, player->viewer, &v);
+                fprintf(stderr, " DBG vision visible %d\n", v.visible_count);
+            }
             return false;
         }
         int class_index = -1;

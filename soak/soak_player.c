@@ -11,6 +11,8 @@
 #include "net/netcode_packet.h"
 
 #include <string.h>
+#include <stdlib.h>
+#include <stdio.h>
 
 enum {
     TRAILER = 4,
@@ -84,7 +86,7 @@ static ph_viewer_def draw_viewer(const soak_stage* stage, const soak_player* pla
                                      : ph_scheduler_error();
     }
     def.sends_per_second = ph_rng_below(rng, 2) == 0 ? 0.0 : 2.0 + ph_random_below(rng, 20);
-    def.sees = player->is_secret ? UINT32_MAX : 1 + (uint32_t)ph_rng_below(rng, SOAK_PUBLIC_MASK);
+    def.sees = player->is_secret ? soak_secret_sees(stage) : 1 + (uint32_t)ph_rng_below(rng, SOAK_PUBLIC_MASK);
     def.audience = player->is_secret ? 7u
                                      : SOAK_AUDIENCE_ALL | (ph_rng_below(rng, 2) == 0 ? SOAK_AUDIENCE_SOME : 0u);
     def.session = (uint32_t)ph_rng_next(rng);
@@ -281,7 +283,8 @@ void soak_player_admit(soak_stage* stage, int host_client, uint64_t client_id)
     }
     player->host_client = host_client;
     if (player->own >= 0 &&
-        stage->entities[player->own].incarnation != player->own_incarnation) {
+        (stage->entities[player->own].incarnation != player->own_incarnation ||
+         stage->entities[player->own].class_index < 0)) {
         player->own = -1;
         player->def.entity = (ph_entity_id){0};
         memcpy(player->def.eye_mm, player->eye_mm, sizeof player->eye_mm);
@@ -412,6 +415,7 @@ static uint64_t client_us(const soak_stage* stage, const soak_player* player)
 
 static void note_payload(soak_stage* stage, soak_player* player, const void* bytes, size_t size)
 {
+    if (getenv("SOAKHEX")) { fprintf(stderr, "HEX %d step %d player %d n %d:", stage->has_secrets, stage->step, player->index, (int)player->payload_count); for (size_t i=0;i<size;i++) fprintf(stderr,"%02x",((const uint8_t*)bytes)[i]); fprintf(stderr,"\n"); }
     ph_hash hash = ph_hash_make(player->payload_digest);
     ph_hash_add_u64(&hash, (uint64_t)stage->step);
     ph_hash_add(&hash, bytes, size);

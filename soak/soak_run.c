@@ -69,8 +69,8 @@ static double settle_us(const soak_stage* stage, const soak_player* player)
         player->def.bits_per_second > 0 ? player->def.bits_per_second : 1000000.0;
     // Where the host follows the links, it may have come down to its least.
     const double least = stage->params.is_rate_fixed || player->is_direct ? rate : 4000.0;
-    return 60e6 + player->def.max_starve_ms * 1e3 +
-           8e6 * player->def.slot_count * largest / (0.25 * (least < rate ? least : rate));
+    return 20e6 + player->def.max_starve_ms * 1e3 +
+           4e6 * player->def.slot_count * largest / (least < rate ? least : rate);
 }
 
 static double settle_steps(const soak_stage* stage)
@@ -177,18 +177,16 @@ static void calm(twins* t)
 static void compare_memory(soak_stage* stage)
 {
     const int64_t bytes = stage->server_memory.live_bytes;
-    int64_t sum = 0;
-    sum += stage->peak_entities;
     if (stage->client_memory.live_bytes != 0) {
         soak_fail(stage, SOAK_PROMISE_MEMORY, "%lld bytes of clients that are gone are left",
                   (long long)stage->client_memory.live_bytes);
     }
-    sum += 1000000 * (int64_t)stage->peak_players + 1000 * (int64_t)stage->peak_slots;
-    if (stage->empty_bytes != 0 && sum == stage->peak_sum && bytes > stage->empty_bytes) {
+    const bool is_same = memcmp(&stage->peaks, &stage->empty_peaks, sizeof stage->peaks) == 0;
+    if (stage->empty_bytes != 0 && is_same && bytes > stage->empty_bytes) {
         soak_fail(stage, SOAK_PROMISE_MEMORY, "empty, the server has %lld bytes; before it had %lld",
                   (long long)bytes, (long long)stage->empty_bytes);
     }
-    stage->peak_sum = sum;
+    stage->empty_peaks = stage->peaks;
     stage->empty_bytes = bytes;
 }
 
@@ -208,19 +206,6 @@ static void empty(twins* t)
 }
 
 // ---- from beginning to end
-
-static void note_peaks(soak_stage* stage)
-{
-    int count = 0;
-    for (int i = 0; i < SOAK_PLAYERS_MAX; ++i) {
-        const soak_player* player = &stage->players[i];
-        count += player->is_admitted;
-        if (player->is_admitted && player->def.slot_count > stage->peak_slots) {
-            stage->peak_slots = player->def.slot_count;
-        }
-    }
-    stage->peak_players = count > stage->peak_players ? count : stage->peak_players;
-}
 
 static void play(twins* t, const soak_scenario* scenario)
 {
@@ -243,7 +228,7 @@ static void play(twins* t, const soak_scenario* scenario)
             }
         }
         for (int i = 0; i < t->count; ++i) {
-            note_peaks(t->stages[i]);
+            soak_note_peaks(t->stages[i]);
         }
     }
 }

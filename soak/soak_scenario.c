@@ -194,13 +194,8 @@ void soak_scenario_free(soak_scenario* scenario)
 
 bool soak_is_secret_event(const soak_event* event)
 {
-    const bool is_of_player = event->kind >= SOAK_JOIN && event->kind <= SOAK_MESSAGE;
-    if (event->kind >= SOAK_JUMP) {
-        return false;
-    }
-    return event->kind == SOAK_WHISPER || (is_of_player
-                                               ? event->target >= SOAK_FIRST_SECRET_PLAYER
-                                               : event->target >= SOAK_PUBLIC_MAX);
+    return event->kind == SOAK_WHISPER ||
+           (event->kind < SOAK_JOIN && event->target >= SOAK_PUBLIC_MAX);
 }
 
 // ---- text

@@ -98,6 +98,11 @@ static int ground_layers(const void* context, int64_t x_mm, int64_t y_mm,
     return count;
 }
 
+uint32_t soak_secret_sees(const soak_stage* stage)
+{
+    return stage->has_secrets ? UINT32_MAX : SOAK_PUBLIC_MASK;
+}
+
 ph_ground soak_ground(const soak_stage* stage)
 {
     return (ph_ground){.layers = stage->params.has_ground ? ground_layers : NULL};
@@ -335,6 +340,7 @@ void soak_stage_step(soak_stage* stage, const soak_event* first, const soak_even
     const uint64_t before = stage->server_memory.allocations;
     ph_world_tick(stage->world);
     check_no_allocation(stage, before, "a tick");
+    soak_note_eyes(stage);
     apply_events(stage, first, last, true);
     soak_note_truth(stage);
     soak_note_glances(stage);
