@@ -67,8 +67,7 @@ void soak_note_truth(soak_stage* stage)
 
 static void follow(const soak_stage* stage, soak_player* player)
 {
-    if (player->own >= 0 &&
-        stage->entities[player->own].incarnation == player->own_incarnation &&
+    if (player->own >= 0 && stage->entities[player->own].incarnation == player->own_incarnation &&
         stage->entities[player->own].class_index >= 0) {
         memcpy(player->eye_mm, stage->entities[player->own].mm, sizeof player->eye_mm);
     }
@@ -189,7 +188,8 @@ static bool is_coarse_right(const soak_stage* stage, const soak_player* player, 
     const double told = player->def.precision_mrad;
     const double enter = fmax(told, fmin(32.0 * told, 32.0));
     double range_mm = 0.0;
-    const int oldest = player->glance_count > SOAK_HISTORY ? player->glance_count - SOAK_HISTORY : 0;
+    const int oldest =
+        player->glance_count > SOAK_HISTORY ? player->glance_count - SOAK_HISTORY : 0;
     for (int i = oldest; i < player->glance_count; ++i) {
         range_mm = fmax(range_mm, apart_mm(player->glances[i % SOAK_HISTORY].eye_mm, life->mm));
     }
@@ -267,12 +267,11 @@ static void judge_values(soak_stage* stage, soak_player* player, const ph_event*
             return;
         }
         if (!was_true(stage, player, known, event->entity, p, sent_step, life)) {
-            if (getenv("SOAKDBG")) { double v=0,w=0; ph_client_get_property(player->client, event->entity, p, PH_FIELD_F64, &v, 8); ph_world_get_property(stage->world, stage->entities[known->entity].id, p, PH_FIELD_F64, &w, 8);
-            fprintf(stderr, "DBG kind %d told %llx v %.17g w %.17g bits %d turn %g when %d aud %d def %d %g dist %g known %llx past %llx step %d eye %lld\n", event->kind, (unsigned long long)event->properties, v, w, def->bits, def->turn, def->when, def->audience, def->has_default, def->default_value, def->distance_m, (unsigned long long)known->hashes[p], (unsigned long long)value_at(&stage->entities[known->entity], p, sent_step)->hash, sent_step, 0LL);}
-            soak_fail(stage, SOAK_PROMISE_PHANTOM,
-                      "player %d, slot %u, entity %d: property %d (coding %d) was not so %d steps ago",
-                      player->index, event->entity.index1 - 1, known->entity, p, (int)def->coding,
-                      stage->step - sent_step);
+            soak_fail(
+                stage, SOAK_PROMISE_PHANTOM,
+                "player %d, slot %u, entity %d: property %d (coding %d) was not so %d steps ago",
+                player->index, event->entity.index1 - 1, known->entity, p, (int)def->coding,
+                stage->step - sent_step);
             return;
         }
     }
@@ -297,8 +296,9 @@ static void judge_event(soak_stage* stage, soak_player* player, const ph_event* 
         return;
     }
     if (event->kind == PH_EVENT_UPDATE && known->entity != index) {
-        soak_fail(stage, SOAK_PROMISE_PHANTOM, "player %d, slot %u: an update of %d, but %d is there",
-                  player->index, event->entity.index1 - 1, index, known->entity);
+        soak_fail(stage, SOAK_PROMISE_PHANTOM,
+                  "player %d, slot %u: an update of %d, but %d is there", player->index,
+                  event->entity.index1 - 1, index, known->entity);
         return;
     }
     if (!may_know(stage, player, index, life, glance)) {
@@ -317,8 +317,8 @@ static void take_event(const soak_stage* stage, soak_player* player, const ph_ev
 {
     soak_known* known = &player->known[event->entity.index1 - 1];
     known->entity = event->kind == PH_EVENT_LEAVE ? -1 : soak_entity_of(stage, event->key);
-    for (int p = 0; known->entity >= 0 && p < soak_property_count(&stage->schema, event->class_index);
-         ++p) {
+    for (int p = 0;
+         known->entity >= 0 && p < soak_property_count(&stage->schema, event->class_index); ++p) {
         const ph_property_def* def = soak_property(&stage->schema, event->class_index, p);
         known->hashes[p] = soak_client_hash(player->client, event->entity, def, p);
     }
@@ -378,8 +378,7 @@ static double square_mm(const int64_t a_mm[3], const int64_t b_mm[3])
 
 static bool is_present_own(const soak_stage* stage, const soak_player* player, int index)
 {
-    return player->own == index &&
-           stage->entities[index].incarnation == player->own_incarnation &&
+    return player->own == index && stage->entities[index].incarnation == player->own_incarnation &&
            stage->entities[index].class_index >= 0;
 }
 
@@ -493,15 +492,8 @@ bool soak_is_equal(const soak_stage* stage, const soak_player* player, char why[
         const ph_entity_id shown = ph_client_find(player->client, key);
         const bool is_shown = shown.index1 != 0;
         if (is_shown ? !expected.may[i] : expected.must[i]) {
-            snprintf(why, 200, "entity %d is %s", i, is_shown ? "shown, and should not" : "missing");
-            if (getenv("SOAKDBG")) {
-                candidate list[SOAK_ENTITIES_MAX];
-                int n = list_candidates(stage, player, list);
-                fprintf(stderr, "DBG radius %d max %d slots %d own %d kind %d\n", player->def.radius_mm, player->def.visible_max, player->def.slot_count, player->own, stage->params.vision.kind);
-                for (int k = 0; k < n; ++k) fprintf(stderr, " DBG rank %d entity %d always %d away %.1f shown %d\n", k, list[k].entity, list[k].is_always, sqrt(list[k].square_mm), ph_client_find(player->client, soak_key_of(stage, list[k].entity)).index1 != 0);
-                ph_vision v; ph_viewer_get_vision(stage->world, player->viewer, &v);
-                fprintf(stderr, " DBG vision visible %d\n", v.visible_count);
-            }
+            snprintf(why, 200, "entity %d is %s", i,
+                     is_shown ? "shown, and should not" : "missing");
             return false;
         }
         int class_index = -1;
@@ -560,8 +552,6 @@ static void judge_player_waits(soak_stage* stage, soak_player* player)
 {
     const bool is_healthy = player->network.loss == 0.0 && stage->step >= player->parted_until &&
                             stage->params.is_rate_fixed;
-    const uint64_t healthy_us =
-        stage->now_us - (uint64_t)(stage->step - player->healthy_since) * stage->params.tick_us;
     const double bound_us = is_healthy ? wait_bound_us(stage, player) : INFINITY;
     for (int slot = 0; slot < player->def.slot_count; ++slot) {
         soak_known* known = &player->known[slot];
@@ -572,9 +562,10 @@ static void judge_player_waits(soak_stage* stage, soak_player* player)
         if (known->differs_since_us == 0) {
             known->differs_since_us = stage->now_us;
         }
-        const uint64_t since_us =
-            known->differs_since_us > healthy_us ? known->differs_since_us : healthy_us;
-        if ((double)(stage->now_us - since_us) > bound_us) {
+        const uint64_t since_us = known->differs_since_us > player->healthy_us
+                                      ? known->differs_since_us
+                                      : player->healthy_us;
+        if ((double)stage->now_us - (double)since_us > bound_us) {
             soak_fail(stage, SOAK_PROMISE_WAIT,
                       "player %d: entity %d has differed for %.1f s; the bound is %.1f s",
                       player->index, known->entity, 1e-6 * (double)(stage->now_us - since_us),
@@ -600,8 +591,7 @@ int64_t soak_meter_depth(const soak_stage* stage, const soak_player* player, int
                          int burst_bits)
 {
     enum { ENVELOPE_AND_KEEP_ALIVE = 56, SECTION = 384 };
-    const int enter_bytes =
-        PH_PAYLOAD_MAX - ph_viewer_reserve_max(stage->world, player->viewer);
+    const int enter_bytes = PH_PAYLOAD_MAX - ph_viewer_reserve_max(stage->world, player->viewer);
     const int added = player->is_direct ? player->reserve_peak : ENVELOPE_AND_KEEP_ALIVE + SECTION;
     const int64_t least = 8 * (int64_t)(enter_bytes + player->def.overhead_bytes + added);
     const int64_t wanted = burst_bits != 0 ? burst_bits : rate;
@@ -621,9 +611,8 @@ static void fill(soak_meter* meter, uint64_t now_us)
     if (meter->rate > 0) {
         const double gained = (double)(now_us - meter->filled_us) * (double)meter->rate;
         const int64_t room = meter->depth_parts - meter->level_parts;
-        meter->level_parts += gained < (double)room
-                                  ? (int64_t)(now_us - meter->filled_us) * meter->rate
-                                  : room;
+        meter->level_parts +=
+            gained < (double)room ? (int64_t)(now_us - meter->filled_us) * meter->rate : room;
     }
     meter->filled_us = now_us;
 }

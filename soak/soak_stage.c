@@ -259,7 +259,8 @@ void soak_stage_close(soak_stage* stage)
     stage->result->failed_allocations += server->failures + client->failures;
     stage->result->simulated_us += stage->now_us - stage->start_us;
     if (server->live_bytes != 0 || client->live_bytes != 0) {
-        soak_fail(stage, SOAK_PROMISE_MEMORY, "%lld bytes of the server and %lld of clients are left",
+        soak_fail(stage, SOAK_PROMISE_MEMORY,
+                  "%lld bytes of the server and %lld of clients are left",
                   (long long)server->live_bytes, (long long)client->live_bytes);
     }
     if (server->wrong_releases + client->wrong_releases != 0) {

@@ -23,11 +23,11 @@
 #include <pinhole/viewer.h>
 
 enum {
-    SOAK_PUBLIC_MAX = 56,                     // entities that judged players may come to see
-    SOAK_ENTITIES_MAX = 2 * SOAK_PUBLIC_MAX,  // the others are secrets
-    SOAK_HOST_PLAYERS = 6,                    // with secure connections
-    SOAK_DIRECT_PLAYERS = 3,                  // viewers without a host
-    SOAK_SECRET_PLAYERS = 2,                  // viewers that see the secrets of one twin
+    SOAK_PUBLIC_MAX = 56,                    // entities that judged players may come to see
+    SOAK_ENTITIES_MAX = 2 * SOAK_PUBLIC_MAX, // the others are secrets
+    SOAK_HOST_PLAYERS = 6,                   // with secure connections
+    SOAK_DIRECT_PLAYERS = 3,                 // viewers without a host
+    SOAK_SECRET_PLAYERS = 2,                 // viewers that see the secrets of one twin
     SOAK_PLAYERS_MAX = SOAK_HOST_PLAYERS + SOAK_DIRECT_PLAYERS + SOAK_SECRET_PLAYERS,
     SOAK_FIRST_SECRET_PLAYER = SOAK_HOST_PLAYERS + SOAK_DIRECT_PLAYERS,
     SOAK_SLOTS_MAX = 160,
@@ -94,8 +94,8 @@ typedef struct soak_entity {
     uint32_t seen_by;
     bool is_always;
     bool is_never;
-    bool is_touched;       // since the last note
-    uint32_t blocked;      // by player: the game says no
+    bool is_touched;  // since the last note
+    uint32_t blocked; // by player: the game says no
     int32_t blocked_since[SOAK_PLAYERS_MAX];
     uint64_t once_changed; // of what is sent once: changed since the spawn
     uint64_t hashes[SOAK_PROPERTIES_MAX];
@@ -108,7 +108,7 @@ typedef struct soak_entity {
 // ---- the model of a budget: a bucket in millionths of a bit
 
 typedef struct soak_meter {
-    int64_t rate;  // bits per second; 0: no limit
+    int64_t rate; // bits per second; 0: no limit
     int64_t depth_parts;
     int64_t level_parts;
     uint64_t filled_us;
@@ -158,8 +158,8 @@ typedef struct soak_player {
     int64_t clock_us; // its clock, against the server's
     int32_t stalled_until;
     int32_t parted_until;
-    int32_t healthy_since; // step
-    bool is_liar;          // its view is its own fault
+    uint64_t healthy_us; // since when its links, its budget and the clock have been as they are
+    bool is_liar;        // its view is its own fault
     uint8_t newest_ack[PH_ACK_SIZE];
     size_t newest_ack_size;
     int32_t last_up_step;
@@ -192,6 +192,7 @@ typedef struct soak_peaks {
     int viewers;
     int slots;   // of one viewer
     int visible; // to one
+    int errors;  // slots of one whose scheduler wants errors
 } soak_peaks;
 
 typedef struct soak_stage {
@@ -205,7 +206,7 @@ typedef struct soak_stage {
     uint64_t now_us;
     uint64_t unix_s;
     int64_t day_offset_s; // what the time of day was set by
-    ph_rng keys; // what libsodium's randomness is made of
+    ph_rng keys;          // what libsodium's randomness is made of
     bool is_calm;
     bool is_over; // a violation was found
     soak_memory server_memory;
@@ -257,6 +258,7 @@ void soak_event_apply(soak_stage* stage, const soak_event* event);
 bool soak_event_is_late(const soak_event* event); // between the tick and the sends
 void soak_make_empty(soak_stage* stage);
 void soak_note_peaks(soak_stage* stage);
+void soak_note_viewer(soak_stage* stage, const soak_player* player);
 
 // ---- soak_player.c
 
