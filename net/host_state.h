@@ -25,6 +25,7 @@ struct ph_host {
     ph_host_sessions sessions;
     ph_host_admissions admissions;
     const ph_net_simulation* simulation; // NULL: the system's clock and sockets
+    const ph_address* answers_from; // where the datagram came to that netcode reads now; NULL: none
 
     // The present sends.
     int first; // place in the active list at which they begin
