@@ -156,14 +156,17 @@ void soak_note_peaks(soak_stage* stage)
     raise(&stage->peaks.entities, stage->entity_count);
 }
 
-// Before one is added: room that was made for it stays, even when there is no memory for the rest.
-void soak_note_viewer(soak_stage* stage, const soak_player* player)
+void soak_note_viewer(soak_stage* stage, const soak_player* player, bool is_added)
 {
+    if (!is_added) {
+        stage->has_partial_growth = true;
+        return;
+    }
     raise(&stage->peaks.slots, player->def.slot_count);
     raise(&stage->peaks.visible, player->def.visible_max);
     raise(&stage->peaks.errors, wants_errors(stage, player) ? player->def.slot_count : 0);
     // Those included whose clients are dead, and will time out.
-    raise(&stage->peaks.viewers, ph_world_get_stats(stage->world).viewer_count + 1);
+    raise(&stage->peaks.viewers, ph_world_get_stats(stage->world).viewer_count);
 }
 
 static void spawn(soak_stage* stage, int index, ph_rng* rng)
@@ -193,9 +196,7 @@ static void spawn(soak_stage* stage, int index, ph_rng* rng)
                   ph_world_entity_count(stage->world), stage->entity_count + is_spawned);
     }
     if (!is_spawned) {
-        // Room for some of it may have been made.
-        raise(&stage->peaks.entities, stage->entity_count + 1);
-        ++stage->peaks.entities_of[spawn.class_index];
+        stage->has_partial_growth = true;
         return;
     }
     ++stage->entity_count;

@@ -222,6 +222,8 @@ typedef struct soak_stage {
     // Since the last time that everything was empty: what memory may have grown for.
     soak_peaks peaks;
     soak_peaks empty_peaks;
+    // A call had no memory: room that was made for some of it stays, and is used later.
+    bool has_partial_growth;
     int64_t empty_bytes; // then; 0: never yet
     uint8_t arrivals[64][PH_NETCODE_DATAGRAM_MAX + 1];
 } soak_stage;
@@ -258,7 +260,7 @@ void soak_event_apply(soak_stage* stage, const soak_event* event);
 bool soak_event_is_late(const soak_event* event); // between the tick and the sends
 void soak_make_empty(soak_stage* stage);
 void soak_note_peaks(soak_stage* stage);
-void soak_note_viewer(soak_stage* stage, const soak_player* player);
+void soak_note_viewer(soak_stage* stage, const soak_player* player, bool is_added);
 
 // ---- soak_player.c
 
