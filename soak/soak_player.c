@@ -498,12 +498,12 @@ static void send_up(soak_stage* stage, soak_player* player)
 
 void soak_player_step(soak_stage* stage, soak_player* player)
 {
-    if (!player->is_there || stage->step < player->stalled_until) {
-        return;
-    }
     if (player->parted_until == stage->step) {
         soak_player_set_network(stage, player);
-        player->healthy_us = stage->now_us;
+        soak_unsettle(player, stage->now_us);
+    }
+    if (!player->is_there || stage->step < player->stalled_until) {
+        return;
     }
     if (player->net != NULL) {
         ph_net_client_advance(player->net, stage->now_us);

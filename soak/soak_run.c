@@ -133,7 +133,7 @@ static void set_calm(soak_stage* stage, bool is_calm)
             player->stalled_until = 0;
         }
         soak_player_set_network(stage, player);
-        player->healthy_us = stage->now_us;
+        soak_unsettle(player, stage->now_us);
     }
     if (is_calm) {
         stage->server_memory.fail_in = 0;

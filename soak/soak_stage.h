@@ -279,6 +279,12 @@ size_t soak_message_fill(const soak_player* player, int direction, uint64_t numb
 void soak_messages_take(soak_stage* stage, soak_player* player, ph_messages* messages,
                         int direction);
 
+// From this time on its links, its budget and the clock are as they should be: waits count from there.
+static inline void soak_unsettle(soak_player* player, uint64_t until_us)
+{
+    player->healthy_us = until_us > player->healthy_us ? until_us : player->healthy_us;
+}
+
 // ---- soak_judge.c
 
 // Before the sends of a step: what is true now.
