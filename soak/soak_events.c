@@ -156,14 +156,17 @@ void soak_note_peaks(soak_stage* stage)
     raise(&stage->peaks.entities, stage->entity_count);
 }
 
-// Before one is added: room that was made for it stays, even when there is no memory for the rest.
-void soak_note_viewer(soak_stage* stage, const soak_player* player)
+void soak_note_viewer(soak_stage* stage, const soak_player* player, bool is_added)
 {
+    if (!is_added) {
+        stage->has_partial_growth = true;
+        return;
+    }
     raise(&stage->peaks.slots, player->def.slot_count);
     raise(&stage->peaks.visible, player->def.visible_max);
     raise(&stage->peaks.errors, wants_errors(stage, player) ? player->def.slot_count : 0);
     // Those included whose clients are dead, and will time out.
-    raise(&stage->peaks.viewers, ph_world_get_stats(stage->world).viewer_count + 1);
+    raise(&stage->peaks.viewers, ph_world_get_stats(stage->world).viewer_count);
 }
 
 static void spawn(soak_stage* stage, int index, ph_rng* rng)
@@ -193,9 +196,7 @@ static void spawn(soak_stage* stage, int index, ph_rng* rng)
                   ph_world_entity_count(stage->world), stage->entity_count + is_spawned);
     }
     if (!is_spawned) {
-        // Room for some of it may have been made.
-        raise(&stage->peaks.entities, stage->entity_count + 1);
-        ++stage->peaks.entities_of[spawn.class_index];
+        stage->has_partial_growth = true;
         return;
     }
     ++stage->entity_count;
@@ -365,7 +366,7 @@ static void change_budget(soak_stage* stage, soak_player* player, ph_rng* rng)
     if (result == PH_OK) {
         player->def.bits_per_second = rate;
         player->def.burst_bits = burst;
-        player->healthy_us = stage->now_us; // the bound is another one
+        soak_unsettle(player, stage->now_us); // the bound is another one
         soak_meter_change(&player->meter, rate, soak_meter_depth(stage, player, rate, burst),
                           stage->now_us);
     }
@@ -382,7 +383,7 @@ static void reserve(soak_stage* stage, soak_player* player, ph_rng* rng)
     player->reserve_next = next;
     if (each + next > player->reserve_peak) {
         player->reserve_peak = each + next;
-        player->healthy_us = stage->now_us;
+        soak_unsettle(player, stage->now_us);
         soak_meter_change(
             &player->meter, player->def.bits_per_second,
             soak_meter_depth(stage, player, player->def.bits_per_second, player->def.burst_bits),
@@ -464,7 +465,7 @@ static void change_network(soak_stage* stage, soak_player* player, ph_rng* rng)
     player->network.jitter_us = ph_rng_below(rng, 2) == 0 ? 0 : (uint32_t)ph_rng_below(rng, 300000);
     player->network.loss = ph_rng_below(rng, 2) == 0 ? 0.0 : ph_random_between(rng, 0, 0.6);
     player->network.duplication = ph_rng_below(rng, 2) == 0 ? 0.0 : ph_random_between(rng, 0, 0.5);
-    player->healthy_us = stage->now_us;
+    soak_unsettle(player, stage->now_us);
     soak_player_set_network(stage, player);
 }
 
@@ -533,7 +534,7 @@ static void apply_to_player(soak_stage* stage, const soak_event* event, ph_rng* 
         return;
     case SOAK_STALL:
         player->stalled_until = stage->step + 1 + ph_random_below(rng, 30);
-        player->healthy_us = stage->now_us + 31 * (uint64_t)stage->params.tick_us;
+        soak_unsettle(player, stage->now_us + 31 * (uint64_t)stage->params.tick_us);
         return;
     case SOAK_LEAP:
         player->clock_us += (int64_t)ph_rng_below(rng, 20000000);
@@ -576,7 +577,7 @@ void soak_event_apply(soak_stage* stage, const soak_event* event)
         stage->now_us +=
             ph_rng_below(&rng, 4) == 0 ? ph_rng_below(&rng, 30000000) : ph_rng_below(&rng, 900000);
         for (int i = 0; i < SOAK_PLAYERS_MAX; ++i) {
-            stage->players[i].healthy_us = stage->now_us; // there was no send in between
+            soak_unsettle(&stage->players[i], stage->now_us); // there was no send in between
         }
     } else if (event->kind == SOAK_DAY) {
         stage->day_offset_s += (int64_t)ph_rng_below(&rng, 7200) - 3600;

@@ -175,9 +175,9 @@ static void connect(soak_stage* stage, soak_player* player)
 static void add_direct(soak_stage* stage, soak_player* player)
 {
     const uint64_t failures = stage->server_memory.failures;
-    soak_note_viewer(stage, player);
     const ph_result result = ph_world_add_viewer(stage->world, &player->def, &player->viewer);
     player->is_admitted = result == PH_OK;
+    soak_note_viewer(stage, player, result == PH_OK);
     if (result != PH_OK && stage->server_memory.failures == failures) {
         soak_fail(stage, SOAK_PROMISE_CALLS, "a viewer is refused: %s", ph_result_text(result));
     }
@@ -292,8 +292,8 @@ void soak_player_admit(soak_stage* stage, int host_client, uint64_t client_id)
     }
     const uint64_t failures = stage->server_memory.failures;
     stage->keys = ph_random_part(stage->scenario->seed ^ client_id, 5); // its session number
-    soak_note_viewer(stage, player);
     const ph_result result = ph_host_admit(stage->host, host_client, &player->def);
+    soak_note_viewer(stage, player, result == PH_OK);
     if (result == PH_OK) {
         player->is_admitted = true;
         player->viewer = ph_host_viewer(stage->host, host_client);
@@ -498,12 +498,12 @@ static void send_up(soak_stage* stage, soak_player* player)
 
 void soak_player_step(soak_stage* stage, soak_player* player)
 {
-    if (!player->is_there || stage->step < player->stalled_until) {
-        return;
-    }
     if (player->parted_until == stage->step) {
         soak_player_set_network(stage, player);
-        player->healthy_us = stage->now_us;
+        soak_unsettle(player, stage->now_us);
+    }
+    if (!player->is_there || stage->step < player->stalled_until) {
+        return;
     }
     if (player->net != NULL) {
         ph_net_client_advance(player->net, stage->now_us);

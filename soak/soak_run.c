@@ -133,7 +133,7 @@ static void set_calm(soak_stage* stage, bool is_calm)
             player->stalled_until = 0;
         }
         soak_player_set_network(stage, player);
-        player->healthy_us = stage->now_us;
+        soak_unsettle(player, stage->now_us);
     }
     if (is_calm) {
         stage->server_memory.fail_in = 0;
@@ -183,13 +183,15 @@ static void compare_memory(soak_stage* stage)
                   (long long)stage->client_memory.live_bytes);
     }
     const bool is_same = memcmp(&stage->peaks, &stage->empty_peaks, sizeof stage->peaks) == 0;
-    if (stage->empty_bytes != 0 && is_same && bytes > stage->empty_bytes) {
+    if (stage->empty_bytes != 0 && is_same && !stage->has_partial_growth &&
+        bytes > stage->empty_bytes) {
         soak_fail(stage, SOAK_PROMISE_MEMORY,
                   "empty, the server has %lld bytes; before it had %lld", (long long)bytes,
                   (long long)stage->empty_bytes);
     }
     stage->empty_peaks = stage->peaks;
     stage->empty_bytes = bytes;
+    stage->has_partial_growth = false;
 }
 
 // Clients that died without a word are there until they time out.

@@ -222,6 +222,8 @@ typedef struct soak_stage {
     // Since the last time that everything was empty: what memory may have grown for.
     soak_peaks peaks;
     soak_peaks empty_peaks;
+    // A call had no memory: room that was made for some of it stays, and is used later.
+    bool has_partial_growth;
     int64_t empty_bytes; // then; 0: never yet
     uint8_t arrivals[64][PH_NETCODE_DATAGRAM_MAX + 1];
 } soak_stage;
@@ -258,7 +260,7 @@ void soak_event_apply(soak_stage* stage, const soak_event* event);
 bool soak_event_is_late(const soak_event* event); // between the tick and the sends
 void soak_make_empty(soak_stage* stage);
 void soak_note_peaks(soak_stage* stage);
-void soak_note_viewer(soak_stage* stage, const soak_player* player);
+void soak_note_viewer(soak_stage* stage, const soak_player* player, bool is_added);
 
 // ---- soak_player.c
 
@@ -276,6 +278,12 @@ size_t soak_message_fill(const soak_player* player, int direction, uint64_t numb
                          uint8_t bytes[PH_MESSAGE_SIZE_MAX]);
 void soak_messages_take(soak_stage* stage, soak_player* player, ph_messages* messages,
                         int direction);
+
+// From this time on its links, its budget and the clock are as they should be: waits count from there.
+static inline void soak_unsettle(soak_player* player, uint64_t until_us)
+{
+    player->healthy_us = until_us > player->healthy_us ? until_us : player->healthy_us;
+}
 
 // ---- soak_judge.c
 
