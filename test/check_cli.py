@@ -108,7 +108,6 @@ def check_mistakes():
         (("bots", "--key", "k"), "say where the truth is"),
         (("bots", "--key", "k", "--truth", "65536"), "--truth takes the port"),
         (("bots", "--key", "k", "--truth", "1x"), "--truth takes the port"),
-        (("serve", "scene:town", "--metrics", "65536"), "a port"),
         (("bots", "--key", "k", "--truth", "1", "--bots", "2", "--mute", "3"), "are more than --bots"),
         (("token",), "say --key, --server, --client and --out"),
         (("token", "--key", "k", "--server", "nowhere", "--client", "1", "--out", "t"), "--server takes"),

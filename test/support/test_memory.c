@@ -46,8 +46,16 @@ static void* allocate(void* context, size_t size)
 static int count_in(const void* block, size_t block_size, const void* bytes, size_t size)
 {
     int count = 0;
-    for (size_t at = 0; at + size <= block_size; ++at) {
-        count += memcmp((const uint8_t*)block + at, bytes, size) == 0;
+    const uint8_t* from = block;
+    const uint8_t* end = from + block_size;
+    while ((size_t)(end - from) >= size) {
+        const uint8_t* found =
+            memchr(from, *(const uint8_t*)bytes, (size_t)(end - from) - size + 1);
+        if (found == NULL) {
+            break;
+        }
+        count += memcmp(found, bytes, size) == 0;
+        from = found + 1;
     }
     return count;
 }
