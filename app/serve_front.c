@@ -10,6 +10,7 @@
 
 #include <pinhole/viewer.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,7 @@ struct serve_front {
     serve_client* clients; // by the client's index at the host
     int client_capacity;
     uint64_t game_ns;
+    ph_error error; // the newest while it opened
 };
 
 // ---- opening
@@ -30,10 +32,38 @@ static void on_messages(void* context, int client, ph_messages* messages)
     serve_client_receive(&front->clients[client], messages);
 }
 
-static bool complain(ph_result result, ph_fault* fault)
+// What is wrong with the spent-tokens file, by the name that it has here; NULL when it is something else.
+static const char* spent_sentence(const ph_error* error)
+{
+    const char* rest = strchr(error->text, ' ');
+    return strstr(error->field, "spent_tokens_path") != NULL ? rest : NULL;
+}
+
+static void print_error(const ph_error* error)
+{
+    const char* rest = spent_sentence(error);
+    fprintf(stderr, "pinhole serve: %s%s.\n", rest != NULL ? "--spent-tokens" : "",
+            rest != NULL ? rest : error->text);
+}
+
+// While it opens, the error is kept and returned; later it is printed.
+static void on_error(void* context, const ph_error* error)
+{
+    serve_front* front = context;
+    if (front->host == NULL) {
+        front->error = *error;
+    } else {
+        print_error(error);
+    }
+}
+
+static bool complain(ph_result result, const ph_error* error, ph_fault* fault)
 {
     if (result == PH_ERROR_MEMORY) {
         return ph_fault_set_memory(fault);
+    }
+    if (spent_sentence(error) != NULL) {
+        return ph_fault_set(fault, 0, 0, "--spent-tokens%s", spent_sentence(error));
     }
     return ph_fault_set(fault, 0, 0, "%s",
                         result == PH_ERROR_TAKEN
@@ -51,6 +81,13 @@ static bool open_host(serve_front* front, const serve_front_def* def, ph_fault* 
     host.public_address = def->public_address;
     host.protocol_id = APP_PROTOCOL_ID;
     memcpy(host.private_key, def->key, sizeof host.private_key);
+    host.spent_tokens_path = def->spent_path;
+    host.requests_per_second = def->requests_per_second;
+    host.pending_capacity = def->pending;
+    host.pending_per_client = def->pending_per_client;
+    host.pending_per_prefix = def->pending_per_prefix;
+    host.on_error = on_error;
+    host.on_error_context = front;
     host.client_capacity = def->client_capacity;
     host.is_rate_fixed = def->is_rate_fixed;
     host.pool = def->pool;
@@ -59,7 +96,10 @@ static bool open_host(serve_front* front, const serve_front_def* def, ph_fault* 
     host.allocator = ph_large_pages_allocator(def->stage->pages);
     const ph_result result = ph_host_open(&host, &front->host);
     app_key_wipe(host.private_key);
-    return result == PH_OK || complain(result, fault);
+    if (result == PH_OK && front->error.result != PH_OK) {
+        print_error(&front->error); // no reason not to open
+    }
+    return result == PH_OK || complain(result, &front->error, fault);
 }
 
 static ph_viewer_def view_of(const serve_front_def* def)

@@ -21,6 +21,11 @@ typedef struct serve_front_def {
     ph_address listen;
     ph_address public_address; // port 0: the one that the socket got
     const uint8_t* key;        // PH_NETCODE_KEY_SIZE bytes
+    const char* spent_path;    // NULL: none
+    int requests_per_second;
+    int pending;
+    int pending_per_client;
+    int pending_per_prefix;
     int client_capacity;
     int bits_per_second; // 0: no limit
     double hz;           // sends per second, or PH_SENDS_AUTO

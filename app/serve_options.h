@@ -15,6 +15,11 @@ typedef struct serve_options {
     const char* listen_text;
     const char* public_text; // NULL: as listen
     const char* key_path;    // NULL: a development key
+    const char* spent_path;  // NULL: no spent-tokens file
+    int requests_per_second;
+    int pending; // 0: as usual
+    int pending_per_client;
+    int pending_per_prefix;
     const char* profile_text;
     const char* hz_text;
     int rate_hz;  // 0: as the source says

@@ -30,7 +30,8 @@ enum {
 
 ph_net_server_def ph_net_server_def_default(void)
 {
-    return (ph_net_server_def){.client_capacity = 64, .keep_alive_ms = 100, .cookie = COOKIE};
+    return (ph_net_server_def){
+        .client_capacity = 64, .pending_per_client = 4, .keep_alive_ms = 100, .cookie = COOKIE};
 }
 
 static int at_least(int value, int minimum)
@@ -58,6 +59,10 @@ static void check_def(ph_check* check, const ph_net_server_def* def)
     ph_check_range(check, "ph_net_server_def.client_capacity", def->client_capacity, 1,
                    PH_NET_CLIENTS_MAX);
     ph_check_range(check, "ph_net_server_def.pending_capacity", def->pending_capacity, 0,
+                   PH_NO_END);
+    ph_check_range(check, "ph_net_server_def.pending_per_client", def->pending_per_client, 0,
+                   PH_NO_END);
+    ph_check_range(check, "ph_net_server_def.pending_per_prefix", def->pending_per_prefix, 0,
                    PH_NO_END);
     ph_check_range(check, "ph_net_server_def.used_token_capacity", def->used_token_capacity, 0,
                    PH_NO_END);
@@ -88,11 +93,16 @@ static ph_result create_tables(ph_net_server* server, const ph_check* call)
     uint64_t seed;
     fill_random(server, secret.bytes, sizeof secret.bytes);
     fill_random(server, &seed, sizeof seed);
+    fill_random(server, &server->id_seed, sizeof server->id_seed);
     ph_result result =
         ph_net_slots_create(&server->slots, &def->allocator, def->client_capacity, &secret);
     if (result == PH_OK) {
-        result =
-            ph_pending_create(&server->pending, &def->allocator, def->pending_capacity, &secret);
+        const ph_pending_def pending = {
+            .capacity = def->pending_capacity,
+            .group_max = {[PH_PENDING_BY_CLIENT_ID] = def->pending_per_client,
+                          [PH_PENDING_BY_PREFIX] = def->pending_per_prefix},
+        };
+        result = ph_pending_create(&server->pending, &def->allocator, &pending, &secret);
     }
     if (result == PH_OK) {
         result = ph_net_server_create_used(server, call, seed);
@@ -221,6 +231,12 @@ void ph_net_server_start(ph_net_server* server, uint64_t now_us, uint64_t unix_s
     fill_random(server, server->challenge_key, sizeof server->challenge_key);
     server->challenge_sequence = 0;
     server->request_credit = (uint64_t)server->def.requests_per_second * 1000000;
+    for (int i = 0; i < PH_NET_ID_RATES; ++i) {
+        server->id_rates[i] = (ph_net_id_rate){
+            .filled_us = now_us,
+            .credit = PH_NET_ID_REQUESTS_PER_SECOND * 1000000,
+        };
+    }
     server->now_us = now_us;
     server->lapsed_us = now_us;
     if (unix_s > server->unix_s) {

@@ -15,6 +15,14 @@
 #include "net/netcode_spent.h"
 #include "net/netcode_packet.h"
 
+// How often known tokens of a client id are opened; ids share a rate by chance, 1 in 1024.
+enum { PH_NET_ID_RATES = 1024, PH_NET_ID_REQUESTS_PER_SECOND = 40 };
+
+typedef struct ph_net_id_rate {
+    uint64_t filled_us;
+    uint32_t credit; // openings, in millionths
+} ph_net_id_rate;
+
 struct ph_net_server {
     ph_net_server_def def;    // holds the private keys
     ph_net_random_fn* random; // NULL: libsodium
@@ -33,6 +41,8 @@ struct ph_net_server {
 
     // Requests that may still be opened, in millionths.
     uint64_t request_credit;
+    ph_net_id_rate id_rates[PH_NET_ID_RATES];
+    uint64_t id_seed; // of the choice among them
 
     ph_net_slots slots;
     ph_pending_table pending;

@@ -333,7 +333,7 @@ static void no_failing_allocation_keeps_the_file(void** state)
         ph_net_server_destroy(server);
         test_memory_assert_clean(&memory);
         if (result == PH_OK) {
-            assert_int_equal(n, 1 + 14);
+            assert_int_equal(n, 1 + 15);
             break;
         }
         assert_int_equal(result, PH_ERROR_MEMORY); // never PH_ERROR_TAKEN: it was closed

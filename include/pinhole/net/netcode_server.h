@@ -64,13 +64,22 @@ typedef struct ph_net_server_def {
     /// forgotten. 0 (the default) means as many as clients fit, and at least 256.
     int pending_capacity;
 
+    /// How many of these may have one client id, each with a token of its own: beyond that the id's own oldest
+    /// is forgotten, so that one player with many tokens locks none out. 0: no limit. Default 4.
+    int pending_per_client;
+
+    /// How many of these may come from one network: the first 24 bits of an IPv4 address, 56 of IPv6; never
+    /// counts on loopback. Players share addresses, so choose it with care. 0 (the default): no limit.
+    int pending_per_prefix;
+
     /// How many tokens are remembered as used. Beyond that the one that expires first is forgotten, and if
     /// it had not expired yet, unknown tokens that expire no later are refused from then on. 0 (the default)
     /// means 8 for each client that fits, and at least 2048.
     int used_token_capacity;
 
     /// Requests whose token is opened, for each second; the others are refused as busy, before
-    /// anything costly. A forged one costs 1 us, a genuine one 7. 0 (the default) means 10,000.
+    /// anything costly. A forged one costs 1 us, a genuine one 7. Of one client id, tokens that are known are
+    /// opened no more than 40 times a second. 0 (the default) means 10,000.
     int requests_per_second;
 
     /// A client hears something at least this often, in ms. Default 100, as the standard has it. A
