@@ -23,6 +23,8 @@
 // A client that is sent to once a second is kept alive by that, even when a send comes some ticks
 // late: so it is more than a second.
 enum { KEEP_ALIVE_MS = 1500, CHUNK = 32 };
+// Of a game that runs something comes several times a second: acks, or netcode's keep-alives.
+enum { REPLACE_SILENT_MS = 2000 };
 enum { GATHER_US = 1000 };
 // As those of a world: its ticks, and sends at once.
 enum { TICK_US_MIN = 1000, TICK_US_MAX = 10000000, THREADS_MAX = 256 };
@@ -128,6 +130,7 @@ static ph_result create_server(ph_host* host, const ph_host_def* def)
     server.on_error_context = def->on_error_context;
     server.keep_alive_ms = KEEP_ALIVE_MS;
     server.refuses_spent_tokens = true;
+    server.replace_silent_ms = REPLACE_SILENT_MS;
     server.allocator = def->allocator;
     server.sink = (ph_net_sink){send_of_netcode, host};
     const ph_result result = ph_net_server_create(&server, &host->server);

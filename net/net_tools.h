@@ -37,7 +37,6 @@ typedef struct ph_host_times {
 void ph_host_set_clock(ph_host* host, ph_now_ns_fn* now_ns, void* context);
 ph_host_times ph_host_stage_times(const ph_host* host);
 
-
 // ---- hosts on simulated time
 
 // A clock and a network in place of the system's.

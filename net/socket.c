@@ -463,7 +463,8 @@ int ph_socket_receive(ph_socket* socket, ph_datagram* datagrams, int max)
     PH_ASSERT(max > 0);
 
     if (socket->simulation != NULL) {
-        const int simulated = socket->simulation->receive(socket->simulation->context, datagrams, max);
+        const int simulated =
+            socket->simulation->receive(socket->simulation->context, datagrams, max);
         count(&socket->received, simulated);
         return simulated;
     }
