@@ -25,6 +25,8 @@
 enum { KEEP_ALIVE_MS = 1500, CHUNK = 32 };
 // Of a game that runs something comes several times a second: acks, or netcode's keep-alives.
 enum { REPLACE_SILENT_MS = 2000 };
+// So much is no leap of the time of day; a leap ahead is believed after so long.
+enum { LEAP_S = 5, BELIEVE_US = 60000000 };
 enum { GATHER_US = 1000 };
 // As those of a world: its ticks, and sends at once.
 enum { TICK_US_MIN = 1000, TICK_US_MAX = 10000000, THREADS_MAX = 256 };
@@ -136,7 +138,9 @@ static ph_result create_server(ph_host* host, const ph_host_def* def)
     const ph_result result = ph_net_server_create(&server, &host->server);
     sodium_memzero(&server, sizeof server);
     if (result == PH_OK) {
-        ph_net_server_start(host->server, ph_host_now_us(host), ph_host_unix_s(host));
+        host->day_s = ph_host_unix_s(host);
+        host->day_us = ph_host_now_us(host);
+        ph_net_server_start(host->server, host->day_us, host->day_s);
     }
     return result;
 }
@@ -220,6 +224,31 @@ ph_address ph_host_public_address(const ph_host* host)
     return host->public_address;
 }
 
+// ---- the time of day
+
+// The server keeps the latest time that it was told, so that a clock that is set back revives no token. Then a
+// clock that leaps ahead for a moment would lock all newcomers out for as long as the leap was. So a leap
+// counts once it has lasted for a while; until then the time goes on as the clock that never jumps says.
+static uint64_t time_of_day(ph_host* host)
+{
+    const uint64_t now_us = ph_host_now_us(host);
+    const uint64_t told_s = ph_host_unix_s(host);
+    const uint64_t expected_s = host->day_s + (now_us - host->day_us) / 1000000;
+    if (told_s > expected_s + LEAP_S) {
+        host->ahead_us = host->ahead_us != 0 ? host->ahead_us : now_us;
+        if (now_us - host->ahead_us < BELIEVE_US) {
+            return expected_s;
+        }
+    } else {
+        host->ahead_us = 0;
+    }
+    if (told_s + LEAP_S >= expected_s) { // not while it is set back: it may return
+        host->day_s = told_s;
+        host->day_us = now_us;
+    }
+    return told_s;
+}
+
 // ---- receiving
 
 // What comes first is seldom alone: one call for many costs less than a call for each, and nothing
@@ -236,7 +265,7 @@ void ph_host_receive(ph_host* host, uint64_t until_us)
 {
     for (;;) {
         // What comes now has come now, or a silence would seem to begin at the last tick.
-        ph_net_server_advance(host->server, ph_host_now_us(host), ph_host_unix_s(host));
+        ph_net_server_advance(host->server, ph_host_now_us(host), time_of_day(host));
         ph_host_workers_receive(host);
         const uint64_t now_us = ph_host_now_us(host);
         if (now_us >= until_us || host->simulation != NULL) {
@@ -254,7 +283,7 @@ void ph_host_receive(ph_host* host, uint64_t until_us)
 void ph_host_tick(ph_host* host)
 {
     const uint64_t now_us = ph_host_now_us(host);
-    ph_net_server_tick(host->server, now_us, ph_host_unix_s(host));
+    ph_net_server_tick(host->server, now_us, time_of_day(host));
     ph_socket_batch_flush(own_outbox(host));
     for (int i = 0; i < host->sessions.count && !host->def.is_rate_fixed; ++i) {
         const int client = host->sessions.active[i];

@@ -23,6 +23,11 @@ struct ph_host {
     ph_host_sessions sessions;
     const ph_net_simulation* simulation; // NULL: the system's clock and sockets
 
+    // The time of day, as it was when it last agreed with the other clock, and since when it is ahead.
+    uint64_t day_s;
+    uint64_t day_us;
+    uint64_t ahead_us; // 0: it is not
+
     // The present sends.
     int first; // place in the active list at which they begin
     uint64_t until_us;
