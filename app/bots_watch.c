@@ -19,6 +19,7 @@ enum {
     CONNECT_US = 1000000,     // without an answer for so long: another token
     RETRY_US = 200000,        // from the end of a connection to the next try, at most
     RETRY_SPREAD = 16,        // not all at once
+    STALL_US = 500000,
     SECOND_US = 1000000,
 };
 
@@ -184,7 +185,10 @@ bool bots_watch_run(const bots_watch_def* def)
     for (uint64_t now_us = 0; now_us < def->until_us && !is_asked_to_stop;) {
         bots_swarm_turn(swarm);
         now_us = ph_socket_now_us();
-        watch_bots(&of, now_us);
+        // A process that was stopped in between has not looked at what came meanwhile: in the next turn.
+        if (now_us - swarm->looked_us < STALL_US) {
+            watch_bots(&of, now_us);
+        }
         watch_truth(&of, now_us);
         if (now_us >= of.second_us) {
             of.second_us += (now_us - of.second_us) / SECOND_US * SECOND_US + SECOND_US;
