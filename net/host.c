@@ -55,14 +55,18 @@ static ph_socket_batch* own_outbox(const ph_host* host)
 static void send_of_netcode(void* context, const ph_address* to, const void* bytes, size_t size)
 {
     ph_host* host = context;
+    const int client = ph_net_server_find(host->server, to);
     if ((*(const uint8_t*)bytes & 15) == PH_NETCODE_KEEP_ALIVE) {
-        ph_host_session* session =
-            ph_host_sessions_find(&host->sessions, ph_net_server_find(host->server, to));
+        ph_host_session* session = ph_host_sessions_find(&host->sessions, client);
         if (session != NULL) {
             ph_host_session_pay(host, session, size, ph_host_now_us(host));
         }
     }
-    ph_socket_batch_add(own_outbox(host), to, bytes, size);
+    const ph_address* local = host->answers_from;
+    if (local == NULL && client >= 0) {
+        local = &host->workers.local_of[client];
+    }
+    ph_socket_batch_add_from(own_outbox(host), to, local, bytes, size);
 }
 
 static ph_address public_address(const ph_host* host, const ph_host_def* def)

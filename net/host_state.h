@@ -27,6 +27,7 @@ struct ph_host {
     uint64_t day_s;
     uint64_t day_us;
     uint64_t ahead_us; // 0: it is not
+    const ph_address* answers_from; // where the datagram came to that netcode reads now; NULL: none
 
     // The present sends.
     int first; // place in the active list at which they begin

@@ -20,6 +20,11 @@
 #include <unistd.h>
 #include <time.h>
 
+#if defined(__linux__)
+#include <netinet/in.h>
+#include <sys/socket.h>
+#endif
+
 // CROWD: more than are sent to together, and so many that what they send wakes other threads.
 // MANY_PLAYERS: more than three threads send to together.
 enum {
@@ -385,6 +390,41 @@ static void no_client_is_sent_more_than_the_budget(void** state)
     assert_true(beyond_bits >= 4000.0 * 2.5 / -2.0);
     teardown(&s);
 }
+
+#if defined(__linux__) && !defined(PH_SOCKET_PLAIN)
+
+// The host is at all addresses of the machine; the player's socket takes nothing but from the one that it knows.
+static void a_host_answers_from_the_address_that_was_asked(void** state)
+{
+    (void)state;
+    static const uint8_t second[4] = {127, 0, 0, 2};
+    for (int threads = 0; threads < 3; threads += 2) {
+        stage s;
+        player p;
+        setup(&s, threads);
+        ph_host_close(s.host);
+        ph_host_def def = def_of(&s);
+        memset(def.listen_address.bytes, 0, sizeof def.listen_address.bytes);
+        def.public_address = ph_address_make_ipv4(second, 0);
+        assert_int_equal(ph_host_open(&def, &s.host), PH_OK);
+        join(&s, &p, 1);
+        const ph_address to = ph_host_public_address(s.host);
+        struct sockaddr_in peer = {.sin_family = AF_INET, .sin_port = htons(to.port)};
+        memcpy(&peer.sin_addr, to.bytes, 4);
+        const int number = (int)ph_socket_handle(p.socket);
+        assert_int_equal(connect(number, (const struct sockaddr*)&peer, sizeof peer), 0);
+        assert_true(show_all(&s, &p, 1));
+        ph_host_stop(s.host); // its disconnects, too
+        for (int i = 0; i < 20; ++i) {
+            play(&p);
+        }
+        assert_int_equal(ph_net_client_get_state(p.net), PH_NET_CLIENT_DISCONNECTED);
+        leave(&p);
+        teardown(&s);
+    }
+}
+
+#endif
 
 static uint64_t refused(const stage* s, ph_net_refusal refusal)
 {
@@ -815,6 +855,9 @@ int main(void)
         cmocka_unit_test(messages_and_input_go_both_ways),
         cmocka_unit_test(message_does_not_wait_for_the_view),
         cmocka_unit_test(no_client_is_sent_more_than_the_budget),
+#if defined(__linux__) && !defined(PH_SOCKET_PLAIN)
+        cmocka_unit_test(a_host_answers_from_the_address_that_was_asked),
+#endif
         cmocka_unit_test(keys_of_a_host_are_changed_while_it_runs),
         cmocka_unit_test(tokens_outlive_a_host_with_a_file),
         cmocka_unit_test(datagrams_of_a_long_connection_are_paid_in_full),
