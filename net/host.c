@@ -23,6 +23,10 @@
 // A client that is sent to once a second is kept alive by that, even when a send comes some ticks
 // late: so it is more than a second.
 enum { KEEP_ALIVE_MS = 1500, CHUNK = 32 };
+// Of a game that runs something comes several times a second: acks, or netcode's keep-alives.
+enum { REPLACE_SILENT_MS = 2000 };
+// So much is no leap of the time of day; a leap ahead is believed after so long.
+enum { LEAP_S = 5, BELIEVE_US = 60000000 };
 enum { GATHER_US = 1000, STRANGER_REFUSALS = 3 };
 // As those of a world: its ticks, and sends at once.
 enum { TICK_US_MIN = 1000, TICK_US_MAX = 10000000, THREADS_MAX = 256 };
@@ -132,12 +136,15 @@ static ph_result create_server(ph_host* host, const ph_host_def* def)
     server.on_error_context = def->on_error_context;
     server.keep_alive_ms = KEEP_ALIVE_MS;
     server.refuses_spent_tokens = true;
+    server.replace_silent_ms = REPLACE_SILENT_MS;
     server.allocator = def->allocator;
     server.sink = (ph_net_sink){send_of_netcode, host};
     const ph_result result = ph_net_server_create(&server, &host->server);
     sodium_memzero(&server, sizeof server);
     if (result == PH_OK) {
-        ph_net_server_start(host->server, ph_host_now_us(host), ph_host_unix_s(host));
+        host->day_s = ph_host_unix_s(host);
+        host->day_us = ph_host_now_us(host);
+        ph_net_server_start(host->server, host->day_us, host->day_s);
     }
     return result;
 }
@@ -225,6 +232,31 @@ ph_address ph_host_public_address(const ph_host* host)
     return host->public_address;
 }
 
+// ---- the time of day
+
+// The server keeps the latest time that it was told, so that a clock that is set back revives no token. Then a
+// clock that leaps ahead for a moment would lock all newcomers out for as long as the leap was. So a leap
+// counts once it has lasted for a while; until then the time goes on as the clock that never jumps says.
+static uint64_t time_of_day(ph_host* host)
+{
+    const uint64_t now_us = ph_host_now_us(host);
+    const uint64_t told_s = ph_host_unix_s(host);
+    const uint64_t expected_s = host->day_s + (now_us - host->day_us) / 1000000;
+    if (told_s > expected_s + LEAP_S) {
+        host->ahead_us = host->ahead_us != 0 ? host->ahead_us : now_us;
+        if (now_us - host->ahead_us < BELIEVE_US) {
+            return expected_s;
+        }
+    } else {
+        host->ahead_us = 0;
+    }
+    if (told_s + LEAP_S >= expected_s) { // not while it is set back: it may return
+        host->day_s = told_s;
+        host->day_us = now_us;
+    }
+    return told_s;
+}
+
 // ---- receiving
 
 // What comes first is seldom alone: one call for many costs less than a call for each, and nothing
@@ -241,7 +273,7 @@ void ph_host_receive(ph_host* host, uint64_t until_us)
 {
     for (;;) {
         // What comes now has come now, or a silence would seem to begin at the last tick.
-        ph_net_server_advance(host->server, ph_host_now_us(host), ph_host_unix_s(host));
+        ph_net_server_advance(host->server, ph_host_now_us(host), time_of_day(host));
         ph_host_workers_receive(host);
         const uint64_t now_us = ph_host_now_us(host);
         if (now_us >= until_us || host->simulation != NULL) {
@@ -259,7 +291,7 @@ void ph_host_receive(ph_host* host, uint64_t until_us)
 void ph_host_tick(ph_host* host)
 {
     const uint64_t now_us = ph_host_now_us(host);
-    ph_net_server_tick(host->server, now_us, ph_host_unix_s(host));
+    ph_net_server_tick(host->server, now_us, time_of_day(host));
     for (int i = 0; i < host->sessions.count; ++i) {
         const int client = host->sessions.active[i];
         if (host->sessions.turns[client].is_view_held) {

@@ -25,6 +25,11 @@ struct ph_host {
     ph_host_sessions sessions;
     ph_host_admissions admissions;
     const ph_net_simulation* simulation; // NULL: the system's clock and sockets
+
+    // The time of day, as it was when it last agreed with the other clock, and since when it is ahead.
+    uint64_t day_s;
+    uint64_t day_us;
+    uint64_t ahead_us; // 0: it is not
     const ph_address* answers_from; // where the datagram came to that netcode reads now; NULL: none
 
     // The present sends.

@@ -7,6 +7,7 @@
 
 #include "base/allocator.h"
 #include "base/check.h"
+#include "net/netcode_packet.h"
 #include "net/netcode_server_state.h"
 
 #include <string.h>
@@ -135,11 +136,15 @@ typedef struct arrivals {
     ph_net_payload payloads[PH_SOCKET_BATCH_MAX];
 } arrivals;
 
-// Those of clients of this worker; -1 for all others.
+// Those of clients of this worker; -1 for all others, and for requests: a player may come anew from where an
+// old connection of its own has fallen silent.
 static void find_clients(const ph_host* host, int worker, arrivals* all)
 {
     for (int i = 0; i < all->count; ++i) {
-        const int client = ph_net_slots_find(&host->server->slots, &all->datagrams[i].peer);
+        const ph_datagram* datagram = &all->datagrams[i];
+        const bool is_request = datagram->size > 0 && datagram->bytes[0] == PH_NETCODE_REQUEST;
+        const int client =
+            is_request ? -1 : ph_net_slots_find(&host->server->slots, &datagram->peer);
         all->clients[i] = client >= 0 && host->workers.worker_of[client] == worker ? client : -1;
     }
 }

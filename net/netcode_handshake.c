@@ -44,8 +44,8 @@ static void answer(ph_net_server* server, const ph_address* to, ph_netcode_type 
 
 // ---- request
 
-// All that can be said without a key. (Whether the address is connected was asked before: the
-// standard asks later, the answer is the same.)
+// All that can be said without a key. (Whether the address is connected was asked before, unless its client
+// has been silent for long: the standard asks later, the answer is the same.)
 static ph_net_refusal test_in_clear(const ph_net_server* server, const uint8_t* bytes, size_t size)
 {
     if (size != PH_NETCODE_REQUEST_SIZE) {
@@ -150,12 +150,23 @@ static ph_net_refusal admit(ph_net_server* server, request* now)
     if (now->place < 0) {
         return PH_NET_REFUSAL_TOKEN_SERVER;
     }
-    if (ph_net_slots_has_client_id(&server->slots, token->client_id)) {
+    const int old = ph_net_slots_find_client_id(&server->slots, token->client_id);
+    const int there = ph_net_slots_find(&server->slots, now->from);
+    if (old >= 0 && !ph_net_server_is_silent(server, old)) {
         return PH_NET_REFUSAL_CLIENT_CONNECTED;
+    }
+    if (there != old && there >= 0) {
+        return PH_NET_REFUSAL_ADDRESS_CONNECTED; // of another player
     }
     const ph_net_refusal refusal = use_token(server, now);
     if (refusal != PH_NET_REFUSAL_NONE) {
         return refusal;
+    }
+    if (old >= 0) {
+        ph_net_server_end(server, old, PH_NET_END_TIMED_OUT);
+    }
+    if (server->slots.free_count == 0 && old >= 0) {
+        return PH_NET_REFUSAL_FULL; // no answer: the slot is free when its event is taken, and the client asks again
     }
     if (server->slots.free_count == 0) {
         answer(server, now->from, PH_NETCODE_DENIED, token->server_to_client_key, NULL, 0);
@@ -305,7 +316,7 @@ ph_net_refusal ph_handshake_response(ph_net_server* server, const ph_address* fr
     if (!is_solved(server, pending, opened.data, &challenge)) {
         return PH_NET_REFUSAL_CHALLENGE;
     }
-    if (ph_net_slots_has_client_id(&server->slots, pending->client_id)) {
+    if (ph_net_slots_find_client_id(&server->slots, pending->client_id) >= 0) {
         return PH_NET_REFUSAL_CLIENT_CONNECTED;
     }
     ph_used_token* used = ph_used_tokens_find(&server->used_tokens, pending->tag);

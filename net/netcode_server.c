@@ -68,6 +68,8 @@ static void check_def(ph_check* check, const ph_net_server_def* def)
                    PH_NO_END);
     ph_check_range(check, "ph_net_server_def.requests_per_second", def->requests_per_second, 0,
                    PH_NO_END);
+    ph_check_range(check, "ph_net_server_def.replace_silent_ms", def->replace_silent_ms, 0,
+                   PH_NO_END);
     ph_check_range(check, "ph_net_server_def.keep_alive_ms", def->keep_alive_ms, 1, PH_NO_END);
     ph_check_range(check, "ph_net_server_def.address_count", def->address_count, 1,
                    PH_NET_SERVER_ADDRESSES_MAX);
@@ -261,6 +263,12 @@ static bool has_timed_out(const ph_net_server* server, const ph_net_slot* slot)
 {
     return slot->timeout_s >= 0 &&
            server->now_us - slot->received_us >= (uint64_t)slot->timeout_s * 1000000;
+}
+
+bool ph_net_server_is_silent(const ph_net_server* server, int client)
+{
+    const uint64_t silent_us = (uint64_t)server->def.replace_silent_ms * 1000;
+    return silent_us > 0 && server->now_us - server->slots.slots[client].received_us >= silent_us;
 }
 
 static void tick_client(ph_net_server* server, int client)

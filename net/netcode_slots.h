@@ -115,7 +115,8 @@ void ph_net_slots_destroy(ph_net_slots* slots); // wipes all keys; leaves {0}
 // The connected client at an address, or -1.
 int ph_net_slots_find(const ph_net_slots* slots, const ph_address* address);
 
-bool ph_net_slots_has_client_id(const ph_net_slots* slots, uint64_t client_id);
+// The connected client with an id, or -1.
+int ph_net_slots_find_client_id(const ph_net_slots* slots, uint64_t client_id);
 
 // The slot at an index if it is connected and not leaving, else NULL. Any index will do.
 ph_net_slot* ph_net_slots_at(const ph_net_slots* slots, int client);

@@ -166,12 +166,19 @@ static ph_net_refusal receive_from_stranger(ph_net_server* server, const ph_addr
     return ph_handshake_response(server, from, bytes, size);
 }
 
+// The player of a connection that has fallen silent may ask anew from the same address.
+static bool is_anew(const ph_net_server* server, int client, const uint8_t* bytes, size_t size)
+{
+    return size > 0 && bytes[0] == PH_NETCODE_REQUEST && server->is_running &&
+           ph_net_server_is_silent(server, client);
+}
+
 ph_net_refusal ph_net_server_receive(ph_net_server* server, const ph_address* from, void* bytes,
                                      size_t size, ph_net_payload* payload)
 {
     *payload = (ph_net_payload){0};
     const int client = ph_net_slots_find(&server->slots, from);
-    if (client < 0) {
+    if (client < 0 || is_anew(server, client, bytes, size)) {
         return count(server, receive_from_stranger(server, from, bytes, size));
     }
     const ph_net_refusal refusal = open_packet(server, client, bytes, size, payload);

@@ -365,7 +365,7 @@ static void slots_agree_with_a_plain_list(void** state)
         const uint32_t player = (uint32_t)test_rng_below(&rng, PLAYERS);
         const ph_address address = numbered(player);
         assert_int_equal(ph_net_slots_find(&slots, &address), client_of[player]);
-        assert_int_equal(ph_net_slots_has_client_id(&slots, player), client_of[player] >= 0);
+        assert_int_equal(ph_net_slots_find_client_id(&slots, player), client_of[player]);
         if (client_of[player] >= 0) {
             ph_net_slots_end(&slots, client_of[player], PH_NET_END_CLIENT);
             client_of[player] = -1;

@@ -72,7 +72,7 @@ typedef struct ph_host_def {
     /// What the backend seals tokens with; each token lets its owner in once, and none that was made before the host was
     /// opened, unless there is a spent-tokens file. They want a timeout of 5 s
     /// or more: a client for which there is nothing new is sent something every 1.5 s, and any of it may be
-    /// lost.
+    /// lost. A client that has been silent for 2 s comes in anew with another token, and its old connection ends.
     uint8_t private_key[PH_NETCODE_KEY_SIZE];
     /// A second key whose tokens are let in, too, if has_second_key; see ph_host_set_keys(). Default none.
     uint8_t second_key[PH_NETCODE_KEY_SIZE];

@@ -86,6 +86,11 @@ typedef struct ph_net_server_def {
     /// server that counts bits and sends rarely takes more, well below the timeout of its tokens.
     int keep_alive_ms;
 
+    /// A client that has been silent for so long, in ms, is let in anew with another token of the same client
+    /// id, from any address, and its old connection ends as timed out: a game that has crashed, or whose network
+    /// was away, need not wait for that timeout. 0 (the default): it waits, as the standard has it.
+    int replace_silent_ms;
+
     /// A token lets its owner in once. The standard lets it in again, from the same address, until
     /// the token expires; then two connections have the same keys, and an eavesdropper can play what it has
     /// recorded of the first client into the second connection. Default false: the standard.
