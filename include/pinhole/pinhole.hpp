@@ -845,6 +845,19 @@ class schema : public owner<ph_schema>
         return ph_schema_print(get(), text, capacity);
     }
 
+    /// ph_schema_print_wire(). @return Length without the end.
+    std::size_t print_wire(char* text, std::size_t capacity) const noexcept
+    {
+        return ph_schema_print_wire(get(), text, capacity);
+    }
+
+    /// ph_schema_difference(). @return Whether there is one.
+    [[nodiscard]] bool difference(const char* name, const schema& other, const char* other_name,
+                                  char (&text)[PH_ERROR_TEXT_SIZE]) const noexcept
+    {
+        return ph_schema_difference(get(), name, other.get(), other_name, text);
+    }
+
     std::uint64_t fingerprint() const noexcept
     {
         return ph_schema_fingerprint(get());

@@ -207,9 +207,20 @@ PH_API void ph_schema_destroy(ph_schema* schema);
 /// @return Length without the end; when it is not below capacity, nothing useful was written.
 PH_API size_t ph_schema_print(const ph_schema* schema, char* text, size_t capacity);
 
+/// As ph_schema_print(), but only what decides the wire: names, codings, defaults. Parsing it gives a
+/// schema with the same fingerprint. @return As there.
+PH_API size_t ph_schema_print_wire(const ph_schema* schema, char* text, size_t capacity);
+
 /// Changes with everything that changes the wire, and with nothing else: not with names, policies
 /// or bindings.
 PH_API uint64_t ph_schema_fingerprint(const ph_schema* schema);
+
+/// Says what differs between two schemas whose fingerprints are not the same, in one English sentence without its
+/// full stop: "class ship, property hull: server range 0..200, client range 0..100". The names say whose they
+/// are ("server", "client"). One difference is told, where there are several the first.
+/// @return Whether there is one; if not, the text is empty.
+PH_API bool ph_schema_difference(const ph_schema* one, const char* one_name, const ph_schema* other,
+                                 const char* other_name, char text[PH_ERROR_TEXT_SIZE]);
 
 /// Classes there are, 1..PH_CLASSES_MAX.
 PH_API int ph_schema_class_count(const ph_schema* schema);

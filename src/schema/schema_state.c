@@ -443,6 +443,22 @@ static void add_once(ph_hash* hash, const ph_property* property)
     }
 }
 
+static void add_property_to_hash(ph_hash* hash, const ph_property* property)
+{
+    add_coding(hash, property);
+    for (int w = 0; w < property->words; ++w) {
+        ph_hash_add_u64(hash, property->initial[w]);
+    }
+    add_once(hash, property);
+}
+
+uint64_t ph_property_fingerprint(const ph_property* property)
+{
+    ph_hash hash = ph_hash_make(SEED);
+    add_property_to_hash(&hash, property);
+    return ph_hash_value(&hash);
+}
+
 uint64_t ph_fingerprint_of(const ph_class* classes, int class_count)
 {
     ph_hash hash = ph_hash_make(SEED);
@@ -450,12 +466,7 @@ uint64_t ph_fingerprint_of(const ph_class* classes, int class_count)
         ph_hash_add_u64(&hash, MARK_CLASS);
         ph_hash_add_u64(&hash, (uint64_t)classes[c].def.property_count);
         for (int p = 0; p < classes[c].def.property_count; ++p) {
-            const ph_property* property = &classes[c].properties[p];
-            add_coding(&hash, property);
-            for (int w = 0; w < property->words; ++w) {
-                ph_hash_add_u64(&hash, property->initial[w]);
-            }
-            add_once(&hash, property);
+            add_property_to_hash(&hash, &classes[c].properties[p]);
         }
     }
     return ph_hash_value(&hash);

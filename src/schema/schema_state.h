@@ -24,6 +24,9 @@ struct ph_schema {
 // Of everything that decides how the classes are written; see schema_state.c.
 uint64_t ph_fingerprint_of(const ph_class* classes, int class_count);
 
+// The same of one property alone.
+uint64_t ph_property_fingerprint(const ph_property* property);
+
 // Whether a table of classes makes sense.
 
 // @return False with *error filled; error may be NULL. Line and column are 0.

@@ -562,6 +562,7 @@ typedef struct printer {
     char* text;
     size_t capacity;
     size_t length;
+    bool has_policies; // false: only what decides the wire
 } printer;
 
 PH_PRINTF(2, 3)
@@ -617,7 +618,9 @@ static void print_parameters(printer* out, const ph_property_def* def)
         print(out, " z");
         print_range(out, def->z_lo, def->z_hi);
     }
-    if (ph_coding_uses(def->coding, PH_PARAMETER_TURN)) {
+    // Of the wire only the unit of the default.
+    const bool is_turn_silent = !out->has_policies && def->turn == 360.0;
+    if (ph_coding_uses(def->coding, PH_PARAMETER_TURN) && !is_turn_silent) {
         print_number(out, "turn", def->turn);
     }
     if (ph_coding_uses(def->coding, PH_PARAMETER_RICE_K)) {
@@ -661,9 +664,10 @@ static void print_policy(printer* out, const ph_property_def* def)
     if (def->weight != 1.0) {
         print_number(out, "weight", def->weight);
     }
-    if (def->when == PH_SEND_ONCE) {
-        print(out, " once");
-    }
+}
+
+static void print_audience(printer* out, const ph_property_def* def)
+{
     if (def->audience == PH_AUDIENCE_OWNER) {
         print(out, " owner");
     } else if (def->audience == PH_AUDIENCE_MASK) {
@@ -671,24 +675,57 @@ static void print_policy(printer* out, const ph_property_def* def)
     }
 }
 
-size_t ph_schema_print(const ph_schema* schema, char* text, size_t capacity)
+// All of a property but its name.
+static void print_property(printer* out, const ph_property* property)
 {
-    PH_ASSERT(text != NULL || capacity == 0);
+    const ph_property_def* def = &property->def;
+    print(out, "%s", ph_coding_row_of(def->coding)->word);
+    print_subject(out, def);
+    print_parameters(out, def);
+    print_default(out, property);
+    if (out->has_policies) {
+        print_policy(out, def);
+    }
+    if (def->when == PH_SEND_ONCE && (out->has_policies || def->coding != PH_CODING_POSITION)) {
+        print(out, " once");
+    }
+    if (out->has_policies) {
+        print_audience(out, def);
+    }
+}
 
-    printer out = {.text = text, .capacity = capacity};
+static size_t print_schema(const ph_schema* schema, printer out)
+{
     for (int c = 0; c < schema->class_count; ++c) {
         const ph_class* type = &schema->classes[c];
         print(&out, "%sclass %s\n", c > 0 ? "\n" : "", type->def.name);
         for (int p = 0; p < type->def.property_count; ++p) {
-            const ph_property* property = &type->properties[p];
-            print(&out, "    %s: %s", property->def.name,
-                  ph_coding_row_of(property->def.coding)->word);
-            print_subject(&out, &property->def);
-            print_parameters(&out, &property->def);
-            print_default(&out, property);
-            print_policy(&out, &property->def);
+            print(&out, "    %s: ", type->properties[p].def.name);
+            print_property(&out, &type->properties[p]);
             print(&out, "\n");
         }
     }
+    return out.length;
+}
+
+size_t ph_schema_print(const ph_schema* schema, char* text, size_t capacity)
+{
+    PH_ASSERT(text != NULL || capacity == 0);
+
+    return print_schema(schema,
+                        (printer){.text = text, .capacity = capacity, .has_policies = true});
+}
+
+size_t ph_schema_print_wire(const ph_schema* schema, char* text, size_t capacity)
+{
+    PH_ASSERT(text != NULL || capacity == 0);
+
+    return print_schema(schema, (printer){.text = text, .capacity = capacity});
+}
+
+size_t ph_property_print_wire(const ph_property* property, char* text, size_t capacity)
+{
+    printer out = {.text = text, .capacity = capacity};
+    print_property(&out, property);
     return out.length;
 }

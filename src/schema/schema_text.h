@@ -7,6 +7,7 @@
 #ifndef PH_SCHEMA_SCHEMA_TEXT_H
 #define PH_SCHEMA_SCHEMA_TEXT_H
 
+#include "schema/property.h"
 #include "schema/scanner.h"
 #include "schema/vocabulary.h"
 
@@ -26,6 +27,9 @@ void ph_option_list(ph_coding coding, char* list, size_t capacity);
 
 // Reads what directly follows the coding's word. @return NULL, or what was expected instead.
 const char* ph_subject_read(ph_parameter subject, ph_word word, ph_property_def* def);
+
+// Writes what decides the wire of a property: "range 0..100 default 5". @return As ph_schema_print().
+size_t ph_property_print_wire(const ph_property* property, char* text, size_t capacity);
 
 // Whether the word could be a number or a range: no option starts like one.
 bool ph_word_is_numeric(ph_word word);
