@@ -24,7 +24,7 @@
 // A client that is sent to once a second is kept alive by that, even when a send comes some ticks
 // late: so it is more than a second.
 enum { KEEP_ALIVE_MS = 1500, CHUNK = 32 };
-enum { GATHER_US = 1000 };
+enum { GATHER_US = 1000, STRANGER_REFUSALS = 3 };
 // As those of a world: its ticks, and sends at once.
 enum { TICK_US_MIN = 1000, TICK_US_MAX = 10000000, THREADS_MAX = 256 };
 
@@ -132,6 +132,9 @@ static ph_result open_parts(ph_host* host, const ph_host_def* def)
         result = ph_world_set_sends_at_once(def->world, host->workers.count);
     }
     if (result == PH_OK) {
+        result = ph_host_admissions_create(&host->admissions, def);
+    }
+    if (result == PH_OK) {
         host->public_address = public_address(host, def);
         result = ph_host_sessions_create(&host->sessions, def->client_capacity, &def->allocator);
     }
@@ -172,6 +175,7 @@ void ph_host_close(ph_host* host)
     }
     ph_net_server_destroy(host->server);
     ph_host_sessions_destroy(&host->sessions);
+    ph_host_admissions_destroy(&host->admissions);
     ph_host_workers_close(&host->workers);
     const ph_allocator allocator = host->def.allocator;
     ph_release(&allocator, host, sizeof *host);
@@ -222,13 +226,15 @@ void ph_host_tick(ph_host* host)
 {
     const uint64_t now_us = ph_socket_now_us();
     ph_net_server_tick(host->server, now_us, (uint64_t)time(NULL));
-    ph_socket_batch_flush(own_outbox(host));
-    for (int i = 0; i < host->sessions.count && !host->def.is_rate_fixed; ++i) {
+    for (int i = 0; i < host->sessions.count; ++i) {
         const int client = host->sessions.active[i];
-        if (ph_host_session_is_due(host, client, now_us)) {
+        if (host->sessions.turns[client].is_view_held) {
+            ph_host_admission_tick(host, client, now_us);
+        } else if (!host->def.is_rate_fixed && ph_host_session_is_due(host, client, now_us)) {
             ph_host_session_adapt(host, &host->sessions.by_client[client], now_us);
         }
     }
+    ph_socket_batch_flush(own_outbox(host));
 }
 
 bool ph_host_next_event(ph_host* host, ph_net_event* event)
@@ -238,6 +244,7 @@ bool ph_host_next_event(ph_host* host, ph_net_event* event)
     }
     if (event->kind == PH_NET_DISCONNECTED) {
         ph_host_session_end(host, event->client);
+        event->reason = ph_host_admission_end(host, event->client);
     }
     return true;
 }
@@ -251,6 +258,40 @@ void ph_host_disconnect(ph_host* host, int client)
 {
     ph_net_server_disconnect(host->server, client);
     ph_socket_batch_flush(own_outbox(host));
+}
+
+// To one that has no view, and no budget: netcode's disconnect packets are not paid either. All of it together
+// is less than the request that its connection began with.
+static void refuse_stranger(ph_host* host, int client, const char* text)
+{
+    uint8_t sentence[PH_REFUSAL_TEXT_MAX];
+    uint8_t bytes[PH_ADMISSION_SIZE_MAX];
+    const ph_admission refusal = {
+        .kind = PH_ADMISSION_REFUSAL,
+        .code = PH_REFUSAL_GAME,
+        .bytes = sentence,
+        .size = ph_admission_sentence(text, sentence),
+    };
+    ph_host_admission* it = &host->admissions.by_client[client];
+    it->code = refusal.code;
+    memcpy(it->text, sentence, refusal.size);
+    it->text[refusal.size] = '\0';
+    const size_t size = ph_admission_write(&refusal, bytes);
+    for (int i = 0; i < STRANGER_REFUSALS; ++i) {
+        ph_net_server_seal(host->server, client, bytes, size,
+                           &(ph_net_sink){ph_socket_batch_add, own_outbox(host)});
+    }
+    ph_host_disconnect(host, client);
+}
+
+void ph_host_refuse(ph_host* host, int client, const char* text)
+{
+    ph_net_client_info info;
+    if (ph_host_sessions_find(&host->sessions, client) != NULL) {
+        ph_host_admission_refuse(host, client, ph_socket_now_us(), PH_REFUSAL_GAME, text);
+    } else if (ph_net_server_get_client(host->server, client, &info)) {
+        refuse_stranger(host, client, text);
+    }
 }
 
 void ph_host_stop(ph_host* host)
@@ -273,7 +314,8 @@ static int pick(const ph_host* host, int chunk, uint64_t now_us, int clients[CHU
         const int client =
             sessions->active[place - (place < sessions->count ? 0 : sessions->count)];
         const ph_host_turn* turn = &sessions->turns[client];
-        if (turn->has_messages || ph_host_turn_may_be_due(host, turn, now_us)) {
+        if (turn->has_messages || turn->has_admission ||
+            ph_host_turn_may_be_due(host, turn, now_us)) {
             clients[count++] = client;
         }
     }
@@ -383,6 +425,7 @@ ph_host_stats ph_host_get_stats(const ph_host* host)
     for (int i = 0; i < host->sessions.count; ++i) {
         ph_host_session_count(&host->sessions.by_client[host->sessions.active[i]], &stats);
     }
+    memcpy(stats.refused_clients, host->admissions.refused, sizeof stats.refused_clients);
     stats.postponed_sends = host->put_off;
     stats.net = ph_net_server_get_stats(host->server);
     stats.socket = ph_host_workers_stats(&host->workers);

@@ -13,6 +13,7 @@
 #include <pinhole/viewer.h>
 
 #include <stddef.h>
+#include <string.h>
 
 // Payloads get their numbers when the batch is sealed, and there may be a keep-alive before each.
 enum { NUMBERS_AHEAD = 2 * PH_SEND_BATCH_PAYLOADS };
@@ -103,7 +104,46 @@ void ph_host_session_pay(const ph_host* host, ph_host_session* session, size_t s
                     PH_HOST_KEEP_ALIVE_BYTES + excess_bytes(host, session));
 }
 
-// ---- before its turn
+// ---- the admission
+
+// The text of a piece that its budget can ever pay for in one datagram. A bucket holds at least a packet
+// with the largest enter, so never less than the least here.
+static int piece_max(const ph_host_session* session)
+{
+    enum { LEAST = 32, HEAD = 6 };
+    const int64_t bits =
+        session->burst_bits != 0 ? session->burst_bits : session->meter.bits_per_second;
+    const int64_t most = bits / 8 - session->header_bytes - PH_HOST_ENVELOPE_BYTES - HEAD - LEAST;
+    if (session->meter.bits_per_second == 0 || most > PH_ADMISSION_PIECE_MAX) {
+        return PH_ADMISSION_PIECE_MAX;
+    }
+    return most < LEAST ? LEAST : (int)most;
+}
+
+// As much as the budget pays for now. A client that has sent something is not doubled; else a keep-alive
+// goes before each.
+static void send_admission(const sending* now)
+{
+    ph_host* host = now->host;
+    ph_host_session* session = now->session;
+    const int excess = excess_bytes(host, session);
+    const int keep_alive_bytes =
+        PH_HOST_KEEP_ALIVE_BYTES + session->header_bytes + PH_HOST_ENVELOPE_BYTES + excess;
+    ph_admission admission;
+    while (ph_host_admission_next(host, session->client, now->now_us, piece_max(session),
+                                  &admission)) {
+        uint8_t bytes[PH_ADMISSION_SIZE_MAX];
+        const size_t size = ph_admission_write(&admission, bytes);
+        const int paid_bytes =
+            (int)size + excess + (is_doubled(host, session) ? keep_alive_bytes : 0);
+        if (ph_viewer_spend(host->def.world, session->viewer, now->now_us, paid_bytes) != PH_OK) {
+            return; // later
+        }
+        memcpy(ph_host_send_batch_place(host, now->batch), bytes, size);
+        ph_host_send_batch_add(now->batch, session->client, size, now->now_us);
+        ph_host_admission_sent(host, session->client, now->now_us, admission.kind);
+    }
+}
 
 // ---- its turn
 
@@ -132,6 +172,12 @@ void ph_host_session_serve(ph_host* host, int client, uint64_t now_us, ph_host_s
         .batch = batch,
         .now_us = now_us,
     };
+    if (now.turn->has_admission) {
+        send_admission(&now); // before the view that it tells of
+    }
+    if (now.turn->is_view_held) {
+        return;
+    }
     if (ph_host_session_is_due(host, client, now_us)) {
         send(&now);
     }

@@ -199,6 +199,7 @@ ph_result ph_host_session_begin(ph_host* host, int client, const ph_viewer_def* 
     host->sessions.turns[client] =
         turn_of(client, ph_viewer_sends_per_second(host->def.world, session->viewer), now_us);
     list(&host->sessions, client);
+    ph_host_admission_begin(host, client, now_us);
     return PH_OK;
 }
 

@@ -18,6 +18,8 @@ typedef struct ph_host_turn {
     uint64_t next_send_us;
     uint32_t period_us; // between sends; 0: whenever the world finds it best
     bool has_messages;  // that waits to be sent, or to be known to have arrived
+    bool has_admission; // that waits to be sent
+    bool is_view_held;  // client and world do not go together: nothing but the admission is sent
 } ph_host_turn;
 
 typedef struct ph_host_session {

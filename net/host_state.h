@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: MIT
 
 // What a host consists of. host.c opens it and ticks, host_workers.c receives, host_session.c has
-// one client's coming and going and what comes from it, host_sending.c what goes to it.
+// one client's coming and going and what comes from it, host_admission.c whether client and world go
+// together, host_sending.c what goes to a client.
 
 #ifndef PINHOLE_NET_HOST_STATE_H
 #define PINHOLE_NET_HOST_STATE_H
 
+#include "net/host_admission.h"
 #include "net/host_workers.h"
 #include "net/host_session.h"
 #include "tools/tools.h"
@@ -20,6 +22,7 @@ struct ph_host {
     ph_address public_address;
     ph_host_workers workers;
     ph_host_sessions sessions;
+    ph_host_admissions admissions;
 
     // The present sends.
     int first; // place in the active list at which they begin

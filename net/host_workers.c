@@ -142,9 +142,14 @@ static void take(const ph_host* host, const ph_net_payload* payloads, int count)
 {
     const uint64_t now_us = ph_socket_now_us();
     for (int i = 0; i < count; ++i) {
-        ph_host_session* session = payloads[i].size > 0
-                                       ? ph_host_sessions_find(&host->sessions, payloads[i].client)
-                                       : NULL;
+        if (payloads[i].size == 0) {
+            continue;
+        }
+        if (ph_admission_is(payloads[i].bytes, payloads[i].size)) {
+            ph_host_admission_take(host, &payloads[i], now_us);
+            continue;
+        }
+        ph_host_session* session = ph_host_sessions_find(&host->sessions, payloads[i].client);
         if (session != NULL) {
             ph_host_session_take(host, session, &payloads[i], now_us);
         }

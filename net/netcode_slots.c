@@ -154,6 +154,7 @@ bool ph_net_slots_next_event(ph_net_slots* slots, ph_net_event* event)
         .end = next->end,
         .client = client,
         .client_id = slots->slots[client].client_id,
+        .reason = "",
     };
     memcpy(event->user_data, slots->user_data[client], PH_TOKEN_USER_DATA_SIZE);
     slots->event_first = (slots->event_first + 1) % (slots->capacity * EVENTS_PER_SLOT);

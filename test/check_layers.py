@@ -76,6 +76,7 @@ PUBLIC_HEADERS = {
     "net/pool.h": "net",
     "net/socket.h": "net",
     "net/rate.h": "rate",
+    "net/admission.h": "net",
     "net/host.h": "host",
     "net/net.hpp": "everything and net",
 }

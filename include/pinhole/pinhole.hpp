@@ -927,6 +927,12 @@ class world : public owner<ph_world>
         return remake(ph_world_create, def);
     }
 
+    /// What it was made from. Valid as long as the world.
+    const ph_world_def& def() const noexcept
+    {
+        return *ph_world_get_def(get());
+    }
+
     // entities
 
     [[nodiscard]] ph_result spawn(const ph_spawn& def, entity_id& entity) noexcept
@@ -1075,6 +1081,12 @@ class world : public owner<ph_world>
     [[nodiscard]] ph_result add_viewer(const ph_viewer_def& def, viewer_id& viewer) noexcept
     {
         return ph_world_add_viewer(get(), &def, &viewer);
+    }
+
+    /// How many slots its client must be able to hold; 0 for a stale id.
+    int viewer_slot_count(viewer_id viewer) const noexcept
+    {
+        return ph_viewer_slot_count(get(), viewer);
     }
 
     [[nodiscard]] ph_result remove_viewer(viewer_id viewer) noexcept

@@ -104,6 +104,9 @@ PH_API ph_result ph_world_add_viewer(ph_world* world, const ph_viewer_def* def,
 /// @return PH_OK or PH_ERROR_STALE.
 PH_API ph_result ph_world_remove_viewer(ph_world* world, ph_viewer_id viewer);
 
+/// How many slots it has, slot 0 included: what its client must be able to hold. 0 for a stale id.
+PH_API int ph_viewer_slot_count(const ph_world* world, ph_viewer_id viewer);
+
 // ---- what it sees
 
 /// Moves a spectator's eye. A viewer with an entity follows it; when that is gone, the eye stays,

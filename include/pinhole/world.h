@@ -102,6 +102,9 @@ PH_API ph_world_def ph_world_def_default(void);
 /// unless PH_OK and nothing is leaked.
 PH_API ph_result ph_world_create(const ph_world_def* def, ph_world** world);
 
+/// What it was made from, with what zeros stood for filled in. Valid as long as the world.
+PH_API const ph_world_def* ph_world_get_def(const ph_world* world);
+
 /// Destroys a world; every id it issued becomes void. NULL is allowed.
 PH_API void ph_world_destroy(ph_world* world);
 

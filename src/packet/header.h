@@ -29,7 +29,7 @@
 #define PH_HELLO_BITS 152
 #define PH_EYE_BITS 96
 #define PH_HEADER_COUNT_MAX 63 // of leaves, and of enters
-#define PH_CLASSIC_VERSION 1
+#define PH_CLASSIC_VERSION PH_WIRE_VERSION_CLASSIC
 #define PH_TICK_BITS 11
 #define PH_WAIT_UNIT_US 8000
 #define PH_WAIT_UNKNOWN 31
@@ -96,7 +96,7 @@ int ph_slot_bits(int slot_count);
 //
 // Once per packet; nothing allocates.
 
-#define PH_PINHOLE_VERSION 2
+#define PH_PINHOLE_VERSION PH_WIRE_VERSION_PINHOLE
 // The same with universal codes in place of the models.
 #define PH_UNIVERSAL_VERSION 3
 #define PH_PINHOLE_TICK_WHOLE 2047

@@ -76,6 +76,11 @@ void ph_world_destroy(ph_world* world)
     ph_release(&allocator, world, sizeof(ph_world));
 }
 
+const ph_world_def* ph_world_get_def(const ph_world* world)
+{
+    return &world->def;
+}
+
 // ---- growth
 
 // Everything that needs a place for each entity; the arrays themselves last, because the others may

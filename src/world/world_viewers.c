@@ -511,6 +511,14 @@ static ph_sender* find_sender(const ph_world* world, ph_viewer_id viewer)
     return ph_world_try_viewer(world, viewer, &index) ? world->viewers.viewers[index].sender : NULL;
 }
 
+int ph_viewer_slot_count(const ph_world* world, ph_viewer_id viewer)
+{
+    uint32_t index;
+    return ph_world_try_viewer(world, viewer, &index)
+               ? ph_slots_sight(world->viewers.viewers[index].slots).slot_count
+               : 0;
+}
+
 ph_result ph_viewer_reserve(ph_world* world, ph_viewer_id viewer, int each_bytes, int next_bytes)
 {
     ph_sender* sender = find_sender(world, viewer);

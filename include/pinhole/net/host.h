@@ -21,6 +21,11 @@
 // the secure envelope, IP and UDP headers, and what netcode says by itself while the connection stands.
 // A second bucket at the socket counts what exceeds it all the same.
 //
+// A client that is a ph_peer (peer.h) learns from the host what it needs to know: profile, slots, tick. When the
+// two do not go together, because schemas differ for example, both learn why: the peer by an event, the
+// host by the reason of its PH_NET_DISCONNECTED. docs/wire_admission.md has the details. Clients made of the
+// parts need none of that.
+//
 // One thread uses a host. With a pool, receiving and sending are spread over its threads, each with a
 // socket of its own where the system can do that; between the calls nothing runs. Everything is
 // allocated when it opens and when a client is admitted. Time is that of ph_socket_now_us().
@@ -30,6 +35,7 @@
 
 #include <pinhole/error.h>
 #include <pinhole/message.h>
+#include <pinhole/net/admission.h>
 #include <pinhole/net/netcode_server.h>
 #include <pinhole/net/pool.h>
 #include <pinhole/net/socket.h>
@@ -129,6 +135,11 @@ PH_API ph_result ph_host_admit(ph_host* host, int client, const ph_viewer_def* v
 /// Ends a connection; the event follows. Nothing when there is no such client.
 PH_API void ph_host_disconnect(ph_host* host, int client);
 
+/// The same with a reason, which a ph_peer shows to its player: "the server is full", "banned until Monday". UTF-8,
+/// at most PH_REFUSAL_TEXT_MAX bytes; more are cut off, control characters become "?". One that is admitted is
+/// shown nothing any more, and disconnected as soon as its budget has paid for the refusal; others at once.
+PH_API void ph_host_refuse(ph_host* host, int client, const char* text);
+
 /// After the world's tick: sends to all whose time has come. After until_us no group of 32 clients is
 /// begun any more, but for the first one of each thread, so that some are served however late it is.
 /// Those left come first the next time, so that under overload all are sent to less often, and none less
@@ -168,6 +179,8 @@ typedef struct ph_host_stats {
     uint64_t over_budget_datagrams; ///< of these; 0, unless something is wrong
     uint64_t new_acks;
     uint64_t refused_payloads; ///< that no client of ours sends
+    uint64_t refused_clients
+        [PH_REFUSAL_COUNT]; ///< that have gone, by ph_refusal, whichever end refused; NONE stays 0
     ph_net_server_stats net;
     ph_socket_stats socket;
 } ph_host_stats;

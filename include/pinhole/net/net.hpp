@@ -134,6 +134,12 @@ class host : public owner<ph_host>
         ph_host_disconnect(get(), client);
     }
 
+    /// ph_host_refuse(): ends the connection with a reason.
+    void refuse(int client, const char* text) noexcept
+    {
+        ph_host_refuse(get(), client, text);
+    }
+
     void send(std::uint64_t until_us = UINT64_MAX) noexcept
     {
         ph_host_send(get(), until_us);

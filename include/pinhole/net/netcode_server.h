@@ -190,6 +190,9 @@ typedef struct ph_net_event {
     int client;         ///< 0..client_capacity-1
     uint64_t client_id; ///< as in the token
     uint8_t user_data[PH_TOKEN_USER_DATA_SIZE];
+    /// Of PH_NET_DISCONNECTED, taken by ph_host_next_event(): a sentence that says why client and server do not go
+    /// together, else "". Valid until the next event is taken. It may be the client's own words.
+    const char* reason;
 } ph_net_event;
 
 /// Takes the next event, the oldest first. Each connection makes one of either kind, in this order.

@@ -1,0 +1,234 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// A few times per connection; nothing allocates.
+
+#include "net/admission_wire.h"
+
+#include "net/netcode_bytes.h"
+
+#include <pinhole/text.h>
+
+enum {
+    HEAD_SIZE = 2, // mark, kind
+    JOIN_SIZE = HEAD_SIZE + 1 + 1 + 2 + 8 + 4,
+    WELCOME_SIZE = HEAD_SIZE + 1 + 1 + 2 + 8 + 1 + 4 + 4,
+    ASK_SIZE = HEAD_SIZE + 4,
+    PIECE_HEAD_SIZE = HEAD_SIZE + 4,
+    REFUSAL_HEAD_SIZE = HEAD_SIZE + 1,
+    SLOTS_MIN = 2,
+    TICK_US_MIN = 1000,
+    TICK_US_MAX = 10000000,
+    WIRE_VERSION_MAX = 31,
+};
+
+// ---- writing
+
+static uint8_t* put_common(uint8_t* at, const ph_admission* it)
+{
+    *at++ = it->version;
+    *at++ = it->has_ground ? 1 : 0;
+    at = ph_put_number(at, it->slots, 2);
+    return ph_put_u64(at, it->fingerprint);
+}
+
+size_t ph_admission_write(const ph_admission* admission, uint8_t bytes[PH_ADMISSION_SIZE_MAX])
+{
+    uint8_t* at = bytes;
+    *at++ = PH_ADMISSION_MARK;
+    *at++ = (uint8_t)admission->kind;
+    switch (admission->kind) {
+    case PH_ADMISSION_JOIN:
+        at = ph_put_u32(put_common(at, admission), admission->wire_versions);
+        break;
+    case PH_ADMISSION_WELCOME:
+        at = put_common(at, admission);
+        *at++ = admission->wire_version;
+        at = ph_put_u32(ph_put_u32(at, admission->tick_us), admission->schema_size);
+        break;
+    case PH_ADMISSION_ASK:
+        at = ph_put_u32(at, admission->offset);
+        break;
+    case PH_ADMISSION_PIECE:
+        PH_ASSERT(admission->size >= 1 && admission->size <= PH_ADMISSION_PIECE_MAX);
+        at = ph_put_bytes(ph_put_u32(at, admission->offset), admission->bytes, admission->size);
+        break;
+    case PH_ADMISSION_REFUSAL:
+        PH_ASSERT(admission->size <= PH_REFUSAL_TEXT_MAX);
+        *at++ = admission->code;
+        at = admission->size > 0 ? ph_put_bytes(at, admission->bytes, admission->size) : at;
+        break;
+    }
+    return (size_t)(at - bytes);
+}
+
+// ---- reading
+
+// A later version may have more to say, and says it elsewhere.
+static bool read_version(const uint8_t* bytes, size_t size, ph_admission* it)
+{
+    if (size <= HEAD_SIZE || bytes[HEAD_SIZE] == 0) {
+        return false;
+    }
+    it->version = bytes[HEAD_SIZE];
+    return true;
+}
+
+// Flags that this version does not have are 0.
+static const uint8_t* take_common(const uint8_t* at, ph_admission* it)
+{
+    ++at; // the version
+    const uint8_t flags = *at++;
+    it->has_ground = (flags & 1) != 0;
+    it->slots = (uint16_t)ph_number_at(at, 2);
+    at = ph_take_u64(at + 2, &it->fingerprint);
+    return flags <= 1 && it->slots >= SLOTS_MIN ? at : NULL;
+}
+
+static bool read_join(const uint8_t* bytes, size_t size, ph_admission* it)
+{
+    if (!read_version(bytes, size, it) || it->version != PH_ADMISSION_VERSION) {
+        return it->version != 0;
+    }
+    const uint8_t* at = size == JOIN_SIZE ? take_common(bytes + HEAD_SIZE, it) : NULL;
+    if (at == NULL) {
+        return false;
+    }
+    ph_take_u32(at, &it->wire_versions);
+    return it->wire_versions != 0 && (it->wire_versions & 1) == 0;
+}
+
+static bool read_welcome(const uint8_t* bytes, size_t size, ph_admission* it)
+{
+    if (!read_version(bytes, size, it) || it->version != PH_ADMISSION_VERSION) {
+        return it->version != 0;
+    }
+    const uint8_t* at = size == WELCOME_SIZE ? take_common(bytes + HEAD_SIZE, it) : NULL;
+    if (at == NULL) {
+        return false;
+    }
+    it->wire_version = *at++;
+    ph_take_u32(ph_take_u32(at, &it->tick_us), &it->schema_size);
+    return it->wire_version >= 1 && it->wire_version <= WIRE_VERSION_MAX &&
+           it->tick_us >= TICK_US_MIN && it->tick_us <= TICK_US_MAX && it->schema_size >= 1 &&
+           it->schema_size <= PH_ADMISSION_SCHEMA_MAX;
+}
+
+// The text form of a schema is printable ASCII and line ends.
+static bool is_schema_text(const uint8_t* bytes, size_t size)
+{
+    for (size_t i = 0; i < size; ++i) {
+        if (bytes[i] != '\n' && (bytes[i] < ' ' || bytes[i] > '~')) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool read_piece(const uint8_t* bytes, size_t size, ph_admission* it)
+{
+    if (size <= PIECE_HEAD_SIZE || size > PH_ADMISSION_SIZE_MAX) {
+        return false;
+    }
+    it->bytes = ph_take_u32(bytes + HEAD_SIZE, &it->offset);
+    it->size = size - PIECE_HEAD_SIZE;
+    return it->offset < PH_ADMISSION_SCHEMA_MAX && is_schema_text(it->bytes, it->size);
+}
+
+static bool read_refusal(const uint8_t* bytes, size_t size, ph_admission* it)
+{
+    if (size < REFUSAL_HEAD_SIZE || size > REFUSAL_HEAD_SIZE + PH_REFUSAL_TEXT_MAX) {
+        return false;
+    }
+    it->code = bytes[HEAD_SIZE];
+    it->bytes = bytes + REFUSAL_HEAD_SIZE;
+    it->size = size - REFUSAL_HEAD_SIZE;
+    return it->code != PH_REFUSAL_NONE && ph_admission_is_sentence(it->bytes, it->size);
+}
+
+static bool read_kind(const uint8_t* bytes, size_t size, ph_admission* it)
+{
+    switch (it->kind) {
+    case PH_ADMISSION_JOIN:
+        return read_join(bytes, size, it);
+    case PH_ADMISSION_WELCOME:
+        return read_welcome(bytes, size, it);
+    case PH_ADMISSION_ASK:
+        if (size != ASK_SIZE) {
+            return false;
+        }
+        ph_take_u32(bytes + HEAD_SIZE, &it->offset);
+        return it->offset < PH_ADMISSION_SCHEMA_MAX;
+    case PH_ADMISSION_PIECE:
+        return read_piece(bytes, size, it);
+    case PH_ADMISSION_REFUSAL:
+        return read_refusal(bytes, size, it);
+    }
+    return false;
+}
+
+bool ph_admission_read(const uint8_t* bytes, size_t size, ph_admission* admission)
+{
+    *admission = (ph_admission){0};
+    if (size < HEAD_SIZE || bytes[0] != PH_ADMISSION_MARK) {
+        return false;
+    }
+    admission->kind = (ph_admission_kind)bytes[1];
+    if (!read_kind(bytes, size, admission)) {
+        *admission = (ph_admission){0};
+        return false;
+    }
+    return true;
+}
+
+// ---- sentences
+
+// U+0000..U+001F, U+007F, and as C2 80..C2 9F U+0080..U+009F.
+static bool is_control(const uint8_t* bytes, size_t left)
+{
+    return bytes[0] < ' ' || bytes[0] == 0x7F ||
+           (left >= 2 && bytes[0] == 0xC2 && bytes[1] >= 0x80 && bytes[1] < 0xA0);
+}
+
+bool ph_admission_is_sentence(const uint8_t* bytes, size_t size)
+{
+    for (size_t i = 0; i < size; ++i) {
+        if (is_control(bytes + i, size - i)) {
+            return false;
+        }
+    }
+    return size == 0 || ph_text_is_valid((const char*)bytes, size);
+}
+
+size_t ph_admission_sentence(const char* text, uint8_t bytes[PH_REFUSAL_TEXT_MAX])
+{
+    size_t size = 0;
+    for (; text[size] != '\0' && size < PH_REFUSAL_TEXT_MAX; ++size) {
+        bytes[size] = (uint8_t)text[size];
+        if (bytes[size] < ' ' || bytes[size] == 0x7F) {
+            bytes[size] = '?';
+        }
+    }
+    // Behind a whole character: at most three bytes are too many.
+    for (int i = 0; i < 3 && size > 0 && !ph_admission_is_sentence(bytes, size); ++i) {
+        --size;
+    }
+    return ph_admission_is_sentence(bytes, size) ? size : 0;
+}
+
+// ---- reasons
+
+ph_refusal ph_admission_refusal(uint8_t code)
+{
+    return code < PH_REFUSAL_COUNT ? (ph_refusal)code : PH_REFUSAL_GAME;
+}
+
+const char* ph_refusal_name(ph_refusal refusal)
+{
+    static const char* const names[PH_REFUSAL_COUNT] = {
+#define PH_REFUSAL_TEXT(name, text) [PH_REFUSAL_##name] = text,
+        PH_REFUSALS(PH_REFUSAL_TEXT)
+#undef PH_REFUSAL_TEXT
+    };
+    return (unsigned)refusal < PH_REFUSAL_COUNT ? names[refusal] : "unknown";
+}
