@@ -56,11 +56,11 @@ struct ph_net_server {
     _Atomic uint64_t refused[PH_NET_REFUSAL_COUNT];
 };
 
-// What follows happens at this time; as ph_net_server_tick(), but nothing is sent and no connection
-// ends.
 // Whether a client has been silent for so long that its player may come anew.
 bool ph_net_server_is_silent(const ph_net_server* server, int client);
 
+// What follows happens at this time; as ph_net_server_tick(), but nothing is sent and no connection
+// ends.
 void ph_net_server_advance(ph_net_server* server, uint64_t now_us, uint64_t unix_s);
 
 // The table of used tokens, with what the spent-tokens file says. @return PH_OK, or why the file cannot be used.

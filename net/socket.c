@@ -65,9 +65,14 @@ static bool is_port_taken(void)
     return WSAGetLastError() == WSAEADDRINUSE;
 }
 
-static const char* system_text(char text[SYSTEM_TEXT_SIZE])
+int ph_socket_system_error(void)
 {
-    snprintf(text, SYSTEM_TEXT_SIZE, "error %d of Windows sockets", WSAGetLastError());
+    return WSAGetLastError();
+}
+
+static const char* error_text(int error, char text[SYSTEM_TEXT_SIZE])
+{
+    snprintf(text, SYSTEM_TEXT_SIZE, "error %d of Windows sockets", error);
     return text;
 }
 
@@ -141,9 +146,14 @@ static bool is_port_taken(void)
     return errno == EADDRINUSE;
 }
 
-static const char* system_text(char text[SYSTEM_TEXT_SIZE])
+int ph_socket_system_error(void)
 {
-    snprintf(text, SYSTEM_TEXT_SIZE, "%s", strerror(errno));
+    return errno;
+}
+
+static const char* error_text(int error, char text[SYSTEM_TEXT_SIZE])
+{
+    snprintf(text, SYSTEM_TEXT_SIZE, "%s", strerror(error));
     return text;
 }
 
@@ -318,7 +328,7 @@ static ph_result open_number(ph_socket* opened, const ph_socket_def* def, bool i
 static ph_result fail_to_open(const ph_check* call, ph_result result, const ph_address* address)
 {
     char system[SYSTEM_TEXT_SIZE];
-    system_text(system);
+    error_text(ph_socket_system_error(), system);
     char text[PH_ADDRESS_TEXT_MAX];
     return ph_fail(call, result, "ph_socket_def.local_address",
                    "is %s; the operating system refuses it: %s", ph_address_print(address, text),
@@ -499,6 +509,21 @@ ph_socket_stats ph_socket_get_stats(const ph_socket* socket)
         .receive_calls = atomic_load_explicit(&socket->receive_calls, memory_order_relaxed),
         .send_calls = atomic_load_explicit(&socket->send_calls, memory_order_relaxed),
     };
+}
+
+const char* ph_socket_unsent_reason(const ph_socket* socket, char text[PH_SOCKET_REASON_SIZE])
+{
+    const int error = atomic_load_explicit(&socket->unsent_error, memory_order_relaxed);
+    if (error == 0) {
+        text[0] = '\0';
+    } else if (error == PH_SOCKET_OTHER_KIND) {
+        snprintf(text, PH_SOCKET_REASON_SIZE, "The socket is for %s",
+                 socket->local.kind == PH_ADDRESS_IPV4 ? "IPv4 only" : "IPv6");
+    } else {
+        char system[SYSTEM_TEXT_SIZE];
+        snprintf(text, PH_SOCKET_REASON_SIZE, "%s", error_text(error, system));
+    }
+    return text;
 }
 
 // ---- the outbox

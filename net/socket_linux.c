@@ -127,7 +127,7 @@ typedef struct batch {
 } batch;
 
 // What the kernel can be given; those for which it has no way are left out.
-static int fill(const ph_socket* socket, batch* all, const ph_datagram* datagrams, int count)
+static int fill(ph_socket* socket, batch* all, const ph_datagram* datagrams, int count)
 {
     int filled = 0;
     for (int i = 0; i < count; ++i) {
@@ -135,7 +135,9 @@ static int fill(const ph_socket* socket, batch* all, const ph_datagram* datagram
         struct iovec* part = &all->parts[filled];
         const ph_address* local = &datagrams[i].local;
         const socklen_t size = ph_sockaddr_put(socket, &datagrams[i].peer, peer);
-        if (size > 0) {
+        if (size == 0) {
+            ph_socket_note_unsent(socket, PH_SOCKET_OTHER_KIND);
+        } else {
             struct mmsghdr* message = &all->messages[filled];
             *part = (struct iovec){.iov_base = datagrams[i].bytes, .iov_len = datagrams[i].size};
             *message = message_of(part, peer, size);
@@ -161,8 +163,10 @@ int ph_socket_send_batch(ph_socket* socket, const ph_datagram* datagrams, int co
             at += more;
             sent += more;
         } else if (errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS) {
+            ph_socket_note_unsent(socket, errno);
             break; // full: what is left is lost, and the tick goes on
         } else if (errno != EINTR) {
+            ph_socket_note_unsent(socket, errno);
             ++at; // this one cannot be sent; the others may
         }
     }

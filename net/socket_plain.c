@@ -77,7 +77,13 @@ int ph_socket_send_batch(ph_socket* socket, const ph_datagram* datagrams, int co
             const long taken =
                 (long)sendto(socket->number, (const void*)datagrams[i].bytes,
                              (ph_sockaddr_size)datagrams[i].size, 0, (struct sockaddr*)&peer, size);
-            sent += taken == (long)datagrams[i].size ? 1 : 0;
+            if (taken == (long)datagrams[i].size) {
+                ++sent;
+            } else {
+                ph_socket_note_unsent(socket, ph_socket_system_error());
+            }
+        } else {
+            ph_socket_note_unsent(socket, PH_SOCKET_OTHER_KIND);
         }
     }
     return sent;

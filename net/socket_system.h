@@ -59,6 +59,8 @@ struct ph_socket {
     atomic_uint_fast64_t unsent;
     atomic_uint_fast64_t receive_calls;
     atomic_uint_fast64_t send_calls;
+    atomic_int
+        unsent_error; // of the system, for the newest that was not sent; 0: none, -1: PH_SOCKET_OTHER_KIND
     struct sockaddr_storage from[PH_SOCKET_BATCH_MAX];
 #if PH_SOCKET_HAS_BATCHES
     // Where the system puts what comes: the same places every time.
@@ -69,6 +71,15 @@ struct ph_socket {
     uint8_t bytes[PH_SOCKET_BATCH_MAX][PH_SOCKET_ROOM];
 };
 
+// An address of another kind than the socket's: the system was not asked.
+enum { PH_SOCKET_OTHER_KIND = -1 };
+
+// The newest datagram was not sent for this reason.
+static inline void ph_socket_note_unsent(ph_socket* socket, int error)
+{
+    atomic_store_explicit(&socket->unsent_error, error, memory_order_relaxed);
+}
+
 // As the system writes addresses; for a socket of IPv6 also those of IPv4. @return The size, 0 when
 // this socket cannot reach it.
 ph_sockaddr_size ph_sockaddr_put(const ph_socket* socket, const ph_address* address,
@@ -77,6 +88,9 @@ ph_sockaddr_size ph_sockaddr_put(const ph_socket* socket, const ph_address* addr
 // Around the use of the system's network calls; nested calls are allowed. Only Windows needs it.
 bool ph_socket_start_system(void);
 void ph_socket_stop_system(void);
+
+// What the last call of this thread that failed was refused for.
+int ph_socket_system_error(void);
 
 // {0} for anything but IPv4 and IPv6.
 ph_address ph_sockaddr_take(const struct sockaddr_storage* storage);

@@ -443,6 +443,8 @@ static void client_that_only_asks_is_refused(void** state)
         differ(&s, &c);
         age(&s, gets_on ? 10000000 : 0, gets_on ? 0 : 2000000);
         say(&c, &(ph_admission){.kind = PH_ADMISSION_ASK, .offset = (uint32_t)gets_on});
+        host_stage_tick(&s);
+        assert_int_equal(s.host->admissions.by_client[CLIENT].state, PH_HOST_ADMISSION_REFUSED);
         await_end(&s, &c);
         assert_int_equal(c.code, PH_REFUSAL_SCHEMA);
         finish(&c);
@@ -468,7 +470,7 @@ static void client_that_gives_up_and_stays_is_disconnected(void** state)
         turn(&s, &c);
     }
     assert_int_equal(c.views, views);
-    say_bytes(&c, "\xF0\x05\x01another", 10); // the first one counts
+    say_bytes(&c, "\xF0\x05\x01\x20other", 9); // the first one counts
     age(&s, 0, 2000000);
     await_end(&s, &c);
     assert_string_equal(s.reason, "no memory");

@@ -9,6 +9,7 @@
 #include <pinhole/net/pool.h>
 #include <pinhole/net/socket.h>
 
+#include <errno.h>
 #include <string.h>
 
 #if defined(__linux__)
@@ -253,14 +254,17 @@ static void fill_three(ph_datagram three[3], const ph_socket* to)
 
 // One that goes nowhere is lost; those before and behind it are not.
 // @return How often the system was called.
-static uint64_t lose_alone(const char* nowhere)
+static uint64_t lose_alone(const char* nowhere, const char* why)
 {
     ph_socket* server = open_at("127.0.0.1:0");
     ph_socket* client = open_at("127.0.0.1:0");
     ph_datagram three[3];
     fill_three(three, server);
     assert_int_equal(ph_address_parse(nowhere, &three[1].peer, NULL), PH_OK);
+    char reason[PH_SOCKET_REASON_SIZE];
+    assert_string_equal(ph_socket_unsent_reason(client, reason), "");
     assert_int_equal(ph_socket_send(client, three, 3), 2);
+    assert_string_equal(ph_socket_unsent_reason(client, reason), why);
     const ph_socket_stats stats = ph_socket_get_stats(client);
     assert_int_equal(stats.sent_datagrams, 2);
     assert_int_equal(stats.unsent_datagrams, 1);
@@ -275,7 +279,7 @@ static uint64_t lose_alone(const char* nowhere)
 static void what_has_no_way_to_its_peer_is_lost_alone(void** state)
 {
     (void)state;
-    lose_alone("[2001:db8::1]:9");
+    lose_alone("[2001:db8::1]:9", "The socket is for IPv4 only");
 }
 
 // No socket may send to all without asking for that first. Each of the three is a call of its own:
@@ -283,7 +287,7 @@ static void what_has_no_way_to_its_peer_is_lost_alone(void** state)
 static void what_the_system_refuses_is_lost_alone(void** state)
 {
     (void)state;
-    assert_int_equal(lose_alone("255.255.255.255:9"), 3);
+    assert_int_equal(lose_alone("255.255.255.255:9", strerror(EACCES)), 3);
 }
 
 // Behind one for which there is no room a batch ends; one by one, the others are tried all the same.

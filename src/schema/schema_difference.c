@@ -19,11 +19,11 @@
 
 enum { LINE_SIZE = 200 };
 
-typedef struct side {
+typedef struct schema_side {
     const ph_schema* schema;
     const char* name;
     const ph_class* type; // the class that is compared
-} side;
+} schema_side;
 
 // Cut off where it is too long.
 PH_PRINTF(2, 3)
@@ -65,7 +65,8 @@ static bool has_property(const ph_class* type, const char* name)
 }
 
 // "class ship", or "class 2 (server: ship, client: boat)".
-static const char* class_text(const side* one, const side* other, char text[LINE_SIZE])
+static const char* class_text(const schema_side* one, const schema_side* other,
+                              char text[LINE_SIZE])
 {
     const char* name = one->type->def.name;
     const int number = (int)(one->type - one->schema->classes) + 1;
@@ -79,7 +80,7 @@ static const char* class_text(const side* one, const side* other, char text[LINE
 }
 
 // Names are unique, so the longer of two lists has one that the other does not have.
-static void tell_missing_property(const side* longer, const side* shorter, char* text)
+static void tell_missing_property(const schema_side* longer, const schema_side* shorter, char* text)
 {
     for (int p = 0; p < longer->type->def.property_count; ++p) {
         const char* name = longer->type->def.properties[p].name;
@@ -91,7 +92,7 @@ static void tell_missing_property(const side* longer, const side* shorter, char*
     }
 }
 
-static void tell_property(const side* one, const side* other, int place, char* text)
+static void tell_property(const schema_side* one, const schema_side* other, int place, char* text)
 {
     char type[LINE_SIZE];
     char lines[2][LINE_SIZE];
@@ -115,7 +116,7 @@ static void tell_property(const side* one, const side* other, int place, char* t
     }
 }
 
-static void tell_in_class(const side* one, const side* other, char* text)
+static void tell_in_class(const schema_side* one, const schema_side* other, char* text)
 {
     const int count = one->type->def.property_count;
     const int other_count = other->type->def.property_count;
@@ -133,7 +134,7 @@ static void tell_in_class(const side* one, const side* other, char* text)
     }
 }
 
-static void tell_missing_class(const side* longer, const side* shorter, char* text)
+static void tell_missing_class(const schema_side* longer, const schema_side* shorter, char* text)
 {
     for (int c = 0; c < longer->schema->class_count; ++c) {
         const char* name = longer->schema->classes[c].def.name;
@@ -145,7 +146,7 @@ static void tell_missing_class(const side* longer, const side* shorter, char* te
     }
 }
 
-static void tell_class(side* one, side* other, int place, char* text)
+static void tell_class(schema_side* one, schema_side* other, int place, char* text)
 {
     one->type = &one->schema->classes[place];
     other->type = &other->schema->classes[place];
@@ -168,8 +169,8 @@ bool ph_schema_difference(const ph_schema* one, const char* one_name, const ph_s
     if (one->fingerprint == other->fingerprint) {
         return false;
     }
-    side left = {.schema = one, .name = one_name};
-    side right = {.schema = other, .name = other_name};
+    schema_side left = {.schema = one, .name = one_name};
+    schema_side right = {.schema = other, .name = other_name};
     if (one->class_count != other->class_count) {
         const bool is_longer = one->class_count > other->class_count;
         tell_missing_class(is_longer ? &left : &right, is_longer ? &right : &left, text);

@@ -118,6 +118,14 @@ typedef struct ph_socket_stats {
 /// Since the opening; named as pinhole/stats.h says. May be asked while others send.
 PH_API ph_socket_stats ph_socket_get_stats(const ph_socket* socket);
 
+/// Room for ph_socket_unsent_reason(), the zero at the end included.
+#define PH_SOCKET_REASON_SIZE 128
+
+/// Why the system would not take the newest datagram that was not sent, in its own words ("Network is
+/// unreachable"); empty when it took all. @return text.
+PH_API const char* ph_socket_unsent_reason(const ph_socket* socket,
+                                           char text[PH_SOCKET_REASON_SIZE]);
+
 // ---- many datagrams with one call
 
 /// Datagrams that wait to be sent with one call. About 24 KB: one for each thread, on its stack or
