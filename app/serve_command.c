@@ -139,11 +139,17 @@ static bool open_front(serve_job* job, ph_fault* fault)
         .listen = options->listen,
         .public_address = options->public_address,
         .keys = pair,
+        .spent_path = options->spent_path,
+        .requests_per_second = options->requests_per_second,
+        .pending = options->pending,
+        .pending_per_client = options->pending_per_client,
+        .pending_per_prefix = options->pending_per_prefix,
         .client_capacity = options->clients,
         .bits_per_second = (int)(options->kbps * 1000.0 + 0.5),
         .hz = options->hz,
         .slots = options->slots,
         .audit = job->audit,
+        .log = job->log,
         .is_rate_fixed = options->is_rate_fixed,
     };
     job->front = serve_front_create(&def, fault);
@@ -201,7 +207,7 @@ static bool open_all(serve_job* job)
     ph_fault fault = {0};
     job->keys.path = job->options.key_path;
     job->keys.second_path = job->options.second_key_path;
-    if (!open_audit(job, &fault) || !open_stage(job, &fault)) {
+    if (!open_log(job, &fault) || !open_audit(job, &fault) || !open_stage(job, &fault)) {
         return false;
     }
     job->pool = ph_pool_create(job->options.threads);
@@ -209,7 +215,7 @@ static bool open_all(serve_job* job)
         ph_fault_set_memory(&fault);
         return complain("threads", &fault);
     }
-    return open_front(job, &fault) && open_doors(job, &fault) && open_log(job, &fault);
+    return open_front(job, &fault) && open_doors(job, &fault);
 }
 
 static void close_all(serve_job* job)

@@ -20,8 +20,10 @@ struct serve_front {
     serve_client* clients; // by the client's index at the host
     int client_capacity;
     serve_audit* audit; // NULL: none
+    serve_writer* log;
     bool is_stopping;
     uint64_t game_ns;
+    ph_error error; // the newest while it opened
 };
 
 // ---- opening
@@ -32,10 +34,39 @@ static void on_messages(void* context, int client, ph_messages* messages)
     serve_client_receive(&front->clients[client], messages);
 }
 
-static bool complain(ph_result result, ph_fault* fault)
+// What is wrong with the spent-tokens file, by the name that it has here; NULL when it is something else.
+static const char* spent_sentence(const ph_error* error)
+{
+    const char* rest = strchr(error->text, ' ');
+    return strstr(error->field, "spent_tokens_path") != NULL ? rest : NULL;
+}
+
+// Into the log, which never blocks: standard error may be a pipe that is not read.
+static void tell_error(const serve_front* front, const ph_error* error)
+{
+    const char* rest = spent_sentence(error);
+    serve_writer_add(front->log, "pinhole serve: %s%s.", rest != NULL ? "--spent-tokens" : "",
+                     rest != NULL ? rest : error->text);
+}
+
+// While it opens, the error is kept and returned; later it is told.
+static void on_error(void* context, const ph_error* error)
+{
+    serve_front* front = context;
+    if (front->host == NULL) {
+        front->error = *error;
+    } else {
+        tell_error(front, error);
+    }
+}
+
+static bool complain(ph_result result, const ph_error* error, ph_fault* fault)
 {
     if (result == PH_ERROR_MEMORY) {
         return ph_fault_set_memory(fault);
+    }
+    if (spent_sentence(error) != NULL) {
+        return ph_fault_set(fault, 0, 0, "--spent-tokens%s", spent_sentence(error));
     }
     return ph_fault_set(fault, 0, 0, "%s",
                         result == PH_ERROR_TAKEN
@@ -52,6 +83,13 @@ static ph_host_def host_def_of(serve_front* front, const serve_front_def* def)
     host.listen_address = def->listen;
     host.public_address = def->public_address;
     host.protocol_id = APP_PROTOCOL_ID;
+    host.spent_tokens_path = def->spent_path;
+    host.requests_per_second = def->requests_per_second;
+    host.pending_capacity = def->pending;
+    host.pending_per_client = def->pending_per_client;
+    host.pending_per_prefix = def->pending_per_prefix;
+    host.on_error = on_error;
+    host.on_error_context = front;
     host.client_capacity = def->client_capacity;
     host.is_rate_fixed = def->is_rate_fixed;
     host.pool = def->pool;
@@ -73,7 +111,10 @@ static bool open_host(serve_front* front, const serve_front_def* def, ph_fault* 
     host->has_second_key = def->keys->has_second;
     const ph_result result = ph_host_open(host, &front->host);
     app_secret_destroy(host, sizeof *host);
-    return result == PH_OK || complain(result, fault);
+    if (result == PH_OK && front->error.result != PH_OK) {
+        tell_error(front, &front->error); // no reason not to open
+    }
+    return result == PH_OK || complain(result, &front->error, fault);
 }
 
 static ph_viewer_def view_of(const serve_front_def* def)
@@ -101,6 +142,7 @@ serve_front* serve_front_create(const serve_front_def* def, ph_fault* fault)
     front->clients = clients;
     front->client_capacity = def->client_capacity;
     front->audit = def->audit;
+    front->log = def->log;
     if (!open_host(front, def, fault)) {
         serve_front_destroy(front);
         return NULL;

@@ -23,11 +23,17 @@ typedef struct serve_front_def {
     ph_address listen;
     ph_address public_address; // port 0: the one that the socket got
     const serve_key_pair* keys;
+    const char* spent_path; // NULL: none
+    int requests_per_second;
+    int pending;
+    int pending_per_client;
+    int pending_per_prefix;
     int client_capacity;
     int bits_per_second; // 0: no limit
     double hz;           // sends per second, or PH_SENDS_AUTO
     int slots;
     serve_audit* audit; // NULL: none
+    serve_writer* log;  // for errors while it runs; NULL: none
     bool is_rate_fixed; // no controller: as much as the budget allows, whatever the links show
 } serve_front_def;
 
@@ -43,7 +49,7 @@ typedef struct serve_counts {
 
 typedef struct serve_front serve_front;
 
-// Listening. @return NULL with *fault filled. Stage, pool and audit outlive it; the keys are copied.
+// Listening. @return NULL with *fault filled. Stage, pool, log and audit outlive it; the keys are copied.
 serve_front* serve_front_create(const serve_front_def* def, ph_fault* fault);
 void serve_front_destroy(serve_front* front); // NULL is allowed
 

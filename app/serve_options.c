@@ -19,7 +19,7 @@
 #define COMMAND "pinhole serve"
 #define LISTEN_USUAL "127.0.0.1:40000"
 #define CLASSIC_HZ 5.0
-enum { ROW_COUNT = 27 };
+enum { ROW_COUNT = 32 };
 
 // ---- help
 
@@ -75,6 +75,33 @@ static void fill_rows(serve_options* o, app_option rows[ROW_COUNT])
                     "SIGHUP reads both files again",
          .text = &o->second_key_path,
          .value = "FILE"},
+        {.name = "--spent-tokens",
+         .summary = "notes spent tokens there, so that tokens made before a restart are good after "
+                    "it, once; without it they are refused",
+         .text = &o->spent_path,
+         .value = "FILE"},
+        {.name = "--requests-per-second",
+         .summary = "how many requests to connect are opened",
+         .number = &o->requests_per_second,
+         .lo = 1,
+         .hi = 1000000},
+        {.name = "--pending",
+         .summary =
+             "how many may be connecting at the same time; 0: as many as --clients, at least "
+             "256",
+         .number = &o->pending,
+         .lo = 0,
+         .hi = 1000000},
+        {.name = "--pending-per-client",
+         .summary = "of these, with one client id; 0: no limit",
+         .number = &o->pending_per_client,
+         .lo = 0,
+         .hi = 1000000},
+        {.name = "--pending-per-prefix",
+         .summary = "of these, from one /24 (IPv4) or /56 (IPv6), loopback never; 0: no limit",
+         .number = &o->pending_per_prefix,
+         .lo = 0,
+         .hi = 1000000},
         {.name = "--clients",
          .summary = "how many fit",
          .number = &o->clients,
@@ -249,6 +276,8 @@ bool serve_options_parse(int argc, char** argv, serve_options* options, int* sta
         .listen_text = LISTEN_USUAL,
         .profile_text = "pinhole",
         .clients = 64,
+        .requests_per_second = 10000,
+        .pending_per_client = 4,
         .kbps = 13.0,
         .vision_hz = SERVE_VISION_HZ_USUAL,
         .slots = 250,

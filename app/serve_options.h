@@ -17,6 +17,11 @@ typedef struct serve_options {
     const char* key_path;        // NULL: a development key
     const char* second_key_path; // NULL: none
     const char* audit_path;      // NULL: none
+    const char* spent_path;      // NULL: no spent-tokens file
+    int requests_per_second;
+    int pending; // 0: as usual
+    int pending_per_client;
+    int pending_per_prefix;
     const char* profile_text;
     const char* hz_text;
     int rate_hz;  // 0: as the source says

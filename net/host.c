@@ -36,6 +36,7 @@ ph_host_def ph_host_def_default(void)
         .tick_us = 100000,
         .listen_address = ph_socket_def_default().local_address,
         .client_capacity = 64,
+        .pending_per_client = ph_net_server_def_default().pending_per_client,
         .cookie = COOKIE,
     };
 }
@@ -51,14 +52,18 @@ static ph_socket_batch* own_outbox(const ph_host* host)
 static void send_of_netcode(void* context, const ph_address* to, const void* bytes, size_t size)
 {
     ph_host* host = context;
+    const int client = ph_net_server_find(host->server, to);
     if ((*(const uint8_t*)bytes & 15) == PH_NETCODE_KEEP_ALIVE) {
-        ph_host_session* session =
-            ph_host_sessions_find(&host->sessions, ph_net_server_find(host->server, to));
+        ph_host_session* session = ph_host_sessions_find(&host->sessions, client);
         if (session != NULL) {
             ph_host_session_pay(host, session, size, ph_socket_now_us());
         }
     }
-    ph_socket_batch_add(own_outbox(host), to, bytes, size);
+    const ph_address* local = host->answers_from;
+    if (local == NULL && client >= 0) {
+        local = &host->workers.local_of[client];
+    }
+    ph_socket_batch_add_from(own_outbox(host), to, local, bytes, size);
 }
 
 static ph_address public_address(const ph_host* host, const ph_host_def* def)
@@ -89,6 +94,11 @@ static void check_def(ph_check* check, const ph_host_def* def)
                   "ph_host_def.listen_address", "none", "an IPv4 or IPv6 address");
     ph_check_range(check, "ph_host_def.client_capacity", def->client_capacity, 1,
                    PH_NET_CLIENTS_MAX);
+    ph_check_range(check, "ph_host_def.pending_capacity", def->pending_capacity, 0, PH_NO_END);
+    ph_check_range(check, "ph_host_def.pending_per_client", def->pending_per_client, 0, PH_NO_END);
+    ph_check_range(check, "ph_host_def.pending_per_prefix", def->pending_per_prefix, 0, PH_NO_END);
+    ph_check_range(check, "ph_host_def.requests_per_second", def->requests_per_second, 0,
+                   PH_NO_END);
     ph_check_range(check, "ph_host_def.public_address.kind", def->public_address.kind,
                    PH_ADDRESS_NONE, PH_ADDRESS_IPV6);
     if (def->pool != NULL) {
@@ -114,6 +124,13 @@ static ph_result create_server(ph_host* host, const ph_host_def* def)
     server.has_second_key = def->has_second_key;
     server.addresses[server.address_count++] = host->public_address;
     server.client_capacity = def->client_capacity;
+    server.pending_capacity = def->pending_capacity;
+    server.pending_per_client = def->pending_per_client;
+    server.pending_per_prefix = def->pending_per_prefix;
+    server.requests_per_second = def->requests_per_second;
+    server.spent_tokens_path = def->spent_tokens_path;
+    server.on_error = def->on_error;
+    server.on_error_context = def->on_error_context;
     server.keep_alive_ms = KEEP_ALIVE_MS;
     server.refuses_spent_tokens = true;
     server.allocator = def->allocator;
@@ -157,6 +174,7 @@ ph_result ph_host_open(const ph_host_def* def, ph_host** host)
     // The server alone keeps the keys.
     sodium_memzero(opened->def.private_key, sizeof opened->def.private_key);
     sodium_memzero(opened->def.second_key, sizeof opened->def.second_key);
+    opened->def.spent_tokens_path = NULL;
     const ph_result result = open_parts(opened, def);
     if (result != PH_OK) {
         ph_host_close(opened);

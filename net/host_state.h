@@ -20,6 +20,7 @@ struct ph_host {
     ph_address public_address;
     ph_host_workers workers;
     ph_host_sessions sessions;
+    const ph_address* answers_from; // where the datagram came to that netcode reads now; NULL: none
 
     // The present sends.
     int first; // place in the active list at which they begin

@@ -23,6 +23,7 @@ enum {
 
 typedef struct ph_host_unmatched {
     ph_address from;
+    ph_address local;
     size_t size;
     uint8_t bytes[PH_NETCODE_DATAGRAM_MAX + 1];
 } unmatched_datagram;
@@ -71,9 +72,12 @@ ph_result ph_host_workers_open(ph_host_workers* workers, const ph_host_def* def)
         ph_allocate_zeroed(&def->allocator, (size_t)workers->count * sizeof(ph_host_worker));
     workers->worker_of = ph_allocate_array(&def->allocator, (size_t)def->client_capacity,
                                            sizeof *workers->worker_of);
+    workers->local_of = ph_allocate_zeroed(&def->allocator, (size_t)def->client_capacity *
+                                                                sizeof *workers->local_of);
     workers->unmatched =
         ph_allocate_array(&def->allocator, unmatched_room(workers), sizeof(unmatched_datagram));
-    if (workers->workers == NULL || workers->worker_of == NULL || workers->unmatched == NULL) {
+    if (workers->workers == NULL || workers->worker_of == NULL || workers->local_of == NULL ||
+        workers->unmatched == NULL) {
         return PH_ERROR_MEMORY;
     }
     for (int i = 0; i < workers->socket_count; ++i) {
@@ -99,6 +103,8 @@ void ph_host_workers_close(ph_host_workers* workers)
                      sizeof(unmatched_datagram));
     ph_release_array(&allocator, workers->worker_of, (size_t)workers->client_capacity,
                      sizeof *workers->worker_of);
+    ph_release(&allocator, workers->local_of,
+               (size_t)workers->client_capacity * sizeof *workers->local_of);
     ph_release(&allocator, workers->workers, (size_t)workers->count * sizeof(ph_host_worker));
     *workers = (ph_host_workers){0};
 }
@@ -155,6 +161,7 @@ static void keep(ph_host_worker* worker, const ph_datagram* datagram)
 {
     unmatched_datagram* kept = &worker->unmatched[worker->unmatched_count++];
     kept->from = datagram->peer;
+    kept->local = datagram->local;
     kept->size = datagram->size;
     memcpy(kept->bytes, datagram->bytes, datagram->size);
 }
@@ -181,14 +188,18 @@ static void receive_batch(const ph_host* host, int index, int max)
 static void receive_unmatched(ph_host* host, int worker, unmatched_datagram* other)
 {
     ph_net_payload payload;
-    if (ph_net_server_receive(host->server, &other->from, other->bytes, other->size, &payload) !=
-        PH_NET_REFUSAL_NONE) {
+    host->answers_from = &other->local;
+    const ph_net_refusal refusal =
+        ph_net_server_receive(host->server, &other->from, other->bytes, other->size, &payload);
+    host->answers_from = NULL;
+    if (refusal != PH_NET_REFUSAL_NONE) {
         return; // any sender can forge the address of a client
     }
     take(host, &payload, 1);
     const int client = ph_net_server_find(host->server, &other->from);
     if (client >= 0) {
         host->workers.worker_of[client] = (int16_t)worker;
+        host->workers.local_of[client] = other->local;
     }
 }
 

@@ -26,7 +26,8 @@ typedef struct ph_host_workers {
     int socket_count;
     // Of the workers with a socket: datagrams that are given to netcode later.
     struct ph_host_unmatched* unmatched;
-    int16_t* worker_of; // by client; -1: nothing has come by any
+    int16_t* worker_of;   // by client; -1: nothing has come by any
+    ph_address* local_of; // by client: to which of our addresses it sends; {0}: the only one
     int client_capacity;
     ph_allocator allocator;
 } ph_host_workers;

@@ -105,7 +105,10 @@ static ph_net_refusal use_token(ph_net_server* server, const request* now)
         ph_used_tokens_may_have_forgotten(&server->used_tokens, &age)) {
         return PH_NET_REFUSAL_TOKEN_OLD;
     }
-    ph_used_tokens_add(&server->used_tokens, now->tag, &age, now->from, server->unix_s);
+    ph_used_token* added =
+        ph_used_tokens_add(&server->used_tokens, now->tag, &age, now->from, server->unix_s);
+    added->id_rate =
+        (uint16_t)(ph_hash_key(now->token.client_id, server->id_seed) % PH_NET_ID_RATES);
     return PH_NET_REFUSAL_NONE;
 }
 
@@ -125,13 +128,12 @@ static void send_challenge(ph_net_server* server, const ph_address* to,
 static void remember(ph_net_server* server, const request* now)
 {
     const ph_token_private* token = &now->token;
-    ph_pending* pending = ph_pending_put(&server->pending, now->from);
+    ph_pending* pending = ph_pending_put(&server->pending, now->from, token->client_id);
     // The same token again: an answer to any challenge since its first request will do.
     if (memcmp(pending->tag, now->tag, PH_NETCODE_TAG_SIZE) != 0) {
         pending->first_challenge = server->challenge_sequence;
         memcpy(pending->tag, now->tag, PH_NETCODE_TAG_SIZE);
     }
-    pending->client_id = token->client_id;
     pending->timeout_s = token->timeout_s;
     pending->key_place = (uint8_t)now->key_place;
     pending->server_place = (uint8_t)now->place;
@@ -182,10 +184,44 @@ static ph_net_refusal open_token(const ph_net_server* server, const uint8_t* byt
     return refusal;
 }
 
+// Whether a client id may have another of its known tokens opened now.
+static bool take_id_credit(ph_net_server* server, int index)
+{
+    ph_net_id_rate* rate = &server->id_rates[index];
+    const uint64_t most = PH_NET_ID_REQUESTS_PER_SECOND * (uint64_t)CREDIT_PER_REQUEST;
+    const uint64_t elapsed_us = server->now_us - rate->filled_us;
+    const uint64_t more = elapsed_us < 1000000 ? elapsed_us * PH_NET_ID_REQUESTS_PER_SECOND : most;
+    rate->credit = (uint32_t)(rate->credit + more < most ? rate->credit + more : most);
+    rate->filled_us = server->now_us;
+    if (rate->credit < CREDIT_PER_REQUEST) {
+        return false;
+    }
+    rate->credit -= CREDIT_PER_REQUEST;
+    return true;
+}
+
+// What can be said of a token that was used before, by its tag: nothing costly for a copy from elsewhere, and one
+// client's requests do not use up what is opened for all. (With the tag of another one, but other bytes, it would be
+// refused by its seal.)
+static ph_net_refusal test_known(ph_net_server* server, const ph_address* from, const uint8_t* tag)
+{
+    const ph_used_token* used = ph_used_tokens_find(&server->used_tokens, tag);
+    if (used == NULL) {
+        return PH_NET_REFUSAL_NONE;
+    }
+    if (!ph_address_is_equal(&used->address, from)) {
+        return PH_NET_REFUSAL_TOKEN_USED;
+    }
+    return take_id_credit(server, used->id_rate) ? PH_NET_REFUSAL_NONE : PH_NET_REFUSAL_BUSY;
+}
+
 ph_net_refusal ph_handshake_request(ph_net_server* server, const ph_address* from,
                                     const uint8_t* bytes, size_t size)
 {
     ph_net_refusal refusal = test_in_clear(server, bytes, size);
+    if (refusal == PH_NET_REFUSAL_NONE) {
+        refusal = test_known(server, from, bytes + TAG_AT);
+    }
     if (refusal != PH_NET_REFUSAL_NONE) {
         return refusal;
     }
@@ -275,6 +311,9 @@ ph_net_refusal ph_handshake_response(ph_net_server* server, const ph_address* fr
     ph_used_token* used = ph_used_tokens_find(&server->used_tokens, pending->tag);
     if (used == NULL) {
         return PH_NET_REFUSAL_TOKEN_OLD; // forgotten since: how far its numbers went is not known
+    }
+    if (server->slots.free_count > 0 && !ph_net_server_note_spent(server, used)) {
+        return PH_NET_REFUSAL_SPENT_TOKENS;
     }
     const int client = take_slot(server, pending, used, &challenge);
     if (client < 0) {

@@ -30,7 +30,8 @@ enum {
 
 ph_net_server_def ph_net_server_def_default(void)
 {
-    return (ph_net_server_def){.client_capacity = 64, .keep_alive_ms = 100, .cookie = COOKIE};
+    return (ph_net_server_def){
+        .client_capacity = 64, .pending_per_client = 4, .keep_alive_ms = 100, .cookie = COOKIE};
 }
 
 static int at_least(int value, int minimum)
@@ -59,6 +60,10 @@ static void check_def(ph_check* check, const ph_net_server_def* def)
                    PH_NET_CLIENTS_MAX);
     ph_check_range(check, "ph_net_server_def.pending_capacity", def->pending_capacity, 0,
                    PH_NO_END);
+    ph_check_range(check, "ph_net_server_def.pending_per_client", def->pending_per_client, 0,
+                   PH_NO_END);
+    ph_check_range(check, "ph_net_server_def.pending_per_prefix", def->pending_per_prefix, 0,
+                   PH_NO_END);
     ph_check_range(check, "ph_net_server_def.used_token_capacity", def->used_token_capacity, 0,
                    PH_NO_END);
     ph_check_range(check, "ph_net_server_def.requests_per_second", def->requests_per_second, 0,
@@ -81,22 +86,26 @@ static void fill_random(const ph_net_server* server, void* bytes, size_t size)
     }
 }
 
-static ph_result create_tables(ph_net_server* server)
+static ph_result create_tables(ph_net_server* server, const ph_check* call)
 {
     const ph_net_server_def* def = &server->def;
     ph_address_secret secret;
     uint64_t seed;
     fill_random(server, secret.bytes, sizeof secret.bytes);
     fill_random(server, &seed, sizeof seed);
+    fill_random(server, &server->id_seed, sizeof server->id_seed);
     ph_result result =
         ph_net_slots_create(&server->slots, &def->allocator, def->client_capacity, &secret);
     if (result == PH_OK) {
-        result =
-            ph_pending_create(&server->pending, &def->allocator, def->pending_capacity, &secret);
+        const ph_pending_def pending = {
+            .capacity = def->pending_capacity,
+            .group_max = {[PH_PENDING_BY_CLIENT_ID] = def->pending_per_client,
+                          [PH_PENDING_BY_PREFIX] = def->pending_per_prefix},
+        };
+        result = ph_pending_create(&server->pending, &def->allocator, &pending, &secret);
     }
     if (result == PH_OK) {
-        result = ph_used_tokens_create(&server->used_tokens, &def->allocator,
-                                       def->used_token_capacity, seed);
+        result = ph_net_server_create_used(server, call, seed);
     }
     return result;
 }
@@ -120,7 +129,7 @@ ph_result ph_net_server_create_with(const ph_net_server_def* def, ph_net_random_
     created->random = random;
     created->random_context = context;
     fill_in(&created->def);
-    const ph_result result = create_tables(created);
+    const ph_result result = create_tables(created, &check);
     // Set here and never again: after a stop and a start it goes on where it was. A token has one
     // server-to-client key for all servers that it names and for all their starts. Two packets with one
     // key and number would give away the key that seals: so each server object counts from a place of
@@ -131,7 +140,7 @@ ph_result ph_net_server_create_with(const ph_net_server_def* def, ph_net_random_
     created->global_sequence = UINT64_C(1) << 63 | start >> 3;
     if (result != PH_OK) {
         ph_net_server_destroy(created);
-        return ph_fail_memory(&check); // nothing else can fail
+        return result == PH_ERROR_MEMORY ? ph_fail_memory(&check) : result;
     }
     *server = created;
     return PH_OK;
@@ -180,6 +189,7 @@ void ph_net_server_destroy(ph_net_server* server)
     ph_net_slots_destroy(&server->slots);
     ph_pending_destroy(&server->pending);
     ph_used_tokens_destroy(&server->used_tokens);
+    ph_spent_file_close(&server->spent_file);
     const ph_allocator allocator = server->def.allocator;
     sodium_memzero(server, sizeof *server);
     ph_release(&allocator, server, sizeof *server);
@@ -221,6 +231,12 @@ void ph_net_server_start(ph_net_server* server, uint64_t now_us, uint64_t unix_s
     fill_random(server, server->challenge_key, sizeof server->challenge_key);
     server->challenge_sequence = 0;
     server->request_credit = (uint64_t)server->def.requests_per_second * 1000000;
+    for (int i = 0; i < PH_NET_ID_RATES; ++i) {
+        server->id_rates[i] = (ph_net_id_rate){
+            .filled_us = now_us,
+            .credit = PH_NET_ID_REQUESTS_PER_SECOND * 1000000,
+        };
+    }
     server->now_us = now_us;
     server->lapsed_us = now_us;
     if (unix_s > server->unix_s) {
@@ -228,7 +244,7 @@ void ph_net_server_start(ph_net_server* server, uint64_t now_us, uint64_t unix_s
     }
     if (!server->has_started) {
         server->has_started = true; // later starts know which tokens were spent before
-        server->oldest_token_us = start_us(unix_s);
+        ph_net_server_start_spent(server, start_us(unix_s));
     }
     server->is_running = true;
 }

@@ -48,20 +48,16 @@ static ph_result check_def(const ph_token_def* def)
     return check.result;
 }
 
-// Between create_s and the time by the system's clock: so never later than the token is really made, and exact as
-// long as create_s is the present second. Servers hold it against the time of their start.
+// By the system's clock, as long as create_s is the present second or the one before (the coarse clock of time() is a
+// little behind): so never later than the token is really made. Servers hold it against the time of their start.
 static uint64_t made_us(const ph_token_def* def)
 {
     const uint64_t now_us = ph_wall_now_us();
-    if (def->create_s > UINT64_MAX / 1000000 - 1) {
-        return UINT64_MAX;
+    const uint64_t now_s = now_us / 1000000;
+    if (now_s == def->create_s || now_s == def->create_s + 1) {
+        return now_us;
     }
-    const uint64_t first_us = def->create_s * 1000000;
-    const uint64_t last_us = first_us + 999999;
-    if (now_us < first_us || now_us > last_us + 1000000) {
-        return first_us; // of another time than ours
-    }
-    return now_us < last_us ? now_us : last_us;
+    return def->create_s < UINT64_MAX / 1000000 ? def->create_s * 1000000 : UINT64_MAX;
 }
 
 static void seal_private(const ph_token_def* def, const ph_token_secrets* secrets, bool is_dated,

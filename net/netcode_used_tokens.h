@@ -24,13 +24,14 @@ typedef struct ph_token_age {
 
 typedef struct ph_used_token {
     uint8_t tag[PH_NETCODE_TAG_SIZE];
-    ph_address address;    // {0}: any other than the one from which it comes
-    uint32_t requested_ms; // when it was last opened, in the low bits of the time
+    ph_address address; // {0}: any other than the one from which it comes
     uint64_t expire_s;
     uint64_t made;    // made_us of dated ones; undated ones are counted
     uint32_t packets; // that were sent with its keys by connections that have ended
-    bool is_dated;
-    bool is_spent; // a connection was made with it
+    uint16_t id_rate; // of its client id, among those of the server
+    bool is_dated : 1;
+    bool is_spent : 1; // a connection was made with it
+    bool is_noted : 1; // in the spent-tokens file
 } ph_used_token;
 
 // {0} may be destroyed. Fields are read-only outside netcode_used_tokens.c, those of a token are not.

@@ -492,14 +492,23 @@ void ph_socket_batch_flush(ph_socket_batch* outbox)
 
 void ph_socket_batch_add(void* context, const ph_address* to, const void* bytes, size_t size)
 {
+    ph_socket_batch_add_from(context, to, NULL, bytes, size);
+}
+
+void ph_socket_batch_add_from(ph_socket_batch* outbox, const ph_address* to,
+                              const ph_address* local, const void* bytes, size_t size)
+{
     PH_ASSERT(size <= PH_NETCODE_DATAGRAM_MAX);
 
-    ph_socket_batch* outbox = context;
     if (outbox->count == PH_SOCKET_BATCH_MAX || outbox->used + size > sizeof outbox->bytes) {
         ph_socket_batch_flush(outbox);
     }
     uint8_t* copy = outbox->bytes + outbox->used;
     memcpy(copy, bytes, size);
-    outbox->datagrams[outbox->count++] = (ph_datagram){.peer = *to, .bytes = copy, .size = size};
+    ph_datagram* datagram = &outbox->datagrams[outbox->count++];
+    *datagram = (ph_datagram){.peer = *to, .bytes = copy, .size = size};
+    if (local != NULL) {
+        datagram->local = *local;
+    }
     outbox->used += size;
 }

@@ -28,16 +28,18 @@ static void a_full_table_forgets_the_client_that_waited_longest(void** state)
     test_memory memory = {0};
     const ph_allocator allocator = test_memory_allocator(&memory);
     ph_pending_table table;
-    assert_int_equal(ph_pending_create(&table, &allocator, 3, &the_secret), PH_OK);
+    assert_int_equal(
+        ph_pending_create(&table, &allocator, &(ph_pending_def){.capacity = 3}, &the_secret),
+        PH_OK);
     for (uint32_t i = 0; i < 3; ++i) {
         const ph_address address = numbered(i);
-        ph_pending_put(&table, &address)->client_id = i;
+        ph_pending_put(&table, &address, i);
     }
     const ph_address first = numbered(0);
     const ph_address second = numbered(1);
     const ph_address fourth = numbered(3);
-    assert_int_equal(ph_pending_put(&table, &first)->client_id, 0); // asks again: the newest now
-    assert_int_equal(ph_pending_put(&table, &fourth)->client_id, 0);
+    assert_int_equal(ph_pending_put(&table, &first, 0)->client_id, 0); // asks again: the newest now
+    assert_int_equal(ph_pending_put(&table, &fourth, 0)->client_id, 0);
     assert_int_equal(table.count, 3);
     assert_null(ph_pending_find(&table, &second));
     assert_non_null(ph_pending_find(&table, &first));
@@ -53,11 +55,13 @@ static void entries_lapse_by_their_own_timeouts(void** state)
     test_memory memory = {0};
     const ph_allocator allocator = test_memory_allocator(&memory);
     ph_pending_table table;
-    assert_int_equal(ph_pending_create(&table, &allocator, 8, &the_secret), PH_OK);
+    assert_int_equal(
+        ph_pending_create(&table, &allocator, &(ph_pending_def){.capacity = 8}, &the_secret),
+        PH_OK);
     static const int32_t timeouts[] = {5, 1, -1, 0, 3};
     for (uint32_t i = 0; i < 5; ++i) {
         const ph_address address = numbered(i);
-        ph_pending* entry = ph_pending_put(&table, &address);
+        ph_pending* entry = ph_pending_put(&table, &address, 0);
         entry->timeout_s = timeouts[i];
         entry->requested_us = 7000000;
     }
@@ -82,9 +86,11 @@ static void what_is_forgotten_is_wiped(void** state)
     static const uint8_t zeros[PH_NETCODE_KEY_SIZE];
     const ph_allocator allocator = {0};
     ph_pending_table table;
-    assert_int_equal(ph_pending_create(&table, &allocator, 1, &the_secret), PH_OK);
+    assert_int_equal(
+        ph_pending_create(&table, &allocator, &(ph_pending_def){.capacity = 1}, &the_secret),
+        PH_OK);
     const ph_address address = numbered(1);
-    ph_pending* entry = ph_pending_put(&table, &address);
+    ph_pending* entry = ph_pending_put(&table, &address, 0);
     memset(entry->client_to_server_key, 1, PH_NETCODE_KEY_SIZE);
     memset(entry->server_to_client_key, 2, PH_NETCODE_KEY_SIZE);
     ph_pending_remove(&table, entry);
@@ -101,7 +107,9 @@ static void pending_agrees_with_a_plain_list(void** state)
     (void)state;
     const ph_allocator allocator = {0};
     ph_pending_table table;
-    assert_int_equal(ph_pending_create(&table, &allocator, MODEL_CAPACITY, &the_secret), PH_OK);
+    assert_int_equal(ph_pending_create(&table, &allocator,
+                                       &(ph_pending_def){.capacity = MODEL_CAPACITY}, &the_secret),
+                     PH_OK);
     test_rng rng = {.state = 8};
     uint32_t model[MODEL_CAPACITY + 1];
     int count = 0;
@@ -121,7 +129,7 @@ static void pending_agrees_with_a_plain_list(void** state)
         if (found != NULL && test_rng_below(&rng, 3) == 0) {
             ph_pending_remove(&table, found);
         } else {
-            ph_pending_put(&table, &address);
+            ph_pending_put(&table, &address, 0);
             if (count == MODEL_CAPACITY) {
                 memmove(model, model + 1, (size_t)(--count) * sizeof *model);
             }
@@ -130,6 +138,60 @@ static void pending_agrees_with_a_plain_list(void** state)
         assert_int_equal(table.count, count);
     }
     assert_true(ph_pending_validate(&table));
+    ph_pending_destroy(&table);
+}
+
+// Two entries for each of some ids, five for each of some networks; the model is a list, oldest first.
+static void groups_make_room_among_themselves(void** state)
+{
+    (void)state;
+    enum { CAPACITY = 30 };
+    const ph_allocator allocator = {0};
+    ph_pending_table table;
+    const ph_pending_def def = {.capacity = CAPACITY, .group_max = {2, 5}};
+    assert_int_equal(ph_pending_create(&table, &allocator, &def, &the_secret), PH_OK);
+    test_rng rng = {.state = 9};
+    ph_pending model[CAPACITY + 1];
+    int count = 0;
+    for (int round = 0; round < 5000; ++round) {
+        const uint8_t bytes[4] = {10, 0, (uint8_t)test_rng_below(&rng, 9),
+                                  (uint8_t)test_rng_below(&rng, 9)};
+        const ph_pending added = {
+            .address = ph_address_make_ipv4(bytes, 1),
+            .client_id = test_rng_below(&rng, 30),
+        };
+        int same_id = 0;
+        int same_network = 0;
+        int out = -1; // the first, by this order of reasons, that makes room
+        for (int i = count - 1; i >= 0; --i) {
+            if (ph_address_is_equal(&model[i].address, &added.address)) {
+                memmove(model + i, model + i + 1, (size_t)(--count - i) * sizeof *model);
+            }
+        }
+        for (int reason = 0; reason < 3; ++reason) {
+            same_id = same_network = 0;
+            for (int i = count - 1; i >= 0; --i) {
+                same_id += model[i].client_id == added.client_id;
+                same_network += model[i].address.bytes[2] == bytes[2];
+            }
+            for (out = 0; out < count; ++out) {
+                if ((same_id >= 2 && model[out].client_id == added.client_id) ||
+                    (same_id < 2 && same_network >= 5 && model[out].address.bytes[2] == bytes[2]) ||
+                    (same_id < 2 && same_network < 5 && count == CAPACITY)) {
+                    memmove(model + out, model + out + 1, (size_t)(--count - out) * sizeof *model);
+                    break;
+                }
+            }
+        }
+        model[count++] = added;
+        assert_int_equal(ph_pending_put(&table, &added.address, added.client_id)->client_id,
+                         added.client_id);
+        assert_int_equal(table.count, count);
+        assert_true(ph_pending_validate(&table));
+        for (int i = 0; i < count; ++i) {
+            assert_non_null(ph_pending_find(&table, &model[i].address));
+        }
+    }
     ph_pending_destroy(&table);
 }
 
@@ -364,7 +426,7 @@ static void every_failing_allocation_leaves_nothing(void** state)
         ph_net_server* server = (ph_net_server*)&memory;
         const ph_result result = ph_net_server_create(&def, &server);
         if (result == PH_OK) {
-            assert_int_equal(n, 1 + 12); // all were walked
+            assert_int_equal(n, 1 + 13); // all were walked
             ph_net_server_destroy(server);
             test_memory_assert_clean(&memory);
             break;
@@ -465,6 +527,7 @@ int main(void)
         cmocka_unit_test(entries_lapse_by_their_own_timeouts),
         cmocka_unit_test(what_is_forgotten_is_wiped),
         cmocka_unit_test(pending_agrees_with_a_plain_list),
+        cmocka_unit_test(groups_make_room_among_themselves),
         cmocka_unit_test(the_oldest_token_is_forgotten_first),
         cmocka_unit_test(a_token_that_could_be_used_is_never_forgotten_silently),
         cmocka_unit_test(expired_tokens_make_room_first),

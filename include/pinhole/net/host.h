@@ -63,7 +63,8 @@ typedef struct ph_host_def {
     ph_address public_address;
     /// Tokens of another protocol are refused. Default 0.
     uint64_t protocol_id;
-    /// What the backend seals tokens with; each token lets its owner in once. They want a timeout of 5 s
+    /// What the backend seals tokens with; each token lets its owner in once, and none that was made before the host was
+    /// opened, unless there is a spent-tokens file. They want a timeout of 5 s
     /// or more: a client for which there is nothing new is sent something every 1.5 s, and any of it may be
     /// lost.
     uint8_t private_key[PH_NETCODE_KEY_SIZE];
@@ -72,6 +73,15 @@ typedef struct ph_host_def {
     bool has_second_key;
     /// How many clients fit: 1..PH_NET_CLIENTS_MAX. Default 64.
     int client_capacity;
+
+    /// How many may be connecting at the same time, of one client id (default 4), and of one network (default 0, no
+    /// limit); how many requests are opened each second; a file in which spent tokens are noted, so that they
+    /// outlive the host. As the same fields of ph_net_server_def.
+    int pending_capacity;
+    int pending_per_client;
+    int pending_per_prefix;
+    int requests_per_second;
+    const char* spent_tokens_path;
 
     /// Sends as much as the budget allows, whatever the links show. Default false.
     bool is_rate_fixed;
@@ -95,7 +105,7 @@ typedef struct ph_host ph_host;
 PH_API ph_host_def ph_host_def_default(void);
 
 /// Opens the sockets. The def holds the private keys: wipe them afterwards.
-/// @return PH_OK, PH_ERROR_TAKEN (the port is in use), PH_ERROR_ARGUMENT (a field of the def),
+/// @return PH_OK, PH_ERROR_TAKEN (the port or the spent-tokens file is in use), PH_ERROR_ARGUMENT (a field of the def),
 /// PH_ERROR_MEMORY, or PH_ERROR_SYSTEM; *host is NULL unless PH_OK.
 PH_API ph_result ph_host_open(const ph_host_def* def, ph_host** host);
 

@@ -64,13 +64,22 @@ typedef struct ph_net_server_def {
     /// forgotten. 0 (the default) means as many as clients fit, and at least 256.
     int pending_capacity;
 
+    /// How many of these may have one client id, each with a token of its own: beyond that the id's own oldest
+    /// is forgotten, so that one player with many tokens locks none out. 0: no limit. Default 4.
+    int pending_per_client;
+
+    /// How many of these may come from one network: the first 24 bits of an IPv4 address, 56 of IPv6; never
+    /// counts on loopback. Players share addresses, so choose it with care. 0 (the default): no limit.
+    int pending_per_prefix;
+
     /// How many tokens are remembered as used. Beyond that the one that expires first is forgotten, and if
     /// it had not expired yet, unknown tokens that expire no later are refused from then on. 0 (the default)
     /// means 8 for each client that fits, and at least 2048.
     int used_token_capacity;
 
     /// Requests whose token is opened, for each second; the others are refused as busy, before
-    /// anything costly. A forged one costs 1 us, a genuine one 7. 0 (the default) means 10,000.
+    /// anything costly. A forged one costs 1 us, a genuine one 7. Of one client id, tokens that are known are
+    /// opened no more than 40 times a second. 0 (the default) means 10,000.
     int requests_per_second;
 
     /// A client hears something at least this often, in ms. Default 100, as the standard has it. A
@@ -81,6 +90,13 @@ typedef struct ph_net_server_def {
     /// the token expires; then two connections have the same keys, and an eavesdropper can play what it has
     /// recorded of the first client into the second connection. Default false: the standard.
     bool refuses_spent_tokens;
+
+    /// A file in which the server notes each token that has let a client in, and reads after a restart which were:
+    /// so tokens live longer than the server, and undated ones of other makers are not let in twice either. It
+    /// is made when there is none, read and kept by one server at a time, 32 bytes for each connection; what has
+    /// expired goes when the server starts. Without it dated tokens made before the start are refused. When it
+    /// cannot be written, newcomers are refused, and that is reported. NULL (the default): none. Copied.
+    const char* spent_tokens_path;
 
     /// Where datagrams go.
     ph_net_sink sink;
@@ -102,8 +118,9 @@ typedef struct ph_net_server ph_net_server;
 PH_API ph_net_server_def ph_net_server_def_default(void);
 
 /// Creates a server that is stopped. The def holds the private key: wipe it afterwards.
-/// @return PH_OK, or PH_ERROR_ARGUMENT (a field of the def) or PH_ERROR_MEMORY with *server set to NULL and
-///         nothing leaked.
+/// @return PH_OK, or PH_ERROR_ARGUMENT (a field of the def), PH_ERROR_MEMORY, PH_ERROR_TAKEN (another server has
+///         the spent-tokens file) or PH_ERROR_SYSTEM (it cannot be opened) with *server set to NULL and nothing
+///         leaked.
 PH_API ph_result ph_net_server_create(const ph_net_server_def* def, ph_net_server** server);
 
 /// Changes the keys that tokens are sealed with while the server runs; second_key may be NULL for none. Both
