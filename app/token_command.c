@@ -44,7 +44,8 @@ static void print_help(const app_option* table)
            "\n"
            "What a backend does for a player who has logged in. The token (2048 bytes) holds\n"
            "the keys of one connection: give it to its player alone, and keep its life short.\n"
-           "The key belongs to backend and servers only.\n"
+           "The key belongs to backend and servers only. Make tokens while the server runs: it\n"
+           "refuses those made before its start, unless it has --spent-tokens.\n"
            "\n"
            "options:\n");
     app_options_print(table);
