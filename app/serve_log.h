@@ -24,6 +24,7 @@ typedef struct serve_report {
     double loss;          // mean, 0..1
     double oldest_due_ms; // the longest that any client has waited for something
     uint64_t log_dropped; // lines of the log that got lost
+    uint64_t audit_dropped;
 } serve_report;
 
 serve_report serve_report_make(const serve_front* front, ph_pace* pace, const ph_world* world);

@@ -114,6 +114,7 @@ size_t serve_metrics_print(const serve_report* now, char* text, size_t capacity)
               now->oldest_due_ms / 1000.0);
     add_count(&to, "log_lines_dropped_total", "Lines of the log that nobody read, or that failed.",
               now->log_dropped);
+    add_count(&to, "audit_lines_dropped_total", "The same of the audit log.", now->audit_dropped);
     add_gauge(&to, "process_cpu_seconds", "Processor time since the start.",
               (double)now->cpu_us / 1e6);
     return to.length;

@@ -19,7 +19,7 @@
 #define COMMAND "pinhole serve"
 #define LISTEN_USUAL "127.0.0.1:40000"
 #define CLASSIC_HZ 5.0
-enum { ROW_COUNT = 29 };
+enum { ROW_COUNT = 32 };
 
 // ---- help
 
@@ -33,8 +33,9 @@ static void print_help(const app_option* table)
            "Plays a recording or a scene in a loop and shows it to every client with a connect "
            "token.\n"
            "Each client looks through the eyes of one entity, chosen by the client's number.\n"
-           "SIGTERM or Ctrl-C: the clients are told, the exit status is 0. docs/serving.md says\n"
-           "what the log and the metrics mean.\n"
+           "SIGTERM or Ctrl-C: the clients are told, the exit status is 0. SIGHUP: with --key the\n"
+           "keys are read again, without it the server ends. docs/serving.md says what the log\n"
+           "and the metrics mean, docs/operating.md how to run a server for players.\n"
            "\n"
            "options:\n");
     app_options_print(table);
@@ -68,6 +69,11 @@ static void fill_rows(serve_options* o, app_option rows[ROW_COUNT])
          .summary = "key of backend and servers, 64 hexadecimal digits; without it one for "
                     "development is made",
          .text = &o->key_path,
+         .value = "FILE"},
+        {.name = "--second-key",
+         .summary = "another key whose tokens are taken, too, while keys change; may be absent; "
+                    "SIGHUP reads both files again",
+         .text = &o->second_key_path,
          .value = "FILE"},
         {.name = "--spent-tokens",
          .summary = "notes spent tokens there, so that tokens made before a restart are good after "
@@ -124,6 +130,14 @@ static void fill_rows(serve_options* o, app_option rows[ROW_COUNT])
          .summary = "port on 127.0.0.1 where pinhole bots finds the truth; 0: any; without it none",
          .text = &o->truth_text,
          .value = "PORT"},
+        {.name = "--audit",
+         .summary = "a line for each client that comes and goes, with time, number and why; SIGHUP "
+                    "opens it again",
+         .text = &o->audit_path,
+         .value = "FILE"},
+        {.name = "--audit-addresses",
+         .summary = "addresses of clients in the audit log, too",
+         .is_set = &o->has_audit_addresses},
         {.name = "--rate",
          .summary = "ticks per second of the recording; 0: as it says",
          .number = &o->rate_hz,
@@ -235,6 +249,14 @@ static bool check(serve_options* options)
     }
     if (options->kbps > 0.0 && options->kbps < 1.0) {
         return complain("--kbps takes 1 to 100000, or 0 for no limit, as in '--kbps 13'.");
+    }
+    if (options->second_key_path != NULL && options->key_path == NULL) {
+        return complain("--second-key stands beside --key, as in '--key server.key --second-key "
+                        "next.key'.");
+    }
+    if (options->has_audit_addresses && options->audit_path == NULL) {
+        return complain("--audit-addresses stands beside --audit, as in '--audit audit.log "
+                        "--audit-addresses'.");
     }
     options->profile =
         strcmp(options->profile_text, "classic") == 0 ? PH_PROFILE_CLASSIC : PH_PROFILE_PINHOLE;

@@ -24,7 +24,7 @@
 
 // A listener that has taken nothing for so long, of what waits for it, is closed.
 #define DEAF_US UINT64_C(15000000)
-// One that has asked something keeps its place for so long, whoever else comes.
+// One that has asked something keeps its place for so long, however many others come.
 #define SILENT_US UINT64_C(10000000)
 enum {
     LISTENERS_MAX = 8,

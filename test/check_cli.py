@@ -98,6 +98,8 @@ def check_mistakes():
         (("serve",), "say what to host"),
         (("serve", "scene:town", "--listen", "localhost:1"), "--listen takes an address in numbers"),
         (("serve", "scene:town", "--hz", "often"), "--hz takes sends per second"),
+        (("serve", "scene:town", "--second-key", "k"), "--second-key stands beside --key"),
+        (("serve", "scene:town", "--audit-addresses"), "--audit-addresses stands beside --audit"),
         (("bots",), "say the server's key"),
         (("bots", "--key", "k"), "say where the truth is"),
         (("bots", "--key", "k", "--truth", "1", "--bots", "2", "--mute", "3"), "are more than --bots"),
