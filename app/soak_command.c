@@ -43,19 +43,22 @@ typedef struct soak_options {
 
 static void print_help(const app_option* table)
 {
-    printf(COMMAND
-           ": a whole deployment on simulated time, judged after every step\n"
-           "\n"
-           "usage: " COMMAND " [options]\n"
-           "\n"
-           "Worlds with random schemas, a host with secure connections, links that lose, double and\n"
-           "delay, clients that come, go, stall, lie and flood, allocations that fail: all from one\n"
-           "seed, in one process. A model of its own judges the budget of every datagram, every value\n"
-           "of every packet that a client applies, that secrets change no byte, that clients are equal\n"
-           "after each calm, how long an entity waits, and memory. A violation prints the seed, the\n"
-           "step, and a shortened scenario that still shows it; the exit code is 1 then.\n"
-           "\n"
-           "options:\n");
+    printf(
+        COMMAND
+        ": a whole deployment on simulated time, judged after every step\n"
+        "\n"
+        "usage: " COMMAND " [options]\n"
+        "\n"
+        "Worlds with random schemas, a host with secure connections, links that lose, double and\n"
+        "delay, clients that come, go, stall, lie and flood, allocations that fail: all from one\n"
+        "seed, in one process. A model of its own judges the budget of every datagram, every "
+        "value\n"
+        "of every packet that a client applies, that secrets change no byte, that clients are "
+        "equal\n"
+        "after each calm, how long an entity waits, and memory. A violation prints the seed, the\n"
+        "step, and a shortened scenario that still shows it; the exit code is 1 then.\n"
+        "\n"
+        "options:\n");
     app_options_print(table);
     printf("\nexample: " COMMAND " --seeds 1..200 --jobs 2\n");
 }
@@ -86,8 +89,14 @@ static bool parse(soak_options* o, int argc, char** argv, int* status)
          .summary = "where the shortened scenario of a violation goes, too",
          .text = &o->out_path,
          .value = "FILE"},
-        {.name = "--jobs", .summary = "seeds at the same time", .number = &o->jobs, .lo = 1, .hi = JOBS_MAX},
-        {.name = "--no-shrink", .summary = "print a violation as it was found", .is_set = &o->is_unshrunk},
+        {.name = "--jobs",
+         .summary = "seeds at the same time",
+         .number = &o->jobs,
+         .lo = 1,
+         .hi = JOBS_MAX},
+        {.name = "--no-shrink",
+         .summary = "print a violation as it was found",
+         .is_set = &o->is_unshrunk},
         {.name = "--json", .summary = "print the result as JSON", .is_set = &o->is_json},
         {0},
     };
@@ -153,9 +162,9 @@ static soak_result finish(worker* w)
     while (waitpid(w->process, &status, 0) < 0 && errno == EINTR) {
     }
     if (have < sizeof result) {
-        result = (soak_result){
-            .seed = w->seed, .is_violated = true, .promise = SOAK_PROMISE_CRASH};
-        snprintf(result.text, sizeof result.text, WIFSIGNALED(status) ? "signal %d" : "exit code %d",
+        result = (soak_result){.seed = w->seed, .is_violated = true, .promise = SOAK_PROMISE_CRASH};
+        snprintf(result.text, sizeof result.text,
+                 WIFSIGNALED(status) ? "signal %d" : "exit code %d",
                  WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
     }
     w->process = 0;
@@ -281,12 +290,13 @@ static bool read_seeds(const soak_options* options, seeds* range)
     const char* text = options->seeds != NULL ? options->seeds : "";
     const char* dots = strstr(text, "..");
     const char* end = text + strlen(text);
-    const bool is_right =
-        dots == NULL ? read_number(text, end, &range->last)
-                     : read_number(text, dots, &range->next) && read_number(dots + 2, end, &range->last);
+    const bool is_right = dots == NULL ? read_number(text, end, &range->last)
+                                       : read_number(text, dots, &range->next) &&
+                                             read_number(dots + 2, end, &range->last);
     if (!is_right || range->last < range->next) {
-        fprintf(stderr, COMMAND ": --seeds takes FROM..TO or a number of seeds, 1 or more, and --seed "
-                                "a number, as in '--seeds 1..200' or '--seed 7'.\n");
+        fprintf(stderr,
+                COMMAND ": --seeds takes FROM..TO or a number of seeds, 1 or more, and --seed "
+                        "a number, as in '--seeds 1..200' or '--seed 7'.\n");
         return false;
     }
     return true;
@@ -349,7 +359,8 @@ static void print_violation(const soak_sum* sum)
     const soak_result* found = &sum->violation;
     printf("violation: seed %" PRIu64 ", step %d: %s: %s\n", found->seed, found->step,
            soak_promise_name((soak_promise)found->promise), found->text);
-    printf("%d of %d events are left after %d tries; 'pinhole soak --scenario FILE' shows it again:\n\n",
+    printf("%d of %d events are left after %d tries; 'pinhole soak --scenario FILE' shows it "
+           "again:\n\n",
            sum->scenario.event_count, sum->event_count, sum->tries);
     soak_scenario_write(&sum->scenario, stdout);
 }
@@ -357,8 +368,9 @@ static void print_violation(const soak_sum* sum)
 static void print_text(const soak_sum* sum)
 {
     const soak_result* counts = &sum->counts;
-    printf("%" PRIu64 " seeds (%" PRIu64 "..%" PRIu64 "), %.1f s, %.1f simulated hours\n", sum->seeds,
-           sum->first_seed, sum->last_seed, sum->elapsed_s, (double)counts->simulated_us / 3.6e9);
+    printf("%" PRIu64 " seeds (%" PRIu64 "..%" PRIu64 "), %.1f s, %.1f simulated hours\n",
+           sum->seeds, sum->first_seed, sum->last_seed, sum->elapsed_s,
+           (double)counts->simulated_us / 3.6e9);
     printf("%12" PRIu64 " packets judged (%.0f per second), %" PRIu64 " values of them\n",
            counts->judged_packets, (double)counts->judged_packets / sum->elapsed_s,
            counts->judged_values);
@@ -420,7 +432,8 @@ static bool save(const soak_options* options, const soak_sum* sum)
         soak_scenario_write(&sum->scenario, file);
     }
     if (file == NULL || fclose(file) != 0) {
-        fprintf(stderr, COMMAND ": %s cannot be written: %s.\n", options->out_path, strerror(errno));
+        fprintf(stderr, COMMAND ": %s cannot be written: %s.\n", options->out_path,
+                strerror(errno));
         return false;
     }
     return true;

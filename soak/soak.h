@@ -120,14 +120,14 @@ typedef struct soak_result {
     int32_t step;
     char text[240];
 
-    uint64_t sent_datagrams;   // to players; the budget of each was judged
-    uint64_t judged_packets;   // that a client applied, and whose every value was compared
-    uint64_t judged_values;    // of these
-    uint64_t twin_payloads;    // that were the same with other secrets
-    uint64_t equal_clients;    // found equal after a calm
+    uint64_t sent_datagrams; // to players; the budget of each was judged
+    uint64_t judged_packets; // that a client applied, and whose every value was compared
+    uint64_t judged_values;  // of these
+    uint64_t twin_payloads;  // that were the same with other secrets
+    uint64_t equal_clients;  // found equal after a calm
     uint64_t failed_allocations;
     uint64_t connections;
-    uint64_t sent_messages;    // that arrived
+    uint64_t sent_messages; // that arrived
     uint64_t simulated_us;
     uint64_t digest; // of every payload: the same for the same scenario
 } soak_result;

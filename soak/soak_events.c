@@ -41,8 +41,9 @@ static bool draws_reference(const soak_stage* stage, int index)
 
 static ph_entity_id draw_target(const soak_stage* stage, int index, ph_rng* rng)
 {
-    const int target = ph_random_below(rng, stage->params.public_count) +
-                       (index >= SOAK_PUBLIC_MAX && ph_rng_below(rng, 2) == 0 ? SOAK_PUBLIC_MAX : 0);
+    const int target =
+        ph_random_below(rng, stage->params.public_count) +
+        (index >= SOAK_PUBLIC_MAX && ph_rng_below(rng, 2) == 0 ? SOAK_PUBLIC_MAX : 0);
     const bool is_none = ph_rng_below(rng, 4) == 0 || stage->entities[target].class_index < 0;
     return is_none ? (ph_entity_id){0} : stage->entities[target].id;
 }
@@ -79,8 +80,8 @@ static void set_property(soak_stage* stage, int index, int p, ph_rng* rng)
         value.target = draw_target(stage, index, rng);
     }
     const bool is_whispered = index < SOAK_PUBLIC_MAX && stage->params.is_twin &&
-                              (is_secret_property(def) || (def->coding == PH_CODING_ENTITY &&
-                                                           !draws_reference(stage, index)));
+                              (is_secret_property(def) ||
+                               (def->coding == PH_CODING_ENTITY && !draws_reference(stage, index)));
     if (is_whispered) {
         return;
     }
@@ -95,7 +96,8 @@ static bool is_position_kept(const soak_stage* stage, const soak_entity* entity)
     const int p = stage->schema.position[entity->class_index];
     const ph_property_def* def = soak_property(&stage->schema, entity->class_index, p);
     int64_t mm[3];
-    if (ph_world_get_property(stage->world, entity->id, p, PH_FIELD_I64X3, mm, sizeof mm) != PH_OK) {
+    if (ph_world_get_property(stage->world, entity->id, p, PH_FIELD_I64X3, mm, sizeof mm) !=
+        PH_OK) {
         return false;
     }
     for (int i = 0; i < 2; ++i) {
@@ -131,6 +133,42 @@ static uint32_t draw_mask(const soak_stage* stage, int index, ph_rng* rng)
                                     : 1 + (uint32_t)ph_rng_below(rng, SOAK_PUBLIC_MASK);
 }
 
+static void raise(int* peak, int count)
+{
+    *peak = count > *peak ? count : *peak;
+}
+
+static bool wants_errors(const soak_stage* stage, const soak_player* player)
+{
+    return player->def.scheduler.rank != NULL ? player->def.scheduler.wants_errors
+                                              : stage->params.profile == PH_PROFILE_PINHOLE;
+}
+
+void soak_note_peaks(soak_stage* stage)
+{
+    int entities_of[SOAK_CLASSES_MAX] = {0};
+    for (int i = 0; i < SOAK_ENTITIES_MAX; ++i) {
+        if (stage->entities[i].class_index >= 0) {
+            raise(&stage->peaks.entities_of[stage->entities[i].class_index],
+                  ++entities_of[stage->entities[i].class_index]);
+        }
+    }
+    raise(&stage->peaks.entities, stage->entity_count);
+}
+
+void soak_note_viewer(soak_stage* stage, const soak_player* player, bool is_added)
+{
+    if (!is_added) {
+        stage->has_partial_growth = true;
+        return;
+    }
+    raise(&stage->peaks.slots, player->def.slot_count);
+    raise(&stage->peaks.visible, player->def.visible_max);
+    raise(&stage->peaks.errors, wants_errors(stage, player) ? player->def.slot_count : 0);
+    // Those included whose clients are dead, and will time out.
+    raise(&stage->peaks.viewers, ph_world_get_stats(stage->world).viewer_count);
+}
+
 static void spawn(soak_stage* stage, int index, ph_rng* rng)
 {
     soak_entity* entity = &stage->entities[index];
@@ -158,6 +196,7 @@ static void spawn(soak_stage* stage, int index, ph_rng* rng)
                   ph_world_entity_count(stage->world), stage->entity_count + is_spawned);
     }
     if (!is_spawned) {
+        stage->has_partial_growth = true;
         return;
     }
     ++stage->entity_count;
@@ -177,14 +216,19 @@ static void spawn(soak_stage* stage, int index, ph_rng* rng)
         }
     }
     entity->once_changed = 0; // all of that was before the first tick
-    if (stage->entity_count > stage->peak_entities) {
-        stage->peak_entities = stage->entity_count;
-    }
+    soak_note_peaks(stage);
 }
 
 static void despawn(soak_stage* stage, int index)
 {
     soak_entity* entity = &stage->entities[index];
+    // The eye of its owner stays where it was at the end.
+    for (int i = 0; i < SOAK_PLAYERS_MAX; ++i) {
+        soak_player* player = &stage->players[i];
+        if (player->own == index && player->own_incarnation == entity->incarnation) {
+            memcpy(player->eye_mm, entity->mm, sizeof player->eye_mm);
+        }
+    }
     check(stage, ph_world_despawn(stage->world, entity->id), stage->server_memory.failures,
           "a despawn");
     if (ph_world_is_alive(stage->world, entity->id) ||
@@ -256,9 +300,8 @@ static void apply_to_entity(soak_stage* stage, const soak_event* event, ph_rng* 
         move(stage, index, mm);
         return;
     case SOAK_VISIBILITY:
-        entity->seen_by = ph_rng_below(rng, 3) == 0 && index < SOAK_PUBLIC_MAX
-                              ? 0
-                              : draw_mask(stage, index, rng);
+        entity->seen_by =
+            ph_rng_below(rng, 3) == 0 && index < SOAK_PUBLIC_MAX ? 0 : draw_mask(stage, index, rng);
         entity->is_always = ph_rng_below(rng, 12) == 0;
         entity->is_never = ph_rng_below(rng, 6) == 0;
         entity->is_touched = true;
@@ -283,11 +326,15 @@ static void apply_to_entity(soak_stage* stage, const soak_event* event, ph_rng* 
 static void change_own(soak_stage* stage, soak_player* player, ph_rng* rng)
 {
     const int index = ph_random_below(rng, stage->params.public_count);
-    const bool is_none =
-        ph_rng_below(rng, 4) == 0 || stage->entities[index].class_index < 0;
+    const bool is_none = ph_rng_below(rng, 4) == 0 || stage->entities[index].class_index < 0;
     const ph_entity_id id = is_none ? (ph_entity_id){0} : stage->entities[index].id;
     check(stage, ph_viewer_set_entity(stage->world, player->viewer, id),
           stage->server_memory.failures, "another own entity");
+    if (player->own >= 0 && stage->entities[player->own].class_index >= 0 &&
+        stage->entities[player->own].incarnation == player->own_incarnation) {
+        memcpy(player->eye_mm, stage->entities[player->own].mm, sizeof player->eye_mm);
+    }
+    memcpy(player->left_eye_mm, player->eye_mm, sizeof player->eye_mm);
     player->own = is_none ? -1 : index;
     player->own_incarnation = stage->entities[index].incarnation;
 }
@@ -298,8 +345,7 @@ static void move_eye(soak_stage* stage, soak_player* player, ph_rng* rng)
     draw_place(stage, rng, mm);
     const bool has_own = player->own >= 0 && stage->entities[player->own].class_index >= 0 &&
                          stage->entities[player->own].incarnation == player->own_incarnation;
-    const ph_result result =
-        ph_viewer_set_eye(stage->world, player->viewer, mm[0], mm[1], mm[2]);
+    const ph_result result = ph_viewer_set_eye(stage->world, player->viewer, mm[0], mm[1], mm[2]);
     if (result != (has_own ? PH_ERROR_ARGUMENT : PH_OK)) {
         soak_fail(stage, SOAK_PROMISE_CALLS, "an eye is set: %s", ph_result_text(result));
     }
@@ -320,7 +366,7 @@ static void change_budget(soak_stage* stage, soak_player* player, ph_rng* rng)
     if (result == PH_OK) {
         player->def.bits_per_second = rate;
         player->def.burst_bits = burst;
-        player->healthy_since = stage->step; // the bound is another one
+        soak_unsettle(player, stage->now_us); // the bound is another one
         soak_meter_change(&player->meter, rate, soak_meter_depth(stage, player, rate, burst),
                           stage->now_us);
     }
@@ -337,11 +383,11 @@ static void reserve(soak_stage* stage, soak_player* player, ph_rng* rng)
     player->reserve_next = next;
     if (each + next > player->reserve_peak) {
         player->reserve_peak = each + next;
-        player->healthy_since = stage->step;
-        soak_meter_change(&player->meter, player->def.bits_per_second,
-                          soak_meter_depth(stage, player, player->def.bits_per_second,
-                                           player->def.burst_bits),
-                          stage->now_us);
+        soak_unsettle(player, stage->now_us);
+        soak_meter_change(
+            &player->meter, player->def.bits_per_second,
+            soak_meter_depth(stage, player, player->def.bits_per_second, player->def.burst_bits),
+            stage->now_us);
     }
     const int bytes = 1 + ph_random_below(rng, 300);
     if (ph_rng_below(rng, 2) == 0 &&
@@ -353,9 +399,8 @@ static void reserve(soak_stage* stage, soak_player* player, ph_rng* rng)
 static void send_message(soak_stage* stage, soak_player* player, ph_rng* rng)
 {
     const int direction = ph_random_below(rng, 2);
-    ph_messages* messages = direction == 1
-                                ? player->messages
-                                : ph_host_messages(stage->host, player->host_client);
+    ph_messages* messages =
+        direction == 1 ? player->messages : ph_host_messages(stage->host, player->host_client);
     const int count = 1 + ph_random_below(rng, 4);
     for (int i = 0; messages != NULL && i < count; ++i) {
         uint8_t bytes[PH_MESSAGE_SIZE_MAX];
@@ -420,7 +465,7 @@ static void change_network(soak_stage* stage, soak_player* player, ph_rng* rng)
     player->network.jitter_us = ph_rng_below(rng, 2) == 0 ? 0 : (uint32_t)ph_rng_below(rng, 300000);
     player->network.loss = ph_rng_below(rng, 2) == 0 ? 0.0 : ph_random_between(rng, 0, 0.6);
     player->network.duplication = ph_rng_below(rng, 2) == 0 ? 0.0 : ph_random_between(rng, 0, 0.5);
-    player->healthy_since = stage->step;
+    soak_unsettle(player, stage->now_us);
     soak_player_set_network(stage, player);
 }
 
@@ -438,7 +483,7 @@ static void apply_to_viewer(soak_stage* stage, const soak_event* event, soak_pla
         move_eye(stage, player, rng);
         return;
     case SOAK_SEES:
-        player->def.sees = player->is_secret ? UINT32_MAX
+        player->def.sees = player->is_secret ? soak_secret_sees(stage)
                                              : (uint32_t)ph_rng_below(rng, SOAK_PUBLIC_MASK + 1);
         check(stage, ph_viewer_set_sees(stage->world, player->viewer, player->def.sees),
               stage->server_memory.failures, "what a viewer sees");
@@ -489,7 +534,7 @@ static void apply_to_player(soak_stage* stage, const soak_event* event, ph_rng* 
         return;
     case SOAK_STALL:
         player->stalled_until = stage->step + 1 + ph_random_below(rng, 30);
-        player->healthy_since = player->stalled_until;
+        soak_unsettle(player, stage->now_us + 31 * (uint64_t)stage->params.tick_us);
         return;
     case SOAK_LEAP:
         player->clock_us += (int64_t)ph_rng_below(rng, 20000000);
@@ -529,8 +574,11 @@ void soak_event_apply(soak_stage* stage, const soak_event* event)
     } else if (event->kind <= SOAK_MESSAGE) {
         apply_to_player(stage, event, &rng);
     } else if (event->kind == SOAK_JUMP) {
-        stage->now_us += ph_rng_below(&rng, 4) == 0 ? ph_rng_below(&rng, 30000000)
-                                                    : ph_rng_below(&rng, 900000);
+        stage->now_us +=
+            ph_rng_below(&rng, 4) == 0 ? ph_rng_below(&rng, 30000000) : ph_rng_below(&rng, 900000);
+        for (int i = 0; i < SOAK_PLAYERS_MAX; ++i) {
+            soak_unsettle(&stage->players[i], stage->now_us); // there was no send in between
+        }
     } else if (event->kind == SOAK_DAY) {
         stage->day_offset_s += (int64_t)ph_rng_below(&rng, 7200) - 3600;
     } else if (event->kind == SOAK_FAIL && stage->params.is_failing) {

@@ -65,6 +65,24 @@ void soak_note_truth(soak_stage* stage)
     }
 }
 
+static void follow(const soak_stage* stage, soak_player* player)
+{
+    if (player->own >= 0 && stage->entities[player->own].incarnation == player->own_incarnation &&
+        stage->entities[player->own].class_index >= 0) {
+        memcpy(player->eye_mm, stage->entities[player->own].mm, sizeof player->eye_mm);
+    }
+}
+
+void soak_note_eyes(soak_stage* stage)
+{
+    for (int i = 0; i < SOAK_PLAYERS_MAX; ++i) {
+        soak_player* player = &stage->players[i];
+        follow(stage, player);
+        memcpy(player->tick_eye_mm, player->eye_mm, sizeof player->eye_mm);
+        memcpy(player->left_eye_mm, player->eye_mm, sizeof player->eye_mm);
+    }
+}
+
 void soak_note_glances(soak_stage* stage)
 {
     for (int i = 0; i < SOAK_PLAYERS_MAX; ++i) {
@@ -72,17 +90,15 @@ void soak_note_glances(soak_stage* stage)
         if (!player->is_there) {
             continue;
         }
-        if (player->own >= 0 &&
-            stage->entities[player->own].incarnation == player->own_incarnation &&
-            stage->entities[player->own].class_index >= 0) {
-            memcpy(player->eye_mm, stage->entities[player->own].mm, sizeof player->eye_mm);
-        }
+        follow(stage, player);
         soak_glance* glance = &player->glances[player->glance_count++ % SOAK_HISTORY];
         *glance = (soak_glance){.step = stage->step,
                                 .sees = player->def.sees,
                                 .own = player->own,
                                 .own_incarnation = player->own_incarnation};
         memcpy(glance->eye_mm, player->eye_mm, sizeof glance->eye_mm);
+        memcpy(glance->tick_eye_mm, player->tick_eye_mm, sizeof glance->tick_eye_mm);
+        memcpy(glance->left_eye_mm, player->left_eye_mm, sizeof glance->left_eye_mm);
     }
 }
 
@@ -172,11 +188,31 @@ static bool is_coarse_right(const soak_stage* stage, const soak_player* player, 
     const double told = player->def.precision_mrad;
     const double enter = fmax(told, fmin(32.0 * told, 32.0));
     double range_mm = 0.0;
-    const int oldest = player->glance_count > SOAK_HISTORY ? player->glance_count - SOAK_HISTORY : 0;
+    const int oldest =
+        player->glance_count > SOAK_HISTORY ? player->glance_count - SOAK_HISTORY : 0;
     for (int i = oldest; i < player->glance_count; ++i) {
         range_mm = fmax(range_mm, apart_mm(player->glances[i % SOAK_HISTORY].eye_mm, life->mm));
     }
     return apart_mm(mm, life->mm) <= enter * 1e-3 * range_mm + 2.0 * step_mm;
+}
+
+static double flat_mm(const int64_t a_mm[3], const int64_t b_mm[3])
+{
+    const double x = (int32_t)((uint32_t)a_mm[0] - (uint32_t)b_mm[0]);
+    const double y = (int32_t)((uint32_t)a_mm[1] - (uint32_t)b_mm[1]);
+    return sqrt(x * x + y * y);
+}
+
+// A complete enter has what is not sent at its distance, or not to this player, as it is at first.
+static bool may_be_initial(const soak_player* player, const ph_property_def* def,
+                           const soak_life* life, const soak_glance* glance, bool is_its_own)
+{
+    const double margin_mm = 300.0; // the wire rounds positions
+    const double limit_mm = def->distance_m * 1000.0 - margin_mm;
+    return !is_for(def, player, is_its_own) || def->coding == PH_CODING_ENTITY ||
+           (def->distance_m > 0.0 && (flat_mm(glance->eye_mm, life->mm) >= limit_mm ||
+                                      flat_mm(glance->tick_eye_mm, life->mm) >= limit_mm ||
+                                      flat_mm(glance->left_eye_mm, life->mm) >= limit_mm));
 }
 
 // The newest value, which lies in known by now, was sent at this step: it must have been true then.
@@ -211,7 +247,10 @@ static void judge_values(soak_stage* stage, soak_player* player, const ph_event*
         known->hashes[p] = soak_client_hash(player->client, event->entity, def, p);
         ++stage->result->judged_values;
         const bool is_initial = known->hashes[p] == stage->schema.initial[life->class_index][p];
-        if (!is_told || (def->coding == PH_CODING_ENTITY && is_initial)) {
+        if (is_initial && may_be_initial(player, def, life, glance, is_its_own)) {
+            continue;
+        }
+        if (!is_told) {
             if (!is_initial) {
                 soak_fail(stage, SOAK_PROMISE_PHANTOM,
                           "player %d, slot %u, entity %d: property %d was not told, but is not "
@@ -221,17 +260,18 @@ static void judge_values(soak_stage* stage, soak_player* player, const ph_event*
             }
             continue;
         }
-        if (!is_for(def, player, is_its_own) && !is_initial) {
+        if (!is_for(def, player, is_its_own)) {
             soak_fail(stage, SOAK_PROMISE_LEAK,
                       "player %d, entity %d: property %d is not for its audience", player->index,
                       known->entity, p);
             return;
         }
         if (!was_true(stage, player, known, event->entity, p, sent_step, life)) {
-            soak_fail(stage, SOAK_PROMISE_PHANTOM,
-                      "player %d, slot %u, entity %d: property %d (coding %d) was not so %d steps ago",
-                      player->index, event->entity.index1 - 1, known->entity, p, (int)def->coding,
-                      stage->step - sent_step);
+            soak_fail(
+                stage, SOAK_PROMISE_PHANTOM,
+                "player %d, slot %u, entity %d: property %d (coding %d) was not so %d steps ago",
+                player->index, event->entity.index1 - 1, known->entity, p, (int)def->coding,
+                stage->step - sent_step);
             return;
         }
     }
@@ -256,8 +296,9 @@ static void judge_event(soak_stage* stage, soak_player* player, const ph_event* 
         return;
     }
     if (event->kind == PH_EVENT_UPDATE && known->entity != index) {
-        soak_fail(stage, SOAK_PROMISE_PHANTOM, "player %d, slot %u: an update of %d, but %d is there",
-                  player->index, event->entity.index1 - 1, index, known->entity);
+        soak_fail(stage, SOAK_PROMISE_PHANTOM,
+                  "player %d, slot %u: an update of %d, but %d is there", player->index,
+                  event->entity.index1 - 1, index, known->entity);
         return;
     }
     if (!may_know(stage, player, index, life, glance)) {
@@ -271,13 +312,30 @@ static void judge_event(soak_stage* stage, soak_player* player, const ph_event* 
     judge_values(stage, player, event, sent_step, life, glance);
 }
 
+// One that is too old to be judged.
+static void take_event(const soak_stage* stage, soak_player* player, const ph_event* event)
+{
+    soak_known* known = &player->known[event->entity.index1 - 1];
+    known->entity = event->kind == PH_EVENT_LEAVE ? -1 : soak_entity_of(stage, event->key);
+    for (int p = 0;
+         known->entity >= 0 && p < soak_property_count(&stage->schema, event->class_index); ++p) {
+        const ph_property_def* def = soak_property(&stage->schema, event->class_index, p);
+        known->hashes[p] = soak_client_hash(player->client, event->entity, def, p);
+    }
+}
+
 void soak_judge_packet(soak_stage* stage, soak_player* player, int32_t sent_step)
 {
     ph_event event;
     ++stage->result->judged_packets;
     while (ph_client_poll(player->client, &event)) {
-        if (!player->is_liar && stage->step - sent_step <= SOAK_DELAY_MAX && !stage->is_over) {
+        if (player->is_liar || stage->is_over) {
+            continue;
+        }
+        if (stage->step - sent_step <= SOAK_DELAY_MAX) {
             judge_event(stage, player, &event, sent_step);
+        } else {
+            take_event(stage, player, &event);
         }
     }
 }
@@ -304,7 +362,8 @@ static int compare_candidates(const void* left, const void* right)
     if (a->is_always != b->is_always) {
         return a->is_always ? -1 : 1;
     }
-    if (a->square_mm != b->square_mm) {
+    // Those that are seen at any distance go by their age alone.
+    if (!a->is_always && a->square_mm != b->square_mm) {
         return a->square_mm < b->square_mm ? -1 : 1;
     }
     return a->spawn_order < b->spawn_order ? -1 : 1;
@@ -314,13 +373,12 @@ static double square_mm(const int64_t a_mm[3], const int64_t b_mm[3])
 {
     const double x = (int32_t)((uint32_t)a_mm[0] - (uint32_t)b_mm[0]);
     const double y = (int32_t)((uint32_t)a_mm[1] - (uint32_t)b_mm[1]);
-    return x * x + y * y;
+    return x * x + y * y; // a whole number
 }
 
 static bool is_present_own(const soak_stage* stage, const soak_player* player, int index)
 {
-    return player->own == index &&
-           stage->entities[index].incarnation == player->own_incarnation &&
+    return player->own == index && stage->entities[index].incarnation == player->own_incarnation &&
            stage->entities[index].class_index >= 0;
 }
 
@@ -434,7 +492,8 @@ bool soak_is_equal(const soak_stage* stage, const soak_player* player, char why[
         const ph_entity_id shown = ph_client_find(player->client, key);
         const bool is_shown = shown.index1 != 0;
         if (is_shown ? !expected.may[i] : expected.must[i]) {
-            snprintf(why, 200, "entity %d is %s", i, is_shown ? "shown, and should not" : "missing");
+            snprintf(why, 200, "entity %d is %s", i,
+                     is_shown ? "shown, and should not" : "missing");
             return false;
         }
         int class_index = -1;
@@ -493,8 +552,6 @@ static void judge_player_waits(soak_stage* stage, soak_player* player)
 {
     const bool is_healthy = player->network.loss == 0.0 && stage->step >= player->parted_until &&
                             stage->params.is_rate_fixed;
-    const uint64_t healthy_us =
-        stage->now_us - (uint64_t)(stage->step - player->healthy_since) * stage->params.tick_us;
     const double bound_us = is_healthy ? wait_bound_us(stage, player) : INFINITY;
     for (int slot = 0; slot < player->def.slot_count; ++slot) {
         soak_known* known = &player->known[slot];
@@ -505,9 +562,10 @@ static void judge_player_waits(soak_stage* stage, soak_player* player)
         if (known->differs_since_us == 0) {
             known->differs_since_us = stage->now_us;
         }
-        const uint64_t since_us =
-            known->differs_since_us > healthy_us ? known->differs_since_us : healthy_us;
-        if ((double)(stage->now_us - since_us) > bound_us) {
+        const uint64_t since_us = known->differs_since_us > player->healthy_us
+                                      ? known->differs_since_us
+                                      : player->healthy_us;
+        if ((double)stage->now_us - (double)since_us > bound_us) {
             soak_fail(stage, SOAK_PROMISE_WAIT,
                       "player %d: entity %d has differed for %.1f s; the bound is %.1f s",
                       player->index, known->entity, 1e-6 * (double)(stage->now_us - since_us),
@@ -533,8 +591,7 @@ int64_t soak_meter_depth(const soak_stage* stage, const soak_player* player, int
                          int burst_bits)
 {
     enum { ENVELOPE_AND_KEEP_ALIVE = 56, SECTION = 384 };
-    const int enter_bytes =
-        PH_PAYLOAD_MAX - ph_viewer_reserve_max(stage->world, player->viewer);
+    const int enter_bytes = PH_PAYLOAD_MAX - ph_viewer_reserve_max(stage->world, player->viewer);
     const int added = player->is_direct ? player->reserve_peak : ENVELOPE_AND_KEEP_ALIVE + SECTION;
     const int64_t least = 8 * (int64_t)(enter_bytes + player->def.overhead_bytes + added);
     const int64_t wanted = burst_bits != 0 ? burst_bits : rate;
@@ -554,9 +611,8 @@ static void fill(soak_meter* meter, uint64_t now_us)
     if (meter->rate > 0) {
         const double gained = (double)(now_us - meter->filled_us) * (double)meter->rate;
         const int64_t room = meter->depth_parts - meter->level_parts;
-        meter->level_parts += gained < (double)room
-                                  ? (int64_t)(now_us - meter->filled_us) * meter->rate
-                                  : room;
+        meter->level_parts +=
+            gained < (double)room ? (int64_t)(now_us - meter->filled_us) * meter->rate : room;
     }
     meter->filled_us = now_us;
 }

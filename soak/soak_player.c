@@ -84,9 +84,11 @@ static ph_viewer_def draw_viewer(const soak_stage* stage, const soak_player* pla
                                      : ph_scheduler_error();
     }
     def.sends_per_second = ph_rng_below(rng, 2) == 0 ? 0.0 : 2.0 + ph_random_below(rng, 20);
-    def.sees = player->is_secret ? UINT32_MAX : 1 + (uint32_t)ph_rng_below(rng, SOAK_PUBLIC_MASK);
-    def.audience = player->is_secret ? 7u
-                                     : SOAK_AUDIENCE_ALL | (ph_rng_below(rng, 2) == 0 ? SOAK_AUDIENCE_SOME : 0u);
+    def.sees = player->is_secret ? soak_secret_sees(stage)
+                                 : 1 + (uint32_t)ph_rng_below(rng, SOAK_PUBLIC_MASK);
+    def.audience = player->is_secret
+                       ? 7u
+                       : SOAK_AUDIENCE_ALL | (ph_rng_below(rng, 2) == 0 ? SOAK_AUDIENCE_SOME : 0u);
     def.session = (uint32_t)ph_rng_next(rng);
     return def;
 }
@@ -175,6 +177,7 @@ static void add_direct(soak_stage* stage, soak_player* player)
     const uint64_t failures = stage->server_memory.failures;
     const ph_result result = ph_world_add_viewer(stage->world, &player->def, &player->viewer);
     player->is_admitted = result == PH_OK;
+    soak_note_viewer(stage, player, result == PH_OK);
     if (result != PH_OK && stage->server_memory.failures == failures) {
         soak_fail(stage, SOAK_PROMISE_CALLS, "a viewer is refused: %s", ph_result_text(result));
     }
@@ -184,9 +187,10 @@ static void add_direct(soak_stage* stage, soak_player* player)
     }
     player->sends_per_second = player->def.sends_per_second;
     player->next_send_us = stage->now_us;
-    soak_meter_begin(&player->meter, player->def.bits_per_second,
-                     soak_meter_depth(stage, player, player->def.bits_per_second, player->def.burst_bits),
-                     stage->now_us);
+    soak_meter_begin(
+        &player->meter, player->def.bits_per_second,
+        soak_meter_depth(stage, player, player->def.bits_per_second, player->def.burst_bits),
+        stage->now_us);
 }
 
 void soak_player_join(soak_stage* stage, soak_player* player, uint64_t draw)
@@ -208,7 +212,7 @@ void soak_player_join(soak_stage* stage, soak_player* player, uint64_t draw)
                             .own = -1,
                             .payload_digest = digest,
                             .payload_count = count,
-                            .healthy_since = stage->step};
+                            .healthy_us = stage->now_us};
     for (int i = 0; i < SOAK_SLOTS_MAX; ++i) {
         player->known[i].entity = -1;
     }
@@ -221,8 +225,8 @@ void soak_player_join(soak_stage* stage, soak_player* player, uint64_t draw)
         memcpy(player->eye_mm, stage->entities[own].mm, sizeof player->eye_mm);
     } else {
         for (int i = 0; i < 2; ++i) {
-            const uint32_t place =
-                (uint32_t)stage->params.origin_mm + (uint32_t)ph_random_below(&rng, stage->params.side_mm);
+            const uint32_t place = (uint32_t)stage->params.origin_mm +
+                                   (uint32_t)ph_random_below(&rng, stage->params.side_mm);
             player->eye_mm[i] = (int32_t)place;
         }
         memcpy(player->def.eye_mm, player->eye_mm, sizeof player->eye_mm);
@@ -280,8 +284,8 @@ void soak_player_admit(soak_stage* stage, int host_client, uint64_t client_id)
         return; // one of an earlier connection, which is gone
     }
     player->host_client = host_client;
-    if (player->own >= 0 &&
-        stage->entities[player->own].incarnation != player->own_incarnation) {
+    if (player->own >= 0 && (stage->entities[player->own].incarnation != player->own_incarnation ||
+                             stage->entities[player->own].class_index < 0)) {
         player->own = -1;
         player->def.entity = (ph_entity_id){0};
         memcpy(player->def.eye_mm, player->eye_mm, sizeof player->eye_mm);
@@ -289,6 +293,7 @@ void soak_player_admit(soak_stage* stage, int host_client, uint64_t client_id)
     const uint64_t failures = stage->server_memory.failures;
     stage->keys = ph_random_part(stage->scenario->seed ^ client_id, 5); // its session number
     const ph_result result = ph_host_admit(stage->host, host_client, &player->def);
+    soak_note_viewer(stage, player, result == PH_OK);
     if (result == PH_OK) {
         player->is_admitted = true;
         player->viewer = ph_host_viewer(stage->host, host_client);
@@ -325,9 +330,8 @@ int soak_socket_receive(void* context, ph_datagram* datagrams, int max)
         while (count < max && count < 64 &&
                (size = link_receive(stage, stage->players[i].up, room, &sent_step)) > 0) {
             memcpy(stage->arrivals[count], room, size);
-            datagrams[count] = (ph_datagram){.peer = stage->players[i].address,
-                                             .bytes = stage->arrivals[count],
-                                             .size = size};
+            datagrams[count] = (ph_datagram){
+                .peer = stage->players[i].address, .bytes = stage->arrivals[count], .size = size};
             ++count;
         }
     }
@@ -355,8 +359,7 @@ int soak_socket_send(void* context, const ph_datagram* datagrams, int count)
             continue; // its client is dead
         }
         const int type = datagrams[i].bytes[0] & 15;
-        if (player->is_admitted &&
-            (type == PH_NETCODE_KEEP_ALIVE || type == PH_NETCODE_PAYLOAD)) {
+        if (player->is_admitted && (type == PH_NETCODE_KEEP_ALIVE || type == PH_NETCODE_PAYLOAD)) {
             soak_meter_pass(stage, player, datagrams[i].size + HEADERS);
         }
         link_send(stage, player->down, datagrams[i].bytes, datagrams[i].size);
@@ -376,8 +379,10 @@ static void net_send(void* context, const ph_address* to, const void* bytes, siz
 size_t soak_message_fill(const soak_player* player, int direction, uint64_t number,
                          uint8_t bytes[PH_MESSAGE_SIZE_MAX])
 {
-    ph_rng rng = ph_random_part(number, (uint64_t)(2 * player->index + direction) + 64 * (uint64_t)player->generation);
-    const size_t size = 8 + (size_t)ph_rng_below(&rng, ph_rng_below(&rng, 8) == 0 ? SOAK_MESSAGE_ROOM : 40);
+    ph_rng rng = ph_random_part(number, (uint64_t)(2 * player->index + direction) +
+                                            64 * (uint64_t)player->generation);
+    const size_t size =
+        8 + (size_t)ph_rng_below(&rng, ph_rng_below(&rng, 8) == 0 ? SOAK_MESSAGE_ROOM : 40);
     for (size_t i = 0; i < size; ++i) {
         bytes[i] = (uint8_t)ph_rng_next(&rng);
     }
@@ -395,8 +400,9 @@ void soak_messages_take(soak_stage* stage, soak_player* player, ph_messages* mes
         if (number >= player->messages_sent[direction] ||
             soak_message_fill(player, direction, number, wanted) != size ||
             memcmp(got, wanted, size) != 0) {
-            soak_fail(stage, SOAK_PROMISE_MESSAGES, "player %d: message %llu is not the one that was sent",
-                      player->index, (unsigned long long)number);
+            soak_fail(stage, SOAK_PROMISE_MESSAGES,
+                      "player %d: message %llu is not the one that was sent", player->index,
+                      (unsigned long long)number);
             return;
         }
         ++stage->result->sent_messages;
@@ -423,7 +429,8 @@ static void take_packet(soak_stage* stage, soak_player* player, const void* byte
                         int32_t sent_step)
 {
     const uint64_t before = stage->client_memory.allocations;
-    const ph_result result = ph_client_receive(player->client, client_us(stage, player), bytes, size);
+    const ph_result result =
+        ph_client_receive(player->client, client_us(stage, player), bytes, size);
     if (stage->client_memory.allocations != before) {
         soak_fail(stage, SOAK_PROMISE_MEMORY, "ph_client_receive() allocates");
     }
@@ -491,12 +498,12 @@ static void send_up(soak_stage* stage, soak_player* player)
 
 void soak_player_step(soak_stage* stage, soak_player* player)
 {
-    if (!player->is_there || stage->step < player->stalled_until) {
-        return;
-    }
     if (player->parted_until == stage->step) {
         soak_player_set_network(stage, player);
-        player->healthy_since = stage->step;
+        soak_unsettle(player, stage->now_us);
+    }
+    if (!player->is_there || stage->step < player->stalled_until) {
+        return;
     }
     if (player->net != NULL) {
         ph_net_client_advance(player->net, stage->now_us);

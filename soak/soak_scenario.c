@@ -111,15 +111,15 @@ typedef struct share {
 } share;
 
 static const share shares[] = {
-    {SOAK_WALK, 600, false},     {SOAK_SET, 260, false},    {SOAK_TELEPORT, 10, false},
-    {SOAK_SPAWN, 40, false},     {SOAK_DESPAWN, 16, false}, {SOAK_VISIBILITY, 24, false},
-    {SOAK_BLOCK, 6, false},      {SOAK_WHISPER, 40, false}, {SOAK_JOIN, 16, true},
-    {SOAK_LEAVE, 1, true},       {SOAK_KICK, 1, true},      {SOAK_VANISH, 1, true},
-    {SOAK_STALL, 2, true},       {SOAK_LEAP, 1, true},      {SOAK_LIE, 1, true},
-    {SOAK_FLOOD, 3, true},       {SOAK_NETWORK, 3, true},   {SOAK_PARTITION, 2, true},
-    {SOAK_OWN, 4, true},         {SOAK_EYE, 6, true},       {SOAK_SEES, 3, true},
-    {SOAK_HINT, 6, true},        {SOAK_BUDGET, 5, true},    {SOAK_RESERVE, 5, true},
-    {SOAK_MESSAGE, 10, true},    {SOAK_JUMP, 1, false},     {SOAK_DAY, 1, false},
+    {SOAK_WALK, 600, false},  {SOAK_SET, 260, false},    {SOAK_TELEPORT, 10, false},
+    {SOAK_SPAWN, 40, false},  {SOAK_DESPAWN, 16, false}, {SOAK_VISIBILITY, 24, false},
+    {SOAK_BLOCK, 6, false},   {SOAK_WHISPER, 40, false}, {SOAK_JOIN, 16, true},
+    {SOAK_LEAVE, 1, true},    {SOAK_KICK, 1, true},      {SOAK_VANISH, 1, true},
+    {SOAK_STALL, 2, true},    {SOAK_LEAP, 1, true},      {SOAK_LIE, 1, true},
+    {SOAK_FLOOD, 3, true},    {SOAK_NETWORK, 3, true},   {SOAK_PARTITION, 2, true},
+    {SOAK_OWN, 4, true},      {SOAK_EYE, 6, true},       {SOAK_SEES, 3, true},
+    {SOAK_HINT, 6, true},     {SOAK_BUDGET, 5, true},    {SOAK_RESERVE, 5, true},
+    {SOAK_MESSAGE, 10, true}, {SOAK_JUMP, 1, false},     {SOAK_DAY, 1, false},
     {SOAK_FAIL, 16, false},
 };
 
@@ -194,13 +194,8 @@ void soak_scenario_free(soak_scenario* scenario)
 
 bool soak_is_secret_event(const soak_event* event)
 {
-    const bool is_of_player = event->kind >= SOAK_JOIN && event->kind <= SOAK_MESSAGE;
-    if (event->kind >= SOAK_JUMP) {
-        return false;
-    }
-    return event->kind == SOAK_WHISPER || (is_of_player
-                                               ? event->target >= SOAK_FIRST_SECRET_PLAYER
-                                               : event->target >= SOAK_PUBLIC_MAX);
+    return event->kind == SOAK_WHISPER ||
+           (event->kind < SOAK_JOIN && event->target >= SOAK_PUBLIC_MAX);
 }
 
 // ---- text
@@ -266,9 +261,9 @@ bool soak_scenario_read(soak_scenario* scenario, FILE* file, int* line)
         const bool is_right =
             *line == 1   ? strcmp(text, FIRST_LINE "\n") == 0
             : *line == 2 ? sscanf(text, "seed %" SCNu64, &scenario->seed) == 1
-            : *line == 3 ? sscanf(text, "steps %d", &scenario->step_count) == 1 &&
-                               scenario->step_count >= 0
-                         : read_event(text, &event) && keep_event(scenario, &event, &capacity);
+            : *line == 3
+                ? sscanf(text, "steps %d", &scenario->step_count) == 1 && scenario->step_count >= 0
+                : read_event(text, &event) && keep_event(scenario, &event, &capacity);
         if (!is_right) {
             soak_scenario_free(scenario);
             return false;

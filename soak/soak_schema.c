@@ -387,7 +387,8 @@ bool soak_value_is_kept(const ph_world* world, ph_entity_id entity, const ph_pro
     memcpy(&whole, raw, sizeof whole);
     switch (def->coding) {
     case PH_CODING_STRING:
-        return strlen((const char*)raw) == value->size && memcmp(raw, value->bytes, value->size) == 0;
+        return strlen((const char*)raw) == value->size &&
+               memcmp(raw, value->bytes, value->size) == 0;
     case PH_CODING_BYTES:
         return memcmp(raw, value->bytes, value->size) == 0;
     case PH_CODING_FIXED:

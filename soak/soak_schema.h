@@ -30,8 +30,8 @@ typedef struct soak_schema {
     ph_class_def classes[SOAK_CLASSES_MAX];
     int class_count;
     ph_property_def properties[SOAK_CLASSES_MAX][SOAK_PROPERTIES_MAX];
-    char class_names[SOAK_CLASSES_MAX][12];
-    char names[SOAK_CLASSES_MAX][SOAK_PROPERTIES_MAX][12];
+    char class_names[SOAK_CLASSES_MAX][20];
+    char names[SOAK_CLASSES_MAX][SOAK_PROPERTIES_MAX][20];
     uint64_t initial[SOAK_CLASSES_MAX][SOAK_PROPERTIES_MAX]; // hashes, of what was never set
     int position[SOAK_CLASSES_MAX];                          // index of the property
     ph_schema* checked;

@@ -98,6 +98,11 @@ static int ground_layers(const void* context, int64_t x_mm, int64_t y_mm,
     return count;
 }
 
+uint32_t soak_secret_sees(const soak_stage* stage)
+{
+    return stage->has_secrets ? UINT32_MAX : SOAK_PUBLIC_MASK;
+}
+
 ph_ground soak_ground(const soak_stage* stage)
 {
     return (ph_ground){.layers = stage->params.has_ground ? ground_layers : NULL};
@@ -254,7 +259,8 @@ void soak_stage_close(soak_stage* stage)
     stage->result->failed_allocations += server->failures + client->failures;
     stage->result->simulated_us += stage->now_us - stage->start_us;
     if (server->live_bytes != 0 || client->live_bytes != 0) {
-        soak_fail(stage, SOAK_PROMISE_MEMORY, "%lld bytes of the server and %lld of clients are left",
+        soak_fail(stage, SOAK_PROMISE_MEMORY,
+                  "%lld bytes of the server and %lld of clients are left",
                   (long long)server->live_bytes, (long long)client->live_bytes);
     }
     if (server->wrong_releases + client->wrong_releases != 0) {
@@ -335,6 +341,7 @@ void soak_stage_step(soak_stage* stage, const soak_event* first, const soak_even
     const uint64_t before = stage->server_memory.allocations;
     ph_world_tick(stage->world);
     check_no_allocation(stage, before, "a tick");
+    soak_note_eyes(stage);
     apply_events(stage, first, last, true);
     soak_note_truth(stage);
     soak_note_glances(stage);

@@ -23,16 +23,16 @@
 #include <pinhole/viewer.h>
 
 enum {
-    SOAK_PUBLIC_MAX = 56,                     // entities that judged players may come to see
-    SOAK_ENTITIES_MAX = 2 * SOAK_PUBLIC_MAX,  // the others are secrets
-    SOAK_HOST_PLAYERS = 6,                    // with secure connections
-    SOAK_DIRECT_PLAYERS = 3,                  // viewers without a host
-    SOAK_SECRET_PLAYERS = 2,                  // viewers that see everything, in one twin only
+    SOAK_PUBLIC_MAX = 56,                    // entities that judged players may come to see
+    SOAK_ENTITIES_MAX = 2 * SOAK_PUBLIC_MAX, // the others are secrets
+    SOAK_HOST_PLAYERS = 6,                   // with secure connections
+    SOAK_DIRECT_PLAYERS = 3,                 // viewers without a host
+    SOAK_SECRET_PLAYERS = 2,                 // viewers that see the secrets of one twin
     SOAK_PLAYERS_MAX = SOAK_HOST_PLAYERS + SOAK_DIRECT_PLAYERS + SOAK_SECRET_PLAYERS,
     SOAK_FIRST_SECRET_PLAYER = SOAK_HOST_PLAYERS + SOAK_DIRECT_PLAYERS,
     SOAK_SLOTS_MAX = 160,
-    SOAK_HISTORY = 64,  // steps that a packet may be on its way: more than any link takes
-    SOAK_DELAY_MAX = 40, // steps
+    SOAK_HISTORY = 128,   // steps that are remembered
+    SOAK_DELAY_MAX = 120, // steps after which a packet is no longer judged: its client has stalled
     SOAK_MESSAGE_ROOM = 300,
 };
 
@@ -94,8 +94,8 @@ typedef struct soak_entity {
     uint32_t seen_by;
     bool is_always;
     bool is_never;
-    bool is_touched;       // since the last note
-    uint32_t blocked;      // by player: the game says no
+    bool is_touched;  // since the last note
+    uint32_t blocked; // by player: the game says no
     int32_t blocked_since[SOAK_PLAYERS_MAX];
     uint64_t once_changed; // of what is sent once: changed since the spawn
     uint64_t hashes[SOAK_PROPERTIES_MAX];
@@ -108,7 +108,7 @@ typedef struct soak_entity {
 // ---- the model of a budget: a bucket in millionths of a bit
 
 typedef struct soak_meter {
-    int64_t rate;  // bits per second; 0: no limit
+    int64_t rate; // bits per second; 0: no limit
     int64_t depth_parts;
     int64_t level_parts;
     uint64_t filled_us;
@@ -130,6 +130,8 @@ typedef struct soak_glance {
     int own; // entity, or -1
     uint32_t own_incarnation;
     int64_t eye_mm[3];
+    int64_t tick_eye_mm[3]; // at the tick before the send: the world's eye follows with the tick
+    int64_t left_eye_mm[3]; // where it was when it last got another own entity
 } soak_glance;
 
 typedef struct soak_player {
@@ -156,8 +158,8 @@ typedef struct soak_player {
     int64_t clock_us; // its clock, against the server's
     int32_t stalled_until;
     int32_t parted_until;
-    int32_t healthy_since; // step
-    bool is_liar;          // its view is its own fault
+    uint64_t healthy_us; // since when its links, its budget and the clock have been as they are
+    bool is_liar;        // its view is its own fault
     uint8_t newest_ack[PH_ACK_SIZE];
     size_t newest_ack_size;
     int32_t last_up_step;
@@ -165,6 +167,8 @@ typedef struct soak_player {
     int own; // entity, or -1
     uint32_t own_incarnation;
     int64_t eye_mm[3];
+    int64_t tick_eye_mm[3];
+    int64_t left_eye_mm[3];
     soak_glance glances[SOAK_HISTORY];
     int glance_count;
     soak_known known[SOAK_SLOTS_MAX];
@@ -181,6 +185,16 @@ typedef struct soak_player {
     uint64_t payload_count;
 } soak_player;
 
+// The most that there ever was at a time: memory may grow for that.
+typedef struct soak_peaks {
+    int entities;
+    int entities_of[SOAK_CLASSES_MAX];
+    int viewers;
+    int slots;   // of one viewer
+    int visible; // to one
+    int errors;  // slots of one whose scheduler wants errors
+} soak_peaks;
+
 typedef struct soak_stage {
     const soak_scenario* scenario;
     soak_result* result;
@@ -192,7 +206,7 @@ typedef struct soak_stage {
     uint64_t now_us;
     uint64_t unix_s;
     int64_t day_offset_s; // what the time of day was set by
-    ph_rng keys; // what libsodium's randomness is made of
+    ph_rng keys;          // what libsodium's randomness is made of
     bool is_calm;
     bool is_over; // a violation was found
     soak_memory server_memory;
@@ -206,10 +220,10 @@ typedef struct soak_stage {
     int entity_count;
     soak_player players[SOAK_PLAYERS_MAX];
     // Since the last time that everything was empty: what memory may have grown for.
-    int peak_entities;
-    int peak_players;
-    int peak_slots;
-    int64_t peak_sum;
+    soak_peaks peaks;
+    soak_peaks empty_peaks;
+    // A call had no memory: room that was made for some of it stays, and is used later.
+    bool has_partial_growth;
     int64_t empty_bytes; // then; 0: never yet
     uint8_t arrivals[64][PH_NETCODE_DATAGRAM_MAX + 1];
 } soak_stage;
@@ -234,6 +248,9 @@ uint64_t soak_key_of(const soak_stage* stage, int entity);
 int soak_entity_of(const soak_stage* stage, uint64_t key); // -1: there is none
 bool soak_is_secret_event(const soak_event* event);
 ph_ground soak_ground(const soak_stage* stage);
+// What those players see that are no judged ones: the secrets, where there are any. They are in both twins:
+// the place of a viewer among the others decides when it is refreshed, and is no secret.
+uint32_t soak_secret_sees(const soak_stage* stage);
 // libsodium draws from this stage from now on.
 void soak_use_keys(soak_stage* stage);
 
@@ -242,6 +259,8 @@ void soak_use_keys(soak_stage* stage);
 void soak_event_apply(soak_stage* stage, const soak_event* event);
 bool soak_event_is_late(const soak_event* event); // between the tick and the sends
 void soak_make_empty(soak_stage* stage);
+void soak_note_peaks(soak_stage* stage);
+void soak_note_viewer(soak_stage* stage, const soak_player* player, bool is_added);
 
 // ---- soak_player.c
 
@@ -260,11 +279,18 @@ size_t soak_message_fill(const soak_player* player, int direction, uint64_t numb
 void soak_messages_take(soak_stage* stage, soak_player* player, ph_messages* messages,
                         int direction);
 
+// From this time on its links, its budget and the clock are as they should be: waits count from there.
+static inline void soak_unsettle(soak_player* player, uint64_t until_us)
+{
+    player->healthy_us = until_us > player->healthy_us ? until_us : player->healthy_us;
+}
+
 // ---- soak_judge.c
 
 // Before the sends of a step: what is true now.
 void soak_note_truth(soak_stage* stage);
 void soak_note_glances(soak_stage* stage);
+void soak_note_eyes(soak_stage* stage); // after a tick
 // A client has applied a packet that was sent at that step.
 void soak_judge_packet(soak_stage* stage, soak_player* player, int32_t sent_step);
 // After each step.
