@@ -5,6 +5,7 @@
 
 #include "bots_swarm.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
@@ -170,7 +171,7 @@ static void take_events(bots_swarm* swarm)
             bot_receive(events[i].data.ptr, now_us);
         }
         timeout_ms = 0;
-    } while (count == EVENTS_MAX);
+    } while (count == EVENTS_MAX || (count < 0 && errno == EINTR)); // it was stopped, and goes on
 }
 
 static void tick_some(bots_swarm* swarm)

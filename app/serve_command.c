@@ -149,6 +149,7 @@ static bool open_front(serve_job* job, ph_fault* fault)
         .hz = options->hz,
         .slots = options->slots,
         .audit = job->audit,
+        .log = job->log,
         .is_rate_fixed = options->is_rate_fixed,
     };
     job->front = serve_front_create(&def, fault);
@@ -206,7 +207,7 @@ static bool open_all(serve_job* job)
     ph_fault fault = {0};
     job->keys.path = job->options.key_path;
     job->keys.second_path = job->options.second_key_path;
-    if (!open_audit(job, &fault) || !open_stage(job, &fault)) {
+    if (!open_log(job, &fault) || !open_audit(job, &fault) || !open_stage(job, &fault)) {
         return false;
     }
     job->pool = ph_pool_create(job->options.threads);
@@ -214,7 +215,7 @@ static bool open_all(serve_job* job)
         ph_fault_set_memory(&fault);
         return complain("threads", &fault);
     }
-    return open_front(job, &fault) && open_doors(job, &fault) && open_log(job, &fault);
+    return open_front(job, &fault) && open_doors(job, &fault);
 }
 
 static void close_all(serve_job* job)

@@ -10,7 +10,6 @@
 
 #include <pinhole/viewer.h>
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +20,7 @@ struct serve_front {
     serve_client* clients; // by the client's index at the host
     int client_capacity;
     serve_audit* audit; // NULL: none
+    serve_writer* log;
     bool is_stopping;
     uint64_t game_ns;
     ph_error error; // the newest while it opened
@@ -41,21 +41,22 @@ static const char* spent_sentence(const ph_error* error)
     return strstr(error->field, "spent_tokens_path") != NULL ? rest : NULL;
 }
 
-static void print_error(const ph_error* error)
+// Into the log, which never blocks: standard error may be a pipe that is not read.
+static void tell_error(const serve_front* front, const ph_error* error)
 {
     const char* rest = spent_sentence(error);
-    fprintf(stderr, "pinhole serve: %s%s.\n", rest != NULL ? "--spent-tokens" : "",
-            rest != NULL ? rest : error->text);
+    serve_writer_add(front->log, "pinhole serve: %s%s.", rest != NULL ? "--spent-tokens" : "",
+                     rest != NULL ? rest : error->text);
 }
 
-// While it opens, the error is kept and returned; later it is printed.
+// While it opens, the error is kept and returned; later it is told.
 static void on_error(void* context, const ph_error* error)
 {
     serve_front* front = context;
     if (front->host == NULL) {
         front->error = *error;
     } else {
-        print_error(error);
+        tell_error(front, error);
     }
 }
 
@@ -111,7 +112,7 @@ static bool open_host(serve_front* front, const serve_front_def* def, ph_fault* 
     const ph_result result = ph_host_open(host, &front->host);
     app_secret_destroy(host, sizeof *host);
     if (result == PH_OK && front->error.result != PH_OK) {
-        print_error(&front->error); // no reason not to open
+        tell_error(front, &front->error); // no reason not to open
     }
     return result == PH_OK || complain(result, &front->error, fault);
 }
@@ -141,6 +142,7 @@ serve_front* serve_front_create(const serve_front_def* def, ph_fault* fault)
     front->clients = clients;
     front->client_capacity = def->client_capacity;
     front->audit = def->audit;
+    front->log = def->log;
     if (!open_host(front, def, fault)) {
         serve_front_destroy(front);
         return NULL;

@@ -33,6 +33,7 @@ typedef struct serve_front_def {
     double hz;           // sends per second, or PH_SENDS_AUTO
     int slots;
     serve_audit* audit; // NULL: none
+    serve_writer* log;  // for errors while it runs; NULL: none
     bool is_rate_fixed; // no controller: as much as the budget allows, whatever the links show
 } serve_front_def;
 
@@ -48,7 +49,7 @@ typedef struct serve_counts {
 
 typedef struct serve_front serve_front;
 
-// Listening. @return NULL with *fault filled. Stage, pool and audit outlive it; the keys are copied.
+// Listening. @return NULL with *fault filled. Stage, pool, log and audit outlive it; the keys are copied.
 serve_front* serve_front_create(const serve_front_def* def, ph_fault* fault);
 void serve_front_destroy(serve_front* front); // NULL is allowed
 

@@ -70,6 +70,11 @@ static void fill_rows(serve_options* o, app_option rows[ROW_COUNT])
                     "development is made",
          .text = &o->key_path,
          .value = "FILE"},
+        {.name = "--second-key",
+         .summary = "another key whose tokens are taken, too, while keys change; may be absent; "
+                    "SIGHUP reads both files again",
+         .text = &o->second_key_path,
+         .value = "FILE"},
         {.name = "--spent-tokens",
          .summary = "notes spent tokens there, so that tokens made before a restart are good after "
                     "it, once; without it they are refused",
@@ -97,11 +102,6 @@ static void fill_rows(serve_options* o, app_option rows[ROW_COUNT])
          .number = &o->pending_per_prefix,
          .lo = 0,
          .hi = 1000000},
-        {.name = "--second-key",
-         .summary = "another key whose tokens are taken, too, while keys change; may be absent; "
-                    "SIGHUP reads both files again",
-         .text = &o->second_key_path,
-         .value = "FILE"},
         {.name = "--clients",
          .summary = "how many fit",
          .number = &o->clients,

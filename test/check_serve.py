@@ -15,6 +15,7 @@ import pathlib
 import re
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -54,11 +55,11 @@ def expect_discreet(name, of, text):
 class Server:
     """A server that is ready: address, truth and metrics are known."""
 
-    def __init__(self, folder, *arguments, key=None, listen="127.0.0.1:0"):
+    def __init__(self, folder, *arguments, key=None, listen="127.0.0.1:0", truth="0"):
         self.log = pathlib.Path(folder) / f"serve-{time.monotonic_ns()}.log"
         self.key = key
         self.last_metrics = ""
-        command = [PROGRAM, "serve", *arguments, "--listen", listen, "--truth", "0", "--metrics", "0"]
+        command = [PROGRAM, "serve", *arguments, "--listen", listen, "--truth", truth, "--metrics", "0"]
         command += ["--key", key] if key else []
         with self.log.open("w") as log:
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
@@ -411,6 +412,63 @@ def check_stalled(folder):
         expect(main.returncode == 0, f"stalled: {errors!r}, {json.loads(output)}")
 
 
+class Watch:
+    """Bots that come back by themselves, and what they say (docs/chaos.md)."""
+
+    def __init__(self, folder, of, count):
+        self.log = pathlib.Path(folder) / f"watch-{time.monotonic_ns()}.log"
+        self.count = count
+        with self.log.open("w") as log:
+            self.process = subprocess.Popen(bots_command(of, "--bots", str(count), "--watch", "--ramp", "0", "--seconds", "600"),
+                                            stdin=subprocess.DEVNULL, stdout=log)
+
+    def events(self, kind):
+        lines = self.log.read_text().splitlines()
+        return [event for event in map(json.loads, lines[:-1]) if event["event"] == kind]
+
+    def await_all(self, kind, times):
+        """Until each bot has said it so often."""
+        deadline = time.monotonic() + TIMEOUT_S
+        while time.monotonic() < deadline:
+            said = [event["client"] for event in self.events(kind)]
+            if all(said.count(client) >= times for client in range(1, self.count + 1)):
+                return True
+            time.sleep(0.05)
+        return expect(False, f"watch: not every bot says {kind!r} {times} times:\n{self.log.read_text()[-2000:]}")
+
+
+def let_stand(of):
+    """The world stands from now on. (The kind is TRUTH_STAND of app/truth_wire.h.)"""
+    connection = socket.create_connection(("127.0.0.1", int(of.truth)), TIMEOUT_S)
+    connection.sendall(struct.pack("<IB", 1, 16))
+    return connection
+
+
+def check_watch(folder):
+    """Bots that watch say who is in, out and equal. A server that was killed and started again has them all back."""
+    key = make_key(folder, "watch.key")
+    one = Server(folder, "scene:town", key=key)
+    watch = Watch(folder, one, 8)
+    another = None
+    try:
+        if watch.await_all("back", 1):
+            with let_stand(one):
+                watch.await_all("equal", 1)
+            expect(not watch.events("out"), f"watch: some bots were out before the server was: {watch.events('out')}")
+            end(one.process)
+            watch.await_all("out", 1)
+            another = Server(folder, "scene:town", key=key, listen=one.address, truth=one.truth)
+            if watch.await_all("back", 2):
+                with let_stand(another):
+                    watch.await_all("equal", 2)
+            watch.process.send_signal(signal.SIGTERM)
+            expect(watch.process.wait(TIMEOUT_S) == 0, f"watch: the bots exit with {watch.process.returncode}")
+            another.stop("watch")
+    finally:
+        for process in (one.process, watch.process, another and another.process):
+            end(process)
+
+
 CHECKS = {
     "many": check_many,
     "crowd": check_crowd,
@@ -422,6 +480,7 @@ CHECKS = {
     "faults": check_faults,
     "frozen": check_frozen,
     "stalled": check_stalled,
+    "watch": check_watch,
 }
 
 
