@@ -69,7 +69,7 @@ if(PINHOLE_HARDENED AND pinhole_has_gnu_flags AND UNIX AND NOT APPLE AND NOT PIN
     # Without optimisation it is a warning and no more. -U: some compilers set a level of their own.
     string(TOUPPER "${CMAKE_BUILD_TYPE}" pinhole_build_type)
     if("${CMAKE_C_FLAGS} ${CMAKE_C_FLAGS_${pinhole_build_type}}" MATCHES "-O[1-9s]")
-        list(APPEND pinhole_harden_compile -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
+        list(APPEND pinhole_harden_compile -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
     endif()
     list(APPEND pinhole_harden_link -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack)
     include(CheckPIESupported)

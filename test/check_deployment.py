@@ -106,7 +106,8 @@ def check_seccomp(folder):
         try:
             # Server starts the process; only that one is to be filtered.
             subprocess.Popen = lambda *words, **options: popen(*words, preexec_fn=seccomp_filter(ctypes.CDLL(place), wrapped), **options)
-            one = Server(folder, "scene:town", "--second-key", f"{folder}/none.key", "--audit", str(audit), "--threads", "2", key=key)
+            one = Server(folder, "scene:town", "--second-key", f"{folder}/none.key", "--audit", str(audit), "--threads", "2",
+                         "--spent-tokens", f"{folder}/spent{is_well}", key=key)
         except RuntimeError:
             expect(not is_well, "seccomp: the server does not start")
             continue
