@@ -43,6 +43,10 @@ if(PINHOLE_TESTS)
             REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/test/test_\\1.c" OUTPUT_VARIABLE test_sources)
     endif()
 
+    if(NOT TARGET pinhole_soak)
+        list(FILTER test_sources EXCLUDE REGEX "/test_soak\\.c$")
+    endif()
+
     # Compiled once for all tests; an interface library stands in while there is nothing to compile.
     if(test_support)
         add_library(pinhole_test_support STATIC ${test_support})
@@ -62,6 +66,9 @@ if(PINHOLE_TESTS)
         add_executable(${program} ${source})
         pinhole_compile(${program})
         target_link_libraries(${program} PRIVATE pinhole_test_support)
+        if(program STREQUAL "test_soak")
+            target_link_libraries(${program} PRIVATE pinhole_soak)
+        endif()
         # Tests find golden files from the root of the tree.
         add_test(NAME ${program} COMMAND ${program} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
         set_tests_properties(${program} PROPERTIES LABELS unit)

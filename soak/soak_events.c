@@ -146,14 +146,19 @@ static bool wants_errors(const soak_stage* stage, const soak_player* player)
 
 void soak_note_peaks(soak_stage* stage)
 {
-    int entities_of[SOAK_CLASSES_MAX] = {0};
+    int entities_of[SOAK_CLASSES_MAX];
+    int resting_count = 0;
+    memcpy(entities_of, stage->resting_of, sizeof entities_of);
+    for (int i = 0; i < SOAK_CLASSES_MAX; ++i) {
+        resting_count += stage->resting_of[i];
+    }
     for (int i = 0; i < SOAK_ENTITIES_MAX; ++i) {
         if (stage->entities[i].class_index >= 0) {
             raise(&stage->peaks.entities_of[stage->entities[i].class_index],
                   ++entities_of[stage->entities[i].class_index]);
         }
     }
-    raise(&stage->peaks.entities, stage->entity_count);
+    raise(&stage->peaks.entities, stage->entity_count + resting_count);
 }
 
 void soak_note_viewer(soak_stage* stage, const soak_player* player, bool is_added)
@@ -235,6 +240,7 @@ static void despawn(soak_stage* stage, int index)
         ph_world_despawn(stage->world, entity->id) != PH_ERROR_STALE) {
         soak_fail(stage, SOAK_PROMISE_CALLS, "the id of a despawned entity is not stale");
     }
+    ++stage->resting_of[entity->class_index];
     entity->class_index = -1;
     entity->is_touched = true;
     --stage->entity_count;

@@ -340,6 +340,7 @@ void soak_stage_step(soak_stage* stage, const soak_event* first, const soak_even
     receive(stage);
     const uint64_t before = stage->server_memory.allocations;
     ph_world_tick(stage->world);
+    memset(stage->resting_of, 0, sizeof stage->resting_of);
     check_no_allocation(stage, before, "a tick");
     soak_note_eyes(stage);
     apply_events(stage, first, last, true);

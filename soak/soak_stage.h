@@ -222,6 +222,7 @@ typedef struct soak_stage {
     // Since the last time that everything was empty: what memory may have grown for.
     soak_peaks peaks;
     soak_peaks empty_peaks;
+    int resting_of[SOAK_CLASSES_MAX]; // despawned since the last tick: their places are not free yet
     // A call had no memory: room that was made for some of it stays, and is used later.
     bool has_partial_growth;
     int64_t empty_bytes; // then; 0: never yet
