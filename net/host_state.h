@@ -11,6 +11,7 @@
 #include "net/host_admission.h"
 #include "net/host_workers.h"
 #include "net/host_session.h"
+#include "net/tick_watch.h"
 #include "tools/tools.h"
 #include "net/net_tools.h"
 
@@ -23,6 +24,7 @@ struct ph_host {
     ph_host_workers workers;
     ph_host_sessions sessions;
     ph_host_admissions admissions;
+    ph_tick_watch tick_watch;
 
     // The present sends.
     int first; // place in the active list at which they begin
