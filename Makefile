@@ -12,7 +12,7 @@ TARGETS ?=
 .DEFAULT_GOAL := release
 .PHONY: release demo check test bench fuzz coverage format amalgamation docs install clean help
 
-build_needs := build-essential cmake ninja-build zlib1g-dev libsodium-dev libwebsockets-dev pkgconf python3
+build_needs := build-essential cmake ninja-build zlib1g-dev libsodium-dev pkgconf python3
 clang_needs := $(build_needs) clang-14 lld-14 llvm-14 libclang-rt-14-dev
 check_needs := $(clang_needs) libcmocka-dev
 test_needs := $(check_needs) iproute2 doxygen \

@@ -152,6 +152,31 @@ bool bot_start(bot* of, uint64_t now_us)
     return is_made;
 }
 
+// A client and its messages belong to one connection. What came wrong stays counted.
+bool bot_begin_anew(bot* of, uint64_t now_us)
+{
+    ph_client* client = of->client;
+    ph_messages* messages = of->messages;
+    const uint64_t refused = bot_refused(of);
+    if (!create_client(of)) {
+        ph_client_destroy(of->client != client ? of->client : NULL);
+        of->client = client;
+        of->messages = messages;
+        return false;
+    }
+    ph_client_destroy(client);
+    ph_messages_destroy(messages);
+    of->misread = refused;
+    of->overruns += of->meter.overruns;
+    of->meter = (ph_wire_meter){0};
+    of->connected_us = 0;
+    of->converged_us = 0;
+    of->chat_posted = 0;
+    of->chat_returned = 0;
+    of->input_number = 0;
+    return bot_start(of, now_us);
+}
+
 bool bot_is_connected(const bot* of)
 {
     return ph_net_client_get_state(of->net) == PH_NET_CLIENT_CONNECTED;
@@ -297,6 +322,7 @@ static void take(bot* of, uint64_t now_us, const ph_address* from, void* bytes, 
     ph_net_client_advance(of->net, now_us); // or a silence would seem to begin at the last tick
     const ph_net_refusal refusal = ph_net_client_receive(of->net, from, bytes, size, &payload);
     of->misread += is_fault(was_connected, refusal) ? 1 : 0;
+    of->heard_us = refusal == PH_NET_REFUSAL_NONE ? now_us : of->heard_us;
     note_connection(of, now_us);
     if (of->connected_us != 0) {
         ph_wire_meter_pass(&of->meter, size + (size_t)header_bytes, now_us);

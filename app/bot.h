@@ -82,10 +82,12 @@ typedef struct bot {
     uint64_t ticked_us;
     uint64_t connected_us; // 0: never
     uint64_t converged_us; // 0: not since the world stands
+    uint64_t heard_us;     // the newest datagram of use
     uint64_t flooded_us;
     uint64_t misread;    // datagrams that did not open, or whose messages made no sense
     bool is_gone;        // vanished
     ph_wire_meter meter; // what arrives, with a second's worth of tolerance, and the longest stall
+    uint64_t overruns;   // of the connections before this one
     uint64_t stalled_us; // longest time in which nothing was taken from its socket
     bot_error error;     // of what is shown
     bot_difference difference;
@@ -98,6 +100,10 @@ void bot_destroy(bot* of); // NULL is allowed; disconnects
 
 // Begins to connect, with a new token.
 bool bot_start(bot* of, uint64_t now_us);
+
+// The same, after a connection that is over or of no use: it ends, and all that was known with it.
+// @return False, with everything as before, when there is no memory.
+bool bot_begin_anew(bot* of, uint64_t now_us);
 
 // Takes what its socket has. When that has something.
 void bot_receive(bot* of, uint64_t now_us);

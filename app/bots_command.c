@@ -7,6 +7,7 @@
 
 #include "bots_options.h"
 #include "bots_report.h"
+#include "bots_watch.h"
 #include "command.h"
 #include "key_file.h"
 #include "scene_help.h"
@@ -101,10 +102,8 @@ static bool open_all(bots_job* job)
     job->terms.is_roaming = options->is_roaming;
     job->terms.has_link =
         options->rtt_ms > 0.0 || options->jitter_ms > 0.0 || options->loss_pct > 0.0;
-    if (!app_key_read(COMMAND, options->key_path, job->terms.key)) {
-        return false;
-    }
-    if (!(options->truth_port >= 0 ? ask_server(job, &fault) : open_source(job, &fault))) {
+    if (!app_key_read(options->key_path, job->terms.key, &fault) ||
+        !(options->truth_port >= 0 ? ask_server(job, &fault) : open_source(job, &fault))) {
         return complain(&fault);
     }
     const bots_swarm_def def = {
@@ -163,6 +162,17 @@ static bool run(bots_job* job)
     return bots_report_judge(&report, swarm) && is_there;
 }
 
+static bool watch(const bots_job* job)
+{
+    const bots_watch_def def = {
+        .swarm = job->swarm,
+        .truth_port = job->options.truth_port,
+        .silence_us = (uint64_t)job->options.silence_ms * 1000,
+        .until_us = ph_socket_now_us() + (uint64_t)job->options.seconds * SECOND_US,
+    };
+    return bots_watch_run(&def);
+}
+
 int bots_command(int argc, char** argv)
 {
     static bots_job job;
@@ -170,7 +180,7 @@ int bots_command(int argc, char** argv)
     if (!bots_options_parse(argc, argv, &job.options, &status)) {
         return status;
     }
-    const bool is_well = open_all(&job) && run(&job);
+    const bool is_well = open_all(&job) && (job.options.is_watching ? watch(&job) : run(&job));
     close_all(&job);
     return is_well ? APP_EXIT_OK : APP_EXIT_FAILURE;
 }

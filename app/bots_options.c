@@ -13,7 +13,7 @@
 
 #define COMMAND "pinhole bots"
 #define SERVER_USUAL "127.0.0.1:40000"
-enum { ROW_COUNT = 24 };
+enum { ROW_COUNT = 26 };
 
 static void print_help(const app_option* table)
 {
@@ -129,6 +129,17 @@ static void fill_rows(bots_options* o, app_option rows[ROW_COUNT])
          .number = &o->seed,
          .lo = 0,
          .hi = INT32_MAX},
+        {.name = "--watch",
+         .summary =
+             "come back after a loss, and say as JSON lines who is out, back, and equal while "
+             "the world stands",
+         .is_set = &o->is_watching},
+        {.name = "--silence",
+         .summary = "with --watch: begin anew after so many ms without a datagram; 0: after the "
+                    "token's timeout",
+         .number = &o->silence_ms,
+         .lo = 0,
+         .hi = 60000},
         {.name = "--json", .summary = "one JSON object on standard output", .is_set = &o->is_json},
         {0},
     };
@@ -161,6 +172,9 @@ static bool check(bots_options* options)
         return complain("say where the truth is, as in '--truth 40001', or what the server hosts, "
                         "as in '--source scene:town'.");
     }
+    if (options->is_watching && options->truth_text == NULL) {
+        return complain("--watch compares with the truth: say where it is, as in '--truth 40001'.");
+    }
     if (options->mute + options->flood + options->vanish > options->count) {
         return complain("--mute, --flood and --vanish together are more than --bots.");
     }
@@ -178,6 +192,7 @@ bool bots_options_parse(int argc, char** argv, bots_options* options, int* statu
         .first_id = 1,
         .seconds = 10,
         .converge_s = 60,
+        .silence_ms = 2500,
         .ramp = 100.0,
         .seed = 1,
     };

@@ -23,6 +23,7 @@ typedef struct bots_options {
     int vanish;
     int seconds;
     int converge_s;
+    int silence_ms; // of --watch
     int seed;
     double ramp; // per second; 0: all at once
     double rtt_ms;
@@ -31,6 +32,7 @@ typedef struct bots_options {
     double chat_hz;
     bool is_roaming;
     bool is_json;
+    bool is_watching;
     // What became of the words.
     int truth_port; // -1: none
     ph_address server;

@@ -74,6 +74,9 @@ static void take_sight(void* context, const truth_sight* sight)
         bots_check_alike(of, swarm->def.truth, sight)) {
         of->converged_us = ph_socket_now_us();
         ++swarm->alike_count;
+        if (swarm->on_equal != NULL) {
+            swarm->on_equal(swarm->on_equal_context, of);
+        }
     }
 }
 
@@ -204,7 +207,7 @@ static void judge_some(bots_swarm* swarm)
     }
 }
 
-static bool turn(bots_swarm* swarm)
+bool bots_swarm_turn(bots_swarm* swarm)
 {
     start_some(swarm, ph_socket_now_us());
     take_events(swarm);
@@ -218,12 +221,23 @@ bool bots_swarm_run(bots_swarm* swarm, uint64_t until_us)
 {
     bool is_there = true;
     while (is_there && ph_socket_now_us() < until_us) {
-        is_there = turn(swarm);
+        is_there = bots_swarm_turn(swarm);
     }
     return is_there;
 }
 
 // ---- standing still
+
+void bots_swarm_forget_equality(bots_swarm* swarm)
+{
+    for (int i = 0; i < swarm->def.count; ++i) {
+        swarm->bots[i]->converged_us = 0;
+    }
+    swarm->alike_count = 0;
+    if (swarm->def.truth != NULL) {
+        bots_truth_forget_state(swarm->def.truth);
+    }
+}
 
 static void ask_for_sights(const bots_swarm* swarm)
 {
@@ -233,6 +247,14 @@ static void ask_for_sights(const bots_swarm* swarm)
             bots_truth_ask_sight(swarm->def.truth, of->client_id);
         }
     }
+}
+
+void bots_swarm_ask(bots_swarm* swarm)
+{
+    if (!swarm->def.truth->has_state) {
+        bots_truth_ask(swarm->def.truth, TRUTH_WANT_STATE);
+    }
+    ask_for_sights(swarm);
 }
 
 bool bots_swarm_converge(bots_swarm* swarm, uint64_t until_us)
@@ -246,20 +268,17 @@ bool bots_swarm_converge(bots_swarm* swarm, uint64_t until_us)
         bot_fall_silent(swarm->bots[i]);
     }
     while (is_there && swarm->alike_count < good && ph_socket_now_us() < until_us) {
-        is_there = turn(swarm);
+        is_there = bots_swarm_turn(swarm);
         if (!truth->now.is_standing || ph_socket_now_us() < ask_us) {
             continue;
         }
-        if (!truth->has_state) {
-            bots_truth_ask(truth, TRUTH_WANT_STATE);
-        }
-        ask_for_sights(swarm);
+        bots_swarm_ask(swarm);
         ask_us = ph_socket_now_us() + ASK_EVERY_US;
     }
     bots_truth_ask(truth, TRUTH_WANT_FIGURES);
     bots_truth_ask(truth, TRUTH_GO);
     while (is_there && !truth->figures.is_known) {
-        is_there = turn(swarm);
+        is_there = bots_swarm_turn(swarm);
     }
     return swarm->alike_count == good;
 }

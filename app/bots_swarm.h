@@ -20,7 +20,10 @@ typedef struct bots_swarm_def {
     double ramp; // starts per second; 0: all at once
 } bots_swarm_def;
 
-// Read-only outside.
+// A bot has become equal to the world that stands still.
+typedef void bots_on_equal_fn(void* context, const bot* of);
+
+// Read-only outside, but for on_equal.
 typedef struct bots_swarm {
     bots_swarm_def def;
     bot** bots;
@@ -32,6 +35,8 @@ typedef struct bots_swarm {
     int judge_next;        // whose turn it is
     bots_errors errors;
     int alike_count;
+    bots_on_equal_fn* on_equal; // NULL: not told
+    void* on_equal_context;
     int waiter; // epoll
 } bots_swarm;
 
@@ -41,6 +46,16 @@ void bots_swarm_destroy(bots_swarm* swarm); // NULL is allowed; all bots disconn
 
 // Goes on until then, or until the server's truth ends. @return False when that happened.
 bool bots_swarm_run(bots_swarm* swarm, uint64_t until_us);
+
+// One turn: starts who is due, takes what came, compares with the truth. A millisecond or two. @return False
+// when the truth has ended.
+bool bots_swarm_turn(bots_swarm* swarm);
+
+// While the world stands still: asks for what bots should see that are not yet equal.
+void bots_swarm_ask(bots_swarm* swarm);
+
+// The world has moved: no bot is equal to it any more.
+void bots_swarm_forget_equality(bots_swarm* swarm);
 
 // While the world stands still: until every good bot is equal to it, or until then. @return Whether
 // all are.

@@ -17,15 +17,37 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { READ_MAX = 1 << 16, SCHEMA_MAX = 1 << 16, HELLO_WAIT_MS = 5000, RECORD_SIZE = 20 };
+enum {
+    READ_MAX = 1 << 16,
+    SCHEMA_MAX = 1 << 16,
+    HELLO_WAIT_MS = 5000,
+    RECORD_SIZE = 20,
+    HERE_TICKS = 4
+};
 
 // ---- what is said
+
+// Clients go on with the first one: a server that comes back must have the same.
+static bool take_schema(truth_hello* hello, const char* text)
+{
+    ph_schema* schema;
+    if (ph_schema_parse(text, strlen(text), NULL, &schema, NULL) != PH_OK) {
+        return false;
+    }
+    if (hello->schema == NULL) {
+        hello->schema = schema;
+        return true;
+    }
+    const bool is_same = ph_schema_fingerprint(schema) == ph_schema_fingerprint(hello->schema);
+    ph_schema_destroy(schema);
+    return is_same;
+}
 
 static bool take_hello(bots_truth* truth, truth_reader* in)
 {
     truth_hello* hello = &truth->hello;
     char* text = malloc(SCHEMA_MAX);
-    if (text == NULL || hello->schema != NULL) {
+    if (text == NULL || truth->is_greeted) {
         free(text);
         return false;
     }
@@ -36,10 +58,10 @@ static bool take_hello(bots_truth* truth, truth_reader* in)
     hello->depth_bits = (int64_t)truth_take(in, 8);
     truth_take_text(in, hello->source, sizeof hello->source);
     truth_take_text(in, text, SCHEMA_MAX);
-    const bool is_good = is_ours && !in->has_failed && hello->profile < PH_PROFILE_COUNT &&
-                         ph_schema_parse(text, strlen(text), NULL, &hello->schema, NULL) == PH_OK;
+    truth->is_greeted =
+        is_ours && !in->has_failed && hello->profile < PH_PROFILE_COUNT && take_schema(hello, text);
     free(text);
-    return is_good;
+    return truth->is_greeted;
 }
 
 static bool make_room(truth_moment* moment, int count)
@@ -76,11 +98,13 @@ static bool take_tick(bots_truth* truth, truth_reader* in)
             now->place_mm[i][axis] = truth_take_i32(in);
         }
     }
-    ++truth->tick_count;
+    if (truth->tick_count++ % HERE_TICKS == 0) {
+        bots_truth_ask(truth, TRUTH_HERE);
+    }
     return !in->has_failed;
 }
 
-static void forget_state(bots_truth* truth)
+void bots_truth_forget_state(bots_truth* truth)
 {
     free(truth->state_key);
     free(truth->state_class);
@@ -97,7 +121,7 @@ static bool take_state(bots_truth* truth, truth_reader* in)
 {
     const size_t count = (size_t)truth_take(in, 4);
     const size_t values_max = in->left / 8 + 1;
-    forget_state(truth);
+    bots_truth_forget_state(truth);
     if (in->has_failed || count > in->left) {
         return false;
     }
@@ -223,13 +247,27 @@ bool bots_truth_serve(bots_truth* truth)
 
 static bool wait_for_hello(bots_truth* truth)
 {
-    while (truth->hello.schema == NULL) {
+    while (!truth->is_greeted) {
         struct pollfd one = {.fd = truth->number, .events = POLLIN};
         if (poll(&one, 1, HELLO_WAIT_MS) <= 0 || !bots_truth_serve(truth)) {
             return false;
         }
     }
     return true;
+}
+
+static bool open_connection(bots_truth* truth, int port)
+{
+    const struct sockaddr_in address = {
+        .sin_family = AF_INET,
+        .sin_port = htons((uint16_t)port),
+        .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+    };
+    truth->is_greeted = false;
+    truth->number = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    return truth->number >= 0 &&
+           connect(truth->number, (const struct sockaddr*)&address, sizeof address) == 0 &&
+           wait_for_hello(truth);
 }
 
 bots_truth* bots_truth_open(int port, ph_fault* fault)
@@ -239,22 +277,31 @@ bots_truth* bots_truth_open(int port, ph_fault* fault)
         ph_fault_set_memory(fault);
         return NULL;
     }
-    const struct sockaddr_in address = {
-        .sin_family = AF_INET,
-        .sin_port = htons((uint16_t)port),
-        .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
-    };
-    truth->number = socket(AF_INET, SOCK_STREAM, 0);
-    if (truth->number < 0 ||
-        connect(truth->number, (const struct sockaddr*)&address, sizeof address) != 0 ||
-        !wait_for_hello(truth)) {
+    if (!open_connection(truth, port)) {
         ph_fault_set(fault, 0, 0,
                      "no server offers its truth on port %d of 127.0.0.1; start it with --truth",
                      port);
         bots_truth_close(truth);
         return NULL;
     }
+    bots_truth_ask(truth, TRUTH_HERE);
+    bots_truth_serve(truth);
     return truth;
+}
+
+bool bots_truth_reopen(bots_truth* truth, int port)
+{
+    bots_truth_forget_state(truth);
+    truth_bytes_drop(&truth->in, truth->in.size);
+    truth_bytes_drop(&truth->out, truth->out.size);
+    if (open_connection(truth, port)) {
+        return true;
+    }
+    if (truth->number >= 0) {
+        close(truth->number);
+        truth->number = -1;
+    }
+    return false;
 }
 
 void bots_truth_close(bots_truth* truth)
@@ -265,7 +312,7 @@ void bots_truth_close(bots_truth* truth)
     if (truth->number >= 0) {
         close(truth->number);
     }
-    forget_state(truth);
+    bots_truth_forget_state(truth);
     free(truth->now.key);
     free(truth->now.place_mm);
     free(truth->before.key);

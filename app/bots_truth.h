@@ -55,6 +55,7 @@ typedef void truth_on_sight(void* context, const truth_sight* sight);
 // Read-only outside.
 typedef struct bots_truth {
     int number; // of the socket; -1: it is over
+    bool is_greeted;
     truth_hello hello;
     truth_moment now;
     truth_moment before;
@@ -76,6 +77,13 @@ typedef struct bots_truth {
 // Connects to a port of 127.0.0.1 and waits for the hello. @return NULL with *fault filled.
 bots_truth* bots_truth_open(int port, ph_fault* fault);
 void bots_truth_close(bots_truth* truth); // NULL is allowed
+
+// Once it is over: connects again, as bots_truth_open(). The world must have the same schema; what was known
+// of its state is forgotten. @return False when there is no such server yet.
+bool bots_truth_reopen(bots_truth* truth, int port);
+
+// The world has moved: what was said of its state is no longer true.
+void bots_truth_forget_state(bots_truth* truth);
 
 // Takes what came, sends what waits. Never blocks. @return False when the server has gone.
 bool bots_truth_serve(bots_truth* truth);

@@ -11,6 +11,7 @@
 #if defined(PH_APP_NET)
 #include "bots_command.h"
 #include "serve_command.h"
+#include "soak_command.h"
 #include "token_command.h"
 #endif
 
@@ -23,6 +24,7 @@ const app_command app_commands[] = {
 #if defined(PH_APP_NET)
     {"serve", "host a world for real clients over UDP", serve_command},
     {"bots", "many real clients that check what a server tells them", bots_command},
+    {"soak", "a whole deployment on simulated time, judged after every step", soak_command},
     {"token", "a connect token, which lets one client into a server", token_command},
 #endif
     {"bench", "measure speed on this machine", bench_command},

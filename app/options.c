@@ -101,7 +101,7 @@ static bool is_choice(const char* choices, const char* value)
     const size_t length = strlen(value);
     for (const char* word = choices; word != NULL; word = strchr(word, '|')) {
         word += *word == '|' ? 1 : 0;
-        if (length > 0 && strncmp(word, value, length) == 0 &&
+        if (length > 0 && strchr(value, '|') == NULL && strncmp(word, value, length) == 0 &&
             (word[length] == '|' || word[length] == '\0')) {
             return true;
         }

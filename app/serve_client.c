@@ -15,6 +15,7 @@ void serve_client_begin(serve_client* client, const serve_stage* stage, uint64_t
     client->actor = serve_stage_choose(stage, client_id);
     client->entity = serve_stage_entity(stage, client->actor);
     client->is_free = false;
+    client->is_refused = false;
 }
 
 // ---- messages

@@ -16,6 +16,7 @@ typedef struct serve_client {
     ph_entity_id entity;
     int actor;         // that it looks from
     bool is_free;      // the client says where its eye is; it follows no actor
+    bool is_refused;   // there was no view for it
     int32_t eye_mm[3]; // when it is free
     // Of all clients of this slot, one after the other: messages that came, and those that did not
     // fit into the queue back.

@@ -10,12 +10,15 @@
 #include "serve_command.h"
 
 #include "command.h"
-#include "key_file.h"
 #include "scene_help.h"
+#include "secret.h"
+#include "serve_audit.h"
+#include "serve_keys.h"
 #include "serve_log.h"
 #include "serve_metrics.h"
 #include "serve_options.h"
 #include "serve_truth.h"
+#include "serve_writer.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -29,22 +32,26 @@
 #define SEND_SHARE 0.8
 // A question for metrics or the truth waits no longer than this.
 #define SLICE_US 20000
+// Of the log, so many bytes may wait for its reader: some 20 lines.
+enum { LOG_CAPACITY = 4096 };
 
 typedef struct serve_job {
     serve_options options;
-    uint8_t key[PH_NETCODE_KEY_SIZE];
-    char made_key_path[256]; // "": the key was given
+    serve_keys keys;
     ph_pool* pool;
     serve_stage* stage;
     serve_front* front;
     serve_metrics* metrics;
     serve_truth* truth;
+    serve_writer* log;
+    serve_audit* audit;
     ph_pace pace;
     serve_report first;
     serve_report last; // told of
 } serve_job;
 
 static volatile sig_atomic_t is_asked_to_stop;
+static volatile sig_atomic_t is_asked_to_reread;
 
 static void ask_to_stop(int signal_number)
 {
@@ -52,12 +59,27 @@ static void ask_to_stop(int signal_number)
     is_asked_to_stop = 1;
 }
 
-static void hear_signals(void)
+static void ask_to_reread(int signal_number)
+{
+    (void)signal_number;
+    is_asked_to_reread = 1;
+}
+
+// A key for development goes when its terminal goes: SIGHUP ends the server then, unless it was started to
+// survive that (nohup).
+static void hear_signals(bool has_key)
 {
     struct sigaction action = {.sa_handler = ask_to_stop};
+    struct sigaction before;
     sigemptyset(&action.sa_mask);
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGINT, &action, NULL);
+    sigaction(SIGQUIT, &action, NULL);
+    sigaction(SIGHUP, NULL, &before);
+    if (has_key || before.sa_handler != SIG_IGN) {
+        action.sa_handler = has_key ? ask_to_reread : ask_to_stop;
+        sigaction(SIGHUP, &action, NULL);
+    }
     action.sa_handler = SIG_IGN;
     sigaction(SIGPIPE, &action, NULL);
 }
@@ -72,18 +94,6 @@ static bool complain(const char* what, const ph_fault* fault)
     }
     fprintf(stderr, ": %s.\n", fault->message);
     return false;
-}
-
-static bool open_key(serve_job* job)
-{
-    if (job->options.key_path != NULL) {
-        return app_key_read(COMMAND, job->options.key_path, job->key);
-    }
-    const char* folder = getenv("TMPDIR");
-    snprintf(job->made_key_path, sizeof job->made_key_path, "%s/pinhole-development-%ld.key",
-             folder != NULL ? folder : "/tmp", (long)getpid());
-    unlink(job->made_key_path);
-    return app_key_make(COMMAND, job->made_key_path, job->key);
 }
 
 static bool open_stage(serve_job* job, ph_fault* fault)
@@ -115,22 +125,34 @@ static bool open_stage(serve_job* job, ph_fault* fault)
     return job->stage != NULL;
 }
 
+// The keys are in this program's memory only while this runs.
 static bool open_front(serve_job* job, ph_fault* fault)
 {
     const serve_options* options = &job->options;
+    serve_key_pair* pair = serve_keys_open(&job->keys, fault);
+    if (pair == NULL) {
+        return complain("keys", fault);
+    }
     const serve_front_def def = {
         .stage = job->stage,
         .pool = job->pool,
         .listen = options->listen,
         .public_address = options->public_address,
-        .key = job->key,
+        .keys = pair,
+        .spent_path = options->spent_path,
+        .requests_per_second = options->requests_per_second,
+        .pending = options->pending,
+        .pending_per_client = options->pending_per_client,
+        .pending_per_prefix = options->pending_per_prefix,
         .client_capacity = options->clients,
         .bits_per_second = (int)(options->kbps * 1000.0 + 0.5),
         .hz = options->hz,
         .slots = options->slots,
+        .audit = job->audit,
         .is_rate_fixed = options->is_rate_fixed,
     };
     job->front = serve_front_create(&def, fault);
+    serve_key_pair_destroy(pair);
     return job->front != NULL || complain(options->listen_text, fault);
 }
 
@@ -159,10 +181,32 @@ static bool open_doors(serve_job* job, ph_fault* fault)
     return true;
 }
 
+static bool open_log(serve_job* job, ph_fault* fault)
+{
+    job->log = serve_writer_create(STDOUT_FILENO, false, LOG_CAPACITY, "log");
+    if (job->log == NULL) {
+        ph_fault_set_memory(fault);
+        return complain("log", fault);
+    }
+    return true;
+}
+
+static bool open_audit(serve_job* job, ph_fault* fault)
+{
+    const serve_options* options = &job->options;
+    if (options->audit_path != NULL) {
+        job->audit = serve_audit_open(options->audit_path, options->has_audit_addresses, fault);
+        return job->audit != NULL || complain("--audit", fault);
+    }
+    return true;
+}
+
 static bool open_all(serve_job* job)
 {
     ph_fault fault = {0};
-    if (!open_key(job) || !open_stage(job, &fault)) {
+    job->keys.path = job->options.key_path;
+    job->keys.second_path = job->options.second_key_path;
+    if (!open_audit(job, &fault) || !open_stage(job, &fault)) {
         return false;
     }
     job->pool = ph_pool_create(job->options.threads);
@@ -170,7 +214,7 @@ static bool open_all(serve_job* job)
         ph_fault_set_memory(&fault);
         return complain("threads", &fault);
     }
-    return open_front(job, &fault) && open_doors(job, &fault);
+    return open_front(job, &fault) && open_doors(job, &fault) && open_log(job, &fault);
 }
 
 static void close_all(serve_job* job)
@@ -180,24 +224,34 @@ static void close_all(serve_job* job)
     serve_front_destroy(job->front);
     ph_pool_destroy(job->pool);
     serve_stage_destroy(job->stage);
-    app_key_wipe(job->key);
-    if (job->made_key_path[0] != '\0') {
-        unlink(job->made_key_path);
-    }
+    serve_keys_close(&job->keys);
+    serve_audit_close(job->audit);
+    serve_writer_destroy(job->log);
 }
 
 // ---- output
+
+static serve_report look(serve_job* job)
+{
+    serve_report report = serve_report_make(job->front, &job->pace, job->stage->world);
+    report.log_dropped = serve_writer_dropped(job->log);
+    report.audit_dropped = serve_audit_dropped(job->audit);
+    return report;
+}
 
 static void tell_key(const serve_job* job)
 {
     char address[PH_ADDRESS_TEXT_MAX];
     const ph_address server = ph_host_public_address(serve_front_host(job->front));
-    if (job->made_key_path[0] == '\0') {
+    if (job->keys.made_path[0] == '\0') {
         return;
     }
-    printf("no --key: a key for development is in %s as long as this runs. A token for client 1:\n"
-           "  pinhole token --key %s --server %s --client 1 --out client.token\n",
-           job->made_key_path, job->made_key_path, ph_address_print(&server, address));
+    serve_writer_add(job->log,
+                     "no --key: a key for development is in %s as long as this runs. A token for "
+                     "client 1:",
+                     job->keys.made_path);
+    serve_writer_add(job->log, "  pinhole token --key %s --server %s --client 1 --out client.token",
+                     job->keys.made_path, ph_address_print(&server, address));
 }
 
 static void tell_start(const serve_job* job)
@@ -205,33 +259,35 @@ static void tell_start(const serve_job* job)
     const serve_options* options = &job->options;
     char address[PH_ADDRESS_TEXT_MAX];
     const ph_address local = ph_host_local_address(serve_front_host(job->front));
-    printf("%s: %d entities, %.4g ticks a second, profile %s, %g kbit/s for each of %d clients, %d "
-           "threads\n",
-           options->source, job->stage->actor_count, 1e6 / job->stage->tick_us,
-           options->profile_text, options->kbps, options->clients, ph_pool_thread_count(job->pool));
-    printf("listening on %s\n", ph_address_print(&local, address));
+    serve_writer_add(
+        job->log,
+        "%s: %d entities, %.4g ticks a second, profile %s, %g kbit/s for each of %d clients, %d "
+        "threads",
+        options->source, job->stage->actor_count, 1e6 / job->stage->tick_us, options->profile_text,
+        options->kbps, options->clients, ph_pool_thread_count(job->pool));
+    serve_writer_add(job->log, "listening on %s", ph_address_print(&local, address));
     const ph_address public_address = ph_host_public_address(serve_front_host(job->front));
     if (!ph_address_is_equal(&local, &public_address)) {
-        printf("clients reach it under %s; --public says another address\n",
-               ph_address_print(&public_address, address));
+        serve_writer_add(job->log, "clients reach it under %s; --public says another address",
+                         ph_address_print(&public_address, address));
     }
     if (job->metrics != NULL) {
-        printf("metrics on http://127.0.0.1:%d/metrics\n", serve_metrics_port(job->metrics));
+        serve_writer_add(job->log, "metrics on http://127.0.0.1:%d/metrics",
+                         serve_metrics_port(job->metrics));
     }
     if (job->truth != NULL) {
-        printf("truth on 127.0.0.1:%d\n", serve_truth_port(job->truth));
+        serve_writer_add(job->log, "truth on 127.0.0.1:%d", serve_truth_port(job->truth));
     }
     tell_key(job);
-    fflush(stdout);
 }
 
 static void tell_second(serve_job* job)
 {
-    const serve_report now = serve_report_make(job->front, &job->pace, job->stage->world);
+    const serve_report now = look(job);
     if (!job->options.is_quiet) {
-        serve_log_line(stdout, &job->last, &now);
+        serve_log_line(job->log, &job->last, &now);
     }
-    serve_log_overload(stdout, &job->last, &now);
+    serve_log_overload(job->log, &job->last, &now);
     serve_metrics_set(job->metrics, &now);
     job->last = now;
 }
@@ -264,12 +320,23 @@ static bool tick(serve_job* job)
     const uint64_t due_us = ph_pace_begin(&job->pace, ph_socket_now_us());
     ph_host_receive(serve_front_host(job->front), 0);
     if (!serve_front_tick(job->front, &fault)) {
-        return complain(job->options.source, &fault);
+        serve_writer_add(job->log, COMMAND ": %s: %s.", job->options.source, fault.message);
+        return false;
     }
     serve_truth_tell(job->truth, due_us);
     ph_host_send(serve_front_host(job->front),
                  due_us + (uint64_t)(SEND_SHARE * job->stage->tick_us));
     return true;
+}
+
+static void reread(serve_job* job)
+{
+    ph_fault fault = {0};
+    is_asked_to_reread = 0;
+    serve_keys_reread(&job->keys, serve_front_host(job->front), job->log);
+    if (!serve_audit_reopen(job->audit, &fault)) {
+        serve_writer_add(job->log, "audit log: kept as it was: %s", fault.message);
+    }
 }
 
 static bool is_over(const serve_job* job)
@@ -281,12 +348,15 @@ static bool is_over(const serve_job* job)
 static bool run(serve_job* job)
 {
     job->pace = ph_pace_make(ph_socket_now_us(), job->stage->tick_us);
-    job->first = job->last = serve_report_make(job->front, &job->pace, job->stage->world);
+    job->first = job->last = look(job);
     uint64_t told_us = job->first.now_us;
     while (!is_over(job)) {
         wait_for(job, job->pace.due_us);
         if (!is_asked_to_stop && !tick(job)) {
             return false;
+        }
+        if (is_asked_to_reread) {
+            reread(job);
         }
         const uint64_t since_us = ph_socket_now_us() - told_us;
         if (since_us >= SECOND_US) {
@@ -299,10 +369,10 @@ static bool run(serve_job* job)
 
 static void disconnect_all(serve_job* job)
 {
-    const serve_report now = serve_report_make(job->front, &job->pace, job->stage->world);
-    ph_host_stop(serve_front_host(job->front));
-    printf("stopping: %d clients are told\n", now.counts.clients);
-    serve_log_end(stdout, &job->first, &now);
+    const serve_report now = look(job);
+    serve_front_stop(job->front);
+    serve_writer_add(job->log, "stopping: %d clients are told", now.counts.clients);
+    serve_log_end(job->log, &job->first, &now);
 }
 
 int serve_command(int argc, char** argv)
@@ -312,7 +382,8 @@ int serve_command(int argc, char** argv)
     if (!serve_options_parse(argc, argv, &job.options, &status)) {
         return status;
     }
-    hear_signals();
+    app_secret_protect_process();
+    hear_signals(job.options.key_path != NULL);
     bool is_done = open_all(&job);
     if (is_done) {
         tell_start(&job);

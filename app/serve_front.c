@@ -5,11 +5,12 @@
 
 #include "serve_front.h"
 
-#include "key_file.h"
+#include "secret.h"
 #include "wall.h"
 
 #include <pinhole/viewer.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +20,10 @@ struct serve_front {
     ph_host* host;
     serve_client* clients; // by the client's index at the host
     int client_capacity;
+    serve_audit* audit; // NULL: none
+    bool is_stopping;
     uint64_t game_ns;
+    ph_error error; // the newest while it opened
 };
 
 // ---- opening
@@ -30,10 +34,38 @@ static void on_messages(void* context, int client, ph_messages* messages)
     serve_client_receive(&front->clients[client], messages);
 }
 
-static bool complain(ph_result result, ph_fault* fault)
+// What is wrong with the spent-tokens file, by the name that it has here; NULL when it is something else.
+static const char* spent_sentence(const ph_error* error)
+{
+    const char* rest = strchr(error->text, ' ');
+    return strstr(error->field, "spent_tokens_path") != NULL ? rest : NULL;
+}
+
+static void print_error(const ph_error* error)
+{
+    const char* rest = spent_sentence(error);
+    fprintf(stderr, "pinhole serve: %s%s.\n", rest != NULL ? "--spent-tokens" : "",
+            rest != NULL ? rest : error->text);
+}
+
+// While it opens, the error is kept and returned; later it is printed.
+static void on_error(void* context, const ph_error* error)
+{
+    serve_front* front = context;
+    if (front->host == NULL) {
+        front->error = *error;
+    } else {
+        print_error(error);
+    }
+}
+
+static bool complain(ph_result result, const ph_error* error, ph_fault* fault)
 {
     if (result == PH_ERROR_MEMORY) {
         return ph_fault_set_memory(fault);
+    }
+    if (spent_sentence(error) != NULL) {
+        return ph_fault_set(fault, 0, 0, "--spent-tokens%s", spent_sentence(error));
     }
     return ph_fault_set(fault, 0, 0, "%s",
                         result == PH_ERROR_TAKEN
@@ -42,7 +74,7 @@ static bool complain(ph_result result, ph_fault* fault)
                               "this machine");
 }
 
-static bool open_host(serve_front* front, const serve_front_def* def, ph_fault* fault)
+static ph_host_def host_def_of(serve_front* front, const serve_front_def* def)
 {
     ph_host_def host = ph_host_def_default();
     host.world = def->stage->world;
@@ -50,16 +82,38 @@ static bool open_host(serve_front* front, const serve_front_def* def, ph_fault* 
     host.listen_address = def->listen;
     host.public_address = def->public_address;
     host.protocol_id = APP_PROTOCOL_ID;
-    memcpy(host.private_key, def->key, sizeof host.private_key);
+    host.spent_tokens_path = def->spent_path;
+    host.requests_per_second = def->requests_per_second;
+    host.pending_capacity = def->pending;
+    host.pending_per_client = def->pending_per_client;
+    host.pending_per_prefix = def->pending_per_prefix;
+    host.on_error = on_error;
+    host.on_error_context = front;
     host.client_capacity = def->client_capacity;
     host.is_rate_fixed = def->is_rate_fixed;
     host.pool = def->pool;
     host.on_messages = on_messages;
     host.on_messages_context = front;
     host.allocator = ph_large_pages_allocator(def->stage->pages);
-    const ph_result result = ph_host_open(&host, &front->host);
-    app_key_wipe(host.private_key);
-    return result == PH_OK || complain(result, fault);
+    return host;
+}
+
+static bool open_host(serve_front* front, const serve_front_def* def, ph_fault* fault)
+{
+    ph_host_def* host = app_secret_create(sizeof *host);
+    if (host == NULL) {
+        return ph_fault_set_memory(fault);
+    }
+    *host = host_def_of(front, def);
+    memcpy(host->private_key, def->keys->key, sizeof host->private_key);
+    memcpy(host->second_key, def->keys->second, sizeof host->second_key);
+    host->has_second_key = def->keys->has_second;
+    const ph_result result = ph_host_open(host, &front->host);
+    app_secret_destroy(host, sizeof *host);
+    if (result == PH_OK && front->error.result != PH_OK) {
+        print_error(&front->error); // no reason not to open
+    }
+    return result == PH_OK || complain(result, &front->error, fault);
 }
 
 static ph_viewer_def view_of(const serve_front_def* def)
@@ -86,6 +140,7 @@ serve_front* serve_front_create(const serve_front_def* def, ph_fault* fault)
     front->view = view_of(def);
     front->clients = clients;
     front->client_capacity = def->client_capacity;
+    front->audit = def->audit;
     if (!open_host(front, def, fault)) {
         serve_front_destroy(front);
         return NULL;
@@ -108,6 +163,9 @@ void serve_front_destroy(serve_front* front)
 static void admit(serve_front* front, const ph_net_event* event)
 {
     serve_client* client = &front->clients[event->client];
+    ph_net_client_info info;
+    const bool is_there = ph_host_get_client(front->host, event->client, &info);
+    serve_audit_came(front->audit, event->client_id, is_there ? &info.address : NULL);
     serve_client_begin(client, front->stage, event->client_id);
     ph_viewer_def view = front->view;
     view.entity = client->entity;
@@ -117,7 +175,33 @@ static void admit(serve_front* front, const ph_net_event* event)
         view.eye_mm[axis] = place_mm[axis];
     }
     if (ph_host_admit(front->host, event->client, &view) != PH_OK) {
+        client->is_refused = true;
         ph_host_disconnect(front->host, event->client);
+    }
+}
+
+static const char* why(const serve_front* front, const ph_net_event* event)
+{
+    switch (event->end) {
+    case PH_NET_END_CLIENT:
+        return "disconnected";
+    case PH_NET_END_SERVER:
+        return front->clients[event->client].is_refused ? "refused"
+               : front->is_stopping                     ? "server_stops"
+                                                        : "server";
+    default:
+        return ph_net_end_name(event->end);
+    }
+}
+
+static void take_events(serve_front* front)
+{
+    for (ph_net_event event; ph_host_next_event(front->host, &event);) {
+        if (event.kind == PH_NET_CONNECTED) {
+            admit(front, &event);
+        } else {
+            serve_audit_went(front->audit, event.client_id, why(front, &event));
+        }
     }
 }
 
@@ -133,11 +217,7 @@ bool serve_front_tick(serve_front* front, ph_fault* fault)
 {
     ph_host* host = front->host;
     ph_host_tick(host);
-    for (ph_net_event event; ph_host_next_event(host, &event);) {
-        if (event.kind == PH_NET_CONNECTED) {
-            admit(front, &event);
-        }
-    }
+    take_events(front);
     if (!step_stage(front, fault)) {
         return false;
     }
@@ -147,6 +227,13 @@ bool serve_front_tick(serve_front* front, ph_fault* fault)
     }
     ph_world_tick(front->stage->world);
     return true;
+}
+
+void serve_front_stop(serve_front* front)
+{
+    front->is_stopping = true;
+    ph_host_stop(front->host);
+    take_events(front);
 }
 
 // ---- questions

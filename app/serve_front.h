@@ -11,7 +11,9 @@
 #ifndef PH_APP_SERVE_FRONT_H
 #define PH_APP_SERVE_FRONT_H
 
+#include "serve_audit.h"
 #include "serve_client.h"
+#include "serve_keys.h"
 
 #include <pinhole/net/host.h>
 
@@ -20,11 +22,17 @@ typedef struct serve_front_def {
     ph_pool* pool;
     ph_address listen;
     ph_address public_address; // port 0: the one that the socket got
-    const uint8_t* key;        // PH_NETCODE_KEY_SIZE bytes
+    const serve_key_pair* keys;
+    const char* spent_path; // NULL: none
+    int requests_per_second;
+    int pending;
+    int pending_per_client;
+    int pending_per_prefix;
     int client_capacity;
     int bits_per_second; // 0: no limit
     double hz;           // sends per second, or PH_SENDS_AUTO
     int slots;
+    serve_audit* audit; // NULL: none
     bool is_rate_fixed; // no controller: as much as the budget allows, whatever the links show
 } serve_front_def;
 
@@ -40,7 +48,7 @@ typedef struct serve_counts {
 
 typedef struct serve_front serve_front;
 
-// Listening. @return NULL with *fault filled. Stage and pool outlive it; the key is copied.
+// Listening. @return NULL with *fault filled. Stage, pool and audit outlive it; the keys are copied.
 serve_front* serve_front_create(const serve_front_def* def, ph_fault* fault);
 void serve_front_destroy(serve_front* front); // NULL is allowed
 
@@ -49,6 +57,9 @@ ph_host* serve_front_host(const serve_front* front);
 
 // Connections come and go, the stage moves, the world ticks. @return False with *fault filled.
 bool serve_front_tick(serve_front* front, ph_fault* fault);
+
+// The clients are told that it ends, and none is let in any more.
+void serve_front_stop(serve_front* front);
 
 // The client with this id, and its place at the host; NULL when there is none.
 const serve_client* serve_front_find(const serve_front* front, uint64_t client_id, int* index);

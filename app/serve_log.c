@@ -72,7 +72,7 @@ static uint64_t ended(const ph_net_server_stats* net)
     return sum;
 }
 
-void serve_log_line(FILE* file, const serve_report* before, const serve_report* now)
+void serve_log_line(serve_writer* log, const serve_report* before, const serve_report* now)
 {
     const double seconds = (double)(now->now_us - before->now_us) / US_PER_SECOND;
     const ph_host_stats* was = &before->counts.host;
@@ -80,25 +80,24 @@ void serve_log_line(FILE* file, const serve_report* before, const serve_report* 
     const int clients = now->counts.clients;
     const double kbps =
         per_second(was->sent_wire_bytes, is->sent_wire_bytes, seconds) * 8.0 / 1000.0;
-    fprintf(file,
-            "clients %d (+%d -%d)  ticks %d late %.1f ms missed %d  out %.0f/s %.1f of %.1f kbit/s "
-            "each  "
-            "in %.0f/s refused %d  rtt %.0f ms loss %.1f %%  waits %.1f s  overruns %d  cpu %.0f "
-            "%%\n",
-            clients, (int)(is->net.connected_clients - was->net.connected_clients),
-            (int)(ended(&is->net) - ended(&was->net)), (int)(now->ticks - before->ticks),
-            now->worst_late_ms, (int)(now->missed - before->missed),
-            per_second(was->sent_datagrams, is->sent_datagrams, seconds),
-            clients > 0 ? kbps / clients : 0.0, now->counts.rate_bits_per_second / 1000.0,
-            per_second(was->socket.received_datagrams, is->socket.received_datagrams, seconds),
-            (int)(refused(&is->net) - refused(&was->net)), now->rtt_ms, 100.0 * now->loss,
-            now->oldest_due_ms / 1000.0,
-            (int)(is->over_budget_datagrams - was->over_budget_datagrams),
-            100.0 * per_second(before->cpu_us, now->cpu_us, seconds) / US_PER_SECOND);
-    fflush(file);
+    serve_writer_add(
+        log,
+        "clients %d (+%d -%d)  ticks %d late %.1f ms missed %d  out %.0f/s %.1f of %.1f kbit/s "
+        "each  "
+        "in %.0f/s refused %d  rtt %.0f ms loss %.1f %%  waits %.1f s  overruns %d  cpu %.0f "
+        "%%",
+        clients, (int)(is->net.connected_clients - was->net.connected_clients),
+        (int)(ended(&is->net) - ended(&was->net)), (int)(now->ticks - before->ticks),
+        now->worst_late_ms, (int)(now->missed - before->missed),
+        per_second(was->sent_datagrams, is->sent_datagrams, seconds),
+        clients > 0 ? kbps / clients : 0.0, now->counts.rate_bits_per_second / 1000.0,
+        per_second(was->socket.received_datagrams, is->socket.received_datagrams, seconds),
+        (int)(refused(&is->net) - refused(&was->net)), now->rtt_ms, 100.0 * now->loss,
+        now->oldest_due_ms / 1000.0, (int)(is->over_budget_datagrams - was->over_budget_datagrams),
+        100.0 * per_second(before->cpu_us, now->cpu_us, seconds) / US_PER_SECOND);
 }
 
-void serve_log_overload(FILE* file, const serve_report* before, const serve_report* now)
+void serve_log_overload(serve_writer* log, const serve_report* before, const serve_report* now)
 {
     const uint64_t put_off = now->counts.host.postponed_sends - before->counts.host.postponed_sends;
     const uint64_t missed = now->missed - before->missed;
@@ -106,28 +105,26 @@ void serve_log_overload(FILE* file, const serve_report* before, const serve_repo
         return;
     }
     const double sends = (double)(now->counts.host.sends - before->counts.host.sends);
-    fprintf(
-        file,
+    serve_writer_add(
+        log,
         "overload: %llu ticks missed, %llu turns put off to the next tick; each client was sent "
-        "to %.1f times, all alike\n",
+        "to %.1f times, all alike",
         (unsigned long long)missed, (unsigned long long)put_off,
         now->counts.clients > 0 ? sends / now->counts.clients : 0.0);
-    fflush(file);
 }
 
-void serve_log_end(FILE* file, const serve_report* first, const serve_report* last)
+void serve_log_end(serve_writer* log, const serve_report* first, const serve_report* last)
 {
     const ph_host_stats* host = &last->counts.host;
     const double seconds = (double)(last->now_us - first->now_us) / US_PER_SECOND;
-    fprintf(
-        file,
+    serve_writer_add(
+        log,
         "served %llu clients in %.0f s: %llu ticks, %llu missed; %llu datagrams, %llu not taken "
-        "by the system, %llu overruns; %llu received, %llu refused; cpu %.1f s\n",
+        "by the system, %llu overruns; %llu received, %llu refused; cpu %.1f s",
         (unsigned long long)host->net.connected_clients, seconds, (unsigned long long)last->ticks,
         (unsigned long long)last->missed, (unsigned long long)host->sent_datagrams,
         (unsigned long long)host->socket.unsent_datagrams,
         (unsigned long long)host->over_budget_datagrams,
         (unsigned long long)host->socket.received_datagrams,
         (unsigned long long)refused(&host->net), (double)last->cpu_us / US_PER_SECOND);
-    fflush(file);
 }

@@ -8,10 +8,9 @@
 #define PH_APP_SERVE_LOG_H
 
 #include "serve_front.h"
+#include "serve_writer.h"
 
 #include "kit/pace.h"
-
-#include <stdio.h>
 
 // Everything there is to tell at one moment.
 typedef struct serve_report {
@@ -24,17 +23,19 @@ typedef struct serve_report {
     double rtt_ms;        // mean of those clients of which it is known
     double loss;          // mean, 0..1
     double oldest_due_ms; // the longest that any client has waited for something
+    uint64_t log_dropped; // lines of the log that got lost
+    uint64_t audit_dropped;
 } serve_report;
 
 serve_report serve_report_make(const serve_front* front, ph_pace* pace, const ph_world* world);
 
 // The difference between two moments, as a line.
-void serve_log_line(FILE* file, const serve_report* before, const serve_report* now);
+void serve_log_line(serve_writer* log, const serve_report* before, const serve_report* now);
 
 // Under overload, what it means.
-void serve_log_overload(FILE* file, const serve_report* before, const serve_report* now);
+void serve_log_overload(serve_writer* log, const serve_report* before, const serve_report* now);
 
 // The whole run.
-void serve_log_end(FILE* file, const serve_report* first, const serve_report* last);
+void serve_log_end(serve_writer* log, const serve_report* first, const serve_report* last);
 
 #endif

@@ -1,101 +1,62 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// The HTTP side, by libwebsockets.
+// The HTTP side: one request per connection, then it is closed. A connection lives for a few seconds at most,
+// and when all places are taken the oldest one goes, so that idle ones keep none from reading the metrics.
+
+#if !defined(_DEFAULT_SOURCE)
+#define _DEFAULT_SOURCE
+#endif
 
 #include "serve_metrics.h"
 
-#if defined(PH_APP_METRICS)
+#include "kit/http_request.h"
+#include "serve_port.h"
 
-#include <libwebsockets.h>
+#include <pinhole/net/socket.h>
+
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
-enum { TEXT_MAX = 16384, HEADERS_MAX = 1024, CONNECTIONS_MAX = 64 };
+#define LIFE_US UINT64_C(5000000)
+enum {
+    TEXT_MAX = 16384,
+    ANSWER_MAX = TEXT_MAX + 512,
+    CONNECTIONS_MAX = 16,
+    ACCEPTS_MAX = 64, // at a time
+};
+
+typedef struct connection {
+    int number; // of its socket; -1: none
+    uint64_t since_us;
+    bool is_answered; // what still comes is read and thrown away
+    size_t in_size;
+    size_t out_size;
+    size_t out_done;
+    char in[PH_HTTP_HEAD_MAX];
+    char out[ANSWER_MAX];
+} connection;
 
 struct serve_metrics {
-    struct lws_context* context;
-    struct lws_vhost* host;
+    int number;
+    int port;
     size_t length;
     char text[TEXT_MAX];
+    connection connections[CONNECTIONS_MAX];
 };
 
-// What one connection is being told: the text may be another one before it is sent.
-typedef struct answer_page {
-    size_t length;
-    char room[LWS_PRE + TEXT_MAX]; // libwebsockets writes before what it is given
-} answer_page;
+// ---- opening
 
-static int begin_answer(struct lws* connection, answer_page* page, const char* path)
+static void close_connection(connection* at)
 {
-    const serve_metrics* metrics = lws_context_user(lws_get_context(connection));
-    unsigned char headers[LWS_PRE + HEADERS_MAX];
-    unsigned char* start = headers + LWS_PRE;
-    unsigned char* at = start;
-    unsigned char* end = headers + sizeof headers;
-    if (strcmp(path, "/metrics") != 0) {
-        lws_return_http_status(connection, HTTP_STATUS_NOT_FOUND, NULL);
-        return -1;
+    if (at->number >= 0) {
+        close(at->number);
     }
-    page->length = metrics->length;
-    memcpy(page->room + LWS_PRE, metrics->text, metrics->length);
-    if (lws_add_http_common_headers(connection, HTTP_STATUS_OK,
-                                    "text/plain; version=0.0.4; charset=utf-8", page->length, &at,
-                                    end) != 0 ||
-        lws_finalize_write_http_header(connection, start, &at, end) != 0) {
-        return -1;
-    }
-    lws_callback_on_writable(connection);
-    return 0;
-}
-
-static int finish_answer(struct lws* connection, answer_page* page)
-{
-    unsigned char* text = (unsigned char*)page->room + LWS_PRE;
-    if (lws_write(connection, text, page->length, LWS_WRITE_HTTP_FINAL) != (int)page->length) {
-        return -1;
-    }
-    return lws_http_transaction_completed(connection) != 0 ? -1 : 0;
-}
-
-static int answer(struct lws* connection, enum lws_callback_reasons reason, void* user, void* in,
-                  size_t size)
-{
-    switch (reason) {
-    case LWS_CALLBACK_HTTP:
-        return begin_answer(connection, user, in);
-    case LWS_CALLBACK_HTTP_WRITEABLE:
-        return finish_answer(connection, user);
-    default:
-        return lws_callback_http_dummy(connection, reason, user, in, size);
-    }
-}
-
-static const struct lws_protocols PROTOCOLS[] = {
-    {.name = "http", .callback = answer, .per_session_data_size = sizeof(answer_page)},
-    {0},
-};
-
-static bool open_host(serve_metrics* metrics, int port)
-{
-    struct lws_context_creation_info info = {0};
-    lws_set_log_level(0, NULL);
-    info.options = LWS_SERVER_OPTION_EXPLICIT_VHOSTS;
-    info.fd_limit_per_thread = CONNECTIONS_MAX;
-    info.user = metrics;
-    info.gid = -1;
-    info.uid = -1;
-    metrics->context = lws_create_context(&info);
-    if (metrics->context == NULL) {
-        return false;
-    }
-    info.options = LWS_SERVER_OPTION_DISABLE_IPV6;
-    info.port = port;
-    info.iface = "127.0.0.1";
-    info.protocols = PROTOCOLS;
-    info.vhost_name = "metrics";
-    metrics->host = lws_create_vhost(metrics->context, &info);
-    return metrics->host != NULL && lws_get_vhost_listen_port(metrics->host) > 0;
+    at->number = -1;
 }
 
 serve_metrics* serve_metrics_open(int port, ph_fault* fault)
@@ -105,7 +66,11 @@ serve_metrics* serve_metrics_open(int port, ph_fault* fault)
         ph_fault_set_memory(fault);
         return NULL;
     }
-    if (!open_host(metrics, port)) {
+    for (int i = 0; i < CONNECTIONS_MAX; ++i) {
+        metrics->connections[i].number = -1;
+    }
+    metrics->number = serve_port_open(port, &metrics->port);
+    if (metrics->number < 0) {
         ph_fault_set(fault, 0, 0, "cannot listen on port %d of 127.0.0.1", port);
         serve_metrics_close(metrics);
         return NULL;
@@ -119,15 +84,18 @@ void serve_metrics_close(serve_metrics* metrics)
     if (metrics == NULL) {
         return;
     }
-    if (metrics->context != NULL) {
-        lws_context_destroy(metrics->context);
+    for (int i = 0; i < CONNECTIONS_MAX; ++i) {
+        close_connection(&metrics->connections[i]);
+    }
+    if (metrics->number >= 0) {
+        close(metrics->number);
     }
     free(metrics);
 }
 
 int serve_metrics_port(const serve_metrics* metrics)
 {
-    return lws_get_vhost_listen_port(metrics->host);
+    return metrics->port;
 }
 
 void serve_metrics_set(serve_metrics* metrics, const serve_report* now)
@@ -137,42 +105,108 @@ void serve_metrics_set(serve_metrics* metrics, const serve_report* now)
     }
 }
 
+// ---- connections
+
+// A free place, or that of the oldest connection.
+static connection* find_place(serve_metrics* metrics)
+{
+    connection* oldest = &metrics->connections[0];
+    for (int i = 0; i < CONNECTIONS_MAX; ++i) {
+        connection* at = &metrics->connections[i];
+        if (at->number < 0) {
+            return at;
+        }
+        oldest = at->since_us < oldest->since_us ? at : oldest;
+    }
+    close_connection(oldest);
+    return oldest;
+}
+
+static bool let_in(serve_metrics* metrics, uint64_t now_us)
+{
+    const int number = serve_port_accept(metrics->number);
+    if (number < 0) {
+        return false;
+    }
+    connection* at = find_place(metrics);
+    at->number = number;
+    at->since_us = now_us;
+    at->is_answered = false;
+    at->in_size = at->out_size = at->out_done = 0;
+    return true;
+}
+
+static void answer(const serve_metrics* metrics, connection* at, const ph_http_verdict* verdict)
+{
+    const bool is_page = verdict->status == 200;
+    const char* body = is_page ? metrics->text : verdict->body;
+    const size_t body_size = is_page ? metrics->length : strlen(verdict->body);
+    const char* type =
+        is_page ? "text/plain; version=0.0.4; charset=utf-8" : "text/plain; charset=utf-8";
+    at->out_size =
+        ph_http_answer_print(verdict->status, type, body_size, at->out, sizeof at->out - TEXT_MAX);
+    if (!verdict->has_no_body) {
+        memcpy(at->out + at->out_size, body, body_size);
+        at->out_size += body_size;
+    }
+    at->is_answered = true;
+}
+
+// @return False when the other side is done with it.
+static bool hear(const serve_metrics* metrics, connection* at)
+{
+    char rest[1024];
+    char* to = at->is_answered ? rest : at->in + at->in_size;
+    const size_t room = at->is_answered ? sizeof rest : sizeof at->in - at->in_size;
+    const ssize_t size = recv(at->number, to, room, MSG_DONTWAIT);
+    if (size == 0) {
+        return at->out_done < at->out_size; // it says no more, and may still read
+    }
+    if (size < 0) {
+        return errno == EAGAIN || errno == EINTR;
+    }
+    if (!at->is_answered) {
+        at->in_size += (size_t)size;
+        const ph_http_verdict verdict = ph_http_request_judge(metrics->port, at->in, at->in_size);
+        if (verdict.status != 0) {
+            answer(metrics, at, &verdict);
+        }
+    }
+    return true;
+}
+
+// Of an answer that is out, our half is closed; the other side closes the connection. Closing it here while
+// something of the request is still unread would take the answer back.
+static bool flush(connection* at)
+{
+    if (at->out_done == at->out_size) {
+        return true;
+    }
+    const ssize_t size = send(at->number, at->out + at->out_done, at->out_size - at->out_done,
+                              MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (size < 0) {
+        return errno == EAGAIN || errno == EINTR;
+    }
+    at->out_done += (size_t)size;
+    if (at->out_done == at->out_size) {
+        shutdown(at->number, SHUT_WR);
+    }
+    return true;
+}
+
 void serve_metrics_serve(serve_metrics* metrics)
 {
-    if (metrics != NULL) {
-        lws_service(metrics->context, -1); // below 0: does not wait
+    if (metrics == NULL) {
+        return;
+    }
+    const uint64_t now_us = ph_socket_now_us();
+    for (int i = 0; i < ACCEPTS_MAX && let_in(metrics, now_us); ++i) {
+    }
+    for (int i = 0; i < CONNECTIONS_MAX; ++i) {
+        connection* at = &metrics->connections[i];
+        if (at->number >= 0 &&
+            (now_us - at->since_us > LIFE_US || !hear(metrics, at) || !flush(at))) {
+            close_connection(at);
+        }
     }
 }
-
-#else
-
-serve_metrics* serve_metrics_open(int port, ph_fault* fault)
-{
-    (void)port;
-    ph_fault_set(fault, 0, 0, "this program was built without libwebsockets");
-    return NULL;
-}
-
-void serve_metrics_close(serve_metrics* metrics)
-{
-    (void)metrics;
-}
-
-int serve_metrics_port(const serve_metrics* metrics)
-{
-    (void)metrics;
-    return 0;
-}
-
-void serve_metrics_set(serve_metrics* metrics, const serve_report* now)
-{
-    (void)metrics;
-    (void)now;
-}
-
-void serve_metrics_serve(serve_metrics* metrics)
-{
-    (void)metrics;
-}
-
-#endif

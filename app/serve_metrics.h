@@ -11,8 +11,7 @@
 
 typedef struct serve_metrics serve_metrics;
 
-// port 0: any that is free. @return NULL with *fault filled: it is taken, or the program was built
-// without libwebsockets.
+// port 0: any that is free. @return NULL with *fault filled: it is taken.
 serve_metrics* serve_metrics_open(int port, ph_fault* fault);
 void serve_metrics_close(serve_metrics* metrics); // NULL is allowed, here and below
 

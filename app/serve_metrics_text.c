@@ -6,6 +6,7 @@
 #include "serve_metrics.h"
 
 #include <stdarg.h>
+#include <stdio.h>
 
 typedef struct page {
     char* text;
@@ -111,6 +112,9 @@ size_t serve_metrics_print(const serve_report* now, char* text, size_t capacity)
     add_gauge(&to, "loss_ratio", "Share of lost packets, mean over clients.", now->loss);
     add_gauge(&to, "oldest_due_seconds", "The longest that something has waited to be told.",
               now->oldest_due_ms / 1000.0);
+    add_count(&to, "log_lines_dropped_total", "Lines of the log that nobody read, or that failed.",
+              now->log_dropped);
+    add_count(&to, "audit_lines_dropped_total", "The same of the audit log.", now->audit_dropped);
     add_gauge(&to, "process_cpu_seconds", "Processor time since the start.",
               (double)now->cpu_us / 1e6);
     return to.length;

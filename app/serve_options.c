@@ -19,7 +19,7 @@
 #define COMMAND "pinhole serve"
 #define LISTEN_USUAL "127.0.0.1:40000"
 #define CLASSIC_HZ 5.0
-enum { ROW_COUNT = 24 };
+enum { ROW_COUNT = 32 };
 
 // ---- help
 
@@ -33,8 +33,9 @@ static void print_help(const app_option* table)
            "Plays a recording or a scene in a loop and shows it to every client with a connect "
            "token.\n"
            "Each client looks through the eyes of one entity, chosen by the client's number.\n"
-           "SIGTERM or Ctrl-C: the clients are told, the exit status is 0. docs/serving.md says\n"
-           "what the log and the metrics mean.\n"
+           "SIGTERM or Ctrl-C: the clients are told, the exit status is 0. SIGHUP: with --key the\n"
+           "keys are read again, without it the server ends. docs/serving.md says what the log\n"
+           "and the metrics mean, docs/operating.md how to run a server for players.\n"
            "\n"
            "options:\n");
     app_options_print(table);
@@ -69,6 +70,38 @@ static void fill_rows(serve_options* o, app_option rows[ROW_COUNT])
                     "development is made",
          .text = &o->key_path,
          .value = "FILE"},
+        {.name = "--spent-tokens",
+         .summary = "notes spent tokens there, so that tokens made before a restart are good after "
+                    "it, once; without it they are refused",
+         .text = &o->spent_path,
+         .value = "FILE"},
+        {.name = "--requests-per-second",
+         .summary = "how many requests to connect are opened",
+         .number = &o->requests_per_second,
+         .lo = 1,
+         .hi = 1000000},
+        {.name = "--pending",
+         .summary =
+             "how many may be connecting at the same time; 0: as many as --clients, at least "
+             "256",
+         .number = &o->pending,
+         .lo = 0,
+         .hi = 1000000},
+        {.name = "--pending-per-client",
+         .summary = "of these, with one client id; 0: no limit",
+         .number = &o->pending_per_client,
+         .lo = 0,
+         .hi = 1000000},
+        {.name = "--pending-per-prefix",
+         .summary = "of these, from one /24 (IPv4) or /56 (IPv6), loopback never; 0: no limit",
+         .number = &o->pending_per_prefix,
+         .lo = 0,
+         .hi = 1000000},
+        {.name = "--second-key",
+         .summary = "another key whose tokens are taken, too, while keys change; may be absent; "
+                    "SIGHUP reads both files again",
+         .text = &o->second_key_path,
+         .value = "FILE"},
         {.name = "--clients",
          .summary = "how many fit",
          .number = &o->clients,
@@ -97,6 +130,14 @@ static void fill_rows(serve_options* o, app_option rows[ROW_COUNT])
          .summary = "port on 127.0.0.1 where pinhole bots finds the truth; 0: any; without it none",
          .text = &o->truth_text,
          .value = "PORT"},
+        {.name = "--audit",
+         .summary = "a line for each client that comes and goes, with time, number and why; SIGHUP "
+                    "opens it again",
+         .text = &o->audit_path,
+         .value = "FILE"},
+        {.name = "--audit-addresses",
+         .summary = "addresses of clients in the audit log, too",
+         .is_set = &o->has_audit_addresses},
         {.name = "--rate",
          .summary = "ticks per second of the recording; 0: as it says",
          .decimal = &o->rate_hz,
@@ -209,6 +250,14 @@ static bool check(serve_options* options)
     if (options->kbps > 0.0 && options->kbps < 1.0) {
         return complain("--kbps takes 1 to 100000, or 0 for no limit, as in '--kbps 13'.");
     }
+    if (options->second_key_path != NULL && options->key_path == NULL) {
+        return complain("--second-key stands beside --key, as in '--key server.key --second-key "
+                        "next.key'.");
+    }
+    if (options->has_audit_addresses && options->audit_path == NULL) {
+        return complain("--audit-addresses stands beside --audit, as in '--audit audit.log "
+                        "--audit-addresses'.");
+    }
     options->profile =
         strcmp(options->profile_text, "classic") == 0 ? PH_PROFILE_CLASSIC : PH_PROFILE_PINHOLE;
     options->has_metrics = options->metrics_text != NULL;
@@ -227,6 +276,8 @@ bool serve_options_parse(int argc, char** argv, serve_options* options, int* sta
         .listen_text = LISTEN_USUAL,
         .profile_text = "pinhole",
         .clients = 64,
+        .requests_per_second = 10000,
+        .pending_per_client = 4,
         .kbps = 13.0,
         .vision_hz = SERVE_VISION_HZ_USUAL,
         .slots = 250,

@@ -13,8 +13,15 @@ typedef struct serve_options {
     const char* source;
     const char* schema_path; // NULL: derived
     const char* listen_text;
-    const char* public_text; // NULL: as listen
-    const char* key_path;    // NULL: a development key
+    const char* public_text;     // NULL: as listen
+    const char* key_path;        // NULL: a development key
+    const char* second_key_path; // NULL: none
+    const char* audit_path;      // NULL: none
+    const char* spent_path;      // NULL: no spent-tokens file
+    int requests_per_second;
+    int pending; // 0: as usual
+    int pending_per_client;
+    int pending_per_prefix;
     const char* profile_text;
     const char* hz_text;
     double rate_hz;  // 0: as the source says
@@ -33,6 +40,7 @@ typedef struct serve_options {
     bool has_metrics;
     bool has_truth;
     bool is_quiet;
+    bool has_audit_addresses;
     bool is_rate_fixed;
     // What became of the words.
     int metrics_port;

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Once per tick and listener: some 20 bytes for each entity. A listener that does not read misses
-// ticks; the server does not wait for it.
+// Once per tick and listener: some 20 bytes for each entity. The server waits for no listener: one that does
+// not read misses ticks, is answered no further, and is closed when it has taken nothing for a while. All that
+// is kept for it is bounded. One that says nothing loses its place when another one needs it.
 
 #if !defined(_DEFAULT_SOURCE)
 #define _DEFAULT_SOURCE
@@ -12,27 +13,33 @@
 
 #include "kit/budget.h"
 #include "net/wire_meter.h"
+#include "serve_port.h"
 #include "truth_wire.h"
 
 #include <pinhole/viewer.h>
 
-#include <arpa/inet.h>
-#include <fcntl.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+// A listener that has taken nothing for so long, of what waits for it, is closed.
+#define DEAF_US UINT64_C(15000000)
+// One that has asked something keeps its place for so long, however many others come.
+#define SILENT_US UINT64_C(10000000)
 enum {
-    LISTENERS_MAX = 4,
-    WAITING_MAX = 4 << 20,   // no further ticks beyond this
-    ANSWERS_MAX = 256 << 10, // no further answers beyond this; the questions wait
+    LISTENERS_MAX = 8,
+    WAITING_MAX = 4 << 20,    // no further ticks beyond this
+    ANSWERS_MAX = 256 << 10,  // no further answers beyond this; the questions wait
+    QUESTIONS_MAX = 64 << 10, // nothing is read beyond this
+    QUESTION_MAX = 16,        // bytes of one
     READ_MAX = 65536,
 };
 
 typedef struct listener {
-    int number; // of its socket; -1: none
+    int number;        // of its socket; -1: none
+    uint64_t taken_us; // when it last took something, or nothing waited for it
+    uint64_t asked_us; // when it last asked something; before that, when it came
+    bool has_asked;
     truth_bytes in;
     truth_bytes out;
 } listener;
@@ -46,38 +53,6 @@ struct serve_truth {
 
 // ---- opening
 
-static void unblock(int number)
-{
-    const int is_on = 1;
-    fcntl(number, F_SETFL, O_NONBLOCK);
-    fcntl(number, F_SETFD, FD_CLOEXEC);
-    setsockopt(number, IPPROTO_TCP, TCP_NODELAY, &is_on, sizeof is_on);
-}
-
-static bool listen_at(serve_truth* truth, int port)
-{
-    struct sockaddr_in address = {
-        .sin_family = AF_INET,
-        .sin_port = htons((uint16_t)port),
-        .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
-    };
-    socklen_t size = sizeof address;
-    const int is_on = 1;
-    truth->number = socket(AF_INET, SOCK_STREAM, 0);
-    if (truth->number < 0) {
-        return false;
-    }
-    setsockopt(truth->number, SOL_SOCKET, SO_REUSEADDR, &is_on, sizeof is_on);
-    unblock(truth->number);
-    if (bind(truth->number, (struct sockaddr*)&address, sizeof address) != 0 ||
-        listen(truth->number, LISTENERS_MAX) != 0 ||
-        getsockname(truth->number, (struct sockaddr*)&address, &size) != 0) {
-        return false;
-    }
-    truth->port = ntohs(address.sin_port);
-    return true;
-}
-
 serve_truth* serve_truth_open(const serve_truth_def* def, ph_fault* fault)
 {
     serve_truth* truth = calloc(1, sizeof *truth);
@@ -89,7 +64,8 @@ serve_truth* serve_truth_open(const serve_truth_def* def, ph_fault* fault)
     for (int i = 0; i < LISTENERS_MAX; ++i) {
         truth->listeners[i].number = -1;
     }
-    if (!listen_at(truth, def->port)) {
+    truth->number = serve_port_open(def->port, &truth->port);
+    if (truth->number < 0) {
         ph_fault_set(fault, 0, 0, "cannot listen on port %d of 127.0.0.1", def->port);
         serve_truth_close(truth);
         return NULL;
@@ -268,12 +244,14 @@ static bool answer(serve_truth* truth, listener* at, truth_kind kind, truth_read
     case TRUTH_WANT_FIGURES:
         say_figures(truth, &at->out);
         return true;
+    case TRUTH_HERE:
+        return true;
     default:
         return false;
     }
 }
 
-static bool answer_all(serve_truth* truth, listener* at)
+static bool answer_all(serve_truth* truth, listener* at, uint64_t now_us)
 {
     size_t used = 0;
     bool is_sense = true;
@@ -289,13 +267,21 @@ static bool answer_all(serve_truth* truth, listener* at)
         used += is_sense ? size : 0;
     }
     truth_bytes_drop(&at->in, used);
-    return is_sense;
+    if (used > 0) {
+        at->has_asked = true;
+        at->asked_us = now_us;
+    }
+    // What is longer than any question would wait here for ever.
+    return is_sense && (at->in.size < QUESTION_MAX || at->out.size >= ANSWERS_MAX);
 }
 
 // @return False when the other side has gone.
 static bool hear(listener* at)
 {
     uint8_t bytes[READ_MAX];
+    if (at->in.size >= QUESTIONS_MAX) {
+        return true;
+    }
     const ssize_t size = recv(at->number, bytes, sizeof bytes, MSG_DONTWAIT);
     if (size > 0) {
         truth_put_raw(&at->in, bytes, (size_t)size);
@@ -303,30 +289,63 @@ static bool hear(listener* at)
     return size != 0 && !at->in.is_short;
 }
 
-static bool flush(listener* at)
+// @return False when it is to be closed.
+static bool flush(listener* at, uint64_t now_us)
 {
+    ssize_t size = 0;
     if (at->out.size > 0) {
-        const ssize_t size =
-            send(at->number, at->out.bytes, at->out.size, MSG_DONTWAIT | MSG_NOSIGNAL);
+        size = send(at->number, at->out.bytes, at->out.size, MSG_DONTWAIT | MSG_NOSIGNAL);
         truth_bytes_drop(&at->out, size > 0 ? (size_t)size : 0);
     }
-    return !at->out.is_short;
+    if (size > 0 || at->out.size == 0) {
+        at->taken_us = now_us;
+    }
+    return !at->out.is_short && now_us - at->taken_us < DEAF_US;
 }
 
-static void let_in(serve_truth* truth)
+// Whether a newcomer rather gets the place of one than that of the other.
+static bool is_rather(const listener* one, const listener* other)
 {
+    if (one->has_asked != other->has_asked) {
+        return !one->has_asked;
+    }
+    return one->asked_us < other->asked_us;
+}
+
+// A free place; else that of the one that has never asked anything, the oldest first; else that of one that
+// has been silent for long. @return NULL when all places are in use.
+static listener* find_place(serve_truth* truth, uint64_t now_us)
+{
+    listener* found = &truth->listeners[0];
     for (int i = 0; i < LISTENERS_MAX; ++i) {
         listener* at = &truth->listeners[i];
-        if (at->number >= 0) {
-            continue;
-        }
-        at->number = accept(truth->number, NULL, NULL);
         if (at->number < 0) {
-            return;
+            return at;
         }
-        unblock(at->number);
-        say_hello(truth, &at->out);
+        found = is_rather(at, found) ? at : found;
     }
+    if (found->has_asked && now_us - found->asked_us < SILENT_US) {
+        return NULL;
+    }
+    dismiss(found);
+    return found;
+}
+
+// @return Whether there was one.
+static bool let_in(serve_truth* truth, uint64_t now_us)
+{
+    const int number = serve_port_accept(truth->number);
+    if (number < 0) {
+        return false;
+    }
+    listener* at = find_place(truth, now_us);
+    if (at == NULL) {
+        close(number);
+        return true;
+    }
+    *at = (listener){.number = number, .taken_us = now_us, .asked_us = now_us};
+    say_hello(truth, &at->out);
+    return true;
 }
 
 void serve_truth_serve(serve_truth* truth)
@@ -334,10 +353,13 @@ void serve_truth_serve(serve_truth* truth)
     if (truth == NULL) {
         return;
     }
-    let_in(truth);
+    const uint64_t now_us = ph_socket_now_us();
+    for (int i = 0; i < LISTENERS_MAX && let_in(truth, now_us); ++i) {
+    }
     for (int i = 0; i < LISTENERS_MAX; ++i) {
         listener* at = &truth->listeners[i];
-        if (at->number >= 0 && (!hear(at) || !answer_all(truth, at) || !flush(at))) {
+        if (at->number >= 0 &&
+            (!hear(at) || !answer_all(truth, at, now_us) || !flush(at, now_us))) {
             dismiss(at);
         }
     }

@@ -3,23 +3,18 @@
 
 // `pinhole token`: what a backend does for a player, by hand. Makes keys, too.
 
-#if !defined(_POSIX_C_SOURCE)
-#define _POSIX_C_SOURCE 200809L
-#endif
-
 #include "token_command.h"
 
 #include "command.h"
 #include "key_file.h"
 #include "options.h"
+#include "secret.h"
 #include "wall.h"
 #include <pinhole/net/netcode_token.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define COMMAND "pinhole token"
 
@@ -49,7 +44,8 @@ static void print_help(const app_option* table)
            "\n"
            "What a backend does for a player who has logged in. The token (2048 bytes) holds\n"
            "the keys of one connection: give it to its player alone, and keep its life short.\n"
-           "The key belongs to backend and servers only.\n"
+           "The key belongs to backend and servers only. Make tokens while the server runs: it\n"
+           "refuses those made before its start, unless it has --spent-tokens.\n"
            "\n"
            "options:\n");
     app_options_print(table);
@@ -127,48 +123,60 @@ static bool read_client(const char* text, uint64_t* client_id)
     return text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0;
 }
 
+static int complain_of(const ph_fault* fault)
+{
+    fprintf(stderr, COMMAND ": %s.\n", fault->message);
+    return APP_EXIT_FAILURE;
+}
+
 static int write_token(const char* path, const uint8_t token[PH_TOKEN_SIZE])
 {
+    ph_fault fault = {0};
     if (strcmp(path, "-") == 0) {
         return fwrite(token, PH_TOKEN_SIZE, 1, stdout) == 1 ? APP_EXIT_OK : APP_EXIT_FAILURE;
     }
-    const int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    const bool is_written = file >= 0 && write(file, token, PH_TOKEN_SIZE) == PH_TOKEN_SIZE;
-    if (!is_written) {
-        fprintf(stderr, COMMAND ": %s cannot be written: %s.\n", path, strerror(errno));
-    }
-    if (file >= 0) {
-        close(file);
-    }
-    return is_written ? APP_EXIT_OK : APP_EXIT_FAILURE;
+    return app_secret_file_write(path, token, PH_TOKEN_SIZE, &fault) ? APP_EXIT_OK
+                                                                     : complain_of(&fault);
 }
 
-static int make_token(const token_options* options)
+// def lies in memory for secrets.
+static int make_token(const token_options* options, ph_token_def* def)
 {
-    ph_token_def def = ph_token_def_default();
-    def.protocol_id = APP_PROTOCOL_ID;
-    def.create_s = app_wall_unix_s();
-    def.lifetime_s = (uint32_t)options->seconds;
-    def.timeout_s = options->timeout_s;
-    if (!read_servers(options->servers, &def)) {
+    ph_fault fault = {0};
+    *def = ph_token_def_default();
+    def->protocol_id = APP_PROTOCOL_ID;
+    def->create_s = app_wall_unix_s();
+    def->lifetime_s = (uint32_t)options->seconds;
+    def->timeout_s = options->timeout_s;
+    if (!read_servers(options->servers, def)) {
         return complain(
             "--server takes up to 32 addresses with ports and commas between them, as in "
             "'--server 127.0.0.1:40000'.");
     }
-    if (!read_client(options->client, &def.client_id)) {
+    if (!read_client(options->client, &def->client_id)) {
         return complain("--client takes a whole number from 0 to 2^64 - 1, as in '--client 7'.");
     }
-    if (!app_key_read(COMMAND, options->key_path, def.private_key)) {
-        return APP_EXIT_FAILURE;
+    if (!app_key_read(options->key_path, def->private_key, &fault)) {
+        return complain_of(&fault);
     }
     uint8_t token[PH_TOKEN_SIZE];
-    const ph_result result = ph_token_write(&def, token);
-    app_key_wipe(def.private_key);
+    const ph_result result = ph_token_write(def, token);
     if (result != PH_OK) {
         fprintf(stderr, COMMAND ": no token can be made of this: %s\n", ph_result_text(result));
         return APP_EXIT_FAILURE;
     }
-    return write_token(options->out_path, token);
+    const int status = write_token(options->out_path, token);
+    app_secret_wipe(token, sizeof token);
+    return status;
+}
+
+static int make_key(const char* path)
+{
+    uint8_t key[PH_NETCODE_KEY_SIZE];
+    ph_fault fault = {0};
+    const bool is_made = app_key_make(path, key, &fault);
+    app_key_wipe(key);
+    return is_made ? APP_EXIT_OK : complain_of(&fault);
 }
 
 int token_command(int argc, char** argv)
@@ -178,16 +186,22 @@ int token_command(int argc, char** argv)
     if (!parse(&options, argc, argv, &status)) {
         return status;
     }
+    app_secret_protect_process();
     if (options.make_key_path != NULL) {
-        uint8_t key[PH_NETCODE_KEY_SIZE];
-        const bool is_made = app_key_make(COMMAND, options.make_key_path, key);
-        app_key_wipe(key);
-        return is_made ? APP_EXIT_OK : APP_EXIT_FAILURE;
+        return make_key(options.make_key_path);
     }
     if (options.key_path == NULL || options.servers == NULL || options.client == NULL ||
         options.out_path == NULL) {
         return complain("say --key, --server, --client and --out, or --make-key alone; '" COMMAND
                         " --help' has an example.");
     }
-    return make_token(&options);
+    ph_token_def* def = app_secret_create(sizeof *def);
+    if (def == NULL) {
+        ph_fault fault;
+        ph_fault_set_memory(&fault);
+        return complain_of(&fault);
+    }
+    status = make_token(&options, def);
+    app_secret_destroy(def, sizeof *def);
+    return status;
 }

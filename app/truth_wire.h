@@ -7,7 +7,8 @@
 //   | size of the rest, 4 bytes | kind, 1 byte | body |       all numbers little-endian
 //
 // server: HELLO at once, TICK at every tick, STATE, SIGHT and FIGURES when they are asked for.
-// other side: STAND, GO, and the questions.
+// other side: STAND, GO, and the questions; HERE at once and every few ticks, so that it keeps its place
+// before those that say nothing.
 
 #ifndef PH_APP_TRUTH_WIRE_H
 #define PH_APP_TRUTH_WIRE_H
@@ -31,9 +32,10 @@ typedef enum truth_kind {
     TRUTH_WANT_STATE,
     TRUTH_WANT_SIGHT, // client id
     TRUTH_WANT_FIGURES,
+    TRUTH_HERE, // still listening; has no answer
 } truth_kind;
 
-enum { TRUTH_VERSION = 1, TRUTH_MESSAGE_MAX = 64 << 20 };
+enum { TRUTH_VERSION = 2, TRUTH_MESSAGE_MAX = 64 << 20 };
 
 // ---- writing: bytes that grow
 

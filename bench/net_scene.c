@@ -50,12 +50,14 @@ static bool make_server(net_scene* scene, ph_profile profile, ph_fault* fault)
         return scene->stage == NULL ? false : ph_fault_set_memory(fault);
     }
     const ph_socket_def loopback = ph_socket_def_default();
+    serve_key_pair pair = {0};
+    memcpy(pair.key, scene->terms.key, sizeof pair.key);
     const serve_front_def front = {
         .stage = scene->stage,
         .pool = scene->pool,
         .listen = loopback.local_address,
         .public_address = loopback.local_address,
-        .key = scene->terms.key,
+        .keys = &pair,
         .client_capacity = scene->client_count,
         .bits_per_second = KBPS * 1000,
         .hz = CLASSIC_HZ,

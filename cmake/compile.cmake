@@ -48,6 +48,42 @@ if(PINHOLE_COVERAGE)
     list(APPEND pinhole_instrument_link --coverage)
 endif()
 
+# ---- hardening: what makes a fault in memory harder to use -----------------------------------------
+
+# Where the system has it: ELF on Linux and the like. Not with sanitizers, which find more and do not go with
+# FORTIFY; not for Windows and WebAssembly, whose linkers have none of it.
+option(PINHOLE_HARDENED "Stack protector, FORTIFY, RELRO, PIE and the like" ${PROJECT_IS_TOP_LEVEL})
+set(pinhole_harden_compile "")
+set(pinhole_harden_link "")
+set(pinhole_is_hardened OFF)
+if(PINHOLE_HARDENED AND pinhole_has_gnu_flags AND UNIX AND NOT APPLE AND NOT PINHOLE_SANITIZE AND NOT PINHOLE_COVERAGE)
+    set(pinhole_is_hardened ON)
+    include(CheckCCompilerFlag)
+    foreach(flag -fstack-protector-strong -fstack-clash-protection -fcf-protection=full)
+        string(MAKE_C_IDENTIFIER "PINHOLE_HAS${flag}" pinhole_has_flag)
+        check_c_compiler_flag(${flag} ${pinhole_has_flag})
+        if(${pinhole_has_flag})
+            list(APPEND pinhole_harden_compile ${flag})
+        endif()
+    endforeach()
+    # Without optimisation it is a warning and no more. -U: some compilers set a level of their own.
+    string(TOUPPER "${CMAKE_BUILD_TYPE}" pinhole_build_type)
+    if("${CMAKE_C_FLAGS} ${CMAKE_C_FLAGS_${pinhole_build_type}}" MATCHES "-O[1-9s]")
+        list(APPEND pinhole_harden_compile -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
+    endif()
+    list(APPEND pinhole_harden_link -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack)
+    include(CheckPIESupported)
+    check_pie_supported(LANGUAGES C)
+endif()
+
+function(pinhole_harden target)
+    target_compile_options(${target} PRIVATE ${pinhole_harden_compile})
+    target_link_options(${target} PRIVATE ${pinhole_harden_link})
+    if(pinhole_is_hardened)
+        set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    endif()
+endfunction()
+
 function(pinhole_compile target)
     set_target_properties(${target} PROPERTIES
         C_STANDARD 17
@@ -61,6 +97,7 @@ function(pinhole_compile target)
     endif()
     target_compile_options(${target} PRIVATE ${pinhole_options} ${pinhole_instrument_compile})
     target_link_options(${target} PRIVATE ${pinhole_instrument_link})
+    pinhole_harden(${target})
 endfunction()
 
 # Examples and tests in C++, where there is a compiler of the same make as that for C: sanitizers do not mix. Not for
@@ -98,4 +135,5 @@ function(pinhole_compile_cpp target)
     endif()
     target_compile_options(${target} PRIVATE ${options} ${pinhole_instrument_compile})
     target_link_options(${target} PRIVATE ${pinhole_instrument_link})
+    pinhole_harden(${target})
 endfunction()

@@ -16,6 +16,10 @@ if(TARGET pinhole_shared)
 endif()
 if(TARGET pinhole_program)
     install(TARGETS pinhole_program RUNTIME)
+    if(has_net_commands)
+        # Examples for docs/operating.md.
+        install(FILES app/pinhole.service app/pinhole.nft DESTINATION ${CMAKE_INSTALL_DATADIR}/pinhole)
+    endif()
 endif()
 install(FILES ${public_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/pinhole)
 

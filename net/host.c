@@ -17,13 +17,16 @@
 
 #include <sodium.h>
 #include <string.h>
-#include <time.h>
 
 #define COOKIE 0x686f7374u // "host"
 
 // A client that is sent to once a second is kept alive by that, even when a send comes some ticks
 // late: so it is more than a second.
 enum { KEEP_ALIVE_MS = 1500, CHUNK = 32 };
+// Of a game that runs something comes several times a second: acks, or netcode's keep-alives.
+enum { REPLACE_SILENT_MS = 2000 };
+// So much is no leap of the time of day; a leap ahead is believed after so long.
+enum { LEAP_S = 5, BELIEVE_US = 60000000 };
 enum { GATHER_US = 1000, STRANGER_REFUSALS = 3 };
 enum { THREADS_MAX = 256 }; // sends at once, as those of a world
 
@@ -34,6 +37,7 @@ ph_host_def ph_host_def_default(void)
     return (ph_host_def){
         .listen_address = ph_socket_def_default().local_address,
         .client_capacity = 64,
+        .pending_per_client = ph_net_server_def_default().pending_per_client,
         .cookie = COOKIE,
     };
 }
@@ -49,14 +53,18 @@ static ph_socket_batch* own_outbox(const ph_host* host)
 static void send_of_netcode(void* context, const ph_address* to, const void* bytes, size_t size)
 {
     ph_host* host = context;
+    const int client = ph_net_server_find(host->server, to);
     if ((*(const uint8_t*)bytes & 15) == PH_NETCODE_KEEP_ALIVE) {
-        ph_host_session* session =
-            ph_host_sessions_find(&host->sessions, ph_net_server_find(host->server, to));
+        ph_host_session* session = ph_host_sessions_find(&host->sessions, client);
         if (session != NULL) {
-            ph_host_session_pay(host, session, size, ph_socket_now_us());
+            ph_host_session_pay(host, session, size, ph_host_now_us(host));
         }
     }
-    ph_socket_batch_add(own_outbox(host), to, bytes, size);
+    const ph_address* local = host->answers_from;
+    if (local == NULL && client >= 0) {
+        local = &host->workers.local_of[client];
+    }
+    ph_socket_batch_add_from(own_outbox(host), to, local, bytes, size);
 }
 
 static ph_address public_address(const ph_host* host, const ph_host_def* def)
@@ -101,6 +109,11 @@ static void check_def(ph_check* check, const ph_host_def* def)
                   "ph_host_def.listen_address", "none", "an IPv4 or IPv6 address");
     ph_check_range(check, "ph_host_def.client_capacity", def->client_capacity, 1,
                    PH_NET_CLIENTS_MAX);
+    ph_check_range(check, "ph_host_def.pending_capacity", def->pending_capacity, 0, PH_NO_END);
+    ph_check_range(check, "ph_host_def.pending_per_client", def->pending_per_client, 0, PH_NO_END);
+    ph_check_range(check, "ph_host_def.pending_per_prefix", def->pending_per_prefix, 0, PH_NO_END);
+    ph_check_range(check, "ph_host_def.requests_per_second", def->requests_per_second, 0,
+                   PH_NO_END);
     ph_check_range(check, "ph_host_def.public_address.kind", def->public_address.kind,
                    PH_ADDRESS_NONE, PH_ADDRESS_IPV6);
     if (def->pool != NULL) {
@@ -122,23 +135,35 @@ static ph_result create_server(ph_host* host, const ph_host_def* def)
     ph_net_server_def server = ph_net_server_def_default();
     server.protocol_id = def->protocol_id;
     memcpy(server.private_key, def->private_key, sizeof server.private_key);
+    memcpy(server.second_key, def->second_key, sizeof server.second_key);
+    server.has_second_key = def->has_second_key;
     server.addresses[server.address_count++] = host->public_address;
     server.client_capacity = def->client_capacity;
+    server.pending_capacity = def->pending_capacity;
+    server.pending_per_client = def->pending_per_client;
+    server.pending_per_prefix = def->pending_per_prefix;
+    server.requests_per_second = def->requests_per_second;
+    server.spent_tokens_path = def->spent_tokens_path;
+    server.on_error = def->on_error;
+    server.on_error_context = def->on_error_context;
     server.keep_alive_ms = KEEP_ALIVE_MS;
     server.refuses_spent_tokens = true;
+    server.replace_silent_ms = REPLACE_SILENT_MS;
     server.allocator = def->allocator;
     server.sink = (ph_net_sink){send_of_netcode, host};
     const ph_result result = ph_net_server_create(&server, &host->server);
-    sodium_memzero(server.private_key, sizeof server.private_key);
+    sodium_memzero(&server, sizeof server);
     if (result == PH_OK) {
-        ph_net_server_start(host->server, ph_socket_now_us(), (uint64_t)time(NULL));
+        host->day_s = ph_host_unix_s(host);
+        host->day_us = ph_host_now_us(host);
+        ph_net_server_start(host->server, host->day_us, host->day_s);
     }
     return result;
 }
 
 static ph_result open_parts(ph_host* host, const ph_host_def* def)
 {
-    ph_result result = ph_host_workers_open(&host->workers, def);
+    ph_result result = ph_host_workers_open(&host->workers, def, host->simulation);
     if (result == PH_OK) {
         // Each thread sends to one client at a time.
         result = ph_world_set_sends_at_once(def->world, host->workers.count);
@@ -153,10 +178,11 @@ static ph_result open_parts(ph_host* host, const ph_host_def* def)
     return result == PH_OK ? create_server(host, def) : result;
 }
 
-ph_result ph_host_open(const ph_host_def* def, ph_host** host)
+ph_result ph_host_open_simulated(const ph_host_def* def, const ph_net_simulation* simulation,
+                                 ph_host** host)
 {
     *host = NULL;
-    ph_check check = ph_check_begin(def->on_error, def->on_error_context, __func__);
+    ph_check check = ph_check_begin(def->on_error, def->on_error_context, "ph_host_open");
     ph_check_made(&check, def->cookie == COOKIE, "ph_host_def");
     check_def(&check, def);
     if (check.result != PH_OK) {
@@ -168,7 +194,11 @@ ph_result ph_host_open(const ph_host_def* def, ph_host** host)
     }
     opened->def = *def;
     opened->def.tick_us = ph_world_get_def(def->world)->tick_us;
+    opened->simulation = simulation;
+    // The server alone keeps the keys.
     sodium_memzero(opened->def.private_key, sizeof opened->def.private_key);
+    sodium_memzero(opened->def.second_key, sizeof opened->def.second_key);
+    opened->def.spent_tokens_path = NULL;
     const ph_result result = open_parts(opened, def);
     if (result != PH_OK) {
         ph_host_close(opened);
@@ -176,6 +206,11 @@ ph_result ph_host_open(const ph_host_def* def, ph_host** host)
     }
     *host = opened;
     return PH_OK;
+}
+
+ph_result ph_host_open(const ph_host_def* def, ph_host** host)
+{
+    return ph_host_open_simulated(def, NULL, host);
 }
 
 void ph_host_close(ph_host* host)
@@ -194,6 +229,12 @@ void ph_host_close(ph_host* host)
     ph_release(&allocator, host, sizeof *host);
 }
 
+void ph_host_set_keys(ph_host* host, const uint8_t private_key[PH_NETCODE_KEY_SIZE],
+                      const uint8_t* second_key)
+{
+    ph_net_server_set_keys(host->server, private_key, second_key);
+}
+
 ph_address ph_host_local_address(const ph_host* host)
 {
     return ph_socket_local_address(host->workers.sockets[0]);
@@ -204,13 +245,38 @@ ph_address ph_host_public_address(const ph_host* host)
     return host->public_address;
 }
 
+// ---- the time of day
+
+// The server keeps the latest time that it was told, so that a clock that is set back revives no token. Then a
+// clock that leaps ahead for a moment would lock all newcomers out for as long as the leap was. So a leap
+// counts once it has lasted for a while; until then the time goes on as the clock that never jumps says.
+static uint64_t time_of_day(ph_host* host)
+{
+    const uint64_t now_us = ph_host_now_us(host);
+    const uint64_t told_s = ph_host_unix_s(host);
+    const uint64_t expected_s = host->day_s + (now_us - host->day_us) / 1000000;
+    if (told_s > expected_s + LEAP_S) {
+        host->ahead_us = host->ahead_us != 0 ? host->ahead_us : now_us;
+        if (now_us - host->ahead_us < BELIEVE_US) {
+            return expected_s;
+        }
+    } else {
+        host->ahead_us = 0;
+    }
+    if (told_s + LEAP_S >= expected_s) { // not while it is set back: it may return
+        host->day_s = told_s;
+        host->day_us = now_us;
+    }
+    return told_s;
+}
+
 // ---- receiving
 
 // What comes first is seldom alone: one call for many costs less than a call for each, and nothing
 // but the next tick waits for it.
-static void gather(uint64_t until_us)
+static void gather(const ph_host* host, uint64_t until_us)
 {
-    const uint64_t now_us = ph_socket_now_us();
+    const uint64_t now_us = ph_host_now_us(host);
     if (now_us < until_us) {
         ph_socket_sleep(until_us - now_us < GATHER_US ? until_us - now_us : GATHER_US);
     }
@@ -220,15 +286,15 @@ void ph_host_receive(ph_host* host, uint64_t until_us)
 {
     for (;;) {
         // What comes now has come now, or a silence would seem to begin at the last tick.
-        ph_net_server_advance(host->server, ph_socket_now_us(), (uint64_t)time(NULL));
+        ph_net_server_advance(host->server, ph_host_now_us(host), time_of_day(host));
         ph_host_workers_receive(host);
-        const uint64_t now_us = ph_socket_now_us();
-        if (now_us >= until_us) {
+        const uint64_t now_us = ph_host_now_us(host);
+        if (now_us >= until_us || host->simulation != NULL) {
             return;
         }
         if (ph_socket_wait_any(host->workers.sockets, host->workers.socket_count,
                                until_us - now_us)) {
-            gather(until_us);
+            gather(host, until_us);
         }
     }
 }
@@ -254,9 +320,9 @@ static void watch_ticks(ph_host* host, uint64_t now_us)
 
 void ph_host_tick(ph_host* host)
 {
-    const uint64_t now_us = ph_socket_now_us();
+    const uint64_t now_us = ph_host_now_us(host);
     watch_ticks(host, now_us);
-    ph_net_server_tick(host->server, now_us, (uint64_t)time(NULL));
+    ph_net_server_tick(host->server, now_us, time_of_day(host));
     for (int i = 0; i < host->sessions.count; ++i) {
         const int client = host->sessions.active[i];
         if (host->sessions.turns[client].is_view_held) {
@@ -309,8 +375,7 @@ static void refuse_stranger(ph_host* host, int client, const char* text)
     it->text[refusal.size] = '\0';
     const size_t size = ph_admission_write(&refusal, bytes);
     for (int i = 0; i < STRANGER_REFUSALS; ++i) {
-        ph_net_server_seal(host->server, client, bytes, size,
-                           &(ph_net_sink){ph_socket_batch_add, own_outbox(host)});
+        ph_net_server_send(host->server, client, bytes, size);
     }
     ph_host_disconnect(host, client);
 }
@@ -319,7 +384,7 @@ void ph_host_refuse(ph_host* host, int client, const char* text)
 {
     ph_net_client_info info;
     if (ph_host_sessions_find(&host->sessions, client) != NULL) {
-        ph_host_admission_refuse(host, client, ph_socket_now_us(), PH_REFUSAL_GAME, text);
+        ph_host_admission_refuse(host, client, ph_host_now_us(host), PH_REFUSAL_GAME, text);
     } else if (ph_net_server_get_client(host->server, client, &info)) {
         refuse_stranger(host, client, text);
     }
@@ -370,7 +435,7 @@ static void send_by_worker(void* context, int worker)
     ph_host* host = context;
     ph_host_send_batch* batch = ph_host_workers_batch(&host->workers, worker);
     for (bool is_first = true;; is_first = false) {
-        const uint64_t now_us = ph_socket_now_us();
+        const uint64_t now_us = ph_host_now_us(host);
         if (!is_first && now_us > host->until_us) {
             break;
         }

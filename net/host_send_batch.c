@@ -36,6 +36,7 @@ void ph_host_send_batch_add(ph_host_send_batch* batch, int client, size_t size, 
 
 typedef struct passing {
     ph_socket_batch* outbox;
+    const ph_address* local_of; // by client
     ph_host_session* session;
     uint64_t now_us;
 } passing;
@@ -45,7 +46,7 @@ static void pass(void* context, const ph_address* to, const void* bytes, size_t 
     const passing* now = context;
     ph_host_session* session = now->session;
     ph_wire_meter_pass(&session->meter, size + (size_t)session->header_bytes, now->now_us);
-    ph_socket_batch_add(now->outbox, to, bytes, size);
+    ph_socket_batch_add_from(now->outbox, to, &now->local_of[session->client], bytes, size);
 }
 
 // Whether the outbox has room for it without sending what it has: sealed, and with a keep-alive.
@@ -59,7 +60,7 @@ static bool has_room(const ph_socket_batch* outbox, const ph_host_payload* paylo
 // As many as are sent with one call, from this one on. @return The first that is left.
 static int seal(const ph_host* host, ph_host_send_batch* batch, int first, const uint8_t** bytes)
 {
-    passing now = {.outbox = &batch->outbox};
+    passing now = {.outbox = &batch->outbox, .local_of = host->workers.local_of};
     const ph_net_sink sink = {pass, &now};
     int i = first;
     for (; i < batch->count && has_room(&batch->outbox, &batch->payloads[i]); ++i) {

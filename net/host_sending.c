@@ -63,8 +63,9 @@ static bool is_doubled(const ph_host* host, const ph_host_session* session)
 // are paid too much, never one too little.
 static int excess_bytes(const ph_host* host, const ph_host_session* session)
 {
-    const uint64_t sequence = host->server->slots.slots[session->client].sequence;
-    const int envelope_bytes = (int)ph_netcode_sealed_size(sequence + NUMBERS_AHEAD, 0);
+    const ph_net_slot* slot = &host->server->slots.slots[session->client];
+    const int envelope_bytes =
+        (int)ph_netcode_sealed_size(ph_net_slot_sequence(slot, NUMBERS_AHEAD), 0);
     return envelope_bytes > PH_HOST_ENVELOPE_BYTES ? envelope_bytes - PH_HOST_ENVELOPE_BYTES : 0;
 }
 

@@ -194,7 +194,7 @@ ph_result ph_host_session_begin(ph_host* host, int client, const ph_viewer_def* 
         ph_world_remove_viewer(host->def.world, session->viewer);
         return result;
     }
-    const uint64_t now_us = ph_socket_now_us();
+    const uint64_t now_us = ph_host_now_us(host);
     begin_counting(host, session, viewer->bits_per_second, now_us);
     host->sessions.turns[client] =
         turn_of(client, ph_viewer_sends_per_second(host->def.world, session->viewer), now_us);

@@ -90,8 +90,8 @@ void ph_host_session_pay(const ph_host* host, ph_host_session* session, size_t s
 // the batch. On any thread, for one session by one at a time.
 void ph_host_session_serve(ph_host* host, int client, uint64_t now_us, ph_host_send_batch* batch);
 
-// The secure envelope of a datagram: prefix, three bytes of sequence number (enough for 16 million
-// packets; from then on the bytes beyond are paid with the payload), tag; and the payload of netcode's
+// The secure envelope of a datagram: prefix, three bytes of sequence number (enough for half a million
+// packets; from then on there are five, and the two more are paid with the payload), tag; and the payload of netcode's
 // keep-alives.
 enum { PH_HOST_ENVELOPE_BYTES = 1 + 3 + 16, PH_HOST_KEEP_ALIVE_BYTES = 8 };
 

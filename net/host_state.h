@@ -16,6 +16,7 @@
 #include "net/net_tools.h"
 
 #include <stdatomic.h>
+#include <time.h>
 
 struct ph_host {
     ph_host_def def; // without the key
@@ -25,6 +26,13 @@ struct ph_host {
     ph_host_sessions sessions;
     ph_host_admissions admissions;
     ph_tick_watch tick_watch;
+    const ph_net_simulation* simulation; // NULL: the system's clock and sockets
+
+    // The time of day, as it was when it last agreed with the other clock, and since when it is ahead.
+    uint64_t day_s;
+    uint64_t day_us;
+    uint64_t ahead_us;              // 0: it is not
+    const ph_address* answers_from; // where the datagram came to that netcode reads now; NULL: none
 
     // The present sends.
     int first; // place in the active list at which they begin
@@ -49,6 +57,19 @@ static inline void ph_host_run(ph_host* host, int count, ph_job_fn* work)
     for (int i = 0; i < count; ++i) {
         work(host, i);
     }
+}
+
+// What time it is, and the time of day.
+static inline uint64_t ph_host_now_us(const ph_host* host)
+{
+    return host->simulation != NULL ? host->simulation->now_us(host->simulation->context)
+                                    : ph_socket_now_us();
+}
+
+static inline uint64_t ph_host_unix_s(const ph_host* host)
+{
+    return host->simulation != NULL ? host->simulation->unix_s(host->simulation->context)
+                                    : (uint64_t)time(NULL);
 }
 
 // 0 when it is not asked for.

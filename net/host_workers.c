@@ -7,6 +7,7 @@
 
 #include "base/allocator.h"
 #include "base/check.h"
+#include "net/netcode_packet.h"
 #include "net/netcode_server_state.h"
 
 #include <string.h>
@@ -23,6 +24,7 @@ enum {
 
 typedef struct ph_host_unmatched {
     ph_address from;
+    ph_address local;
     size_t size;
     uint8_t bytes[PH_NETCODE_DATAGRAM_MAX + 1];
 } unmatched_datagram;
@@ -42,7 +44,21 @@ static size_t unmatched_room(const ph_host_workers* workers)
     return (size_t)workers->socket_count * UNMATCHED_MAX;
 }
 
-ph_result ph_host_workers_open(ph_host_workers* workers, const ph_host_def* def)
+// One for each worker that may have one, or one that is simulated.
+static ph_result open_sockets(ph_host_workers* workers, const ph_socket_def* def,
+                              const ph_net_simulation* simulation)
+{
+    const int wanted = workers->count < PH_SOCKETS_MAX ? workers->count : PH_SOCKETS_MAX;
+    if (simulation == NULL) {
+        return ph_socket_open_shared(def, wanted, workers->sockets, &workers->socket_count);
+    }
+    const ph_result result = ph_socket_open_simulated(def, simulation, &workers->sockets[0]);
+    workers->socket_count = result == PH_OK ? 1 : 0;
+    return result;
+}
+
+ph_result ph_host_workers_open(ph_host_workers* workers, const ph_host_def* def,
+                               const ph_net_simulation* simulation)
 {
     *workers = (ph_host_workers){
         .count = def->pool != NULL ? ph_pool_thread_count(def->pool) : 1,
@@ -55,9 +71,7 @@ ph_result ph_host_workers_open(ph_host_workers* workers, const ph_host_def* def)
     ph_error error = {0};
     socket.on_error = ph_error_keep;
     socket.on_error_context = &error;
-    const int wanted = workers->count < PH_SOCKETS_MAX ? workers->count : PH_SOCKETS_MAX;
-    const ph_result result =
-        ph_socket_open_shared(&socket, wanted, workers->sockets, &workers->socket_count);
+    const ph_result result = open_sockets(workers, &socket, simulation);
     if (result != PH_OK) {
         // What the socket says of its def is true of ours, too.
         const ph_check call = ph_check_begin(def->on_error, def->on_error_context, "ph_host_open");
@@ -71,9 +85,12 @@ ph_result ph_host_workers_open(ph_host_workers* workers, const ph_host_def* def)
         ph_allocate_zeroed(&def->allocator, (size_t)workers->count * sizeof(ph_host_worker));
     workers->worker_of = ph_allocate_array(&def->allocator, (size_t)def->client_capacity,
                                            sizeof *workers->worker_of);
+    workers->local_of = ph_allocate_zeroed(&def->allocator, (size_t)def->client_capacity *
+                                                                sizeof *workers->local_of);
     workers->unmatched =
         ph_allocate_array(&def->allocator, unmatched_room(workers), sizeof(unmatched_datagram));
-    if (workers->workers == NULL || workers->worker_of == NULL || workers->unmatched == NULL) {
+    if (workers->workers == NULL || workers->worker_of == NULL || workers->local_of == NULL ||
+        workers->unmatched == NULL) {
         return PH_ERROR_MEMORY;
     }
     for (int i = 0; i < workers->socket_count; ++i) {
@@ -99,6 +116,8 @@ void ph_host_workers_close(ph_host_workers* workers)
                      sizeof(unmatched_datagram));
     ph_release_array(&allocator, workers->worker_of, (size_t)workers->client_capacity,
                      sizeof *workers->worker_of);
+    ph_release(&allocator, workers->local_of,
+               (size_t)workers->client_capacity * sizeof *workers->local_of);
     ph_release(&allocator, workers->workers, (size_t)workers->count * sizeof(ph_host_worker));
     *workers = (ph_host_workers){0};
 }
@@ -117,11 +136,15 @@ typedef struct arrivals {
     ph_net_payload payloads[PH_SOCKET_BATCH_MAX];
 } arrivals;
 
-// Those of clients of this worker; -1 for all others.
+// Those of clients of this worker; -1 for all others, and for requests: a player may come anew from where an
+// old connection of its own has fallen silent.
 static void find_clients(const ph_host* host, int worker, arrivals* all)
 {
     for (int i = 0; i < all->count; ++i) {
-        const int client = ph_net_slots_find(&host->server->slots, &all->datagrams[i].peer);
+        const ph_datagram* datagram = &all->datagrams[i];
+        const bool is_request = datagram->size > 0 && datagram->bytes[0] == PH_NETCODE_REQUEST;
+        const int client =
+            is_request ? -1 : ph_net_slots_find(&host->server->slots, &datagram->peer);
         all->clients[i] = client >= 0 && host->workers.worker_of[client] == worker ? client : -1;
     }
 }
@@ -140,7 +163,7 @@ static void open_all(const ph_host* host, arrivals* all)
 
 static void take(const ph_host* host, const ph_net_payload* payloads, int count)
 {
-    const uint64_t now_us = ph_socket_now_us();
+    const uint64_t now_us = ph_host_now_us(host);
     for (int i = 0; i < count; ++i) {
         if (payloads[i].size == 0) {
             continue;
@@ -160,6 +183,7 @@ static void keep(ph_host_worker* worker, const ph_datagram* datagram)
 {
     unmatched_datagram* kept = &worker->unmatched[worker->unmatched_count++];
     kept->from = datagram->peer;
+    kept->local = datagram->local;
     kept->size = datagram->size;
     memcpy(kept->bytes, datagram->bytes, datagram->size);
 }
@@ -186,14 +210,18 @@ static void receive_batch(const ph_host* host, int index, int max)
 static void receive_unmatched(ph_host* host, int worker, unmatched_datagram* other)
 {
     ph_net_payload payload;
-    if (ph_net_server_receive(host->server, &other->from, other->bytes, other->size, &payload) !=
-        PH_NET_REFUSAL_NONE) {
+    host->answers_from = &other->local;
+    const ph_net_refusal refusal =
+        ph_net_server_receive(host->server, &other->from, other->bytes, other->size, &payload);
+    host->answers_from = NULL;
+    if (refusal != PH_NET_REFUSAL_NONE) {
         return; // any sender can forge the address of a client
     }
     take(host, &payload, 1);
     const int client = ph_net_server_find(host->server, &other->from);
     if (client >= 0) {
         host->workers.worker_of[client] = (int16_t)worker;
+        host->workers.local_of[client] = other->local;
     }
 }
 

@@ -14,6 +14,7 @@
 #define PINHOLE_NET_HOST_WORKERS_H
 
 #include "net/host_send_batch.h"
+#include "net/net_tools.h"
 
 typedef struct ph_host_worker ph_host_worker;
 
@@ -26,13 +27,15 @@ typedef struct ph_host_workers {
     int socket_count;
     // Of the workers with a socket: datagrams that are given to netcode later.
     struct ph_host_unmatched* unmatched;
-    int16_t* worker_of; // by client; -1: nothing has come by any
+    int16_t* worker_of;   // by client; -1: nothing has come by any
+    ph_address* local_of; // by client: to which of our addresses it sends; {0}: the only one
     int client_capacity;
     ph_allocator allocator;
 } ph_host_workers;
 
 // @return PH_OK, or why there is no socket, as ph_socket_open(); then *workers may be closed.
-ph_result ph_host_workers_open(ph_host_workers* workers, const ph_host_def* def);
+ph_result ph_host_workers_open(ph_host_workers* workers, const ph_host_def* def,
+                               const ph_net_simulation* simulation);
 void ph_host_workers_close(ph_host_workers* workers);
 
 // Where what a worker sends waits. One thread at a time has a worker; the first one is the

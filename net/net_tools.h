@@ -21,7 +21,8 @@ typedef void ph_net_random_fn(void* context, void* bytes, size_t size);
 ph_result ph_net_server_create_with(const ph_net_server_def* def, ph_net_random_fn* random,
                                     void* context, ph_net_server** server);
 
-// ph_token_write() with keys and nonce that are given.
+// ph_token_write() with keys and nonce that are given, and as other makers write it: without the time at which it
+// was made.
 ph_result ph_token_write_with(const ph_token_def* def, const ph_token_secrets* secrets,
                               uint8_t token[PH_TOKEN_SIZE]);
 
@@ -35,5 +36,26 @@ typedef struct ph_host_times {
 // is one thread only: no pool, or one of one.
 void ph_host_set_clock(ph_host* host, ph_now_ns_fn* now_ns, void* context);
 ph_host_times ph_host_stage_times(const ph_host* host);
+
+// ---- hosts on simulated time
+
+// A clock and a network in place of the system's.
+typedef struct ph_net_simulation {
+    uint64_t (*now_us)(void* context);
+    uint64_t (*unix_s)(void* context);
+    // As ph_socket_receive() and ph_socket_send().
+    int (*receive)(void* context, ph_datagram* datagrams, int max);
+    int (*send)(void* context, const ph_datagram* datagrams, int count);
+    void* context;
+} ph_net_simulation;
+
+// ph_host_open() without a socket; it listens where the def says. The simulation outlives the host. A
+// receive does not wait.
+ph_result ph_host_open_simulated(const ph_host_def* def, const ph_net_simulation* simulation,
+                                 ph_host** host);
+
+// A socket that is none; simulation NULL: ph_socket_open().
+ph_result ph_socket_open_simulated(const ph_socket_def* def, const ph_net_simulation* simulation,
+                                   ph_socket** socket);
 
 #endif

@@ -38,7 +38,7 @@ struct ph_net_client {
     uint64_t start_us;    // of connecting; the token's age counts from here
     uint64_t received_us; // the newest packet of use, or when the present state began
     uint64_t sent_us;
-    uint64_t sequence; // of our next packet
+    uint64_t sequence; // of our next packet; never starts again, a token may be used again
     ph_netcode_replay replay;
     uint8_t challenge[PH_CHALLENGE_DATA_SIZE]; // goes back as it came
     int index;
@@ -174,7 +174,6 @@ void ph_net_client_connect(ph_net_client* client, const void* token, size_t size
     ph_net_client_disconnect(client);
     client->now_us = now_us;
     client->start_us = now_us;
-    client->sequence = 0;
     const ph_token_fault fault = ph_token_read(token, size, &client->token);
     if (fault != PH_TOKEN_GOOD) {
         const ph_check call =

@@ -28,7 +28,6 @@ _Static_assert(PRIVATE_AT + PH_TOKEN_PRIVATE_SIZE == PH_NETCODE_REQUEST_SIZE, "t
 
 // Denied and challenge: with the keys of a connection that is none yet. Their sequence numbers come
 // from the upper half, where no connection gets to, so they repeat none of a connection.
-// (Connections of one token repeat each other's: docs/security.md, an open limit.)
 static void answer(ph_net_server* server, const ph_address* to, ph_netcode_type type,
                    const uint8_t* key, const void* data, size_t size)
 {
@@ -45,8 +44,8 @@ static void answer(ph_net_server* server, const ph_address* to, ph_netcode_type 
 
 // ---- request
 
-// All that can be said without a key. (Whether the address is connected was asked before: the
-// standard asks later, the answer is the same.)
+// All that can be said without a key. (Whether the address is connected was asked before, unless its client
+// has been silent for long: the standard asks later, the answer is the same.)
 static ph_net_refusal test_in_clear(const ph_net_server* server, const uint8_t* bytes, size_t size)
 {
     if (size != PH_NETCODE_REQUEST_SIZE) {
@@ -64,29 +63,53 @@ static ph_net_refusal test_in_clear(const ph_net_server* server, const uint8_t* 
     return PH_NET_REFUSAL_NONE;
 }
 
-static bool is_for_this_server(const ph_net_server* server, const ph_token_private* token)
+// Of this server among the addresses of a token, or -1.
+static int place_in(const ph_token_private* token, const ph_net_server* server)
 {
     for (int i = 0; i < token->address_count; ++i) {
         for (int j = 0; j < server->def.address_count; ++j) {
             if (ph_address_is_equal(&token->addresses[i], &server->def.addresses[j])) {
-                return true;
+                return i;
             }
         }
     }
-    return false;
+    return -1;
 }
 
-// Whether a token may be used from here; remembers that it was.
-static bool use_token(ph_net_server* server, const uint8_t tag[PH_NETCODE_TAG_SIZE],
-                      const ph_address* from)
+// A request whose token opened.
+typedef struct request {
+    const ph_address* from;
+    const uint8_t* tag;
+    uint64_t expire_s;
+    ph_token_private token;
+    int key_place; // which of our keys has opened it
+    int place;     // of this server among the addresses of the token
+} request;
+
+// Whether a token may be used from here, however often it was used before; remembers that it was.
+static ph_net_refusal use_token(ph_net_server* server, const request* now)
 {
-    const ph_used_token* used = ph_used_tokens_find(&server->used_tokens, tag);
-    if (used == NULL) {
-        ph_used_tokens_add(&server->used_tokens, tag, from);
-        return true;
+    const ph_used_token* used = ph_used_tokens_find(&server->used_tokens, now->tag);
+    if (used != NULL) {
+        const bool is_good = ph_address_is_equal(&used->address, now->from) &&
+                             !(used->is_spent && server->def.refuses_spent_tokens) &&
+                             used->packets < PH_NET_PACKETS_END;
+        return is_good ? PH_NET_REFUSAL_NONE : PH_NET_REFUSAL_TOKEN_USED;
     }
-    return ph_address_is_equal(&used->address, from) &&
-           !(used->is_spent && server->def.refuses_spent_tokens);
+    const ph_token_age age = {
+        .expire_s = now->expire_s,
+        .made_us = now->token.made_us,
+        .is_dated = now->token.is_dated,
+    };
+    if ((age.is_dated && age.made_us < server->oldest_token_us) ||
+        ph_used_tokens_may_have_forgotten(&server->used_tokens, &age)) {
+        return PH_NET_REFUSAL_TOKEN_OLD;
+    }
+    ph_used_token* added =
+        ph_used_tokens_add(&server->used_tokens, now->tag, &age, now->from, server->unix_s);
+    added->id_rate =
+        (uint16_t)(ph_hash_key(now->token.client_id, server->id_seed) % PH_NET_ID_RATES);
+    return PH_NET_REFUSAL_NONE;
 }
 
 static void send_challenge(ph_net_server* server, const ph_address* to,
@@ -102,48 +125,114 @@ static void send_challenge(ph_net_server* server, const ph_address* to,
     answer(server, to, PH_NETCODE_CHALLENGE, token->server_to_client_key, data, sizeof data);
 }
 
-static void remember(ph_net_server* server, const ph_address* from, const ph_token_private* token,
-                     const uint8_t tag[PH_NETCODE_TAG_SIZE])
+static void remember(ph_net_server* server, const request* now)
 {
-    ph_pending* pending = ph_pending_put(&server->pending, from);
+    const ph_token_private* token = &now->token;
+    ph_pending* pending = ph_pending_put(&server->pending, now->from, token->client_id);
     // The same token again: an answer to any challenge since its first request will do.
-    if (memcmp(pending->tag, tag, PH_NETCODE_TAG_SIZE) != 0) {
+    if (memcmp(pending->tag, now->tag, PH_NETCODE_TAG_SIZE) != 0) {
         pending->first_challenge = server->challenge_sequence;
-        memcpy(pending->tag, tag, PH_NETCODE_TAG_SIZE);
+        memcpy(pending->tag, now->tag, PH_NETCODE_TAG_SIZE);
     }
-    pending->client_id = token->client_id;
     pending->timeout_s = token->timeout_s;
+    pending->key_place = (uint8_t)now->key_place;
+    pending->server_place = (uint8_t)now->place;
     pending->requested_us = server->now_us;
     memcpy(pending->client_to_server_key, token->client_to_server_key, PH_NETCODE_KEY_SIZE);
     memcpy(pending->server_to_client_key, token->server_to_client_key, PH_NETCODE_KEY_SIZE);
 }
 
 // A token that opened.
-static ph_net_refusal admit(ph_net_server* server, const ph_address* from,
-                            const ph_token_private* token, const uint8_t tag[PH_NETCODE_TAG_SIZE])
+static ph_net_refusal admit(ph_net_server* server, request* now)
 {
-    if (!is_for_this_server(server, token)) {
+    const ph_token_private* token = &now->token;
+    now->place = place_in(token, server);
+    if (now->place < 0) {
         return PH_NET_REFUSAL_TOKEN_SERVER;
     }
-    if (ph_net_slots_has_client_id(&server->slots, token->client_id)) {
+    const int old = ph_net_slots_find_client_id(&server->slots, token->client_id);
+    const int there = ph_net_slots_find(&server->slots, now->from);
+    if (old >= 0 && !ph_net_server_is_silent(server, old)) {
         return PH_NET_REFUSAL_CLIENT_CONNECTED;
     }
-    if (!use_token(server, tag, from)) {
-        return PH_NET_REFUSAL_TOKEN_USED;
+    if (there != old && there >= 0) {
+        return PH_NET_REFUSAL_ADDRESS_CONNECTED; // of another player
+    }
+    const ph_net_refusal refusal = use_token(server, now);
+    if (refusal != PH_NET_REFUSAL_NONE) {
+        return refusal;
+    }
+    if (old >= 0) {
+        ph_net_server_end(server, old, PH_NET_END_TIMED_OUT);
+    }
+    if (server->slots.free_count == 0 && old >= 0) {
+        return PH_NET_REFUSAL_FULL; // no answer: the slot is free when its event is taken, and the client asks again
     }
     if (server->slots.free_count == 0) {
-        answer(server, from, PH_NETCODE_DENIED, token->server_to_client_key, NULL, 0);
+        answer(server, now->from, PH_NETCODE_DENIED, token->server_to_client_key, NULL, 0);
         return PH_NET_REFUSAL_FULL;
     }
-    remember(server, from, token, tag);
-    send_challenge(server, from, token);
+    remember(server, now);
+    send_challenge(server, now->from, token);
     return PH_NET_REFUSAL_NONE;
+}
+
+// With either of the server's keys.
+static ph_net_refusal open_token(const ph_net_server* server, const uint8_t* bytes, request* now)
+{
+    ph_token_seal seal = {
+        .protocol_id = server->def.protocol_id,
+        .expire_s = now->expire_s,
+        .nonce = bytes + NONCE_AT,
+        .key = server->def.private_key,
+    };
+    ph_net_refusal refusal = ph_token_private_open(bytes + PRIVATE_AT, &seal, &now->token);
+    if (refusal == PH_NET_REFUSAL_TOKEN_SEAL && server->def.has_second_key) {
+        now->key_place = 1;
+        seal.key = server->def.second_key;
+        refusal = ph_token_private_open(bytes + PRIVATE_AT, &seal, &now->token);
+    }
+    return refusal;
+}
+
+// Whether a client id may have another of its known tokens opened now.
+static bool take_id_credit(ph_net_server* server, int index)
+{
+    ph_net_id_rate* rate = &server->id_rates[index];
+    const uint64_t most = PH_NET_ID_REQUESTS_PER_SECOND * (uint64_t)CREDIT_PER_REQUEST;
+    const uint64_t elapsed_us = server->now_us - rate->filled_us;
+    const uint64_t more = elapsed_us < 1000000 ? elapsed_us * PH_NET_ID_REQUESTS_PER_SECOND : most;
+    rate->credit = (uint32_t)(rate->credit + more < most ? rate->credit + more : most);
+    rate->filled_us = server->now_us;
+    if (rate->credit < CREDIT_PER_REQUEST) {
+        return false;
+    }
+    rate->credit -= CREDIT_PER_REQUEST;
+    return true;
+}
+
+// What can be said of a token that was used before, by its tag: nothing costly for a copy from elsewhere, and one
+// client's requests do not use up what is opened for all. (With the tag of another one, but other bytes, it would be
+// refused by its seal.)
+static ph_net_refusal test_known(ph_net_server* server, const ph_address* from, const uint8_t* tag)
+{
+    const ph_used_token* used = ph_used_tokens_find(&server->used_tokens, tag);
+    if (used == NULL) {
+        return PH_NET_REFUSAL_NONE;
+    }
+    if (!ph_address_is_equal(&used->address, from)) {
+        return PH_NET_REFUSAL_TOKEN_USED;
+    }
+    return take_id_credit(server, used->id_rate) ? PH_NET_REFUSAL_NONE : PH_NET_REFUSAL_BUSY;
 }
 
 ph_net_refusal ph_handshake_request(ph_net_server* server, const ph_address* from,
                                     const uint8_t* bytes, size_t size)
 {
     ph_net_refusal refusal = test_in_clear(server, bytes, size);
+    if (refusal == PH_NET_REFUSAL_NONE) {
+        refusal = test_known(server, from, bytes + TAG_AT);
+    }
     if (refusal != PH_NET_REFUSAL_NONE) {
         return refusal;
     }
@@ -152,24 +241,22 @@ ph_net_refusal ph_handshake_request(ph_net_server* server, const ph_address* fro
     }
     server->request_credit -= CREDIT_PER_REQUEST;
 
-    const ph_token_seal seal = {
-        .protocol_id = server->def.protocol_id,
+    request now = {
+        .from = from,
+        .tag = bytes + TAG_AT,
         .expire_s = ph_number_at(bytes + EXPIRE_AT, 8),
-        .nonce = bytes + NONCE_AT,
-        .key = server->def.private_key,
     };
-    ph_token_private token;
-    refusal = ph_token_private_open(bytes + PRIVATE_AT, &seal, &token);
+    refusal = open_token(server, bytes, &now);
     if (refusal == PH_NET_REFUSAL_NONE) {
-        refusal = admit(server, from, &token, bytes + TAG_AT);
+        refusal = admit(server, &now);
     }
-    sodium_memzero(&token, sizeof token);
+    sodium_memzero(&now, sizeof now);
     return refusal;
 }
 
 // ---- response
 
-static int take_slot(ph_net_server* server, const ph_pending* pending,
+static int take_slot(ph_net_server* server, const ph_pending* pending, ph_used_token* used,
                      const ph_challenge* challenge)
 {
     const int client = ph_net_slots_take(&server->slots, &pending->address, pending->client_id,
@@ -180,12 +267,12 @@ static int take_slot(ph_net_server* server, const ph_pending* pending,
     ph_net_slot* slot = &server->slots.slots[client];
     slot->timeout_s = pending->timeout_s;
     slot->received_us = server->now_us;
+    slot->place = pending->server_place;
+    slot->packets = used->packets;
+    memcpy(slot->tag, pending->tag, PH_NETCODE_TAG_SIZE);
     memcpy(slot->receive_key, pending->client_to_server_key, PH_NETCODE_KEY_SIZE);
     memcpy(slot->send_key, pending->server_to_client_key, PH_NETCODE_KEY_SIZE);
-    ph_used_token* used = ph_used_tokens_find(&server->used_tokens, pending->tag);
-    if (used != NULL) {
-        used->is_spent = true;
-    }
+    used->is_spent = true;
     ++server->stats.connected_clients;
     return client;
 }
@@ -229,10 +316,17 @@ ph_net_refusal ph_handshake_response(ph_net_server* server, const ph_address* fr
     if (!is_solved(server, pending, opened.data, &challenge)) {
         return PH_NET_REFUSAL_CHALLENGE;
     }
-    if (ph_net_slots_has_client_id(&server->slots, pending->client_id)) {
+    if (ph_net_slots_find_client_id(&server->slots, pending->client_id) >= 0) {
         return PH_NET_REFUSAL_CLIENT_CONNECTED;
     }
-    const int client = take_slot(server, pending, &challenge);
+    ph_used_token* used = ph_used_tokens_find(&server->used_tokens, pending->tag);
+    if (used == NULL) {
+        return PH_NET_REFUSAL_TOKEN_OLD; // forgotten since: how far its numbers went is not known
+    }
+    if (server->slots.free_count > 0 && !ph_net_server_note_spent(server, used)) {
+        return PH_NET_REFUSAL_SPENT_TOKENS;
+    }
+    const int client = take_slot(server, pending, used, &challenge);
     if (client < 0) {
         answer(server, from, PH_NETCODE_DENIED, pending->server_to_client_key, NULL, 0);
         return PH_NET_REFUSAL_FULL;

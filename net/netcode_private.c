@@ -2,7 +2,11 @@
 // SPDX-License-Identifier: MIT
 
 //   private token, 1024:
-//   | client id 8 | timeout 4 | count 4 | addresses | keys 32 + 32 | user data 256 | zeros | tag 16 |
+//   | client id 8 | timeout 4 | count 4 | addresses | keys 32 + 32 | user data 256 | zeros |
+//   | mark 8 | made at 8 | tag 16 |
+//
+//   Mark and time are ours, in what the standard fills with zeros and does not read; tokens of other makers
+//   have zeros there.
 //
 //   challenge, 308:
 //   | sequence 8 | client id 8 | user data 256 | zeros 20 | tag 16 |
@@ -16,12 +20,13 @@
 enum {
     PRIVATE_PLAIN_SIZE = PH_TOKEN_PRIVATE_SIZE - PH_NETCODE_TAG_SIZE,
     CHALLENGE_PLAIN_SIZE = PH_CHALLENGE_SIZE - PH_NETCODE_TAG_SIZE,
+    MARK_AT = PRIVATE_PLAIN_SIZE - 16,
     PRIVATE_ASSOCIATED_SIZE = PH_NETCODE_VERSION_SIZE + 8 + 8,
 };
 
 _Static_assert(8 + 4 + 4 + PH_TOKEN_ADDRESSES_MAX * PH_NETCODE_IPV6_SIZE + 2 * PH_NETCODE_KEY_SIZE +
                        PH_TOKEN_USER_DATA_SIZE <=
-                   PRIVATE_PLAIN_SIZE,
+                   MARK_AT,
                "the longest private token fits");
 _Static_assert(PH_NETCODE_TAG_SIZE == crypto_aead_xchacha20poly1305_ietf_ABYTES &&
                    PH_NETCODE_TAG_SIZE == crypto_aead_chacha20poly1305_ietf_ABYTES &&
@@ -33,6 +38,9 @@ _Static_assert(PH_NETCODE_TAG_SIZE == crypto_aead_xchacha20poly1305_ietf_ABYTES 
                "the standard's sizes are libsodium's");
 
 // ---- private token
+
+#define MARK "pinhole\1" // and its zero, which does not count
+_Static_assert(sizeof MARK == 9, "eight letters");
 
 static void put_associated(uint8_t associated[PRIVATE_ASSOCIATED_SIZE], const ph_token_seal* seal)
 {
@@ -51,6 +59,9 @@ void ph_token_private_seal(const ph_token_private* token, const ph_token_seal* s
     at = ph_put_bytes(at, token->client_to_server_key, PH_NETCODE_KEY_SIZE);
     at = ph_put_bytes(at, token->server_to_client_key, PH_NETCODE_KEY_SIZE);
     ph_put_bytes(at, token->user_data, PH_TOKEN_USER_DATA_SIZE);
+    if (token->is_dated) {
+        ph_put_u64(ph_put_bytes(sealed + MARK_AT, MARK, 8), token->made_us);
+    }
 
     uint8_t associated[PRIVATE_ASSOCIATED_SIZE];
     put_associated(associated, seal);
@@ -70,7 +81,9 @@ static bool read_private(const uint8_t plain[PRIVATE_PLAIN_SIZE], ph_token_priva
     at = ph_take_bytes(at, token->client_to_server_key, PH_NETCODE_KEY_SIZE);
     at = ph_take_bytes(at, token->server_to_client_key, PH_NETCODE_KEY_SIZE);
     ph_take_bytes(at, token->user_data, PH_TOKEN_USER_DATA_SIZE);
-    return true;
+    token->is_dated = memcmp(plain + MARK_AT, MARK, 8) == 0;
+    token->made_us = token->is_dated ? ph_number_at(plain + MARK_AT + 8, 8) : 0;
+    return token->timeout_s != 0; // a connection that ends at once
 }
 
 ph_net_refusal ph_token_private_open(const uint8_t sealed[PH_TOKEN_PRIVATE_SIZE],

@@ -24,6 +24,8 @@ typedef struct ph_token_private {
     uint8_t client_to_server_key[PH_NETCODE_KEY_SIZE];
     uint8_t server_to_client_key[PH_NETCODE_KEY_SIZE];
     uint8_t user_data[PH_TOKEN_USER_DATA_SIZE];
+    bool is_dated;    // tokens of other makers are not
+    uint64_t made_us; // when it was made, in Unix microseconds
 } ph_token_private;
 
 // What it is sealed with: part of it stands in clear beside it, and is checked by the tag.

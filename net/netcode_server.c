@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "net/net_tools.h"
 #include "net/netcode_packet.h"
+#include "net/wall_clock.h"
 
 #include <sodium.h>
 
@@ -29,7 +30,8 @@ enum {
 
 ph_net_server_def ph_net_server_def_default(void)
 {
-    return (ph_net_server_def){.client_capacity = 64, .keep_alive_ms = 100, .cookie = COOKIE};
+    return (ph_net_server_def){
+        .client_capacity = 64, .pending_per_client = 4, .keep_alive_ms = 100, .cookie = COOKIE};
 }
 
 static int at_least(int value, int minimum)
@@ -58,9 +60,15 @@ static void check_def(ph_check* check, const ph_net_server_def* def)
                    PH_NET_CLIENTS_MAX);
     ph_check_range(check, "ph_net_server_def.pending_capacity", def->pending_capacity, 0,
                    PH_NO_END);
+    ph_check_range(check, "ph_net_server_def.pending_per_client", def->pending_per_client, 0,
+                   PH_NO_END);
+    ph_check_range(check, "ph_net_server_def.pending_per_prefix", def->pending_per_prefix, 0,
+                   PH_NO_END);
     ph_check_range(check, "ph_net_server_def.used_token_capacity", def->used_token_capacity, 0,
                    PH_NO_END);
     ph_check_range(check, "ph_net_server_def.requests_per_second", def->requests_per_second, 0,
+                   PH_NO_END);
+    ph_check_range(check, "ph_net_server_def.replace_silent_ms", def->replace_silent_ms, 0,
                    PH_NO_END);
     ph_check_range(check, "ph_net_server_def.keep_alive_ms", def->keep_alive_ms, 1, PH_NO_END);
     ph_check_range(check, "ph_net_server_def.address_count", def->address_count, 1,
@@ -80,22 +88,26 @@ static void fill_random(const ph_net_server* server, void* bytes, size_t size)
     }
 }
 
-static ph_result create_tables(ph_net_server* server)
+static ph_result create_tables(ph_net_server* server, const ph_check* call)
 {
     const ph_net_server_def* def = &server->def;
     ph_address_secret secret;
     uint64_t seed;
     fill_random(server, secret.bytes, sizeof secret.bytes);
     fill_random(server, &seed, sizeof seed);
+    fill_random(server, &server->id_seed, sizeof server->id_seed);
     ph_result result =
         ph_net_slots_create(&server->slots, &def->allocator, def->client_capacity, &secret);
     if (result == PH_OK) {
-        result =
-            ph_pending_create(&server->pending, &def->allocator, def->pending_capacity, &secret);
+        const ph_pending_def pending = {
+            .capacity = def->pending_capacity,
+            .group_max = {[PH_PENDING_BY_CLIENT_ID] = def->pending_per_client,
+                          [PH_PENDING_BY_PREFIX] = def->pending_per_prefix},
+        };
+        result = ph_pending_create(&server->pending, &def->allocator, &pending, &secret);
     }
     if (result == PH_OK) {
-        result = ph_used_tokens_create(&server->used_tokens, &def->allocator,
-                                       def->used_token_capacity, seed);
+        result = ph_net_server_create_used(server, call, seed);
     }
     return result;
 }
@@ -119,7 +131,7 @@ ph_result ph_net_server_create_with(const ph_net_server_def* def, ph_net_random_
     created->random = random;
     created->random_context = context;
     fill_in(&created->def);
-    const ph_result result = create_tables(created);
+    const ph_result result = create_tables(created, &check);
     // Set here and never again: after a stop and a start it goes on where it was. A token has one
     // server-to-client key for all servers that it names and for all their starts. Two packets with one
     // key and number would give away the key that seals: so each server object counts from a place of
@@ -130,7 +142,7 @@ ph_result ph_net_server_create_with(const ph_net_server_def* def, ph_net_random_
     created->global_sequence = UINT64_C(1) << 63 | start >> 3;
     if (result != PH_OK) {
         ph_net_server_destroy(created);
-        return ph_fail_memory(&check); // nothing else can fail
+        return result == PH_ERROR_MEMORY ? ph_fail_memory(&check) : result;
     }
     *server = created;
     return PH_OK;
@@ -141,6 +153,36 @@ ph_result ph_net_server_create(const ph_net_server_def* def, ph_net_server** ser
     return ph_net_server_create_with(def, NULL, NULL, server);
 }
 
+// Where a key that opened a pending token is among the keys from now on, or -1.
+static int place_of_key(const ph_net_server_def* def, const uint8_t* key)
+{
+    if (sodium_memcmp(def->private_key, key, PH_NETCODE_KEY_SIZE) == 0) {
+        return 0;
+    }
+    return def->has_second_key && sodium_memcmp(def->second_key, key, PH_NETCODE_KEY_SIZE) == 0
+               ? 1
+               : -1;
+}
+
+void ph_net_server_set_keys(ph_net_server* server, const uint8_t private_key[PH_NETCODE_KEY_SIZE],
+                            const uint8_t* second_key)
+{
+    uint8_t former[2][PH_NETCODE_KEY_SIZE];
+    ph_net_server_def* def = &server->def;
+    memcpy(former[0], def->private_key, PH_NETCODE_KEY_SIZE);
+    memcpy(former[1], def->second_key, PH_NETCODE_KEY_SIZE);
+    memcpy(def->private_key, private_key, PH_NETCODE_KEY_SIZE);
+    def->has_second_key = second_key != NULL;
+    if (second_key != NULL) {
+        memcpy(def->second_key, second_key, PH_NETCODE_KEY_SIZE);
+    } else {
+        sodium_memzero(def->second_key, PH_NETCODE_KEY_SIZE);
+    }
+    const int places[2] = {place_of_key(def, former[0]), place_of_key(def, former[1])};
+    ph_pending_change_keys(&server->pending, places);
+    sodium_memzero(former, sizeof former);
+}
+
 void ph_net_server_destroy(ph_net_server* server)
 {
     if (server == NULL) {
@@ -149,6 +191,7 @@ void ph_net_server_destroy(ph_net_server* server)
     ph_net_slots_destroy(&server->slots);
     ph_pending_destroy(&server->pending);
     ph_used_tokens_destroy(&server->used_tokens);
+    ph_spent_file_close(&server->spent_file);
     const ph_allocator allocator = server->def.allocator;
     sodium_memzero(server, sizeof *server);
     ph_release(&allocator, server, sizeof *server);
@@ -158,7 +201,9 @@ void ph_net_server_destroy(ph_net_server* server)
 
 void ph_net_server_advance(ph_net_server* server, uint64_t now_us, uint64_t unix_s)
 {
-    server->unix_s = unix_s;
+    if (unix_s > server->unix_s) {
+        server->unix_s = unix_s; // a clock that is set back brings no token back to life
+    }
     if (now_us <= server->now_us) {
         return;
     }
@@ -173,6 +218,14 @@ void ph_net_server_advance(ph_net_server* server, uint64_t now_us, uint64_t unix
     server->now_us = now_us;
 }
 
+// The time of a start, to the microsecond when it is that of the system's clock.
+static uint64_t start_us(uint64_t unix_s)
+{
+    const uint64_t now_us = ph_wall_now_us();
+    const bool is_now = now_us / 1000000 == unix_s || now_us / 1000000 == unix_s + 1;
+    return is_now ? now_us : unix_s * 1000000;
+}
+
 void ph_net_server_start(ph_net_server* server, uint64_t now_us, uint64_t unix_s)
 {
     PH_ASSERT(!server->is_running);
@@ -180,9 +233,21 @@ void ph_net_server_start(ph_net_server* server, uint64_t now_us, uint64_t unix_s
     fill_random(server, server->challenge_key, sizeof server->challenge_key);
     server->challenge_sequence = 0;
     server->request_credit = (uint64_t)server->def.requests_per_second * 1000000;
+    for (int i = 0; i < PH_NET_ID_RATES; ++i) {
+        server->id_rates[i] = (ph_net_id_rate){
+            .filled_us = now_us,
+            .credit = PH_NET_ID_REQUESTS_PER_SECOND * 1000000,
+        };
+    }
     server->now_us = now_us;
     server->lapsed_us = now_us;
-    server->unix_s = unix_s;
+    if (unix_s > server->unix_s) {
+        server->unix_s = unix_s;
+    }
+    if (!server->has_started) {
+        server->has_started = true; // later starts know which tokens were spent before
+        ph_net_server_start_spent(server, start_us(unix_s));
+    }
     server->is_running = true;
 }
 
@@ -200,11 +265,19 @@ static bool has_timed_out(const ph_net_server* server, const ph_net_slot* slot)
            server->now_us - slot->received_us >= (uint64_t)slot->timeout_s * 1000000;
 }
 
+bool ph_net_server_is_silent(const ph_net_server* server, int client)
+{
+    const uint64_t silent_us = (uint64_t)server->def.replace_silent_ms * 1000;
+    return silent_us > 0 && server->now_us - server->slots.slots[client].received_us >= silent_us;
+}
+
 static void tick_client(ph_net_server* server, int client)
 {
     const ph_net_slot* slot = &server->slots.slots[client];
     if (ph_net_slot_is_leaving(slot)) {
         ph_net_server_end(server, client, PH_NET_END_CLIENT);
+    } else if (slot->packets >= PH_NET_PACKETS_END) {
+        ph_net_server_disconnect(server, client); // before its numbers are used up
     } else if (has_timed_out(server, slot)) {
         ph_net_server_end(server, client, PH_NET_END_TIMED_OUT);
     } else if (server->now_us - slot->sent_us >= (uint64_t)server->def.keep_alive_ms * 1000) {
@@ -243,7 +316,13 @@ static void add_counts(ph_net_server_stats* stats, const ph_net_slot* slot)
 
 void ph_net_server_end(ph_net_server* server, int client, ph_net_end reason)
 {
-    add_counts(&server->stats, &server->slots.slots[client]);
+    const ph_net_slot* slot = &server->slots.slots[client];
+    ph_used_token* used = ph_used_tokens_find(&server->used_tokens, slot->tag);
+    if (used != NULL) {
+        const uint64_t packets = slot->packets;
+        used->packets = packets < UINT32_MAX ? (uint32_t)packets : UINT32_MAX;
+    }
+    add_counts(&server->stats, slot);
     ++server->stats.disconnected_clients[reason];
     ph_net_slots_end(&server->slots, client, reason);
 }

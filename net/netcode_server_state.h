@@ -6,21 +6,33 @@
 #ifndef PINHOLE_NET_NETCODE_SERVER_STATE_H
 #define PINHOLE_NET_NETCODE_SERVER_STATE_H
 
+#include "base/check.h"
 #include "net/net_tools.h"
 #include "net/netcode_pending.h"
 #include "net/netcode_private.h"
 #include "net/netcode_slots.h"
 #include "net/netcode_used_tokens.h"
+#include "net/netcode_spent.h"
 #include "net/netcode_packet.h"
 
+// How often known tokens of a client id are opened; ids share a rate by chance, 1 in 1024.
+enum { PH_NET_ID_RATES = 1024, PH_NET_ID_REQUESTS_PER_SECOND = 40 };
+
+typedef struct ph_net_id_rate {
+    uint64_t filled_us;
+    uint32_t credit; // openings, in millionths
+} ph_net_id_rate;
+
 struct ph_net_server {
-    ph_net_server_def def;    // holds the private key
+    ph_net_server_def def;    // holds the private keys
     ph_net_random_fn* random; // NULL: libsodium
     void* random_context;
     bool is_running;
     uint64_t now_us;
-    uint64_t unix_s;
-    uint64_t lapsed_us; // when the pending were last gone over
+    uint64_t unix_s; // the latest that was ever told
+    bool has_started;
+    uint64_t oldest_token_us; // dated tokens made before this time are refused: they may be spent
+    uint64_t lapsed_us;       // when the pending were last gone over
 
     // Packets that belong to no connection: never a number twice, never one of a connection's.
     uint64_t global_sequence;
@@ -29,19 +41,37 @@ struct ph_net_server {
 
     // Requests that may still be opened, in millionths.
     uint64_t request_credit;
+    ph_net_id_rate id_rates[PH_NET_ID_RATES];
+    uint64_t id_seed; // of the choice among them
 
     ph_net_slots slots;
     ph_pending_table pending;
     ph_used_tokens used_tokens;
+    ph_spent_file spent_file; // {0}: none
+    bool
+        is_spent_file_incomplete; // new or damaged: of tokens made before the start it knows too little
 
     // Without what the slots have counted themselves. Threads that open add to refused.
     ph_net_server_stats stats;
     _Atomic uint64_t refused[PH_NET_REFUSAL_COUNT];
 };
 
+// Whether a client has been silent for so long that its player may come anew.
+bool ph_net_server_is_silent(const ph_net_server* server, int client);
+
 // What follows happens at this time; as ph_net_server_tick(), but nothing is sent and no connection
 // ends.
 void ph_net_server_advance(ph_net_server* server, uint64_t now_us, uint64_t unix_s);
+
+// The table of used tokens, with what the spent-tokens file says. @return PH_OK, or why the file cannot be used.
+ph_result ph_net_server_create_used(ph_net_server* server, const ph_check* call, uint64_t seed);
+
+// At the first start: from which time on tokens are taken, and the file without what has expired.
+void ph_net_server_start_spent(ph_net_server* server, uint64_t start_us);
+
+// Notes in the spent-tokens file, if there is one, that a token lets a client in. @return false when that failed,
+// which was reported.
+bool ph_net_server_note_spent(ph_net_server* server, ph_used_token* used);
 
 // Ends a connection, and keeps what it has counted.
 void ph_net_server_end(ph_net_server* server, int client, ph_net_end reason);

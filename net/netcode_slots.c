@@ -76,10 +76,10 @@ int ph_net_slots_find(const ph_net_slots* slots, const ph_address* address)
     return is_found ? (int)index : -1;
 }
 
-bool ph_net_slots_has_client_id(const ph_net_slots* slots, uint64_t client_id)
+int ph_net_slots_find_client_id(const ph_net_slots* slots, uint64_t client_id)
 {
     uint32_t index;
-    return ph_hash_map_try_find(&slots->by_client_id, client_id, &index);
+    return ph_hash_map_try_find(&slots->by_client_id, client_id, &index) ? (int)index : -1;
 }
 
 ph_net_slot* ph_net_slots_at(const ph_net_slots* slots, int client)
@@ -105,7 +105,7 @@ int ph_net_slots_take(ph_net_slots* slots, const ph_address* address, uint64_t c
                       const uint8_t user_data[PH_TOKEN_USER_DATA_SIZE])
 {
     PH_ASSERT(ph_net_slots_find(slots, address) < 0);
-    PH_ASSERT(!ph_net_slots_has_client_id(slots, client_id));
+    PH_ASSERT(ph_net_slots_find_client_id(slots, client_id) < 0);
 
     uint32_t other;
     const uint64_t key = ph_address_key(address, &slots->secret);

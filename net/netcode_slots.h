@@ -13,11 +13,30 @@
 
 #include "base/hash.h"
 #include "net/address_key.h"
+#include "net/netcode_bytes.h"
 #include "net/netcode_packet.h"
 
 #include <pinhole/net/netcode_server.h>
 
 #include <stdatomic.h>
+
+// How many packets a server may send with the keys of one token, over all connections of that token, and
+// how many of them have numbers of three bytes at most.
+#define PH_NET_PACKETS_MAX (UINT64_C(1) << 32)
+#define PH_NET_SHORT_PACKETS (UINT64_C(1) << 19)
+
+// From here on a connection is ended, and none is made: what is left is enough for all that is sent until then.
+#define PH_NET_PACKETS_END (PH_NET_PACKETS_MAX - (UINT64_C(1) << 20))
+
+// The sequence number of a server's n-th packet, n below PH_NET_PACKETS_MAX. All servers of a token send with one
+// key; so each has numbers of its own, by its place among the addresses of the token:
+//
+//   n below 2^19:  place << 19 | n              below 2^24
+//   from there on: (place + 1) << 32 | n        below 2^38; challenges and denials have the numbers from 2^63
+static inline uint64_t ph_net_sequence(int place, uint64_t n)
+{
+    return n < PH_NET_SHORT_PACKETS ? (uint64_t)place << 19 | n : (uint64_t)(place + 1) << 32 | n;
+}
 
 // One connection, in four cache lines when the allocator begins at one: what the tick looks at, with
 // what both directions want; the rest of sending; opening in two. The two flags are atomic because one
@@ -29,9 +48,10 @@ typedef struct ph_net_slot {
     bool is_connected;
     atomic_bool is_confirmed; // a payload or keep-alive has come
     atomic_bool is_leaving;   // the client has said so; ends soon
+    uint8_t place;            // of this server among the addresses of the token
     ph_address address;
     uint64_t client_id;
-    uint64_t sequence; // of our next packet
+    uint64_t packets; // how many were sent with the keys of this token, by former connections, too
 
     uint8_t send_key[PH_NETCODE_KEY_SIZE];
     uint64_t datagrams_sent;
@@ -44,8 +64,15 @@ typedef struct ph_net_slot {
     uint64_t bytes_received;
     uint64_t payloads_received;
     ph_netcode_replay replay;
-    uint64_t to_end_of_lines[4];
+    uint8_t tag[PH_NETCODE_TAG_SIZE]; // of the token
+    uint64_t to_end_of_lines[2];
 } ph_net_slot;
+
+// Of the packet that follows so many others; for n from PH_NET_PACKETS_MAX on there is none.
+static inline uint64_t ph_net_slot_sequence(const ph_net_slot* slot, uint64_t ahead)
+{
+    return ph_net_sequence(slot->place, slot->packets + ahead);
+}
 
 static inline bool ph_net_slot_is_confirmed(const ph_net_slot* slot)
 {
@@ -88,7 +115,8 @@ void ph_net_slots_destroy(ph_net_slots* slots); // wipes all keys; leaves {0}
 // The connected client at an address, or -1.
 int ph_net_slots_find(const ph_net_slots* slots, const ph_address* address);
 
-bool ph_net_slots_has_client_id(const ph_net_slots* slots, uint64_t client_id);
+// The connected client with an id, or -1.
+int ph_net_slots_find_client_id(const ph_net_slots* slots, uint64_t client_id);
 
 // The slot at an index if it is connected and not leaving, else NULL. Any index will do.
 ph_net_slot* ph_net_slots_at(const ph_net_slots* slots, int client);

@@ -11,6 +11,7 @@
 #include "net/netcode_bytes.h"
 #include "net/netcode_private.h"
 #include "net/net_tools.h"
+#include "net/wall_clock.h"
 #include "net/netcode_packet.h"
 
 #include <sodium.h>
@@ -38,19 +39,36 @@ static ph_result check_def(const ph_token_def* def)
         ph_check_range(&check, "ph_token_def.addresses.kind", def->addresses[i].kind,
                        PH_ADDRESS_IPV4, PH_ADDRESS_IPV6);
     }
+    ph_check_that(&check, def->timeout_s != 0, "ph_token_def.timeout_s",
+                  "0, so that every connection would end at once",
+                  "1 or more seconds, or negative for never");
     ph_check_that(&check, def->create_s <= UINT64_MAX - def->lifetime_s, "ph_token_def.create_s",
                   "so late that the end of the token is after the end of time",
                   "a time in Unix seconds");
     return check.result;
 }
 
-static void seal_private(const ph_token_def* def, const ph_token_secrets* secrets,
+// By the system's clock, as long as create_s is the present second or the one before (the coarse clock of time() is a
+// little behind): so never later than the token is really made. Servers hold it against the time of their start.
+static uint64_t made_us(const ph_token_def* def)
+{
+    const uint64_t now_us = ph_wall_now_us();
+    const uint64_t now_s = now_us / 1000000;
+    if (now_s == def->create_s || now_s == def->create_s + 1) {
+        return now_us;
+    }
+    return def->create_s < UINT64_MAX / 1000000 ? def->create_s * 1000000 : UINT64_MAX;
+}
+
+static void seal_private(const ph_token_def* def, const ph_token_secrets* secrets, bool is_dated,
                          uint8_t sealed[PH_TOKEN_PRIVATE_SIZE])
 {
     ph_token_private token = {
         .client_id = def->client_id,
         .timeout_s = def->timeout_s,
         .address_count = def->address_count,
+        .is_dated = is_dated,
+        .made_us = is_dated ? made_us(def) : 0,
     };
     memcpy(token.addresses, def->addresses, sizeof token.addresses);
     memcpy(token.client_to_server_key, secrets->client_to_server_key, PH_NETCODE_KEY_SIZE);
@@ -66,8 +84,8 @@ static void seal_private(const ph_token_def* def, const ph_token_secrets* secret
     sodium_memzero(&token, sizeof token);
 }
 
-ph_result ph_token_write_with(const ph_token_def* def, const ph_token_secrets* secrets,
-                              uint8_t token[PH_TOKEN_SIZE])
+static ph_result write_token(const ph_token_def* def, const ph_token_secrets* secrets,
+                             bool is_dated, uint8_t token[PH_TOKEN_SIZE])
 {
     memset(token, 0, PH_TOKEN_SIZE);
     const ph_result result = check_def(def);
@@ -80,7 +98,7 @@ ph_result ph_token_write_with(const ph_token_def* def, const ph_token_secrets* s
     at = ph_put_u64(at, def->create_s + def->lifetime_s);
     at = ph_put_bytes(at, secrets->nonce, PH_TOKEN_NONCE_SIZE);
     ph_netcode_start();
-    seal_private(def, secrets, at);
+    seal_private(def, secrets, is_dated, at);
     at = ph_put_u32(at + PH_TOKEN_PRIVATE_SIZE, (uint32_t)def->timeout_s);
     at = ph_put_addresses(at, def->addresses, def->address_count);
     at = ph_put_bytes(at, secrets->client_to_server_key, PH_NETCODE_KEY_SIZE);
@@ -88,12 +106,18 @@ ph_result ph_token_write_with(const ph_token_def* def, const ph_token_secrets* s
     return PH_OK;
 }
 
+ph_result ph_token_write_with(const ph_token_def* def, const ph_token_secrets* secrets,
+                              uint8_t token[PH_TOKEN_SIZE])
+{
+    return write_token(def, secrets, false, token);
+}
+
 ph_result ph_token_write(const ph_token_def* def, uint8_t token[PH_TOKEN_SIZE])
 {
     ph_netcode_start();
     ph_token_secrets secrets;
     randombytes_buf(&secrets, sizeof secrets);
-    const ph_result result = ph_token_write_with(def, &secrets, token);
+    const ph_result result = write_token(def, &secrets, true, token);
     sodium_memzero(&secrets, sizeof secrets);
     return result;
 }

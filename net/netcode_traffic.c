@@ -13,10 +13,14 @@ void ph_net_server_send_packet(ph_net_server* server, int client, ph_netcode_typ
                                const void* data, size_t size, const ph_net_sink* sink)
 {
     ph_net_slot* slot = &server->slots.slots[client];
+    if (slot->packets >= PH_NET_PACKETS_MAX) {
+        return; // the tick ends it
+    }
     uint8_t datagram[PH_NETCODE_DATAGRAM_MAX];
     const ph_netcode_lock lock = {.protocol_id = server->def.protocol_id, .key = slot->send_key};
-    const size_t datagram_size =
-        ph_netcode_seal(&lock, type, slot->sequence++, data, size, datagram);
+    const uint64_t sequence = ph_net_slot_sequence(slot, 0);
+    ++slot->packets;
+    const size_t datagram_size = ph_netcode_seal(&lock, type, sequence, data, size, datagram);
     slot->sent_us = server->now_us;
     ++slot->datagrams_sent;
     slot->bytes_sent += datagram_size;
@@ -62,10 +66,10 @@ size_t ph_net_server_cost(const ph_net_server* server, int client, size_t payloa
         return 0;
     }
     if (ph_net_slot_is_confirmed(slot)) {
-        return ph_netcode_sealed_size(slot->sequence, payload_size);
+        return ph_netcode_sealed_size(ph_net_slot_sequence(slot, 0), payload_size);
     }
-    return ph_netcode_sealed_size(slot->sequence, 8) +
-           ph_netcode_sealed_size(slot->sequence + 1, payload_size);
+    return ph_netcode_sealed_size(ph_net_slot_sequence(slot, 0), 8) +
+           ph_netcode_sealed_size(ph_net_slot_sequence(slot, 1), payload_size);
 }
 
 // ---- from clients
@@ -95,12 +99,16 @@ static ph_net_refusal test_type(const uint8_t* bytes, size_t size)
 static ph_net_refusal open_packet(const ph_net_server* server, int client, void* bytes, size_t size,
                                   ph_net_payload* payload)
 {
-    ph_net_slot* slot = ph_net_slots_at(&server->slots, client);
-    if (slot == NULL) {
+    if (client < 0 || client >= server->slots.capacity ||
+        !server->slots.slots[client].is_connected) {
         return PH_NET_REFUSAL_STATE;
     }
+    ph_net_slot* slot = &server->slots.slots[client];
     ++slot->datagrams_received;
     slot->bytes_received += size;
+    if (ph_net_slot_is_leaving(slot)) {
+        return PH_NET_REFUSAL_STATE;
+    }
     ph_net_refusal refusal = test_type(bytes, size);
     if (refusal != PH_NET_REFUSAL_NONE) {
         return refusal;
@@ -158,12 +166,19 @@ static ph_net_refusal receive_from_stranger(ph_net_server* server, const ph_addr
     return ph_handshake_response(server, from, bytes, size);
 }
 
+// The player of a connection that has fallen silent may ask anew from the same address.
+static bool is_anew(const ph_net_server* server, int client, const uint8_t* bytes, size_t size)
+{
+    return size > 0 && bytes[0] == PH_NETCODE_REQUEST && server->is_running &&
+           ph_net_server_is_silent(server, client);
+}
+
 ph_net_refusal ph_net_server_receive(ph_net_server* server, const ph_address* from, void* bytes,
                                      size_t size, ph_net_payload* payload)
 {
     *payload = (ph_net_payload){0};
     const int client = ph_net_slots_find(&server->slots, from);
-    if (client < 0) {
+    if (client < 0 || is_anew(server, client, bytes, size)) {
         return count(server, receive_from_stranger(server, from, bytes, size));
     }
     const ph_net_refusal refusal = open_packet(server, client, bytes, size, payload);

@@ -6,6 +6,8 @@
 
 #include "net/socket_system.h"
 
+#include "net/wall_clock.h"
+
 #include "base/allocator.h"
 #include "base/check.h"
 
@@ -85,6 +87,15 @@ uint64_t ph_socket_now_us(void)
     return whole * 1000000 + part * 1000000 / (uint64_t)per_second.QuadPart;
 }
 
+uint64_t ph_wall_now_us(void)
+{
+    const uint64_t unix_epoch = UINT64_C(116444736000000000); // in units of 100 ns since 1601
+    FILETIME time;
+    GetSystemTimeAsFileTime(&time);
+    const uint64_t now = (uint64_t)time.dwHighDateTime << 32 | time.dwLowDateTime;
+    return (now - unix_epoch) / 10;
+}
+
 void ph_socket_sleep(uint64_t duration_us)
 {
     Sleep((DWORD)((duration_us + 999) / 1000));
@@ -150,6 +161,13 @@ uint64_t ph_socket_now_us(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+uint64_t ph_wall_now_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
     return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }
 
@@ -317,7 +335,26 @@ static ph_result fail_to_open(const ph_check* call, ph_result result, const ph_a
                    system);
 }
 
-static ph_result open_socket(const ph_socket_def* def, bool is_shared, ph_socket** socket)
+// The usual way, or no socket of the system at all.
+static ph_result open_number_or_none(ph_socket* opened, const ph_socket_def* def, bool is_shared)
+{
+    if (opened->simulation != NULL) {
+        return PH_OK;
+    }
+    ph_result result = ph_socket_start_system() ? PH_OK : PH_ERROR_SYSTEM;
+    if (result == PH_OK) {
+        result = open_number(opened, def, is_shared);
+        if (result != PH_OK) {
+            const int kept = errno;
+            ph_socket_stop_system();
+            errno = kept;
+        }
+    }
+    return result;
+}
+
+static ph_result open_socket(const ph_socket_def* def, bool is_shared,
+                             const ph_net_simulation* simulation, ph_socket** socket)
 {
     *socket = NULL;
     ph_check check = ph_check_begin(def->on_error, def->on_error_context, "ph_socket_open");
@@ -338,15 +375,8 @@ static ph_result open_socket(const ph_socket_def* def, bool is_shared, ph_socket
     }
     opened->allocator = def->allocator;
     opened->local = def->local_address;
-    ph_result result = ph_socket_start_system() ? PH_OK : PH_ERROR_SYSTEM;
-    if (result == PH_OK) {
-        result = open_number(opened, def, is_shared);
-        if (result != PH_OK) {
-            const int kept = errno;
-            ph_socket_stop_system();
-            errno = kept;
-        }
-    }
+    opened->simulation = simulation;
+    const ph_result result = open_number_or_none(opened, def, is_shared);
     if (result != PH_OK) {
         ph_release(&def->allocator, opened, sizeof *opened);
         return fail_to_open(&check, result, &def->local_address);
@@ -358,7 +388,13 @@ static ph_result open_socket(const ph_socket_def* def, bool is_shared, ph_socket
 
 ph_result ph_socket_open(const ph_socket_def* def, ph_socket** socket)
 {
-    return open_socket(def, false, socket);
+    return open_socket(def, false, NULL, socket);
+}
+
+ph_result ph_socket_open_simulated(const ph_socket_def* def, const ph_net_simulation* simulation,
+                                   ph_socket** socket)
+{
+    return open_socket(def, false, simulation, socket);
 }
 
 // The first one is bound before it may share, so that an address that another socket has, whether
@@ -369,7 +405,7 @@ ph_result ph_socket_open_shared(const ph_socket_def* def, int count, ph_socket**
     PH_ASSERT(count > 0 && count <= PH_SOCKETS_MAX);
 
     *opened = 0;
-    const ph_result result = open_socket(def, false, &sockets[0]);
+    const ph_result result = open_socket(def, false, NULL, &sockets[0]);
     if (result != PH_OK) {
         return result;
     }
@@ -378,7 +414,7 @@ ph_result ph_socket_open_shared(const ph_socket_def* def, int count, ph_socket**
     same.local_address = sockets[0]->local;
     same.on_error = NULL; // one is enough, that there are no more is no fault
     if (count > 1 && share(sockets[0]->number)) {
-        while (*opened < count && open_socket(&same, true, &sockets[*opened]) == PH_OK) {
+        while (*opened < count && open_socket(&same, true, NULL, &sockets[*opened]) == PH_OK) {
             ++*opened;
         }
     }
@@ -390,8 +426,10 @@ void ph_socket_close(ph_socket* socket)
     if (socket == NULL) {
         return;
     }
-    close_number(socket->number);
-    ph_socket_stop_system();
+    if (socket->simulation == NULL) {
+        close_number(socket->number);
+        ph_socket_stop_system();
+    }
     const ph_allocator allocator = socket->allocator;
     ph_release(&allocator, socket, sizeof *socket);
 }
@@ -434,6 +472,12 @@ int ph_socket_receive(ph_socket* socket, ph_datagram* datagrams, int max)
 {
     PH_ASSERT(max > 0);
 
+    if (socket->simulation != NULL) {
+        const int simulated =
+            socket->simulation->receive(socket->simulation->context, datagrams, max);
+        count(&socket->received, simulated);
+        return simulated;
+    }
     const int limit = max < PH_SOCKET_BATCH_MAX ? max : PH_SOCKET_BATCH_MAX;
     const int received = ph_socket_receive_batch(socket, datagrams, limit);
     for (int i = 0; i < received; ++i) {
@@ -447,7 +491,10 @@ int ph_socket_send(ph_socket* socket, const ph_datagram* datagrams, int datagram
 {
     PH_ASSERT(datagram_count >= 0 && datagram_count <= PH_SOCKET_BATCH_MAX);
 
-    const int sent = ph_socket_send_batch(socket, datagrams, datagram_count);
+    const int sent =
+        socket->simulation != NULL
+            ? socket->simulation->send(socket->simulation->context, datagrams, datagram_count)
+            : ph_socket_send_batch(socket, datagrams, datagram_count);
     count(&socket->sent, sent);
     count(&socket->unsent, datagram_count - sent);
     return sent;
@@ -499,14 +546,23 @@ void ph_socket_batch_flush(ph_socket_batch* outbox)
 
 void ph_socket_batch_add(void* context, const ph_address* to, const void* bytes, size_t size)
 {
+    ph_socket_batch_add_from(context, to, NULL, bytes, size);
+}
+
+void ph_socket_batch_add_from(ph_socket_batch* outbox, const ph_address* to,
+                              const ph_address* local, const void* bytes, size_t size)
+{
     PH_ASSERT(size <= PH_NETCODE_DATAGRAM_MAX);
 
-    ph_socket_batch* outbox = context;
     if (outbox->count == PH_SOCKET_BATCH_MAX || outbox->used + size > sizeof outbox->bytes) {
         ph_socket_batch_flush(outbox);
     }
     uint8_t* copy = outbox->bytes + outbox->used;
     memcpy(copy, bytes, size);
-    outbox->datagrams[outbox->count++] = (ph_datagram){.peer = *to, .bytes = copy, .size = size};
+    ph_datagram* datagram = &outbox->datagrams[outbox->count++];
+    *datagram = (ph_datagram){.peer = *to, .bytes = copy, .size = size};
+    if (local != NULL) {
+        datagram->local = *local;
+    }
     outbox->used += size;
 }

@@ -60,6 +60,7 @@ int ph_socket_receive_batch(ph_socket* socket, ph_datagram* datagrams, int max)
         }
         datagrams[count].bytes = socket->bytes[count];
         datagrams[count].size = (size_t)size;
+        datagrams[count].local = (ph_address){0}; // not known here
         ++count;
     }
     return count;

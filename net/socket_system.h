@@ -12,6 +12,8 @@
 #define _GNU_SOURCE // recvmmsg and sendmmsg
 #endif
 
+#include "net/net_tools.h"
+
 #include <pinhole/net/socket.h>
 
 #include <stdatomic.h>
@@ -37,10 +39,21 @@ typedef int ph_socket_number;
 // One byte more than any datagram: a larger one is recognised instead of cut.
 enum { PH_SOCKET_ROOM = PH_NETCODE_DATAGRAM_MAX + 1 };
 
+#if PH_SOCKET_HAS_BATCHES
+// What goes beside a datagram: which of our addresses it came to, or leaves from.
+typedef struct ph_socket_control {
+    _Alignas(struct cmsghdr) uint8_t bytes[CMSG_SPACE(sizeof(struct in6_pktinfo))];
+} ph_socket_control;
+_Static_assert(sizeof(struct in_pktinfo) <= sizeof(struct in6_pktinfo), "either fits");
+#endif
+
 struct ph_socket {
     ph_socket_number number;
     ph_address local;
+    bool
+        knows_local; // bound to all addresses, and the system says to which of them each datagram came
     ph_allocator allocator;
+    const ph_net_simulation* simulation; // NULL: the system
     atomic_uint_fast64_t received;
     atomic_uint_fast64_t sent;
     atomic_uint_fast64_t unsent;
@@ -53,6 +66,7 @@ struct ph_socket {
     // Where the system puts what comes: the same places every time.
     struct mmsghdr messages[PH_SOCKET_BATCH_MAX];
     struct iovec parts[PH_SOCKET_BATCH_MAX];
+    ph_socket_control controls[PH_SOCKET_BATCH_MAX];
 #endif
     uint8_t bytes[PH_SOCKET_BATCH_MAX][PH_SOCKET_ROOM];
 };
@@ -81,8 +95,8 @@ int ph_socket_system_error(void);
 // {0} for anything but IPv4 and IPv6.
 ph_address ph_sockaddr_take(const struct sockaddr_storage* storage);
 
-// The three that differ. Prepare: once, when it is open. Receive: fills size and bytes of at most max datagrams, and from of the
-// socket. Send: how many the system took.
+// The three that differ. Prepare: once, when it is open. Receive: fills size, bytes and local of at most max
+// datagrams, and from of the socket. Send: how many the system took.
 void ph_socket_prepare(ph_socket* socket);
 int ph_socket_receive_batch(ph_socket* socket, ph_datagram* datagrams, int max);
 int ph_socket_send_batch(ph_socket* socket, const ph_datagram* datagrams, int count);

@@ -10,10 +10,12 @@ Asks whether the answers are there and well formed; how fast anything is, is not
 
 import json
 import math
+import os
 import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROGRAM = str(ROOT / "build/pinhole")
@@ -93,13 +95,19 @@ def check_mistakes():
         (("bench", "bits", "more"), "there is no argument 'more'"),
         (("demo", "--scene", "wonder"), "--scene takes wander|"),
         (("demo", "--vision=eyes"), "takes grid|groups"),
+        (("demo", "--vision", "gri"), "takes grid|groups"),
+        (("demo", "--vision", "grid|groups"), "takes grid|groups"),
         (("demo", "--loss", "101"), "takes a number from 0 to 100"),
         (("demo", "--viewers", "5", "--entities", "3"), "--viewers at most 3"),
         (("serve",), "say what to host"),
         (("serve", "scene:town", "--listen", "localhost:1"), "--listen takes an address in numbers"),
         (("serve", "scene:town", "--hz", "often"), "--hz takes sends per second"),
+        (("serve", "scene:town", "--second-key", "k"), "--second-key stands beside --key"),
+        (("serve", "scene:town", "--audit-addresses"), "--audit-addresses stands beside --audit"),
         (("bots",), "say the server's key"),
         (("bots", "--key", "k"), "say where the truth is"),
+        (("bots", "--key", "k", "--truth", "65536"), "--truth takes the port"),
+        (("bots", "--key", "k", "--truth", "1x"), "--truth takes the port"),
         (("bots", "--key", "k", "--truth", "1", "--bots", "2", "--mute", "3"), "are more than --bots"),
         (("token",), "say --key, --server, --client and --out"),
         (("token", "--key", "k", "--server", "nowhere", "--client", "1", "--out", "t"), "--server takes"),
@@ -109,6 +117,28 @@ def check_mistakes():
         expect(status == 2, f"`{name}`: exit {status} instead of 2")
         expect(not output, f"`{name}` prints {output!r} on standard output")
         expect(hint in errors, f"`{name}` does not say {hint!r}, but {errors!r}")
+
+
+def check_key_files():
+    """A key is made for its owner alone and never over another file; what is no key is refused."""
+    with tempfile.TemporaryDirectory() as folder:
+        key, token = pathlib.Path(folder, "key"), pathlib.Path(folder, "token")
+        make = ("token", "--key", str(key), "--server", "127.0.0.1:40000", "--client", "7", "--out", str(token))
+        umask = os.umask(0)
+        status, _, errors = run("token", "--make-key", str(key))
+        os.umask(umask)
+        expect(status == 0, f"`pinhole token --make-key`: exit {status}, {errors}")
+        expect(key.stat().st_mode & 0o777 == 0o600, f"a key is made with mode {key.stat().st_mode & 0o777:o}")
+        digits = key.read_text()
+        expect(re.fullmatch(r"[0-9a-f]{64}\n", digits) is not None, "a key is not 64 digits and the end of the line")
+        expect(run("token", "--make-key", str(key))[0] == 1 and key.read_text() == digits, "a key is written over another one")
+        expect(run(*make)[0] == 0 and token.stat().st_size == 2048, "`pinhole token` makes no token of 2,048 bytes")
+        for text in (digits.strip() + "0", digits.strip() + " x", digits[1:], "g" + digits[1:], digits + digits, ""):
+            key.write_text(text)
+            status, _, errors = run(*make)
+            expect(status == 1 and "is no key" in errors, f"`pinhole token` with a key file of {text!r}: exit {status}, {errors!r}")
+        key.write_text(digits.upper().strip() + "\r\n")
+        expect(run(*make)[0] == 0, "`pinhole token` refuses a key in capitals and with the line end of Windows")
 
 
 def check_suggestions():
@@ -201,6 +231,7 @@ def main():
         return 1
     check_help()
     check_mistakes()
+    check_key_files()
     check_suggestions()
     check_bench_bits()
     check_bench_json("bits", BITS_KEYS, BITS_RATIOS)

@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 import urllib.error
 import urllib.request
 
@@ -424,20 +425,27 @@ CHECKS = {
 }
 
 
+def run_checks(title, checks, names):
+    with tempfile.TemporaryDirectory() as folder:
+        for name in names or checks:
+            start = time.monotonic()
+            try:
+                checks[name](folder)
+            except (OSError, RuntimeError, ValueError, KeyError, subprocess.SubprocessError):
+                complaints.append(f"{name}: {traceback.format_exc()}")
+            print(f"{name}: {time.monotonic() - start:.1f} s", flush=True)
+    for complaint in complaints:
+        print(complaint)
+    print(f"{title}: " + (f"{len(complaints)} complaints" if complaints else "ok"))
+    return 1 if complaints else 0
+
+
 def main():
     global PROGRAM
     names = sys.argv[1:]
     if names and names[0] not in CHECKS:
         PROGRAM = str(pathlib.Path(names.pop(0)).resolve())
-    with tempfile.TemporaryDirectory() as folder:
-        for name in names or CHECKS:
-            start = time.monotonic()
-            CHECKS[name](folder)
-            print(f"{name}: {time.monotonic() - start:.1f} s", flush=True)
-    for complaint in complaints:
-        print(complaint)
-    print("serve: " + (f"{len(complaints)} complaints" if complaints else "ok"))
-    return 1 if complaints else 0
+    return run_checks("serve", CHECKS, names)
 
 
 if __name__ == "__main__":

@@ -191,7 +191,10 @@ def read_connect_token(token, private_key):
     demand(inner.take(32) == t["client_to_server_key"], "two keys to the server")
     demand(inner.take(32) == t["server_to_client_key"], "two keys to the client")
     t["user_data"] = inner.take(256)
-    demand(not any(inner.take(1008 - inner.place)), "the rest of the private part is not zero")
+    demand(not any(inner.take(992 - inner.place)), "the rest of the private part is not zero")
+    mark, made_us = inner.take(8), inner.number(8)  # ours; other makers leave zeros
+    demand(mark == b"pinhole\1" and made_us // 1000000 in (t["create_s"], t["create_s"] + 1) or mark + u64(made_us) == bytes(16),
+           "what is at the end of the private part is neither a date nor zero")
     return t
 
 

@@ -195,6 +195,30 @@ static void round_trip_and_loss_are_smoothed(void** state)
     teardown(x);
 }
 
+// The packet got lost; the client knows of it by a probe, long after it was sent.
+static void what_is_known_by_a_probe_alone_measures_nothing(void** state)
+{
+    (void)state;
+    fixture* x = setup(0);
+    send(x, 1);
+    x->box.now_us += 20000;
+    inbox_ack_all(&x->box);
+    assert_true(inbox_stats(&x->box).rtt_ms == 20.0);
+    for (int i = 0; i < 10; ++i) {
+        send(x, 1);
+        x->box.now_us += 1500000;
+        inbox_step(&x->box, SEND_US); // the probe
+        x->box.now_us += 20000;
+        inbox_lose_all(&x->box);
+    }
+    const ph_viewer_stats stats = inbox_stats(&x->box);
+    assert_true(stats.lost_packets >= 10);
+    assert_int_equal(stats.rtt_samples, 1);
+    assert_int_equal(stats.rtt_sum_us, 20000);
+    assert_true(stats.rtt_ms == 20.0);
+    teardown(x);
+}
+
 static ph_result ack_late(fixture* x, uint8_t lag_ms)
 {
     const uint32_t newest = inbox_newest(&x->box);
@@ -361,6 +385,7 @@ int main(void)
         cmocka_unit_test(bytes_of_another_size_are_malformed),
         cmocka_unit_test(numbers_wrap),
         cmocka_unit_test(round_trip_and_loss_are_smoothed),
+        cmocka_unit_test(what_is_known_by_a_probe_alone_measures_nothing),
         cmocka_unit_test(an_answer_that_was_given_again_makes_no_way_longer),
         cmocka_unit_test(answers_of_an_unknown_or_impossible_lag_measure_nothing),
         cmocka_unit_test(forged_acknowledgements_do_no_harm),

@@ -173,6 +173,36 @@ static void time_never_runs_backwards(void** state)
     }
 }
 
+// A packet says that the clock is wrong: at that moment it shows the same as before, then it runs at most a tenth
+// faster or slower. Neither back nor ahead does what is shown jump.
+static void a_packet_bends_the_shown_time_and_does_not_move_it(void** state)
+{
+    (void)state;
+    link l = make_default_link(10);
+    run(&l, 0.0, 10.0);
+    int ahead = 0;
+    int behind = 0;
+    for (int i = 0; i < 400; ++i) {
+        // Longer and shorter by turns, for a while each: the clock has to follow in both directions.
+        l.way_us = i / 40 % 2 == 0 ? 10000.0 : 130000.0;
+        const double server_us = 10e6 + i * 200000.0;
+        const double arrival_us = server_us + l.way_us;
+        const uint64_t now_us = our_time(&l, arrival_us);
+        const double before_us = ph_clock_server_us(&l.clock, now_us);
+        ph_clock_add(&l.clock, now_us, server_us, PH_CLOCK_NO_RTT);
+        assert_true(fabs(ph_clock_server_us(&l.clock, now_us) - before_us) < 1.0);
+        for (int ms = 10; ms <= 70; ms += 10) {
+            const double passed_us = ms * 1000.0;
+            const double us = ph_clock_server_us(&l.clock, now_us + (uint64_t)passed_us);
+            const double pace = (us - before_us) / passed_us;
+            assert_true(pace > 0.899 && pace < 1.101);
+            ahead += pace > 1.001;
+            behind += pace < 0.999;
+        }
+    }
+    assert_true(ahead > 100 && behind > 100);
+}
+
 // A client that was suspended: its clock stood still for a minute.
 static void a_clock_that_is_wrong_by_seconds_is_set(void** state)
 {
@@ -180,6 +210,17 @@ static void a_clock_that_is_wrong_by_seconds_is_set(void** state)
     link l = make_default_link(9);
     run(&l, 0.0, 10.0);
     l.start_us -= 60000000;
+    run(&l, 10.0, 12.0);
+    assert_true(run(&l, 12.0, 30.0) < 3.0);
+}
+
+// And one whose clock was set ahead.
+static void a_clock_that_is_wrong_by_seconds_the_other_way_is_set(void** state)
+{
+    (void)state;
+    link l = make_default_link(11);
+    run(&l, 0.0, 10.0);
+    l.start_us += 60000000;
     run(&l, 10.0, 12.0);
     assert_true(run(&l, 12.0, 30.0) < 3.0);
 }
@@ -195,7 +236,9 @@ int main(void)
         cmocka_unit_test(a_single_late_packet_hardly_moves_it),
         cmocka_unit_test(a_lasting_change_of_the_network_is_followed),
         cmocka_unit_test(time_never_runs_backwards),
+        cmocka_unit_test(a_packet_bends_the_shown_time_and_does_not_move_it),
         cmocka_unit_test(a_clock_that_is_wrong_by_seconds_is_set),
+        cmocka_unit_test(a_clock_that_is_wrong_by_seconds_the_other_way_is_set),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,8 @@
 // A host and real clients on loopback: which clients are admitted and what they are shown,
 // messages, ends, turns that are put off, memory. `test/check_serve.py` has the crowds.
 
+#define _GNU_SOURCE // mkstemp
+
 #include "net/host_state.h"
 #include "net/netcode_server_state.h"
 #include "test_memory.h"
@@ -13,8 +15,15 @@
 #include <pinhole/pinhole.h>
 
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <time.h>
+
+#if defined(__linux__)
+#include <netinet/in.h>
+#include <sys/socket.h>
+#endif
 
 // CROWD: more than are sent to together, and so many that what they send wakes other threads.
 // MANY_PLAYERS: more than three threads send to together.
@@ -146,18 +155,25 @@ typedef struct player {
     ph_messages* messages;
     char text[PH_MESSAGE_SIZE_MAX + 1];
     int views; // datagrams with something to see
+    uint8_t token[PH_TOKEN_SIZE];
 } player;
 
 static void connect_to(const stage* s, player* p, uint64_t id)
 {
-    uint8_t token[PH_TOKEN_SIZE];
     ph_token_def def = ph_token_def_default();
     def.client_id = id;
     def.create_s = (uint64_t)time(NULL);
     def.addresses[def.address_count++] = ph_host_public_address(s->host);
     memcpy(def.private_key, KEY, sizeof KEY);
-    assert_int_equal(ph_token_write(&def, token), PH_OK);
-    ph_net_client_connect(p->net, token, sizeof token, ph_socket_now_us());
+    assert_int_equal(ph_token_write(&def, p->token), PH_OK);
+    ph_net_client_connect(p->net, p->token, sizeof p->token, ph_socket_now_us());
+}
+
+// Once more with the same token.
+static void connect_by_token(player* p)
+{
+    ph_net_client_connect(p->net, p->token, sizeof p->token, ph_socket_now_us());
+    ph_socket_batch_flush(&p->outbox);
 }
 
 static void join(const stage* s, player* p, uint64_t id)
@@ -375,6 +391,115 @@ static void no_client_is_sent_more_than_the_budget(void** state)
     teardown(&s);
 }
 
+#if defined(__linux__) && !defined(PH_SOCKET_PLAIN)
+
+// The host is at all addresses of the machine; the player's socket takes nothing but from the one that it knows.
+static void a_host_answers_from_the_address_that_was_asked(void** state)
+{
+    (void)state;
+    static const uint8_t second[4] = {127, 0, 0, 2};
+    for (int threads = 0; threads < 3; threads += 2) {
+        stage s;
+        player p;
+        setup(&s, threads);
+        ph_host_close(s.host);
+        ph_host_def def = def_of(&s);
+        memset(def.listen_address.bytes, 0, sizeof def.listen_address.bytes);
+        def.public_address = ph_address_make_ipv4(second, 0);
+        assert_int_equal(ph_host_open(&def, &s.host), PH_OK);
+        join(&s, &p, 1);
+        const ph_address to = ph_host_public_address(s.host);
+        struct sockaddr_in peer = {.sin_family = AF_INET, .sin_port = htons(to.port)};
+        memcpy(&peer.sin_addr, to.bytes, 4);
+        const int number = (int)ph_socket_handle(p.socket);
+        assert_int_equal(connect(number, (const struct sockaddr*)&peer, sizeof peer), 0);
+        assert_true(show_all(&s, &p, 1));
+        ph_host_stop(s.host); // its disconnects, too
+        for (int i = 0; i < 20; ++i) {
+            play(&p);
+        }
+        assert_int_equal(ph_net_client_get_state(p.net), PH_NET_CLIENT_DISCONNECTED);
+        leave(&p);
+        teardown(&s);
+    }
+}
+
+#endif
+
+static uint64_t refused(const stage* s, ph_net_refusal refusal)
+{
+    return ph_host_get_stats(s->host).net.refused_datagrams[refusal];
+}
+
+static void keys_of_a_host_are_changed_while_it_runs(void** state)
+{
+    (void)state;
+    stage s;
+    player p;
+    setup(&s, 0);
+    const uint8_t other[PH_NETCODE_KEY_SIZE] = {1, 2, 3};
+    ph_host_set_keys(s.host, other, NULL);
+    join(&s, &p, 1);
+    while (refused(&s, PH_NET_REFUSAL_TOKEN_SEAL) == 0) {
+        tick(&s);
+    }
+    assert_int_equal(s.connected, 0);
+    ph_host_set_keys(s.host, other, KEY);
+    assert_true(show_all(&s, &p, 1)); // the same token
+    leave(&p);
+    teardown(&s);
+}
+
+// A host without a spent-tokens file takes no token that was made before it was opened; one with a file does, once.
+static void tokens_outlive_a_host_with_a_file(void** state)
+{
+    (void)state;
+    char path[] = "/tmp/ph_host_XXXXXX";
+    const int number = mkstemp(path);
+    assert_true(number >= 0);
+    close(number);
+    for (int has_file = 0; has_file < 2; ++has_file) {
+        stage s;
+        player players[2];
+        setup(&s, 0);
+        ph_host_def def = def_of(&s);
+        def.listen_address = ph_host_local_address(s.host);
+        def.spent_tokens_path = has_file ? path : NULL;
+        ph_host_close(s.host);
+        assert_int_equal(ph_host_open(&def, &s.host), PH_OK);
+        join(&s, &players[0], 1);
+        join(&s, &players[1], 2);
+        for (int i = 0; i < TICKS_MAX && s.connected == 0; ++i) {
+            tick(&s);
+            play(&players[0]);
+        }
+        ph_host_close(s.host); // the second one has not got in: its request waits at most
+        ph_socket_sleep(2000);
+        assert_int_equal(ph_host_open(&def, &s.host), PH_OK);
+        s.connected = 0;
+        const ph_net_refusal expected =
+            has_file ? PH_NET_REFUSAL_TOKEN_USED : PH_NET_REFUSAL_TOKEN_OLD;
+        for (int i = 0; i < TICKS_MAX && refused(&s, expected) == 0; ++i) {
+            connect_by_token(&players[0]);
+            tick(&s);
+        }
+        assert_true(refused(&s, expected) > 0);
+        ph_datagram datagrams[PH_SOCKET_BATCH_MAX];
+        while (ph_socket_receive(players[1].socket, datagrams, PH_SOCKET_BATCH_MAX) > 0) {
+        } // the challenge of the former host
+        connect_by_token(&players[1]);
+        for (int i = 0; i < 20 && s.connected == 0; ++i) {
+            tick(&s);
+            play(&players[1]);
+        }
+        assert_int_equal(s.connected, has_file);
+        leave(&players[0]);
+        leave(&players[1]);
+        teardown(&s);
+    }
+    unlink(path);
+}
+
 // What has been sent to client 0, beyond what the world has paid for, in bytes.
 static int64_t unpaid_bytes(const stage* s)
 {
@@ -383,7 +508,7 @@ static int64_t unpaid_bytes(const stage* s)
     return (int64_t)ph_host_get_stats(s->host).sent_wire_bytes - (int64_t)stats.sent_wire_bytes;
 }
 
-// Numbers of more than three bytes make every datagram longer: those of the view, messages that goes alone
+// From half a million packets on, numbers of more than three bytes make every datagram longer: those of the view, messages that goes alone
 // between two of them, keep-alives. There is always enough to pay for all of them.
 static void datagrams_of_a_long_connection_are_paid_in_full(void** state)
 {
@@ -396,8 +521,9 @@ static void datagrams_of_a_long_connection_are_paid_in_full(void** state)
     join(&s, &p, 1);
     assert_true(show_all(&s, &p, 1));
     s.host->server->def.keep_alive_ms = 3 * TICK_US / 1000;
-    for (uint64_t sequence = UINT64_C(1) << 24; sequence != 0; sequence <<= 32) {
-        s.host->server->slots.slots[0].sequence = sequence;
+    const uint64_t counts[] = {PH_NET_SHORT_PACKETS - 5, PH_NET_SHORT_PACKETS, UINT64_C(1) << 31};
+    for (int round = 0; round < 3; ++round) {
+        s.host->server->slots.slots[0].packets = counts[round];
         const uint64_t datagrams = ph_host_get_stats(s.host).sent_datagrams;
         const int64_t before_bytes = unpaid_bytes(&s);
         for (int i = 0; i < 40; ++i) {
@@ -729,6 +855,11 @@ int main(void)
         cmocka_unit_test(messages_and_input_go_both_ways),
         cmocka_unit_test(message_does_not_wait_for_the_view),
         cmocka_unit_test(no_client_is_sent_more_than_the_budget),
+#if defined(__linux__) && !defined(PH_SOCKET_PLAIN)
+        cmocka_unit_test(a_host_answers_from_the_address_that_was_asked),
+#endif
+        cmocka_unit_test(keys_of_a_host_are_changed_while_it_runs),
+        cmocka_unit_test(tokens_outlive_a_host_with_a_file),
         cmocka_unit_test(datagrams_of_a_long_connection_are_paid_in_full),
         cmocka_unit_test(a_burst_is_part_of_the_budget),
         cmocka_unit_test(a_burst_outlives_a_change_of_the_rate),

@@ -155,20 +155,23 @@ static void show_heading(meter_stage* stage, int entity, double heading_deg)
     stage->shown[entity].heading_deg = heading_deg;
 }
 
-// From 359.5 to 0.5 it is 1 degree, from 270 to 30.25 it is 120.25.
+// From 359.5 to 0.5 it is 1 degree, from 270 to 30.25 it is 120.25, from 10 to 200.5 it is 169.5.
 static void headings_differ_by_the_smaller_angle(void** state)
 {
     (void)state;
     meter_stage stage;
-    meter_stage_open(&stage, 3);
+    meter_stage_open(&stage, 4);
     stage.heading_deg[1] = 0.5f;
     stage.heading_deg[2] = 270.0f;
+    stage.heading_deg[3] = 10.0f;
     show_heading(&stage, 1, -0.5);
     show_heading(&stage, 2, 30.25 + 720.0);
+    show_heading(&stage, 3, 200.5);
     meter_stage_tick(&stage);
-    assert_int_equal(meter_stage_figures(&stage)->heading_deg.count, 2);
+    assert_int_equal(meter_stage_figures(&stage)->heading_deg.count, 3);
     assert_close(meter_stage_figures(&stage)->heading_deg.least, 1.0);
-    assert_close(meter_stage_figures(&stage)->heading_deg.greatest, 120.25);
+    assert_close(meter_stage_figures(&stage)->heading_deg.greatest, 169.5);
+    assert_close(meter_stage_summary(&stage).heading_deg.mean, (1.0 + 120.25 + 169.5) / 3.0);
     meter_stage_close(&stage);
 }
 

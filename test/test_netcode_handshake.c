@@ -136,6 +136,8 @@ static void challenges_of_two_servers_never_have_a_number_in_common(void** state
             assert_int_equal(request_from(x, "10.9.9.9:1", &it), PH_NET_REFUSAL_NONE);
             sequences[start][i] = last_sequence(x);
             assert_true(sequences[start][i] >> 63 == 1); // never one of a connection
+            x->now_us += 100000;
+            ph_net_server_tick(x->server, x->now_us, x->unix_s);
         }
         stage_remake_server(x);
     }
@@ -230,6 +232,51 @@ static void an_expired_token_is_refused(void** state)
     made_request it = make_request(&def);
     ++it.bytes[22];
     assert_int_equal(request_from(x, "10.9.9.9:1", &it), PH_NET_REFUSAL_TOKEN_SEAL);
+    stage_teardown(x);
+}
+
+// The attack: the clock of the server is set back, and a recorded request of an hour ago comes again.
+static void a_clock_set_back_revives_no_token(void** state)
+{
+    (void)state;
+    netcode_stage* x = stage_setup(2);
+    const made_request it = make_good_request(x, 1);
+    const uint64_t before_s = x->unix_s;
+    ph_net_server_tick(x->server, x->now_us, before_s + 3600);
+    assert_int_equal(request_from(x, "10.9.9.9:1", &it), PH_NET_REFUSAL_EXPIRED);
+    ph_net_server_tick(x->server, x->now_us, before_s);
+    assert_int_equal(request_from(x, "10.9.9.9:1", &it), PH_NET_REFUSAL_EXPIRED);
+    ph_net_server_stop(x->server);
+    ph_net_server_start(x->server, x->now_us, before_s);
+    assert_int_equal(request_from(x, "10.9.9.9:1", &it), PH_NET_REFUSAL_EXPIRED);
+    stage_teardown(x);
+}
+
+static void a_token_without_time_is_refused(void** state)
+{
+    (void)state;
+    netcode_stage* x = stage_setup(2);
+    ph_token_def def = stage_token_def(x, 1);
+    def.timeout_s = 0;
+    uint8_t token[PH_TOKEN_SIZE];
+    assert_int_equal(ph_token_write(&def, token), PH_ERROR_ARGUMENT);
+    // One of another maker.
+    def.timeout_s = 1;
+    made_request it = make_request(&def);
+    const ph_token_seal seal = {
+        .protocol_id = def.protocol_id,
+        .expire_s = def.create_s + def.lifetime_s,
+        .nonce = it.token.secrets.nonce,
+        .key = def.private_key,
+    };
+    ph_token_private sealed;
+    assert_int_equal(ph_token_private_open(it.token.sealed, &seal, &sealed), PH_NET_REFUSAL_NONE);
+    sealed.timeout_s = 0;
+    ph_token_private_seal(&sealed, &seal, it.bytes + sizeof it.bytes - PH_TOKEN_PRIVATE_SIZE);
+    assert_int_equal(request_from(x, "10.9.9.9:1", &it), PH_NET_REFUSAL_TOKEN_DATA);
+    sealed.timeout_s = -1; // for ever, as the standard has it
+    ph_token_private_seal(&sealed, &seal, it.bytes + sizeof it.bytes - PH_TOKEN_PRIVATE_SIZE);
+    assert_int_equal(request_from(x, "10.9.9.9:1", &it), PH_NET_REFUSAL_NONE);
     stage_teardown(x);
 }
 
@@ -582,6 +629,8 @@ int main(void)
         cmocka_unit_test(a_request_of_another_version_is_refused),
         cmocka_unit_test(a_token_of_another_protocol_is_refused),
         cmocka_unit_test(an_expired_token_is_refused),
+        cmocka_unit_test(a_clock_set_back_revives_no_token),
+        cmocka_unit_test(a_token_without_time_is_refused),
         cmocka_unit_test(a_token_sealed_with_another_key_is_refused),
         cmocka_unit_test(no_byte_of_a_request_can_be_changed),
         cmocka_unit_test(a_token_for_other_servers_is_refused),

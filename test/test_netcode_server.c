@@ -286,6 +286,140 @@ static void a_client_that_leaves_is_gone_at_once(void** state)
     stage_teardown(x);
 }
 
+// A front-end opens a whole batch before the tick: what comes behind the goodbye is received, and refused.
+static void what_a_leaving_client_sends_is_counted(void** state)
+{
+    (void)state;
+    netcode_stage* x = stage_setup(2);
+    stage_join(x, 0);
+    ph_net_client_disconnect(x->clients[0]);
+    const ph_net_server_stats before = stats_of(x);
+    for (int i = 0; i < x->queue_count; ++i) {
+        stage_datagram* datagram = &x->queue[i];
+        ph_net_payload payload;
+        assert_int_equal(
+            ph_net_server_open(x->server, 0, datagram->bytes, datagram->size, &payload),
+            i == 0 ? PH_NET_REFUSAL_NONE : PH_NET_REFUSAL_STATE);
+    }
+    const ph_net_server_stats after = stats_of(x);
+    assert_int_equal(after.received_datagrams - before.received_datagrams, 10);
+    assert_int_equal(after.received_bytes - before.received_bytes, 10 * x->queue[0].size);
+    assert_int_equal(after.refused_datagrams[PH_NET_REFUSAL_STATE], 9);
+    x->queue_count = 0;
+    stage_teardown(x);
+}
+
+// ---- players that come anew
+
+static bool lose_everything(netcode_stage* x, stage_datagram* datagram)
+{
+    (void)x;
+    (void)datagram;
+    return false;
+}
+
+// Player 1000 is connected by client 0, with a long timeout, and has said nothing for so long.
+static netcode_stage* setup_silent(int capacity, int replace_silent_ms, int silent_ms)
+{
+    netcode_stage* x = stage_setup(capacity);
+    x->server_def.replace_silent_ms = replace_silent_ms;
+    stage_remake_server(x);
+    ph_token_def def = stage_token_def(x, STAGE_FIRST_ID);
+    def.timeout_s = 60;
+    stage_connect_with(x, 0, &def);
+    stage_deliver(x);
+    stage_expect_event(x, PH_NET_CONNECTED);
+    x->filter = lose_everything;
+    stage_run(x, silent_ms);
+    x->filter = NULL;
+    return x;
+}
+
+// The same player with a new token.
+static void come_anew(netcode_stage* x, int client)
+{
+    const ph_token_def def = stage_token_def(x, STAGE_FIRST_ID);
+    stage_connect_with(x, client, &def);
+    stage_deliver(x);
+}
+
+static void a_player_that_fell_silent_comes_anew(void** state)
+{
+    (void)state;
+    netcode_stage* x = setup_silent(2, 2000, 2000);
+    come_anew(x, 1);
+    assert_int_equal(stage_state(x, 1), PH_NET_CLIENT_CONNECTED);
+    const ph_net_event end = stage_expect_event(x, PH_NET_DISCONNECTED);
+    assert_int_equal(end.end, PH_NET_END_TIMED_OUT);
+    assert_int_equal(end.client, 0);
+    const ph_net_event begin = stage_expect_event(x, PH_NET_CONNECTED);
+    assert_int_equal(begin.client_id, STAGE_FIRST_ID);
+    stage_expect_no_event(x);
+    stage_teardown(x);
+}
+
+static void it_comes_anew_from_the_same_address(void** state)
+{
+    (void)state;
+    netcode_stage* x = setup_silent(2, 2000, 2000);
+    x->filter = lose_everything; // its goodbye
+    ph_net_client_disconnect(x->clients[0]);
+    stage_deliver(x);
+    x->filter = NULL;
+    come_anew(x, 0);
+    assert_int_equal(stage_state(x, 0), PH_NET_CLIENT_CONNECTED);
+    stage_expect_event(x, PH_NET_DISCONNECTED);
+    stage_expect_event(x, PH_NET_CONNECTED);
+    stage_teardown(x);
+}
+
+static void a_player_that_speaks_is_not_replaced(void** state)
+{
+    (void)state;
+    netcode_stage* x = setup_silent(2, 2000, 1980);
+    come_anew(x, 1);
+    assert_int_equal(stage_state(x, 1), PH_NET_CLIENT_SENDING_REQUEST);
+    assert_int_equal(stage_refused(x, PH_NET_REFUSAL_CLIENT_CONNECTED), 1);
+    stage_expect_no_event(x);
+    stage_teardown(x);
+
+    x = setup_silent(2, 0, 30000); // as the standard has it: the timeout decides alone
+    come_anew(x, 1);
+    assert_int_equal(stage_refused(x, PH_NET_REFUSAL_CLIENT_CONNECTED), 1);
+    stage_expect_no_event(x);
+    stage_teardown(x);
+}
+
+// With a token of its own, and the address of a silent client as its sender: it ends nothing.
+static void another_player_replaces_no_one(void** state)
+{
+    (void)state;
+    netcode_stage* x = setup_silent(2, 2000, 5000);
+    const ph_token_def def = stage_token_def(x, STAGE_FIRST_ID + 1);
+    stage_connect_with(x, 0, &def);
+    const stage_datagram request = x->queue[x->queue_count - 1];
+    x->queue_count = 0;
+    assert_int_equal(stage_hand_to_server(x, &request.from, request.bytes, request.size),
+                     PH_NET_REFUSAL_ADDRESS_CONNECTED);
+    assert_int_equal(x->queue_count, 0);
+    assert_int_equal(stats_of(x).client_count, 1);
+    stage_expect_no_event(x);
+    stage_teardown(x);
+}
+
+// Its old slot is the only one, and free when the event is taken: no "denied" until then.
+static void a_full_server_has_room_for_a_player_that_comes_anew(void** state)
+{
+    (void)state;
+    netcode_stage* x = setup_silent(1, 2000, 2000);
+    come_anew(x, 1);
+    assert_int_equal(stage_state(x, 1), PH_NET_CLIENT_SENDING_REQUEST);
+    stage_expect_event(x, PH_NET_DISCONNECTED);
+    stage_run(x, 100);
+    assert_int_equal(stage_state(x, 1), PH_NET_CLIENT_CONNECTED);
+    stage_teardown(x);
+}
+
 static void one_disconnect_packet_of_ten_is_enough(void** state)
 {
     (void)state;
@@ -534,6 +668,12 @@ int main(void)
         cmocka_unit_test(without_a_timeout_silence_ends_nothing),
         cmocka_unit_test(clocks_that_jump_end_no_connection),
         cmocka_unit_test(a_client_that_leaves_is_gone_at_once),
+        cmocka_unit_test(what_a_leaving_client_sends_is_counted),
+        cmocka_unit_test(a_player_that_fell_silent_comes_anew),
+        cmocka_unit_test(it_comes_anew_from_the_same_address),
+        cmocka_unit_test(a_player_that_speaks_is_not_replaced),
+        cmocka_unit_test(another_player_replaces_no_one),
+        cmocka_unit_test(a_full_server_has_room_for_a_player_that_comes_anew),
         cmocka_unit_test(one_disconnect_packet_of_ten_is_enough),
         cmocka_unit_test(all_are_told_when_the_server_stops),
         cmocka_unit_test(a_restart_does_not_repeat_sequence_numbers),

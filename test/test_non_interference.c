@@ -9,6 +9,9 @@
 // Public actors disappear from time to time. While they are hidden, each world does with them what
 // it likes; when they come back, the story says what they are like. The viewer's own entity changes,
 // too; what is for an owner is public while the actor is the viewer's own, and a secret otherwise.
+//
+// test_unveiled.c has what needs a story of its own: secret references whose target becomes visible, and crowds of
+// newcomers that are hidden between a tick and its sends.
 
 #include "support/test_session.h"
 

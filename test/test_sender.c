@@ -441,6 +441,37 @@ static void send_all_serves_whose_time_has_come(void** state)
     small_world_teardown(&x.f);
 }
 
+// After a stall a viewer has its turn at once, and then at its usual times.
+static void turns_that_were_missed_are_not_made_up_for(void** state)
+{
+    (void)state;
+    ph_viewer_def def = ph_viewer_def_default();
+    def.bits_per_second = 1000000;
+    def.sends_per_second = 5;
+    fixture x;
+    setup(&x, def);
+    int turns = 0;
+    int turns_after = 0;
+    for (int tick = 0; tick < 600; ++tick) {
+        x.now_us += tick == 300 ? 7000000 : 10000; // 35 turns
+        for (int i = 0; i < 60; ++i) {
+            assert_int_equal(ph_world_move(x.f.world, x.people[i], 1000 * i + 100 * tick, 0, 0),
+                             PH_OK);
+        }
+        ph_world_tick(x.f.world);
+        const int before = x.counter.datagrams[0];
+        ph_world_send_all(x.f.world, x.now_us, count, &x.counter);
+        const int sent = x.counter.datagrams[0] > before;
+        turns += tick < 300 ? sent : 0;
+        turns_after += tick >= 300 ? sent : 0;
+        assert_true(tick != 300 || sent > 0);
+        acknowledge(&x);
+    }
+    assert_in_range(turns, 14, 17); // of 3 s each
+    assert_in_range(turns_after, 14, 17);
+    small_world_teardown(&x.f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -458,6 +489,7 @@ int main(void)
         cmocka_unit_test(slots_are_twice_the_visible_as_long_as_they_are_cheap),
         cmocka_unit_test(viewers_are_served_evenly_without_drift),
         cmocka_unit_test(send_all_serves_whose_time_has_come),
+        cmocka_unit_test(turns_that_were_missed_are_not_made_up_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -106,6 +106,76 @@ static void a_socket_for_all_addresses_takes_both_kinds(void** state)
     ph_socket_close(server);
 }
 
+#if defined(__linux__) && !defined(PH_SOCKET_PLAIN)
+
+// As a client has it that takes answers from the server's address alone.
+static void connect_to(const ph_socket* socket, const ph_address* to)
+{
+    struct sockaddr_in peer = {.sin_family = AF_INET, .sin_port = htons(to->port)};
+    struct sockaddr_in6 peer6 = {.sin6_family = AF_INET6, .sin6_port = htons(to->port)};
+    memcpy(&peer.sin_addr, to->bytes, 4);
+    memcpy(&peer6.sin6_addr, to->bytes, 16);
+    const int number = (int)ph_socket_handle(socket);
+    const int result = to->kind == PH_ADDRESS_IPV4
+                           ? connect(number, (const struct sockaddr*)&peer, sizeof peer)
+                           : connect(number, (const struct sockaddr*)&peer6, sizeof peer6);
+    assert_int_equal(result, 0);
+}
+
+// The server is at all addresses, the client talks to one of them.
+static void answer_from(const char* all, const char* one, const char* client_at)
+{
+    ph_socket* server = open_at(all);
+    ph_socket* client = open_at(client_at);
+    ph_address to;
+    assert_int_equal(ph_address_parse(one, &to, NULL), PH_OK);
+    to.port = ph_socket_local_address(server).port;
+    connect_to(client, &to);
+    send_text(client, &to, "hello");
+    ph_datagram datagram;
+    assert_true(ph_socket_wait(server, WAIT_US));
+    assert_int_equal(ph_socket_receive(server, &datagram, 1), 1);
+    assert_true(ph_address_is_equal(&datagram.local, &to));
+    assert_int_equal(ph_socket_send(server, &datagram, 1), 1); // back, and from where it came to
+    ph_address from;
+    expect_text(client, "hello", &from);
+    assert_true(ph_address_is_equal(&from, &to));
+    ph_socket_close(client);
+    ph_socket_close(server);
+}
+
+static void answers_leave_from_the_address_that_was_asked(void** state)
+{
+    (void)state;
+    answer_from("0.0.0.0:0", "127.0.0.2:0", "127.0.0.1:0");
+    answer_from("0.0.0.0:0", "127.0.0.1:0", "127.0.0.3:0");
+    if (!has_ipv6()) {
+        print_message("skipped for IPv6: this machine has none\n");
+        return;
+    }
+    answer_from("[::]:0", "127.0.0.2:0", "127.0.0.1:0"); // IPv4 by a socket of IPv6
+    answer_from("[::]:0", "[::1]:0", "[::1]:0");
+    // Two addresses of IPv6 would need an interface with two, which a test has not.
+}
+
+#endif
+
+// Where there is one address, nothing is told, and any answer leaves from it.
+static void a_socket_with_one_address_tells_none(void** state)
+{
+    (void)state;
+    ph_socket* server = open_at("127.0.0.1:0");
+    ph_socket* client = open_at("127.0.0.1:0");
+    const ph_address to = ph_socket_local_address(server);
+    send_text(client, &to, "hello");
+    ph_datagram datagram;
+    assert_true(ph_socket_wait(server, WAIT_US));
+    assert_int_equal(ph_socket_receive(server, &datagram, 1), 1);
+    assert_int_equal(datagram.local.kind, PH_ADDRESS_NONE);
+    ph_socket_close(client);
+    ph_socket_close(server);
+}
+
 // More than one batch, by outbox: all arrive, each once, in order on loopback.
 static void an_outbox_sends_all_it_was_given(void** state)
 {
@@ -434,6 +504,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_datagram_names_its_sender_and_is_answered),
         cmocka_unit_test(a_socket_for_all_addresses_takes_both_kinds),
+#if defined(__linux__) && !defined(PH_SOCKET_PLAIN)
+        cmocka_unit_test(answers_leave_from_the_address_that_was_asked),
+#endif
+        cmocka_unit_test(a_socket_with_one_address_tells_none),
         cmocka_unit_test(an_outbox_sends_all_it_was_given),
         cmocka_unit_test(an_oversized_datagram_is_recognised),
         cmocka_unit_test(nothing_to_receive_does_not_block),

@@ -550,6 +550,18 @@ static void the_same_samples_show_the_same(void** state)
     assert_memory_equal(&runs[0].motion_model, &runs[1].motion_model, sizeof(ph_motion_model));
 }
 
+// Two records of one tick, the second a teleport: what lies between is no way that the entity went.
+static void a_jump_in_the_tick_of_the_last_sample_is_no_motion(void** state)
+{
+    (void)state;
+    fixture f = make_fixture(0);
+    walk_for(&f, 8);
+    add_jump(&f, f.track.time_us, walk_x(f.track.time_us) + 50000, 0);
+    float offset_mm[3];
+    predict(&f.track, &f.motion_model, f.track.time_us + SEND_US, offset_mm);
+    assert_true(fabsf(offset_mm[0]) < 1.0f && fabsf(offset_mm[1]) < 1.0f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -578,6 +590,7 @@ int main(void)
         cmocka_unit_test(a_speed_of_no_world_teaches_nothing),
         cmocka_unit_test(wild_samples_do_no_harm),
         cmocka_unit_test(the_same_samples_show_the_same),
+        cmocka_unit_test(a_jump_in_the_tick_of_the_last_sample_is_no_motion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -267,6 +267,135 @@ static void what_only_an_owner_knows_ends_with_owning(void** state)
     }
 }
 
+// Findings of pinhole soak: the visibility of an entity that the viewer never saw is set between a tick and
+// a send. What happens to other entities must not look different for it.
+
+typedef struct elsewhere {
+    fixture f;
+    ph_entity_id secret;
+    bool is_set; // the visibility of the secret, at every step
+    ph_hash packets;
+} elsewhere;
+
+static void setup_elsewhere(elsewhere* e, const char* text, bool is_set)
+{
+    *e = (elsewhere){.is_set = is_set, .packets = ph_hash_make(0)};
+    setup(&e->f, text);
+    join(&e->f, (ph_entity_id){0});
+    e->secret = spawn(&e->f, 1, 500);
+    set_seen_by(&e->f, e->secret, HIDDEN);
+}
+
+static void set_secret_elsewhere(elsewhere* e)
+{
+    if (e->is_set) {
+        set_seen_by(&e->f, e->secret, HIDDEN);
+    }
+}
+
+// A reference that is set behind the tick is found at the next one.
+static void what_is_hidden_elsewhere_hurries_no_reference(void** state)
+{
+    (void)state;
+    for (int is_set = 0; is_set < 2; ++is_set) {
+        elsewhere e;
+        setup_elsewhere(&e, POINTING, is_set != 0);
+        const ph_entity_id from = spawn(&e.f, 2, 1000);
+        const ph_entity_id to = spawn(&e.f, 3, 2000);
+        const ph_entity_id other = spawn(&e.f, 4, 3000);
+        point(&e.f, from, other);
+        step(&e.f, 6);
+        assert_int_equal(target_of(&e.f, 2), 4);
+        ph_world_tick(e.f.world);
+        set_secret_elsewhere(&e);
+        send(&e.f);
+        ph_world_tick(e.f.world);
+        point(&e.f, from, to);
+        send(&e.f);
+        assert_int_equal(target_of(&e.f, 2), 4);
+        step(&e.f, 1);
+        assert_int_equal(target_of(&e.f, 2), 3);
+        teardown(&e.f);
+    }
+}
+
+static void note_elsewhere(void* context, ph_viewer_id viewer, const void* bytes, size_t size)
+{
+    elsewhere* e = context;
+    ph_hash_add(&e->packets, bytes, size);
+    deliver(&e->f, viewer, bytes, size);
+}
+
+// Some walk, and one after the other is despawned between a tick and a send.
+static uint64_t hash_of_despawns(bool is_set)
+{
+    elsewhere e;
+    fixture* f = &e.f;
+    setup_elsewhere(&e, "class d\n    place: position\n", is_set);
+    ph_entity_id crowd[CROWD];
+    for (int i = 0; i < CROWD; ++i) {
+        crowd[i] = spawn(f, 10 + (uint64_t)i, 5000 + i * 3000);
+    }
+    for (int step_count = 0; step_count < 2 * CROWD; ++step_count) {
+        const int gone = step_count / 2;
+        for (int i = gone; i < CROWD; ++i) {
+            ph_world_move(f->world, crowd[i], 5000 + i * 3000, step_count * 70 * (i % 5), 0);
+        }
+        ph_world_tick(f->world);
+        if (step_count % 2 == 1) {
+            set_secret_elsewhere(&e);
+            assert_int_equal(ph_world_despawn(f->world, crowd[gone]), PH_OK);
+        }
+        f->now_us += SEND_US;
+        if (ph_viewer_is_send_due(f->world, f->viewer, f->now_us)) {
+            ph_viewer_send(f->world, f->viewer, f->now_us, note_elsewhere, &e);
+        }
+        uint8_t ack[PH_ACK_SIZE];
+        const size_t size = ph_client_write_ack(f->client, f->now_us, ack);
+        ph_viewer_receive_ack(f->world, f->viewer, f->now_us, ack, size);
+    }
+    teardown(f);
+    return ph_hash_value(&e.packets);
+}
+
+static void what_is_hidden_elsewhere_changes_no_rank(void** state)
+{
+    (void)state;
+    assert_true(hash_of_despawns(false) == hash_of_despawns(true));
+}
+
+static bool answer_of_the_game(void* context, ph_viewer_id viewer, ph_entity_id entity)
+{
+    (void)viewer;
+    (void)entity;
+    return *(const bool*)context;
+}
+
+// What is seen at any distance leaves when the game says no.
+static void the_game_refuses_what_is_always_seen(void** state)
+{
+    (void)state;
+    fixture f;
+    bool may_see = true;
+    setup(&f, POINTING);
+    ph_world_destroy(f.world);
+    ph_world_def def = ph_world_def_default();
+    def.schema = f.schema;
+    def.vision.stay_ticks = 0;
+    def.may_see = answer_of_the_game;
+    def.may_see_context = &may_see;
+    assert_int_equal(ph_world_create(&def, &f.world), PH_OK);
+    join(&f, (ph_entity_id){0});
+    const ph_entity_id beacon = spawn(&f, 2, 1000);
+    assert_int_equal(ph_world_set_visibility(f.world, beacon, SEEN, true, false), PH_OK);
+    step(&f, 4);
+    assert_true(ph_client_find(f.client, 2).index1 != 0);
+    may_see = false;
+    step(&f, 4);
+    assert_int_equal(ph_client_find(f.client, 2).index1, 0);
+    teardown(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -274,6 +403,9 @@ int main(void)
         cmocka_unit_test(a_reference_of_an_entity_hidden_for_a_moment_is_sent),
         cmocka_unit_test(when_something_changed_while_it_was_hidden_is_a_secret),
         cmocka_unit_test(what_only_an_owner_knows_ends_with_owning),
+        cmocka_unit_test(what_is_hidden_elsewhere_hurries_no_reference),
+        cmocka_unit_test(what_is_hidden_elsewhere_changes_no_rank),
+        cmocka_unit_test(the_game_refuses_what_is_always_seen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -269,6 +269,33 @@ static void validate_sees_damage(void** state)
     small_world_teardown(&f);
 }
 
+// A host lowers and raises budgets in its tick, and adds messages to datagrams. Found by pinhole soak.
+static void a_budget_that_is_not_raised_allocates_nothing(void** state)
+{
+    (void)state;
+    for (int profile = 0; profile < PH_PROFILE_COUNT; ++profile) {
+        small_world f;
+        small_world_setup(&f, 16);
+        f.def.profile = (ph_profile)profile;
+        small_world_again(&f);
+        for (int bits_per_second = 1000; bits_per_second < 100000; bits_per_second *= 3) {
+            ph_viewer_def def = ph_viewer_def_default();
+            def.bits_per_second = bits_per_second;
+            ph_viewer_id viewer;
+            assert_int_equal(ph_world_add_viewer(f.world, &def, &viewer), PH_OK);
+            const int most = ph_viewer_reserve_max(f.world, viewer);
+            assert_int_equal(ph_viewer_reserve(f.world, viewer, 0, most), PH_OK);
+            const int before = f.memory.allocate_count;
+            assert_int_equal(ph_viewer_set_budget(f.world, viewer, bits_per_second / 2 + 500, 0),
+                             PH_OK);
+            assert_int_equal(ph_viewer_set_budget(f.world, viewer, bits_per_second, 0), PH_OK);
+            assert_int_equal(f.memory.allocate_count, before);
+            assert_int_equal(ph_world_remove_viewer(f.world, viewer), PH_OK);
+        }
+        small_world_teardown(&f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -280,6 +307,7 @@ int main(void)
         cmocka_unit_test(senseless_worlds_are_refused),
         cmocka_unit_test(ticks_are_counted),
         cmocka_unit_test(validate_sees_damage),
+        cmocka_unit_test(a_budget_that_is_not_raised_allocates_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

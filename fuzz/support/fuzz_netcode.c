@@ -44,7 +44,7 @@ ph_token_def fuzz_netcode_token(uint32_t player, uint32_t number, ph_token_secre
     def.client_id = player;
     def.create_s = FUZZ_NETCODE_UNIX_S;
     def.lifetime_s = 60;
-    def.timeout_s = (int32_t)number - 1; // one of them has none
+    def.timeout_s = number == 0 ? -1 : (int32_t)number; // one of them has none
     def.addresses[0] = fuzz_netcode_address(0);
     def.addresses[1] = fuzz_netcode_address(FUZZ_NETCODE_ADDRESSES - 1);
     def.address_count = 2;

@@ -40,7 +40,6 @@ ph_send_context ph_send_context_make(const ph_store* store, const ph_seer* seer)
         .audience = seer->audience,
         .settle_ticks = (uint32_t)((SETTLE_US + store->tick_us - 1) / store->tick_us),
         .own = ph_entities_find(&store->entities, seer->own),
-        .may_hide = may_hide,
         .are_all_there = !may_hide && store->entities.resting_count == 0,
     };
 }

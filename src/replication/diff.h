@@ -44,17 +44,17 @@ typedef struct ph_send_context {
     uint32_t audience;
     uint32_t settle_ticks; // what has not changed for so long has settled
     ph_entity_index own;   // the viewer's own entity now, which slot 0 may not show any more
-    // Visibility was changed since the last tick, or the viewer is to see others: slots may show an
-    // entity that is not there for this viewer.
-    bool may_hide;
-    bool are_all_there; // the entities that slots show: none was despawned either
+    // The entities that slots show may all be sent. Unless a visibility was changed or an entity despawned
+    // since the last tick, or the viewer is to see others: then each slot is asked. It saves asking and
+    // decides nothing else: what was hidden or despawned may be none of this viewer's.
+    bool are_all_there;
 } ph_send_context;
 
 ph_send_context ph_send_context_make(const ph_store* store, const ph_seer* seer);
 
 // Whether the slot shows an entity that may be sent now: one that lives, and was not hidden since
-// the last tick; in slot 0 the viewer's own entity only. Always so unless may_hide, or it was
-// despawned.
+// the last tick; in slot 0 the viewer's own entity only. Always so when
+// are_all_there.
 bool ph_send_context_is_there(const ph_send_context* context, int slot);
 
 // One slot, and where what it shows is kept. Made once per visit, for all that ask about the slot.

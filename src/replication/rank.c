@@ -168,8 +168,8 @@ PH_WIDE static void scan_places(ph_sending* send)
     // An entity that the client has never heard of has gone no way since; one that is not there is
     // nowhere.
     const bool has_newcomers = send->sender->replicas.newcomer_count > 0;
-    for (int slot = 0; (has_newcomers || context->may_hide) && slot < slot_end; ++slot) {
-        const bool is_absent = context->may_hide && !ph_send_context_is_there(context, slot);
+    for (int slot = 0; (has_newcomers || !context->are_all_there) && slot < slot_end; ++slot) {
+        const bool is_absent = !context->are_all_there && !ph_send_context_is_there(context, slot);
         if (is_absent || send->sender->replicas.state[slot] == PH_REPLICA_ABSENT) {
             send->mileage_mm[slot] = 0;
         }
@@ -232,6 +232,18 @@ PH_WIDE static uint64_t dirty_of_known(const ph_replicas* replicas, int slot_end
     return dirty;
 }
 
+// Whether an entity that is shown is gone, or hidden from this viewer, since the tick. That some entity is,
+// which the viewer may never have seen, must change nothing.
+static bool has_absent(const ph_send_context* context)
+{
+    for (int i = 0; !context->are_all_there && i < context->shown.count; ++i) {
+        if (!ph_send_context_is_there(context, context->shown.slots[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void ph_scan_references(const ph_send_context* context)
 {
     ph_replicas* replicas = &context->sender->replicas;
@@ -248,7 +260,7 @@ void ph_scan_references(const ph_send_context* context)
     const bool is_stale = replicas->are_references_stale;
     // An entity that is not there is passed over, and so is what points at it; it may be back before
     // the next tick.
-    replicas->are_references_stale = context->may_hide;
+    replicas->are_references_stale = has_absent(context);
     if (!(is_stale && has_pointers) && (dirty_of_known(replicas, slot_end) & of_all) == 0) {
         return; // as most of the time
     }

@@ -298,15 +298,17 @@ static void tell_bucket(ph_sender* sender)
 ph_result ph_sender_set_budget(ph_sender* sender, const ph_class_info* class_info,
                                int bits_per_second, int burst_bits)
 {
-    const sizing size_of = {
+    sizing size_of = {
         .class_info = class_info,
         .bits_per_second = bits_per_second,
         .burst_bits = burst_bits,
-        .overhead_bytes = sender->overhead_bytes + sender->reserved_peak_bytes,
+        .overhead_bytes = sender->overhead_bytes,
         .is_pinhole = sender->is_pinhole,
     };
-    const int64_t depth_bits = depth_of(&size_of);
+    // What the caller adds is not in flight: a budget that is no larger than the first allocates nothing.
     const uint32_t units = flight_units(&size_of);
+    size_of.overhead_bytes += sender->reserved_peak_bytes;
+    const int64_t depth_bits = depth_of(&size_of);
     if (units > sender->flight.capacity) {
         uint32_t* ring = ph_allocate_array(&sender->allocator, units, sizeof(uint32_t));
         if (ring == NULL) {

@@ -281,7 +281,8 @@ static void refresh_one(ph_viewers* viewers, ph_viewer_turn turn, const ph_refre
         .newcomers = nearby->seen,
         .tick = refresh->tick,
         .stay_ticks = refresh->vision->stay_ticks,
-        .is_calm = turn.is_calm && nearby->always_count == 0,
+        // What the game refuses is not among the ALWAYS ones that are counted, and may be shown still.
+        .is_calm = turn.is_calm && nearby->always_count == 0 && wider->callback == NULL,
         .is_chained = viewer->sender->is_pinhole,
     };
     const int missing = ph_slots_judge(viewer->slots, &step);

@@ -43,6 +43,23 @@ static void* allocate(void* context, size_t size)
     return block + 1;
 }
 
+static int count_in(const void* block, size_t block_size, const void* bytes, size_t size)
+{
+    int count = 0;
+    const uint8_t* from = block;
+    const uint8_t* end = from + block_size;
+    while ((size_t)(end - from) >= size) {
+        const uint8_t* found =
+            memchr(from, *(const uint8_t*)bytes, (size_t)(end - from) - size + 1);
+        if (found == NULL) {
+            break;
+        }
+        count += memcmp(found, bytes, size) == 0;
+        from = found + 1;
+    }
+    return count;
+}
+
 static void release(void* context, void* pointer, size_t size)
 {
     test_memory* memory = context;
@@ -62,6 +79,10 @@ static void release(void* context, void* pointer, size_t size)
     *link = block->next;
     --memory->live_count;
     memory->live_bytes -= block->size;
+    for (int i = 0; i < memory->secret_count; ++i) {
+        const test_secret* secret = &memory->secrets[i];
+        memory->revealed_count += count_in(block + 1, block->size, secret->bytes, secret->size);
+    }
     fill(block + 1, 0x5A, block->size);
     free(block);
 }
@@ -69,6 +90,21 @@ static void release(void* context, void* pointer, size_t size)
 ph_allocator test_memory_allocator(test_memory* memory)
 {
     return (ph_allocator){.allocate = allocate, .release = release, .context = memory};
+}
+
+void test_memory_watch(test_memory* memory, const void* bytes, size_t size)
+{
+    assert_true(memory->secret_count < TEST_SECRETS_MAX && size > 0);
+    memory->secrets[memory->secret_count++] = (test_secret){.bytes = bytes, .size = size};
+}
+
+int test_memory_count(const test_memory* memory, const void* bytes, size_t size)
+{
+    int count = 0;
+    for (const test_block* block = memory->live_blocks; block != NULL; block = block->next) {
+        count += count_in(block + 1, block->size, bytes, size);
+    }
+    return count;
 }
 
 void test_memory_assert_clean(const test_memory* memory)

@@ -69,12 +69,25 @@ typedef struct ph_host_def {
     ph_address public_address;
     /// Tokens of another protocol are refused. Default 0.
     uint64_t protocol_id;
-    /// What the backend seals tokens with; each token lets its owner in once. They want a timeout of 5 s
+    /// What the backend seals tokens with; each token lets its owner in once, and none that was made before the host was
+    /// opened, unless there is a spent-tokens file. They want a timeout of 5 s
     /// or more: a client for which there is nothing new is sent something every 1.5 s, and any of it may be
-    /// lost.
+    /// lost. A client that has been silent for 2 s comes in anew with another token, and its old connection ends.
     uint8_t private_key[PH_NETCODE_KEY_SIZE];
+    /// A second key whose tokens are let in, too, if has_second_key; see ph_host_set_keys(). Default none.
+    uint8_t second_key[PH_NETCODE_KEY_SIZE];
+    bool has_second_key;
     /// How many clients fit: 1..PH_NET_CLIENTS_MAX. Default 64.
     int client_capacity;
+
+    /// How many may be connecting at the same time, of one client id (default 4), and of one network (default 0, no
+    /// limit); how many requests are opened each second; a file in which spent tokens are noted, so that they
+    /// outlive the host. As the same fields of ph_net_server_def.
+    int pending_capacity;
+    int pending_per_client;
+    int pending_per_prefix;
+    int requests_per_second;
+    const char* spent_tokens_path;
 
     /// Sends as much as the budget allows, whatever the links show. Default false.
     bool is_rate_fixed;
@@ -97,14 +110,19 @@ typedef struct ph_host ph_host;
 /// The defaults named above; the world and the private key are still to be set.
 PH_API ph_host_def ph_host_def_default(void);
 
-/// Opens the sockets. The def holds the private key: wipe it afterwards.
-/// @return PH_OK, PH_ERROR_TAKEN (the port is in use), PH_ERROR_ARGUMENT (a field of the def),
+/// Opens the sockets. The def holds the private keys: wipe them afterwards.
+/// @return PH_OK, PH_ERROR_TAKEN (the port or the spent-tokens file is in use), PH_ERROR_ARGUMENT (a field of the def),
 /// PH_ERROR_MEMORY, or PH_ERROR_SYSTEM; *host is NULL unless PH_OK.
 PH_API ph_result ph_host_open(const ph_host_def* def, ph_host** host);
 
 /// Sends nothing: stop it first. Removes its viewers from the world; events that were not taken are lost.
 /// NULL is allowed.
 PH_API void ph_host_close(ph_host* host);
+
+/// Changes the keys that tokens are sealed with, between other calls; as ph_net_server_set_keys(). second_key may
+/// be NULL for none.
+PH_API void ph_host_set_keys(ph_host* host, const uint8_t private_key[PH_NETCODE_KEY_SIZE],
+                             const uint8_t* second_key);
 
 /// Where it listens, with the port that it got.
 PH_API ph_address ph_host_local_address(const ph_host* host);

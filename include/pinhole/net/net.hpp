@@ -99,6 +99,13 @@ class host : public owner<ph_host>
         return remake(ph_host_open, def);
     }
 
+    /// ph_host_set_keys(). second_key may be nullptr.
+    void set_keys(const std::uint8_t (&private_key)[PH_NETCODE_KEY_SIZE],
+                  const std::uint8_t* second_key = nullptr) noexcept
+    {
+        ph_host_set_keys(get(), private_key, second_key);
+    }
+
     ph_address local_address() const noexcept
     {
         return ph_host_local_address(get());

@@ -77,7 +77,8 @@ PH_API void ph_net_client_destroy(ph_net_client* client);
 
 /// Begins to connect with a token, which is copied; a connection that there was ends first. The
 /// first request goes out at once. now_us is any clock that never jumps. A token that is not
-/// good leads to PH_NET_CLIENT_INVALID_TOKEN. Take a new token for every connection.
+/// good leads to PH_NET_CLIENT_INVALID_TOKEN. Take a new token for every connection, and never use one again
+/// in another client: two of them would use the same sequence numbers with one key.
 PH_API void ph_net_client_connect(ph_net_client* client, const void* token, size_t size,
                                   uint64_t now_us);
 

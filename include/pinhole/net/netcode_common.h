@@ -49,7 +49,9 @@ extern "C" {
     X(ADDRESS_CONNECTED, "address_connected") /* that address is connected already */              \
     X(CLIENT_CONNECTED, "client_connected")   /* that client id is connected already */            \
     X(FULL, "full")                           /* no slot is free; answered with "denied" */        \
-    X(CHALLENGE, "challenge")                 /* a response whose challenge is not ours */
+    X(CHALLENGE, "challenge")                 /* a response whose challenge is not ours */         \
+    X(TOKEN_OLD, "token_old")                 /* made before this server could know it as spent */ \
+    X(SPENT_TOKENS, "spent_tokens")           /* the spent-tokens file cannot be written */
 
 /// Why a datagram was refused; the reasons stand above. NONE (0): it was not.
 typedef enum ph_net_refusal {

@@ -46,12 +46,17 @@ typedef struct ph_net_server_def {
     /// What the backend seals tokens with.
     uint8_t private_key[PH_NETCODE_KEY_SIZE];
 
+    /// A second key whose tokens are let in, too, while one key takes the place of another: see
+    /// ph_net_server_set_keys(). Counts if has_second_key. Default none.
+    uint8_t second_key[PH_NETCODE_KEY_SIZE];
+    bool has_second_key;
+
     /// Under which addresses clients reach this server, as in their tokens: 1..8. Not the one that
     /// the socket is bound to when that is 0.0.0.0 or behind a translation of addresses.
     ph_address addresses[PH_NET_SERVER_ADDRESSES_MAX];
     int address_count;
 
-    /// How many clients fit: 1..PH_NET_CLIENTS_MAX. Default 64. A client takes 1.3 KB, its
+    /// How many clients fit: 1..PH_NET_CLIENTS_MAX. Default 64. A client takes 1.6 KB, its
     /// share of the tables below included.
     int client_capacity;
 
@@ -59,23 +64,44 @@ typedef struct ph_net_server_def {
     /// forgotten. 0 (the default) means as many as clients fit, and at least 256.
     int pending_capacity;
 
-    /// How many tokens are remembered as used. Beyond that the oldest is forgotten, and could then
-    /// be used from another address while it lasts. 0 (the default) means 8 for each client that
-    /// fits, and at least 2048.
+    /// How many of these may have one client id, each with a token of its own: beyond that the id's own oldest
+    /// is forgotten, so that one player with many tokens locks none out. 0: no limit. Default 4.
+    int pending_per_client;
+
+    /// How many of these may come from one network: the first 24 bits of an IPv4 address, 56 of IPv6; never
+    /// counts on loopback. Players share addresses, so choose it with care. 0 (the default): no limit.
+    int pending_per_prefix;
+
+    /// How many tokens are remembered as used. Beyond that the one that expires first is forgotten, and if
+    /// it had not expired yet, unknown tokens that expire no later are refused from then on. 0 (the default)
+    /// means 8 for each client that fits, and at least 2048.
     int used_token_capacity;
 
     /// Requests whose token is opened, for each second; the others are refused as busy, before
-    /// anything costly. A forged one costs 1 us, a genuine one 7. 0 (the default) means 10,000.
+    /// anything costly. A forged one costs 1 us, a genuine one 7. Of one client id, tokens that are known are
+    /// opened no more than 40 times a second. 0 (the default) means 10,000.
     int requests_per_second;
 
     /// A client hears something at least this often, in ms. Default 100, as the standard has it. A
     /// server that counts bits and sends rarely takes more, well below the timeout of its tokens.
     int keep_alive_ms;
 
+    /// A client that has been silent for so long, in ms, is let in anew with another token of the same client
+    /// id, from any address, and its old connection ends as timed out: a game that has crashed, or whose network
+    /// was away, need not wait for that timeout. 0 (the default): it waits, as the standard has it.
+    int replace_silent_ms;
+
     /// A token lets its owner in once. The standard lets it in again, from the same address, until
-    /// the token expires; then two connections have the same keys and sequence numbers, and an
-    /// eavesdropper who records both learns something of what they say. Default false: the standard.
+    /// the token expires; then two connections have the same keys, and an eavesdropper can play what it has
+    /// recorded of the first client into the second connection. Default false: the standard.
     bool refuses_spent_tokens;
+
+    /// A file in which the server notes each token that has let a client in, and reads after a restart which were:
+    /// so tokens live longer than the server, and undated ones of other makers are not let in twice either. It
+    /// is made when there is none, read and kept by one server at a time, 32 bytes for each connection; what has
+    /// expired goes when the server starts. Without it dated tokens made before the start are refused. When it
+    /// cannot be written, newcomers are refused, and that is reported. NULL (the default): none. Copied.
+    const char* spent_tokens_path;
 
     /// Where datagrams go.
     ph_net_sink sink;
@@ -97,9 +123,19 @@ typedef struct ph_net_server ph_net_server;
 PH_API ph_net_server_def ph_net_server_def_default(void);
 
 /// Creates a server that is stopped. The def holds the private key: wipe it afterwards.
-/// @return PH_OK, or PH_ERROR_ARGUMENT (a field of the def) or PH_ERROR_MEMORY with *server set to NULL and
-///         nothing leaked.
+/// @return PH_OK, or PH_ERROR_ARGUMENT (a field of the def), PH_ERROR_MEMORY, PH_ERROR_TAKEN (another server has
+///         the spent-tokens file) or PH_ERROR_SYSTEM (it cannot be opened) with *server set to NULL and nothing
+///         leaked.
 PH_API ph_result ph_net_server_create(const ph_net_server_def* def, ph_net_server** server);
+
+/// Changes the keys that tokens are sealed with while the server runs; second_key may be NULL for none. Both
+/// are copied, the former ones are overwritten. Tokens of a key that is neither are refused from now on, and
+/// their handshakes that are under way end; connections stay. To change a key without refusing any client:
+/// first give all servers the new one as second_key, then the backend seals with it, and when the last token
+/// of the old one has expired, all servers get the new one alone.
+PH_API void ph_net_server_set_keys(ph_net_server* server,
+                                   const uint8_t private_key[PH_NETCODE_KEY_SIZE],
+                                   const uint8_t* second_key);
 
 /// Wipes all keys and gives the memory back. Sends nothing: stop it first. NULL is allowed.
 PH_API void ph_net_server_destroy(ph_net_server* server);
@@ -108,7 +144,8 @@ PH_API void ph_net_server_destroy(ph_net_server* server);
 
 /// Starts: requests are answered from now on. now_us is any clock that never jumps; it decides when
 /// connections time out. unix_s is the time of day in seconds; it decides which tokens have
-/// expired, and nothing else.
+/// expired, and that of the first start, which dated tokens are too old (docs/security.md). The latest that was
+/// ever told counts.
 PH_API void ph_net_server_start(ph_net_server* server, uint64_t now_us, uint64_t unix_s);
 
 /// Disconnects all clients and stops: as ph_net_server_disconnect_all, and from now on nothing is
@@ -125,7 +162,7 @@ PH_API void ph_net_server_tick(ph_net_server* server, uint64_t now_us, uint64_t 
 typedef struct ph_net_payload {
     const uint8_t* bytes; ///< inside the datagram that was handed in
     size_t size;          ///< 1..1200; 0 is no payload
-    uint64_t sequence;    ///< the sender's count of all packets of this connection
+    uint64_t sequence;    ///< of the packet; grows, but neither from 0 nor always by one
     int client;           ///< its index; 0 at a client
 } ph_net_payload;
 

@@ -52,7 +52,8 @@ typedef struct ph_token_def {
     /// Names the player. A server lets one in once at a time.
     uint64_t client_id;
 
-    /// The time now, in Unix seconds.
+    /// The time now, in Unix seconds. It is written into the sealed part, too, to the microsecond as long as the
+    /// system's clock shows the same second: a server refuses tokens that are older than its start.
     uint64_t create_s;
 
     /// How long a client may begin to connect with it, in seconds. Default 30. What is valid
@@ -60,7 +61,7 @@ typedef struct ph_token_def {
     uint32_t lifetime_s;
 
     /// The connection ends after this time without a packet, in seconds; negative is never, for
-    /// development only. Default 10.
+    /// development only; 0 is refused. Default 10.
     int32_t timeout_s;
 
     /// The servers to try, in this order: 1..32.

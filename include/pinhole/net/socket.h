@@ -91,6 +91,9 @@ PH_API bool ph_socket_wait_any(ph_socket* const* sockets, int count, uint64_t ti
 /// PH_NETCODE_DATAGRAM_MAX + 1 bytes, which netcode refuses.
 typedef struct ph_datagram {
     ph_address peer;
+    /// Which of our addresses it came to, or is to leave from, so that answers come from where they are expected.
+    /// Filled in by sockets that are bound to 0.0.0.0 or :: (Linux); {0} elsewhere, and for the system's choice.
+    ph_address local;
     uint8_t* bytes;
     size_t size;
 } ph_datagram;
@@ -125,7 +128,7 @@ PH_API const char* ph_socket_unsent_reason(const ph_socket* socket,
 
 // ---- many datagrams with one call
 
-/// Datagrams that wait to be sent with one call. About 25 KB: one for each thread, on its stack or
+/// Datagrams that wait to be sent with one call. About 24 KB: one for each thread, on its stack or
 /// wherever. Plain data; belongs to one thread.
 typedef struct ph_socket_batch {
     ph_socket* socket;
@@ -140,6 +143,10 @@ PH_API void ph_socket_batch_begin(ph_socket_batch* batch, ph_socket* socket);
 
 /// Copies a datagram, and sends all when it is full. A ph_net_send_fn; the context is the batch.
 PH_API void ph_socket_batch_add(void* batch, const ph_address* to, const void* bytes, size_t size);
+
+/// The same, and it leaves from this one of our addresses, as in ph_datagram. NULL: the system's choice.
+PH_API void ph_socket_batch_add_from(ph_socket_batch* batch, const ph_address* to,
+                                     const ph_address* local, const void* bytes, size_t size);
 
 /// Sends what waits.
 PH_API void ph_socket_batch_flush(ph_socket_batch* batch);
