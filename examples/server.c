@@ -68,7 +68,6 @@ static bool open_host(const uint8_t* key)
 {
     ph_host_def def = ph_host_def_default(); // any port of 127.0.0.1
     def.world = world;
-    def.tick_us = TICK_US;
     def.client_capacity = PLAYERS;
     def.on_messages = on_messages;
     memcpy(def.private_key, key, sizeof def.private_key);

@@ -216,6 +216,21 @@ size_t ph_admission_sentence(const char* text, uint8_t bytes[PH_REFUSAL_TEXT_MAX
     return ph_admission_is_sentence(bytes, size) ? size : 0;
 }
 
+// ---- the ground
+
+bool ph_admission_uses_ground(const ph_schema* schema, const ph_ground* ground)
+{
+    for (int c = 0; c < ph_schema_class_count(schema); ++c) {
+        const ph_class_def* type = ph_schema_class(schema, c);
+        for (int p = 0; p < type->property_count; ++p) {
+            if (type->properties[p].ground_tolerance_mm > 0) {
+                return ground->layers != NULL;
+            }
+        }
+    }
+    return false;
+}
+
 // ---- reasons
 
 ph_refusal ph_admission_refusal(uint8_t code)

@@ -15,7 +15,9 @@
 #ifndef PINHOLE_NET_ADMISSION_WIRE_H
 #define PINHOLE_NET_ADMISSION_WIRE_H
 
+#include <pinhole/ground.h>
 #include <pinhole/net/admission.h>
+#include <pinhole/schema.h>
 
 enum {
     PH_ADMISSION_MARK = 0xF0,
@@ -63,6 +65,9 @@ bool ph_admission_read(const uint8_t* bytes, size_t size, ph_admission* admissio
 
 // Whether a sentence may be shown and logged: UTF-8 without control characters.
 bool ph_admission_is_sentence(const uint8_t* bytes, size_t size);
+
+// Whether altitudes depend on this ground: there is one, and a class uses it. Then both ends need it.
+bool ph_admission_uses_ground(const ph_schema* schema, const ph_ground* ground);
 
 // The reason that a code stands for; GAME for one that is not known.
 ph_refusal ph_admission_refusal(uint8_t code);

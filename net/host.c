@@ -28,15 +28,13 @@ enum { REPLACE_SILENT_MS = 2000 };
 // So much is no leap of the time of day; a leap ahead is believed after so long.
 enum { LEAP_S = 5, BELIEVE_US = 60000000 };
 enum { GATHER_US = 1000, STRANGER_REFUSALS = 3 };
-// As those of a world: its ticks, and sends at once.
-enum { TICK_US_MIN = 1000, TICK_US_MAX = 10000000, THREADS_MAX = 256 };
+enum { THREADS_MAX = 256 }; // sends at once, as those of a world
 
 // ---- opening and closing
 
 ph_host_def ph_host_def_default(void)
 {
     return (ph_host_def){
-        .tick_us = 100000,
         .listen_address = ph_socket_def_default().local_address,
         .client_capacity = 64,
         .pending_per_client = ph_net_server_def_default().pending_per_client,
@@ -87,10 +85,24 @@ static bool is_reachable(const ph_host_def* def)
            memcmp(def->listen_address.bytes, any, sizeof any) != 0;
 }
 
+static void check_tick(ph_check* check, const ph_host_def* def)
+{
+    if (check->result != PH_OK || def->tick_us == 0 ||
+        def->tick_us == ph_world_get_def(def->world)->tick_us) {
+        return;
+    }
+    char own[PH_COUNT_TEXT_SIZE];
+    char worlds[PH_COUNT_TEXT_SIZE];
+    check->result = ph_fail(check, PH_ERROR_ARGUMENT, "ph_host_def.tick_us",
+                            "is %s, but that of its world is %s; it must be the same, or 0",
+                            ph_count_text(def->tick_us, own),
+                            ph_count_text(ph_world_get_def(def->world)->tick_us, worlds));
+}
+
 static void check_def(ph_check* check, const ph_host_def* def)
 {
     ph_check_that(check, def->world != NULL, "ph_host_def.world", "NULL", "a world");
-    ph_check_range(check, "ph_host_def.tick_us", def->tick_us, TICK_US_MIN, TICK_US_MAX);
+    check_tick(check, def);
     ph_check_that(check,
                   def->listen_address.kind == PH_ADDRESS_IPV4 ||
                       def->listen_address.kind == PH_ADDRESS_IPV6,
@@ -181,6 +193,7 @@ ph_result ph_host_open_simulated(const ph_host_def* def, const ph_net_simulation
         return ph_fail_memory(&check);
     }
     opened->def = *def;
+    opened->def.tick_us = ph_world_get_def(def->world)->tick_us;
     opened->simulation = simulation;
     // The server alone keeps the keys.
     sodium_memzero(opened->def.private_key, sizeof opened->def.private_key);
@@ -288,9 +301,27 @@ void ph_host_receive(ph_host* host, uint64_t until_us)
 
 // ---- a tick
 
+static void watch_ticks(ph_host* host, uint64_t now_us)
+{
+    const uint64_t mean_us = ph_tick_watch_note(
+        &host->tick_watch, now_us, ph_world_tick_count(host->def.world), host->def.tick_us);
+    if (mean_us == 0) {
+        return;
+    }
+    const ph_check call =
+        ph_check_begin(host->def.on_error, host->def.on_error_context, "ph_host_tick");
+    char says[PH_COUNT_TEXT_SIZE];
+    char takes[PH_COUNT_TEXT_SIZE];
+    (void)ph_fail(&call, PH_ERROR_ARGUMENT, "ph_world_def.tick_us",
+                  "is %s, but the world is ticked every %s us: clients show its entities where "
+                  "they are not; tick it as often as it says",
+                  ph_count_text(host->def.tick_us, says), ph_count_text((int64_t)mean_us, takes));
+}
+
 void ph_host_tick(ph_host* host)
 {
     const uint64_t now_us = ph_host_now_us(host);
+    watch_ticks(host, now_us);
     ph_net_server_tick(host->server, now_us, time_of_day(host));
     for (int i = 0; i < host->sessions.count; ++i) {
         const int client = host->sessions.active[i];
@@ -344,8 +375,7 @@ static void refuse_stranger(ph_host* host, int client, const char* text)
     it->text[refusal.size] = '\0';
     const size_t size = ph_admission_write(&refusal, bytes);
     for (int i = 0; i < STRANGER_REFUSALS; ++i) {
-        ph_net_server_seal(host->server, client, bytes, size,
-                           &(ph_net_sink){ph_socket_batch_add, own_outbox(host)});
+        ph_net_server_send(host->server, client, bytes, size);
     }
     ph_host_disconnect(host, client);
 }

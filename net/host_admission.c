@@ -23,20 +23,6 @@ enum {
 
 // ---- opening
 
-// Whether altitudes depend on the ground: then both ends need it.
-static bool uses_ground(const ph_world_def* def)
-{
-    for (int c = 0; c < ph_schema_class_count(def->schema); ++c) {
-        const ph_class_def* type = ph_schema_class(def->schema, c);
-        for (int p = 0; p < type->property_count; ++p) {
-            if (type->properties[p].ground_tolerance_mm > 0) {
-                return def->ground.layers != NULL;
-            }
-        }
-    }
-    return false;
-}
-
 ph_result ph_host_admissions_create(ph_host_admissions* admissions, const ph_host_def* def)
 {
     const ph_world_def* world = ph_world_get_def(def->world);
@@ -47,7 +33,7 @@ ph_result ph_host_admissions_create(ph_host_admissions* admissions, const ph_hos
         .capacity = def->client_capacity,
         .schema_text = ph_allocate_zeroed(&def->allocator, schema_size + 1),
         .schema_size = schema_size,
-        .has_ground = uses_ground(world),
+        .has_ground = ph_admission_uses_ground(world->schema, &world->ground),
         .allocator = def->allocator,
     };
     if (admissions->by_client == NULL || admissions->schema_text == NULL) {

@@ -11,6 +11,7 @@
 #include "net/host_admission.h"
 #include "net/host_workers.h"
 #include "net/host_session.h"
+#include "net/tick_watch.h"
 #include "tools/tools.h"
 #include "net/net_tools.h"
 
@@ -24,12 +25,13 @@ struct ph_host {
     ph_host_workers workers;
     ph_host_sessions sessions;
     ph_host_admissions admissions;
+    ph_tick_watch tick_watch;
     const ph_net_simulation* simulation; // NULL: the system's clock and sockets
 
     // The time of day, as it was when it last agreed with the other clock, and since when it is ahead.
     uint64_t day_s;
     uint64_t day_us;
-    uint64_t ahead_us; // 0: it is not
+    uint64_t ahead_us;              // 0: it is not
     const ph_address* answers_from; // where the datagram came to that netcode reads now; NULL: none
 
     // The present sends.

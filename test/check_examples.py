@@ -34,7 +34,7 @@ def main():
               "the server ends well": server.returncode == 0,
               "the client is welcome": "the server says: welcome" in client.stdout,
               "the client sees all": "100 dancers in view" in client.stdout,
-              "the client is told the end": ": disconnected;" in client.stdout,
+              "the client is told the end": " has ended the connection\n" in client.stdout,
               "input is processed": "up to number 0\n" not in client.stdout,
               "the client ends well": client.returncode == 0}
     missing = [name for name, is_so in wanted.items() if not is_so]

@@ -589,6 +589,66 @@ static void messages_as_texts(void**)
     assert_int_equal(b.newest_input().number, 1);
 }
 
+static void peer_is_shown_a_world(void**)
+{
+    const pinhole::schema schema(banana_class());
+    pinhole::world world(schema);
+    pinhole::entity_id entity{};
+    ph_spawn spawn{};
+    spawn.key = 7;
+    assert_int_equal(world.spawn(spawn, entity), PH_OK);
+    pinhole::host host;
+    ph_host_def def = ph_host_def_default();
+    def.world = world.get();
+    assert_int_equal(host.open(def), PH_OK);
+    ph_token_def token_def = ph_token_def_default();
+    token_def.create_s = static_cast<std::uint64_t>(time(nullptr));
+    token_def.addresses[token_def.address_count++] = host.public_address();
+    std::uint8_t token[PH_TOKEN_SIZE];
+    assert_int_equal(ph_token_write(&token_def, token), PH_OK);
+
+    pinhole::peer peer;
+    assert_int_equal(peer.open(schema), PH_OK);
+    assert_int_equal(peer.connect(token, 3), PH_ERROR_ARGUMENT);
+    assert_int_equal(peer.connect(token, sizeof token), PH_OK);
+    CHECK(peer.state() == PH_PEER_STATE_CONNECTING && peer.view() == nullptr);
+    assert_int_equal(peer.send("hello", 5), PH_OK);
+    CHECK(peer.set_input("x", 1) == 1 && peer.processed_input() == 0);
+    bool has_entered = false;
+    for (int i = 0; i < 500 && !has_entered; ++i) {
+        host.receive(ph_socket_now_us() + 10000);
+        host.tick();
+        for (ph_net_event event; host.next_event(event);) {
+            assert_int_equal(host.admit(event.client, ph_viewer_def_default()), PH_OK);
+        }
+        world.tick();
+        host.send();
+        peer.tick();
+        for (ph_peer_event event; peer.next_event(event);) {
+            has_entered = has_entered || event.kind == PH_PEER_ENTERED;
+        }
+    }
+    CHECK(has_entered);
+    ph_pose pose{};
+    assert_int_equal(peer.get_pose(peer.find(7), pose), PH_OK);
+    CHECK(peer.stats().entity_count == 1 && peer.view() != nullptr);
+    CHECK(world.viewer_slot_count(host.viewer(host.client_at(0))) == peer.stats().slot_count);
+    CHECK(world.def().tick_us == peer.stats().tick_us);
+    peer.disconnect();
+    CHECK(peer.state() == PH_PEER_STATE_IDLE);
+    peer.reset();
+    host.refuse(0, "over");
+}
+
+static void schemas_that_differ_say_how(void**)
+{
+    const pinhole::schema schema(banana_class());
+    const pinhole::schema same(banana_class());
+    char text[PH_ERROR_TEXT_SIZE];
+    CHECK(!schema.difference("one", same, "other", text));
+    CHECK(schema.print_wire(nullptr, 0) > 0);
+}
+
 static void host_lets_a_client_in(void**)
 {
     const pinhole::schema schema(banana_class());
@@ -664,6 +724,8 @@ int main()
         cmocka_unit_test(any_callable_is_a_callback),
         cmocka_unit_test(nothing_is_allocated_by_the_header),
         cmocka_unit_test(messages_as_texts),
+        cmocka_unit_test(peer_is_shown_a_world),
+        cmocka_unit_test(schemas_that_differ_say_how),
         cmocka_unit_test(host_lets_a_client_in),
     };
     return cmocka_run_group_tests(tests, nullptr, nullptr);

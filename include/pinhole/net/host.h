@@ -58,7 +58,7 @@ typedef void ph_host_on_messages_fn(void* context, int client, ph_messages* mess
 typedef struct ph_host_def {
     /// Outlives the host.
     ph_world* world;
-    /// From one tick to the next, as the world's, in us. Default 100,000.
+    /// From one tick to the next, in us. 0 (the default): as the world's, and nothing else is allowed.
     uint32_t tick_us;
 
     /// Where to listen. Default 127.0.0.1, any port. The IPv6 address :: also takes what comes by IPv4.
@@ -134,7 +134,9 @@ PH_API ph_address ph_host_public_address(const ph_host* host);
 /// Receives all that has come, and waits for more until then; does not wait when it is past.
 PH_API void ph_host_receive(ph_host* host, uint64_t until_us);
 
-/// Connects and disconnects; what was silent too long is disconnected. Budgets follow the links.
+/// Connects and disconnects; what was silent too long is disconnected. Budgets follow the links. When the world is
+/// ticked at another rate than its tick_us says, by more than a fifth over some seconds, on_error is told, once:
+/// clients would show everything where it is not.
 PH_API void ph_host_tick(ph_host* host);
 
 /// Takes the next event, as ph_net_server_next_event(). A client that has gone is no longer admitted by

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 // Secure connections over UDP for C++17, as in pinhole/pinhole.hpp: owners of a server's host, a
-// client's connection, sockets and threads. Needs libpinhole-net.
+// client, its connection, sockets and threads. Needs libpinhole-net.
 //
 //     ph_host_def def = ph_host_def_default();
 //     def.world = world.get();
@@ -25,6 +25,7 @@
 
 #include <pinhole/net/host.h>
 #include <pinhole/net/netcode.h>
+#include <pinhole/net/peer.h>
 #include <pinhole/net/rate.h>
 
 namespace pinhole
@@ -195,6 +196,102 @@ class host : public owner<ph_host>
     }
 };
 
+template <> struct ending<ph_peer> {
+    static void end(ph_peer* object) noexcept
+    {
+        ph_peer_close(object);
+    }
+};
+
+/// Owns a ph_peer: a client in one object, net/peer.h. Its end tells the server.
+class peer : public owner<ph_peer>
+{
+  public:
+    peer() noexcept = default;
+
+    /// Closes what it held, also when it fails.
+    [[nodiscard]] ph_result open(const ph_peer_def& def) noexcept
+    {
+        return remake(ph_peer_open, def);
+    }
+
+    /// A peer by default, of this schema, which outlives it.
+    [[nodiscard]] ph_result open(const schema& classes) noexcept
+    {
+        ph_peer_def def = ph_peer_def_default();
+        def.schema = classes.get();
+        return open(def);
+    }
+
+    [[nodiscard]] ph_result connect(const void* token, std::size_t size) noexcept
+    {
+        return ph_peer_connect(get(), token, size);
+    }
+
+    void disconnect() noexcept
+    {
+        ph_peer_disconnect(get());
+    }
+
+    ph_peer_state state() const noexcept
+    {
+        return ph_peer_get_state(get());
+    }
+
+    void tick() noexcept
+    {
+        ph_peer_tick(get());
+    }
+
+    bool wait(std::uint64_t timeout_us) noexcept
+    {
+        return ph_peer_wait(get(), timeout_us);
+    }
+
+    /// @return False when there is no event.
+    [[nodiscard]] bool next_event(ph_peer_event& event) noexcept
+    {
+        return ph_peer_next_event(get(), &event);
+    }
+
+    /// The peer's own: borrowed, nullptr before it is connected.
+    ph_client* view() noexcept
+    {
+        return ph_peer_view(get());
+    }
+
+    [[nodiscard]] ph_result get_pose(ph_entity_id entity, ph_pose& pose) const noexcept
+    {
+        return ph_peer_get_pose(get(), entity, &pose);
+    }
+
+    ph_entity_id find(std::uint64_t key) const noexcept
+    {
+        return ph_peer_find(get(), key);
+    }
+
+    [[nodiscard]] ph_result send(const void* bytes, std::size_t size) noexcept
+    {
+        return ph_peer_send(get(), bytes, size);
+    }
+
+    /// @return Its number; 0 when it was not set.
+    std::uint32_t set_input(const void* bytes, std::size_t size) noexcept
+    {
+        return ph_peer_set_input(get(), bytes, size);
+    }
+
+    std::uint32_t processed_input() const noexcept
+    {
+        return ph_peer_processed_input(get());
+    }
+
+    ph_peer_stats stats() const noexcept
+    {
+        return ph_peer_get_stats(get());
+    }
+};
+
 template <> struct ending<ph_socket> {
     static void end(ph_socket* object) noexcept
     {
@@ -217,6 +314,12 @@ class socket : public owner<ph_socket>
     ph_address local_address() const noexcept
     {
         return ph_socket_local_address(get());
+    }
+
+    /// ph_socket_unsent_reason(). @return text.
+    const char* unsent_reason(char (&text)[PH_SOCKET_REASON_SIZE]) const noexcept
+    {
+        return ph_socket_unsent_reason(get(), text);
     }
 
     bool wait(std::uint64_t timeout_us) noexcept

@@ -1,0 +1,193 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// A client in one object, for a server that is a ph_host: UDP socket, secure connection, the view, messages and
+// input. It is told the schema and a token; the rest it learns from the server.
+//
+//     ph_peer_def def = ph_peer_def_default();
+//     def.schema = schema;
+//     ph_peer_open(&def, &peer);
+//     ph_peer_connect(peer, token, PH_TOKEN_SIZE);
+//     for (;;) {                                             // once per frame
+//         ph_peer_tick(peer);
+//         for (ph_peer_event event; ph_peer_next_event(peer, &event);) {
+//             switch (event.kind) {
+//             case PH_PEER_ENTERED: ...                      // event.entity
+//             case PH_PEER_MESSAGE: ...                      // event.bytes, event.size
+//             case PH_PEER_REFUSED:
+//             case PH_PEER_DISCONNECTED: puts(event.text);
+//             }
+//         }
+//         ph_peer_set_input(peer, &buttons, sizeof buttons);
+//         ph_peer_get_pose(peer, entity, &pose);
+//     }
+//
+// Each ph_peer_connect() ends with exactly one PH_PEER_REFUSED or PH_PEER_DISCONNECTED, whose text says why. What is
+// in view stays readable until the next ph_peer_connect(), which begins anew with another token.
+//
+// The socket is bound to any address of the machine. Time is that of ph_socket_now_us(). One thread at a time;
+// peers share nothing. Memory is taken when it opens, connects and is welcomed; a tick takes none.
+
+#ifndef PINHOLE_NET_PEER_H
+#define PINHOLE_NET_PEER_H
+
+#include <pinhole/client.h>
+#include <pinhole/error.h>
+#include <pinhole/message.h>
+#include <pinhole/net/admission.h>
+#include <pinhole/net/netcode_client.h>
+#include <pinhole/net/socket.h>
+#include <pinhole/stats.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// How to open one. Start from ph_peer_def_default() and change what you need.
+typedef struct ph_peer_def {
+    /// Required; the same as the server's. Outlives the peer.
+    const ph_schema* schema;
+    /// What there is to stand on, the same as the server's. Zero-initialised: nothing.
+    ph_ground ground;
+    /// A server whose view has more slots is refused, 2..65,535. Default 65,535. As many as there are get
+    /// memory: some 700 bytes each and four times the largest class as it goes over the wire.
+    int slot_max;
+    /// As in ph_client_def. Default 0: the present.
+    int interpolation_delay_ms;
+    /// How often input is sent that is set more often, 1..1,000 a second. Default 30.
+    int inputs_per_second;
+    /// Where the socket is bound. {0} (the default): any address of the machine, any port.
+    ph_address local_address;
+    /// Zero-initialised means malloc and free.
+    ph_allocator allocator;
+    /// Is told what was wrong with a call (pinhole/error.h). Default NULL.
+    ph_error_fn* on_error;
+    void* on_error_context;
+    /// Set by ph_peer_def_default(). Do not touch.
+    uint32_t cookie;
+} ph_peer_def;
+
+typedef struct ph_peer ph_peer;
+
+/// The defaults named above; the schema is still to be set.
+PH_API ph_peer_def ph_peer_def_default(void);
+
+/// @return PH_OK, PH_ERROR_ARGUMENT (a field of the def), or PH_ERROR_MEMORY; *peer is NULL unless PH_OK.
+PH_API ph_result ph_peer_open(const ph_peer_def* def, ph_peer** peer);
+
+/// Tells the server, if it is connected. NULL is allowed.
+PH_API void ph_peer_close(ph_peer* peer);
+
+/// Begins to connect with a token, which is copied; a connection that there was ends first, and events that
+/// were not taken are lost. Take a new token for every connection.
+/// @return PH_OK, PH_ERROR_ARGUMENT (the token is none), PH_ERROR_SYSTEM (no socket), or PH_ERROR_MEMORY; unless PH_OK
+/// nothing follows.
+PH_API ph_result ph_peer_connect(ph_peer* peer, const void* token, size_t size);
+
+/// Tells the server and ends the connection; PH_PEER_DISCONNECTED follows. Nothing when there is none.
+PH_API void ph_peer_disconnect(ph_peer* peer);
+
+/// What a peer is doing.
+typedef enum ph_peer_state {
+    PH_PEER_STATE_IDLE = 0,   ///< not connected, or no longer
+    PH_PEER_STATE_CONNECTING, ///< the secure connection is under way
+    PH_PEER_STATE_JOINING,    ///< connected; the server has not admitted it yet
+    PH_PEER_STATE_JOINED,     ///< the view is there
+} ph_peer_state;
+
+/// What it is doing now.
+PH_API ph_peer_state ph_peer_get_state(const ph_peer* peer);
+
+// ---- a frame
+
+/// Receives, answers, sends, and moves what is shown on to now. Never waits. Ten times a second or more: when it was
+/// not called for longer than the timeout of the token, the server has given the connection up, and so does it.
+PH_API void ph_peer_tick(ph_peer* peer);
+
+/// Waits until something has arrived, at most so long: for programs that draw nothing. @return Whether something has.
+PH_API bool ph_peer_wait(ph_peer* peer, uint64_t timeout_us);
+
+/// What happened.
+typedef enum ph_peer_event_kind {
+    PH_PEER_CONNECTED = 1, ///< the server has admitted it: state JOINED from now on
+    PH_PEER_REFUSED, ///< client and server do not go together, or the server said no. It is over
+    PH_PEER_ENTERED, ///< an entity came into view
+    PH_PEER_UPDATED, ///< an entity got new values
+    PH_PEER_LEFT,    ///< an entity left
+    PH_PEER_MESSAGE, ///< the server has sent a message
+    PH_PEER_UNSENT,  ///< the system did not send something; once a second at most
+    PH_PEER_DISCONNECTED, ///< the connection has ended, or did not come about. It is over
+} ph_peer_event_kind;
+
+/// Something that happened.
+typedef struct ph_peer_event {
+    ph_peer_event_kind kind;
+    /// REFUSED: why.
+    ph_refusal refusal;
+    /// DISCONNECTED: why; PH_NET_CLIENT_DISCONNECTED when either end said so.
+    ph_net_client_state end;
+    /// REFUSED, UNSENT, DISCONNECTED: a sentence that a player understands, without its full stop; else "". Valid until
+    /// the next event is taken. A server's words are shown as they came: UTF-8 without control characters.
+    const char* text;
+    /// ENTERED, UPDATED, LEFT: as ph_client_poll() has it.
+    ph_event entity;
+    /// MESSAGE. Valid until the next event is taken.
+    const uint8_t* bytes;
+    size_t size;
+} ph_peer_event;
+
+/// Takes the next event. @return False when there is none.
+PH_API bool ph_peer_next_event(ph_peer* peer, ph_peer_event* event);
+
+// ---- what is shown
+
+/// The view, for everything that client.h has to ask: find, identify, get_struct, get_property, users. NULL before
+/// PH_PEER_CONNECTED; it is the peer's until the next ph_peer_connect(). Receiving, acks, events and advancing are the peer's.
+PH_API ph_client* ph_peer_view(ph_peer* peer);
+
+/// As ph_client_get_pose(), at the moment of the last tick. @return PH_OK or PH_ERROR_STALE.
+PH_API ph_result ph_peer_get_pose(const ph_peer* peer, ph_entity_id entity, ph_pose* pose);
+
+/// The entity with this key in view, or {0}.
+PH_API ph_entity_id ph_peer_find(const ph_peer* peer, uint64_t key);
+
+// ---- what is said
+
+/// Queues a message for the server, reliable and in order, from ph_peer_connect() on: as ph_messages_send().
+/// @return PH_OK, PH_ERROR_ARGUMENT (the size), PH_ERROR_FULL (try again later), or PH_ERROR_STALE (no connection).
+PH_API ph_result ph_peer_send(ph_peer* peer, const void* bytes, size_t size);
+
+/// What the player does now, 0..PH_INPUT_SIZE_MAX bytes; replaces what it did before. Numbered from 1 by the peer.
+/// @return Its number; 0 when there is no connection, the size is wrong, or the server has not heard of 32,767 before it.
+PH_API uint32_t ph_peer_set_input(ph_peer* peer, const void* bytes, size_t size);
+
+/// Up to which input the server is known to have processed them; 0: none.
+PH_API uint32_t ph_peer_processed_input(const ph_peer* peer);
+
+// ---- statistics
+
+/// How the present connection is doing, or the last one; named as pinhole/stats.h says.
+typedef struct ph_peer_stats {
+    double rtt_ms;
+    /// Of the last whole second, IP and UDP headers included.
+    double received_kbps;
+    double sent_kbps;
+    /// The share of the server's last packets that did not come, 0..1.
+    double loss;
+    uint64_t received_datagrams;
+    uint64_t sent_datagrams;
+    uint64_t unsent_datagrams; ///< that the system would not take
+    uint64_t refused_payloads; ///< that no host sends
+    int entity_count;          ///< in view
+    int slot_count;            ///< as the server said; 0 before
+    uint32_t tick_us;          ///< as the server said; 0 before
+} ph_peer_stats;
+
+/// Cheap.
+PH_API ph_peer_stats ph_peer_get_stats(const ph_peer* peer);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,600 @@
+// SPDX-FileCopyrightText: 2026 The Pinhole authors
+// SPDX-License-Identifier: MIT
+
+// A client from its connect to its end, and its tick: once per frame, some microseconds and what its view costs.
+
+#include "net/peer_state.h"
+
+#include "base/allocator.h"
+#include "base/check.h"
+#include "net/wire_meter.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define COOKIE 0x70656572u // "peer"
+
+enum {
+    SLOTS_MIN = 2,
+    SLOTS_MAX = 65535,
+    DELAY_MAX_MS = 10000,
+    INPUTS_MAX = 1000,
+    RESEND_US = 100000, // of input that the server is not known to have
+    SECOND_US = 1000000,
+    SOCKET_BYTES = 1 << 18,
+    BATCHES_MAX = 16, // of datagrams in one tick: a flood does not stop the game
+};
+
+// ---- time and transport
+
+static uint64_t now_of(const ph_peer* peer)
+{
+    return peer->seam.now_us != NULL ? peer->seam.now_us(peer->seam.context) : ph_socket_now_us();
+}
+
+static int receive_datagrams(ph_peer* peer, ph_datagram datagrams[PH_SOCKET_BATCH_MAX])
+{
+    return peer->seam.receive != NULL
+               ? peer->seam.receive(peer->seam.context, datagrams, PH_SOCKET_BATCH_MAX)
+               : ph_socket_receive(peer->socket, datagrams, PH_SOCKET_BATCH_MAX);
+}
+
+static void note_unsent(ph_peer* peer, const ph_address* to)
+{
+    ++peer->unsent;
+    if (peer->unsent_us != 0 && peer->now_us < peer->unsent_us + SECOND_US) {
+        return;
+    }
+    char reason[PH_SOCKET_REASON_SIZE] = "";
+    char address[PH_ADDRESS_TEXT_MAX];
+    if (peer->socket != NULL) {
+        ph_socket_unsent_reason(peer->socket, reason);
+    }
+    peer->unsent_us = peer->now_us;
+    peer->is_unsent_due = true;
+    snprintf(peer->unsent_text, sizeof peer->unsent_text, "cannot send to %s%s%s",
+             ph_address_print(to, address), reason[0] != '\0' ? ": " : "", reason);
+}
+
+// A client sends some ten datagrams a second: each at once.
+static void send_datagram(void* context, const ph_address* to, const void* bytes, size_t size)
+{
+    ph_peer* peer = context;
+    uint8_t copy[PH_NETCODE_DATAGRAM_MAX];
+    memcpy(copy, bytes, size);
+    const ph_datagram datagram = {.peer = *to, .bytes = copy, .size = size};
+    const bool is_sent = peer->seam.send != NULL ? peer->seam.send(peer->seam.context, &datagram)
+                                                 : ph_socket_send(peer->socket, &datagram, 1) == 1;
+    if (is_sent) {
+        peer->spoke_us = peer->now_us;
+    } else {
+        note_unsent(peer, to);
+    }
+}
+
+// ---- opening and closing
+
+ph_peer_def ph_peer_def_default(void)
+{
+    return (ph_peer_def){.slot_max = SLOTS_MAX, .inputs_per_second = 30, .cookie = COOKIE};
+}
+
+ph_result ph_peer_open(const ph_peer_def* def, ph_peer** peer)
+{
+    *peer = NULL;
+    ph_check check = ph_check_begin(def->on_error, def->on_error_context, __func__);
+    ph_check_made(&check, def->cookie == COOKIE, "ph_peer_def");
+    ph_check_that(&check, def->schema != NULL, "ph_peer_def.schema", "NULL", "a schema");
+    ph_check_range(&check, "ph_peer_def.slot_max", def->slot_max, SLOTS_MIN, SLOTS_MAX);
+    ph_check_range(&check, "ph_peer_def.interpolation_delay_ms", def->interpolation_delay_ms, 0,
+                   DELAY_MAX_MS);
+    ph_check_range(&check, "ph_peer_def.inputs_per_second", def->inputs_per_second, 1, INPUTS_MAX);
+    ph_check_range(&check, "ph_peer_def.local_address.kind", def->local_address.kind,
+                   PH_ADDRESS_NONE, PH_ADDRESS_IPV6);
+    if (check.result != PH_OK) {
+        return check.result;
+    }
+    ph_peer* opened = ph_allocate_zeroed(&def->allocator, sizeof *opened);
+    if (opened == NULL) {
+        return ph_fail_memory(&check);
+    }
+    opened->def = *def;
+    opened->has_ground = ph_admission_uses_ground(def->schema, &def->ground);
+    ph_net_client_def net = ph_net_client_def_default();
+    net.sink = (ph_net_sink){send_datagram, opened};
+    net.allocator = def->allocator;
+    if (ph_net_client_create(&net, &opened->net) != PH_OK) {
+        ph_peer_close(opened);
+        return ph_fail_memory(&check);
+    }
+    *peer = opened;
+    return PH_OK;
+}
+
+static void close_connection(ph_peer* peer)
+{
+    ph_net_client_disconnect(peer->net);
+    ph_peer_admission_reset(peer);
+    ph_client_destroy(peer->view);
+    ph_messages_destroy(peer->messages);
+    ph_socket_close(peer->socket);
+    peer->view = NULL;
+    peer->messages = NULL;
+    peer->socket = NULL;
+    peer->state = PH_PEER_STATE_IDLE;
+}
+
+void ph_peer_close(ph_peer* peer)
+{
+    if (peer == NULL) {
+        return;
+    }
+    if (peer->net != NULL) {
+        close_connection(peer);
+    }
+    ph_net_client_destroy(peer->net);
+    const ph_allocator allocator = peer->def.allocator;
+    ph_release(&allocator, peer, sizeof *peer);
+}
+
+// ---- connecting
+
+static bool has_kind(const ph_token* token, ph_address_kind kind)
+{
+    for (int i = 0; i < token->address_count; ++i) {
+        if (token->addresses[i].kind == kind) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// One socket for all servers of the token: that of IPv6 also reaches those of IPv4.
+static ph_result open_socket(ph_peer* peer, const ph_token* token)
+{
+    const uint8_t any[16] = {0};
+    const bool needs_ipv6 = has_kind(token, PH_ADDRESS_IPV6);
+    ph_socket_def def = ph_socket_def_default();
+    def.receive_buffer_bytes = SOCKET_BYTES;
+    def.send_buffer_bytes = SOCKET_BYTES;
+    def.allocator = peer->def.allocator;
+    if (peer->def.local_address.kind != PH_ADDRESS_NONE) {
+        def.local_address = peer->def.local_address;
+    } else {
+        def.local_address =
+            needs_ipv6 ? ph_address_make_ipv6(any, 0) : ph_address_make_ipv4(any, 0);
+    }
+    // A machine without IPv6 still reaches what it can.
+    if (needs_ipv6 && peer->def.local_address.kind == PH_ADDRESS_NONE &&
+        has_kind(token, PH_ADDRESS_IPV4) && ph_socket_open(&def, &peer->socket) != PH_OK) {
+        def.local_address = ph_address_make_ipv4(any, 0);
+    }
+    if (peer->socket != NULL) {
+        return PH_OK;
+    }
+    def.on_error = peer->def.on_error;
+    def.on_error_context = peer->def.on_error_context;
+    return ph_socket_open(&def, &peer->socket);
+}
+
+static ph_result open_connection(ph_peer* peer, const ph_token* token)
+{
+    ph_messages_def messages = ph_messages_def_default();
+    messages.bits_per_second = 0; // what the server takes is enough of a limit
+    messages.allocator = peer->def.allocator;
+    messages.on_error = peer->def.on_error;
+    messages.on_error_context = peer->def.on_error_context;
+    const ph_result result = peer->seam.receive != NULL ? PH_OK : open_socket(peer, token);
+    return result == PH_OK ? ph_messages_create(&messages, &peer->messages) : result;
+}
+
+static void begin_connection(ph_peer* peer, const ph_token* token)
+{
+    peer->now_us = now_of(peer);
+    peer->spoke_us = peer->now_us;
+    peer->timeout_us = token->timeout_s >= 0 ? (uint64_t)token->timeout_s * SECOND_US : UINT64_MAX;
+    peer->header_bytes =
+        token->addresses[0].kind == PH_ADDRESS_IPV6 ? PH_WIRE_HEADERS_IPV6 : PH_WIRE_HEADERS_IPV4;
+    peer->sent_us = 0;
+    peer->input_number = 0;
+    peer->is_answer_due = false;
+    peer->has_new_input = false;
+    peer->is_connected_due = false;
+    peer->is_end_due = false;
+    peer->is_unsent_due = false;
+    peer->refused_payloads = 0;
+    peer->unsent = 0;
+    peer->unsent_us = 0;
+    peer->net_start = ph_net_client_get_stats(peer->net);
+    peer->rate_start = peer->net_start;
+    peer->rate_us = peer->now_us;
+    peer->received_kbps = 0.0;
+    peer->sent_kbps = 0.0;
+    peer->state = PH_PEER_STATE_CONNECTING;
+}
+
+ph_result ph_peer_connect(ph_peer* peer, const void* token, size_t size)
+{
+    close_connection(peer);
+    const ph_check call = ph_check_begin(peer->def.on_error, peer->def.on_error_context, __func__);
+    ph_token read;
+    const ph_token_fault fault = ph_token_read(token, size, &read);
+    if (fault != PH_TOKEN_GOOD) {
+        return ph_fail(&call, PH_ERROR_ARGUMENT, "token", "is of no use: %s",
+                       ph_token_fault_text(fault));
+    }
+    const ph_result result = open_connection(peer, &read);
+    if (result == PH_OK) {
+        begin_connection(peer, &read);
+        ph_net_client_connect(peer->net, token, size, peer->now_us);
+    } else {
+        close_connection(peer);
+    }
+    ph_token_wipe(&read);
+    return result == PH_ERROR_MEMORY ? ph_fail_memory(&call) : result;
+}
+
+// ---- the end
+
+void ph_peer_end(ph_peer* peer, const ph_peer_event* event, const char* text)
+{
+    if (peer->state == PH_PEER_STATE_IDLE) {
+        return;
+    }
+    peer->state = PH_PEER_STATE_IDLE;
+    peer->is_end_due = true;
+    peer->end = *event;
+    snprintf(peer->end_text, sizeof peer->end_text, "%s", text);
+}
+
+static void disconnect(ph_peer* peer, ph_net_client_state why, const char* text)
+{
+    ph_net_client_disconnect(peer->net);
+    ph_peer_end(peer, &(ph_peer_event){.kind = PH_PEER_DISCONNECTED, .end = why}, text);
+}
+
+void ph_peer_disconnect(ph_peer* peer)
+{
+    if (peer->state != PH_PEER_STATE_IDLE) {
+        disconnect(peer, PH_NET_CLIENT_DISCONNECTED, "this program has ended the connection");
+    }
+}
+
+// The secure connection has ended, or did not come about.
+static void explain_end(ph_peer* peer)
+{
+    const ph_net_client_state why = ph_net_client_get_state(peer->net);
+    const ph_address server = ph_net_client_server(peer->net);
+    char address[PH_ADDRESS_TEXT_MAX];
+    char text[PH_ERROR_TEXT_SIZE];
+    ph_address_print(&server, address);
+    switch (why) {
+    case PH_NET_CLIENT_TOKEN_EXPIRED:
+        snprintf(text, sizeof text, "the token has expired before %s let us in", address);
+        break;
+    case PH_NET_CLIENT_REQUEST_TIMED_OUT:
+    case PH_NET_CLIENT_RESPONSE_TIMED_OUT:
+        snprintf(text, sizeof text,
+                 "%s does not answer: no server is there, or it does not take this token", address);
+        break;
+    case PH_NET_CLIENT_DENIED:
+        snprintf(text, sizeof text, "%s is full", address);
+        break;
+    case PH_NET_CLIENT_TIMED_OUT:
+        snprintf(text, sizeof text, "nothing has come from %s for %d s", address,
+                 (int)(peer->timeout_us / SECOND_US));
+        break;
+    default:
+        snprintf(text, sizeof text, "%s has ended the connection", address);
+        break;
+    }
+    ph_peer_end(peer, &(ph_peer_event){.kind = PH_PEER_DISCONNECTED, .end = why}, text);
+}
+
+// ---- what comes
+
+void ph_peer_take_packet(ph_peer* peer, uint64_t now_us, const uint8_t* bytes, size_t size)
+{
+    if (peer->view != NULL) {
+        ph_client_receive(peer->view, now_us, bytes, size);
+        peer->is_answer_due = true;
+        return;
+    }
+    if (peer->early_us == 0) {
+        peer->early_us = now_us;
+    }
+    if (peer->early_count < PH_PEER_EARLY_MAX) {
+        ph_peer_early* early = &peer->early[peer->early_count++];
+        early->now_us = now_us;
+        early->size = size;
+        memcpy(early->bytes, bytes, size);
+    }
+}
+
+static void take_payload(ph_peer* peer, const ph_net_payload* payload)
+{
+    if (ph_admission_is(payload->bytes, payload->size)) {
+        ph_peer_admission_take(peer, payload->bytes, payload->size);
+        return;
+    }
+    ph_messages_rest rest;
+    if (ph_messages_unpack(peer->messages, peer->now_us, payload->bytes, payload->size, &rest) !=
+        PH_OK) {
+        ++peer->refused_payloads;
+        return;
+    }
+    if (payload->size - rest.size > PH_MESSAGES_EMPTY_SIZE) {
+        peer->is_answer_due = true; // at least an ack
+    }
+    if (rest.size > 0) {
+        ph_peer_take_packet(peer, peer->now_us, rest.bytes, rest.size);
+    }
+}
+
+static void receive(ph_peer* peer)
+{
+    ph_datagram datagrams[PH_SOCKET_BATCH_MAX];
+    int count = PH_SOCKET_BATCH_MAX;
+    for (int batch = 0; batch < BATCHES_MAX && count == PH_SOCKET_BATCH_MAX; ++batch) {
+        count = receive_datagrams(peer, datagrams);
+        for (int i = 0; i < count && peer->state != PH_PEER_STATE_IDLE; ++i) {
+            ph_net_payload payload;
+            ph_net_client_receive(peer->net, &datagrams[i].peer, datagrams[i].bytes,
+                                  datagrams[i].size, &payload);
+            if (payload.size > 0) {
+                take_payload(peer, &payload);
+            }
+        }
+    }
+}
+
+// ---- what goes
+
+void ph_peer_say(ph_peer* peer, const void* bytes, size_t size)
+{
+    if (ph_net_client_send(peer->net, bytes, size)) {
+        peer->sent_us = peer->now_us;
+    }
+}
+
+static bool is_input_unknown(const ph_peer* peer)
+{
+    return ph_messages_processed_input(peer->messages) != peer->input_number;
+}
+
+static bool is_answer_due(const ph_peer* peer)
+{
+    const uint64_t silence_us = peer->now_us - peer->sent_us;
+    return peer->is_answer_due || peer->now_us >= ph_client_ack_due_us(peer->view) ||
+           (peer->has_new_input &&
+            silence_us >= SECOND_US / (uint64_t)peer->def.inputs_per_second) ||
+           (is_input_unknown(peer) && silence_us >= RESEND_US);
+}
+
+// Everything that we have to say goes with an ack of what we have received.
+static void answer(ph_peer* peer)
+{
+    uint8_t ack[PH_ACK_SIZE];
+    uint8_t whole[PH_PAYLOAD_MAX];
+    const bool has_to = is_answer_due(peer);
+    if (!has_to && ph_messages_plan_alone(peer->messages, peer->now_us) == 0) {
+        return;
+    }
+    if (has_to) {
+        ph_messages_plan(peer->messages, peer->now_us);
+    }
+    const size_t size = ph_client_write_ack(peer->view, peer->now_us, ack);
+    ph_peer_say(peer, whole, ph_messages_pack(peer->messages, ack, size, whole));
+    peer->is_answer_due = false;
+    peer->has_new_input = false;
+}
+
+// ---- a tick
+
+// The server has heard nothing for so long that it has given us up: this program stood still, or the system sent
+// nothing. What has waited for us in the socket does not change that.
+static bool has_stalled(ph_peer* peer)
+{
+    const uint64_t stall_us = peer->now_us - peer->spoke_us;
+    if (peer->state < PH_PEER_STATE_JOINING || stall_us < peer->timeout_us) {
+        return false;
+    }
+    char text[PH_ERROR_TEXT_SIZE];
+    snprintf(text, sizeof text,
+             "nothing was sent for %d s; after %d s without a packet the server has given the "
+             "connection up",
+             (int)(stall_us / SECOND_US), (int)(peer->timeout_us / SECOND_US));
+    disconnect(peer, PH_NET_CLIENT_TIMED_OUT, text);
+    return true;
+}
+
+static double kbps(const ph_peer* peer, uint64_t bytes, uint64_t datagrams, uint64_t duration_us)
+{
+    const uint64_t wire_bytes = bytes + datagrams * (uint64_t)peer->header_bytes;
+    return (double)wire_bytes * 8.0 * 1000.0 / (double)duration_us;
+}
+
+static void measure(ph_peer* peer)
+{
+    const uint64_t duration_us = peer->now_us - peer->rate_us;
+    if (duration_us < SECOND_US) {
+        return;
+    }
+    const ph_net_client_stats now = ph_net_client_get_stats(peer->net);
+    const ph_net_client_stats* start = &peer->rate_start;
+    peer->received_kbps = kbps(peer, now.received_bytes - start->received_bytes,
+                               now.received_datagrams - start->received_datagrams, duration_us);
+    peer->sent_kbps = kbps(peer, now.sent_bytes - start->sent_bytes,
+                           now.sent_datagrams - start->sent_datagrams, duration_us);
+    peer->rate_start = now;
+    peer->rate_us = peer->now_us;
+}
+
+static void advance_states(ph_peer* peer)
+{
+    const ph_net_client_state net = ph_net_client_get_state(peer->net);
+    if (net <= PH_NET_CLIENT_DISCONNECTED) {
+        explain_end(peer);
+    } else if (net == PH_NET_CLIENT_CONNECTED && peer->state == PH_PEER_STATE_CONNECTING) {
+        peer->state = PH_PEER_STATE_JOINING;
+    }
+}
+
+void ph_peer_tick(ph_peer* peer)
+{
+    const uint64_t now_us = now_of(peer);
+    peer->now_us = now_us > peer->now_us ? now_us : peer->now_us;
+    if (peer->state == PH_PEER_STATE_IDLE || has_stalled(peer)) {
+        return;
+    }
+    ph_net_client_advance(peer->net, peer->now_us); // what has waited in the socket comes now
+    receive(peer);
+    if (peer->state == PH_PEER_STATE_IDLE) {
+        return;
+    }
+    ph_net_client_tick(peer->net, peer->now_us);
+    advance_states(peer);
+    if (peer->state == PH_PEER_STATE_JOINING) {
+        ph_peer_admission_tick(peer);
+    }
+    if (peer->state == PH_PEER_STATE_JOINED) {
+        answer(peer);
+        ph_client_advance(peer->view, peer->now_us);
+    }
+    measure(peer);
+}
+
+bool ph_peer_wait(ph_peer* peer, uint64_t timeout_us)
+{
+    if (peer->socket == NULL) {
+        ph_socket_sleep(timeout_us);
+        return false;
+    }
+    return ph_socket_wait(peer->socket, timeout_us);
+}
+
+// ---- events
+
+static bool take_entity_event(ph_peer* peer, ph_peer_event* event)
+{
+    if (peer->view == NULL || !ph_client_poll(peer->view, &event->entity)) {
+        return false;
+    }
+    static const ph_peer_event_kind kinds[] = {
+        [PH_EVENT_ENTER] = PH_PEER_ENTERED,
+        [PH_EVENT_UPDATE] = PH_PEER_UPDATED,
+        [PH_EVENT_LEAVE] = PH_PEER_LEFT,
+    };
+    event->kind = kinds[event->entity.kind];
+    return true;
+}
+
+static bool take_message(ph_peer* peer, ph_peer_event* event)
+{
+    // Not before the CONNECTED, and what was left when it ended all the same.
+    const size_t size = peer->view != NULL ? ph_messages_receive(peer->messages, peer->message) : 0;
+    if (size == 0) {
+        return false;
+    }
+    event->kind = PH_PEER_MESSAGE;
+    event->bytes = peer->message;
+    event->size = size;
+    return true;
+}
+
+static void take_text(ph_peer* peer, ph_peer_event* event, const char* text)
+{
+    snprintf(peer->taken_text, sizeof peer->taken_text, "%s", text);
+    event->text = peer->taken_text;
+}
+
+bool ph_peer_next_event(ph_peer* peer, ph_peer_event* event)
+{
+    *event = (ph_peer_event){.text = ""};
+    if (peer->is_connected_due) {
+        peer->is_connected_due = false;
+        event->kind = PH_PEER_CONNECTED;
+        return true;
+    }
+    if (take_entity_event(peer, event) || take_message(peer, event)) {
+        return true;
+    }
+    if (peer->is_unsent_due) {
+        peer->is_unsent_due = false;
+        event->kind = PH_PEER_UNSENT;
+        take_text(peer, event, peer->unsent_text);
+        return true;
+    }
+    if (peer->is_end_due) {
+        peer->is_end_due = false;
+        *event = peer->end;
+        take_text(peer, event, peer->end_text);
+        return true;
+    }
+    return false;
+}
+
+// ---- questions
+
+ph_peer_state ph_peer_get_state(const ph_peer* peer)
+{
+    return peer->state;
+}
+
+ph_client* ph_peer_view(ph_peer* peer)
+{
+    return peer->view;
+}
+
+ph_result ph_peer_get_pose(const ph_peer* peer, ph_entity_id entity, ph_pose* pose)
+{
+    return peer->view != NULL ? ph_client_get_pose(peer->view, entity, pose) : PH_ERROR_STALE;
+}
+
+ph_entity_id ph_peer_find(const ph_peer* peer, uint64_t key)
+{
+    return peer->view != NULL ? ph_client_find(peer->view, key) : (ph_entity_id){0};
+}
+
+ph_result ph_peer_send(ph_peer* peer, const void* bytes, size_t size)
+{
+    return peer->state != PH_PEER_STATE_IDLE ? ph_messages_send(peer->messages, bytes, size)
+                                             : PH_ERROR_STALE;
+}
+
+uint32_t ph_peer_set_input(ph_peer* peer, const void* bytes, size_t size)
+{
+    if (peer->state == PH_PEER_STATE_IDLE ||
+        ph_messages_set_input(peer->messages, peer->input_number + 1, bytes, size) != PH_OK) {
+        return 0;
+    }
+    peer->has_new_input = true;
+    return ++peer->input_number;
+}
+
+uint32_t ph_peer_processed_input(const ph_peer* peer)
+{
+    return peer->messages != NULL ? ph_messages_processed_input(peer->messages) : 0;
+}
+
+ph_peer_stats ph_peer_get_stats(const ph_peer* peer)
+{
+    const ph_net_client_stats net = ph_net_client_get_stats(peer->net);
+    ph_peer_stats stats = {
+        .received_kbps = peer->received_kbps,
+        .sent_kbps = peer->sent_kbps,
+        .received_datagrams = net.received_datagrams - peer->net_start.received_datagrams,
+        .sent_datagrams = net.sent_datagrams - peer->net_start.sent_datagrams,
+        .unsent_datagrams = peer->unsent,
+        .refused_payloads = peer->refused_payloads,
+        .slot_count = peer->welcome.slots,
+        .tick_us = peer->welcome.tick_us,
+    };
+    if (peer->view != NULL) {
+        const ph_client_stats view = ph_client_get_stats(peer->view);
+        stats.rtt_ms = view.rtt_ms;
+        stats.loss = view.loss;
+        stats.entity_count = ph_client_entity_count(peer->view);
+    }
+    return stats;
+}
