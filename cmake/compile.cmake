@@ -51,7 +51,9 @@ endif()
 # ---- hardening: what makes a fault in memory harder to use -----------------------------------------
 
 # Where the system has it: ELF on Linux and the like. Not with sanitizers, which find more and do not go with
-# FORTIFY; not for Windows and WebAssembly, whose linkers have none of it.
+# FORTIFY; not for Windows and WebAssembly, whose linkers have none of it. All of it together takes 2 % more
+# instructions in a pinhole send (callgrind); no single flag stood out of the noise of the clock but FORTIFY at level 3,
+# which looks up sizes at run time: so it is level 2.
 option(PINHOLE_HARDENED "Stack protector, FORTIFY, RELRO, PIE and the like" ${PROJECT_IS_TOP_LEVEL})
 set(pinhole_harden_compile "")
 set(pinhole_harden_link "")
