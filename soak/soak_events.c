@@ -214,6 +214,7 @@ static void spawn(soak_stage* stage, int index, ph_rng* rng)
     entity->is_always = spawn.is_always_visible;
     entity->is_never = spawn.is_never_visible;
     entity->is_touched = true;
+    entity->is_disturbed = false;
     entity->once_changed = 0;
     for (int p = 0; p < soak_property_count(&stage->schema, spawn.class_index); ++p) {
         if (ph_rng_below(rng, 3) > 0) {
@@ -275,6 +276,16 @@ static bool is_owned(const soak_stage* stage, int index)
 
 // What becomes of a public entity while no judged player may see it is a secret. When it is shown again, the
 // event says what it is like.
+void soak_event_note(soak_stage* stage, const soak_event* event)
+{
+    const int index = event->target % SOAK_PUBLIC_MAX;
+    soak_entity* entity = &stage->entities[index];
+    if (event->kind == SOAK_WHISPER && stage->params.is_twin && entity->class_index >= 0 &&
+        is_hidden(entity) && !is_owned(stage, index)) {
+        entity->is_disturbed = true;
+    }
+}
+
 static void disturb(soak_stage* stage, int index, ph_rng* rng)
 {
     int64_t mm[3];
@@ -285,6 +296,7 @@ static void disturb(soak_stage* stage, int index, ph_rng* rng)
 
 static void show(soak_stage* stage, int index, ph_rng* rng)
 {
+    stage->entities[index].is_disturbed = false;
     int64_t mm[3];
     draw_place(stage, rng, mm);
     move(stage, index, mm);
@@ -302,7 +314,7 @@ static void whisper(soak_stage* stage, int index, ph_rng* rng)
     if (!stage->params.is_twin || entity->class_index < 0) {
         return;
     }
-    if (is_hidden(entity) && !is_owned(stage, public_index)) {
+    if (entity->is_disturbed && !is_owned(stage, public_index)) {
         disturb(stage, public_index, rng);
     }
     for (int p = 0; p < soak_property_count(&stage->schema, entity->class_index); ++p) {
@@ -379,7 +391,7 @@ static void change_own(soak_stage* stage, soak_player* player, ph_rng* rng)
     const int index = ph_random_below(rng, stage->params.public_count);
     // The owner would know what a hidden one is like.
     const bool is_none = ph_rng_below(rng, 4) == 0 || stage->entities[index].class_index < 0 ||
-                         (stage->params.is_twin && is_hidden(&stage->entities[index]));
+                         stage->entities[index].is_disturbed;
     const ph_entity_id id = is_none ? (ph_entity_id){0} : stage->entities[index].id;
     check(stage, ph_viewer_set_entity(stage->world, player->viewer, id),
           stage->server_memory.failures, "another own entity");

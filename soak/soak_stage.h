@@ -94,8 +94,9 @@ typedef struct soak_entity {
     uint32_t seen_by;
     bool is_always;
     bool is_never;
-    bool is_touched;  // since the last note
-    uint32_t blocked; // by player: the game says no
+    bool is_disturbed; // while it was hidden, in the twin with secrets; noted in both
+    bool is_touched;   // since the last note
+    uint32_t blocked;  // by player: the game says no
     int32_t blocked_since[SOAK_PLAYERS_MAX];
     uint64_t once_changed; // of what is sent once: changed since the spawn
     uint64_t hashes[SOAK_PROPERTIES_MAX];
@@ -222,7 +223,8 @@ typedef struct soak_stage {
     // Since the last time that everything was empty: what memory may have grown for.
     soak_peaks peaks;
     soak_peaks empty_peaks;
-    int resting_of[SOAK_CLASSES_MAX]; // despawned since the last tick: their places are not free yet
+    int resting_of
+        [SOAK_CLASSES_MAX]; // despawned since the last tick: their places are not free yet
     // A call had no memory: room that was made for some of it stays, and is used later.
     bool has_partial_growth;
     int64_t empty_bytes; // then; 0: never yet
@@ -259,6 +261,8 @@ void soak_use_keys(soak_stage* stage);
 
 void soak_event_apply(soak_stage* stage, const soak_event* event);
 bool soak_event_is_late(const soak_event* event); // between the tick and the sends
+// What both twins know of a whisper.
+void soak_event_note(soak_stage* stage, const soak_event* event);
 void soak_make_empty(soak_stage* stage);
 void soak_note_peaks(soak_stage* stage);
 void soak_note_viewer(soak_stage* stage, const soak_player* player, bool is_added);
