@@ -293,8 +293,11 @@ static void apply_events(soak_stage* stage, const soak_event* first, const soak_
                          bool is_late)
 {
     for (const soak_event* event = first; event < last && !stage->is_over; ++event) {
-        if (soak_event_is_late(event) == is_late &&
-            (stage->has_secrets || !soak_is_secret_event(event))) {
+        if (soak_event_is_late(event) != is_late) {
+            continue;
+        }
+        soak_event_note(stage, event);
+        if (stage->has_secrets || !soak_is_secret_event(event)) {
             soak_event_apply(stage, event);
         }
     }

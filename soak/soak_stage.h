@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 // One deployment while it runs, and the model beside it. soak_stage.c builds it and makes steps,
-// soak_events.c does what events say, soak_player.c is the clients' side, soak_judge.c compares.
+// soak_events.c and soak_entities.c do what events say, soak_player.c is the clients' side, soak_judge.c compares.
 //
 // The model never asks the library what it should find: it keeps what was set, which entities live, where
 // they are and who may see them, and the wire's bits. What an entity was like at an earlier send is in
@@ -94,8 +94,9 @@ typedef struct soak_entity {
     uint32_t seen_by;
     bool is_always;
     bool is_never;
-    bool is_touched;  // since the last note
-    uint32_t blocked; // by player: the game says no
+    bool is_disturbed; // while it was hidden, in the twin with secrets; noted in both
+    bool is_touched;   // since the last note
+    uint32_t blocked;  // by player: the game says no
     int32_t blocked_since[SOAK_PLAYERS_MAX];
     uint64_t once_changed; // of what is sent once: changed since the spawn
     uint64_t hashes[SOAK_PROPERTIES_MAX];
@@ -222,7 +223,8 @@ typedef struct soak_stage {
     // Since the last time that everything was empty: what memory may have grown for.
     soak_peaks peaks;
     soak_peaks empty_peaks;
-    int resting_of[SOAK_CLASSES_MAX]; // despawned since the last tick: their places are not free yet
+    int resting_of
+        [SOAK_CLASSES_MAX]; // despawned since the last tick: their places are not free yet
     // A call had no memory: room that was made for some of it stays, and is used later.
     bool has_partial_growth;
     int64_t empty_bytes; // then; 0: never yet
@@ -255,13 +257,25 @@ uint32_t soak_secret_sees(const soak_stage* stage);
 // libsodium draws from this stage from now on.
 void soak_use_keys(soak_stage* stage);
 
+// ---- soak_entities.c
+
+// A call has failed: only for want of memory, and only if an allocation did fail since.
+void soak_check(soak_stage* stage, ph_result result, uint64_t failures, const char* what);
+void soak_draw_place(const soak_stage* stage, ph_rng* rng, int64_t mm[3]);
+void soak_spawn(soak_stage* stage, int index, ph_rng* rng);
+void soak_despawn(soak_stage* stage, int index);
+void soak_whisper(soak_stage* stage, int index, ph_rng* rng);
+void soak_apply_to_entity(soak_stage* stage, const soak_event* event, ph_rng* rng);
+// What both twins know of a whisper.
+void soak_event_note(soak_stage* stage, const soak_event* event);
+void soak_note_peaks(soak_stage* stage);
+void soak_note_viewer(soak_stage* stage, const soak_player* player, bool is_added);
+
 // ---- soak_events.c
 
 void soak_event_apply(soak_stage* stage, const soak_event* event);
 bool soak_event_is_late(const soak_event* event); // between the tick and the sends
 void soak_make_empty(soak_stage* stage);
-void soak_note_peaks(soak_stage* stage);
-void soak_note_viewer(soak_stage* stage, const soak_player* player, bool is_added);
 
 // ---- soak_player.c
 
@@ -294,12 +308,18 @@ void soak_note_glances(soak_stage* stage);
 void soak_note_eyes(soak_stage* stage); // after a tick
 // A client has applied a packet that was sent at that step.
 void soak_judge_packet(soak_stage* stage, soak_player* player, int32_t sent_step);
-// After each step.
-void soak_judge_waits(soak_stage* stage);
 // Whether the client has exactly what it should; why says where it does not.
 bool soak_is_equal(const soak_stage* stage, const soak_player* player, char why[200]);
 bool soak_is_judged(const soak_stage* stage, const soak_player* player);
+// Whether a property is told to a player at all.
+bool soak_is_for(const ph_property_def* def, const soak_player* player, bool is_its_own);
+// Whether an entity is the player's own now.
+bool soak_is_present_own(const soak_stage* stage, const soak_player* player, int index);
 
+// ---- soak_meter.c
+
+// After each step.
+void soak_judge_waits(soak_stage* stage);
 void soak_meter_begin(soak_meter* meter, int64_t rate, int64_t depth_bits, uint64_t now_us);
 void soak_meter_change(soak_meter* meter, int64_t rate, int64_t depth_bits, uint64_t now_us);
 void soak_meter_pass(soak_stage* stage, soak_player* player, size_t wire_bytes);
