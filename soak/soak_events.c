@@ -257,6 +257,43 @@ static void set_some(soak_stage* stage, int index, ph_rng* rng)
 
 // What differs between the twins of a public entity: references to secrets, and what is for a secret
 // audience.
+static bool is_hidden(const soak_entity* entity)
+{
+    return entity->is_never || entity->seen_by == 0;
+}
+
+static bool is_owned(const soak_stage* stage, int index)
+{
+    for (int i = 0; i < SOAK_PLAYERS_MAX; ++i) {
+        const soak_player* player = &stage->players[i];
+        if (player->own == index && player->own_incarnation == stage->entities[index].incarnation) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// What becomes of a public entity while no judged player may see it is a secret. When it is shown again, the
+// event says what it is like.
+static void disturb(soak_stage* stage, int index, ph_rng* rng)
+{
+    int64_t mm[3];
+    draw_place(stage, rng, mm);
+    move(stage, index, mm);
+    set_some(stage, index, rng);
+}
+
+static void show(soak_stage* stage, int index, ph_rng* rng)
+{
+    int64_t mm[3];
+    draw_place(stage, rng, mm);
+    move(stage, index, mm);
+    for (int p = 0; p < soak_property_count(&stage->schema, stage->entities[index].class_index);
+         ++p) {
+        set_property(stage, index, p, rng);
+    }
+}
+
 static void whisper(soak_stage* stage, int index, ph_rng* rng)
 {
     const int public_index = index % SOAK_PUBLIC_MAX;
@@ -264,6 +301,9 @@ static void whisper(soak_stage* stage, int index, ph_rng* rng)
     const int secret = SOAK_PUBLIC_MAX + ph_random_below(rng, stage->params.public_count);
     if (!stage->params.is_twin || entity->class_index < 0) {
         return;
+    }
+    if (is_hidden(entity) && !is_owned(stage, public_index)) {
+        disturb(stage, public_index, rng);
     }
     for (int p = 0; p < soak_property_count(&stage->schema, entity->class_index); ++p) {
         const ph_property_def* def = soak_property(&stage->schema, entity->class_index, p);
@@ -305,7 +345,8 @@ static void apply_to_entity(soak_stage* stage, const soak_event* event, ph_rng* 
         draw_place(stage, rng, mm);
         move(stage, index, mm);
         return;
-    case SOAK_VISIBILITY:
+    case SOAK_VISIBILITY: {
+        const bool was_hidden = is_hidden(entity);
         entity->seen_by =
             ph_rng_below(rng, 3) == 0 && index < SOAK_PUBLIC_MAX ? 0 : draw_mask(stage, index, rng);
         entity->is_always = ph_rng_below(rng, 12) == 0;
@@ -315,7 +356,11 @@ static void apply_to_entity(soak_stage* stage, const soak_event* event, ph_rng* 
               ph_world_set_visibility(stage->world, entity->id, entity->seen_by, entity->is_always,
                                       entity->is_never),
               stage->server_memory.failures, "a change of visibility");
+        if (was_hidden && !is_hidden(entity)) {
+            show(stage, index, rng);
+        }
         return;
+    }
     case SOAK_BLOCK: {
         const int player = ph_random_below(rng, SOAK_PLAYERS_MAX);
         entity->blocked ^= 1u << player;
@@ -332,7 +377,9 @@ static void apply_to_entity(soak_stage* stage, const soak_event* event, ph_rng* 
 static void change_own(soak_stage* stage, soak_player* player, ph_rng* rng)
 {
     const int index = ph_random_below(rng, stage->params.public_count);
-    const bool is_none = ph_rng_below(rng, 4) == 0 || stage->entities[index].class_index < 0;
+    // The owner would know what a hidden one is like.
+    const bool is_none = ph_rng_below(rng, 4) == 0 || stage->entities[index].class_index < 0 ||
+                         (stage->params.is_twin && is_hidden(&stage->entities[index]));
     const ph_entity_id id = is_none ? (ph_entity_id){0} : stage->entities[index].id;
     check(stage, ph_viewer_set_entity(stage->world, player->viewer, id),
           stage->server_memory.failures, "another own entity");

@@ -218,7 +218,9 @@ void soak_player_join(soak_stage* stage, soak_player* player, uint64_t draw)
     }
     player->def = draw_viewer(stage, player, &rng);
     const int own = ph_random_below(&rng, stage->params.public_count);
-    if (ph_rng_below(&rng, 3) > 0 && stage->entities[own].class_index >= 0) {
+    const bool is_hidden = stage->entities[own].is_never || stage->entities[own].seen_by == 0;
+    if (ph_rng_below(&rng, 3) > 0 && stage->entities[own].class_index >= 0 &&
+        !(stage->params.is_twin && is_hidden)) {
         player->own = own;
         player->own_incarnation = stage->entities[own].incarnation;
         player->def.entity = stage->entities[own].id;

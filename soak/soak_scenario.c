@@ -113,7 +113,7 @@ typedef struct share {
 static const share shares[] = {
     {SOAK_WALK, 600, false},  {SOAK_SET, 260, false},    {SOAK_TELEPORT, 10, false},
     {SOAK_SPAWN, 40, false},  {SOAK_DESPAWN, 16, false}, {SOAK_VISIBILITY, 24, false},
-    {SOAK_BLOCK, 6, false},   {SOAK_WHISPER, 40, false}, {SOAK_JOIN, 16, true},
+    {SOAK_BLOCK, 6, false},   {SOAK_WHISPER, 60, false}, {SOAK_JOIN, 16, true},
     {SOAK_LEAVE, 1, true},    {SOAK_KICK, 1, true},      {SOAK_VANISH, 1, true},
     {SOAK_STALL, 2, true},    {SOAK_LEAP, 1, true},      {SOAK_LIE, 1, true},
     {SOAK_FLOOD, 3, true},    {SOAK_NETWORK, 3, true},   {SOAK_PARTITION, 2, true},

@@ -87,11 +87,13 @@ OUTSIDE = {
     "net": ["public", "src/base", "src/tools"],
     "bus": ["public", "src/base"],
     "kit": ["public", "src/base", "src/tools"],
-    "app": ["public", "net", "bus", "kit"],
+    # A deployment on simulated time, and a model beside it.
+    "soak": ["public", "net", "kit", "src/base", "src/tools"],
+    "app": ["public", "net", "bus", "kit", "soak"],
     "examples": ["public", "net", "bus", "kit"],
     "web": ["public", "net", "bus", "kit"],
     "test/consumer": ["public"],
-    "test": ["public", "net", "bus", "kit", "src/*"],
+    "test": ["public", "net", "bus", "kit", "soak", "src/*"],
     "fuzz": ["public", "net", "bus", "kit", "src/*", "test"],
     "tools": [], # a clock for tools/chaos, which is loaded before the C library
     # bench links into the program, so it sees the program's table of commands.

@@ -362,7 +362,7 @@ static uint64_t hash_of_despawns(bool is_set, ph_scheduler scheduler)
     return ph_hash_value(&e.packets);
 }
 
-static void what_is_hidden_elsewhere_changes_no_rank(void** state)
+static void what_is_hidden_elsewhere_changes_no_packet(void** state)
 {
     (void)state;
     const ph_scheduler schedulers[] = {ph_scheduler_score(), ph_scheduler_buckets(),
@@ -413,7 +413,7 @@ int main(void)
         cmocka_unit_test(when_something_changed_while_it_was_hidden_is_a_secret),
         cmocka_unit_test(what_only_an_owner_knows_ends_with_owning),
         cmocka_unit_test(what_is_hidden_elsewhere_hurries_no_reference),
-        cmocka_unit_test(what_is_hidden_elsewhere_changes_no_rank),
+        cmocka_unit_test(what_is_hidden_elsewhere_changes_no_packet),
         cmocka_unit_test(the_game_refuses_what_is_always_seen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
