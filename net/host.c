@@ -341,6 +341,9 @@ bool ph_host_next_event(ph_host* host, ph_net_event* event)
     }
     if (event->kind == PH_NET_DISCONNECTED) {
         ph_host_session_end(host, event->client);
+        if (event->end == PH_NET_END_TAKEN_OVER) {
+            ph_host_admission_take_over(host, event->client);
+        }
         event->reason = ph_host_admission_end(host, event->client);
     }
     return true;

@@ -353,6 +353,15 @@ void ph_host_admission_tick(ph_host* host, int client, uint64_t now_us)
     }
 }
 
+void ph_host_admission_take_over(const ph_host* host, int client)
+{
+    static const char text[] = "taken over: the same client id has connected anew";
+    ph_host_admission* it = at(host, client);
+    if (it->code == PH_REFUSAL_NONE) {
+        keep_reason(it, PH_REFUSAL_TAKEN_OVER, (const uint8_t*)text, sizeof text - 1);
+    }
+}
+
 const char* ph_host_admission_end(ph_host* host, int client)
 {
     ph_host_admissions* all = &host->admissions;

@@ -76,6 +76,9 @@ void ph_host_admission_tick(ph_host* host, int client, uint64_t now_us);
 void ph_host_admission_refuse(const ph_host* host, int client, uint64_t now_us, ph_refusal reason,
                               const char* text);
 
+// Its player has come anew, and it has gone. Unless it was refused before, that is the reason.
+void ph_host_admission_take_over(const ph_host* host, int client);
+
 // The client has gone. @return Why, or "". Valid until the next one.
 const char* ph_host_admission_end(ph_host* host, int client);
 

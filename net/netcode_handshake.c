@@ -163,7 +163,7 @@ static ph_net_refusal admit(ph_net_server* server, request* now)
         return refusal;
     }
     if (old >= 0) {
-        ph_net_server_end(server, old, PH_NET_END_TIMED_OUT);
+        ph_net_server_end(server, old, PH_NET_END_TAKEN_OVER);
     }
     if (server->slots.free_count == 0 && old >= 0) {
         return PH_NET_REFUSAL_FULL; // no answer: the slot is free when its event is taken, and the client asks again

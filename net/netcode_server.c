@@ -416,6 +416,7 @@ const char* ph_net_end_name(ph_net_end reason)
         [PH_NET_END_CLIENT] = "client",
         [PH_NET_END_TIMED_OUT] = "timed_out",
         [PH_NET_END_SERVER] = "server",
+        [PH_NET_END_TAKEN_OVER] = "taken_over",
     };
     return (unsigned)reason < PH_NET_END_COUNT ? names[reason] : "unknown";
 }

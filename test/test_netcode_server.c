@@ -350,7 +350,7 @@ static void a_player_that_fell_silent_comes_anew(void** state)
     come_anew(x, 1);
     assert_int_equal(stage_state(x, 1), PH_NET_CLIENT_CONNECTED);
     const ph_net_event end = stage_expect_event(x, PH_NET_DISCONNECTED);
-    assert_int_equal(end.end, PH_NET_END_TIMED_OUT);
+    assert_int_equal(end.end, PH_NET_END_TAKEN_OVER);
     assert_int_equal(end.client, 0);
     const ph_net_event begin = stage_expect_event(x, PH_NET_CONNECTED);
     assert_int_equal(begin.client_id, STAGE_FIRST_ID);

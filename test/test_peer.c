@@ -6,6 +6,8 @@
 
 #include "support/host_stage.h"
 
+#include "net/host_state.h"
+#include "net/netcode_server_state.h"
 #include "net/peer_state.h"
 
 #include <pinhole/net/peer.h>
@@ -402,6 +404,31 @@ static void peer_connects_again(void** state)
     host_stage_close(&s);
 }
 
+// The player's program has crashed: its ghost is silent, and the player comes back with a new token.
+static void player_takes_over_from_its_ghost(void** state)
+{
+    (void)state;
+    host_stage s;
+    player ghost;
+    player p;
+    host_stage_open(&s, NULL, PH_PROFILE_PINHOLE, NULL);
+    begin(&s, &ghost);
+    await_all(&s, &ghost);
+    host_stage_tick(&s);
+    const uint64_t silent_us = 2000000;
+    s.host->server->slots.slots[0].received_us -= silent_us; // as if it had been
+    begin(&s, &p);
+    await_all(&s, &p);
+    assert_int_equal(s.ended, 1);
+    assert_int_equal(s.end, PH_NET_END_TAKEN_OVER);
+    assert_string_equal(s.reason, "taken over: the same client id has connected anew");
+    assert_int_equal(ph_host_get_stats(s.host).refused_clients[PH_REFUSAL_TAKEN_OVER], 1);
+    assert_int_equal(ph_host_client_count(s.host), 1);
+    finish(&p);
+    finish(&ghost);
+    host_stage_close(&s);
+}
+
 // ---- what is wrong with calls
 
 static void wrong_tokens_and_defs_are_explained(void** state)
@@ -512,6 +539,7 @@ int main(void)
         cmocka_unit_test(game_says_why_later),
         cmocka_unit_test(server_that_stops_ends_the_connection),
         cmocka_unit_test(peer_connects_again),
+        cmocka_unit_test(player_takes_over_from_its_ghost),
         cmocka_unit_test(wrong_tokens_and_defs_are_explained),
         cmocka_unit_test(warm_tick_takes_no_memory),
         cmocka_unit_test(missing_memory_is_explained_to_both),

@@ -565,6 +565,21 @@ static void input_goes_at_its_rate(void** state)
     teardown(&s);
 }
 
+// The datagram that it went with may be lost, and nothing else need happen for long.
+static void input_is_repeated_until_it_is_known_to_be_processed(void** state)
+{
+    (void)state;
+    stage s;
+    setup(&s);
+    join(&s);
+    play(&s, 10);
+    s.plain_payloads = 0;
+    assert_int_equal(ph_peer_set_input(s.peer, "x", 1), 1);
+    play(&s, 50); // a second
+    assert_in_range(s.plain_payloads, 9, 12);
+    teardown(&s);
+}
+
 static void rates_are_those_of_the_last_second(void** state)
 {
     (void)state;
@@ -595,6 +610,7 @@ int main(void)
         cmocka_unit_test(server_that_is_not_there_is_told),
         cmocka_unit_test(unsent_datagrams_are_told_once_a_second),
         cmocka_unit_test(input_goes_at_its_rate),
+        cmocka_unit_test(input_is_repeated_until_it_is_known_to_be_processed),
         cmocka_unit_test(rates_are_those_of_the_last_second),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

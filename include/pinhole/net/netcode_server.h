@@ -210,10 +210,11 @@ typedef enum ph_net_event_kind {
 
 /// Why a connection ended.
 typedef enum ph_net_end {
-    PH_NET_END_NONE = 0,  ///< it has not
-    PH_NET_END_CLIENT,    ///< the client said so
-    PH_NET_END_TIMED_OUT, ///< nothing came for too long
-    PH_NET_END_SERVER,    ///< disconnected, or stopped, by the program
+    PH_NET_END_NONE = 0,   ///< it has not
+    PH_NET_END_CLIENT,     ///< the client said so
+    PH_NET_END_TIMED_OUT,  ///< nothing came for too long
+    PH_NET_END_SERVER,     ///< disconnected, or stopped, by the program
+    PH_NET_END_TAKEN_OVER, ///< had fallen silent, and its player has come anew: replace_silent_ms
     PH_NET_END_COUNT
 } ph_net_end;
 
