@@ -338,8 +338,9 @@ def compare_servers(folder, key):
             processes = [good_bots(alone), good_bots(shared)]
             shared.metric("pinhole_clients", 20)
             others = Troublemakers(shared)
-            found = shared.metric("pinhole_clients", 20 + others.ALL)
-            expect(found == 20 + others.ALL, f"faults: {found} clients of {20 + others.ALL}")
+            # Connections that began: on a busy machine the good ones may have left before the last bad one is there.
+            found = shared.metric("pinhole_clients_connected_total", 20 + others.ALL)
+            expect(found >= 20 + others.ALL, f"faults: {found} connections of {20 + others.ALL}")
             others.misbehave()
             quiet, disturbed = (figures_of(one, name) for one, name in zip(processes, ("quiet", "disturbed")))
             ran_s, waited_s = seconds_of_cpu(shared)
