@@ -10,6 +10,10 @@ enable_testing()
 file(GLOB fuzz_sources CONFIGURE_DEPENDS fuzz/fuzz_*.c)
 file(GLOB fuzz_support CONFIGURE_DEPENDS fuzz/support/*.c)
 
+if(NOT TARGET pinhole_soak)
+    list(FILTER fuzz_sources EXCLUDE REGEX "/fuzz_soak_[a-z_]+\\.c$")
+endif()
+
 # Compiled once for all targets.
 if(fuzz_support)
     add_library(pinhole_fuzz_support STATIC EXCLUDE_FROM_ALL ${fuzz_support})
@@ -23,6 +27,9 @@ function(pinhole_fuzz_program program)
     pinhole_compile(${program})
     target_include_directories(${program} PRIVATE fuzz)
     target_link_libraries(${program} PRIVATE $<TARGET_NAME_IF_EXISTS:pinhole_fuzz_support> pinhole_inside)
+    if(program MATCHES "_soak_")
+        target_link_libraries(${program} PRIVATE pinhole_soak)
+    endif()
     # libFuzzer's entry point has no header to be declared in.
     if(pinhole_has_gnu_flags)
         target_compile_options(${program} PRIVATE -Wno-missing-prototypes)

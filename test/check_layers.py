@@ -97,7 +97,7 @@ OUTSIDE = {
     "web": ["public", "net", "bus", "kit"],
     "test/consumer": ["public"],
     "test": ["public", "net", "bus", "kit", "soak", "src/*"],
-    "fuzz": ["public", "net", "bus", "kit", "src/*", "test"],
+    "fuzz": ["public", "net", "bus", "kit", "soak", "src/*", "test"],
     "tools": [], # a clock for tools/chaos, which is loaded before the C library
     # bench links into the program, so it sees the program's table of commands.
     "bench": ["public", "net", "bus", "kit", "src/*", "app"],
