@@ -11,8 +11,9 @@
 
 #include <pinhole/net/netcode_common.h>
 
-// Names the protocol of `pinhole serve`, so that tokens for other games are refused.
-#define APP_PROTOCOL_ID UINT64_C(0x70696e686f6c6531)
+// The protocol of `pinhole serve`, `bots` and `token`: that of a ph_host_def as its default has it, so that
+// `pinhole token` makes tokens for a game's own host, too.
+#define APP_PROTOCOL_ID UINT64_C(0)
 
 // Reads a key. The file must be a regular one or a pipe, as by '--key <(command)'. Of a regular one, group and
 // others may have no rights; only below $CREDENTIALS_DIRECTORY the group may read it, as systemd may show it.

@@ -20,7 +20,8 @@ static void demand(bool is_so)
 static void put_right(uint8_t* bytes, size_t size)
 {
     if (size >= PH_SPENT_RECORD_SIZE) {
-        ph_spent_put_header(bytes, ph_number_at(bytes + 16, 8));
+        ph_spent_put_header(bytes, ph_number_at(bytes + 16, 8),
+                            (uint32_t)ph_number_at(bytes + 12, 4));
     }
     for (size_t at = PH_SPENT_RECORD_SIZE; at + PH_SPENT_RECORD_SIZE <= size;
          at += PH_SPENT_RECORD_SIZE) {

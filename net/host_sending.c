@@ -112,8 +112,11 @@ void ph_host_session_pay(const ph_host* host, ph_host_session* session, size_t s
 static int piece_max(const ph_host_session* session)
 {
     enum { LEAST = 32, HEAD = 6 };
-    const int64_t bits =
-        session->burst_bits != 0 ? session->burst_bits : session->meter.bits_per_second;
+    // No more than a second pays for: the client waits for each.
+    const int64_t second_bits = session->meter.bits_per_second;
+    const int64_t bits = session->burst_bits != 0 && session->burst_bits < second_bits
+                             ? session->burst_bits
+                             : second_bits;
     const int64_t most = bits / 8 - session->header_bytes - PH_HOST_ENVELOPE_BYTES - HEAD - LEAST;
     if (session->meter.bits_per_second == 0 || most > PH_ADMISSION_PIECE_MAX) {
         return PH_ADMISSION_PIECE_MAX;

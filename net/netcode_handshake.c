@@ -158,6 +158,9 @@ static ph_net_refusal admit(ph_net_server* server, request* now)
     if (there != old && there >= 0) {
         return PH_NET_REFUSAL_ADDRESS_CONNECTED; // of another player
     }
+    if (old >= 0 && memcmp(server->slots.slots[old].tag, now->tag, PH_NETCODE_TAG_SIZE) == 0) {
+        return PH_NET_REFUSAL_TOKEN_USED; // its own, maybe recorded and played again
+    }
     const ph_net_refusal refusal = use_token(server, now);
     if (refusal != PH_NET_REFUSAL_NONE) {
         return refusal;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// What a server has of its spent-tokens file: read at creation, written anew at the start and when most of it has
-// expired, one record more for each connection.
+// What a server has of its spent-tokens file: read at creation, written anew without what has expired at the start,
+// one record more for each connection. While the server runs no more is written than that: the tick waits for it.
 
 #include "net/netcode_server_state.h"
 
@@ -15,8 +15,7 @@
 
 enum {
     RECORDS_MAX = 1 << 20, // for which there is room in memory beside the tokens of this run
-    // Beyond so many records for each that is remembered the file is written anew.
-    RECORDS_PER_TOKEN = 4,
+    RETRY_US = 1000000,    // a file that could not be written is not tried again before
 };
 
 // ---- creation
@@ -93,6 +92,11 @@ static ph_result take_records(ph_net_server* server, const ph_check* call, const
         add_record(server, &record);
     }
     server->oldest_token_us = reader.since_us;
+    server->spent_dropped_s = reader.dropped_s;
+    if (reader.dropped_s > server->used_tokens.forgotten.expire_s) {
+        server->used_tokens.forgotten =
+            (ph_token_age){.expire_s = reader.dropped_s, .made_us = UINT64_MAX, .is_dated = true};
+    }
     server->is_spent_file_incomplete = kind == PH_SPENT_NEW || reader.damaged_count > 0;
     if (reader.damaged_count > 0) {
         (void)ph_fail(call, PH_ERROR_VALUE, FIELD,
@@ -145,18 +149,30 @@ static bool next_spent(void* context, ph_spent_record* record)
     return false;
 }
 
-// Without what was forgotten too early it would say too little: then it grows.
-static bool may_rewrite(const ph_net_server* server)
+// Of those that next_spent() leaves out; one that never expires is never left out.
+static uint32_t last_dropped(const ph_net_server* server)
 {
-    return server->used_tokens.forgotten.expire_s <= server->unix_s;
+    uint64_t last_s = server->spent_dropped_s;
+    for (int i = 0; i < server->used_tokens.count; ++i) {
+        const ph_used_token* token = &server->used_tokens.tokens[i];
+        if (token->is_noted && token->expire_s <= server->unix_s && token->expire_s > last_s) {
+            last_s = token->expire_s;
+        }
+    }
+    const uint64_t forgotten_s = server->used_tokens.forgotten.expire_s;
+    last_s = forgotten_s > last_s ? forgotten_s : last_s;
+    return last_s < UINT32_MAX ? (uint32_t)last_s : UINT32_MAX;
 }
 
 static bool rewrite(ph_net_server* server)
 {
     going_over now = {.server = server};
-    if (!ph_spent_file_rewrite(&server->spent_file, server->oldest_token_us, next_spent, &now)) {
+    const uint32_t dropped_s = last_dropped(server);
+    if (!ph_spent_file_rewrite(&server->spent_file, server->oldest_token_us, dropped_s, next_spent,
+                               &now)) {
         return false;
     }
+    server->spent_dropped_s = dropped_s;
     server->is_spent_file_incomplete = false;
     return true;
 }
@@ -177,19 +193,29 @@ static bool report(ph_net_server* server, bool is_written, const char* function)
 
 void ph_net_server_start_spent(ph_net_server* server, uint64_t start_us)
 {
-    if (server->spent_file.path == NULL || server->is_spent_file_incomplete) {
+    // A file that says it begins in the future was made by a clock that was wrong.
+    if (server->spent_file.path == NULL || server->is_spent_file_incomplete ||
+        server->oldest_token_us > start_us) {
         server->oldest_token_us = start_us;
     }
-    if (server->spent_file.path != NULL &&
-        (server->is_spent_file_incomplete || may_rewrite(server))) {
-        report(server, rewrite(server), "ph_net_server_start");
+    if (server->spent_file.path != NULL) {
+        const bool is_written = rewrite(server);
+        if (server->is_spent_file_incomplete) {
+            report(server, is_written, "ph_net_server_start");
+        }
     }
 }
 
 static bool add(ph_net_server* server, const ph_used_token* used)
 {
-    if (server->is_spent_file_incomplete && !rewrite(server)) {
-        return false; // what is not said to be missing must not be missing
+    if (server->is_spent_file_incomplete) {
+        // What is not said to be missing must not be missing.
+        if (server->now_us < server->spent_retry_us || !rewrite(server)) {
+            server->spent_retry_us = server->now_us < server->spent_retry_us
+                                         ? server->spent_retry_us
+                                         : server->now_us + RETRY_US;
+            return false;
+        }
     }
     ph_spent_record record = {.expire_s = used->expire_s};
     memcpy(record.tag, used->tag, PH_NETCODE_TAG_SIZE);
@@ -203,9 +229,5 @@ bool ph_net_server_note_spent(ph_net_server* server, ph_used_token* used)
         return true;
     }
     used->is_noted = report(server, add(server, used), "ph_net_server_receive");
-    const uint64_t most = (uint64_t)server->used_tokens.capacity * RECORDS_PER_TOKEN;
-    if (file->record_count > most && may_rewrite(server)) {
-        (void)rewrite(server); // it grows until that succeeds
-    }
     return used->is_noted;
 }

@@ -50,6 +50,8 @@ struct ph_net_server {
     ph_spent_file spent_file; // {0}: none
     bool
         is_spent_file_incomplete; // new or damaged: of tokens made before the start it knows too little
+    uint32_t spent_dropped_s;     // as in its header
+    uint64_t spent_retry_us;      // when it is tried again after a failure
 
     // Without what the slots have counted themselves. Threads that open add to refused.
     ph_net_server_stats stats;

@@ -53,10 +53,10 @@ static bool is_whole(const uint8_t bytes[PH_SPENT_RECORD_SIZE])
     return ph_number_at(bytes + PH_SPENT_RECORD_SIZE - 8, 8) == check_of(bytes);
 }
 
-void ph_spent_put_header(uint8_t bytes[PH_SPENT_RECORD_SIZE], uint64_t since_us)
+void ph_spent_put_header(uint8_t bytes[PH_SPENT_RECORD_SIZE], uint64_t since_us, uint32_t dropped_s)
 {
     uint8_t* at = ph_put_bytes(bytes, MARK, 8);
-    at = ph_put_u32(ph_put_u32(at, PH_SPENT_VERSION), 0);
+    at = ph_put_u32(ph_put_u32(at, PH_SPENT_VERSION), dropped_s);
     ph_put_u64(at, since_us);
     put_check(bytes);
 }
@@ -86,6 +86,7 @@ ph_spent_kind ph_spent_reader_begin(ph_spent_reader* reader, const void* bytes, 
     }
     reader->damaged_count = is_whole(header) ? 0 : 1;
     reader->since_us = ph_number_at(header + 16, 8);
+    reader->dropped_s = (uint32_t)ph_number_at(header + 12, 4);
     reader->at = header + PH_SPENT_RECORD_SIZE;
     reader->end = header + size;
     return PH_SPENT_GOOD;
@@ -128,6 +129,13 @@ static bool lock(int number)
     return true;
 }
 
+static bool is_at_path(int number, const char* path)
+{
+    (void)number;
+    (void)path; // an open file cannot be replaced
+    return true;
+}
+
 static int64_t size_of(int number)
 {
     return _filelengthi64(number);
@@ -140,7 +148,9 @@ static long read_some(int number, uint8_t* bytes, size_t size)
 
 static long write_some(int number, const uint8_t* bytes, size_t size, int64_t place)
 {
-    return _lseeki64(number, place, SEEK_SET) < 0 ? -1 : _write(number, bytes, (unsigned)size);
+    return number < 0 || _lseeki64(number, place, SEEK_SET) < 0
+               ? -1
+               : _write(number, bytes, (unsigned)size);
 }
 
 static void remove_path(const char* path)
@@ -167,7 +177,7 @@ static bool replace(ph_spent_file* file, const char* new_path, int number)
 
 static int open_path(const char* path, bool is_new)
 {
-    const int flags = O_RDWR | O_CREAT | O_CLOEXEC | (is_new ? O_EXCL : 0);
+    const int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | (is_new ? O_EXCL : 0);
     return open(path, flags, S_IRUSR | S_IWUSR);
 }
 
@@ -179,6 +189,15 @@ static void close_number(int number)
 static bool lock(int number)
 {
     return flock(number, LOCK_EX | LOCK_NB) == 0;
+}
+
+// Whether the path still names the open file: its owner may have put a new one there before we had the lock.
+static bool is_at_path(int number, const char* path)
+{
+    struct stat open;
+    struct stat named;
+    return fstat(number, &open) == 0 && stat(path, &named) == 0 && open.st_dev == named.st_dev &&
+           open.st_ino == named.st_ino;
 }
 
 static int64_t size_of(int number)
@@ -207,7 +226,7 @@ static bool flush(int number)
     return fsync(number) == 0;
 }
 
-// The new one is locked before it has the name: at no time could another server take the name.
+// The new one is locked before it has the name; a server that has opened the old one finds out by is_at_path().
 static bool replace(ph_spent_file* file, const char* new_path, int number)
 {
     if (rename(new_path, file->path) != 0) {
@@ -281,7 +300,7 @@ ph_result ph_spent_file_open(ph_spent_file* file, const char* path, const ph_all
         file->number = open_path(path, false);
         result = file->number >= 0 ? PH_OK : PH_ERROR_SYSTEM;
     }
-    if (result == PH_OK && !lock(file->number)) {
+    if (result == PH_OK && !(lock(file->number) && is_at_path(file->number, path))) {
         result = PH_ERROR_TAKEN;
     }
     if (result == PH_OK) {
@@ -338,11 +357,11 @@ bool ph_spent_file_add(ph_spent_file* file, const ph_spent_record* record)
     return true;
 }
 
-static bool write_all(int number, uint64_t since_us, ph_spent_next_fn* next, void* context,
-                      uint64_t* count)
+static bool write_all(int number, uint64_t since_us, uint32_t dropped_s, ph_spent_next_fn* next,
+                      void* context, uint64_t* count)
 {
     uint8_t header[PH_SPENT_RECORD_SIZE];
-    ph_spent_put_header(header, since_us);
+    ph_spent_put_header(header, since_us, dropped_s);
     bool is_written = lock(number) && write_at(number, header, 0);
     *count = 0;
     for (ph_spent_record record; is_written && next(context, &record); ++*count) {
@@ -351,8 +370,8 @@ static bool write_all(int number, uint64_t since_us, ph_spent_next_fn* next, voi
     return is_written && flush(number);
 }
 
-bool ph_spent_file_rewrite(ph_spent_file* file, uint64_t since_us, ph_spent_next_fn* next,
-                           void* context)
+bool ph_spent_file_rewrite(ph_spent_file* file, uint64_t since_us, uint32_t dropped_s,
+                           ph_spent_next_fn* next, void* context)
 {
     const char* new_path = new_path_of(file);
     remove_path(new_path); // of a server that was killed while it wrote; we have the lock
@@ -361,7 +380,7 @@ bool ph_spent_file_rewrite(ph_spent_file* file, uint64_t since_us, ph_spent_next
         return false;
     }
     uint64_t count;
-    if (!write_all(number, since_us, next, context, &count)) {
+    if (!write_all(number, since_us, dropped_s, next, context, &count)) {
         const int kept = errno;
         close_number(number);
         remove_path(new_path);

@@ -5,10 +5,12 @@
 // when the server is created, written anew without what has expired when it starts, and grows by a record for
 // each connection. A record is written before the connection is made.
 //
-//   header, 32:  | "PH spent" 8 | version 4 | zeros 4 | since 8 | check 8 |
+//   header, 32:  | "PH spent" 8 | version 4 | dropped 4 | since 8 | check 8 |
 //   record, 32:  | tag of the token 16 | expires, Unix seconds 8 | check 8 |
 //
-// since: dated tokens made before this time (Unix microseconds) may be missing. Little-endian. A check is the
+// since: dated tokens made before this time (Unix microseconds) may be missing. dropped: the latest expiry (Unix
+// seconds) of all records that were ever left out as expired: if the clock was wrong then, unknown tokens that expire
+// no later may be among them, and are refused. Little-endian. A check is the
 // digest of the 24 bytes before it: records that are damaged or cut off are left out, and it is said; the file
 // is then as good as a new one for tokens of before.
 
@@ -38,6 +40,7 @@ typedef struct ph_spent_reader {
     const uint8_t* at;
     const uint8_t* end;
     uint64_t since_us;
+    uint32_t dropped_s;
     int damaged_count; // records, the header and a piece at the end included
 } ph_spent_reader;
 
@@ -46,7 +49,8 @@ ph_spent_kind ph_spent_reader_begin(ph_spent_reader* reader, const void* bytes, 
 // The next record that is whole. @return false when there is none.
 bool ph_spent_reader_next(ph_spent_reader* reader, ph_spent_record* record);
 
-void ph_spent_put_header(uint8_t bytes[PH_SPENT_RECORD_SIZE], uint64_t since_us);
+void ph_spent_put_header(uint8_t bytes[PH_SPENT_RECORD_SIZE], uint64_t since_us,
+                         uint32_t dropped_s);
 void ph_spent_put_record(uint8_t bytes[PH_SPENT_RECORD_SIZE], const ph_spent_record* record);
 
 // ---- the file
@@ -78,7 +82,7 @@ typedef bool ph_spent_next_fn(void* context, ph_spent_record* record);
 
 // Writes it anew under another name, and then puts it in the place of the old one, which stays after a failure.
 // @return false then, with errno.
-bool ph_spent_file_rewrite(ph_spent_file* file, uint64_t since_us, ph_spent_next_fn* next,
-                           void* context);
+bool ph_spent_file_rewrite(ph_spent_file* file, uint64_t since_us, uint32_t dropped_s,
+                           ph_spent_next_fn* next, void* context);
 
 #endif

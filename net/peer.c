@@ -121,6 +121,9 @@ static void close_connection(ph_peer* peer)
     peer->view = NULL;
     peer->messages = NULL;
     peer->socket = NULL;
+    peer->is_connected_due = false; // events of the connection that was
+    peer->is_end_due = false;
+    peer->is_unsent_due = false;
     peer->state = PH_PEER_STATE_IDLE;
 }
 
@@ -199,9 +202,6 @@ static void begin_connection(ph_peer* peer, const ph_token* token)
     peer->input_number = 0;
     peer->is_answer_due = false;
     peer->has_new_input = false;
-    peer->is_connected_due = false;
-    peer->is_end_due = false;
-    peer->is_unsent_due = false;
     peer->refused_payloads = 0;
     peer->unsent = 0;
     peer->unsent_us = 0;

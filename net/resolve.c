@@ -147,7 +147,8 @@ ph_result ph_address_resolve(const char* text, ph_address* addresses, int max, i
     }
     ph_socket_stop_system();
     if (*count == 0) {
-        return ph_error_set(error, PH_ERROR_SYSTEM, __func__, "text", "is \"%.60s\": %s", text,
+        return ph_error_set(error, code == EAI_MEMORY ? PH_ERROR_MEMORY : PH_ERROR_SYSTEM, __func__,
+                            "text", "is \"%.60s\": %s", text,
                             reason_of(code != 0 ? code : EAI_NONAME));
     }
     return PH_OK;

@@ -358,6 +358,33 @@ static void a_player_that_fell_silent_comes_anew(void** state)
     stage_teardown(x);
 }
 
+// A request of the silent connection's own token, recorded and played again: without another token nothing ends.
+static void its_own_request_played_again_ends_nothing(void** state)
+{
+    (void)state;
+    netcode_stage* x = stage_setup(2);
+    x->server_def.replace_silent_ms = 2000;
+    stage_remake_server(x);
+    ph_token_def def = stage_token_def(x, STAGE_FIRST_ID);
+    def.timeout_s = 60;
+    def.lifetime_s = 1000;
+    uint8_t token[PH_TOKEN_SIZE];
+    assert_int_equal(ph_token_write(&def, token), PH_OK);
+    ph_net_client_connect(x->clients[0], token, sizeof token, x->now_us);
+    stage_deliver(x);
+    stage_expect_event(x, PH_NET_CONNECTED);
+    x->filter = lose_everything;
+    stage_run(x, 5000);
+    ph_net_client_disconnect(x->clients[0]); // its goodbye is lost
+    stage_deliver(x);
+    x->filter = NULL;
+    ph_net_client_connect(x->clients[0], token, sizeof token, x->now_us); // the same request
+    stage_deliver(x);
+    stage_expect_no_event(x);
+    assert_true(stage_refused(x, PH_NET_REFUSAL_TOKEN_USED) > 0);
+    stage_teardown(x);
+}
+
 static void it_comes_anew_from_the_same_address(void** state)
 {
     (void)state;
@@ -670,6 +697,7 @@ int main(void)
         cmocka_unit_test(a_client_that_leaves_is_gone_at_once),
         cmocka_unit_test(what_a_leaving_client_sends_is_counted),
         cmocka_unit_test(a_player_that_fell_silent_comes_anew),
+        cmocka_unit_test(its_own_request_played_again_ends_nothing),
         cmocka_unit_test(it_comes_anew_from_the_same_address),
         cmocka_unit_test(a_player_that_speaks_is_not_replaced),
         cmocka_unit_test(another_player_replaces_no_one),

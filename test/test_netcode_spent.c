@@ -167,7 +167,8 @@ static void what_has_expired_goes_at_the_start(void** state)
     stage_teardown(x);
 }
 
-static void a_long_run_does_not_let_it_grow(void** state)
+// The tick waits for what is written: one record for each connection, and no more until the next start.
+static void a_long_run_adds_a_record_for_each_connection(void** state)
 {
     (void)state;
     netcode_stage* x = begin();
@@ -182,8 +183,52 @@ static void a_long_run_does_not_let_it_grow(void** state)
         }
         x->unix_s += 15; // two or three tokens last
         stage_step(x);
-        assert_in_range(size_of_file(), 1, 30 * PH_SPENT_RECORD_SIZE);
+        assert_int_equal(size_of_file(), (2 + round) * PH_SPENT_RECORD_SIZE);
     }
+    restart(x);
+    assert_in_range(size_of_file(), 1, 4 * PH_SPENT_RECORD_SIZE);
+    stage_teardown(x);
+}
+
+// The clock is wrong at one start: what was dropped as expired then is not let in again.
+static void a_clock_ahead_at_one_start_frees_no_spent_token(void** state)
+{
+    (void)state;
+    for (int is_dated = 0; is_dated < 2; ++is_dated) {
+        netcode_stage* x = begin();
+        token_bytes token;
+        make_token(x, 0, is_dated != 0, token);
+        assert_true(gets_in(x, 0, token));
+        x->unix_s += 86400;
+        restart(x);
+        assert_int_equal(size_of_file(), PH_SPENT_RECORD_SIZE);
+        x->unix_s -= 86400;
+        restart(x);
+        assert_false(gets_in(x, 0, token));
+        restart(x);
+        assert_false(gets_in(x, 0, token));
+        assert_int_equal(stage_refused(x, PH_NET_REFUSAL_TOKEN_OLD), 1);
+        stage_teardown(x);
+    }
+}
+
+// The clock is wrong when the file is made: it keeps no newcomer out once the clock is right.
+static void a_file_made_by_a_clock_ahead_locks_nobody_out(void** state)
+{
+    (void)state;
+    netcode_stage* x = begin();
+    ph_net_server_destroy(x->server);
+    x->server = NULL;
+    assert_int_equal(unlink(path), 0);
+    x->unix_s += 86400 * 365;
+    restart(x);
+    x->unix_s -= 86400 * 365;
+    restart(x);
+    ++x->unix_s;
+    stage_step(x);
+    token_bytes token;
+    make_token(x, 0, true, token);
+    assert_true(gets_in(x, 0, token));
     stage_teardown(x);
 }
 
@@ -311,7 +356,9 @@ static void without_a_beginning_nobody_is_let_in(void** state)
     stage_run(x, 300);
     assert_int_equal(stage_state(x, 0), PH_NET_CLIENT_SENDING_RESPONSE);
     assert_int_equal(rmdir(new_path), 0);
-    stage_run(x, 300);
+    stage_run(x, 300); // tried once a second, not for every response
+    assert_int_equal(stage_state(x, 0), PH_NET_CLIENT_SENDING_RESPONSE);
+    stage_run(x, 1000);
     assert_int_equal(stage_state(x, 0), PH_NET_CLIENT_CONNECTED);
     assert_int_equal(size_of_file(), 2 * PH_SPENT_RECORD_SIZE);
     stage_teardown(x);
@@ -369,7 +416,9 @@ int main(void)
         cmocka_unit_test(a_token_used_again_is_noted_once),
         cmocka_unit_test(a_new_file_takes_no_token_of_before),
         cmocka_unit_test(what_has_expired_goes_at_the_start),
-        cmocka_unit_test(a_long_run_does_not_let_it_grow),
+        cmocka_unit_test(a_long_run_adds_a_record_for_each_connection),
+        cmocka_unit_test(a_clock_ahead_at_one_start_frees_no_spent_token),
+        cmocka_unit_test(a_file_made_by_a_clock_ahead_locks_nobody_out),
         cmocka_unit_test(damaged_records_are_left_out_and_it_is_said),
         cmocka_unit_test(other_files_are_refused_and_stay),
         cmocka_unit_test(two_servers_cannot_have_one_file),

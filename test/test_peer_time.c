@@ -234,6 +234,26 @@ static void join(stage* s)
 
 // ---- the join
 
+// The welcome has come and was not taken; then the game connects anew, with bytes that are no token.
+static void failed_connect_leaves_no_event_of_the_connection_before(void** state)
+{
+    (void)state;
+    stage s;
+    setup(&s);
+    play(&s, 5);
+    const ph_admission welcome = welcome_of(&s);
+    say(&s, &welcome);
+    s.now_us += FRAME_US;
+    ph_net_server_tick(s.server, s.now_us, UNIX_S + s.now_us / 1000000);
+    ph_peer_tick(s.peer);
+    assert_int_equal(ph_peer_get_state(s.peer), PH_PEER_STATE_JOINED);
+    assert_int_not_equal(ph_peer_connect(s.peer, "no token", 8), PH_OK);
+    ph_peer_event event;
+    assert_false(ph_peer_next_event(s.peer, &event));
+    assert_int_equal(ph_peer_get_state(s.peer), PH_PEER_STATE_IDLE);
+    teardown(&s);
+}
+
 static void join_is_repeated_until_the_welcome(void** state)
 {
     (void)state;
@@ -597,6 +617,7 @@ static void rates_are_those_of_the_last_second(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(failed_connect_leaves_no_event_of_the_connection_before),
         cmocka_unit_test(join_is_repeated_until_the_welcome),
         cmocka_unit_test(packets_before_the_welcome_are_kept),
         cmocka_unit_test(server_that_knows_no_join_is_refused),

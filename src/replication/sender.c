@@ -13,6 +13,7 @@
 #include "schedule/pacing.h"
 #include "tools/tools.h"
 
+#include <math.h>
 #include <string.h>
 
 #define BUDGET_SECOND_US UINT64_C(1000000)
@@ -48,6 +49,7 @@
 // When an ack is late: before the first round trip, and beside one and a quarter.
 #define FIRST_ACK_WAIT_MS 500
 #define LEAST_ACK_WAIT_MS 30
+#define MOST_ROUND_TRIP_MS 60000.0 // a clock may leap by weeks
 // What a leave takes, at about.
 #define LEAVE_BITS 12
 // A leave waits so long at most while there are tokens for a datagram: when that one gets
@@ -384,9 +386,9 @@ void ph_sender_pass_time(ph_sender* sender, uint64_t now_us)
     sender->now_ms = now_ms + (now_ms == 0);
     if (sender->is_pinhole) {
         // A round trip and a quarter: acks come at once.
-        sender->ack_wait_ms = sender->stats.rtt_ms > 0.0
-                                  ? LEAST_ACK_WAIT_MS + (uint32_t)(1.25 * sender->stats.rtt_ms)
-                                  : FIRST_ACK_WAIT_MS;
+        const double rtt_ms = fmin(sender->stats.rtt_ms, MOST_ROUND_TRIP_MS);
+        sender->ack_wait_ms =
+            rtt_ms > 0.0 ? LEAST_ACK_WAIT_MS + (uint32_t)(1.25 * rtt_ms) : FIRST_ACK_WAIT_MS;
     }
     if (sender->is_unlimited) {
         ph_token_bucket_skip(&sender->bucket, now_us);

@@ -87,7 +87,7 @@ typedef struct ph_net_server_def {
     int keep_alive_ms;
 
     /// A client that has been silent for so long, in ms, is let in anew with another token of the same client
-    /// id, from any address, and its old connection ends as timed out: a game that has crashed, or whose network
+    /// id, from any address, and its old connection ends as taken over: a game that has crashed, or whose network
     /// was away, need not wait for that timeout. 0 (the default): it waits, as the standard has it.
     int replace_silent_ms;
 

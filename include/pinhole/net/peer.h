@@ -22,8 +22,8 @@
 //         ph_peer_get_pose(peer, entity, &pose);
 //     }
 //
-// Each ph_peer_connect() ends with exactly one PH_PEER_REFUSED or PH_PEER_DISCONNECTED, whose text says why. What is
-// in view stays readable until the next ph_peer_connect(), which begins anew with another token.
+// Each ph_peer_connect() ends with one PH_PEER_REFUSED or PH_PEER_DISCONNECTED, whose text says why, unless
+// another ph_peer_connect() comes first. What is in view stays readable until the next ph_peer_connect(), which begins anew with another token.
 //
 // The socket is bound to any address of the machine. Time is that of ph_socket_now_us(). One thread at a time;
 // peers share nothing. Memory is taken when it opens, connects and is welcomed; a tick takes none.
