@@ -28,6 +28,7 @@ uint64_t ph_tick_watch_note(ph_tick_watch* watch, uint64_t now_us, uint32_t tick
     watch->last_us = now_us;
     if (!watch->has_begun || is_stall) {
         begin(watch, now_us, tick);
+        watch->off = 0;
         return 0;
     }
     const uint64_t duration_us = now_us - watch->start_us;
@@ -38,9 +39,9 @@ uint64_t ph_tick_watch_note(ph_tick_watch* watch, uint64_t now_us, uint32_t tick
     const uint64_t mean_us = ticks > 0 ? duration_us / ticks : 0;
     begin(watch, now_us, tick);
     const uint64_t off_us = mean_us > tick_us ? mean_us - tick_us : tick_us - mean_us;
-    if (mean_us == 0 || 5 * off_us <= tick_us) {
-        return 0;
-    }
-    watch->has_told = true;
-    return mean_us;
+    const bool is_off = mean_us > 0 && 5 * off_us > tick_us;
+    const int8_t off = (int8_t)(!is_off ? 0 : mean_us > tick_us ? 1 : -1);
+    watch->has_told = is_off && off == watch->off;
+    watch->off = off;
+    return watch->has_told ? mean_us : 0;
 }

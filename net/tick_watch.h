@@ -15,13 +15,15 @@ typedef struct ph_tick_watch {
     uint64_t start_us; // of the present stretch
     uint64_t last_us;
     uint32_t start_tick;
+    int8_t off; // of the stretch before: 1 too long, -1 too short
     bool has_begun;
     bool has_told;
 } ph_tick_watch;
 
 // The host ticks; tick is how often the world has been ticked by now, tick_us the length that it says.
-// @return The mean length in us, once, when over a stretch of five seconds (or 20 ticks, if that is longer) it is off by
-// more than a fifth; else 0. A world that stands still, or a program that did, is no fault.
+// @return The mean length in us, once, when over two stretches of five seconds (or 20 ticks, if that is longer) it is
+// off by more than a fifth, both times to the same side; else 0. A world that stands still, or a program that did, is
+// no fault; nor is one that catches up with its ticks afterwards.
 uint64_t ph_tick_watch_note(ph_tick_watch* watch, uint64_t now_us, uint32_t tick, uint32_t tick_us);
 
 #endif
