@@ -182,8 +182,18 @@ static void admit(serve_front* front, const ph_net_event* event)
     }
 }
 
+// Whether client and server did not go together; the reason says what differs.
+static bool is_misfit(const ph_net_event* event)
+{
+    return event->reason[0] != '\0' &&
+           (event->end == PH_NET_END_CLIENT || event->end == PH_NET_END_SERVER);
+}
+
 static const char* why(const serve_front* front, const ph_net_event* event)
 {
+    if (is_misfit(event)) {
+        return "refused";
+    }
     switch (event->end) {
     case PH_NET_END_CLIENT:
         return "disconnected";
@@ -202,6 +212,10 @@ static void take_events(serve_front* front)
         if (event.kind == PH_NET_CONNECTED) {
             admit(front, &event);
         } else {
+            if (is_misfit(&event)) {
+                serve_writer_add(front->log, "pinhole serve: a client was refused: %s.",
+                                 event.reason);
+            }
             serve_audit_went(front->audit, event.client_id, why(front, &event));
         }
     }

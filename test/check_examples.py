@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Pinhole authors
 # SPDX-License-Identifier: MIT
-"""examples/server.c and examples/client.c talk to each other over loopback. Run by make test.
+"""examples/server.c and examples/client.c talk to each other over loopback, and the client to pinhole serve,
+which has another schema. Run by make test.
 
     test/check_examples.py [FOLDER OF PROGRAMS]      (default build/release)
 """
 
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -14,8 +16,40 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROGRAMS = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "build/release").resolve()
+PINHOLE = ROOT / "build/pinhole"
 SECONDS = 3
 TIMEOUT_S = 30
+
+
+def check_misfit(folder):
+    """A client with another schema at pinhole serve: both say what differs. Returns what is not so."""
+    folder = pathlib.Path(folder)
+    key, token, audit = folder / "server.key", folder / "misfit.token", folder / "audit.log"
+    subprocess.run([PINHOLE, "token", "--make-key", key], check=True)
+    server = subprocess.Popen([PINHOLE, "serve", "scene:wander", "--key", key, "--listen", "127.0.0.1:0", "--audit", audit],
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+    try:
+        address = None
+        while address is None:
+            head = server.stdout.readline()
+            address = re.search(r"127\.0\.0\.1:\d+", head)
+            if head == "":
+                return ["serve says where it listens"]
+        subprocess.run([PINHOLE, "token", "--key", key, "--server", address[0], "--client", "7", "--out", token], check=True)
+        client = subprocess.run([PROGRAMS / "example_client", token], stdout=subprocess.PIPE, text=True, timeout=TIMEOUT_S)
+        deadline = time.monotonic() + TIMEOUT_S
+        while "went" not in audit.read_text() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        server.terminate()
+        log = server.communicate(timeout=TIMEOUT_S)[0]
+    finally:
+        server.kill()
+    print(client.stdout, log, sep="---\n")
+    wanted = {"the misfit is told what differs": "server" in client.stdout and "class" in client.stdout,
+              "the misfit ends with a failure": client.returncode != 0,
+              "the server's log says what differs": "a client was refused: " in log and "class" in log,
+              "the audit says refused": "why=refused" in audit.read_text()}
+    return [name for name, is_so in wanted.items() if not is_so]
 
 
 def main():
@@ -38,6 +72,8 @@ def main():
               "input is processed": "up to number 0\n" not in client.stdout,
               "the client ends well": client.returncode == 0}
     missing = [name for name, is_so in wanted.items() if not is_so]
+    with tempfile.TemporaryDirectory() as folder:
+        missing += check_misfit(folder)
     print(f"not so: {missing}" if missing else "examples: ok")
     return 1 if missing else 0
 
