@@ -407,8 +407,14 @@ def check_no_dump(folder):
     program = place / "pinhole"
     program.write_bytes(pathlib.Path(check_serve.PROGRAM).read_bytes())
     program.chmod(0o755)
-    one = subprocess.Popen([str(program), "serve", "scene:town", "--listen", "127.0.0.1:0"], user=user, group=user, extra_groups=[],
-                           env={**os.environ, "TMPDIR": str(place)}, cwd="/", stdout=subprocess.PIPE, text=True)
+    try:
+        one = subprocess.Popen([str(program), "serve", "scene:town", "--listen", "127.0.0.1:0"], user=user, group=user, extra_groups=[],
+                               env={**os.environ, "TMPDIR": str(place)}, cwd="/", stdout=subprocess.PIPE, text=True)
+    except PermissionError as error:
+        print(f"skipped: another user may run nothing here: {error}")
+        program.unlink()
+        place.rmdir()
+        return
     try:
         one.stdout.readline()
         looked = subprocess.run(["head", "-c", "0", f"/proc/{one.pid}/mem"], user=user, group=user, extra_groups=[], cwd="/",
@@ -543,6 +549,8 @@ CHECKS = {
 
 
 def main():
+    # Below nohup it is ignored, and would be by servers that are started here.
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     names = sys.argv[1:]
     if names and names[0] not in CHECKS:
         check_serve.PROGRAM = str(pathlib.Path(names.pop(0)).resolve())
