@@ -5,25 +5,19 @@
 
 #define _GNU_SOURCE // fmemopen
 #include "soak/soak.h"
+#include "support/fuzz_source.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static void demand(bool is_so)
-{
-    if (!is_so) {
-        abort();
-    }
-}
-
 static bool read_text(char* text, size_t size, soak_scenario* scenario)
 {
     FILE* file = fmemopen(text, size, "r");
-    demand(file != NULL);
+    fuzz_demand(file != NULL);
     int line = -1;
     const bool is_read = soak_scenario_read(scenario, file, &line);
     fclose(file);
-    demand(line >= 0 && (is_read || scenario->events == NULL));
+    fuzz_demand(line >= 0 && (is_read || scenario->events == NULL));
     return is_read;
 }
 
@@ -46,18 +40,18 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
         return 0;
     }
     char* text = malloc(size);
-    demand(text != NULL);
+    fuzz_demand(text != NULL);
     memcpy(text, data, size);
     soak_scenario scenario;
     if (read_text(text, size, &scenario)) {
         char* again = NULL;
         size_t again_size = 0;
         FILE* file = open_memstream(&again, &again_size);
-        demand(file != NULL);
+        fuzz_demand(file != NULL);
         soak_scenario_write(&scenario, file);
         fclose(file);
         soak_scenario repeated;
-        demand(read_text(again, again_size, &repeated) && is_same(&scenario, &repeated));
+        fuzz_demand(read_text(again, again_size, &repeated) && is_same(&scenario, &repeated));
         soak_scenario_free(&repeated);
         free(again);
     }

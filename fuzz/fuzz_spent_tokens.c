@@ -6,16 +6,10 @@
 // reader gets behind them.
 
 #include "net/netcode_spent.h"
+#include "support/fuzz_source.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static void demand(bool is_so)
-{
-    if (!is_so) {
-        abort();
-    }
-}
 
 static void put_right(uint8_t* bytes, size_t size)
 {
@@ -37,7 +31,7 @@ static void read_file(const uint8_t* bytes, size_t size)
 {
     ph_spent_reader reader;
     const ph_spent_kind kind = ph_spent_reader_begin(&reader, bytes, size);
-    demand((kind == PH_SPENT_NEW) == (size == 0));
+    fuzz_demand((kind == PH_SPENT_NEW) == (size == 0));
     if (kind != PH_SPENT_GOOD) {
         return;
     }
@@ -46,13 +40,13 @@ static void read_file(const uint8_t* bytes, size_t size)
     for (ph_spent_record record; ph_spent_reader_next(&reader, &record); ++count) {
         uint8_t again[PH_SPENT_RECORD_SIZE];
         ph_spent_put_record(again, &record);
-        demand(memcmp(again, reader.at - sizeof again, sizeof again) == 0);
+        fuzz_demand(memcmp(again, reader.at - sizeof again, sizeof again) == 0);
     }
     const size_t behind = size > PH_SPENT_RECORD_SIZE ? size - PH_SPENT_RECORD_SIZE : 0;
     const size_t pieces = (behind + PH_SPENT_RECORD_SIZE - 1) / PH_SPENT_RECORD_SIZE;
-    demand((size_t)(count + reader.damaged_count - damaged_header) == pieces);
+    fuzz_demand((size_t)(count + reader.damaged_count - damaged_header) == pieces);
     ph_spent_record none;
-    demand(!ph_spent_reader_next(&reader, &none));
+    fuzz_demand(!ph_spent_reader_next(&reader, &none));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)

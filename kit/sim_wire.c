@@ -16,7 +16,8 @@
 bool ph_sim_wire_create(ph_sim_wire* wire, const ph_sim_wire_def* def, ph_sim_traffic* traffic)
 {
     *wire = (ph_sim_wire){0};
-    uint64_t* seconds = calloc((size_t)ceil(def->rate_hz), sizeof *seconds);
+    const int second_ticks = (int)ceil(def->rate_hz);
+    uint64_t* seconds = calloc((size_t)second_ticks, sizeof *seconds);
     if (seconds == NULL) {
         return false;
     }
@@ -25,6 +26,7 @@ bool ph_sim_wire_create(ph_sim_wire* wire, const ph_sim_wire_def* def, ph_sim_tr
         .level_parts = def->depth_bits * PARTS_PER_BIT,
         .filled_us = def->now_us,
         .seconds = seconds,
+        .second_ticks = second_ticks,
         .traffic = traffic,
     };
     return true;
@@ -61,7 +63,7 @@ void ph_sim_wire_tick(ph_sim_wire* wire, uint64_t now_us, bool is_counted)
 {
     wire->is_counted = is_counted;
     fill(wire, now_us);
-    wire->tick = (wire->tick + 1) % (int)ceil(wire->def.rate_hz);
+    wire->tick = (wire->tick + 1) % wire->second_ticks;
     wire->second_bytes -= wire->seconds[wire->tick];
     wire->seconds[wire->tick] = 0;
 }

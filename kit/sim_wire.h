@@ -28,7 +28,8 @@ typedef struct ph_sim_wire {
     uint64_t filled_us;
     bool is_counted;   // in this tick
     bool is_due;       // something was, after the last send
-    uint64_t* seconds; // bytes by tick modulo rate: those of the last second
+    uint64_t* seconds; // bytes by tick modulo second_ticks: those of the last second
+    int second_ticks;  // as many as make up a second, rounded up
     int tick;
     uint64_t second_bytes; // their sum
     // What is counted goes here.

@@ -35,6 +35,12 @@ ph_address ph_address_make_ipv6(const uint8_t bytes[16], uint16_t port)
     return address;
 }
 
+bool ph_address_is_any(const ph_address* address)
+{
+    static const uint8_t zeros[sizeof address->bytes];
+    return memcmp(address->bytes, zeros, sizeof zeros) == 0;
+}
+
 bool ph_address_is_equal(const ph_address* a, const ph_address* b)
 {
     return memcmp(a, b, sizeof *a) == 0;

@@ -7,7 +7,11 @@
 
 #include "net/netcode_bytes.h"
 
+#include <pinhole/packet.h>
 #include <pinhole/text.h>
+
+#include <inttypes.h>
+#include <stdio.h>
 
 enum {
     HEAD_SIZE = 2, // mark, kind
@@ -246,4 +250,56 @@ const char* ph_refusal_name(ph_refusal refusal)
 #undef PH_REFUSAL_TEXT
     };
     return (unsigned)refusal < PH_REFUSAL_COUNT ? names[refusal] : "unknown";
+}
+
+// ---- whether both ends go together
+
+static void print_packets(int wire_version, char text[PH_REFUSAL_TEXT_MAX + 1])
+{
+    const char* profile = wire_version == PH_WIRE_VERSION_CLASSIC   ? "classic"
+                          : wire_version == PH_WIRE_VERSION_PINHOLE ? "pinhole"
+                                                                    : NULL;
+    if (profile != NULL) {
+        snprintf(text, PH_REFUSAL_TEXT_MAX + 1,
+                 "packets: server writes the %s profile (wire version %d), client cannot read it",
+                 profile, wire_version);
+    } else {
+        snprintf(text, PH_REFUSAL_TEXT_MAX + 1,
+                 "packets: server writes wire version %d, client cannot read it", wire_version);
+    }
+}
+
+ph_refusal ph_admission_find_misfit(const ph_admission* join, const ph_admission* welcome,
+                                    char text[PH_REFUSAL_TEXT_MAX + 1])
+{
+    const size_t room = PH_REFUSAL_TEXT_MAX + 1;
+    if (join->version != welcome->version) {
+        snprintf(text, room, "admission: server version %d, client version %d", welcome->version,
+                 join->version);
+        return PH_REFUSAL_VERSION;
+    }
+    if ((join->wire_versions >> welcome->wire_version & 1) == 0) {
+        print_packets(welcome->wire_version, text);
+        return PH_REFUSAL_WIRE;
+    }
+    if (welcome->slots > join->slots) {
+        snprintf(text, room, "slots: server's view has %d, client can hold %d", welcome->slots,
+                 join->slots);
+        return PH_REFUSAL_SLOTS;
+    }
+    if (join->has_ground != welcome->has_ground) {
+        snprintf(text, room, "ground: server %s, client %s",
+                 welcome->has_ground ? "has one" : "has none",
+                 join->has_ground ? "has one" : "has none");
+        return PH_REFUSAL_GROUND;
+    }
+    return PH_REFUSAL_NONE;
+}
+
+void ph_admission_print_fingerprints(uint64_t server, uint64_t client,
+                                     char text[PH_REFUSAL_TEXT_MAX + 1])
+{
+    snprintf(text, PH_REFUSAL_TEXT_MAX + 1,
+             "the schemas differ: server's fingerprint is %016" PRIx64 ", client's %016" PRIx64,
+             server, client);
 }

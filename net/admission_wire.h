@@ -66,6 +66,15 @@ bool ph_admission_read(const uint8_t* bytes, size_t size, ph_admission* admissio
 // Whether a sentence may be shown and logged: UTF-8 without control characters.
 bool ph_admission_is_sentence(const uint8_t* bytes, size_t size);
 
+// What of a welcome the client that sent this join cannot read or hold, as a sentence for both ends.
+// @return PH_REFUSAL_NONE: they go together, but for the schema.
+ph_refusal ph_admission_find_misfit(const ph_admission* join, const ph_admission* welcome,
+                                    char text[PH_REFUSAL_TEXT_MAX + 1]);
+
+// The same for other schemas of which no more is known.
+void ph_admission_print_fingerprints(uint64_t server, uint64_t client,
+                                     char text[PH_REFUSAL_TEXT_MAX + 1]);
+
 // Whether altitudes depend on this ground: there is one, and a class uses it. Then both ends need it.
 bool ph_admission_uses_ground(const ph_schema* schema, const ph_ground* ground);
 

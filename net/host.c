@@ -80,9 +80,7 @@ static ph_address public_address(const ph_host* host, const ph_host_def* def)
 // All addresses of a machine are none that a client could send to, and no token could name this host.
 static bool is_reachable(const ph_host_def* def)
 {
-    const uint8_t any[sizeof def->listen_address.bytes] = {0};
-    return def->public_address.kind != PH_ADDRESS_NONE ||
-           memcmp(def->listen_address.bytes, any, sizeof any) != 0;
+    return def->public_address.kind != PH_ADDRESS_NONE || !ph_address_is_any(&def->listen_address);
 }
 
 static void check_tick(ph_check* check, const ph_host_def* def)
@@ -364,19 +362,8 @@ void ph_host_disconnect(ph_host* host, int client)
 // is less than the request that its connection began with.
 static void refuse_stranger(ph_host* host, int client, const char* text)
 {
-    uint8_t sentence[PH_REFUSAL_TEXT_MAX];
     uint8_t bytes[PH_ADMISSION_SIZE_MAX];
-    const ph_admission refusal = {
-        .kind = PH_ADMISSION_REFUSAL,
-        .code = PH_REFUSAL_GAME,
-        .bytes = sentence,
-        .size = ph_admission_sentence(text, sentence),
-    };
-    ph_host_admission* it = &host->admissions.by_client[client];
-    it->code = refusal.code;
-    memcpy(it->text, sentence, refusal.size);
-    it->text[refusal.size] = '\0';
-    const size_t size = ph_admission_write(&refusal, bytes);
+    const size_t size = ph_host_admission_write_refusal(host, client, text, bytes);
     for (int i = 0; i < STRANGER_REFUSALS; ++i) {
         ph_net_server_send(host->server, client, bytes, size);
     }

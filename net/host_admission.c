@@ -9,7 +9,6 @@
 #include "base/check.h"
 #include "net/host_state.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -97,42 +96,39 @@ void ph_host_admission_refuse(const ph_host* host, int client, uint64_t now_us, 
     it->is_piece_due = false;
 }
 
+size_t ph_host_admission_write_refusal(const ph_host* host, int client, const char* text,
+                                       uint8_t bytes[PH_ADMISSION_SIZE_MAX])
+{
+    uint8_t sentence[PH_REFUSAL_TEXT_MAX];
+    const ph_admission refusal = {
+        .kind = PH_ADMISSION_REFUSAL,
+        .code = PH_REFUSAL_GAME,
+        .bytes = sentence,
+        .size = ph_admission_sentence(text, sentence),
+    };
+    keep_reason(at(host, client), refusal.code, sentence, refusal.size);
+    return ph_admission_write(&refusal, bytes);
+}
+
 static uint8_t wire_version_of(const ph_world_def* world)
 {
     return world->profile == PH_PROFILE_CLASSIC ? PH_WIRE_VERSION_CLASSIC : PH_WIRE_VERSION_PINHOLE;
 }
 
-// What the client cannot read or hold, as a sentence. PH_REFUSAL_NONE: all is well, but for the schema.
-static ph_refusal find_fault(const ph_host* host, int client, char text[PH_REFUSAL_TEXT_MAX + 1])
+static ph_admission welcome(const ph_host* host, int client)
 {
     const ph_world_def* world = ph_world_get_def(host->def.world);
-    const ph_admission* join = &at(host, client)->join;
-    const int slots =
-        ph_viewer_slot_count(host->def.world, host->sessions.by_client[client].viewer);
-    const size_t room = PH_REFUSAL_TEXT_MAX + 1;
-    if (join->version != PH_ADMISSION_VERSION) {
-        snprintf(text, room, "admission: server version %d, client version %d",
-                 PH_ADMISSION_VERSION, join->version);
-        return PH_REFUSAL_VERSION;
-    }
-    const uint8_t version = wire_version_of(world);
-    if ((join->wire_versions >> version & 1) == 0) {
-        snprintf(text, room,
-                 "packets: server writes the %s profile (wire version %d), client cannot read it",
-                 world->profile == PH_PROFILE_CLASSIC ? "classic" : "pinhole", version);
-        return PH_REFUSAL_WIRE;
-    }
-    if (slots > join->slots) {
-        snprintf(text, room, "slots: server's view has %d, client can hold %d", slots, join->slots);
-        return PH_REFUSAL_SLOTS;
-    }
-    if (join->has_ground != host->admissions.has_ground) {
-        snprintf(text, room, "ground: server %s, client %s",
-                 host->admissions.has_ground ? "has one" : "has none",
-                 join->has_ground ? "has one" : "has none");
-        return PH_REFUSAL_GROUND;
-    }
-    return PH_REFUSAL_NONE;
+    const ph_viewer_id viewer = host->sessions.by_client[client].viewer;
+    return (ph_admission){
+        .kind = PH_ADMISSION_WELCOME,
+        .version = PH_ADMISSION_VERSION,
+        .has_ground = host->admissions.has_ground,
+        .slots = (uint16_t)ph_viewer_slot_count(host->def.world, viewer),
+        .fingerprint = ph_schema_fingerprint(world->schema),
+        .wire_version = wire_version_of(world),
+        .tick_us = world->tick_us,
+        .schema_size = (uint32_t)host->admissions.schema_size,
+    };
 }
 
 static bool is_schema_other(const ph_host* host, const ph_host_admission* it)
@@ -149,7 +145,8 @@ static void judge(const ph_host* host, int client, uint64_t now_us)
         return;
     }
     char text[PH_REFUSAL_TEXT_MAX + 1];
-    const ph_refusal fault = find_fault(host, client, text);
+    const ph_admission offer = welcome(host, client);
+    const ph_refusal fault = ph_admission_find_misfit(&it->join, &offer, text);
     if (fault != PH_REFUSAL_NONE) {
         ph_host_admission_refuse(host, client, now_us, fault, text);
         return;
@@ -259,22 +256,6 @@ static bool next_refusal(const ph_host_admission* it, uint64_t now_us, ph_admiss
     return true;
 }
 
-static ph_admission welcome(const ph_host* host, int client)
-{
-    const ph_world_def* world = ph_world_get_def(host->def.world);
-    const ph_viewer_id viewer = host->sessions.by_client[client].viewer;
-    return (ph_admission){
-        .kind = PH_ADMISSION_WELCOME,
-        .version = PH_ADMISSION_VERSION,
-        .has_ground = host->admissions.has_ground,
-        .slots = (uint16_t)ph_viewer_slot_count(host->def.world, viewer),
-        .fingerprint = ph_schema_fingerprint(world->schema),
-        .wire_version = wire_version_of(world),
-        .tick_us = world->tick_us,
-        .schema_size = (uint32_t)host->admissions.schema_size,
-    };
-}
-
 bool ph_host_admission_next(const ph_host* host, int client, uint64_t now_us, int piece_max,
                             ph_admission* admission)
 {
@@ -330,11 +311,9 @@ void ph_host_admission_tick(ph_host* host, int client, uint64_t now_us)
     case PH_HOST_ADMISSION_DIFFERS:
         if (is_silent || now_us >= it->since_us + DIFFERS_MAX_US) {
             char text[PH_REFUSAL_TEXT_MAX + 1];
-            snprintf(text, sizeof text,
-                     "the schemas differ: server's fingerprint is %016" PRIx64
-                     ", client's %016" PRIx64,
-                     ph_schema_fingerprint(ph_world_get_def(host->def.world)->schema),
-                     it->join.fingerprint);
+            ph_admission_print_fingerprints(
+                ph_schema_fingerprint(ph_world_get_def(host->def.world)->schema),
+                it->join.fingerprint, text);
             ph_host_admission_refuse(host, client, now_us, PH_REFUSAL_SCHEMA, text);
         }
         break;

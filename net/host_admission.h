@@ -76,6 +76,10 @@ void ph_host_admission_tick(ph_host* host, int client, uint64_t now_us);
 void ph_host_admission_refuse(const ph_host* host, int client, uint64_t now_us, ph_refusal reason,
                               const char* text);
 
+// The same for one without a session, by words of the game: keeps the reason and writes the payload. @return Its size.
+size_t ph_host_admission_write_refusal(const ph_host* host, int client, const char* text,
+                                       uint8_t bytes[PH_ADMISSION_SIZE_MAX]);
+
 // Its player has come anew, and it has gone. Unless it was refused before, that is the reason.
 void ph_host_admission_take_over(const ph_host* host, int client);
 

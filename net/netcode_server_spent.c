@@ -208,14 +208,13 @@ void ph_net_server_start_spent(ph_net_server* server, uint64_t start_us)
 
 static bool add(ph_net_server* server, const ph_used_token* used)
 {
-    if (server->is_spent_file_incomplete) {
-        // What is not said to be missing must not be missing.
-        if (server->now_us < server->spent_retry_us || !rewrite(server)) {
-            server->spent_retry_us = server->now_us < server->spent_retry_us
-                                         ? server->spent_retry_us
-                                         : server->now_us + RETRY_US;
-            return false;
-        }
+    // What is not said to be missing must not be missing.
+    if (server->is_spent_file_incomplete && server->now_us < server->spent_retry_us) {
+        return false;
+    }
+    if (server->is_spent_file_incomplete && !rewrite(server)) {
+        server->spent_retry_us = server->now_us + RETRY_US;
+        return false;
     }
     ph_spent_record record = {.expire_s = used->expire_s};
     memcpy(record.tag, used->tag, PH_NETCODE_TAG_SIZE);

@@ -11,7 +11,6 @@
 #include "base/allocator.h"
 #include "base/check.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -38,6 +37,18 @@ void ph_peer_admission_reset(ph_peer* peer)
     peer->joined_us = 0;
     peer->early_us = 0;
     peer->early_count = 0;
+}
+
+static ph_admission join_of(const ph_peer* peer)
+{
+    return (ph_admission){
+        .kind = PH_ADMISSION_JOIN,
+        .version = PH_ADMISSION_VERSION,
+        .has_ground = peer->has_ground,
+        .slots = (uint16_t)peer->def.slot_max,
+        .fingerprint = ph_schema_fingerprint(peer->def.schema),
+        .wire_versions = 1u << PH_WIRE_VERSION_CLASSIC | 1u << PH_WIRE_VERSION_PINHOLE,
+    };
 }
 
 // ---- the end
@@ -79,9 +90,8 @@ static void refuse(ph_peer* peer, ph_refusal reason, const char* text)
 static void refuse_schema(ph_peer* peer)
 {
     char text[PH_ERROR_TEXT_SIZE];
-    snprintf(text, sizeof text,
-             "the schemas differ: server's fingerprint is %016" PRIx64 ", client's %016" PRIx64,
-             peer->welcome.fingerprint, ph_schema_fingerprint(peer->def.schema));
+    ph_admission_print_fingerprints(peer->welcome.fingerprint,
+                                    ph_schema_fingerprint(peer->def.schema), text);
     refuse(peer, PH_REFUSAL_SCHEMA, text);
 }
 
@@ -182,36 +192,6 @@ static void join(ph_peer* peer)
     take_early_packets(peer);
 }
 
-// What a host looks at as well, but for one that did not. PH_REFUSAL_NONE: all is well, but for the schema.
-static ph_refusal find_fault(const ph_peer* peer, char text[PH_ERROR_TEXT_SIZE])
-{
-    const ph_admission* welcome = &peer->welcome;
-    if (welcome->version != PH_ADMISSION_VERSION) {
-        snprintf(text, PH_ERROR_TEXT_SIZE, "admission: server version %d, client version %d",
-                 welcome->version, PH_ADMISSION_VERSION);
-        return PH_REFUSAL_VERSION;
-    }
-    if (welcome->wire_version != PH_WIRE_VERSION_CLASSIC &&
-        welcome->wire_version != PH_WIRE_VERSION_PINHOLE) {
-        snprintf(text, PH_ERROR_TEXT_SIZE,
-                 "packets: server writes wire version %d, client cannot read it",
-                 welcome->wire_version);
-        return PH_REFUSAL_WIRE;
-    }
-    if (welcome->slots > peer->def.slot_max) {
-        snprintf(text, PH_ERROR_TEXT_SIZE, "slots: server's view has %d, client can hold %d",
-                 welcome->slots, peer->def.slot_max);
-        return PH_REFUSAL_SLOTS;
-    }
-    if (welcome->has_ground != peer->has_ground) {
-        snprintf(text, PH_ERROR_TEXT_SIZE, "ground: server %s, client %s",
-                 welcome->has_ground ? "has one" : "has none",
-                 peer->has_ground ? "has one" : "has none");
-        return PH_REFUSAL_GROUND;
-    }
-    return PH_REFUSAL_NONE;
-}
-
 static void take_welcome(ph_peer* peer, const ph_admission* welcome)
 {
     if (peer->welcome.kind != 0) {
@@ -219,7 +199,9 @@ static void take_welcome(ph_peer* peer, const ph_admission* welcome)
     }
     peer->welcome = *welcome;
     char text[PH_ERROR_TEXT_SIZE];
-    const ph_refusal fault = find_fault(peer, text);
+    // A host looks at it as well, but for one that did not.
+    const ph_admission join_sent = join_of(peer);
+    const ph_refusal fault = ph_admission_find_misfit(&join_sent, welcome, text);
     if (fault != PH_REFUSAL_NONE) {
         refuse(peer, fault, text);
     } else if (welcome->fingerprint != ph_schema_fingerprint(peer->def.schema)) {
@@ -257,14 +239,8 @@ void ph_peer_admission_take(ph_peer* peer, const uint8_t* bytes, size_t size)
 static void say_join(ph_peer* peer)
 {
     peer->joined_us = peer->now_us;
-    say(peer, &(ph_admission){
-                  .kind = PH_ADMISSION_JOIN,
-                  .version = PH_ADMISSION_VERSION,
-                  .has_ground = peer->has_ground,
-                  .slots = (uint16_t)peer->def.slot_max,
-                  .fingerprint = ph_schema_fingerprint(peer->def.schema),
-                  .wire_versions = 1u << PH_WIRE_VERSION_CLASSIC | 1u << PH_WIRE_VERSION_PINHOLE,
-              });
+    const ph_admission admission = join_of(peer);
+    say(peer, &admission);
 }
 
 void ph_peer_admission_tick(ph_peer* peer)

@@ -21,12 +21,6 @@ static struct mmsghdr message_of(struct iovec* part, struct sockaddr_storage* pe
 
 // ---- which of our addresses
 
-static bool is_any(const ph_address* address)
-{
-    static const uint8_t zeros[sizeof address->bytes];
-    return memcmp(address->bytes, zeros, sizeof zeros) == 0;
-}
-
 static bool ask_for_local(const ph_socket* socket)
 {
     const int is_on = 1;
@@ -85,7 +79,7 @@ static void put_local(const ph_socket* socket, const ph_address* local, ph_socke
 // A socket with one address needs no telling, and pays nothing for it.
 void ph_socket_prepare(ph_socket* socket)
 {
-    socket->knows_local = is_any(&socket->local) && ask_for_local(socket);
+    socket->knows_local = ph_address_is_any(&socket->local) && ask_for_local(socket);
     for (int i = 0; i < PH_SOCKET_BATCH_MAX; ++i) {
         struct sockaddr_storage* from = &socket->from[i];
         socket->parts[i] = (struct iovec){.iov_base = socket->bytes[i], .iov_len = PH_SOCKET_ROOM};

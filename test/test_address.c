@@ -129,6 +129,24 @@ static void nonsense_is_refused(void** state)
     }
 }
 
+static void any_address_is_all_zeros(void** state)
+{
+    (void)state;
+    static const struct {
+        const char* text;
+        bool is_any;
+    } CASES[] = {
+        {"0.0.0.0", true},  {"0.0.0.0:40000", true}, {"[::]:7", true},
+        {"0.0.0.1", false}, {"127.0.0.1:0", false},  {"::1", false},
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; ++i) {
+        ph_address address;
+        assert_int_equal(ph_address_parse(CASES[i].text, &address, NULL), PH_OK);
+        assert_int_equal(ph_address_is_any(&address), CASES[i].is_any);
+    }
+    assert_true(ph_address_is_any(&(ph_address){0}));
+}
+
 static void every_address_is_read_as_it_was_printed(void** state)
 {
     (void)state;
@@ -157,6 +175,7 @@ int main(void)
         cmocka_unit_test(a_mapped_ipv4_address_is_one),
         cmocka_unit_test(no_address_has_no_name),
         cmocka_unit_test(nonsense_is_refused),
+        cmocka_unit_test(any_address_is_all_zeros),
         cmocka_unit_test(every_address_is_read_as_it_was_printed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -66,6 +66,9 @@ PH_API const char* ph_address_print(const ph_address* address, char text[PH_ADDR
 PH_API ph_result ph_address_resolve(const char* text, ph_address* addresses, int max, int* count,
                                     ph_error* error);
 
+/// Whether it is 0.0.0.0 or ::, all addresses of a machine: to listen on, none to send to. So is {0}.
+PH_API bool ph_address_is_any(const ph_address* address);
+
 /// Whether kind, address and port are all the same. {0} equals {0}.
 PH_API bool ph_address_is_equal(const ph_address* a, const ph_address* b);
 
