@@ -11,12 +11,11 @@
 import pathlib
 import sys
 
+import second_reader
+from second_reader import Refused
+
 GOLDEN = pathlib.Path(__file__).resolve().parent / "golden" / "admission" / "payloads.txt"
 SCHEMA_MAX = 1 << 24
-
-
-class Refused(Exception):
-    pass
 
 
 class Numbers:
@@ -114,57 +113,5 @@ def read(data):
     return KINDS[kind](fields)
 
 
-def golden(path):
-    for line in path.read_text(encoding="ascii").splitlines():
-        if line and not line.startswith("#"):
-            data, text = line.split(" = ", 1)
-            yield bytes.fromhex(data), text
-
-
-def check(path):
-    count = 0
-    for data, text in golden(path):
-        said = read(data)
-        if said != text:
-            print(f"{data.hex()}\n  should say: {text}\n  says:       {said}")
-            return 1
-        count += 1
-    print(f"admission: {count} payloads say what they should")
-    return 0 if count else 1
-
-
-def flip(path):
-    count = 0
-    for data, text in golden(path):
-        for bit in range(8 * len(data)):
-            changed = bytearray(data)
-            changed[bit // 8] ^= 1 << bit % 8
-            try:
-                said = read(bytes(changed))
-            except Refused:
-                said = "refused"
-            if said == text:
-                print(f"{data.hex()}: bit {bit} may change unnoticed")
-                return 1
-            count += 1
-    print(f"admission: {count} changed bits noticed")
-    return 0 if count else 1
-
-
-def main(arguments):
-    if arguments[:1] in (["--check"], ["--flip"]):
-        path = pathlib.Path(arguments[1]) if len(arguments) > 1 else GOLDEN
-        return (check if arguments[0] == "--check" else flip)(path)
-    if not arguments:
-        print(__doc__)
-        return 2
-    for text in arguments:
-        try:
-            print(read(bytes.fromhex(text)))
-        except Refused as reason:
-            print(f"refused: {reason}")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(second_reader.main(sys.argv[1:], __doc__, "admission", GOLDEN, read))

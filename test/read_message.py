@@ -13,13 +13,12 @@ What depends on the connection (which numbers are possible) is not judged here.
 import pathlib
 import sys
 
+import second_reader
+from second_reader import Refused
+
 GOLDEN = pathlib.Path(__file__).resolve().parent / "golden" / "message" / "sections.txt"
 WINDOW = 32
 FRAGMENT_BYTES = 64
-
-
-class Refused(Exception):
-    pass
 
 
 class Bits:
@@ -88,7 +87,7 @@ def read_fragments(bits):
 
 
 def read(data):
-    """What a section says, as text, and the bytes it takes."""
+    """What a section says, as text; and the bytes that it takes, unless it takes all."""
     bits = Bits(data)
     has_ack, has_input, has_answer, has_fragments = (bits.field(1) for _ in range(4))
     said = []
@@ -102,60 +101,9 @@ def read(data):
         said += read_fragments(bits)
     if bits.field(-bits.at % 8) != 0:
         raise Refused("padding that is not zero")
-    return "; ".join(said) or "nothing", bits.at // 8
-
-
-def golden(path):
-    for line in path.read_text(encoding="ascii").splitlines():
-        if line and not line.startswith("#"):
-            data, text = line.split(" = ", 1)
-            yield bytes.fromhex(data), text
-
-
-def check(path):
-    count = 0
-    for data, text in golden(path):
-        said, used = read(data)
-        if said != text or used != len(data):
-            print(f"{data.hex()}\n  should say: {text}\n  says:       {said} ({used} of {len(data)} bytes)")
-            return 1
-        count += 1
-    print(f"messages: {count} sections say what they should")
-    return 0 if count else 1
-
-
-def flip(path):
-    count = 0
-    for data, text in golden(path):
-        for bit in range(8 * len(data)):
-            changed = bytearray(data)
-            changed[bit // 8] ^= 1 << bit % 8
-            try:
-                said, used = read(bytes(changed))
-            except Refused:
-                said, used = "refused", 0
-            if said == text and used == len(data):
-                print(f"{data.hex()}: bit {bit} may change unnoticed")
-                return 1
-            count += 1
-    print(f"messages: {count} changed bits noticed")
-    return 0 if count else 1
-
-
-def main(arguments):
-    if arguments[:1] in (["--check"], ["--flip"]):
-        path = pathlib.Path(arguments[1]) if len(arguments) > 1 else GOLDEN
-        return (check if arguments[0] == "--check" else flip)(path)
-    if not arguments:
-        print(__doc__)
-        return 2
-    for text in arguments:
-        try:
-            print("{} ({} bytes)".format(*read(bytes.fromhex(text))))
-        except Refused as reason:
-            print(f"refused: {reason}")
-    return 0
+    used = bits.at // 8
+    return ("; ".join(said) or "nothing") + (f" ({used} of {len(data)} bytes)" if used != len(data) else "")
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(second_reader.main(sys.argv[1:], __doc__, "messages", GOLDEN, read))

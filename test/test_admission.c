@@ -7,6 +7,7 @@
 // difference.
 
 #include "support/test_support.h"
+#include "support/golden_hex.h"
 
 #include "net/admission_wire.h"
 
@@ -19,7 +20,7 @@ static const char heading[] = "# Payloads of the admission, and what they say. "
                               "docs/wire_admission.md has the format; written by\n"
                               "# test/test_admission.c, read by test/read_admission.py.\n";
 
-enum { TEXT_MAX = 65536, ROOM = PH_ADMISSION_SIZE_MAX + 8 };
+enum { TEXT_MAX = GOLDEN_HEX_FILE_MAX, ROOM = PH_ADMISSION_SIZE_MAX + 8 };
 
 #define FINGERPRINT UINT64_C(0x0123456789ABCDEF)
 
@@ -70,15 +71,6 @@ enum { PAYLOADS = sizeof payloads / sizeof payloads[0] };
 
 // ---- as text
 
-static int add_hex(char* text, const uint8_t* bytes, size_t size)
-{
-    int length = 0;
-    for (size_t i = 0; i < size; ++i) {
-        length += sprintf(text + length, "%02x", bytes[i]);
-    }
-    return length;
-}
-
 static int describe(const ph_admission* it, char* text)
 {
     int length = 0;
@@ -97,10 +89,10 @@ static int describe(const ph_admission* it, char* text)
         return sprintf(text, "ask %u", it->offset);
     case PH_ADMISSION_PIECE:
         length = sprintf(text, "piece %u bytes ", it->offset);
-        return length + add_hex(text + length, it->bytes, it->size);
+        return length + golden_add_hex(text + length, it->bytes, it->size);
     case PH_ADMISSION_REFUSAL:
         length = sprintf(text, "refusal %u bytes %s", it->code, it->size == 0 ? "-" : "");
-        return length + add_hex(text + length, it->bytes, it->size);
+        return length + golden_add_hex(text + length, it->bytes, it->size);
     }
     return length;
 }
@@ -110,7 +102,7 @@ static int write_text(char* text)
     int length = sprintf(text, "%s", heading);
     for (int i = 0; i < PAYLOADS; ++i) {
         uint8_t bytes[ROOM];
-        length += add_hex(text + length, bytes, ph_admission_write(&payloads[i], bytes));
+        length += golden_add_hex(text + length, bytes, ph_admission_write(&payloads[i], bytes));
         length += sprintf(text + length, " = ");
         length += describe(&payloads[i], text + length);
         length += sprintf(text + length, "\n");
@@ -124,18 +116,7 @@ static void payloads_are_written_as_ever(void** state)
 {
     (void)state;
     static char made[TEXT_MAX];
-    static char kept[TEXT_MAX];
-    const int length = write_text(made);
-    const bool is_writing = getenv("PINHOLE_GOLDEN_WRITE") != NULL;
-    FILE* file = fopen(path, is_writing ? "wb" : "rb");
-    assert_non_null(file);
-    if (is_writing) {
-        assert_int_equal(fwrite(made, 1, (size_t)length, file), length);
-    } else {
-        kept[fread(kept, 1, sizeof kept - 1, file)] = '\0';
-        assert_string_equal(made, kept);
-    }
-    fclose(file);
+    golden_expect_file(path, made, write_text(made));
 }
 
 static void payloads_are_read_as_they_were_written(void** state)

@@ -6,6 +6,7 @@
 // written instead; read the difference.
 
 #include "support/test_support.h"
+#include "support/golden_hex.h"
 
 #include "message/message_section.h"
 
@@ -18,7 +19,7 @@ static const char heading[] =
     "# Sections of messages, and what they say. docs/wire_message.md has the format; written by\n"
     "# test/test_message_golden.c, read by test/read_message.py.\n";
 
-enum { TEXT_MAX = 65536, SECTIONS = 12 };
+enum { TEXT_MAX = GOLDEN_HEX_FILE_MAX, SECTIONS = 12 };
 
 static const uint8_t payload[PH_MESSAGE_FRAGMENT_SIZE] =
     "Through a pinhole, all of the world, in sixty-four small bytes.";
@@ -67,15 +68,6 @@ static void make_sections(ph_message_section sections[SECTIONS])
 
 // ---- as text
 
-static int add_hex(char* text, const uint8_t* bytes, size_t size)
-{
-    int length = 0;
-    for (size_t i = 0; i < size; ++i) {
-        length += sprintf(text + length, "%02x", bytes[i]);
-    }
-    return length;
-}
-
 static int describe_parts(const ph_message_section* it, char* text)
 {
     int length = 0;
@@ -87,7 +79,7 @@ static int describe_parts(const ph_message_section* it, char* text)
     if (it->has_input && it->has_blob) {
         length += sprintf(text + length, "input %u blob %s", it->input_number,
                           it->input_size == 0 ? "-" : "");
-        length += add_hex(text + length, it->input_bytes, it->input_size);
+        length += golden_add_hex(text + length, it->input_bytes, it->input_size);
         length += sprintf(text + length, "; ");
     } else if (it->has_input) {
         length += sprintf(text + length, "input %u asks; ", it->input_number);
@@ -108,7 +100,7 @@ static int describe(const ph_message_section* it, char* text)
         const ph_message_fragment* fragment = &it->fragments[i];
         length += sprintf(text + length, "fragment %u left %u bytes ", fragment->sequence,
                           fragment->left);
-        length += add_hex(text + length, fragment->bytes, fragment->size);
+        length += golden_add_hex(text + length, fragment->bytes, fragment->size);
         length += sprintf(text + length, "; ");
     }
     return length == 0 ? sprintf(text, "nothing") : length - 2;
@@ -123,7 +115,7 @@ static int write_text(char* text)
         uint8_t bytes[PH_PAYLOAD_MAX];
         const size_t size = ph_message_section_write(&sections[i], bytes, sizeof bytes);
         assert_true(size > 0);
-        length += add_hex(text + length, bytes, size);
+        length += golden_add_hex(text + length, bytes, size);
         length += sprintf(text + length, " = ");
         length += describe(&sections[i], text + length);
         length += sprintf(text + length, "\n");
@@ -137,18 +129,7 @@ static void sections_are_written_as_ever(void** state)
 {
     (void)state;
     static char made[TEXT_MAX];
-    static char kept[TEXT_MAX];
-    const int length = write_text(made);
-    const bool is_writing = getenv("PINHOLE_GOLDEN_WRITE") != NULL;
-    FILE* file = fopen(path, is_writing ? "wb" : "rb");
-    assert_non_null(file);
-    if (is_writing) {
-        assert_int_equal(fwrite(made, 1, (size_t)length, file), length);
-    } else {
-        kept[fread(kept, 1, sizeof kept - 1, file)] = '\0';
-        assert_string_equal(made, kept);
-    }
-    fclose(file);
+    golden_expect_file(path, made, write_text(made));
 }
 
 static void sections_are_read_as_they_were_written(void** state)
