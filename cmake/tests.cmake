@@ -81,6 +81,14 @@ if(PINHOLE_TESTS)
         set_tests_properties(${program} PROPERTIES LABELS unit)
     endforeach()
 
+    # What test/check_first_hour.py runs.
+    if(TARGET pinhole_net AND NOT PINHOLE_TEST_LIST)
+        file(GLOB first_hour_sources CONFIGURE_DEPENDS test/first_hour*.c)
+        add_executable(first_hour ${first_hour_sources})
+        pinhole_compile(first_hour)
+        target_link_libraries(first_hour PRIVATE pinhole_test_support)
+    endif()
+
     # Builds for some of the tests leave them out.
     file(GLOB cpp_sources CONFIGURE_DEPENDS test/cpp/test_*.cpp)
     if(pinhole_has_cpp AND NOT PINHOLE_TEST_LIST)
