@@ -149,6 +149,32 @@ static void host_no_clients(void)
     open_host(&t);
 }
 
+static void key_zero(void)
+{
+    host_try t;
+    begin_host(&t);
+    memset(t.def.private_key, 0, sizeof t.def.private_key);
+    open_host(&t);
+}
+
+static void dev_and_key(void)
+{
+    host_try t;
+    begin_host(&t);
+    t.def.is_insecure_dev = true;
+    open_host(&t);
+}
+
+static void dev_public_server(void)
+{
+    host_try t;
+    begin_host(&t);
+    memset(t.def.private_key, 0, sizeof t.def.private_key);
+    t.def.is_insecure_dev = true;
+    t.def.listen_address = address_of("203.0.113.9:40000");
+    open_host(&t);
+}
+
 static void host_ipv6(void)
 {
     host_try t;
@@ -179,6 +205,33 @@ static void peer_no_schema(void)
     hour_say_result(result, &error);
 }
 
+static void connect_to(const char* address)
+{
+    host_try t;
+    begin_host(&t); // for its schema
+    ph_peer_def def = ph_peer_def_default();
+    def.schema = t.schema;
+    def.on_error = ph_error_keep;
+    def.on_error_context = &t.error;
+    ph_peer* peer = NULL;
+    hour_must(ph_peer_open(&def, &peer) == PH_OK, "no peer");
+    const ph_result result = ph_peer_connect_to(peer, address);
+    hour_must(result != PH_OK, "connects where it must not");
+    hour_say_result(result, &t.error);
+    ph_peer_close(peer);
+    end_host(&t);
+}
+
+static void dev_public_client(void)
+{
+    connect_to("203.0.113.9:40000");
+}
+
+static void dev_client_bad_address(void)
+{
+    connect_to("localhost");
+}
+
 static void write_token(void (*spoil)(ph_token_def*))
 {
     ph_error error = {0};
@@ -200,6 +253,16 @@ static void spoil_addresses(ph_token_def* def)
 static void token_no_address(void)
 {
     write_token(spoil_addresses);
+}
+
+static void spoil_key(ph_token_def* def)
+{
+    memset(def->private_key, 0, sizeof def->private_key);
+}
+
+static void token_key_zero(void)
+{
+    write_token(spoil_key);
 }
 
 static void spoil_timeout(ph_token_def* def)
@@ -362,6 +425,12 @@ const hour_case hour_call_cases[] = {
     {"host_foreign_address", host_foreign_address},
     {"host_port_taken", host_port_taken},
     {"host_no_clients", host_no_clients},
+    {"key_zero", key_zero},
+    {"dev_and_key", dev_and_key},
+    {"dev_public_server", dev_public_server},
+    {"dev_public_client", dev_public_client},
+    {"dev_client_bad_address", dev_client_bad_address},
+    {"token_key_zero", token_key_zero},
     {"host_ipv6", host_ipv6},
     {"peer_no_schema", peer_no_schema},
     {"token_no_address", token_no_address},

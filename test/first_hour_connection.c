@@ -238,6 +238,43 @@ static void token_none(void)
     refuse_token(bytes, sizeof bytes);
 }
 
+// ---- development without tokens
+
+static void connect_to(hour_stage* s)
+{
+    char address[PH_ADDRESS_TEXT_MAX];
+    const ph_address host = hour_host_address();
+    hour_must(ph_peer_connect_to(s->players[0].peer, ph_address_print(&host, address)) == PH_OK,
+              "the peer does not begin to connect");
+}
+
+static void dev_client_secure_server(void)
+{
+    hour_stage* s = hour_open(&(hour_def){0});
+    connect_to(s);
+    hour_await_end(s, 0, END_MAX_S);
+    say_end(s, 0);
+    say_server(s);
+    hour_close(s);
+}
+
+static void dev_server_token(void)
+{
+    try_once(&(hour_def){.is_insecure_dev = true});
+}
+
+static void dev_is_told(void)
+{
+    hour_stage* s = hour_open(&(hour_def){.is_insecure_dev = true});
+    connect_to(s);
+    hour_await_view(s, 0);
+    hour_say("works", "entities are in view");
+    s->error = (ph_error){0};
+    hour_play(s, 61000);
+    say_server(s);
+    hour_close(s);
+}
+
 // ---- two players, or too many
 
 // The second one comes with the id of the first after so long without a word of the first.
@@ -437,6 +474,9 @@ const hour_case hour_connection_cases[] = {
     {"token_twice", token_twice},
     {"token_cut", token_cut},
     {"token_none", token_none},
+    {"dev_client_secure_server", dev_client_secure_server},
+    {"dev_server_token", dev_server_token},
+    {"dev_is_told", dev_is_told},
     {"same_id_alive", same_id_alive},
     {"same_id_ghost", same_id_ghost},
     {"server_full", server_full},

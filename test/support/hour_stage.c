@@ -102,7 +102,7 @@ static bool send_of_peer(void* context, const ph_datagram* datagram)
 
 ph_address hour_host_address(void)
 {
-    return ph_address_make_ipv4((const uint8_t[4]){192, 0, 2, 1}, 40000);
+    return ph_address_make_ipv4((const uint8_t[4]){10, 0, 0, 1}, 40000);
 }
 
 static int flat(const void* context, int64_t x_mm, int64_t y_mm,
@@ -146,7 +146,10 @@ static void open_host(hour_stage* s)
     host.client_capacity = s->def.capacity != 0 ? s->def.capacity : CAPACITY_USUAL;
     host.on_error = ph_error_keep;
     host.on_error_context = &s->error;
-    memcpy(host.private_key, hour_key, sizeof hour_key);
+    host.is_insecure_dev = s->def.is_insecure_dev;
+    if (!host.is_insecure_dev) {
+        memcpy(host.private_key, hour_key, sizeof hour_key);
+    }
     hour_must(ph_host_open_simulated(&host, &s->simulation, &s->host) == PH_OK, "no host");
 }
 
@@ -155,7 +158,7 @@ static void open_player(hour_stage* s, int index)
     hour_player* player = &s->players[index];
     player->stage = s;
     player->address =
-        ph_address_make_ipv4((const uint8_t[4]){198, 51, 100, (uint8_t)(7 + index)}, 5000);
+        ph_address_make_ipv4((const uint8_t[4]){10, 0, 0, (uint8_t)(7 + index)}, 5000);
     ph_peer_def def = ph_peer_def_default();
     def.schema = s->client_schema;
     def.ground.layers = s->def.has_client_ground ? flat : NULL;

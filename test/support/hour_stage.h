@@ -62,6 +62,7 @@ typedef struct hour_def {
     int capacity;          // of the server; 0: 8
     uint64_t protocol_id;  // of the server; tokens have 0
     bool has_other_public; // the server believes to be reached under another address
+    bool is_insecure_dev;  // in place of a key
     bool never_admits;     // the game forgets ph_host_admit()
     const char* refusal;   // the game refuses everybody with these words
     int world_tick_factor; // so many ticks of the world for each that is due; 0: 1
