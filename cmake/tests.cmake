@@ -89,6 +89,13 @@ if(PINHOLE_TESTS)
         target_link_libraries(first_hour PRIVATE pinhole_test_support)
     endif()
 
+    # What a native client makes of a session, for test/check_web.mjs.
+    if(NOT PINHOLE_TEST_LIST)
+        add_executable(web_transcript test/web/transcript.c)
+        pinhole_compile(web_transcript)
+        target_link_libraries(web_transcript PRIVATE pinhole_outside)
+    endif()
+
     # Builds for some of the tests leave them out.
     file(GLOB cpp_sources CONFIGURE_DEPENDS test/cpp/test_*.cpp)
     if(pinhole_has_cpp AND NOT PINHOLE_TEST_LIST)
