@@ -151,6 +151,7 @@ static bool open_front(serve_job* job, ph_fault* fault)
         .audit = job->audit,
         .log = job->log,
         .is_rate_fixed = options->is_rate_fixed,
+        .is_insecure_dev = options->is_insecure_dev,
     };
     job->front = serve_front_create(&def, fault);
     serve_key_pair_destroy(pair);
@@ -207,6 +208,7 @@ static bool open_all(serve_job* job)
     ph_fault fault = {0};
     job->keys.path = job->options.key_path;
     job->keys.second_path = job->options.second_key_path;
+    job->keys.is_none = job->options.is_insecure_dev;
     if (!open_log(job, &fault) || !open_audit(job, &fault) || !open_stage(job, &fault)) {
         return false;
     }
@@ -244,6 +246,10 @@ static void tell_key(const serve_job* job)
 {
     char address[PH_ADDRESS_TEXT_MAX];
     const ph_address server = ph_host_public_address(serve_front_host(job->front));
+    if (job->options.is_insecure_dev) {
+        serve_writer_add(job->log, "clients need no token: ph_peer_connect_to(peer, \"%s\")",
+                         ph_address_print(&server, address));
+    }
     if (job->keys.made_path[0] == '\0') {
         return;
     }

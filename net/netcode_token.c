@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "net/netcode_bytes.h"
+#include "net/netcode_insecure.h"
 #include "net/netcode_private.h"
 #include "net/net_tools.h"
 #include "net/wall_clock.h"
@@ -46,6 +47,8 @@ static ph_result check_def(const ph_token_def* def)
     ph_check_that(&check, def->create_s <= UINT64_MAX - def->lifetime_s, "ph_token_def.create_s",
                   "so late that the end of the token is after the end of time",
                   "a time in Unix seconds");
+    ph_insecure_check_key(&check, "ph_token_def.private_key", def->private_key,
+                          def->is_insecure_dev);
     return check.result;
 }
 

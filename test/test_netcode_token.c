@@ -21,6 +21,7 @@ static ph_token_def sound_def(void)
 {
     ph_token_def def = ph_token_def_default();
     def.create_s = 1000;
+    def.private_key[0] = 1;
     def.addresses[0] = stage_address("127.0.0.1:40000");
     def.addresses[1] = stage_address("[::1]:40000");
     def.address_count = 2;
@@ -175,6 +176,7 @@ static void setup_private(private_fixture* f)
     write_sound(f->bytes);
     assert_int_equal(ph_token_read(f->bytes, PH_TOKEN_SIZE, &f->token), PH_TOKEN_GOOD);
     memset(f->key, 0, sizeof f->key);
+    f->key[0] = 1;
     f->seal = (ph_token_seal){
         .protocol_id = 0,
         .expire_s = 1030,

@@ -228,6 +228,13 @@ class peer : public owner<ph_peer>
         return ph_peer_connect(get(), token, size);
     }
 
+    /// ph_peer_connect_to(): for development, to a host with is_insecure_dev. Blocks while a name is looked up.
+    [[nodiscard]] ph_result connect_to(std::string_view address) noexcept
+    {
+        const detail::ended_text<PH_HOST_NAME_MAX> ended(address);
+        return ph_peer_connect_to(get(), ended.bytes);
+    }
+
     void disconnect() noexcept
     {
         ph_peer_disconnect(get());

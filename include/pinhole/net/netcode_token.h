@@ -68,8 +68,11 @@ typedef struct ph_token_def {
     ph_address addresses[PH_TOKEN_ADDRESSES_MAX];
     int address_count;
 
-    /// Of backend and servers.
+    /// Of backend and servers. All zero is refused.
     uint8_t private_key[PH_NETCODE_KEY_SIZE];
+
+    /// For a server with is_insecure_dev: the key is all zero, and every program could have made the token. Default false.
+    bool is_insecure_dev;
 
     /// What the backend wants to tell the server about the player. The client cannot read it.
     uint8_t user_data[PH_TOKEN_USER_DATA_SIZE];

@@ -7,7 +7,7 @@
 //     ph_peer_def def = ph_peer_def_default();
 //     def.schema = schema;
 //     ph_peer_open(&def, &peer);
-//     ph_peer_connect(peer, token, PH_TOKEN_SIZE);
+//     ph_peer_connect(peer, token, PH_TOKEN_SIZE);           // developing: ph_peer_connect_to(peer, "localhost:40000")
 //     for (;;) {                                             // once per frame
 //         ph_peer_tick(peer);
 //         for (ph_peer_event event; ph_peer_next_event(peer, &event);) {
@@ -56,6 +56,10 @@ typedef struct ph_peer_def {
     int interpolation_delay_ms;
     /// How often input is sent that is set more often, 1..1,000 a second. Default 30.
     int inputs_per_second;
+    /// For ph_peer_connect_to() alone: as in ph_host_def. Default 0.
+    uint64_t protocol_id;
+    /// For ph_peer_connect_to() alone: which player this is. Default 0: a random one each time.
+    uint64_t client_id;
     /// Where the socket is bound. {0} (the default): any address of the machine, any port.
     ph_address local_address;
     /// Zero-initialised means malloc and free.
@@ -83,6 +87,14 @@ PH_API void ph_peer_close(ph_peer* peer);
 /// @return PH_OK, PH_ERROR_ARGUMENT (the token is none), PH_ERROR_SYSTEM (no socket), or PH_ERROR_MEMORY; unless PH_OK
 /// nothing follows.
 PH_API ph_result ph_peer_connect(ph_peer* peer, const void* token, size_t size);
+
+/// **For development**: begins to connect without a token, to a host with is_insecure_dev on this machine or a
+/// private network. address is a name or number with a port ("localhost:40000", "192.168.1.7:40000"), looked up by
+/// ph_address_resolve(), which blocks; its addresses of IPv6 and IPv4 are tried in turns. Otherwise as
+/// ph_peer_connect(). A host without is_insecure_dev does not answer.
+/// @return PH_OK; PH_ERROR_TEXT, PH_ERROR_SYSTEM (no such name, or no socket), PH_ERROR_ARGUMENT (a public
+/// address), or PH_ERROR_MEMORY; unless PH_OK nothing follows.
+PH_API ph_result ph_peer_connect_to(ph_peer* peer, const char* address);
 
 /// Tells the server and ends the connection; PH_PEER_DISCONNECTED follows. Nothing when there is none.
 PH_API void ph_peer_disconnect(ph_peer* peer);
