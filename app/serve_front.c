@@ -109,9 +109,10 @@ static bool open_host(serve_front* front, const serve_front_def* def, ph_fault* 
     memcpy(host->private_key, def->keys->key, sizeof host->private_key);
     memcpy(host->second_key, def->keys->second, sizeof host->second_key);
     host->has_second_key = def->keys->has_second;
+    host->is_insecure_dev = def->is_insecure_dev;
     const ph_result result = ph_host_open(host, &front->host);
     app_secret_destroy(host, sizeof *host);
-    if (result == PH_OK && front->error.result != PH_OK) {
+    if (result == PH_OK && front->error.text[0] != '\0') {
         tell_error(front, &front->error); // no reason not to open
     }
     return result == PH_OK || complain(result, &front->error, fault);

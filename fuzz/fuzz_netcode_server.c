@@ -59,6 +59,7 @@ static void open_scene(scene* it)
 {
     ph_net_server_def def = ph_net_server_def_default();
     def.protocol_id = 7;
+    def.private_key[0] = 1;
     def.addresses[0] = fuzz_netcode_address(0);
     def.address_count = 1;
     def.client_capacity = CLIENTS;

@@ -31,8 +31,10 @@ enum {
 struct ph_net_client {
     ph_net_client_def def;
     ph_net_client_state state;
-    ph_token token;    // all zero when the state is 0 or below
-    int address;       // which of the token's we talk to
+    ph_token token; // all zero when the state is 0 or below
+    int address;    // which of the token's we talk to
+    uint64_t
+        turn_us; // for an address that does not answer before the next is tried; 0: the timeout
     ph_address server; // the same, kept for the curious
     uint64_t now_us;
     uint64_t start_us;    // of connecting; the token's age counts from here
@@ -171,13 +173,20 @@ static void give_up_server(ph_net_client* client, ph_net_client_state state)
 
 void ph_net_client_connect(ph_net_client* client, const void* token, size_t size, uint64_t now_us)
 {
+    ph_net_client_connect_in_turns(client, token, size, now_us, 0);
+}
+
+void ph_net_client_connect_in_turns(ph_net_client* client, const void* token, size_t size,
+                                    uint64_t now_us, int turn_ms)
+{
     ph_net_client_disconnect(client);
+    client->turn_us = turn_ms > 0 ? (uint64_t)turn_ms * 1000 : 0;
     client->now_us = now_us;
     client->start_us = now_us;
     const ph_token_fault fault = ph_token_read(token, size, &client->token);
     if (fault != PH_TOKEN_GOOD) {
-        const ph_check call =
-            ph_check_begin(client->def.on_error, client->def.on_error_context, __func__);
+        const ph_check call = ph_check_begin(client->def.on_error, client->def.on_error_context,
+                                             "ph_net_client_connect");
         (void)ph_fail(&call, PH_ERROR_ARGUMENT, "token", "is of no use: %s",
                       ph_token_fault_text(fault));
         end(client, PH_NET_CLIENT_INVALID_TOKEN);
@@ -211,6 +220,20 @@ static bool has_timed_out(const ph_net_client* client)
     return timeout_s >= 0 && client->now_us - client->received_us >= (uint64_t)timeout_s * 1000000;
 }
 
+// Another address has its turn; all of them together get the time of one.
+static bool is_turn_over(const ph_net_client* client)
+{
+    return client->turn_us > 0 && client->token.address_count > 1 &&
+           client->now_us - client->received_us >= client->turn_us;
+}
+
+static bool have_all_timed_out(const ph_net_client* client)
+{
+    const int32_t timeout_s = client->token.timeout_s;
+    return client->turn_us > 0 && timeout_s >= 0 &&
+           client->now_us - client->start_us >= (uint64_t)timeout_s * 1000000;
+}
+
 static bool is_due(const ph_net_client* client, uint64_t interval_us)
 {
     return client->now_us - client->sent_us >= interval_us;
@@ -221,6 +244,10 @@ static void tick_connecting(ph_net_client* client)
     const bool is_requesting = client->state == PH_NET_CLIENT_SENDING_REQUEST;
     if (has_expired(client)) {
         end(client, PH_NET_CLIENT_TOKEN_EXPIRED);
+    } else if (is_requesting && have_all_timed_out(client)) {
+        end(client, PH_NET_CLIENT_REQUEST_TIMED_OUT);
+    } else if (is_requesting && is_turn_over(client)) {
+        turn_to(client, (client->address + 1) % client->token.address_count);
     } else if (has_timed_out(client)) {
         give_up_server(client, is_requesting ? PH_NET_CLIENT_REQUEST_TIMED_OUT
                                              : PH_NET_CLIENT_RESPONSE_TIMED_OUT);

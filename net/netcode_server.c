@@ -10,6 +10,7 @@
 #include "base/allocator.h"
 #include "base/check.h"
 #include "net/net_tools.h"
+#include "net/netcode_insecure.h"
 #include "net/netcode_packet.h"
 #include "net/wall_clock.h"
 
@@ -54,6 +55,18 @@ static void fill_in(ph_net_server_def* def)
     }
 }
 
+static void check_keys(ph_check* check, const ph_net_server_def* def)
+{
+    ph_insecure_check_key(check, "ph_net_server_def.private_key", def->private_key,
+                          def->is_insecure_dev);
+    if (def->has_second_key) {
+        ph_insecure_check_key(check, "ph_net_server_def.second_key", def->second_key, false);
+    }
+    for (int i = 0; def->is_insecure_dev && i < def->address_count && check->result == PH_OK; ++i) {
+        ph_insecure_check_address(check, "ph_net_server_def.addresses", &def->addresses[i]);
+    }
+}
+
 static void check_def(ph_check* check, const ph_net_server_def* def)
 {
     ph_check_range(check, "ph_net_server_def.client_capacity", def->client_capacity, 1,
@@ -77,6 +90,7 @@ static void check_def(ph_check* check, const ph_net_server_def* def)
         ph_check_range(check, "ph_net_server_def.addresses.kind", def->addresses[i].kind,
                        PH_ADDRESS_IPV4, PH_ADDRESS_IPV6);
     }
+    check_keys(check, def);
 }
 
 static void fill_random(const ph_net_server* server, void* bytes, size_t size)
@@ -169,6 +183,10 @@ void ph_net_server_set_keys(ph_net_server* server, const uint8_t private_key[PH_
 {
     uint8_t former[2][PH_NETCODE_KEY_SIZE];
     ph_net_server_def* def = &server->def;
+    const ph_check call = ph_check_begin(def->on_error, def->on_error_context, __func__);
+    if (!ph_insecure_may_change(&call, def->is_insecure_dev, private_key, second_key)) {
+        return;
+    }
     memcpy(former[0], def->private_key, PH_NETCODE_KEY_SIZE);
     memcpy(former[1], def->second_key, PH_NETCODE_KEY_SIZE);
     memcpy(def->private_key, private_key, PH_NETCODE_KEY_SIZE);

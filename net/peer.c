@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// A client from its connect to its end, and its tick: once per frame, some microseconds and what its view costs.
+// Opening, the tick and events: once per frame, some microseconds and what the view costs.
 
 #include "net/peer_state.h"
 
@@ -21,16 +21,10 @@ enum {
     INPUTS_MAX = 1000,
     RESEND_US = 100000, // of input that the server is not known to have
     SECOND_US = 1000000,
-    SOCKET_BYTES = 1 << 18,
     BATCHES_MAX = 16, // of datagrams in one tick: a flood does not stop the game
 };
 
 // ---- time and transport
-
-static uint64_t now_of(const ph_peer* peer)
-{
-    return peer->seam.now_us != NULL ? peer->seam.now_us(peer->seam.context) : ph_socket_now_us();
-}
 
 static int receive_datagrams(ph_peer* peer, ph_datagram datagrams[PH_SOCKET_BATCH_MAX])
 {
@@ -111,184 +105,17 @@ ph_result ph_peer_open(const ph_peer_def* def, ph_peer** peer)
     return PH_OK;
 }
 
-static void close_connection(ph_peer* peer)
-{
-    ph_net_client_disconnect(peer->net);
-    ph_peer_admission_reset(peer);
-    ph_client_destroy(peer->view);
-    ph_messages_destroy(peer->messages);
-    ph_socket_close(peer->socket);
-    peer->view = NULL;
-    peer->messages = NULL;
-    peer->socket = NULL;
-    peer->is_connected_due = false; // events of the connection that was
-    peer->is_end_due = false;
-    peer->is_unsent_due = false;
-    peer->state = PH_PEER_STATE_IDLE;
-}
-
 void ph_peer_close(ph_peer* peer)
 {
     if (peer == NULL) {
         return;
     }
     if (peer->net != NULL) {
-        close_connection(peer);
+        ph_peer_reset(peer);
     }
     ph_net_client_destroy(peer->net);
     const ph_allocator allocator = peer->def.allocator;
     ph_release(&allocator, peer, sizeof *peer);
-}
-
-// ---- connecting
-
-static bool has_kind(const ph_token* token, ph_address_kind kind)
-{
-    for (int i = 0; i < token->address_count; ++i) {
-        if (token->addresses[i].kind == kind) {
-            return true;
-        }
-    }
-    return false;
-}
-
-// One socket for all servers of the token: that of IPv6 also reaches those of IPv4.
-static ph_result open_socket(ph_peer* peer, const ph_token* token)
-{
-    const uint8_t any[16] = {0};
-    const bool needs_ipv6 = has_kind(token, PH_ADDRESS_IPV6);
-    ph_socket_def def = ph_socket_def_default();
-    def.receive_buffer_bytes = SOCKET_BYTES;
-    def.send_buffer_bytes = SOCKET_BYTES;
-    def.allocator = peer->def.allocator;
-    if (peer->def.local_address.kind != PH_ADDRESS_NONE) {
-        def.local_address = peer->def.local_address;
-    } else {
-        def.local_address =
-            needs_ipv6 ? ph_address_make_ipv6(any, 0) : ph_address_make_ipv4(any, 0);
-    }
-    // A machine without IPv6 still reaches what it can.
-    if (needs_ipv6 && peer->def.local_address.kind == PH_ADDRESS_NONE &&
-        has_kind(token, PH_ADDRESS_IPV4) && ph_socket_open(&def, &peer->socket) != PH_OK) {
-        def.local_address = ph_address_make_ipv4(any, 0);
-    }
-    if (peer->socket != NULL) {
-        return PH_OK;
-    }
-    def.on_error = peer->def.on_error;
-    def.on_error_context = peer->def.on_error_context;
-    return ph_socket_open(&def, &peer->socket);
-}
-
-static ph_result open_connection(ph_peer* peer, const ph_token* token)
-{
-    ph_messages_def messages = ph_messages_def_default();
-    messages.bits_per_second = 0; // what the server takes is enough of a limit
-    messages.allocator = peer->def.allocator;
-    messages.on_error = peer->def.on_error;
-    messages.on_error_context = peer->def.on_error_context;
-    const ph_result result = peer->seam.receive != NULL ? PH_OK : open_socket(peer, token);
-    return result == PH_OK ? ph_messages_create(&messages, &peer->messages) : result;
-}
-
-static void begin_connection(ph_peer* peer, const ph_token* token)
-{
-    peer->now_us = now_of(peer);
-    peer->spoke_us = peer->now_us;
-    peer->timeout_us = token->timeout_s >= 0 ? (uint64_t)token->timeout_s * SECOND_US : UINT64_MAX;
-    peer->header_bytes =
-        token->addresses[0].kind == PH_ADDRESS_IPV6 ? PH_WIRE_HEADERS_IPV6 : PH_WIRE_HEADERS_IPV4;
-    peer->sent_us = 0;
-    peer->input_number = 0;
-    peer->is_answer_due = false;
-    peer->has_new_input = false;
-    peer->refused_payloads = 0;
-    peer->unsent = 0;
-    peer->unsent_us = 0;
-    peer->net_start = ph_net_client_get_stats(peer->net);
-    peer->rate_start = peer->net_start;
-    peer->rate_us = peer->now_us;
-    peer->received_kbps = 0.0;
-    peer->sent_kbps = 0.0;
-    peer->state = PH_PEER_STATE_CONNECTING;
-}
-
-ph_result ph_peer_connect(ph_peer* peer, const void* token, size_t size)
-{
-    close_connection(peer);
-    const ph_check call = ph_check_begin(peer->def.on_error, peer->def.on_error_context, __func__);
-    ph_token read;
-    const ph_token_fault fault = ph_token_read(token, size, &read);
-    if (fault != PH_TOKEN_GOOD) {
-        return ph_fail(&call, PH_ERROR_ARGUMENT, "token", "is of no use: %s",
-                       ph_token_fault_text(fault));
-    }
-    const ph_result result = open_connection(peer, &read);
-    if (result == PH_OK) {
-        begin_connection(peer, &read);
-        ph_net_client_connect(peer->net, token, size, peer->now_us);
-    } else {
-        close_connection(peer);
-    }
-    ph_token_wipe(&read);
-    return result == PH_ERROR_MEMORY ? ph_fail_memory(&call) : result;
-}
-
-// ---- the end
-
-void ph_peer_end(ph_peer* peer, const ph_peer_event* event, const char* text)
-{
-    if (peer->state == PH_PEER_STATE_IDLE) {
-        return;
-    }
-    peer->state = PH_PEER_STATE_IDLE;
-    peer->is_end_due = true;
-    peer->end = *event;
-    snprintf(peer->end_text, sizeof peer->end_text, "%s", text);
-}
-
-static void disconnect(ph_peer* peer, ph_net_client_state why, const char* text)
-{
-    ph_net_client_disconnect(peer->net);
-    ph_peer_end(peer, &(ph_peer_event){.kind = PH_PEER_DISCONNECTED, .end = why}, text);
-}
-
-void ph_peer_disconnect(ph_peer* peer)
-{
-    if (peer->state != PH_PEER_STATE_IDLE) {
-        disconnect(peer, PH_NET_CLIENT_DISCONNECTED, "this program has ended the connection");
-    }
-}
-
-// The secure connection has ended, or did not come about.
-static void explain_end(ph_peer* peer)
-{
-    const ph_net_client_state why = ph_net_client_get_state(peer->net);
-    const ph_address server = ph_net_client_server(peer->net);
-    char address[PH_ADDRESS_TEXT_MAX];
-    char text[PH_ERROR_TEXT_SIZE];
-    ph_address_print(&server, address);
-    switch (why) {
-    case PH_NET_CLIENT_TOKEN_EXPIRED:
-        snprintf(text, sizeof text, "the token has expired before %s let us in", address);
-        break;
-    case PH_NET_CLIENT_REQUEST_TIMED_OUT:
-    case PH_NET_CLIENT_RESPONSE_TIMED_OUT:
-        snprintf(text, sizeof text,
-                 "%s does not answer: no server is there, or it does not take this token", address);
-        break;
-    case PH_NET_CLIENT_DENIED:
-        snprintf(text, sizeof text, "%s is full", address);
-        break;
-    case PH_NET_CLIENT_TIMED_OUT:
-        snprintf(text, sizeof text, "nothing has come from %s for %d s", address,
-                 (int)(peer->timeout_us / SECOND_US));
-        break;
-    default:
-        snprintf(text, sizeof text, "%s has ended the connection", address);
-        break;
-    }
-    ph_peer_end(peer, &(ph_peer_event){.kind = PH_PEER_DISCONNECTED, .end = why}, text);
 }
 
 // ---- what comes
@@ -404,7 +231,7 @@ static bool has_stalled(ph_peer* peer)
              "nothing was sent for %d s; after %d s without a packet the server has given the "
              "connection up",
              (int)(stall_us / SECOND_US), (int)(peer->timeout_us / SECOND_US));
-    disconnect(peer, PH_NET_CLIENT_TIMED_OUT, text);
+    ph_peer_give_up(peer, PH_NET_CLIENT_TIMED_OUT, text);
     return true;
 }
 
@@ -434,15 +261,18 @@ static void advance_states(ph_peer* peer)
 {
     const ph_net_client_state net = ph_net_client_get_state(peer->net);
     if (net <= PH_NET_CLIENT_DISCONNECTED) {
-        explain_end(peer);
+        ph_peer_explain_end(peer);
     } else if (net == PH_NET_CLIENT_CONNECTED && peer->state == PH_PEER_STATE_CONNECTING) {
+        const ph_address server = ph_net_client_server(peer->net);
+        peer->header_bytes =
+            server.kind == PH_ADDRESS_IPV6 ? PH_WIRE_HEADERS_IPV6 : PH_WIRE_HEADERS_IPV4;
         peer->state = PH_PEER_STATE_JOINING;
     }
 }
 
 void ph_peer_tick(ph_peer* peer)
 {
-    const uint64_t now_us = now_of(peer);
+    const uint64_t now_us = ph_peer_now(peer);
     peer->now_us = now_us > peer->now_us ? now_us : peer->now_us;
     if (peer->state == PH_PEER_STATE_IDLE || has_stalled(peer)) {
         return;
@@ -554,6 +384,16 @@ ph_result ph_peer_get_pose(const ph_peer* peer, ph_entity_id entity, ph_pose* po
 ph_entity_id ph_peer_find(const ph_peer* peer, uint64_t key)
 {
     return peer->view != NULL ? ph_client_find(peer->view, key) : (ph_entity_id){0};
+}
+
+ph_entity_id ph_peer_own(const ph_peer* peer)
+{
+    return peer->view != NULL ? ph_client_entity_at(peer->view, 0) : (ph_entity_id){0};
+}
+
+ph_result ph_peer_get_struct(const ph_peer* peer, ph_entity_id entity, void* state)
+{
+    return peer->view != NULL ? ph_client_get_struct(peer->view, entity, state) : PH_ERROR_STALE;
 }
 
 ph_result ph_peer_send(ph_peer* peer, const void* bytes, size_t size)

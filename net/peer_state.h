@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// What a peer consists of. peer.c opens, connects, ticks and hands out events; peer_admission.c finds out whether
-// client and server go together.
+// What a peer consists of. peer.c opens, ticks and hands out events; peer_connecting.c begins and ends connections;
+// peer_admission.c finds out whether client and server go together.
 
 #ifndef PINHOLE_NET_PEER_STATE_H
 #define PINHOLE_NET_PEER_STATE_H
@@ -46,7 +46,8 @@ struct ph_peer {
     ph_net_client* net;
     ph_messages* messages;
     ph_client* view;
-    bool has_ground; // and a schema that uses it
+    bool has_ground;    // and a schema that uses it
+    bool is_by_address; // connected without a token
 
     uint64_t now_us;
     uint64_t spoke_us;   // when the system last took a datagram, or the connect
@@ -87,6 +88,22 @@ struct ph_peer {
     double received_kbps;
     double sent_kbps;
 };
+
+static inline uint64_t ph_peer_now(const ph_peer* peer)
+{
+    return peer->seam.now_us != NULL ? peer->seam.now_us(peer->seam.context) : ph_socket_now_us();
+}
+
+// ---- connections
+
+// Ends a connection that there is, and forgets what was told of it.
+void ph_peer_reset(ph_peer* peer);
+
+// Tells the server, and ends.
+void ph_peer_give_up(ph_peer* peer, ph_net_client_state why, const char* text);
+
+// The secure connection has ended, or did not come about.
+void ph_peer_explain_end(ph_peer* peer);
 
 // Over: one event says why. Sends nothing.
 void ph_peer_end(ph_peer* peer, const ph_peer_event* event, const char* text);

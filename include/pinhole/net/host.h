@@ -73,7 +73,14 @@ typedef struct ph_host_def {
     /// opened, unless there is a spent-tokens file. They want a timeout of 5 s
     /// or more: a client for which there is nothing new is sent something every 1.5 s, and any of it may be
     /// lost. A client that has been silent for 2 s comes in anew with another token, and its old connection ends.
+    /// All zero is refused.
     uint8_t private_key[PH_NETCODE_KEY_SIZE];
+    /// **For development only**, in place of a key: clients come in by ph_peer_connect_to(), without a token and
+    /// under any client id. listen_address and public_address must be of loopback, of a private network or all of the
+    /// machine (then public_address may be left out), and packets from public addresses are not answered:
+    /// net.refused_datagrams[PH_NET_REFUSAL_NOT_PRIVATE] of the stats counts them. on_error is told when it opens and
+    /// every minute; without on_error it is printed. Default false.
+    bool is_insecure_dev;
     /// A second key whose tokens are let in, too, if has_second_key; see ph_host_set_keys(). Default none.
     uint8_t second_key[PH_NETCODE_KEY_SIZE];
     bool has_second_key;

@@ -51,7 +51,8 @@ extern "C" {
     X(FULL, "full")                           /* no slot is free; answered with "denied" */        \
     X(CHALLENGE, "challenge")                 /* a response whose challenge is not ours */         \
     X(TOKEN_OLD, "token_old")                 /* made before this server could know it as spent */ \
-    X(SPENT_TOKENS, "spent_tokens")           /* the spent-tokens file cannot be written */
+    X(SPENT_TOKENS, "spent_tokens")           /* the spent-tokens file cannot be written */        \
+    X(NOT_PRIVATE, "not_private")             /* insecure server: from a public address */
 
 /// Why a datagram was refused; the reasons stand above. NONE (0): it was not.
 typedef enum ph_net_refusal {

@@ -7,7 +7,7 @@
 //     ph_peer_def def = ph_peer_def_default();
 //     def.schema = schema;
 //     ph_peer_open(&def, &peer);
-//     ph_peer_connect(peer, token, PH_TOKEN_SIZE);
+//     ph_peer_connect(peer, token, PH_TOKEN_SIZE);           // developing: ph_peer_connect_to(peer, "localhost:40000")
 //     for (;;) {                                             // once per frame
 //         ph_peer_tick(peer);
 //         for (ph_peer_event event; ph_peer_next_event(peer, &event);) {
@@ -56,6 +56,10 @@ typedef struct ph_peer_def {
     int interpolation_delay_ms;
     /// How often input is sent that is set more often, 1..1,000 a second. Default 30.
     int inputs_per_second;
+    /// For ph_peer_connect_to() alone: as in ph_host_def. Default 0.
+    uint64_t protocol_id;
+    /// For ph_peer_connect_to() alone: which player this is. Default 0: a random one each time.
+    uint64_t client_id;
     /// Where the socket is bound. {0} (the default): any address of the machine, any port.
     ph_address local_address;
     /// Zero-initialised means malloc and free.
@@ -83,6 +87,14 @@ PH_API void ph_peer_close(ph_peer* peer);
 /// @return PH_OK, PH_ERROR_ARGUMENT (the token is none), PH_ERROR_SYSTEM (no socket), or PH_ERROR_MEMORY; unless PH_OK
 /// nothing follows.
 PH_API ph_result ph_peer_connect(ph_peer* peer, const void* token, size_t size);
+
+/// **For development**: begins to connect without a token, to a host with is_insecure_dev on this machine or a
+/// private network. address is a name or number with a port ("localhost:40000", "192.168.1.7:40000"), looked up by
+/// ph_address_resolve(), which blocks; its addresses of IPv6 and IPv4 are tried in turns. Otherwise as
+/// ph_peer_connect(). A host without is_insecure_dev does not answer.
+/// @return PH_OK; PH_ERROR_TEXT, PH_ERROR_SYSTEM (no such name, or no socket), PH_ERROR_ARGUMENT (a public
+/// address), or PH_ERROR_MEMORY; unless PH_OK nothing follows.
+PH_API ph_result ph_peer_connect_to(ph_peer* peer, const char* address);
 
 /// Tells the server and ends the connection; PH_PEER_DISCONNECTED follows. Nothing when there is none.
 PH_API void ph_peer_disconnect(ph_peer* peer);
@@ -150,6 +162,13 @@ PH_API ph_result ph_peer_get_pose(const ph_peer* peer, ph_entity_id entity, ph_p
 
 /// The entity with this key in view, or {0}.
 PH_API ph_entity_id ph_peer_find(const ph_peer* peer, uint64_t key);
+
+/// The player's own entity, as the server said (`entity` of its ph_viewer_def); {0} while it is not in view, and for a
+/// spectator.
+PH_API ph_entity_id ph_peer_own(const ph_peer* peer);
+
+/// As ph_client_get_struct(): fills the game's struct with what is known. @return PH_OK or PH_ERROR_STALE.
+PH_API ph_result ph_peer_get_struct(const ph_peer* peer, ph_entity_id entity, void* state);
 
 // ---- what is said
 
