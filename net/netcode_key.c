@@ -127,35 +127,14 @@ static ph_result read_file(const char* path, char* text, size_t capacity, size_t
 
 #endif
 
-// ---- the digits
-
-static int digit_of(char letter)
-{
-    static const char ALL[] = "0123456789abcdef";
-    const char small = letter >= 'A' && letter <= 'F' ? (char)(letter - 'A' + 'a') : letter;
-    const char* found = small != '\0' ? strchr(ALL, small) : NULL;
-    return found != NULL ? (int)(found - ALL) : -1;
-}
-
-static bool parse(const char* text, uint8_t key[PH_NETCODE_KEY_SIZE])
-{
-    for (int i = 0; i < PH_NETCODE_KEY_SIZE; ++i) {
-        const int high = digit_of(text[2 * i]);
-        const int low = high < 0 ? -1 : digit_of(text[2 * i + 1]);
-        if (low < 0) {
-            return false;
-        }
-        key[i] = (uint8_t)(high * 16 + low);
-    }
-    return text[DIGITS + strspn(text + DIGITS, " \r\n")] == '\0';
-}
+// ---- the key
 
 static ph_result read_key(const char* path, uint8_t key[PH_NETCODE_KEY_SIZE], ph_error* error)
 {
     char text[TEXT_MAX + 2] = {0}; // one more than there may be, and an end
     size_t size = 0;
     const ph_result result = read_file(path, text, TEXT_MAX + 1, &size, error);
-    const bool is_key = size >= DIGITS && size <= TEXT_MAX && parse(text, key);
+    const bool is_key = size >= DIGITS && size <= TEXT_MAX && ph_key_parse(text, key) == PH_OK;
     sodium_memzero(text, sizeof text);
     if (result != PH_OK) {
         return result;
