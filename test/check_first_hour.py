@@ -13,6 +13,7 @@ person would. test/first_hour_cases.py is the table. The last line is "N passed,
 """
 
 import contextlib
+import gzip
 import pathlib
 import re
 import socket
@@ -80,6 +81,9 @@ FILES = {
     "unsorted.csv": recording(edit="0,1,5,5,5,45"),
     "other_names.csv": recording(names="tick,id,x,y,z,turn"),
     "empty.csv": "",
+    "damaged.csv.gz": b"\x1f\x8b\x08 no gzip",
+    "cut.csv.gz": gzip.compress(recording().encode())[:900],
+    "noise.csv": bytes(range(256)) * 8,
     "wrong.schema": "class ship\n    place: position\n    hull: rnage 0..100\n",
     "short.key": "abc\n",
     "good.key": "0123456789abcdef" * 4 + "\n",
@@ -100,7 +104,7 @@ def taken_ports():
 def lay_out(folder):
     for name, text in FILES.items():
         path = pathlib.Path(folder, name)
-        path.write_text(text)
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
         path.chmod(0o644 if name == "open.key" else 0o600)
 
 
