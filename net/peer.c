@@ -386,6 +386,16 @@ ph_entity_id ph_peer_find(const ph_peer* peer, uint64_t key)
     return peer->view != NULL ? ph_client_find(peer->view, key) : (ph_entity_id){0};
 }
 
+ph_entity_id ph_peer_own(const ph_peer* peer)
+{
+    return peer->view != NULL ? ph_client_entity_at(peer->view, 0) : (ph_entity_id){0};
+}
+
+ph_result ph_peer_get_struct(const ph_peer* peer, ph_entity_id entity, void* state)
+{
+    return peer->view != NULL ? ph_client_get_struct(peer->view, entity, state) : PH_ERROR_STALE;
+}
+
 ph_result ph_peer_send(ph_peer* peer, const void* bytes, size_t size)
 {
     return peer->state != PH_PEER_STATE_IDLE ? ph_messages_send(peer->messages, bytes, size)

@@ -204,6 +204,30 @@ static void entities_change_and_leave(void** state)
     host_stage_close(&s);
 }
 
+// Slot 0 is the player's own; a spectator has none, and before the view is there nobody has.
+static void peer_knows_its_own_entity(void** state)
+{
+    (void)state;
+    for (int has_own = 0; has_own < 2; ++has_own) {
+        host_stage s;
+        player p;
+        host_stage_open(&s, NULL, PH_PROFILE_PINHOLE, NULL);
+        s.viewer.entity = has_own ? s.entities[2] : (ph_entity_id){0};
+        begin(&s, &p);
+        uint8_t nothing;
+        assert_int_equal(ph_peer_own(p.peer).index1, 0);
+        assert_int_equal(ph_peer_get_struct(p.peer, s.entities[2], &nothing), PH_ERROR_STALE);
+        await_all(&s, &p);
+        uint64_t key = 0;
+        const ph_result found =
+            ph_client_identify(ph_peer_view(p.peer), ph_peer_own(p.peer), &key, NULL);
+        assert_int_equal(found, has_own ? PH_OK : PH_ERROR_STALE);
+        assert_int_equal(key, has_own ? 3 : 0);
+        finish(&p);
+        host_stage_close(&s);
+    }
+}
+
 static void messages_and_input_go_both_ways(void** state)
 {
     (void)state;
@@ -530,6 +554,7 @@ int main(void)
         cmocka_unit_test(peer_sees_everything),
         cmocka_unit_test(peer_learns_profile_and_slots),
         cmocka_unit_test(entities_change_and_leave),
+        cmocka_unit_test(peer_knows_its_own_entity),
         cmocka_unit_test(messages_and_input_go_both_ways),
         cmocka_unit_test(another_schema_is_explained_to_both),
         cmocka_unit_test(long_schema_is_explained_within_a_small_budget),

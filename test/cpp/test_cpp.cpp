@@ -592,6 +592,7 @@ static void messages_as_texts(void**)
 static void peer_is_shown_a_world(void**)
 {
     const pinhole::schema schema(banana_class());
+    const auto bananas = schema.find_class<banana>("banana");
     pinhole::world world(schema);
     pinhole::entity_id entity{};
     ph_spawn spawn{};
@@ -613,14 +614,18 @@ static void peer_is_shown_a_world(void**)
     assert_int_equal(peer.connect_to("192.0.2.1:40000"), PH_ERROR_ARGUMENT); // public
     assert_int_equal(peer.connect_to(address), PH_OK);
     CHECK(peer.state() == PH_PEER_STATE_CONNECTING && peer.view() == nullptr);
+    CHECK(!peer.own() && !peer.entity_at(0) && !peer.entity_of(bananas, peer.own()));
     assert_int_equal(peer.send("hello", 5), PH_OK);
+    assert_int_equal(peer.send(std::string_view("hello")), PH_OK);
     CHECK(peer.set_input("x", 1) == 1 && peer.processed_input() == 0);
     bool has_entered = false;
     for (int i = 0; i < 500 && !has_entered; ++i) {
         host.receive(ph_socket_now_us() + 10000);
         host.tick();
         for (ph_net_event event; host.next_event(event);) {
-            assert_int_equal(host.admit(event.client, ph_viewer_def_default()), PH_OK);
+            ph_viewer_def viewer = ph_viewer_def_default();
+            viewer.entity = entity;
+            assert_int_equal(host.admit(event.client, viewer), PH_OK);
         }
         world.tick();
         host.send();
@@ -632,6 +637,10 @@ static void peer_is_shown_a_world(void**)
     CHECK(has_entered);
     ph_pose pose{};
     assert_int_equal(peer.get_pose(peer.find(7), pose), PH_OK);
+    CHECK(peer.own() && peer.own() == peer.find(7) && peer.own() == peer.entity_at(0));
+    banana shown{};
+    CHECK(!peer.entity_of(pinhole::class_id<banana>{1}, peer.own()));
+    assert_int_equal(peer.get_struct(peer.entity_of(bananas, peer.own()), shown), PH_OK);
     CHECK(peer.stats().entity_count == 1 && peer.view() != nullptr);
     CHECK(world.viewer_slot_count(host.viewer(host.client_at(0))) == peer.stats().slot_count);
     CHECK(world.def().tick_us == peer.stats().tick_us);

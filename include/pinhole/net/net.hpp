@@ -277,9 +277,46 @@ class peer : public owner<ph_peer>
         return ph_peer_find(get(), key);
     }
 
+    /// The player's own entity, or null.
+    entity_id own() const noexcept
+    {
+        return ph_peer_own(get());
+    }
+
+    /// The entity in a slot below stats().slot_count, or null; slot 0 is the player's own.
+    entity_id entity_at(int slot) const noexcept
+    {
+        ph_client* const client = ph_peer_view(get());
+        return client != nullptr ? entity_id(ph_client_entity_at(client, slot)) : entity_id();
+    }
+
+    /// The same entity if it is in view and of this class, else null.
+    template <class State>
+    entity<State> entity_of(class_id<State> kind, entity_id id) const noexcept
+    {
+        ph_client* const client = ph_peer_view(get());
+        int index = -1;
+        const bool is_of_kind = client != nullptr &&
+                                ph_client_identify(client, id, nullptr, &index) == PH_OK &&
+                                index == kind.index;
+        return entity<State>(is_of_kind ? id : entity_id());
+    }
+
+    template <class State>
+    [[nodiscard]] ph_result get_struct(entity<State> source,
+                                       std::common_type_t<State>& state) const noexcept
+    {
+        return ph_peer_get_struct(get(), source, &state);
+    }
+
     [[nodiscard]] ph_result send(const void* bytes, std::size_t size) noexcept
     {
         return ph_peer_send(get(), bytes, size);
+    }
+
+    [[nodiscard]] ph_result send(std::string_view text) noexcept
+    {
+        return ph_peer_send(get(), text.data(), text.size());
     }
 
     /// @return Its number; 0 when it was not set.

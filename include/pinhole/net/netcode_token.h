@@ -92,6 +92,10 @@ PH_API ph_token_def ph_token_def_default(void);
 /// @return PH_OK, or PH_ERROR_ARGUMENT (a field of the def) with token all zero.
 PH_API ph_result ph_token_write(const ph_token_def* def, uint8_t token[PH_TOKEN_SIZE]);
 
+/// Reads the key of backend and servers as `pinhole token --make-key` writes it: 64 hexadecimal digits; blanks and
+/// line ends may follow. text may be NULL. @return PH_OK, or PH_ERROR_TEXT with key all zero, which nothing takes as a key.
+PH_API ph_result ph_key_parse(const char* text, uint8_t key[PH_NETCODE_KEY_SIZE]);
+
 /// Why a client will not use a token.
 typedef enum ph_token_fault {
     PH_TOKEN_GOOD = 0,

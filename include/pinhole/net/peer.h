@@ -163,6 +163,13 @@ PH_API ph_result ph_peer_get_pose(const ph_peer* peer, ph_entity_id entity, ph_p
 /// The entity with this key in view, or {0}.
 PH_API ph_entity_id ph_peer_find(const ph_peer* peer, uint64_t key);
 
+/// The player's own entity, as the server said (`entity` of its ph_viewer_def); {0} while it is not in view, and for a
+/// spectator.
+PH_API ph_entity_id ph_peer_own(const ph_peer* peer);
+
+/// As ph_client_get_struct(): fills the game's struct with what is known. @return PH_OK or PH_ERROR_STALE.
+PH_API ph_result ph_peer_get_struct(const ph_peer* peer, ph_entity_id entity, void* state);
+
 // ---- what is said
 
 /// Queues a message for the server, reliable and in order, from ph_peer_connect() on: as ph_messages_send().
