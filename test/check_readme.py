@@ -4,7 +4,8 @@
 """The README's hello world is examples/hello.c, short enough to be read, and its output is what that program
 prints, and so does the one in C++; no link in the documents leads nowhere; files and functions that
 docs/architecture.md names exist, where it says, and it names every file of src/, net/ and kit/; no line of a document
-but the CHANGELOG is longer than 120 characters. What the README says traffic costs is what pinhole sim measures now.
+but the CHANGELOG is longer than 120 characters. What the README says traffic costs, and how
+profiles compare, is what pinhole sim measures now.
 Usage: check_readme.py FOLDER [--write]  (FOLDER holds example_hello; --write puts code and output into the README).
 Traffic is measured where FOLDER/../pinhole is there, as after a release build."""
 
@@ -126,6 +127,18 @@ def wrong_traffic(program):
                 yield f"README.md: traffic {' '.join(options) or 'of pinhole'}: {shown}, measured {figure:.3f}"
 
 
+def wrong_comparison(program):
+    """The row of the README's comparison that needs no recording."""
+    row = re.search(r"^\| `scene:town`[^|]*\| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|$", README.read_text(), re.MULTILINE)
+    done = subprocess.run([program, "sim", "scene:town", "--viewers", "32", "--compare", "--json"], capture_output=True,
+                          text=True, check=True)
+    found = json.loads(done.stdout)
+    errors = [found[profile]["error_mrad"]["mean"] for profile in ("classic", "pinhole")]
+    for shown, figure in zip(row.groups() if row else ["none"] * 3, [*errors, errors[1] / errors[0]]):
+        if not row or not is_rounded(shown, figure):
+            yield f"README.md: scene:town: {shown}, measured {figure:.3f}"
+
+
 def main():
     code = body_of(EXAMPLE)
     program = pathlib.Path(sys.argv[1]).resolve() / f"example_{EXAMPLE.stem}"
@@ -144,7 +157,7 @@ def main():
     faults = [*dead_links(), *wrong_names(), *long_lines()]
     simulator = program.parent.parent / "pinhole"
     if simulator.exists() and program.parent.name == "release":
-        faults += wrong_traffic(simulator)
+        faults += [*wrong_traffic(simulator), *wrong_comparison(simulator)]
     if EXAMPLE.read_text().count("\n") > LINES_MAX:
         faults.append(f"{EXAMPLE.relative_to(ROOT)}: more than {LINES_MAX} lines")
     if found[1] != code:
