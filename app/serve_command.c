@@ -92,6 +92,9 @@ static bool complain(const char* what, const ph_fault* fault)
     if (fault->line > 0) {
         fprintf(stderr, ":%d", fault->line);
     }
+    if (fault->column > 0) {
+        fprintf(stderr, ":%d", fault->column);
+    }
     fprintf(stderr, ": %s.\n", fault->message);
     return false;
 }
@@ -102,6 +105,7 @@ static bool open_stage(serve_job* job, ph_fault* fault)
     if (!app_scene_check(COMMAND, options->source)) {
         return false;
     }
+    bool is_schema_bad = false;
     const serve_stage_def def = {
         .source = options->source,
         .schema_path = options->schema_path,
@@ -113,10 +117,11 @@ static bool open_stage(serve_job* job, ph_fault* fault)
         .client_capacity = options->clients,
         .radius_m = options->radius_m,
         .vision_hz = options->vision_hz,
+        .is_schema_bad = &is_schema_bad,
     };
     job->stage = serve_stage_create(&def, fault);
     if (job->stage == NULL) {
-        complain(options->source, fault);
+        complain(is_schema_bad ? options->schema_path : options->source, fault);
         fputs(strstr(fault->message, "missing rate") != NULL
                   ? "Say how many ticks a second has, as in '--rate 16'.\n"
                   : "",

@@ -220,7 +220,8 @@ ph_result ph_address_parse(const char* text, ph_address* address, ph_error* erro
     if (end == NULL || *end != '\0') {
         *address = (ph_address){0};
         return ph_error_set(error, PH_ERROR_TEXT, __func__, "text",
-                            "is \"%.60s\"; it must be like 192.0.2.1:40000 or [2001:db8::1]:40000",
+                            "is \"%.60s\"; it must be like 192.0.2.1:40000 or "
+                            "[2001:db8::1]:40000 (ph_address_resolve() takes names)",
                             text);
     }
     return PH_OK;

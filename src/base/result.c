@@ -32,7 +32,7 @@ static const char* const TEXTS[] = {
     [PH_ERROR_STALE] = "The id names something that is gone, or never was.",
     [PH_ERROR_TAKEN] = "The key, address or the like is in use already.",
     [PH_ERROR_SYSTEM] = "The operating system said no.",
-    [PH_ERROR_FULL] = "There is no room for it now.",
+    [PH_ERROR_FULL] = "There is no room for it now; try again later.",
 };
 
 _Static_assert(sizeof(TEXTS) / sizeof(TEXTS[0]) == PH_RESULT_COUNT, "each result needs a sentence");
