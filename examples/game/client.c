@@ -102,8 +102,9 @@ static void draw(void)
     for (int row = 0; row < ROWS; ++row) {
         printf("%.*s\n", COLUMNS, map[row]);
     }
-    printf("%s: %d hit points, %d wanderers after us, %d creatures in view, %.1f kbit/s\n", it.name,
-           it.hit_points, hunters, stats.entity_count, stats.received_kbps);
+    printf("%s at %d, %d m: %d hit points, %d after us, %d in view, %.1f kbit/s\n", it.name,
+           (int)(place_mm[0] / 1000), (int)(place_mm[1] / 1000), it.hit_points, hunters,
+           stats.entity_count, stats.received_kbps);
 }
 
 int main(int argc, char** argv)

@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WANDERERS = 300, PLAYERS = 32, TICK_US = 50000, BITE_MM = 5000 };
+// A host has room for 64 clients by default.
+enum { WANDERERS = 300, PLAYERS = 64, TICK_US = 50000, BITE_MM = 5000 };
 
 static ph_world* world;
 static ph_host* host;
@@ -24,7 +25,8 @@ static void spawn(int i, int class_index, const char* name)
 {
     creatures[i] = (creature){.place_mm = {rand() % 200000, rand() % 200000}, .hit_points = 100};
     snprintf(creatures[i].name, sizeof creatures[i].name, "%s %d", name, i);
-    ph_world_spawn(world, &(ph_spawn){.class_index = class_index, .key = (uint64_t)i}, &ids[i]);
+    const ph_spawn def = {class_index, (uint64_t)i, .is_always_visible = class_index == PLAYER};
+    ph_world_spawn(world, &def, &ids[i]);
 }
 
 static bool start_world(void)
@@ -45,7 +47,6 @@ static bool open_host(const char* address, const char* key)
 {
     ph_host_def def = ph_host_def_default();
     def.world = world;
-    def.client_capacity = PLAYERS;
     def.on_error = ph_error_print; // also says what is wrong with the address or the key
     def.is_insecure_dev = key == NULL;
     ph_key_parse(key, def.private_key);

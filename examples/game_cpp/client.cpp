@@ -103,8 +103,9 @@ static void draw()
     for (const std::string& row : map) {
         std::puts(row.c_str());
     }
-    std::printf("%s: %d hit points, %d wanderers after us, %d creatures in view, %.1f kbit/s\n",
-                it.name, it.hit_points, hunters, stats.entity_count, stats.received_kbps);
+    std::printf("%s at %d, %d m: %d hit points, %d after us, %d in view, %.1f kbit/s\n", it.name,
+                int(place_mm[0] / 1000), int(place_mm[1] / 1000), it.hit_points, hunters,
+                stats.entity_count, stats.received_kbps);
 }
 
 int main(int argc, char** argv)
@@ -116,11 +117,10 @@ int main(int argc, char** argv)
         std::puts("usage: game_cpp_client ADDRESS_OR_TOKEN NAME [SECONDS]");
         return 1;
     }
-    std::uint64_t last_us = ph_socket_now_us();
+    auto last_us = ph_socket_now_us();
     const std::uint64_t end_us =
         last_us + 1000000 * std::strtoul(argc > 3 ? argv[3] : "60", nullptr, 10);
-    for (std::uint64_t now_us = last_us; now_us < end_us && !is_refused;
-         now_us = ph_socket_now_us()) {
+    for (auto now_us = last_us; now_us < end_us && !is_refused; now_us = ph_socket_now_us()) {
         peer.tick();
         for (ph_peer_event event; peer.next_event(event);) {
             on_event(event);

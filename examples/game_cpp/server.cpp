@@ -32,6 +32,7 @@ static void spawn(actor& it, const char* class_name, std::uint64_t key)
     set_name(it, class_name + (' ' + std::to_string(key)));
     ph_spawn def = {};
     def.key = key;
+    def.is_always_visible = class_name == std::string_view("player");
     (void)world.spawn(schema.find_class<creature>(class_name), def, it.id);
 }
 
