@@ -66,8 +66,8 @@ static bool parse(token_options* o, int argc, char** argv, int* status)
          .text = &o->key_path,
          .value = "FILE"},
         {.name = "--server",
-         .summary = "where the client finds its server: 192.0.2.1:40000, [2001:db8::1]:40000 or "
-                    "play.example.org:40000; several with commas",
+         .summary = "where the client finds its server: 192.0.2.1:40000 or [2001:db8::1]:40000; "
+                    "several with commas",
          .text = &o->servers,
          .value = "ADDRESS"},
         {.name = "--client",
@@ -94,28 +94,27 @@ static bool parse(token_options* o, int argc, char** argv, int* status)
     return app_options_read(&usage, table, argc, argv, status);
 }
 
-static int complain_of_server(const ph_error* error)
+static int complain_of_server(const char* text, size_t length)
 {
-    const char* said = strstr(error->text, "is \"");
-    fprintf(stderr, COMMAND ": --server %s.\n", said != NULL ? said : error->text);
-    return error->result == PH_ERROR_TEXT ? APP_EXIT_USAGE : APP_EXIT_FAILURE;
+    fprintf(stderr,
+            COMMAND
+            ": --server: '%.*s' is no address in numbers with a port, as in '--server "
+            "127.0.0.1:40000' or '--server [2001:db8::1]:40000'; names are not looked up.\n",
+            (int)(length < PH_ADDRESS_TEXT_MAX ? length : PH_ADDRESS_TEXT_MAX), text);
+    return APP_EXIT_USAGE;
 }
 
-// Several with commas; a name stands for all addresses that it has. @return APP_EXIT_OK, or what it complained of.
 static int read_servers(const char* text, ph_token_def* def)
 {
     while (def->address_count < PH_TOKEN_ADDRESSES_MAX) {
-        char one[PH_HOST_NAME_MAX] = {0};
+        char one[PH_ADDRESS_TEXT_MAX] = {0};
         const size_t length = strcspn(text, ",");
-        memcpy(one, text, length < sizeof one ? length : sizeof one - 1);
-        ph_error error = {0};
-        int count = 0;
-        if (ph_address_resolve(one, &def->addresses[def->address_count],
-                               PH_TOKEN_ADDRESSES_MAX - def->address_count, &count,
-                               &error) != PH_OK) {
-            return complain_of_server(&error);
+        ph_address* address = &def->addresses[def->address_count];
+        memcpy(one, text, length < sizeof one ? length : 0);
+        if (ph_address_parse(one, address, NULL) != PH_OK || address->port == 0) {
+            return complain_of_server(text, length);
         }
-        def->address_count += count;
+        ++def->address_count;
         if (text[length] == '\0') {
             return APP_EXIT_OK;
         }
@@ -157,9 +156,9 @@ static int make_token(const token_options* options, ph_token_def* def)
     def->create_s = app_wall_unix_s();
     def->lifetime_s = (uint32_t)options->seconds;
     def->timeout_s = options->timeout_s;
-    const int named = read_servers(options->servers, def);
-    if (named != APP_EXIT_OK) {
-        return named;
+    const int status_of_servers = read_servers(options->servers, def);
+    if (status_of_servers != APP_EXIT_OK) {
+        return status_of_servers;
     }
     if (!read_client(options->client, &def->client_id)) {
         return complain("--client takes a whole number from 0 to 2^64 - 1, as in '--client 7'.");

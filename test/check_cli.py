@@ -111,12 +111,9 @@ def check_mistakes():
         (("bots", "--key", "k", "--truth", "1x"), "--truth takes the port"),
         (("bots", "--key", "k", "--truth", "1", "--bots", "2", "--mute", "3"), "are more than --bots"),
         (("token",), "say --key, --server, --client and --out"),
-        (("token", "--key", "k", "--server", "nowhere", "--client", "1", "--out", "t"),
-         '--server is "nowhere", without a port; it must be like'),
-        (("token", "--key", "k", "--server", "127.0.0.1:70000", "--client", "1", "--out", "t"), 'and "70000" is no port'),
-        (("token", "--key", "k", "--server", "127.0.0.1:1,a b:2", "--client", "1", "--out", "t"), 'and "a b" is no name'),
         (("serve", "scene:town", "--insecure-dev", "--key", "k"), "--insecure-dev stands in place of --key"),
         (("serve", "scene:town", "--insecure-dev", "--listen", "192.0.2.1:40000"), "--insecure-dev takes addresses of loopback"),
+        (("token", "--key", "k", "--server", "nowhere", "--client", "1", "--out", "t"), "'nowhere' is no address in numbers with a port"),
     ):
         status, output, errors = run(*arguments)
         name = " ".join(("pinhole", *arguments))

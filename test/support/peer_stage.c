@@ -233,11 +233,11 @@ static void tick_player(peer_stage_player* p)
     ph_peer_tick(p->peer);
     for (ph_peer_event event; ph_peer_next_event(p->peer, &event);) {
         ++p->counts[event.kind];
-        if (event.kind == PH_PEER_WAITING) {
-            snprintf(p->waiting, sizeof p->waiting, "%s", event.text);
-        }
         if (p->on_event != NULL) {
             p->on_event(p->context, &event);
+        }
+        if (event.kind == PH_PEER_WAITING) {
+            snprintf(p->waiting, sizeof p->waiting, "%s", event.text);
         }
         if (event.kind == PH_PEER_REFUSED || event.kind == PH_PEER_DISCONNECTED) {
             p->end = event;
