@@ -171,6 +171,7 @@ static ph_result create_server(ph_host* host, const ph_host_def* def)
     server.on_error_context = def->on_error_context;
     server.keep_alive_ms = KEEP_ALIVE_MS;
     server.refuses_spent_tokens = true;
+    server.gives_reasons = true;
     server.replace_silent_ms = REPLACE_SILENT_MS;
     server.allocator = def->allocator;
     server.sink = (ph_net_sink){send_of_netcode, host};
@@ -377,9 +378,10 @@ bool ph_host_next_event(ph_host* host, ph_net_event* event)
     return true;
 }
 
-ph_result ph_host_admit(ph_host* host, int client, const ph_viewer_def* viewer)
+ph_result ph_host_admit(ph_host* host, int client, const ph_viewer_def* viewer,
+                        const ph_messages_def* messages)
 {
-    return ph_host_session_begin(host, client, viewer);
+    return ph_host_session_begin(host, client, viewer, messages);
 }
 
 void ph_host_disconnect(ph_host* host, int client)

@@ -70,7 +70,10 @@ static void send_datagram(void* context, const ph_address* to, const void* bytes
 
 ph_peer_def ph_peer_def_default(void)
 {
-    return (ph_peer_def){.slot_max = SLOTS_MAX, .inputs_per_second = 30, .cookie = COOKIE};
+    return (ph_peer_def){.slot_max = SLOTS_MAX,
+                         .inputs_per_second = 30,
+                         .block_size_max = 64 << 20,
+                         .cookie = COOKIE};
 }
 
 ph_result ph_peer_open(const ph_peer_def* def, ph_peer** peer)
@@ -83,6 +86,7 @@ ph_result ph_peer_open(const ph_peer_def* def, ph_peer** peer)
     ph_check_range(&check, "ph_peer_def.interpolation_delay_ms", def->interpolation_delay_ms, 0,
                    DELAY_MAX_MS);
     ph_check_range(&check, "ph_peer_def.inputs_per_second", def->inputs_per_second, 1, INPUTS_MAX);
+    ph_check_range(&check, "ph_peer_def.block_size_max", def->block_size_max, 0, PH_BLOCK_SIZE_MAX);
     ph_check_range(&check, "ph_peer_def.local_address.kind", def->local_address.kind,
                    PH_ADDRESS_NONE, PH_ADDRESS_IPV6);
     if (check.result != PH_OK) {
@@ -166,8 +170,10 @@ static void receive(ph_peer* peer)
         count = receive_datagrams(peer, datagrams);
         for (int i = 0; i < count && peer->state != PH_PEER_STATE_IDLE; ++i) {
             ph_net_payload payload;
-            ph_net_client_receive(peer->net, &datagrams[i].peer, datagrams[i].bytes,
-                                  datagrams[i].size, &payload);
+            if (ph_net_client_receive(peer->net, &datagrams[i].peer, datagrams[i].bytes,
+                                      datagrams[i].size, &payload) == PH_NET_REFUSAL_NONE) {
+                peer->heard_us = peer->now_us;
+            }
             if (payload.size > 0) {
                 take_payload(peer, &payload);
             }
@@ -192,7 +198,8 @@ static bool is_input_unknown(const ph_peer* peer)
 static bool is_answer_due(const ph_peer* peer)
 {
     const uint64_t silence_us = peer->now_us - peer->sent_us;
-    return peer->is_answer_due || peer->now_us >= ph_client_ack_due_us(peer->view) ||
+    return peer->is_answer_due || peer->has_unreliable ||
+           peer->now_us >= ph_client_ack_due_us(peer->view) ||
            (peer->has_new_input &&
             silence_us >= SECOND_US / (uint64_t)peer->def.inputs_per_second) ||
            (is_input_unknown(peer) && silence_us >= RESEND_US);
@@ -214,6 +221,7 @@ static void answer(ph_peer* peer)
     ph_peer_say(peer, whole, ph_messages_pack(peer->messages, ack, size, whole));
     peer->is_answer_due = false;
     peer->has_new_input = false;
+    peer->has_unreliable = false;
 }
 
 // ---- a tick
@@ -266,6 +274,7 @@ static void advance_states(ph_peer* peer)
         const ph_address server = ph_net_client_server(peer->net);
         peer->header_bytes =
             server.kind == PH_ADDRESS_IPV6 ? PH_WIRE_HEADERS_IPV6 : PH_WIRE_HEADERS_IPV4;
+        peer->joining_us = peer->now_us;
         peer->state = PH_PEER_STATE_JOINING;
     }
 }
@@ -289,6 +298,7 @@ void ph_peer_tick(ph_peer* peer)
     }
     if (peer->state == PH_PEER_STATE_JOINED) {
         answer(peer);
+        ph_peer_send_bulk(peer);
         ph_client_advance(peer->view, peer->now_us);
     }
     measure(peer);
@@ -346,13 +356,22 @@ bool ph_peer_next_event(ph_peer* peer, ph_peer_event* event)
         event->kind = PH_PEER_CONNECTED;
         return true;
     }
-    if (take_entity_event(peer, event) || take_message(peer, event)) {
+    if (take_entity_event(peer, event) || take_message(peer, event) ||
+        ph_peer_take_bulk_event(peer, event)) {
         return true;
     }
     if (peer->is_unsent_due) {
         peer->is_unsent_due = false;
         event->kind = PH_PEER_UNSENT;
         take_text(peer, event, peer->unsent_text);
+        return true;
+    }
+    if (peer->is_waiting_due) {
+        peer->is_waiting_due = false;
+        event->kind = PH_PEER_WAITING;
+        take_text(peer, event,
+                  "connected, but the server has not admitted this client for 5 s: it must call "
+                  "ph_host_admit() when it takes PH_NET_CONNECTED");
         return true;
     }
     if (peer->is_end_due) {
@@ -398,8 +417,20 @@ ph_result ph_peer_get_struct(const ph_peer* peer, ph_entity_id entity, void* sta
 
 ph_result ph_peer_send(ph_peer* peer, const void* bytes, size_t size)
 {
-    return peer->state != PH_PEER_STATE_IDLE ? ph_messages_send(peer->messages, bytes, size)
-                                             : PH_ERROR_STALE;
+    const ph_check call = ph_check_begin(peer->def.on_error, peer->def.on_error_context, __func__);
+    if (peer->state == PH_PEER_STATE_IDLE) {
+        return ph_fail(&call, PH_ERROR_STALE, NULL,
+                       "there is no connection; ph_peer_connect() must come first, and the "
+                       "connection must not have ended");
+    }
+    if (size < 1 || size > PH_MESSAGE_SIZE_MAX) {
+        char is[PH_COUNT_TEXT_SIZE];
+        char most[PH_COUNT_TEXT_SIZE];
+        return ph_fail(&call, PH_ERROR_ARGUMENT, "size",
+                       "is %s; it must be 1..%s bytes: send more as several messages or as a block",
+                       ph_count_text((int64_t)size, is), ph_count_text(PH_MESSAGE_SIZE_MAX, most));
+    }
+    return ph_messages_send(peer->messages, bytes, size);
 }
 
 uint32_t ph_peer_set_input(ph_peer* peer, const void* bytes, size_t size)
@@ -421,6 +452,9 @@ ph_peer_stats ph_peer_get_stats(const ph_peer* peer)
 {
     const ph_net_client_stats net = ph_net_client_get_stats(peer->net);
     ph_peer_stats stats = {
+        .silent_ms = peer->state != PH_PEER_STATE_IDLE
+                         ? (uint32_t)((peer->now_us - peer->heard_us) / 1000)
+                         : 0,
         .received_kbps = peer->received_kbps,
         .sent_kbps = peer->sent_kbps,
         .received_datagrams = net.received_datagrams - peer->net_start.received_datagrams,

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 // What a peer consists of. peer.c opens, ticks and hands out events; peer_connecting.c begins and ends connections;
-// peer_admission.c finds out whether client and server go together.
+// peer_messages.c has blocks and unreliable messages; peer_admission.c finds out whether client and server go together.
 
 #ifndef PINHOLE_NET_PEER_STATE_H
 #define PINHOLE_NET_PEER_STATE_H
@@ -51,11 +51,16 @@ struct ph_peer {
 
     uint64_t now_us;
     uint64_t spoke_us;   // when the system last took a datagram, or the connect
+    uint64_t heard_us;   // when the server's newest packet came, or the connect
     uint64_t timeout_us; // of the token; UINT64_MAX: never
-    int header_bytes;    // IP and UDP
+    uint64_t token_s;    // its lifetime
+    bool is_token_undated;
+    int header_bytes; // IP and UDP
 
     // The admission.
     ph_admission welcome; // kind 0: none has come
+    uint64_t joining_us;  // when the secure connection came about
+    bool has_waited;      // for so long that it was told
     uint64_t joined_us;   // when the last join was sent; 0: none was
     uint64_t early_us;    // when the first packet of the view came before the welcome; 0: none did
     ph_peer_schema schema;
@@ -67,11 +72,16 @@ struct ph_peer {
     uint32_t input_number;
     bool is_answer_due;
     bool has_new_input;
+    bool has_unreliable; // that was not sent yet
+    // What the game was last told of the block that comes, and of the one that goes.
+    ph_block_progress told[2];
+    uint64_t told_us[2];
 
     // Events that wait to be taken; the end comes behind all others.
     bool is_connected_due;
     bool is_end_due;
     bool is_unsent_due;
+    bool is_waiting_due;
     ph_peer_event end;
     char end_text[PH_ERROR_TEXT_SIZE];
     char unsent_text[PH_ERROR_TEXT_SIZE];
@@ -113,6 +123,13 @@ void ph_peer_say(ph_peer* peer, const void* bytes, size_t size);
 
 // A packet of the view has come: to the view, or kept until there is one.
 void ph_peer_take_packet(ph_peer* peer, uint64_t now_us, const uint8_t* bytes, size_t size);
+
+// ---- blocks and unreliable messages, beside messages
+
+void ph_peer_reset_bulk(ph_peer* peer);
+// Once per tick, behind the answer.
+void ph_peer_send_bulk(ph_peer* peer);
+bool ph_peer_take_bulk_event(ph_peer* peer, ph_peer_event* event);
 
 // ---- the admission
 

@@ -447,6 +447,7 @@ static void without_an_object(void** state)
     do {                                                                                           \
         ph_host_def def = ph_host_def_default();                                                   \
         def.world = f->world;                                                                      \
+        def.private_key[0] = 1;                                                                    \
         def.on_error = note;                                                                       \
         def.on_error_context = f;                                                                  \
         ph_host* host;                                                                             \
@@ -485,6 +486,7 @@ static void connections(void** state)
                  "ph_socket_def.local_address", expected);
     ph_host_def host_def = ph_host_def_default();
     host_def.world = f->world;
+    host_def.private_key[0] = 1;
     host_def.listen_address = socket_def.local_address;
     host_def.on_error = note;
     host_def.on_error_context = f;

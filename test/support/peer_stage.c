@@ -147,6 +147,8 @@ peer_stage* peer_stage_setup(void)
     s->def.on_error_context = s;
     s->def.allocator = test_memory_allocator(&s->memory);
     memcpy(s->def.private_key, KEY, sizeof KEY);
+    s->viewer = ph_viewer_def_default();
+    s->messages = ph_messages_def_default();
     assert_int_equal(peer_stage_open_host(s), PH_OK);
     for (int i = 0; i < PEER_STAGE_PEERS; ++i) {
         open_player(s, i);
@@ -169,6 +171,7 @@ ph_result peer_stage_open_host(peer_stage* s)
 {
     ph_host_close(s->host);
     s->error_count = 0;
+    s->up_count = 0; // was for the one before
     return ph_host_open_simulated(&s->def, &s->simulation, &s->host);
 }
 
@@ -217,9 +220,8 @@ static void tick_host(peer_stage* s)
             continue;
         }
         ++s->connected;
-        const ph_viewer_def viewer = ph_viewer_def_default();
         if (!s->is_closed) {
-            assert_int_equal(ph_host_admit(s->host, event.client, &viewer), PH_OK);
+            assert_int_equal(ph_host_admit(s->host, event.client, &s->viewer, &s->messages), PH_OK);
         }
     }
     ph_world_tick(s->world);
@@ -231,6 +233,12 @@ static void tick_player(peer_stage_player* p)
     ph_peer_tick(p->peer);
     for (ph_peer_event event; ph_peer_next_event(p->peer, &event);) {
         ++p->counts[event.kind];
+        if (p->on_event != NULL) {
+            p->on_event(p->context, &event);
+        }
+        if (event.kind == PH_PEER_WAITING) {
+            snprintf(p->waiting, sizeof p->waiting, "%s", event.text);
+        }
         if (event.kind == PH_PEER_REFUSED || event.kind == PH_PEER_DISCONNECTED) {
             p->end = event;
             snprintf(p->text, sizeof p->text, "%s", event.text);
@@ -245,7 +253,9 @@ void peer_stage_tick(peer_stage* s)
         tick_host(s);
     }
     for (int i = 0; i < PEER_STAGE_PEERS; ++i) {
-        tick_player(&s->players[i]);
+        if (!s->players[i].is_frozen) {
+            tick_player(&s->players[i]);
+        }
     }
 }
 
