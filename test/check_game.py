@@ -76,9 +76,9 @@ def start_server(pair, program, address, seconds, **environment):
 
 
 def way_m(output):
-    """How far the player came in its longest stay, in m: the size of the field in which it was."""
-    stays = [[int(n) for n in re.findall(r" at (-?\d+), -?\d+ m: \d+ hit points", stay)] for stay in
-             output.split("we are in the game")[1:]]
+    """How far the player came in one stay, in m from east to west. Its first seconds do not count: it is put to its place."""
+    stays = [stay.partition(" has ended the connection")[0] for stay in output.split("we are in the game")[1:]]
+    stays = [[int(n) for n in re.findall(r" at (-?\d+), -?\d+ m: \d+ hit points", stay)] for stay in stays]
     return max((max(xs[3:]) - min(xs[3:]) for xs in stays if len(xs) > 3), default=0)
 
 
