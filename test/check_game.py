@@ -7,7 +7,7 @@ the way. Run by make test.
     test/check_game.py [FOLDER OF PROGRAMS [CASE...]]      (default build/release, all cases)
 
 - by_address: the game, by address; servers in C and in C++, each with clients of both. The server ends and comes back.
-- by_token: the game with a key and tokens; what comes without a token stays out.
+- by_token: the game with a key and tokens; a token that was used is refused, and so is what is no key.
 - shipped: examples/server.c and examples/client.c.
 - misfit: a client of another game is refused, and says what differs.
 
@@ -136,14 +136,40 @@ def check_by_token(pair):
         key = pathlib.Path(folder) / "key"
         subprocess.run([PINHOLE, "token", "--make-key", key], check=True)
 
-        def token(player):
+        def token(player, server=address):
             path = f"{folder}/{player}.token"
-            subprocess.run([PINHOLE, "token", "--key", key, "--server", address, "--client", str(player), "--out", path],
+            subprocess.run([PINHOLE, "token", "--key", key, "--server", server, "--client", str(player), "--out", path],
                            check=True)
             return path
 
-        return play(pair, "example_game_server", address, ["example_game_client", "example_game_cpp_client"],
-                    [lambda: token(1), lambda: token(2)], GAME_KEY=key.read_text().strip())
+        environment = {"GAME_KEY": key.read_text().strip()}
+        complaints = play(pair, "example_game_server", address, ["example_game_client", "example_game_cpp_client"],
+                          [lambda: token(1), lambda: token(2)], **environment)
+        return complaints + used_token(pair, token, environment) + wrong_keys(pair, address)
+
+
+def used_token(pair, token, environment):
+    """The second client with a token is not let in, and is told why."""
+    address = f"{network_pair.SERVER_ADDRESS}:40006"
+    with start_server(pair, "example_game_cpp_server", address, TIMEOUT_S, **environment):
+        path = token(3, address)
+        with Program(pair.at_clients, [PROGRAMS / "example_game_client", path, "Ann", PLAY_S]) as first:
+            first.await_that(lambda: "we are in the game" in first.output())
+        with Program(pair.at_clients, [PROGRAMS / "example_game_client", path, "Bob", PLAY_S]) as second:
+            second.await_that(lambda: "used before" in second.output())
+            is_right = "used before" in second.output() and "in the game" not in second.output()
+            return [] if is_right else [f"a token that was used lets nobody in: not so\n{second.output()}"]
+
+
+def wrong_keys(pair, address):
+    """A server that was given something else than a key must not become one that lets everybody in."""
+    complaints = []
+    for server in ("example_game_server", "example_game_cpp_server"):
+        for key in ("", "nonsense"):
+            with Program(pair.at_server, [PROGRAMS / server, address, TIMEOUT_S], GAME_KEY=key) as program:
+                if program.wait() == 0 or "private_key" not in program.output():
+                    complaints.append(f"{server} refuses the key '{key}': not so\n{program.output()}")
+    return complaints
 
 
 def check_shipped(pair):
