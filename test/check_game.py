@@ -166,7 +166,7 @@ def wrong_keys(pair, address):
     complaints = []
     for server in ("example_game_server", "example_game_cpp_server"):
         for key in ("", "nonsense"):
-            with Program(pair.at_server, [PROGRAMS / server, address, TIMEOUT_S], GAME_KEY=key) as program:
+            with Program(pair.at_server, [PROGRAMS / server, address, 1], GAME_KEY=key) as program:
                 if program.wait() == 0 or "private_key" not in program.output():
                     complaints.append(f"{server} refuses the key '{key}': not so\n{program.output()}")
     return complaints
