@@ -177,7 +177,7 @@ static void admit(serve_front* front, const ph_net_event* event)
     for (int axis = 0; axis < 3; ++axis) {
         view.eye_mm[axis] = place_mm[axis];
     }
-    if (ph_host_admit(front->host, event->client, &view) != PH_OK) {
+    if (ph_host_admit(front->host, event->client, &view, NULL) != PH_OK) {
         client->is_refused = true;
         ph_host_disconnect(front->host, event->client);
     }

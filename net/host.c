@@ -377,9 +377,10 @@ bool ph_host_next_event(ph_host* host, ph_net_event* event)
     return true;
 }
 
-ph_result ph_host_admit(ph_host* host, int client, const ph_viewer_def* viewer)
+ph_result ph_host_admit(ph_host* host, int client, const ph_viewer_def* viewer,
+                        const ph_messages_def* messages)
 {
-    return ph_host_session_begin(host, client, viewer);
+    return ph_host_session_begin(host, client, viewer, messages);
 }
 
 void ph_host_disconnect(ph_host* host, int client)

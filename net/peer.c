@@ -70,7 +70,10 @@ static void send_datagram(void* context, const ph_address* to, const void* bytes
 
 ph_peer_def ph_peer_def_default(void)
 {
-    return (ph_peer_def){.slot_max = SLOTS_MAX, .inputs_per_second = 30, .cookie = COOKIE};
+    return (ph_peer_def){.slot_max = SLOTS_MAX,
+                         .inputs_per_second = 30,
+                         .block_size_max = 64 << 20,
+                         .cookie = COOKIE};
 }
 
 ph_result ph_peer_open(const ph_peer_def* def, ph_peer** peer)
@@ -83,6 +86,7 @@ ph_result ph_peer_open(const ph_peer_def* def, ph_peer** peer)
     ph_check_range(&check, "ph_peer_def.interpolation_delay_ms", def->interpolation_delay_ms, 0,
                    DELAY_MAX_MS);
     ph_check_range(&check, "ph_peer_def.inputs_per_second", def->inputs_per_second, 1, INPUTS_MAX);
+    ph_check_range(&check, "ph_peer_def.block_size_max", def->block_size_max, 0, PH_BLOCK_SIZE_MAX);
     ph_check_range(&check, "ph_peer_def.local_address.kind", def->local_address.kind,
                    PH_ADDRESS_NONE, PH_ADDRESS_IPV6);
     if (check.result != PH_OK) {
@@ -192,7 +196,8 @@ static bool is_input_unknown(const ph_peer* peer)
 static bool is_answer_due(const ph_peer* peer)
 {
     const uint64_t silence_us = peer->now_us - peer->sent_us;
-    return peer->is_answer_due || peer->now_us >= ph_client_ack_due_us(peer->view) ||
+    return peer->is_answer_due || peer->has_unreliable ||
+           peer->now_us >= ph_client_ack_due_us(peer->view) ||
            (peer->has_new_input &&
             silence_us >= SECOND_US / (uint64_t)peer->def.inputs_per_second) ||
            (is_input_unknown(peer) && silence_us >= RESEND_US);
@@ -214,6 +219,7 @@ static void answer(ph_peer* peer)
     ph_peer_say(peer, whole, ph_messages_pack(peer->messages, ack, size, whole));
     peer->is_answer_due = false;
     peer->has_new_input = false;
+    peer->has_unreliable = false;
 }
 
 // ---- a tick
@@ -289,6 +295,7 @@ void ph_peer_tick(ph_peer* peer)
     }
     if (peer->state == PH_PEER_STATE_JOINED) {
         answer(peer);
+        ph_peer_send_bulk(peer);
         ph_client_advance(peer->view, peer->now_us);
     }
     measure(peer);
@@ -346,7 +353,8 @@ bool ph_peer_next_event(ph_peer* peer, ph_peer_event* event)
         event->kind = PH_PEER_CONNECTED;
         return true;
     }
-    if (take_entity_event(peer, event) || take_message(peer, event)) {
+    if (take_entity_event(peer, event) || take_message(peer, event) ||
+        ph_peer_take_bulk_event(peer, event)) {
         return true;
     }
     if (peer->is_unsent_due) {

@@ -79,6 +79,8 @@ static ph_result open_connection(ph_peer* peer, const ph_token* token)
 {
     ph_messages_def messages = ph_messages_def_default();
     messages.bits_per_second = 0; // what the server takes is enough of a limit
+    messages.section_max = PH_PAYLOAD_MAX - PH_ACK_SIZE;
+    messages.block_size_max = peer->def.block_size_max;
     messages.allocator = peer->def.allocator;
     messages.on_error = peer->def.on_error;
     messages.on_error_context = peer->def.on_error_context;
@@ -97,6 +99,7 @@ static void begin_connection(ph_peer* peer, const ph_token* token)
     peer->input_number = 0;
     peer->is_answer_due = false;
     peer->has_new_input = false;
+    ph_peer_reset_bulk(peer);
     peer->refused_payloads = 0;
     peer->unsent = 0;
     peer->unsent_us = 0;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 // What a peer consists of. peer.c opens, ticks and hands out events; peer_connecting.c begins and ends connections;
-// peer_admission.c finds out whether client and server go together.
+// peer_messages.c has blocks and unreliable messages; peer_admission.c finds out whether client and server go together.
 
 #ifndef PINHOLE_NET_PEER_STATE_H
 #define PINHOLE_NET_PEER_STATE_H
@@ -67,6 +67,10 @@ struct ph_peer {
     uint32_t input_number;
     bool is_answer_due;
     bool has_new_input;
+    bool has_unreliable; // that was not sent yet
+    // What the game was last told of the block that comes, and of the one that goes.
+    ph_block_progress told[2];
+    uint64_t told_us[2];
 
     // Events that wait to be taken; the end comes behind all others.
     bool is_connected_due;
@@ -113,6 +117,13 @@ void ph_peer_say(ph_peer* peer, const void* bytes, size_t size);
 
 // A packet of the view has come: to the view, or kept until there is one.
 void ph_peer_take_packet(ph_peer* peer, uint64_t now_us, const uint8_t* bytes, size_t size);
+
+// ---- blocks and unreliable messages, beside messages
+
+void ph_peer_reset_bulk(ph_peer* peer);
+// Once per tick, behind the answer.
+void ph_peer_send_bulk(ph_peer* peer);
+bool ph_peer_take_bulk_event(ph_peer* peer, ph_peer_event* event);
 
 // ---- the admission
 

@@ -473,7 +473,7 @@ static void admitted_twice(void)
     hour_connect_good(s, 0, 1);
     hour_await_view(s, 0);
     const ph_viewer_def viewer = ph_viewer_def_default();
-    const ph_result result = ph_host_admit(s->host, ph_host_client_at(s->host, 0), &viewer);
+    const ph_result result = ph_host_admit(s->host, ph_host_client_at(s->host, 0), &viewer, NULL);
     hour_say_result(result, &s->error);
     hour_close(s);
 }

@@ -191,7 +191,7 @@ static void join_before_the_admission_is_kept(void** state)
         turn(&s, &c);
     }
     assert_int_equal(c.counts[PH_ADMISSION_WELCOME], 0);
-    assert_int_equal(ph_host_admit(s.host, CLIENT, &s.viewer), PH_OK);
+    assert_int_equal(ph_host_admit(s.host, CLIENT, &s.viewer, NULL), PH_OK);
     await_kind(&s, &c, PH_ADMISSION_WELCOME, 1);
     assert_int_equal(c.welcome.wire_version, PH_WIRE_VERSION_CLASSIC);
     finish(&c);
@@ -209,7 +209,7 @@ static void refuse_join(host_stage* s, const ph_admission* join, ph_refusal reas
     connect_raw(s, &c);
     say(&c, join);
     turn(s, &c);
-    assert_int_equal(ph_host_admit(s->host, CLIENT, &s->viewer), PH_OK);
+    assert_int_equal(ph_host_admit(s->host, CLIENT, &s->viewer, NULL), PH_OK);
     await_end(s, &c);
     assert_int_equal(c.code, reason);
     assert_string_equal(c.sentence, sentence);
@@ -303,7 +303,7 @@ static void differ(host_stage* s, raw_client* c)
     ++join.fingerprint;
     say(c, &join);
     turn(s, c);
-    assert_int_equal(ph_host_admit(s->host, CLIENT, &s->viewer), PH_OK);
+    assert_int_equal(ph_host_admit(s->host, CLIENT, &s->viewer, NULL), PH_OK);
     await_kind(s, c, PH_ADMISSION_WELCOME, 1);
 }
 
@@ -494,7 +494,7 @@ static void nonsense_is_counted(void** state)
     say_bytes(&c, "\xF0\x04\x00\x00\x00\x00x", 7); // a piece from a client
     say_bytes(&c, "\xF0\x03\x00\x00\x00\x00", 6);  // an ask without a join
     turn(&s, &c);
-    assert_int_equal(ph_host_admit(s.host, CLIENT, &s.viewer), PH_OK);
+    assert_int_equal(ph_host_admit(s.host, CLIENT, &s.viewer, NULL), PH_OK);
     assert_int_equal(ph_host_get_stats(s.host).refused_payloads, 4);
     const ph_admission join = join_of(&s);
     say(&c, &join);

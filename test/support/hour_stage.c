@@ -238,7 +238,7 @@ static void take_server_events(hour_stage* s)
         } else if (s->def.refusal != NULL) {
             ph_host_refuse(s->host, event.client, s->def.refusal);
         } else if (!s->def.never_admits) {
-            hour_must(ph_host_admit(s->host, event.client, &viewer) == PH_OK, "not admitted");
+            hour_must(ph_host_admit(s->host, event.client, &viewer, NULL) == PH_OK, "not admitted");
         }
     }
 }

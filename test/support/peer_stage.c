@@ -147,6 +147,8 @@ peer_stage* peer_stage_setup(void)
     s->def.on_error_context = s;
     s->def.allocator = test_memory_allocator(&s->memory);
     memcpy(s->def.private_key, KEY, sizeof KEY);
+    s->viewer = ph_viewer_def_default();
+    s->messages = ph_messages_def_default();
     assert_int_equal(peer_stage_open_host(s), PH_OK);
     for (int i = 0; i < PEER_STAGE_PEERS; ++i) {
         open_player(s, i);
@@ -217,9 +219,8 @@ static void tick_host(peer_stage* s)
             continue;
         }
         ++s->connected;
-        const ph_viewer_def viewer = ph_viewer_def_default();
         if (!s->is_closed) {
-            assert_int_equal(ph_host_admit(s->host, event.client, &viewer), PH_OK);
+            assert_int_equal(ph_host_admit(s->host, event.client, &s->viewer, &s->messages), PH_OK);
         }
     }
     ph_world_tick(s->world);
@@ -231,6 +232,9 @@ static void tick_player(peer_stage_player* p)
     ph_peer_tick(p->peer);
     for (ph_peer_event event; ph_peer_next_event(p->peer, &event);) {
         ++p->counts[event.kind];
+        if (p->on_event != NULL) {
+            p->on_event(p->context, &event);
+        }
         if (event.kind == PH_PEER_REFUSED || event.kind == PH_PEER_DISCONNECTED) {
             p->end = event;
             snprintf(p->text, sizeof p->text, "%s", event.text);

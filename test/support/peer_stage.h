@@ -37,8 +37,10 @@ typedef struct peer_stage_player {
     peer_stage* stage;
     ph_address address;
     ph_peer* peer;
-    ph_error error;                                 // the newest
-    int counts[PH_PEER_DISCONNECTED + 8];           // of events
+    ph_error error;                                              // the newest
+    int counts[PH_PEER_DISCONNECTED + 8];                        // of events
+    void (*on_event)(void* context, const ph_peer_event* event); // if not NULL: is told each
+    void* context;
     ph_peer_event end;                              // the last REFUSED or DISCONNECTED
     char text[PH_ERROR_TEXT_SIZE];                  // of it
     peer_stage_datagram taken[PH_SOCKET_BATCH_MAX]; // lent to the peer until it receives again
@@ -52,9 +54,11 @@ struct peer_stage {
     ph_world* world;
     ph_host_def def; // change it and open the host anew
     ph_host* host;
-    test_memory memory; // of the host
-    bool is_closed;     // no client is admitted
-    bool is_dead;       // the host is not ticked, and nothing reaches it
+    test_memory memory;   // of the host
+    ph_viewer_def viewer; // of each client that is admitted
+    ph_messages_def messages;
+    bool is_closed; // no client is admitted
+    bool is_dead;   // the host is not ticked, and nothing reaches it
     int connected;
     int ended;
     ph_net_event last; // the newest event

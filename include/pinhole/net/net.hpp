@@ -134,7 +134,14 @@ class host : public owner<ph_host>
 
     [[nodiscard]] ph_result admit(int client, const ph_viewer_def& viewer) noexcept
     {
-        return ph_host_admit(get(), client, &viewer);
+        return ph_host_admit(get(), client, &viewer, nullptr);
+    }
+
+    /// With messages, blocks and unreliable messages of its own kind.
+    [[nodiscard]] ph_result admit(int client, const ph_viewer_def& viewer,
+                                  const ph_messages_def& messages) noexcept
+    {
+        return ph_host_admit(get(), client, &viewer, &messages);
     }
 
     void disconnect(int client) noexcept
@@ -317,6 +324,24 @@ class peer : public owner<ph_peer>
     [[nodiscard]] ph_result send(std::string_view text) noexcept
     {
         return ph_peer_send(get(), text.data(), text.size());
+    }
+
+    /// Copied. id may be nullptr.
+    [[nodiscard]] ph_result send_block(std::uint32_t tag, const void* bytes, std::size_t size,
+                                       std::uint32_t* id = nullptr) noexcept
+    {
+        return ph_peer_send_block(get(), tag, bytes, size, id);
+    }
+
+    [[nodiscard]] ph_result cancel_block(std::uint32_t id) noexcept
+    {
+        return ph_peer_cancel_block(get(), id);
+    }
+
+    [[nodiscard]] ph_result send_unreliable(ph_unreliable_kind kind, int channel,
+                                            const void* bytes, std::size_t size) noexcept
+    {
+        return ph_peer_send_unreliable(get(), kind, channel, bytes, size);
     }
 
     /// @return Its number; 0 when it was not set.
