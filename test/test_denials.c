@@ -480,7 +480,7 @@ static void client_that_is_not_admitted_is_told_to_both_ends(void** state)
     assert_int_equal(s->error_count, 1);
     // The game has got round to it.
     const ph_viewer_def viewer = ph_viewer_def_default();
-    assert_int_equal(ph_host_admit(s->host, 0, &viewer), PH_OK);
+    assert_int_equal(ph_host_admit(s->host, 0, &viewer, NULL), PH_OK);
     peer_stage_run(s, 500);
     expect_joined(s, 0);
     peer_stage_teardown(s);

@@ -61,7 +61,7 @@ static void on_event(const ph_net_event* event)
         ph_viewer_def viewer = ph_viewer_def_default(); // 13 kbit/s, the nearest 250 within 250 m
         spawn(i, PLAYER, "player");
         viewer.entity = ids[i];
-        ph_host_admit(host, event->client, &viewer);
+        ph_host_admit(host, event->client, &viewer, NULL);
     } else {
         printf("%s has left. %s\n", creatures[i].name, event->reason);
         ph_world_despawn(world, ids[i]);
