@@ -224,8 +224,8 @@ const char* ph_token_fault_text(ph_token_fault fault)
 {
     static const char* const texts[PH_TOKEN_FAULT_COUNT] = {
         [PH_TOKEN_GOOD] = "good",
-        [PH_TOKEN_FAULT_SIZE] = "not 2048 bytes",
-        [PH_TOKEN_FAULT_VERSION] = "of another version than netcode 1.02",
+        [PH_TOKEN_FAULT_SIZE] = "a token has 2,048 bytes, no more and no less",
+        [PH_TOKEN_FAULT_VERSION] = "it is no token of netcode 1.02",
         [PH_TOKEN_FAULT_TIME] = "made later than it expires",
         [PH_TOKEN_FAULT_ADDRESS_COUNT] = "not 1 to 32 addresses",
         [PH_TOKEN_FAULT_ADDRESS_KIND] = "an address that is neither IPv4 nor IPv6",
