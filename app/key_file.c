@@ -179,7 +179,11 @@ bool app_key_make(const char* path, uint8_t key[PH_NETCODE_KEY_SIZE], ph_fault* 
     const bool is_written = write_new(path, text, DIGITS + 1);
     app_secret_wipe(text, sizeof text);
     return is_written ||
-           ph_fault_set(fault, 0, 0, "%s cannot be written: %s", path, strerror(errno));
+           (errno == EEXIST
+                ? ph_fault_set(fault, 0, 0,
+                               "%s exists already, and a key is never written over another file",
+                               path)
+                : ph_fault_set(fault, 0, 0, "%s cannot be written: %s", path, strerror(errno)));
 }
 
 // /dev/stdout is a link that stands for something else in each process: it must not be replaced.

@@ -41,12 +41,15 @@ static const char* spent_sentence(const ph_error* error)
     return strstr(error->field, "spent_tokens_path") != NULL ? rest : NULL;
 }
 
-// Into the log, which never blocks: standard error may be a pipe that is not read.
+// Into the log, which never blocks: standard error may be a pipe that is not read. Without addresses of clients.
 static void tell_error(const serve_front* front, const ph_error* error)
 {
     const char* rest = spent_sentence(error);
-    serve_writer_add(front->log, "pinhole serve: %s%s.", rest != NULL ? "--spent-tokens" : "",
-                     rest != NULL ? rest : error->text);
+    const char* text = rest != NULL ? rest : error->text;
+    const char* address = strstr(text, "; the last came from ");
+    const size_t length = address != NULL ? (size_t)(address - text) : strlen(text);
+    serve_writer_add(front->log, "pinhole serve: %s%.*s.", rest != NULL ? "--spent-tokens" : "",
+                     (int)length, text);
 }
 
 // While it opens, the error is kept and returned; later it is told.

@@ -262,6 +262,13 @@ static bool check(serve_options* options)
         return complain("say what to host: a recording or a scene, as in 'pinhole serve "
                         "scene:town'.");
     }
+    const bool is_load = strcmp(options->source, SERVE_LOAD) == 0;
+    if (is_load && options->schema_path != NULL) {
+        return complain("--schema is for recordings and scenes: load has a schema of its own.");
+    }
+    if (options->entities > 0 && !is_load && strncmp(options->source, "scene:", 6) != 0) {
+        return complain("--entities is for scenes and load: a recording has those that it has.");
+    }
     if (options->kbps > 0.0 && options->kbps < 1.0) {
         return complain("--kbps takes 1 to 100000, or 0 for no limit, as in '--kbps 13'.");
     }

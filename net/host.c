@@ -171,6 +171,7 @@ static ph_result create_server(ph_host* host, const ph_host_def* def)
     server.on_error_context = def->on_error_context;
     server.keep_alive_ms = KEEP_ALIVE_MS;
     server.refuses_spent_tokens = true;
+    server.gives_reasons = true;
     server.replace_silent_ms = REPLACE_SILENT_MS;
     server.allocator = def->allocator;
     server.sink = (ph_net_sink){send_of_netcode, host};

@@ -217,6 +217,15 @@ void ph_net_server_destroy(ph_net_server* server)
 
 // ---- time
 
+static void fill_credit(uint64_t* credit, uint64_t rate, uint64_t elapsed_us)
+{
+    const uint64_t limit = rate * 1000000; // a second's worth
+    *credit = elapsed_us >= 1000000 ? limit : *credit + elapsed_us * rate;
+    if (*credit > limit) {
+        *credit = limit;
+    }
+}
+
 void ph_net_server_advance(ph_net_server* server, uint64_t now_us, uint64_t unix_s)
 {
     if (unix_s > server->unix_s) {
@@ -225,14 +234,9 @@ void ph_net_server_advance(ph_net_server* server, uint64_t now_us, uint64_t unix
     if (now_us <= server->now_us) {
         return;
     }
-    const uint64_t rate = (uint64_t)server->def.requests_per_second;
-    const uint64_t limit = rate * 1000000; // a second's worth
     const uint64_t elapsed_us = now_us - server->now_us;
-    server->request_credit =
-        elapsed_us >= 1000000 ? limit : server->request_credit + elapsed_us * rate;
-    if (server->request_credit > limit) {
-        server->request_credit = limit;
-    }
+    fill_credit(&server->request_credit, (uint64_t)server->def.requests_per_second, elapsed_us);
+    fill_credit(&server->reason_credit, PH_NET_REASONS_PER_SECOND, elapsed_us);
     server->now_us = now_us;
 }
 
@@ -251,6 +255,7 @@ void ph_net_server_start(ph_net_server* server, uint64_t now_us, uint64_t unix_s
     fill_random(server, server->challenge_key, sizeof server->challenge_key);
     server->challenge_sequence = 0;
     server->request_credit = (uint64_t)server->def.requests_per_second * 1000000;
+    server->reason_credit = (uint64_t)PH_NET_REASONS_PER_SECOND * 1000000;
     for (int i = 0; i < PH_NET_ID_RATES; ++i) {
         server->id_rates[i] = (ph_net_id_rate){
             .filled_us = now_us,

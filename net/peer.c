@@ -170,8 +170,10 @@ static void receive(ph_peer* peer)
         count = receive_datagrams(peer, datagrams);
         for (int i = 0; i < count && peer->state != PH_PEER_STATE_IDLE; ++i) {
             ph_net_payload payload;
-            ph_net_client_receive(peer->net, &datagrams[i].peer, datagrams[i].bytes,
-                                  datagrams[i].size, &payload);
+            if (ph_net_client_receive(peer->net, &datagrams[i].peer, datagrams[i].bytes,
+                                      datagrams[i].size, &payload) == PH_NET_REFUSAL_NONE) {
+                peer->heard_us = peer->now_us;
+            }
             if (payload.size > 0) {
                 take_payload(peer, &payload);
             }
@@ -272,6 +274,7 @@ static void advance_states(ph_peer* peer)
         const ph_address server = ph_net_client_server(peer->net);
         peer->header_bytes =
             server.kind == PH_ADDRESS_IPV6 ? PH_WIRE_HEADERS_IPV6 : PH_WIRE_HEADERS_IPV4;
+        peer->joining_us = peer->now_us;
         peer->state = PH_PEER_STATE_JOINING;
     }
 }
@@ -363,6 +366,14 @@ bool ph_peer_next_event(ph_peer* peer, ph_peer_event* event)
         take_text(peer, event, peer->unsent_text);
         return true;
     }
+    if (peer->is_waiting_due) {
+        peer->is_waiting_due = false;
+        event->kind = PH_PEER_WAITING;
+        take_text(peer, event,
+                  "connected, but the server has not admitted this client for 5 s: it must call "
+                  "ph_host_admit() when it takes PH_NET_CONNECTED");
+        return true;
+    }
     if (peer->is_end_due) {
         peer->is_end_due = false;
         *event = peer->end;
@@ -406,8 +417,20 @@ ph_result ph_peer_get_struct(const ph_peer* peer, ph_entity_id entity, void* sta
 
 ph_result ph_peer_send(ph_peer* peer, const void* bytes, size_t size)
 {
-    return peer->state != PH_PEER_STATE_IDLE ? ph_messages_send(peer->messages, bytes, size)
-                                             : PH_ERROR_STALE;
+    const ph_check call = ph_check_begin(peer->def.on_error, peer->def.on_error_context, __func__);
+    if (peer->state == PH_PEER_STATE_IDLE) {
+        return ph_fail(&call, PH_ERROR_STALE, NULL,
+                       "there is no connection; ph_peer_connect() must come first, and the "
+                       "connection must not have ended");
+    }
+    if (size < 1 || size > PH_MESSAGE_SIZE_MAX) {
+        char is[PH_COUNT_TEXT_SIZE];
+        char most[PH_COUNT_TEXT_SIZE];
+        return ph_fail(&call, PH_ERROR_ARGUMENT, "size",
+                       "is %s; it must be 1..%s bytes: send more as several messages or as a block",
+                       ph_count_text((int64_t)size, is), ph_count_text(PH_MESSAGE_SIZE_MAX, most));
+    }
+    return ph_messages_send(peer->messages, bytes, size);
 }
 
 uint32_t ph_peer_set_input(ph_peer* peer, const void* bytes, size_t size)
@@ -429,6 +452,9 @@ ph_peer_stats ph_peer_get_stats(const ph_peer* peer)
 {
     const ph_net_client_stats net = ph_net_client_get_stats(peer->net);
     ph_peer_stats stats = {
+        .silent_ms = peer->state != PH_PEER_STATE_IDLE
+                         ? (uint32_t)((peer->now_us - peer->heard_us) / 1000)
+                         : 0,
         .received_kbps = peer->received_kbps,
         .sent_kbps = peer->sent_kbps,
         .received_datagrams = net.received_datagrams - peer->net_start.received_datagrams,

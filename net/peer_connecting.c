@@ -34,6 +34,7 @@ void ph_peer_reset(ph_peer* peer)
     peer->is_connected_due = false; // events of the connection that was
     peer->is_end_due = false;
     peer->is_unsent_due = false;
+    peer->is_waiting_due = false;
     peer->state = PH_PEER_STATE_IDLE;
 }
 
@@ -95,6 +96,10 @@ static void begin_connection(ph_peer* peer, const ph_token* token)
     peer->timeout_us = token->timeout_s >= 0 ? (uint64_t)token->timeout_s * SECOND_US : UINT64_MAX;
     peer->header_bytes =
         token->addresses[0].kind == PH_ADDRESS_IPV6 ? PH_WIRE_HEADERS_IPV6 : PH_WIRE_HEADERS_IPV4;
+    peer->heard_us = peer->now_us;
+    peer->token_s = token->expire_s - token->create_s;
+    peer->is_token_undated = token->create_s == 0;
+    peer->has_waited = false;
     peer->sent_us = 0;
     peer->input_number = 0;
     peer->is_answer_due = false;
@@ -224,37 +229,98 @@ void ph_peer_disconnect(ph_peer* peer)
     }
 }
 
-// The secure connection has ended, or did not come about.
+// Why a server has not let us in, though the token is genuine.
+static void print_denial(const ph_peer* peer, ph_net_denial denial, const char* server,
+                         char text[PH_ERROR_TEXT_SIZE])
+{
+    const size_t room = PH_ERROR_TEXT_SIZE;
+    switch (denial) {
+    case PH_NET_DENIAL_FULL:
+        snprintf(text, room, "%s is full", server);
+        break;
+    case PH_NET_DENIAL_CLIENT_CONNECTED:
+        snprintf(text, room,
+                 "%s: this player is connected already, from another place; that connection must "
+                 "end first",
+                 server);
+        break;
+    case PH_NET_DENIAL_TOKEN_USED:
+        snprintf(text, room, "%s: the token was used before; take a new token for every connection",
+                 server);
+        break;
+    case PH_NET_DENIAL_TOKEN_OLD:
+        snprintf(text, room, "%s: the token was made before the server started; take a new one",
+                 server);
+        break;
+    case PH_NET_DENIAL_TOKEN_SERVER:
+        snprintf(text, room,
+                 "%s: the token is for servers with other addresses; it must name this one as the "
+                 "server knows it, by public_address of ph_host_def",
+                 server);
+        break;
+    case PH_NET_DENIAL_EXPIRED:
+        snprintf(text, room,
+                 "%s: the token has expired; take a new one, and connect within its %llu s%s",
+                 server, (unsigned long long)peer->token_s,
+                 peer->is_token_undated ? "; its create_s is 0, which is no time" : "");
+        break;
+    case PH_NET_DENIAL_PROTOCOL:
+        snprintf(text, room,
+                 "%s: the server has another protocol_id than the token: client and server are of "
+                 "different versions or games",
+                 server);
+        break;
+    default:
+        snprintf(text, room,
+                 "%s: the server does not let us in, for a reason that is not known "
+                 "here: it is newer than this client",
+                 server);
+        break;
+    }
+}
+
+// What is likeliest first; what this machine knows before all.
+static void print_silence(const ph_peer* peer, const char* server, char text[PH_ERROR_TEXT_SIZE])
+{
+    const size_t room = PH_ERROR_TEXT_SIZE;
+    if (peer->unsent > 0) {
+        snprintf(text, room, "%s does not answer: %.160s", server, peer->unsent_text);
+    } else if (peer->is_by_address) {
+        snprintf(text, room,
+                 "%s does not answer: no server is there, or one that wants a token; only a "
+                 "host with is_insecure_dev lets clients in by their address",
+                 server);
+    } else {
+        snprintf(text, room,
+                 "%s does not answer: no server is there, a firewall is between, or the token was "
+                 "made with another key than the server's, which its on_error then says",
+                 server);
+    }
+}
+
 void ph_peer_explain_end(ph_peer* peer)
 {
     const ph_net_client_state why = ph_net_client_get_state(peer->net);
+    const ph_net_denial denial = ph_net_client_denial(peer->net);
     const ph_address server = ph_net_client_server(peer->net);
     char address[PH_ADDRESS_TEXT_MAX];
     char text[PH_ERROR_TEXT_SIZE];
     ph_address_print(&server, address);
-    switch (why) {
-    case PH_NET_CLIENT_TOKEN_EXPIRED:
+    if (denial != PH_NET_DENIAL_NONE) {
+        print_denial(peer, denial, address, text);
+    } else if (why == PH_NET_CLIENT_TOKEN_EXPIRED) {
         snprintf(text, sizeof text, "the token has expired before %s let us in", address);
-        break;
-    case PH_NET_CLIENT_REQUEST_TIMED_OUT:
-    case PH_NET_CLIENT_RESPONSE_TIMED_OUT:
-        snprintf(text, sizeof text,
-                 peer->is_by_address
-                     ? "%s does not answer: no server is there, or one that wants a token; only a "
-                       "host with is_insecure_dev lets clients in by their address"
-                     : "%s does not answer: no server is there, or it does not take this token",
+    } else if (why == PH_NET_CLIENT_REQUEST_TIMED_OUT) {
+        print_silence(peer, address, text);
+    } else if (why == PH_NET_CLIENT_RESPONSE_TIMED_OUT) {
+        snprintf(text, sizeof text, "%s does not answer any more: it did when we began to connect",
                  address);
-        break;
-    case PH_NET_CLIENT_DENIED:
-        snprintf(text, sizeof text, "%s is full", address);
-        break;
-    case PH_NET_CLIENT_TIMED_OUT:
+    } else if (why == PH_NET_CLIENT_TIMED_OUT) {
         snprintf(text, sizeof text, "nothing has come from %s for %d s", address,
                  (int)(peer->timeout_us / SECOND_US));
-        break;
-    default:
+    } else {
         snprintf(text, sizeof text, "%s has ended the connection", address);
-        break;
     }
-    ph_peer_end(peer, &(ph_peer_event){.kind = PH_PEER_DISCONNECTED, .end = why}, text);
+    const ph_peer_event event = {.kind = PH_PEER_DISCONNECTED, .end = why, .denial = denial};
+    ph_peer_end(peer, &event, text);
 }

@@ -51,11 +51,16 @@ struct ph_peer {
 
     uint64_t now_us;
     uint64_t spoke_us;   // when the system last took a datagram, or the connect
+    uint64_t heard_us;   // when the server's newest packet came, or the connect
     uint64_t timeout_us; // of the token; UINT64_MAX: never
-    int header_bytes;    // IP and UDP
+    uint64_t token_s;    // its lifetime
+    bool is_token_undated;
+    int header_bytes; // IP and UDP
 
     // The admission.
     ph_admission welcome; // kind 0: none has come
+    uint64_t joining_us;  // when the secure connection came about
+    bool has_waited;      // for so long that it was told
     uint64_t joined_us;   // when the last join was sent; 0: none was
     uint64_t early_us;    // when the first packet of the view came before the welcome; 0: none did
     ph_peer_schema schema;
@@ -76,6 +81,7 @@ struct ph_peer {
     bool is_connected_due;
     bool is_end_due;
     bool is_unsent_due;
+    bool is_waiting_due;
     ph_peer_event end;
     char end_text[PH_ERROR_TEXT_SIZE];
     char unsent_text[PH_ERROR_TEXT_SIZE];

@@ -39,6 +39,20 @@ static void schema_empty(void)
     parse("");
 }
 
+static void schema_line_ends(void)
+{
+    static const char text[] = "class ship\r\n\tplace: position\r\n\thull: range 0..100\r\n";
+    ph_error error = {0};
+    ph_schema* schema = NULL;
+    const ph_result result = ph_schema_parse(text, strlen(text), NULL, &schema, &error);
+    if (result == PH_OK) {
+        hour_say("works", "line ends of Windows and tabs");
+    } else {
+        hour_say_result(result, &error);
+    }
+    ph_schema_destroy(schema);
+}
+
 // ---- hosts
 
 typedef struct host_try {
@@ -349,6 +363,41 @@ static void world_no_schema(void)
     hour_say_result(result, &error);
 }
 
+static void tick_in_ms(void)
+{
+    host_try t;
+    begin_host(&t);
+    ph_world_def def = ph_world_def_default();
+    def.schema = t.schema;
+    def.tick_us = 50;
+    def.on_error = ph_error_keep;
+    def.on_error_context = &t.error;
+    ph_world* world = NULL;
+    const ph_result result = ph_world_create(&def, &world);
+    hour_must(world == NULL, "a world with a tick of 50 us is made");
+    hour_say_result(result, &t.error);
+    end_host(&t);
+}
+
+static void class_unknown(void)
+{
+    host_try t;
+    begin_host(&t);
+    const ph_spawn spawn = {.key = 1, .class_index = 3};
+    hour_say_result(ph_world_spawn(t.world, &spawn, &(ph_entity_id){0}), &t.error);
+    end_host(&t);
+}
+
+static void view_too_large(void)
+{
+    host_try t;
+    begin_host(&t);
+    ph_viewer_def viewer = ph_viewer_def_default();
+    viewer.visible_max = 5000;
+    hour_say_result(ph_world_add_viewer(t.world, &viewer, &(ph_viewer_id){0}), &t.error);
+    end_host(&t);
+}
+
 static void value_wrong_type(void)
 {
     host_try t;
@@ -418,6 +467,7 @@ const hour_case hour_call_cases[] = {
     {"schema_no_position", schema_no_position},
     {"schema_property_twice", schema_property_twice},
     {"schema_empty", schema_empty},
+    {"schema_line_ends", schema_line_ends},
     {"host_no_world", host_no_world},
     {"host_bare_def", host_bare_def},
     {"host_other_tick", host_other_tick},
@@ -443,6 +493,9 @@ const hour_case hour_call_cases[] = {
     {"name_ipv6", name_ipv6},
     {"name_ipv6_bare", name_ipv6_bare},
     {"world_no_schema", world_no_schema},
+    {"tick_in_ms", tick_in_ms},
+    {"class_unknown", class_unknown},
+    {"view_too_large", view_too_large},
     {"value_wrong_type", value_wrong_type},
     {"entity_dead", entity_dead},
     {"entity_too_far", entity_too_far},

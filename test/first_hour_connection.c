@@ -6,6 +6,7 @@
 
 #include "first_hour.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { END_MAX_S = 60, SPLIT_MS = 3000 };
@@ -215,6 +216,22 @@ static void token_twice(void)
     hour_close(s);
 }
 
+// The second player has copied the token of the first, which plays.
+static void token_copied(void)
+{
+    hour_stage* s = hour_open(&(hour_def){0});
+    const ph_token_def token = hour_token_def(s, 1);
+    uint8_t bytes[PH_TOKEN_SIZE];
+    hour_must(ph_token_write(&token, bytes) == PH_OK, "no token");
+    hour_must(ph_peer_connect(s->players[0].peer, bytes, sizeof bytes) == PH_OK, "no connect");
+    hour_await_view(s, 0);
+    hour_must(ph_peer_connect(s->players[1].peer, bytes, sizeof bytes) == PH_OK, "no connect");
+    hour_await_end(s, 1, END_MAX_S);
+    hour_must(s->players[0].end == 0, "who copies a token ends the connection of its owner");
+    say_end(s, 1);
+    hour_close(s);
+}
+
 static void refuse_token(const uint8_t* bytes, size_t size)
 {
     hour_stage* s = hour_open(&(hour_def){0});
@@ -340,6 +357,16 @@ static void never_admitted(void)
 static void game_refuses(void)
 {
     try_once(&(hour_def){.refusal = "banned until Monday"});
+}
+
+static void game_refuses_oddly(void)
+{
+    char words[2 * PH_REFUSAL_TEXT_MAX];
+    int length = snprintf(words, sizeof words, "banned\nadmin: all is well");
+    while (length < PH_REFUSAL_TEXT_MAX + 20) {
+        length += snprintf(words + length, sizeof words - (size_t)length, " and so on");
+    }
+    try_once(&(hour_def){.refusal = words});
 }
 
 // ---- the end of a connection that stood
@@ -472,6 +499,7 @@ const hour_case hour_connection_cases[] = {
     {"token_other_protocol", token_other_protocol},
     {"token_other_server", token_other_server},
     {"token_twice", token_twice},
+    {"token_copied", token_copied},
     {"token_cut", token_cut},
     {"token_none", token_none},
     {"dev_client_secure_server", dev_client_secure_server},
@@ -484,6 +512,7 @@ const hour_case hour_connection_cases[] = {
     {"no_network", no_network},
     {"never_admitted", never_admitted},
     {"game_refuses", game_refuses},
+    {"game_refuses_oddly", game_refuses_oddly},
     {"stall", stall},
     {"server_killed", server_killed},
     {"server_stops", server_stops},

@@ -232,7 +232,10 @@ static void too_few_slots_are_refused(void** state)
     s.viewer.visible_max = 400;
     ph_admission join = join_of(&s);
     join.slots = 512;
-    refuse_join(&s, &join, PH_REFUSAL_SLOTS, "slots: server's view has 800, client can hold 512");
+    refuse_join(
+        &s, &join, PH_REFUSAL_SLOTS,
+        "slots: server's view has 800, client can hold 512; raise slot_max of ph_peer_def, or "
+        "lower visible_max of the server's ph_viewer_def");
 }
 
 static void client_that_cannot_read_the_profile_is_refused(void** state)
@@ -273,7 +276,10 @@ static void client_without_the_ground_is_refused(void** state)
     const ph_ground ground = {.layers = flat};
     host_stage_open(&s, "class ship\n place: position ground 500\n", PH_PROFILE_PINHOLE, &ground);
     const ph_admission join = join_of(&s);
-    refuse_join(&s, &join, PH_REFUSAL_GROUND, "ground: server has one, client has none");
+    refuse_join(
+        &s, &join, PH_REFUSAL_GROUND,
+        "ground: server has one, client has none; ph_world_def.ground and ph_peer_def.ground must "
+        "be the same");
 }
 
 // No class uses it.

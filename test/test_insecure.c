@@ -189,7 +189,7 @@ static void peer_says_which_player_and_protocol_it_is(void** state)
     assert_int_equal(s->connected, 1);
     assert_int_equal(s->last.client_id, 4321);
     assert_int_equal(ph_peer_get_state(s->players[0].peer), PH_PEER_STATE_JOINED);
-    assert_int_equal(ph_peer_get_state(s->players[1].peer), PH_PEER_STATE_CONNECTING);
+    assert_int_equal(s->players[1].end.denial, PH_NET_DENIAL_PROTOCOL);
     peer_stage_teardown(s);
 }
 

@@ -254,6 +254,30 @@ static void messages_and_input_go_both_ways(void** state)
     host_stage_close(&s);
 }
 
+static void message_that_cannot_be_sent_is_explained(void** state)
+{
+    (void)state;
+    static const uint8_t large[PH_MESSAGE_SIZE_MAX + 1];
+    host_stage s;
+    player p;
+    host_stage_open(&s, NULL, PH_PROFILE_PINHOLE, NULL);
+    const ph_peer_def def = def_of(&p, STAGE_SCHEMA);
+    assert_int_equal(ph_peer_open(&def, &p.peer), PH_OK);
+    assert_int_equal(ph_peer_send(p.peer, "hello", 5), PH_ERROR_STALE);
+    assert_string_equal(p.error.text,
+                        "ph_peer_send: there is no connection; ph_peer_connect() must "
+                        "come first, and the connection must not have ended");
+    connect_player(&s, &p, 1);
+    assert_int_equal(ph_peer_send(p.peer, large, sizeof large), PH_ERROR_ARGUMENT);
+    assert_string_equal(p.error.text,
+                        "ph_peer_send: size is 1,025; it must be 1..1,024 bytes: send "
+                        "more as several messages or as a block");
+    assert_int_equal(ph_peer_send(p.peer, large, 0), PH_ERROR_ARGUMENT);
+    assert_int_equal(ph_peer_send(p.peer, large, sizeof large - 1), PH_OK);
+    finish(&p);
+    host_stage_close(&s);
+}
+
 // ---- what does not go together
 
 // Both ends get the same sentence, and no view.
@@ -325,7 +349,9 @@ static void too_few_slots_are_explained_to_both(void** state)
     s.viewer.visible_max = 400;
     ph_peer_def def = def_of(&p, STAGE_SCHEMA);
     def.slot_max = 512;
-    disagree(&s, &def, &p, PH_REFUSAL_SLOTS, "slots: server's view has 800, client can hold 512");
+    disagree(&s, &def, &p, PH_REFUSAL_SLOTS,
+             "slots: server's view has 800, client can hold 512; raise slot_max of ph_peer_def, or "
+             "lower visible_max of the server's ph_viewer_def");
 }
 
 static int flat(const void* context, int64_t x_mm, int64_t y_mm, int64_t* heights_mm)
@@ -346,7 +372,10 @@ static void ground_at_one_end_is_explained_to_both(void** state)
     host_stage_open(&s, schema, PH_PROFILE_PINHOLE, NULL);
     ph_peer_def def = def_of(&p, schema);
     def.ground.layers = flat;
-    disagree(&s, &def, &p, PH_REFUSAL_GROUND, "ground: server has none, client has one");
+    disagree(
+        &s, &def, &p, PH_REFUSAL_GROUND,
+        "ground: server has none, client has one; ph_world_def.ground and ph_peer_def.ground must "
+        "be the same");
 }
 
 static void game_says_why(void** state)
@@ -556,6 +585,7 @@ int main(void)
         cmocka_unit_test(entities_change_and_leave),
         cmocka_unit_test(peer_knows_its_own_entity),
         cmocka_unit_test(messages_and_input_go_both_ways),
+        cmocka_unit_test(message_that_cannot_be_sent_is_explained),
         cmocka_unit_test(another_schema_is_explained_to_both),
         cmocka_unit_test(long_schema_is_explained_within_a_small_budget),
         cmocka_unit_test(too_few_slots_are_explained_to_both),

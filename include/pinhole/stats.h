@@ -177,6 +177,8 @@ typedef struct ph_viewer_network_stats {
     uint64_t lost_packets;
     uint64_t rtt_samples;
     uint64_t rtt_sum_us;
+    /// Packets that were sent and are not resolved by now.
+    uint64_t in_flight_packets;
 } ph_viewer_network_stats;
 
 /// Cheap enough for every viewer at every tick. Otherwise as ph_viewer_get_stats().

@@ -599,6 +599,7 @@ ph_result ph_viewer_get_network_stats(const ph_world* world, ph_viewer_id viewer
         .lost_packets = stats->lost_packets,
         .rtt_samples = stats->rtt_samples,
         .rtt_sum_us = stats->rtt_sum_us,
+        .in_flight_packets = (uint64_t)sender->flight.count,
     };
     return PH_OK;
 }

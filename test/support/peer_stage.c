@@ -171,6 +171,7 @@ ph_result peer_stage_open_host(peer_stage* s)
 {
     ph_host_close(s->host);
     s->error_count = 0;
+    s->up_count = 0; // was for the one before
     return ph_host_open_simulated(&s->def, &s->simulation, &s->host);
 }
 
@@ -235,6 +236,9 @@ static void tick_player(peer_stage_player* p)
         if (p->on_event != NULL) {
             p->on_event(p->context, &event);
         }
+        if (event.kind == PH_PEER_WAITING) {
+            snprintf(p->waiting, sizeof p->waiting, "%s", event.text);
+        }
         if (event.kind == PH_PEER_REFUSED || event.kind == PH_PEER_DISCONNECTED) {
             p->end = event;
             snprintf(p->text, sizeof p->text, "%s", event.text);
@@ -249,7 +253,9 @@ void peer_stage_tick(peer_stage* s)
         tick_host(s);
     }
     for (int i = 0; i < PEER_STAGE_PEERS; ++i) {
-        tick_player(&s->players[i]);
+        if (!s->players[i].is_frozen) {
+            tick_player(&s->players[i]);
+        }
     }
 }
 

@@ -19,7 +19,7 @@
 
 enum {
     PEER_STAGE_PEERS = 3,
-    PEER_STAGE_QUEUE = 512,
+    PEER_STAGE_QUEUE = 1024,
     PEER_STAGE_TICK_US = 50000,
     PEER_STAGE_ERRORS = 16,
 };
@@ -37,6 +37,8 @@ typedef struct peer_stage_player {
     peer_stage* stage;
     ph_address address;
     ph_peer* peer;
+    bool is_frozen;                                              // it is not ticked
+    char waiting[PH_ERROR_TEXT_SIZE];                            // the text of its PH_PEER_WAITING
     ph_error error;                                              // the newest
     int counts[PH_PEER_DISCONNECTED + 8];                        // of events
     void (*on_event)(void* context, const ph_peer_event* event); // if not NULL: is told each

@@ -102,6 +102,11 @@ typedef struct ph_net_server_def {
     /// recorded of the first client into the second connection. Default false: the standard.
     bool refuses_spent_tokens;
 
+    /// Says why a client with a genuine token is not let in, by a denied packet with one byte (ph_net_denial): so its
+    /// player need not wait for a timeout that says nothing. Clients of other makers ignore it. Default false: the
+    /// standard, which says that a server is full and nothing else.
+    bool gives_reasons;
+
     /// A file in which the server notes each token that has let a client in, and reads after a restart which were:
     /// so tokens live longer than the server, and undated ones of other makers are not let in twice either. It
     /// is made when there is none, read and kept by one server at a time, 32 bytes for each connection; what has

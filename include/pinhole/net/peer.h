@@ -130,12 +130,13 @@ typedef enum ph_peer_event_kind {
     PH_PEER_UPDATED, ///< an entity got new values
     PH_PEER_LEFT,    ///< an entity left
     PH_PEER_MESSAGE, ///< the server has sent a message
-    PH_PEER_BLOCK,          ///< a block of the server has come whole
+    PH_PEER_BLOCK,   ///< a block of the server has come whole
     PH_PEER_BLOCK_PROGRESS, ///< a block has come further, or more of one has arrived; ten times a second at most
-    PH_PEER_BLOCK_SENT,     ///< a block of ours has arrived
+    PH_PEER_BLOCK_SENT,   ///< a block of ours has arrived
     PH_PEER_BLOCK_UNSENT, ///< a block of ours was refused by the server, or cancelled
     PH_PEER_UNRELIABLE,   ///< the server has sent an unreliable message
-    PH_PEER_UNSENT,  ///< the system did not send something; once a second at most
+    PH_PEER_UNSENT,       ///< the system did not send something; once a second at most
+    PH_PEER_WAITING, ///< connected for 5 s, and the server has not admitted it; once for each connection
     PH_PEER_DISCONNECTED, ///< the connection has ended, or did not come about. It is over
 } ph_peer_event_kind;
 
@@ -146,7 +147,9 @@ typedef struct ph_peer_event {
     ph_refusal refusal;
     /// DISCONNECTED: why; PH_NET_CLIENT_DISCONNECTED when either end said so.
     ph_net_client_state end;
-    /// REFUSED, UNSENT, DISCONNECTED, BLOCK_UNSENT: a sentence that a player understands, without its full stop; else "". Valid until
+    /// DISCONNECTED, when a server has said why it does not let us in; else NONE.
+    ph_net_denial denial;
+    /// REFUSED, UNSENT, WAITING, DISCONNECTED, BLOCK_UNSENT: a sentence that a player understands, without its full stop; else "". Valid until
     /// the next event is taken. A server's words are shown as they came: UTF-8 without control characters.
     const char* text;
     /// ENTERED, UPDATED, LEFT: as ph_client_poll() has it.
@@ -191,7 +194,8 @@ PH_API ph_result ph_peer_get_struct(const ph_peer* peer, ph_entity_id entity, vo
 // ---- what is said
 
 /// Queues a message for the server, reliable and in order, from ph_peer_connect() on: as ph_messages_send().
-/// @return PH_OK, PH_ERROR_ARGUMENT (the size), PH_ERROR_FULL (try again later), or PH_ERROR_STALE (no connection).
+/// @return PH_OK, PH_ERROR_ARGUMENT (the size is not 1..PH_MESSAGE_SIZE_MAX), PH_ERROR_FULL (try again later), or
+/// PH_ERROR_STALE (no connection).
 PH_API ph_result ph_peer_send(ph_peer* peer, const void* bytes, size_t size);
 
 /// Queues a block for the server, from ph_peer_connect() on: as ph_messages_send_block(), which copies. PH_PEER_BLOCK_SENT or PH_PEER_BLOCK_UNSENT
@@ -220,6 +224,8 @@ PH_API uint32_t ph_peer_processed_input(const ph_peer* peer);
 /// How the present connection is doing, or the last one; named as pinhole/stats.h says.
 typedef struct ph_peer_stats {
     double rtt_ms;
+    /// How long nothing has come from the server, or since the connect; 0 when there is no connection.
+    uint32_t silent_ms;
     /// Of the last whole second, IP and UDP headers included.
     double received_kbps;
     double sent_kbps;
