@@ -34,6 +34,8 @@ LOSS_PERCENT = 5
 PLAY_S = 28  # how long a client plays; it joins within 2 s, and is shown all within 4 s of that
 FIRST_SERVER_S = 12  # then it ends, and another one takes its place
 TIMEOUT_S = 90
+# stdbuf, which lets us read lines as they come, is loaded before the programs; with AddressSanitizer that must be allowed.
+FOR_STDBUF = {"ASAN_OPTIONS": "verify_asan_link_order=0"}
 
 
 class Program:
@@ -43,7 +45,7 @@ class Program:
         self.log = tempfile.NamedTemporaryFile("r")
         with open(self.log.name, "wb") as out:
             self.process = subprocess.Popen([*where, "stdbuf", "-oL", *map(str, words)], stdin=subprocess.DEVNULL, stdout=out,
-                                            stderr=subprocess.STDOUT, env={**os.environ, **environment})
+                                            stderr=subprocess.STDOUT, env={**os.environ, **FOR_STDBUF, **environment})
 
     def __enter__(self):
         return self
