@@ -142,6 +142,8 @@ static ph_result create_parts(soak_stage* stage, soak_player* player)
     link.key += 1;
     result = result == PH_OK ? ph_link_create(&link, &player->up) : result;
     ph_client_def def = ph_client_def_default();
+    player->is_waiting = player->index % 2 != 0;
+    def.reorder_wait_ms = player->is_waiting ? def.reorder_wait_ms : 0;
     def.schema = stage->schema.checked;
     def.profile = stage->params.profile;
     def.slot_capacity = SOAK_SLOTS_MAX;
@@ -535,6 +537,9 @@ void soak_player_step(soak_stage* stage, soak_player* player)
     }
     ph_client_advance(player->client, client_us(stage, player));
     send_up(stage, player);
+    if (player->is_waiting) {
+        soak_take_held(stage, player);
+    }
 }
 
 // ---- direct players, the world's side

@@ -177,6 +177,7 @@ typedef struct soak_player {
     int32_t parted_until;
     uint64_t healthy_us; // since when its links, its budget and the clock have been as they are
     bool is_liar;        // its view is its own fault
+    bool is_waiting; // holds back packets that overtook others: which one an event is of is unknown
     uint8_t newest_ack[PH_ACK_SIZE];
     size_t newest_ack_size;
     int32_t last_up_step;
@@ -335,6 +336,8 @@ void soak_note_glances(soak_stage* stage);
 void soak_note_eyes(soak_stage* stage); // after a tick
 // A client has applied a packet that was sent at that step.
 void soak_judge_packet(soak_stage* stage, soak_player* player, int32_t sent_step);
+// It has applied what it had held back; what the values were when that was sent is not asked.
+void soak_take_held(soak_stage* stage, soak_player* player);
 // Whether the client has exactly what it should; why says where it does not.
 bool soak_is_equal(const soak_stage* stage, const soak_player* player, char why[200]);
 bool soak_is_judged(const soak_stage* stage, const soak_player* player);

@@ -68,6 +68,22 @@ static void on_event(const ph_net_event* event)
     }
 }
 
+// A wanderer is after any player near it, and bites.
+static void wander(int i)
+{
+    creature* it = &creatures[i];
+    it->heading_deg += (float)(rand() % 21 - 10);
+    walk(it->place_mm, it->heading_deg, 50.0);
+    it->target = (ph_entity_id){0};
+    for (int p = WANDERERS; p < WANDERERS + PLAYERS; ++p) {
+        if (ph_world_is_alive(world, ids[p]) && distance_mm(it, &creatures[p]) < BITE_MM) {
+            it->target = ids[p];
+            creatures[p].hit_points -= creatures[p].hit_points > 1; // not to death
+        }
+    }
+    ph_world_set_struct(world, ids[i], it);
+}
+
 static void say_to_all(const char* name, const char* text)
 {
     char line[256];
@@ -98,22 +114,6 @@ static void play(int client)
     }
     ph_messages_set_processed_input(messages, input.number);
     ph_world_set_struct(world, ids[WANDERERS + client], it);
-}
-
-// A wanderer is after any player near it, and bites.
-static void wander(int i)
-{
-    creature* it = &creatures[i];
-    it->heading_deg += (float)(rand() % 21 - 10);
-    walk(it->place_mm, it->heading_deg, 50.0);
-    it->target = (ph_entity_id){0};
-    for (int p = WANDERERS; p < WANDERERS + PLAYERS; ++p) {
-        if (ph_world_is_alive(world, ids[p]) && distance_mm(it, &creatures[p]) < BITE_MM) {
-            it->target = ids[p];
-            creatures[p].hit_points -= creatures[p].hit_points > 1; // not to death
-        }
-    }
-    ph_world_set_struct(world, ids[i], it);
 }
 
 int main(int argc, char** argv)

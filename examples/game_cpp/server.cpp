@@ -73,6 +73,21 @@ static void on_event(const ph_net_event& event)
     }
 }
 
+// A wanderer is after any player near it, and bites.
+static void wander(actor& it)
+{
+    it.heading_deg += static_cast<float>(std::rand() % 21 - 10);
+    walk(it.place_mm, it.heading_deg, 50.0);
+    it.target = {};
+    for (auto& [client, player] : players) {
+        if (distance_mm(it, player) < BITE_MM) {
+            it.target = player.id;
+            player.hit_points = std::max(1, player.hit_points - 1); // not to death
+        }
+    }
+    (void)world.set_struct(it.id, it);
+}
+
 static void say_to_all(const std::string& line)
 {
     for (int i = 0; i < host.client_count(); ++i) {
@@ -99,21 +114,6 @@ static void play(actor& player, ph_messages* messages)
     }
     ph_messages_set_processed_input(messages, input.number);
     (void)world.set_struct(player.id, player);
-}
-
-// A wanderer is after any player near it, and bites.
-static void wander(actor& it)
-{
-    it.heading_deg += static_cast<float>(std::rand() % 21 - 10);
-    walk(it.place_mm, it.heading_deg, 50.0);
-    it.target = {};
-    for (auto& [client, player] : players) {
-        if (distance_mm(it, player) < BITE_MM) {
-            it.target = player.id;
-            player.hit_points = std::max(1, player.hit_points - 1); // not to death
-        }
-    }
-    (void)world.set_struct(it.id, it);
 }
 
 int main(int argc, char** argv)
