@@ -19,6 +19,7 @@ int main(void)
     ph_world_def def = ph_world_def_default();
     def.on_error = ph_error_print; // should a call be wrong
     def.schema = schema;
+    def.on_error = ph_error_print; // should a call be wrong
     ph_world* world;
     if (ph_world_create(&def, &world) != PH_OK) {
         return 1;

@@ -463,6 +463,8 @@ void ph_sim_session_take_second(ph_sim_session* session, ph_sim_second* second)
 static void count_refused(ph_sim_session* session)
 {
     const ph_client_stats stats = ph_client_get_stats(session->client);
+    session->traffic.received += stats.received_datagrams;
+    session->traffic.late += stats.refused_datagrams[PH_CLIENT_REFUSAL_OLD];
     for (int reason = PH_CLIENT_REFUSAL_HELLO; reason < PH_CLIENT_REFUSAL_COUNT; ++reason) {
         session->traffic.refused += stats.refused_datagrams[reason];
     }

@@ -611,6 +611,8 @@ static void peer_is_shown_a_world(void**)
     pinhole::peer peer;
     assert_int_equal(peer.open(schema), PH_OK);
     assert_int_equal(peer.connect("no token", 8), PH_ERROR_ARGUMENT);
+    std::uint8_t key[PH_NETCODE_KEY_SIZE];
+    assert_int_equal(pinhole::read_key_file("/dev/null", key), PH_ERROR_ARGUMENT);
     assert_int_equal(peer.connect_to("192.0.2.1:40000"), PH_ERROR_ARGUMENT); // public
     assert_int_equal(peer.connect_to(address), PH_OK);
     CHECK(peer.state() == PH_PEER_STATE_CONNECTING && peer.view() == nullptr);

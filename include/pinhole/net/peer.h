@@ -149,8 +149,9 @@ typedef struct ph_peer_event {
     ph_net_client_state end;
     /// DISCONNECTED, when a server has said why it does not let us in; else NONE.
     ph_net_denial denial;
-    /// REFUSED, UNSENT, WAITING, DISCONNECTED, BLOCK_UNSENT: a sentence that a player understands, without its full stop; else "". Valid until
-    /// the next event is taken. A server's words are shown as they came: UTF-8 without control characters.
+    /// REFUSED, UNSENT, WAITING, DISCONNECTED, BLOCK_UNSENT: a sentence that a player understands, without its full
+    /// stop; else "". Valid until the next event is taken. A server's words are shown as they came: UTF-8 without
+    /// control characters.
     const char* text;
     /// ENTERED, UPDATED, LEFT: as ph_client_poll() has it.
     ph_event entity;
