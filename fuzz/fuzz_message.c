@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Sections of messages under fire. The first byte chooses: one section as bytes, which is read, written
-// again and compared; or two living ends, between which things happen by the input: posts, inputs, lost
-// and late sections, some with a few bits turned, and so blocks and unreliable messages. A refused section changes nothing but its
-// count. As long as no forged one was believed, everything arrives in order, blocks are intact or refused or
-// cancelled, and no unreliable message comes twice or is older than one before it.
+// Sections of messages under fire. The first byte chooses: one section as bytes, which is read, written again and
+// compared; or two living ends, between which things happen by the input: posts, inputs, lost and late sections, some
+// with a few bits turned, and so blocks and unreliable messages. A refused section changes nothing but its count. As
+// long as no forged one was believed, everything arrives in order, blocks are intact or refused or cancelled, and no
+// unreliable message comes twice or is older than one before it.
 
 #include "support/fuzz_source.h"
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Blocks and unreliable messages of a player, both ways, and the model of them: which block has which bytes follows from its tag, what
-// became of it is noted, and so is which unreliable message was the newest.
+// Blocks and unreliable messages of a player, both ways, and the model of them: which block has which bytes follows
+// from its tag, what became of it is noted, and so is which unreliable message was the newest.
 
 #include "soak/soak_stage.h"
 

@@ -67,11 +67,10 @@ class Program:
             time.sleep(0.05)
 
 
-def start_server(pair, program, address, seconds, **environment):
-    """Comes back when it listens: tokens made before that are refused."""
+def start_game(pair, program, address, seconds, **environment):
+    """Comes back when it is open: tokens made before that are refused."""
     server = Program(pair.at_server, [PROGRAMS / program, address, seconds], **environment)
-    port = f":{int(address.rpartition(':')[2]):04X} "
-    server.await_that(lambda: port in network_pair.need(*pair.at_server, "cat", "/proc/net/udp"))
+    server.await_that(lambda: "the game is open" in server.output())
     return server
 
 
@@ -102,7 +101,7 @@ def play(pair, server, address, kinds, targets=None, **environment):
     names = ["Ann", "Bob", "Cat"]
     joins = 1 if targets else 2
     seconds = TIMEOUT_S if targets else FIRST_SERVER_S
-    with start_server(pair, server, address, seconds, **environment) as first:
+    with start_game(pair, server, address, seconds, **environment) as first:
         players = []
         for i, kind in enumerate(kinds):
             target = targets[i]() if targets else address
@@ -111,7 +110,7 @@ def play(pair, server, address, kinds, targets=None, **environment):
         try:
             if not targets:
                 first.wait()
-                players.append(start_server(pair, server, address, TIMEOUT_S))
+                players.append(start_game(pair, server, address, TIMEOUT_S))
             complaints = [complaint for i in range(len(kinds))
                           for complaint in judge_player(names[i], players[i], names[i + 1:len(kinds)], joins)]
             return complaints + [first.output()] if complaints else []
@@ -151,7 +150,7 @@ def check_by_token(pair):
 def used_token(pair, token, environment):
     """The second client with a token is not let in, and is told why."""
     address = f"{network_pair.SERVER_ADDRESS}:40006"
-    with start_server(pair, "example_game_cpp_server", address, TIMEOUT_S, **environment):
+    with start_game(pair, "example_game_cpp_server", address, TIMEOUT_S, **environment):
         path = token(3, address)
         with Program(pair.at_clients, [PROGRAMS / "example_game_client", path, "Ann", PLAY_S]) as first:
             first.await_that(lambda: "we are in the game" in first.output())
@@ -174,7 +173,7 @@ def wrong_keys(pair, address):
 
 def check_shipped(pair):
     address = f"{network_pair.SERVER_ADDRESS}:40004"
-    with start_server(pair, "example_server", address, 10) as server, \
+    with Program(pair.at_server, [PROGRAMS / "example_server", address, 10]) as server, \
          Program(pair.at_clients, [PROGRAMS / "example_client", address]) as client:
         wanted = {"the client ends well": client.wait() == 0,
                   "the server ends well": server.wait() == 0,
@@ -187,7 +186,7 @@ def check_shipped(pair):
 
 def check_misfit(pair):
     address = f"{network_pair.SERVER_ADDRESS}:40005"
-    with start_server(pair, "example_game_server", address, TIMEOUT_S), \
+    with start_game(pair, "example_game_server", address, TIMEOUT_S), \
          Program(pair.at_clients, [PROGRAMS / "example_client", address]) as client:
         is_right = client.wait() != 0 and re.search(r"server: .*client: ", client.output()) is not None
         return [] if is_right else [f"a client of another game is told what differs: not so\n{client.output()}"]

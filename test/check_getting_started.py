@@ -110,7 +110,7 @@ def play(folder, port, has_tokens, environment):
     address = f"127.0.0.1:{port}"
     environment = {**environment, "GAME_KEY": "0123456789abcdef" * 4} if has_tokens else environment
     with open(folder / "server.log", "w") as log:
-        server = subprocess.Popen([folder / "server", address, str(SERVER_S)], env=environment, stdin=subprocess.DEVNULL,
+        server = subprocess.Popen(["stdbuf", "-oL", folder / "server", address, str(SERVER_S)], env=environment, stdin=subprocess.DEVNULL,
                                   stdout=log, stderr=log)
     try:
         target = address
@@ -118,8 +118,8 @@ def play(folder, port, has_tokens, environment):
             key = folder / "server.key"
             key.touch(mode=0o600)
             key.write_text(environment["GAME_KEY"])
-            # A token that is older than the server is refused: a server that has bound its port is older.
-            shell(f"until grep -q :{port:04X} /proc/net/udp; do sleep 0.05; done", folder, environment)
+            # A token that is older than the server is refused.
+            shell("until grep -q 'the game is open' server.log; do sleep 0.05; done", folder, environment)
             made = shell(f"pinhole token --key server.key --server {address} --client 1 --out ann.token", folder, environment)
             if made.returncode != 0:
                 return made.stdout

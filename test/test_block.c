@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Blocks between two ends over simulated links: whole, in order, each once, in good time, and no message waits for them.
+// Blocks between two ends over simulated links: whole, in order, each once, in good time, and no message waits for
+// them.
 
 #include "support/bulk_pair.h"
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// A block beside a view, in simulated time, by the lines that message.h shows: blocks use their share of the budget, and what
-// the view leaves; the budget is never exceeded by a bit.
+// A block beside a view, in simulated time, by the lines that message.h shows: blocks use their share of the budget,
+// and what the view leaves; the budget is never exceeded by a bit.
 
 #include "support/test_links.h"
 #include "support/test_memory.h"

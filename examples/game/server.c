@@ -122,6 +122,7 @@ int main(int argc, char** argv)
     if (!start_world() || !open_host(argc > 1 ? argv[1] : "0.0.0.0:40000", getenv("GAME_KEY"))) {
         return 1;
     }
+    puts("the game is open");
     uint64_t due_us = ph_socket_now_us();
     for (int tick = 0; tick < ticks; ++tick) {
         ph_host_receive(host, due_us += TICK_US); // waits until then
@@ -140,5 +141,4 @@ int main(int argc, char** argv)
     }
     ph_host_stop(host); // tells all clients
     ph_host_close(host);
-    return 0;
 }

@@ -122,6 +122,7 @@ int main(int argc, char** argv)
     if (!start(argc > 1 ? argv[1] : "0.0.0.0:40000", std::getenv("GAME_KEY"))) {
         return 1;
     }
+    std::puts("the game is open");
     std::uint64_t due_us = ph_socket_now_us();
     for (int tick = 0; tick < ticks; ++tick) {
         host.receive(due_us += TICK_US); // waits until then
@@ -139,5 +140,4 @@ int main(int argc, char** argv)
         host.send();
     }
     host.stop(); // tells all clients
-    return 0;
 }

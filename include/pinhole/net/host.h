@@ -158,12 +158,14 @@ PH_API bool ph_host_next_event(ph_host* host, ph_net_event* event);
 /// session are filled in here. The viewer's eye, entity and so on are the game's to change; its budget
 /// and its end are the host's: not ph_viewer_set_budget, ph_viewer_reserve, ph_viewer_spend,
 /// ph_world_remove_viewer. What is wrong with the viewer's def is reported by the world.
-/// @param messages How its messages, blocks and unreliable messages are: shares, waits, queues, the largest block that is accepted from
-/// this client. NULL: ph_messages_def_default(), which accepts none. Of the def, bits_per_second, overhead_bytes and the
-/// allocator are filled in here, on_error if it is NULL, and section_max is lowered to what the largest enter leaves.
+/// @param messages How its messages, blocks and unreliable messages are: shares, waits, queues, the largest block
+/// that is accepted from this client. NULL: ph_messages_def_default(), which accepts none. Of the def,
+/// bits_per_second, overhead_bytes and the allocator are filled in here, on_error if it is NULL, and section_max is
+/// lowered to what the largest enter leaves.
 /// @return PH_OK; PH_ERROR_STALE when there is no such client, which is no fault: it may have left before
 /// its event was taken; PH_ERROR_ARGUMENT (it was admitted before; the schema's largest enter leaves
-/// messages no room; a field of the messages' def); else as ph_world_add_viewer(). The client stays connected whatever comes of it.
+/// messages no room; a field of the messages' def); else as ph_world_add_viewer(). The client stays connected whatever
+/// comes of it.
 PH_API ph_result ph_host_admit(ph_host* host, int client, const ph_viewer_def* viewer,
                                const ph_messages_def* messages);
 
