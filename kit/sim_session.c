@@ -98,7 +98,7 @@ static bool create_connection(ph_sim_session* session)
         .slot_capacity = slot_capacity(stage->def),
         .show_delay_ms = stage->def->is_delayed ? SHOW_DELAY_MS : 0,
     };
-    session->connection.way = &ph_sim_way_profile;
+    session->connection.way = stage->def->is_snapshot ? &ph_sim_way_snapshot : &ph_sim_way_profile;
     session->connection.state = session->connection.way->create(&def);
     return session->connection.state != NULL;
 }
@@ -228,8 +228,10 @@ static bool connect_viewer(ph_sim_session* session, ph_fault* fault)
     ph_viewer_stats stats;
     ph_viewer_get_stats(stage->world, session->viewer, &stats);
     session->burst_bits = stats.token_bits;
-    session->connection.way->connect(session->connection.state, session->viewer,
-                                     ph_sim_stage_now_us(stage));
+    if (!session->connection.way->connect(session->connection.state, session->viewer,
+                                          ph_sim_stage_now_us(stage))) {
+        return ph_fault_set_memory(fault);
+    }
     const ph_budget_def budget = budget_of(stage->def);
     const ph_sim_wire_def wire = {
         .bits_per_second = bits_per_second(stage->def),

@@ -7,8 +7,9 @@
 //   send ──▶ datagrams ──▶ receive, advance, pose and property: what is shown
 //   take_ack ◀── acks ◀── write_ack
 //
-// One filling so far: the two profiles of the library (sim_way_profile.c). Times are those of the end
-// that is called: the client's clock is not the server's.
+// Fillings: the two profiles of the library (sim_way_profile.c) and plain snapshots
+// (sim_way_snapshot.c). Times are those of the end that is called: the client's clock is not the
+// server's.
 
 #ifndef PINHOLE_KIT_SIM_WAY_H
 #define PINHOLE_KIT_SIM_WAY_H
@@ -45,8 +46,9 @@ typedef struct ph_sim_way {
     void* (*create)(const ph_sim_way_def* def);
     void (*destroy)(void* state); // NULL is allowed
 
-    // The sender. The world has the viewer; its bucket is as deep as the world says.
-    void (*connect)(void* state, ph_viewer_id viewer, uint64_t now_us);
+    // The sender. The world has the viewer; its bucket is as deep as the world says. No client is
+    // asked before. @return False when there is no memory.
+    bool (*connect)(void* state, ph_viewer_id viewer, uint64_t now_us);
     void (*attend)(void* state); // before every tick of the world
     bool (*is_send_due)(void* state, uint64_t now_us);
     void (*send)(void* state, uint64_t now_us, ph_deliver_fn* deliver, void* context);
@@ -69,6 +71,7 @@ typedef struct ph_sim_way {
 } ph_sim_way;
 
 extern const ph_sim_way ph_sim_way_profile;
+extern const ph_sim_way ph_sim_way_snapshot;
 
 // A way and its state, as the session has them.
 typedef struct ph_sim_connection {

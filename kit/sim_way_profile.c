@@ -46,11 +46,12 @@ static void* create(const ph_sim_way_def* def)
 
 // ---- the sender
 
-static void connect_viewer(void* state, ph_viewer_id viewer, uint64_t now_us)
+static bool connect_viewer(void* state, ph_viewer_id viewer, uint64_t now_us)
 {
     (void)now_us; // the world learns it with the first send
     profile_state* of = state;
     of->viewer = viewer;
+    return true;
 }
 
 static void attend(void* state)

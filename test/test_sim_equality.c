@@ -72,7 +72,7 @@ static void set_up_on(fixture* f, ph_recording* recording)
     assert_non_null(f->connection.state);
     f->pair = (ph_sim_pair){.stage = f->stage, .connection = &f->connection, .entity = own};
     assert_int_equal(ph_world_add_viewer(f->stage->world, &viewer, &f->pair.viewer), PH_OK);
-    f->connection.way->connect(f->connection.state, f->pair.viewer, f->now_us);
+    assert_true(f->connection.way->connect(f->connection.state, f->pair.viewer, f->now_us));
     ph_sim_stage_tick(f->stage);
 }
 
