@@ -470,14 +470,12 @@ static void load_own(const ph_snapshot_layout* layout, const ph_snapshot* snapsh
     }
 }
 
-// Whole datagrams, as many as the updates alone take, or what the sender allows.
+// As much as the sender allows, but beside the updates at least half a datagram: else few would join
+// where the updates are about as large as what it allows.
 static size_t newcomer_limit(const ph_snapshot_writing* writing, size_t update_bits)
 {
-    const size_t each = 8 * ph_snapshot_fragment_bytes(writing->layout);
-    const size_t whole = update_bits <= 8 * ph_snapshot_alone_bytes(writing->layout)
-                             ? update_bits
-                             : (update_bits + each - 1) / each * each;
-    return whole > writing->limit_bits ? whole : writing->limit_bits;
+    const size_t beside = update_bits + 8 * ph_snapshot_alone_bytes(writing->layout) / 2;
+    return beside > writing->limit_bits ? beside : writing->limit_bits;
 }
 
 static void write_newcomers(pen* with, const ph_snapshot_writing* writing, ph_snapshot* snapshot)
