@@ -58,7 +58,8 @@ static bool connect_viewer(void* state, ph_viewer_id viewer, uint64_t now_us)
     ph_viewer_get_stats(stage->world, viewer, &stats);
     of->layout = make_layout(stage, ph_viewer_slot_count(stage->world, viewer));
     const int64_t payable = stats.token_bits / 8 - stage->def->overhead_bytes;
-    of->layout.payload_max = payable < PH_PAYLOAD_MAX ? (int)payable : PH_PAYLOAD_MAX;
+    const bool is_limited = stage->def->kbps > 0.0;
+    of->layout.payload_max = is_limited && payable < PH_PAYLOAD_MAX ? (int)payable : PH_PAYLOAD_MAX;
     const ph_snapshot_sender_def sender = {
         .world = stage->world,
         .layout = &of->layout,
