@@ -12,6 +12,8 @@
 #include "secret.h"
 #include "wall.h"
 
+#include <pinhole/net/netcode_token.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -69,27 +71,6 @@ static bool check_file(const char* path, int file, ph_fault* fault)
 
 // ---- reading
 
-static int digit_of(char letter)
-{
-    static const char ALL[] = "0123456789abcdef";
-    const char small = letter >= 'A' && letter <= 'F' ? (char)(letter - 'A' + 'a') : letter;
-    const char* found = small != '\0' ? strchr(ALL, small) : NULL;
-    return found != NULL ? (int)(found - ALL) : -1;
-}
-
-static bool parse(const char* text, uint8_t key[PH_NETCODE_KEY_SIZE])
-{
-    for (int i = 0; i < PH_NETCODE_KEY_SIZE; ++i) {
-        const int high = digit_of(text[2 * i]);
-        const int low = high < 0 ? -1 : digit_of(text[2 * i + 1]);
-        if (low < 0) {
-            return false;
-        }
-        key[i] = (uint8_t)(high * 16 + low);
-    }
-    return text[DIGITS + strspn(text + DIGITS, " \r\n")] == '\0';
-}
-
 // Up to capacity bytes, to the end of the file. @return How many; -1 with errno.
 static ssize_t read_all(int file, char* text, size_t capacity)
 {
@@ -117,7 +98,7 @@ static bool read_key(const char* path, int file, uint8_t key[PH_NETCODE_KEY_SIZE
     static const uint8_t ZERO[PH_NETCODE_KEY_SIZE];
     char text[TEXT_MAX + 2] = {0}; // one more than there may be, and an end
     const ssize_t size = read_all(file, text, TEXT_MAX + 1);
-    const bool is_key = size >= DIGITS && size <= TEXT_MAX && parse(text, key);
+    const bool is_key = size >= DIGITS && size <= TEXT_MAX && ph_key_parse(text, key) == PH_OK;
     app_secret_wipe(text, sizeof text);
     if (size < 0) {
         return ph_fault_set(fault, 0, 0, "%s cannot be read: %s", path, strerror(errno));
@@ -198,7 +179,11 @@ bool app_key_make(const char* path, uint8_t key[PH_NETCODE_KEY_SIZE], ph_fault* 
     const bool is_written = write_new(path, text, DIGITS + 1);
     app_secret_wipe(text, sizeof text);
     return is_written ||
-           ph_fault_set(fault, 0, 0, "%s cannot be written: %s", path, strerror(errno));
+           (errno == EEXIST
+                ? ph_fault_set(fault, 0, 0,
+                               "%s exists already, and a key is never written over another file",
+                               path)
+                : ph_fault_set(fault, 0, 0, "%s cannot be written: %s", path, strerror(errno)));
 }
 
 // /dev/stdout is a link that stands for something else in each process: it must not be replaced.

@@ -255,7 +255,7 @@ static app_option bare_row(const char* name, const char* summary, const char** t
     return row;
 }
 
-enum { ROW_COUNT = 31 };
+enum { ROW_COUNT = 32 };
 
 static void fill_rows(sim_options* o, app_option rows[ROW_COUNT])
 {
@@ -300,6 +300,8 @@ static void fill_rows(sim_options* o, app_option rows[ROW_COUNT])
         decimal_row("--jitter", "delay beside it, evenly from 0 to this, in ms", &def->jitter_ms, 0,
                     60000),
         decimal_row("--loss", "packets that are lost, each direction, in %", &o->loss_pct, 0, 100),
+        decimal_row("--drift", "how much faster the clients' clocks run, in %; -2: 2 % slower",
+                    &o->drift_pct, -10, 10),
         decimal_row("--bottleneck",
                     "what each viewer's line carries, in kbit/s, queue of 1 s; 0: all",
                     &def->bottleneck_kbps, 0, 1000000),
@@ -329,6 +331,7 @@ bool sim_options_parse(int argc, char** argv, sim_options* options, int* status)
     const app_usage usage = {COMMAND, print_help};
     const bool goes_on = app_options_read(&usage, table, argc, argv, status) && check(options);
     options->def.loss = options->loss_pct / 100.0;
+    options->def.drift = options->drift_pct / 100.0;
     options->def.seed = (uint64_t)options->seed;
     options->def.is_delayed = strcmp(options->show, "delayed") == 0;
     return goes_on;

@@ -25,6 +25,7 @@ typedef struct sim_options {
     double rate_hz;
     double seconds;
     double loss_pct;
+    double drift_pct;
     int seed;
     int threads; // 0: all cores
     bool is_json;

@@ -53,6 +53,7 @@ static void write_question(const sim_report* report, const sim_trial* trial, ph_
     ph_json_number(json, "rtt", def->rtt_ms);
     ph_json_number(json, "jitter", def->jitter_ms);
     ph_json_number(json, "loss", options->loss_pct);
+    ph_json_number(json, "drift", options->drift_pct);
     ph_json_number(json, "bottleneck", def->bottleneck_kbps);
     ph_json_bool(json, "controlled", def->bottleneck_kbps > 0.0 && !def->is_uncontrolled);
     ph_json_integer(json, "seed", options->seed);

@@ -64,7 +64,8 @@ typedef struct ph_sim_def {
     ph_vision_kind vision;
     double rtt_ms; // of both directions together
     double jitter_ms;
-    double loss; // 0..1, each direction
+    double loss;  // 0..1, each direction
+    double drift; // the clients' clocks run so much faster than the world's; 0.02: 2 %
     // What each viewer's line carries, with a queue of a second; 0: everything. The rate is then
     // controlled (net/rate.h), unless it shall not be.
     double bottleneck_kbps;

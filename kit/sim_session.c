@@ -291,7 +291,8 @@ bool ph_sim_session_attend(ph_sim_session* session, ph_fault* fault)
 
 static uint64_t client_time_us(const ph_sim_session* session, uint64_t now_us)
 {
-    return now_us + session->clock_offset_us;
+    const double drifted_us = (double)now_us * session->stage->def->drift;
+    return now_us + session->clock_offset_us + (uint64_t)(int64_t)drifted_us;
 }
 
 typedef struct departure {
@@ -352,7 +353,11 @@ static void answer(ph_sim_session* session, uint64_t now_us)
 static uint64_t answer_due_us(const ph_sim_session* session)
 {
     const uint64_t due_us = session->connection.way->ack_due_us(session->connection.state);
-    return due_us != UINT64_MAX ? due_us - session->clock_offset_us : UINT64_MAX;
+    if (due_us == UINT64_MAX) {
+        return UINT64_MAX;
+    }
+    const double since_us = (double)(int64_t)(due_us - session->clock_offset_us);
+    return (uint64_t)(since_us / (1.0 + session->stage->def->drift) + 0.5);
 }
 
 // Each datagram is taken at the time of its arrival, and answered at once; some once more.

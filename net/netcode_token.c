@@ -9,12 +9,14 @@
 
 #include "base/check.h"
 #include "net/netcode_bytes.h"
+#include "net/netcode_insecure.h"
 #include "net/netcode_private.h"
 #include "net/net_tools.h"
 #include "net/wall_clock.h"
 #include "net/netcode_packet.h"
 
 #include <sodium.h>
+#include <string.h>
 
 #define COOKIE UINT32_C(0x544F4B31)
 
@@ -45,6 +47,8 @@ static ph_result check_def(const ph_token_def* def)
     ph_check_that(&check, def->create_s <= UINT64_MAX - def->lifetime_s, "ph_token_def.create_s",
                   "so late that the end of the token is after the end of time",
                   "a time in Unix seconds");
+    ph_insecure_check_key(&check, "ph_token_def.private_key", def->private_key,
+                          def->is_insecure_dev);
     return check.result;
 }
 
@@ -162,6 +166,29 @@ ph_token_fault ph_token_read(const void* bytes, size_t size, ph_token* token)
         ph_token_wipe(token);
     }
     return fault;
+}
+
+static int digit_of(char letter)
+{
+    static const char DIGITS[] = "0123456789abcdef0123456789ABCDEF";
+    const char* found = letter != '\0' ? strchr(DIGITS, letter) : NULL;
+    return found != NULL ? (int)(found - DIGITS) % 16 : -1;
+}
+
+ph_result ph_key_parse(const char* text, uint8_t key[PH_NETCODE_KEY_SIZE])
+{
+    const size_t digits = 2 * PH_NETCODE_KEY_SIZE;
+    bool is_key = text != NULL;
+    for (size_t i = 0; i < digits && is_key; ++i) {
+        const int digit = digit_of(text[i]);
+        is_key = digit >= 0;
+        key[i / 2] = (uint8_t)(i % 2 == 0 ? digit * 16 : key[i / 2] + digit);
+    }
+    if (!is_key || text[digits + strspn(text + digits, " \r\n")] != '\0') {
+        memset(key, 0, PH_NETCODE_KEY_SIZE);
+        return PH_ERROR_TEXT;
+    }
+    return PH_OK;
 }
 
 void ph_token_wipe(ph_token* token)

@@ -24,6 +24,13 @@
 #define SILENCE_US 1500000u
 #define SILENCE_DATAGRAMS 8 // of fewer all may be lost by chance, or all their answers
 
+// ---- stalls
+#define STALL_US 400000u
+#define STALL_LATE                                                                                 \
+    5 // datagrams: a bottleneck answers at a steady pace, and never lets so many wait
+#define STALL_LOST 8 // of fewer all may be lost by chance
+#define RESUME_US 500000u
+
 // ---- round trips
 #define BASE_HALF_US UINT64_C(15000000)
 #define QUEUE_MIN_MS 40.0 // less is jitter
@@ -388,7 +395,7 @@ static void end_epoch(ph_rate* rate, uint64_t now_us, const epoch* seen)
 static bool is_silent(const ph_rate* rate, uint64_t now_us, const ph_viewer_network_stats* link)
 {
     const uint64_t usual_us = SILENCE_US + (uint64_t)(2e3 * rate->rtt_ms);
-    return link->sent_datagrams - rate->heard_datagrams >= SILENCE_DATAGRAMS &&
+    return link->sent_datagrams - rate->heard.sent_datagrams >= SILENCE_DATAGRAMS &&
            link->sent_datagrams > rate->start.sent_datagrams &&
            now_us - rate->heard_us > usual_us && now_us - rate->lowered_us > usual_us;
 }
@@ -398,12 +405,73 @@ static bool is_silent(const ph_rate* rate, uint64_t now_us, const ph_viewer_netw
 static void check_silence(ph_rate* rate, uint64_t now_us)
 {
     const bool is_first = rate->lowered_us <= rate->heard_us;
+    if (!rate->is_silenced) {
+        rate->is_silenced = true;
+        rate->stalled_rate = rate->rate;
+        rate->stalled_ceiling = rate->ceiling;
+    }
     if (rate->was_used) {
         rate->ceiling = is_first ? rate->rate : rate->ceiling;
     } else {
         rate->ceiling = greater(rate->ceiling, rate->rate / NEAR_FROM);
     }
     lower(rate, now_us, PH_RATE_DRAINING, rate->rate / 2.0);
+}
+
+// ---- stalls
+
+// Losses with a long round trip: a full queue drops what is ours, which it may do to one client many times
+// in a row. Behind a stall that lost what was sent, the first round trip is as short as ever.
+static bool is_queue_full(const ph_rate* rate, const ph_viewer_network_stats* link)
+{
+    const uint64_t trips = link->rtt_samples - rate->heard.rtt_samples;
+    const uint64_t sum_us = link->rtt_sum_us - rate->heard.rtt_sum_us;
+    return (double)sum_us * 1e-3 > (base_ms(rate) + QUEUE_MIN_MS) * (double)trips;
+}
+
+// An answer came. After a stall of the client or of the link it tells of what was sent meanwhile: round
+// trips as long as the stall, or losses, or both.
+static void hear(ph_rate* rate, uint64_t now_us, const ph_viewer_network_stats* link)
+{
+    const uint64_t unheard = link->sent_datagrams - rate->heard.sent_datagrams;
+    const bool is_lost = link->lost_packets - rate->heard.lost_packets > 1;
+    if (now_us - rate->heard_us >= STALL_US && unheard >= (is_lost ? STALL_LOST : STALL_LATE) &&
+        !(is_lost && is_queue_full(rate, link))) {
+        rate->is_resuming = true;
+        rate->resumed_us = now_us;
+        rate->resumed_datagrams = link->sent_datagrams;
+    }
+    rate->heard = *link;
+    rate->heard_us = now_us;
+}
+
+// A stall is over when the fate is known of all that was sent in it: then it counts for nothing.
+static void end_stall(ph_rate* rate, uint64_t now_us, const ph_viewer_network_stats* link)
+{
+    if (rate->is_silenced) {
+        rate->rate = lesser(rate->limit, rate->stalled_rate);
+        rate->ceiling = rate->stalled_ceiling;
+        rate->state = PH_RATE_RISING;
+        rate->stubborn_count = 0;
+        forget_losses(rate);
+    }
+    rate->growing_count = 0;
+    rate->deaf_us = now_us;
+    rate->is_silenced = false;
+    rate->is_resuming = false;
+    begin_epoch(rate, now_us, link);
+}
+
+// Behind a bottleneck a queue is left, of which answers come one by one: then there was no stall.
+static void check_stall(ph_rate* rate, uint64_t now_us, const ph_viewer_network_stats* link)
+{
+    const uint64_t since = link->sent_datagrams - rate->resumed_datagrams;
+    if (link->in_flight_packets <= since) {
+        end_stall(rate, now_us, link);
+    } else if (now_us - rate->resumed_us > RESUME_US + (uint64_t)(1e3 * base_ms(rate))) {
+        rate->is_silenced = false;
+        rate->is_resuming = false;
+    }
 }
 
 bool ph_rate_update(ph_rate* rate, uint64_t now_us, const ph_viewer_network_stats* link)
@@ -415,10 +483,11 @@ bool ph_rate_update(ph_rate* rate, uint64_t now_us, const ph_viewer_network_stat
         rate->lowered_us = now_us;
         begin_epoch(rate, now_us, link);
     }
-    if (link->resolved_packets != rate->heard_resolved) {
-        rate->heard_resolved = link->resolved_packets;
-        rate->heard_datagrams = link->sent_datagrams;
-        rate->heard_us = now_us;
+    if (link->resolved_packets != rate->heard.resolved_packets) {
+        hear(rate, now_us, link);
+    }
+    if (rate->is_resuming) {
+        check_stall(rate, now_us, link);
     }
     if (rate->first_rtt_ms == 0.0 && link->rtt_samples > 0) {
         rate->first_rtt_ms = (double)link->rtt_sum_us * 1e-3 / (double)link->rtt_samples;
@@ -428,7 +497,7 @@ bool ph_rate_update(ph_rate* rate, uint64_t now_us, const ph_viewer_network_stat
         begin_epoch(rate, now_us, link);
     } else if (now_us < rate->deaf_us) {
         begin_epoch(rate, now_us, link);
-    } else if (is_over(rate, now_us, link)) {
+    } else if (!rate->is_resuming && is_over(rate, now_us, link)) {
         const epoch seen = look_back(rate, now_us, link);
         end_epoch(rate, now_us, &seen);
         begin_epoch(rate, now_us, link);

@@ -293,7 +293,7 @@ void soak_player_admit(soak_stage* stage, int host_client, uint64_t client_id)
     }
     const uint64_t failures = stage->server_memory.failures;
     stage->keys = ph_random_part(stage->scenario->seed ^ client_id, 5); // its session number
-    const ph_result result = ph_host_admit(stage->host, host_client, &player->def);
+    const ph_result result = ph_host_admit(stage->host, host_client, &player->def, NULL);
     soak_note_viewer(stage, player, result == PH_OK);
     if (result == PH_OK) {
         player->is_admitted = true;

@@ -110,7 +110,7 @@ def check_mistakes():
         (("bots", "--key", "k", "--truth", "1x"), "--truth takes the port"),
         (("bots", "--key", "k", "--truth", "1", "--bots", "2", "--mute", "3"), "are more than --bots"),
         (("token",), "say --key, --server, --client and --out"),
-        (("token", "--key", "k", "--server", "nowhere", "--client", "1", "--out", "t"), "--server takes"),
+        (("token", "--key", "k", "--server", "nowhere", "--client", "1", "--out", "t"), "'nowhere' is no address in numbers with a port"),
     ):
         status, output, errors = run(*arguments)
         name = " ".join(("pinhole", *arguments))

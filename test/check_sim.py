@@ -33,7 +33,7 @@ PARTS = ["mean", "p50", "p95", "p99"]
 REASONS = ["header", "slot", "mask", "enter", "leave", "padding"]
 ASKED = [
     "source", "profile", "schedule", "coding", "precision", "show", "properties", "rate", "seconds", "viewers", "kbps", "burst", "overhead", "hz",
-    "radius", "slots", "rtt", "jitter", "loss", "bottleneck", "controlled", "seed", "schema",
+    "radius", "slots", "rtt", "jitter", "loss", "drift", "bottleneck", "controlled", "seed", "schema",
 ]
 BEST_SCHEDULE = "error"
 RATE = 10

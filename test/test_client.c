@@ -439,7 +439,9 @@ static void the_digest_leaves_nothing_out(void** state)
         (uint8_t*)&display->clock.deviation_us,
         (uint8_t*)&display->clock.rtt_us,
         (uint8_t*)&display->clock.since_us,
-        (uint8_t*)&display->clock.count,
+        (uint8_t*)&display->clock.drift,
+        (uint8_t*)&display->clock.variance[2],
+        (uint8_t*)&display->clock.excess[1],
         (uint8_t*)&display->clock.strays,
         (uint8_t*)&display->packet_us,
         (uint8_t*)&display->advanced_us,
@@ -458,8 +460,8 @@ static void the_digest_leaves_nothing_out(void** state)
         assert_true(ph_client_digest(client) != digest);
         *bytes[i] ^= 1;
     }
-    bool* const flags[] = {&display->clock.has_begun, &display->has_advanced, &track->is_shown,
-                           &track->heading.is_shown};
+    bool* const flags[] = {&display->clock.has_begun, &display->clock.is_measured,
+                           &display->has_advanced, &track->is_shown, &track->heading.is_shown};
     for (size_t i = 0; i < sizeof flags / sizeof flags[0]; ++i) {
         *flags[i] = !*flags[i];
         assert_true(ph_client_digest(client) != digest);

@@ -51,7 +51,8 @@ static double send(link* l, double server_us, bool has_rtt)
     const bool is_lost = test_rng_unit(&l->rng) < l->loss;
     const double arrival_us = server_us + down_us;
     if (!is_lost) {
-        const double rtt_us = has_rtt ? down_us + up_us + unknown_us : PH_CLOCK_NO_RTT;
+        const double taken_us = (down_us + up_us + unknown_us) * (1.0 + l->drift);
+        const double rtt_us = has_rtt ? taken_us : PH_CLOCK_NO_RTT;
         ph_clock_add(&l->clock, our_time(l, arrival_us), server_us, rtt_us);
     }
     return arrival_us;
@@ -124,6 +125,86 @@ static void clocks_that_drift_apart_are_followed(void** state)
     }
     print_message("drift of 100 ppm: %.2f ms\n", late_ms);
     assert_true(late_ms < 1.2);
+}
+
+// The clock goes on from what it shows at this moment.
+static void change_drift(link* l, double server_us, double drift)
+{
+    const uint64_t before_us = our_time(l, server_us);
+    l->drift = drift;
+    l->start_us += before_us - our_time(l, server_us);
+}
+
+static double mean_error_with_drift(double rate_hz, double drift)
+{
+    const double known_s = fmax(10.0, 100.0 / rate_hz);
+    double late_ms = 0.0;
+    for (uint64_t seed = 0; seed < 20; ++seed) {
+        link l = make_default_link(seed);
+        l.rate_hz = rate_hz;
+        l.drift = drift;
+        run(&l, 0.0, known_s);
+        late_ms += run(&l, known_s, known_s + 50.0) / 20.0;
+    }
+    return late_ms;
+}
+
+// A clock that runs 2 % fast or slow, from the beginning on: after 100 packets it does no harm. (Without knowing
+// the drift, 128 ms at 5 packets a second.)
+static void a_clock_that_is_two_percent_off_is_followed(void** state)
+{
+    (void)state;
+    static const double RATES_HZ[] = {2.0, 5.0, 20.0, 128.0};
+    for (size_t i = 0; i < sizeof RATES_HZ / sizeof RATES_HZ[0]; ++i) {
+        const double none_ms = mean_error_with_drift(RATES_HZ[i], 0.0);
+        const double fast_ms = mean_error_with_drift(RATES_HZ[i], 0.02);
+        const double slow_ms = mean_error_with_drift(RATES_HZ[i], -0.02);
+        print_message("%g packets a second: %.2f ms, 2 %% fast %.2f ms, slow %.2f ms\n",
+                      RATES_HZ[i], none_ms, fast_ms, slow_ms);
+        assert_true(none_ms < 1.2);
+        assert_true(fast_ms < 1.2 * none_ms);
+        assert_true(slow_ms < 1.2 * none_ms);
+    }
+}
+
+// Every 20 s the drift changes its sign: 4 % at once. Two seconds later that is known.
+static void drift_that_changes_its_sign_is_followed(void** state)
+{
+    (void)state;
+    double turn_ms = 0.0;
+    double late_ms = 0.0;
+    for (uint64_t seed = 0; seed < 20; ++seed) {
+        link l = make_default_link(seed);
+        run(&l, 0.0, 20.0);
+        for (int turn = 1; turn <= 4; ++turn) {
+            const double from_s = 20.0 * turn;
+            change_drift(&l, from_s * 1e6, turn % 2 == 0 ? 0.02 : -0.02);
+            turn_ms += run(&l, from_s, from_s + 3.0) / 80.0;
+            late_ms += run(&l, from_s + 3.0, from_s + 20.0) / 80.0;
+        }
+    }
+    print_message("drift that turns: 3 s after it %.2f ms, then %.2f ms\n", turn_ms, late_ms);
+    assert_true(turn_ms < 15.0);
+    assert_true(late_ms < 3.0);
+}
+
+// Jitter and loss are no drift: what is shown runs at the pace of the server's clock, but for half a percent.
+static void jitter_is_not_taken_for_drift(void** state)
+{
+    (void)state;
+    double off = 0.0;
+    for (uint64_t seed = 0; seed < 20; ++seed) {
+        link l = make_default_link(seed);
+        l.jitter_us = 60000.0;
+        l.loss = 0.2;
+        run(&l, 0.0, 10.0);
+        for (int second = 10; second < 60; ++second) {
+            run(&l, second, second + 1.0);
+            off += fabs(l.clock.drift) / 1000.0;
+        }
+    }
+    print_message("jitter of 60 ms, a fifth lost: taken for a drift of %.0f ppm\n", off * 1e6);
+    assert_true(off < 1e-3);
 }
 
 static void a_long_way_is_found(void** state)
@@ -232,6 +313,9 @@ int main(void)
         cmocka_unit_test(the_default_link_is_known_to_a_millisecond),
         cmocka_unit_test(faster_packets_help),
         cmocka_unit_test(clocks_that_drift_apart_are_followed),
+        cmocka_unit_test(a_clock_that_is_two_percent_off_is_followed),
+        cmocka_unit_test(drift_that_changes_its_sign_is_followed),
+        cmocka_unit_test(jitter_is_not_taken_for_drift),
         cmocka_unit_test(a_long_way_is_found),
         cmocka_unit_test(a_single_late_packet_hardly_moves_it),
         cmocka_unit_test(a_lasting_change_of_the_network_is_followed),

@@ -19,6 +19,7 @@ static void connect_by(netcode_stage* x, int client, int key)
 {
     ph_token_def def = stage_token_def(x, STAGE_FIRST_ID + (uint64_t)client);
     fill_key(def.private_key, key);
+    def.is_insecure_dev = key == 0;
     stage_connect_with(x, client, &def);
 }
 

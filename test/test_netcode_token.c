@@ -7,6 +7,7 @@
 
 #include "net/netcode_private.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -20,6 +21,7 @@ static ph_token_def sound_def(void)
 {
     ph_token_def def = ph_token_def_default();
     def.create_s = 1000;
+    def.private_key[0] = 1;
     def.addresses[0] = stage_address("127.0.0.1:40000");
     def.addresses[1] = stage_address("[::1]:40000");
     def.address_count = 2;
@@ -174,6 +176,7 @@ static void setup_private(private_fixture* f)
     write_sound(f->bytes);
     assert_int_equal(ph_token_read(f->bytes, PH_TOKEN_SIZE, &f->token), PH_TOKEN_GOOD);
     memset(f->key, 0, sizeof f->key);
+    f->key[0] = 1;
     f->seal = (ph_token_seal){
         .protocol_id = 0,
         .expire_s = 1030,
@@ -270,6 +273,37 @@ static void faults_have_texts(void** state)
     }
 }
 
+static void a_key_is_64_hexadecimal_digits(void** state)
+{
+    (void)state;
+    static const char TEXT[] = "000102030405060708090a0b0c0d0e0f101112131415161718191A1B1C1D1EfF";
+    static const uint8_t ZEROS[PH_NETCODE_KEY_SIZE];
+    uint8_t key[PH_NETCODE_KEY_SIZE];
+    char text[sizeof TEXT + 4];
+    const char* const ends[] = {"", "\n", " \r\n"};
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; ++i) {
+        snprintf(text, sizeof text, "%s%s", TEXT, ends[i]);
+        assert_int_equal(ph_key_parse(text, key), PH_OK);
+        for (uint8_t b = 0; b < PH_NETCODE_KEY_SIZE - 1; ++b) {
+            assert_int_equal(key[b], b);
+        }
+        assert_int_equal(key[PH_NETCODE_KEY_SIZE - 1], 255);
+    }
+    const char* const wrong[] = {"", "x", "0", TEXT + 1, TEXT + 2, NULL};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i) {
+        memset(key, 1, sizeof key);
+        assert_int_equal(ph_key_parse(wrong[i], key), PH_ERROR_TEXT);
+        assert_memory_equal(key, ZEROS, sizeof key);
+    }
+    for (size_t at = 0; at <= sizeof TEXT - 1; ++at) { // a letter that is no digit; one too many
+        snprintf(text, sizeof text, "%s", TEXT);
+        text[at] = 'g';
+        text[at == sizeof TEXT - 1 ? at + 1 : sizeof TEXT - 1] = '\0';
+        assert_int_equal(ph_key_parse(text, key), PH_ERROR_TEXT);
+        assert_memory_equal(key, ZEROS, sizeof key);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -286,6 +320,7 @@ int main(void)
         cmocka_unit_test(a_private_part_without_sense_is_refused),
         cmocka_unit_test(a_challenge_opens_under_its_key_and_number_only),
         cmocka_unit_test(faults_have_texts),
+        cmocka_unit_test(a_key_is_64_hexadecimal_digits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

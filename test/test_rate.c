@@ -239,16 +239,19 @@ static void clients_behind_one_bottleneck_share_it(void** state)
 static void a_steady_beat_lets_no_sender_starve(void** state)
 {
     (void)state;
-    begin(7, 5, 0.01);
-    stage.network.jitter_us = 10000;
-    narrow(8 * LIMIT / 2, 333);
-    rate_stage_setup(&stage, 8, LIMIT);
-    run("8 clients, 5 Hz, queue of 333 ms, first 20 s", 20.0);
-    const rate_figures then = run("the next 60 s", 60.0);
-    assert_true(then.fairness > 0.9);
-    assert_true(then.loss < 0.05);
-    assert_true(then.queue_ms < 150.0);
-    rate_stage_teardown(&stage);
+    for (int i = 0; i < 2; ++i) {
+        begin(7, 5, 0.01);
+        stage.tells_all = i == 1;
+        stage.network.jitter_us = 10000;
+        narrow(8 * LIMIT / 2, 333);
+        rate_stage_setup(&stage, 8, LIMIT);
+        run("8 clients, 5 Hz, queue of 333 ms, first 20 s", 20.0);
+        const rate_figures then = run("the next 60 s", 60.0);
+        assert_true(then.fairness > 0.9);
+        assert_true(then.loss < 0.05);
+        assert_true(then.queue_ms < 150.0);
+        rate_stage_teardown(&stage);
+    }
 }
 
 // The one that comes last finds the line taken, by senders that have found out what it carries.
@@ -284,47 +287,139 @@ static void silence_lowers_to_the_least_and_no_further(void** state)
     assert_int_equal(ph_rate_bits_per_second(&rate), 3250);
 }
 
-// Sends and answers of one client, two a second; all of its rate is used. Senders fall silent but for a
+typedef struct talker {
+    ph_rate rate;
+    ph_viewer_network_stats link;
+    uint64_t now_us;
+    uint64_t share; // of the rate that is used: one in so many
+} talker;
+
+// Sends and answers of one client, two a second. Senders fall silent but for a
 // probe a second when they have not been answered for two seconds.
-static void talk(ph_rate* rate, ph_viewer_network_stats* link, uint64_t* now_us, int ticks,
-                 bool is_answered)
+static void talk(talker* t, int ticks, bool is_answered)
 {
     enum { ROUND_TRIP_US = 80000, PERIOD_US = 500000, SENDS_IN_SILENCE = 4 };
+    ph_viewer_network_stats* link = &t->link;
     for (int i = 0; i < ticks; ++i) {
-        *now_us += PERIOD_US;
+        t->now_us += PERIOD_US;
         const bool is_sending = is_answered || i < SENDS_IN_SILENCE || i % 2 == 0;
         const bool is_probe = !is_answered && i >= SENDS_IN_SILENCE;
         if (is_sending) {
             link->sent_datagrams += 1;
             link->sent_wire_bytes +=
-                is_probe ? 60 : (uint64_t)ph_rate_bits_per_second(rate) / 8 / 2;
+                is_probe ? 60 : (uint64_t)ph_rate_bits_per_second(&t->rate) / 8 / 2 / t->share;
         }
         if (is_answered) {
             link->resolved_packets = link->sent_datagrams;
             link->rtt_samples += 1;
             link->rtt_sum_us += ROUND_TRIP_US;
         }
-        ph_rate_update(rate, *now_us, link);
+        ph_rate_update(&t->rate, t->now_us, link);
     }
 }
 
-static void a_rate_that_was_used_comes_back_lower_after_silence(void** state)
+// @return The rate with which it goes on when answers come again, after so many of them. A queue is left
+// for queue_ticks: more is in flight than was sent since.
+static int rate_after_silence(uint64_t share, int queue_ticks, int* answers)
+{
+    const ph_rate_def def = ph_rate_def_default();
+    talker t = {.rate = ph_rate_make(&def), .now_us = 1000000, .share = share};
+    talk(&t, 300, true);
+    assert_int_equal(ph_rate_bits_per_second(&t.rate), 13000);
+    talk(&t, 40, false);
+    assert_int_equal(ph_rate_bits_per_second(&t.rate), 3250);
+    for (*answers = 1; *answers < 100; ++*answers) {
+        t.link.in_flight_packets = *answers <= queue_ticks ? 20 : 0;
+        talk(&t, 1, true);
+        if (ph_rate_get_state(&t.rate) == PH_RATE_RISING) {
+            return ph_rate_bits_per_second(&t.rate);
+        }
+    }
+    return 0;
+}
+
+static void silence_that_leaves_no_queue_was_a_stall(void** state)
 {
     (void)state;
-    ph_rate_def def = ph_rate_def_default();
-    ph_rate rate = ph_rate_make(&def);
-    ph_viewer_network_stats link = {0};
-    uint64_t now_us = 1000000;
-    talk(&rate, &link, &now_us, 300, true);
-    assert_int_equal(ph_rate_bits_per_second(&rate), 13000);
-    talk(&rate, &link, &now_us, 40, false);
-    assert_true(ph_rate_bits_per_second(&rate) < 13000);
-    int back = 0; // at first
-    for (int i = 0; i < 100 && back == 0; ++i) {
-        talk(&rate, &link, &now_us, 1, true);
-        back = ph_rate_get_state(&rate) == PH_RATE_RISING ? ph_rate_bits_per_second(&rate) : 0;
+    int answers;
+    assert_int_equal(rate_after_silence(1, 0, &answers), 13000);
+    assert_int_equal(answers, 1);
+}
+
+// Answers come one by one: a line that carries nearly nothing was silent, too.
+static void a_rate_that_was_used_comes_back_lower_after_silence_with_a_queue(void** state)
+{
+    (void)state;
+    int answers;
+    assert_in_range(rate_after_silence(1, 4, &answers), 10900, 11100);
+    assert_true(answers > 1);
+    assert_int_equal(rate_after_silence(3, 4, &answers),
+                     13000); // hardly used: nothing is known against it
+}
+
+// ---- stalls
+
+typedef enum stall {
+    CLIENT_STALLS, // what was sent waits in its socket, and is answered at once when it goes on
+    LINK_DIES,     // what was sent is lost
+    STALL_COUNT,
+} stall;
+
+static void set_stall(stall kind, bool is_on, double loss)
+{
+    if (kind == CLIENT_STALLS) {
+        stage.clients[0].is_stalled = is_on;
+    } else {
+        stage.network.loss = is_on ? 1.0 : loss;
+        rate_stage_change(&stage);
     }
-    assert_in_range(back, 10900, 11100);
+}
+
+// Neither queue nor loss of a stall is a bottleneck: half a second behind it, all is sent again.
+static void after_a_stall_the_rate_is_back_at_once(void** state)
+{
+    (void)state;
+    static const double STALLS_S[] = {1.2, 2.5, 6.0, 9.0};
+    for (int i = 0; i < STALL_COUNT * 4 * 3; ++i) {
+        const stall kind = (stall)(i / 12);
+        const double stall_s = STALLS_S[i / 3 % 4];
+        const int beats = 5 << i % 3;
+        if (kind == LINK_DIES && stall_s * beats < 8.0) {
+            continue; // so few may be lost by chance
+        }
+        char what[64];
+        begin(50 + (uint64_t)i, beats, 0.01);
+        stage.tells_all = true;
+        rate_stage_setup(&stage, 1, LIMIT);
+        run("before", 20.0);
+        const double before_bps = stage.clients[0].rate.rate;
+        set_stall(kind, true, 0.01);
+        run("stalled", stall_s);
+        set_stall(kind, false, 0.01);
+        run("first half second", 0.5);
+        snprintf(what, sizeof what, "%s stalled for %.1f s, %d Hz, next 3 s",
+                 kind == CLIENT_STALLS ? "client" : "link", stall_s, beats);
+        const rate_figures next = run(what, 3.0);
+        assert_true(next.least_bps >= 0.99 * before_bps);
+        rate_stage_teardown(&stage);
+    }
+}
+
+// A line that carries a kilobit, with a queue of ten seconds, is silent for longer than a stall, and its answers
+// are far apart. It is no stall: nothing comes at once.
+static void a_line_that_carries_nearly_nothing_is_no_stall(void** state)
+{
+    (void)state;
+    begin(90, 10, 0.01);
+    stage.tells_all = true;
+    rate_stage_setup(&stage, 1, LIMIT);
+    run("before", 20.0);
+    stage.narrow.bits_per_second = 1000;
+    stage.narrow.queue_bytes = 1250;
+    run("1 kbit/s, queue of 10 s, first 5 s", 5.0);
+    const rate_figures then = run("the next 40 s", 40.0);
+    assert_true(then.rate_bps < 0.35 * LIMIT);
+    rate_stage_teardown(&stage);
 }
 
 static void a_sender_with_nothing_to_send_keeps_its_rate(void** state)
@@ -412,7 +507,10 @@ int main(void)
         cmocka_unit_test(a_steady_beat_lets_no_sender_starve),
         cmocka_unit_test(a_latecomer_gets_its_share),
         cmocka_unit_test(silence_lowers_to_the_least_and_no_further),
-        cmocka_unit_test(a_rate_that_was_used_comes_back_lower_after_silence),
+        cmocka_unit_test(silence_that_leaves_no_queue_was_a_stall),
+        cmocka_unit_test(a_rate_that_was_used_comes_back_lower_after_silence_with_a_queue),
+        cmocka_unit_test(after_a_stall_the_rate_is_back_at_once),
+        cmocka_unit_test(a_line_that_carries_nearly_nothing_is_no_stall),
         cmocka_unit_test(a_sender_with_nothing_to_send_keeps_its_rate),
         cmocka_unit_test(an_idle_client_keeps_its_rate_through_heavy_loss),
         cmocka_unit_test(a_client_that_was_idle_finds_a_bottleneck),

@@ -113,10 +113,13 @@ static void add_track(ph_hash* hash, const ph_track* track)
 
 static void add_clock(ph_hash* hash, const ph_clock* clock)
 {
-    const double numbers[] = {clock->offset_us, clock->deviation_us, clock->rtt_us, clock->from_us};
+    const double numbers[] = {clock->offset_us, clock->drift, clock->deviation_us, clock->rtt_us,
+                              clock->from_us};
     ph_hash_add(hash, numbers, sizeof numbers);
+    ph_hash_add(hash, clock->variance, sizeof clock->variance);
+    ph_hash_add(hash, clock->excess, sizeof clock->excess);
     ph_hash_add_u64(hash, clock->since_us);
-    ph_hash_add_u64(hash, (uint64_t)clock->count << 32 | clock->strays);
+    ph_hash_add_u64(hash, (uint64_t)clock->is_measured << 32 | clock->strays);
     ph_hash_add_u64(hash, clock->has_begun);
 }
 

@@ -33,6 +33,7 @@ void rate_stage_setup(rate_stage* stage, int count, int limit_bits_per_second)
         .network = asked.network,
         .now_us = 5000000,
         .seed = asked.seed,
+        .tells_all = asked.tells_all,
     };
     stage->narrow.overhead_bytes = OVERHEAD_BYTES;
     ph_rate_def def = ph_rate_def_default();
@@ -80,6 +81,7 @@ static void send_datagram(rate_stage* stage, rate_client* client)
     client->credit_bits -= 8.0 * (double)(size + OVERHEAD_BYTES);
     ++client->newest;
     memcpy(bytes, &client->newest, sizeof client->newest);
+    client->is_applied[client->newest % RATE_PACKETS_MAX] = false;
     client->sent_us[client->newest % RATE_PACKETS_MAX] = stage->now_us;
     client->link.sent_datagrams += 1;
     client->link.sent_wire_bytes += size + OVERHEAD_BYTES;
@@ -94,8 +96,13 @@ static void take_answer(rate_stage* stage, rate_client* client, uint32_t number)
         return;
     }
     client->link.resolved_packets += number - client->resolved;
-    client->link.lost_packets += number - client->resolved - 1;
-    client->resolved = number;
+    while (client->resolved != number) {
+        ++client->resolved;
+        const bool is_applied = stage->tells_all
+                                    ? client->is_applied[client->resolved % RATE_PACKETS_MAX]
+                                    : client->resolved == number;
+        client->link.lost_packets += !is_applied;
+    }
     client->link.rtt_samples += 1;
     client->link.rtt_sum_us += stage->now_us - client->sent_us[number % RATE_PACKETS_MAX];
 }
@@ -105,8 +112,15 @@ static size_t carry(rate_stage* stage, rate_client* client)
     uint8_t bytes[DATAGRAM_MAX];
     size_t arrived = 0;
     size_t size;
-    while ((size = ph_link_receive(client->down, stage->now_us, bytes, sizeof bytes)) > 0) {
+    while (!client->is_stalled &&
+           (size = ph_link_receive(client->down, stage->now_us, bytes, sizeof bytes)) > 0) {
         arrived += size + OVERHEAD_BYTES;
+        uint32_t number;
+        memcpy(&number, bytes, sizeof number);
+        if (number > client->applied) {
+            client->applied = number;
+            client->is_applied[number % RATE_PACKETS_MAX] = true;
+        }
         ph_link_send(client->up, stage->now_us, bytes, ACK_BYTES);
     }
     while (ph_link_receive(client->up, stage->now_us, bytes, sizeof bytes) > 0) {
@@ -124,6 +138,7 @@ static size_t step_client(rate_stage* stage, rate_client* client)
         send_datagram(stage, client);
     }
     const size_t arrived = carry(stage, client);
+    client->link.in_flight_packets = client->newest - client->resolved;
     ph_rate_update(&client->rate, stage->now_us, &client->link);
     return arrived;
 }

@@ -22,12 +22,15 @@ typedef struct rate_client {
     ph_link* up;
     ph_viewer_network_stats link;
     uint64_t sent_us[RATE_PACKETS_MAX]; // by number, modulo
+    bool is_applied[RATE_PACKETS_MAX];  // by number, modulo: it came, and before all newer ones
+    uint32_t applied;                   // the newest of these
     uint32_t newest;                    // number sent
     uint32_t resolved;                  // up to here
     uint64_t next_us;                   // the next datagram
     double credit_bits;
     double use;       // share of the rate that there is something to send for
     double wants_bps; // no more than this; 0: it wants all
+    bool is_stalled;  // it takes nothing from its socket, and answers nothing
 } rate_client;
 
 typedef struct rate_stage {
@@ -38,6 +41,9 @@ typedef struct rate_stage {
     ph_link_def network; // of each client, both ways
     uint64_t now_us;
     uint64_t seed;
+    // An answer says of each packet whether it came, as those of the world do; else what an answer passes
+    // over counts as lost, which is twice as many where answers get lost, too.
+    bool tells_all;
 } rate_stage;
 
 typedef struct rate_figures {

@@ -68,8 +68,11 @@ typedef struct ph_token_def {
     ph_address addresses[PH_TOKEN_ADDRESSES_MAX];
     int address_count;
 
-    /// Of backend and servers.
+    /// Of backend and servers. All zero is refused.
     uint8_t private_key[PH_NETCODE_KEY_SIZE];
+
+    /// For a server with is_insecure_dev: the key is all zero, and every program could have made the token. Default false.
+    bool is_insecure_dev;
 
     /// What the backend wants to tell the server about the player. The client cannot read it.
     uint8_t user_data[PH_TOKEN_USER_DATA_SIZE];
@@ -88,6 +91,10 @@ PH_API ph_token_def ph_token_def_default(void);
 /// Makes a token. The def holds the private key: wipe it when it is no longer needed.
 /// @return PH_OK, or PH_ERROR_ARGUMENT (a field of the def) with token all zero.
 PH_API ph_result ph_token_write(const ph_token_def* def, uint8_t token[PH_TOKEN_SIZE]);
+
+/// Reads the key of backend and servers as `pinhole token --make-key` writes it: 64 hexadecimal digits; blanks and
+/// line ends may follow. text may be NULL. @return PH_OK, or PH_ERROR_TEXT with key all zero, which nothing takes as a key.
+PH_API ph_result ph_key_parse(const char* text, uint8_t key[PH_NETCODE_KEY_SIZE]);
 
 /// Why a client will not use a token.
 typedef enum ph_token_fault {

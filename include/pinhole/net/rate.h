@@ -17,6 +17,7 @@
 // What it takes for a bottleneck: round trips that grow beyond the shortest of the last half minute, and
 // losses that become fewer when less is sent. Losses that stay the same whatever is sent are a bad
 // radio link: they are learned, and do not lower the rate; nor do those of a client that hardly sends.
+// A client or a link that stood still for a while and goes on is no bottleneck either.
 // docs/rate.md shows what that gives.
 
 #ifndef PINHOLE_NET_RATE_H
@@ -70,8 +71,7 @@ typedef struct ph_rate {
     uint64_t start_us;
     uint64_t deaf_us;  // until then acks are about what was sent before
     uint64_t heard_us; // when the last ack came
-    uint64_t heard_resolved;
-    uint64_t heard_datagrams; // that had been sent by then
+    ph_viewer_network_stats heard; // the counts by then
     bool is_started;
 
     // Round trips.
@@ -93,6 +93,14 @@ typedef struct ph_rate {
     double before_lost;
     uint64_t lowered_us;
     bool was_used; // in the last epoch
+
+    // Stalls: answers come again after none came for a while.
+    bool is_resuming;
+    bool is_silenced; // the rate was lowered because nothing came back
+    uint64_t resumed_us;
+    uint64_t resumed_datagrams; // that had been sent when the first answer came
+    double stalled_rate;        // before it was lowered
+    double stalled_ceiling;
 } ph_rate;
 
 /// PH_ASSERTs 1,000 <= min <= start <= limit, where they are not 0.
