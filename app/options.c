@@ -174,6 +174,10 @@ app_parse app_options_parse(const app_option* table, const char* command, int ar
         if (row == NULL) {
             return complain_unknown(table, command, argv[i]);
         }
+        if (row->bare != NULL && value == NULL &&
+            (i + 1 == argc || !is_choice(row->choices, argv[i + 1]))) {
+            value = row->bare;
+        }
         if (takes_value(row) && value == NULL && i + 1 < argc) {
             i += 1;
             value = argv[i];
@@ -210,6 +214,9 @@ static const char* placeholder(const app_option* row)
     if (!takes_value(row) || row->name[0] != '-') {
         return "";
     }
+    if (row->bare != NULL) {
+        return "[WORD]";
+    }
     return row->value != NULL ? row->value : "N";
 }
 
@@ -221,6 +228,8 @@ static void describe_values(const app_option* row, char* text, size_t capacity)
         snprintf(text, capacity, " (%d..%d, default %d)", row->lo, row->hi, *row->number);
     } else if (row->decimal != NULL) {
         snprintf(text, capacity, " (%d..%d, default %g)", row->lo, row->hi, *row->decimal);
+    } else if (row->bare != NULL) {
+        snprintf(text, capacity, " (%s, alone %s)", row->choices, row->bare);
     } else if (row->choices != NULL && *row->text == NULL) {
         snprintf(text, capacity, " (%s)", row->choices);
     } else if (row->choices != NULL) {

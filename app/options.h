@@ -21,6 +21,7 @@ typedef struct app_option {
     int hi;
     const char* value;   // what stands for a text in the help: "FILE"
     const char* choices; // "now|delayed"; NULL: any text
+    const char* bare;    // what a text with choices is when its name stands alone; NULL: it may not
 } app_option;
 
 typedef enum app_parse {

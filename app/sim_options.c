@@ -50,6 +50,7 @@ static void print_help(const app_option* table)
            "  pinhole sim scene:town --viewers 8\n"
            "  pinhole sim crowd.csv.gz --rate 16 --kbps 13 --json\n"
            "  pinhole sim crowd.csv.gz --rate 16 --compare --loss 20\n"
+           "  pinhole sim crowd.csv.gz --rate 16 --compare snapshot\n"
            "  pinhole sim crowd.csv.gz --rate 16 --compare --profile classic --schedule buckets\n"
            "  pinhole sim crowd.csv.gz --rate 16 --ablate\n"
            "  pinhole sim crowd.csv.gz --rate 16 --sweep 4,8,13,26,52 --plot error.svg\n"
@@ -122,10 +123,15 @@ static bool read_budgets(sim_options* options)
 
 // ---- which runs
 
+static bool is_any_exchanged(const sim_parts* asked)
+{
+    return asked->schedule != NULL || asked->coding != NULL || asked->precision != NULL ||
+           asked->hz != NULL;
+}
+
 static bool is_any_part_asked(const sim_parts* asked)
 {
-    return asked->profile != NULL || asked->schedule != NULL || asked->coding != NULL ||
-           asked->precision != NULL || asked->hz != NULL;
+    return asked->profile != NULL || is_any_exchanged(asked);
 }
 
 static bool add_run(sim_options* options, sim_parts parts)
@@ -135,30 +141,29 @@ static bool add_run(sim_options* options, sim_parts parts)
     return complaint == NULL || complain(complaint);
 }
 
-static bool is_classic_itself(const sim_parts* asked)
+static bool is_profile(const sim_parts* asked, const char* name)
 {
-    return asked->profile != NULL && strcmp(asked->profile, "classic") == 0 &&
-           asked->schedule == NULL && asked->coding == NULL && asked->precision == NULL &&
-           asked->hz == NULL;
+    return asked->profile != NULL && strcmp(asked->profile, name) == 0;
 }
 
-// Classic, and beside it what is asked for.
+// Classic or snapshots, and beside it what is asked for.
 static bool add_pair(sim_options* options)
 {
     sim_parts asked = options->asked;
-    if (is_classic_itself(&asked)) {
-        return complain("--compare sets classic beside another one: leave --profile out, or name a "
-                        "part, as in '--profile classic --schedule buckets'.");
+    if (is_profile(&asked, options->compared) && !is_any_exchanged(&asked)) {
+        return complain(
+            "--compare sets one profile beside another one: leave --profile out, or name "
+            "a part, as in '--profile classic --schedule buckets'.");
     }
-    if (asked.profile != NULL && strcmp(asked.profile, "classic") == 0) {
+    if (is_profile(&asked, "classic") && is_any_exchanged(&asked)) {
         asked.name = "asked";
     }
-    return add_run(options, (sim_parts){.profile = "classic"}) && add_run(options, asked);
+    return add_run(options, (sim_parts){.profile = options->compared}) && add_run(options, asked);
 }
 
 static bool add_ablation(sim_options* options)
 {
-    if (options->is_compared || options->sweep != NULL || is_any_part_asked(&options->asked)) {
+    if (options->compared != NULL || options->sweep != NULL || is_any_part_asked(&options->asked)) {
         return complain("--ablate takes the parts one by one at one budget: leave --compare, "
                         "--sweep and the parts out.");
     }
@@ -175,7 +180,20 @@ static bool choose_runs(sim_options* options)
     if (options->is_ablated) {
         return add_ablation(options);
     }
-    return options->is_compared ? add_pair(options) : add_run(options, options->asked);
+    return options->compared != NULL ? add_pair(options) : add_run(options, options->asked);
+}
+
+// The rate controller is told of losses and delays by the world, which does not send snapshots.
+static bool check_line(const sim_options* options)
+{
+    const bool is_controlled = options->def.bottleneck_kbps > 0.0 && !options->def.is_uncontrolled;
+    for (int i = 0; is_controlled && i < options->part_count; ++i) {
+        if (is_profile(&options->parts[i], "snapshot")) {
+            return complain("snapshots have no rate controller: --bottleneck takes --uncontrolled "
+                            "with them.");
+        }
+    }
+    return true;
 }
 
 static bool check(sim_options* options)
@@ -189,11 +207,11 @@ static bool check(sim_options* options)
                         "4,8,13,26,52'.");
     }
     if (options->dump_path != NULL &&
-        (options->sweep != NULL || options->is_compared || options->is_ablated)) {
+        (options->sweep != NULL || options->compared != NULL || options->is_ablated)) {
         return complain("--dump holds what was shown in one run: leave --sweep, --compare and "
                         "--ablate out.");
     }
-    return read_budgets(options) && choose_runs(options);
+    return read_budgets(options) && choose_runs(options) && check_line(options);
 }
 
 // ---- the table
@@ -228,6 +246,15 @@ static app_option choice_row(const char* name, const char* summary, const char**
         .name = name, .summary = summary, .text = text, .value = "WORD", .choices = choices};
 }
 
+// Its name may stand alone.
+static app_option bare_row(const char* name, const char* summary, const char** text,
+                           const char* choices, const char* bare)
+{
+    app_option row = choice_row(name, summary, text, choices);
+    row.bare = bare;
+    return row;
+}
+
 enum { ROW_COUNT = 32 };
 
 static void fill_rows(sim_options* o, app_option rows[ROW_COUNT])
@@ -248,7 +275,7 @@ static void fill_rows(sim_options* o, app_option rows[ROW_COUNT])
         number_row("--overhead", "bytes that each datagram costs beside its payload",
                    &def->overhead_bytes, 0, 1000),
         choice_row("--profile", "all parts together; pinhole unless named", &o->asked.profile,
-                   "classic|pinhole"),
+                   "classic|pinhole|snapshot"),
         choice_row("--schedule", "which entity goes first; classic score, pinhole error",
                    &o->asked.schedule, "score|buckets|error"),
         choice_row("--coding", "of values; classic plain, pinhole model", &o->asked.coding,
@@ -256,8 +283,8 @@ static void fill_rows(sim_options* o, app_option rows[ROW_COUNT])
         choice_row("--precision", "of positions; classic fixed, pinhole distance",
                    &o->asked.precision, "fixed|distance"),
         text_row("--hz", "sends per second, or auto; classic 5, pinhole auto", &o->asked.hz, "N"),
-        switch_row("--compare", "classic beside it, on the same truth, viewers, links and seeds",
-                   &o->is_compared),
+        bare_row("--compare", "another beside it, on the same truth, viewers, links and seeds",
+                 &o->compared, "classic|snapshot", "classic"),
         switch_row("--ablate", "each part on its own, and each taken away, as a table",
                    &o->is_ablated),
         choice_row("--show", "motion extrapolated to now, or interpolated 0.5 s late", &o->show,

@@ -29,7 +29,7 @@ typedef struct sim_options {
     int seed;
     int threads; // 0: all cores
     bool is_json;
-    bool is_compared;
+    const char* compared; // with what; NULL: with nothing
     bool is_ablated;
     sim_parts asked;                     // NULL: not asked for
     sim_parts parts[SIM_ABLATION_COUNT]; // of the runs; complete

@@ -37,6 +37,15 @@ static const sim_parts PINHOLE = {
     .hz = "auto",
 };
 
+static const sim_parts SNAPSHOT = {
+    .name = "snapshot",
+    .profile = "snapshot",
+    .schedule = "none",
+    .coding = "snapshot",
+    .precision = "fixed",
+    .hz = "auto",
+};
+
 static const char* word_or(const char* word, const char* usual)
 {
     return word != NULL ? word : usual;
@@ -52,6 +61,15 @@ static bool is_hz(const char* text)
 const char* sim_parts_complete(sim_parts* parts)
 {
     parts->profile = word_or(parts->profile, PINHOLE.profile);
+    if (is(parts->profile, SNAPSHOT.profile)) {
+        const bool is_whole = parts->schedule == NULL && parts->coding == NULL &&
+                              parts->precision == NULL && parts->hz == NULL;
+        *parts = SNAPSHOT;
+        return is_whole
+                   ? NULL
+                   : "--profile snapshot has no parts to exchange: leave --schedule, --coding, "
+                     "--precision and --hz out.";
+    }
     const sim_parts* usual = is(parts->profile, CLASSIC.profile) ? &CLASSIC : &PINHOLE;
     parts->name = word_or(parts->name, usual->name);
     parts->schedule = word_or(parts->schedule, usual->schedule);
@@ -92,7 +110,9 @@ static ph_scheduler scheduler_of(const char* name)
 void sim_parts_apply(const sim_parts* parts, ph_sim_def* def)
 {
     const ph_sim_def usual = ph_sim_def_default();
-    def->profile = is(parts->coding, "plain") ? PH_PROFILE_CLASSIC : PH_PROFILE_PINHOLE;
+    def->is_snapshot = is(parts->coding, SNAPSHOT.coding);
+    def->profile =
+        is(parts->coding, "plain") || def->is_snapshot ? PH_PROFILE_CLASSIC : PH_PROFILE_PINHOLE;
     def->is_universal = is(parts->coding, "delta");
     def->precision_mrad = is(parts->precision, "distance") ? usual.precision_mrad : 0.0;
     def->hz = is(parts->hz, "auto") ? 0.0 : strtod(parts->hz, NULL);

@@ -7,11 +7,13 @@
 //
 //              schedule   coding   precision   hz
 //   classic    score      plain    fixed       5
-//   pinhole    score      model    distance    auto
+//   pinhole    error      model    distance    auto
+//   snapshot   none       snapshot fixed       auto
 //
 //   plain      the wire of classic: values as they are
 //   delta      differences to what the client is known to have, as universal codes
 //   model      the same differences, by learned models
+//   snapshot   whole snapshots (kit/snapshot.h): its parts go together, none can be exchanged
 
 #ifndef PH_APP_SIM_PARTS_H
 #define PH_APP_SIM_PARTS_H

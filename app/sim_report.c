@@ -87,7 +87,7 @@ void sim_report_print_json(const sim_report* report)
 {
     ph_json json = ph_json_make(stdout);
     const bool is_list = report->options->sweep != NULL || report->options->is_ablated;
-    const int step = report->options->is_compared ? 2 : 1;
+    const int step = report->options->compared != NULL ? 2 : 1;
     if (is_list) {
         ph_json_open_list(&json, NULL);
     }
@@ -223,7 +223,7 @@ void sim_report_print_table(const sim_report* report)
         print_ablation(report);
         return;
     }
-    const bool is_compared = report->options->is_compared;
+    const bool is_compared = report->options->compared != NULL;
     const int step = is_compared ? 2 : COLUMNS_MAX;
     for (int first = 0; first < report->trial_count; first += step) {
         const int end = first + step < report->trial_count ? first + step : report->trial_count;
@@ -238,7 +238,7 @@ void sim_report_print_table(const sim_report* report)
 
 bool sim_report_plot(const sim_report* report, FILE* file)
 {
-    const int step = report->options->is_compared ? 2 : 1;
+    const int step = report->options->compared != NULL ? 2 : 1;
     const int count = report->trial_count / step;
     double x[2][SIM_BUDGETS_MAX];
     double y[2][SIM_BUDGETS_MAX];

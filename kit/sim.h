@@ -47,7 +47,10 @@ typedef struct ph_sim_second {
 
 // Start from ph_sim_def_default(), which has the defaults of `pinhole sim`.
 typedef struct ph_sim_def {
-    ph_profile profile;     // of the wire
+    ph_profile profile; // of the wire
+    // Plain snapshots (kit/snapshot.h) instead of a profile: they pace themselves, and know of
+    // scheduler, codes, precision and hz nothing. profile is classic then, for its few slots.
+    bool is_snapshot;
     ph_scheduler scheduler; // {0}: score
     bool is_universal;      // pinhole profile: without its models
     double precision_mrad;  // pinhole profile; 0: positions are always exact

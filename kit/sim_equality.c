@@ -45,9 +45,10 @@ static bool is_same(const ends* of, int property, ph_field field)
     value there;
     value here;
     const size_t size = size_of(field);
+    const ph_sim_connection* connection = of->pair->connection;
     if (ph_world_get_property(of->pair->stage->world, of->real, property, field, &there, size) !=
             PH_OK ||
-        ph_client_get_property(of->pair->client, of->shown, property, field, &here, size) !=
+        connection->way->get_property(connection->state, of->shown, property, field, &here, size) !=
             PH_OK) {
         return false;
     }
@@ -105,7 +106,9 @@ static bool is_entity_alike(const ph_sim_pair* pair, ph_entity_id real)
     if (ph_world_identify(stage->world, real, &name, NULL) != PH_OK) {
         return false;
     }
-    const ends of = {.pair = pair, .shown = ph_client_find(pair->client, name), .real = real};
+    const ph_sim_connection* connection = pair->connection;
+    const ph_entity_id shown = connection->way->find(connection->state, name);
+    const ends of = {.pair = pair, .shown = shown, .real = real};
     const int entity = ph_recording_find(stage->recording, (uint32_t)name);
     return of.shown.index1 != 0 && entity >= 0 && is_same(&of, stage->position, PH_FIELD_I32X3) &&
            are_values_alike(&of, entity);
@@ -128,5 +131,5 @@ bool ph_sim_is_equal(const ph_sim_pair* pair)
             return false;
         }
     }
-    return count == ph_client_entity_count(pair->client);
+    return count == pair->connection->way->entity_count(pair->connection->state);
 }

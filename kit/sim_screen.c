@@ -40,10 +40,10 @@ void ph_sim_screen_destroy(ph_sim_screen* screen)
 }
 
 // All that left is told before all that came.
-static void hear_events(ph_sim_screen* screen, ph_client* client)
+static void hear_events(ph_sim_screen* screen, const ph_sim_connection* connection)
 {
     ph_event event;
-    while (ph_client_poll(client, &event)) {
+    while (connection->way->poll(connection->state, &event)) {
         ph_sim_card* card = &screen->cards[event.entity.index1 - 1];
         if (event.kind == PH_EVENT_LEAVE) {
             *card = (ph_sim_card){.entity = -1};
@@ -58,7 +58,8 @@ static void hear_events(ph_sim_screen* screen, ph_client* client)
     }
 }
 
-static void compare_values(const ph_sim_screen* screen, const ph_client* client, ph_sim_card* card)
+static void compare_values(const ph_sim_screen* screen, const ph_sim_connection* connection,
+                           ph_sim_card* card)
 {
     const ph_sim_stage* stage = screen->stage;
     const uint64_t asked = (card->asked | stage->changed[card->entity]) & stage->has[card->entity];
@@ -66,17 +67,17 @@ static void compare_values(const ph_sim_screen* screen, const ph_client* client,
     if (asked == 0) {
         return;
     }
-    const ph_sim_pair pair = {.stage = stage, .client = client};
+    const ph_sim_pair pair = {.stage = stage, .connection = connection};
     card->differing =
         (card->differing & ~asked) | ph_sim_differing(&pair, card->shown, card->entity, asked);
 }
 
 // By the client's own means, at its own time.
-static bool try_show(const ph_sim_screen* screen, const ph_client* client, const ph_sim_card* card,
-                     ph_shown* shown)
+static bool try_show(const ph_sim_screen* screen, const ph_sim_connection* connection,
+                     const ph_sim_card* card, ph_shown* shown)
 {
     ph_pose pose;
-    if (ph_client_get_pose(client, card->shown, &pose) != PH_OK) {
+    if (connection->way->get_pose(connection->state, card->shown, &pose) != PH_OK) {
         return false;
     }
     *shown = (ph_shown){
@@ -90,17 +91,17 @@ static bool try_show(const ph_sim_screen* screen, const ph_client* client, const
     return true;
 }
 
-void ph_sim_screen_look(ph_sim_screen* screen, ph_client* client)
+void ph_sim_screen_look(ph_sim_screen* screen, const ph_sim_connection* connection)
 {
-    hear_events(screen, client);
+    hear_events(screen, connection);
     screen->shown_count = 0;
     for (int slot = 0; slot < screen->card_count; ++slot) {
         ph_sim_card* card = &screen->cards[slot];
         if (card->entity < 0 || card->entity == screen->entity) {
             continue;
         }
-        compare_values(screen, client, card);
+        compare_values(screen, connection, card);
         screen->shown_count +=
-            try_show(screen, client, card, &screen->shown[screen->shown_count]) ? 1 : 0;
+            try_show(screen, connection, card, &screen->shown[screen->shown_count]) ? 1 : 0;
     }
 }

@@ -9,9 +9,7 @@
 #define PINHOLE_KIT_SIM_SCREEN_H
 
 #include "kit/meter.h"
-#include "kit/sim_stage.h"
-
-#include <pinhole/client.h>
+#include "kit/sim_way.h"
 
 // {0} may be destroyed. Read-only outside.
 typedef struct ph_sim_screen {
@@ -29,6 +27,6 @@ bool ph_sim_screen_create(ph_sim_screen* screen, const ph_sim_stage* stage, int 
 void ph_sim_screen_destroy(ph_sim_screen* screen);
 
 // In every frame, after the client has advanced to it: fills shown.
-void ph_sim_screen_look(ph_sim_screen* screen, ph_client* client);
+void ph_sim_screen_look(ph_sim_screen* screen, const ph_sim_connection* connection);
 
 #endif

@@ -13,6 +13,7 @@
 #include "kit/sim_equality.h"
 #include "kit/sim_screen.h"
 #include "kit/sim_stay.h"
+#include "kit/sim_way.h"
 #include "kit/sim_wire.h"
 
 #include "base/rng.h"
@@ -49,7 +50,7 @@ struct ph_sim_session {
     ph_link* down;
     ph_link* up;
     ph_sim_line line; // which the link down leads through
-    ph_client* client;
+    ph_sim_connection connection;
     ph_meter* meter;
     ph_meter* second_meter; // of the present second, when the def asks for seconds
     ph_sim_wire wire;
@@ -89,16 +90,17 @@ static bool create_link(ph_sim_session* session, unsigned direction, ph_link** c
     return ph_link_create(&link, created) == PH_OK;
 }
 
-static bool create_client(ph_sim_session* session)
+static bool create_connection(ph_sim_session* session)
 {
     const ph_sim_stage* stage = session->stage;
-    ph_client_def def = ph_client_def_default();
-    def.schema = stage->schema;
-    def.profile = stage->def->profile;
-    def.slot_capacity = slot_capacity(stage->def);
-    def.ground = stage->recording->ground;
-    def.interpolation_delay_ms = stage->def->is_delayed ? SHOW_DELAY_MS : 0;
-    return ph_client_create(&def, &session->client) == PH_OK;
+    const ph_sim_way_def def = {
+        .stage = stage,
+        .slot_capacity = slot_capacity(stage->def),
+        .show_delay_ms = stage->def->is_delayed ? SHOW_DELAY_MS : 0,
+    };
+    session->connection.way = stage->def->is_snapshot ? &ph_sim_way_snapshot : &ph_sim_way_profile;
+    session->connection.state = session->connection.way->create(&def);
+    return session->connection.state != NULL;
 }
 
 static bool create_meter(const ph_sim_session* session, ph_meter** meter)
@@ -123,7 +125,7 @@ static bool create_parts(ph_sim_session* session)
 {
     session->line = ph_sim_line_make(session->stage->def);
     if (!create_link(session, DIRECTION_DOWN, &session->down) ||
-        !create_link(session, DIRECTION_UP, &session->up) || !create_client(session)) {
+        !create_link(session, DIRECTION_UP, &session->up) || !create_connection(session)) {
         return false;
     }
     return !session->is_measured ||
@@ -161,7 +163,9 @@ void ph_sim_session_destroy(ph_sim_session* session)
     ph_sim_wire_destroy(&session->wire);
     ph_meter_destroy(session->second_meter);
     ph_meter_destroy(session->meter);
-    ph_client_destroy(session->client);
+    if (session->connection.way != NULL) {
+        session->connection.way->destroy(session->connection.state);
+    }
     ph_link_destroy(session->up);
     ph_link_destroy(session->down);
     ph_sim_screen_destroy(&session->screen);
@@ -224,6 +228,10 @@ static bool connect_viewer(ph_sim_session* session, ph_fault* fault)
     ph_viewer_stats stats;
     ph_viewer_get_stats(stage->world, session->viewer, &stats);
     session->burst_bits = stats.token_bits;
+    if (!session->connection.way->connect(session->connection.state, session->viewer,
+                                          ph_sim_stage_now_us(stage))) {
+        return ph_fault_set_memory(fault);
+    }
     const ph_budget_def budget = budget_of(stage->def);
     const ph_sim_wire_def wire = {
         .bits_per_second = bits_per_second(stage->def),
@@ -238,12 +246,12 @@ static bool connect_viewer(ph_sim_session* session, ph_fault* fault)
 
 static void begin_stay(ph_sim_session* session)
 {
-    ph_sim_stay_begin(&session->stay, session->stage, session->viewer);
+    ph_sim_stay_begin(&session->stay, &session->connection);
 }
 
 static void end_stay(ph_sim_session* session)
 {
-    ph_sim_stay_end(&session->stay, session->stage, session->viewer, &session->traffic);
+    ph_sim_stay_end(&session->stay, &session->connection, &session->traffic);
 }
 
 bool ph_sim_session_attend(ph_sim_session* session, ph_fault* fault)
@@ -253,6 +261,7 @@ bool ph_sim_session_attend(ph_sim_session* session, ph_fault* fault)
     if (session->is_connected) {
         ph_sim_line_control(&session->line, stage->world, session->viewer,
                             ph_sim_stage_now_us(stage));
+        session->connection.way->attend(session->connection.state);
     }
     if (session->is_over && session->is_connected) {
         ph_world_remove_viewer(stage->world, session->viewer);
@@ -299,13 +308,6 @@ static void depart(void* context, ph_viewer_id viewer, const void* bytes, size_t
     ph_link_send(at->session->down, at->now_us, bytes, size);
 }
 
-static bool is_something_due(const ph_sim_session* session)
-{
-    ph_viewer_stats stats;
-    ph_viewer_get_stats(session->stage->world, session->viewer, &stats);
-    return stats.has_diff;
-}
-
 // The k-th send leaves at the first tick that is not before k / hz; or by the sender's own pacing.
 static bool is_time_to_send(const ph_sim_session* session, uint64_t now_us)
 {
@@ -313,7 +315,7 @@ static bool is_time_to_send(const ph_sim_session* session, uint64_t now_us)
     const double ticks = (double)(stage->tick - session->first_tick);
     const double hz = stage->def->hz;
     if (hz == 0.0) {
-        return ph_viewer_is_send_due(stage->world, session->viewer, now_us);
+        return session->connection.way->is_send_due(session->connection.state, now_us);
     }
     return ticks * hz >= (double)session->send_count * stage->recording->rate_hz;
 }
@@ -321,6 +323,7 @@ static bool is_time_to_send(const ph_sim_session* session, uint64_t now_us)
 static void send_now(ph_sim_session* session, uint64_t now_us)
 {
     const ph_sim_stage* stage = session->stage;
+    const ph_sim_connection* connection = &session->connection;
     ph_sim_wire_tick(&session->wire, now_us, session->is_there && session->is_measured);
     if (!is_time_to_send(session, now_us)) {
         return;
@@ -330,16 +333,17 @@ static void send_now(ph_sim_session* session, uint64_t now_us)
     session->send_count = (int64_t)(ticks * stage->def->hz / stage->recording->rate_hz) + 1;
     departure at = {.session = session, .now_us = now_us};
     const uint64_t start_ns = ph_sim_clock_ns();
-    ph_viewer_send(stage->world, session->viewer, now_us, depart, &at);
+    connection->way->send(connection->state, now_us, depart, &at);
     const uint64_t spent_ns = ph_sim_clock_ns() - start_ns;
     session->traffic.cpu_ns += session->is_there ? spent_ns : 0;
-    ph_sim_wire_end_send(&session->wire, is_something_due(session));
+    ph_sim_wire_end_send(&session->wire, connection->way->has_diff(connection->state));
 }
 
 static void answer(ph_sim_session* session, uint64_t now_us)
 {
     uint8_t ack[PH_ACK_SIZE];
-    const size_t size = ph_client_write_ack(session->client, client_time_us(session, now_us), ack);
+    const size_t size = session->connection.way->write_ack(session->connection.state,
+                                                           client_time_us(session, now_us), ack);
     if (size > 0) {
         ph_link_send(session->up, now_us, ack, size);
     }
@@ -348,7 +352,7 @@ static void answer(ph_sim_session* session, uint64_t now_us)
 // When the client wants to answer without having heard anything new, by the simulator's clock.
 static uint64_t answer_due_us(const ph_sim_session* session)
 {
-    const uint64_t due_us = ph_client_ack_due_us(session->client);
+    const uint64_t due_us = session->connection.way->ack_due_us(session->connection.state);
     if (due_us == UINT64_MAX) {
         return UINT64_MAX;
     }
@@ -369,7 +373,8 @@ static void receive_until(ph_sim_session* session, uint64_t end_us)
         }
         if (arrival_us <= due_us) {
             const size_t size = ph_link_receive(session->down, at_us, bytes, sizeof bytes);
-            ph_client_receive(session->client, client_time_us(session, at_us), bytes, size);
+            session->connection.way->receive(session->connection.state,
+                                             client_time_us(session, at_us), bytes, size);
         }
         answer(session, at_us);
     }
@@ -382,7 +387,7 @@ static void acknowledge_until(ph_sim_session* session, uint64_t end_us)
     for (uint64_t at_us = ph_link_next_us(session->up); at_us <= end_us;
          at_us = ph_link_next_us(session->up)) {
         const size_t size = ph_link_receive(session->up, at_us, ack, sizeof ack);
-        ph_viewer_receive_ack(session->stage->world, session->viewer, at_us, ack, size);
+        session->connection.way->take_ack(session->connection.state, at_us, ack, size);
     }
     const uint64_t spent_ns = ph_sim_clock_ns() - start_ns;
     session->traffic.cpu_ns += session->is_there ? spent_ns : 0;
@@ -407,8 +412,8 @@ static void write_rows(ph_sim_session* session)
 
 static void measure(ph_sim_session* session, uint64_t now_us)
 {
-    ph_client_advance(session->client, client_time_us(session, now_us));
-    ph_sim_screen_look(&session->screen, session->client);
+    session->connection.way->advance(session->connection.state, client_time_us(session, now_us));
+    ph_sim_screen_look(&session->screen, &session->connection);
     if (!session->is_there) {
         return;
     }
@@ -460,23 +465,16 @@ void ph_sim_session_take_second(ph_sim_session* session, ph_sim_second* second)
     ph_meter_clear(session->second_meter);
 }
 
-static void count_refused(ph_sim_session* session)
-{
-    const ph_client_stats stats = ph_client_get_stats(session->client);
-    session->traffic.received += stats.received_datagrams;
-    session->traffic.late += stats.refused_datagrams[PH_CLIENT_REFUSAL_OLD];
-    for (int reason = PH_CLIENT_REFUSAL_HELLO; reason < PH_CLIENT_REFUSAL_COUNT; ++reason) {
-        session->traffic.refused += stats.refused_datagrams[reason];
-    }
-}
-
 void ph_sim_session_finish(ph_sim_session* session)
 {
     if (session->is_over || !session->is_connected) {
         return;
     }
     session->is_over = true;
-    count_refused(session);
+    const ph_sim_arrivals arrivals = session->connection.way->arrivals(session->connection.state);
+    session->traffic.received += arrivals.received;
+    session->traffic.late += arrivals.late;
+    session->traffic.refused += arrivals.refused;
     if (session->is_there) {
         end_stay(session);
         ph_sim_wire_finish(&session->wire);
@@ -489,7 +487,7 @@ bool ph_sim_session_is_equal(const ph_sim_session* session)
 {
     const ph_sim_pair pair = {
         .stage = session->stage,
-        .client = session->client,
+        .connection = &session->connection,
         .viewer = session->viewer,
         .entity = session->entity,
     };

@@ -5,41 +5,29 @@
 
 #include "kit/sim_stay.h"
 
-#include <pinhole/stats.h>
-
-static int property_count(const ph_sim_stage* stage)
+void ph_sim_stay_begin(ph_sim_stay* stay, const ph_sim_connection* connection)
 {
-    return ph_schema_class(stage->schema, 0)->property_count;
+    connection->way->count(connection->state, &stay->before);
 }
 
-void ph_sim_stay_begin(ph_sim_stay* stay, const ph_sim_stage* stage, ph_viewer_id viewer)
-{
-    ph_viewer_get_stats(stage->world, viewer, &stay->stats);
-    for (int p = 0; p < property_count(stage); ++p) {
-        stay->property_bits256[p] = ph_viewer_property_bits256(stage->world, viewer, 0, p);
-    }
-}
-
-void ph_sim_stay_end(const ph_sim_stay* stay, const ph_sim_stage* stage, ph_viewer_id viewer,
+void ph_sim_stay_end(const ph_sim_stay* stay, const ph_sim_connection* connection,
                      ph_sim_traffic* traffic)
 {
-    const ph_viewer_stats* before = &stay->stats;
-    ph_viewer_stats now;
-    ph_viewer_get_stats(stage->world, viewer, &now);
+    const ph_sim_counts* before = &stay->before;
+    ph_sim_counts now;
+    connection->way->count(connection->state, &now);
     for (int i = 0; i < PH_REASON_COUNT; ++i) {
         traffic->ledger.bits256[i] += now.ledger.bits256[i] - before->ledger.bits256[i];
     }
     traffic->ledger.resent_bits256 += now.ledger.resent_bits256 - before->ledger.resent_bits256;
-    traffic->enters += now.sent_enters - before->sent_enters;
-    traffic->leaves += now.sent_leaves - before->sent_leaves;
-    traffic->updates += now.sent_updates - before->sent_updates;
-    traffic->significant_updates += now.sent_significant_updates - before->sent_significant_updates;
-    traffic->resolved += now.resolved_packets - before->resolved_packets;
-    traffic->lost += now.lost_packets - before->lost_packets;
-    traffic->overruns +=
-        now.withheld_datagrams - before->withheld_datagrams; // it was about to break the promise
-    for (int p = 0; p < property_count(stage); ++p) {
-        traffic->property_bits256[p] +=
-            ph_viewer_property_bits256(stage->world, viewer, 0, p) - stay->property_bits256[p];
+    traffic->enters += now.enters - before->enters;
+    traffic->leaves += now.leaves - before->leaves;
+    traffic->updates += now.updates - before->updates;
+    traffic->significant_updates += now.significant_updates - before->significant_updates;
+    traffic->resolved += now.resolved - before->resolved;
+    traffic->lost += now.lost - before->lost;
+    traffic->overruns += now.withheld - before->withheld; // it was about to break the promise
+    for (int p = 0; p < PH_PROPERTIES_MAX; ++p) {
+        traffic->property_bits256[p] += now.property_bits256[p] - before->property_bits256[p];
     }
 }

@@ -209,6 +209,35 @@ def check_comparison(recording):
     expect(both["asked"]["schedule"] == "buckets" and both["classic"]["schedule"] == "score", "schedules are compared")
 
 
+def check_snapshots(recording, folder):
+    """The third way: the same figures, the same promises, and a dump that can be recomputed."""
+    dump, told = folder / "snapshot.csv", folder / "snapshot.json"
+    result = result_of(recording, "--viewers", 4, "--profile", "snapshot", "--threads", 1, "--dump", dump)
+    told.write_text(json.dumps(result))
+    check_complete("snapshot", result)
+    check_promises("snapshot", result)
+    expect(result["profile"] == "snapshot" and parts_of(result) == ("none", "snapshot", "fixed", "auto"),
+           "snapshot: it says what it is")
+    expect({"position", "heading", "kind", "health"} <= set(result["bits_by"]), "snapshot: bits of each property")
+    two = result_of(recording, "--viewers", 4, "--profile", "snapshot", "--threads", 2)
+    expect(timeless(two) == timeless(result), "snapshot: two threads, the same result")
+    done = subprocess.run([sys.executable, RECOMPUTE, recording, dump, "--viewers", "4", "--json", told],
+                          capture_output=True, text=True)
+    expect(done.returncode == 0, f"snapshot: recomputed {done.stdout if done.returncode else ''}")
+    late = result_of(recording, "--viewers", 2, "--profile", "snapshot", "--show", "delayed")
+    expect(late["error_mm"]["mean"] > result["error_mm"]["mean"], "snapshot: shown late, further from the present")
+    tight = result_of(recording, "--viewers", 2, "--profile", "snapshot", "--kbps", 2, "--loss", 20)
+    check_promises("snapshot: 2 kbit/s, a fifth lost", tight)
+    for names, asked in ((("snapshot", "pinhole"), ("--compare", "snapshot")),
+                         (("snapshot", "classic"), ("--compare=snapshot", "--profile", "classic")),
+                         (("classic", "snapshot"), ("--compare", "classic", "--profile", "snapshot")),
+                         (("classic", "pinhole"), ("--compare", "classic"))):
+        both = result_of(recording, "--viewers", 2, "--seconds", 12, *asked)
+        expect(list(both) == [*names, "ratio"], f"{' '.join(asked)}: {names[0]}, {names[1]} and the ratio")
+    alone = result_of(recording, "--compare", "--viewers", 2, "--seconds", 12)
+    expect(all(timeless(alone[name]) == timeless(both[name]) for name in names), "--compare alone is --compare classic")
+
+
 # What a run says of its parts: schedule, coding, precision, hz.
 def parts_of(result):
     return tuple(result[part] for part in ("schedule", "coding", "precision", "hz"))
@@ -273,6 +302,10 @@ def check_mistakes(recording, folder):
         ((recording, "--schedule", "luck"), 2, ["score|buckets", "--schedule score"]),
         ((recording, "--coding", "plain", "--precision", "distance"), 2, ["--coding delta"]),
         ((recording, "--compare", "--profile", "classic"), 2, ["--schedule buckets"]),
+        ((recording, "--compare", "snapshot", "--profile", "snapshot"), 2, ["leave --profile out"]),
+        ((recording, "--compare=pinhole"), 2, ["classic|snapshot", "--compare classic"]),
+        ((recording, "--profile", "snapshot", "--hz", "5"), 2, ["no parts", "leave"]),
+        ((recording, "--profile", "snapshot", "--bottleneck", "5"), 2, ["--uncontrolled"]),
         ((recording, "--ablate", "--hz", "5"), 2, ["leave"]),
         ((recording, "--sweep", "4,,8"), 2, ["--sweep 4,8"]),
         ((recording, "--plot", folder / "a.svg"), 2, ["--sweep"]),
@@ -308,6 +341,7 @@ def main():
         check_several(recording, folder)
         check_comparison(recording)
         check_parts(recording)
+        check_snapshots(recording, folder)
         check_ablation(recording)
         check_texts(recording)
         check_mistakes(recording, folder)

@@ -111,6 +111,89 @@ static void parts_can_be_exchanged_one_by_one(void** state)
     tear_down(&f);
 }
 
+// ---- plain snapshots: the same promises
+
+static void use_snapshots(fixture* f)
+{
+    f->def.is_snapshot = true;
+    f->def.profile = PH_PROFILE_CLASSIC;
+}
+
+static uint64_t sum_of_bits(const ph_sim_result* result)
+{
+    uint64_t sum = 0;
+    ph_sim_bits bits;
+    for (int i = 0; ph_sim_result_bits(result, i, &bits); ++i) {
+        sum += bits.bits256;
+    }
+    return sum;
+}
+
+static void snapshots_keep_the_promises_at_any_budget(void** state)
+{
+    (void)state;
+    static const double KBPS[] = {1.0, 4.0, 13.0, 60.0, 0.0};
+    static const double BURST_S[] = {0.0, 0.3, 1.0, 3.0, 1.0};
+    static const double LOSS[] = {0.0, 0.2, 0.01, 0.5, 0.1};
+    static const char* const SCENES[] = {"town", "asteroids", "race", "asteroids", "town"};
+    for (int i = 0; i < 5; ++i) {
+        fixture f;
+        set_up(&f, SCENES[i], 40, 12.0);
+        use_snapshots(&f);
+        f.def.kbps = KBPS[i];
+        f.def.burst_s = BURST_S[i];
+        f.def.loss = LOSS[i];
+        run_on(&f, 1);
+        assert_int_equal(f.result.traffic.overruns, 0);
+        assert_int_equal(f.result.traffic.refused, 0);
+        assert_true(f.result.is_converged);
+        assert_true(ph_sim_result_rates(&f.result).budget_used_pct >= 95.0);
+        assert_true(f.result.traffic.payload_bytes > 0);
+        assert_int_equal(sum_of_bits(&f.result), f.result.traffic.payload_bytes * 8 * 256);
+        // One a tick at most, and here it fits a datagram, if a small bucket does not cut it.
+        assert_true(KBPS[i] > 0.0 || f.result.traffic.datagrams <= f.result.traffic.frames);
+        tear_down(&f);
+    }
+}
+
+static void snapshots_without_limit_show_the_truth(void** state)
+{
+    (void)state;
+    fixture f;
+    set_up(&f, "wander", 20, 12.0);
+    use_snapshots(&f);
+    f.def.kbps = 0.0;
+    f.def.rtt_ms = 0.0;
+    f.def.jitter_ms = 0.0;
+    f.def.loss = 0.0;
+    run_on(&f, 1);
+    assert_true(f.result.is_converged);
+    assert_true(f.result.figures.error_mm.p50 < 30.0); // as of the profiles, above
+    assert_true(f.result.figures.missing_pct == 0.0);
+    assert_true(f.result.figures.ghost_pct == 0.0);
+    tear_down(&f);
+}
+
+static void snapshots_are_the_same_on_any_number_of_threads(void** state)
+{
+    (void)state;
+    fixture f;
+    set_up(&f, "asteroids", 20, 11.0);
+    use_snapshots(&f);
+    f.def.kbps = 6.0;
+    f.def.loss = 0.1;
+    ph_sim_result results[2];
+    for (int i = 0; i < 2; ++i) {
+        run_on(&f, 1 + 2 * i);
+        f.result.traffic.cpu_ns = 0;
+        results[i] = f.result;
+    }
+    assert_memory_equal(&results[0].traffic, &results[1].traffic, sizeof results[0].traffic);
+    assert_memory_equal(&results[0].figures, &results[1].figures, sizeof results[0].figures);
+    assert_true(results[0].converge_s == results[1].converge_s);
+    tear_down(&f);
+}
+
 static void the_number_of_threads_changes_nothing(void** state)
 {
     (void)state;
@@ -314,6 +397,9 @@ int main(void)
         cmocka_unit_test(the_promises_hold_on_a_town),
         cmocka_unit_test(bits_by_reason_add_up_exactly),
         cmocka_unit_test(parts_can_be_exchanged_one_by_one),
+        cmocka_unit_test(snapshots_keep_the_promises_at_any_budget),
+        cmocka_unit_test(snapshots_without_limit_show_the_truth),
+        cmocka_unit_test(snapshots_are_the_same_on_any_number_of_threads),
         cmocka_unit_test(the_number_of_threads_changes_nothing),
         cmocka_unit_test(another_seed_meets_another_network),
         cmocka_unit_test(a_perfect_link_without_limit_shows_the_truth),

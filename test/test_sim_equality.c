@@ -21,7 +21,7 @@ typedef struct fixture {
     ph_schema* schema;
     ph_sim_def def;
     ph_sim_stage* stage;
-    ph_client* client;
+    ph_sim_connection connection;
     ph_sim_pair pair;
     uint64_t now_us;
 } fixture;
@@ -30,27 +30,38 @@ static void deliver(void* context, ph_viewer_id viewer, const void* bytes, size_
 {
     (void)viewer;
     fixture* f = context;
-    assert_int_equal(ph_client_receive(f->client, f->now_us, bytes, size), PH_OK);
+    f->connection.way->receive(f->connection.state, f->now_us, bytes, size);
 }
 
 // Sends all that is due, over a perfect link.
 static void exchange(fixture* f)
 {
+    const ph_sim_way* way = f->connection.way;
+    void* ends = f->connection.state;
     for (int i = 0; i < 5; ++i) {
         f->now_us += TICK_US;
-        ph_viewer_send(f->stage->world, f->pair.viewer, f->now_us, deliver, f);
+        way->send(ends, f->now_us, deliver, f);
         uint8_t ack[PH_ACK_SIZE];
-        const size_t size = ph_client_write_ack(f->client, f->now_us, ack);
-        ph_viewer_receive_ack(f->stage->world, f->pair.viewer, f->now_us, ack, size);
+        const size_t size = way->write_ack(ends, f->now_us, ack);
+        way->take_ack(ends, f->now_us, ack, size);
+        way->attend(ends);
         ph_sim_stage_tick(f->stage);
     }
+    assert_int_equal(way->refused(ends), 0);
 }
 
-static void set_up_on(fixture* f, ph_recording* recording)
+// Each test is run with both ways.
+static const ph_sim_way* way_of(void** state)
+{
+    return *state;
+}
+
+static void set_up_on(fixture* f, const ph_sim_way* way, ph_recording* recording)
 {
     ph_fault fault = {0};
     assert_non_null(recording);
     *f = (fixture){.def = ph_sim_def_default(), .now_us = 1000000, .recording = recording};
+    f->def.kbps = 0.0;
     f->schema = ph_derive_schema(f->recording, &fault);
     f->stage = ph_sim_stage_create(&f->def, f->recording, f->schema, &fault);
     assert_non_null(f->stage);
@@ -62,53 +73,56 @@ static void set_up_on(fixture* f, ph_recording* recording)
     ph_viewer_def viewer = ph_viewer_def_default();
     viewer.entity = f->stage->source->entity_id[own];
     viewer.bits_per_second = 0;
-    ph_client_def client = ph_client_def_default();
-    client.schema = f->schema;
-    client.profile = f->def.profile;
-    client.slot_capacity = 2 * viewer.visible_max;
-    client.ground = f->recording->ground;
-    assert_int_equal(ph_client_create(&client, &f->client), PH_OK);
-    f->pair = (ph_sim_pair){.stage = f->stage, .client = f->client, .entity = own};
+    const ph_sim_way_def def = {.stage = f->stage, .slot_capacity = 2 * viewer.visible_max};
+    f->connection.way = way;
+    f->connection.state = way->create(&def);
+    assert_non_null(f->connection.state);
+    f->pair = (ph_sim_pair){.stage = f->stage, .connection = &f->connection, .entity = own};
     assert_int_equal(ph_world_add_viewer(f->stage->world, &viewer, &f->pair.viewer), PH_OK);
+    assert_true(way->connect(f->connection.state, f->pair.viewer, f->now_us));
     ph_sim_stage_tick(f->stage);
 }
 
-static void set_up(fixture* f)
+static void set_up(fixture* f, const ph_sim_way* way)
 {
     ph_fault fault = {0};
     const ph_scene_recording_def recording = {
         .scene = "town", .count = 12, .seconds = 2.0, .seed = 3};
-    set_up_on(f, ph_scene_recording_make(&recording, &fault));
+    set_up_on(f, way, ph_scene_recording_make(&recording, &fault));
 }
 
 static void tear_down(fixture* f)
 {
-    ph_client_destroy(f->client);
+    f->connection.way->destroy(f->connection.state);
     ph_sim_stage_destroy(f->stage);
     ph_schema_destroy(f->schema);
     ph_recording_destroy(f->recording);
 }
 
+// The entity as the client has it; {0}: not at all.
+static ph_entity_id find(const fixture* f, int entity)
+{
+    return f->connection.way->find(f->connection.state, f->recording->id[entity]);
+}
+
 static void a_client_is_alike_once_it_was_told_everything(void** state)
 {
-    (void)state;
     fixture f;
-    set_up(&f);
+    set_up(&f, way_of(state));
     assert_false(ph_sim_is_equal(&f.pair));
     exchange(&f);
-    assert_true(ph_client_entity_count(f.client) > 1);
+    assert_true(f.connection.way->entity_count(f.connection.state) > 1);
     assert_true(ph_sim_is_equal(&f.pair));
     tear_down(&f);
 }
 
 static void a_value_that_was_not_told_is_found(void** state)
 {
-    (void)state;
     fixture f;
-    set_up(&f);
+    set_up(&f, way_of(state));
     exchange(&f);
     const ph_entity_id own = f.stage->source->entity_id[f.pair.entity];
-    const ph_entity_id shown = ph_client_find(f.client, f.recording->id[f.pair.entity]);
+    const ph_entity_id shown = find(&f, f.pair.entity);
     assert_int_equal(ph_sim_differing(&f.pair, shown, f.pair.entity, UINT64_MAX), 0);
     const int trait = f.stage->trait_count - 1;
     int64_t value = 0;
@@ -129,13 +143,12 @@ static void a_value_that_was_not_told_is_found(void** state)
 // 4 m apart, and health is told within 100 m.
 static void a_value_beyond_the_edge_of_the_world_is_found(void** state)
 {
-    (void)state;
     static const char TEXT[] = "# rate 10\ntick,entity,x_mm,y_mm,z_mm,heading_deg,health\n"
                                "0,1,2147482000,0,0,0,5\n0,2,-2147482000,0,0,0,9\n";
     const ph_recording_def def = {0};
     ph_fault fault = {0};
     fixture f;
-    set_up_on(&f, ph_recording_parse(TEXT, strlen(TEXT), &def, &fault));
+    set_up_on(&f, way_of(state), ph_recording_parse(TEXT, strlen(TEXT), &def, &fault));
     exchange(&f);
     assert_true(ph_sim_is_equal(&f.pair));
     int64_t health = 5;
@@ -149,9 +162,8 @@ static void a_value_beyond_the_edge_of_the_world_is_found(void** state)
 
 static void a_step_that_was_not_told_is_found(void** state)
 {
-    (void)state;
     fixture f;
-    set_up(&f);
+    set_up(&f, way_of(state));
     exchange(&f);
     const ph_source* source = f.stage->source;
     const int own = f.pair.entity;
@@ -163,12 +175,11 @@ static void a_step_that_was_not_told_is_found(void** state)
 
 static void an_entity_that_left_and_is_still_shown_is_found(void** state)
 {
-    (void)state;
     fixture f;
-    set_up(&f);
+    set_up(&f, way_of(state));
     exchange(&f);
     int other = f.pair.entity + 1;
-    while (ph_client_find(f.client, f.recording->id[other]).index1 == 0) {
+    while (find(&f, other).index1 == 0) {
         ++other;
     }
     ph_world_despawn(f.stage->world, f.stage->source->entity_id[other]);
@@ -181,12 +192,19 @@ static void an_entity_that_left_and_is_still_shown_is_found(void** state)
 
 int main(void)
 {
+    void* profile = (void*)(uintptr_t)&ph_sim_way_profile;
+    void* snapshot = (void*)(uintptr_t)&ph_sim_way_snapshot;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_client_is_alike_once_it_was_told_everything),
-        cmocka_unit_test(a_value_that_was_not_told_is_found),
-        cmocka_unit_test(a_value_beyond_the_edge_of_the_world_is_found),
-        cmocka_unit_test(a_step_that_was_not_told_is_found),
-        cmocka_unit_test(an_entity_that_left_and_is_still_shown_is_found),
+        cmocka_unit_test_prestate(a_client_is_alike_once_it_was_told_everything, profile),
+        cmocka_unit_test_prestate(a_client_is_alike_once_it_was_told_everything, snapshot),
+        cmocka_unit_test_prestate(a_value_that_was_not_told_is_found, profile),
+        cmocka_unit_test_prestate(a_value_that_was_not_told_is_found, snapshot),
+        cmocka_unit_test_prestate(a_value_beyond_the_edge_of_the_world_is_found, profile),
+        cmocka_unit_test_prestate(a_value_beyond_the_edge_of_the_world_is_found, snapshot),
+        cmocka_unit_test_prestate(a_step_that_was_not_told_is_found, profile),
+        cmocka_unit_test_prestate(a_step_that_was_not_told_is_found, snapshot),
+        cmocka_unit_test_prestate(an_entity_that_left_and_is_still_shown_is_found, profile),
+        cmocka_unit_test_prestate(an_entity_that_left_and_is_still_shown_is_found, snapshot),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
