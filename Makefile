@@ -15,8 +15,8 @@ TARGETS ?=
 build_needs := build-essential cmake ninja-build zlib1g-dev libsodium-dev pkgconf python3
 clang_needs := $(build_needs) clang-14 lld-14 llvm-14 libclang-rt-14-dev
 check_needs := $(clang_needs) libcmocka-dev
-test_needs := $(check_needs) iproute2 doxygen \
-	gcc-mingw-w64-x86-64-win32 wasi-libc libclang-rt-14-dev-wasm32
+test_needs := $(check_needs) iproute2 nftables doxygen \
+	gcc-mingw-w64-x86-64-win32 wasi-libc libclang-rt-14-dev-wasm32 $(if $(shell command -v node),,nodejs)
 
 release: ## (default) release build: libraries, examples, program at build/pinhole
 	@tools/need $(build_needs)

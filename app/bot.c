@@ -143,6 +143,7 @@ bool bot_start(bot* of, uint64_t now_us)
     def.addresses[0] = of->terms->server;
     def.address_count = 1;
     memcpy(def.private_key, of->terms->key, sizeof def.private_key);
+    def.is_insecure_dev = of->terms->is_insecure_dev;
     const bool is_made = ph_token_write(&def, token) == PH_OK;
     app_key_wipe(def.private_key);
     of->started_us = now_us;

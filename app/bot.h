@@ -30,6 +30,7 @@ typedef struct bot_terms {
     ph_ground ground;
     ph_address server;
     uint8_t key[PH_NETCODE_KEY_SIZE];
+    bool is_insecure_dev;    // the key is all zero
     int64_t bits_per_second; // that the server keeps to; 0: no limit, or unknown
     int64_t depth_bits;
     ph_link_def link; // delay_us, jitter_us, loss and seed

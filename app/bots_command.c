@@ -102,7 +102,8 @@ static bool open_all(bots_job* job)
     job->terms.is_roaming = options->is_roaming;
     job->terms.has_link =
         options->rtt_ms > 0.0 || options->jitter_ms > 0.0 || options->loss_pct > 0.0;
-    if (!app_key_read(options->key_path, job->terms.key, &fault) ||
+    job->terms.is_insecure_dev = options->is_insecure_dev;
+    if ((!options->is_insecure_dev && !app_key_read(options->key_path, job->terms.key, &fault)) ||
         !(options->truth_port >= 0 ? ask_server(job, &fault) : open_source(job, &fault))) {
         return complain(&fault);
     }

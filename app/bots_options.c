@@ -13,7 +13,7 @@
 
 #define COMMAND "pinhole bots"
 #define SERVER_USUAL "127.0.0.1:40000"
-enum { ROW_COUNT = 26 };
+enum { ROW_COUNT = 27 };
 
 static void print_help(const app_option* table)
 {
@@ -46,6 +46,9 @@ static void fill_rows(bots_options* o, app_option rows[ROW_COUNT])
          .summary = "the server's key: the bots make their own tokens",
          .text = &o->key_path,
          .value = "FILE"},
+        {.name = "--insecure-dev",
+         .summary = "in place of --key, for a server that has it, too",
+         .is_set = &o->is_insecure_dev},
         {.name = "--truth",
          .summary = "port on 127.0.0.1 where the server offers the truth; without it nothing is "
                     "compared",
@@ -154,7 +157,10 @@ static bool complain(const char* sentence)
 
 static bool check(bots_options* options)
 {
-    if (options->key_path == NULL) {
+    if (options->is_insecure_dev && options->key_path != NULL) {
+        return complain("--insecure-dev stands in place of --key: leave one of them out.");
+    }
+    if (options->key_path == NULL && !options->is_insecure_dev) {
         return complain("say the server's key, as in '--key server.key'; pinhole serve names the "
                         "file when it makes one.");
     }

@@ -11,6 +11,7 @@
 
 typedef struct bots_options {
     const char* server_text;
+    bool is_insecure_dev; // no key
     const char* key_path;
     const char* source; // without the truth: what the server hosts
     const char* profile_text;

@@ -92,6 +92,9 @@ static bool complain(const char* what, const ph_fault* fault)
     if (fault->line > 0) {
         fprintf(stderr, ":%d", fault->line);
     }
+    if (fault->column > 0) {
+        fprintf(stderr, ":%d", fault->column);
+    }
     fprintf(stderr, ": %s.\n", fault->message);
     return false;
 }
@@ -102,6 +105,7 @@ static bool open_stage(serve_job* job, ph_fault* fault)
     if (!app_scene_check(COMMAND, options->source)) {
         return false;
     }
+    bool is_schema_bad = false;
     const serve_stage_def def = {
         .source = options->source,
         .schema_path = options->schema_path,
@@ -113,10 +117,11 @@ static bool open_stage(serve_job* job, ph_fault* fault)
         .client_capacity = options->clients,
         .radius_m = options->radius_m,
         .vision_hz = options->vision_hz,
+        .is_schema_bad = &is_schema_bad,
     };
     job->stage = serve_stage_create(&def, fault);
     if (job->stage == NULL) {
-        complain(options->source, fault);
+        complain(is_schema_bad ? options->schema_path : options->source, fault);
         fputs(strstr(fault->message, "missing rate") != NULL
                   ? "Say how many ticks a second has, as in '--rate 16'.\n"
                   : "",
@@ -151,6 +156,7 @@ static bool open_front(serve_job* job, ph_fault* fault)
         .audit = job->audit,
         .log = job->log,
         .is_rate_fixed = options->is_rate_fixed,
+        .is_insecure_dev = options->is_insecure_dev,
     };
     job->front = serve_front_create(&def, fault);
     serve_key_pair_destroy(pair);
@@ -207,6 +213,7 @@ static bool open_all(serve_job* job)
     ph_fault fault = {0};
     job->keys.path = job->options.key_path;
     job->keys.second_path = job->options.second_key_path;
+    job->keys.is_none = job->options.is_insecure_dev;
     if (!open_log(job, &fault) || !open_audit(job, &fault) || !open_stage(job, &fault)) {
         return false;
     }
@@ -244,6 +251,10 @@ static void tell_key(const serve_job* job)
 {
     char address[PH_ADDRESS_TEXT_MAX];
     const ph_address server = ph_host_public_address(serve_front_host(job->front));
+    if (job->options.is_insecure_dev) {
+        serve_writer_add(job->log, "clients need no token: ph_peer_connect_to(peer, \"%s\")",
+                         ph_address_print(&server, address));
+    }
     if (job->keys.made_path[0] == '\0') {
         return;
     }

@@ -41,12 +41,19 @@ static const char* spent_sentence(const ph_error* error)
     return strstr(error->field, "spent_tokens_path") != NULL ? rest : NULL;
 }
 
-// Into the log, which never blocks: standard error may be a pipe that is not read.
+// Into the log, which never blocks: standard error may be a pipe that is not read. Without addresses of clients.
 static void tell_error(const serve_front* front, const ph_error* error)
 {
     const char* rest = spent_sentence(error);
-    serve_writer_add(front->log, "pinhole serve: %s%s.", rest != NULL ? "--spent-tokens" : "",
-                     rest != NULL ? rest : error->text);
+    const char* own =
+        error->result == PH_OK && error->field[0] == '\0' ? strchr(error->text, ' ') : NULL;
+    const char* text = rest != NULL  ? rest
+                       : own != NULL ? own + 1
+                                     : error->text; // without its function
+    const char* address = strstr(text, "; the last came from ");
+    const size_t length = address != NULL ? (size_t)(address - text) : strlen(text);
+    serve_writer_add(front->log, "pinhole serve: %s%.*s.", rest != NULL ? "--spent-tokens" : "",
+                     (int)length, text);
 }
 
 // While it opens, the error is kept and returned; later it is told.
@@ -109,9 +116,10 @@ static bool open_host(serve_front* front, const serve_front_def* def, ph_fault* 
     memcpy(host->private_key, def->keys->key, sizeof host->private_key);
     memcpy(host->second_key, def->keys->second, sizeof host->second_key);
     host->has_second_key = def->keys->has_second;
+    host->is_insecure_dev = def->is_insecure_dev;
     const ph_result result = ph_host_open(host, &front->host);
     app_secret_destroy(host, sizeof *host);
-    if (result == PH_OK && front->error.result != PH_OK) {
+    if (result == PH_OK && front->error.text[0] != '\0') {
         tell_error(front, &front->error); // no reason not to open
     }
     return result == PH_OK || complain(result, &front->error, fault);
@@ -176,7 +184,7 @@ static void admit(serve_front* front, const ph_net_event* event)
     for (int axis = 0; axis < 3; ++axis) {
         view.eye_mm[axis] = place_mm[axis];
     }
-    if (ph_host_admit(front->host, event->client, &view) != PH_OK) {
+    if (ph_host_admit(front->host, event->client, &view, NULL) != PH_OK) {
         client->is_refused = true;
         ph_host_disconnect(front->host, event->client);
     }

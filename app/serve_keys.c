@@ -81,6 +81,9 @@ serve_key_pair* serve_keys_open(serve_keys* keys, ph_fault* fault)
         ph_fault_set_memory(fault);
         return NULL;
     }
+    if (keys->is_none) {
+        return pair; // zeros
+    }
     if (!(keys->path != NULL ? read_keys(keys, pair, fault) : make_key(keys, pair, fault))) {
         serve_key_pair_destroy(pair);
         return NULL;

@@ -22,6 +22,7 @@ typedef struct serve_key_pair {
 typedef struct serve_keys {
     const char* path;        // NULL: a key for development is made
     const char* second_path; // NULL: none; a file that is not there means none at the moment
+    bool is_none;            // all zero: no key, and no tokens either
     char made_path[256];     // "": the key was given
 } serve_keys;
 

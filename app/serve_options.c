@@ -19,7 +19,7 @@
 #define COMMAND "pinhole serve"
 #define LISTEN_USUAL "127.0.0.1:40000"
 #define CLASSIC_HZ 5.0
-enum { ROW_COUNT = 32 };
+enum { ROW_COUNT = 33 };
 
 // ---- help
 
@@ -42,6 +42,7 @@ static void print_help(const app_option* table)
     printf("\n"
            "examples:\n"
            "  pinhole serve scene:town\n"
+           "  pinhole serve scene:town --insecure-dev --listen 0.0.0.0:40000\n"
            "  pinhole serve crowd.csv.gz --rate 16 --listen 0.0.0.0:40000 \\\n"
            "                --public 192.0.2.1:40000 --key server.key\n"
            "  pinhole serve load --entities 2000 --clients 2000 --metrics 9100 --truth 0\n"
@@ -70,6 +71,10 @@ static void fill_rows(serve_options* o, app_option rows[ROW_COUNT])
                     "development is made",
          .text = &o->key_path,
          .value = "FILE"},
+        {.name = "--insecure-dev",
+         .summary = "for development, in place of a key: clients need no token; private networks "
+                    "only",
+         .is_set = &o->is_insecure_dev},
         {.name = "--second-key",
          .summary = "another key whose tokens are taken, too, while keys change; may be absent; "
                     "SIGHUP reads both files again",
@@ -210,6 +215,16 @@ static ph_address reachable(const ph_address* listen)
                                            : ph_address_make_ipv4(loopback, listen->port);
 }
 
+static bool check_private(const serve_options* options)
+{
+    const ph_address* listen = &options->listen;
+    return ((ph_address_is_private(listen) || ph_address_is_any(listen)) &&
+            ph_address_is_private(&options->public_address)) ||
+           complain("--insecure-dev takes addresses of loopback or of a private network, for "
+                    "--listen also all of the machine, as in '--listen 0.0.0.0:40000 --public "
+                    "192.168.1.7:40000'.");
+}
+
 static bool read_addresses(serve_options* options)
 {
     if (ph_address_parse(options->listen_text, &options->listen, NULL) != PH_OK) {
@@ -222,7 +237,7 @@ static bool read_addresses(serve_options* options)
         return complain("--public takes an address in numbers with a port, as in '--public "
                         "192.0.2.1:40000'.");
     }
-    return true;
+    return !options->is_insecure_dev || check_private(options);
 }
 
 static bool read_hz(serve_options* options)
@@ -247,12 +262,22 @@ static bool check(serve_options* options)
         return complain("say what to host: a recording or a scene, as in 'pinhole serve "
                         "scene:town'.");
     }
+    const bool is_load = strcmp(options->source, SERVE_LOAD) == 0;
+    if (is_load && options->schema_path != NULL) {
+        return complain("--schema is for recordings and scenes: load has a schema of its own.");
+    }
+    if (options->entities > 0 && !is_load && strncmp(options->source, "scene:", 6) != 0) {
+        return complain("--entities is for scenes and load: a recording has those that it has.");
+    }
     if (options->kbps > 0.0 && options->kbps < 1.0) {
         return complain("--kbps takes 1 to 100000, or 0 for no limit, as in '--kbps 13'.");
     }
     if (options->second_key_path != NULL && options->key_path == NULL) {
         return complain("--second-key stands beside --key, as in '--key server.key --second-key "
                         "next.key'.");
+    }
+    if (options->is_insecure_dev && options->key_path != NULL) {
+        return complain("--insecure-dev stands in place of --key: leave one of them out.");
     }
     if (options->has_audit_addresses && options->audit_path == NULL) {
         return complain("--audit-addresses stands beside --audit, as in '--audit audit.log "

@@ -24,8 +24,8 @@ typedef struct serve_options {
     int pending_per_prefix;
     const char* profile_text;
     const char* hz_text;
-    double rate_hz;  // 0: as the source says
-    int entities; // of scenes; 0: as usual
+    double rate_hz; // 0: as the source says
+    int entities;   // of scenes; 0: as usual
     int clients;
     int threads;              // 0: all cores
     const char* metrics_text; // NULL: none
@@ -42,6 +42,7 @@ typedef struct serve_options {
     bool is_quiet;
     bool has_audit_addresses;
     bool is_rate_fixed;
+    bool is_insecure_dev;
     // What became of the words.
     int metrics_port;
     int truth_port;

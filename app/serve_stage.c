@@ -39,6 +39,9 @@ static bool open_recording(serve_stage* stage, const serve_stage_def* def, ph_fa
         .seed = def->seed,
     };
     if (!ph_sim_material_open(&stage->material, &material, fault)) {
+        if (def->is_schema_bad != NULL) {
+            *def->is_schema_bad = stage->material.is_schema_bad;
+        }
         return false;
     }
     const ph_recording* recording = stage->material.recording;

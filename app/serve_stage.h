@@ -32,6 +32,8 @@ typedef struct serve_stage_def {
     double radius_m; // 0: as usual
     // How often a second each client's view is refreshed for entities that walk; 0: as usual.
     double vision_hz;
+    // Becomes true when the fault is about the schema's file, not about the source. May be NULL.
+    bool* is_schema_bad;
 } serve_stage_def;
 
 // Read-only outside, but for is_standing.

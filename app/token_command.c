@@ -94,26 +94,33 @@ static bool parse(token_options* o, int argc, char** argv, int* status)
     return app_options_read(&usage, table, argc, argv, status);
 }
 
-static bool read_servers(const char* text, ph_token_def* def)
+static int complain_of_server(const char* text, size_t length)
+{
+    fprintf(stderr,
+            COMMAND
+            ": --server: '%.*s' is no address in numbers with a port, as in '--server "
+            "127.0.0.1:40000' or '--server [2001:db8::1]:40000'; names are not looked up.\n",
+            (int)(length < PH_ADDRESS_TEXT_MAX ? length : PH_ADDRESS_TEXT_MAX), text);
+    return APP_EXIT_USAGE;
+}
+
+static int read_servers(const char* text, ph_token_def* def)
 {
     while (def->address_count < PH_TOKEN_ADDRESSES_MAX) {
         char one[PH_ADDRESS_TEXT_MAX] = {0};
         const size_t length = strcspn(text, ",");
         ph_address* address = &def->addresses[def->address_count];
-        if (length >= sizeof one) {
-            return false;
-        }
-        memcpy(one, text, length);
+        memcpy(one, text, length < sizeof one ? length : 0);
         if (ph_address_parse(one, address, NULL) != PH_OK || address->port == 0) {
-            return false;
+            return complain_of_server(text, length);
         }
         ++def->address_count;
         if (text[length] == '\0') {
-            return true;
+            return APP_EXIT_OK;
         }
         text += length + 1;
     }
-    return false;
+    return complain("--server takes up to 32 addresses, with commas between them.");
 }
 
 static bool read_client(const char* text, uint64_t* client_id)
@@ -149,10 +156,9 @@ static int make_token(const token_options* options, ph_token_def* def)
     def->create_s = app_wall_unix_s();
     def->lifetime_s = (uint32_t)options->seconds;
     def->timeout_s = options->timeout_s;
-    if (!read_servers(options->servers, def)) {
-        return complain(
-            "--server takes up to 32 addresses with ports and commas between them, as in "
-            "'--server 127.0.0.1:40000'.");
+    const int status_of_servers = read_servers(options->servers, def);
+    if (status_of_servers != APP_EXIT_OK) {
+        return status_of_servers;
     }
     if (!read_client(options->client, &def->client_id)) {
         return complain("--client takes a whole number from 0 to 2^64 - 1, as in '--client 7'.");

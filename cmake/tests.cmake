@@ -81,6 +81,21 @@ if(PINHOLE_TESTS)
         set_tests_properties(${program} PROPERTIES LABELS unit)
     endforeach()
 
+    # What test/check_first_hour.py runs.
+    if(TARGET pinhole_net AND NOT PINHOLE_TEST_LIST)
+        file(GLOB first_hour_sources CONFIGURE_DEPENDS test/first_hour*.c)
+        add_executable(first_hour ${first_hour_sources})
+        pinhole_compile(first_hour)
+        target_link_libraries(first_hour PRIVATE pinhole_test_support)
+    endif()
+
+    # What a native client makes of a session, for test/check_web.mjs.
+    if(NOT PINHOLE_TEST_LIST)
+        add_executable(web_transcript test/web/transcript.c)
+        pinhole_compile(web_transcript)
+        target_link_libraries(web_transcript PRIVATE pinhole_outside)
+    endif()
+
     # Builds for some of the tests leave them out.
     file(GLOB cpp_sources CONFIGURE_DEPENDS test/cpp/test_*.cpp)
     if(pinhole_has_cpp AND NOT PINHOLE_TEST_LIST)

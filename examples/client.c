@@ -1,13 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// A game client on a real network, for example_server: connects with a token, walks about, says
-// hello, and tells once a second what it sees.
+// A game client on a real network, for example_server: connects with a token, or while developing by an
+// address, walks about, says hello, and tells once a second what it sees.
 
 #include <pinhole/net/peer.h>
 #include <pinhole/pinhole.h>
 
 #include <stdio.h>
+#include <string.h>
 
 enum { FRAME_US = 20000, FRAMES_PER_SECOND = 50, SECONDS_MAX = 60 };
 static const char SCHEMA[] = "class dancer\n    place: position\n"; // as the server's
@@ -15,6 +16,9 @@ static const char SCHEMA[] = "class dancer\n    place: position\n"; // as the se
 static bool connect_with(ph_peer* peer, const char* path)
 {
     uint8_t token[PH_TOKEN_SIZE];
+    if (strchr(path, ':') != NULL) {
+        return ph_peer_connect_to(peer, path) == PH_OK;
+    }
     FILE* file = fopen(path, "rb");
     const bool is_read = file != NULL && fread(token, sizeof token, 1, file) == 1;
     if (file != NULL) {

@@ -5,6 +5,10 @@
 // kbit/s each. Run it, then example_client with the token that it leaves:
 //
 //     example_server client.token 10 & example_client client.token
+//
+// Or, while developing, without tokens:
+//
+//     example_server 127.0.0.1:40000 10 & example_client 127.0.0.1:40000
 
 #if !defined(_POSIX_C_SOURCE)
 #define _POSIX_C_SOURCE 200809L // umask
@@ -36,6 +40,7 @@ static void start_world(void)
     ph_schema_parse(SCHEMA, sizeof SCHEMA - 1, NULL, &schema, NULL);
     def.schema = schema;
     def.tick_us = TICK_US;
+    def.on_error = ph_error_print;
     ph_world_create(&def, &world);
     for (uint32_t i = 0; i < DANCERS; ++i) {
         ph_world_spawn(world, &(ph_spawn){.key = i}, &dancers[i]);
@@ -64,13 +69,20 @@ static void on_messages(void* context, int player, ph_messages* messages)
 
 static void* (*volatile wipe)(void*, int, size_t) = memset; // which compilers may not leave out
 
-static bool open_host(const uint8_t* key)
+// With a key, or without one at a private address, for development.
+static bool open_host(const uint8_t* key, const ph_address* insecure)
 {
     ph_host_def def = ph_host_def_default(); // any port of 127.0.0.1
     def.world = world;
     def.client_capacity = PLAYERS;
     def.on_messages = on_messages;
-    memcpy(def.private_key, key, sizeof def.private_key);
+    def.on_error = ph_error_print;
+    if (insecure->kind != PH_ADDRESS_NONE) {
+        def.is_insecure_dev = true;
+        def.listen_address = *insecure;
+    } else {
+        memcpy(def.private_key, key, sizeof def.private_key);
+    }
     const bool is_open = ph_host_open(&def, &host) == PH_OK;
     wipe(def.private_key, 0, sizeof def.private_key);
     return is_open;
@@ -84,6 +96,7 @@ static bool write_token(const uint8_t* key, const char* path)
     ph_token_def def = ph_token_def_default();
     def.create_s = (uint64_t)time(NULL);
     def.addresses[def.address_count++] = ph_host_public_address(host);
+    def.on_error = ph_error_print;
     memcpy(def.private_key, key, sizeof def.private_key);
     const bool is_made = ph_token_write(&def, token) == PH_OK;
     wipe(def.private_key, 0, sizeof def.private_key);
@@ -99,7 +112,8 @@ static void tick(double angle)
     ph_host_tick(host);
     for (ph_net_event event; ph_host_next_event(host, &event);) {
         const ph_viewer_def viewer = ph_viewer_def_default(); // 13 kbit/s, a spectator at (0, 0, 0)
-        if (event.kind == PH_NET_CONNECTED && ph_host_admit(host, event.client, &viewer) == PH_OK) {
+        if (event.kind == PH_NET_CONNECTED &&
+            ph_host_admit(host, event.client, &viewer, NULL) == PH_OK) {
             ph_messages_send(ph_host_messages(host, event.client), "welcome", 7);
             walked_m[event.client] = 0;
         }
@@ -122,7 +136,10 @@ int main(int argc, char** argv)
     uint8_t key[PH_NETCODE_KEY_SIZE] = "example: take 32 random bytes!!";
     const int ticks = (argc > 2 ? atoi(argv[2]) : 1) * (1000000 / TICK_US);
     start_world();
-    const bool is_open = open_host(key) && write_token(key, argc > 1 ? argv[1] : "client.token");
+    const char* to = argc > 1 ? argv[1] : "client.token";
+    ph_address insecure;
+    const bool has_tokens = ph_address_parse(to, &insecure, NULL) != PH_OK;
+    const bool is_open = open_host(key, &insecure) && (!has_tokens || write_token(key, to));
     wipe(key, 0, sizeof key);
     if (!is_open) {
         puts("cannot start");

@@ -3,7 +3,8 @@
 
 // A client whose servers have the right key and say anything: packets of every type, with any
 // sequence number and any data, from any address, in any state. States follow each other only as the
-// standard has it; a payload comes out only when connected, once, as it was sealed.
+// standard has it; a payload comes out only when connected, once, as it was sealed. A reason in a denied packet ends
+// nothing by itself.
 
 #include "support/fuzz_netcode.h"
 #include "net/net_tools.h"
@@ -89,6 +90,8 @@ static void hand_in(scene* it, fuzz_source* input, const uint8_t* bytes, size_t 
     const ph_net_client_state after = ph_net_client_get_state(it->client);
     fuzz_demand(may_follow(before, after, peeked.type));
     fuzz_demand(before == after || refusal == PH_NET_REFUSAL_NONE);
+    // A reason ends nothing by itself.
+    fuzz_demand(before == after || peeked.type != PH_NETCODE_DENIED || peeked.data_size == 0);
     if (payload.size > 0) {
         fuzz_demand(before == PH_NET_CLIENT_CONNECTED && payload.bytes > copy &&
                     payload.bytes + payload.size < copy + size);
@@ -107,6 +110,9 @@ static void step_sealed(scene* it, fuzz_source* input)
     size_t size = right_sizes[type];
     if (fuzz_take(input, 4) == 0) {
         size = fuzz_netcode_take_bytes(input, data, sizeof data);
+    } else if (type == PH_NETCODE_DENIED && fuzz_take(input, 4) != 0) {
+        data[0] = (uint8_t)fuzz_take(input, 16); // a reason, known or not
+        size = 1;
     }
     uint8_t datagram[PH_NETCODE_DATAGRAM_MAX];
     hand_in(it, input, datagram, ph_netcode_seal(&lock, type, sequence, data, size, datagram));
@@ -152,6 +158,10 @@ static void check(scene* it)
     } else {
         fuzz_demand(index == -1 && ph_net_client_max_clients(it->client) == 0);
     }
+    const ph_net_denial denial = ph_net_client_denial(it->client);
+    fuzz_demand((unsigned)denial < PH_NET_DENIAL_COUNT);
+    fuzz_demand(state != PH_NET_CLIENT_DENIED || denial != PH_NET_DENIAL_NONE);
+    fuzz_demand(state < PH_NET_CLIENT_SENDING_RESPONSE || denial == PH_NET_DENIAL_NONE);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)

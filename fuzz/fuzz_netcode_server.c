@@ -39,6 +39,9 @@ static void take_answer(void* context, const ph_address* to, const void* bytes, 
 {
     scene* it = context;
     it->answer_bytes += size;
+    // A denial never goes to a client that is connected.
+    fuzz_demand((*(const uint8_t*)bytes & 15) != PH_NETCODE_DENIED ||
+                ph_net_server_find(it->server, to) < 0);
     for (uint32_t i = 0; i < FUZZ_NETCODE_ADDRESSES; ++i) {
         const ph_address address = fuzz_netcode_address(i);
         if ((*(const uint8_t*)bytes & 15) == PH_NETCODE_CHALLENGE &&
@@ -59,12 +62,14 @@ static void open_scene(scene* it)
 {
     ph_net_server_def def = ph_net_server_def_default();
     def.protocol_id = 7;
+    def.private_key[0] = 1;
     def.addresses[0] = fuzz_netcode_address(0);
     def.address_count = 1;
     def.client_capacity = CLIENTS;
     def.pending_capacity = 2;
     def.used_token_capacity = 5;
     def.requests_per_second = 20;
+    def.gives_reasons = true;
     def.sink.send = take_answer;
     def.sink.context = it;
     fuzz_demand(ph_net_server_create_with(&def, fill_plainly, NULL, &it->server) == PH_OK);

@@ -129,10 +129,11 @@ static bool check_name(const reading* in, const ph_cell* cell)
                             "found '%s'",
                             PH_SCHEMA_NAME_MAX, quoted.text);
     }
-    if (ph_cell_is(cell, "position") || ph_cell_is(cell, "heading")) {
+    const bool is_place = ph_cell_is(cell, "position");
+    if (is_place || ph_cell_is(cell, "heading")) {
         return ph_fault_set(in->fault, in->csv.line, cell->column,
-                            "an extra column cannot be named %s: every entity has that already",
-                            quoted.text);
+                            "a column cannot be named %s: every entity has that already, from %s",
+                            quoted.text, is_place ? "x_mm, y_mm and z_mm" : "heading_deg");
     }
     for (int f = 0; f < in->field_count; ++f) {
         if (ph_cell_is(cell, in->name[f])) {

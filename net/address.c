@@ -41,6 +41,19 @@ bool ph_address_is_any(const ph_address* address)
     return memcmp(address->bytes, zeros, sizeof zeros) == 0;
 }
 
+bool ph_address_is_private(const ph_address* address)
+{
+    static const uint8_t loopback6[16] = {[15] = 1};
+    const uint8_t* at = address->bytes;
+    if (address->kind == PH_ADDRESS_IPV4) {
+        return at[0] == 127 || at[0] == 10 || (at[0] == 172 && (at[1] & 0xF0) == 16) ||
+               (at[0] == 192 && at[1] == 168) || (at[0] == 169 && at[1] == 254);
+    }
+    return address->kind == PH_ADDRESS_IPV6 &&
+           (memcmp(at, loopback6, sizeof loopback6) == 0 || (at[0] & 0xFE) == 0xFC ||
+            (at[0] == 0xFE && (at[1] & 0xC0) == 0x80));
+}
+
 bool ph_address_is_equal(const ph_address* a, const ph_address* b)
 {
     return memcmp(a, b, sizeof *a) == 0;
@@ -207,7 +220,8 @@ ph_result ph_address_parse(const char* text, ph_address* address, ph_error* erro
     if (end == NULL || *end != '\0') {
         *address = (ph_address){0};
         return ph_error_set(error, PH_ERROR_TEXT, __func__, "text",
-                            "is \"%.60s\"; it must be like 192.0.2.1:40000 or [2001:db8::1]:40000",
+                            "is \"%.60s\"; it must be like 192.0.2.1:40000 or "
+                            "[2001:db8::1]:40000 (ph_address_resolve() takes names)",
                             text);
     }
     return PH_OK;

@@ -283,12 +283,16 @@ ph_refusal ph_admission_find_misfit(const ph_admission* join, const ph_admission
         return PH_REFUSAL_WIRE;
     }
     if (welcome->slots > join->slots) {
-        snprintf(text, room, "slots: server's view has %d, client can hold %d", welcome->slots,
-                 join->slots);
+        snprintf(text, room,
+                 "slots: server's view has %d, client can hold %d; raise slot_max of ph_peer_def, "
+                 "or lower visible_max of the server's ph_viewer_def",
+                 welcome->slots, join->slots);
         return PH_REFUSAL_SLOTS;
     }
     if (join->has_ground != welcome->has_ground) {
-        snprintf(text, room, "ground: server %s, client %s",
+        snprintf(text, room,
+                 "ground: server %s, client %s; ph_world_def.ground and ph_peer_def.ground must be "
+                 "the same",
                  welcome->has_ground ? "has one" : "has none",
                  join->has_ground ? "has one" : "has none");
         return PH_REFUSAL_GROUND;

@@ -8,6 +8,7 @@
 
 #include "base/allocator.h"
 #include "base/check.h"
+#include "net/netcode_insecure.h"
 #include "net/netcode_server_state.h"
 #include "tools/tools.h"
 #include "net/net_tools.h"
@@ -67,6 +68,15 @@ static void send_of_netcode(void* context, const ph_address* to, const void* byt
     ph_socket_batch_add_from(own_outbox(host), to, local, bytes, size);
 }
 
+// Where all addresses of the machine will do, only for development, this is one of them.
+static ph_address loopback_of(const ph_address* any)
+{
+    const uint8_t ipv4[4] = {127, 0, 0, 1};
+    const uint8_t ipv6[16] = {[15] = 1};
+    return any->kind == PH_ADDRESS_IPV6 ? ph_address_make_ipv6(ipv6, any->port)
+                                        : ph_address_make_ipv4(ipv4, any->port);
+}
+
 static ph_address public_address(const ph_host* host, const ph_host_def* def)
 {
     ph_address address =
@@ -74,13 +84,14 @@ static ph_address public_address(const ph_host* host, const ph_host_def* def)
     if (address.port == 0) {
         address.port = ph_host_local_address(host).port;
     }
-    return address;
+    return def->is_insecure_dev && ph_address_is_any(&address) ? loopback_of(&address) : address;
 }
 
 // All addresses of a machine are none that a client could send to, and no token could name this host.
 static bool is_reachable(const ph_host_def* def)
 {
-    return def->public_address.kind != PH_ADDRESS_NONE || !ph_address_is_any(&def->listen_address);
+    return def->public_address.kind != PH_ADDRESS_NONE ||
+           !ph_address_is_any(&def->listen_address) || def->is_insecure_dev;
 }
 
 static void check_tick(ph_check* check, const ph_host_def* def)
@@ -95,6 +106,18 @@ static void check_tick(ph_check* check, const ph_host_def* def)
                             "is %s, but that of its world is %s; it must be the same, or 0",
                             ph_count_text(def->tick_us, own),
                             ph_count_text(ph_world_get_def(def->world)->tick_us, worlds));
+}
+
+static void check_keys(ph_check* check, const ph_host_def* def)
+{
+    ph_insecure_check_key(check, "ph_host_def.private_key", def->private_key, def->is_insecure_dev);
+    if (def->has_second_key) {
+        ph_insecure_check_key(check, "ph_host_def.second_key", def->second_key, false);
+    }
+    if (def->is_insecure_dev) {
+        ph_insecure_check_address(check, "ph_host_def.listen_address", &def->listen_address);
+        ph_insecure_check_address(check, "ph_host_def.public_address", &def->public_address);
+    }
 }
 
 static void check_def(ph_check* check, const ph_host_def* def)
@@ -126,6 +149,7 @@ static void check_def(ph_check* check, const ph_host_def* def)
                     "it must be the one that clients send to",
                     ph_address_print(&def->listen_address, listen));
     }
+    check_keys(check, def);
 }
 
 static ph_result create_server(ph_host* host, const ph_host_def* def)
@@ -135,6 +159,7 @@ static ph_result create_server(ph_host* host, const ph_host_def* def)
     memcpy(server.private_key, def->private_key, sizeof server.private_key);
     memcpy(server.second_key, def->second_key, sizeof server.second_key);
     server.has_second_key = def->has_second_key;
+    server.is_insecure_dev = def->is_insecure_dev;
     server.addresses[server.address_count++] = host->public_address;
     server.client_capacity = def->client_capacity;
     server.pending_capacity = def->pending_capacity;
@@ -146,6 +171,7 @@ static ph_result create_server(ph_host* host, const ph_host_def* def)
     server.on_error_context = def->on_error_context;
     server.keep_alive_ms = KEEP_ALIVE_MS;
     server.refuses_spent_tokens = true;
+    server.gives_reasons = true;
     server.replace_silent_ms = REPLACE_SILENT_MS;
     server.allocator = def->allocator;
     server.sink = (ph_net_sink){send_of_netcode, host};
@@ -191,6 +217,9 @@ ph_result ph_host_open_simulated(const ph_host_def* def, const ph_net_simulation
         return ph_fail_memory(&check);
     }
     opened->def = *def;
+    if (def->is_insecure_dev && def->on_error == NULL) {
+        opened->def.on_error = ph_error_print; // it is never silent about it
+    }
     opened->def.tick_us = ph_world_get_def(def->world)->tick_us;
     opened->simulation = simulation;
     // The server alone keeps the keys.
@@ -203,6 +232,7 @@ ph_result ph_host_open_simulated(const ph_host_def* def, const ph_net_simulation
         return result == PH_ERROR_MEMORY ? ph_fail_memory(&check) : result;
     }
     *host = opened;
+    ph_host_warn(opened, ph_host_now_us(opened));
     return PH_OK;
 }
 
@@ -320,6 +350,7 @@ void ph_host_tick(ph_host* host)
 {
     const uint64_t now_us = ph_host_now_us(host);
     watch_ticks(host, now_us);
+    ph_host_warn(host, now_us);
     ph_net_server_tick(host->server, now_us, time_of_day(host));
     for (int i = 0; i < host->sessions.count; ++i) {
         const int client = host->sessions.active[i];
@@ -347,9 +378,10 @@ bool ph_host_next_event(ph_host* host, ph_net_event* event)
     return true;
 }
 
-ph_result ph_host_admit(ph_host* host, int client, const ph_viewer_def* viewer)
+ph_result ph_host_admit(ph_host* host, int client, const ph_viewer_def* viewer,
+                        const ph_messages_def* messages)
 {
-    return ph_host_session_begin(host, client, viewer);
+    return ph_host_session_begin(host, client, viewer, messages);
 }
 
 void ph_host_disconnect(ph_host* host, int client)

@@ -80,7 +80,8 @@ static void reserve(const sending* now)
     const int each =
         PH_MESSAGES_EMPTY_SIZE + excess + (is_doubled(host, session) ? keep_alive_bytes : 0);
     const int next = (int)ph_messages_plan(session->messages, now->now_us) - PH_MESSAGES_EMPTY_SIZE;
-    now->turn->has_messages = next > 0 || !ph_messages_is_all_acked(session->messages);
+    now->turn->has_messages = next > 0 || !ph_messages_is_all_acked(session->messages) ||
+                              ph_messages_has_bulk(session->messages);
     ph_viewer_reserve(host->def.world, session->viewer, each, next);
 }
 
@@ -93,6 +94,29 @@ static void send_message_alone(sending* now)
     const int paid_bytes = (int)size + excess_bytes(now->host, session);
     if (size > 0 &&
         ph_viewer_spend(now->host->def.world, session->viewer, now->now_us, paid_bytes) == PH_OK) {
+        deliver(now, session->viewer, NULL, 0);
+    }
+}
+
+// Datagrams of blocks alone: what their share pays for, and if the view has had its turn, what it has left.
+static void send_blocks(sending* now, bool may_take_spare)
+{
+    ph_world* world = now->host->def.world;
+    ph_host_session* session = now->session;
+    if (!ph_messages_has_bulk(session->messages) || is_doubled(now->host, session)) {
+        return;
+    }
+    const int excess = excess_bytes(now->host, session);
+    for (;;) {
+        const int64_t left_bits = ph_viewer_left_bits(world, session->viewer, now->now_us);
+        const int64_t spare_bits =
+            may_take_spare ? ph_viewer_spare_bits(world, session->viewer, now->now_us) : 0;
+        const size_t size = ph_messages_plan_block(session->messages, now->now_us,
+                                                   left_bits - 8 * (int64_t)excess, spare_bits);
+        if (size == 0 ||
+            ph_viewer_spend(world, session->viewer, now->now_us, (int)size + excess) != PH_OK) {
+            return;
+        }
         deliver(now, session->viewer, NULL, 0);
     }
 }
@@ -182,10 +206,16 @@ void ph_host_session_serve(ph_host* host, int client, uint64_t now_us, ph_host_s
     if (now.turn->is_view_held) {
         return;
     }
-    if (ph_host_session_is_due(host, client, now_us)) {
+    const bool is_due = ph_host_session_is_due(host, client, now_us);
+    if (now.turn->has_messages) {
+        send_blocks(&now, false);
+    }
+    if (is_due) {
         send(&now);
     }
     if (now.turn->has_messages) {
         send_message_alone(&now);
+        // At a fixed rate, what comes in between two sends is the view's.
+        send_blocks(&now, is_due || now.turn->period_us == 0);
     }
 }

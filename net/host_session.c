@@ -16,7 +16,6 @@
 #include <stddef.h>
 
 #define US_PER_SECOND 1e6
-enum { SECTION_MAX = 384 };
 
 // Where whole words are aligned to less, it is a little smaller.
 _Static_assert(_Alignof(uint64_t) < 8 || (offsetof(ph_host_session, meter) == PH_CACHE_LINE &&
@@ -110,23 +109,26 @@ static ph_result add_viewer(ph_host* host, ph_host_session* session, const ph_vi
 }
 
 static ph_result create_messages(const ph_host* host, ph_host_session* session,
-                                 const ph_viewer_def* viewer)
+                                 const ph_viewer_def* viewer, const ph_messages_def* messages)
 {
     const int room = ph_viewer_reserve_max(host->def.world, session->viewer);
     const int usable = room - overhead_of(session) - PH_HOST_KEEP_ALIVE_BYTES;
-    ph_messages_def def = ph_messages_def_default();
+    ph_messages_def def = messages != NULL ? *messages : ph_messages_def_default();
     def.bits_per_second = viewer->bits_per_second;
     def.overhead_bytes = overhead_of(session);
     def.allocator = host->def.allocator;
-    def.on_error = host->def.on_error;
-    def.on_error_context = host->def.on_error_context;
-    def.section_max = SECTION_MAX < usable ? SECTION_MAX : usable;
-    if (def.section_max < PH_MESSAGES_SECTION_MIN) {
+    if (def.on_error == NULL) {
+        def.on_error = host->def.on_error;
+        def.on_error_context = host->def.on_error_context;
+    }
+    if (usable < PH_MESSAGES_SECTION_MIN) {
         const ph_check call = ph_check_begin(def.on_error, def.on_error_context, "ph_host_admit");
         return ph_fail(&call, PH_ERROR_ARGUMENT, "ph_host_def.world",
                        "has a class whose enter takes %d bytes; messages need %d bytes beside it",
                        PH_PAYLOAD_MAX - room, PH_MESSAGES_SECTION_MIN + room - usable);
     }
+    def.section_max = def.section_max < usable ? def.section_max : usable;
+    session->section_max = def.section_max;
     return ph_messages_create(&def, &session->messages);
 }
 
@@ -137,7 +139,7 @@ static int64_t depth_of(const ph_host* host, const ph_host_session* session, int
     const int enter_bytes =
         PH_PAYLOAD_MAX - ph_viewer_reserve_max(host->def.world, session->viewer);
     const int64_t least_bits = 8 * (int64_t)(enter_bytes + 2 * overhead_of(session) +
-                                             PH_HOST_KEEP_ALIVE_BYTES + SECTION_MAX);
+                                             PH_HOST_KEEP_ALIVE_BYTES + session->section_max);
     const int64_t wanted_bits = session->burst_bits != 0 ? session->burst_bits : bits_per_second;
     return wanted_bits > least_bits ? wanted_bits : least_bits;
 }
@@ -166,7 +168,8 @@ static ph_host_turn turn_of(int client, double sends_per_second, uint64_t now_us
     };
 }
 
-ph_result ph_host_session_begin(ph_host* host, int client, const ph_viewer_def* viewer)
+ph_result ph_host_session_begin(ph_host* host, int client, const ph_viewer_def* viewer,
+                                const ph_messages_def* messages)
 {
     ph_net_client_info info;
     if (!ph_net_server_get_client(host->server, client, &info)) {
@@ -189,7 +192,7 @@ ph_result ph_host_session_begin(ph_host* host, int client, const ph_viewer_def* 
     if (result != PH_OK) {
         return result;
     }
-    result = create_messages(host, session, viewer);
+    result = create_messages(host, session, viewer, messages);
     if (result != PH_OK) {
         ph_world_remove_viewer(host->def.world, session->viewer);
         return result;

@@ -35,8 +35,8 @@ typedef struct ph_host_session {
 
     // What a datagram to it looks at: another one.
     ph_wire_meter meter;
-    int32_t burst_bits; // as in its viewer's def
-    int32_t to_end_of_line;
+    int32_t burst_bits;  // as in its viewer's def
+    int32_t section_max; // of its messages
 
     ph_rate rate; // what its link carries, up to the budget
     uint64_t to_end_of_lines[7];
@@ -65,7 +65,8 @@ ph_host_session* ph_host_sessions_find(const ph_host_sessions* sessions, int cli
 void ph_host_session_count(const ph_host_session* session, ph_host_stats* stats);
 
 // A client is admitted; as ph_host_admit().
-ph_result ph_host_session_begin(ph_host* host, int client, const ph_viewer_def* viewer);
+ph_result ph_host_session_begin(ph_host* host, int client, const ph_viewer_def* viewer,
+                                const ph_messages_def* messages);
 void ph_host_session_end(ph_host* host,
                          int client); // does nothing for a client that is not admitted
 

@@ -215,6 +215,7 @@ static void receive_unmatched(ph_host* host, int worker, unmatched_datagram* oth
         ph_net_server_receive(host->server, &other->from, other->bytes, other->size, &payload);
     host->answers_from = NULL;
     if (refusal != PH_NET_REFUSAL_NONE) {
+        ph_host_note_refusal(host, refusal, &other->from);
         return; // any sender can forge the address of a client
     }
     take(host, &payload, 1);

@@ -8,6 +8,7 @@
 //   1 request ────────▶ 2 response ────────▶ 3 connected ──▶ 0, or -4 after silence
 //     ▲  │ silence, denied  │
 //     └──┴──────────────────┘ next server of the token; after the last: -1, -2 or -3
+//     (denied with a reason: only from 1, and after 0.5 s of requests that got nothing better)
 //     and from 1 and 2 to -6 when the token gets too old
 
 #include <pinhole/net/netcode_client.h>
@@ -25,14 +26,21 @@
 
 enum {
     RESEND_US = 100000, // of requests and responses
+    // A reason is believed when so many requests had no better answer in so long. A server lets a player in anew whose
+    // old connection has been silent for 2 s; so of a player that is connected it is believed later.
+    BELIEVE_US = 500000,
+    BELIEVE_CONNECTED_US = 3000000,
+    BELIEVE_REQUESTS = 3,
     DISCONNECT_PACKETS = 10,
 };
 
 struct ph_net_client {
     ph_net_client_def def;
     ph_net_client_state state;
-    ph_token token;    // all zero when the state is 0 or below
-    int address;       // which of the token's we talk to
+    ph_token token; // all zero when the state is 0 or below
+    int address;    // which of the token's we talk to
+    uint64_t
+        turn_us; // for an address that does not answer before the next is tried; 0: the timeout
     ph_address server; // the same, kept for the curious
     uint64_t now_us;
     uint64_t start_us;    // of connecting; the token's age counts from here
@@ -41,6 +49,10 @@ struct ph_net_client {
     uint64_t sequence; // of our next packet; never starts again, a token may be used again
     ph_netcode_replay replay;
     uint8_t challenge[PH_CHALLENGE_DATA_SIZE]; // goes back as it came
+    ph_net_denial denial;                      // the newest reason of any server since the connect
+    bool is_denied;                            // the present server has given one
+    uint64_t denied_us;                        // when that was
+    int denied_requests;                       // since then
     int index;
     int max_clients;
     ph_net_client_stats stats;
@@ -114,6 +126,7 @@ static void send_request(ph_net_client* client)
     at = ph_put_u64(at, token->expire_s);
     at = ph_put_bytes(at, token->secrets.nonce, PH_TOKEN_NONCE_SIZE);
     ph_put_bytes(at, token->sealed, PH_TOKEN_PRIVATE_SIZE);
+    client->denied_requests += client->is_denied ? 1 : 0;
     hand_over(client, datagram, sizeof datagram);
 }
 
@@ -156,6 +169,7 @@ static void turn_to(ph_net_client* client, int address)
     client->state = PH_NET_CLIENT_SENDING_REQUEST;
     client->received_us = client->now_us;
     client->replay = (ph_netcode_replay){0};
+    client->is_denied = false;
     send_request(client);
 }
 
@@ -171,13 +185,21 @@ static void give_up_server(ph_net_client* client, ph_net_client_state state)
 
 void ph_net_client_connect(ph_net_client* client, const void* token, size_t size, uint64_t now_us)
 {
+    ph_net_client_connect_in_turns(client, token, size, now_us, 0);
+}
+
+void ph_net_client_connect_in_turns(ph_net_client* client, const void* token, size_t size,
+                                    uint64_t now_us, int turn_ms)
+{
     ph_net_client_disconnect(client);
+    client->turn_us = turn_ms > 0 ? (uint64_t)turn_ms * 1000 : 0;
+    client->denial = PH_NET_DENIAL_NONE;
     client->now_us = now_us;
     client->start_us = now_us;
     const ph_token_fault fault = ph_token_read(token, size, &client->token);
     if (fault != PH_TOKEN_GOOD) {
-        const ph_check call =
-            ph_check_begin(client->def.on_error, client->def.on_error_context, __func__);
+        const ph_check call = ph_check_begin(client->def.on_error, client->def.on_error_context,
+                                             "ph_net_client_connect");
         (void)ph_fail(&call, PH_ERROR_ARGUMENT, "token", "is of no use: %s",
                       ph_token_fault_text(fault));
         end(client, PH_NET_CLIENT_INVALID_TOKEN);
@@ -211,6 +233,29 @@ static bool has_timed_out(const ph_net_client* client)
     return timeout_s >= 0 && client->now_us - client->received_us >= (uint64_t)timeout_s * 1000000;
 }
 
+// Another address has its turn; all of them together get the time of one.
+static bool is_turn_over(const ph_net_client* client)
+{
+    return client->turn_us > 0 && client->token.address_count > 1 && !client->is_denied &&
+           client->now_us - client->received_us >= client->turn_us;
+}
+
+static bool have_all_timed_out(const ph_net_client* client)
+{
+    const int32_t timeout_s = client->token.timeout_s;
+    return client->turn_us > 0 && timeout_s >= 0 &&
+           client->now_us - client->start_us >= (uint64_t)timeout_s * 1000000;
+}
+
+// The server goes on to say no, and sends no challenge.
+static bool is_denial_believed(const ph_net_client* client)
+{
+    const uint64_t believe_us =
+        client->denial == PH_NET_DENIAL_CLIENT_CONNECTED ? BELIEVE_CONNECTED_US : BELIEVE_US;
+    return client->is_denied && client->denied_requests >= BELIEVE_REQUESTS &&
+           client->now_us - client->denied_us >= believe_us;
+}
+
 static bool is_due(const ph_net_client* client, uint64_t interval_us)
 {
     return client->now_us - client->sent_us >= interval_us;
@@ -221,6 +266,12 @@ static void tick_connecting(ph_net_client* client)
     const bool is_requesting = client->state == PH_NET_CLIENT_SENDING_REQUEST;
     if (has_expired(client)) {
         end(client, PH_NET_CLIENT_TOKEN_EXPIRED);
+    } else if (is_requesting && is_denial_believed(client)) {
+        give_up_server(client, PH_NET_CLIENT_DENIED);
+    } else if (is_requesting && have_all_timed_out(client)) {
+        end(client, PH_NET_CLIENT_REQUEST_TIMED_OUT);
+    } else if (is_requesting && is_turn_over(client)) {
+        turn_to(client, (client->address + 1) % client->token.address_count);
     } else if (has_timed_out(client)) {
         give_up_server(client, is_requesting ? PH_NET_CLIENT_REQUEST_TIMED_OUT
                                              : PH_NET_CLIENT_RESPONSE_TIMED_OUT);
@@ -257,11 +308,43 @@ void ph_net_client_tick(ph_net_client* client, uint64_t now_us)
 
 // ---- receiving. Each returns whether the packet was of use.
 
+// A reason why not. It may be an answer to another sender, who has recorded our request and lets us have what the
+// server said to that: so we go on asking for a while, and a challenge counts for more. Once there is a challenge,
+// only the standard's own denial counts.
+static bool take_reason(ph_net_client* client, uint8_t reason)
+{
+    if (client->state != PH_NET_CLIENT_SENDING_REQUEST) {
+        return false;
+    }
+    if (!client->is_denied) {
+        client->is_denied = true;
+        client->denied_us = client->now_us;
+        client->denied_requests = 0;
+    }
+    const bool is_known = reason > PH_NET_DENIAL_FULL && reason < PH_NET_DENIAL_OTHER;
+    client->denial = is_known ? (ph_net_denial)reason : PH_NET_DENIAL_OTHER;
+    return true;
+}
+
+static bool take_denied(ph_net_client* client, const ph_netcode_opened* packet)
+{
+    if (client->state == PH_NET_CLIENT_CONNECTED) {
+        return false;
+    }
+    if (packet->data_size > 0) {
+        return take_reason(client, packet->data[0]);
+    }
+    client->denial = PH_NET_DENIAL_FULL;
+    give_up_server(client, PH_NET_CLIENT_DENIED);
+    return true;
+}
+
 static bool take_challenge(ph_net_client* client, const ph_netcode_opened* packet)
 {
     if (client->state != PH_NET_CLIENT_SENDING_REQUEST) {
         return false;
     }
+    client->denial = PH_NET_DENIAL_NONE;
     memcpy(client->challenge, packet->data, sizeof client->challenge);
     client->state = PH_NET_CLIENT_SENDING_RESPONSE;
     send_packet(client, PH_NETCODE_RESPONSE, client->challenge, sizeof client->challenge);
@@ -305,11 +388,7 @@ static bool take(ph_net_client* client, const ph_netcode_opened* packet, ph_net_
 {
     switch (packet->type) {
     case PH_NETCODE_DENIED:
-        if (client->state == PH_NET_CLIENT_CONNECTED) {
-            return false;
-        }
-        give_up_server(client, PH_NET_CLIENT_DENIED);
-        return true;
+        return take_denied(client, packet);
     case PH_NETCODE_CHALLENGE:
         return take_challenge(client, packet);
     case PH_NETCODE_KEEP_ALIVE:
@@ -358,7 +437,9 @@ static ph_net_refusal receive(ph_net_client* client, const ph_address* from, voi
     if (!take(client, &packet, payload)) {
         return PH_NET_REFUSAL_STATE;
     }
-    client->received_us = client->now_us;
+    if (packet.type != PH_NETCODE_DENIED) {
+        client->received_us = client->now_us; // a denial puts no timeout off
+    }
     return PH_NET_REFUSAL_NONE;
 }
 
@@ -390,6 +471,11 @@ int ph_net_client_index(const ph_net_client* client)
 int ph_net_client_max_clients(const ph_net_client* client)
 {
     return client->max_clients;
+}
+
+ph_net_denial ph_net_client_denial(const ph_net_client* client)
+{
+    return client->denial;
 }
 
 ph_address ph_net_client_server(const ph_net_client* client)

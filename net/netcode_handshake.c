@@ -7,7 +7,7 @@
 //
 //   client                     server
 //   request (1078)  ─────────▶ token opens? remember its keys
-//                   ◀───────── challenge (333)
+//                   ◀───────── challenge (333), or denied (25; 26 with a reason)
 //   response (≥ 326) ────────▶ our own challenge back? take a slot
 //                   ◀───────── keep-alive (26): index, number of clients
 
@@ -18,7 +18,8 @@
 
 enum {
     CREDIT_PER_REQUEST = 1000000,
-    EXPIRE_AT = 1 + PH_NETCODE_VERSION_SIZE + 8,
+    PROTOCOL_AT = 1 + PH_NETCODE_VERSION_SIZE,
+    EXPIRE_AT = PROTOCOL_AT + 8,
     NONCE_AT = EXPIRE_AT + 8,
     PRIVATE_AT = NONCE_AT + PH_TOKEN_NONCE_SIZE,
     TAG_AT = PH_NETCODE_REQUEST_SIZE - PH_NETCODE_TAG_SIZE,
@@ -28,18 +29,24 @@ _Static_assert(PRIVATE_AT + PH_TOKEN_PRIVATE_SIZE == PH_NETCODE_REQUEST_SIZE, "t
 
 // Denied and challenge: with the keys of a connection that is none yet. Their sequence numbers come
 // from the upper half, where no connection gets to, so they repeat none of a connection.
-static void answer(ph_net_server* server, const ph_address* to, ph_netcode_type type,
-                   const uint8_t* key, const void* data, size_t size)
+static void answer_with(ph_net_server* server, const ph_address* to, ph_netcode_type type,
+                        const ph_netcode_lock* lock, const void* data, size_t size)
 {
     uint8_t datagram[PH_NETCODE_DATAGRAM_MAX];
-    const ph_netcode_lock lock = {.protocol_id = server->def.protocol_id, .key = key};
     const size_t datagram_size =
-        ph_netcode_seal(&lock, type, server->global_sequence++, data, size, datagram);
+        ph_netcode_seal(lock, type, server->global_sequence++, data, size, datagram);
     ++server->stats.sent_datagrams;
     server->stats.sent_bytes += datagram_size;
     if (server->def.sink.send != NULL) {
         server->def.sink.send(server->def.sink.context, to, datagram, datagram_size);
     }
+}
+
+static void answer(ph_net_server* server, const ph_address* to, ph_netcode_type type,
+                   const uint8_t* key, const void* data, size_t size)
+{
+    const ph_netcode_lock lock = {.protocol_id = server->def.protocol_id, .key = key};
+    answer_with(server, to, type, &lock, data, size);
 }
 
 // ---- request
@@ -54,7 +61,7 @@ static ph_net_refusal test_in_clear(const ph_net_server* server, const uint8_t* 
     if (!ph_is_version(bytes + 1)) {
         return PH_NET_REFUSAL_VERSION;
     }
-    if (ph_number_at(bytes + 1 + PH_NETCODE_VERSION_SIZE, 8) != server->def.protocol_id) {
+    if (ph_number_at(bytes + PROTOCOL_AT, 8) != server->def.protocol_id) {
         return PH_NET_REFUSAL_PROTOCOL;
     }
     if (ph_number_at(bytes + EXPIRE_AT, 8) <= server->unix_s) {
@@ -63,7 +70,7 @@ static ph_net_refusal test_in_clear(const ph_net_server* server, const uint8_t* 
     return PH_NET_REFUSAL_NONE;
 }
 
-// Of this server among the addresses of a token, or -1.
+// Of this server among the addresses of a token, or -1. A client that develops may know it by any name.
 static int place_in(const ph_token_private* token, const ph_net_server* server)
 {
     for (int i = 0; i < token->address_count; ++i) {
@@ -73,7 +80,7 @@ static int place_in(const ph_token_private* token, const ph_net_server* server)
             }
         }
     }
-    return -1;
+    return server->def.is_insecure_dev ? 0 : -1;
 }
 
 // A request whose token opened.
@@ -142,7 +149,48 @@ static void remember(ph_net_server* server, const request* now)
     memcpy(pending->server_to_client_key, token->server_to_client_key, PH_NETCODE_KEY_SIZE);
 }
 
-// A token that opened.
+// ---- reasons
+
+// What a client is told of a refusal; NONE: nothing.
+static ph_net_denial denial_of(ph_net_refusal refusal)
+{
+    switch (refusal) {
+    case PH_NET_REFUSAL_CLIENT_CONNECTED:
+        return PH_NET_DENIAL_CLIENT_CONNECTED;
+    case PH_NET_REFUSAL_TOKEN_USED:
+        return PH_NET_DENIAL_TOKEN_USED;
+    case PH_NET_REFUSAL_TOKEN_OLD:
+        return PH_NET_DENIAL_TOKEN_OLD;
+    case PH_NET_REFUSAL_TOKEN_SERVER:
+        return PH_NET_DENIAL_TOKEN_SERVER;
+    case PH_NET_REFUSAL_EXPIRED:
+        return PH_NET_DENIAL_EXPIRED;
+    case PH_NET_REFUSAL_PROTOCOL:
+        return PH_NET_DENIAL_PROTOCOL;
+    default:
+        return PH_NET_DENIAL_NONE; // full has an answer of its own
+    }
+}
+
+// Of a request whose token opened, and which is refused. Never to an address that is connected: a request may be
+// recorded and played again, and its client is the one that does not need the answer.
+static void give_reason(ph_net_server* server, const request* now, uint64_t protocol_id,
+                        ph_net_refusal refusal)
+{
+    const uint8_t denial = (uint8_t)denial_of(refusal);
+    if (!server->def.gives_reasons || denial == PH_NET_DENIAL_NONE ||
+        ph_net_slots_find(&server->slots, now->from) >= 0) {
+        return;
+    }
+    const ph_netcode_lock lock = {
+        .protocol_id = protocol_id,
+        .key = now->token.server_to_client_key,
+    };
+    answer_with(server, now->from, PH_NETCODE_DENIED, &lock, &denial, 1);
+}
+
+// ---- a token that opened
+
 static ph_net_refusal admit(ph_net_server* server, request* now)
 {
     const ph_token_private* token = &now->token;
@@ -184,7 +232,7 @@ static ph_net_refusal admit(ph_net_server* server, request* now)
 static ph_net_refusal open_token(const ph_net_server* server, const uint8_t* bytes, request* now)
 {
     ph_token_seal seal = {
-        .protocol_id = server->def.protocol_id,
+        .protocol_id = ph_number_at(bytes + PROTOCOL_AT, 8),
         .expire_s = now->expire_s,
         .nonce = bytes + NONCE_AT,
         .key = server->def.private_key,
@@ -229,6 +277,23 @@ static ph_net_refusal test_known(ph_net_server* server, const ph_address* from, 
     return take_id_credit(server, used->id_rate) ? PH_NET_REFUSAL_NONE : PH_NET_REFUSAL_BUSY;
 }
 
+// A request that is refused without being opened. Whether its token is genuine is not known then; to tell its client
+// why, some are opened all the same, from a credit of their own: no flood of them takes anything from others.
+static void explain_unopened(ph_net_server* server, const ph_address* from, const uint8_t* bytes,
+                             ph_net_refusal refusal)
+{
+    if (!server->def.gives_reasons || denial_of(refusal) == PH_NET_DENIAL_NONE ||
+        server->reason_credit < CREDIT_PER_REQUEST) {
+        return;
+    }
+    server->reason_credit -= CREDIT_PER_REQUEST;
+    request now = {.from = from, .expire_s = ph_number_at(bytes + EXPIRE_AT, 8)};
+    if (open_token(server, bytes, &now) == PH_NET_REFUSAL_NONE) {
+        give_reason(server, &now, ph_number_at(bytes + PROTOCOL_AT, 8), refusal);
+    }
+    sodium_memzero(&now, sizeof now);
+}
+
 ph_net_refusal ph_handshake_request(ph_net_server* server, const ph_address* from,
                                     const uint8_t* bytes, size_t size)
 {
@@ -237,6 +302,7 @@ ph_net_refusal ph_handshake_request(ph_net_server* server, const ph_address* fro
         refusal = test_known(server, from, bytes + TAG_AT);
     }
     if (refusal != PH_NET_REFUSAL_NONE) {
+        explain_unopened(server, from, bytes, refusal);
         return refusal;
     }
     if (server->request_credit < CREDIT_PER_REQUEST) {
@@ -252,6 +318,7 @@ ph_net_refusal ph_handshake_request(ph_net_server* server, const ph_address* fro
     refusal = open_token(server, bytes, &now);
     if (refusal == PH_NET_REFUSAL_NONE) {
         refusal = admit(server, &now);
+        give_reason(server, &now, server->def.protocol_id, refusal);
     }
     sodium_memzero(&now, sizeof now);
     return refusal;
@@ -270,6 +337,7 @@ static int take_slot(ph_net_server* server, const ph_pending* pending, ph_used_t
     ph_net_slot* slot = &server->slots.slots[client];
     slot->timeout_s = pending->timeout_s;
     slot->received_us = server->now_us;
+    slot->connected_us = server->now_us;
     slot->place = pending->server_place;
     slot->packets = used->packets;
     memcpy(slot->tag, pending->tag, PH_NETCODE_TAG_SIZE);

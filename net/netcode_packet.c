@@ -43,6 +43,16 @@ const char* ph_net_refusal_name(ph_net_refusal refusal)
     return (unsigned)refusal < PH_NET_REFUSAL_COUNT ? names[refusal] : "unknown";
 }
 
+const char* ph_net_denial_name(ph_net_denial denial)
+{
+    static const char* const names[PH_NET_DENIAL_COUNT] = {
+#define NAME(name, text) text,
+        PH_NET_DENIALS(NAME)
+#undef NAME
+    };
+    return (unsigned)denial < PH_NET_DENIAL_COUNT ? names[denial] : "unknown";
+}
+
 // ---- replays
 
 static uint64_t* word_of(ph_netcode_replay* replay, uint64_t sequence)
@@ -155,6 +165,7 @@ static bool is_data_size(ph_netcode_type type, size_t size)
 {
     switch (type) {
     case PH_NETCODE_DENIED:
+        return size <= 1; // our servers may give a reason
     case PH_NETCODE_DISCONNECT:
         return size == 0;
     case PH_NETCODE_CHALLENGE:

@@ -10,6 +10,7 @@
 #include "base/allocator.h"
 #include "base/check.h"
 #include "net/net_tools.h"
+#include "net/netcode_insecure.h"
 #include "net/netcode_packet.h"
 #include "net/wall_clock.h"
 
@@ -54,6 +55,18 @@ static void fill_in(ph_net_server_def* def)
     }
 }
 
+static void check_keys(ph_check* check, const ph_net_server_def* def)
+{
+    ph_insecure_check_key(check, "ph_net_server_def.private_key", def->private_key,
+                          def->is_insecure_dev);
+    if (def->has_second_key) {
+        ph_insecure_check_key(check, "ph_net_server_def.second_key", def->second_key, false);
+    }
+    for (int i = 0; def->is_insecure_dev && i < def->address_count && check->result == PH_OK; ++i) {
+        ph_insecure_check_address(check, "ph_net_server_def.addresses", &def->addresses[i]);
+    }
+}
+
 static void check_def(ph_check* check, const ph_net_server_def* def)
 {
     ph_check_range(check, "ph_net_server_def.client_capacity", def->client_capacity, 1,
@@ -77,6 +90,7 @@ static void check_def(ph_check* check, const ph_net_server_def* def)
         ph_check_range(check, "ph_net_server_def.addresses.kind", def->addresses[i].kind,
                        PH_ADDRESS_IPV4, PH_ADDRESS_IPV6);
     }
+    check_keys(check, def);
 }
 
 static void fill_random(const ph_net_server* server, void* bytes, size_t size)
@@ -169,6 +183,10 @@ void ph_net_server_set_keys(ph_net_server* server, const uint8_t private_key[PH_
 {
     uint8_t former[2][PH_NETCODE_KEY_SIZE];
     ph_net_server_def* def = &server->def;
+    const ph_check call = ph_check_begin(def->on_error, def->on_error_context, __func__);
+    if (!ph_insecure_may_change(&call, def->is_insecure_dev, private_key, second_key)) {
+        return;
+    }
     memcpy(former[0], def->private_key, PH_NETCODE_KEY_SIZE);
     memcpy(former[1], def->second_key, PH_NETCODE_KEY_SIZE);
     memcpy(def->private_key, private_key, PH_NETCODE_KEY_SIZE);
@@ -199,6 +217,15 @@ void ph_net_server_destroy(ph_net_server* server)
 
 // ---- time
 
+static void fill_credit(uint64_t* credit, uint64_t rate, uint64_t elapsed_us)
+{
+    const uint64_t limit = rate * 1000000; // a second's worth
+    *credit = elapsed_us >= 1000000 ? limit : *credit + elapsed_us * rate;
+    if (*credit > limit) {
+        *credit = limit;
+    }
+}
+
 void ph_net_server_advance(ph_net_server* server, uint64_t now_us, uint64_t unix_s)
 {
     if (unix_s > server->unix_s) {
@@ -207,14 +234,9 @@ void ph_net_server_advance(ph_net_server* server, uint64_t now_us, uint64_t unix
     if (now_us <= server->now_us) {
         return;
     }
-    const uint64_t rate = (uint64_t)server->def.requests_per_second;
-    const uint64_t limit = rate * 1000000; // a second's worth
     const uint64_t elapsed_us = now_us - server->now_us;
-    server->request_credit =
-        elapsed_us >= 1000000 ? limit : server->request_credit + elapsed_us * rate;
-    if (server->request_credit > limit) {
-        server->request_credit = limit;
-    }
+    fill_credit(&server->request_credit, (uint64_t)server->def.requests_per_second, elapsed_us);
+    fill_credit(&server->reason_credit, PH_NET_REASONS_PER_SECOND, elapsed_us);
     server->now_us = now_us;
 }
 
@@ -233,6 +255,7 @@ void ph_net_server_start(ph_net_server* server, uint64_t now_us, uint64_t unix_s
     fill_random(server, server->challenge_key, sizeof server->challenge_key);
     server->challenge_sequence = 0;
     server->request_credit = (uint64_t)server->def.requests_per_second * 1000000;
+    server->reason_credit = (uint64_t)PH_NET_REASONS_PER_SECOND * 1000000;
     for (int i = 0; i < PH_NET_ID_RATES; ++i) {
         server->id_rates[i] = (ph_net_id_rate){
             .filled_us = now_us,

@@ -18,6 +18,10 @@
 // How often known tokens of a client id are opened; ids share a rate by chance, 1 in 1024.
 enum { PH_NET_ID_RATES = 1024, PH_NET_ID_REQUESTS_PER_SECOND = 40 };
 
+// Requests that are refused without being opened, and yet opened to give their client a reason: at most so many a second,
+// of all clients together, beside the others.
+enum { PH_NET_REASONS_PER_SECOND = 50 };
+
 typedef struct ph_net_id_rate {
     uint64_t filled_us;
     uint32_t credit; // openings, in millionths
@@ -41,6 +45,7 @@ struct ph_net_server {
 
     // Requests that may still be opened, in millionths.
     uint64_t request_credit;
+    uint64_t reason_credit; // of those that are opened for a reason alone
     ph_net_id_rate id_rates[PH_NET_ID_RATES];
     uint64_t id_seed; // of the choice among them
 

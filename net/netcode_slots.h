@@ -65,7 +65,8 @@ typedef struct ph_net_slot {
     uint64_t payloads_received;
     ph_netcode_replay replay;
     uint8_t tag[PH_NETCODE_TAG_SIZE]; // of the token
-    uint64_t to_end_of_lines[2];
+    uint64_t connected_us;
+    uint64_t to_end_of_line2;
 } ph_net_slot;
 
 // Of the packet that follows so many others; for n from PH_NET_PACKETS_MAX on there is none.

@@ -9,14 +9,18 @@
 
 #include "base/check.h"
 #include "net/netcode_bytes.h"
+#include "net/netcode_insecure.h"
 #include "net/netcode_private.h"
 #include "net/net_tools.h"
 #include "net/wall_clock.h"
 #include "net/netcode_packet.h"
 
 #include <sodium.h>
+#include <string.h>
 
 #define COOKIE UINT32_C(0x544F4B31)
+// The year 5138; in milliseconds, 1973.
+#define CREATE_S_END UINT64_C(100000000000)
 
 _Static_assert(PH_NETCODE_VERSION_SIZE + 3 * 8 + PH_TOKEN_NONCE_SIZE + PH_TOKEN_PRIVATE_SIZE + 4 +
                        4 + PH_TOKEN_ADDRESSES_MAX * PH_NETCODE_IPV6_SIZE +
@@ -45,6 +49,8 @@ static ph_result check_def(const ph_token_def* def)
     ph_check_that(&check, def->create_s <= UINT64_MAX - def->lifetime_s, "ph_token_def.create_s",
                   "so late that the end of the token is after the end of time",
                   "a time in Unix seconds");
+    ph_insecure_check_key(&check, "ph_token_def.private_key", def->private_key,
+                          def->is_insecure_dev);
     return check.result;
 }
 
@@ -112,8 +118,30 @@ ph_result ph_token_write_with(const ph_token_def* def, const ph_token_secrets* s
     return write_token(def, secrets, false, token);
 }
 
+// What a backend gets wrong about time, and learns by tokens that no server takes, or takes for ever. Those of tests and
+// other makers may have any time.
+static ph_result check_time(const ph_token_def* def)
+{
+    ph_check check = ph_check_begin(def->on_error, def->on_error_context, "ph_token_write");
+    if (def->cookie != COOKIE) {
+        return PH_OK; // said below
+    }
+    ph_check_that(&check, def->create_s != 0, "ph_token_def.create_s", "0, so that it has expired",
+                  "the time now, in Unix seconds, as time(NULL) gives it");
+    ph_check_that(&check, def->create_s < CREATE_S_END, "ph_token_def.create_s",
+                  "a time in thousands of years, maybe in milliseconds",
+                  "the time now, in Unix seconds, as time(NULL) gives it");
+    ph_check_that(&check, def->lifetime_s != 0, "ph_token_def.lifetime_s",
+                  "0, so that it expires at once", "1 or more seconds");
+    return check.result;
+}
+
 ph_result ph_token_write(const ph_token_def* def, uint8_t token[PH_TOKEN_SIZE])
 {
+    if (check_time(def) != PH_OK) {
+        memset(token, 0, PH_TOKEN_SIZE);
+        return PH_ERROR_ARGUMENT;
+    }
     ph_netcode_start();
     ph_token_secrets secrets;
     randombytes_buf(&secrets, sizeof secrets);
@@ -164,6 +192,29 @@ ph_token_fault ph_token_read(const void* bytes, size_t size, ph_token* token)
     return fault;
 }
 
+static int digit_of(char letter)
+{
+    static const char DIGITS[] = "0123456789abcdef0123456789ABCDEF";
+    const char* found = letter != '\0' ? strchr(DIGITS, letter) : NULL;
+    return found != NULL ? (int)(found - DIGITS) % 16 : -1;
+}
+
+ph_result ph_key_parse(const char* text, uint8_t key[PH_NETCODE_KEY_SIZE])
+{
+    const size_t digits = 2 * PH_NETCODE_KEY_SIZE;
+    bool is_key = text != NULL;
+    for (size_t i = 0; i < digits && is_key; ++i) {
+        const int digit = digit_of(text[i]);
+        is_key = digit >= 0;
+        key[i / 2] = (uint8_t)(i % 2 == 0 ? digit * 16 : key[i / 2] + digit);
+    }
+    if (!is_key || text[digits + strspn(text + digits, " \r\n")] != '\0') {
+        memset(key, 0, PH_NETCODE_KEY_SIZE);
+        return PH_ERROR_TEXT;
+    }
+    return PH_OK;
+}
+
 void ph_token_wipe(ph_token* token)
 {
     sodium_memzero(token, sizeof *token);
@@ -173,8 +224,8 @@ const char* ph_token_fault_text(ph_token_fault fault)
 {
     static const char* const texts[PH_TOKEN_FAULT_COUNT] = {
         [PH_TOKEN_GOOD] = "good",
-        [PH_TOKEN_FAULT_SIZE] = "not 2048 bytes",
-        [PH_TOKEN_FAULT_VERSION] = "of another version than netcode 1.02",
+        [PH_TOKEN_FAULT_SIZE] = "a token has 2,048 bytes, no more and no less",
+        [PH_TOKEN_FAULT_VERSION] = "it is no token of netcode 1.02",
         [PH_TOKEN_FAULT_TIME] = "made later than it expires",
         [PH_TOKEN_FAULT_ADDRESS_COUNT] = "not 1 to 32 addresses",
         [PH_TOKEN_FAULT_ADDRESS_KIND] = "an address that is neither IPv4 nor IPv6",

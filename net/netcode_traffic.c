@@ -160,6 +160,9 @@ static ph_net_refusal receive_from_stranger(ph_net_server* server, const ph_addr
     if (!server->is_running) {
         return PH_NET_REFUSAL_STOPPED;
     }
+    if (server->def.is_insecure_dev && !ph_address_is_private(from)) {
+        return PH_NET_REFUSAL_NOT_PRIVATE;
+    }
     if (size > 0 && bytes[0] == PH_NETCODE_REQUEST) {
         return ph_handshake_request(server, from, bytes, size);
     }

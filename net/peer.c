@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// A client from its connect to its end, and its tick: once per frame, some microseconds and what its view costs.
+// Opening, the tick and events: once per frame, some microseconds and what the view costs.
 
 #include "net/peer_state.h"
 
@@ -21,16 +21,10 @@ enum {
     INPUTS_MAX = 1000,
     RESEND_US = 100000, // of input that the server is not known to have
     SECOND_US = 1000000,
-    SOCKET_BYTES = 1 << 18,
     BATCHES_MAX = 16, // of datagrams in one tick: a flood does not stop the game
 };
 
 // ---- time and transport
-
-static uint64_t now_of(const ph_peer* peer)
-{
-    return peer->seam.now_us != NULL ? peer->seam.now_us(peer->seam.context) : ph_socket_now_us();
-}
 
 static int receive_datagrams(ph_peer* peer, ph_datagram datagrams[PH_SOCKET_BATCH_MAX])
 {
@@ -76,7 +70,10 @@ static void send_datagram(void* context, const ph_address* to, const void* bytes
 
 ph_peer_def ph_peer_def_default(void)
 {
-    return (ph_peer_def){.slot_max = SLOTS_MAX, .inputs_per_second = 30, .cookie = COOKIE};
+    return (ph_peer_def){.slot_max = SLOTS_MAX,
+                         .inputs_per_second = 30,
+                         .block_size_max = 64 << 20,
+                         .cookie = COOKIE};
 }
 
 ph_result ph_peer_open(const ph_peer_def* def, ph_peer** peer)
@@ -89,6 +86,7 @@ ph_result ph_peer_open(const ph_peer_def* def, ph_peer** peer)
     ph_check_range(&check, "ph_peer_def.interpolation_delay_ms", def->interpolation_delay_ms, 0,
                    DELAY_MAX_MS);
     ph_check_range(&check, "ph_peer_def.inputs_per_second", def->inputs_per_second, 1, INPUTS_MAX);
+    ph_check_range(&check, "ph_peer_def.block_size_max", def->block_size_max, 0, PH_BLOCK_SIZE_MAX);
     ph_check_range(&check, "ph_peer_def.local_address.kind", def->local_address.kind,
                    PH_ADDRESS_NONE, PH_ADDRESS_IPV6);
     if (check.result != PH_OK) {
@@ -111,184 +109,17 @@ ph_result ph_peer_open(const ph_peer_def* def, ph_peer** peer)
     return PH_OK;
 }
 
-static void close_connection(ph_peer* peer)
-{
-    ph_net_client_disconnect(peer->net);
-    ph_peer_admission_reset(peer);
-    ph_client_destroy(peer->view);
-    ph_messages_destroy(peer->messages);
-    ph_socket_close(peer->socket);
-    peer->view = NULL;
-    peer->messages = NULL;
-    peer->socket = NULL;
-    peer->is_connected_due = false; // events of the connection that was
-    peer->is_end_due = false;
-    peer->is_unsent_due = false;
-    peer->state = PH_PEER_STATE_IDLE;
-}
-
 void ph_peer_close(ph_peer* peer)
 {
     if (peer == NULL) {
         return;
     }
     if (peer->net != NULL) {
-        close_connection(peer);
+        ph_peer_reset(peer);
     }
     ph_net_client_destroy(peer->net);
     const ph_allocator allocator = peer->def.allocator;
     ph_release(&allocator, peer, sizeof *peer);
-}
-
-// ---- connecting
-
-static bool has_kind(const ph_token* token, ph_address_kind kind)
-{
-    for (int i = 0; i < token->address_count; ++i) {
-        if (token->addresses[i].kind == kind) {
-            return true;
-        }
-    }
-    return false;
-}
-
-// One socket for all servers of the token: that of IPv6 also reaches those of IPv4.
-static ph_result open_socket(ph_peer* peer, const ph_token* token)
-{
-    const uint8_t any[16] = {0};
-    const bool needs_ipv6 = has_kind(token, PH_ADDRESS_IPV6);
-    ph_socket_def def = ph_socket_def_default();
-    def.receive_buffer_bytes = SOCKET_BYTES;
-    def.send_buffer_bytes = SOCKET_BYTES;
-    def.allocator = peer->def.allocator;
-    if (peer->def.local_address.kind != PH_ADDRESS_NONE) {
-        def.local_address = peer->def.local_address;
-    } else {
-        def.local_address =
-            needs_ipv6 ? ph_address_make_ipv6(any, 0) : ph_address_make_ipv4(any, 0);
-    }
-    // A machine without IPv6 still reaches what it can.
-    if (needs_ipv6 && peer->def.local_address.kind == PH_ADDRESS_NONE &&
-        has_kind(token, PH_ADDRESS_IPV4) && ph_socket_open(&def, &peer->socket) != PH_OK) {
-        def.local_address = ph_address_make_ipv4(any, 0);
-    }
-    if (peer->socket != NULL) {
-        return PH_OK;
-    }
-    def.on_error = peer->def.on_error;
-    def.on_error_context = peer->def.on_error_context;
-    return ph_socket_open(&def, &peer->socket);
-}
-
-static ph_result open_connection(ph_peer* peer, const ph_token* token)
-{
-    ph_messages_def messages = ph_messages_def_default();
-    messages.bits_per_second = 0; // what the server takes is enough of a limit
-    messages.allocator = peer->def.allocator;
-    messages.on_error = peer->def.on_error;
-    messages.on_error_context = peer->def.on_error_context;
-    const ph_result result = peer->seam.receive != NULL ? PH_OK : open_socket(peer, token);
-    return result == PH_OK ? ph_messages_create(&messages, &peer->messages) : result;
-}
-
-static void begin_connection(ph_peer* peer, const ph_token* token)
-{
-    peer->now_us = now_of(peer);
-    peer->spoke_us = peer->now_us;
-    peer->timeout_us = token->timeout_s >= 0 ? (uint64_t)token->timeout_s * SECOND_US : UINT64_MAX;
-    peer->header_bytes =
-        token->addresses[0].kind == PH_ADDRESS_IPV6 ? PH_WIRE_HEADERS_IPV6 : PH_WIRE_HEADERS_IPV4;
-    peer->sent_us = 0;
-    peer->input_number = 0;
-    peer->is_answer_due = false;
-    peer->has_new_input = false;
-    peer->refused_payloads = 0;
-    peer->unsent = 0;
-    peer->unsent_us = 0;
-    peer->net_start = ph_net_client_get_stats(peer->net);
-    peer->rate_start = peer->net_start;
-    peer->rate_us = peer->now_us;
-    peer->received_kbps = 0.0;
-    peer->sent_kbps = 0.0;
-    peer->state = PH_PEER_STATE_CONNECTING;
-}
-
-ph_result ph_peer_connect(ph_peer* peer, const void* token, size_t size)
-{
-    close_connection(peer);
-    const ph_check call = ph_check_begin(peer->def.on_error, peer->def.on_error_context, __func__);
-    ph_token read;
-    const ph_token_fault fault = ph_token_read(token, size, &read);
-    if (fault != PH_TOKEN_GOOD) {
-        return ph_fail(&call, PH_ERROR_ARGUMENT, "token", "is of no use: %s",
-                       ph_token_fault_text(fault));
-    }
-    const ph_result result = open_connection(peer, &read);
-    if (result == PH_OK) {
-        begin_connection(peer, &read);
-        ph_net_client_connect(peer->net, token, size, peer->now_us);
-    } else {
-        close_connection(peer);
-    }
-    ph_token_wipe(&read);
-    return result == PH_ERROR_MEMORY ? ph_fail_memory(&call) : result;
-}
-
-// ---- the end
-
-void ph_peer_end(ph_peer* peer, const ph_peer_event* event, const char* text)
-{
-    if (peer->state == PH_PEER_STATE_IDLE) {
-        return;
-    }
-    peer->state = PH_PEER_STATE_IDLE;
-    peer->is_end_due = true;
-    peer->end = *event;
-    snprintf(peer->end_text, sizeof peer->end_text, "%s", text);
-}
-
-static void disconnect(ph_peer* peer, ph_net_client_state why, const char* text)
-{
-    ph_net_client_disconnect(peer->net);
-    ph_peer_end(peer, &(ph_peer_event){.kind = PH_PEER_DISCONNECTED, .end = why}, text);
-}
-
-void ph_peer_disconnect(ph_peer* peer)
-{
-    if (peer->state != PH_PEER_STATE_IDLE) {
-        disconnect(peer, PH_NET_CLIENT_DISCONNECTED, "this program has ended the connection");
-    }
-}
-
-// The secure connection has ended, or did not come about.
-static void explain_end(ph_peer* peer)
-{
-    const ph_net_client_state why = ph_net_client_get_state(peer->net);
-    const ph_address server = ph_net_client_server(peer->net);
-    char address[PH_ADDRESS_TEXT_MAX];
-    char text[PH_ERROR_TEXT_SIZE];
-    ph_address_print(&server, address);
-    switch (why) {
-    case PH_NET_CLIENT_TOKEN_EXPIRED:
-        snprintf(text, sizeof text, "the token has expired before %s let us in", address);
-        break;
-    case PH_NET_CLIENT_REQUEST_TIMED_OUT:
-    case PH_NET_CLIENT_RESPONSE_TIMED_OUT:
-        snprintf(text, sizeof text,
-                 "%s does not answer: no server is there, or it does not take this token", address);
-        break;
-    case PH_NET_CLIENT_DENIED:
-        snprintf(text, sizeof text, "%s is full", address);
-        break;
-    case PH_NET_CLIENT_TIMED_OUT:
-        snprintf(text, sizeof text, "nothing has come from %s for %d s", address,
-                 (int)(peer->timeout_us / SECOND_US));
-        break;
-    default:
-        snprintf(text, sizeof text, "%s has ended the connection", address);
-        break;
-    }
-    ph_peer_end(peer, &(ph_peer_event){.kind = PH_PEER_DISCONNECTED, .end = why}, text);
 }
 
 // ---- what comes
@@ -339,8 +170,10 @@ static void receive(ph_peer* peer)
         count = receive_datagrams(peer, datagrams);
         for (int i = 0; i < count && peer->state != PH_PEER_STATE_IDLE; ++i) {
             ph_net_payload payload;
-            ph_net_client_receive(peer->net, &datagrams[i].peer, datagrams[i].bytes,
-                                  datagrams[i].size, &payload);
+            if (ph_net_client_receive(peer->net, &datagrams[i].peer, datagrams[i].bytes,
+                                      datagrams[i].size, &payload) == PH_NET_REFUSAL_NONE) {
+                peer->heard_us = peer->now_us;
+            }
             if (payload.size > 0) {
                 take_payload(peer, &payload);
             }
@@ -365,7 +198,8 @@ static bool is_input_unknown(const ph_peer* peer)
 static bool is_answer_due(const ph_peer* peer)
 {
     const uint64_t silence_us = peer->now_us - peer->sent_us;
-    return peer->is_answer_due || peer->now_us >= ph_client_ack_due_us(peer->view) ||
+    return peer->is_answer_due || peer->has_unreliable ||
+           peer->now_us >= ph_client_ack_due_us(peer->view) ||
            (peer->has_new_input &&
             silence_us >= SECOND_US / (uint64_t)peer->def.inputs_per_second) ||
            (is_input_unknown(peer) && silence_us >= RESEND_US);
@@ -387,6 +221,7 @@ static void answer(ph_peer* peer)
     ph_peer_say(peer, whole, ph_messages_pack(peer->messages, ack, size, whole));
     peer->is_answer_due = false;
     peer->has_new_input = false;
+    peer->has_unreliable = false;
 }
 
 // ---- a tick
@@ -404,7 +239,7 @@ static bool has_stalled(ph_peer* peer)
              "nothing was sent for %d s; after %d s without a packet the server has given the "
              "connection up",
              (int)(stall_us / SECOND_US), (int)(peer->timeout_us / SECOND_US));
-    disconnect(peer, PH_NET_CLIENT_TIMED_OUT, text);
+    ph_peer_give_up(peer, PH_NET_CLIENT_TIMED_OUT, text);
     return true;
 }
 
@@ -434,15 +269,19 @@ static void advance_states(ph_peer* peer)
 {
     const ph_net_client_state net = ph_net_client_get_state(peer->net);
     if (net <= PH_NET_CLIENT_DISCONNECTED) {
-        explain_end(peer);
+        ph_peer_explain_end(peer);
     } else if (net == PH_NET_CLIENT_CONNECTED && peer->state == PH_PEER_STATE_CONNECTING) {
+        const ph_address server = ph_net_client_server(peer->net);
+        peer->header_bytes =
+            server.kind == PH_ADDRESS_IPV6 ? PH_WIRE_HEADERS_IPV6 : PH_WIRE_HEADERS_IPV4;
+        peer->joining_us = peer->now_us;
         peer->state = PH_PEER_STATE_JOINING;
     }
 }
 
 void ph_peer_tick(ph_peer* peer)
 {
-    const uint64_t now_us = now_of(peer);
+    const uint64_t now_us = ph_peer_now(peer);
     peer->now_us = now_us > peer->now_us ? now_us : peer->now_us;
     if (peer->state == PH_PEER_STATE_IDLE || has_stalled(peer)) {
         return;
@@ -459,6 +298,7 @@ void ph_peer_tick(ph_peer* peer)
     }
     if (peer->state == PH_PEER_STATE_JOINED) {
         answer(peer);
+        ph_peer_send_bulk(peer);
         ph_client_advance(peer->view, peer->now_us);
     }
     measure(peer);
@@ -516,13 +356,22 @@ bool ph_peer_next_event(ph_peer* peer, ph_peer_event* event)
         event->kind = PH_PEER_CONNECTED;
         return true;
     }
-    if (take_entity_event(peer, event) || take_message(peer, event)) {
+    if (take_entity_event(peer, event) || take_message(peer, event) ||
+        ph_peer_take_bulk_event(peer, event)) {
         return true;
     }
     if (peer->is_unsent_due) {
         peer->is_unsent_due = false;
         event->kind = PH_PEER_UNSENT;
         take_text(peer, event, peer->unsent_text);
+        return true;
+    }
+    if (peer->is_waiting_due) {
+        peer->is_waiting_due = false;
+        event->kind = PH_PEER_WAITING;
+        take_text(peer, event,
+                  "connected, but the server has not admitted this client for 5 s: it must call "
+                  "ph_host_admit() when it takes PH_NET_CONNECTED");
         return true;
     }
     if (peer->is_end_due) {
@@ -556,10 +405,38 @@ ph_entity_id ph_peer_find(const ph_peer* peer, uint64_t key)
     return peer->view != NULL ? ph_client_find(peer->view, key) : (ph_entity_id){0};
 }
 
+ph_entity_id ph_peer_own(const ph_peer* peer)
+{
+    return peer->view != NULL ? ph_client_entity_at(peer->view, 0) : (ph_entity_id){0};
+}
+
+ph_result ph_peer_get_struct(const ph_peer* peer, ph_entity_id entity, void* state)
+{
+    return peer->view != NULL ? ph_client_get_struct(peer->view, entity, state) : PH_ERROR_STALE;
+}
+
+ph_result ph_peer_fail_idle(const ph_peer* peer, const char* function)
+{
+    const ph_check call = ph_check_begin(peer->def.on_error, peer->def.on_error_context, function);
+    return ph_fail(&call, PH_ERROR_STALE, NULL,
+                   "there is no connection; ph_peer_connect() must come first, and the connection "
+                   "must not have ended");
+}
+
 ph_result ph_peer_send(ph_peer* peer, const void* bytes, size_t size)
 {
-    return peer->state != PH_PEER_STATE_IDLE ? ph_messages_send(peer->messages, bytes, size)
-                                             : PH_ERROR_STALE;
+    const ph_check call = ph_check_begin(peer->def.on_error, peer->def.on_error_context, __func__);
+    if (peer->state == PH_PEER_STATE_IDLE) {
+        return ph_peer_fail_idle(peer, __func__);
+    }
+    if (size < 1 || size > PH_MESSAGE_SIZE_MAX) {
+        char is[PH_COUNT_TEXT_SIZE];
+        char most[PH_COUNT_TEXT_SIZE];
+        return ph_fail(&call, PH_ERROR_ARGUMENT, "size",
+                       "is %s; it must be 1..%s bytes: send more as several messages or as a block",
+                       ph_count_text((int64_t)size, is), ph_count_text(PH_MESSAGE_SIZE_MAX, most));
+    }
+    return ph_messages_send(peer->messages, bytes, size);
 }
 
 uint32_t ph_peer_set_input(ph_peer* peer, const void* bytes, size_t size)
@@ -581,6 +458,9 @@ ph_peer_stats ph_peer_get_stats(const ph_peer* peer)
 {
     const ph_net_client_stats net = ph_net_client_get_stats(peer->net);
     ph_peer_stats stats = {
+        .silent_ms = peer->state != PH_PEER_STATE_IDLE
+                         ? (uint32_t)((peer->now_us - peer->heard_us) / 1000)
+                         : 0,
         .received_kbps = peer->received_kbps,
         .sent_kbps = peer->sent_kbps,
         .received_datagrams = net.received_datagrams - peer->net_start.received_datagrams,

@@ -20,6 +20,7 @@ enum {
     SCHEMA_TEXT_MAX = 1 << 16,
     SCHEMA_US = 10000000, // so long does a server tell its schema
     OLD_SERVER_US = 5000000,
+    WAITING_US = 5000000,
     REFUSALS = 3,
 };
 
@@ -252,6 +253,10 @@ void ph_peer_admission_tick(ph_peer* peer)
             ask(peer);
         }
         return;
+    }
+    if (!peer->has_waited && peer->early_us == 0 && peer->now_us - peer->joining_us >= WAITING_US) {
+        peer->has_waited = true;
+        peer->is_waiting_due = true;
     }
     if (peer->early_us != 0 && peer->now_us >= peer->early_us + OLD_SERVER_US) {
         refuse(

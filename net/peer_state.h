@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// What a peer consists of. peer.c opens, connects, ticks and hands out events; peer_admission.c finds out whether
-// client and server go together.
+// What a peer consists of. peer.c opens, ticks and hands out events; peer_connecting.c begins and ends connections;
+// peer_messages.c has blocks and unreliable messages; peer_admission.c finds out whether client and server go together.
 
 #ifndef PINHOLE_NET_PEER_STATE_H
 #define PINHOLE_NET_PEER_STATE_H
@@ -46,15 +46,21 @@ struct ph_peer {
     ph_net_client* net;
     ph_messages* messages;
     ph_client* view;
-    bool has_ground; // and a schema that uses it
+    bool has_ground;    // and a schema that uses it
+    bool is_by_address; // connected without a token
 
     uint64_t now_us;
     uint64_t spoke_us;   // when the system last took a datagram, or the connect
+    uint64_t heard_us;   // when the server's newest packet came, or the connect
     uint64_t timeout_us; // of the token; UINT64_MAX: never
-    int header_bytes;    // IP and UDP
+    uint64_t token_s;    // its lifetime
+    bool is_token_undated;
+    int header_bytes; // IP and UDP
 
     // The admission.
     ph_admission welcome; // kind 0: none has come
+    uint64_t joining_us;  // when the secure connection came about
+    bool has_waited;      // for so long that it was told
     uint64_t joined_us;   // when the last join was sent; 0: none was
     uint64_t early_us;    // when the first packet of the view came before the welcome; 0: none did
     ph_peer_schema schema;
@@ -66,11 +72,16 @@ struct ph_peer {
     uint32_t input_number;
     bool is_answer_due;
     bool has_new_input;
+    bool has_unreliable; // that was not sent yet
+    // What the game was last told of the block that comes, and of the one that goes.
+    ph_block_progress told[2];
+    uint64_t told_us[2];
 
     // Events that wait to be taken; the end comes behind all others.
     bool is_connected_due;
     bool is_end_due;
     bool is_unsent_due;
+    bool is_waiting_due;
     ph_peer_event end;
     char end_text[PH_ERROR_TEXT_SIZE];
     char unsent_text[PH_ERROR_TEXT_SIZE];
@@ -88,14 +99,40 @@ struct ph_peer {
     double sent_kbps;
 };
 
+static inline uint64_t ph_peer_now(const ph_peer* peer)
+{
+    return peer->seam.now_us != NULL ? peer->seam.now_us(peer->seam.context) : ph_socket_now_us();
+}
+
+// ---- connections
+
+// Ends a connection that there is, and forgets what was told of it.
+void ph_peer_reset(ph_peer* peer);
+
+// Tells the server, and ends.
+void ph_peer_give_up(ph_peer* peer, ph_net_client_state why, const char* text);
+
+// The secure connection has ended, or did not come about.
+void ph_peer_explain_end(ph_peer* peer);
+
 // Over: one event says why. Sends nothing.
 void ph_peer_end(ph_peer* peer, const ph_peer_event* event, const char* text);
+
+// A call that needs a connection, and there is none. @return PH_ERROR_STALE.
+ph_result ph_peer_fail_idle(const ph_peer* peer, const char* function);
 
 // Sends a payload, unless the connection has ended.
 void ph_peer_say(ph_peer* peer, const void* bytes, size_t size);
 
 // A packet of the view has come: to the view, or kept until there is one.
 void ph_peer_take_packet(ph_peer* peer, uint64_t now_us, const uint8_t* bytes, size_t size);
+
+// ---- blocks and unreliable messages, beside messages
+
+void ph_peer_reset_bulk(ph_peer* peer);
+// Once per tick, behind the answer.
+void ph_peer_send_bulk(ph_peer* peer);
+bool ph_peer_take_bulk_event(ph_peer* peer, ph_peer_event* event);
 
 // ---- the admission
 

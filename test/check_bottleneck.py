@@ -11,15 +11,15 @@ Needs root, iproute2, and a kernel that allows namespaces, veth and tbf; where o
 """
 
 import json
-import os
 import pathlib
 import re
-import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+
+import network_pair
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROGRAM = str(pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "build/pinhole").resolve())
@@ -32,59 +32,15 @@ SETTLED_S = 10  # the controller has found out by then what the link carries
 JUDGED_S = 5  # the last ones in which the machine let the server tick
 SOURCE = ["scene:wander", "--profile", "classic"]
 
-# Set once we have mounts of our own: `ip netns` mounts things that would outlive us.
-OWN_MOUNTS = "PINHOLE_BOTTLENECK_MOUNTS"
 
-SERVER, CLIENTS = (f"pinhole{os.getpid()}{end}" for end in "ab")
-
-
-class Missing(Exception):
-    pass
-
-
-def need(*command):
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode != 0:
-        raise Missing(f"`{' '.join(command)}`: {done.stderr.strip()}")
-
-
-def make_mounts():
-    """Starts this script once more, with mounts of its own that end with it."""
-    if os.geteuid() != 0:
-        raise Missing("not root")
-    for tool, package in (("ip", "iproute2"), ("tc", "iproute2"), ("unshare", "util-linux")):
-        if shutil.which(tool) is None:
-            raise Missing(f"there is no {tool} (package {package})")
-    if OWN_MOUNTS not in os.environ:
-        need("unshare", "--mount", "true")
-        os.execvpe("unshare", ["unshare", "--mount", sys.executable, *sys.argv], {**os.environ, OWN_MOUNTS: "1"})
-
-
-def make_network():
-    for name in (SERVER, CLIENTS):
-        need("ip", "netns", "add", name)
-    need("ip", "link", "add", "pinhole0", "netns", SERVER, "type", "veth", "peer", "name", "pinhole1", "netns", CLIENTS)
-    for name, device, address in ((SERVER, "pinhole0", "10.77.0.1/24"), (CLIENTS, "pinhole1", "10.77.0.2/24")):
-        need("ip", "-n", name, "addr", "add", address, "dev", device)
-        need("ip", "-n", name, "link", "set", device, "up")
-        need("ip", "-n", name, "link", "set", "lo", "up")
-        need("ip", "netns", "exec", name, "true")
-    need("tc", "-n", SERVER, "qdisc", "add", "dev", "pinhole0", "root", "tbf", "rate", f"{LINK_KBPS}kbit", "burst", "4000",
-         "latency", "400ms")
-
-
-def remove_network():
-    for name in (SERVER, CLIENTS):
-        subprocess.run(["ip", "netns", "del", name], capture_output=True)
-
-
-def play(folder, seconds):
+def play(pair, folder, seconds):
     """Returns (figures of the bots, log of the server)."""
     key, log = f"{folder}/key", pathlib.Path(folder) / "log"
     subprocess.run([PROGRAM, "token", "--make-key", key], check=True)
     with log.open("w") as out:
-        server = subprocess.Popen(["ip", "netns", "exec", SERVER, PROGRAM, "serve", *SOURCE, "--entities", "150", "--key", key,
-                                   "--kbps", str(BUDGET_KBPS), "--listen", "10.77.0.1:0"], stdout=out, stderr=out)
+        server = subprocess.Popen([*pair.at_server, PROGRAM, "serve", *SOURCE, "--entities", "150", "--key", key,
+                                   "--kbps", str(BUDGET_KBPS), "--listen", f"{network_pair.SERVER_ADDRESS}:0"],
+                                  stdout=out, stderr=out)
     try:
         address = None
         while address is None and server.poll() is None:
@@ -92,7 +48,7 @@ def play(folder, seconds):
             address = re.search(r"^listening on (\S+)$", log.read_text(), re.MULTILINE)
         if address is None:
             raise RuntimeError(log.read_text())
-        done = subprocess.run(["ip", "netns", "exec", CLIENTS, PROGRAM, "bots", "--source", *SOURCE, "--key", key, "--server",
+        done = subprocess.run([*pair.at_clients, PROGRAM, "bots", "--source", *SOURCE, "--key", key, "--server",
                                address[1], "--bots", str(BOTS), "--seconds", str(seconds), "--json"],
                               capture_output=True, text=True, timeout=seconds + 100)
         text = log.read_text()
@@ -134,18 +90,16 @@ def judge(figures, lines):
 def check():
     seconds = SECONDS
     while True:
-        try:
-            make_network()
-            with tempfile.TemporaryDirectory() as folder:
-                figures, log = play(folder, seconds)
-        finally:
-            remove_network()
+        with network_pair.Pair() as pair, tempfile.TemporaryDirectory() as folder:
+            network_pair.need("tc", "-n", pair.server, "qdisc", "add", "dev", "pinhole0", "root", "tbf", "rate",
+                              f"{LINK_KBPS}kbit", "burst", "4000", "latency", "400ms")
+            figures, log = play(pair, folder, seconds)
         lines = judged_lines(log)
         if len(lines) == JUDGED_S:
             break
         seconds *= 2
         if seconds > SECONDS_MAX:
-            raise Missing(f"the machine does not let a server tick for {JUDGED_S} of {SECONDS_MAX} seconds")
+            raise network_pair.Missing(f"the machine does not let a server tick for {JUDGED_S} of {SECONDS_MAX} seconds")
     complaints = list(judge(figures, lines))
     print("\n".join(complaints) if complaints else "bottleneck: ok")
     if complaints:
@@ -155,9 +109,9 @@ def check():
 
 def main():
     try:
-        make_mounts()
+        network_pair.make_mounts(("tc", "iproute2"))
         return check()
-    except Missing as missing:
+    except network_pair.Missing as missing:
         print(f"skipped: {missing}")
         return 0
 

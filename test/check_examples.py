@@ -9,6 +9,7 @@ which has another schema. Run by make test.
 
 import pathlib
 import re
+import socket
 import subprocess
 import sys
 import tempfile
@@ -52,6 +53,40 @@ def check_misfit(folder):
     return [name for name, is_so in wanted.items() if not is_so]
 
 
+def check_insecure():
+    """Server and client without tokens, and bots at pinhole serve --insecure-dev. Returns what is not so."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    server = subprocess.Popen([PROGRAMS / "example_server", f"127.0.0.1:{port}", str(SECONDS)], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True)
+    client = subprocess.run([PROGRAMS / "example_client", f"localhost:{port}"], stdout=subprocess.PIPE, text=True,
+                            timeout=TIMEOUT_S)
+    warned = server.communicate(timeout=TIMEOUT_S)[1]
+    serve = subprocess.Popen([PINHOLE, "serve", "scene:wander", "--insecure-dev", "--listen", "0.0.0.0:0"],
+                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+    try:
+        head = ""
+        while "clients need no token" not in head:
+            line = serve.stdout.readline()
+            if line == "":
+                return ["serve --insecure-dev says that clients need no token"]
+            head += line
+        address = re.search(r'"(127\.0\.0\.1:\d+)"', head)[1]
+        bots = subprocess.run([PINHOLE, "bots", "--insecure-dev", "--server", address, "--source", "scene:wander", "--bots", "4",
+                               "--seconds", "1"], stdout=subprocess.PIPE, text=True, timeout=TIMEOUT_S)
+        serve.terminate()
+        serve.communicate(timeout=TIMEOUT_S)
+    finally:
+        serve.kill()
+    print(client.stdout, warned, head, bots.stdout, sep="---\n")
+    wanted = {"a client comes in by its server's name": "100 dancers in view" in client.stdout and client.returncode == 0,
+              "the server says that it is insecure": "ph_host_def.is_insecure_dev is set" in warned,
+              "and so does pinhole serve": "ph_host_def.is_insecure_dev is set" in head,
+              "bots come in without a key": bots.returncode == 0}
+    return [name for name, is_so in wanted.items() if not is_so]
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         token = pathlib.Path(folder) / "client.token"
@@ -74,6 +109,7 @@ def main():
     missing = [name for name, is_so in wanted.items() if not is_so]
     with tempfile.TemporaryDirectory() as folder:
         missing += check_misfit(folder)
+    missing += check_insecure()
     print(f"not so: {missing}" if missing else "examples: ok")
     return 1 if missing else 0
 

@@ -4,10 +4,13 @@
 """The README's hello world is examples/hello.c, short enough to be read, and its output is what that program
 prints, and so does the one in C++; no link in the documents leads nowhere; files and functions that
 docs/architecture.md names exist, where it says, and it names every file of src/, net/ and kit/; no line of a document
-but the CHANGELOG is longer than 120 characters.
-Usage: check_readme.py FOLDER [--write]  (FOLDER holds example_hello; --write puts code and output into the README)."""
+but the CHANGELOG is longer than 120 characters. What the README says traffic costs, and how
+profiles compare, is what pinhole sim measures now.
+Usage: check_readme.py FOLDER [--write]  (FOLDER holds example_hello; --write puts code and output into the README).
+Traffic is measured where FOLDER/../pinhole is there, as after a release build."""
 
 import fnmatch
+import json
 import pathlib
 import re
 import subprocess
@@ -87,6 +90,55 @@ def wrong_names():
             yield f"{ARCHITECTURE.relative_to(ROOT)}: does not name {path.relative_to(ROOT)}"
 
 
+# The rows of the README's table of traffic, and how each was measured.
+TRAFFIC = [["--profile", "classic", "--kbps", "0", "--hz", "10"],
+           ["--profile", "classic", "--kbps", "0", "--hz", "10", "--coding", "delta"],
+           []]
+TRAFFIC_ROW = r"^\|[^|]*\| ([\d.]+) \| ([\d.]+) \| ([\d.]+) mm \| ([\d.]+) \| \$([\d,]+) to \$([\d,]+) \|$"
+MONTH_S = 30 * 86400
+PLAYERS = 1000
+DOLLARS_PER_GB = (0.01, 0.09)
+
+
+def is_rounded(shown, found):
+    """Whether a text is a figure, rounded to its digits; amounts of money to two."""
+    if "." in shown:
+        return abs(float(shown) - found) <= 0.5 * 10 ** -len(shown.split(".")[1]) + 1e-9
+    digits = shown.replace(",", "")
+    unit = 10 ** max(0, len(digits) - 2) if len(digits) > 3 or digits.endswith("0") else 1
+    return abs(int(digits) - found) <= 0.5 * unit + 1e-9
+
+
+def wrong_traffic(program):
+    """Rows of the table that are not what the simulator measures, and amounts that do not follow from it."""
+    rows = re.findall(TRAFFIC_ROW, README.read_text(), re.MULTILINE)
+    if len(rows) != len(TRAFFIC):
+        yield f"README.md: {len(rows)} rows of traffic, not {len(TRAFFIC)}"
+        return
+    for row, options in zip(rows, TRAFFIC):
+        done = subprocess.run([program, "sim", "scene:wander", "--viewers", "32", "--json", *options], capture_output=True,
+                              text=True, check=True)
+        found = json.loads(done.stdout)
+        terabytes = found["wire_kbps_mean"] * 1000 / 8 * MONTH_S * PLAYERS / 1e12
+        wanted = [found["wire_kbps_mean"], found["wire_kbps_max_1s"], found["error_mm"]["mean"], terabytes,
+                  *(terabytes * 1000 * dollars for dollars in DOLLARS_PER_GB)]
+        for shown, figure in zip(row, wanted):
+            if not is_rounded(shown, figure):
+                yield f"README.md: traffic {' '.join(options) or 'of pinhole'}: {shown}, measured {figure:.3f}"
+
+
+def wrong_comparison(program):
+    """The row of the README's comparison that needs no recording."""
+    row = re.search(r"^\| `scene:town`[^|]*\| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|$", README.read_text(), re.MULTILINE)
+    done = subprocess.run([program, "sim", "scene:town", "--viewers", "32", "--compare", "--json"], capture_output=True,
+                          text=True, check=True)
+    found = json.loads(done.stdout)
+    errors = [found[profile]["error_mrad"]["mean"] for profile in ("classic", "pinhole")]
+    for shown, figure in zip(row.groups() if row else ["none"] * 3, [*errors, errors[1] / errors[0]]):
+        if not row or not is_rounded(shown, figure):
+            yield f"README.md: scene:town: {shown}, measured {figure:.3f}"
+
+
 def main():
     code = body_of(EXAMPLE)
     program = pathlib.Path(sys.argv[1]).resolve() / f"example_{EXAMPLE.stem}"
@@ -103,6 +155,9 @@ def main():
         README.write_text(text)
         return 0
     faults = [*dead_links(), *wrong_names(), *long_lines()]
+    simulator = program.parent.parent / "pinhole"
+    if simulator.exists() and program.parent.name == "release":
+        faults += [*wrong_traffic(simulator), *wrong_comparison(simulator)]
     if EXAMPLE.read_text().count("\n") > LINES_MAX:
         faults.append(f"{EXAMPLE.relative_to(ROOT)}: more than {LINES_MAX} lines")
     if found[1] != code:

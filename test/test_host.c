@@ -138,7 +138,7 @@ static void tick(stage* s)
         s->connected += event.kind == PH_NET_CONNECTED;
         s->ended += event.kind == PH_NET_DISCONNECTED;
         if (event.kind == PH_NET_CONNECTED && !s->is_closed) {
-            assert_int_equal(ph_host_admit(s->host, event.client, &s->viewer), PH_OK);
+            assert_int_equal(ph_host_admit(s->host, event.client, &s->viewer, NULL), PH_OK);
         }
     }
     ph_world_tick(s->world);
@@ -617,9 +617,9 @@ static void a_client_that_is_not_admitted_is_shown_nothing(void** state)
     assert_int_equal(ph_host_get_stats(s.host).sent_datagrams, 0);
     // Later, but only once, and only a connected client.
     const ph_viewer_def viewer = ph_viewer_def_default();
-    assert_int_equal(ph_host_admit(s.host, 1, &viewer), PH_ERROR_STALE);
-    assert_int_equal(ph_host_admit(s.host, 0, &viewer), PH_OK);
-    assert_int_equal(ph_host_admit(s.host, 0, &viewer), PH_ERROR_ARGUMENT);
+    assert_int_equal(ph_host_admit(s.host, 1, &viewer, NULL), PH_ERROR_STALE);
+    assert_int_equal(ph_host_admit(s.host, 0, &viewer, NULL), PH_OK);
+    assert_int_equal(ph_host_admit(s.host, 0, &viewer, NULL), PH_ERROR_ARGUMENT);
     assert_int_equal(ph_host_bits_per_second(s.host, 0), 13000);
     assert_true(show_all(&s, &p, 1));
     leave(&p);
@@ -837,9 +837,9 @@ static void no_memory_is_told_and_nothing_leaks(void** state)
     }
     const ph_viewer_def viewer = ph_viewer_def_default();
     s.memory.fail_at = s.memory.allocate_count + 1;
-    assert_int_equal(ph_host_admit(s.host, 0, &viewer), PH_ERROR_MEMORY);
+    assert_int_equal(ph_host_admit(s.host, 0, &viewer, NULL), PH_ERROR_MEMORY);
     assert_int_equal(ph_host_client_count(s.host), 0);
-    assert_int_equal(ph_host_admit(s.host, 0, &viewer), PH_OK);
+    assert_int_equal(ph_host_admit(s.host, 0, &viewer, NULL), PH_OK);
     const int allocate_count = s.memory.allocate_count;
     assert_true(show_all(&s, &p, 1));
     assert_int_equal(s.memory.allocate_count, allocate_count);

@@ -191,7 +191,7 @@ static void join_before_the_admission_is_kept(void** state)
         turn(&s, &c);
     }
     assert_int_equal(c.counts[PH_ADMISSION_WELCOME], 0);
-    assert_int_equal(ph_host_admit(s.host, CLIENT, &s.viewer), PH_OK);
+    assert_int_equal(ph_host_admit(s.host, CLIENT, &s.viewer, NULL), PH_OK);
     await_kind(&s, &c, PH_ADMISSION_WELCOME, 1);
     assert_int_equal(c.welcome.wire_version, PH_WIRE_VERSION_CLASSIC);
     finish(&c);
@@ -209,7 +209,7 @@ static void refuse_join(host_stage* s, const ph_admission* join, ph_refusal reas
     connect_raw(s, &c);
     say(&c, join);
     turn(s, &c);
-    assert_int_equal(ph_host_admit(s->host, CLIENT, &s->viewer), PH_OK);
+    assert_int_equal(ph_host_admit(s->host, CLIENT, &s->viewer, NULL), PH_OK);
     await_end(s, &c);
     assert_int_equal(c.code, reason);
     assert_string_equal(c.sentence, sentence);
@@ -232,7 +232,10 @@ static void too_few_slots_are_refused(void** state)
     s.viewer.visible_max = 400;
     ph_admission join = join_of(&s);
     join.slots = 512;
-    refuse_join(&s, &join, PH_REFUSAL_SLOTS, "slots: server's view has 800, client can hold 512");
+    refuse_join(
+        &s, &join, PH_REFUSAL_SLOTS,
+        "slots: server's view has 800, client can hold 512; raise slot_max of ph_peer_def, or "
+        "lower visible_max of the server's ph_viewer_def");
 }
 
 static void client_that_cannot_read_the_profile_is_refused(void** state)
@@ -273,7 +276,10 @@ static void client_without_the_ground_is_refused(void** state)
     const ph_ground ground = {.layers = flat};
     host_stage_open(&s, "class ship\n place: position ground 500\n", PH_PROFILE_PINHOLE, &ground);
     const ph_admission join = join_of(&s);
-    refuse_join(&s, &join, PH_REFUSAL_GROUND, "ground: server has one, client has none");
+    refuse_join(
+        &s, &join, PH_REFUSAL_GROUND,
+        "ground: server has one, client has none; ph_world_def.ground and ph_peer_def.ground must "
+        "be the same");
 }
 
 // No class uses it.
@@ -303,7 +309,7 @@ static void differ(host_stage* s, raw_client* c)
     ++join.fingerprint;
     say(c, &join);
     turn(s, c);
-    assert_int_equal(ph_host_admit(s->host, CLIENT, &s->viewer), PH_OK);
+    assert_int_equal(ph_host_admit(s->host, CLIENT, &s->viewer, NULL), PH_OK);
     await_kind(s, c, PH_ADMISSION_WELCOME, 1);
 }
 
@@ -494,7 +500,7 @@ static void nonsense_is_counted(void** state)
     say_bytes(&c, "\xF0\x04\x00\x00\x00\x00x", 7); // a piece from a client
     say_bytes(&c, "\xF0\x03\x00\x00\x00\x00", 6);  // an ask without a join
     turn(&s, &c);
-    assert_int_equal(ph_host_admit(s.host, CLIENT, &s.viewer), PH_OK);
+    assert_int_equal(ph_host_admit(s.host, CLIENT, &s.viewer, NULL), PH_OK);
     assert_int_equal(ph_host_get_stats(s.host).refused_payloads, 4);
     const ph_admission join = join_of(&s);
     say(&c, &join);

@@ -8,6 +8,7 @@
 #include "support/test_support.h"
 #include "support/golden_hex.h"
 
+#include "message/bulk_section.h"
 #include "message/message_section.h"
 
 #include <stdio.h>
@@ -19,7 +20,7 @@ static const char heading[] =
     "# Sections of messages, and what they say. docs/wire_message.md has the format; written by\n"
     "# test/test_message_golden.c, read by test/read_message.py.\n";
 
-enum { TEXT_MAX = GOLDEN_HEX_FILE_MAX, SECTIONS = 12 };
+enum { TEXT_MAX = GOLDEN_HEX_FILE_MAX, SECTIONS = 12, BULKS = 8 };
 
 static const uint8_t payload[PH_MESSAGE_FRAGMENT_SIZE] =
     "Through a pinhole, all of the world, in sixty-four small bytes.";
@@ -66,7 +67,88 @@ static void make_sections(ph_message_section sections[SECTIONS])
                                         .fragments = {part(512, 15, PH_MESSAGE_FRAGMENT_SIZE)}};
 }
 
+static ph_block_run run_of(uint32_t piece, uint8_t count, uint8_t last_size)
+{
+    return (ph_block_run){.piece = piece, .count = count, .last_size = last_size, .bytes = payload};
+}
+
+// Bulk sections, each with an empty section behind it.
+static void make_bulks(ph_bulk_section bulks[BULKS])
+{
+    memset(bulks, 0, BULKS * sizeof *bulks);
+    bulks[0] = (ph_bulk_section){
+        .has_pieces = true,
+        .pieces = {
+            .has_begin = true, .tag = 7, .size = 5, .run_count = 1, .runs = {run_of(0, 1, 5)}}};
+    bulks[1] = (ph_bulk_section){
+        .has_pieces = true,
+        .pieces = {.number = 65535, .run_count = 2, .runs = {run_of(1, 1, 64), run_of(3, 1, 9)}}};
+    bulks[2] =
+        (ph_bulk_section){.has_pieces = true, .pieces = {.number = 258, .is_cancelled = true}};
+    bulks[3] = (ph_bulk_section){.has_ack = true, .ack = {.number = 1}};
+    bulks[4] = (ph_bulk_section){
+        .has_ack = true, .ack = {.number = 2, .next = 70000, .map_size = 2, .map = {0x05, 0x80}}};
+    bulks[5] = (ph_bulk_section){.has_ack = true,
+                                 .ack = {.number = 3, .is_refused = true, .accepted_max = 1 << 20}};
+    bulks[6] = (ph_bulk_section){
+        .message_count = 2,
+        .messages = {
+            {.sequence = 513, .channel = 1, .size = 3, .bytes = payload},
+            {.is_newest = true, .channel = 15, .sequence = 65535, .size = 1, .bytes = payload}}};
+    bulks[7] = (ph_bulk_section){
+        .has_pieces = true,
+        .has_ack = true,
+        .pieces = {.number = 4,
+                   .has_begin = true,
+                   .tag = 0xFFFFFFFF,
+                   .size = PH_BLOCK_SIZE_MAX,
+                   .run_count = 1,
+                   .runs = {run_of(16777215, 1, 64)}},
+        .ack = {.number = 9, .next = 1},
+        .message_count = 1,
+        .messages = {{.is_newest = true, .sequence = 1, .size = 2, .bytes = payload}}};
+}
+
 // ---- as text
+
+static int describe_bulk(const ph_bulk_section* it, char* text)
+{
+    int length = 0;
+    const ph_block_pieces* pieces = &it->pieces;
+    if (it->has_pieces && pieces->is_cancelled) {
+        length += sprintf(text + length, "block %u cancelled; ", pieces->number);
+    } else if (it->has_pieces) {
+        length += sprintf(text + length, "block %u; ", pieces->number);
+        if (pieces->has_begin) {
+            length +=
+                sprintf(text + length, "begins, tag %u, size %u; ", pieces->tag, pieces->size);
+        }
+        for (int i = 0; i < pieces->run_count; ++i) {
+            const ph_block_run* run = &pieces->runs[i];
+            length += sprintf(text + length, "pieces %u count %u bytes ", run->piece, run->count);
+            length += golden_add_hex(text + length, run->bytes, ph_block_run_size(run));
+            length += sprintf(text + length, "; ");
+        }
+    }
+    if (it->has_ack && it->ack.is_refused) {
+        length += sprintf(text + length, "block ack %u refused accepts %u; ", it->ack.number,
+                          it->ack.accepted_max);
+    } else if (it->has_ack) {
+        length += sprintf(text + length, "block ack %u next %u map %s", it->ack.number,
+                          it->ack.next, it->ack.map_size == 0 ? "-" : "");
+        length += golden_add_hex(text + length, it->ack.map, (size_t)it->ack.map_size);
+        length += sprintf(text + length, "; ");
+    }
+    for (int i = 0; i < it->message_count; ++i) {
+        const ph_bulk_message* message = &it->messages[i];
+        length +=
+            sprintf(text + length, "unreliable %s %u channel %u bytes ",
+                    message->is_newest ? "newest" : "once", message->sequence, message->channel);
+        length += golden_add_hex(text + length, message->bytes, message->size);
+        length += sprintf(text + length, "; ");
+    }
+    return length;
+}
 
 static int describe_parts(const ph_message_section* it, char* text)
 {
@@ -120,6 +202,17 @@ static int write_text(char* text)
         length += describe(&sections[i], text + length);
         length += sprintf(text + length, "\n");
     }
+    ph_bulk_section bulks[BULKS];
+    make_bulks(bulks);
+    for (int i = 0; i < BULKS; ++i) {
+        uint8_t bytes[PH_PAYLOAD_MAX];
+        const size_t size = ph_bulk_section_write(&bulks[i], bytes, sizeof bytes);
+        bytes[size] = 0;
+        length += golden_add_hex(text + length, bytes, size + 1);
+        length += sprintf(text + length, " = ");
+        length += describe_bulk(&bulks[i], text + length);
+        length += sprintf(text + length, "nothing\n");
+    }
     return length;
 }
 
@@ -152,11 +245,33 @@ static void sections_are_read_as_they_were_written(void** state)
     }
 }
 
+static void bulk_sections_are_read_as_they_were_written(void** state)
+{
+    (void)state;
+    ph_bulk_section bulks[BULKS];
+    make_bulks(bulks);
+    for (int i = 0; i < BULKS; ++i) {
+        uint8_t bytes[PH_PAYLOAD_MAX];
+        const size_t size = ph_bulk_section_write(&bulks[i], bytes, sizeof bytes);
+        bytes[size] = 0xFF; // of what is behind it
+        ph_bulk_section read;
+        ph_bulk_storage storage;
+        static char said[TEXT_MAX];
+        static char meant[TEXT_MAX];
+        assert_true(ph_bulk_section_is(bytes[0]));
+        assert_int_equal(ph_bulk_section_read(bytes, size + 1, &read, &storage), size);
+        said[describe_bulk(&read, said)] = '\0';
+        meant[describe_bulk(&bulks[i], meant)] = '\0';
+        assert_string_equal(said, meant);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sections_are_written_as_ever),
         cmocka_unit_test(sections_are_read_as_they_were_written),
+        cmocka_unit_test(bulk_sections_are_read_as_they_were_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

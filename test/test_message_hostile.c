@@ -5,7 +5,7 @@
 
 #include "support/message_pair.h"
 
-#include "message/message_state.h"
+#include "message/bulk.h"
 #include "tools/tools.h"
 
 #include <pinhole/stats.h>
@@ -23,7 +23,8 @@ static ph_message_fragment fragment_of(uint16_t number, uint8_t left, const uint
 // Everything but the counts, as bytes.
 typedef struct picture {
     uint8_t
-        bytes[sizeof(ph_messages) + 2 * 64 * (sizeof(ph_message_sent) + PH_MESSAGE_FRAGMENT_SIZE)];
+        bytes[sizeof(ph_messages) + 2 * 64 * (sizeof(ph_message_sent) + PH_MESSAGE_FRAGMENT_SIZE) +
+              sizeof(ph_bulk) + 2 * 2048];
 } picture;
 
 static void take_picture(const ph_messages* messages, picture* made)

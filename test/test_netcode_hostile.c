@@ -73,7 +73,8 @@ static void change(forgery* it, test_rng* rng)
     if (how == 0 || it->bytes[0] == PH_NETCODE_REQUEST) {
         it->bytes[test_rng_below(rng, 2) * test_rng_below(rng, it->size)] ^= difference;
         if (it->bytes[0] == PH_NETCODE_REQUEST && test_rng_below(rng, 2) == 0) {
-            it->bytes[it->size - 1] ^= 1; // the tag, by which a copy would be known before it is opened
+            it->bytes[it->size - 1] ^=
+                1; // the tag, by which a copy would be known before it is opened
         }
     } else if (how == 1) {
         it->bytes[1] ^= difference;

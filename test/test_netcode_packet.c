@@ -62,11 +62,10 @@ static void every_type_opens_with_the_size_that_it_has(void** state)
                                    [PH_NETCODE_KEEP_ALIVE] = 8,
                                    [PH_NETCODE_PAYLOAD] = 1,
                                    [PH_NETCODE_DISCONNECT] = 0};
-    static const size_t most[] = {[PH_NETCODE_CHALLENGE] = 308,
-                                  [PH_NETCODE_RESPONSE] = 308,
-                                  [PH_NETCODE_KEEP_ALIVE] = 8,
-                                  [PH_NETCODE_PAYLOAD] = 1200,
-                                  [PH_NETCODE_DISCONNECT] = 0};
+    static const size_t most[] = {
+        [PH_NETCODE_DENIED] = 1, // ours give a reason
+        [PH_NETCODE_CHALLENGE] = 308, [PH_NETCODE_RESPONSE] = 308, [PH_NETCODE_KEEP_ALIVE] = 8,
+        [PH_NETCODE_PAYLOAD] = 1200,  [PH_NETCODE_DISCONNECT] = 0};
     for (int type = PH_NETCODE_DENIED; type < PH_NETCODE_TYPE_COUNT; ++type) {
         for (size_t size = 0; size <= PH_NETCODE_PAYLOAD_MAX; ++size) {
             const bool fits = size >= least[type] && size <= most[type];

@@ -420,6 +420,7 @@ static void every_failing_allocation_leaves_nothing(void** state)
     for (int n = 1;; ++n) {
         test_memory memory = {.fail_at = n};
         ph_net_server_def def = ph_net_server_def_default();
+        def.private_key[0] = 1;
         def.addresses[0] = numbered(1);
         def.address_count = 1;
         def.allocator = test_memory_allocator(&memory);
@@ -449,6 +450,7 @@ static void a_server_that_cannot_be_is_refused(void** state)
 {
     (void)state;
     ph_net_server_def sound = ph_net_server_def_default();
+    sound.private_key[0] = 1;
     sound.addresses[0] = numbered(1);
     sound.address_count = 1;
     ph_net_server_def defs[8];

@@ -5,8 +5,10 @@
 
 #include "netcode_stage.h"
 
+#include "net/net_tools.h"
 #include "net/netcode_private.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -20,6 +22,7 @@ static ph_token_def sound_def(void)
 {
     ph_token_def def = ph_token_def_default();
     def.create_s = 1000;
+    def.private_key[0] = 1;
     def.addresses[0] = stage_address("127.0.0.1:40000");
     def.addresses[1] = stage_address("[::1]:40000");
     def.address_count = 2;
@@ -64,10 +67,43 @@ static void only_sound_ones_are_made(void** state)
     def.address_count = 3; // the third is none
     assert_int_equal(ph_token_write(&def, token), PH_ERROR_ARGUMENT);
     def = sound_def();
+    const ph_token_secrets secrets = {{1}, {2}, {3}};
     def.create_s = UINT64_MAX - 29;
-    assert_int_equal(ph_token_write(&def, token), PH_ERROR_ARGUMENT);
+    assert_int_equal(ph_token_write_with(&def, &secrets, token), PH_ERROR_ARGUMENT);
     def.create_s = UINT64_MAX - 30;
-    assert_int_equal(ph_token_write(&def, token), PH_OK);
+    assert_int_equal(ph_token_write_with(&def, &secrets, token), PH_OK);
+}
+
+static void time_that_is_none_is_refused(void** state)
+{
+    (void)state;
+    static const struct {
+        uint64_t create_s;
+        uint32_t lifetime_s;
+        const char* sentence;
+    } cases[] = {
+        {0, 30,
+         "ph_token_def.create_s is 0, so that it has expired; it must be the time now, in Unix "
+         "seconds, as time(NULL) gives it"},
+        {UINT64_C(1790000000000), 30,
+         "ph_token_def.create_s is a time in thousands of years, maybe in milliseconds; it must be "
+         "the time now, in Unix seconds, as time(NULL) gives it"},
+        {1790000000, 0,
+         "ph_token_def.lifetime_s is 0, so that it expires at once; it must be 1 or more seconds"},
+    };
+    static const uint8_t zeros[PH_TOKEN_SIZE];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        ph_error error = {0};
+        uint8_t token[PH_TOKEN_SIZE];
+        ph_token_def def = sound_def();
+        def.create_s = cases[i].create_s;
+        def.lifetime_s = cases[i].lifetime_s;
+        def.on_error = ph_error_keep;
+        def.on_error_context = &error;
+        assert_int_equal(ph_token_write(&def, token), PH_ERROR_ARGUMENT);
+        assert_string_equal(error.text, cases[i].sentence);
+        assert_memory_equal(token, zeros, sizeof token);
+    }
 }
 
 static ph_token_fault fault_of(const uint8_t bytes[PH_TOKEN_SIZE], size_t size)
@@ -108,8 +144,9 @@ static void a_token_made_later_than_it_expires_is_refused(void** state)
     (void)state;
     uint8_t token[PH_TOKEN_SIZE];
     ph_token_def def = sound_def();
-    def.lifetime_s = 0;
+    def.lifetime_s = 1;
     assert_int_equal(ph_token_write(&def, token), PH_OK);
+    ++token[CREATE_AT];
     assert_int_equal(fault_of(token, PH_TOKEN_SIZE), PH_TOKEN_GOOD);
     ++token[CREATE_AT];
     assert_int_equal(fault_of(token, PH_TOKEN_SIZE), PH_TOKEN_FAULT_TIME);
@@ -174,6 +211,7 @@ static void setup_private(private_fixture* f)
     write_sound(f->bytes);
     assert_int_equal(ph_token_read(f->bytes, PH_TOKEN_SIZE, &f->token), PH_TOKEN_GOOD);
     memset(f->key, 0, sizeof f->key);
+    f->key[0] = 1;
     f->seal = (ph_token_seal){
         .protocol_id = 0,
         .expire_s = 1030,
@@ -270,11 +308,43 @@ static void faults_have_texts(void** state)
     }
 }
 
+static void a_key_is_64_hexadecimal_digits(void** state)
+{
+    (void)state;
+    static const char TEXT[] = "000102030405060708090a0b0c0d0e0f101112131415161718191A1B1C1D1EfF";
+    static const uint8_t ZEROS[PH_NETCODE_KEY_SIZE];
+    uint8_t key[PH_NETCODE_KEY_SIZE];
+    char text[sizeof TEXT + 4];
+    const char* const ends[] = {"", "\n", " \r\n"};
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; ++i) {
+        snprintf(text, sizeof text, "%s%s", TEXT, ends[i]);
+        assert_int_equal(ph_key_parse(text, key), PH_OK);
+        for (uint8_t b = 0; b < PH_NETCODE_KEY_SIZE - 1; ++b) {
+            assert_int_equal(key[b], b);
+        }
+        assert_int_equal(key[PH_NETCODE_KEY_SIZE - 1], 255);
+    }
+    const char* const wrong[] = {"", "x", "0", TEXT + 1, TEXT + 2, NULL};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i) {
+        memset(key, 1, sizeof key);
+        assert_int_equal(ph_key_parse(wrong[i], key), PH_ERROR_TEXT);
+        assert_memory_equal(key, ZEROS, sizeof key);
+    }
+    for (size_t at = 0; at <= sizeof TEXT - 1; ++at) { // a letter that is no digit; one too many
+        snprintf(text, sizeof text, "%s", TEXT);
+        text[at] = 'g';
+        text[at == sizeof TEXT - 1 ? at + 1 : sizeof TEXT - 1] = '\0';
+        assert_int_equal(ph_key_parse(text, key), PH_ERROR_TEXT);
+        assert_memory_equal(key, ZEROS, sizeof key);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_two_tokens_share_a_secret),
         cmocka_unit_test(only_sound_ones_are_made),
+        cmocka_unit_test(time_that_is_none_is_refused),
         cmocka_unit_test(a_token_of_another_size_is_refused),
         cmocka_unit_test(a_token_of_another_version_is_refused),
         cmocka_unit_test(a_token_made_later_than_it_expires_is_refused),
@@ -286,6 +356,7 @@ int main(void)
         cmocka_unit_test(a_private_part_without_sense_is_refused),
         cmocka_unit_test(a_challenge_opens_under_its_key_and_number_only),
         cmocka_unit_test(faults_have_texts),
+        cmocka_unit_test(a_key_is_64_hexadecimal_digits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -204,6 +204,30 @@ static void entities_change_and_leave(void** state)
     host_stage_close(&s);
 }
 
+// Slot 0 is the player's own; a spectator has none, and before the view is there nobody has.
+static void peer_knows_its_own_entity(void** state)
+{
+    (void)state;
+    for (int has_own = 0; has_own < 2; ++has_own) {
+        host_stage s;
+        player p;
+        host_stage_open(&s, NULL, PH_PROFILE_PINHOLE, NULL);
+        s.viewer.entity = has_own ? s.entities[2] : (ph_entity_id){0};
+        begin(&s, &p);
+        uint8_t nothing;
+        assert_int_equal(ph_peer_own(p.peer).index1, 0);
+        assert_int_equal(ph_peer_get_struct(p.peer, s.entities[2], &nothing), PH_ERROR_STALE);
+        await_all(&s, &p);
+        uint64_t key = 0;
+        const ph_result found =
+            ph_client_identify(ph_peer_view(p.peer), ph_peer_own(p.peer), &key, NULL);
+        assert_int_equal(found, has_own ? PH_OK : PH_ERROR_STALE);
+        assert_int_equal(key, has_own ? 3 : 0);
+        finish(&p);
+        host_stage_close(&s);
+    }
+}
+
 static void messages_and_input_go_both_ways(void** state)
 {
     (void)state;
@@ -226,6 +250,30 @@ static void messages_and_input_go_both_ways(void** state)
     assert_int_equal(s.input, 42);
     assert_string_equal(p.message, "welcome");
     assert_int_equal(ph_peer_processed_input(p.peer), 2);
+    finish(&p);
+    host_stage_close(&s);
+}
+
+static void message_that_cannot_be_sent_is_explained(void** state)
+{
+    (void)state;
+    static const uint8_t large[PH_MESSAGE_SIZE_MAX + 1];
+    host_stage s;
+    player p;
+    host_stage_open(&s, NULL, PH_PROFILE_PINHOLE, NULL);
+    const ph_peer_def def = def_of(&p, STAGE_SCHEMA);
+    assert_int_equal(ph_peer_open(&def, &p.peer), PH_OK);
+    assert_int_equal(ph_peer_send(p.peer, "hello", 5), PH_ERROR_STALE);
+    assert_string_equal(p.error.text,
+                        "ph_peer_send: there is no connection; ph_peer_connect() must "
+                        "come first, and the connection must not have ended");
+    connect_player(&s, &p, 1);
+    assert_int_equal(ph_peer_send(p.peer, large, sizeof large), PH_ERROR_ARGUMENT);
+    assert_string_equal(p.error.text,
+                        "ph_peer_send: size is 1,025; it must be 1..1,024 bytes: send "
+                        "more as several messages or as a block");
+    assert_int_equal(ph_peer_send(p.peer, large, 0), PH_ERROR_ARGUMENT);
+    assert_int_equal(ph_peer_send(p.peer, large, sizeof large - 1), PH_OK);
     finish(&p);
     host_stage_close(&s);
 }
@@ -301,7 +349,9 @@ static void too_few_slots_are_explained_to_both(void** state)
     s.viewer.visible_max = 400;
     ph_peer_def def = def_of(&p, STAGE_SCHEMA);
     def.slot_max = 512;
-    disagree(&s, &def, &p, PH_REFUSAL_SLOTS, "slots: server's view has 800, client can hold 512");
+    disagree(&s, &def, &p, PH_REFUSAL_SLOTS,
+             "slots: server's view has 800, client can hold 512; raise slot_max of ph_peer_def, or "
+             "lower visible_max of the server's ph_viewer_def");
 }
 
 static int flat(const void* context, int64_t x_mm, int64_t y_mm, int64_t* heights_mm)
@@ -322,7 +372,10 @@ static void ground_at_one_end_is_explained_to_both(void** state)
     host_stage_open(&s, schema, PH_PROFILE_PINHOLE, NULL);
     ph_peer_def def = def_of(&p, schema);
     def.ground.layers = flat;
-    disagree(&s, &def, &p, PH_REFUSAL_GROUND, "ground: server has none, client has one");
+    disagree(
+        &s, &def, &p, PH_REFUSAL_GROUND,
+        "ground: server has none, client has one; ph_world_def.ground and ph_peer_def.ground must "
+        "be the same");
 }
 
 static void game_says_why(void** state)
@@ -530,7 +583,9 @@ int main(void)
         cmocka_unit_test(peer_sees_everything),
         cmocka_unit_test(peer_learns_profile_and_slots),
         cmocka_unit_test(entities_change_and_leave),
+        cmocka_unit_test(peer_knows_its_own_entity),
         cmocka_unit_test(messages_and_input_go_both_ways),
+        cmocka_unit_test(message_that_cannot_be_sent_is_explained),
         cmocka_unit_test(another_schema_is_explained_to_both),
         cmocka_unit_test(long_schema_is_explained_within_a_small_budget),
         cmocka_unit_test(too_few_slots_are_explained_to_both),

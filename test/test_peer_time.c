@@ -425,8 +425,10 @@ static void welcome_that_we_cannot_take_is_refused(void** state)
     static const char* const sentences[] = {
         "admission: server version 3, client version 1",
         "packets: server writes wire version 9, client cannot read it",
-        "slots: server's view has 500, client can hold 400",
-        "ground: server has one, client has none",
+        "slots: server's view has 500, client can hold 400; raise slot_max of ph_peer_def, or "
+        "lower visible_max of the server's ph_viewer_def",
+        "ground: server has one, client has none; ph_world_def.ground and ph_peer_def.ground must "
+        "be the same",
     };
     for (int kind = 0; kind < 4; ++kind) {
         stage s;
@@ -536,8 +538,10 @@ static void server_that_is_not_there_is_told(void** state)
     play(&s, 501);
     assert_int_equal(s.events[PH_PEER_DISCONNECTED], 1);
     assert_int_equal(s.end.end, PH_NET_CLIENT_REQUEST_TIMED_OUT);
-    assert_string_equal(s.text, "192.0.2.1:40000 does not answer: no server is there, or it does "
-                                "not take this token");
+    assert_string_equal(s.text,
+                        "192.0.2.1:40000 does not answer: no server is there, a firewall is "
+                        "between, or the token was "
+                        "made with another key than the server's, which its on_error then says");
     teardown(&s);
 }
 
@@ -563,6 +567,23 @@ static void unsent_datagrams_are_told_once_a_second(void** state)
     play(&s, 510); // the server has heard nothing for ten seconds
     assert_int_equal(s.events[PH_PEER_DISCONNECTED], 1);
     assert_int_equal(s.end.end, PH_NET_CLIENT_TIMED_OUT);
+    teardown(&s);
+}
+
+// It never got a datagram out: that is why there was no answer.
+static void silence_of_our_own_is_named(void** state)
+{
+    (void)state;
+    stage s;
+    setup(&s);
+    ph_peer_disconnect(s.peer);
+    play(&s, 1);
+    s.is_unplugged = true;
+    connect_peer(&s);
+    play(&s, 501);
+    assert_int_equal(s.events[PH_PEER_DISCONNECTED], 2);
+    assert_int_equal(s.end.end, PH_NET_CLIENT_REQUEST_TIMED_OUT);
+    assert_string_equal(s.text, "192.0.2.1:40000 does not answer: cannot send to 192.0.2.1:40000");
     teardown(&s);
 }
 
@@ -630,6 +651,7 @@ int main(void)
         cmocka_unit_test(silent_server_is_given_up),
         cmocka_unit_test(server_that_is_not_there_is_told),
         cmocka_unit_test(unsent_datagrams_are_told_once_a_second),
+        cmocka_unit_test(silence_of_our_own_is_named),
         cmocka_unit_test(input_goes_at_its_rate),
         cmocka_unit_test(input_is_repeated_until_it_is_known_to_be_processed),
         cmocka_unit_test(rates_are_those_of_the_last_second),

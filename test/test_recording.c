@@ -284,8 +284,8 @@ static void names_of_columns_are_checked(void** state)
     assert_refused(HEAD_WITH(""), "2:40: a column is named by 1..31 letters, digits and _, no "
                                   "digit first, found ''");
     assert_refused(HEAD_WITH("hat,x_mm"), "2:44: there are two columns named x_mm");
-    assert_refused(HEAD_WITH("heading"), "2:40: an extra column cannot be named heading: every "
-                                         "entity has that already");
+    assert_refused(HEAD_WITH("heading"), "2:40: a column cannot be named heading: every "
+                                         "entity has that already, from heading_deg");
 }
 
 static void more_columns_than_properties_are_refused(void** state)

@@ -149,6 +149,7 @@ static void host_takes_the_length_of_the_world(void** state)
     ph_host_def def = ph_host_def_default();
     ph_host* host = NULL;
     def.world = s.world;
+    def.private_key[0] = 1;
     def.on_error = ph_error_keep;
     def.on_error_context = &error;
     assert_int_equal(ph_host_open(&def, &host), PH_OK);

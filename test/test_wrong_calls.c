@@ -212,7 +212,9 @@ static void defs_of_viewers(void** state)
     WRONG_VIEWER(eye_mm[1], INT64_C(3000000000),
                  "ph_viewer_def.eye_mm has y = 3,000,000,000 mm; it must be "
                  "-2,147,483,648..2,147,483,647");
-    WRONG_VIEWER(radius_mm, 250001, "ph_viewer_def.radius_mm is 250,001; it must be 0..250,000");
+    WRONG_VIEWER(radius_mm, 250001,
+                 "ph_viewer_def.radius_mm is 250,001; it must be 0..250,000, and no more than "
+                 "ph_world_def.radius_max_mm");
     WRONG_VIEWER(visible_max, 0, "ph_viewer_def.visible_max is 0; it must be 1..4,095");
     WRONG_VIEWER(visible_max, 4096, "ph_viewer_def.visible_max is 4,096; it must be 1..4,095");
     WRONG_VIEWER(slot_count, 250, "ph_viewer_def.slot_count is 250; it must be 251..65,535");
@@ -325,10 +327,11 @@ static void entities(void** state)
                  "ph_world_set_property: size is 2; it must be 1 for field type u8");
     expect_error(f, ph_world_get_property(f->world, f->entity, NAME, PH_FIELD_U8, &byte, 1),
                  PH_ERROR_ARGUMENT, "kart.name",
-                 "kart.name takes no value of field type u8 and 1 bytes");
-    expect_error(f, ph_world_get_property(f->world, f->entity, TURN, PH_FIELD_U8, &byte, 1),
-                 PH_ERROR_ARGUMENT, "kart.turn",
-                 "kart.turn takes no value of field type u8 and 1 bytes");
+                 "kart.name takes no value of field type u8 and 1 bytes; its coding takes text");
+    expect_error(
+        f, ph_world_get_property(f->world, f->entity, TURN, PH_FIELD_U8, &byte, 1),
+        PH_ERROR_ARGUMENT, "kart.turn",
+        "kart.turn takes no value of field type u8 and 1 bytes; its coding takes f32x4, f64x4");
 }
 
 static void viewers(void** state)
@@ -427,7 +430,7 @@ static void without_an_object(void** state)
     ph_address address;
     expect_error(f, ph_address_parse("192.0.2.256:1", &address, &f->error), PH_ERROR_TEXT, "text",
                  "ph_address_parse: text is \"192.0.2.256:1\"; it must be like 192.0.2.1:40000 or "
-                 "[2001:db8::1]:40000");
+                 "[2001:db8::1]:40000 (ph_address_resolve() takes names)");
     ph_token_def token_def = ph_token_def_default();
     token_def.on_error = note;
     token_def.on_error_context = f;
@@ -444,6 +447,7 @@ static void without_an_object(void** state)
     do {                                                                                           \
         ph_host_def def = ph_host_def_default();                                                   \
         def.world = f->world;                                                                      \
+        def.private_key[0] = 1;                                                                    \
         def.on_error = note;                                                                       \
         def.on_error_context = f;                                                                  \
         ph_host* host;                                                                             \
@@ -482,6 +486,7 @@ static void connections(void** state)
                  "ph_socket_def.local_address", expected);
     ph_host_def host_def = ph_host_def_default();
     host_def.world = f->world;
+    host_def.private_key[0] = 1;
     host_def.listen_address = socket_def.local_address;
     host_def.on_error = note;
     host_def.on_error_context = f;
@@ -510,8 +515,9 @@ static void connections(void** state)
     client_def.keep_alive_ms = 100;
     assert_int_equal(ph_net_client_create(&client_def, &client), PH_OK);
     ph_net_client_connect(client, "token", 5, 0);
-    expect_error(f, f->error.result, PH_ERROR_ARGUMENT, "token",
-                 "ph_net_client_connect: token is of no use: not 2048 bytes");
+    expect_error(
+        f, f->error.result, PH_ERROR_ARGUMENT, "token",
+        "ph_net_client_connect: token is of no use: a token has 2,048 bytes, no more and no less");
     ph_net_client_destroy(client);
 }
 

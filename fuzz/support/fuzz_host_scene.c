@@ -374,7 +374,7 @@ static void admit(host_scene* it, int client)
 {
     const ph_viewer_def def = viewer_of(it);
     it->memory.fail_in = it->admit_fail_in;
-    const ph_result result = ph_host_admit(it->host, client, &def);
+    const ph_result result = ph_host_admit(it->host, client, &def, NULL);
     it->memory.fail_in = 0;
     const bool has_failed = it->admit_fail_in != 0 && result == PH_ERROR_MEMORY;
     fuzz_demand(result == PH_OK || has_failed);

@@ -42,6 +42,7 @@ ph_token_def fuzz_netcode_token(uint32_t player, uint32_t number, ph_token_secre
     ph_token_def def = ph_token_def_default();
     def.protocol_id = 7;
     def.client_id = player;
+    def.private_key[0] = 1;
     def.create_s = FUZZ_NETCODE_UNIX_S;
     def.lifetime_s = 60;
     def.timeout_s = number == 0 ? -1 : (int32_t)number; // one of them has none

@@ -52,6 +52,7 @@ extern "C" {
 
 /// What was wrong. {0} is nothing.
 typedef struct ph_error {
+    /// PH_OK in a warning: nothing has failed, but the caller should know it.
     ph_result result;
     /// Place in a text that was parsed, counted from 1; 0 elsewhere.
     int line;

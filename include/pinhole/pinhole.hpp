@@ -1169,6 +1169,18 @@ class world : public owner<ph_world>
         return ph_viewer_spend(get(), viewer, now_us, bytes);
     }
 
+    /// What its budget can pay for now.
+    std::int64_t left_bits(viewer_id viewer, std::uint64_t now_us) noexcept
+    {
+        return ph_viewer_left_bits(get(), viewer, now_us);
+    }
+
+    /// What of that the view does not need.
+    std::int64_t spare_bits(viewer_id viewer, std::uint64_t now_us) noexcept
+    {
+        return ph_viewer_spare_bits(get(), viewer, now_us);
+    }
+
     [[nodiscard]] ph_result get_viewer_stats(viewer_id viewer,
                                              ph_viewer_stats& stats) const noexcept
     {
@@ -1366,6 +1378,72 @@ class messages : public owner<ph_messages>
     [[nodiscard]] ph_result send(std::string_view text) noexcept
     {
         return ph_messages_send(get(), text.data(), text.size());
+    }
+
+    /// Copied. id may be nullptr.
+    [[nodiscard]] ph_result send_block(std::uint32_t tag, const void* bytes, std::size_t size,
+                                       std::uint32_t* id = nullptr) noexcept
+    {
+        return ph_messages_send_block(get(), tag, bytes, size, id);
+    }
+
+    /// Not copied: the bytes stay as they are until the block has ended. id may be nullptr.
+    [[nodiscard]] ph_result lend_block(std::uint32_t tag, const void* bytes, std::size_t size,
+                                       std::uint32_t* id = nullptr) noexcept
+    {
+        return ph_messages_lend_block(get(), tag, bytes, size, id);
+    }
+
+    [[nodiscard]] ph_result cancel_block(std::uint32_t id) noexcept
+    {
+        return ph_messages_cancel_block(get(), id);
+    }
+
+    /// @return False when no block has ended.
+    [[nodiscard]] bool next_block_end(ph_block_end& end) noexcept
+    {
+        return ph_messages_next_block_end(get(), &end);
+    }
+
+    bool sending_block(ph_block_progress& progress) const noexcept
+    {
+        return ph_messages_sending_block(get(), &progress);
+    }
+
+    bool receiving_block(ph_block_progress& progress) const noexcept
+    {
+        return ph_messages_receiving_block(get(), &progress);
+    }
+
+    /// @return False when no block has come whole; call it until then.
+    [[nodiscard]] bool receive_block(ph_block& block) noexcept
+    {
+        return ph_messages_receive_block(get(), &block);
+    }
+
+    [[nodiscard]] ph_result send_unreliable(ph_unreliable_kind kind, int channel,
+                                            const void* bytes, std::size_t size) noexcept
+    {
+        return ph_messages_send_unreliable(get(), kind, channel, bytes, size);
+    }
+
+    /// @return False when there is none.
+    [[nodiscard]] bool receive_unreliable(ph_unreliable& message) noexcept
+    {
+        return ph_messages_receive_unreliable(get(), &message);
+    }
+
+    /// Whether anything of blocks or unreliable messages waits to be sent or acked.
+    bool has_bulk() const noexcept
+    {
+        return ph_messages_has_bulk(get());
+    }
+
+    /// 0 when no datagram of blocks alone is wanted.
+    std::size_t plan_block(std::uint64_t now_us, std::int64_t left_bits,
+                           std::int64_t spare_bits) noexcept
+    {
+        return ph_messages_plan_block(get(), now_us, left_bits, spare_bits);
     }
 
     /// @return Size of the message, 0 when there is none.

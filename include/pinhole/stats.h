@@ -309,9 +309,10 @@ typedef enum ph_messages_refusal {
     PH_MESSAGES_REFUSAL_MALFORMED = 0,
     /// It acks what was never sent, or names an input that was never set or cannot have come.
     PH_MESSAGES_REFUSAL_ACK,
-    /// A fragment further ahead than any end may send.
+    /// A fragment, or a piece of a block, further ahead than any end may send.
     PH_MESSAGES_REFUSAL_WINDOW,
-    /// A fragment that came before with other bytes, or that does not fit its neighbours.
+    /// A fragment that came before with other bytes, or that does not fit its neighbours; a piece of a block that came
+    /// before with other bytes, or that does not fit its block.
     PH_MESSAGES_REFUSAL_CONTRARY,
     PH_MESSAGES_REFUSAL_COUNT
 } ph_messages_refusal;
@@ -341,6 +342,30 @@ typedef struct ph_messages_stats {
     /// Fragments that wait to be sent or acked now, and how many may.
     int queued_fragment_count;
     int queued_fragment_capacity;
+    /// Blocks accepted by ph_messages_send_block() and ph_messages_lend_block(); those of them known to have arrived,
+    /// those that the other end refused, and those cancelled; and those that ph_messages_receive_block() has handed
+    /// out.
+    uint64_t sent_blocks;
+    uint64_t acked_blocks;
+    uint64_t refused_blocks;
+    uint64_t cancelled_blocks;
+    uint64_t received_blocks;
+    /// Pieces of blocks, 64 bytes each: each time that one was sent; of these, those sent again; those that came
+    /// and were there before; those that came and could not be kept.
+    uint64_t sent_pieces;
+    uint64_t resent_pieces;
+    uint64_t duplicate_pieces;
+    uint64_t dropped_pieces;
+    /// Unreliable messages that were sent; those that were dropped here before that: they have waited too long, or a
+    /// newer one has replaced them; and those that ph_messages_receive_unreliable() has handed out.
+    uint64_t sent_unreliable;
+    uint64_t dropped_unreliable;
+    uint64_t received_unreliable;
+    /// Came, and were not handed out: doubles and those older than others; those for which there was no room.
+    uint64_t late_unreliable;
+    uint64_t crowded_unreliable;
+    /// Blocks that are sent or wait for that now.
+    int queued_block_count;
     /// From a fragment to its ack, the time that the other end waited for a datagram included.
     /// Smoothed; 0 before the first.
     double rtt_ms;

@@ -22,7 +22,7 @@ static const char* const TEXTS[] = {
     [PH_ERROR_VALUE] = "The value lies outside its declared range, or its encoding is not legal.",
     [PH_ERROR_NOT_A_NUMBER] = "The value is not a number, or infinite where no end can hold it.",
     [PH_ERROR_NOT_UNIT] = "The quaternion's length is not 1.",
-    [PH_ERROR_TEXT] = "The bytes are not UTF-8, or hold a zero byte.",
+    [PH_ERROR_TEXT] = "The text is not of the form that is wanted, not UTF-8, or holds a zero byte.",
     [PH_ERROR_TOO_LONG] = "The value is longer than its declared maximum.",
     [PH_ERROR_RANGE] = "The declared range is empty, or one of its ends is not finite.",
     [PH_ERROR_STEP] = "The declared step is not positive, or does not divide the range.",
@@ -32,7 +32,7 @@ static const char* const TEXTS[] = {
     [PH_ERROR_STALE] = "The id names something that is gone, or never was.",
     [PH_ERROR_TAKEN] = "The key, address or the like is in use already.",
     [PH_ERROR_SYSTEM] = "The operating system said no.",
-    [PH_ERROR_FULL] = "There is no room for it now.",
+    [PH_ERROR_FULL] = "There is no room for it now; try again later.",
 };
 
 _Static_assert(sizeof(TEXTS) / sizeof(TEXTS[0]) == PH_RESULT_COUNT, "each result needs a sentence");

@@ -178,31 +178,30 @@ bool ph_message_outbox_post(ph_message_outbox* outbox, const uint8_t* bytes, siz
 
 // What was sent twice waits longer, but not much: the share limits what is sent, and a link that loses
 // a third would else be silent for seconds.
-static double wait_us(const ph_message_outbox* outbox, int send_count)
+static double wait_us(const ph_message_rtt* rtt, int send_count)
 {
-    double wait =
-        outbox->rtt_us == 0.0 ? FIRST_WAIT_US : outbox->rtt_us + DEVIATIONS * outbox->deviation_us;
+    double wait = rtt->rtt_us == 0.0 ? FIRST_WAIT_US : rtt->rtt_us + DEVIATIONS * rtt->deviation_us;
     wait = wait > WAIT_MIN_US ? wait : WAIT_MIN_US;
     wait *= send_count == 1 ? 1.0 : send_count == 2 ? 1.5 : 2.0;
     return wait < WAIT_MAX_US ? wait : WAIT_MAX_US;
 }
 
+bool ph_message_rtt_is_lost(const ph_message_rtt* rtt, uint64_t now_us, uint64_t sent_us,
+                            int send_count)
+{
+    const double share_us = rtt->rtt_us / REORDER_SHARE;
+    const double reorder_us = share_us > REORDER_MIN_US ? share_us : REORDER_MIN_US;
+    if (rtt->proven_us > sent_us && (double)(rtt->proven_us - sent_us) > reorder_us) {
+        return true;
+    }
+    return now_us > sent_us && (double)(now_us - sent_us) >= wait_us(rtt, send_count);
+}
+
 static bool is_due(const ph_message_outbox* outbox, const ph_message_sent* sent, uint64_t now_us)
 {
-    if (sent->is_delivered) {
-        return false;
-    }
-    if (sent->send_count == 0) {
-        return true;
-    }
-    const double share_us = outbox->rtt_us / REORDER_SHARE;
-    const double reorder_us = share_us > REORDER_MIN_US ? share_us : REORDER_MIN_US;
-    if (outbox->proven_us > sent->sent_us &&
-        (double)(outbox->proven_us - sent->sent_us) > reorder_us) {
-        return true;
-    }
-    return now_us > sent->sent_us &&
-           (double)(now_us - sent->sent_us) >= wait_us(outbox, sent->send_count);
+    return !sent->is_delivered &&
+           (sent->send_count == 0 ||
+            ph_message_rtt_is_lost(&outbox->rtt, now_us, sent->sent_us, sent->send_count));
 }
 
 bool ph_message_outbox_try_due(const ph_message_outbox* outbox, uint16_t from, uint64_t now_us,
@@ -250,17 +249,24 @@ bool ph_message_outbox_is_possible(const ph_message_outbox* outbox, uint16_t nex
     return true;
 }
 
-static void measure_rtt(ph_message_outbox* outbox, double rtt_us)
+static void measure_rtt(ph_message_rtt* rtt, double rtt_us)
 {
-    if (outbox->rtt_us == 0.0) {
-        outbox->rtt_us = rtt_us > 1.0 ? rtt_us : 1.0;
-        outbox->deviation_us = rtt_us / 2.0;
+    if (rtt->rtt_us == 0.0) {
+        rtt->rtt_us = rtt_us > 1.0 ? rtt_us : 1.0;
+        rtt->deviation_us = rtt_us / 2.0;
         return;
     }
-    const double off_us = rtt_us - outbox->rtt_us;
-    outbox->deviation_us +=
-        ((off_us < 0.0 ? -off_us : off_us) - outbox->deviation_us) / DEVIATION_SHARE;
-    outbox->rtt_us += off_us / MESSAGE_RTT_SHARE;
+    const double off_us = rtt_us - rtt->rtt_us;
+    rtt->deviation_us += ((off_us < 0.0 ? -off_us : off_us) - rtt->deviation_us) / DEVIATION_SHARE;
+    rtt->rtt_us += off_us / MESSAGE_RTT_SHARE;
+}
+
+void ph_message_rtt_note(ph_message_rtt* rtt, uint64_t now_us, uint64_t sent_us)
+{
+    if (sent_us > 0 && now_us >= sent_us) {
+        measure_rtt(rtt, (double)(now_us - sent_us));
+        rtt->proven_us = sent_us > rtt->proven_us ? sent_us : rtt->proven_us;
+    }
 }
 
 // Of one that went out twice it is not known which arrived.
@@ -288,10 +294,7 @@ int ph_message_outbox_take_ack(ph_message_outbox* outbox, uint64_t now_us, uint1
             note_delivered(outbox, sequence, &latest_us);
         }
     }
-    if (latest_us > 0 && now_us >= latest_us) {
-        measure_rtt(outbox, (double)(now_us - latest_us));
-        outbox->proven_us = latest_us > outbox->proven_us ? latest_us : outbox->proven_us;
-    }
+    ph_message_rtt_note(&outbox->rtt, now_us, latest_us);
     int message_count = 0;
     while (outbox->oldest != outbox->unsent &&
            message_outbox_at(outbox, outbox->oldest)->is_delivered) {

@@ -12,6 +12,8 @@
 
 #include <pinhole/stats.h>
 
+#include <stddef.h>
+
 // ---- the inbox
 //
 // Fragments that have come, until their messages are taken. A ring by sequence:
@@ -71,6 +73,21 @@ typedef struct ph_message_sent {
     bool is_delivered;
 } ph_message_sent;
 
+// How long a round trip takes, the time that the other end waited for a datagram included: by what was sent once and
+// acked. Messages and blocks have one each.
+typedef struct ph_message_rtt {
+    double rtt_us; // 0: none yet
+    double deviation_us;
+    uint64_t proven_us; // when the latest of those that arrived was sent
+} ph_message_rtt;
+
+// What was sent at this time, for the first time, was acked now.
+void ph_message_rtt_note(ph_message_rtt* rtt, uint64_t now_us, uint64_t sent_us);
+
+// Whether what was last sent at this time, the so-many-th time, counts as lost.
+bool ph_message_rtt_is_lost(const ph_message_rtt* rtt, uint64_t now_us, uint64_t sent_us,
+                            int send_count);
+
 typedef struct ph_message_outbox {
     ph_message_sent* sent; // by sequence, modulo capacity
     uint8_t (*bytes)[PH_MESSAGE_FRAGMENT_SIZE];
@@ -78,11 +95,7 @@ typedef struct ph_message_outbox {
     uint16_t oldest; // the first not known to have arrived
     uint16_t unsent; // the first that was never sent
     uint16_t end;    // behind the newest
-
-    // Round trips of fragments sent once.
-    double rtt_us; // 0: none yet
-    double deviation_us;
-    uint64_t proven_us; // when the latest of those that arrived was sent
+    ph_message_rtt rtt;
 } ph_message_outbox;
 
 static inline int ph_message_outbox_count(const ph_message_outbox* outbox)
@@ -108,7 +121,7 @@ int ph_message_outbox_take_ack(ph_message_outbox* outbox, uint64_t now_us, uint1
 
 // ---- one end of a connection, in one block of memory:
 //
-//   | ph_messages | sent | bytes of the outbox | arrived | bytes of the inbox |
+//   | ph_messages | sent | arrived | bytes of the outbox | bytes of the inbox | ph_bulk and its queues |
 
 // Answers are repeated, because their arrival is not acked.
 #define PH_MESSAGE_INPUT_ACK_REPEATS 2
@@ -118,6 +131,8 @@ typedef struct ph_message_promise {
     size_t room;
     uint64_t now_us;
 } ph_message_promise;
+
+typedef struct ph_bulk ph_bulk;
 
 // What a section that says nothing looks at, and most say nothing, stands together at the front: a cache
 // line when it is read; when it is written, also one of the outbox and one of counts.
@@ -137,6 +152,8 @@ struct ph_messages {
     uint32_t input_processed;
     uint8_t input_size;
     uint8_t their_size;
+    bool has_bulk;          // something of blocks or unreliable messages waits to be sent or acked
+    bool is_block_promised; // the promise is for a datagram of blocks
 
     ph_message_outbox outbox;
     ph_messages_stats stats;
@@ -147,10 +164,21 @@ struct ph_messages {
 
     ph_message_inbox inbox;
     ph_token_bucket share;
+    ph_bulk* bulk;
     ph_messages_def def;
     size_t size_bytes;
     uint8_t input_bytes[PH_INPUT_SIZE_MAX];
     uint8_t their_bytes[PH_INPUT_SIZE_MAX];
 };
+
+_Static_assert(offsetof(struct ph_messages, outbox) == 64, "the front is one line");
+
+// ---- message_compose.c
+
+// Of the room, bits rounded up to whole bytes.
+static inline int64_t ph_message_whole_bytes(int64_t bits)
+{
+    return 8 * ((bits + 7) / 8);
+}
 
 #endif

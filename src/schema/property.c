@@ -19,6 +19,9 @@
 #include <stdio.h>
 #include <string.h>
 
+// All names of field types fit.
+enum { SUITED_TEXT_SIZE = 128 };
+
 _Static_assert(sizeof(ph_entity_id) == 2 * sizeof(uint32_t), "an id is kept as two words");
 
 // ---- numbers and words
@@ -480,6 +483,20 @@ static ph_result fail_real(const ph_check* call, const char* name, const ph_prop
     return result;
 }
 
+// The field types that a coding can be bound to, "i8, i16, i32". @return text.
+static const char* suited_fields(ph_coding coding, char text[SUITED_TEXT_SIZE])
+{
+    size_t length = 0;
+    text[0] = '\0';
+    for (int field = PH_FIELD_NONE + 1; field < PH_FIELD_COUNT; ++field) {
+        if (ph_coding_suits(coding, (ph_field)field) && length < SUITED_TEXT_SIZE) {
+            length += (size_t)snprintf(text + length, SUITED_TEXT_SIZE - length, "%s%s",
+                                       length > 0 ? ", " : "", ph_field_name((ph_field)field));
+        }
+    }
+    return text;
+}
+
 ph_result ph_property_fail(const ph_check* call, const ph_class* type, int property,
                            ph_result result, ph_field field, const void* value)
 {
@@ -503,8 +520,10 @@ ph_result ph_property_fail(const ph_check* call, const ph_class* type, int prope
         break;
     }
     if (!ph_coding_suits(one->def.coding, field)) {
-        return ph_fail(call, PH_ERROR_ARGUMENT, name, "takes no value of field type %s",
-                       ph_field_name(field));
+        char suited[SUITED_TEXT_SIZE];
+        return ph_fail(call, PH_ERROR_ARGUMENT, name,
+                       "takes no value of field type %s; its coding takes %s", ph_field_name(field),
+                       suited_fields(one->def.coding, suited));
     }
     return one->def.coding == PH_CODING_POSITION ? fail_position(call, name, value)
            : one->def.coding == PH_CODING_FIXED || one->def.coding == PH_CODING_VEC3
@@ -538,9 +557,11 @@ ph_result ph_property_check_call(ph_check* call, const ph_class* type, int prope
     full_name(type, property, name);
     if (coding == PH_CODING_STRING || coding == PH_CODING_BYTES ||
         !ph_coding_suits(coding, field)) {
-        return call->result = ph_fail(call, PH_ERROR_ARGUMENT, name,
-                                      "takes no value of field type %s and %lu bytes",
-                                      ph_field_name(field), (unsigned long)size);
+        char suited[SUITED_TEXT_SIZE];
+        return call->result = ph_fail(
+                   call, PH_ERROR_ARGUMENT, name,
+                   "takes no value of field type %s and %lu bytes; its coding takes %s",
+                   ph_field_name(field), (unsigned long)size, suited_fields(coding, suited));
     }
     return call->result = ph_fail(call, PH_ERROR_ARGUMENT, "size",
                                   "is %lu; it must be %lu for field type %s", (unsigned long)size,

@@ -141,11 +141,23 @@ static void check_sending(ph_check* check, const ph_viewer_def* def)
     check_scheduler(check, &def->scheduler);
 }
 
+static void check_radius(ph_check* check, int32_t radius_mm, int32_t radius_max_mm)
+{
+    if (check->result != PH_OK || (radius_mm >= 0 && radius_mm <= radius_max_mm)) {
+        return;
+    }
+    char is[PH_COUNT_TEXT_SIZE];
+    char most[PH_COUNT_TEXT_SIZE];
+    check->result = ph_fail(check, PH_ERROR_ARGUMENT, "ph_viewer_def.radius_mm",
+                            "is %s; it must be 0..%s, and no more than ph_world_def.radius_max_mm",
+                            ph_count_text(radius_mm, is), ph_count_text(radius_max_mm, most));
+}
+
 void ph_viewer_def_check(ph_check* check, const ph_viewer_def* def, int32_t radius_max_mm)
 {
     ph_check_made(check, def->cookie == VIEWER_COOKIE, "ph_viewer_def");
     ph_check_position(check, "ph_viewer_def.eye_mm", def->eye_mm);
-    ph_check_range(check, "ph_viewer_def.radius_mm", def->radius_mm, 0, radius_max_mm);
+    check_radius(check, def->radius_mm, radius_max_mm);
     ph_check_range(check, "ph_viewer_def.visible_max", def->visible_max, 1, PH_VISIBLE_MAX);
     if (def->slot_count != 0) {
         ph_check_range(check, "ph_viewer_def.slot_count", def->slot_count,

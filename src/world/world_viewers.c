@@ -562,6 +562,27 @@ ph_result ph_viewer_spend(ph_world* world, ph_viewer_id viewer, uint64_t now_us,
     return PH_OK;
 }
 
+int64_t ph_viewer_left_bits(ph_world* world, ph_viewer_id viewer, uint64_t now_us)
+{
+    ph_sender* sender = find_sender(world, viewer);
+    if (sender == NULL) {
+        return 0;
+    }
+    ph_sender_pass_time(sender, now_us);
+    return ph_token_bucket_bits(&sender->bucket);
+}
+
+int64_t ph_viewer_spare_bits(ph_world* world, ph_viewer_id viewer, uint64_t now_us)
+{
+    const int64_t left_bits = ph_viewer_left_bits(world, viewer, now_us);
+    if (left_bits == 0 || left_bits == INT64_MAX) {
+        return left_bits;
+    }
+    const int64_t kept_bits =
+        8 * (int64_t)(PH_PAYLOAD_MAX + find_sender(world, viewer)->overhead_bytes);
+    return left_bits > kept_bits ? left_bits - kept_bits : 0;
+}
+
 ph_result ph_viewer_get_network_stats(const ph_world* world, ph_viewer_id viewer,
                                       ph_viewer_network_stats* link)
 {

@@ -589,9 +589,51 @@ static void messages_as_texts(void**)
     assert_int_equal(b.newest_input().number, 1);
 }
 
+static void blocks_and_unreliable_messages(void**)
+{
+    ph_messages_def def = ph_messages_def_default();
+    def.bits_per_second = 0;
+    def.block_size_max = 1000;
+    pinhole::messages a(def);
+    pinhole::messages b(def);
+    std::uint8_t datagram[PH_PAYLOAD_MAX];
+    ph_messages_rest rest;
+    std::uint32_t id = 0;
+    assert_int_equal(a.send_block(7, "a map", 5, &id), PH_OK);
+    assert_int_equal(a.lend_block(8, "another", 7), PH_OK);
+    assert_int_equal(a.cancel_block(id + 1), PH_OK);
+    assert_int_equal(a.send_unreliable(PH_UNRELIABLE_NEWEST, 3, "bang", 4), PH_OK);
+    CHECK(a.has_bulk());
+    CHECK(a.plan_block(0, INT64_MAX, 0) > 0);
+    std::size_t size = a.pack(nullptr, 0, datagram);
+    assert_int_equal(b.unpack(1000, datagram, size, rest), PH_OK);
+    CHECK(a.plan(0) > PH_MESSAGES_EMPTY_SIZE);
+    size = a.pack("packet", 6, datagram);
+    assert_int_equal(b.unpack(1000, datagram, size, rest), PH_OK);
+    ph_block block;
+    CHECK(b.receive_block(block));
+    assert_int_equal(block.tag, 7);
+    assert_memory_equal(block.bytes, "a map", 5);
+    CHECK(!b.receive_block(block));
+    ph_unreliable message;
+    CHECK(b.receive_unreliable(message));
+    assert_int_equal(message.channel, 3);
+    b.plan(2000);
+    size = b.pack("packet", 6, datagram);
+    assert_int_equal(a.unpack(3000, datagram, size, rest), PH_OK);
+    ph_block_end end;
+    CHECK(a.next_block_end(end)); // the one that was cancelled
+    CHECK(a.next_block_end(end));
+    assert_int_equal(end.id, id);
+    assert_int_equal(end.outcome, PH_BLOCK_SENT);
+    ph_block_progress progress;
+    CHECK(!a.sending_block(progress) && !b.receiving_block(progress));
+}
+
 static void peer_is_shown_a_world(void**)
 {
     const pinhole::schema schema(banana_class());
+    const auto bananas = schema.find_class<banana>("banana");
     pinhole::world world(schema);
     pinhole::entity_id entity{};
     ph_spawn spawn{};
@@ -600,26 +642,33 @@ static void peer_is_shown_a_world(void**)
     pinhole::host host;
     ph_host_def def = ph_host_def_default();
     def.world = world.get();
+    assert_int_equal(host.open(def), PH_ERROR_ARGUMENT); // neither a key nor without one
+    def.is_insecure_dev = true;
     assert_int_equal(host.open(def), PH_OK);
-    ph_token_def token_def = ph_token_def_default();
-    token_def.create_s = static_cast<std::uint64_t>(time(nullptr));
-    token_def.addresses[token_def.address_count++] = host.public_address();
-    std::uint8_t token[PH_TOKEN_SIZE];
-    assert_int_equal(ph_token_write(&token_def, token), PH_OK);
+    char address[PH_ADDRESS_TEXT_MAX];
+    const ph_address server = host.public_address();
+    ph_address_print(&server, address);
 
     pinhole::peer peer;
     assert_int_equal(peer.open(schema), PH_OK);
-    assert_int_equal(peer.connect(token, 3), PH_ERROR_ARGUMENT);
-    assert_int_equal(peer.connect(token, sizeof token), PH_OK);
+    assert_int_equal(peer.connect("no token", 8), PH_ERROR_ARGUMENT);
+    std::uint8_t key[PH_NETCODE_KEY_SIZE];
+    assert_int_equal(pinhole::read_key_file("/dev/null", key), PH_ERROR_ARGUMENT);
+    assert_int_equal(peer.connect_to("192.0.2.1:40000"), PH_ERROR_ARGUMENT); // public
+    assert_int_equal(peer.connect_to(address), PH_OK);
     CHECK(peer.state() == PH_PEER_STATE_CONNECTING && peer.view() == nullptr);
+    CHECK(!peer.own() && !peer.entity_at(0) && !peer.entity_of(bananas, peer.own()));
     assert_int_equal(peer.send("hello", 5), PH_OK);
+    assert_int_equal(peer.send(std::string_view("hello")), PH_OK);
     CHECK(peer.set_input("x", 1) == 1 && peer.processed_input() == 0);
     bool has_entered = false;
     for (int i = 0; i < 500 && !has_entered; ++i) {
         host.receive(ph_socket_now_us() + 10000);
         host.tick();
         for (ph_net_event event; host.next_event(event);) {
-            assert_int_equal(host.admit(event.client, ph_viewer_def_default()), PH_OK);
+            ph_viewer_def viewer = ph_viewer_def_default();
+            viewer.entity = entity;
+            assert_int_equal(host.admit(event.client, viewer), PH_OK);
         }
         world.tick();
         host.send();
@@ -631,6 +680,10 @@ static void peer_is_shown_a_world(void**)
     CHECK(has_entered);
     ph_pose pose{};
     assert_int_equal(peer.get_pose(peer.find(7), pose), PH_OK);
+    CHECK(peer.own() && peer.own() == peer.find(7) && peer.own() == peer.entity_at(0));
+    banana shown{};
+    CHECK(!peer.entity_of(pinhole::class_id<banana>{1}, peer.own()));
+    assert_int_equal(peer.get_struct(peer.entity_of(bananas, peer.own()), shown), PH_OK);
     CHECK(peer.stats().entity_count == 1 && peer.view() != nullptr);
     CHECK(world.viewer_slot_count(host.viewer(host.client_at(0))) == peer.stats().slot_count);
     CHECK(world.def().tick_us == peer.stats().tick_us);
@@ -658,6 +711,7 @@ static void host_lets_a_client_in(void**)
     ph_host_def def = ph_host_def_default();
     def.world = world.get();
     def.pool = pool.get();
+    def.private_key[0] = 1;
     int heard = 0;
     auto on_messages = [&heard](int, ph_messages*) { ++heard; };
     pinhole::set_callback(def.on_messages, def.on_messages_context, on_messages);
@@ -671,6 +725,7 @@ static void host_lets_a_client_in(void**)
     ph_token_def token_def = ph_token_def_default();
     token_def.create_s = static_cast<std::uint64_t>(time(nullptr));
     token_def.addresses[token_def.address_count++] = moved.public_address();
+    token_def.private_key[0] = 1;
     std::uint8_t token[PH_TOKEN_SIZE];
     assert_int_equal(ph_token_write(&token_def, token), PH_OK);
 
@@ -724,6 +779,7 @@ int main()
         cmocka_unit_test(any_callable_is_a_callback),
         cmocka_unit_test(nothing_is_allocated_by_the_header),
         cmocka_unit_test(messages_as_texts),
+        cmocka_unit_test(blocks_and_unreliable_messages),
         cmocka_unit_test(peer_is_shown_a_world),
         cmocka_unit_test(schemas_that_differ_say_how),
         cmocka_unit_test(host_lets_a_client_in),

@@ -86,7 +86,7 @@ static void take_event(host_stage* s, const ph_net_event* event)
     if (s->refusal != NULL) {
         ph_host_refuse(s->host, event->client, s->refusal);
     } else if (!s->is_closed) {
-        assert_int_equal(ph_host_admit(s->host, event->client, &s->viewer), PH_OK);
+        assert_int_equal(ph_host_admit(s->host, event->client, &s->viewer, NULL), PH_OK);
     }
 }
 

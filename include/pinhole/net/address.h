@@ -69,6 +69,11 @@ PH_API ph_result ph_address_resolve(const char* text, ph_address* addresses, int
 /// Whether it is 0.0.0.0 or ::, all addresses of a machine: to listen on, none to send to. So is {0}.
 PH_API bool ph_address_is_any(const ph_address* address);
 
+/// Whether it is of this machine or of a network that no router of the internet leads to: loopback (127.0.0.0/8,
+/// ::1), private (10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, fc00::/7) or link-local (169.254.0.0/16,
+/// fe80::/10). Neither is {0}, nor are 0.0.0.0 and ::.
+PH_API bool ph_address_is_private(const ph_address* address);
+
 /// Whether kind, address and port are all the same. {0} equals {0}.
 PH_API bool ph_address_is_equal(const ph_address* a, const ph_address* b);
 

@@ -10,7 +10,7 @@
 //         ph_host_receive(host, next_tick_us);    // until then
 //         ph_host_tick(host);
 //         for (ph_net_event event; ph_host_next_event(host, &event);) {
-//             if (event.kind == PH_NET_CONNECTED) { ph_host_admit(host, event.client, &viewer); }
+//             if (event.kind == PH_NET_CONNECTED) { ph_host_admit(host, event.client, &viewer, NULL); }
 //         }
 //         ...                                     // the game moves its entities
 //         ph_world_tick(world);
@@ -25,6 +25,10 @@
 // two do not go together, because schemas differ for example, both learn why: the peer by an event, the
 // host by the reason of its PH_NET_DISCONNECTED. docs/wire_admission.md has the details. Clients made of the
 // parts need none of that.
+//
+// After the server has stood still (a debugger, a busy disk, a machine that slept), skip the ticks that it has missed:
+// let next_tick_us be the next one ahead of now. Catching up by ticking faster was measured, too: clients show the world
+// right again later than when ticks are skipped, because it runs too fast for as long as it catches up.
 //
 // One thread uses a host. With a pool, receiving and sending are spread over its threads, each with a
 // socket of its own where the system can do that; between the calls nothing runs. Everything is
@@ -73,7 +77,14 @@ typedef struct ph_host_def {
     /// opened, unless there is a spent-tokens file. They want a timeout of 5 s
     /// or more: a client for which there is nothing new is sent something every 1.5 s, and any of it may be
     /// lost. A client that has been silent for 2 s comes in anew with another token, and its old connection ends.
+    /// All zero is refused.
     uint8_t private_key[PH_NETCODE_KEY_SIZE];
+    /// **For development only**, in place of a key: clients come in by ph_peer_connect_to(), without a token and
+    /// under any client id. listen_address and public_address must be of loopback, of a private network or all of the
+    /// machine (then public_address may be left out), and packets from public addresses are not answered:
+    /// net.refused_datagrams[PH_NET_REFUSAL_NOT_PRIVATE] of the stats counts them. on_error is told when it opens and
+    /// every minute; without on_error it is printed. Default false.
+    bool is_insecure_dev;
     /// A second key whose tokens are let in, too, if has_second_key; see ph_host_set_keys(). Default none.
     uint8_t second_key[PH_NETCODE_KEY_SIZE];
     bool has_second_key;
@@ -147,10 +158,16 @@ PH_API bool ph_host_next_event(ph_host* host, ph_net_event* event);
 /// session are filled in here. The viewer's eye, entity and so on are the game's to change; its budget
 /// and its end are the host's: not ph_viewer_set_budget, ph_viewer_reserve, ph_viewer_spend,
 /// ph_world_remove_viewer. What is wrong with the viewer's def is reported by the world.
+/// @param messages How its messages, blocks and unreliable messages are: shares, waits, queues, the largest block
+/// that is accepted from this client. NULL: ph_messages_def_default(), which accepts none. Of the def,
+/// bits_per_second, overhead_bytes and the allocator are filled in here, on_error if it is NULL, and section_max is
+/// lowered to what the largest enter leaves.
 /// @return PH_OK; PH_ERROR_STALE when there is no such client, which is no fault: it may have left before
 /// its event was taken; PH_ERROR_ARGUMENT (it was admitted before; the schema's largest enter leaves
-/// messages no room); else as ph_world_add_viewer(). The client stays connected whatever comes of it.
-PH_API ph_result ph_host_admit(ph_host* host, int client, const ph_viewer_def* viewer);
+/// messages no room; a field of the messages' def); else as ph_world_add_viewer(). The client stays connected whatever
+/// comes of it.
+PH_API ph_result ph_host_admit(ph_host* host, int client, const ph_viewer_def* viewer,
+                               const ph_messages_def* messages);
 
 /// Ends a connection; the event follows. Nothing when there is no such client.
 PH_API void ph_host_disconnect(ph_host* host, int client);

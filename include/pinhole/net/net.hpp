@@ -47,6 +47,14 @@ namespace pinhole
     return ph_address_parse(ended.bytes, &address, error);
 }
 
+/// ph_key_read_file(). error may be nullptr. @return As there.
+[[nodiscard]] inline ph_result read_key_file(const char* path,
+                                             std::uint8_t (&key)[PH_NETCODE_KEY_SIZE],
+                                             ph_error* error = nullptr) noexcept
+{
+    return ph_key_read_file(path, key, error);
+}
+
 template <> struct ending<ph_pool> {
     static void end(ph_pool* object) noexcept
     {
@@ -134,7 +142,14 @@ class host : public owner<ph_host>
 
     [[nodiscard]] ph_result admit(int client, const ph_viewer_def& viewer) noexcept
     {
-        return ph_host_admit(get(), client, &viewer);
+        return ph_host_admit(get(), client, &viewer, nullptr);
+    }
+
+    /// With messages, blocks and unreliable messages of its own kind.
+    [[nodiscard]] ph_result admit(int client, const ph_viewer_def& viewer,
+                                  const ph_messages_def& messages) noexcept
+    {
+        return ph_host_admit(get(), client, &viewer, &messages);
     }
 
     void disconnect(int client) noexcept
@@ -228,6 +243,13 @@ class peer : public owner<ph_peer>
         return ph_peer_connect(get(), token, size);
     }
 
+    /// ph_peer_connect_to(): for development, to a host with is_insecure_dev. Blocks while a name is looked up.
+    [[nodiscard]] ph_result connect_to(std::string_view address) noexcept
+    {
+        const detail::ended_text<PH_HOST_NAME_MAX> ended(address);
+        return ph_peer_connect_to(get(), ended.bytes);
+    }
+
     void disconnect() noexcept
     {
         ph_peer_disconnect(get());
@@ -270,9 +292,64 @@ class peer : public owner<ph_peer>
         return ph_peer_find(get(), key);
     }
 
+    /// The player's own entity, or null.
+    entity_id own() const noexcept
+    {
+        return ph_peer_own(get());
+    }
+
+    /// The entity in a slot below stats().slot_count, or null; slot 0 is the player's own.
+    entity_id entity_at(int slot) const noexcept
+    {
+        ph_client* const client = ph_peer_view(get());
+        return client != nullptr ? entity_id(ph_client_entity_at(client, slot)) : entity_id();
+    }
+
+    /// The same entity if it is in view and of this class, else null.
+    template <class State>
+    entity<State> entity_of(class_id<State> kind, entity_id id) const noexcept
+    {
+        ph_client* const client = ph_peer_view(get());
+        int index = -1;
+        const bool is_of_kind = client != nullptr &&
+                                ph_client_identify(client, id, nullptr, &index) == PH_OK &&
+                                index == kind.index;
+        return entity<State>(is_of_kind ? id : entity_id());
+    }
+
+    template <class State>
+    [[nodiscard]] ph_result get_struct(entity<State> source,
+                                       std::common_type_t<State>& state) const noexcept
+    {
+        return ph_peer_get_struct(get(), source, &state);
+    }
+
     [[nodiscard]] ph_result send(const void* bytes, std::size_t size) noexcept
     {
         return ph_peer_send(get(), bytes, size);
+    }
+
+    [[nodiscard]] ph_result send(std::string_view text) noexcept
+    {
+        return ph_peer_send(get(), text.data(), text.size());
+    }
+
+    /// Copied. id may be nullptr.
+    [[nodiscard]] ph_result send_block(std::uint32_t tag, const void* bytes, std::size_t size,
+                                       std::uint32_t* id = nullptr) noexcept
+    {
+        return ph_peer_send_block(get(), tag, bytes, size, id);
+    }
+
+    [[nodiscard]] ph_result cancel_block(std::uint32_t id) noexcept
+    {
+        return ph_peer_cancel_block(get(), id);
+    }
+
+    [[nodiscard]] ph_result send_unreliable(ph_unreliable_kind kind, int channel,
+                                            const void* bytes, std::size_t size) noexcept
+    {
+        return ph_peer_send_unreliable(get(), kind, channel, bytes, size);
     }
 
     /// @return Its number; 0 when it was not set.
@@ -369,6 +446,13 @@ class net_client : public owner<ph_net_client>
         ph_net_client_connect(get(), token, size, now_us);
     }
 
+    /// ph_net_client_connect_in_turns(): the addresses of the token are those of one server.
+    void connect_in_turns(const void* token, std::size_t size, std::uint64_t now_us,
+                          int turn_ms) noexcept
+    {
+        ph_net_client_connect_in_turns(get(), token, size, now_us, turn_ms);
+    }
+
     void tick(std::uint64_t now_us) noexcept
     {
         ph_net_client_tick(get(), now_us);
@@ -400,6 +484,12 @@ class net_client : public owner<ph_net_client>
     ph_net_client_state state() const noexcept
     {
         return ph_net_client_get_state(get());
+    }
+
+    /// Why a server has not let us in.
+    ph_net_denial denial() const noexcept
+    {
+        return ph_net_client_denial(get());
     }
 
     ph_net_client_stats stats() const noexcept

@@ -82,6 +82,12 @@ PH_API void ph_net_client_destroy(ph_net_client* client);
 PH_API void ph_net_client_connect(ph_net_client* client, const void* token, size_t size,
                                   uint64_t now_us);
 
+/// The same for a token whose addresses are those of one server, IPv4 and IPv6 for example: one that has not answered
+/// for turn_ms makes way for the next, in turns, until the timeout of the token is over. 0: as
+/// ph_net_client_connect().
+PH_API void ph_net_client_connect_in_turns(ph_net_client* client, const void* token, size_t size,
+                                           uint64_t now_us, int turn_ms);
+
 /// Sends what is due: requests and responses ten times a second, keep-alives; goes on to the next
 /// server of the token when one does not answer or refuses; gives up after the last. Ten times a
 /// second or more. A clock that goes back stands still.
@@ -107,6 +113,10 @@ PH_API void ph_net_client_disconnect(ph_net_client* client);
 
 /// What it is doing, or below 0, why it ended.
 PH_API ph_net_client_state ph_net_client_get_state(const ph_net_client* client);
+
+/// Why a server of the token has not let us in, the newest that there was since the connect; NONE when none has said so,
+/// and from a challenge on. It is also known when another server of the token timed out afterwards.
+PH_API ph_net_denial ph_net_client_denial(const ph_net_client* client);
 
 /// The index that the server gave us, 0 or more; -1 unless connected.
 PH_API int ph_net_client_index(const ph_net_client* client);

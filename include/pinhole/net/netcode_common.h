@@ -51,7 +51,8 @@ extern "C" {
     X(FULL, "full")                           /* no slot is free; answered with "denied" */        \
     X(CHALLENGE, "challenge")                 /* a response whose challenge is not ours */         \
     X(TOKEN_OLD, "token_old")                 /* made before this server could know it as spent */ \
-    X(SPENT_TOKENS, "spent_tokens")           /* the spent-tokens file cannot be written */
+    X(SPENT_TOKENS, "spent_tokens")           /* the spent-tokens file cannot be written */        \
+    X(NOT_PRIVATE, "not_private")             /* insecure server: from a public address */
 
 /// Why a datagram was refused; the reasons stand above. NONE (0): it was not.
 typedef enum ph_net_refusal {
@@ -63,6 +64,30 @@ typedef enum ph_net_refusal {
 
 /// A short lower-case name ("seal"), never NULL. Static storage.
 PH_API const char* ph_net_refusal_name(ph_net_refusal refusal);
+
+// Why a server does not let a client in that has a genuine token, with the byte that says so in a denied packet. (In
+// the standard such a packet is empty and means that the server is full, and it still is then.)
+#define PH_NET_DENIALS(X)                                                                          \
+    X(NONE, "none")                         /* it does, or has not said */                         \
+    X(FULL, "full")                         /* no slot is free */                                  \
+    X(CLIENT_CONNECTED, "client_connected") /* that client id is connected, from elsewhere */      \
+    X(TOKEN_USED, "token_used")             /* from another address before, or spent */            \
+    X(TOKEN_OLD, "token_old")               /* made before this server could know it as spent */   \
+    X(TOKEN_SERVER, "token_server")         /* for other servers */                                \
+    X(EXPIRED, "expired")                   /* by the server's clock */                            \
+    X(PROTOCOL, "protocol")                 /* the server is of another game, or version of it */  \
+    X(OTHER, "other")                       /* a byte that this version does not know */
+
+/// Why a server has denied a client; the reasons stand above. NONE (0): it has not.
+typedef enum ph_net_denial {
+#define PH_NET_DENIAL_VALUE(name, text) PH_NET_DENIAL_##name,
+    PH_NET_DENIALS(PH_NET_DENIAL_VALUE)
+#undef PH_NET_DENIAL_VALUE
+        PH_NET_DENIAL_COUNT
+} ph_net_denial;
+
+/// A short lower-case name ("token_used"), never NULL. Static storage.
+PH_API const char* ph_net_denial_name(ph_net_denial denial);
 
 /// Takes a datagram that is to be sent. bytes are borrowed for the call.
 typedef void ph_net_send_fn(void* context, const ph_address* to, const void* bytes, size_t size);

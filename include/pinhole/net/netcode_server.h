@@ -43,8 +43,14 @@ typedef struct ph_net_server_def {
     /// Tokens of another protocol are refused. Default 0.
     uint64_t protocol_id;
 
-    /// What the backend seals tokens with.
+    /// What the backend seals tokens with. All zero is refused.
     uint8_t private_key[PH_NETCODE_KEY_SIZE];
+
+    /// **For development only**: every client is let in that makes a token for itself, with a key that is all zero
+    /// and under any client id, whichever servers it names. Addresses must be private (ph_address_is_private()),
+    /// 0.0.0.0 or ::, and what comes from public addresses is refused (PH_NET_REFUSAL_NOT_PRIVATE) and not
+    /// answered. Default false.
+    bool is_insecure_dev;
 
     /// A second key whose tokens are let in, too, while one key takes the place of another: see
     /// ph_net_server_set_keys(). Counts if has_second_key. Default none.
@@ -96,6 +102,11 @@ typedef struct ph_net_server_def {
     /// recorded of the first client into the second connection. Default false: the standard.
     bool refuses_spent_tokens;
 
+    /// Says why a client with a genuine token is not let in, by a denied packet with one byte (ph_net_denial): so its
+    /// player need not wait for a timeout that says nothing. Clients of other makers ignore it. Default false: the
+    /// standard, which says that a server is full and nothing else.
+    bool gives_reasons;
+
     /// A file in which the server notes each token that has let a client in, and reads after a restart which were:
     /// so tokens live longer than the server, and undated ones of other makers are not let in twice either. It
     /// is made when there is none, read and kept by one server at a time, 32 bytes for each connection; what has
@@ -132,7 +143,8 @@ PH_API ph_result ph_net_server_create(const ph_net_server_def* def, ph_net_serve
 /// are copied, the former ones are overwritten. Tokens of a key that is neither are refused from now on, and
 /// their handshakes that are under way end; connections stay. To change a key without refusing any client:
 /// first give all servers the new one as second_key, then the backend seals with it, and when the last token
-/// of the old one has expired, all servers get the new one alone.
+/// of the old one has expired, all servers get the new one alone. A key that is all zero is reported and nothing
+/// changes; nor does it where the server has is_insecure_dev.
 PH_API void ph_net_server_set_keys(ph_net_server* server,
                                    const uint8_t private_key[PH_NETCODE_KEY_SIZE],
                                    const uint8_t* second_key);

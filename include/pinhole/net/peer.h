@@ -7,7 +7,7 @@
 //     ph_peer_def def = ph_peer_def_default();
 //     def.schema = schema;
 //     ph_peer_open(&def, &peer);
-//     ph_peer_connect(peer, token, PH_TOKEN_SIZE);
+//     ph_peer_connect(peer, token, PH_TOKEN_SIZE);           // developing: ph_peer_connect_to(peer, "localhost:40000")
 //     for (;;) {                                             // once per frame
 //         ph_peer_tick(peer);
 //         for (ph_peer_event event; ph_peer_next_event(peer, &event);) {
@@ -26,7 +26,8 @@
 // another ph_peer_connect() comes first. What is in view stays readable until the next ph_peer_connect(), which begins anew with another token.
 //
 // The socket is bound to any address of the machine. Time is that of ph_socket_now_us(). One thread at a time;
-// peers share nothing. Memory is taken when it opens, connects and is welcomed; a tick takes none.
+// peers share nothing. Memory is taken when it opens, connects and is welcomed; a tick takes none, unless a block
+// begins to come.
 
 #ifndef PINHOLE_NET_PEER_H
 #define PINHOLE_NET_PEER_H
@@ -56,6 +57,13 @@ typedef struct ph_peer_def {
     int interpolation_delay_ms;
     /// How often input is sent that is set more often, 1..1,000 a second. Default 30.
     int inputs_per_second;
+    /// For ph_peer_connect_to() alone: as in ph_host_def. Default 0.
+    uint64_t protocol_id;
+    /// For ph_peer_connect_to() alone: which player this is. Default 0: a random one each time.
+    uint64_t client_id;
+    /// The largest block that is accepted from the server, bytes, 0..PH_BLOCK_SIZE_MAX; as in ph_messages_def. Default
+    /// 67,108,864 (64 MB).
+    int block_size_max;
     /// Where the socket is bound. {0} (the default): any address of the machine, any port.
     ph_address local_address;
     /// Zero-initialised means malloc and free.
@@ -83,6 +91,14 @@ PH_API void ph_peer_close(ph_peer* peer);
 /// @return PH_OK, PH_ERROR_ARGUMENT (the token is none), PH_ERROR_SYSTEM (no socket), or PH_ERROR_MEMORY; unless PH_OK
 /// nothing follows.
 PH_API ph_result ph_peer_connect(ph_peer* peer, const void* token, size_t size);
+
+/// **For development**: begins to connect without a token, to a host with is_insecure_dev on this machine or a
+/// private network. address is a name or number with a port ("localhost:40000", "192.168.1.7:40000"), looked up by
+/// ph_address_resolve(), which blocks; its addresses of IPv6 and IPv4 are tried in turns. Otherwise as
+/// ph_peer_connect(). A host without is_insecure_dev does not answer.
+/// @return PH_OK; PH_ERROR_TEXT, PH_ERROR_SYSTEM (no such name, or no socket), PH_ERROR_ARGUMENT (a public
+/// address), or PH_ERROR_MEMORY; unless PH_OK nothing follows.
+PH_API ph_result ph_peer_connect_to(ph_peer* peer, const char* address);
 
 /// Tells the server and ends the connection; PH_PEER_DISCONNECTED follows. Nothing when there is none.
 PH_API void ph_peer_disconnect(ph_peer* peer);
@@ -115,7 +131,13 @@ typedef enum ph_peer_event_kind {
     PH_PEER_UPDATED, ///< an entity got new values
     PH_PEER_LEFT,    ///< an entity left
     PH_PEER_MESSAGE, ///< the server has sent a message
-    PH_PEER_UNSENT,  ///< the system did not send something; once a second at most
+    PH_PEER_BLOCK,   ///< a block of the server has come whole
+    PH_PEER_BLOCK_PROGRESS, ///< more of a block has come, or has arrived; ten times a second at most
+    PH_PEER_BLOCK_SENT,   ///< a block of ours has arrived
+    PH_PEER_BLOCK_UNSENT, ///< a block of ours was refused by the server, or cancelled
+    PH_PEER_UNRELIABLE,   ///< the server has sent an unreliable message
+    PH_PEER_UNSENT,       ///< the system did not send something; once a second at most
+    PH_PEER_WAITING, ///< connected for 5 s, and the server has not admitted it; once for each connection
     PH_PEER_DISCONNECTED, ///< the connection has ended, or did not come about. It is over
 } ph_peer_event_kind;
 
@@ -126,14 +148,27 @@ typedef struct ph_peer_event {
     ph_refusal refusal;
     /// DISCONNECTED: why; PH_NET_CLIENT_DISCONNECTED when either end said so.
     ph_net_client_state end;
-    /// REFUSED, UNSENT, DISCONNECTED: a sentence that a player understands, without its full stop; else "". Valid until
-    /// the next event is taken. A server's words are shown as they came: UTF-8 without control characters.
+    /// DISCONNECTED, when a server has said why it does not let us in; else NONE.
+    ph_net_denial denial;
+    /// REFUSED, UNSENT, WAITING, DISCONNECTED, BLOCK_UNSENT: a sentence that a player understands, without its full
+    /// stop; else "". Valid until the next event is taken. A server's words are shown as they came: UTF-8 without
+    /// control characters.
     const char* text;
     /// ENTERED, UPDATED, LEFT: as ph_client_poll() has it.
     ph_event entity;
-    /// MESSAGE. Valid until the next event is taken.
+    /// MESSAGE, BLOCK, UNRELIABLE. Valid until the next event is taken.
     const uint8_t* bytes;
     size_t size;
+    /// BLOCK, BLOCK_PROGRESS, BLOCK_SENT, BLOCK_UNSENT: the game's, as it was sent with the block.
+    uint32_t tag;
+    /// BLOCK_PROGRESS: how much of it; and whether it is one of ours, or one of the server's.
+    ph_block_progress progress;
+    bool is_ours;
+    /// BLOCK_SENT, BLOCK_UNSENT: which, and how it has ended.
+    ph_block_end block;
+    /// UNRELIABLE.
+    ph_unreliable_kind unreliable;
+    int channel;
 } ph_peer_event;
 
 /// Takes the next event. @return False when there is none.
@@ -151,11 +186,34 @@ PH_API ph_result ph_peer_get_pose(const ph_peer* peer, ph_entity_id entity, ph_p
 /// The entity with this key in view, or {0}.
 PH_API ph_entity_id ph_peer_find(const ph_peer* peer, uint64_t key);
 
+/// The player's own entity, as the server said (`entity` of its ph_viewer_def); {0} while it is not in view, and for a
+/// spectator.
+PH_API ph_entity_id ph_peer_own(const ph_peer* peer);
+
+/// As ph_client_get_struct(): fills the game's struct with what is known. @return PH_OK or PH_ERROR_STALE.
+PH_API ph_result ph_peer_get_struct(const ph_peer* peer, ph_entity_id entity, void* state);
+
 // ---- what is said
 
 /// Queues a message for the server, reliable and in order, from ph_peer_connect() on: as ph_messages_send().
-/// @return PH_OK, PH_ERROR_ARGUMENT (the size), PH_ERROR_FULL (try again later), or PH_ERROR_STALE (no connection).
+/// @return PH_OK, PH_ERROR_ARGUMENT (the size is not 1..PH_MESSAGE_SIZE_MAX), PH_ERROR_FULL (try again later), or
+/// PH_ERROR_STALE (no connection).
 PH_API ph_result ph_peer_send(ph_peer* peer, const void* bytes, size_t size);
+
+/// Queues a block for the server, from ph_peer_connect() on: as ph_messages_send_block(), which copies.
+/// PH_PEER_BLOCK_SENT or PH_PEER_BLOCK_UNSENT follows, unless the connection ends before. A server accepts none unless
+/// it says so at ph_host_admit().
+/// @return As ph_messages_send_block(), or PH_ERROR_STALE (no connection).
+PH_API ph_result ph_peer_send_block(ph_peer* peer, uint32_t tag, const void* bytes, size_t size,
+                                    uint32_t* id);
+
+/// As ph_messages_cancel_block(). @return PH_OK or PH_ERROR_STALE.
+PH_API ph_result ph_peer_cancel_block(ph_peer* peer, uint32_t id);
+
+/// Sends bytes once, with the next tick; they arrive or not: as ph_messages_send_unreliable().
+/// @return As that, or PH_ERROR_STALE (no connection).
+PH_API ph_result ph_peer_send_unreliable(ph_peer* peer, ph_unreliable_kind kind, int channel,
+                                         const void* bytes, size_t size);
 
 /// What the player does now, 0..PH_INPUT_SIZE_MAX bytes; replaces what it did before. Numbered from 1 by the peer.
 /// @return Its number; 0 when there is no connection, the size is wrong, or the server has not heard of 32,767 before it.
@@ -169,6 +227,8 @@ PH_API uint32_t ph_peer_processed_input(const ph_peer* peer);
 /// How the present connection is doing, or the last one; named as pinhole/stats.h says.
 typedef struct ph_peer_stats {
     double rtt_ms;
+    /// How long nothing has come from the server, or since the connect; 0 when there is no connection.
+    uint32_t silent_ms;
     /// Of the last whole second, IP and UDP headers included.
     double received_kbps;
     double sent_kbps;
