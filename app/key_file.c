@@ -17,7 +17,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,8 +25,6 @@
 
 enum {
     DIGITS = 2 * PH_NETCODE_KEY_SIZE,
-    TEXT_MAX = DIGITS + 2,
-    PIPE_WAIT_MS = 5000,
     NAME_TRIES = 16,
 };
 
@@ -36,101 +33,16 @@ void app_key_wipe(uint8_t key[PH_NETCODE_KEY_SIZE])
     app_secret_wipe(key, PH_NETCODE_KEY_SIZE);
 }
 
-// ---- what a file may be
-
-// Below the folder where systemd puts what LoadCredential= names.
-static bool is_credential(const char* path)
-{
-    const char* folder = getenv("CREDENTIALS_DIRECTORY");
-    const size_t length = folder != NULL ? strlen(folder) : 0;
-    return length > 0 && strncmp(path, folder, length) == 0 && path[length] == '/' &&
-           strstr(path + length, "/..") == NULL;
-}
-
-static bool check_file(const char* path, int file, ph_fault* fault)
-{
-    struct stat about;
-    if (fstat(file, &about) != 0) {
-        return ph_fault_set(fault, 0, 0, "%s cannot be read: %s", path, strerror(errno));
-    }
-    if (S_ISFIFO(about.st_mode)) {
-        return true;
-    }
-    if (!S_ISREG(about.st_mode)) {
-        return ph_fault_set(fault, 0, 0, "%s is no key: it must be a file or a pipe", path);
-    }
-    const unsigned too_wide = is_credential(path) ? 0037u : 0077u;
-    if ((about.st_mode & too_wide) != 0) {
-        return ph_fault_set(fault, 0, 0,
-                            "%s has mode %04o, others could read or change it: 'chmod 600' it, or "
-                            "make a new key",
-                            path, (unsigned)(about.st_mode & 07777));
-    }
-    return true;
-}
-
 // ---- reading
-
-// Up to capacity bytes, to the end of the file. @return How many; -1 with errno.
-static ssize_t read_all(int file, char* text, size_t capacity)
-{
-    size_t size = 0;
-    while (size < capacity) {
-        struct pollfd wait = {.fd = file, .events = POLLIN};
-        if (poll(&wait, 1, PIPE_WAIT_MS) == 0) {
-            errno = ETIMEDOUT;
-            return -1;
-        }
-        const ssize_t more = read(file, text + size, capacity - size);
-        if (more < 0 && errno != EINTR && errno != EAGAIN) {
-            return -1;
-        }
-        if (more == 0) {
-            break;
-        }
-        size += more > 0 ? (size_t)more : 0;
-    }
-    return (ssize_t)size;
-}
-
-static bool read_key(const char* path, int file, uint8_t key[PH_NETCODE_KEY_SIZE], ph_fault* fault)
-{
-    static const uint8_t ZERO[PH_NETCODE_KEY_SIZE];
-    char text[TEXT_MAX + 2] = {0}; // one more than there may be, and an end
-    const ssize_t size = read_all(file, text, TEXT_MAX + 1);
-    const bool is_key = size >= DIGITS && size <= TEXT_MAX && ph_key_parse(text, key) == PH_OK;
-    app_secret_wipe(text, sizeof text);
-    if (size < 0) {
-        return ph_fault_set(fault, 0, 0, "%s cannot be read: %s", path, strerror(errno));
-    }
-    if (!is_key) {
-        return ph_fault_set(fault, 0, 0,
-                            "%s is no key: it must hold %d hexadecimal digits, as made by 'pinhole "
-                            "token --make-key FILE'",
-                            path, DIGITS);
-    }
-    if (memcmp(key, ZERO, sizeof ZERO) == 0) {
-        return ph_fault_set(fault, 0, 0,
-                            "%s is all zeros, which everybody can guess; 'pinhole token --make-key "
-                            "FILE' makes a key",
-                            path);
-    }
-    return true;
-}
 
 bool app_key_read(const char* path, uint8_t key[PH_NETCODE_KEY_SIZE], ph_fault* fault)
 {
-    // Without O_NONBLOCK, opening a pipe that has no writer would never end.
-    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    if (file < 0) {
-        return ph_fault_set(fault, 0, 0, "%s cannot be read: %s", path, strerror(errno));
+    ph_error error;
+    if (ph_key_read_file(path, key, &error) == PH_OK) {
+        return true;
     }
-    const bool is_key = check_file(path, file, fault) && read_key(path, file, key, fault);
-    if (!is_key) {
-        app_key_wipe(key);
-    }
-    close(file);
-    return is_key;
+    const char* said = strchr(error.text, ' '); // behind the function
+    return ph_fault_set(fault, 0, 0, "%s", said != NULL ? said + 1 : error.text);
 }
 
 // ---- writing

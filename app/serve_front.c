@@ -45,7 +45,11 @@ static const char* spent_sentence(const ph_error* error)
 static void tell_error(const serve_front* front, const ph_error* error)
 {
     const char* rest = spent_sentence(error);
-    const char* text = rest != NULL ? rest : error->text;
+    const char* own =
+        error->result == PH_OK && error->field[0] == '\0' ? strchr(error->text, ' ') : NULL;
+    const char* text = rest != NULL  ? rest
+                       : own != NULL ? own + 1
+                                     : error->text; // without its function
     const char* address = strstr(text, "; the last came from ");
     const size_t length = address != NULL ? (size_t)(address - text) : strlen(text);
     serve_writer_add(front->log, "pinhole serve: %s%.*s.", rest != NULL ? "--spent-tokens" : "",

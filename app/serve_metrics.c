@@ -71,11 +71,7 @@ serve_metrics* serve_metrics_open(int port, ph_fault* fault)
     }
     metrics->number = serve_port_open(port, &metrics->port);
     if (metrics->number < 0) {
-        ph_fault_set(
-            fault, 0, 0,
-            "cannot listen on port %d of 127.0.0.1; another program may have it, and --metrics "
-            "takes another port",
-            port);
+        serve_port_complain(port, "--metrics", fault);
         serve_metrics_close(metrics);
         return NULL;
     }

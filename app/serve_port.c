@@ -10,10 +10,12 @@
 #include "serve_port.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdbool.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -54,10 +56,24 @@ int serve_port_open(int port, int* got)
     }
     unblock(number);
     if (!listen_at(number, port, got)) {
+        const int reason = errno;
         close(number);
+        errno = reason;
         return -1;
     }
     return number;
+}
+
+bool serve_port_complain(int port, const char* option, ph_fault* fault)
+{
+    if (errno == EADDRINUSE) {
+        return ph_fault_set(fault, 0, 0,
+                            "another program listens on port %d of 127.0.0.1; %s takes another "
+                            "port, or 0 for any that is free",
+                            port, option);
+    }
+    return ph_fault_set(fault, 0, 0, "cannot listen on port %d of 127.0.0.1: %s", port,
+                        strerror(errno));
 }
 
 int serve_port_accept(int listening)

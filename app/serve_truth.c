@@ -66,11 +66,7 @@ serve_truth* serve_truth_open(const serve_truth_def* def, ph_fault* fault)
     }
     truth->number = serve_port_open(def->port, &truth->port);
     if (truth->number < 0) {
-        ph_fault_set(
-            fault, 0, 0,
-            "cannot listen on port %d of 127.0.0.1; another program may have it, and --truth "
-            "takes another port",
-            def->port);
+        serve_port_complain(def->port, "--truth", fault);
         serve_truth_close(truth);
         return NULL;
     }

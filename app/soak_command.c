@@ -210,6 +210,8 @@ static void add(soak_sum* sum, const soak_result* result)
     counts->failed_allocations += result->failed_allocations;
     counts->connections += result->connections;
     counts->sent_messages += result->sent_messages;
+    counts->sent_blocks += result->sent_blocks;
+    counts->sent_unreliable += result->sent_unreliable;
     counts->simulated_us += result->simulated_us;
     counts->digest += result->digest; // in whatever order they end
 }
@@ -379,6 +381,8 @@ static void print_text(const soak_sum* sum)
     printf("%12" PRIu64 " clients equal after a calm\n", counts->equal_clients);
     printf("%12" PRIu64 " connections, %" PRIu64 " messages, %" PRIu64 " failed allocations\n",
            counts->connections, counts->sent_messages, counts->failed_allocations);
+    printf("%12" PRIu64 " blocks, %" PRIu64 " unreliable messages\n", counts->sent_blocks,
+           counts->sent_unreliable);
     if (sum->is_violated) {
         print_violation(sum);
     } else {
@@ -404,6 +408,8 @@ static void print_json(const soak_sum* sum)
     ph_json_integer(&json, "equal_clients", (int64_t)counts->equal_clients);
     ph_json_integer(&json, "connections", (int64_t)counts->connections);
     ph_json_integer(&json, "sent_messages", (int64_t)counts->sent_messages);
+    ph_json_integer(&json, "sent_blocks", (int64_t)counts->sent_blocks);
+    ph_json_integer(&json, "sent_unreliable", (int64_t)counts->sent_unreliable);
     ph_json_integer(&json, "failed_allocations", (int64_t)counts->failed_allocations);
     char digest[20];
     snprintf(digest, sizeof digest, "%016" PRIx64, counts->digest);

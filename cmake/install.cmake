@@ -21,6 +21,7 @@ if(TARGET pinhole_program)
         install(FILES app/pinhole.service app/pinhole.nft DESTINATION ${CMAKE_INSTALL_DATADIR}/pinhole)
     endif()
 endif()
+install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DATADIR}/pinhole)
 install(FILES ${public_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/pinhole)
 
 install(EXPORT pinhole_targets NAMESPACE pinhole:: FILE pinhole-targets.cmake

@@ -17,8 +17,12 @@ int main()
     pinhole::schema schema(
         pinhole::class_builder<dancer>("dancer").position("place", &dancer::place_mm));
     const auto dancers = schema.find_class<dancer>("dancer");
-    pinhole::world world(schema);
-    pinhole::client client(schema);
+    ph_world_def world_def = ph_world_def_default();
+    ph_client_def client_def = ph_client_def_default();
+    world_def.schema = client_def.schema = schema.get();
+    world_def.on_error = client_def.on_error = ph_error_print; // should a call be wrong
+    pinhole::world world(world_def);
+    pinhole::client client(client_def);
     ph_link_def link_def = {}; // a simulated network, where a game has its sockets
     link_def.seed = 2;
     link_def.delay_us = 50000;

@@ -112,7 +112,8 @@ static void tick(double angle)
     ph_host_tick(host);
     for (ph_net_event event; ph_host_next_event(host, &event);) {
         const ph_viewer_def viewer = ph_viewer_def_default(); // 13 kbit/s, a spectator at (0, 0, 0)
-        if (event.kind == PH_NET_CONNECTED && ph_host_admit(host, event.client, &viewer, NULL) == PH_OK) {
+        if (event.kind == PH_NET_CONNECTED &&
+            ph_host_admit(host, event.client, &viewer, NULL) == PH_OK) {
             ph_messages_send(ph_host_messages(host, event.client), "welcome", 7);
             walked_m[event.client] = 0;
         }

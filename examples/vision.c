@@ -17,7 +17,9 @@ int main(void)
         return 1;
     }
     ph_world_def def = ph_world_def_default();
+    def.on_error = ph_error_print; // should a call be wrong
     def.schema = schema;
+    def.on_error = ph_error_print; // should a call be wrong
     ph_world* world;
     if (ph_world_create(&def, &world) != PH_OK) {
         return 1;
@@ -39,10 +41,10 @@ int main(void)
         ph_vision vision;
         ph_viewer_get_vision(world, viewers[i], &vision);
         for (int slot = 0; slot < vision.slot_count; ++slot) {
-            uint64_t name;
+            uint64_t key;
             const ph_entity_id seen = ph_world_entity_at(world, vision.entities[slot]);
-            if (ph_world_identify(world, seen, &name, NULL) == PH_OK) {
-                row[3 * name + 2] = (char)('0' + slot);
+            if (seen.index1 != 0 && ph_world_identify(world, seen, &key, NULL) == PH_OK) {
+                row[3 * key + 2] = (char)('0' + slot); // other slots are empty
             }
         }
         printf("%c at %3d m, sees %d others:   %s\n", 'A' + i, metres[i], vision.visible_count,

@@ -35,6 +35,8 @@ void ph_sim_traffic_merge(ph_sim_traffic* traffic, const ph_sim_traffic* other)
     traffic->significant_updates += other->significant_updates;
     traffic->resolved += other->resolved;
     traffic->lost += other->lost;
+    traffic->received += other->received;
+    traffic->late += other->late;
     traffic->refused += other->refused;
     traffic->cpu_ns += other->cpu_ns;
 }
@@ -62,6 +64,8 @@ ph_sim_traffic ph_sim_traffic_since(const ph_sim_traffic* traffic, const ph_sim_
     since.significant_updates -= before->significant_updates;
     since.resolved -= before->resolved;
     since.lost -= before->lost;
+    since.received -= before->received;
+    since.late -= before->late;
     since.refused -= before->refused;
     since.cpu_ns -= before->cpu_ns;
     return since;

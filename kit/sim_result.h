@@ -31,6 +31,8 @@ typedef struct ph_sim_traffic {
     uint64_t significant_updates;
     uint64_t resolved; // packets whose fate is known
     uint64_t lost;     // of these: those that never came
+    uint64_t received; // datagrams that came to the client
+    uint64_t late;     // of these: dropped, because a newer one came before
     uint64_t refused;  // datagrams that a client took for what no server sends; must be 0
     uint64_t cpu_ns;
 } ph_sim_traffic;

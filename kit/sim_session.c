@@ -471,7 +471,10 @@ void ph_sim_session_finish(ph_sim_session* session)
         return;
     }
     session->is_over = true;
-    session->traffic.refused += session->connection.way->refused(session->connection.state);
+    const ph_sim_arrivals arrivals = session->connection.way->arrivals(session->connection.state);
+    session->traffic.received += arrivals.received;
+    session->traffic.late += arrivals.late;
+    session->traffic.refused += arrivals.refused;
     if (session->is_there) {
         end_stay(session);
         ph_sim_wire_finish(&session->wire);

@@ -39,6 +39,13 @@ typedef struct ph_sim_counts {
     uint64_t withheld; // datagrams that would have been over the budget
 } ph_sim_counts;
 
+// Datagrams at a client.
+typedef struct ph_sim_arrivals {
+    uint64_t received; // all
+    uint64_t late;     // of these: too late, or twice
+    uint64_t refused;  // of these: such that no server of this way sends
+} ph_sim_arrivals;
+
 // `state` is what create gave. Different states may be used on different threads, but for connect and
 // attend, which may change the world.
 typedef struct ph_sim_way {
@@ -67,7 +74,7 @@ typedef struct ph_sim_way {
                               void* value, size_t size);
     ph_entity_id (*find)(const void* state, uint64_t key);
     int (*entity_count)(const void* state);
-    uint64_t (*refused)(const void* state); // datagrams that no server of this way sends
+    ph_sim_arrivals (*arrivals)(const void* state); // so far
 } ph_sim_way;
 
 extern const ph_sim_way ph_sim_way_profile;

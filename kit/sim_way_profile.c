@@ -164,12 +164,15 @@ static int entity_count(const void* state)
     return ph_client_entity_count(client_of(state));
 }
 
-static uint64_t refused(const void* state)
+static ph_sim_arrivals arrivals(const void* state)
 {
     const ph_client_stats stats = ph_client_get_stats(client_of(state));
-    uint64_t sum = 0;
+    ph_sim_arrivals sum = {
+        .received = stats.received_datagrams,
+        .late = stats.refused_datagrams[PH_CLIENT_REFUSAL_OLD],
+    };
     for (int reason = PH_CLIENT_REFUSAL_HELLO; reason < PH_CLIENT_REFUSAL_COUNT; ++reason) {
-        sum += stats.refused_datagrams[reason];
+        sum.refused += stats.refused_datagrams[reason];
     }
     return sum;
 }
@@ -193,5 +196,5 @@ const ph_sim_way ph_sim_way_profile = {
     .get_property = get_property,
     .find = find,
     .entity_count = entity_count,
-    .refused = refused,
+    .arrivals = arrivals,
 };

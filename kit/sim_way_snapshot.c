@@ -177,10 +177,11 @@ static int entity_count(const void* state)
     return newest != NULL ? newest->entity_count : 0;
 }
 
-static uint64_t refused(const void* state)
+static ph_sim_arrivals arrivals(const void* state)
 {
     const snapshot_state* of = state;
-    return ph_snapshot_client_refused(of->client);
+    const ph_snapshot_arrivals sum = ph_snapshot_client_arrivals(of->client);
+    return (ph_sim_arrivals){.received = sum.received, .late = sum.late, .refused = sum.refused};
 }
 
 const ph_sim_way ph_sim_way_snapshot = {
@@ -202,5 +203,5 @@ const ph_sim_way ph_sim_way_snapshot = {
     .get_property = get_property,
     .find = find,
     .entity_count = entity_count,
-    .refused = refused,
+    .arrivals = arrivals,
 };

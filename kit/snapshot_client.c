@@ -62,7 +62,7 @@ struct ph_snapshot_client {
     ph_track* tracks;
     uint64_t advanced_us;
     bool has_advanced;
-    uint64_t refused;
+    ph_snapshot_arrivals arrivals;
 };
 
 // ---- memory
@@ -401,7 +401,9 @@ ph_result ph_snapshot_client_receive(ph_snapshot_client* client, uint64_t now_us
                                      size_t size)
 {
     const ph_result result = receive(client, now_us, bytes, size);
-    client->refused += result == PH_ERROR_VALUE ? 1 : 0;
+    ++client->arrivals.received;
+    client->arrivals.late += result == PH_ERROR_STALE ? 1 : 0;
+    client->arrivals.refused += result == PH_ERROR_VALUE ? 1 : 0;
     return result;
 }
 
@@ -583,7 +585,7 @@ const ph_snapshot* ph_snapshot_client_newest(const ph_snapshot_client* client)
     return client->has_newest ? &client->newest : NULL;
 }
 
-uint64_t ph_snapshot_client_refused(const ph_snapshot_client* client)
+ph_snapshot_arrivals ph_snapshot_client_arrivals(const ph_snapshot_client* client)
 {
-    return client->refused;
+    return client->arrivals;
 }

@@ -41,8 +41,15 @@ ph_result ph_snapshot_client_get_property(const ph_snapshot_client* client, ph_e
                                           int property, ph_field field, void* value, size_t size);
 ph_entity_id ph_snapshot_client_find(const ph_snapshot_client* client, uint64_t key);
 
-// The newest snapshot, or NULL before the first; and datagrams that were refused as PH_ERROR_VALUE.
+// Datagrams so far: all, those that answered PH_ERROR_STALE, and those that answered PH_ERROR_VALUE.
+typedef struct ph_snapshot_arrivals {
+    uint64_t received;
+    uint64_t late;
+    uint64_t refused;
+} ph_snapshot_arrivals;
+
+// The newest snapshot, or NULL before the first.
 const ph_snapshot* ph_snapshot_client_newest(const ph_snapshot_client* client);
-uint64_t ph_snapshot_client_refused(const ph_snapshot_client* client);
+ph_snapshot_arrivals ph_snapshot_client_arrivals(const ph_snapshot_client* client);
 
 #endif

@@ -415,13 +415,19 @@ ph_result ph_peer_get_struct(const ph_peer* peer, ph_entity_id entity, void* sta
     return peer->view != NULL ? ph_client_get_struct(peer->view, entity, state) : PH_ERROR_STALE;
 }
 
+ph_result ph_peer_fail_idle(const ph_peer* peer, const char* function)
+{
+    const ph_check call = ph_check_begin(peer->def.on_error, peer->def.on_error_context, function);
+    return ph_fail(&call, PH_ERROR_STALE, NULL,
+                   "there is no connection; ph_peer_connect() must come first, and the connection "
+                   "must not have ended");
+}
+
 ph_result ph_peer_send(ph_peer* peer, const void* bytes, size_t size)
 {
     const ph_check call = ph_check_begin(peer->def.on_error, peer->def.on_error_context, __func__);
     if (peer->state == PH_PEER_STATE_IDLE) {
-        return ph_fail(&call, PH_ERROR_STALE, NULL,
-                       "there is no connection; ph_peer_connect() must come first, and the "
-                       "connection must not have ended");
+        return ph_peer_fail_idle(peer, __func__);
     }
     if (size < 1 || size > PH_MESSAGE_SIZE_MAX) {
         char is[PH_COUNT_TEXT_SIZE];

@@ -37,7 +37,7 @@ ph_result ph_peer_send_block(ph_peer* peer, uint32_t tag, const void* bytes, siz
 {
     return peer->state != PH_PEER_STATE_IDLE
                ? ph_messages_send_block(peer->messages, tag, bytes, size, id)
-               : PH_ERROR_STALE;
+               : ph_peer_fail_idle(peer, __func__);
 }
 
 ph_result ph_peer_cancel_block(ph_peer* peer, uint32_t id)
@@ -50,7 +50,7 @@ ph_result ph_peer_send_unreliable(ph_peer* peer, ph_unreliable_kind kind, int ch
                                   const void* bytes, size_t size)
 {
     if (peer->state == PH_PEER_STATE_IDLE) {
-        return PH_ERROR_STALE;
+        return ph_peer_fail_idle(peer, __func__);
     }
     const ph_result result =
         ph_messages_send_unreliable(peer->messages, kind, channel, bytes, size);

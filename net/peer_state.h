@@ -118,6 +118,9 @@ void ph_peer_explain_end(ph_peer* peer);
 // Over: one event says why. Sends nothing.
 void ph_peer_end(ph_peer* peer, const ph_peer_event* event, const char* text);
 
+// A call that needs a connection, and there is none. @return PH_ERROR_STALE.
+ph_result ph_peer_fail_idle(const ph_peer* peer, const char* function);
+
 // Sends a payload, unless the connection has ended.
 void ph_peer_say(ph_peer* peer, const void* bytes, size_t size);
 

@@ -31,18 +31,21 @@ static bool is_name_letter(char letter)
            (letter >= '0' && letter <= '9') || letter == '-' || letter == '_' || letter == '.';
 }
 
-// "play.example.org:40000": a name, a colon, a port of 1..65535.
+// "play.example.org:40000": a name, a colon, a port of 1..65535. Also filled in part: what is wrong is the first of them
+// that is missing.
 static bool read_place(const char* text, place* read)
 {
+    *read = (place){0};
     size_t length = 0;
     while (is_name_letter(text[length])) {
         ++length;
     }
-    if (length == 0 || length >= NAME_SIZE || text[length] != ':') {
+    const bool is_name =
+        length > 0 && length < NAME_SIZE && (text[length] == ':' || text[length] == '\0');
+    memcpy(read->name, text, is_name ? length : 0);
+    if (!is_name || text[length] == '\0') {
         return false;
     }
-    memcpy(read->name, text, length);
-    read->name[length] = '\0';
     const char* digits = text + length + 1;
     uint32_t port = 0;
     size_t count = 0;
@@ -51,6 +54,25 @@ static bool read_place(const char* text, place* read)
     }
     read->port = (uint16_t)port;
     return digits[count] == '\0' && port >= 1 && port <= UINT16_MAX;
+}
+
+// What of it is wrong.
+static ph_result fail_text(ph_error* error, const char* text, const place* read)
+{
+    char what[80];
+    const size_t colon = strcspn(text, ":");
+    const bool is_number = ph_address_parse(text, &(ph_address){0}, NULL) == PH_OK;
+    if (is_number || (read->name[0] != '\0' && text[colon] == '\0')) {
+        snprintf(what, sizeof what, "without a port");
+    } else if (read->name[0] != '\0') {
+        snprintf(what, sizeof what, "and \"%.40s\" is no port", text + colon + 1);
+    } else {
+        snprintf(what, sizeof what, "and \"%.*s\" is no name", colon < 40 ? (int)colon : 40, text);
+    }
+    return ph_error_set(error, PH_ERROR_TEXT, "ph_address_resolve", "text",
+                        "is \"%.50s\", %s; it must be like play.example.org:40000, 192.0.2.1:40000 "
+                        "or [2001:db8::1]:40000, with a port of 1..65535",
+                        text, what);
 }
 
 // ---- the resolver
@@ -129,11 +151,7 @@ ph_result ph_address_resolve(const char* text, ph_address* addresses, int max, i
     }
     place wanted;
     if (!read_place(text, &wanted)) {
-        return ph_error_set(
-            error, PH_ERROR_TEXT, __func__, "text",
-            "is \"%.60s\"; it must be like play.example.org:40000, 192.0.2.1:40000 or "
-            "[2001:db8::1]:40000, with a port of 1..65535",
-            text);
+        return fail_text(error, text, &wanted);
     }
     if (!ph_socket_start_system()) {
         return ph_error_set(error, PH_ERROR_SYSTEM, __func__, NULL, "the system has no sockets");

@@ -128,6 +128,8 @@ typedef struct soak_result {
     uint64_t failed_allocations;
     uint64_t connections;
     uint64_t sent_messages; // that arrived
+    uint64_t sent_blocks;
+    uint64_t sent_unreliable;
     uint64_t simulated_us;
     uint64_t digest; // of every payload: the same for the same scenario
 } soak_result;

@@ -100,6 +100,7 @@ static void send_message(soak_stage* stage, soak_player* player, ph_rng* rng)
             ++player->messages_sent[direction];
         }
     }
+    soak_bulk_send(stage, player, rng);
 }
 
 // Acks that are not true. What the client then sees is its own fault.

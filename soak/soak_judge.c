@@ -330,9 +330,19 @@ void soak_judge_packet(soak_stage* stage, soak_player* player, int32_t sent_step
         if (player->is_liar || stage->is_over) {
             continue;
         }
-        if (stage->step - sent_step <= SOAK_DELAY_MAX) {
+        if (stage->step - sent_step <= SOAK_DELAY_MAX && !player->is_waiting) {
             judge_event(stage, player, &event, sent_step);
         } else {
+            take_event(stage, player, &event);
+        }
+    }
+}
+
+void soak_take_held(soak_stage* stage, soak_player* player)
+{
+    ph_event event;
+    while (ph_client_poll(player->client, &event)) {
+        if (!player->is_liar && !stage->is_over) {
             take_event(stage, player, &event);
         }
     }

@@ -125,6 +125,7 @@ static ph_result create_net(soak_stage* stage, soak_player* player)
     if (result == PH_OK) {
         ph_messages_def messages = ph_messages_def_default();
         messages.bits_per_second = 0;
+        messages.block_size_max = SOAK_BLOCK_MAX;
         messages.allocator = def.allocator;
         result = ph_messages_create(&messages, &player->messages);
     }
@@ -141,6 +142,8 @@ static ph_result create_parts(soak_stage* stage, soak_player* player)
     link.key += 1;
     result = result == PH_OK ? ph_link_create(&link, &player->up) : result;
     ph_client_def def = ph_client_def_default();
+    player->is_waiting = player->index % 2 != 0;
+    def.reorder_wait_ms = player->is_waiting ? def.reorder_wait_ms : 0;
     def.schema = stage->schema.checked;
     def.profile = stage->params.profile;
     def.slot_capacity = SOAK_SLOTS_MAX;
@@ -293,7 +296,9 @@ void soak_player_admit(soak_stage* stage, int host_client, uint64_t client_id)
     }
     const uint64_t failures = stage->server_memory.failures;
     stage->keys = ph_random_part(stage->scenario->seed ^ client_id, 5); // its session number
-    const ph_result result = ph_host_admit(stage->host, host_client, &player->def, NULL);
+    ph_messages_def messages = ph_messages_def_default();
+    messages.block_size_max = SOAK_BLOCK_MAX;
+    const ph_result result = ph_host_admit(stage->host, host_client, &player->def, &messages);
     soak_note_viewer(stage, player, result == PH_OK);
     if (result == PH_OK) {
         player->is_admitted = true;
@@ -408,6 +413,7 @@ void soak_messages_take(soak_stage* stage, soak_player* player, ph_messages* mes
         }
         ++stage->result->sent_messages;
     }
+    soak_bulk_take(stage, player, messages, direction);
 }
 
 // ---- a step of a client
@@ -495,6 +501,9 @@ static void send_up(soak_stage* stage, soak_player* player)
     ph_messages_plan(player->messages, now_us);
     const size_t size = ph_messages_pack(player->messages, ack, ack_size, bytes);
     ph_net_client_send(player->net, bytes, size);
+    while (ph_messages_plan_block(player->messages, now_us, INT64_MAX, 0) > 0) {
+        ph_net_client_send(player->net, bytes, ph_messages_pack(player->messages, NULL, 0, bytes));
+    }
 }
 
 void soak_player_step(soak_stage* stage, soak_player* player)
@@ -528,6 +537,9 @@ void soak_player_step(soak_stage* stage, soak_player* player)
     }
     ph_client_advance(player->client, client_us(stage, player));
     send_up(stage, player);
+    if (player->is_waiting) {
+        soak_take_held(stage, player);
+    }
 }
 
 // ---- direct players, the world's side

@@ -34,6 +34,9 @@ enum {
     SOAK_HISTORY = 128,   // steps that are remembered
     SOAK_DELAY_MAX = 120, // steps after which a packet is no longer judged: its client has stalled
     SOAK_MESSAGE_ROOM = 300,
+    SOAK_BLOCK_MAX = 30000, // bytes that both ends accept
+    SOAK_BLOCKS_MAX = 256,  // of one connection and direction
+    SOAK_EFFECTS_MAX = 4096,
 };
 
 // Masks: what judged players may have, and the secret.
@@ -118,6 +121,19 @@ typedef struct soak_meter {
 
 // ---- players
 
+enum { SOAK_BLOCK_CAME = 1, SOAK_BLOCK_MAY_MISS = 2 }; // too large, or cancelled
+
+// Blocks and unreliable messages of one direction. The tag of a block is how many were sent before it, and one.
+typedef struct soak_bulk {
+    uint32_t posted;
+    uint32_t newest_block; // that has come
+    uint32_t sizes[SOAK_BLOCKS_MAX];
+    uint8_t fates[SOAK_BLOCKS_MAX];
+    uint16_t effects; // unreliable messages, counted from 1
+    uint16_t newest_effect[4];
+    bool has_come[SOAK_EFFECTS_MAX];
+} soak_bulk;
+
 // What the model has seen the client get, by slot.
 typedef struct soak_known {
     int entity; // -1: none
@@ -161,6 +177,7 @@ typedef struct soak_player {
     int32_t parted_until;
     uint64_t healthy_us; // since when its links, its budget and the clock have been as they are
     bool is_liar;        // its view is its own fault
+    bool is_waiting; // holds back packets that overtook others: which one an event is of is unknown
     uint8_t newest_ack[PH_ACK_SIZE];
     size_t newest_ack_size;
     int32_t last_up_step;
@@ -180,6 +197,7 @@ typedef struct soak_player {
     // Messages by direction: 0 to the client, 1 to the server.
     uint64_t messages_sent[2];
     uint64_t messages_received[2];
+    soak_bulk bulk[2]; // by direction, too
     uint64_t input_sent;
     uint32_t input_seen;
     uint64_t payload_digest;
@@ -228,6 +246,9 @@ typedef struct soak_stage {
     // A call had no memory: room that was made for some of it stays, and is used later.
     bool has_partial_growth;
     int64_t empty_bytes; // then; 0: never yet
+    // The server takes memory once for each block that comes.
+    uint64_t up_blocks;
+    uint64_t up_block_allocations;
     uint8_t arrivals[64][PH_NETCODE_DATAGRAM_MAX + 1];
 } soak_stage;
 
@@ -294,6 +315,13 @@ size_t soak_message_fill(const soak_player* player, int direction, uint64_t numb
 void soak_messages_take(soak_stage* stage, soak_player* player, ph_messages* messages,
                         int direction);
 
+// ---- soak_bulk.c
+
+void soak_bulk_send(soak_stage* stage, soak_player* player, ph_rng* rng);
+// All that has come at one end; direction is that in which it came.
+void soak_bulk_take(soak_stage* stage, soak_player* player, ph_messages* messages, int direction);
+int64_t soak_bulk_left_bytes(const soak_player* player); // that are to come
+
 // From this time on its links, its budget and the clock are as they should be: waits count from there.
 static inline void soak_unsettle(soak_player* player, uint64_t until_us)
 {
@@ -308,6 +336,8 @@ void soak_note_glances(soak_stage* stage);
 void soak_note_eyes(soak_stage* stage); // after a tick
 // A client has applied a packet that was sent at that step.
 void soak_judge_packet(soak_stage* stage, soak_player* player, int32_t sent_step);
+// It has applied what it had held back; what the values were when that was sent is not asked.
+void soak_take_held(soak_stage* stage, soak_player* player);
 // Whether the client has exactly what it should; why says where it does not.
 bool soak_is_equal(const soak_stage* stage, const soak_player* player, char why[200]);
 bool soak_is_judged(const soak_stage* stage, const soak_player* player);

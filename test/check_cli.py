@@ -13,6 +13,7 @@ import math
 import os
 import pathlib
 import re
+import socket
 import subprocess
 import sys
 import tempfile
@@ -110,6 +111,8 @@ def check_mistakes():
         (("bots", "--key", "k", "--truth", "1x"), "--truth takes the port"),
         (("bots", "--key", "k", "--truth", "1", "--bots", "2", "--mute", "3"), "are more than --bots"),
         (("token",), "say --key, --server, --client and --out"),
+        (("serve", "scene:town", "--insecure-dev", "--key", "k"), "--insecure-dev stands in place of --key"),
+        (("serve", "scene:town", "--insecure-dev", "--listen", "192.0.2.1:40000"), "--insecure-dev takes addresses of loopback"),
         (("token", "--key", "k", "--server", "nowhere", "--client", "1", "--out", "t"), "'nowhere' is no address in numbers with a port"),
     ):
         status, output, errors = run(*arguments)
@@ -139,6 +142,18 @@ def check_key_files():
             expect(status == 1 and "is no key" in errors, f"`pinhole token` with a key file of {text!r}: exit {status}, {errors!r}")
         key.write_text(digits.upper().strip() + "\r\n")
         expect(run(*make)[0] == 0, "`pinhole token` refuses a key in capitals and with the line end of Windows")
+
+
+def check_taken_ports():
+    """A port that another program has: which one, and what to do."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        for option in ("--metrics", "--truth"):
+            status, _, errors = run("serve", "scene:wander", "--listen", "127.0.0.1:0", option, str(port), "--seconds", "1")
+            expect(status == 1 and f"another program listens on port {port} of 127.0.0.1; {option} takes another port" in errors,
+                   f"`pinhole serve {option}` with a port that is taken: exit {status}, {errors!r}")
 
 
 def check_suggestions():
@@ -232,6 +247,7 @@ def main():
     check_help()
     check_mistakes()
     check_key_files()
+    check_taken_ports()
     check_suggestions()
     check_bench_bits()
     check_bench_json("bits", BITS_KEYS, BITS_RATIOS)

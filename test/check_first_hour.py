@@ -14,6 +14,7 @@ person would. test/first_hour_cases.py is the table. The last line is "N passed,
 
 import contextlib
 import gzip
+import os
 import pathlib
 import re
 import socket
@@ -56,7 +57,9 @@ def steady(sentence):
 def ask_library(build, name):
     """What first_hour prints of a case, {who: sentence}, and why it failed; each has a process of its own, so that one that
     crashes does not take others along."""
-    done = subprocess.run([build / "first_hour", name], capture_output=True, text=True, errors="replace", timeout=TIMEOUT_S)
+    patience = {"RES_OPTIONS": "timeout:1 attempts:1"}  # of the resolver, where no name server answers
+    done = subprocess.run([build / "first_hour", name], env={**os.environ, **patience}, capture_output=True, text=True,
+                          errors="replace", timeout=TIMEOUT_S)
     said = {}
     for line in done.stdout.splitlines():
         _, who, sentence = line.split("\t")
@@ -83,7 +86,7 @@ FILES = {
     "other_names.csv": recording(names="tick,id,x,y,z,turn"),
     "empty.csv": "",
     "damaged.csv.gz": b"\x1f\x8b\x08 no gzip",
-    "cut.csv.gz": gzip.compress(recording().encode())[:900],
+    "cut.csv.gz": gzip.compress(recording().encode(), compresslevel=0, mtime=0)[:900],
     "noise.csv": bytes(range(256)) * 8,
     "wrong.schema": "class ship\n    place: position\n    hull: rnage 0..100\n",
     "short.key": "abc\n",
@@ -201,7 +204,7 @@ def main():
         return 2
     results = list(run_cases(build, chosen))
     failed = 0
-    for case, sentence, faults in results:
+    for case, sentence, faults in sorted(results, key=lambda result: len(result[2]) > 0):
         failed += 1 if faults else 0
         print(f"{'FAIL' if faults else 'ok':<4} {case['name']}: {sentence or 'works'}")
         for fault in faults:
@@ -209,7 +212,9 @@ def main():
     if "--write" in sys.argv:
         DOCUMENT.write_text(document(results))
     elif chosen == every and "--list" not in sys.argv:
-        is_stale = not DOCUMENT.exists() or DOCUMENT.read_text() != document(results)
+        # What cannot be provoked here has no sentence to compare.
+        is_whole = all(sentence or case["works"] or faults for case, sentence, faults in results)
+        is_stale = not DOCUMENT.exists() or (is_whole and DOCUMENT.read_text() != document(results))
         failed += 1 if is_stale else 0
         print(f"{'FAIL' if is_stale else 'ok':<4} docs/first_hour.md"
               f"{' is stale: test/check_first_hour.py BUILD --write' if is_stale else ' has these sentences'}")

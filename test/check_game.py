@@ -7,7 +7,7 @@ the way. Run by make test.
     test/check_game.py [FOLDER OF PROGRAMS [CASE...]]      (default build/release, all cases)
 
 - by_address: the game, by address; servers in C and in C++, each with clients of both. The server ends and comes back.
-- by_token: the game with a key and tokens; what comes without a token stays out.
+- by_token: the game with a key and tokens; a token that was used is refused, and so is what is no key.
 - shipped: examples/server.c and examples/client.c.
 - misfit: a client of another game is refused, and says what differs.
 
@@ -34,6 +34,8 @@ LOSS_PERCENT = 5
 PLAY_S = 28  # how long a client plays; it joins within 2 s, and is shown all within 4 s of that
 FIRST_SERVER_S = 12  # then it ends, and another one takes its place
 TIMEOUT_S = 90
+# stdbuf, which lets us read lines as they come, is loaded before the programs; with AddressSanitizer that must be allowed.
+FOR_STDBUF = {"ASAN_OPTIONS": "verify_asan_link_order=0"}
 
 
 class Program:
@@ -43,7 +45,7 @@ class Program:
         self.log = tempfile.NamedTemporaryFile("r")
         with open(self.log.name, "wb") as out:
             self.process = subprocess.Popen([*where, "stdbuf", "-oL", *map(str, words)], stdin=subprocess.DEVNULL, stdout=out,
-                                            stderr=subprocess.STDOUT, env={**os.environ, **environment})
+                                            stderr=subprocess.STDOUT, env={**os.environ, **FOR_STDBUF, **environment})
 
     def __enter__(self):
         return self
@@ -65,18 +67,17 @@ class Program:
             time.sleep(0.05)
 
 
-def start_server(pair, program, address, seconds, **environment):
-    """Comes back when it listens: tokens made before that are refused."""
+def start_game(pair, program, address, seconds, **environment):
+    """Comes back when it is open: tokens made before that are refused."""
     server = Program(pair.at_server, [PROGRAMS / program, address, seconds], **environment)
-    port = f":{int(address.rpartition(':')[2]):04X} "
-    server.await_that(lambda: port in network_pair.need(*pair.at_server, "cat", "/proc/net/udp"))
+    server.await_that(lambda: "the game is open" in server.output())
     return server
 
 
 def way_m(output):
-    """How far the player came in its longest stay, in m: the size of the field in which it was."""
-    stays = [[int(n) for n in re.findall(r" at (-?\d+), -?\d+ m: \d+ hit points", stay)] for stay in
-             output.split("we are in the game")[1:]]
+    """How far the player came in one stay, in m from east to west. Its first seconds do not count: it is put to its place."""
+    stays = [stay.partition(" has ended the connection")[0] for stay in output.split("we are in the game")[1:]]
+    stays = [[int(n) for n in re.findall(r" at (-?\d+), -?\d+ m: \d+ hit points", stay)] for stay in stays]
     return max((max(xs[3:]) - min(xs[3:]) for xs in stays if len(xs) > 3), default=0)
 
 
@@ -100,7 +101,7 @@ def play(pair, server, address, kinds, targets=None, **environment):
     names = ["Ann", "Bob", "Cat"]
     joins = 1 if targets else 2
     seconds = TIMEOUT_S if targets else FIRST_SERVER_S
-    with start_server(pair, server, address, seconds, **environment) as first:
+    with start_game(pair, server, address, seconds, **environment) as first:
         players = []
         for i, kind in enumerate(kinds):
             target = targets[i]() if targets else address
@@ -109,7 +110,7 @@ def play(pair, server, address, kinds, targets=None, **environment):
         try:
             if not targets:
                 first.wait()
-                players.append(start_server(pair, server, address, TIMEOUT_S))
+                players.append(start_game(pair, server, address, TIMEOUT_S))
             complaints = [complaint for i in range(len(kinds))
                           for complaint in judge_player(names[i], players[i], names[i + 1:len(kinds)], joins)]
             return complaints + [first.output()] if complaints else []
@@ -134,19 +135,45 @@ def check_by_token(pair):
         key = pathlib.Path(folder) / "key"
         subprocess.run([PINHOLE, "token", "--make-key", key], check=True)
 
-        def token(player):
+        def token(player, server=address):
             path = f"{folder}/{player}.token"
-            subprocess.run([PINHOLE, "token", "--key", key, "--server", address, "--client", str(player), "--out", path],
+            subprocess.run([PINHOLE, "token", "--key", key, "--server", server, "--client", str(player), "--out", path],
                            check=True)
             return path
 
-        return play(pair, "example_game_server", address, ["example_game_client", "example_game_cpp_client"],
-                    [lambda: token(1), lambda: token(2)], GAME_KEY=key.read_text().strip())
+        environment = {"GAME_KEY": key.read_text().strip()}
+        complaints = play(pair, "example_game_server", address, ["example_game_client", "example_game_cpp_client"],
+                          [lambda: token(1), lambda: token(2)], **environment)
+        return complaints + used_token(pair, token, environment) + wrong_keys(pair, address)
+
+
+def used_token(pair, token, environment):
+    """The second client with a token is not let in, and is told why."""
+    address = f"{network_pair.SERVER_ADDRESS}:40006"
+    with start_game(pair, "example_game_cpp_server", address, TIMEOUT_S, **environment):
+        path = token(3, address)
+        with Program(pair.at_clients, [PROGRAMS / "example_game_client", path, "Ann", PLAY_S]) as first:
+            first.await_that(lambda: "we are in the game" in first.output())
+        with Program(pair.at_clients, [PROGRAMS / "example_game_client", path, "Bob", PLAY_S]) as second:
+            second.await_that(lambda: "used before" in second.output())
+            is_right = "used before" in second.output() and "in the game" not in second.output()
+            return [] if is_right else [f"a token that was used lets nobody in: not so\n{second.output()}"]
+
+
+def wrong_keys(pair, address):
+    """A server that was given something else than a key must not become one that lets everybody in."""
+    complaints = []
+    for server in ("example_game_server", "example_game_cpp_server"):
+        for key in ("", "nonsense"):
+            with Program(pair.at_server, [PROGRAMS / server, address, 1], GAME_KEY=key) as program:
+                if program.wait() == 0 or "private_key" not in program.output():
+                    complaints.append(f"{server} refuses the key '{key}': not so\n{program.output()}")
+    return complaints
 
 
 def check_shipped(pair):
     address = f"{network_pair.SERVER_ADDRESS}:40004"
-    with start_server(pair, "example_server", address, 10) as server, \
+    with Program(pair.at_server, [PROGRAMS / "example_server", address, 10]) as server, \
          Program(pair.at_clients, [PROGRAMS / "example_client", address]) as client:
         wanted = {"the client ends well": client.wait() == 0,
                   "the server ends well": server.wait() == 0,
@@ -159,7 +186,7 @@ def check_shipped(pair):
 
 def check_misfit(pair):
     address = f"{network_pair.SERVER_ADDRESS}:40005"
-    with start_server(pair, "example_game_server", address, TIMEOUT_S), \
+    with start_game(pair, "example_game_server", address, TIMEOUT_S), \
          Program(pair.at_clients, [PROGRAMS / "example_client", address]) as client:
         is_right = client.wait() != 0 and re.search(r"server: .*client: ", client.output()) is not None
         return [] if is_right else [f"a client of another game is told what differs: not so\n{client.output()}"]

@@ -72,7 +72,8 @@ def check_seeds(seeds, jobs):
     expect(code == 0 and sum_.get("is_violated") is False, "a promise is broken")
     first, last = map(int, seeds.split(".."))
     for name, least in (("judged_packets", 1000), ("judged_values", 5000), ("twin_payloads", 100), ("equal_clients", 40),
-                        ("failed_allocations", 20), ("sent_messages", 100)):
+                        ("failed_allocations", 20), ("sent_messages", 100),
+                        ("sent_blocks", 30), ("sent_unreliable", 100)):
         wanted = least * (last - first + 1) // 20
         expect(sum_.get(name, 0) >= wanted, f"{name} is {sum_.get(name)}; that is too few to say anything ({wanted})")
 

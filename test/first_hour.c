@@ -57,8 +57,9 @@ static int run_all(const hour_case* cases, int argc, char** argv)
 
 int main(int argc, char** argv)
 {
-    const int count =
-        run_all(hour_connection_cases, argc, argv) + run_all(hour_call_cases, argc, argv);
+    const int count = run_all(hour_connection_cases, argc, argv) +
+                      run_all(hour_message_cases, argc, argv) +
+                      run_all(hour_call_cases, argc, argv);
     if (count == 0) {
         fputs("first_hour: there is no such case\n", stderr);
     }

@@ -20,8 +20,9 @@ void hour_say(const char* who, const char* sentence);
 // of its result alone.
 void hour_say_result(ph_result result, const ph_error* error);
 
-// Those of a connection, and those of single calls. {NULL} ends each.
+// Those of a connection, of what is said over it, and of single calls. {NULL} ends each.
 extern const hour_case hour_connection_cases[];
+extern const hour_case hour_message_cases[];
 extern const hour_case hour_call_cases[];
 
 #endif

@@ -418,55 +418,6 @@ static void client_leaves(void)
     hour_close(s);
 }
 
-// ---- what is said
-
-static void say_send(size_t size, bool is_connected, int count)
-{
-    static const uint8_t bytes[2 * PH_MESSAGE_SIZE_MAX];
-    hour_stage* s = hour_open(&(hour_def){0});
-    if (is_connected) {
-        hour_connect_good(s, 0, 1);
-        hour_await_view(s, 0);
-    }
-    ph_result result = PH_OK;
-    for (int i = 0; i < count && result == PH_OK; ++i) {
-        result = ph_peer_send(s->players[0].peer, bytes, size);
-    }
-    hour_say_result(result, &s->players[0].error);
-    hour_close(s);
-}
-
-static void message_too_large(void)
-{
-    say_send(PH_MESSAGE_SIZE_MAX + 1, true, 1);
-}
-
-static void message_empty(void)
-{
-    say_send(0, true, 1);
-}
-
-static void message_before_connect(void)
-{
-    say_send(5, false, 1);
-}
-
-static void message_queue_full(void)
-{
-    say_send(PH_MESSAGE_SIZE_MAX, true, 1000);
-}
-
-static void input_too_large(void)
-{
-    static const uint8_t bytes[PH_INPUT_SIZE_MAX + 1];
-    hour_stage* s = hour_open(&(hour_def){0});
-    hour_connect_good(s, 0, 1);
-    hour_await_view(s, 0);
-    hour_must(ph_peer_set_input(s->players[0].peer, bytes, sizeof bytes) == 0, "input is taken");
-    hour_say_result(PH_ERROR_ARGUMENT, &s->players[0].error);
-    hour_close(s);
-}
-
 static void admitted_twice(void)
 {
     hour_stage* s = hour_open(&(hour_def){0});
@@ -517,11 +468,6 @@ const hour_case hour_connection_cases[] = {
     {"server_killed", server_killed},
     {"server_stops", server_stops},
     {"client_leaves", client_leaves},
-    {"message_too_large", message_too_large},
-    {"message_empty", message_empty},
-    {"message_before_connect", message_before_connect},
-    {"message_queue_full", message_queue_full},
-    {"input_too_large", input_too_large},
     {"admitted_twice", admitted_twice},
     {NULL, NULL},
 };

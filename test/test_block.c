@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Blocks between two ends over simulated links: whole, in order, each once, in good time, and no message waits for them.
+// Blocks between two ends over simulated links: whole, in order, each once, in good time, and no message waits for
+// them.
 
 #include "support/bulk_pair.h"
 
@@ -193,8 +194,45 @@ static void a_narrow_link_is_not_flooded(void** state)
     print_message("1 MB over 1 Mbit/s: %.1f s, %.1f %% sent again\n", seconds,
                   100.0 * (double)stats.resent_pieces / (double)stats.sent_pieces);
     assert_true(seconds < 16.0); // 8.8 at best
-    assert_true(stats.resent_pieces * 4 < stats.sent_pieces);
+    assert_true(stats.resent_pieces * 10 < stats.sent_pieces);
     bulk_pair_teardown(&pair);
+}
+
+// Datagrams of their own are paid from the share, headers included, and use all of it.
+static void blocks_alone_take_their_share_and_no_more(void** state)
+{
+    (void)state;
+    for (int kbps = 4; kbps <= 64; kbps *= 4) {
+        bulk_pair pair;
+        ph_messages_def def = ph_messages_def_default();
+        def.bits_per_second = kbps * 1000;
+        def.block_size_max = 8 << 20;
+        bulk_pair_setup(&pair, &def, &good_link, TICK_US);
+        bulk_pair_send(&pair, 0, 1, 400 * KB);
+        enum { SECONDS = 40 };
+        uint64_t spent_bytes = 0;
+        for (uint64_t now_us = 1000000; now_us < 1000000 * (1 + SECONDS); now_us += TICK_US) {
+            uint8_t bytes[PH_PAYLOAD_MAX];
+            size_t size;
+            while ((size = ph_messages_plan_block(pair.ends[0], now_us, INT64_MAX, 0)) > 0) {
+                assert_int_equal(ph_messages_pack(pair.ends[0], NULL, 0, bytes), size);
+                spent_bytes += size + (size_t)def.overhead_bytes;
+                // It arrives, and is acked at once.
+                ph_messages_rest rest;
+                assert_int_equal(ph_messages_unpack(pair.ends[1], now_us, bytes, size, &rest),
+                                 PH_OK);
+                ph_messages_plan(pair.ends[1], now_us);
+                size = ph_messages_pack(pair.ends[1], "packet", 6, bytes);
+                assert_int_equal(ph_messages_unpack(pair.ends[0], now_us, bytes, size, &rest),
+                                 PH_OK);
+            }
+        }
+        const double share_bytes = 0.25 * kbps * 1000 / 8;
+        const double saved_bytes = share_bytes > 48 + 384 ? share_bytes : 48 + 384;
+        assert_true((double)spent_bytes <= share_bytes * SECONDS + saved_bytes);
+        assert_true((double)spent_bytes >= 0.95 * share_bytes * SECONDS);
+        bulk_pair_teardown(&pair);
+    }
 }
 
 // ---- memory
@@ -427,6 +465,7 @@ int main(void)
         cmocka_unit_test(progress_grows_at_both_ends),
         cmocka_unit_test(a_quarter_of_a_megabyte_takes_less_than_a_second),
         cmocka_unit_test(a_narrow_link_is_not_flooded),
+        cmocka_unit_test(blocks_alone_take_their_share_and_no_more),
         cmocka_unit_test(one_block_at_a_time_takes_memory),
         cmocka_unit_test(ticks_allocate_nothing_while_a_block_goes),
         cmocka_unit_test(what_is_too_large_is_refused_and_the_next_goes),

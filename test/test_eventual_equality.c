@@ -56,6 +56,7 @@ static void run_all(ph_profile profile, ph_vision_kind vision)
             const session_def def = {
                 .seed = 100 * k + (uint64_t)i + (vision == PH_VISION_GROUPS ? 1000 : 0),
                 .is_restless = true,
+                .reorder_wait_ms = i % 2 == 0 ? 30 : 0,
                 .schema = STRETCHES[k].schema,
                 .vision = vision,
                 .profile = profile,

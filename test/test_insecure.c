@@ -333,7 +333,8 @@ static void address_that_cannot_work_is_explained(void** state)
          "where no server lets clients in without a token; take one from the backend for "
          "ph_peer_connect()"},
         {"127.0.0.1", PH_ERROR_TEXT,
-         "ph_peer_connect_to: address is \"127.0.0.1\"; it must be like play.example.org:40000, "
+         "ph_peer_connect_to: address is \"127.0.0.1\", without a port; it must be like "
+         "play.example.org:40000, "
          "192.0.2.1:40000 or [2001:db8::1]:40000, with a port of 1..65535"},
         {NULL, PH_ERROR_ARGUMENT,
          "ph_peer_connect_to: address is NULL; it must be like 127.0.0.1:40000 or "

@@ -3,9 +3,17 @@
 
 // The keys that tokens are sealed with, and their change while a server runs.
 
+#if !defined(_DEFAULT_SOURCE)
+#define _DEFAULT_SOURCE // chmod, unsetenv
+#endif
+
 #include "netcode_stage.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { OLD = 0x5A, NEW = 0xA5, OTHER = 0x77 };
 
@@ -106,6 +114,66 @@ static void a_handshake_lives_as_long_as_its_key(void** state)
     stage_teardown(x);
 }
 
+// ---- keys in files
+
+static const char* write_key_file(const char* text, mode_t mode)
+{
+    static char path[64];
+    snprintf(path, sizeof path, "/tmp/pinhole-test-key-%ld", (long)getpid());
+    FILE* file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(text, 1, strlen(text), file), strlen(text));
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(chmod(path, mode), 0);
+    return path;
+}
+
+static void expect_no_key(const char* path, ph_result result, const char* sentence)
+{
+    static const uint8_t zeros[PH_NETCODE_KEY_SIZE];
+    uint8_t key[PH_NETCODE_KEY_SIZE];
+    fill_key(key, 7);
+    ph_error error = {0};
+    assert_int_equal(ph_key_read_file(path, key, &error), result);
+    if (strstr(error.text, sentence) == NULL) {
+        fail_msg("%s", error.text);
+    }
+    assert_memory_equal(key, zeros, sizeof key);
+    assert_int_equal(ph_key_read_file(path, key, NULL), result);
+}
+
+#define EIGHT "0123abCD"
+#define SIXTY_FOUR EIGHT EIGHT EIGHT EIGHT EIGHT EIGHT EIGHT EIGHT
+
+static void a_key_is_read_from_a_file_of_its_owner(void** state)
+{
+    (void)state;
+    static const uint8_t start[] = {0x01, 0x23, 0xAB, 0xCD};
+    uint8_t key[PH_NETCODE_KEY_SIZE] = {0};
+    const char* path = write_key_file(SIXTY_FOUR "\n", 0600);
+    assert_int_equal(ph_key_read_file(path, key, NULL), PH_OK);
+    for (int i = 0; i < PH_NETCODE_KEY_SIZE; ++i) {
+        assert_int_equal(key[i], start[i % 4]);
+    }
+    unsetenv("CREDENTIALS_DIRECTORY");
+    write_key_file(SIXTY_FOUR, 0640);
+    expect_no_key(path, PH_ERROR_ARGUMENT, " has mode 0640, others could read or change it");
+    write_key_file(SIXTY_FOUR, 0604);
+    expect_no_key(path, PH_ERROR_ARGUMENT, "'chmod 600' it");
+    chmod(path, 0600);
+    write_key_file(SIXTY_FOUR "ab", 0600);
+    expect_no_key(path, PH_ERROR_TEXT, "it must hold 64 hexadecimal digits");
+    write_key_file(SIXTY_FOUR "   \n", 0600);
+    expect_no_key(path, PH_ERROR_TEXT, "it must hold 64 hexadecimal digits");
+    write_key_file("a key of 32 bytes for the tests", 0600);
+    expect_no_key(path, PH_ERROR_TEXT, "'pinhole token --make-key FILE'");
+    write_key_file("0000000000000000000000000000000000000000000000000000000000000000", 0600);
+    expect_no_key(path, PH_ERROR_TEXT, "is all zeros, which everybody can guess");
+    unlink(path);
+    expect_no_key(path, PH_ERROR_SYSTEM, " cannot be read: No such file or directory");
+    expect_no_key("/dev/null", PH_ERROR_ARGUMENT, "it must be a file or a pipe");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -113,6 +181,7 @@ int main(void)
         cmocka_unit_test(a_second_key_counts_only_when_it_is_said),
         cmocka_unit_test(a_key_is_changed_while_the_server_runs),
         cmocka_unit_test(a_handshake_lives_as_long_as_its_key),
+        cmocka_unit_test(a_key_is_read_from_a_file_of_its_owner),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

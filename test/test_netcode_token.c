@@ -5,6 +5,7 @@
 
 #include "netcode_stage.h"
 
+#include "net/net_tools.h"
 #include "net/netcode_private.h"
 
 #include <stdio.h>
@@ -66,10 +67,43 @@ static void only_sound_ones_are_made(void** state)
     def.address_count = 3; // the third is none
     assert_int_equal(ph_token_write(&def, token), PH_ERROR_ARGUMENT);
     def = sound_def();
+    const ph_token_secrets secrets = {{1}, {2}, {3}};
     def.create_s = UINT64_MAX - 29;
-    assert_int_equal(ph_token_write(&def, token), PH_ERROR_ARGUMENT);
+    assert_int_equal(ph_token_write_with(&def, &secrets, token), PH_ERROR_ARGUMENT);
     def.create_s = UINT64_MAX - 30;
-    assert_int_equal(ph_token_write(&def, token), PH_OK);
+    assert_int_equal(ph_token_write_with(&def, &secrets, token), PH_OK);
+}
+
+static void time_that_is_none_is_refused(void** state)
+{
+    (void)state;
+    static const struct {
+        uint64_t create_s;
+        uint32_t lifetime_s;
+        const char* sentence;
+    } cases[] = {
+        {0, 30,
+         "ph_token_def.create_s is 0, so that it has expired; it must be the time now, in Unix "
+         "seconds, as time(NULL) gives it"},
+        {UINT64_C(1790000000000), 30,
+         "ph_token_def.create_s is a time in thousands of years, maybe in milliseconds; it must be "
+         "the time now, in Unix seconds, as time(NULL) gives it"},
+        {1790000000, 0,
+         "ph_token_def.lifetime_s is 0, so that it expires at once; it must be 1 or more seconds"},
+    };
+    static const uint8_t zeros[PH_TOKEN_SIZE];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        ph_error error = {0};
+        uint8_t token[PH_TOKEN_SIZE];
+        ph_token_def def = sound_def();
+        def.create_s = cases[i].create_s;
+        def.lifetime_s = cases[i].lifetime_s;
+        def.on_error = ph_error_keep;
+        def.on_error_context = &error;
+        assert_int_equal(ph_token_write(&def, token), PH_ERROR_ARGUMENT);
+        assert_string_equal(error.text, cases[i].sentence);
+        assert_memory_equal(token, zeros, sizeof token);
+    }
 }
 
 static ph_token_fault fault_of(const uint8_t bytes[PH_TOKEN_SIZE], size_t size)
@@ -110,8 +144,9 @@ static void a_token_made_later_than_it_expires_is_refused(void** state)
     (void)state;
     uint8_t token[PH_TOKEN_SIZE];
     ph_token_def def = sound_def();
-    def.lifetime_s = 0;
+    def.lifetime_s = 1;
     assert_int_equal(ph_token_write(&def, token), PH_OK);
+    ++token[CREATE_AT];
     assert_int_equal(fault_of(token, PH_TOKEN_SIZE), PH_TOKEN_GOOD);
     ++token[CREATE_AT];
     assert_int_equal(fault_of(token, PH_TOKEN_SIZE), PH_TOKEN_FAULT_TIME);
@@ -309,6 +344,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_two_tokens_share_a_secret),
         cmocka_unit_test(only_sound_ones_are_made),
+        cmocka_unit_test(time_that_is_none_is_refused),
         cmocka_unit_test(a_token_of_another_size_is_refused),
         cmocka_unit_test(a_token_of_another_version_is_refused),
         cmocka_unit_test(a_token_made_later_than_it_expires_is_refused),

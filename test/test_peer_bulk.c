@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Blocks and unreliable messages between a ph_host and a ph_peer, in simulated time: both ways, with their events, and within the
-// budget at the socket.
+// Blocks and unreliable messages between a ph_host and a ph_peer, in simulated time: both ways, with their events,
+// and within the budget at the socket.
 
 #include "support/peer_stage.h"
 

@@ -167,6 +167,19 @@ static void a_text_that_is_no_name_with_a_port_is_refused(void** state)
     assert_int_equal(lookup_count, 0);
 }
 
+static void what_is_wrong_with_it_is_named(void** state)
+{
+    (void)state;
+    assert_refused("both.example.org", PH_ERROR_TEXT, "is \"both.example.org\", without a port;");
+    assert_refused("192.0.2.1", PH_ERROR_TEXT, "is \"192.0.2.1\", without a port;");
+    assert_refused("::1", PH_ERROR_TEXT, "is \"::1\", without a port;");
+    assert_refused("both.example.org:", PH_ERROR_TEXT, "and \"\" is no port;");
+    assert_refused("both.example.org:65536", PH_ERROR_TEXT, "and \"65536\" is no port;");
+    assert_refused("both.example.org:game", PH_ERROR_TEXT, "and \"game\" is no port;");
+    assert_refused("both example.org:1", PH_ERROR_TEXT, "and \"both example.org\" is no name;");
+    assert_refused(":40000", PH_ERROR_TEXT, "and \"\" is no name;");
+}
+
 static void a_name_without_an_address_says_why(void** state)
 {
     (void)state;
@@ -187,6 +200,7 @@ int main(void)
         cmocka_unit_test(no_more_than_there_is_room_for),
         cmocka_unit_test(numbers_are_not_looked_up),
         cmocka_unit_test(a_text_that_is_no_name_with_a_port_is_refused),
+        cmocka_unit_test(what_is_wrong_with_it_is_named),
         cmocka_unit_test(a_name_without_an_address_says_why),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Time through whole sessions of the simulator: clocks that drift apart.
+// Time through whole sessions of the simulator: clocks that drift apart, and packets that overtake each other.
 
 #include "test_support.h"
 
@@ -78,10 +78,47 @@ static void clocks_two_percent_apart_show_as_well(void** state)
     }
 }
 
+// ---- packets that overtake each other
+
+typedef struct reordering {
+    double hz;
+    double jitter_ms;
+    double late_share_max; // of the datagrams that come
+} reordering;
+
+static void packets_that_overtake_others_are_not_dropped(void** state)
+{
+    (void)state;
+    static const reordering CASES[] = {
+        {128.0, 10.0, 0.003}, {128.0, 20.0, 0.02}, {60.0, 40.0, 0.02}, {30.0, 10.0, 0.0}};
+    for (int i = 0; i < 8; ++i) {
+        const reordering* is = &CASES[i / 2];
+        fixture f;
+        set_up(&f, "race", 30, is->hz);
+        f.def.profile = i % 2 == 0 ? PH_PROFILE_CLASSIC : PH_PROFILE_PINHOLE;
+        f.def.hz = is->hz;
+        f.def.kbps = 200.0;
+        f.def.jitter_ms = is->jitter_ms;
+        f.def.seconds = 15.0;
+        const ph_sim_result result = run(&f);
+        const ph_sim_traffic* traffic = &result.traffic;
+        const double late = (double)traffic->late / (double)traffic->received;
+        const double lost = (double)traffic->lost / (double)traffic->resolved;
+        print_message("%s, %g Hz, jitter of %g ms: %.2f %% late, %.2f %% lost, error %.2f mm\n",
+                      i % 2 == 0 ? "classic" : "pinhole", is->hz, is->jitter_ms, 100.0 * late,
+                      100.0 * lost, result.figures.error_mm.mean);
+        assert_int_equal(traffic->refused, 0);
+        assert_int_equal(traffic->overruns, 0);
+        assert_true(late <= is->late_share_max);
+        tear_down(&f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(clocks_two_percent_apart_show_as_well),
+        cmocka_unit_test(packets_that_overtake_others_are_not_dropped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

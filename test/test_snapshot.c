@@ -212,7 +212,7 @@ static void what_arrives_is_what_was_sent(void** state)
         f->loss = 0.3;
         exchange(f, 300);
         assert_true(f->applied > 50);
-        assert_int_equal(ph_snapshot_client_refused(f->client), 0);
+        assert_int_equal(ph_snapshot_client_arrivals(f->client).refused, 0);
         tear_down(f);
     }
 }
@@ -266,7 +266,7 @@ static void a_baseline_that_the_client_lacks_is_refused(void** state)
         ph_snapshot_client_receive(other, f->now_us, f->sent[0].bytes, f->sent[0].size),
         PH_ERROR_VALUE);
     assert_null(ph_snapshot_client_newest(other));
-    assert_int_equal(ph_snapshot_client_refused(other), 2);
+    assert_int_equal(ph_snapshot_client_arrivals(other).refused, 2);
     assert_int_equal(
         ph_snapshot_client_receive(f->client, f->now_us, f->sent[0].bytes, f->sent[0].size), PH_OK);
     ph_snapshot_client_destroy(other);
@@ -422,7 +422,7 @@ static void noise_is_refused(void** state)
         ph_snapshot_sender_take_ack(f->sender, f->now_us, noise, size);
         free(noise);
     }
-    assert_true(ph_snapshot_client_refused(f->client) > 5000);
+    assert_true(ph_snapshot_client_arrivals(f->client).refused > 5000);
     tear_down(f);
 }
 

@@ -515,8 +515,9 @@ static void connections(void** state)
     client_def.keep_alive_ms = 100;
     assert_int_equal(ph_net_client_create(&client_def, &client), PH_OK);
     ph_net_client_connect(client, "token", 5, 0);
-    expect_error(f, f->error.result, PH_ERROR_ARGUMENT, "token",
-                 "ph_net_client_connect: token is of no use: not 2048 bytes");
+    expect_error(
+        f, f->error.result, PH_ERROR_ARGUMENT, "token",
+        "ph_net_client_connect: token is of no use: a token has 2,048 bytes, no more and no less");
     ph_net_client_destroy(client);
 }
 

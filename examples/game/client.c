@@ -124,10 +124,11 @@ int main(int argc, char** argv)
             on_event(&event);
         }
         move((uint8_t)(now_us / 1000000 / SIDE_S * 64), (double)(now_us - last_us) / 1e6);
-        if (now_us / 1000000 != last_us / 1000000) { // once a second
-            draw();
+        if (now_us / 1000000 != last_us / 1000000) {             // once a second
             if (ph_peer_get_state(peer) == PH_PEER_STATE_IDLE) { // not yet, or no longer
                 join(argv[1], argv[2]);
+            } else if (ph_peer_get_state(peer) == PH_PEER_STATE_JOINED) {
+                draw();
             }
         }
         last_us = now_us;

@@ -77,7 +77,7 @@ static inline ph_schema* make_schema(void)
         {"wanderer", properties, count, sizeof(creature)},
         {"player", properties, count, sizeof(creature)},
     };
-    ph_schema* schema; // lives as long as the program
+    static ph_schema* schema; // lives as long as the program
     ph_error error;
     if (ph_schema_create(classes, 2, NULL, &schema, &error) != PH_OK) {
         puts(error.text); // which property, and what is wrong with it

@@ -68,6 +68,22 @@ static void on_event(const ph_net_event* event)
     }
 }
 
+// A wanderer is after any player near it, and bites.
+static void wander(int i)
+{
+    creature* it = &creatures[i];
+    it->heading_deg += (float)(rand() % 21 - 10);
+    walk(it->place_mm, it->heading_deg, 50.0);
+    it->target = (ph_entity_id){0};
+    for (int p = WANDERERS; p < WANDERERS + PLAYERS; ++p) {
+        if (ph_world_is_alive(world, ids[p]) && distance_mm(it, &creatures[p]) < BITE_MM) {
+            it->target = ids[p];
+            creatures[p].hit_points -= creatures[p].hit_points > 1; // not to death
+        }
+    }
+    ph_world_set_struct(world, ids[i], it);
+}
+
 static void say_to_all(const char* name, const char* text)
 {
     char line[256];
@@ -100,28 +116,13 @@ static void play(int client)
     ph_world_set_struct(world, ids[WANDERERS + client], it);
 }
 
-// A wanderer is after any player near it, and bites.
-static void wander(int i)
-{
-    creature* it = &creatures[i];
-    it->heading_deg += (float)(rand() % 21 - 10);
-    walk(it->place_mm, it->heading_deg, 50.0);
-    it->target = (ph_entity_id){0};
-    for (int p = WANDERERS; p < WANDERERS + PLAYERS; ++p) {
-        if (ph_world_is_alive(world, ids[p]) && distance_mm(it, &creatures[p]) < BITE_MM) {
-            it->target = ids[p];
-            creatures[p].hit_points -= creatures[p].hit_points > 1; // not to death
-        }
-    }
-    ph_world_set_struct(world, ids[i], it);
-}
-
 int main(int argc, char** argv)
 {
     const int ticks = 1000000 / TICK_US * (argc > 2 ? atoi(argv[2]) : 3600);
     if (!start_world() || !open_host(argc > 1 ? argv[1] : "0.0.0.0:40000", getenv("GAME_KEY"))) {
         return 1;
     }
+    puts("the game is open");
     uint64_t due_us = ph_socket_now_us();
     for (int tick = 0; tick < ticks; ++tick) {
         ph_host_receive(host, due_us += TICK_US); // waits until then
@@ -140,5 +141,4 @@ int main(int argc, char** argv)
     }
     ph_host_stop(host); // tells all clients
     ph_host_close(host);
-    return 0;
 }

@@ -10,7 +10,6 @@
 
 #include <pinhole/net/net.hpp>
 
-#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -69,10 +68,10 @@ static void on_event(const ph_peer_event& event)
 // We walk at once. As long as the server has us walk as we do now, we drift to where it has us.
 static void move(std::uint8_t heading, double seconds)
 {
-    static std::array<std::uint8_t, 256> headings; // of our last inputs, by number
-    headings[peer.set_input(&heading, sizeof heading) % headings.size()] = heading;
+    static std::uint8_t headings[256]; // of our last inputs, by number
+    headings[peer.set_input(&heading, sizeof heading) % 256] = heading;
     walk(place_mm, heading * 360.0 / 256.0, WALK_MM_PER_S * seconds);
-    const std::uint8_t processed = headings[peer.processed_input() % headings.size()];
+    const std::uint8_t processed = headings[peer.processed_input() % 256];
     ph_pose pose;
     if (processed == heading && peer.get_pose(peer.own(), pose) == PH_OK) {
         place_mm[0] += (std::llround(pose.position_mm[0]) - place_mm[0]) / 10;
@@ -127,10 +126,11 @@ int main(int argc, char** argv)
         }
         move(static_cast<std::uint8_t>(now_us / 1000000 / SIDE_S * 64),
              static_cast<double>(now_us - last_us) / 1e6);
-        if (now_us / 1000000 != last_us / 1000000) { // once a second
-            draw();
+        if (now_us / 1000000 != last_us / 1000000) {  // once a second
             if (peer.state() == PH_PEER_STATE_IDLE) { // not yet, or no longer
                 join(argv[1], argv[2]);
+            } else if (peer.state() == PH_PEER_STATE_JOINED) {
+                draw();
             }
         }
         last_us = now_us;

@@ -73,6 +73,21 @@ static void on_event(const ph_net_event& event)
     }
 }
 
+// A wanderer is after any player near it, and bites.
+static void wander(actor& it)
+{
+    it.heading_deg += static_cast<float>(std::rand() % 21 - 10);
+    walk(it.place_mm, it.heading_deg, 50.0);
+    it.target = {};
+    for (auto& [client, player] : players) {
+        if (distance_mm(it, player) < BITE_MM) {
+            it.target = player.id;
+            player.hit_points = std::max(1, player.hit_points - 1); // not to death
+        }
+    }
+    (void)world.set_struct(it.id, it);
+}
+
 static void say_to_all(const std::string& line)
 {
     for (int i = 0; i < host.client_count(); ++i) {
@@ -101,27 +116,13 @@ static void play(actor& player, ph_messages* messages)
     (void)world.set_struct(player.id, player);
 }
 
-// A wanderer is after any player near it, and bites.
-static void wander(actor& it)
-{
-    it.heading_deg += static_cast<float>(std::rand() % 21 - 10);
-    walk(it.place_mm, it.heading_deg, 50.0);
-    it.target = {};
-    for (auto& [client, player] : players) {
-        if (distance_mm(it, player) < BITE_MM) {
-            it.target = player.id;
-            player.hit_points = std::max(1, player.hit_points - 1); // not to death
-        }
-    }
-    (void)world.set_struct(it.id, it);
-}
-
 int main(int argc, char** argv)
 {
     const int ticks = 1000000 / TICK_US * (argc > 2 ? std::atoi(argv[2]) : 3600);
     if (!start(argc > 1 ? argv[1] : "0.0.0.0:40000", std::getenv("GAME_KEY"))) {
         return 1;
     }
+    std::puts("the game is open");
     std::uint64_t due_us = ph_socket_now_us();
     for (int tick = 0; tick < ticks; ++tick) {
         host.receive(due_us += TICK_US); // waits until then
@@ -139,5 +140,4 @@ int main(int argc, char** argv)
         host.send();
     }
     host.stop(); // tells all clients
-    return 0;
 }

@@ -64,6 +64,10 @@ typedef struct ph_client_def {
     /// received; it should be longer than the way of a packet and the interval of updates together, and
     /// not longer than five intervals.
     int interpolation_delay_ms;
+    /// How long a packet that has overtaken another one may be held back, at most, so that both are
+    /// applied; 0..100. Where nothing is reordered nothing is held, and elsewhere for as long as packets
+    /// come late. 0: never; a packet that comes behind a newer one is dropped then. Default 30.
+    int reorder_wait_ms;
     /// Zero-initialised means malloc and free.
     ph_allocator allocator;
     /// Is told what was wrong with a call (pinhole/error.h). Default NULL.
@@ -89,15 +93,19 @@ PH_API void ph_client_destroy(ph_client* client);
 /// counts microseconds from anywhere and never goes back; here and below, what is later than 2^62 (in
 /// some 146,000 years) counts as that.
 ///
-/// A refused datagram leaves no trace but a count. Its sequence does not count as received either: a
-/// forged one cannot push real ones aside (whether a datagram is the server's is the transport's to
-/// know), and the next ack of a newer packet says that this one was not applied. Should everything be
-/// refused, the server's probes go on counting, and the session with them.
-/// @return PH_OK; PH_ERROR_STALE for one that comes too late, twice or before any hello, which is
-/// no fault; PH_ERROR_SCHEMA when the server has another schema, version or session than ours, or
-/// more slots than slot_capacity; PH_ERROR_VALUE for anything that no server of our profile sends.
-/// A server with the other profile gives PH_ERROR_VALUE and PH_ERROR_STALE. The stats count each by
-/// its reason.
+/// One that has overtaken another is held back (reorder_wait_ms) until that one comes, or until
+/// ph_client_write_ack() or ph_client_advance() finds its time to be up.
+///
+/// A refused datagram leaves no trace but a count; a late one also teaches how long to hold others
+/// back. Its sequence does not count as received either: a forged one cannot push real ones aside
+/// (whether a datagram is the server's is the transport's to know), and the next ack of a newer packet
+/// says that this one was not applied. Should everything be refused, the server's probes go on counting,
+/// and the session with them.
+/// @return PH_OK, also for one that is held back, whatever it turns out to be; PH_ERROR_STALE for one
+/// that comes too late, twice or before any hello, which is no fault; PH_ERROR_SCHEMA when the server
+/// has another schema, version or session than ours, or more slots than slot_capacity; PH_ERROR_VALUE
+/// for anything that no server of our profile sends. A server with the other profile gives
+/// PH_ERROR_VALUE and PH_ERROR_STALE. The stats count each by its reason.
 PH_API ph_result ph_client_receive(ph_client* client, uint64_t now_us, const void* bytes,
                                    size_t size);
 
@@ -108,7 +116,8 @@ PH_API ph_result ph_client_receive(ph_client* client, uint64_t now_us, const voi
 PH_API size_t ph_client_write_ack(ph_client* client, uint64_t now_us, uint8_t bytes[PH_ACK_SIZE]);
 
 /// When the next ack should be written, in our time; UINT64_MAX: not before another datagram comes.
-/// For a packet that was not acked yet that is when it came. One that came 300 ms or more after the
+/// For a packet that was not acked yet that is when it came, for one that is held back when its time is
+/// up. One that came 300 ms or more after the
 /// one before it is acked once more, 50 ms after its ack, in case that got lost: the next packet, and
 /// with it the next ack, may be a second away.
 PH_API uint64_t ph_client_ack_due_us(const ph_client* client);

@@ -197,8 +197,8 @@ PH_API uint32_t ph_messages_processed_input(const ph_messages* messages);
 /// Queues a block behind those that wait. The bytes are copied: memory is taken from the def's allocator and given
 /// back when the block has ended. The tag is the game's, to tell blocks apart: it arrives with the block.
 /// @param id May be NULL. Names the block at this end: counted from 1.
-/// @return PH_OK, PH_ERROR_ARGUMENT (the size is not 1..PH_BLOCK_SIZE_MAX), PH_ERROR_FULL (PH_BLOCKS_QUEUED_MAX wait: try again
-/// later), or PH_ERROR_MEMORY.
+/// @return PH_OK, PH_ERROR_ARGUMENT (the size is not 1..PH_BLOCK_SIZE_MAX), PH_ERROR_FULL (PH_BLOCKS_QUEUED_MAX wait:
+/// try again later), or PH_ERROR_MEMORY.
 PH_API ph_result ph_messages_send_block(ph_messages* messages, uint32_t tag, const void* bytes,
                                         size_t size, uint32_t* id);
 
@@ -226,13 +226,13 @@ typedef struct ph_block_end {
     uint32_t id;
     uint32_t tag;
     size_t size;
-    /// REFUSED: the largest block that the other end accepts, in bytes; 0: none at all. If the block is not larger, the other end
-    /// had no memory for it. Else 0.
+    /// REFUSED: the largest block that the other end accepts, in bytes; 0: none at all. If the block is not larger,
+    /// the other end had no memory for it. Else 0.
     size_t accepted_max;
 } ph_block_end;
 
-/// The next block that has ended, in the order of their ends. Only the last PH_BLOCKS_QUEUED_MAX are kept. @return False
-/// when there is none.
+/// The next block that has ended, in the order of their ends. Only the last PH_BLOCKS_QUEUED_MAX are kept. @return
+/// False when there is none.
 PH_API bool ph_messages_next_block_end(ph_messages* messages, ph_block_end* end);
 
 /// How far a block has come.
@@ -244,7 +244,8 @@ typedef struct ph_block_progress {
     size_t size;
 } ph_block_progress;
 
-/// The block that is being sent: the first of those that wait. @return False, with *progress all zero, when there is none.
+/// The block that is being sent: the first of those that wait. @return False, with *progress all zero, when there is
+/// none.
 PH_API bool ph_messages_sending_block(const ph_messages* messages, ph_block_progress* progress);
 
 /// The block that is coming. @return False, with *progress all zero, when none has begun.
@@ -304,10 +305,10 @@ PH_API size_t ph_messages_plan(ph_messages* messages, uint64_t now_us);
 /// can wait for a datagram that goes anyway, or the share cannot pay for the overhead yet.
 PH_API size_t ph_messages_plan_alone(ph_messages* messages, uint64_t now_us);
 
-/// The same for a datagram of blocks alone: pieces of one, or an ack of those that came. 0 when none is wanted: there is nothing
-/// to send, as much is in flight as the link seems to carry, or the share has not saved up enough. Ask again after each
-/// datagram, until it is 0: without a limit a tick has many. Before the view's send, so that
-/// blocks get their share, with spare_bits 0; and behind it with what is left.
+/// The same for a datagram of blocks alone: pieces of one, or an ack of those that came. 0 when none is wanted: there
+/// is nothing to send, as much is in flight as the link seems to carry, or the share has not saved up enough. Ask
+/// again after each datagram, until it is 0: without a limit a tick has many. Before the view's send, so that blocks
+/// get their share, with spare_bits 0; and behind it with what is left.
 /// @param left_bits What the whole budget can pay for now: ph_viewer_left_bits().
 /// @param spare_bits How much of that nothing else is going to use, so that blocks may take it beyond their share.
 PH_API size_t ph_messages_plan_block(ph_messages* messages, uint64_t now_us, int64_t left_bits,

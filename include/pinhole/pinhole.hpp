@@ -1169,6 +1169,18 @@ class world : public owner<ph_world>
         return ph_viewer_spend(get(), viewer, now_us, bytes);
     }
 
+    /// What its budget can pay for now.
+    std::int64_t left_bits(viewer_id viewer, std::uint64_t now_us) noexcept
+    {
+        return ph_viewer_left_bits(get(), viewer, now_us);
+    }
+
+    /// What of that the view does not need.
+    std::int64_t spare_bits(viewer_id viewer, std::uint64_t now_us) noexcept
+    {
+        return ph_viewer_spare_bits(get(), viewer, now_us);
+    }
+
     [[nodiscard]] ph_result get_viewer_stats(viewer_id viewer,
                                              ph_viewer_stats& stats) const noexcept
     {

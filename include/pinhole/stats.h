@@ -342,8 +342,9 @@ typedef struct ph_messages_stats {
     /// Fragments that wait to be sent or acked now, and how many may.
     int queued_fragment_count;
     int queued_fragment_capacity;
-    /// Blocks accepted by ph_messages_send_block() and ph_messages_lend_block(); those of them known to have arrived, those that the other
-    /// end refused, and those cancelled; and those that ph_messages_receive_block() has handed out.
+    /// Blocks accepted by ph_messages_send_block() and ph_messages_lend_block(); those of them known to have arrived,
+    /// those that the other end refused, and those cancelled; and those that ph_messages_receive_block() has handed
+    /// out.
     uint64_t sent_blocks;
     uint64_t acked_blocks;
     uint64_t refused_blocks;

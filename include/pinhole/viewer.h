@@ -19,7 +19,8 @@
 // back, and stays below 2^53 (285 years).
 //
 // Threads: as the world's, but between two ticks ph_viewer_send(), ph_viewer_is_send_due(),
-// ph_viewer_spend(), ph_viewer_left_bits(), ph_viewer_spare_bits() and ph_viewer_receive_ack() may run for different viewers on different threads.
+// ph_viewer_spend(), ph_viewer_left_bits(), ph_viewer_spare_bits() and ph_viewer_receive_ack() may run for
+// different viewers on different threads.
 
 #ifndef PINHOLE_VIEWER_H
 #define PINHOLE_VIEWER_H
@@ -243,8 +244,9 @@ PH_API ph_result ph_viewer_spend(ph_world* world, ph_viewer_id viewer, uint64_t 
 /// Bits that the budget can pay for now, overhead included; INT64_MAX without a limit, 0 for a stale viewer.
 PH_API int64_t ph_viewer_left_bits(ph_world* world, ph_viewer_id viewer, uint64_t now_us);
 
-/// What of that the view does not need: all beyond a full datagram, for which the sender never waits. Meant for right behind a
-/// send, or when no send is due: what is left then is left over. INT64_MAX without a limit, 0 for a stale viewer.
+/// What of that the view does not need: all beyond a full datagram, for which the sender never waits. Meant for right
+/// behind a send, or when no send is due: what is left then is left over. INT64_MAX without a limit, 0 for a stale
+/// viewer.
 PH_API int64_t ph_viewer_spare_bits(ph_world* world, ph_viewer_id viewer, uint64_t now_us);
 
 #ifdef __cplusplus

@@ -20,6 +20,8 @@
 #define SLOT_CAPACITY_MIN 2
 #define SLOT_CAPACITY_MAX 65535
 #define SHOW_DELAY_MAX_MS 10000
+#define REORDER_WAIT_DEFAULT_MS 30
+#define REORDER_WAIT_MAX_MS 100
 
 // ---- creation
 
@@ -28,6 +30,7 @@ ph_client_def ph_client_def_default(void)
     return (ph_client_def){
         .profile = PH_PROFILE_PINHOLE,
         .slot_capacity = SLOT_CAPACITY_DEFAULT,
+        .reorder_wait_ms = REORDER_WAIT_DEFAULT_MS,
         .cookie = CLIENT_COOKIE,
     };
 }
@@ -41,6 +44,8 @@ static void check_client_def(ph_check* check, const ph_client_def* def)
                    SLOT_CAPACITY_MAX);
     ph_check_range(check, "ph_client_def.interpolation_delay_ms", def->interpolation_delay_ms, 0,
                    SHOW_DELAY_MAX_MS);
+    ph_check_range(check, "ph_client_def.reorder_wait_ms", def->reorder_wait_ms, 0,
+                   REORDER_WAIT_MAX_MS);
 }
 
 static ph_result create_client_parts(ph_client* client)
@@ -66,6 +71,7 @@ static ph_result create_client_parts(ph_client* client)
     if (result == PH_OK) {
         result = ph_display_create(&client->display, &client->layouts, allocator, capacity);
         client->display.delay_us = (int64_t)client->def.interpolation_delay_ms * 1000;
+        client->reorder.most_us = (uint32_t)client->def.reorder_wait_ms * 1000;
     }
     return result;
 }
@@ -114,6 +120,7 @@ size_t ph_client_write_ack(ph_client* client, uint64_t now_us, uint8_t bytes[PH_
     if (!client->session.has_begun) {
         return 0;
     }
+    ph_client_release_held(client, ph_clock_clamp_us(now_us));
     ph_arrivals* arrivals = &client->session.arrivals;
     ph_ack ack = arrivals->receipt;
     ack.lag_ms = ph_arrivals_ack(arrivals, ph_clock_clamp_us(now_us));
@@ -123,7 +130,9 @@ size_t ph_client_write_ack(ph_client* client, uint64_t now_us, uint8_t bytes[PH_
 
 uint64_t ph_client_ack_due_us(const ph_client* client)
 {
-    return ph_arrivals_ack_due_us(&client->session.arrivals);
+    const uint64_t held_us = ph_reorder_due_us(&client->reorder);
+    const uint64_t ack_us = ph_arrivals_ack_due_us(&client->session.arrivals);
+    return held_us < ack_us ? held_us : ack_us;
 }
 
 bool ph_client_poll(ph_client* client, ph_event* event)

@@ -16,7 +16,8 @@ static bool is_session_sound(const ph_client* client)
     }
     return session->hello.slot_count == client->entities.slot_count &&
            !ph_sequence_is_ahead(session->horizon, session->arrivals.receipt.newest) &&
-           ph_arrivals_validate(&session->arrivals);
+           ph_arrivals_validate(&session->arrivals) &&
+           ph_reorder_validate(&client->reorder, session->arrivals.receipt.newest);
 }
 
 bool ph_client_validate(const ph_client* client)

@@ -11,6 +11,7 @@
 #include "client/decode.h"
 #include "client/display.h"
 #include "client/receive.h"
+#include "client/reorder.h"
 
 #include <pinhole/client.h>
 #include <pinhole/stats.h>
@@ -25,10 +26,14 @@ struct ph_client {
     ph_decoded_packet decoded;
     ph_display display;
     // Not state: a refused datagram changes these, and nothing else.
+    ph_reorder reorder;     // a late one: how long to wait for the next
     ph_session candidate;   // of a hello, until a datagram of its session is accepted
     ph_client_stats counts; // only what is counted; the rest is worked out when asked for
     ph_receive_rate rate;
 };
+
+// Applies what was held back and has its turn: nothing before it is missing, or its time is up.
+void ph_client_release_held(ph_client* client, uint64_t now_us);
 
 // Of everything that a packet may change but the stats: the same before and after a refused one.
 // For tests; slow.

@@ -82,10 +82,9 @@ void ph_display_begin_pinhole(ph_display* display, int64_t velocity_us)
     }
 }
 
-void ph_display_begin_packet(ph_display* display, uint64_t now_us, int64_t server_us, double rtt_us)
+void ph_display_begin_packet(ph_display* display, int64_t server_us)
 {
     display->packet_us = server_us;
-    ph_clock_add(&display->clock, now_us, (double)server_us, rtt_us);
 }
 
 void ph_display_enter(ph_display* display, int slot)
@@ -188,7 +187,9 @@ void ph_display_pose(const ph_display* display, const ph_client_entities* entiti
 
 void ph_client_advance(ph_client* client, uint64_t now_us)
 {
-    ph_display_advance(&client->display, &client->entities, ph_clock_clamp_us(now_us));
+    const uint64_t then_us = ph_clock_clamp_us(now_us);
+    ph_client_release_held(client, then_us);
+    ph_display_advance(&client->display, &client->entities, then_us);
 }
 
 ph_result ph_client_get_pose(const ph_client* client, ph_entity_id entity, ph_pose* pose)

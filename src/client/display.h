@@ -50,10 +50,8 @@ void ph_display_destroy(ph_display* display);
 // silence means that what is shown is right.
 void ph_display_begin_pinhole(ph_display* display, int64_t velocity_us);
 
-// A packet is about to be applied: it left at this time of the server and came now. rtt_us as
-// ph_clock_add() has it.
-void ph_display_begin_packet(ph_display* display, uint64_t now_us, int64_t server_us,
-                             double rtt_us);
+// A packet is about to be applied, which left at this time of the server. The clock has it already.
+void ph_display_begin_packet(ph_display* display, int64_t server_us);
 
 // Of that packet, after the entities have it: the slot shows a new one; and which properties of the
 // one that it shows are in the record or reset by it.

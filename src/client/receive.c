@@ -17,186 +17,6 @@
 #include <string.h>
 
 #define SECOND_US UINT64_C(1000000)
-#define TICK_PERIOD (UINT32_C(1) << PH_TICK_BITS)
-
-// An ack may get lost, and the next one leaves with the next packet: where that is a second away, it
-// is sent once more, after REACK_US. Packets that came sooner than RARE_US after the one before them
-// are followed by others soon enough.
-#define REACK_US 50000u
-#define RARE_US 300000u
-
-// ---- which packets came
-
-static ph_arrival* arrival_at(ph_arrivals* arrivals, uint32_t sequence)
-{
-    return &arrivals->ring[sequence % PH_FLIGHT_MAX];
-}
-
-// Neither ahead of the newest nor further back than the ring.
-static bool is_in_ring(const ph_arrivals* arrivals, uint32_t sequence)
-{
-    return arrivals->receipt.newest - sequence < PH_FLIGHT_MAX;
-}
-
-void ph_arrivals_init(ph_arrivals* arrivals, uint32_t session)
-{
-    memset(arrivals, 0, sizeof *arrivals);
-    arrivals->receipt = ph_receipt_make(session);
-}
-
-ph_known_eye ph_arrivals_eye(const ph_arrivals* arrivals, uint32_t horizon)
-{
-    for (uint32_t sequence = horizon; is_in_ring(arrivals, sequence); --sequence) {
-        const ph_arrival* arrival = &arrivals->ring[sequence % PH_FLIGHT_MAX];
-        if (arrival->eye.is_known) {
-            return arrival->eye;
-        }
-    }
-    return arrivals->older_eye;
-}
-
-uint64_t ph_arrivals_classic_tick(const ph_arrivals* arrivals, uint64_t now_us, uint32_t tick_us,
-                                  uint16_t low_bits)
-{
-    if (!arrivals->last.is_applied) {
-        return low_bits;
-    }
-    const uint64_t since_us = now_us > arrivals->last.time_us ? now_us - arrivals->last.time_us : 0;
-    const uint64_t passed = since_us / tick_us;
-    // Half a period back and half a period on, if that is not before the last one.
-    const uint64_t earliest =
-        arrivals->last.tick + (passed > TICK_PERIOD / 2 ? passed - TICK_PERIOD / 2 : 0);
-    return earliest + ((low_bits - earliest) & (TICK_PERIOD - 1));
-}
-
-// @return False when nothing was applied at or before the horizon.
-static bool try_tick_at(const ph_arrivals* arrivals, uint32_t horizon, uint64_t* tick)
-{
-    for (uint32_t sequence = horizon; is_in_ring(arrivals, sequence); --sequence) {
-        const ph_arrival* arrival = &arrivals->ring[sequence % PH_FLIGHT_MAX];
-        if (arrival->is_applied) {
-            *tick = arrival->tick;
-            return true;
-        }
-    }
-    *tick = arrivals->older_tick;
-    return arrivals->has_older_tick;
-}
-
-bool ph_arrivals_try_pinhole_tick(const ph_arrivals* arrivals, const ph_header* header,
-                                  uint64_t* tick)
-{
-    uint64_t base = 0;
-    const bool has_base = try_tick_at(arrivals, header->horizon, &base);
-    const bool is_whole = header->tick == PH_PINHOLE_TICK_WHOLE;
-    if (!has_base && !is_whole) {
-        return false;
-    }
-    const uint32_t low = is_whole ? header->whole_tick : (uint32_t)base + header->tick;
-    const bool is_needless = has_base && is_whole && low - (uint32_t)base < PH_PINHOLE_TICK_WHOLE;
-    const ph_arrival* last = &arrivals->last;
-    const uint32_t passed = low - (uint32_t)last->tick;
-    *tick = last->is_applied ? last->tick + passed : low;
-    return !is_needless && !(last->is_applied && passed > (uint32_t)INT32_MAX);
-}
-
-void ph_arrivals_add(ph_arrivals* arrivals, uint32_t sequence, const ph_arrival* arrival)
-{
-    const uint32_t newest = arrivals->receipt.newest;
-    PH_ASSERT(sequence - newest - 1 < PH_FLIGHT_MAX);
-
-    for (uint32_t next = newest + 1; next != sequence + 1; ++next) {
-        ph_arrival* oldest = arrival_at(arrivals, next);
-        if (oldest->eye.is_known) {
-            arrivals->older_eye = oldest->eye;
-        }
-        if (oldest->is_applied) {
-            arrivals->older_tick = oldest->tick;
-            arrivals->has_older_tick = true;
-        }
-        *oldest = (ph_arrival){0};
-    }
-    const bool is_first = arrivals->sequence_count == 0;
-    ph_arrival* noted = arrival_at(arrivals, sequence);
-    *noted = *arrival;
-    noted->is_rare = is_first || arrival->time_us >= arrivals->heard_us + RARE_US;
-    arrivals->heard_us = arrival->time_us;
-    arrivals->sequence_count += sequence - newest;
-    ph_receipt_note(&arrivals->receipt, sequence, arrival->is_applied);
-    if (arrival->is_applied) {
-        arrivals->last = *arrival;
-    }
-}
-
-void ph_arrivals_add_again(ph_arrivals* arrivals)
-{
-    ph_arrival* newest = arrival_at(arrivals, arrivals->receipt.newest);
-    newest->is_probed_again = newest->is_acked;
-    newest->is_reacked = false;
-}
-
-static uint8_t lag_of(const ph_arrival* arrival, uint64_t now_us)
-{
-    const uint64_t lag_us = now_us > arrival->acked_us ? now_us - arrival->acked_us : 0;
-    const uint64_t lag_ms = (lag_us + 500) / 1000;
-    return (uint8_t)(lag_ms < PH_ACK_LAG_UNKNOWN ? lag_ms : PH_ACK_LAG_UNKNOWN);
-}
-
-uint8_t ph_arrivals_ack(ph_arrivals* arrivals, uint64_t now_us)
-{
-    ph_arrival* newest = arrival_at(arrivals, arrivals->receipt.newest);
-    if (!newest->is_heard) {
-        return 0;
-    }
-    newest->is_reacked = newest->is_acked;
-    if (!newest->is_acked) {
-        newest->acked_us = now_us;
-        newest->is_acked = true;
-    }
-    return lag_of(newest, now_us);
-}
-
-uint64_t ph_arrivals_ack_due_us(const ph_arrivals* arrivals)
-{
-    const ph_arrival* newest = &arrivals->ring[arrivals->receipt.newest % PH_FLIGHT_MAX];
-    if (!newest->is_heard || newest->is_reacked) {
-        return UINT64_MAX;
-    }
-    if (!newest->is_acked || newest->is_probed_again) {
-        return newest->time_us;
-    }
-    return newest->is_rare ? newest->acked_us + REACK_US : UINT64_MAX;
-}
-
-double ph_arrivals_rtt_us(const ph_arrivals* arrivals, uint64_t now_us, uint32_t horizon,
-                          uint8_t wait)
-{
-    const ph_arrival* acked = &arrivals->ring[horizon % PH_FLIGHT_MAX];
-    if (wait == PH_WAIT_UNKNOWN || !is_in_ring(arrivals, horizon) || !acked->is_acked ||
-        acked->is_probed_again || now_us < acked->acked_us) {
-        return PH_CLOCK_NO_RTT;
-    }
-    // The wait is cut to whole units: on average half of one was lost.
-    const double waited_us = (wait + 0.5) * PH_WAIT_UNIT_US;
-    const double rtt_us = (double)(now_us - acked->acked_us) - waited_us;
-    return rtt_us > 1.0 ? rtt_us : 1.0;
-}
-
-bool ph_arrivals_validate(const ph_arrivals* arrivals)
-{
-    for (int i = 0; i < PH_FLIGHT_MAX; ++i) {
-        const ph_arrival* arrival = &arrivals->ring[i];
-        if ((arrival->is_applied && !arrival->is_heard) ||
-            (arrival->is_acked && !arrival->is_heard) ||
-            (arrival->is_probed_again && !arrival->is_acked) ||
-            (arrival->is_reacked && !arrival->is_acked) ||
-            (arrival->is_rare && !arrival->is_heard) ||
-            (arrival->eye.is_known && !arrival->is_applied)) {
-            return false;
-        }
-    }
-    return true;
-}
 
 // ---- apply: the records of a decoded packet take effect; they cannot fail any more
 
@@ -257,8 +77,9 @@ static ph_known_eye carried_eye(const ph_header* header)
     };
 }
 
-// The clock learns first, because what is shown depends on it. Leaves before enters: they make room
-// for keys.
+// The clock learns first, because what is shown depends on it; not from a packet that was overtaken: the
+// server does not hear of acks that were, so it would take one way for longer than the other. Leaves
+// before enters: they make room for keys.
 static void apply_packet(ph_client* client, const ph_header* header, uint64_t now_us, uint64_t tick)
 {
     ph_session* session = &client->session;
@@ -272,7 +93,10 @@ static void apply_packet(ph_client* client, const ph_header* header, uint64_t no
     const double rtt_us =
         ph_arrivals_rtt_us(&session->arrivals, now_us, header->horizon, header->wait);
     const int64_t server_us = server_us_of(tick, session->hello.tick_us);
-    ph_display_begin_packet(&client->display, now_us, server_us, rtt_us);
+    if (!ph_reorder_is_overtaken(&client->reorder, header->sequence, now_us)) {
+        ph_clock_add(&client->display.clock, now_us, (double)server_us, rtt_us);
+    }
+    ph_display_begin_packet(&client->display, server_us);
     ph_arrivals_add(&session->arrivals, header->sequence, &arrival);
     session->horizon = header->horizon;
     const ph_decoded_packet* decoded = &client->decoded;
@@ -376,6 +200,8 @@ static void begin_session(ph_client* client, const ph_session* session)
     }
 }
 
+static void take_first_held(ph_client* client);
+
 // A probe says how far the server is; its sequence counts, and is never applied. The server repeats it
 // until it is acked.
 static ph_result receive_probe(ph_client* client, const ph_session* session, datagram* in)
@@ -391,6 +217,10 @@ static ph_result receive_probe(ph_client* client, const ph_session* session, dat
         return refuse_bytes(client, in);
     }
     begin_session(client, session);
+    while (client->reorder.count > 0 &&
+           !ph_sequence_is_ahead(client->reorder.held[0].sequence, in->header.sequence)) {
+        take_first_held(client); // what the probe passes over is applied now or never
+    }
     ph_arrivals* arrivals = &client->session.arrivals;
     if (in->header.sequence == arrivals->receipt.newest) {
         ph_arrivals_add_again(arrivals);
@@ -495,13 +325,41 @@ static void open_datagram(const ph_client* client, const void* bytes, size_t siz
     }
 }
 
-ph_result ph_client_receive(ph_client* client, uint64_t now_us, const void* bytes, size_t size)
+// ---- packets out of order
+
+// A new packet: whether it is put aside, because one before it may still come. When there is no room,
+// the oldest of all has its turn, be it this one.
+static bool is_held_back(ph_client* client, const datagram* in, const void* bytes, size_t size)
 {
-    datagram in = {.now_us = ph_clock_clamp_us(now_us)};
-    count_bytes(client, in.now_us, size);
-    if (size > PH_PAYLOAD_MAX) {
-        return refuse(client, PH_CLIENT_REFUSAL_SIZE);
+    const uint32_t sequence = in->header.sequence;
+    const uint32_t* newest = &client->session.arrivals.receipt.newest;
+    ph_reorder* reorder = &client->reorder;
+    const ph_held_packet* newer = ph_reorder_newer(reorder, sequence);
+    if (newer != NULL) {
+        ph_reorder_learn_late(reorder, in->now_us - newer->came_us);
     }
+    if (reorder->trust == 0 || !client->session.has_begun || sequence == *newest + 1) {
+        return false;
+    }
+    if (reorder->count == PH_REORDER_MAX) {
+        if (newer == &reorder->held[0]) {
+            return false;
+        }
+        take_first_held(client);
+        ph_client_release_held(client, 0);
+    }
+    if (sequence == *newest + 1) {
+        return false;
+    }
+    ph_reorder_hold(reorder, sequence, in->now_us, bytes, size);
+    return true;
+}
+
+// can_wait: the packet may be held back; else it is the turn of one that was.
+static ph_result take_datagram(ph_client* client, uint64_t now_us, const void* bytes, size_t size,
+                               bool can_wait)
+{
+    datagram in = {.now_us = now_us};
     open_datagram(client, bytes, size, &in);
     if (ph_bit_reader_result(in.raw) != PH_OK) {
         return refuse_bytes(client, &in);
@@ -518,13 +376,51 @@ ph_result ph_client_receive(ph_client* client, uint64_t now_us, const void* byte
     }
     const ph_session* session = client->session.has_begun ? &client->session : &client->candidate;
     const ph_news news = judge_sequence(session, header);
+    if (news == PH_NEWS_OLD) {
+        uint64_t late_us;
+        if (ph_arrivals_is_late(&session->arrivals, header->sequence, now_us, &late_us)) {
+            ph_reorder_learn_late(&client->reorder, late_us);
+        }
+        return refuse(client, PH_CLIENT_REFUSAL_OLD);
+    }
     if (news != PH_NEWS_NEW) {
-        return refuse(client,
-                      news == PH_NEWS_OLD ? PH_CLIENT_REFUSAL_OLD : PH_CLIENT_REFUSAL_SEQUENCE);
+        return refuse(client, PH_CLIENT_REFUSAL_SEQUENCE);
     }
     if (header->is_probe) {
         return receive_probe(client, session, &in);
     }
+    if (can_wait && is_held_back(client, &in, bytes, size)) {
+        return PH_OK;
+    }
     return in.is_pinhole ? receive_pinhole(client, session, &in)
                          : receive_classic(client, session, &in);
+}
+
+static void take_first_held(ph_client* client)
+{
+    ph_reorder* reorder = &client->reorder;
+    const ph_held_packet* held = &reorder->held[0];
+    const bool is_gap =
+        ph_sequence_is_ahead(held->sequence, client->session.arrivals.receipt.newest + 1);
+    take_datagram(client, held->came_us, held->bytes, held->size, false);
+    ph_reorder_remove_first(reorder, is_gap);
+}
+
+void ph_client_release_held(ph_client* client, uint64_t now_us)
+{
+    while (ph_reorder_is_next(&client->reorder, client->session.arrivals.receipt.newest, now_us)) {
+        take_first_held(client);
+    }
+}
+
+ph_result ph_client_receive(ph_client* client, uint64_t now_us, const void* bytes, size_t size)
+{
+    const uint64_t then_us = ph_clock_clamp_us(now_us);
+    count_bytes(client, then_us, size);
+    if (size > PH_PAYLOAD_MAX) {
+        return refuse(client, PH_CLIENT_REFUSAL_SIZE);
+    }
+    const ph_result result = take_datagram(client, then_us, bytes, size, true);
+    ph_client_release_held(client, 0);
+    return result;
 }

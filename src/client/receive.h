@@ -106,6 +106,11 @@ uint64_t ph_arrivals_ack_due_us(const ph_arrivals* arrivals);
 double ph_arrivals_rtt_us(const ph_arrivals* arrivals, uint64_t now_us, uint32_t horizon,
                           uint8_t wait);
 
+// Whether a sequence that is not newer than all comes late: it was not heard of. late_us: since when a
+// newer one had come.
+bool ph_arrivals_is_late(const ph_arrivals* arrivals, uint32_t sequence, uint64_t now_us,
+                         uint64_t* late_us);
+
 bool ph_arrivals_validate(const ph_arrivals* arrivals);
 
 #endif

@@ -1,13 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Blocks: those that are sent or wait for that (outbox), and the one that comes (inbox). One block goes at a time and is
-// numbered when it begins. It is cut into pieces; of the first 1,024 that the other end does not have, any may be in flight.
+// Blocks: those that are sent or wait for that (outbox), and the one that comes (inbox). One block goes at a time and
+// is numbered when it begins. It is cut into pieces; of the first 1,024 that the other end does not have, any may be
+// in flight.
 //
 //   | acked ... | oldest .. (sent, some of them acked) .. unsent .. | .. piece_count
 //
-// A block is over when the other end says that it expects the next one: it has all of it, has refused it, or knows that it was cancelled.
-// Only then does the next one begin. So each end knows of one block alone, and what is behind it is a double.
+// A block is over when the other end says that it expects the next one: it has all of it, has refused it, or knows
+// that it was cancelled. Only then does the next one begin. So each end knows of one block alone, and what is behind
+// it is a double.
 
 #ifndef PH_MESSAGE_BLOCK_H
 #define PH_MESSAGE_BLOCK_H
@@ -48,9 +50,9 @@ typedef struct ph_block_item {
     bool is_copy; // ours to release
 } ph_block_item;
 
-// How much may be in flight, in pieces. It doubles with each round trip until much is lost, is halved then, and grows slowly from there
-// on. A tenth lost is not much: radio links lose as much by themselves, while a queue that runs over loses a large
-// part of what is sent.
+// How much may be in flight, in pieces. It doubles with each round trip until much is lost, is halved then, and grows
+// slowly from there on. A tenth lost is not much: radio links lose as much by themselves, while a queue that runs
+// over loses a large part of what is sent.
 typedef struct ph_block_congestion {
     int window;
     bool has_lost; // the first growth is over

@@ -64,7 +64,7 @@ static void end_block(ph_block_outbox* outbox, const ph_allocator* allocator, in
     }
 }
 
-static bool is_block_under_way(const ph_block_outbox* outbox)
+static bool has_block_begun(const ph_block_outbox* outbox)
 {
     return outbox->count > 0 && outbox->unsent > 0;
 }
@@ -116,7 +116,7 @@ bool ph_block_outbox_cancel(ph_block_outbox* outbox, const ph_allocator* allocat
         if (outbox->queue[i].id != id) {
             continue;
         }
-        if (i > 0 || !is_block_under_way(outbox)) {
+        if (i > 0 || !has_block_begun(outbox)) {
             end_block(outbox, allocator, i, PH_BLOCK_CANCELLED, 0);
             ++*cancelled;
         } else if (!outbox->is_cancelled) {
@@ -330,7 +330,7 @@ bool ph_block_outbox_is_possible(const ph_block_outbox* outbox, const ph_block_a
                                : last_named(ack) < (int64_t)outbox->unsent &&
                                      (ack->next == 0 || ack->next < outbox->piece_count);
     }
-    if (ahead > 1 || !is_block_under_way(outbox)) {
+    if (ahead > 1 || !has_block_begun(outbox)) {
         return false;
     }
     const bool may_be_over = outbox->unsent == outbox->piece_count || outbox->cancel_count > 0;
@@ -401,7 +401,7 @@ bool ph_block_outbox_take_ack(ph_block_outbox* outbox, const ph_allocator* alloc
     PH_ASSERT(ph_block_outbox_is_possible(outbox, ack));
 
     const int ahead = ph_blocks_ahead(ack->number, outbox->number);
-    if (ahead < 0 || !is_block_under_way(outbox)) {
+    if (ahead < 0 || !has_block_begun(outbox)) {
         return false;
     }
     if (ahead == 0) {

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Blocks and unreliable messages of one end: what they keep, what of them goes into the next datagram, who pays for it, and what one of the
-// other end means. Looked at only while has_bulk of ph_messages says so, or when a bulk section has come.
+// Blocks and unreliable messages of one end: what they keep, what of them goes into the next datagram, who pays for
+// it, and what one of the other end means. Looked at only while has_bulk of ph_messages says so, or when a bulk
+// section has come.
 
 #ifndef PH_MESSAGE_BULK_H
 #define PH_MESSAGE_BULK_H

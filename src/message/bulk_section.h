@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// One bulk section, with pieces of blocks, acks of such and unreliable messages, as it stands before the section of messages
-// when there is something of these. Bits, low ones first, filled up with zero bits to a whole byte; docs/wire_message.md is
-// normative. Its first four bits are zero: so no section of messages begins, unless it is the byte 00.
+// One bulk section, with pieces of blocks, acks of such and unreliable messages, as it stands before the section of
+// messages when there is something of these. Bits, low ones first, filled up with zero bits to a whole byte;
+// docs/wire_message.md is normative. Its first four bits are zero: so no section of messages begins, unless it is the
+// byte 00.
 //
 //   0000     4
 //   pieces?      1

@@ -181,7 +181,7 @@ void ph_clock_add(ph_clock* clock, uint64_t now_us, double server_us, double rtt
         clock->from_us = shown_offset(clock, now_us);
         pass_time(clock, passed_us);
     }
-    clock->since_us = now_us;
+    clock->since_us = now_us > clock->since_us ? now_us : clock->since_us;
     learn_rtt(clock, rtt_us);
     learn_offset(clock, offset_us);
 }

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { KEY = 1 }; // and 31 zeros; one of zeros alone is refused
+
 static ph_address server_address;
 static ph_address client_address;
 static ph_net_server* server;
@@ -40,6 +42,7 @@ static int create(void)
     server_def.addresses[0] = server_address;
     server_def.address_count = 1;
     server_def.sink.send = to_client;
+    server_def.private_key[0] = KEY;
     ph_net_client_def client_def = ph_net_client_def_default();
     client_def.sink.send = to_server;
     return ph_net_server_create(&server_def, &server) == PH_OK &&
@@ -60,6 +63,7 @@ int main(void)
     token_def.create_s = 1000;
     token_def.addresses[0] = server_address;
     token_def.address_count = 1;
+    token_def.private_key[0] = KEY;
     if (ph_token_write(&token_def, token) != PH_OK) {
         return 1;
     }

@@ -589,6 +589,47 @@ static void messages_as_texts(void**)
     assert_int_equal(b.newest_input().number, 1);
 }
 
+static void blocks_and_unreliable_messages(void**)
+{
+    ph_messages_def def = ph_messages_def_default();
+    def.bits_per_second = 0;
+    def.block_size_max = 1000;
+    pinhole::messages a(def);
+    pinhole::messages b(def);
+    std::uint8_t datagram[PH_PAYLOAD_MAX];
+    ph_messages_rest rest;
+    std::uint32_t id = 0;
+    assert_int_equal(a.send_block(7, "a map", 5, &id), PH_OK);
+    assert_int_equal(a.lend_block(8, "another", 7), PH_OK);
+    assert_int_equal(a.cancel_block(id + 1), PH_OK);
+    assert_int_equal(a.send_unreliable(PH_UNRELIABLE_NEWEST, 3, "bang", 4), PH_OK);
+    CHECK(a.has_bulk());
+    CHECK(a.plan_block(0, INT64_MAX, 0) > 0);
+    std::size_t size = a.pack(nullptr, 0, datagram);
+    assert_int_equal(b.unpack(1000, datagram, size, rest), PH_OK);
+    CHECK(a.plan(0) > PH_MESSAGES_EMPTY_SIZE);
+    size = a.pack("packet", 6, datagram);
+    assert_int_equal(b.unpack(1000, datagram, size, rest), PH_OK);
+    ph_block block;
+    CHECK(b.receive_block(block));
+    assert_int_equal(block.tag, 7);
+    assert_memory_equal(block.bytes, "a map", 5);
+    CHECK(!b.receive_block(block));
+    ph_unreliable message;
+    CHECK(b.receive_unreliable(message));
+    assert_int_equal(message.channel, 3);
+    b.plan(2000);
+    size = b.pack("packet", 6, datagram);
+    assert_int_equal(a.unpack(3000, datagram, size, rest), PH_OK);
+    ph_block_end end;
+    CHECK(a.next_block_end(end)); // the one that was cancelled
+    CHECK(a.next_block_end(end));
+    assert_int_equal(end.id, id);
+    assert_int_equal(end.outcome, PH_BLOCK_SENT);
+    ph_block_progress progress;
+    CHECK(!a.sending_block(progress) && !b.receiving_block(progress));
+}
+
 static void peer_is_shown_a_world(void**)
 {
     const pinhole::schema schema(banana_class());
@@ -611,6 +652,8 @@ static void peer_is_shown_a_world(void**)
     pinhole::peer peer;
     assert_int_equal(peer.open(schema), PH_OK);
     assert_int_equal(peer.connect("no token", 8), PH_ERROR_ARGUMENT);
+    std::uint8_t key[PH_NETCODE_KEY_SIZE];
+    assert_int_equal(pinhole::read_key_file("/dev/null", key), PH_ERROR_ARGUMENT);
     assert_int_equal(peer.connect_to("192.0.2.1:40000"), PH_ERROR_ARGUMENT); // public
     assert_int_equal(peer.connect_to(address), PH_OK);
     CHECK(peer.state() == PH_PEER_STATE_CONNECTING && peer.view() == nullptr);
@@ -736,6 +779,7 @@ int main()
         cmocka_unit_test(any_callable_is_a_callback),
         cmocka_unit_test(nothing_is_allocated_by_the_header),
         cmocka_unit_test(messages_as_texts),
+        cmocka_unit_test(blocks_and_unreliable_messages),
         cmocka_unit_test(peer_is_shown_a_world),
         cmocka_unit_test(schemas_that_differ_say_how),
         cmocka_unit_test(host_lets_a_client_in),

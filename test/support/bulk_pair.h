@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Two ends of a connection over simulated links, in simulated time: each sends at its ticks as a host and a peer do, a packet
-// and then as many datagrams of blocks as are wanted.
+// Two ends of a connection over simulated links, in simulated time: each sends at its ticks as a host and a peer do,
+// a packet and then as many datagrams of blocks as are wanted.
 
 #ifndef PINHOLE_TEST_BULK_PAIR_H
 #define PINHOLE_TEST_BULK_PAIR_H

@@ -231,6 +231,8 @@ static void take_server_events(hour_stage* s)
 {
     ph_viewer_def viewer = ph_viewer_def_default();
     viewer.visible_max = s->def.visible_max != 0 ? s->def.visible_max : viewer.visible_max;
+    ph_messages_def messages = ph_messages_def_default();
+    messages.block_size_max = s->def.block_size_max;
     for (ph_net_event event; ph_host_next_event(s->host, &event);) {
         if (event.kind == PH_NET_DISCONNECTED) {
             ++s->ended;
@@ -238,7 +240,8 @@ static void take_server_events(hour_stage* s)
         } else if (s->def.refusal != NULL) {
             ph_host_refuse(s->host, event.client, s->def.refusal);
         } else if (!s->def.never_admits) {
-            hour_must(ph_host_admit(s->host, event.client, &viewer, NULL) == PH_OK, "not admitted");
+            hour_must(ph_host_admit(s->host, event.client, &viewer, &messages) == PH_OK,
+                      "not admitted");
         }
     }
 }
@@ -264,6 +267,8 @@ static void tick_player(hour_player* player)
         if (event.kind == PH_PEER_REFUSED || event.kind == PH_PEER_DISCONNECTED) {
             player->end = event.kind;
             snprintf(player->text, sizeof player->text, "%s", event.text);
+        } else if (event.kind == PH_PEER_BLOCK_UNSENT) {
+            snprintf(player->block, sizeof player->block, "%s", event.text);
         } else if (event.kind == PH_PEER_UNSENT) {
             snprintf(player->unsent, sizeof player->unsent, "%s", event.text);
         }

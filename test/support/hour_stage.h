@@ -48,6 +48,7 @@ typedef struct hour_player {
     ph_peer_event_kind end;
     char text[PH_ERROR_TEXT_SIZE];   // of the end
     char unsent[PH_ERROR_TEXT_SIZE]; // of PH_PEER_UNSENT
+    char block[PH_ERROR_TEXT_SIZE];  // of PH_PEER_BLOCK_UNSENT
 } hour_player;
 
 // What is not as usual. {0} is a stage where all goes well.
@@ -65,6 +66,7 @@ typedef struct hour_def {
     bool is_insecure_dev;  // in place of a key
     bool never_admits;     // the game forgets ph_host_admit()
     const char* refusal;   // the game refuses everybody with these words
+    int block_size_max;    // that the server accepts; 0: none
     int world_tick_factor; // so many ticks of the world for each that is due; 0: 1
     bool has_no_network;   // the client's system sends nothing
 } hour_def;

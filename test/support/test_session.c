@@ -509,6 +509,7 @@ int session_join_as(test_session* session, const ph_viewer_def* def)
     viewer->shown = calloc((size_t)sight.slot_count, sizeof *viewer->shown);
     assert_non_null(viewer->shown);
     ph_client_def client_def = ph_client_def_default();
+    client_def.reorder_wait_ms = session->def.reorder_wait_ms;
     client_def.schema = session->schema;
     client_def.slot_capacity = SESSION_SLOTS_MAX;
     if (session->def.is_wide) {

@@ -50,6 +50,7 @@ typedef struct session_def {
     int visible_max;        // 0: random, 4..24
     int bits_per_second;    // 0: random, 2,000..1,000,000, and sometimes no limit
     bool is_viewing_steady; // stirring leaves the viewers alone
+    int reorder_wait_ms;    // of the clients; 0: a packet is applied when it comes, or never
     bool is_restless;       // steps stir now and then between the tick and the sends
     bool is_vision_plain;   // no hysteresis and no time to stay: all can be seen that is near
     ph_link_def network;    // seed and keys are filled in

@@ -26,6 +26,10 @@
 // host by the reason of its PH_NET_DISCONNECTED. docs/wire_admission.md has the details. Clients made of the
 // parts need none of that.
 //
+// After the server has stood still (a debugger, a busy disk, a machine that slept), skip the ticks that it has missed:
+// let next_tick_us be the next one ahead of now. Catching up by ticking faster was measured, too: clients show the world
+// right again later than when ticks are skipped, because it runs too fast for as long as it catches up.
+//
 // One thread uses a host. With a pool, receiving and sending are spread over its threads, each with a
 // socket of its own where the system can do that; between the calls nothing runs. Everything is
 // allocated when it opens and when a client is admitted. Time is that of ph_socket_now_us().
@@ -154,12 +158,14 @@ PH_API bool ph_host_next_event(ph_host* host, ph_net_event* event);
 /// session are filled in here. The viewer's eye, entity and so on are the game's to change; its budget
 /// and its end are the host's: not ph_viewer_set_budget, ph_viewer_reserve, ph_viewer_spend,
 /// ph_world_remove_viewer. What is wrong with the viewer's def is reported by the world.
-/// @param messages How its messages, blocks and unreliable messages are: shares, waits, queues, the largest block that is accepted from
-/// this client. NULL: ph_messages_def_default(), which accepts none. Of the def, bits_per_second, overhead_bytes and the
-/// allocator are filled in here, on_error if it is NULL, and section_max is lowered to what the largest enter leaves.
+/// @param messages How its messages, blocks and unreliable messages are: shares, waits, queues, the largest block
+/// that is accepted from this client. NULL: ph_messages_def_default(), which accepts none. Of the def,
+/// bits_per_second, overhead_bytes and the allocator are filled in here, on_error if it is NULL, and section_max is
+/// lowered to what the largest enter leaves.
 /// @return PH_OK; PH_ERROR_STALE when there is no such client, which is no fault: it may have left before
 /// its event was taken; PH_ERROR_ARGUMENT (it was admitted before; the schema's largest enter leaves
-/// messages no room; a field of the messages' def); else as ph_world_add_viewer(). The client stays connected whatever comes of it.
+/// messages no room; a field of the messages' def); else as ph_world_add_viewer(). The client stays connected whatever
+/// comes of it.
 PH_API ph_result ph_host_admit(ph_host* host, int client, const ph_viewer_def* viewer,
                                const ph_messages_def* messages);
 

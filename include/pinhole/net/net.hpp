@@ -47,6 +47,14 @@ namespace pinhole
     return ph_address_parse(ended.bytes, &address, error);
 }
 
+/// ph_key_read_file(). error may be nullptr. @return As there.
+[[nodiscard]] inline ph_result read_key_file(const char* path,
+                                             std::uint8_t (&key)[PH_NETCODE_KEY_SIZE],
+                                             ph_error* error = nullptr) noexcept
+{
+    return ph_key_read_file(path, key, error);
+}
+
 template <> struct ending<ph_pool> {
     static void end(ph_pool* object) noexcept
     {
@@ -438,6 +446,13 @@ class net_client : public owner<ph_net_client>
         ph_net_client_connect(get(), token, size, now_us);
     }
 
+    /// ph_net_client_connect_in_turns(): the addresses of the token are those of one server.
+    void connect_in_turns(const void* token, std::size_t size, std::uint64_t now_us,
+                          int turn_ms) noexcept
+    {
+        ph_net_client_connect_in_turns(get(), token, size, now_us, turn_ms);
+    }
+
     void tick(std::uint64_t now_us) noexcept
     {
         ph_net_client_tick(get(), now_us);
@@ -469,6 +484,12 @@ class net_client : public owner<ph_net_client>
     ph_net_client_state state() const noexcept
     {
         return ph_net_client_get_state(get());
+    }
+
+    /// Why a server has not let us in.
+    ph_net_denial denial() const noexcept
+    {
+        return ph_net_client_denial(get());
     }
 
     ph_net_client_stats stats() const noexcept

@@ -52,12 +52,12 @@ typedef struct ph_token_def {
     /// Names the player. A server lets one in once at a time.
     uint64_t client_id;
 
-    /// The time now, in Unix seconds. It is written into the sealed part, too, to the microsecond as long as the
+    /// The time now, in Unix seconds; 0 and milliseconds are refused. It is written into the sealed part, too, to the microsecond as long as the
     /// system's clock shows the same second: a server refuses tokens that are older than its start.
     uint64_t create_s;
 
-    /// How long a client may begin to connect with it, in seconds. Default 30. What is valid
-    /// for long can be stolen for long.
+    /// How long a client may begin to connect with it, in seconds, 1 or more. Default 30. What is
+    /// valid for long can be stolen for long.
     uint32_t lifetime_s;
 
     /// The connection ends after this time without a packet, in seconds; negative is never, for
@@ -95,6 +95,15 @@ PH_API ph_result ph_token_write(const ph_token_def* def, uint8_t token[PH_TOKEN_
 /// Reads the key of backend and servers as `pinhole token --make-key` writes it: 64 hexadecimal digits; blanks and
 /// line ends may follow. text may be NULL. @return PH_OK, or PH_ERROR_TEXT with key all zero, which nothing takes as a key.
 PH_API ph_result ph_key_parse(const char* text, uint8_t key[PH_NETCODE_KEY_SIZE]);
+
+/// Reads the private key of backend and servers from a file of 64 hexadecimal digits, as `pinhole token --make-key FILE`
+/// makes it. On POSIX systems it must be a regular file that only its owner may read or write (below
+/// $CREDENTIALS_DIRECTORY, where systemd puts credentials, its group may read it), or a pipe, for which it waits a few
+/// seconds at most. All zero is refused. Wipe the key when it is no longer needed: sodium_memzero().
+/// @return PH_OK; PH_ERROR_TEXT (no key), PH_ERROR_ARGUMENT (others may read it, or it is no file), PH_ERROR_SYSTEM
+/// (it cannot be read), with key all zero and *error, which may be NULL, filled.
+PH_API ph_result ph_key_read_file(const char* path, uint8_t key[PH_NETCODE_KEY_SIZE],
+                                  ph_error* error);
 
 /// Why a client will not use a token.
 typedef enum ph_token_fault {

@@ -26,7 +26,8 @@
 // another ph_peer_connect() comes first. What is in view stays readable until the next ph_peer_connect(), which begins anew with another token.
 //
 // The socket is bound to any address of the machine. Time is that of ph_socket_now_us(). One thread at a time;
-// peers share nothing. Memory is taken when it opens, connects and is welcomed; a tick takes none, unless a block begins to come.
+// peers share nothing. Memory is taken when it opens, connects and is welcomed; a tick takes none, unless a block
+// begins to come.
 
 #ifndef PINHOLE_NET_PEER_H
 #define PINHOLE_NET_PEER_H
@@ -131,7 +132,7 @@ typedef enum ph_peer_event_kind {
     PH_PEER_LEFT,    ///< an entity left
     PH_PEER_MESSAGE, ///< the server has sent a message
     PH_PEER_BLOCK,   ///< a block of the server has come whole
-    PH_PEER_BLOCK_PROGRESS, ///< a block has come further, or more of one has arrived; ten times a second at most
+    PH_PEER_BLOCK_PROGRESS, ///< more of a block has come, or has arrived; ten times a second at most
     PH_PEER_BLOCK_SENT,   ///< a block of ours has arrived
     PH_PEER_BLOCK_UNSENT, ///< a block of ours was refused by the server, or cancelled
     PH_PEER_UNRELIABLE,   ///< the server has sent an unreliable message
@@ -149,8 +150,9 @@ typedef struct ph_peer_event {
     ph_net_client_state end;
     /// DISCONNECTED, when a server has said why it does not let us in; else NONE.
     ph_net_denial denial;
-    /// REFUSED, UNSENT, WAITING, DISCONNECTED, BLOCK_UNSENT: a sentence that a player understands, without its full stop; else "". Valid until
-    /// the next event is taken. A server's words are shown as they came: UTF-8 without control characters.
+    /// REFUSED, UNSENT, WAITING, DISCONNECTED, BLOCK_UNSENT: a sentence that a player understands, without its full
+    /// stop; else "". Valid until the next event is taken. A server's words are shown as they came: UTF-8 without
+    /// control characters.
     const char* text;
     /// ENTERED, UPDATED, LEFT: as ph_client_poll() has it.
     ph_event entity;
@@ -198,8 +200,9 @@ PH_API ph_result ph_peer_get_struct(const ph_peer* peer, ph_entity_id entity, vo
 /// PH_ERROR_STALE (no connection).
 PH_API ph_result ph_peer_send(ph_peer* peer, const void* bytes, size_t size);
 
-/// Queues a block for the server, from ph_peer_connect() on: as ph_messages_send_block(), which copies. PH_PEER_BLOCK_SENT or PH_PEER_BLOCK_UNSENT
-/// follows, unless the connection ends before. A server accepts none unless it says so at ph_host_admit().
+/// Queues a block for the server, from ph_peer_connect() on: as ph_messages_send_block(), which copies.
+/// PH_PEER_BLOCK_SENT or PH_PEER_BLOCK_UNSENT follows, unless the connection ends before. A server accepts none unless
+/// it says so at ph_host_admit().
 /// @return As ph_messages_send_block(), or PH_ERROR_STALE (no connection).
 PH_API ph_result ph_peer_send_block(ph_peer* peer, uint32_t tag, const void* bytes, size_t size,
                                     uint32_t* id);

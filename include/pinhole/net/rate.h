@@ -69,8 +69,8 @@ typedef struct ph_rate {
     // The present epoch, which ends when enough is known about packets sent at this rate.
     ph_viewer_network_stats start;
     uint64_t start_us;
-    uint64_t deaf_us;  // until then acks are about what was sent before
-    uint64_t heard_us; // when the last ack came
+    uint64_t deaf_us;              // until then acks are about what was sent before
+    uint64_t heard_us;             // when the last ack came
     ph_viewer_network_stats heard; // the counts by then
     bool is_started;
 
