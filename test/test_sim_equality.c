@@ -47,7 +47,7 @@ static void exchange(fixture* f)
         way->attend(ends);
         ph_sim_stage_tick(f->stage);
     }
-    assert_int_equal(way->refused(ends), 0);
+    assert_int_equal(way->arrivals(ends).refused, 0);
 }
 
 // Each test is run with both ways.
