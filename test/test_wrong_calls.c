@@ -435,6 +435,11 @@ static void without_an_object(void** state)
     token_def.on_error = note;
     token_def.on_error_context = f;
     uint8_t token[PH_TOKEN_SIZE];
+    expect_error(
+        f, ph_token_write(&token_def, token), PH_ERROR_ARGUMENT, "ph_token_def.create_s",
+        "ph_token_def.create_s is 0, so that it has expired; it must be the time now, in Unix "
+        "seconds, as time(NULL) gives it");
+    token_def.create_s = 1700000000;
     expect_error(f, ph_token_write(&token_def, token), PH_ERROR_ARGUMENT,
                  "ph_token_def.address_count", "ph_token_def.address_count is 0; it must be 1..32");
     token_def.address_count = 1;
