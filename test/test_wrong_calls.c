@@ -434,6 +434,7 @@ static void without_an_object(void** state)
     ph_token_def token_def = ph_token_def_default();
     token_def.on_error = note;
     token_def.on_error_context = f;
+    token_def.create_s = 1000;
     uint8_t token[PH_TOKEN_SIZE];
     expect_error(f, ph_token_write(&token_def, token), PH_ERROR_ARGUMENT,
                  "ph_token_def.address_count", "ph_token_def.address_count is 0; it must be 1..32");
