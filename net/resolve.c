@@ -64,6 +64,8 @@ static ph_result fail_text(ph_error* error, const char* text, const place* read)
     const bool is_number = ph_address_parse(text, &(ph_address){0}, NULL) == PH_OK;
     if (is_number || (read->name[0] != '\0' && text[colon] == '\0')) {
         snprintf(what, sizeof what, "without a port");
+    } else if (text[0] != '[' && strchr(text, ':') != strrchr(text, ':')) {
+        snprintf(what, sizeof what, "and an IPv6 address stands in brackets");
     } else if (read->name[0] != '\0') {
         snprintf(what, sizeof what, "and \"%.40s\" is no port", text + colon + 1);
     } else {

@@ -173,6 +173,7 @@ static void what_is_wrong_with_it_is_named(void** state)
     assert_refused("both.example.org", PH_ERROR_TEXT, "is \"both.example.org\", without a port;");
     assert_refused("192.0.2.1", PH_ERROR_TEXT, "is \"192.0.2.1\", without a port;");
     assert_refused("::1", PH_ERROR_TEXT, "is \"::1\", without a port;");
+    assert_refused("2001:db8::1:40000", PH_ERROR_TEXT, "and an IPv6 address stands in brackets;");
     assert_refused("both.example.org:", PH_ERROR_TEXT, "and \"\" is no port;");
     assert_refused("both.example.org:65536", PH_ERROR_TEXT, "and \"65536\" is no port;");
     assert_refused("both.example.org:game", PH_ERROR_TEXT, "and \"game\" is no port;");
