@@ -13,11 +13,14 @@
 // What was chosen in favour of snapshots, where the words above leave a choice:
 //   - the same vision, slots, quantisation and distances as the profiles; the same motion model, clock
 //     and convergence at the client, which is given every position of every snapshot, the unchanged
-//     ones too: that an entity stands is known at once
+//     ones too: that an entity stands is known at once (13 kbit/s in the town: 0.69 mrad; given the
+//     changed ones alone 1.28). Following velocities in full, as pinhole's clients do, is worse in
+//     the crowd (13.4 instead of 13.2) and hardly better elsewhere
 //   - one class costs no bits; an entity that did not change costs one; properties that changed nowhere
 //     cost nothing; differences have size classes whose widths are chosen anew for each snapshot
 //   - an enter has its position relative to the viewer's own; a height on a ground is a layer
-//   - a difference below the property's significant one waits until the entity stands
+//   - a difference below the property's significant one waits until the entity stands (in the crowd
+//     13.2 mrad instead of 14.3)
 //   - newcomers, the nearest first, join as far as one datagram or the tokens at hand reach; so the
 //     first snapshot of a crowd is not a burst of ten datagrams, of which all must arrive
 //   - a snapshot leaves as soon as the bucket can pay for the whole of it. One that is larger than the

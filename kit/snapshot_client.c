@@ -270,7 +270,7 @@ static ph_result take(ph_snapshot_client* client, uint64_t now_us, uint64_t left
         return PH_ERROR_VALUE;
     }
     client->decoded.sequence = sequence;
-    client->decoded.tick = head.tick + (baseline != NULL ? baseline->tick : 0);
+    client->decoded.tick = head.tick + (head.is_whole_tick ? 0 : baseline->tick);
     if (client->has_newest && client->decoded.tick < client->newest.tick) {
         return PH_ERROR_VALUE;
     }

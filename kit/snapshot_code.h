@@ -4,7 +4,8 @@
 // A snapshot as bits. Once per viewer and tick to write (how large it is decides when it leaves), once
 // per snapshot to read.
 //
-//   head       back 5 (0: no baseline), tick 16 (after the baseline's; without one 32), wait 5
+//   head       back 5 (0: no baseline), wait 5, tick 16 after the baseline's; without a baseline, and
+//              after 65,535, which says so, the whole tick in 32
 //   leaves     a bit before each, then its slot; a 0 at the end
 //   changes    which properties changed anywhere, a bit each (x and y are one, z is one); of each its
 //              size classes; a bit: entities jumped
@@ -48,7 +49,8 @@ static inline size_t ph_snapshot_fragment_bytes(const ph_snapshot_layout* layout
 typedef struct ph_snapshot_head {
     int back;      // from the sequence of the snapshot to that of its baseline; 0: none
     uint32_t tick; // after that of the baseline, or whole
-    uint8_t wait;  // 0..PH_SNAPSHOT_WAIT_UNKNOWN
+    bool is_whole_tick;
+    uint8_t wait; // 0..PH_SNAPSHOT_WAIT_UNKNOWN
 } ph_snapshot_head;
 
 typedef struct ph_snapshot_writing {

@@ -16,6 +16,7 @@ enum {
     PH_SNAPSHOT_WAIT_BITS = 5,
     PH_SNAPSHOT_TICK_BITS = 16,
     PH_SNAPSHOT_WHOLE_TICK_BITS = 32,
+    PH_SNAPSHOT_TICKS_MAX = 0xFFFF, // and beyond: a whole tick follows
     PH_SNAPSHOT_WIDTH_BITS = 5,
     PH_SNAPSHOT_CLASS_BITS = 2,
     PH_SNAPSHOT_CLASSES = 3, // and the whole coordinate

@@ -32,9 +32,13 @@ static bool is_refused(const reading* of)
 ph_snapshot_head ph_snapshot_read_head(ph_bit_reader* reader)
 {
     ph_snapshot_head head = {.back = (int)ph_bits_read(reader, PH_SNAPSHOT_BACK_BITS)};
-    head.tick = (uint32_t)ph_bits_read(reader, head.back > 0 ? PH_SNAPSHOT_TICK_BITS
-                                                             : PH_SNAPSHOT_WHOLE_TICK_BITS);
     head.wait = (uint8_t)ph_bits_read(reader, PH_SNAPSHOT_WAIT_BITS);
+    head.tick = head.back > 0 ? (uint32_t)ph_bits_read(reader, PH_SNAPSHOT_TICK_BITS)
+                              : PH_SNAPSHOT_TICKS_MAX;
+    head.is_whole_tick = head.tick == PH_SNAPSHOT_TICKS_MAX;
+    if (head.is_whole_tick) {
+        head.tick = (uint32_t)ph_bits_read(reader, PH_SNAPSHOT_WHOLE_TICK_BITS);
+    }
     return head;
 }
 

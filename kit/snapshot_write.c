@@ -507,10 +507,14 @@ static void write_head(pen* with, const ph_snapshot_writing* writing, const ph_s
                          : 0;
     PH_ASSERT(back >= 0 && back < PH_SNAPSHOT_RING);
     ph_bits_write(&with->writer, (uint64_t)back, PH_SNAPSHOT_BACK_BITS);
-    ph_bits_write(&with->writer,
-                  baseline != NULL ? snapshot->tick - baseline->tick : snapshot->tick,
-                  baseline != NULL ? PH_SNAPSHOT_TICK_BITS : PH_SNAPSHOT_WHOLE_TICK_BITS);
     ph_bits_write(&with->writer, writing->wait, PH_SNAPSHOT_WAIT_BITS);
+    const uint32_t passed = baseline != NULL ? snapshot->tick - baseline->tick : UINT32_MAX;
+    const bool is_whole = passed >= PH_SNAPSHOT_TICKS_MAX;
+    if (baseline != NULL) {
+        ph_bits_write(&with->writer, is_whole ? PH_SNAPSHOT_TICKS_MAX : passed,
+                      PH_SNAPSHOT_TICK_BITS);
+    }
+    ph_bits_write(&with->writer, snapshot->tick, is_whole ? PH_SNAPSHOT_WHOLE_TICK_BITS : 0);
     book(with, PH_REASON_HEADER);
 }
 

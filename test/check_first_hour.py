@@ -41,7 +41,8 @@ anew).
 
 Where to look: `on_error` of every def (`ph_error_print` will do), `text` of `PH_PEER_REFUSED`, `PH_PEER_DISCONNECTED`
 and `PH_PEER_UNSENT` at the client, `reason` of `PH_NET_DISCONNECTED` at the server. When nothing is said and nothing is
-shown: [I see nothing](serving.md#i-see-nothing-look-here); other questions: [faq.md](faq.md).
+shown: [I see nothing](serving.md#i-see-nothing-look-here). The short list for a client that is not let in:
+[it does not connect](serving.md#it-does-not-connect). Other questions: [faq.md](faq.md).
 """
 
 

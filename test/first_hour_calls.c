@@ -279,6 +279,45 @@ static void token_key_zero(void)
     write_token(spoil_key);
 }
 
+static void spoil_create(ph_token_def* def)
+{
+    def->create_s = 0;
+}
+
+static void token_no_time(void)
+{
+    write_token(spoil_create);
+}
+
+static void spoil_unit(ph_token_def* def)
+{
+    def->create_s *= 1000;
+}
+
+static void token_time_in_ms(void)
+{
+    write_token(spoil_unit);
+}
+
+static void read_key(const char* path)
+{
+    ph_error error = {0};
+    uint8_t key[PH_NETCODE_KEY_SIZE];
+    const ph_result result = ph_key_read_file(path, key, &error);
+    hour_must(result != PH_OK, "what is no key is taken for one");
+    hour_say_result(result, &error);
+}
+
+static void key_file_absent(void)
+{
+    read_key("absent.key");
+}
+
+static void key_file_folder(void)
+{
+    read_key(".");
+}
+
 static void spoil_timeout(ph_token_def* def)
 {
     def->timeout_s = 0;
@@ -491,7 +530,11 @@ const hour_case hour_call_cases[] = {
     {"host_ipv6", host_ipv6},
     {"peer_no_schema", peer_no_schema},
     {"token_no_address", token_no_address},
+    {"token_no_time", token_no_time},
+    {"token_time_in_ms", token_time_in_ms},
     {"token_no_timeout", token_no_timeout},
+    {"key_file_absent", key_file_absent},
+    {"key_file_folder", key_file_folder},
     {"address_syntax", address_syntax},
     {"address_is_name", address_is_name},
     {"name_no_port", name_no_port},

@@ -20,7 +20,12 @@ static void say_end(const hour_stage* s, int player)
         [PH_PEER_DISCONNECTED] = "disconnected",
     };
     const hour_player* it = &s->players[player];
-    hour_say(it->end != 0 ? ends[it->end] : "silent", it->text);
+    if (it->waiting[0] != '\0') {
+        hour_say("waiting", it->waiting);
+    }
+    if (it->end != 0) {
+        hour_say(ends[it->end], it->text);
+    }
     if (it->unsent[0] != '\0') {
         hour_say("unsent", it->unsent);
     }

@@ -256,8 +256,8 @@ static void a_baseline_that_the_client_lacks_is_refused(void** state)
     uint8_t empty[8] = {9, 0};
     ph_bit_writer writer = ph_bit_writer_make(empty + PH_SNAPSHOT_DATAGRAM_HEAD, 6);
     ph_bits_write(&writer, 3, PH_SNAPSHOT_BACK_BITS);
-    ph_bits_write(&writer, 1, PH_SNAPSHOT_TICK_BITS);
     ph_bits_write(&writer, PH_SNAPSHOT_WAIT_UNKNOWN, PH_SNAPSHOT_WAIT_BITS);
+    ph_bits_write(&writer, 1, PH_SNAPSHOT_TICK_BITS);
     ph_bits_write_bool(&writer, false);
     const size_t size = PH_SNAPSHOT_DATAGRAM_HEAD + ph_bit_writer_finish(&writer);
     ph_snapshot_client* other = make_client(f);
@@ -544,6 +544,29 @@ static void without_acks_it_sends_seldom(void** state)
     tear_down(f);
 }
 
+// A world that stood for hours goes on: the baseline is older than the bits for ticks reach.
+static void a_baseline_may_be_old(void** state)
+{
+    (void)state;
+    static const uint32_t AGES[] = {65533, 65534, 65535, 65536, 10000000};
+    for (int i = 0; i < 5; ++i) {
+        fixture* f = set_up("town", 0, PH_PAYLOAD_MAX);
+        exchange(f, 5);
+        f->stage->tick += (int)AGES[i]; // the truth has no such tick: it stands, and was told
+        f->now_us += AGES[i] * TICK_US;
+        f->stage->is_standing = true;
+        const ph_source* source = f->stage->source;
+        ph_world_move(f->stage->world, source->entity_id[0], source->x_mm[0] + 1600,
+                      source->y_mm[0], source->z_mm[0]);
+        const uint32_t tick = (uint32_t)f->stage->tick + 1;
+        const int applied = f->applied;
+        exchange(f, 1);
+        assert_int_equal(f->applied, applied + 1);
+        assert_int_equal(ph_snapshot_client_newest(f->client)->tick, tick);
+        tear_down(f);
+    }
+}
+
 // Sequences wrap after 32,768.
 static void sequences_wrap(void** state)
 {
@@ -599,6 +622,7 @@ int main(void)
         cmocka_unit_test(a_part_of_a_snapshot_is_not_acked),
         cmocka_unit_test(a_world_that_stands_is_told_to_the_end_and_then_no_more),
         cmocka_unit_test(without_acks_it_sends_seldom),
+        cmocka_unit_test(a_baseline_may_be_old),
         cmocka_unit_test(sequences_wrap),
         cmocka_unit_test(bits_add_up_in_the_middle_of_a_snapshot),
     };

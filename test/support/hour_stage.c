@@ -267,6 +267,8 @@ static void tick_player(hour_player* player)
         if (event.kind == PH_PEER_REFUSED || event.kind == PH_PEER_DISCONNECTED) {
             player->end = event.kind;
             snprintf(player->text, sizeof player->text, "%s", event.text);
+        } else if (event.kind == PH_PEER_WAITING) {
+            snprintf(player->waiting, sizeof player->waiting, "%s", event.text);
         } else if (event.kind == PH_PEER_BLOCK_UNSENT) {
             snprintf(player->block, sizeof player->block, "%s", event.text);
         } else if (event.kind == PH_PEER_UNSENT) {

@@ -46,9 +46,10 @@ typedef struct hour_player {
     bool is_frozen; // the program stands still
     int counts[PH_PEER_DISCONNECTED + 1];
     ph_peer_event_kind end;
-    char text[PH_ERROR_TEXT_SIZE];   // of the end
-    char unsent[PH_ERROR_TEXT_SIZE]; // of PH_PEER_UNSENT
-    char block[PH_ERROR_TEXT_SIZE];  // of PH_PEER_BLOCK_UNSENT
+    char text[PH_ERROR_TEXT_SIZE];    // of the end
+    char unsent[PH_ERROR_TEXT_SIZE];  // of PH_PEER_UNSENT
+    char waiting[PH_ERROR_TEXT_SIZE]; // of PH_PEER_WAITING
+    char block[PH_ERROR_TEXT_SIZE];   // of PH_PEER_BLOCK_UNSENT
 } hour_player;
 
 // What is not as usual. {0} is a stage where all goes well.
