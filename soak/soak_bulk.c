@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EFFECT_ROOM = 200, QUEUED_MAX = 3 };
+enum { EFFECT_ROOM = 200, QUEUED_MAX = 3, TALK_STEPS = 40 };
 
 static ph_rng rng_of(const soak_player* player, int direction, uint64_t number)
 {
@@ -103,7 +103,7 @@ static void cancel_block(soak_player* player, int direction, ph_messages* messag
 static void send_effects(soak_player* player, int direction, ph_messages* messages, ph_rng* rng)
 {
     soak_bulk* bulk = &player->bulk[direction];
-    const int count = 1 + ph_random_below(rng, 6);
+    const int count = 1 + ph_random_below(rng, 3);
     for (int i = 0; i < count && bulk->effects < SOAK_EFFECTS_MAX - 1; ++i) {
         uint8_t bytes[EFFECT_ROOM] = {0};
         const uint16_t number = (uint16_t)(bulk->effects + 1);
@@ -134,8 +134,25 @@ void soak_bulk_send(soak_stage* stage, soak_player* player, ph_rng* rng)
         cancel_block(player, direction, messages, rng);
         break;
     default:
-        send_effects(player, direction, messages, rng);
+        player->bulk[direction].talks_until = stage->step + 1 + ph_random_below(rng, TALK_STEPS);
         break;
+    }
+}
+
+// Some at each step, so that those of one channel overtake each other on the way.
+void soak_bulk_talk(soak_stage* stage, soak_player* player)
+{
+    for (int direction = 0; direction < 2; ++direction) {
+        if (stage->step >= player->bulk[direction].talks_until || stage->is_calm ||
+            !player->is_there || !player->is_admitted) {
+            continue;
+        }
+        ph_messages* messages =
+            direction == 1 ? player->messages : ph_host_messages(stage->host, player->host_client);
+        ph_rng rng = rng_of(player, direction, UINT64_C(0x10000) + (uint64_t)stage->step);
+        if (messages != NULL) {
+            send_effects(player, direction, messages, &rng);
+        }
     }
 }
 

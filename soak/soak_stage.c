@@ -352,6 +352,9 @@ void soak_stage_step(soak_stage* stage, const soak_event* first, const soak_even
     apply_events(stage, first, last, true);
     soak_note_truth(stage);
     soak_note_glances(stage);
+    for (int i = 0; i < SOAK_HOST_PLAYERS; ++i) {
+        soak_bulk_talk(stage, &stage->players[i]);
+    }
     send(stage);
     for (int i = 0; i < SOAK_PLAYERS_MAX && !stage->is_over; ++i) {
         soak_player_step(stage, &stage->players[i]);

@@ -129,7 +129,8 @@ typedef struct soak_bulk {
     uint32_t newest_block; // that has come
     uint32_t sizes[SOAK_BLOCKS_MAX];
     uint8_t fates[SOAK_BLOCKS_MAX];
-    uint16_t effects; // unreliable messages, counted from 1
+    int32_t talks_until; // step
+    uint16_t effects;    // unreliable messages, counted from 1
     uint16_t newest_effect[4];
     bool has_come[SOAK_EFFECTS_MAX];
 } soak_bulk;
@@ -318,6 +319,7 @@ void soak_messages_take(soak_stage* stage, soak_player* player, ph_messages* mes
 // ---- soak_bulk.c
 
 void soak_bulk_send(soak_stage* stage, soak_player* player, ph_rng* rng);
+void soak_bulk_talk(soak_stage* stage, soak_player* player); // at each step, before the sends
 // All that has come at one end; direction is that in which it came.
 void soak_bulk_take(soak_stage* stage, soak_player* player, ph_messages* messages, int direction);
 int64_t soak_bulk_left_bytes(const soak_player* player); // that are to come
