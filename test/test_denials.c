@@ -230,12 +230,9 @@ static void reason_that_is_not_known_is_a_denial_all_the_same(void** state)
     }
 }
 
-// Its handshake is under way; the reason for another sender is played to it. It goes on asking, and gets in.
-static void challenge_counts_for_more_than_a_reason(void** state)
+// The request of the first player, played to the host from elsewhere: what it answers there.
+static peer_stage_datagram reason_for_another(peer_stage* s)
 {
-    (void)state;
-    peer_stage* s = peer_stage_setup();
-    peer_stage_connect(s, 0, 1);
     const peer_stage_datagram request = record_request(s, 0);
     replay_from(s, &request, elsewhere);
     s->now_us += 10000;
@@ -243,6 +240,16 @@ static void challenge_counts_for_more_than_a_reason(void** state)
     ph_host_tick(s->host);
     peer_stage_datagram reason;
     assert_int_equal(collect(s, elsewhere, &reason), 1);
+    return reason;
+}
+
+// Its handshake is under way; the reason for another sender is played to it. It goes on asking, and gets in.
+static void challenge_counts_for_more_than_a_reason(void** state)
+{
+    (void)state;
+    peer_stage* s = peer_stage_setup();
+    peer_stage_connect(s, 0, 1);
+    const peer_stage_datagram reason = reason_for_another(s);
     assert_int_equal(reason.size, REASON_SIZE);
     s->down_count = 0; // the challenge is lost
     inject(s, &reason, 0);
@@ -261,13 +268,7 @@ static void no_reason_ends_a_handshake_that_has_its_challenge(void** state)
     (void)state;
     peer_stage* s = peer_stage_setup();
     peer_stage_connect(s, 0, 1);
-    const peer_stage_datagram request = record_request(s, 0);
-    replay_from(s, &request, elsewhere);
-    s->now_us += 10000;
-    ph_host_receive(s->host, 0);
-    ph_host_tick(s->host);
-    peer_stage_datagram reason;
-    assert_int_equal(collect(s, elsewhere, &reason), 1);
+    const peer_stage_datagram reason = reason_for_another(s);
     ph_peer_tick(s->players[0].peer); // takes the challenge
     assert_int_equal(ph_net_client_get_state(s->players[0].peer->net),
                      PH_NET_CLIENT_SENDING_RESPONSE);
