@@ -531,6 +531,13 @@ ph_messages* ph_host_messages(ph_host* host, int client)
     return session->messages;
 }
 
+ph_result ph_host_set_budget(ph_host* host, int client, int bits_per_second, int burst_bits)
+{
+    ph_host_session* session = ph_host_sessions_find(&host->sessions, client);
+    return session != NULL ? ph_host_session_set_budget(host, session, bits_per_second, burst_bits)
+                           : PH_ERROR_STALE;
+}
+
 int ph_host_bits_per_second(const ph_host* host, int client)
 {
     const ph_host_session* session = ph_host_sessions_find(&host->sessions, client);
