@@ -489,6 +489,7 @@ void ph_host_send(ph_host* host, uint64_t until_us)
     if (host->chunk_count == 0) {
         return;
     }
+    host->warnings.has_sent = true;
     host->first %= host->sessions.count;
     host->until_us = until_us;
     atomic_store(&host->next_chunk, 0);
