@@ -201,7 +201,7 @@ PH_API bool ph_host_get_client(const ph_host* host, int client, ph_net_client_in
 
 /// Of a client that is admitted; else {0}, NULL, 0. Any index will do.
 PH_API ph_viewer_id ph_host_viewer(const ph_host* host, int client);
-/// Valid until the client's PH_NET_DISCONNECTED is taken. Ask each time: messages sent by a pointer that
+/// NULL before ph_host_admit(). Valid until the client's PH_NET_DISCONNECTED is taken. Ask each time: messages sent by a pointer that
 /// was not asked for since the last send may wait for the next packet of the view.
 PH_API ph_messages* ph_host_messages(ph_host* host, int client);
 /// Another budget from now on, as in ph_viewer_def: more while a map is loaded (0: no limit), the usual one
