@@ -156,7 +156,8 @@ typedef struct ph_peer_event {
     const char* text;
     /// ENTERED, UPDATED, LEFT: as ph_client_poll() has it.
     ph_event entity;
-    /// MESSAGE, BLOCK, UNRELIABLE. Valid until the next event is taken.
+    /// MESSAGE, BLOCK, UNRELIABLE. Valid until the next event is taken; of a BLOCK also until ph_peer_connect() or
+    /// ph_peer_close().
     const uint8_t* bytes;
     size_t size;
     /// BLOCK, BLOCK_PROGRESS, BLOCK_SENT, BLOCK_UNSENT: the game's, as it was sent with the block.
