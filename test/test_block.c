@@ -235,6 +235,29 @@ static void blocks_alone_take_their_share_and_no_more(void** state)
     }
 }
 
+// A block that never went leaves no waiting behind: the next one waits for company of its own.
+static void a_cancelled_block_has_not_waited_for_the_next(void** state)
+{
+    (void)state;
+    bulk_pair pair;
+    ph_messages_def def = ph_messages_def_default();
+    def.bits_per_second = 64000;
+    def.block_size_max = 8 << 20;
+    bulk_pair_setup(&pair, &def, &good_link, TICK_US);
+    ph_messages* end = pair.ends[0];
+    uint64_t now_us = 1000000;
+    const uint32_t id = bulk_pair_send(&pair, 0, 1, 100);
+    enum { LEFT_BITS = 4000 }; // of the viewer: too few to send at once
+    assert_int_equal(ph_messages_plan_block(end, now_us, LEFT_BITS, 0), 0);
+    assert_int_equal(ph_messages_cancel_block(end, id), PH_OK);
+    now_us += 1000000;
+    bulk_pair_send(&pair, 0, 2, 100);
+    assert_int_equal(ph_messages_plan_block(end, now_us, LEFT_BITS, 0), 0);
+    assert_int_equal(ph_messages_plan_block(end, now_us + 99999, LEFT_BITS, 0), 0);
+    assert_true(ph_messages_plan_block(end, now_us + 100000, LEFT_BITS, 0) > 100);
+    bulk_pair_teardown(&pair);
+}
+
 // ---- memory
 
 static void one_block_at_a_time_takes_memory(void** state)
@@ -466,6 +489,7 @@ int main(void)
         cmocka_unit_test(a_quarter_of_a_megabyte_takes_less_than_a_second),
         cmocka_unit_test(a_narrow_link_is_not_flooded),
         cmocka_unit_test(blocks_alone_take_their_share_and_no_more),
+        cmocka_unit_test(a_cancelled_block_has_not_waited_for_the_next),
         cmocka_unit_test(one_block_at_a_time_takes_memory),
         cmocka_unit_test(ticks_allocate_nothing_while_a_block_goes),
         cmocka_unit_test(what_is_too_large_is_refused_and_the_next_goes),

@@ -24,7 +24,7 @@ struct ph_bulk {
     ph_unreliable_queue to_send;
     ph_unreliable_queue to_receive;
     int handed_out; // bytes of the first of these, which the game has; 0: none
-    uint16_t once_sequence;
+    uint16_t once_sequence; // of the next one that goes
     uint16_t newest_sequence[PH_UNRELIABLE_CHANNELS];
     ph_unreliable_seen seen;
 };
