@@ -77,6 +77,7 @@ typedef struct ph_block_outbox {
     uint16_t number;           // of the first one
     bool was_one_before;       // some block has ended that the other end knows of
     bool is_begun;             // the other end is known to have tag and size
+    bool is_held_up;           // the last ack named it, and nothing of it had been taken
     bool is_cancelled;         // the other end is to be told
     uint8_t cancel_count;      // how often it was
     uint64_t cancelled_us;     // when it last was
