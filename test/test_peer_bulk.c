@@ -302,9 +302,9 @@ static void bytes_stay_until_the_next_event(void** state)
     memset(bytes[1], 2, sizeof bytes[1]);
     ph_peer_event event = {0};
     for (int i = 0; i < 2; ++i) {
-        assert_int_equal(ph_messages_send_unreliable(messages, PH_UNRELIABLE_ONCE, 0, bytes[i],
-                                                     sizeof bytes[i]),
-                         PH_OK);
+        assert_int_equal(
+            ph_messages_send_unreliable(messages, PH_UNRELIABLE_ONCE, 0, bytes[i], sizeof bytes[i]),
+            PH_OK);
         peer_stage_run(s, 200);
         ph_peer_tick(peer);
         while (i == 0 && event.kind != PH_PEER_UNRELIABLE) {

@@ -31,19 +31,6 @@ size_t ph_bulk_bytes(const ph_messages_def* def)
     return sizeof(ph_bulk) + 2 * queue_bytes(def);
 }
 
-static int64_t block_share_of(const ph_messages_def* def)
-{
-    return ((int64_t)def->bits_per_second * def->block_share_percent + 99) / 100;
-}
-
-// As deep as that of messages.
-static int64_t block_share_depth(const ph_messages_def* def)
-{
-    const int64_t least_bits = 8 * (int64_t)(def->overhead_bytes + def->section_max);
-    const int64_t share = block_share_of(def);
-    return share > least_bits ? share : least_bits;
-}
-
 void ph_bulk_init(ph_messages* messages, ph_bulk* bulk)
 {
     const ph_messages_def* def = &messages->def;
@@ -53,7 +40,8 @@ void ph_bulk_init(ph_messages* messages, ph_bulk* bulk)
     bulk->to_send.capacity = def->unreliable_queue_bytes;
     bulk->to_receive.bytes = bulk->to_send.bytes + queue_bytes(def);
     bulk->to_receive.capacity = def->unreliable_queue_bytes;
-    bulk->block_share = ph_token_bucket_make(block_share_of(def), block_share_depth(def), 0);
+    const ph_message_share share = ph_message_share_of(def, def->block_share_percent);
+    bulk->block_share = ph_token_bucket_make(share.bits_per_second, share.depth_bits, 0);
 }
 
 void ph_bulk_destroy(ph_messages* messages)
@@ -64,10 +52,11 @@ void ph_bulk_destroy(ph_messages* messages)
 
 void ph_bulk_set_budget(ph_messages* messages, uint64_t now_us)
 {
-    ph_token_bucket* share = &messages->bulk->block_share;
-    ph_token_bucket_fill(share, now_us); // what has passed counts as before
-    ph_token_bucket_change(share, block_share_of(&messages->def),
-                           block_share_depth(&messages->def));
+    const ph_messages_def* def = &messages->def;
+    const ph_message_share share = ph_message_share_of(def, def->block_share_percent);
+    ph_token_bucket* bucket = &messages->bulk->block_share;
+    ph_token_bucket_fill(bucket, now_us); // what has passed counts as before
+    ph_token_bucket_change(bucket, share.bits_per_second, share.depth_bits);
 }
 
 static void note_bulk(ph_messages* messages)
@@ -333,7 +322,8 @@ static void add_unreliable(const ph_bulk* bulk, const ph_bulk_room* room, ph_bul
         section->messages[section->message_count++] = (ph_bulk_message){
             .is_newest = record->is_newest,
             .channel = record->channel,
-            .sequence = record->is_newest ? bulk->newest_sequence[record->channel] : once_sequence++,
+            .sequence =
+                record->is_newest ? bulk->newest_sequence[record->channel] : once_sequence++,
             .size = record->size,
             .bytes = ph_unreliable_bytes(record),
         };
@@ -378,15 +368,6 @@ void ph_bulk_compose(ph_messages* messages, uint64_t now_us, const ph_bulk_room*
     }
 }
 
-static int piece_count_of(const ph_block_pieces* pieces)
-{
-    int count = 0;
-    for (int i = 0; i < pieces->run_count; ++i) {
-        count += pieces->runs[i].count;
-    }
-    return count;
-}
-
 void ph_bulk_note_written(ph_messages* messages, uint64_t now_us, const ph_bulk_composed* b)
 {
     ph_bulk* bulk = messages->bulk;
@@ -402,7 +383,7 @@ void ph_bulk_note_written(ph_messages* messages, uint64_t now_us, const ph_bulk_
         bulk->block_ack_us = now_us;
     }
     if (b->section.has_pieces) {
-        stats->sent_pieces += (uint64_t)piece_count_of(&b->section.pieces);
+        stats->sent_pieces += (uint64_t)ph_block_count_pieces(&b->section.pieces);
         stats->resent_pieces +=
             (uint64_t)ph_block_outbox_note_sent(&bulk->outbox, now_us, &b->section.pieces);
         bulk->blocks_wait_us = 0;
@@ -424,7 +405,7 @@ static int64_t worth_bits(const ph_messages* messages)
     return depth_bits < most_bits ? depth_bits : most_bits;
 }
 
-static bool is_block_worth(const ph_messages* messages, uint64_t now_us, int64_t have_bits,
+static bool is_block_worth(ph_messages* messages, uint64_t now_us, int64_t have_bits,
                            const ph_bulk_composed* b)
 {
     ph_bulk* bulk = messages->bulk;
