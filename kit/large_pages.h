@@ -7,7 +7,7 @@
 // pages (Linux; elsewhere the regions are ordinary memory). What is released is kept for blocks of
 // about the same size, and given back when all is destroyed.
 //
-// One thread at a time, as it is with a world's allocator.
+// One thread at a time, as it is with a world's allocator: not for a host with a pool whose clients send or get blocks.
 
 #ifndef PINHOLE_KIT_LARGE_PAGES_H
 #define PINHOLE_KIT_LARGE_PAGES_H

@@ -8,6 +8,7 @@
 #include "base/check.h"
 
 #include <stdio.h>
+#include <string.h>
 
 // Of a block: often enough for a bar on the screen.
 enum { PROGRESS_US = 100000, COMING = 0, GOING = 1 };
@@ -60,6 +61,8 @@ ph_result ph_peer_send_unreliable(ph_peer* peer, ph_unreliable_kind kind, int ch
 
 // ---- events
 
+_Static_assert(PH_UNRELIABLE_SIZE_MAX <= PH_MESSAGE_SIZE_MAX, "one buffer for both");
+
 static bool take_unreliable_event(ph_peer* peer, ph_peer_event* event)
 {
     ph_unreliable message;
@@ -69,7 +72,9 @@ static bool take_unreliable_event(ph_peer* peer, ph_peer_event* event)
     event->kind = PH_PEER_UNRELIABLE;
     event->unreliable = message.kind;
     event->channel = message.channel;
-    event->bytes = message.bytes;
+    // What comes in later takes its place in the queue.
+    memcpy(peer->message, message.bytes, message.size);
+    event->bytes = peer->message;
     event->size = message.size;
     return true;
 }

@@ -235,6 +235,96 @@ static void blocks_alone_take_their_share_and_no_more(void** state)
     }
 }
 
+// A game that does not receive its blocks is not sent the next one's first pieces again and again.
+static void a_block_that_has_no_room_yet_is_tried_less_and_less(void** state)
+{
+    (void)state;
+    bulk_pair pair;
+    bulk_pair_setup(&pair, NULL, &good_link, TICK_US);
+    bulk_pair_send(&pair, 0, 1, 100);
+    bulk_pair_send(&pair, 0, 2, 100 * KB);
+    uint64_t sent[3] = {0};
+    for (int minute = 1; minute <= 2; ++minute) {
+        for (int step = 0; step < 2 * 60 * 20; ++step) {
+            bulk_pair_step(&pair);
+        }
+        sent[minute] = ph_messages_get_stats(pair.ends[0]).sent_pieces;
+        print_message("minute %d without room: %.0f pieces sent\n", minute,
+                      (double)(sent[minute] - sent[minute - 1]));
+    }
+    assert_true(sent[2] - sent[1] > 0);
+    assert_true(sent[2] - sent[1] < 700); // 32 each 3.2 s
+    assert_int_equal(bulk_pair_receive(&pair, 1), 1);
+    for (int step = 0; bulk_pair_receive(&pair, 1) != 2; ++step) {
+        assert_true(step < 2 * 8 * 20);
+        bulk_pair_step(&pair);
+    }
+    bulk_pair_teardown(&pair);
+}
+
+static void ack_pieces(bulk_pair* pair, uint64_t now_us, uint32_t next)
+{
+    const ph_block_ack ack = {.next = next};
+    ph_block_outbox* outbox = &pair->ends[0]->bulk->outbox;
+    assert_true(ph_block_outbox_is_possible(outbox, &ack));
+    ph_block_outbox_take_ack(outbox, &pair->ends[0]->def.allocator, now_us, &ack);
+}
+
+static void send_pieces(bulk_pair* pair, uint64_t now_us)
+{
+    ph_block_pieces pieces;
+    ph_block_outbox* outbox = &pair->ends[0]->bulk->outbox;
+    while (ph_block_outbox_compose(outbox, now_us, 8000, &pieces) > 0) {
+        ph_block_outbox_note_sent(outbox, now_us, &pieces);
+    }
+}
+
+// Of what went twice no ack tells when; the window is halved for it all the same.
+static void a_round_of_resent_pieces_ends(void** state)
+{
+    (void)state;
+    bulk_pair pair;
+    bulk_pair_setup(&pair, NULL, &good_link, TICK_US);
+    bulk_pair_send(&pair, 0, 1, 400 * KB);
+    const ph_block_congestion* congestion = &pair.ends[0]->bulk->outbox.congestion;
+    send_pieces(&pair, 1000000);
+    ack_pieces(&pair, 1020000, 256);
+    const int window = congestion->window;
+    assert_int_equal(window, 512);
+    send_pieces(&pair, 1019000); // on their way before the ack came
+    send_pieces(&pair, 1300000); // and all of them again
+    ack_pieces(&pair, 1320000, 300);
+    assert_int_equal(congestion->window, window); // the round is under way
+    for (uint32_t i = 1; i <= 10 && congestion->window == window; ++i) {
+        ack_pieces(&pair, 1320000 + i * 100000, 300 + i);
+    }
+    assert_int_equal(congestion->window, window / 2);
+    bulk_pair_teardown(&pair);
+}
+
+// A block that never went leaves no waiting behind: the next one waits for company of its own.
+static void a_cancelled_block_has_not_waited_for_the_next(void** state)
+{
+    (void)state;
+    bulk_pair pair;
+    ph_messages_def def = ph_messages_def_default();
+    def.bits_per_second = 64000;
+    def.block_size_max = 8 << 20;
+    bulk_pair_setup(&pair, &def, &good_link, TICK_US);
+    ph_messages* end = pair.ends[0];
+    uint64_t now_us = 1000000;
+    const uint32_t id = bulk_pair_send(&pair, 0, 1, 100);
+    enum { LEFT_BITS = 4000 }; // of the viewer: too few to send at once
+    assert_int_equal(ph_messages_plan_block(end, now_us, LEFT_BITS, 0), 0);
+    assert_int_equal(ph_messages_cancel_block(end, id), PH_OK);
+    now_us += 1000000;
+    bulk_pair_send(&pair, 0, 2, 100);
+    assert_int_equal(ph_messages_plan_block(end, now_us, LEFT_BITS, 0), 0);
+    assert_int_equal(ph_messages_plan_block(end, now_us + 99999, LEFT_BITS, 0), 0);
+    assert_true(ph_messages_plan_block(end, now_us + 100000, LEFT_BITS, 0) > 100);
+    bulk_pair_teardown(&pair);
+}
+
 // ---- memory
 
 static void one_block_at_a_time_takes_memory(void** state)
@@ -466,6 +556,9 @@ int main(void)
         cmocka_unit_test(a_quarter_of_a_megabyte_takes_less_than_a_second),
         cmocka_unit_test(a_narrow_link_is_not_flooded),
         cmocka_unit_test(blocks_alone_take_their_share_and_no_more),
+        cmocka_unit_test(a_block_that_has_no_room_yet_is_tried_less_and_less),
+        cmocka_unit_test(a_round_of_resent_pieces_ends),
+        cmocka_unit_test(a_cancelled_block_has_not_waited_for_the_next),
         cmocka_unit_test(one_block_at_a_time_takes_memory),
         cmocka_unit_test(ticks_allocate_nothing_while_a_block_goes),
         cmocka_unit_test(what_is_too_large_is_refused_and_the_next_goes),

@@ -324,6 +324,38 @@ static void unreliable_messages_go_both_ways(void** state)
     peer_stage_teardown(s);
 }
 
+// The bytes of an event stay as they are while more comes in.
+static void bytes_stay_until_the_next_event(void** state)
+{
+    (void)state;
+    heard it;
+    peer_stage* s = setup(&it);
+    join(s);
+    ph_peer* peer = s->players[0].peer;
+    ph_messages* messages = ph_host_messages(s->host, CLIENT);
+    s->players[0].is_frozen = true;
+    uint8_t bytes[2][PH_UNRELIABLE_SIZE_MAX];
+    memset(bytes[0], 1, sizeof bytes[0]);
+    memset(bytes[1], 2, sizeof bytes[1]);
+    ph_peer_event event = {0};
+    for (int i = 0; i < 2; ++i) {
+        assert_int_equal(
+            ph_messages_send_unreliable(messages, PH_UNRELIABLE_ONCE, 0, bytes[i], sizeof bytes[i]),
+            PH_OK);
+        peer_stage_run(s, 200);
+        ph_peer_tick(peer);
+        while (i == 0 && event.kind != PH_PEER_UNRELIABLE) {
+            assert_true(ph_peer_next_event(peer, &event));
+        }
+    }
+    assert_int_equal(event.size, sizeof bytes[0]);
+    assert_memory_equal(event.bytes, bytes[0], sizeof bytes[0]);
+    while (ph_peer_next_event(peer, &event) && event.kind != PH_PEER_UNRELIABLE) {
+    }
+    assert_memory_equal(event.bytes, bytes[1], sizeof bytes[1]);
+    peer_stage_teardown(s);
+}
+
 static void the_def_of_messages_is_looked_at(void** state)
 {
     (void)state;
@@ -357,6 +389,7 @@ int main(void)
         cmocka_unit_test(another_budget_while_a_map_loads),
         cmocka_unit_test(a_block_is_cut_off),
         cmocka_unit_test(unreliable_messages_go_both_ways),
+        cmocka_unit_test(bytes_stay_until_the_next_event),
         cmocka_unit_test(the_def_of_messages_is_looked_at),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -125,6 +125,99 @@ static void the_newest_replaces_the_one_that_waits(void** state)
     bulk_pair_teardown(&pair);
 }
 
+// A newest one that has no room leaves the one that waits.
+static void one_without_room_replaces_nothing(void** state)
+{
+    (void)state;
+    bulk_pair pair;
+    bulk_pair_setup(&pair, NULL, &good_link, TICK_US);
+    assert_int_equal(send(&pair, PH_UNRELIABLE_NEWEST, 1, 1, 8), PH_OK);
+    assert_int_equal(send(&pair, PH_UNRELIABLE_ONCE, 0, 2, 1000), PH_OK);
+    assert_int_equal(send(&pair, PH_UNRELIABLE_ONCE, 0, 3, 800), PH_OK);
+    // 2,048 - 24 - 1,016 - 816 bytes are left, and the 24 of the one that would be replaced.
+    assert_int_equal(send(&pair, PH_UNRELIABLE_NEWEST, 1, 4, 201), PH_ERROR_FULL);
+    assert_int_equal(ph_messages_get_stats(pair.ends[0]).dropped_unreliable, 0);
+    assert_int_equal(send(&pair, PH_UNRELIABLE_NEWEST, 1, 5, 200), PH_OK);
+    assert_int_equal(ph_messages_get_stats(pair.ends[0]).dropped_unreliable, 1);
+    assert_int_equal(send(&pair, PH_UNRELIABLE_NEWEST, 1, 6, 201), PH_ERROR_FULL);
+    uint32_t sum = 0;
+    for (int step = 0; step < 40; ++step) {
+        bulk_pair_step(&pair);
+        for (ph_unreliable message; ph_messages_receive_unreliable(pair.ends[1], &message);) {
+            sum += number_of(&message);
+        }
+    }
+    assert_int_equal(sum, 2 + 3 + 5);
+    bulk_pair_teardown(&pair);
+}
+
+// However many were replaced or waited too long: the next that goes is ahead of the last that went.
+static void what_never_went_takes_no_number(void** state)
+{
+    (void)state;
+    enum { NEVER_SENT = 40000 };
+    bulk_pair pair;
+    bulk_pair_setup(&pair, NULL, &good_link, TICK_US);
+    ph_messages* end = pair.ends[0];
+    uint64_t now_us = pair.now_us;
+    for (uint32_t number = 1; number <= NEVER_SENT; ++number) {
+        assert_int_equal(send(&pair, PH_UNRELIABLE_NEWEST, 2, number, 8), PH_OK);
+    }
+    for (uint32_t number = 1; number <= NEVER_SENT; ++number) {
+        assert_int_equal(send(&pair, PH_UNRELIABLE_ONCE, 2, number, 8), PH_OK);
+        ph_messages_plan(end, now_us);
+        ph_messages_plan(end, now_us += 300000);
+    }
+    assert_int_equal(ph_messages_get_stats(end).dropped_unreliable, 2 * NEVER_SENT);
+    assert_int_equal(send(&pair, PH_UNRELIABLE_NEWEST, 2, 1, 8), PH_OK);
+    assert_int_equal(send(&pair, PH_UNRELIABLE_ONCE, 2, 2, 8), PH_OK);
+    assert_int_equal(send(&pair, PH_UNRELIABLE_ONCE, 2, 3, 8), PH_OK);
+    uint8_t bytes[PH_PAYLOAD_MAX];
+    ph_messages_plan(end, now_us);
+    const size_t size = ph_messages_pack(end, "packet", 6, bytes);
+    ph_messages_rest rest;
+    assert_int_equal(ph_messages_unpack(pair.ends[1], now_us, bytes, size, &rest), PH_OK);
+    uint32_t sum = 0;
+    for (ph_unreliable message; ph_messages_receive_unreliable(pair.ends[1], &message);) {
+        sum += number_of(&message);
+    }
+    assert_int_equal(sum, 1 + 2 + 3);
+    bulk_pair_teardown(&pair);
+}
+
+// Records are read as words, whatever the queues' size: the sanitizers look on.
+static void queues_of_any_size_are_aligned(void** state)
+{
+    (void)state;
+    static const int sizes[] = {1025, 1030, 1039, 2047, 65535};
+    for (int i = 0; i < 5; ++i) {
+        bulk_pair pair;
+        ph_messages_def def = ph_messages_def_default();
+        def.bits_per_second = 0;
+        def.unreliable_queue_bytes = sizes[i];
+        bulk_pair_setup(&pair, &def, &good_link, TICK_US);
+        uint32_t came = 0;
+        for (uint32_t number = 1; number <= 20; ++number) {
+            assert_int_equal(send(&pair, PH_UNRELIABLE_ONCE, 0, number, 4 + number), PH_OK);
+            bulk_pair_step(&pair);
+            for (ph_unreliable message; ph_messages_receive_unreliable(pair.ends[1], &message);) {
+                assert_int_equal(number_of(&message), ++came);
+                assert_int_equal((uintptr_t)message.bytes % 8, 0);
+            }
+        }
+        assert_true(came > 10);
+        // The last bytes of both queues.
+        while (send(&pair, PH_UNRELIABLE_ONCE, 0, 1, 8) == PH_OK) {
+        }
+        while (send(&pair, PH_UNRELIABLE_ONCE, 0, 1, 4) == PH_OK) {
+        }
+        for (int step = 0; step < 40; ++step) {
+            bulk_pair_step(&pair);
+        }
+        bulk_pair_teardown(&pair);
+    }
+}
+
 // ---- waiting and the share
 
 static void what_cannot_go_soon_is_dropped(void** state)
@@ -242,6 +335,9 @@ int main(void)
         cmocka_unit_test(they_arrive_as_they_were_sent),
         cmocka_unit_test(none_is_older_and_none_comes_twice),
         cmocka_unit_test(the_newest_replaces_the_one_that_waits),
+        cmocka_unit_test(one_without_room_replaces_nothing),
+        cmocka_unit_test(what_never_went_takes_no_number),
+        cmocka_unit_test(queues_of_any_size_are_aligned),
         cmocka_unit_test(what_cannot_go_soon_is_dropped),
         cmocka_unit_test(after_a_short_wait_they_go_alone),
         cmocka_unit_test(they_stay_within_the_share),

@@ -126,7 +126,8 @@ PH_API PH_NORETURN void ph_assert_fail(const char* condition, const char* file, 
 #endif
 
 /// Where memory comes from. Zero-initialised means malloc and free.
-/// Both functions are called from the thread that calls the library.
+/// Both functions are called from the thread that calls the library; but of a host with a pool (net/host.h) from its
+/// threads, too, several at once, as soon as blocks go in either direction: then they must allow that.
 typedef struct ph_allocator {
     /// Returns size bytes aligned for any type (16 bytes or more), or NULL. size is never 0.
     void* (*allocate)(void* context, size_t size);

@@ -34,6 +34,16 @@ static inline uint32_t ph_block_piece_size(uint32_t block_size, uint32_t piece)
     return left < PH_BLOCK_PIECE_SIZE ? left : PH_BLOCK_PIECE_SIZE;
 }
 
+// Of all runs.
+static inline int ph_block_count_pieces(const ph_block_pieces* pieces)
+{
+    int count = 0;
+    for (int i = 0; i < pieces->run_count; ++i) {
+        count += pieces->runs[i].count;
+    }
+    return count;
+}
+
 // ---- the outbox
 
 typedef struct ph_block_sent_piece {
@@ -77,6 +87,7 @@ typedef struct ph_block_outbox {
     uint16_t number;           // of the first one
     bool was_one_before;       // some block has ended that the other end knows of
     bool is_begun;             // the other end is known to have tag and size
+    bool is_held_up;           // the last ack named it, and nothing of it had been taken
     bool is_cancelled;         // the other end is to be told
     uint8_t cancel_count;      // how often it was
     uint64_t cancelled_us;     // when it last was
@@ -134,8 +145,8 @@ typedef struct ph_block_inbox {
     uint32_t next; // the first piece that has not come
     uint32_t end;  // behind the last one that has
     uint32_t come_bytes;
-    uint8_t early
-        [PH_BLOCK_MAP_SIZE]; // bit by piece, modulo the window: from next on, those that have come
+    // Bit by piece, modulo the window: those from next on that have come.
+    uint8_t early[PH_BLOCK_MAP_SIZE];
 } ph_block_inbox;
 
 void ph_block_inbox_destroy(ph_block_inbox* inbox, const ph_allocator* allocator);

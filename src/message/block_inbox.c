@@ -78,15 +78,6 @@ ph_messages_refusal ph_block_inbox_judge(const ph_block_inbox* inbox, const ph_b
 
 // ---- storing
 
-static int count_pieces(const ph_block_pieces* pieces)
-{
-    int count = 0;
-    for (int i = 0; i < pieces->run_count; ++i) {
-        count += pieces->runs[i].count;
-    }
-    return count;
-}
-
 static void expect_next(ph_block_inbox* inbox, bool was_refused)
 {
     ++inbox->number;
@@ -144,7 +135,7 @@ static int store_run(ph_block_inbox* inbox, const ph_block_run* run)
 ph_block_storing ph_block_inbox_store(ph_block_inbox* inbox, const ph_allocator* allocator,
                                       const ph_block_pieces* pieces)
 {
-    const int count = count_pieces(pieces);
+    const int count = ph_block_count_pieces(pieces);
     if (pieces->number != inbox->number) {
         return (ph_block_storing){.duplicates = count};
     }

@@ -16,6 +16,11 @@ enum {
     BLOCK_WINDOW_STEP = 16,
     BLOCK_LOSS_SHARE = 10, // more than one in so many is much
     BLOCK_HOPELESS = 4,    // sent so often, nothing seems to come through
+    // While the other end has no room for the block, a piece waits this long, doubled each time it was sent.
+    BLOCK_HELD_UP_US = 25000,
+    BLOCK_HELD_UP_DOUBLINGS = 7, // 3.2 s
+    BLOCK_ROUND_LEAST_US = 300000,
+    BLOCK_ROUND_TRIPS = 2, // and so many round trips, then a round is over in any case
 };
 
 // ---- the outbox: coming and going
@@ -31,6 +36,7 @@ static void release_item(const ph_allocator* allocator, const ph_block_item* ite
 static void begin_block(ph_block_outbox* outbox)
 {
     outbox->is_begun = false;
+    outbox->is_held_up = false;
     outbox->is_cancelled = false;
     outbox->cancel_count = 0;
     outbox->oldest = 0;
@@ -148,10 +154,18 @@ static ph_block_sent_piece* sent_piece(const ph_block_outbox* outbox, uint32_t p
     return &outbox->sent[piece % PH_BLOCK_WINDOW];
 }
 
+static bool is_held_back(const ph_block_outbox* outbox, const ph_block_sent_piece* sent,
+                         uint64_t now_us)
+{
+    const int doublings =
+        sent->send_count < BLOCK_HELD_UP_DOUBLINGS ? sent->send_count : BLOCK_HELD_UP_DOUBLINGS;
+    return outbox->is_held_up && now_us < sent->sent_us + ((uint64_t)BLOCK_HELD_UP_US << doublings);
+}
+
 static bool is_piece_lost(const ph_block_outbox* outbox, uint32_t piece, uint64_t now_us)
 {
     const ph_block_sent_piece* sent = sent_piece(outbox, piece);
-    return !sent->is_delivered &&
+    return !sent->is_delivered && !is_held_back(outbox, sent, now_us) &&
            ph_message_rtt_is_lost(&outbox->rtt, now_us, sent->sent_us, sent->send_count);
 }
 
@@ -352,9 +366,20 @@ static void note_piece_delivered(ph_block_outbox* outbox, uint32_t piece, uint64
     ++outbox->congestion.acked;
 }
 
-static void adapt_window(ph_block_congestion* congestion, uint64_t now_us, uint64_t latest_us)
+// A round trip is over when something is acked that was sent after its beginning. Of pieces that went twice that is not
+// known; so it ends by time, too.
+static bool is_round_over(const ph_block_outbox* outbox, uint64_t now_us, uint64_t latest_us)
 {
-    if (latest_us < congestion->round_us || congestion->acked == 0) {
+    const uint64_t round_us = outbox->congestion.round_us;
+    const uint64_t most_us =
+        BLOCK_ROUND_LEAST_US + BLOCK_ROUND_TRIPS * (uint64_t)outbox->rtt.rtt_us;
+    return latest_us >= round_us || now_us >= round_us + most_us;
+}
+
+static void adapt_window(ph_block_outbox* outbox, uint64_t now_us, uint64_t latest_us)
+{
+    ph_block_congestion* congestion = &outbox->congestion;
+    if (congestion->acked == 0 || !is_round_over(outbox, now_us, latest_us)) {
         return; // the round trip is under way
     }
     const int all = congestion->acked + congestion->resent;
@@ -390,9 +415,10 @@ static void take_progress(ph_block_outbox* outbox, uint64_t now_us, const ph_blo
         ++outbox->oldest;
     }
     outbox->is_begun = outbox->is_begun || ack->next > 0 || ack->map_size > 0;
+    outbox->is_held_up = !outbox->is_begun;
     outbox->scan.is_valid = false;
     ph_message_rtt_note(&outbox->rtt, now_us, latest_us);
-    adapt_window(&outbox->congestion, now_us, latest_us);
+    adapt_window(outbox, now_us, latest_us);
 }
 
 bool ph_block_outbox_take_ack(ph_block_outbox* outbox, const ph_allocator* allocator,

@@ -20,22 +20,15 @@
 
 // ---- life
 
+// Of one queue: whole words, as its records are.
+static size_t queue_bytes(const ph_messages_def* def)
+{
+    return ((size_t)def->unreliable_queue_bytes + 7) / 8 * 8;
+}
+
 size_t ph_bulk_bytes(const ph_messages_def* def)
 {
-    return sizeof(ph_bulk) + 2 * (size_t)def->unreliable_queue_bytes;
-}
-
-static int64_t block_share_of(const ph_messages_def* def)
-{
-    return ((int64_t)def->bits_per_second * def->block_share_percent + 99) / 100;
-}
-
-// As deep as that of messages.
-static int64_t block_share_depth(const ph_messages_def* def)
-{
-    const int64_t least_bits = 8 * (int64_t)(def->overhead_bytes + def->section_max);
-    const int64_t share = block_share_of(def);
-    return share > least_bits ? share : least_bits;
+    return sizeof(ph_bulk) + 2 * queue_bytes(def);
 }
 
 void ph_bulk_init(ph_messages* messages, ph_bulk* bulk)
@@ -45,9 +38,10 @@ void ph_bulk_init(ph_messages* messages, ph_bulk* bulk)
     bulk->inbox.size_max = def->block_size_max;
     bulk->to_send.bytes = (uint8_t*)(bulk + 1);
     bulk->to_send.capacity = def->unreliable_queue_bytes;
-    bulk->to_receive.bytes = bulk->to_send.bytes + def->unreliable_queue_bytes;
+    bulk->to_receive.bytes = bulk->to_send.bytes + queue_bytes(def);
     bulk->to_receive.capacity = def->unreliable_queue_bytes;
-    bulk->block_share = ph_token_bucket_make(block_share_of(def), block_share_depth(def), 0);
+    const ph_message_share share = ph_message_share_of(def, def->block_share_percent);
+    bulk->block_share = ph_token_bucket_make(share.bits_per_second, share.depth_bits, 0);
 }
 
 void ph_bulk_destroy(ph_messages* messages)
@@ -58,15 +52,17 @@ void ph_bulk_destroy(ph_messages* messages)
 
 void ph_bulk_set_budget(ph_messages* messages, uint64_t now_us)
 {
-    ph_token_bucket* share = &messages->bulk->block_share;
-    ph_token_bucket_fill(share, now_us); // what has passed counts as before
-    ph_token_bucket_change(share, block_share_of(&messages->def),
-                           block_share_depth(&messages->def));
+    const ph_messages_def* def = &messages->def;
+    const ph_message_share share = ph_message_share_of(def, def->block_share_percent);
+    ph_token_bucket* bucket = &messages->bulk->block_share;
+    ph_token_bucket_fill(bucket, now_us); // what has passed counts as before
+    ph_token_bucket_change(bucket, share.bits_per_second, share.depth_bits);
 }
 
 static void note_bulk(ph_messages* messages)
 {
-    const ph_bulk* bulk = messages->bulk;
+    ph_bulk* bulk = messages->bulk;
+    bulk->blocks_wait_us = bulk->outbox.count > 0 ? bulk->blocks_wait_us : 0;
     messages->has_bulk =
         bulk->outbox.count > 0 || bulk->block_acks_owed > 0 || bulk->to_send.used > 0;
 }
@@ -166,18 +162,33 @@ bool ph_messages_receive_block(ph_messages* messages, ph_block* block)
 
 // ---- unreliable messages, for the game
 
-// A newer one replaces the one that waits.
-static void drop_replaced(ph_messages* messages, uint8_t channel)
+// The newest one of this channel that waits. @return The end of the queue: none does.
+static int find_waiting(const ph_unreliable_queue* queue, int channel)
 {
-    ph_unreliable_queue* queue = &messages->bulk->to_send;
-    for (int at = 0; at < queue->used; at = ph_unreliable_next(queue, at)) {
+    int at = 0;
+    for (; at < queue->used; at = ph_unreliable_next(queue, at)) {
         const ph_unreliable_record* record = ph_unreliable_at(queue, at);
         if (record->is_newest && record->channel == channel) {
-            ph_unreliable_remove(queue, at);
-            ++messages->stats.dropped_unreliable;
-            return;
+            break;
         }
     }
+    return at;
+}
+
+// A newer one replaces the one that waits, if there is room for it then.
+static bool try_queue(ph_messages* messages, const ph_bulk_message* message)
+{
+    ph_unreliable_queue* queue = &messages->bulk->to_send;
+    const int at = message->is_newest ? find_waiting(queue, message->channel) : queue->used;
+    if (at < queue->used) {
+        const int replaced_bytes = ph_unreliable_next(queue, at) - at;
+        if (ph_unreliable_need(message->size) > queue->capacity - queue->used + replaced_bytes) {
+            return false;
+        }
+        ph_unreliable_remove(queue, at);
+        ++messages->stats.dropped_unreliable;
+    }
+    return ph_unreliable_push(queue, message);
 }
 
 ph_result ph_messages_send_unreliable(ph_messages* messages, ph_unreliable_kind kind, int channel,
@@ -192,23 +203,15 @@ ph_result ph_messages_send_unreliable(ph_messages* messages, ph_unreliable_kind 
     if (check.result != PH_OK) {
         return check.result;
     }
-    ph_bulk* bulk = messages->bulk;
-    const bool is_newest = kind == PH_UNRELIABLE_NEWEST;
-    uint16_t* sequence = is_newest ? &bulk->newest_sequence[channel] : &bulk->once_sequence;
-    if (is_newest) {
-        drop_replaced(messages, (uint8_t)channel);
-    }
     const ph_bulk_message message = {
-        .is_newest = is_newest,
+        .is_newest = kind == PH_UNRELIABLE_NEWEST,
         .channel = (uint8_t)channel,
-        .sequence = *sequence,
         .size = (uint16_t)size,
         .bytes = bytes,
     };
-    if (!ph_unreliable_push(&bulk->to_send, &message)) {
+    if (!try_queue(messages, &message)) {
         return PH_ERROR_FULL;
     }
-    ++*sequence;
     messages->has_bulk = true;
     return PH_OK;
 }
@@ -300,11 +303,13 @@ static void add_block_ack(const ph_bulk* bulk, const ph_bulk_room* room, ph_bulk
     }
 }
 
-// One that does not fit waits; a shorter one behind it may go.
+// One that does not fit waits; a shorter one behind it may go. Numbered are those that go: what is dropped before that
+// takes no number. There is one newest of a channel at most.
 static void add_unreliable(const ph_bulk* bulk, const ph_bulk_room* room, ph_bulk_composed* b)
 {
     const ph_unreliable_queue* queue = &bulk->to_send;
     ph_bulk_section* section = &b->section;
+    uint16_t once_sequence = bulk->once_sequence;
     for (int at = 0; at < queue->used && section->message_count < PH_BULK_UNRELIABLE_MAX;
          at = ph_unreliable_next(queue, at)) {
         const ph_unreliable_record* record = ph_unreliable_at(queue, at);
@@ -317,7 +322,8 @@ static void add_unreliable(const ph_bulk* bulk, const ph_bulk_room* room, ph_bul
         section->messages[section->message_count++] = (ph_bulk_message){
             .is_newest = record->is_newest,
             .channel = record->channel,
-            .sequence = record->sequence,
+            .sequence =
+                record->is_newest ? bulk->newest_sequence[record->channel] : once_sequence++,
             .size = record->size,
             .bytes = ph_unreliable_bytes(record),
         };
@@ -362,20 +368,13 @@ void ph_bulk_compose(ph_messages* messages, uint64_t now_us, const ph_bulk_room*
     }
 }
 
-static int piece_count_of(const ph_block_pieces* pieces)
-{
-    int count = 0;
-    for (int i = 0; i < pieces->run_count; ++i) {
-        count += pieces->runs[i].count;
-    }
-    return count;
-}
-
 void ph_bulk_note_written(ph_messages* messages, uint64_t now_us, const ph_bulk_composed* b)
 {
     ph_bulk* bulk = messages->bulk;
     ph_messages_stats* stats = &messages->stats;
     for (int i = b->section.message_count - 1; i >= 0; --i) {
+        const ph_bulk_message* message = &b->section.messages[i];
+        ++*(message->is_newest ? &bulk->newest_sequence[message->channel] : &bulk->once_sequence);
         ph_unreliable_remove(&bulk->to_send, b->offsets[i]);
         ++stats->sent_unreliable;
     }
@@ -384,7 +383,7 @@ void ph_bulk_note_written(ph_messages* messages, uint64_t now_us, const ph_bulk_
         bulk->block_ack_us = now_us;
     }
     if (b->section.has_pieces) {
-        stats->sent_pieces += (uint64_t)piece_count_of(&b->section.pieces);
+        stats->sent_pieces += (uint64_t)ph_block_count_pieces(&b->section.pieces);
         stats->resent_pieces +=
             (uint64_t)ph_block_outbox_note_sent(&bulk->outbox, now_us, &b->section.pieces);
         bulk->blocks_wait_us = 0;
@@ -406,7 +405,7 @@ static int64_t worth_bits(const ph_messages* messages)
     return depth_bits < most_bits ? depth_bits : most_bits;
 }
 
-static bool is_block_worth(const ph_messages* messages, uint64_t now_us, int64_t have_bits,
+static bool is_block_worth(ph_messages* messages, uint64_t now_us, int64_t have_bits,
                            const ph_bulk_composed* b)
 {
     ph_bulk* bulk = messages->bulk;

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// Blocks and unreliable messages of one end: what they keep, what of them goes into the next datagram, who pays for
-// it, and what one of the other end means. Looked at only while has_bulk of ph_messages says so, or when a bulk
-// section has come.
+// Blocks and unreliable messages of one end: what they keep, what of them goes into the next datagram, which share
+// pays for it, and what one of the other end means. Looked at only while has_bulk of ph_messages says so, or when a
+// bulk section has come.
 
 #ifndef PH_MESSAGE_BULK_H
 #define PH_MESSAGE_BULK_H
@@ -23,8 +23,8 @@ struct ph_bulk {
 
     ph_unreliable_queue to_send;
     ph_unreliable_queue to_receive;
-    int handed_out; // bytes of the first of these, which the game has; 0: none
-    uint16_t once_sequence;
+    int handed_out;         // bytes of the first of these, which the game has; 0: none
+    uint16_t once_sequence; // of the next one that goes
     uint16_t newest_sequence[PH_UNRELIABLE_CHANNELS];
     ph_unreliable_seen seen;
 };

@@ -78,18 +78,6 @@ static ph_check messages_call(const ph_messages* messages, const char* function)
     return ph_check_begin(messages->def.on_error, messages->def.on_error_context, function);
 }
 
-// Rounded up, as 0 is no limit.
-static int64_t share_of(const ph_messages_def* def, int bits_per_second)
-{
-    return ((int64_t)bits_per_second * def->share_percent + 99) / 100;
-}
-
-static int64_t share_depth(const ph_messages_def* def, int64_t share)
-{
-    const int64_t least_bits = 8 * (int64_t)(def->overhead_bytes + def->section_max);
-    return share > least_bits ? share : least_bits;
-}
-
 // Whole words, so that the bulk behind it is aligned.
 static size_t fragments_bytes(const ph_messages_def* def)
 {
@@ -134,8 +122,8 @@ ph_result ph_messages_create(const ph_messages_def* def, ph_messages** messages)
     made->size_bytes = bytes_of(def);
     lay_out_channel(made);
     ph_bulk_init(made, (ph_bulk*)(void*)((uint8_t*)made + fragments_bytes(def)));
-    const int64_t share = share_of(def, def->bits_per_second);
-    made->share = ph_token_bucket_make(share, share_depth(def, share), 0);
+    const ph_message_share share = ph_message_share_of(def, def->share_percent);
+    made->share = ph_token_bucket_make(share.bits_per_second, share.depth_bits, 0);
     made->promise.room = PH_MESSAGES_EMPTY_SIZE;
     *messages = made;
     return PH_OK;
@@ -155,11 +143,11 @@ void ph_messages_set_budget(ph_messages* messages, int bits_per_second)
     PH_ASSERT(bits_per_second >= 0);
 
     bits_per_second = bits_per_second > 0 ? bits_per_second : 0;
-    const int64_t share = share_of(&messages->def, bits_per_second);
     messages->def.bits_per_second = bits_per_second;
+    const ph_message_share share = ph_message_share_of(&messages->def, messages->def.share_percent);
     ph_token_bucket_fill(&messages->share,
                          messages->promise.now_us); // what has passed counts as before
-    ph_token_bucket_change(&messages->share, share, share_depth(&messages->def, share));
+    ph_token_bucket_change(&messages->share, share.bits_per_second, share.depth_bits);
     ph_bulk_set_budget(messages, messages->promise.now_us);
 }
 

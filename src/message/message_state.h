@@ -173,6 +173,19 @@ struct ph_messages {
 
 _Static_assert(offsetof(struct ph_messages, outbox) == 64, "the front is one line");
 
+// Of the budget, for messages or for blocks.
+typedef struct ph_message_share {
+    int64_t bits_per_second; // rounded up, as 0 is no limit
+    int64_t depth_bits; // what it saves up: a second of it, at least a section with its overhead
+} ph_message_share;
+
+static inline ph_message_share ph_message_share_of(const ph_messages_def* def, int percent)
+{
+    const int64_t least_bits = 8 * (int64_t)(def->overhead_bytes + def->section_max);
+    const int64_t share = ((int64_t)def->bits_per_second * percent + 99) / 100;
+    return (ph_message_share){share, share > least_bits ? share : least_bits};
+}
+
 // ---- message_compose.c
 
 // Of the room, bits rounded up to whole bytes.

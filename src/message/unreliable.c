@@ -9,13 +9,12 @@ enum { UNRELIABLE_SEEN_BITS = 64 };
 
 bool ph_unreliable_push(ph_unreliable_queue* queue, const ph_bulk_message* message)
 {
-    const int need = (int)sizeof(ph_unreliable_record) + (message->size + 7) / 8 * 8;
+    const int need = ph_unreliable_need(message->size);
     if (need > queue->capacity - queue->used) {
         return false;
     }
     ph_unreliable_record* record = ph_unreliable_at(queue, queue->used);
     *record = (ph_unreliable_record){
-        .sequence = message->sequence,
         .size = message->size,
         .channel = message->channel,
         .is_newest = message->is_newest,

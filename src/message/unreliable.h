@@ -11,7 +11,6 @@
 
 typedef struct ph_unreliable_record {
     uint64_t since_us; // that it waits; 0: the time is not known yet
-    uint16_t sequence;
     uint16_t size;
     uint8_t channel;
     bool is_newest;
@@ -36,11 +35,16 @@ static inline const uint8_t* ph_unreliable_bytes(const ph_unreliable_record* rec
     return (const uint8_t*)(record + 1);
 }
 
+// Bytes that a message of this size takes.
+static inline int ph_unreliable_need(int size)
+{
+    return (int)sizeof(ph_unreliable_record) + (size + 7) / 8 * 8;
+}
+
 // The offset behind it.
 static inline int ph_unreliable_next(const ph_unreliable_queue* queue, int offset)
 {
-    const int size = ph_unreliable_at(queue, offset)->size;
-    return offset + (int)sizeof(ph_unreliable_record) + (size + 7) / 8 * 8;
+    return offset + ph_unreliable_need(ph_unreliable_at(queue, offset)->size);
 }
 
 // @return False when there is no room.

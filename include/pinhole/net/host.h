@@ -33,7 +33,8 @@
 // One thread uses a host. With a pool, receiving and sending are spread over its threads, each with a
 // socket of its own where the system can do that; between the calls nothing runs. Everything is
 // allocated when it opens and when a client is admitted, but for blocks (message.h): when the game sends one, and when
-// one begins to come, on the thread that receives it. Time is that of ph_socket_now_us().
+// one begins to come. With a pool its threads do the latter, and give back the copy of a block that was sent when its
+// last ack comes. Time is that of ph_socket_now_us().
 
 #ifndef PINHOLE_NET_HOST_H
 #define PINHOLE_NET_HOST_H
@@ -108,8 +109,9 @@ typedef struct ph_host_def {
     /// NULL (the default): the game asks ph_host_messages().
     ph_host_on_messages_fn* on_messages;
     void* on_messages_context;
-    /// Zero-initialised means malloc and free. Best one that hands out whole cache lines. With a pool, and clients that
-    /// may send blocks, it is used on several threads at once.
+    /// Zero-initialised means malloc and free. Best one that hands out whole cache lines. With a pool, and blocks that
+    /// go in either direction, it is used on several threads at once: those that receive take memory for a block that
+    /// comes, and give back the copy of one that has arrived (ph_messages_send_block()).
     ph_allocator allocator;
     /// Is told what was wrong with a call (pinhole/error.h). Default NULL.
     ph_error_fn* on_error;

@@ -23,7 +23,8 @@
 //     }
 //
 // Each ph_peer_connect() ends with one PH_PEER_REFUSED or PH_PEER_DISCONNECTED, whose text says why, unless
-// another ph_peer_connect() comes first. What is in view stays readable until the next ph_peer_connect(), which begins anew with another token.
+// another ph_peer_connect() comes first. What is in view stays readable until the next ph_peer_connect(), which begins
+// anew with another token.
 //
 // The socket is bound to any address of the machine. Time is that of ph_socket_now_us(). One thread at a time;
 // peers share nothing. Memory is taken when it opens, connects and is welcomed; a tick takes none, unless a block
@@ -133,10 +134,10 @@ typedef enum ph_peer_event_kind {
     PH_PEER_MESSAGE, ///< the server has sent a message
     PH_PEER_BLOCK,   ///< a block of the server has come whole
     PH_PEER_BLOCK_PROGRESS, ///< more of a block has come, or has arrived; ten times a second at most
-    PH_PEER_BLOCK_SENT,   ///< a block of ours has arrived
-    PH_PEER_BLOCK_UNSENT, ///< a block of ours was refused by the server, or cancelled
-    PH_PEER_UNRELIABLE,   ///< the server has sent an unreliable message
-    PH_PEER_UNSENT,       ///< the system did not send something; once a second at most
+    PH_PEER_BLOCK_SENT,     ///< a block of ours has arrived
+    PH_PEER_BLOCK_UNSENT,   ///< a block of ours was refused by the server, or cancelled
+    PH_PEER_UNRELIABLE,     ///< the server has sent an unreliable message
+    PH_PEER_UNSENT,         ///< the system did not send something; once a second at most
     PH_PEER_WAITING, ///< connected for 5 s, and the server has not admitted it; once for each connection
     PH_PEER_DISCONNECTED, ///< the connection has ended, or did not come about. It is over
 } ph_peer_event_kind;
@@ -156,7 +157,8 @@ typedef struct ph_peer_event {
     const char* text;
     /// ENTERED, UPDATED, LEFT: as ph_client_poll() has it.
     ph_event entity;
-    /// MESSAGE, BLOCK, UNRELIABLE. Valid until the next event is taken.
+    /// MESSAGE, BLOCK, UNRELIABLE. Valid until the next event is taken; of a BLOCK also until ph_peer_connect() or
+    /// ph_peer_close().
     const uint8_t* bytes;
     size_t size;
     /// BLOCK, BLOCK_PROGRESS, BLOCK_SENT, BLOCK_UNSENT: the game's, as it was sent with the block.
@@ -177,7 +179,8 @@ PH_API bool ph_peer_next_event(ph_peer* peer, ph_peer_event* event);
 // ---- what is shown
 
 /// The view, for everything that client.h has to ask: find, identify, get_struct, get_property, users. NULL before
-/// PH_PEER_CONNECTED; it is the peer's until the next ph_peer_connect(). Receiving, acks, events and advancing are the peer's.
+/// PH_PEER_CONNECTED; it is the peer's until the next ph_peer_connect(). Receiving, acks, events and advancing
+/// are the peer's.
 PH_API ph_client* ph_peer_view(ph_peer* peer);
 
 /// As ph_client_get_pose(), at the moment of the last tick. @return PH_OK or PH_ERROR_STALE.
@@ -216,7 +219,8 @@ PH_API ph_result ph_peer_send_unreliable(ph_peer* peer, ph_unreliable_kind kind,
                                          const void* bytes, size_t size);
 
 /// What the player does now, 0..PH_INPUT_SIZE_MAX bytes; replaces what it did before. Numbered from 1 by the peer.
-/// @return Its number; 0 when there is no connection, the size is wrong, or the server has not heard of 32,767 before it.
+/// @return Its number; 0 when there is no connection, the size is wrong, or the server has not heard of 32,767
+/// before it.
 PH_API uint32_t ph_peer_set_input(ph_peer* peer, const void* bytes, size_t size);
 
 /// Up to which input the server is known to have processed them; 0: none.
