@@ -104,7 +104,8 @@ static void learn_rtt(ph_clock* clock, double rtt_us)
     clock->rtt_us += (rtt_us - clock->rtt_us) / 8.0;
 }
 
-// Since the last packet: the offset goes on, and less is known of it.
+// Since the last packet: the offset goes on, and less is known of it. When nothing is known of it any more, it
+// does not tell of the drift either; a covariance that was kept then would be too large for the variances.
 static void pass_time(ph_clock* clock, double passed_us)
 {
     const double wander_us = clock->deviation_us / MEMORY_PACKETS;
@@ -112,8 +113,12 @@ static void pass_time(ph_clock* clock, double passed_us)
     double* variance = clock->variance;
     clock->offset_us += clock->drift * passed_us;
     variance[0] += passed_us * (2.0 * variance[1] + passed_us * variance[2]);
-    variance[0] = fmin(variance[0] + wander_us * wander_us, OFFSET_FIRST_US * OFFSET_FIRST_US);
+    variance[0] += wander_us * wander_us;
     variance[1] += passed_us * variance[2];
+    if (variance[0] > OFFSET_FIRST_US * OFFSET_FIRST_US) {
+        variance[0] = OFFSET_FIRST_US * OFFSET_FIRST_US;
+        variance[1] = 0.0;
+    }
     variance[2] = fmin(variance[2] + change * change, DRIFT_CHANGED * DRIFT_CHANGED);
 }
 
