@@ -11,7 +11,7 @@
 //   offset               -5.995  -5.997  -5.990         ours - the server's: what is averaged
 //
 // One packet's offset is wrong by half the difference of what the network delayed it and our ack,
-// some 4 ms on a link with 20 ms of jitter. The average forgets (over some 32 packets), and single
+// some 4 ms on a link with 20 ms of jitter. The average forgets (over some 48 packets), and single
 // packets that come much too late hardly count.
 //
 // Clocks drift apart. How fast is learned with the offset, by a Kalman filter of two states, and the
