@@ -166,6 +166,33 @@ static void a_pause_behind_a_change_of_drift_leaves_a_covariance(void** state)
     }
 }
 
+// A drift that was learned is carried on for ten seconds without a packet, and no longer: who knows whether it still is.
+// Half a minute or an hour later the clock is off by that, and not by more.
+static void drift_is_not_carried_on_for_ever(void** state)
+{
+    (void)state;
+    static const double PAUSES_S[] = {9.0, 30.0, 3600.0};
+    for (size_t i = 0; i < sizeof PAUSES_S / sizeof PAUSES_S[0]; ++i) {
+        link l = make_default_link(12);
+        l.drift = 0.02;
+        run(&l, 0.0, 20.0);
+        change_drift(&l, 20e6, 0.0);
+        const double carried_s = fmin(PAUSES_S[i], 10.0);
+        const double pause_us = PAUSES_S[i] * 1e6;
+        const double off_ms = error_ms(&l, 20e6 + pause_us);
+        assert_true(fabs(off_ms - 20.0 * carried_s) < 20.0);
+        // And from there packets set it right without a jump.
+        l.loss = 0.0;
+        for (int k = 0; k < 30; ++k) {
+            const link before = l;
+            const uint64_t now_us = our_time(&l, send(&l, 20e6 + pause_us + k * 2e5, true));
+            assert_true(fabs(ph_clock_server_us(&l.clock, now_us) -
+                             ph_clock_server_us(&before.clock, now_us)) < 1.0);
+        }
+        assert_true(error_ms(&l, 20e6 + pause_us + 6e6) < 20.0);
+    }
+}
+
 static double mean_error_with_drift(double rate_hz, double drift)
 {
     const double known_s = fmax(10.0, 100.0 / rate_hz);
@@ -347,6 +374,7 @@ int main(void)
         cmocka_unit_test(a_clock_that_is_two_percent_off_is_followed),
         cmocka_unit_test(drift_that_changes_its_sign_is_followed),
         cmocka_unit_test(a_pause_behind_a_change_of_drift_leaves_a_covariance),
+        cmocka_unit_test(drift_is_not_carried_on_for_ever),
         cmocka_unit_test(jitter_is_not_taken_for_drift),
         cmocka_unit_test(a_long_way_is_found),
         cmocka_unit_test(a_single_late_packet_hardly_moves_it),
