@@ -87,8 +87,7 @@ ph_result ph_peer_open(const ph_peer_def* def, ph_peer** peer)
     ph_check_range(&check, "ph_peer_def.slot_max", def->slot_max, SLOTS_MIN, SLOTS_MAX);
     ph_check_range(&check, "ph_peer_def.interpolation_delay_ms", def->interpolation_delay_ms, 0,
                    DELAY_MAX_MS);
-    ph_check_range(&check, "ph_peer_def.reorder_wait_ms", def->reorder_wait_ms, 0,
-                   REORDER_MAX_MS);
+    ph_check_range(&check, "ph_peer_def.reorder_wait_ms", def->reorder_wait_ms, 0, REORDER_MAX_MS);
     ph_check_range(&check, "ph_peer_def.inputs_per_second", def->inputs_per_second, 1, INPUTS_MAX);
     ph_check_range(&check, "ph_peer_def.block_size_max", def->block_size_max, 0, PH_BLOCK_SIZE_MAX);
     ph_check_range(&check, "ph_peer_def.local_address.kind", def->local_address.kind,
