@@ -24,7 +24,7 @@ static const char declarations[] = "class walker\n"
                                    "weight: varint\n"
                                    "place: position ground 100\n";
 
-static ph_client* make_client(ph_profile profile)
+static ph_client* make_client(ph_profile profile, int reorder_wait_ms)
 {
     // Made once: it would take nearly all of the time.
     static ph_schema* schema = NULL;
@@ -37,6 +37,7 @@ static ph_client* make_client(ph_profile profile)
     def.profile = profile;
     def.slot_capacity = FUZZ_SLOTS;
     def.ground = fuzz_ground;
+    def.reorder_wait_ms = reorder_wait_ms;
     ph_client* client;
     fuzz_demand(ph_client_create(&def, &client) == PH_OK);
     return client;
@@ -92,6 +93,9 @@ static void receive(ph_client* client, uint64_t now_us, const uint8_t* bytes, si
     const uint64_t before = ph_client_digest(client);
     const ph_result result = ph_client_receive(client, now_us, bytes, size);
     fuzz_demand(ph_client_validate(client));
+    if (client->def.reorder_wait_ms > 0) {
+        return; // it may be held back, and with it others may be taken that were
+    }
     if (result == PH_OK) {
         check_taken(client, &frame, &header, bytes, size);
     } else {
@@ -225,7 +229,7 @@ static void step(ph_client* client, uint64_t now_us, fuzz_source* from)
     receive(client, now_us, bytes, size); // it came twice
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
+static void play(const uint8_t* data, size_t size, int reorder_wait_ms)
 {
     fuzz_source from = {.bytes = data, .left = size};
     // Inputs of the classic profile came first, and mean what they did.
@@ -233,7 +237,8 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
     if (is_pinhole) {
         fuzz_take(&from, 256);
     }
-    ph_client* client = make_client(is_pinhole ? PH_PROFILE_PINHOLE : PH_PROFILE_CLASSIC);
+    ph_client* client =
+        make_client(is_pinhole ? PH_PROFILE_PINHOLE : PH_PROFILE_CLASSIC, reorder_wait_ms);
     uint64_t now_us = 0;
     for (int i = 0; i < STEPS_MAX && from.left > 0; ++i) {
         now_us += (uint64_t)1000 << fuzz_take(&from, 20);
@@ -245,5 +250,11 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
         show(client, now_us + (uint64_t)(i % 7) * 40000);
     }
     ph_client_destroy(client);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
+{
+    play(data, size, 0); // each packet by itself
+    play(data, size, 100);
     return 0;
 }

@@ -393,8 +393,15 @@ static ph_result receive(ph_snapshot_client* client, uint64_t now_us, const uint
     if (newer <= 0) {
         return PH_ERROR_STALE;
     }
-    return read.is_fragment ? take_fragment(client, now_us, &read)
-                            : take(client, now_us, now_us, read.sequence, read.bytes, read.size);
+    if (read.is_fragment) {
+        return take_fragment(client, now_us, &read);
+    }
+    const ph_result result = take(client, now_us, now_us, read.sequence, read.bytes, read.size);
+    if (result == PH_OK &&
+        ph_snapshot_sequence_difference(read.sequence, client->parts.sequence) > 0) {
+        client->parts.is_begun = false; // the rest of it would come too late
+    }
+    return result;
 }
 
 ph_result ph_snapshot_client_receive(ph_snapshot_client* client, uint64_t now_us, const void* bytes,

@@ -489,6 +489,7 @@ void ph_host_send(ph_host* host, uint64_t until_us)
     if (host->chunk_count == 0) {
         return;
     }
+    host->warnings.has_sent = true;
     host->first %= host->sessions.count;
     host->until_us = until_us;
     atomic_store(&host->next_chunk, 0);
@@ -529,6 +530,13 @@ ph_messages* ph_host_messages(ph_host* host, int client)
     }
     host->sessions.turns[client].has_messages = true; // a caller that asks has something to send
     return session->messages;
+}
+
+ph_result ph_host_set_budget(ph_host* host, int client, int bits_per_second, int burst_bits)
+{
+    ph_host_session* session = ph_host_sessions_find(&host->sessions, client);
+    return session != NULL ? ph_host_session_set_budget(host, session, bits_per_second, burst_bits)
+                           : PH_ERROR_STALE;
 }
 
 int ph_host_bits_per_second(const ph_host* host, int client)

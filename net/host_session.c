@@ -144,17 +144,23 @@ static int64_t depth_of(const ph_host* host, const ph_host_session* session, int
     return wanted_bits > least_bits ? wanted_bits : least_bits;
 }
 
+static void begin_rate(ph_host_session* session, int limit_bits_per_second,
+                       int start_bits_per_second)
+{
+    if (limit_bits_per_second > 0) {
+        ph_rate_def rate = ph_rate_def_default();
+        rate.limit_bits_per_second = limit_bits_per_second;
+        rate.start_bits_per_second = start_bits_per_second;
+        session->rate = ph_rate_make(&rate);
+    }
+}
+
 static void begin_counting(const ph_host* host, ph_host_session* session, int bits_per_second,
                            uint64_t now_us)
 {
     session->meter =
         ph_wire_meter_make(bits_per_second, depth_of(host, session, bits_per_second), now_us);
-    if (bits_per_second > 0) {
-        ph_rate_def rate = ph_rate_def_default();
-        rate.limit_bits_per_second = bits_per_second;
-        rate.start_bits_per_second = bits_per_second;
-        session->rate = ph_rate_make(&rate);
-    }
+    begin_rate(session, bits_per_second, bits_per_second);
 }
 
 // Clients that connect together are not sent to together.
@@ -219,24 +225,44 @@ void ph_host_session_end(ph_host* host, int client)
     unlist(&host->sessions, client);
 }
 
-// ---- what its link carries
+// ---- its budget, and what its link carries of it
 
-void ph_host_session_adapt(ph_host* host, ph_host_session* session, uint64_t now_us)
+static ph_result set_rate(ph_host* host, ph_host_session* session, int bits_per_second,
+                          uint64_t now_us)
 {
-    ph_world* world = host->def.world;
-    ph_viewer_network_stats link;
-    if (session->meter.bits_per_second == 0 ||
-        ph_viewer_get_network_stats(world, session->viewer, &link) != PH_OK ||
-        !ph_rate_update(&session->rate, now_us, &link)) {
-        return;
-    }
-    const int bits_per_second = ph_rate_bits_per_second(&session->rate);
-    if (ph_viewer_set_budget(world, session->viewer, bits_per_second, session->burst_bits) ==
-        PH_OK) {
+    const ph_result result = ph_viewer_set_budget(host->def.world, session->viewer, bits_per_second,
+                                                  session->burst_bits);
+    if (result == PH_OK) {
         ph_messages_set_budget(session->messages, bits_per_second);
         ph_wire_meter_change(&session->meter, bits_per_second,
                              depth_of(host, session, bits_per_second), now_us);
     }
+    return result;
+}
+
+void ph_host_session_adapt(ph_host* host, ph_host_session* session, uint64_t now_us)
+{
+    ph_viewer_network_stats link;
+    if (session->meter.bits_per_second != 0 &&
+        ph_viewer_get_network_stats(host->def.world, session->viewer, &link) == PH_OK &&
+        ph_rate_update(&session->rate, now_us, &link)) {
+        set_rate(host, session, ph_rate_bits_per_second(&session->rate), now_us);
+    }
+}
+
+ph_result ph_host_session_set_budget(ph_host* host, ph_host_session* session, int bits_per_second,
+                                     int burst_bits)
+{
+    const uint64_t now_us = ph_host_now_us(host);
+    const int former_burst_bits = session->burst_bits;
+    session->burst_bits = burst_bits;
+    const ph_result result = set_rate(host, session, bits_per_second, now_us);
+    if (result != PH_OK) {
+        session->burst_bits = former_burst_bits;
+        return result;
+    }
+    begin_rate(session, bits_per_second, bits_per_second);
+    return PH_OK;
 }
 
 // ---- what it sends

@@ -73,6 +73,10 @@ void ph_host_session_end(ph_host* host,
 // Before a send, on the thread of the tick: sends less while its link shows loss or growing delay.
 void ph_host_session_adapt(ph_host* host, ph_host_session* session, uint64_t now_us);
 
+// As ph_host_set_budget().
+ph_result ph_host_session_set_budget(ph_host* host, ph_host_session* session, int bits_per_second,
+                                     int burst_bits);
+
 // What the client has sent: messages, which are taken, and behind them an ack, which is for the
 // world.
 void ph_host_session_take(const ph_host* host, ph_host_session* session,

@@ -124,6 +124,30 @@ static void warn_waiting(ph_host* host, uint64_t now_us)
     }
 }
 
+// ---- calls that are forgotten
+
+static void warn_idle(ph_host* host, uint64_t now_us)
+{
+    ph_host_warnings* warnings = &host->warnings;
+    const bool has_ticked = ph_world_tick_count(host->def.world) > 0;
+    if (host->sessions.count == 0 || (warnings->has_sent && has_ticked)) {
+        warnings->is_idle_told = host->sessions.count > 0;
+        warnings->admitted_us = 0;
+        return;
+    }
+    if (warnings->admitted_us == 0) {
+        warnings->admitted_us = now_us > 0 ? now_us : 1;
+    } else if (now_us - warnings->admitted_us >= WAITING_US) {
+        const ph_check call = begin(host);
+        (void)ph_fail(
+            &call, PH_OK, NULL, "a client was admitted 5 s ago, and %s; told once",
+            warnings->has_sent
+                ? "the world was never ticked: call ph_world_tick() before each ph_host_send()"
+                : "nothing was sent: call ph_host_send() after each ph_world_tick()");
+        warnings->is_idle_told = true;
+    }
+}
+
 void ph_host_warn(ph_host* host, uint64_t now_us)
 {
     if (host->def.is_insecure_dev) {
@@ -134,5 +158,8 @@ void ph_host_warn(ph_host* host, uint64_t now_us)
     }
     if (!host->warnings.is_waiting_told) {
         warn_waiting(host, now_us);
+    }
+    if (!host->warnings.is_idle_told) {
+        warn_idle(host, now_us);
     }
 }

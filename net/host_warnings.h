@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 
 // What a host tells on_error by itself, in sentences: that it is insecure, every minute; that requests come which it
-// cannot let in, of each kind every ten seconds at most; that a client waits to be admitted, once. Once per tick, some
-// comparisons.
+// cannot let in, of each kind every ten seconds at most; that a client waits to be admitted, or that the game has
+// forgotten a call without which clients are shown nothing, once. Once per tick, some comparisons.
 
 #ifndef PINHOLE_NET_HOST_WARNINGS_H
 #define PINHOLE_NET_HOST_WARNINGS_H
@@ -25,7 +25,10 @@ typedef struct ph_host_warnings {
     uint64_t insecure_us; // when it was last told; 0: never
     uint64_t waiting_us;  // when clients that wait were last looked for
     bool is_waiting_told;
-    bool has_new; // one of these has a count
+    uint64_t admitted_us; // when there was first a client to send to; 0: not yet
+    bool has_sent;        // ph_host_send() was called since
+    bool is_idle_told;    // or there is nothing to tell
+    bool has_new;         // one of these has a count
     ph_host_warning requests[PH_HOST_WARNINGS];
 } ph_host_warnings;
 

@@ -79,7 +79,8 @@ ph_result ph_insecure_write_token(const ph_insecure_wish* wish, uint8_t token[PH
     while (def.client_id == 0) {
         randombytes_buf(&def.client_id, sizeof def.client_id);
     }
-    def.create_s = ph_wall_now_us() / 1000000;
+    // It never expires, so that no server forgets one and takes others for it.
+    def.create_s = UINT64_MAX - LIFETIME_S;
     def.lifetime_s = LIFETIME_S;
     def.timeout_s = TIMEOUT_S;
     def.address_count = wish->address_count;

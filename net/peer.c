@@ -374,7 +374,7 @@ bool ph_peer_next_event(ph_peer* peer, ph_peer_event* event)
         event->kind = PH_PEER_WAITING;
         take_text(peer, event,
                   "connected, but the server has not admitted this client for 5 s: it must call "
-                  "ph_host_admit() when it takes PH_NET_CONNECTED");
+                  "ph_host_admit() when it takes PH_NET_CONNECTED, and ph_host_send() each tick");
         return true;
     }
     if (peer->is_end_due) {

@@ -149,16 +149,17 @@ ph_result ph_peer_connect(ph_peer* peer, const void* token, size_t size)
 static ph_result resolve(const ph_check* call, const char* address,
                          ph_address addresses[RESOLVED_MAX], int* count)
 {
-    ph_error error;
     if (address == NULL) {
         return ph_fail(call, PH_ERROR_ARGUMENT, "address",
                        "is NULL; it must be like 127.0.0.1:40000 or devbox.local:40000");
     }
+    ph_error error = {0};
     const ph_result result = ph_address_resolve(address, addresses, RESOLVED_MAX, count, &error);
+    if (result == PH_OK) {
+        return PH_OK;
+    }
     const char* said = strstr(error.text, "is \"");
-    return result == PH_OK
-               ? PH_OK
-               : ph_fail(call, result, "address", "%s", said != NULL ? said : error.text);
+    return ph_fail(call, result, "address", "%s", said != NULL ? said : error.text);
 }
 
 // Servers without tokens answer on private networks alone.
@@ -184,6 +185,13 @@ ph_result ph_peer_connect_to(ph_peer* peer, const char* address)
         return result;
     }
     const ph_address first = addresses[0];
+    if (ph_address_is_any(&first)) {
+        return ph_fail(
+            &call, PH_ERROR_ARGUMENT, "address",
+            "is \"%.60s\", all addresses of the machine, where a server listens; it must be one "
+            "of them, such as 127.0.0.1",
+            address);
+    }
     const ph_insecure_wish wish = {
         .protocol_id = peer->def.protocol_id,
         .client_id = peer->def.client_id,

@@ -391,11 +391,13 @@ static void end_epoch(ph_rate* rate, uint64_t now_us, const epoch* seen)
 
 // ---- the whole
 
-// Datagrams leave and nothing comes back.
+// Datagrams leave and nothing comes back. Packets of the view alone are acked here: when none is in flight, as while a
+// block goes to a client that looks at a still world, there is nothing to hear.
 static bool is_silent(const ph_rate* rate, uint64_t now_us, const ph_viewer_network_stats* link)
 {
     const uint64_t usual_us = SILENCE_US + (uint64_t)(2e3 * rate->rtt_ms);
-    return link->sent_datagrams - rate->heard.sent_datagrams >= SILENCE_DATAGRAMS &&
+    return link->in_flight_packets > 0 &&
+           link->sent_datagrams - rate->heard.sent_datagrams >= SILENCE_DATAGRAMS &&
            link->sent_datagrams > rate->start.sent_datagrams &&
            now_us - rate->heard_us > usual_us && now_us - rate->lowered_us > usual_us;
 }

@@ -32,9 +32,10 @@ void ph_wire_meter_change(ph_wire_meter* meter, int64_t bits_per_second, int64_t
                           uint64_t now_us)
 {
     fill(meter, now_us);
+    const bool was_unlimited = meter->bits_per_second == 0;
     meter->bits_per_second = bits_per_second;
     meter->depth_bits = depth_bits;
-    if (meter->level_parts > depth_bits * PARTS_PER_BIT) {
+    if (was_unlimited || meter->level_parts > depth_bits * PARTS_PER_BIT) {
         meter->level_parts = depth_bits * PARTS_PER_BIT;
     }
 }

@@ -28,7 +28,8 @@ typedef struct ph_wire_meter {
 // A full bucket.
 ph_wire_meter ph_wire_meter_make(int64_t bits_per_second, int64_t depth_bits, uint64_t now_us);
 
-// The budget is another one from now on; what is saved up stays, as far as there is room.
+// The budget is another one from now on; what is saved up stays, as far as there is room. Behind no limit it is full:
+// nothing was counted.
 void ph_wire_meter_change(ph_wire_meter* meter, int64_t bits_per_second, int64_t depth_bits,
                           uint64_t now_us);
 

@@ -470,7 +470,8 @@ static void client_that_is_not_admitted_is_told_to_both_ends(void** state)
     assert_int_equal(p->counts[PH_PEER_WAITING], 1);
     assert_string_equal(p->waiting,
                         "connected, but the server has not admitted this client for 5 s: it must "
-                        "call ph_host_admit() when it takes PH_NET_CONNECTED");
+                        "call ph_host_admit() when it takes PH_NET_CONNECTED, and "
+                        "ph_host_send() each tick");
     assert_int_equal(s->error_count, 1);
     assert_string_equal(newest_error(s),
                         "ph_host_tick: client 0 connected 5 s ago and was not admitted: call "
@@ -485,6 +486,30 @@ static void client_that_is_not_admitted_is_told_to_both_ends(void** state)
     peer_stage_run(s, 500);
     expect_joined(s, 0);
     peer_stage_teardown(s);
+}
+
+// Admitted, and shown nothing: the game does not send, or its world stands at its first moment.
+static void forgotten_calls_are_told_once(void** state)
+{
+    (void)state;
+    for (int i = 0; i < 2; ++i) {
+        peer_stage* s = peer_stage_setup();
+        s->forgets_send = i == 0;
+        s->forgets_tick = i == 1;
+        peer_stage_connect(s, 0, 1);
+        peer_stage_run(s, 5000);
+        assert_int_equal(s->error_count, 0);
+        peer_stage_run(s, 10000);
+        assert_int_equal(s->error_count, 1);
+        assert_string_equal(newest_error(s),
+                            i == 0
+                                ? "ph_host_tick: a client was admitted 5 s ago, and nothing was "
+                                  "sent: call ph_host_send() after each ph_world_tick(); told once"
+                                : "ph_host_tick: a client was admitted 5 s ago, and the world "
+                                  "was never ticked: call ph_world_tick() before each "
+                                  "ph_host_send(); told once");
+        peer_stage_teardown(s);
+    }
 }
 
 static void peer_says_how_long_the_server_is_silent(void** state)
@@ -525,6 +550,7 @@ int main(void)
         cmocka_unit_test(foreign_key_is_told_to_both_ends),
         cmocka_unit_test(host_tells_what_else_it_cannot_take),
         cmocka_unit_test(client_that_is_not_admitted_is_told_to_both_ends),
+        cmocka_unit_test(forgotten_calls_are_told_once),
         cmocka_unit_test(peer_says_how_long_the_server_is_silent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

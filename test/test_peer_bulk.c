@@ -133,6 +133,43 @@ static void a_block_comes_down_in_a_second(void** state)
     peer_stage_teardown(s);
 }
 
+// A game gives more while it loads a map, and takes it back: each budget is kept, and used.
+static void another_budget_while_a_map_loads(void** state)
+{
+    (void)state;
+    static const int budgets[] = {256000, 0, 64000};
+    heard it;
+    peer_stage* s = setup(&it);
+    s->viewer.bits_per_second = 13000;
+    join(s);
+    for (int i = 0; i < 3; ++i) {
+        assert_int_equal(ph_host_set_budget(s->host, CLIENT, budgets[i], 0), PH_OK);
+        assert_int_equal(ph_host_bits_per_second(s->host, CLIENT), budgets[i]);
+        const int ticks = send_down(s, &it, (uint32_t)i, 64 * KB);
+        print_message("64 KB at %d bit/s: %d ticks of 50 ms\n", budgets[i], ticks);
+        // At 13 kbit/s it would take more than 40 s.
+        assert_true(ticks < (budgets[i] == 64000 ? 20 * 20 : 4 * 20));
+    }
+    assert_int_equal(ph_host_set_budget(s->host, CLIENT, 13000, 0), PH_OK);
+    peer_stage_run(s, 1000);
+    const uint64_t before = ph_host_get_stats(s->host).sent_wire_bytes;
+    uint8_t* bytes = make(64 * KB, 5);
+    ph_messages* messages = ph_host_messages(s->host, CLIENT);
+    assert_int_equal(ph_messages_send_block(messages, 5, bytes, 64 * KB, NULL), PH_OK);
+    peer_stage_run(s, 10000);
+    const uint64_t sent = ph_host_get_stats(s->host).sent_wire_bytes - before;
+    assert_true(sent * 8 <= 13000 * 11 && sent * 8 >= 13000 * 9);
+    assert_int_equal(ph_host_get_stats(s->host).over_budget_datagrams, 0);
+    free(bytes);
+    // What is wrong leaves everything as it was.
+    assert_int_equal(ph_host_set_budget(s->host, CLIENT, -1, 0), PH_ERROR_ARGUMENT);
+    assert_int_equal(ph_host_set_budget(s->host, CLIENT, 13000, -1), PH_ERROR_ARGUMENT);
+    assert_int_equal(ph_host_bits_per_second(s->host, CLIENT), 13000);
+    assert_int_equal(ph_host_set_budget(s->host, CLIENT + 1, 13000, 0), PH_ERROR_STALE);
+    assert_int_equal(ph_host_set_budget(s->host, -1, 13000, 0), PH_ERROR_STALE);
+    peer_stage_teardown(s);
+}
+
 // Within a budget, nothing goes over it at the socket, and blocks use what the view leaves.
 static void a_block_stays_within_the_budget(void** state)
 {
@@ -317,6 +354,7 @@ int main(void)
         cmocka_unit_test(a_block_goes_up),
         cmocka_unit_test(a_refused_block_is_explained),
         cmocka_unit_test(a_block_can_be_cancelled),
+        cmocka_unit_test(another_budget_while_a_map_loads),
         cmocka_unit_test(a_block_is_cut_off),
         cmocka_unit_test(unreliable_messages_go_both_ways),
         cmocka_unit_test(the_def_of_messages_is_looked_at),

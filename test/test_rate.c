@@ -282,9 +282,25 @@ static void silence_lowers_to_the_least_and_no_further(void** state)
     for (uint64_t now_us = 1000000; now_us < 60000000; now_us += 100000) {
         link.sent_datagrams += 1;
         link.sent_wire_bytes += 160;
+        link.in_flight_packets += 1;
         ph_rate_update(&rate, now_us, &link);
     }
     assert_int_equal(ph_rate_bits_per_second(&rate), 3250);
+}
+
+// Blocks and messages go, and the view has nothing to tell: no ack is owed.
+static void datagrams_without_packets_are_no_silence(void** state)
+{
+    (void)state;
+    ph_rate_def def = ph_rate_def_default();
+    ph_rate rate = ph_rate_make(&def);
+    ph_viewer_network_stats link = {.sent_datagrams = 1, .resolved_packets = 1};
+    for (uint64_t now_us = 1000000; now_us < 60000000; now_us += 100000) {
+        link.sent_datagrams += 1;
+        link.sent_wire_bytes += 160;
+        ph_rate_update(&rate, now_us, &link);
+    }
+    assert_int_equal(ph_rate_bits_per_second(&rate), def.limit_bits_per_second);
 }
 
 typedef struct talker {
@@ -309,7 +325,9 @@ static void talk(talker* t, int ticks, bool is_answered)
             link->sent_wire_bytes +=
                 is_probe ? 60 : (uint64_t)ph_rate_bits_per_second(&t->rate) / 8 / 2 / t->share;
         }
-        if (is_answered) {
+        if (!is_answered) {
+            link->in_flight_packets = link->sent_datagrams - link->resolved_packets;
+        } else {
             link->resolved_packets = link->sent_datagrams;
             link->rtt_samples += 1;
             link->rtt_sum_us += ROUND_TRIP_US;
@@ -527,6 +545,7 @@ int main(void)
         cmocka_unit_test(a_steady_beat_lets_no_sender_starve),
         cmocka_unit_test(a_latecomer_gets_its_share),
         cmocka_unit_test(silence_lowers_to_the_least_and_no_further),
+        cmocka_unit_test(datagrams_without_packets_are_no_silence),
         cmocka_unit_test(silence_that_leaves_no_queue_was_a_stall),
         cmocka_unit_test(a_rate_that_was_used_comes_back_lower_after_silence_with_a_queue),
         cmocka_unit_test(a_full_queue_behind_silence_is_not_forgotten_by_the_next_stall),

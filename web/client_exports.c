@@ -97,9 +97,11 @@ int __imported_wasi_snapshot_preview1_fd_write(int file, const void* parts, int 
 
 static ph_error last_error;
 
+// Infinity, too, which is when no ack is due.
 static uint64_t us_of(double ms)
 {
-    return ms > 0.0 ? (uint64_t)(ms * 1000.0 + 0.5) : 0;
+    const double most_ms = 1e15; // 31,000 years
+    return ms > 0.0 ? (uint64_t)((ms < most_ms ? ms : most_ms) * 1000.0 + 0.5) : 0;
 }
 
 // ---- memory

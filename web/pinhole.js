@@ -64,7 +64,7 @@ export class Pinhole {
     createClient({schema, profile = Profile.pinhole, slots = 512, delayMs = 0}) {
         const module = this.#exports;
         const text = encoder.encode(schema);
-        const place = module.allocate(text.length);
+        const place = module.allocate(text.length + 1);
         if (place === 0) {
             throw new Error("there is no memory");
         }

@@ -59,8 +59,10 @@ struct peer_stage {
     test_memory memory;   // of the host
     ph_viewer_def viewer; // of each client that is admitted
     ph_messages_def messages;
-    bool is_closed; // no client is admitted
-    bool is_dead;   // the host is not ticked, and nothing reaches it
+    bool is_closed;    // no client is admitted
+    bool forgets_send; // the game never calls ph_host_send(), or
+    bool forgets_tick; // never ph_world_tick()
+    bool is_dead;      // the host is not ticked, and nothing reaches it
     int connected;
     int ended;
     ph_net_event last; // the newest event

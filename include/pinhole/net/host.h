@@ -158,7 +158,7 @@ PH_API bool ph_host_next_event(ph_host* host, ph_net_event* event);
 
 /// Gives a client that has connected a view of the world, and messages. Of the def, overhead_bytes and
 /// session are filled in here. The viewer's eye, entity and so on are the game's to change; its budget
-/// and its end are the host's: not ph_viewer_set_budget, ph_viewer_reserve, ph_viewer_spend,
+/// and its end are the host's: not ph_viewer_set_budget (but ph_host_set_budget), ph_viewer_reserve, ph_viewer_spend,
 /// ph_world_remove_viewer. What is wrong with the viewer's def is reported by the world.
 /// @param messages How its messages, blocks and unreliable messages are: shares, waits, queues, the largest block
 /// that is accepted from this client. NULL: ph_messages_def_default(), which accepts none. Of the def,
@@ -204,6 +204,11 @@ PH_API ph_viewer_id ph_host_viewer(const ph_host* host, int client);
 /// Valid until the client's PH_NET_DISCONNECTED is taken. Ask each time: messages sent by a pointer that
 /// was not asked for since the last send may wait for the next packet of the view.
 PH_API ph_messages* ph_host_messages(ph_host* host, int client);
+/// Another budget from now on, as in ph_viewer_def: more while a map is loaded (0: no limit), the usual one
+/// afterwards. Between other calls, or in the tick. What its link carries is found out anew.
+/// @return PH_OK; PH_ERROR_STALE when no such client is admitted, which is no fault; else as
+/// ph_viewer_set_budget(), with everything as before.
+PH_API ph_result ph_host_set_budget(ph_host* host, int client, int bits_per_second, int burst_bits);
 /// What it may be sent now; 0 also for no limit.
 PH_API int ph_host_bits_per_second(const ph_host* host, int client);
 

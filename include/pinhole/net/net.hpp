@@ -32,8 +32,9 @@ namespace pinhole
 {
 
 /// ph_address_resolve(): blocks until the resolver has answered. error may be nullptr. @return As there.
-[[nodiscard]] inline ph_result resolve_address(std::string_view text, ph_address* addresses, int max,
-                                               int& count, ph_error* error = nullptr) noexcept
+[[nodiscard]] inline ph_result resolve_address(std::string_view text, ph_address* addresses,
+                                               int max, int& count,
+                                               ph_error* error = nullptr) noexcept
 {
     const detail::ended_text<PH_HOST_NAME_MAX> ended(text);
     return ph_address_resolve(ended.bytes, addresses, max, &count, error);
@@ -200,6 +201,11 @@ class host : public owner<ph_host>
         return ph_host_messages(get(), client);
     }
 
+    [[nodiscard]] ph_result set_budget(int client, int bits_per_second, int burst_bits = 0) noexcept
+    {
+        return ph_host_set_budget(get(), client, bits_per_second, burst_bits);
+    }
+
     int bits_per_second(int client) const noexcept
     {
         return ph_host_bits_per_second(get(), client);
@@ -346,8 +352,8 @@ class peer : public owner<ph_peer>
         return ph_peer_cancel_block(get(), id);
     }
 
-    [[nodiscard]] ph_result send_unreliable(ph_unreliable_kind kind, int channel,
-                                            const void* bytes, std::size_t size) noexcept
+    [[nodiscard]] ph_result send_unreliable(ph_unreliable_kind kind, int channel, const void* bytes,
+                                            std::size_t size) noexcept
     {
         return ph_peer_send_unreliable(get(), kind, channel, bytes, size);
     }
