@@ -166,9 +166,9 @@ static void a_pause_behind_a_change_of_drift_leaves_a_covariance(void** state)
     }
 }
 
-// A drift that was learned is carried on for ten seconds without a packet, and no longer: who knows whether it still is.
-// Half a minute or an hour later the clock is off by that, and not by more.
-static void drift_is_not_carried_on_for_ever(void** state)
+// A drift that was learned is extrapolated for ten seconds without a packet, and no longer: who knows whether it still
+// is. Half a minute or an hour later the clock is off by that, and not by more.
+static void drift_is_not_extrapolated_for_ever(void** state)
 {
     (void)state;
     static const double PAUSES_S[] = {9.0, 30.0, 3600.0};
@@ -177,10 +177,10 @@ static void drift_is_not_carried_on_for_ever(void** state)
         l.drift = 0.02;
         run(&l, 0.0, 20.0);
         change_drift(&l, 20e6, 0.0);
-        const double carried_s = fmin(PAUSES_S[i], 10.0);
+        const double extrapolated_s = fmin(PAUSES_S[i], 10.0);
         const double pause_us = PAUSES_S[i] * 1e6;
         const double off_ms = error_ms(&l, 20e6 + pause_us);
-        assert_true(fabs(off_ms - 20.0 * carried_s) < 20.0);
+        assert_true(fabs(off_ms - 20.0 * extrapolated_s) < 20.0);
         // And from there packets set it right without a jump.
         l.loss = 0.0;
         for (int k = 0; k < 30; ++k) {
@@ -374,7 +374,7 @@ int main(void)
         cmocka_unit_test(a_clock_that_is_two_percent_off_is_followed),
         cmocka_unit_test(drift_that_changes_its_sign_is_followed),
         cmocka_unit_test(a_pause_behind_a_change_of_drift_leaves_a_covariance),
-        cmocka_unit_test(drift_is_not_carried_on_for_ever),
+        cmocka_unit_test(drift_is_not_extrapolated_for_ever),
         cmocka_unit_test(jitter_is_not_taken_for_drift),
         cmocka_unit_test(a_long_way_is_found),
         cmocka_unit_test(a_single_late_packet_hardly_moves_it),

@@ -48,9 +48,9 @@
 #define JUMP_US 500000.0
 #define STRAYS_MAX 3
 
-// Without packets the drift is carried on for so long: 10 s. Within that even the largest, wrongly learned or
+// Without packets the drift is extrapolated for so long: 10 s. Within that even the largest, wrongly learned or
 // over by now, puts the clock no further off than can be set right without a jump.
-#define CARRIED_MAX_US (JUMP_US / DRIFT_MAX)
+#define EXTRAPOLATED_MAX_US (JUMP_US / DRIFT_MAX)
 
 static double clamp_offset(double value, double limit)
 {
@@ -63,15 +63,15 @@ static double passed_since_us(const ph_clock* clock, uint64_t now_us)
 }
 
 // The average, so long after the last packet.
-static double carried_offset(const ph_clock* clock, double passed_us)
+static double extrapolated_offset(const ph_clock* clock, double passed_us)
 {
-    return clock->offset_us + clock->drift * fmin(passed_us, CARRIED_MAX_US);
+    return clock->offset_us + clock->drift * fmin(passed_us, EXTRAPOLATED_MAX_US);
 }
 
 static double shown_offset(const ph_clock* clock, uint64_t now_us)
 {
     const double passed_us = passed_since_us(clock, now_us);
-    const double offset_us = carried_offset(clock, passed_us);
+    const double offset_us = extrapolated_offset(clock, passed_us);
     return clock->from_us + clamp_offset(offset_us - clock->from_us, SLEW * passed_us);
 }
 
@@ -126,7 +126,7 @@ static void pass_time(ph_clock* clock, double passed_us)
     const double wander_us = clock->deviation_us / MEMORY_PACKETS;
     const double change = DRIFT_PER_S * 1e-6 * passed_us;
     double* variance = clock->variance;
-    clock->offset_us = carried_offset(clock, passed_us);
+    clock->offset_us = extrapolated_offset(clock, passed_us);
     variance[0] += passed_us * (2.0 * variance[1] + passed_us * variance[2]);
     variance[0] += wander_us * wander_us;
     variance[1] += passed_us * variance[2];
@@ -192,7 +192,7 @@ void ph_clock_add(ph_clock* clock, uint64_t now_us, double server_us, double rtt
 {
     const double offset_us = (double)now_us - server_us - half_rtt_us(clock, rtt_us);
     const double passed_us = passed_since_us(clock, now_us);
-    const bool is_stray = fabs(offset_us - carried_offset(clock, passed_us)) > JUMP_US;
+    const bool is_stray = fabs(offset_us - extrapolated_offset(clock, passed_us)) > JUMP_US;
     clock->strays = is_stray ? clock->strays + 1 : 0;
     if (!clock->has_begun || clock->strays == STRAYS_MAX) {
         set_offset(clock, now_us, offset_us);
