@@ -18,6 +18,7 @@ enum {
     SLOTS_MIN = 2,
     SLOTS_MAX = 65535,
     DELAY_MAX_MS = 10000,
+    REORDER_MAX_MS = 100,
     INPUTS_MAX = 1000,
     RESEND_US = 100000, // of input that the server is not known to have
     SECOND_US = 1000000,
@@ -71,6 +72,7 @@ static void send_datagram(void* context, const ph_address* to, const void* bytes
 ph_peer_def ph_peer_def_default(void)
 {
     return (ph_peer_def){.slot_max = SLOTS_MAX,
+                         .reorder_wait_ms = ph_client_def_default().reorder_wait_ms,
                          .inputs_per_second = 30,
                          .block_size_max = 64 << 20,
                          .cookie = COOKIE};
@@ -85,6 +87,7 @@ ph_result ph_peer_open(const ph_peer_def* def, ph_peer** peer)
     ph_check_range(&check, "ph_peer_def.slot_max", def->slot_max, SLOTS_MIN, SLOTS_MAX);
     ph_check_range(&check, "ph_peer_def.interpolation_delay_ms", def->interpolation_delay_ms, 0,
                    DELAY_MAX_MS);
+    ph_check_range(&check, "ph_peer_def.reorder_wait_ms", def->reorder_wait_ms, 0, REORDER_MAX_MS);
     ph_check_range(&check, "ph_peer_def.inputs_per_second", def->inputs_per_second, 1, INPUTS_MAX);
     ph_check_range(&check, "ph_peer_def.block_size_max", def->block_size_max, 0, PH_BLOCK_SIZE_MAX);
     ph_check_range(&check, "ph_peer_def.local_address.kind", def->local_address.kind,

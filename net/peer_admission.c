@@ -165,6 +165,7 @@ static ph_result make_view(ph_peer* peer)
     def.slot_capacity = peer->welcome.slots;
     def.ground = peer->def.ground;
     def.interpolation_delay_ms = peer->def.interpolation_delay_ms;
+    def.reorder_wait_ms = peer->def.reorder_wait_ms;
     def.allocator = peer->def.allocator;
     def.on_error = peer->def.on_error;
     def.on_error_context = peer->def.on_error_context;

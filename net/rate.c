@@ -442,6 +442,8 @@ static void hear(ph_rate* rate, uint64_t now_us, const ph_viewer_network_stats* 
         rate->is_resuming = true;
         rate->resumed_us = now_us;
         rate->resumed_datagrams = link->sent_datagrams;
+    } else if (!rate->is_resuming) {
+        rate->is_silenced = false; // the queue was full: no later stall brings the old rate back
     }
     rate->heard = *link;
     rate->heard_us = now_us;

@@ -188,6 +188,70 @@ static void no_more_than_four_are_held(void** state)
     assert_int_equal(ack_now().applied & 0xFF, 0x5F); // 9 to 5, and 3
 }
 
+// Four are held and a fifth comes, behind them all: it is judged by what they say, not by what was known before them.
+// A horizon behind that of the last applied packet is refused.
+static void packet_that_finds_no_room_is_judged_behind_those_that_were_held(void** state)
+{
+    (void)state;
+    teach();
+    for (int number = 5; number <= 8; ++number) {
+        client_packet packet = client_packet_after(&scene, number, 3);
+        client_record_health(client_packet_update(&packet, 0, 1), &packet, number);
+        client_packet_write(&packet);
+        assert_int_equal(ph_client_receive(scene.client, scene.now_us, packet.bytes, packet.size),
+                         PH_OK);
+    }
+    assert_int_equal(health(), 3);
+    give(9, 0); // with the horizon 1
+    assert_int_equal(health(), 8);
+    assert_int_equal(ack_now().newest, SCENE_SESSION + 8);
+    const ph_client_stats stats = ph_client_get_stats(scene.client);
+    assert_int_equal(stats.refused_datagrams[PH_CLIENT_REFUSAL_SEQUENCE], 1);
+}
+
+// One more gap, and nothing is held any more.
+static void teach_and_lose_seven(void)
+{
+    teach();
+    for (int number = 5; number <= 17; number += 2) {
+        assert_int_equal(give(number, 10 * MS), PH_OK);
+        scene.now_us += 10 * MS;
+        ph_client_advance(scene.client, scene.now_us);
+    }
+    assert_int_equal(health(), 17);
+    assert_int_equal(scene.client->reorder.trust, 1);
+}
+
+// When waiting has ended, what is held behind a second gap is applied: else the next packet would pass over it.
+static void end_of_the_waiting_drops_nothing_that_is_held(void** state)
+{
+    (void)state;
+    teach_and_lose_seven();
+    assert_int_equal(give(19, 10 * MS), PH_OK);
+    assert_int_equal(give(21, 2 * MS), PH_OK);
+    assert_int_equal(health(), 17);
+    scene.now_us += 3 * MS;
+    ph_client_advance(scene.client, scene.now_us); // the time of 19 is up
+    assert_int_equal(health(), 21);
+    assert_int_equal(give(23, 0), PH_OK);
+    assert_int_equal(health(), 23);
+    assert_int_equal(ack_now().applied & 0x7F, 0x55); // 23, 21, 19, 17
+}
+
+// The same when it ends because there is no room: the one that comes does not wait either.
+static void packet_that_ends_the_waiting_does_not_wait(void** state)
+{
+    (void)state;
+    teach_and_lose_seven();
+    for (int number = 19; number <= 22; ++number) {
+        assert_int_equal(give(number, 0), PH_OK);
+    }
+    assert_int_equal(health(), 17);
+    assert_int_equal(give(24, 0), PH_OK);
+    assert_int_equal(health(), 24);
+    assert_int_equal(ack_now().applied & 0xFF, 0xBD); // 24, 22 to 19, 17
+}
+
 // What was read in one go has one time; nothing is known of how late it is, and nothing has to wait.
 static void datagrams_read_in_one_go_are_put_in_order(void** state)
 {
@@ -298,6 +362,12 @@ int main(void)
         cmocka_unit_test_setup_teardown(losses_end_the_waiting, setup, teardown),
         cmocka_unit_test_setup_teardown(client_may_be_told_not_to_wait, setup, teardown),
         cmocka_unit_test_setup_teardown(no_more_than_four_are_held, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            packet_that_finds_no_room_is_judged_behind_those_that_were_held, setup, teardown),
+        cmocka_unit_test_setup_teardown(end_of_the_waiting_drops_nothing_that_is_held, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(packet_that_ends_the_waiting_does_not_wait, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(datagrams_read_in_one_go_are_put_in_order, setup, teardown),
         cmocka_unit_test_setup_teardown(probe_ends_the_waiting, setup, teardown),
         cmocka_unit_test_setup_teardown(forged_packet_that_is_held_does_not_keep_out_the_real_one,

@@ -135,6 +135,64 @@ static void change_drift(link* l, double server_us, double drift)
     l->start_us += before_us - our_time(l, server_us);
 }
 
+// Nothing comes for longer than the filter can say how wrong it may be, right when the drift has changed and it knows
+// nothing of it. What it knows of both stays a covariance (a variance below 0 would turn corrections around).
+static void a_pause_behind_a_change_of_drift_leaves_a_covariance(void** state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 20; ++seed) {
+        link l = make_default_link(seed);
+        run(&l, 0.0, 20.0);
+        change_drift(&l, 20e6, 0.02);
+        double t_us = 20e6;
+        while (l.clock.variance[2] < 1e-4) { // until that is found
+            send(&l, t_us, true);
+            t_us += 2e5;
+        }
+        change_drift(&l, t_us, l.clock.drift / 10.0);
+        t_us += 100e6;
+        l.loss = 0.0;
+        for (int i = 0; i < 100; ++i) {
+            const link before = l;
+            const uint64_t now_us = our_time(&l, send(&l, t_us, true));
+            const double* variance = l.clock.variance;
+            assert_true(variance[0] >= 0.0 && variance[2] >= 0.0);
+            assert_true(variance[1] * variance[1] <= 1.001 * variance[0] * variance[2]);
+            assert_true(fabs(ph_clock_server_us(&l.clock, now_us) -
+                             ph_clock_server_us(&before.clock, now_us)) < 1.0);
+            t_us += 2e5;
+        }
+        assert_true(run(&l, t_us * 1e-6, t_us * 1e-6 + 10.0) < 5.0);
+    }
+}
+
+// A drift that was learned is extrapolated for ten seconds without a packet, and no longer: who knows whether it still
+// is. Half a minute or an hour later the clock is off by that, and not by more.
+static void drift_is_not_extrapolated_for_ever(void** state)
+{
+    (void)state;
+    static const double PAUSES_S[] = {9.0, 30.0, 3600.0};
+    for (size_t i = 0; i < sizeof PAUSES_S / sizeof PAUSES_S[0]; ++i) {
+        link l = make_default_link(12);
+        l.drift = 0.02;
+        run(&l, 0.0, 20.0);
+        change_drift(&l, 20e6, 0.0);
+        const double extrapolated_s = fmin(PAUSES_S[i], 10.0);
+        const double pause_us = PAUSES_S[i] * 1e6;
+        const double off_ms = error_ms(&l, 20e6 + pause_us);
+        assert_true(fabs(off_ms - 20.0 * extrapolated_s) < 20.0);
+        // And from there packets set it right without a jump.
+        l.loss = 0.0;
+        for (int k = 0; k < 30; ++k) {
+            const link before = l;
+            const uint64_t now_us = our_time(&l, send(&l, 20e6 + pause_us + k * 2e5, true));
+            assert_true(fabs(ph_clock_server_us(&l.clock, now_us) -
+                             ph_clock_server_us(&before.clock, now_us)) < 1.0);
+        }
+        assert_true(error_ms(&l, 20e6 + pause_us + 6e6) < 20.0);
+    }
+}
+
 static double mean_error_with_drift(double rate_hz, double drift)
 {
     const double known_s = fmax(10.0, 100.0 / rate_hz);
@@ -315,6 +373,8 @@ int main(void)
         cmocka_unit_test(clocks_that_drift_apart_are_followed),
         cmocka_unit_test(a_clock_that_is_two_percent_off_is_followed),
         cmocka_unit_test(drift_that_changes_its_sign_is_followed),
+        cmocka_unit_test(a_pause_behind_a_change_of_drift_leaves_a_covariance),
+        cmocka_unit_test(drift_is_not_extrapolated_for_ever),
         cmocka_unit_test(jitter_is_not_taken_for_drift),
         cmocka_unit_test(a_long_way_is_found),
         cmocka_unit_test(a_single_late_packet_hardly_moves_it),

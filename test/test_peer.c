@@ -6,6 +6,7 @@
 
 #include "support/host_stage.h"
 
+#include "client/client_state.h"
 #include "net/host_state.h"
 #include "net/netcode_server_state.h"
 #include "net/peer_state.h"
@@ -482,6 +483,27 @@ static void player_takes_over_from_its_ghost(void** state)
     host_stage_close(&s);
 }
 
+// How long overtakers wait is the game's to say; it is asked for when the view is made.
+static void view_waits_for_late_packets_as_long_as_the_def_says(void** state)
+{
+    (void)state;
+    static const int WAITS_MS[] = {0, 30, 70, 100};
+    assert_int_equal(ph_peer_def_default().reorder_wait_ms,
+                     ph_client_def_default().reorder_wait_ms);
+    for (size_t i = 0; i < sizeof WAITS_MS / sizeof WAITS_MS[0]; ++i) {
+        host_stage s;
+        player p;
+        host_stage_open(&s, NULL, PH_PROFILE_PINHOLE, NULL);
+        ph_peer_def def = def_of(&p, STAGE_SCHEMA);
+        def.reorder_wait_ms = WAITS_MS[i];
+        begin_with(&s, &p, &def);
+        await_all(&s, &p);
+        assert_int_equal(ph_peer_view(p.peer)->reorder.most_us, 1000 * WAITS_MS[i]);
+        finish(&p);
+        host_stage_close(&s);
+    }
+}
+
 // ---- what is wrong with calls
 
 static void wrong_tokens_and_defs_are_explained(void** state)
@@ -508,6 +530,10 @@ static void wrong_tokens_and_defs_are_explained(void** state)
     def.slot_max = 1;
     assert_int_equal(ph_peer_open(&def, &p.peer), PH_ERROR_ARGUMENT);
     assert_string_equal(p.error.text, "ph_peer_def.slot_max is 1; it must be 2..65,535");
+    def.slot_max = 2;
+    def.reorder_wait_ms = 101;
+    assert_int_equal(ph_peer_open(&def, &p.peer), PH_ERROR_ARGUMENT);
+    assert_string_equal(p.error.text, "ph_peer_def.reorder_wait_ms is 101; it must be 0..100");
     const ph_peer_def bare = {0};
     assert_int_equal(ph_peer_open(&bare, &p.peer), PH_ERROR_ARGUMENT);
     ph_peer_close(NULL);
@@ -595,6 +621,7 @@ int main(void)
         cmocka_unit_test(server_that_stops_ends_the_connection),
         cmocka_unit_test(peer_connects_again),
         cmocka_unit_test(player_takes_over_from_its_ghost),
+        cmocka_unit_test(view_waits_for_late_packets_as_long_as_the_def_says),
         cmocka_unit_test(wrong_tokens_and_defs_are_explained),
         cmocka_unit_test(warm_tick_takes_no_memory),
         cmocka_unit_test(missing_memory_is_explained_to_both),

@@ -375,6 +375,26 @@ static void a_rate_that_was_used_comes_back_lower_after_silence_with_a_queue(voi
                      13000); // hardly used: nothing is known against it
 }
 
+// Silence that ends with losses and a long round trip was a full queue. A stall that comes later has
+// nothing to do with it: the rate from before the silence does not come back by that.
+static void a_full_queue_behind_silence_is_not_forgotten_by_the_next_stall(void** state)
+{
+    (void)state;
+    const ph_rate_def def = ph_rate_def_default();
+    talker t = {.rate = ph_rate_make(&def), .now_us = 1000000, .share = 1};
+    talk(&t, 300, true);
+    talk(&t, 40, false);
+    t.link.lost_packets += 8;
+    t.link.rtt_samples += 1;
+    t.link.rtt_sum_us += 5000000;
+    talk(&t, 1, true);
+    const int found_bps = ph_rate_bits_per_second(&t.rate);
+    assert_true(found_bps < LIMIT / 2);
+    talk(&t, 5, false); // too short for silence
+    talk(&t, 1, true);
+    assert_int_equal(ph_rate_bits_per_second(&t.rate), found_bps);
+}
+
 // ---- stalls
 
 typedef enum stall {
@@ -528,6 +548,7 @@ int main(void)
         cmocka_unit_test(datagrams_without_packets_are_no_silence),
         cmocka_unit_test(silence_that_leaves_no_queue_was_a_stall),
         cmocka_unit_test(a_rate_that_was_used_comes_back_lower_after_silence_with_a_queue),
+        cmocka_unit_test(a_full_queue_behind_silence_is_not_forgotten_by_the_next_stall),
         cmocka_unit_test(after_a_stall_the_rate_is_back_at_once),
         cmocka_unit_test(a_line_that_carries_nearly_nothing_is_no_stall),
         cmocka_unit_test(a_sender_with_nothing_to_send_keeps_its_rate),

@@ -328,17 +328,18 @@ static void open_datagram(const ph_client* client, const void* bytes, size_t siz
 // ---- packets out of order
 
 // A new packet: whether it is put aside, because one before it may still come. When there is no room,
-// the oldest of all has its turn, be it this one.
+// the oldest of all has its turn, be it this one. If that makes it this one's turn, too, it is put aside
+// all the same: ph_client_receive() takes it at once, and judges it behind those that were applied.
 static bool is_held_back(ph_client* client, const datagram* in, const void* bytes, size_t size)
 {
     const uint32_t sequence = in->header.sequence;
-    const uint32_t* newest = &client->session.arrivals.receipt.newest;
+    const uint32_t newest = client->session.arrivals.receipt.newest;
     ph_reorder* reorder = &client->reorder;
     const ph_held_packet* newer = ph_reorder_newer(reorder, sequence);
     if (newer != NULL) {
         ph_reorder_learn_late(reorder, in->now_us - newer->came_us);
     }
-    if (reorder->trust == 0 || !client->session.has_begun || sequence == *newest + 1) {
+    if (reorder->trust == 0 || !client->session.has_begun || sequence == newest + 1) {
         return false;
     }
     if (reorder->count == PH_REORDER_MAX) {
@@ -347,9 +348,6 @@ static bool is_held_back(ph_client* client, const datagram* in, const void* byte
         }
         take_first_held(client);
         ph_client_release_held(client, 0);
-    }
-    if (sequence == *newest + 1) {
-        return false;
     }
     ph_reorder_hold(reorder, sequence, in->now_us, bytes, size);
     return true;

@@ -59,7 +59,7 @@ void ph_reorder_hold(ph_reorder* reorder, uint32_t sequence, uint64_t now_us, co
     ph_held_packet* held = &reorder->held[place];
     memmove(held + 1, held, (size_t)(reorder->count - place) * sizeof *held);
     held->came_us = now_us;
-    held->due_us = now_us + reorder->wait_us;
+    held->due_us = reorder->trust > 0 ? now_us + reorder->wait_us : 0;
     held->sequence = sequence;
     held->size = (uint16_t)size;
     memcpy(held->bytes, bytes, size);
@@ -82,6 +82,9 @@ void ph_reorder_remove_first(ph_reorder* reorder, bool is_gap)
         --reorder->trust;
         reorder->wait_us = reorder->trust == 0 ? 0 : reorder->wait_us;
     }
+    for (int i = 0; i < reorder->count && reorder->trust == 0; ++i) {
+        reorder->held[i].due_us = 0; // else the next packet, which is not held, would pass over it
+    }
 }
 
 uint64_t ph_reorder_due_us(const ph_reorder* reorder)
@@ -96,7 +99,8 @@ uint64_t ph_reorder_due_us(const ph_reorder* reorder)
 bool ph_reorder_validate(const ph_reorder* reorder, uint32_t newest)
 {
     if (reorder->count < 0 || reorder->count > PH_REORDER_MAX || reorder->trust < 0 ||
-        reorder->trust > TRUST_MAX || reorder->wait_us > reorder->most_us) {
+        reorder->trust > TRUST_MAX || reorder->wait_us > reorder->most_us ||
+        (reorder->trust == 0 && reorder->count > 0)) {
         return false;
     }
     uint32_t least = newest + 2; // the next one would have been applied

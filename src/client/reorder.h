@@ -9,9 +9,10 @@
 //   came      87    89    88    90
 //   applied   87          88,89 90            89 waited for 88; without that 88 would be dropped
 //
-// How long is learned from packets that came late, up to a limit (ph_client_def.reorder_wait_ms). Where nothing is reordered, nothing is
-// held: a gap is then a loss, and waiting would be in vain. Datagrams that are read in one go have one
-// time; those wait until all are read, which is when the client is next asked for an ack or a frame.
+// How long is learned from packets that came late, up to a limit (ph_client_def.reorder_wait_ms). Where
+// nothing is reordered, nothing is held: a gap is then a loss, and waiting would be in vain. Datagrams
+// that are read in one go have one time; those wait until all are read, which is when the client is next
+// asked for an ack or a frame.
 //
 // Once per packet that comes out of order; nothing allocates.
 
@@ -25,7 +26,7 @@
 
 typedef struct ph_held_packet {
     uint64_t came_us;
-    uint64_t due_us; // applied then, whatever is missing
+    uint64_t due_us; // applied then, whatever is missing; 0: at once
     uint32_t sequence;
     uint16_t size;
     uint8_t bytes[PH_PAYLOAD_MAX];
@@ -58,7 +59,8 @@ bool ph_reorder_is_overtaken(const ph_reorder* reorder, uint32_t sequence, uint6
 // its time, or that of one behind it, is up.
 bool ph_reorder_is_next(const ph_reorder* reorder, uint32_t newest, uint64_t now_us);
 
-// The oldest is taken out. is_gap: something before it is still missing, and was waited for in vain.
+// The oldest is taken out. is_gap: something before it is still missing, and was waited for in vain; when
+// that was so too often, the turn of all others has come.
 void ph_reorder_remove_first(ph_reorder* reorder, bool is_gap);
 
 // When the next one is due; UINT64_MAX: none is held.

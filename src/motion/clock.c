@@ -48,15 +48,30 @@
 #define JUMP_US 500000.0
 #define STRAYS_MAX 3
 
+// Without packets the drift is extrapolated for so long: 10 s. Within that even the largest, wrongly learned or
+// over by now, puts the clock no further off than can be set right without a jump.
+#define EXTRAPOLATED_MAX_US (JUMP_US / DRIFT_MAX)
+
 static double clamp_offset(double value, double limit)
 {
     return value < -limit ? -limit : value > limit ? limit : value;
 }
 
+static double passed_since_us(const ph_clock* clock, uint64_t now_us)
+{
+    return now_us > clock->since_us ? (double)(now_us - clock->since_us) : 0.0;
+}
+
+// The average, so long after the last packet.
+static double extrapolated_offset(const ph_clock* clock, double passed_us)
+{
+    return clock->offset_us + clock->drift * fmin(passed_us, EXTRAPOLATED_MAX_US);
+}
+
 static double shown_offset(const ph_clock* clock, uint64_t now_us)
 {
-    const double passed_us = now_us > clock->since_us ? (double)(now_us - clock->since_us) : 0.0;
-    const double offset_us = clock->offset_us + clock->drift * passed_us;
+    const double passed_us = passed_since_us(clock, now_us);
+    const double offset_us = extrapolated_offset(clock, passed_us);
     return clock->from_us + clamp_offset(offset_us - clock->from_us, SLEW * passed_us);
 }
 
@@ -104,16 +119,21 @@ static void learn_rtt(ph_clock* clock, double rtt_us)
     clock->rtt_us += (rtt_us - clock->rtt_us) / 8.0;
 }
 
-// Since the last packet: the offset goes on, and less is known of it.
+// Since the last packet: the offset goes on, and less is known of it. When nothing is known of it any more, it
+// does not tell of the drift either; a covariance that was kept then would be too large for the variances.
 static void pass_time(ph_clock* clock, double passed_us)
 {
     const double wander_us = clock->deviation_us / MEMORY_PACKETS;
     const double change = DRIFT_PER_S * 1e-6 * passed_us;
     double* variance = clock->variance;
-    clock->offset_us += clock->drift * passed_us;
+    clock->offset_us = extrapolated_offset(clock, passed_us);
     variance[0] += passed_us * (2.0 * variance[1] + passed_us * variance[2]);
-    variance[0] = fmin(variance[0] + wander_us * wander_us, OFFSET_FIRST_US * OFFSET_FIRST_US);
+    variance[0] += wander_us * wander_us;
     variance[1] += passed_us * variance[2];
+    if (variance[0] > OFFSET_FIRST_US * OFFSET_FIRST_US) {
+        variance[0] = OFFSET_FIRST_US * OFFSET_FIRST_US;
+        variance[1] = 0.0;
+    }
     variance[2] = fmin(variance[2] + change * change, DRIFT_CHANGED * DRIFT_CHANGED);
 }
 
@@ -171,9 +191,8 @@ static void learn_offset(ph_clock* clock, double offset_us)
 void ph_clock_add(ph_clock* clock, uint64_t now_us, double server_us, double rtt_us)
 {
     const double offset_us = (double)now_us - server_us - half_rtt_us(clock, rtt_us);
-    const double passed_us = now_us > clock->since_us ? (double)(now_us - clock->since_us) : 0.0;
-    const double expected_us = clock->offset_us + clock->drift * passed_us;
-    const bool is_stray = fabs(offset_us - expected_us) > JUMP_US;
+    const double passed_us = passed_since_us(clock, now_us);
+    const bool is_stray = fabs(offset_us - extrapolated_offset(clock, passed_us)) > JUMP_US;
     clock->strays = is_stray ? clock->strays + 1 : 0;
     if (!clock->has_begun || clock->strays == STRAYS_MAX) {
         set_offset(clock, now_us, offset_us);

@@ -11,14 +11,14 @@
 //   offset               -5.995  -5.997  -5.990         ours - the server's: what is averaged
 //
 // One packet's offset is wrong by half the difference of what the network delayed it and our ack,
-// some 4 ms on a link with 20 ms of jitter. The average forgets (over some 32 packets), and single
+// some 4 ms on a link with 20 ms of jitter. The average forgets (over some 48 packets), and single
 // packets that come much too late hardly count.
 //
 // Clocks drift apart. How fast is learned with the offset, by a Kalman filter of two states, and the
-// offset goes on at that speed between packets. A drift of some 100 ppm is learned slowly, so that
-// jitter does not disturb it. When packets lie to one side of what is expected, one after the other,
-// the drift has changed (a clock that runs 2 % fast, a server that ticks slower than it says): the
-// filter forgets what it knew of it, and learns it anew from a few packets.
+// offset goes on at that speed between packets, for ten seconds at most. A drift of some 100 ppm is
+// learned slowly, so that jitter does not disturb it. When packets lie to one side of what is expected,
+// one after the other, the drift has changed (a clock that runs 2 % fast, a server that ticks slower than
+// it says): the filter forgets what it knew of it, and learns it anew from a few packets.
 //
 // What is shown follows the average at a limited speed: a clock that jumps makes everything that
 // moves jump. Once per packet; asking costs a few instructions.

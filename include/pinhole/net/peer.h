@@ -56,6 +56,9 @@ typedef struct ph_peer_def {
     int slot_max;
     /// As in ph_client_def. Default 0: the present.
     int interpolation_delay_ms;
+    /// How long a packet that has overtaken another one may be held back, at most; 0..100, as in ph_client_def.
+    /// 0: never. Default 30.
+    int reorder_wait_ms;
     /// How often input is sent that is set more often, 1..1,000 a second. Default 30.
     int inputs_per_second;
     /// For ph_peer_connect_to() alone: as in ph_host_def. Default 0.
