@@ -155,7 +155,8 @@ static void calm(twins* t)
     }
     char why[200] = "";
     int player = 0;
-    double most_steps = 0.0; // blocks that have come make it shorter: the time that they took counts
+    double most_steps =
+        0.0; // blocks that have come make it shorter: the time that they took counts
     for (int steps = 0; !is_over(t); ++steps) {
         step_all(t, NULL, NULL);
         if (steps < CALM_STEPS_MIN || steps % LOOK_STEPS != 0) {

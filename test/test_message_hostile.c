@@ -22,9 +22,9 @@ static ph_message_fragment fragment_of(uint16_t number, uint8_t left, const uint
 
 // Everything but the counts, as bytes.
 typedef struct picture {
-    uint8_t
-        bytes[sizeof(ph_messages) + 2 * 64 * (sizeof(ph_message_sent) + PH_MESSAGE_FRAGMENT_SIZE) +
-              sizeof(ph_bulk) + 2 * 2048];
+    uint8_t bytes[sizeof(ph_messages) +
+                  2 * 64 * (sizeof(ph_message_sent) + PH_MESSAGE_FRAGMENT_SIZE) + sizeof(ph_bulk) +
+                  2 * 2048];
 } picture;
 
 static void take_picture(const ph_messages* messages, picture* made)

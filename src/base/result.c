@@ -22,13 +22,15 @@ static const char* const TEXTS[] = {
     [PH_ERROR_VALUE] = "The value lies outside its declared range, or its encoding is not legal.",
     [PH_ERROR_NOT_A_NUMBER] = "The value is not a number, or infinite where no end can hold it.",
     [PH_ERROR_NOT_UNIT] = "The quaternion's length is not 1.",
-    [PH_ERROR_TEXT] = "The text is not of the form that is wanted, not UTF-8, or holds a zero byte.",
+    [PH_ERROR_TEXT] =
+        "The text is not of the form that is wanted, not UTF-8, or holds a zero byte.",
     [PH_ERROR_TOO_LONG] = "The value is longer than its declared maximum.",
     [PH_ERROR_RANGE] = "The declared range is empty, or one of its ends is not finite.",
     [PH_ERROR_STEP] = "The declared step is not positive, or does not divide the range.",
     [PH_ERROR_ZERO] = "Zero lies inside the declared range but between two steps.",
     [PH_ERROR_WIDTH] = "The declaration needs more levels or bits than the coding has.",
-    [PH_ERROR_SCHEMA] = "The declaration or text makes no sense, or the other end has another schema.",
+    [PH_ERROR_SCHEMA] =
+        "The declaration or text makes no sense, or the other end has another schema.",
     [PH_ERROR_STALE] = "The id names something that is gone, or never was.",
     [PH_ERROR_TAKEN] = "The key, address or the like is in use already.",
     [PH_ERROR_SYSTEM] = "The operating system said no.",
