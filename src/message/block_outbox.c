@@ -154,7 +154,7 @@ static ph_block_sent_piece* sent_piece(const ph_block_outbox* outbox, uint32_t p
     return &outbox->sent[piece % PH_BLOCK_WINDOW];
 }
 
-static bool is_held_back(const ph_block_outbox* outbox, const ph_block_sent_piece* sent,
+static bool is_put_off(const ph_block_outbox* outbox, const ph_block_sent_piece* sent,
                          uint64_t now_us)
 {
     const int doublings =
@@ -165,7 +165,7 @@ static bool is_held_back(const ph_block_outbox* outbox, const ph_block_sent_piec
 static bool is_piece_lost(const ph_block_outbox* outbox, uint32_t piece, uint64_t now_us)
 {
     const ph_block_sent_piece* sent = sent_piece(outbox, piece);
-    return !sent->is_delivered && !is_held_back(outbox, sent, now_us) &&
+    return !sent->is_delivered && !is_put_off(outbox, sent, now_us) &&
            ph_message_rtt_is_lost(&outbox->rtt, now_us, sent->sent_us, sent->send_count);
 }
 
