@@ -8,8 +8,8 @@
 
 #include <stdbool.h>
 
-// One option: a switch (is_set), a whole number in lo..hi (number), any number in lo..hi (decimal),
-// or a word (text): one of those in choices, or any; without a default it is NULL. A row whose name has no dashes is an argument.
+// One option: a switch (is_set), a whole number in lo..hi (number), any number in lo..hi (decimal), or a word (text):
+// one of those in choices, or any; without a default it is NULL. A row whose name has no dashes is an argument.
 typedef struct app_option {
     const char* name; // with its dashes
     const char* summary;

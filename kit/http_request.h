@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// The head of an HTTP/1.1 request for /metrics, the only page, on loopback, and the head of its answer. Every byte comes
-// from outside. It keeps nothing: a head is read again from its start when more of it has come.
+// The head of an HTTP/1.1 request for /metrics, the only page, on loopback, and the head of its answer. Every byte
+// comes from outside. It keeps nothing: a head is read again from its start when more of it has come.
 
 #ifndef PH_KIT_HTTP_REQUEST_H
 #define PH_KIT_HTTP_REQUEST_H

@@ -39,8 +39,7 @@ struct ph_net_client {
     ph_net_client_state state;
     ph_token token; // all zero when the state is 0 or below
     int address;    // which of the token's we talk to
-    uint64_t
-        turn_us; // for an address that does not answer before the next is tried; 0: the timeout
+    uint64_t turn_us; // for an address that does not answer; 0: the timeout
     ph_address server; // the same, kept for the curious
     uint64_t now_us;
     uint64_t start_us;    // of connecting; the token's age counts from here
@@ -308,7 +307,7 @@ void ph_net_client_tick(ph_net_client* client, uint64_t now_us)
 
 // ---- receiving. Each returns whether the packet was of use.
 
-// A reason why not. It may be an answer to another sender, who has recorded our request and lets us have what the
+// A reason why not. It may be an answer to another sender, which has recorded our request and lets us have what the
 // server said to that: so we go on asking for a while, and a challenge counts for more. Once there is a challenge,
 // only the standard's own denial counts.
 static bool take_reason(ph_net_client* client, uint8_t reason)

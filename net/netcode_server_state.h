@@ -18,8 +18,8 @@
 // How often known tokens of a client id are opened; ids share a rate by chance, 1 in 1024.
 enum { PH_NET_ID_RATES = 1024, PH_NET_ID_REQUESTS_PER_SECOND = 40 };
 
-// Requests that are refused without being opened, and yet opened to give their client a reason: at most so many a second,
-// of all clients together, beside the others.
+// Requests that are refused without being opened, and yet opened to give their client a reason: at most so many a
+// second, of all clients together, beside the others.
 enum { PH_NET_REASONS_PER_SECOND = 50 };
 
 typedef struct ph_net_id_rate {

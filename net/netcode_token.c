@@ -118,8 +118,8 @@ ph_result ph_token_write_with(const ph_token_def* def, const ph_token_secrets* s
     return write_token(def, secrets, false, token);
 }
 
-// What a backend gets wrong about time, and learns by tokens that no server takes, or takes for ever. Those of tests and
-// other makers may have any time.
+// What a backend gets wrong about time, and learns by tokens that no server takes, or takes for ever. Those of tests
+// and other makers may have any time.
 static ph_result check_time(const ph_token_def* def)
 {
     ph_check check = ph_check_begin(def->on_error, def->on_error_context, "ph_token_write");

@@ -31,8 +31,8 @@ static bool is_name_letter(char letter)
            (letter >= '0' && letter <= '9') || letter == '-' || letter == '_' || letter == '.';
 }
 
-// "play.example.org:40000": a name, a colon, a port of 1..65535. Also filled in part: what is wrong is the first of them
-// that is missing.
+// "play.example.org:40000": a name, a colon, a port of 1..65535. Also filled in part: what is wrong is the first of
+// them that is missing.
 static bool read_place(const char* text, place* read)
 {
     *read = (place){0};

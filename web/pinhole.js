@@ -20,12 +20,16 @@
 export const Profile = Object.freeze({classic: 0, pinhole: 1});
 
 const EVENT_KINDS = ["entered", "updated", "left"];
-const ROW = Object.freeze({index: 0, generation: 1, classIndex: 2, keyLow: 3, keyHigh: 4, x: 5, y: 6, z: 7, heading: 8, size: 9});
+const ROW = Object.freeze({
+    index: 0, generation: 1, classIndex: 2, keyLow: 3, keyHigh: 4, x: 5, y: 6, z: 7, heading: 8, size: 9,
+});
 const NUMBER_COUNT = 32;
 const VALUE = Object.freeze({none: 0, numbers: 1, text: 2, bytes: 3, entity: 4});
-const STATS = ["receivedDatagrams", "receivedBytes", "appliedPackets", "receivedProbes", "refusedDatagrams", "appliedEnters",
-    "appliedLeaves", "appliedUpdates", "receivedKbps", "loss", "rttMs", "newestSequence", "newestTick", "tickUs", "entityCount",
-    "slotCount"];
+const STATS = [
+    "receivedDatagrams", "receivedBytes", "appliedPackets", "receivedProbes", "refusedDatagrams", "appliedEnters",
+    "appliedLeaves", "appliedUpdates", "receivedKbps", "loss", "rttMs", "newestSequence", "newestTick", "tickUs",
+    "entityCount", "slotCount",
+];
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -103,7 +107,8 @@ export class Client {
         for (let length; (length = this.#module.describe(this.#handle, index, properties.length)) >= 0;) {
             properties.push(this.#text(length));
         }
-        return Object.freeze({name: this.#text(this.#module.describe(this.#handle, index, -1)), properties: Object.freeze(properties)});
+        const name = this.#text(this.#module.describe(this.#handle, index, -1));
+        return Object.freeze({name, properties: Object.freeze(properties)});
     }
 
     // Memory may have grown since the last look, so views are made anew each time.
@@ -155,7 +160,7 @@ export class Client {
         return this.#module.ack_due_ms(this.#handle);
     }
 
-    /** What happened since it was last asked: {kind, entity: {index, generation, key, classIndex}, properties: [name, ...]}. */
+    /** What happened since it was last asked: {kind, entity: {index, generation, key, classIndex}, properties}. */
     *events() {
         for (let kind; (kind = this.#module.poll(this.#handle)) > 0;) {
             const numbers = this.#numbers();
@@ -257,5 +262,6 @@ function entityOf(row) {
 
 function shownOf(row) {
     const heading = row[ROW.heading];
-    return {...entityOf(row), x: row[ROW.x], y: row[ROW.y], z: row[ROW.z], heading: Number.isNaN(heading) ? null : heading};
+    const place = {x: row[ROW.x], y: row[ROW.y], z: row[ROW.z]};
+    return {...entityOf(row), ...place, heading: Number.isNaN(heading) ? null : heading};
 }

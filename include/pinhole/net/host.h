@@ -26,9 +26,10 @@
 // host by the reason of its PH_NET_DISCONNECTED. docs/wire_admission.md has the details. Clients made of the
 // parts need none of that.
 //
-// After the server has stood still (a debugger, a busy disk, a machine that slept), skip the ticks that it has missed:
-// let next_tick_us be the next one ahead of now. Catching up by ticking faster was measured, too: clients show the world
-// right again later than when ticks are skipped, because it runs too fast for as long as it catches up.
+// After the server has stood still (a debugger, a busy disk, a machine that slept), skip the ticks that it has
+// missed: let next_tick_us be the next one ahead of now. Catching up by ticking faster was measured, too: clients
+// show the world right again later than when ticks are skipped, because it runs too fast for as long as it catches
+// up.
 //
 // One thread uses a host. With a pool, receiving and sending are spread over its threads, each with a
 // socket of its own where the system can do that; between the calls nothing runs. Everything is
@@ -75,11 +76,10 @@ typedef struct ph_host_def {
     ph_address public_address;
     /// Tokens of another protocol are refused. Default 0.
     uint64_t protocol_id;
-    /// What the backend seals tokens with; each token lets its owner in once, and none that was made before the host was
-    /// opened, unless there is a spent-tokens file. They want a timeout of 5 s
-    /// or more: a client for which there is nothing new is sent something every 1.5 s, and any of it may be
-    /// lost. A client that has been silent for 2 s comes in anew with another token, and its old connection ends.
-    /// All zero is refused.
+    /// What the backend seals tokens with; each token lets its owner in once, and none that was made before the host
+    /// was opened, unless there is a spent-tokens file. They want a timeout of 5 s or more: a client for which there
+    /// is nothing new is sent something every 1.5 s, and any of it may be lost. A client that has been silent for 2 s
+    /// comes in anew with another token, and its old connection ends. All zero is refused.
     uint8_t private_key[PH_NETCODE_KEY_SIZE];
     /// **For development only**, in place of a key: clients come in by ph_peer_connect_to(), without a token and
     /// under any client id. listen_address and public_address must be of loopback, of a private network or all of the
@@ -203,8 +203,8 @@ PH_API bool ph_host_get_client(const ph_host* host, int client, ph_net_client_in
 
 /// Of a client that is admitted; else {0}, NULL, 0. Any index will do.
 PH_API ph_viewer_id ph_host_viewer(const ph_host* host, int client);
-/// NULL before ph_host_admit(). Valid until the client's PH_NET_DISCONNECTED is taken. Ask each time: messages sent by a pointer that
-/// was not asked for since the last send may wait for the next packet of the view.
+/// NULL before ph_host_admit(). Valid until the client's PH_NET_DISCONNECTED is taken. Ask each time: messages sent
+/// by a pointer that was not asked for since the last send may wait for the next packet of the view.
 PH_API ph_messages* ph_host_messages(ph_host* host, int client);
 /// Another budget from now on, as in ph_viewer_def: more while a map is loaded (0: no limit), the usual one
 /// afterwards. Between other calls, or in the tick. What its link carries is found out anew.

@@ -114,8 +114,8 @@ PH_API void ph_net_client_disconnect(ph_net_client* client);
 /// What it is doing, or below 0, why it ended.
 PH_API ph_net_client_state ph_net_client_get_state(const ph_net_client* client);
 
-/// Why a server of the token has not let us in, the newest that there was since the connect; NONE when none has said so,
-/// and from a challenge on. It is also known when another server of the token timed out afterwards.
+/// Why a server of the token has not let us in, the newest that there was since the connect; NONE when none has said
+/// so, and from a challenge on. It is also known when another server of the token timed out afterwards.
 PH_API ph_net_denial ph_net_client_denial(const ph_net_client* client);
 
 /// The index that the server gave us, 0 or more; -1 unless connected.

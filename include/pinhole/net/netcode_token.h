@@ -52,8 +52,9 @@ typedef struct ph_token_def {
     /// Names the player. A server lets one in once at a time.
     uint64_t client_id;
 
-    /// The time now, in Unix seconds; 0 and milliseconds are refused. It is written into the sealed part, too, to the microsecond as long as the
-    /// system's clock shows the same second: a server refuses tokens that are older than its start.
+    /// The time now, in Unix seconds; 0 and milliseconds are refused. It is written into the sealed part, too, to the
+    /// microsecond as long as the system's clock shows the same second: a server refuses tokens that are older than
+    /// its start.
     uint64_t create_s;
 
     /// How long a client may begin to connect with it, in seconds, 1 or more. Default 30. What is
@@ -71,7 +72,8 @@ typedef struct ph_token_def {
     /// Of backend and servers. All zero is refused.
     uint8_t private_key[PH_NETCODE_KEY_SIZE];
 
-    /// For a server with is_insecure_dev: the key is all zero, and every program could have made the token. Default false.
+    /// For a server with is_insecure_dev: the key is all zero, and every program could have made the token. Default
+    /// false.
     bool is_insecure_dev;
 
     /// What the backend wants to tell the server about the player. The client cannot read it.
@@ -93,13 +95,14 @@ PH_API ph_token_def ph_token_def_default(void);
 PH_API ph_result ph_token_write(const ph_token_def* def, uint8_t token[PH_TOKEN_SIZE]);
 
 /// Reads the key of backend and servers as `pinhole token --make-key` writes it: 64 hexadecimal digits; blanks and
-/// line ends may follow. text may be NULL. @return PH_OK, or PH_ERROR_TEXT with key all zero, which nothing takes as a key.
+/// line ends may follow. text may be NULL. @return PH_OK, or PH_ERROR_TEXT with key all zero, which nothing takes as
+/// a key.
 PH_API ph_result ph_key_parse(const char* text, uint8_t key[PH_NETCODE_KEY_SIZE]);
 
-/// Reads the private key of backend and servers from a file of 64 hexadecimal digits, as `pinhole token --make-key FILE`
-/// makes it. On POSIX systems it must be a regular file that only its owner may read or write (below
-/// $CREDENTIALS_DIRECTORY, where systemd puts credentials, its group may read it), or a pipe, for which it waits a few
-/// seconds at most. All zero is refused. Wipe the key when it is no longer needed: sodium_memzero().
+/// Reads the private key of backend and servers from a file of 64 hexadecimal digits, as `pinhole token --make-key
+/// FILE` makes it. On POSIX systems it must be a regular file that only its owner may read or write (below
+/// $CREDENTIALS_DIRECTORY, where systemd puts credentials, its group may read it), or a pipe, for which it waits a
+/// few seconds at most. All zero is refused. Wipe the key when it is no longer needed: sodium_memzero().
 /// @return PH_OK; PH_ERROR_TEXT (no key), PH_ERROR_ARGUMENT (others may read it, or it is no file), PH_ERROR_SYSTEM
 /// (it cannot be read), with key all zero and *error, which may be NULL, filled.
 PH_API ph_result ph_key_read_file(const char* path, uint8_t key[PH_NETCODE_KEY_SIZE],
