@@ -37,9 +37,9 @@ enum {
 struct ph_net_client {
     ph_net_client_def def;
     ph_net_client_state state;
-    ph_token token; // all zero when the state is 0 or below
-    int address;    // which of the token's we talk to
-    uint64_t turn_us; // for an address that does not answer; 0: the timeout
+    ph_token token;    // all zero when the state is 0 or below
+    int address;       // which of the token's we talk to
+    uint64_t turn_us;  // for an address that does not answer; 0: the timeout
     ph_address server; // the same, kept for the curious
     uint64_t now_us;
     uint64_t start_us;    // of connecting; the token's age counts from here
