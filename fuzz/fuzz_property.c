@@ -40,22 +40,6 @@ static const char declarations[] = "class all\n"
                                    "w: string 40\n"
                                    "x: bytes 40\n";
 
-// Where a value of each coding is put and read back.
-static ph_field field_of(const ph_property* property)
-{
-    switch (property->def.coding) {
-    case PH_CODING_FIXED:
-    case PH_CODING_ANGLE:
-        return PH_FIELD_F64;
-    case PH_CODING_QUATERNION:
-        return PH_FIELD_F64X4;
-    case PH_CODING_VEC3:
-        return PH_FIELD_F64X3;
-    default:
-        return PH_FIELD_I64;
-    }
-}
-
 // Two words can name the same rotation only where two components are equally large.
 static bool is_same_value(const ph_property* property, const uint32_t* a, const uint32_t* b)
 {
@@ -72,8 +56,10 @@ static void check_field(const ph_property* property, const uint32_t* words)
     }
     double value[4];
     uint32_t again[PH_VALUE_WORDS_MAX] = {0};
-    if (ph_property_restore_field(property, field_of(property), words, value) != PH_OK ||
-        ph_property_quantise_field(property, field_of(property), value, again) != PH_OK ||
+    if (ph_property_restore_field(property, ph_coding_field(property->def.coding), words, value) !=
+            PH_OK ||
+        ph_property_quantise_field(property, ph_coding_field(property->def.coding), value, again) !=
+            PH_OK ||
         !is_same_value(property, words, again)) {
         abort();
     }

@@ -20,20 +20,6 @@ typedef union value {
     char text[PH_TEXT_LENGTH_MAX + 1];
 } value;
 
-static size_t size_of(ph_field field)
-{
-    switch (field) {
-    case PH_FIELD_I64:
-        return sizeof(int64_t);
-    case PH_FIELD_F64:
-        return sizeof(double);
-    case PH_FIELD_I32X3:
-        return sizeof(int32_t[3]);
-    default:
-        return PH_TEXT_LENGTH_MAX + 1;
-    }
-}
-
 typedef struct ends {
     const ph_sim_pair* pair;
     ph_entity_id shown;
@@ -44,7 +30,7 @@ static bool is_same(const ends* of, int property, ph_field field)
 {
     value there;
     value here;
-    const size_t size = size_of(field);
+    const size_t size = ph_field_size(field, PH_TEXT_LENGTH_MAX);
     const ph_sim_connection* connection = of->pair->connection;
     if (ph_world_get_property(of->pair->stage->world, of->real, property, field, &there, size) !=
             PH_OK ||

@@ -124,17 +124,12 @@ typedef union value {
     char text[PH_TEXT_LENGTH_MAX + 1];
 } value;
 
-static size_t size_of(ph_field field)
-{
-    return field == PH_FIELD_TEXT ? PH_TEXT_LENGTH_MAX + 1 : sizeof(int64_t);
-}
-
 static void read_property(const ph_snapshot_sender* sender, ph_entity_id entity,
                           const ph_snapshot_property* property, uint8_t* block)
 {
     value read;
     if (ph_world_get_property(sender->def.world, entity, property->property, property->field, &read,
-                              size_of(property->field)) != PH_OK) {
+                              ph_field_size(property->field, PH_TEXT_LENGTH_MAX)) != PH_OK) {
         return;
     }
     if (property->described->is_text) {

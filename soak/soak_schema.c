@@ -288,49 +288,12 @@ soak_value soak_value_draw(const ph_property_def* def, ph_rng* rng)
     return value;
 }
 
-static ph_field field_of(ph_coding coding)
-{
-    switch (coding) {
-    case PH_CODING_FIXED:
-    case PH_CODING_ANGLE:
-        return PH_FIELD_F64;
-    case PH_CODING_QUATERNION:
-        return PH_FIELD_F64X4;
-    case PH_CODING_VEC3:
-        return PH_FIELD_F64X3;
-    case PH_CODING_STRING:
-        return PH_FIELD_TEXT;
-    case PH_CODING_BYTES:
-        return PH_FIELD_BYTES;
-    case PH_CODING_ENTITY:
-        return PH_FIELD_ENTITY;
-    case PH_CODING_POSITION:
-        return PH_FIELD_I64X3;
-    default:
-        return PH_FIELD_I64;
-    }
-}
-
-static size_t size_of(ph_field field)
-{
-    switch (field) {
-    case PH_FIELD_F64X4:
-        return 4 * sizeof(double);
-    case PH_FIELD_F64X3:
-        return 3 * sizeof(double);
-    case PH_FIELD_I64X3:
-        return 3 * sizeof(int64_t);
-    default:
-        return 8;
-    }
-}
-
 ph_result soak_value_set(ph_world* world, ph_entity_id entity, const ph_property_def* def,
                          int property, const soak_value* value)
 {
-    const ph_field field = field_of(def->coding);
+    const ph_field field = ph_coding_field(def->coding);
     const void* bytes = &value->whole;
-    size_t size = size_of(field);
+    size_t size = ph_field_size(field, 0);
     if (field == PH_FIELD_TEXT || field == PH_FIELD_BYTES) {
         bytes = value->bytes;
         size = value->size;
@@ -377,10 +340,10 @@ bool soak_value_is_kept(const ph_world* world, ph_entity_id entity, const ph_pro
     _Alignas(8) uint8_t raw[64] = {0};
     double reals[4];
     int64_t whole;
-    const ph_field field = field_of(def->coding);
+    const ph_field field = ph_coding_field(def->coding);
     const bool is_text = field == PH_FIELD_TEXT || field == PH_FIELD_BYTES;
     if (ph_world_get_property(world, entity, property, field, raw,
-                              is_text ? sizeof raw : size_of(field)) != PH_OK) {
+                              is_text ? sizeof raw : ph_field_size(field, 0)) != PH_OK) {
         return false;
     }
     memcpy(reals, raw, sizeof reals);
@@ -425,7 +388,7 @@ uint64_t soak_key_hash(uint64_t key)
 
 static uint64_t hash_raw(const uint8_t* raw, ph_field field)
 {
-    size_t size = size_of(field);
+    size_t size = ph_field_size(field, 0);
     if (field == PH_FIELD_TEXT) {
         size = strlen((const char*)raw);
     } else if (field == PH_FIELD_BYTES) {
@@ -440,10 +403,10 @@ uint64_t soak_world_hash(const ph_world* world, ph_entity_id entity, const ph_pr
                          int property)
 {
     _Alignas(8) uint8_t raw[64] = {0};
-    const ph_field field = field_of(def->coding);
+    const ph_field field = ph_coding_field(def->coding);
     const bool is_text = field == PH_FIELD_TEXT || field == PH_FIELD_BYTES;
     ph_world_get_property(world, entity, property, field, raw,
-                          is_text ? sizeof raw : size_of(field));
+                          is_text ? sizeof raw : ph_field_size(field, 0));
     if (field == PH_FIELD_ENTITY) {
         ph_entity_id target;
         uint64_t key;
@@ -458,10 +421,10 @@ uint64_t soak_client_hash(const ph_client* client, ph_entity_id entity, const ph
                           int property)
 {
     _Alignas(8) uint8_t raw[64] = {0};
-    const ph_field field = field_of(def->coding);
+    const ph_field field = ph_coding_field(def->coding);
     const bool is_text = field == PH_FIELD_TEXT || field == PH_FIELD_BYTES;
     ph_client_get_property(client, entity, property, field, raw,
-                           is_text ? sizeof raw : size_of(field));
+                           is_text ? sizeof raw : ph_field_size(field, 0));
     if (field == PH_FIELD_ENTITY) {
         ph_entity_id target;
         uint64_t key;

@@ -354,6 +354,32 @@ static void the_largest_entity_is_known(void** state)
 
 // ---- makers
 
+static void each_coding_has_a_field_that_holds_all_its_values(void** state)
+{
+    (void)state;
+    static const struct {
+        ph_field field;
+        size_t size;
+    } EXPECTED[] = {
+        [PH_CODING_AUTO] = {PH_FIELD_NONE, 0},         [PH_CODING_BOOL] = {PH_FIELD_I64, 8},
+        [PH_CODING_ENUM] = {PH_FIELD_I64, 8},          [PH_CODING_RANGE] = {PH_FIELD_I64, 8},
+        [PH_CODING_VARINT] = {PH_FIELD_I64, 8},        [PH_CODING_TWO_BIT] = {PH_FIELD_I64, 8},
+        [PH_CODING_GAMMA] = {PH_FIELD_I64, 8},         [PH_CODING_RICE] = {PH_FIELD_I64, 8},
+        [PH_CODING_FIXED] = {PH_FIELD_F64, 8},         [PH_CODING_ANGLE] = {PH_FIELD_F64, 8},
+        [PH_CODING_QUATERNION] = {PH_FIELD_F64X4, 32}, [PH_CODING_VEC3] = {PH_FIELD_F64X3, 24},
+        [PH_CODING_STRING] = {PH_FIELD_TEXT, 1 + 10},  [PH_CODING_BYTES] = {PH_FIELD_BYTES, 2 + 10},
+        [PH_CODING_ENTITY] = {PH_FIELD_ENTITY, 8},     [PH_CODING_POSITION] = {PH_FIELD_I64X3, 24},
+    };
+    assert_int_equal(sizeof EXPECTED / sizeof EXPECTED[0], PH_CODING_COUNT);
+    for (int i = 0; i < PH_CODING_COUNT; ++i) {
+        const ph_field field = ph_coding_field((ph_coding)i);
+        assert_int_equal(field, EXPECTED[i].field);
+        assert_int_equal(ph_field_size(field, 10), EXPECTED[i].size);
+    }
+    assert_int_equal(ph_coding_field(PH_CODING_COUNT), PH_FIELD_NONE);
+    assert_int_equal(ph_field_size(PH_FIELD_COUNT, 10), 0);
+}
+
 static void makers_say_the_same_as_initialisers(void** state)
 {
     (void)state;
@@ -415,6 +441,7 @@ int main(void)
         cmocka_unit_test(significance_is_counted_in_steps),
         cmocka_unit_test(distance_is_kept_in_millimetres),
         cmocka_unit_test(the_largest_entity_is_known),
+        cmocka_unit_test(each_coding_has_a_field_that_holds_all_its_values),
         cmocka_unit_test(makers_say_the_same_as_initialisers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

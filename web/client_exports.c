@@ -310,29 +310,6 @@ int web_describe(web_client* web, int class_index, int property)
     return (int)length;
 }
 
-static ph_field field_of(ph_coding coding)
-{
-    switch (coding) {
-    case PH_CODING_FIXED:
-    case PH_CODING_ANGLE:
-        return PH_FIELD_F64;
-    case PH_CODING_QUATERNION:
-        return PH_FIELD_F64X4;
-    case PH_CODING_VEC3:
-        return PH_FIELD_F64X3;
-    case PH_CODING_POSITION:
-        return PH_FIELD_I64X3;
-    case PH_CODING_STRING:
-        return PH_FIELD_TEXT;
-    case PH_CODING_BYTES:
-        return PH_FIELD_BYTES;
-    case PH_CODING_ENTITY:
-        return PH_FIELD_ENTITY;
-    default:
-        return PH_FIELD_I64;
-    }
-}
-
 // What a value is for JavaScript.
 enum { VALUE_NONE = 0, VALUE_NUMBERS = 1, VALUE_TEXT = 2, VALUE_BYTES = 3, VALUE_ENTITY = 4 };
 
@@ -347,26 +324,6 @@ typedef union web_value {
     } counted;
 } web_value;
 
-static size_t size_of(ph_field field)
-{
-    switch (field) {
-    case PH_FIELD_I64:
-    case PH_FIELD_F64:
-        return sizeof(double);
-    case PH_FIELD_I64X3:
-    case PH_FIELD_F64X3:
-        return sizeof(double[3]);
-    case PH_FIELD_F64X4:
-        return sizeof(double[4]);
-    case PH_FIELD_ENTITY:
-        return sizeof(ph_entity_id);
-    case PH_FIELD_BYTES:
-        return sizeof((web_value*)NULL)->counted;
-    default:
-        return sizeof((web_value*)NULL)->text;
-    }
-}
-
 static int put_bytes(web_client* web, const void* bytes, size_t length, int kind)
 {
     memcpy(web->text, bytes, length);
@@ -377,7 +334,7 @@ static int put_bytes(web_client* web, const void* bytes, size_t length, int kind
 // Whole numbers lie within PH_WHOLE_MAX, as far as a double counts without gaps.
 static int put_numbers(web_client* web, ph_field field, const web_value* value)
 {
-    const int count = (int)(size_of(field) / sizeof(double));
+    const int count = (int)(ph_field_size(field, 0) / sizeof(double));
     const bool is_whole = field == PH_FIELD_I64 || field == PH_FIELD_I64X3;
     web->numbers[0] = count;
     for (int i = 0; i < count; ++i) {
@@ -412,9 +369,9 @@ int web_property(web_client* web, uint32_t index1, uint32_t generation, int prop
     }
     const ph_property_def* def = property_of(web, class_index, property);
     web_value value = {0};
-    const ph_field field = def != NULL ? field_of(def->coding) : PH_FIELD_NONE;
+    const ph_field field = def != NULL ? ph_coding_field(def->coding) : PH_FIELD_NONE;
     if (def == NULL || ph_client_get_property(web->client, entity, property, field, &value,
-                                              size_of(field)) != PH_OK) {
+                                              ph_field_size(field, PH_TEXT_LENGTH_MAX)) != PH_OK) {
         return VALUE_NONE;
     }
     return put_value(web, field, &value);

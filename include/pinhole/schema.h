@@ -234,6 +234,16 @@ PH_API int ph_schema_find_class(const ph_schema* schema, const char* name);
 /// @return Index of the property in that class, which must exist; or -1.
 PH_API int ph_schema_find_property(const ph_schema* schema, int class_index, const char* name);
 
+// For programs that know a schema at run time alone: inspectors, bindings to other languages.
+
+/// The field type that holds every value of a coding: I64 for whole numbers, F64 for FIXED and ANGLE, I64X3 for
+/// POSITION, F64X3, F64X4, TEXT, BYTES or ENTITY. NONE for AUTO, and for what is no coding.
+PH_API ph_field ph_coding_field(ph_coding coding);
+
+/// Bytes that a value of a field type takes. max_length matters for TEXT and BYTES only; it is 0 or more.
+/// @return 0 for NONE, and for what is no field type.
+PH_API size_t ph_field_size(ph_field field, int max_length);
+
 // Makers for languages without designated initialisers: ph_property_range("hp", 0, 100) and then
 // change fields as needed.
 

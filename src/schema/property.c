@@ -618,8 +618,12 @@ const char* ph_field_name(ph_field field)
 
 size_t ph_field_size(ph_field field, int max_length)
 {
+    PH_ASSERT(max_length >= 0);
+
     const bool has_length = field == PH_FIELD_TEXT || field == PH_FIELD_BYTES;
-    return FIELD_ROWS[field].size + (has_length ? (size_t)max_length : 0);
+    return (unsigned)field < PH_FIELD_COUNT
+               ? FIELD_ROWS[field].size + (has_length ? (size_t)max_length : 0)
+               : 0;
 }
 
 ph_field ph_field_element(ph_field field)

@@ -163,9 +163,6 @@ ph_result ph_property_check_call(ph_check* call, const ph_class* type, int prope
 // "u8", "f32x3" ...: for messages.
 const char* ph_field_name(ph_field field);
 
-// Bytes that it takes in the struct. max_length matters for TEXT and BYTES only. NONE takes 0.
-size_t ph_field_size(ph_field field, int max_length);
-
 // What it is made of: F32 for F32X3. A scalar is made of itself.
 ph_field ph_field_element(ph_field field);
 

@@ -124,6 +124,19 @@ bool ph_coding_is_whole(ph_coding coding)
     return coding >= PH_CODING_BOOL && coding <= PH_CODING_RICE;
 }
 
+ph_field ph_coding_field(ph_coding coding)
+{
+    if ((unsigned)coding >= PH_CODING_COUNT) {
+        return PH_FIELD_NONE;
+    }
+    // Of those that suit, the last holds most; whole numbers lie within +-PH_WHOLE_MAX, so of these not U64.
+    ph_field field = ph_coding_is_whole(coding) ? PH_FIELD_I64 : PH_FIELD_COUNT - 1;
+    while (field > PH_FIELD_NONE && !ph_coding_suits(coding, field)) {
+        --field;
+    }
+    return field;
+}
+
 ph_coding ph_coding_of_field(ph_field field)
 {
     switch (field) {

@@ -224,29 +224,6 @@ void session_value_set_wide(ph_world* world, ph_entity_id entity, const ph_prope
 
 // ---- reading
 
-static ph_field field_of(ph_coding coding)
-{
-    switch (coding) {
-    case PH_CODING_FIXED:
-    case PH_CODING_ANGLE:
-        return PH_FIELD_F64;
-    case PH_CODING_QUATERNION:
-        return PH_FIELD_F64X4;
-    case PH_CODING_VEC3:
-        return PH_FIELD_F64X3;
-    case PH_CODING_STRING:
-        return PH_FIELD_TEXT;
-    case PH_CODING_BYTES:
-        return PH_FIELD_BYTES;
-    case PH_CODING_ENTITY:
-        return PH_FIELD_ENTITY;
-    case PH_CODING_POSITION:
-        return PH_FIELD_I32X3;
-    default:
-        return PH_FIELD_I64;
-    }
-}
-
 typedef struct raw_value {
     _Alignas(8) uint8_t bytes[PH_TEXT_LENGTH_MAX + 2];
 } raw_value;
@@ -275,7 +252,7 @@ uint64_t session_world_value(const ph_world* world, ph_entity_id entity, const p
                              int property)
 {
     raw_value raw;
-    const ph_field field = field_of(def->coding);
+    const ph_field field = ph_coding_field(def->coding);
     const bool is_text = field == PH_FIELD_TEXT || field == PH_FIELD_BYTES;
     const size_t size = is_text ? sizeof raw.bytes : ph_field_size(field, 0);
     assert_int_equal(ph_world_get_property(world, entity, property, field, raw.bytes, size), PH_OK);
@@ -293,7 +270,7 @@ uint64_t session_client_value(const ph_client* client, ph_entity_id entity,
                               const ph_property_def* def, int property)
 {
     raw_value raw;
-    const ph_field field = field_of(def->coding);
+    const ph_field field = ph_coding_field(def->coding);
     const bool is_text = field == PH_FIELD_TEXT || field == PH_FIELD_BYTES;
     const size_t size = is_text ? sizeof raw.bytes : ph_field_size(field, 0);
     assert_int_equal(ph_client_get_property(client, entity, property, field, raw.bytes, size),
