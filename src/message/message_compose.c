@@ -111,36 +111,9 @@ static void add_fragments(const ph_messages* messages, uint64_t now_us, composed
     }
 }
 
-// Whatever of blocks and unreliable messages fits behind it and is paid for. Only while has_bulk.
-static void compose_bulk(ph_messages* messages, uint64_t now_us, size_t room,
-                         const composed_section* d, ph_bulk_composed* b)
+// In a datagram of its own it pays for everything, so that is taken off.
+static void pay_alone(const ph_messages* messages, composed_section* d)
 {
-    ph_token_bucket_fill(&messages->bulk->block_share, now_us);
-    const ph_bulk_room left = {
-        .bits = 8 * (int64_t)room - ph_message_whole_bytes(d->bits),
-        .message_bits = d->share_bits - d->paid_bits,
-        .block_bits = ph_token_bucket_bits(&messages->bulk->block_share),
-        .has_messages = true,
-        .has_blocks = true,
-    };
-    ph_bulk_compose(messages, now_us, &left, b);
-}
-
-static void compose(ph_messages* messages, uint64_t now_us, size_t room, composed_section* d)
-{
-    *d = (composed_section){.bits = PH_MESSAGE_FLAG_BITS, .room_bits = 8 * (int64_t)room};
-    ph_token_bucket_fill(&messages->share, now_us);
-    d->share_bits = ph_token_bucket_bits(&messages->share);
-    add_ack(messages, d);
-    add_input_ack(messages, d);
-    add_input(messages, d);
-    add_fragments(messages, now_us, d);
-}
-
-// In a datagram of its own it pays for everything, so that is taken off before.
-static void compose_alone(ph_messages* messages, uint64_t now_us, size_t room, composed_section* d)
-{
-    compose(messages, now_us, room, d);
     const int64_t overhead_bits = 8 * (int64_t)messages->def.overhead_bytes;
     const int64_t have_bits = d->share_bits;
     while (d->section.fragment_count > 0 &&
@@ -154,14 +127,44 @@ static void compose_alone(ph_messages* messages, uint64_t now_us, size_t room, c
     d->paid_bits = overhead_bits + ph_message_whole_bytes(d->bits);
 }
 
-// Blocks have datagrams of their own.
-static void compose_bulk_alone(ph_messages* messages, uint64_t now_us, size_t room,
-                               const composed_section* d, ph_bulk_composed* b)
+static size_t largest(const ph_messages* messages, size_t room)
 {
+    const size_t most = (size_t)messages->def.section_max;
+    return room < most ? room : most;
+}
+
+// is_alone: for a datagram without a packet.
+static void compose(ph_messages* messages, uint64_t now_us, size_t room, bool is_alone,
+                    composed_section* d)
+{
+    *d = (composed_section){
+        .bits = PH_MESSAGE_FLAG_BITS,
+        .room_bits = 8 * (int64_t)largest(messages, room),
+    };
+    ph_token_bucket_fill(&messages->share, now_us);
+    d->share_bits = ph_token_bucket_bits(&messages->share);
+    add_ack(messages, d);
+    add_input_ack(messages, d);
+    add_input(messages, d);
+    add_fragments(messages, now_us, d);
+    if (is_alone) {
+        pay_alone(messages, d);
+    }
+}
+
+// Whatever of blocks and unreliable messages fits behind it and is paid for. Only while has_bulk. Blocks that go
+// without a packet have datagrams of their own.
+static void compose_bulk(ph_messages* messages, uint64_t now_us, size_t room, bool is_alone,
+                         const composed_section* d, ph_bulk_composed* b)
+{
+    const size_t most = is_alone ? room : largest(messages, room);
+    ph_token_bucket_fill(&messages->bulk->block_share, now_us);
     const ph_bulk_room left = {
-        .bits = 8 * (int64_t)room - ph_message_whole_bytes(d->bits),
+        .bits = 8 * (int64_t)most - ph_message_whole_bytes(d->bits),
         .message_bits = d->share_bits - d->paid_bits,
+        .block_bits = ph_token_bucket_bits(&messages->bulk->block_share),
         .has_messages = true,
+        .has_blocks = !is_alone,
     };
     ph_bulk_compose(messages, now_us, &left, b);
 }
@@ -182,12 +185,6 @@ static size_t size_of(const composed_section* d)
 }
 
 // ---- what is wanted
-
-static size_t largest(const ph_messages* messages, size_t room)
-{
-    const size_t most = (size_t)messages->def.section_max;
-    return room < most ? room : most;
-}
 
 // From the first call that asks; times begin at 1, as 0 says that nothing waits.
 static void note_waiting(uint64_t* since_us, bool is_waiting, uint64_t now_us)
@@ -228,11 +225,15 @@ static size_t promise(ph_messages* messages, uint64_t now_us, size_t room)
 }
 
 // Beside the section of messages; 0 for nothing.
-static size_t plan_bulk(ph_messages* messages, uint64_t now_us, const composed_section* d)
+static size_t plan_bulk(ph_messages* messages, uint64_t now_us, bool is_alone,
+                        const composed_section* d)
 {
+    if (!messages->has_bulk) {
+        return 0;
+    }
     ph_bulk_composed b;
     ph_bulk_pass_time(messages, now_us);
-    compose_bulk(messages, now_us, largest(messages, PH_PAYLOAD_MAX), d, &b);
+    compose_bulk(messages, now_us, PH_PAYLOAD_MAX, is_alone, d, &b);
     return ph_bulk_size(&b);
 }
 
@@ -243,19 +244,10 @@ size_t ph_messages_plan(ph_messages* messages, uint64_t now_us)
         return promise(messages, now_us, PH_MESSAGES_EMPTY_SIZE);
     }
     composed_section d;
-    compose(messages, now_us, largest(messages, PH_PAYLOAD_MAX), &d);
+    compose(messages, now_us, PH_PAYLOAD_MAX, false, &d);
     note_composed(messages, now_us, &d);
-    const size_t bulk_size = messages->has_bulk ? plan_bulk(messages, now_us, &d) : 0;
+    const size_t bulk_size = plan_bulk(messages, now_us, false, &d);
     return promise(messages, now_us, size_of(&d) + bulk_size);
-}
-
-// Only of unreliable messages.
-static size_t plan_bulk_alone(ph_messages* messages, uint64_t now_us, const composed_section* d)
-{
-    ph_bulk_composed b;
-    ph_bulk_pass_time(messages, now_us);
-    compose_bulk_alone(messages, now_us, PH_PAYLOAD_MAX, d, &b);
-    return ph_bulk_size(&b);
 }
 
 size_t ph_messages_plan_alone(ph_messages* messages, uint64_t now_us)
@@ -265,9 +257,9 @@ size_t ph_messages_plan_alone(ph_messages* messages, uint64_t now_us)
         return 0;
     }
     composed_section d;
-    compose_alone(messages, now_us, largest(messages, PH_PAYLOAD_MAX), &d);
+    compose(messages, now_us, PH_PAYLOAD_MAX, true, &d);
     note_composed(messages, now_us, &d);
-    const size_t bulk_size = messages->has_bulk ? plan_bulk_alone(messages, now_us, &d) : 0;
+    const size_t bulk_size = plan_bulk(messages, now_us, true, &d);
     const int max_wait_ms = messages->def.max_wait_ms;
     const bool is_time =
         (has_messages(&d) && has_waited(messages->messages_wait_us, now_us, max_wait_ms)) ||
@@ -331,20 +323,12 @@ static size_t write_both(ph_messages* messages, uint64_t now_us, size_t room, bo
                          uint8_t* bytes)
 {
     composed_section d;
-    if (is_alone) {
-        compose_alone(messages, now_us, largest(messages, room), &d);
-    } else {
-        compose(messages, now_us, largest(messages, room), &d);
-    }
+    compose(messages, now_us, room, is_alone, &d);
     if (!messages->has_bulk) {
         return write_composed(messages, now_us, &d, bytes);
     }
     ph_bulk_composed b;
-    if (is_alone) {
-        compose_bulk_alone(messages, now_us, room, &d, &b);
-    } else {
-        compose_bulk(messages, now_us, largest(messages, room), &d, &b);
-    }
+    compose_bulk(messages, now_us, room, is_alone, &d, &b);
     d.paid_bits += b.message_bits;
     const size_t bulk_size = write_bulk(messages, now_us, &b, bytes);
     return bulk_size + write_composed(messages, now_us, &d, bytes + bulk_size);
