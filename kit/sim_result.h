@@ -13,6 +13,13 @@
 #include <pinhole/schema.h>
 #include <pinhole/stats.h>
 
+// Datagrams at a client.
+typedef struct ph_sim_arrivals {
+    uint64_t received; // all
+    uint64_t late;     // of these: too late, or twice
+    uint64_t refused;  // of these: such that no server sends; must be 0
+} ph_sim_arrivals;
+
 // What one or several viewers were sent.
 typedef struct ph_sim_traffic {
     uint64_t frames; // ticks at which a viewer's own entity was present

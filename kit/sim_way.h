@@ -39,13 +39,6 @@ typedef struct ph_sim_counts {
     uint64_t withheld; // datagrams that would have been over the budget
 } ph_sim_counts;
 
-// Datagrams at a client.
-typedef struct ph_sim_arrivals {
-    uint64_t received; // all
-    uint64_t late;     // of these: too late, or twice
-    uint64_t refused;  // of these: such that no server of this way sends
-} ph_sim_arrivals;
-
 // `state` is what create gave. Different states may be used on different threads, but for connect and
 // attend, which may change the world.
 typedef struct ph_sim_way {

@@ -180,8 +180,7 @@ static int entity_count(const void* state)
 static ph_sim_arrivals arrivals(const void* state)
 {
     const snapshot_state* of = state;
-    const ph_snapshot_arrivals sum = ph_snapshot_client_arrivals(of->client);
-    return (ph_sim_arrivals){.received = sum.received, .late = sum.late, .refused = sum.refused};
+    return ph_snapshot_client_arrivals(of->client);
 }
 
 const ph_sim_way ph_sim_way_snapshot = {

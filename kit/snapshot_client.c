@@ -62,7 +62,7 @@ struct ph_snapshot_client {
     ph_track* tracks;
     uint64_t advanced_us;
     bool has_advanced;
-    ph_snapshot_arrivals arrivals;
+    ph_sim_arrivals arrivals;
 };
 
 // ---- memory
@@ -592,7 +592,7 @@ const ph_snapshot* ph_snapshot_client_newest(const ph_snapshot_client* client)
     return client->has_newest ? &client->newest : NULL;
 }
 
-ph_snapshot_arrivals ph_snapshot_client_arrivals(const ph_snapshot_client* client)
+ph_sim_arrivals ph_snapshot_client_arrivals(const ph_snapshot_client* client)
 {
     return client->arrivals;
 }

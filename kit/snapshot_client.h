@@ -8,6 +8,7 @@
 #ifndef PINHOLE_KIT_SNAPSHOT_CLIENT_H
 #define PINHOLE_KIT_SNAPSHOT_CLIENT_H
 
+#include "kit/sim_result.h"
 #include "kit/snapshot_sender.h"
 
 typedef struct ph_snapshot_client ph_snapshot_client;
@@ -41,15 +42,10 @@ ph_result ph_snapshot_client_get_property(const ph_snapshot_client* client, ph_e
                                           int property, ph_field field, void* value, size_t size);
 ph_entity_id ph_snapshot_client_find(const ph_snapshot_client* client, uint64_t key);
 
-// Datagrams so far: all, those that answered PH_ERROR_STALE, and those that answered PH_ERROR_VALUE.
-typedef struct ph_snapshot_arrivals {
-    uint64_t received;
-    uint64_t late;
-    uint64_t refused;
-} ph_snapshot_arrivals;
+// Datagrams so far; late are those that answered PH_ERROR_STALE, refused those that answered PH_ERROR_VALUE.
+ph_sim_arrivals ph_snapshot_client_arrivals(const ph_snapshot_client* client);
 
 // The newest snapshot, or NULL before the first.
 const ph_snapshot* ph_snapshot_client_newest(const ph_snapshot_client* client);
-ph_snapshot_arrivals ph_snapshot_client_arrivals(const ph_snapshot_client* client);
 
 #endif

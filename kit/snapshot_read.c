@@ -14,7 +14,6 @@
 typedef struct reading {
     const ph_snapshot_layout* layout;
     ph_bit_reader* reader;
-    const ph_snapshot* baseline;
     ph_snapshot* snapshot;
     ph_snapshot_change_head head;
 } reading;
@@ -277,7 +276,7 @@ static void read_newcomers(const reading* of)
 ph_result ph_snapshot_read(ph_bit_reader* reader, const ph_snapshot_layout* layout,
                            const ph_snapshot* baseline, ph_snapshot* snapshot)
 {
-    reading of = {.layout = layout, .reader = reader, .baseline = baseline, .snapshot = snapshot};
+    reading of = {.layout = layout, .reader = reader, .snapshot = snapshot};
     if (baseline != NULL) {
         ph_snapshot_copy(snapshot, baseline, layout);
         memset(snapshot->jump_ages, 0, (size_t)layout->slot_count);

@@ -131,15 +131,22 @@ static uint32_t zigzag_height(const ph_snapshot_layout* layout, const uint8_t* f
     return ph_snapshot_zigzag(ph_snapshot_steps(was[2], is[2], ph_snapshot_height_shift(layout)));
 }
 
+// As the functions of properties want it: words or a text, and the other one empty.
+static ph_text load_whole(const ph_snapshot_property* property, const uint8_t* block,
+                          uint32_t words[PH_VALUE_WORDS_MAX])
+{
+    memset(words, 0, PH_VALUE_WORDS_MAX * sizeof words[0]);
+    if (property->described->is_text) {
+        return ph_snapshot_text(property, block);
+    }
+    ph_snapshot_load(property, block, words);
+    return (ph_text){0};
+}
+
 static int whole_bits(const ph_snapshot_property* property, const uint8_t* block)
 {
-    uint32_t words[PH_VALUE_WORDS_MAX] = {0};
-    ph_text text = {0};
-    if (property->described->is_text) {
-        text = ph_snapshot_text(property, block);
-    } else {
-        ph_snapshot_load(property, block, words);
-    }
+    uint32_t words[PH_VALUE_WORDS_MAX];
+    const ph_text text = load_whole(property, block, words);
     return ph_property_cost_bits(property->described, words, text);
 }
 
@@ -260,13 +267,8 @@ static void write_change_head(pen* with, const ph_snapshot_change_head* head)
 
 static void write_whole(pen* with, const ph_snapshot_property* property, const uint8_t* block)
 {
-    uint32_t words[PH_VALUE_WORDS_MAX] = {0};
-    ph_text text = {0};
-    if (property->described->is_text) {
-        text = ph_snapshot_text(property, block);
-    } else {
-        ph_snapshot_load(property, block, words);
-    }
+    uint32_t words[PH_VALUE_WORDS_MAX];
+    const ph_text text = load_whole(property, block, words);
     ph_property_write(property->described, &with->writer, words, text);
 }
 

@@ -5,13 +5,12 @@
 
 #include "net/net_tools.h"
 #include "net/netcode_packet.h"
-#include "net/wall_clock.h"
 
 #include <sodium.h>
 #include <string.h>
 
 enum {
-    // So long that it does not matter whether the clocks of two machines agree, and still within 32 bits.
+    // Also how long a client tries, at most; still within 32 bits.
     LIFETIME_S = 10 * 365 * 86400,
     TIMEOUT_S = 10,
 };

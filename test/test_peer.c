@@ -205,7 +205,7 @@ static void entities_change_and_leave(void** state)
     host_stage_close(&s);
 }
 
-// Slot 0 is the player's own; a spectator has none, and before the view is there nobody has.
+// Slot 0 is the player's own; a spectator has none, and before the view is there, there is none.
 static void peer_knows_its_own_entity(void** state)
 {
     (void)state;

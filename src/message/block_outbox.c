@@ -155,7 +155,7 @@ static ph_block_sent_piece* sent_piece(const ph_block_outbox* outbox, uint32_t p
 }
 
 static bool is_put_off(const ph_block_outbox* outbox, const ph_block_sent_piece* sent,
-                         uint64_t now_us)
+                       uint64_t now_us)
 {
     const int doublings =
         sent->send_count < BLOCK_HELD_UP_DOUBLINGS ? sent->send_count : BLOCK_HELD_UP_DOUBLINGS;

@@ -16,7 +16,6 @@
 #define BLOCK_ACK_LEAST_US 10000
 // An unreliable message wants a datagram of its own after this part of its wait.
 #define UNRELIABLE_OWN_SHARE 4
-#define BULK_US_PER_MS 1000
 
 // ---- life
 
@@ -250,7 +249,7 @@ void ph_bulk_pass_time(ph_messages* messages, uint64_t now_us)
 {
     ph_bulk* bulk = messages->bulk;
     ph_unreliable_queue* queue = &bulk->to_send;
-    const uint64_t most_us = (uint64_t)messages->def.unreliable_max_wait_ms * BULK_US_PER_MS;
+    const uint64_t most_us = (uint64_t)messages->def.unreliable_max_wait_ms * PH_MESSAGE_US_PER_MS;
     bulk->is_unreliable_urgent = false;
     for (int at = 0; at < queue->used;) {
         ph_unreliable_record* record = ph_unreliable_at(queue, at);
@@ -419,7 +418,7 @@ static bool is_block_worth(ph_messages* messages, uint64_t now_us, int64_t have_
     }
     const uint64_t waited_us = now_us > bulk->blocks_wait_us ? now_us - bulk->blocks_wait_us : 0;
     return have_bits >= worth_bits(messages) ||
-           (waited_us >= (uint64_t)messages->def.max_wait_ms * BULK_US_PER_MS &&
+           (waited_us >= (uint64_t)messages->def.max_wait_ms * PH_MESSAGE_US_PER_MS &&
             ph_block_outbox_is_last(&bulk->outbox, &b->section.pieces));
 }
 

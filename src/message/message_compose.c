@@ -14,7 +14,6 @@
 // other end waits for them; input, as it is old with the next one; then fragments, the oldest first,
 // none past one that does not fit, as long as the share pays for them.
 
-#define US_PER_MS 1000
 // Acks alone are hardly worth a datagram.
 #define REST_WAITS 10
 
@@ -199,7 +198,7 @@ static void note_waiting(uint64_t* since_us, bool is_waiting, uint64_t now_us)
 static bool has_waited(uint64_t since_us, uint64_t now_us, int max_wait_ms)
 {
     return since_us != 0 && now_us >= since_us &&
-           now_us - since_us >= (uint64_t)max_wait_ms * US_PER_MS;
+           now_us - since_us >= (uint64_t)max_wait_ms * PH_MESSAGE_US_PER_MS;
 }
 
 static void note_composed(ph_messages* messages, uint64_t now_us, const composed_section* d)

@@ -126,6 +126,8 @@ int ph_message_outbox_take_ack(ph_message_outbox* outbox, uint64_t now_us, uint1
 // Answers are repeated, because their arrival is not acked.
 #define PH_MESSAGE_INPUT_ACK_REPEATS 2
 
+#define PH_MESSAGE_US_PER_MS 1000
+
 // What was promised when the caller asked how much room the next section will take.
 typedef struct ph_message_promise {
     size_t room;
