@@ -15,14 +15,18 @@ TARGETS ?=
 build_needs := build-essential cmake ninja-build zlib1g-dev libsodium-dev pkgconf python3
 clang_needs := $(build_needs) clang-14 lld-14 llvm-14 libclang-rt-14-dev
 check_needs := $(clang_needs) libcmocka-dev
+demo_needs := $(build_needs) clang-14 lld-14 llvm-14 wasi-libc libclang-rt-14-dev-wasm32 libwebsockets-dev
 test_needs := $(check_needs) iproute2 nftables doxygen \
-	gcc-mingw-w64-x86-64-win32 wasi-libc libclang-rt-14-dev-wasm32 $(if $(shell command -v node),,nodejs)
+	gcc-mingw-w64-x86-64-win32 wasi-libc libclang-rt-14-dev-wasm32 libwebsockets-dev $(if $(shell command -v node),,nodejs)
 
 release: ## (default) release build: libraries, examples, program at build/pinhole
 	@tools/need $(build_needs)
 	@tools/build release
 
-demo: release ## a town of 80 shown to 4 viewers at 13 kbit/s over a lossy network, a line per second
+demo: ## a town of 80 shown to 4 viewers at 13 kbit/s over a lossy network, a line per second
+	@tools/need $(demo_needs)
+	@test -e build/release/page/demo.wasm || rm -f build/release/.configured # what was installed now is looked for again
+	@tools/build release
 	@echo "A world through four pinholes: each viewer is sent at most 13 kbit/s, and what its client shows is measured against the truth."
 	@build/pinhole demo
 
