@@ -51,7 +51,7 @@ if(PINHOLE_TESTS)
     endif()
 
     if(NOT TARGET pinhole_soak)
-        list(FILTER test_sources EXCLUDE REGEX "/test_soak\\.c$")
+        list(FILTER test_sources EXCLUDE REGEX "/test_(soak|demo_[a-z_]+)\\.c$")
     endif()
 
     # Compiled once for all tests; an interface library stands in while there is nothing to compile.
@@ -75,6 +75,8 @@ if(PINHOLE_TESTS)
         target_link_libraries(${program} PRIVATE pinhole_test_support)
         if(program STREQUAL "test_soak")
             target_link_libraries(${program} PRIVATE pinhole_soak)
+        elseif(program MATCHES "^test_demo_")
+            target_link_libraries(${program} PRIVATE pinhole_app)
         endif()
         # Tests find golden files from the root of the tree.
         add_test(NAME ${program} COMMAND ${program} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})

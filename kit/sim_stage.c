@@ -92,6 +92,7 @@ ph_sim_stage* ph_sim_stage_create(const ph_sim_def* def, const ph_recording* rec
     stage->def = def;
     stage->recording = recording;
     stage->schema = schema;
+    stage->start_us = START_US;
     stage->tick_us = (uint32_t)(US_PER_SECOND / recording->rate_hz + 0.5);
     if (!fill(stage, fault)) {
         ph_sim_stage_destroy(stage);
@@ -117,7 +118,7 @@ void ph_sim_stage_destroy(ph_sim_stage* stage)
 
 uint64_t ph_sim_stage_now_us(const ph_sim_stage* stage)
 {
-    return START_US + (uint64_t)stage->tick * stage->tick_us;
+    return stage->start_us + (uint64_t)stage->tick * stage->tick_us;
 }
 
 uint64_t ph_sim_stage_next_us(const ph_sim_stage* stage)
@@ -191,7 +192,7 @@ void ph_sim_stage_tick(ph_sim_stage* stage)
 void ph_sim_stage_step(ph_sim_stage* stage)
 {
     ++stage->tick;
-    if (!stage->is_standing) {
-        ph_source_step(stage->source);
+    if (!stage->is_standing && !ph_source_step(stage->source) && stage->is_looping) {
+        ph_source_loop(stage->source);
     }
 }

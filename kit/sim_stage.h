@@ -36,8 +36,10 @@ typedef struct ph_sim_stage {
     uint64_t* has;     // by entity: bit t, it has a value of trait t now
     uint64_t* changed; // by entity: bit t, that value may have changed with this tick
     uint32_t tick_us;
+    uint64_t start_us; // virtual time of the first tick; may be set before that is put
     int tick;          // goes on while the world stands still
     bool is_standing;  // the truth does not go on
+    bool is_looping;   // after the last tick of the recording the first one comes again
     uint64_t world_ns; // CPU time of the world's ticks so far
 } ph_sim_stage;
 
@@ -54,8 +56,8 @@ bool ph_sim_stage_put(ph_sim_stage* stage, ph_fault* fault);
 // The world's tick.
 void ph_sim_stage_tick(ph_sim_stage* stage);
 
-// Goes on to the next tick; at the end of the recording, or when the truth stands, with the same
-// truth.
+// Goes on to the next tick; at the end of a recording that does not loop, or when the truth stands,
+// with the same truth. In a loop an entity that was elsewhere jumps.
 void ph_sim_stage_step(ph_sim_stage* stage);
 
 // Virtual time of this tick and of the next.
