@@ -11,7 +11,7 @@ file(GLOB fuzz_sources CONFIGURE_DEPENDS fuzz/fuzz_*.c)
 file(GLOB fuzz_support CONFIGURE_DEPENDS fuzz/support/*.c)
 
 if(NOT TARGET pinhole_soak)
-    list(FILTER fuzz_sources EXCLUDE REGEX "/fuzz_soak_[a-z_]+\\.c$")
+    list(FILTER fuzz_sources EXCLUDE REGEX "/fuzz_(soak|demo)_[a-z_]+\\.c$")
 endif()
 
 # Compiled once for all targets.
@@ -29,6 +29,8 @@ function(pinhole_fuzz_program program)
     target_link_libraries(${program} PRIVATE $<TARGET_NAME_IF_EXISTS:pinhole_fuzz_support> pinhole_inside)
     if(program MATCHES "_soak_")
         target_link_libraries(${program} PRIVATE pinhole_soak)
+    elseif(program MATCHES "_demo_")
+        target_link_libraries(${program} PRIVATE pinhole_app)
     endif()
     # libFuzzer's entry point has no header to be declared in.
     if(pinhole_has_gnu_flags)

@@ -100,7 +100,7 @@ OUTSIDE = {
     "test/consumer": ["public"],
     # app: the parts of the demo have tests of their own.
     "test": ["public", "net", "bus", "kit", "soak", "src/*", "app"],
-    "fuzz": ["public", "net", "bus", "kit", "soak", "src/*", "test"],
+    "fuzz": ["public", "net", "bus", "kit", "soak", "src/*", "test", "app"],
     "tools": [], # a clock for tools/chaos, which is loaded before the C library
     # bench links into the program, so it sees the program's table of commands.
     "bench": ["public", "net", "bus", "kit", "src/*", "app"],
