@@ -22,9 +22,6 @@ static const char DECLARATIONS[] = "class thing\n"
                                    "label: string 8\n"
                                    "speed: fixed -5..5 step 0.01\n";
 
-static const ph_snapshot_binding BINDINGS[PROPERTIES] = {
-    {1, PH_FIELD_F64}, {2, PH_FIELD_I64}, {3, PH_FIELD_TEXT}, {4, PH_FIELD_F64}};
-
 static uint64_t digest(const ph_snapshot_client* client, const ph_snapshot_layout* layout)
 {
     const ph_snapshot* newest = ph_snapshot_client_newest(client);
@@ -127,8 +124,9 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
     fuzz_demand(ph_schema_parse(DECLARATIONS, sizeof DECLARATIONS - 1, NULL, &schema, NULL) ==
                 PH_OK);
     const ph_ground none = {0};
-    ph_snapshot_layout layout = ph_snapshot_layout_make(schema, &none, BINDINGS, PROPERTIES, SLOTS);
-    layout.payload_max = PAYLOAD_MAX;
+    const ph_way_terms terms = {.slot_count = SLOTS, .payload_max = PAYLOAD_MAX};
+    ph_snapshot_layout layout;
+    fuzz_demand(ph_snapshot_layout_make(&layout, schema, &none, &terms));
     const ph_snapshot_client_def def = {.layout = &layout, .tick_us = TICK_US};
     ph_snapshot_client* client = ph_snapshot_client_create(&def);
     fuzz_demand(client != NULL);

@@ -31,10 +31,9 @@ static bool is_same(const ends* of, int property, ph_field field)
     value there;
     value here;
     const size_t size = ph_field_size(field, PH_TEXT_LENGTH_MAX);
-    const ph_sim_connection* connection = of->pair->connection;
     if (ph_world_get_property(of->pair->stage->world, of->real, property, field, &there, size) !=
             PH_OK ||
-        connection->way->get_property(connection->state, of->shown, property, field, &here, size) !=
+        ph_way_client_get_property(of->pair->client, of->shown, property, field, &here, size) !=
             PH_OK) {
         return false;
     }
@@ -92,8 +91,7 @@ static bool is_entity_alike(const ph_sim_pair* pair, ph_entity_id real)
     if (ph_world_identify(stage->world, real, &name, NULL) != PH_OK) {
         return false;
     }
-    const ph_sim_connection* connection = pair->connection;
-    const ph_entity_id shown = connection->way->find(connection->state, name);
+    const ph_entity_id shown = ph_way_client_find(pair->client, name);
     const ends of = {.pair = pair, .shown = shown, .real = real};
     const int entity = ph_recording_find(stage->recording, (uint32_t)name);
     return of.shown.index1 != 0 && entity >= 0 && is_same(&of, stage->position, PH_FIELD_I32X3) &&
@@ -117,5 +115,5 @@ bool ph_sim_is_equal(const ph_sim_pair* pair)
             return false;
         }
     }
-    return count == pair->connection->way->entity_count(pair->connection->state);
+    return count == ph_way_client_entity_count(pair->client);
 }

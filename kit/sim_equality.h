@@ -6,12 +6,13 @@
 #ifndef PINHOLE_KIT_SIM_EQUALITY_H
 #define PINHOLE_KIT_SIM_EQUALITY_H
 
-#include "kit/sim_way.h"
+#include "kit/sim_stage.h"
+#include "kit/way_client.h"
 
 // A viewer's client and what it looks at.
 typedef struct ph_sim_pair {
     const ph_sim_stage* stage;
-    const ph_sim_connection* connection;
+    const ph_way_client* client;
     ph_viewer_id viewer;
     int entity; // the viewer's own
 } ph_sim_pair;

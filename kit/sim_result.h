@@ -13,6 +13,19 @@
 #include <pinhole/schema.h>
 #include <pinhole/stats.h>
 
+// What one viewer was sent since it was added; the same as in ph_sim_traffic.
+typedef struct ph_sim_counts {
+    ph_ledger ledger;
+    uint64_t property_bits256[PH_PROPERTIES_MAX];
+    uint64_t enters;
+    uint64_t leaves;
+    uint64_t updates;
+    uint64_t significant_updates;
+    uint64_t resolved;
+    uint64_t lost;
+    uint64_t withheld; // datagrams that would have been over the budget
+} ph_sim_counts;
+
 // Datagrams at a client.
 typedef struct ph_sim_arrivals {
     uint64_t received; // all

@@ -40,10 +40,10 @@ void ph_sim_screen_destroy(ph_sim_screen* screen)
 }
 
 // All that left is told before all that came.
-static void hear_events(ph_sim_screen* screen, const ph_sim_connection* connection)
+static void hear_events(ph_sim_screen* screen, ph_way_client* client)
 {
     ph_event event;
-    while (connection->way->poll(connection->state, &event)) {
+    while (ph_way_client_poll(client, &event)) {
         ph_sim_card* card = &screen->cards[event.entity.index1 - 1];
         if (event.kind == PH_EVENT_LEAVE) {
             *card = (ph_sim_card){.entity = -1};
@@ -58,7 +58,7 @@ static void hear_events(ph_sim_screen* screen, const ph_sim_connection* connecti
     }
 }
 
-static void compare_values(const ph_sim_screen* screen, const ph_sim_connection* connection,
+static void compare_values(const ph_sim_screen* screen, const ph_way_client* client,
                            ph_sim_card* card)
 {
     const ph_sim_stage* stage = screen->stage;
@@ -67,17 +67,17 @@ static void compare_values(const ph_sim_screen* screen, const ph_sim_connection*
     if (asked == 0) {
         return;
     }
-    const ph_sim_pair pair = {.stage = stage, .connection = connection};
+    const ph_sim_pair pair = {.stage = stage, .client = client};
     card->differing =
         (card->differing & ~asked) | ph_sim_differing(&pair, card->shown, card->entity, asked);
 }
 
 // By the client's own means, at its own time.
-static bool try_show(const ph_sim_screen* screen, const ph_sim_connection* connection,
+static bool try_show(const ph_sim_screen* screen, const ph_way_client* client,
                      const ph_sim_card* card, ph_shown* shown)
 {
     ph_pose pose;
-    if (connection->way->get_pose(connection->state, card->shown, &pose) != PH_OK) {
+    if (ph_way_client_get_pose(client, card->shown, &pose) != PH_OK) {
         return false;
     }
     *shown = (ph_shown){
@@ -91,17 +91,17 @@ static bool try_show(const ph_sim_screen* screen, const ph_sim_connection* conne
     return true;
 }
 
-void ph_sim_screen_look(ph_sim_screen* screen, const ph_sim_connection* connection)
+void ph_sim_screen_look(ph_sim_screen* screen, ph_way_client* client)
 {
-    hear_events(screen, connection);
+    hear_events(screen, client);
     screen->shown_count = 0;
     for (int slot = 0; slot < screen->card_count; ++slot) {
         ph_sim_card* card = &screen->cards[slot];
         if (card->entity < 0 || card->entity == screen->entity) {
             continue;
         }
-        compare_values(screen, connection, card);
+        compare_values(screen, client, card);
         screen->shown_count +=
-            try_show(screen, connection, card, &screen->shown[screen->shown_count]) ? 1 : 0;
+            try_show(screen, client, card, &screen->shown[screen->shown_count]) ? 1 : 0;
     }
 }

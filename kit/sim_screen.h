@@ -9,7 +9,8 @@
 #define PINHOLE_KIT_SIM_SCREEN_H
 
 #include "kit/meter.h"
-#include "kit/sim_way.h"
+#include "kit/sim_stage.h"
+#include "kit/way_client.h"
 
 // {0} may be destroyed. Read-only outside.
 typedef struct ph_sim_screen {
@@ -27,6 +28,6 @@ bool ph_sim_screen_create(ph_sim_screen* screen, const ph_sim_stage* stage, int 
 void ph_sim_screen_destroy(ph_sim_screen* screen);
 
 // In every frame, after the client has advanced to it: fills shown.
-void ph_sim_screen_look(ph_sim_screen* screen, const ph_sim_connection* connection);
+void ph_sim_screen_look(ph_sim_screen* screen, ph_way_client* client);
 
 #endif

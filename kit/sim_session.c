@@ -13,8 +13,9 @@
 #include "kit/sim_equality.h"
 #include "kit/sim_screen.h"
 #include "kit/sim_stay.h"
-#include "kit/sim_way.h"
 #include "kit/sim_wire.h"
+#include "kit/way_client.h"
+#include "kit/way_sender.h"
 
 #include "base/rng.h"
 #include "tools/tools.h"
@@ -49,8 +50,9 @@ struct ph_sim_session {
     int64_t send_count;
     ph_link* down;
     ph_link* up;
-    ph_sim_line line; // which the link down leads through
-    ph_sim_connection connection;
+    ph_sim_line line;      // which the link down leads through
+    ph_way_sender* sender; // NULL before the viewer is connected
+    ph_way_client* client;
     ph_meter* meter;
     ph_meter* second_meter; // of the present second, when the def asks for seconds
     ph_sim_wire wire;
@@ -90,19 +92,6 @@ static bool create_link(ph_sim_session* session, unsigned direction, ph_link** c
     return ph_link_create(&link, created) == PH_OK;
 }
 
-static bool create_connection(ph_sim_session* session)
-{
-    const ph_sim_stage* stage = session->stage;
-    const ph_sim_way_def def = {
-        .stage = stage,
-        .slot_capacity = slot_capacity(stage->def),
-        .show_delay_ms = stage->def->is_delayed ? SHOW_DELAY_MS : 0,
-    };
-    session->connection.way = stage->def->is_snapshot ? &ph_sim_way_snapshot : &ph_sim_way_profile;
-    session->connection.state = session->connection.way->create(&def);
-    return session->connection.state != NULL;
-}
-
 static bool create_meter(const ph_sim_session* session, ph_meter** meter)
 {
     const ph_sim_stage* stage = session->stage;
@@ -125,7 +114,7 @@ static bool create_parts(ph_sim_session* session)
 {
     session->line = ph_sim_line_make(session->stage->def);
     if (!create_link(session, DIRECTION_DOWN, &session->down) ||
-        !create_link(session, DIRECTION_UP, &session->up) || !create_connection(session)) {
+        !create_link(session, DIRECTION_UP, &session->up)) {
         return false;
     }
     return !session->is_measured ||
@@ -163,9 +152,8 @@ void ph_sim_session_destroy(ph_sim_session* session)
     ph_sim_wire_destroy(&session->wire);
     ph_meter_destroy(session->second_meter);
     ph_meter_destroy(session->meter);
-    if (session->connection.way != NULL) {
-        session->connection.way->destroy(session->connection.state);
-    }
+    ph_way_client_destroy(session->client);
+    ph_way_sender_destroy(session->sender);
     ph_link_destroy(session->up);
     ph_link_destroy(session->down);
     ph_sim_screen_destroy(&session->screen);
@@ -215,6 +203,45 @@ static ph_result add_viewer(ph_sim_session* session)
     return result;
 }
 
+static ph_way way_of(const ph_sim_def* def)
+{
+    if (def->is_snapshot) {
+        return PH_WAY_SNAPSHOT;
+    }
+    return def->profile == PH_PROFILE_CLASSIC ? PH_WAY_CLASSIC : PH_WAY_PINHOLE;
+}
+
+// The world has the viewer.
+static bool create_ends(ph_sim_session* session)
+{
+    const ph_sim_stage* stage = session->stage;
+    const ph_way_sender_def sender = {
+        .way = way_of(stage->def),
+        .world = stage->world,
+        .schema = stage->schema,
+        .ground = stage->recording->ground,
+        .viewer = session->viewer,
+        .bits_per_second = bits_per_second(stage->def),
+        .overhead_bytes = stage->def->overhead_bytes,
+        .tick_us = stage->tick_us,
+        .now_us = ph_sim_stage_now_us(stage),
+    };
+    session->sender = ph_way_sender_create(&sender);
+    if (session->sender == NULL) {
+        return false;
+    }
+    const ph_way_client_def client = {
+        .way = sender.way,
+        .schema = stage->schema,
+        .ground = stage->recording->ground,
+        .terms = ph_way_sender_terms(session->sender),
+        .tick_us = stage->tick_us,
+        .show_delay_ms = stage->def->is_delayed ? SHOW_DELAY_MS : 0,
+    };
+    session->client = ph_way_client_create(&client);
+    return session->client != NULL;
+}
+
 static bool connect_viewer(ph_sim_session* session, ph_fault* fault)
 {
     const ph_sim_stage* stage = session->stage;
@@ -228,8 +255,7 @@ static bool connect_viewer(ph_sim_session* session, ph_fault* fault)
     ph_viewer_stats stats;
     ph_viewer_get_stats(stage->world, session->viewer, &stats);
     session->burst_bits = stats.token_bits;
-    if (!session->connection.way->connect(session->connection.state, session->viewer,
-                                          ph_sim_stage_now_us(stage))) {
+    if (!create_ends(session)) {
         return ph_fault_set_memory(fault);
     }
     const ph_budget_def budget = budget_of(stage->def);
@@ -246,12 +272,12 @@ static bool connect_viewer(ph_sim_session* session, ph_fault* fault)
 
 static void begin_stay(ph_sim_session* session)
 {
-    ph_sim_stay_begin(&session->stay, &session->connection);
+    ph_sim_stay_begin(&session->stay, session->sender);
 }
 
 static void end_stay(ph_sim_session* session)
 {
-    ph_sim_stay_end(&session->stay, &session->connection, &session->traffic);
+    ph_sim_stay_end(&session->stay, session->sender, &session->traffic);
 }
 
 bool ph_sim_session_attend(ph_sim_session* session, ph_fault* fault)
@@ -261,7 +287,7 @@ bool ph_sim_session_attend(ph_sim_session* session, ph_fault* fault)
     if (session->is_connected) {
         ph_sim_line_control(&session->line, stage->world, session->viewer,
                             ph_sim_stage_now_us(stage));
-        session->connection.way->attend(session->connection.state);
+        ph_way_sender_attend(session->sender);
     }
     if (session->is_over && session->is_connected) {
         ph_world_remove_viewer(stage->world, session->viewer);
@@ -315,7 +341,7 @@ static bool is_time_to_send(const ph_sim_session* session, uint64_t now_us)
     const double ticks = (double)(stage->tick - session->first_tick);
     const double hz = stage->def->hz;
     if (hz == 0.0) {
-        return session->connection.way->is_send_due(session->connection.state, now_us);
+        return ph_way_sender_is_send_due(session->sender, now_us);
     }
     return ticks * hz >= (double)session->send_count * stage->recording->rate_hz;
 }
@@ -323,7 +349,6 @@ static bool is_time_to_send(const ph_sim_session* session, uint64_t now_us)
 static void send_now(ph_sim_session* session, uint64_t now_us)
 {
     const ph_sim_stage* stage = session->stage;
-    const ph_sim_connection* connection = &session->connection;
     ph_sim_wire_tick(&session->wire, now_us, session->is_there && session->is_measured);
     if (!is_time_to_send(session, now_us)) {
         return;
@@ -333,17 +358,17 @@ static void send_now(ph_sim_session* session, uint64_t now_us)
     session->send_count = (int64_t)(ticks * stage->def->hz / stage->recording->rate_hz) + 1;
     departure at = {.session = session, .now_us = now_us};
     const uint64_t start_ns = ph_sim_clock_ns();
-    connection->way->send(connection->state, now_us, depart, &at);
+    ph_way_sender_send(session->sender, now_us, depart, &at);
     const uint64_t spent_ns = ph_sim_clock_ns() - start_ns;
     session->traffic.cpu_ns += session->is_there ? spent_ns : 0;
-    ph_sim_wire_end_send(&session->wire, connection->way->has_diff(connection->state));
+    ph_sim_wire_end_send(&session->wire, ph_way_sender_has_diff(session->sender));
 }
 
 static void answer(ph_sim_session* session, uint64_t now_us)
 {
     uint8_t ack[PH_ACK_SIZE];
-    const size_t size = session->connection.way->write_ack(session->connection.state,
-                                                           client_time_us(session, now_us), ack);
+    const size_t size =
+        ph_way_client_write_ack(session->client, client_time_us(session, now_us), ack);
     if (size > 0) {
         ph_link_send(session->up, now_us, ack, size);
     }
@@ -352,7 +377,7 @@ static void answer(ph_sim_session* session, uint64_t now_us)
 // When the client wants to answer without having heard anything new, by the simulator's clock.
 static uint64_t answer_due_us(const ph_sim_session* session)
 {
-    const uint64_t due_us = session->connection.way->ack_due_us(session->connection.state);
+    const uint64_t due_us = ph_way_client_ack_due_us(session->client);
     if (due_us == UINT64_MAX) {
         return UINT64_MAX;
     }
@@ -373,8 +398,7 @@ static void receive_until(ph_sim_session* session, uint64_t end_us)
         }
         if (arrival_us <= due_us) {
             const size_t size = ph_link_receive(session->down, at_us, bytes, sizeof bytes);
-            session->connection.way->receive(session->connection.state,
-                                             client_time_us(session, at_us), bytes, size);
+            ph_way_client_receive(session->client, client_time_us(session, at_us), bytes, size);
         }
         answer(session, at_us);
     }
@@ -387,7 +411,7 @@ static void acknowledge_until(ph_sim_session* session, uint64_t end_us)
     for (uint64_t at_us = ph_link_next_us(session->up); at_us <= end_us;
          at_us = ph_link_next_us(session->up)) {
         const size_t size = ph_link_receive(session->up, at_us, ack, sizeof ack);
-        session->connection.way->take_ack(session->connection.state, at_us, ack, size);
+        ph_way_sender_take_ack(session->sender, at_us, ack, size);
     }
     const uint64_t spent_ns = ph_sim_clock_ns() - start_ns;
     session->traffic.cpu_ns += session->is_there ? spent_ns : 0;
@@ -412,8 +436,8 @@ static void write_rows(ph_sim_session* session)
 
 static void measure(ph_sim_session* session, uint64_t now_us)
 {
-    session->connection.way->advance(session->connection.state, client_time_us(session, now_us));
-    ph_sim_screen_look(&session->screen, &session->connection);
+    ph_way_client_advance(session->client, client_time_us(session, now_us));
+    ph_sim_screen_look(&session->screen, session->client);
     if (!session->is_there) {
         return;
     }
@@ -471,7 +495,7 @@ void ph_sim_session_finish(ph_sim_session* session)
         return;
     }
     session->is_over = true;
-    const ph_sim_arrivals arrivals = session->connection.way->arrivals(session->connection.state);
+    const ph_sim_arrivals arrivals = ph_way_client_arrivals(session->client);
     session->traffic.received += arrivals.received;
     session->traffic.late += arrivals.late;
     session->traffic.refused += arrivals.refused;
@@ -487,7 +511,7 @@ bool ph_sim_session_is_equal(const ph_sim_session* session)
 {
     const ph_sim_pair pair = {
         .stage = session->stage,
-        .connection = &session->connection,
+        .client = session->client,
         .viewer = session->viewer,
         .entity = session->entity,
     };

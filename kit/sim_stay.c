@@ -5,17 +5,15 @@
 
 #include "kit/sim_stay.h"
 
-void ph_sim_stay_begin(ph_sim_stay* stay, const ph_sim_connection* connection)
+void ph_sim_stay_begin(ph_sim_stay* stay, const ph_way_sender* sender)
 {
-    connection->way->count(connection->state, &stay->before);
+    stay->before = ph_way_sender_counts(sender);
 }
 
-void ph_sim_stay_end(const ph_sim_stay* stay, const ph_sim_connection* connection,
-                     ph_sim_traffic* traffic)
+void ph_sim_stay_end(const ph_sim_stay* stay, const ph_way_sender* sender, ph_sim_traffic* traffic)
 {
     const ph_sim_counts* before = &stay->before;
-    ph_sim_counts now;
-    connection->way->count(connection->state, &now);
+    const ph_sim_counts now = ph_way_sender_counts(sender);
     for (int i = 0; i < PH_REASON_COUNT; ++i) {
         traffic->ledger.bits256[i] += now.ledger.bits256[i] - before->ledger.bits256[i];
     }

@@ -7,16 +7,15 @@
 #ifndef PINHOLE_KIT_SIM_STAY_H
 #define PINHOLE_KIT_SIM_STAY_H
 
-#include "kit/sim_way.h"
+#include "kit/way_sender.h"
 
 typedef struct ph_sim_stay {
     ph_sim_counts before; // when it began
 } ph_sim_stay;
 
-void ph_sim_stay_begin(ph_sim_stay* stay, const ph_sim_connection* connection);
+void ph_sim_stay_begin(ph_sim_stay* stay, const ph_way_sender* sender);
 
 // Adds what was sent since then.
-void ph_sim_stay_end(const ph_sim_stay* stay, const ph_sim_connection* connection,
-                     ph_sim_traffic* traffic);
+void ph_sim_stay_end(const ph_sim_stay* stay, const ph_way_sender* sender, ph_sim_traffic* traffic);
 
 #endif

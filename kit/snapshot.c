@@ -15,8 +15,9 @@
 
 static bool is_sent(const ph_property_def* def)
 {
-    return def->audience == PH_AUDIENCE_ALL && def->coding != PH_CODING_POSITION &&
-           def->coding != PH_CODING_ENTITY;
+    const ph_field field = ph_coding_field(def->coding);
+    return def->audience == PH_AUDIENCE_ALL &&
+           (field == PH_FIELD_I64 || field == PH_FIELD_F64 || field == PH_FIELD_TEXT);
 }
 
 static uint16_t value_size(const ph_property* described)
@@ -25,8 +26,7 @@ static uint16_t value_size(const ph_property* described)
                                          : (size_t)described->words * sizeof(uint32_t));
 }
 
-static void add_property(ph_snapshot_layout* layout, const ph_property* described,
-                         const ph_snapshot_binding* binding)
+static void add_property(ph_snapshot_layout* layout, const ph_property* described, int index)
 {
     // Of rounded positions: none that is within the distance is left out.
     const double slack_mm = 2.0 * (double)(UINT32_C(1) << layout->position->coordinate.shift);
@@ -34,9 +34,9 @@ static void add_property(ph_snapshot_layout* layout, const ph_property* describe
     const double distance_mm = distance_m > 0.0 ? distance_m * 1000.0 + slack_mm : 0.0;
     ph_snapshot_property* property = &layout->properties[layout->count];
     *property = (ph_snapshot_property){
-        .property = binding->property,
+        .property = index,
         .described = described,
-        .field = binding->field,
+        .field = ph_coding_field(described->def.coding),
         .offset = (uint16_t)layout->stride,
         .size = value_size(described),
         .is_once = described->def.when == PH_SEND_ONCE,
@@ -60,30 +60,33 @@ static int bits_for(int count)
     return bits;
 }
 
-ph_snapshot_layout ph_snapshot_layout_make(const ph_schema* schema, const ph_ground* ground,
-                                           const ph_snapshot_binding* bindings, int binding_count,
-                                           int slot_count)
+bool ph_snapshot_layout_make(ph_snapshot_layout* layout, const ph_schema* schema,
+                             const ph_ground* ground, const ph_way_terms* terms)
 {
     const ph_class* type = ph_schema_class_at(schema, 0);
-    ph_snapshot_layout layout = {
+    if (terms->slot_count < 1 || terms->slot_count > UINT16_MAX ||
+        terms->payload_max < PH_SNAPSHOT_PAYLOAD_MIN || terms->payload_max > PH_PAYLOAD_MAX) {
+        return false;
+    }
+    *layout = (ph_snapshot_layout){
         .position = &type->properties[type->position],
         .position_property = type->position,
         .heading = -1,
         .stride = POSITION_BYTES,
-        .slot_count = slot_count,
-        .slot_bits = bits_for(slot_count),
-        .payload_max = PH_PAYLOAD_MAX,
+        .slot_count = terms->slot_count,
+        .slot_bits = bits_for(terms->slot_count),
+        .payload_max = terms->payload_max,
     };
-    if (layout.position->def.ground_tolerance_mm > 0) {
-        layout.ground = *ground;
+    if (layout->position->def.ground_tolerance_mm > 0) {
+        layout->ground = *ground;
     }
-    for (int i = 0; i < binding_count; ++i) {
-        const ph_property* described = &type->properties[bindings[i].property];
-        if (is_sent(&described->def) && layout.count < PH_SNAPSHOT_PROPERTIES_MAX) {
-            add_property(&layout, described, &bindings[i]);
+    for (int i = 0; i < type->def.property_count; ++i) {
+        const ph_property* described = &type->properties[i];
+        if (is_sent(&described->def) && layout->count < PH_SNAPSHOT_PROPERTIES_MAX) {
+            add_property(layout, described, i);
         }
     }
-    return layout;
+    return true;
 }
 
 int ph_snapshot_entity_bits_max(const ph_snapshot_layout* layout)

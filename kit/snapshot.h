@@ -35,6 +35,8 @@
 #ifndef PINHOLE_KIT_SNAPSHOT_H
 #define PINHOLE_KIT_SNAPSHOT_H
 
+#include "kit/way.h"
+
 #include "schema/property.h"
 
 #include <pinhole/ground.h>
@@ -47,7 +49,7 @@
 // Beside the position; a mask of all fits 64 bits. What a schema has beyond is not sent.
 #define PH_SNAPSHOT_PROPERTIES_MAX 62
 
-// A property that snapshots carry: bound to a column of the recording and meant for all viewers.
+// A property that snapshots carry: a number or a text, meant for all viewers.
 typedef struct ph_snapshot_property {
     int property; // of the schema's only class
     const ph_property* described;
@@ -70,20 +72,18 @@ typedef struct ph_snapshot_layout {
     int stride;  // bytes of a block
     int slot_count;
     int slot_bits;
-    // Bytes of a datagram at most, 64..PH_PAYLOAD_MAX: all but the last fragment of a snapshot are so
-    // large. Less than PH_PAYLOAD_MAX where the bucket cannot pay for that.
+    // Bytes of a datagram at most: all but the last fragment of a snapshot are so large. Less than
+    // PH_PAYLOAD_MAX where the bucket cannot pay for that.
     int payload_max;
 } ph_snapshot_layout;
 
-// Which column sets a property; from the bindings of a recording.
-typedef struct ph_snapshot_binding {
-    int property;
-    ph_field field;
-} ph_snapshot_binding;
+#define PH_SNAPSHOT_PAYLOAD_MIN 16
 
-ph_snapshot_layout ph_snapshot_layout_make(const ph_schema* schema, const ph_ground* ground,
-                                           const ph_snapshot_binding* bindings, int binding_count,
-                                           int slot_count);
+// Of the schema's first class, which is the only one, and of what both ends agreed upon: so both get the
+// same. The schema outlives it.
+// @return False when the terms are none (slots 1..65,535, payload PH_SNAPSHOT_PAYLOAD_MIN..PH_PAYLOAD_MAX).
+bool ph_snapshot_layout_make(ph_snapshot_layout* layout, const ph_schema* schema,
+                             const ph_ground* ground, const ph_way_terms* terms);
 
 // The most bits that an enter or an update of one entity can take.
 int ph_snapshot_entity_bits_max(const ph_snapshot_layout* layout);

@@ -587,6 +587,24 @@ ph_entity_id ph_snapshot_client_find(const ph_snapshot_client* client, uint64_t 
     return (ph_entity_id){0};
 }
 
+ph_entity_id ph_snapshot_client_entity_at(const ph_snapshot_client* client, int slot)
+{
+    const bool is_there = client->has_newest && slot >= 0 && slot < layout_of(client)->slot_count &&
+                          client->newest.is_there[slot];
+    return is_there ? id_at(client, slot) : (ph_entity_id){0};
+}
+
+ph_result ph_snapshot_client_identify(const ph_snapshot_client* client, ph_entity_id entity,
+                                      uint64_t* key)
+{
+    const int slot = slot_of(client, entity);
+    if (slot < 0) {
+        return PH_ERROR_STALE;
+    }
+    *key = client->newest.keys[slot];
+    return PH_OK;
+}
+
 const ph_snapshot* ph_snapshot_client_newest(const ph_snapshot_client* client)
 {
     return client->has_newest ? &client->newest : NULL;

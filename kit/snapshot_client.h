@@ -8,8 +8,9 @@
 #ifndef PINHOLE_KIT_SNAPSHOT_CLIENT_H
 #define PINHOLE_KIT_SNAPSHOT_CLIENT_H
 
-#include "kit/sim_result.h"
-#include "kit/snapshot_sender.h"
+#include "kit/snapshot_code.h"
+
+#include <pinhole/client.h>
 
 typedef struct ph_snapshot_client ph_snapshot_client;
 
@@ -41,6 +42,9 @@ ph_result ph_snapshot_client_get_pose(const ph_snapshot_client* client, ph_entit
 ph_result ph_snapshot_client_get_property(const ph_snapshot_client* client, ph_entity_id entity,
                                           int property, ph_field field, void* value, size_t size);
 ph_entity_id ph_snapshot_client_find(const ph_snapshot_client* client, uint64_t key);
+ph_entity_id ph_snapshot_client_entity_at(const ph_snapshot_client* client, int slot);
+ph_result ph_snapshot_client_identify(const ph_snapshot_client* client, ph_entity_id entity,
+                                      uint64_t* key);
 
 // Datagrams so far; late are those that answered PH_ERROR_STALE, refused those that answered PH_ERROR_VALUE.
 ph_sim_arrivals ph_snapshot_client_arrivals(const ph_snapshot_client* client);

@@ -23,7 +23,7 @@
 #ifndef PINHOLE_KIT_SNAPSHOT_CODE_H
 #define PINHOLE_KIT_SNAPSHOT_CODE_H
 
-#include "kit/sim_way.h"
+#include "kit/sim_result.h"
 #include "kit/snapshot.h"
 
 #include <pinhole/bits.h>
@@ -31,6 +31,11 @@
 // How long the newest ack had waited at the sender when the snapshot left, in these units.
 #define PH_SNAPSHOT_WAIT_US 8000
 #define PH_SNAPSHOT_WAIT_UNKNOWN 31
+
+// An ack: the sequence of the newest snapshot that the client has, and how many milliseconds after the
+// first ack of it this one leaves; 255: unknown.
+#define PH_SNAPSHOT_ACK_SIZE 3
+#define PH_SNAPSHOT_LAG_UNKNOWN 255
 
 #define PH_SNAPSHOT_DATAGRAM_HEAD 2
 #define PH_SNAPSHOT_FRAGMENT_HEAD 4

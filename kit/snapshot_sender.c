@@ -115,6 +115,22 @@ void ph_snapshot_sender_destroy(ph_snapshot_sender* sender)
     free(sender);
 }
 
+// ---- the budget
+
+void ph_snapshot_sender_set_budget(ph_snapshot_sender* sender, uint64_t now_us,
+                                   int64_t bits_per_second, int64_t depth_bits)
+{
+    ph_token_bucket_fill(&sender->bucket, now_us);
+    ph_token_bucket_change(&sender->bucket, bits_per_second, depth_bits);
+    sender->def.bits_per_second = bits_per_second;
+    sender->def.depth_bits = depth_bits;
+}
+
+int64_t ph_snapshot_sender_token_bits(const ph_snapshot_sender* sender)
+{
+    return ph_token_bucket_bits(&sender->bucket);
+}
+
 // ---- what the world shows
 
 typedef union value {

@@ -15,10 +15,7 @@
 
 #include "kit/snapshot_code.h"
 
-// An ack: the sequence of the newest snapshot that the client has, and how many milliseconds after the
-// first ack of it this one leaves; 255: unknown.
-#define PH_SNAPSHOT_ACK_SIZE 3
-#define PH_SNAPSHOT_LAG_UNKNOWN 255
+#include <pinhole/viewer.h>
 
 typedef struct ph_snapshot_sender_def {
     ph_world* world;                  // outlives the sender, as does the layout
@@ -36,6 +33,12 @@ typedef struct ph_snapshot_sender ph_snapshot_sender;
 // @return NULL when there is no memory.
 ph_snapshot_sender* ph_snapshot_sender_create(const ph_snapshot_sender_def* def);
 void ph_snapshot_sender_destroy(ph_snapshot_sender* sender); // NULL is allowed
+
+// Another budget from now on; what was saved up stays, up to the new depth.
+void ph_snapshot_sender_set_budget(ph_snapshot_sender* sender, uint64_t now_us,
+                                   int64_t bits_per_second, int64_t depth_bits);
+// Whole bits that may be spent at the last send; INT64_MAX without a limit.
+int64_t ph_snapshot_sender_token_bits(const ph_snapshot_sender* sender);
 
 // Before each tick of the world, with which it may not run at once: slots that the world has vacated
 // may be used again. A snapshot is applied whole, so they need not rest.

@@ -9,6 +9,7 @@
 #include "kit/scene_recording.h"
 #include "kit/recording_csv.h"
 #include "kit/sim_equality.h"
+#include "kit/way_sender.h"
 
 #include <pinhole/viewer.h>
 
@@ -21,7 +22,8 @@ typedef struct fixture {
     ph_schema* schema;
     ph_sim_def def;
     ph_sim_stage* stage;
-    ph_sim_connection connection;
+    ph_way_sender* sender;
+    ph_way_client* client;
     ph_sim_pair pair;
     uint64_t now_us;
 } fixture;
@@ -30,33 +32,31 @@ static void deliver(void* context, ph_viewer_id viewer, const void* bytes, size_
 {
     (void)viewer;
     fixture* f = context;
-    f->connection.way->receive(f->connection.state, f->now_us, bytes, size);
+    ph_way_client_receive(f->client, f->now_us, bytes, size);
 }
 
 // Sends all that is due, over a perfect link.
 static void exchange(fixture* f)
 {
-    const ph_sim_way* way = f->connection.way;
-    void* ends = f->connection.state;
     for (int i = 0; i < 5; ++i) {
         f->now_us += TICK_US;
-        way->send(ends, f->now_us, deliver, f);
+        ph_way_sender_send(f->sender, f->now_us, deliver, f);
         uint8_t ack[PH_ACK_SIZE];
-        const size_t size = way->write_ack(ends, f->now_us, ack);
-        way->take_ack(ends, f->now_us, ack, size);
-        way->attend(ends);
+        const size_t size = ph_way_client_write_ack(f->client, f->now_us, ack);
+        ph_way_sender_take_ack(f->sender, f->now_us, ack, size);
+        ph_way_sender_attend(f->sender);
         ph_sim_stage_tick(f->stage);
     }
-    assert_int_equal(way->arrivals(ends).refused, 0);
+    assert_int_equal(ph_way_client_arrivals(f->client).refused, 0);
 }
 
-// Each test is run with both ways.
-static const ph_sim_way* way_of(void** state)
+// Each test is run with a profile and with snapshots.
+static ph_way way_of(void** state)
 {
-    return *state;
+    return *(const ph_way*)*state;
 }
 
-static void set_up_on(fixture* f, const ph_sim_way* way, ph_recording* recording)
+static void set_up_on(fixture* f, ph_way way, ph_recording* recording)
 {
     ph_fault fault = {0};
     assert_non_null(recording);
@@ -73,17 +73,34 @@ static void set_up_on(fixture* f, const ph_sim_way* way, ph_recording* recording
     ph_viewer_def viewer = ph_viewer_def_default();
     viewer.entity = f->stage->source->entity_id[own];
     viewer.bits_per_second = 0;
-    const ph_sim_way_def def = {.stage = f->stage, .slot_capacity = 2 * viewer.visible_max};
-    f->connection.way = way;
-    f->connection.state = way->create(&def);
-    assert_non_null(f->connection.state);
-    f->pair = (ph_sim_pair){.stage = f->stage, .connection = &f->connection, .entity = own};
+    f->pair = (ph_sim_pair){.stage = f->stage, .entity = own};
     assert_int_equal(ph_world_add_viewer(f->stage->world, &viewer, &f->pair.viewer), PH_OK);
-    assert_true(way->connect(f->connection.state, f->pair.viewer, f->now_us));
+    const ph_way_sender_def sender = {
+        .way = way,
+        .world = f->stage->world,
+        .schema = f->schema,
+        .ground = f->recording->ground,
+        .viewer = f->pair.viewer,
+        .overhead_bytes = f->def.overhead_bytes,
+        .tick_us = TICK_US,
+        .now_us = f->now_us,
+    };
+    f->sender = ph_way_sender_create(&sender);
+    assert_non_null(f->sender);
+    const ph_way_client_def client = {
+        .way = way,
+        .schema = f->schema,
+        .ground = f->recording->ground,
+        .terms = ph_way_sender_terms(f->sender),
+        .tick_us = TICK_US,
+    };
+    f->client = ph_way_client_create(&client);
+    assert_non_null(f->client);
+    f->pair.client = f->client;
     ph_sim_stage_tick(f->stage);
 }
 
-static void set_up(fixture* f, const ph_sim_way* way)
+static void set_up(fixture* f, ph_way way)
 {
     ph_fault fault = {0};
     const ph_scene_recording_def recording = {
@@ -93,7 +110,8 @@ static void set_up(fixture* f, const ph_sim_way* way)
 
 static void tear_down(fixture* f)
 {
-    f->connection.way->destroy(f->connection.state);
+    ph_way_client_destroy(f->client);
+    ph_way_sender_destroy(f->sender);
     ph_sim_stage_destroy(f->stage);
     ph_schema_destroy(f->schema);
     ph_recording_destroy(f->recording);
@@ -102,7 +120,7 @@ static void tear_down(fixture* f)
 // The entity as the client has it; {0}: not at all.
 static ph_entity_id find(const fixture* f, int entity)
 {
-    return f->connection.way->find(f->connection.state, f->recording->id[entity]);
+    return ph_way_client_find(f->client, f->recording->id[entity]);
 }
 
 static void a_client_is_alike_once_it_was_told_everything(void** state)
@@ -111,7 +129,7 @@ static void a_client_is_alike_once_it_was_told_everything(void** state)
     set_up(&f, way_of(state));
     assert_false(ph_sim_is_equal(&f.pair));
     exchange(&f);
-    assert_true(f.connection.way->entity_count(f.connection.state) > 1);
+    assert_true(ph_way_client_entity_count(f.client) > 1);
     assert_true(ph_sim_is_equal(&f.pair));
     tear_down(&f);
 }
@@ -192,19 +210,19 @@ static void an_entity_that_left_and_is_still_shown_is_found(void** state)
 
 int main(void)
 {
-    void* profile = (void*)(uintptr_t)&ph_sim_way_profile;
-    void* snapshot = (void*)(uintptr_t)&ph_sim_way_snapshot;
+    static ph_way profile = PH_WAY_PINHOLE;
+    static ph_way snapshot = PH_WAY_SNAPSHOT;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_prestate(a_client_is_alike_once_it_was_told_everything, profile),
-        cmocka_unit_test_prestate(a_client_is_alike_once_it_was_told_everything, snapshot),
-        cmocka_unit_test_prestate(a_value_that_was_not_told_is_found, profile),
-        cmocka_unit_test_prestate(a_value_that_was_not_told_is_found, snapshot),
-        cmocka_unit_test_prestate(a_value_beyond_the_edge_of_the_world_is_found, profile),
-        cmocka_unit_test_prestate(a_value_beyond_the_edge_of_the_world_is_found, snapshot),
-        cmocka_unit_test_prestate(a_step_that_was_not_told_is_found, profile),
-        cmocka_unit_test_prestate(a_step_that_was_not_told_is_found, snapshot),
-        cmocka_unit_test_prestate(an_entity_that_left_and_is_still_shown_is_found, profile),
-        cmocka_unit_test_prestate(an_entity_that_left_and_is_still_shown_is_found, snapshot),
+        cmocka_unit_test_prestate(a_client_is_alike_once_it_was_told_everything, &profile),
+        cmocka_unit_test_prestate(a_client_is_alike_once_it_was_told_everything, &snapshot),
+        cmocka_unit_test_prestate(a_value_that_was_not_told_is_found, &profile),
+        cmocka_unit_test_prestate(a_value_that_was_not_told_is_found, &snapshot),
+        cmocka_unit_test_prestate(a_value_beyond_the_edge_of_the_world_is_found, &profile),
+        cmocka_unit_test_prestate(a_value_beyond_the_edge_of_the_world_is_found, &snapshot),
+        cmocka_unit_test_prestate(a_step_that_was_not_told_is_found, &profile),
+        cmocka_unit_test_prestate(a_step_that_was_not_told_is_found, &snapshot),
+        cmocka_unit_test_prestate(an_entity_that_left_and_is_still_shown_is_found, &profile),
+        cmocka_unit_test_prestate(an_entity_that_left_and_is_still_shown_is_found, &snapshot),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

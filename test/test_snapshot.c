@@ -10,6 +10,7 @@
 #include "kit/scene_recording.h"
 #include "kit/sim_stage.h"
 #include "kit/snapshot_client.h"
+#include "kit/snapshot_sender.h"
 #include "kit/snapshot_difference.h"
 
 #include "base/rng.h"
@@ -55,14 +56,11 @@ static ph_snapshot_client* make_client(const fixture* f)
 
 static void make_ends(fixture* f, int64_t bits_per_second, int payload_max)
 {
-    const ph_column_bindings* columns = &f->stage->source->bindings;
-    ph_snapshot_binding bindings[PH_PROPERTIES_MAX];
-    for (int i = 0; i < columns->count; ++i) {
-        bindings[i] = (ph_snapshot_binding){columns->items[i].property, columns->items[i].field};
-    }
-    f->layout = ph_snapshot_layout_make(f->schema, &f->recording->ground, bindings, columns->count,
-                                        ph_viewer_slot_count(f->stage->world, f->viewer));
-    f->layout.payload_max = payload_max;
+    const ph_way_terms terms = {
+        .slot_count = ph_viewer_slot_count(f->stage->world, f->viewer),
+        .payload_max = payload_max,
+    };
+    assert_true(ph_snapshot_layout_make(&f->layout, f->schema, &f->recording->ground, &terms));
     const ph_snapshot_sender_def sender = {
         .world = f->stage->world,
         .layout = &f->layout,
