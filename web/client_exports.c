@@ -5,41 +5,13 @@
 // module's memory, where JavaScript reads it. Times are milliseconds as performance.now() has them. Each
 // viewer calls advance and list once per frame: some 100 ns for each entity.
 
-#include <pinhole/client.h>
-#include <pinhole/schema.h>
-#include <pinhole/stats.h>
+#include "web/web_client.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define EXPORT(name) __attribute__((export_name(#name), visibility("default")))
-
-// One row of the list: numbers of one entity. pinhole.js knows the order.
-enum {
-    ROW_INDEX = 0,  // of its id
-    ROW_GENERATION, // of its id
-    ROW_CLASS,
-    ROW_KEY_LOW, // its key, 32 bits each
-    ROW_KEY_HIGH,
-    ROW_X, // mm
-    ROW_Y,
-    ROW_Z,
-    ROW_HEADING, // degrees; NaN: its class has none
-    ROW_SIZE
-};
-
-enum { TEXT_SIZE = 2048, NUMBER_COUNT = 32 };
-_Static_assert(TEXT_SIZE > PH_PAYLOAD_MAX, "a datagram that is too long is recognised");
-
-typedef struct web_client {
-    ph_schema* schema;
-    ph_client* client;
-    double* rows; // of the last list
-    int row_capacity;
-    double numbers[NUMBER_COUNT]; // of the last event, property or statistics
-    uint8_t text[TEXT_SIZE];      // the last text, ack or datagram
-} web_client;
+_Static_assert(WEB_TEXT_SIZE > PH_PAYLOAD_MAX, "a datagram that is too long is recognised");
 
 EXPORT(allocate) void* web_allocate(size_t size);
 EXPORT(release) void web_release(void* memory);
@@ -95,10 +67,10 @@ int __imported_wasi_snapshot_preview1_fd_write(int file, const void* parts, int 
     return WASI_NO_SUCH_FILE;
 }
 
-static ph_error last_error;
+ph_error web_last_error;
 
 // Infinity, too, which is when no ack is due.
-static uint64_t us_of(double ms)
+uint64_t web_us_of(double ms)
 {
     const double most_ms = 1e15; // 31,000 years
     return ms > 0.0 ? (uint64_t)((ms < most_ms ? ms : most_ms) * 1000.0 + 0.5) : 0;
@@ -119,44 +91,154 @@ void web_release(void* memory)
 void web_close(web_client* web)
 {
     if (web != NULL) {
-        ph_client_destroy(web->client);
+        if (web->state != NULL) {
+            web->calls->destroy(web->state);
+        }
         ph_schema_destroy(web->schema);
         free(web->rows);
         free(web);
     }
 }
 
-static bool fill(web_client* web, const char* schema, size_t size, const ph_client_def* asked)
+web_client* web_client_open(const char* schema, size_t size, int slots)
 {
+    web_last_error = (ph_error){.text = "there is no memory"};
+    web_client* web = calloc(1, sizeof *web);
+    if (web == NULL) {
+        return NULL;
+    }
+    if (ph_schema_parse(schema, size, NULL, &web->schema, &web_last_error) != PH_OK) {
+        web_close(web);
+        return NULL;
+    }
+    web->row_capacity = slots > 0 ? slots : 0;
+    web->rows = calloc((size_t)web->row_capacity * WEB_ROW_SIZE, sizeof *web->rows);
+    if (web->rows == NULL) {
+        web_close(web);
+        return NULL;
+    }
+    return web;
+}
+
+web_client* web_client_finish(web_client* web, const web_calls* calls, void* state)
+{
+    web->calls = calls;
+    web->state = state;
+    if (state == NULL) {
+        web_close(web);
+        return NULL;
+    }
+    return web;
+}
+
+// ---- the library's client
+
+static void profile_destroy(void* state)
+{
+    ph_client_destroy(state);
+}
+
+static ph_result profile_receive(void* state, uint64_t now_us, const void* bytes, size_t size)
+{
+    return ph_client_receive(state, now_us, bytes, size);
+}
+
+static size_t profile_write_ack(void* state, uint64_t now_us, uint8_t* bytes)
+{
+    return ph_client_write_ack(state, now_us, bytes);
+}
+
+static uint64_t profile_ack_due_us(const void* state)
+{
+    return ph_client_ack_due_us(state);
+}
+
+static bool profile_poll(void* state, ph_event* event)
+{
+    return ph_client_poll(state, event);
+}
+
+static void profile_advance(void* state, uint64_t now_us)
+{
+    ph_client_advance(state, now_us);
+}
+
+static int profile_slot_count(const void* state)
+{
+    return ph_client_slot_count(state);
+}
+
+static ph_entity_id profile_entity_at(const void* state, int slot)
+{
+    return ph_client_entity_at(state, slot);
+}
+
+static ph_entity_id profile_find(const void* state, uint64_t key)
+{
+    return ph_client_find(state, key);
+}
+
+static ph_result profile_identify(const void* state, ph_entity_id entity, uint64_t* key,
+                                  int* class_index)
+{
+    return ph_client_identify(state, entity, key, class_index);
+}
+
+static ph_result profile_get_pose(const void* state, ph_entity_id entity, ph_pose* pose)
+{
+    return ph_client_get_pose(state, entity, pose);
+}
+
+static ph_result profile_get_property(const void* state, ph_entity_id entity, int property,
+                                      ph_field field, void* value, size_t size)
+{
+    return ph_client_get_property(state, entity, property, field, value, size);
+}
+
+static ph_client_stats profile_get_stats(const void* state)
+{
+    return ph_client_get_stats(state);
+}
+
+static const web_calls PROFILE_CALLS = {
+    .destroy = profile_destroy,
+    .receive = profile_receive,
+    .write_ack = profile_write_ack,
+    .ack_due_us = profile_ack_due_us,
+    .poll = profile_poll,
+    .advance = profile_advance,
+    .slot_count = profile_slot_count,
+    .entity_at = profile_entity_at,
+    .find = profile_find,
+    .identify = profile_identify,
+    .get_pose = profile_get_pose,
+    .get_property = profile_get_property,
+    .get_stats = profile_get_stats,
+};
+
+web_client* web_client_open_profile(const char* schema, size_t size, const ph_client_def* asked)
+{
+    web_client* web = web_client_open(schema, size, asked->slot_capacity);
+    if (web == NULL) {
+        return NULL;
+    }
     ph_client_def def = *asked;
-    if (ph_schema_parse(schema, size, NULL, &web->schema, &last_error) != PH_OK) {
-        return false;
-    }
     def.schema = web->schema;
-    if (ph_client_create(&def, &web->client) != PH_OK) {
-        return false;
-    }
-    web->row_capacity = def.slot_capacity;
-    web->rows = calloc((size_t)def.slot_capacity * ROW_SIZE, sizeof *web->rows);
-    return web->rows != NULL;
+    def.on_error = ph_error_keep;
+    def.on_error_context = &web_last_error;
+    ph_client* client = NULL;
+    (void)ph_client_create(&def, &client); // NULL when it was refused
+    return web_client_finish(web, &PROFILE_CALLS, client);
 }
 
 // @return NULL when it cannot be: error_text() says why.
 web_client* web_open(const char* schema, size_t size, int profile, int slots, int delay_ms)
 {
-    last_error = (ph_error){.text = "there is no memory"};
-    web_client* web = calloc(1, sizeof *web);
     ph_client_def def = ph_client_def_default();
     def.profile = (ph_profile)profile;
     def.slot_capacity = slots;
     def.interpolation_delay_ms = delay_ms;
-    def.on_error = ph_error_keep;
-    def.on_error_context = &last_error;
-    if (web != NULL && !fill(web, schema, size, &def)) {
-        web_close(web);
-        return NULL;
-    }
-    return web;
+    return web_client_open_profile(schema, size, &def);
 }
 
 double* web_numbers(web_client* web)
@@ -171,12 +253,12 @@ uint8_t* web_text(web_client* web)
 
 int web_text_size(void)
 {
-    return TEXT_SIZE;
+    return WEB_TEXT_SIZE;
 }
 
 const char* web_error_text(void)
 {
-    return last_error.text;
+    return web_last_error.text;
 }
 
 // ---- bytes
@@ -184,19 +266,19 @@ const char* web_error_text(void)
 // The datagram lies in text; one that has no room there is longer than any that is not refused. @return A ph_result.
 int web_receive(web_client* web, double now_ms, size_t size)
 {
-    const size_t kept = size <= TEXT_SIZE ? size : TEXT_SIZE;
-    return (int)ph_client_receive(web->client, us_of(now_ms), web->text, kept);
+    const size_t kept = size <= WEB_TEXT_SIZE ? size : WEB_TEXT_SIZE;
+    return (int)web->calls->receive(web->state, web_us_of(now_ms), web->text, kept);
 }
 
 // @return Bytes of the ack in text; 0: none yet.
 int web_write_ack(web_client* web, double now_ms)
 {
-    return (int)ph_client_write_ack(web->client, us_of(now_ms), web->text);
+    return (int)web->calls->write_ack(web->state, web_us_of(now_ms), web->text);
 }
 
 double web_ack_due_ms(const web_client* web)
 {
-    const uint64_t due_us = ph_client_ack_due_us(web->client);
+    const uint64_t due_us = web->calls->ack_due_us(web->state);
     return due_us != UINT64_MAX ? (double)due_us / 1000.0 : (double)INFINITY;
 }
 
@@ -204,50 +286,50 @@ double web_ack_due_ms(const web_client* web)
 
 static void put_id(double* row, ph_entity_id entity)
 {
-    row[ROW_INDEX] = entity.index1;
-    row[ROW_GENERATION] = entity.generation;
+    row[WEB_ROW_INDEX] = entity.index1;
+    row[WEB_ROW_GENERATION] = entity.generation;
 }
 
 static void put_key(double* row, uint64_t key)
 {
-    row[ROW_KEY_LOW] = (double)(uint32_t)key;
-    row[ROW_KEY_HIGH] = (double)(uint32_t)(key >> 32);
+    row[WEB_ROW_KEY_LOW] = (double)(uint32_t)key;
+    row[WEB_ROW_KEY_HIGH] = (double)(uint32_t)(key >> 32);
 }
 
 // @return 1 + the ph_event_kind; 0: no event. numbers: id, class, key, and which properties came, twice 32 bits.
 int web_poll(web_client* web)
 {
     ph_event event;
-    if (!ph_client_poll(web->client, &event)) {
+    if (!web->calls->poll(web->state, &event)) {
         return 0;
     }
     put_id(web->numbers, event.entity);
-    web->numbers[ROW_CLASS] = event.class_index;
+    web->numbers[WEB_ROW_CLASS] = event.class_index;
     put_key(web->numbers, event.key);
-    web->numbers[ROW_KEY_HIGH + 1] = (double)(uint32_t)event.properties;
-    web->numbers[ROW_KEY_HIGH + 2] = (double)(uint32_t)(event.properties >> 32);
+    web->numbers[WEB_ROW_KEY_HIGH + 1] = (double)(uint32_t)event.properties;
+    web->numbers[WEB_ROW_KEY_HIGH + 2] = (double)(uint32_t)(event.properties >> 32);
     return 1 + (int)event.kind;
 }
 
 void web_advance(web_client* web, double now_ms)
 {
-    ph_client_advance(web->client, us_of(now_ms));
+    web->calls->advance(web->state, web_us_of(now_ms));
 }
 
-static bool fill_row(const web_client* web, ph_entity_id entity, double* row)
+bool web_client_fill_row(const web_client* web, ph_entity_id entity, double* row)
 {
     ph_pose pose;
     uint64_t key = 0;
     int class_index = 0;
-    if (ph_client_identify(web->client, entity, &key, &class_index) != PH_OK ||
-        ph_client_get_pose(web->client, entity, &pose) != PH_OK) {
+    if (web->calls->identify(web->state, entity, &key, &class_index) != PH_OK ||
+        web->calls->get_pose(web->state, entity, &pose) != PH_OK) {
         return false;
     }
     put_id(row, entity);
-    row[ROW_CLASS] = class_index;
+    row[WEB_ROW_CLASS] = class_index;
     put_key(row, key);
-    memcpy(&row[ROW_X], pose.position_mm, sizeof pose.position_mm);
-    row[ROW_HEADING] = pose.has_heading ? pose.heading_deg : (double)NAN;
+    memcpy(&row[WEB_ROW_X], pose.position_mm, sizeof pose.position_mm);
+    row[WEB_ROW_HEADING] = pose.has_heading ? pose.heading_deg : (double)NAN;
     return true;
 }
 
@@ -255,10 +337,11 @@ static bool fill_row(const web_client* web, ph_entity_id entity, double* row)
 int web_list(web_client* web)
 {
     int count = 0;
-    const int slots = ph_client_slot_count(web->client);
+    const int slots = web->calls->slot_count(web->state);
     for (int slot = 0; slot < slots && slot < web->row_capacity; ++slot) {
-        const ph_entity_id entity = ph_client_entity_at(web->client, slot);
-        count += entity.index1 != 0 && fill_row(web, entity, &web->rows[(size_t)count * ROW_SIZE]);
+        const ph_entity_id entity = web->calls->entity_at(web->state, slot);
+        count += entity.index1 != 0 &&
+                 web_client_fill_row(web, entity, &web->rows[(size_t)count * WEB_ROW_SIZE]);
     }
     return count;
 }
@@ -272,14 +355,14 @@ double* web_rows(web_client* web)
 int web_pose(web_client* web, uint32_t index1, uint32_t generation)
 {
     const ph_entity_id entity = {.index1 = index1, .generation = generation};
-    return fill_row(web, entity, web->numbers);
+    return web_client_fill_row(web, entity, web->numbers);
 }
 
 int web_find(web_client* web, uint32_t key_low, uint32_t key_high)
 {
     const uint64_t key = (uint64_t)key_high << 32 | key_low;
-    const ph_entity_id entity = ph_client_find(web->client, key);
-    return entity.index1 != 0 && fill_row(web, entity, web->numbers);
+    const ph_entity_id entity = web->calls->find(web->state, key);
+    return entity.index1 != 0 && web_client_fill_row(web, entity, web->numbers);
 }
 
 // ---- properties
@@ -364,23 +447,34 @@ int web_property(web_client* web, uint32_t index1, uint32_t generation, int prop
 {
     const ph_entity_id entity = {.index1 = index1, .generation = generation};
     int class_index = -1;
-    if (ph_client_identify(web->client, entity, NULL, &class_index) != PH_OK) {
+    if (web->calls->identify(web->state, entity, NULL, &class_index) != PH_OK) {
         return VALUE_NONE;
     }
     const ph_property_def* def = property_of(web, class_index, property);
     web_value value = {0};
     const ph_field field = def != NULL ? ph_coding_field(def->coding) : PH_FIELD_NONE;
-    if (def == NULL || ph_client_get_property(web->client, entity, property, field, &value,
-                                              ph_field_size(field, PH_TEXT_LENGTH_MAX)) != PH_OK) {
+    if (def == NULL ||
+        web->calls->get_property(web->state, entity, property, field, &value,
+                                 ph_field_size(field, PH_TEXT_LENGTH_MAX)) != PH_OK) {
         return VALUE_NONE;
     }
     return put_value(web, field, &value);
 }
 
+static int count_entities(const web_client* web)
+{
+    int count = 0;
+    const int slots = web->calls->slot_count(web->state);
+    for (int slot = 0; slot < slots; ++slot) {
+        count += web->calls->entity_at(web->state, slot).index1 != 0;
+    }
+    return count;
+}
+
 // numbers: in the order that pinhole.js knows. @return How many.
 int web_stats(web_client* web)
 {
-    const ph_client_stats stats = ph_client_get_stats(web->client);
+    const ph_client_stats stats = web->calls->get_stats(web->state);
     double refused = 0.0;
     for (int reason = 0; reason < PH_CLIENT_REFUSAL_COUNT; ++reason) {
         refused += (double)stats.refused_datagrams[reason];
@@ -400,8 +494,8 @@ int web_stats(web_client* web)
         (double)stats.newest_sequence,
         (double)stats.newest_tick,
         (double)stats.tick_us,
-        (double)ph_client_entity_count(web->client),
-        (double)ph_client_slot_count(web->client),
+        (double)count_entities(web),
+        (double)web->calls->slot_count(web->state),
     };
     memcpy(web->numbers, all, sizeof all);
     return (int)(sizeof all / sizeof all[0]);
