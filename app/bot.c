@@ -43,7 +43,7 @@ static void send_datagram(void* context, const ph_address* to, const void* bytes
 {
     bot* of = context;
     if (of->up != NULL) {
-        ph_link_send(of->up, ph_socket_now_us(), bytes, size);
+        ph_link_send(of->up, of->now_us, bytes, size);
     } else {
         send_now(of, to, bytes, size);
     }
@@ -147,6 +147,7 @@ bool bot_start(bot* of, uint64_t now_us)
     const bool is_made = ph_token_write(&def, token) == PH_OK;
     app_key_wipe(def.private_key);
     of->started_us = now_us;
+    of->now_us = now_us;
     if (is_made) {
         ph_net_client_connect(of->net, token, sizeof token, now_us);
     }
@@ -181,6 +182,12 @@ bool bot_begin_anew(bot* of, uint64_t now_us)
 bool bot_is_connected(const bot* of)
 {
     return ph_net_client_get_state(of->net) == PH_NET_CLIENT_CONNECTED;
+}
+
+void bot_change_link(bot* of, const ph_link_def* link)
+{
+    ph_link_change(of->down, link);
+    ph_link_change(of->up, link);
 }
 
 // What waits in a queue on the way, or in the socket, comes closer together than it was sent.
@@ -408,6 +415,7 @@ static void misbehave(bot* of, uint64_t now_us)
 
 void bot_receive(bot* of, uint64_t now_us)
 {
+    of->now_us = now_us;
     if (!of->is_gone && of->started_us != 0) {
         take_from_socket(of, now_us);
         plan(of, now_us);
@@ -416,6 +424,7 @@ void bot_receive(bot* of, uint64_t now_us)
 
 void bot_tick(bot* of, uint64_t now_us)
 {
+    of->now_us = now_us;
     if (of->is_gone || of->started_us == 0) {
         return;
     }

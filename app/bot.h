@@ -79,6 +79,7 @@ typedef struct bot {
     ph_link* down;     // NULL: the network as it is
     ph_link* up;
     uint64_t started_us; // 0: not yet
+    uint64_t now_us;     // of the call that is under way
     uint64_t next_us;    // when it wants a tick
     uint64_t ticked_us;
     uint64_t connected_us; // 0: never
@@ -117,6 +118,9 @@ void bot_note_stall(bot* of, uint64_t stalled_us);
 void bot_tick(bot* of, uint64_t now_us);
 
 bool bot_is_connected(const bot* of);
+
+// Another network from now on, as ph_link_change(); for one that has links.
+void bot_change_link(bot* of, const ph_link_def* link);
 
 // No further messages and input.
 void bot_fall_silent(bot* of);

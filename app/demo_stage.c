@@ -6,6 +6,8 @@
 
 #include "demo_stage.h"
 
+#include "sim_parts.h"
+
 #include "kit/observers.h"
 #include "kit/scene.h"
 
@@ -23,12 +25,6 @@
 #define LOOP_LEAST_S 60.0
 #define LOOP_ROWS 2000000.0
 enum { VIEWERS_USUAL = 64 };
-
-const char* demo_way_name(demo_way way)
-{
-    static const char* const NAMES[DEMO_WAY_COUNT] = {"classic", "pinhole", "snapshot"};
-    return NAMES[way];
-}
 
 demo_stage_def demo_stage_def_default(void)
 {
@@ -117,11 +113,12 @@ static void measure_bounds(demo_scene* scene)
 
 static bool create_ways(demo_scene* scene, const demo_stage_def* def, ph_fault* fault)
 {
-    for (int way = 0; way < DEMO_WAY_COUNT; ++way) {
+    for (int way = 0; way < PH_WAY_COUNT; ++way) {
         ph_sim_def* sim = &scene->defs[way];
+        sim_parts parts = {.profile = ph_way_name((ph_way)way)};
+        sim_parts_complete(&parts);
         *sim = ph_sim_def_default();
-        sim->profile = way == DEMO_PINHOLE ? PH_PROFILE_PINHOLE : PH_PROFILE_CLASSIC;
-        sim->is_snapshot = way == DEMO_SNAPSHOT;
+        sim_parts_apply(&parts, sim);
         sim->radius_m = def->radius_m;
         sim->slots = def->slots;
         sim->viewers = VIEWERS_USUAL;
@@ -141,7 +138,7 @@ static void destroy_scene(demo_scene* scene)
     if (scene == NULL) {
         return;
     }
-    for (int way = 0; way < DEMO_WAY_COUNT; ++way) {
+    for (int way = 0; way < PH_WAY_COUNT; ++way) {
         ph_sim_stage_destroy(scene->ways[way]);
     }
     ph_sim_material_close(&scene->material);
@@ -250,7 +247,7 @@ bool demo_stage_put(demo_stage* stage, ph_fault* fault)
         stage->lost_us += now_us - due_us;
         set_clock(stage, due_us);
     }
-    for (int way = 0; way < DEMO_WAY_COUNT; ++way) {
+    for (int way = 0; way < PH_WAY_COUNT; ++way) {
         ph_sim_stage* of = stage->scene->ways[way];
         if (stage->is_begun) {
             ph_sim_stage_step(of);
@@ -265,7 +262,7 @@ bool demo_stage_put(demo_stage* stage, ph_fault* fault)
 
 void demo_stage_tick(demo_stage* stage)
 {
-    for (int way = 0; way < DEMO_WAY_COUNT; ++way) {
+    for (int way = 0; way < PH_WAY_COUNT; ++way) {
         ph_sim_stage_tick(stage->scene->ways[way]);
     }
     destroy_scene(stage->leaving);
@@ -281,7 +278,7 @@ uint64_t demo_stage_tick_us(const demo_stage* stage)
 
 static void begin_scene(demo_stage* stage, demo_scene* scene, uint64_t now_us)
 {
-    for (int way = 0; way < DEMO_WAY_COUNT; ++way) {
+    for (int way = 0; way < PH_WAY_COUNT; ++way) {
         scene->ways[way]->start_us = now_us;
     }
     stage->scene = scene;

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// What the demo shows: one truth, played for ever, and one world per way of sending it, all of them equal.
+// What the demo shows: one truth, played for ever, and one world per way of sending it (kit/way.h), all of
+// them equal; that of snapshots has profile classic, and its viewers are only seen for.
 // The demo's clock is here, too. Viewers, links and sockets belong to those who use the stage.
 //
 //     for (;;) {
@@ -21,16 +22,7 @@
 
 #include "kit/sim_material.h"
 #include "kit/sim_stage.h"
-
-typedef enum demo_way {
-    DEMO_CLASSIC = 0,
-    DEMO_PINHOLE,
-    DEMO_SNAPSHOT, // a world of profile classic whose viewers are only seen for (kit/sim_way_snapshot.c)
-    DEMO_WAY_COUNT,
-} demo_way;
-
-// "classic" and so on.
-const char* demo_way_name(demo_way way);
+#include "kit/way.h"
 
 enum { DEMO_SOURCE_MAX = 1024, DEMO_OBSERVERS_MAX = 64 };
 
@@ -42,9 +34,10 @@ typedef struct demo_scene {
     bool is_recording;
     int entities; // as asked for; 0: as many as the scene likes
     ph_sim_material material;
-    ph_sim_def defs[DEMO_WAY_COUNT];
+    // Scheduler, precision and sends per second of each way, as `pinhole sim` has them for it.
+    ph_sim_def defs[PH_WAY_COUNT];
     // World, source and truth of each way. The truth is the same in all of them.
-    ph_sim_stage* ways[DEMO_WAY_COUNT];
+    ph_sim_stage* ways[PH_WAY_COUNT];
     // Entities of the recording that viewers look from (kit/observers.h), the best first; 1 or more.
     int observers[DEMO_OBSERVERS_MAX];
     int observer_count;

@@ -66,12 +66,6 @@ struct ph_sim_session {
 
 // ---- memory
 
-static int slot_capacity(const ph_sim_def* def)
-{
-    const int wanted = 2 * def->slots;
-    return wanted < 256 ? 256 : wanted > UINT16_MAX ? UINT16_MAX : wanted;
-}
-
 static ph_rng stream_of(const ph_sim_session* session)
 {
     const ph_rng whole = ph_rng_make(session->stage->def->seed);
@@ -92,24 +86,6 @@ static bool create_link(ph_sim_session* session, unsigned direction, ph_link** c
     return ph_link_create(&link, created) == PH_OK;
 }
 
-static bool create_meter(const ph_sim_session* session, ph_meter** meter)
-{
-    const ph_sim_stage* stage = session->stage;
-    double distance_m[PH_PROPERTIES_MAX];
-    for (int t = 0; t < stage->trait_count; ++t) {
-        distance_m[t] = stage->traits[t].distance_m;
-    }
-    const ph_meter_def def = {
-        .history = stage->history,
-        .viewer = session->entity,
-        .radius_mm = (int32_t)(stage->def->radius_m * 1000.0),
-        .slots = stage->def->slots,
-        .property_distance_m = distance_m,
-        .property_count = stage->trait_count,
-    };
-    return ph_meter_create(&def, meter) == PH_OK;
-}
-
 static bool create_parts(ph_sim_session* session)
 {
     session->line = ph_sim_line_make(session->stage->def);
@@ -118,11 +94,11 @@ static bool create_parts(ph_sim_session* session)
         return false;
     }
     return !session->is_measured ||
-           (create_meter(session, &session->meter) &&
+           (ph_sim_stage_create_meter(session->stage, session->entity, &session->meter) &&
             (session->stage->def->on_second == NULL ||
-             create_meter(session, &session->second_meter)) &&
+             ph_sim_stage_create_meter(session->stage, session->entity, &session->second_meter)) &&
             ph_sim_screen_create(&session->screen, session->stage, session->entity,
-                                 slot_capacity(session->stage->def)));
+                                 ph_sim_slot_capacity(session->stage->def)));
 }
 
 ph_sim_session* ph_sim_session_create(const ph_sim_stage* stage, int entity, bool is_measured)

@@ -44,6 +44,29 @@ static void choose_traits(ph_sim_stage* stage)
     }
 }
 
+bool ph_sim_stage_create_meter(const ph_sim_stage* stage, int entity, ph_meter** meter)
+{
+    double distance_m[PH_PROPERTIES_MAX];
+    for (int t = 0; t < stage->trait_count; ++t) {
+        distance_m[t] = stage->traits[t].distance_m;
+    }
+    const ph_meter_def def = {
+        .history = stage->history,
+        .viewer = entity,
+        .radius_mm = (int32_t)(stage->def->radius_m * 1000.0),
+        .slots = stage->def->slots,
+        .property_distance_m = distance_m,
+        .property_count = stage->trait_count,
+    };
+    return ph_meter_create(&def, meter) == PH_OK;
+}
+
+int ph_sim_slot_capacity(const ph_sim_def* def)
+{
+    const int wanted = 2 * def->slots;
+    return wanted < 256 ? 256 : wanted > UINT16_MAX ? UINT16_MAX : wanted;
+}
+
 // ---- memory
 
 static ph_result create_world(ph_sim_stage* stage)

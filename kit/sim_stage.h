@@ -7,7 +7,7 @@
 #ifndef PINHOLE_KIT_SIM_STAGE_H
 #define PINHOLE_KIT_SIM_STAGE_H
 
-#include "kit/truth_history.h"
+#include "kit/meter.h"
 #include "kit/recording.h"
 #include "kit/sim.h"
 #include "kit/source.h"
@@ -59,6 +59,12 @@ void ph_sim_stage_tick(ph_sim_stage* stage);
 // Goes on to the next tick; at the end of a recording that does not loop, or when the truth stands,
 // with the same truth. In a loop an entity that was elsewhere jumps.
 void ph_sim_stage_step(ph_sim_stage* stage);
+
+// Measures one viewer's client on this stage. The stage outlives it. @return False when there is no memory.
+bool ph_sim_stage_create_meter(const ph_sim_stage* stage, int entity, ph_meter** meter);
+
+// How many slots a client must be ready for, however the world hands them out.
+int ph_sim_slot_capacity(const ph_sim_def* def);
 
 // Virtual time of this tick and of the next.
 uint64_t ph_sim_stage_now_us(const ph_sim_stage* stage);

@@ -11,6 +11,7 @@
 
 struct ph_way_client {
     ph_client* profile;           // NULL: snapshots
+    bool is_borrowed;             // that one
     ph_snapshot_client* snapshot; // NULL: a profile
     ph_snapshot_layout layout;    // of snapshots
 };
@@ -48,6 +49,11 @@ ph_way_client* ph_way_client_create(const ph_way_client_def* def)
     if (client == NULL) {
         return NULL;
     }
+    client->profile = def->borrowed;
+    client->is_borrowed = def->borrowed != NULL;
+    if (client->is_borrowed) {
+        return client;
+    }
     const bool is_done =
         def->way == PH_WAY_SNAPSHOT ? create_snapshot(client, def) : create_profile(client, def);
     if (!is_done) {
@@ -60,7 +66,7 @@ ph_way_client* ph_way_client_create(const ph_way_client_def* def)
 void ph_way_client_destroy(ph_way_client* client)
 {
     if (client != NULL) {
-        ph_client_destroy(client->profile);
+        ph_client_destroy(client->is_borrowed ? NULL : client->profile);
         ph_snapshot_client_destroy(client->snapshot);
         free(client);
     }

@@ -21,6 +21,9 @@ typedef struct ph_way_client_def {
     ph_way_terms terms; // as the sender has them
     uint32_t tick_us;   // of the world; snapshots
     int show_delay_ms;  // 0: shown now
+    // Of a profile: a client that lives elsewhere, behind a socket for example, and outlives this one; the
+    // rest of the def means nothing then. NULL: one is made.
+    ph_client* borrowed;
 } ph_way_client_def;
 
 // @return NULL when there is no memory, or the terms are none that a sender has.

@@ -7,9 +7,9 @@
 #ifndef PINHOLE_NET_TOOLS_H
 #define PINHOLE_NET_TOOLS_H
 
-#include "tools/tools.h"
+#include "net/net_simulation.h"
 
-#include <pinhole/net/host.h>
+#include "tools/tools.h"
 
 // Whether all tables of a server agree with each other. Slow.
 bool ph_net_server_validate(const ph_net_server* server);
@@ -36,26 +36,5 @@ typedef struct ph_host_times {
 // is one thread only: no pool, or one of one.
 void ph_host_set_clock(ph_host* host, ph_now_ns_fn* now_ns, void* context);
 ph_host_times ph_host_stage_times(const ph_host* host);
-
-// ---- hosts on simulated time
-
-// A clock and a network in place of the system's.
-typedef struct ph_net_simulation {
-    uint64_t (*now_us)(void* context);
-    uint64_t (*unix_s)(void* context);
-    // As ph_socket_receive() and ph_socket_send().
-    int (*receive)(void* context, ph_datagram* datagrams, int max);
-    int (*send)(void* context, const ph_datagram* datagrams, int count);
-    void* context;
-} ph_net_simulation;
-
-// ph_host_open() without a socket; it listens where the def says. The simulation outlives the host. A
-// receive does not wait.
-ph_result ph_host_open_simulated(const ph_host_def* def, const ph_net_simulation* simulation,
-                                 ph_host** host);
-
-// A socket that is none; simulation NULL: ph_socket_open().
-ph_result ph_socket_open_simulated(const ph_socket_def* def, const ph_net_simulation* simulation,
-                                   ph_socket** socket);
 
 #endif

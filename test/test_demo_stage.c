@@ -157,7 +157,7 @@ static void a_change_begins_anew_and_the_clock_goes_on(void** state)
     const uint64_t now_us = demo_stage_now_us(f.stage);
     assert_true(demo_stage_change(f.stage, "scene:wander", 30, &fault));
     assert_ptr_equal(f.stage->leaving, old); // its viewers can still be removed
-    assert_int_equal(ph_world_entity_count(old->ways[DEMO_PINHOLE]->world), 20);
+    assert_int_equal(ph_world_entity_count(old->ways[PH_WAY_PINHOLE]->world), 20);
     assert_int_equal(f.stage->scene->number, old->number + 1);
     assert_int_equal(demo_stage_now_us(f.stage), now_us);
     play_tick(&f);
@@ -214,7 +214,7 @@ static void all_worlds_have_the_same_truth(void** state)
     set_up(&f, "scene:town", 20);
     go_on(&f, 3000000);
     const demo_scene* scene = f.stage->scene;
-    for (int way = 1; way < DEMO_WAY_COUNT; ++way) {
+    for (int way = 1; way < PH_WAY_COUNT; ++way) {
         const ph_source* one = scene->ways[0]->source;
         const ph_source* other = scene->ways[way]->source;
         assert_int_equal(ph_world_tick_count(scene->ways[way]->world), 31);
@@ -233,7 +233,7 @@ static void after_the_last_tick_comes_the_first(void** state)
     (void)state;
     fixture f;
     set_up(&f, "test/recordings/lap.csv", 0);
-    const ph_sim_stage* way = f.stage->scene->ways[DEMO_PINHOLE];
+    const ph_sim_stage* way = f.stage->scene->ways[PH_WAY_PINHOLE];
     const int ticks = way->recording->tick_count;
     int32_t first_mm[2] = {0}; // the third is not there yet
     for (int tick = 0; tick <= 2 * ticks; ++tick) {
@@ -253,7 +253,7 @@ static void after_the_last_tick_comes_the_first(void** state)
 
 enum { SECONDS = 12 };
 
-static void simulate(const demo_scene* scene, demo_way way, ph_sim_result* result)
+static void simulate(const demo_scene* scene, ph_way way, ph_sim_result* result)
 {
     ph_fault fault = {0};
     ph_sim_def def = scene->defs[way];
@@ -273,8 +273,8 @@ static void viewers_see_what_those_of_the_simulator_see(void** state)
     fixture f;
     set_up(&f, "scene:town", 30);
     const demo_scene* scene = f.stage->scene;
-    ph_sim_session* sessions[DEMO_WAY_COUNT][2];
-    for (int way = 0; way < DEMO_WAY_COUNT; ++way) {
+    ph_sim_session* sessions[PH_WAY_COUNT][2];
+    for (int way = 0; way < PH_WAY_COUNT; ++way) {
         for (int i = 0; i < 2; ++i) {
             sessions[way][i] = ph_sim_session_create(scene->ways[way], scene->observers[i], true);
             assert_non_null(sessions[way][i]);
@@ -284,17 +284,17 @@ static void viewers_see_what_those_of_the_simulator_see(void** state)
         ph_fault fault = {0};
         f.real_us += demo_stage_wait_us(f.stage, demo_stage_due_us(f.stage));
         assert_true(demo_stage_put(f.stage, &fault));
-        for (int i = 0; i < 2 * DEMO_WAY_COUNT; ++i) {
+        for (int i = 0; i < 2 * PH_WAY_COUNT; ++i) {
             assert_true(ph_sim_session_attend(sessions[i / 2][i % 2], &fault));
         }
         demo_stage_tick(f.stage);
-        for (int i = 0; i < 2 * DEMO_WAY_COUNT; ++i) {
+        for (int i = 0; i < 2 * PH_WAY_COUNT; ++i) {
             ph_sim_session_step(sessions[i / 2][i % 2]);
         }
     }
-    for (int way = 0; way < DEMO_WAY_COUNT; ++way) {
+    for (int way = 0; way < PH_WAY_COUNT; ++way) {
         ph_sim_result result;
-        simulate(scene, (demo_way)way, &result);
+        simulate(scene, (ph_way)way, &result);
         ph_figures total;
         assert_int_equal(ph_figures_create(&total, 10.0, NULL), PH_OK);
         uint64_t wire_bytes = 0;
