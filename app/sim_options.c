@@ -45,18 +45,19 @@ static void print_help(const app_option* table)
     printf("\n"
            "figures, by their keys in --json (of all viewers together):\n");
     sim_figures_explain();
-    printf("\n"
-           "examples:\n"
-           "  pinhole sim scene:town --viewers 8\n"
-           "  pinhole sim crowd.csv.gz --rate 16 --kbps 13 --json\n"
-           "  pinhole sim crowd.csv.gz --rate 16 --compare --loss 20\n"
-           "  pinhole sim crowd.csv.gz --rate 16 --compare snapshot\n"
-           "  pinhole sim crowd.csv.gz --rate 16 --compare --profile classic --schedule buckets\n"
-           "  pinhole sim crowd.csv.gz --rate 16 --ablate\n"
-           "  pinhole sim crowd.csv.gz --rate 16 --sweep 4,8,13,26,52 --plot error.svg\n"
-           "  pinhole sim crowd.csv.gz --rate 16 --dump shown.csv --json > result.json\n"
-           "\n"
-           "example: pinhole sim scene:town\n");
+    printf(
+        "\n"
+        "examples:\n"
+        "  pinhole sim scene:town --viewers 8\n"
+        "  pinhole sim crowd.csv.gz --rate 16 --kbps 13 --json\n"
+        "  pinhole sim crowd.csv.gz --rate 16 --compare --loss 20\n"
+        "  pinhole sim crowd.csv.gz --rate 16 --compare snapshot\n"
+        "  pinhole sim crowd.csv.gz --rate 16 --compare --profile classic --schedule buckets\n"
+        "  pinhole sim crowd.csv.gz --rate 16 --ablate\n"
+        "  pinhole sim crowd.csv.gz --rate 16 --compare all --sweep 4,8,13,26,52 --plot error.svg\n"
+        "  pinhole sim crowd.csv.gz --rate 16 --dump shown.csv --json > result.json\n"
+        "\n"
+        "example: pinhole sim scene:town\n");
 }
 
 // ---- what belongs together
@@ -146,10 +147,18 @@ static bool is_profile(const sim_parts* asked, const char* name)
     return asked->profile != NULL && strcmp(asked->profile, name) == 0;
 }
 
-// Classic or snapshots, and beside it what is asked for.
-static bool add_pair(sim_options* options)
+// Classic, snapshots or both, and beside them what is asked for.
+static bool add_compared(sim_options* options)
 {
     sim_parts asked = options->asked;
+    if (strcmp(options->compared, "all") == 0) {
+        return is_any_part_asked(&asked)
+                   ? complain("--compare all is classic, snapshots and pinhole as they are: leave "
+                              "--profile and the parts out.")
+                   : add_run(options, (sim_parts){.profile = "classic"}) &&
+                         add_run(options, (sim_parts){.profile = "snapshot"}) &&
+                         add_run(options, (sim_parts){.profile = "pinhole"});
+    }
     if (is_profile(&asked, options->compared) && !is_any_exchanged(&asked)) {
         return complain(
             "--compare sets one profile beside another one: leave --profile out, or name "
@@ -180,7 +189,7 @@ static bool choose_runs(sim_options* options)
     if (options->is_ablated) {
         return add_ablation(options);
     }
-    return options->compared != NULL ? add_pair(options) : add_run(options, options->asked);
+    return options->compared != NULL ? add_compared(options) : add_run(options, options->asked);
 }
 
 // The rate controller is told of losses and delays by the world, which does not send snapshots.
@@ -284,7 +293,7 @@ static void fill_rows(sim_options* o, app_option rows[ROW_COUNT])
                    &o->asked.precision, "fixed|distance"),
         text_row("--hz", "sends per second, or auto; classic 5, pinhole auto", &o->asked.hz, "N"),
         bare_row("--compare", "another beside it, on the same truth, viewers, links and seeds",
-                 &o->compared, "classic|snapshot", "classic"),
+                 &o->compared, "classic|snapshot|all", "classic"),
         switch_row("--ablate", "each part on its own, and each taken away, as a table",
                    &o->is_ablated),
         choice_row("--show", "motion extrapolated to now, or interpolated 0.5 s late", &o->show,

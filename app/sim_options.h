@@ -12,7 +12,7 @@
 
 #include <pinhole/vision.h>
 
-enum { SIM_BUDGETS_MAX = 64 };
+enum { SIM_BUDGETS_MAX = 64, SIM_COMPARED_MAX = 3 };
 
 typedef struct sim_options {
     const char* source;

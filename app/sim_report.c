@@ -8,6 +8,7 @@
 #include "sim_figures.h"
 
 #include "kit/plot.h"
+#include "kit/profile_colours.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -72,13 +73,15 @@ static void write_trial(const sim_report* report, const sim_trial* trial, const 
     ph_json_close(json);
 }
 
-static void write_pair(const sim_report* report, const sim_trial* pair, ph_json* json)
+static void write_compared(const sim_report* report, const sim_trial* trials, ph_json* json)
 {
+    const int count = report->options->part_count;
     ph_json_open(json, NULL);
-    write_trial(report, &pair[0], pair[0].parts->name, json);
-    write_trial(report, &pair[1], pair[1].parts->name, json);
+    for (int i = 0; i < count; ++i) {
+        write_trial(report, &trials[i], trials[i].parts->name, json);
+    }
     ph_json_open(json, "ratio");
-    ph_sim_result_write_ratio(&pair[0].result, &pair[1].result, json);
+    ph_sim_result_write_ratio(&trials[0].result, &trials[count - 1].result, json);
     ph_json_close(json);
     ph_json_close(json);
 }
@@ -87,13 +90,14 @@ void sim_report_print_json(const sim_report* report)
 {
     ph_json json = ph_json_make(stdout);
     const bool is_list = report->options->sweep != NULL || report->options->is_ablated;
-    const int step = report->options->compared != NULL ? 2 : 1;
+    const bool is_compared = report->options->compared != NULL;
+    const int step = is_compared ? report->options->part_count : 1;
     if (is_list) {
         ph_json_open_list(&json, NULL);
     }
     for (int i = 0; i < report->trial_count; i += step) {
-        if (step == 2) {
-            write_pair(report, &report->trials[i], &json);
+        if (is_compared) {
+            write_compared(report, &report->trials[i], &json);
         } else {
             write_trial(report, &report->trials[i], NULL, &json);
         }
@@ -171,7 +175,7 @@ static void print_figures(const sim_report* report, int first, int end, bool has
             print_value(values[i - first][row], sim_figures[row].decimals);
         }
         if (has_ratio) {
-            print_ratio(values[0][row], values[1][row]);
+            print_ratio(values[0][row], values[end - first - 1][row]);
         }
         printf("\n");
     }
@@ -224,7 +228,7 @@ void sim_report_print_table(const sim_report* report)
         return;
     }
     const bool is_compared = report->options->compared != NULL;
-    const int step = is_compared ? 2 : COLUMNS_MAX;
+    const int step = is_compared ? report->options->part_count : COLUMNS_MAX;
     for (int first = 0; first < report->trial_count; first += step) {
         const int end = first + step < report->trial_count ? first + step : report->trial_count;
         print_heads(report, first, end, is_compared);
@@ -236,37 +240,60 @@ void sim_report_print_table(const sim_report* report)
 
 // ---- curves
 
-bool sim_report_plot(const sim_report* report, FILE* file)
+// Of what was compared, or of the one profile.
+typedef struct sim_curve {
+    double kbps[SIM_BUDGETS_MAX];
+    double error_mm[SIM_BUDGETS_MAX];
+} sim_curve;
+
+static ph_plot_series make_curve(const sim_report* report, int part, sim_curve* curve)
 {
-    const int step = report->options->compared != NULL ? 2 : 1;
+    const int step = report->options->part_count;
     const int count = report->trial_count / step;
-    double x[2][SIM_BUDGETS_MAX];
-    double y[2][SIM_BUDGETS_MAX];
-    ph_plot_series series[2];
-    for (int s = 0; s < step; ++s) {
-        for (int i = 0; i < count; ++i) {
-            const sim_trial* trial = &report->trials[i * step + s];
-            x[s][i] = trial->kbps;
-            y[s][i] = trial->result.figures.error_mrad.mean;
-        }
-        series[s] = (ph_plot_series){
-            .name = report->trials[s].parts->name, .x = x[s], .y = y[s], .count = count};
+    for (int i = 0; i < count; ++i) {
+        const sim_trial* trial = &report->trials[i * step + part];
+        curve->kbps[i] = trial->kbps;
+        curve->error_mm[i] = trial->result.figures.error_mm.mean;
     }
-    char subtitle[200];
+    const char* name = report->trials[part].parts->name;
+    return (ph_plot_series){.name = name,
+                            .x = curve->kbps,
+                            .y = curve->error_mm,
+                            .count = count,
+                            .colour = ph_profile_colour(name)};
+}
+
+// "crowd_lab, 32 viewers, round trips of 100 to 140 ms, 1 % lost"
+static void describe_run(const sim_report* report, char* text, size_t size)
+{
     const sim_options* options = report->options;
     const char* slash = strrchr(options->source, '/');
-    snprintf(subtitle, sizeof subtitle, "%.80s, %d viewers, %g %% lost",
-             slash != NULL ? slash + 1 : options->source, report->trials[0].result.viewer_count,
-             options->loss_pct);
+    const char* name = slash != NULL ? slash + 1 : options->source;
+    const double rtt_ms = options->def.rtt_ms;
+    snprintf(text, size, "%.*s, %d viewers, round trips of %g to %g ms, %g %% lost",
+             (int)strcspn(name, "."), name, report->trials[0].result.viewer_count, rtt_ms,
+             rtt_ms + 2.0 * options->def.jitter_ms, options->loss_pct);
+}
+
+bool sim_report_plot(const sim_report* report, FILE* file)
+{
+    const int count = report->options->part_count;
+    sim_curve curves[SIM_COMPARED_MAX];
+    ph_plot_series series[SIM_COMPARED_MAX];
+    for (int i = 0; i < count; ++i) {
+        series[i] = make_curve(report, i, &curves[i]);
+    }
+    char subtitle[200];
+    describe_run(report, subtitle, sizeof subtitle);
     const ph_plot plot = {
-        .title = "What a client shows, by budget",
+        .title = "How far off is what a player sees?",
         .subtitle = subtitle,
-        .description = "Mean error of shown positions as an angle seen by the viewer, over the "
-                       "budget of each viewer.",
-        .x = {.label = "budget of each viewer", .unit = "kbit/s", .is_log = true},
-        .y = {.label = "mean error as seen", .unit = "mrad", .is_log = true},
+        .description = "Mean distance between where a client shows an entity and where it is at "
+                       "that moment, over the budget of each viewer.",
+        .x = {.label = "budget on the wire", .unit = "kbit/s", .is_log = true},
+        .y = {.label = "position error, lower is better", .is_log = true, .is_length_mm = true},
         .series = series,
-        .series_count = step,
+        .series_count = count,
     };
     return ph_plot_write(&plot, file);
 }

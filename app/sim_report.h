@@ -15,7 +15,7 @@ typedef struct sim_trial {
     ph_sim_result result;
 } sim_trial;
 
-// Trials by budget, then by parts: with --compare pairs of them.
+// Trials by budget, then by parts: with --compare all that are compared stand together.
 typedef struct sim_report {
     const sim_options* options;
     const sim_trial* trials;

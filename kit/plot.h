@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Pinhole authors
 // SPDX-License-Identifier: MIT
 
-// A line chart as a self-contained SVG: its own background, no scripts, no fonts from elsewhere. For
-// a talk, a README or a report; readable at half its size, and by those who tell colours badly or
-// use a screen reader.
+// A line chart as a self-contained SVG: its own background, light or dark as the reader prefers, no
+// scripts, no fonts from elsewhere. For a talk, a README or a report; readable at half its size, and
+// by those who tell colours badly or use a screen reader.
 //
 //     const double kbps[] = {4, 13, 52}, score[] = {100, 80, 31};
-//     const ph_plot_series series[] = {{"classic, score", kbps, score, 3}};
+//     const ph_plot_series series[] = {{.name = "classic", .x = kbps, .y = score, .count = 3}};
 //     const ph_plot plot = {.title = "Error over budget",
 //                           .x = {.label = "budget per player", .unit = "kbit/s", .is_log = true},
 //                           .y = {.label = "mean error", .unit = "mrad"},
@@ -29,12 +29,14 @@ typedef struct ph_plot_series {
     const double* x;
     const double* y;
     int count;
+    const char* colour; // as in "#1b9e77"; NULL: by its place
 } ph_plot_series;
 
 typedef struct ph_plot_side {
     const char* label;
     const char* unit; // NULL: none
     bool is_log;
+    bool is_length_mm; // written as 20 mm, 1.5 m, 12 km, at each tick; has no other unit
 } ph_plot_side;
 
 // Texts are UTF-8 and any of them may be NULL; they are escaped.

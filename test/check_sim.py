@@ -14,6 +14,7 @@ import json
 import math
 import pathlib
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -194,6 +195,29 @@ def check_several(recording, folder):
     sweep = result_of(recording, "--viewers", 2, "--sweep", "4,13", "--plot", plot)
     expect([one["kbps"] for one in sweep] == [4, 13], "a sweep is a list of results")
     expect(xml.etree.ElementTree.parse(plot).getroot().tag.endswith("svg"), "the plot is an SVG")
+    three = result_of(recording, "--viewers", 2, "--seconds", 12, "--compare", "all", "--sweep", "4,13", "--plot", plot)
+    names = ["classic", "snapshot", "pinhole"]
+    expect([list(one) for one in three] == [[*names, "ratio"]] * 2, "--compare all: three profiles and the ratio")
+    means = [three[0][name]["error_mrad"]["mean"] for name in (*names, "ratio")]
+    expect(abs(means[2] / means[0] - means[3]) < 1e-6, "the ratio of three is the last over the first")
+    check_curves(plot.read_text(), three)
+
+
+def check_curves(svg, sweep):
+    """Every point of the plot is a figure of the sweep, in its profile's colour, with its unit."""
+    for name, colour in (("classic", "#d95f02"), ("snapshot", "#7570b3"), ("pinhole", "#1b9e77")):
+        for one in sweep:
+            told = f"<title>{name}: {as_length(one[name]['error_mm']['mean'])} at {one[name]['kbps']:g} kbit/s</title>"
+            expect(told in svg, f"the plot has {told}")
+        expect(f'fill="{colour}">{name}</text>' in svg, f"the plot: {name} is {colour}")
+    for label in ("position error, lower is better", "budget on the wire, kbit/s"):
+        expect(f">{label}</text>" in svg, f"the plot's axis: {label}")
+    expect(re.search(r'text-anchor="end"[^>]*>\d+ (mm|m|km)</text>', svg), "the plot's ticks have units")
+
+
+def as_length(mm):
+    mm = float(f"{mm:.4g}")
+    return f"{mm / 1000:.4g} m" if mm >= 1000 else f"{mm:.4g} mm"
 
 
 def check_comparison(recording):
@@ -303,7 +327,8 @@ def check_mistakes(recording, folder):
         ((recording, "--coding", "plain", "--precision", "distance"), 2, ["--coding delta"]),
         ((recording, "--compare", "--profile", "classic"), 2, ["--schedule buckets"]),
         ((recording, "--compare", "snapshot", "--profile", "snapshot"), 2, ["leave --profile out"]),
-        ((recording, "--compare=pinhole"), 2, ["classic|snapshot", "--compare classic"]),
+        ((recording, "--compare=pinhole"), 2, ["classic|snapshot|all", "--compare classic"]),
+        ((recording, "--compare", "all", "--profile", "classic"), 2, ["leave"]),
         ((recording, "--profile", "snapshot", "--hz", "5"), 2, ["no parts", "leave"]),
         ((recording, "--profile", "snapshot", "--bottleneck", "5"), 2, ["--uncontrolled"]),
         ((recording, "--ablate", "--hz", "5"), 2, ["leave"]),

@@ -8,6 +8,7 @@
 
 #include "kit/plot.h"
 #include "kit/plot_axis.h"
+#include "kit/profile_colours.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -18,8 +19,9 @@
 static const double KBPS[] = {4, 8, 13, 26, 52};
 static const double SCORE[] = {131, 99, 80.5, 47, 24.5};
 static const double BUCKETS[] = {118, 86, 62, 38.5, 21};
-static const ph_plot_series SERIES[] = {{"classic, score", KBPS, SCORE, 5},
-                                        {"classic, buckets", KBPS, BUCKETS, 5}};
+static const ph_plot_series SERIES[] = {
+    {.name = "classic, score", .x = KBPS, .y = SCORE, .count = 5},
+    {.name = "classic, buckets", .x = KBPS, .y = BUCKETS, .count = 5}};
 
 static ph_plot make_plot(void)
 {
@@ -90,12 +92,11 @@ static void a_plot_shows_every_point_name_and_unit(void** state)
     const ph_plot plot = make_plot();
     char* svg = draw(&plot);
     assert_well_formed(svg);
-    // One circle per point of the first series and one in the legend.
-    assert_int_equal(count_of(svg, "<circle "), 6);
+    assert_int_equal(count_of(svg, "<circle "), 5); // one per point of the first series
     assert_int_equal(count_of(svg, "<title>classic, buckets: "), 5);
     assert_int_equal(count_of(svg, "<title>classic, score: 80.5 mrad at 13 kbit/s</title>"), 1);
-    assert_int_equal(count_of(svg, ">classic, score</text>"), 2); // legend, end of the line
-    assert_int_equal(count_of(svg, ">classic, buckets</text>"), 2);
+    assert_int_equal(count_of(svg, ">classic, score</text>"), 1); // at the end of the line
+    assert_int_equal(count_of(svg, ">classic, buckets</text>"), 1);
     assert_int_equal(count_of(svg, ">budget, kbit/s</text>"), 1);
     assert_int_equal(count_of(svg, ">mean error, mrad</text>"), 1);
     assert_int_equal(count_of(svg, ">Error over budget</text>"), 1);
@@ -103,6 +104,84 @@ static void a_plot_shows_every_point_name_and_unit(void** state)
     // The budgets that were tried are the ticks.
     assert_int_equal(count_of(svg, ">13</text>"), 1);
     assert_int_equal(count_of(svg, ">52</text>"), 1);
+    free(svg);
+}
+
+static void a_legend_names_what_has_no_room_at_its_end(void** state)
+{
+    (void)state;
+    const double equal[] = {100, 50};
+    ph_plot_series series[PH_PLOT_SERIES_MAX];
+    for (int s = 0; s < PH_PLOT_SERIES_MAX; ++s) {
+        series[s] = (ph_plot_series){.name = "name", .x = KBPS, .y = equal, .count = 2};
+    }
+    ph_plot plot = make_plot();
+    plot.series = series;
+    plot.series_count = PH_PLOT_SERIES_MAX;
+    char* svg = draw(&plot);
+    assert_well_formed(svg);
+    assert_true(count_of(svg, ">name</text>") >= PH_PLOT_SERIES_MAX);
+    assert_int_equal(count_of(svg, "<circle "),
+                     2 * 2 + 2); // two points and the legend, of two series
+    free(svg);
+}
+
+static void lengths_are_written_as_people_say_them(void** state)
+{
+    (void)state;
+    const double mm[] = {12000, 2000, 1500, 999.96, 20};
+    const ph_plot_series series[] = {{.name = "far", .x = KBPS, .y = mm, .count = 5}};
+    ph_plot plot = make_plot();
+    plot.y = (ph_plot_side){.label = "position error", .is_log = true, .is_length_mm = true};
+    plot.series = series;
+    plot.series_count = 1;
+    char* svg = draw(&plot);
+    assert_well_formed(svg);
+    assert_int_equal(count_of(svg, ">position error</text>"), 1);
+    assert_int_equal(count_of(svg, ">20 m</text>"), 1);
+    assert_int_equal(count_of(svg, ">1 m</text>"), 1);
+    assert_int_equal(count_of(svg, ">500 mm</text>"), 1);
+    assert_int_equal(count_of(svg, ">20 mm</text>"), 1);
+    assert_int_equal(count_of(svg, "<title>far: 1.5 m at 13 kbit/s</title>"), 1);
+    assert_int_equal(count_of(svg, "<title>far: 1 m at 26 kbit/s</title>"), 1);
+    free(svg);
+}
+
+// The x of every label beside the y axis is its right end: what is left of it must hold the label.
+static void labels_of_the_y_axis_are_on_the_paper(void** state)
+{
+    (void)state;
+    const double mm[] = {900, 200};
+    const ph_plot_series series[] = {{.name = "a", .x = KBPS, .y = mm, .count = 2}};
+    ph_plot plot = make_plot();
+    plot.y = (ph_plot_side){.is_log = true, .is_length_mm = true};
+    plot.series = series;
+    plot.series_count = 1;
+    char* svg = draw(&plot);
+    const char* label = strstr(svg, ">500 mm</text>");
+    assert_non_null(label);
+    while (strncmp(label, "<text x=\"", 9) != 0) {
+        --label;
+    }
+    assert_true(atof(label + 9) > 7 * 0.6 * 20.0);
+    free(svg);
+}
+
+static void a_series_may_bring_its_colour_and_paper_may_be_dark(void** state)
+{
+    (void)state;
+    const ph_plot_series series[] = {
+        {.name = "pinhole", .x = KBPS, .y = SCORE, .count = 5, .colour = PH_COLOUR_PINHOLE}};
+    ph_plot plot = make_plot();
+    plot.series = series;
+    plot.series_count = 1;
+    char* svg = draw(&plot);
+    assert_int_equal(count_of(svg, "#1b9e77"), 3); // line, points, name
+    assert_int_equal(count_of(svg, "@media (prefers-color-scheme: dark)"), 1);
+    assert_string_equal(ph_profile_colour("classic"), "#d95f02");
+    assert_string_equal(ph_profile_colour("snapshot"), "#7570b3");
+    assert_string_equal(ph_profile_colour("pinhole"), "#1b9e77");
+    assert_null(ph_profile_colour("asked"));
     free(svg);
 }
 
@@ -145,13 +224,13 @@ static void points_without_a_place_leave_a_gap(void** state)
 {
     (void)state;
     const double y[] = {10, -1, 5, NAN, 2};
-    const ph_plot_series series[] = {{"holes", KBPS, y, 5}};
+    const ph_plot_series series[] = {{.name = "holes", .x = KBPS, .y = y, .count = 5}};
     ph_plot plot = make_plot();
     plot.y.is_log = true;
     plot.series = series;
     plot.series_count = 1;
     char* svg = draw(&plot);
-    assert_int_equal(count_of(svg, "<circle "), 4);
+    assert_int_equal(count_of(svg, "<circle "), 3);
     const char* line = strstr(svg, "stroke-linecap=\"round\" d=\"M");
     assert_non_null(line);
     const char* end = strstr(line, "\"/>");
@@ -173,7 +252,7 @@ static void a_plot_without_data_says_so(void** state)
     assert_int_equal(count_of(svg, ">no data</text>"), 1);
     free(svg);
     const double nowhere[] = {NAN};
-    const ph_plot_series series[] = {{NULL, nowhere, nowhere, 1}};
+    const ph_plot_series series[] = {{.x = nowhere, .y = nowhere, .count = 1}};
     ph_plot plot = {.series = series, .series_count = 1, .x.is_log = true};
     plot.x.unit = NULL;
     svg = draw(&plot);
@@ -206,7 +285,7 @@ static void names_at_the_ends_of_lines_never_overlap(void** state)
         for (int s = 0; s < PH_PLOT_SERIES_MAX; ++s) {
             y[s][0] = 100.0;
             y[s][1] = test_rng_unit(&rng) * 100.0;
-            series[s] = (ph_plot_series){"name", KBPS, y[s], 2};
+            series[s] = (ph_plot_series){.name = "name", .x = KBPS, .y = y[s], .count = 2};
         }
         ph_plot plot = make_plot();
         plot.series = series;
@@ -289,6 +368,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_plot_shows_every_point_name_and_unit),
+        cmocka_unit_test(a_legend_names_what_has_no_room_at_its_end),
+        cmocka_unit_test(lengths_are_written_as_people_say_them),
+        cmocka_unit_test(labels_of_the_y_axis_are_on_the_paper),
+        cmocka_unit_test(a_series_may_bring_its_colour_and_paper_may_be_dark),
         cmocka_unit_test(a_plot_needs_nothing_from_elsewhere_and_speaks_to_screen_readers),
         cmocka_unit_test(texts_are_escaped_and_hold_no_strange_bytes),
         cmocka_unit_test(points_without_a_place_leave_a_gap),
