@@ -133,6 +133,12 @@ static void tell_second(run* of)
     }
 }
 
+static bool is_cancelled(const run* of)
+{
+    return of->def->is_cancelled != NULL && atomic_load(of->def->is_cancelled) &&
+           !ph_fault_set(of->fault, 0, 0, "it was cancelled");
+}
+
 // Plays so many ticks from the first one on.
 static bool play(run* of, int tick_count, bool is_dumped)
 {
@@ -140,7 +146,7 @@ static bool play(run* of, int tick_count, bool is_dumped)
         if (tick > 0) {
             ph_sim_stage_step(of->stage);
         }
-        if (!play_tick(of) || (is_dumped && !dump_all(of))) {
+        if (is_cancelled(of) || !play_tick(of) || (is_dumped && !dump_all(of))) {
             return false;
         }
         if (of->def->on_second != NULL && of->is_measured) {

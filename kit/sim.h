@@ -31,6 +31,7 @@
 #include <pinhole/schedule.h>
 #include <pinhole/vision.h>
 
+#include <stdatomic.h>
 #include <stdio.h>
 
 struct ph_recording;
@@ -77,6 +78,8 @@ typedef struct ph_sim_def {
     // Leaves out the second run: `converged` is false then. For tests and demos.
     bool skips_standstill;
     FILE* dump; // NULL: none
+    // Set to true by another thread: the run fails soon. NULL: it is never cancelled.
+    const atomic_bool* is_cancelled;
     // Called now and then with the share of the work that is done, 0..1. NULL: not called.
     void (*progress)(void* context, double done);
     void* progress_context;
