@@ -23,7 +23,7 @@ typedef struct search {
     ph_pool* pool;
     ph_need* need;
     ph_fault* fault;
-    int run_count; // that there will be, at most
+    int run_count; // budgets that there will be, at most
     int done_count;
 } search;
 
@@ -46,11 +46,9 @@ static void add_point(ph_need_way* way, ph_need_point point)
     way->curve[at] = point;
 }
 
-static bool try_budget(search* of, ph_way way, double kbps, double* error_mrad)
+static bool run_once(search* of, ph_sim_def sim, double* error_mrad)
 {
-    ph_sim_def sim = of->def->sims[way];
     ph_sim_result result;
-    sim.kbps = kbps;
     sim.skips_standstill = true;
     sim.dump = NULL;
     sim.progress = NULL;
@@ -59,6 +57,24 @@ static bool try_budget(search* of, ph_way way, double kbps, double* error_mrad)
         return false;
     }
     *error_mrad = result.figures.error_mrad.mean;
+    return true;
+}
+
+static bool try_budget(search* of, ph_way way, double kbps, double* error_mrad)
+{
+    ph_sim_def sim = of->def->sims[way];
+    sim.kbps = kbps;
+    if (!run_once(of, sim, error_mrad)) {
+        return false;
+    }
+    if (sim.hz > 0.0 && way != PH_WAY_PINHOLE) {
+        double own_choice_mrad;
+        sim.hz = 0.0;
+        if (!run_once(of, sim, &own_choice_mrad)) {
+            return false;
+        }
+        *error_mrad = fmin(*error_mrad, own_choice_mrad);
+    }
     add_point(&of->need->ways[way], (ph_need_point){kbps, *error_mrad});
     ++of->done_count;
     of->need->progress = (double)of->done_count / of->run_count;

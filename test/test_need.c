@@ -28,7 +28,7 @@ static void set_up(fixture* f, double high_kbps)
 {
     *f = (fixture){.pool = ph_pool_create(1)};
     const ph_scene_recording_def recording = {
-        .scene = "town", .count = 30, .seconds = 11.0, .seed = 7};
+        .scene = "crowd", .count = 60, .seconds = 11.0, .seed = 7};
     f->recording = ph_scene_recording_make(&recording, &f->fault);
     f->schema = ph_derive_schema(f->recording, &f->fault);
     assert_non_null(f->schema);
@@ -38,7 +38,7 @@ static void set_up(fixture* f, double high_kbps)
         f->def.sims[way] = ph_sim_def_default();
         f->def.sims[way].viewers = 1;
     }
-    f->def.sims[PH_WAY_PINHOLE].kbps = 8.0;
+    f->def.sims[PH_WAY_PINHOLE].kbps = 3.0;
     f->def.sims[PH_WAY_PINHOLE].scheduler = ph_scheduler_error();
     f->def.sims[PH_WAY_CLASSIC].profile = PH_PROFILE_CLASSIC;
     f->def.sims[PH_WAY_CLASSIC].hz = 5.0;
@@ -93,7 +93,7 @@ static void the_answer_does_and_less_does_not(void** state)
     f.def.on_progress = hear_progress;
     f.def.context = &f;
     assert_true(ph_need_find(&f.def, f.pool, &f.need, &f.fault));
-    assert_true(f.need.kbps == 8.0);
+    assert_true(f.need.kbps == 3.0);
     assert_true(f.need.error_mrad > 0.0);
     assert_true(f.need.is_done);
     assert_true(f.told_count > 10);
@@ -113,22 +113,22 @@ static void what_the_range_does_not_have_is_said_so(void** state)
 {
     (void)state;
     fixture f;
-    set_up(&f, 8.5);
+    set_up(&f, 3.5);
     f.def.is_asked[PH_WAY_CLASSIC] = true;
     f.def.is_asked[PH_WAY_PINHOLE] = true;
     assert_true(ph_need_find(&f.def, f.pool, &f.need, &f.fault));
     assert_false(f.need.ways[PH_WAY_CLASSIC].is_known);
-    assert_int_equal(f.need.ways[PH_WAY_PINHOLE].point_count, 5); // 2, 3, 5, 8 and 8.5
+    assert_int_equal(f.need.ways[PH_WAY_PINHOLE].point_count, 3); // 2, 3 and 3.5
     static char text[4000];
     text[0] = '\0';
     ph_json json = ph_json_make_into(keep_text, text);
     ph_json_open(&json, NULL);
     ph_need_write(&f.need, &json);
     ph_json_close(&json);
-    assert_non_null(strstr(text, "\"kbps\": 8,"));
+    assert_non_null(strstr(text, "\"kbps\": 3,"));
     assert_non_null(strstr(text, "{\"name\": \"classic\", \"needs_kbps\": null, "
-                                 "\"beyond_kbps\": 8.5, \"curve\": [[2, "));
-    assert_non_null(strstr(text, "{\"name\": \"pinhole\", \"needs_kbps\": 8, \"curve\": [[2, "));
+                                 "\"beyond_kbps\": 3.5, \"curve\": [[2, "));
+    assert_non_null(strstr(text, "{\"name\": \"pinhole\", \"needs_kbps\": 3, \"curve\": [[2, "));
     assert_null(strstr(text, "snapshot"));
     assert_non_null(strstr(text, "\"is_done\": true"));
     tear_down(&f);
