@@ -71,9 +71,10 @@ void demo_web_set_players(demo_web* web, const demo_web_player* players, int cou
 
 // Since the start.
 typedef struct demo_web_counts {
-    int pages;                  // open now
-    uint64_t requests;          // of HTTP, and
-    uint64_t refused_requests;  // those of them that were not answered with a file: a wrong path, method or host
+    int pages;         // open now
+    uint64_t requests; // of HTTP, and
+    uint64_t
+        refused_requests; // those of them that were not answered with a file: a wrong path, method or host
     uint64_t opened;            // pages that were let in
     uint64_t refused_origins;   // WebSockets from another origin, or from none
     uint64_t refused_hosts;     // requests for a name that is not ours
