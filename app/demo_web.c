@@ -26,6 +26,7 @@
 #define PASSWORD_US UINT64_C(5000000)
 #define WRONG_PASSWORD_US UINT64_C(500000)
 #define US_PER_SECOND UINT64_C(1000000)
+#define AGAIN_US 1000
 
 _Static_assert(LWS_PRE <= DEMO_OUTBOX_GAP, "a head fits before each frame");
 
@@ -552,10 +553,12 @@ static void keep_time(demo_web* web, uint64_t now_us, uint64_t* next_us)
     }
 }
 
-// It ends lws_service(): nothing else is to be done.
+// It ends lws_service(), where that sleeps already. Where it does not yet, it would sleep without an alarm: so there is
+// another one soon.
 static void wake(lws_sorted_usec_list_t* alarm)
 {
-    (void)alarm;
+    demo_web* web = lws_container_of(alarm, demo_web, alarm);
+    lws_sul_schedule(web->context, 0, alarm, wake, AGAIN_US);
 }
 
 void demo_web_serve(demo_web* web, uint64_t wait_us)
