@@ -51,7 +51,7 @@ typedef struct demo_page demo_page;
 demo_page* demo_page_create(const demo_page_def* def);
 void demo_page_destroy(demo_page* page); // NULL is allowed; its viewers leave the worlds
 
-// What the page is to be told. Whoever sends it clears it (ph_feed_clear()).
+// What the page is to be told: to be sent, then cleared by ph_feed_clear().
 ph_feed* demo_page_feed(demo_page* page);
 
 // ---- in time
